@@ -1,0 +1,54 @@
+// The project's one exception type and its invariant check; every other folder reports through these.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace lehr {
+
+/// Who can mend it. The CLI turns it into the exit code (design, section 5).
+enum class ErrorKind {
+  kUser,         ///< bad input: exit code 1
+  kEnvironment,  ///< something on this machine is missing or broken: exit code 2
+  kNotFound,     ///< a valid question without an answer: exit code 3
+  kInternal,     ///< a CHECK failed: a bug of ours; exit code 2
+};
+
+/// Misuse or a broken environment. The message is one sentence: what was wrong, where, what would be right.
+/// What a *candidate* does wrong is never an Error, it is a Failure value (measure/outcome.h).
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  ErrorKind kind() const { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
+template <typename... Args>
+[[noreturn]] void throw_user(fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(ErrorKind::kUser, fmt::format(format, std::forward<Args>(args)...));
+}
+template <typename... Args>
+[[noreturn]] void throw_environment(fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(ErrorKind::kEnvironment, fmt::format(format, std::forward<Args>(args)...));
+}
+template <typename... Args>
+[[noreturn]] void throw_not_found(fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(ErrorKind::kNotFound, fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// Throws Error(kInternal); used by CHECK only.
+[[noreturn]] void check_failed(const char* condition, const char* file, int line, const std::string& detail);
+
+}  // namespace lehr
+
+/// An invariant of ours. Stays on in release builds. `CHECK(i < n, "i={} n={}", i, n)`.
+#define CHECK(condition, ...)                                                             \
+  do {                                                                                    \
+    if (!(condition))                                                                     \
+      ::lehr::check_failed(#condition, __FILE__, __LINE__, ::fmt::format("" __VA_ARGS__)); \
+  } while (false)

@@ -1,0 +1,50 @@
+#include "base/rng.h"
+
+#include "base/error.h"
+#include "base/hash.h"
+
+namespace lehr {
+namespace {
+
+std::uint64_t rotl(std::uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
+
+}  // namespace
+
+Rng::Rng(std::uint64_t seed) {
+  for (std::uint64_t& word : state_) {
+    seed += 0x9e3779b97f4a7c15ULL;
+    std::uint64_t z = seed;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    word = z ^ (z >> 31);
+  }
+}
+
+std::uint64_t Rng::next() {
+  const std::uint64_t result = rotl(state_[1] * 5, 7) * 9;
+  const std::uint64_t t = state_[1] << 17;
+  state_[2] ^= state_[0];
+  state_[3] ^= state_[1];
+  state_[1] ^= state_[2];
+  state_[0] ^= state_[3];
+  state_[2] ^= t;
+  state_[3] = rotl(state_[3], 45);
+  return result;
+}
+
+std::uint64_t Rng::below(std::uint64_t bound) {
+  CHECK(bound > 0);
+  const std::uint64_t threshold = (0 - bound) % bound;  // 2^64 mod bound: values under it would be biased
+  for (;;) {
+    const std::uint64_t x = next();
+    if (x >= threshold) return x % bound;
+  }
+}
+
+double Rng::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+
+Rng Rng::fork(std::string_view role) const {
+  return Rng(hash_combine(hash_combine(state_[0], state_[3]), stable_hash(role)));
+}
+
+}  // namespace lehr

@@ -1,0 +1,34 @@
+// Seeded random numbers that are the same on every platform (no std:: distribution, whose results differ).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lehr {
+
+/// xoshiro256** seeded by splitmix64 (Blackman & Vigna, "Scrambled linear pseudorandom number generators", 2018).
+/// One stream per role: `Rng(seed).fork("search")`.
+class Rng {
+ public:
+  explicit Rng(std::uint64_t seed);
+
+  std::uint64_t next();
+  /// Uniform in [0, bound), without modulo bias. `bound` > 0.
+  std::uint64_t below(std::uint64_t bound);
+  /// Uniform in [0, 1), 53 bits.
+  double uniform();
+  /// An independent stream; does not advance this one.
+  Rng fork(std::string_view role) const;
+
+  template <typename T>
+  void shuffle(std::vector<T>& items) {
+    for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);
+  }
+
+ private:
+  std::uint64_t state_[4];
+};
+
+}  // namespace lehr

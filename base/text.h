@@ -1,0 +1,19 @@
+// Small parsers for what users and databases write as text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lehr {
+
+/// Parts between `separator`s; "a,,b" gives an empty middle part; "" gives one empty part.
+std::vector<std::string_view> split(std::string_view text, char separator);
+/// A decimal integer and nothing else; nullopt when malformed or out of range.
+std::optional<std::int64_t> parse_int(std::string_view text);
+/// The closest of `known` by edit distance when it is near enough to be a slip (distance <= 2), else "".
+std::string closest(std::string_view word, const std::vector<std::string>& known);
+
+}  // namespace lehr

@@ -1,0 +1,13 @@
+// AST -> text. One emitter; a dialect is a table of spellings.
+#pragma once
+
+#include "codegen/source.h"
+#include "ir/kernel.h"
+
+namespace lehr {
+
+/// Text for the kernel's target: C++ (GNU vector extensions) for the CPU, CUDA C++ for NVRTC.
+/// Deterministic: the same kernel gives the same bytes. CHECKs that the kernel is well formed where it cannot go on.
+Source emit(const ir::Kernel& kernel);
+
+}  // namespace lehr

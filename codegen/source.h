@@ -1,0 +1,33 @@
+// What codegen produces and measurement consumes: text, entry, launch shape. A third party can compile and launch it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/limits.h"
+#include "ir/kernel.h"
+
+namespace lehr {
+
+struct SourceParam {
+  std::string name;
+  DType type = DType::kF32;
+  std::int64_t elements = 0;
+  ir::Direction direction = ir::Direction::kIn;
+};
+
+/// CUDA: `extern "C" __global__ void entry(const float* a, const float* b, float* c)`, launched once with `launch`.
+/// CPU: `extern "C" void entry(void* const* params, void* scratch, long task)`: call it for each task in
+/// [0, launch.tasks), concurrently or not; `scratch` is 64-byte aligned, `scratch_bytes` long and private to the call.
+struct Source {
+  Target target = Target::kCpu;
+  std::string text;   ///< complete: includes the device-intrinsics prelude that it needs
+  std::string entry;
+  std::vector<SourceParam> params;  ///< in argument order
+  ir::Launch launch;
+  std::int64_t scratch_bytes = 0;
+};
+
+}  // namespace lehr

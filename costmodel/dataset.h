@@ -1,0 +1,31 @@
+// What a cost model learns from: feature rows with normalised targets, in groups (one per task).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "costmodel/features.h"
+
+namespace lehr {
+
+/// Targets are best time of the group / time, in (0, 1]. Failures are not rows here (design, decision 6).
+struct Dataset {
+  FeatureMatrix rows{feature_table().size()};
+  std::vector<float> targets;
+  std::vector<int> groups;  ///< group of each row; equal ids are contiguous
+
+  std::size_t size() const { return targets.size(); }
+};
+
+/// Appends one group: `times_us[i]` > 0 belongs to row i. Normalises by the fastest of them.
+void append_group(Dataset& data, const FeatureMatrix& rows, const std::vector<double>& times_us);
+
+struct Split {
+  Dataset train;
+  Dataset held_out;
+};
+/// Deterministic by seed; takes `share` of each group's rows (at least one where the group has 5 or more, none below).
+Split split_by_row(const Dataset& data, double share, std::uint64_t seed);
+
+}  // namespace lehr

@@ -1,0 +1,43 @@
+// Kernel -> feature row: fixed length, named columns, nothing compiled to get them.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/limits.h"
+#include "ir/kernel.h"
+
+namespace lehr {
+
+struct FeatureInfo {
+  std::string_view name;
+  std::string_view unit;
+  std::string_view meaning;  ///< one line
+};
+
+/// Raise it when a column changes its meaning, order or number; stored with models and rows.
+inline constexpr int kFeatureVersion = 1;
+
+/// The columns, in order.
+std::span<const FeatureInfo> feature_table();
+
+/// One value per column, all finite. Pure; at most some tens of microseconds.
+std::vector<float> featurize(const ir::Kernel& kernel, const Limits& limits);
+
+/// Rows of equal length, row-major.
+class FeatureMatrix {
+ public:
+  explicit FeatureMatrix(std::size_t columns) : columns_(columns) {}
+  void append(std::span<const float> row);
+  std::size_t rows() const { return columns_ == 0 ? 0 : values_.size() / columns_; }
+  std::size_t columns() const { return columns_; }
+  const float* data() const { return values_.data(); }
+  std::span<const float> row(std::size_t i) const { return {values_.data() + i * columns_, columns_}; }
+
+ private:
+  std::size_t columns_;
+  std::vector<float> values_;
+};
+
+}  // namespace lehr

@@ -1,0 +1,75 @@
+// A kernel: parameters, launch shape, body. What templates lower to, what is printed as source and summarised as
+// features.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "ir/stmt.h"
+
+namespace lehr::ir {
+
+struct Buffer {
+  std::string name;
+  DType type = DType::kF32;
+  Scope scope = Scope::kGlobal;
+  std::int64_t elements = 0;  ///< scalar elements, padding included
+  int lanes = 1;  ///< kRegister on the CPU: `elements` counts scalars, but the array is kept as vectors of `lanes`
+  friend bool operator==(const Buffer&, const Buffer&) = default;
+};
+
+enum class Direction { kIn, kOut };
+struct Param {
+  BufferId buffer{};
+  Direction direction = Direction::kIn;
+  friend bool operator==(const Param&, const Param&) = default;
+};
+
+struct Kernel {
+  std::string name;  ///< entry point's name: a C identifier
+  Target target = Target::kCpu;
+  std::vector<std::string> vars;  ///< VarId -> name (C identifiers, unique)
+  std::vector<Buffer> buffers;    ///< BufferId -> buffer
+  std::vector<Param> params;      ///< in the order of the entry's arguments; all kGlobal
+  Block body;
+  int min_blocks_per_core = 0;  ///< CUDA launch bounds; 0: not stated
+  friend bool operator==(const Kernel&, const Kernel&) = default;
+
+  const Buffer& buffer(BufferId id) const { return buffers[static_cast<std::size_t>(id)]; }
+  const std::string& name_of(VarId id) const { return vars[static_cast<std::size_t>(id)]; }
+};
+
+/// Grid and block (CUDA) or number of tasks (CPU), read off the kernel's loops.
+struct Launch {
+  std::array<std::int64_t, 3> grid = {1, 1, 1};
+  std::array<std::int64_t, 3> block = {1, 1, 1};
+  std::int64_t shared_bytes = 0;  ///< all kShared buffers, each rounded up to 16 bytes
+  std::int64_t tasks = 1;         ///< CPU: extent of the kParallel loop
+  friend bool operator==(const Launch&, const Launch&) = default;
+};
+Launch launch_of(const Kernel& kernel);
+
+/// Builds a kernel: hands out ids, keeps names unique by suffixing. A value; move `kernel` out at the end.
+struct KernelBuilder {
+  Kernel kernel;
+  VarId var(std::string name);
+  BufferId buffer(std::string name, DType type, Scope scope, std::int64_t elements, int lanes = 1);
+  BufferId param(std::string name, DType type, std::int64_t elements, Direction direction);
+};
+
+/// Loop builders: `loop` for a constant extent, `loop_to` for one that depends on outer variables.
+Stmt loop(VarId var, std::int64_t extent, LoopKind kind, Block body);
+Stmt loop_to(VarId var, Expr extent, std::int64_t bound, Block body);
+/// Moves `parts` into one block.
+template <typename... Parts>
+Block block(Parts... parts) {
+  Block result;
+  result.reserve(sizeof...(parts));
+  (result.push_back(Stmt(std::move(parts))), ...);
+  return result;
+}
+
+}  // namespace lehr::ir

@@ -1,0 +1,15 @@
+// The readable form of a kernel: `lehr show --as ast`, error messages, golden tests.
+#pragma once
+
+#include <string>
+
+#include "ir/kernel.h"
+
+namespace lehr::ir {
+
+std::string to_text(const Kernel& kernel);
+std::string to_text(const Expr& expr, const Kernel& kernel);
+std::string_view name_of(LoopKind kind);
+std::string_view name_of(Scope scope);
+
+}  // namespace lehr::ir

@@ -1,0 +1,92 @@
+// Statements of the loop-nest AST. Statements of a block run in order; loops run their iterations in order unless the
+// kind says otherwise.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/expr.h"
+
+namespace lehr::ir {
+
+struct Stmt;
+using Block = std::vector<Stmt>;
+
+/// for (var = 0; var < extent; ++var) body. For a loop over tiles the body multiplies. `extent` may depend on outer
+/// variables for kSerial; it is a constant for every other kind. `bound` is the largest value that `extent` takes
+/// (analysis and features use it; equal to the extent when that is constant).
+struct For {
+  VarId var{};
+  Expr extent = Int{0};
+  std::int64_t bound = 0;
+  LoopKind kind = LoopKind::kSerial;
+  Block body;
+  friend bool operator==(const For&, const For&);
+};
+/// buffer[index .. index+lanes) = value, where lanes is the value's. `active` as in Load: lanes beyond are not written.
+struct Store {
+  BufferId buffer{};
+  Expr index = Int{0};
+  Expr value = Int{0};
+  int lanes = 1;
+  std::optional<Expr> active;
+  friend bool operator==(const Store&, const Store&) = default;
+};
+struct If {
+  Expr condition = Int{1};
+  Block then;
+  Block otherwise;
+  friend bool operator==(const If&, const If&);
+};
+/// Names an integer value for the rest of the enclosing block.
+struct Let {
+  VarId var{};
+  Expr value = Int{0};
+  friend bool operator==(const Let&, const Let&) = default;
+};
+/// `buffer` (kRegister, kScratch or kShared) lives from here to the end of the enclosing block; contents undefined.
+struct Alloc {
+  BufferId buffer{};
+  friend bool operator==(const Alloc&, const Alloc&) = default;
+};
+struct Barrier {
+  BarrierScope scope = BarrierScope::kBlock;
+  friend bool operator==(const Barrier&, const Barrier&) = default;
+};
+
+/// What an intrinsic does to one buffer, so that analysis needs to know no intrinsic by name.
+struct Touch {
+  BufferId buffer{};
+  Expr index = Int{0};       ///< first element
+  std::int64_t elements = 0; ///< elements touched by one execution (by one thread)
+  bool writes = false;
+  friend bool operator==(const Touch&, const Touch&) = default;
+};
+/// An operation whose text lives in the device-intrinsics header (codegen/): prefetch, cp.async, ...
+/// Pointer arguments are the touches in order, then the integer arguments.
+struct Intrinsic {
+  std::string name;  ///< "prefetch", "cp_async_16", "cp_async_commit", "cp_async_wait"
+  std::vector<Touch> touches;
+  std::vector<Expr> args;
+  double flops = 0;
+  friend bool operator==(const Intrinsic&, const Intrinsic&) = default;
+};
+
+struct Stmt {
+  std::variant<For, Store, If, Let, Alloc, Barrier, Intrinsic> node;
+  template <typename Node>
+  Stmt(Node n) : node(std::move(n)) {}  // NOLINT: implicit on purpose
+  friend bool operator==(const Stmt&, const Stmt&) = default;
+};
+
+inline bool operator==(const For& a, const For& b) {
+  return a.var == b.var && a.extent == b.extent && a.bound == b.bound && a.kind == b.kind && a.body == b.body;
+}
+inline bool operator==(const If& a, const If& b) {
+  return a.condition == b.condition && a.then == b.then && a.otherwise == b.otherwise;
+}
+
+}  // namespace lehr::ir

@@ -1,0 +1,35 @@
+// Vocabulary of the loop-nest AST: ids, scopes, loop kinds.
+#pragma once
+
+#include <cstdint>
+
+#include "base/dtype.h"
+
+namespace lehr::ir {
+
+/// Index into Kernel::vars. All variables are 64-bit signed integers on the CPU and 32-bit on CUDA; templates keep
+/// every index within 2^31 elements there.
+enum class VarId : std::int32_t {};
+/// Index into Kernel::buffers.
+enum class BufferId : std::int32_t {};
+
+/// Where a buffer lives.
+enum class Scope {
+  kGlobal,    ///< a parameter of the kernel (or, on the CPU, memory that the caller owns)
+  kScratch,   ///< CPU: per-task memory (packed panels), aligned to 64 bytes, contents undefined at its Alloc
+  kShared,    ///< CUDA: shared memory of the block
+  kRegister,  ///< private to the thread; every index becomes a constant after unrolling
+};
+
+/// How the iterations of a loop are executed.
+enum class LoopKind {
+  kSerial,
+  kUnrolled,    ///< constant extent; the emitted loop is unrolled completely
+  kParallel,    ///< CPU: outermost only; iteration i is task i, tasks run concurrently in any order
+  kBlockX, kBlockY, kBlockZ,     ///< CUDA grid; constant extent
+  kThreadX, kThreadY, kThreadZ,  ///< CUDA block; constant extent
+};
+
+enum class BarrierScope { kBlock, kWarp };
+
+}  // namespace lehr::ir

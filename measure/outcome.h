@@ -1,0 +1,55 @@
+// What became of one candidate: a timing or a failure, never a sentinel number.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace lehr {
+
+/// Compiler's and device's word on what the binary uses. Absent = not known for this target.
+struct Resources {
+  std::optional<int> registers;           ///< per thread
+  std::optional<int> spill_bytes;         ///< stores + loads, per thread
+  std::optional<int> shared_bytes;        ///< static + dynamic, per block
+  std::optional<int> stack_bytes;
+  double compile_s = 0;                   ///< wall time of this compilation
+};
+
+struct Timing {
+  double time_us = 0;  ///< median of `samples_us`, corrected by the reference kernel where one was timed beside it
+  std::vector<double> samples_us;  ///< raw, one per repeat, in order
+  double spread = 0;               ///< (p75 - p25) / median of the raw samples
+  double reference_us = 0;         ///< the reference kernel timed beside this candidate; 0: none
+  double max_error = 0;            ///< largest |got - expected|
+  double run_s = 0;                ///< wall time that checking and timing took
+  Resources resources;
+};
+
+/// The stage at which a candidate ended.
+enum class FailureKind {
+  kLower,        ///< the template could not lower it (a bug of ours, stored all the same)
+  kCompile,
+  kCompileTimeout,
+  kLaunch,
+  kTimeout,      ///< ran longer than its limit and was killed
+  kCrash,        ///< the worker died: signal or illegal access
+  kWrongResult,
+  kOutOfMemory,
+  kRejected,     ///< compiled, but its log broke a rule (spills) and it was not run
+};
+struct Failure {
+  FailureKind kind = FailureKind::kCompile;
+  std::string text;  ///< one or more lines, first line says it all
+  Resources resources;
+};
+
+using Outcome = std::variant<Timing, Failure>;
+
+/// "compile", "wrong result", ...: shown to users and stored.
+std::string_view name_of(FailureKind kind);
+std::optional<FailureKind> parse_failure_kind(std::string_view name);
+
+}  // namespace lehr

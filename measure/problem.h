@@ -1,0 +1,26 @@
+// What a candidate is run on: inputs, the expected output, and how exact it must be.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/dtype.h"
+
+namespace lehr {
+
+/// One argument of the kernel. Inputs carry their bytes; outputs are poisoned by the runner before every checked run.
+struct ProblemTensor {
+  DType type = DType::kF32;
+  std::int64_t elements = 0;
+  bool output = false;
+  std::vector<float> values;  ///< inputs: one f32 per element (exactly representable in `type`); outputs: empty
+};
+
+struct Problem {
+  std::vector<ProblemTensor> tensors;   ///< in argument order; exactly one output
+  std::vector<std::int64_t> indices;    ///< flat output elements that `expected` holds; empty: all
+  std::vector<float> expected;
+  double tolerance = 0;                 ///< absolute, per element
+};
+
+}  // namespace lehr

@@ -1,0 +1,35 @@
+// A search strategy: sees points and numbers, nothing else.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include "base/rng.h"
+#include "space/space.h"
+
+namespace lehr {
+
+/// Scores configs: same order, higher is better. Built by tune/ from template, features and model.
+using Score = std::function<std::vector<double>(std::span<const Config>)>;
+/// What must not be proposed again.
+using Seen = std::unordered_set<Config, ConfigHash>;
+
+struct Observed {
+  Config config;
+  std::optional<double> fitness;  ///< best time so far in the task / time, in (0, 1]; nullopt: it failed
+};
+
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  /// At most n configs: valid, distinct, not in `seen`; the most wanted first. Fewer when it finds no more; empty when
+  /// the space is exhausted. `score` may be empty (no model yet): then the proposal does not depend on a model.
+  virtual std::vector<Config> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) = 0;
+  /// Results of measured configs, in the order of measurement.
+  virtual void observe(std::span<const Observed> results) = 0;
+};
+
+}  // namespace lehr

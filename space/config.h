@@ -1,0 +1,40 @@
+// One point of a space: a kernel family and the value of each of its knobs. Self-describing, so that a database row
+// or a log line can be read without the space that it came from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lehr {
+
+struct KnobValue {
+  std::string name;
+  std::int64_t value = 0;
+  friend bool operator==(const KnobValue&, const KnobValue&) = default;
+};
+
+struct Config {
+  std::string family;            ///< the template's name
+  std::vector<KnobValue> knobs;  ///< in the order of the family's space
+
+  /// The value of a knob. CHECKs that it exists.
+  std::int64_t at(std::string_view knob) const;
+  std::optional<std::int64_t> find(std::string_view knob) const;
+  friend bool operator==(const Config&, const Config&) = default;
+};
+
+/// "gemm_cpu(mr=8, nr=2)": the canonical text, stored and shown.
+std::string to_text(const Config& config);
+/// Inverse of to_text (blanks are free). Throws Error(kUser) that says what is malformed.
+Config parse_config(std::string_view text);
+/// Stable hash of the canonical text's content; equal configs have equal hashes on every platform.
+std::uint64_t hash_of(const Config& config);
+
+struct ConfigHash {
+  std::size_t operator()(const Config& config) const { return hash_of(config); }
+};
+
+}  // namespace lehr

@@ -1,0 +1,136 @@
+// The search space of one workload: for each kernel family its knobs, with ordered values, and the closed-form
+// constraints between them. Legal by construction: constraints act while sampling and moving, and the full product is
+// never enumerated.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "space/config.h"
+
+namespace lehr {
+
+/// Position of a knob in its family, as returned by FamilySpace::add.
+struct KnobId {
+  int index = -1;
+};
+
+/// The values chosen so far, in knob order; a constraint or a dependent knob may read the ids that come before it.
+class Point {
+ public:
+  explicit Point(std::span<const std::int64_t> values) : values_(values) {}
+  std::int64_t operator[](KnobId id) const { return values_[static_cast<std::size_t>(id.index)]; }
+
+ private:
+  std::span<const std::int64_t> values_;
+};
+
+/// One tunable. Values are ordered: neighbouring values are one step apart.
+struct Knob {
+  std::string name;
+  std::string meaning;                ///< one line with its unit
+  std::vector<std::int64_t> values;   ///< all values that it can take, for any prefix (non-empty, distinct)
+  /// For a dependent knob: the subset of `values`, in order, that the prefix allows (may be empty = dead end).
+  std::function<std::vector<std::int64_t>(const Point&)> allowed;  ///< empty function: all of `values`
+};
+
+/// A predicate over a prefix of the knobs.
+struct Constraint {
+  std::string reason;  ///< what a violating config does wrong, e.g. "needs more than 48 KiB of shared memory"
+  int after = 0;       ///< checked as soon as this knob has its value
+  std::function<bool(const Point&)> holds;
+};
+
+/// The knobs and constraints of one kernel family.
+class FamilySpace {
+ public:
+  explicit FamilySpace(std::string family) : family_(std::move(family)) {}
+
+  /// Adds an independent knob. CHECKs: a new name, at least one value, distinct values.
+  KnobId add(std::string name, std::string meaning, std::vector<std::int64_t> values);
+  /// Adds a knob whose allowed values depend on the knobs before it. `superset` holds all values it can ever take.
+  KnobId add_dependent(std::string name, std::string meaning, std::vector<std::int64_t> superset,
+                       std::function<std::vector<std::int64_t>(const Point&)> allowed);
+  /// `holds` may read only `reads`; it is checked as soon as the last of them is chosen.
+  void require(std::string reason, std::vector<KnobId> reads, std::function<bool(const Point&)> holds);
+
+  const std::string& family() const { return family_; }
+  const std::vector<Knob>& knobs() const { return knobs_; }
+
+  /// Values that knob `index` may take after `prefix` (which holds the knobs before it); constraints not applied.
+  std::vector<std::int64_t> values_after(std::span<const std::int64_t> prefix, std::size_t index) const;
+  /// The reason of the first constraint that the last value of `prefix` violates, else nullopt.
+  std::optional<std::string> violation(std::span<const std::int64_t> prefix) const;
+
+  /// nullopt if `config` is a point of this family, else the reason why not.
+  std::optional<std::string> why_invalid(const Config& config) const;
+  /// A uniformly distributed valid config. Rejection on prefixes: each knob is drawn from its superset, and the draw
+  /// starts again at the first value that is not allowed. nullopt when 100 000 draws found none.
+  std::optional<Config> sample(Rng& rng) const;
+  /// `values` as a Config of this family (one per knob, in order).
+  Config config_of(std::span<const std::int64_t> values) const;
+  /// Number of points of the unconstrained product (as a double: it may exceed 2^64).
+  double product_size() const;
+
+ private:
+  std::string family_;
+  std::vector<Knob> knobs_;
+  std::vector<Constraint> constraints_;
+  std::vector<std::vector<int>> constraints_after_;  // per knob: indices into constraints_
+};
+
+/// The factors of `extent` that are <= `limit`, ascending.
+std::vector<std::int64_t> factors(std::int64_t extent, std::int64_t limit);
+/// Powers of two from `first` to `last`, both included.
+std::vector<std::int64_t> powers_of_two(std::int64_t first, std::int64_t last);
+
+/// The union of the families that can serve one workload; the family is the first knob.
+class Space {
+ public:
+  explicit Space(std::vector<FamilySpace> families);
+
+  const std::vector<FamilySpace>& families() const { return families_; }
+  const FamilySpace* family(std::string_view name) const;
+
+  std::optional<std::string> why_invalid(const Config& config) const;
+  bool contains(const Config& config) const { return !why_invalid(config); }
+
+  /// Family first (uniform), then uniform among that family's valid configs, so that a small family is not drowned by
+  /// a large one. Throws Error(kNotFound) when no family has a valid config that sampling can find.
+  Config sample(Rng& rng) const;
+  /// All valid configs that differ from `config` by one step of one knob; a dependent knob that is no longer allowed
+  /// moves to its nearest allowed value. Does not contain `config` itself.
+  std::vector<Config> neighbours(const Config& config) const;
+  /// A valid config that differs in one knob drawn at random: half of the moves are one step, half any other value;
+  /// now and then (1 in 64, when there is more than one family) a fresh sample of another family.
+  /// nullopt when 32 attempts found no valid move.
+  std::optional<Config> mutate(const Config& config, Rng& rng) const;
+  /// A child that takes each knob from `a` or `b` at random (same family), repaired like neighbours; nullopt if invalid.
+  std::optional<Config> crossover(const Config& a, const Config& b, Rng& rng) const;
+
+  /// Estimated number of valid configs: product size times the share of valid draws over `draws` draws. Rough by design.
+  double size_estimate(Rng& rng, int draws = 2000) const;
+
+ private:
+  std::vector<FamilySpace> families_;
+};
+
+/// Walks a space in lexicographic order without enumerating invalid subtrees: grid search, and exhaustive tests.
+class GridCursor {
+ public:
+  explicit GridCursor(const Space& space);  ///< borrows `space`
+  std::optional<Config> next();             ///< nullopt at the end
+
+ private:
+  const Space* space_;
+  std::size_t family_ = 0;
+  std::vector<std::vector<std::int64_t>> choices_;  // remaining values per depth, reversed
+  std::vector<std::int64_t> prefix_;
+};
+
+}  // namespace lehr

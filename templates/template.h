@@ -1,0 +1,28 @@
+// A kernel family: which workloads it serves, the space of its schedules, and the lowering of one of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "ir/kernel.h"
+#include "space/space.h"
+#include "templates/workload.h"
+
+namespace lehr {
+
+struct Template {
+  std::string name;   ///< = the family in configs
+  int version = 1;    ///< raise it when the same config lowers to another kernel; rows of older versions become evidence
+  /// nullopt if it serves the workload on the device, else the reason.
+  std::optional<std::string> (*why_not)(const Workload&, const Limits&);
+  /// The schedules. Only called when why_not() is nullopt; never empty.
+  FamilySpace (*space)(const Workload&, const Limits&);
+  /// The kernel of a valid config. Pure; microseconds.
+  ir::Kernel (*lower)(const Workload&, const Config&, const Limits&);
+  /// A schedule that a careful engineer would write down without measuring; a point of the space. Measured first.
+  Config (*default_config)(const Workload&, const Limits&);
+};
+
+}  // namespace lehr

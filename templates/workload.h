@@ -1,0 +1,60 @@
+// What is asked for: operator, shapes, types, layouts. One canonical text, which is the key in the database.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+
+namespace lehr {
+
+/// Storage order of a matrix operand. The logical shapes are A m x k, B k x n, C m x n in either case.
+enum class Layout { kRow, kColumn };
+
+struct Operand {
+  DType type = DType::kF32;
+  Layout layout = Layout::kRow;
+  friend bool operator==(const Operand&, const Operand&) = default;
+};
+
+/// C[b] = A[b] * B[b] for each of `batch` matrices, contiguous, one after the other.
+struct Gemm {
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  Operand a, b, c;
+  DType accum = DType::kF32;
+  friend bool operator==(const Gemm&, const Gemm&) = default;
+};
+
+struct Workload {
+  Gemm gemm;  // the one operator so far; becomes a variant with the second
+  friend bool operator==(const Workload&, const Workload&) = default;
+};
+
+/// Throws Error(kUser) when a size is not in [1, 2^31) or an operand has 2^31 elements or more, naming it and the limit.
+void validate(const Workload& workload);
+
+/// "gemm m=512 n=512 k=512 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none"
+std::string to_text(const Workload& workload);
+/// Inverse of to_text; keys may come in any order, those with a default may be missing. Throws Error(kUser).
+Workload parse_workload(std::string_view text);
+/// "f32:row" -> Operand. Throws Error(kUser).
+Operand parse_operand(std::string_view text);
+std::string to_text(const Operand& operand);
+
+/// Multiplications and additions: 2 m n k batch.
+double flops_of(const Workload& workload);
+/// Bytes that must cross the memory interface at least once: A, B and C.
+double min_bytes_of(const Workload& workload);
+
+/// A tensor of the workload, in argument order: a, b, c.
+struct TensorSpec {
+  std::string name;
+  DType type = DType::kF32;
+  std::int64_t elements = 0;
+  bool output = false;
+};
+std::vector<TensorSpec> tensors_of(const Workload& workload);
+
+}  // namespace lehr
