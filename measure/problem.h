@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/dtype.h"
@@ -16,7 +17,15 @@ struct ProblemTensor {
   std::vector<float> values;  ///< inputs: one f32 per element (exactly representable in `type`); outputs: empty
 };
 
+/// The GEMM in a vendor library's terms: row-major C (m x n) = op(A) op(B), `batch` times over contiguous matrices.
+struct BaselineGemm {
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  bool transpose_a = false, transpose_b = false;  ///< stored column-major
+  bool c_column_major = false;
+};
+
 struct Problem {
+  std::optional<BaselineGemm> gemm;     ///< what a baseline library is asked to compute; nullopt: it has no such call
   std::vector<ProblemTensor> tensors;   ///< in argument order; exactly one output
   std::vector<std::int64_t> indices;    ///< flat output elements that `expected` holds; empty: all
   std::vector<float> expected;
