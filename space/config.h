@@ -1,5 +1,5 @@
-// One point of a space: a kernel family and the value of each of its knobs. Self-describing, so that a database row
-// or a log line can be read without the space that it came from.
+// One point of a space: a kernel family and the value of each of its knobs. Self-describing, so that a
+// database row or a log line can be read without the space that it came from.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,14 @@ struct Config {
   friend bool operator==(const Config&, const Config&) = default;
 };
 
+/// True for a name of a family or a knob: letters, digits and "_.:-", at least one, so that texts parse back.
+bool is_name(std::string_view text);
+
 /// "gemm_cpu(mr=8, nr=2)": the canonical text, stored and shown.
 std::string to_text(const Config& config);
 /// Inverse of to_text (blanks are free). Throws Error(kUser) that says what is malformed.
 Config parse_config(std::string_view text);
-/// Stable hash of the canonical text's content; equal configs have equal hashes on every platform.
+/// stable_hash (base/hash.h) of the canonical text; equal configs have equal hashes on every platform.
 std::uint64_t hash_of(const Config& config);
 
 struct ConfigHash {
