@@ -1,0 +1,80 @@
+#include "codegen/dialect.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/error.h"
+
+namespace lehr {
+
+Dialect cpp_dialect() {
+  Dialect d;
+  d.index_type = "long";
+  d.restrict_word = "__restrict";
+  d.unroll_prefix = "#pragma GCC unroll ";
+  d.unroll_counted = true;
+  d.value_vectors = true;
+  d.register_align = "";
+  return d;
+}
+
+Dialect cuda_dialect() {
+  Dialect d;
+  d.index_type = "int";
+  d.restrict_word = "__restrict__";
+  d.unroll_prefix = "#pragma unroll";
+  d.unroll_counted = false;
+  d.block_barrier = "__syncthreads();";
+  d.warp_barrier = "__syncwarp();";
+  d.value_vectors = false;
+  d.register_align = "alignas(16) ";
+  return d;
+}
+
+Dialect dialect_for(Target target) { return target == Target::kCpu ? cpp_dialect() : cuda_dialect(); }
+
+std::string type_name(Target target, DType type, int lanes) {
+  if (lanes == 1) {
+    switch (type) {
+      case DType::kF64: return "double";
+      case DType::kF32: return "float";
+      case DType::kS32: return "int";
+      case DType::kS8: return "signed char";
+      case DType::kU8: return "unsigned char";
+      case DType::kF16:
+      case DType::kBF16: return "unsigned short";  // raw bits
+    }
+  }
+  if (target == Target::kCpu) return fmt::format("{}x{}", name_of(type), lanes);
+  CHECK(type == DType::kF32 && (lanes == 2 || lanes == 4), "CUDA has no vector {} x {}", name_of(type), lanes);
+  return fmt::format("float{}", lanes);
+}
+
+std::string_view hardware_index(ir::LoopKind kind) {
+  switch (kind) {
+    case ir::LoopKind::kBlockX: return "blockIdx.x";
+    case ir::LoopKind::kBlockY: return "blockIdx.y";
+    case ir::LoopKind::kBlockZ: return "blockIdx.z";
+    case ir::LoopKind::kThreadX: return "threadIdx.x";
+    case ir::LoopKind::kThreadY: return "threadIdx.y";
+    case ir::LoopKind::kThreadZ: return "threadIdx.z";
+    case ir::LoopKind::kSerial:
+    case ir::LoopKind::kUnrolled:
+    case ir::LoopKind::kParallel: break;
+  }
+  CHECK(false, "not a hardware index");
+  return "";
+}
+
+std::string float_literal(double value, DType type) {
+  const bool single = type != DType::kF64;
+  const std::string_view suffix = single ? "f" : "";
+  if (std::isnan(value)) return fmt::format("__builtin_nan{}(\"\")", suffix);
+  if (std::isinf(value)) return fmt::format("({}__builtin_inf{}())", value < 0 ? "-" : "", suffix);
+  std::string digits = single ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
+  if (digits.find_first_of(".e") == std::string::npos) digits += ".0";
+  return value < 0 ? fmt::format("({}{})", digits, suffix) : fmt::format("{}{}", digits, suffix);
+}
+
+}  // namespace lehr

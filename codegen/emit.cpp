@@ -1,0 +1,233 @@
+#include "codegen/emit.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "base/error.h"
+#include "base/overloaded.h"
+#include "codegen/dialect.h"
+#include "codegen/expr_text.h"
+#include "codegen/prelude.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+
+constexpr std::int64_t kScratchAlignment = 64;  // one cache line, one AVX-512 register
+constexpr std::int64_t kSharedAlignment = 16;   // one float4, one 16-byte cp.async
+
+std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// Writes one kernel's body. Offsets of scratch and shared buffers are given out in the order of their Allocs.
+class Emitter {
+ public:
+  explicit Emitter(const Kernel& kernel)
+      : kernel_(kernel), dialect_(dialect_for(kernel.target)), exprs_(kernel, snippets_) {}
+
+  std::string body() {
+    write_block(kernel_.body);
+    return std::move(text_);
+  }
+  const SnippetSet& snippets() const { return snippets_; }
+  std::int64_t scratch_bytes() const { return scratch_bytes_; }
+  std::int64_t shared_bytes() const { return shared_bytes_; }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    text_.append(static_cast<std::size_t>(2 * indent_), ' ');
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+    text_ += '\n';
+  }
+
+  void write_block(const Block& block) {
+    for (const Stmt& stmt : block) std::visit([&](const auto& node) { write(node); }, stmt.node);
+  }
+  void write_nested(const Block& block) {
+    ++indent_;
+    write_block(block);
+    --indent_;
+    line("}}");
+  }
+
+  void write(const For& loop) {
+    const std::string& name = kernel_.name_of(loop.var);
+    switch (loop.kind) {
+      case LoopKind::kSerial:
+      case LoopKind::kUnrolled:
+        if (loop.kind == LoopKind::kUnrolled) {
+          if (dialect_.unroll_counted) {
+            text_ += fmt::format("{}{}\n", dialect_.unroll_prefix, loop.bound);
+          } else {
+            text_ += fmt::format("{}\n", dialect_.unroll_prefix);
+          }
+        }
+        line("for ({0} {1} = 0; {1} < {2}; ++{1}) {{", dialect_.index_type, name, exprs_.text(loop.extent));
+        break;
+      case LoopKind::kParallel:
+        line("{{  // parallel {} in 0..{}", name, loop.bound);
+        ++indent_;
+        line("const {} {} = task;", dialect_.index_type, name);
+        --indent_;
+        break;
+      default:
+        line("{{  // {} in 0..{}", name, loop.bound);
+        ++indent_;
+        line("const {} {} = {};", dialect_.index_type, name, hardware_index(loop.kind));
+        --indent_;
+    }
+    write_nested(loop.body);
+  }
+
+  void write(const Store& store) {
+    const Buffer& buffer = kernel_.buffer(store.buffer);
+    const std::string value = exprs_.text(store.value);
+    if (store.active) {
+      snippets_.insert(fmt::format("masked{}", store.lanes));
+      line("lehr_store{}_n({}, {}, {});", store.lanes, exprs_.address(store.buffer, store.index), value,
+           exprs_.text(*store.active));
+      return;
+    }
+    // "c[i] = fma(a, b, c[i])" reads better, and compiles the same, as "c[i] += a * b".
+    const Fma* product = std::get_if<Fma>(&store.value.node);
+    const Load* old = product ? std::get_if<Load>(&product->c->node) : nullptr;
+    const std::string place = exprs_.element(store.buffer, store.index, store.lanes);
+    if (old && !old->active && old->buffer == store.buffer && *old->index == store.index &&
+        old->lanes == store.lanes && buffer.scope == Scope::kRegister) {
+      line("{} += {};", place, exprs_.product(*product->a, *product->b));
+    } else {
+      line("{} = {};", place, value);
+    }
+  }
+
+  void write(const If& branch) {
+    line("if ({}) {{", exprs_.text(branch.condition));
+    ++indent_;
+    write_block(branch.then);
+    --indent_;
+    if (!branch.otherwise.empty()) {
+      line("}} else {{");
+      ++indent_;
+      write_block(branch.otherwise);
+      --indent_;
+    }
+    line("}}");
+  }
+
+  void write(const Let& let) {
+    line("const {} {} = {};", dialect_.index_type, kernel_.name_of(let.var), exprs_.text(let.value));
+  }
+
+  void write(const Alloc& alloc) {
+    const Buffer& buffer = kernel_.buffer(alloc.buffer);
+    const std::string scalar = type_name(kernel_.target, buffer.type, 1);
+    const std::int64_t bytes = buffer.elements * size_of(buffer.type);
+    switch (buffer.scope) {
+      case Scope::kRegister: {
+        if (buffer.lanes > 1) snippets_.insert(fmt::format("vector{}", buffer.lanes));
+        line("{}{} {}[{}];", dialect_.register_align, type_name(kernel_.target, buffer.type, buffer.lanes),
+             buffer.name, buffer.elements / buffer.lanes);
+        break;
+      }
+      case Scope::kScratch:
+        line("{0}* {1} {2} = ({0}*)((char*)scratch + {3});", scalar, dialect_.restrict_word, buffer.name,
+             scratch_bytes_);
+        scratch_bytes_ = round_up(scratch_bytes_ + bytes, kScratchAlignment);
+        break;
+      case Scope::kShared:
+        line("{0}* {1} = reinterpret_cast<{0}*>(lehr_shared + {2});", scalar, buffer.name, shared_bytes_);
+        shared_bytes_ = round_up(shared_bytes_ + bytes, kSharedAlignment);
+        break;
+      case Scope::kGlobal: CHECK(false, "{} is a parameter: it has no Alloc", buffer.name);
+    }
+  }
+
+  void write(const Barrier& barrier) {
+    const std::string_view text =
+        barrier.scope == BarrierScope::kBlock ? dialect_.block_barrier : dialect_.warp_barrier;
+    CHECK(!text.empty(), "barrier on a target that has none");
+    line("{}", text);
+  }
+
+  void write(const Intrinsic& intrinsic) {
+    snippets_.insert(intrinsic.name);
+    std::string arguments;
+    for (const Touch& touch : intrinsic.touches) {
+      arguments += arguments.empty() ? "" : ", ";
+      arguments += exprs_.address(touch.buffer, touch.index);
+    }
+    if (intrinsic.name == "cp_async_wait") {  // needs an immediate
+      line("lehr_cp_async_wait<{}>();", exprs_.text(intrinsic.args.at(0)));
+      return;
+    }
+    for (const Expr& arg : intrinsic.args) {
+      arguments += arguments.empty() ? "" : ", ";
+      arguments += exprs_.text(arg);
+    }
+    line("{}({});", intrinsic_function(intrinsic.name), arguments);
+  }
+
+  const Kernel& kernel_;
+  Dialect dialect_;
+  SnippetSet snippets_{"base"};
+  ExprText exprs_;
+  std::string text_;
+  int indent_ = 1;
+  std::int64_t scratch_bytes_ = 0;
+  std::int64_t shared_bytes_ = 0;
+};
+
+std::string cpp_entry(const Kernel& kernel, const std::string& body) {
+  std::string text = fmt::format("extern \"C\" void {}(void* const* params, void* scratch, long task) {{\n", kernel.name);
+  for (std::size_t i = 0; i < kernel.params.size(); ++i) {
+    const Buffer& buffer = kernel.buffer(kernel.params[i].buffer);
+    const char* constness = kernel.params[i].direction == Direction::kIn ? "const " : "";
+    text += fmt::format("  {0}{1}* __restrict {2} = ({0}{1}*)params[{3}];\n", constness,
+                        type_name(Target::kCpu, buffer.type, 1), buffer.name, i);
+  }
+  return text + "  (void)scratch, (void)task;\n" + body + "}\n";
+}
+
+std::string cuda_entry(const Kernel& kernel, const Launch& launch, const std::string& body) {
+  const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+  std::string params;
+  for (const Param& param : kernel.params) {
+    const Buffer& buffer = kernel.buffer(param.buffer);
+    params += fmt::format("{}{}{}* __restrict__ {}", params.empty() ? "" : ", ",
+                          param.direction == Direction::kIn ? "const " : "",
+                          type_name(Target::kCuda, buffer.type, 1), buffer.name);
+  }
+  const std::string bounds = kernel.min_blocks_per_core > 0
+                                 ? fmt::format("{}, {}", threads, kernel.min_blocks_per_core)
+                                 : fmt::format("{}", threads);
+  const char* shared =
+      launch.shared_bytes > 0 ? "  extern __shared__ __align__(16) unsigned char lehr_shared[];\n" : "";
+  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n{}{}}}\n", bounds, kernel.name,
+                     params, shared, body);
+}
+
+}  // namespace
+
+Source emit(const Kernel& kernel) {
+  Emitter emitter(kernel);
+  const std::string body = emitter.body();
+  Source source;
+  source.target = kernel.target;
+  source.entry = kernel.name;
+  source.launch = launch_of(kernel);
+  source.scratch_bytes = emitter.scratch_bytes();
+  CHECK(kernel.target == Target::kCpu || source.launch.shared_bytes == emitter.shared_bytes());
+  for (const Param& param : kernel.params) {
+    const Buffer& buffer = kernel.buffer(param.buffer);
+    source.params.push_back({buffer.name, buffer.type, buffer.elements, param.direction});
+  }
+  source.text = prelude(kernel.target, emitter.snippets());
+  source.text += kernel.target == Target::kCpu ? cpp_entry(kernel, body) : cuda_entry(kernel, source.launch, body);
+  return source;
+}
+
+}  // namespace lehr

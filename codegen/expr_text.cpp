@@ -1,0 +1,137 @@
+#include "codegen/expr_text.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "base/error.h"
+#include "base/overloaded.h"
+#include "codegen/dialect.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+
+struct Operator {
+  std::string_view symbol;  // empty: a LEHR_MIN / LEHR_MAX call
+  int precedence;           // higher binds tighter, as in C
+};
+Operator operator_of(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::kMul: return {"*", 9};
+    case BinaryOp::kDiv: return {"/", 9};
+    case BinaryOp::kMod: return {"%", 9};
+    case BinaryOp::kAdd: return {"+", 8};
+    case BinaryOp::kSub: return {"-", 8};
+    case BinaryOp::kLt: return {"<", 7};
+    case BinaryOp::kLe: return {"<=", 7};
+    case BinaryOp::kEq: return {"==", 6};
+    case BinaryOp::kXor: return {"^", 4};
+    case BinaryOp::kAnd: return {"&", 5};
+    case BinaryOp::kMin: return {"", 0};
+    case BinaryOp::kMax: return {"", 0};
+  }
+  return {"", 0};
+}
+
+// expr / divisor when every term is a multiple of it, so that "acc[(i * 32 + j * 16) / 16]" reads "acc[i * 2 + j]".
+std::optional<Expr> divided(const Expr& expr, std::int64_t divisor) {
+  if (const auto constant = as_constant(expr)) {
+    if (*constant % divisor != 0) return std::nullopt;
+    return integer(*constant / divisor);
+  }
+  const Binary* binary = std::get_if<Binary>(&expr.node);
+  if (!binary) return std::nullopt;
+  if (binary->op == BinaryOp::kAdd) {
+    auto a = divided(*binary->a, divisor);
+    auto b = divided(*binary->b, divisor);
+    if (!a || !b) return std::nullopt;
+    return std::move(*a) + std::move(*b);
+  }
+  if (binary->op == BinaryOp::kMul) {
+    if (const auto factor = as_constant(*binary->b); factor && *factor % divisor == 0) {
+      return *binary->a * integer(*factor / divisor);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string ExprText::address(BufferId buffer, const Expr& index) {
+  const std::string& name = kernel_.buffer(buffer).name;
+  if (as_constant(index) == 0) return name;
+  return fmt::format("{} + {}", name, text(index, 9));
+}
+
+std::string ExprText::element(BufferId id, const Expr& index, int lanes) {
+  const Buffer& buffer = kernel_.buffer(id);
+  if (buffer.lanes > 1) {  // an array of vectors
+    CHECK(lanes == buffer.lanes, "{} holds vectors of {}, {} asked", buffer.name, buffer.lanes, lanes);
+    if (const auto slot = divided(index, lanes)) return fmt::format("{}[{}]", buffer.name, text(*slot));
+    return fmt::format("{}[{} / {}]", buffer.name, text(index, 10), lanes);
+  }
+  if (lanes == 1) return fmt::format("{}[{}]", buffer.name, text(index));
+  snippets_.insert(fmt::format("vector{}", lanes));
+  const std::string type = type_name(kernel_.target, buffer.type, lanes);
+  bool constant = false;
+  for (const Param& param : kernel_.params) {
+    if (param.buffer == id) constant = param.direction == Direction::kIn;
+  }
+  if (kernel_.target == Target::kCpu) {
+    return fmt::format("*({}{}_u*)({})", constant ? "const " : "", type, address(id, index));
+  }
+  return fmt::format("*reinterpret_cast<{}{}*>({})", constant ? "const " : "", type, address(id, index));
+}
+
+std::string ExprText::product(const Expr& a, const Expr& b) {
+  return fmt::format("{} * {}", text(a, 9), text(b, 10));
+}
+
+std::string ExprText::text(const Expr& expr, int parent) {
+  const auto wrap = [&](int precedence, std::string inner) {
+    return precedence < parent ? fmt::format("({})", inner) : inner;
+  };
+  return std::visit(
+      overloaded{
+          [&](const Int& n) { return n.value < 0 ? fmt::format("({})", n.value) : fmt::format("{}", n.value); },
+          [&](const Float& n) { return float_literal(n.value, n.type); },
+          [&](const Var& n) { return kernel_.name_of(n.id); },
+          [&](const Binary& n) {
+            const Operator op = operator_of(n.op);
+            if (op.symbol.empty()) {
+              return fmt::format("{}({}, {})", n.op == BinaryOp::kMin ? "LEHR_MIN" : "LEHR_MAX", text(*n.a), text(*n.b));
+            }
+            // The right side binds one tighter: C's operators associate to the left.
+            return wrap(op.precedence, fmt::format("{} {} {}", text(*n.a, op.precedence), op.symbol,
+                                                   text(*n.b, op.precedence + 1)));
+          },
+          [&](const Load& n) {
+            if (!n.active) return element(n.buffer, *n.index, n.lanes);
+            snippets_.insert(fmt::format("masked{}", n.lanes));
+            return fmt::format("lehr_load{}_n({}, {})", n.lanes, address(n.buffer, *n.index), text(**n.active));
+          },
+          [&](const Splat& n) {
+            snippets_.insert(fmt::format("splat{}", n.lanes));
+            return fmt::format("lehr_splat{}({})", n.lanes, text(*n.value));
+          },
+          [&](const Fma& n) {
+            // -ffp-contract=fast (g++'s default) and NVRTC's default both fuse this form.
+            return wrap(8, fmt::format("{} + {}", product(*n.a, *n.b), text(*n.c, 9)));
+          },
+          [&](const ReduceAdd& n) {
+            int lanes = 0;
+            if (const Load* load = std::get_if<Load>(&n.value->node)) lanes = load->lanes;
+            CHECK(lanes > 1, "ReduceAdd of something that is not a vector load");
+            snippets_.insert(fmt::format("reduce{}", lanes));
+            return fmt::format("lehr_reduce{}({})", lanes, text(*n.value));
+          },
+          [&](const Select& n) {
+            return wrap(1, fmt::format("{} ? {} : {}", text(*n.condition, 2), text(*n.a, 2), text(*n.b, 2)));
+          },
+      },
+      expr.node);
+}
+
+}  // namespace lehr

@@ -1,0 +1,31 @@
+// Expressions as C text; used by the emitter only.
+#pragma once
+
+#include <string>
+
+#include "codegen/prelude.h"
+#include "ir/kernel.h"
+
+namespace lehr {
+
+/// Prints expressions of one kernel and notes in `snippets` which prelude functions they call. Borrows both.
+class ExprText {
+ public:
+  ExprText(const ir::Kernel& kernel, SnippetSet& snippets) : kernel_(kernel), snippets_(snippets) {}
+
+  std::string text(const ir::Expr& expr) { return text(expr, 0); }
+  /// "buffer + index": pointer to the first element.
+  std::string address(ir::BufferId buffer, const ir::Expr& index);
+  /// An lvalue of `lanes` elements.
+  std::string element(ir::BufferId buffer, const ir::Expr& index, int lanes);
+  /// "a * b" for a fused multiply-add whose sum is written as "+=".
+  std::string product(const ir::Expr& a, const ir::Expr& b);
+
+ private:
+  std::string text(const ir::Expr& expr, int parent_precedence);
+
+  const ir::Kernel& kernel_;
+  SnippetSet& snippets_;
+};
+
+}  // namespace lehr

@@ -1,0 +1,181 @@
+#include "codegen/prelude.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace lehr {
+namespace {
+
+// ---- C++ (g++, clang++) ----
+
+// A vector type, its unaligned twin for memory, and its operations. {t} element type, {n} lanes, {b} bytes.
+std::string vector_type(int lanes) {
+  return fmt::format(
+      "typedef float f32x{0} __attribute__((vector_size({1})));\n"
+      "typedef float f32x{0}_u __attribute__((vector_size({1}), aligned(4), may_alias));\n",
+      lanes, lanes * 4);
+}
+
+std::string splat(int lanes) {
+  std::string copies;
+  for (int i = 0; i < lanes; ++i) copies += i == 0 ? "x" : ", x";
+  return fmt::format("static inline f32x{0} lehr_splat{0}(float x) {{ return f32x{0}{{{1}}}; }}\n", lanes, copies);
+}
+
+// Leading `n` lanes only; the rest reads as zero and is not touched. GCC's own mask builtins, since a vector extension
+// cannot say "masked" (names: GCC manual, x86 built-in functions; clang has the same ones).
+std::string masked(int lanes) {
+  const int bits = lanes * 32;
+  const std::string mask_type = lanes == 16 ? "unsigned short" : "unsigned char";
+  const std::string condition = lanes == 16 ? "defined(__AVX512F__)" : "defined(__AVX512VL__)";
+  return fmt::format(
+      R"(#if {2}
+static inline {3} lehr_mask{0}(long n) {{
+  return n >= {0} ? ({3})((1u << {0}) - 1) : n <= 0 ? 0 : ({3})((1u << n) - 1);
+}}
+static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
+  return __builtin_ia32_loadups{1}_mask((const float*)p, f32x{0}{{}}, lehr_mask{0}(n));
+}}
+static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
+  __builtin_ia32_storeups{1}_mask((float*)p, v, lehr_mask{0}(n));
+}}
+#else
+static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
+  if (n >= {0}) return *(const f32x{0}_u*)p;
+  float lanes[{0}] = {{}};
+  for (long i = 0; i < n; ++i) lanes[i] = p[i];
+  return *(const f32x{0}_u*)lanes;
+}}
+static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
+  if (n >= {0}) {{
+    *(f32x{0}_u*)p = v;
+    return;
+  }}
+  float lanes[{0}];
+  *(f32x{0}_u*)lanes = v;
+  for (long i = 0; i < n; ++i) p[i] = lanes[i];
+}}
+#endif
+)",
+      lanes, bits, condition, mask_type);
+}
+
+std::string reduce(int lanes) {
+  return fmt::format(
+      R"(static inline float lehr_reduce{0}(f32x{0} v) {{
+  float lanes[{0}];
+  *(f32x{0}_u*)lanes = v;
+  for (int width = {0} / 2; width > 0; width /= 2)
+    for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+  return lanes[0];
+}}
+)",
+      lanes);
+}
+
+std::string cpp_snippet(const std::string& name) {
+  if (name == "base") {
+    return "#define LEHR_MIN(a, b) ((a) < (b) ? (a) : (b))\n#define LEHR_MAX(a, b) ((a) > (b) ? (a) : (b))\n";
+  }
+  if (name == "prefetch") return "static inline void lehr_prefetch(const void* p) { __builtin_prefetch(p); }\n";
+  const auto lanes_after = [&](std::string_view prefix) {
+    return static_cast<int>(parse_int(std::string_view(name).substr(prefix.size())).value_or(0));
+  };
+  if (name.starts_with("vector")) return vector_type(lanes_after("vector"));
+  if (name.starts_with("splat")) return splat(lanes_after("splat"));
+  if (name.starts_with("masked")) return masked(lanes_after("masked"));
+  if (name.starts_with("reduce")) return reduce(lanes_after("reduce"));
+  CHECK(false, "no C++ snippet '{}'", name);
+  return "";
+}
+
+// ---- CUDA C++ ----
+
+// PTX ISA 9.0, "Data Movement and Conversion Instructions: cp.async": .ca caches at all levels and takes 4, 8 or 16
+// bytes; .cg (L2 only) takes 16. The optional source size zero-fills the rest of the destination.
+std::string cp_async(int bytes) {
+  return fmt::format(
+      R"(__device__ __forceinline__ void lehr_cp_async_{0}(void* shared, const void* global) {{
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.{1}.shared.global [%0], [%1], {0};" ::"r"(address), "l"(global) : "memory");
+}}
+__device__ __forceinline__ void lehr_cp_async_{0}(void* shared, const void* global, int source_bytes) {{
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.{1}.shared.global [%0], [%1], {0}, %2;" ::"r"(address), "l"(global), "r"(source_bytes)
+               : "memory");
+}}
+)",
+      bytes, bytes == 16 ? "cg" : "ca");
+}
+
+std::string cuda_masked(int lanes) {
+  std::string load;
+  std::string store;
+  const char* fields[] = {"x", "y", "z", "w"};
+  for (int i = 0; i < lanes; ++i) {
+    load += fmt::format("  if (n > {0}) v.{1} = p[{0}];\n", i, fields[i]);
+    store += fmt::format("  if (n > {0}) p[{0}] = v.{1};\n", i, fields[i]);
+  }
+  return fmt::format(
+      "__device__ __forceinline__ float{0} lehr_load{0}_n(const float* p, int n) {{\n  float{0} v = {{}};\n{1}  return "
+      "v;\n}}\n__device__ __forceinline__ void lehr_store{0}_n(float* p, float{0} v, int n) {{\n{2}}}\n",
+      lanes, load, store);
+}
+
+std::string cuda_snippet(const std::string& name) {
+  if (name == "base") {
+    return "#define LEHR_MIN(a, b) ((a) < (b) ? (a) : (b))\n#define LEHR_MAX(a, b) ((a) > (b) ? (a) : (b))\n";
+  }
+  if (name == "prefetch") {
+    return "__device__ __forceinline__ void lehr_prefetch(const void* p) {\n"
+           "  asm volatile(\"prefetch.global.L2 [%0];\" ::\"l\"(p));\n}\n";
+  }
+  if (name == "cp_async_4") return cp_async(4);
+  if (name == "cp_async_8") return cp_async(8);
+  if (name == "cp_async_16") return cp_async(16);
+  if (name == "cp_async_commit") {
+    return "__device__ __forceinline__ void lehr_cp_async_commit() {\n"
+           "  asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\n}\n";
+  }
+  if (name == "cp_async_wait") {
+    // The group count must be an immediate, hence the template.
+    return "template <int kPending>\n__device__ __forceinline__ void lehr_cp_async_wait() {\n"
+           "  asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(kPending) : \"memory\");\n}\n";
+  }
+  if (name == "masked2") return cuda_masked(2);
+  if (name == "masked4") return cuda_masked(4);
+  if (name == "splat2") return "__device__ __forceinline__ float2 lehr_splat2(float x) { return make_float2(x, x); }\n";
+  if (name == "splat4") {
+    return "__device__ __forceinline__ float4 lehr_splat4(float x) { return make_float4(x, x, x, x); }\n";
+  }
+  if (name.starts_with("vector")) return "";  // float2 and float4 are built in
+  CHECK(false, "no CUDA snippet '{}'", name);
+  return "";
+}
+
+}  // namespace
+
+std::string prelude(Target target, const SnippetSet& used) {
+  SnippetSet all = used;
+  for (const std::string& name : used) {  // operations need their vector type; "vector" sorts last, hence two passes
+    for (const char* operation : {"splat", "masked", "reduce"}) {
+      if (name.starts_with(operation)) all.insert("vector" + name.substr(std::string_view(operation).size()));
+    }
+  }
+  std::string text;
+  for (const bool types : {true, false}) {
+    for (const std::string& name : all) {
+      if (name.starts_with("vector") != types) continue;
+      text += target == Target::kCpu ? cpp_snippet(name) : cuda_snippet(name);
+    }
+  }
+  return text;
+}
+
+std::string intrinsic_function(std::string_view intrinsic) { return fmt::format("lehr_{}", intrinsic); }
+
+}  // namespace lehr

@@ -1,0 +1,63 @@
+#include "templates/catalog.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "templates/gemm_cpu.h"
+#include "templates/gemm_simt.h"
+#include "templates/gemv_cpu.h"
+
+namespace lehr {
+
+std::span<const Template> catalog() {
+  static const std::array<Template, 3> templates = {gemm_cpu_template(), gemv_cpu_template(), gemm_simt_template()};
+  return templates;
+}
+
+const Template& template_named(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Template& entry : catalog()) {
+    if (entry.name == name) return entry;
+    known.push_back(entry.name);
+  }
+  const std::string near = closest(name, known);
+  throw_user("unknown kernel family '{}'{}; known are {}", name,
+             near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(known, ", "));
+}
+
+Space space_for(const Workload& workload, const Limits& limits) {
+  std::vector<FamilySpace> families;
+  std::string reasons;
+  for (const Template& entry : catalog()) {
+    if (const auto reason = entry.why_not(workload, limits)) {
+      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", entry.name, *reason);
+    } else {
+      families.push_back(entry.space(workload, limits));
+    }
+  }
+  if (families.empty()) throw_user("no kernel family serves '{}' on {} ({})", to_text(workload), limits.arch, reasons);
+  return Space(std::move(families));
+}
+
+ir::Kernel lower(const Workload& workload, const Config& config, const Limits& limits) {
+  return template_named(config.family).lower(workload, config, limits);
+}
+
+std::vector<Config> default_configs(const Workload& workload, const Limits& limits) {
+  std::vector<Config> defaults;
+  for (const Template& entry : catalog()) {
+    if (!entry.why_not(workload, limits)) defaults.push_back(entry.default_config(workload, limits));
+  }
+  // Few rows stream B once: the family made for that goes first where it serves the workload.
+  if (defaults.size() > 1 && workload.gemm.m == 1) {
+    for (std::size_t i = 1; i < defaults.size(); ++i) {
+      if (defaults[i].family == "gemv_cpu") std::swap(defaults[0], defaults[i]);
+    }
+  }
+  return defaults;
+}
+
+}  // namespace lehr

@@ -1,0 +1,135 @@
+#include "templates/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "base/rng.h"
+
+namespace lehr {
+namespace {
+
+struct MatrixView {
+  const float* data;
+  std::int64_t row_stride;
+  std::int64_t column_stride;
+  double at(std::int64_t row, std::int64_t column) const {
+    return data[row * row_stride + column * column_stride];
+  }
+};
+
+MatrixView view(const float* data, Layout layout, std::int64_t rows, std::int64_t columns) {
+  return layout == Layout::kRow ? MatrixView{data, columns, 1} : MatrixView{data, 1, rows};
+}
+
+// One row of C in double: a rank-1 update per k when B's rows are contiguous, else dot products, so that the inner
+// loop always runs over contiguous memory.
+void reference_row(const MatrixView& a, const MatrixView& b, std::int64_t n, std::int64_t k, std::int64_t row,
+                   std::vector<double>& out) {
+  std::fill(out.begin(), out.end(), 0.0);
+  if (b.column_stride == 1) {
+    for (std::int64_t p = 0; p < k; ++p) {
+      const double x = a.at(row, p);
+      const float* line = b.data + p * b.row_stride;
+      for (std::int64_t j = 0; j < n; ++j) out[static_cast<std::size_t>(j)] += x * line[j];
+    }
+    return;
+  }
+  std::vector<double> a_row(static_cast<std::size_t>(k));
+  for (std::int64_t p = 0; p < k; ++p) a_row[static_cast<std::size_t>(p)] = a.at(row, p);
+  for (std::int64_t j = 0; j < n; ++j) {
+    const float* line = b.data + j * b.column_stride;
+    double partial[8] = {};  // independent sums: one chain of double additions would be 4x slower
+    std::int64_t p = 0;
+    for (; p + 8 <= k; p += 8) {
+      for (int u = 0; u < 8; ++u) partial[u] += a_row[static_cast<std::size_t>(p + u)] * line[p + u];
+    }
+    double sum = 0;
+    for (; p < k; ++p) sum += a_row[static_cast<std::size_t>(p)] * line[p];
+    for (const double part : partial) sum += part;
+    out[static_cast<std::size_t>(j)] = sum;
+  }
+}
+
+// Rows to compare when all would take too long: the first and last of each matrix and evenly spread ones, each shifted
+// by a pseudo-random offset so that a fault that hits every 64th row does not slip through the grid.
+std::vector<std::int64_t> chosen_rows(std::int64_t m, std::int64_t count) {
+  std::vector<std::int64_t> rows = {0, m - 1};
+  Rng rng(0x5eed);
+  const std::int64_t stride = std::max<std::int64_t>(1, m / count);
+  for (std::int64_t base = 0; base < m; base += stride) {
+    rows.push_back(std::min<std::int64_t>(
+        m - 1, base + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(stride)))));
+  }
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
+}
+
+}  // namespace
+
+std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint64_t seed) {
+  std::vector<std::vector<float>> inputs;
+  for (const TensorSpec& tensor : tensors_of(workload)) {
+    std::vector<float> values;
+    if (!tensor.output) {
+      CHECK(tensor.type == DType::kF32, "inputs of {} are not made yet", name_of(tensor.type));
+      Rng rng = Rng(seed).fork(tensor.name);
+      values.resize(static_cast<std::size_t>(tensor.elements));
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        // Sum of four uniform 16-bit numbers, scaled to variance 1: normal-like, one generator call per value.
+        const std::uint64_t bits = rng.next();
+        const double sum = static_cast<double>((bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) +
+                                               (bits >> 48));
+        values[i] = static_cast<float>((sum / 65536.0 - 2.0) * std::sqrt(3.0));
+      }
+    }
+    inputs.push_back(std::move(values));
+  }
+  return inputs;
+}
+
+Reference make_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs, double full_flops) {
+  const Gemm& g = workload.gemm;
+  CHECK(inputs.size() == 3);
+  Reference reference;
+  const bool full = flops_of(workload) <= full_flops;
+  std::vector<std::int64_t> rows;
+  if (full) {
+    for (std::int64_t i = 0; i < g.m; ++i) rows.push_back(i);
+  } else {
+    const double affordable = full_flops / (flops_of(workload) / static_cast<double>(g.m));
+    rows = chosen_rows(g.m, std::max<std::int64_t>(1, static_cast<std::int64_t>(affordable)));
+  }
+  const bool row_major = g.c.layout == Layout::kRow;
+  if (full) reference.values.resize(static_cast<std::size_t>(g.batch * g.m * g.n));
+  std::vector<double> line(static_cast<std::size_t>(g.n));
+  for (std::int64_t batch = 0; batch < g.batch; ++batch) {
+    const MatrixView a = view(inputs[0].data() + batch * g.m * g.k, g.a.layout, g.m, g.k);
+    const MatrixView b = view(inputs[1].data() + batch * g.k * g.n, g.b.layout, g.k, g.n);
+    for (const std::int64_t row : rows) {
+      reference_row(a, b, g.n, g.k, row, line);
+      for (std::int64_t j = 0; j < g.n; ++j) {
+        const std::int64_t index = batch * g.m * g.n + (row_major ? row * g.n + j : j * g.m + row);
+        const float value = static_cast<float>(line[static_cast<std::size_t>(j)]);
+        if (full) {
+          reference.values[static_cast<std::size_t>(index)] = value;
+        } else {
+          reference.indices.push_back(index);
+          reference.values.push_back(value);
+        }
+      }
+    }
+  }
+  // A sum of k products of normal(0,1) values has standard deviation sqrt(k). Each of its k roundings adds an error of
+  // about epsilon/2 times the partial sum, which grows like sqrt(i): the standard deviation of the total is about
+  // epsilon/2 * k/sqrt(2). Six of them plus epsilon * 8 sqrt(k) for the final rounding are never exceeded by a right
+  // kernel in any order of summation, and one wrong or missing product (size about 1) exceeds it until k ~ 10^6.
+  const double epsilon = std::numeric_limits<float>::epsilon();
+  const double k = static_cast<double>(g.k);
+  reference.tolerance = epsilon * (6.0 * k / (2.0 * std::sqrt(2.0)) + 8.0 * std::sqrt(k) + 4.0);
+  return reference;
+}
+
+}  // namespace lehr

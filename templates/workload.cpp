@@ -1,0 +1,142 @@
+#include "templates/workload.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::int64_t kLimit = std::int64_t{1} << 31;  // indices are 32-bit on CUDA (ir/type.h)
+
+void check_size(std::string_view name, std::int64_t value) {
+  if (value < 1 || value >= kLimit) {
+    throw_user("{}={} is out of range: sizes are whole numbers from 1 to {}", name, value, kLimit - 1);
+  }
+}
+
+void check_elements(std::string_view name, std::int64_t batch, std::int64_t rows, std::int64_t columns) {
+  const double elements = static_cast<double>(batch) * static_cast<double>(rows) * static_cast<double>(columns);
+  if (elements >= static_cast<double>(kLimit)) {
+    throw_user("{} would have {:.3g} elements ({} x {} x batch {}); at most {} are supported", name, elements, rows,
+               columns, batch, kLimit - 1);
+  }
+}
+
+}  // namespace
+
+void validate(const Workload& workload) {
+  const Gemm& g = workload.gemm;
+  check_size("m", g.m);
+  check_size("n", g.n);
+  check_size("k", g.k);
+  check_size("batch", g.batch);
+  check_elements("A", g.batch, g.m, g.k);
+  check_elements("B", g.batch, g.k, g.n);
+  check_elements("C", g.batch, g.m, g.n);
+}
+
+std::string to_text(const Operand& operand) {
+  return fmt::format("{}:{}", name_of(operand.type), operand.layout == Layout::kRow ? "row" : "column");
+}
+
+std::string to_text(const Workload& workload) {
+  const Gemm& g = workload.gemm;
+  return fmt::format("gemm m={} n={} k={} batch={} a={} b={} c={} accum={} epilogue=none", g.m, g.n, g.k, g.batch,
+                     to_text(g.a), to_text(g.b), to_text(g.c), name_of(g.accum));
+}
+
+namespace {
+
+const std::vector<std::string>& dtype_names() {
+  static const std::vector<std::string> names = {"f64", "f32", "f16", "bf16", "s32", "s8", "u8"};
+  return names;
+}
+
+DType dtype_of(std::string_view text) {
+  if (const auto type = parse_dtype(text)) return *type;
+  const std::string near = closest(text, dtype_names());
+  throw_user("unknown dtype '{}'{}; known are {}", text, near.empty() ? "" : fmt::format(" (did you mean {}?)", near),
+             fmt::join(dtype_names(), ", "));
+}
+
+}  // namespace
+
+Operand parse_operand(std::string_view text) {
+  const std::vector<std::string_view> parts = split(text, ':');
+  Operand operand;
+  operand.type = dtype_of(parts[0]);
+  if (parts.size() > 2) throw_user("operand '{}' has too many parts; write dtype:layout, e.g. f32:row", text);
+  if (parts.size() == 2) {
+    if (parts[1] == "row") {
+      operand.layout = Layout::kRow;
+    } else if (parts[1] == "column" || parts[1] == "col") {
+      operand.layout = Layout::kColumn;
+    } else {
+      throw_user("unknown layout '{}' in operand '{}'; write row or column", parts[1], text);
+    }
+  }
+  return operand;
+}
+
+Workload parse_workload(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (const std::string_view word : split(text, ' ')) {
+    if (!word.empty()) words.push_back(word);
+  }
+  if (words.empty() || words[0] != "gemm") {
+    throw_user("workload '{}' does not start with a known operator; known is: gemm", text);
+  }
+  Workload workload;
+  Gemm& g = workload.gemm;
+  const std::map<std::string_view, std::int64_t*> sizes = {
+      {"m", &g.m}, {"n", &g.n}, {"k", &g.k}, {"batch", &g.batch}};
+  const std::map<std::string_view, Operand*> operands = {{"a", &g.a}, {"b", &g.b}, {"c", &g.c}};
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::size_t equals = words[i].find('=');
+    if (equals == std::string_view::npos) throw_user("'{}' in workload '{}' is not key=value", words[i], text);
+    const std::string_view key = words[i].substr(0, equals);
+    const std::string_view value = words[i].substr(equals + 1);
+    if (const auto size = sizes.find(key); size != sizes.end()) {
+      const auto number = parse_int(value);
+      if (!number) throw_user("'{}' in workload '{}' is not a whole number", words[i], text);
+      *size->second = *number;
+    } else if (const auto operand = operands.find(key); operand != operands.end()) {
+      *operand->second = parse_operand(value);
+    } else if (key == "accum") {
+      g.accum = dtype_of(value);
+    } else if (key == "epilogue") {
+      if (value != "none") throw_user("unknown epilogue '{}'; known is: none", value);
+    } else {
+      throw_user("unknown key '{}' in workload '{}'; known are m, n, k, batch, a, b, c, accum, epilogue", key, text);
+    }
+  }
+  validate(workload);
+  return workload;
+}
+
+double flops_of(const Workload& workload) {
+  const Gemm& g = workload.gemm;
+  return 2.0 * static_cast<double>(g.batch) * static_cast<double>(g.m) * static_cast<double>(g.n) *
+         static_cast<double>(g.k);
+}
+
+double min_bytes_of(const Workload& workload) {
+  double bytes = 0;
+  for (const TensorSpec& tensor : tensors_of(workload)) {
+    bytes += static_cast<double>(tensor.elements) * size_of(tensor.type);
+  }
+  return bytes;
+}
+
+std::vector<TensorSpec> tensors_of(const Workload& workload) {
+  const Gemm& g = workload.gemm;
+  return {{"a", g.a.type, g.batch * g.m * g.k, false},
+          {"b", g.b.type, g.batch * g.k * g.n, false},
+          {"c", g.c.type, g.batch * g.m * g.n, true}};
+}
+
+}  // namespace lehr
