@@ -80,8 +80,10 @@ struct Expr {
   friend bool operator==(const Expr&, const Expr&) = default;
 };
 
-// Builders. Integer arithmetic folds constants and the identities x+0, x*1, x*0, x/1, x%1, so that the tree that is
-// printed and learnt from has no dead terms.
+// Builders. Scalar integer arithmetic folds constants and the identities x+0, x*1, x*0, x/1, x%1, (x+c)+d, (x*c)*d, so
+// that the tree that is printed and learnt from has no dead terms. A constant ends up as the right operand; a negative
+// summand becomes a subtraction. Nothing that may be floating point or a vector (Load, Float, Splat, Fma, ReduceAdd) is
+// ever folded or reordered. Folding CHECKs against overflow and against a constant divisor that is not positive.
 Expr integer(std::int64_t value);
 Expr var(VarId id);
 Expr operator+(Expr a, Expr b);
@@ -97,6 +99,8 @@ Expr operator%(Expr a, std::int64_t b);
 Expr min(Expr a, Expr b);
 Expr max(Expr a, Expr b);
 Expr lt(Expr a, Expr b);
+Expr le(Expr a, Expr b);
+Expr eq(Expr a, Expr b);
 Expr logical_and(Expr a, Expr b);
 Expr bit_xor(Expr a, Expr b);
 Expr load(BufferId buffer, Expr index, int lanes = 1);
@@ -105,6 +109,7 @@ Expr splat(Expr value, int lanes);
 Expr fma(Expr a, Expr b, Expr c);
 Expr reduce_add(Expr value);
 Expr select(Expr condition, Expr a, Expr b);
+/// Zero of that type: a Float, or an Int for the integer types; in a Splat when lanes > 1.
 Expr zero(DType type, int lanes = 1);
 
 /// The value if `expr` is an integer constant.

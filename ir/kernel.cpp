@@ -1,0 +1,101 @@
+// KernelBuilder, the loop builders, and the launch shape that a kernel's loops declare.
+#include "ir/kernel.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/overloaded.h"
+
+namespace lehr::ir {
+namespace {
+
+// Variables and buffers share one namespace in the emitted text.
+bool is_taken(const Kernel& kernel, const std::string& name) {
+  return std::find(kernel.vars.begin(), kernel.vars.end(), name) != kernel.vars.end() ||
+         std::any_of(kernel.buffers.begin(), kernel.buffers.end(),
+                     [&](const Buffer& buffer) { return buffer.name == name; });
+}
+
+std::string unique_name(const Kernel& kernel, std::string name) {
+  if (!is_taken(kernel, name)) return name;
+  for (int suffix = 2;; ++suffix) {
+    std::string candidate = fmt::format("{}_{}", name, suffix);
+    if (!is_taken(kernel, candidate)) return candidate;
+  }
+}
+
+// The entry of `launch` that a loop kind sets; nullptr for kinds that set none.
+std::int64_t* launch_entry(Launch& launch, LoopKind kind) {
+  switch (kind) {
+    case LoopKind::kSerial:
+    case LoopKind::kUnrolled:
+      return nullptr;
+    case LoopKind::kParallel:
+      return &launch.tasks;
+    case LoopKind::kBlockX:
+    case LoopKind::kBlockY:
+    case LoopKind::kBlockZ:
+      return &launch.grid[static_cast<std::size_t>(kind) - static_cast<std::size_t>(LoopKind::kBlockX)];
+    case LoopKind::kThreadX:
+    case LoopKind::kThreadY:
+    case LoopKind::kThreadZ:
+      return &launch.block[static_cast<std::size_t>(kind) - static_cast<std::size_t>(LoopKind::kThreadX)];
+  }
+  return nullptr;
+}
+
+void collect(const Block& block, Launch& launch, unsigned& seen) {
+  for (const Stmt& stmt : block) {
+    if (const For* loop = std::get_if<For>(&stmt.node)) {
+      if (std::int64_t* entry = launch_entry(launch, loop->kind)) {
+        const unsigned bit = 1u << static_cast<unsigned>(loop->kind);
+        CHECK((seen & bit) == 0 || *entry == loop->bound,
+              "two loops bind the same launch dimension with extents {} and {}", *entry, loop->bound);
+        seen |= bit;
+        *entry = loop->bound;
+      }
+      collect(loop->body, launch, seen);
+    } else if (const If* branch = std::get_if<If>(&stmt.node)) {
+      collect(branch->then, launch, seen);
+      collect(branch->otherwise, launch, seen);
+    }
+  }
+}
+
+}  // namespace
+
+Launch launch_of(const Kernel& kernel) {
+  Launch launch;
+  unsigned seen = 0;
+  collect(kernel.body, launch, seen);
+  for (const Buffer& buffer : kernel.buffers)
+    if (buffer.scope == Scope::kShared)
+      launch.shared_bytes += (buffer.elements * size_of(buffer.type) + 15) / 16 * 16;
+  return launch;
+}
+
+VarId KernelBuilder::var(std::string name) {
+  kernel.vars.push_back(unique_name(kernel, std::move(name)));
+  return static_cast<VarId>(kernel.vars.size() - 1);
+}
+
+BufferId KernelBuilder::buffer(std::string name, DType type, Scope scope, std::int64_t elements, int lanes) {
+  kernel.buffers.push_back({unique_name(kernel, std::move(name)), type, scope, elements, lanes});
+  return static_cast<BufferId>(kernel.buffers.size() - 1);
+}
+
+BufferId KernelBuilder::param(std::string name, DType type, std::int64_t elements, Direction direction) {
+  const BufferId id = buffer(std::move(name), type, Scope::kGlobal, elements);
+  kernel.params.push_back({id, direction});
+  return id;
+}
+
+Stmt loop(VarId var, std::int64_t extent, LoopKind kind, Block body) {
+  return For{var, Int{extent}, extent, kind, std::move(body)};
+}
+
+Stmt loop_to(VarId var, Expr extent, std::int64_t bound, Block body) {
+  return For{var, std::move(extent), bound, LoopKind::kSerial, std::move(body)};
+}
+
+}  // namespace lehr::ir
