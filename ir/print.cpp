@@ -1,0 +1,296 @@
+// Kernel -> readable text: indented, deterministic, one line per statement.
+#include "ir/print.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/overloaded.h"
+
+namespace lehr::ir {
+namespace {
+
+// Binding strength, loosest first; operands that bind looser than their place get parentheses.
+enum Precedence { kAnyOperand = 0, kAndLevel, kCompareLevel, kXorLevel, kSumLevel, kProductLevel, kAtom };
+
+struct Spelling {
+  std::string_view text;
+  Precedence level;  // kAtom: printed as a call
+};
+
+Spelling spelling_of(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::kAdd:
+      return {"+", kSumLevel};
+    case BinaryOp::kSub:
+      return {"-", kSumLevel};
+    case BinaryOp::kMul:
+      return {"*", kProductLevel};
+    case BinaryOp::kDiv:
+      return {"/", kProductLevel};
+    case BinaryOp::kMod:
+      return {"%", kProductLevel};
+    case BinaryOp::kMin:
+      return {"min", kAtom};
+    case BinaryOp::kMax:
+      return {"max", kAtom};
+    case BinaryOp::kXor:
+      return {"^", kXorLevel};
+    case BinaryOp::kLt:
+      return {"<", kCompareLevel};
+    case BinaryOp::kLe:
+      return {"<=", kCompareLevel};
+    case BinaryOp::kEq:
+      return {"==", kCompareLevel};
+    case BinaryOp::kAnd:
+      return {"&&", kAndLevel};
+  }
+  return {"?", kAtom};
+}
+
+class Printer {
+ public:
+  Printer(const Kernel& kernel, std::string& out) : kernel_(kernel), out_(out) {}
+
+  void kernel() {
+    add("kernel {} target={} params(", kernel_.name, lehr::name_of(kernel_.target));
+    std::string_view separator;
+    for (const Param& param : kernel_.params) {
+      add("{}{} {}: {}", separator, param.direction == Direction::kIn ? "in" : "out", name(param.buffer),
+          type_text(param.buffer));
+      separator = ", ";
+    }
+    out_ += ')';
+    if (kernel_.min_blocks_per_core != 0) add(" min_blocks_per_core={}", kernel_.min_blocks_per_core);
+    out_ += '\n';
+    block(kernel_.body);
+  }
+
+  void expr(const Expr& e, Precedence place = kAnyOperand) {
+    std::visit(
+        overloaded{
+            [&](const Int& n) {
+              // "x--3" and "x*-3" are hard to read.
+              if (n.value < 0 && place > kAnyOperand)
+                add("({})", n.value);
+              else
+                add("{}", n.value);
+            },
+            [&](const Float& n) { constant(n); },
+            [&](const Var& n) { out_ += name(n.id); },
+            [&](const Binary& n) { binary(n, place); },
+            [&](const Load& n) { access(n.buffer, *n.index, n.lanes, n.active ? &**n.active : nullptr); },
+            [&](const Splat& n) {
+              out_ += "splat(";
+              expr(*n.value);
+              add(" : {})", n.lanes);
+            },
+            [&](const Fma& n) {
+              call("fma", {&*n.a, &*n.b, &*n.c});
+            },
+            [&](const ReduceAdd& n) { call("reduce_add", {&*n.value}); },
+            [&](const Select& n) {
+              call("select", {&*n.condition, &*n.a, &*n.b});
+            },
+        },
+        e.node);
+  }
+
+ private:
+  template <typename... Args>
+  void add(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+  }
+
+  // Also prints what verify() would reject: messages about a malformed kernel use this printer.
+  std::string name(VarId id) const {
+    const auto i = static_cast<std::size_t>(id);
+    return i < kernel_.vars.size() ? kernel_.vars[i] : fmt::format("var#{}", static_cast<int>(id));
+  }
+  std::string name(BufferId id) const {
+    const auto i = static_cast<std::size_t>(id);
+    return i < kernel_.buffers.size() ? kernel_.buffers[i].name
+                                      : fmt::format("buffer#{}", static_cast<int>(id));
+  }
+  std::string type_text(BufferId id) const {
+    if (static_cast<std::size_t>(id) >= kernel_.buffers.size()) return "?";
+    const Buffer& buffer = kernel_.buffer(id);
+    std::string text = fmt::format("{}[{}]", lehr::name_of(buffer.type), buffer.elements);
+    if (buffer.lanes != 1) text += fmt::format(" in vectors of {}", buffer.lanes);
+    return text;
+  }
+
+  void constant(const Float& n) {
+    std::string text = fmt::format("{}", n.value);
+    if (std::isfinite(n.value) && text.find_first_of(".e") == std::string::npos) text += ".0";
+    if (n.type != DType::kF32) text += fmt::format(":{}", lehr::name_of(n.type));
+    out_ += text;
+  }
+
+  void call(std::string_view function, std::initializer_list<const Expr*> args) {
+    out_ += function;
+    out_ += '(';
+    std::string_view separator;
+    for (const Expr* arg : args) {
+      out_ += separator;
+      expr(*arg);
+      separator = ", ";
+    }
+    out_ += ')';
+  }
+
+  void binary(const Binary& n, Precedence place) {
+    const Spelling spelling = spelling_of(n.op);
+    if (spelling.level == kAtom) return call(spelling.text, {&*n.a, &*n.b});
+    const bool parentheses = spelling.level < place;
+    if (parentheses) out_ += '(';
+    expr(*n.a, spelling.level);
+    out_ += spelling.text;
+    // One tighter: the text shows that a-(b-c) is not a-b-c, and a/(b*c) not a/b*c.
+    expr(*n.b, static_cast<Precedence>(spelling.level + 1));
+    if (parentheses) out_ += ')';
+  }
+
+  void access(BufferId buffer, const Expr& index, std::int64_t lanes, const Expr* active) {
+    out_ += name(buffer);
+    out_ += '[';
+    expr(index);
+    if (lanes != 1 || active != nullptr) add(" : {}", lanes);
+    if (active != nullptr) {
+      out_ += " active ";
+      expr(*active);
+    }
+    out_ += ']';
+  }
+
+  void block(const Block& statements) {
+    for (const Stmt& statement : statements) stmt(statement);
+  }
+
+  void nested(const Block& statements) {
+    out_ += ":\n";
+    indent_ += 2;
+    block(statements);
+    indent_ -= 2;
+  }
+
+  void stmt(const Stmt& statement) {
+    out_.append(static_cast<std::size_t>(indent_), ' ');
+    std::visit(overloaded{
+                   [&](const For& n) {
+                     add("{} {} in 0..", n.kind == LoopKind::kSerial ? "for" : name_of(n.kind), name(n.var));
+                     expr(n.extent);
+                     if (as_constant(n.extent) != n.bound) add(" (at most {})", n.bound);
+                     nested(n.body);
+                   },
+                   [&](const Store& n) {
+                     access(n.buffer, n.index, n.lanes, n.active ? &*n.active : nullptr);
+                     out_ += " = ";
+                     expr(n.value);
+                     out_ += '\n';
+                   },
+                   [&](const If& n) {
+                     out_ += "if ";
+                     expr(n.condition);
+                     nested(n.then);
+                     if (n.otherwise.empty()) return;
+                     out_.append(static_cast<std::size_t>(indent_), ' ');
+                     out_ += "else";
+                     nested(n.otherwise);
+                   },
+                   [&](const Let& n) {
+                     add("let {} = ", name(n.var));
+                     expr(n.value);
+                     out_ += '\n';
+                   },
+                   [&](const Alloc& n) {
+                     const auto i = static_cast<std::size_t>(n.buffer);
+                     const Scope scope =
+                         i < kernel_.buffers.size() ? kernel_.buffers[i].scope : Scope::kRegister;
+                     add("{} {}: {}\n", name_of(scope), name(n.buffer), type_text(n.buffer));
+                   },
+                   [&](const Barrier& n) {
+                     out_ += n.scope == BarrierScope::kBlock ? "barrier block\n" : "barrier warp\n";
+                   },
+                   [&](const Intrinsic& n) { intrinsic(n); },
+               },
+               statement.node);
+  }
+
+  void intrinsic(const Intrinsic& n) {
+    out_ += n.name;
+    out_ += '(';
+    std::string_view separator;
+    for (const Touch& touch : n.touches) {
+      out_ += separator;
+      out_ += touch.writes ? "write " : "read ";
+      access(touch.buffer, touch.index, touch.elements, nullptr);
+      separator = ", ";
+    }
+    for (const Expr& arg : n.args) {
+      out_ += separator;
+      expr(arg);
+      separator = ", ";
+    }
+    out_ += ')';
+    if (n.flops != 0) add(" flops={}", n.flops);
+    out_ += '\n';
+  }
+
+  const Kernel& kernel_;
+  std::string& out_;
+  int indent_ = 0;
+};
+
+}  // namespace
+
+std::string to_text(const Kernel& kernel) {
+  std::string out;
+  Printer(kernel, out).kernel();
+  return out;
+}
+
+std::string to_text(const Expr& expr, const Kernel& kernel) {
+  std::string out;
+  Printer(kernel, out).expr(expr);
+  return out;
+}
+
+std::string_view name_of(LoopKind kind) {
+  switch (kind) {
+    case LoopKind::kSerial:
+      return "serial";
+    case LoopKind::kUnrolled:
+      return "unrolled";
+    case LoopKind::kParallel:
+      return "parallel";
+    case LoopKind::kBlockX:
+      return "block.x";
+    case LoopKind::kBlockY:
+      return "block.y";
+    case LoopKind::kBlockZ:
+      return "block.z";
+    case LoopKind::kThreadX:
+      return "thread.x";
+    case LoopKind::kThreadY:
+      return "thread.y";
+    case LoopKind::kThreadZ:
+      return "thread.z";
+  }
+  return "?";
+}
+
+std::string_view name_of(Scope scope) {
+  switch (scope) {
+    case Scope::kGlobal:
+      return "global";
+    case Scope::kScratch:
+      return "scratch";
+    case Scope::kShared:
+      return "shared";
+    case Scope::kRegister:
+      return "register";
+  }
+  return "?";
+}
+
+}  // namespace lehr::ir
