@@ -1,0 +1,16 @@
+// Which CPUs this process may run on, and in what order threads should take them.
+#pragma once
+
+#include <vector>
+
+namespace lehr {
+
+/// CPU numbers of the calling thread's affinity mask, one hardware thread of every core first, siblings
+/// after.
+std::vector<int> allowed_cpus();
+
+/// Binds the calling thread to `cpu`. Best effort: a container may forbid it, and then the thread stays
+/// unbound.
+void pin_to_cpu(int cpu);
+
+}  // namespace lehr

@@ -1,0 +1,17 @@
+// What this CPU can do at most: the roofline's two numbers, measured.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace lehr {
+
+/// fp32 GFLOP/s (a fused multiply-add counts 2) of `threads` pinned threads together; `arch` as in
+/// Limits::arch. Best of several 2 ms windows, about 15 ms. 0 for an instruction set that has no kernel here.
+double measure_peak_gflops(int threads, std::string_view arch);
+
+/// GB/s of `threads` threads that read a buffer of twice `l3_bytes` (at least 64 MiB, at most 256 MiB); best
+/// of 3 sweeps.
+double measure_read_gbytes(int threads, std::int64_t l3_bytes);
+
+}  // namespace lehr
