@@ -1,0 +1,317 @@
+// Kernel -> nullopt or what is wrong with it: the statements' rules (scopes, loops, buffers, barriers). The
+// rules of expressions are in verify_expr.cpp.
+#include "ir/verify.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+
+#include "base/error.h"
+#include "base/overloaded.h"
+#include "base/text.h"
+#include "ir/print.h"
+#include "ir/verify_expr.h"
+
+namespace lehr::ir {
+namespace {
+
+bool is_identifier(const std::string& name) {
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+         std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+// What the device-intrinsics header offers, and the shape of each call.
+struct IntrinsicRule {
+  std::string_view name;
+  std::size_t touches;
+  std::size_t min_args;
+  std::size_t max_args;
+  std::int64_t copy_bytes;  // of a shared <- global copy; 0: not a copy
+  bool cuda_only;
+};
+constexpr std::array<IntrinsicRule, 6> kIntrinsics = {{
+    {"prefetch", 1, 0, 0, 0, false},
+    {"cp_async_4", 2, 0, 1, 4, true},
+    {"cp_async_8", 2, 0, 1, 8, true},
+    {"cp_async_16", 2, 0, 1, 16, true},
+    {"cp_async_commit", 0, 0, 0, 0, true},
+    {"cp_async_wait", 0, 1, 1, 0, true},
+}};
+
+bool is_block_or_thread(LoopKind kind) {
+  return kind >= LoopKind::kBlockX;
+}
+bool is_thread(LoopKind kind) {
+  return kind >= LoopKind::kThreadX;
+}
+
+class Verifier {
+ public:
+  explicit Verifier(const Kernel& kernel)
+      : kernel_(kernel), scope_(kernel), written_(kernel.buffers.size()) {}
+
+  std::optional<std::string> run() {
+    if (declarations() && block(kernel_.body)) at_end();
+    return std::move(error_);
+  }
+
+ private:
+  // Sets the message, with the path of enclosing statements in front, and is false.
+  template <typename... Args>
+  bool fail(fmt::format_string<Args...> format, Args&&... args) {
+    std::string place;
+    for (const std::string& frame : path_) place += (place.empty() ? "in " : " > ") + frame;
+    if (place.empty()) place = "in kernel " + kernel_.name;
+    error_ = place + ": " + fmt::format(format, std::forward<Args>(args)...);
+    return false;
+  }
+  // Turns a complaint of the expression checker into one of ours.
+  bool passes(const std::optional<std::string>& complaint) { return !complaint || fail("{}", *complaint); }
+
+  bool declarations() {
+    if (!is_identifier(kernel_.name)) return fail("the name '{}' is not a C identifier", kernel_.name);
+    std::set<std::string> names;
+    const auto claim = [&](const std::string& name) {
+      if (!is_identifier(name)) return fail("the name '{}' is not a C identifier", name);
+      return names.insert(name).second || fail("the name {} is used twice", name);
+    };
+    for (const std::string& name : kernel_.vars)
+      if (!claim(name)) return false;
+    for (const Buffer& buffer : kernel_.buffers) {
+      if (!claim(buffer.name)) return false;
+      if (buffer.scope != Scope::kGlobal && buffer.elements <= 0)
+        return fail("buffer {} has {} elements, it needs at least 1", buffer.name, buffer.elements);
+      if (buffer.lanes < 1 || (buffer.lanes > 1 && buffer.scope != Scope::kRegister) ||
+          buffer.elements % buffer.lanes != 0)
+        return fail("buffer {} cannot keep {} elements as vectors of {}", buffer.name, buffer.elements,
+                    buffer.lanes);
+      if (buffer.scope == (kernel_.target == Target::kCpu ? Scope::kShared : Scope::kScratch))
+        return fail("buffer {} is {}, which the target {} does not have", buffer.name, name_of(buffer.scope),
+                    lehr::name_of(kernel_.target));
+    }
+    for (const Param& param : kernel_.params) {
+      if (!scope_.has(param.buffer))
+        return fail("a parameter is buffer #{}, which does not exist", number(param.buffer));
+      if (kernel_.buffer(param.buffer).scope != Scope::kGlobal)
+        return fail("parameter {} is {}, it must be global", name(param.buffer),
+                    name_of(kernel_.buffer(param.buffer).scope));
+      if (scope_.is_alive(param.buffer)) return fail("parameter {} is listed twice", name(param.buffer));
+      scope_.set_alive(param.buffer, true);
+    }
+    return true;
+  }
+
+  bool at_end() {
+    path_.clear();
+    for (const Param& param : kernel_.params)
+      if (param.direction == Direction::kOut && !written_[index_of(param.buffer)])
+        return fail("output parameter {} is never written", name(param.buffer));
+    for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
+      const Scope where = kernel_.buffers[i].scope;
+      if (where != Scope::kGlobal && allocated_.count(static_cast<BufferId>(i)) == 0)
+        return fail("buffer {} ({}) has no Alloc", kernel_.buffers[i].name, name_of(where));
+    }
+    return true;
+  }
+
+  bool block(const Block& statements) {
+    std::vector<VarId> bound;
+    std::vector<BufferId> alive;
+    for (const Stmt& stmt : statements) {
+      const std::size_t depth = path_.size();
+      if (!std::visit([&](const auto& node) { return check(node, bound, alive); }, stmt.node)) return false;
+      path_.resize(depth);
+    }
+    for (const VarId var : bound) scope_.unbind(var);
+    for (const BufferId buffer : alive) scope_.set_alive(buffer, false);
+    return true;
+  }
+
+  bool bind(VarId var, VarFacts facts) {
+    if (!scope_.has(var)) return fail("binds variable #{}, which does not exist", static_cast<int>(var));
+    if (scope_.is_bound(var)) return fail("variable {} is already bound here", kernel_.name_of(var));
+    scope_.bind(var, facts);
+    return true;
+  }
+
+  bool check(const For& loop, std::vector<VarId>&, std::vector<BufferId>&) {
+    path_.push_back("loop " + (scope_.has(loop.var) ? kernel_.name_of(loop.var) : "?"));
+    const auto constant = as_constant(loop.extent);
+    if (!passes(scope_.check_index(loop.extent, "the extent"))) return false;
+    if (!constant && loop.kind != LoopKind::kSerial)
+      return fail("a loop of kind {} needs a constant extent, not {}", name_of(loop.kind),
+                  to_text(loop.extent, kernel_));
+    if (constant && *constant != loop.bound)
+      return fail("the bound {} is not the extent {}", loop.bound, *constant);
+    if (loop.bound < 1) return fail("the bound is {}, it must be at least 1", loop.bound);
+    if (!launch_rules(loop)) return false;
+
+    const bool divergent = !constant && scope_.is_divergent(loop.extent);
+    VarFacts facts;
+    facts.is_static = loop.kind == LoopKind::kUnrolled;
+    facts.is_divergent = is_thread(loop.kind) || divergent;
+    if (!bind(loop.var, facts)) return false;
+    const auto outer_mask = launch_mask_;
+    if (loop.kind >= LoopKind::kParallel) launch_mask_ |= 1u << static_cast<unsigned>(loop.kind);
+    ++nesting_;
+    divergent_ += divergent ? 1 : 0;
+    if (!block(loop.body)) return false;
+    divergent_ -= divergent ? 1 : 0;
+    --nesting_;
+    launch_mask_ = outer_mask;
+    scope_.unbind(loop.var);
+    return true;
+  }
+
+  bool launch_rules(const For& loop) {
+    if (loop.kind < LoopKind::kParallel) return true;
+    const bool cuda_kind = is_block_or_thread(loop.kind);
+    if (cuda_kind != (kernel_.target == Target::kCuda))
+      return fail("a loop of kind {} does not exist on target {}", name_of(loop.kind),
+                  lehr::name_of(kernel_.target));
+    if (loop.kind == LoopKind::kParallel && nesting_ > 0) return fail("a parallel loop must be outermost");
+    if ((launch_mask_ >> static_cast<unsigned>(loop.kind) & 1u) != 0)
+      return fail("{} is already bound by an enclosing loop", name_of(loop.kind));
+    std::int64_t& extent = launch_extents_[static_cast<std::size_t>(loop.kind)];
+    if (extent != 0 && extent != loop.bound)
+      return fail("{} has extent {} here and {} elsewhere", name_of(loop.kind), loop.bound, extent);
+    extent = loop.bound;
+    return true;
+  }
+
+  bool check(const Store& store, std::vector<VarId>&, std::vector<BufferId>&) {
+    path_.push_back("store to " + name(store.buffer));
+    const Expr* active = store.active ? &*store.active : nullptr;
+    if (!passes(scope_.check_access(store.buffer, store.index, store.lanes, active))) return false;
+    if (!writable(store.buffer)) return false;
+    int lanes = 0;
+    if (!passes(scope_.check_value(store.value, lanes))) return false;
+    return lanes == store.lanes || fail("stores {} lanes of a value that has {}", store.lanes, lanes);
+  }
+
+  bool check(const If& branch, std::vector<VarId>&, std::vector<BufferId>&) {
+    path_.push_back("if " + to_text(branch.condition, kernel_));
+    int lanes = 0;
+    if (!passes(scope_.check_value(branch.condition, lanes))) return false;
+    if (lanes != 1) return fail("the condition has {} lanes, it must have 1", lanes);
+    const int divergent = scope_.is_divergent(branch.condition) ? 1 : 0;
+    ++nesting_;
+    divergent_ += divergent;
+    if (!block(branch.then)) return false;
+    path_.back() = "else of " + path_.back();
+    if (!block(branch.otherwise)) return false;
+    divergent_ -= divergent;
+    --nesting_;
+    return true;
+  }
+
+  bool check(const Let& let, std::vector<VarId>& bound, std::vector<BufferId>&) {
+    path_.push_back("let " + (scope_.has(let.var) ? kernel_.name_of(let.var) : "?"));
+    if (!passes(scope_.check_index(let.value, "the value"))) return false;
+    if (!bind(let.var, {scope_.is_static(let.value), scope_.is_divergent(let.value), &let.value}))
+      return false;
+    bound.push_back(let.var);
+    return true;
+  }
+
+  bool check(const Alloc& alloc, std::vector<VarId>&, std::vector<BufferId>& alive) {
+    path_.push_back("alloc of " + name(alloc.buffer));
+    if (!scope_.has(alloc.buffer)) return fail("the buffer does not exist");
+    const Scope where = kernel_.buffer(alloc.buffer).scope;
+    if (where == Scope::kGlobal) return fail("a global buffer is a parameter and has no Alloc");
+    // The emitter and launch_of() lay shared and scratch memory out once per buffer.
+    if (scope_.is_alive(alloc.buffer) ||
+        (!allocated_.insert(alloc.buffer).second && where != Scope::kRegister))
+      return fail("the buffer has a second Alloc");
+    scope_.set_alive(alloc.buffer, true);
+    alive.push_back(alloc.buffer);
+    return true;
+  }
+
+  bool check(const Barrier&, std::vector<VarId>&, std::vector<BufferId>&) {
+    path_.push_back("barrier");
+    if (kernel_.target != Target::kCuda) return fail("barriers exist only on target cuda");
+    return divergent_ == 0 || fail("threads may disagree on whether they reach it");
+  }
+
+  bool check(const Intrinsic& intrinsic, std::vector<VarId>&, std::vector<BufferId>&) {
+    path_.push_back("intrinsic " + intrinsic.name);
+    const auto rule = std::find_if(kIntrinsics.begin(), kIntrinsics.end(),
+                                   [&](const IntrinsicRule& known) { return known.name == intrinsic.name; });
+    if (rule == kIntrinsics.end()) return unknown_intrinsic(intrinsic.name);
+    if (rule->cuda_only && kernel_.target != Target::kCuda) return fail("it exists only on target cuda");
+    if (intrinsic.touches.size() != rule->touches)
+      return fail("it has {} touches, it takes {}", intrinsic.touches.size(), rule->touches);
+    if (intrinsic.args.size() < rule->min_args || intrinsic.args.size() > rule->max_args)
+      return fail("it has {} arguments, it takes {} to {}", intrinsic.args.size(), rule->min_args,
+                  rule->max_args);
+    for (const Touch& touch : intrinsic.touches) {
+      if (touch.elements < 0) return fail("it touches {} elements of {}", touch.elements, name(touch.buffer));
+      const int lanes = static_cast<int>(std::max<std::int64_t>(touch.elements, 1));
+      if (!passes(scope_.check_access(touch.buffer, touch.index, lanes, nullptr))) return false;
+      if (touch.writes && !writable(touch.buffer)) return false;
+    }
+    for (const Expr& arg : intrinsic.args)
+      if (!passes(scope_.check_index(arg, "an argument"))) return false;
+    if (rule->copy_bytes != 0) return copy_rules(intrinsic, rule->copy_bytes);
+    if (intrinsic.name == "prefetch" && intrinsic.touches[0].writes) return fail("it cannot write");
+    if (intrinsic.name == "cp_async_wait" && as_constant(intrinsic.args[0]).value_or(-1) < 0)
+      return fail("its argument must be a constant of at least 0");
+    return true;
+  }
+
+  bool copy_rules(const Intrinsic& intrinsic, std::int64_t bytes) {
+    const Touch& to = intrinsic.touches[0];
+    const Touch& from = intrinsic.touches[1];
+    if (!to.writes || kernel_.buffer(to.buffer).scope != Scope::kShared)
+      return fail("its first touch must write a shared buffer");
+    if (from.writes || kernel_.buffer(from.buffer).scope != Scope::kGlobal)
+      return fail("its second touch must read a global buffer");
+    for (const Touch& touch : intrinsic.touches) {
+      const std::int64_t touched = touch.elements * size_of(kernel_.buffer(touch.buffer).type);
+      if (touched != bytes)
+        return fail("it touches {} bytes of {} instead of {}", touched, name(touch.buffer), bytes);
+    }
+    return true;
+  }
+
+  bool unknown_intrinsic(const std::string& given) {
+    std::vector<std::string> known;
+    for (const IntrinsicRule& rule : kIntrinsics) known.emplace_back(rule.name);
+    const std::string near = closest(given, known);
+    return fail("no such intrinsic{}", near.empty() ? "" : ", did you mean " + near + "?");
+  }
+
+  bool writable(BufferId buffer) {
+    written_[index_of(buffer)] = true;
+    for (const Param& param : kernel_.params)
+      if (param.buffer == buffer && param.direction == Direction::kIn)
+        return fail("{} is an input parameter and cannot be written", name(buffer));
+    return true;
+  }
+
+  static std::size_t index_of(BufferId id) { return static_cast<std::size_t>(id); }
+  static int number(BufferId id) { return static_cast<int>(id); }
+  std::string name(BufferId id) const { return scope_.has(id) ? kernel_.buffer(id).name : "?"; }
+
+  const Kernel& kernel_;
+  VerifyScope scope_;
+  std::vector<bool> written_;
+  std::set<BufferId> allocated_;
+  std::vector<std::string> path_;
+  std::array<std::int64_t, 9> launch_extents_{};  // by LoopKind; 0: not seen
+  unsigned launch_mask_ = 0;                      // LoopKinds bound by enclosing loops
+  int nesting_ = 0;                               // enclosing loops and ifs
+  int divergent_ = 0;                             // those whose execution may differ between threads
+  std::optional<std::string> error_;
+};
+
+}  // namespace
+
+std::optional<std::string> why_malformed(const Kernel& kernel) {
+  return Verifier(kernel).run();
+}
+
+}  // namespace lehr::ir

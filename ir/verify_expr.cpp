@@ -1,0 +1,201 @@
+// The verifier's rules of expressions: names in scope, lanes, integer positions, register indices.
+#include "ir/verify_expr.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/overloaded.h"
+#include "ir/print.h"
+
+namespace lehr::ir {
+namespace {
+
+bool is_real(DType type) {
+  return type == DType::kF64 || type == DType::kF32 || type == DType::kF16 || type == DType::kBF16;
+}
+
+bool is_comparison(BinaryOp op) {
+  return op == BinaryOp::kLt || op == BinaryOp::kLe || op == BinaryOp::kEq;
+}
+bool is_integer_only(BinaryOp op) {
+  return op == BinaryOp::kMod || op == BinaryOp::kXor || op == BinaryOp::kAnd;
+}
+
+}  // namespace
+
+VerifyScope::VerifyScope(const Kernel& kernel)
+    : kernel_(kernel), facts_(kernel.vars.size()), alive_(kernel.buffers.size()) {}
+
+bool VerifyScope::has(VarId var) const {
+  return static_cast<int>(var) >= 0 && static_cast<std::size_t>(var) < facts_.size();
+}
+bool VerifyScope::has(BufferId buffer) const {
+  return static_cast<int>(buffer) >= 0 && static_cast<std::size_t>(buffer) < alive_.size();
+}
+
+std::optional<std::string> VerifyScope::check_value(const Expr& expr, int& lanes) const {
+  std::optional<std::string> complaint;
+  lanes = type_of(expr, complaint).lanes;
+  return complaint;
+}
+
+std::optional<std::string> VerifyScope::check_index(const Expr& expr, std::string_view what) const {
+  std::optional<std::string> complaint;
+  const Type type = type_of(expr, complaint);
+  if (!complaint && (type.real || type.lanes != 1))
+    complaint = fmt::format("{} {} must be one integer", what, to_text(expr, kernel_));
+  return complaint;
+}
+
+std::optional<std::string> VerifyScope::check_access(BufferId id, const Expr& index, int lanes,
+                                                     const Expr* active) const {
+  if (!has(id)) return fmt::format("buffer #{} does not exist", static_cast<int>(id));
+  const Buffer& buffer = kernel_.buffer(id);
+  if (!is_alive(id))
+    return buffer.name +
+           (buffer.scope == Scope::kGlobal ? " is not a parameter" : " has no Alloc before this point");
+  if (lanes < 1) return fmt::format("{} lanes of {} are accessed, at least 1 is right", lanes, buffer.name);
+  if (auto complaint = check_index(index, fmt::format("the index of {},", buffer.name))) return complaint;
+  if (active != nullptr)
+    if (auto complaint = check_index(*active, fmt::format("the active count of {},", buffer.name)))
+      return complaint;
+
+  if (const auto constant = as_constant(index)) {
+    const std::int64_t end = *constant + (active == nullptr ? lanes : 0);
+    if (*constant < 0 || end > buffer.elements)
+      return fmt::format("{}[{} : {}] is outside of its {} elements", buffer.name, *constant, lanes,
+                         buffer.elements);
+  }
+  if (buffer.scope == Scope::kRegister) {
+    if (!is_static(index))
+      return fmt::format("register buffer {} is indexed by {}, which is no constant after unrolling",
+                         buffer.name, to_text(index, kernel_));
+    if (buffer.lanes > 1 && (lanes != buffer.lanes || !is_multiple(index, lanes)))
+      return fmt::format("register buffer {} holds vectors of {} and is accessed as [{} : {}]", buffer.name,
+                         buffer.lanes, to_text(index, kernel_), lanes);
+  }
+  return std::nullopt;
+}
+
+VerifyScope::Type VerifyScope::type_of(const Expr& expr, std::optional<std::string>& complaint) const {
+  if (complaint) return {};
+  return std::visit(
+      overloaded{
+          [&](const Int&) {
+            return Type{1, false};
+          },
+          [&](const Float&) {
+            return Type{1, true};
+          },
+          [&](const Var& n) {
+            if (!has(n.id))
+              complaint = fmt::format("variable #{} does not exist", static_cast<int>(n.id));
+            else if (!is_bound(n.id))
+              complaint = fmt::format("variable {} is not bound here", kernel_.name_of(n.id));
+            return Type{1, false};
+          },
+          [&](const Binary& n) { return type_of(n, complaint); },
+          [&](const Load& n) {
+            complaint = check_access(n.buffer, *n.index, n.lanes, n.active ? &**n.active : nullptr);
+            return Type{n.lanes, has(n.buffer) && is_real(kernel_.buffer(n.buffer).type)};
+          },
+          [&](const Splat& n) {
+            const Type value = type_of(*n.value, complaint);
+            if (!complaint && (value.lanes != 1 || n.lanes < 1))
+              complaint = fmt::format("a splat of {} lanes into {}", value.lanes, n.lanes);
+            return Type{n.lanes, value.real};
+          },
+          [&](const Fma& n) {
+            const Type a = type_of(*n.a, complaint);
+            const Type b = type_of(*n.b, complaint);
+            const Type c = type_of(*n.c, complaint);
+            if (!complaint && (a.lanes != b.lanes || a.lanes != c.lanes))
+              complaint = fmt::format("an fma of {}, {} and {} lanes", a.lanes, b.lanes, c.lanes);
+            return Type{a.lanes, a.real || b.real || c.real};
+          },
+          [&](const ReduceAdd& n) {
+            return Type{1, type_of(*n.value, complaint).real};
+          },
+          [&](const Select& n) {
+            const Type condition = type_of(*n.condition, complaint);
+            const Type a = type_of(*n.a, complaint);
+            const Type b = type_of(*n.b, complaint);
+            if (!complaint && condition.lanes != 1)
+              complaint = fmt::format("a select on a condition of {} lanes", condition.lanes);
+            if (!complaint && a.lanes != b.lanes)
+              complaint = fmt::format("a select between {} and {} lanes", a.lanes, b.lanes);
+            return Type{a.lanes, a.real || b.real};
+          },
+      },
+      expr.node);
+}
+
+VerifyScope::Type VerifyScope::type_of(const Binary& n, std::optional<std::string>& complaint) const {
+  const Type a = type_of(*n.a, complaint);
+  const Type b = type_of(*n.b, complaint);
+  if (complaint) return {};
+  const auto divisor = as_constant(*n.b);
+  if (a.lanes != b.lanes)
+    complaint = fmt::format("{} combines {} and {} lanes", to_text(n, kernel_), a.lanes, b.lanes);
+  else if (is_integer_only(n.op) && (a.real || b.real))
+    complaint = fmt::format("{} needs integers", to_text(n, kernel_));
+  else if ((n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) && divisor && *divisor <= 0 && !a.real)
+    complaint = fmt::format("{} has a divisor that is not positive", to_text(n, kernel_));
+  return {a.lanes, !is_comparison(n.op) && (a.real || b.real)};
+}
+
+bool VerifyScope::is_static(const Expr& expr) const {
+  return std::visit(
+      overloaded{
+          [](const Int&) { return true; },
+          [](const Float&) { return false; },
+          [&](const Var& n) { return facts_[static_cast<std::size_t>(n.id)]->is_static; },
+          [&](const Binary& n) { return is_static(*n.a) && is_static(*n.b); },
+          [](const Load&) { return false; },
+          [&](const Splat& n) { return is_static(*n.value); },
+          [](const Fma&) { return false; },
+          [](const ReduceAdd&) { return false; },
+          [&](const Select& n) { return is_static(*n.condition) && is_static(*n.a) && is_static(*n.b); },
+      },
+      expr.node);
+}
+
+bool VerifyScope::is_divergent(const Expr& expr) const {
+  return std::visit(
+      overloaded{
+          [](const Int&) { return false; },
+          [](const Float&) { return false; },
+          [&](const Var& n) { return facts_[static_cast<std::size_t>(n.id)]->is_divergent; },
+          [&](const Binary& n) { return is_divergent(*n.a) || is_divergent(*n.b); },
+          [](const Load&) { return true; },  // what memory holds may differ between threads
+          [&](const Splat& n) { return is_divergent(*n.value); },
+          [&](const Fma& n) { return is_divergent(*n.a) || is_divergent(*n.b) || is_divergent(*n.c); },
+          [&](const ReduceAdd& n) { return is_divergent(*n.value); },
+          [&](const Select& n) {
+            return is_divergent(*n.condition) || is_divergent(*n.a) || is_divergent(*n.b);
+          },
+      },
+      expr.node);
+}
+
+// Whether every value of `expr` is certainly a multiple of `factor`.
+bool VerifyScope::is_multiple(const Expr& expr, std::int64_t factor) const {
+  if (factor == 1) return true;
+  if (const auto constant = as_constant(expr)) return *constant % factor == 0;
+  if (const Var* var = std::get_if<Var>(&expr.node)) {
+    const Expr* value = facts_[static_cast<std::size_t>(var->id)]->value;
+    return value != nullptr && is_multiple(*value, factor);
+  }
+  const Binary* binary = std::get_if<Binary>(&expr.node);
+  if (binary == nullptr) return false;
+  const bool a = is_multiple(*binary->a, factor);
+  if (binary->op == BinaryOp::kAdd || binary->op == BinaryOp::kSub)
+    return a && is_multiple(*binary->b, factor);
+  if (binary->op != BinaryOp::kMul) return false;
+  if (a || is_multiple(*binary->b, factor)) return true;
+  // (x * 4) * 4 is a multiple of 16 although neither factor is.
+  const auto scale = as_constant(*binary->b);
+  return scale && *scale > 0 && factor % *scale == 0 && is_multiple(*binary->a, factor / *scale);
+}
+
+}  // namespace lehr::ir

@@ -1,0 +1,60 @@
+// Internal to ir/verify: what is in scope at one point of a kernel, and the rules of expressions there.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/kernel.h"
+
+namespace lehr::ir {
+
+/// What the verifier knows of a bound variable.
+struct VarFacts {
+  bool is_static = false;       ///< a constant once unrolled loops are expanded
+  bool is_divergent = false;    ///< may differ between the threads of a block
+  const Expr* value = nullptr;  ///< of a Let; null for loop variables
+};
+
+/// Bindings and live buffers at one point. The check_ functions answer nullopt, or a complaint without its
+/// place.
+class VerifyScope {
+ public:
+  explicit VerifyScope(const Kernel& kernel);
+
+  bool has(VarId var) const;
+  bool has(BufferId buffer) const;
+  bool is_bound(VarId var) const { return facts_[static_cast<std::size_t>(var)].has_value(); }
+  void bind(VarId var, VarFacts facts) { facts_[static_cast<std::size_t>(var)] = facts; }
+  void unbind(VarId var) { facts_[static_cast<std::size_t>(var)].reset(); }
+  bool is_alive(BufferId buffer) const { return alive_[static_cast<std::size_t>(buffer)]; }
+  void set_alive(BufferId buffer, bool alive) { alive_[static_cast<std::size_t>(buffer)] = alive; }
+
+  /// Any expression; `lanes` becomes its number of lanes.
+  std::optional<std::string> check_value(const Expr& expr, int& lanes) const;
+  /// One integer; `what` names it in the complaint ("the extent").
+  std::optional<std::string> check_index(const Expr& expr, std::string_view what) const;
+  /// `lanes` elements of `buffer` from `index`; `active` may be null.
+  std::optional<std::string> check_access(BufferId buffer, const Expr& index, int lanes,
+                                          const Expr* active) const;
+
+  bool is_static(const Expr& expr) const;
+  bool is_divergent(const Expr& expr) const;
+
+ private:
+  struct Type {
+    int lanes = 1;
+    bool real = false;
+  };
+  // The first complaint goes to `complaint`; the Type is meaningless once there is one.
+  Type type_of(const Expr& expr, std::optional<std::string>& complaint) const;
+  Type type_of(const Binary& binary, std::optional<std::string>& complaint) const;
+  bool is_multiple(const Expr& expr, std::int64_t factor) const;
+
+  const Kernel& kernel_;
+  std::vector<std::optional<VarFacts>> facts_;  // by VarId; nullopt: not bound here
+  std::vector<bool> alive_;                     // by BufferId
+};
+
+}  // namespace lehr::ir
