@@ -2,27 +2,29 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "templates/gemm_cpu.h"
-#include "templates/gemm_simt.h"
+#include "templates/gemm_dot_cpu.h"
 #include "templates/gemv_cpu.h"
 
 namespace lehr {
 
 std::span<const Template> catalog() {
-  static const std::array<Template, 3> templates = {gemm_cpu_template(), gemv_cpu_template(), gemm_simt_template()};
+  static const std::array<Template, 3> templates = {gemm_cpu_template(), gemm_dot_cpu_template(),
+                                                    gemv_cpu_template()};
   return templates;
 }
 
 const Template& template_named(std::string_view name) {
-  std::vector<std::string> known;
   for (const Template& entry : catalog()) {
     if (entry.name == name) return entry;
-    known.push_back(entry.name);
   }
+  std::vector<std::string> known;
+  for (const Template& entry : catalog()) known.push_back(entry.name);
   const std::string near = closest(name, known);
   throw_user("unknown kernel family '{}'{}; known are {}", name,
              near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(known, ", "));
@@ -38,7 +40,8 @@ Space space_for(const Workload& workload, const Limits& limits) {
       families.push_back(entry.space(workload, limits));
     }
   }
-  if (families.empty()) throw_user("no kernel family serves '{}' on {} ({})", to_text(workload), limits.arch, reasons);
+  if (families.empty())
+    throw_user("no kernel family serves '{}' on {} ({})", to_text(workload), limits.arch, reasons);
   return Space(std::move(families));
 }
 
@@ -51,12 +54,9 @@ std::vector<Config> default_configs(const Workload& workload, const Limits& limi
   for (const Template& entry : catalog()) {
     if (!entry.why_not(workload, limits)) defaults.push_back(entry.default_config(workload, limits));
   }
-  // Few rows stream B once: the family made for that goes first where it serves the workload.
-  if (defaults.size() > 1 && workload.gemm.m == 1) {
-    for (std::size_t i = 1; i < defaults.size(); ++i) {
-      if (defaults[i].family == "gemv_cpu") std::swap(defaults[0], defaults[i]);
-    }
-  }
+  // The catalogue lists general families first; one made for few rows or for dot products, where it serves
+  // the workload, is the better first guess.
+  std::reverse(defaults.begin(), defaults.end());
   return defaults;
 }
 

@@ -23,8 +23,8 @@ MatrixView view(const float* data, Layout layout, std::int64_t rows, std::int64_
   return layout == Layout::kRow ? MatrixView{data, columns, 1} : MatrixView{data, 1, rows};
 }
 
-// One row of C in double: a rank-1 update per k when B's rows are contiguous, else dot products, so that the inner
-// loop always runs over contiguous memory.
+// One row of C in double: a rank-1 update per k when B's rows are contiguous, else dot products, so that the
+// inner loop always runs over contiguous memory.
 void reference_row(const MatrixView& a, const MatrixView& b, std::int64_t n, std::int64_t k, std::int64_t row,
                    std::vector<double>& out) {
   std::fill(out.begin(), out.end(), 0.0);
@@ -52,8 +52,9 @@ void reference_row(const MatrixView& a, const MatrixView& b, std::int64_t n, std
   }
 }
 
-// Rows to compare when all would take too long: the first and last of each matrix and evenly spread ones, each shifted
-// by a pseudo-random offset so that a fault that hits every 64th row does not slip through the grid.
+// Rows to compare when all would take too long: the first and last of each matrix and evenly spread ones,
+// each shifted by a pseudo-random offset so that a fault that hits every 64th row does not slip through the
+// grid.
 std::vector<std::int64_t> chosen_rows(std::int64_t m, std::int64_t count) {
   std::vector<std::int64_t> rows = {0, m - 1};
   Rng rng(0x5eed);
@@ -78,10 +79,11 @@ std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint6
       Rng rng = Rng(seed).fork(tensor.name);
       values.resize(static_cast<std::size_t>(tensor.elements));
       for (std::size_t i = 0; i < values.size(); ++i) {
-        // Sum of four uniform 16-bit numbers, scaled to variance 1: normal-like, one generator call per value.
+        // Sum of four uniform 16-bit numbers, scaled to variance 1: normal-like, one generator call per
+        // value.
         const std::uint64_t bits = rng.next();
-        const double sum = static_cast<double>((bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) +
-                                               (bits >> 48));
+        const double sum = static_cast<double>((bits & 0xffff) + ((bits >> 16) & 0xffff) +
+                                               ((bits >> 32) & 0xffff) + (bits >> 48));
         values[i] = static_cast<float>((sum / 65536.0 - 2.0) * std::sqrt(3.0));
       }
     }
@@ -90,7 +92,8 @@ std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint6
   return inputs;
 }
 
-Reference make_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs, double full_flops) {
+Reference make_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
+                         double full_flops) {
   const Gemm& g = workload.gemm;
   CHECK(inputs.size() == 3);
   Reference reference;
@@ -122,10 +125,11 @@ Reference make_reference(const Workload& workload, const std::vector<std::vector
       }
     }
   }
-  // A sum of k products of normal(0,1) values has standard deviation sqrt(k). Each of its k roundings adds an error of
-  // about epsilon/2 times the partial sum, which grows like sqrt(i): the standard deviation of the total is about
-  // epsilon/2 * k/sqrt(2). Six of them plus epsilon * 8 sqrt(k) for the final rounding are never exceeded by a right
-  // kernel in any order of summation, and one wrong or missing product (size about 1) exceeds it until k ~ 10^6.
+  // A sum of k products of normal(0,1) values has standard deviation sqrt(k). Each of its k roundings adds an
+  // error of about epsilon/2 times the partial sum, which grows like sqrt(i): the standard deviation of the
+  // total is about epsilon/2 * k/sqrt(2). Six of them plus epsilon * 8 sqrt(k) for the final rounding are
+  // never exceeded by a right kernel in any order of summation, and one wrong or missing product (size about
+  // 1) exceeds it until k ~ 10^6.
   const double epsilon = std::numeric_limits<float>::epsilon();
   const double k = static_cast<double>(g.k);
   reference.tolerance = epsilon * (6.0 * k / (2.0 * std::sqrt(2.0)) + 8.0 * std::sqrt(k) + 4.0);

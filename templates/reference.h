@@ -8,8 +8,9 @@
 
 namespace lehr {
 
-/// Input data by tensor, in the order of tensors_of() (outputs empty); each as f32 values that the dtype can hold.
-/// Normal(0,1)-like (kernels.md section 8: zeros or small integers make GPUs look faster than they are).
+/// Input data by tensor, in the order of tensors_of() (outputs empty); each as f32 values that the dtype can
+/// hold. Normal(0,1)-like (kernels.md section 8: zeros or small integers make GPUs look faster than they
+/// are).
 std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint64_t seed);
 
 /// Expected output elements. `indices` empty: every element, in order. Otherwise only those flat indices.
@@ -20,8 +21,9 @@ struct Reference {
   double tolerance = 0;
 };
 
-/// Full for up to `full_flops` operations, else whole rows of C: the first, the last and evenly spread ones between them
-/// that are shifted by pseudo-random offsets, so that every column tile and most row tiles are seen.
+/// Full for up to `full_flops` operations, else whole rows of C: the first, the last and evenly spread ones
+/// between them that are shifted by pseudo-random offsets, so that every column tile and most row tiles are
+/// seen.
 Reference make_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
                          double full_flops = 8e9);
 

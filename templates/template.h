@@ -13,15 +13,17 @@
 namespace lehr {
 
 struct Template {
-  std::string name;   ///< = the family in configs
-  int version = 1;    ///< raise it when the same config lowers to another kernel; rows of older versions become evidence
+  std::string name;  ///< = the family in configs
+  int version =
+      1;  ///< raise it when the same config lowers to another kernel; rows of older versions become evidence
   /// nullopt if it serves the workload on the device, else the reason.
   std::optional<std::string> (*why_not)(const Workload&, const Limits&);
   /// The schedules. Only called when why_not() is nullopt; never empty.
   FamilySpace (*space)(const Workload&, const Limits&);
   /// The kernel of a valid config. Pure; microseconds.
   ir::Kernel (*lower)(const Workload&, const Config&, const Limits&);
-  /// A schedule that a careful engineer would write down without measuring; a point of the space. Measured first.
+  /// A schedule that a careful engineer would write down without measuring; a point of the space. Measured
+  /// first.
   Config (*default_config)(const Workload&, const Limits&);
 };
 

@@ -19,10 +19,11 @@ void check_size(std::string_view name, std::int64_t value) {
 }
 
 void check_elements(std::string_view name, std::int64_t batch, std::int64_t rows, std::int64_t columns) {
-  const double elements = static_cast<double>(batch) * static_cast<double>(rows) * static_cast<double>(columns);
+  const double elements =
+      static_cast<double>(batch) * static_cast<double>(rows) * static_cast<double>(columns);
   if (elements >= static_cast<double>(kLimit)) {
-    throw_user("{} would have {:.3g} elements ({} x {} x batch {}); at most {} are supported", name, elements, rows,
-               columns, batch, kLimit - 1);
+    throw_user("{} would have {:.3g} elements ({} x {} x batch {}); at most {} are supported", name, elements,
+               rows, columns, batch, kLimit - 1);
   }
 }
 
@@ -45,8 +46,8 @@ std::string to_text(const Operand& operand) {
 
 std::string to_text(const Workload& workload) {
   const Gemm& g = workload.gemm;
-  return fmt::format("gemm m={} n={} k={} batch={} a={} b={} c={} accum={} epilogue=none", g.m, g.n, g.k, g.batch,
-                     to_text(g.a), to_text(g.b), to_text(g.c), name_of(g.accum));
+  return fmt::format("gemm m={} n={} k={} batch={} a={} b={} c={} accum={} epilogue=none", g.m, g.n, g.k,
+                     g.batch, to_text(g.a), to_text(g.b), to_text(g.c), name_of(g.accum));
 }
 
 namespace {
@@ -59,8 +60,8 @@ const std::vector<std::string>& dtype_names() {
 DType dtype_of(std::string_view text) {
   if (const auto type = parse_dtype(text)) return *type;
   const std::string near = closest(text, dtype_names());
-  throw_user("unknown dtype '{}'{}; known are {}", text, near.empty() ? "" : fmt::format(" (did you mean {}?)", near),
-             fmt::join(dtype_names(), ", "));
+  throw_user("unknown dtype '{}'{}; known are {}", text,
+             near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(dtype_names(), ", "));
 }
 
 }  // namespace
@@ -97,7 +98,8 @@ Workload parse_workload(std::string_view text) {
   const std::map<std::string_view, Operand*> operands = {{"a", &g.a}, {"b", &g.b}, {"c", &g.c}};
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::size_t equals = words[i].find('=');
-    if (equals == std::string_view::npos) throw_user("'{}' in workload '{}' is not key=value", words[i], text);
+    if (equals == std::string_view::npos)
+      throw_user("'{}' in workload '{}' is not key=value", words[i], text);
     const std::string_view key = words[i].substr(0, equals);
     const std::string_view value = words[i].substr(equals + 1);
     if (const auto size = sizes.find(key); size != sizes.end()) {
@@ -111,7 +113,8 @@ Workload parse_workload(std::string_view text) {
     } else if (key == "epilogue") {
       if (value != "none") throw_user("unknown epilogue '{}'; known is: none", value);
     } else {
-      throw_user("unknown key '{}' in workload '{}'; known are m, n, k, batch, a, b, c, accum, epilogue", key, text);
+      throw_user("unknown key '{}' in workload '{}'; known are m, n, k, batch, a, b, c, accum, epilogue", key,
+                 text);
     }
   }
   validate(workload);

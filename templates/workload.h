@@ -32,7 +32,8 @@ struct Workload {
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 
-/// Throws Error(kUser) when a size is not in [1, 2^31) or an operand has 2^31 elements or more, naming it and the limit.
+/// Throws Error(kUser) when a size is not in [1, 2^31) or an operand has 2^31 elements or more, naming it and
+/// the limit.
 void validate(const Workload& workload);
 
 /// "gemm m=512 n=512 k=512 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none"

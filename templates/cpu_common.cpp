@@ -1,0 +1,129 @@
+#include "templates/cpu_common.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <utility>
+
+#include "base/error.h"
+
+namespace lehr::cpu {
+namespace {
+
+Layout flipped(Layout layout) {
+  return layout == Layout::kRow ? Layout::kColumn : Layout::kRow;
+}
+
+}  // namespace
+
+Problem problem_of(const Workload& workload) {
+  const Gemm& g = workload.gemm;
+  if (g.c.layout == Layout::kRow) return {g.m, g.n, g.k, g.batch, g.a.layout, g.b.layout, false};
+  // C^T = B^T A^T, and a transposed matrix is the same memory in the other layout.
+  return {g.n, g.m, g.k, g.batch, flipped(g.b.layout), flipped(g.a.layout), true};
+}
+
+std::optional<std::string> why_not_cpu(const Workload& workload, const Limits& limits) {
+  if (limits.target != Target::kCpu) return "made for CPUs";
+  const Gemm& g = workload.gemm;
+  for (const DType type : {g.a.type, g.b.type, g.c.type, g.accum}) {
+    if (type != DType::kF32) return "computes in f32 only";
+  }
+  return std::nullopt;
+}
+
+std::vector<std::int64_t> thread_counts(const Limits& limits) {
+  if (limits.cores <= 1) return {1};
+  return {1, limits.cores};
+}
+
+std::vector<std::int64_t> lane_counts(const Limits& limits) {
+  const std::int64_t widest = std::max(4, limits.vector_bytes / 4);
+  if (widest <= 4) return {4};
+  return {widest / 2, widest};
+}
+
+std::vector<std::int64_t> up_to(std::int64_t extent, const std::vector<std::int64_t>& steps) {
+  std::vector<std::int64_t> result;
+  for (const std::int64_t step : steps) {
+    result.push_back(step);
+    if (step >= extent) break;
+  }
+  if (result.back() < extent) result.push_back(extent);
+  return result;
+}
+
+std::vector<std::int64_t> powers_up_to(std::int64_t extent) {
+  std::vector<std::int64_t> result = {1};
+  while (result.back() < extent) result.push_back(result.back() * 2);
+  return result;
+}
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+Operands add_params(ir::KernelBuilder& builder, const Problem& p) {
+  const std::int64_t a_elements = p.batch * p.m * p.k;
+  const std::int64_t b_elements = p.batch * p.k * p.n;
+  const auto input = [&](const char* name, std::int64_t elements) {
+    return builder.param(name, DType::kF32, elements, ir::Direction::kIn);
+  };
+  Operands operands{};
+  if (p.swapped) {
+    operands.b = input("a", b_elements);
+    operands.a = input("b", a_elements);
+  } else {
+    operands.a = input("a", a_elements);
+    operands.b = input("b", b_elements);
+  }
+  operands.c = builder.param("c", DType::kF32, p.batch * p.m * p.n, ir::Direction::kOut);
+  return operands;
+}
+
+ir::Expr element(Layout layout, std::int64_t rows, std::int64_t columns, ir::Expr base, ir::Expr row,
+                 ir::Expr column) {
+  if (layout == Layout::kRow) return std::move(base) + std::move(row) * columns + std::move(column);
+  return std::move(base) + std::move(column) * rows + std::move(row);
+}
+
+ir::Expr first_tile(ir::Expr task, std::int64_t tiles, std::int64_t tasks) {
+  if (tiles % tasks == 0) return std::move(task) * (tiles / tasks);
+  return std::move(task) * tiles / tasks;
+}
+
+ir::Expr tiles_in_block(const ir::Expr& first, const ir::Expr& end, std::int64_t owned, bool even,
+                        const ir::Expr& block_index, std::int64_t block) {
+  if (even && owned % block == 0) return ir::integer(block);
+  return max(min(ir::integer(block), end - first - block_index * block), ir::integer(0));
+}
+
+ir::Block by_tile(const ir::Expr& tile, std::int64_t full, std::int64_t tail, ir::Block inner,
+                  ir::Block edge) {
+  if (tail == 0) return inner;
+  if (full == 0) return edge;
+  return ir::block(ir::If{lt(tile, ir::integer(full)), std::move(inner), std::move(edge)});
+}
+
+Config nearest_config(const FamilySpace& space, const std::vector<std::int64_t>& wanted) {
+  CHECK(wanted.size() == space.knobs().size());
+  std::vector<std::int64_t> values;
+  const std::function<bool()> extend = [&] {
+    if (values.size() == wanted.size()) return true;
+    const std::size_t i = values.size();
+    std::vector<std::int64_t> choices = space.values_after(values, i);
+    std::stable_sort(choices.begin(), choices.end(), [&](std::int64_t a, std::int64_t b) {
+      return std::abs(a - wanted[i]) < std::abs(b - wanted[i]);
+    });
+    for (const std::int64_t choice : choices) {
+      values.push_back(choice);
+      if (!space.violation(values) && extend()) return true;
+      values.pop_back();
+    }
+    return false;
+  };
+  CHECK(extend(), "{} has no valid schedule", space.family());
+  return space.config_of(values);
+}
+
+}  // namespace lehr::cpu

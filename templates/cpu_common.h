@@ -1,0 +1,68 @@
+// What the CPU families share: the GEMM with C made row-major, the knobs' value lists, and the split of tiles
+// over tasks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "ir/kernel.h"
+#include "space/space.h"
+#include "templates/workload.h"
+
+namespace lehr::cpu {
+
+/// The GEMM as the lowerings see it: C is row-major (a column-major C is computed as its transpose, with A
+/// and B in exchanged roles).
+struct Problem {
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  Layout a = Layout::kRow, b = Layout::kRow;
+  bool swapped = false;  ///< the lowering's A is the workload's B
+};
+Problem problem_of(const Workload& workload);
+
+/// Reasons why no CPU family serves the workload (types, target); nullopt otherwise.
+std::optional<std::string> why_not_cpu(const Workload& workload, const Limits& limits);
+
+/// {1, cores} or {1}.
+std::vector<std::int64_t> thread_counts(const Limits& limits);
+/// Vector lengths in f32 lanes: the widest and half of it.
+std::vector<std::int64_t> lane_counts(const Limits& limits);
+/// Those of `steps` (ascending) that are < extent, and the smallest one that covers it: "all" is always the
+/// last value.
+std::vector<std::int64_t> up_to(std::int64_t extent, const std::vector<std::int64_t>& steps);
+/// The same for powers of two.
+std::vector<std::int64_t> powers_up_to(std::int64_t extent);
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b);
+
+/// The parameters of the kernel in the workload's argument order (a, b, c).
+struct Operands {
+  ir::BufferId a, b, c;  ///< the lowering's A, B and C
+};
+Operands add_params(ir::KernelBuilder& builder, const Problem& problem);
+
+/// Flat index of element (row, column) of a matrix of `rows` x `columns`, after `base`.
+ir::Expr element(Layout layout, std::int64_t rows, std::int64_t columns, ir::Expr base, ir::Expr row,
+                 ir::Expr column);
+
+/// First tile of task `task` when `tiles` are split evenly over `tasks`; the next task's first is its end.
+ir::Expr first_tile(ir::Expr task, std::int64_t tiles, std::int64_t tasks);
+
+/// Tiles in block `block_index` of at most `block` tiles, when the task owns [first, end) and `owned` at
+/// most. A constant when the tiles are shared out evenly and the blocks divide them.
+ir::Expr tiles_in_block(const ir::Expr& first, const ir::Expr& end, std::int64_t owned, bool even,
+                        const ir::Expr& block_index, std::int64_t block);
+
+/// `inner` when tile < full, else `edge`; no branch where one of the two cannot happen (tail == 0 or full ==
+/// 0).
+ir::Block by_tile(const ir::Expr& tile, std::int64_t full, std::int64_t tail, ir::Block inner,
+                  ir::Block edge);
+
+/// The valid config whose knobs, in order, are nearest to `wanted`: each takes the allowed value closest to
+/// the wanted one that leaves a valid completion. CHECKs that there is one.
+Config nearest_config(const FamilySpace& space, const std::vector<std::int64_t>& wanted);
+
+}  // namespace lehr::cpu

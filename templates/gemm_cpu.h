@@ -1,0 +1,12 @@
+// GEMM on the CPU as an outer product in registers: cache blocking, packed panels where they pay, a
+// micro-kernel of rows x vectors accumulators. The structure is that of Goto & van de Geijn, "Anatomy of
+// high-performance matrix multiplication" (2008) and of BLIS; what the workload leaves open is a knob.
+#pragma once
+
+#include "templates/template.h"
+
+namespace lehr {
+
+Template gemm_cpu_template();
+
+}  // namespace lehr

@@ -1,0 +1,151 @@
+#include "templates/gemm_cpu_space.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "templates/cpu_common.h"
+
+namespace lehr {
+namespace {
+
+using cpu::ceil_div;
+
+constexpr std::int64_t kMaxPanelBytes =
+    64LL << 20;  // a packed panel larger than any L3 slice only costs bandwidth
+
+const std::vector<std::int64_t>& k_steps() {
+  static const std::vector<std::int64_t> steps = {8,   16,  32,  64,   96,   128,  192,  256,  320,
+                                                  384, 512, 768, 1024, 1536, 2048, 4096, 8192, 16384};
+  return steps;
+}
+
+}  // namespace
+
+GemmCpuSchedule gemm_cpu_schedule(const Config& config) {
+  GemmCpuSchedule s;
+  s.threads = config.at("threads");
+  s.split = config.at("split");
+  s.lanes = config.at("lanes");
+  s.mr = config.at("mr");
+  s.nv = config.at("nv");
+  s.kc = config.at("kc");
+  s.mc = config.at("mc");
+  s.nc = config.at("nc");
+  s.pack_a = config.at("pack_a");
+  s.pack_b = config.at("pack_b");
+  s.order = config.at("order");
+  s.ku = config.at("ku");
+  s.prefetch = config.at("prefetch");
+  return s;
+}
+
+FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits) {
+  const cpu::Problem p = cpu::problem_of(workload);
+  FamilySpace space("gemm_cpu");
+  const KnobId threads = space.add("threads", "CPU threads", cpu::thread_counts(limits));
+  const KnobId split = space.add_dependent(
+      "split", "what the threads share out: 0 rows, 1 columns, 2 matrices of the batch", {0, 1, 2},
+      [=](const Point& x) {
+        if (x[threads] == 1) return std::vector<std::int64_t>{0};
+        return p.batch > 1 ? std::vector<std::int64_t>{0, 1, 2} : std::vector<std::int64_t>{0, 1};
+      });
+  const KnobId lanes = space.add("lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
+  std::vector<std::int64_t> row_counts;
+  for (const std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 24, 28}) {
+    if (rows <= p.m) row_counts.push_back(rows);
+  }
+  const KnobId mr = space.add("mr", "rows of C in registers", row_counts);
+  const KnobId nv = space.add("nv", "vectors of a row of C in registers", {1, 2, 3, 4, 5, 6, 8});
+  const KnobId kc =
+      space.add("kc", "k of one block; the last value covers all of k", cpu::up_to(p.k, k_steps()));
+  const auto row_tiles = [=](const Point& x) {
+    return ceil_div(ceil_div(p.m, x[mr]), x[threads] > 1 && x[split] == 0 ? x[threads] : 1);
+  };
+  const auto column_tiles = [=](const Point& x) {
+    return ceil_div(ceil_div(p.n, x[nv] * x[lanes]), x[threads] > 1 && x[split] == 1 ? x[threads] : 1);
+  };
+  const KnobId mc = space.add_dependent("mc", "tiles of rows of one block; the last value covers all",
+                                        cpu::powers_up_to(p.m),
+                                        [=](const Point& x) { return cpu::powers_up_to(row_tiles(x)); });
+  const KnobId nc = space.add_dependent("nc", "tiles of columns of one block; the last value covers all",
+                                        cpu::powers_up_to(ceil_div(p.n, cpu::lane_counts(limits).front())),
+                                        [=](const Point& x) { return cpu::powers_up_to(column_tiles(x)); });
+  const KnobId pack_a = space.add("pack_a", "copy A's block into panels", {0, 1});
+  const KnobId pack_b =
+      space.add("pack_b", "copy B's block into panels",
+                p.b == Layout::kRow ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{1});
+  const KnobId order = space.add("order", "outer loop inside a block: 0 columns, 1 rows", {0, 1});
+  const KnobId ku = space.add("ku", "k steps unrolled", {1, 2, 4});
+  const KnobId prefetch =
+      space.add("prefetch", "prefetch of B where it is not packed: 0 none, 1 the next tile, else rows ahead",
+                {0, 1, 4, 8, 16});
+
+  space.require("needs more vector registers than there are", {mr, nv}, [=](const Point& x) {
+    return x[mr] * x[nv] + std::min<std::int64_t>(x[nv], 4) + 1 <= std::max(limits.vector_registers, 16);
+  });
+  space.require("a tile is wider than the matrix", {nv, lanes},
+                [=](const Point& x) { return x[nv] == 1 || (x[nv] - 1) * x[lanes] < p.n; });
+  // Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the units busy.
+  space.require("too few accumulators to hide the latency of a multiply-add", {mr, nv}, [=](const Point& x) {
+    const std::int64_t most = std::min<std::int64_t>(p.m, 28) * 8;
+    return x[mr] * x[nv] >= std::min<std::int64_t>(6, most);
+  });
+  space.require("more threads than tiles", {threads, split, mr, nv, lanes}, [=](const Point& x) {
+    if (x[threads] == 1) return true;
+    const std::int64_t tiles = x[split] == 0   ? ceil_div(p.m, x[mr])
+                               : x[split] == 1 ? ceil_div(p.n, x[nv] * x[lanes])
+                                               : p.batch;
+    return tiles >= x[threads];
+  });
+  space.require(
+      "the packed block of A is larger than twice the L2 cache", {mr, kc, mc, pack_a}, [=](const Point& x) {
+        const std::int64_t l2 = limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20;
+        return x[pack_a] == 0 || std::min(x[mc] * x[mr], p.m + x[mr]) * std::min(x[kc], p.k) * 4 <= 2 * l2;
+      });
+  space.require("the packed block of B is too large", {nv, lanes, kc, nc, pack_b}, [=](const Point& x) {
+    return x[pack_b] == 0 ||
+           std::min(x[nc] * x[nv] * x[lanes], p.n + x[nv] * x[lanes]) * std::min(x[kc], p.k) * 4 <=
+               kMaxPanelBytes;
+  });
+  space.require("packing B does not pay for one tile of rows", {threads, split, mr, nv, lanes, pack_b},
+                [=](const Point& x) { return x[pack_b] == 0 || p.b == Layout::kColumn || row_tiles(x) > 1; });
+  space.require("packing A does not pay for one tile of columns", {threads, split, mr, nv, lanes, pack_a},
+                [=](const Point& x) { return x[pack_a] == 0 || column_tiles(x) > 1; });
+  space.require("the order of one loop has no meaning", {mc, nc, order},
+                [=](const Point& x) { return x[order] == 0 || (x[mc] > 1 && x[nc] > 1); });
+  space.require("k is not a multiple of the unrolling", {kc, ku}, [=](const Point& x) {
+    return x[ku] == 1 || (p.k % x[ku] == 0 && std::min(x[kc], p.k) % x[ku] == 0);
+  });
+  space.require("too much code", {mr, nv, ku},
+                [=](const Point& x) { return x[ku] == 1 || x[mr] * x[nv] * x[ku] <= 64; });
+  space.require("a packed B needs no prefetch", {pack_b, prefetch},
+                [=](const Point& x) { return x[prefetch] == 0 || x[pack_b] == 0; });
+  return space;
+}
+
+// BLIS's rules of thumb: the largest micro-tile that the registers hold, kc so that a panel of B fills a part
+// of L1, mc so that a block of A fills a part of L2, B packed where it is used often enough.
+Config gemm_cpu_default(const Workload& workload, const Limits& limits) {
+  const cpu::Problem p = cpu::problem_of(workload);
+  const FamilySpace space = gemm_cpu_space(workload, limits);
+  const std::int64_t lanes = cpu::lane_counts(limits).back();
+  const std::int64_t registers = std::max(limits.vector_registers, 16);
+  const std::int64_t nv = std::min<std::int64_t>(2, ceil_div(p.n, lanes));
+  const std::int64_t mr = std::min<std::int64_t>(p.m, std::min<std::int64_t>(12, (registers - nv - 1) / nv));
+  const std::vector<std::int64_t> wanted = {limits.cores,
+                                            p.n >= p.m ? 1 : 0,
+                                            lanes,
+                                            mr,
+                                            nv,
+                                            256,
+                                            16,
+                                            64,
+                                            0,
+                                            p.m >= 64 || p.b == Layout::kColumn ? 1 : 0,
+                                            0,
+                                            1,
+                                            0};
+  return cpu::nearest_config(space, wanted);
+}
+
+}  // namespace lehr

@@ -1,0 +1,29 @@
+// The schedules of gemm_cpu: knobs, constraints, default.
+#pragma once
+
+#include "base/limits.h"
+#include "space/space.h"
+#include "templates/workload.h"
+
+namespace lehr {
+
+/// The knobs by name; meanings and units are those of gemm_cpu_space().
+struct GemmCpuSchedule {
+  std::int64_t threads = 1;
+  std::int64_t split = 0;  ///< 0: rows over the threads, 1: columns, 2: batch (one task per matrix)
+  std::int64_t lanes = 16;
+  std::int64_t mr = 1;  ///< rows of the micro-kernel
+  std::int64_t nv = 1;  ///< vectors of the micro-kernel
+  std::int64_t kc = 1;  ///< k per block
+  std::int64_t mc = 1;  ///< tiles of rows per block
+  std::int64_t nc = 1;  ///< tiles of columns per block
+  std::int64_t pack_a = 0, pack_b = 0;
+  std::int64_t order = 0;
+  std::int64_t ku = 1;
+  std::int64_t prefetch = 0;
+};
+GemmCpuSchedule gemm_cpu_schedule(const Config& config);
+FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits);
+Config gemm_cpu_default(const Workload& workload, const Limits& limits);
+
+}  // namespace lehr

@@ -1,0 +1,219 @@
+// The loop nest of one task, which owns a range of column tiles (nr columns each):
+//
+//   for batch / for jc: blocks of nc column tiles
+//     for it: tiles of mr rows / for jt: column tiles of the block      (order exchanges the two)
+//       mr x nr vector accumulators over all of k, then each summed over its lanes
+#include "templates/gemm_dot_cpu.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "templates/cpu_common.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+using cpu::ceil_div;
+
+struct Schedule {
+  std::int64_t threads, lanes, mr, nr, nc, order, ku, prefetch;
+};
+Schedule schedule_of(const Config& config) {
+  return {config.at("threads"), config.at("lanes"), config.at("mr"), config.at("nr"),
+          config.at("nc"),      config.at("order"), config.at("ku"), config.at("prefetch")};
+}
+
+std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
+  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
+  const cpu::Problem p = cpu::problem_of(workload);
+  if (p.a != Layout::kRow || p.b != Layout::kColumn)
+    return "runs along k, so both operands must be contiguous in k";
+  return std::nullopt;
+}
+
+FamilySpace space_of(const Workload& workload, const Limits& limits) {
+  const cpu::Problem p = cpu::problem_of(workload);
+  FamilySpace space("gemm_dot_cpu");
+  const KnobId threads =
+      space.add("threads", "CPU threads, each with a range of columns", cpu::thread_counts(limits));
+  const KnobId lanes = space.add("lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
+  const auto counts_up_to = [](std::int64_t extent) {
+    std::vector<std::int64_t> counts;
+    for (const std::int64_t count : {1, 2, 3, 4, 5, 6, 8}) {
+      if (count <= extent) counts.push_back(count);
+    }
+    return counts;
+  };
+  const KnobId mr = space.add("mr", "rows of C in registers", counts_up_to(p.m));
+  const KnobId nr = space.add("nr", "columns of C in registers", counts_up_to(p.n));
+  const KnobId nc = space.add_dependent(
+      "nc", "tiles of columns of one block; the last value covers all", cpu::powers_up_to(p.n),
+      [=](const Point& x) { return cpu::powers_up_to(ceil_div(ceil_div(p.n, x[nr]), x[threads])); });
+  const KnobId order = space.add("order", "outer loop inside a block: 0 columns, 1 rows", {0, 1});
+  const KnobId ku = space.add("ku", "vectors of k unrolled", {1, 2, 4});
+  space.add("prefetch", "cache lines ahead on each column of B, 0: none", {0, 4, 8, 16, 32});
+  space.require("more threads than tiles of columns", {threads, nr},
+                [=](const Point& x) { return ceil_div(p.n, x[nr]) >= x[threads]; });
+  space.require("needs more vector registers than there are", {mr, nr}, [=](const Point& x) {
+    return x[mr] * x[nr] + x[mr] + 1 <= std::max(limits.vector_registers, 16);
+  });
+  space.require("the order of one loop has no meaning", {mr, nc, order},
+                [=](const Point& x) { return x[order] == 0 || (x[mr] < p.m && x[nc] > 1); });
+  space.require("k is shorter than the unrolled step", {lanes, ku},
+                [=](const Point& x) { return x[ku] == 1 || x[ku] * x[lanes] <= p.k; });
+  space.require("too much code", {mr, nr, ku},
+                [=](const Point& x) { return x[ku] == 1 || x[mr] * x[nr] * x[ku] <= 64; });
+  return space;
+}
+
+Config default_config(const Workload& workload, const Limits& limits) {
+  const std::int64_t lanes = cpu::lane_counts(limits).back();
+  return cpu::nearest_config(space_of(workload, limits), {limits.cores, lanes, 4, 4, 16, 0, 1, 0});
+}
+
+struct Lowering {
+  cpu::Problem p;
+  Schedule s;
+  KernelBuilder builder;
+  cpu::Operands operands{};
+  VarId task{}, batch{}, jc{}, jt{}, it{}, row{}, column{};
+
+  std::int64_t tiles() const { return ceil_div(p.n, s.nr); }
+  std::int64_t task_tiles() const { return ceil_div(tiles(), s.threads); }
+  std::int64_t nc() const { return std::min(s.nc, task_tiles()); }
+  Expr batch_offset(std::int64_t elements) const { return p.batch == 1 ? integer(0) : var(batch) * elements; }
+};
+
+Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
+  const std::int64_t lanes = l.s.lanes;
+  const int width = static_cast<int>(lanes);
+  KernelBuilder& builder = l.builder;
+  const BufferId acc = builder.buffer("acc", DType::kF32, Scope::kRegister, rows * columns * lanes, width);
+  const VarId i = builder.var("i"), j = builder.var("j"), k = builder.var("k"), u = builder.var("u");
+  const auto acc_at = [&] { return var(i) * (columns * lanes) + var(j) * lanes; };
+  const auto a_at = [&](Expr at) {
+    return l.batch_offset(l.p.m * l.p.k) + (var(l.row) + var(i)) * l.p.k + std::move(at);
+  };
+  const auto b_at = [&](Expr at) {
+    return l.batch_offset(l.p.k * l.p.n) + (var(l.column) + var(j)) * l.p.k + std::move(at);
+  };
+  const auto over_tile = [&](Stmt body) {
+    return loop(i, rows, LoopKind::kUnrolled,
+                block(loop(j, columns, LoopKind::kUnrolled, block(std::move(body)))));
+  };
+  // One vector of k at `at`; the A vectors are held in registers while B's pass.
+  const auto step = [&](const Expr& at, std::optional<Expr> active) {
+    const BufferId a_reg = builder.buffer("a_reg", DType::kF32, Scope::kRegister, rows * lanes, width);
+    const BufferId b_reg = builder.buffer("b_reg", DType::kF32, Scope::kRegister, lanes, width);
+    const auto vector_at = [&](BufferId buffer, Expr index) {
+      return active ? load_active(buffer, std::move(index), width, *active)
+                    : load(buffer, std::move(index), width);
+    };
+    Block body = block(
+        Alloc{a_reg},
+        loop(i, rows, LoopKind::kUnrolled,
+             block(Store{a_reg, var(i) * lanes, vector_at(l.operands.a, a_at(at)), width, std::nullopt})));
+    Block column_body = block(Alloc{b_reg});
+    if (l.s.prefetch > 0 && !active) {
+      const std::int64_t line_floats = 16;  // a cache line of 64 bytes
+      column_body.push_back(
+          Intrinsic{"prefetch",
+                    {Touch{l.operands.b, b_at(at + l.s.prefetch * line_floats), line_floats, false}},
+                    {},
+                    0});
+    }
+    column_body.push_back(Store{b_reg, integer(0), vector_at(l.operands.b, b_at(at)), width, std::nullopt});
+    column_body.push_back(loop(i, rows, LoopKind::kUnrolled,
+                               block(Store{acc, acc_at(),
+                                           fma(load(a_reg, var(i) * lanes, width),
+                                               load(b_reg, integer(0), width), load(acc, acc_at(), width)),
+                                           width, std::nullopt})));
+    body.push_back(loop(j, columns, LoopKind::kUnrolled, std::move(column_body)));
+    return body;
+  };
+
+  Block result =
+      block(Alloc{acc}, over_tile(Store{acc, acc_at(), zero(DType::kF32, width), width, std::nullopt}));
+  const std::int64_t stride = l.s.ku * lanes;
+  const std::int64_t whole = l.p.k / stride;
+  if (whole > 0) {
+    const Expr at = l.s.ku == 1 ? var(k) * stride : var(k) * stride + var(u) * lanes;
+    Block body = step(at, std::nullopt);
+    if (l.s.ku > 1) body = block(loop(u, l.s.ku, LoopKind::kUnrolled, std::move(body)));
+    result.push_back(loop(k, whole, LoopKind::kSerial, std::move(body)));
+  }
+  for (std::int64_t at = whole * stride; at < l.p.k;
+       at += lanes) {  // fewer than ku vectors, the last one masked
+    const std::int64_t left = l.p.k - at;
+    for (Stmt& stmt : step(integer(at), left < lanes ? std::optional<Expr>(integer(left)) : std::nullopt)) {
+      result.push_back(std::move(stmt));
+    }
+  }
+  result.push_back(over_tile(Store{
+      l.operands.c, l.batch_offset(l.p.m * l.p.n) + (var(l.row) + var(i)) * l.p.n + var(l.column) + var(j),
+      reduce_add(load(acc, acc_at(), width)), 1, std::nullopt}));
+  return result;
+}
+
+Kernel lower_gemm_dot_cpu(const Workload& workload, const Config& config, const Limits&) {
+  Lowering l;
+  l.p = cpu::problem_of(workload);
+  l.s = schedule_of(config);
+  KernelBuilder& builder = l.builder;
+  builder.kernel.name = "gemm_dot_cpu";
+  builder.kernel.target = Target::kCpu;
+  l.operands = cpu::add_params(builder, l.p);
+  l.task = builder.var("task_index");
+  l.batch = builder.var("batch");
+  l.jc = builder.var("jc");
+  l.jt = builder.var("jt");
+  l.it = builder.var("it");
+  l.row = builder.var("row");
+  l.column = builder.var("column");
+
+  const Expr first = cpu::first_tile(var(l.task), l.tiles(), l.s.threads);
+  const Expr end = cpu::first_tile(var(l.task) + 1, l.tiles(), l.s.threads);
+  const bool even = l.tiles() % l.s.threads == 0;
+  const Expr tiles_now = cpu::tiles_in_block(first, end, l.task_tiles(), even, var(l.jc), l.nc());
+  const Expr tile_index = first + var(l.jc) * l.nc() + var(l.jt);
+
+  const std::int64_t full_rows = l.p.m / l.s.mr, tail_rows = l.p.m % l.s.mr;
+  const std::int64_t full_columns = l.p.n / l.s.nr, tail_columns = l.p.n % l.s.nr;
+  const auto over_columns = [&](std::int64_t rows) {
+    Block inner, edge;
+    if (full_columns > 0) inner = tile_kernel(l, rows, l.s.nr);
+    if (tail_columns > 0) edge = tile_kernel(l, rows, tail_columns);
+    return cpu::by_tile(tile_index, full_columns, tail_columns, std::move(inner), std::move(edge));
+  };
+  Block inner, edge;
+  if (full_rows > 0) inner = over_columns(l.s.mr);
+  if (tail_rows > 0) edge = over_columns(tail_rows);
+  Block tile = cpu::by_tile(var(l.it), full_rows, tail_rows, std::move(inner), std::move(edge));
+
+  const Stmt let_column = Let{l.column, tile_index * l.s.nr};
+  const Stmt let_row = Let{l.row, var(l.it) * l.s.mr};
+  const std::int64_t row_tiles = ceil_div(l.p.m, l.s.mr);
+  Block nest;
+  if (l.s.order == 0) {
+    tile.insert(tile.begin(), let_row);
+    nest = block(loop_to(l.jt, tiles_now, l.nc(),
+                         block(let_column, loop(l.it, row_tiles, LoopKind::kSerial, std::move(tile)))));
+  } else {
+    tile.insert(tile.begin(), let_column);
+    nest = block(loop(l.it, row_tiles, LoopKind::kSerial,
+                      block(let_row, loop_to(l.jt, tiles_now, l.nc(), std::move(tile)))));
+  }
+  Block body = block(loop(l.jc, ceil_div(l.task_tiles(), l.nc()), LoopKind::kSerial, std::move(nest)));
+  if (l.p.batch > 1) body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, std::move(body)));
+  builder.kernel.body = block(loop(l.task, l.s.threads, LoopKind::kParallel, std::move(body)));
+  return std::move(builder.kernel);
+}
+
+}  // namespace
+
+Template gemm_dot_cpu_template() {
+  return {"gemm_dot_cpu", 1, why_not, space_of, lower_gemm_dot_cpu, default_config};
+}
+
+}  // namespace lehr

@@ -1,0 +1,223 @@
+// The loop nest of one task, which owns a range of column chunks (a chunk: nv vectors):
+//
+//   for batch / for jb: blocks of nb chunks
+//     for kb: ku rows of B at a time            -> ku x m scalars of A in registers
+//       for jc: chunks of the block             -> C's chunk in registers, ku rows of B added to it
+#include "templates/gemv_cpu.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "templates/cpu_common.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+using cpu::ceil_div;
+
+constexpr std::int64_t kMaxRows = 4;  // beyond it the outer-product family reuses B from registers
+
+struct Schedule {
+  std::int64_t threads, lanes, nv, ku, nb, prefetch;
+};
+Schedule schedule_of(const Config& config) {
+  return {config.at("threads"), config.at("lanes"), config.at("nv"),
+          config.at("ku"),      config.at("nb"),    config.at("prefetch")};
+}
+
+std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
+  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
+  const cpu::Problem p = cpu::problem_of(workload);
+  if (p.m > kMaxRows) return "made for at most 4 rows of C";
+  if (p.b != Layout::kRow) return "streams B along n, so B must be row-major";
+  return std::nullopt;
+}
+
+FamilySpace space_of(const Workload& workload, const Limits& limits) {
+  const cpu::Problem p = cpu::problem_of(workload);
+  FamilySpace space("gemv_cpu");
+  const KnobId threads =
+      space.add("threads", "CPU threads, each with a range of columns", cpu::thread_counts(limits));
+  const KnobId lanes = space.add("lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
+  const KnobId nv = space.add("nv", "vectors of C in registers", {1, 2, 4, 8});
+  std::vector<std::int64_t> rows_at_once;
+  for (const std::int64_t rows : {1, 2, 4, 8, 12, 16, 24, 32}) {
+    if (rows <= p.k) rows_at_once.push_back(rows);
+  }
+  const KnobId ku = space.add("ku", "rows of B streamed side by side", rows_at_once);
+  space.add_dependent("nb", "chunks of nv vectors of one block of columns; the last value covers all",
+                      cpu::powers_up_to(ceil_div(p.n, cpu::lane_counts(limits).front())),
+                      [=](const Point& x) {
+                        return cpu::powers_up_to(ceil_div(ceil_div(p.n, x[nv] * x[lanes]), x[threads]));
+                      });
+  space.add("prefetch", "cache lines ahead on each row, 0: none", {0, 4, 8, 16, 32, 64});
+  space.require("more threads than chunks of columns", {threads, lanes, nv},
+                [=](const Point& x) { return ceil_div(p.n, x[nv] * x[lanes]) >= x[threads]; });
+  space.require("needs more vector registers than there are", {nv}, [=](const Point& x) {
+    return p.m * x[nv] + std::min<std::int64_t>(x[nv], 4) + 2 <= std::max(limits.vector_registers, 16);
+  });
+  space.require("too much code", {nv, ku}, [=](const Point& x) { return p.m * x[nv] * x[ku] <= 128; });
+  return space;
+}
+
+Config default_config(const Workload& workload, const Limits& limits) {
+  const cpu::Problem p = cpu::problem_of(workload);
+  const std::int64_t lanes = cpu::lane_counts(limits).back();
+  return cpu::nearest_config(space_of(workload, limits),
+                             {limits.cores, lanes, 2, 8, ceil_div(p.n, 2 * lanes), 0});
+}
+
+struct Lowering {
+  cpu::Problem p;
+  Schedule s;
+  KernelBuilder builder;
+  cpu::Operands operands{};
+  VarId task{}, batch{}, jb{}, jc{}, column{}, k0{};
+
+  std::int64_t chunk() const { return s.nv * s.lanes; }
+  std::int64_t chunks() const { return ceil_div(p.n, chunk()); }
+  std::int64_t task_chunks() const { return ceil_div(chunks(), s.threads); }
+  std::int64_t nb() const { return std::min(s.nb, task_chunks()); }
+  Expr batch_offset(std::int64_t elements) const { return p.batch == 1 ? integer(0) : var(batch) * elements; }
+};
+
+// One chunk of `columns` columns over `rows` rows of B from k0 on. `first`: C has no value yet.
+Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const Expr& first) {
+  const std::int64_t lanes = l.s.lanes;
+  const int width = static_cast<int>(lanes);
+  const std::int64_t vectors = ceil_div(columns, lanes);
+  const std::int64_t last_active = columns - (vectors - 1) * lanes;
+  const bool masked = last_active != lanes;
+  KernelBuilder& builder = l.builder;
+  const BufferId acc = builder.buffer("acc", DType::kF32, Scope::kRegister, l.p.m * vectors * lanes, width);
+  const BufferId b_reg = builder.buffer("b_reg", DType::kF32, Scope::kRegister, vectors * lanes, width);
+  const VarId i = builder.var("i"), j = builder.var("j"), u = builder.var("u");
+
+  const auto per_vector = [&](auto make) {
+    Block result;
+    const std::int64_t full = masked ? vectors - 1 : vectors;
+    if (full > 0)
+      result.push_back(
+          loop(j, full, LoopKind::kUnrolled, block(make(var(j) * lanes, std::optional<Expr>()))));
+    if (masked) result.push_back(make(integer(full * lanes), std::optional<Expr>(integer(last_active))));
+    return result;
+  };
+  const auto vector_at = [&](BufferId buffer, Expr index, std::optional<Expr> active) {
+    return active ? load_active(buffer, std::move(index), width, std::move(*active))
+                  : load(buffer, std::move(index), width);
+  };
+  const auto acc_at = [&](Expr column) { return var(i) * (vectors * lanes) + std::move(column); };
+  const auto c_at = [&](Expr column) {
+    return l.batch_offset(l.p.m * l.p.n) + var(i) * l.p.n + var(l.column) + std::move(column);
+  };
+  const auto b_at = [&](Expr column) {
+    return l.batch_offset(l.p.k * l.p.n) + (var(l.k0) + var(u)) * l.p.n + var(l.column) + std::move(column);
+  };
+  const auto over_rows_of_c = [&](Block body) {
+    return loop(i, l.p.m, LoopKind::kUnrolled, std::move(body));
+  };
+
+  Block result;
+  result.push_back(Alloc{acc});
+  Block cleared = block(over_rows_of_c(
+      block(loop(j, vectors, LoopKind::kUnrolled,
+                 block(Store{acc, acc_at(var(j) * lanes), zero(DType::kF32, width), width, std::nullopt})))));
+  Block loaded = block(over_rows_of_c(per_vector([&](Expr column, std::optional<Expr> active) {
+    return Stmt(
+        Store{acc, acc_at(column), vector_at(l.operands.c, c_at(column), active), width, std::nullopt});
+  })));
+  result.push_back(If{first, std::move(cleared), std::move(loaded)});
+
+  Block step = block(Alloc{b_reg});
+  if (l.s.prefetch > 0) {
+    const std::int64_t line_floats = 16;  // a cache line of 64 bytes
+    step.push_back(
+        loop(j, ceil_div(vectors * lanes, line_floats), LoopKind::kUnrolled,
+             block(Intrinsic{"prefetch",
+                             {Touch{l.operands.b, b_at(var(j) * line_floats + l.s.prefetch * line_floats),
+                                    line_floats, false}},
+                             {},
+                             0})));
+  }
+  for (
+      Stmt& stmt : per_vector([&](Expr column, std::optional<Expr> active) {
+        return Stmt(Store{b_reg, column, vector_at(l.operands.b, b_at(column), active), width, std::nullopt});
+      })) {
+    step.push_back(std::move(stmt));
+  }
+  const Expr a_value = load(l.operands.a, cpu::element(l.p.a, l.p.m, l.p.k, l.batch_offset(l.p.m * l.p.k),
+                                                       var(i), var(l.k0) + var(u)));
+  step.push_back(
+      over_rows_of_c(block(loop(j, vectors, LoopKind::kUnrolled,
+                                block(Store{acc, acc_at(var(j) * lanes),
+                                            fma(splat(a_value, width), load(b_reg, var(j) * lanes, width),
+                                                load(acc, acc_at(var(j) * lanes), width)),
+                                            width, std::nullopt})))));
+  result.push_back(loop(u, rows, LoopKind::kUnrolled, std::move(step)));
+  result.push_back(over_rows_of_c(per_vector([&](Expr column, std::optional<Expr> active) {
+    return Stmt(Store{l.operands.c, c_at(column), load(acc, acc_at(column), width), width, active});
+  })));
+  return result;
+}
+
+// All chunks of the current block over `rows` rows of B.
+Stmt chunks_over(Lowering& l, std::int64_t rows, const Expr& first, const Expr& first_chunk,
+                 const Expr& chunks_now) {
+  const std::int64_t full = l.p.n / l.chunk(), tail = l.p.n % l.chunk();
+  Block inner, edge;
+  if (full > 0) inner = chunk_kernel(l, l.chunk(), rows, first);
+  if (tail > 0) edge = chunk_kernel(l, tail, rows, first);
+  const Expr chunk_index = first_chunk + var(l.jb) * l.nb() + var(l.jc);
+  Block body = cpu::by_tile(chunk_index, full, tail, std::move(inner), std::move(edge));
+  body.insert(body.begin(), Let{l.column, chunk_index * l.chunk()});
+  return loop_to(l.jc, chunks_now, l.nb(), std::move(body));
+}
+
+Kernel lower_gemv_cpu(const Workload& workload, const Config& config, const Limits&) {
+  Lowering l;
+  l.p = cpu::problem_of(workload);
+  l.s = schedule_of(config);
+  KernelBuilder& builder = l.builder;
+  builder.kernel.name = "gemv_cpu";
+  builder.kernel.target = Target::kCpu;
+  l.operands = cpu::add_params(builder, l.p);
+  l.task = builder.var("task_index");
+  l.batch = builder.var("batch");
+  l.jb = builder.var("jb");
+  const VarId kb = builder.var("kb");
+  l.jc = builder.var("jc");
+  l.column = builder.var("column");
+  l.k0 = builder.var("k0");
+
+  const Expr first_chunk = cpu::first_tile(var(l.task), l.chunks(), l.s.threads);
+  const Expr end_chunk = cpu::first_tile(var(l.task) + 1, l.chunks(), l.s.threads);
+  const bool even = l.chunks() % l.s.threads == 0;
+  const Expr chunks_now =
+      cpu::tiles_in_block(first_chunk, end_chunk, l.task_chunks(), even, var(l.jb), l.nb());
+
+  const std::int64_t whole = l.p.k / l.s.ku, rest = l.p.k % l.s.ku;
+  Block k_loops;
+  k_loops.push_back(loop(kb, whole, LoopKind::kSerial,
+                         block(Let{l.k0, var(kb) * l.s.ku},
+                               chunks_over(l, l.s.ku, lt(var(kb), integer(1)), first_chunk, chunks_now))));
+  if (rest > 0) {  // the last k % ku rows of B
+    l.k0 = builder.var("k0");
+    l.jc = builder.var("jc");
+    l.column = builder.var("column");
+    k_loops.push_back(Let{l.k0, integer(whole * l.s.ku)});
+    k_loops.push_back(chunks_over(l, rest, integer(0), first_chunk, chunks_now));
+  }
+  Block body = block(loop(l.jb, ceil_div(l.task_chunks(), l.nb()), LoopKind::kSerial, std::move(k_loops)));
+  if (l.p.batch > 1) body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, std::move(body)));
+  builder.kernel.body = block(loop(l.task, l.s.threads, LoopKind::kParallel, std::move(body)));
+  return std::move(builder.kernel);
+}
+
+}  // namespace
+
+Template gemv_cpu_template() {
+  return {"gemv_cpu", 1, why_not, space_of, lower_gemv_cpu, default_config};
+}
+
+}  // namespace lehr
