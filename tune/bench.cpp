@@ -1,0 +1,127 @@
+// The way of a batch through emitter, measurer and database.
+#include "tune/bench.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/hash.h"
+
+namespace lehr {
+namespace {
+
+/// Leaves Measurer::measure through the session's own callback; deliberately no std::exception, which a
+/// measurer might take for a fault of a candidate.
+struct Abandoned {};
+
+}  // namespace
+
+std::uint64_t hash_of(const Source& source) {
+  std::uint64_t hash = stable_hash(source.text);
+  for (const std::int64_t part : source.launch.grid)
+    hash = hash_combine(hash, static_cast<std::uint64_t>(part));
+  for (const std::int64_t part : source.launch.block)
+    hash = hash_combine(hash, static_cast<std::uint64_t>(part));
+  for (const std::int64_t part : {source.launch.shared_bytes, source.launch.tasks, source.scratch_bytes})
+    hash = hash_combine(hash, static_cast<std::uint64_t>(part));
+  return hash;
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+Bench::Bench(const Task& task, const Candidates& candidates, const SessionOptions& options,
+             const SessionParts& parts, Trials& trials, std::function<void(const Trial&, bool)> on_trial)
+    : task_(&task),
+      candidates_(&candidates),
+      options_(&options),
+      parts_(&parts),
+      trials_(&trials),
+      on_trial_(std::move(on_trial)),
+      workload_(to_text(task.workload)),
+      identity_(identity_of(task.device)) {}
+
+std::vector<std::size_t> Bench::measure(std::span<const Pick> picks, const std::function<bool()>& abandon) {
+  std::vector<std::size_t> positions;
+  std::vector<Source> sources;
+  std::vector<const Pick*> queued;
+  std::vector<std::uint64_t> hashes;
+  for (const Pick& pick : picks) {
+    std::variant<Source, Failure> emitted = try_emit(*candidates_, pick.config);
+    if (const auto* failure = std::get_if<Failure>(&emitted)) {
+      positions.push_back(record(pick, 0, *failure));
+      continue;
+    }
+    Source& source = std::get<Source>(emitted);
+    const std::uint64_t hash = hash_of(source);
+    if (const auto twin = by_source_.find(hash); twin != by_source_.end()) {
+      Trial trial = trials_->all()[twin->second];
+      trial.config = pick.config;
+      trial.origin = Origin::kTwin;
+      positions.push_back(trials_->add(std::move(trial)));
+      continue;
+    }
+    sources.push_back(std::move(source));
+    queued.push_back(&pick);
+    hashes.push_back(hash);
+  }
+  double own_s = 0;
+  const double begin = parts_->now_s();
+  const auto done = [&](std::size_t i, const Outcome& outcome) {
+    const double entered = parts_->now_s();
+    if (const auto* timing = std::get_if<Timing>(&outcome)) run_s_ += timing->run_s;
+    positions.push_back(record(*queued[i], hashes[i], outcome));
+    own_s += parts_->now_s() - entered;
+    if (abandon()) throw Abandoned{};
+  };
+  try {
+    if (!sources.empty() && !abandon()) parts_->measurer->measure(sources, done);
+  } catch (const Abandoned&) {
+    // What is known is recorded; the rest was never measured.
+  }
+  wall_s_ += std::max(0.0, parts_->now_s() - begin - own_s);
+  return positions;
+}
+
+std::size_t Bench::record(const Pick& pick, std::uint64_t source_hash, const Outcome& outcome) {
+  const Record stored =
+      parts_->database->append(Record{.id = "",
+                                      .workload = workload_,
+                                      .device = identity_,
+                                      .target = std::string(name_of(task_->device.limits.target)),
+                                      .arch = task_->device.limits.arch,
+                                      .config = pick.config,
+                                      .template_version = candidates_->version_of(pick.config.family),
+                                      .outcome = outcome,
+                                      .predicted = pick.predicted,
+                                      .picked_by = pick.picked_by,
+                                      .session = options_->session_id,
+                                      .seed = options_->seed,
+                                      .created_unix_ms = 0,
+                                      .tool_version = options_->tool_version});
+  if (const auto* failure = std::get_if<Failure>(&outcome); failure && first_failure_.empty())
+    first_failure_ = fmt::format("{}: {}", name_of(failure->kind), first_line(failure->text));
+  const Trial* best = trials_->best();
+  const double best_before = best ? *best->time_us() : 0;
+  const std::size_t at = trials_->add(Trial{.config = pick.config,
+                                            .outcome = outcome,
+                                            .record_id = stored.id,
+                                            .picked_by = pick.picked_by,
+                                            .predicted = pick.predicted,
+                                            .source_hash = source_hash,
+                                            .origin = Origin::kHere});
+  if (source_hash != 0) by_source_[source_hash] = at;
+  const Trial& trial = trials_->all()[at];
+  const std::optional<double> time = trial.time_us();
+  on_trial_(trial, time && (best_before == 0 || *time < best_before));
+  return at;
+}
+
+Source Bench::source_of(const Config& config) const {
+  std::variant<Source, Failure> emitted = try_emit(*candidates_, config);
+  CHECK(std::holds_alternative<Source>(emitted), "{} was measured and cannot be emitted", to_text(config));
+  return std::move(std::get<Source>(emitted));
+}
+
+}  // namespace lehr

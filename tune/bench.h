@@ -1,0 +1,64 @@
+// Picks in, trials out: emits, measures, and appends each outcome to the database as soon as it is known.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tune/session.h"
+#include "tune/trials.h"
+
+namespace lehr {
+
+/// A config to measure, and who wants it.
+struct Pick {
+  Config config;
+  std::string picked_by;
+  std::optional<double> predicted;
+};
+
+/// Stable hash of all that decides what a source does: text, launch shape, scratch bytes.
+std::uint64_t hash_of(const Source& source);
+/// `text` up to its first line break.
+std::string first_line(const std::string& text);
+
+class Bench {
+ public:
+  /// Borrows everything. `on_trial(trial, is_new_best)` is called after the trial is stored.
+  Bench(const Task& task, const Candidates& candidates, const SessionOptions& options,
+        const SessionParts& parts, Trials& trials, std::function<void(const Trial&, bool)> on_trial);
+
+  /// Measures `picks`; asks `abandon` after each trial and gives up the rest when it says so. Returns the
+  /// positions of the new trials in trials.all(), in the order of measurement. A pick whose source is equal
+  /// to one that this session has measured takes over that outcome and costs nothing.
+  std::vector<std::size_t> measure(std::span<const Pick> picks, const std::function<bool()>& abandon);
+
+  /// The source of a config that was measured with success. CHECKs that it can be emitted.
+  Source source_of(const Config& config) const;
+
+  double wall_s() const {
+    return wall_s_;
+  }                                        ///< spent in the measurer, our own work in its callbacks left out
+  double run_s() const { return run_s_; }  ///< of that, spent running kernels
+  const std::string& first_failure() const { return first_failure_; }
+
+ private:
+  std::size_t record(const Pick& pick, std::uint64_t source_hash, const Outcome& outcome);
+
+  const Task* task_;
+  const Candidates* candidates_;
+  const SessionOptions* options_;
+  const SessionParts* parts_;
+  Trials* trials_;
+  std::function<void(const Trial&, bool)> on_trial_;
+  std::string workload_, identity_;
+  std::unordered_map<std::uint64_t, std::size_t>
+      by_source_;  // hash of a measured source -> position of its trial
+  double wall_s_ = 0, run_s_ = 0;
+  std::string first_failure_;
+};
+
+}  // namespace lehr

@@ -1,0 +1,38 @@
+// What a session reports while it runs. Values for whoever shows them; nothing in tune/ prints.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "measure/outcome.h"
+
+namespace lehr {
+
+enum class EventKind {
+  kSetup,    ///< inputs and the expected output are being computed
+  kResumed,  ///< `note` says what earlier runs contributed
+  kTrial,    ///< one candidate is known; `note` is its failure's first line, else ""
+  kNewBest,  ///< as kTrial, and it is the fastest so far; `note` is its config
+  kFitted,   ///< the cost model was fitted anew
+  kFinals,   ///< the finalists are about to be timed against each other
+};
+
+struct Event {
+  EventKind kind = EventKind::kTrial;
+  std::string note;
+  double elapsed_s = 0;
+  std::optional<double> eta_s;  ///< until the end of the task; nullopt: not known yet
+  int measured = 0;             ///< trials of this session, failures included
+  int trial_limit = 0;          ///< 0: none
+  std::map<FailureKind, int> failed;
+  double trials_per_s = 0;
+  double default_us = 0;  ///< 0: not timed yet
+  double best_us = 0;     ///< 0: nothing timed yet
+  double best_gflops = 0;
+};
+
+using EventSink = std::function<void(const Event&)>;
+
+}  // namespace lehr

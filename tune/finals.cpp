@@ -1,0 +1,83 @@
+// Choice of finalists and the verdict.
+#include "tune/finals.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/error.h"
+
+namespace lehr {
+namespace {
+
+constexpr double kLeastGain = 0.01;
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const std::size_t middle = values.size() / 2;
+  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(middle));
+  if (values.size() % 2 == 1) return values[middle];
+  return (values[middle] +
+          *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle))) /
+         2;
+}
+
+}  // namespace
+
+std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optional<Config>& default_config,
+                                        std::size_t count) {
+  std::vector<std::size_t> order;
+  std::unordered_set<std::uint64_t> sources;
+  for (std::size_t i = 0; i < trials.all().size(); ++i) {
+    const Trial& trial = trials.all()[i];
+    if (default_config && trial.config == *default_config) {
+      if (trial.source_hash != 0) sources.insert(trial.source_hash);
+    } else if (trial.time_us()) {
+      order.push_back(i);
+    }
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return *trials.all()[i].time_us(); });
+  std::vector<std::size_t> finalists;
+  for (const std::size_t i : order) {
+    if (finalists.size() == count) break;
+    const std::uint64_t hash = trials.all()[i].source_hash;
+    if (hash == 0 || sources.insert(hash).second) finalists.push_back(i);
+  }
+  return finalists;
+}
+
+Judgement judge(const std::vector<ContestEntry>& entries, std::size_t sources) {
+  CHECK(sources > 0 && sources <= entries.size(), "sources={} entries={}", sources, entries.size());
+  CHECK(!entries[0].round_us.empty(), "the default was not timed: {}", entries[0].missing);
+  Judgement result;
+  double best_ratio = 1;
+  for (std::size_t i = 1; i < sources; ++i) {
+    const ContestEntry& entry = entries[i];
+    if (entry.round_us.empty() || entry.ratio <= best_ratio) continue;
+    if (entry.ratio - 1 <= std::max(kLeastGain, entry.ratio_spread)) continue;
+    best_ratio = entry.ratio;
+    result.winner = i;
+    result.speedup_vs_default = entry.ratio;
+    result.spread = entry.ratio_spread;
+  }
+  for (std::size_t i = sources; i < entries.size(); ++i) {
+    if (entries[i].round_us.empty()) continue;
+    if (!result.baseline || entries[i].time_us < entries[*result.baseline].time_us) result.baseline = i;
+  }
+  if (result.baseline) {
+    const std::vector<double>& ours = entries[result.winner].round_us;
+    const std::vector<double>& theirs = entries[*result.baseline].round_us;
+    std::vector<double> ratios;
+    for (std::size_t r = 0; r < std::min(ours.size(), theirs.size()); ++r)
+      if (ours[r] > 0) ratios.push_back(theirs[r] / ours[r]);
+    result.speedup_vs_baseline = median(std::move(ratios));
+  }
+  return result;
+}
+
+bool beats(const Timing& candidate, const Timing& default_timing) {
+  if (candidate.time_us <= 0) return false;
+  const double noise = std::max({kLeastGain, candidate.spread, default_timing.spread});
+  return default_timing.time_us / candidate.time_us - 1 > noise;
+}
+
+}  // namespace lehr

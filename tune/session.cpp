@@ -1,0 +1,229 @@
+// The session's beginning and its rounds: what earlier runs know, the defaults, then propose, measure, learn.
+#include "tune/session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/error.h"
+#include "tune/resume.h"
+#include "tune/session_impl.h"
+
+namespace lehr {
+namespace {
+
+// Small first batches, because the model is young; then enough to keep the compiler's processes busy.
+constexpr std::size_t kFirstBatch = 8;
+constexpr std::size_t kBatchStep = 4;
+constexpr std::size_t kLargestBatch = 32;
+constexpr std::size_t kWarmStarts = 4;
+constexpr std::size_t kEvidenceRows = 512;  // newest rows that are learnt from
+
+double steady_now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+SessionParts completed(SessionParts parts) {
+  CHECK(parts.measurer && parts.strategy && parts.database,
+        "a session needs measurer, strategy and database");
+  if (!parts.now_s) parts.now_s = steady_now_s;
+  return parts;
+}
+
+}  // namespace
+
+Session::Session(const Task& task, const Candidates& candidates, const SessionOptions& options,
+                 const SessionParts& parts)
+    : task_(task),
+      candidates_(candidates),
+      options_(options),
+      parts_(completed(parts)),
+      started_s_(parts_.now_s()),
+      trials_(options.stop.plateau_gain),
+      bench_(task_, candidates_, options_, parts_, trials_,
+             [this](const Trial& trial, bool best) {
+               const auto* failure = std::get_if<Failure>(&trial.outcome);
+               report(best ? EventKind::kNewBest : EventKind::kTrial,
+                      failure ? first_line(failure->text) : to_text(trial.config));
+             }),
+      scorer_(candidates_, task.device.limits, options.threads),
+      learner_(parts_.model),
+      rng_(Rng(options.seed).fork("search")) {
+  CHECK(!candidates.defaults.empty(), "a task without a default");
+  summary_.workload = to_text(task.workload);
+  summary_.device = task.device.name;
+  summary_.identity = identity_of(task.device);
+  summary_.target = name_of(task.device.limits.target);
+  summary_.session = options.session_id;
+  summary_.strategy = options.strategy;
+  summary_.seed = options.seed;
+}
+
+Summary Session::run() {
+  prepare();
+  recall_rows();
+  measure_defaults();
+  rounds();
+  const Standing at_stop = standing();
+  if (stop_ == StopReason::kInterrupted)
+    conclude_from_trials();
+  else
+    finals();
+  summarize(at_stop);
+  append_verdict();
+  return std::move(summary_);
+}
+
+void Session::prepare() {
+  report(EventKind::kSetup, summary_.workload);
+  parts_.measurer->prepare(problem_for(task_.workload, options_.seed));
+  setup_s_ = elapsed_s();
+}
+
+void Session::recall_rows() {
+  if (!options_.reuse) return;
+  Recall earlier =
+      recall(parts_.database->all(
+                 {.workload = summary_.workload, .device = "", .target = summary_.target, .family = ""}),
+             summary_.identity, candidates_);
+  summary_.resume_text = describe(earlier);
+  if (summary_.resume_text.empty()) return;
+  warm_starts_ = warm_start(earlier, kWarmStarts);
+  summary_.reused = static_cast<int>(earlier.answers.size());
+  summary_.evidence = static_cast<int>(earlier.evidence.size());
+  std::vector<std::size_t> positions;
+  for (Trial& trial : earlier.answers) positions.push_back(trials_.add(std::move(trial)));
+  learn(positions);
+  const std::size_t first = earlier.evidence.size() - std::min(kEvidenceRows, earlier.evidence.size());
+  for (std::size_t i = first; i < earlier.evidence.size(); ++i) {
+    const Trial& trial = earlier.evidence[i];
+    learner_.add_evidence(scorer_.features({&trial.config, 1}).row(0), *trial.time_us());
+  }
+  report(EventKind::kResumed, summary_.resume_text);
+}
+
+void Session::learn(const std::vector<std::size_t>& positions) {
+  const Trial* best = trials_.best();
+  std::vector<Observed> observed;
+  for (const std::size_t at : positions) {
+    const Trial& trial = trials_.all()[at];
+    observed.push_back(observed_of(trial, best ? *best->time_us() : 0));
+    if (trial.time_us()) learner_.add(scorer_.features({&trial.config, 1}).row(0), *trial.time_us());
+  }
+  if (!observed.empty()) parts_.strategy->observe(observed);
+}
+
+void Session::measure(std::span<const Pick> picks) {
+  learn(bench_.measure(picks, [this] { return out_of_budget(); }));
+}
+
+/// The first default is measured in every session, known or not, and whatever the budget: it is the
+/// measurer's reference kernel, and what the finals compare with. The others only when no earlier run knows
+/// them.
+void Session::measure_defaults() {
+  const Pick first = {candidates_.defaults[0], "default", std::nullopt};
+  learn(bench_.measure({&first, 1}, [this] { return interrupted(); }));
+  std::vector<Pick> picks;
+  for (const Config& config : candidates_.defaults)
+    if (!trials_.find(config)) picks.push_back({config, "default", std::nullopt});
+  for (const Config& config : warm_starts_)
+    if (!trials_.find(config)) picks.push_back({config, "transfer", std::nullopt});
+  if (!out_of_budget()) measure(picks);
+  for (const Config& config : candidates_.defaults) {
+    const Trial* trial = trials_.find(config);
+    if (!default_ && trial && trial->time_us()) default_ = config;
+  }
+}
+
+void Session::rounds() {
+  std::size_t batch = kFirstBatch;
+  while (!out_of_budget()) {
+    if (learner_.refit_if_due()) report(EventKind::kFitted, "");
+    const std::vector<Pick> picks = propose(batch_size(batch));
+    if (picks.empty()) {
+      stop_ = StopReason::kExhausted;
+      break;
+    }
+    measure(picks);
+    batch = std::min(kLargestBatch, batch + kBatchStep);
+  }
+}
+
+/// No more than the budget still holds: proposing and compiling the rest would be wasted.
+std::size_t Session::batch_size(std::size_t wanted) const {
+  const StopRules& rules = options_.stop;
+  double room = static_cast<double>(wanted);
+  if (rules.trials > 0) room = std::min<double>(room, rules.trials - trials_.measured());
+  if (rules.time_s > 0 && trials_.measured() > 0) {
+    const Standing now = standing();
+    const double per_trial_s = (now.elapsed_s - setup_s_) / trials_.measured();
+    if (per_trial_s > 0) room = std::min(room, (rules.time_s - now.finals_s - now.elapsed_s) / per_trial_s);
+  }
+  return static_cast<std::size_t>(std::max(1.0, room));
+}
+
+std::vector<Pick> Session::propose(std::size_t count) {
+  const CostModel* model = learner_.model() ? learner_.model() : parts_.prior;
+  Score score;
+  if (model)
+    score = [this, model](std::span<const Config> configs) { return scorer_.score(configs, *model); };
+  const std::vector<Config> configs = parts_.strategy->propose(count, trials_.seen(), score, rng_);
+  std::vector<Pick> picks;
+  for (const Config& config : configs) picks.push_back({config, options_.strategy, std::nullopt});
+  if (!model || picks.empty()) return picks;
+  const std::vector<double> scores = scorer_.score(configs, *model);
+  for (std::size_t i = 0; i < picks.size(); ++i) picks[i].predicted = scores[i];
+  if (const Trial* best = trials_.best(); best && learner_.model())
+    model_expects_gain_ = std::ranges::max(scores) > scorer_.score({&best->config, 1}, *model)[0];
+  return picks;
+}
+
+Standing Session::standing() const {
+  const double elapsed = elapsed_s();
+  return {.trials = trials_.measured(),
+          .timed = trials_.timed() + trials_.reused_timed(),
+          .trials_since_gain = trials_.since_gain(),
+          .model_expects_gain = model_expects_gain_,
+          .elapsed_s = elapsed,
+          .finals_s = finals_share_s(options_.stop, elapsed)};
+}
+
+bool Session::out_of_budget() {
+  if (!stop_ && interrupted()) stop_ = StopReason::kInterrupted;
+  if (!stop_) stop_ = should_stop(options_.stop, standing());
+  return stop_.has_value();
+}
+
+void Session::report(EventKind kind, std::string note) {
+  if (!parts_.on_event) return;
+  const Standing now = standing();
+  const double searching_s = now.elapsed_s - setup_s_;
+  const double rate = searching_s > 0 ? trials_.measured() / searching_s : 0;
+  std::optional<double> eta;
+  if (options_.stop.time_s > 0) eta = std::max(0.0, options_.stop.time_s - now.elapsed_s);
+  if (options_.stop.trials > 0 && rate > 0) {
+    const double left = std::max(0, options_.stop.trials - now.trials) / rate + now.finals_s;
+    eta = eta ? std::min(*eta, left) : left;
+  }
+  const Trial* best = trials_.best();
+  const Trial* base = trials_.find(candidates_.defaults[0]);
+  const double best_us = best ? *best->time_us() : 0;
+  parts_.on_event({.kind = kind,
+                   .note = std::move(note),
+                   .elapsed_s = now.elapsed_s,
+                   .eta_s = eta,
+                   .measured = now.trials,
+                   .trial_limit = options_.stop.trials,
+                   .failed = trials_.failed(),
+                   .trials_per_s = rate,
+                   .default_us = base ? base->time_us().value_or(0) : 0,
+                   .best_us = best_us,
+                   .best_gflops = gflops_of(task_.workload, best_us)});
+}
+
+Summary run_session(const Task& task, const Candidates& candidates, const SessionOptions& options,
+                    const SessionParts& parts) {
+  return Session(task, candidates, options, parts).run();
+}
+
+}  // namespace lehr

@@ -1,0 +1,53 @@
+// One task from start to result: the only place where space, model, strategy, measurer and database meet.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "costmodel/model.h"
+#include "database/database.h"
+#include "measure/measurer.h"
+#include "search/strategy.h"
+#include "tune/events.h"
+#include "tune/stop.h"
+#include "tune/summary.h"
+#include "tune/task.h"
+
+namespace lehr {
+
+struct SessionOptions {
+  StopRules stop;
+  std::uint64_t seed = 0;
+  int threads = 1;                     ///< for lowering and features
+  std::string strategy = "anneal";     ///< the name that is stored with its picks
+  std::vector<std::string> baselines;  ///< asked to take part in the finals
+  bool reuse = true;                   ///< earlier rows of this workload answer and hint
+  std::size_t finalists = 5;
+  std::string session_id;  ///< unique: names this run in the database
+  std::string tool_version;
+};
+
+/// What a session works with; all borrowed, all outlive the call.
+struct SessionParts {
+  Measurer* measurer = nullptr;
+  Strategy* strategy = nullptr;
+  Database* database = nullptr;
+  CostModel* model = nullptr;        ///< fitted as trials arrive; nullptr: the strategy works without scores
+  const CostModel* prior = nullptr;  ///< scores before the first fit; nullptr: none
+  const std::atomic<bool>* interrupted = nullptr;  ///< nullptr: never
+  EventSink on_event;                              ///< may be empty
+  std::function<double()> now_s;                   ///< monotonic seconds; empty: the steady clock
+};
+
+/// Measures the defaults, then what the strategy wants, until a stop rule fires; re-times the finalists;
+/// appends every trial and the verdict to the database at once. The result is never slower than the default
+/// beyond noise. Deterministic by seed given the same outcomes, as long as no time limit cuts it. Throws
+/// Error when the environment is lost (device, compiler, database); everything measured until then is in the
+/// database.
+Summary run_session(const Task& task, const Candidates& candidates, const SessionOptions& options,
+                    const SessionParts& parts);
+
+}  // namespace lehr

@@ -1,0 +1,126 @@
+// The session's end: the contest of the finalists, the verdict, the summary.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/error.h"
+#include "tune/finals.h"
+#include "tune/session_impl.h"
+
+namespace lehr {
+
+/// The default first, then the finalists; all of them measured (and so checked) by this session.
+std::vector<Config> Session::entrants() {
+  std::vector<Config> configs;
+  if (default_) configs.push_back(*default_);
+  for (const std::size_t at : pick_finalists(trials_, default_, options_.finalists))
+    configs.push_back(trials_.all()[at].config);
+  std::vector<Pick> unknown_here;
+  for (const Config& config : configs)
+    if (trials_.find(config)->origin != Origin::kHere)
+      unknown_here.push_back({config, "resume", std::nullopt});
+  bench_.measure(unknown_here, [this] { return interrupted(); });
+  std::erase_if(configs, [this](const Config& config) {
+    const Trial* trial = trials_.find(config);
+    return trial->origin != Origin::kHere || !trial->time_us();
+  });
+  if (default_ && (configs.empty() || configs[0] != *default_)) default_.reset();
+  return configs;
+}
+
+void Session::finals() {
+  report(EventKind::kFinals, "");
+  const std::vector<Config> configs = entrants();
+  if (configs.empty() || interrupted()) return conclude_from_trials();
+  std::vector<Source> sources;
+  for (const Config& config : configs) sources.push_back(bench_.source_of(config));
+  double budget_s = finals_share_s(options_.stop, elapsed_s());
+  if (options_.stop.time_s > 0)  // what the rounds overran is taken from the finals, but not all of it
+    budget_s = std::clamp(options_.stop.time_s - elapsed_s(), 0.25 * budget_s, budget_s);
+  const double begin_s = parts_.now_s();
+  const std::vector<ContestEntry> entries = parts_.measurer->contest(sources, options_.baselines, budget_s);
+  contest_s_ = parts_.now_s() - begin_s;
+  CHECK(entries.size() >= sources.size(), "{} entries for {} sources", entries.size(), sources.size());
+  if (entries[0].round_us.empty()) return conclude_from_trials();
+  conclude_from_contest(configs, entries);
+}
+
+TimedConfig Session::timed(const Config& config, double time_us) const {
+  const Trial& trial = *trials_.find(config);
+  return {.config = config,
+          .time_us = time_us,
+          .gflops = gflops_of(task_.workload, time_us),
+          .record_id = trial.record_id,
+          .picked_by = trial.picked_by};
+}
+
+void Session::conclude_from_contest(const std::vector<Config>& configs,
+                                    const std::vector<ContestEntry>& entries) {
+  const Judgement verdict = judge(entries, configs.size());
+  summary_.contested = true;
+  summary_.best = timed(configs[verdict.winner], entries[verdict.winner].time_us);
+  if (default_) {
+    summary_.default_config = timed(*default_, entries[0].time_us);
+    summary_.speedup_vs_default = verdict.speedup_vs_default;
+    summary_.speedup_spread = verdict.spread;
+  }
+  for (std::size_t i = configs.size(); i < entries.size(); ++i)
+    summary_.baselines.push_back({.name = entries[i].name,
+                                  .time_us = entries[i].round_us.empty() ? 0 : entries[i].time_us,
+                                  .missing = entries[i].missing});
+  if (verdict.baseline) summary_.baseline = *verdict.baseline - configs.size();
+  summary_.speedup_vs_baseline = verdict.speedup_vs_baseline;
+}
+
+void Session::conclude_from_trials() {
+  const Trial* best = trials_.best();
+  if (!best) return;
+  summary_.best = timed(best->config, *best->time_us());
+  const Trial* base = default_ ? trials_.find(*default_) : nullptr;
+  if (!base || !base->time_us()) return;
+  summary_.default_config = timed(*default_, *base->time_us());
+  if (!beats(std::get<Timing>(best->outcome), std::get<Timing>(base->outcome)))
+    summary_.best = summary_.default_config;
+  summary_.speedup_vs_default = summary_.default_config->time_us / summary_.best->time_us;
+}
+
+void Session::summarize(const Standing& at_stop) {
+  summary_.measured = trials_.measured();
+  summary_.timed = trials_.timed();
+  summary_.failed = trials_.failed();
+  summary_.first_failure = bench_.first_failure();
+  summary_.fits = learner_.fits();
+  summary_.scored = scorer_.scored();
+  summary_.stop = *stop_;
+  summary_.stop_text = explain(*stop_, options_.stop, at_stop);
+  if (summary_.best)
+    summary_.roofline_fraction =
+        roofline_fraction(task_.workload, task_.device.limits, summary_.best->time_us);
+  Elapsed& elapsed = summary_.elapsed;
+  elapsed.total_s = elapsed_s();
+  elapsed.setup_s = setup_s_;
+  elapsed.run_s = std::min(bench_.wall_s(), bench_.run_s()) + contest_s_;
+  elapsed.compile_s = std::max(0.0, bench_.wall_s() - bench_.run_s());
+  elapsed.search_s = std::max(0.0, elapsed.total_s - setup_s_ - elapsed.run_s - elapsed.compile_s);
+}
+
+/// Only a contest gives a verdict: without one `best` shows the fastest row, and says so.
+void Session::append_verdict() {
+  if (!summary_.contested) return;
+  const auto& base = summary_.default_config;
+  const auto& baseline = summary_.baseline;
+  parts_.database->append(Verdict{.workload = summary_.workload,
+                                  .device = summary_.identity,
+                                  .session = options_.session_id,
+                                  .record_id = summary_.best->record_id,
+                                  .default_us = base ? base->time_us : 0,
+                                  .best_us = summary_.best->time_us,
+                                  .baseline = baseline ? summary_.baselines[*baseline].name : "",
+                                  .baseline_us = baseline ? summary_.baselines[*baseline].time_us : 0,
+                                  .speedup_vs_default = summary_.speedup_vs_default,
+                                  .speedup_vs_baseline = summary_.speedup_vs_baseline,
+                                  .json = to_json(summary_).dump(),
+                                  .created_unix_ms = 0});
+}
+
+}  // namespace lehr

@@ -1,0 +1,68 @@
+// The state of one running session; private to tune/: session.cpp holds its beginning and its rounds,
+// session_end.cpp its finals and its summary.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tune/bench.h"
+#include "tune/learner.h"
+#include "tune/scorer.h"
+#include "tune/session.h"
+#include "tune/trials.h"
+
+namespace lehr {
+
+class Session {
+ public:
+  /// Borrows everything until run() returns. CHECKs that the parts are there.
+  Session(const Task& task, const Candidates& candidates, const SessionOptions& options,
+          const SessionParts& parts);
+  Session(const Session&) = delete;
+
+  Summary run();
+
+ private:
+  // session.cpp
+  void prepare();
+  void recall_rows();
+  void measure_defaults();
+  void rounds();
+  std::size_t batch_size(std::size_t wanted) const;
+  std::vector<Pick> propose(std::size_t count);
+  void measure(std::span<const Pick> picks);
+  void learn(const std::vector<std::size_t>& positions);
+  Standing standing() const;
+  bool out_of_budget();
+  bool interrupted() const { return parts_.interrupted && parts_.interrupted->load(); }
+  double elapsed_s() const { return parts_.now_s() - started_s_; }
+  void report(EventKind kind, std::string note);
+  // session_end.cpp
+  void finals();
+  std::vector<Config> entrants();
+  void conclude_from_trials();
+  void conclude_from_contest(const std::vector<Config>& configs, const std::vector<ContestEntry>& entries);
+  TimedConfig timed(const Config& config, double time_us) const;
+  void summarize(const Standing& at_stop);
+  void append_verdict();
+
+  const Task& task_;
+  const Candidates& candidates_;
+  const SessionOptions& options_;
+  const SessionParts parts_;
+  const double started_s_;
+  Trials trials_;
+  Bench bench_;
+  Scorer scorer_;
+  Learner learner_;
+  Rng rng_;
+  bool model_expects_gain_ = true;
+  std::optional<StopReason> stop_;
+  std::optional<Config> default_;  // the first default that ran in this session
+  std::vector<Config> warm_starts_;
+  double setup_s_ = 0, contest_s_ = 0;
+  Summary summary_;
+};
+
+}  // namespace lehr

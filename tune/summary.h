@@ -1,0 +1,86 @@
+// The result of a session: one value with everything that `tune --json` prints.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/outcome.h"
+#include "space/config.h"
+#include "tune/stop.h"
+#include "tune/task.h"
+
+namespace lehr {
+
+/// A kernel and its time.
+struct TimedConfig {
+  Config config;
+  double time_us = 0;
+  double gflops = 0;
+  std::string record_id;
+  std::string picked_by;
+};
+
+struct BaselineTime {
+  std::string name;
+  double time_us = 0;  ///< 0: not timed, `missing` says why
+  std::string missing;
+};
+
+/// Wall seconds. total = setup + search + compile + run.
+struct Elapsed {
+  double total_s = 0;
+  double setup_s = 0;    ///< inputs and the expected output
+  double search_s = 0;   ///< the tuner's own share: sampling, features, model, database
+  double compile_s = 0;  ///< waiting for the compiler
+  double run_s = 0;      ///< checking and timing, the finals included
+};
+
+struct Summary {
+  std::string workload;  ///< canonical text
+  std::string device;    ///< name
+  std::string identity;  ///< identity text
+  std::string target;
+  std::string session, strategy;
+  std::uint64_t seed = 0;
+
+  std::optional<TimedConfig> default_config;  ///< nullopt: no default ran
+  std::optional<TimedConfig> best;            ///< nullopt: nothing ran
+  bool contested = false;         ///< times come from the interleaved finals (else from single trials)
+  double speedup_vs_default = 0;  ///< median of per-round ratios; 1 when the default won; 0: no default ran
+  double speedup_spread = 0;      ///< p75 - p25 of those ratios
+  std::vector<BaselineTime> baselines;
+  std::optional<std::size_t> baseline;  ///< the fastest of them
+  double speedup_vs_baseline = 0;       ///< 0: no baseline was timed
+  std::optional<double>
+      roofline_fraction;  ///< of the device's measured peak; nullopt: peak not known for these types
+
+  int measured = 0;  ///< trials of this session, failures included
+  int timed = 0;
+  int reused = 0;    ///< trials of earlier runs
+  int evidence = 0;  ///< trials of other devices or template versions
+  std::map<FailureKind, int> failed;
+  std::string first_failure;  ///< text of the first failure, ""
+  int fits = 0;               ///< how often the cost model was fitted
+  std::uint64_t scored = 0;   ///< candidates that a model scored
+  Elapsed elapsed;
+  StopReason stop = StopReason::kTrials;
+  std::string stop_text;
+  std::string resume_text;  ///< describe(Recall), "" when nothing was there
+};
+
+/// The document of `tune --json` (design, section 5). Unknown numbers are null.
+nlohmann::json to_json(const Summary& summary);
+
+/// Gigaflops per second of a time in microseconds.
+double gflops_of(const Workload& workload, double time_us);
+
+/// Fastest possible time on the device / `time_us`: the larger of flops at the f32 peak and, where the
+/// operands do not fit the caches, bytes at the memory bandwidth. nullopt when a rate is not known or the
+/// types run on other units than the f32 ones (tensor cores).
+std::optional<double> roofline_fraction(const Workload& workload, const Limits& limits, double time_us);
+
+}  // namespace lehr

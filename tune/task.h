@@ -1,0 +1,44 @@
+// What one session tunes: a workload on a device, and the candidates that the templates offer for it.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "codegen/source.h"
+#include "ir/kernel.h"
+#include "measure/device.h"
+#include "measure/outcome.h"
+#include "measure/problem.h"
+#include "space/space.h"
+#include "templates/workload.h"
+
+namespace lehr {
+
+struct Task {
+  Workload workload;
+  Device device;
+};
+
+/// The candidates of a task. `lower` is called from several threads at once and must be pure.
+struct Candidates {
+  Space space;
+  std::vector<Config> defaults;  ///< never empty; the first is "the default"
+  std::function<ir::Kernel(const Config&)> lower;
+  std::function<int(std::string_view family)> version_of;  ///< the template's version, stored with each trial
+};
+
+/// All template families that serve the task. Throws Error(kUser) with each family's reason when there is
+/// none.
+Candidates candidates_for(const Task& task);
+
+/// Inputs and expected output of the workload; the same for the same seed.
+Problem problem_for(const Workload& workload, std::uint64_t seed);
+
+/// The kernel of `config`, or what the template threw, as a failed trial.
+std::variant<ir::Kernel, Failure> try_lower(const Candidates& candidates, const Config& config);
+/// The emitted source of `config`, or what the template or the emitter threw, as a failed trial.
+std::variant<Source, Failure> try_emit(const Candidates& candidates, const Config& config);
+
+}  // namespace lehr

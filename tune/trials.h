@@ -1,0 +1,74 @@
+// What a session knows: every trial of it and of earlier runs, the best of them, and the counts.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "measure/outcome.h"
+#include "search/strategy.h"
+#include "space/config.h"
+
+namespace lehr {
+
+/// Where an outcome comes from.
+enum class Origin {
+  kHere,     ///< measured by this session
+  kEarlier,  ///< reused from an earlier run
+  kTwin,     ///< its source is equal to that of a config measured here
+};
+
+/// One measured config.
+struct Trial {
+  Config config;
+  Outcome outcome;
+  std::string record_id;            ///< of its row in the database
+  std::string picked_by;            ///< "default", "anneal", "transfer", "resume", ...
+  std::optional<double> predicted;  ///< the model's score when it was picked
+  std::uint64_t source_hash = 0;    ///< stable hash of the emitted text; 0: not emitted in this session
+  Origin origin = Origin::kHere;
+
+  /// Microseconds; nullopt when it failed.
+  std::optional<double> time_us() const;
+};
+
+/// Trials in the order of arrival. A config that arrives again replaces its earlier trial.
+class Trials {
+ public:
+  /// `gain`: the relative gain that moves `since_gain` back to 0 (StopRules::plateau_gain).
+  explicit Trials(double gain) : gain_(gain) {}
+
+  /// Returns its position in all().
+  std::size_t add(Trial trial);
+
+  const std::vector<Trial>& all() const { return all_; }
+  const Seen& seen() const { return seen_; }
+  const Trial* find(const Config& config) const;
+  /// Fastest; nullptr when nothing has a time.
+  const Trial* best() const;
+
+  int measured() const { return measured_; }  ///< by this session, failures included
+  int timed() const { return timed_; }        ///< of those, with a time
+  int reused() const { return reused_; }      ///< from earlier runs, failures included
+  int reused_timed() const { return reused_timed_; }
+  int since_gain() const { return since_gain_; }                        ///< measurements since the last gain
+  const std::map<FailureKind, int>& failed() const { return failed_; }  ///< of this session
+
+ private:
+  double gain_;
+  std::vector<Trial> all_;
+  std::unordered_map<Config, std::size_t, ConfigHash> position_;
+  Seen seen_;
+  std::optional<std::size_t> best_;
+  double gain_from_us_ = 0;  // the best time when it last fell by more than gain_
+  int measured_ = 0, timed_ = 0, reused_ = 0, reused_timed_ = 0, since_gain_ = 0;
+  std::map<FailureKind, int> failed_;
+};
+
+/// fitness = best time so far / time, for a strategy.
+Observed observed_of(const Trial& trial, double best_us);
+
+}  // namespace lehr
