@@ -17,6 +17,10 @@ using Score = std::function<std::vector<double>(std::span<const Config>)>;
 /// What must not be proposed again.
 using Seen = std::unordered_set<Config, ConfigHash>;
 
+/// One measured config. Strategies only order fitnesses, so any scale that is the same in all calls will do
+/// (reference time / time). The moving scale is understood too: a fitness of exactly 1 that follows another
+/// fitness of exactly 1 is taken as a new best (search/history.h). A config observed again replaces its first
+/// result.
 struct Observed {
   Config config;
   std::optional<double> fitness;  ///< best time so far in the task / time, in (0, 1]; nullopt: it failed
@@ -25,8 +29,9 @@ struct Observed {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  /// At most n configs: valid, distinct, not in `seen`; the most wanted first. Fewer when it finds no more; empty when
-  /// the space is exhausted. `score` may be empty (no model yet): then the proposal does not depend on a model.
+  /// At most n configs: valid, distinct, not in `seen`; the most wanted first. Fewer when it finds no more;
+  /// empty when the space is exhausted. `score` may be empty (no model yet): then the proposal does not
+  /// depend on a model.
   virtual std::vector<Config> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) = 0;
   /// Results of measured configs, in the order of measurement.
   virtual void observe(std::span<const Observed> results) = 0;

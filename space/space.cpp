@@ -36,14 +36,19 @@ std::optional<std::string> Space::why_invalid(const Config& config) const {
   return fmt::format("the family {} is not one of {}", config.family, known);
 }
 
-Config Space::sample(Rng& rng) const {
+std::optional<Config> Space::try_sample(Rng& rng) const {
   std::vector<std::size_t> left(families_.size());
   std::iota(left.begin(), left.end(), 0);
   while (!left.empty()) {
     const std::size_t drawn = rng.below(left.size());
-    if (auto config = families_[left[drawn]].sample(rng)) return *std::move(config);
+    if (auto config = families_[left[drawn]].sample(rng)) return config;
     left.erase(left.begin() + static_cast<std::ptrdiff_t>(drawn));
   }
+  return std::nullopt;
+}
+
+Config Space::sample(Rng& rng) const {
+  if (auto config = try_sample(rng)) return *std::move(config);
   throw_not_found("the space holds no valid config that sampling can find ({} families)", families_.size());
 }
 

@@ -129,6 +129,8 @@ class Space {
   /// drowned by a large one. Throws Error(kNotFound) when no family has a valid config that sampling can
   /// find.
   Config sample(Rng& rng) const;
+  /// As sample(), but nullopt instead of the Error.
+  std::optional<Config> try_sample(Rng& rng) const;
   /// All valid configs that differ from `config` by one step of one knob; a dependent knob that is no longer
   /// allowed moves to its nearest allowed value. Distinct, without `config` itself. `config` must be valid,
   /// here and below.

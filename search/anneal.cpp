@@ -1,0 +1,131 @@
+// The annealing strategy: see anneal.h.
+#include "search/anneal.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "search/fill.h"
+#include "search/scored_pool.h"
+#include "search/spread.h"
+
+namespace lehr {
+namespace {
+
+// A product up to this size is walked to count its valid configs: some ten milliseconds, once.
+constexpr double kMaxWalk = 1 << 20;
+
+// All valid configs if there are at most `limit`, else none.
+std::vector<Config> enumerate(const Space& space, std::size_t limit) {
+  double product = 0;
+  for (const FamilySpace& family : space.families()) product += family.product_size();
+  std::vector<Config> all;
+  if (product > kMaxWalk) return all;
+  GridCursor cursor(space);
+  while (auto config = cursor.next()) {
+    if (all.size() == limit) return {};
+    all.push_back(*std::move(config));
+  }
+  return all;
+}
+
+}  // namespace
+
+AnnealStrategy::AnnealStrategy(const Space& space, const AnnealOptions& options)
+    : space_(&space), options_(options), history_(space), chains_(options.chains) {}
+
+std::vector<Config> AnnealStrategy::propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) {
+  last_scored_ = 0;
+  Batch batch(n, seen);
+  if (score) {
+    add_scored(batch, seen, score, rng);
+  } else {
+    add_blind(batch, rng);
+  }
+  add_random(*space_, batch.room(), batch, rng);
+  return batch.picks();
+}
+
+std::vector<Config> AnnealStrategy::surroundings(const Seen& seen) const {
+  std::vector<Config> found;
+  Seen known;
+  for (const Config& parent : history_.best(options_.local_parents)) {
+    for (Config& each : space_->neighbours(parent)) {
+      if (seen.contains(each) || !known.insert(each).second) continue;
+      found.push_back(std::move(each));
+    }
+  }
+  return found;
+}
+
+void AnnealStrategy::explore(const Seen& seen, ScoredPool& pool, Rng& rng) {
+  if (!counted_) {
+    all_ = enumerate(*space_, std::min(options_.enumerate_up_to, options_.max_scored));
+    counted_ = true;
+  }
+  if (all_.empty()) {
+    chains_.run(*space_, history_.best(options_.chains.chains), pool, rng);
+    return;
+  }
+  std::vector<Config> unseen;
+  for (const Config& config : all_) {
+    if (!seen.contains(config)) unseen.push_back(config);
+  }
+  rng.shuffle(unseen);  // the pool keeps the first of equal scores: not always the space's first corner
+  pool.score(unseen);
+}
+
+void AnnealStrategy::add_scored(Batch& batch, const Seen& seen, const Score& score, Rng& rng) {
+  const std::size_t n = batch.room();
+  const std::size_t random = share_of(n, epsilon_at(options_.epsilon, round_++), rng);
+  const std::size_t local = std::min(share_of(n, options_.local_share, rng), n - random);
+  const auto keep = static_cast<std::size_t>(std::ceil(options_.overdraw * static_cast<double>(n)));
+  ScoredPool pool(score, seen, std::max(keep, n), options_.max_scored);
+
+  const std::vector<Config> around = surroundings(seen);
+  const std::vector<double> around_scores = pool.score(around);
+  explore(seen, pool, rng);
+  last_scored_ = pool.scored();
+
+  Batch chosen(n - random, seen);
+  std::vector<double> scores;
+  for (std::size_t i : top_k(around_scores, local)) {
+    if (chosen.add(around[i])) scores.push_back(around_scores[i]);
+  }
+  std::vector<Candidate> candidates = pool.best();
+  std::erase_if(candidates, [&](const Candidate& each) { return !chosen.accepts(each.config); });
+  for (std::size_t i : diverse_pick(candidates, chosen.room(), options_.alpha)) {
+    if (chosen.add(candidates[i].config)) scores.push_back(candidates[i].score);
+  }
+  for (std::size_t i : top_k(scores, scores.size())) batch.add(chosen.picks()[i]);
+}
+
+void AnnealStrategy::add_blind(Batch& batch, Rng& rng) {
+  const std::vector<Config> parents = history_.best(options_.local_parents);
+  std::vector<std::vector<Config>> around;
+  for (const Config& parent : parents) {
+    around.push_back(space_->neighbours(parent));
+    rng.shuffle(around.back());
+  }
+  const std::size_t local = share_of(batch.room(), parents.empty() ? 0 : options_.local_share, rng);
+  for (bool more = true; more && batch.size() < local;) {
+    more = false;
+    for (std::vector<Config>& each : around) {
+      while (!each.empty() && batch.size() < local) {
+        const bool added = batch.add(each.back());
+        each.pop_back();
+        if (!added) continue;
+        more = true;
+        break;
+      }
+    }
+  }
+  std::vector<Config> others;
+  const std::vector<Observed>& results = history_.results();
+  for (std::size_t i = results.size() - std::min(results.size(), options_.spread_against); i < results.size();
+       ++i) {
+    others.push_back(results[i].config);
+  }
+  add_spread(*space_, batch.room(), options_.spread_candidates, others, batch, rng);
+}
+
+}  // namespace lehr

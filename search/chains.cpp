@@ -1,0 +1,74 @@
+// Parallel simulated annealing: see chains.h.
+#include "search/chains.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lehr {
+namespace {
+
+bool accept(double now, double next, double temperature, Rng& rng) {
+  if (next >= now) return true;
+  if (!(temperature > 0) || !std::isfinite(next)) return false;
+  return rng.uniform() < std::exp((next - now) / temperature);
+}
+
+}  // namespace
+
+void Chains::start(const Space& space, std::span<const Config> seeds, Rng& rng) {
+  const auto seeded = static_cast<std::size_t>(options_.restart_share * static_cast<double>(options_.chains));
+  for (std::size_t i = 0; i < std::min(seeds.size(), seeded); ++i) states_.push_back(seeds[i]);
+  while (states_.size() < options_.chains) {
+    auto config = space.try_sample(rng);
+    if (!config) return;
+    states_.push_back(*std::move(config));
+  }
+}
+
+void Chains::restart_worst(const Space& space, std::span<const Config> seeds, ScoredPool& pool, Rng& rng) {
+  const std::vector<double> scores = pool.score(states_);
+  const std::vector<std::size_t> order = top_k(scores, scores.size());
+  const auto restarts =
+      static_cast<std::size_t>(options_.restart_share * static_cast<double>(states_.size()));
+  for (std::size_t i = 0; i < restarts; ++i) {
+    Config& worst = states_[order[order.size() - 1 - i]];
+    if (i % 2 == 0 && i / 2 < seeds.size()) {
+      worst = seeds[i / 2];
+    } else if (auto config = space.try_sample(rng)) {
+      worst = *std::move(config);
+    }
+  }
+}
+
+void Chains::run(const Space& space, std::span<const Config> seeds, ScoredPool& pool, Rng& rng) {
+  if (states_.empty()) {
+    start(space, seeds, rng);
+  } else {
+    restart_worst(space, seeds, pool, rng);
+  }
+  if (states_.empty()) return;
+
+  std::vector<double> scores = pool.score(states_);
+  const std::size_t steps = std::min(options_.steps, pool.left() / states_.size() + 1);
+  std::size_t changes = pool.changes();
+  std::size_t unchanged = 0;
+  std::vector<Config> moved(states_.size());
+  for (std::size_t step = 0; step < steps && unchanged < options_.patience && !pool.spent(); ++step) {
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      auto next = space.mutate(states_[i], rng);
+      moved[i] = next ? *std::move(next) : states_[i];
+    }
+    const std::vector<double> next = pool.score(moved);
+    const double progress = static_cast<double>(step + 1) / static_cast<double>(steps);
+    const double temperature = (1 - progress) * pool.spread();
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      if (!accept(scores[i], next[i], temperature, rng)) continue;
+      std::swap(states_[i], moved[i]);
+      scores[i] = next[i];
+    }
+    unchanged = pool.changes() == changes ? unchanged + 1 : 0;
+    changes = pool.changes();
+  }
+}
+
+}  // namespace lehr

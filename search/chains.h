@@ -1,0 +1,45 @@
+// Parallel simulated annealing: many chains that move together, so that a vectorised model scores them in one
+// call.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/rng.h"
+#include "search/scored_pool.h"
+#include "space/space.h"
+
+namespace lehr {
+
+struct ChainOptions {
+  std::size_t chains = 128;   ///< AutoTVM: parallel_size
+  std::size_t steps = 500;    ///< AutoTVM: n_iter
+  std::size_t patience = 50;  ///< steps without a change of the best set before it stops; AutoTVM: early_stop
+  double restart_share = 0.25;  ///< chains replaced at the start of a later run: the worst of them
+};
+
+/// States persist between runs: the next run starts where this one ended, under the new scores.
+class Chains {
+ public:
+  explicit Chains(const ChainOptions& options) : options_(options) {}
+
+  /// Anneals until the steps, the patience or the pool's budget are used up. A worse state is accepted with
+  /// probability exp((new - old) / (t * spread)), where spread is the standard deviation of the scores seen
+  /// so far (so that the temperature means the same for every model) and t falls linearly from 1 to 0 over
+  /// the steps that the budget allows. The first run starts from `seeds` (at most restart_share of the
+  /// chains) and random configs; later runs put half as many seeds, and random configs, in the places of the
+  /// worst chains. Leaves all that it found in `pool`. Does nothing if sampling finds no config.
+  void run(const Space& space, std::span<const Config> seeds, ScoredPool& pool, Rng& rng);
+
+  const std::vector<Config>& states() const { return states_; }
+
+ private:
+  void start(const Space& space, std::span<const Config> seeds, Rng& rng);
+  void restart_worst(const Space& space, std::span<const Config> seeds, ScoredPool& pool, Rng& rng);
+
+  ChainOptions options_;
+  std::vector<Config> states_;
+};
+
+}  // namespace lehr

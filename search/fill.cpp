@@ -1,0 +1,50 @@
+// Random completion of a batch: see fill.h.
+#include "search/fill.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace lehr {
+namespace {
+
+// Draws per wanted config before the walk: the walk is taken when less than about 1 in 20 draws is new, and
+// then the space is at most about 20 times as large as what was seen, so that the walk is short.
+constexpr std::size_t kDrawsPerConfig = 20;
+constexpr std::size_t kMinDraws = 200;
+// Left-over configs to look at before the draw among them; bounds the walk of a large space that sampling
+// cannot hit.
+constexpr std::size_t kMaxLeft = 20'000;
+
+std::vector<Config> left_over(const Space& space, const Batch& batch) {
+  std::vector<Config> left;
+  GridCursor cursor(space);
+  while (auto config = cursor.next()) {
+    if (!batch.accepts(*config)) continue;
+    left.push_back(*std::move(config));
+    if (left.size() == kMaxLeft) break;
+  }
+  return left;
+}
+
+}  // namespace
+
+std::size_t add_random(const Space& space, std::size_t count, Batch& batch, Rng& rng) {
+  const std::size_t before = batch.size();
+  const std::size_t target = before + std::min(count, batch.room());
+  for (std::size_t draws = kMinDraws + kDrawsPerConfig * count; draws > 0 && batch.size() < target; --draws) {
+    const auto config = space.try_sample(rng);
+    if (!config) break;
+    batch.add(*config);
+  }
+  if (batch.size() < target) {
+    std::vector<Config> left = left_over(space, batch);
+    rng.shuffle(left);
+    for (const Config& config : left) {
+      if (batch.size() == target) break;
+      batch.add(config);
+    }
+  }
+  return batch.size() - before;
+}
+
+}  // namespace lehr

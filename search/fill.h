@@ -1,0 +1,18 @@
+// Completes a batch with random configs, and knows when a space is exhausted.
+#pragma once
+
+#include <cstddef>
+
+#include "base/rng.h"
+#include "search/batch.h"
+#include "space/space.h"
+
+namespace lehr {
+
+/// Adds at most `count` random configs to `batch`. When draws bring nothing new any more (nearly all of the
+/// space is seen, or sampling finds nothing), it walks the whole space and draws from what is left. After
+/// that fewer than `count` were added only if the batch is full or the space holds no further config. Returns
+/// how many were added.
+std::size_t add_random(const Space& space, std::size_t count, Batch& batch, Rng& rng);
+
+}  // namespace lehr

@@ -1,0 +1,26 @@
+// Strategies by the name that the command line takes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "search/anneal.h"
+#include "search/genetic.h"
+#include "search/strategy.h"
+
+namespace lehr {
+
+struct StrategyOptions {
+  AnnealOptions anneal;
+  GeneticOptions genetic;
+};
+
+/// anneal, random, genetic, grid.
+std::vector<std::string> strategy_names();
+/// Borrows `space`. Throws Error(kUser) for an unknown name, listing the known ones.
+std::unique_ptr<Strategy> make_strategy(std::string_view name, const Space& space,
+                                        const StrategyOptions& options = {});
+
+}  // namespace lehr

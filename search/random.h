@@ -1,0 +1,20 @@
+// The honest comparison for every model: uniform random search without repeats.
+#pragma once
+
+#include "search/strategy.h"
+
+namespace lehr {
+
+/// Ignores the score and the results. Borrows `space`.
+class RandomStrategy : public Strategy {
+ public:
+  explicit RandomStrategy(const Space& space) : space_(&space) {}
+
+  std::vector<Config> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) override;
+  void observe(std::span<const Observed>) override {}
+
+ private:
+  const Space* space_;
+};
+
+}  // namespace lehr

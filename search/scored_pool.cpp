@@ -1,0 +1,89 @@
+// Scoring with a memory: see scored_pool.h.
+#include "search/scored_pool.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+
+namespace lehr {
+namespace {
+
+constexpr double kWorst = -std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+ScoredPool::ScoredPool(const Score& score, const Seen& seen, std::size_t keep, std::size_t budget)
+    : score_(&score), seen_(&seen), keep_(keep), budget_(budget) {}
+
+bool ScoredPool::better(const Kept& a, const Kept& b) {
+  return a.score != b.score ? a.score > b.score : a.order < b.order;
+}
+
+std::vector<double> ScoredPool::score(std::span<const Config> configs) {
+  std::vector<const Scored*> found(configs.size(), nullptr);
+  std::vector<Config> fresh;
+  std::vector<Scored*> fresh_nodes;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    if (spent()) {
+      if (const auto old = scores_.find(configs[i]); old != scores_.end()) found[i] = &*old;
+      continue;
+    }
+    const auto [node, inserted] = scores_.try_emplace(configs[i], kWorst);
+    found[i] = &*node;
+    if (!inserted) continue;
+    fresh.push_back(configs[i]);
+    fresh_nodes.push_back(&*node);
+  }
+  if (!fresh.empty()) {
+    const std::vector<double> answers = (*score_)(fresh);
+    CHECK(answers.size() == fresh.size(), "{} scores for {} configs", answers.size(), fresh.size());
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+      fresh_nodes[i]->second = std::isnan(answers[i]) ? kWorst : answers[i];
+      note(*fresh_nodes[i]);
+    }
+  }
+  std::vector<double> result(configs.size(), kWorst);
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    if (found[i]) result[i] = found[i]->second;
+  }
+  return result;
+}
+
+void ScoredPool::note(const Scored& scored) {
+  if (std::isfinite(scored.second)) {
+    ++finite_;
+    const double delta = scored.second - mean_;
+    mean_ += delta / static_cast<double>(finite_);
+    squares_ += delta * (scored.second - mean_);
+  }
+  const Kept entry{scored.second, noted_++, &scored.first};
+  if (keep_ == 0 || (kept_.size() == keep_ && !better(entry, kept_.front()))) return;
+  if (seen_->contains(scored.first)) return;
+  if (kept_.size() == keep_) {
+    std::pop_heap(kept_.begin(), kept_.end(), better);
+    kept_.pop_back();
+  }
+  kept_.push_back(entry);
+  std::push_heap(kept_.begin(), kept_.end(), better);
+  ++changes_;
+}
+
+double ScoredPool::spread() const {
+  if (finite_ < 2) return 1;
+  const double deviation = std::sqrt(squares_ / static_cast<double>(finite_));
+  // Below the rounding noise of the mean the scores are all equal.
+  return deviation > 1e-12 * std::max(1e-300, std::abs(mean_)) ? deviation : 1;
+}
+
+std::vector<Candidate> ScoredPool::best() const {
+  std::vector<Kept> sorted = kept_;
+  std::sort(sorted.begin(), sorted.end(), better);
+  std::vector<Candidate> result;
+  result.reserve(sorted.size());
+  for (const Kept& each : sorted) result.push_back({*each.config, each.score});
+  return result;
+}
+
+}  // namespace lehr

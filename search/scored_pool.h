@@ -1,0 +1,58 @@
+// All configs scored during one propose call: each is scored once, and the best that may be picked are kept.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "search/batch.h"
+#include "search/strategy.h"
+
+namespace lehr {
+
+/// Borrows `score` and `seen`. A score that is NaN counts as -infinity.
+class ScoredPool {
+ public:
+  /// Keeps the best `keep` configs that are not in `seen`; scores at most `budget` configs.
+  ScoredPool(const Score& score, const Seen& seen, std::size_t keep, std::size_t budget);
+
+  /// Scores in the order of `configs`; all that are new are scored in one call. Configs beyond the budget get
+  /// -infinity and are not kept. CHECKs that the scorer answers with one score per config.
+  std::vector<double> score(std::span<const Config> configs);
+
+  std::size_t scored() const { return scores_.size(); }
+  std::size_t left() const { return spent() ? 0 : budget_ - scores_.size(); }
+  bool spent() const { return scores_.size() >= budget_; }
+  /// How often the set of the best unseen configs has changed.
+  std::size_t changes() const { return changes_; }
+  /// Standard deviation of all finite scores so far; 1 if they are all equal, so that it can be divided by.
+  double spread() const;
+  /// The best unseen configs, best first; a tie goes to the one scored earlier.
+  std::vector<Candidate> best() const;
+
+ private:
+  using Scored = std::pair<const Config, double>;
+  struct Kept {
+    double score;
+    std::size_t order;
+    const Config* config;  // into scores_, whose nodes do not move
+  };
+  static bool better(const Kept& a, const Kept& b);
+  void note(const Scored& scored);
+
+  const Score* score_;
+  const Seen* seen_;
+  std::size_t keep_;
+  std::size_t budget_;
+  std::unordered_map<Config, double, ConfigHash> scores_;
+  std::vector<Kept> kept_;  // heap whose front is the worst
+  std::size_t noted_ = 0;
+  std::size_t changes_ = 0;
+  // Welford's running mean and sum of squared deviations of the finite scores.
+  std::size_t finite_ = 0;
+  double mean_ = 0;
+  double squares_ = 0;
+};
+
+}  // namespace lehr
