@@ -25,7 +25,8 @@ struct Split {
   Dataset train;
   Dataset held_out;
 };
-/// Deterministic by seed; takes `share` of each group's rows (at least one where the group has 5 or more, none below).
+/// Deterministic by seed; takes `share` of each group's rows (at least one where the group has 5 or more,
+/// none below).
 Split split_by_row(const Dataset& data, double share, std::uint64_t seed);
 
 }  // namespace lehr

@@ -1,11 +1,13 @@
 // Kernel -> feature row: fixed length, named columns, nothing compiled to get them.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/limits.h"
+#include "ir/analyze.h"
 #include "ir/kernel.h"
 
 namespace lehr {
@@ -24,6 +26,11 @@ std::span<const FeatureInfo> feature_table();
 
 /// One value per column, all finite. Pure; at most some tens of microseconds.
 std::vector<float> featurize(const ir::Kernel& kernel, const Limits& limits);
+/// The same from an analysis at hand: `analysis` must be that of `kernel`.
+std::vector<float> featurize(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits);
+
+/// The column of this name. Throws Error(kUser) for an unknown one.
+std::size_t feature_index(std::string_view name);
 
 /// Rows of equal length, row-major.
 class FeatureMatrix {

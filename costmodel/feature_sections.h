@@ -1,0 +1,45 @@
+// The groups of columns of a feature row, in order, and what they all read. Internal to costmodel/.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "costmodel/columns.h"
+#include "costmodel/kernel_view.h"
+#include "costmodel/memory_model.h"
+#include "costmodel/text_walk.h"
+
+namespace lehr {
+
+/// Cache levels of the features. On CUDA the level in the middle is the first one again and the last is the
+/// L2.
+enum class CacheLevel { kL1, kL2, kLast };
+inline constexpr std::array<std::string_view, 3> kCacheLevelNames = {"l1", "l2", "llc"};
+
+/// Everything that the sections read, computed once per row.
+struct FeatureContext {
+  FeatureContext(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits);
+
+  KernelView view;
+  TextFacts text;
+  MemoryModel core;                ///< as a core's private caches see the kernel
+  MemoryModel chip;                ///< as the shared cache sees it
+  std::array<double, 3> capacity;  ///< bytes per CacheLevel
+  std::array<MemoryModel::Traffic, 3> traffic;
+};
+
+/// Whole-kernel sums: flops, bytes, intensities, text (loop_features.cpp).
+void add_kernel_columns(const FeatureContext& context, Columns& columns);
+/// The main chain's sequential loops from the inside out, and the concurrent and thread loops
+/// (loop_features.cpp).
+void add_loop_columns(const FeatureContext& context, Columns& columns);
+/// What is done to the buffers of each role (buffer_features.cpp).
+void add_buffer_columns(const FeatureContext& context, Columns& columns);
+/// Context-relation curves (relation_features.cpp).
+void add_relation_columns(const FeatureContext& context, Columns& columns);
+/// Working sets and traffic per cache level (memory_features.cpp).
+void add_memory_columns(const FeatureContext& context, Columns& columns);
+/// Occupancy, waves, registers, coalescing, bank conflicts (hardware_features.cpp).
+void add_hardware_columns(const FeatureContext& context, Columns& columns);
+
+}  // namespace lehr

@@ -1,0 +1,104 @@
+// Assembles feature rows from the sections, and the table of columns from the same code.
+#include "costmodel/features.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "costmodel/feature_sections.h"
+
+namespace lehr {
+namespace {
+
+/// Bytes of a cache that the limits do not know. Small ones of machines in use; only a rank between configs
+/// rests on it.
+constexpr double kUnknownL1 = 32 * 1024;
+constexpr double kUnknownL2 = 512 * 1024;
+/// Of a GPU's combined L1 and shared memory at least this much stays a cache (CUDA C++ Programming Guide,
+/// compute capability 8.x and 9.0: 256 KB with at most 228 KB of shared memory on 9.0, 192 with 164 on 8.0).
+constexpr double kSmallestCudaL1 = 28 * 1024;
+
+std::array<double, 3> capacities(const KernelView& view) {
+  const Limits& limits = view.limits;
+  const auto known = [](std::int64_t bytes, double fallback) {
+    return bytes > 0 ? static_cast<double>(bytes) : fallback;
+  };
+  if (view.cuda) {
+    const double shared = static_cast<double>(std::max(view.analysis.shared_bytes, std::int64_t{0}));
+    const double left =
+        static_cast<double>(limits.shared_bytes_per_core) - shared * view.residency.blocks_per_core;
+    const double l1 = kSmallestCudaL1 + std::max(0.0, left);
+    return {l1, l1, known(limits.l2_bytes, kUnknownL2)};
+  }
+  const double l2 = known(limits.l2_bytes, kUnknownL2);
+  return {known(limits.l1_bytes, kUnknownL1), l2, known(limits.l3_bytes, l2 * std::max(1, limits.cores))};
+}
+
+void add_all(const FeatureContext& context, Columns& columns) {
+  add_kernel_columns(context, columns);
+  add_loop_columns(context, columns);
+  add_buffer_columns(context, columns);
+  add_relation_columns(context, columns);
+  add_memory_columns(context, columns);
+  add_hardware_columns(context, columns);
+}
+
+/// The table of an empty kernel: columns do not depend on the kernel.
+struct Table {
+  std::vector<Columns::Description> descriptions;
+  std::vector<FeatureInfo> infos;
+
+  Table() {
+    const ir::Analysis analysis;
+    const ir::Kernel kernel;
+    const Limits limits;
+    std::vector<float> row;
+    Columns columns(row, &descriptions);
+    add_all(FeatureContext(analysis, kernel, limits), columns);
+    infos.reserve(descriptions.size());
+    for (const auto& d : descriptions) infos.push_back({d.name, d.unit, d.meaning});
+  }
+};
+
+}  // namespace
+
+FeatureContext::FeatureContext(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits)
+    : view(analysis, kernel, limits),
+      text(walk_text(kernel, analysis.launch)),
+      core(view, Sharing::kPrivate),
+      chip(view, Sharing::kShared),
+      capacity(capacities(view)) {
+  traffic[0] = core.traffic(capacity[0]);
+  traffic[1] = view.cuda ? traffic[0] : core.traffic(capacity[1]);
+  traffic[2] = chip.traffic(capacity[2]);
+}
+
+std::span<const FeatureInfo> feature_table() {
+  static const Table table;
+  return table.infos;
+}
+
+std::size_t feature_index(std::string_view name) {
+  const auto table = feature_table();
+  const auto found = std::ranges::find(table, name, &FeatureInfo::name);
+  if (found == table.end()) throw_user("unknown feature '{}'; feature_table() lists the names", name);
+  return static_cast<std::size_t>(found - table.begin());
+}
+
+std::vector<float> featurize(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits) {
+  std::vector<float> row;
+  row.reserve(feature_table().size());
+  Columns columns(row, nullptr);
+  add_all(FeatureContext(analysis, kernel, limits), columns);
+  return row;
+}
+
+std::vector<float> featurize(const ir::Kernel& kernel, const Limits& limits) {
+  return featurize(ir::analyze(kernel), kernel, limits);
+}
+
+void FeatureMatrix::append(std::span<const float> row) {
+  CHECK(row.size() == columns_, "a row of {} values for a matrix of {} columns", row.size(), columns_);
+  values_.insert(values_.end(), row.begin(), row.end());
+}
+
+}  // namespace lehr

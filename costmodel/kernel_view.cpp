@@ -1,0 +1,158 @@
+// Chains, roles and residency of one kernel, for all groups of features.
+#include "costmodel/kernel_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lehr {
+namespace {
+
+/// Registers that a CUDA thread needs beside its kRegister buffers (addresses, loop counters, values in
+/// flight). An allowance, not a measurement: generated SIMT GEMMs need 25-40 beside their accumulators and
+/// fragments.
+constexpr double kRegisterOverhead = 32;
+/// Shared memory that the driver takes per block on sm_80 and newer (CUDA C++ Programming Guide, Compute
+/// Capability 8.x).
+constexpr double kReservedSharedBytes = 1024;
+/// Registers are handed out to a warp in units of 256 (CUDA occupancy calculator, compute capability 8.x
+/// and 9.0).
+constexpr double kRegisterUnit = 256;
+
+double product(const std::array<std::int64_t, 3>& extents) {
+  return static_cast<double>(extents[0]) * static_cast<double>(extents[1]) * static_cast<double>(extents[2]);
+}
+
+void place_on_cores(Residency& r, double cores) {
+  const double slots = std::max(1.0, cores) * r.blocks_per_core;
+  r.waves = r.blocks / slots;
+  r.wave_efficiency = r.waves > 0 ? r.waves / std::ceil(r.waves) : 1;
+}
+
+Residency cuda_residency(const ir::Analysis& a, const ir::Kernel& kernel, const Limits& limits) {
+  Residency r;
+  const double warp = std::max(1, limits.warp_size);
+  r.threads = std::max(1.0, product(a.launch.block));
+  r.warps = std::ceil(r.threads / warp);
+  r.blocks = std::max(1.0, product(a.launch.grid));
+  r.registers = static_cast<double>(a.register_bytes) / 4 + kRegisterOverhead;
+  double granted =
+      std::min(r.registers, std::max(32.0, static_cast<double>(limits.max_registers_per_thread)));
+  if (kernel.min_blocks_per_core > 0 && limits.registers_per_core > 0) {
+    granted = std::min(granted, limits.registers_per_core / (kernel.min_blocks_per_core * r.warps * warp));
+  }
+  const double warp_registers = std::ceil(std::max(1.0, granted) * warp / kRegisterUnit) * kRegisterUnit;
+  const double shared = static_cast<double>(std::max(a.shared_bytes, a.launch.shared_bytes));
+  r.by_threads = std::floor(limits.max_threads_per_core / (r.warps * warp));
+  r.by_shared =
+      std::floor(static_cast<double>(limits.shared_bytes_per_core) / (shared + kReservedSharedBytes));
+  r.by_registers = std::floor(limits.registers_per_core / (warp_registers * r.warps));
+  const double most = std::max(1, limits.max_blocks_per_core);
+  r.blocks_per_core = std::clamp(std::min({r.by_threads, r.by_shared, r.by_registers}), 1.0, most);
+  const double all_warps = limits.max_threads_per_core / warp;
+  r.occupancy = all_warps > 0 ? std::min(1.0, r.blocks_per_core * r.warps / all_warps) : 1;
+  place_on_cores(r, limits.cores);
+  return r;
+}
+
+Residency cpu_residency(const ir::Analysis& a, const Limits& limits) {
+  Residency r;
+  r.blocks = std::max<double>(1, static_cast<double>(a.launch.tasks));
+  place_on_cores(r, limits.cores);
+  return r;
+}
+
+std::vector<int> hottest_chain(const std::vector<ir::LoopInfo>& loops) {
+  std::vector<int> best_child(loops.size(), -1);
+  int best_root = -1;
+  const auto hotter = [&](int a, int b) {
+    if (b < 0) return true;
+    const ir::LoopInfo& x = loops[static_cast<std::size_t>(a)];
+    const ir::LoopInfo& y = loops[static_cast<std::size_t>(b)];
+    return x.flops != y.flops ? x.flops > y.flops : x.iterations > y.iterations;
+  };
+  for (int i = 0; i < static_cast<int>(loops.size()); ++i) {
+    const int parent = loops[static_cast<std::size_t>(i)].parent;
+    int& best = parent < 0 ? best_root : best_child[static_cast<std::size_t>(parent)];
+    if (hotter(i, best)) best = i;
+  }
+  std::vector<int> chain;
+  for (int loop = best_root; loop >= 0; loop = best_child[static_cast<std::size_t>(loop)])
+    chain.push_back(loop);
+  return chain;
+}
+
+std::vector<Role> roles_of(const ir::Kernel& kernel) {
+  std::vector<Role> roles(kernel.buffers.size(), Role::kOther);
+  int inputs = 0;
+  bool output = false;
+  for (const ir::Param& param : kernel.params) {
+    Role& role = roles[static_cast<std::size_t>(param.buffer)];
+    if (param.direction == ir::Direction::kOut) {
+      if (!output) role = Role::kOutput;
+      output = true;
+    } else {
+      if (inputs < 2) role = inputs == 0 ? Role::kInput0 : Role::kInput1;
+      ++inputs;
+    }
+  }
+  int staged = 0;
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    const ir::Scope scope = kernel.buffers[i].scope;
+    if (scope == ir::Scope::kRegister) roles[i] = Role::kRegister;
+    if (scope != ir::Scope::kShared && scope != ir::Scope::kScratch) continue;
+    if (staged < 2) roles[i] = staged == 0 ? Role::kStaged0 : Role::kStaged1;
+    ++staged;
+  }
+  return roles;
+}
+
+}  // namespace
+
+KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits& l)
+    : analysis(a), kernel(k), limits(l), cuda(k.target == Target::kCuda) {
+  residency = cuda ? cuda_residency(a, k, l) : cpu_residency(a, l);
+  main_chain = hottest_chain(a.loops);
+  role_of_buffer = roles_of(k);
+  hottest.fill(-1);
+  std::array<double, kRoles> most{};
+  std::array<double, 2> operand_elements{};
+  for (int i = 0; i < static_cast<int>(a.accesses.size()); ++i) {
+    const ir::Access& access = a.accesses[static_cast<std::size_t>(i)];
+    const auto role = static_cast<std::size_t>(role_of_buffer[static_cast<std::size_t>(access.buffer)]);
+    const double elements = access.executions * access.lanes;
+    if (role < kRoles && (hottest[role] < 0 || moved_bytes(access) > most[role])) {
+      most[role] = moved_bytes(access);
+      hottest[role] = i;
+    }
+    if (access.writes || buffer_of(access).scope == ir::Scope::kRegister) continue;
+    const auto reads_same = [&](int slot) {
+      const int other = operands[static_cast<std::size_t>(slot)];
+      return other >= 0 && a.accesses[static_cast<std::size_t>(other)].buffer == access.buffer;
+    };
+    // A read of a buffer that already has a slot may only replace that slot.
+    const int slot = reads_same(0)                                ? 0
+                     : reads_same(1)                              ? 1
+                     : operand_elements[0] <= operand_elements[1] ? 0
+                                                                  : 1;
+    const auto s = static_cast<std::size_t>(slot);
+    if (operands[s] < 0 || elements > operand_elements[s]) {
+      operands[s] = i;
+      operand_elements[s] = elements;
+    }
+  }
+  // In order of the buffers' declaration, so that the first operand stays the first in every config.
+  const auto buffer_at = [&](int slot) {
+    const int i = operands[static_cast<std::size_t>(slot)];
+    return i < 0 ? static_cast<int>(kernel.buffers.size())
+                 : static_cast<int>(a.accesses[static_cast<std::size_t>(i)].buffer);
+  };
+  if (buffer_at(1) < buffer_at(0)) std::swap(operands[0], operands[1]);
+}
+
+void KernelView::chain_of(int loop, std::vector<int>& chain) const {
+  chain.clear();
+  for (int l = loop; l >= 0; l = analysis.loops[static_cast<std::size_t>(l)].parent) chain.push_back(l);
+  std::reverse(chain.begin(), chain.end());
+}
+
+}  // namespace lehr

@@ -1,0 +1,75 @@
+// What several groups of features need of one kernel, computed once per row: chains, roles, residency.
+// Internal.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "base/limits.h"
+#include "ir/analyze.h"
+
+namespace lehr {
+
+/// How many blocks a core holds at once and what that leaves idle (CUDA); on the CPU a block is a task.
+struct Residency {
+  double threads = 1;     ///< per block
+  double warps = 1;       ///< per block, rounded up
+  double registers = 0;   ///< 32-bit registers per thread, estimated (see kernel_view.cpp)
+  double by_threads = 1;  ///< blocks per core that each resource alone would allow
+  double by_shared = 1;
+  double by_registers = 1;
+  double blocks_per_core = 1;  ///< the least of them, at least 1
+  double occupancy = 1;        ///< resident warps / the core's maximum, in [0, 1]
+  double blocks = 1;           ///< of the whole grid, or tasks
+  double waves = 1;            ///< blocks / (cores x blocks_per_core)
+  double wave_efficiency = 1;  ///< waves / waves rounded up: 1 means no idle tail
+};
+
+enum class Role { kInput0, kInput1, kOutput, kStaged0, kStaged1, kRegister, kOther };
+inline constexpr int kRoles = 6;  ///< without kOther
+
+inline bool is_concurrent(ir::LoopKind kind) {
+  return kind == ir::LoopKind::kParallel || kind == ir::LoopKind::kBlockX || kind == ir::LoopKind::kBlockY ||
+         kind == ir::LoopKind::kBlockZ;
+}
+inline bool is_thread(ir::LoopKind kind) {
+  return kind == ir::LoopKind::kThreadX || kind == ir::LoopKind::kThreadY || kind == ir::LoopKind::kThreadZ;
+}
+inline bool is_sequential(ir::LoopKind kind) {
+  return kind == ir::LoopKind::kSerial || kind == ir::LoopKind::kUnrolled;
+}
+
+/// Refers to its arguments; they must outlive it.
+struct KernelView {
+  KernelView(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits);
+
+  const ir::Analysis& analysis;
+  const ir::Kernel& kernel;
+  const Limits& limits;
+  bool cuda = false;
+  Residency residency;
+  /// Loops from the outermost in along which the most flops (then the most iterations) are executed.
+  std::vector<int> main_chain;
+  std::vector<Role> role_of_buffer;
+  /// Per role, the access that moves the most bytes; -1 where the kernel has none.
+  std::array<int, kRoles> hottest;
+  /// The two reads (of different buffers outside registers) that move the most elements; -1 where there is
+  /// none.
+  std::array<int, 2> operands = {-1, -1};
+
+  const ir::Buffer& buffer_of(const ir::Access& access) const { return kernel.buffer(access.buffer); }
+  double element_bytes(const ir::Access& access) const { return size_of(buffer_of(access).type); }
+  /// Bytes moved by all executions.
+  double moved_bytes(const ir::Access& access) const {
+    return access.executions * access.lanes * element_bytes(access);
+  }
+  /// Enclosing loops from the outermost in, into `chain`.
+  void chain_of(int loop, std::vector<int>& chain) const;
+};
+
+/// The stride of `access` along the `i`-th enclosing loop from the outside; 0 where the analysis has none.
+inline std::int64_t stride_at(const ir::Access& access, std::size_t i) {
+  return i < access.strides.size() ? access.strides[i] : 0;
+}
+
+}  // namespace lehr

@@ -1,0 +1,86 @@
+// Working sets and traffic of a kernel for caches of any size, from strides and extents. Internal to
+// costmodel/.
+//
+// Order in time. On the CPU it is the order of the loops. On CUDA the threads of a block run together, so
+// thread loops count as the innermost ones wherever they stand. A *private* cache (of one core) sees one task
+// or block at a time; a *shared* one sees a wave of them together, so that much of the concurrent loops
+// counts as innermost, too.
+//
+// Rule. Let P be the outermost sequential loop of which one iteration's working set fits. Whatever an access
+// touches in one execution of P is then fetched once: between two iterations of P no more than one
+// iteration's working set is touched, so under LRU nothing that comes again has left. Outside P nothing
+// survives. Hence
+//   traffic = distinct bytes in one execution of P x executions of P.
+// This is the reuse-distance argument of tiled-loop cache models (e.g. Wolf & Lam, "A data locality
+// optimizing algorithm", PLDI 1991) with footprints estimated from strides.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "costmodel/kernel_view.h"
+
+namespace lehr {
+
+enum class Sharing { kPrivate, kShared };
+
+/// Footprints of all accesses to cached memory (global, and scratch on the CPU) and working sets of all
+/// loops.
+class MemoryModel {
+ public:
+  MemoryModel(const KernelView& view, Sharing sharing);
+
+  struct Traffic {
+    double bytes = 0;               ///< from beyond the cache, both directions, whole kernel
+    std::vector<double> of_buffer;  ///< the same per buffer
+    double fitting_bytes =
+        0;                  ///< working set of the largest piece on the main chain that fits (0: none does)
+    double next_bytes = 0;  ///< working set of the next larger piece (0: everything fits)
+    double fitting_flops = 0;  ///< flops of that largest piece
+  };
+  /// `capacity` in bytes > 0.
+  Traffic traffic(double capacity) const;
+
+  /// Bytes touched by one full execution of the loop (of all its iterations), all buffers together.
+  double working_set(int loop) const { return full_[static_cast<std::size_t>(loop)]; }
+  /// Bytes touched by one task or block (private), or by one wave of them (shared).
+  double top_working_set() const { return top_; }
+  /// Distinct bytes of `buffer` that one task or block (private) or wave (shared) touches.
+  double top_bytes(std::size_t buffer) const { return top_of_buffer_[buffer]; }
+
+ private:
+  struct Item {
+    std::int64_t stride;
+    std::int64_t extent;
+    int level;  ///< position among the sequential loops, kInner, or kOuter
+  };
+  struct Footprints {
+    std::size_t buffer;
+    bool writes;
+    double multiplier;        ///< private: tasks or blocks around it; shared: waves
+    double everything;        ///< distinct bytes over all concurrent iterations
+    std::size_t first_level;  ///< into levels_
+    std::size_t levels;       ///< sequential loops around it; sizes_ has one more entry, from first_size on
+    std::size_t first_size;
+  };
+
+  void add_access(const ir::Access& access);
+  /// Iterations of a concurrent loop that run at one time.
+  std::int64_t together(ir::LoopKind kind, std::int64_t extent) const;
+
+  const KernelView& view_;
+  Sharing sharing_;
+  std::array<std::int64_t, 4> wave_ = {1, 1, 1, 1};  ///< extent of one wave: block x, y, z; tasks
+  std::vector<Footprints> accesses_;
+  std::vector<int> levels_;        ///< sequential loops of each access, from the outermost in
+  std::vector<double> sizes_;      ///< distinct bytes from each level inward, then of one innermost iteration
+  std::vector<double> full_;       ///< per loop
+  std::vector<double> iteration_;  ///< per loop: working set of one iteration
+  std::vector<double> top_of_buffer_;
+  double top_ = 0;
+  std::vector<Item> items_;  ///< of the access being added; kept to avoid allocations
+  std::vector<int> chain_;
+};
+
+}  // namespace lehr

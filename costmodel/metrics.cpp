@@ -1,0 +1,132 @@
+// Ranking metrics, exact with ties.
+#include "costmodel/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "base/error.h"
+
+namespace lehr {
+namespace {
+
+std::vector<std::size_t> best_first(std::span<const double> scores) {
+  std::vector<std::size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
+  return order;
+}
+
+/// The model's first k: those that are in for certain, and the tied from which the last `open` places are
+/// drawn.
+struct FirstK {
+  std::span<const std::size_t> certain;
+  std::span<const std::size_t> tied;
+  std::size_t open;
+};
+FirstK first_k(std::span<const std::size_t> order, std::span<const double> predicted, std::size_t k) {
+  const double last = predicted[order[k - 1]];
+  std::size_t begin = k - 1, end = k;
+  while (begin > 0 && predicted[order[begin - 1]] == last) --begin;
+  while (end < order.size() && predicted[order[end]] == last) ++end;
+  return {order.subspan(0, begin), order.subspan(begin, end - begin), k - begin};
+}
+
+/// Ranks from 0, the mean rank for ties.
+std::vector<double> mean_ranks(std::span<const double> values) {
+  const std::vector<std::size_t> order = best_first(values);
+  std::vector<double> ranks(values.size());
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin;
+    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    const double rank = static_cast<double>(begin + end - 1) / 2;
+    for (std::size_t i = begin; i < end; ++i) ranks[order[i]] = rank;
+    begin = end;
+  }
+  return ranks;
+}
+
+void check_lengths(std::span<const double> predicted, std::span<const double> truth) {
+  CHECK(predicted.size() == truth.size(), "{} predictions for {} truths", predicted.size(), truth.size());
+}
+
+}  // namespace
+
+PairCount count_pairs(std::span<const double> predicted, std::span<const double> truth) {
+  check_lengths(predicted, truth);
+  PairCount count;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    for (std::size_t j = i + 1; j < truth.size(); ++j) {
+      if (truth[i] == truth[j]) continue;
+      count.pairs += 1;
+      if (predicted[i] == predicted[j]) {
+        count.right += 0.5;
+      } else if ((predicted[i] > predicted[j]) == (truth[i] > truth[j])) {
+        count.right += 1;
+      }
+    }
+  }
+  return count;
+}
+
+double pairwise_accuracy(std::span<const double> predicted, std::span<const double> truth) {
+  const PairCount count = count_pairs(predicted, truth);
+  return count.pairs > 0 ? count.right / count.pairs : 0.5;
+}
+
+double top_k_recall(std::span<const double> predicted, std::span<const double> truth, std::size_t k) {
+  check_lengths(predicted, truth);
+  k = std::min(k, truth.size());
+  if (k == 0) return 0;
+  const double bar = truth[best_first(truth)[k - 1]];
+  const std::vector<std::size_t> order = best_first(predicted);
+  const FirstK first = first_k(order, predicted, k);
+  const auto good = [&](std::span<const std::size_t> rows) {
+    return static_cast<double>(std::ranges::count_if(rows, [&](std::size_t i) { return truth[i] >= bar; }));
+  };
+  const double drawn = static_cast<double>(first.open) / static_cast<double>(first.tied.size());
+  return (good(first.certain) + good(first.tied) * drawn) / static_cast<double>(k);
+}
+
+double regret_at_k(std::span<const double> predicted, std::span<const double> truth, std::size_t k) {
+  check_lengths(predicted, truth);
+  k = std::min(k, truth.size());
+  if (k == 0) return 0;
+  const double best = *std::ranges::max_element(truth);
+  if (!(best > 0)) return 0;
+  const std::vector<std::size_t> order = best_first(predicted);
+  const FirstK first = first_k(order, predicted, k);
+  double certain = 0;
+  for (const std::size_t i : first.certain) certain = std::max(certain, truth[i]);
+  // Expected maximum of `open` rows drawn without replacement from the n tied, together with the certain
+  // ones: walk the tied from the best; the next one is the drawn maximum with the chance that none before it
+  // was drawn and it is.
+  std::vector<double> tied;
+  for (const std::size_t i : first.tied) tied.push_back(std::max(certain, truth[i]));
+  std::ranges::sort(tied, std::greater<>());
+  double none_yet = 1, expected = 0;
+  for (std::size_t i = 0; i < tied.size() && none_yet > 0; ++i) {
+    const double drawn =
+        std::min(1.0, static_cast<double>(first.open) / static_cast<double>(tied.size() - i));
+    expected += none_yet * drawn * tied[i];
+    none_yet *= 1 - drawn;
+  }
+  return 1 - expected / best;
+}
+
+double spearman(std::span<const double> predicted, std::span<const double> truth) {
+  check_lengths(predicted, truth);
+  const std::vector<double> a = mean_ranks(predicted), b = mean_ranks(truth);
+  const double mean = (static_cast<double>(truth.size()) - 1) / 2;
+  double ab = 0, aa = 0, bb = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ab += (a[i] - mean) * (b[i] - mean);
+    aa += (a[i] - mean) * (a[i] - mean);
+    bb += (b[i] - mean) * (b[i] - mean);
+  }
+  return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
+}
+
+}  // namespace lehr

@@ -1,0 +1,32 @@
+// How well a model's scores rank what was measured. Pure functions on one group (task).
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace lehr {
+
+/// In all of these `predicted` and `truth` have equal length, higher is better in both, and only the order of
+/// `predicted` counts. Where the model gives equal scores, the expected value over a random order of the tied
+/// is taken, so that a constant prediction earns what chance earns and no more.
+
+struct PairCount {
+  double right = 0;  ///< pairs in the right order; a pair that the model ties counts one half
+  double pairs = 0;  ///< pairs whose truths differ
+};
+PairCount count_pairs(std::span<const double> predicted, std::span<const double> truth);
+/// right / pairs in [0, 1]; 0.5 where no two truths differ.
+double pairwise_accuracy(std::span<const double> predicted, std::span<const double> truth);
+
+/// Share of the k truly best rows among the model's first k, in [0, 1]. Rows that tie with the k-th truth are
+/// all good answers. k is cut to the number of rows; 0 rows give 0.
+double top_k_recall(std::span<const double> predicted, std::span<const double> truth, std::size_t k);
+
+/// 1 - (best truth among the model's first k) / (best truth of all), in [0, 1] for truths > 0: what is lost
+/// by measuring only k. 0 for 0 rows. TenSet's "peak score" is 1 minus this.
+double regret_at_k(std::span<const double> predicted, std::span<const double> truth, std::size_t k);
+
+/// Spearman's rank correlation in [-1, 1] with mean ranks for ties; 0 where one side is constant.
+double spearman(std::span<const double> predicted, std::span<const double> truth);
+
+}  // namespace lehr

@@ -1,0 +1,75 @@
+// Context-relation columns (Chen et al., "Learning to Optimize Tensor Programs", section 4 and appendix
+// A.2.2): over the loops around an access, the relation of touch count, reuse and position, sampled at fixed
+// points, so that loop nests of different depth and operator give the same columns.
+//
+// For loop k, from the inside out, count_k is the product of the extents from the innermost loop to k that
+// move the address, reuse_k of those that do not, topdown_k of those from the root to k. R(count -> reuse) at
+// t is the largest reuse_k over the loops with count_k < t, as in the paper; likewise the others. Thresholds
+// are powers of two. Unlike AutoTVM's code, nothing is sorted independently, so pairs stay pairs.
+#include <algorithm>
+#include <array>
+
+#include "costmodel/feature_sections.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::array<double, 5> kThresholds = {8, 64, 512, 4096, 65536};
+constexpr std::array<std::array<std::string_view, 5>, 3> kNames = {{
+    {"_reuse_at_count_2^3", "_reuse_at_count_2^6", "_reuse_at_count_2^9", "_reuse_at_count_2^12",
+     "_reuse_at_count_2^16"},
+    {"_count_at_reuse_2^3", "_count_at_reuse_2^6", "_count_at_reuse_2^9", "_count_at_reuse_2^12",
+     "_count_at_reuse_2^16"},
+    {"_topdown_at_count_2^3", "_topdown_at_count_2^6", "_topdown_at_count_2^9", "_topdown_at_count_2^12",
+     "_topdown_at_count_2^16"},
+}};
+constexpr std::array<std::string_view, 3> kMeanings = {
+    "largest reuse of an operand over its loops whose touch count is below the threshold",
+    "largest touch count of an operand over its loops whose reuse is below the threshold",
+    "most executions among an operand's loops whose touch count is below the threshold"};
+
+struct Point {
+  double count;
+  double reuse;
+  double topdown;
+};
+
+void points_of(const KernelView& view, int access_index, std::vector<int>& chain,
+               std::vector<Point>& points) {
+  points.clear();
+  if (access_index < 0) return;
+  const ir::Access& access = view.analysis.accesses[static_cast<std::size_t>(access_index)];
+  view.chain_of(access.loop, chain);
+  double count = access.lanes, reuse = 1;
+  points.push_back({count, reuse, access.executions});
+  for (std::size_t i = chain.size(); i-- > 0;) {
+    const ir::LoopInfo& loop = view.analysis.loops[static_cast<std::size_t>(chain[i])];
+    (stride_at(access, i) != 0 ? count : reuse) *= static_cast<double>(loop.extent);
+    points.push_back({count, reuse, loop.iterations});
+  }
+}
+
+}  // namespace
+
+void add_relation_columns(const FeatureContext& context, Columns& columns) {
+  constexpr std::array<std::string_view, 2> kOperands = {"operand0", "operand1"};
+  const KernelView& view = context.view;
+  std::vector<int> chain;
+  std::vector<Point> points;
+  for (std::size_t o = 0; o < kOperands.size(); ++o) {
+    points_of(view, view.operands[o], chain, points);
+    for (std::size_t relation = 0; relation < kNames.size(); ++relation) {
+      for (std::size_t t = 0; t < kThresholds.size(); ++t) {
+        double most = 0;
+        for (const Point& p : points) {
+          const double x = relation == 1 ? p.reuse : p.count;
+          const double y = relation == 0 ? p.reuse : relation == 1 ? p.count : p.topdown;
+          if (x < kThresholds[t]) most = std::max(most, y);
+        }
+        columns.add(kOperands[o], kNames[relation][t], "log2(count)", kMeanings[relation], log_scale(most));
+      }
+    }
+  }
+}
+
+}  // namespace lehr
