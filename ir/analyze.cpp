@@ -1,0 +1,275 @@
+// One walk over a kernel that fills an Analysis. How an index moves with the loops is read by index_form.cpp,
+// how many elements that makes by footprint.cpp.
+#include "ir/analyze.h"
+
+#include "base/error.h"
+#include "base/overloaded.h"
+#include "ir/footprint.h"
+#include "ir/index_form.h"
+
+namespace lehr::ir {
+namespace {
+
+// Block and thread loops multiply the whole kernel's work, but repeat nothing within one block.
+bool repeats_in_block(LoopKind kind) {
+  return kind == LoopKind::kSerial || kind == LoopKind::kUnrolled;
+}
+
+bool is_counted(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::kAdd:
+    case BinaryOp::kSub:
+    case BinaryOp::kMul:
+    case BinaryOp::kDiv:
+    case BinaryOp::kMin:
+    case BinaryOp::kMax:
+      return true;
+    case BinaryOp::kMod:
+    case BinaryOp::kXor:
+    case BinaryOp::kLt:
+    case BinaryOp::kLe:
+    case BinaryOp::kEq:
+    case BinaryOp::kAnd:
+      return false;
+  }
+  return false;
+}
+
+class Walker {
+ public:
+  explicit Walker(const Kernel& kernel) : kernel_(kernel) {
+    nest_.vars.resize(kernel.vars.size());
+    out_.loops.reserve(16);
+    out_.accesses.reserve(24);
+  }
+
+  Analysis run() {
+    block(kernel_.body);
+    // Children follow their parents, so one backward pass sums the nest up.
+    for (std::size_t i = out_.loops.size(); i-- > 0;) {
+      const LoopInfo& loop = out_.loops[i];
+      (loop.parent >= 0 ? out_.loops[static_cast<std::size_t>(loop.parent)].flops : out_.flops) += loop.flops;
+    }
+    out_.launch = launch_of(kernel_);
+    out_.shared_bytes = out_.launch.shared_bytes;
+    for (const Buffer& buffer : kernel_.buffers) {
+      const std::int64_t bytes = buffer.elements * size_of(buffer.type);
+      if (buffer.scope == Scope::kRegister) out_.register_bytes += bytes;
+      if (buffer.scope == Scope::kScratch) out_.scratch_bytes += (bytes + 63) / 64 * 64;
+    }
+    out_.unique_global_bytes = global_.bytes(kernel_);
+    return std::move(out_);
+  }
+
+ private:
+  struct Value {
+    bool is_data;  // has a Load or Float at a value position
+    int lanes;
+  };
+
+  void block(const Block& statements) {
+    for (const Stmt& stmt : statements) std::visit([&](const auto& node) { visit(node); }, stmt.node);
+  }
+
+  void visit(const For& loop) {
+    CHECK(nest_.depth < kMaxLoopDepth, "loops nest deeper than {}", kMaxLoopDepth);
+    if (!std::holds_alternative<Int>(loop.extent.node)) integer(loop.extent);
+    const int outer_loop = loop_;
+    const double outer_executions = executions_;
+    const double outer_in_block = in_block_;
+    loop_ = static_cast<int>(out_.loops.size());
+    executions_ *= static_cast<double>(loop.bound);
+    if (repeats_in_block(loop.kind)) in_block_ *= static_cast<double>(loop.bound);
+    out_.loops.push_back({loop.var, loop.bound, loop.kind, nest_.depth, outer_loop, executions_, 0});
+    nest_.extents[static_cast<std::size_t>(nest_.depth)] = loop.bound;
+    nest_.vars[static_cast<std::size_t>(loop.var)] = {nest_.depth, nullptr};
+    ++nest_.depth;
+    block(loop.body);
+    --nest_.depth;
+    in_block_ = outer_in_block;
+    executions_ = outer_executions;
+    loop_ = outer_loop;
+  }
+
+  void visit(const Store& store) {
+    const bool guarded = store.active.has_value();
+    record(store.buffer, store.index, store.lanes, true, guarded, false);
+    if (guarded) integer(*store.active);
+    value(store.value);
+  }
+
+  void visit(const If& branch) {
+    value(branch.condition);
+    out_.guards += executions_;
+    ++guards_;
+    block(branch.then);
+    block(branch.otherwise);
+    --guards_;
+  }
+
+  void visit(const Let& let) {
+    nest_.vars[static_cast<std::size_t>(let.var)] = {-1, &let.value};
+    integer(let.value);
+  }
+
+  void visit(const Alloc&) {}
+
+  void visit(const Barrier& barrier) {
+    if (barrier.scope == BarrierScope::kBlock) out_.barriers += in_block_;
+  }
+
+  void visit(const Intrinsic& intrinsic) {
+    const bool asynchronous = intrinsic.name.starts_with("cp_async_");
+    for (const Touch& touch : intrinsic.touches)
+      record(touch.buffer, touch.index, static_cast<int>(touch.elements), touch.writes, false, asynchronous);
+    for (const Expr& arg : intrinsic.args) integer(arg);
+    flops(intrinsic.flops);
+    if (intrinsic.name == "cp_async_wait" && !intrinsic.args.empty())
+      if (const auto left = as_constant(intrinsic.args[0]))
+        out_.pipeline_depth = std::max(out_.pipeline_depth, static_cast<int>(*left) + 1);
+  }
+
+  Value value(const Expr& expr) {
+    return std::visit(overloaded{
+                          [](const Int&) {
+                            return Value{false, 1};
+                          },
+                          [](const Float&) {
+                            return Value{true, 1};
+                          },
+                          [](const Var&) {
+                            return Value{false, 1};
+                          },
+                          [&](const Binary& n) { return binary(n); },
+                          [&](const Load& n) {
+                            load(n);
+                            return Value{true, n.lanes};
+                          },
+                          [&](const Splat& n) {
+                            return Value{value(*n.value).is_data, n.lanes};
+                          },
+                          [&](const Fma& n) {
+                            const int lanes = value(*n.a).lanes;
+                            value(*n.b);
+                            value(*n.c);
+                            flops(2.0 * lanes);
+                            return Value{true, lanes};
+                          },
+                          [&](const ReduceAdd& n) {
+                            const Value sum = value(*n.value);
+                            flops(sum.lanes - 1);
+                            return Value{sum.is_data, 1};
+                          },
+                          [&](const Select& n) {
+                            value(*n.condition);
+                            out_.guards += executions_;
+                            ++guards_;
+                            const Value a = value(*n.a);
+                            const Value b = value(*n.b);
+                            --guards_;
+                            return Value{a.is_data || b.is_data, a.lanes};
+                          },
+                      },
+                      expr.node);
+  }
+
+  Value binary(const Binary& n) {
+    const Value a = value(*n.a);
+    const Value b = value(*n.b);
+    const bool is_data = a.is_data || b.is_data;
+    if (!is_data) {
+      out_.integer_operations += executions_;
+      const auto divisor = as_constant(*n.b);
+      const bool divides = n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod;
+      if (divides && !(divisor && *divisor > 0 && (*divisor & (*divisor - 1)) == 0))
+        out_.integer_divisions += executions_;
+    } else if (is_counted(n.op)) {
+      flops(a.lanes);
+    }
+    return {is_data && is_counted(n.op), a.lanes};
+  }
+
+  void load(const Load& n) {
+    record(n.buffer, *n.index, n.lanes, false, n.active.has_value(), false);
+    if (n.active) integer(**n.active);
+  }
+
+  // An integer expression that is no index: only what it costs.
+  void integer(const Expr& expr) {
+    if (std::holds_alternative<Int>(expr.node) || std::holds_alternative<Var>(expr.node)) return;
+    read_index(expr, nest_, form_);
+    count_integer_work();
+  }
+
+  void count_integer_work() {
+    out_.integer_operations += executions_ * form_.operations;
+    out_.integer_divisions += executions_ * form_.divisions;
+    if (form_.loads.empty()) return;
+    const std::vector<const Load*> inner = std::move(form_.loads);  // form_ is reused by them
+    form_.loads.clear();
+    for (const Load* each : inner) load(*each);
+  }
+
+  void record(BufferId id, const Expr& index, int lanes, bool writes, bool active, bool asynchronous) {
+    const Buffer& buffer = kernel_.buffer(id);
+    read_index(index, nest_, form_);
+    const auto depth = static_cast<std::size_t>(nest_.depth);
+    if (active) out_.guards += executions_;
+
+    Access& access = out_.accesses.emplace_back();
+    access.buffer = id;
+    access.writes = writes;
+    access.lanes = lanes;
+    access.loop = loop_;
+    access.executions = executions_;
+    access.guarded = active || guards_ > 0;
+    access.asynchronous = asynchronous;
+    access.offset = form_.offset;
+    access.strides.assign(form_.strides.begin(), form_.strides.begin() + static_cast<std::ptrdiff_t>(depth));
+    access.footprint.resize(depth);
+    const IndexRange range = footprints(form_, nest_, lanes, buffer.elements, access.footprint);
+
+    const double bytes = executions_ * lanes * size_of(buffer.type);
+    Traffic& traffic = traffic_of(buffer.scope);
+    (writes ? traffic.written_bytes : traffic.read_bytes) += bytes;
+    if (buffer.scope == Scope::kGlobal)
+      global_.add(id, range, depth == 0 ? static_cast<double>(lanes) : access.footprint[0]);
+    count_integer_work();
+  }
+
+  Traffic& traffic_of(Scope scope) {
+    switch (scope) {
+      case Scope::kGlobal:
+        return out_.global;
+      case Scope::kScratch:
+        return out_.scratch;
+      case Scope::kShared:
+        return out_.shared;
+      case Scope::kRegister:
+        return out_.registers;
+    }
+    return out_.global;
+  }
+
+  void flops(double each) {
+    (loop_ >= 0 ? out_.loops[static_cast<std::size_t>(loop_)].flops : out_.flops) += each * executions_;
+  }
+
+  const Kernel& kernel_;
+  Analysis out_;
+  LoopNest nest_;
+  IndexForm form_;
+  TouchedBytes global_;
+  int loop_ = -1;          // innermost enclosing loop
+  double executions_ = 1;  // product of the bounds of the enclosing loops
+  double in_block_ = 1;    // of those that repeat within one block
+  int guards_ = 0;         // enclosing Ifs and Selects
+};
+
+}  // namespace
+
+Analysis analyze(const Kernel& kernel) {
+  return Walker(kernel).run();
+}
+
+}  // namespace lehr::ir

@@ -1,0 +1,38 @@
+// Internal to ir/analyze: distinct elements that an access touches, per enclosing loop and over the whole
+// kernel.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/index_form.h"
+
+namespace lehr::ir {
+
+/// Flat indices [low, high) that an access stays in, estimated.
+struct IndexRange {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+};
+
+/// Fills `result` (one entry per loop of `nest`, outermost first) as Access::footprint documents.
+IndexRange footprints(const IndexForm& form, const LoopNest& nest, int lanes, std::int64_t elements,
+                      std::vector<double>& result);
+
+/// Union, estimated, of the accesses to each buffer: accesses with equal range and footprint are the same
+/// set, others add up, capped by the range that they span together and by the buffer.
+class TouchedBytes {
+ public:
+  void add(BufferId buffer, IndexRange range, double footprint);
+  double bytes(const Kernel& kernel) const;
+
+ private:
+  struct Entry {
+    BufferId buffer;
+    IndexRange range;
+    double footprint;
+  };
+  std::vector<Entry> entries_;
+};
+
+}  // namespace lehr::ir

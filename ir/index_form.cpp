@@ -1,0 +1,304 @@
+// Linear coefficients of an index in one walk; what is not affine is followed as arithmetic progressions, one
+// loop at a time, which gives the exact first difference and an estimate of the number of distinct values.
+#include "ir/index_form.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "base/overloaded.h"
+
+namespace lehr::ir {
+namespace {
+
+// A value as one loop runs from 0 to its extent and the other loops stay at 0. at0 and at1 are exact; that
+// the values are at0, at0 + step, ... (count of them) is an estimate outside affine arithmetic.
+struct Progression {
+  std::int64_t at0 = 0;
+  std::int64_t at1 = 0;
+  std::int64_t step = 0;
+  std::int64_t count = 1;
+
+  std::int64_t span() const { return std::abs(step) * (count - 1); }
+};
+
+Progression constant(std::int64_t value) {
+  return {value, value, 0, 1};
+}
+
+// gcd-spaced values over the summed spans: where two varying parts do not add up to a progression.
+Progression mixed(std::int64_t at0, std::int64_t at1, const Progression& a, const Progression& b,
+                  std::int64_t extent) {
+  const std::int64_t step = std::max<std::int64_t>(1, std::gcd(a.step, b.step));
+  return {at0, at1, step, std::min(extent, (a.span() + b.span()) / step + 1)};
+}
+
+Progression sum(const Progression& a, const Progression& b, std::int64_t sign, std::int64_t extent) {
+  const std::int64_t at0 = a.at0 + sign * b.at0;
+  const std::int64_t at1 = a.at1 + sign * b.at1;
+  if (b.count == 1) return {at0, at1, a.step, a.count};
+  if (a.count == 1) return {at0, at1, sign * b.step, b.count};
+  if (a.count == extent && b.count == extent) {
+    const std::int64_t step = a.step + sign * b.step;
+    return {at0, at1, step, step == 0 ? 1 : extent};
+  }
+  return mixed(at0, at1, a, b, extent);
+}
+
+Progression product(const Progression& a, const Progression& b, std::int64_t extent) {
+  const std::int64_t at0 = a.at0 * b.at0;
+  const std::int64_t at1 = a.at1 * b.at1;
+  const std::int64_t step = b.count == 1 ? a.step * b.at0 : a.count == 1 ? b.step * a.at0 : at1 - at0;
+  const std::int64_t count = b.count == 1 ? a.count : a.count == 1 ? b.count : extent;
+  return {at0, at1, step, step == 0 ? 1 : count};
+}
+
+Progression quotient(const Progression& a, const Progression& b) {
+  if (b.at0 <= 0 || b.at1 <= 0) return constant(0);
+  const std::int64_t c = b.at0;
+  Progression result{a.at0 / c, a.at1 / b.at1, a.step, a.count};
+  if (a.step % c == 0) {
+    result.step = a.step / c;
+  } else {
+    const std::int64_t low = a.step > 0 ? a.at0 : a.at0 - a.span();
+    const std::int64_t steps = (low + a.span()) / c - low / c;
+    result.count = std::min(a.count, steps + 1);
+    result.step = std::max<std::int64_t>(1, std::abs(a.step) / c) * (a.step > 0 ? 1 : -1);
+  }
+  return result;
+}
+
+Progression remainder(const Progression& a, const Progression& b) {
+  if (b.at0 <= 0 || b.at1 <= 0) return constant(0);
+  const std::int64_t c = b.at0;
+  Progression result{a.at0 % c, a.at1 % b.at1, a.step, a.count};
+  const std::int64_t low = a.step > 0 ? a.at0 : a.at0 - a.span();
+  if (low % c + a.span() < c) return result;  // never wraps
+  result.step = std::gcd(a.step, c);
+  result.count = std::min(a.count, c / result.step);
+  return result;
+}
+
+Progression clamped(const Progression& a, const Progression& b, bool is_min) {
+  const auto pick = [&](std::int64_t x, std::int64_t y) { return is_min ? std::min(x, y) : std::max(x, y); };
+  const Progression& varying = a.count == 1 ? b : a;
+  const Progression& other = a.count == 1 ? a : b;
+  Progression result{pick(a.at0, b.at0), pick(a.at1, b.at1), varying.step, varying.count};
+  if (varying.count == 1 || other.count != 1) return result;
+  // Iterations whose value survives the clamp, and one more value for the clamped ones.
+  const std::int64_t last = varying.at0 + varying.step * (varying.count - 1);
+  const std::int64_t low = std::min(varying.at0, last);
+  const std::int64_t high = std::max(varying.at0, last);
+  const std::int64_t room = is_min ? std::min(high, other.at0) - low : high - std::max(low, other.at0);
+  const std::int64_t step = std::abs(varying.step);
+  result.count = room < 0 ? 1 : std::min(varying.count, (room + step - 1) / step + 1);
+  return result;
+}
+
+class IndexReader {
+ public:
+  IndexReader(const LoopNest& nest, IndexForm& form) : nest_(nest), form_(form) {}
+
+  // Adds scale * expr to the form.
+  void add(const Expr& expr, std::int64_t scale) {
+    if (const Int* number = std::get_if<Int>(&expr.node)) {
+      form_.offset += scale * number->value;
+      return;
+    }
+    if (const Var* var = std::get_if<Var>(&expr.node)) {
+      const VarBinding& binding = binding_of(*var);
+      if (binding.depth >= 0) {
+        form_.coefficients[static_cast<std::size_t>(binding.depth)] += scale;
+        form_.strides[static_cast<std::size_t>(binding.depth)] += scale;
+      } else if (binding.value != nullptr) {
+        ++inside_let_;
+        add(*binding.value, scale);
+        --inside_let_;
+      }
+      return;
+    }
+    if (const Binary* binary = std::get_if<Binary>(&expr.node)) {
+      if (binary->op == BinaryOp::kAdd || binary->op == BinaryOp::kSub) {
+        count_operation();
+        add(*binary->a, scale);
+        add(*binary->b, binary->op == BinaryOp::kAdd ? scale : -scale);
+        return;
+      }
+      if (binary->op == BinaryOp::kMul) {
+        const Int* right = constant_of(*binary->b);
+        const Int* left = right == nullptr ? constant_of(*binary->a) : nullptr;
+        if (right != nullptr || left != nullptr) {
+          count_operation();
+          add(right != nullptr ? *binary->a : *binary->b, scale * (right != nullptr ? right : left)->value);
+          return;
+        }
+      }
+    }
+    add_term(expr, scale);
+  }
+
+ private:
+  const VarBinding& binding_of(const Var& var) const { return nest_.vars[static_cast<std::size_t>(var.id)]; }
+
+  const Int* constant_of(const Expr& expr) const {
+    if (const Int* number = std::get_if<Int>(&expr.node)) return number;
+    const Var* var = std::get_if<Var>(&expr.node);
+    if (var == nullptr || binding_of(*var).value == nullptr) return nullptr;
+    return std::get_if<Int>(&binding_of(*var).value->node);
+  }
+
+  void count_operation() { form_.operations += inside_let_ == 0 ? 1 : 0; }
+
+  void add_term(const Expr& expr, std::int64_t scale) {
+    std::uint32_t loops = scan(expr);
+    if (loops == 0) {
+      form_.offset += scale * progression(expr, -1).at0;
+      return;
+    }
+    for (bool first = true; loops != 0; loops &= loops - 1, first = false) {
+      const int depth = std::countr_zero(loops);
+      const Progression values = progression(expr, depth);
+      if (first) form_.offset += scale * values.at0;
+      form_.strides[static_cast<std::size_t>(depth)] += scale * (values.at1 - values.at0);
+      if (values.count > 1 && values.step != 0 && scale != 0)
+        form_.terms.push_back({depth, scale * values.step, values.count});
+    }
+  }
+
+  // The loops that `expr` depends on, as a mask of depths; counts its operations and collects its loads.
+  std::uint32_t scan(const Expr& expr) {
+    return std::visit(overloaded{
+                          [](const Int&) { return 0u; },
+                          [](const Float&) { return 0u; },
+                          [&](const Var& n) {
+                            const VarBinding& binding = binding_of(n);
+                            if (binding.depth >= 0) return 1u << static_cast<unsigned>(binding.depth);
+                            if (binding.value == nullptr) return 0u;
+                            ++inside_let_;
+                            const std::uint32_t loops = scan(*binding.value);
+                            --inside_let_;
+                            return loops;
+                          },
+                          [&](const Binary& n) {
+                            count_operation();
+                            if ((n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) && inside_let_ == 0) {
+                              const Int* divisor = constant_of(*n.b);
+                              const bool shift =
+                                  divisor != nullptr && divisor->value > 0 &&
+                                  std::has_single_bit(static_cast<std::uint64_t>(divisor->value));
+                              form_.divisions += shift ? 0 : 1;
+                            }
+                            const std::uint32_t left = scan(*n.a);
+                            return left | scan(*n.b);
+                          },
+                          [&](const Load& n) {
+                            if (inside_let_ == 0) form_.loads.push_back(&n);
+                            return 0u;
+                          },
+                          [&](const Splat& n) { return scan(*n.value); },
+                          [&](const Fma& n) {
+                            const std::uint32_t left = scan(*n.a);
+                            const std::uint32_t middle = scan(*n.b);
+                            return left | middle | scan(*n.c);
+                          },
+                          [&](const ReduceAdd& n) { return scan(*n.value); },
+                          [&](const Select& n) {
+                            count_operation();
+                            const std::uint32_t condition = scan(*n.condition);
+                            const std::uint32_t left = scan(*n.a);
+                            return condition | left | scan(*n.b);
+                          },
+                      },
+                      expr.node);
+  }
+
+  Progression progression(const Expr& expr, int depth) const {
+    return std::visit(overloaded{
+                          [](const Int& n) { return constant(n.value); },
+                          [](const Float&) { return constant(0); },
+                          [&](const Var& n) {
+                            const VarBinding& binding = binding_of(n);
+                            if (binding.value != nullptr) return progression(*binding.value, depth);
+                            return binding.depth == depth ? Progression{0, 1, 1, extent(depth)} : constant(0);
+                          },
+                          [&](const Binary& n) { return progression(n, depth); },
+                          [](const Load&) { return constant(0); },
+                          [](const Splat&) { return constant(0); },
+                          [](const Fma&) { return constant(0); },
+                          [](const ReduceAdd&) { return constant(0); },
+                          [&](const Select& n) {
+                            const Progression condition = progression(*n.condition, depth);
+                            const Progression a = progression(*n.a, depth);
+                            const Progression b = progression(*n.b, depth);
+                            if (condition.count == 1) return condition.at0 != 0 ? a : b;
+                            Progression result = a.count >= b.count ? a : b;
+                            result.at0 = (condition.at0 != 0 ? a : b).at0;
+                            result.at1 = (condition.at1 != 0 ? a : b).at1;
+                            return result;
+                          },
+                      },
+                      expr.node);
+  }
+
+  Progression progression(const Binary& n, int depth) const {
+    const Progression a = progression(*n.a, depth);
+    const Progression b = progression(*n.b, depth);
+    const auto truth = [&](bool at0, bool at1) {
+      return Progression{at0, at1, 1, std::min<std::int64_t>(2, std::max(a.count, b.count))};
+    };
+    switch (n.op) {
+      case BinaryOp::kAdd:
+        return sum(a, b, 1, extent(depth));
+      case BinaryOp::kSub:
+        return sum(a, b, -1, extent(depth));
+      case BinaryOp::kMul:
+        return product(a, b, extent(depth));
+      case BinaryOp::kDiv:
+        return quotient(a, b);
+      case BinaryOp::kMod:
+        return remainder(a, b);
+      case BinaryOp::kMin:
+        return clamped(a, b, true);
+      case BinaryOp::kMax:
+        return clamped(a, b, false);
+      case BinaryOp::kXor: {
+        // By a constant it permutes aligned powers of two: as many values, about as far apart.
+        if (b.count == 1) return {a.at0 ^ b.at0, a.at1 ^ b.at1, a.step, a.count};
+        if (a.count == 1) return {a.at0 ^ b.at0, a.at1 ^ b.at1, b.step, b.count};
+        return mixed(a.at0 ^ b.at0, a.at1 ^ b.at1, a, b, extent(depth));
+      }
+      case BinaryOp::kLt:
+        return truth(a.at0 < b.at0, a.at1 < b.at1);
+      case BinaryOp::kLe:
+        return truth(a.at0 <= b.at0, a.at1 <= b.at1);
+      case BinaryOp::kEq:
+        return truth(a.at0 == b.at0, a.at1 == b.at1);
+      case BinaryOp::kAnd:
+        return truth(a.at0 != 0 && b.at0 != 0, a.at1 != 0 && b.at1 != 0);
+    }
+    return constant(0);
+  }
+
+  std::int64_t extent(int depth) const {
+    return depth < 0 ? 1 : nest_.extents[static_cast<std::size_t>(depth)];
+  }
+
+  const LoopNest& nest_;
+  IndexForm& form_;
+  int inside_let_ = 0;
+};
+
+}  // namespace
+
+void read_index(const Expr& index, const LoopNest& nest, IndexForm& form) {
+  form.offset = 0;
+  std::fill_n(form.strides.begin(), nest.depth, 0);
+  std::fill_n(form.coefficients.begin(), nest.depth, 0);
+  form.terms.clear();
+  form.loads.clear();
+  form.operations = 0;
+  form.divisions = 0;
+  IndexReader(nest, form).add(index, 1);
+}
+
+}  // namespace lehr::ir

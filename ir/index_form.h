@@ -1,0 +1,54 @@
+// Internal to ir/analyze: how one flat index moves with each enclosing loop, extracted in one walk over the
+// expression.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "ir/kernel.h"
+
+namespace lehr::ir {
+
+/// Deepest loop nest that analysis takes; a template that nests deeper is a mistake (grid 3 + block 3 + 18
+/// loops).
+inline constexpr int kMaxLoopDepth = 24;
+
+/// What analysis knows of a variable: a loop at `depth`, or a Let of `value`.
+struct VarBinding {
+  int depth = -1;
+  const Expr* value = nullptr;
+};
+
+/// The enclosing loops of a point and the variables bound there.
+struct LoopNest {
+  int depth = 0;                                      ///< number of enclosing loops
+  std::array<std::int64_t, kMaxLoopDepth> extents{};  ///< bounds, outermost first
+  std::vector<VarBinding> vars;                       ///< by VarId
+};
+
+/// The values that part of an index takes as the loop at `depth` runs alone: an arithmetic progression.
+struct IndexTerm {
+  int depth = 0;
+  std::int64_t step = 0;
+  std::int64_t count = 1;
+};
+
+struct IndexForm {
+  std::int64_t offset = 0;  ///< the index at iteration 0 of every loop
+  /// Per loop: the index at iteration 1 minus that at iteration 0, the other loops at 0.
+  std::array<std::int64_t, kMaxLoopDepth> strides;
+  /// Per loop: the coefficient in the affine part of the index (= stride where the whole index is affine).
+  std::array<std::int64_t, kMaxLoopDepth> coefficients;
+  /// The parts under a Div, Mod, Xor, Min, Max, Select, comparison or product of variables; seldom any.
+  std::vector<IndexTerm> terms;
+  int operations = 0;  ///< integer operations of the expression as written, Lets not expanded
+  int divisions = 0;   ///< of these: Div and Mod by anything but a constant power of two
+  std::vector<const Load*>
+      loads;  ///< loads inside the expression (gathers), outermost first, Lets not expanded
+};
+
+/// Reads `index` into `form`, whose vectors are reused. A Load inside an index counts as the value 0.
+void read_index(const Expr& index, const LoopNest& nest, IndexForm& form);
+
+}  // namespace lehr::ir
