@@ -117,31 +117,42 @@ FmaKernel kernel_for(std::string_view arch) {
 }
 
 /// Runs `body(thread)` on `threads` pinned threads, `rounds` times behind a barrier; returns the shortest
-/// round's seconds.
+/// round's seconds, from the first thread's start to the last one's end. (The threads read the clock: a
+/// caller that waits for its turn on a busy core would read it too late.)
 double best_round(int threads, int rounds, const std::function<void(int)>& body) {
   const std::vector<int> cpus = allowed_cpus();
-  std::barrier gate(threads + 1);
+  struct Span {
+    Clock::time_point start;
+    Clock::time_point end;
+  };
+  std::vector<std::vector<Span>> spans(static_cast<std::size_t>(threads));
+  std::barrier gate(threads);
   std::vector<std::thread> team;
   team.reserve(static_cast<std::size_t>(threads));
   for (int thread = 0; thread < threads; ++thread) {
+    std::vector<Span>& mine = spans[static_cast<std::size_t>(thread)];
+    mine.resize(static_cast<std::size_t>(rounds));
     team.emplace_back([&, thread] {
       pin_to_cpu(cpus[static_cast<std::size_t>(thread) % cpus.size()]);
-      for (int round = 0; round < rounds; ++round) {
+      for (Span& span : mine) {
         gate.arrive_and_wait();
+        span.start = Clock::now();
         body(thread);
-        gate.arrive_and_wait();
+        span.end = Clock::now();
       }
     });
   }
+  for (std::thread& thread : team) thread.join();
   double best = 0;
-  for (int round = 0; round < rounds; ++round) {
-    gate.arrive_and_wait();
-    const Clock::time_point start = Clock::now();
-    gate.arrive_and_wait();
-    const double took = seconds_since(start);
+  for (std::size_t round = 0; round < static_cast<std::size_t>(rounds); ++round) {
+    Span all = spans[0][round];
+    for (const std::vector<Span>& one : spans) {
+      all.start = std::min(all.start, one[round].start);
+      all.end = std::max(all.end, one[round].end);
+    }
+    const double took = std::chrono::duration<double>(all.end - all.start).count();
     if (round == 0 || took < best) best = took;
   }
-  for (std::thread& thread : team) thread.join();
   return best;
 }
 

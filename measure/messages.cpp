@@ -1,0 +1,196 @@
+// JSON in and out, one pair of functions per value; the field names are the members' names.
+#include "measure/messages.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/overloaded.h"
+
+namespace lehr {
+namespace {
+
+using nlohmann::json;
+
+json write(const Candidate& c) {
+  return {{"path", c.path},
+          {"entry", c.entry},
+          {"grid", c.launch.grid},
+          {"block", c.launch.block},
+          {"shared_bytes", c.launch.shared_bytes},
+          {"tasks", c.launch.tasks},
+          {"scratch_bytes", c.scratch_bytes}};
+}
+Candidate read_candidate(const json& j) {
+  Candidate c;
+  c.path = j.at("path");
+  c.entry = j.at("entry");
+  c.launch.grid = j.at("grid");
+  c.launch.block = j.at("block");
+  c.launch.shared_bytes = j.at("shared_bytes");
+  c.launch.tasks = j.at("tasks");
+  c.scratch_bytes = j.at("scratch_bytes");
+  return c;
+}
+
+json write(const SampleRequest& r) {
+  return {{"sample_us", r.sample_us},       {"min_samples", r.min_samples}, {"min_total_us", r.min_total_us},
+          {"max_total_us", r.max_total_us}, {"few_samples", r.few_samples}, {"hopeless_us", r.hopeless_us}};
+}
+SampleRequest read_sampling(const json& j) {
+  return {j.at("sample_us"),    j.at("min_samples"), j.at("min_total_us"),
+          j.at("max_total_us"), j.at("few_samples"), j.at("hopeless_us")};
+}
+
+json write(const Resources& r) {
+  json j = {{"compile_s", r.compile_s}};
+  const auto put = [&j](const char* name, const std::optional<int>& value) {
+    if (value) j[name] = *value;
+  };
+  put("registers", r.registers);
+  put("spill_bytes", r.spill_bytes);
+  put("shared_bytes", r.shared_bytes);
+  put("stack_bytes", r.stack_bytes);
+  return j;
+}
+Resources read_resources(const json& j) {
+  Resources r;
+  r.compile_s = j.at("compile_s");
+  const auto get = [&j](const char* name, std::optional<int>& value) {
+    if (j.contains(name)) value = j.at(name).get<int>();
+  };
+  get("registers", r.registers);
+  get("spill_bytes", r.spill_bytes);
+  get("shared_bytes", r.shared_bytes);
+  get("stack_bytes", r.stack_bytes);
+  return r;
+}
+
+json write(const Timing& t) {
+  return {{"time_us", t.time_us},           {"samples_us", t.samples_us}, {"spread", t.spread},
+          {"reference_us", t.reference_us}, {"max_error", t.max_error},   {"run_s", t.run_s},
+          {"resources", write(t.resources)}};
+}
+Timing read_timing(const json& j) {
+  return {j.at("time_us"),
+          j.at("samples_us"),
+          j.at("spread"),
+          j.at("reference_us"),
+          j.at("max_error"),
+          j.at("run_s"),
+          read_resources(j.at("resources"))};
+}
+
+/// Device and loader texts may hold any bytes; JSON wants UTF-8.
+std::string dump(const json& j) {
+  return j.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+template <typename Result, typename Parse>
+std::optional<Result> parsed(const std::string& text, Parse parse) {
+  try {
+    return parse(json::parse(text));
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::string to_text(const Request& request) {
+  return dump(std::visit(
+      overloaded{
+          [](const PrepareRequest& r) {
+            return json{{"kind", "prepare"},
+                        {"runner", r.runner},
+                        {"problem_path", r.problem_path},
+                        {"threads", r.settings.threads},
+                        {"cold", r.settings.cold},
+                        {"device", r.settings.device},
+                        {"memory_bytes", r.settings.memory_bytes}};
+          },
+          [](const TrialRequest& r) {
+            json j = {{"kind", "trial"}, {"candidate", write(r.candidate)}, {"sampling", write(r.sampling)}};
+            if (r.reference) {
+              j["reference"] = {{"candidate", write(r.reference->candidate)},
+                                {"session_us", r.reference->session_us}};
+            }
+            return j;
+          },
+          [](const LoadRequest& r) {
+            return json{{"kind", "load"}, {"slot", r.slot}, {"candidate", write(r.candidate)}};
+          },
+          [](const TimeRequest& r) {
+            return json{{"kind", "time"}, {"slot", r.slot}, {"sampling", write(r.sampling)}};
+          }},
+      request));
+}
+
+std::optional<Request> parse_request(const std::string& text) {
+  return parsed<Request>(text, [](const json& j) -> std::optional<Request> {
+    const std::string kind = j.at("kind");
+    if (kind == "prepare") {
+      return PrepareRequest{j.at("runner"),
+                            j.at("problem_path"),
+                            {j.at("threads"), j.at("cold"), j.at("device"), j.at("memory_bytes")}};
+    }
+    if (kind == "trial") {
+      TrialRequest r{read_candidate(j.at("candidate")), read_sampling(j.at("sampling")), std::nullopt};
+      if (j.contains("reference")) {
+        const json& reference = j.at("reference");
+        r.reference = {read_candidate(reference.at("candidate")), reference.at("session_us")};
+      }
+      return r;
+    }
+    if (kind == "load") return LoadRequest{j.at("slot"), read_candidate(j.at("candidate"))};
+    if (kind == "time") return TimeRequest{j.at("slot"), read_sampling(j.at("sampling"))};
+    return std::nullopt;
+  });
+}
+
+std::string to_text(const Reply& reply) {
+  return dump(std::visit(
+      overloaded{[](const Hello& r) {
+                   return json{{"kind", "hello"}, {"version", r.version}};
+                 },
+                 [](const Done&) {
+                   return json{{"kind", "done"}};
+                 },
+                 [](const Timing& r) {
+                   return json{{"kind", "timing"}, {"timing", write(r)}};
+                 },
+                 [](const Samples& r) {
+                   return json{{"kind", "samples"},
+                               {"us", r.us},
+                               {"hopeless", r.hopeless},
+                               {"cpu_share", r.cpu_share}};
+                 },
+                 [](const Fault& r) {
+                   return json{{"kind", "fault"},
+                               {"failure", name_of(r.failure.kind)},
+                               {"text", r.failure.text},
+                               {"resources", write(r.failure.resources)},
+                               {"worker_lost", r.worker_lost}};
+                 },
+                 [](const Thrown& r) {
+                   return json{{"kind", "thrown"}, {"error", static_cast<int>(r.kind)}, {"text", r.text}};
+                 }},
+      reply));
+}
+
+std::optional<Reply> parse_reply(const std::string& text) {
+  return parsed<Reply>(text, [](const json& j) -> std::optional<Reply> {
+    const std::string kind = j.at("kind");
+    if (kind == "hello") return Hello{j.at("version")};
+    if (kind == "done") return Done{};
+    if (kind == "timing") return read_timing(j.at("timing"));
+    if (kind == "samples") return Samples{j.at("us"), j.at("hopeless"), j.at("cpu_share")};
+    if (kind == "fault") {
+      const std::optional<FailureKind> failure = parse_failure_kind(j.at("failure").get<std::string>());
+      if (!failure) return std::nullopt;
+      return Fault{{*failure, j.at("text"), read_resources(j.at("resources"))}, j.at("worker_lost")};
+    }
+    if (kind == "thrown") return Thrown{static_cast<ErrorKind>(j.at("error").get<int>()), j.at("text")};
+    return std::nullopt;
+  });
+}
+
+}  // namespace lehr

@@ -1,0 +1,16 @@
+// A problem as a file: how megabytes of inputs reach worker processes, also those that replace a crashed one.
+#pragma once
+
+#include <string>
+
+#include "measure/problem.h"
+
+namespace lehr {
+
+/// Host byte order, this build's own layout: the file lives as long as one session. Throws
+/// Error(kEnvironment) when it cannot be written (a full disk is named as such).
+void write_problem(const std::string& path, const Problem& problem);
+/// Throws Error(kEnvironment) when it cannot be read or is cut short.
+Problem read_problem(const std::string& path);
+
+}  // namespace lehr

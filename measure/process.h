@@ -1,0 +1,74 @@
+// Child processes: start, capture with a deadline, and say in words how one ended.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lehr {
+
+using Deadline = std::chrono::steady_clock::time_point;
+/// Now + `seconds`.
+Deadline deadline_in(double seconds);
+/// Milliseconds left, rounded up, for poll(); 0 when it has passed.
+int milliseconds_left(Deadline deadline);
+
+/// A file descriptor with one owner.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Fd() { close(); }
+  int get() const { return fd_; }
+  void close();
+
+ private:
+  int fd_ = -1;
+};
+
+struct SpawnOptions {
+  std::vector<std::string> command;      ///< [0] is the program's path
+  std::vector<std::string> environment;  ///< "NAME=value": set on top of this process's own
+  std::vector<std::pair<int, int>>
+      descriptors;  ///< ours -> the child's number; 0, 1 and 2 are /dev/null otherwise
+};
+
+/// Starts a process in a group of its own with default signal handling. It inherits no descriptor but those
+/// named. Throws Error(kEnvironment) when it cannot be started.
+pid_t spawn(const SpawnOptions& options);
+
+/// Sends SIGKILL to the whole group of `pid` and waits for `pid` itself; returns its wait status.
+int kill_group(pid_t pid);
+/// The wait status of `pid` once it has ended; -1 when it was not a child any more.
+int wait_for(pid_t pid);
+
+struct Captured {
+  int status = 0;          ///< as from waitpid
+  std::string output;      ///< stdout and stderr together, the first 64 KiB
+  bool timed_out = false;  ///< the group was killed at the deadline
+  bool succeeded() const;
+};
+/// Runs to the end or to the deadline.
+Captured run_captured(const SpawnOptions& options, Deadline deadline);
+
+/// "SIGSEGV (invalid memory access)", "exited with status 3", ...
+std::string describe_exit(int status);
+
+/// The absolute path of `name` in `directories`, or `name` itself when it holds a slash; "" when not
+/// executable.
+std::string find_program(const std::string& name, const std::vector<std::string>& directories);
+
+/// A pipe or a connected pair of stream sockets: close-on-exec and numbered 10 or higher, out of the way of
+/// the numbers that children get. Throws Error(kEnvironment) when the process is out of descriptors.
+std::pair<Fd, Fd> make_pipe();
+std::pair<Fd, Fd> make_socket_pair();
+
+}  // namespace lehr
