@@ -20,9 +20,9 @@ struct Record {
   int template_version = 1;
   Outcome outcome;
   std::optional<double> predicted;  ///< the model's score when it was picked; nullopt: picked without a model
-  std::string picked_by;  ///< "default", "anneal", "random", "transfer", "resume", ...
-  std::string session;    ///< id of the tuner run
-  std::uint64_t seed = 0; ///< of that run
+  std::string picked_by;            ///< "default", "anneal", "random", "transfer", "resume", ...
+  std::string session;              ///< id of the tuner run
+  std::uint64_t seed = 0;           ///< of that run
   std::int64_t created_unix_ms = 0;  ///< given by the database when 0
   std::string tool_version;          ///< of lehr
 };

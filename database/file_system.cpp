@@ -1,0 +1,110 @@
+#include "database/file_system.h"
+
+#include <fcntl.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+
+#include "base/error.h"
+
+namespace lehr {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Kind {
+  std::uint32_t magic;
+  std::string_view name;
+};
+constexpr std::array<Kind, 20> kNetwork = {{
+    {0x00006969, "NFS"},      {0xFF534D42, "CIFS"},  {0xFE534D42, "SMB"},    {0x0000517B, "SMB"},
+    {0x01021997, "9p"},       {0x65735546, "FUSE"},  {0x0BD00BD0, "Lustre"}, {0x47504653, "GPFS"},
+    {0x19830326, "BeeGFS"},   {0x00C36400, "Ceph"},  {0x5346414F, "AFS"},    {0x6B414653, "AFS"},
+    {0x73757245, "Coda"},     {0x0000564C, "NCP"},   {0x7461636F, "OCFS2"},  {0x01161970, "GFS2"},
+    {0x20030528, "OrangeFS"}, {0xAAD7AAEA, "PanFS"}, {0x786F4256, "vboxsf"}, {0xBACBACBC, "vmhgfs"},
+}};
+
+fs::path directory_of(const fs::path& path) {
+  const fs::path directory = fs::absolute(path).parent_path();
+  return directory.empty() ? fs::path("/") : directory;
+}
+
+fs::path beside(const fs::path& path, const char* suffix) {
+  return fs::path(path.string() + suffix);
+}
+
+// SQLite takes a file of one byte for an empty one and would write over it.
+void check_header(const fs::path& path) {
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);  // sqlite.org/fileformat2.html, section 1.3.1
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, kMagic.size()> header = {};
+  file.read(header.data(), header.size());
+  const auto length = static_cast<std::size_t>(file.gcount());
+  if (length != 0 && std::string_view(header.data(), length) != kMagic) {
+    throw_user("'{}' is not a Lehr database: it is no SQLite file", path.string());
+  }
+}
+
+}  // namespace
+
+std::string_view network_file_system(std::uint64_t magic) {
+  for (const Kind& kind : kNetwork) {
+    if (kind.magic == static_cast<std::uint32_t>(magic)) return kind.name;
+  }
+  return "";
+}
+
+void check_place(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    throw_user("'{}' is a directory; the name of a database file is needed", path.string());
+  }
+  const bool exists = fs::exists(path, ignored);
+  const fs::path place = exists ? path : directory_of(path);
+  struct statfs info = {};
+  if (::statfs(place.c_str(), &info) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) {
+      throw_user("the directory '{}' of the database '{}' does not exist; create it first", place.string(),
+                 path.string());
+    }
+    throw_environment("the database '{}' cannot be reached: {}", path.string(), std::strerror(errno));
+  }
+  const std::string_view network = network_file_system(static_cast<std::uint64_t>(info.f_type));
+  if (!network.empty()) {
+    throw_environment(
+        "the database '{}' lies on a network file system ({}), where rows can be lost; put it on a local "
+        "disk and "
+        "copy it when the run is over",
+        path.string(), network);
+  }
+  if (exists) check_header(path);
+}
+
+sqlite::Mode read_only_mode(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) throw_user("there is no database '{}'", path.string());
+  // The log lies beside the file itself, not beside a link to it.
+  const fs::path file = fs::canonical(path, error);
+  if (error) throw_environment("the database '{}' cannot be opened: {}", path.string(), error.message());
+
+  const fs::path log = beside(file, "-wal");
+  const bool has_log = fs::exists(log, error);
+  const bool has_helpers = has_log && fs::exists(beside(file, "-shm"), error);
+  const bool can_create = ::faccessat(AT_FDCWD, directory_of(file).c_str(), W_OK | X_OK, AT_EACCESS) == 0;
+  if (has_helpers || can_create) return sqlite::Mode::kReadOnly;
+  if (has_log && fs::file_size(log, error) > 0) {
+    throw_environment(
+        "the database '{}' has rows in '{}' that cannot be read in a read-only directory; copy both files to "
+        "a "
+        "directory that can be written",
+        path.string(), log.filename().string());
+  }
+  return sqlite::Mode::kImmutable;
+}
+
+}  // namespace lehr

@@ -1,0 +1,109 @@
+#include "database/schema.h"
+
+#include <array>
+
+#include "base/error.h"
+
+namespace lehr {
+namespace {
+
+// STRICT keeps the types honest; `seq` is the order of appending. The one index answers every question that
+// best() can be asked, see best_in_groups() in database.cpp.
+constexpr std::string_view kVersion1 = R"sql(
+CREATE TABLE trial (
+  seq              INTEGER PRIMARY KEY,
+  id               TEXT NOT NULL UNIQUE,
+  workload         TEXT NOT NULL,
+  device           TEXT NOT NULL,
+  target           TEXT NOT NULL,
+  arch             TEXT NOT NULL,
+  family           TEXT NOT NULL,
+  config           TEXT NOT NULL,
+  template_version INTEGER NOT NULL,
+  outcome          TEXT NOT NULL,
+  time_us          REAL,
+  samples_us       TEXT,
+  spread           REAL,
+  reference_us     REAL,
+  max_error        REAL,
+  run_s            REAL,
+  failure          TEXT,
+  registers        INTEGER,
+  spill_bytes      INTEGER,
+  shared_bytes     INTEGER,
+  stack_bytes      INTEGER,
+  compile_s        REAL NOT NULL,
+  predicted        REAL,
+  picked_by        TEXT NOT NULL,
+  session          TEXT NOT NULL,
+  seed             INTEGER NOT NULL,
+  created_unix_ms  INTEGER NOT NULL,
+  tool_version     TEXT NOT NULL,
+  checksum         INTEGER NOT NULL
+) STRICT;
+CREATE INDEX trial_by_time ON trial (workload, device, target, family, time_us);
+CREATE TABLE verdict (
+  seq                 INTEGER PRIMARY KEY,
+  workload            TEXT NOT NULL,
+  device              TEXT NOT NULL,
+  session             TEXT NOT NULL,
+  record_id           TEXT NOT NULL,
+  default_us          REAL NOT NULL,
+  best_us             REAL NOT NULL,
+  baseline            TEXT NOT NULL,
+  baseline_us         REAL NOT NULL,
+  speedup_vs_default  REAL NOT NULL,
+  speedup_vs_baseline REAL NOT NULL,
+  json                TEXT NOT NULL,
+  created_unix_ms     INTEGER NOT NULL,
+  checksum            INTEGER NOT NULL
+) STRICT;
+)sql";
+
+constexpr std::array<Migration, 1> kMigrations = {{{1, kVersion1}}};
+
+// The three answers belong together only inside one transaction: another process may be creating the file.
+int version_in_transaction(const sqlite::Connection& connection, std::span<const Migration> steps) {
+  const std::int64_t owner = connection.query_int("PRAGMA application_id");
+  const std::int64_t version = connection.query_int("PRAGMA user_version");
+  if (owner != kApplicationId) {
+    const bool empty =
+        owner == 0 && version == 0 && connection.query_int("SELECT count(*) FROM sqlite_schema") == 0;
+    if (empty) return 0;
+    throw_user("'{}' is another program's SQLite file (application_id {:#x}; a Lehr database has {:#x})",
+               connection.path(), static_cast<std::uint32_t>(owner), kApplicationId);
+  }
+  const int newest = steps.back().version;
+  if (version < 0 || version > newest) {
+    throw_user("'{}' has schema version {}, but this lehr knows versions up to {}; use a newer lehr",
+               connection.path(), version, newest);
+  }
+  return static_cast<int>(version);
+}
+
+}  // namespace
+
+std::span<const Migration> migrations() {
+  return kMigrations;
+}
+
+int schema_version(const sqlite::Connection& connection, std::span<const Migration> steps) {
+  const sqlite::Transaction transaction(connection, sqlite::Transaction::Access::kRead);
+  return version_in_transaction(connection, steps);
+}
+
+void migrate(const sqlite::Connection& connection, std::span<const Migration> steps) {
+  if (schema_version(connection, steps) == steps.back().version) return;
+  sqlite::Transaction transaction(connection);
+  // Asked again: another process may have done it while this one waited for the lock.
+  const int version = version_in_transaction(connection, steps);
+  for (const Migration& step : steps) {
+    if (step.version <= version) continue;
+    connection.execute(std::string(step.sql));
+    connection.execute(
+        fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplicationId, step.version));
+  }
+  transaction.commit();
+}
+
+}  // namespace lehr

@@ -1,0 +1,101 @@
+// The one place that touches SQLite: connection, statement and transaction with RAII; its codes become
+// Errors.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace lehr::sqlite {
+
+/// One column of one row: NULL, INTEGER, REAL or TEXT. A blob, which we never write, reads as NULL.
+using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
+using Row = std::vector<Value>;
+
+enum class Mode {
+  kReadWrite,  ///< created if it is not there
+  kReadOnly,
+  kImmutable,  ///< read-only, without locks or helper files: only where nothing can change the file
+};
+
+/// A prepared statement. Must not outlive its connection.
+class Statement {
+ public:
+  /// Binds all parameters, in order. CHECKs the count.
+  void bind(std::span<const Value> values);
+  /// Goes to the next row; false at the end, and then the statement is ready to be bound and run again.
+  bool step();
+  /// All columns of the current row.
+  Row row() const;
+  /// One column of the current row, counted from 0; CHECKs that it has type T.
+  template <typename T>
+  T get(int column) const;
+
+ private:
+  friend class Connection;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  Statement(sqlite3* db, std::string_view sql);
+  Value column(int index) const;
+  sqlite3* db_;
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
+/// An open file. All functions throw Error: kUser for what is no SQLite file, kEnvironment for a full disk, a
+/// read-only or damaged file, missing rights, and a lock that another process held for longer than
+/// kBusyTimeoutMs.
+class Connection {
+ public:
+  /// How long a statement waits for another process's transaction. Ours last milliseconds.
+  static constexpr int kBusyTimeoutMs = 10'000;
+
+  /// `path` is taken as it is (no URI), ":memory:" excepted. Does not read the file yet.
+  Connection(const std::filesystem::path& path, Mode mode);
+
+  Statement prepare(std::string_view sql) const { return Statement(db_.get(), sql); }
+  /// Runs any number of statements that need no parameters.
+  void execute(const std::string& sql) const;
+  /// First column of the first row; CHECKs that there is one of this type.
+  std::int64_t query_int(std::string_view sql) const;
+  std::string query_text(std::string_view sql) const;
+  /// Switches the file to a write-ahead log, durable on every commit. Throws Error(kEnvironment) where the
+  /// file system cannot do it.
+  void use_durable_log() const;
+  /// True when it was opened for writing but the file allows only reading.
+  bool read_only() const;
+  /// Absolute; "" for ":memory:".
+  std::string path() const;
+
+ private:
+  friend class Transaction;
+  struct Close {
+    void operator()(sqlite3* db) const;
+  };
+  std::unique_ptr<sqlite3, Close> db_;
+};
+
+/// One view of the file, or one change of it that is made wholly or not at all: rolled back by the destructor
+/// if commit() was not reached.
+class Transaction {
+ public:
+  enum class Access { kRead, kWrite };
+  explicit Transaction(const Connection& connection, Access access = Access::kWrite);
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+  void commit();
+
+ private:
+  const Connection& connection_;
+};
+
+}  // namespace lehr::sqlite

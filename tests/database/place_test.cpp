@@ -1,0 +1,149 @@
+// Where a database may not lie or cannot be written, and how it is read in a read-only directory.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "database/database.h"
+#include "database/file_system.h"
+#include "tests/database/support.h"
+
+namespace lehr {
+namespace {
+
+using test::error_of;
+using test::in_child;
+using test::TempDir;
+using test::timed;
+using testing::HasSubstr;
+
+constexpr int kUser = static_cast<int>(ErrorKind::kUser);
+constexpr int kEnvironment = static_cast<int>(ErrorKind::kEnvironment);
+
+// Root may write everywhere, so what a read-only place means is asked as a user who may not.
+void become_nobody() {
+  if (::geteuid() != 0) return;
+  if (::setegid(65534) != 0 || ::seteuid(65534) != 0) throw_environment("cannot become nobody");
+}
+void require(bool condition, const std::string& what) {
+  if (!condition) throw_user("not so: {}", what);
+}
+void require_error(const std::function<void()>& action, int kind, const std::string& part) {
+  const auto caught = error_of(action);
+  require(caught.kind == kind && caught.message.find(part) != std::string::npos,
+          part + " in: " + caught.message);
+}
+
+TEST(Place, KnowsNetworkFileSystemsByTheirMagic) {
+  EXPECT_EQ(network_file_system(0x6969), "NFS");
+  EXPECT_EQ(network_file_system(0xFF534D42), "CIFS");
+  // statfs's f_type is signed on some platforms, and then this magic arrives as a negative number.
+  EXPECT_EQ(network_file_system(static_cast<std::uint64_t>(static_cast<std::int32_t>(0xFF534D42))), "CIFS");
+  EXPECT_EQ(network_file_system(0x65735546), "FUSE");
+  EXPECT_EQ(network_file_system(0x01021997), "9p");
+  EXPECT_EQ(network_file_system(0x0BD00BD0), "Lustre");
+  for (const std::uint64_t local : {0xEF53u, 0x58465342u, 0x9123683Eu, 0x01021994u, 0x794C7630u, 0x2FC12FC1u})
+    EXPECT_EQ(network_file_system(local), "") << std::hex << local;
+}
+
+TEST(Place, RefusesADirectoryAndAMissingOne) {
+  TempDir dir;
+  auto caught = error_of([&] { Database::open(dir.path()); });
+  EXPECT_EQ(caught.kind, kUser);
+  EXPECT_THAT(caught.message, HasSubstr("is a directory"));
+  caught = error_of([&] { Database::open(dir / "no/such/a.db"); });
+  EXPECT_EQ(caught.kind, kUser);
+  EXPECT_THAT(caught.message, HasSubstr("does not exist"));
+  EXPECT_FALSE(std::filesystem::exists(dir / "no"));
+}
+
+TEST(Place, ReadsOnlyWhatIsThere) {
+  TempDir dir;
+  auto caught = error_of([&] { Database::open_read_only(dir / "a.db"); });
+  EXPECT_EQ(caught.kind, kUser);
+  EXPECT_THAT(caught.message, HasSubstr("there is no database"));
+  EXPECT_FALSE(std::filesystem::exists(dir / "a.db"));
+  std::ofstream(dir / "empty.db").flush();
+  EXPECT_THAT(error_of([&] { Database::open_read_only(dir / "empty.db"); }).message, HasSubstr("is empty"));
+  Database::open(dir / "empty.db").append(timed("w", "d", 1));  // an empty file is as good as none
+}
+
+TEST(Place, WritesNothingThroughAReadOnlyDatabase) {
+  TempDir dir;
+  Database::open(dir / "a.db").append(timed("w", "d", 1));
+  Database database = Database::open_read_only(dir / "a.db");
+  const auto caught = error_of([&] { database.append(timed("w", "d", 2)); });
+  EXPECT_EQ(caught.kind, kEnvironment);
+  EXPECT_THAT(caught.message, HasSubstr("read-only"));
+  EXPECT_EQ(database.stats().records, 1);
+}
+
+TEST(Place, SaysThatAFileCannotBeWritten) {
+  TempDir dir;
+  const auto path = dir / "a.db";
+  Database::open(path).append(timed("w", "d", 1));
+  ::chmod(dir.path().c_str(), 0777);
+  ::chmod(path.c_str(), 0444);
+  EXPECT_EQ(in_child([&] {
+              become_nobody();
+              require_error([&] { Database::open(path); }, kEnvironment, "read-only");
+              require(Database::open_read_only(path).stats().records == 1, "one record is read");
+            }),
+            0);
+  ::chmod(path.c_str(), 0000);
+  EXPECT_EQ(in_child([&] {
+              become_nobody();
+              require_error([&] { Database::open_read_only(path); }, kEnvironment, "Permission denied");
+              require_error([&] { Database::open(path); }, kEnvironment, "Permission denied");
+            }),
+            0);
+}
+
+TEST(Place, ReadsInADirectoryThatCannotBeWritten) {
+  TempDir dir;
+  const auto path = dir / "a file?immutable=0&mode=rw#%41.db";  // a name that must not be read as a URI
+  Database::open(path).append(timed("w", "d", 1));
+  ASSERT_FALSE(std::filesystem::exists(path.string() + "-wal"));
+  ::chmod(path.c_str(), 0444);
+  ::chmod(dir.path().c_str(), 0555);
+  EXPECT_EQ(in_child([&] {
+              become_nobody();
+              require(read_only_mode(path) == sqlite::Mode::kImmutable, "it is read as immutable");
+              const Database database = Database::open_read_only(path);
+              require(database.all({}).size() == 1, "one record is read");
+              require_error([&] { Database::open(path); }, kEnvironment, "read-only");
+              require_error([&] { Database::open(dir / "new.db"); }, kEnvironment, "");
+            }),
+            0);
+}
+
+TEST(Place, DoesNotOverlookRowsThatAreStillInTheLogOfAReadOnlyDirectory) {
+  TempDir dir;
+  const auto path = dir / "a.db";
+  // A writer that dies leaves its last rows in the log.
+  EXPECT_EQ(in_child([&] {
+              Database database = Database::open(path);
+              database.append(timed("w", "d", 1));
+              ::_exit(0);
+            }),
+            0);
+  ASSERT_GT(std::filesystem::file_size(dir / "a.db-wal"), 0u);
+  std::filesystem::remove(dir / "a.db-shm");
+  for (const char* name : {"a.db", "a.db-wal"}) ::chmod((dir / name).c_str(), 0444);
+  ::chmod(dir.path().c_str(), 0555);
+  EXPECT_EQ(in_child([&] {
+              become_nobody();
+              require_error([&] { Database::open_read_only(path); }, kEnvironment, "a.db-wal");
+            }),
+            0);
+  ::chmod(dir.path().c_str(), 0755);
+  for (const char* name : {"a.db", "a.db-wal"}) ::chmod((dir / name).c_str(), 0644);
+  EXPECT_EQ(Database::open(path).stats().records, 1);
+}
+
+}  // namespace
+}  // namespace lehr

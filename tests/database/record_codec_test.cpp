@@ -1,0 +1,135 @@
+// Records and verdicts as rows: nothing is lost, and no change goes unseen.
+#include "database/record_codec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "database/schema.h"
+#include "tests/database/support.h"
+
+namespace lehr {
+namespace {
+
+using test::describe;
+using test::error_of;
+using test::random_record;
+
+Record complete(Rng& rng) {
+  Record record = random_record(rng);
+  record.id = "id" + std::to_string(rng.next());
+  record.created_unix_ms = 1'700'000'000'000;
+  return record;
+}
+
+TEST(RecordCodec, GivesBackEveryFieldOfBothOutcomeKinds) {
+  const std::uint64_t seed = 20240611;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Rng rng(seed);
+  for (int i = 0; i < 2000; ++i) {
+    const Record record = complete(rng);
+    const std::optional<Record> got = decode_record(encode(record));
+    ASSERT_TRUE(got.has_value()) << describe(record);
+    ASSERT_EQ(describe(*got), describe(record)) << "record " << i;
+    ASSERT_EQ(got->config, record.config);
+  }
+}
+
+TEST(RecordCodec, SeesAChangeInAnyColumn) {
+  const std::uint64_t seed = 77;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Rng rng(seed);
+  for (int i = 0; i < 200; ++i) {
+    const sqlite::Row row = encode(complete(rng));
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      sqlite::Row changed = row;
+      sqlite::Value& value = changed[column];
+      if (auto* text = std::get_if<std::string>(&value)) {
+        text->empty() ? text->push_back('x') : static_cast<void>(text->back() ^= 1);
+      } else if (auto* integer = std::get_if<std::int64_t>(&value)) {
+        *integer ^= std::int64_t{1} << rng.below(64);
+      } else if (auto* real = std::get_if<double>(&value)) {
+        *real = std::isinf(*real) ? 1 : std::nextafter(*real, std::numeric_limits<double>::infinity());
+      } else {
+        value = std::int64_t{0};
+      }
+      EXPECT_FALSE(decode_record(changed).has_value()) << record_columns()[column];
+    }
+  }
+}
+
+TEST(RecordCodec, SeesTwoTextsThatSwapTheirBorder) {
+  const std::vector<std::string_view> names = {"a", "b"};
+  EXPECT_NE(row_checksum(names, std::vector<sqlite::Value>{"xy", "z"}),
+            row_checksum(names, std::vector<sqlite::Value>{"x", "yz"}));
+}
+
+TEST(RecordCodec, KeepsItsPersistedChecksumForEver) {
+  // The canonical text as README.md specifies it; a change of either breaks every database that exists.
+  const std::vector<std::string_view> names = {"n", "i", "r", "t"};
+  const std::vector<sqlite::Value> values = {std::monostate(), std::int64_t{-5}, 1.0, std::string("a\nb")};
+  EXPECT_EQ(row_checksum(names, values), stable_hash("n=null\ni=i-5\nr=r3ff0000000000000\nt=t3:a\nb\n"));
+}
+
+TEST(RecordCodec, RefusesToStoreWhatIsNoMeasurement) {
+  Rng rng(1);
+  Record record = complete(rng);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double bad : {0.0, -1.0, nan, std::numeric_limits<double>::infinity()}) {
+    Timing timing;
+    timing.time_us = bad;
+    record.outcome = timing;
+    EXPECT_THROW(encode(record), Error) << bad;
+  }
+  record.outcome = Failure{};
+  record.predicted = nan;
+  EXPECT_THROW(encode(record), Error);
+}
+
+TEST(RecordCodec, NamesTheColumnsOfTheSchemaInItsOrder) {
+  const sqlite::Connection connection(":memory:", sqlite::Mode::kReadWrite);
+  migrate(connection);
+  const auto check = [&](const std::string& table, std::span<const std::string_view> columns) {
+    std::vector<std::string> expected(columns.begin(), columns.end());
+    expected.insert(expected.begin(), "seq");
+    std::vector<std::string> got;
+    sqlite::Statement info = connection.prepare("SELECT name FROM pragma_table_info('" + table + "')");
+    while (info.step()) got.push_back(info.get<std::string>(0));
+    EXPECT_EQ(got, expected) << table;
+  };
+  check("trial", record_columns());
+  check("verdict", verdict_columns());
+}
+
+TEST(VerdictCodec, GivesBackEveryField) {
+  Verdict v;
+  v.workload = "w";
+  v.device = "d";
+  v.session = "s";
+  v.record_id = "r";
+  v.default_us = 2.5;
+  v.best_us = 1.25;
+  v.baseline = "OpenBLAS";
+  v.baseline_us = 1.5;
+  v.speedup_vs_default = 2;
+  v.speedup_vs_baseline = 1.2;
+  v.json = "{\"a\": 1}";
+  v.created_unix_ms = 99;
+  const sqlite::Row row = encode(v);
+  const std::optional<Verdict> got = decode_verdict(row);
+  ASSERT_TRUE(got.has_value());
+  EXPECT_EQ(encode(*got), row);
+  EXPECT_EQ(got->record_id, "r");
+  EXPECT_EQ(got->json, v.json);
+  EXPECT_EQ(got->speedup_vs_baseline, 1.2);
+  sqlite::Row changed = row;
+  changed[5] = 0.5;
+  EXPECT_FALSE(decode_verdict(changed).has_value());
+}
+
+}  // namespace
+}  // namespace lehr

@@ -1,0 +1,51 @@
+// Shared by the database's tests: a directory that goes away, random records, and a look at two records'
+// equality.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "base/rng.h"
+#include "database/record.h"
+
+namespace lehr::test {
+
+/// A fresh directory, removed with all that is in it.
+class TempDir {
+ public:
+  TempDir();
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  ~TempDir();
+  std::filesystem::path path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Any record that the database must be able to hold: both kinds of outcome, every optional field there or
+/// not, texts with quotes, line ends, zero bytes and no UTF-8, extreme numbers. id and created_unix_ms are
+/// left to the database.
+Record random_record(Rng& rng);
+/// A timing of `time_us` for this task, otherwise plain.
+Record timed(const std::string& workload, const std::string& device, double time_us);
+/// A failure for this task.
+Record failed(const std::string& workload, const std::string& device, FailureKind kind);
+
+/// All fields of a record, one per line: equal texts mean equal records, and a difference can be read.
+std::string describe(const Record& record);
+
+/// The kind and message of the Error that `action` throws; fails the test if it throws none.
+struct Caught {
+  int kind = -1;  ///< ErrorKind as a number
+  std::string message;
+};
+Caught error_of(const std::function<void()>& action);
+
+/// Runs `body` in a forked child and returns its wait status. The child leaves by _exit(0), or _exit(99) with
+/// the message on stderr if `body` throws.
+int in_child(const std::function<void()>& body);
+
+}  // namespace lehr::test
