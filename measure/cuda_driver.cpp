@@ -1,0 +1,360 @@
+// The only file that knows the driver's functions. Prototypes are written out here from the CUDA Driver
+// API 13.0 manual (symbol names with their ABI version, e.g. cuMemAlloc_v2), so that the build is the same
+// with and without a toolkit.
+#include "measure/cuda_driver.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace lehr {
+
+using Code = int;
+
+struct CudaDriver::Functions {
+  Code (*init)(unsigned) = nullptr;
+  Code (*driver_version)(int*) = nullptr;
+  Code (*error_name)(Code, const char**) = nullptr;
+  Code (*error_string)(Code, const char**) = nullptr;
+  Code (*device_count)(int*) = nullptr;
+  Code (*device_get)(int*, int) = nullptr;
+  Code (*device_name)(char*, int, int) = nullptr;
+  Code (*device_uuid)(unsigned char*, int) = nullptr;
+  Code (*device_attribute)(int*, int, int) = nullptr;
+  Code (*context_retain)(void**, int) = nullptr;
+  Code (*context_release)(int) = nullptr;
+  Code (*context_set_current)(void*) = nullptr;
+  Code (*memory_allocate)(CudaAddress*, std::size_t) = nullptr;
+  Code (*memory_free)(CudaAddress) = nullptr;
+  Code (*copy_to_device)(CudaAddress, const void*, std::size_t) = nullptr;
+  Code (*copy_to_host)(void*, CudaAddress, std::size_t) = nullptr;
+  Code (*fill)(CudaAddress, unsigned char, std::size_t) = nullptr;
+  Code (*fill_async)(CudaAddress, unsigned char, std::size_t, void*) = nullptr;
+  Code (*module_load)(void**, const void*) = nullptr;
+  Code (*module_unload)(void*) = nullptr;
+  Code (*module_function)(void**, void*, const char*) = nullptr;
+  Code (*function_attribute)(int*, int, void*) = nullptr;
+  Code (*set_function_attribute)(void*, int, int) = nullptr;
+  Code (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
+                 void**) = nullptr;
+  Code (*stream_create)(void**, unsigned) = nullptr;
+  Code (*stream_destroy)(void*) = nullptr;
+  Code (*stream_synchronize)(void*) = nullptr;
+  Code (*stream_begin_capture)(void*, int) = nullptr;
+  Code (*stream_end_capture)(void*, void**) = nullptr;
+  Code (*event_create)(void**, unsigned) = nullptr;
+  Code (*event_destroy)(void*) = nullptr;
+  Code (*event_record)(void*, void*) = nullptr;
+  Code (*event_elapsed)(float*, void*, void*) = nullptr;
+  Code (*graph_instantiate)(void**, void*, unsigned long long) = nullptr;
+  Code (*graph_destroy)(void*) = nullptr;
+  Code (*graph_executable_destroy)(void*) = nullptr;
+  Code (*graph_launch)(void*, void*) = nullptr;
+};
+
+namespace {
+
+constexpr unsigned kStreamDefault = 0;  // CU_STREAM_DEFAULT: ordered with the fills and copies of CudaMemory
+constexpr int kCaptureModeThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+constexpr std::size_t kUuidBytes = 16;
+
+/// Fills the table; returns the first missing name, or "".
+std::string_view find_all(void* library, CudaDriver::Functions& f) {
+  std::string_view missing;
+  const auto find = [&](const char* name, auto& function) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+    if (!function && missing.empty()) missing = name;
+  };
+  find("cuInit", f.init);
+  find("cuDriverGetVersion", f.driver_version);
+  find("cuGetErrorName", f.error_name);
+  find("cuGetErrorString", f.error_string);
+  find("cuDeviceGetCount", f.device_count);
+  find("cuDeviceGet", f.device_get);
+  find("cuDeviceGetName", f.device_name);
+  find("cuDeviceGetUuid", f.device_uuid);
+  find("cuDeviceGetAttribute", f.device_attribute);
+  find("cuDevicePrimaryCtxRetain", f.context_retain);
+  find("cuDevicePrimaryCtxRelease_v2", f.context_release);
+  find("cuCtxSetCurrent", f.context_set_current);
+  find("cuMemAlloc_v2", f.memory_allocate);
+  find("cuMemFree_v2", f.memory_free);
+  find("cuMemcpyHtoD_v2", f.copy_to_device);
+  find("cuMemcpyDtoH_v2", f.copy_to_host);
+  find("cuMemsetD8_v2", f.fill);
+  find("cuMemsetD8Async", f.fill_async);
+  find("cuModuleLoadData", f.module_load);
+  find("cuModuleUnload", f.module_unload);
+  find("cuModuleGetFunction", f.module_function);
+  find("cuFuncGetAttribute", f.function_attribute);
+  find("cuFuncSetAttribute", f.set_function_attribute);
+  find("cuLaunchKernel", f.launch);
+  find("cuStreamCreate", f.stream_create);
+  find("cuStreamDestroy_v2", f.stream_destroy);
+  find("cuStreamSynchronize", f.stream_synchronize);
+  find("cuStreamBeginCapture_v2", f.stream_begin_capture);
+  find("cuStreamEndCapture", f.stream_end_capture);
+  find("cuEventCreate", f.event_create);
+  find("cuEventDestroy_v2", f.event_destroy);
+  find("cuEventRecord", f.event_record);
+  find("cuEventElapsedTime", f.event_elapsed);
+  find("cuGraphInstantiateWithFlags", f.graph_instantiate);
+  find("cuGraphDestroy", f.graph_destroy);
+  find("cuGraphExecDestroy", f.graph_executable_destroy);
+  find("cuGraphLaunch", f.graph_launch);
+  return missing;
+}
+
+}  // namespace
+
+bool CudaStatus::sticky() const {
+  switch (code) {
+    case 214:  // ECC uncorrectable
+    case 226:  // contained
+    case 700:  // illegal address
+    case 702:  // launch timeout
+    case 709:  // context is destroyed
+    case 710:  // assert
+    case 714:  // hardware stack error
+    case 715:  // illegal instruction
+    case 716:  // misaligned address
+    case 717:  // invalid address space
+    case 718:  // invalid pc
+    case 719:  // launch failed
+    case 721:  // tensor memory leak
+    case 999:  // unknown
+      return true;
+    default:
+      return false;
+  }
+}
+
+CudaDriver::CudaDriver() = default;
+CudaDriver::~CudaDriver() {
+  functions_.reset();
+  if (library_) dlclose(library_);
+}
+
+std::unique_ptr<CudaDriver> CudaDriver::open(const std::string& library, std::string& why_not) {
+  std::unique_ptr<CudaDriver> driver(new CudaDriver());
+  driver->library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!driver->library_) {
+    why_not =
+        fmt::format("{} was not found: install NVIDIA's driver (525 or newer) to run CUDA kernels", library);
+    return nullptr;
+  }
+  driver->functions_ = std::make_unique<Functions>();
+  if (const std::string_view missing = find_all(driver->library_, *driver->functions_); !missing.empty()) {
+    why_not = fmt::format("{} has no function {}: install NVIDIA's driver 525 or newer", library, missing);
+    return nullptr;
+  }
+  if (const CudaStatus status{driver->functions_->init(0), "cuInit"}; !status.ok()) {
+    why_not = fmt::format("the CUDA driver does not start: {}", driver->text_of(status));
+    return nullptr;
+  }
+  return driver;
+}
+
+std::string CudaDriver::text_of(CudaStatus status) const {
+  const char* name = nullptr;
+  const char* meaning = nullptr;
+  functions_->error_name(status.code, &name);
+  functions_->error_string(status.code, &meaning);
+  if (!name) return fmt::format("CUDA error {} from {}", status.code, status.call);
+  return fmt::format("{} ({}) from {}", name, meaning ? meaning : "no description", status.call);
+}
+
+std::string CudaDriver::version() const {
+  int version = 0;
+  if (functions_->driver_version(&version) != 0) return "";
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+int CudaDriver::device_count() const {
+  int count = 0;
+  return functions_->device_count(&count) == 0 ? count : 0;
+}
+
+std::string CudaDriver::device_name(int ordinal) const {
+  int device = 0;
+  char name[256] = {};
+  if (functions_->device_get(&device, ordinal) != 0 ||
+      functions_->device_name(name, sizeof name, device) != 0) {
+    return "";
+  }
+  return name;
+}
+
+std::string CudaDriver::device_uuid(int ordinal) const {
+  int device = 0;
+  unsigned char uuid[kUuidBytes] = {};
+  if (functions_->device_get(&device, ordinal) != 0 || functions_->device_uuid(uuid, device) != 0) return "";
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < kUuidBytes; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", uuid[i]);
+  }
+  return text;
+}
+
+std::optional<int> CudaDriver::attribute(int ordinal, CudaAttribute attribute) const {
+  int device = 0;
+  int value = 0;
+  if (functions_->device_get(&device, ordinal) != 0) return std::nullopt;
+  if (functions_->device_attribute(&value, static_cast<int>(attribute), device) != 0) return std::nullopt;
+  return value;
+}
+
+CudaStatus CudaContext::open(const CudaDriver& driver, int ordinal) {
+  const CudaDriver::Functions& f = driver.functions();
+  int device = 0;
+  if (const CudaStatus status{f.device_get(&device, ordinal), "cuDeviceGet"}; !status.ok()) return status;
+  void* context = nullptr;
+  if (const CudaStatus status{f.context_retain(&context, device), "cuDevicePrimaryCtxRetain"}; !status.ok()) {
+    return status;
+  }
+  driver_ = &driver;
+  device_ = device;
+  return {f.context_set_current(context), "cuCtxSetCurrent"};
+}
+
+CudaContext::~CudaContext() {
+  if (driver_) driver_->functions().context_release(device_);
+}
+
+CudaStatus CudaMemory::allocate(const CudaDriver& driver, std::int64_t bytes) {
+  *this = CudaMemory();
+  const CudaStatus status{driver.functions().memory_allocate(&address_, static_cast<std::size_t>(bytes)),
+                          "cuMemAlloc"};
+  if (status.ok()) {
+    driver_ = &driver;
+    bytes_ = bytes;
+  }
+  return status;
+}
+CudaMemory::~CudaMemory() {
+  if (driver_) driver_->functions().memory_free(address_);
+}
+void CudaMemory::swap(CudaMemory& other) {
+  std::swap(driver_, other.driver_);
+  std::swap(address_, other.address_);
+  std::swap(bytes_, other.bytes_);
+}
+CudaStatus CudaMemory::fill(std::int64_t offset, unsigned char value, std::int64_t bytes) const {
+  if (bytes == 0) return {};
+  return {driver_->functions().fill(address_ + static_cast<CudaAddress>(offset), value,
+                                    static_cast<std::size_t>(bytes)),
+          "cuMemsetD8"};
+}
+CudaStatus CudaMemory::write(std::int64_t offset, const void* from, std::int64_t bytes) const {
+  if (bytes == 0) return {};
+  return {driver_->functions().copy_to_device(address_ + static_cast<CudaAddress>(offset), from,
+                                              static_cast<std::size_t>(bytes)),
+          "cuMemcpyHtoD"};
+}
+CudaStatus CudaMemory::read(std::int64_t offset, void* to, std::int64_t bytes) const {
+  if (bytes == 0) return {};
+  return {driver_->functions().copy_to_host(to, address_ + static_cast<CudaAddress>(offset),
+                                            static_cast<std::size_t>(bytes)),
+          "cuMemcpyDtoH"};
+}
+
+CudaStatus CudaKernel::load(const CudaDriver& driver, const void* image, const std::string& entry) {
+  *this = CudaKernel();
+  if (const CudaStatus status{driver.functions().module_load(&module_, image), "cuModuleLoadData"};
+      !status.ok()) {
+    return status;
+  }
+  driver_ = &driver;
+  return {driver.functions().module_function(&function_, module_, entry.c_str()), "cuModuleGetFunction"};
+}
+CudaKernel::~CudaKernel() {
+  if (driver_) driver_->functions().module_unload(module_);
+}
+void CudaKernel::swap(CudaKernel& other) {
+  std::swap(driver_, other.driver_);
+  std::swap(module_, other.module_);
+  std::swap(function_, other.function_);
+}
+std::optional<int> CudaKernel::attribute(CudaFunctionAttribute attribute) const {
+  int value = 0;
+  if (driver_->functions().function_attribute(&value, static_cast<int>(attribute), function_) != 0)
+    return std::nullopt;
+  return value;
+}
+CudaStatus CudaKernel::allow_dynamic_shared(std::int64_t bytes) const {
+  return {driver_->functions().set_function_attribute(
+              function_, static_cast<int>(CudaFunctionAttribute::kMaxDynamicSharedBytes),
+              static_cast<int>(bytes)),
+          "cuFuncSetAttribute"};
+}
+
+CudaStatus CudaStream::open(const CudaDriver& driver) {
+  driver_ = &driver;
+  const CudaDriver::Functions& f = driver.functions();
+  if (const CudaStatus status{f.stream_create(&stream_, kStreamDefault), "cuStreamCreate"}; !status.ok()) {
+    return status;
+  }
+  if (const CudaStatus status{f.event_create(&begin_, 0), "cuEventCreate"}; !status.ok()) return status;
+  return {f.event_create(&end_, 0), "cuEventCreate"};
+}
+CudaStream::~CudaStream() {
+  if (!driver_) return;
+  if (begin_) driver_->functions().event_destroy(begin_);
+  if (end_) driver_->functions().event_destroy(end_);
+  if (stream_) driver_->functions().stream_destroy(stream_);
+}
+CudaStatus CudaStream::launch(const CudaKernel& kernel, const std::array<std::int64_t, 3>& grid,
+                              const std::array<std::int64_t, 3>& block, std::int64_t shared_bytes,
+                              void** arguments) const {
+  const auto u = [](std::int64_t value) { return static_cast<unsigned>(value); };
+  return {driver_->functions().launch(kernel.function(), u(grid[0]), u(grid[1]), u(grid[2]), u(block[0]),
+                                      u(block[1]), u(block[2]), u(shared_bytes), stream_, arguments, nullptr),
+          "cuLaunchKernel"};
+}
+CudaStatus CudaStream::fill(CudaAddress address, unsigned char value, std::int64_t bytes) const {
+  return {driver_->functions().fill_async(address, value, static_cast<std::size_t>(bytes), stream_),
+          "cuMemsetD8Async"};
+}
+CudaStatus CudaStream::record_begin() const {
+  return {driver_->functions().event_record(begin_, stream_), "cuEventRecord"};
+}
+CudaStatus CudaStream::record_end() const {
+  return {driver_->functions().event_record(end_, stream_), "cuEventRecord"};
+}
+CudaStatus CudaStream::wait() const {
+  return {driver_->functions().stream_synchronize(stream_), "cuStreamSynchronize"};
+}
+CudaStatus CudaStream::elapsed_us(double& us) const {
+  float milliseconds = 0;
+  const CudaStatus status{driver_->functions().event_elapsed(&milliseconds, begin_, end_),
+                          "cuEventElapsedTime"};
+  us = static_cast<double>(milliseconds) * 1000;
+  return status;
+}
+CudaStatus CudaStream::begin_capture() const {
+  return {driver_->functions().stream_begin_capture(stream_, kCaptureModeThreadLocal),
+          "cuStreamBeginCapture"};
+}
+CudaStatus CudaStream::end_capture(CudaGraph& graph) const {
+  void* captured = nullptr;
+  if (const CudaStatus status{driver_->functions().stream_end_capture(stream_, &captured),
+                              "cuStreamEndCapture"};
+      !status.ok()) {
+    return status;
+  }
+  const CudaStatus status{driver_->functions().graph_instantiate(&graph.executable_, captured, 0),
+                          "cuGraphInstantiateWithFlags"};
+  driver_->functions().graph_destroy(captured);
+  if (status.ok()) graph.driver_ = driver_;
+  return status;
+}
+CudaStatus CudaStream::launch(const CudaGraph& graph) const {
+  return {driver_->functions().graph_launch(graph.executable_, stream_), "cuGraphLaunch"};
+}
+CudaGraph::~CudaGraph() {
+  if (driver_) driver_->functions().graph_executable_destroy(executable_);
+}
+
+}  // namespace lehr

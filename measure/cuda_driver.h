@@ -1,0 +1,196 @@
+// The CUDA driver as RAII values over status codes. libcuda.so.1 is loaded when a CudaDriver is made and
+// never linked: cuda_device.cpp asks it what the GPU is, cuda_runner.cpp runs candidates with it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace lehr {
+
+/// What a driver call answered. CUDA Driver API 13.0, "Data types used by CUDA driver", enum CUresult.
+struct [[nodiscard]] CudaStatus {
+  int code = 0;
+  const char* call = "";  ///< the function that answered, "cuMemAlloc"
+
+  bool ok() const { return code == 0; }
+  bool out_of_memory() const { return code == 2; }
+  bool launch_timeout() const { return code == 702; }
+  /// The context is lost: every later call fails, and only a new process helps (per enum CUresult: contained,
+  /// illegal address or instruction, timeout, assert, hardware stack, launch failure, ECC, unknown).
+  bool sticky() const;
+};
+
+/// An address on the device.
+using CudaAddress = unsigned long long;
+
+/// Numbers of enum CUdevice_attribute.
+enum class CudaAttribute : int {
+  kMaxThreadsPerBlock = 1,
+  kSharedBytesPerBlock = 8,
+  kWarpSize = 10,
+  kClockKHz = 13,
+  kMultiprocessors = 16,
+  kMemoryClockKHz = 36,
+  kMemoryBusBits = 37,
+  kL2Bytes = 38,
+  kMaxThreadsPerMultiprocessor = 39,
+  kCapabilityMajor = 75,
+  kCapabilityMinor = 76,
+  kSharedBytesPerMultiprocessor = 81,
+  kRegistersPerMultiprocessor = 82,
+  kSharedBytesPerBlockOptIn = 97,
+  kMaxBlocksPerMultiprocessor = 106,
+};
+/// Numbers of enum CUfunction_attribute.
+enum class CudaFunctionAttribute : int {
+  kMaxThreadsPerBlock = 0,
+  kStaticSharedBytes = 1,
+  kLocalBytes = 3,
+  kRegisters = 4,
+  kMaxDynamicSharedBytes = 8,
+};
+
+/// The loaded driver: its function table. Must outlive everything that is made with it.
+class CudaDriver {
+ public:
+  struct Functions;
+
+  /// nullptr with a reason in `why_not` when the library is missing, lacks a function, or cuInit fails (no
+  /// GPU).
+  static std::unique_ptr<CudaDriver> open(const std::string& library, std::string& why_not);
+  ~CudaDriver();
+  CudaDriver(const CudaDriver&) = delete;
+  CudaDriver& operator=(const CudaDriver&) = delete;
+
+  /// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered) from cuStreamSynchronize"
+  std::string text_of(CudaStatus status) const;
+
+  std::string version() const;  ///< CUDA version that the driver supports: "13.0"
+  int device_count() const;
+  std::string device_name(int ordinal) const;  ///< "" when it cannot be told, as for the next two
+  std::string device_uuid(
+      int ordinal) const;  ///< "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", as nvidia-smi prints it
+  std::optional<int> attribute(int ordinal, CudaAttribute attribute) const;
+
+  const Functions& functions() const { return *functions_; }
+
+ private:
+  CudaDriver();
+  void* library_ = nullptr;
+  std::unique_ptr<Functions> functions_;
+};
+
+/// The device's primary context, current on the calling thread while this lives.
+class CudaContext {
+ public:
+  CudaContext() = default;
+  ~CudaContext();
+  CudaContext(const CudaContext&) = delete;
+  CudaContext& operator=(const CudaContext&) = delete;
+  CudaStatus open(const CudaDriver& driver, int ordinal);
+
+ private:
+  const CudaDriver* driver_ = nullptr;
+  int device_ = 0;
+};
+
+/// Device memory. Fills and writes are ordered before later work of a CudaStream, reads come after its
+/// earlier work.
+class CudaMemory {
+ public:
+  CudaMemory() = default;
+  CudaMemory(CudaMemory&& other) noexcept { swap(other); }
+  CudaMemory& operator=(CudaMemory&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~CudaMemory();
+  CudaStatus allocate(const CudaDriver& driver, std::int64_t bytes);
+
+  CudaAddress address() const { return address_; }
+  std::int64_t bytes() const { return bytes_; }
+  CudaStatus fill(std::int64_t offset, unsigned char value, std::int64_t bytes) const;
+  CudaStatus write(std::int64_t offset, const void* from, std::int64_t bytes) const;
+  CudaStatus read(std::int64_t offset, void* to, std::int64_t bytes) const;
+
+ private:
+  void swap(CudaMemory& other);
+  const CudaDriver* driver_ = nullptr;
+  CudaAddress address_ = 0;
+  std::int64_t bytes_ = 0;
+};
+
+/// A loaded cubin and one kernel of it.
+class CudaKernel {
+ public:
+  CudaKernel() = default;
+  CudaKernel(CudaKernel&& other) noexcept { swap(other); }
+  CudaKernel& operator=(CudaKernel&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~CudaKernel();
+  /// `image` is a cubin in memory. It is copied to the device.
+  CudaStatus load(const CudaDriver& driver, const void* image, const std::string& entry);
+
+  std::optional<int> attribute(CudaFunctionAttribute attribute) const;
+  /// Lets the kernel be launched with up to `bytes` of dynamic shared memory; needed above 48 KiB.
+  CudaStatus allow_dynamic_shared(std::int64_t bytes) const;
+  void* function() const { return function_; }
+
+ private:
+  void swap(CudaKernel& other);
+  const CudaDriver* driver_ = nullptr;
+  void* module_ = nullptr;
+  void* function_ = nullptr;
+};
+
+/// A stream with two timing events.
+class CudaStream {
+ public:
+  CudaStream() = default;
+  ~CudaStream();
+  CudaStream(const CudaStream&) = delete;
+  CudaStream& operator=(const CudaStream&) = delete;
+  CudaStatus open(const CudaDriver& driver);
+
+  CudaStatus launch(const CudaKernel& kernel, const std::array<std::int64_t, 3>& grid,
+                    const std::array<std::int64_t, 3>& block, std::int64_t shared_bytes,
+                    void** arguments) const;
+  CudaStatus fill(CudaAddress address, unsigned char value, std::int64_t bytes) const;  ///< does not wait
+  CudaStatus record_begin() const;
+  CudaStatus record_end() const;
+  CudaStatus wait() const;
+  /// Time between the two records, after wait(). The events' resolution is about 0.5 us.
+  CudaStatus elapsed_us(double& us) const;
+  /// Between begin and end, launches are recorded instead of run.
+  CudaStatus begin_capture() const;
+  CudaStatus end_capture(class CudaGraph& graph) const;
+  CudaStatus launch(const class CudaGraph& graph) const;
+
+ private:
+  const CudaDriver* driver_ = nullptr;
+  void* stream_ = nullptr;
+  void* begin_ = nullptr;
+  void* end_ = nullptr;
+};
+
+/// Captured launches that the device runs one after the other without the host in between.
+class CudaGraph {
+ public:
+  CudaGraph() = default;
+  ~CudaGraph();
+  CudaGraph(const CudaGraph&) = delete;
+  CudaGraph& operator=(const CudaGraph&) = delete;
+
+ private:
+  friend class CudaStream;
+  const CudaDriver* driver_ = nullptr;
+  void* executable_ = nullptr;
+};
+
+}  // namespace lehr

@@ -1,0 +1,293 @@
+// The CUDA runner's logic against a fake driver (fake_cuda_driver.cpp): order of calls, checks, sampling,
+// lost contexts.
+#include "measure/cuda_runner.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "measure/cuda_device.h"
+#include "measure/temp_dir.h"
+
+namespace lehr {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kFakeDriver = LEHR_FAKE_CUDA_DRIVER;
+constexpr std::int64_t kElements = 256;
+
+class CudaRunnerOnAFakeDriver : public testing::Test {
+ protected:
+  void SetUp() override {
+    library_ = dlopen(kFakeDriver, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library_, nullptr) << dlerror();
+    function<void(std::size_t)>("fake_cuda_reset")(std::size_t{1} << 30);
+    cubin_ = directory_.path() + "/candidate.cubin";
+    std::ofstream(cubin_) << "FAKE CUBIN";
+    problem_.tensors.resize(2);
+    problem_.tensors[0].elements = problem_.tensors[1].elements = kElements;
+    problem_.tensors[1].output = true;
+    for (int i = 0; i < kElements; ++i) {
+      problem_.tensors[0].values.push_back(static_cast<float>(i));
+      problem_.expected.push_back(static_cast<float>(2 * i));
+    }
+    problem_.tolerance = 1e-6;
+  }
+  void TearDown() override { dlclose(library_); }
+
+  template <typename Signature>
+  Signature* function(const char* name) {
+    return reinterpret_cast<Signature*>(dlsym(library_, name));
+  }
+  std::string calls() { return function<const char*()>("fake_cuda_calls")(); }
+  std::string calls_since(const std::string& before) { return calls().substr(before.size()); }
+
+  Candidate candidate(std::string entry, std::int64_t shared_bytes = 0) const {
+    Candidate candidate;
+    candidate.path = cubin_;
+    candidate.entry = std::move(entry);
+    candidate.launch.grid = {2, 1, 1};
+    candidate.launch.block = {128, 1, 1};
+    candidate.launch.shared_bytes = shared_bytes;
+    return candidate;
+  }
+  Fault check_fault(CudaRunner& runner, std::string entry) {
+    EXPECT_TRUE(std::holds_alternative<Resources>(runner.load(1, candidate(std::move(entry)))));
+    const auto checked = runner.check(1);
+    EXPECT_TRUE(std::holds_alternative<Fault>(checked));
+    return std::holds_alternative<Fault>(checked) ? std::get<Fault>(checked) : Fault{};
+  }
+
+  void* library_ = nullptr;
+  TempDir directory_;
+  std::string cubin_;
+  Problem problem_;
+};
+
+TEST_F(CudaRunnerOnAFakeDriver, AcceptsARightResult) {
+  CudaRunner runner(kFakeDriver);
+  runner.prepare(problem_, {});
+  const auto loaded = runner.load(0, candidate("doubles"));
+  ASSERT_TRUE(std::holds_alternative<Resources>(loaded));
+  EXPECT_EQ(std::get<Resources>(loaded).registers, 42);
+  EXPECT_EQ(std::get<Resources>(loaded).stack_bytes, 16);
+  EXPECT_EQ(std::get<Resources>(loaded).shared_bytes, 64);
+  const auto checked = runner.check(0);
+  ASSERT_TRUE(std::holds_alternative<Checked>(checked)) << std::get<Fault>(checked).failure.text;
+  EXPECT_EQ(std::get<Checked>(checked).max_error, 0);
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, PoisonsTheOutputBeforeEveryCheckedRun) {
+  CudaRunner runner(kFakeDriver);
+  runner.prepare(problem_, {});
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
+  ASSERT_TRUE(std::holds_alternative<Checked>(runner.check(0)));
+  const Fault fault =
+      check_fault(runner, "halves");  // the right values of the last run must not count for it
+  EXPECT_EQ(fault.failure.kind, FailureKind::kWrongResult);
+  EXPECT_THAT(fault.failure.text, HasSubstr("128"));
+  EXPECT_FALSE(fault.worker_lost);
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, FindsAWrongResult) {
+  CudaRunner runner(kFakeDriver);
+  runner.prepare(problem_, {});
+  EXPECT_EQ(check_fault(runner, "wrong").failure.kind, FailureKind::kWrongResult);
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, FindsWritesOutsideATensorAndBlamesNobodyElseForThem) {
+  CudaRunner runner(kFakeDriver);
+  runner.prepare(problem_, {});
+  EXPECT_THAT(check_fault(runner, "behind").failure.text, HasSubstr("12 bytes behind its end"));
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
+  EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(0)));
+  EXPECT_THAT(check_fault(runner, "before").failure.text, HasSubstr("8 bytes before its begin"));
+  EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(0)));
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, LosesTheWorkerOnAStickyError) {
+  CudaRunner runner(kFakeDriver);
+  runner.prepare(problem_, {});
+  const Fault fault = check_fault(runner, "illegal");
+  EXPECT_TRUE(fault.worker_lost);
+  EXPECT_EQ(fault.failure.kind, FailureKind::kCrash);
+  EXPECT_THAT(fault.failure.text,
+              HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)"));
+  EXPECT_THAT(fault.failure.text, HasSubstr("the worker is replaced"));
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, CallsALaunchTimeoutATimeout) {
+  CudaRunner runner(kFakeDriver);
+  runner.prepare(problem_, {});
+  const Fault fault = check_fault(runner, "forever");
+  EXPECT_TRUE(fault.worker_lost);
+  EXPECT_EQ(fault.failure.kind, FailureKind::kTimeout);
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, GoesOnAfterARefusedLaunch) {
+  CudaRunner runner(kFakeDriver);
+  runner.prepare(problem_, {});
+  const Fault fault = check_fault(runner, "refused");
+  EXPECT_FALSE(fault.worker_lost);
+  EXPECT_EQ(fault.failure.kind, FailureKind::kLaunch);
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(1, candidate("refused"))));
+  EXPECT_TRUE(std::holds_alternative<Fault>(runner.time(1, {})));
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
+  EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(0)));
+  EXPECT_TRUE(std::holds_alternative<Samples>(runner.time(0, {})));
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, ReportsWhatCannotBeLoaded) {
+  CudaRunner runner(kFakeDriver);
+  runner.prepare(problem_, {});
+  EXPECT_TRUE(std::holds_alternative<Fault>(runner.load(0, candidate("absent"))));
+  Candidate big = candidate("doubles");
+  big.launch.block = {512, 1, 1};
+  const auto refused = runner.load(0, big);
+  ASSERT_TRUE(std::holds_alternative<Fault>(refused));
+  EXPECT_THAT(std::get<Fault>(refused).failure.text, HasSubstr("512 threads"));
+  Candidate missing = candidate("doubles");
+  missing.path += ".gone";
+  EXPECT_TRUE(std::holds_alternative<Fault>(runner.load(0, missing)));
+  std::ofstream(cubin_) << "NO CUBIN AT ALL";
+  EXPECT_TRUE(std::holds_alternative<Fault>(runner.load(0, candidate("doubles"))));
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, AsksForSharedMemoryOnlyAbove48KiB) {
+  CudaRunner runner(kFakeDriver);
+  runner.prepare(problem_, {});
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles", 40 * 1024))));
+  EXPECT_THAT(calls(), Not(HasSubstr("cuFuncSetAttribute")));
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(1, candidate("wrong", 200 * 1024))));
+  EXPECT_EQ(function<int(const char*)>("fake_cuda_dynamic_shared")("wrong"), 200 * 1024);
+  EXPECT_TRUE(std::holds_alternative<Fault>(runner.load(2, candidate("wrong", 300 * 1024))));
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, FlushesTheCacheBeforeTheFirstEventOfASample) {
+  CudaRunner runner(kFakeDriver);
+  runner.prepare(problem_, {});
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
+  SampleRequest request;
+  request.min_samples = 1;
+  request.min_total_us = 0;
+  const std::string before = calls();
+  ASSERT_TRUE(std::holds_alternative<Samples>(runner.time(0, request)));
+  EXPECT_THAT(calls_since(before),
+              HasSubstr("cuMemsetD8Async cuEventRecord cuGraphLaunch cuEventRecord cuStreamSynchronize"));
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, GivesTimePerLaunchAndAsManySamplesAsAsked) {
+  CudaRunner runner(kFakeDriver);
+  runner.prepare(problem_, {});
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
+  SampleRequest request;  // a fake launch takes 15.625 us, so a sample of 1000 us has 64 of them
+  const std::string before = calls();
+  const auto timed = runner.time(0, request);
+  ASSERT_TRUE(std::holds_alternative<Samples>(timed));
+  const Samples& samples = std::get<Samples>(timed);
+  EXPECT_EQ(samples.us.size(), 15u);  // 15 ms of 1 ms samples
+  for (const double us : samples.us) EXPECT_EQ(us, 15.625);
+  const std::string since = calls_since(before);
+  std::size_t launches = 0;
+  for (std::size_t at = since.find("cuLaunchKernel"); at != std::string::npos;
+       at = since.find("cuLaunchKernel", at + 1)) {
+    ++launches;
+  }
+  EXPECT_EQ(launches, 1u + 64u);  // captured: once for the warm-up call, once for the samples
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, StopsEarlyOnAHopelessCandidate) {
+  CudaRunner runner(kFakeDriver);
+  runner.prepare(problem_, {});
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
+  SampleRequest request;
+  request.hopeless_us = 5;
+  const auto timed = runner.time(0, request);
+  ASSERT_TRUE(std::holds_alternative<Samples>(timed));
+  EXPECT_TRUE(std::get<Samples>(timed).hopeless);
+  EXPECT_EQ(std::get<Samples>(timed).us.size(), 3u);
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, TimesOneLaunchPerSampleWhenCold) {
+  CudaRunner runner(kFakeDriver);
+  RunSettings settings;
+  settings.cold = true;
+  runner.prepare(problem_, settings);
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
+  const auto timed = runner.time(0, {});
+  ASSERT_TRUE(std::holds_alternative<Samples>(timed));
+  EXPECT_EQ(std::get<Samples>(timed).us.size(), 960u);
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, MakesDoWithFewerSetsWhenMemoryIsShort) {
+  function<void(std::size_t)>("fake_cuda_reset")((2u << 20) +
+                                                 100 * 1024);  // the flush buffer and a little more
+  CudaRunner runner(kFakeDriver);
+  runner.prepare(problem_, {});
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
+  EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(0)));
+  EXPECT_TRUE(std::holds_alternative<Samples>(runner.time(0, {})));
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, SaysThatAProblemDoesNotFit) {
+  function<void(std::size_t)>("fake_cuda_reset")((2u << 20) + 1024);
+  CudaRunner runner(kFakeDriver);
+  try {
+    runner.prepare(problem_, {});
+    FAIL() << "it fitted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+    EXPECT_THAT(error.what(), HasSubstr("CUDA_ERROR_OUT_OF_MEMORY"));
+  }
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, FreesWhatItAllocated) {
+  {
+    CudaRunner runner(kFakeDriver);
+    runner.prepare(problem_, {});
+    runner.prepare(problem_, {});
+    ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
+    runner.unload(0);
+    ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(1, candidate("doubles"))));
+  }
+  EXPECT_EQ(function<int()>("fake_cuda_allocations")(), 0);
+  EXPECT_THAT(calls(), testing::EndsWith("cuDevicePrimaryCtxRelease "));
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, FillsTheDevicesLimits) {
+  std::string why_not;
+  const auto driver = CudaDriver::open(kFakeDriver, why_not);
+  ASSERT_TRUE(driver) << why_not;
+  const auto device = cuda_device_of(*driver, 0, why_not);
+  ASSERT_TRUE(device) << why_not;
+  EXPECT_EQ(device->name, "Fake H200");
+  EXPECT_EQ(device->driver, "13.0");
+  EXPECT_EQ(device->uuid, "GPU-00112233-4455-6677-8899-aabbccddeeff");
+  EXPECT_EQ(device->limits.arch, "sm_90a");
+  EXPECT_EQ(device->limits.shared_bytes_per_block, 232448);
+  EXPECT_NEAR(device->limits.peak_gflops_f32, 67000, 200);  // the data sheet's number
+  EXPECT_NEAR(device->limits.dram_gbytes_per_s, 4800, 150);
+  EXPECT_FALSE(cuda_device_of(*driver, 1, why_not));
+  EXPECT_THAT(why_not, HasSubstr("no cuda:1"));
+}
+
+TEST(CudaRunner, SaysThatTheDriverIsMissing) {
+  CudaRunner runner("libno_such_driver.so.1");
+  try {
+    runner.prepare({}, {});
+    FAIL() << "prepared without a driver";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+    EXPECT_THAT(error.what(), HasSubstr("libno_such_driver.so.1 was not found"));
+  }
+}
+
+}  // namespace
+}  // namespace lehr

@@ -1,0 +1,267 @@
+// A stand-in for libcuda.so.1, built as a shared object for tests: device memory is host memory, a "cubin" is
+// a text file whose kernels are known here by name, and every call is written down in order. Only what
+// measure/cuda_driver.cpp calls exists.
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int kOutOfMemory = 2;
+constexpr int kInvalidImage = 200;
+constexpr int kNotFound = 500;
+constexpr int kIllegalAddress = 700;
+constexpr int kOutOfResources = 701;
+constexpr int kLaunchTimeout = 702;
+
+struct Launch {
+  std::string kernel;
+  unsigned elements;
+  std::vector<float*> arguments;
+};
+
+struct State {
+  std::string calls;
+  int sticky = 0;
+  bool capturing = false;
+  std::vector<Launch> captured;
+  std::vector<std::vector<Launch>> graphs;
+  double clock_ms = 0;
+  std::size_t memory_left = std::size_t{1} << 30;
+  std::map<unsigned long long, std::size_t> allocations;
+  std::vector<std::string> functions;
+  std::map<void*, int> dynamic_shared;
+};
+
+State& state() {
+  static State state;
+  return state;
+}
+
+int note(const char* call) {
+  state().calls += call;
+  state().calls += ' ';
+  return state().sticky;
+}
+
+void run(const Launch& launch) {
+  State& s = state();
+  s.clock_ms += 1.0 / 64;  // exact in the float that the events give
+  if (launch.kernel == "illegal") s.sticky = kIllegalAddress;
+  if (launch.kernel == "forever") s.sticky = kLaunchTimeout;
+  if (s.sticky != 0) return;
+  const float* a = launch.arguments[0];
+  float* c = launch.arguments[1];
+  for (unsigned i = 0; i < launch.elements; ++i) {
+    if (launch.kernel == "halves" && i >= launch.elements / 2) break;
+    c[i] = launch.kernel == "wrong" ? 0.0f : 2.0f * a[i];
+  }
+  if (launch.kernel == "behind") c[launch.elements + 3] = 1;
+  if (launch.kernel == "before") c[-2] = 1;
+}
+
+}  // namespace
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+/// For tests.
+EXPORT const char* fake_cuda_calls() {
+  return state().calls.c_str();
+}
+EXPORT void fake_cuda_reset(std::size_t memory_bytes) {
+  state() = State();
+  state().memory_left = memory_bytes;
+}
+EXPORT int fake_cuda_allocations() {
+  return static_cast<int>(state().allocations.size());
+}
+EXPORT int fake_cuda_dynamic_shared(const char* kernel) {
+  for (const auto& [function, bytes] : state().dynamic_shared) {
+    if (state().functions[reinterpret_cast<std::size_t>(function) - 1] == kernel) return bytes;
+  }
+  return 0;
+}
+
+EXPORT int cuInit(unsigned) {
+  return note("cuInit");
+}
+EXPORT int cuDriverGetVersion(int* version) {
+  return *version = 13000, 0;
+}
+EXPORT int cuGetErrorName(int code, const char** name) {
+  switch (code) {
+    case kOutOfMemory:
+      return *name = "CUDA_ERROR_OUT_OF_MEMORY", 0;
+    case kIllegalAddress:
+      return *name = "CUDA_ERROR_ILLEGAL_ADDRESS", 0;
+    case kOutOfResources:
+      return *name = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", 0;
+    case kLaunchTimeout:
+      return *name = "CUDA_ERROR_LAUNCH_TIMEOUT", 0;
+    case kNotFound:
+      return *name = "CUDA_ERROR_NOT_FOUND", 0;
+    case kInvalidImage:
+      return *name = "CUDA_ERROR_INVALID_IMAGE", 0;
+  }
+  return 1;
+}
+EXPORT int cuGetErrorString(int code, const char** text) {
+  if (code == kIllegalAddress) return *text = "an illegal memory access was encountered", 0;
+  return *text = "a fake error", 0;
+}
+EXPORT int cuDeviceGetCount(int* count) {
+  return *count = 1, 0;
+}
+EXPORT int cuDeviceGet(int* device, int ordinal) {
+  return *device = ordinal, ordinal == 0 ? 0 : 101;
+}
+EXPORT int cuDeviceGetName(char* name, int size, int) {
+  std::strncpy(name, "Fake H200", static_cast<std::size_t>(size));
+  return 0;
+}
+EXPORT int cuDeviceGetUuid(unsigned char* uuid, int) {
+  for (int i = 0; i < 16; ++i) uuid[i] = static_cast<unsigned char>(i * 16 + i);
+  return 0;
+}
+EXPORT int cuDeviceGetAttribute(int* value, int attribute, int) {
+  // An H200's, but for the L2 (1 MiB keeps the fake quick).
+  static const std::map<int, int> values = {
+      {1, 1024},  {8, 49152}, {10, 32}, {13, 1980000}, {16, 132},   {36, 3201000}, {37, 6144}, {38, 1 << 20},
+      {39, 2048}, {75, 9},    {76, 0},  {81, 233472},  {82, 65536}, {97, 232448},  {106, 32}};
+  const auto found = values.find(attribute);
+  if (found == values.end()) return 1;
+  *value = found->second;
+  return 0;
+}
+EXPORT int cuDevicePrimaryCtxRetain(void** context, int) {
+  *context = &state();
+  return note("cuDevicePrimaryCtxRetain");
+}
+EXPORT int cuDevicePrimaryCtxRelease_v2(int) {
+  return note("cuDevicePrimaryCtxRelease");
+}
+EXPORT int cuCtxSetCurrent(void*) {
+  return note("cuCtxSetCurrent");
+}
+
+EXPORT int cuMemAlloc_v2(unsigned long long* address, std::size_t bytes) {
+  if (bytes > state().memory_left) return kOutOfMemory;
+  state().memory_left -= bytes;
+  *address = reinterpret_cast<unsigned long long>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  state().allocations[*address] = bytes;
+  return note("cuMemAlloc");
+}
+EXPORT int cuMemFree_v2(unsigned long long address) {
+  state().memory_left += state().allocations[address];
+  state().allocations.erase(address);
+  std::free(reinterpret_cast<void*>(address));
+  return note("cuMemFree");
+}
+EXPORT int cuMemcpyHtoD_v2(unsigned long long to, const void* from, std::size_t bytes) {
+  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  return state().sticky;
+}
+EXPORT int cuMemcpyDtoH_v2(void* to, unsigned long long from, std::size_t bytes) {
+  std::memcpy(to, reinterpret_cast<void*>(from), bytes);
+  return note("cuMemcpyDtoH");
+}
+EXPORT int cuMemsetD8_v2(unsigned long long to, unsigned char value, std::size_t bytes) {
+  std::memset(reinterpret_cast<void*>(to), value, bytes);
+  return note("cuMemsetD8");
+}
+EXPORT int cuMemsetD8Async(unsigned long long to, unsigned char value, std::size_t bytes, void*) {
+  std::memset(reinterpret_cast<void*>(to), value, bytes);
+  return note("cuMemsetD8Async");
+}
+
+EXPORT int cuModuleLoadData(void** module, const void* image) {
+  if (std::memcmp(image, "FAKE CUBIN", 10) != 0) return kInvalidImage;
+  *module = &state();
+  return note("cuModuleLoadData");
+}
+EXPORT int cuModuleUnload(void*) {
+  return note("cuModuleUnload");
+}
+EXPORT int cuModuleGetFunction(void** function, void*, const char* name) {
+  if (std::string(name) == "absent") return kNotFound;
+  state().functions.push_back(name);
+  *function = reinterpret_cast<void*>(state().functions.size());
+  return note("cuModuleGetFunction");
+}
+EXPORT int cuFuncGetAttribute(int* value, int attribute, void*) {
+  static const std::map<int, int> values = {{0, 256}, {1, 64}, {3, 16}, {4, 42}};
+  const auto found = values.find(attribute);
+  if (found == values.end()) return 1;
+  *value = found->second;
+  return 0;
+}
+EXPORT int cuFuncSetAttribute(void* function, int attribute, int value) {
+  if (attribute != 8 || value > 232448) return 1;
+  state().dynamic_shared[function] = value;
+  return note("cuFuncSetAttribute");
+}
+EXPORT int cuLaunchKernel(void* function, unsigned grid_x, unsigned, unsigned, unsigned block_x, unsigned,
+                          unsigned, unsigned, void*, void** arguments, void**) {
+  Launch launch{state().functions[reinterpret_cast<std::size_t>(function) - 1], grid_x * block_x, {}};
+  if (launch.kernel == "refused") return kOutOfResources;
+  for (int i = 0; i < 2; ++i) launch.arguments.push_back(*static_cast<float**>(arguments[i]));
+  if (state().capturing) {
+    state().captured.push_back(launch);
+  } else {
+    run(launch);
+  }
+  note("cuLaunchKernel");
+  return 0;  // launches are asynchronous: what goes wrong shows at the next synchronisation
+}
+EXPORT int cuStreamCreate(void** stream, unsigned) {
+  return *stream = &state(), note("cuStreamCreate");
+}
+EXPORT int cuStreamDestroy_v2(void*) {
+  return note("cuStreamDestroy");
+}
+EXPORT int cuStreamSynchronize(void*) {
+  return note("cuStreamSynchronize");
+}
+EXPORT int cuStreamBeginCapture_v2(void*, int) {
+  state().capturing = true;
+  state().captured.clear();
+  return note("cuStreamBeginCapture");
+}
+EXPORT int cuStreamEndCapture(void*, void** graph) {
+  state().capturing = false;
+  *graph = &state().captured;
+  return note("cuStreamEndCapture");
+}
+EXPORT int cuEventCreate(void** event, unsigned) {
+  return *event = new double(0), 0;
+}
+EXPORT int cuEventDestroy_v2(void* event) {
+  delete static_cast<double*>(event);
+  return 0;
+}
+EXPORT int cuEventRecord(void* event, void*) {
+  *static_cast<double*>(event) = state().clock_ms;
+  return note("cuEventRecord");
+}
+EXPORT int cuEventElapsedTime(float* ms, void* begin, void* end) {
+  *ms = static_cast<float>(*static_cast<double*>(end) - *static_cast<double*>(begin));
+  return 0;
+}
+EXPORT int cuGraphInstantiateWithFlags(void** executable, void*, unsigned long long) {
+  state().graphs.push_back(state().captured);
+  *executable = reinterpret_cast<void*>(state().graphs.size());
+  return note("cuGraphInstantiate");
+}
+EXPORT int cuGraphDestroy(void*) {
+  return note("cuGraphDestroy");
+}
+EXPORT int cuGraphExecDestroy(void*) {
+  return note("cuGraphExecDestroy");
+}
+EXPORT int cuGraphLaunch(void* executable, void*) {
+  for (const Launch& launch : state().graphs[reinterpret_cast<std::size_t>(executable) - 1]) run(launch);
+  note("cuGraphLaunch");
+  return 0;
+}
