@@ -7,6 +7,8 @@
 namespace lehr {
 namespace {
 
+constexpr std::size_t kMinChains = 16;
+
 bool accept(double now, double next, double temperature, Rng& rng) {
   if (next >= now) return true;
   if (!(temperature > 0) || !std::isfinite(next)) return false;
@@ -15,10 +17,10 @@ bool accept(double now, double next, double temperature, Rng& rng) {
 
 }  // namespace
 
-void Chains::start(const Space& space, std::span<const Config> seeds, Rng& rng) {
-  const auto seeded = static_cast<std::size_t>(options_.restart_share * static_cast<double>(options_.chains));
+void Chains::start(const Space& space, std::span<const Config> seeds, std::size_t count, Rng& rng) {
+  const auto seeded = static_cast<std::size_t>(options_.restart_share * static_cast<double>(count));
   for (std::size_t i = 0; i < std::min(seeds.size(), seeded); ++i) states_.push_back(seeds[i]);
-  while (states_.size() < options_.chains) {
+  while (states_.size() < count) {
     auto config = space.try_sample(rng);
     if (!config) return;
     states_.push_back(*std::move(config));
@@ -42,7 +44,9 @@ void Chains::restart_worst(const Space& space, std::span<const Config> seeds, Sc
 
 void Chains::run(const Space& space, std::span<const Config> seeds, ScoredPool& pool, Rng& rng) {
   if (states_.empty()) {
-    start(space, seeds, rng);
+    const std::size_t affordable =
+        std::max(kMinChains, pool.left() / std::max<std::size_t>(options_.min_steps, 1));
+    start(space, seeds, std::min(options_.chains, affordable), rng);
   } else {
     restart_worst(space, seeds, pool, rng);
   }
@@ -60,7 +64,7 @@ void Chains::run(const Space& space, std::span<const Config> seeds, ScoredPool& 
     }
     const std::vector<double> next = pool.score(moved);
     const double progress = static_cast<double>(step + 1) / static_cast<double>(steps);
-    const double temperature = (1 - progress) * pool.spread();
+    const double temperature = options_.temperature * (1 - progress) * pool.spread();
     for (std::size_t i = 0; i < states_.size(); ++i) {
       if (!accept(scores[i], next[i], temperature, rng)) continue;
       std::swap(states_[i], moved[i]);

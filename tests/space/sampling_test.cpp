@@ -1,0 +1,143 @@
+// Sampling: uniform, valid, deterministic, and of a cost that does not follow the size of the product.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+#include "space/space.h"
+#include "tests/space/spaces.h"
+
+namespace lehr {
+namespace {
+
+using Counts = std::unordered_map<Config, int, ConfigHash>;
+
+// Standard deviations by which the chi-square statistic of `counts` over `valid` exceeds its mean.
+double chi_square_excess(const Counts& counts, const std::vector<Config>& valid, int draws) {
+  const double expected = static_cast<double>(draws) / static_cast<double>(valid.size());
+  double statistic = 0;
+  for (const Config& config : valid) {
+    const auto found = counts.find(config);
+    const double count = found == counts.end() ? 0 : found->second;
+    statistic += (count - expected) * (count - expected) / expected;
+  }
+  const double freedom = static_cast<double>(valid.size()) - 1;
+  return (statistic - freedom) / std::sqrt(2 * freedom);
+}
+
+// What sample() must not do: each knob uniform over what its prefix allows.
+std::optional<Config> prefix_sample(const FamilySpace& family, Rng& rng) {
+  std::vector<std::int64_t> values;
+  for (std::size_t i = 0; i < family.knobs().size(); ++i) {
+    const auto allowed = family.values_after(values, i);
+    if (allowed.empty()) return std::nullopt;
+    values.push_back(allowed[rng.below(allowed.size())]);
+    if (!family.holds(values)) return std::nullopt;
+  }
+  return family.config_of(values);
+}
+
+TEST(SpaceSampling, IsUniformOverTheValidConfigsOfAFamily) {
+  const Space space = testing::small_space();
+  const FamilySpace& family = space.families()[0];
+  const auto valid = testing::brute_force(space);
+  ASSERT_GT(valid.size(), 50U);
+  const int draws = 400 * static_cast<int>(valid.size());
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    Rng rng(seed);
+    Counts uniform;
+    Counts by_prefix;
+    for (int i = 0; i < draws; ++i) ++uniform[family.sample(rng).value()];
+    for (int i = 0; i < draws;) {
+      if (const auto config = prefix_sample(family, rng)) {
+        ++by_prefix[*config];
+        ++i;
+      }
+    }
+    EXPECT_EQ(uniform.size(), valid.size()) << "seed " << seed;
+    EXPECT_LT(std::abs(chi_square_excess(uniform, valid, draws)), 4) << "seed " << seed;
+    EXPECT_GT(chi_square_excess(by_prefix, valid, draws), 100) << "the test cannot tell; seed " << seed;
+  }
+}
+
+TEST(SpaceSampling, NeverReturnsAnInvalidConfig) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const Space space = testing::random_space(seed);
+    if (testing::brute_force(space).empty()) continue;
+    Rng rng(seed);
+    for (int i = 0; i < 20; ++i) {
+      const Config config = space.sample(rng);
+      EXPECT_EQ(space.why_invalid(config), std::nullopt) << to_text(config) << ", seed " << seed;
+    }
+  }
+}
+
+TEST(SpaceSampling, GivesEveryFamilyTheSameShare) {
+  const Space space = testing::two_family_space();
+  Rng rng(5);
+  int few = 0;
+  for (int i = 0; i < 10'000; ++i) few += space.sample(rng).family == "few" ? 1 : 0;
+  EXPECT_NEAR(few, 5'000, 4 * 50);
+}
+
+TEST(SpaceSampling, PassesOverAFamilyWithoutValidConfigs) {
+  FamilySpace empty("empty");
+  empty.add_dependent("k", "", {1, 2}, [](const Point&) { return std::vector<std::int64_t>{}; });
+  FamilySpace full("full");
+  full.add("k", "", {1, 2});
+  Rng rng(1);
+  const Space both({empty, full});
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(both.sample(rng).family, "full");
+  EXPECT_EQ(empty.sample(rng), std::nullopt);
+  EXPECT_EQ(Space({empty}).try_sample(rng), std::nullopt);
+  try {
+    Space({empty}).sample(rng);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
+  }
+}
+
+TEST(SpaceSampling, IsDeterministicBySeed) {
+  const Space space = testing::gemm_like_space();
+  Rng a(42);
+  Rng b(42);
+  Rng c(43);
+  int differing = 0;
+  for (int i = 0; i < 100; ++i) {
+    const Config config = space.sample(a);
+    EXPECT_EQ(config, space.sample(b));
+    differing += config == space.sample(c) ? 0 : 1;
+  }
+  EXPECT_GT(differing, 95);
+}
+
+TEST(SpaceSampling, CostsNothingThatFollowsTheSizeOfTheProduct) {
+  const Space space = testing::huge_space();
+  ASSERT_GT(space.families()[0].product_size(), 1e12);
+  Rng rng(7);
+  const double share = space.size_estimate(rng, 20'000) / space.families()[0].product_size();
+  ASSERT_GE(share, 0.01);
+  ASSERT_LE(share, 0.2) << "rejection is not exercised";
+  const auto start = std::chrono::steady_clock::now();
+  constexpr int kSamples = 2'000;
+  for (int i = 0; i < kSamples; ++i) space.sample(rng);
+  const std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - start;
+  // About 2 us were measured; the limit leaves room for a loaded machine and an unoptimised build.
+  EXPECT_LT(spent.count() / kSamples, 50);
+}
+
+TEST(SpaceSize, EstimateIsNearTheCount) {
+  const Space small = testing::small_space();
+  const Space two = testing::two_family_space();
+  Rng rng(3);
+  const auto count = static_cast<double>(testing::brute_force(small).size());
+  EXPECT_NEAR(small.size_estimate(rng, 50'000), count, 0.1 * count);
+  EXPECT_DOUBLE_EQ(two.size_estimate(rng), 3 + 8 * 8 * 6);
+}
+
+}  // namespace
+}  // namespace lehr

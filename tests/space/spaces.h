@@ -1,0 +1,27 @@
+// Spaces for tests: small ones whose valid configs can be listed, huge ones, and random ones for property
+// tests.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "space/space.h"
+
+namespace lehr::testing {
+
+/// 5 knobs, two of them dependent (one has dead ends), two constraints; about a hundred valid configs.
+Space small_space();
+/// Two families of very different size: "few" (3 valid configs) and "many" (some hundred).
+Space two_family_space();
+/// One family in the manner of a GPU GEMM: 12 knobs, two dependent, two constraints; 7e7 valid configs.
+Space gemm_like_space();
+/// More than 1e12 points, of which a few percent are valid.
+Space huge_space();
+/// A space drawn at random: 1-3 families of 1-6 knobs, dependent knobs with dead ends, constraints. May be
+/// empty.
+Space random_space(std::uint64_t seed);
+
+/// All valid configs, found without GridCursor: why_invalid on every point of the product.
+std::vector<Config> brute_force(const Space& space);
+
+}  // namespace lehr::testing
