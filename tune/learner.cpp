@@ -1,13 +1,38 @@
-// The refit policy.
+// The refit policy and the joint score.
 #include "tune/learner.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
 
 namespace lehr {
+namespace {
+
+// However sure the validity model is of a failure, it costs a candidate at most 4 standard deviations: it can
+// be wrong.
+constexpr double kLeastChance = 0.02;
+
+double standard_deviation(const std::vector<double>& values) {
+  double mean = 0, square = 0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  for (const double value : values)
+    square += (value - mean) * (value - mean) / static_cast<double>(values.size());
+  return std::sqrt(square);
+}
+
+}  // namespace
 
 void Learner::add(std::span<const float> row, double time_us) {
   rows_.append(row);
   times_us_.push_back(time_us);
+  tried_.append(row);
+  valid_.push_back(true);
+}
+
+void Learner::add_failure(std::span<const float> row) {
+  tried_.append(row);
+  valid_.push_back(false);
 }
 
 void Learner::add_evidence(std::span<const float> row, double time_us) {
@@ -19,16 +44,28 @@ bool Learner::refit_if_due() {
   if (!model_) return false;
   const bool use_evidence = !evidence_us_.empty() && times_us_.size() < kTrustOwn;
   const std::size_t first = use_evidence ? 4 : kFirstFit;
-  const std::size_t due = fitted_ ? std::max(kFirstFit, rows_at_fit_ / 8) : first;
+  const std::size_t due = fitted() ? std::max(kFirstFit, rows_at_fit_ / 8) : first;
   if (times_us_.size() < rows_at_fit_ + due) return false;
   Dataset data;
   if (use_evidence) append_group(data, evidence_, evidence_us_);
   append_group(data, rows_, times_us_);
   model_->fit(data);
+  if (validity_) validity_->fit(tried_, valid_);
+  const double deviation = standard_deviation(model_->predict(rows_));
+  scale_ = deviation > 1e-9 ? deviation : 1;
   rows_at_fit_ = times_us_.size();
-  fitted_ = true;
   ++fits_;
   return true;
+}
+
+std::vector<double> Learner::predict(const FeatureMatrix& rows) const {
+  CHECK(fitted());
+  std::vector<double> scores = model_->predict(rows);
+  for (double& score : scores) score /= scale_;
+  if (!validity_ || !validity_->learnt()) return scores;
+  const std::vector<double> chances = validity_->predict(rows);
+  for (std::size_t i = 0; i < scores.size(); ++i) scores[i] += std::log(std::max(kLeastChance, chances[i]));
+  return scores;
 }
 
 }  // namespace lehr

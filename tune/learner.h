@@ -1,20 +1,23 @@
-// When and on what the cost model is fitted during a session.
+// When and on what the models are fitted during a session, and the score that they give together.
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "costmodel/model.h"
+#include "costmodel/validity_model.h"
 
 namespace lehr {
 
-/// Collects feature rows with times and refits the model now and then. Counts, never clocks, decide: the same
+/// Collects feature rows with their outcomes and refits now and then. Counts, never clocks, decide: the same
 /// trials give the same models.
 class Learner {
  public:
-  /// Borrows `model`; nullptr: nothing is ever learnt.
-  explicit Learner(CostModel* model) : model_(model) {}
+  /// Borrows both. `model` nullptr: nothing is ever learnt; `validity` nullptr: failures teach nothing.
+  Learner(CostModel* model, ValidityModel* validity) : model_(model), validity_(validity) {}
 
   void add(std::span<const float> row, double time_us);
+  void add_failure(std::span<const float> row);
   /// Rows of another device or template version. They are learnt from, as a group of their own, until the
   /// session has kTrustOwn rows: similar in shape, but not this device's truth.
   void add_evidence(std::span<const float> row, double time_us);
@@ -22,19 +25,25 @@ class Learner {
   /// Fits when enough rows are new: at least 12 in the beginning, then an eighth of all rows, so that the
   /// total time of fitting stays proportional to the last fit. Returns whether it did.
   bool refit_if_due();
-  /// The fitted model, or nullptr before the first fit.
-  const CostModel* model() const { return fitted_ ? model_ : nullptr; }
+  bool fitted() const { return fits_ > 0; }
   int fits() const { return fits_; }
+
+  /// Higher is better, comparable between the calls after one fit: the model's score in units of its standard
+  /// deviation over the measured rows, plus ln P(valid). CHECKs fitted().
+  std::vector<double> predict(const FeatureMatrix& rows) const;
 
   static constexpr std::size_t kFirstFit = 12;
   static constexpr std::size_t kTrustOwn = 64;
 
  private:
   CostModel* model_;
-  FeatureMatrix rows_{feature_table().size()}, evidence_{feature_table().size()};
+  ValidityModel* validity_;
+  FeatureMatrix rows_{feature_table().size()}, evidence_{feature_table().size()},
+      tried_{feature_table().size()};
   std::vector<double> times_us_, evidence_us_;
+  std::vector<bool> valid_;  // of tried_
   std::size_t rows_at_fit_ = 0;
-  bool fitted_ = false;
+  double scale_ = 1;  // standard deviation of the model's scores over rows_
   int fits_ = 0;
 };
 

@@ -74,7 +74,7 @@ FeatureMatrix Scorer::features(std::span<const Config> configs) {
   return matrix;
 }
 
-std::vector<double> Scorer::score(std::span<const Config> configs, const CostModel& model) {
+std::vector<double> Scorer::score(std::span<const Config> configs, const Predict& predict) {
   scored_ += configs.size();
   FeatureMatrix matrix(columns_);
   std::vector<std::size_t> usable;
@@ -86,7 +86,7 @@ std::vector<double> Scorer::score(std::span<const Config> configs, const CostMod
   }
   std::vector<double> scores(configs.size(), -std::numeric_limits<double>::infinity());
   if (usable.empty()) return scores;
-  const std::vector<double> predicted = model.predict(matrix);
+  const std::vector<double> predicted = predict(matrix);
   for (std::size_t j = 0; j < usable.size(); ++j) scores[usable[j]] = predicted[j];
   return scores;
 }

@@ -2,17 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
-#include "costmodel/model.h"
+#include "costmodel/features.h"
 #include "search/strategy.h"
 #include "tune/pool.h"
 #include "tune/task.h"
 
 namespace lehr {
+
+/// Feature rows -> one score each, higher is better.
+using Predict = std::function<std::vector<double>(const FeatureMatrix&)>;
 
 /// Lowers and featurises on `threads` threads, remembers the rows of this session, and asks a model.
 /// Quiet between calls: no thread of its own runs while candidates are timed.
@@ -23,8 +27,8 @@ class Scorer {
 
   /// One row per config. A config that cannot be lowered gets a row of zeros.
   FeatureMatrix features(std::span<const Config> configs);
-  /// `model`'s score per config, higher is better; a config that cannot be lowered gets -infinity.
-  std::vector<double> score(std::span<const Config> configs, const CostModel& model);
+  /// `predict`'s score per config, higher is better; a config that cannot be lowered gets -infinity.
+  std::vector<double> score(std::span<const Config> configs, const Predict& predict);
 
   std::uint64_t scored() const { return scored_; }  ///< configs that were scored
   std::uint64_t lowered() const {

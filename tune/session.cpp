@@ -47,7 +47,7 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
                       failure ? first_line(failure->text) : to_text(trial.config));
              }),
       scorer_(candidates_, task.device.limits, options.threads),
-      learner_(parts_.model),
+      learner_(parts_.model, parts_.validity),
       rng_(Rng(options.seed).fork("search")) {
   CHECK(!candidates.defaults.empty(), "a task without a default");
   summary_.workload = to_text(task.workload);
@@ -108,7 +108,11 @@ void Session::learn(const std::vector<std::size_t>& positions) {
   for (const std::size_t at : positions) {
     const Trial& trial = trials_.all()[at];
     observed.push_back(observed_of(trial, best ? *best->time_us() : 0));
-    if (trial.time_us()) learner_.add(scorer_.features({&trial.config, 1}).row(0), *trial.time_us());
+    const FeatureMatrix row = scorer_.features({&trial.config, 1});
+    if (trial.time_us())
+      learner_.add(row.row(0), *trial.time_us());
+    else
+      learner_.add_failure(row.row(0));
   }
   if (!observed.empty()) parts_.strategy->observe(observed);
 }
@@ -163,18 +167,21 @@ std::size_t Session::batch_size(std::size_t wanted) const {
 }
 
 std::vector<Pick> Session::propose(std::size_t count) {
-  const CostModel* model = learner_.model() ? learner_.model() : parts_.prior;
+  Predict predict;
+  if (learner_.fitted())
+    predict = [this](const FeatureMatrix& rows) { return learner_.predict(rows); };
+  else if (parts_.prior)
+    predict = [this](const FeatureMatrix& rows) { return parts_.prior->predict(rows); };
   Score score;
-  if (model)
-    score = [this, model](std::span<const Config> configs) { return scorer_.score(configs, *model); };
+  if (predict) score = [&](std::span<const Config> configs) { return scorer_.score(configs, predict); };
   const std::vector<Config> configs = parts_.strategy->propose(count, trials_.seen(), score, rng_);
   std::vector<Pick> picks;
   for (const Config& config : configs) picks.push_back({config, options_.strategy, std::nullopt});
-  if (!model || picks.empty()) return picks;
-  const std::vector<double> scores = scorer_.score(configs, *model);
+  if (!predict || picks.empty()) return picks;
+  const std::vector<double> scores = score(configs);
   for (std::size_t i = 0; i < picks.size(); ++i) picks[i].predicted = scores[i];
-  if (const Trial* best = trials_.best(); best && learner_.model())
-    model_expects_gain_ = std::ranges::max(scores) > scorer_.score({&best->config, 1}, *model)[0];
+  if (const Trial* best = trials_.best(); best && learner_.fitted())
+    model_expects_gain_ = std::ranges::max(scores) > score({&best->config, 1})[0];
   return picks;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "costmodel/model.h"
+#include "costmodel/validity_model.h"
 #include "database/database.h"
 #include "measure/measurer.h"
 #include "search/strategy.h"
@@ -35,8 +36,9 @@ struct SessionParts {
   Measurer* measurer = nullptr;
   Strategy* strategy = nullptr;
   Database* database = nullptr;
-  CostModel* model = nullptr;        ///< fitted as trials arrive; nullptr: the strategy works without scores
-  const CostModel* prior = nullptr;  ///< scores before the first fit; nullptr: none
+  CostModel* model = nullptr;         ///< fitted as trials arrive; nullptr: the strategy works without scores
+  ValidityModel* validity = nullptr;  ///< learns from failures; nullptr: nothing does
+  const CostModel* prior = nullptr;   ///< scores before the first fit; nullptr: none
   const std::atomic<bool>* interrupted = nullptr;  ///< nullptr: never
   EventSink on_event;                              ///< may be empty
   std::function<double()> now_s;                   ///< monotonic seconds; empty: the steady clock

@@ -1,0 +1,73 @@
+// The fake's contest follows the arithmetic that ContestEntry documents.
+#include "fake_measurer.h"
+
+#include <algorithm>
+
+namespace lehr::testing {
+namespace {
+
+constexpr int kRounds = 9;
+
+double quantile(std::vector<double> values, double share) {
+  std::ranges::sort(values);
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+}  // namespace
+
+void FakeMeasurer::prepare(const Problem&) {
+  ++prepared;
+}
+
+std::vector<Outcome> FakeMeasurer::measure(std::span<const Source> sources,
+                                           const std::function<void(std::size_t, const Outcome&)>& done) {
+  std::vector<Outcome> outcomes;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (before_trial) before_trial(static_cast<int>(measured.size()));
+    clock_->now_s += trial_s_;
+    measured.push_back(sources[i].entry);
+    outcomes.push_back(outcome_of_(sources[i]));
+    if (auto* timing = std::get_if<Timing>(&outcomes.back())) timing->run_s = trial_s_ / 2;
+    done(i, outcomes.back());
+  }
+  return outcomes;
+}
+
+std::vector<ContestEntry> FakeMeasurer::contest(std::span<const Source> sources,
+                                                std::span<const std::string> baselines, double budget_s) {
+  last_budget_s = budget_s;
+  clock_->now_s += budget_s;
+  contested.clear();
+  std::vector<ContestEntry> entries;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    contested.push_back(sources[i].entry);
+    ContestEntry entry;
+    entry.name = "source " + std::to_string(i);
+    for (int round = 0; round < kRounds; ++round)
+      entry.round_us.push_back(contest_us ? contest_us(sources[i], round)
+                                          : std::get<Timing>(outcome_of_(sources[i])).time_us);
+    entries.push_back(std::move(entry));
+  }
+  for (const std::string& name : baselines) {
+    ContestEntry entry;
+    entry.name = name;
+    if (name == "absent")
+      entry.missing = "libabsent.so is not installed";
+    else
+      entry.round_us.assign(kRounds, baseline_us);
+    entries.push_back(std::move(entry));
+  }
+  for (ContestEntry& entry : entries) {
+    if (entry.round_us.empty()) continue;
+    std::vector<double> ratios;
+    for (int round = 0; round < kRounds; ++round)
+      ratios.push_back(entries[0].round_us[static_cast<std::size_t>(round)] /
+                       entry.round_us[static_cast<std::size_t>(round)]);
+    entry.time_us = quantile(entry.round_us, 0.5);
+    entry.ratio = quantile(ratios, 0.5);
+    entry.ratio_spread = quantile(ratios, 0.75) - quantile(ratios, 0.25);
+  }
+  return entries;
+}
+
+}  // namespace lehr::testing

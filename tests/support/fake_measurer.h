@@ -1,0 +1,52 @@
+// A measurer without a machine: outcomes come from a function of the source, time from a clock that tests
+// own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "measure/measurer.h"
+
+namespace lehr::testing {
+
+/// Seconds that pass only when someone says so.
+struct FakeClock {
+  double now_s = 0;
+};
+
+/// One call per candidate; a contest re-times with `contest_us`. Counts what it was asked.
+class FakeMeasurer : public Measurer {
+ public:
+  using OutcomeOf = std::function<Outcome(const Source&)>;
+
+  /// `outcome_of` decides; each trial takes `trial_s` on `clock`.
+  FakeMeasurer(OutcomeOf outcome_of, FakeClock& clock, double trial_s = 0.05)
+      : outcome_of_(std::move(outcome_of)), clock_(&clock), trial_s_(trial_s) {}
+
+  void prepare(const Problem& problem) override;
+  std::vector<Outcome> measure(std::span<const Source> sources,
+                               const std::function<void(std::size_t, const Outcome&)>& done) override;
+  std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const std::string> baselines,
+                                    double budget_s) override;
+
+  /// Called before each trial; tests use it to interrupt.
+  std::function<void(int trial)> before_trial;
+  /// Times in a contest, in round `round`; empty: the time of outcome_of.
+  std::function<double(const Source&, int round)> contest_us;
+  /// Time of every baseline but "absent", which is reported as missing.
+  double baseline_us = 50;
+
+  int prepared = 0;
+  std::vector<std::string> measured;   ///< entries, in order
+  std::vector<std::string> contested;  ///< entries of the last contest
+  double last_budget_s = 0;
+
+ private:
+  OutcomeOf outcome_of_;
+  FakeClock* clock_;
+  double trial_s_;
+};
+
+}  // namespace lehr::testing

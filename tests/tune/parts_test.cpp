@@ -1,0 +1,222 @@
+// The small parts: stop rules, pool, scorer, learner, trials, judgement, summary.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "support.h"
+#include "tune/finals.h"
+#include "tune/learner.h"
+#include "tune/pool.h"
+#include "tune/scorer.h"
+#include "tune/stop.h"
+#include "tune/trials.h"
+
+namespace lehr::testing {
+namespace {
+
+TEST(StopRules, FireAtTheirLimitAndNotBefore) {
+  const StopRules rules = {
+      .trials = 10, .time_s = 60, .plateau_trials = 5, .plateau_gain = 0.01, .failing_trials = 8};
+  const auto at = [&](Standing standing) { return should_stop(rules, standing); };
+  EXPECT_EQ(at({.trials = 9, .timed = 9}), std::nullopt);
+  EXPECT_EQ(at({.trials = 10, .timed = 9}), StopReason::kTrials);
+  EXPECT_EQ(at({.trials = 1, .timed = 1, .elapsed_s = 51, .finals_s = 8}), std::nullopt);
+  EXPECT_EQ(at({.trials = 1, .timed = 1, .elapsed_s = 52, .finals_s = 8}), StopReason::kTime);
+  EXPECT_EQ(at({.trials = 8, .timed = 0}), StopReason::kFailing);
+  EXPECT_EQ(at({.trials = 8, .timed = 1}), std::nullopt);
+  EXPECT_EQ(at({.trials = 9, .timed = 9, .trials_since_gain = 5, .model_expects_gain = true}), std::nullopt);
+  EXPECT_EQ(at({.trials = 9, .timed = 9, .trials_since_gain = 5, .model_expects_gain = false}),
+            StopReason::kPlateau);
+}
+
+TEST(StopRules, ZeroMeansNoLimit) {
+  const StopRules none = {
+      .trials = 0, .time_s = 0, .plateau_trials = 0, .plateau_gain = 0.01, .failing_trials = 0};
+  EXPECT_EQ(should_stop(none, {.trials = 1000000,
+                               .timed = 0,
+                               .trials_since_gain = 1000000,
+                               .model_expects_gain = false,
+                               .elapsed_s = 1e9,
+                               .finals_s = 0}),
+            std::nullopt);
+}
+
+TEST(StopRules, EveryReasonHasANameAndASentence) {
+  for (const StopReason reason : {StopReason::kTrials, StopReason::kTime, StopReason::kPlateau,
+                                  StopReason::kExhausted, StopReason::kFailing, StopReason::kInterrupted}) {
+    EXPECT_FALSE(name_of(reason).empty());
+    EXPECT_FALSE(explain(reason, {}, {}).empty());
+  }
+}
+
+TEST(StopRules, KeepAShareForTheFinals) {
+  EXPECT_DOUBLE_EQ(finals_share_s({.trials = 0, .time_s = 60}, 5), 7.8);
+  EXPECT_DOUBLE_EQ(finals_share_s({.trials = 0, .time_s = 6}, 5), 2);
+  EXPECT_DOUBLE_EQ(finals_share_s({.trials = 0, .time_s = 1}, 0.5), 0.4);
+  EXPECT_DOUBLE_EQ(finals_share_s({}, 1e6), 20);
+}
+
+TEST(Pool, VisitsEveryIndexOnceForAnyCountChunkAndThreads) {
+  for (const int threads : {1, 2, 5}) {
+    Pool pool(threads);
+    for (const std::size_t count : {0, 1, 7, 64, 1000}) {
+      for (const std::size_t chunk : {1, 3, 64}) {
+        std::vector<std::atomic<int>> visits(count);
+        pool.run(count, chunk, [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) ++visits[i];
+        });
+        for (const auto& visit : visits) ASSERT_EQ(visit, 1) << threads << ' ' << count << ' ' << chunk;
+      }
+    }
+  }
+}
+
+TEST(Scorer, GivesTheSameRowsOnAnyNumberOfThreadsAndFromMemory) {
+  const Candidates candidates = toy_candidates();
+  const Limits limits = toy_task().device.limits;
+  std::vector<Config> configs;
+  Rng rng(3);
+  for (int i = 0; i < 300; ++i) configs.push_back(candidates.space.sample(rng));
+  Scorer one(candidates, limits, 1), three(candidates, limits, 3);
+  const FeatureMatrix a = one.features(configs), b = three.features(configs), again = three.features(configs);
+  ASSERT_EQ(a.rows(), configs.size());
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    const std::vector<float> expected = featurize(candidates.lower(configs[i]), limits);
+    EXPECT_TRUE(std::ranges::equal(a.row(i), expected));
+    EXPECT_TRUE(std::ranges::equal(b.row(i), expected));
+    EXPECT_TRUE(std::ranges::equal(again.row(i), expected));
+  }
+  EXPECT_LT(three.lowered(), 300u);  // samples repeat, and the second call remembers all
+}
+
+TEST(Scorer, RanksWhatCannotBeLoweredLast) {
+  Candidates candidates = toy_candidates();
+  const auto lower = candidates.lower;
+  candidates.lower = [lower](const Config& config) {
+    if (config.at("rows") == 4) throw Error(ErrorKind::kInternal, "no");
+    return lower(config);
+  };
+  Scorer scorer(candidates, toy_task().device.limits, 2);
+  const Predict zeros = [](const FeatureMatrix& rows) { return std::vector<double>(rows.rows(), 0.0); };
+  const std::vector<Config> configs = {toy_config(1, 1, 1, 0), toy_config(4, 1, 1, 0),
+                                       toy_config(4, 1, 1, 0)};
+  const std::vector<double> scores = scorer.score(configs, zeros);
+  EXPECT_TRUE(std::isfinite(scores[0]));
+  EXPECT_EQ(scores[1], -INFINITY);
+  EXPECT_EQ(scores[2], -INFINITY);
+  EXPECT_EQ(scorer.score(configs, zeros), scores);
+}
+
+TEST(Learner, FitsFirstAfterAFewRowsAndThenAtGrowingDistances) {
+  NearestModel model;
+  Learner learner(&model, nullptr);
+  const std::vector<float> row(feature_table().size(), 1.0f);
+  std::vector<int> at;
+  for (int i = 1; i <= 400; ++i) {
+    learner.add(row, 10 + i);
+    if (learner.refit_if_due()) at.push_back(i);
+  }
+  ASSERT_GT(at.size(), 5u);
+  EXPECT_EQ(at[0], 12);
+  EXPECT_EQ(at[1], 24);
+  EXPECT_GE(at.back() - at[at.size() - 2], 40);
+  EXPECT_EQ(model.fits, static_cast<int>(at.size()));
+}
+
+TEST(Learner, WithoutAModelNeverFits) {
+  Learner learner(nullptr, nullptr);
+  const std::vector<float> row(feature_table().size(), 1.0f);
+  for (int i = 0; i < 100; ++i) learner.add(row, 10);
+  EXPECT_FALSE(learner.refit_if_due());
+  EXPECT_FALSE(learner.fitted());
+}
+
+Trial trial(std::int64_t rows, double us, std::uint64_t hash, Origin origin = Origin::kHere) {
+  Trial result;
+  result.config = toy_config(rows, 1, 1, 0);
+  Timing timing;
+  timing.time_us = us;
+  result.outcome = timing;
+  result.source_hash = hash;
+  result.origin = origin;
+  return result;
+}
+
+TEST(Trials, KnowTheBestAlsoWhenItIsMeasuredAgainAndLoses) {
+  Trials trials(0.01);
+  EXPECT_EQ(trials.best(), nullptr);
+  trials.add(trial(1, 10, 1, Origin::kEarlier));
+  trials.add(trial(2, 5, 2, Origin::kEarlier));
+  EXPECT_EQ(*trials.best()->time_us(), 5);
+  trials.add(trial(2, 20, 2));
+  EXPECT_EQ(*trials.best()->time_us(), 10);
+  EXPECT_EQ(trials.all().size(), 2u);
+  EXPECT_EQ(trials.measured(), 1);
+  EXPECT_EQ(trials.reused(), 2);
+}
+
+TEST(Trials, ALeadWithinTheNoiseIsNoGain) {
+  Trials trials(0.01);
+  trials.add(trial(1, 100, 1));
+  trials.add(trial(2, 99.5, 2));
+  trials.add(trial(4, 99.1, 3));
+  EXPECT_EQ(trials.since_gain(), 2);
+  trials.add(trial(8, 98.9, 4));
+  EXPECT_EQ(trials.since_gain(), 0);
+}
+
+TEST(Finals, TakeDistinctKernelsFastestFirstWithoutTheDefault) {
+  Trials trials(0.01);
+  trials.add(trial(1, 10, 100));
+  trials.add(trial(2, 9, 100));  // the default's kernel under another name
+  trials.add(trial(4, 7, 200));
+  trials.add(trial(8, 8, 200));
+  trials.add(trial(16, 6, 300));
+  EXPECT_EQ(pick_finalists(trials, toy_config(1, 1, 1, 0), 5), (std::vector<std::size_t>{4, 2}));
+  EXPECT_EQ(pick_finalists(trials, toy_config(1, 1, 1, 0), 1), (std::vector<std::size_t>{4}));
+}
+
+ContestEntry entry(const std::string& name, double us, double ratio, double spread) {
+  return {.name = name,
+          .round_us = {us, us, us},
+          .time_us = us,
+          .ratio = ratio,
+          .ratio_spread = spread,
+          .missing = ""};
+}
+
+TEST(Judge, PassesOverALeaderWhoseLeadIsNoise) {
+  const Judgement verdict = judge({entry("source 0", 100, 1, 0), entry("source 1", 70, 1.43, 0.6),
+                                   entry("source 2", 80, 1.25, 0.05), entry("vendor", 160, 0.6, 0)},
+                                  3);
+  EXPECT_EQ(verdict.winner, 2u);
+  EXPECT_EQ(verdict.speedup_vs_default, 1.25);
+  EXPECT_EQ(verdict.baseline, 3u);
+  EXPECT_DOUBLE_EQ(verdict.speedup_vs_baseline, 2);
+}
+
+TEST(Judge, NeedsTheDefaultTimed) {
+  EXPECT_THROW(judge({ContestEntry{}, entry("source 1", 70, 1, 0)}, 2), Error);
+}
+
+TEST(RooflineFraction, IsTheComputeBoundInsideTheCachesAndNullForOtherTypes) {
+  Workload workload = toy_task().workload;
+  const Limits limits = toy_task().device.limits;  // 100 GFLOP/s: 1024 flops in 0.01024 us
+  EXPECT_NEAR(*roofline_fraction(workload, limits, 0.02048), 0.5, 1e-9);
+  workload.gemm.a.type = DType::kBF16;
+  EXPECT_EQ(roofline_fraction(workload, limits, 1), std::nullopt);
+}
+
+TEST(RooflineFraction, IsTheBandwidthBoundBeyondTheCaches) {
+  Workload workload = toy_task().workload;
+  workload.gemm.m = 1;
+  workload.gemm.n = workload.gemm.k = 4096;
+  const double us = min_bytes_of(workload) / 10e9 * 1e6;
+  EXPECT_NEAR(*roofline_fraction(workload, toy_task().device.limits, us), 1, 1e-9);
+}
+
+}  // namespace
+}  // namespace lehr::testing

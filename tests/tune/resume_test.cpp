@@ -1,0 +1,148 @@
+// What a second session makes of the first one's rows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "support.h"
+#include "tune/resume.h"
+
+namespace lehr::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Resume, ReusesEarlierTrialsAndSaysSo) {
+  ToySession toy;
+  toy.run();
+  toy.options.session_id = "session-2";
+  toy.options.seed = 2;
+  const Summary summary = toy.run();
+  EXPECT_EQ(summary.reused, 64);
+  EXPECT_EQ(summary.resume_text, "reused 64 trials of 1 earlier run");
+  std::set<std::string> first;
+  for (const Record& row : toy.rows("session-1")) first.insert(to_text(row.config));
+  for (const Record& row : toy.rows("session-2")) {
+    const bool known = first.contains(to_text(row.config));
+    EXPECT_EQ(known, row.picked_by == "default" || row.picked_by == "resume") << row.picked_by;
+  }
+  // 64 new ones, and at most the finalists again.
+  EXPECT_GE(summary.measured, 64);
+  EXPECT_LE(summary.measured, 69);
+}
+
+TEST(Resume, DoesNotLoseWhatWasFound) {
+  ToySession toy;
+  const double first = toy.run().best->time_us;
+  toy.options.session_id = "session-2";
+  toy.options.stop.trials = 4;
+  const Summary summary = toy.run();
+  EXPECT_LE(summary.best->time_us, first);
+  EXPECT_TRUE(summary.contested);
+}
+
+TEST(Resume, ModelLearnsFromReusedTrials) {
+  ToySession toy;
+  toy.run();
+  toy.options.session_id = "session-2";
+  toy.options.stop.trials = 10;
+  EXPECT_GT(toy.run().fits, 0);
+}
+
+TEST(Resume, StartsAfreshWhenAskedTo) {
+  ToySession toy;
+  toy.run();
+  toy.options.session_id = "session-2";
+  toy.options.reuse = false;
+  const Summary summary = toy.run();
+  EXPECT_EQ(summary.reused, 0);
+  EXPECT_EQ(summary.resume_text, "");
+}
+
+TEST(Resume, TakesRowsOfAnotherCompilerAsHintsOnly) {
+  ToySession toy;
+  toy.run();
+  toy.task.device.compiler = "toycc 2.0";
+  toy.options.session_id = "session-2";
+  const Summary summary = toy.run();
+  EXPECT_EQ(summary.reused, 0);
+  EXPECT_EQ(summary.evidence, 64);
+  EXPECT_THAT(summary.resume_text,
+              HasSubstr("64 trials of 1 other device or template version serve as hints only"));
+  const std::vector<Record> rows = toy.rows("session-2");
+  EXPECT_EQ(rows[0].picked_by, "default");
+  EXPECT_EQ(rows[1].picked_by, "transfer");
+  // The best of the other device is measured here at once.
+  EXPECT_LT(std::get<Timing>(rows[1].outcome).time_us, 20);
+}
+
+TEST(Resume, TakesRowsOfAnotherTemplateVersionAsHintsOnly) {
+  ToySession toy;
+  toy.run();
+  toy.candidates = toy_candidates(2);
+  toy.options.session_id = "session-2";
+  const Summary summary = toy.run();
+  EXPECT_EQ(summary.reused, 0);
+  EXPECT_EQ(summary.evidence, 64);
+}
+
+Record row(const Config& config, Outcome outcome, const std::string& session = "s") {
+  Record record;
+  record.config = config;
+  record.outcome = std::move(outcome);
+  record.device = "here";
+  record.session = session;
+  return record;
+}
+
+Outcome time_of(double us) {
+  Timing timing;
+  timing.time_us = us;
+  return timing;
+}
+
+TEST(Recall, TriesAgainWhatFailedForAReasonThatMayPass) {
+  const Candidates candidates = toy_candidates();
+  std::vector<Record> rows;
+  const std::vector<FailureKind> passing = {FailureKind::kTimeout, FailureKind::kCrash,
+                                            FailureKind::kOutOfMemory, FailureKind::kLaunch,
+                                            FailureKind::kCompileTimeout};
+  const std::vector<FailureKind> lasting = {FailureKind::kCompile, FailureKind::kWrongResult,
+                                            FailureKind::kRejected};
+  std::int64_t columns = 1;
+  for (const FailureKind kind : passing)
+    rows.push_back(row(toy_config(1, columns++, 1, 0), Failure{kind, "", {}}));
+  columns = 1;
+  for (const FailureKind kind : lasting)
+    rows.push_back(row(toy_config(2, columns++, 1, 0), Failure{kind, "", {}}));
+  const Recall result = recall(rows, "here", candidates);
+  ASSERT_EQ(result.answers.size(), lasting.size());
+  for (const Trial& trial : result.answers) EXPECT_EQ(trial.config.at("rows"), 2);
+}
+
+TEST(Recall, KeepsTheNewestAnswerAndDropsConfigsThatTheSpaceNoLongerHas) {
+  const Candidates candidates = toy_candidates();
+  const Config config = toy_config(4, 4, 4, 0);
+  const Config gone = toy_config(3, 4, 4, 0);
+  const Recall result =
+      recall({row(config, time_of(5), "a"), row(config, time_of(7), "b"), row(gone, time_of(1))}, "here",
+             candidates);
+  ASSERT_EQ(result.answers.size(), 1u);
+  EXPECT_EQ(*result.answers[0].time_us(), 7);
+  EXPECT_EQ(result.runs, 2);
+  EXPECT_EQ(result.obsolete, 1);
+  EXPECT_THAT(describe(result), HasSubstr("1 stored trial no longer fits the space"));
+}
+
+TEST(Recall, WarmStartsAreTheFastestDistinctHints) {
+  const Candidates candidates = toy_candidates();
+  const Config a = toy_config(4, 4, 4, 0), b = toy_config(4, 4, 2, 0), c = toy_config(4, 4, 1, 0);
+  const Recall result =
+      recall({row(a, time_of(9)), row(b, time_of(3)), row(b, time_of(4)), row(c, time_of(5))}, "elsewhere",
+             candidates);
+  EXPECT_TRUE(result.answers.empty());
+  EXPECT_EQ(warm_start(result, 2), (std::vector<Config>{b, c}));
+}
+
+}  // namespace
+}  // namespace lehr::testing

@@ -1,0 +1,292 @@
+// The session on a toy space: order, budget, failures, resume, interruption, determinism.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "support.h"
+
+namespace lehr::testing {
+namespace {
+
+std::vector<std::string> configs_of(const std::vector<Record>& rows) {
+  std::vector<std::string> texts;
+  for (const Record& row : rows) texts.push_back(to_text(row.config));
+  return texts;
+}
+
+TEST(Session, MeasuresTheDefaultFirst) {
+  ToySession toy;
+  toy.run();
+  ASSERT_FALSE(toy.measurer->measured.empty());
+  EXPECT_EQ(toy.measurer->measured[0], "toy_1_1_1_0");
+  EXPECT_EQ(toy.rows("session-1")[0].picked_by, "default");
+}
+
+TEST(Session, StoresOneRowPerTrialAndMeasuresNoConfigTwice) {
+  ToySession toy;
+  const Summary summary = toy.run();
+  const std::vector<Record> rows = toy.rows("session-1");
+  EXPECT_EQ(summary.measured, 64);
+  ASSERT_EQ(rows.size(), 64u);
+  const std::vector<std::string> texts = configs_of(rows);
+  EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), 64u);
+  EXPECT_EQ(toy.measurer->prepared, 1);
+}
+
+TEST(Session, FindsANearOptimalConfigInAFifthOfTheSpace) {
+  ToySession toy;
+  toy.options.stop.trials = 80;
+  const Summary summary = toy.run();
+  ASSERT_TRUE(summary.best);
+  EXPECT_TRUE(summary.contested);
+  EXPECT_LT(summary.best->time_us, 18);  // the best of 384 takes 14.06
+  EXPECT_NEAR(summary.speedup_vs_default, 1000 / summary.best->time_us, 1e-6);
+}
+
+TEST(Session, KeepsTheDefaultWhenNothingBeatsItByMoreThanTheNoise) {
+  for (const double factor : {1.0, 0.995, 1.3}) {
+    ToySession toy;
+    toy.outcome_of = [factor](const Source& source) {
+      Outcome outcome = toy_outcome(source);
+      const bool is_default = config_of(source) == toy_config(1, 1, 1, 0);
+      std::get<Timing>(outcome).time_us = is_default ? 100 : 100 * factor;
+      return outcome;
+    };
+    const Summary summary = toy.run();
+    ASSERT_TRUE(summary.best);
+    EXPECT_EQ(summary.best->config, toy_config(1, 1, 1, 0)) << factor;
+    EXPECT_EQ(summary.speedup_vs_default, 1.0) << factor;
+  }
+}
+
+TEST(Session, LetsTheContestDecideAndNotTheSingleTrials) {
+  ToySession toy;
+  // In single trials everything looks twice as fast as the default; face to face it is slower.
+  toy.arrange = [](FakeMeasurer& measurer) {
+    measurer.contest_us = [](const Source& source, int) {
+      return config_of(source) == toy_config(1, 1, 1, 0) ? 100.0 : 120.0;
+    };
+  };
+  const Summary summary = toy.run();
+  EXPECT_EQ(summary.best->config, toy_config(1, 1, 1, 0));
+  EXPECT_EQ(summary.best->time_us, 100);
+  ASSERT_EQ(toy.measurer->contested.size(), 6u);
+  EXPECT_EQ(toy.measurer->contested[0], "toy_1_1_1_0");
+  const std::set<std::string> distinct(toy.measurer->contested.begin(), toy.measurer->contested.end());
+  EXPECT_EQ(distinct.size(), 6u);
+}
+
+TEST(Session, DoesNotTrustALeadThatIsSmallerThanItsSpread) {
+  ToySession toy;
+  toy.arrange = [](FakeMeasurer& measurer) {
+    measurer.contest_us = [](const Source& source, int round) {
+      return config_of(source) == toy_config(1, 1, 1, 0) ? 100.0 : (round % 2 == 0 ? 80.0 : 115.0);
+    };
+  };
+  EXPECT_EQ(toy.run().best->config, toy_config(1, 1, 1, 0));
+}
+
+TEST(Session, TimesTheBaselinesInTheFinalsAndSaysWhyOneIsMissing) {
+  ToySession toy;
+  toy.options.baselines = {"absent", "vendor"};
+  const Summary summary = toy.run();
+  ASSERT_EQ(summary.baselines.size(), 2u);
+  EXPECT_EQ(summary.baselines[0].missing, "libabsent.so is not installed");
+  ASSERT_TRUE(summary.baseline);
+  EXPECT_EQ(summary.baselines[*summary.baseline].name, "vendor");
+  EXPECT_NEAR(summary.speedup_vs_baseline, 50 / summary.best->time_us, 1e-9);
+  const std::vector<Verdict> verdicts = toy.database.verdicts({});
+  ASSERT_EQ(verdicts.size(), 1u);
+  EXPECT_EQ(verdicts[0].baseline, "vendor");
+  EXPECT_EQ(verdicts[0].record_id, summary.best->record_id);
+  EXPECT_EQ(nlohmann::json::parse(verdicts[0].json), to_json(summary));
+}
+
+TEST(Session, StoresFailuresByKindAndGoesOn) {
+  ToySession toy;
+  toy.outcome_of = [](const Source& source) -> Outcome {
+    const Config config = config_of(source);
+    if (config.at("unroll") == 8) return Failure{FailureKind::kCompile, "error: too much\nmore", {}};
+    if (config.at("columns") == 7) return Failure{FailureKind::kTimeout, "ran longer than 1 s", {}};
+    if (config.at("columns") == 5) return Failure{FailureKind::kWrongResult, "c[3] is 1, expected 2", {}};
+    return toy_outcome(source);
+  };
+  const Summary summary = toy.run();
+  EXPECT_EQ(summary.measured, 64);
+  int failed = 0;
+  std::map<FailureKind, int> stored;
+  for (const auto& [kind, count] : summary.failed) failed += count;
+  for (const Record& row : toy.rows("session-1"))
+    if (const auto* failure = std::get_if<Failure>(&row.outcome)) ++stored[failure->kind];
+  EXPECT_GT(failed, 0);
+  EXPECT_EQ(summary.timed + failed, 64);
+  EXPECT_EQ(stored, summary.failed);
+  ASSERT_TRUE(summary.best);
+  EXPECT_NE(summary.best->config.at("unroll"), 8);
+}
+
+TEST(Session, StoresACandidateThatTheTemplateCannotLowerAsAFailure) {
+  ToySession toy;
+  const auto lower = toy.candidates.lower;
+  toy.candidates.lower = [lower](const Config& config) {
+    if (config.at("pack") == 1) throw Error(ErrorKind::kInternal, "no packing here");
+    return lower(config);
+  };
+  const Summary summary = toy.run();
+  ASSERT_TRUE(summary.best);
+  EXPECT_EQ(summary.best->config.at("pack"), 0);
+  for (const Record& row : toy.rows("session-1")) {
+    const auto* failure = std::get_if<Failure>(&row.outcome);
+    EXPECT_EQ(failure != nullptr, row.config.at("pack") == 1);
+    if (failure) EXPECT_THAT(failure->text, ::testing::HasSubstr("no packing here"));
+  }
+}
+
+TEST(Session, UsesAnotherDefaultWhenTheFirstFails) {
+  ToySession toy;
+  toy.candidates.defaults.push_back(toy_config(2, 2, 1, 0));
+  toy.outcome_of = [](const Source& source) -> Outcome {
+    if (config_of(source) == toy_config(1, 1, 1, 0)) return Failure{FailureKind::kCrash, "signal 11", {}};
+    return toy_outcome(source);
+  };
+  const Summary summary = toy.run();
+  ASSERT_TRUE(summary.default_config);
+  EXPECT_EQ(summary.default_config->config, toy_config(2, 2, 1, 0));
+}
+
+TEST(Session, EndsWithAReasonWhenEverythingFails) {
+  ToySession toy;
+  toy.options.stop.trials = 0;
+  toy.options.stop.failing_trials = 40;
+  toy.outcome_of = [](const Source&) -> Outcome { return Failure{FailureKind::kLaunch, "no device", {}}; };
+  const Summary summary = toy.run();
+  EXPECT_EQ(summary.stop, StopReason::kFailing);
+  EXPECT_EQ(summary.measured, 40);
+  EXPECT_FALSE(summary.best);
+  EXPECT_EQ(summary.first_failure, "launch: no device");
+  EXPECT_TRUE(toy.database.verdicts({}).empty());
+  EXPECT_TRUE(to_json(summary)["best"].is_null());
+}
+
+TEST(Session, StopsWhenTheSpaceIsExhausted) {
+  ToySession toy;
+  toy.candidates = tiny_candidates();
+  toy.options.stop.trials = 0;
+  toy.outcome_of = [](const Source& source) -> Outcome {
+    return Timing{.time_us = static_cast<double>(source.text.size()),
+                  .samples_us = {},
+                  .spread = 0,
+                  .reference_us = 0,
+                  .max_error = 0,
+                  .run_s = 0,
+                  .resources = {}};
+  };
+  const Summary summary = toy.run();
+  EXPECT_EQ(summary.stop, StopReason::kExhausted);
+  EXPECT_EQ(summary.measured, 4);
+}
+
+TEST(Session, KeepsATimeLimitIncludingTheFinals) {
+  for (const double limit : {2.0, 10.0, 20.0}) {
+    ToySession toy;
+    toy.options.stop = {.trials = 0, .time_s = limit};
+    const Summary summary = toy.run();
+    EXPECT_EQ(summary.stop, StopReason::kTime) << limit;
+    EXPECT_TRUE(summary.contested) << limit;
+    EXPECT_LE(summary.elapsed.total_s, limit + 0.3) << limit;
+    EXPECT_GT(summary.elapsed.total_s, 0.9 * limit) << limit;
+    EXPECT_GT(toy.measurer->last_budget_s, 0.1 * limit) << limit;
+    const Elapsed& e = summary.elapsed;
+    EXPECT_NEAR(e.total_s, e.setup_s + e.search_s + e.compile_s + e.run_s, 1e-9) << limit;
+  }
+}
+
+TEST(Session, StopsAtAPlateauOnlyWhenTheModelExpectsNothing) {
+  ToySession toy;
+  toy.options.stop = {.trials = 0, .time_s = 0, .plateau_trials = 48};
+  const Summary summary = toy.run();
+  EXPECT_EQ(summary.stop, StopReason::kPlateau);
+  EXPECT_LT(summary.measured, 384);
+  EXPECT_LT(summary.best->time_us, 18);
+}
+
+TEST(Session, LeavesEveryRowAndTheBestSoFarWhenInterrupted) {
+  ToySession toy;
+  toy.options.stop.trials = 300;
+  toy.arrange = [&toy](FakeMeasurer& measurer) {
+    measurer.before_trial = [&toy](int trial) {
+      if (trial == 30) toy.interrupted = true;
+    };
+  };
+  const Summary summary = toy.run();
+  EXPECT_EQ(summary.stop, StopReason::kInterrupted);
+  EXPECT_EQ(summary.measured, 31);  // the running candidate ends, the rest of its batch is left
+  EXPECT_EQ(toy.rows("session-1").size(), 31u);
+  EXPECT_TRUE(toy.measurer->contested.empty());
+  EXPECT_FALSE(summary.contested);
+  ASSERT_TRUE(summary.best);
+  EXPECT_GT(summary.speedup_vs_default, 1);
+  EXPECT_EQ(to_json(summary)["stop_reason"], "interrupted");
+}
+
+TEST(Session, ReturnsWithoutAResultWhenInterruptedBeforeTheFirstTrial) {
+  ToySession toy;
+  toy.interrupted = true;
+  const Summary summary = toy.run();
+  EXPECT_EQ(summary.stop, StopReason::kInterrupted);
+  EXPECT_EQ(summary.measured, 0);
+  EXPECT_FALSE(summary.best);
+}
+
+TEST(Session, IsDeterministicBySeed) {
+  const auto picks = [](std::uint64_t seed, const std::string& strategy) {
+    ToySession toy;
+    toy.options.seed = seed;
+    toy.options.strategy = strategy;
+    toy.run();
+    return configs_of(toy.rows("session-1"));
+  };
+  for (const std::string strategy : {"anneal", "random", "genetic"}) {
+    EXPECT_EQ(picks(7, strategy), picks(7, strategy)) << strategy;
+    EXPECT_NE(picks(7, strategy), picks(8, strategy)) << strategy;
+  }
+}
+
+TEST(Session, WorksWithEveryStrategyWithAndWithoutAModel) {
+  for (const std::string& strategy : strategy_names()) {
+    for (const bool with_model : {false, true}) {
+      ToySession toy;
+      toy.options.strategy = strategy;
+      toy.options.stop.trials = 40;
+      toy.with_model = with_model;
+      const Summary summary = toy.run();
+      EXPECT_EQ(summary.measured, 40) << strategy;
+      EXPECT_EQ(summary.fits > 0, with_model) << strategy;
+      EXPECT_EQ(toy.rows("session-1").back().picked_by, strategy);
+    }
+  }
+}
+
+TEST(Session, ReportsTheDefaultTheNewBestsAndTheFinals) {
+  ToySession toy;
+  toy.run();
+  int bests = 0, trials = 0;
+  double last_best = 1e18;
+  for (const Event& event : toy.events) {
+    trials += event.kind == EventKind::kTrial || event.kind == EventKind::kNewBest;
+    if (event.kind != EventKind::kNewBest) continue;
+    ++bests;
+    EXPECT_LT(event.best_us, last_best);
+    EXPECT_EQ(event.default_us, 1000);
+    last_best = event.best_us;
+  }
+  EXPECT_EQ(toy.events.front().kind, EventKind::kSetup);
+  EXPECT_EQ(toy.events.back().kind, EventKind::kFinals);
+  EXPECT_EQ(trials, 64);
+  EXPECT_GT(bests, 2);
+}
+
+}  // namespace
+}  // namespace lehr::testing

@@ -1,0 +1,54 @@
+// A toy session with everything that a test may turn.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "database/database.h"
+#include "fake_measurer.h"
+#include "search/make_strategy.h"
+#include "toy_task.h"
+#include "tune/session.h"
+
+namespace lehr::testing {
+
+/// Predicts the target of the nearest training row: learns fast and is deterministic.
+class NearestModel : public CostModel {
+ public:
+  void fit(const Dataset& data) override {
+    data_ = data;
+    ++fits;
+  }
+  std::vector<double> predict(const FeatureMatrix& rows) const override;
+
+  int fits = 0;
+
+ private:
+  std::optional<Dataset> data_;
+};
+
+/// Runs toy sessions one after the other on one database.
+struct ToySession {
+  Task task = toy_task();
+  Candidates candidates = toy_candidates();
+  Database database = Database::open(":memory:");
+  FakeClock clock;
+  std::function<Outcome(const Source&)> outcome_of = [](const Source& source) { return toy_outcome(source); };
+  SessionOptions options{.stop = {.trials = 64}, .seed = 1, .strategy = "anneal", .session_id = "session-1"};
+  bool with_model = true;
+  std::atomic<bool> interrupted = false;
+  std::vector<Event> events;
+  /// The measurer of the last run.
+  std::unique_ptr<FakeMeasurer> measurer;
+  /// Called with the new measurer before a run.
+  std::function<void(FakeMeasurer&)> arrange;
+
+  Summary run();
+  /// Rows of a session, in order.
+  std::vector<Record> rows(const std::string& session) const;
+};
+
+}  // namespace lehr::testing
