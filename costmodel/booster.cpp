@@ -1,0 +1,152 @@
+// The only file that talks to XGBoost (C API of 1.7).
+#include "costmodel/booster.h"
+
+#include <xgboost/c_api.h>
+
+#include <limits>
+
+#include "base/error.h"
+
+namespace lehr {
+namespace {
+
+void check(int status, std::string_view what) {
+  if (status != 0) throw_environment("XGBoost failed to {}: {}", what, XGBGetLastError());
+}
+
+/// A row-major float matrix as XGBoost's array interface. The data is read only during the call.
+std::string array_interface(const FeatureMatrix& rows) {
+  return fmt::format(R"({{"data":[{},true],"shape":[{},{}],"typestr":"<f4","version":3}})",
+                     reinterpret_cast<std::uintptr_t>(rows.data()), rows.rows(), rows.columns());
+}
+
+void set_parameter(BoosterHandle handle, const std::string& name, const std::string& value) {
+  check(XGBoosterSetParam(handle, name.c_str(), value.c_str()), "set a parameter");
+}
+
+void set_runtime(BoosterHandle handle, int threads) {
+  set_parameter(handle, "nthread", std::to_string(threads));
+  set_parameter(handle, "verbosity", "0");
+}
+
+}  // namespace
+
+TrainingMatrix::TrainingMatrix(const FeatureMatrix& rows, std::span<const float> targets,
+                               std::span<const std::uint32_t> group_sizes, int threads) {
+  CHECK(rows.rows() == targets.size(), "{} rows with {} targets", rows.rows(), targets.size());
+  const std::string config = fmt::format(R"({{"missing":NaN,"nthread":{}}})", threads);
+  check(XGDMatrixCreateFromDense(array_interface(rows).c_str(), config.c_str(), &handle_),
+        "take the training rows");
+  try {
+    check(XGDMatrixSetFloatInfo(handle_, "label", targets.data(), targets.size()), "take the targets");
+    if (!group_sizes.empty()) {
+      check(XGDMatrixSetUIntInfo(handle_, "group", group_sizes.data(), group_sizes.size()),
+            "take the groups");
+    }
+  } catch (...) {
+    XGDMatrixFree(handle_);
+    throw;
+  }
+}
+
+TrainingMatrix::~TrainingMatrix() {
+  XGDMatrixFree(handle_);
+}
+
+Booster::Booster(const TrainingMatrix& data, const BoosterParameters& parameters) {
+  const DMatrixHandle matrix = data.handle();
+  check(XGBoosterCreate(&matrix, 1, &handle_), "create a booster");
+  Booster guard(handle_);  // frees it if a parameter is refused
+  for (const auto& [name, value] : parameters) set_parameter(handle_, name, value);
+  guard.handle_ = nullptr;
+}
+
+Booster::Booster(std::string_view bytes, int threads) {
+  check(XGBoosterCreate(nullptr, 0, &handle_), "create a booster");
+  Booster guard(handle_);
+  set_runtime(handle_, threads);
+  check(XGBoosterLoadModelFromBuffer(handle_, bytes.data(), bytes.size()), "load a model");
+  set_runtime(handle_, threads);
+  guard.handle_ = nullptr;
+}
+
+Booster::~Booster() {
+  if (handle_ != nullptr) XGBoosterFree(handle_);
+}
+
+void Booster::update(int round, const TrainingMatrix& data) {
+  check(XGBoosterUpdateOneIter(handle_, round, data.handle()), "boost a round");
+}
+
+std::vector<double> Booster::predict(const FeatureMatrix& rows) const {
+  if (rows.rows() == 0) return {};
+  // type 0: values, not margins; in place, so no matrix is built. The result belongs to the booster until its
+  // next call.
+  constexpr const char* kConfig =
+      R"({"type":0,"training":false,"iteration_begin":0,"iteration_end":0,"strict_shape":false,"cache_id":0,"missing":NaN})";
+  const bst_ulong* shape = nullptr;
+  bst_ulong dimensions = 0;
+  const float* values = nullptr;
+  check(XGBoosterPredictFromDense(handle_, array_interface(rows).c_str(), kConfig, nullptr, &shape,
+                                  &dimensions, &values),
+        "predict");
+  return std::vector<double>(values, values + rows.rows());
+}
+
+int Booster::rounds() const {
+  int rounds = 0;
+  check(XGBoosterBoostedRounds(handle_, &rounds), "count rounds");
+  return rounds;
+}
+
+std::size_t Booster::columns() const {
+  bst_ulong columns = 0;
+  check(XGBoosterGetNumFeature(handle_, &columns), "count columns");
+  return columns;
+}
+
+Booster Booster::first_rounds(int rounds, int threads) const {
+  BoosterHandle sliced = nullptr;
+  check(XGBoosterSlice(handle_, 0, rounds, 1, &sliced), "cut a forest");
+  Booster result(sliced);
+  set_runtime(sliced, threads);
+  return result;
+}
+
+std::string Booster::to_bytes() const {
+  bst_ulong size = 0;
+  const char* bytes = nullptr;
+  check(XGBoosterSaveModelToBuffer(handle_, R"({"format":"ubj"})", &size, &bytes), "save a model");
+  return std::string(bytes, size);
+}
+
+Boosted boost_until_held_out_stalls(const TrainingMatrix& data, const FeatureMatrix& held_out,
+                                    const std::function<double(const std::vector<double>&)>& score,
+                                    const BoosterParameters& parameters, const BoostingPlan& plan,
+                                    int threads) {
+  Booster booster(data, parameters);
+  double best_score = -std::numeric_limits<double>::infinity();
+  int best_rounds = 0;
+  int last_gain = 0;
+  for (int round = 0; round < plan.most_rounds; ++round) {
+    booster.update(round, data);
+    const int rounds = round + 1;
+    if (rounds % plan.check_every != 0 && rounds != plan.most_rounds) continue;
+    const double now = score(booster.predict(held_out));
+    if (now > best_score) last_gain = rounds;
+    if (now >= best_score) {
+      best_score = now;
+      best_rounds = rounds;
+    }
+    if (rounds - last_gain >= plan.patience) break;
+  }
+  return {booster.first_rounds(best_rounds, threads), best_rounds, best_score};
+}
+
+Booster boost(const TrainingMatrix& data, const BoosterParameters& parameters, int rounds) {
+  Booster booster(data, parameters);
+  for (int round = 0; round < rounds; ++round) booster.update(round, data);
+  return booster;
+}
+
+}  // namespace lehr

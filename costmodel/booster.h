@@ -1,0 +1,88 @@
+// XGBoost's C API behind two owning values; booster.cpp is the only file that includes its header.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "costmodel/features.h"
+
+namespace lehr {
+
+/// Rows and targets as XGBoost keeps them. All functions here throw Error(kEnvironment) with XGBoost's own
+/// text.
+class TrainingMatrix {
+ public:
+  /// `group_sizes` in row order for ranking; empty where the objective knows no groups.
+  TrainingMatrix(const FeatureMatrix& rows, std::span<const float> targets,
+                 std::span<const std::uint32_t> group_sizes, int threads);
+  ~TrainingMatrix();
+  TrainingMatrix(const TrainingMatrix&) = delete;
+  TrainingMatrix& operator=(const TrainingMatrix&) = delete;
+
+  void* handle() const { return handle_; }
+
+ private:
+  void* handle_ = nullptr;
+};
+
+using BoosterParameters = std::vector<std::pair<std::string, std::string>>;
+
+/// A boosted forest. Movable, not copyable.
+class Booster {
+ public:
+  /// An empty forest for `data`.
+  Booster(const TrainingMatrix& data, const BoosterParameters& parameters);
+  /// From to_bytes().
+  Booster(std::string_view bytes, int threads);
+  ~Booster();
+  Booster(Booster&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Booster& operator=(Booster&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+
+  /// Adds round `round` (from 0).
+  void update(int round, const TrainingMatrix& data);
+  /// One value per row, of all rounds: the margin for ranking, the target for regression, a probability for
+  /// logistic.
+  std::vector<double> predict(const FeatureMatrix& rows) const;
+  int rounds() const;
+  std::size_t columns() const;
+  /// A forest of the first `rounds` rounds.
+  Booster first_rounds(int rounds, int threads) const;
+  /// UBJSON, XGBoost's own portable format.
+  std::string to_bytes() const;
+
+ private:
+  explicit Booster(void* handle) : handle_(handle) {}
+  void* handle_ = nullptr;
+};
+
+/// How long to boost.
+struct BoostingPlan {
+  int most_rounds = 300;
+  int check_every = 5;  ///< rounds between two looks at the held-out rows
+  int patience = 25;    ///< rounds without a better held-out score after which boosting ends
+};
+struct Boosted {
+  Booster booster;   ///< of the best round's length
+  int rounds = 0;    ///< its rounds
+  double score = 0;  ///< the held-out score there
+};
+/// Boosts until `score` of the predictions for `held_out` (higher is better) stops rising. Of equal scores
+/// the later round is kept: with few held-out rows the score is coarse, and a forest of a handful of trees
+/// ranks little.
+Boosted boost_until_held_out_stalls(const TrainingMatrix& data, const FeatureMatrix& held_out,
+                                    const std::function<double(const std::vector<double>&)>& score,
+                                    const BoosterParameters& parameters, const BoostingPlan& plan,
+                                    int threads);
+/// Boosts a fixed number of rounds.
+Booster boost(const TrainingMatrix& data, const BoosterParameters& parameters, int rounds);
+
+}  // namespace lehr

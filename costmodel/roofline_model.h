@@ -1,0 +1,56 @@
+// The analytic cost model: needs no data, so it ranks a task's very first candidates, and it is the
+// comparison that a learnt model has to beat.
+//
+//   time = max(compute, traffic_l / bandwidth_l for each level l, instructions / issue rate) / tail + exposed
+//   latency
+//
+// the roofline (Williams, Waterman & Patterson, CACM 2009) with one roof per memory level, and with the peaks
+// lowered by what the features say is left idle: lanes, latency hiding, spilled registers, the last wave. Its
+// constants are orders of magnitude that hold across the machines of each kind, each with its reason in
+// roofline_model.cpp. What it returns is good for order, not for prediction of times.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/limits.h"
+#include "costmodel/model.h"
+
+namespace lehr {
+
+class RooflineModel : public CostModel {
+ public:
+  /// `limits` of the device that the rows were featurised for. Peaks that it does not know (0) are replaced
+  /// by guesses.
+  explicit RooflineModel(const Limits& limits);
+
+  /// Learns nothing.
+  void fit(const Dataset& data) override;
+  /// Minus the logarithm of the estimated time.
+  std::vector<double> predict(const FeatureMatrix& rows) const override;
+  /// Estimated microseconds of one feature row; > 0.
+  double time_us(std::span<const float> row) const;
+
+ private:
+  double cpu_seconds(std::span<const float> row) const;
+  double cuda_seconds(std::span<const float> row) const;
+
+  /// Columns by role, looked up once.
+  struct ColumnIndex {
+    std::size_t flops, memory_instructions, arithmetic_instructions, arithmetic_lanes, intrinsic_flops_share,
+        divisions_per_flop, l1_traffic, l2_traffic, llc_traffic, blocks_per_core, threads_per_block, blocks,
+        wave_efficiency, register_bytes, register_pressure, sector_bytes, shared_cycles, barriers,
+        async_share, pipeline_depth;
+    ColumnIndex();
+  };
+
+  ColumnIndex column_;
+  bool cuda_;
+  double cores_;
+  double vector_bytes_;
+  double peak_flops_;  ///< per second, whole device
+  double dram_bytes_;  ///< per second
+};
+
+}  // namespace lehr

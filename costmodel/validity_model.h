@@ -1,0 +1,44 @@
+// The chance that a candidate compiles, runs and is right, learnt from successes and failures. Kept apart
+// from the cost model, so that a failure is never a fast or a slow time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "costmodel/booster.h"
+
+namespace lehr {
+
+struct ValidityOptions {
+  int max_depth = 4;
+  double eta = 0.3;
+  BoostingPlan boosting{100, 5, 25};
+  int threads = 1;
+  std::uint64_t seed = 0;
+};
+
+class ValidityModel {
+ public:
+  /// Fewest failures, and fewest successes, from which anything is learnt; before that every chance is 1.
+  static constexpr std::size_t kFewestOfEach = 8;
+
+  explicit ValidityModel(ValidityOptions options = {}) : options_(options) {}
+
+  /// Replaces whatever was learnt before; `valid[i]` belongs to row i. Rows of any tasks, in any order.
+  void fit(const FeatureMatrix& rows, const std::vector<bool>& valid);
+  /// P(valid) per row, in [0, 1].
+  std::vector<double> predict(const FeatureMatrix& rows) const;
+  bool learnt() const { return booster_.has_value(); }
+
+  /// Errors as in model_file.h.
+  void save(const std::string& path) const;
+  void load(const std::string& path);
+
+ private:
+  ValidityOptions options_;
+  std::optional<Booster> booster_;
+};
+
+}  // namespace lehr

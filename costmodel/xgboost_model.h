@@ -1,0 +1,65 @@
+// The learnt cost model: boosted trees that rank the candidates of a task.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "costmodel/booster.h"
+#include "costmodel/model.h"
+
+namespace lehr {
+
+enum class Objective {
+  kRankPairwise,  ///< orders pairs within a group (rank:pairwise)
+  kRegression,    ///< squared error on the normalised target (reg:squarederror)
+};
+
+struct XgboostOptions {
+  Objective objective = Objective::kRankPairwise;
+  int max_depth = 6;
+  double eta = 0.3;
+  double min_child_weight = 1;
+  BoostingPlan boosting;
+  double held_out_share = 0.2;
+  /// Train once more on all rows, for as many rounds as the held-out rows found best.
+  bool refit_on_all_rows = true;
+  int threads = 1;  ///< OpenMP threads of XGBoost; its workers spin for a while after a call, so time nothing
+                    ///< right then
+  std::uint64_t seed = 0;
+};
+
+/// What the last fit did.
+struct FitReport {
+  std::size_t rows = 0;
+  std::size_t held_out_rows = 0;  ///< 0: too few rows, nothing was held out
+  int rounds = 0;
+  /// On the held-out rows, by the forest that did not see them: share of pairs in the right order (ranking),
+  /// or minus the root mean squared error (regression). Nothing where no rows were held out.
+  std::optional<double> held_out_score;
+};
+
+/// Deterministic for the same data, options (seed and threads included) and XGBoost version. Calls on one
+/// model must not overlap in time.
+class XgboostModel : public CostModel {
+ public:
+  explicit XgboostModel(XgboostOptions options = {}) : options_(options) {}
+
+  /// Below 20 rows nothing is held out and few rounds are boosted; 0 rows forget everything.
+  void fit(const Dataset& data) override;
+  /// All equal before anything was learnt.
+  std::vector<double> predict(const FeatureMatrix& rows) const override;
+
+  const FitReport& report() const { return report_; }
+
+  /// Errors as in model_file.h. A loaded model predicts as the saved one did.
+  void save(const std::string& path) const;
+  void load(const std::string& path);
+
+ private:
+  XgboostOptions options_;
+  std::optional<Booster> booster_;
+  FitReport report_;
+};
+
+}  // namespace lehr
