@@ -9,13 +9,28 @@
 namespace lehr::ir {
 
 /// nullopt if the kernel is well formed, else one sentence that names the place ("in loop ko > store to acc:
-/// ..."). Checks: every variable is bound where it is used and bound once on a path; ids are in range; every
-/// non-global buffer is alive (Alloc) where it is used; kRegister/kShared/kScratch buffers have elements > 0;
-/// constant extents where the kind needs them; loop kinds fit the target (kParallel outermost and CPU only,
-/// block/thread CUDA only, each bound at most once on a path and equal in extent everywhere); kIn parameters
-/// are not written and every kOut one is; lanes agree; intrinsic names are known; barriers only on CUDA and
-/// not under an If or a loop whose extent depends on a thread variable; register buffers are indexed by
-/// constants once the unrolled loops are expanded.
+/// ..."). Checks:
+/// - names are C identifiers and unique among variables and buffers; ids are in range;
+/// - every variable is bound where it is used, and once on a path;
+/// - every global buffer in use is a parameter, kIn parameters are not written, every kOut one is;
+/// - every other buffer fits the target, has elements > 0, and is alive (Alloc) where it is used; kShared and
+///   kScratch buffers have exactly one Alloc, kRegister ones at least one; a constant index is inside its
+///   buffer;
+/// - lanes agree; indices, counts, extents and Let values are single integers; constant divisors are
+/// positive;
+/// - extents are constant where the kind needs it, equal to `bound` where constant, and bounds are at least
+/// 1;
+/// - loop kinds fit the target: kParallel outermost and CPU only, block and thread kinds CUDA only, each
+/// bound
+///   at most once on a path and with one extent everywhere;
+/// - intrinsics are known and have the touches and arguments that they take (cp_async_N: shared written,
+/// global
+///   read, N bytes each);
+/// - barriers only on CUDA, and not under an If or loop whose condition or extent depends on a thread
+/// variable
+///   or on memory: an If that all threads of a block decide alike may hold one;
+/// - register buffers are indexed by constants once the unrolled loops are expanded (variables of kUnrolled
+///   loops, and Lets of those), and those kept as vectors are accessed in whole vectors.
 std::optional<std::string> why_malformed(const Kernel& kernel);
 
 }  // namespace lehr::ir

@@ -1,0 +1,75 @@
+// KernelBuilder's names, launch shapes, deep copies.
+#include "ir/kernel.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/ir/sample_kernels.h"
+
+namespace lehr::ir {
+namespace {
+
+TEST(KernelBuilder, KeepsNamesUniqueAmongVariablesAndBuffers) {
+  KernelBuilder b;
+  const VarId first = b.var("i");
+  const VarId second = b.var("i");
+  const BufferId buffer = b.buffer("i", DType::kF32, Scope::kRegister, 4);
+  EXPECT_EQ(b.kernel.name_of(first), "i");
+  EXPECT_EQ(b.kernel.name_of(second), "i_2");
+  EXPECT_EQ(b.kernel.buffer(buffer).name, "i_3");
+}
+
+TEST(KernelBuilder, ListsParametersInTheOrderOfTheirCalls) {
+  KernelBuilder b;
+  b.param("in", DType::kF16, 10, Direction::kIn);
+  b.buffer("local", DType::kF32, Scope::kRegister, 4);
+  const BufferId out = b.param("out", DType::kF32, 20, Direction::kOut);
+  ASSERT_EQ(b.kernel.params.size(), 2u);
+  EXPECT_EQ(b.kernel.params[1].buffer, out);
+  EXPECT_EQ(b.kernel.buffer(out).scope, Scope::kGlobal);
+}
+
+TEST(Launch, ReadsTasksOffTheParallelLoop) {
+  const Launch launch = launch_of(testing::cpu_gemm());
+  EXPECT_EQ(launch.tasks, 2);
+  EXPECT_EQ(launch.shared_bytes, 0);
+}
+
+TEST(Launch, ReadsGridBlockAndSharedBytesOffTheLoops) {
+  const Launch launch = launch_of(testing::cuda_gemm());
+  EXPECT_EQ(launch.grid, (std::array<std::int64_t, 3>{2, 2, 1}));
+  EXPECT_EQ(launch.block, (std::array<std::int64_t, 3>{64, 1, 1}));
+  EXPECT_EQ(launch.shared_bytes, 2 * 32 * 8 * 4);
+}
+
+TEST(Launch, RoundsEachSharedBufferUpTo16Bytes) {
+  KernelBuilder b;
+  b.kernel.target = Target::kCuda;
+  b.buffer("x", DType::kS8, Scope::kShared, 17);
+  b.buffer("y", DType::kF32, Scope::kShared, 1);
+  EXPECT_EQ(launch_of(b.kernel).shared_bytes, 32 + 16);
+}
+
+TEST(Launch, AcceptsSiblingLoopsOfOneExtentAndRefusesOthers) {
+  KernelBuilder b;
+  b.kernel.target = Target::kCuda;
+  const VarId x = b.var("x"), y = b.var("y");
+  b.kernel.body = block(loop(x, 32, LoopKind::kThreadY, {}), loop(y, 32, LoopKind::kThreadY, {}));
+  EXPECT_EQ(launch_of(b.kernel).block[1], 32);
+  b.kernel.body.push_back(loop(x, 16, LoopKind::kThreadY, {}));
+  EXPECT_THROW(launch_of(b.kernel), Error);
+}
+
+TEST(Kernel, IsAValueThatCopiesDeeply) {
+  const Kernel original = testing::cuda_gemm();
+  Kernel copy = original;
+  EXPECT_EQ(copy, original);
+  For* outer = std::get_if<For>(&copy.body[0].node);
+  ASSERT_NE(outer, nullptr);
+  outer->body.clear();
+  EXPECT_NE(copy, original);
+  EXPECT_EQ(original, testing::cuda_gemm());
+}
+
+}  // namespace
+}  // namespace lehr::ir
