@@ -1,5 +1,6 @@
 // Random small nests: what the analysis promises to be exact is exact, and its footprints are never too small
 // where the index is affine.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
@@ -82,7 +83,7 @@ Expr random_index(const Nest& nest, Rng& rng, int depth) {
     case 4:
       return max(std::move(a), std::move(b));
     case 5:
-      return select(lt(a, b), a, std::move(b) + 1);
+      return select(lt(a, b), a, b + 1);
     case 6:
       return std::move(a) * std::move(b);
     default:
