@@ -26,7 +26,10 @@ std::string unwritten_or_nan(const ProblemTensor& output, const void* bytes) {
 }  // namespace
 
 Comparison compare_output(const Problem& problem, const void* bytes) {
-  const ProblemTensor& output = problem.tensors[output_of(problem)];
+  const auto found = std::find_if(problem.tensors.begin(), problem.tensors.end(),
+                                  [](const ProblemTensor& tensor) { return tensor.output; });
+  CHECK(found != problem.tensors.end());
+  const ProblemTensor& output = *found;
   Comparison result;
   if (output.type == DType::kF64 || output.type == DType::kF32 || output.type == DType::kF16 ||
       output.type == DType::kBF16) {

@@ -19,6 +19,7 @@ struct ContestEntry {
   double time_us = 0;            ///< median of round_us
   double ratio = 0;              ///< median over the rounds of (entry 0's time / this one's): > 1 is faster than entry 0
   double ratio_spread = 0;       ///< p75 - p25 of those per-round ratios: differences below it are noise
+  std::string note;              ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string missing;           ///< why a baseline could not be timed ("libdnnl.so.2 is not installed"), else empty
 };
 

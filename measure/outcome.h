@@ -19,10 +19,12 @@ struct Resources {
 };
 
 struct Timing {
-  double time_us = 0;  ///< median of `samples_us`, corrected by the reference kernel where one was timed beside it
+  /// Lower quartile of `samples_us` (measure/stats.h says why), corrected by the reference kernel where one was timed
+  /// beside it: times `session's reference time / reference_us`.
+  double time_us = 0;
   std::vector<double> samples_us;  ///< raw, one per repeat, in order
   double spread = 0;               ///< (p75 - p25) / median of the raw samples
-  double reference_us = 0;         ///< the reference kernel timed beside this candidate; 0: none
+  double reference_us = 0;         ///< the reference kernel timed beside this candidate; 0: none was, or it is slow
   double max_error = 0;            ///< largest |got - expected|
   double run_s = 0;                ///< wall time that checking and timing took
   Resources resources;

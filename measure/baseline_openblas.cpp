@@ -1,0 +1,37 @@
+// cblas_sgemm, found at run time. The declarations are ours, so that no header of the library is needed.
+#include "measure/baseline_openblas.h"
+
+#include <dlfcn.h>
+
+#include "base/error.h"
+
+namespace lehr {
+namespace {
+
+// The CBLAS standard's values (BLAS Technical Forum Standard, appendix B).
+constexpr int kRowMajor = 101;
+constexpr int kNoTrans = 111;
+constexpr int kTrans = 112;
+using CblasSgemm = void (*)(int order, int transa, int transb, int m, int n, int k, float alpha,
+                            const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc);
+
+SgemmFunction open_openblas() {
+  void* library = open_library({"libopenblas.so.0", "libopenblas.so"});
+  if (library == nullptr) {
+    throw_environment("libopenblas.so.0 is not installed (Debian: apt-get install libopenblas0-pthread)");
+  }
+  const auto sgemm = reinterpret_cast<CblasSgemm>(dlsym(library, "cblas_sgemm"));
+  if (sgemm == nullptr) throw_environment("libopenblas.so.0 has no cblas_sgemm: it was built without CBLAS");
+  return [sgemm](const SgemmCall& call) {
+    const auto narrow = [](std::int64_t value) { return static_cast<int>(value); };
+    sgemm(kRowMajor, call.transpose_a ? kTrans : kNoTrans, call.transpose_b ? kTrans : kNoTrans,
+          narrow(call.m), narrow(call.n), narrow(call.k), 1.0F, call.a, narrow(call.lda), call.b,
+          narrow(call.ldb), 0.0F, call.c, narrow(call.ldc));
+  };
+}
+
+}  // namespace
+
+OpenBlasRunner::OpenBlasRunner() : SgemmRunner("openblas", &open_openblas) {}
+
+}  // namespace lehr

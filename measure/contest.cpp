@@ -1,0 +1,179 @@
+// Rounds, dropped rounds, ratios.
+#include "measure/contest.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "measure/stats.h"
+
+namespace lehr {
+namespace {
+
+struct Turn {
+  double us = 0;
+  double cpu_share = 1;
+};
+using Round = std::vector<std::optional<Turn>>;  ///< by participant
+
+/// Whose slots are loaded in which generation of their worker.
+class Field {
+ public:
+  Field(std::vector<Participant>& participants, const ContestOptions& options)
+      : participants_(participants), options_(options), loaded_(participants.size(), 0) {}
+
+  /// One block of participant `i`; nullopt and `missing` set when it failed.
+  std::optional<Turn> turn(std::size_t i) {
+    Participant& one = participants_[i];
+    if (!one.missing.empty()) return std::nullopt;
+    one.worker->resume();
+    std::optional<Turn> result = running_turn(i);
+    one.worker->stop();
+    return result;
+  }
+
+  void load_all() {
+    for (std::size_t i = 0; i < participants_.size(); ++i) {
+      if (!participants_[i].missing.empty()) continue;
+      participants_[i].worker->resume();
+      ensure_loaded(i);
+      participants_[i].worker->stop();
+    }
+  }
+
+ private:
+  void fail(std::size_t i, const Failure& failure) {
+    const std::string_view first(failure.text.data(), std::min(failure.text.find('\n'), failure.text.size()));
+    participants_[i].missing = failure.kind == FailureKind::kWrongResult
+                                   ? fmt::format("its result does not match the reference: {}", first)
+                                   : fmt::format("{}: {}", name_of(failure.kind), first);
+  }
+
+  /// A crash of one participant takes the slots of those that share its worker: they are loaded again here.
+  bool ensure_loaded(std::size_t i) {
+    Participant& one = participants_[i];
+    if (loaded_[i] == one.worker->generation() && loaded_[i] != 0) return true;
+    if (const std::optional<Failure> failure = one.worker->load(one.load, options_.timeout_s)) {
+      fail(i, *failure);
+      return false;
+    }
+    loaded_[i] = one.worker->generation();
+    return true;
+  }
+
+  std::optional<Turn> running_turn(std::size_t i) {
+    Participant& one = participants_[i];
+    if (!ensure_loaded(i)) return std::nullopt;
+    // Samples of a tenth of a millisecond: their median shrugs off an interruption.
+    const SampleRequest block = {100, 1, options_.block_us, options_.block_us, 1, 0};
+    const std::variant<Samples, Failure> answer =
+        one.worker->time({one.load.slot, block}, options_.timeout_s);
+    if (const auto* failure = std::get_if<Failure>(&answer)) {
+      fail(i, *failure);
+      return std::nullopt;
+    }
+    const Samples& samples = std::get<Samples>(answer);
+    return Turn{median(samples.us), one.knows_share ? samples.cpu_share : 1};
+  }
+
+  std::vector<Participant>& participants_;
+  const ContestOptions& options_;
+  std::vector<int> loaded_;
+};
+
+double worst_share(const Round& round) {
+  double worst = 1;
+  for (const std::optional<Turn>& turn : round) {
+    if (turn) worst = std::min(worst, turn->cpu_share);
+  }
+  return worst;
+}
+
+/// Without the disturbed rounds, in their order; with at least `min_kept` of them, if so many were run.
+std::vector<Round> undisturbed(std::vector<Round> rounds, const ContestOptions& options) {
+  std::vector<double> shares;
+  for (const Round& round : rounds) shares.push_back(worst_share(round));
+  double limit = options.min_cpu_share;
+  std::vector<double> sorted = shares;
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  const std::size_t kept = std::min(sorted.size(), static_cast<std::size_t>(options.min_kept));
+  if (kept > 0) limit = std::min(limit, sorted[kept - 1]);
+  std::vector<Round> result;
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    if (shares[i] >= limit) result.push_back(std::move(rounds[i]));
+  }
+  return result;
+}
+
+void fill_entries(std::vector<ContestEntry>& entries, const std::vector<Round>& rounds) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    ContestEntry& entry = entries[i];
+    if (!entry.missing.empty()) continue;
+    std::vector<double> ratios;
+    for (const Round& round : rounds) {
+      entry.round_us.push_back(round[i]->us);
+      if (entries[0].missing.empty()) ratios.push_back(round[0]->us / round[i]->us);
+    }
+    entry.time_us = median(entry.round_us);
+    if (ratios.empty()) continue;
+    entry.ratio = median(ratios);
+    entry.ratio_spread = percentile(ratios, 0.75) - percentile(ratios, 0.25);
+  }
+}
+
+}  // namespace
+
+std::vector<ContestEntry> run_contest(std::vector<Participant> participants, const ContestOptions& options) {
+  Field field(participants, options);
+  field.load_all();
+  const auto start = std::chrono::steady_clock::now();
+  const auto spent = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const std::size_t count = participants.size();
+  std::vector<Round> rounds;
+  while (static_cast<int>(rounds.size()) < options.max_rounds) {
+    const int done = static_cast<int>(rounds.size());
+    if (done >= options.min_rounds && spent() >= options.budget_s) break;
+    if (done >= 3 && spent() >= 2 * options.budget_s) break;
+    if (std::all_of(participants.begin(), participants.end(),
+                    [](const Participant& p) { return !p.missing.empty(); }))
+      break;
+    Round round(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t who = (i + rounds.size()) % count;
+      round[who] = field.turn(who);
+    }
+    rounds.push_back(std::move(round));
+  }
+  for (const Participant& one : participants) {
+    if (one.worker != nullptr) one.worker->resume();
+  }
+
+  std::vector<ContestEntry> entries;
+  for (const Participant& one : participants) {
+    ContestEntry& entry = entries.emplace_back();
+    entry.name = one.name;
+    entry.missing = one.missing;
+    entry.note = one.note;
+  }
+  fill_entries(entries, undisturbed(std::move(rounds), options));
+  return entries;
+}
+
+double trial_block_us(Participant& participant, int blocks, const ContestOptions& options) {
+  std::vector<Participant> alone = {participant};
+  Field field(alone, options);
+  std::vector<double> times;
+  for (int block = 0; block < blocks; ++block) {
+    if (const std::optional<Turn> turn = field.turn(0)) times.push_back(turn->us);
+  }
+  participant.missing = alone[0].missing;
+  return times.empty() ? 0 : median(times);
+}
+
+}  // namespace lehr

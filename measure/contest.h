@@ -1,0 +1,44 @@
+// Participants timed in turn: our kernels and the vendor libraries, round by round.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "measure/measurer.h"
+#include "measure/worker.h"
+
+namespace lehr {
+
+struct ContestOptions {
+  double budget_s = 2;
+  double block_us = 20000;  ///< how long one participant's turn lasts (one call at least)
+  int min_rounds = 9;       ///< within at most twice the budget; then 3 must do
+  int max_rounds = 200;
+  double min_cpu_share = 0.9;  ///< a round in which one of ours got less of its CPUs does not count ...
+  int min_kept = 5;            ///< ... but so many, the best served ones, always do
+  double timeout_s = 10;       ///< for one request
+};
+
+/// One side. Several may share a worker: then they share its buffers too.
+struct Participant {
+  std::string name;
+  Worker* worker = nullptr;
+  LoadRequest load;  ///< slots are distinct among participants of one worker
+  bool knows_share =
+      false;            ///< its threads spin for the whole block, so that a low CPU share means disturbance
+  std::string missing;  ///< set: it does not take part
+  std::string note;     ///< goes into ContestEntry::note
+};
+
+/// Loads everyone, then rounds: each participant's process is continued (SIGCONT), warmed up by one call,
+/// timed for a block, and stopped (SIGSTOP); the starting one moves on by one each round. Stopped processes
+/// cannot disturb the others with spinning thread pools. All workers are running again at the end. Entries in
+/// the participants' order.
+std::vector<ContestEntry> run_contest(std::vector<Participant> participants, const ContestOptions& options);
+
+/// One participant's median time of a few blocks; missing is set on it when it fails. Its worker is left
+/// stopped.
+double trial_block_us(Participant& participant, int blocks, const ContestOptions& options);
+
+}  // namespace lehr

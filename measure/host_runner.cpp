@@ -1,0 +1,147 @@
+// dlopen, call, compare, sample.
+#include "measure/host_runner.h"
+
+#include <dlfcn.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/error.h"
+#include "measure/affinity.h"
+#include "measure/device.h"
+#include "measure/sampling.h"
+
+namespace lehr {
+namespace {
+
+using Entry = void (*)(void* const* params, void* scratch, long task);
+
+Fault fault(FailureKind kind, std::string text) {
+  return Fault{{kind, std::move(text), {}}, false};
+}
+
+/// Private memory that a candidate allocates in vain must not drag the machine into swapping.
+void limit_memory(std::int64_t bytes) {
+  if (bytes <= 0) bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 2;
+  rlimit limit{};
+  getrlimit(RLIMIT_DATA, &limit);
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, static_cast<rlim_t>(bytes));
+  setrlimit(RLIMIT_DATA, &limit);
+}
+
+}  // namespace
+
+struct HostRunner::Loaded {
+  void* library = nullptr;
+  Entry entry = nullptr;
+  long tasks = 1;
+  std::vector<GuardedBytes> scratch;  ///< one per thread
+
+  Loaded() = default;
+  ~Loaded() {
+    if (library != nullptr) dlclose(library);
+  }
+  Loaded(const Loaded&) = delete;
+  Loaded& operator=(const Loaded&) = delete;
+};
+
+HostRunner::HostRunner() : cpus_(allowed_cpus()) {}
+HostRunner::~HostRunner() = default;
+
+void HostRunner::prepare(const Problem& problem, const RunSettings& settings) {
+  slots_.clear();
+  buffers_.reset();
+  limit_memory(settings.memory_bytes);
+  try {
+    buffers_ = std::make_unique<HostBuffers>(problem);
+    sweep_.clear();
+    if (settings.cold)
+      sweep_.assign(static_cast<std::size_t>(2 * cpu_device(0, false).limits.l3_bytes), '\1');
+  } catch (const std::bad_alloc&) {
+    throw_environment(
+        "the problem's tensors do not fit into half of this machine's memory: choose a smaller problem");
+  }
+  const int threads = std::clamp(settings.threads, 1, static_cast<int>(cpus_.size()));
+  if (pool_ == nullptr || pool_->threads() != threads) pool_ = std::make_unique<TaskPool>(threads, cpus_);
+}
+
+std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candidate) {
+  auto loaded = std::make_unique<Loaded>();
+  loaded->library = dlopen(candidate.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (loaded->library == nullptr) return fault(FailureKind::kLaunch, dlerror());
+  loaded->entry = reinterpret_cast<Entry>(dlsym(loaded->library, candidate.entry.c_str()));
+  if (loaded->entry == nullptr)
+    return fault(FailureKind::kLaunch, fmt::format("has no function named {}", candidate.entry));
+  loaded->tasks = candidate.launch.tasks;
+  try {
+    for (int thread = 0; thread < pool_->threads(); ++thread) {
+      loaded->scratch.emplace_back(
+          static_cast<std::size_t>(std::max<std::int64_t>(candidate.scratch_bytes, 0)));
+    }
+  } catch (const std::bad_alloc&) {
+    return fault(FailureKind::kOutOfMemory,
+                 fmt::format("no memory for {} bytes of scratch on each of {} threads",
+                             candidate.scratch_bytes, pool_->threads()));
+  }
+  slots_[slot] = std::move(loaded);
+  return Resources{};
+}
+
+void HostRunner::call(const Loaded& loaded) {
+  struct Call {
+    const Loaded& loaded;
+    void* const* params;
+  } context = {loaded, buffers_->pointers()};
+  pool_->run(
+      loaded.tasks,
+      [](void* given, int thread, long task) {
+        const Call& call = *static_cast<Call*>(given);
+        call.loaded.entry(call.params, call.loaded.scratch[static_cast<std::size_t>(thread)].data(), task);
+      },
+      &context);
+}
+
+std::variant<Checked, Fault> HostRunner::check(int slot) {
+  Loaded& loaded = *slots_.at(slot);
+  for (GuardedBytes& scratch : loaded.scratch) scratch.poison();
+  buffers_->poison_output();
+  call(loaded);
+  for (const GuardedBytes& scratch : loaded.scratch) {
+    const std::string damage = scratch.damage();
+    if (damage.empty()) continue;
+    return Fault{{FailureKind::kWrongResult, "wrote outside its scratch memory, " + damage, {}}, true};
+  }
+  return buffers_->verdict();
+}
+
+void HostRunner::sweep_caches() {
+  // Every thread reads its share, so that the private caches of all cores lose the kernel's data too.
+  pool_->run(
+      pool_->threads(),
+      [](void* given, int, long task) {
+        HostRunner& self = *static_cast<HostRunner*>(given);
+        const std::size_t share = self.sweep_.size() / static_cast<std::size_t>(self.pool_->threads());
+        volatile char* at = self.sweep_.data() + static_cast<std::size_t>(task) * share;
+        for (std::size_t i = 0; i < share; i += 64) at[i] = static_cast<char>(at[i] + 1);
+      },
+      this);
+}
+
+std::variant<Samples, Fault> HostRunner::time(int slot, const SampleRequest& request) {
+  const Loaded& loaded = *slots_.at(slot);
+  std::function<void()> evict;
+  if (!sweep_.empty()) evict = [this] { sweep_caches(); };
+  pool_->open();
+  Samples samples = sample_calls([&] { call(loaded); }, request, pool_->threads(), evict);
+  pool_->close();
+  return samples;
+}
+
+void HostRunner::unload(int slot) {
+  slots_.erase(slot);
+}
+
+}  // namespace lehr

@@ -1,0 +1,198 @@
+// Chunks: compile in parallel, then one trial after the other; contests.
+#include "measure/local_measurer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/error.h"
+#include "measure/baselines.h"
+#include "measure/check.h"
+#include "measure/device.h"
+#include "measure/problem_file.h"
+#include "measure/serve.h"
+#include "measure/worker_main.h"
+
+namespace lehr {
+namespace {
+
+/// Adds the wall time of its own life to `total`.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& total) : total_(total) {}
+  ~Stopwatch() { total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& total_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+Candidate candidate_of(const Source& source, const Binary& binary) {
+  return {binary.path, source.entry, source.launch, source.scratch_bytes};
+}
+
+/// What the compiler said, overridden by what loading said.
+Resources merged(const Resources& compiled, const Resources& loaded) {
+  Resources result = compiled;
+  if (loaded.registers) result.registers = loaded.registers;
+  if (loaded.spill_bytes) result.spill_bytes = loaded.spill_bytes;
+  if (loaded.shared_bytes) result.shared_bytes = loaded.shared_bytes;
+  if (loaded.stack_bytes) result.stack_bytes = loaded.stack_bytes;
+  return result;
+}
+
+}  // namespace
+
+LocalMeasurer::LocalMeasurer(Compiler& compiler, LocalOptions options)
+    : compiler_(compiler),
+      options_(std::move(options)),
+      directory_(options_.temp_base),
+      worker_(options_.worker) {
+  if (options_.chunk < 1) throw_user("the measurer's chunk must be 1 or more, not {}", options_.chunk);
+}
+
+LocalMeasurer::~LocalMeasurer() {
+  if (reference_) unlink(reference_->candidate.path.c_str());
+}
+
+void LocalMeasurer::prepare(const Problem& problem) {
+  output_of(problem);
+  if (!prepared_.problem_path.empty()) unlink(prepared_.problem_path.c_str());
+  if (reference_) unlink(reference_->candidate.path.c_str());
+  reference_.reset();
+  best_us_ = 0;
+  prepared_ = {options_.runner, fmt::format("{}/problem{}", directory_.path(), problems_++),
+               options_.settings};
+  write_problem(prepared_.problem_path, problem);
+  worker_.prepare(prepared_);
+}
+
+std::vector<Compiled> LocalMeasurer::compile(std::span<const Source> sources) {
+  const Stopwatch stopwatch(compile_s_);
+  return compiler_.compile(sources);
+}
+
+Outcome LocalMeasurer::run(const Source& source, const Binary& binary) {
+  const Stopwatch stopwatch(run_s_);
+  TrialRequest request;
+  request.candidate = candidate_of(source, binary);
+  request.sampling = options_.sampling;
+  request.sampling.hopeless_us = options_.hopeless_factor * best_us_;
+  if (options_.use_reference) request.reference = reference_;
+  Outcome outcome = worker_.trial(request, options_.run_timeout_s);
+  if (auto* failure = std::get_if<Failure>(&outcome)) {
+    failure->resources = merged(binary.resources, failure->resources);
+    unlink(binary.path.c_str());
+    return outcome;
+  }
+  Timing& timing = std::get<Timing>(outcome);
+  timing.resources = merged(binary.resources, timing.resources);
+  if (best_us_ == 0 || timing.time_us < best_us_) best_us_ = timing.time_us;
+  if (reference_ || !options_.use_reference) {
+    unlink(binary.path.c_str());
+  } else {
+    reference_ = ReferenceKernel{request.candidate, timing.time_us};
+  }
+  return outcome;
+}
+
+std::vector<Outcome> LocalMeasurer::measure(std::span<const Source> sources,
+                                            const std::function<void(std::size_t, const Outcome&)>& done) {
+  CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
+  std::vector<Outcome> outcomes(sources.size());
+  const std::size_t chunk = static_cast<std::size_t>(options_.chunk);
+  for (std::size_t begin = 0; begin < sources.size(); begin += chunk) {
+    const std::size_t end = std::min(begin + chunk, sources.size());
+    const std::vector<Compiled> compiled = compile(sources.subspan(begin, end - begin));
+    for (std::size_t i = begin; i < end; ++i) {
+      const Compiled& one = compiled[i - begin];
+      if (const auto* failure = std::get_if<Failure>(&one)) {
+        outcomes[i] = *failure;
+      } else {
+        outcomes[i] = run(sources[i], std::get<Binary>(one));
+      }
+      if (done) done(i, outcomes[i]);
+    }
+  }
+  return outcomes;
+}
+
+Participant LocalMeasurer::baseline_participant(const std::string& name,
+                                                std::vector<std::unique_ptr<Worker>>& workers,
+                                                const ContestOptions& options) {
+  constexpr int kTrialBlocks = 3;
+  Participant best;
+  best.name = name;
+  const std::vector<std::string> known = runner_names();
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    best.missing = fmt::format("no baseline named {} is known (there are {})", name, fmt::join(known, ", "));
+    return best;
+  }
+  double best_us = 0;
+  std::unique_ptr<Worker> best_worker;
+  const std::string arch = cpu_device(0, false).limits.arch;
+  const std::vector<BaselineVariant> variants = baseline_variants(name, arch, options_.settings.threads);
+  for (const BaselineVariant& variant : variants) {
+    WorkerOptions worker_options = options_.worker;
+    worker_options.environment.insert(worker_options.environment.end(), variant.environment.begin(),
+                                      variant.environment.end());
+    auto worker = std::make_unique<Worker>(std::move(worker_options));
+    Participant trial{name, worker.get(), {kFirstLoadSlot, {}}, false, "", variant.note};
+    try {
+      PrepareRequest request = prepared_;
+      request.runner = name;
+      worker->prepare(request);
+    } catch (const Error& error) {
+      // A missing library or an unsuitable problem: no variant will fare better.
+      best.missing = error.what();
+      return best;
+    }
+    const double us = variants.size() > 1 ? trial_block_us(trial, kTrialBlocks, options) : 0;
+    const bool first = best_worker == nullptr && best.missing.empty();
+    const bool better = trial.missing.empty() && (best_worker == nullptr || us < best_us);
+    if (!first && !better) continue;
+    best = trial;
+    best_us = us;
+    best_worker = trial.missing.empty() ? std::move(worker) : nullptr;
+  }
+  best.worker = best_worker.get();
+  if (best_worker != nullptr) workers.push_back(std::move(best_worker));
+  return best;
+}
+
+std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources,
+                                                 std::span<const std::string> baselines, double budget_s) {
+  CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
+  ContestOptions options;
+  options.budget_s = budget_s;
+  options.timeout_s = options_.run_timeout_s;
+  const std::vector<Compiled> compiled = compile(sources);
+  const Stopwatch stopwatch(run_s_);
+  std::vector<Participant> participants;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    Participant& one = participants.emplace_back();
+    one.name = fmt::format("source {}", i);
+    one.worker = &worker_;
+    one.knows_share = options_.runner == "cpu";
+    if (const auto* failure = std::get_if<Failure>(&compiled[i])) {
+      one.missing = fmt::format("{}: {}", name_of(failure->kind), failure->text);
+    } else {
+      one.load = {kFirstLoadSlot + static_cast<int>(i),
+                  candidate_of(sources[i], std::get<Binary>(compiled[i]))};
+    }
+  }
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (const std::string& name : baselines)
+    participants.push_back(baseline_participant(name, workers, options));
+  std::vector<ContestEntry> entries = run_contest(std::move(participants), options);
+  for (const Compiled& one : compiled) {
+    if (const auto* binary = std::get_if<Binary>(&one)) unlink(binary->path.c_str());
+  }
+  return entries;
+}
+
+}  // namespace lehr

@@ -1,0 +1,67 @@
+// The Measurer of this machine: compiles here, runs candidates in worker processes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/compiler.h"
+#include "measure/contest.h"
+#include "measure/measurer.h"
+#include "measure/runner.h"
+#include "measure/temp_dir.h"
+#include "measure/worker.h"
+
+namespace lehr {
+
+struct LocalOptions {
+  WorkerOptions worker;
+  std::string runner = "cpu";  ///< "cpu" or "cuda": a name in measure/runners.cpp
+  RunSettings settings;
+  SampleRequest sampling;
+  double hopeless_factor =
+      4;  ///< a first call this much slower than the best time so far gets few samples; 0: never
+  bool use_reference = true;  ///< correct times by the reference kernel
+  double run_timeout_s = 10;  ///< one candidate's loading, check and timing; then its process is killed
+  int chunk = 8;              ///< so many are compiled (in parallel) before they are run (one by one)
+  std::string temp_base;      ///< for the problem's file; "" as in TempDir
+};
+
+/// Compilation and measurement never overlap: they would share cores. Binaries are deleted as soon as they
+/// are timed, except for the reference kernel's.
+class LocalMeasurer : public Measurer {
+ public:
+  /// `compiler` must outlive this object. Starts nothing yet.
+  LocalMeasurer(Compiler& compiler, LocalOptions options);
+  ~LocalMeasurer() override;
+
+  void prepare(const Problem& problem) override;
+  std::vector<Outcome> measure(std::span<const Source> sources,
+                               const std::function<void(std::size_t, const Outcome&)>& done) override;
+  std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const std::string> baselines,
+                                    double budget_s) override;
+
+  /// Wall seconds spent so far.
+  double compile_s() const { return compile_s_; }
+  double run_s() const { return run_s_; }
+
+ private:
+  std::vector<Compiled> compile(std::span<const Source> sources);
+  Outcome run(const Source& source, const Binary& binary);
+  Participant baseline_participant(const std::string& name, std::vector<std::unique_ptr<Worker>>& workers,
+                                   const ContestOptions& options);
+
+  Compiler& compiler_;
+  LocalOptions options_;
+  TempDir directory_;
+  Worker worker_;
+  PrepareRequest prepared_;  ///< its path is empty before prepare()
+  int problems_ = 0;
+  std::optional<ReferenceKernel> reference_;
+  double best_us_ = 0;  ///< 0: nothing timed since prepare()
+  double compile_s_ = 0;
+  double run_s_ = 0;
+};
+
+}  // namespace lehr

@@ -1,0 +1,121 @@
+// Inside a worker: answers requests with one runner. A template, so that runners need no base class.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "base/overloaded.h"
+#include "measure/messages.h"
+#include "measure/problem_file.h"
+#include "measure/runner.h"
+#include "measure/stats.h"
+
+namespace lehr {
+
+/// Slots of trials. Those of LoadRequest are counted from kFirstLoadSlot.
+inline constexpr int kReferenceSlot = 0;
+inline constexpr int kTrialSlot = 1;
+inline constexpr int kFirstLoadSlot = 2;
+
+/// The reference kernel is timed for about this long before and after each candidate.
+inline constexpr SampleRequest kReferenceSampling = {500, 4, 5000, 20000, 1, 0};
+/// A slower reference would cost more than it corrects: a few calls of it are noisier than the drift.
+inline constexpr double kSlowestReferenceUs = 5000;
+/// The window after one candidate also serves as the one before the next when it is this fresh.
+inline constexpr double kReferenceFreshS = 0.03;
+
+/// One prepared runner. Replies are what the parent gets; a Fault with `worker_lost` ends the process
+/// afterwards.
+template <Runner R>
+class Server {
+ public:
+  Reply answer(const PrepareRequest& request) {
+    reference_.reset();
+    runner_.prepare(read_problem(request.problem_path), request.settings);
+    return Done{};
+  }
+
+  Reply answer(const LoadRequest& request) {
+    auto loaded = runner_.load(request.slot, request.candidate);
+    if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
+    auto checked = runner_.check(request.slot);
+    if (auto* fault = std::get_if<Fault>(&checked)) {
+      if (!fault->worker_lost) runner_.unload(request.slot);
+      return std::move(*fault);
+    }
+    return Done{};
+  }
+
+  Reply answer(const TimeRequest& request) {
+    return std::visit([](auto&& result) -> Reply { return std::move(result); },
+                      runner_.time(request.slot, request.sampling));
+  }
+
+  Reply answer(const TrialRequest& request) {
+    const auto start = std::chrono::steady_clock::now();
+    std::optional<double> before = reference_time(request.reference);
+    auto loaded = runner_.load(kTrialSlot, request.candidate);
+    if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
+    Reply reply = timed(request, std::get<Resources>(loaded), before);
+    const auto* fault = std::get_if<Fault>(&reply);
+    if (fault == nullptr || !fault->worker_lost) runner_.unload(kTrialSlot);
+    if (auto* timing = std::get_if<Timing>(&reply)) timing->run_s = seconds_since(start);
+    return reply;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  Reply timed(const TrialRequest& request, const Resources& resources, std::optional<double> before) {
+    auto checked = runner_.check(kTrialSlot);
+    if (auto* fault = std::get_if<Fault>(&checked)) return std::move(*fault);
+    auto sampled = runner_.time(kTrialSlot, request.sampling);
+    if (auto* fault = std::get_if<Fault>(&sampled)) return std::move(*fault);
+    Samples& samples = std::get<Samples>(sampled);
+    Timing timing;
+    timing.resources = resources;
+    timing.max_error = std::get<Checked>(checked).max_error;
+    timing.spread = spread(samples.us);
+    timing.time_us = estimate(samples.us);
+    timing.samples_us = std::move(samples.us);
+    // A candidate that is four times too slow needs no correction by percents.
+    if (before && !samples.hopeless) {
+      fresh_at_.reset();
+      const std::optional<double> after = reference_time(request.reference);
+      timing.reference_us = after ? (*before + *after) / 2 : *before;
+      timing.time_us *= request.reference->session_us / timing.reference_us;
+    }
+    return timing;
+  }
+
+  /// The reference kernel's time now; nullopt when there is none or it is too slow to be of use.
+  std::optional<double> reference_time(const std::optional<ReferenceKernel>& wanted) {
+    if (!wanted || wanted->session_us > kSlowestReferenceUs) return std::nullopt;
+    if (reference_ != wanted->candidate) {
+      if (reference_) runner_.unload(kReferenceSlot);
+      reference_.reset();
+      fresh_at_.reset();
+      if (std::holds_alternative<Fault>(runner_.load(kReferenceSlot, wanted->candidate))) return std::nullopt;
+      reference_ = wanted->candidate;
+    }
+    if (fresh_at_ && seconds_since(*fresh_at_) < kReferenceFreshS) return fresh_us_;
+    const auto sampled = runner_.time(kReferenceSlot, kReferenceSampling);
+    const auto* samples = std::get_if<Samples>(&sampled);
+    if (samples == nullptr) return std::nullopt;
+    fresh_us_ = estimate(samples->us);
+    fresh_at_ = Clock::now();
+    return fresh_us_;
+  }
+
+  R runner_;
+  std::optional<Candidate> reference_;
+  std::optional<Clock::time_point> fresh_at_;
+  double fresh_us_ = 0;
+};
+
+}  // namespace lehr
