@@ -86,8 +86,8 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits) {
   space.require("a tile is wider than the matrix", {nv, lanes},
                 [=](const Point& x) { return x[nv] == 1 || (x[nv] - 1) * x[lanes] < p.n; });
   // Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the units busy.
-  space.require("too few accumulators to hide the latency of a multiply-add", {mr, nv}, [=](const Point& x) {
-    const std::int64_t most = std::min<std::int64_t>(p.m, 28) * 8;
+  space.require("too few accumulators to hide the latency of a multiply-add", {mr, nv, lanes}, [=](const Point& x) {
+    const std::int64_t most = std::min<std::int64_t>(p.m, 28) * std::min<std::int64_t>(8, ceil_div(p.n, x[lanes]));
     return x[mr] * x[nv] >= std::min<std::int64_t>(6, most);
   });
   space.require("more threads than tiles", {threads, split, mr, nv, lanes}, [=](const Point& x) {

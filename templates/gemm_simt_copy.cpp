@@ -1,0 +1,138 @@
+// Threads take the vectors of a tile in the order in which they lie in global memory, so that a warp's loads
+// coalesce.
+#include "templates/gemm_simt_copy.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+
+/// Vectors of one line of the tile that is contiguous in global memory.
+std::int64_t vectors_per_line(const GemmSimtCopy& copy) {
+  return (copy.along_k ? copy.bk : copy.tile) / copy.vec;
+}
+
+struct Place {
+  Expr k;
+  Expr x;
+};
+
+/// Position within the tile of load `i` of this thread. Threads and lines are powers of two: either the
+/// threads take whole lines at once (then `i` moves across lines), or a line takes several loads.
+Place place_of(const GemmSimtOperand& operand, const Expr& i) {
+  const GemmSimtCopy& copy = operand.copy;
+  const std::int64_t line = vectors_per_line(copy);
+  Expr along = copy.along_k ? var(operand.k_in) : var(operand.x_in);
+  Expr across = copy.along_k ? var(operand.x_in) : var(operand.k_in);
+  if (copy.threads >= line) {
+    across = std::move(across) + i * (copy.threads / line);
+  } else {
+    const std::int64_t loads_per_line = line / copy.threads;
+    along = std::move(along) + i % loads_per_line * (copy.threads * copy.vec);
+    across = std::move(across) + i / loads_per_line;
+  }
+  if (copy.along_k) return {std::move(along), std::move(across)};
+  return {std::move(across), std::move(along)};
+}
+
+/// Whether the vector at (k, x) lies inside the matrix; nullopt where it always does.
+std::optional<Expr> inside(const GemmSimtCopy& copy, const Expr& k, const Expr& x) {
+  std::optional<Expr> condition;
+  if (copy.x % copy.tile != 0) condition = lt(x, integer(copy.x));
+  if (copy.k % copy.bk != 0) {
+    Expr k_inside = lt(k, integer(copy.k));
+    condition = condition ? logical_and(std::move(*condition), std::move(k_inside)) : std::move(k_inside);
+  }
+  return condition;
+}
+
+Expr global_index(const GemmSimtOperand& operand, const Expr& base, const Expr& k, const Expr& x) {
+  const GemmSimtCopy& copy = operand.copy;
+  if (operand.is_a) return cpu::element(operand.layout, copy.x, copy.k, base, x, k);
+  return cpu::element(operand.layout, copy.k, copy.x, base, k, x);
+}
+
+/// for (i < loads) body, left to the first threads where there are fewer vectors than threads.
+Block each_load(const GemmSimtOperand& operand, VarId thread, VarId i, Block body) {
+  const GemmSimtCopy& copy = operand.copy;
+  Block result = block(loop(i, copy.loads(), LoopKind::kUnrolled, std::move(body)));
+  if (copy.vectors() < copy.threads)
+    return block(If{lt(var(thread), integer(copy.vectors())), std::move(result), {}});
+  return result;
+}
+
+VarId load_var(KernelBuilder& builder, const GemmSimtOperand& operand) {
+  return builder.var(fmt::format("load_{}", operand.name));
+}
+
+}  // namespace
+
+Block gemm_simt_positions(const GemmSimtOperand& operand, VarId thread) {
+  const GemmSimtCopy& copy = operand.copy;
+  const std::int64_t line = vectors_per_line(copy);
+  Expr along = var(thread) % line * copy.vec;
+  Expr across = var(thread) / line;
+  if (copy.threads < line) {
+    along = var(thread) * copy.vec;
+    across = integer(0);
+  }
+  return block(Let{operand.k_in, copy.along_k ? along : across},
+               Let{operand.x_in, copy.along_k ? across : along});
+}
+
+Block gemm_simt_load(KernelBuilder& builder, const GemmSimtOperand& operand, VarId thread,
+                     const GemmSimtCorner& corner) {
+  const GemmSimtCopy& copy = operand.copy;
+  const int lanes = static_cast<int>(copy.vec);
+  const VarId i = load_var(builder, operand);
+  const Place place = place_of(operand, var(i));
+  const Expr k = corner.k + place.k;
+  const Expr x = corner.x + place.x;
+  Expr value = load(operand.global, global_index(operand, corner.base, k, x), lanes);
+  if (auto condition = inside(copy, k, x))
+    value = select(std::move(*condition), std::move(value), zero(DType::kF32, lanes));
+  return each_load(operand, thread, i,
+                   block(Store{operand.in_flight, var(i) * copy.vec, std::move(value), lanes, std::nullopt}));
+}
+
+Block gemm_simt_store(KernelBuilder& builder, const GemmSimtOperand& operand, VarId thread,
+                      const Expr& stage) {
+  const GemmSimtCopy& copy = operand.copy;
+  const int lanes = static_cast<int>(copy.vec);
+  const VarId i = load_var(builder, operand);
+  const Place place = place_of(operand, var(i));
+  if (!copy.along_k) {
+    return each_load(operand, thread, i,
+                     block(Store{operand.shared, stage + place.k * copy.stride + place.x,
+                                 load(operand.in_flight, var(i) * copy.vec, lanes), lanes, std::nullopt}));
+  }
+  const VarId lane = builder.var(fmt::format("lane_{}", operand.name));
+  Stmt scatter = Store{operand.shared, stage + (place.k + var(lane)) * copy.stride + place.x,
+                       load(operand.in_flight, var(i) * copy.vec + var(lane)), 1, std::nullopt};
+  return each_load(operand, thread, i,
+                   block(loop(lane, copy.vec, LoopKind::kUnrolled, block(std::move(scatter)))));
+}
+
+Block gemm_simt_copy_async(KernelBuilder& builder, const GemmSimtOperand& operand, VarId thread,
+                           const GemmSimtCorner& corner, const Expr& stage) {
+  const GemmSimtCopy& copy = operand.copy;
+  const VarId i = load_var(builder, operand);
+  const Place place = place_of(operand, var(i));
+  const Expr k = corner.k + place.k;
+  const Expr x = corner.x + place.x;
+  const std::int64_t bytes = copy.vec * size_of(DType::kF32);
+  Intrinsic move;
+  move.name = fmt::format("cp_async_{}", bytes);
+  move.touches = {Touch{operand.shared, stage + place.k * copy.stride + place.x, copy.vec, true},
+                  Touch{operand.global, global_index(operand, corner.base, k, x), copy.vec, false}};
+  // Zero source bytes: nothing is read, the destination becomes zero.
+  if (auto condition = inside(copy, k, x))
+    move.args = {select(std::move(*condition), integer(bytes), integer(0))};
+  return each_load(operand, thread, i, block(std::move(move)));
+}
+
+}  // namespace lehr

@@ -1,0 +1,44 @@
+// The way of one operand's tile from global to shared memory, as statements: through registers or by
+// cp.async.
+#pragma once
+
+#include <string>
+
+#include "ir/kernel.h"
+#include "templates/gemm_simt_space.h"
+
+namespace lehr {
+
+/// The buffers and variables that the statements refer to.
+struct GemmSimtOperand {
+  GemmSimtCopy copy;
+  Layout layout = Layout::kRow;
+  bool is_a = false;  ///< A: rows are x, columns are k; B: rows are k, columns are x
+  ir::BufferId global{};
+  ir::BufferId shared{};
+  ir::BufferId in_flight{};  ///< registers between global and shared memory; unused with cp.async
+  ir::VarId k_in{}, x_in{};  ///< this thread's first element within the tile
+  std::string name;          ///< "a" or "b", for loop variables
+};
+
+/// Lets k_in and x_in from the thread's number.
+ir::Block gemm_simt_positions(const GemmSimtOperand& operand, ir::VarId thread);
+
+/// Where a tile begins in global memory: `base` is the matrix's first element, (k, x) the tile's corner.
+struct GemmSimtCorner {
+  ir::Expr base = ir::integer(0);
+  ir::Expr k = ir::integer(0);
+  ir::Expr x = ir::integer(0);
+};
+
+/// Global -> registers; what lies outside the matrix becomes zero.
+ir::Block gemm_simt_load(ir::KernelBuilder& builder, const GemmSimtOperand& operand, ir::VarId thread,
+                         const GemmSimtCorner& corner);
+/// Registers -> the tile at `stage` (in elements) of shared memory.
+ir::Block gemm_simt_store(ir::KernelBuilder& builder, const GemmSimtOperand& operand, ir::VarId thread,
+                          const ir::Expr& stage);
+/// Global -> shared without registers, to be committed and waited for.
+ir::Block gemm_simt_copy_async(ir::KernelBuilder& builder, const GemmSimtOperand& operand, ir::VarId thread,
+                               const GemmSimtCorner& corner, const ir::Expr& stage);
+
+}  // namespace lehr

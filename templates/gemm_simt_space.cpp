@@ -1,0 +1,251 @@
+#include "templates/gemm_simt_space.h"
+
+#include <algorithm>
+
+namespace lehr {
+namespace {
+
+using cpu::ceil_div;
+
+constexpr std::int64_t kSharedAlignment = 16;  // launch_of() rounds every buffer up to it
+constexpr std::int64_t kReservedSharedBytes =
+    1024;  // of a block, by the driver: CUDA C++ Programming Guide, 8.x and 9.0
+constexpr std::int64_t kRegisterGranule =
+    8;  // per thread; registers are allocated by the warp in units of 256
+
+std::int64_t round_up(std::int64_t value, std::int64_t to) {
+  return ceil_div(value, to) * to;
+}
+
+/// Tile extents for a dimension: no smaller than 32 unless the dimension is, and none that is half empty
+/// above 8.
+std::vector<std::int64_t> tile_extents(std::int64_t extent) {
+  std::vector<std::int64_t> extents;
+  for (const std::int64_t tile : powers_of_two(1, 256)) {
+    const bool large_enough = tile >= 32 || tile >= extent;
+    const bool not_half_empty = tile <= 8 || tile < 2 * extent;
+    if (large_enough && not_half_empty) extents.push_back(tile);
+  }
+  return extents;
+}
+
+/// Elements per load that the alignment of a row permits.
+std::vector<std::int64_t> vector_widths(std::int64_t contiguous_extent) {
+  std::vector<std::int64_t> widths = {1};
+  if (contiguous_extent % 2 == 0) widths.push_back(2);
+  if (contiguous_extent % 4 == 0) widths.push_back(4);
+  return widths;
+}
+
+/// Thread tiles: 4 to 16 where the block tile has at least 32, else what fits.
+std::vector<std::int64_t> thread_extents(std::int64_t tile) {
+  std::vector<std::int64_t> extents;
+  for (const std::int64_t extent : powers_of_two(1, 16)) {
+    if (extent <= tile && (tile < 32 || extent >= 4)) extents.push_back(extent);
+  }
+  return extents;
+}
+
+/// All thread tiles that some of `tiles` allows.
+std::vector<std::int64_t> all_thread_extents(const std::vector<std::int64_t>& tiles) {
+  std::vector<std::int64_t> all;
+  for (const std::int64_t extent : powers_of_two(1, 16)) {
+    const bool allowed = std::any_of(tiles.begin(), tiles.end(), [&](std::int64_t tile) {
+      const std::vector<std::int64_t> some = thread_extents(tile);
+      return std::find(some.begin(), some.end(), extent) != some.end();
+    });
+    if (allowed) all.push_back(extent);
+  }
+  return all;
+}
+
+/// Those of `values` that are at most `limit`, and the first in any case.
+std::vector<std::int64_t> at_most(std::int64_t limit, std::vector<std::int64_t> values) {
+  while (values.size() > 1 && values.back() > limit) values.pop_back();
+  return values;
+}
+
+GemmSimtCopy copy_of(bool along_k, std::int64_t x, std::int64_t tile, std::int64_t vec, const cpu::Problem& p,
+                     const GemmSimtSchedule& s) {
+  GemmSimtCopy copy;
+  copy.along_k = along_k;
+  copy.x = x;
+  copy.k = p.k;
+  copy.tile = tile;
+  copy.bk = s.bk;
+  copy.vec = vec;
+  copy.stride = tile + (along_k ? s.pad : 0);
+  copy.threads = s.threads();
+  return copy;
+}
+
+bool a_along_k(const cpu::Problem& p) {
+  return p.a == Layout::kRow;
+}
+bool b_along_k(const cpu::Problem& p) {
+  return p.b == Layout::kColumn;
+}
+
+}  // namespace
+
+GemmSimtSchedule gemm_simt_schedule(const Config& config) {
+  GemmSimtSchedule s;
+  s.bm = config.at("bm");
+  s.bn = config.at("bn");
+  s.bk = config.at("bk");
+  s.tm = config.at("tm");
+  s.tn = config.at("tn");
+  s.lanes_m = config.at("lanes_m");
+  s.async = config.at("async");
+  s.stages = config.at("stages");
+  s.vec_a = config.at("vec_a");
+  s.vec_b = config.at("vec_b");
+  s.pad = config.at("pad");
+  s.raster = config.at("raster");
+  s.min_blocks = config.at("min_blocks");
+  s.frag_buffers = config.at("frag_buffers");
+  s.unroll = config.at("unroll");
+  return s;
+}
+
+GemmSimtCopy gemm_simt_copy_a(const cpu::Problem& p, const GemmSimtSchedule& s) {
+  return copy_of(a_along_k(p), p.m, s.bm, s.vec_a, p, s);
+}
+GemmSimtCopy gemm_simt_copy_b(const cpu::Problem& p, const GemmSimtSchedule& s) {
+  return copy_of(b_along_k(p), p.n, s.bn, s.vec_b, p, s);
+}
+
+std::int64_t gemm_simt_registers(const cpu::Problem& p, const GemmSimtSchedule& s) {
+  const GemmSimtCopy a = gemm_simt_copy_a(p, s);
+  const GemmSimtCopy b = gemm_simt_copy_b(p, s);
+  const std::int64_t accumulators = s.tm * s.tn;
+  const std::int64_t fragments = (s.tm + s.tn) * s.frag_buffers;
+  const std::int64_t in_flight = s.async == 1 ? 0 : a.loads() * a.vec + b.loads() * b.vec;
+  const std::int64_t addresses = 2 * (a.loads() + b.loads());
+  return accumulators + fragments + in_flight + addresses + 32;
+}
+
+std::int64_t gemm_simt_shared_bytes(const cpu::Problem& p, const GemmSimtSchedule& s) {
+  const auto bytes = [&](const GemmSimtCopy& copy) {
+    return round_up(s.stages * s.bk * copy.stride * 4, kSharedAlignment);
+  };
+  return bytes(gemm_simt_copy_a(p, s)) + bytes(gemm_simt_copy_b(p, s));
+}
+
+FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
+  const cpu::Problem p = cpu::problem_of(workload);
+  FamilySpace space("gemm_simt");
+  const KnobId bm = space.add("bm", "rows of C per block", tile_extents(p.m));
+  const KnobId bn = space.add("bn", "columns of C per block", tile_extents(p.n));
+  const KnobId tm = space.add_dependent("tm", "rows of C per thread", all_thread_extents(tile_extents(p.m)),
+                                        [=](const Point& x) { return thread_extents(x[bm]); });
+  const KnobId tn =
+      space.add_dependent("tn", "columns of C per thread", all_thread_extents(tile_extents(p.n)),
+                          [=](const Point& x) { return thread_extents(x[bn]); });
+  const KnobId lanes_m = space.add("lanes_m", "rows of threads in a warp", powers_of_two(1, 32));
+  const KnobId bk = space.add("bk", "k per tile", {8, 16, 32});
+  const KnobId async = space.add("async", "tiles come by 0: registers, 1: cp.async", {0, 1});
+  const KnobId stages =
+      space.add_dependent("stages", "tiles in shared memory", {1, 2, 3, 4, 5}, [=](const Point& x) {
+        return x[async] == 0 ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{2, 3, 4, 5};
+      });
+  // cp.async writes what it reads: a row of k cannot be scattered by it but element by element.
+  const auto widths = [=](bool along_k, std::int64_t contiguous) {
+    return [=](const Point& x) {
+      return along_k && x[async] == 1 ? std::vector<std::int64_t>{1} : vector_widths(contiguous);
+    };
+  };
+  const std::int64_t contiguous_a = a_along_k(p) ? p.k : p.m;
+  const std::int64_t contiguous_b = b_along_k(p) ? p.k : p.n;
+  const KnobId vec_a = space.add_dependent("vec_a", "elements per load of A", vector_widths(contiguous_a),
+                                           widths(a_along_k(p), contiguous_a));
+  const KnobId vec_b = space.add_dependent("vec_b", "elements per load of B", vector_widths(contiguous_b),
+                                           widths(b_along_k(p), contiguous_b));
+  const bool transposes = a_along_k(p) || b_along_k(p);
+  const KnobId pad = space.add("pad", "elements behind a row of a transposed tile",
+                               transposes ? std::vector<std::int64_t>{0, 4} : std::vector<std::int64_t>{0});
+  const KnobId min_blocks = space.add("min_blocks", "blocks that a multiprocessor must hold", {1, 2, 3});
+  const KnobId frag_buffers =
+      space.add("frag_buffers", "fragments in registers: this k's, or the next k's too", {1, 2});
+  const KnobId unroll =
+      space.add_dependent("unroll", "k steps unrolled", powers_of_two(1, 32), [=](const Point& x) {
+        return powers_of_two(x[frag_buffers], x[bk]);  // two buffers take turns, so the step is even
+      });
+  const KnobId raster = space.add("raster", "rows of block tiles walked together, for the L2", {1, 2, 4, 8});
+
+  space.require("a warp does not fit the block tile", {bm, bn, tm, tn, lanes_m}, [=](const Point& x) {
+    return x[bm] % (x[lanes_m] * x[tm]) == 0 && x[bn] % (32 / x[lanes_m] * x[tn]) == 0;
+  });
+  const auto threads = [=](const Point& x) { return x[bm] / x[tm] * (x[bn] / x[tn]); };
+  space.require("too many threads", {bm, bn, tm, tn},
+                [=](const Point& x) { return threads(x) <= limits.max_threads_per_block; });
+  space.require("too many accumulators", {tm, tn}, [=](const Point& x) { return x[tm] * x[tn] <= 128; });
+  space.require("a warp is a single row or column of a square tile", {bm, bn, lanes_m}, [=](const Point& x) {
+    return x[bm] < 32 || x[bn] < 32 || (x[lanes_m] >= 2 && x[lanes_m] <= 16);
+  });
+  space.require("a vector is longer than the tile", {bm, bn, bk, vec_a, vec_b}, [=](const Point& x) {
+    return x[vec_a] <= (a_along_k(p) ? x[bk] : x[bm]) && x[vec_b] <= (b_along_k(p) ? x[bk] : x[bn]);
+  });
+  space.require("more stages than tiles of k", {bk, stages},
+                [=](const Point& x) { return x[stages] <= std::max<std::int64_t>(2, ceil_div(p.k, x[bk])); });
+  space.require("too much code", {tm, tn, unroll},
+                [=](const Point& x) { return x[tm] * x[tn] * x[unroll] <= 2048; });
+  space.require("more rows of block tiles walked together than there are", {bm, raster},
+                [=](const Point& x) { return x[raster] == 1 || x[raster] <= ceil_div(p.m, x[bm]); });
+
+  const auto schedule = [=](const Point& x) {  // raster, unroll: not read below
+    GemmSimtSchedule s;
+    s.bm = x[bm], s.bn = x[bn], s.bk = x[bk], s.tm = x[tm], s.tn = x[tn], s.lanes_m = x[lanes_m];
+    s.async = x[async], s.stages = x[stages], s.vec_a = x[vec_a], s.vec_b = x[vec_b], s.pad = x[pad];
+    return s;
+  };
+  const std::vector<KnobId> tile_knobs = {bm, bn, tm, tn, lanes_m, bk, async, stages, vec_a, vec_b, pad};
+  const auto and_also = [&](std::initializer_list<KnobId> more) {
+    std::vector<KnobId> all = tile_knobs;
+    all.insert(all.end(), more);
+    return all;
+  };
+  space.require("needs more shared memory than a block may have", tile_knobs, [=](const Point& x) {
+    return gemm_simt_shared_bytes(p, schedule(x)) <= limits.shared_bytes_per_block;
+  });
+  space.require("needs more shared memory than the multiprocessor has for that many blocks",
+                and_also({min_blocks}), [=](const Point& x) {
+                  return x[min_blocks] * (gemm_simt_shared_bytes(p, schedule(x)) + kReservedSharedBytes) <=
+                         limits.shared_bytes_per_core;
+                });
+  space.require("needs more threads than the multiprocessor has for that many blocks",
+                {bm, bn, tm, tn, min_blocks},
+                [=](const Point& x) { return x[min_blocks] * threads(x) <= limits.max_threads_per_core; });
+  space.require("needs more registers than a thread can have", and_also({min_blocks, frag_buffers}),
+                [=](const Point& x) {
+                  GemmSimtSchedule s = schedule(x);
+                  s.frag_buffers = x[frag_buffers];
+                  const std::int64_t share = limits.registers_per_core / (threads(x) * x[min_blocks]);
+                  const std::int64_t granted = std::min<std::int64_t>(
+                      share / kRegisterGranule * kRegisterGranule, limits.max_registers_per_thread);
+                  return gemm_simt_registers(p, s) <= granted;
+                });
+  return space;
+}
+
+// 128 x 128 with 8 x 8 per thread is what every public SGEMM ends at (kernels.md section 1.1); smaller tiles
+// where that would leave multiprocessors without a block.
+Config gemm_simt_default(const Workload& workload, const Limits& limits) {
+  const cpu::Problem p = cpu::problem_of(workload);
+  const FamilySpace space = gemm_simt_space(workload, limits);
+  const auto blocks = [&](std::int64_t bm, std::int64_t bn) {
+    return ceil_div(p.m, bm) * ceil_div(p.n, bn) * p.batch;
+  };
+  const bool large = blocks(128, 128) >= limits.cores;
+  const bool medium = blocks(64, 64) >= limits.cores;
+  const std::int64_t tile = large ? 128 : medium ? 64 : 32;
+  const std::int64_t per_thread = large ? 8 : 4;
+  //                                       bm    bn    tm          tn          lanes_m  bk             async
+  //                                       stages
+  const std::vector<std::int64_t> wanted = {tile, tile, per_thread, per_thread, 4, large ? 8 : 16, 0, 2,
+                                            //     vec_a vec_b pad min_blocks     frag_buffers unroll raster
+                                            4, 4, 4, large ? 2 : 1, 2, 8, 4};
+  return cpu::nearest_config(space, wanted);
+}
+
+}  // namespace lehr

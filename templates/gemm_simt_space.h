@@ -1,0 +1,59 @@
+// The schedules of gemm_simt: knobs, constraints, default, and what follows from a schedule (threads, warps,
+// registers).
+#pragma once
+
+#include "base/limits.h"
+#include "space/space.h"
+#include "templates/cpu_common.h"
+#include "templates/workload.h"
+
+namespace lehr {
+
+/// The knobs by name; meanings and units are those of gemm_simt_space(). All sizes are powers of two.
+struct GemmSimtSchedule {
+  std::int64_t bm = 128, bn = 128, bk = 8;  ///< block tile
+  std::int64_t tm = 8, tn = 8;              ///< thread tile
+  std::int64_t lanes_m = 4;                 ///< a warp is lanes_m x (32 / lanes_m) threads
+  std::int64_t async = 0;                   ///< 0: prefetch through registers, 1: cp.async
+  std::int64_t stages = 2;                  ///< tiles of A and B in shared memory
+  std::int64_t vec_a = 1, vec_b = 1;        ///< elements per global load
+  std::int64_t pad = 0;           ///< elements behind each row of a tile that is transposed on its way in
+  std::int64_t raster = 1;        ///< rows of block tiles that are walked column by column
+  std::int64_t min_blocks = 1;    ///< launch bounds
+  std::int64_t frag_buffers = 1;  ///< 2: fragments of the next k are loaded before those of this k are used
+  std::int64_t unroll = 1;        ///< k steps unrolled
+
+  std::int64_t lanes_n() const { return 32 / lanes_m; }
+  std::int64_t threads() const { return bm / tm * (bn / tn); }
+  std::int64_t warps_n() const { return bn / (lanes_n() * tn); }
+};
+GemmSimtSchedule gemm_simt_schedule(const Config& config);
+
+/// How the tile of one operand goes from global to shared memory. `x` is the operand's other dimension: m or
+/// n.
+struct GemmSimtCopy {
+  bool along_k = false;  ///< contiguous along k: a vector load is scattered over rows of the tile
+  std::int64_t x = 0;    ///< extent of the dimension
+  std::int64_t k = 0;
+  std::int64_t tile = 0;  ///< bm or bn
+  std::int64_t bk = 0;
+  std::int64_t vec = 1;
+  std::int64_t stride = 0;  ///< elements between rows (one k each) of the tile in shared memory
+  std::int64_t threads = 0;
+  std::int64_t vectors() const { return tile * bk / vec; }
+  /// Vector loads of one thread; with fewer vectors than threads, the first threads make one each.
+  std::int64_t loads() const { return vectors() < threads ? 1 : vectors() / threads; }
+};
+GemmSimtCopy gemm_simt_copy_a(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+GemmSimtCopy gemm_simt_copy_b(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+
+/// Upper bound on the 32-bit registers that ptxas needs for a thread without spilling (gemm_simt_space.cpp
+/// has its source).
+std::int64_t gemm_simt_registers(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+/// Shared memory of a block in bytes.
+std::int64_t gemm_simt_shared_bytes(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+
+FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits);
+Config gemm_simt_default(const Workload& workload, const Limits& limits);
+
+}  // namespace lehr

@@ -1,0 +1,160 @@
+// Spellings: literals, precedence, guards, intrinsics, entries of both dialects.
+#include "codegen/emit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+
+#include "base/error.h"
+#include "codegen/dialect.h"
+#include "codegen/prelude.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(FloatLiteral, ReadsBackExactly) {
+  for (const float value : {0.0f, 1.0f, -2.5f, 0.1f, 3.4028235e38f, 1e-45f, 16777216.0f}) {
+    std::string text = float_literal(value, DType::kF32);
+    std::erase_if(text, [](char c) { return c == '(' || c == ')'; });
+    EXPECT_EQ(text.back(), 'f') << text;
+    EXPECT_EQ(std::strtof(text.c_str(), nullptr), value) << text;
+  }
+  EXPECT_EQ(float_literal(0.1, DType::kF64), "0.1");
+}
+
+TEST(FloatLiteral, SpellsInfinityAndNan) {
+  EXPECT_EQ(float_literal(std::numeric_limits<double>::infinity(), DType::kF32), "(__builtin_inff())");
+  EXPECT_EQ(float_literal(-std::numeric_limits<double>::infinity(), DType::kF64), "(-__builtin_inf())");
+  EXPECT_EQ(float_literal(std::nan(""), DType::kF32), "__builtin_nanf(\"\")");
+}
+
+// out[0 .. 4) from one expression of loop variable x.
+Kernel kernel_storing(Target target, const std::function<Expr(VarId, BufferId)>& make) {
+  KernelBuilder builder;
+  builder.kernel.name = "entry";
+  builder.kernel.target = target;
+  const BufferId in = builder.param("in", DType::kF32, 64, Direction::kIn);
+  const BufferId out = builder.param("out", DType::kF32, 64, Direction::kOut);
+  const VarId x = builder.var("x");
+  builder.kernel.body =
+      block(loop(x, 4, LoopKind::kSerial, block(Store{out, var(x), make(x, in), 1, std::nullopt})));
+  return std::move(builder.kernel);
+}
+
+TEST(Emit, KeepsTheMeaningOfNestedArithmetic) {
+  const Kernel kernel = kernel_storing(Target::kCpu, [](VarId x, BufferId in) {
+    return load(in, (var(x) - (integer(7) - var(x))) % 3 + (var(x) + 1) * (var(x) + 2));
+  });
+  EXPECT_THAT(emit(kernel).text, HasSubstr("in[(x - (7 - x)) % 3 + (x + 1) * (x + 2)]"));
+}
+
+TEST(Emit, KeepsLeftAssociationOfDivision) {
+  const Kernel kernel = kernel_storing(Target::kCpu, [](VarId x, BufferId in) {
+    return load(in, var(x) * 6 / 4 + var(x) / (var(x) * 2 + 1));
+  });
+  EXPECT_THAT(emit(kernel).text, HasSubstr("in[x * 6 / 4 + x / (x * 2 + 1)]"));
+}
+
+TEST(Emit, GuardsALoadWithASelect) {
+  const Kernel kernel = kernel_storing(Target::kCuda, [](VarId x, BufferId in) {
+    return select(lt(var(x), integer(3)), load(in, var(x)), zero(DType::kF32));
+  });
+  EXPECT_THAT(emit(kernel).text, HasSubstr("out[x] = x < 3 ? in[x] : 0.0f;"));
+}
+
+TEST(Emit, IsDeterministic) {
+  const auto make = [] {
+    return kernel_storing(Target::kCpu, [](VarId x, BufferId in) { return load(in, var(x)); });
+  };
+  EXPECT_EQ(emit(make()).text, emit(make()).text);
+}
+
+TEST(Emit, DescribesTheParameters) {
+  const Source source =
+      emit(kernel_storing(Target::kCpu, [](VarId x, BufferId in) { return load(in, var(x)); }));
+  ASSERT_EQ(source.params.size(), 2u);
+  EXPECT_EQ(source.params[0].name, "in");
+  EXPECT_EQ(source.params[0].direction, Direction::kIn);
+  EXPECT_EQ(source.params[1].direction, Direction::kOut);
+  EXPECT_EQ(source.params[1].elements, 64);
+  EXPECT_EQ(source.launch.tasks, 1);
+  EXPECT_EQ(source.scratch_bytes, 0);
+}
+
+Kernel cuda_kernel() {
+  KernelBuilder builder;
+  builder.kernel.name = "entry";
+  builder.kernel.target = Target::kCuda;
+  builder.kernel.min_blocks_per_core = 2;
+  const BufferId in = builder.param("in", DType::kF32, 1024, Direction::kIn);
+  const BufferId out = builder.param("out", DType::kF32, 1024, Direction::kOut);
+  const BufferId first = builder.buffer("tile", DType::kF32, Scope::kShared, 129);
+  const BufferId second = builder.buffer("tile", DType::kF32, Scope::kShared, 128);
+  const BufferId reg = builder.buffer("reg", DType::kF32, Scope::kRegister, 4);
+  const VarId block_x = builder.var("block_x");
+  const VarId thread = builder.var("thread");
+  const Expr at = var(block_x) * 128 + var(thread) * 4;
+  builder.kernel.body = block(loop(
+      block_x, 8, LoopKind::kBlockX,
+      block(Alloc{first}, Alloc{second},
+            loop(thread, 32, LoopKind::kThreadX,
+                 block(Intrinsic{"cp_async_16",
+                                 {Touch{first, var(thread) * 4, 4, true}, Touch{in, at, 4, false}},
+                                 {},
+                                 0},
+                       Intrinsic{"cp_async_commit", {}, {}, 0},
+                       Intrinsic{"cp_async_wait", {}, {integer(0)}, 0}, Barrier{BarrierScope::kBlock},
+                       Alloc{reg}, Store{reg, integer(0), load(first, var(thread) * 4, 4), 4, std::nullopt},
+                       Store{out, at, load(reg, integer(0), 4), 4, integer(1024) - at})))));
+  return std::move(builder.kernel);
+}
+
+TEST(EmitCuda, PutsSharedBuffersAtAlignedOffsets) {
+  const Source source = emit(cuda_kernel());
+  EXPECT_THAT(source.text, HasSubstr("float* tile = reinterpret_cast<float*>(lehr_shared + 0);"));
+  EXPECT_THAT(source.text, HasSubstr("float* tile_2 = reinterpret_cast<float*>(lehr_shared + 528);"));
+  EXPECT_EQ(source.launch.shared_bytes, 528 + 512);
+}
+
+TEST(EmitCuda, BindsHardwareIndicesAndLaunchBounds) {
+  const Source source = emit(cuda_kernel());
+  EXPECT_THAT(source.text,
+              HasSubstr("extern \"C\" __global__ void __launch_bounds__(32, 2) entry(const float* "
+                        "__restrict__ in, float* __restrict__ out)"));
+  EXPECT_THAT(source.text, HasSubstr("const int block_x = blockIdx.x;"));
+  EXPECT_THAT(source.text, HasSubstr("const int thread = threadIdx.x;"));
+  EXPECT_EQ(source.launch.grid[0], 8);
+  EXPECT_EQ(source.launch.block[0], 32);
+}
+
+TEST(EmitCuda, SpellsAsynchronousCopiesAndVectorMoves) {
+  const std::string text = emit(cuda_kernel()).text;
+  EXPECT_THAT(text, HasSubstr("lehr_cp_async_16(tile + thread * 4, in + (block_x * 128 + thread * 4));"));
+  EXPECT_THAT(text, HasSubstr("lehr_cp_async_wait<0>();"));
+  EXPECT_THAT(text,
+              HasSubstr("*reinterpret_cast<float4*>(reg) = *reinterpret_cast<float4*>(tile + thread * 4);"));
+  EXPECT_THAT(text, HasSubstr("lehr_store4_n("));
+  EXPECT_THAT(text, HasSubstr("cp.async.cg.shared.global"));
+}
+
+TEST(Prelude, HoldsOnlyWhatIsUsed) {
+  const std::string text = prelude(Target::kCpu, {"base", "splat8"});
+  EXPECT_THAT(text, HasSubstr("lehr_splat8"));
+  EXPECT_THAT(text, HasSubstr("f32x8"));
+  EXPECT_THAT(text, Not(HasSubstr("lehr_load")));
+}
+
+TEST(Prelude, RefusesAnUnknownSnippet) {
+  EXPECT_THROW(prelude(Target::kCuda, {"warp_drive"}), Error);
+}
+
+}  // namespace
+}  // namespace lehr

@@ -1,0 +1,75 @@
+// The emitted text of each family, held against files: a change of a kernel's source is always a visible
+// diff.
+#include <gtest/gtest.h>
+
+#include "base/limits.h"
+#include "codegen/emit.h"
+#include "ir/print.h"
+#include "ir/verify.h"
+#include "templates/catalog.h"
+#include "tests/support/golden.h"
+
+namespace lehr {
+namespace {
+
+Limits avx512() {
+  Limits limits;
+  limits.arch = "avx512";
+  limits.cores = 2;
+  limits.vector_bytes = 64;
+  limits.vector_registers = 32;
+  limits.l1_bytes = 32 << 10;
+  limits.l2_bytes = 1 << 20;
+  return limits;
+}
+
+void expect_golden_kernel(const std::string& name, const std::string& workload, const std::string& config,
+                          const Limits& limits) {
+  const Workload parsed = parse_workload(workload);
+  const Config point = parse_config(config);
+  const auto why = space_for(parsed, limits).why_invalid(point);
+  ASSERT_FALSE(why) << *why;
+  const ir::Kernel kernel = lower(parsed, point, limits);
+  const auto malformed = ir::why_malformed(kernel);
+  ASSERT_FALSE(malformed) << *malformed;
+  testing::expect_golden(name + ".ast.txt", ir::to_text(kernel));
+  testing::expect_golden(name + (kernel.target == Target::kCpu ? ".cpp.txt" : ".cu.txt"), emit(kernel).text);
+}
+
+TEST(Golden, GemmCpuWithPackedPanelsAndAllEdges) {
+  expect_golden_kernel(
+      "gemm_cpu_packed", "gemm m=35 n=70 k=100",
+      "gemm_cpu(threads=2, split=0, lanes=16, mr=6, nv=2, kc=64, mc=2, nc=2, pack_a=1, pack_b=1, "
+      "order=1, ku=4, prefetch=0)",
+      avx512());
+}
+
+TEST(Golden, GemmCpuWithoutPackingAndWithPrefetch) {
+  expect_golden_kernel(
+      "gemm_cpu_unpacked", "gemm m=16 n=64 k=32",
+      "gemm_cpu(threads=1, split=0, lanes=16, mr=8, nv=2, kc=32, mc=2, nc=2, pack_a=0, pack_b=0, "
+      "order=0, ku=1, prefetch=1)",
+      avx512());
+}
+
+TEST(Golden, GemmCpuFromTransposedOperands) {
+  expect_golden_kernel(
+      "gemm_cpu_transposed", "gemm m=12 n=40 k=20 batch=2 a=f32:column b=f32:column c=f32:row",
+      "gemm_cpu(threads=2, split=2, lanes=8, mr=6, nv=2, kc=16, mc=2, nc=1, pack_a=0, pack_b=1, "
+      "order=0, ku=1, prefetch=0)",
+      avx512());
+}
+
+TEST(Golden, GemvCpu) {
+  expect_golden_kernel("gemv_cpu", "gemm m=1 n=100 k=30",
+                       "gemv_cpu(threads=2, lanes=16, nv=2, ku=4, nb=2, prefetch=8)", avx512());
+}
+
+TEST(Golden, GemmDotCpu) {
+  expect_golden_kernel("gemm_dot_cpu", "gemm m=5 n=9 k=70 b=f32:column",
+                       "gemm_dot_cpu(threads=2, lanes=16, mr=3, nr=4, nc=2, order=1, ku=2, prefetch=4)",
+                       avx512());
+}
+
+}  // namespace
+}  // namespace lehr

@@ -1,0 +1,14 @@
+// Golden texts: emitted sources are compared with files under tests/golden/. `--update-golden` rewrites them.
+#pragma once
+
+#include <string>
+
+namespace lehr::testing {
+
+/// Set by the test program's main() when it is started with --update-golden.
+void set_update_golden(bool update);
+
+/// Fails the current test, showing the first differing line, unless `text` equals tests/golden/<name>.
+void expect_golden(const std::string& name, const std::string& text);
+
+}  // namespace lehr::testing

@@ -1,0 +1,204 @@
+// The CPU families: every sampled config lowers, verifies and keeps its static limits; sampled kernels,
+// compiled by the system compiler, equal the double-precision reference on odd shapes in every layout, and
+// touch nothing outside.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "codegen/emit.h"
+#include "ir/analyze.h"
+#include "ir/verify.h"
+#include "templates/catalog.h"
+#include "templates/reference.h"
+
+namespace lehr {
+namespace {
+
+Limits cpu_limits(int vector_bytes, int cores) {
+  Limits limits;
+  limits.arch = vector_bytes == 64 ? "avx512" : vector_bytes == 32 ? "avx2" : "sse2";
+  limits.cores = cores;
+  limits.vector_bytes = vector_bytes;
+  limits.vector_registers = vector_bytes == 64 ? 32 : 16;
+  limits.l1_bytes = 32 << 10;
+  limits.l2_bytes = 1 << 20;
+  limits.l3_bytes = 32 << 20;
+  return limits;
+}
+
+const std::vector<std::string>& shapes() {
+  static const std::vector<std::string> all = {
+      "gemm m=1 n=1 k=1",           "gemm m=7 n=5 k=3",
+      "gemm m=33 n=65 k=17",        "gemm m=1 n=300 k=129",
+      "gemm m=3 n=47 k=50",         "gemm m=64 n=96 k=128",
+      "gemm m=100 n=31 k=70",       "gemm m=16 n=256 k=40 batch=3",
+      "gemm m=2 n=130 k=8 batch=2", "gemm m=29 n=200 k=1",
+      "gemm m=512 n=512 k=512",     "gemm m=1 n=4096 k=4096",
+  };
+  return all;
+}
+
+TEST(CpuFamilies, EverySampledConfigLowersVerifiesAndKeepsItsLimits) {
+  const std::uint64_t seed = 2024;
+  Rng rng(seed);
+  const std::vector<std::string> layouts = {"", " a=f32:column", " b=f32:column",
+                                            " a=f32:column b=f32:column", " c=f32:column"};
+  int checked = 0;
+  while (checked < 10000) {
+    const std::string text = shapes()[rng.below(shapes().size())] + layouts[rng.below(layouts.size())];
+    const Limits limits =
+        cpu_limits(std::vector<int>{16, 32, 64}[rng.below(3)], 1 + static_cast<int>(rng.below(4)));
+    const Workload workload = parse_workload(text);
+    const Space space = space_for(workload, limits);
+    for (int i = 0; i < 50; ++i, ++checked) {
+      const Config config = space.sample(rng);
+      SCOPED_TRACE(
+          fmt::format("seed {} {} on {} x{}: {}", seed, text, limits.arch, limits.cores, to_text(config)));
+      const ir::Kernel kernel = lower(workload, config, limits);
+      if (const auto malformed = ir::why_malformed(kernel)) FAIL() << *malformed;
+      const ir::Analysis analysis = ir::analyze(kernel);
+      ASSERT_GE(analysis.flops, flops_of(workload) * 0.99);
+      ASSERT_LE(analysis.scratch_bytes, (64LL << 20) + (4 * limits.l2_bytes));
+      ASSERT_LE(analysis.launch.tasks, std::max<std::int64_t>(limits.cores, workload.gemm.batch));
+    }
+  }
+}
+
+TEST(CpuFamilies, DefaultsArePointsOfTheSpace) {
+  for (const std::string& text : shapes()) {
+    for (const int bytes : {16, 32, 64}) {
+      for (const int cores : {1, 2, 8}) {
+        const Limits limits = cpu_limits(bytes, cores);
+        const Workload workload = parse_workload(text);
+        const Space space = space_for(workload, limits);
+        const std::vector<Config> defaults = default_configs(workload, limits);
+        ASSERT_EQ(defaults.size(), space.families().size());
+        for (const Config& config : defaults) {
+          EXPECT_EQ(space.why_invalid(config).value_or(""), "") << text << " " << to_text(config);
+        }
+      }
+    }
+  }
+}
+
+TEST(CpuFamilies, RefuseWhatTheyCannotComputeWithAReason) {
+  try {
+    space_for(parse_workload("gemm m=8 n=8 k=8 a=bf16:row"), cpu_limits(64, 1));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUser);
+    EXPECT_NE(std::string(error.what()).find("computes in f32 only"), std::string::npos) << error.what();
+  }
+}
+
+// ---- run for real ----
+
+struct Candidate {
+  Workload workload;
+  Config config;
+  Source source;
+};
+
+// One shared object for all candidates: starting the compiler is most of its time.
+std::filesystem::path compile_all(const std::vector<Candidate>& candidates,
+                                  const std::filesystem::path& dir) {
+  std::ofstream text(dir / "all.cpp");
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    text << "namespace k" << i << " {\n" << candidates[i].source.text << "}\n";
+  }
+  text.close();
+  const auto object = dir / "all.so";
+  const std::string command =
+      fmt::format("g++ -O1 -march=native -ffp-contract=fast -shared -fPIC -w -o {} {}", object.string(),
+                  (dir / "all.cpp").string());
+  CHECK(std::system(command.c_str()) == 0, "{}", command);
+  return object;
+}
+
+constexpr std::size_t kGuard = 64;  // floats on each side of every buffer
+constexpr float kPoison = -12345.678f;
+
+// A buffer between guards.
+struct Guarded {
+  explicit Guarded(std::size_t elements) : floats(elements + 2 * kGuard, kPoison) {}
+  float* data() { return floats.data() + kGuard; }
+  bool intact() const {
+    for (std::size_t i = 0; i < kGuard; ++i) {
+      if (floats[i] != kPoison || floats[floats.size() - 1 - i] != kPoison) return false;
+    }
+    return true;
+  }
+  std::vector<float> floats;
+};
+
+void run_and_compare(const Candidate& candidate, void (*entry)(void* const*, void*, long)) {
+  const auto inputs = make_inputs(candidate.workload, 9);
+  const Reference reference = make_reference(candidate.workload, inputs);
+  Guarded a(inputs[0].size()), b(inputs[1].size()), c(reference.values.size());
+  std::copy(inputs[0].begin(), inputs[0].end(), a.data());
+  std::copy(inputs[1].begin(), inputs[1].end(), b.data());
+  std::fill_n(c.data(), reference.values.size(), std::numeric_limits<float>::quiet_NaN());
+  std::vector<char> scratch(static_cast<std::size_t>(candidate.source.scratch_bytes) + 128, '\xff');  // NaNs
+  void* aligned = scratch.data();
+  std::size_t room = scratch.size();
+  ASSERT_NE(std::align(64, static_cast<std::size_t>(candidate.source.scratch_bytes), aligned, room), nullptr);
+  void* const params[] = {a.data(), b.data(), c.data()};
+  for (long task = candidate.source.launch.tasks - 1; task >= 0; --task) entry(params, aligned, task);
+  EXPECT_TRUE(a.intact() && b.intact() && c.intact()) << "wrote outside its buffers";
+  for (std::size_t i = 0; i < reference.values.size(); ++i) {
+    const double error = std::abs(c.data()[i] - reference.values[i]);
+    ASSERT_TRUE(error <= reference.tolerance)
+        << "element " << i << " is " << c.data()[i] << ", expected " << reference.values[i];
+  }
+}
+
+TEST(CpuFamilies, SampledKernelsEqualTheReference) {
+  const std::uint64_t seed = 77;
+  Rng rng(seed);
+  const std::vector<std::string> layouts = {"",
+                                            " a=f32:column",
+                                            " b=f32:column",
+                                            " a=f32:column b=f32:column",
+                                            " c=f32:column",
+                                            " a=f32:column c=f32:column"};
+  char dir_name[] = "/tmp/lehr_cpu_families_XXXXXX";
+  const std::filesystem::path dir = ::mkdtemp(dir_name);
+  std::vector<Candidate> candidates;
+  // The widest vectors that this processor runs; narrower ones are points of the same space.
+  const int vector_bytes = __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
+  for (std::size_t shape = 0; shape < 10; ++shape) {
+    for (const std::string& layout : layouts) {
+      const Limits limits = cpu_limits(vector_bytes, 1 + static_cast<int>(rng.below(3)));
+      const Workload workload = parse_workload(shapes()[shape] + layout);
+      const Space space = space_for(workload, limits);
+      for (int i = 0; i < 2; ++i) {
+        Candidate candidate{workload, space.sample(rng), {}};
+        ir::Kernel kernel = lower(workload, candidate.config, limits);
+        kernel.name = fmt::format("entry{}", candidates.size());
+        candidate.source = emit(kernel);
+        candidates.push_back(std::move(candidate));
+      }
+    }
+  }
+  void* library = ::dlopen(compile_all(candidates, dir).c_str(), RTLD_NOW);
+  ASSERT_NE(library, nullptr) << ::dlerror();
+  for (const Candidate& candidate : candidates) {
+    SCOPED_TRACE(fmt::format("seed {} {}: {}", seed, to_text(candidate.workload), to_text(candidate.config)));
+    void* entry = ::dlsym(library, candidate.source.entry.c_str());
+    ASSERT_NE(entry, nullptr);
+    run_and_compare(candidate, reinterpret_cast<void (*)(void* const*, void*, long)>(entry));
+  }
+  ::dlclose(library);
+  std::filesystem::remove_all(dir);
+}
+
+}  // namespace
+}  // namespace lehr

@@ -1,0 +1,105 @@
+#include "templates/reference.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/rng.h"
+
+namespace lehr {
+namespace {
+
+// The definition, element by element.
+double defined(const Workload& w, const std::vector<std::vector<float>>& in, std::int64_t batch,
+               std::int64_t i, std::int64_t j) {
+  const Gemm& g = w.gemm;
+  double sum = 0;
+  for (std::int64_t p = 0; p < g.k; ++p) {
+    const std::int64_t a = g.a.layout == Layout::kRow ? i * g.k + p : p * g.m + i;
+    const std::int64_t b = g.b.layout == Layout::kRow ? p * g.n + j : j * g.k + p;
+    sum += static_cast<double>(in[0][static_cast<std::size_t>(batch * g.m * g.k + a)]) *
+           in[1][static_cast<std::size_t>(batch * g.k * g.n + b)];
+  }
+  return sum;
+}
+
+TEST(Reference, IsTheDefinitionInEveryLayout) {
+  for (int layout = 0; layout < 8; ++layout) {
+    const auto word = [&](int bit) { return (layout >> bit) & 1 ? "f32:column" : "f32:row"; };
+    const Workload w =
+        parse_workload(fmt::format("gemm m=5 n=7 k=19 batch=2 a={} b={} c={}", word(0), word(1), word(2)));
+    const auto inputs = make_inputs(w, 3);
+    const Reference reference = make_reference(w, inputs);
+    ASSERT_TRUE(reference.indices.empty());
+    ASSERT_EQ(reference.values.size(), 70u);
+    for (std::int64_t batch = 0; batch < 2; ++batch) {
+      for (std::int64_t i = 0; i < 5; ++i) {
+        for (std::int64_t j = 0; j < 7; ++j) {
+          const std::int64_t at = batch * 35 + ((layout >> 2) & 1 ? j * 5 + i : i * 7 + j);
+          EXPECT_NEAR(reference.values[static_cast<std::size_t>(at)], defined(w, inputs, batch, i, j), 1e-5);
+        }
+      }
+    }
+  }
+}
+
+TEST(Reference, OfALargeProblemHoldsWholeRowsWithBothEnds) {
+  const Workload w = parse_workload("gemm m=200 n=30 k=40");
+  const auto inputs = make_inputs(w, 3);
+  const Reference full = make_reference(w, inputs);
+  const Reference some = make_reference(w, inputs, flops_of(w) / 10);
+  ASSERT_FALSE(some.indices.empty());
+  EXPECT_EQ(some.indices.front(), 0);
+  EXPECT_EQ(some.indices.back(), 200 * 30 - 1);
+  EXPECT_GE(some.indices.size(), 20u * 30u);
+  EXPECT_LE(some.indices.size(), 25u * 30u);
+  for (std::size_t i = 0; i < some.indices.size(); ++i) {
+    EXPECT_EQ(some.values[i], full.values[static_cast<std::size_t>(some.indices[i])]);
+  }
+}
+
+TEST(Reference, ToleranceFitsFloatSumsAndCatchesAMissingProduct) {
+  Rng rng(5);
+  for (const std::int64_t k : {1, 3, 64, 1000, 20000}) {
+    const Workload w = parse_workload(fmt::format("gemm m=4 n=8 k={}", k));
+    const auto inputs = make_inputs(w, rng.next());
+    const Reference reference = make_reference(w, inputs);
+    double missing_found = 0;
+    for (std::int64_t i = 0; i < 4; ++i) {
+      for (std::int64_t j = 0; j < 8; ++j) {
+        float sum = 0;  // the worst order: one chain in single precision
+        for (std::int64_t p = 0; p < k; ++p) {
+          sum +=
+              inputs[0][static_cast<std::size_t>(i * k + p)] * inputs[1][static_cast<std::size_t>(p * 8 + j)];
+        }
+        const float want = reference.values[static_cast<std::size_t>(i * 8 + j)];
+        EXPECT_LE(std::abs(sum - want), reference.tolerance) << "k=" << k;
+        const float last = inputs[0][static_cast<std::size_t>(i * k + k - 1)] *
+                           inputs[1][static_cast<std::size_t>((k - 1) * 8 + j)];
+        if (std::abs(sum - last - want) > reference.tolerance) ++missing_found;
+      }
+    }
+    EXPECT_GE(missing_found, 24) << "k=" << k;
+  }
+}
+
+TEST(Inputs, LookNormalAndDependOnTheSeedAlone) {
+  const Workload w = parse_workload("gemm m=100 n=100 k=100");
+  const auto inputs = make_inputs(w, 1);
+  EXPECT_EQ(inputs, make_inputs(w, 1));
+  EXPECT_NE(inputs, make_inputs(w, 2));
+  EXPECT_NE(inputs[0], inputs[1]);
+  EXPECT_TRUE(inputs[2].empty());
+  double sum = 0;
+  double squares = 0;
+  for (const float x : inputs[0]) {
+    sum += x;
+    squares += static_cast<double>(x) * x;
+  }
+  EXPECT_NEAR(sum / 1e4, 0, 0.05);
+  EXPECT_NEAR(squares / 1e4, 1, 0.05);
+}
+
+}  // namespace
+}  // namespace lehr

@@ -1,0 +1,81 @@
+#include "templates/workload.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "base/error.h"
+#include "base/rng.h"
+
+namespace lehr {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUser) << error.what();
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(WorkloadText, RoundTripsEveryField) {
+  Rng rng(11);
+  for (int i = 0; i < 200; ++i) {
+    const auto operand = [&] {
+      return Operand{static_cast<DType>(rng.below(7)), rng.below(2) == 0 ? Layout::kRow : Layout::kColumn};
+    };
+    Workload w;
+    w.gemm = {1 + static_cast<std::int64_t>(rng.below(500)),
+              1 + static_cast<std::int64_t>(rng.below(500)),
+              1 + static_cast<std::int64_t>(rng.below(500)),
+              1 + static_cast<std::int64_t>(rng.below(5)),
+              operand(),
+              operand(),
+              operand(),
+              static_cast<DType>(rng.below(7))};
+    EXPECT_EQ(parse_workload(to_text(w)), w) << to_text(w);
+  }
+}
+
+TEST(WorkloadText, IsTheDocumentedOne) {
+  EXPECT_EQ(to_text(parse_workload("gemm k=3 m=1 n=2")),
+            "gemm m=1 n=2 k=3 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none");
+}
+
+TEST(WorkloadText, SaysWhatIsWrong) {
+  EXPECT_THAT(message_of([] { parse_workload("gem m=1 n=1 k=1"); }), HasSubstr("known operator"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=x"); }), HasSubstr("'k=x'"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 kk=1"); }), HasSubstr("unknown key 'kk'"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k"); }), HasSubstr("not key=value"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=f33:row"); }),
+              HasSubstr("did you mean f32?"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=f32:diagonal"); }), HasSubstr("'diagonal'"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 epilogue=relu"); }),
+              HasSubstr("epilogue 'relu'"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=0 n=1 k=1"); }), HasSubstr("m=0 is out of range"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=-4 n=1 k=1"); }), HasSubstr("m=-4 is out of range"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=99999999999999999999 n=1 k=1"); }),
+              HasSubstr("whole number"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=100000 n=100000 k=1"); }), HasSubstr("C would have"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=2000000000 n=1 k=2000000000 batch=2000000000"); }),
+              HasSubstr("A would have"));
+}
+
+TEST(Workload, CountsOperationsAndBytes) {
+  const Workload w = parse_workload("gemm m=2 n=3 k=5 batch=7");
+  EXPECT_EQ(flops_of(w), 2.0 * 2 * 3 * 5 * 7);
+  EXPECT_EQ(min_bytes_of(w), 4.0 * 7 * (2 * 5 + 5 * 3 + 2 * 3));
+  const auto tensors = tensors_of(w);
+  ASSERT_EQ(tensors.size(), 3u);
+  EXPECT_EQ(tensors[1].elements, 7 * 15);
+  EXPECT_TRUE(tensors[2].output);
+  EXPECT_FALSE(tensors[0].output);
+}
+
+}  // namespace
+}  // namespace lehr
