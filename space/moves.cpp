@@ -61,9 +61,11 @@ std::vector<Config> Space::neighbours(const Config& config) const {
 std::optional<Config> Space::mutate(const Config& config, Rng& rng) const {
   const FamilySpace& family = family_of(config);
   if (families_.size() > 1 && rng.below(kFamilyChangeOneIn) == 0) {
-    const auto own = static_cast<std::size_t>(&family - families_.data());
-    const std::size_t drawn = rng.below(families_.size() - 1);
-    if (auto fresh = families_[drawn < own ? drawn : drawn + 1].sample(rng)) return fresh;
+    std::vector<std::size_t> others = sampled_;
+    std::erase(others, static_cast<std::size_t>(&family - families_.data()));
+    if (!others.empty()) {
+      if (auto fresh = families_[others[rng.below(others.size())]].sample(rng)) return fresh;
+    }
   }
   const auto start = family.values_of(config);
   const auto movable = std::count_if(family.knobs().begin(), family.knobs().end(),

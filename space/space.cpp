@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
-
 namespace lehr {
 
 Space::Space(std::vector<FamilySpace> families) : families_(std::move(families)) {
@@ -13,6 +11,10 @@ Space::Space(std::vector<FamilySpace> families) : families_(std::move(families))
       CHECK(families_[i].family() != families_[j].family(), "two families are called {}",
             families_[i].family());
     }
+  }
+  Rng rng(0);
+  for (std::size_t i = 0; i < families_.size(); ++i) {
+    if (families_[i].sample(rng)) sampled_.push_back(i);
   }
 }
 
@@ -37,12 +39,11 @@ std::optional<std::string> Space::why_invalid(const Config& config) const {
 }
 
 std::optional<Config> Space::try_sample(Rng& rng) const {
-  std::vector<std::size_t> left(families_.size());
-  std::iota(left.begin(), left.end(), 0);
-  while (!left.empty()) {
-    const std::size_t drawn = rng.below(left.size());
-    if (auto config = families_[left[drawn]].sample(rng)) return config;
-    left.erase(left.begin() + static_cast<std::ptrdiff_t>(drawn));
+  if (sampled_.empty()) return std::nullopt;
+  const std::size_t first = rng.below(sampled_.size());
+  for (std::size_t i = 0; i < sampled_.size(); ++i) {  // more than one pass only for a nearly empty family
+    const std::size_t family = sampled_[(first + i) % sampled_.size()];
+    if (auto config = families_[family].sample(rng)) return config;
   }
   return std::nullopt;
 }

@@ -48,6 +48,7 @@ TEST(GridCursor, LeavesASubtreeAtItsFirstViolatedConstraint) {
   });
   for (int i = 0; i < 8; ++i) family.add("k" + std::to_string(i), "", values);
   const Space space({family});
+  calls = 0;
   GridCursor cursor(space);
   EXPECT_EQ(cursor.next()->at("first"), 99);  // of 1e18 points
   EXPECT_EQ(calls, 100);

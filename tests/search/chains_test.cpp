@@ -1,0 +1,104 @@
+// The annealing chains alone.
+#include "search/chains.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/search/landscape.h"
+#include "tests/space/spaces.h"
+
+namespace lehr {
+namespace {
+
+using testing::Landscape;
+
+TEST(Chains, FindTheOptimumRegionOfALargeSpace) {
+  const Space space = testing::gemm_like_space();
+  const Seen seen;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const Landscape landscape{seed};
+    const Score score = testing::score_of(landscape);
+    Rng rng(seed);
+    ScoredPool pool(score, seen, 16, 8'000);
+    Chains chains({});
+    chains.run(space, {}, pool, rng);
+    const double optimum = testing::reference_optimum(space, landscape);
+    EXPECT_GT(pool.best().front().score, 0.97 * optimum) << "seed " << seed;
+
+    double random = 0;
+    for (std::size_t i = 0; i < pool.scored(); ++i) random = std::max(random, landscape(space.sample(rng)));
+    EXPECT_LT(random, 0.9 * optimum) << "the landscape is too easy to tell; seed " << seed;
+  }
+}
+
+TEST(Chains, StopEarlyWhenTheBestSetNoLongerChanges) {
+  const Space space = testing::gemm_like_space();
+  const Seen seen;
+  const Score score = [](std::span<const Config> configs) {
+    return std::vector<double>(configs.size(), 2.5);
+  };
+  Rng rng(1);
+  ChainOptions options;
+  options.patience = 10;
+  ScoredPool pool(score, seen, 64, 100'000);
+  Chains(options).run(space, {}, pool, rng);
+  EXPECT_LE(pool.scored(), options.chains * (1 + 10));
+}
+
+TEST(Chains, UseFewerChainsForASmallBudget) {
+  const Space space = testing::gemm_like_space();
+  const Seen seen;
+  const Score score = testing::score_of(Landscape{});
+  const auto chains_for = [&](std::size_t budget) {
+    Rng rng(1);
+    ScoredPool pool(score, seen, 8, budget);
+    Chains chains({});
+    chains.run(space, {}, pool, rng);
+    EXPECT_LE(pool.scored(), budget);
+    return chains.states().size();
+  };
+  EXPECT_EQ(chains_for(20'000), 128U);
+  EXPECT_EQ(chains_for(6'000), 40U);
+  EXPECT_EQ(chains_for(500), 16U);
+  EXPECT_EQ(chains_for(5), 16U);
+}
+
+TEST(Chains, PersistAndReplaceTheWorstByTheSeeds) {
+  const Space space = testing::gemm_like_space();
+  const Seen seen;
+  const Landscape landscape{3};
+  const Score score = testing::score_of(landscape);
+  Rng rng(3);
+  ChainOptions options;
+  options.steps = 0;  // only start and restart
+  options.chains = 16;
+  Chains chains(options);
+  const Config seed = space.sample(rng);
+  ScoredPool first(score, seen, 8, 1'000);
+  chains.run(space, std::vector<Config>{seed}, first, rng);
+  ASSERT_EQ(chains.states().size(), 16U);
+  EXPECT_EQ(chains.states()[0], seed);
+
+  const std::vector<Config> before = chains.states();
+  std::vector<double> scores;
+  for (const Config& config : before) scores.push_back(landscape(config));
+  const auto order = top_k(scores, scores.size());
+  const Config other = space.sample(rng);
+  ScoredPool second(score, seen, 8, 1'000);
+  chains.run(space, std::vector<Config>{other}, second, rng);
+  for (std::size_t rank = 0; rank < 12; ++rank) EXPECT_EQ(chains.states()[order[rank]], before[order[rank]]);
+  for (std::size_t rank = 12; rank < 16; ++rank) EXPECT_NE(chains.states()[order[rank]], before[order[rank]]);
+  EXPECT_EQ(chains.states()[order[15]], other);
+}
+
+TEST(Chains, DoNothingInAnEmptySpace) {
+  const Seen seen;
+  const Score score = testing::score_of(Landscape{});
+  Rng rng(1);
+  ScoredPool pool(score, seen, 8, 100);
+  Chains chains({});
+  chains.run(Space({}), {}, pool, rng);
+  EXPECT_EQ(pool.scored(), 0U);
+}
+
+}  // namespace
+}  // namespace lehr

@@ -1,0 +1,33 @@
+// Synthetic fitness landscapes over a space: a stand-in for measured times, and a loop that tunes on them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "search/strategy.h"
+
+namespace lehr::testing {
+
+/// exp(-cost) in (0, 1]: a bowl over the logarithms of the knobs, ridges between pairs of knobs, and a term
+/// that is random per pair of values (`rugged` weighs it). Repeatable by seed.
+struct Landscape {
+  std::uint64_t seed = 1;
+  double rugged = 0.15;
+  double operator()(const Config& config) const;
+};
+
+/// The landscape as a model would score it. `noise` is the standard deviation of an error in the exponent
+/// that is fixed per config: 0 is an oracle.
+Score score_of(const Landscape& landscape, double noise = 0);
+
+/// The best value that hill climbing from many starts finds.
+double reference_optimum(const Space& space, const Landscape& landscape);
+
+/// A whole tuning run: propose a batch, measure it on `fitness`, observe. Returns the best value after each
+/// batch. Configs for which `fitness` is below `failure_below` are observed as failures.
+std::vector<double> tune(Strategy& strategy, const std::function<double(const Config&)>& fitness,
+                         const Score& score, std::size_t batch, std::size_t batches, std::uint64_t seed,
+                         double failure_below = 0);
+
+}  // namespace lehr::testing

@@ -1,0 +1,101 @@
+// Spread-out random configs.
+#include "search/spread.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "search/fill.h"
+#include "tests/space/spaces.h"
+
+namespace lehr {
+namespace {
+
+double smallest_distance(const Space& space, const std::vector<Config>& configs) {
+  double smallest = 1;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      smallest = std::min(smallest, knob_distance(point_of(space, configs[i]), point_of(space, configs[j])));
+    }
+  }
+  return smallest;
+}
+
+TEST(KnobDistance, CountsKnobsAndSteps) {
+  const Space space = testing::two_family_space();
+  const auto distance = [&](std::string_view a, std::string_view b) {
+    return knob_distance(point_of(space, parse_config(a)), point_of(space, parse_config(b)));
+  };
+  EXPECT_EQ(distance("many(a=1, b=1, c=1)", "many(a=1, b=1, c=1)"), 0);
+  EXPECT_EQ(distance("many(a=1, b=1, c=1)", "many(a=8, b=8, c=6)"), 1);
+  EXPECT_NEAR(distance("many(a=1, b=1, c=1)", "many(a=1, b=1, c=2)"), 0.2, 1e-6);
+  EXPECT_LT(distance("many(a=1, b=1, c=1)", "many(a=2, b=1, c=1)"),
+            distance("many(a=1, b=1, c=1)", "many(a=5, b=1, c=1)"));
+  EXPECT_EQ(distance("many(a=1, b=1, c=1)", "few(variant=0)"), 1);
+  EXPECT_THROW(point_of(space, parse_config("none(a=1)")), Error);
+}
+
+TEST(AddSpread, KeepsConfigsFartherApartThanChance) {
+  const Space space = testing::gemm_like_space();
+  const Seen seen;
+  double spread = 0;
+  double chance = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    Rng rng(seed);
+    Batch far(32, seen);
+    add_spread(space, 32, 8, {}, far, rng);
+    Batch random(32, seen);
+    add_random(space, 32, random, rng);
+    ASSERT_EQ(far.size(), 32U);
+    spread += smallest_distance(space, far.picks());
+    chance += smallest_distance(space, random.picks());
+  }
+  EXPECT_GT(spread, 1.2 * chance);
+}
+
+TEST(AddSpread, KeepsAwayFromWhatWasMeasured) {
+  FamilySpace family("f");
+  family.add("x", "", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  const Space space({family});
+  const Seen seen;
+  const std::vector<Config> others{parse_config("f(x=0)"), parse_config("f(x=2)")};
+  Rng rng(1);
+  Batch batch(1, seen);
+  add_spread(space, 1, 500, others, batch, rng);
+  EXPECT_EQ(batch.picks().at(0), parse_config("f(x=10)"));
+}
+
+TEST(AddRandom, FindsTheLastConfigsOfALargeSeenSpace) {
+  const Space space = testing::two_family_space();
+  Seen seen;
+  for (const Config& config : testing::brute_force(space)) {
+    if (config != parse_config("many(a=5, b=4, c=3)")) seen.insert(config);
+  }
+  Rng rng(1);
+  Batch batch(8, seen);
+  EXPECT_EQ(add_random(space, 8, batch, rng), 1U);
+  EXPECT_EQ(batch.picks().at(0), parse_config("many(a=5, b=4, c=3)"));
+  EXPECT_EQ(add_random(space, 8, batch, rng), 0U);
+}
+
+TEST(AddRandom, FindsWhatSamplingCannotHit) {
+  FamilySpace family("needle");
+  std::vector<std::int64_t> values;
+  for (std::int64_t v = 0; v < 1000; ++v) values.push_back(v);
+  const KnobId a = family.add("a", "", values);
+  const KnobId b = family.add("b", "", values);
+  const KnobId c = family.add("c", "", values);
+  family.require("a is 700", {a}, [=](const Point& p) { return p[a] == 700; });
+  family.require("b is 3", {b}, [=](const Point& p) { return p[b] == 3; });
+  family.require("c is 999", {c}, [=](const Point& p) { return p[c] == 999; });
+  const Space space({family});
+  const Seen seen;
+  Rng rng(1);
+  Batch batch(4, seen);
+  EXPECT_EQ(add_random(space, 4, batch, rng), 1U);
+  EXPECT_EQ(to_text(batch.picks().at(0)), "needle(a=700, b=3, c=999)");
+}
+
+}  // namespace
+}  // namespace lehr

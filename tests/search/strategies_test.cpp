@@ -1,0 +1,235 @@
+// What every strategy owes its caller, whatever its method.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "search/make_strategy.h"
+#include "tests/search/landscape.h"
+#include "tests/space/spaces.h"
+
+namespace lehr {
+namespace {
+
+using testing::Landscape;
+
+// Small budgets keep the property tests quick; annealing is forced where `enumerate` is 0.
+StrategyOptions quick(std::size_t enumerate = 0) {
+  StrategyOptions options;
+  options.anneal.max_scored = 600;
+  options.anneal.enumerate_up_to = enumerate;
+  options.anneal.chains.patience = 8;
+  options.genetic.population = 20;
+  return options;
+}
+
+class EachStrategy : public ::testing::TestWithParam<std::string> {
+ protected:
+  std::unique_ptr<Strategy> make(const Space& space, const StrategyOptions& options = quick()) const {
+    return make_strategy(GetParam(), space, options);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Strategies, EachStrategy, ::testing::ValuesIn(strategy_names()),
+                         [](const auto& info) { return info.param; });
+
+void check_proposal(const Space& space, const std::vector<Config>& picks, const Seen& seen, std::size_t n) {
+  ASSERT_LE(picks.size(), n);
+  Seen distinct;
+  for (const Config& config : picks) {
+    ASSERT_EQ(space.why_invalid(config), std::nullopt) << to_text(config);
+    ASSERT_FALSE(seen.contains(config)) << to_text(config) << " was seen";
+    ASSERT_TRUE(distinct.insert(config).second) << to_text(config) << " twice";
+  }
+}
+
+TEST_P(EachStrategy, ProposesEachValidConfigOnceAndThenNothing) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const Space space = testing::random_space(seed);
+    const std::size_t size = testing::brute_force(space).size();
+    if (size > 600) continue;
+    const auto strategy = make(space, quick(seed % 2 == 0 ? 0 : 1'000));
+    const Landscape landscape{seed};
+    Rng rng(seed);
+    Seen seen;
+    for (std::size_t round = 0;; ++round) {
+      const std::size_t n = 1 + rng.below(40);
+      const Score score = rng.below(3) == 0 ? Score() : testing::score_of(landscape);
+      const auto picks = strategy->propose(n, seen, score, rng);
+      ASSERT_NO_FATAL_FAILURE(check_proposal(space, picks, seen, n));
+      ASSERT_EQ(picks.size(), std::min(n, size - seen.size())) << "round " << round;
+      if (picks.empty()) break;
+      std::vector<Observed> results;
+      for (const Config& config : picks) {
+        seen.insert(config);
+        results.push_back({config, landscape(config)});
+        if (rng.below(4) == 0) results.back().fitness.reset();
+      }
+      strategy->observe(results);
+    }
+    EXPECT_EQ(seen.size(), size);
+  }
+}
+
+TEST_P(EachStrategy, FillsItsBatchesInALargeSpace) {
+  const Space space = testing::gemm_like_space();
+  const auto strategy = make(space);
+  const Landscape landscape{1};
+  Rng rng(1);
+  Seen seen;
+  for (int round = 0; round < 6; ++round) {
+    const auto picks = strategy->propose(64, seen, round == 0 ? Score() : testing::score_of(landscape), rng);
+    ASSERT_EQ(picks.size(), 64U);
+    ASSERT_NO_FATAL_FAILURE(check_proposal(space, picks, seen, 64));
+    std::vector<Observed> results;
+    for (const Config& config : picks) results.push_back({config, landscape(config)});
+    seen.insert(picks.begin(), picks.end());
+    strategy->observe(results);
+  }
+}
+
+TEST_P(EachStrategy, RepeatsItselfWithTheSameSeed) {
+  const Space space = testing::gemm_like_space();
+  const auto run = [&](std::uint64_t seed) {
+    const auto strategy = make(space);
+    const Landscape landscape{2};
+    Rng rng(seed);
+    Seen seen;
+    std::vector<Config> all;
+    for (int round = 0; round < 4; ++round) {
+      std::vector<Observed> results;
+      const auto picks =
+          strategy->propose(24, seen, round == 0 ? Score() : testing::score_of(landscape), rng);
+      for (const Config& config : picks) results.push_back({config, landscape(config)});
+      seen.insert(picks.begin(), picks.end());
+      all.insert(all.end(), picks.begin(), picks.end());
+      strategy->observe(results);
+    }
+    return all;
+  };
+  EXPECT_EQ(run(7), run(7));
+  if (GetParam() != "grid") {
+    EXPECT_NE(run(7), run(8));
+  }
+}
+
+TEST_P(EachStrategy, GoesOnAfterNothingButFailures) {
+  const Space space = testing::gemm_like_space();
+  const auto strategy = make(space);
+  Rng rng(4);
+  Seen seen;
+  for (int round = 0; round < 5; ++round) {
+    const auto picks = strategy->propose(32, seen, round < 3 ? Score() : testing::score_of(Landscape{}), rng);
+    ASSERT_EQ(picks.size(), 32U);
+    ASSERT_NO_FATAL_FAILURE(check_proposal(space, picks, seen, 32));
+    std::vector<Observed> results;
+    for (const Config& config : picks) results.push_back({config, std::nullopt});
+    seen.insert(picks.begin(), picks.end());
+    strategy->observe(results);
+  }
+}
+
+TEST_P(EachStrategy, ProposesNothingForZeroAndForAnEmptySpace) {
+  const Space space = testing::small_space();
+  const Space empty({});
+  Rng rng(1);
+  for (const Score& score : {Score(), testing::score_of(Landscape{})}) {
+    EXPECT_TRUE(make(space)->propose(0, {}, score, rng).empty());
+    EXPECT_TRUE(make(empty)->propose(8, {}, score, rng).empty());
+  }
+}
+
+TEST_P(EachStrategy, BearsResultsThatTheSpaceDoesNotContain) {
+  const Space space = testing::small_space();
+  const auto strategy = make(space);
+  strategy->observe(
+      std::vector<Observed>{{parse_config("old_template(x=1)"), 1.0},
+                            {parse_config("small(tile=8, step=4)"), 0.9},
+                            {parse_config("small(tile=12, step=4, vector=2, stages=3, order=0)"), 0.8}});
+  Rng rng(1);
+  for (const Score& score : {Score(), testing::score_of(Landscape{})}) {
+    EXPECT_EQ(strategy->propose(8, {}, score, rng).size(), 8U);
+  }
+}
+
+TEST_P(EachStrategy, TakesAnyScores) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  using Value = std::function<double(const Config&)>;
+  const std::vector<Value> values{
+      [](const Config&) { return 0.0; },
+      [](const Config&) { return -5.0; },
+      [](const Config& config) { return config.at("stages") < 3 ? -1.0 : -2.0; },
+      [](const Config&) { return std::nan(""); },
+      [](const Config&) { return -kInfinity; },
+      [](const Config& config) { return config.at("stages") == 2 ? kInfinity : -kInfinity; },
+      [](const Config& config) { return 1e300 * static_cast<double>(config.at("stages")); },
+  };
+  const Space space = testing::gemm_like_space();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    SCOPED_TRACE(i);
+    const Score score = [&](std::span<const Config> configs) {
+      std::vector<double> scores;
+      for (const Config& config : configs) scores.push_back(values[i](config));
+      return scores;
+    };
+    const auto strategy = make(space);
+    Rng rng(i);
+    Seen seen;
+    for (int round = 0; round < 3; ++round) {
+      const auto picks = strategy->propose(16, seen, score, rng);
+      ASSERT_EQ(picks.size(), 16U);
+      ASSERT_NO_FATAL_FAILURE(check_proposal(space, picks, seen, 16));
+      std::vector<Observed> results;
+      for (const Config& config : picks) results.push_back({config, 0.5});
+      seen.insert(picks.begin(), picks.end());
+      strategy->observe(results);
+    }
+  }
+}
+
+TEST(MakeStrategy, RefusesAnUnknownNameAndListsTheKnown) {
+  const Space space = testing::small_space();
+  try {
+    make_strategy("anneel", space);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUser);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("\"anneel\""));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("anneal, random, genetic, grid"));
+  }
+}
+
+TEST(GeneticStrategy, BeatsRandomOnMeasuredResultsAlone) {
+  const Space space = testing::gemm_like_space();
+  int wins = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Landscape landscape{seed};
+    const auto genetic = make_strategy("genetic", space);
+    const auto random = make_strategy("random", space);
+    const double with = testing::tune(*genetic, landscape, {}, 50, 12, seed).back();
+    const double without = testing::tune(*random, landscape, {}, 50, 12, seed).back();
+    wins += with > without ? 1 : 0;
+  }
+  EXPECT_GE(wins, 9);
+}
+
+TEST(GridStrategy, ComesBackToWhatWasProposedButNeverMeasured) {
+  const Space space = testing::two_family_space();
+  const auto strategy = make_strategy("grid", space);
+  Rng rng(1);
+  Seen seen;
+  const auto dropped = strategy->propose(5, seen, {}, rng);
+  EXPECT_EQ(to_text(dropped.at(0)), "few(variant=0)");
+  const auto rest = strategy->propose(1'000, seen, {}, rng);
+  EXPECT_EQ(rest.size(), testing::brute_force(space).size());
+  seen.insert(rest.begin(), rest.end());
+  seen.erase(dropped[2]);
+  EXPECT_EQ(strategy->propose(10, seen, {}, rng), std::vector<Config>{dropped[2]});
+}
+
+}  // namespace
+}  // namespace lehr
