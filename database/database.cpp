@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -132,13 +133,17 @@ struct Database::Impl {
   std::optional<Record> best_in_groups(const RecordFilter& filter) const {
     Statement next = connection.prepare(
         "SELECT workload, device, target, family FROM trial INDEXED BY trial_by_time"
-        " WHERE (workload, device, target, family) > (?,?,?,?) ORDER BY workload, device, target, family "
-        "LIMIT 1");
+        " WHERE (workload, device, target, family, time_us) > (?,?,?,?,?)"
+        " ORDER BY workload, device, target, family LIMIT 1");
+    // SQLite seeks a row value with >= and steps over what is equal; no time is infinite, so nothing is.
+    constexpr double kBehindTheGroup = std::numeric_limits<double>::infinity();
     std::optional<Record> best;
     double best_us = std::numeric_limits<double>::infinity();
     Row group = {filter.workload, std::string(), std::string(), std::string()};  // no family is empty
     for (;;) {
-      next.bind(group);
+      Row from = group;
+      from.emplace_back(kBehindTheGroup);
+      next.bind(from);
       if (!next.step()) return best;
       group = next.row();
       const auto text = [&group](std::size_t i) { return std::get<std::string>(group[i]); };

@@ -1,0 +1,36 @@
+// Scalar types: their spellings are part of every canonical text.
+#include "base/dtype.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace lehr {
+namespace {
+
+constexpr DType kAll[] = {DType::kF64, DType::kF32, DType::kF16, DType::kBF16,
+                          DType::kS32, DType::kS8,  DType::kU8};
+
+TEST(DType, ReadsBackEverySpelling) {
+  std::set<std::string> names;
+  for (const DType type : kAll) {
+    EXPECT_EQ(parse_dtype(name_of(type)), type) << name_of(type);
+    EXPECT_TRUE(names.insert(std::string(name_of(type))).second);
+  }
+}
+
+TEST(DType, HasTheSizeOfItsName) {
+  for (const DType type : kAll) {
+    const std::string name(name_of(type));
+    EXPECT_EQ(size_of(type) * 8, std::stoi(name.substr(name.find_first_of("0123456789")))) << name;
+  }
+}
+
+TEST(DType, RefusesOtherSpellings) {
+  for (const char* name : {"", "F32", "f31", "f32 ", "float", "bf1", "s"})
+    EXPECT_FALSE(parse_dtype(name)) << name;
+}
+
+}  // namespace
+}  // namespace lehr

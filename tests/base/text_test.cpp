@@ -1,0 +1,42 @@
+// Small parsers: what they take, and above all what they do not take.
+#include "base/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace lehr {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Split, KeepsEmptyParts) {
+  EXPECT_THAT(split("a,b", ','), ElementsAre("a", "b"));
+  EXPECT_THAT(split("a,,b,", ','), ElementsAre("a", "", "b", ""));
+  EXPECT_THAT(split("", ','), ElementsAre(""));
+  EXPECT_THAT(split(",", ','), ElementsAre("", ""));
+}
+
+TEST(ParseInt, ReadsWholeDecimalNumbersOnly) {
+  EXPECT_EQ(parse_int("0"), 0);
+  EXPECT_EQ(parse_int("-17"), -17);
+  EXPECT_EQ(parse_int("9223372036854775807"), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(parse_int("-9223372036854775808"), std::numeric_limits<std::int64_t>::min());
+  for (const char* text : {"", " 1", "1 ", "+1", "1.0", "0x10", "1e3", "--1", "-", "9223372036854775808"})
+    EXPECT_FALSE(parse_int(text).has_value()) << text;
+}
+
+TEST(Closest, NamesASlipAndNothingElse) {
+  const std::vector<std::string> known = {"gemm", "conv2d", "replay", "mr"};
+  EXPECT_EQ(closest("gem", known), "gemm");
+  EXPECT_EQ(closest("gmem", known), "gemm");
+  EXPECT_EQ(closest("conv3d", known), "conv2d");
+  EXPECT_EQ(closest("gemm", known), "gemm");
+  EXPECT_EQ(closest("softmax", known), "");
+  EXPECT_EQ(closest("xy", known), "") << "two of two letters wrong is no slip";
+  EXPECT_EQ(closest("gemm", {}), "");
+}
+
+}  // namespace
+}  // namespace lehr
