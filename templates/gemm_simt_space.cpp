@@ -142,12 +142,17 @@ FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
   const KnobId tn =
       space.add_dependent("tn", "columns of C per thread", all_thread_extents(tile_extents(p.n)),
                           [=](const Point& x) { return thread_extents(x[bn]); });
-  const KnobId lanes_m = space.add("lanes_m", "rows of threads in a warp", powers_of_two(1, 32));
-  const KnobId bk = space.add("bk", "k per tile", {8, 16, 32});
+  std::vector<std::int64_t> warp_rows;
+  for (const std::int64_t rows : powers_of_two(1, 32)) {
+    if (rows <= tile_extents(p.m).back() && 32 / rows <= tile_extents(p.n).back()) warp_rows.push_back(rows);
+  }
+  const KnobId lanes_m = space.add("lanes_m", "rows of threads in a warp", warp_rows);
+  const KnobId bk = space.add("bk", "k per tile", at_most(2 * p.k - 1, {8, 16, 32}));
   const KnobId async = space.add("async", "tiles come by 0: registers, 1: cp.async", {0, 1});
-  const KnobId stages =
-      space.add_dependent("stages", "tiles in shared memory", {1, 2, 3, 4, 5}, [=](const Point& x) {
-        return x[async] == 0 ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{2, 3, 4, 5};
+  const std::int64_t most_stages = std::max<std::int64_t>(2, ceil_div(p.k, 8));
+  const KnobId stages = space.add_dependent(
+      "stages", "tiles in shared memory", at_most(most_stages, {1, 2, 3, 4, 5}), [=](const Point& x) {
+        return x[async] == 0 ? std::vector<std::int64_t>{1, 2} : at_most(most_stages, {2, 3, 4, 5});
       });
   // cp.async writes what it reads: a row of k cannot be scattered by it but element by element.
   const auto widths = [=](bool along_k, std::int64_t contiguous) {
@@ -171,7 +176,8 @@ FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
       space.add_dependent("unroll", "k steps unrolled", powers_of_two(1, 32), [=](const Point& x) {
         return powers_of_two(x[frag_buffers], x[bk]);  // two buffers take turns, so the step is even
       });
-  const KnobId raster = space.add("raster", "rows of block tiles walked together, for the L2", {1, 2, 4, 8});
+  const KnobId raster = space.add("raster", "rows of block tiles walked together, for the L2",
+                                  at_most(ceil_div(p.m, tile_extents(p.m).front()), {1, 2, 4, 8}));
 
   space.require("a warp does not fit the block tile", {bm, bn, tm, tn, lanes_m}, [=](const Point& x) {
     return x[bm] % (x[lanes_m] * x[tm]) == 0 && x[bn] % (32 / x[lanes_m] * x[tn]) == 0;
