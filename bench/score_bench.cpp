@@ -1,0 +1,181 @@
+// How many candidates a second the search can score, and which step bounds it: sample, mutate, lower,
+// featurise, predict, and all of it through the scorer that a session uses. One thread each, except the last.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "codegen/emit.h"
+#include "costmodel/features.h"
+#include "costmodel/xgboost_model.h"
+#include "ir/analyze.h"
+#include "templates/catalog.h"
+#include "tune/scorer.h"
+#include "tune/task.h"
+
+namespace lehr {
+namespace {
+
+Limits limits_of(Target target) {
+  if (target == Target::kCuda) return cuda_limits("sm_90a");
+  Limits limits;
+  limits.arch = "avx512";
+  limits.cores = 2;
+  limits.vector_bytes = 64;
+  limits.vector_registers = 32;
+  limits.l1_bytes = 48 << 10;
+  limits.l2_bytes = 2 << 20;
+  limits.l3_bytes = 32 << 20;
+  limits.peak_gflops_f32 = 300;
+  limits.dram_gbytes_per_s = 30;
+  return limits;
+}
+
+Task task_for(Target target) {
+  Task task;
+  task.workload = parse_workload("gemm m=1024 n=1024 k=1024");
+  task.device.limits = limits_of(target);
+  return task;
+}
+
+std::vector<Config> samples(const Candidates& candidates, std::size_t n) {
+  Rng rng(1);
+  std::unordered_set<Config, ConfigHash> seen;
+  std::vector<Config> result;
+  while (result.size() < n) {
+    Config config = candidates.space.sample(rng);
+    if (seen.insert(config).second) result.push_back(std::move(config));
+  }
+  return result;
+}
+
+// A forest of the size that a session of some hundred trials fits.
+XgboostModel fitted_model(const Candidates& candidates, const Limits& limits, int threads) {
+  const std::vector<Config> configs = samples(candidates, 256);
+  FeatureMatrix rows(feature_table().size());
+  std::vector<double> times_us;
+  for (const Config& config : configs) {
+    const std::vector<float> row = featurize(candidates.lower(config), limits);
+    rows.append(row);
+    double time = 100;
+    for (std::size_t i = 0; i < row.size(); i += 3) time += std::min(50.0f, std::abs(row[i]));
+    times_us.push_back(time);
+  }
+  XgboostOptions options;
+  options.threads = threads;
+  XgboostModel model(options);
+  Dataset data;
+  append_group(data, rows, times_us);
+  model.fit(data);
+  return model;
+}
+
+Target target_of(const benchmark::State& state) {
+  return state.range(0) == 0 ? Target::kCpu : Target::kCuda;
+}
+
+void label(benchmark::State& state) {
+  state.SetLabel(target_of(state) == Target::kCpu ? "cpu families" : "cuda families");
+  state.SetItemsProcessed(state.iterations());
+}
+
+void Sample(benchmark::State& state) {
+  const Candidates candidates = candidates_for(task_for(target_of(state)));
+  Rng rng(2);
+  for (auto _ : state) benchmark::DoNotOptimize(candidates.space.sample(rng));
+  label(state);
+}
+BENCHMARK(Sample)->Arg(0)->Arg(1);
+
+void Mutate(benchmark::State& state) {
+  const Candidates candidates = candidates_for(task_for(target_of(state)));
+  const std::vector<Config> configs = samples(candidates, 256);
+  Rng rng(2);
+  std::size_t i = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(candidates.space.mutate(configs[i++ % configs.size()], rng));
+  label(state);
+}
+BENCHMARK(Mutate)->Arg(0)->Arg(1);
+
+void Lower(benchmark::State& state) {
+  const Candidates candidates = candidates_for(task_for(target_of(state)));
+  const std::vector<Config> configs = samples(candidates, 256);
+  std::size_t i = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(candidates.lower(configs[i++ % configs.size()]));
+  label(state);
+}
+BENCHMARK(Lower)->Arg(0)->Arg(1);
+
+void Analyze(benchmark::State& state) {
+  const Candidates candidates = candidates_for(task_for(target_of(state)));
+  std::vector<ir::Kernel> kernels;
+  for (const Config& config : samples(candidates, 64)) kernels.push_back(candidates.lower(config));
+  std::size_t i = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(ir::analyze(kernels[i++ % kernels.size()]));
+  label(state);
+}
+BENCHMARK(Analyze)->Arg(0)->Arg(1);
+
+void AnalyzeAndFeaturize(benchmark::State& state) {
+  const Limits limits = limits_of(target_of(state));
+  const Candidates candidates = candidates_for(task_for(target_of(state)));
+  std::vector<ir::Kernel> kernels;
+  for (const Config& config : samples(candidates, 64)) kernels.push_back(candidates.lower(config));
+  std::size_t i = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(featurize(kernels[i++ % kernels.size()], limits));
+  label(state);
+}
+BENCHMARK(AnalyzeAndFeaturize)->Arg(0)->Arg(1);
+
+void Predict(benchmark::State& state) {
+  const Limits limits = limits_of(target_of(state));
+  const Candidates candidates = candidates_for(task_for(target_of(state)));
+  const XgboostModel model = fitted_model(candidates, limits, 1);
+  FeatureMatrix rows(feature_table().size());
+  for (const Config& config : samples(candidates, 128))
+    rows.append(featurize(candidates.lower(config), limits));
+  for (auto _ : state) benchmark::DoNotOptimize(model.predict(rows));
+  label(state);
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(rows.rows()));
+}
+BENCHMARK(Predict)->Arg(0)->Arg(1);
+
+void Emit(benchmark::State& state) {
+  const Candidates candidates = candidates_for(task_for(target_of(state)));
+  std::vector<ir::Kernel> kernels;
+  for (const Config& config : samples(candidates, 64)) kernels.push_back(candidates.lower(config));
+  std::size_t i = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(emit(kernels[i++ % kernels.size()]));
+  label(state);
+}
+BENCHMARK(Emit)->Arg(0)->Arg(1);
+
+// What the search does with configs that it has not seen: AST, features and prediction, two threads, batches
+// of 128.
+void ScoreNewCandidates(benchmark::State& state) {
+  constexpr int kThreads = 2;
+  constexpr std::size_t kBatch = 128;
+  const Limits limits = limits_of(target_of(state));
+  const Candidates candidates = candidates_for(task_for(target_of(state)));
+  const XgboostModel model = fitted_model(candidates, limits, kThreads);
+  const std::vector<Config> configs = samples(candidates, 16384);
+  const Predict predict = [&](const FeatureMatrix& rows) { return model.predict(rows); };
+  std::size_t at = configs.size();
+  std::optional<Scorer> scorer;
+  for (auto _ : state) {
+    if (at + kBatch > configs.size()) {  // a fresh scorer remembers nothing
+      state.PauseTiming();
+      scorer.emplace(candidates, limits, kThreads);
+      at = 0;
+      state.ResumeTiming();
+    }
+    benchmark::DoNotOptimize(scorer->score(std::span(configs).subspan(at, kBatch), predict));
+    at += kBatch;
+  }
+  label(state);
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kBatch));
+}
+BENCHMARK(ScoreNewCandidates)->Arg(0)->Arg(1)->UseRealTime();
+
+}  // namespace
+}  // namespace lehr
