@@ -127,7 +127,7 @@ void AnalyzeAndFeaturize(benchmark::State& state) {
 }
 BENCHMARK(AnalyzeAndFeaturize)->Arg(0)->Arg(1);
 
-void Predict(benchmark::State& state) {
+void PredictBatch(benchmark::State& state) {
   const Limits limits = limits_of(target_of(state));
   const Candidates candidates = candidates_for(task_for(target_of(state)));
   const XgboostModel model = fitted_model(candidates, limits, 1);
@@ -138,7 +138,7 @@ void Predict(benchmark::State& state) {
   label(state);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(rows.rows()));
 }
-BENCHMARK(Predict)->Arg(0)->Arg(1);
+BENCHMARK(PredictBatch)->Arg(0)->Arg(1);
 
 void Emit(benchmark::State& state) {
   const Candidates candidates = candidates_for(task_for(target_of(state)));
@@ -159,7 +159,7 @@ void ScoreNewCandidates(benchmark::State& state) {
   const Candidates candidates = candidates_for(task_for(target_of(state)));
   const XgboostModel model = fitted_model(candidates, limits, kThreads);
   const std::vector<Config> configs = samples(candidates, 16384);
-  const Predict predict = [&](const FeatureMatrix& rows) { return model.predict(rows); };
+  const lehr::Predict predict = [&](const FeatureMatrix& rows) { return model.predict(rows); };
   std::size_t at = configs.size();
   std::optional<Scorer> scorer;
   for (auto _ : state) {

@@ -32,36 +32,52 @@ Dialect cuda_dialect() {
   return d;
 }
 
-Dialect dialect_for(Target target) { return target == Target::kCpu ? cpp_dialect() : cuda_dialect(); }
+Dialect dialect_for(Target target) {
+  return target == Target::kCpu ? cpp_dialect() : cuda_dialect();
+}
 
 std::string type_name(Target target, DType type, int lanes) {
   if (lanes == 1) {
     switch (type) {
-      case DType::kF64: return "double";
-      case DType::kF32: return "float";
-      case DType::kS32: return "int";
-      case DType::kS8: return "signed char";
-      case DType::kU8: return "unsigned char";
+      case DType::kF64:
+        return "double";
+      case DType::kF32:
+        return "float";
+      case DType::kS32:
+        return "int";
+      case DType::kS8:
+        return "signed char";
+      case DType::kU8:
+        return "unsigned char";
       case DType::kF16:
-      case DType::kBF16: return "unsigned short";  // raw bits
+      case DType::kBF16:
+        return "unsigned short";  // raw bits
     }
   }
   if (target == Target::kCpu) return fmt::format("{}x{}", name_of(type), lanes);
-  CHECK(type == DType::kF32 && (lanes == 2 || lanes == 4), "CUDA has no vector {} x {}", name_of(type), lanes);
+  CHECK(type == DType::kF32 && (lanes == 2 || lanes == 4), "CUDA has no vector {} x {}", name_of(type),
+        lanes);
   return fmt::format("float{}", lanes);
 }
 
 std::string_view hardware_index(ir::LoopKind kind) {
   switch (kind) {
-    case ir::LoopKind::kBlockX: return "blockIdx.x";
-    case ir::LoopKind::kBlockY: return "blockIdx.y";
-    case ir::LoopKind::kBlockZ: return "blockIdx.z";
-    case ir::LoopKind::kThreadX: return "threadIdx.x";
-    case ir::LoopKind::kThreadY: return "threadIdx.y";
-    case ir::LoopKind::kThreadZ: return "threadIdx.z";
+    case ir::LoopKind::kBlockX:
+      return "blockIdx.x";
+    case ir::LoopKind::kBlockY:
+      return "blockIdx.y";
+    case ir::LoopKind::kBlockZ:
+      return "blockIdx.z";
+    case ir::LoopKind::kThreadX:
+      return "threadIdx.x";
+    case ir::LoopKind::kThreadY:
+      return "threadIdx.y";
+    case ir::LoopKind::kThreadZ:
+      return "threadIdx.z";
     case ir::LoopKind::kSerial:
     case ir::LoopKind::kUnrolled:
-    case ir::LoopKind::kParallel: break;
+    case ir::LoopKind::kParallel:
+      break;
   }
   CHECK(false, "not a hardware index");
   return "";

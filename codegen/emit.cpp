@@ -142,7 +142,8 @@ class Emitter {
         line("{0}* {1} = reinterpret_cast<{0}*>(lehr_shared + {2});", scalar, buffer.name, shared_bytes_);
         shared_bytes_ = round_up(shared_bytes_ + bytes, kSharedAlignment);
         break;
-      case Scope::kGlobal: CHECK(false, "{} is a parameter: it has no Alloc", buffer.name);
+      case Scope::kGlobal:
+        CHECK(false, "{} is a parameter: it has no Alloc", buffer.name);
     }
   }
 
@@ -182,7 +183,8 @@ class Emitter {
 };
 
 std::string cpp_entry(const Kernel& kernel, const std::string& body) {
-  std::string text = fmt::format("extern \"C\" void {}(void* const* params, void* scratch, long task) {{\n", kernel.name);
+  std::string text =
+      fmt::format("extern \"C\" void {}(void* const* params, void* scratch, long task) {{\n", kernel.name);
   for (std::size_t i = 0; i < kernel.params.size(); ++i) {
     const Buffer& buffer = kernel.buffer(kernel.params[i].buffer);
     const char* constness = kernel.params[i].direction == Direction::kIn ? "const " : "";
@@ -206,8 +208,8 @@ std::string cuda_entry(const Kernel& kernel, const Launch& launch, const std::st
                                  : fmt::format("{}", threads);
   const char* shared =
       launch.shared_bytes > 0 ? "  extern __shared__ __align__(16) unsigned char lehr_shared[];\n" : "";
-  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n{}{}}}\n", bounds, kernel.name,
-                     params, shared, body);
+  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n{}{}}}\n", bounds,
+                     kernel.name, params, shared, body);
 }
 
 }  // namespace
@@ -226,7 +228,8 @@ Source emit(const Kernel& kernel) {
     source.params.push_back({buffer.name, buffer.type, buffer.elements, param.direction});
   }
   source.text = prelude(kernel.target, emitter.snippets());
-  source.text += kernel.target == Target::kCpu ? cpp_entry(kernel, body) : cuda_entry(kernel, source.launch, body);
+  source.text +=
+      kernel.target == Target::kCpu ? cpp_entry(kernel, body) : cuda_entry(kernel, source.launch, body);
   return source;
 }
 

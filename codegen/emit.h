@@ -7,7 +7,8 @@
 namespace lehr {
 
 /// Text for the kernel's target: C++ (GNU vector extensions) for the CPU, CUDA C++ for NVRTC.
-/// Deterministic: the same kernel gives the same bytes. CHECKs that the kernel is well formed where it cannot go on.
+/// Deterministic: the same kernel gives the same bytes. CHECKs that the kernel is well formed where it cannot
+/// go on.
 Source emit(const ir::Kernel& kernel);
 
 }  // namespace lehr

@@ -19,23 +19,36 @@ struct Operator {
 };
 Operator operator_of(BinaryOp op) {
   switch (op) {
-    case BinaryOp::kMul: return {"*", 9};
-    case BinaryOp::kDiv: return {"/", 9};
-    case BinaryOp::kMod: return {"%", 9};
-    case BinaryOp::kAdd: return {"+", 8};
-    case BinaryOp::kSub: return {"-", 8};
-    case BinaryOp::kLt: return {"<", 7};
-    case BinaryOp::kLe: return {"<=", 7};
-    case BinaryOp::kEq: return {"==", 6};
-    case BinaryOp::kXor: return {"^", 4};
-    case BinaryOp::kAnd: return {"&", 5};
-    case BinaryOp::kMin: return {"", 0};
-    case BinaryOp::kMax: return {"", 0};
+    case BinaryOp::kMul:
+      return {"*", 9};
+    case BinaryOp::kDiv:
+      return {"/", 9};
+    case BinaryOp::kMod:
+      return {"%", 9};
+    case BinaryOp::kAdd:
+      return {"+", 8};
+    case BinaryOp::kSub:
+      return {"-", 8};
+    case BinaryOp::kLt:
+      return {"<", 7};
+    case BinaryOp::kLe:
+      return {"<=", 7};
+    case BinaryOp::kEq:
+      return {"==", 6};
+    case BinaryOp::kXor:
+      return {"^", 4};
+    case BinaryOp::kAnd:
+      return {"&", 5};
+    case BinaryOp::kMin:
+      return {"", 0};
+    case BinaryOp::kMax:
+      return {"", 0};
   }
   return {"", 0};
 }
 
-// expr / divisor when every term is a multiple of it, so that "acc[(i * 32 + j * 16) / 16]" reads "acc[i * 2 + j]".
+// expr / divisor when every term is a multiple of it, so that "acc[(i * 32 + j * 16) / 16]" reads "acc[i * 2
+// + j]".
 std::optional<Expr> divided(const Expr& expr, std::int64_t divisor) {
   if (const auto constant = as_constant(expr)) {
     if (*constant % divisor != 0) return std::nullopt;
@@ -95,13 +108,16 @@ std::string ExprText::text(const Expr& expr, int parent) {
   };
   return std::visit(
       overloaded{
-          [&](const Int& n) { return n.value < 0 ? fmt::format("({})", n.value) : fmt::format("{}", n.value); },
+          [&](const Int& n) {
+            return n.value < 0 ? fmt::format("({})", n.value) : fmt::format("{}", n.value);
+          },
           [&](const Float& n) { return float_literal(n.value, n.type); },
           [&](const Var& n) { return kernel_.name_of(n.id); },
           [&](const Binary& n) {
             const Operator op = operator_of(n.op);
             if (op.symbol.empty()) {
-              return fmt::format("{}({}, {})", n.op == BinaryOp::kMin ? "LEHR_MIN" : "LEHR_MAX", text(*n.a), text(*n.b));
+              return fmt::format("{}({}, {})", n.op == BinaryOp::kMin ? "LEHR_MIN" : "LEHR_MAX", text(*n.a),
+                                 text(*n.b));
             }
             // The right side binds one tighter: C's operators associate to the left.
             return wrap(op.precedence, fmt::format("{} {} {}", text(*n.a, op.precedence), op.symbol,
@@ -110,7 +126,8 @@ std::string ExprText::text(const Expr& expr, int parent) {
           [&](const Load& n) {
             if (!n.active) return element(n.buffer, *n.index, n.lanes);
             snippets_.insert(fmt::format("masked{}", n.lanes));
-            return fmt::format("lehr_load{}_n({}, {})", n.lanes, address(n.buffer, *n.index), text(**n.active));
+            return fmt::format("lehr_load{}_n({}, {})", n.lanes, address(n.buffer, *n.index),
+                               text(**n.active));
           },
           [&](const Splat& n) {
             snippets_.insert(fmt::format("splat{}", n.lanes));

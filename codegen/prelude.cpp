@@ -23,11 +23,12 @@ std::string vector_type(int lanes) {
 std::string splat(int lanes) {
   std::string copies;
   for (int i = 0; i < lanes; ++i) copies += i == 0 ? "x" : ", x";
-  return fmt::format("static inline f32x{0} lehr_splat{0}(float x) {{ return f32x{0}{{{1}}}; }}\n", lanes, copies);
+  return fmt::format("static inline f32x{0} lehr_splat{0}(float x) {{ return f32x{0}{{{1}}}; }}\n", lanes,
+                     copies);
 }
 
-// Leading `n` lanes only; the rest reads as zero and is not touched. GCC's own mask builtins, since a vector extension
-// cannot say "masked" (names: GCC manual, x86 built-in functions; clang has the same ones).
+// Leading `n` lanes only; the rest reads as zero and is not touched. GCC's own mask builtins, since a vector
+// extension cannot say "masked" (names: GCC manual, x86 built-in functions; clang has the same ones).
 std::string masked(int lanes) {
   const int bits = lanes * 32;
   const std::string mask_type = lanes == 16 ? "unsigned short" : "unsigned char";
@@ -81,7 +82,8 @@ std::string cpp_snippet(const std::string& name) {
   if (name == "base") {
     return "#define LEHR_MIN(a, b) ((a) < (b) ? (a) : (b))\n#define LEHR_MAX(a, b) ((a) > (b) ? (a) : (b))\n";
   }
-  if (name == "prefetch") return "static inline void lehr_prefetch(const void* p) { __builtin_prefetch(p); }\n";
+  if (name == "prefetch")
+    return "static inline void lehr_prefetch(const void* p) { __builtin_prefetch(p); }\n";
   const auto lanes_after = [&](std::string_view prefix) {
     return static_cast<int>(parse_int(std::string_view(name).substr(prefix.size())).value_or(0));
   };
@@ -95,8 +97,8 @@ std::string cpp_snippet(const std::string& name) {
 
 // ---- CUDA C++ ----
 
-// PTX ISA 9.0, "Data Movement and Conversion Instructions: cp.async": .ca caches at all levels and takes 4, 8 or 16
-// bytes; .cg (L2 only) takes 16. The optional source size zero-fills the rest of the destination.
+// PTX ISA 9.0, "Data Movement and Conversion Instructions: cp.async": .ca caches at all levels and takes 4, 8
+// or 16 bytes; .cg (L2 only) takes 16. The optional source size zero-fills the rest of the destination.
 std::string cp_async(int bytes) {
   return fmt::format(
       R"(__device__ __forceinline__ void lehr_cp_async_{0}(void* shared, const void* global) {{
@@ -121,7 +123,8 @@ std::string cuda_masked(int lanes) {
     store += fmt::format("  if (n > {0}) p[{0}] = v.{1};\n", i, fields[i]);
   }
   return fmt::format(
-      "__device__ __forceinline__ float{0} lehr_load{0}_n(const float* p, int n) {{\n  float{0} v = {{}};\n{1}  return "
+      "__device__ __forceinline__ float{0} lehr_load{0}_n(const float* p, int n) {{\n  float{0} v = "
+      "{{}};\n{1}  return "
       "v;\n}}\n__device__ __forceinline__ void lehr_store{0}_n(float* p, float{0} v, int n) {{\n{2}}}\n",
       lanes, load, store);
 }
@@ -148,7 +151,8 @@ std::string cuda_snippet(const std::string& name) {
   }
   if (name == "masked2") return cuda_masked(2);
   if (name == "masked4") return cuda_masked(4);
-  if (name == "splat2") return "__device__ __forceinline__ float2 lehr_splat2(float x) { return make_float2(x, x); }\n";
+  if (name == "splat2")
+    return "__device__ __forceinline__ float2 lehr_splat2(float x) { return make_float2(x, x); }\n";
   if (name == "splat4") {
     return "__device__ __forceinline__ float4 lehr_splat4(float x) { return make_float4(x, x, x, x); }\n";
   }
@@ -161,7 +165,8 @@ std::string cuda_snippet(const std::string& name) {
 
 std::string prelude(Target target, const SnippetSet& used) {
   SnippetSet all = used;
-  for (const std::string& name : used) {  // operations need their vector type; "vector" sorts last, hence two passes
+  for (const std::string& name :
+       used) {  // operations need their vector type; "vector" sorts last, hence two passes
     for (const char* operation : {"splat", "masked", "reduce"}) {
       if (name.starts_with(operation)) all.insert("vector" + name.substr(std::string_view(operation).size()));
     }
@@ -176,6 +181,8 @@ std::string prelude(Target target, const SnippetSet& used) {
   return text;
 }
 
-std::string intrinsic_function(std::string_view intrinsic) { return fmt::format("lehr_{}", intrinsic); }
+std::string intrinsic_function(std::string_view intrinsic) {
+  return fmt::format("lehr_{}", intrinsic);
+}
 
 }  // namespace lehr

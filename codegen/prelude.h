@@ -1,5 +1,6 @@
-// The device-intrinsics header, cut into snippets: only what a kernel uses is put in front of it, so that the text stays
-// short enough to compile in milliseconds. No system header is included: <immintrin.h> alone would cost more than a kernel.
+// The device-intrinsics header, cut into snippets: only what a kernel uses is put in front of it, so that the
+// text stays short enough to compile in milliseconds. No system header is included: <immintrin.h> alone would
+// cost more than a kernel.
 #pragma once
 
 #include <set>

@@ -1,4 +1,5 @@
-// What codegen produces and measurement consumes: text, entry, launch shape. A third party can compile and launch it.
+// What codegen produces and measurement consumes: text, entry, launch shape. A third party can compile and
+// launch it.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +19,13 @@ struct SourceParam {
   ir::Direction direction = ir::Direction::kIn;
 };
 
-/// CUDA: `extern "C" __global__ void entry(const float* a, const float* b, float* c)`, launched once with `launch`.
-/// CPU: `extern "C" void entry(void* const* params, void* scratch, long task)`: call it for each task in
-/// [0, launch.tasks), concurrently or not; `scratch` is 64-byte aligned, `scratch_bytes` long and private to the call.
+/// CUDA: `extern "C" __global__ void entry(const float* a, const float* b, float* c)`, launched once with
+/// `launch`. CPU: `extern "C" void entry(void* const* params, void* scratch, long task)`: call it for each
+/// task in [0, launch.tasks), concurrently or not; `scratch` is 64-byte aligned, `scratch_bytes` long and
+/// private to the call.
 struct Source {
   Target target = Target::kCpu;
-  std::string text;   ///< complete: includes the device-intrinsics prelude that it needs
+  std::string text;  ///< complete: includes the device-intrinsics prelude that it needs
   std::string entry;
   std::vector<SourceParam> params;  ///< in argument order
   ir::Launch launch;
