@@ -1,0 +1,90 @@
+// The tree as it is, held against the rules of ARCHITECTURE.md.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tests/architecture/rules.h"
+#include "tests/architecture/source_tree.h"
+
+namespace lehr::test {
+namespace {
+
+const std::filesystem::path kRoot = LEHR_SOURCE_DIR;
+
+class Architecture : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { files_ = read_source_tree(kRoot); }
+
+  static void expect_none(const std::vector<std::string>& findings) {
+    for (const std::string& finding : findings) ADD_FAILURE() << finding;
+  }
+
+  static std::vector<SourceFile> files_;
+};
+std::vector<SourceFile> Architecture::files_;
+
+TEST_F(Architecture, IsReadWhole) {
+  std::set<std::string> folders;
+  for (const SourceFile& file : files_) folders.insert(file.folder);
+  for (const std::string& folder : all_folders())
+    EXPECT_TRUE(folders.contains(folder)) << folder << " has no source";
+}
+
+TEST_F(Architecture, HasOnlyTheEdgesOfItsTable) {
+  expect_none(check_edges(files_));
+}
+
+TEST_F(Architecture, TouchesEachLibraryInOneFile) {
+  for (const char* header : {"xgboost/c_api.h", "sqlite3.h"}) expect_none(check_single_user(files_, header));
+}
+
+TEST_F(Architecture, NeedsNoCudaHeaderToBuild) {
+  expect_none(check_absent(files_, {"nvrtc.h", "cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "cublasLt.h",
+                                    "cublas_v2.h", "cudnn.h"}));
+}
+
+TEST_F(Architecture, HasNoFileOver400Lines) {
+  expect_none(check_length(files_, 400));
+}
+
+TEST_F(Architecture, SaysAtTheTopOfEachHeaderWhatItIsFor) {
+  expect_none(check_header_form(files_));
+}
+
+TEST_F(Architecture, ExplainsEveryFolderInAtMost40Lines) {
+  for (const std::string& folder : all_folders()) {
+    const std::string text = read_text(kRoot / folder / "README.md");
+    EXPECT_FALSE(text.empty()) << folder << "/README.md is missing";
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 40) << folder << "/README.md is too long";
+  }
+}
+
+TEST_F(Architecture, BuildsEverySourceThatIsThere) {
+  for (const SourceFile& file : files_) {
+    if (!file.path.ends_with(".cpp") || file.folder == "tests" || file.folder == "bench") continue;
+    const std::filesystem::path path(file.path);
+    // The list is in the source's own folder or in one above it.
+    bool listed = false;
+    for (std::filesystem::path at = path.parent_path(); !at.empty() && !listed; at = at.parent_path()) {
+      const std::string list = read_text(kRoot / at / "CMakeLists.txt");
+      listed = list.find(path.lexically_relative(at).generic_string()) != std::string::npos;
+    }
+    EXPECT_TRUE(listed) << file.path << " is named in no CMakeLists.txt";
+  }
+}
+
+TEST_F(Architecture, IsDrawnInItsDocumentWithTheSameTable) {
+  const std::string document = read_text(kRoot / "ARCHITECTURE.md");
+  for (const FolderRule& rule : folder_rules()) {
+    const std::size_t row = document.find("| `" + rule.folder + "/` |");
+    ASSERT_NE(row, std::string::npos) << "ARCHITECTURE.md has no row for " << rule.folder;
+    const std::string line = document.substr(row, document.find('\n', row) - row);
+    EXPECT_TRUE(line.ends_with("| " + describe(rule) + " |"))
+        << line << "\nshould end in: " << describe(rule);
+  }
+}
+
+}  // namespace
+}  // namespace lehr::test

@@ -1,0 +1,151 @@
+#include "tests/architecture/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace lehr::test {
+namespace {
+
+const std::vector<std::string> kWholeProduct = {"base",      "space",     "ir",     "codegen",
+                                                "templates", "costmodel", "search", "measure",
+                                                "database",  "tune",      "deploy", "cli"};
+
+std::vector<std::string> product_without(std::initializer_list<std::string_view> left_out) {
+  std::vector<std::string> folders = kWholeProduct;
+  std::erase_if(folders, [&](const std::string& f) {
+    return std::find(left_out.begin(), left_out.end(), f) != left_out.end();
+  });
+  return folders;
+}
+
+std::vector<std::string> with(std::vector<std::string> folders, std::initializer_list<std::string> more) {
+  folders.insert(folders.end(), more);
+  return folders;
+}
+
+const FolderRule* rule_of(const std::string& folder) {
+  for (const FolderRule& rule : folder_rules()) {
+    if (rule.folder == folder) return &rule;
+  }
+  return nullptr;
+}
+
+bool is_product(const SourceFile& file) {
+  return std::find(kWholeProduct.begin(), kWholeProduct.end(), file.folder) != kWholeProduct.end();
+}
+
+bool allows(const FolderRule& rule, const std::string& path) {
+  const std::string folder = path.substr(0, path.find('/'));
+  return folder == rule.folder || std::any_of(rule.allowed.begin(), rule.allowed.end(),
+                                              [&](const std::string& a) { return a == folder || a == path; });
+}
+
+}  // namespace
+
+std::span<const FolderRule> folder_rules() {
+  static const std::vector<FolderRule> kRules = {
+      {"base", {}},
+      {"space", {"base"}},
+      {"ir", {"base"}},
+      {"codegen", {"ir", "base"}},
+      {"templates", {"ir", "space", "base"}},
+      {"costmodel", {"ir", "base"}},
+      {"search", {"space", "base"}},
+      {"measure", {"codegen", "ir", "base"}},
+      {"database", {"space", "base", "measure/outcome.h"}},
+      {"tune", product_without({"tune", "deploy", "cli"})},
+      {"deploy", {"tune", "database", "codegen", "base"}},
+      {"cli", product_without({"cli"})},
+      {"tests", kWholeProduct},
+      {"bench", with(kWholeProduct, {"tests"})},
+  };
+  return kRules;
+}
+
+std::string describe(const FolderRule& rule) {
+  if (rule.allowed.empty()) return "nothing";
+  if (rule.allowed.size() >= kWholeProduct.size()) return "everything";
+  return fmt::format("{}", fmt::join(rule.allowed, ", "));
+}
+
+std::vector<std::string> all_folders() {
+  std::vector<std::string> folders;
+  for (const FolderRule& rule : folder_rules()) folders.push_back(rule.folder);
+  return folders;
+}
+
+std::vector<std::string> check_edges(const std::vector<SourceFile>& files) {
+  std::vector<std::string> findings;
+  for (const SourceFile& file : files) {
+    const FolderRule* rule = rule_of(file.folder);
+    if (rule == nullptr) {
+      findings.push_back(fmt::format("{}: the folder {} is not in the table", file.path, file.folder));
+      continue;
+    }
+    for (const Include& include : file.includes) {
+      if (!include.quoted || allows(*rule, include.path)) continue;
+      const std::string folder = include.path.substr(0, include.path.find('/'));
+      if (rule_of(folder) == nullptr) {
+        findings.push_back(fmt::format("{}:{}: \"{}\" is not written from the root, as in \"{}/...\"",
+                                       file.path, include.line, include.path, file.folder));
+      } else {
+        findings.push_back(fmt::format("{}:{}: {} must not include \"{}\"; it may include: {}", file.path,
+                                       include.line, file.folder, include.path, describe(*rule)));
+      }
+    }
+  }
+  return findings;
+}
+
+std::vector<std::string> check_single_user(const std::vector<SourceFile>& files, const std::string& header) {
+  std::vector<std::string> users;
+  for (const SourceFile& file : files) {
+    for (const Include& include : file.includes) {
+      if (include.path == header && is_product(file))
+        users.push_back(fmt::format("{}:{}", file.path, include.line));
+    }
+  }
+  if (users.size() == 1) return {};
+  return {fmt::format("<{}> must be included by exactly one file, and is by {}: {}", header, users.size(),
+                      fmt::join(users, ", "))};
+}
+
+std::vector<std::string> check_absent(const std::vector<SourceFile>& files,
+                                      const std::vector<std::string>& headers) {
+  std::vector<std::string> findings;
+  for (const SourceFile& file : files) {
+    for (const Include& include : file.includes) {
+      if (std::find(headers.begin(), headers.end(), include.path) == headers.end()) continue;
+      findings.push_back(fmt::format("{}:{}: <{}> must not be included: its library is loaded at run time",
+                                     file.path, include.line, include.path));
+    }
+  }
+  return findings;
+}
+
+std::vector<std::string> check_length(const std::vector<SourceFile>& files, std::size_t most_lines) {
+  std::vector<std::string> findings;
+  for (const SourceFile& file : files) {
+    if (file.lines.size() > most_lines)
+      findings.push_back(fmt::format("{}: {} lines; split it by responsibility, at most {} are allowed",
+                                     file.path, file.lines.size(), most_lines));
+  }
+  return findings;
+}
+
+std::vector<std::string> check_header_form(const std::vector<SourceFile>& files) {
+  std::vector<std::string> findings;
+  for (const SourceFile& file : files) {
+    if (!is_product(file) || !file.path.ends_with(".h")) continue;
+    if (file.lines.empty() || !file.lines.front().starts_with("// "))
+      findings.push_back(
+          fmt::format("{}:1: a header begins with a // comment that says its responsibility", file.path));
+    if (std::find(file.lines.begin(), file.lines.end(), "#pragma once") == file.lines.end())
+      findings.push_back(fmt::format("{}:1: a header needs #pragma once", file.path));
+  }
+  return findings;
+}
+
+}  // namespace lehr::test

@@ -1,0 +1,36 @@
+// The rules of the project's structure, as data and as functions from source files to findings.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tests/architecture/source_tree.h"
+
+namespace lehr::test {
+
+/// One row of the folder table in ARCHITECTURE.md.
+struct FolderRule {
+  std::string folder;
+  std::vector<std::string>
+      allowed;  ///< folders ("base"), or single headers ("measure/outcome.h"); its own is implied
+};
+std::span<const FolderRule> folder_rules();
+/// The row's last cell there: "ir, base", "nothing", or "everything".
+std::string describe(const FolderRule& rule);
+/// The product's folders in the order of the data flow, then tests and bench.
+std::vector<std::string> all_folders();
+
+/// Each returns one sentence per violation: file, line, and what would be right.
+std::vector<std::string> check_edges(const std::vector<SourceFile>& files);
+/// `header` (as written in angle brackets or quotes) is included by exactly one file of the product's
+/// folders.
+std::vector<std::string> check_single_user(const std::vector<SourceFile>& files, const std::string& header);
+/// No file includes any of `headers`.
+std::vector<std::string> check_absent(const std::vector<SourceFile>& files,
+                                      const std::vector<std::string>& headers);
+std::vector<std::string> check_length(const std::vector<SourceFile>& files, std::size_t most_lines);
+/// A header of the product begins with a comment that says what it is for, and is guarded by #pragma once.
+std::vector<std::string> check_header_form(const std::vector<SourceFile>& files);
+
+}  // namespace lehr::test

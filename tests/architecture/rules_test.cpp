@@ -1,0 +1,71 @@
+// The rules themselves: each must find the violation that it is there for.
+#include "tests/architecture/rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace lehr::test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(ArchitectureRules, ReadIncludesAsThePreprocessorDoes) {
+  const SourceFile file = parse_source(
+      "ir/a.cpp",
+      "#include \"ir/a.h\"\n  #  include <vector>  // why\nconst char* s = \"#include \\\"cli/x.h\\\"\";\n");
+  ASSERT_THAT(file.includes, SizeIs(2));
+  EXPECT_EQ(file.folder, "ir");
+  EXPECT_EQ(file.includes[0].path, "ir/a.h");
+  EXPECT_TRUE(file.includes[0].quoted);
+  EXPECT_EQ(file.includes[1].path, "vector");
+  EXPECT_EQ(file.includes[1].line, 2);
+  EXPECT_FALSE(file.includes[1].quoted);
+}
+
+TEST(ArchitectureRules, NameFileLineAndTheAllowedFoldersOfAForbiddenEdge) {
+  const auto findings =
+      check_edges({parse_source("search/anneal.cpp", "// x\n#include \"costmodel/model.h\"\n")});
+  EXPECT_THAT(findings, ElementsAre(AllOf(HasSubstr("search/anneal.cpp:2"), HasSubstr("costmodel/model.h"),
+                                          HasSubstr("may include: space, base"))));
+}
+
+TEST(ArchitectureRules, AllowASingleHeaderOfAFolder) {
+  EXPECT_THAT(check_edges({parse_source("database/record.h", "#include \"measure/outcome.h\"\n")}),
+              IsEmpty());
+  EXPECT_THAT(check_edges({parse_source("database/record.h", "#include \"measure/device.h\"\n")}), SizeIs(1));
+}
+
+TEST(ArchitectureRules, FindEdgesThatPointUpwards) {
+  EXPECT_THAT(check_edges({parse_source("base/text.cpp", "#include \"space/config.h\"\n")}),
+              ElementsAre(HasSubstr("may include: nothing")));
+  EXPECT_THAT(check_edges({parse_source("tune/session.cpp", "#include \"cli/args.h\"\n")}), SizeIs(1));
+  EXPECT_THAT(check_edges({parse_source("measure/run.cpp", "#include \"tests/support/fake.h\"\n")}),
+              SizeIs(1));
+  EXPECT_THAT(check_edges({parse_source("cli/main.cpp", "#include \"main.h\"\n")}),
+              ElementsAre(HasSubstr("not written from the root")));
+}
+
+TEST(ArchitectureRules, CountTheUsersOfALibrary) {
+  const SourceFile user = parse_source("database/sqlite.cpp", "#include <sqlite3.h>\n");
+  const SourceFile second = parse_source("tune/x.cpp", "#include \"sqlite3.h\"\n");
+  EXPECT_THAT(check_single_user({user}, "sqlite3.h"), IsEmpty());
+  EXPECT_THAT(check_single_user({user, second}, "sqlite3.h"),
+              ElementsAre(AllOf(HasSubstr("database/sqlite.cpp:1"), HasSubstr("tune/x.cpp:1"))));
+  EXPECT_THAT(check_single_user({}, "sqlite3.h"), SizeIs(1)) << "a rule about nothing would hold for ever";
+}
+
+TEST(ArchitectureRules, FindForbiddenHeadersLongFilesAndBareHeaders) {
+  EXPECT_THAT(check_absent({parse_source("measure/nvrtc.h", "#include <nvrtc.h>\n")}, {"nvrtc.h"}),
+              SizeIs(1));
+  EXPECT_THAT(check_length({parse_source("ir/a.cpp", "1\n2\n3\n")}, 3), IsEmpty());
+  EXPECT_THAT(check_length({parse_source("ir/a.cpp", "1\n2\n3\n4\n")}, 3), ElementsAre(HasSubstr("4 lines")));
+  EXPECT_THAT(check_header_form({parse_source("ir/a.h", "// Says it.\n#pragma once\n")}), IsEmpty());
+  EXPECT_THAT(check_header_form({parse_source("ir/a.h", "#include <vector>\n")}), SizeIs(2));
+}
+
+}  // namespace
+}  // namespace lehr::test
