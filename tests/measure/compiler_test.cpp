@@ -1,0 +1,154 @@
+// The system compiler as a Compiler: results, failures, time limit, a full disk, and what is said when there
+// is none.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "host_support.h"
+#include "measure/host_compiler.h"
+#include "measure/process.h"
+
+namespace lehr {
+namespace {
+
+using testing::right_source;
+using testing::source;
+
+/// An executable script that stands for a compiler: does what `special` says when the source holds the word
+/// SPECIAL, else compiles.
+std::string compiler_script(const TempDir& directory, const std::string& special) {
+  const std::string real = find_program("c++", HostCompilerOptions{}.search_path);
+  const std::string path = directory.path() + "/compiler";
+  std::ofstream(path) << "#!/bin/sh\nfor word in \"$@\"; do case \"$word\" in *.cpp) "
+                      << "if grep -q SPECIAL \"$word\"; then " << special << "; fi;; esac; done\nexec "
+                      << real << " \"$@\"\n";
+  chmod(path.c_str(), 0700);
+  return path;
+}
+
+TEST(HostCompiler, CompilesInParallelAndKeepsTheOrder) {
+  HostCompiler compiler;
+  const std::vector<Source> sources = {right_source(), source("this is no C++;"), right_source(2)};
+  const std::vector<Compiled> results = compiler.compile(sources);
+  ASSERT_EQ(results.size(), 3U);
+  ASSERT_TRUE(std::holds_alternative<Binary>(results[0]));
+  EXPECT_TRUE(std::filesystem::exists(std::get<Binary>(results[0]).path));
+  EXPECT_GT(std::get<Binary>(results[0]).resources.compile_s, 0);
+  ASSERT_TRUE(std::holds_alternative<Binary>(results[2]));
+  ASSERT_TRUE(std::holds_alternative<Failure>(results[1]));
+  const Failure& failure = std::get<Failure>(results[1]);
+  EXPECT_EQ(failure.kind, FailureKind::kCompile);
+  EXPECT_NE(failure.text.substr(0, failure.text.find('\n')).find("error: "), std::string::npos)
+      << failure.text;
+  EXPECT_EQ(failure.text.find("/lehr-"), std::string::npos)
+      << "names a temporary directory: " << failure.text;
+}
+
+TEST(HostCompiler, LeavesNoFilesBehind) {
+  const TempDir base;
+  {
+    HostCompilerOptions options;
+    options.temp_base = base.path();
+    HostCompiler compiler(options);
+    compiler.compile(std::vector<Source>{right_source()});
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(base.path())) {
+    EXPECT_FALSE(entry.is_directory()) << entry.path();
+  }
+}
+
+TEST(HostCompiler, ItsIdentityNamesVersionFlagsAndWhatNativeMeans) {
+  const std::string identity = HostCompiler().identity();
+  EXPECT_NE(identity.find("-O2 -march=native"), std::string::npos) << identity;
+  EXPECT_NE(identity.find("[native="), std::string::npos) << identity;
+  EXPECT_EQ(identity.find("[native=unknown"), std::string::npos) << identity;
+  EXPECT_EQ(identity.find('\n'), std::string::npos) << identity;
+  EXPECT_EQ(identity, HostCompiler().identity());
+}
+
+TEST(HostCompiler, AMissingCompilerIsOneSentenceThatNamesThePackage) {
+  HostCompilerOptions options;
+  options.search_path = {"/nonexistent"};
+  try {
+    HostCompiler compiler(options);
+    FAIL() << "found a compiler in /nonexistent";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+    EXPECT_STREQ(error.what(),
+                 "no C++ compiler: found none of c++, g++, clang++ in /nonexistent; install one (Debian: "
+                 "apt-get install g++)");
+  }
+}
+
+TEST(HostCompiler, ACompilerThatCannotCompileIsTheEnvironmentsFault) {
+  HostCompilerOptions options;
+  options.compiler = "false";
+  EXPECT_THROW(HostCompiler compiler(options), Error);
+}
+
+TEST(HostCompiler, KillsACompilationThatTakesTooLong) {
+  const TempDir directory;
+  HostCompilerOptions options;
+  options.compiler = compiler_script(directory, "sleep 60");
+  HostCompiler compiler(options);  // with a limit that a busy machine keeps
+  options.time_limit_s = 2;
+  HostCompiler hurried(options);
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<Compiled> results = hurried.compile(std::vector<Source>{source("/* SPECIAL */")});
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  ASSERT_TRUE(std::holds_alternative<Failure>(results[0]));
+  EXPECT_EQ(std::get<Failure>(results[0]).kind, FailureKind::kCompileTimeout);
+}
+
+TEST(HostCompiler, AFullDiskIsNoCandidatesFault) {
+  const TempDir directory;
+  HostCompilerOptions options;
+  options.compiler =
+      compiler_script(directory, "echo '/usr/bin/ld: final link failed: No space left on device'; exit 1");
+  HostCompiler compiler(options);
+  try {
+    compiler.compile(std::vector<Source>{right_source(), source("/* SPECIAL */")});
+    FAIL() << "a full disk went unnoticed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+    EXPECT_NE(std::string(error.what()).find("no space left on "), std::string::npos) << error.what();
+  }
+}
+
+TEST(TempDirs, WhatADeadProcessLeftIsSweptAwayAndWhatIsInUseStays) {
+  const TempDir base;
+  const std::string abandoned = base.path() + "/lehr-abcdef";
+  std::filesystem::create_directory(abandoned);
+  std::ofstream(abandoned + "/in-use") << "";
+  const TempDir in_use(base.path());
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  std::filesystem::last_write_time(abandoned, old);
+  std::filesystem::last_write_time(in_use.path(), old);
+  const TempDir another(base.path());
+  EXPECT_FALSE(std::filesystem::exists(abandoned));
+  EXPECT_TRUE(std::filesystem::exists(in_use.path()));
+}
+
+TEST(Processes, AreDescribedByHowTheyEnded) {
+  const auto run = [](const std::string& script) {
+    return describe_exit(run_captured({{"/bin/sh", "-c", script}, {}, {}}, deadline_in(30)).status);
+  };
+  EXPECT_EQ(run("exit 3"), "exited with status 3");
+  EXPECT_EQ(run("kill -SEGV $$"), "SIGSEGV (invalid memory access)");
+  EXPECT_EQ(run("kill -FPE $$"), "SIGFPE (integer division by zero or overflow)");
+}
+
+TEST(Processes, GetTheEnvironmentThatTheyAreGiven) {
+  const Captured run =
+      run_captured({{"/bin/sh", "-c", "echo $LEHR_TEST_WORD; echo oops >&2"}, {"LEHR_TEST_WORD=glass"}, {}},
+                   deadline_in(30));
+  EXPECT_TRUE(run.succeeded());
+  EXPECT_EQ(run.output, "glass\noops\n");
+}
+
+}  // namespace
+}  // namespace lehr

@@ -1,0 +1,147 @@
+// Participants in turn, and the vendor libraries.
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "host_support.h"
+#include "measure/baseline_onednn.h"
+#include "measure/baseline_openblas.h"
+#include "measure/baselines.h"
+#include "measure/host_compiler.h"
+
+namespace lehr {
+namespace {
+
+using testing::gemm_problem;
+using testing::local_options;
+using testing::right_source;
+using testing::source;
+using testing::square_problem;
+
+TEST(Contest, FindsTheRatioOfTwoKernelsOfKnownWork) {
+  HostCompiler compiler;
+  LocalMeasurer measurer(compiler, local_options());
+  measurer.prepare(square_problem());
+  const std::vector<Source> sources = {right_source(20), right_source(10), right_source(20)};
+  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, 0.5);
+  ASSERT_EQ(entries.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(entries[i].name, fmt::format("source {}", i));
+    EXPECT_EQ(entries[i].missing, "");
+    EXPECT_GE(entries[i].round_us.size(), 3U);
+    EXPECT_EQ(entries[i].round_us.size(), entries[0].round_us.size());
+    EXPECT_GT(entries[i].time_us, 0);
+  }
+  EXPECT_EQ(entries[0].ratio, 1);
+  EXPECT_EQ(entries[0].ratio_spread, 0);
+  EXPECT_GT(entries[1].ratio, 1.6);
+  EXPECT_LT(entries[1].ratio, 2.6);
+  EXPECT_GT(entries[2].ratio, 0.7);
+  EXPECT_LT(entries[2].ratio, 1.4);
+  // The measurer goes on as before.
+  EXPECT_TRUE(std::holds_alternative<Timing>(measurer.measure(std::vector<Source>{right_source()}, {})[0]));
+}
+
+TEST(Contest, AFailingParticipantLeavesTheOthersInTheRace) {
+  HostCompiler compiler;
+  LocalMeasurer measurer(compiler, local_options());
+  measurer.prepare(square_problem());
+  // The second crashes, which takes the process that it shares with the others.
+  const std::vector<Source> sources = {right_source(10), source("abort();"), right_source(10),
+                                       source("c[0] = 0;")};
+  const std::vector<std::string> baselines = {"no such library"};
+  const std::vector<ContestEntry> entries = measurer.contest(sources, baselines, 0.3);
+  ASSERT_EQ(entries.size(), 5U);
+  EXPECT_EQ(entries[0].missing, "");
+  EXPECT_NE(entries[1].missing.find("SIGABRT"), std::string::npos) << entries[1].missing;
+  EXPECT_TRUE(entries[1].round_us.empty());
+  EXPECT_EQ(entries[2].missing, "");
+  EXPECT_GT(entries[2].ratio, 0);
+  EXPECT_NE(entries[3].missing.find("does not match the reference"), std::string::npos) << entries[3].missing;
+  EXPECT_NE(entries[4].missing.find("no baseline named no such library is known"), std::string::npos);
+}
+
+TEST(Contest, TimesInstalledBaselinesAndSaysWhyOthersAreMissing) {
+  HostCompiler compiler;
+  LocalMeasurer measurer(compiler, local_options(2));
+  measurer.prepare(square_problem());
+  const std::vector<Source> sources = {right_source()};
+  const std::vector<std::string> baselines = {"openblas", "onednn"};
+  const std::vector<ContestEntry> entries = measurer.contest(sources, baselines, 0.3);
+  ASSERT_EQ(entries.size(), 3U);
+  for (std::size_t i = 1; i < 3; ++i) {
+    EXPECT_EQ(entries[i].name, baselines[i - 1]);
+    if (entries[i].missing.empty()) {
+      EXPECT_GT(entries[i].ratio, 0);
+      EXPECT_GE(entries[i].round_us.size(), 3U);
+    } else {
+      EXPECT_NE(entries[i].missing.find("is not installed (Debian: apt-get install"), std::string::npos)
+          << entries[i].missing;
+    }
+  }
+}
+
+TEST(Contest, ABaselineThatDoesNotComputeTheProblemIsNotTimed) {
+  HostCompiler compiler;
+  LocalMeasurer measurer(compiler, local_options());
+  Problem problem = square_problem();
+  problem.gemm.reset();
+  measurer.prepare(problem);
+  const std::vector<std::string> baselines = {"openblas"};
+  const std::vector<ContestEntry> entries =
+      measurer.contest(std::vector<Source>{right_source()}, baselines, 0.1);
+  EXPECT_EQ(entries[1].missing, "openblas has no call that computes this problem");
+  EXPECT_TRUE(entries[1].round_us.empty());
+}
+
+TEST(Baselines, OpenBlasIsTriedWithTheCoreTypesThatTheCpuCanRun) {
+  EXPECT_EQ(baseline_variants("openblas", "avx512", 2).size(), 3U);
+  EXPECT_EQ(baseline_variants("openblas", "sse2", 2).size(), 1U);
+  EXPECT_EQ(baseline_variants("onednn", "avx512", 2).size(), 1U);
+  for (const BaselineVariant& variant : baseline_variants("openblas", "avx2", 3)) {
+    EXPECT_NE(std::find(variant.environment.begin(), variant.environment.end(), "OPENBLAS_NUM_THREADS=3"),
+              variant.environment.end());
+    EXPECT_EQ(variant.note.find("SkylakeX"), std::string::npos);
+  }
+}
+
+/// All layouts of small odd shapes against the naive product in double.
+template <typename R>
+void expect_right_in_all_layouts() {
+  for (int layout = 0; layout < 8; ++layout) {
+    for (const auto& [m, n, k, batch] :
+         {std::tuple{7, 5, 3, 1}, {1, 33, 17, 1}, {13, 1, 9, 3}, {64, 48, 31, 2}}) {
+      const BaselineGemm gemm = {m, n, k, batch, (layout & 1) != 0, (layout & 2) != 0, (layout & 4) != 0};
+      SCOPED_TRACE(fmt::format("m={} n={} k={} batch={} layout={}", m, n, k, batch, layout));
+      R runner;
+      try {
+        runner.prepare(gemm_problem(gemm, 7), RunSettings{});
+      } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+      }
+      const auto checked = runner.check(0);
+      ASSERT_TRUE(std::holds_alternative<Checked>(checked)) << std::get<Fault>(checked).failure.text;
+    }
+  }
+}
+
+TEST(Baselines, OpenBlasAgreesWithANaiveProductInAllLayouts) {
+  expect_right_in_all_layouts<OpenBlasRunner>();
+}
+TEST(Baselines, OneDnnAgreesWithANaiveProductInAllLayouts) {
+  expect_right_in_all_layouts<OneDnnRunner>();
+}
+
+TEST(Baselines, RefuseOperandsThatTheyHaveNoCallFor) {
+  Problem problem = square_problem();
+  problem.tensors[0].type = DType::kBF16;
+  OpenBlasRunner runner;
+  try {
+    runner.prepare(problem, RunSettings{});
+    FAIL() << "accepted bf16";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "openblas has no call for bf16 operands");
+  }
+}
+
+}  // namespace
+}  // namespace lehr

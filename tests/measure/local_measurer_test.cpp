@@ -1,0 +1,228 @@
+// Real kernels through compiler and worker: right ones are timed, and no wrong one takes the measurer down.
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "base/error.h"
+#include "host_support.h"
+#include "measure/host_compiler.h"
+#include "measure/stats.h"
+
+namespace lehr {
+namespace {
+
+using testing::kSize;
+using testing::local_options;
+using testing::right_source;
+using testing::source;
+using testing::square_problem;
+
+class Measuring : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { compiler_ = std::make_unique<HostCompiler>(); }
+  static void TearDownTestSuite() { compiler_.reset(); }
+
+  LocalMeasurer make(LocalOptions options = local_options()) {
+    return LocalMeasurer(*compiler_, std::move(options));
+  }
+
+  /// Measures `bad`, expects `kind` with `words` in its text, then expects the right kernel to be measured
+  /// after it.
+  static void expect_failure_then_recovery(LocalMeasurer& measurer, const Source& bad, FailureKind kind,
+                                           const std::string& words) {
+    const std::vector<Source> sources = {bad, right_source()};
+    const std::vector<Outcome> outcomes = measurer.measure(sources, {});
+    ASSERT_EQ(outcomes.size(), 2U);
+    ASSERT_TRUE(std::holds_alternative<Failure>(outcomes[0])) << "was timed, expected: " << words;
+    const Failure& failure = std::get<Failure>(outcomes[0]);
+    EXPECT_EQ(failure.kind, kind) << name_of(failure.kind) << ": " << failure.text;
+    EXPECT_NE(failure.text.find(words), std::string::npos) << failure.text;
+    ASSERT_TRUE(std::holds_alternative<Timing>(outcomes[1])) << std::get<Failure>(outcomes[1]).text;
+  }
+
+  static std::unique_ptr<HostCompiler> compiler_;
+};
+std::unique_ptr<HostCompiler> Measuring::compiler_;
+
+TEST_F(Measuring, TimesARightKernel) {
+  LocalMeasurer measurer = make();
+  measurer.prepare(square_problem());
+  std::vector<std::size_t> reported;
+  const std::vector<Source> sources = {right_source(), right_source(2)};
+  const std::vector<Outcome> outcomes = measurer.measure(sources, [&](std::size_t i, const Outcome& outcome) {
+    EXPECT_TRUE(std::holds_alternative<Timing>(outcome));
+    reported.push_back(i);
+  });
+  EXPECT_EQ(reported, (std::vector<std::size_t>{0, 1}));
+  const Timing& first = std::get<Timing>(outcomes[0]);
+  EXPECT_GT(first.time_us, 0);
+  EXPECT_GE(first.samples_us.size(), 10U);
+  EXPECT_EQ(first.time_us, estimate(first.samples_us));
+  EXPECT_EQ(first.reference_us, 0);
+  EXPECT_GT(first.run_s, 0);
+  EXPECT_GT(first.resources.compile_s, 0);
+  EXPECT_LE(first.max_error, square_problem().tolerance);
+  // The second is timed beside the first, the reference kernel.
+  const Timing& second = std::get<Timing>(outcomes[1]);
+  EXPECT_GT(second.reference_us, 0);
+  EXPECT_NEAR(second.time_us, estimate(second.samples_us) * first.time_us / second.reference_us,
+              1e-6 * second.time_us);
+  EXPECT_GT(measurer.compile_s(), 0);
+  EXPECT_GT(measurer.run_s(), 0);
+}
+
+TEST_F(Measuring, RunsEveryTaskOnceWhateverTheNumberOfThreads) {
+  LocalMeasurer measurer = make(local_options(2));
+  measurer.prepare(square_problem());
+  // Each task scales its rows by how often it ran: a task that runs twice or never is a wrong result.
+  const auto tasks = [](long count) {
+    return source(fmt::format("rows(a, b, c, task * (N / {0}), (task + 1) * (N / {0}));", count), count);
+  };
+  const std::vector<Source> sources = {tasks(1), tasks(2), tasks(3), tasks(kSize)};
+  for (const Outcome& outcome : measurer.measure(sources, {})) {
+    EXPECT_TRUE(std::holds_alternative<Timing>(outcome)) << std::get<Failure>(outcome).text;
+  }
+}
+
+TEST_F(Measuring, GivesEachCallScratchMemoryOfItsOwn) {
+  LocalMeasurer measurer = make(local_options(2));
+  measurer.prepare(square_problem());
+  const Source through_scratch = source(R"(
+    float* s = (float*)scratch;
+    for (long i = 0; i < N * N; ++i) s[i] = task + i;
+    rows(a, b, s, task * 12, (task + 1) * 12);
+    for (long i = task * 12 * N; i < (task + 1) * 12 * N; ++i) c[i] = s[i];)",
+                                        4, kSize * kSize * 4);
+  const std::vector<Outcome> outcomes = measurer.measure(std::vector<Source>{through_scratch}, {});
+  EXPECT_TRUE(std::holds_alternative<Timing>(outcomes[0])) << std::get<Failure>(outcomes[0]).text;
+}
+
+TEST_F(Measuring, SpendsLittleOnHopelessCandidates) {
+  LocalMeasurer measurer = make();
+  measurer.prepare(square_problem());
+  const std::vector<Outcome> outcomes =
+      measurer.measure(std::vector<Source>{right_source(), right_source(100)}, {});
+  ASSERT_TRUE(std::holds_alternative<Timing>(outcomes[1]));
+  EXPECT_EQ(std::get<Timing>(outcomes[1]).samples_us.size(), 3U);
+  EXPECT_GT(std::get<Timing>(outcomes[1]).time_us, 10 * std::get<Timing>(outcomes[0]).time_us);
+}
+
+TEST_F(Measuring, CanSweepTheCachesBetweenSamples) {
+  LocalOptions options = local_options();
+  options.settings.cold = true;
+  options.sampling.min_samples = 3;
+  options.sampling.min_total_us = 0;
+  LocalMeasurer measurer = make(options);
+  measurer.prepare(square_problem());
+  const std::vector<Outcome> outcomes = measurer.measure(std::vector<Source>{right_source()}, {});
+  ASSERT_TRUE(std::holds_alternative<Timing>(outcomes[0])) << std::get<Failure>(outcomes[0]).text;
+  EXPECT_EQ(std::get<Timing>(outcomes[0]).samples_us.size(), 3U);
+}
+
+TEST_F(Measuring, ChangesProblemsWithoutANewWorker) {
+  LocalMeasurer measurer = make();
+  measurer.prepare(square_problem());
+  EXPECT_TRUE(std::holds_alternative<Timing>(measurer.measure(std::vector<Source>{right_source()}, {})[0]));
+  Problem other = testing::gemm_problem({kSize, kSize, kSize, 1, false, false, false}, 99);
+  measurer.prepare(other);
+  EXPECT_TRUE(std::holds_alternative<Timing>(measurer.measure(std::vector<Source>{right_source()}, {})[0]));
+  other.expected[17] += 1;
+  measurer.prepare(other);
+  const Outcome outcome = measurer.measure(std::vector<Source>{right_source()}, {})[0];
+  ASSERT_TRUE(std::holds_alternative<Failure>(outcome)) << "compared with the former problem's values";
+  EXPECT_EQ(std::get<Failure>(outcome).text.rfind("element 17 is ", 0), 0U)
+      << std::get<Failure>(outcome).text;
+}
+
+TEST_F(Measuring, SurvivesEveryKindOfBadCandidate) {
+  LocalMeasurer measurer = make();
+  measurer.prepare(square_problem());
+  const std::string right = "rows(a, b, c, 0, N);";
+  struct Case {
+    std::string body;
+    FailureKind kind;
+    std::string words;
+  };
+  const std::vector<Case> cases = {
+      {right + "c[5] += 1;", FailureKind::kWrongResult, "element 5 is "},
+      {right + "c[N * N] = 0;", FailureKind::kWrongResult,
+       "wrote outside its output (argument 2), 0 bytes after its end"},
+      {right + "c[-2] = 0;", FailureKind::kWrongResult,
+       "wrote outside its output (argument 2), 5 bytes before its start"},
+      {right + "((float*)a)[7] += 1;", FailureKind::kWrongResult, "modified its input (argument 0)"},
+      {right + "((float*)b)[N * N + 3] = 1;", FailureKind::kWrongResult,
+       "wrote outside its input (argument 1)"},
+      {right + "((char*)scratch)[64] = 1;", FailureKind::kWrongResult, "wrote outside its scratch memory"},
+      {"rows(a, b, c, 0, N - 1);", FailureKind::kWrongResult, "left 48 of 2304 output elements unwritten"},
+      {"for (long i = 0; i < N * N; ++i) c[i] += 1;", FailureKind::kWrongResult, "unwritten"},
+      {"*(volatile int*)16 = 1;", FailureKind::kCrash, "SIGSEGV (invalid memory access)"},
+      {"exit(0);", FailureKind::kCrash, "exited with status 0"},
+      {"abort();", FailureKind::kCrash, "SIGABRT"},
+      {"__builtin_trap();", FailureKind::kCrash, "SIGILL"},
+      {"volatile char big[1l << 34]; for (long i = 0; i < (1l << 34); i += 4096) big[i] = 1;",
+       FailureKind::kCrash, "SIGSEGV"},
+      {"for (;;) { volatile char* p = (char*)malloc(1l << 30); for (long i = 0; i < (1l << 30); i += 1l << "
+       "24) p[i] = "
+       "1; }",
+       FailureKind::kCrash, "SIGSEGV"},
+      {"no_such_function();", FailureKind::kCompile, "error: "},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.body);
+    const Source bad = source(one.body, 1, one.body.find("scratch") != std::string::npos ? 64 : 0);
+    expect_failure_then_recovery(measurer, bad, one.kind, one.words);
+  }
+}
+
+TEST_F(Measuring, ReportsWhatCannotBeLoaded) {
+  LocalMeasurer measurer = make();
+  measurer.prepare(square_problem());
+  Source renamed = right_source();
+  renamed.entry = "absent";
+  expect_failure_then_recovery(measurer, renamed, FailureKind::kLaunch, "has no function named absent");
+  Source unresolved = source("rows(a, b, c, 0, N); extern void elsewhere(); elsewhere();");
+  expect_failure_then_recovery(measurer, unresolved, FailureKind::kLaunch, "elsewhere");
+  Source greedy = right_source();
+  greedy.scratch_bytes = std::int64_t{1} << 50;
+  expect_failure_then_recovery(measurer, greedy, FailureKind::kOutOfMemory, "scratch");
+}
+
+TEST_F(Measuring, KillsACandidateThatNeverEnds) {
+  LocalOptions options = local_options(2);
+  options.run_timeout_s = 3;
+  LocalMeasurer measurer = make(options);
+  measurer.prepare(square_problem());
+  const auto start = std::chrono::steady_clock::now();
+  expect_failure_then_recovery(measurer, source("for (volatile int i = 0;;) i = i + 1;", 2),
+                               FailureKind::kTimeout, "ran longer than 3 s and was killed");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+}
+
+TEST_F(Measuring, KeepsTheReferenceKernelAcrossACrash) {
+  LocalMeasurer measurer = make();
+  measurer.prepare(square_problem());
+  const std::vector<Source> sources = {right_source(), source("abort();"), right_source()};
+  const std::vector<Outcome> outcomes = measurer.measure(sources, {});
+  ASSERT_TRUE(std::holds_alternative<Timing>(outcomes[2])) << std::get<Failure>(outcomes[2]).text;
+  EXPECT_GT(std::get<Timing>(outcomes[2]).reference_us, 0);
+}
+
+TEST_F(Measuring, AWorkerThatDoesNotStartIsOneClearSentence) {
+  LocalOptions options = local_options();
+  options.worker.executable = "/bin/true";
+  LocalMeasurer measurer = make(options);
+  try {
+    measurer.prepare(square_problem());
+    FAIL() << "/bin/true passed for a worker";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+    EXPECT_NE(std::string(error.what()).find("/bin/true worker did not start"), std::string::npos)
+        << error.what();
+  }
+  options.worker.executable = "/nonexistent/lehr";
+  LocalMeasurer another = make(options);
+  EXPECT_THROW(another.prepare(square_problem()), Error);
+}
+
+}  // namespace
+}  // namespace lehr

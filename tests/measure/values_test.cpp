@@ -1,0 +1,234 @@
+// Pure functions of measure/: statistics, names, elements, comparison, messages.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/error.h"
+#include "host_support.h"
+#include "measure/check.h"
+#include "measure/device.h"
+#include "measure/element.h"
+#include "measure/messages.h"
+#include "measure/problem_file.h"
+#include "measure/stats.h"
+
+namespace lehr {
+namespace {
+
+using testing::gemm_problem;
+
+TEST(Statistics, PercentilesInterpolateBetweenNeighbours) {
+  const std::array<double, 5> samples = {50, 10, 40, 20, 30};
+  EXPECT_EQ(percentile(samples, 0), 10);
+  EXPECT_EQ(percentile(samples, 0.25), 20);
+  EXPECT_EQ(percentile(samples, 0.5), 30);
+  EXPECT_EQ(percentile(samples, 0.625), 35);
+  EXPECT_EQ(percentile(samples, 1), 50);
+}
+
+TEST(Statistics, TheMedianOfAnEvenCountIsTheMeanOfTheMiddle) {
+  EXPECT_EQ(median(std::array<double, 4>{4, 1, 3, 2}), 2.5);
+  EXPECT_EQ(median(std::array<double, 1>{7}), 7);
+}
+
+TEST(Statistics, SpreadIsTheQuartileRangeOverTheMedian) {
+  EXPECT_EQ(spread(std::array<double, 5>{1, 2, 3, 4, 5}), 2.0 / 3);
+  EXPECT_EQ(spread(std::array<double, 1>{3}), 0);
+}
+
+TEST(Statistics, TrimmedMeanDropsBothEnds) {
+  EXPECT_EQ(trimmed_mean(std::array<double, 5>{1000, 2, 3, 4, -500}, 0.2), 3);
+  EXPECT_EQ(trimmed_mean(std::array<double, 3>{1, 2, 6}, 0), 3);
+}
+
+TEST(Statistics, TheEstimateIsTheLowerQuartile) {
+  EXPECT_EQ(estimate(std::array<double, 5>{5, 1, 4, 2, 300}), 2);
+}
+
+TEST(Statistics, NoSamplesIsAMisuse) {
+  EXPECT_THROW(median({}), Error);
+}
+
+TEST(FailureNames, ParseBackToTheSameKind) {
+  for (int i = 0; i <= static_cast<int>(FailureKind::kRejected); ++i) {
+    const auto kind = static_cast<FailureKind>(i);
+    EXPECT_EQ(parse_failure_kind(name_of(kind)), kind) << name_of(kind);
+  }
+  EXPECT_EQ(parse_failure_kind("nonsense"), std::nullopt);
+}
+
+double round_trip(DType type, float value) {
+  std::array<unsigned char, 8> bytes{};
+  store_elements(type, {&value, 1}, bytes.data());
+  return load_element(type, bytes.data(), 0);
+}
+
+TEST(Elements, RoundToNearestEvenAndSaturate) {
+  EXPECT_EQ(round_trip(DType::kF32, 0.1F), 0.1F);
+  EXPECT_EQ(round_trip(DType::kF64, 0.1F), 0.1F);
+  EXPECT_EQ(round_trip(DType::kBF16, 1.0F + 0x1p-8F), 1.0);  // halfway: to even
+  EXPECT_EQ(round_trip(DType::kBF16, 1.0F + 3 * 0x1p-8F), 1.0 + 0x1p-6);
+  EXPECT_EQ(round_trip(DType::kF16, 1.0F + 0x1p-11F), 1.0);
+  EXPECT_EQ(round_trip(DType::kF16, 1.0F + 3 * 0x1p-11F), 1.0 + 0x1p-9);
+  EXPECT_EQ(round_trip(DType::kF16, 65504.0F), 65504.0);
+  EXPECT_TRUE(std::isinf(round_trip(DType::kF16, 65520.0F)));
+  EXPECT_EQ(round_trip(DType::kF16, 0x1p-24F), 0x1p-24);  // the smallest subnormal
+  EXPECT_EQ(round_trip(DType::kF16, -0x1.8p-23F), -0x1.8p-23);
+  EXPECT_EQ(round_trip(DType::kS8, 200.0F), 127);
+  EXPECT_EQ(round_trip(DType::kU8, -3.0F), 0);
+  EXPECT_EQ(round_trip(DType::kS32, -7.0F), -7);
+}
+
+TEST(Elements, EveryF16ValueSurvives) {
+  for (int bits = 0; bits < 0x10000; ++bits) {
+    const auto word = static_cast<std::uint16_t>(bits);
+    const double value = load_element(DType::kF16, &word, 0);
+    if (std::isnan(value)) continue;
+    const auto exact = static_cast<float>(value);
+    std::uint16_t back = 0;
+    store_elements(DType::kF16, {&exact, 1}, &back);
+    ASSERT_EQ(back, word) << "bits " << bits;
+  }
+}
+
+TEST(Elements, PoisonIsANaNInEveryFloatType) {
+  std::array<unsigned char, 8> bytes;
+  bytes.fill(kPoisonByte);
+  for (DType type : {DType::kF64, DType::kF32, DType::kF16, DType::kBF16}) {
+    EXPECT_TRUE(std::isnan(load_element(type, bytes.data(), 0))) << name_of(type);
+    EXPECT_TRUE(is_poison(type, bytes.data(), 0)) << name_of(type);
+  }
+  EXPECT_FALSE(is_poison(DType::kS8, bytes.data(), 0));
+}
+
+class Comparing : public ::testing::Test {
+ protected:
+  Problem problem = gemm_problem({2, 3, 4, 1, false, false, false});
+  std::vector<float> output = problem.expected;
+};
+
+TEST_F(Comparing, AcceptsWhatIsWithinTheTolerance) {
+  output[3] += static_cast<float>(problem.tolerance / 2);
+  const Comparison result = compare_output(problem, output.data());
+  EXPECT_EQ(result.fault, "");
+  EXPECT_GT(result.max_error, problem.tolerance / 4);
+}
+
+TEST_F(Comparing, NamesTheFirstWrongElement) {
+  output[4] += 1;
+  output[5] -= 2;
+  const Comparison result = compare_output(problem, output.data());
+  EXPECT_EQ(result.fault.rfind("element 4 is ", 0), 0U) << result.fault;
+  EXPECT_NE(result.fault.find("2 of 6"), std::string::npos) << result.fault;
+  EXPECT_NEAR(result.max_error, 2, 1e-5);
+}
+
+TEST_F(Comparing, FindsAnUnwrittenElementThatIsNotAmongTheIndices) {
+  problem.indices = {0, 5};
+  problem.expected = {output[0], output[5]};
+  EXPECT_EQ(compare_output(problem, output.data()).fault, "");
+  std::memset(&output[2], kPoisonByte, sizeof(float));
+  EXPECT_NE(compare_output(problem, output.data()).fault.find("left 1 of 6 output elements unwritten"),
+            std::string::npos);
+}
+
+TEST_F(Comparing, ANaNIsNeverRight) {
+  output[1] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_NE(compare_output(problem, output.data()).fault, "");
+}
+
+TEST_F(Comparing, RefusesMalformedProblems) {
+  problem.expected.pop_back();
+  EXPECT_THROW(output_of(problem), Error);
+  problem = gemm_problem({2, 3, 4, 1, false, false, false});
+  problem.tensors[2].output = false;
+  EXPECT_THROW(output_of(problem), Error);
+}
+
+TEST(ProblemFile, ReadsBackWhatWasWritten) {
+  const TempDir directory;
+  Problem problem = gemm_problem({3, 4, 5, 2, true, false, true});
+  problem.indices = {1, 7};
+  problem.expected = {0.5F, -0.25F};
+  const std::string path = directory.path() + "/problem";
+  write_problem(path, problem);
+  const Problem back = read_problem(path);
+  ASSERT_TRUE(back.gemm.has_value());
+  EXPECT_EQ(back.gemm->k, 5);
+  EXPECT_TRUE(back.gemm->transpose_a);
+  EXPECT_FALSE(back.gemm->transpose_b);
+  EXPECT_EQ(back.gemm->batch, 2);
+  ASSERT_EQ(back.tensors.size(), 3U);
+  EXPECT_EQ(back.tensors[1].values, problem.tensors[1].values);
+  EXPECT_EQ(back.tensors[2].elements, 24);
+  EXPECT_TRUE(back.tensors[2].output);
+  EXPECT_EQ(back.indices, problem.indices);
+  EXPECT_EQ(back.expected, problem.expected);
+  EXPECT_EQ(back.tolerance, problem.tolerance);
+}
+
+TEST(Messages, SurviveTheJourney) {
+  TrialRequest trial;
+  trial.candidate.path = "k.so";
+  trial.candidate.launch.grid = {4, 5, 6};
+  trial.candidate.launch.tasks = 7;
+  trial.sampling.min_total_us = 0.1;
+  trial.reference = ReferenceKernel{trial.candidate, 1.0 / 3};
+  const std::optional<Request> back = parse_request(to_text(Request(trial)));
+  ASSERT_TRUE(back.has_value());
+  EXPECT_EQ(std::get<TrialRequest>(*back), trial);
+
+  Timing timing;
+  timing.samples_us = {0.1, 1.0 / 7};
+  timing.resources.registers = 12;
+  const std::optional<Reply> reply = parse_reply(to_text(Reply(timing)));
+  ASSERT_TRUE(reply.has_value());
+  EXPECT_EQ(std::get<Timing>(*reply).samples_us, timing.samples_us);
+  EXPECT_EQ(std::get<Timing>(*reply).resources.registers, 12);
+  EXPECT_EQ(std::get<Timing>(*reply).resources.spill_bytes, std::nullopt);
+}
+
+TEST(Messages, GarbageIsNoMessage) {
+  EXPECT_EQ(parse_request("hello"), std::nullopt);
+  EXPECT_EQ(parse_request("{\"kind\": \"time\"}"), std::nullopt);
+  EXPECT_FALSE(parse_reply("[1, 2]").has_value());
+  EXPECT_TRUE(
+      parse_reply(to_text(Reply(Fault{{FailureKind::kLaunch, "bad \xff byte", {}}, false}))).has_value());
+}
+
+TEST(CpuDevice, SaysWhatCandidatesNeedToKnow) {
+  const Device device = cpu_device(0, false);
+  EXPECT_EQ(device.limits.target, Target::kCpu);
+  EXPECT_FALSE(device.name.empty());
+  EXPECT_GE(device.limits.cores, 1);
+  EXPECT_GE(device.limits.vector_bytes, 16);
+  EXPECT_GE(device.limits.vector_registers, 16);
+  EXPECT_GE(device.limits.l1_bytes, 8 << 10);
+  EXPECT_GE(device.limits.l2_bytes, device.limits.l1_bytes);
+  EXPECT_EQ(device.limits.peak_gflops_f32, 0);
+  EXPECT_EQ(cpu_device(1, false).limits.cores, 1);
+  EXPECT_THROW(cpu_device(-1, false), Error);
+}
+
+TEST(CpuDevice, MeasuresPlausibleRates) {
+  const Limits limits = cpu_device(1, true).limits;
+  EXPECT_GT(limits.peak_gflops_f32, 0.5);
+  EXPECT_LT(limits.peak_gflops_f32, 1000);  // no core does 128 fused multiply-adds at 4 GHz
+  EXPECT_GT(limits.dram_gbytes_per_s, 0.1);
+  EXPECT_LT(limits.dram_gbytes_per_s, 1000);
+}
+
+TEST(CpuDevice, TheIdentityHoldsWhatDecidesOverATime) {
+  Device device;
+  device.name = "Some CPU";
+  device.limits.arch = "avx512";
+  device.limits.cores = 2;
+  device.compiler = "g++ 12.2.0 -O2";
+  EXPECT_EQ(identity_of(device), "cpu | Some CPU | avx512 | cores=2 | driver= | g++ 12.2.0 -O2");
+}
+
+}  // namespace
+}  // namespace lehr
