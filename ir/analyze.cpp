@@ -39,8 +39,9 @@ class Walker {
  public:
   explicit Walker(const Kernel& kernel) : kernel_(kernel) {
     nest_.vars.resize(kernel.vars.size());
-    out_.loops.reserve(16);
-    out_.accesses.reserve(24);
+    // A GEMM with its tail copies has some 50 of each; growing would copy them all.
+    out_.loops.reserve(64);
+    out_.accesses.reserve(64);
   }
 
   Analysis run() {

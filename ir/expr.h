@@ -29,9 +29,9 @@ struct Var {
   friend bool operator==(const Var&, const Var&) = default;
 };
 
-/// Integer operands unless the operands are loads or floats. Div and Mod take non-negative operands and a positive
-/// divisor (so that C's truncation equals floor). Comparisons and And give an integer 0 or 1. And is not short-circuit:
-/// both sides must be safe to evaluate. Vector operands must have equal lanes.
+/// Integer operands unless the operands are loads or floats. Div and Mod take non-negative operands and a
+/// positive divisor (so that C's truncation equals floor). Comparisons and And give an integer 0 or 1. And is
+/// not short-circuit: both sides must be safe to evaluate. Vector operands must have equal lanes.
 enum class BinaryOp { kAdd, kSub, kMul, kDiv, kMod, kMin, kMax, kXor, kLt, kLe, kEq, kAnd };
 struct Binary {
   BinaryOp op = BinaryOp::kAdd;
@@ -40,10 +40,10 @@ struct Binary {
   friend bool operator==(const Binary&, const Binary&) = default;
 };
 
-/// `lanes` consecutive elements of `buffer` from flat element index `index` (row-major order is the template's business).
-/// `active`, where present, is the number of leading lanes that may be touched (clamped to [0, lanes]); the others
-/// read as zero and their memory is not accessed.
-/// Alignment: the emitter assumes element alignment on the CPU and full-vector alignment (lanes x size) on CUDA.
+/// `lanes` consecutive elements of `buffer` from flat element index `index` (row-major order is the
+/// template's business). `active`, where present, is the number of leading lanes that may be touched (clamped
+/// to [0, lanes]); the others read as zero and their memory is not accessed. Alignment: the emitter assumes
+/// element alignment on the CPU and full-vector alignment (lanes x size) on CUDA.
 struct Load {
   BufferId buffer{};
   Box<Expr> index;
@@ -80,10 +80,11 @@ struct Expr {
   friend bool operator==(const Expr&, const Expr&) = default;
 };
 
-// Builders. Scalar integer arithmetic folds constants and the identities x+0, x*1, x*0, x/1, x%1, (x+c)+d, (x*c)*d, so
-// that the tree that is printed and learnt from has no dead terms. A constant ends up as the right operand; a negative
-// summand becomes a subtraction. Nothing that may be floating point or a vector (Load, Float, Splat, Fma, ReduceAdd) is
-// ever folded or reordered. Folding CHECKs against overflow and against a constant divisor that is not positive.
+// Builders. Scalar integer arithmetic folds constants and the identities x+0, x*1, x*0, x/1, x%1, (x+c)+d,
+// (x*c)*d, so that the tree that is printed and learnt from has no dead terms. A constant ends up as the
+// right operand; a negative summand becomes a subtraction. Nothing that may be floating point or a vector
+// (Load, Float, Splat, Fma, ReduceAdd) is ever folded or reordered. Folding CHECKs against overflow and
+// against a constant divisor that is not positive.
 Expr integer(std::int64_t value);
 Expr var(VarId id);
 Expr operator+(Expr a, Expr b);

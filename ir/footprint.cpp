@@ -38,8 +38,8 @@ class ProgressionSum {
 
  private:
   struct Part {
-    std::int64_t step = 0;
-    std::int64_t count = 0;
+    std::int64_t step;
+    std::int64_t count;
   };
 
   // Exact: true when the sum of both is one progression, which `step` and `count` become.
@@ -56,7 +56,7 @@ class ProgressionSum {
     return true;
   }
 
-  std::array<Part, 16> parts_;
+  std::array<Part, 16> parts_;  // the first size_ of them; not cleared, that would cost as much as the rest
   std::size_t size_ = 0;
   double overflow_ = 1;  // progressions that found no place: counted as independent
 };
@@ -73,14 +73,18 @@ IndexRange footprints(const IndexForm& form, const LoopNest& nest, int lanes, st
     (step > 0 ? range.high : range.low) += step * (count - 1);
     indices.add(std::abs(step), count);
   };
+  const auto size = static_cast<double>(elements);
+  double reached = std::min(indices.count(), size);
   for (int depth = nest.depth; depth-- > 0;) {
     const auto d = static_cast<std::size_t>(depth);
-    if (form.coefficients[d] != 0) extend(form.coefficients[d], nest.extents[d]);
+    const bool moves = form.coefficients[d] != 0;
+    if (moves) extend(form.coefficients[d], nest.extents[d]);
     for (const IndexTerm& term : form.terms)
       if (term.depth == depth) extend(term.step, term.count);
     iterations *= static_cast<double>(nest.extents[d]);
-    const double span = static_cast<double>(range.high - range.low);
-    result[d] = std::min({indices.count(), span, iterations, static_cast<double>(elements)});
+    if (moves || !form.terms.empty())  // most loops leave most indices alone
+      reached = std::min({indices.count(), static_cast<double>(range.high - range.low), size});
+    result[d] = std::min(reached, iterations);
   }
   return range;
 }

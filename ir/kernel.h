@@ -1,5 +1,5 @@
-// A kernel: parameters, launch shape, body. What templates lower to, what is printed as source and summarised as
-// features.
+// A kernel: parameters, launch shape, body. What templates lower to, what is printed as source and summarised
+// as features.
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@ struct Buffer {
   DType type = DType::kF32;
   Scope scope = Scope::kGlobal;
   std::int64_t elements = 0;  ///< scalar elements, padding included
-  int lanes = 1;  ///< kRegister on the CPU: `elements` counts scalars, but the array is kept as vectors of `lanes`
+  int lanes =
+      1;  ///< kRegister on the CPU: `elements` counts scalars, but the array is kept as vectors of `lanes`
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 

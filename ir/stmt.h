@@ -1,5 +1,5 @@
-// Statements of the loop-nest AST. Statements of a block run in order; loops run their iterations in order unless the
-// kind says otherwise.
+// Statements of the loop-nest AST. Statements of a block run in order; loops run their iterations in order
+// unless the kind says otherwise.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace lehr::ir {
 struct Stmt;
 using Block = std::vector<Stmt>;
 
-/// for (var = 0; var < extent; ++var) body. For a loop over tiles the body multiplies. `extent` may depend on outer
-/// variables for kSerial; it is a constant for every other kind. `bound` is the largest value that `extent` takes
-/// (analysis and features use it; equal to the extent when that is constant).
+/// for (var = 0; var < extent; ++var) body. For a loop over tiles the body multiplies. `extent` may depend on
+/// outer variables for kSerial; it is a constant for every other kind. `bound` is the largest value that
+/// `extent` takes (analysis and features use it; equal to the extent when that is constant).
 struct For {
   VarId var{};
   Expr extent = Int{0};
@@ -26,7 +26,8 @@ struct For {
   Block body;
   friend bool operator==(const For&, const For&);
 };
-/// buffer[index .. index+lanes) = value, where lanes is the value's. `active` as in Load: lanes beyond are not written.
+/// buffer[index .. index+lanes) = value, where lanes is the value's. `active` as in Load: lanes beyond are
+/// not written.
 struct Store {
   BufferId buffer{};
   Expr index = Int{0};
@@ -47,7 +48,8 @@ struct Let {
   Expr value = Int{0};
   friend bool operator==(const Let&, const Let&) = default;
 };
-/// `buffer` (kRegister, kScratch or kShared) lives from here to the end of the enclosing block; contents undefined.
+/// `buffer` (kRegister, kScratch or kShared) lives from here to the end of the enclosing block; contents
+/// undefined.
 struct Alloc {
   BufferId buffer{};
   friend bool operator==(const Alloc&, const Alloc&) = default;
@@ -60,8 +62,8 @@ struct Barrier {
 /// What an intrinsic does to one buffer, so that analysis needs to know no intrinsic by name.
 struct Touch {
   BufferId buffer{};
-  Expr index = Int{0};       ///< first element
-  std::int64_t elements = 0; ///< elements touched by one execution (by one thread)
+  Expr index = Int{0};        ///< first element
+  std::int64_t elements = 0;  ///< elements touched by one execution (by one thread)
   bool writes = false;
   friend bool operator==(const Touch&, const Touch&) = default;
 };

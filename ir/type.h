@@ -7,8 +7,8 @@
 
 namespace lehr::ir {
 
-/// Index into Kernel::vars. All variables are 64-bit signed integers on the CPU and 32-bit on CUDA; templates keep
-/// every index within 2^31 elements there.
+/// Index into Kernel::vars. All variables are 64-bit signed integers on the CPU and 32-bit on CUDA; templates
+/// keep every index within 2^31 elements there.
 enum class VarId : std::int32_t {};
 /// Index into Kernel::buffers.
 enum class BufferId : std::int32_t {};
@@ -24,10 +24,14 @@ enum class Scope {
 /// How the iterations of a loop are executed.
 enum class LoopKind {
   kSerial,
-  kUnrolled,    ///< constant extent; the emitted loop is unrolled completely
-  kParallel,    ///< CPU: outermost only; iteration i is task i, tasks run concurrently in any order
-  kBlockX, kBlockY, kBlockZ,     ///< CUDA grid; constant extent
-  kThreadX, kThreadY, kThreadZ,  ///< CUDA block; constant extent
+  kUnrolled,  ///< constant extent; the emitted loop is unrolled completely
+  kParallel,  ///< CPU: outermost only; iteration i is task i, tasks run concurrently in any order
+  kBlockX,
+  kBlockY,
+  kBlockZ,  ///< CUDA grid; constant extent
+  kThreadX,
+  kThreadY,
+  kThreadZ,  ///< CUDA block; constant extent
 };
 
 enum class BarrierScope { kBlock, kWarp };
