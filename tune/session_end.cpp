@@ -67,6 +67,7 @@ void Session::conclude_from_contest(const std::vector<Config>& configs,
   for (std::size_t i = configs.size(); i < entries.size(); ++i)
     summary_.baselines.push_back({.name = entries[i].name,
                                   .time_us = entries[i].round_us.empty() ? 0 : entries[i].time_us,
+                                  .note = entries[i].note,
                                   .missing = entries[i].missing});
   if (verdict.baseline) summary_.baseline = *verdict.baseline - configs.size();
   summary_.speedup_vs_baseline = verdict.speedup_vs_baseline;

@@ -48,6 +48,7 @@ json to_json(const Summary& s) {
   for (const BaselineTime& b : s.baselines)
     baselines.push_back({{"name", b.name},
                          {"time_us", number_or_null(b.time_us)},
+                         {"note", b.note.empty() ? json(nullptr) : json(b.note)},
                          {"missing", b.missing.empty() ? json(nullptr) : json(b.missing)}});
   json baseline = nullptr;
   if (s.baseline)

@@ -27,6 +27,7 @@ struct TimedConfig {
 struct BaselineTime {
   std::string name;
   double time_us = 0;  ///< 0: not timed, `missing` says why
+  std::string note;    ///< how it was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string missing;
 };
 

@@ -180,12 +180,13 @@ TEST(Finals, TakeDistinctKernelsFastestFirstWithoutTheDefault) {
 }
 
 ContestEntry entry(const std::string& name, double us, double ratio, double spread) {
-  return {.name = name,
-          .round_us = {us, us, us},
-          .time_us = us,
-          .ratio = ratio,
-          .ratio_spread = spread,
-          .missing = ""};
+  ContestEntry result;
+  result.name = name;
+  result.round_us = {us, us, us};
+  result.time_us = us;
+  result.ratio = ratio;
+  result.ratio_spread = spread;
+  return result;
 }
 
 TEST(Judge, PassesOverALeaderWhoseLeadIsNoise) {

@@ -118,8 +118,9 @@ TEST(Session, StoresFailuresByKindAndGoesOn) {
   int failed = 0;
   std::map<FailureKind, int> stored;
   for (const auto& [kind, count] : summary.failed) failed += count;
-  for (const Record& row : toy.rows("session-1"))
+  for (const Record& row : toy.rows("session-1")) {
     if (const auto* failure = std::get_if<Failure>(&row.outcome)) ++stored[failure->kind];
+  }
   EXPECT_GT(failed, 0);
   EXPECT_EQ(summary.timed + failed, 64);
   EXPECT_EQ(stored, summary.failed);

@@ -25,6 +25,14 @@ std::vector<double> NearestModel::predict(const FeatureMatrix& rows) const {
   return scores;
 }
 
+SessionOptions toy_options() {
+  SessionOptions options;
+  options.stop.trials = 64;
+  options.seed = 1;
+  options.session_id = "session-1";
+  return options;
+}
+
 Summary ToySession::run() {
   measurer = std::make_unique<FakeMeasurer>(outcome_of, clock);
   if (arrange) arrange(*measurer);
@@ -37,6 +45,7 @@ Summary ToySession::run() {
                       .strategy = strategy.get(),
                       .database = &database,
                       .model = with_model ? &model : nullptr,
+                      .validity = nullptr,
                       .prior = nullptr,
                       .interrupted = &interrupted,
                       .on_event = [this](const Event& event) { events.push_back(event); },

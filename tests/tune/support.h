@@ -30,6 +30,9 @@ class NearestModel : public CostModel {
   std::optional<Dataset> data_;
 };
 
+/// 64 trials, seed 1, annealing, "session-1".
+SessionOptions toy_options();
+
 /// Runs toy sessions one after the other on one database.
 struct ToySession {
   Task task = toy_task();
@@ -37,7 +40,7 @@ struct ToySession {
   Database database = Database::open(":memory:");
   FakeClock clock;
   std::function<Outcome(const Source&)> outcome_of = [](const Source& source) { return toy_outcome(source); };
-  SessionOptions options{.stop = {.trials = 64}, .seed = 1, .strategy = "anneal", .session_id = "session-1"};
+  SessionOptions options = toy_options();
   bool with_model = true;
   std::atomic<bool> interrupted = false;
   std::vector<Event> events;

@@ -1,0 +1,31 @@
+// What users write after a flag -> numbers, with one clear sentence for everything that is none.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lehr {
+
+/// A whole number in [low, high]. Throws Error(kUser) naming the flag, the value and the range.
+std::int64_t parse_number(std::string_view flag, std::string_view text, std::int64_t low, std::int64_t high);
+
+/// "64", "64,128", "1024:4096:1024" (start:end:step, the end included when it is met), "1:4", or a comma list
+/// of all of these. At most 10 000 values, each in [1, 2^31). Throws as parse_number.
+std::vector<std::int64_t> parse_sizes(std::string_view flag, std::string_view text);
+
+/// Seconds of "60s", "2m", "1h", "500ms" or "60" (seconds); from 100 ms to 30 days. Throws as parse_number.
+double parse_duration(std::string_view flag, std::string_view text);
+
+/// `text` if it is one of `known`. Throws Error(kUser) with the closest of them, or all.
+std::string parse_choice(std::string_view flag, std::string_view text, const std::vector<std::string>& known);
+
+/// A comma list of choices, without repetition.
+std::vector<std::string> parse_choices(std::string_view flag, std::string_view text,
+                                       const std::vector<std::string>& known);
+
+/// " (did you mean X?)" or "".
+std::string suggestion(std::string_view word, const std::vector<std::string>& known);
+
+}  // namespace lehr

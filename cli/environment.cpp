@@ -1,0 +1,31 @@
+// Reads PATH, CXX and LEHR_DB.
+#include "cli/environment.h"
+
+#include <cstdlib>
+
+#include "base/text.h"
+
+namespace lehr {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+}  // namespace
+
+Environment read_environment() {
+  Environment result;
+  for (const std::string_view directory : split(variable("PATH"), ':'))
+    if (!directory.empty()) result.path.emplace_back(directory);
+  result.compiler = variable("CXX");
+  if (const std::string database = variable("LEHR_DB"); !database.empty()) result.database = database;
+  return result;
+}
+
+std::string own_executable() {
+  return "/proc/self/exe";
+}
+
+}  // namespace lehr

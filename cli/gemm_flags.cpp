@@ -1,0 +1,103 @@
+// From flags to workloads.
+#include "cli/gemm_flags.h"
+
+#include "base/error.h"
+#include "cli/args.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::size_t kMostTasks = 10'000;
+const std::vector<std::string> kLayouts = {"nn", "nt", "tn", "tt"};
+
+Operand operand_of(const char* flag, const std::string& text) {
+  try {
+    return parse_operand(text);
+  } catch (const Error& error) {
+    throw_user("{} {}: {}", flag, text, error.what());
+  }
+}
+
+/// 't' in `layout` stores the operand column-major; an explicit layout must agree.
+void apply_layout(const char* flag, const std::string& text, char letter, const std::string& layout,
+                  Operand& operand) {
+  const Layout wanted = letter == 't' ? Layout::kColumn : Layout::kRow;
+  if (text.find(':') != std::string::npos && operand.layout != wanted)
+    throw_user("{} {} contradicts --layout {}: give only one of the two", flag, text, layout);
+  operand.layout = wanted;
+}
+
+}  // namespace
+
+void GemmFlags::add_to(CLI::App& app) {
+  const std::string group = "Problem: C (m x n) = A (m x k) B (k x n)";
+  const auto add = [&](const char* name, std::string& value, const char* help) {
+    return app.add_option(name, value, help)->group(group)->option_text(" ");
+  };
+  add("--m", m_, "rows of C: 64 | 64,128 | 1024:4096:1024 (start:end:step)");
+  add("--n", n_, "columns of C");
+  add("--k", k_, "inner size");
+  add("--batch", batch_, "number of independent products (1)");
+  add("--a", a_, "type[:layout] of A: f32:row, bf16:column, ... (f32:row)");
+  add("--b", b_, "type[:layout] of B (f32:row)");
+  add("--c", c_, "type[:layout] of C (the type of A, row)");
+  add("--accum", accum_, "type of the sums (f32; f64 for f64, s32 for s8)");
+  add("--layout", layout_, "nn | nt | tn | tt: A, B stored row-major (n) or column-major (t)");
+  add("--epilogue", epilogue_, "what is applied to C: none");
+}
+
+std::vector<Workload> GemmFlags::workloads() const {
+  Gemm base;
+  base.a = operand_of("--a", a_);
+  base.b = operand_of("--b", b_);
+  base.c = c_.empty() ? Operand{.type = base.a.type, .layout = Layout::kRow} : operand_of("--c", c_);
+  if (accum_.empty()) {
+    base.accum = base.a.type == DType::kF64 ? DType::kF64
+                 : base.a.type == DType::kS8 || base.a.type == DType::kU8 || base.a.type == DType::kS32
+                     ? DType::kS32
+                     : DType::kF32;
+  } else {
+    base.accum = operand_of("--accum", accum_).type;
+  }
+  if (!layout_.empty()) {
+    parse_choice("--layout", layout_, kLayouts);
+    apply_layout("--a", a_, layout_[0], layout_, base.a);
+    apply_layout("--b", b_, layout_[1], layout_, base.b);
+  }
+  parse_choice("--epilogue", epilogue_, {"none"});
+  for (const auto& [flag, text] : {std::pair{"--m", &m_}, {"--n", &n_}, {"--k", &k_}})
+    if (text->empty()) throw_user("{} is missing: a GEMM needs --m, --n and --k", flag);
+  const std::vector<std::int64_t> ms = parse_sizes("--m", m_), ns = parse_sizes("--n", n_),
+                                  ks = parse_sizes("--k", k_), batches = parse_sizes("--batch", batch_);
+  const double count = static_cast<double>(ms.size()) * static_cast<double>(ns.size()) *
+                       static_cast<double>(ks.size()) * static_cast<double>(batches.size());
+  if (count > kMostTasks)
+    throw_user("--m, --n, --k and --batch make {:.0f} problems together, more than {}", count, kMostTasks);
+  std::vector<Workload> result;
+  for (const std::int64_t m : ms)
+    for (const std::int64_t n : ns)
+      for (const std::int64_t k : ks)
+        for (const std::int64_t batch : batches) {
+          Workload workload{.gemm = base};
+          workload.gemm.m = m;
+          workload.gemm.n = n;
+          workload.gemm.k = k;
+          workload.gemm.batch = batch;
+          try {
+            validate(workload);
+          } catch (const Error& error) {
+            throw_user("--m {} --n {} --k {} --batch {}: {}", m, n, k, batch, error.what());
+          }
+          result.push_back(workload);
+        }
+  return result;
+}
+
+Workload GemmFlags::workload() const {
+  const std::vector<Workload> all = workloads();
+  if (all.size() != 1)
+    throw_user("--m, --n, --k and --batch name {} problems; this command takes one", all.size());
+  return all[0];
+}
+
+}  // namespace lehr

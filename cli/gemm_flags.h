@@ -1,0 +1,25 @@
+// The problem flags of `gemm`, shared by the commands that take one, after cutlass_profiler.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "templates/workload.h"
+
+namespace lehr {
+
+class GemmFlags {
+ public:
+  /// Adds --m --n --k --batch --a --b --c --accum --layout --epilogue to `app`.
+  void add_to(CLI::App& app);
+  /// The cross product of all lists, m slowest. Throws Error(kUser), one sentence.
+  std::vector<Workload> workloads() const;
+  /// The same, which must be one. Throws Error(kUser).
+  Workload workload() const;
+
+ private:
+  std::string m_, n_, k_, batch_ = "1", a_ = "f32", b_ = "f32", c_, accum_, layout_, epilogue_ = "none";
+};
+
+}  // namespace lehr

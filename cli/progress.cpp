@@ -1,0 +1,79 @@
+// Progress lines.
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+
+#include "cli/table.h"
+
+namespace lehr {
+
+std::string failures_text(const std::map<FailureKind, int>& failed) {
+  std::string text;
+  for (const auto& [kind, count] : failed)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name_of(kind), count);
+  return text;
+}
+
+std::string progress_text(const Event& event) {
+  std::string text;
+  if (event.best_us > 0) {
+    text = fmt::format("best {} {:.1f} GFLOP/s", format_time_us(event.best_us), event.best_gflops);
+    if (event.default_us > 0)
+      text += fmt::format(" {} default", format_ratio(event.default_us / event.best_us));
+  } else {
+    text = "nothing timed yet";
+  }
+  text += fmt::format(", {}{} trials", event.measured,
+                      event.trial_limit > 0 ? fmt::format("/{}", event.trial_limit) : "");
+  if (event.measured > 0) text += fmt::format(", {:.1f}/s", event.trials_per_s);
+  if (const std::string failed = failures_text(event.failed); !failed.empty()) text += ", failed: " + failed;
+  text += ", " + format_seconds(event.elapsed_s);
+  if (event.eta_s) text += ", ETA " + format_seconds(*event.eta_s);
+  return text;
+}
+
+void ProgressPrinter::line(const std::string& text) {
+  finish();
+  fmt::print(out_, "{}\n", text);
+  std::fflush(out_);
+}
+
+void ProgressPrinter::finish() {
+  if (open_line_) fmt::print(out_, "\n");
+  open_line_ = false;
+}
+
+void ProgressPrinter::show(const Event& event) {
+  if (style_ == ProgressStyle::kQuiet) return;
+  switch (event.kind) {
+    case EventKind::kSetup:
+      last_s_ = -1;
+      return line(event.note);
+    case EventKind::kResumed:
+      return line(event.note);
+    case EventKind::kFinals:
+      line(progress_text(event));
+      return line("timing the finalists against the default and the baselines");
+    case EventKind::kFitted:
+      return;
+    case EventKind::kTrial:
+    case EventKind::kNewBest:
+      break;
+  }
+  const bool best = event.kind == EventKind::kNewBest;
+  const double since = last_s_ < 0 ? 1e9 : event.elapsed_s - last_s_;
+  if (style_ == ProgressStyle::kTerminal) {
+    if (since < 0.1 && !best) return;
+    // "\r" to the start, "\033[K" clears what the longer line before left over.
+    fmt::print(out_, "\r\033[K{}", progress_text(event));
+    std::fflush(out_);
+    open_line_ = true;
+    last_s_ = event.elapsed_s;
+    return;
+  }
+  if (since < (best ? 1.0 : 5.0)) return;
+  line(progress_text(event));
+  last_s_ = event.elapsed_s;
+}
+
+}  // namespace lehr

@@ -1,0 +1,103 @@
+// Wiring of device, compiler and measurer.
+#include "cli/rig.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "cli/args.h"
+#include "measure/affinity.h"
+#include "measure/host_compiler.h"
+#include "measure/local_measurer.h"
+#include "measure/nvrtc.h"
+#include "measure/worker_main.h"
+#include "templates/catalog.h"
+
+namespace lehr {
+namespace {
+
+constexpr int kMostDevices = 64;
+
+/// nullopt if `workload` can be tuned on `device`, else a sentence.
+std::optional<std::string> why_not(const Device& device, const Workload& workload) {
+  if (const auto missing = why_no_nvrtc()) return missing;
+  try {
+    space_for(workload, device.limits);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+DeviceChoice parse_device(const std::string& device, const std::string& threads) {
+  DeviceChoice choice;
+  const auto cpus = static_cast<std::int64_t>(allowed_cpus().size());
+  if (!threads.empty()) choice.threads = static_cast<int>(parse_number("--threads", threads, 1, cpus));
+  if (device == "auto") return choice;
+  choice.automatic = false;
+  if (device == "cpu") return choice;
+  choice.target = Target::kCuda;
+  if (device == "cuda") return choice;
+  if (!device.starts_with("cuda:")) parse_choice("--device", device, {"auto", "cpu", "cuda", "cuda:0"});
+  choice.ordinal = static_cast<int>(parse_number("--device cuda:", device.substr(5), 0, kMostDevices - 1));
+  return choice;
+}
+
+std::vector<std::string> known_baselines(Target target) {
+  std::vector<std::string> names;
+  for (const std::string& name : runner_names()) {
+    if (name == "cpu" || name == "cuda") continue;
+    const bool cuda = name.starts_with("cu");
+    if (cuda == (target == Target::kCuda)) names.push_back(name);
+  }
+  return names;
+}
+
+Device choose_device(const DeviceChoice& choice, const Workload& workload, bool measure_rates,
+                     std::string& note) {
+  if (choice.target == Target::kCuda || choice.automatic) {
+    std::string reason;
+    const std::optional<Device> device = cuda_device(choice.ordinal, reason);
+    if (device) {
+      const std::optional<std::string> unfit = choice.automatic ? why_not(*device, workload) : std::nullopt;
+      if (!unfit) return *device;
+      note = fmt::format("{} is there but not used: {}", device->name, *unfit);
+    } else if (!choice.automatic) {
+      throw_environment("--device cuda:{} cannot be used: {}; --device cpu tunes on the CPU instead",
+                        choice.ordinal, reason);
+    }
+  }
+  return cpu_device(choice.threads, measure_rates);
+}
+
+std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment& environment) {
+  if (limits.target == Target::kCuda) {
+    NvrtcOptions options;
+    options.arch = limits.arch;
+    return std::make_unique<NvrtcCompiler>(std::move(options));
+  }
+  HostCompilerOptions options;
+  options.compiler = environment.compiler;
+  if (!environment.path.empty()) options.search_path = environment.path;
+  return std::make_unique<HostCompiler>(std::move(options));
+}
+
+Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environment& environment) {
+  Rig rig;
+  rig.device = choose_device(choice, workload, true, rig.note);
+  rig.compiler = make_compiler(rig.device.limits, environment);
+  rig.device.compiler = rig.compiler->identity();
+  LocalOptions options;
+  options.worker.executable = own_executable();
+  options.runner = name_of(rig.device.limits.target);
+  options.settings.device = choice.ordinal;
+  if (rig.device.limits.target == Target::kCpu) options.settings.threads = rig.device.limits.cores;
+  options.chunk = std::max(8, static_cast<int>(allowed_cpus().size()));
+  rig.measurer = std::make_unique<LocalMeasurer>(*rig.compiler, std::move(options));
+  rig.baselines = known_baselines(rig.device.limits.target);
+  return rig;
+}
+
+}  // namespace lehr

@@ -1,0 +1,49 @@
+// A device with the compiler and the measurer that belong to it: what a command needs to run kernels.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/environment.h"
+#include "measure/compiler.h"
+#include "measure/device.h"
+#include "measure/measurer.h"
+#include "templates/workload.h"
+
+namespace lehr {
+
+/// "--device auto | cpu | cuda | cuda:N" and "--threads N".
+struct DeviceChoice {
+  bool automatic = true;
+  Target target = Target::kCpu;
+  int ordinal = 0;
+  int threads = 0;  ///< CPU; 0: all that the process may use
+};
+/// Throws Error(kUser), one sentence.
+DeviceChoice parse_device(const std::string& device, const std::string& threads);
+
+struct Rig {
+  Device device;
+  std::unique_ptr<Compiler> compiler;
+  std::unique_ptr<Measurer> measurer;
+  std::vector<std::string> baselines;  ///< names that this build knows for the device
+  std::string note;                    ///< why `auto` did not take the GPU; "" if there was nothing to choose
+};
+
+/// Finds the device without a compiler; its `compiler` field stays empty. `auto` takes CUDA where there is a
+/// GPU, NVRTC and a template for `workload`, else the CPU with the reason in `note`. Throws
+/// Error(kEnvironment) when what was asked for by name is missing, saying what to do.
+Device choose_device(const DeviceChoice& choice, const Workload& workload, bool measure_rates,
+                     std::string& note);
+
+/// The device with everything that measuring needs. Throws as choose_device.
+Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environment& environment);
+
+/// The compiler alone, for a device that need not be present (CUDA).
+std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment& environment);
+
+/// Vendor libraries that the runners know, by target.
+std::vector<std::string> known_baselines(Target target);
+
+}  // namespace lehr

@@ -1,0 +1,28 @@
+// Text tables and numbers as people read them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lehr {
+
+/// Columns padded to their widest cell, two blanks between them; a column named "<..." is aligned left
+/// (without the '<'), the others right. Ends with a line break; no blanks at line ends.
+std::string format_table(const std::vector<std::string>& header,
+                         const std::vector<std::vector<std::string>>& rows);
+
+/// "812 ns", "12.3 us", "4.56 ms", "1.20 s" of microseconds; "-" for 0.
+std::string format_time_us(double us);
+/// "2.31x"; "-" for 0.
+std::string format_ratio(double ratio);
+/// "59 s", "2 m 05 s", "1 h 02 m".
+std::string format_seconds(double seconds);
+/// "1.5 GiB".
+std::string format_bytes(double bytes);
+/// "2026-11-21 01:30" in UTC of milliseconds since 1970.
+std::string format_date(long long unix_ms);
+/// `text` quoted for a POSIX shell.
+std::string shell_quoted(std::string_view text);
+
+}  // namespace lehr

@@ -1,0 +1,155 @@
+// Wires device, space, strategy, model and database into one session per workload.
+#include "cli/tune_command.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "base/hash.h"
+#include "cli/args.h"
+#include "cli/progress.h"
+#include "cli/rig.h"
+#include "cli/signals.h"
+#include "cli/tune_report.h"
+#include "costmodel/roofline_model.h"
+#include "costmodel/validity_model.h"
+#include "costmodel/xgboost_model.h"
+#include "measure/affinity.h"
+#include "search/make_strategy.h"
+
+namespace lehr {
+namespace {
+
+constexpr int kInterruptedCode = 130;
+constexpr int kNothingFoundCode = 3;
+constexpr std::int64_t kMostTrials = 10'000'000;
+
+std::string new_session_id() {
+  std::random_device random;
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  std::uint64_t high = hash_combine(static_cast<std::uint64_t>(now), static_cast<std::uint64_t>(getpid()));
+  const std::uint64_t low = hash_combine(high, (std::uint64_t{random()} << 32) | random());
+  high = hash_combine(low, random());
+  return to_hex(high) + to_hex(low);
+}
+
+}  // namespace
+
+TuneCommand::TuneCommand(CLI::App& root, const Environment& environment)
+    : environment_(environment), database_(environment.database) {
+  CLI::App* tune = root.add_subcommand("tune", "Find the fastest kernel of a workload on this machine");
+  tune->require_subcommand(1);
+  app_ = tune->add_subcommand("gemm", "Tune a matrix product, or every combination of the sizes given");
+  gemm_.add_to(*app_);
+  const auto add = [&](const char* name, std::string& value, const char* help) {
+    app_->add_option(name, value, help)->option_text(" ");
+  };
+  add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
+  add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
+  add("--trials", trials_, "new candidates to measure per workload (no limit)");
+  add("--time", time_,
+      "wall time per workload, finals included: 500ms, 60s, 2m (60s where no --trials is given)");
+  add("--patience", patience_,
+      "stop after so many trials without a gain, when the model expects none; 0: never (256)");
+  add("--strategy", strategy_, "anneal | random | genetic | grid (anneal)");
+  add("--seed", seed_, "same seed and same log: same picks (0)");
+  add("--db", database_, "the trial log; earlier rows are reused (./lehr.db, or LEHR_DB)");
+  add("--baseline", baseline_, "vendor libraries to compare with (all that this build knows)");
+  app_->add_flag("--no-baseline", no_baseline_, "compare with no vendor library");
+  app_->add_flag("--fresh", fresh_, "do not reuse earlier rows of the log");
+  app_->add_flag("--json", json_, "one JSON document on stdout; an array where there are several workloads");
+  app_->add_flag("--quiet", quiet_, "no progress on stderr");
+  app_->footer(
+      "Examples:\n"
+      "  lehr tune gemm --m 512 --n 512 --k 512 --time 30s\n"
+      "  lehr tune gemm --m 1,16,64 --n 4096 --k 4096 --trials 200 --db llama.db\n"
+      "  lehr tune gemm --m 256 --n 256 --k 1024:4096:1024 --layout nt --json\n"
+      "Ctrl-C ends a run with exit code 130; everything measured so far is in the log, and the next run goes "
+      "on from there.");
+}
+
+SessionOptions TuneCommand::session_options() const {
+  SessionOptions options;
+  if (!trials_.empty())
+    options.stop.trials = static_cast<int>(parse_number("--trials", trials_, 1, kMostTrials));
+  if (!time_.empty()) options.stop.time_s = parse_duration("--time", time_);
+  if (trials_.empty() && time_.empty()) options.stop.time_s = 60;
+  options.stop.plateau_trials =
+      patience_.empty() ? 256 : static_cast<int>(parse_number("--patience", patience_, 0, kMostTrials));
+  options.strategy = parse_choice("--strategy", strategy_, strategy_names());
+  options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
+  options.threads = static_cast<int>(allowed_cpus().size());
+  options.reuse = !fresh_;
+  options.tool_version = kToolVersion;
+  return options;
+}
+
+int TuneCommand::run() {
+  const std::vector<Workload> workloads = gemm_.workloads();
+  SessionOptions options = session_options();
+  const DeviceChoice choice = parse_device(device_, threads_);
+  if (no_baseline_ && !baseline_.empty())
+    throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
+  Rig rig = make_rig(choice, workloads[0], environment_);
+  if (!no_baseline_)
+    options.baselines =
+        baseline_.empty() ? rig.baselines : parse_choices("--baseline", baseline_, rig.baselines);
+  if (!rig.note.empty() && !quiet_) fmt::print(stderr, "note: {}\n", rig.note);
+  for (const Workload& workload : workloads)
+    candidates_for({workload, rig.device});  // all can be served, or none is begun
+  Database database = Database::open(database_);
+
+  const std::atomic<bool>& interrupted = watch_signals();
+  ProgressPrinter progress(quiet_                  ? ProgressStyle::kQuiet
+                           : isatty(STDERR_FILENO) ? ProgressStyle::kTerminal
+                                                   : ProgressStyle::kPlain);
+  std::vector<Summary> summaries;
+  for (const Workload& workload : workloads) {
+    if (interrupted) break;
+    const Task task = {workload, rig.device};
+    const Candidates candidates = candidates_for(task);
+    const std::unique_ptr<Strategy> strategy = make_strategy(options.strategy, candidates.space);
+    XgboostOptions model_options;
+    model_options.threads = options.threads;
+    model_options.seed = options.seed;
+    XgboostModel model(model_options);
+    ValidityModel validity(ValidityOptions{.threads = options.threads, .seed = options.seed});
+    const RooflineModel prior(rig.device.limits);
+    options.session_id = new_session_id();
+    summaries.push_back(run_session(task, candidates, options,
+                                    {.measurer = rig.measurer.get(),
+                                     .strategy = strategy.get(),
+                                     .database = &database,
+                                     .model = &model,
+                                     .validity = &validity,
+                                     .prior = &prior,
+                                     .interrupted = &interrupted,
+                                     .on_event = [&](const Event& event) { progress.show(event); },
+                                     .now_s = {}}));
+    progress.finish();
+    if (!json_) fmt::print("{}", report_text(summaries.back(), rig.device, database_));
+    std::fflush(stdout);
+  }
+  if (json_) {
+    nlohmann::json documents = nlohmann::json::array();
+    for (const Summary& summary : summaries) {
+      nlohmann::json document = to_json(summary);
+      document["database"] = database_;
+      documents.push_back(std::move(document));
+    }
+    fmt::print("{}\n", (workloads.size() == 1 && !documents.empty() ? documents[0] : documents).dump(2));
+  } else if (summaries.size() > 1) {
+    fmt::print("\n{}", overview_text(summaries));
+  }
+  if (interrupted) return kInterruptedCode;
+  const auto failed = std::ranges::find_if(summaries, [](const Summary& summary) { return !summary.best; });
+  if (failed == summaries.end()) return 0;
+  fmt::print(stderr, "lehr: no candidate of '{}' ran: {} failed ({}), the first with {}\n", failed->workload,
+             failed->measured, failures_text(failed->failed), failed->first_failure);
+  return kNothingFoundCode;
+}
+
+}  // namespace lehr

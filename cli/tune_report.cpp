@@ -1,0 +1,94 @@
+// Layout of the results.
+#include "cli/tune_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/progress.h"
+#include "cli/table.h"
+
+namespace lehr {
+namespace {
+
+std::string times_table(const Summary& s) {
+  const double default_us = s.default_config ? s.default_config->time_us : 0;
+  std::vector<std::vector<std::string>> rows;
+  const auto ratio = [&](double us) { return format_ratio(us > 0 ? default_us / us : 0); };
+  if (s.default_config)
+    rows.push_back({"default", format_time_us(default_us), fmt::format("{:.1f}", s.default_config->gflops),
+                    "1.00x", to_text(s.default_config->config)});
+  if (s.best)
+    rows.push_back({"best", format_time_us(s.best->time_us), fmt::format("{:.1f}", s.best->gflops),
+                    format_ratio(s.speedup_vs_default), to_text(s.best->config)});
+  for (const BaselineTime& b : s.baselines)
+    rows.push_back(
+        {b.name, format_time_us(b.time_us),
+         b.time_us > 0 && s.best ? fmt::format("{:.1f}", s.best->gflops * s.best->time_us / b.time_us) : "-",
+         ratio(b.time_us), b.missing.empty() ? b.note : b.missing});
+  return format_table({"<", "time", "GFLOP/s", "vs default", "<"}, rows);
+}
+
+std::string verdict_line(const Summary& s) {
+  if (!s.best) return "";
+  std::string text;
+  if (s.default_config && s.best->config == s.default_config->config)
+    text = "the default stays: nothing beat it by more than the noise";
+  else if (s.default_config)
+    text = fmt::format("{} faster than the default (spread {:.3f})", format_ratio(s.speedup_vs_default),
+                       s.speedup_spread);
+  if (s.baseline)
+    text += fmt::format("{}{} the speed of {}", text.empty() ? "" : "; ", format_ratio(s.speedup_vs_baseline),
+                        s.baselines[*s.baseline].name);
+  if (!s.contested)
+    text += (text.empty() ? "" : "; ") + std::string("from single trials, not from a contest");
+  return text;
+}
+
+}  // namespace
+
+std::string report_text(const Summary& s, const Device& device, const std::string& database) {
+  std::string out =
+      fmt::format("\nworkload  {}\ndevice    {} ({}, {} {})\n\n", s.workload, device.name, device.limits.arch,
+                  device.limits.cores, device.limits.target == Target::kCpu ? "threads" : "SMs");
+  out += times_table(s) + "\n";
+  const auto line = [&](const char* name, const std::string& text) {
+    if (!text.empty()) out += fmt::format("{:<9} {}\n", name, text);
+  };
+  line("result", verdict_line(s));
+  if (s.roofline_fraction)
+    line("roofline", fmt::format("{:.0f} % of what the device can do (measured: {:.0f} GFLOP/s, {:.0f} GB/s)",
+                                 100 * *s.roofline_fraction, device.limits.peak_gflops_f32,
+                                 device.limits.dram_gbytes_per_s));
+  const std::string failed = failures_text(s.failed);
+  line("trials", fmt::format("{} measured: {} timed, {} failed{}{}", s.measured, s.timed,
+                             s.measured - s.timed, failed.empty() ? "" : " (" + failed + ")",
+                             s.resume_text.empty() ? "" : "; " + s.resume_text));
+  line("failure", s.first_failure);
+  line("time", fmt::format("{:.1f} s: compile {:.1f}, run {:.1f}, search {:.1f} ({:.0f} %), setup {:.1f}",
+                           s.elapsed.total_s, s.elapsed.compile_s, s.elapsed.run_s, s.elapsed.search_s,
+                           100 * s.elapsed.search_s / std::max(1e-9, s.elapsed.total_s), s.elapsed.setup_s));
+  line("stopped", s.stop_text);
+  line("database", database);
+  if (!s.best) return out;
+  line("next", fmt::format("lehr best --db {}", shell_quoted(database)));
+  line("", fmt::format("lehr show --workload {} --as source --db {}", shell_quoted(s.workload),
+                       shell_quoted(database)));
+  line("", fmt::format("lehr export --db {} --out winners.json", shell_quoted(database)));
+  return out;
+}
+
+std::string overview_text(const std::vector<Summary>& summaries) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Summary& s : summaries)
+    rows.push_back({s.workload, format_time_us(s.default_config ? s.default_config->time_us : 0),
+                    format_time_us(s.best ? s.best->time_us : 0),
+                    s.best ? fmt::format("{:.1f}", s.best->gflops) : "-", format_ratio(s.speedup_vs_default),
+                    format_ratio(s.speedup_vs_baseline), s.baseline ? s.baselines[*s.baseline].name : "-",
+                    std::to_string(s.measured), std::string(name_of(s.stop))});
+  return format_table({"<workload", "default", "best", "GFLOP/s", "vs default", "vs baseline", "<baseline",
+                       "trials", "<stopped by"},
+                      rows);
+}
+
+}  // namespace lehr

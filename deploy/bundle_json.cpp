@@ -1,0 +1,101 @@
+// Builds the document, kernel by kernel.
+#include "deploy/bundle_json.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "codegen/emit.h"
+#include "templates/catalog.h"
+
+namespace lehr {
+
+using nlohmann::json;
+
+json to_json(const Source& source) {
+  json params = json::array();
+  for (const SourceParam& param : source.params)
+    params.push_back({{"name", param.name},
+                      {"dtype", std::string(name_of(param.type))},
+                      {"elements", param.elements},
+                      {"direction", param.direction == ir::Direction::kIn ? "in" : "out"}});
+  return {{"target", std::string(name_of(source.target))},
+          {"entry", source.entry},
+          {"params", params},
+          {"grid", source.launch.grid},
+          {"block", source.launch.block},
+          {"shared_bytes", source.launch.shared_bytes},
+          {"tasks", source.launch.tasks},
+          {"scratch_bytes", source.scratch_bytes},
+          {"text", source.text},
+          {"text_hash", to_hex(stable_hash(source.text))}};
+}
+
+namespace {
+
+/// Limits that reproduce what was measured; nullopt with a reason when that is not possible here.
+std::optional<Limits> limits_of(const Record& record, const Device& here, std::string& reason) {
+  if (record.template_version != template_named(record.config.family).version) {
+    reason = fmt::format("it was measured with version {} of {}, and this is version {}: tune it again",
+                         record.template_version, record.config.family,
+                         template_named(record.config.family).version);
+    return std::nullopt;
+  }
+  if (record.target == name_of(Target::kCuda)) return cuda_limits(record.arch);
+  if (record.device == identity_of(here)) return here.limits;
+  reason = fmt::format("it was measured on another CPU or with another compiler ({}): export it there",
+                       record.device);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Bundle make_bundle(std::span<const Winner> winners, const Device& here, const std::string& tool_version) {
+  Bundle bundle;
+  json kernels = json::array();
+  for (const Winner& winner : winners) {
+    const Record& record = winner.record;
+    std::string reason;
+    try {
+      if (const std::optional<Limits> limits = limits_of(record, here, reason)) {
+        const Workload workload = parse_workload(record.workload);
+        if (const auto invalid = space_for(workload, *limits).why_invalid(record.config)) {
+          reason = fmt::format("its config is no longer valid: {}", *invalid);
+        } else {
+          const Timing& timing = std::get<Timing>(record.outcome);
+          kernels.push_back({{"workload", record.workload},
+                             {"workload_hash", to_hex(stable_hash(record.workload))},
+                             {"device", record.device},
+                             {"target", record.target},
+                             {"arch", record.arch},
+                             {"template", record.config.family},
+                             {"template_version", record.template_version},
+                             {"config", to_text(record.config)},
+                             {"time_us", winner.time_us},
+                             {"contested", winner.contested},
+                             {"speedup_vs_default", winner.speedup_vs_default},
+                             {"baseline", winner.baseline},
+                             {"speedup_vs_baseline", winner.speedup_vs_baseline},
+                             {"max_error", timing.max_error},
+                             {"record", record.id},
+                             {"source", to_json(emit(lower(workload, record.config, *limits)))}});
+          continue;
+        }
+      }
+    } catch (const Error& error) {
+      reason = error.what();
+    }
+    bundle.skipped.push_back(fmt::format("'{}' is left out: {}", record.workload, reason));
+  }
+  bundle.kernels = kernels.size();
+  bundle.text = json{{"format", "lehr-bundle"},
+                     {"version", kBundleVersion},
+                     {"tool_version", tool_version},
+                     {"kernels", std::move(kernels)}}
+                    .dump(2) +
+                "\n";
+  return bundle;
+}
+
+}  // namespace lehr

@@ -1,0 +1,59 @@
+// Joins verdicts with trials.
+#include "deploy/winners.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+namespace lehr {
+namespace {
+
+constexpr double kClearlyFaster = 0.05;
+
+std::optional<Record> record_named(const Database& database, const RecordFilter& task,
+                                   const std::string& id) {
+  for (Record& row : database.all(task))
+    if (row.id == id) return std::move(row);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Winner> winners(const Database& database, const RecordFilter& filter) {
+  std::vector<Winner> result;
+  for (const TaskStats& task : database.stats().tasks) {
+    if (!filter.workload.empty() && task.workload != filter.workload) continue;
+    if (task.device.find(filter.device) == std::string::npos) continue;
+    const RecordFilter exact = {task.workload, task.device, filter.target, filter.family};
+    const std::optional<Record> fastest = database.best(exact);
+    if (!fastest) continue;
+    Winner winner;
+    winner.record = *fastest;
+    winner.time_us = std::get<Timing>(fastest->outcome).time_us;
+    winner.trials = task.timed;
+    for (const auto& [kind, count] : task.failed) winner.trials += count;
+    const std::vector<Verdict> verdicts = database.verdicts({task.workload, task.device, filter.target, ""});
+    if (!verdicts.empty()) {
+      const Verdict& verdict = verdicts[0];
+      const std::optional<Record> won = record_named(database, exact, verdict.record_id);
+      const bool outdone = fastest->created_unix_ms > verdict.created_unix_ms &&
+                           winner.time_us < verdict.best_us * (1 - kClearlyFaster);
+      if (won && !outdone) {
+        winner.record = *won;
+        winner.time_us = verdict.best_us;
+        winner.contested = true;
+        winner.speedup_vs_default = verdict.speedup_vs_default;
+        winner.baseline = verdict.baseline;
+        winner.baseline_us = verdict.baseline_us;
+        winner.speedup_vs_baseline = verdict.speedup_vs_baseline;
+      }
+    }
+    result.push_back(std::move(winner));
+  }
+  std::ranges::sort(result, [](const Winner& a, const Winner& b) {
+    return std::tie(a.record.workload, a.record.device) < std::tie(b.record.workload, b.record.device);
+  });
+  return result;
+}
+
+}  // namespace lehr

@@ -1,0 +1,29 @@
+// Which stored trial is the answer for each workload on each device.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "database/database.h"
+
+namespace lehr {
+
+/// The best known kernel of one workload on one device.
+struct Winner {
+  Record record;
+  double time_us = 0;             ///< from the contest where there was one, else the trial's
+  bool contested = false;         ///< won the finals of a session (else only the fastest single trial)
+  double speedup_vs_default = 0;  ///< 0: not known
+  std::string baseline;           ///< "" = none was timed
+  double baseline_us = 0;
+  double speedup_vs_baseline = 0;
+  std::int64_t trials = 0;  ///< all trials of the task, failures included
+};
+
+/// One per (workload, device) that matches, by workload, then device. `filter.device` matches any part of the
+/// identity. The newest verdict decides, unless a later trial was faster than its winner by more than 5 % (an
+/// interrupted session has no verdict, and single trials of different runs differ by some percent: cpu.md
+/// section 4).
+std::vector<Winner> winners(const Database& database, const RecordFilter& filter);
+
+}  // namespace lehr
