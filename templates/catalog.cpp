@@ -9,13 +9,14 @@
 #include "base/text.h"
 #include "templates/gemm_cpu.h"
 #include "templates/gemm_dot_cpu.h"
+#include "templates/gemm_simt.h"
 #include "templates/gemv_cpu.h"
 
 namespace lehr {
 
 std::span<const Template> catalog() {
-  static const std::array<Template, 3> templates = {gemm_cpu_template(), gemm_dot_cpu_template(),
-                                                    gemv_cpu_template()};
+  static const std::array<Template, 4> templates = {gemm_cpu_template(), gemm_dot_cpu_template(),
+                                                    gemv_cpu_template(), gemm_simt_template()};
   return templates;
 }
 
