@@ -35,6 +35,14 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
+/// The first line of --version. GCC begins it with the name that it was called by; times do not depend on
+/// that.
+std::string version_text(const std::string& output) {
+  const std::string line = first_line(output);
+  if (line.find("clang") != std::string::npos || line.find(' ') == std::string::npos) return line;
+  return "g++" + line.substr(line.find(' '));
+}
+
 /// The first lines of a compiler's output, without the private directory's name.
 std::string excerpt(std::string text, const std::string& directory) {
   constexpr int kLines = 12;
@@ -162,6 +170,13 @@ HostCompiler::HostCompiler(HostCompilerOptions options)
   }
   if (state.options.jobs <= 0) state.options.jobs = static_cast<int>(allowed_cpus().size());
 
+  if (!state.directory.allows_execution()) {
+    throw_environment(
+        "{} is mounted noexec, so compiled kernels cannot be loaded from it: choose another directory for "
+        "temporary files",
+        state.directory.path());
+  }
+
   // One build of nothing: whatever fails from now on is the candidate's fault.
   const Compiled probe = state.compile_one("extern \"C\" void probe(void) {}\n");
   if (const auto* failure = std::get_if<Failure>(&probe)) {
@@ -175,7 +190,7 @@ HostCompiler::HostCompiler(HostCompilerOptions options)
   const Captured dry_run = run_captured(state.command(dry), deadline_in(wanted.time_limit_s));
   std::vector<std::string> flags = kFlags;
   flags.insert(flags.end(), wanted.extra_flags.begin(), wanted.extra_flags.end());
-  state.identity = fmt::format("{} {} [native={}]", first_line(version.output), fmt::join(flags, " "),
+  state.identity = fmt::format("{} {} [native={}]", version_text(version.output), fmt::join(flags, " "),
                                native_text(dry_run.output));
 }
 

@@ -34,7 +34,7 @@ class HostCompiler : public Compiler {
   /// Binaries lie in a private directory that is removed with this object. Throws Error(kEnvironment) when
   /// the disk is full: that is no candidate's fault.
   std::vector<Compiled> compile(std::span<const Source> sources) override;
-  /// "c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -O2 -march=native ... [native=sapphirerapids/1f2e3d4c]": the last
+  /// "g++ (Debian 12.2.0-14+deb12u1) 12.2.0 -O2 -march=native ... [native=sapphirerapids/1f2e3d4c]": the last
   /// part names what the compiler made of -march=native, with a hash of all the instruction sets that it
   /// switched on.
   std::string identity() const override;

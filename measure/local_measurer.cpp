@@ -18,6 +18,8 @@
 namespace lehr {
 namespace {
 
+constexpr int kDeathsThatDoomTheReference = 4;
+
 /// Adds the wall time of its own life to `total`.
 class Stopwatch {
  public:
@@ -56,14 +58,19 @@ LocalMeasurer::LocalMeasurer(Compiler& compiler, LocalOptions options)
 }
 
 LocalMeasurer::~LocalMeasurer() {
+  drop_reference();
+}
+
+void LocalMeasurer::drop_reference() {
   if (reference_) unlink(reference_->candidate.path.c_str());
+  reference_.reset();
+  deaths_ = 0;
 }
 
 void LocalMeasurer::prepare(const Problem& problem) {
   output_of(problem);
   if (!prepared_.problem_path.empty()) unlink(prepared_.problem_path.c_str());
-  if (reference_) unlink(reference_->candidate.path.c_str());
-  reference_.reset();
+  drop_reference();
   best_us_ = 0;
   prepared_ = {options_.runner, fmt::format("{}/problem{}", directory_.path(), problems_++),
                options_.settings};
@@ -85,10 +92,15 @@ Outcome LocalMeasurer::run(const Source& source, const Binary& binary) {
   if (options_.use_reference) request.reference = reference_;
   Outcome outcome = worker_.trial(request, options_.run_timeout_s);
   if (auto* failure = std::get_if<Failure>(&outcome)) {
+    const bool died = failure->kind == FailureKind::kCrash || failure->kind == FailureKind::kTimeout;
+    deaths_ = died ? deaths_ + 1 : 0;
+    // It may be the reference kernel that dies, now and then, beside innocent candidates: take another one.
+    if (deaths_ == kDeathsThatDoomTheReference) drop_reference();
     failure->resources = merged(binary.resources, failure->resources);
     unlink(binary.path.c_str());
     return outcome;
   }
+  deaths_ = 0;
   Timing& timing = std::get<Timing>(outcome);
   timing.resources = merged(binary.resources, timing.resources);
   if (best_us_ == 0 || timing.time_us < best_us_) best_us_ = timing.time_us;

@@ -48,6 +48,7 @@ class LocalMeasurer : public Measurer {
 
  private:
   std::vector<Compiled> compile(std::span<const Source> sources);
+  void drop_reference();
   Outcome run(const Source& source, const Binary& binary);
   Participant baseline_participant(const std::string& name, std::vector<std::unique_ptr<Worker>>& workers,
                                    const ContestOptions& options);
@@ -59,6 +60,7 @@ class LocalMeasurer : public Measurer {
   PrepareRequest prepared_;  ///< its path is empty before prepare()
   int problems_ = 0;
   std::optional<ReferenceKernel> reference_;
+  int deaths_ = 0;      ///< worker processes lost in a row
   double best_us_ = 0;  ///< 0: nothing timed since prepare()
   double compile_s_ = 0;
   double run_s_ = 0;

@@ -29,10 +29,18 @@ std::uint64_t free_bytes(const std::string& path) {
   return static_cast<std::uint64_t>(facts.f_bavail) * facts.f_frsize;
 }
 
+/// Where loading a shared object would fail: Docker mounts /dev/shm like that.
+bool forbids_execution(const std::string& path) {
+  struct statvfs facts {};
+  return statvfs(path.c_str(), &facts) == 0 && (facts.f_flag & ST_NOEXEC) != 0;
+}
+
 std::string default_base() {
   constexpr std::uint64_t kEnough = 256 << 20;
   const char* shared_memory = "/dev/shm";
-  if (access(shared_memory, W_OK | X_OK) == 0 && free_bytes(shared_memory) >= kEnough) return shared_memory;
+  if (access(shared_memory, W_OK | X_OK) == 0 && !forbids_execution(shared_memory) &&
+      free_bytes(shared_memory) >= kEnough)
+    return shared_memory;
   return "/tmp";
 }
 
@@ -72,6 +80,10 @@ TempDir::TempDir(const std::string& base) {
     fs::remove_all(path_, ignored);
     throw_write_error(lock_path, error_number);
   }
+}
+
+bool TempDir::allows_execution() const {
+  return !forbids_execution(path_);
 }
 
 TempDir::~TempDir() {

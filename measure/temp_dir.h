@@ -9,7 +9,7 @@ namespace lehr {
 /// that makes a directory in the same place (each directory holds a file that its owner keeps locked).
 class TempDir {
  public:
-  /// `base` "": /dev/shm where it is writable with at least 256 MiB free, else /tmp.
+  /// `base` "": /dev/shm where it is writable, not mounted noexec and has 256 MiB free, else /tmp.
   /// Throws Error(kEnvironment) when it cannot be made.
   explicit TempDir(const std::string& base = "");
   ~TempDir();
@@ -17,6 +17,8 @@ class TempDir {
   TempDir& operator=(const TempDir&) = delete;
 
   const std::string& path() const { return path_; }
+  /// False on a file system that is mounted noexec: shared objects cannot be loaded from there.
+  bool allows_execution() const;
 
  private:
   std::string path_;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
 
 #include "base/error.h"
 #include "host_support.h"
@@ -205,6 +206,22 @@ TEST_F(Measuring, KeepsTheReferenceKernelAcrossACrash) {
   const std::vector<Outcome> outcomes = measurer.measure(sources, {});
   ASSERT_TRUE(std::holds_alternative<Timing>(outcomes[2])) << std::get<Failure>(outcomes[2]).text;
   EXPECT_GT(std::get<Timing>(outcomes[2]).reference_us, 0);
+}
+
+TEST_F(Measuring, DropsAReferenceKernelThatTurnsOutToCrash) {
+  LocalMeasurer measurer = make();
+  measurer.prepare(square_problem());
+  // Right at first; crashes from the moment at which the file appears.
+  const TempDir directory;
+  const std::string flag = directory.path() + "/crash";
+  Source reference = source("if (access(\"" + flag + "\", 0) == 0) abort(); rows(a, b, c, 0, N);");
+  reference.text = "extern \"C\" int access(const char*, int);" + reference.text;
+  ASSERT_TRUE(std::holds_alternative<Timing>(measurer.measure(std::vector<Source>{reference}, {})[0]));
+  std::ofstream(flag) << "now";
+  const std::vector<Source> innocent(6, right_source());
+  const std::vector<Outcome> outcomes = measurer.measure(innocent, {});
+  EXPECT_TRUE(std::holds_alternative<Failure>(outcomes.front()));
+  ASSERT_TRUE(std::holds_alternative<Timing>(outcomes.back())) << std::get<Failure>(outcomes.back()).text;
 }
 
 TEST_F(Measuring, AWorkerThatDoesNotStartIsOneClearSentence) {
