@@ -35,7 +35,7 @@ json to_json(const Source& source) {
 namespace {
 
 /// Limits that reproduce what was measured; nullopt with a reason when that is not possible here.
-std::optional<Limits> limits_of(const Record& record, const Device& here, std::string& reason) {
+std::optional<Limits> limits_of(const Record& record, std::span<const Device> here, std::string& reason) {
   if (record.template_version != template_named(record.config.family).version) {
     reason = fmt::format("it was measured with version {} of {}, and this is version {}: tune it again",
                          record.template_version, record.config.family,
@@ -43,7 +43,8 @@ std::optional<Limits> limits_of(const Record& record, const Device& here, std::s
     return std::nullopt;
   }
   if (record.target == name_of(Target::kCuda)) return cuda_limits(record.arch);
-  if (record.device == identity_of(here)) return here.limits;
+  for (const Device& device : here)
+    if (record.device == identity_of(device)) return device.limits;
   reason = fmt::format("it was measured on another CPU or with another compiler ({}): export it there",
                        record.device);
   return std::nullopt;
@@ -51,7 +52,8 @@ std::optional<Limits> limits_of(const Record& record, const Device& here, std::s
 
 }  // namespace
 
-Bundle make_bundle(std::span<const Winner> winners, const Device& here, const std::string& tool_version) {
+Bundle make_bundle(std::span<const Winner> winners, std::span<const Device> here,
+                   const std::string& tool_version) {
   Bundle bundle;
   json kernels = json::array();
   for (const Winner& winner : winners) {

@@ -23,9 +23,10 @@ struct Bundle {
   std::vector<std::string> skipped;  ///< one sentence for each winner that is not in it
 };
 
-/// `here`: the device that sources of CPU winners are emitted for. A winner of another CPU or of an older
+/// `here`: this machine's CPU, once for each number of threads. A winner of another CPU or of an older
 /// template version is skipped: its source cannot be reproduced.
-Bundle make_bundle(std::span<const Winner> winners, const Device& here, const std::string& tool_version);
+Bundle make_bundle(std::span<const Winner> winners, std::span<const Device> here,
+                   const std::string& tool_version);
 
 /// Writes `text` to `path` so that readers see the old file or the whole new one: a temporary file beside it,
 /// flushed to disk, then renamed. Throws Error(kEnvironment) and leaves no temporary file behind.

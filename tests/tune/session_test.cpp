@@ -141,7 +141,9 @@ TEST(Session, StoresACandidateThatTheTemplateCannotLowerAsAFailure) {
   for (const Record& row : toy.rows("session-1")) {
     const auto* failure = std::get_if<Failure>(&row.outcome);
     EXPECT_EQ(failure != nullptr, row.config.at("pack") == 1);
-    if (failure) EXPECT_THAT(failure->text, ::testing::HasSubstr("no packing here"));
+    if (failure) {
+      EXPECT_THAT(failure->text, ::testing::HasSubstr("no packing here"));
+    }
   }
 }
 

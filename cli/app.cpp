@@ -1,0 +1,121 @@
+// Builds the CLI11 application and turns its errors into ours.
+#include "cli/app.h"
+
+#include <CLI/CLI.hpp>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/args.h"
+#include "cli/best_command.h"
+#include "cli/db_command.h"
+#include "cli/doctor_command.h"
+#include "cli/export_command.h"
+#include "cli/show_command.h"
+#include "cli/tune_command.h"
+#include "measure/worker_main.h"
+
+namespace lehr {
+namespace {
+
+/// The subcommand that was reached: "tune gemm".
+const CLI::App* deepest(const CLI::App* app) {
+  while (!app->get_subcommands().empty()) app = app->get_subcommands()[0];
+  return app;
+}
+
+std::string path_of(const CLI::App* app) {
+  const std::string name = app->get_name();
+  return app->get_parent() && app->get_parent()->get_parent() ? path_of(app->get_parent()) + " " + name
+                                                              : name;
+}
+
+std::vector<std::string> names_of_subcommands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
+  return names;
+}
+
+/// All flags that `app` takes; those of its parents too where they fall through.
+std::vector<std::string> flags_of(const CLI::App* app) {
+  std::vector<std::string> flags;
+  for (; app; app = app->get_fallthrough() ? app->get_parent() : nullptr)
+    for (const CLI::Option* option : app->get_options())
+      for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  return flags;
+}
+
+[[noreturn]] void explain_extra(const CLI::App& root) {
+  const CLI::App* app = deepest(&root);
+  const std::string word = root.remaining(true).empty() ? "" : root.remaining(true)[0];
+  if (word.starts_with('-')) {
+    const std::string flag = word.substr(0, word.find('='));
+    throw_user("unknown flag {}{}; lehr {} --help lists all", flag, suggestion(flag, flags_of(app)),
+               app == &root ? "" : path_of(app));
+  }
+  const std::vector<std::string> commands = names_of_subcommands(*app);
+  if (commands.empty() || !app->get_subcommands().empty())
+    throw_user("'{}' is not expected here; lehr {} --help lists all flags", word, path_of(app));
+  throw_user("unknown {} '{}'{}; known are {}", app == &root ? "command" : "operator or command", word,
+             suggestion(word, commands), fmt::join(commands, ", "));
+}
+
+std::string one_line(std::string text) {
+  for (char& c : text)
+    if (c == '\n') c = ' ';
+  return text;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  const Environment environment = read_environment();
+  CLI::App app("Lehr: an autotuner for GPU and CPU kernels", "lehr");
+  app.set_version_flag("--version", std::string("lehr ") + kToolVersion);
+  app.set_help_all_flag("--help-all", "the flags of all commands");
+  app.require_subcommand(1);
+  TuneCommand tune(app, environment);
+  BestCommand best(app, environment);
+  ShowCommand show(app, environment);
+  ExportCommand exporter(app, environment);
+  DbCommand db(app, environment);
+  DoctorCommand doctor(app, environment);
+  app.footer(
+      "Examples:\n"
+      "  lehr doctor\n"
+      "  lehr tune gemm --m 512 --n 512 --k 512 --time 30s\n"
+      "  lehr best\n"
+      "  lehr show gemm --m 512 --n 512 --k 512 --as source\n"
+      "  lehr export --out winners.json\n"
+      "Results go to stdout, progress to stderr. Exit codes: 0 ok, 1 wrong input, 2 something on this "
+      "machine is missing,\n"
+      "3 nothing found, 130 interrupted (the log is valid).");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    if (!app.remaining(true).empty()) explain_extra(app);
+    const CLI::App* reached = deepest(&app);
+    if (dynamic_cast<const CLI::RequiredError*>(&error) && !names_of_subcommands(*reached).empty())
+      throw_user("lehr{} needs a command: {}", reached == &app ? "" : " " + path_of(reached),
+                 fmt::join(names_of_subcommands(*reached), ", "));
+    throw_user("{}", one_line(error.what()));
+  }
+  if (tune.chosen()) return tune.run();
+  if (best.chosen()) return best.run();
+  if (show.chosen()) return show.run();
+  if (exporter.chosen()) return exporter.run();
+  if (db.chosen()) return db.run();
+  return doctor.run();
+}
+
+int run_worker(int argc, char** argv) {
+  const std::string_view flag = argc == 4 ? argv[2] : "";
+  const std::optional<std::int64_t> descriptor = argc == 4 ? parse_int(argv[3]) : std::nullopt;
+  if (flag != "--fd" || !descriptor || *descriptor < 0 || *descriptor > 1'000'000)
+    throw_user("lehr worker is started by lehr itself, with --fd N");
+  return worker_main(static_cast<int>(*descriptor), static_cast<int>(*descriptor));
+}
+
+}  // namespace lehr

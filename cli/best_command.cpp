@@ -1,0 +1,94 @@
+// The winners' table.
+#include "cli/best_command.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/table.h"
+#include "deploy/winners.h"
+#include "tune/summary.h"
+
+namespace lehr {
+namespace {
+
+using nlohmann::json;
+
+json number_or_null(double value) {
+  return value > 0 ? json(value) : json(nullptr);
+}
+
+json json_of(const Winner& winner) {
+  const Record& record = winner.record;
+  return {{"workload", record.workload},
+          {"device", record.device},
+          {"target", record.target},
+          {"arch", record.arch},
+          {"template", record.config.family},
+          {"template_version", record.template_version},
+          {"config", to_text(record.config)},
+          {"time_us", winner.time_us},
+          {"gflops", gflops_of(parse_workload(record.workload), winner.time_us)},
+          {"contested", winner.contested},
+          {"speedup_vs_default", number_or_null(winner.speedup_vs_default)},
+          {"baseline", winner.baseline.empty() ? json(nullptr) : json(winner.baseline)},
+          {"baseline_us", number_or_null(winner.baseline_us)},
+          {"speedup_vs_baseline", number_or_null(winner.speedup_vs_baseline)},
+          {"trials", winner.trials},
+          {"picked_by", record.picked_by},
+          {"created_unix_ms", record.created_unix_ms},
+          {"session", record.session},
+          {"record", record.id}};
+}
+
+}  // namespace
+
+BestCommand::BestCommand(CLI::App& root, const Environment& environment) : database_(environment.database) {
+  app_ = root.add_subcommand("best", "Show the fastest known kernel of each workload and how it was found");
+  app_->add_option("--db", database_, "the trial log (./lehr.db, or LEHR_DB)")->option_text(" ");
+  filter_.add_to(*app_);
+  app_->add_flag("--json", json_, "one JSON array on stdout");
+}
+
+int BestCommand::run() {
+  const RecordFilter filter = filter_.filter();
+  const std::vector<Winner> found = winners(Database::open_read_only(database_), filter);
+  if (found.empty())
+    throw_not_found("{} holds no timed trial that matches; lehr tune gemm --db {} fills it", database_,
+                    database_);
+  if (json_) {
+    json document = json::array();
+    for (const Winner& winner : found) document.push_back(json_of(winner));
+    fmt::print("{}\n", document.dump(2));
+    return 0;
+  }
+  std::vector<std::vector<std::string>> rows;
+  std::string device;
+  const auto flush = [&] {
+    if (rows.empty()) return;
+    fmt::print("{}\n{}\n", device,
+               format_table({"<workload", "time", "GFLOP/s", "vs default", "vs baseline", "<baseline",
+                             "trials", "<found by", "<when (UTC)", "<config"},
+                            rows));
+    rows.clear();
+  };
+  std::vector<const Winner*> by_device;
+  for (const Winner& winner : found) by_device.push_back(&winner);
+  std::ranges::stable_sort(by_device, {}, [](const Winner* winner) { return winner->record.device; });
+  for (const Winner* winner : by_device) {
+    const Record& record = winner->record;
+    if (record.device != device) flush();
+    device = record.device;
+    rows.push_back({record.workload, format_time_us(winner->time_us) + (winner->contested ? "" : " *"),
+                    fmt::format("{:.1f}", gflops_of(parse_workload(record.workload), winner->time_us)),
+                    format_ratio(winner->speedup_vs_default), format_ratio(winner->speedup_vs_baseline),
+                    winner->baseline.empty() ? "-" : winner->baseline, std::to_string(winner->trials),
+                    record.picked_by, format_date(record.created_unix_ms), to_text(record.config)});
+  }
+  flush();
+  if (std::ranges::any_of(found, [](const Winner& winner) { return !winner.contested; }))
+    fmt::print("* a single trial, not re-timed against the default: lehr tune the workload again\n");
+  return 0;
+}
+
+}  // namespace lehr

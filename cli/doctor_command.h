@@ -1,0 +1,25 @@
+// `lehr doctor`: what this machine offers, what is missing, and what to do about it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/environment.h"
+
+namespace lehr {
+
+class DoctorCommand {
+ public:
+  DoctorCommand(CLI::App& root, const Environment& environment);
+  bool chosen() const { return app_->parsed(); }
+  /// The exit code: 0, also when something is missing.
+  int run();
+
+ private:
+  const Environment& environment_;
+  CLI::App* app_;
+  std::string database_;
+  bool json_ = false;
+};
+
+}  // namespace lehr

@@ -1,0 +1,58 @@
+// Winners -> file.
+#include "cli/export_command.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/rig.h"
+#include "deploy/bundle_json.h"
+#include "measure/affinity.h"
+
+namespace lehr {
+namespace {
+
+/// This CPU with each number of threads that a run may have been allowed; identified by the compiler too.
+std::vector<Device> local_cpus(const Environment& environment) {
+  std::vector<Device> devices;
+  const auto cpus = static_cast<int>(allowed_cpus().size());
+  for (int threads = 1; threads <= cpus; ++threads) devices.push_back(cpu_device(threads, false));
+  const std::string compiler = make_compiler(devices[0].limits, environment)->identity();
+  for (Device& device : devices) device.compiler = compiler;
+  return devices;
+}
+
+}  // namespace
+
+ExportCommand::ExportCommand(CLI::App& root, const Environment& environment)
+    : environment_(environment), database_(environment.database) {
+  app_ = root.add_subcommand("export", "Write the winners with their sources as one JSON file");
+  app_->add_option("--db", database_, "the trial log (./lehr.db, or LEHR_DB)")->option_text(" ");
+  app_->add_option("--out", out_, "the file to write; an old one is replaced in one step")->option_text(" ");
+  filter_.add_to(*app_);
+  app_->add_flag("--json", json_, "what was done as JSON on stdout");
+}
+
+int ExportCommand::run() {
+  if (out_.empty()) throw_user("--out is missing: name the file to write, such as --out winners.json");
+  const RecordFilter filter = filter_.filter();
+  const std::vector<Winner> found = winners(Database::open_read_only(database_), filter);
+  if (found.empty()) throw_not_found("{} holds no timed trial that matches; nothing is written", database_);
+  const bool cpu =
+      std::ranges::any_of(found, [](const Winner& winner) { return winner.record.target == "cpu"; });
+  const std::vector<Device> here = cpu ? local_cpus(environment_) : std::vector<Device>();
+  const Bundle bundle = make_bundle(found, here, kToolVersion);
+  for (const std::string& reason : bundle.skipped) fmt::print(stderr, "lehr: {}\n", reason);
+  if (bundle.kernels == 0)
+    throw_not_found("none of the {} winners of {} can be exported here", found.size(), database_);
+  write_atomically(out_, bundle.text);
+  if (json_)
+    fmt::print(
+        "{}\n",
+        nlohmann::json{{"file", out_}, {"kernels", bundle.kernels}, {"skipped", bundle.skipped}}.dump(2));
+  else
+    fmt::print("{} kernel{} written to {}\n", bundle.kernels, bundle.kernels == 1 ? "" : "s", out_);
+  return 0;
+}
+
+}  // namespace lehr

@@ -1,0 +1,92 @@
+// AST, source, features, log.
+#include "cli/show_text.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/table.h"
+#include "costmodel/features.h"
+#include "deploy/bundle_json.h"
+#include "ir/print.h"
+
+namespace lehr {
+namespace {
+
+using nlohmann::json;
+
+json json_of(const Resources& resources) {
+  const auto number = [](const std::optional<int>& value) { return value ? json(*value) : json(nullptr); };
+  return {{"registers", number(resources.registers)},
+          {"spill_bytes", number(resources.spill_bytes)},
+          {"shared_bytes", number(resources.shared_bytes)},
+          {"stack_bytes", number(resources.stack_bytes)},
+          {"compile_s", resources.compile_s}};
+}
+
+}  // namespace
+
+void show_ast(const ir::Kernel& kernel, json& document, std::string& text) {
+  document["ast"] = ir::to_text(kernel);
+  text += "\n" + ir::to_text(kernel);
+}
+
+void show_source(const Source& source, json& document, std::string& text) {
+  document["source"] = to_json(source);
+  const auto triple = [](const std::array<std::int64_t, 3>& v) {
+    return fmt::format("{} x {} x {}", v[0], v[1], v[2]);
+  };
+  text += fmt::format("// entry: {}\n", source.entry);
+  for (const SourceParam& param : source.params)
+    text += fmt::format("// {}: {} {}[{}]\n", param.direction == ir::Direction::kIn ? "in" : "out",
+                        param.name, name_of(param.type), param.elements);
+  if (source.target == Target::kCuda)
+    text += fmt::format("// grid: {}\n// block: {}\n// shared bytes: {}\n", triple(source.launch.grid),
+                        triple(source.launch.block), source.launch.shared_bytes);
+  else
+    text += fmt::format("// tasks: {}\n// scratch bytes of each: {}\n", source.launch.tasks,
+                        source.scratch_bytes);
+  text += "\n" + source.text;
+}
+
+void show_features(const ir::Kernel& kernel, const Limits& limits, json& document, std::string& text) {
+  const std::vector<float> values = featurize(kernel, limits);
+  const auto columns = feature_table();
+  json features = json::array();
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    features.push_back({{"name", std::string(columns[i].name)},
+                        {"value", values[i]},
+                        {"unit", std::string(columns[i].unit)},
+                        {"meaning", std::string(columns[i].meaning)}});
+    rows.push_back({std::string(columns[i].name), fmt::format("{:g}", values[i]),
+                    std::string(columns[i].unit), std::string(columns[i].meaning)});
+  }
+  document["feature_version"] = kFeatureVersion;
+  document["features"] = std::move(features);
+  text += "\n" + format_table({"<feature", "value", "<unit", "<meaning"}, rows);
+}
+
+int show_log(const Source& source, Compiler& compiler, json& document, std::string& text) {
+  const Compiled compiled = compiler.compile({&source, 1}).at(0);
+  const auto* failure = std::get_if<Failure>(&compiled);
+  const std::string& log = failure ? failure->text : std::get<Binary>(compiled).log;
+  const Resources& resources = failure ? failure->resources : std::get<Binary>(compiled).resources;
+  document["compiler"] = compiler.identity();
+  document["failure"] = failure ? json(std::string(name_of(failure->kind))) : json(nullptr);
+  document["log"] = log;
+  document["resources"] = json_of(resources);
+  text += fmt::format("// compiler: {}\n// result: {}\n// compile time: {:.3f} s\n", compiler.identity(),
+                      failure ? name_of(failure->kind) : "ok", resources.compile_s);
+  const auto add = [&](const char* name, const std::optional<int>& value) {
+    if (value) text += fmt::format("// {}: {}\n", name, *value);
+  };
+  add("registers per thread", resources.registers);
+  add("spilled bytes per thread", resources.spill_bytes);
+  add("shared bytes per block", resources.shared_bytes);
+  add("stack bytes", resources.stack_bytes);
+  text += log.empty() ? "\nthe compiler said nothing\n" : "\n" + log + (log.ends_with('\n') ? "" : "\n");
+  return failure ? 1 : 0;
+}
+
+}  // namespace lehr

@@ -1,0 +1,21 @@
+// The four forms in which `lehr show` prints a kernel: each adds its part to a JSON document and to a text.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "base/limits.h"
+#include "codegen/source.h"
+#include "ir/kernel.h"
+#include "measure/compiler.h"
+
+namespace lehr {
+
+void show_ast(const ir::Kernel& kernel, nlohmann::json& document, std::string& text);
+void show_source(const Source& source, nlohmann::json& document, std::string& text);
+void show_features(const ir::Kernel& kernel, const Limits& limits, nlohmann::json& document,
+                   std::string& text);
+/// Compiles. Returns the exit code: 0, or 1 when the compiler refuses it (its log is printed all the same).
+int show_log(const Source& source, Compiler& compiler, nlohmann::json& document, std::string& text);
+
+}  // namespace lehr
