@@ -10,7 +10,7 @@ namespace lehr {
 namespace {
 
 constexpr std::array<std::string_view, kRoles> kRoleNames = {"in0",     "in1",     "out",
-                                                             "staged0", "staged1", "register"};
+                                                             "staged0", "staged1", "private"};
 
 struct RoleFacts {
   double touched = 0;    // elements, as executed
@@ -65,11 +65,8 @@ void add_buffer_columns(const FeatureContext& context, Columns& columns) {
     const std::string_view name = kRoleNames[r];
     columns.add(name, "_touches", "log2(count)", "elements touched by all executions",
                 log_scale(facts.touched));
-    columns.add(name, "_bytes", "log2(byte)", "size of the role's buffers", log_scale(facts.available));
     columns.add(name, "_reuse", "log2(ratio)", "bytes moved per byte of the buffers",
                 log_ratio(facts.moved, facts.available));
-    columns.add(name, "_flops_per_touch", "log2(flop)", "flops per element touched",
-                log_scale(share_of(view.analysis.flops, facts.touched)));
     columns.add(name, "_lanes", "log2(count)", "elements per execution of the access that moves most",
                 log_scale(facts.lanes));
     columns.add(name, "_inner_stride", "log2(element)", "its stride along its innermost loop",

@@ -10,14 +10,15 @@
 namespace lehr {
 
 /// Sign-preserving log2(1 + |x|): extents, counts and bytes span ten orders of magnitude (AutoTVM's
-/// transform).
+/// transform). In float, whose log2 takes half the time: a row has more than a hundred of them.
 inline double log_scale(double x) {
-  return x >= 0 ? std::log2(1.0 + x) : -std::log2(1.0 - x);
+  const float log = std::log2(static_cast<float>(1.0 + std::fabs(x)));
+  return x >= 0 ? log : -log;
 }
 /// log2(a / b) within [-30, 30]; 0 where either is not positive.
 inline double log_ratio(double a, double b) {
   if (!(a > 0) || !(b > 0)) return 0;
-  return std::fmax(-30.0, std::fmin(30.0, std::log2(a / b)));
+  return std::fmax(-30.0, std::fmin(30.0, std::log2(static_cast<float>(a / b))));
 }
 /// a / b, or 0 where b is not positive.
 inline double share_of(double a, double b) {

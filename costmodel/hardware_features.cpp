@@ -88,7 +88,7 @@ WarpFacts warp_facts(const FeatureContext& context) {
       (access.writes ? facts.store_ratio : facts.load_ratio) += weight * ratio;
       (access.writes ? stored : loaded) += weight;
       facts.worst_ratio = std::max(facts.worst_ratio, ratio);
-      facts.sector_bytes += sectors * kSectorBytes * access.executions / 32;
+      facts.sector_bytes += sectors * kSectorBytes * view.issued(access) / 32;
       continue;
     }
     const int words = static_cast<int>(std::clamp(bytes / 4, 1.0, 4.0));
@@ -100,7 +100,7 @@ WarpFacts warp_facts(const FeatureContext& context) {
     (access.writes ? facts.write_conflict : facts.read_conflict) += weight * degree;
     (access.writes ? written : read) += weight;
     facts.worst_conflict = std::max(facts.worst_conflict, degree);
-    facts.shared_cycles += access.executions / 32 * std::max(1.0, bytes / 4) * degree;
+    facts.shared_cycles += view.issued(access) / 32 * std::max(1.0, bytes / 4) * degree;
   }
   facts.load_ratio = share_of(facts.load_ratio, loaded);
   facts.store_ratio = share_of(facts.store_ratio, stored);

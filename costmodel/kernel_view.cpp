@@ -149,6 +149,17 @@ KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits&
   if (buffer_at(1) < buffer_at(0)) std::swap(operands[0], operands[1]);
 }
 
+double KernelView::issued(const ir::Access& access) const {
+  double executions = access.executions;
+  std::size_t i = access.strides.size();
+  for (int l = access.loop; l >= 0 && i > 0; l = analysis.loops[static_cast<std::size_t>(l)].parent) {
+    const ir::LoopInfo& loop = analysis.loops[static_cast<std::size_t>(l)];
+    if (loop.kind != ir::LoopKind::kUnrolled) break;
+    if (access.strides[--i] == 0) executions /= std::max(1.0, static_cast<double>(loop.extent));
+  }
+  return executions;
+}
+
 void KernelView::chain_of(int loop, std::vector<int>& chain) const {
   chain.clear();
   for (int l = loop; l >= 0; l = analysis.loops[static_cast<std::size_t>(l)].parent) chain.push_back(l);

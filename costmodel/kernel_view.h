@@ -63,6 +63,9 @@ struct KernelView {
   double moved_bytes(const ir::Access& access) const {
     return access.executions * access.lanes * element_bytes(access);
   }
+  /// Executions after unrolling: a compiler keeps what does not move over the innermost unrolled loops in a
+  /// register.
+  double issued(const ir::Access& access) const;
   /// Enclosing loops from the outermost in, into `chain`.
   void chain_of(int loop, std::vector<int>& chain) const;
 };

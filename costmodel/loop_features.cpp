@@ -46,10 +46,11 @@ void add_kernel_columns(const FeatureContext& context, Columns& columns) {
               log_scale(a.registers.read_bytes + a.registers.written_bytes));
   double loads = 0;
   for (const ir::Access& access : a.accesses) {
-    if (view.buffer_of(access).scope != ir::Scope::kRegister) loads += access.executions;
+    if (view.buffer_of(access).scope != ir::Scope::kRegister) loads += view.issued(access);
   }
-  columns.add("memory_instructions", "log2(count)", "executed accesses outside registers", log_scale(loads));
-  columns.add("flops_per_memory_instruction", "log2(flop)", "flops per executed access outside registers",
+  columns.add("memory_instructions", "log2(count)",
+              "accesses outside registers that are issued, after unrolling", log_scale(loads));
+  columns.add("flops_per_memory_instruction", "log2(flop)", "flops per access issued outside registers",
               log_scale(share_of(a.flops, loads)));
   columns.add("arithmetic_lanes", "lanes", "mean vector width of the executed arithmetic instructions",
               share_of(text.arithmetic_lanes, text.arithmetic));
@@ -59,16 +60,12 @@ void add_kernel_columns(const FeatureContext& context, Columns& columns) {
               std::min(1.0, share_of(text.intrinsic_flops, a.flops)));
   columns.add("divisions_per_flop", "log2(1+1024x)", "executed integer divisions and remainders per flop",
               log_scale(1024 * share_of(text.divisions, std::max(1.0, a.flops))));
-  columns.add("ifs_per_flop", "log2(1+1024x)", "executed branches per flop",
-              log_scale(1024 * share_of(text.ifs, std::max(1.0, a.flops))));
   columns.add("code_statements", "log2(count)", "statements with unrolled loops expanded: code size",
               log_scale(text.statements));
   columns.add("guarded_share", "share", "moved bytes that are under a condition or an active count",
               guarded_share(view));
   columns.add("prefetches", "log2(count)", "executed prefetches", log_scale(text.prefetches));
   columns.add("loops", "count", "loops in the text", static_cast<double>(a.loops.size()));
-  columns.add("accesses", "log2(count)", "accesses in the text",
-              log_scale(static_cast<double>(a.accesses.size())));
 }
 
 void add_loop_columns(const FeatureContext& context, Columns& columns) {
@@ -98,8 +95,6 @@ void add_loop_columns(const FeatureContext& context, Columns& columns) {
     columns.add(name, "_unrolled", "0/1", "it is unrolled", loop.kind == ir::LoopKind::kUnrolled ? 1 : 0);
     columns.add(name, "_flops", "log2(flop)", "flops of one of its iterations",
                 log_scale(share_of(loop.flops, loop.iterations)));
-    columns.add(name, "_topdown", "log2(count)",
-                "executions of its body: product of the extents from the root", log_scale(loop.iterations));
     columns.add(name, "_working_set", "log2(byte)",
                 "global and scratch bytes touched by one full execution of it",
                 log_scale(present ? context.core.working_set(slots[i]) : 0));

@@ -1,4 +1,4 @@
-// Working sets and traffic from strides and extents; the rule is in memory_model.h.
+// Working sets and traffic from the analysis's footprints; the rule is in memory_model.h.
 #include "costmodel/memory_model.h"
 
 #include <algorithm>
@@ -10,46 +10,36 @@
 namespace lehr {
 namespace {
 
-constexpr int kInner = 1 << 20;  ///< level of items that count as innermost
-constexpr int kOuter = -1;       ///< level of concurrent items outside the piece that is looked at
-
 /// Bytes of one unit of transfer: a cache line of common CPUs, a sector of NVIDIA's L1 and L2.
 double line_bytes(bool cuda) {
   return cuda ? 32 : 64;
 }
 
-/// Distinct bytes touched by the items of level >= `from`, which are sorted by |stride|. Overlapping and
-/// adjacent runs merge; runs with gaps between them are charged for whole lines. Never above `most`.
-template <typename Items>
-double distinct_bytes(const Items& items, int from, double lanes, double element, double line, double most) {
-  double count = lanes;
-  double span = lanes;
-  double run = 0;  // length of a contiguous run once a gap was met
-  double gap = 0;
-  for (const auto& item : items) {
-    if (item.level < from || item.stride == 0 || item.extent <= 1) continue;
-    const double s = static_cast<double>(std::abs(item.stride));
-    const double e = static_cast<double>(item.extent);
-    const double grown = span + s * (e - 1);
-    if (s <= span) {
-      count = std::min(count * e, grown * (count / span));
-    } else {
-      if (run == 0) {
-        run = span;
-        gap = s;
-      }
-      count *= e;
-    }
-    span = grown;
-  }
-  double bytes = count * element;
-  if (run > 0) {
-    const double useful = run * element;
-    const double fetched = std::min(gap * element, std::ceil(useful / line) * line);
-    bytes *= std::max(1.0, fetched / useful);
-  }
-  return std::min(bytes, std::max(most, element));
+/// By what the `i`-th loop from the outside multiplies the distinct elements: between 1 and its extent.
+double growth_at(const ir::Access& access, std::size_t i, double extent) {
+  if (i >= access.footprint.size()) return stride_at(access, i) != 0 ? std::max(1.0, extent) : 1;
+  const double inner = i + 1 < access.footprint.size() ? access.footprint[i + 1] : access.lanes;
+  return std::clamp(share_of(access.footprint[i], inner), 1.0, std::max(1.0, extent));
 }
+
+/// Distinct elements of a growing set of loops, as bytes of whole lines where there are gaps between them.
+struct Reach {
+  double elements;
+  double gap = 0;  // smallest step beyond one execution's elements; 0: the elements follow each other
+
+  void add(double growth, std::int64_t stride) {
+    elements *= growth;
+    if (stride == 0 || growth <= 1) return;
+    const double step = std::abs(static_cast<double>(stride));
+    gap = gap == 0 ? step : std::min(gap, step);
+  }
+  double bytes(double lanes, double element, double line, double most) const {
+    const double useful = lanes * element;
+    double waste = 1;
+    if (gap > lanes) waste = std::max(1.0, std::min(gap * element, std::ceil(useful / line) * line) / useful);
+    return std::min(elements * element * waste, std::max(most, element));
+  }
+};
 
 }  // namespace
 
@@ -63,7 +53,6 @@ MemoryModel::MemoryModel(const KernelView& view, Sharing sharing) : view_(view),
   accesses_.reserve(a.accesses.size());
   levels_.reserve(a.accesses.size() * 8);
   sizes_.reserve(a.accesses.size() * 9);
-  items_.reserve(32);
   chain_.reserve(32);
   if (sharing == Sharing::kShared) {
     // Blocks start in the order x, y, z; a wave is the first so many of them.
@@ -115,36 +104,37 @@ void MemoryModel::add_access(const ir::Access& access) {
       static_cast<std::size_t>(access.buffer), access.writes, 1, 0, levels_.size(), 0, sizes_.size()};
 
   view_.chain_of(access.loop, chain_);
-  items_.clear();
+  // First what runs together: threads, and the concurrent loops' share of one wave.
+  Reach reach{static_cast<double>(access.lanes)};
+  Reach everything = reach;
   for (std::size_t i = chain_.size(); i-- > 0;) {
     const ir::LoopInfo& loop = a.loops[static_cast<std::size_t>(chain_[i])];
     const std::int64_t stride = stride_at(access, i);
-    if (is_sequential(loop.kind)) {
-      items_.push_back({stride, loop.extent, static_cast<int>(i)});
-    } else if (is_thread(loop.kind)) {
-      items_.push_back({stride, loop.extent, kInner});
-    } else {
-      const std::int64_t part = together(loop.kind, loop.extent);
-      const std::int64_t rounds = (loop.extent + part - 1) / part;
-      items_.push_back({stride, part, kInner});
-      items_.push_back({stride * part, rounds, kOuter});
-      f.multiplier *= static_cast<double>(std::max<std::int64_t>(1, rounds));
-    }
+    const double extent = static_cast<double>(loop.extent);
+    const double growth = growth_at(access, i, extent);
+    everything.add(growth, stride);
+    if (is_thread(loop.kind)) reach.add(growth, stride);
+    if (!is_concurrent(loop.kind)) continue;
+    const auto part = static_cast<double>(together(loop.kind, loop.extent));
+    reach.add(extent > 1 ? 1 + (growth - 1) * (part - 1) / (extent - 1) : 1, stride);
+    f.multiplier *= std::max(1.0, std::ceil(extent / part));
   }
-  std::sort(items_.begin(), items_.end(),
-            [](const Item& x, const Item& y) { return std::abs(x.stride) < std::abs(y.stride); });
-
-  const auto bytes_from = [&](int level) {
-    return distinct_bytes(items_, level, access.lanes, element, line, most);
-  };
-  f.everything = bytes_from(kOuter);
-  for (std::size_t i = 0; i < chain_.size(); ++i) {
-    if (!is_sequential(a.loops[static_cast<std::size_t>(chain_[i])].kind)) continue;
-    levels_.push_back(chain_[i]);
-    sizes_.push_back(bytes_from(static_cast<int>(i)));
-    ++f.levels;
+  // Then the sequential loops around it, from the inside out.
+  const auto bytes = [&](const Reach& e) { return e.bytes(access.lanes, element, line, most); };
+  f.everything = bytes(everything);
+  for (const int l : chain_) {
+    if (is_sequential(a.loops[static_cast<std::size_t>(l)].kind)) levels_.push_back(l);
   }
-  sizes_.push_back(bytes_from(kInner));
+  f.levels = levels_.size() - f.first_level;
+  sizes_.resize(f.first_size + f.levels + 1);
+  std::size_t place = sizes_.size();
+  sizes_[--place] = bytes(reach);
+  for (std::size_t i = chain_.size(); i-- > 0;) {
+    const ir::LoopInfo& loop = a.loops[static_cast<std::size_t>(chain_[i])];
+    if (!is_sequential(loop.kind)) continue;
+    reach.add(growth_at(access, i, static_cast<double>(loop.extent)), stride_at(access, i));
+    sizes_[--place] = bytes(reach);
+  }
   accesses_.push_back(f);
 }
 

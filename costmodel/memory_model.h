@@ -1,4 +1,4 @@
-// Working sets and traffic of a kernel for caches of any size, from strides and extents. Internal to
+// Working sets and traffic of a kernel for caches of any size. Internal to
 // costmodel/.
 //
 // Order in time. On the CPU it is the order of the loops. On CUDA the threads of a block run together, so
@@ -50,11 +50,6 @@ class MemoryModel {
   double top_bytes(std::size_t buffer) const { return top_of_buffer_[buffer]; }
 
  private:
-  struct Item {
-    std::int64_t stride;
-    std::int64_t extent;
-    int level;  ///< position among the sequential loops, kInner, or kOuter
-  };
   struct Footprints {
     std::size_t buffer;
     bool writes;
@@ -79,8 +74,7 @@ class MemoryModel {
   std::vector<double> iteration_;  ///< per loop: working set of one iteration
   std::vector<double> top_of_buffer_;
   double top_ = 0;
-  std::vector<Item> items_;  ///< of the access being added; kept to avoid allocations
-  std::vector<int> chain_;
+  std::vector<int> chain_;  ///< of the access being added; kept to avoid allocations
 };
 
 }  // namespace lehr

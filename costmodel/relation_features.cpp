@@ -14,14 +14,11 @@
 namespace lehr {
 namespace {
 
-constexpr std::array<double, 5> kThresholds = {8, 64, 512, 4096, 65536};
-constexpr std::array<std::array<std::string_view, 5>, 3> kNames = {{
-    {"_reuse_at_count_2^3", "_reuse_at_count_2^6", "_reuse_at_count_2^9", "_reuse_at_count_2^12",
-     "_reuse_at_count_2^16"},
-    {"_count_at_reuse_2^3", "_count_at_reuse_2^6", "_count_at_reuse_2^9", "_count_at_reuse_2^12",
-     "_count_at_reuse_2^16"},
-    {"_topdown_at_count_2^3", "_topdown_at_count_2^6", "_topdown_at_count_2^9", "_topdown_at_count_2^12",
-     "_topdown_at_count_2^16"},
+constexpr std::array<double, 4> kThresholds = {8, 64, 512, 8192};
+constexpr std::array<std::array<std::string_view, 4>, 3> kNames = {{
+    {"_reuse_at_count_2^3", "_reuse_at_count_2^6", "_reuse_at_count_2^9", "_reuse_at_count_2^13"},
+    {"_count_at_reuse_2^3", "_count_at_reuse_2^6", "_count_at_reuse_2^9", "_count_at_reuse_2^13"},
+    {"_topdown_at_count_2^3", "_topdown_at_count_2^6", "_topdown_at_count_2^9", "_topdown_at_count_2^13"},
 }};
 constexpr std::array<std::string_view, 3> kMeanings = {
     "largest reuse of an operand over its loops whose touch count is below the threshold",

@@ -96,7 +96,7 @@ std::vector<double> RooflineModel::predict(const FeatureMatrix& rows) const {
 }
 
 double RooflineModel::time_us(std::span<const float> row) const {
-  return 1e6 * (cuda_ ? cuda_seconds(row) : cpu_seconds(row));
+  return std::max(1e-6, 1e6 * (cuda_ ? cuda_seconds(row) : cpu_seconds(row)));
 }
 
 double RooflineModel::cpu_seconds(std::span<const float> row) const {

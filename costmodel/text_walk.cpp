@@ -60,7 +60,6 @@ class Walker {
     if (store.active) expression(*store.active);
   }
   void statement(const ir::If& branch) {
-    facts_.ifs += executions_;
     expression(branch.condition);
     block(branch.then);
     block(branch.otherwise);

@@ -20,7 +20,6 @@ struct TextFacts {
   double async_bytes = 0;       ///< bytes written by "cp_async..." intrinsics
   double async_waits = 0;       ///< cp_async_wait statements in the text
   double pipeline_depth = 0;    ///< 1 + the largest argument of cp_async_wait; 0 without one
-  double ifs = 0;               ///< executed If statements
   /// Per buffer: the bank conflict degree of the worst swizzled (XOR) index into it; 0 where no index has an
   /// XOR, so that the strides of the analysis tell.
   std::vector<double> swizzled_conflicts;

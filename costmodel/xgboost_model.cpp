@@ -50,15 +50,20 @@ double minus_rmse(const std::vector<double>& predicted, const std::vector<double
 }
 
 BoosterParameters parameters_of(const XgboostOptions& options, std::size_t rows) {
-  return {{"objective", options.objective == Objective::kRankPairwise ? "rank:pairwise" : "reg:squarederror"},
-          {"tree_method", rows <= kMostRowsForExact ? "exact" : "hist"},
-          {"max_depth", std::to_string(options.max_depth)},
-          {"eta", fmt::format("{}", options.eta)},
-          {"min_child_weight", fmt::format("{}", options.min_child_weight)},
-          {"nthread", std::to_string(options.threads)},
-          {"seed", std::to_string(options.seed % 0x7fffffff)},
-          {"disable_default_eval_metric", "1"},
-          {"verbosity", "0"}};
+  BoosterParameters parameters = {
+      {"objective", options.objective == Objective::kRankPairwise ? "rank:pairwise" : "reg:squarederror"},
+      {"tree_method", rows <= kMostRowsForExact ? "exact" : "hist"},
+      {"max_depth", std::to_string(options.max_depth)},
+      {"eta", fmt::format("{}", options.eta)},
+      {"min_child_weight", fmt::format("{}", options.min_child_weight)},
+      {"nthread", std::to_string(options.threads)},
+      {"seed", std::to_string(options.seed % 0x7fffffff)},
+      {"disable_default_eval_metric", "1"},
+      {"verbosity", "0"}};
+  if (options.objective == Objective::kRankPairwise) {
+    parameters.emplace_back("num_pairsample", std::to_string(options.pairs_per_row));
+  }
+  return parameters;
 }
 
 std::string_view kind_of(Objective objective) {

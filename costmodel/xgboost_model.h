@@ -20,6 +20,9 @@ struct XgboostOptions {
   int max_depth = 6;
   double eta = 0.3;
   double min_child_weight = 1;
+  /// Ranking: pairs that each row is drawn into per round. XGBoost's default of 1 learns much less from few
+  /// rows (planted ranking, 300 rows: Spearman 0.66 with 1, 0.85 with 4).
+  int pairs_per_row = 4;
   BoostingPlan boosting;
   double held_out_share = 0.2;
   /// Train once more on all rows, for as many rounds as the held-out rows found best.

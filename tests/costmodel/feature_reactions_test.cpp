@@ -1,0 +1,218 @@
+// Planted changes of a kernel move the columns that should see them, in the right direction or to an exact
+// value.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/costmodel/kernels.h"
+
+namespace lehr {
+namespace {
+
+using namespace lehr::ir;  // NOLINT
+using test::CpuGemm;
+using test::CudaGemm;
+using test::feature;
+
+double unlog(double x) {
+  return std::exp2(x) - 1;
+}
+
+TEST(CpuFeatures, FlopsAndUniqueBytesOfAGemmAreExact) {
+  const auto row = featurize(test::cpu_gemm({}), test::cpu_test_limits());
+  EXPECT_NEAR(unlog(feature(row, "flops")), 2.0 * 512 * 512 * 512, 1e3);
+  EXPECT_NEAR(unlog(feature(row, "unique_bytes")), 3.0 * 512 * 512 * 4, 10);
+  EXPECT_EQ(feature(row, "arithmetic_lanes"), 16);
+}
+
+TEST(CpuFeatures, LargerRegisterTilesNeedFewerMemoryInstructionsPerFlop) {
+  const Limits limits = test::cpu_test_limits();
+  CpuGemm small, large;
+  small.mr = 2, small.nv = 1;
+  large.mr = 8, large.nv = 2;
+  EXPECT_GT(feature(test::cpu_gemm(large), limits, "flops_per_memory_instruction"),
+            feature(test::cpu_gemm(small), limits, "flops_per_memory_instruction") + 0.5);
+  EXPECT_GT(feature(test::cpu_gemm(large), limits, "register_pressure"),
+            feature(test::cpu_gemm(small), limits, "register_pressure"));
+}
+
+TEST(CpuFeatures, RegisterPressureIsVectorRegistersWantedOverAvailable) {
+  CpuGemm s;
+  s.mr = 16, s.nv = 4;
+  EXPECT_FLOAT_EQ(feature(test::cpu_gemm(s), test::cpu_test_limits(), "register_pressure"), 64.0f / 32.0f);
+}
+
+TEST(CpuFeatures, ACacheTileThatFitsLowersTheTrafficFromBeyondThatCache) {
+  const Limits limits = test::cpu_test_limits();
+  CpuGemm fits, overflows;  // 2048^3: nothing fits into L2 as a whole
+  fits.m = fits.n = fits.k = overflows.m = overflows.n = overflows.k = 2048;
+  fits.mb = 128, fits.nb = 256, fits.kb = 256;
+  overflows.mb = 128, overflows.nb = 2048, overflows.kb = 2048;
+  EXPECT_LT(feature(test::cpu_gemm(fits), limits, "l2_traffic") + 1,
+            feature(test::cpu_gemm(overflows), limits, "l2_traffic"));
+}
+
+TEST(CpuFeatures, AWorkingSetInsideTheLastLevelIsFetchedOnce) {
+  // 3 MB in a 32 MB cache: every byte comes once, C also goes back once.
+  const auto row = featurize(test::cpu_gemm({}), test::cpu_test_limits());
+  EXPECT_NEAR(unlog(feature(row, "llc_traffic")), 4.0 * 512 * 512 * 4, 4096);
+  EXPECT_EQ(feature(row, "llc_overflow"), 0);
+}
+
+TEST(CpuFeatures, TrafficFallsAsTheCacheGrows) {
+  double last = 1e30;
+  for (const std::int64_t kilobytes : {8, 32, 128, 512, 4096}) {
+    Limits limits = test::cpu_test_limits();
+    limits.l1_bytes = kilobytes << 10;
+    const double traffic = feature(test::cpu_gemm({}), limits, "l1_traffic");
+    EXPECT_LE(traffic, last) << kilobytes;
+    last = traffic;
+  }
+}
+
+TEST(CpuFeatures, UnevenTasksLeaveCoresIdle) {
+  CpuGemm even, uneven;  // 8 and 5 tasks on 4 cores
+  even.mb = 64;
+  uneven.m = 320, uneven.mb = 64;
+  EXPECT_EQ(feature(test::cpu_gemm(even), test::cpu_test_limits(), "wave_efficiency"), 1);
+  EXPECT_FLOAT_EQ(feature(test::cpu_gemm(uneven), test::cpu_test_limits(), "wave_efficiency"), 5.0f / 8.0f);
+}
+
+TEST(CpuFeatures, AStridedReadShowsItsStrideAndItsWastedLines) {
+  const auto reader = [](bool by_rows) {
+    KernelBuilder b;
+    const BufferId in = b.param("in", DType::kF32, 4096 * 4096, Direction::kIn);
+    const BufferId out = b.param("out", DType::kF32, 4096 * 4096, Direction::kOut);
+    const VarId i = b.var("i"), j = b.var("j");
+    Expr index = by_rows ? var(i) * 4096 + var(j) : var(j) * 4096 + var(i);
+    Stmt copy = Store{out, var(i) * 4096 + var(j), load(in, std::move(index)), 1, {}};
+    b.kernel.body = block(
+        loop(i, 4096, LoopKind::kSerial, block(loop(j, 4096, LoopKind::kSerial, block(std::move(copy))))));
+    return featurize(b.kernel, test::cpu_test_limits());
+  };
+  EXPECT_FLOAT_EQ(feature(reader(true), "in0_inner_stride"), 1);
+  EXPECT_FLOAT_EQ(feature(reader(false), "in0_inner_stride"), std::log2(4097.0f));
+  // 4096 lines of 64 bytes do not fit into 48 KB: each of them is fetched again for every column.
+  EXPECT_NEAR(feature(reader(false), "in0_l1_reloads"), 4, 0.01);
+  EXPECT_NEAR(feature(reader(true), "in0_l1_reloads"), 0, 0.01);
+}
+
+TEST(CudaFeatures, CoalescedLoadsNeedTheFewestSectorsAndStridedOnesEight) {
+  const Limits limits = cuda_limits("sm_80");
+  EXPECT_EQ(feature(test::cuda_copy(1), limits, "load_sectors"), 0);
+  EXPECT_EQ(feature(test::cuda_copy(8), limits, "load_sectors"), 3);
+  EXPECT_EQ(feature(test::cuda_copy(64), limits, "load_sectors"), 3);
+  EXPECT_EQ(feature(test::cuda_copy(4, 4), limits, "load_sectors"), 0);
+  EXPECT_EQ(feature(test::cuda_copy(2), limits, "load_sectors"), 1);
+  EXPECT_EQ(feature(test::cuda_copy(2), limits, "store_sectors"), 0);
+}
+
+TEST(CudaFeatures, BankConflictsFollowTheStrideOfThreadX) {
+  const Limits limits = cuda_limits("sm_80");
+  EXPECT_EQ(feature(test::shared_stride(1, false), limits, "read_conflicts"), 0);
+  EXPECT_EQ(feature(test::shared_stride(2, false), limits, "read_conflicts"), 1);
+  EXPECT_EQ(feature(test::shared_stride(32, false), limits, "read_conflicts"), 5);
+  EXPECT_EQ(feature(test::shared_stride(33, false), limits, "write_conflicts"), 0);
+}
+
+TEST(CudaFeatures, ASwizzledIndexIsSeenAsFreeOfConflicts) {
+  // Its stride from thread 0 to thread 1 says nothing: the XOR is evaluated for the whole warp.
+  EXPECT_EQ(feature(test::shared_stride(32, true), cuda_limits("sm_80"), "worst_conflicts"), 0);
+}
+
+TEST(CudaFeatures, OccupancyIsLimitedByTheScarcestResource) {
+  // 256 threads, 16 accumulators + 8 fragments + 32 = 56 registers, 8 KB shared on sm_80.
+  const auto row = featurize(test::cuda_gemm({}), cuda_limits("sm_80"));
+  EXPECT_NEAR(unlog(feature(row, "blocks_by_threads")), 8, 1e-4);
+  EXPECT_NEAR(unlog(feature(row, "blocks_by_registers")), 65536 / (56 * 256), 1e-4);
+  EXPECT_NEAR(unlog(feature(row, "blocks_by_shared")), 164 / 9, 1e-4);
+  EXPECT_EQ(feature(row, "blocks_per_core"), 4);
+  EXPECT_FLOAT_EQ(feature(row, "occupancy"), 4 * 8 / 64.0f);
+}
+
+TEST(CudaFeatures, MoreSharedMemoryLowersTheBlocksPerCore) {
+  CudaGemm deep;
+  deep.bk = 128;
+  EXPECT_LT(feature(test::cuda_gemm(deep), cuda_limits("sm_80"), "blocks_per_core"),
+            feature(test::cuda_gemm({}), cuda_limits("sm_80"), "blocks_per_core"));
+}
+
+TEST(CudaFeatures, TheTailOfTheLastWaveIsCounted) {
+  CudaGemm s;  // 16 x 16 blocks of 64 x 64, 4 per SM: 256 / 432 of a wave
+  const auto row = featurize(test::cuda_gemm(s), cuda_limits("sm_80"));
+  EXPECT_NEAR(feature(row, "waves"), std::log2(256.0 / 432), 1e-4);
+  EXPECT_NEAR(feature(row, "wave_efficiency"), 256.0 / 432, 1e-4);
+}
+
+TEST(CudaFeatures, LargerBlockTilesReadLessFromTheL2) {
+  const Limits limits = cuda_limits("sm_80");
+  CudaGemm small, large;
+  small.bm = small.bn = 32;
+  large.bm = large.bn = 128, large.tm = large.tn = 8;
+  const double difference = feature(test::cuda_gemm(small), limits, "l1_traffic") -
+                            feature(test::cuda_gemm(large), limits, "l1_traffic");
+  EXPECT_NEAR(difference, 2, 0.3);  // 4 times larger tiles: a quarter of the bytes, but for C
+  EXPECT_GT(feature(test::cuda_gemm(large), limits, "l1_intensity"),
+            feature(test::cuda_gemm(small), limits, "l1_intensity"));
+}
+
+TEST(CudaFeatures, BarriersAndStagingAreCounted) {
+  const auto row = featurize(test::cuda_gemm({}), cuda_limits("sm_80"));
+  EXPECT_NEAR(unlog(feature(row, "barriers")), 2 * 1024 / 16, 1e-3);
+  EXPECT_NEAR(unlog(feature(row, "shared_bytes")), 2 * 64 * 16 * 4, 1e-2);
+  EXPECT_EQ(feature(row, "async_share"), 0);
+  EXPECT_GT(feature(row, "divisions_per_flop"), 0);
+}
+
+TEST(CudaFeatures, AsynchronousCopiesAndTheirDepthAreSeen) {
+  KernelBuilder b;
+  b.kernel.target = Target::kCuda;
+  const BufferId in = b.param("in", DType::kF32, 128, Direction::kIn);
+  const BufferId s = b.buffer("s", DType::kF32, Scope::kShared, 128);
+  const VarId tx = b.var("tx");
+  b.kernel.body = block(
+      loop(tx, 32, LoopKind::kThreadX,
+           block(Alloc{s},
+                 Intrinsic{"cp_async_16", {{s, var(tx) * 4, 4, true}, {in, var(tx) * 4, 4, false}}, {}, 0},
+                 Intrinsic{"cp_async_commit", {}, {}, 0}, Intrinsic{"cp_async_wait", {}, {integer(2)}, 0},
+                 Barrier{})));
+  const auto row = featurize(b.kernel, cuda_limits("sm_80"));
+  EXPECT_EQ(feature(row, "async_share"), 1);
+  EXPECT_EQ(feature(row, "pipeline_depth"), 3);
+  EXPECT_EQ(feature(row, "load_sectors"), 0);
+}
+
+TEST(CudaFeatures, StagingLanesReachTheirColumn) {
+  CudaGemm wide;
+  wide.vector = 4;
+  EXPECT_FLOAT_EQ(feature(test::cuda_gemm(wide), cuda_limits("sm_80"), "in0_lanes"), std::log2(5.0f));
+  EXPECT_FLOAT_EQ(feature(test::cuda_gemm({}), cuda_limits("sm_80"), "in0_lanes"), 1);
+}
+
+TEST(LoopFeatures, SlotsRunFromTheInsideOut) {
+  const auto row = featurize(test::cpu_gemm({}), test::cpu_test_limits());
+  // v, u, k, j, i, kt, jt
+  EXPECT_FLOAT_EQ(feature(row, "serial0_extent"), std::log2(1.0f + 2));
+  EXPECT_FLOAT_EQ(feature(row, "serial1_extent"), std::log2(1.0f + 4));
+  EXPECT_FLOAT_EQ(feature(row, "serial2_extent"), std::log2(1.0f + 128));
+  EXPECT_FLOAT_EQ(feature(row, "serial3_extent"), std::log2(1.0f + 4));
+  EXPECT_FLOAT_EQ(feature(row, "serial4_extent"), std::log2(1.0f + 16));
+  EXPECT_EQ(feature(row, "serial7_extent"), 0);
+  EXPECT_EQ(feature(row, "serial1_unrolled"), 1);
+  EXPECT_EQ(feature(row, "serial2_unrolled"), 0);
+  EXPECT_NEAR(unlog(feature(row, "serial2_flops")), 2 * 4 * 32, 1e-3);
+}
+
+TEST(RelationFeatures, ReuseIsSeenAtTheTouchCountWhereItHappens) {
+  // B is read as 2 vectors of 16 per k and reused over 4 rows: reuse 4 while its count is still 32.
+  const auto row = featurize(test::cpu_gemm({}), test::cpu_test_limits());
+  EXPECT_FLOAT_EQ(feature(row, "operand1_reuse_at_count_2^6"), std::log2(1.0f + 4));
+  EXPECT_FLOAT_EQ(feature(row, "operand1_reuse_at_count_2^3"), 0);
+  CpuGemm tall;
+  tall.mr = 8;
+  const auto taller = featurize(test::cpu_gemm(tall), test::cpu_test_limits());
+  EXPECT_FLOAT_EQ(feature(taller, "operand1_reuse_at_count_2^6"), std::log2(1.0f + 8));
+}
+
+}  // namespace
+}  // namespace lehr

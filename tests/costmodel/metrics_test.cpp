@@ -1,0 +1,114 @@
+// Ranking metrics on cases small enough to be worked out by hand, and against brute force.
+#include "costmodel/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/rng.h"
+
+namespace lehr {
+namespace {
+
+using Values = std::vector<double>;
+
+TEST(PairwiseAccuracy, CountsPairsInTheRightOrder) {
+  EXPECT_EQ(pairwise_accuracy(Values{3, 2, 1}, Values{30, 20, 10}), 1);
+  EXPECT_EQ(pairwise_accuracy(Values{1, 2, 3}, Values{30, 20, 10}), 0);
+  EXPECT_DOUBLE_EQ(pairwise_accuracy(Values{3, 1, 2}, Values{30, 20, 10}), 2.0 / 3);
+}
+
+TEST(PairwiseAccuracy, IgnoresTiedTruthsAndHalvesTiedPredictions) {
+  EXPECT_EQ(count_pairs(Values{1, 2, 3}, Values{5, 5, 5}).pairs, 0);
+  EXPECT_EQ(pairwise_accuracy(Values{1, 2, 3}, Values{5, 5, 5}), 0.5);
+  EXPECT_EQ(pairwise_accuracy(Values{7, 7, 7}, Values{1, 2, 3}), 0.5);
+  EXPECT_DOUBLE_EQ(pairwise_accuracy(Values{2, 2, 1}, Values{3, 2, 1}), 2.5 / 3);
+  EXPECT_EQ(pairwise_accuracy(Values{}, Values{}), 0.5);
+}
+
+TEST(TopKRecall, IsTheShareOfTheBestAmongTheFirst) {
+  const Values truth{10, 9, 8, 7, 6};
+  EXPECT_EQ(top_k_recall(Values{5, 4, 3, 2, 1}, truth, 2), 1);
+  EXPECT_EQ(top_k_recall(Values{1, 2, 3, 4, 5}, truth, 2), 0);
+  EXPECT_EQ(top_k_recall(Values{5, 1, 4, 2, 3}, truth, 2), 0.5);
+  EXPECT_EQ(top_k_recall(Values{1, 2, 3, 4, 5}, truth, 99), 1);
+  EXPECT_EQ(top_k_recall(Values{}, Values{}, 3), 0);
+}
+
+TEST(TopKRecall, GivesAConstantPredictionWhatChanceGives) {
+  EXPECT_DOUBLE_EQ(top_k_recall(Values{1, 1, 1, 1}, Values{4, 3, 2, 1}, 1), 0.25);
+  EXPECT_DOUBLE_EQ(top_k_recall(Values{1, 1, 1, 1}, Values{4, 3, 2, 1}, 2), 0.5);
+}
+
+TEST(TopKRecall, AcceptsAnyOfTheTruthsThatTieAtTheBar) {
+  EXPECT_EQ(top_k_recall(Values{0, 0, 1}, Values{2, 3, 2}, 1), 0);
+  EXPECT_EQ(top_k_recall(Values{1, 0, 2}, Values{2, 3, 2}, 2), 1);
+}
+
+TEST(RegretAtK, IsTheLossAgainstTheBestOfAll) {
+  const Values truth{1.0, 0.8, 0.5};
+  EXPECT_DOUBLE_EQ(regret_at_k(Values{3, 2, 1}, truth, 1), 0);
+  EXPECT_DOUBLE_EQ(regret_at_k(Values{1, 3, 2}, truth, 1), 0.2);
+  EXPECT_DOUBLE_EQ(regret_at_k(Values{1, 3, 2}, truth, 3), 0);
+  EXPECT_EQ(regret_at_k(Values{}, Values{}, 1), 0);
+}
+
+TEST(RegretAtK, AveragesOverTiedPredictions) {
+  // One of three at random: mean of 0, 0.2 and 0.5.
+  EXPECT_NEAR(regret_at_k(Values{1, 1, 1}, Values{1.0, 0.8, 0.5}, 1), 0.7 / 3, 1e-12);
+  // Two of three at random: {1,.8} {1,.5} {.8,.5}.
+  EXPECT_NEAR(regret_at_k(Values{1, 1, 1}, Values{1.0, 0.8, 0.5}, 2), 0.2 / 3, 1e-12);
+}
+
+TEST(RegretAtK, NeverRisesWithK) {
+  Rng rng(7);
+  for (int round = 0; round < 50; ++round) {
+    Values predicted, truth;
+    for (int i = 0; i < 12; ++i) {
+      predicted.push_back(static_cast<double>(rng.below(5)));
+      truth.push_back(0.1 + rng.uniform());
+    }
+    double last = 1;
+    for (std::size_t k = 1; k <= 12; ++k) {
+      const double regret = regret_at_k(predicted, truth, k);
+      EXPECT_LE(regret, last + 1e-12);
+      last = regret;
+    }
+    EXPECT_NEAR(last, 0, 1e-12);
+  }
+}
+
+TEST(RankMetrics, TiesAgreeWithTheAverageOverAllOrders) {
+  // Breaks the ties of a prediction in all orders and averages what the metrics say without ties.
+  const Values predicted{2, 1, 2, 1, 2}, truth{0.3, 0.9, 0.6, 1.0, 0.1};
+  for (std::size_t k = 1; k <= 5; ++k) {
+    std::vector<int> order{0, 1, 2, 3, 4};
+    double recall = 0, regret = 0, pairs = 0;
+    int orders = 0;
+    do {
+      Values broken = predicted;
+      for (std::size_t i = 0; i < 5; ++i) broken[i] += 0.01 * order[i];
+      recall += top_k_recall(broken, truth, k);
+      regret += regret_at_k(broken, truth, k);
+      pairs += pairwise_accuracy(broken, truth);
+      ++orders;
+    } while (std::ranges::next_permutation(order).found);
+    EXPECT_NEAR(top_k_recall(predicted, truth, k), recall / orders, 1e-12) << k;
+    EXPECT_NEAR(regret_at_k(predicted, truth, k), regret / orders, 1e-12) << k;
+    EXPECT_NEAR(pairwise_accuracy(predicted, truth), pairs / orders, 1e-12);
+  }
+}
+
+TEST(Spearman, IsExactOnSmallCases) {
+  EXPECT_DOUBLE_EQ(spearman(Values{1, 2, 3, 4}, Values{10, 20, 30, 400}), 1);
+  EXPECT_DOUBLE_EQ(spearman(Values{4, 3, 2, 1}, Values{10, 20, 30, 400}), -1);
+  EXPECT_DOUBLE_EQ(spearman(Values{1, 3, 2, 4}, Values{1, 2, 3, 4}), 0.8);  // 1 - 6*2/(4*15)
+  EXPECT_EQ(spearman(Values{1, 1, 1}, Values{1, 2, 3}), 0);
+  // Mean ranks 0, 1.5, 1.5, 3 against 0..3: 4.5 / sqrt(4.5 * 5).
+  EXPECT_NEAR(spearman(Values{1, 2, 2, 3}, Values{1, 2, 3, 4}), std::sqrt(0.9), 1e-12);
+}
+
+}  // namespace
+}  // namespace lehr
