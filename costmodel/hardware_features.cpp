@@ -58,15 +58,12 @@ std::array<std::int64_t, 3> thread_strides(const KernelView& view, const ir::Acc
   return strides;
 }
 
-double sectors_of(std::int64_t (&address)[32], double access_bytes, double element) {
-  std::int64_t sector[32];
-  const double least = std::max<double>(0, -static_cast<double>(*std::min_element(address, address + 32)));
-  for (int t = 0; t < 32; ++t) {
-    sector[t] = static_cast<std::int64_t>((static_cast<double>(address[t]) + least) * element / kSectorBytes);
-  }
-  if (!std::is_sorted(sector, sector + 32)) std::sort(sector, sector + 32);
-  const auto distinct = static_cast<double>(std::unique(sector, sector + 32) - sector);
-  return distinct * std::max(1.0, access_bytes / kSectorBytes);
+double sectors_of(std::int64_t (&address)[32], double access_bytes, std::int64_t element) {
+  const std::int64_t least = *std::min_element(address, address + 32);
+  for (std::int64_t& a : address) a = (a - least) * element / kSectorBytes;
+  if (!std::is_sorted(address, address + 32)) std::sort(address, address + 32);
+  const auto distinct = static_cast<double>(std::unique(address, address + 32) - address);
+  return distinct * std::max(1.0, access_bytes / static_cast<double>(kSectorBytes));
 }
 
 WarpFacts warp_facts(const FeatureContext& context) {
@@ -83,12 +80,12 @@ WarpFacts warp_facts(const FeatureContext& context) {
     std::int64_t address[32];
     warp.of(thread_strides(view, access), address);
     if (scope == ir::Scope::kGlobal) {
-      const double sectors = sectors_of(address, bytes, element);
-      const double ratio = sectors / std::max(1.0, std::ceil(32 * bytes / kSectorBytes));
+      const double sectors = sectors_of(address, bytes, static_cast<std::int64_t>(element));
+      const double ratio = sectors / std::max(1.0, std::ceil(32 * bytes / static_cast<double>(kSectorBytes)));
       (access.writes ? facts.store_ratio : facts.load_ratio) += weight * ratio;
       (access.writes ? stored : loaded) += weight;
       facts.worst_ratio = std::max(facts.worst_ratio, ratio);
-      facts.sector_bytes += sectors * kSectorBytes * view.issued(access) / 32;
+      facts.sector_bytes += sectors * static_cast<double>(kSectorBytes) * view.issued(access) / 32;
       continue;
     }
     const int words = static_cast<int>(std::clamp(bytes / 4, 1.0, 4.0));
