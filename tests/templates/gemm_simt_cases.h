@@ -1,0 +1,63 @@
+// Workloads of gemm_simt's tests, and the answer in double precision.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "base/rng.h"
+#include "templates/workload.h"
+
+namespace lehr::testing {
+
+/// Layout number 0..7: bit 0 A, bit 1 B, bit 2 C stored by columns.
+inline Workload gemm_of(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch, int layouts) {
+  const auto layout = [&](int bit) { return (layouts >> bit & 1) != 0 ? Layout::kColumn : Layout::kRow; };
+  Workload workload;
+  workload.gemm.m = m;
+  workload.gemm.n = n;
+  workload.gemm.k = k;
+  workload.gemm.batch = batch;
+  workload.gemm.a.layout = layout(0);
+  workload.gemm.b.layout = layout(1);
+  workload.gemm.c.layout = layout(2);
+  return workload;
+}
+
+inline std::vector<float> random_values(std::int64_t count, Rng& rng) {
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(static_cast<float>(2 * rng.uniform() - 1));
+  return values;
+}
+
+inline std::int64_t element(const Operand& operand, std::int64_t rows, std::int64_t columns, std::int64_t row,
+                            std::int64_t column) {
+  return operand.layout == Layout::kRow ? row * columns + column : column * rows + row;
+}
+
+/// C as the workload lays it out.
+inline std::vector<double> expected_of(const Gemm& g, const std::vector<float>& a,
+                                       const std::vector<float>& b) {
+  std::vector<double> c(static_cast<std::size_t>(g.batch * g.m * g.n));
+  for (std::int64_t matrix = 0; matrix < g.batch; ++matrix) {
+    for (std::int64_t row = 0; row < g.m; ++row) {
+      for (std::int64_t column = 0; column < g.n; ++column) {
+        double sum = 0;
+        for (std::int64_t k = 0; k < g.k; ++k) {
+          sum += static_cast<double>(
+                     a[static_cast<std::size_t>(matrix * g.m * g.k + element(g.a, g.m, g.k, row, k))]) *
+                 b[static_cast<std::size_t>(matrix * g.k * g.n + element(g.b, g.k, g.n, k, column))];
+        }
+        c[static_cast<std::size_t>(matrix * g.m * g.n + element(g.c, g.m, g.n, row, column))] = sum;
+      }
+    }
+  }
+  return c;
+}
+
+/// Bound on the rounding of a sum of k products of values in [-1, 1]: k additions, each within 2^-24 of a sum
+/// of at most k.
+inline double tolerance_of(const Gemm& g) {
+  return 1e-7 * static_cast<double>(g.k + 8) * std::sqrt(static_cast<double>(g.k));
+}
+
+}  // namespace lehr::testing

@@ -1,0 +1,145 @@
+// gemm_simt's emitted CUDA text, run by the emulator: right for odd sizes and all layouts, and every barrier
+// is needed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "codegen/emit.h"
+#include "gemm_simt_cases.h"
+#include "templates/gemm_simt.h"
+#include "tests/emulator/program.h"
+
+namespace lehr {
+namespace {
+
+using lehr::testing::expected_of;
+using lehr::testing::gemm_of;
+using lehr::testing::random_values;
+using lehr::testing::tolerance_of;
+
+constexpr std::uint64_t kSeed = 7;
+/// Sampled schedules per workload, beside its default.
+constexpr int kSchedules = 4;
+
+const std::vector<Workload>& workloads() {
+  static const std::vector<Workload> all = [] {
+    std::vector<Workload> list = {gemm_of(1, 1, 1, 1, 0), gemm_of(1, 200, 64, 1, 0),
+                                  gemm_of(300, 1, 40, 1, 3), gemm_of(128, 128, 32, 1, 0)};
+    for (int layouts = 0; layouts < 8; ++layouts) list.push_back(gemm_of(33, 65, 17, 1, layouts));
+    for (const int layouts : {0, 1, 2, 3}) list.push_back(gemm_of(7, 5, 3, 3, layouts));
+    for (const int layouts : {0, 3, 5}) list.push_back(gemm_of(100, 70, 130, 3, layouts));
+    for (const int layouts : {1, 2}) list.push_back(gemm_of(96, 64, 100, 1, layouts));
+    return list;
+  }();
+  return all;
+}
+
+struct Sampled {
+  Workload workload;
+  Config config;
+};
+
+std::vector<Sampled> sampled() {
+  const Template gemm_simt = gemm_simt_template();
+  const Limits limits = cuda_limits("sm_80");
+  Rng rng(kSeed);
+  std::vector<Sampled> all;
+  for (const Workload& workload : workloads()) {
+    all.push_back({workload, gemm_simt.default_config(workload, limits)});
+    const FamilySpace space = gemm_simt.space(workload, limits);
+    for (int i = 0; i < kSchedules; ++i) all.push_back({workload, space.sample(rng).value()});
+  }
+  return all;
+}
+
+Source source_of(const Sampled& one) {
+  return emit(gemm_simt_template().lower(one.workload, one.config, cuda_limits("sm_80")));
+}
+
+/// Largest error of the kernel's C; infinity where it is not a number.
+double worst_error(const std::vector<double>& expected, const std::vector<float>& got) {
+  double worst = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double error = std::abs(expected[i] - got[i]);
+    worst = std::isnan(error) ? INFINITY : std::max(worst, error);
+  }
+  return worst;
+}
+
+TEST(GemmSimtEmulated, IsRightForOddSizesAllLayoutsAndBatches) {
+  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
+  const std::vector<Sampled> all = sampled();
+  std::vector<Source> sources;
+  std::transform(all.begin(), all.end(), std::back_inserter(sources), source_of);
+  const emulator::Program program(sources);
+  Rng rng = Rng(kSeed).fork("data");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Gemm& g = all[i].workload.gemm;
+    SCOPED_TRACE(to_text(all[i].workload) + " " + to_text(all[i].config));
+    const std::vector<float> a = random_values(g.batch * g.m * g.k, rng);
+    const std::vector<float> b = random_values(g.batch * g.k * g.n, rng);
+    const std::vector<double> expected = expected_of(g, a, b);
+    const emulator::Order order = i % 2 == 0 ? emulator::Order::kForward : emulator::Order::kReverse;
+    const emulator::Result run = program.run(i, {a, b}, order);
+    ASSERT_FALSE(run.fault) << *run.fault;
+    EXPECT_LE(worst_error(expected, run.outputs.at(0)), tolerance_of(g));
+    EXPECT_EQ(run.traffic.at(2).written_bytes, g.batch * g.m * g.n * 4);  // each element of C once
+    // Every element of A is read once per column of block tiles, every one of B once per row of them.
+    EXPECT_EQ(run.traffic.at(0).read_bytes % (g.batch * g.m * g.k * 4), 0);
+    EXPECT_EQ(run.traffic.at(1).read_bytes % (g.batch * g.k * g.n * 4), 0);
+  }
+}
+
+/// Every way of losing one occurrence of `what` in the kernel's text.
+std::vector<Source> without_one(const Source& source, const std::string& what,
+                                const std::string& instead = "") {
+  std::vector<Source> mutants;
+  const std::size_t kernel = source.text.find("extern \"C\"");
+  for (std::size_t at = source.text.find(what, kernel); at != std::string::npos;
+       at = source.text.find(what, at + 1)) {
+    Source mutant = source;
+    mutant.text.replace(at, what.size(), instead);
+    mutants.push_back(std::move(mutant));
+  }
+  return mutants;
+}
+
+TEST(GemmSimtEmulated, NeedsEveryBarrierWaitAndBound) {
+  const Workload workload = gemm_of(50, 70, 45, 1, 0);
+  std::vector<Source> mutants;
+  const auto add = [&](std::vector<Source> more) { mutants.insert(mutants.end(), more.begin(), more.end()); };
+  for (const char* text :
+       {"gemm_simt(bm=32, bn=32, tm=4, tn=4, lanes_m=4, bk=8, async=0, stages=1, vec_a=1, vec_b=2, pad=4, "
+        "min_blocks=1, frag_buffers=1, unroll=8, raster=1)",
+        "gemm_simt(bm=32, bn=32, tm=4, tn=4, lanes_m=4, bk=8, async=0, stages=2, vec_a=1, vec_b=2, pad=4, "
+        "min_blocks=1, frag_buffers=2, unroll=8, raster=2)",
+        "gemm_simt(bm=32, bn=32, tm=4, tn=4, lanes_m=4, bk=8, async=1, stages=3, vec_a=1, vec_b=2, pad=0, "
+        "min_blocks=1, frag_buffers=1, unroll=4, raster=1)"}) {
+    const Config config = parse_config(text);
+    ASSERT_EQ(gemm_simt_template().space(workload, cuda_limits("sm_80")).why_invalid(config), std::nullopt);
+    const Source source = source_of({workload, config});
+    add(without_one(source, "__syncthreads();"));
+    add(without_one(source, "lehr_cp_async_wait<1>();"));
+    add(without_one(source, "< 70", "< 71"));
+    add(without_one(source, "< 50", "< 51"));
+    add(without_one(source, "< 45", "< 46"));
+  }
+  ASSERT_GE(mutants.size(), 20u);
+  const emulator::Program program(mutants);
+  Rng rng(kSeed);
+  const Gemm& g = workload.gemm;
+  const std::vector<float> a = random_values(g.m * g.k, rng);
+  const std::vector<float> b = random_values(g.k * g.n, rng);
+  const std::vector<double> expected = expected_of(g, a, b);
+  for (std::size_t i = 0; i < mutants.size(); ++i) {
+    const emulator::Result run = program.run(i, {a, b});
+    EXPECT_TRUE(run.fault || worst_error(expected, run.outputs.at(0)) > tolerance_of(g))
+        << "nothing found in\n"
+        << mutants[i].text;
+  }
+}
+
+}  // namespace
+}  // namespace lehr
