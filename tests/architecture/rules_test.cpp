@@ -47,6 +47,7 @@ TEST(ArchitectureRules, FindEdgesThatPointUpwards) {
               SizeIs(1));
   EXPECT_THAT(check_edges({parse_source("cli/main.cpp", "#include \"main.h\"\n")}),
               ElementsAre(HasSubstr("not written from the root")));
+  EXPECT_THAT(check_edges({parse_source("tests/cli/a_test.cpp", "#include \"support.h\"\n")}), IsEmpty());
 }
 
 TEST(ArchitectureRules, CountTheUsersOfALibrary) {
