@@ -39,11 +39,15 @@ Place place_of(const GemmSimtOperand& operand, const Expr& i) {
   return {std::move(across), std::move(along)};
 }
 
-/// Whether the vector at (k, x) lies inside the matrix; nullopt where it always does.
-std::optional<Expr> inside(const GemmSimtCopy& copy, const Expr& k, const Expr& x) {
+/// Whether the vector at (k, x) of the tile that begins at `corner` lies inside the matrix; nullopt where it
+/// always does.
+std::optional<Expr> inside(const GemmSimtCopy& copy, const GemmSimtCorner& corner, const Expr& k,
+                           const Expr& x) {
   std::optional<Expr> condition;
   if (copy.x % copy.tile != 0) condition = lt(x, integer(copy.x));
-  if (copy.k % copy.bk != 0) {
+  const auto first_k = as_constant(corner.k);
+  const bool whole = copy.k % copy.bk == 0 || (first_k && *first_k + copy.bk <= copy.k);
+  if (!whole) {
     Expr k_inside = lt(k, integer(copy.k));
     condition = condition ? logical_and(std::move(*condition), std::move(k_inside)) : std::move(k_inside);
   }
@@ -93,7 +97,7 @@ Block gemm_simt_load(KernelBuilder& builder, const GemmSimtOperand& operand, Var
   const Expr k = corner.k + place.k;
   const Expr x = corner.x + place.x;
   Expr value = load(operand.global, global_index(operand, corner.base, k, x), lanes);
-  if (auto condition = inside(copy, k, x))
+  if (auto condition = inside(copy, corner, k, x))
     value = select(std::move(*condition), std::move(value), zero(DType::kF32, lanes));
   return each_load(operand, thread, i,
                    block(Store{operand.in_flight, var(i) * copy.vec, std::move(value), lanes, std::nullopt}));
@@ -130,7 +134,7 @@ Block gemm_simt_copy_async(KernelBuilder& builder, const GemmSimtOperand& operan
   move.touches = {Touch{operand.shared, stage + place.k * copy.stride + place.x, copy.vec, true},
                   Touch{operand.global, global_index(operand, corner.base, k, x), copy.vec, false}};
   // Zero source bytes: nothing is read, the destination becomes zero.
-  if (auto condition = inside(copy, k, x))
+  if (auto condition = inside(copy, corner, k, x))
     move.args = {select(std::move(*condition), integer(bytes), integer(0))};
   return each_load(operand, thread, i, block(std::move(move)));
 }

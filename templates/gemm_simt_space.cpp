@@ -150,9 +150,13 @@ FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
   const KnobId tn =
       space.add_dependent("tn", "columns of C per thread", all_thread_extents(tile_extents(p.n)),
                           [=](const Point& x) { return thread_extents(x[bn]); });
+  const std::vector<std::int64_t> rows = tile_extents(p.m);
+  const std::vector<std::int64_t> columns = tile_extents(p.n);
   std::vector<std::int64_t> warp_rows;
-  for (const std::int64_t rows : powers_of_two(1, 32)) {
-    if (rows <= tile_extents(p.m).back() && 32 / rows <= tile_extents(p.n).back()) warp_rows.push_back(rows);
+  for (const std::int64_t lanes : powers_of_two(1, 32)) {
+    const bool fits = lanes <= rows.back() && 32 / lanes <= columns.back();
+    const bool square = rows.front() >= 32 && columns.front() >= 32;
+    if (fits && (!square || (lanes >= 2 && lanes <= 16))) warp_rows.push_back(lanes);
   }
   const KnobId lanes_m = space.add("lanes_m", "rows of threads in a warp", warp_rows);
   const KnobId bk = space.add("bk", "k per tile", at_most(2 * p.k - 1, {8, 16, 32}));
