@@ -42,7 +42,7 @@ void add_buffer_columns(const FeatureContext& context, Columns& columns) {
   for (const ir::Access& access : view.analysis.accesses) {
     const auto role = static_cast<std::size_t>(view.role_of_buffer[static_cast<std::size_t>(access.buffer)]);
     if (role >= kRoles) continue;
-    roles[role].touched += access.executions * access.lanes;
+    roles[role].touched += view.executions(access) * access.lanes;
     roles[role].moved += view.moved_bytes(access);
   }
   for (std::size_t b = 0; b < view.role_of_buffer.size(); ++b) {

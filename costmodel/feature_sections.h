@@ -19,9 +19,11 @@ inline constexpr std::array<std::string_view, 3> kCacheLevelNames = {"l1", "l2",
 /// Everything that the sections read, computed once per row.
 struct FeatureContext {
   FeatureContext(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits);
+  FeatureContext(const FeatureContext&) = delete;
+  FeatureContext& operator=(const FeatureContext&) = delete;
 
-  KernelView view;
   TextFacts text;
+  KernelView view;                 ///< refers to text
   MemoryModel core;                ///< as a core's private caches see the kernel
   MemoryModel chip;                ///< as the shared cache sees it
   std::array<double, 3> capacity;  ///< bytes per CacheLevel

@@ -62,8 +62,8 @@ struct Table {
 }  // namespace
 
 FeatureContext::FeatureContext(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits)
-    : view(analysis, kernel, limits),
-      text(walk_text(kernel, analysis.launch)),
+    : text(walk_text(kernel, analysis.launch)),
+      view(analysis, kernel, limits, text),
       core(view, Sharing::kPrivate),
       chip(view, Sharing::kShared),
       capacity(capacities(view)) {

@@ -28,13 +28,14 @@ void place_on_cores(Residency& r, double cores) {
   r.wave_efficiency = r.waves > 0 ? r.waves / std::ceil(r.waves) : 1;
 }
 
-Residency cuda_residency(const ir::Analysis& a, const ir::Kernel& kernel, const Limits& limits) {
+Residency cuda_residency(const ir::Analysis& a, const ir::Kernel& kernel, const Limits& limits,
+                         double register_bytes) {
   Residency r;
   const double warp = std::max(1, limits.warp_size);
   r.threads = std::max(1.0, product(a.launch.block));
   r.warps = std::ceil(r.threads / warp);
   r.blocks = std::max(1.0, product(a.launch.grid));
-  r.registers = static_cast<double>(a.register_bytes) / 4 + kRegisterOverhead;
+  r.registers = register_bytes / 4 + kRegisterOverhead;
   double granted =
       std::min(r.registers, std::max(32.0, static_cast<double>(limits.max_registers_per_thread)));
   if (kernel.min_blocks_per_core > 0 && limits.registers_per_core > 0) {
@@ -108,9 +109,9 @@ std::vector<Role> roles_of(const ir::Kernel& kernel) {
 
 }  // namespace
 
-KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits& l)
-    : analysis(a), kernel(k), limits(l), cuda(k.target == Target::kCuda) {
-  residency = cuda ? cuda_residency(a, k, l) : cpu_residency(a, l);
+KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits& l, const TextFacts& t)
+    : analysis(a), kernel(k), limits(l), text(t), cuda(k.target == Target::kCuda) {
+  residency = cuda ? cuda_residency(a, k, l, t.register_bytes) : cpu_residency(a, l);
   main_chain = hottest_chain(a.loops);
   role_of_buffer = roles_of(k);
   hottest.fill(-1);
@@ -119,7 +120,7 @@ KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits&
   for (int i = 0; i < static_cast<int>(a.accesses.size()); ++i) {
     const ir::Access& access = a.accesses[static_cast<std::size_t>(i)];
     const auto role = static_cast<std::size_t>(role_of_buffer[static_cast<std::size_t>(access.buffer)]);
-    const double elements = access.executions * access.lanes;
+    const double elements = executions(access) * access.lanes;
     if (role < kRoles && (hottest[role] < 0 || moved_bytes(access) > most[role])) {
       most[role] = moved_bytes(access);
       hottest[role] = i;
@@ -147,17 +148,6 @@ KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits&
                  : static_cast<int>(a.accesses[static_cast<std::size_t>(i)].buffer);
   };
   if (buffer_at(1) < buffer_at(0)) std::swap(operands[0], operands[1]);
-}
-
-double KernelView::issued(const ir::Access& access) const {
-  double executions = access.executions;
-  std::size_t i = access.strides.size();
-  for (int l = access.loop; l >= 0 && i > 0; l = analysis.loops[static_cast<std::size_t>(l)].parent) {
-    const ir::LoopInfo& loop = analysis.loops[static_cast<std::size_t>(l)];
-    if (loop.kind != ir::LoopKind::kUnrolled) break;
-    if (access.strides[--i] == 0) executions /= std::max(1.0, static_cast<double>(loop.extent));
-  }
-  return executions;
 }
 
 void KernelView::chain_of(int loop, std::vector<int>& chain) const {

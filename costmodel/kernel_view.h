@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "costmodel/text_walk.h"
 #include "ir/analyze.h"
 
 namespace lehr {
@@ -41,11 +42,13 @@ inline bool is_sequential(ir::LoopKind kind) {
 
 /// Refers to its arguments; they must outlive it.
 struct KernelView {
-  KernelView(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits);
+  KernelView(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits,
+             const TextFacts& text);
 
   const ir::Analysis& analysis;
   const ir::Kernel& kernel;
   const Limits& limits;
+  const TextFacts& text;
   bool cuda = false;
   Residency residency;
   /// Loops from the outermost in along which the most flops (then the most iterations) are executed.
@@ -59,13 +62,19 @@ struct KernelView {
 
   const ir::Buffer& buffer_of(const ir::Access& access) const { return kernel.buffer(access.buffer); }
   double element_bytes(const ir::Access& access) const { return size_of(buffer_of(access).type); }
+  /// Executed flops: branches as often as they are taken.
+  double flops() const { return analysis.flops * text.flops_share; }
+  /// Share of a loop's iterations, as the analysis counts them, that are executed.
+  double loop_share(int loop) const {
+    const auto l = static_cast<std::size_t>(loop);
+    return loop >= 0 && l < text.loop_share.size() ? text.loop_share[l] : 1;
+  }
+  /// Executions, branches as often as they are taken.
+  double executions(const ir::Access& access) const { return access.executions * loop_share(access.loop); }
   /// Bytes moved by all executions.
   double moved_bytes(const ir::Access& access) const {
-    return access.executions * access.lanes * element_bytes(access);
+    return executions(access) * access.lanes * element_bytes(access);
   }
-  /// Executions after unrolling: a compiler keeps what does not move over the innermost unrolled loops in a
-  /// register.
-  double issued(const ir::Access& access) const;
   /// Enclosing loops from the outermost in, into `chain`.
   void chain_of(int loop, std::vector<int>& chain) const;
 };

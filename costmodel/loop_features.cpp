@@ -28,12 +28,13 @@ void add_kernel_columns(const FeatureContext& context, Columns& columns) {
   const ir::Analysis& a = view.analysis;
   const TextFacts& text = context.text;
   columns.add("is_cuda", "0/1", "the kernel is for CUDA", view.cuda ? 1 : 0);
-  columns.add("flops", "log2(flop)", "floating-point operations, tails counted as full", log_scale(a.flops));
+  columns.add("flops", "log2(flop)", "floating-point operations, branches as often as taken",
+              log_scale(view.flops()));
   columns.add("unique_bytes", "log2(byte)", "distinct bytes of the parameters touched",
               log_scale(a.unique_global_bytes));
   columns.add("unique_intensity", "log2(flop/byte)",
               "flops per distinct parameter byte: the roofline's abscissa",
-              log_scale(share_of(a.flops, a.unique_global_bytes)));
+              log_scale(share_of(view.flops(), a.unique_global_bytes)));
   columns.add("global_read", "log2(byte)", "bytes of global loads as executed",
               log_scale(a.global.read_bytes));
   columns.add("global_written", "log2(byte)", "bytes of global stores as executed",
@@ -44,22 +45,19 @@ void add_kernel_columns(const FeatureContext& context, Columns& columns) {
               log_scale(a.scratch.written_bytes + a.shared.written_bytes));
   columns.add("register_moved", "log2(byte)", "bytes read and written in register arrays as executed",
               log_scale(a.registers.read_bytes + a.registers.written_bytes));
-  double loads = 0;
-  for (const ir::Access& access : a.accesses) {
-    if (view.buffer_of(access).scope != ir::Scope::kRegister) loads += view.issued(access);
-  }
+  const double loads = text.memory_instructions;
   columns.add("memory_instructions", "log2(count)",
               "accesses outside registers that are issued, after unrolling", log_scale(loads));
   columns.add("flops_per_memory_instruction", "log2(flop)", "flops per access issued outside registers",
-              log_scale(share_of(a.flops, loads)));
+              log_scale(share_of(view.flops(), loads)));
   columns.add("arithmetic_lanes", "lanes", "mean vector width of the executed arithmetic instructions",
               share_of(text.arithmetic_lanes, text.arithmetic));
   columns.add("arithmetic_instructions", "log2(count)", "executed arithmetic instructions",
               log_scale(text.arithmetic));
   columns.add("intrinsic_flops_share", "share", "flops that intrinsics (tensor cores) do",
-              std::min(1.0, share_of(text.intrinsic_flops, a.flops)));
+              std::min(1.0, share_of(text.intrinsic_flops, view.flops())));
   columns.add("divisions_per_flop", "log2(1+1024x)", "executed integer divisions and remainders per flop",
-              log_scale(1024 * share_of(text.divisions, std::max(1.0, a.flops))));
+              log_scale(1024 * share_of(text.divisions, std::max(1.0, view.flops()))));
   columns.add("code_statements", "log2(count)", "statements with unrolled loops expanded: code size",
               log_scale(text.statements));
   columns.add("guarded_share", "share", "moved bytes that are under a condition or an active count",

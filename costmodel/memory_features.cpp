@@ -8,7 +8,7 @@ namespace lehr {
 
 void add_memory_columns(const FeatureContext& context, Columns& columns) {
   const KernelView& view = context.view;
-  const double flops = view.analysis.flops;
+  const double flops = view.flops();
   for (std::size_t i = 0; i < kCacheLevelNames.size(); ++i) {
     const std::string_view name = kCacheLevelNames[i];
     const MemoryModel::Traffic& traffic = context.traffic[i];

@@ -100,8 +100,13 @@ void MemoryModel::add_access(const ir::Access& access) {
   const double element = view_.element_bytes(access);
   const double line = line_bytes(view_.cuda);
   const double most = static_cast<double>(view_.buffer_of(access).elements) * element;
-  Footprints f{
-      static_cast<std::size_t>(access.buffer), access.writes, 1, 0, levels_.size(), 0, sizes_.size()};
+  Footprints f{};
+  f.buffer = static_cast<std::size_t>(access.buffer);
+  f.writes = access.writes;
+  f.multiplier = 1;
+  f.share = view_.loop_share(access.loop);
+  f.first_level = levels_.size();
+  f.first_size = sizes_.size();
 
   view_.chain_of(access.loop, chain_);
   // First what runs together: threads, and the concurrent loops' share of one wave.
@@ -159,7 +164,7 @@ MemoryModel::Traffic MemoryModel::traffic(double capacity) const {
         executions *= static_cast<double>(a.loops[loop].extent);
         ++i;
       }
-      bytes = sizes_[f.first_size + i] * executions;
+      bytes = sizes_[f.first_size + i] * executions * f.share;
     }
     double& cell = moved[f.buffer * 2 + (f.writes ? 1 : 0)];
     cell = std::max(cell, bytes);

@@ -54,6 +54,7 @@ class MemoryModel {
     std::size_t buffer;
     bool writes;
     double multiplier;        ///< private: tasks or blocks around it; shared: waves
+    double share;             ///< of its executions as counted, those that happen
     double everything;        ///< distinct bytes over all concurrent iterations
     std::size_t first_level;  ///< into levels_
     std::size_t levels;       ///< sequential loops around it; sizes_ has one more entry, from first_size on

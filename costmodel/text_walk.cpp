@@ -2,89 +2,150 @@
 #include "costmodel/text_walk.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string_view>
 
-#include "base/overloaded.h"
+#include "costmodel/columns.h"
+#include "costmodel/lane_values.h"
 
 namespace lehr {
 namespace {
 
 using ir::LoopKind;
 
+/// Least share of executions that a branch is credited with: the sample may miss what is seldom taken.
+constexpr double kLeastShare = 1.0 / 64;
+
 /// What an expression is made of.
 struct ExprFacts {
   int lanes = 1;
   bool is_float = false;
-  bool has_xor = false;
+  /// Which enclosing loops it depends on, by depth; loops deeper than 63 share the last bit.
+  std::uint64_t depends = 0;
 };
+
+struct OpenLoop {
+  LoopKind kind;
+  double bound;
+};
+
+std::uint64_t bit_of(std::size_t depth) {
+  return std::uint64_t{1} << std::min<std::size_t>(depth, 63);
+}
 
 class Walker {
  public:
-  Walker(const ir::Kernel& kernel, const ir::Launch& launch) : kernel_(kernel), launch_(launch) {
-    facts_.swizzled_conflicts.assign(kernel.buffers.size(), 0);
-    bindings_.resize(kernel.vars.size());
+  Walker(const ir::Kernel& kernel, const ir::Launch& launch)
+      : kernel_(kernel),
+        cuda_(kernel.target == Target::kCuda),
+        warp_(kernel, launch, LaneValues::Points::kWarp),
+        sample_(kernel, launch, LaneValues::Points::kSample),
+        depends_(kernel.vars.size()) {
+    open_.reserve(24);
+    facts_.loop_share.reserve(32);
   }
 
   void block(const ir::Block& block) {
+    const double alive = alive_;
     for (const ir::Stmt& stmt : block) {
       facts_.statements += copies_;
       std::visit([this](const auto& node) { statement(node); }, stmt.node);
     }
+    alive_ = alive;
   }
-  TextFacts take() { return std::move(facts_); }
+
+  TextFacts take() {
+    WarpFacts& w = facts_.warp;
+    w.load_ratio = share_of(w.load_ratio, loaded_);
+    w.store_ratio = share_of(w.store_ratio, stored_);
+    w.read_conflict = share_of(w.read_conflict, read_);
+    w.write_conflict = share_of(w.write_conflict, written_);
+    if (all_flops_ > 0) facts_.flops_share = std::clamp(flops_ / all_flops_, kLeastShare, 1.0);
+    return std::move(facts_);
+  }
 
  private:
-  struct Binding {
-    const ir::Expr* let = nullptr;
-    LoopKind kind = LoopKind::kSerial;
-    bool has_xor = false;
-  };
-  using Warp = std::int64_t[32];
-
-  Binding& binding(ir::VarId id) { return bindings_[static_cast<std::size_t>(id)]; }
+  double executed() const { return executions_ * share_; }
 
   void statement(const ir::For& loop) {
-    const double executions = executions_, copies = copies_;
-    expression(loop.extent);
-    binding(loop.var) = {nullptr, loop.kind, false};
-    executions_ *= static_cast<double>(loop.bound);
-    if (loop.kind == LoopKind::kUnrolled) copies_ *= static_cast<double>(loop.bound);
+    const double executions = executions_, copies = copies_, share = share_;
+    const std::uint64_t unrolled = unrolled_;
+    const ExprFacts extent = expression(loop.extent);
+    warp_.bind(loop);
+    sample_.bind(loop);
+    const auto bound = static_cast<double>(std::max<std::int64_t>(0, loop.bound));
+    if (extent.depends != 0 && bound > 0) {
+      Lanes extents;
+      sample_.evaluate(loop.extent, extents);
+      double sum = 0;
+      for (const std::int32_t e : extents) sum += std::max(e, 0);
+      share_ *= std::clamp(sum / 32 / bound, kLeastShare, 1.0);
+    }
+    depends_[static_cast<std::size_t>(loop.var)] = bit_of(open_.size());
+    executions_ *= bound;
+    if (loop.kind == LoopKind::kUnrolled) {
+      copies_ *= bound;
+      unrolled_ |= bit_of(open_.size());
+    }
+    facts_.loop_share.push_back(share_);
+    open_.push_back({loop.kind, bound});
     block(loop.body);
+    open_.pop_back();
     executions_ = executions;
     copies_ = copies;
+    share_ = share;
+    unrolled_ = unrolled;
   }
   void statement(const ir::Store& store) {
     expression(store.value);
-    address(store.buffer, store.index, store.lanes);
+    access(store.buffer, store.index, store.lanes, true);
     if (store.active) expression(*store.active);
   }
   void statement(const ir::If& branch) {
     expression(branch.condition);
+    Lanes taken;
+    sample_.evaluate(branch.condition, taken);
+    const double p = static_cast<double>(32 - std::ranges::count(taken, 0)) / 32;
+    const double share = share_;
+    share_ = share * std::max(kLeastShare, p);
     block(branch.then);
+    share_ = share * std::max(kLeastShare, 1 - p);
     block(branch.otherwise);
+    share_ = share;
   }
   void statement(const ir::Let& let) {
-    const bool has_xor = expression(let.value).has_xor;
-    binding(let.var) = {&let.value, LoopKind::kSerial, has_xor};
+    depends_[static_cast<std::size_t>(let.var)] = expression(let.value).depends;
+    warp_.bind(let);
+    sample_.bind(let);
   }
-  void statement(const ir::Alloc&) {}
+  void statement(const ir::Alloc& alloc) {
+    const ir::Buffer& buffer = kernel_.buffer(alloc.buffer);
+    if (buffer.scope != ir::Scope::kRegister) return;
+    alive_ += static_cast<double>(buffer.elements) * size_of(buffer.type);
+    facts_.register_bytes = std::max(facts_.register_bytes, alive_);
+  }
   void statement(const ir::Barrier&) {}
   void statement(const ir::Intrinsic& intrinsic) {
     const std::string_view name = intrinsic.name;
-    facts_.intrinsic_flops += executions_ * intrinsic.flops;
-    if (name == "prefetch") facts_.prefetches += executions_;
+    facts_.intrinsic_flops += executed() * intrinsic.flops;
+    count_flops(intrinsic.flops);
+    const bool prefetch = name == "prefetch";
+    if (prefetch) facts_.prefetches += executed();
     const bool async = name.starts_with("cp_async");
     for (const ir::Touch& touch : intrinsic.touches) {
-      address(touch.buffer, touch.index, static_cast<int>(std::clamp<std::int64_t>(touch.elements, 1, 64)));
+      const auto elements = static_cast<double>(touch.elements);
+      if (prefetch) {
+        expression(touch.index);
+      } else {
+        access(touch.buffer, touch.index, static_cast<int>(std::clamp(elements, 1.0, 1e6)), touch.writes);
+      }
       if (async && touch.writes) {
-        const double element = size_of(kernel_.buffer(touch.buffer).type);
-        facts_.async_bytes += executions_ * static_cast<double>(touch.elements) * element;
+        facts_.async_bytes += executed() * elements * size_of(kernel_.buffer(touch.buffer).type);
       }
     }
     for (const ir::Expr& arg : intrinsic.args) expression(arg);
     if (name.starts_with("cp_async_wait")) {
-      facts_.async_waits += 1;
       const auto pending = intrinsic.args.empty() ? std::nullopt : ir::as_constant(intrinsic.args[0]);
       facts_.pipeline_depth = std::max(facts_.pipeline_depth, 1.0 + static_cast<double>(pending.value_or(0)));
     }
@@ -94,23 +155,26 @@ class Walker {
     return std::visit([this](const auto& node) { return facts_of(node); }, expr.node);
   }
   ExprFacts facts_of(const ir::Int&) { return {}; }
-  ExprFacts facts_of(const ir::Float&) { return {1, true, false}; }
-  ExprFacts facts_of(const ir::Var& v) { return {1, false, binding(v.id).has_xor}; }
+  ExprFacts facts_of(const ir::Float&) { return {1, true, 0}; }
+  ExprFacts facts_of(const ir::Var& v) { return {1, false, depends_[static_cast<std::size_t>(v.id)]}; }
   ExprFacts facts_of(const ir::Binary& b) {
     const ExprFacts x = expression(*b.a), y = expression(*b.b);
-    ExprFacts result{std::max(x.lanes, y.lanes), x.is_float || y.is_float, x.has_xor || y.has_xor};
+    const ExprFacts result{std::max(x.lanes, y.lanes), x.is_float || y.is_float, x.depends | y.depends};
     if (result.is_float) {
-      arithmetic(result.lanes);
-    } else if (b.op == ir::BinaryOp::kDiv || b.op == ir::BinaryOp::kMod) {
-      facts_.divisions += executions_;
+      arithmetic(result.lanes, 1);
+    } else if ((b.op == ir::BinaryOp::kDiv || b.op == ir::BinaryOp::kMod) &&
+               (result.depends & ~unrolled_) != 0) {
+      const ir::Int* divisor = std::get_if<ir::Int>(&b.b->node);
+      const bool cheap = divisor != nullptr && divisor->value > 0 &&
+                         std::has_single_bit(static_cast<std::uint64_t>(divisor->value));
+      if (!cheap) facts_.divisions += executed();
     }
-    if (b.op == ir::BinaryOp::kXor) result.has_xor = true;
     return result;
   }
   ExprFacts facts_of(const ir::Load& load) {
-    address(load.buffer, *load.index, load.lanes);
+    access(load.buffer, *load.index, load.lanes, false);
     if (load.active) expression(**load.active);
-    return {load.lanes, true, false};
+    return {load.lanes, true, ~std::uint64_t{0}};
   }
   ExprFacts facts_of(const ir::Splat& splat) {
     ExprFacts x = expression(*splat.value);
@@ -120,107 +184,80 @@ class Walker {
   ExprFacts facts_of(const ir::Fma& fma) {
     const ExprFacts x = expression(*fma.a), y = expression(*fma.b), z = expression(*fma.c);
     const int lanes = std::max({x.lanes, y.lanes, z.lanes});
-    arithmetic(lanes);
-    return {lanes, true, false};
+    arithmetic(lanes, 2);
+    return {lanes, true, x.depends | y.depends | z.depends};
   }
   ExprFacts facts_of(const ir::ReduceAdd& reduce) {
-    // A tree of log2(lanes) steps; each wastes half of the lanes of the one before.
-    const int lanes = expression(*reduce.value).lanes;
-    for (int step = lanes; step > 1; step /= 2) arithmetic(step / 2);
-    return {1, true, false};
+    // A tree: each step works on half of the lanes of the one before.
+    const ExprFacts x = expression(*reduce.value);
+    for (int step = x.lanes; step > 1; step /= 2) arithmetic(step / 2, 1);
+    return {1, true, x.depends};
   }
   ExprFacts facts_of(const ir::Select& select) {
-    expression(*select.condition);
-    const ExprFacts x = expression(*select.a), y = expression(*select.b);
-    return {std::max(x.lanes, y.lanes), x.is_float || y.is_float, x.has_xor || y.has_xor};
+    const ExprFacts c = expression(*select.condition), x = expression(*select.a), y = expression(*select.b);
+    return {std::max(x.lanes, y.lanes), x.is_float || y.is_float, c.depends | x.depends | y.depends};
   }
 
-  void arithmetic(int lanes) {
-    facts_.arithmetic += executions_;
-    facts_.arithmetic_lanes += executions_ * lanes;
+  void arithmetic(int lanes, int flops_per_lane) {
+    facts_.arithmetic += executed();
+    facts_.arithmetic_lanes += executed() * lanes;
+    count_flops(flops_per_lane * lanes);
+  }
+  void count_flops(double flops) {
+    flops_ += executed() * flops;
+    all_flops_ += executions_ * flops;
   }
 
-  void address(ir::BufferId id, const ir::Expr& index, int lanes) {
-    const bool has_xor = expression(index).has_xor;
+  void access(ir::BufferId id, const ir::Expr& index, int lanes, bool writes) {
+    const ExprFacts facts = expression(index);
     const ir::Buffer& buffer = kernel_.buffer(id);
-    if (!has_xor || buffer.scope != ir::Scope::kShared) return;
-    Warp words;
-    evaluate(index, words);
-    const int element = size_of(buffer.type);
-    for (std::int64_t& word : words) word = word * element / 4;
-    double& worst = facts_.swizzled_conflicts[static_cast<std::size_t>(id)];
-    worst = std::max(worst, bank_conflict_degree(words, std::clamp(std::min(lanes, 64) * element / 4, 1, 4)));
+    if (buffer.scope == ir::Scope::kRegister) return;
+    // After unrolling, what does not move over the innermost unrolled loops is accessed once.
+    double issued = executed();
+    for (std::size_t i = open_.size(); i-- > 0 && open_[i].kind == LoopKind::kUnrolled;) {
+      if ((facts.depends & bit_of(i)) == 0) issued /= std::max(1.0, open_[i].bound);
+    }
+    facts_.memory_instructions += issued;
+    if (cuda_) warp_access(buffer, index, lanes, writes, issued);
   }
 
-  /// The value of an integer expression in the 32 threads of the first warp, all other loops at iteration 0.
-  /// What is no integer arithmetic counts as 0.
-  void evaluate(const ir::Expr& expr, Warp& out) {
-    std::visit(overloaded{[&](const ir::Int& node) { std::fill(out, out + 32, node.value); },
-                          [&](const ir::Var& node) { evaluate_var(node.id, out); },
-                          [&](const ir::Binary& node) {
-                            Warp right;
-                            evaluate(*node.a, out);
-                            evaluate(*node.b, right);
-                            for (int t = 0; t < 32; ++t) out[t] = apply(node.op, out[t], right[t]);
-                          },
-                          [&](const ir::Select& node) {
-                            Warp a, b;
-                            evaluate(*node.condition, out);
-                            evaluate(*node.a, a);
-                            evaluate(*node.b, b);
-                            for (int t = 0; t < 32; ++t) out[t] = out[t] != 0 ? a[t] : b[t];
-                          },
-                          [&](const auto&) { std::fill(out, out + 32, 0); }},
-               expr.node);
-  }
-  void evaluate_var(ir::VarId id, Warp& out) {
-    const Binding& bound = binding(id);
-    if (bound.let != nullptr) return evaluate(*bound.let, out);
-    const std::int64_t x = std::max<std::int64_t>(1, launch_.block[0]);
-    const std::int64_t y = std::max<std::int64_t>(1, launch_.block[1]);
-    for (int t = 0; t < 32; ++t) {
-      out[t] = bound.kind == LoopKind::kThreadX   ? t % x
-               : bound.kind == LoopKind::kThreadY ? t / x % y
-               : bound.kind == LoopKind::kThreadZ ? t / x / y
-                                                  : 0;
+  void warp_access(const ir::Buffer& buffer, const ir::Expr& index, int lanes, bool writes, double issued) {
+    const int element = size_of(buffer.type);
+    const double bytes = static_cast<double>(lanes) * element;
+    const double weight = issued * bytes;
+    WarpFacts& w = facts_.warp;
+    Lanes where;
+    warp_.evaluate(index, where);
+    if (buffer.scope == ir::Scope::kGlobal) {
+      const double sectors = sectors_of_warp(where, bytes, element);
+      const double ratio = sectors / std::max(1.0, std::ceil(32 * bytes / kSectorBytes));
+      (writes ? w.store_ratio : w.load_ratio) += weight * ratio;
+      (writes ? stored_ : loaded_) += weight;
+      w.worst_ratio = std::max(w.worst_ratio, ratio);
+      w.sector_bytes += sectors * kSectorBytes * issued / 32;
+    } else if (buffer.scope == ir::Scope::kShared) {
+      for (std::int32_t& i : where) i = element >= 4 ? i * (element / 4) : i / (4 / element);
+      const double degree = bank_conflict_degree(where, static_cast<int>(std::clamp(bytes / 4, 1.0, 4.0)));
+      (writes ? w.write_conflict : w.read_conflict) += weight * degree;
+      (writes ? written_ : read_) += weight;
+      w.worst_conflict = std::max(w.worst_conflict, degree);
+      w.shared_cycles += issued / 32 * std::max(1.0, bytes / 4) * degree;
     }
-  }
-  static std::int64_t apply(ir::BinaryOp op, std::int64_t a, std::int64_t b) {
-    switch (op) {
-      case ir::BinaryOp::kAdd:
-        return a + b;
-      case ir::BinaryOp::kSub:
-        return a - b;
-      case ir::BinaryOp::kMul:
-        return a * b;
-      case ir::BinaryOp::kDiv:
-        return b == 0 ? 0 : a / b;
-      case ir::BinaryOp::kMod:
-        return b == 0 ? 0 : a % b;
-      case ir::BinaryOp::kMin:
-        return std::min(a, b);
-      case ir::BinaryOp::kMax:
-        return std::max(a, b);
-      case ir::BinaryOp::kXor:
-        return a ^ b;
-      case ir::BinaryOp::kLt:
-        return a < b;
-      case ir::BinaryOp::kLe:
-        return a <= b;
-      case ir::BinaryOp::kEq:
-        return a == b;
-      case ir::BinaryOp::kAnd:
-        return a != 0 && b != 0;
-    }
-    return 0;
   }
 
   const ir::Kernel& kernel_;
-  const ir::Launch& launch_;
+  bool cuda_;
+  LaneValues warp_, sample_;
   TextFacts facts_;
-  std::vector<Binding> bindings_;
-  double executions_ = 1;
-  double copies_ = 1;
+  std::vector<std::uint64_t> depends_;  // per variable, as ExprFacts::depends
+  std::vector<OpenLoop> open_;          // enclosing loops
+  std::uint64_t unrolled_ = 0;          // which of them are unrolled
+  double executions_ = 1;               // product of the enclosing bounds
+  double share_ = 1;                    // of them, what is executed
+  double copies_ = 1;                   // in the unrolled text
+  double alive_ = 0;                    // bytes of register buffers
+  double flops_ = 0, all_flops_ = 0;
+  double loaded_ = 0, stored_ = 0, read_ = 0, written_ = 0;  // bytes behind the means of WarpFacts
 };
 
 }  // namespace
@@ -229,29 +266,6 @@ TextFacts walk_text(const ir::Kernel& kernel, const ir::Launch& launch) {
   Walker walker(kernel, launch);
   walker.block(kernel.body);
   return walker.take();
-}
-
-double bank_conflict_degree(const std::int64_t (&word_of_thread)[32], int words) {
-  const int wide = words <= 1 ? 1 : words == 2 ? 2 : 4;
-  const int threads = 32 / wide;  // threads per phase
-  int cycles = 0;
-  for (int phase = 0; phase < wide; ++phase) {
-    std::int64_t in_bank[32][32];  // distinct words of each bank
-    int count[32] = {};
-    int most = 1;
-    for (int t = 0; t < threads; ++t) {
-      for (int w = 0; w < wide; ++w) {
-        const std::int64_t word = word_of_thread[phase * threads + t] + w;
-        const auto bank = static_cast<std::uint64_t>(word) % 32;
-        std::int64_t* words_here = in_bank[bank];
-        if (std::find(words_here, words_here + count[bank], word) != words_here + count[bank]) continue;
-        words_here[count[bank]++] = word;
-        most = std::max(most, count[bank]);
-      }
-    }
-    cycles += most;
-  }
-  return static_cast<double>(cycles) / wide;
 }
 
 }  // namespace lehr

@@ -1,6 +1,6 @@
 // What only the text of a kernel tells and the analysis does not: code size, integer division, vector width
-// of the arithmetic, asynchronous copies, swizzled shared memory. One walk over the AST. Internal to
-// costmodel/.
+// of the arithmetic, asynchronous copies, how often branches are taken, where a warp's addresses fall. One
+// walk over the AST. Internal to costmodel/.
 #pragma once
 
 #include <vector>
@@ -10,28 +10,40 @@
 
 namespace lehr {
 
+/// How warps' accesses fall, over all of a CUDA kernel's accesses. Means are weighted by bytes.
+struct WarpFacts {
+  double load_ratio =
+      0;  ///< global loads: sectors per warp / the fewest that could hold the bytes; 0: no loads
+  double store_ratio = 0;  ///< the same of global stores
+  double worst_ratio = 1;
+  double sector_bytes = 0;    ///< of all global accesses, whole kernel
+  double read_conflict = 0;   ///< shared loads: mean bank conflict degree; 0: no loads
+  double write_conflict = 0;  ///< the same of shared stores
+  double worst_conflict = 1;
+  double shared_cycles = 0;  ///< of shared memory, conflicts included, summed over the SMs
+};
+
+/// "Executed" counts a branch as often as a sample of the iterations takes it, and a loop whose extent varies
+/// with the sample's mean extent, where the analysis counts both sides and the bound.
 struct TextFacts {
-  double statements = 0;        ///< in the text, unrolled loops expanded: code size
-  double divisions = 0;         ///< executed integer Div and Mod
+  double statements = 0;  ///< in the text, unrolled loops expanded: code size
+  double divisions =
+      0;  ///< executed integer Div and Mod, but for powers of two and what unrolling makes constant
   double arithmetic = 0;        ///< executed Fma nodes and float operations: instructions, not flops
   double arithmetic_lanes = 0;  ///< the same times their lanes
-  double intrinsic_flops = 0;   ///< flops of intrinsics (tensor cores)
-  double prefetches = 0;        ///< executed "prefetch" intrinsics
-  double async_bytes = 0;       ///< bytes written by "cp_async..." intrinsics
-  double async_waits = 0;       ///< cp_async_wait statements in the text
-  double pipeline_depth = 0;    ///< 1 + the largest argument of cp_async_wait; 0 without one
-  /// Per buffer: the bank conflict degree of the worst swizzled (XOR) index into it; 0 where no index has an
-  /// XOR, so that the strides of the analysis tell.
-  std::vector<double> swizzled_conflicts;
+  double intrinsic_flops = 0;   ///< executed flops of intrinsics (tensor cores)
+  double flops_share = 1;       ///< executed flops / flops as the analysis counts them, in (0, 1]
+  double memory_instructions =
+      0;                      ///< executed accesses outside registers, kept in registers over unrolled loops
+  double prefetches = 0;      ///< executed "prefetch" intrinsics
+  double async_bytes = 0;     ///< bytes written by "cp_async..." intrinsics
+  double pipeline_depth = 0;  ///< 1 + the largest argument of cp_async_wait; 0 without one
+  double register_bytes = 0;  ///< most bytes of kRegister buffers alive at one time
+  WarpFacts warp;
+  std::vector<double>
+      loop_share;  ///< per loop in pre-order: executed iterations / those that the analysis counts
 };
 
 TextFacts walk_text(const ir::Kernel& kernel, const ir::Launch& launch);
-
-/// Bank conflict degree of one warp's access: how many times more cycles than without conflicts, at least 1.
-/// `word_of_thread` are the 32 threads' first 4-byte words, `words` the consecutive words of each (1 to 4).
-/// Shared memory has 32 banks of 4 bytes; 8- and 16-byte accesses are served per half and quarter warp;
-/// threads of one phase that read the same word share it (CUDA C++ Programming Guide, Compute Capability 5.x
-/// and later).
-double bank_conflict_degree(const std::int64_t (&word_of_thread)[32], int words);
 
 }  // namespace lehr

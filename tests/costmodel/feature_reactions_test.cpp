@@ -161,7 +161,80 @@ TEST(CudaFeatures, BarriersAndStagingAreCounted) {
   EXPECT_NEAR(unlog(feature(row, "barriers")), 2 * 1024 / 16, 1e-3);
   EXPECT_NEAR(unlog(feature(row, "shared_bytes")), 2 * 64 * 16 * 4, 1e-2);
   EXPECT_EQ(feature(row, "async_share"), 0);
-  EXPECT_GT(feature(row, "divisions_per_flop"), 0);
+}
+
+TEST(CudaFeatures, OnlyDivisionsByOtherThanPowersOfTwoCount) {
+  EXPECT_EQ(feature(test::cuda_gemm({}), cuda_limits("sm_80"), "divisions_per_flop"), 0);
+  CudaGemm odd;  // staging divides by bk = 12
+  odd.k = 1152, odd.bk = 12;
+  EXPECT_GT(feature(test::cuda_gemm(odd), cuda_limits("sm_80"), "divisions_per_flop"), 0);
+}
+
+TEST(CudaFeatures, AddressesOfAWarpAreExactUnderDivisionAndRemainder) {
+  // Thread t stores to s[t % 4 * 272 + t / 4]: 272 is 16 banks on, so four rows share two banks each: degree
+  // 2, where the stride of thread 1 alone would say 16.
+  KernelBuilder b;
+  b.kernel.target = Target::kCuda;
+  const BufferId out = b.param("out", DType::kF32, 32, Direction::kOut);
+  const BufferId s = b.buffer("s", DType::kF32, Scope::kShared, 1088);
+  const VarId tx = b.var("tx"), k = b.var("k");
+  b.kernel.body = block(loop(
+      tx, 32, LoopKind::kThreadX,
+      block(Alloc{s}, Let{k, var(tx) % 4 * 272}, Store{s, var(k) + var(tx) / 4, zero(DType::kF32), 1, {}},
+            Barrier{}, Store{out, var(tx), load(s, var(tx)), 1, {}})));
+  const auto row = featurize(b.kernel, cuda_limits("sm_80"));
+  EXPECT_EQ(feature(row, "write_conflicts"), 1);
+  EXPECT_EQ(feature(row, "read_conflicts"), 0);
+}
+
+/// 100 rows in tiles of 8: 12 full ones and, in the other branch, a tail of 4. One flop per row and column.
+Kernel tailed(bool tail) {
+  KernelBuilder b;
+  const BufferId in = b.param("in", DType::kF32, 100 * 64, Direction::kIn);
+  const BufferId out = b.param("out", DType::kF32, 100 * 64, Direction::kOut);
+  const BufferId acc = b.buffer("acc", DType::kF32, Scope::kRegister, 16);
+  const BufferId acc_tail = b.buffer("acc_tail", DType::kF32, Scope::kRegister, 16);
+  const VarId t = b.var("t");
+  const auto rows = [&](std::int64_t n, BufferId sum) {
+    const VarId r = b.var("r"), c = b.var("c");
+    Expr place = (var(t) * 8 + var(r)) * 64 + var(c);
+    return block(Alloc{sum},
+                 loop(r, n, LoopKind::kSerial,
+                      block(loop(c, 64, LoopKind::kSerial,
+                                 block(Store{out, place, load(in, place) + load(in, place), 1, {}})))));
+  };
+  Block body = rows(8, acc);
+  if (tail) body = block(If{lt(var(t), integer(12)), rows(8, acc), rows(8, acc_tail)});
+  b.kernel.body = block(loop(t, 13, LoopKind::kSerial, std::move(body)));
+  return std::move(b.kernel);
+}
+
+TEST(BranchFeatures, ATailCountsAsOftenAsItIsTaken) {
+  const Limits limits = test::cpu_test_limits();
+  const auto plain = featurize(tailed(false), limits), branched = featurize(tailed(true), limits);
+  // The analysis counts both sides of the branch in full: twice the flops.
+  EXPECT_NEAR(analyze(tailed(true)).flops / analyze(tailed(false)).flops, 2, 1e-9);
+  for (const char* name :
+       {"flops", "memory_instructions", "arithmetic_instructions", "in0_touches", "out_touches"}) {
+    EXPECT_NEAR(feature(branched, name), feature(plain, name), 0.02) << name;
+  }
+}
+
+TEST(BranchFeatures, RegistersOfBranchesThatExcludeEachOtherDoNotAddUp) {
+  const Limits limits = test::cpu_test_limits();
+  EXPECT_EQ(feature(tailed(true), limits, "register_bytes"),
+            feature(tailed(false), limits, "register_bytes"));
+}
+
+TEST(LoopFeatures, ALoopOfVaryingExtentCountsItsMean) {
+  KernelBuilder b;  // a triangle: 64 * 65 / 2 of 64 * 64 iterations
+  const BufferId out = b.param("out", DType::kF32, 64, Direction::kOut);
+  const BufferId in = b.param("in", DType::kF32, 64, Direction::kIn);
+  const VarId i = b.var("i"), j = b.var("j");
+  Stmt body = Store{out, var(j), load(in, var(j)) + load(in, var(i)), 1, {}};
+  b.kernel.body =
+      block(loop(i, 64, LoopKind::kSerial, block(loop_to(j, var(i) + 1, 64, block(std::move(body))))));
+  EXPECT_NEAR(unlog(feature(b.kernel, test::cpu_test_limits(), "flops")), 64 * 65 / 2, 100);
 }
 
 TEST(CudaFeatures, AsynchronousCopiesAndTheirDepthAreSeen) {
