@@ -8,6 +8,7 @@
 
 #include "codegen/emit.h"
 #include "gemm_simt_cases.h"
+#include "ir/analyze.h"
 #include "templates/gemm_simt.h"
 #include "tests/emulator/program.h"
 
@@ -140,6 +141,45 @@ TEST(GemmSimtEmulated, NeedsEveryBarrierWaitAndBound) {
     EXPECT_TRUE(run.fault || worst_error(expected, run.outputs.at(0)) > tolerance_of(g))
         << "nothing found in\n"
         << mutants[i].text;
+  }
+}
+
+TEST(GemmSimtEmulated, MovesWhatTheAnalysisOfItsTreeSays) {
+  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
+  const Template gemm_simt = gemm_simt_template();
+  const Limits limits = cuda_limits("sm_80");
+  const Workload workload =
+      gemm_of(256, 256, 64, 1, 2);  // every tile whole: the analysis counts tails as full
+  const FamilySpace space = gemm_simt.space(workload, limits);
+  Rng rng(kSeed);
+  std::vector<Config> configs;
+  std::vector<Source> sources;
+  for (int i = 0; i < 8; ++i) {
+    configs.push_back(space.sample(rng).value());
+    sources.push_back(emit(gemm_simt.lower(workload, configs.back(), limits)));
+  }
+  const emulator::Program program(sources);
+  const std::vector<float> a = random_values(256 * 64, rng);
+  const std::vector<float> b = random_values(256 * 64, rng);
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    SCOPED_TRACE(to_text(configs[i]));
+    const ir::Analysis analysis = ir::analyze(gemm_simt.lower(workload, configs[i], limits));
+    const emulator::Result run = program.run(i, {a, b});
+    ASSERT_FALSE(run.fault) << *run.fault;
+    EXPECT_EQ(analysis.flops, 2.0 * 256 * 256 * 64);
+    EXPECT_EQ(analysis.global.written_bytes, static_cast<double>(run.traffic.at(2).written_bytes));
+    // Prefetches stand under an If that the last tiles do not take, and the analysis counts both: as many
+    // tiles more as are in flight. The same holds for the fragments of the next k.
+    const double tiles = 64.0 / static_cast<double>(configs[i].at("bk"));
+    const double read = static_cast<double>(run.traffic.at(0).read_bytes + run.traffic.at(1).read_bytes);
+    const double ahead = configs[i].at("async") == 1 ? static_cast<double>(configs[i].at("stages") - 1) : 1;
+    EXPECT_GE(analysis.global.read_bytes, read);
+    EXPECT_LE(analysis.global.read_bytes, read * (tiles + ahead) / tiles);
+    const double fragments = static_cast<double>(run.shared.read_bytes);
+    const double bk = static_cast<double>(configs[i].at("bk"));
+    EXPECT_GE(analysis.shared.read_bytes, fragments);
+    EXPECT_LE(analysis.shared.read_bytes,
+              configs[i].at("frag_buffers") == 2 ? fragments * (bk + 1) / bk : fragments);
   }
 }
 
