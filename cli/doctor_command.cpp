@@ -26,11 +26,11 @@ struct Finding {
 };
 
 /// `probe` returns what was found; an Error becomes a finding that is not ok.
-Finding found(std::string what, const std::function<std::string()>& probe) {
+Finding found(const std::string& what, const std::function<std::string()>& probe) {
   try {
-    return {std::move(what), true, probe()};
+    return {what, true, probe()};
   } catch (const Error& error) {
-    return {std::move(what), false, error.what()};
+    return {what, false, error.what()};
   }
 }
 
@@ -43,8 +43,8 @@ std::string describe_cpu() {
                      format_bytes(static_cast<double>(l.l3_bytes)), l.peak_gflops_f32, l.dram_gbytes_per_s);
 }
 
-Finding library(std::string what, const std::vector<std::string>& names, const char* package) {
-  return found(std::move(what), [&]() -> std::string {
+Finding library(const std::string& what, const std::vector<std::string>& names, const char* package) {
+  return found(what, [&]() -> std::string {
     if (open_library(names)) return "found: it takes part in the finals";
     throw_environment("not found ({}): install {} to compare with it", names[0], package);
   });

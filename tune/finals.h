@@ -23,9 +23,9 @@ struct Judgement {
   double speedup_vs_baseline = 0;       ///< median over the rounds of baseline / winner; 0: none
 };
 
-/// `entries`: first `sources` kernels, then baselines. The winner has the largest ratio, and must beat the
-/// default by more than its spread and by more than 1 % (differences below that are not reproducible: cpu.md
-/// section 4). CHECKs that entry 0 was timed.
+/// `entries`: first `sources` kernels, then baselines. The winner has the largest ratio among those that beat
+/// the default by 1 % or more (smaller differences are not reproducible: cpu.md section 4) and in more rounds
+/// than chance explains (sign test, 5 %). CHECKs that entry 0 was timed.
 Judgement judge(const std::vector<ContestEntry>& entries, std::size_t sources);
 
 /// The same decision from single trials, when there was no time for a contest: the spread is that of both

@@ -182,7 +182,7 @@ TEST(Finals, TakeDistinctKernelsFastestFirstWithoutTheDefault) {
 ContestEntry entry(const std::string& name, double us, double ratio, double spread) {
   ContestEntry result;
   result.name = name;
-  result.round_us = {us, us, us};
+  result.round_us.assign(8, us);
   result.time_us = us;
   result.ratio = ratio;
   result.ratio_spread = spread;
@@ -190,13 +190,28 @@ ContestEntry entry(const std::string& name, double us, double ratio, double spre
 }
 
 TEST(Judge, PassesOverALeaderWhoseLeadIsNoise) {
-  const Judgement verdict = judge({entry("source 0", 100, 1, 0), entry("source 1", 70, 1.43, 0.6),
-                                   entry("source 2", 80, 1.25, 0.05), entry("vendor", 160, 0.6, 0)},
+  ContestEntry unsteady = entry("source 1", 70, 1.43, 0.6);
+  unsteady.round_us = {70, 130, 70, 120, 70, 125, 70, 110};
+  const Judgement verdict = judge({entry("source 0", 100, 1, 0), unsteady, entry("source 2", 80, 1.25, 0.05),
+                                   entry("vendor", 160, 0.6, 0)},
                                   3);
   EXPECT_EQ(verdict.winner, 2u);
   EXPECT_EQ(verdict.speedup_vs_default, 1.25);
   EXPECT_EQ(verdict.baseline, 3u);
   EXPECT_DOUBLE_EQ(verdict.speedup_vs_baseline, 2);
+}
+
+TEST(Judge, SeesASmallSteadyLeadInALargeSpread) {
+  ContestEntry base = entry("source 0", 100, 1, 0), steady = entry("source 1", 95, 1.05, 0.2);
+  for (std::size_t r = 0; r < 8; ++r) {
+    base.round_us[r] = r % 2 == 0 ? 80 : 120;  // the machine drifts, and takes both along
+    steady.round_us[r] = base.round_us[r] * 0.95;
+  }
+  EXPECT_EQ(judge({base, steady}, 2).winner, 1u);
+}
+
+TEST(Judge, IgnoresALeadBelowOnePercentHoweverSteady) {
+  EXPECT_EQ(judge({entry("source 0", 100, 1, 0), entry("source 1", 99.5, 1.005, 0)}, 2).winner, 0u);
 }
 
 TEST(Judge, NeedsTheDefaultTimed) {

@@ -1,0 +1,206 @@
+// tune, best, show, export, db stats on a real CPU with the real compiler.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+
+#include "support.h"
+
+namespace lehr::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+constexpr const char* kTune =
+    "tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --trials 6 --baseline openblas --quiet";
+constexpr const char* kWorkload =
+    "gemm m=24 n=20 k=16 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none";
+
+json parsed(const Ran& ran) {
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const json document = json::parse(ran.out, nullptr, false);
+  EXPECT_FALSE(document.is_discarded()) << ran.out;
+  return document;
+}
+
+TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
+  const Scratch scratch;
+  const auto lehr = [&](std::vector<std::string> arguments) { return run_lehr(arguments, scratch.path()); };
+
+  std::vector<std::string> tune = words(kTune);
+  tune.push_back("--json");
+  const Ran first = lehr(tune);
+  EXPECT_EQ(first.err, "");
+  const json summary = parsed(first);
+  for (const char* field :
+       {"workload", "device", "identity", "default", "best", "baseline", "speedup_vs_default",
+        "speedup_vs_baseline", "roofline_fraction", "trials", "elapsed_s", "stop_reason", "stop_text", "seed",
+        "strategy", "session", "database"})
+    EXPECT_TRUE(summary.contains(field)) << field;
+  EXPECT_EQ(summary["workload"], kWorkload);
+  EXPECT_EQ(summary["stop_reason"], "trials");
+  EXPECT_EQ(summary["trials"]["measured"], 6);
+  EXPECT_GT(summary["best"]["time_us"].get<double>(), 0);
+  EXPECT_GT(summary["best"]["gflops"].get<double>(), 0);
+  EXPECT_GE(summary["speedup_vs_default"].get<double>(), 1);
+  EXPECT_TRUE(summary["contested"]);
+  const json& elapsed = summary["elapsed_s"];
+  EXPECT_NEAR(elapsed["total"].get<double>(),
+              elapsed["setup"].get<double>() + elapsed["search"].get<double>() +
+                  elapsed["compile"].get<double>() + elapsed["run"].get<double>(),
+              1e-6);
+
+  const json best = parsed(lehr({"best", "--json"}));
+  ASSERT_EQ(best.size(), 1u);
+  EXPECT_EQ(best[0]["config"], summary["best"]["config"]);
+  EXPECT_EQ(best[0]["record"], summary["best"]["record"]);
+  EXPECT_EQ(best[0]["time_us"], summary["best"]["time_us"]);
+  EXPECT_THAT(lehr({"best"}).out, HasSubstr(summary["best"]["config"].get<std::string>()));
+
+  const json shown = parsed(lehr(
+      {"show", "--workload", kWorkload, "--device", "cpu", "--threads", "1", "--as", "source", "--json"}));
+  EXPECT_EQ(shown["config"], summary["best"]["config"]);
+  EXPECT_THAT(shown["chosen"].get<std::string>(), HasSubstr("the best in ./lehr.db"));
+  const json& source = shown["source"];
+  EXPECT_EQ(source["params"].size(), 3u);
+  EXPECT_EQ(source["params"][0]["dtype"], "f32");
+  EXPECT_EQ(source["params"][0]["elements"], 24 * 16);
+  EXPECT_EQ(source["params"][2]["direction"], "out");
+  EXPECT_THAT(source["text"].get<std::string>(), HasSubstr(source["entry"].get<std::string>()));
+  EXPECT_GE(source["tasks"].get<int>(), 1);
+
+  const json exported = parsed(lehr({"export", "--out", "winners.json", "--json"}));
+  EXPECT_EQ(exported["kernels"], 1);
+  std::ifstream file(scratch.path() / "winners.json");
+  const json bundle = json::parse(file);
+  EXPECT_EQ(bundle["format"], "lehr-bundle");
+  EXPECT_EQ(bundle["version"], 1);
+  ASSERT_EQ(bundle["kernels"].size(), 1u);
+  EXPECT_EQ(bundle["kernels"][0]["source"], source);
+  EXPECT_EQ(bundle["kernels"][0]["device"], summary["identity"]);
+
+  const json stats = parsed(lehr({"db", "stats", "--json"}));
+  EXPECT_EQ(stats["records"], 6);
+  EXPECT_EQ(stats["sessions"], 1);
+  EXPECT_EQ(stats["damaged"], 0);
+  EXPECT_EQ(stats["tasks"][0]["workload"], kWorkload);
+
+  tune[15] = "2";  // --trials
+  const json second = parsed(lehr(tune));
+  EXPECT_EQ(second["trials"]["reused"], 6);
+  EXPECT_EQ(second["resume"], "reused 6 trials of 1 earlier run");
+  tune.push_back("--fresh");
+  EXPECT_EQ(parsed(lehr(tune))["trials"]["reused"], 0);
+}
+
+TEST(EndToEnd, SeveralWorkloadsGiveATableAndTheReportNamesTheNextCommands) {
+  const Scratch scratch;
+  const Ran ran =
+      run_lehr(words("tune gemm --m 8,16 --n 8 --k 8 --device cpu --threads 1 --trials 2 --no-baseline"),
+               scratch.path());
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("workload "));
+  EXPECT_THAT(ran.out, HasSubstr("lehr best --db"));
+  EXPECT_THAT(ran.out, HasSubstr("vs baseline"));
+  EXPECT_THAT(ran.out, HasSubstr("gemm m=16 n=8 k=8"));
+  EXPECT_THAT(ran.err, HasSubstr("best "));
+  EXPECT_THAT(ran.err, ::testing::Not(HasSubstr("\r")));
+}
+
+TEST(EndToEnd, AnInterruptLeavesAValidDatabaseAndExitCode130) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const Scratch scratch;
+    bool sent = false;
+    const Ran ran =
+        run_lehr(words("tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --time 60s --json"),
+                 scratch.path(), [&](int pid, const std::string& err) {
+                   if (!sent && err.find("best ") != std::string::npos) {
+                     kill(pid, signal);
+                     sent = true;
+                   }
+                 });
+    EXPECT_EQ(ran.code, 130) << ran.err;
+    const json summary = json::parse(ran.out, nullptr, false);
+    ASSERT_FALSE(summary.is_discarded()) << ran.out;
+    EXPECT_EQ(summary["stop_reason"], "interrupted");
+    const json stats = parsed(run_lehr({"db", "stats", "--json"}, scratch.path()));
+    EXPECT_EQ(stats["records"], summary["trials"]["measured"]);
+    EXPECT_GT(stats["records"].get<int>(), 0);
+    EXPECT_EQ(stats["damaged"], 0);
+    const json best = parsed(run_lehr({"best", "--json"}, scratch.path()));
+    EXPECT_FALSE(best[0]["contested"]);
+  }
+}
+
+TEST(EndToEnd, CudaWithoutAGpuSaysWhatIsMissing) {
+  const Scratch scratch;
+  const Ran ran = run_lehr(words("tune gemm --m 8 --n 8 --k 8 --device cuda:63 --trials 1"), scratch.path());
+  EXPECT_EQ(ran.code, 2) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("--device cpu tunes on the CPU instead"));
+  EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+}
+
+TEST(EndToEnd, BestOfADatabaseWithoutAMatchIsNotFound) {
+  const Scratch scratch;
+  ASSERT_EQ(
+      run_lehr(words("tune gemm --m 8 --n 8 --k 8 --device cpu --threads 1 --trials 1 --no-baseline --quiet"),
+               scratch.path())
+          .code,
+      0);
+  const Ran ran = run_lehr({"best", "--workload", "gemm m=9 n=9 k=9"}, scratch.path());
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+  const Ran exported =
+      run_lehr({"export", "--workload", "gemm m=9 n=9 k=9", "--out", "x.json"}, scratch.path());
+  EXPECT_EQ(exported.code, 3);
+  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "x.json"));
+}
+
+TEST(Show, PrintsEveryFormOfACpuAndACudaKernel) {
+  const Scratch scratch;
+  for (const std::string target : {"--device cpu", "--arch sm_90a"}) {
+    for (const std::string form : {"ast", "source", "features"}) {
+      const std::string line = "show gemm --m 64 --n 64 --k 64 " + target + " --sample 3 --as " + form;
+      const Ran text = run_lehr(words(line), scratch.path());
+      EXPECT_EQ(text.code, 0) << line << text.err;
+      EXPECT_THAT(text.out, HasSubstr("// config: gemm")) << line;
+      const json document = parsed(run_lehr(words(line + " --json"), scratch.path()));
+      EXPECT_TRUE(document.contains(form)) << line;
+      EXPECT_EQ(document["chosen"], "sample 3");
+    }
+  }
+}
+
+TEST(Show, SaysThatItShowsTheDefaultWhenNothingIsKnown) {
+  const Scratch scratch;
+  const Ran ran = run_lehr(words("show gemm --m 8 --n 8 --k 8 --device cpu --as ast"), scratch.path());
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("// chosen: the default; ./lehr.db knows none of this workload"));
+  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "lehr.db"));
+}
+
+TEST(Show, CompilesForTheLog) {
+  const Scratch scratch;
+  const json document =
+      parsed(run_lehr(words("show gemm --m 8 --n 8 --k 8 --device cpu --as log --json"), scratch.path()));
+  EXPECT_TRUE(document["failure"].is_null());
+  EXPECT_GT(document["resources"]["compile_s"].get<double>(), 0);
+}
+
+TEST(Doctor, NamesEveryPartAndSucceedsWhateverIsMissing) {
+  const Scratch scratch;
+  const json document = parsed(run_lehr({"doctor", "--json"}, scratch.path()));
+  std::vector<std::string> parts;
+  for (const json& finding : document["findings"]) {
+    parts.push_back(finding["what"]);
+    EXPECT_NE(finding["text"], "") << finding["what"];
+  }
+  EXPECT_THAT(parts, ::testing::ElementsAre("cpu", "host compiler", "openblas", "onednn", "cuda device",
+                                            "nvrtc", "temporary files", "database"));
+  EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
+}
+
+}  // namespace
+}  // namespace lehr::testing

@@ -1,0 +1,120 @@
+// Every bad input: its exit code, and one line on stderr that names the flag.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "support.h"
+
+namespace lehr::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Bad {
+  std::string line;
+  int code;
+  std::string says;
+};
+
+class BadInput : public ::testing::TestWithParam<Bad> {};
+
+TEST_P(BadInput, IsOneClearLineWithItsExitCode) {
+  const Scratch scratch;
+  const Ran ran = run_lehr(words(GetParam().line), scratch.path());
+  EXPECT_EQ(ran.code, GetParam().code) << GetParam().line << "\n" << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr(GetParam().says)) << GetParam().line;
+  EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+  EXPECT_EQ(ran.out, "") << GetParam().line;
+  EXPECT_TRUE(std::filesystem::is_empty(scratch.path())) << "something was written: " << GetParam().line;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadInput,
+    ::testing::Values(
+        Bad{"tune gemm --m 0 --n 8 --k 8", 1,
+            "--m 0 is not valid: it must be a whole number from 1 to 2147483647"},
+        Bad{"tune gemm --m -5 --n 8 --k 8", 1, "--m -5 is not valid"},
+        Bad{"tune gemm --m 8 --n 1e3 --k 8", 1, "--n 1e3 is not valid"},
+        Bad{"tune gemm --m 8 --n 8 --k 99999999999999999999999", 1,
+            "--k 99999999999999999999999 is not valid"},
+        Bad{"tune gemm --m 2147483648 --n 8 --k 8", 1, "--m 2147483648 is not valid"},
+        Bad{"tune gemm --m 1000000 --n 8 --k 1000000", 1, "A would have 1e+12 elements"},
+        Bad{"tune gemm --m 8 --n 8", 1, "--k is missing"},
+        Bad{"tune gemm --m 8, --n 8 --k 8", 1, "--m '' is not valid"},
+        Bad{"tune gemm --m 8:4 --n 8 --k 8", 1, "the range ends before it starts"},
+        Bad{"tune gemm --m 8:16:0 --n 8 --k 8", 1, "--m 0 is not valid"},
+        Bad{"tune gemm --m 1:100000 --n 8 --k 8", 1, "more than 10000 values"},
+        Bad{"tune gemm --m 1:1000 --n 1:1000 --k 8", 1, "1000000 problems"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --batch 0", 1, "--batch 0 is not valid"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --trials 0", 1, "--trials 0 is not valid"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --trials many", 1, "--trials many is not valid"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --time 5parsecs", 1, "--time 5parsecs is not valid"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --time -1s", 1, "--time -1s is not valid"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --time 0", 1, "--time 0 is not valid"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --time nan", 1, "--time nan is not valid"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --seed -1", 1, "--seed -1 is not valid"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --threads 0", 1, "--threads 0 is not valid"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --threads 100000", 1, "--threads 100000 is not valid"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --strategy aneal", 1,
+            "--strategy aneal is not known (did you mean anneal?)"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --a f3", 1, "did you mean f32?"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --a f32:rwo", 1, "--a f32:rwo"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --layout xy", 1, "--layout xy is not known"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --layout tn --a f32:row", 1, "--a f32:row contradicts --layout tn"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --epilogue relu", 1, "--epilogue relu is not known"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --device gpu", 1, "--device gpu is not known"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --device cuda:x", 1, "--device cuda: x is not valid"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --device cpu --baseline openbals", 1, "did you mean openblas?"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --baseline openblas --no-baseline", 1, "exclude each other"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --trails 5", 1, "unknown flag --trails (did you mean --trials?)"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 surplus", 1, "'surplus' is not expected"},
+        Bad{"tune gem --m 8", 1, "did you mean gemm?"}, Bad{"tune", 1, "lehr tune needs a command: gemm"},
+        Bad{"", 1, "lehr needs a command"}, Bad{"tuen", 1, "unknown command 'tuen' (did you mean tune?)"},
+        Bad{"best --db nothing.db", 1, "nothing.db"}, Bad{"db stats --db nothing.db", 1, "nothing.db"},
+        Bad{"export --db nothing.db --out x.json", 1, "nothing.db"}, Bad{"export", 1, "--out is missing"},
+        Bad{"best --target gpu", 1, "--target gpu is not known"},
+        Bad{"best --workload conv", 1, "--workload"}, Bad{"show --as ast", 1, "--workload is missing"},
+        Bad{"show gemm --m 8 --n 8 --k 8 --as pixels", 1, "--as pixels is not known"},
+        Bad{"show gemm --m 8,9 --n 8 --k 8", 1, "takes one"},
+        Bad{"show gemm --m 8 --n 8 --k 8 --device cpu --config gemm_cpu(", 1, "--config"},
+        Bad{"show gemm --m 8 --n 8 --k 8 --arch sm_90b", 1, "--arch sm_90b is not known (did you mean sm_90"},
+        Bad{"show gemm --m 8 --n 8 --k 8 --sample x", 1, "--sample x is not valid"}));
+
+TEST(Errors, AForeignFileIsRefusedAndLeftAlone) {
+  const Scratch scratch;
+  const std::string content =
+      "this is no database, and long enough to be looked at: " + std::string(200, 'x');
+  std::ofstream(scratch.path() / "notes.db") << content;
+  const Ran ran =
+      run_lehr(words("tune gemm --m 8 --n 8 --k 8 --device cpu --trials 1 --db notes.db"), scratch.path());
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("notes.db"));
+  std::ifstream file(scratch.path() / "notes.db");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), content);
+}
+
+TEST(Errors, ADirectoryThatCannotBeWrittenIsAnEnvironmentError) {
+  const Scratch scratch;
+  const Ran ran = run_lehr(
+      words("tune gemm --m 8 --n 8 --k 8 --device cpu --trials 1 --db /proc/none/here.db"), scratch.path());
+  EXPECT_EQ(ran.code, 2) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("/proc/none/here.db"));
+}
+
+TEST(Errors, HelpAndVersionGoToStdoutWithExitCodeZero) {
+  const Scratch scratch;
+  for (const std::string line :
+       {"--help", "--version", "tune --help", "tune gemm --help", "show --help", "best --help",
+        "export --help", "doctor --help", "db --help", "db stats --help"}) {
+    const Ran ran = run_lehr(words(line), scratch.path());
+    EXPECT_EQ(ran.code, 0) << line;
+    EXPECT_NE(ran.out, "") << line;
+    EXPECT_EQ(ran.err, "") << line;
+  }
+  EXPECT_THAT(run_lehr(words("tune gemm --help"), scratch.path()).out, HasSubstr("Examples:"));
+}
+
+}  // namespace
+}  // namespace lehr::testing

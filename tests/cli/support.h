@@ -1,0 +1,35 @@
+// Runs the built program as its users do.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace lehr::testing {
+
+struct Ran {
+  int code = -1;  ///< exit code, or 1000 + signal
+  std::string out, err;
+};
+
+/// Starts `lehr` with `arguments` in `directory`. `while_running(pid, err so far)` is called every 20 ms.
+Ran run_lehr(const std::vector<std::string>& arguments, const std::filesystem::path& directory,
+             const std::function<void(int pid, const std::string& err)>& while_running = {});
+
+/// A directory of its own for each test, removed at the end.
+class Scratch {
+ public:
+  Scratch();
+  ~Scratch();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// "tune gemm --m 24 ..." split at blanks.
+std::vector<std::string> words(const std::string& line);
+
+}  // namespace lehr::testing
