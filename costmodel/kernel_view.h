@@ -69,6 +69,11 @@ struct KernelView {
     const auto l = static_cast<std::size_t>(loop);
     return loop >= 0 && l < text.loop_share.size() ? text.loop_share[l] : 1;
   }
+  /// The innermost branch around a loop, 0 for none.
+  int loop_branch(int loop) const {
+    const auto l = static_cast<std::size_t>(loop);
+    return loop >= 0 && l < text.loop_branch.size() ? text.loop_branch[l] : 0;
+  }
   /// Executions, branches as often as they are taken.
   double executions(const ir::Access& access) const { return access.executions * loop_share(access.loop); }
   /// Bytes moved by all executions.

@@ -17,8 +17,9 @@ std::uint32_t raw(std::int32_t x) {
   return static_cast<std::uint32_t>(x);
 }
 
+/// `a` and `b` are different arrays; said so, the loop becomes a few vector instructions.
 template <typename Op>
-void for_lanes(Lanes& a, const Lanes& b, Op op) {
+void for_lanes(Lanes& __restrict a, const Lanes& __restrict b, Op op) {
   for (std::size_t t = 0; t < 32; ++t) a[t] = op(a[t], b[t]);
 }
 
@@ -32,6 +33,10 @@ bool divide_by_power_of_two(ir::BinaryOp op, const ir::Expr& divisor, Lanes& out
   const auto mask = static_cast<std::int32_t>(value - 1);
   for (std::int32_t& lane : out) lane = op == ir::BinaryOp::kDiv ? lane >> shift : lane & mask;
   return true;
+}
+
+bool is_thread(ir::LoopKind kind) {
+  return kind == ir::LoopKind::kThreadX || kind == ir::LoopKind::kThreadY || kind == ir::LoopKind::kThreadZ;
 }
 
 void apply(ir::BinaryOp op, Lanes& a, const Lanes& b) {
@@ -111,6 +116,7 @@ void LaneValues::fill_loop(Binding& binding, std::size_t var) {
     }
     return;
   }
+  if (!is_thread(binding.loop->kind)) return;
   const std::int64_t x = std::max<std::int64_t>(1, launch_.block[0]);
   const std::int64_t y = std::max<std::int64_t>(1, launch_.block[1]);
   for (std::int64_t t = 0; t < 32; ++t) {

@@ -104,6 +104,7 @@ void MemoryModel::add_access(const ir::Access& access) {
   f.buffer = static_cast<std::size_t>(access.buffer);
   f.writes = access.writes;
   f.multiplier = 1;
+  f.branch = view_.loop_branch(access.loop);
   f.share = view_.loop_share(access.loop);
   f.first_level = levels_.size();
   f.first_size = sizes_.size();
@@ -149,12 +150,20 @@ MemoryModel::Traffic MemoryModel::traffic(double capacity) const {
   const double residents = sharing_ == Sharing::kPrivate ? view_.residency.blocks_per_core : 1;
   const std::size_t buffers = top_of_buffer_.size();
   Traffic result;
-  std::vector<double> moved(buffers * 2);
+  struct Moved {
+    std::size_t buffer;
+    bool writes;
+    int branch;
+    double bytes;
+  };
+  std::vector<Moved> moved;
+  moved.reserve(accesses_.size());
   const bool top_fits = top_ * residents <= capacity;
   for (const Footprints& f : accesses_) {
     double bytes;
     if (top_fits) {
-      bytes = sharing_ == Sharing::kShared ? f.everything : sizes_[f.first_size] * f.multiplier;
+      bytes = sharing_ == Sharing::kShared ? f.everything * f.share
+                                           : sizes_[f.first_size] * f.multiplier * f.share;
     } else {
       double executions = f.multiplier;
       std::size_t i = 0;
@@ -166,14 +175,24 @@ MemoryModel::Traffic MemoryModel::traffic(double capacity) const {
       }
       bytes = sizes_[f.first_size + i] * executions * f.share;
     }
-    double& cell = moved[f.buffer * 2 + (f.writes ? 1 : 0)];
-    cell = std::max(cell, bytes);
+    // Accesses of one buffer in one branch usually touch the same elements: the largest counts. Those of
+    // different branches (main part and tail, prologue and loop) touch different ones.
+    const auto same = std::ranges::find_if(moved, [&](const Moved& m) {
+      return m.buffer == f.buffer && m.writes == f.writes && m.branch == f.branch;
+    });
+    if (same == moved.end()) {
+      moved.push_back({f.buffer, f.writes, f.branch, bytes});
+    } else {
+      same->bytes = std::max(same->bytes, bytes);
+    }
   }
   result.of_buffer.resize(buffers);
-  for (std::size_t b = 0; b < buffers; ++b) {
-    result.of_buffer[b] = moved[b * 2] + moved[b * 2 + 1];
-    result.bytes += result.of_buffer[b];
+  for (const Moved& m : moved) {
+    result.of_buffer[m.buffer] += m.bytes;
+    result.bytes += m.bytes;
   }
+
+  result.bytes = std::max(result.bytes, a.unique_global_bytes);  // each comes at least once
 
   // The main chain, from the whole piece inward.
   if (top_fits) {

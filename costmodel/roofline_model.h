@@ -1,8 +1,8 @@
 // The analytic cost model: needs no data, so it ranks a task's very first candidates, and it is the
 // comparison that a learnt model has to beat.
 //
-//   time = max(compute, traffic_l / bandwidth_l for each level l, instructions / issue rate) / tail + exposed
-//   latency
+//   time = longest(compute, traffic_l / bandwidth_l per memory level l, instructions / issue rate) / tail
+//          + a tenth of the others + exposed latency
 //
 // the roofline (Williams, Waterman & Patterson, CACM 2009) with one roof per memory level, and with the peaks
 // lowered by what the features say is left idle: lanes, latency hiding, spilled registers, the last wave. Its

@@ -44,6 +44,7 @@ class Walker {
         depends_(kernel.vars.size()) {
     open_.reserve(24);
     facts_.loop_share.reserve(32);
+    facts_.loop_branch.reserve(32);
   }
 
   void block(const ir::Block& block) {
@@ -89,6 +90,7 @@ class Walker {
       unrolled_ |= bit_of(open_.size());
     }
     facts_.loop_share.push_back(share_);
+    facts_.loop_branch.push_back(branch_);
     open_.push_back({loop.kind, bound});
     block(loop.body);
     open_.pop_back();
@@ -108,11 +110,15 @@ class Walker {
     sample_.evaluate(branch.condition, taken);
     const double p = static_cast<double>(32 - std::ranges::count(taken, 0)) / 32;
     const double share = share_;
+    const int outer = branch_;
+    branch_ = ++branches_;
     share_ = share * std::max(kLeastShare, p);
     block(branch.then);
+    branch_ = ++branches_;
     share_ = share * std::max(kLeastShare, 1 - p);
     block(branch.otherwise);
     share_ = share;
+    branch_ = outer;
   }
   void statement(const ir::Let& let) {
     depends_[static_cast<std::size_t>(let.var)] = expression(let.value).depends;
@@ -255,6 +261,7 @@ class Walker {
   double executions_ = 1;               // product of the enclosing bounds
   double share_ = 1;                    // of them, what is executed
   double copies_ = 1;                   // in the unrolled text
+  int branch_ = 0, branches_ = 0;       // innermost side of an If, and how many there were
   double alive_ = 0;                    // bytes of register buffers
   double flops_ = 0, all_flops_ = 0;
   double loaded_ = 0, stored_ = 0, read_ = 0, written_ = 0;  // bytes behind the means of WarpFacts

@@ -40,8 +40,10 @@ struct TextFacts {
   double pipeline_depth = 0;  ///< 1 + the largest argument of cp_async_wait; 0 without one
   double register_bytes = 0;  ///< most bytes of kRegister buffers alive at one time
   WarpFacts warp;
-  std::vector<double>
-      loop_share;  ///< per loop in pre-order: executed iterations / those that the analysis counts
+  /// Per loop in pre-order: which side of which If is the innermost around it; 0 for none.
+  std::vector<int> loop_branch;
+  /// Per loop in pre-order: executed iterations / those that the analysis counts.
+  std::vector<double> loop_share;
 };
 
 TextFacts walk_text(const ir::Kernel& kernel, const ir::Launch& launch);
