@@ -83,6 +83,8 @@ std::vector<Compiled> LocalMeasurer::compile(std::span<const Source> sources) {
   return compiler_.compile(sources);
 }
 
+constexpr double kReferenceCare = 5;
+
 Outcome LocalMeasurer::run(const Source& source, const Binary& binary) {
   const Stopwatch stopwatch(run_s_);
   TrialRequest request;
@@ -90,6 +92,8 @@ Outcome LocalMeasurer::run(const Source& source, const Binary& binary) {
   request.sampling = options_.sampling;
   request.sampling.hopeless_us = options_.hopeless_factor * best_us_;
   if (options_.use_reference) request.reference = reference_;
+  // All later times are scaled by the reference's: it is timed longer than any of them.
+  if (options_.use_reference && !reference_) request.sampling.min_total_us *= kReferenceCare;
   Outcome outcome = worker_.trial(request, options_.run_timeout_s);
   if (auto* failure = std::get_if<Failure>(&outcome)) {
     const bool died = failure->kind == FailureKind::kCrash || failure->kind == FailureKind::kTimeout;
