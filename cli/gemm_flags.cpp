@@ -39,7 +39,7 @@ void GemmFlags::add_to(CLI::App& app) {
   add("--k", k_, "inner size");
   add("--batch", batch_, "number of independent products (1)");
   add("--a", a_, "type[:layout] of A: f32:row, bf16:column, ... (f32:row)");
-  add("--b", b_, "type[:layout] of B (f32:row)");
+  add("--b", b_, "type[:layout] of B (the type of A, row)");
   add("--c", c_, "type[:layout] of C (the type of A, row)");
   add("--accum", accum_, "type of the sums (f32; f64 for f64, s32 for s8)");
   add("--layout", layout_, "nn | nt | tn | tt: A, B stored row-major (n) or column-major (t)");
@@ -49,7 +49,7 @@ void GemmFlags::add_to(CLI::App& app) {
 std::vector<Workload> GemmFlags::workloads() const {
   Gemm base;
   base.a = operand_of("--a", a_);
-  base.b = operand_of("--b", b_);
+  base.b = b_.empty() ? Operand{.type = base.a.type, .layout = Layout::kRow} : operand_of("--b", b_);
   base.c = c_.empty() ? Operand{.type = base.a.type, .layout = Layout::kRow} : operand_of("--c", c_);
   if (accum_.empty()) {
     base.accum = base.a.type == DType::kF64 ? DType::kF64

@@ -19,7 +19,7 @@ class GemmFlags {
   Workload workload() const;
 
  private:
-  std::string m_, n_, k_, batch_ = "1", a_ = "f32", b_ = "f32", c_, accum_, layout_, epilogue_ = "none";
+  std::string m_, n_, k_, batch_ = "1", a_ = "f32", b_, c_, accum_, layout_, epilogue_ = "none";
 };
 
 }  // namespace lehr

@@ -2,10 +2,22 @@
 #include "cli/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 
 #include "cli/table.h"
 
 namespace lehr {
+namespace {
+
+/// Characters that fit on one line of the terminal, the last column left free: a longer line would wrap and
+/// stay.
+std::size_t columns_of(std::FILE* terminal) {
+  winsize size = {};
+  if (ioctl(fileno(terminal), TIOCGWINSZ, &size) != 0 || size.ws_col < 2) return 79;
+  return size.ws_col - 1u;
+}
+
+}  // namespace
 
 std::string failures_text(const std::map<FailureKind, int>& failed) {
   std::string text;
@@ -65,7 +77,7 @@ void ProgressPrinter::show(const Event& event) {
   if (style_ == ProgressStyle::kTerminal) {
     if (since < 0.1 && !best) return;
     // "\r" to the start, "\033[K" clears what the longer line before left over.
-    fmt::print(out_, "\r\033[K{}", progress_text(event));
+    fmt::print(out_, "\r\033[K{}", progress_text(event).substr(0, columns_of(out_)));
     std::fflush(out_);
     open_line_ = true;
     last_s_ = event.elapsed_s;

@@ -13,8 +13,10 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-constexpr const char* kTune =
-    "tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --trials 6 --baseline openblas --quiet";
+std::vector<std::string> tune_command(const std::string& more) {
+  return words("tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --baseline openblas --quiet --json " +
+               more);
+}
 constexpr const char* kWorkload =
     "gemm m=24 n=20 k=16 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none";
 
@@ -29,9 +31,7 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   const Scratch scratch;
   const auto lehr = [&](std::vector<std::string> arguments) { return run_lehr(arguments, scratch.path()); };
 
-  std::vector<std::string> tune = words(kTune);
-  tune.push_back("--json");
-  const Ran first = lehr(tune);
+  const Ran first = lehr(tune_command("--trials 6"));
   EXPECT_EQ(first.err, "");
   const json summary = parsed(first);
   for (const char* field :
@@ -87,12 +87,10 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   EXPECT_EQ(stats["damaged"], 0);
   EXPECT_EQ(stats["tasks"][0]["workload"], kWorkload);
 
-  tune[15] = "2";  // --trials
-  const json second = parsed(lehr(tune));
+  const json second = parsed(lehr(tune_command("--trials 2")));
   EXPECT_EQ(second["trials"]["reused"], 6);
   EXPECT_EQ(second["resume"], "reused 6 trials of 1 earlier run");
-  tune.push_back("--fresh");
-  EXPECT_EQ(parsed(lehr(tune))["trials"]["reused"], 0);
+  EXPECT_EQ(parsed(lehr(tune_command("--trials 1 --fresh")))["trials"]["reused"], 0);
 }
 
 TEST(EndToEnd, SeveralWorkloadsGiveATableAndTheReportNamesTheNextCommands) {
@@ -117,7 +115,7 @@ TEST(EndToEnd, AnInterruptLeavesAValidDatabaseAndExitCode130) {
         run_lehr(words("tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --time 60s --json"),
                  scratch.path(), [&](int pid, const std::string& err) {
                    if (!sent && err.find("best ") != std::string::npos) {
-                     kill(pid, signal);
+                     kill(-pid, signal);  // the whole group, as a terminal does
                      sent = true;
                    }
                  });

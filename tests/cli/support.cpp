@@ -36,6 +36,7 @@ Ran run_lehr(const std::vector<std::string>& arguments, const std::filesystem::p
   argv.push_back(nullptr);
   const pid_t pid = fork();
   if (pid == 0) {
+    setpgid(0, 0);
     if (chdir(directory.c_str()) != 0) _exit(126);
     dup2(out[1], STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
