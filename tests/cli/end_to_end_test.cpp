@@ -81,6 +81,10 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   EXPECT_EQ(bundle["kernels"][0]["source"], source);
   EXPECT_EQ(bundle["kernels"][0]["device"], summary["identity"]);
 
+  const Ran nowhere = lehr({"export", "--out", "none/winners.json"});
+  EXPECT_EQ(nowhere.code, 2);
+  EXPECT_THAT(nowhere.err, HasSubstr("none/winners.json"));
+
   const json stats = parsed(lehr({"db", "stats", "--json"}));
   EXPECT_EQ(stats["records"], 6);
   EXPECT_EQ(stats["sessions"], 1);
