@@ -22,6 +22,8 @@ namespace {
 using namespace ir;
 using cpu::ceil_div;
 
+constexpr std::int64_t kLineFloats = 16;  // a cache line of 64 bytes
+
 // Everything that the parts of the lowering share.
 struct Lowering {
   cpu::Problem p;
@@ -55,6 +57,15 @@ struct Lowering {
   Expr a_element(Expr i, Expr k) const {
     return cpu::element(p.a, p.m, p.k, batch_offset(p.m * p.k), var(row) + std::move(i),
                         var(k0) + std::move(k));
+  }
+  // Distance of the rows in A's panel: whole vectors, and an odd number of cache lines so that they fall into
+  // all sets.
+  std::int64_t a_panel_stride() const { return ceil_div(kc(), 32) * 32 + 16; }
+  std::int64_t a_panel_size() const { return p.a == Layout::kRow ? s.mr * a_panel_stride() : s.mr * kc(); }
+  Expr a_panel_element(Expr tile, Expr i, Expr k) const {
+    Expr base = std::move(tile) * a_panel_size();
+    if (p.a == Layout::kRow) return std::move(base) + std::move(i) * a_panel_stride() + std::move(k);
+    return std::move(base) + std::move(k) * s.mr + std::move(i);
   }
   Expr b_element(Expr k, Expr j) const {
     return cpu::element(p.b, p.k, p.n, batch_offset(p.k * p.n), var(k0) + std::move(k),
@@ -98,7 +109,10 @@ Stmt pack_b(Lowering& l, const Expr& tiles) {
   return loop_to(tile, tiles, l.nc(), std::move(copy));
 }
 
-// Panels of the block that ic and pc name: a_panel[it][k][0..mr).
+// Panels of the block that ic and pc name. A row-major A is copied row by row with whole vectors,
+// a_panel[it][i][k]: what packing buys is a row distance that spreads over the cache's sets and few pages,
+// and a transposition would cost a tenth of a 512-cubed product. A column-major A is contiguous in i already,
+// a_panel[it][k][i].
 Stmt pack_a(Lowering& l, const Expr& tiles) {
   const VarId tile = l.builder.var("pa_tile");
   const VarId k = l.builder.var("pa_k");
@@ -107,13 +121,21 @@ Stmt pack_a(Lowering& l, const Expr& tiles) {
   Block copy;
   copy.push_back(Let{l.row, (std::move(first) + var(l.ic) * l.mc() + var(tile)) * l.s.mr});
   Expr rows = l.p.m % l.s.mr == 0 ? integer(l.s.mr) : min(integer(l.s.mr), integer(l.p.m) - var(l.row));
-  Stmt move = Store{l.a_panel, var(tile) * (l.s.mr * l.kc()) + var(k) * l.s.mr + var(i),
-                    load(l.operands.a, l.a_element(var(i), var(k))), 1, std::nullopt};
-  // The inner loop follows A's contiguous direction.
   if (l.p.a == Layout::kRow) {
+    const int lanes = static_cast<int>(l.s.lanes);
+    const Expr at = var(k) * l.s.lanes;
+    Expr value =
+        l.kc() % l.s.lanes == 0 && l.p.k % l.s.lanes == 0
+            ? load(l.operands.a, l.a_element(var(i), at), lanes)
+            : load_active(l.operands.a, l.a_element(var(i), at), lanes, integer(l.p.k) - var(l.k0) - at);
+    Stmt move =
+        Store{l.a_panel, l.a_panel_element(var(tile), var(i), at), std::move(value), lanes, std::nullopt};
     copy.push_back(
-        loop_to(i, std::move(rows), l.s.mr, block(loop_to(k, l.k_extent(), l.kc(), block(std::move(move))))));
+        loop_to(i, std::move(rows), l.s.mr,
+                block(loop(k, ceil_div(l.kc(), l.s.lanes), LoopKind::kSerial, block(std::move(move))))));
   } else {
+    Stmt move = Store{l.a_panel, l.a_panel_element(var(tile), var(i), var(k)),
+                      load(l.operands.a, l.a_element(var(i), var(k))), 1, std::nullopt};
     copy.push_back(
         loop_to(k, l.k_extent(), l.kc(), block(loop_to(i, std::move(rows), l.s.mr, block(std::move(move))))));
   }
@@ -193,14 +215,13 @@ Block micro_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
       return l.s.prefetch == 1 ? l.b_element(k_now, std::move(column) + l.nr())
                                : l.b_element(k_now + l.s.prefetch, std::move(column));
     };
-    const std::int64_t line_floats = 16;  // a cache line of 64 bytes
-    const std::int64_t lines = ceil_div(vectors * lanes, line_floats);
+    const std::int64_t lines = ceil_div(vectors * lanes, kLineFloats);
     step.push_back(loop(
         j, lines, LoopKind::kUnrolled,
         block(Intrinsic{
-            "prefetch", {Touch{l.operands.b, ahead(var(j) * line_floats), line_floats, false}}, {}, 0})));
+            "prefetch", {Touch{l.operands.b, ahead(var(j) * kLineFloats), kLineFloats, false}}, {}, 0})));
   }
-  const Expr a_value = l.s.pack_a ? load(l.a_panel, var(l.it) * (l.s.mr * l.kc()) + k_now * l.s.mr + var(i))
+  const Expr a_value = l.s.pack_a ? load(l.a_panel, l.a_panel_element(var(l.it), var(i), k_now))
                                   : load(l.operands.a, l.a_element(var(i), k_now));
   step.push_back(
       over_rows(block(loop(j, vectors, LoopKind::kUnrolled,
@@ -247,7 +268,7 @@ Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limi
   builder.kernel.target = Target::kCpu;
   l.operands = cpu::add_params(builder, l.p);
   if (l.s.pack_a)
-    l.a_panel = builder.buffer("a_panel", DType::kF32, Scope::kScratch, l.mc() * l.s.mr * l.kc());
+    l.a_panel = builder.buffer("a_panel", DType::kF32, Scope::kScratch, l.mc() * l.a_panel_size());
   if (l.s.pack_b)
     l.b_panel = builder.buffer("b_panel", DType::kF32, Scope::kScratch, l.nc() * l.nr() * l.kc());
   l.task = builder.var("task_index");

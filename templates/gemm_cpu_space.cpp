@@ -86,10 +86,12 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits) {
   space.require("a tile is wider than the matrix", {nv, lanes},
                 [=](const Point& x) { return x[nv] == 1 || (x[nv] - 1) * x[lanes] < p.n; });
   // Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the units busy.
-  space.require("too few accumulators to hide the latency of a multiply-add", {mr, nv, lanes}, [=](const Point& x) {
-    const std::int64_t most = std::min<std::int64_t>(p.m, 28) * std::min<std::int64_t>(8, ceil_div(p.n, x[lanes]));
-    return x[mr] * x[nv] >= std::min<std::int64_t>(6, most);
-  });
+  space.require("too few accumulators to hide the latency of a multiply-add", {mr, nv, lanes},
+                [=](const Point& x) {
+                  const std::int64_t most =
+                      std::min<std::int64_t>(p.m, 28) * std::min<std::int64_t>(8, ceil_div(p.n, x[lanes]));
+                  return x[mr] * x[nv] >= std::min<std::int64_t>(6, most);
+                });
   space.require("more threads than tiles", {threads, split, mr, nv, lanes}, [=](const Point& x) {
     if (x[threads] == 1) return true;
     const std::int64_t tiles = x[split] == 0   ? ceil_div(p.m, x[mr])
@@ -132,19 +134,10 @@ Config gemm_cpu_default(const Workload& workload, const Limits& limits) {
   const std::int64_t registers = std::max(limits.vector_registers, 16);
   const std::int64_t nv = std::min<std::int64_t>(2, ceil_div(p.n, lanes));
   const std::int64_t mr = std::min<std::int64_t>(p.m, std::min<std::int64_t>(12, (registers - nv - 1) / nv));
-  const std::vector<std::int64_t> wanted = {limits.cores,
-                                            p.n >= p.m ? 1 : 0,
-                                            lanes,
-                                            mr,
-                                            nv,
-                                            256,
-                                            16,
-                                            64,
-                                            0,
-                                            p.m >= 64 || p.b == Layout::kColumn ? 1 : 0,
-                                            0,
-                                            1,
-                                            0};
+  const std::int64_t split = p.n >= p.m ? 1 : 0;
+  const std::int64_t pack_b = p.m >= 64 || p.b == Layout::kColumn ? 1 : 0;
+  const std::vector<std::int64_t> wanted = {limits.cores, split, lanes,  mr, nv, 256, 16,
+                                            64,           0,     pack_b, 0,  1,  0};
   return cpu::nearest_config(space, wanted);
 }
 
