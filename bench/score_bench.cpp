@@ -157,7 +157,7 @@ void ScoreNewCandidates(benchmark::State& state) {
   constexpr std::size_t kBatch = 128;
   const Limits limits = limits_of(target_of(state));
   const Candidates candidates = candidates_for(task_for(target_of(state)));
-  const XgboostModel model = fitted_model(candidates, limits, kThreads);
+  const XgboostModel model = fitted_model(candidates, limits, 1);  // as in a session
   const std::vector<Config> configs = samples(candidates, 16384);
   const lehr::Predict predict = [&](const FeatureMatrix& rows) { return model.predict(rows); };
   std::size_t at = configs.size();

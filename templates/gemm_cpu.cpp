@@ -143,8 +143,9 @@ Stmt pack_a(Lowering& l, const Expr& tiles) {
 }
 
 // rows x vectors accumulators over the current block of k. `columns` <= vectors * lanes: the rest of the last
-// vector is masked off.
-Block micro_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
+// vector is masked off. `any_edge`: the tile may reach over the right edge anywhere, so every vector has a
+// mask.
+Block micro_kernel(Lowering& l, std::int64_t rows, std::int64_t columns, bool any_edge) {
   const std::int64_t lanes = l.s.lanes;
   const int width = static_cast<int>(lanes);
   const std::int64_t vectors = ceil_div(columns, lanes);
@@ -164,6 +165,12 @@ Block micro_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
   // Runs `make(column, active)` for each vector of a row: the last one apart when it is masked.
   const auto per_vector = [&](auto make) {
     Block result;
+    if (any_edge) {
+      const Expr left = integer(l.p.n) - var(l.column) - var(j) * lanes;
+      result.push_back(
+          loop(j, vectors, LoopKind::kUnrolled, block(make(var(j) * lanes, std::optional<Expr>(left)))));
+      return result;
+    }
     const std::int64_t full = masked ? vectors - 1 : vectors;
     if (full > 0)
       result.push_back(
@@ -247,9 +254,10 @@ Block tile_body(Lowering& l) {
   const std::int64_t full_rows = l.p.m / l.s.mr, tail_rows = l.p.m % l.s.mr;
   const std::int64_t full_columns = l.p.n / l.nr(), tail_columns = l.p.n % l.nr();
   const auto over_columns = [&](std::int64_t rows) {
+    if (l.s.masked != 0) return micro_kernel(l, rows, l.nr(), true);
     Block inner, edge;
-    if (full_columns > 0) inner = micro_kernel(l, rows, l.nr());
-    if (tail_columns > 0) edge = micro_kernel(l, rows, tail_columns);
+    if (full_columns > 0) inner = micro_kernel(l, rows, l.nr(), false);
+    if (tail_columns > 0) edge = micro_kernel(l, rows, tail_columns, false);
     return cpu::by_tile(var(l.column) / l.nr(), full_columns, tail_columns, std::move(inner),
                         std::move(edge));
   };

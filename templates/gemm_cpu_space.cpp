@@ -10,12 +10,14 @@ namespace {
 
 using cpu::ceil_div;
 
+using Values = std::vector<std::int64_t>;
+
 constexpr std::int64_t kMaxPanelBytes =
     64LL << 20;  // a packed panel larger than any L3 slice only costs bandwidth
 
-const std::vector<std::int64_t>& k_steps() {
-  static const std::vector<std::int64_t> steps = {8,   16,  32,  64,   96,   128,  192,  256,  320,
-                                                  384, 512, 768, 1024, 1536, 2048, 4096, 8192, 16384};
+const Values& k_steps() {
+  static const Values steps = {8,   16,  32,  64,   96,   128,  192,  256,  320,
+                               384, 512, 768, 1024, 1536, 2048, 4096, 8192, 16384};
   return steps;
 }
 
@@ -36,6 +38,7 @@ GemmCpuSchedule gemm_cpu_schedule(const Config& config) {
   s.order = config.at("order");
   s.ku = config.at("ku");
   s.prefetch = config.at("prefetch");
+  s.masked = config.at("masked");
   return s;
 }
 
@@ -43,19 +46,29 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits) {
   const cpu::Problem p = cpu::problem_of(workload);
   FamilySpace space("gemm_cpu");
   const KnobId threads = space.add("threads", "CPU threads", cpu::thread_counts(limits));
-  const KnobId split = space.add_dependent(
-      "split", "what the threads share out: 0 rows, 1 columns, 2 matrices of the batch", {0, 1, 2},
-      [=](const Point& x) {
-        if (x[threads] == 1) return std::vector<std::int64_t>{0};
-        return p.batch > 1 ? std::vector<std::int64_t>{0, 1, 2} : std::vector<std::int64_t>{0, 1};
-      });
+  // Value lists hold what some valid config can take and little else: sampling rejects whole draws.
+  const std::int64_t narrowest = cpu::lane_counts(limits).front();
+  const bool one_column_tile = p.n <= narrowest;
+  const KnobId split =
+      space.add_dependent("split", "what the threads share out: 0 rows, 1 columns, 2 matrices of the batch",
+                          limits.cores <= 1 ? Values{0}
+                          : p.batch > 1     ? Values{0, 1, 2}
+                                            : Values{0, 1},
+                          [=](const Point& x) {
+                            if (x[threads] == 1) return Values{0};
+                            return p.batch > 1 ? Values{0, 1, 2} : Values{0, 1};
+                          });
   const KnobId lanes = space.add("lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
-  std::vector<std::int64_t> row_counts;
+  Values row_counts;
   for (const std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 24, 28}) {
     if (rows <= p.m) row_counts.push_back(rows);
   }
   const KnobId mr = space.add("mr", "rows of C in registers", row_counts);
-  const KnobId nv = space.add("nv", "vectors of a row of C in registers", {1, 2, 3, 4, 5, 6, 8});
+  Values vector_counts;
+  for (const std::int64_t vectors : {1, 2, 3, 4, 5, 6, 8}) {
+    if (vectors == 1 || (vectors - 1) * narrowest < p.n) vector_counts.push_back(vectors);
+  }
+  const KnobId nv = space.add("nv", "vectors of a row of C in registers", vector_counts);
   const KnobId kc =
       space.add("kc", "k of one block; the last value covers all of k", cpu::up_to(p.k, k_steps()));
   const auto row_tiles = [=](const Point& x) {
@@ -70,15 +83,29 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits) {
   const KnobId nc = space.add_dependent("nc", "tiles of columns of one block; the last value covers all",
                                         cpu::powers_up_to(ceil_div(p.n, cpu::lane_counts(limits).front())),
                                         [=](const Point& x) { return cpu::powers_up_to(column_tiles(x)); });
-  const KnobId pack_a = space.add("pack_a", "copy A's block into panels", {0, 1});
-  const KnobId pack_b =
-      space.add("pack_b", "copy B's block into panels",
-                p.b == Layout::kRow ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{1});
-  const KnobId order = space.add("order", "outer loop inside a block: 0 columns, 1 rows", {0, 1});
-  const KnobId ku = space.add("ku", "k steps unrolled", {1, 2, 4});
+  const KnobId pack_a =
+      space.add("pack_a", "copy A's block into panels", one_column_tile ? Values{0} : Values{0, 1});
+  const KnobId pack_b = space.add("pack_b", "copy B's block into panels",
+                                  p.b == Layout::kColumn ? Values{1}
+                                  : p.m == 1             ? Values{0}
+                                                         : Values{0, 1});
+  const KnobId order = space.add("order", "outer loop inside a block: 0 columns, 1 rows",
+                                 one_column_tile || p.m == 1 ? Values{0} : Values{0, 1});
+  const KnobId ku = space.add("ku", "k steps unrolled",
+                              p.k % 4 == 0   ? Values{1, 2, 4}
+                              : p.k % 2 == 0 ? Values{1, 2}
+                                             : Values{1});
   const KnobId prefetch =
       space.add("prefetch", "prefetch of B where it is not packed: 0 none, 1 the next tile, else rows ahead",
                 {0, 1, 4, 8, 16});
+
+  // Only AVX-512 masks a vector for nothing; elsewhere a masked access is a branch or a loop.
+  space.add_dependent("masked", "right edge: 0 micro-kernels of its own, 1 every vector masked",
+                      limits.arch == "avx512" && !one_column_tile ? Values{0, 1} : Values{0},
+                      [=](const Point& x) {
+                        const bool has_edge = p.n > x[nv] * x[lanes] && p.n % (x[nv] * x[lanes]) != 0;
+                        return has_edge && limits.arch == "avx512" ? Values{0, 1} : Values{0};
+                      });
 
   space.require("needs more vector registers than there are", {mr, nv}, [=](const Point& x) {
     return x[mr] * x[nv] + std::min<std::int64_t>(x[nv], 4) + 1 <= std::max(limits.vector_registers, 16);
@@ -136,8 +163,7 @@ Config gemm_cpu_default(const Workload& workload, const Limits& limits) {
   const std::int64_t mr = std::min<std::int64_t>(p.m, std::min<std::int64_t>(12, (registers - nv - 1) / nv));
   const std::int64_t split = p.n >= p.m ? 1 : 0;
   const std::int64_t pack_b = p.m >= 64 || p.b == Layout::kColumn ? 1 : 0;
-  const std::vector<std::int64_t> wanted = {limits.cores, split, lanes,  mr, nv, 256, 16,
-                                            64,           0,     pack_b, 0,  1,  0};
+  const Values wanted = {limits.cores, split, lanes, mr, nv, 256, 16, 64, 0, pack_b, 0, 1, 0, 1};
   return cpu::nearest_config(space, wanted);
 }
 

@@ -21,6 +21,7 @@ struct GemmCpuSchedule {
   std::int64_t order = 0;
   std::int64_t ku = 1;
   std::int64_t prefetch = 0;
+  std::int64_t masked = 0;
 };
 GemmCpuSchedule gemm_cpu_schedule(const Config& config);
 FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits);

@@ -26,7 +26,7 @@ struct SessionOptions {
   std::string strategy = "anneal";     ///< the name that is stored with its picks
   std::vector<std::string> baselines;  ///< asked to take part in the finals
   bool reuse = true;                   ///< earlier rows of this workload answer and hint
-  std::size_t finalists = 5;
+  std::size_t finalists = 8;
   std::string session_id;  ///< unique: names this run in the database
   std::string tool_version;
 };

@@ -56,7 +56,7 @@ std::span<const FolderRule> folder_rules() {
       {"measure", {"codegen", "ir", "base"}},
       {"database", {"space", "base", "measure/outcome.h"}},
       {"tune", product_without({"tune", "deploy", "cli"})},
-      {"deploy", {"tune", "database", "codegen", "base"}},
+      {"deploy", {"tune", "templates", "measure", "database", "codegen", "base"}},
       {"cli", product_without({"cli"})},
       {"tests", kWholeProduct},
       {"bench", with(kWholeProduct, {"tests"})},

@@ -40,7 +40,7 @@ TEST(Golden, GemmCpuWithPackedPanelsAndAllEdges) {
   expect_golden_kernel(
       "gemm_cpu_packed", "gemm m=35 n=70 k=100",
       "gemm_cpu(threads=2, split=0, lanes=16, mr=6, nv=2, kc=64, mc=2, nc=2, pack_a=1, pack_b=1, "
-      "order=1, ku=4, prefetch=0)",
+      "order=1, ku=4, prefetch=0, masked=0)",
       avx512());
 }
 
@@ -48,7 +48,15 @@ TEST(Golden, GemmCpuWithoutPackingAndWithPrefetch) {
   expect_golden_kernel(
       "gemm_cpu_unpacked", "gemm m=16 n=64 k=32",
       "gemm_cpu(threads=1, split=0, lanes=16, mr=8, nv=2, kc=32, mc=2, nc=2, pack_a=0, pack_b=0, "
-      "order=0, ku=1, prefetch=1)",
+      "order=0, ku=1, prefetch=1, masked=0)",
+      avx512());
+}
+
+TEST(Golden, GemmCpuWithOneMaskedMicroKernel) {
+  expect_golden_kernel(
+      "gemm_cpu_masked", "gemm m=16 n=70 k=32",
+      "gemm_cpu(threads=1, split=0, lanes=16, mr=8, nv=2, kc=32, mc=2, nc=2, pack_a=1, pack_b=0, "
+      "order=0, ku=1, prefetch=0, masked=1)",
       avx512());
 }
 
@@ -56,7 +64,7 @@ TEST(Golden, GemmCpuFromTransposedOperands) {
   expect_golden_kernel(
       "gemm_cpu_transposed", "gemm m=12 n=40 k=20 batch=2 a=f32:column b=f32:column c=f32:row",
       "gemm_cpu(threads=2, split=2, lanes=8, mr=6, nv=2, kc=16, mc=2, nc=1, pack_a=0, pack_b=1, "
-      "order=0, ku=1, prefetch=0)",
+      "order=0, ku=1, prefetch=0, masked=0)",
       avx512());
 }
 
