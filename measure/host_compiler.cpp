@@ -164,6 +164,11 @@ HostCompiler::HostCompiler(HostCompilerOptions options)
     state.path = find_program(name, wanted.search_path);
     if (!state.path.empty()) break;
   }
+  if (state.path.empty() && wanted.compiler.find('/') != std::string::npos) {
+    throw_environment(
+        "the C++ compiler '{}' does not exist or cannot be executed; name another one or unset CXX",
+        wanted.compiler);
+  }
   if (state.path.empty()) {
     throw_environment("no C++ compiler: found none of {} in {}; install one (Debian: apt-get install g++)",
                       fmt::join(names, ", "), fmt::join(wanted.search_path, ":"));

@@ -17,10 +17,10 @@ struct ContestEntry {
   std::string name;              ///< "source 0", "openblas", "onednn", ...
   std::vector<double> round_us;  ///< one time per round; empty when `missing` says why
   double time_us = 0;            ///< median of round_us
-  double ratio = 0;              ///< median over the rounds of (entry 0's time / this one's): > 1 is faster than entry 0
-  double ratio_spread = 0;       ///< p75 - p25 of those per-round ratios: differences below it are noise
-  std::string note;              ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
-  std::string missing;           ///< why a baseline could not be timed ("libdnnl.so.2 is not installed"), else empty
+  double ratio = 0;  ///< median over the rounds of (entry 0's time / this one's): > 1 is faster than entry 0
+  double ratio_spread = 0;  ///< p75 - p25 of those per-round ratios: differences below it are noise
+  std::string note;         ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
+  std::string missing;  ///< why a baseline could not be timed ("libdnnl.so.2 is not installed"), else empty
 };
 
 class Measurer {
@@ -28,13 +28,15 @@ class Measurer {
   virtual ~Measurer() = default;
   /// Sets what the next candidates run on. Call before measure().
   virtual void prepare(const Problem& problem) = 0;
-  /// One outcome per source, same order; `done(i, outcome)` is called as soon as each is known. Throws only when the
-  /// device or the environment is lost. The first timing after prepare() becomes the reference kernel.
+  /// One outcome per source, same order; `done(i, outcome)` is called as soon as each is known. Throws only
+  /// when the device or the environment is lost, or what `done` throws: a caller leaves a batch that way, and
+  /// the next call works. The first timing after prepare() becomes the reference kernel.
   virtual std::vector<Outcome> measure(std::span<const Source> sources,
                                        const std::function<void(std::size_t, const Outcome&)>& done) = 0;
-  /// Re-times `sources` (already measured with success) and the named baselines interleaved for about `budget_s` seconds.
-  /// Entries in the order: sources, then baselines. Baselines run on the prepared problem's workload; a result of theirs
-  /// that does not match the reference is reported in `missing` and not timed.
+  /// Re-times `sources` (already measured with success) and the named baselines interleaved for about
+  /// `budget_s` seconds. Entries in the order: sources, then baselines. Baselines run on the prepared
+  /// problem's workload; a result of theirs that does not match the reference is reported in `missing` and
+  /// not timed.
   virtual std::vector<ContestEntry> contest(std::span<const Source> sources,
                                             std::span<const std::string> baselines, double budget_s) = 0;
 };

@@ -11,18 +11,18 @@
 #include "templates/gemm_cpu.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/error.h"
 #include "templates/cpu_common.h"
 #include "templates/gemm_cpu_space.h"
+#include "templates/register_tile.h"
 
 namespace lehr {
 namespace {
 
 using namespace ir;
 using cpu::ceil_div;
-
-constexpr std::int64_t kLineFloats = 16;  // a cache line of 64 bytes
 
 // Everything that the parts of the lowering share.
 struct Lowering {
@@ -146,106 +146,47 @@ Stmt pack_a(Lowering& l, const Expr& tiles) {
 // vector is masked off. `any_edge`: the tile may reach over the right edge anywhere, so every vector has a
 // mask.
 Block micro_kernel(Lowering& l, std::int64_t rows, std::int64_t columns, bool any_edge) {
-  const std::int64_t lanes = l.s.lanes;
-  const int width = static_cast<int>(lanes);
-  const std::int64_t vectors = ceil_div(columns, lanes);
-  const std::int64_t last_active = columns - (vectors - 1) * lanes;
-  const bool masked = last_active != lanes;
-  KernelBuilder& builder = l.builder;
-  const BufferId acc = builder.buffer("acc", DType::kF32, Scope::kRegister, rows * vectors * lanes, width);
-  const BufferId b_reg = builder.buffer("b_reg", DType::kF32, Scope::kRegister, vectors * lanes, width);
-  const VarId i = builder.var("i");
-  const VarId j = builder.var("j");
-  const VarId k = builder.var("k");
-
-  const auto acc_index = [&] { return var(i) * (vectors * lanes) + var(j) * lanes; };
-  const auto c_index = [&](Expr column) {
-    return l.batch_offset(l.p.m * l.p.n) + (var(l.row) + var(i)) * l.p.n + var(l.column) + std::move(column);
-  };
-  // Runs `make(column, active)` for each vector of a row: the last one apart when it is masked.
-  const auto per_vector = [&](auto make) {
-    Block result;
-    if (any_edge) {
-      const Expr left = integer(l.p.n) - var(l.column) - var(j) * lanes;
-      result.push_back(
-          loop(j, vectors, LoopKind::kUnrolled, block(make(var(j) * lanes, std::optional<Expr>(left)))));
-      return result;
-    }
-    const std::int64_t full = masked ? vectors - 1 : vectors;
-    if (full > 0)
-      result.push_back(
-          loop(j, full, LoopKind::kUnrolled, block(make(var(j) * lanes, std::optional<Expr>()))));
-    if (masked) result.push_back(make(integer(full * lanes), std::optional<Expr>(integer(last_active))));
-    return result;
-  };
-  const auto load_row = [&](BufferId buffer, Expr index, std::optional<Expr> active) {
-    return active ? load_active(buffer, std::move(index), width, std::move(*active))
-                  : load(buffer, std::move(index), width);
-  };
-  const auto over_rows = [&](Block body) { return loop(i, rows, LoopKind::kUnrolled, std::move(body)); };
-
-  Block zero_acc = block(
-      over_rows(block(loop(j, vectors, LoopKind::kUnrolled,
-                           block(Store{acc, acc_index(), zero(DType::kF32, width), width, std::nullopt})))));
-  Block result;
-  result.push_back(Alloc{acc});
-  if (l.k_blocks() == 1) {
-    result.push_back(std::move(zero_acc[0]));
-  } else {
-    Block load_acc = block(over_rows(per_vector([&](Expr column, std::optional<Expr> active) {
-      return Stmt(Store{acc, var(i) * (vectors * lanes) + column,
-                        load_row(l.operands.c, c_index(column), active), width, std::nullopt});
-    })));
-    result.push_back(If{lt(var(l.pc), integer(1)), std::move(zero_acc), std::move(load_acc)});
-  }
-
-  const VarId u = builder.var("u");
+  cpu::RegisterTile tile(l.builder, rows, columns, l.s.lanes);
+  if (any_edge) tile.mask_everywhere(integer(l.p.n) - var(l.column));
+  const VarId k = l.builder.var("k");
+  const VarId u = l.builder.var("u");
   const Expr k_now = l.s.ku == 1 ? var(k) : var(k) * l.s.ku + var(u);
-  Block step;
-  step.push_back(Alloc{b_reg});
-  if (l.s.pack_b) {
-    const Expr panel = var(l.jt) * (l.nr() * l.kc()) + k_now * l.nr();
-    step.push_back(loop(j, vectors, LoopKind::kUnrolled,
-                        block(Store{b_reg, var(j) * lanes, load(l.b_panel, panel + var(j) * lanes, width),
-                                    width, std::nullopt})));
+  const auto c_at = [&](Expr column) {
+    return l.batch_offset(l.p.m * l.p.n) + (var(l.row) + tile.row()) * l.p.n + var(l.column) +
+           std::move(column);
+  };
+  const auto panel_at = [&](Expr column) {
+    return var(l.jt) * (l.nr() * l.kc()) + k_now * l.nr() + std::move(column);
+  };
+  const auto b_at = [&](Expr column) { return l.b_element(k_now, std::move(column)); };
+
+  Block result = block(tile.allocate());
+  if (l.k_blocks() == 1) {
+    result.push_back(tile.clear());
   } else {
-    for (Stmt& stmt : per_vector([&](Expr column, std::optional<Expr> active) {
-           return Stmt(Store{b_reg, column, load_row(l.operands.b, l.b_element(k_now, column), active), width,
-                             std::nullopt});
-         })) {
-      step.push_back(std::move(stmt));
-    }
+    result.push_back(
+        If{lt(var(l.pc), integer(1)), block(tile.clear()), block(tile.load_c(l.operands.c, c_at))});
   }
+  Block step = block(tile.allocate_b());
+  Block b_row = l.s.pack_b ? tile.load_b(l.b_panel, panel_at, false) : tile.load_b(l.operands.b, b_at, true);
+  std::move(b_row.begin(), b_row.end(), std::back_inserter(step));
   if (l.s.prefetch != 0) {
     // 1: the same rows of the next tile of columns; otherwise rows further down in this tile.
-    const auto ahead = [&](Expr column) {
+    step.push_back(tile.prefetch_b(l.operands.b, [&](Expr column) {
       return l.s.prefetch == 1 ? l.b_element(k_now, std::move(column) + l.nr())
                                : l.b_element(k_now + l.s.prefetch, std::move(column));
-    };
-    const std::int64_t lines = ceil_div(vectors * lanes, kLineFloats);
-    step.push_back(loop(
-        j, lines, LoopKind::kUnrolled,
-        block(Intrinsic{
-            "prefetch", {Touch{l.operands.b, ahead(var(j) * kLineFloats), kLineFloats, false}}, {}, 0})));
+    }));
   }
-  const Expr a_value = l.s.pack_a ? load(l.a_panel, l.a_panel_element(var(l.it), var(i), k_now))
-                                  : load(l.operands.a, l.a_element(var(i), k_now));
-  step.push_back(
-      over_rows(block(loop(j, vectors, LoopKind::kUnrolled,
-                           block(Store{acc, acc_index(),
-                                       fma(splat(a_value, width), load(b_reg, var(j) * lanes, width),
-                                           load(acc, acc_index(), width)),
-                                       width, std::nullopt})))));
+  step.push_back(tile.multiply_add(l.s.pack_a
+                                       ? load(l.a_panel, l.a_panel_element(var(l.it), tile.row(), k_now))
+                                       : load(l.operands.a, l.a_element(tile.row(), k_now))));
   if (l.s.ku == 1) {
     result.push_back(loop_to(k, l.k_extent(), l.kc(), std::move(step)));
   } else {
     result.push_back(loop_to(k, l.k_extent() / l.s.ku, l.kc() / l.s.ku,
                              block(loop(u, l.s.ku, LoopKind::kUnrolled, std::move(step)))));
   }
-  result.push_back(over_rows(per_vector([&](Expr column, std::optional<Expr> active) {
-    return Stmt(Store{l.operands.c, c_index(column), load(acc, var(i) * (vectors * lanes) + column, width),
-                      width, active});
-  })));
+  result.push_back(tile.store_c(l.operands.c, c_at));
   return result;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "templates/cpu_common.h"
+#include "templates/register_tile.h"
 
 namespace lehr {
 namespace {
@@ -116,12 +117,11 @@ Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
              block(Store{a_reg, var(i) * lanes, vector_at(l.operands.a, a_at(at)), width, std::nullopt})));
     Block column_body = block(Alloc{b_reg});
     if (l.s.prefetch > 0 && !active) {
-      const std::int64_t line_floats = 16;  // a cache line of 64 bytes
-      column_body.push_back(
-          Intrinsic{"prefetch",
-                    {Touch{l.operands.b, b_at(at + l.s.prefetch * line_floats), line_floats, false}},
-                    {},
-                    0});
+      column_body.push_back(Intrinsic{
+          "prefetch",
+          {Touch{l.operands.b, b_at(at + l.s.prefetch * cpu::kLineFloats), cpu::kLineFloats, false}},
+          {},
+          0});
     }
     column_body.push_back(Store{b_reg, integer(0), vector_at(l.operands.b, b_at(at)), width, std::nullopt});
     column_body.push_back(loop(i, rows, LoopKind::kUnrolled,

@@ -6,9 +6,11 @@
 #include "templates/gemv_cpu.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/error.h"
 #include "templates/cpu_common.h"
+#include "templates/register_tile.h"
 
 namespace lehr {
 namespace {
@@ -84,81 +86,27 @@ struct Lowering {
 
 // One chunk of `columns` columns over `rows` rows of B from k0 on. `first`: C has no value yet.
 Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const Expr& first) {
-  const std::int64_t lanes = l.s.lanes;
-  const int width = static_cast<int>(lanes);
-  const std::int64_t vectors = ceil_div(columns, lanes);
-  const std::int64_t last_active = columns - (vectors - 1) * lanes;
-  const bool masked = last_active != lanes;
-  KernelBuilder& builder = l.builder;
-  const BufferId acc = builder.buffer("acc", DType::kF32, Scope::kRegister, l.p.m * vectors * lanes, width);
-  const BufferId b_reg = builder.buffer("b_reg", DType::kF32, Scope::kRegister, vectors * lanes, width);
-  const VarId i = builder.var("i"), j = builder.var("j"), u = builder.var("u");
-
-  const auto per_vector = [&](auto make) {
-    Block result;
-    const std::int64_t full = masked ? vectors - 1 : vectors;
-    if (full > 0)
-      result.push_back(
-          loop(j, full, LoopKind::kUnrolled, block(make(var(j) * lanes, std::optional<Expr>()))));
-    if (masked) result.push_back(make(integer(full * lanes), std::optional<Expr>(integer(last_active))));
-    return result;
-  };
-  const auto vector_at = [&](BufferId buffer, Expr index, std::optional<Expr> active) {
-    return active ? load_active(buffer, std::move(index), width, std::move(*active))
-                  : load(buffer, std::move(index), width);
-  };
-  const auto acc_at = [&](Expr column) { return var(i) * (vectors * lanes) + std::move(column); };
+  cpu::RegisterTile tile(l.builder, l.p.m, columns, l.s.lanes);
+  const VarId u = l.builder.var("u");
   const auto c_at = [&](Expr column) {
-    return l.batch_offset(l.p.m * l.p.n) + var(i) * l.p.n + var(l.column) + std::move(column);
+    return l.batch_offset(l.p.m * l.p.n) + tile.row() * l.p.n + var(l.column) + std::move(column);
   };
   const auto b_at = [&](Expr column) {
     return l.batch_offset(l.p.k * l.p.n) + (var(l.k0) + var(u)) * l.p.n + var(l.column) + std::move(column);
   };
-  const auto over_rows_of_c = [&](Block body) {
-    return loop(i, l.p.m, LoopKind::kUnrolled, std::move(body));
-  };
-
-  Block result;
-  result.push_back(Alloc{acc});
-  Block cleared = block(over_rows_of_c(
-      block(loop(j, vectors, LoopKind::kUnrolled,
-                 block(Store{acc, acc_at(var(j) * lanes), zero(DType::kF32, width), width, std::nullopt})))));
-  Block loaded = block(over_rows_of_c(per_vector([&](Expr column, std::optional<Expr> active) {
-    return Stmt(
-        Store{acc, acc_at(column), vector_at(l.operands.c, c_at(column), active), width, std::nullopt});
-  })));
-  result.push_back(If{first, std::move(cleared), std::move(loaded)});
-
-  Block step = block(Alloc{b_reg});
+  Block step = block(tile.allocate_b());
   if (l.s.prefetch > 0) {
-    const std::int64_t line_floats = 16;  // a cache line of 64 bytes
-    step.push_back(
-        loop(j, ceil_div(vectors * lanes, line_floats), LoopKind::kUnrolled,
-             block(Intrinsic{"prefetch",
-                             {Touch{l.operands.b, b_at(var(j) * line_floats + l.s.prefetch * line_floats),
-                                    line_floats, false}},
-                             {},
-                             0})));
+    step.push_back(tile.prefetch_b(l.operands.b, [&](Expr column) {
+      return b_at(std::move(column) + l.s.prefetch * cpu::kLineFloats);
+    }));
   }
-  for (
-      Stmt& stmt : per_vector([&](Expr column, std::optional<Expr> active) {
-        return Stmt(Store{b_reg, column, vector_at(l.operands.b, b_at(column), active), width, std::nullopt});
-      })) {
-    step.push_back(std::move(stmt));
-  }
-  const Expr a_value = load(l.operands.a, cpu::element(l.p.a, l.p.m, l.p.k, l.batch_offset(l.p.m * l.p.k),
-                                                       var(i), var(l.k0) + var(u)));
+  Block b_row = tile.load_b(l.operands.b, b_at, true);
+  std::move(b_row.begin(), b_row.end(), std::back_inserter(step));
   step.push_back(
-      over_rows_of_c(block(loop(j, vectors, LoopKind::kUnrolled,
-                                block(Store{acc, acc_at(var(j) * lanes),
-                                            fma(splat(a_value, width), load(b_reg, var(j) * lanes, width),
-                                                load(acc, acc_at(var(j) * lanes), width)),
-                                            width, std::nullopt})))));
-  result.push_back(loop(u, rows, LoopKind::kUnrolled, std::move(step)));
-  result.push_back(over_rows_of_c(per_vector([&](Expr column, std::optional<Expr> active) {
-    return Stmt(Store{l.operands.c, c_at(column), load(acc, acc_at(column), width), width, active});
-  })));
-  return result;
+      tile.multiply_add(load(l.operands.a, cpu::element(l.p.a, l.p.m, l.p.k, l.batch_offset(l.p.m * l.p.k),
+                                                        tile.row(), var(l.k0) + var(u)))));
+  return block(tile.allocate(), If{first, block(tile.clear()), block(tile.load_c(l.operands.c, c_at))},
+               loop(u, rows, LoopKind::kUnrolled, std::move(step)), tile.store_c(l.operands.c, c_at));
 }
 
 // All chunks of the current block over `rows` rows of B.

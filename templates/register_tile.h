@@ -1,0 +1,61 @@
+// A tile of C in vector registers with a row of B beside it: the innermost part that the outer-product CPU
+// families share.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "ir/kernel.h"
+
+namespace lehr::cpu {
+
+/// Floats of a cache line of 64 bytes.
+inline constexpr std::int64_t kLineFloats = 16;
+
+/// `rows` x `columns` accumulators, kept as vectors of `lanes`; the part of the last vector that lies beyond
+/// `columns` is masked off in memory. Hands out its buffers and variables (acc, b_reg, i, j) on construction;
+/// its methods build statements and may be called in any order. Expressions given to it may use row().
+class RegisterTile {
+ public:
+  /// Flat index of the element at a column of the tile, counted from its first one; of the current row()
+  /// where that matters.
+  using At = std::function<ir::Expr(ir::Expr column)>;
+
+  RegisterTile(ir::KernelBuilder& builder, std::int64_t rows, std::int64_t columns, std::int64_t lanes);
+
+  /// The tile may reach over the right edge anywhere: from now on every vector is masked; `columns_left`
+  /// columns exist.
+  void mask_everywhere(ir::Expr columns_left) { columns_left_ = std::move(columns_left); }
+
+  ir::Expr row() const { return ir::var(i_); }
+  std::int64_t vectors() const { return vectors_; }
+
+  ir::Stmt allocate() const { return ir::Alloc{acc_}; }
+  ir::Stmt allocate_b() const { return ir::Alloc{b_reg_}; }
+  ir::Stmt clear() const;
+  ir::Stmt load_c(ir::BufferId c, const At& at) const;
+  ir::Stmt store_c(ir::BufferId c, const At& at) const;
+  /// Fills the row of B. `masked`: only columns that exist are read (a packed panel is whole).
+  ir::Block load_b(ir::BufferId b, const At& at, bool masked) const;
+  /// Prefetches the lines of a row of B.
+  ir::Stmt prefetch_b(ir::BufferId b, const At& at) const;
+  /// C's tile += a (a scalar that may depend on row()) times the row of B.
+  ir::Stmt multiply_add(const ir::Expr& a) const;
+
+ private:
+  using Make = std::function<ir::Stmt(ir::Expr column, std::optional<ir::Expr> active)>;
+  /// `make` for each vector of a row, with the number of its lanes that exist where that is not all of them.
+  ir::Block per_vector(const Make& make) const;
+  ir::Stmt over_rows(ir::Block body) const;
+  ir::Expr acc_at(ir::Expr column) const { return row() * (vectors_ * lanes_) + std::move(column); }
+  ir::Expr vector_at(ir::BufferId buffer, ir::Expr index, std::optional<ir::Expr> active) const;
+
+  std::int64_t rows_, lanes_, vectors_;
+  std::int64_t last_active_;  // lanes of the last vector that exist
+  std::optional<ir::Expr> columns_left_;
+  ir::BufferId acc_{}, b_reg_{};
+  ir::VarId i_{}, j_{};
+};
+
+}  // namespace lehr::cpu
