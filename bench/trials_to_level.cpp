@@ -24,11 +24,24 @@ struct Run {
   std::string strategy;
   std::string seed;
   std::vector<Record> records;
+  std::map<std::string, double> final_speed;  // by workload: the winner over the default, timed interleaved
 };
 
 double time_of(const Record& record) {
   const Timing* timing = std::get_if<Timing>(&record.outcome);
   return timing ? timing->time_us : INFINITY;
+}
+
+// Speed of each trial of a workload in units of the run's default, in order.
+std::vector<double> speeds_of(const Run& run, const std::string& workload) {
+  std::vector<double> speeds;
+  double default_us = 0;
+  for (const Record& record : run.records) {
+    if (record.workload != workload) continue;
+    if (speeds.empty()) default_us = time_of(record);
+    speeds.push_back(default_us / time_of(record));
+  }
+  return speeds;
 }
 
 int run(int argc, char** argv) {
@@ -41,41 +54,47 @@ int run(int argc, char** argv) {
   for (int i = 2; i < argc; ++i) {
     const auto parts = split(argv[i], ':');
     if (parts.size() != 3) throw_user("'{}' is not STRATEGY:SEED:FILE.db", argv[i]);
-    Run entry{std::string(parts[0]), std::string(parts[1]),
-              Database::open_read_only(std::string(parts[2])).all({})};
-    for (const Record& record : entry.records) {
-      const auto [at, added] = best.emplace(record.workload, INFINITY);
-      at->second = std::min(at->second, time_of(record));
+    const Database log = Database::open_read_only(std::string(parts[2]));
+    Run entry{std::string(parts[0]), std::string(parts[1]), log.all({}), {}};
+    for (const Verdict& verdict : log.verdicts({})) {
+      entry.final_speed[verdict.workload] = verdict.speedup_vs_default;
+      double& speed = best[verdict.workload];
+      speed = std::max(speed, verdict.speedup_vs_default);
     }
     strategies.insert(entry.strategy);
     runs.push_back(std::move(entry));
   }
-  fmt::print("| workload | best known us |");
-  for (const std::string& strategy : strategies) fmt::print(" {0}: trials by seed | {0}: median |", strategy);
+  fmt::print("| workload | best known, x default |");
+  for (const std::string& strategy : strategies)
+    fmt::print(" {0}: trials by seed | {0}: median | {0}: final, x default, median |", strategy);
   fmt::print("\n|---|---|");
-  for (std::size_t i = 0; i < strategies.size(); ++i) fmt::print("---|---|");
+  for (std::size_t i = 0; i < strategies.size(); ++i) fmt::print("---|---|---|");
   fmt::print("\n");
-  for (const auto& [workload, best_us] : best) {
-    fmt::print("| {} | {:.1f} |", workload.substr(0, workload.find(" batch=")), best_us);
+  for (const auto& [workload, best_speed] : best) {
+    fmt::print("| {} | {:.2f} |", workload.substr(0, workload.find(" batch=")), best_speed);
     for (const std::string& strategy : strategies) {
       std::vector<double> needed;
+      std::vector<double> finals;
       std::string list;
       for (const Run& entry : runs) {
         if (entry.strategy != strategy) continue;
-        int trials = 0;
-        int reached = 0;
-        for (const Record& record : entry.records) {
-          if (record.workload != workload) continue;
-          ++trials;
-          if (reached == 0 && time_of(record) <= best_us / level) reached = trials;
-        }
+        const std::vector<double> speeds = speeds_of(entry, workload);
+        const int trials = static_cast<int>(speeds.size());
+        const auto at = std::find_if(speeds.begin(), speeds.end(),
+                                     [&](double speed) { return speed >= level * best_speed; });
+        const int reached = at == speeds.end() ? 0 : static_cast<int>(at - speeds.begin()) + 1;
         if (trials == 0) continue;
+        if (const auto final = entry.final_speed.find(workload); final != entry.final_speed.end())
+          finals.push_back(final->second);
         needed.push_back(reached > 0 ? reached : trials + 1);
         list += fmt::format("{}{}", list.empty() ? "" : ", ",
                             reached > 0 ? fmt::format("{}", reached) : fmt::format(">{}", trials));
       }
-      std::sort(needed.begin(), needed.end());
-      fmt::print(" {} | {:.0f} |", list, needed.empty() ? 0.0 : needed[needed.size() / 2]);
+      const auto middle = [](std::vector<double> values) {
+        std::sort(values.begin(), values.end());
+        return values.empty() ? 0.0 : values[values.size() / 2];
+      };
+      fmt::print(" {} | {:.0f} | {:.2f} |", list, middle(needed), middle(finals));
     }
     fmt::print("\n");
   }
