@@ -72,7 +72,7 @@ TEST(Session, LetsTheContestDecideAndNotTheSingleTrials) {
   const Summary summary = toy.run();
   EXPECT_EQ(summary.best->config, toy_config(1, 1, 1, 0));
   EXPECT_EQ(summary.best->time_us, 100);
-  ASSERT_EQ(toy.measurer->contested.size(), 6u);
+  ASSERT_EQ(toy.measurer->contested.size(), 1 + SessionOptions{}.finalists);
   EXPECT_EQ(toy.measurer->contested[0], "toy_1_1_1_0");
   const std::set<std::string> distinct(toy.measurer->contested.begin(), toy.measurer->contested.end());
   EXPECT_EQ(distinct.size(), 6u);
