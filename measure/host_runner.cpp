@@ -25,6 +25,9 @@ Fault fault(FailureKind kind, std::string text) {
 
 /// Private memory that a candidate allocates in vain must not drag the machine into swapping.
 void limit_memory(std::int64_t bytes) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return (void)bytes;  // the sanitizers' shadow memory counts as data, and is larger than any limit
+#endif
   if (bytes <= 0) bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 2;
   rlimit limit{};
   getrlimit(RLIMIT_DATA, &limit);
