@@ -17,7 +17,8 @@ std::string variable(const char* name) {
 
 Environment read_environment() {
   Environment result;
-  for (const std::string_view directory : split(variable("PATH"), ':'))
+  const std::string path = variable("PATH");  // outlives the views into it
+  for (const std::string_view directory : split(path, ':'))
     if (!directory.empty()) result.path.emplace_back(directory);
   result.compiler = variable("CXX");
   if (const std::string database = variable("LEHR_DB"); !database.empty()) result.database = database;
