@@ -109,10 +109,9 @@ Stmt pack_b(Lowering& l, const Expr& tiles) {
   return loop_to(tile, tiles, l.nc(), std::move(copy));
 }
 
-// Panels of the block that ic and pc name. A row-major A is copied row by row with whole vectors,
-// a_panel[it][i][k]: what packing buys is a row distance that spreads over the cache's sets and few pages,
-// and a transposition would cost a tenth of a 512-cubed product. A column-major A is contiguous in i already,
-// a_panel[it][k][i].
+// Panels of the block that ic and pc name. A row-major A is copied row by row with whole vectors, a_panel[it][i][k]: it
+// gets a row distance that spreads over the cache's sets, without a scalar transposition. A column-major A is contiguous
+// in i already, a_panel[it][k][i].
 Stmt pack_a(Lowering& l, const Expr& tiles) {
   const VarId tile = l.builder.var("pa_tile");
   const VarId k = l.builder.var("pa_k");
