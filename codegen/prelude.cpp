@@ -97,10 +97,15 @@ std::string cpp_snippet(const std::string& name) {
 
 // ---- CUDA C++ ----
 
+/// A function whose body is inline PTX: tests/emulator compiles the text for the CPU and brings its own body.
+std::string device_only(const std::string& function) {
+  return "#ifndef LEHR_EMULATOR\n" + function + "#endif\n";
+}
+
 // PTX ISA 9.0, "Data Movement and Conversion Instructions: cp.async": .ca caches at all levels and takes 4, 8
 // or 16 bytes; .cg (L2 only) takes 16. The optional source size zero-fills the rest of the destination.
 std::string cp_async(int bytes) {
-  return fmt::format(
+  return device_only(fmt::format(
       R"(__device__ __forceinline__ void lehr_cp_async_{0}(void* shared, const void* global) {{
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.{1}.shared.global [%0], [%1], {0};" ::"r"(address), "l"(global) : "memory");
@@ -111,7 +116,7 @@ __device__ __forceinline__ void lehr_cp_async_{0}(void* shared, const void* glob
                : "memory");
 }}
 )",
-      bytes, bytes == 16 ? "cg" : "ca");
+      bytes, bytes == 16 ? "cg" : "ca"));
 }
 
 std::string cuda_masked(int lanes) {
@@ -134,20 +139,23 @@ std::string cuda_snippet(const std::string& name) {
     return "#define LEHR_MIN(a, b) ((a) < (b) ? (a) : (b))\n#define LEHR_MAX(a, b) ((a) > (b) ? (a) : (b))\n";
   }
   if (name == "prefetch") {
-    return "__device__ __forceinline__ void lehr_prefetch(const void* p) {\n"
-           "  asm volatile(\"prefetch.global.L2 [%0];\" ::\"l\"(p));\n}\n";
+    return device_only(
+        "__device__ __forceinline__ void lehr_prefetch(const void* p) {\n"
+        "  asm volatile(\"prefetch.global.L2 [%0];\" ::\"l\"(p));\n}\n");
   }
   if (name == "cp_async_4") return cp_async(4);
   if (name == "cp_async_8") return cp_async(8);
   if (name == "cp_async_16") return cp_async(16);
   if (name == "cp_async_commit") {
-    return "__device__ __forceinline__ void lehr_cp_async_commit() {\n"
-           "  asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\n}\n";
+    return device_only(
+        "__device__ __forceinline__ void lehr_cp_async_commit() {\n"
+        "  asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\n}\n");
   }
   if (name == "cp_async_wait") {
     // The group count must be an immediate, hence the template.
-    return "template <int kPending>\n__device__ __forceinline__ void lehr_cp_async_wait() {\n"
-           "  asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(kPending) : \"memory\");\n}\n";
+    return device_only(
+        "template <int kPending>\n__device__ __forceinline__ void lehr_cp_async_wait() {\n"
+        "  asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(kPending) : \"memory\");\n}\n");
   }
   if (name == "masked2") return cuda_masked(2);
   if (name == "masked4") return cuda_masked(4);

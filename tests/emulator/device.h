@@ -1,7 +1,78 @@
 // What emitted CUDA text sees instead of NVRTC's built-ins when the host compiler compiles it: vector types,
 // hardware indices, barriers, and a second body of every device intrinsic that is inline PTX in
-// codegen/prelude.cpp. No system header: it is compiled in front of every kernel.
+// codegen/prelude.cpp and stands under `#ifndef LEHR_EMULATOR` there. No system header: it is compiled in
+// front of every kernel.
 #pragma once
+
+#include "mma_type.h"
+
+#define LEHR_EMULATOR
+
+struct EmulatedIndex {
+  unsigned x, y, z;
+};
+
+// Implemented by hooks.cpp in the test program that loads the compiled text.
+extern "C" {
+EmulatedIndex emulated_thread_index();
+EmulatedIndex emulated_block_index();
+EmulatedIndex emulated_block_dim();
+EmulatedIndex emulated_grid_dim();
+void emulated_flop();
+void emulated_block_barrier(int line);
+void emulated_warp_barrier(int line);
+void emulated_cp_async(void* shared, const void* global, int bytes, int source_bytes);
+void emulated_cp_async_commit();
+void emulated_cp_async_wait(int pending);
+void emulated_ldmatrix(unsigned* registers, const void* row, int count, bool transposed, int line);
+void emulated_stmatrix(void* row, const unsigned* registers, int count, bool transposed, int line);
+void emulated_mma(void* d, const unsigned* a, const unsigned* b, EmulatedMma type, int line);
+void emulated_shuffle_xor(void* value, int lane_mask, int width, int line);
+float emulated_f32_from_f16(unsigned bits);
+float emulated_f32_from_bf16(unsigned bits);
+float emulated_f32_from_e4m3(unsigned bits);
+float emulated_f32_from_e5m2(unsigned bits);
+unsigned emulated_f16_from_f32(float value);
+unsigned emulated_bf16_from_f32(float value);
+unsigned emulated_tf32(float value);
+}
+
+typedef float EmulatedReal;
+
+#ifdef LEHR_COUNT_FLOPS
+// The text's `float` becomes a number that reports each addition, subtraction, multiplication and division,
+// as ir::analyze counts them. Comparisons are not counted, and so a minimum is not either.
+struct CountedFloat {
+  EmulatedReal value;
+  CountedFloat() = default;
+  template <typename T>
+  CountedFloat(T x) : value(static_cast<EmulatedReal>(x)) {}
+  template <typename T>
+  explicit operator T() const {
+    return static_cast<T>(value);
+  }
+#define LEHR_COUNTED(op)                                            \
+  friend CountedFloat operator op(CountedFloat a, CountedFloat b) { \
+    emulated_flop();                                                \
+    return a.value op b.value;                                      \
+  }                                                                 \
+  CountedFloat& operator op##=(CountedFloat b) {                    \
+    return *this = *this op b;                                      \
+  }
+  LEHR_COUNTED(+)
+  LEHR_COUNTED(-)
+  LEHR_COUNTED(*)
+  LEHR_COUNTED(/)
+#undef LEHR_COUNTED
+  friend bool operator<(CountedFloat a, CountedFloat b) {
+    return a.value < b.value;
+  }
+  CountedFloat operator-() const {
+    return -value;
+  }
+};
+#define float CountedFloat
+#endif
 
 struct alignas(8) float2 {
   float x, y;
@@ -15,22 +86,18 @@ inline float2 make_float2(float x, float y) {
 inline float4 make_float4(float x, float y, float z, float w) {
   return {x, y, z, w};
 }
-
-struct EmulatedIndex {
-  unsigned x, y, z;
+struct alignas(8) uint2 {
+  unsigned x, y;
 };
-
-// Implemented by hooks.cpp in the test program that loads the compiled text.
-extern "C" {
-EmulatedIndex emulated_thread_index();
-EmulatedIndex emulated_block_index();
-EmulatedIndex emulated_block_dim();
-EmulatedIndex emulated_grid_dim();
-void emulated_block_barrier(int line);
-void emulated_cp_async(void* shared, const void* global, int bytes, int source_bytes);
-void emulated_cp_async_commit();
-void emulated_cp_async_wait(int pending);
-}
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+struct alignas(8) int2 {
+  int x, y;
+};
+struct alignas(16) int4 {
+  int x, y, z, w;
+};
 
 #define __global__
 #define __device__ static
@@ -43,29 +110,93 @@ void emulated_cp_async_wait(int pending);
 #define blockDim emulated_block_dim()
 #define gridDim emulated_grid_dim()
 #define __syncthreads() emulated_block_barrier(__LINE__)
+#define __syncwarp() emulated_warp_barrier(__LINE__)
 
-inline void lehr_cp_async_4(void* shared, const void* global) {
-  emulated_cp_async(shared, global, 4, 4);
+inline unsigned __float_as_uint(float x) {
+  return __builtin_bit_cast(unsigned, x);
 }
-inline void lehr_cp_async_8(void* shared, const void* global) {
-  emulated_cp_async(shared, global, 8, 8);
+inline float __uint_as_float(unsigned x) {
+  return __builtin_bit_cast(float, x);
 }
-inline void lehr_cp_async_16(void* shared, const void* global) {
-  emulated_cp_async(shared, global, 16, 16);
-}
-inline void lehr_cp_async_4(void* shared, const void* global, int source_bytes) {
-  emulated_cp_async(shared, global, 4, source_bytes);
-}
-inline void lehr_cp_async_8(void* shared, const void* global, int source_bytes) {
-  emulated_cp_async(shared, global, 8, source_bytes);
-}
-inline void lehr_cp_async_16(void* shared, const void* global, int source_bytes) {
-  emulated_cp_async(shared, global, 16, source_bytes);
-}
+
+inline void lehr_prefetch(const void*) {}
+
+#define LEHR_EMULATED_CP_ASYNC(bytes)                                                             \
+  inline void lehr_cp_async_##bytes(void* shared, const void* global, int source_bytes = bytes) { \
+    emulated_cp_async(shared, global, bytes, source_bytes);                                       \
+  }
+LEHR_EMULATED_CP_ASYNC(4)
+LEHR_EMULATED_CP_ASYNC(8)
+LEHR_EMULATED_CP_ASYNC(16)
 inline void lehr_cp_async_commit() {
   emulated_cp_async_commit();
 }
 template <int kPending>
 inline void lehr_cp_async_wait() {
   emulated_cp_async_wait(kPending);
+}
+
+// The line of a collective is the caller's.
+#define LEHR_EMULATED_MATRIX(suffix, count, transposed)                                                   \
+  inline void lehr_ldmatrix_##suffix(unsigned* registers, const void* row, int line = __builtin_LINE()) { \
+    emulated_ldmatrix(registers, row, count, transposed, line);                                           \
+  }                                                                                                       \
+  inline void lehr_stmatrix_##suffix(void* row, const unsigned* registers, int line = __builtin_LINE()) { \
+    emulated_stmatrix(row, registers, count, transposed, line);                                           \
+  }
+LEHR_EMULATED_MATRIX(x1, 1, false)
+LEHR_EMULATED_MATRIX(x2, 2, false)
+LEHR_EMULATED_MATRIX(x4, 4, false)
+LEHR_EMULATED_MATRIX(x1_trans, 1, true)
+LEHR_EMULATED_MATRIX(x2_trans, 2, true)
+LEHR_EMULATED_MATRIX(x4_trans, 4, true)
+
+#define LEHR_EMULATED_MMA(shape, accumulator, type)                                  \
+  inline void lehr_mma_##shape(accumulator* d, const unsigned* a, const unsigned* b, \
+                               int line = __builtin_LINE()) {                        \
+    emulated_mma(d, a, b, EmulatedMma::type, line);                                  \
+  }
+LEHR_EMULATED_MMA(m16n8k16_f32_bf16, float, kBF16)
+LEHR_EMULATED_MMA(m16n8k16_f32_f16, float, kF16)
+LEHR_EMULATED_MMA(m16n8k8_f32_tf32, float, kTF32)
+LEHR_EMULATED_MMA(m16n8k32_s32_s8, int, kS8)
+LEHR_EMULATED_MMA(m16n8k32_f32_e4m3, float, kE4M3)
+LEHR_EMULATED_MMA(m16n8k32_f32_e5m2, float, kE5M2)
+
+// A butterfly: all lanes of a group end with the same bits, since each adds the same two numbers.
+template <typename T>
+inline void emulated_warp_sum(T* value, int width, int line) {
+  for (int mask = width / 2; mask > 0; mask /= 2) {
+    T other = *value;
+    emulated_shuffle_xor(&other, mask, width, line);
+    *value = *value + other;
+  }
+}
+inline void lehr_warp_sum_f32(float* value, int width, int line = __builtin_LINE()) {
+  emulated_warp_sum(value, width, line);
+}
+inline void lehr_warp_sum_s32(int* value, int width, int line = __builtin_LINE()) {
+  emulated_warp_sum(value, width, line);
+}
+
+inline float lehr_f32_from_f16(unsigned short x) {
+  return emulated_f32_from_f16(x);
+}
+inline float lehr_f32_from_bf16(unsigned short x) {
+  return emulated_f32_from_bf16(x);
+}
+inline float lehr_f32_from_e4m3(unsigned char x) {
+  return emulated_f32_from_e4m3(x);
+}
+inline float lehr_f32_from_e5m2(unsigned char x) {
+  return emulated_f32_from_e5m2(x);
+}
+inline unsigned short lehr_f16_from_f32(float x) {
+  return static_cast<unsigned short>(emulated_f16_from_f32(static_cast<EmulatedReal>(x)));
+}
+inline unsigned short lehr_bf16_from_f32(float x) {
+  return static_cast<unsigned short>(emulated_bf16_from_f32(static_cast<EmulatedReal>(x)));
+}
+inline unsigned lehr_tf32(float x) {
+  return emulated_tf32(static_cast<EmulatedReal>(x));
 }

@@ -6,31 +6,22 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "codegen/prelude.h"
+#include "tests/emulator/kernel_text.h"
 #include "tests/emulator/program.h"
 
 namespace lehr::emulator {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr int kThreads = 64;
 
 /// One block of 64 threads, `a` in and `c` out (64 elements each), 256 bytes of shared memory.
 Source source_of(const std::string& body, const std::string& prelude = "") {
-  Source source;
-  source.target = Target::kCuda;
-  source.entry = "k";
-  source.text = prelude +
-                "extern \"C\" __global__ void __launch_bounds__(64) k(const float* __restrict__ a, float* "
-                "__restrict__ c) {\n"
-                "  extern __shared__ __align__(16) unsigned char lehr_shared[];\n"
-                "  float* s = reinterpret_cast<float*>(lehr_shared + 0);\n  const int t = threadIdx.x;\n" +
-                body + "\n}\n";
-  source.params = {{"a", DType::kF32, kThreads, ir::Direction::kIn},
-                   {"c", DType::kF32, kThreads, ir::Direction::kOut}};
-  source.launch.block = {kThreads, 1, 1};
-  source.launch.shared_bytes = kThreads * 4;
-  return source;
+  return lehr::testing::kernel_text(
+      {{"a", DType::kF32, kThreads, ir::Direction::kIn}, {"c", DType::kF32, kThreads, ir::Direction::kOut}},
+      kThreads, kThreads * 4, "  float* s = reinterpret_cast<float*>(lehr_shared);\n" + body, prelude);
 }
 
 struct Case {
@@ -67,7 +58,7 @@ const std::vector<Case>& cases() {
       {"ReadsFarBehindTheInput", "c[t] = a[t + 100];", "outside"},
       {"WritesBehindTheOutput", "c[t + 1] = a[t];", "index 64 of 64"},
       {"WritesBeforeTheOutput", "c[t - 1] = a[t];", "index -1 of 64"},
-      {"WritesTheInput", "const_cast<float*>(a)[t] = 0; c[t] = 0;", "writes the input"},
+      {"WritesTheInput", "const_cast<float*>(a)[t] = 0; c[t] = 0;", "an input"},
       {"SharedOutOfBounds", "s[t + 1] = a[t]; c[t] = 0;", "byte 256 of 256"},
       {"VectorOverTheEnd",
        "if (t == 15) *reinterpret_cast<float4*>(c + 62) = *reinterpret_cast<const float4*>(a);",
@@ -80,7 +71,22 @@ const std::vector<Case>& cases() {
       {"BarrierUnderAnIf", "s[t] = a[t]; if (t < 32) __syncthreads(); c[t] = s[t];", "has ended"},
       {"TwoBarriersThatDisagree",
        "if (t < 32) {\n __syncthreads();\n } else {\n __syncthreads();\n }\n c[t] = a[t];",
-       "at that of line"},
+       "thread 32 waits at the block barrier of line"},
+      {"BarrierInOneHalfOfAWarp", "if (t % 32 < 16) __syncwarp(); c[t] = a[t];", "waits at the warp barrier"},
+      {"WarpsThatMeetAtNoBarrier", "if (t < 32) __syncthreads(); else __syncwarp(); c[t] = a[t];",
+       "has ended"},
+      {"RightWarpSynchronous",
+       "s[t] = a[t]; __syncwarp(); float x = s[t ^ 31]; __syncwarp(); s[t ^ 31] = x; __syncwarp(); c[t] = "
+       "s[t];",
+       ""},
+      {"MissingWarpBarrierBeforeRead", "s[t] = a[t]; c[t] = s[t ^ 1];", "shared memory"},
+      {"MissingWarpBarrierBeforeWrite", "s[t] = a[t]; __syncwarp(); float x = s[t ^ 1]; s[t] = x; c[t] = x;",
+       "a race"},
+      {"WarpBarrierBetweenTwoWarps", "s[t] = a[t]; __syncwarp(); c[t] = s[63 - t];", "shared memory"},
+      {"WarpBarrierAfterAsync",
+       "lehr_cp_async_4(s + t, a + t); lehr_cp_async_commit(); lehr_cp_async_wait<0>(); __syncwarp(); c[t] = "
+       "s[t ^ 31];",
+       ""},
       {"MissingWait", "lehr_cp_async_4(s + t, a + t); lehr_cp_async_commit(); __syncthreads(); c[t] = s[t];",
        "has not been waited for"},
       {"WaitForTooFew",
@@ -118,12 +124,13 @@ std::vector<float> input() {
   return values;
 }
 
-class PlantedFault : public testing::TestWithParam<std::size_t> {};
+class PlantedFault : public ::testing::TestWithParam<std::size_t> {};
 
-TEST_P(PlantedFault, IsFoundInEitherOrderOfThreads) {
+TEST_P(PlantedFault, IsFoundInEveryOrderOfThreads) {
   const Case& one = cases()[GetParam()];
-  for (const Order order : {Order::kForward, Order::kReverse}) {
-    const Result run = program().run(GetParam(), {input()}, order);
+  for (std::uint64_t number = 0; number < 8; ++number) {
+    SCOPED_TRACE(::testing::Message() << "schedule " << number);
+    const Result run = program().run(GetParam(), {input()}, rotated(number));
     if (*one.fault == '\0') {
       EXPECT_FALSE(run.fault) << *run.fault;
     } else {
@@ -133,7 +140,7 @@ TEST_P(PlantedFault, IsFoundInEitherOrderOfThreads) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Emulator, PlantedFault, testing::Range<std::size_t>(0, cases().size()),
+INSTANTIATE_TEST_SUITE_P(Emulator, PlantedFault, ::testing::Range<std::size_t>(0, cases().size()),
                          [](const auto& info) { return std::string(cases()[info.param].name); });
 
 std::size_t index_of(const std::string& name) {
@@ -194,15 +201,14 @@ TEST(Emulator, NumbersThreadsInThreeDimensions) {
   EXPECT_EQ(run.outputs.at(0).at(63), 173);
 }
 
-TEST(Emulator, TakesItsOwnBodyForFunctionsThatAreInlinePtxAndKeepsTheOthers) {
-  const Source source =
-      source_of("c[t] = lehr_twice(a[t]);",
-                "__device__ __forceinline__ void lehr_cp_async_commit() {\n  asm volatile(\"x;\" ::: "
-                "\"memory\");\n}\n__device__ __forceinline__ float lehr_twice(float x) { return 2 * x; }\n");
-  const std::string text = translate(source, 3);
-  EXPECT_THAT(text, testing::Not(HasSubstr("asm volatile")));
-  EXPECT_THAT(text, HasSubstr("lehr_twice(float x)"));
-  EXPECT_THAT(text, HasSubstr("#define k k_3"));
+TEST(Emulator, HasASecondBodyOfEveryFunctionThatIsInlinePtx) {
+  SnippetSet snippets = {"base",        "prefetch",        "cp_async_4",   "cp_async_8",
+                         "cp_async_16", "cp_async_commit", "cp_async_wait"};
+  const Source source = source_of(
+      "lehr_prefetch(a + t); lehr_cp_async_4(s + t, a + t); lehr_cp_async_commit(); lehr_cp_async_wait<0>(); "
+      "if (t < 0) { lehr_cp_async_8(s, a); lehr_cp_async_16(s, a, 8); }\nc[t] = 2 * s[t];",
+      prelude(Target::kCuda, snippets));
+  EXPECT_THAT(source.text, HasSubstr("asm volatile"));
   const std::vector<Source> sources = {source};
   EXPECT_EQ(Program(sources).run(0, {input()}).outputs.at(0).at(10), 22);
 }

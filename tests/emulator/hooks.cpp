@@ -5,8 +5,9 @@
 #include <cstdint>
 
 #include "machine.h"
+#include "number.h"
 
-using lehr::emulator::Machine;
+using namespace lehr::emulator;
 
 namespace {
 
@@ -38,8 +39,16 @@ Index emulated_block_dim() {
 Index emulated_grid_dim() {
   return index_of(Machine::current()->grid_dim());
 }
+void emulated_flop() {
+  Machine::current()->flop();
+}
 void emulated_block_barrier(int line) {
   Machine::current()->block_barrier(line);
+}
+void emulated_warp_barrier(int line) {
+  WarpCall call;
+  call.line = line;
+  Machine::current()->warp_collective(call);
 }
 void emulated_cp_async(void* shared, const void* global, int bytes, int source_bytes) {
   Machine::current()->cp_async(shared, global, bytes, source_bytes);
@@ -49,6 +58,68 @@ void emulated_cp_async_commit() {
 }
 void emulated_cp_async_wait(int pending) {
   Machine::current()->cp_async_wait(pending);
+}
+
+void emulated_ldmatrix(std::uint32_t* registers, const void* row, int count, bool transposed, int line) {
+  WarpCall call;
+  call.what = Collective::kLoadMatrix;
+  call.line = line;
+  call.count = count;
+  call.transposed = transposed;
+  call.row = static_cast<unsigned char*>(const_cast<void*>(row));
+  call.out = registers;
+  Machine::current()->warp_collective(call);
+}
+void emulated_stmatrix(void* row, const std::uint32_t* registers, int count, bool transposed, int line) {
+  WarpCall call;
+  call.what = Collective::kStoreMatrix;
+  call.line = line;
+  call.count = count;
+  call.transposed = transposed;
+  call.row = static_cast<unsigned char*>(row);
+  call.a = registers;
+  Machine::current()->warp_collective(call);
+}
+void emulated_mma(void* d, const std::uint32_t* a, const std::uint32_t* b, EmulatedMma type, int line) {
+  WarpCall call;
+  call.what = Collective::kMma;
+  call.line = line;
+  call.type = type;
+  call.out = static_cast<std::uint32_t*>(d);
+  call.a = a;
+  call.b = b;
+  Machine::current()->warp_collective(call);
+}
+void emulated_shuffle_xor(void* value, int lane_mask, int width, int line) {
+  WarpCall call;
+  call.what = Collective::kShuffle;
+  call.line = line;
+  call.count = width;
+  call.lane_mask = lane_mask;
+  call.out = static_cast<std::uint32_t*>(value);
+  call.a = call.out;
+  Machine::current()->warp_collective(call);
+}
+float emulated_f32_from_f16(unsigned bits) {
+  return decode(kF16, bits);
+}
+float emulated_f32_from_bf16(unsigned bits) {
+  return decode(kBF16, bits);
+}
+float emulated_f32_from_e4m3(unsigned bits) {
+  return decode(kE4M3, bits);
+}
+float emulated_f32_from_e5m2(unsigned bits) {
+  return decode(kE5M2, bits);
+}
+unsigned emulated_f16_from_f32(float value) {
+  return encode(kF16, value);
+}
+unsigned emulated_bf16_from_f32(float value) {
+  return encode(kBF16, value);
+}
+unsigned emulated_tf32(float value) {
+  return round_to_tf32(value);
 }
 
 void __tsan_init() {}

@@ -5,12 +5,13 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <boost/context/detail/fcontext.hpp>
 #include <stdexcept>
 
-/// Dynamic shared memory, under the name by which emitted text declares it; the largest opt-in size of sm_90.
+/// Dynamic shared memory, under the name by which emitted text declares it.
 extern "C" {
-alignas(1024) unsigned char lehr_shared[232448];
+alignas(1024) unsigned char lehr_shared[lehr::emulator::SharedMemory::kLargest];
 }
 
 namespace lehr::emulator {
@@ -31,13 +32,14 @@ struct FiberEntry {
     Machine& machine = *static_cast<Machine*>(from.data);
     machine.scheduler_ = from.fctx;
     (*machine.entry_)();
-    machine.threads_[static_cast<std::size_t>(machine.thread_)].state = Machine::State::kDone;
+    machine.self().state = Machine::State::kDone;
     machine.yield();
   }
 };
 
-Machine::Machine(std::vector<GlobalBuffer>& buffers, const ir::Launch& launch, Order order)
-    : buffers_(buffers), launch_(launch), order_(order), shared_(lehr_shared) {
+Machine::Machine(std::vector<GlobalBuffer>& buffers, const ir::Launch& launch, int granule,
+                 const Schedule& schedule)
+    : buffers_(buffers), launch_(launch), shared_(lehr_shared, granule), ready_(schedule) {
   const std::size_t count = static_cast<std::size_t>(launch.block[0] * launch.block[1] * launch.block[2]);
   threads_.resize(count);
   void* memory = mmap(nullptr, count * kStackBytes, PROT_READ | PROT_WRITE,
@@ -62,8 +64,11 @@ std::optional<std::string> Machine::run(const std::function<void()>& entry) {
   }
   entry_ = &entry;
   running = this;
-  const std::int64_t blocks = launch_.grid[0] * launch_.grid[1] * launch_.grid[2];
-  for (block_ = 0; block_ < blocks && !fault_; ++block_) run_block();
+  for (const std::int64_t block : ready_.blocks(launch_.grid[0] * launch_.grid[1] * launch_.grid[2])) {
+    block_ = block;
+    run_block();
+    if (fault_) break;
+  }
   running = nullptr;
   for (const GlobalBuffer& buffer : buffers_) {
     if (!fault_) fault_ = buffer.damage();
@@ -72,11 +77,20 @@ std::optional<std::string> Machine::run(const std::function<void()>& entry) {
 }
 
 void Machine::run_block() {
+  const int count = static_cast<int>(threads_.size());
   shared_.reset(launch_.shared_bytes);
   epoch_ = 0;
-  for (int i = 0; i < static_cast<int>(threads_.size()); ++i) start(i);
-  while (step()) {
-  }
+  warps_.assign(static_cast<std::size_t>((count + kLanes - 1) / kLanes), Warp{});
+  ready_.begin(count);
+  for (int i = 0; i < count; ++i) start(i);
+  ready_.add(0, count);
+  do {
+    while (!ready_.empty()) {
+      thread_ = ready_.take();
+      self().context = context::jump_fcontext(self().context, this).fctx;
+      if (fault_) return;
+    }
+  } while (release_block_barrier());
 }
 
 void Machine::start(int thread) {
@@ -86,48 +100,87 @@ void Machine::start(int thread) {
                                      kStackBytes - kGuardBytes, FiberEntry::main);
 }
 
-bool Machine::step() {
-  const int count = static_cast<int>(threads_.size());
-  for (int i = 0; i < count; ++i) {
-    thread_ = order_ == Order::kForward ? i : count - 1 - i;
-    Thread& t = threads_[static_cast<std::size_t>(thread_)];
-    if (t.state != State::kReady) continue;
-    t.context = context::jump_fcontext(t.context, this).fctx;
-    if (fault_) return false;
-  }
-  int waiting = -1;
-  int done = -1;
-  for (int i = 0; i < count; ++i)
-    (threads_[static_cast<std::size_t>(i)].state == State::kDone ? done : waiting) = i;
-  if (waiting < 0) return false;
-  const int line = threads_[static_cast<std::size_t>(waiting)].line;
-  if (done >= 0) {
-    fault_ = fmt::format("block {}: thread {} waits at the barrier of line {}, thread {} has ended", block_,
-                         waiting, line, done);
+bool Machine::release_block_barrier() {
+  const auto is = [](State state) { return [state](const Thread& t) { return t.state == state; }; };
+  if (std::all_of(threads_.begin(), threads_.end(), is(State::kDone))) return false;
+  const int line = threads_[0].line;
+  if (!std::all_of(threads_.begin(), threads_.end(),
+                   [&](const Thread& t) { return t.state == State::kAtBarrier && t.line == line; })) {
+    fault_ = stuck();
     return false;
   }
-  for (int i = 0; i < count; ++i) {
-    Thread& t = threads_[static_cast<std::size_t>(i)];
-    if (t.line != line) {
-      fault_ =
-          fmt::format("block {}: thread {} waits at the barrier of line {}, thread {} at that of line {}",
-                      block_, waiting, line, i, t.line);
-      return false;
-    }
-    t.state = State::kReady;
-  }
+  for (Thread& t : threads_) t.state = State::kReady;
+  ready_.add(0, static_cast<int>(threads_.size()));
   ++epoch_;
   ++barriers_;
   return true;
+}
+
+/// Names the first thread of each place at which threads are.
+std::string Machine::stuck() const {
+  std::vector<std::pair<State, int>> seen;
+  std::string words;
+  for (std::size_t i = 0; i < threads_.size() && seen.size() < 4; ++i) {
+    const Thread& t = threads_[i];
+    const std::pair<State, int> place = {t.state, t.state == State::kDone ? 0 : t.line};
+    if (std::find(seen.begin(), seen.end(), place) != seen.end()) continue;
+    seen.push_back(place);
+    words += fmt::format("{}thread {} ", seen.size() == 1 ? "" : ", ", i);
+    if (t.state == State::kDone) {
+      words += "has ended";
+    } else {
+      words += fmt::format("waits at the {} of line {}",
+                           t.state == State::kAtBarrier ? "block barrier" : name_of(t.call->what), t.line);
+    }
+  }
+  return fmt::format("block {}: threads diverge: {}", block_, words);
 }
 
 void Machine::yield() {
   scheduler_ = context::jump_fcontext(scheduler_, nullptr).fctx;
 }
 
-void Machine::fail(const std::string& what) {
-  fault_ = fmt::format("block {} thread {}: {}", block_, thread_, what);
+void Machine::fail(int thread, const std::string& what) {
+  fault_ = fmt::format("block {} thread {}: {}", block_, thread, what);
   for (;;) yield();  // the scheduler sees the fault and never comes back
+}
+
+void Machine::block_barrier(int line) {
+  self().state = State::kAtBarrier;
+  self().line = line;
+  yield();
+}
+
+void Machine::warp_collective(WarpCall& call) {
+  const int first = thread_ / kLanes * kLanes;
+  const int last = std::min(first + kLanes, static_cast<int>(threads_.size()));
+  Warp& warp = warps_[static_cast<std::size_t>(first / kLanes)];
+  if (last - first < kLanes && call.what != Collective::kBarrier)
+    fail(fmt::format("{} of line {} in a warp of {} lanes", name_of(call.what), call.line, last - first));
+  for (int i = first; i < last && warp.arrived > 0; ++i) {  // those that wait agree with one another
+    const Thread& other = threads_[static_cast<std::size_t>(i)];
+    if (other.state != State::kInCollective) continue;
+    if (same_instruction(*other.call, call)) break;
+    fail(fmt::format("comes to the {} of line {}, while lane {} of its warp waits at the {} of line {}",
+                     name_of(call.what), call.line, i - first, name_of(other.call->what), other.line));
+  }
+  self().state = State::kInCollective;
+  self().line = call.line;
+  self().call = &call;
+  if (++warp.arrived == last - first) {
+    if (call.what == Collective::kBarrier) {
+      ++warp.epoch;
+    } else {
+      Lanes lanes{};
+      for (int i = first; i < last; ++i)
+        lanes[static_cast<std::size_t>(i - first)] = threads_[static_cast<std::size_t>(i)].call;
+      perform(lanes, first);
+    }
+    warp.arrived = 0;
+    for (int i = first; i < last; ++i) threads_[static_cast<std::size_t>(i)].state = State::kReady;
+    ready_.add(first, last);
+  }
+  yield();
 }
 
 namespace {
@@ -156,83 +209,15 @@ std::array<unsigned, 3> Machine::grid_dim() const {
   return narrow(launch_.grid);
 }
 
+Who Machine::who() const {
+  const int warp = thread_ / kLanes;
+  return {thread_, warp, epoch_, warps_[static_cast<std::size_t>(warp)].epoch, block_};
+}
+
 bool Machine::on_own_stack(std::uintptr_t address) const {
   const std::uintptr_t begin =
       reinterpret_cast<std::uintptr_t>(stacks_) + static_cast<std::size_t>(thread_) * kStackBytes;
   return address >= begin && address < begin + kStackBytes;
-}
-
-void Machine::access(std::uintptr_t address, std::size_t bytes, bool writes) {
-  if (on_own_stack(address)) return;
-  if (shared_.holds(address)) {
-    if (auto fault = shared_.access(address, bytes, writes, who())) fail(*fault);
-    return;
-  }
-  for (GlobalBuffer& buffer : buffers_) {
-    if (!buffer.holds(address)) continue;
-    if (auto fault = buffer.access(address, bytes, writes, who())) fail(*fault);
-    return;
-  }
-  // Name the nearest buffer: an index that is off by a little is the usual case.
-  std::string nearest = "any buffer";
-  std::uintptr_t distance = 1 << 20;
-  for (GlobalBuffer& buffer : buffers_) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(buffer.data());
-    const std::intptr_t off = static_cast<std::intptr_t>(address - begin);
-    const std::uintptr_t size = buffer.values().size() * sizeof(float);
-    const std::uintptr_t away =
-        off < 0 ? static_cast<std::uintptr_t>(-off) : static_cast<std::uintptr_t>(off) - size;
-    if (away < distance) {
-      distance = away;
-      nearest = fmt::format("{} (index {} of {})", buffer.name(),
-                            off / static_cast<std::intptr_t>(sizeof(float)), size / sizeof(float));
-    }
-  }
-  const std::intptr_t shared_off =
-      static_cast<std::intptr_t>(address - reinterpret_cast<std::uintptr_t>(lehr_shared));
-  if (shared_off >= 0 && shared_off < static_cast<std::intptr_t>(sizeof lehr_shared)) {
-    nearest = fmt::format("shared memory (byte {} of {})", shared_off, launch_.shared_bytes);
-  }
-  fail(fmt::format("{} {} bytes outside {}", writes ? "writes" : "reads", bytes, nearest));
-}
-
-void Machine::block_barrier(int line) {
-  Thread& t = threads_[static_cast<std::size_t>(thread_)];
-  t.state = State::kAtBarrier;
-  t.line = line;
-  yield();
-}
-
-void Machine::cp_async(void* shared, const void* global, int bytes, int source_bytes) {
-  const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(shared);
-  if (source_bytes < 0 || source_bytes > bytes)
-    fail(fmt::format("cp.async of {} bytes from {}", bytes, source_bytes));
-  if (!shared_.holds(to)) fail("cp.async writes outside shared memory");
-  if (source_bytes > 0) {
-    const std::uintptr_t from = reinterpret_cast<std::uintptr_t>(global);
-    if (from % static_cast<std::uintptr_t>(bytes) != 0)
-      fail(fmt::format("cp.async of {} bytes from an unaligned address", bytes));
-    access(from, static_cast<std::size_t>(source_bytes), false);
-  }
-  if (auto fault = shared_.begin_copy(to, static_cast<std::size_t>(bytes), who())) fail("cp.async " + *fault);
-  threads_[static_cast<std::size_t>(thread_)].open.push_back(
-      {to, global, static_cast<std::size_t>(bytes), static_cast<std::size_t>(source_bytes)});
-}
-
-void Machine::cp_async_commit() {
-  Thread& t = threads_[static_cast<std::size_t>(thread_)];
-  t.groups.push_back(std::move(t.open));
-  t.open.clear();
-}
-
-void Machine::cp_async_wait(int pending) {
-  Thread& t = threads_[static_cast<std::size_t>(thread_)];
-  while (t.groups.size() > static_cast<std::size_t>(pending)) {
-    for (const Copy& copy : t.groups.front()) {
-      shared_.end_copy(copy.shared, copy.global, copy.source_bytes, copy.bytes, who());
-    }
-    t.groups.pop_front();
-  }
 }
 
 }  // namespace lehr::emulator

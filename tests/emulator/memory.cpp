@@ -17,13 +17,17 @@ std::optional<std::string> misaligned(const char* what, std::uintptr_t address, 
 
 }  // namespace
 
-GlobalBuffer::GlobalBuffer(std::string name, const std::vector<float>& values, bool output)
-    : name_(std::move(name)), output_(output), bytes_(values.size() * sizeof(float)) {
+GlobalBuffer::GlobalBuffer(std::string name, std::span<const unsigned char> values, int element_bytes,
+                           bool output)
+    : name_(std::move(name)),
+      output_(output),
+      element_bytes_(static_cast<std::size_t>(element_bytes)),
+      bytes_(values.size()) {
   storage_.assign(bytes_ + 2 * kCanaryBytes, kCanary);
   if (output) {
     std::memset(data(), kPoison, bytes_);
-    writer_.assign(values.size(), 0);
-  } else {
+    writer_.assign(bytes_ / element_bytes_, 0);
+  } else if (bytes_ > 0) {
     std::memcpy(data(), values.data(), bytes_);
   }
 }
@@ -31,20 +35,20 @@ GlobalBuffer::GlobalBuffer(std::string name, const std::vector<float>& values, b
 std::optional<std::string> GlobalBuffer::access(std::uintptr_t address, std::size_t bytes, bool writes,
                                                 const Who& who) {
   const std::size_t offset = address - begin();
-  const char* verb = writes ? "writes" : "reads";
+  const auto place = [&] {
+    return fmt::format("{} {}[{}]", writes ? "writes" : "reads", name_, offset / element_bytes_);
+  };
   if (offset + bytes > bytes_) {
-    return fmt::format("{} {}[{}], {} bytes beyond its {} elements", verb, name_, offset / sizeof(float),
-                       offset + bytes - bytes_, bytes_ / sizeof(float));
+    return fmt::format("{}, {} bytes beyond its {} elements", place(), offset + bytes - bytes_,
+                       bytes_ / element_bytes_);
   }
-  if (auto fault = misaligned(writes ? "a write" : "a read", offset, bytes)) {
-    return fmt::format("{} {}[{}]: {}", verb, name_, offset / sizeof(float), *fault);
-  }
+  if (auto fault = misaligned(writes ? "a write" : "a read", offset, bytes))
+    return fmt::format("{}: {}", place(), *fault);
   (writes ? traffic.written_bytes : traffic.read_bytes) += static_cast<std::int64_t>(bytes);
-  if (writes && !output_) return fmt::format("writes the input {}[{}]", name_, offset / sizeof(float));
-  if (!output_) return std::nullopt;
+  if (!output_) return writes ? std::optional(place() + ", an input") : std::nullopt;
   const std::int64_t me = 1 + (who.block << 20) + who.thread;
-  for (std::size_t element = offset / sizeof(float); element <= (offset + bytes - 1) / sizeof(float);
-       ++element) {
+  const std::size_t last = (offset + bytes - 1) / element_bytes_;
+  for (std::size_t element = offset / element_bytes_; element <= last; ++element) {
     if (writes) {
       if (writer_[element] != 0 && writer_[element] != me) {
         return fmt::format("writes {}[{}], which thread {} of block {} has written", name_, element,
@@ -68,56 +72,65 @@ std::optional<std::string> GlobalBuffer::damage() const {
   return std::nullopt;
 }
 
-std::vector<float> GlobalBuffer::values() const {
-  std::vector<float> values(bytes_ / sizeof(float));
-  std::memcpy(values.data(), storage_.data() + kCanaryBytes, bytes_);
-  return values;
-}
-
 void SharedMemory::reset(std::int64_t bytes) {
-  words_.assign((static_cast<std::size_t>(bytes) + kWord - 1) / kWord, Word{});
-  std::memset(memory_, kPoison, words_.size() * kWord);
+  granules_.assign((static_cast<std::size_t>(bytes) + granule_ - 1) / granule_, Granule{});
+  std::memset(memory_, kPoison, size());
 }
 
 std::optional<std::string> SharedMemory::access(std::uintptr_t address, std::size_t bytes, bool writes,
                                                 const Who& who) {
   const std::size_t offset = address - begin();
-  const char* verb = writes ? "writes" : "reads";
-  const auto place = [&] { return fmt::format("{} shared memory at byte {}", verb, offset); };
-  if (offset + bytes > words_.size() * kWord) {
-    return fmt::format("{}, beyond its {} bytes", place(), words_.size() * kWord);
-  }
+  const auto place = [&] {
+    return fmt::format("{} shared memory at byte {}", writes ? "writes" : "reads", offset);
+  };
+  if (offset + bytes > size()) return fmt::format("{}, beyond its {} bytes", place(), size());
   if (auto fault = misaligned(writes ? "a write" : "a read", address, bytes))
     return fmt::format("{}: {}", place(), *fault);
   (writes ? traffic.written_bytes : traffic.read_bytes) += static_cast<std::int64_t>(bytes);
-  for (std::size_t word = offset / kWord; word <= (offset + bytes - 1) / kWord; ++word) {
-    if (auto fault = access_word(word, writes, who)) return fmt::format("{}: {}", place(), *fault);
+  for (std::size_t i = offset / granule_; i <= (offset + bytes - 1) / granule_; ++i) {
+    if (auto fault = access_granule(granules_[i], writes, who)) return fmt::format("{}: {}", place(), *fault);
   }
   return std::nullopt;
 }
 
-std::optional<std::string> SharedMemory::access_word(std::size_t index, bool writes, const Who& who) {
-  Word& word = words_[index];
-  if (word.copier != kNobody) {
-    return fmt::format("thread {}'s asynchronous copy into it has not been waited for", word.copier);
+SharedMemory::Visit SharedMemory::visit_of(const Who& who) {
+  return {who.together ? kSeveral : who.thread, who.warp, who.epoch, who.warp_epoch};
+}
+
+bool SharedMemory::concurrent(const Visit& earlier, const Who& who) {
+  if (earlier.epoch != who.epoch) return false;
+  if (earlier.warp != who.warp) return true;
+  return earlier.warp_epoch == who.warp_epoch && (who.together || earlier.thread != who.thread);
+}
+
+std::string SharedMemory::race(const Visit& earlier, const char* verb) {
+  const std::string who = earlier.warp == kSeveral     ? "threads of several warps have"
+                          : earlier.thread == kSeveral ? fmt::format("threads of warp {} have", earlier.warp)
+                                                       : fmt::format("thread {} has", earlier.thread);
+  return fmt::format("a race: {} {} it since the last barrier", who, verb);
+}
+
+std::optional<std::string> SharedMemory::access_granule(Granule& granule, bool writes, const Who& who) {
+  if (granule.copier != kNobody) {
+    return fmt::format("thread {}'s asynchronous copy into it has not been waited for", granule.copier);
   }
-  const bool written_now = word.write_epoch == who.epoch && word.writer != who.thread;
+  if (!writes && granule.write.thread == kNobody) return "nobody has written it";
+  if (concurrent(granule.write, who)) return race(granule.write, "written");
   if (writes) {
-    if (written_now)
-      return fmt::format("a race: thread {} has written it since the last barrier", word.writer);
-    if (word.read_epoch == who.epoch && word.reader != who.thread) {
-      return word.reader == kSeveral
-                 ? std::string("a race: other threads have read it since the last barrier")
-                 : fmt::format("a race: thread {} has read it since the last barrier", word.reader);
-    }
-    word.writer = who.thread;
-    word.write_epoch = who.epoch;
+    if (concurrent(granule.read, who)) return race(granule.read, "read");
+    granule.write = visit_of(who);
     return std::nullopt;
   }
-  if (word.writer == kNobody) return "nobody has written it";
-  if (written_now) return fmt::format("a race: thread {} has written it since the last barrier", word.writer);
-  word.reader = word.read_epoch == who.epoch && word.reader != who.thread ? kSeveral : who.thread;
-  word.read_epoch = who.epoch;
+  // Readers of one stretch are kept as one: what they were is asked only by a later writer, who is concurrent
+  // with the set when it is with any of them.
+  const Visit earlier = granule.read;
+  granule.read = visit_of(who);
+  if (earlier.epoch != who.epoch) return std::nullopt;
+  if (earlier.warp != who.warp) {
+    granule.read.warp = kSeveral;
+  } else if (earlier.warp_epoch == who.warp_epoch && earlier.thread != who.thread) {
+    granule.read.thread = kSeveral;
+  }
   return std::nullopt;
 }
 
@@ -125,8 +138,8 @@ std::optional<std::string> SharedMemory::begin_copy(std::uintptr_t address, std:
                                                     const Who& who) {
   if (auto fault = access(address, bytes, true, who)) return fault;
   const std::size_t offset = address - begin();
-  for (std::size_t word = offset / kWord; word < (offset + bytes) / kWord; ++word)
-    words_[word].copier = who.thread;
+  for (std::size_t i = offset / granule_; i < (offset + bytes) / granule_; ++i)
+    granules_[i].copier = who.thread;
   std::memset(memory_ + offset, kPoison, bytes);
   return std::nullopt;
 }
@@ -135,12 +148,10 @@ void SharedMemory::end_copy(std::uintptr_t address, const void* from, std::size_
                             std::size_t bytes, const Who& who) {
   const std::size_t offset = address - begin();
   std::memset(memory_ + offset, 0, bytes);
-  std::memcpy(memory_ + offset, from, source_bytes);
-  for (std::size_t index = offset / kWord; index < (offset + bytes) / kWord; ++index) {
-    Word& word = words_[index];
-    word.copier = kNobody;
-    word.writer = who.thread;  // the wait makes it visible to this thread, a barrier to the others
-    word.write_epoch = who.epoch;
+  if (source_bytes > 0) std::memcpy(memory_ + offset, from, source_bytes);
+  for (std::size_t i = offset / granule_; i < (offset + bytes) / granule_; ++i) {
+    granules_[i].copier = kNobody;
+    granules_[i].write = visit_of(who);  // the wait makes it visible to this thread, a barrier to the others
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,17 +17,22 @@ struct Traffic {
   std::int64_t written_bytes = 0;
 };
 
-/// Who is running. Threads of a block are numbered x first; epochs count the block's barriers.
+/// Who is running. Threads of a block are numbered x first. An epoch counts the barriers that the block has
+/// passed, a warp epoch those of the warp alone (__syncwarp).
 struct Who {
   int thread = 0;
+  int warp = 0;
   int epoch = 0;
+  int warp_epoch = 0;
   std::int64_t block = 0;
+  bool together = false;  ///< a collective: the whole warp does it, `thread` only gave the address
 };
 
 /// One parameter of the kernel: a copy of the caller's data between two canaries.
 class GlobalBuffer {
  public:
-  GlobalBuffer(std::string name, const std::vector<float>& values, bool output);
+  /// `values`: its bytes; of an output only their number counts, they become poison.
+  GlobalBuffer(std::string name, std::span<const unsigned char> values, int element_bytes, bool output);
 
   void* data() { return storage_.data() + kCanaryBytes; }
   const std::string& name() const { return name_; }
@@ -36,7 +42,8 @@ class GlobalBuffer {
   std::optional<std::string> access(std::uintptr_t address, std::size_t bytes, bool writes, const Who& who);
   /// nullopt when both canaries are whole.
   std::optional<std::string> damage() const;
-  std::vector<float> values() const;
+  std::span<const unsigned char> bytes() const { return {storage_.data() + kCanaryBytes, bytes_}; }
+  std::size_t element_bytes() const { return element_bytes_; }
   Traffic traffic;
 
  private:
@@ -45,23 +52,27 @@ class GlobalBuffer {
 
   std::string name_;
   bool output_;
+  std::size_t element_bytes_;
   std::size_t bytes_;
   std::vector<unsigned char> storage_;
   std::vector<std::int64_t> writer_;  // per element: 1 + block * 2^20 + thread; 0 = not written
 };
 
-/// Shared memory of the block that runs. Granularity: 4 bytes; two threads that write different bytes of one
-/// word between two barriers are reported as a race.
+/// Shared memory of the block that runs.
 class SharedMemory {
  public:
-  /// `memory` is where the kernel's text finds its dynamic shared memory.
-  explicit SharedMemory(unsigned char* memory) : memory_(memory) {}
+  static constexpr std::size_t kLargest = 232448;  ///< bytes; opt-in maximum of a block on sm_90
+
+  /// `memory` is where the kernel's text finds its dynamic shared memory. Accesses are remembered per
+  /// `granule` bytes: two threads that write different bytes of one granule between two barriers count as a
+  /// race.
+  SharedMemory(unsigned char* memory, int granule)
+      : memory_(memory), granule_(static_cast<std::size_t>(granule)) {}
 
   /// For a new block: everything is poison and written by nobody.
   void reset(std::int64_t bytes);
-  bool holds(std::uintptr_t address) const {
-    return address >= begin() && address < begin() + words_.size() * kWord;
-  }
+  std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(memory_); }
+  bool holds(std::uintptr_t address) const { return address >= begin() && address < begin() + size(); }
   /// A sentence when the access is wrong, else nullopt.
   std::optional<std::string> access(std::uintptr_t address, std::size_t bytes, bool writes, const Who& who);
   /// The destination of a copy that is under way: poison, and nobody may touch it until end_copy().
@@ -71,19 +82,30 @@ class SharedMemory {
   Traffic traffic;
 
  private:
-  static constexpr std::size_t kWord = 4;
   static constexpr int kNobody = -1;
   static constexpr int kSeveral = -2;
-  struct Word {
-    int writer = kNobody, write_epoch = -1;
-    int reader = kNobody, read_epoch = -1;
+  /// Of the last barrier-free stretch in which there was one.
+  struct Visit {
+    int thread = kNobody;  ///< kSeveral: some of the warp, or the warp together
+    int warp = kNobody;    ///< kSeveral: threads of several warps
+    int epoch = -1;
+    int warp_epoch = -1;
+  };
+  struct Granule {
+    Visit write;
+    Visit read;
     int copier = kNobody;  ///< thread whose cp.async is under way
   };
-  std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(memory_); }
-  std::optional<std::string> access_word(std::size_t word, bool writes, const Who& who);
+  std::size_t size() const { return granules_.size() * granule_; }
+  static Visit visit_of(const Who& who);
+  /// Whether nothing orders `earlier` before what `who` does now.
+  static bool concurrent(const Visit& earlier, const Who& who);
+  static std::string race(const Visit& earlier, const char* verb);
+  std::optional<std::string> access_granule(Granule& granule, bool writes, const Who& who);
 
   unsigned char* memory_;
-  std::vector<Word> words_;
+  std::size_t granule_;
+  std::vector<Granule> granules_;
 };
 
 }  // namespace lehr::emulator

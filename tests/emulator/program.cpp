@@ -3,14 +3,18 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <thread>
 
 #include "base/error.h"
+#include "codegen/dialect.h"
+#include "measure/element.h"
 
 namespace lehr::emulator {
 namespace {
@@ -21,28 +25,8 @@ namespace {
 constexpr const char* kFlags =
     "-std=c++17 -O1 -fPIC -w -fno-strict-aliasing -ffp-contract=off -fsanitize=thread "
     "-ftrivial-auto-var-init=pattern";
-
-/// Drops the functions of the prelude whose body is inline PTX. They begin in the first column and end with
-/// "}" there.
-std::string without_ptx(const std::string& text) {
-  std::istringstream lines(text);
-  std::string result;
-  std::string function;  // the one that is being read
-  bool inside = false;
-  for (std::string line; std::getline(lines, line);) {
-    const bool begins = line.starts_with("__device__") || line.starts_with("template");
-    if (!inside && !begins) {
-      result += line + "\n";
-      continue;
-    }
-    function += line + "\n";
-    inside = line != "}" && !line.ends_with("; }");
-    if (inside) continue;
-    if (function.find("asm volatile") == std::string::npos) result += function;
-    function.clear();
-  }
-  return result + function;
-}
+/// Kernels per translation unit: what the compiler costs to start is shared.
+constexpr std::size_t kPerUnit = 4;
 
 struct TemporaryDirectory {
   std::filesystem::path path;
@@ -57,8 +41,8 @@ struct TemporaryDirectory {
   }
 };
 
-void execute(const std::string& command, const std::filesystem::path& log) {
-  if (std::system((command + " > '" + log.string() + "' 2>&1").c_str()) == 0) return;
+void execute(const std::string& command, const std::string& log) {
+  if (std::system((command + " > '" + log + "' 2>&1").c_str()) == 0) return;
   std::ifstream file(log);
   std::stringstream words;
   words << file.rdbuf();
@@ -75,90 +59,128 @@ struct Program::Library {
   }
 };
 
+namespace {
+
+/// A source as part of a translation unit: in a namespace of its own, with lines counted from its first, and
+/// a caller `emulated_entry_<index>` that takes the arguments as an array of pointers.
 std::string translate(const Source& source, std::size_t index) {
   std::string call;
   for (std::size_t i = 0; i < source.params.size(); ++i) {
-    call += fmt::format("{}(float*)arguments[{}]", i == 0 ? "" : ", ", i);
+    call += fmt::format("{}({}*)arguments[{}]", i == 0 ? "" : ", ",
+                        type_name(Target::kCuda, source.params[i].type, 1), i);
   }
   // The caller reads the array of pointers, which is no memory of the kernel: no hooks there.
   return fmt::format(
-      R"(#include "tests/emulator/device.h"
+      R"(namespace emulated_{1} {{
+extern unsigned char lehr_shared[] __asm__("lehr_shared");
 #define {0} {0}_{1}
+#line 1 "{0}_{1}"
 {2}
 extern "C" __attribute__((no_sanitize("thread"))) void emulated_entry_{1}(void* const* arguments) {{
   {0}({3});
 }}
+#undef {0}
+}}
 )",
-      source.entry, index, without_ptx(source.text), call);
+      source.entry, index, source.text, call);
 }
 
-Program::Program(std::span<const Source> sources)
-    : sources_(sources.begin(), sources.end()), library_(std::make_unique<Library>()) {
-  const std::filesystem::path& directory = library_->directory.path;
-  std::string objects;
-  for (std::size_t i = 0; i < sources_.size(); ++i) {
-    CHECK(sources_[i].target == Target::kCuda, "source {} is not CUDA", i);
-    std::ofstream(directory / fmt::format("{}.cpp", i)) << translate(sources_[i], i);
-    objects += fmt::format(" '{}/{}.o'", directory.string(), i);
-  }
+/// Runs work(0) ... work(count - 1) on two threads; throws the first of what they threw.
+void on_two_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next{0};
-  std::vector<std::exception_ptr> errors(sources_.size());
-  const auto work = [&] {
-    for (std::size_t i = next++; i < sources_.size(); i = next++) {
+  std::vector<std::exception_ptr> errors(count);
+  const auto loop = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
       try {
-        const std::string stem = (directory / std::to_string(i)).string();
-        execute(fmt::format("'{}' {} -I'{}' -c '{}.cpp' -o '{}.o'", LEHR_EMULATOR_CXX, kFlags,
-                            LEHR_SOURCE_DIR, stem, stem),
-                stem + ".log");
+        work(i);
       } catch (...) {
         errors[i] = std::current_exception();
       }
     }
   };
   {
-    const std::jthread helper(work);
-    work();
+    const std::jthread helper(loop);
+    loop();
   }
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);
   }
+}
+
+}  // namespace
+
+Program::Program(std::span<const Source> sources, Count count)
+    : sources_(sources.begin(), sources.end()), library_(std::make_unique<Library>()) {
+  const std::string directory = library_->directory.path.string();
+  const std::size_t units = (sources_.size() + kPerUnit - 1) / kPerUnit;
+  std::string objects;
+  for (std::size_t unit = 0; unit < units; ++unit) {
+    std::ofstream text(fmt::format("{}/{}.cpp", directory, unit));
+    text << (count == Count::kFlops ? "#define LEHR_COUNT_FLOPS\n" : "")
+         << "#include \"tests/emulator/device.h\"\n";
+    for (std::size_t i = unit * kPerUnit; i < std::min((unit + 1) * kPerUnit, sources_.size()); ++i) {
+      CHECK(sources_[i].target == Target::kCuda, "source {} is not CUDA", i);
+      text << translate(sources_[i], i);
+    }
+    objects += fmt::format(" '{}/{}.o'", directory, unit);
+  }
+  on_two_threads(units, [&](std::size_t unit) {
+    const std::string stem = fmt::format("{}/{}", directory, unit);
+    execute(fmt::format("'{}' {} -I'{}' -c '{}.cpp' -o '{}.o'", LEHR_EMULATOR_CXX, kFlags, LEHR_SOURCE_DIR,
+                        stem, stem),
+            stem + ".log");
+  });
   // Linked without -fsanitize=thread: hooks.cpp takes the place of the sanitizer's run time.
-  const std::string library = (directory / "kernels.so").string();
-  execute(fmt::format("'{}' -shared -o '{}'{}", LEHR_EMULATOR_CXX, library, objects), directory / "link.log");
+  const std::string library = directory + "/kernels.so";
+  execute(fmt::format("'{}' -shared -o '{}'{}", LEHR_EMULATOR_CXX, library, objects),
+          directory + "/link.log");
   library_->handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library_->handle) throw_environment("{}", dlerror());
 }
 
 Program::~Program() = default;
 
-Result Program::run(std::size_t index, const std::vector<std::vector<float>>& inputs, Order order) const {
+Result Program::run(std::size_t index, const std::vector<std::vector<float>>& inputs,
+                    const Schedule& schedule) const {
   const Source& source = sources_.at(index);
   std::vector<GlobalBuffer> buffers;
   std::vector<void*> arguments;
   std::size_t input = 0;
+  int granule = 4;
   buffers.reserve(source.params.size());
   for (const SourceParam& param : source.params) {
+    const int size = size_of(param.type);
+    granule = std::min(granule, size);
+    std::vector<unsigned char> bytes(static_cast<std::size_t>(param.elements * size));
     const bool output = param.direction == ir::Direction::kOut;
-    const std::vector<float> empty(output ? static_cast<std::size_t>(param.elements) : 0);
-    const std::vector<float>& values = output ? empty : inputs.at(input++);
-    CHECK(static_cast<std::int64_t>(values.size()) == param.elements, "{} has {} elements, not {}",
-          param.name, param.elements, values.size());
-    buffers.emplace_back(param.name, values, output);
+    if (!output) {
+      const std::vector<float>& values = inputs.at(input++);
+      CHECK(static_cast<std::int64_t>(values.size()) == param.elements, "{} has {} elements, not {}",
+            param.name, param.elements, values.size());
+      store_elements(param.type, values, bytes.data());
+    }
+    buffers.emplace_back(param.name, bytes, size, output);
     arguments.push_back(buffers.back().data());
   }
   const auto entry = reinterpret_cast<void (*)(void* const*)>(
       dlsym(library_->handle, fmt::format("emulated_entry_{}", index).c_str()));
   CHECK(entry != nullptr);
-  Result run;
-  Machine machine(buffers, source.launch, order);
-  run.fault = machine.run([&] { entry(arguments.data()); });
-  run.shared = machine.shared_traffic();
-  run.barriers = machine.barriers();
-  for (const GlobalBuffer& buffer : buffers) {
-    run.traffic.push_back(buffer.traffic);
-    if (buffer.output()) run.outputs.push_back(buffer.values());
+  Result result;
+  Machine machine(buffers, source.launch, granule, schedule);
+  result.fault = machine.run([&] { entry(arguments.data()); });
+  result.shared = machine.shared_traffic();
+  result.barriers = machine.barriers();
+  result.flops = machine.flops();
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    result.traffic.push_back(buffers[i].traffic);
+    if (!buffers[i].output()) continue;
+    const std::span<const unsigned char> bytes = buffers[i].bytes();
+    result.output_bytes.emplace_back(bytes.begin(), bytes.end());
+    std::vector<float>& values = result.outputs.emplace_back();
+    for (std::int64_t element = 0; element < source.params[i].elements; ++element)
+      values.push_back(static_cast<float>(load_element(source.params[i].type, bytes.data(), element)));
   }
-  return run;
+  return result;
 }
 
 }  // namespace lehr::emulator

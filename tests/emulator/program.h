@@ -15,36 +15,36 @@ namespace lehr::emulator {
 /// What one launch did.
 struct Result {
   std::optional<std::string> fault;  ///< the first wrong thing that a thread did
-  std::vector<std::vector<float>>
-      outputs;  ///< of the Direction::kOut parameters, in order; NaN where nothing was written
-  std::vector<Traffic> traffic;  ///< per parameter
+  /// Of the Direction::kOut parameters, in order; NaN (integers: -1) where nothing was written.
+  std::vector<std::vector<float>> outputs;
+  std::vector<std::vector<unsigned char>> output_bytes;  ///< the same in the parameters' types
+  std::vector<Traffic> traffic;                          ///< per parameter
   Traffic shared;
   std::int64_t barriers = 0;  ///< executed by all blocks together
+  double flops = 0;           ///< of mma; with Count::kFlops of all arithmetic in `float` as well
 };
+
+/// kFlops: the text's `float` becomes a type that counts (device.h); several times slower.
+enum class Count { kBytes, kFlops };
 
 class Program {
  public:
-  /// Compiles all sources, two at a time. Throws Error(kEnvironment) with the compiler's words when one does
+  /// Compiles all sources, on two threads. Throws Error(kEnvironment) with the compiler's words when one does
   /// not compile.
-  explicit Program(std::span<const Source> sources);
+  explicit Program(std::span<const Source> sources, Count count = Count::kBytes);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
   /// Runs source `index`. `inputs`: one vector per Direction::kIn parameter, in order, each of the
-  /// parameter's size.
+  /// parameter's size; rounded to the parameter's type.
   Result run(std::size_t index, const std::vector<std::vector<float>>& inputs,
-          Order order = Order::kForward) const;
+             const Schedule& schedule = {}) const;
 
  private:
   struct Library;
   std::vector<Source> sources_;
   std::unique_ptr<Library> library_;
 };
-
-/// The text that is compiled: device.h, the source without the functions that are inline PTX (device.h has a
-/// second body of each), and a caller `emulated_entry_<index>` that takes the arguments as an array of
-/// pointers.
-std::string translate(const Source& source, std::size_t index);
 
 }  // namespace lehr::emulator

@@ -1,0 +1,45 @@
+// Small CUDA kernels for the emulator's own tests, in the form in which the emitter writes them.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "codegen/dialect.h"
+#include "codegen/source.h"
+
+namespace lehr::testing {
+
+/// One block of `threads`, shared memory `lehr_shared`, thread number `t`.
+inline Source kernel_text(std::vector<SourceParam> params, int threads, int shared_bytes,
+                          const std::string& body, const std::string& prelude = "") {
+  std::string declared;
+  for (const SourceParam& param : params) {
+    declared += fmt::format("{}{}{}* __restrict__ {}", declared.empty() ? "" : ", ",
+                            param.direction == ir::Direction::kIn ? "const " : "",
+                            type_name(Target::kCuda, param.type, 1), param.name);
+  }
+  Source source;
+  source.target = Target::kCuda;
+  source.entry = "k";
+  source.text = fmt::format(
+      "{}extern \"C\" __global__ void __launch_bounds__({}) k({}) {{\n"
+      "  extern __shared__ __align__(16) unsigned char lehr_shared[];\n  const int t = "
+      "threadIdx.x;\n{}\n}}\n",
+      prelude, threads, declared, body);
+  source.params = std::move(params);
+  source.launch.block = {threads, 1, 1};
+  source.launch.shared_bytes = shared_bytes;
+  return source;
+}
+
+/// `text` with `what`, which must occur, replaced by `instead`.
+inline std::string replaced(std::string text, const std::string& what, const std::string& instead) {
+  const std::size_t at = text.find(what);
+  CHECK(at != std::string::npos, "'{}' is not in the text", what);
+  return text.replace(at, what.size(), instead);
+}
+
+}  // namespace lehr::testing

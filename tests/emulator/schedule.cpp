@@ -1,0 +1,49 @@
+#include "schedule.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace lehr::emulator {
+namespace {
+
+constexpr int kWarp = 32;
+
+}  // namespace
+
+Schedule rotated(std::uint64_t number) {
+  constexpr Order kOrders[] = {Order::kForward, Order::kRandom, Order::kReverse, Order::kWarpAhead};
+  return {kOrders[number % 4], number};
+}
+
+std::vector<std::int64_t> ReadyThreads::blocks(std::int64_t count) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  if (order_ == Order::kReverse) std::reverse(order.begin(), order.end());
+  if (order_ == Order::kRandom || order_ == Order::kWarpAhead) rng_.shuffle(order);
+  return order;
+}
+
+void ReadyThreads::begin(int threads) {
+  ready_.clear();
+  warp_rank_.resize(static_cast<std::size_t>((threads + kWarp - 1) / kWarp));
+  std::iota(warp_rank_.begin(), warp_rank_.end(), 0);
+  if (order_ == Order::kWarpAhead) rng_.shuffle(warp_rank_);
+}
+
+void ReadyThreads::add(int first, int last) {
+  for (int i = first; i < last; ++i) ready_.push_back(order_ == Order::kReverse ? last - 1 - (i - first) : i);
+}
+
+int ReadyThreads::take() {
+  auto at = ready_.begin();
+  if (order_ == Order::kRandom) at += static_cast<std::ptrdiff_t>(rng_.below(ready_.size()));
+  if (order_ == Order::kWarpAhead) {
+    const auto rank = [&](int thread) { return warp_rank_[static_cast<std::size_t>(thread / kWarp)]; };
+    at = std::min_element(ready_.begin(), ready_.end(), [&](int a, int b) { return rank(a) < rank(b); });
+  }
+  const int thread = *at;
+  ready_.erase(at);
+  return thread;
+}
+
+}  // namespace lehr::emulator

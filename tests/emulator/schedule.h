@@ -1,0 +1,51 @@
+// In which order the threads of a launch run. A kernel is right under every order that barriers and
+// collectives allow; a result or a fault that depends on it is a race.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/rng.h"
+
+namespace lehr::emulator {
+
+/// A thread runs until it must wait for others.
+enum class Order {
+  kForward,    ///< threads take turns, lowest number first
+  kReverse,    ///< threads and blocks from the last to the first
+  kRandom,     ///< any ready thread, any block
+  kWarpAhead,  ///< one warp runs as far as it can, then the next; warps and blocks in random order
+};
+
+struct Schedule {
+  Schedule(Order o = Order::kForward, std::uint64_t s = 0) : order(o), seed(s) {}  // NOLINT: an Order is one
+  Order order;
+  std::uint64_t seed;  ///< of kRandom and kWarpAhead
+};
+
+/// The `number`-th of an endless rotation through all orders, with its own seed.
+Schedule rotated(std::uint64_t number);
+
+/// The ready threads of a block, and whose turn it is.
+class ReadyThreads {
+ public:
+  explicit ReadyThreads(const Schedule& schedule) : order_(schedule.order), rng_(schedule.seed) {}
+
+  /// Order of `count` blocks.
+  std::vector<std::int64_t> blocks(std::int64_t count);
+  /// A new block of `threads` threads, none of them ready.
+  void begin(int threads);
+  /// All threads in [first, last) may run.
+  void add(int first, int last);
+  bool empty() const { return ready_.empty(); }
+  /// Takes the one whose turn it is.
+  int take();
+
+ private:
+  Order order_;
+  Rng rng_;
+  std::vector<int> ready_;
+  std::vector<int> warp_rank_;  // kWarpAhead: the smallest runs first
+};
+
+}  // namespace lehr::emulator

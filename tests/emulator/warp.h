@@ -1,0 +1,54 @@
+// Warp collectives: what 32 lanes exchange once all of them have come. Registers only; machine.cpp lets the
+// lanes meet and moves what goes through shared memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "mma_type.h"
+
+namespace lehr::emulator {
+
+inline constexpr int kLanes = 32;
+
+enum class Collective { kBarrier, kShuffle, kLoadMatrix, kStoreMatrix, kMma };
+/// "ldmatrix", "mma.sync", ...
+const char* name_of(Collective what);
+
+/// What one lane brings. Pointers are into its own registers, but for `row`.
+struct WarpCall {
+  Collective what = Collective::kBarrier;
+  int line = 0;
+  int count = 0;            ///< ldmatrix, stmatrix: 1, 2 or 4 matrices; shuffle: width of the groups
+  bool transposed = false;  ///< ldmatrix, stmatrix
+  EmulatedMma type = EmulatedMma::kBF16;
+  unsigned char* row = nullptr;  ///< ldmatrix, stmatrix: this lane's row of 16 bytes
+  std::uint32_t* out = nullptr;  ///< result; of mma the accumulator as well
+  const std::uint32_t* a = nullptr;
+  const std::uint32_t* b = nullptr;
+  int lane_mask = 0;  ///< shuffle: the other lane is this one xor lane_mask
+};
+/// Whether two lanes execute the same instruction.
+bool same_instruction(const WarpCall& a, const WarpCall& b);
+
+using Lanes = std::array<WarpCall*, kLanes>;
+
+/// 8 x 8 elements of 16 bits, row by row.
+using Matrix8x8 = std::array<std::array<std::uint16_t, 8>, 8>;
+/// The lane that gives the address of a row. PTX ISA, "Warp-level matrix load instruction: ldmatrix": threads
+/// 0 to 7 for the first matrix, 8 to 15 for the second, ...
+inline int lane_of_row(int matrix, int row) {
+  return 8 * matrix + row;
+}
+/// Register `matrix` of every lane from the matrix (ldmatrix), and back (stmatrix).
+void distribute(const Lanes& lanes, int matrix, const Matrix8x8& from);
+Matrix8x8 collect(const Lanes& lanes, int matrix);
+
+/// shfl.sync.bfly of one 32-bit register (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync").
+void exchange(const Lanes& lanes);
+
+/// mma.sync: the accumulators of the warp += A B. Products are exact and are added in double precision; one
+/// rounding at the end. Returns the multiplications and additions.
+double multiply(const Lanes& lanes);
+
+}  // namespace lehr::emulator
