@@ -39,16 +39,14 @@ Place place_of(const GemmSimtOperand& operand, const Expr& i) {
   return {std::move(across), std::move(along)};
 }
 
-/// Whether the vector at (k, x) of the tile that begins at `corner` lies inside the matrix; nullopt where it
-/// always does.
+/// Whether the vector at (k, x) of the tile lies inside the matrix, `x` counted from the matrix's edge and
+/// `k` from the tile's; nullopt where it always does.
 std::optional<Expr> inside(const GemmSimtCopy& copy, const GemmSimtCorner& corner, const Expr& k,
                            const Expr& x) {
   std::optional<Expr> condition;
   if (copy.x % copy.tile != 0) condition = lt(x, integer(copy.x));
-  const auto first_k = as_constant(corner.k);
-  const bool whole = copy.k % copy.bk == 0 || (first_k && *first_k + copy.bk <= copy.k);
-  if (!whole) {
-    Expr k_inside = lt(k, integer(copy.k));
+  if (!corner.whole_k) {
+    Expr k_inside = lt(k, integer(copy.k % copy.bk));
     condition = condition ? logical_and(std::move(*condition), std::move(k_inside)) : std::move(k_inside);
   }
   return condition;
@@ -73,7 +71,25 @@ VarId load_var(KernelBuilder& builder, const GemmSimtOperand& operand) {
   return builder.var(fmt::format("load_{}", operand.name));
 }
 
+/// Index within shared memory of element (k, x) of the tile that begins at `stage`.
+Expr shared_index(const GemmSimtCopy& copy, const Expr& stage, const Expr& k, const Expr& x) {
+  return copy.kept ? stage + x * copy.stride + k : stage + k * copy.stride + x;
+}
+
 }  // namespace
+
+GemmSimtCorner gemm_simt_corner(const GemmSimtCopy& copy, Expr base, const Expr& tile, Expr x) {
+  const std::int64_t rest = copy.k % copy.bk;
+  GemmSimtCorner corner;
+  corner.base = std::move(base);
+  corner.x = std::move(x);
+  if (as_constant(tile) == 0) {
+    corner.whole_k = rest == 0;
+  } else {
+    corner.k = rest == 0 ? tile * copy.bk : tile * copy.bk - (copy.bk - rest);
+  }
+  return corner;
+}
 
 Block gemm_simt_positions(const GemmSimtOperand& operand, VarId thread) {
   const GemmSimtCopy& copy = operand.copy;
@@ -97,7 +113,7 @@ Block gemm_simt_load(KernelBuilder& builder, const GemmSimtOperand& operand, Var
   const Expr k = corner.k + place.k;
   const Expr x = corner.x + place.x;
   Expr value = load(operand.global, global_index(operand, corner.base, k, x), lanes);
-  if (auto condition = inside(copy, corner, k, x))
+  if (auto condition = inside(copy, corner, place.k, x))
     value = select(std::move(*condition), std::move(value), zero(DType::kF32, lanes));
   return each_load(operand, thread, i,
                    block(Store{operand.in_flight, var(i) * copy.vec, std::move(value), lanes, std::nullopt}));
@@ -109,13 +125,13 @@ Block gemm_simt_store(KernelBuilder& builder, const GemmSimtOperand& operand, Va
   const int lanes = static_cast<int>(copy.vec);
   const VarId i = load_var(builder, operand);
   const Place place = place_of(operand, var(i));
-  if (!copy.along_k) {
+  if (!copy.along_k || copy.kept) {
     return each_load(operand, thread, i,
-                     block(Store{operand.shared, stage + place.k * copy.stride + place.x,
+                     block(Store{operand.shared, shared_index(copy, stage, place.k, place.x),
                                  load(operand.in_flight, var(i) * copy.vec, lanes), lanes, std::nullopt}));
   }
   const VarId lane = builder.var(fmt::format("lane_{}", operand.name));
-  Stmt scatter = Store{operand.shared, stage + (place.k + var(lane)) * copy.stride + place.x,
+  Stmt scatter = Store{operand.shared, shared_index(copy, stage, place.k + var(lane), place.x),
                        load(operand.in_flight, var(i) * copy.vec + var(lane)), 1, std::nullopt};
   return each_load(operand, thread, i,
                    block(loop(lane, copy.vec, LoopKind::kUnrolled, block(std::move(scatter)))));
@@ -131,10 +147,10 @@ Block gemm_simt_copy_async(KernelBuilder& builder, const GemmSimtOperand& operan
   const std::int64_t bytes = copy.vec * size_of(DType::kF32);
   Intrinsic move;
   move.name = fmt::format("cp_async_{}", bytes);
-  move.touches = {Touch{operand.shared, stage + place.k * copy.stride + place.x, copy.vec, true},
+  move.touches = {Touch{operand.shared, shared_index(copy, stage, place.k, place.x), copy.vec, true},
                   Touch{operand.global, global_index(operand, corner.base, k, x), copy.vec, false}};
   // Zero source bytes: nothing is read, the destination becomes zero.
-  if (auto condition = inside(copy, corner, k, x))
+  if (auto condition = inside(copy, corner, place.k, x))
     move.args = {select(std::move(*condition), integer(bytes), integer(0))};
   return each_load(operand, thread, i, block(std::move(move)));
 }

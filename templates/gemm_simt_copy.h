@@ -24,12 +24,16 @@ struct GemmSimtOperand {
 /// Lets k_in and x_in from the thread's number.
 ir::Block gemm_simt_positions(const GemmSimtOperand& operand, ir::VarId thread);
 
-/// Where a tile begins in global memory: `base` is the matrix's first element, (k, x) the tile's corner.
+/// Where a tile begins in global memory: `base` is the matrix's first element, (k, x) the tile's corner. The
+/// first tile along k takes what does not fill a tile, so that no later one needs a bound on k.
 struct GemmSimtCorner {
   ir::Expr base = ir::integer(0);
   ir::Expr k = ir::integer(0);
   ir::Expr x = ir::integer(0);
+  bool whole_k = true;  ///< all bk elements along k exist; else the first k % bk
 };
+/// The corner of tile number `tile` along k.
+GemmSimtCorner gemm_simt_corner(const GemmSimtCopy& copy, ir::Expr base, const ir::Expr& tile, ir::Expr x);
 
 /// Global -> registers; what lies outside the matrix becomes zero.
 ir::Block gemm_simt_load(ir::KernelBuilder& builder, const GemmSimtOperand& operand, ir::VarId thread,

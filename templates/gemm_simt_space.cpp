@@ -80,7 +80,8 @@ GemmSimtCopy copy_of(bool along_k, std::int64_t x, std::int64_t tile, std::int64
   copy.tile = tile;
   copy.bk = s.bk;
   copy.vec = vec;
-  copy.stride = tile + (along_k ? s.pad : 0);
+  copy.kept = along_k && s.k_major == 1;
+  copy.stride = (copy.kept ? s.bk : tile) + (along_k ? s.pad : 0);
   copy.threads = s.threads();
   return copy;
 }
@@ -99,6 +100,7 @@ GemmSimtSchedule gemm_simt_schedule(const Config& config) {
   s.bm = config.at("bm");
   s.bn = config.at("bn");
   s.bk = config.at("bk");
+  s.k_major = config.at("k_major");
   s.tm = config.at("tm");
   s.tn = config.at("tn");
   s.lanes_m = config.at("lanes_m");
@@ -111,6 +113,7 @@ GemmSimtSchedule gemm_simt_schedule(const Config& config) {
   s.min_blocks = config.at("min_blocks");
   s.frag_buffers = config.at("frag_buffers");
   s.unroll = config.at("unroll");
+  s.staged = config.at("staged");
   return s;
 }
 
@@ -125,7 +128,8 @@ std::int64_t gemm_simt_registers(const cpu::Problem& p, const GemmSimtSchedule& 
   const GemmSimtCopy a = gemm_simt_copy_a(p, s);
   const GemmSimtCopy b = gemm_simt_copy_b(p, s);
   const std::int64_t accumulators = s.tm * s.tn;
-  const std::int64_t fragments = (s.tm + s.tn) * (s.frag_buffers + 1) / 2;
+  const std::int64_t held = s.tm * (a.kept ? kQuad : 1) + s.tn * (b.kept ? kQuad : 1);
+  const std::int64_t fragments = held * (s.frag_buffers + 1) / 2;
   const std::int64_t loads = a.loads() + b.loads();
   const std::int64_t in_flight = s.async == 1 ? 0 : a.loads() * a.vec + b.loads() * b.vec;
   const bool guarded = p.m % s.bm != 0 || p.n % s.bn != 0 || p.k % s.bk != 0;
@@ -135,9 +139,10 @@ std::int64_t gemm_simt_registers(const cpu::Problem& p, const GemmSimtSchedule& 
 
 std::int64_t gemm_simt_shared_bytes(const cpu::Problem& p, const GemmSimtSchedule& s) {
   const auto bytes = [&](const GemmSimtCopy& copy) {
-    return round_up(s.stages * s.bk * copy.stride * 4, kSharedAlignment);
+    return round_up(s.stages * copy.elements() * 4, kSharedAlignment);
   };
-  return bytes(gemm_simt_copy_a(p, s)) + bytes(gemm_simt_copy_b(p, s));
+  const std::int64_t staging = s.staged == 1 ? s.threads() * s.tn * 4 : 0;
+  return bytes(gemm_simt_copy_a(p, s)) + bytes(gemm_simt_copy_b(p, s)) + round_up(staging, kSharedAlignment);
 }
 
 FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
@@ -166,10 +171,15 @@ FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
       "stages", "tiles in shared memory", at_most(most_stages, {1, 2, 3, 4, 5}), [=](const Point& x) {
         return x[async] == 0 ? std::vector<std::int64_t>{1, 2} : at_most(most_stages, {2, 3, 4, 5});
       });
+  const bool any_along_k = a_along_k(p) || b_along_k(p);
+  const KnobId k_major =
+      space.add("k_major", "tiles of operands contiguous along k: 0: transposed, 1: kept, read 4 k at a time",
+                any_along_k ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0});
   // cp.async writes what it reads: a row of k cannot be scattered by it but element by element.
   const auto widths = [=](bool along_k, std::int64_t contiguous) {
     return [=](const Point& x) {
-      return along_k && x[async] == 1 ? std::vector<std::int64_t>{1} : vector_widths(contiguous);
+      const bool scattered = along_k && x[k_major] == 0;
+      return scattered && x[async] == 1 ? std::vector<std::int64_t>{1} : vector_widths(contiguous);
     };
   };
   const std::int64_t contiguous_a = a_along_k(p) ? p.k : p.m;
@@ -178,18 +188,26 @@ FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
                                            widths(a_along_k(p), contiguous_a));
   const KnobId vec_b = space.add_dependent("vec_b", "elements per load of B", vector_widths(contiguous_b),
                                            widths(b_along_k(p), contiguous_b));
-  const bool transposes = a_along_k(p) || b_along_k(p);
-  const KnobId pad = space.add("pad", "elements behind a row of a transposed tile",
-                               transposes ? std::vector<std::int64_t>{0, 4} : std::vector<std::int64_t>{0});
+  // Rows of 8, 16 or 32 elements of k that are 4 apart put the reads of 8 rows into distinct banks.
+  const KnobId pad = space.add_dependent(
+      "pad", "elements behind a row of a tile whose operand is contiguous along k",
+      any_along_k ? std::vector<std::int64_t>{0, 4} : std::vector<std::int64_t>{0}, [=](const Point& x) {
+        if (!any_along_k) return std::vector<std::int64_t>{0};
+        return x[k_major] == 1 ? std::vector<std::int64_t>{4} : std::vector<std::int64_t>{0, 4};
+      });
   const KnobId min_blocks = space.add("min_blocks", "blocks that a multiprocessor must hold", {1, 2, 3});
-  const KnobId frag_buffers =
-      space.add("frag_buffers", "fragments in registers: this k's, or the next k's too", {1, 2});
+  const KnobId frag_buffers = space.add_dependent(
+      "frag_buffers", "fragments in registers: this k's, or the next k's too", {1, 2}, [=](const Point& x) {
+        return x[k_major] == 1 ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{1, 2};
+      });
   const KnobId unroll =
       space.add_dependent("unroll", "k steps unrolled", powers_of_two(1, 32), [=](const Point& x) {
-        return powers_of_two(x[frag_buffers], x[bk]);  // two buffers take turns, so the step is even
+        // Two buffers take turns, so the step is even; a kept tile is read four k at a time.
+        return powers_of_two(x[k_major] == 1 ? kQuad : x[frag_buffers], x[bk]);
       });
   const KnobId raster = space.add("raster", "rows of block tiles walked together, for the L2",
                                   at_most(ceil_div(p.m, tile_extents(p.m).front()), {1, 2, 4, 8}));
+  const KnobId staged = space.add("staged", "C goes out 0: from registers, 1: through shared memory", {0, 1});
 
   space.require("a warp does not fit the block tile", {bm, bn, tm, tn, lanes_m}, [=](const Point& x) {
     return x[bm] % (x[lanes_m] * x[tm]) == 0 && x[bn] % (32 / x[lanes_m] * x[tn]) == 0;
@@ -211,13 +229,15 @@ FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
   space.require("more rows of block tiles walked together than there are", {bm, raster},
                 [=](const Point& x) { return x[raster] == 1 || x[raster] <= ceil_div(p.m, x[bm]); });
 
-  const auto schedule = [=](const Point& x) {  // raster, unroll: not read below
+  const auto schedule = [=](const Point& x) {  // without raster, unroll and those that come later
     GemmSimtSchedule s;
     s.bm = x[bm], s.bn = x[bn], s.bk = x[bk], s.tm = x[tm], s.tn = x[tn], s.lanes_m = x[lanes_m];
     s.async = x[async], s.stages = x[stages], s.vec_a = x[vec_a], s.vec_b = x[vec_b], s.pad = x[pad];
+    s.k_major = x[k_major];
     return s;
   };
-  const std::vector<KnobId> tile_knobs = {bm, bn, tm, tn, lanes_m, bk, async, stages, vec_a, vec_b, pad};
+  const std::vector<KnobId> tile_knobs = {bm,    bn,     tm,      tn,    lanes_m, bk,
+                                          async, stages, k_major, vec_a, vec_b,   pad};
   const auto and_also = [&](std::initializer_list<KnobId> more) {
     std::vector<KnobId> all = tile_knobs;
     all.insert(all.end(), more);
@@ -230,11 +250,20 @@ FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
   space.require("needs more shared memory than a block may have", tile_knobs, [=](const Point& x) {
     return gemm_simt_shared_bytes(p, schedule(x)) <= limits.shared_bytes_per_block;
   });
-  space.require("needs more shared memory than the multiprocessor has for that many blocks",
-                and_also({min_blocks}), [=](const Point& x) {
-                  return x[min_blocks] * (gemm_simt_shared_bytes(p, schedule(x)) + kReservedSharedBytes) <=
-                         limits.shared_bytes_per_core;
-                });
+  const auto blocks_fit = [=](const GemmSimtSchedule& s, std::int64_t blocks) {
+    const std::int64_t bytes = gemm_simt_shared_bytes(p, s);
+    return bytes <= limits.shared_bytes_per_block &&
+           blocks * (bytes + kReservedSharedBytes) <= limits.shared_bytes_per_core;
+  };
+  const char* const too_little_shared =
+      "needs more shared memory than the multiprocessor has for that many blocks";
+  space.require(too_little_shared, and_also({min_blocks}),
+                [=](const Point& x) { return blocks_fit(schedule(x), x[min_blocks]); });
+  space.require(too_little_shared, and_also({min_blocks, staged}), [=](const Point& x) {
+    GemmSimtSchedule s = schedule(x);
+    s.staged = x[staged];
+    return blocks_fit(s, x[min_blocks]);
+  });
   space.require("needs more threads than the multiprocessor has for that many blocks",
                 {bm, bn, tm, tn, min_blocks},
                 [=](const Point& x) { return x[min_blocks] * threads(x) <= limits.max_threads_per_core; });
@@ -262,11 +291,12 @@ Config gemm_simt_default(const Workload& workload, const Limits& limits) {
   const bool medium = blocks(64, 64) >= limits.cores;
   const std::int64_t tile = large ? 128 : medium ? 64 : 32;
   const std::int64_t per_thread = large ? 8 : 4;
-  //                                       bm    bn    tm          tn          lanes_m  bk             async
-  //                                       stages
-  const std::vector<std::int64_t> wanted = {tile, tile, per_thread, per_thread, 4, large ? 8 : 16, 0, 2,
-                                            //     vec_a vec_b pad min_blocks     frag_buffers unroll raster
-                                            4, 4, 4, large ? 2 : 1, 2, 8, 4};
+  const std::int64_t unaligned = p.n % 4 == 0 ? 0 : 1;  // rows of C that 128-bit stores cannot write
+  const std::vector<std::int64_t> wanted = {
+      // bm, bn, tm, tn, lanes_m, bk, async, stages
+      tile, tile, per_thread, per_thread, 4, large ? 8 : 16, 0, 2,
+      // k_major, vec_a, vec_b, pad, min_blocks, frag_buffers, unroll, raster, staged
+      0, 4, 4, 4, large ? 2 : 1, 2, 8, 4, unaligned};
   return cpu::nearest_config(space, wanted);
 }
 

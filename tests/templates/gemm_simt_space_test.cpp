@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "gemm_simt_cases.h"
+#include "cuda_cases.h"
 #include "ir/verify.h"
 #include "templates/gemm_simt.h"
 #include "templates/gemm_simt_space.h"

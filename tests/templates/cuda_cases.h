@@ -1,10 +1,14 @@
-// Workloads of gemm_simt's tests, and the answer in double precision.
+// What the tests of the CUDA families share: workloads, the answer in double precision, broken kernels.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string>
 #include <vector>
 
 #include "base/rng.h"
+#include "codegen/source.h"
 #include "templates/workload.h"
 
 namespace lehr::testing {
@@ -58,6 +62,40 @@ inline std::vector<double> expected_of(const Gemm& g, const std::vector<float>& 
 /// of at most k.
 inline double tolerance_of(const Gemm& g) {
   return 1e-7 * static_cast<double>(g.k + 8) * std::sqrt(static_cast<double>(g.k));
+}
+
+/// Largest error of the kernel's C; infinity where it is not a number.
+inline double worst_error(const std::vector<double>& expected, const std::vector<float>& got) {
+  double worst = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double error = std::abs(expected[i] - got[i]);
+    worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
+  }
+  return worst;
+}
+
+/// Every way of losing one occurrence of `what` in the kernel's text behind `after`.
+inline std::vector<Source> without_one(const Source& source, const std::string& after,
+                                       const std::string& what, const std::string& instead) {
+  std::vector<Source> mutants;
+  const std::size_t kernel = source.text.find(after);
+  for (std::size_t at = source.text.find(what, kernel); at != std::string::npos;
+       at = source.text.find(what, at + 1)) {
+    Source mutant = source;
+    mutant.text.replace(at, what.size(), instead);
+    mutants.push_back(std::move(mutant));
+  }
+  return mutants;
+}
+
+/// Replaces every `what` in `text`; the answer is how many there were.
+inline int replace_all(std::string& text, const std::string& what, const std::string& instead) {
+  int count = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + instead.size())) {
+    text.replace(at, what.size(), instead);
+    ++count;
+  }
+  return count;
 }
 
 }  // namespace lehr::testing

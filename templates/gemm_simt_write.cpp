@@ -1,0 +1,103 @@
+#include "templates/gemm_simt_write.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+
+class Writing {
+ public:
+  Writing(KernelBuilder& builder, const GemmSimtThread& thread, const GemmSimtOutput& output)
+      : builder_(builder), t_(thread), s_(thread.schedule), out_(output) {
+    row_ = builder.var("row");
+    column_ = builder.var("column");
+  }
+
+  /// Lanes side by side in a warp write columns side by side.
+  Block from_registers() {
+    const std::int64_t height = t_.height(), width = t_.width(), vec = vector(width);
+    const VarId fi = builder_.var("fi"), r = builder_.var("r");
+    const VarId fj = builder_.var("fj"), part = builder_.var("part");
+    Expr value = load(t_.acc, (var(fi) * height + var(r)) * s_.tn + var(fj) * width + var(part) * vec,
+                      static_cast<int>(vec));
+    Block body = inside_columns(block(to_c(std::move(value), vec)));
+    body.insert(body.begin(), Let{column_, var(out_.n0) + var(t_.column) + var(fj) * (s_.lanes_n() * width) +
+                                               var(part) * vec});
+    body = block(loop(part, width / vec, LoopKind::kUnrolled, std::move(body)));
+    body = block(loop(fj, s_.tn / width, LoopKind::kUnrolled, std::move(body)));
+    body = inside_rows(std::move(body));
+    body.insert(body.begin(),
+                Let{row_, var(out_.m0) + var(t_.row) + var(fi) * (s_.lanes_m * height) + var(r)});
+    body = block(loop(r, height, LoopKind::kUnrolled, std::move(body)));
+    return block(loop(fi, s_.tm / height, LoopKind::kUnrolled, std::move(body)));
+  }
+
+  Block through_shared() {
+    const std::int64_t height = t_.height(), width = t_.width(),
+                       vec = vector(std::min<std::int64_t>(4, s_.tn));
+    const std::int64_t columns = s_.warp_columns();
+    const VarId fi = builder_.var("fi"), r = builder_.var("r");
+    const VarId fj = builder_.var("fj"), part = builder_.var("part"), at = builder_.var("at");
+    const Expr own = var(t_.warp) * (32 * s_.tn);  // this warp's part of the staging buffer
+
+    Expr share = load(t_.acc, (var(fi) * height + var(r)) * s_.tn + var(fj) * width, static_cast<int>(width));
+    Stmt put = Store{out_.staging,
+                     own + var(t_.lane) / s_.lanes_n() * columns + var(fj) * (s_.lanes_n() * width) +
+                         var(t_.lane) % s_.lanes_n() * width,
+                     std::move(share), static_cast<int>(width), std::nullopt};
+
+    Block take = inside_columns(block(to_c(load(out_.staging, own + var(at), static_cast<int>(vec)), vec)));
+    const Expr warp_column = var(t_.warp) % s_.warps_n() * columns;
+    const Expr warp_row = var(t_.warp) / s_.warps_n() * (s_.lanes_m * s_.tm);
+    take.insert(take.begin(), Let{column_, var(out_.n0) + warp_column + var(at) % columns});
+    take = inside_rows(std::move(take));
+    take.insert(take.begin(), Let{row_, var(out_.m0) + warp_row + var(fi) * (s_.lanes_m * height) +
+                                            var(at) / columns * height + var(r)});
+    take.insert(take.begin(), Let{at, (var(part) * 32 + var(t_.lane)) * vec});
+
+    Block round = block(
+        loop(fj, s_.tn / width, LoopKind::kUnrolled, block(std::move(put))), Barrier{BarrierScope::kWarp},
+        loop(part, s_.tn / vec, LoopKind::kUnrolled, std::move(take)), Barrier{BarrierScope::kWarp});
+    round = block(loop(r, height, LoopKind::kUnrolled, std::move(round)));
+    return block(loop(fi, s_.tm / height, LoopKind::kUnrolled, std::move(round)));
+  }
+
+ private:
+  /// The longest vector up to `most` (a power of two) at which every row of C is aligned.
+  std::int64_t vector(std::int64_t most) const {
+    while (out_.n % most != 0) most /= 2;
+    return most;
+  }
+
+  Stmt to_c(Expr value, std::int64_t vec) const {
+    return Store{out_.c, out_.base + var(row_) * out_.n + var(column_), std::move(value),
+                 static_cast<int>(vec), std::nullopt};
+  }
+
+  Block inside_columns(Block body) const {
+    if (out_.n % s_.bn == 0) return body;
+    return block(If{lt(var(column_), integer(out_.n)), std::move(body), {}});
+  }
+  Block inside_rows(Block body) const {
+    if (out_.m % s_.bm == 0) return body;
+    return block(If{lt(var(row_), integer(out_.m)), std::move(body), {}});
+  }
+
+  KernelBuilder& builder_;
+  const GemmSimtThread& t_;
+  const GemmSimtSchedule& s_;
+  const GemmSimtOutput& out_;
+  VarId row_{}, column_{};
+};
+
+}  // namespace
+
+Block gemm_simt_write(KernelBuilder& builder, const GemmSimtThread& thread, const GemmSimtOutput& output) {
+  Writing writing(builder, thread, output);
+  return thread.schedule.staged == 1 ? writing.through_shared() : writing.from_registers();
+}
+
+}  // namespace lehr

@@ -1,0 +1,23 @@
+// The way of the accumulators to C: from registers, or through shared memory.
+#pragma once
+
+#include "ir/kernel.h"
+#include "templates/gemm_simt_compute.h"
+
+namespace lehr {
+
+struct GemmSimtOutput {
+  ir::BufferId c{};
+  ir::Expr base = ir::integer(0);  ///< first element of this block's matrix
+  std::int64_t m = 0, n = 0;
+  ir::VarId m0{}, n0{};    ///< corner of the block tile
+  ir::BufferId staging{};  ///< threads x tn elements of shared memory; only with schedule.staged == 1
+};
+
+/// The statements that store a thread's share. Staged: each warp puts one row of its threads' shares after
+/// the other into its own part of `staging` and writes it out in vectors as long as C's rows permit, lanes
+/// side by side; from registers, a vector is at most as long as what a thread holds side by side.
+ir::Block gemm_simt_write(ir::KernelBuilder& builder, const GemmSimtThread& thread,
+                          const GemmSimtOutput& output);
+
+}  // namespace lehr

@@ -1,0 +1,101 @@
+// Sampled schedules of every CUDA family through NVRTC and ptxas: they compile, do not spill, and fit the
+// device. Skipped where NVRTC is not installed. LEHR_NVRTC_CONFIGS in the environment sets how many.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/text.h"
+#include "codegen/emit.h"
+#include "cuda_cases.h"
+#include "measure/nvrtc.h"
+#include "templates/catalog.h"
+
+namespace lehr {
+namespace {
+
+using lehr::testing::gemm_of;
+
+constexpr std::uint64_t kSeed = 42;
+/// Per family and architecture; 0.2 to 0.5 s of one core each.
+constexpr std::int64_t kConfigs = 100;
+
+std::int64_t configs() {
+  const char* const wanted = std::getenv("LEHR_NVRTC_CONFIGS");
+  return wanted ? parse_int(wanted).value_or(kConfigs) : kConfigs;
+}
+
+const std::vector<Workload>& workloads() {
+  static const std::vector<Workload> all = {
+      gemm_of(4096, 4096, 4096, 1, 0), gemm_of(4096, 4096, 4096, 1, 1), gemm_of(4096, 4096, 4096, 1, 2),
+      gemm_of(2048, 2048, 2048, 1, 3), gemm_of(1001, 777, 333, 3, 0),   gemm_of(1001, 777, 333, 1, 7),
+      gemm_of(16, 4096, 4096, 1, 2),   gemm_of(1, 4096, 4096, 1, 0),    gemm_of(100, 70, 130, 3, 3),
+      gemm_of(4096, 4097, 64, 1, 2),   gemm_of(8, 4096, 4096, 1, 2),    gemm_of(8, 4096, 1024, 1, 0),
+      gemm_of(3, 1001, 777, 2, 3),     gemm_of(4096, 4, 11008, 1, 1),   gemm_of(5000, 6, 1000, 1, 4)};
+  return all;
+}
+
+std::vector<std::string> cuda_families() {
+  const Limits limits = cuda_limits("sm_90a");
+  std::vector<std::string> names;
+  for (const Template& family : catalog()) {
+    const bool serves = std::any_of(workloads().begin(), workloads().end(),
+                                    [&](const Workload& w) { return !family.why_not(w, limits); });
+    if (serves) names.push_back(family.name);
+  }
+  return names;
+}
+
+class CudaNvrtc : public ::testing::TestWithParam<std::tuple<std::string, const char*>> {};
+
+TEST_P(CudaNvrtc, SampledSchedulesCompileWithoutSpillsAndFitTheDevice) {
+  if (const auto reason = why_no_nvrtc()) GTEST_SKIP() << *reason;
+  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
+  const Template& family = template_named(std::get<0>(GetParam()));
+  const char* const arch = std::get<1>(GetParam());
+  const Limits limits = cuda_limits(arch);
+  NvrtcOptions options;
+  options.arch = arch;
+  NvrtcCompiler compiler(options);
+  std::vector<Workload> served;
+  for (const Workload& workload : workloads()) {
+    if (!family.why_not(workload, limits)) served.push_back(workload);
+  }
+  Rng rng(kSeed);
+  std::vector<Source> sources;
+  std::vector<std::string> names;
+  const auto add = [&](const Workload& workload, const Config& config) {
+    sources.push_back(emit(family.lower(workload, config, limits)));
+    names.push_back(to_text(workload) + " " + to_text(config));
+  };
+  for (const Workload& workload : served) add(workload, family.default_config(workload, limits));
+  for (std::size_t i = 0; static_cast<std::int64_t>(sources.size()) < configs(); ++i) {
+    const Workload& workload = served[i % served.size()];
+    add(workload, family.space(workload, limits).sample(rng).value());
+  }
+  const std::vector<Compiled> results = compiler.compile(sources);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    SCOPED_TRACE(names[i]);
+    const Binary* binary = std::get_if<Binary>(&results[i]);
+    EXPECT_TRUE(binary) << std::get<Failure>(results[i]).text;  // spills and advisories are rejections
+    if (!binary) continue;
+    const Resources& used = binary->resources;
+    const ir::Launch& launch = sources[i].launch;
+    const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+    EXPECT_EQ(used.spill_bytes, 0);
+    EXPECT_EQ(used.stack_bytes, 0);  // every register array was split into registers
+    EXPECT_EQ(used.shared_bytes, launch.shared_bytes);
+    EXPECT_LE(*used.shared_bytes, limits.shared_bytes_per_block);
+    ASSERT_TRUE(used.registers);
+    EXPECT_LE((*used.registers + 7) / 8 * 8 * threads, limits.registers_per_core);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, CudaNvrtc,
+                         ::testing::Combine(::testing::ValuesIn(cuda_families()),
+                                            ::testing::Values("sm_80", "sm_90a")),
+                         [](const auto& info) {
+                           return std::get<0>(info.param) + "_" + std::get<1>(info.param);
+                         });
+
+}  // namespace
+}  // namespace lehr

@@ -1,5 +1,0 @@
-# gemm_simt: its space, its emitted text under the emulator, and through NVRTC (skips itself where that is missing).
-lehr_test(gemm_simt SOURCES gemm_simt_space_test.cpp LINKS templates)
-lehr_test(gemm_simt_emulated SOURCES gemm_simt_emulated_test.cpp LINKS templates codegen emulator)
-set_target_properties(gemm_simt_emulated_test PROPERTIES ENABLE_EXPORTS ON)
-lehr_test(gemm_simt_nvrtc SOURCES gemm_simt_nvrtc_test.cpp LINKS templates codegen measure LABELS nvrtc TIMEOUT 900)
