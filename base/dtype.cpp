@@ -31,4 +31,13 @@ std::optional<DType> parse_dtype(std::string_view name) {
   return std::nullopt;
 }
 
+std::span<const DType> all_dtypes() {
+  static constexpr auto kTypes = [] {
+    std::array<DType, kRows.size()> types{};
+    for (std::size_t i = 0; i < types.size(); ++i) types[i] = kRows[i].type;
+    return types;
+  }();
+  return kTypes;
+}
+
 }  // namespace lehr

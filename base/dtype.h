@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace lehr {
@@ -15,5 +16,7 @@ int size_of(DType type);
 std::string_view name_of(DType type);
 /// The inverse of name_of; nullopt for an unknown spelling.
 std::optional<DType> parse_dtype(std::string_view name);
+/// Every type, in the order of the enumeration.
+std::span<const DType> all_dtypes();
 
 }  // namespace lehr

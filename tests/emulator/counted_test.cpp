@@ -1,0 +1,116 @@
+// What ir::analyze says of a kernel against what the emulator counts while its text runs: flops, bytes per
+// parameter and of shared memory. For sampled schedules of every CUDA family.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "codegen/emit.h"
+#include "ir/analyze.h"
+#include "tests/emulator/families.h"
+#include "tests/emulator/program.h"
+#include "tune/task.h"
+
+namespace lehr {
+namespace {
+
+using lehr::testing::Sample;
+using lehr::testing::Shape;
+
+constexpr std::uint64_t kSeed = 11;
+
+/// Bytes that the kernel moves between a buffer (all shared ones together) and the threads. The analysis
+/// counts guarded accesses as always executed: the truth lies between its sum without them and its sum.
+struct Bounds {
+  double least = 0;
+  double most = 0;
+};
+
+Bounds bytes_of(const ir::Kernel& kernel, const ir::Analysis& analysis, bool writes,
+                const std::function<bool(ir::BufferId)>& chosen) {
+  Bounds bounds;
+  for (const ir::Access& access : analysis.accesses) {
+    if (access.writes != writes || !chosen(access.buffer)) continue;
+    const double bytes = access.executions * access.lanes * size_of(kernel.buffer(access.buffer).type);
+    bounds.most += bytes;
+    if (!access.guarded) bounds.least += bytes;
+  }
+  return bounds;
+}
+
+void expect_between(std::int64_t counted, const Bounds& bounds, const std::string& what) {
+  EXPECT_LE(bounds.least, static_cast<double>(counted)) << what;
+  EXPECT_GE(bounds.most, static_cast<double>(counted)) << what;
+}
+
+/// `spare_flops`: share of the flops that may stand under a condition that does not hold.
+void compare(const Sample& sample, const ir::Kernel& kernel, const emulator::Result& counted,
+             double spare_flops) {
+  const ir::Analysis analysis = ir::analyze(kernel);
+  const auto is_shared = [&](ir::BufferId id) { return kernel.buffer(id).scope == ir::Scope::kShared; };
+  for (const bool writes : {false, true}) {
+    const auto moved = [&](const emulator::Traffic& traffic) {
+      return writes ? traffic.written_bytes : traffic.read_bytes;
+    };
+    const std::string verb = writes ? " written" : " read";
+    for (std::size_t i = 0; i < kernel.params.size(); ++i) {
+      const ir::BufferId param = kernel.params[i].buffer;
+      expect_between(moved(counted.traffic.at(i)),
+                     bytes_of(kernel, analysis, writes, [&](ir::BufferId id) { return id == param; }),
+                     kernel.buffer(param).name + verb);
+    }
+    expect_between(moved(counted.shared), bytes_of(kernel, analysis, writes, is_shared), "shared" + verb);
+  }
+  EXPECT_EQ(static_cast<double>(counted.barriers),
+            analysis.barriers * static_cast<double>(analysis.launch.grid[0] * analysis.launch.grid[1] *
+                                                    analysis.launch.grid[2]));
+  // Integer arithmetic outside mma cannot be told from that of indices.
+  if (sample.workload.gemm.accum == DType::kS32 && counted.flops == 0) return;
+  EXPECT_LE(counted.flops, analysis.flops);
+  EXPECT_GE(counted.flops * (1 + spare_flops), analysis.flops);
+}
+
+class CountedFamily : public ::testing::TestWithParam<const Template*> {
+ protected:
+  static void hold(const std::vector<Shape>& shapes, std::size_t count, double spare_flops) {
+    SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
+    Rng rng(kSeed);
+    std::vector<Sample> samples = lehr::testing::samples_of(*GetParam(), count, shapes, rng);
+    rng.shuffle(samples);
+    samples.resize(std::min(count, samples.size()), samples.front());
+    std::vector<ir::Kernel> kernels;
+    std::vector<Source> sources;
+    for (const Sample& sample : samples) {
+      kernels.push_back(lowered(sample));
+      sources.push_back(emit(kernels.back()));
+    }
+    const emulator::Program program(sources, emulator::Count::kFlops);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      SCOPED_TRACE(to_text(samples[i]));
+      const Problem problem = problem_for(samples[i].workload, kSeed);
+      std::vector<std::vector<float>> inputs;
+      for (const ProblemTensor& tensor : problem.tensors) {
+        if (!tensor.output) inputs.push_back(tensor.values);
+      }
+      const emulator::Result result = program.run(i, inputs);
+      ASSERT_FALSE(result.fault) << *result.fault;
+      compare(samples[i], kernels[i], result, spare_flops);
+    }
+  }
+};
+
+TEST_P(CountedFamily, MovesAndComputesWhatItsAnalysisSaysWhereTilesAreWhole) {
+  hold({{128, 128, 256, 1}, {8, 256, 512, 1}, {1, 256, 512, 2}, {256, 8, 256, 1}}, 12, 0);
+}
+
+/// The analysis counts the arithmetic of a partial tile as that of a whole one; a kernel may leave some of it
+/// out.
+TEST_P(CountedFamily, StaysWithinItsAnalysisAtPredicatedEdges) {
+  hold({{130, 70, 200, 1}, {7, 130, 300, 2}, {1, 257, 300, 1}, {33, 65, 90, 3}}, 12, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, CountedFamily, ::testing::ValuesIn(lehr::testing::cuda_families()),
+                         [](const auto& info) { return info.param->name; });
+
+}  // namespace
+}  // namespace lehr

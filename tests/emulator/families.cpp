@@ -1,0 +1,113 @@
+#include "families.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "templates/catalog.h"
+
+namespace lehr::testing {
+namespace {
+
+struct Types {
+  DType a, b, c, accum;
+};
+
+Workload workload_of(const Types& types, int layouts, const Shape& shape) {
+  const auto layout = [&](int bit) { return (layouts >> bit & 1) != 0 ? Layout::kColumn : Layout::kRow; };
+  Workload workload;
+  workload.gemm = {.m = shape.m,
+                   .n = shape.n,
+                   .k = shape.k,
+                   .batch = shape.batch,
+                   .a = {types.a, layout(0)},
+                   .b = {types.b, layout(1)},
+                   .c = {types.c, layout(2)},
+                   .accum = types.accum};
+  return workload;
+}
+
+const std::vector<Limits>& architectures() {
+  static const std::vector<Limits> all = [] {
+    std::vector<Limits> limits;
+    for (const std::string& arch : known_cuda_archs()) limits.push_back(cuda_limits(arch));
+    return limits;
+  }();
+  return all;
+}
+
+/// Architectures on which the family serves the workload.
+std::vector<Limits> serving(const Template& family, const Workload& workload) {
+  std::vector<Limits> limits;
+  for (const Limits& each : architectures()) {
+    if (!family.why_not(workload, each)) limits.push_back(each);
+  }
+  return limits;
+}
+
+/// The first workload that the family serves, from shape `first` on in a circle.
+std::optional<Workload> first_served(const Template& family, const Types& types, int layouts,
+                                     const std::vector<Shape>& shapes, std::size_t first) {
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const Workload workload = workload_of(types, layouts, shapes[(first + i) % shapes.size()]);
+    if (!serving(family, workload).empty()) return workload;
+  }
+  return std::nullopt;
+}
+
+/// Every combination of types and layouts that the family serves on one of the shapes.
+std::vector<std::pair<Types, int>> served_operands(const Template& family, const std::vector<Shape>& shapes) {
+  std::vector<std::pair<Types, int>> served;
+  for (const DType a : all_dtypes()) {
+    for (const DType b : all_dtypes()) {
+      for (const DType c : all_dtypes()) {
+        for (const DType accum : all_dtypes()) {
+          for (int layouts = 0; layouts < 8; ++layouts) {
+            const Types types{a, b, c, accum};
+            if (first_served(family, types, layouts, shapes, 0)) served.push_back({types, layouts});
+          }
+        }
+      }
+    }
+  }
+  return served;
+}
+
+}  // namespace
+
+std::string to_text(const Sample& sample) {
+  return sample.limits.arch + " " + lehr::to_text(sample.workload) + " " + lehr::to_text(sample.config);
+}
+
+ir::Kernel lowered(const Sample& sample) {
+  return sample.family->lower(sample.workload, sample.config, sample.limits);
+}
+
+std::vector<const Template*> cuda_families() {
+  // One square problem and one of few rows: what some families are for.
+  const std::vector<Shape> probes = {{64, 64, 64, 1}, {1, 64, 64, 1}};
+  std::vector<const Template*> families;
+  for (const Template& family : catalog()) {
+    if (!served_operands(family, probes).empty()) families.push_back(&family);
+  }
+  return families;
+}
+
+std::vector<Sample> samples_of(const Template& family, std::size_t count, const std::vector<Shape>& shapes,
+                               Rng& rng) {
+  const std::vector<std::pair<Types, int>> served = served_operands(family, shapes);
+  CHECK(!served.empty(), "{} serves none of the shapes", family.name);
+  std::vector<Sample> samples;
+  for (std::size_t i = 0; i < std::max(count, served.size()); ++i) {
+    const auto& [types, layouts] = served[i < served.size() ? i : rng.below(served.size())];
+    const Workload workload = *first_served(family, types, layouts, shapes, rng.below(shapes.size()));
+    const std::vector<Limits> limits = serving(family, workload);
+    const Limits& arch = limits[i % limits.size()];
+    const Config config =
+        i % 5 == 0 ? family.default_config(workload, arch) : family.space(workload, arch).sample(rng).value();
+    samples.push_back({&family, workload, arch, config});
+  }
+  return samples;
+}
+
+}  // namespace lehr::testing

@@ -1,0 +1,36 @@
+// Every CUDA family of the catalogue with workloads that show all of it: each combination of types, each
+// layout, odd shapes. A family that is added to the catalogue is taken up by itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "base/rng.h"
+#include "templates/template.h"
+
+namespace lehr::testing {
+
+/// A kernel to be: what Template::lower takes.
+struct Sample {
+  const Template* family = nullptr;
+  Workload workload;
+  Limits limits;
+  Config config;
+};
+std::string to_text(const Sample& sample);
+ir::Kernel lowered(const Sample& sample);
+
+/// Families of the catalogue that serve some workload on some CUDA architecture.
+std::vector<const Template*> cuda_families();
+
+/// At least `count` configs of the family. Workloads: first every combination of types with every layout that
+/// the family serves, once each, on a shape drawn from `shapes`; then random ones. Architectures rotate among
+/// those that the family serves. Every fifth config is the default.
+struct Shape {
+  std::int64_t m, n, k, batch;
+};
+std::vector<Sample> samples_of(const Template& family, std::size_t count, const std::vector<Shape>& shapes,
+                               Rng& rng);
+
+}  // namespace lehr::testing

@@ -1,0 +1,94 @@
+// Every CUDA family's emitted text, run by the emulator on odd shapes in every layout and type, under
+// rotating schedules, against the reference in double precision with the tolerance of the measurer.
+// `--configs N`: at least N kernels per family (default 40).
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <iostream>
+
+#include "base/text.h"
+#include "codegen/emit.h"
+#include "ir/verify.h"
+#include "measure/check.h"
+#include "tests/emulator/families.h"
+#include "tests/emulator/program.h"
+#include "tune/task.h"
+
+namespace lehr {
+namespace {
+
+using lehr::testing::Sample;
+using lehr::testing::Shape;
+
+constexpr std::uint64_t kSeed = 20251121;
+/// Kernels that are compiled and held at a time.
+constexpr std::size_t kBatch = 64;
+
+std::size_t& configs_per_family() {
+  static std::size_t count = 40;
+  return count;
+}
+
+/// Small, since emulation is slow: no size a multiple of a tile, one, few and many of each.
+const std::vector<Shape>& shapes() {
+  static const std::vector<Shape> all = {
+      {1, 1, 1, 1},     {7, 5, 3, 3},      {33, 65, 17, 1}, {65, 33, 129, 1}, {1, 200, 264, 1},
+      {3, 136, 200, 2}, {8, 72, 520, 1},   {17, 40, 96, 1}, {31, 104, 72, 3}, {300, 1, 40, 1},
+      {96, 64, 100, 1}, {130, 136, 56, 1}, {70, 90, 50, 2}, {4, 264, 33, 1},  {128, 128, 64, 1}};
+  return all;
+}
+
+void run(const std::vector<Sample>& samples, std::size_t begin, std::size_t end) {
+  std::vector<Source> sources;
+  for (std::size_t i = begin; i < end; ++i) {
+    const ir::Kernel kernel = lowered(samples[i]);
+    ASSERT_EQ(ir::why_malformed(kernel), std::nullopt) << to_text(samples[i]);
+    sources.push_back(emit(kernel));
+  }
+  const emulator::Program program(sources);
+  for (std::size_t i = begin; i < end; ++i) {
+    SCOPED_TRACE(::testing::Message() << "number " << i << ": " << to_text(samples[i]));
+    const Problem problem = problem_for(samples[i].workload, kSeed + i);
+    std::vector<std::vector<float>> inputs;
+    for (const ProblemTensor& tensor : problem.tensors) {
+      if (!tensor.output) inputs.push_back(tensor.values);
+    }
+    const emulator::Result result = program.run(i - begin, inputs, emulator::rotated(i));
+    EXPECT_FALSE(result.fault) << *result.fault;
+    if (!result.fault) {
+      EXPECT_EQ(compare_output(problem, result.output_bytes.at(0).data()).fault, "");
+    }
+  }
+}
+
+class EmulatedFamily : public ::testing::TestWithParam<const Template*> {};
+
+TEST_P(EmulatedFamily, IsRightForEveryTypeLayoutAndOddShape) {
+  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
+  const auto start = std::chrono::steady_clock::now();
+  Rng rng(kSeed);
+  const std::vector<Sample> samples =
+      lehr::testing::samples_of(*GetParam(), configs_per_family(), shapes(), rng);
+  ASSERT_GE(samples.size(), configs_per_family());
+  for (std::size_t i = 0; i < samples.size(); i += kBatch) {
+    run(samples, i, std::min(i + kBatch, samples.size()));
+    if (HasFatalFailure()) return;
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::cout << GetParam()->name << ": " << samples.size() << " kernels in " << took.count() << " s\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EmulatedFamily, ::testing::ValuesIn(lehr::testing::cuda_families()),
+                         [](const auto& info) { return info.param->name; });
+
+}  // namespace
+}  // namespace lehr
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  for (int i = 1; i + 1 < argc; ++i) {
+    if (std::string_view(argv[i]) == "--configs")
+      lehr::configs_per_family() = static_cast<std::size_t>(lehr::parse_int(argv[i + 1]).value_or(40));
+  }
+  return RUN_ALL_TESTS();
+}
