@@ -93,12 +93,12 @@ class Emitter {
       return;
     }
     // "c[i] = fma(a, b, c[i])" reads better, and compiles the same, as "c[i] += a * b".
-    const Fma* product = std::get_if<Fma>(&store.value.node);
-    const Load* old = product ? std::get_if<Load>(&product->c->node) : nullptr;
+    const auto product = store.value.as_fma();
+    const auto old = product ? product->c.as_load() : std::nullopt;
     const std::string place = exprs_.element(store.buffer, store.index, store.lanes);
-    if (old && !old->active && old->buffer == store.buffer && *old->index == store.index &&
+    if (old && !old->active && old->buffer == store.buffer && old->index == store.index &&
         old->lanes == store.lanes && buffer.scope == Scope::kRegister) {
-      line("{} += {};", place, exprs_.product(*product->a, *product->b));
+      line("{} += {};", place, exprs_.product(product->a, product->b));
     } else {
       line("{} = {};", place, value);
     }

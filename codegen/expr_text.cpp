@@ -54,17 +54,17 @@ std::optional<Expr> divided(const Expr& expr, std::int64_t divisor) {
     if (*constant % divisor != 0) return std::nullopt;
     return integer(*constant / divisor);
   }
-  const Binary* binary = std::get_if<Binary>(&expr.node);
+  const auto binary = expr.as_binary();
   if (!binary) return std::nullopt;
   if (binary->op == BinaryOp::kAdd) {
-    auto a = divided(*binary->a, divisor);
-    auto b = divided(*binary->b, divisor);
+    auto a = divided(binary->a, divisor);
+    auto b = divided(binary->b, divisor);
     if (!a || !b) return std::nullopt;
     return std::move(*a) + std::move(*b);
   }
   if (binary->op == BinaryOp::kMul) {
-    if (const auto factor = as_constant(*binary->b); factor && *factor % divisor == 0) {
-      return *binary->a * integer(*factor / divisor);
+    if (const auto factor = as_constant(binary->b); factor && *factor % divisor == 0) {
+      return binary->a * integer(*factor / divisor);
     }
   }
   return std::nullopt;
@@ -106,49 +106,44 @@ std::string ExprText::text(const Expr& expr, int parent) {
   const auto wrap = [&](int precedence, std::string inner) {
     return precedence < parent ? fmt::format("({})", inner) : inner;
   };
-  return std::visit(
-      overloaded{
-          [&](const Int& n) {
-            return n.value < 0 ? fmt::format("({})", n.value) : fmt::format("{}", n.value);
-          },
-          [&](const Float& n) { return float_literal(n.value, n.type); },
-          [&](const Var& n) { return kernel_.name_of(n.id); },
-          [&](const Binary& n) {
-            const Operator op = operator_of(n.op);
-            if (op.symbol.empty()) {
-              return fmt::format("{}({}, {})", n.op == BinaryOp::kMin ? "LEHR_MIN" : "LEHR_MAX", text(*n.a),
-                                 text(*n.b));
-            }
-            // The right side binds one tighter: C's operators associate to the left.
-            return wrap(op.precedence, fmt::format("{} {} {}", text(*n.a, op.precedence), op.symbol,
-                                                   text(*n.b, op.precedence + 1)));
-          },
-          [&](const Load& n) {
-            if (!n.active) return element(n.buffer, *n.index, n.lanes);
-            snippets_.insert(fmt::format("masked{}", n.lanes));
-            return fmt::format("lehr_load{}_n({}, {})", n.lanes, address(n.buffer, *n.index),
-                               text(**n.active));
-          },
-          [&](const Splat& n) {
-            snippets_.insert(fmt::format("splat{}", n.lanes));
-            return fmt::format("lehr_splat{}({})", n.lanes, text(*n.value));
-          },
-          [&](const Fma& n) {
-            // -ffp-contract=fast (g++'s default) and NVRTC's default both fuse this form.
-            return wrap(8, fmt::format("{} + {}", product(*n.a, *n.b), text(*n.c, 9)));
-          },
-          [&](const ReduceAdd& n) {
-            int lanes = 0;
-            if (const Load* load = std::get_if<Load>(&n.value->node)) lanes = load->lanes;
-            CHECK(lanes > 1, "ReduceAdd of something that is not a vector load");
-            snippets_.insert(fmt::format("reduce{}", lanes));
-            return fmt::format("lehr_reduce{}({})", lanes, text(*n.value));
-          },
-          [&](const Select& n) {
-            return wrap(1, fmt::format("{} ? {} : {}", text(*n.condition, 2), text(*n.a, 2), text(*n.b, 2)));
-          },
+  return expr.visit(overloaded{
+      [&](const Int& n) { return n.value < 0 ? fmt::format("({})", n.value) : fmt::format("{}", n.value); },
+      [&](const Float& n) { return float_literal(n.value, n.type); },
+      [&](const Var& n) { return kernel_.name_of(n.id); },
+      [&](const Binary& n) {
+        const Operator op = operator_of(n.op);
+        if (op.symbol.empty()) {
+          return fmt::format("{}({}, {})", n.op == BinaryOp::kMin ? "LEHR_MIN" : "LEHR_MAX", text(n.a),
+                             text(n.b));
+        }
+        // The right side binds one tighter: C's operators associate to the left.
+        return wrap(op.precedence, fmt::format("{} {} {}", text(n.a, op.precedence), op.symbol,
+                                               text(n.b, op.precedence + 1)));
       },
-      expr.node);
+      [&](const Load& n) {
+        if (!n.active) return element(n.buffer, n.index, n.lanes);
+        snippets_.insert(fmt::format("masked{}", n.lanes));
+        return fmt::format("lehr_load{}_n({}, {})", n.lanes, address(n.buffer, n.index), text(*n.active));
+      },
+      [&](const Splat& n) {
+        snippets_.insert(fmt::format("splat{}", n.lanes));
+        return fmt::format("lehr_splat{}({})", n.lanes, text(n.value));
+      },
+      [&](const Fma& n) {
+        // -ffp-contract=fast (g++'s default) and NVRTC's default both fuse this form.
+        return wrap(8, fmt::format("{} + {}", product(n.a, n.b), text(n.c, 9)));
+      },
+      [&](const ReduceAdd& n) {
+        int lanes = 0;
+        if (const auto load = n.value.as_load()) lanes = load->lanes;
+        CHECK(lanes > 1, "ReduceAdd of something that is not a vector load");
+        snippets_.insert(fmt::format("reduce{}", lanes));
+        return fmt::format("lehr_reduce{}({})", lanes, text(n.value));
+      },
+      [&](const Select& n) {
+        return wrap(1, fmt::format("{} ? {} : {}", text(n.condition, 2), text(n.a, 2), text(n.b, 2)));
+      },
+  });
 }
 
 }  // namespace lehr

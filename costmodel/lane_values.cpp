@@ -25,9 +25,9 @@ void for_lanes(Lanes& __restrict a, const Lanes& __restrict b, Op op) {
 
 /// Division by a constant power of two, as most are: shifts instead of 32 divisions.
 bool divide_by_power_of_two(ir::BinaryOp op, const ir::Expr& divisor, Lanes& out) {
-  const ir::Int* constant = std::get_if<ir::Int>(&divisor.node);
-  if (constant == nullptr || constant->value <= 0 || constant->value > (1 << 30)) return false;
-  const auto value = static_cast<std::uint32_t>(constant->value);
+  const auto constant = ir::as_constant(divisor);
+  if (!constant || *constant <= 0 || *constant > (1 << 30)) return false;
+  const auto value = static_cast<std::uint32_t>(*constant);
   if (!std::has_single_bit(value)) return false;
   const int shift = std::countr_zero(value);
   const auto mask = static_cast<std::int32_t>(value - 1);
@@ -128,25 +128,24 @@ void LaneValues::fill_loop(Binding& binding, std::size_t var) {
 }
 
 void LaneValues::evaluate(const ir::Expr& expr, Lanes& out) {
-  std::visit(overloaded{[&](const ir::Int& node) { out.fill(static_cast<std::int32_t>(node.value)); },
+  expr.visit(overloaded{[&](const ir::Int& node) { out.fill(static_cast<std::int32_t>(node.value)); },
                         [&](const ir::Var& node) { out = values_of(node.id); },
                         [&](const ir::Binary& node) {
-                          evaluate(*node.a, out);
+                          evaluate(node.a, out);
                           const bool divides = node.op == ir::BinaryOp::kDiv || node.op == ir::BinaryOp::kMod;
-                          if (divides && divide_by_power_of_two(node.op, *node.b, out)) return;
+                          if (divides && divide_by_power_of_two(node.op, node.b, out)) return;
                           Lanes right;
-                          evaluate(*node.b, right);
+                          evaluate(node.b, right);
                           apply(node.op, out, right);
                         },
                         [&](const ir::Select& node) {
                           Lanes a, b;
-                          evaluate(*node.condition, out);
-                          evaluate(*node.a, a);
-                          evaluate(*node.b, b);
+                          evaluate(node.condition, out);
+                          evaluate(node.a, a);
+                          evaluate(node.b, b);
                           for (std::size_t t = 0; t < 32; ++t) out[t] = out[t] != 0 ? a[t] : b[t];
                         },
-                        [&](const auto&) { out.fill(0); }},
-             expr.node);
+                        [&](const auto&) { out.fill(0); }});
 }
 
 double bank_conflict_degree(const Lanes& word, int words) {

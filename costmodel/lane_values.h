@@ -31,6 +31,7 @@ class LaneValues {
 
  private:
   struct Binding {
+    Binding() {}  // not `= default`: that would clear the values
     const ir::For* loop = nullptr;
     const ir::Let* let = nullptr;
     bool known = false;  ///< values holds them

@@ -15,6 +15,10 @@ double line_bytes(bool cuda) {
   return cuda ? 32 : 64;
 }
 
+bool is_cached(const KernelView& view, ir::Scope scope) {
+  return scope == ir::Scope::kGlobal || (scope == ir::Scope::kScratch && !view.cuda);
+}
+
 /// By what the `i`-th loop from the outside multiplies the distinct elements: between 1 and its extent.
 double growth_at(const ir::Access& access, std::size_t i, double extent) {
   if (i >= access.footprint.size()) return stride_at(access, i) != 0 ? std::max(1.0, extent) : 1;
@@ -45,9 +49,13 @@ struct Reach {
 
 MemoryModel::MemoryModel(const KernelView& view, Sharing sharing) : view_(view), sharing_(sharing) {
   const ir::Analysis& a = view.analysis;
-  const std::size_t buffers = view.kernel.buffers.size();
-  std::vector<double> full_of(a.loops.size() * buffers), iteration_of(a.loops.size() * buffers);
-  top_of_buffer_.assign(buffers, 0);
+  // Only cached buffers have a column in the tables per loop.
+  std::vector<std::size_t> column_of(view.kernel.buffers.size());
+  std::size_t columns = 0;
+  for (std::size_t b = 0; b < column_of.size(); ++b)
+    if (is_cached(view, view.kernel.buffers[b].scope)) column_of[b] = columns++;
+  std::vector<double> full_of(a.loops.size() * columns), iteration_of(a.loops.size() * columns);
+  top_of_buffer_.assign(column_of.size(), 0);
   full_.assign(a.loops.size(), 0);
   iteration_.assign(a.loops.size(), 0);
   accesses_.reserve(a.accesses.size());
@@ -65,23 +73,23 @@ MemoryModel::MemoryModel(const KernelView& view, Sharing sharing) : view_(view),
     wave_[3] = std::max(1, view.limits.cores);
   }
   for (const ir::Access& access : a.accesses) {
-    const ir::Scope scope = view.buffer_of(access).scope;
-    if (scope == ir::Scope::kGlobal || (scope == ir::Scope::kScratch && !view.cuda)) add_access(access);
+    if (is_cached(view, view.buffer_of(access).scope)) add_access(access);
   }
   for (const Footprints& f : accesses_) {
     // Accesses to one buffer in one loop usually touch the same elements (a sum's load and store, main part
     // and tail): the largest counts.
     for (std::size_t i = 0; i < f.levels; ++i) {
-      const std::size_t cell = static_cast<std::size_t>(levels_[f.first_level + i]) * buffers + f.buffer;
+      const std::size_t cell =
+          static_cast<std::size_t>(levels_[f.first_level + i]) * columns + column_of[f.buffer];
       full_of[cell] = std::max(full_of[cell], sizes_[f.first_size + i]);
       iteration_of[cell] = std::max(iteration_of[cell], sizes_[f.first_size + i + 1]);
     }
     top_of_buffer_[f.buffer] = std::max(top_of_buffer_[f.buffer], sizes_[f.first_size]);
   }
   for (std::size_t l = 0; l < a.loops.size(); ++l) {
-    for (std::size_t b = 0; b < buffers; ++b) {
-      full_[l] += full_of[l * buffers + b];
-      iteration_[l] += iteration_of[l * buffers + b];
+    for (std::size_t c = 0; c < columns; ++c) {
+      full_[l] += full_of[l * columns + c];
+      iteration_[l] += iteration_of[l * columns + c];
     }
   }
   for (const double bytes : top_of_buffer_) top_ += bytes;

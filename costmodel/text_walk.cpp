@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 #include "costmodel/columns.h"
@@ -38,10 +39,9 @@ class Walker {
  public:
   Walker(const ir::Kernel& kernel, const ir::Launch& launch)
       : kernel_(kernel),
-        cuda_(kernel.target == Target::kCuda),
-        warp_(kernel, launch, LaneValues::Points::kWarp),
         sample_(kernel, launch, LaneValues::Points::kSample),
         depends_(kernel.vars.size()) {
+    if (kernel.target == Target::kCuda) warp_.emplace(kernel, launch, LaneValues::Points::kWarp);
     open_.reserve(24);
     facts_.loop_share.reserve(32);
     facts_.loop_branch.reserve(32);
@@ -73,7 +73,7 @@ class Walker {
     const double executions = executions_, copies = copies_, share = share_;
     const std::uint64_t unrolled = unrolled_;
     const ExprFacts extent = expression(loop.extent);
-    warp_.bind(loop);
+    if (warp_) warp_->bind(loop);
     sample_.bind(loop);
     const auto bound = static_cast<double>(std::max<std::int64_t>(0, loop.bound));
     if (extent.depends != 0 && bound > 0) {
@@ -122,7 +122,7 @@ class Walker {
   }
   void statement(const ir::Let& let) {
     depends_[static_cast<std::size_t>(let.var)] = expression(let.value).depends;
-    warp_.bind(let);
+    if (warp_) warp_->bind(let);
     sample_.bind(let);
   }
   void statement(const ir::Alloc& alloc) {
@@ -158,49 +158,48 @@ class Walker {
   }
 
   ExprFacts expression(const ir::Expr& expr) {
-    return std::visit([this](const auto& node) { return facts_of(node); }, expr.node);
+    return expr.visit([this](const auto& node) { return facts_of(node); });
   }
   ExprFacts facts_of(const ir::Int&) { return {}; }
   ExprFacts facts_of(const ir::Float&) { return {1, true, 0}; }
   ExprFacts facts_of(const ir::Var& v) { return {1, false, depends_[static_cast<std::size_t>(v.id)]}; }
   ExprFacts facts_of(const ir::Binary& b) {
-    const ExprFacts x = expression(*b.a), y = expression(*b.b);
+    const ExprFacts x = expression(b.a), y = expression(b.b);
     const ExprFacts result{std::max(x.lanes, y.lanes), x.is_float || y.is_float, x.depends | y.depends};
     if (result.is_float) {
       arithmetic(result.lanes, 1);
     } else if ((b.op == ir::BinaryOp::kDiv || b.op == ir::BinaryOp::kMod) &&
                (result.depends & ~unrolled_) != 0) {
-      const ir::Int* divisor = std::get_if<ir::Int>(&b.b->node);
-      const bool cheap = divisor != nullptr && divisor->value > 0 &&
-                         std::has_single_bit(static_cast<std::uint64_t>(divisor->value));
+      const auto divisor = ir::as_constant(b.b);
+      const bool cheap = divisor && *divisor > 0 && std::has_single_bit(static_cast<std::uint64_t>(*divisor));
       if (!cheap) facts_.divisions += executed();
     }
     return result;
   }
   ExprFacts facts_of(const ir::Load& load) {
-    access(load.buffer, *load.index, load.lanes, false);
-    if (load.active) expression(**load.active);
+    access(load.buffer, load.index, load.lanes, false);
+    if (load.active) expression(*load.active);
     return {load.lanes, true, ~std::uint64_t{0}};
   }
   ExprFacts facts_of(const ir::Splat& splat) {
-    ExprFacts x = expression(*splat.value);
+    ExprFacts x = expression(splat.value);
     x.lanes = splat.lanes;
     return x;
   }
   ExprFacts facts_of(const ir::Fma& fma) {
-    const ExprFacts x = expression(*fma.a), y = expression(*fma.b), z = expression(*fma.c);
+    const ExprFacts x = expression(fma.a), y = expression(fma.b), z = expression(fma.c);
     const int lanes = std::max({x.lanes, y.lanes, z.lanes});
     arithmetic(lanes, 2);
     return {lanes, true, x.depends | y.depends | z.depends};
   }
   ExprFacts facts_of(const ir::ReduceAdd& reduce) {
     // A tree: each step works on half of the lanes of the one before.
-    const ExprFacts x = expression(*reduce.value);
+    const ExprFacts x = expression(reduce.value);
     for (int step = x.lanes; step > 1; step /= 2) arithmetic(step / 2, 1);
     return {1, true, x.depends};
   }
   ExprFacts facts_of(const ir::Select& select) {
-    const ExprFacts c = expression(*select.condition), x = expression(*select.a), y = expression(*select.b);
+    const ExprFacts c = expression(select.condition), x = expression(select.a), y = expression(select.b);
     return {std::max(x.lanes, y.lanes), x.is_float || y.is_float, c.depends | x.depends | y.depends};
   }
 
@@ -224,7 +223,7 @@ class Walker {
       if ((facts.depends & bit_of(i)) == 0) issued /= std::max(1.0, open_[i].bound);
     }
     facts_.memory_instructions += issued;
-    if (cuda_) warp_access(buffer, index, lanes, writes, issued);
+    if (warp_) warp_access(buffer, index, lanes, writes, issued);
   }
 
   void warp_access(const ir::Buffer& buffer, const ir::Expr& index, int lanes, bool writes, double issued) {
@@ -233,7 +232,7 @@ class Walker {
     const double weight = issued * bytes;
     WarpFacts& w = facts_.warp;
     Lanes where;
-    warp_.evaluate(index, where);
+    warp_->evaluate(index, where);
     if (buffer.scope == ir::Scope::kGlobal) {
       const double sectors = sectors_of_warp(where, bytes, element);
       const double ratio = sectors / std::max(1.0, std::ceil(32 * bytes / kSectorBytes));
@@ -252,8 +251,8 @@ class Walker {
   }
 
   const ir::Kernel& kernel_;
-  bool cuda_;
-  LaneValues warp_, sample_;
+  std::optional<LaneValues> warp_;  // CUDA only
+  LaneValues sample_;
   TextFacts facts_;
   std::vector<std::uint64_t> depends_;  // per variable, as ExprFacts::depends
   std::vector<OpenLoop> open_;          // enclosing loops

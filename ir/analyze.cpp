@@ -74,7 +74,7 @@ class Walker {
 
   void visit(const For& loop) {
     CHECK(nest_.depth < kMaxLoopDepth, "loops nest deeper than {}", kMaxLoopDepth);
-    if (!std::holds_alternative<Int>(loop.extent.node)) integer(loop.extent);
+    if (!as_constant(loop.extent)) integer(loop.extent);
     const int outer_loop = loop_;
     const double outer_executions = executions_;
     const double outer_in_block = in_block_;
@@ -131,56 +131,55 @@ class Walker {
   }
 
   Value value(const Expr& expr) {
-    return std::visit(overloaded{
-                          [](const Int&) {
-                            return Value{false, 1};
-                          },
-                          [](const Float&) {
-                            return Value{true, 1};
-                          },
-                          [](const Var&) {
-                            return Value{false, 1};
-                          },
-                          [&](const Binary& n) { return binary(n); },
-                          [&](const Load& n) {
-                            load(n);
-                            return Value{true, n.lanes};
-                          },
-                          [&](const Splat& n) {
-                            return Value{value(*n.value).is_data, n.lanes};
-                          },
-                          [&](const Fma& n) {
-                            const int lanes = value(*n.a).lanes;
-                            value(*n.b);
-                            value(*n.c);
-                            flops(2.0 * lanes);
-                            return Value{true, lanes};
-                          },
-                          [&](const ReduceAdd& n) {
-                            const Value sum = value(*n.value);
-                            flops(sum.lanes - 1);
-                            return Value{sum.is_data, 1};
-                          },
-                          [&](const Select& n) {
-                            value(*n.condition);
-                            out_.guards += executions_;
-                            ++guards_;
-                            const Value a = value(*n.a);
-                            const Value b = value(*n.b);
-                            --guards_;
-                            return Value{a.is_data || b.is_data, a.lanes};
-                          },
-                      },
-                      expr.node);
+    return expr.visit(overloaded{
+        [](const Int&) {
+          return Value{false, 1};
+        },
+        [](const Float&) {
+          return Value{true, 1};
+        },
+        [](const Var&) {
+          return Value{false, 1};
+        },
+        [&](const Binary& n) { return binary(n); },
+        [&](const Load& n) {
+          load(n);
+          return Value{true, n.lanes};
+        },
+        [&](const Splat& n) {
+          return Value{value(n.value).is_data, n.lanes};
+        },
+        [&](const Fma& n) {
+          const int lanes = value(n.a).lanes;
+          value(n.b);
+          value(n.c);
+          flops(2.0 * lanes);
+          return Value{true, lanes};
+        },
+        [&](const ReduceAdd& n) {
+          const Value sum = value(n.value);
+          flops(sum.lanes - 1);
+          return Value{sum.is_data, 1};
+        },
+        [&](const Select& n) {
+          value(n.condition);
+          out_.guards += executions_;
+          ++guards_;
+          const Value a = value(n.a);
+          const Value b = value(n.b);
+          --guards_;
+          return Value{a.is_data || b.is_data, a.lanes};
+        },
+    });
   }
 
   Value binary(const Binary& n) {
-    const Value a = value(*n.a);
-    const Value b = value(*n.b);
+    const Value a = value(n.a);
+    const Value b = value(n.b);
     const bool is_data = a.is_data || b.is_data;
     if (!is_data) {
       out_.integer_operations += executions_;
-      const auto divisor = as_constant(*n.b);
+      const auto divisor = as_constant(n.b);
       const bool divides = n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod;
       if (divides && !(divisor && *divisor > 0 && (*divisor & (*divisor - 1)) == 0))
         out_.integer_divisions += executions_;
@@ -191,13 +190,13 @@ class Walker {
   }
 
   void load(const Load& n) {
-    record(n.buffer, *n.index, n.lanes, false, n.active.has_value(), false);
-    if (n.active) integer(**n.active);
+    record(n.buffer, n.index, n.lanes, false, n.active != nullptr, false);
+    if (n.active) integer(*n.active);
   }
 
   // An integer expression that is no index: only what it costs.
   void integer(const Expr& expr) {
-    if (std::holds_alternative<Int>(expr.node) || std::holds_alternative<Var>(expr.node)) return;
+    if (expr.as_int() || expr.as_var()) return;
     read_index(expr, nest_, form_);
     count_integer_work();
   }
@@ -206,9 +205,9 @@ class Walker {
     out_.integer_operations += executions_ * form_.operations;
     out_.integer_divisions += executions_ * form_.divisions;
     if (form_.loads.empty()) return;
-    const std::vector<const Load*> inner = std::move(form_.loads);  // form_ is reused by them
+    const std::vector<Load> inner = std::move(form_.loads);  // form_ is reused by them
     form_.loads.clear();
-    for (const Load* each : inner) load(*each);
+    for (const Load& each : inner) load(each);
   }
 
   void record(BufferId id, const Expr& index, int lanes, bool writes, bool active, bool asynchronous) {
@@ -226,7 +225,8 @@ class Walker {
     access.guarded = active || guards_ > 0;
     access.asynchronous = asynchronous;
     access.offset = form_.offset;
-    access.strides.assign(form_.strides.begin(), form_.strides.begin() + static_cast<std::ptrdiff_t>(depth));
+    access.strides.resize(depth);
+    for (std::size_t d = 0; d < depth; ++d) access.strides[d] = form_.strides[d];
     access.footprint.resize(depth);
     const IndexRange range = footprints(form_, nest_, lanes, buffer.elements, access.footprint);
 

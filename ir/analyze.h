@@ -3,12 +3,42 @@
 // runs on every candidate that the search considers.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "ir/kernel.h"
 
 namespace lehr::ir {
+
+/// Deepest loop nest that analysis takes; a template that nests deeper is a mistake (grid 3 + block 3 + 18
+/// loops).
+inline constexpr int kMaxLoopDepth = 24;
+
+/// One value per enclosing loop, from the outermost in. In place, because a kernel has some fifty of them and
+/// an allocation costs as much as the values.
+template <typename T>
+class PerLoop {
+ public:
+  PerLoop() {}  // not `= default`: the values stay as they are
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  /// New values are undefined. CHECKs nothing: kMaxLoopDepth is the walk's to keep.
+  void resize(std::size_t size) { size_ = size; }
+  void clear() { size_ = 0; }
+  T& operator[](std::size_t i) { return values_[i]; }
+  const T& operator[](std::size_t i) const { return values_[i]; }
+  const T* begin() const { return values_.data(); }
+  const T* end() const { return values_.data() + size_; }
+  friend bool operator==(const PerLoop& x, const std::vector<T>& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end());
+  }
+
+ private:
+  std::array<T, kMaxLoopDepth> values_;
+  std::size_t size_ = 0;
+};
 
 /// One For of the kernel, in pre-order.
 struct LoopInfo {
@@ -35,7 +65,7 @@ struct Access {
   std::int64_t offset = 0;    ///< flat index at iteration 0 of every loop, in elements
   /// Per enclosing loop from the outermost in: change of the flat index from iteration 0 to 1, other loops at
   /// 0, in elements
-  std::vector<std::int64_t> strides;
+  PerLoop<std::int64_t> strides;
   /// Per enclosing loop from the outermost in: distinct elements touched by one full execution of that loop's
   /// iterations, estimated from strides and extents and never above the buffer's size or the executions times
   /// lanes. The set of indices is a sum of arithmetic progressions, one per loop (extent values, stride
@@ -43,7 +73,7 @@ struct Access {
   /// steps divide each other and that leave no gap merge into one. Estimate: the product of what remains;
   /// capped by the range of indices spanned, by iterations x lanes and by the buffer's size. Exact for tiles,
   /// convolution windows and their packed copies.
-  std::vector<double> footprint;
+  PerLoop<double> footprint;
 };
 
 /// Per scope and direction, over the whole kernel (all threads, blocks and tasks).

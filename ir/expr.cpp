@@ -7,24 +7,102 @@
 #include "base/error.h"
 
 namespace lehr::ir {
-namespace {
 
-// True when `expr` is certainly one integer: built of constants, variables and arithmetic on them. Loads are
-// left out because the builders do not know the buffer's type.
-bool is_scalar_integer(const Expr& expr) {
-  if (std::holds_alternative<Int>(expr.node) || std::holds_alternative<Var>(expr.node)) return true;
-  if (const Binary* binary = std::get_if<Binary>(&expr.node))
-    return is_scalar_integer(*binary->a) && is_scalar_integer(*binary->b);
-  if (const Select* select = std::get_if<Select>(&expr.node))
-    return is_scalar_integer(*select->a) && is_scalar_integer(*select->b);
-  return false;
+// Makes the kinds that have operands.
+class ExprFactory {
+ public:
+  template <typename... Operands>
+  static Expr with(Expr::Kind kind, Operands&&... operands) {
+    Expr result;
+    result.kind_ = kind;
+    result.count_ = sizeof...(operands);
+    result.operands_.reset(new Expr[sizeof...(operands)]);
+    std::size_t i = 0;
+    ((result.operands_[i++] = std::move(operands)), ...);
+    return result;
+  }
+  static Expr binary(BinaryOp op, Expr a, Expr b) {
+    const bool is_index = a.is_index_ && b.is_index_;
+    Expr result = with(Expr::Kind::kBinary, std::move(a), std::move(b));
+    result.op_ = op;
+    result.is_index_ = is_index;
+    return result;
+  }
+  static Expr load(BufferId buffer, int lanes, Expr loaded) {
+    loaded.value_ = static_cast<std::int64_t>(buffer);
+    loaded.lanes_ = lanes;
+    return loaded;
+  }
+  static Expr load(BufferId buffer, Expr index, int lanes) {
+    return load(buffer, lanes, with(Expr::Kind::kLoad, std::move(index)));
+  }
+  static Expr load(BufferId buffer, Expr index, int lanes, Expr active) {
+    return load(buffer, lanes, with(Expr::Kind::kLoad, std::move(index), std::move(active)));
+  }
+  static Expr splat(Expr value, int lanes) {
+    Expr result = with(Expr::Kind::kSplat, std::move(value));
+    result.lanes_ = lanes;
+    return result;
+  }
+  static Expr fma(Expr a, Expr b, Expr c) {
+    return with(Expr::Kind::kFma, std::move(a), std::move(b), std::move(c));
+  }
+  static Expr reduce_add(Expr value) { return with(Expr::Kind::kReduceAdd, std::move(value)); }
+  static Expr select(Expr condition, Expr a, Expr b) {
+    const bool is_index = a.is_index_ && b.is_index_;
+    Expr result = with(Expr::Kind::kSelect, std::move(condition), std::move(a), std::move(b));
+    result.is_index_ = is_index;
+    return result;
+  }
+  // An operand of an expression that is not needed any more.
+  static Expr take(Expr& expr, std::size_t operand) { return std::move(expr.operands_[operand]); }
+};
+
+Expr::Expr(const Expr& other)
+    : kind_(other.kind_),
+      op_(other.op_),
+      type_(other.type_),
+      count_(other.count_),
+      is_index_(other.is_index_),
+      lanes_(other.lanes_) {
+  if (kind_ == Kind::kFloat)
+    number_ = other.number_;
+  else
+    value_ = other.value_;
+  if (count_ == 0) return;
+  operands_.reset(new Expr[count_]);
+  for (std::size_t i = 0; i < count_; ++i) operands_[i] = other.operands_[i];
 }
 
+bool operator==(const Expr& x, const Expr& y) {
+  if (x.kind_ != y.kind_ || x.count_ != y.count_ || x.lanes_ != y.lanes_) return false;
+  switch (x.kind_) {
+    case Expr::Kind::kInt:
+    case Expr::Kind::kVar:
+      return x.value_ == y.value_;
+    case Expr::Kind::kFloat:
+      return x.number_ == y.number_ && x.type_ == y.type_;
+    case Expr::Kind::kBinary:
+      if (x.op_ != y.op_) return false;
+      break;
+    case Expr::Kind::kLoad:
+      if (x.value_ != y.value_) return false;
+      break;
+    case Expr::Kind::kSplat:
+    case Expr::Kind::kFma:
+    case Expr::Kind::kReduceAdd:
+    case Expr::Kind::kSelect:
+      break;
+  }
+  return std::equal(x.operands_.get(), x.operands_.get() + x.count_, y.operands_.get());
+}
+
+namespace {
+
 bool is_comparison(const Expr& expr) {
-  const Binary* binary = std::get_if<Binary>(&expr.node);
-  if (binary == nullptr) return false;
-  return binary->op == BinaryOp::kLt || binary->op == BinaryOp::kLe || binary->op == BinaryOp::kEq ||
-         binary->op == BinaryOp::kAnd;
+  const auto binary = expr.as_binary();
+  return binary && (binary->op == BinaryOp::kLt || binary->op == BinaryOp::kLe ||
+                    binary->op == BinaryOp::kEq || binary->op == BinaryOp::kAnd);
 }
 
 std::int64_t checked_add(std::int64_t a, std::int64_t b) {
@@ -40,24 +118,21 @@ std::int64_t checked_mul(std::int64_t a, std::int64_t b) {
 }
 
 Expr binary(BinaryOp op, Expr a, Expr b) {
-  return Binary{op, std::move(a), std::move(b)};
+  return ExprFactory::binary(op, std::move(a), std::move(b));
 }
 
 // x + c for a scalar integer x, looking through one x' + c' or x' - c' or c' - x'.
 Expr add_constant(Expr x, std::int64_t c) {
   if (c == 0) return x;
-  if (Binary* inner = std::get_if<Binary>(&x.node);
-      inner != nullptr && (inner->op == BinaryOp::kAdd || inner->op == BinaryOp::kSub)) {
+  if (const auto inner = x.as_binary();
+      inner && (inner->op == BinaryOp::kAdd || inner->op == BinaryOp::kSub)) {
     const bool adds = inner->op == BinaryOp::kAdd;
-    if (const auto right = as_constant(*inner->b)) {
+    if (const auto right = as_constant(inner->b)) {
       const std::int64_t total = checked_add(c, adds ? *right : checked_mul(*right, -1));
-      Expr base = std::move(*inner->a);
-      return add_constant(std::move(base), total);
+      return add_constant(ExprFactory::take(x, 0), total);
     }
-    if (const auto left = as_constant(*inner->a); left && !adds) {
-      Expr rest = std::move(*inner->b);
-      return binary(BinaryOp::kSub, integer(checked_add(*left, c)), std::move(rest));
-    }
+    if (const auto left = as_constant(inner->a); left && !adds)
+      return binary(BinaryOp::kSub, integer(checked_add(*left, c)), ExprFactory::take(x, 1));
   }
   if (c > 0) return binary(BinaryOp::kAdd, std::move(x), integer(c));
   return binary(BinaryOp::kSub, std::move(x), integer(checked_mul(c, -1)));
@@ -66,43 +141,32 @@ Expr add_constant(Expr x, std::int64_t c) {
 Expr mul_constant(Expr x, std::int64_t c) {
   if (c == 0) return integer(0);
   if (c == 1) return x;
-  if (Binary* inner = std::get_if<Binary>(&x.node); inner != nullptr && inner->op == BinaryOp::kMul) {
-    if (const auto right = as_constant(*inner->b)) {
-      const std::int64_t total = checked_mul(c, *right);
-      Expr base = std::move(*inner->a);
-      return mul_constant(std::move(base), total);
-    }
+  if (const auto inner = x.as_binary(); inner && inner->op == BinaryOp::kMul) {
+    if (const auto right = as_constant(inner->b))
+      return mul_constant(ExprFactory::take(x, 0), checked_mul(c, *right));
   }
   return binary(BinaryOp::kMul, std::move(x), integer(c));
 }
 
 }  // namespace
 
-std::optional<std::int64_t> as_constant(const Expr& expr) {
-  if (const Int* constant = std::get_if<Int>(&expr.node)) return constant->value;
-  return std::nullopt;
-}
-
-Expr integer(std::int64_t value) {
-  return Int{value};
-}
-Expr var(VarId id) {
-  return Var{id};
+Expr unfolded(BinaryOp op, Expr a, Expr b) {
+  return binary(op, std::move(a), std::move(b));
 }
 
 Expr operator+(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(checked_add(*ca, *cb));
-  if (cb && is_scalar_integer(a)) return add_constant(std::move(a), *cb);
-  if (ca && is_scalar_integer(b)) return add_constant(std::move(b), *ca);
+  if (cb && a.is_index()) return add_constant(std::move(a), *cb);
+  if (ca && b.is_index()) return add_constant(std::move(b), *ca);
   return binary(BinaryOp::kAdd, std::move(a), std::move(b));
 }
 
 Expr operator-(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
-  if (cb && (ca || is_scalar_integer(a))) {
+  if (cb && (ca || a.is_index())) {
     const std::int64_t negative = checked_mul(*cb, -1);
     return ca ? integer(checked_add(*ca, negative)) : add_constant(std::move(a), negative);
   }
@@ -113,15 +177,15 @@ Expr operator*(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(checked_mul(*ca, *cb));
-  if (cb && is_scalar_integer(a)) return mul_constant(std::move(a), *cb);
-  if (ca && is_scalar_integer(b)) return mul_constant(std::move(b), *ca);
+  if (cb && a.is_index()) return mul_constant(std::move(a), *cb);
+  if (ca && b.is_index()) return mul_constant(std::move(b), *ca);
   return binary(BinaryOp::kMul, std::move(a), std::move(b));
 }
 
 Expr operator/(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
-  if (cb && is_scalar_integer(a)) {
+  if (cb && a.is_index()) {
     CHECK(*cb > 0, "division by {}: the divisor must be positive", *cb);
     CHECK(!ca || *ca >= 0, "division of {}: the dividend must not be negative", *ca);
     if (ca) return integer(*ca / *cb);
@@ -133,7 +197,7 @@ Expr operator/(Expr a, Expr b) {
 Expr operator%(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
-  if (cb && is_scalar_integer(a)) {
+  if (cb && a.is_index()) {
     CHECK(*cb > 0, "remainder by {}: the divisor must be positive", *cb);
     CHECK(!ca || *ca >= 0, "remainder of {}: the dividend must not be negative", *ca);
     if (ca) return integer(*ca % *cb);
@@ -198,11 +262,11 @@ Expr logical_and(Expr a, Expr b) {
   const auto cb = as_constant(b);
   if (ca && cb) return integer(*ca != 0 && *cb != 0 ? 1 : 0);
   // Only a scalar may vanish, and 1 && x is x only when x is already 0 or 1.
-  if (ca && is_scalar_integer(b)) {
+  if (ca && b.is_index()) {
     if (*ca == 0) return integer(0);
     if (is_comparison(b)) return b;
   }
-  if (cb && is_scalar_integer(a)) {
+  if (cb && a.is_index()) {
     if (*cb == 0) return integer(0);
     if (is_comparison(a)) return a;
   }
@@ -213,34 +277,34 @@ Expr bit_xor(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(*ca ^ *cb);
-  if (cb == 0 && is_scalar_integer(a)) return a;
-  if (ca == 0 && is_scalar_integer(b)) return b;
+  if (cb == 0 && a.is_index()) return a;
+  if (ca == 0 && b.is_index()) return b;
   return binary(BinaryOp::kXor, std::move(a), std::move(b));
 }
 
 Expr load(BufferId buffer, Expr index, int lanes) {
-  return Load{buffer, std::move(index), lanes, std::nullopt};
+  return ExprFactory::load(buffer, std::move(index), lanes);
 }
 
 Expr load_active(BufferId buffer, Expr index, int lanes, Expr active) {
   if (const auto count = as_constant(active); count && *count >= lanes)
     return load(buffer, std::move(index), lanes);
-  return Load{buffer, std::move(index), lanes, Box<Expr>(std::move(active))};
+  return ExprFactory::load(buffer, std::move(index), lanes, std::move(active));
 }
 
 Expr splat(Expr value, int lanes) {
-  return Splat{std::move(value), lanes};
+  return ExprFactory::splat(std::move(value), lanes);
 }
 Expr fma(Expr a, Expr b, Expr c) {
-  return Fma{std::move(a), std::move(b), std::move(c)};
+  return ExprFactory::fma(std::move(a), std::move(b), std::move(c));
 }
 Expr reduce_add(Expr value) {
-  return ReduceAdd{std::move(value)};
+  return ExprFactory::reduce_add(std::move(value));
 }
 
 Expr select(Expr condition, Expr a, Expr b) {
   if (const auto constant = as_constant(condition)) return *constant != 0 ? std::move(a) : std::move(b);
-  return Select{std::move(condition), std::move(a), std::move(b)};
+  return ExprFactory::select(std::move(condition), std::move(a), std::move(b));
 }
 
 Expr zero(DType type, int lanes) {

@@ -1,92 +1,183 @@
-// Expressions of the loop-nest AST: values in a variant, owned by value, no side effects.
+// Expressions of the loop-nest AST: values without side effects.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
-#include <variant>
-#include <vector>
+#include <utility>
 
-#include "base/box.h"
 #include "ir/type.h"
 
 namespace lehr::ir {
 
-struct Expr;
+class Expr;
+
+// The kinds of expression, as Expr::visit and Expr::as show them: small views whose references live as long
+// as the expression that was looked at.
 
 /// An integer constant.
 struct Int {
   std::int64_t value = 0;
-  friend bool operator==(const Int&, const Int&) = default;
 };
 /// A floating-point constant of scalar type `type`.
 struct Float {
   double value = 0;
   DType type = DType::kF32;
-  friend bool operator==(const Float&, const Float&) = default;
 };
 /// A loop variable or Let variable.
 struct Var {
   VarId id{};
-  friend bool operator==(const Var&, const Var&) = default;
 };
 
 /// Integer operands unless the operands are loads or floats. Div and Mod take non-negative operands and a
 /// positive divisor (so that C's truncation equals floor). Comparisons and And give an integer 0 or 1. And is
 /// not short-circuit: both sides must be safe to evaluate. Vector operands must have equal lanes.
-enum class BinaryOp { kAdd, kSub, kMul, kDiv, kMod, kMin, kMax, kXor, kLt, kLe, kEq, kAnd };
+enum class BinaryOp : std::uint8_t { kAdd, kSub, kMul, kDiv, kMod, kMin, kMax, kXor, kLt, kLe, kEq, kAnd };
 struct Binary {
   BinaryOp op = BinaryOp::kAdd;
-  Box<Expr> a;
-  Box<Expr> b;
-  friend bool operator==(const Binary&, const Binary&) = default;
+  const Expr& a;
+  const Expr& b;
 };
 
 /// `lanes` consecutive elements of `buffer` from flat element index `index` (row-major order is the
-/// template's business). `active`, where present, is the number of leading lanes that may be touched (clamped
-/// to [0, lanes]); the others read as zero and their memory is not accessed. Alignment: the emitter assumes
-/// element alignment on the CPU and full-vector alignment (lanes x size) on CUDA.
+/// template's business). `active`, where not null, is the number of leading lanes that may be touched
+/// (clamped to [0, lanes]); the others read as zero and their memory is not accessed. Alignment: the emitter
+/// assumes element alignment on the CPU and full-vector alignment (lanes x size) on CUDA.
 struct Load {
   BufferId buffer{};
-  Box<Expr> index;
+  const Expr& index;
   int lanes = 1;
-  std::optional<Box<Expr>> active;
-  friend bool operator==(const Load&, const Load&) = default;
+  const Expr* active = nullptr;
 };
 /// A scalar copied into all lanes.
 struct Splat {
-  Box<Expr> value;
+  const Expr& value;
   int lanes = 1;
-  friend bool operator==(const Splat&, const Splat&) = default;
 };
 /// a * b + c, fused where the target has it. Counts 2 x lanes flops.
 struct Fma {
-  Box<Expr> a, b, c;
-  friend bool operator==(const Fma&, const Fma&) = default;
+  const Expr& a;
+  const Expr& b;
+  const Expr& c;
 };
 /// Sum over the lanes of a vector, in an order that the emitter chooses (pairwise). Counts lanes-1 flops.
 struct ReduceAdd {
-  Box<Expr> value;
-  friend bool operator==(const ReduceAdd&, const ReduceAdd&) = default;
+  const Expr& value;
 };
 /// condition ? a : b; only the chosen side is evaluated (so a load may be guarded by it).
 struct Select {
-  Box<Expr> condition, a, b;
-  friend bool operator==(const Select&, const Select&) = default;
+  const Expr& condition;
+  const Expr& a;
+  const Expr& b;
 };
 
-struct Expr {
-  std::variant<Int, Float, Var, Binary, Load, Splat, Fma, ReduceAdd, Select> node;
-  template <typename Node>
-  Expr(Node n) : node(std::move(n)) {}  // NOLINT: implicit on purpose
-  friend bool operator==(const Expr&, const Expr&) = default;
+/// One expression, owned by value: copies are deep, moves are cheap, a moved-from one may only be assigned to
+/// or destroyed. All kinds share one layout of 32 bytes with the operands in one array, because a search
+/// builds and drops hundreds of millions of these: a constant or a variable allocates nothing, anything else
+/// once.
+class Expr {
+ public:
+  Expr(Int n) : kind_(Kind::kInt), is_index_(true), value_(n.value) {}     // NOLINT: implicit on purpose
+  Expr(Float n) : kind_(Kind::kFloat), type_(n.type), number_(n.value) {}  // NOLINT
+  Expr(Var n) : kind_(Kind::kVar), is_index_(true), value_(static_cast<std::int64_t>(n.id)) {}  // NOLINT
+  Expr(const Expr& other);
+  Expr(Expr&&) noexcept = default;
+  Expr& operator=(const Expr& other) { return *this = Expr(other); }
+  Expr& operator=(Expr&&) noexcept = default;
+  ~Expr() = default;
+
+  /// Calls `visitor` with the view of this kind.
+  template <typename Visitor>
+  decltype(auto) visit(Visitor&& visitor) const {
+    switch (kind_) {
+      case Kind::kInt:
+        return visitor(Int{value_});
+      case Kind::kFloat:
+        return visitor(Float{number_, type_});
+      case Kind::kVar:
+        return visitor(Var{static_cast<VarId>(value_)});
+      case Kind::kBinary:
+        return visitor(Binary{op_, operand(0), operand(1)});
+      case Kind::kLoad:
+        return visitor(view_of_load());
+      case Kind::kSplat:
+        return visitor(Splat{operand(0), lanes_});
+      case Kind::kFma:
+        return visitor(Fma{operand(0), operand(1), operand(2)});
+      case Kind::kReduceAdd:
+        return visitor(ReduceAdd{operand(0)});
+      case Kind::kSelect:
+        break;
+    }
+    return visitor(Select{operand(0), operand(1), operand(2)});
+  }
+
+  std::optional<Int> as_int() const;
+  std::optional<Var> as_var() const;
+  std::optional<Binary> as_binary() const;
+  std::optional<Load> as_load() const;
+  std::optional<Fma> as_fma() const;
+  /// Certainly one integer: built of constants, variables and arithmetic on them. Loads are left out because
+  /// an expression does not know its buffers' types.
+  bool is_index() const { return is_index_; }
+
+  friend bool operator==(const Expr& x, const Expr& y);
+
+ private:
+  friend class ExprFactory;
+  enum class Kind : std::uint8_t { kInt, kFloat, kVar, kBinary, kLoad, kSplat, kFma, kReduceAdd, kSelect };
+
+  Expr() : value_(0) {}
+  const Expr& operand(std::size_t i) const { return operands_[i]; }
+  Load view_of_load() const {
+    return {static_cast<BufferId>(value_), operands_[0], lanes_, count_ == 2 ? &operands_[1] : nullptr};
+  }
+
+  Kind kind_ = Kind::kInt;
+  BinaryOp op_ = BinaryOp::kAdd;
+  DType type_ = DType::kF32;
+  std::uint8_t count_ = 0;  // of operands
+  bool is_index_ = false;
+  int lanes_ = 1;
+  union {
+    std::int64_t value_;  // the constant, the variable or the buffer
+    double number_;       // kFloat
+  };
+  std::unique_ptr<Expr[]> operands_;
 };
+
+inline std::optional<Int> Expr::as_int() const {
+  return kind_ == Kind::kInt ? std::optional<Int>(Int{value_}) : std::nullopt;
+}
+inline std::optional<Var> Expr::as_var() const {
+  return kind_ == Kind::kVar ? std::optional<Var>(Var{static_cast<VarId>(value_)}) : std::nullopt;
+}
+inline std::optional<Binary> Expr::as_binary() const {
+  if (kind_ != Kind::kBinary) return std::nullopt;
+  return std::optional<Binary>(std::in_place, Binary{op_, operand(0), operand(1)});
+}
+inline std::optional<Load> Expr::as_load() const {
+  if (kind_ != Kind::kLoad) return std::nullopt;
+  return std::optional<Load>(std::in_place, view_of_load());
+}
+inline std::optional<Fma> Expr::as_fma() const {
+  if (kind_ != Kind::kFma) return std::nullopt;
+  return std::optional<Fma>(std::in_place, Fma{operand(0), operand(1), operand(2)});
+}
 
 // Builders. Scalar integer arithmetic folds constants and the identities x+0, x*1, x*0, x/1, x%1, (x+c)+d,
 // (x*c)*d, so that the tree that is printed and learnt from has no dead terms. A constant ends up as the
 // right operand; a negative summand becomes a subtraction. Nothing that may be floating point or a vector
 // (Load, Float, Splat, Fma, ReduceAdd) is ever folded or reordered. Folding CHECKs against overflow and
 // against a constant divisor that is not positive.
-Expr integer(std::int64_t value);
-Expr var(VarId id);
+inline Expr integer(std::int64_t value) {
+  return Int{value};
+}
+inline Expr var(VarId id) {
+  return Var{id};
+}
+/// The operation as it stands, nothing folded.
+Expr unfolded(BinaryOp op, Expr a, Expr b);
 Expr operator+(Expr a, Expr b);
 Expr operator-(Expr a, Expr b);
 Expr operator*(Expr a, Expr b);
@@ -114,6 +205,9 @@ Expr select(Expr condition, Expr a, Expr b);
 Expr zero(DType type, int lanes = 1);
 
 /// The value if `expr` is an integer constant.
-std::optional<std::int64_t> as_constant(const Expr& expr);
+inline std::optional<std::int64_t> as_constant(const Expr& expr) {
+  const auto constant = expr.as_int();
+  return constant ? std::optional(constant->value) : std::nullopt;
+}
 
 }  // namespace lehr::ir

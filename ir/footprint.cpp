@@ -64,7 +64,7 @@ class ProgressionSum {
 }  // namespace
 
 IndexRange footprints(const IndexForm& form, const LoopNest& nest, int lanes, std::int64_t elements,
-                      std::vector<double>& result) {
+                      PerLoop<double>& result) {
   ProgressionSum indices;
   indices.add(1, lanes);
   IndexRange range{form.offset, form.offset + lanes};

@@ -17,7 +17,7 @@ struct IndexRange {
 
 /// Fills `result` (one entry per loop of `nest`, outermost first) as Access::footprint documents.
 IndexRange footprints(const IndexForm& form, const LoopNest& nest, int lanes, std::int64_t elements,
-                      std::vector<double>& result);
+                      PerLoop<double>& result);
 
 /// Union, estimated, of the accesses to each buffer: accesses with equal range and footprint are the same
 /// set, others add up, capped by the range that they span together and by the buffer.

@@ -101,11 +101,11 @@ class IndexReader {
 
   // Adds scale * expr to the form.
   void add(const Expr& expr, std::int64_t scale) {
-    if (const Int* number = std::get_if<Int>(&expr.node)) {
+    if (const auto number = expr.as_int()) {
       form_.offset += scale * number->value;
       return;
     }
-    if (const Var* var = std::get_if<Var>(&expr.node)) {
+    if (const auto var = expr.as_var()) {
       const VarBinding& binding = binding_of(*var);
       if (binding.depth >= 0) {
         form_.coefficients[static_cast<std::size_t>(binding.depth)] += scale;
@@ -117,19 +117,19 @@ class IndexReader {
       }
       return;
     }
-    if (const Binary* binary = std::get_if<Binary>(&expr.node)) {
+    if (const auto binary = expr.as_binary()) {
       if (binary->op == BinaryOp::kAdd || binary->op == BinaryOp::kSub) {
         count_operation();
-        add(*binary->a, scale);
-        add(*binary->b, binary->op == BinaryOp::kAdd ? scale : -scale);
+        add(binary->a, scale);
+        add(binary->b, binary->op == BinaryOp::kAdd ? scale : -scale);
         return;
       }
       if (binary->op == BinaryOp::kMul) {
-        const Int* right = constant_of(*binary->b);
-        const Int* left = right == nullptr ? constant_of(*binary->a) : nullptr;
-        if (right != nullptr || left != nullptr) {
+        const auto right = constant_of(binary->b);
+        const auto left = right ? std::nullopt : constant_of(binary->a);
+        if (right || left) {
           count_operation();
-          add(right != nullptr ? *binary->a : *binary->b, scale * (right != nullptr ? right : left)->value);
+          add(right ? binary->a : binary->b, scale * (right ? *right : *left));
           return;
         }
       }
@@ -140,11 +140,11 @@ class IndexReader {
  private:
   const VarBinding& binding_of(const Var& var) const { return nest_.vars[static_cast<std::size_t>(var.id)]; }
 
-  const Int* constant_of(const Expr& expr) const {
-    if (const Int* number = std::get_if<Int>(&expr.node)) return number;
-    const Var* var = std::get_if<Var>(&expr.node);
-    if (var == nullptr || binding_of(*var).value == nullptr) return nullptr;
-    return std::get_if<Int>(&binding_of(*var).value->node);
+  std::optional<std::int64_t> constant_of(const Expr& expr) const {
+    if (const auto constant = as_constant(expr)) return constant;
+    const auto var = expr.as_var();
+    if (!var || binding_of(*var).value == nullptr) return std::nullopt;
+    return as_constant(*binding_of(*var).value);
   }
 
   void count_operation() { form_.operations += inside_let_ == 0 ? 1 : 0; }
@@ -167,82 +167,79 @@ class IndexReader {
 
   // The loops that `expr` depends on, as a mask of depths; counts its operations and collects its loads.
   std::uint32_t scan(const Expr& expr) {
-    return std::visit(overloaded{
-                          [](const Int&) { return 0u; },
-                          [](const Float&) { return 0u; },
-                          [&](const Var& n) {
-                            const VarBinding& binding = binding_of(n);
-                            if (binding.depth >= 0) return 1u << static_cast<unsigned>(binding.depth);
-                            if (binding.value == nullptr) return 0u;
-                            ++inside_let_;
-                            const std::uint32_t loops = scan(*binding.value);
-                            --inside_let_;
-                            return loops;
-                          },
-                          [&](const Binary& n) {
-                            count_operation();
-                            if ((n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) && inside_let_ == 0) {
-                              const Int* divisor = constant_of(*n.b);
-                              const bool shift =
-                                  divisor != nullptr && divisor->value > 0 &&
-                                  std::has_single_bit(static_cast<std::uint64_t>(divisor->value));
-                              form_.divisions += shift ? 0 : 1;
-                            }
-                            const std::uint32_t left = scan(*n.a);
-                            return left | scan(*n.b);
-                          },
-                          [&](const Load& n) {
-                            if (inside_let_ == 0) form_.loads.push_back(&n);
-                            return 0u;
-                          },
-                          [&](const Splat& n) { return scan(*n.value); },
-                          [&](const Fma& n) {
-                            const std::uint32_t left = scan(*n.a);
-                            const std::uint32_t middle = scan(*n.b);
-                            return left | middle | scan(*n.c);
-                          },
-                          [&](const ReduceAdd& n) { return scan(*n.value); },
-                          [&](const Select& n) {
-                            count_operation();
-                            const std::uint32_t condition = scan(*n.condition);
-                            const std::uint32_t left = scan(*n.a);
-                            return condition | left | scan(*n.b);
-                          },
-                      },
-                      expr.node);
+    return expr.visit(overloaded{
+        [](const Int&) { return 0u; },
+        [](const Float&) { return 0u; },
+        [&](const Var& n) {
+          const VarBinding& binding = binding_of(n);
+          if (binding.depth >= 0) return 1u << static_cast<unsigned>(binding.depth);
+          if (binding.value == nullptr) return 0u;
+          ++inside_let_;
+          const std::uint32_t loops = scan(*binding.value);
+          --inside_let_;
+          return loops;
+        },
+        [&](const Binary& n) {
+          count_operation();
+          if ((n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) && inside_let_ == 0) {
+            const auto divisor = constant_of(n.b);
+            const bool shift =
+                divisor && *divisor > 0 && std::has_single_bit(static_cast<std::uint64_t>(*divisor));
+            form_.divisions += shift ? 0 : 1;
+          }
+          const std::uint32_t left = scan(n.a);
+          return left | scan(n.b);
+        },
+        [&](const Load& n) {
+          if (inside_let_ == 0) form_.loads.push_back(n);
+          return 0u;
+        },
+        [&](const Splat& n) { return scan(n.value); },
+        [&](const Fma& n) {
+          const std::uint32_t left = scan(n.a);
+          const std::uint32_t middle = scan(n.b);
+          return left | middle | scan(n.c);
+        },
+        [&](const ReduceAdd& n) { return scan(n.value); },
+        [&](const Select& n) {
+          count_operation();
+          const std::uint32_t condition = scan(n.condition);
+          const std::uint32_t left = scan(n.a);
+          return condition | left | scan(n.b);
+        },
+    });
   }
 
   Progression progression(const Expr& expr, int depth) const {
-    return std::visit(overloaded{
-                          [](const Int& n) { return constant(n.value); },
-                          [](const Float&) { return constant(0); },
-                          [&](const Var& n) {
-                            const VarBinding& binding = binding_of(n);
-                            if (binding.value != nullptr) return progression(*binding.value, depth);
-                            return binding.depth == depth ? Progression{0, 1, 1, extent(depth)} : constant(0);
-                          },
-                          [&](const Binary& n) { return progression(n, depth); },
-                          [](const Load&) { return constant(0); },
-                          [](const Splat&) { return constant(0); },
-                          [](const Fma&) { return constant(0); },
-                          [](const ReduceAdd&) { return constant(0); },
-                          [&](const Select& n) {
-                            const Progression condition = progression(*n.condition, depth);
-                            const Progression a = progression(*n.a, depth);
-                            const Progression b = progression(*n.b, depth);
-                            if (condition.count == 1) return condition.at0 != 0 ? a : b;
-                            Progression result = a.count >= b.count ? a : b;
-                            result.at0 = (condition.at0 != 0 ? a : b).at0;
-                            result.at1 = (condition.at1 != 0 ? a : b).at1;
-                            return result;
-                          },
-                      },
-                      expr.node);
+    return expr.visit(overloaded{
+        [](const Int& n) { return constant(n.value); },
+        [](const Float&) { return constant(0); },
+        [&](const Var& n) {
+          const VarBinding& binding = binding_of(n);
+          if (binding.value != nullptr) return progression(*binding.value, depth);
+          return binding.depth == depth ? Progression{0, 1, 1, extent(depth)} : constant(0);
+        },
+        [&](const Binary& n) { return progression(n, depth); },
+        [](const Load&) { return constant(0); },
+        [](const Splat&) { return constant(0); },
+        [](const Fma&) { return constant(0); },
+        [](const ReduceAdd&) { return constant(0); },
+        [&](const Select& n) {
+          const Progression condition = progression(n.condition, depth);
+          const Progression a = progression(n.a, depth);
+          const Progression b = progression(n.b, depth);
+          if (condition.count == 1) return condition.at0 != 0 ? a : b;
+          Progression result = a.count >= b.count ? a : b;
+          result.at0 = (condition.at0 != 0 ? a : b).at0;
+          result.at1 = (condition.at1 != 0 ? a : b).at1;
+          return result;
+        },
+    });
   }
 
   Progression progression(const Binary& n, int depth) const {
-    const Progression a = progression(*n.a, depth);
-    const Progression b = progression(*n.b, depth);
+    const Progression a = progression(n.a, depth);
+    const Progression b = progression(n.b, depth);
     const auto truth = [&](bool at0, bool at1) {
       return Progression{at0, at1, 1, std::min<std::int64_t>(2, std::max(a.count, b.count))};
     };

@@ -6,13 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "ir/kernel.h"
+#include "ir/analyze.h"
 
 namespace lehr::ir {
-
-/// Deepest loop nest that analysis takes; a template that nests deeper is a mistake (grid 3 + block 3 + 18
-/// loops).
-inline constexpr int kMaxLoopDepth = 24;
 
 /// What analysis knows of a variable: a loop at `depth`, or a Let of `value`.
 struct VarBinding {
@@ -42,10 +38,9 @@ struct IndexForm {
   std::array<std::int64_t, kMaxLoopDepth> coefficients;
   /// The parts under a Div, Mod, Xor, Min, Max, Select, comparison or product of variables; seldom any.
   std::vector<IndexTerm> terms;
-  int operations = 0;  ///< integer operations of the expression as written, Lets not expanded
-  int divisions = 0;   ///< of these: Div and Mod by anything but a constant power of two
-  std::vector<const Load*>
-      loads;  ///< loads inside the expression (gathers), outermost first, Lets not expanded
+  int operations = 0;       ///< integer operations of the expression as written, Lets not expanded
+  int divisions = 0;        ///< of these: Div and Mod by anything but a constant power of two
+  std::vector<Load> loads;  ///< loads inside the expression (gathers), outermost first, Lets not expanded
 };
 
 /// Reads `index` into `form`, whose vectors are reused. A Load inside an index counts as the value 0.

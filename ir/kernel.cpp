@@ -9,21 +9,6 @@
 namespace lehr::ir {
 namespace {
 
-// Variables and buffers share one namespace in the emitted text.
-bool is_taken(const Kernel& kernel, const std::string& name) {
-  return std::find(kernel.vars.begin(), kernel.vars.end(), name) != kernel.vars.end() ||
-         std::any_of(kernel.buffers.begin(), kernel.buffers.end(),
-                     [&](const Buffer& buffer) { return buffer.name == name; });
-}
-
-std::string unique_name(const Kernel& kernel, std::string name) {
-  if (!is_taken(kernel, name)) return name;
-  for (int suffix = 2;; ++suffix) {
-    std::string candidate = fmt::format("{}_{}", name, suffix);
-    if (!is_taken(kernel, candidate)) return candidate;
-  }
-}
-
 // The entry of `launch` that a loop kind sets; nullptr for kinds that set none.
 std::int64_t* launch_entry(Launch& launch, LoopKind kind) {
   switch (kind) {
@@ -74,18 +59,39 @@ Launch launch_of(const Kernel& kernel) {
   return launch;
 }
 
-VarId KernelBuilder::var(std::string name) {
-  kernel.vars.push_back(unique_name(kernel, std::move(name)));
+KernelBuilder::KernelBuilder() {
+  // What a GEMM with its edge tiles needs, so that nothing grows.
+  kernel.vars.reserve(48);
+  kernel.buffers.reserve(16);
+  stems_.reserve(32);
+}
+
+std::string KernelBuilder::unique_name(std::string_view stem) {
+  for (auto& [known, uses] : stems_) {
+    if (known != stem) continue;
+    return std::string(stem) + '_' + std::to_string(++uses);
+  }
+  // So that no stem can be another one's second use.
+  const std::size_t last = stem.find_last_not_of("0123456789");
+  CHECK(last != std::string_view::npos && (last + 1 == stem.size() || stem[last] != '_'),
+        "the name {} ends like a suffix", stem);
+  stems_.emplace_back(stem, 1);
+  return std::string(stem);
+}
+
+VarId KernelBuilder::var(std::string_view name) {
+  kernel.vars.push_back(unique_name(name));
   return static_cast<VarId>(kernel.vars.size() - 1);
 }
 
-BufferId KernelBuilder::buffer(std::string name, DType type, Scope scope, std::int64_t elements, int lanes) {
-  kernel.buffers.push_back({unique_name(kernel, std::move(name)), type, scope, elements, lanes});
+BufferId KernelBuilder::buffer(std::string_view name, DType type, Scope scope, std::int64_t elements,
+                               int lanes) {
+  kernel.buffers.push_back({unique_name(name), type, scope, elements, lanes});
   return static_cast<BufferId>(kernel.buffers.size() - 1);
 }
 
-BufferId KernelBuilder::param(std::string name, DType type, std::int64_t elements, Direction direction) {
-  const BufferId id = buffer(std::move(name), type, Scope::kGlobal, elements);
+BufferId KernelBuilder::param(std::string_view name, DType type, std::int64_t elements, Direction direction) {
+  const BufferId id = buffer(name, type, Scope::kGlobal, elements);
   kernel.params.push_back({id, direction});
   return id;
 }

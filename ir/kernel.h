@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/limits.h"
@@ -53,12 +55,20 @@ struct Launch {
 };
 Launch launch_of(const Kernel& kernel);
 
-/// Builds a kernel: hands out ids, keeps names unique by suffixing. A value; move `kernel` out at the end.
-struct KernelBuilder {
+/// Builds a kernel: hands out ids, keeps names unique by numbering the further uses of one ("i", "i_2").
+/// Names are C identifiers that do not end in such a number, and must outlive the builder (literals). A
+/// value; move `kernel` out at the end.
+class KernelBuilder {
+ public:
+  KernelBuilder();
   Kernel kernel;
-  VarId var(std::string name);
-  BufferId buffer(std::string name, DType type, Scope scope, std::int64_t elements, int lanes = 1);
-  BufferId param(std::string name, DType type, std::int64_t elements, Direction direction);
+  VarId var(std::string_view name);
+  BufferId buffer(std::string_view name, DType type, Scope scope, std::int64_t elements, int lanes = 1);
+  BufferId param(std::string_view name, DType type, std::int64_t elements, Direction direction);
+
+ private:
+  std::string unique_name(std::string_view stem);
+  std::vector<std::pair<std::string_view, int>> stems_;  // how often each was used; variables and buffers
 };
 
 /// Loop builders: `loop` for a constant extent, `loop_to` for one that depends on outer variables.

@@ -66,33 +66,31 @@ class Printer {
   }
 
   void expr(const Expr& e, Precedence place = kAnyOperand) {
-    std::visit(
-        overloaded{
-            [&](const Int& n) {
-              // "x--3" and "x*-3" are hard to read.
-              if (n.value < 0 && place > kAnyOperand)
-                add("({})", n.value);
-              else
-                add("{}", n.value);
-            },
-            [&](const Float& n) { constant(n); },
-            [&](const Var& n) { out_ += name(n.id); },
-            [&](const Binary& n) { binary(n, place); },
-            [&](const Load& n) { access(n.buffer, *n.index, n.lanes, n.active ? &**n.active : nullptr); },
-            [&](const Splat& n) {
-              out_ += "splat(";
-              expr(*n.value);
-              add(" : {})", n.lanes);
-            },
-            [&](const Fma& n) {
-              call("fma", {&*n.a, &*n.b, &*n.c});
-            },
-            [&](const ReduceAdd& n) { call("reduce_add", {&*n.value}); },
-            [&](const Select& n) {
-              call("select", {&*n.condition, &*n.a, &*n.b});
-            },
+    e.visit(overloaded{
+        [&](const Int& n) {
+          // "x--3" and "x*-3" are hard to read.
+          if (n.value < 0 && place > kAnyOperand)
+            add("({})", n.value);
+          else
+            add("{}", n.value);
         },
-        e.node);
+        [&](const Float& n) { constant(n); },
+        [&](const Var& n) { out_ += name(n.id); },
+        [&](const Binary& n) { binary(n, place); },
+        [&](const Load& n) { access(n.buffer, n.index, n.lanes, n.active); },
+        [&](const Splat& n) {
+          out_ += "splat(";
+          expr(n.value);
+          add(" : {})", n.lanes);
+        },
+        [&](const Fma& n) {
+          call("fma", {&n.a, &n.b, &n.c});
+        },
+        [&](const ReduceAdd& n) { call("reduce_add", {&n.value}); },
+        [&](const Select& n) {
+          call("select", {&n.condition, &n.a, &n.b});
+        },
+    });
   }
 
  private:
@@ -140,13 +138,13 @@ class Printer {
 
   void binary(const Binary& n, Precedence place) {
     const Spelling spelling = spelling_of(n.op);
-    if (spelling.level == kAtom) return call(spelling.text, {&*n.a, &*n.b});
+    if (spelling.level == kAtom) return call(spelling.text, {&n.a, &n.b});
     const bool parentheses = spelling.level < place;
     if (parentheses) out_ += '(';
-    expr(*n.a, spelling.level);
+    expr(n.a, spelling.level);
     out_ += spelling.text;
     // One tighter: the text shows that a-(b-c) is not a-b-c, and a/(b*c) not a/b*c.
-    expr(*n.b, static_cast<Precedence>(spelling.level + 1));
+    expr(n.b, static_cast<Precedence>(spelling.level + 1));
     if (parentheses) out_ += ')';
   }
 

@@ -79,123 +79,116 @@ std::optional<std::string> VerifyScope::check_access(BufferId id, const Expr& in
 
 VerifyScope::Type VerifyScope::type_of(const Expr& expr, std::optional<std::string>& complaint) const {
   if (complaint) return {};
-  return std::visit(
-      overloaded{
-          [&](const Int&) {
-            return Type{1, false};
-          },
-          [&](const Float&) {
-            return Type{1, true};
-          },
-          [&](const Var& n) {
-            if (!has(n.id))
-              complaint = fmt::format("variable #{} does not exist", static_cast<int>(n.id));
-            else if (!is_bound(n.id))
-              complaint = fmt::format("variable {} is not bound here", kernel_.name_of(n.id));
-            return Type{1, false};
-          },
-          [&](const Binary& n) { return type_of(n, complaint); },
-          [&](const Load& n) {
-            complaint = check_access(n.buffer, *n.index, n.lanes, n.active ? &**n.active : nullptr);
-            return Type{n.lanes, has(n.buffer) && is_real(kernel_.buffer(n.buffer).type)};
-          },
-          [&](const Splat& n) {
-            const Type value = type_of(*n.value, complaint);
-            if (!complaint && (value.lanes != 1 || n.lanes < 1))
-              complaint = fmt::format("a splat of {} lanes into {}", value.lanes, n.lanes);
-            return Type{n.lanes, value.real};
-          },
-          [&](const Fma& n) {
-            const Type a = type_of(*n.a, complaint);
-            const Type b = type_of(*n.b, complaint);
-            const Type c = type_of(*n.c, complaint);
-            if (!complaint && (a.lanes != b.lanes || a.lanes != c.lanes))
-              complaint = fmt::format("an fma of {}, {} and {} lanes", a.lanes, b.lanes, c.lanes);
-            return Type{a.lanes, a.real || b.real || c.real};
-          },
-          [&](const ReduceAdd& n) {
-            return Type{1, type_of(*n.value, complaint).real};
-          },
-          [&](const Select& n) {
-            const Type condition = type_of(*n.condition, complaint);
-            const Type a = type_of(*n.a, complaint);
-            const Type b = type_of(*n.b, complaint);
-            if (!complaint && condition.lanes != 1)
-              complaint = fmt::format("a select on a condition of {} lanes", condition.lanes);
-            if (!complaint && a.lanes != b.lanes)
-              complaint = fmt::format("a select between {} and {} lanes", a.lanes, b.lanes);
-            return Type{a.lanes, a.real || b.real};
-          },
+  return expr.visit(overloaded{
+      [&](const Int&) {
+        return Type{1, false};
       },
-      expr.node);
+      [&](const Float&) {
+        return Type{1, true};
+      },
+      [&](const Var& n) {
+        if (!has(n.id))
+          complaint = fmt::format("variable #{} does not exist", static_cast<int>(n.id));
+        else if (!is_bound(n.id))
+          complaint = fmt::format("variable {} is not bound here", kernel_.name_of(n.id));
+        return Type{1, false};
+      },
+      [&](const Binary& n) { return type_of_binary(expr, n, complaint); },
+      [&](const Load& n) {
+        complaint = check_access(n.buffer, n.index, n.lanes, n.active);
+        return Type{n.lanes, has(n.buffer) && is_real(kernel_.buffer(n.buffer).type)};
+      },
+      [&](const Splat& n) {
+        const Type value = type_of(n.value, complaint);
+        if (!complaint && (value.lanes != 1 || n.lanes < 1))
+          complaint = fmt::format("a splat of {} lanes into {}", value.lanes, n.lanes);
+        return Type{n.lanes, value.real};
+      },
+      [&](const Fma& n) {
+        const Type a = type_of(n.a, complaint);
+        const Type b = type_of(n.b, complaint);
+        const Type c = type_of(n.c, complaint);
+        if (!complaint && (a.lanes != b.lanes || a.lanes != c.lanes))
+          complaint = fmt::format("an fma of {}, {} and {} lanes", a.lanes, b.lanes, c.lanes);
+        return Type{a.lanes, a.real || b.real || c.real};
+      },
+      [&](const ReduceAdd& n) {
+        return Type{1, type_of(n.value, complaint).real};
+      },
+      [&](const Select& n) {
+        const Type condition = type_of(n.condition, complaint);
+        const Type a = type_of(n.a, complaint);
+        const Type b = type_of(n.b, complaint);
+        if (!complaint && condition.lanes != 1)
+          complaint = fmt::format("a select on a condition of {} lanes", condition.lanes);
+        if (!complaint && a.lanes != b.lanes)
+          complaint = fmt::format("a select between {} and {} lanes", a.lanes, b.lanes);
+        return Type{a.lanes, a.real || b.real};
+      },
+  });
 }
 
-VerifyScope::Type VerifyScope::type_of(const Binary& n, std::optional<std::string>& complaint) const {
-  const Type a = type_of(*n.a, complaint);
-  const Type b = type_of(*n.b, complaint);
+VerifyScope::Type VerifyScope::type_of_binary(const Expr& expr, const Binary& n,
+                                              std::optional<std::string>& complaint) const {
+  const Type a = type_of(n.a, complaint);
+  const Type b = type_of(n.b, complaint);
   if (complaint) return {};
-  const auto divisor = as_constant(*n.b);
+  const auto divisor = as_constant(n.b);
   if (a.lanes != b.lanes)
-    complaint = fmt::format("{} combines {} and {} lanes", to_text(n, kernel_), a.lanes, b.lanes);
+    complaint = fmt::format("{} combines {} and {} lanes", to_text(expr, kernel_), a.lanes, b.lanes);
   else if (is_integer_only(n.op) && (a.real || b.real))
-    complaint = fmt::format("{} needs integers", to_text(n, kernel_));
+    complaint = fmt::format("{} needs integers", to_text(expr, kernel_));
   else if ((n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) && divisor && *divisor <= 0 && !a.real)
-    complaint = fmt::format("{} has a divisor that is not positive", to_text(n, kernel_));
+    complaint = fmt::format("{} has a divisor that is not positive", to_text(expr, kernel_));
   return {a.lanes, !is_comparison(n.op) && (a.real || b.real)};
 }
 
 bool VerifyScope::is_static(const Expr& expr) const {
-  return std::visit(
-      overloaded{
-          [](const Int&) { return true; },
-          [](const Float&) { return false; },
-          [&](const Var& n) { return facts_[static_cast<std::size_t>(n.id)]->is_static; },
-          [&](const Binary& n) { return is_static(*n.a) && is_static(*n.b); },
-          [](const Load&) { return false; },
-          [&](const Splat& n) { return is_static(*n.value); },
-          [](const Fma&) { return false; },
-          [](const ReduceAdd&) { return false; },
-          [&](const Select& n) { return is_static(*n.condition) && is_static(*n.a) && is_static(*n.b); },
-      },
-      expr.node);
+  return expr.visit(overloaded{
+      [](const Int&) { return true; },
+      [](const Float&) { return false; },
+      [&](const Var& n) { return facts_[static_cast<std::size_t>(n.id)]->is_static; },
+      [&](const Binary& n) { return is_static(n.a) && is_static(n.b); },
+      [](const Load&) { return false; },
+      [&](const Splat& n) { return is_static(n.value); },
+      [](const Fma&) { return false; },
+      [](const ReduceAdd&) { return false; },
+      [&](const Select& n) { return is_static(n.condition) && is_static(n.a) && is_static(n.b); },
+  });
 }
 
 bool VerifyScope::is_divergent(const Expr& expr) const {
-  return std::visit(
-      overloaded{
-          [](const Int&) { return false; },
-          [](const Float&) { return false; },
-          [&](const Var& n) { return facts_[static_cast<std::size_t>(n.id)]->is_divergent; },
-          [&](const Binary& n) { return is_divergent(*n.a) || is_divergent(*n.b); },
-          [](const Load&) { return true; },  // what memory holds may differ between threads
-          [&](const Splat& n) { return is_divergent(*n.value); },
-          [&](const Fma& n) { return is_divergent(*n.a) || is_divergent(*n.b) || is_divergent(*n.c); },
-          [&](const ReduceAdd& n) { return is_divergent(*n.value); },
-          [&](const Select& n) {
-            return is_divergent(*n.condition) || is_divergent(*n.a) || is_divergent(*n.b);
-          },
-      },
-      expr.node);
+  return expr.visit(overloaded{
+      [](const Int&) { return false; },
+      [](const Float&) { return false; },
+      [&](const Var& n) { return facts_[static_cast<std::size_t>(n.id)]->is_divergent; },
+      [&](const Binary& n) { return is_divergent(n.a) || is_divergent(n.b); },
+      [](const Load&) { return true; },  // what memory holds may differ between threads
+      [&](const Splat& n) { return is_divergent(n.value); },
+      [&](const Fma& n) { return is_divergent(n.a) || is_divergent(n.b) || is_divergent(n.c); },
+      [&](const ReduceAdd& n) { return is_divergent(n.value); },
+      [&](const Select& n) { return is_divergent(n.condition) || is_divergent(n.a) || is_divergent(n.b); },
+  });
 }
 
 // Whether every value of `expr` is certainly a multiple of `factor`.
 bool VerifyScope::is_multiple(const Expr& expr, std::int64_t factor) const {
   if (factor == 1) return true;
   if (const auto constant = as_constant(expr)) return *constant % factor == 0;
-  if (const Var* var = std::get_if<Var>(&expr.node)) {
+  if (const auto var = expr.as_var()) {
     const Expr* value = facts_[static_cast<std::size_t>(var->id)]->value;
     return value != nullptr && is_multiple(*value, factor);
   }
-  const Binary* binary = std::get_if<Binary>(&expr.node);
-  if (binary == nullptr) return false;
-  const bool a = is_multiple(*binary->a, factor);
+  const auto binary = expr.as_binary();
+  if (!binary) return false;
+  const bool a = is_multiple(binary->a, factor);
   if (binary->op == BinaryOp::kAdd || binary->op == BinaryOp::kSub)
-    return a && is_multiple(*binary->b, factor);
+    return a && is_multiple(binary->b, factor);
   if (binary->op != BinaryOp::kMul) return false;
-  if (a || is_multiple(*binary->b, factor)) return true;
+  if (a || is_multiple(binary->b, factor)) return true;
   // (x * 4) * 4 is a multiple of 16 although neither factor is.
-  const auto scale = as_constant(*binary->b);
-  return scale && *scale > 0 && factor % *scale == 0 && is_multiple(*binary->a, factor / *scale);
+  const auto scale = as_constant(binary->b);
+  return scale && *scale > 0 && factor % *scale == 0 && is_multiple(binary->a, factor / *scale);
 }
 
 }  // namespace lehr::ir

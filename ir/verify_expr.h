@@ -49,7 +49,7 @@ class VerifyScope {
   };
   // The first complaint goes to `complaint`; the Type is meaningless once there is one.
   Type type_of(const Expr& expr, std::optional<std::string>& complaint) const;
-  Type type_of(const Binary& binary, std::optional<std::string>& complaint) const;
+  Type type_of_binary(const Expr& expr, const Binary& n, std::optional<std::string>& complaint) const;
   bool is_multiple(const Expr& expr, std::int64_t factor) const;
 
   const Kernel& kernel_;

@@ -34,7 +34,7 @@ void expect_exact_but_footprints(const Kernel& kernel, const Analysis& analysis,
     EXPECT_EQ(got.offset, want.first_index);
     EXPECT_EQ(got.footprint.size(), want.distinct.size());
     // The oracle never sees iteration 1 of a loop that has only one.
-    std::vector<std::int64_t> strides = got.strides;
+    std::vector<std::int64_t> strides(got.strides.begin(), got.strides.end());
     int loop = got.loop;
     for (std::size_t d = strides.size(); d-- > 0;
          loop = analysis.loops[static_cast<std::size_t>(loop)].parent) {

@@ -111,21 +111,21 @@ Pair random_pair(Rng& rng, int depth) {
   const auto divisor = static_cast<std::int64_t>(1 + rng.below(4));
   switch (rng.below(7)) {
     case 0:
-      return {a.folded + b.folded, Binary{BinaryOp::kAdd, a.plain, b.plain}};
+      return {a.folded + b.folded, unfolded(BinaryOp::kAdd, a.plain, b.plain)};
     case 1:
-      return {a.folded * b.folded, Binary{BinaryOp::kMul, a.plain, b.plain}};
+      return {a.folded * b.folded, unfolded(BinaryOp::kMul, a.plain, b.plain)};
     case 2:
-      return {min(a.folded, b.folded), Binary{BinaryOp::kMin, a.plain, b.plain}};
+      return {min(a.folded, b.folded), unfolded(BinaryOp::kMin, a.plain, b.plain)};
     case 3:
-      return {max(a.folded, b.folded), Binary{BinaryOp::kMax, a.plain, b.plain}};
+      return {max(a.folded, b.folded), unfolded(BinaryOp::kMax, a.plain, b.plain)};
     case 4:
-      return {a.folded / divisor, Binary{BinaryOp::kDiv, a.plain, integer(divisor)}};
+      return {a.folded / divisor, unfolded(BinaryOp::kDiv, a.plain, integer(divisor))};
     case 5:
-      return {a.folded % divisor, Binary{BinaryOp::kMod, a.plain, integer(divisor)}};
+      return {a.folded % divisor, unfolded(BinaryOp::kMod, a.plain, integer(divisor))};
     default: {  // never negative, but through a subtraction
       const Expr folded = a.folded + 10 - min(b.folded, integer(9));
-      Expr plain = Binary{BinaryOp::kSub, Expr(Binary{BinaryOp::kAdd, a.plain, integer(10)}),
-                          Expr(Binary{BinaryOp::kMin, b.plain, integer(9)})};
+      Expr plain = unfolded(BinaryOp::kSub, unfolded(BinaryOp::kAdd, a.plain, integer(10)),
+                            unfolded(BinaryOp::kMin, b.plain, integer(9)));
       return {folded, plain};
     }
   }

@@ -247,7 +247,7 @@ TEST(Verify, RejectsIntegerOperationsOnFloatsAndBadDivisors) {
   const Expr f = load(p.in, integer(0));
   EXPECT_THAT(p.complaint(LoopKind::kSerial, Plot::store(p.out, integer(0), f % f)),
               HasSubstr("in[0]%in[0] needs integers"));
-  const Expr divided = Binary{BinaryOp::kDiv, var(p.i), integer(0)};
+  const Expr divided = unfolded(BinaryOp::kDiv, var(p.i), integer(0));
   EXPECT_EQ(p.complaint(LoopKind::kSerial, Plot::store(p.out, divided, f)),
             "in loop i > store to out: i/0 has a divisor that is not positive");
 }
@@ -360,7 +360,7 @@ TEST(Verify, RejectsPartsOfRegisterVectors) {
     return why_malformed(p.b.kernel).value_or("");
   };
   EXPECT_EQ(with(var(p.j) * 4, 4), "");
-  EXPECT_EQ(with(Binary{BinaryOp::kMul, var(p.j) * 2, integer(2)}, 4), "");
+  EXPECT_EQ(with(unfolded(BinaryOp::kMul, var(p.j) * 2, integer(2)), 4), "");
   EXPECT_THAT(with(var(p.j) * 4, 1),
               HasSubstr("register buffer reg holds vectors of 4 and is accessed as [j*4 : 1]"));
   EXPECT_THAT(with(var(p.j) * 2, 4), HasSubstr("is accessed as [j*2 : 4]"));

@@ -107,33 +107,32 @@ class Interpreter {
 
   // An index or count: its value, its loads and its divisions.
   std::int64_t integer(const Expr& expr) {
-    return std::visit(overloaded{
-                          [&](const Int& n) { return n.value; },
-                          [&](const Var& n) { return values_[static_cast<std::size_t>(n.id)]; },
-                          [&](const Binary& n) {
-                            const std::int64_t a = integer(*n.a);
-                            const std::int64_t b = integer(*n.b);
-                            divisions(n);
-                            return apply(n.op, a, b);
-                          },
-                          [&](const Load& n) {
-                            load(n);
-                            return std::int64_t{0};
-                          },
-                          [&](const Select& n) {
-                            const std::int64_t condition = integer(*n.condition);
-                            const std::int64_t a = integer(*n.a);
-                            const std::int64_t b = integer(*n.b);
-                            return condition != 0 ? a : b;
-                          },
-                          [](const auto&) { return std::int64_t{0}; },
-                      },
-                      expr.node);
+    return expr.visit(overloaded{
+        [&](const Int& n) { return n.value; },
+        [&](const Var& n) { return values_[static_cast<std::size_t>(n.id)]; },
+        [&](const Binary& n) {
+          const std::int64_t a = integer(n.a);
+          const std::int64_t b = integer(n.b);
+          divisions(n);
+          return apply(n.op, a, b);
+        },
+        [&](const Load& n) {
+          load(n);
+          return std::int64_t{0};
+        },
+        [&](const Select& n) {
+          const std::int64_t condition = integer(n.condition);
+          const std::int64_t a = integer(n.a);
+          const std::int64_t b = integer(n.b);
+          return condition != 0 ? a : b;
+        },
+        [](const auto&) { return std::int64_t{0}; },
+    });
   }
 
   void divisions(const Binary& n) {
     if (n.op != BinaryOp::kDiv && n.op != BinaryOp::kMod) return;
-    const auto divisor = as_constant(*n.b);
+    const auto divisor = as_constant(n.b);
     bool power_of_two = false;
     for (int bit = 0; bit < 62; ++bit) power_of_two = power_of_two || divisor == std::int64_t{1} << bit;
     if (!power_of_two) ++counts_.integer_divisions;
@@ -144,60 +143,58 @@ class Interpreter {
     int lanes;
   };
   Value value(const Expr& expr) {
-    return std::visit(overloaded{
-                          [](const Int&) {
-                            return Value{false, 1};
-                          },
-                          [](const Float&) {
-                            return Value{true, 1};
-                          },
-                          [](const Var&) {
-                            return Value{false, 1};
-                          },
-                          [&](const Binary& n) {
-                            const Value a = value(*n.a);
-                            const Value b = value(*n.b);
-                            const bool arithmetic =
-                                n.op <= BinaryOp::kDiv || n.op == BinaryOp::kMin || n.op == BinaryOp::kMax;
-                            const bool data = a.is_data || b.is_data;
-                            if (data && arithmetic) counts_.flops += a.lanes;
-                            if (!data) divisions(n);
-                            return Value{data && arithmetic, a.lanes};
-                          },
-                          [&](const Load& n) {
-                            load(n);
-                            return Value{true, n.lanes};
-                          },
-                          [&](const Splat& n) {
-                            return Value{value(*n.value).is_data, n.lanes};
-                          },
-                          [&](const Fma& n) {
-                            const Value a = value(*n.a);
-                            value(*n.b);
-                            value(*n.c);
-                            counts_.flops += 2 * a.lanes;
-                            return a;
-                          },
-                          [&](const ReduceAdd& n) {
-                            const Value a = value(*n.value);
-                            counts_.flops += a.lanes - 1;
-                            return Value{a.is_data, 1};
-                          },
-                          [&](const Select& n) {
-                            value(*n.condition);
-                            ++guards_;
-                            const Value a = value(*n.a);
-                            const Value b = value(*n.b);
-                            --guards_;
-                            return Value{a.is_data || b.is_data, a.lanes};
-                          },
-                      },
-                      expr.node);
+    return expr.visit(overloaded{
+        [](const Int&) {
+          return Value{false, 1};
+        },
+        [](const Float&) {
+          return Value{true, 1};
+        },
+        [](const Var&) {
+          return Value{false, 1};
+        },
+        [&](const Binary& n) {
+          const Value a = value(n.a);
+          const Value b = value(n.b);
+          const bool arithmetic = n.op <= BinaryOp::kDiv || n.op == BinaryOp::kMin || n.op == BinaryOp::kMax;
+          const bool data = a.is_data || b.is_data;
+          if (data && arithmetic) counts_.flops += a.lanes;
+          if (!data) divisions(n);
+          return Value{data && arithmetic, a.lanes};
+        },
+        [&](const Load& n) {
+          load(n);
+          return Value{true, n.lanes};
+        },
+        [&](const Splat& n) {
+          return Value{value(n.value).is_data, n.lanes};
+        },
+        [&](const Fma& n) {
+          const Value a = value(n.a);
+          value(n.b);
+          value(n.c);
+          counts_.flops += 2 * a.lanes;
+          return a;
+        },
+        [&](const ReduceAdd& n) {
+          const Value a = value(n.value);
+          counts_.flops += a.lanes - 1;
+          return Value{a.is_data, 1};
+        },
+        [&](const Select& n) {
+          value(n.condition);
+          ++guards_;
+          const Value a = value(n.a);
+          const Value b = value(n.b);
+          --guards_;
+          return Value{a.is_data || b.is_data, a.lanes};
+        },
+    });
   }
 
   void load(const Load& n) {
-    access(&n, n.buffer, *n.index, n.lanes, false, n.active.has_value());
-    if (n.active) integer(**n.active);
+    access(&n.index, n.buffer, n.index, n.lanes, false, n.active != nullptr);
+    if (n.active) integer(*n.active);
   }
 
   void access(const void* node, BufferId id, const Expr& index_expr, int lanes, bool writes, bool active) {
@@ -251,17 +248,13 @@ Counts count(const Kernel& kernel) {
 }
 
 std::int64_t evaluate(const Expr& expr, const std::vector<std::int64_t>& values) {
-  return std::visit(
-      overloaded{
-          [](const Int& n) { return n.value; },
-          [&](const Var& n) { return values[static_cast<std::size_t>(n.id)]; },
-          [&](const Binary& n) { return apply(n.op, evaluate(*n.a, values), evaluate(*n.b, values)); },
-          [&](const Select& n) {
-            return evaluate(evaluate(*n.condition, values) != 0 ? *n.a : *n.b, values);
-          },
-          [](const auto&) { return std::int64_t{0}; },
-      },
-      expr.node);
+  return expr.visit(overloaded{
+      [](const Int& n) { return n.value; },
+      [&](const Var& n) { return values[static_cast<std::size_t>(n.id)]; },
+      [&](const Binary& n) { return apply(n.op, evaluate(n.a, values), evaluate(n.b, values)); },
+      [&](const Select& n) { return evaluate(evaluate(n.condition, values) != 0 ? n.a : n.b, values); },
+      [](const auto&) { return std::int64_t{0}; },
+  });
 }
 
 }  // namespace lehr::testing
