@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "cli/table.h"
 #include "database/database.h"
 #include "measure/baseline_sgemm.h"
+#include "measure/cublaslt.h"
 #include "measure/nvrtc.h"
 #include "measure/temp_dir.h"
 
@@ -63,6 +65,13 @@ Finding gpu() {
                           one->limits.arch, one->limits.cores, one->driver);
     }
   });
+}
+
+std::string describe_cublaslt() {
+  std::string reason;
+  const std::unique_ptr<CublasLt> library = CublasLt::open(cublaslt_paths(), reason);
+  if (!library) throw_environment("{}", reason);
+  return fmt::format("{} ({}): it takes part in the finals", library->version(), library->path());
 }
 
 std::string describe_temp() {
@@ -117,6 +126,7 @@ int DoctorCommand::run() {
     const NvrtcCompiler compiler(std::move(options));
     return fmt::format("{} ({})", compiler.identity(), compiler.library_path());
   }));
+  findings.push_back(found("cublaslt", describe_cublaslt));
   findings.push_back(found("temporary files", describe_temp));
   findings.push_back(found("database", [&] { return describe_database(database_); }));
   if (json_) {

@@ -60,6 +60,9 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
     line("roofline", fmt::format("{:.0f} % of what the device can do (measured: {:.0f} GFLOP/s, {:.0f} GB/s)",
                                  100 * *s.roofline_fraction, device.limits.peak_gflops_f32,
                                  device.limits.dram_gbytes_per_s));
+  if (s.gpu)
+    line("gpu", fmt::format("{:.0f} MHz, {:.0f} W, {:.0f} C while the best one was timed", s.gpu->sm_mhz,
+                            s.gpu->power_w, s.gpu->temperature_c));
   const std::string failed = failures_text(s.failed);
   line("trials", fmt::format("{} measured: {} timed, {} failed{}{}", s.measured, s.timed,
                              s.measured - s.timed, failed.empty() ? "" : " (" + failed + ")",

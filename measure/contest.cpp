@@ -17,6 +17,7 @@ namespace {
 struct Turn {
   double us = 0;
   double cpu_share = 1;
+  std::optional<GpuState> gpu;
 };
 using Round = std::vector<std::optional<Turn>>;  ///< by participant
 
@@ -57,10 +58,12 @@ class Field {
   bool ensure_loaded(std::size_t i) {
     Participant& one = participants_[i];
     if (loaded_[i] == one.worker->generation() && loaded_[i] != 0) return true;
-    if (const std::optional<Failure> failure = one.worker->load(one.load, options_.timeout_s)) {
+    const std::variant<std::string, Failure> loaded = one.worker->load(one.load, options_.timeout_s);
+    if (const auto* failure = std::get_if<Failure>(&loaded)) {
       fail(i, *failure);
       return false;
     }
+    if (const std::string& note = std::get<std::string>(loaded); !note.empty()) one.note = note;
     loaded_[i] = one.worker->generation();
     return true;
   }
@@ -77,7 +80,7 @@ class Field {
       return std::nullopt;
     }
     const Samples& samples = std::get<Samples>(answer);
-    return Turn{median(samples.us), one.knows_share ? samples.cpu_share : 1};
+    return Turn{median(samples.us), one.knows_share ? samples.cpu_share : 1, samples.gpu};
   }
 
   std::vector<Participant>& participants_;
@@ -109,6 +112,20 @@ std::vector<Round> undisturbed(std::vector<Round> rounds, const ContestOptions& 
   return result;
 }
 
+/// The median of each quantity over the rounds in which it could be told.
+std::optional<GpuState> typical_state(const std::vector<Round>& rounds, std::size_t participant) {
+  std::vector<double> clocks, powers, temperatures;
+  for (const Round& round : rounds) {
+    const std::optional<GpuState>& state = round[participant]->gpu;
+    if (!state) continue;
+    clocks.push_back(state->sm_mhz);
+    powers.push_back(state->power_w);
+    temperatures.push_back(state->temperature_c);
+  }
+  if (clocks.empty()) return std::nullopt;
+  return GpuState{median(clocks), median(powers), median(temperatures)};
+}
+
 void fill_entries(std::vector<ContestEntry>& entries, const std::vector<Round>& rounds) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     ContestEntry& entry = entries[i];
@@ -119,6 +136,7 @@ void fill_entries(std::vector<ContestEntry>& entries, const std::vector<Round>& 
       if (entries[0].missing.empty()) ratios.push_back(round[0]->us / round[i]->us);
     }
     entry.time_us = median(entry.round_us);
+    entry.gpu = typical_state(rounds, i);
     if (ratios.empty()) continue;
     entry.ratio = median(ratios);
     entry.ratio_spread = percentile(ratios, 0.75) - percentile(ratios, 0.25);

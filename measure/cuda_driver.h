@@ -171,6 +171,8 @@ class CudaStream {
   CudaStatus begin_capture() const;
   CudaStatus end_capture(class CudaGraph& graph) const;
   CudaStatus launch(const class CudaGraph& graph) const;
+  /// The CUstream, for libraries that put their own work on it.
+  void* handle() const { return stream_; }
 
  private:
   const CudaDriver* driver_ = nullptr;

@@ -79,6 +79,17 @@ Timing read_timing(const json& j) {
           read_resources(j.at("resources"))};
 }
 
+json write(const Samples& s) {
+  json j = {{"kind", "samples"}, {"us", s.us}, {"hopeless", s.hopeless}, {"cpu_share", s.cpu_share}};
+  if (s.gpu) j["gpu"] = {s.gpu->sm_mhz, s.gpu->power_w, s.gpu->temperature_c};
+  return j;
+}
+Samples read_samples(const json& j) {
+  Samples s{j.at("us"), j.at("hopeless"), j.at("cpu_share")};
+  if (j.contains("gpu")) s.gpu = GpuState{j["gpu"].at(0), j["gpu"].at(1), j["gpu"].at(2)};
+  return s;
+}
+
 /// Device and loader texts may hold any bytes; JSON wants UTF-8.
 std::string dump(const json& j) {
   return j.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -151,18 +162,13 @@ std::string to_text(const Reply& reply) {
       overloaded{[](const Hello& r) {
                    return json{{"kind", "hello"}, {"version", r.version}};
                  },
-                 [](const Done&) {
-                   return json{{"kind", "done"}};
+                 [](const Done& r) {
+                   return json{{"kind", "done"}, {"note", r.note}};
                  },
                  [](const Timing& r) {
                    return json{{"kind", "timing"}, {"timing", write(r)}};
                  },
-                 [](const Samples& r) {
-                   return json{{"kind", "samples"},
-                               {"us", r.us},
-                               {"hopeless", r.hopeless},
-                               {"cpu_share", r.cpu_share}};
-                 },
+                 [](const Samples& r) { return write(r); },
                  [](const Fault& r) {
                    return json{{"kind", "fault"},
                                {"failure", name_of(r.failure.kind)},
@@ -180,9 +186,9 @@ std::optional<Reply> parse_reply(const std::string& text) {
   return parsed<Reply>(text, [](const json& j) -> std::optional<Reply> {
     const std::string kind = j.at("kind");
     if (kind == "hello") return Hello{j.at("version")};
-    if (kind == "done") return Done{};
+    if (kind == "done") return Done{j.at("note")};
     if (kind == "timing") return read_timing(j.at("timing"));
-    if (kind == "samples") return Samples{j.at("us"), j.at("hopeless"), j.at("cpu_share")};
+    if (kind == "samples") return read_samples(j);
     if (kind == "fault") {
       const std::optional<FailureKind> failure = parse_failure_kind(j.at("failure").get<std::string>());
       if (!failure) return std::nullopt;

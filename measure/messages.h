@@ -51,7 +51,9 @@ using Request = std::variant<PrepareRequest, TrialRequest, LoadRequest, TimeRequ
 struct Hello {
   int version = kProtocolVersion;
 };
-struct Done {};
+struct Done {
+  std::string note = {};  ///< Checked::note of what was loaded
+};
 /// An Error thrown in the worker: rethrown in the parent.
 struct Thrown {
   ErrorKind kind = ErrorKind::kEnvironment;

@@ -18,6 +18,13 @@ struct Resources {
   double compile_s = 0;                   ///< wall time of this compilation
 };
 
+/// What a GPU did while it was timed.
+struct GpuState {
+  double sm_mhz = 0;         ///< clock of the multiprocessors
+  double power_w = 0;        ///< of the whole board, averaged by the driver
+  double temperature_c = 0;  ///< of the chip
+};
+
 struct Timing {
   /// Lower quartile of `samples_us` (measure/stats.h says why), corrected by the reference kernel where one was timed
   /// beside it: times `session's reference time / reference_us`.

@@ -22,6 +22,8 @@ struct BaselineGemm {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   bool transpose_a = false, transpose_b = false;  ///< stored column-major
   bool c_column_major = false;
+  DType accum = DType::kF32;
+  bool tf32 = false;  ///< f32 operands may be rounded to TF32
 };
 
 struct Problem {

@@ -61,7 +61,8 @@ void write_problem(const std::string& path, const Problem& problem) {
   json header;
   if (problem.gemm) {
     const BaselineGemm& g = *problem.gemm;
-    header["gemm"] = {g.m, g.n, g.k, g.batch, g.transpose_a, g.transpose_b, g.c_column_major};
+    header["gemm"] = {
+        g.m, g.n, g.k, g.batch, g.transpose_a, g.transpose_b, g.c_column_major, name_of(g.accum), g.tf32};
   }
   for (const ProblemTensor& tensor : problem.tensors) {
     header["tensors"].push_back({name_of(tensor.type), tensor.elements, tensor.output, tensor.values.size()});
@@ -92,7 +93,8 @@ Problem read_problem(const std::string& path) {
   Problem problem;
   if (header.contains("gemm")) {
     const json& g = header["gemm"];
-    problem.gemm = BaselineGemm{g[0], g[1], g[2], g[3], g[4], g[5], g[6]};
+    problem.gemm = BaselineGemm{
+        g[0], g[1], g[2], g[3], g[4], g[5], g[6], parse_dtype(g[7].get<std::string>()).value(), g[8]};
   }
   for (const json& entry : header["tensors"]) {
     ProblemTensor tensor;

@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -42,7 +43,9 @@ struct Fault {
 /// The checked run's findings; its result was right.
 struct Checked {
   double max_error = 0;  ///< largest |got - expected|
+  std::string note = {};  ///< a vendor library: what it ran, for a reader ("cuBLASLt 13.1.0, heuristic 0"); else ""
 };
+
 
 /// How long to sample. One sample is the mean of as many calls as fill `sample_us` (one when the cache is
 /// cold). The defaults follow the noise study on two virtual cores: with 10 samples and 15 ms, the lower
@@ -62,6 +65,7 @@ struct Samples {
   std::vector<double> us;  ///< per call, in order
   bool hopeless = false;   ///< the warm-up call was slower than SampleRequest::hopeless_us
   double cpu_share = 1;    ///< CPU time / (wall time x threads) while sampling; 1 where it cannot be told
+  std::optional<GpuState> gpu = std::nullopt;  ///< nullopt on the CPU and where NVML does not tell
 };
 
 /// A runner is a plain class with these members, called from one thread in this order: prepare once, then for

@@ -55,7 +55,7 @@ class Server {
       if (!fault->worker_lost) runner_.unload(request.slot);
       return std::move(*fault);
     }
-    return Done{};
+    return Done{std::move(std::get<Checked>(checked).note)};
   }
 
   Reply answer(const TimeRequest& request) {

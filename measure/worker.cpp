@@ -92,11 +92,10 @@ Outcome Worker::trial(const TrialRequest& request, double timeout_s) {
   return std::move(expected<Timing>(std::get<Reply>(answer)));
 }
 
-std::optional<Failure> Worker::load(const LoadRequest& request, double timeout_s) {
+std::variant<std::string, Failure> Worker::load(const LoadRequest& request, double timeout_s) {
   std::variant<Reply, Failure> answer = ask(request, timeout_s);
   if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
-  expected<Done>(std::get<Reply>(answer));
-  return std::nullopt;
+  return std::move(expected<Done>(std::get<Reply>(answer)).note);
 }
 
 std::variant<Samples, Failure> Worker::time(const TimeRequest& request, double timeout_s) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <variant>
 
 #include "measure/worker_process.h"
@@ -19,7 +20,8 @@ class Worker {
   void prepare(const PrepareRequest& request);
   /// Timing (uncorrected fields as the worker measured them) or Failure.
   Outcome trial(const TrialRequest& request, double timeout_s);
-  std::optional<Failure> load(const LoadRequest& request, double timeout_s);
+  /// The note of what was loaded (Checked::note), or why it was not.
+  std::variant<std::string, Failure> load(const LoadRequest& request, double timeout_s);
   std::variant<Samples, Failure> time(const TimeRequest& request, double timeout_s);
 
   /// Between these two the process stands still and uses no CPU. A request continues it by itself.

@@ -76,15 +76,16 @@ Judgement judge(const std::vector<ContestEntry>& entries, std::size_t sources) {
     if (entries[i].round_us.empty()) continue;
     if (!result.baseline || entries[i].time_us < entries[*result.baseline].time_us) result.baseline = i;
   }
-  if (result.baseline) {
-    const std::vector<double>& ours = entries[result.winner].round_us;
-    const std::vector<double>& theirs = entries[*result.baseline].round_us;
-    std::vector<double> ratios;
-    for (std::size_t r = 0; r < std::min(ours.size(), theirs.size()); ++r)
-      if (ours[r] > 0) ratios.push_back(theirs[r] / ours[r]);
-    result.speedup_vs_baseline = median(std::move(ratios));
-  }
+  if (result.baseline)
+    result.speedup_vs_baseline = speedup_over(entries[result.winner], entries[*result.baseline]);
   return result;
+}
+
+double speedup_over(const ContestEntry& entry, const ContestEntry& other) {
+  std::vector<double> ratios;
+  for (std::size_t r = 0; r < std::min(entry.round_us.size(), other.round_us.size()); ++r)
+    if (entry.round_us[r] > 0) ratios.push_back(other.round_us[r] / entry.round_us[r]);
+  return median(std::move(ratios));
 }
 
 bool beats(const Timing& candidate, const Timing& default_timing) {

@@ -28,6 +28,10 @@ struct Judgement {
 /// than chance explains (sign test, 5 %). CHECKs that entry 0 was timed.
 Judgement judge(const std::vector<ContestEntry>& entries, std::size_t sources);
 
+/// Median over the rounds of `other`'s time / `entry`'s: how much faster `entry` is. 0 when one was not
+/// timed.
+double speedup_over(const ContestEntry& entry, const ContestEntry& other);
+
 /// The same decision from single trials, when there was no time for a contest: the spread is that of both
 /// timings.
 bool beats(const Timing& candidate, const Timing& default_timing);

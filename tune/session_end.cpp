@@ -61,6 +61,7 @@ void Session::conclude_from_contest(const std::vector<Config>& configs,
   const Judgement verdict = judge(entries, configs.size());
   summary_.contested = true;
   summary_.best = timed(configs[verdict.winner], entries[verdict.winner].time_us);
+  summary_.gpu = entries[verdict.winner].gpu;
   if (default_) {
     summary_.default_config = timed(*default_, entries[0].time_us);
     summary_.speedup_vs_default = verdict.speedup_vs_default;
@@ -69,6 +70,8 @@ void Session::conclude_from_contest(const std::vector<Config>& configs,
   for (std::size_t i = configs.size(); i < entries.size(); ++i)
     summary_.baselines.push_back({.name = entries[i].name,
                                   .time_us = entries[i].round_us.empty() ? 0 : entries[i].time_us,
+                                  .speedup = speedup_over(entries[verdict.winner], entries[i]),
+                                  .gpu = entries[i].gpu,
                                   .note = entries[i].note,
                                   .missing = entries[i].missing});
   if (verdict.baseline) summary_.baseline = *verdict.baseline - configs.size();

@@ -20,6 +20,11 @@ json json_of(const std::optional<TimedConfig>& timed) {
           {"record", timed->record_id},       {"picked_by", timed->picked_by}};
 }
 
+json json_of(const std::optional<GpuState>& state) {
+  if (!state) return nullptr;
+  return {{"sm_mhz", state->sm_mhz}, {"power_w", state->power_w}, {"temperature_c", state->temperature_c}};
+}
+
 }  // namespace
 
 double gflops_of(const Workload& workload, double time_us) {
@@ -48,6 +53,8 @@ json to_json(const Summary& s) {
   for (const BaselineTime& b : s.baselines)
     baselines.push_back({{"name", b.name},
                          {"time_us", number_or_null(b.time_us)},
+                         {"speedup", number_or_null(b.speedup)},
+                         {"gpu", json_of(b.gpu)},
                          {"note", b.note.empty() ? json(nullptr) : json(b.note)},
                          {"missing", b.missing.empty() ? json(nullptr) : json(b.missing)}});
   json baseline = nullptr;
@@ -62,6 +69,7 @@ json to_json(const Summary& s) {
           {"seed", s.seed},
           {"default", json_of(s.default_config)},
           {"best", json_of(s.best)},
+          {"gpu", json_of(s.gpu)},
           {"contested", s.contested},
           {"baseline", baseline},
           {"baselines", baselines},

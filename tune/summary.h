@@ -27,7 +27,9 @@ struct TimedConfig {
 struct BaselineTime {
   std::string name;
   double time_us = 0;  ///< 0: not timed, `missing` says why
-  std::string note;    ///< how it was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
+  double speedup = 0;  ///< how much faster the best kernel is: median of per-round ratios; 0: not timed
+  std::optional<GpuState> gpu = std::nullopt;  ///< while it was timed
+  std::string note;                            ///< how it was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string missing;
 };
 
@@ -50,6 +52,7 @@ struct Summary {
 
   std::optional<TimedConfig> default_config;  ///< nullopt: no default ran
   std::optional<TimedConfig> best;            ///< nullopt: nothing ran
+  std::optional<GpuState> gpu;                ///< while the best one was timed in the finals
   bool contested = false;         ///< times come from the interleaved finals (else from single trials)
   double speedup_vs_default = 0;  ///< median of per-round ratios; 1 when the default won; 0: no default ran
   double speedup_spread = 0;      ///< p75 - p25 of those ratios

@@ -29,7 +29,8 @@ Problem problem_for(const Workload& workload, std::uint64_t seed) {
                               .batch = gemm.batch,
                               .transpose_a = gemm.a.layout == Layout::kColumn,
                               .transpose_b = gemm.b.layout == Layout::kColumn,
-                              .c_column_major = gemm.c.layout == Layout::kColumn};
+                              .c_column_major = gemm.c.layout == Layout::kColumn,
+                              .accum = gemm.accum};
   std::vector<std::vector<float>> inputs = make_inputs(workload, seed);
   Reference reference = make_reference(workload, inputs);
   const std::vector<TensorSpec> tensors = tensors_of(workload);

@@ -42,6 +42,8 @@ class CudaRunnerOnAFakeDriver : public testing::Test {
   }
   void TearDown() override { dlclose(library_); }
 
+  /// Without NVML.
+  static CudaLibraries libraries() { return {kFakeDriver, ""}; }
   template <typename Signature>
   Signature* function(const char* name) {
     return reinterpret_cast<Signature*>(dlsym(library_, name));
@@ -72,7 +74,7 @@ class CudaRunnerOnAFakeDriver : public testing::Test {
 };
 
 TEST_F(CudaRunnerOnAFakeDriver, AcceptsARightResult) {
-  CudaRunner runner(kFakeDriver);
+  CudaRunner runner(libraries());
   runner.prepare(problem_, {});
   const auto loaded = runner.load(0, candidate("doubles"));
   ASSERT_TRUE(std::holds_alternative<Resources>(loaded));
@@ -85,7 +87,7 @@ TEST_F(CudaRunnerOnAFakeDriver, AcceptsARightResult) {
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, PoisonsTheOutputBeforeEveryCheckedRun) {
-  CudaRunner runner(kFakeDriver);
+  CudaRunner runner(libraries());
   runner.prepare(problem_, {});
   ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
   ASSERT_TRUE(std::holds_alternative<Checked>(runner.check(0)));
@@ -97,13 +99,13 @@ TEST_F(CudaRunnerOnAFakeDriver, PoisonsTheOutputBeforeEveryCheckedRun) {
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, FindsAWrongResult) {
-  CudaRunner runner(kFakeDriver);
+  CudaRunner runner(libraries());
   runner.prepare(problem_, {});
   EXPECT_EQ(check_fault(runner, "wrong").failure.kind, FailureKind::kWrongResult);
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, FindsWritesOutsideATensorAndBlamesNobodyElseForThem) {
-  CudaRunner runner(kFakeDriver);
+  CudaRunner runner(libraries());
   runner.prepare(problem_, {});
   EXPECT_THAT(check_fault(runner, "behind").failure.text, HasSubstr("12 bytes behind its end"));
   ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
@@ -113,7 +115,7 @@ TEST_F(CudaRunnerOnAFakeDriver, FindsWritesOutsideATensorAndBlamesNobodyElseForT
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, LosesTheWorkerOnAStickyError) {
-  CudaRunner runner(kFakeDriver);
+  CudaRunner runner(libraries());
   runner.prepare(problem_, {});
   const Fault fault = check_fault(runner, "illegal");
   EXPECT_TRUE(fault.worker_lost);
@@ -124,7 +126,7 @@ TEST_F(CudaRunnerOnAFakeDriver, LosesTheWorkerOnAStickyError) {
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, CallsALaunchTimeoutATimeout) {
-  CudaRunner runner(kFakeDriver);
+  CudaRunner runner(libraries());
   runner.prepare(problem_, {});
   const Fault fault = check_fault(runner, "forever");
   EXPECT_TRUE(fault.worker_lost);
@@ -132,7 +134,7 @@ TEST_F(CudaRunnerOnAFakeDriver, CallsALaunchTimeoutATimeout) {
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, GoesOnAfterARefusedLaunch) {
-  CudaRunner runner(kFakeDriver);
+  CudaRunner runner(libraries());
   runner.prepare(problem_, {});
   const Fault fault = check_fault(runner, "refused");
   EXPECT_FALSE(fault.worker_lost);
@@ -145,7 +147,7 @@ TEST_F(CudaRunnerOnAFakeDriver, GoesOnAfterARefusedLaunch) {
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, ReportsWhatCannotBeLoaded) {
-  CudaRunner runner(kFakeDriver);
+  CudaRunner runner(libraries());
   runner.prepare(problem_, {});
   EXPECT_TRUE(std::holds_alternative<Fault>(runner.load(0, candidate("absent"))));
   Candidate big = candidate("doubles");
@@ -161,7 +163,7 @@ TEST_F(CudaRunnerOnAFakeDriver, ReportsWhatCannotBeLoaded) {
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, AsksForSharedMemoryOnlyAbove48KiB) {
-  CudaRunner runner(kFakeDriver);
+  CudaRunner runner(libraries());
   runner.prepare(problem_, {});
   ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles", 40 * 1024))));
   EXPECT_THAT(calls(), Not(HasSubstr("cuFuncSetAttribute")));
@@ -171,7 +173,7 @@ TEST_F(CudaRunnerOnAFakeDriver, AsksForSharedMemoryOnlyAbove48KiB) {
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, FlushesTheCacheBeforeTheFirstEventOfASample) {
-  CudaRunner runner(kFakeDriver);
+  CudaRunner runner(libraries());
   runner.prepare(problem_, {});
   ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
   SampleRequest request;
@@ -184,7 +186,7 @@ TEST_F(CudaRunnerOnAFakeDriver, FlushesTheCacheBeforeTheFirstEventOfASample) {
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, GivesTimePerLaunchAndAsManySamplesAsAsked) {
-  CudaRunner runner(kFakeDriver);
+  CudaRunner runner(libraries());
   runner.prepare(problem_, {});
   ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
   SampleRequest request;  // a fake launch takes 15.625 us, so a sample of 1000 us has 64 of them
@@ -204,7 +206,7 @@ TEST_F(CudaRunnerOnAFakeDriver, GivesTimePerLaunchAndAsManySamplesAsAsked) {
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, StopsEarlyOnAHopelessCandidate) {
-  CudaRunner runner(kFakeDriver);
+  CudaRunner runner(libraries());
   runner.prepare(problem_, {});
   ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
   SampleRequest request;
@@ -216,7 +218,7 @@ TEST_F(CudaRunnerOnAFakeDriver, StopsEarlyOnAHopelessCandidate) {
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, TimesOneLaunchPerSampleWhenCold) {
-  CudaRunner runner(kFakeDriver);
+  CudaRunner runner(libraries());
   RunSettings settings;
   settings.cold = true;
   runner.prepare(problem_, settings);
@@ -229,7 +231,7 @@ TEST_F(CudaRunnerOnAFakeDriver, TimesOneLaunchPerSampleWhenCold) {
 TEST_F(CudaRunnerOnAFakeDriver, MakesDoWithFewerSetsWhenMemoryIsShort) {
   function<void(std::size_t)>("fake_cuda_reset")((2u << 20) +
                                                  100 * 1024);  // the flush buffer and a little more
-  CudaRunner runner(kFakeDriver);
+  CudaRunner runner(libraries());
   runner.prepare(problem_, {});
   ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
   EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(0)));
@@ -238,7 +240,7 @@ TEST_F(CudaRunnerOnAFakeDriver, MakesDoWithFewerSetsWhenMemoryIsShort) {
 
 TEST_F(CudaRunnerOnAFakeDriver, SaysThatAProblemDoesNotFit) {
   function<void(std::size_t)>("fake_cuda_reset")((2u << 20) + 1024);
-  CudaRunner runner(kFakeDriver);
+  CudaRunner runner(libraries());
   try {
     runner.prepare(problem_, {});
     FAIL() << "it fitted";
@@ -250,7 +252,7 @@ TEST_F(CudaRunnerOnAFakeDriver, SaysThatAProblemDoesNotFit) {
 
 TEST_F(CudaRunnerOnAFakeDriver, FreesWhatItAllocated) {
   {
-    CudaRunner runner(kFakeDriver);
+    CudaRunner runner(libraries());
     runner.prepare(problem_, {});
     runner.prepare(problem_, {});
     ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
@@ -279,7 +281,7 @@ TEST_F(CudaRunnerOnAFakeDriver, FillsTheDevicesLimits) {
 }
 
 TEST(CudaRunner, SaysThatTheDriverIsMissing) {
-  CudaRunner runner("libno_such_driver.so.1");
+  CudaRunner runner(CudaLibraries{"libno_such_driver.so.1", ""});
   try {
     runner.prepare({}, {});
     FAIL() << "prepared without a driver";

@@ -1,10 +1,14 @@
 // A stand-in for libcuda.so.1, built as a shared object for tests: device memory is host memory, a "cubin" is
 // a text file whose kernels are known here by name, and every call is written down in order. Only what
-// measure/cuda_driver.cpp calls exists.
+// measure/cuda_driver.cpp and measure/nvml.cpp call exists.
+#include "fake_cuda.h"
+
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -22,12 +26,18 @@ struct Launch {
   std::vector<float*> arguments;
 };
 
+struct Work {
+  std::function<void()> run;
+  double us = 0;
+};
+
 struct State {
   std::string calls;
   int sticky = 0;
   bool capturing = false;
-  std::vector<Launch> captured;
-  std::vector<std::vector<Launch>> graphs;
+  bool busy = false;  ///< a graph was launched and not waited for
+  std::vector<Work> captured;
+  std::vector<std::vector<Work>> graphs;
   double clock_ms = 0;
   std::size_t memory_left = std::size_t{1} << 30;
   std::map<unsigned long long, std::size_t> allocations;
@@ -46,12 +56,30 @@ int note(const char* call) {
   return state().sticky;
 }
 
+void perform(const Work& work) {
+  state().clock_ms += work.us / 1000;
+  work.run();
+}
+
+/// Row-major.
+void gemm(const std::vector<float*>& arguments, int m, int n, int k) {
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int p = 0; p < k; ++p) sum += arguments[0][i * k + p] * arguments[1][p * n + j];
+      arguments[2][i * n + j] = sum;
+    }
+  }
+}
+
 void run(const Launch& launch) {
   State& s = state();
-  s.clock_ms += 1.0 / 64;  // exact in the float that the events give
   if (launch.kernel == "illegal") s.sticky = kIllegalAddress;
   if (launch.kernel == "forever") s.sticky = kLaunchTimeout;
   if (s.sticky != 0) return;
+  int m = 0, n = 0, k = 0;
+  if (std::sscanf(launch.kernel.c_str(), "gemm_%d_%d_%d", &m, &n, &k) == 3)
+    return gemm(launch.arguments, m, n, k);
   const float* a = launch.arguments[0];
   float* c = launch.arguments[1];
   for (unsigned i = 0; i < launch.elements; ++i) {
@@ -63,6 +91,21 @@ void run(const Launch& launch) {
 }
 
 }  // namespace
+
+void fake_cuda_submit(std::function<void()> work, double us) {
+  Work one{std::move(work), us};
+  if (state().capturing) {
+    state().captured.push_back(std::move(one));
+  } else {
+    perform(one);
+  }
+}
+bool fake_cuda_capturing() {
+  return state().capturing;
+}
+void fake_cuda_note(const char* call) {
+  note(call);
+}
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -206,12 +249,9 @@ EXPORT int cuLaunchKernel(void* function, unsigned grid_x, unsigned, unsigned, u
                           unsigned, unsigned, void*, void** arguments, void**) {
   Launch launch{state().functions[reinterpret_cast<std::size_t>(function) - 1], grid_x * block_x, {}};
   if (launch.kernel == "refused") return kOutOfResources;
-  for (int i = 0; i < 2; ++i) launch.arguments.push_back(*static_cast<float**>(arguments[i]));
-  if (state().capturing) {
-    state().captured.push_back(launch);
-  } else {
-    run(launch);
-  }
+  const int count = launch.kernel.starts_with("gemm_") ? 3 : 2;
+  for (int i = 0; i < count; ++i) launch.arguments.push_back(*static_cast<float**>(arguments[i]));
+  fake_cuda_submit([launch] { run(launch); }, 1000.0 / 64);  // exact in the float that the events give
   note("cuLaunchKernel");
   return 0;  // launches are asynchronous: what goes wrong shows at the next synchronisation
 }
@@ -222,6 +262,7 @@ EXPORT int cuStreamDestroy_v2(void*) {
   return note("cuStreamDestroy");
 }
 EXPORT int cuStreamSynchronize(void*) {
+  state().busy = false;
   return note("cuStreamSynchronize");
 }
 EXPORT int cuStreamBeginCapture_v2(void*, int) {
@@ -261,7 +302,31 @@ EXPORT int cuGraphExecDestroy(void*) {
   return note("cuGraphExecDestroy");
 }
 EXPORT int cuGraphLaunch(void* executable, void*) {
-  for (const Launch& launch : state().graphs[reinterpret_cast<std::size_t>(executable) - 1]) run(launch);
+  for (const Work& work : state().graphs[reinterpret_cast<std::size_t>(executable) - 1]) perform(work);
+  state().busy = true;
   note("cuGraphLaunch");
   return 0;
+}
+
+// NVML, of which this library is a stand-in as well.
+EXPORT int nvmlInit_v2() {
+  return 0;
+}
+EXPORT int nvmlShutdown() {
+  return 0;
+}
+EXPORT int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
+  *device = &state();
+  return std::strcmp(uuid, "GPU-00112233-4455-6677-8899-aabbccddeeff") == 0 ? 0 : 6;
+}
+EXPORT int nvmlDeviceGetClockInfo(void*, int clock, unsigned* megahertz) {
+  *megahertz = state().busy ? 1755 : 345;
+  return clock == 1 ? 0 : 2;
+}
+EXPORT int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
+  return *milliwatts = 690500, 0;
+}
+EXPORT int nvmlDeviceGetTemperature(void*, int sensor, unsigned* celsius) {
+  *celsius = 64;
+  return sensor == 0 ? 0 : 2;
 }

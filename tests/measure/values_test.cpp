@@ -189,6 +189,15 @@ TEST(Messages, SurviveTheJourney) {
   EXPECT_EQ(std::get<Timing>(*reply).samples_us, timing.samples_us);
   EXPECT_EQ(std::get<Timing>(*reply).resources.registers, 12);
   EXPECT_EQ(std::get<Timing>(*reply).resources.spill_bytes, std::nullopt);
+
+  Samples samples;
+  samples.us = {0.3};
+  EXPECT_FALSE(std::get<Samples>(parse_reply(to_text(Reply(samples))).value()).gpu.has_value());
+  samples.gpu = GpuState{1755, 690.5, 64};
+  const Samples sampled = std::get<Samples>(parse_reply(to_text(Reply(samples))).value());
+  EXPECT_EQ(sampled.us, samples.us);
+  EXPECT_EQ(sampled.gpu->power_w, 690.5);
+  EXPECT_EQ(std::get<Done>(parse_reply(to_text(Reply(Done{"a note"}))).value()).note, "a note");
 }
 
 TEST(Messages, GarbageIsNoMessage) {

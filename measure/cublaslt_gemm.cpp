@@ -1,0 +1,114 @@
+// Types and orders. Numbers of enumerators: library_types.h (cudaDataType) and cublas_api.h
+// (cublasComputeType_t) of CUDA 13.0; they are the same in 12.
+#include "measure/cublaslt_gemm.h"
+
+#include <optional>
+
+#include "base/error.h"
+
+namespace lehr {
+namespace {
+
+constexpr int kCompute16F = 64;          // CUBLAS_COMPUTE_16F
+constexpr int kCompute32F = 68;          // CUBLAS_COMPUTE_32F: no TF32
+constexpr int kCompute64F = 70;          // CUBLAS_COMPUTE_64F
+constexpr int kCompute32I = 72;          // CUBLAS_COMPUTE_32I
+constexpr int kCompute32FFastTf32 = 77;  // CUBLAS_COMPUTE_32F_FAST_TF32
+
+constexpr int kR8I = 3;  // CUDA_R_8I
+
+/// cudaDataType; nullopt where the library takes no such operand.
+std::optional<int> data_type(DType type) {
+  switch (type) {
+    case DType::kF64:
+      return 1;  // CUDA_R_64F
+    case DType::kF32:
+      return 0;  // CUDA_R_32F
+    case DType::kF16:
+      return 2;  // CUDA_R_16F
+    case DType::kBF16:
+      return 14;  // CUDA_R_16BF
+    case DType::kS32:
+      return 10;  // CUDA_R_32I
+    case DType::kS8:
+      return kR8I;
+    case DType::kU8:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+int compute_type(const BaselineGemm& gemm, DType operand) {
+  switch (gemm.accum) {
+    case DType::kF32:
+      return gemm.tf32 && operand == DType::kF32 ? kCompute32FFastTf32 : kCompute32F;
+    case DType::kF64:
+      return kCompute64F;
+    case DType::kS32:
+      return kCompute32I;
+    case DType::kF16:
+      return kCompute16F;
+    default:
+      throw_user("cublaslt has no call that accumulates in {}", name_of(gemm.accum));
+  }
+}
+
+/// A `rows` x `columns` operand, stored by rows or by columns, declared in the order of the whole call.
+LtMatrix declared(DType type, std::int64_t rows, std::int64_t columns, bool stored_by_rows, bool row_order,
+                  bool& transposed) {
+  transposed = stored_by_rows != row_order;
+  LtMatrix matrix;
+  matrix.type = data_type(type).value();
+  matrix.rows = transposed ? columns : rows;
+  matrix.columns = transposed ? rows : columns;
+  matrix.leading = row_order ? matrix.columns : matrix.rows;
+  matrix.stride = rows * columns;
+  return matrix;
+}
+
+}  // namespace
+
+LtGemm lt_gemm(const Problem& problem, bool row_order) {
+  const std::vector<ProblemTensor>& tensors = problem.tensors;
+  const bool plain =
+      problem.gemm && tensors.size() == 3 && !tensors[0].output && !tensors[1].output && tensors[2].output;
+  if (!plain) throw_user("cublaslt has no call that computes this problem");
+  for (const ProblemTensor& tensor : tensors) {
+    if (!data_type(tensor.type)) throw_user("cublaslt has no call for {} operands", name_of(tensor.type));
+  }
+  const BaselineGemm& g = *problem.gemm;
+  const bool fits = tensors[0].elements == g.batch * g.m * g.k &&
+                    tensors[1].elements == g.batch * g.k * g.n && tensors[2].elements == g.batch * g.m * g.n;
+  CHECK(fits, "tensors do not fit a GEMM of batch {} m {} n {} k {}", g.batch, g.m, g.n, g.k);
+
+  LtGemm call;
+  call.row_order = row_order;
+  call.swapped = g.c_column_major == row_order;
+  call.batch = g.batch;
+  call.compute = compute_type(g, tensors[0].type);
+  call.scale = data_type(g.accum).value();
+  bool transposed_d = false;  // never: the order of the operands was chosen so
+  if (call.swapped) {
+    // Of B^T (n x k) and A^T (k x m), whose rows are the columns of B and A.
+    call.first = declared(tensors[1].type, g.n, g.k, g.transpose_b, row_order, call.transpose_first);
+    call.second = declared(tensors[0].type, g.k, g.m, g.transpose_a, row_order, call.transpose_second);
+    call.d = declared(tensors[2].type, g.n, g.m, g.c_column_major, row_order, transposed_d);
+  } else {
+    call.first = declared(tensors[0].type, g.m, g.k, !g.transpose_a, row_order, call.transpose_first);
+    call.second = declared(tensors[1].type, g.k, g.n, !g.transpose_b, row_order, call.transpose_second);
+    call.d = declared(tensors[2].type, g.m, g.n, !g.c_column_major, row_order, transposed_d);
+  }
+  CHECK(!transposed_d);
+  return call;
+}
+
+const char* lt_rule(const LtGemm& gemm) {
+  // cuBLAS 13.0 manual, cublasLtMatmul(), "To use IMMA kernels".
+  if (gemm.first.type == kR8I)
+    return "it multiplies s8 only with row-major A and column-major B, and with k and the contiguous extent "
+           "of "
+           "C multiples of 4";
+  return "";
+}
+
+}  // namespace lehr

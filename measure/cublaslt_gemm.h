@@ -1,0 +1,42 @@
+// A GEMM problem in cuBLASLt's terms: pure translation, no library.
+#pragma once
+
+#include <cstdint>
+
+#include "measure/problem.h"
+
+namespace lehr {
+
+/// A matrix as it lies in memory, before op: `leading` is the distance in elements from one column to the
+/// next, or from one row to the next where LtGemm::row_order is set.
+struct LtMatrix {
+  int type = 0;  ///< cudaDataType
+  std::int64_t rows = 0, columns = 0, leading = 0;
+  std::int64_t stride = 0;  ///< elements from one matrix of the batch to the next
+  friend bool operator==(const LtMatrix&, const LtMatrix&) = default;
+};
+
+/// D = op(first) op(second), `batch` times; op transposes where the flag is set.
+struct LtGemm {
+  LtMatrix first, second, d;
+  bool transpose_first = false, transpose_second = false;
+  bool swapped = false;    ///< `first` is the problem's B, `second` its A, and D is C^T
+  bool row_order = false;  ///< CUBLASLT_ORDER_ROW for all three, else CUBLASLT_ORDER_COL
+  std::int64_t batch = 1;
+  int compute = 0;                 ///< cublasComputeType_t
+  int scale = 0;                   ///< cudaDataType of alpha and beta
+  bool fast_accumulation = false;  ///< fp8: partial sums stay in the tensor core, as in our own kernels
+  friend bool operator==(const LtGemm&, const LtGemm&) = default;
+};
+
+/// The library knows one storage order per matrix and a transposition of each operand, so either order of the
+/// operands expresses any GEMM: row-major C is column-major C^T = B^T A^T, without a copy. `row_order`
+/// chooses how D is declared, and with it which operand comes first. Throws Error(kUser) for a problem that
+/// is no GEMM of three tensors, or whose types the library has no call for, naming them.
+LtGemm lt_gemm(const Problem& problem, bool row_order);
+
+/// What the library's manual asks of such operands beyond their types, as a clause for "no kernel for this":
+/// "cuBLASLt multiplies s8 only with ..."; "" when nothing is known.
+const char* lt_rule(const LtGemm& gemm);
+
+}  // namespace lehr

@@ -1,0 +1,48 @@
+// A problem's tensors in device memory: in several sets, so that each launch of a sample finds its inputs in
+// DRAM, and between guards, so that writes outside them are found.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "measure/cuda_driver.h"
+#include "measure/problem.h"
+
+namespace lehr {
+
+/// Set 0 is the one that is checked.
+class CudaTensors {
+ public:
+  /// Every tensor of every set begins at a multiple of this many bytes.
+  static constexpr std::int64_t kAlignment = 256;
+
+  /// Allocates and fills: inputs with their values, the output with poison. As many sets as exceed
+  /// `rotated_bytes` together, fewer when memory is short, one at least. What an earlier call placed is
+  /// freed. `driver` must outlive this object.
+  CudaStatus place(const CudaDriver& driver, const Problem& problem, std::int64_t rotated_bytes);
+
+  std::int64_t sets() const { return sets_; }
+  /// What one set needs, guards included.
+  std::int64_t set_bytes() const { return set_bytes_; }
+  std::size_t count() const { return offsets_.size(); }
+  CudaAddress address(std::size_t tensor, std::int64_t set) const;
+
+  CudaStatus poison_output() const;
+  CudaStatus read_output(std::vector<unsigned char>& bytes) const;
+  /// Reads the guards of set 0. `text` says which tensor's guard was overwritten, and stays empty if none
+  /// was.
+  CudaStatus find_damage(std::string& text) const;
+
+ private:
+  CudaStatus fill_sets(const Problem& problem) const;
+
+  CudaMemory arena_;
+  std::vector<std::int64_t> offsets_;  ///< of each tensor's first element within a set
+  std::vector<std::int64_t> bytes_;    ///< of each tensor
+  std::int64_t set_bytes_ = 0;
+  std::int64_t sets_ = 0;
+  std::size_t output_ = 0;
+};
+
+}  // namespace lehr

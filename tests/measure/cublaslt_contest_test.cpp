@@ -1,0 +1,94 @@
+// A whole contest on fakes, worker processes included: our kernel against both cuBLASLt entries.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "host_support.h"
+#include "measure/local_measurer.h"
+#include "measure/temp_dir.h"
+
+namespace lehr {
+namespace {
+
+using lehr::testing::gemm_problem;
+using ::testing::HasSubstr;
+
+/// Every source is a "cubin" of the fake driver, whose kernels are known by name.
+class FakeCompiler : public Compiler {
+ public:
+  std::vector<Compiled> compile(std::span<const Source> sources) override {
+    std::vector<Compiled> results;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const std::string path = fmt::format("{}/{}.cubin", directory_.path(), made_++);
+      std::ofstream(path) << "FAKE CUBIN";
+      results.push_back(Binary{path, "", {}});
+    }
+    return results;
+  }
+  std::string identity() const override { return "fake"; }
+
+ private:
+  TempDir directory_;
+  int made_ = 0;
+};
+
+Source gemm_source() {
+  Source source;
+  source.entry = "gemm_7_5_3";  // takes 15.625 us
+  source.launch.grid = {1, 1, 1};
+  source.launch.block = {32, 1, 1};
+  return source;
+}
+
+/// Workers find the fakes in a directory of their own, under the libraries' names.
+LocalOptions options_with(const TempDir& directory) {
+  namespace fs = std::filesystem;
+  fs::create_symlink(LEHR_FAKE_CUDA_DRIVER, directory.path() + "/libcuda.so.1");
+  fs::create_symlink(LEHR_FAKE_CUDA_DRIVER, directory.path() + "/libnvidia-ml.so.1");
+  fs::create_symlink(LEHR_FAKE_CUBLASLT, directory.path() + "/libcublasLt.so.13");
+  LocalOptions options = lehr::testing::local_options();
+  options.worker.environment = {"LD_LIBRARY_PATH=" + directory.path()};
+  options.runner = "cuda";
+  return options;
+}
+
+TEST(CublasLtContest, BothEntriesAreTimedInTurnWithOurKernel) {
+  const TempDir directory;
+  FakeCompiler compiler;
+  LocalMeasurer measurer(compiler, options_with(directory));
+  measurer.prepare(gemm_problem({7, 5, 3, 1, false, false, false}));
+  const std::vector<Source> sources = {gemm_source()};
+  const std::vector<std::string> baselines = {"cublaslt", "cublaslt-best"};
+  const std::vector<ContestEntry> entries = measurer.contest(sources, baselines, 0.2);
+  ASSERT_EQ(entries.size(), 3U);
+  for (const ContestEntry& entry : entries) {
+    ASSERT_EQ(entry.missing, "") << entry.name;
+    EXPECT_GE(entry.round_us.size(), 3U);
+    ASSERT_TRUE(entry.gpu.has_value());
+    EXPECT_EQ(entry.gpu->sm_mhz, 1755);
+  }
+  EXPECT_EQ(entries[0].note, "");
+  EXPECT_NEAR(entries[0].time_us, 15.625, 1e-3);
+  EXPECT_NEAR(entries[1].time_us, 10, 1e-3);
+  EXPECT_NEAR(entries[1].ratio, 1.5625, 1e-3);
+  EXPECT_THAT(entries[1].note, HasSubstr("cuBLASLt 13.1.0, heuristic 0"));
+  EXPECT_THAT(entries[2].note, HasSubstr("cuBLASLt 13.1.0, fastest of 2"));
+}
+
+TEST(CublasLtContest, GoesOnWithoutABaselineThatHasNoKernel) {
+  const TempDir directory;
+  FakeCompiler compiler;
+  LocalMeasurer measurer(compiler, options_with(directory));
+  Problem problem = gemm_problem({7, 5, 3, 1, false, false, false});
+  problem.gemm->accum = DType::kF16;  // the fake has no f32 kernel that accumulates so
+  measurer.prepare(problem);
+  const std::vector<ContestEntry> entries =
+      measurer.contest(std::vector<Source>{gemm_source()}, std::vector<std::string>{"cublaslt"}, 0.1);
+  EXPECT_EQ(entries[0].missing, "");
+  EXPECT_THAT(entries[1].missing, HasSubstr("cublaslt has no kernel for f32 x f32 -> f32"));
+}
+
+}  // namespace
+}  // namespace lehr

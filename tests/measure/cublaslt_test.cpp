@@ -1,0 +1,317 @@
+// The cuBLASLt baselines against fakes of library and driver: orders, layouts, types, the choice of an
+// algorithm, and what is said when something is missing.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <set>
+
+#include "base/error.h"
+#include "fake_cublaslt.h"
+#include "host_support.h"
+#include "measure/baseline_cublaslt.h"
+
+namespace lehr {
+namespace {
+
+using lehr::testing::gemm_problem;
+using lehr::testing::naive_gemm;
+using ::testing::HasSubstr;
+
+/// Inputs that every type holds exactly, and the tolerance of the fake's truncating stores.
+Problem typed_problem(const BaselineGemm& gemm, DType in, DType out) {
+  Problem problem = gemm_problem(gemm, 7);
+  const float unit = in == DType::kS8 ? 8.0F : 1.0F;
+  for (std::size_t i = 0; i < 2; ++i) {
+    problem.tensors[i].type = in;
+    for (float& value : problem.tensors[i].values) value = std::round(value * 8) / 8 * unit;
+  }
+  problem.tensors[2].type = out;
+  problem.expected = naive_gemm(gemm, problem.tensors[0].values, problem.tensors[1].values);
+  float largest = 0;
+  for (const float value : problem.expected) largest = std::max(largest, std::fabs(value));
+  const double unit_roundoff = out == DType::kF16 ? 0x1p-10 : out == DType::kBF16 ? 0x1p-7 : 0x1p-20;
+  problem.tolerance = unit_roundoff * largest;
+  return problem;
+}
+
+BaselineGemm gemm_of(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch, int layout) {
+  return {.m = m,
+          .n = n,
+          .k = k,
+          .batch = batch,
+          .transpose_a = (layout & 1) != 0,
+          .transpose_b = (layout & 2) != 0,
+          .c_column_major = (layout & 4) != 0};
+}
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+class CublasLtOnFakes : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    options_.cuda = {LEHR_FAKE_CUDA_DRIVER, LEHR_FAKE_CUDA_DRIVER};
+    options_.paths = {"libno_such_cublaslt.so.13", LEHR_FAKE_CUBLASLT};
+    driver_ = dlopen(LEHR_FAKE_CUDA_DRIVER, RTLD_NOW | RTLD_LOCAL);
+    library_ = dlopen(LEHR_FAKE_CUBLASLT, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_TRUE(driver_ != nullptr && library_ != nullptr) << dlerror();
+    function<void(std::size_t)>(driver_, "fake_cuda_reset")(std::size_t{1} << 30);
+    offer({FakeAlgorithm{}});
+  }
+
+  template <typename Signature>
+  static Signature* function(void* library, const char* name) {
+    return reinterpret_cast<Signature*>(dlsym(library, name));
+  }
+  void offer(const std::vector<FakeAlgorithm>& algorithms) {
+    function<void(const std::vector<FakeAlgorithm>*)>(library_, "fake_cublaslt_reset")(&algorithms);
+  }
+  const FakeLtCounts& counts() {
+    return *function<const FakeLtCounts*()>(library_, "fake_cublaslt_counts")();
+  }
+  /// The note of a right result, else the fault's text.
+  template <typename R>
+  std::string checked(R& runner) {
+    const auto result = runner.check(0);
+    if (const auto* fault = std::get_if<Fault>(&result)) return "FAULT " + fault->failure.text;
+    return std::get<Checked>(result).note;
+  }
+
+  CublasLtOptions options_;
+  void* driver_ = nullptr;
+  void* library_ = nullptr;
+};
+
+TEST_F(CublasLtOnFakes, AgreesWithANaiveProductInAllLayoutsAndTypes) {
+  struct Types {
+    DType in, out, accum;
+  };
+  // With row-major declarations faster, "best" takes the other order of the operands. Long calls: few of
+  // them.
+  for (const double row_order_us : {4000.0, 1000.0}) {
+    offer({FakeAlgorithm{.us = 2000, .row_order_us = row_order_us}});
+    for (const Types& types :
+         {Types{DType::kF32, DType::kF32, DType::kF32}, Types{DType::kF16, DType::kF16, DType::kF32},
+          Types{DType::kF16, DType::kF32, DType::kF32}, Types{DType::kF16, DType::kF16, DType::kF16},
+          Types{DType::kBF16, DType::kBF16, DType::kF32}, Types{DType::kBF16, DType::kF32, DType::kF32},
+          Types{DType::kF64, DType::kF64, DType::kF64}}) {
+      for (int layout = 0; layout < 8; ++layout) {
+        for (const auto& [m, n, k, batch] :
+             {std::tuple{7, 5, 3, 1}, {1, 33, 17, 1}, {13, 1, 9, 3}, {12, 20, 31, 2}}) {
+          SCOPED_TRACE(
+              fmt::format("m={} n={} k={} batch={} layout={} {}", m, n, k, batch, layout, name_of(types.in)));
+          BaselineGemm gemm = gemm_of(m, n, k, batch, layout);
+          gemm.accum = types.accum;
+          const Problem problem = typed_problem(gemm, types.in, types.out);
+          CublasLtRunner first(options_);
+          first.prepare(problem, {});
+          EXPECT_THAT(checked(first), ::testing::StartsWith("cuBLASLt 13.1.0, heuristic 0: algorithm 0"));
+          CublasLtBestRunner best(options_);
+          best.prepare(problem, {});
+          EXPECT_EQ(checked(best).find("with row-major matrices") != std::string::npos, row_order_us < 2000)
+              << checked(best);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CublasLtOnFakes, MultipliesIntegersWhereTheLibraryHasKernels) {
+  BaselineGemm gemm = gemm_of(7, 12, 8, 2, 2);  // row-major A, column-major B: k is contiguous in both
+  gemm.accum = DType::kS32;
+  CublasLtRunner runner(options_);
+  runner.prepare(typed_problem(gemm, DType::kS8, DType::kS32), {});
+  EXPECT_THAT(checked(runner), HasSubstr("heuristic 0"));
+  gemm.k = 9;
+  EXPECT_THAT(
+      error_of([&] { runner.prepare(typed_problem(gemm, DType::kS8, DType::kS32), {}); }),
+      ::testing::StartsWith("cublaslt has no kernel for s8 x s8 -> s32 in these layouts and sizes; it "
+                            "multiplies s8 only with row-major A and column-major B, and with k and "
+                            "the contiguous extent of C multiples of 4: CUBLAS_STATUS_NOT_SUPPORTED"));
+}
+
+TEST_F(CublasLtOnFakes, NamesTypesThatItHasNoCallFor) {
+  CublasLtRunner runner(options_);
+  BaselineGemm gemm = gemm_of(4, 4, 4, 1, 0);
+  gemm.accum = DType::kS32;
+  EXPECT_EQ(error_of([&] { runner.prepare(typed_problem(gemm, DType::kU8, DType::kS32), {}); }),
+            "cublaslt has no call for u8 operands");
+  Problem problem = typed_problem(gemm, DType::kS8, DType::kS32);
+  problem.gemm.reset();
+  EXPECT_EQ(error_of([&] { runner.prepare(problem, {}); }),
+            "cublaslt has no call that computes this problem");
+}
+
+TEST_F(CublasLtOnFakes, TakesTheHeuristicsFirstAnswerWithin32MiB) {
+  offer({{.us = 50, .workspace_bytes = 33 << 20}, {.us = 40, .workspace_bytes = 1 << 20}, {.us = 5}});
+  CublasLtRunner runner(options_);
+  runner.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {});
+  EXPECT_EQ(counts().asked, 1);
+  EXPECT_EQ(counts().workspace_bytes, 32 << 20);
+  EXPECT_EQ(counts().alignment, 256U);
+  EXPECT_THAT(checked(runner),
+              HasSubstr("heuristic 0: algorithm 1, tile 1, split-K 2, workspace 1048576 bytes"));
+}
+
+TEST_F(CublasLtOnFakes, BestIsTheFastestOfAllThatRunAndAreRight) {
+  offer({{.us = 50, .row_order_us = 90},
+         {.us = 40, .row_order_us = 90, .workspace_bytes = 200 << 20},
+         {.us = 5, .row_order_us = 5, .fails = true},
+         {.us = 10, .row_order_us = 12, .wrong = true},
+         {.us = 20, .row_order_us = 90, .workspace_bytes = 64 << 20},
+         {.us = 1, .row_order_us = 1, .workspace_bytes = 300 << 20}});
+  CublasLtBestRunner runner(options_);
+  runner.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {});
+  EXPECT_EQ(counts().asked, 100);
+  EXPECT_EQ(counts().workspace_bytes, 256 << 20);
+  const std::string note = checked(runner);
+  EXPECT_THAT(note, HasSubstr("fastest of 10 (of 10 offered; 2 faster ones were wrong), heuristic 4"));
+  EXPECT_THAT(note, HasSubstr("workspace 67108864 bytes"));
+  const auto timed = runner.time(0, {});
+  ASSERT_TRUE(std::holds_alternative<Samples>(timed));
+  EXPECT_NEAR(std::get<Samples>(timed).us[0], 20, 0.1);
+  EXPECT_EQ(counts().first_calls_in_capture, 0);
+}
+
+TEST_F(CublasLtOnFakes, AWrongResultIsReportedAsSuch) {
+  offer({{.us = 50, .wrong = true}, {.us = 40, .wrong = true}});
+  CublasLtRunner runner(options_);
+  runner.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {});
+  CublasLtBestRunner best(options_);
+  best.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {});
+  for (const auto& result : {runner.check(0), best.check(0)}) {
+    ASSERT_TRUE(std::holds_alternative<Fault>(result));
+    EXPECT_EQ(std::get<Fault>(result).failure.kind, FailureKind::kWrongResult);
+  }
+}
+
+TEST_F(CublasLtOnFakes, SaysThatNoAlgorithmRuns) {
+  offer({{.fails = true}});
+  CublasLtBestRunner best(options_);
+  EXPECT_EQ(error_of([&] { best.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {}); }),
+            "none of cublaslt's 2 algorithms for this problem runs");
+  CublasLtRunner runner(options_);
+  runner.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {});
+  EXPECT_THAT(checked(runner), HasSubstr("FAULT CUBLAS_STATUS_OTHER (a fake status) from cublasLtMatmul"));
+}
+
+TEST_F(CublasLtOnFakes, TriesWhatTimeAllows) {
+  offer({{.us = 50}, {.us = 40}, {.us = 30}});
+  options_.screening_s = 0;
+  CublasLtBestRunner best(options_);
+  best.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {});
+  EXPECT_THAT(checked(best), HasSubstr("fastest of 1 (of 6 offered)"));
+}
+
+TEST_F(CublasLtOnFakes, IsTimedAsOurKernelsAre) {
+  offer({{.us = 15.625}});  // exact in the float that the events give
+  CublasLtRunner runner(options_);
+  runner.prepare(gemm_problem(gemm_of(16, 16, 16, 1, 0)), {});
+  checked(runner);
+  const std::size_t before = counts().outputs.size();
+  const auto timed = runner.time(0, {});
+  ASSERT_TRUE(std::holds_alternative<Samples>(timed));
+  const Samples& samples = std::get<Samples>(timed);
+  EXPECT_EQ(samples.us[0], 15.625);
+  // Captured: once to warm up, then as many as fill a millisecond, each on the next set of tensors.
+  const std::vector<const void*> outputs(counts().outputs.begin() + static_cast<std::ptrdiff_t>(before),
+                                         counts().outputs.end());
+  EXPECT_EQ(outputs.size(), 1U + 64U);
+  EXPECT_EQ(std::set<const void*>(outputs.begin() + 1, outputs.end()).size(), 64U);
+  ASSERT_TRUE(samples.gpu.has_value());
+  EXPECT_EQ(samples.gpu->sm_mhz, 1755);  // not 345, that of an idle GPU
+  EXPECT_EQ(samples.gpu->power_w, 690.5);
+  EXPECT_EQ(samples.gpu->temperature_c, 64);
+}
+
+TEST_F(CublasLtOnFakes, DestroysWhatItMade) {
+  {
+    CublasLtBestRunner runner(options_);
+    runner.prepare(gemm_problem(gemm_of(7, 5, 3, 2, 3)), {});
+    runner.prepare(gemm_problem(gemm_of(8, 5, 3, 1, 0)), {});
+    EXPECT_GT(counts().objects, 0);
+  }
+  EXPECT_EQ(counts().objects, 0);
+  EXPECT_EQ(function<int()>(driver_, "fake_cuda_allocations")(), 0);
+}
+
+TEST_F(CublasLtOnFakes, TakesNoPermissionFromTheEnvironment) {
+  setenv("NVIDIA_TF32_OVERRIDE", "1", 1);
+  setenv("CUBLAS_EMULATE_SINGLE_PRECISION", "1", 1);
+  CublasLtRunner runner(options_);
+  runner.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {});
+  EXPECT_EQ(getenv("NVIDIA_TF32_OVERRIDE"), nullptr);
+  EXPECT_EQ(getenv("CUBLAS_EMULATE_SINGLE_PRECISION"), nullptr);
+}
+
+TEST_F(CublasLtOnFakes, SaysWhatIsMissing) {
+  const Problem problem = gemm_problem(gemm_of(7, 5, 3, 1, 0));
+  CublasLtOptions without = options_;
+  without.paths = {"libno_such_cublaslt.so.13"};
+  CublasLtRunner no_library(without);
+  EXPECT_THAT(error_of([&] { no_library.prepare(problem, {}); }),
+              HasSubstr("libcublasLt.so.13 (or .12) was not found: install"));
+  without.paths = {LEHR_FAKE_CUDA_DRIVER};
+  CublasLtRunner other_library(without);
+  EXPECT_THAT(error_of([&] { other_library.prepare(problem, {}); }), HasSubstr("has no function cublasLt"));
+  without = options_;
+  without.cuda.driver = "libno_such_driver.so.1";
+  CublasLtRunner no_driver(without);
+  EXPECT_THAT(error_of([&] { no_driver.prepare(problem, {}); }),
+              HasSubstr("libno_such_driver.so.1 was not found"));
+}
+
+TEST(LtGemm, RowMajorMatricesAreTheTransposedProblem) {
+  const LtGemm call = lt_gemm(gemm_problem(gemm_of(7, 5, 3, 1, 0)), false);
+  EXPECT_TRUE(call.swapped);
+  EXPECT_FALSE(call.transpose_first || call.transpose_second || call.row_order);
+  EXPECT_EQ(call.first, (LtMatrix{0, 5, 3, 5, 15}));   // B^T, columns of 5
+  EXPECT_EQ(call.second, (LtMatrix{0, 3, 7, 3, 21}));  // A^T, columns of 3
+  EXPECT_EQ(call.d, (LtMatrix{0, 5, 7, 5, 35}));
+}
+
+TEST(LtGemm, OperandsThatAreContiguousInKAreTheLibrarysTnFormat) {
+  for (const bool c_column_major : {false, true}) {
+    const LtGemm call = lt_gemm(gemm_problem(gemm_of(7, 5, 3, 1, c_column_major ? 6 : 2)), false);
+    EXPECT_EQ(call.swapped, !c_column_major);
+    EXPECT_TRUE(call.transpose_first);
+    EXPECT_FALSE(call.transpose_second);
+  }
+}
+
+TEST(LtGemm, RoundsToTf32OnlyWithPermission) {
+  Problem problem = gemm_problem(gemm_of(7, 5, 3, 1, 0));
+  EXPECT_EQ(lt_gemm(problem, false).compute, 68);  // CUBLAS_COMPUTE_32F
+  problem.gemm->tf32 = true;
+  EXPECT_EQ(lt_gemm(problem, false).compute, 77);  // CUBLAS_COMPUTE_32F_FAST_TF32
+}
+
+TEST(CublasLt, TheInstalledLibraryHasAllFunctions) {
+  std::string why_not;
+  const auto library = CublasLt::open(cublaslt_paths(), why_not);
+  if (!library) {
+    EXPECT_THAT(why_not, HasSubstr("was not found"));
+    GTEST_SKIP() << why_not;
+  }
+  EXPECT_THAT(library->version(), ::testing::MatchesRegex("1[23]\\.[0-9]+\\.[0-9]+"));
+  const LtStatus started = library->start();
+  if (!started.ok()) {
+    EXPECT_THAT(library->text_of(started),
+                ::testing::MatchesRegex("CUBLAS_STATUS_[A-Z_]+ \\(.+\\) from cublasLtCreate"));
+  }
+}
+
+}  // namespace
+}  // namespace lehr
