@@ -32,10 +32,9 @@ std::optional<int> data_type(DType type) {
       return 10;  // CUDA_R_32I
     case DType::kS8:
       return kR8I;
-    case DType::kU8:
+    default:
       return std::nullopt;
   }
-  return std::nullopt;
 }
 
 int compute_type(const BaselineGemm& gemm, DType operand) {

@@ -153,6 +153,8 @@ TEST(ProblemFile, ReadsBackWhatWasWritten) {
   Problem problem = gemm_problem({3, 4, 5, 2, true, false, true});
   problem.indices = {1, 7};
   problem.expected = {0.5F, -0.25F};
+  problem.gemm->accum = DType::kF64;
+  problem.gemm->tf32 = true;
   const std::string path = directory.path() + "/problem";
   write_problem(path, problem);
   const Problem back = read_problem(path);
@@ -161,6 +163,8 @@ TEST(ProblemFile, ReadsBackWhatWasWritten) {
   EXPECT_TRUE(back.gemm->transpose_a);
   EXPECT_FALSE(back.gemm->transpose_b);
   EXPECT_EQ(back.gemm->batch, 2);
+  EXPECT_EQ(back.gemm->accum, DType::kF64);
+  EXPECT_TRUE(back.gemm->tf32);
   ASSERT_EQ(back.tensors.size(), 3U);
   EXPECT_EQ(back.tensors[1].values, problem.tensors[1].values);
   EXPECT_EQ(back.tensors[2].elements, 24);
