@@ -200,7 +200,7 @@ TEST(Doctor, NamesEveryPartAndSucceedsWhateverIsMissing) {
     EXPECT_NE(finding["text"], "") << finding["what"];
   }
   EXPECT_THAT(parts, ::testing::ElementsAre("cpu", "host compiler", "openblas", "onednn", "cuda device",
-                                            "nvrtc", "temporary files", "database"));
+                                            "nvrtc", "cublaslt", "temporary files", "database"));
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
 }
 
