@@ -23,7 +23,8 @@ struct FeatureContext {
   FeatureContext& operator=(const FeatureContext&) = delete;
 
   TextFacts text;
-  KernelView view;                 ///< refers to text
+  KernelView view;  ///< refers to text
+  CachedAccesses cached;
   MemoryModel core;                ///< as a core's private caches see the kernel
   MemoryModel chip;                ///< as the shared cache sees it
   std::array<double, 3> capacity;  ///< bytes per CacheLevel

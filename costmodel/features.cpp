@@ -64,8 +64,9 @@ struct Table {
 FeatureContext::FeatureContext(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits)
     : text(walk_text(kernel, analysis.launch)),
       view(analysis, kernel, limits, text),
-      core(view, Sharing::kPrivate),
-      chip(view, Sharing::kShared),
+      cached(view),
+      core(view, cached, Sharing::kPrivate),
+      chip(view, cached, Sharing::kShared),
       capacity(capacities(view)) {
   traffic[0] = core.traffic(capacity[0]);
   traffic[1] = view.cuda ? traffic[0] : core.traffic(capacity[1]);

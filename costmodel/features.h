@@ -36,6 +36,7 @@ std::size_t feature_index(std::string_view name);
 class FeatureMatrix {
  public:
   explicit FeatureMatrix(std::size_t columns) : columns_(columns) {}
+  void reserve(std::size_t rows) { values_.reserve(rows * columns_); }
   void append(std::span<const float> row);
   std::size_t rows() const { return columns_ == 0 ? 0 : values_.size() / columns_; }
   std::size_t columns() const { return columns_; }

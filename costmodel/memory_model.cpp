@@ -47,7 +47,26 @@ struct Reach {
 
 }  // namespace
 
-MemoryModel::MemoryModel(const KernelView& view, Sharing sharing) : view_(view), sharing_(sharing) {
+CachedAccesses::CachedAccesses(const KernelView& view) {
+  const std::vector<ir::LoopInfo>& nest = view.analysis.loops;
+  entries.reserve(view.analysis.accesses.size());
+  loops.reserve(view.analysis.accesses.size() * 8);
+  growths.reserve(view.analysis.accesses.size() * 8);
+  std::vector<int> chain;
+  for (const ir::Access& access : view.analysis.accesses) {
+    if (!is_cached(view, view.buffer_of(access).scope)) continue;
+    view.chain_of(access.loop, chain);
+    entries.push_back({&access, loops.size(), chain.size()});
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+      const double extent = static_cast<double>(nest[static_cast<std::size_t>(chain[i])].extent);
+      loops.push_back(chain[i]);
+      growths.push_back(growth_at(access, i, extent));
+    }
+  }
+}
+
+MemoryModel::MemoryModel(const KernelView& view, const CachedAccesses& cached, Sharing sharing)
+    : view_(view), sharing_(sharing) {
   const ir::Analysis& a = view.analysis;
   // Only cached buffers have a column in the tables per loop.
   std::vector<std::size_t> column_of(view.kernel.buffers.size());
@@ -58,10 +77,9 @@ MemoryModel::MemoryModel(const KernelView& view, Sharing sharing) : view_(view),
   top_of_buffer_.assign(column_of.size(), 0);
   full_.assign(a.loops.size(), 0);
   iteration_.assign(a.loops.size(), 0);
-  accesses_.reserve(a.accesses.size());
-  levels_.reserve(a.accesses.size() * 8);
-  sizes_.reserve(a.accesses.size() * 9);
-  chain_.reserve(32);
+  accesses_.reserve(cached.entries.size());
+  levels_.reserve(cached.loops.size());
+  sizes_.reserve(cached.loops.size() + cached.entries.size());
   if (sharing == Sharing::kShared) {
     // Blocks start in the order x, y, z; a wave is the first so many of them.
     double room = std::max(1, view.limits.cores) * view.residency.blocks_per_core;
@@ -72,9 +90,7 @@ MemoryModel::MemoryModel(const KernelView& view, Sharing sharing) : view_(view),
     }
     wave_[3] = std::max(1, view.limits.cores);
   }
-  for (const ir::Access& access : a.accesses) {
-    if (is_cached(view, view.buffer_of(access).scope)) add_access(access);
-  }
+  for (const CachedAccesses::Entry& entry : cached.entries) add_access(cached, entry);
   for (const Footprints& f : accesses_) {
     // Accesses to one buffer in one loop usually touch the same elements (a sum's load and store, main part
     // and tail): the largest counts.
@@ -103,11 +119,17 @@ std::int64_t MemoryModel::together(ir::LoopKind kind, std::int64_t extent) const
   return std::clamp<std::int64_t>(wave_[i], 1, std::max<std::int64_t>(1, extent));
 }
 
-void MemoryModel::add_access(const ir::Access& access) {
-  const ir::Analysis& a = view_.analysis;
+void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses::Entry& entry) {
+  const ir::Access& access = *entry.access;
+  const int* chain = cached.loops.data() + entry.first;
+  const double* growths = cached.growths.data() + entry.first;
+  const auto loop_at = [&](std::size_t i) -> const ir::LoopInfo& {
+    return view_.analysis.loops[static_cast<std::size_t>(chain[i])];
+  };
   const double element = view_.element_bytes(access);
   const double line = line_bytes(view_.cuda);
   const double most = static_cast<double>(view_.buffer_of(access).elements) * element;
+  const auto bytes = [&](const Reach& e) { return e.bytes(access.lanes, element, line, most); };
   Footprints f{};
   f.buffer = static_cast<std::size_t>(access.buffer);
   f.writes = access.writes;
@@ -117,36 +139,32 @@ void MemoryModel::add_access(const ir::Access& access) {
   f.first_level = levels_.size();
   f.first_size = sizes_.size();
 
-  view_.chain_of(access.loop, chain_);
   // First what runs together: threads, and the concurrent loops' share of one wave.
   Reach reach{static_cast<double>(access.lanes)};
-  Reach everything = reach;
-  for (std::size_t i = chain_.size(); i-- > 0;) {
-    const ir::LoopInfo& loop = a.loops[static_cast<std::size_t>(chain_[i])];
-    const std::int64_t stride = stride_at(access, i);
-    const double extent = static_cast<double>(loop.extent);
-    const double growth = growth_at(access, i, extent);
-    everything.add(growth, stride);
-    if (is_thread(loop.kind)) reach.add(growth, stride);
+  for (std::size_t i = entry.depth; i-- > 0;) {
+    const ir::LoopInfo& loop = loop_at(i);
+    if (is_thread(loop.kind)) reach.add(growths[i], stride_at(access, i));
     if (!is_concurrent(loop.kind)) continue;
+    const double extent = static_cast<double>(loop.extent);
     const auto part = static_cast<double>(together(loop.kind, loop.extent));
-    reach.add(extent > 1 ? 1 + (growth - 1) * (part - 1) / (extent - 1) : 1, stride);
+    reach.add(extent > 1 ? 1 + (growths[i] - 1) * (part - 1) / (extent - 1) : 1, stride_at(access, i));
     f.multiplier *= std::max(1.0, std::ceil(extent / part));
   }
-  // Then the sequential loops around it, from the inside out.
-  const auto bytes = [&](const Reach& e) { return e.bytes(access.lanes, element, line, most); };
-  f.everything = bytes(everything);
-  for (const int l : chain_) {
-    if (is_sequential(a.loops[static_cast<std::size_t>(l)].kind)) levels_.push_back(l);
+  if (sharing_ == Sharing::kShared) {
+    Reach everything{static_cast<double>(access.lanes)};
+    for (std::size_t i = entry.depth; i-- > 0;) everything.add(growths[i], stride_at(access, i));
+    f.everything = bytes(everything);
   }
+  // Then the sequential loops around it, from the inside out.
+  for (std::size_t i = 0; i < entry.depth; ++i)
+    if (is_sequential(loop_at(i).kind)) levels_.push_back(chain[i]);
   f.levels = levels_.size() - f.first_level;
   sizes_.resize(f.first_size + f.levels + 1);
   std::size_t place = sizes_.size();
   sizes_[--place] = bytes(reach);
-  for (std::size_t i = chain_.size(); i-- > 0;) {
-    const ir::LoopInfo& loop = a.loops[static_cast<std::size_t>(chain_[i])];
-    if (!is_sequential(loop.kind)) continue;
-    reach.add(growth_at(access, i, static_cast<double>(loop.extent)), stride_at(access, i));
+  for (std::size_t i = entry.depth; i-- > 0;) {
+    if (!is_sequential(loop_at(i).kind)) continue;
+    reach.add(growths[i], stride_at(access, i));
     sizes_[--place] = bytes(reach);
   }
   accesses_.push_back(f);

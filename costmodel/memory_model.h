@@ -25,11 +25,25 @@ namespace lehr {
 
 enum class Sharing { kPrivate, kShared };
 
+/// The accesses to cached memory with the loops around them, which both models read.
+struct CachedAccesses {
+  explicit CachedAccesses(const KernelView& view);
+
+  struct Entry {
+    const ir::Access* access;
+    std::size_t first;  ///< into loops and growths
+    std::size_t depth;  ///< loops around it
+  };
+  std::vector<Entry> entries;
+  std::vector<int> loops;       ///< from the outermost in
+  std::vector<double> growths;  ///< per loop: by what it multiplies the distinct elements, in [1, extent]
+};
+
 /// Footprints of all accesses to cached memory (global, and scratch on the CPU) and working sets of all
 /// loops.
 class MemoryModel {
  public:
-  MemoryModel(const KernelView& view, Sharing sharing);
+  MemoryModel(const KernelView& view, const CachedAccesses& cached, Sharing sharing);
 
   struct Traffic {
     double bytes = 0;               ///< from beyond the cache, both directions, whole kernel
@@ -56,13 +70,13 @@ class MemoryModel {
     int branch;               ///< TextFacts::loop_branch
     double multiplier;        ///< private: tasks or blocks around it; shared: waves
     double share;             ///< of its executions as counted, those that happen
-    double everything;        ///< distinct bytes over all concurrent iterations
+    double everything;        ///< shared: distinct bytes over all concurrent iterations
     std::size_t first_level;  ///< into levels_
     std::size_t levels;       ///< sequential loops around it; sizes_ has one more entry, from first_size on
     std::size_t first_size;
   };
 
-  void add_access(const ir::Access& access);
+  void add_access(const CachedAccesses& cached, const CachedAccesses::Entry& entry);
   /// Iterations of a concurrent loop that run at one time.
   std::int64_t together(ir::LoopKind kind, std::int64_t extent) const;
 
@@ -76,7 +90,6 @@ class MemoryModel {
   std::vector<double> iteration_;  ///< per loop: working set of one iteration
   std::vector<double> top_of_buffer_;
   double top_ = 0;
-  std::vector<int> chain_;  ///< of the access being added; kept to avoid allocations
 };
 
 }  // namespace lehr

@@ -38,9 +38,7 @@ std::uint64_t bit_of(std::size_t depth) {
 class Walker {
  public:
   Walker(const ir::Kernel& kernel, const ir::Launch& launch)
-      : kernel_(kernel),
-        sample_(kernel, launch, LaneValues::Points::kSample),
-        depends_(kernel.vars.size()) {
+      : kernel_(kernel), sample_(kernel, launch, LaneValues::Points::kSample), depends_(kernel.vars.size()) {
     if (kernel.target == Target::kCuda) warp_.emplace(kernel, launch, LaneValues::Points::kWarp);
     open_.reserve(24);
     facts_.loop_share.reserve(32);

@@ -227,14 +227,15 @@ class Walker {
     access.offset = form_.offset;
     access.strides.resize(depth);
     for (std::size_t d = 0; d < depth; ++d) access.strides[d] = form_.strides[d];
-    access.footprint.resize(depth);
-    const IndexRange range = footprints(form_, nest_, lanes, buffer.elements, access.footprint);
-
+    if (buffer.scope != Scope::kRegister) {
+      access.footprint.resize(depth);
+      const IndexRange range = footprints(form_, nest_, lanes, buffer.elements, access.footprint);
+      if (buffer.scope == Scope::kGlobal)
+        global_.add(id, range, depth == 0 ? static_cast<double>(lanes) : access.footprint[0]);
+    }
     const double bytes = executions_ * lanes * size_of(buffer.type);
     Traffic& traffic = traffic_of(buffer.scope);
     (writes ? traffic.written_bytes : traffic.read_bytes) += bytes;
-    if (buffer.scope == Scope::kGlobal)
-      global_.add(id, range, depth == 0 ? static_cast<double>(lanes) : access.footprint[0]);
     count_integer_work();
   }
 

@@ -68,7 +68,7 @@ class KernelBuilder {
 
  private:
   std::string unique_name(std::string_view stem);
-  std::vector<std::pair<std::string_view, int>> stems_;  // how often each was used; variables and buffers
+  std::vector<std::pair<std::string, int>> stems_;  // how often each was used; variables and buffers
 };
 
 /// Loop builders: `loop` for a constant extent, `loop_to` for one that depends on outer variables.
@@ -79,7 +79,7 @@ template <typename... Parts>
 Block block(Parts... parts) {
   Block result;
   result.reserve(sizeof...(parts));
-  (result.push_back(Stmt(std::move(parts))), ...);
+  (result.emplace_back(std::move(parts)), ...);
   return result;
 }
 

@@ -79,14 +79,14 @@ Stmt RegisterTile::prefetch_b(BufferId b, const At& at) const {
               block(Intrinsic{"prefetch", {Touch{b, at(var(j_) * kLineFloats), kLineFloats, false}}, {}, 0}));
 }
 
-Stmt RegisterTile::multiply_add(const Expr& a) const {
+Stmt RegisterTile::multiply_add(Expr a) const {
   const int width = static_cast<int>(lanes_);
-  const Expr at = acc_at(var(j_) * lanes_);
-  return over_rows(block(
-      loop(j_, vectors_, LoopKind::kUnrolled,
-           block(Store{acc_, at,
-                       fma(splat(a, width), load(b_reg_, var(j_) * lanes_, width), load(acc_, at, width)),
-                       width, std::nullopt}))));
+  return over_rows(
+      block(loop(j_, vectors_, LoopKind::kUnrolled,
+                 block(Store{acc_, acc_at(var(j_) * lanes_),
+                             fma(splat(std::move(a), width), load(b_reg_, var(j_) * lanes_, width),
+                                 load(acc_, acc_at(var(j_) * lanes_), width)),
+                             width, std::nullopt}))));
 }
 
 }  // namespace lehr::cpu

@@ -41,7 +41,7 @@ class RegisterTile {
   /// Prefetches the lines of a row of B.
   ir::Stmt prefetch_b(ir::BufferId b, const At& at) const;
   /// C's tile += a (a scalar that may depend on row()) times the row of B.
-  ir::Stmt multiply_add(const ir::Expr& a) const;
+  ir::Stmt multiply_add(ir::Expr a) const;
 
  private:
   using Make = std::function<ir::Stmt(ir::Expr column, std::optional<ir::Expr> active)>;

@@ -11,6 +11,8 @@ constexpr std::size_t kRowsPerChunk = 4096;
 constexpr std::size_t kCacheBytes = 192u << 20;
 // Candidates per task of the pool: long enough to hide the hand-over (microseconds), short enough to balance.
 constexpr std::size_t kGrain = 16;
+// The same for a prediction and for hashes, which take less each; a prediction has a cost per call, too.
+constexpr std::size_t kCheapGrain = 64;
 
 }  // namespace
 
@@ -33,8 +35,10 @@ std::vector<std::uint32_t> Scorer::rows_of(std::span<const Config> configs) {
   std::vector<std::uint32_t> rows(configs.size());
   std::vector<std::size_t> missing;
   std::vector<std::uint64_t> hashes(configs.size());
+  pool_.run(configs.size(), kCheapGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) hashes[i] = hash_of(configs[i]);
+  });
   for (std::size_t i = 0; i < configs.size(); ++i) {
-    hashes[i] = hash_of(configs[i]);
     const auto [found, inserted] = index_.try_emplace(hashes[i], used_);
     rows[i] = found->second;
     if (!inserted) continue;
@@ -76,18 +80,18 @@ FeatureMatrix Scorer::features(std::span<const Config> configs) {
 
 std::vector<double> Scorer::score(std::span<const Config> configs, const Predict& predict) {
   scored_ += configs.size();
-  FeatureMatrix matrix(columns_);
-  std::vector<std::size_t> usable;
   const std::vector<std::uint32_t> rows = rows_of(configs);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i] == kNoKernel) continue;
-    matrix.append(row(rows[i]));
-    usable.push_back(i);
-  }
+  std::vector<std::size_t> usable;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows[i] != kNoKernel) usable.push_back(i);
   std::vector<double> scores(configs.size(), -std::numeric_limits<double>::infinity());
-  if (usable.empty()) return scores;
-  const std::vector<double> predicted = predict(matrix);
-  for (std::size_t j = 0; j < usable.size(); ++j) scores[usable[j]] = predicted[j];
+  pool_.run(usable.size(), kCheapGrain, [&](std::size_t begin, std::size_t end) {
+    FeatureMatrix matrix(columns_);
+    matrix.reserve(end - begin);
+    for (std::size_t j = begin; j < end; ++j) matrix.append(row(rows[usable[j]]));
+    const std::vector<double> predicted = predict(matrix);
+    for (std::size_t j = begin; j < end; ++j) scores[usable[j]] = predicted[j - begin];
+  });
   return scores;
 }
 

@@ -15,10 +15,10 @@
 
 namespace lehr {
 
-/// Feature rows -> one score each, higher is better.
+/// Feature rows -> one score each, higher is better. Called from several threads at once.
 using Predict = std::function<std::vector<double>(const FeatureMatrix&)>;
 
-/// Lowers and featurises on `threads` threads, remembers the rows of this session, and asks a model.
+/// Lowers, featurises and scores on `threads` threads, remembers the rows of this session, and asks a model.
 /// Quiet between calls: no thread of its own runs while candidates are timed.
 class Scorer {
  public:

@@ -32,7 +32,8 @@ void expect_exact_but_footprints(const Kernel& kernel, const Analysis& analysis,
     EXPECT_EQ(got.lanes, want.lanes);
     EXPECT_EQ(got.executions, static_cast<double>(want.executions));
     EXPECT_EQ(got.offset, want.first_index);
-    EXPECT_EQ(got.footprint.size(), want.distinct.size());
+    const bool in_registers = kernel.buffer(want.buffer).scope == Scope::kRegister;
+    EXPECT_EQ(got.footprint.size(), in_registers ? 0 : want.distinct.size());
     // The oracle never sees iteration 1 of a loop that has only one.
     std::vector<std::int64_t> strides(got.strides.begin(), got.strides.end());
     int loop = got.loop;
@@ -54,7 +55,9 @@ void expect_exact(const Kernel& kernel) {
   expect_exact_but_footprints(kernel, analysis, counts);
   ASSERT_EQ(analysis.accesses.size(), counts.accesses.size());
   for (std::size_t i = 0; i < counts.accesses.size(); ++i) {
-    SCOPED_TRACE(fmt::format("access {}, of {}", i, kernel.buffer(counts.accesses[i].buffer).name));
+    const Buffer& buffer = kernel.buffer(counts.accesses[i].buffer);
+    if (buffer.scope == Scope::kRegister) continue;
+    SCOPED_TRACE(fmt::format("access {}, of {}", i, buffer.name));
     EXPECT_EQ(analysis.accesses[i].footprint,
               std::vector<double>(counts.accesses[i].distinct.begin(), counts.accesses[i].distinct.end()));
   }
