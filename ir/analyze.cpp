@@ -121,8 +121,14 @@ class Walker {
 
   void visit(const Intrinsic& intrinsic) {
     const bool asynchronous = intrinsic.name.starts_with("cp_async_");
-    for (const Touch& touch : intrinsic.touches)
+    // The argument of an asynchronous copy says how many bytes it reads; the rest is written as zeros.
+    const bool partial = asynchronous && !intrinsic.args.empty() && !as_constant(intrinsic.args[0]);
+    for (const Touch& touch : intrinsic.touches) {
+      const int guard = partial && !touch.writes ? 1 : 0;
+      guards_ += guard;
       record(touch.buffer, touch.index, static_cast<int>(touch.elements), touch.writes, false, asynchronous);
+      guards_ -= guard;
+    }
     for (const Expr& arg : intrinsic.args) integer(arg);
     flops(intrinsic.flops);
     if (intrinsic.name == "cp_async_wait" && !intrinsic.args.empty())

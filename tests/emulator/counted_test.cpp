@@ -100,13 +100,13 @@ class CountedFamily : public ::testing::TestWithParam<const Template*> {
 };
 
 TEST_P(CountedFamily, MovesAndComputesWhatItsAnalysisSaysWhereTilesAreWhole) {
-  hold({{128, 128, 256, 1}, {8, 256, 512, 1}, {1, 256, 512, 2}, {256, 8, 256, 1}}, 12, 0);
+  hold({{128, 128, 256, 1}, {8, 256, 512, 1}, {1, 256, 512, 2}, {256, 8, 256, 1}}, 16, 0);
 }
 
 /// The analysis counts the arithmetic of a partial tile as that of a whole one; a kernel may leave some of it
 /// out.
 TEST_P(CountedFamily, StaysWithinItsAnalysisAtPredicatedEdges) {
-  hold({{130, 70, 200, 1}, {7, 130, 300, 2}, {1, 257, 300, 1}, {33, 65, 90, 3}}, 12, 1);
+  hold({{130, 70, 200, 1}, {7, 130, 300, 2}, {1, 257, 300, 1}, {33, 65, 90, 3}}, 24, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, CountedFamily, ::testing::ValuesIn(lehr::testing::cuda_families()),
