@@ -119,6 +119,17 @@ __device__ __forceinline__ void lehr_cp_async_{0}(void* shared, const void* glob
       bytes, bytes == 16 ? "cg" : "ca"));
 }
 
+// PTX ISA 9.0, "Data Movement and Conversion Instructions: shfl.sync", mode .bfly: after the step of mask m
+// every lane of a group of 2 m holds the same sum.
+std::string warp_sum(std::string_view name, std::string_view type) {
+  return device_only(fmt::format(R"(__device__ __forceinline__ void lehr_{}({}* value, int width) {{
+#pragma unroll
+  for (int mask = width / 2; mask > 0; mask /= 2) *value += __shfl_xor_sync(0xffffffffu, *value, mask);
+}}
+)",
+                                 name, type));
+}
+
 std::string cuda_masked(int lanes) {
   std::string load;
   std::string store;
@@ -157,6 +168,7 @@ std::string cuda_snippet(const std::string& name) {
         "template <int kPending>\n__device__ __forceinline__ void lehr_cp_async_wait() {\n"
         "  asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(kPending) : \"memory\");\n}\n");
   }
+  if (name == "warp_sum_f32") return warp_sum(name, "float");
   if (name == "masked2") return cuda_masked(2);
   if (name == "masked4") return cuda_masked(4);
   if (name == "splat2")

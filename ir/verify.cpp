@@ -30,18 +30,25 @@ struct IntrinsicRule {
   std::size_t max_args;
   std::int64_t copy_bytes;  // of a shared <- global copy; 0: not a copy
   bool cuda_only;
+  bool collective;  // all lanes of a warp must reach it together
 };
-constexpr std::array<IntrinsicRule, 6> kIntrinsics = {{
-    {"prefetch", 1, 0, 0, 0, false},
-    {"cp_async_4", 2, 0, 1, 4, true},
-    {"cp_async_8", 2, 0, 1, 8, true},
-    {"cp_async_16", 2, 0, 1, 16, true},
-    {"cp_async_commit", 0, 0, 0, 0, true},
-    {"cp_async_wait", 0, 1, 1, 0, true},
+constexpr std::array<IntrinsicRule, 7> kIntrinsics = {{
+    {"prefetch", 1, 0, 0, 0, false, false},
+    {"cp_async_4", 2, 0, 1, 4, true, false},
+    {"cp_async_8", 2, 0, 1, 8, true, false},
+    {"cp_async_16", 2, 0, 1, 16, true, false},
+    {"cp_async_commit", 0, 0, 0, 0, true, false},
+    {"cp_async_wait", 0, 1, 1, 0, true, false},
+    {"warp_sum_f32", 1, 1, 1, 0, true, true},
 }};
 
 bool is_block_or_thread(LoopKind kind) {
   return kind >= LoopKind::kBlockX;
+}
+// A number of lanes into which a warp divides.
+bool is_lane_group(const Expr& lanes) {
+  const std::int64_t count = as_constant(lanes).value_or(0);
+  return count >= 1 && count <= 32 && (count & (count - 1)) == 0;
 }
 bool is_thread(LoopKind kind) {
   return kind >= LoopKind::kThreadX;
@@ -256,6 +263,10 @@ class Verifier {
     for (const Expr& arg : intrinsic.args)
       if (!passes(scope_.check_index(arg, "an argument"))) return false;
     if (rule->copy_bytes != 0) return copy_rules(intrinsic, rule->copy_bytes);
+    if (rule->collective && divergent_ > 0)
+      return fail("the lanes of a warp may disagree on whether they reach it");
+    if (intrinsic.name.starts_with("warp_sum") && !is_lane_group(intrinsic.args[0]))
+      return fail("its argument must be a constant power of two up to 32");
     if (intrinsic.name == "prefetch" && intrinsic.touches[0].writes) return fail("it cannot write");
     if (intrinsic.name == "cp_async_wait" && as_constant(intrinsic.args[0]).value_or(-1) < 0)
       return fail("its argument must be a constant of at least 0");

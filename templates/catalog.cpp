@@ -11,12 +11,14 @@
 #include "templates/gemm_dot_cpu.h"
 #include "templates/gemm_simt.h"
 #include "templates/gemv_cpu.h"
+#include "templates/gemv_simt.h"
 
 namespace lehr {
 
 std::span<const Template> catalog() {
-  static const std::array<Template, 4> templates = {gemm_cpu_template(), gemm_dot_cpu_template(),
-                                                    gemv_cpu_template(), gemm_simt_template()};
+  static const std::array<Template, 5> templates = {gemm_cpu_template(), gemm_dot_cpu_template(),
+                                                    gemv_cpu_template(), gemm_simt_template(),
+                                                    gemv_simt_template()};
   return templates;
 }
 

@@ -93,5 +93,17 @@ TEST(Golden, GemmSimtWithTilesKeptAlongK) {
                        cuda_limits("sm_80"));
 }
 
+TEST(Golden, GemvSimtAlongK) {
+  expect_golden_kernel("gemv_simt_dot", "gemm m=2 n=100 k=300 b=f32:column",
+                       "gemv_simt(vec=4, lanes_k=16, warps_k=2, warps_o=1, each=2, unroll=2, min_blocks=1)",
+                       cuda_limits("sm_80"));
+}
+
+TEST(Golden, GemvSimtAlongTheOutputs) {
+  expect_golden_kernel("gemv_simt_columns", "gemm m=1 n=100 k=300",
+                       "gemv_simt(vec=4, lanes_k=4, warps_k=1, warps_o=1, each=1, unroll=4, min_blocks=1)",
+                       cuda_limits("sm_80"));
+}
+
 }  // namespace
 }  // namespace lehr

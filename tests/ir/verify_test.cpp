@@ -328,6 +328,19 @@ TEST(Verify, RejectsBarriersThatThreadsMayDisagreeOn) {
       << "all threads agree on j";
 }
 
+TEST(Verify, RejectsWarpSumsOfSomeLanesOrOfNoGroup) {
+  Plot p(Target::kCuda);
+  const auto sum = [&](std::int64_t lanes) {
+    return Intrinsic{"warp_sum_f32", {Touch{p.reg, integer(0), 1, true}}, {integer(lanes)}, 5};
+  };
+  EXPECT_EQ(p.complaint(LoopKind::kThreadX, sum(32)), "");
+  EXPECT_THAT(p.complaint(LoopKind::kThreadX, If{lt(var(p.i), integer(9)), block(sum(8)), {}}),
+              HasSubstr("the lanes of a warp may disagree on whether they reach it"));
+  for (const std::int64_t lanes : {0, 6, 64}) {
+    EXPECT_THAT(p.complaint(LoopKind::kThreadX, sum(lanes)), HasSubstr("a constant power of two up to 32"));
+  }
+}
+
 TEST(Verify, RejectsRegisterIndicesThatUnrollingDoesNotResolve) {
   Plot p;
   const Expr value = Float{0, DType::kF32};

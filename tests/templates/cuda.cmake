@@ -3,4 +3,7 @@
 lehr_test(gemm_simt SOURCES gemm_simt_space_test.cpp LINKS templates codegen)
 lehr_test(gemm_simt_emulated SOURCES gemm_simt_emulated_test.cpp LINKS templates codegen emulator)
 set_target_properties(gemm_simt_emulated_test PROPERTIES ENABLE_EXPORTS ON)
+lehr_test(gemv_simt SOURCES gemv_simt_space_test.cpp LINKS templates codegen)
+lehr_test(gemv_simt_emulated SOURCES gemv_simt_emulated_test.cpp LINKS templates codegen emulator)
+set_target_properties(gemv_simt_emulated_test PROPERTIES ENABLE_EXPORTS ON)
 lehr_test(cuda_nvrtc SOURCES cuda_nvrtc_test.cpp LINKS templates codegen measure LABELS nvrtc TIMEOUT 900)

@@ -1,0 +1,201 @@
+#include "templates/gemv_simt_space.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "templates/cpu_common.h"
+
+namespace lehr {
+namespace {
+
+using cpu::ceil_div;
+
+constexpr std::int64_t kMaxVectors =
+    8;  // beyond it the tensor cores and tiled families reuse the matrix more
+constexpr std::int64_t kMaxBatch = 65535;  // gridDim.z: CUDA C++ Programming Guide, technical specifications
+constexpr std::int64_t kLoadBytes = 16;    // widest load: PTX ISA, "ld", .v4.b32
+// Addresses, counters, predicates. With the terms of gemv_registers() checked against NVRTC 13.0 on sm_80 and
+// sm_90a: of 300 sampled schedules each, those that are let through do not spill.
+constexpr std::int64_t kOtherRegisters = 32;
+constexpr std::int64_t kMaxVectorElements = 128;
+constexpr std::int64_t kRegisterGranule = 8;
+constexpr std::int64_t kReservedSharedBytes = 1024;  // of a block, by the driver: gemm_simt_space.cpp
+
+/// Elements per load that the alignment of a row permits.
+std::vector<std::int64_t> vector_widths(std::int64_t contiguous_extent, std::int64_t element_bytes) {
+  std::vector<std::int64_t> widths;
+  for (const std::int64_t width : powers_of_two(1, kLoadBytes / element_bytes)) {
+    if (contiguous_extent % width == 0) widths.push_back(width);
+  }
+  return widths;
+}
+
+/// The power of two that covers an extent, or a warp.
+std::int64_t covering(std::int64_t extent) {
+  return std::max<std::int64_t>(32,
+                                static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent))));
+}
+
+}  // namespace
+
+GemvProblem gemv_problem(const Workload& workload) {
+  const Gemm& g = workload.gemm;
+  GemvProblem p;
+  p.k = g.k;
+  p.batch = g.batch;
+  p.matrix_is_a = g.n < g.m;
+  if (p.matrix_is_a) {
+    p.vectors = g.n;
+    p.outputs = g.m;
+    p.matrix_along_k = g.a.layout == Layout::kRow;
+    p.vectors_along_k = g.b.layout == Layout::kColumn;
+    p.vectors_inner = g.c.layout == Layout::kRow;
+  } else {
+    p.vectors = g.m;
+    p.outputs = g.n;
+    p.matrix_along_k = g.b.layout == Layout::kColumn;
+    p.vectors_along_k = g.a.layout == Layout::kRow;
+    p.vectors_inner = g.c.layout == Layout::kColumn;
+  }
+  // A single vector is contiguous whatever its matrix is called; so is the matrix with a single output.
+  if (p.vectors == 1) p.vectors_along_k = true;
+  if (p.outputs == 1) p.matrix_along_k = true;
+  return p;
+}
+
+GemvSchedule gemv_schedule(const Config& config) {
+  GemvSchedule s;
+  s.vec = config.at("vec");
+  s.lanes_k = config.at("lanes_k");
+  s.warps_k = config.at("warps_k");
+  s.warps_o = config.at("warps_o");
+  s.each = config.at("each");
+  s.unroll = config.at("unroll");
+  s.min_blocks = config.at("min_blocks");
+  return s;
+}
+
+GemvShape gemv_shape(const GemvProblem& p, const GemvSchedule& s) {
+  GemvShape shape;
+  (p.matrix_along_k ? shape.k_per_load : shape.outputs_per_load) = s.vec;
+  shape.outputs_per_thread = s.each * shape.outputs_per_load;
+  shape.outputs_per_block = shape.outputs_per_thread * s.lanes_o() * s.warps_o;
+  shape.k_per_step = s.slices() * s.unroll * shape.k_per_load;
+  shape.chunk = p.matrix_along_k ? s.vec : s.unroll;
+  return shape;
+}
+
+std::int64_t gemv_registers(const GemvProblem& p, const GemvSchedule& s) {
+  const GemvShape shape = gemv_shape(p, s);
+  const std::int64_t accumulators = p.vectors * shape.outputs_per_thread;
+  const std::int64_t in_flight = s.unroll * s.each * s.vec;
+  const std::int64_t vector_parts = p.vectors * shape.chunk;
+  const std::int64_t addresses = p.matrix_along_k ? 2 * s.each : 2 * s.unroll;
+  return accumulators + in_flight + vector_parts + addresses + kOtherRegisters;
+}
+
+std::int64_t gemv_shared_bytes(const GemvProblem& p, const GemvSchedule& s) {
+  if (s.warps_k == 1) return 0;
+  return ceil_div(s.warps_k * p.vectors * gemv_shape(p, s).outputs_per_block * 4, 16) * 16;
+}
+
+std::optional<std::string> gemv_why_not(const Workload& workload, const Limits& limits) {
+  const Gemm& g = workload.gemm;
+  if (limits.target != Target::kCuda) return "it is for CUDA devices";
+  if (std::min(g.m, g.n) > kMaxVectors)
+    return fmt::format("it is made for at most {} rows or columns of C, not {}", kMaxVectors,
+                       std::min(g.m, g.n));
+  for (const DType type : {g.a.type, g.b.type, g.c.type, g.accum}) {
+    if (type != DType::kF32) return fmt::format("it computes in f32 only, not {}", name_of(type));
+  }
+  if (g.batch > kMaxBatch)
+    return fmt::format("a grid holds {} matrices of a batch at most, not {}", kMaxBatch, g.batch);
+  return std::nullopt;
+}
+
+FamilySpace gemv_simt_space(const Workload& workload, const Limits& limits) {
+  const GemvProblem p = gemv_problem(workload);
+  FamilySpace space("gemv_simt");
+  const KnobId vec = space.add("vec", "elements per load of the matrix", vector_widths(p.row(), 4));
+  // Fewer lanes along a row of the matrix than four would leave most of each memory sector unused.
+  const KnobId lanes_k = space.add("lanes_k", "lanes of a warp that split k",
+                                   p.matrix_along_k ? powers_of_two(4, 32) : powers_of_two(1, 16));
+  const KnobId warps_k = space.add("warps_k", "warps of a block that split k", powers_of_two(1, 16));
+  const KnobId warps_o = space.add("warps_o", "warps of a block that split the outputs", powers_of_two(1, 8));
+  const KnobId each =
+      space.add("each", "loads along the outputs per thread", powers_of_two(1, p.matrix_along_k ? 8 : 4));
+  const KnobId unroll = space.add("unroll", "loads along k in flight per thread", powers_of_two(1, 16));
+  const KnobId min_blocks = space.add("min_blocks", "blocks that a multiprocessor must hold", {1, 2, 4});
+
+  const auto schedule = [=](const Point& x) {
+    GemvSchedule s;
+    s.vec = x[vec], s.lanes_k = x[lanes_k], s.warps_k = x[warps_k], s.warps_o = x[warps_o];
+    s.each = x[each], s.unroll = x[unroll];
+    return s;
+  };
+  const std::vector<KnobId> all = {vec, lanes_k, warps_k, warps_o, each, unroll};
+  space.require("too many threads", {warps_k, warps_o},
+                [=](const Point& x) { return 32 * x[warps_k] * x[warps_o] <= limits.max_threads_per_block; });
+  space.require("a block is larger than the outputs", {vec, lanes_k, warps_o, each}, [=](const Point& x) {
+    const std::int64_t per_load = p.matrix_along_k ? 1 : x[vec];
+    return x[each] * per_load * (32 / x[lanes_k]) * x[warps_o] <= covering(p.outputs);
+  });
+  space.require("a step is longer than k", all,
+                [=](const Point& x) { return gemv_shape(p, schedule(x)).k_per_step <= covering(p.k); });
+  space.require("too much code", all, [=](const Point& x) {
+    const GemvSchedule s = schedule(x);
+    return p.vectors * s.each * s.unroll * s.vec <= 1024;
+  });
+  // ptxas begins all loads of an iteration at once where it can, and spills what does not fit.
+  space.require("too many elements of the vectors in flight", all, [=](const Point& x) {
+    const GemvSchedule s = schedule(x);
+    return p.vectors * s.unroll * (p.matrix_along_k ? s.vec : 1) <= kMaxVectorElements;
+  });
+  space.require("needs more shared memory than a block may have", all, [=](const Point& x) {
+    return gemv_shared_bytes(p, schedule(x)) <= limits.shared_bytes_per_block;
+  });
+  space.require("needs more threads than the multiprocessor has for that many blocks",
+                {warps_k, warps_o, min_blocks}, [=](const Point& x) {
+                  return 32 * x[warps_k] * x[warps_o] * x[min_blocks] <= limits.max_threads_per_core;
+                });
+  std::vector<KnobId> with_blocks = all;
+  with_blocks.push_back(min_blocks);
+  space.require("needs more shared memory than the multiprocessor has for that many blocks", with_blocks,
+                [=](const Point& x) {
+                  return x[min_blocks] * (gemv_shared_bytes(p, schedule(x)) + kReservedSharedBytes) <=
+                         limits.shared_bytes_per_core;
+                });
+  space.require("needs more registers than a thread can have", with_blocks, [=](const Point& x) {
+    const GemvSchedule s = schedule(x);
+    const std::int64_t share = limits.registers_per_core / (s.threads() * x[min_blocks]);
+    return gemv_registers(p, s) <= std::min<std::int64_t>(share / kRegisterGranule * kRegisterGranule,
+                                                          limits.max_registers_per_thread);
+  });
+  return space;
+}
+
+// Enough bytes in flight to cover the memory's latency on every multiprocessor: four 16-byte loads per
+// thread, K split over more warps while there are fewer blocks than two per multiprocessor.
+Config gemv_simt_default(const Workload& workload, const Limits& limits) {
+  const GemvProblem p = gemv_problem(workload);
+  const std::int64_t wide = vector_widths(p.row(), 4).back();
+  const std::int64_t blocks = 2 * limits.cores;
+  const auto few = [&](std::int64_t outputs_per_block) {
+    return ceil_div(p.outputs, outputs_per_block) * p.batch < blocks;
+  };
+  std::int64_t lanes_k = 32, warps_k = 1, warps_o = 4, each = p.vectors > 2 ? 4 : 2;
+  if (p.matrix_along_k) {
+    while (warps_o > 1 && few(warps_o * each)) warps_o /= 2, warps_k *= 2;
+    while (each > 1 && few(each)) each /= 2;
+  } else {
+    lanes_k = 1, warps_k = 8, warps_o = 1, each = 1;
+    // 8 lanes of 16 bytes take a cache line of 128 bytes, 2 lanes a sector.
+    while (lanes_k < 16 && few(32 / lanes_k * wide)) lanes_k *= 2;
+  }
+  return cpu::nearest_config(gemv_simt_space(workload, limits),
+                             {wide, lanes_k, warps_k, warps_o, each, std::max<std::int64_t>(1, 4 / each), 1});
+}
+
+}  // namespace lehr

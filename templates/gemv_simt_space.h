@@ -1,0 +1,67 @@
+// The GEMM as gemv_simt sees it, its schedules, and what follows from a schedule (registers, shared memory).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/limits.h"
+#include "space/space.h"
+#include "templates/workload.h"
+
+namespace lehr {
+
+/// `vectors` small vectors of length k, each multiplied by the same matrix of `outputs` x k. The matrix is
+/// the workload's A or B, whichever meets the larger dimension of C.
+struct GemvProblem {
+  std::int64_t vectors = 1, outputs = 1, k = 1, batch = 1;
+  bool matrix_is_a = false;
+  bool matrix_along_k = false;   ///< the matrix lies row after row of k elements, else k after k
+  bool vectors_along_k = false;  ///< each vector is contiguous, else the elements of one k lie side by side
+  bool vectors_inner =
+      false;  ///< C holds the vectors of one output side by side, else the outputs of one vector
+  /// Extent of the matrix in which it is contiguous.
+  std::int64_t row() const { return matrix_along_k ? k : outputs; }
+};
+GemvProblem gemv_problem(const Workload& workload);
+
+/// The knobs by name; meanings and units are those of gemv_simt_space(). All sizes are powers of two.
+///
+/// A warp is lanes_k x lanes_o lanes, a block warps_k x warps_o warps; each of the lanes_k * warps_k slices
+/// of the block takes every so manieth k, and its partial sums meet at the end. A load of the matrix takes
+/// `vec` elements: of k where the matrix is contiguous along k, of outputs otherwise.
+struct GemvSchedule {
+  std::int64_t vec = 1;
+  std::int64_t lanes_k = 32;
+  std::int64_t warps_k = 1, warps_o = 1;
+  std::int64_t each = 1;        ///< loads along the outputs
+  std::int64_t unroll = 1;      ///< loads along k
+  std::int64_t min_blocks = 1;  ///< launch bounds
+
+  std::int64_t lanes_o() const { return 32 / lanes_k; }
+  std::int64_t threads() const { return 32 * warps_k * warps_o; }
+  std::int64_t slices() const { return lanes_k * warps_k; }
+};
+GemvSchedule gemv_schedule(const Config& config);
+
+/// What a schedule makes of a problem.
+struct GemvShape {
+  std::int64_t k_per_load = 1, outputs_per_load = 1;  ///< one of them is vec
+  std::int64_t outputs_per_thread = 1;
+  std::int64_t outputs_per_block = 1;
+  std::int64_t k_per_step = 1;  ///< of a block, in one iteration of its loop over k
+  /// Elements of k that a thread's vector loads cover at once: of one load of the matrix, or of all `unroll`
+  /// of them where these lie along k behind each other.
+  std::int64_t chunk = 1;
+};
+GemvShape gemv_shape(const GemvProblem& problem, const GemvSchedule& schedule);
+
+/// Estimate of the 32-bit registers that a thread needs without spilling.
+std::int64_t gemv_registers(const GemvProblem& problem, const GemvSchedule& schedule);
+/// Shared memory of a block in bytes.
+std::int64_t gemv_shared_bytes(const GemvProblem& problem, const GemvSchedule& schedule);
+
+std::optional<std::string> gemv_why_not(const Workload& workload, const Limits& limits);
+FamilySpace gemv_simt_space(const Workload& workload, const Limits& limits);
+Config gemv_simt_default(const Workload& workload, const Limits& limits);
+
+}  // namespace lehr

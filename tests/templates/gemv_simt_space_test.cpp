@@ -1,0 +1,139 @@
+// The schedules of gemv_simt: legal by construction, and whom it serves.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "cuda_cases.h"
+#include "ir/analyze.h"
+#include "ir/verify.h"
+#include "templates/gemv_simt.h"
+#include "templates/gemv_simt_space.h"
+
+namespace lehr {
+namespace {
+
+using lehr::testing::gemm_of;
+
+constexpr std::uint64_t kSeed = 20261121;
+constexpr int kSamples = 10000;
+
+const std::vector<Workload>& workloads() {
+  static const std::vector<Workload> all = [] {
+    std::vector<Workload> list = {gemm_of(1, 1, 1, 1, 0),        gemm_of(8, 1, 1, 1, 0),
+                                  gemm_of(1, 2, 100000, 1, 0),   gemm_of(5000, 1, 1, 1, 0),
+                                  gemm_of(1, 11008, 4096, 1, 0), gemm_of(1, 4096, 4096, 1, 2),
+                                  gemm_of(64, 1, 64, 1000, 0),   gemm_of(8, 128256, 4096, 1, 2)};
+    for (int layouts = 0; layouts < 8; ++layouts) {
+      list.push_back(gemm_of(3, 65, 17, 2, layouts));
+      list.push_back(gemm_of(700, 6, 130, 1, layouts));
+      list.push_back(gemm_of(8, 4096, 1024, 1, layouts));
+    }
+    return list;
+  }();
+  return all;
+}
+
+TEST(GemvSimtSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits) {
+  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
+  const Template gemv_simt = gemv_simt_template();
+  for (const char* arch : {"sm_80", "sm_90a"}) {
+    const Limits limits = cuda_limits(arch);
+    Rng rng(kSeed);
+    for (const Workload& workload : workloads()) {
+      ASSERT_EQ(gemv_simt.why_not(workload, limits), std::nullopt);
+      const FamilySpace space = gemv_simt.space(workload, limits);
+      const int samples = kSamples / static_cast<int>(2 * workloads().size()) + 1;
+      for (int i = 0; i < samples; ++i) {
+        const auto config = space.sample(rng);
+        ASSERT_TRUE(config) << to_text(workload) << ": no schedule found";
+        SCOPED_TRACE(to_text(workload) + " " + to_text(*config));
+        const ir::Kernel kernel = gemv_simt.lower(workload, *config, limits);
+        const auto malformed = ir::why_malformed(kernel);
+        ASSERT_FALSE(malformed) << *malformed;
+        const ir::Analysis analysis = ir::analyze(kernel);
+        const GemvSchedule schedule = gemv_schedule(*config);
+        ASSERT_EQ(analysis.launch.block[0], schedule.threads());
+        ASSERT_LE(schedule.threads(), limits.max_threads_per_block);
+        ASSERT_EQ(analysis.shared_bytes, gemv_shared_bytes(gemv_problem(workload), schedule));
+        ASSERT_LE(analysis.shared_bytes, limits.shared_bytes_per_block);
+        ASSERT_GE(analysis.flops, flops_of(workload));
+      }
+    }
+  }
+}
+
+TEST(GemvSimtSpace, HoldsItsDefault) {
+  const Template gemv_simt = gemv_simt_template();
+  const Limits limits = cuda_limits("sm_90a");
+  for (const Workload& workload : workloads()) {
+    const Config config = gemv_simt.default_config(workload, limits);
+    EXPECT_EQ(gemv_simt.space(workload, limits).why_invalid(config), std::nullopt)
+        << to_text(workload) << " " << to_text(config);
+  }
+}
+
+TEST(GemvSimtSpace, ItsDefaultGivesEveryMultiprocessorABlock) {
+  const Template gemv_simt = gemv_simt_template();
+  const Limits limits = cuda_limits("sm_90a");
+  for (const int layouts : {0, 2}) {
+    for (const std::int64_t m : {1, 8}) {
+      const Workload workload = gemm_of(m, 4096, 4096, 1, layouts);
+      const Config config = gemv_simt.default_config(workload, limits);
+      EXPECT_GE(ir::launch_of(gemv_simt.lower(workload, config, limits)).grid[0], limits.cores)
+          << to_text(config);
+      EXPECT_EQ(gemv_schedule(config).vec, 4);
+    }
+  }
+}
+
+TEST(GemvSimtSpace, ReachesEveryValueOfEveryKnob) {
+  for (const int layouts : {0, 2}) {
+    const FamilySpace space = gemv_simt_space(gemm_of(1, 4096, 4096, 1, layouts), cuda_limits("sm_90a"));
+    std::vector<std::set<std::int64_t>> seen(space.knobs().size());
+    Rng rng(kSeed);
+    for (int i = 0; i < 3000; ++i) {
+      const auto config = space.sample(rng);
+      ASSERT_TRUE(config);
+      for (std::size_t knob = 0; knob < seen.size(); ++knob) seen[knob].insert(config->knobs[knob].value);
+    }
+    for (std::size_t knob = 0; knob < seen.size(); ++knob) {
+      EXPECT_EQ(seen[knob].size(), space.knobs()[knob].values.size()) << space.knobs()[knob].name;
+    }
+  }
+}
+
+TEST(GemvSimtSpace, LoadsVectorsOnlyWhereRowsOfTheMatrixAreAligned) {
+  const Limits limits = cuda_limits("sm_90a");
+  const auto widest = [&](const Workload& workload) {
+    return gemv_simt_space(workload, limits).knobs()[0].values.back();
+  };
+  EXPECT_EQ(widest(gemm_of(1, 64, 66, 1, 2)), 2);  // B along k: rows of 66
+  EXPECT_EQ(widest(gemm_of(1, 64, 66, 1, 0)), 4);  // rows of 64
+  EXPECT_EQ(widest(gemm_of(63, 2, 64, 1, 0)), 4);  // A is the matrix: rows of 64
+  EXPECT_EQ(widest(gemm_of(63, 2, 64, 1, 1)), 1);  // columns of 63
+}
+
+TEST(GemvSimt, TakesTheLargerOperandAsTheMatrix) {
+  EXPECT_FALSE(gemv_problem(gemm_of(4, 100, 8, 1, 0)).matrix_is_a);
+  const GemvProblem p = gemv_problem(gemm_of(100, 4, 8, 1, 0));
+  EXPECT_TRUE(p.matrix_is_a);
+  EXPECT_EQ(p.vectors, 4);
+  EXPECT_EQ(p.outputs, 100);
+  EXPECT_TRUE(p.matrix_along_k);
+  EXPECT_FALSE(p.vectors_along_k);
+  EXPECT_TRUE(p.vectors_inner);
+}
+
+TEST(GemvSimt, SaysWhomItDoesNotServe) {
+  const Template gemv_simt = gemv_simt_template();
+  const Limits limits = cuda_limits("sm_90a");
+  EXPECT_EQ(gemv_simt.why_not(gemm_of(9, 9, 8, 1, 0), limits),
+            "it is made for at most 8 rows or columns of C, not 9");
+  EXPECT_TRUE(gemv_simt.why_not(gemm_of(8, 8, 8, 70000, 0), limits));
+  EXPECT_TRUE(gemv_simt.why_not(gemm_of(8, 8, 8, 1, 0), Limits{}));
+  EXPECT_FALSE(gemv_simt.why_not(gemm_of(9, 8, 8, 1, 0), limits));
+}
+
+}  // namespace
+}  // namespace lehr
