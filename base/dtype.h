@@ -1,4 +1,4 @@
-// Scalar types of operands and accumulators.
+// Scalar types of operands, accumulators and registers.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace lehr {
 
-enum class DType { kF64, kF32, kF16, kBF16, kS32, kS8, kU8 };
+/// kE4M3 and kE5M2: 8-bit floats of the OCP specification "OFP8" (revision 1.0). kU32: a register's bits.
+enum class DType { kF64, kF32, kF16, kBF16, kS32, kS8, kU8, kE4M3, kE5M2, kU32 };
 
 /// Bytes of one element.
 int size_of(DType type);

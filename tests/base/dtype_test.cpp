@@ -10,7 +10,8 @@ namespace lehr {
 namespace {
 
 constexpr DType kAll[] = {DType::kF64, DType::kF32, DType::kF16, DType::kBF16,
-                          DType::kS32, DType::kS8,  DType::kU8};
+                          DType::kS32, DType::kS8,  DType::kU8,  DType::kU32};
+constexpr DType k8BitFloats[] = {DType::kE4M3, DType::kE5M2};  // their names tell no size
 
 TEST(DType, ReadsBackEverySpelling) {
   std::set<std::string> names;
@@ -18,9 +19,11 @@ TEST(DType, ReadsBackEverySpelling) {
     EXPECT_EQ(parse_dtype(name_of(type)), type) << name_of(type);
     EXPECT_TRUE(names.insert(std::string(name_of(type))).second);
   }
+  for (const DType type : k8BitFloats) EXPECT_EQ(parse_dtype(name_of(type)), type);
 }
 
 TEST(DType, HasTheSizeOfItsName) {
+  for (const DType type : k8BitFloats) EXPECT_EQ(size_of(type), 1);
   for (const DType type : kAll) {
     const std::string name(name_of(type));
     EXPECT_EQ(size_of(type) * 8, std::stoi(name.substr(name.find_first_of("0123456789")))) << name;
