@@ -48,16 +48,22 @@ std::string type_name(Target target, DType type, int lanes) {
       case DType::kS8:
         return "signed char";
       case DType::kU8:
+      case DType::kE4M3:
+      case DType::kE5M2:  // raw bits
         return "unsigned char";
+      case DType::kU32:
+        return "unsigned";
       case DType::kF16:
       case DType::kBF16:
         return "unsigned short";  // raw bits
     }
   }
   if (target == Target::kCpu) return fmt::format("{}x{}", name_of(type), lanes);
-  CHECK(type == DType::kF32 && (lanes == 2 || lanes == 4), "CUDA has no vector {} x {}", name_of(type),
+  const int bytes = lanes * size_of(type);
+  CHECK(bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16, "CUDA moves no vector {} x {}", name_of(type),
         lanes);
-  return fmt::format("float{}", lanes);
+  if (type == DType::kF32) return fmt::format("float{}", lanes);
+  return bytes == 2 ? "unsigned short" : bytes == 4 ? "unsigned" : fmt::format("uint{}", bytes / 4);
 }
 
 std::string_view hardware_index(ir::LoopKind kind) {

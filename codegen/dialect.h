@@ -27,7 +27,8 @@ Dialect cpp_dialect();
 Dialect cuda_dialect();
 Dialect dialect_for(Target target);
 
-/// "float", or the vector type of `lanes` elements: "f32x16" (C++), "float4" (CUDA).
+/// "float", or the vector type of `lanes` elements: "f32x16" (C++), "float4" (CUDA). On CUDA vectors are only
+/// moved, so that types but f32 share the unsigned vector of their size: "uint4" for 8 of bf16.
 std::string type_name(Target target, DType type, int lanes);
 /// Value of a hardware index: "blockIdx.x", "threadIdx.y". CHECKs that `kind` is a block or thread loop.
 std::string_view hardware_index(ir::LoopKind kind);

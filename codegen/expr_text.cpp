@@ -140,9 +140,46 @@ std::string ExprText::text(const Expr& expr, int parent) {
         snippets_.insert(fmt::format("reduce{}", lanes));
         return fmt::format("lehr_reduce{}({})", lanes, text(n.value));
       },
+      [&](const Cast& n) { return cast_text(n); },
       [&](const Select& n) {
         return wrap(1, fmt::format("{} ? {} : {}", text(n.condition, 2), text(n.a, 2), text(n.b, 2)));
       },
+  });
+}
+
+namespace {
+
+/// Kept as bits; a function of the prelude converts it.
+bool is_bits(DType type) {
+  return type == DType::kF16 || type == DType::kBF16 || type == DType::kE4M3 || type == DType::kE5M2;
+}
+
+}  // namespace
+
+std::string ExprText::cast_text(const Cast& cast) {
+  const DType from = type_of(cast.value);
+  if (!is_bits(from) && !is_bits(cast.type))
+    return fmt::format("static_cast<{}>({})", type_name(kernel_.target, cast.type, 1), text(cast.value));
+  const std::string function = fmt::format("{}_from_{}", name_of(cast.type), name_of(from));
+  snippets_.insert(function);
+  return fmt::format("lehr_{}({})", function, text(cast.value));
+}
+
+DType ExprText::type_of(const Expr& expr) const {
+  return expr.visit(overloaded{
+      [](const Int&) { return DType::kS32; },
+      [](const Float& n) { return n.type; },
+      [](const Var&) { return DType::kS32; },
+      [&](const Binary& n) {
+        const DType a = type_of(n.a);
+        return a == DType::kS32 ? type_of(n.b) : a;  // C's conversions: the integer gives way
+      },
+      [&](const Load& n) { return kernel_.buffer(n.buffer).type; },
+      [&](const Splat& n) { return type_of(n.value); },
+      [&](const Fma& n) { return type_of(n.c); },
+      [&](const ReduceAdd& n) { return type_of(n.value); },
+      [](const Cast& n) { return n.type; },
+      [&](const Select& n) { return type_of(n.a); },
   });
 }
 

@@ -23,6 +23,9 @@ class ExprText {
 
  private:
   std::string text(const ir::Expr& expr, int parent_precedence);
+  std::string cast_text(const ir::Cast& cast);
+  /// Of one element.
+  DType type_of(const ir::Expr& expr) const;
 
   const ir::Kernel& kernel_;
   SnippetSet& snippets_;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "codegen/prelude_tensor.h"
 
 namespace lehr {
 namespace {
@@ -177,6 +178,7 @@ std::string cuda_snippet(const std::string& name) {
     return "__device__ __forceinline__ float4 lehr_splat4(float x) { return make_float4(x, x, x, x); }\n";
   }
   if (name.starts_with("vector")) return "";  // float2 and float4 are built in
+  if (std::string text = tensor_snippet(name); !text.empty()) return text;
   CHECK(false, "no CUDA snippet '{}'", name);
   return "";
 }
@@ -187,6 +189,7 @@ std::string prelude(Target target, const SnippetSet& used) {
   SnippetSet all = used;
   for (const std::string& name :
        used) {  // operations need their vector type; "vector" sorts last, hence two passes
+    if (const std::string needed = tensor_snippet_needed_by(name); !needed.empty()) all.insert(needed);
     for (const char* operation : {"splat", "masked", "reduce"}) {
       if (name.starts_with(operation)) all.insert("vector" + name.substr(std::string_view(operation).size()));
     }

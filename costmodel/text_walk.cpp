@@ -196,6 +196,7 @@ class Walker {
     for (int step = x.lanes; step > 1; step /= 2) arithmetic(step / 2, 1);
     return {1, true, x.depends};
   }
+  ExprFacts facts_of(const ir::Cast& cast) { return expression(cast.value); }
   ExprFacts facts_of(const ir::Select& select) {
     const ExprFacts c = expression(select.condition), x = expression(select.a), y = expression(select.b);
     return {std::max(x.lanes, y.lanes), x.is_float || y.is_float, c.depends | x.depends | y.depends};

@@ -167,6 +167,7 @@ class Walker {
           flops(sum.lanes - 1);
           return Value{sum.is_data, 1};
         },
+        [&](const Cast& n) { return value(n.value); },
         [&](const Select& n) {
           value(n.condition);
           out_.guards += executions_;

@@ -48,6 +48,11 @@ class ExprFactory {
     return with(Expr::Kind::kFma, std::move(a), std::move(b), std::move(c));
   }
   static Expr reduce_add(Expr value) { return with(Expr::Kind::kReduceAdd, std::move(value)); }
+  static Expr cast(DType type, Expr value) {
+    Expr result = with(Expr::Kind::kCast, std::move(value));
+    result.type_ = type;
+    return result;
+  }
   static Expr select(Expr condition, Expr a, Expr b) {
     const bool is_index = a.is_index_ && b.is_index_;
     Expr result = with(Expr::Kind::kSelect, std::move(condition), std::move(a), std::move(b));
@@ -87,6 +92,9 @@ bool operator==(const Expr& x, const Expr& y) {
       break;
     case Expr::Kind::kLoad:
       if (x.value_ != y.value_) return false;
+      break;
+    case Expr::Kind::kCast:
+      if (x.type_ != y.type_) return false;
       break;
     case Expr::Kind::kSplat:
     case Expr::Kind::kFma:
@@ -302,13 +310,18 @@ Expr reduce_add(Expr value) {
   return ExprFactory::reduce_add(std::move(value));
 }
 
+Expr cast(DType type, Expr value) {
+  return ExprFactory::cast(type, std::move(value));
+}
+
 Expr select(Expr condition, Expr a, Expr b) {
   if (const auto constant = as_constant(condition)) return *constant != 0 ? std::move(a) : std::move(b);
   return ExprFactory::select(std::move(condition), std::move(a), std::move(b));
 }
 
 Expr zero(DType type, int lanes) {
-  const bool is_integer = type == DType::kS32 || type == DType::kS8 || type == DType::kU8;
+  const bool is_integer =
+      type == DType::kS32 || type == DType::kS8 || type == DType::kU8 || type == DType::kU32;
   Expr scalar = is_integer ? Expr(Int{0}) : Expr(Float{0, type});
   return lanes == 1 ? std::move(scalar) : splat(std::move(scalar), lanes);
 }

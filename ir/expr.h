@@ -64,6 +64,13 @@ struct Fma {
 struct ReduceAdd {
   const Expr& value;
 };
+/// `value`, one lane, as `type`: the nearest one, ties to even; from floats to integers towards zero. The
+/// types that need a Cast before arithmetic are f16, bf16, e4m3 and e5m2; those casts exist only on CUDA, to
+/// and from f32 (the 8-bit ones: from).
+struct Cast {
+  DType type = DType::kF32;
+  const Expr& value;
+};
 /// condition ? a : b; only the chosen side is evaluated (so a load may be guarded by it).
 struct Select {
   const Expr& condition;
@@ -106,6 +113,8 @@ class Expr {
         return visitor(Fma{operand(0), operand(1), operand(2)});
       case Kind::kReduceAdd:
         return visitor(ReduceAdd{operand(0)});
+      case Kind::kCast:
+        return visitor(Cast{type_, operand(0)});
       case Kind::kSelect:
         break;
     }
@@ -125,7 +134,7 @@ class Expr {
 
  private:
   friend class ExprFactory;
-  enum class Kind : std::uint8_t { kInt, kFloat, kVar, kBinary, kLoad, kSplat, kFma, kReduceAdd, kSelect };
+  enum class Kind : std::uint8_t { kInt, kFloat, kVar, kBinary, kLoad, kSplat, kFma, kReduceAdd, kCast, kSelect };
 
   Expr() : value_(0) {}
   const Expr& operand(std::size_t i) const { return operands_[i]; }
@@ -168,7 +177,7 @@ inline std::optional<Fma> Expr::as_fma() const {
 // Builders. Scalar integer arithmetic folds constants and the identities x+0, x*1, x*0, x/1, x%1, (x+c)+d,
 // (x*c)*d, so that the tree that is printed and learnt from has no dead terms. A constant ends up as the
 // right operand; a negative summand becomes a subtraction. Nothing that may be floating point or a vector
-// (Load, Float, Splat, Fma, ReduceAdd) is ever folded or reordered. Folding CHECKs against overflow and
+// (Load, Float, Splat, Fma, ReduceAdd, Cast) is ever folded or reordered. Folding CHECKs against overflow and
 // against a constant divisor that is not positive.
 inline Expr integer(std::int64_t value) {
   return Int{value};
@@ -200,6 +209,7 @@ Expr load_active(BufferId buffer, Expr index, int lanes, Expr active);
 Expr splat(Expr value, int lanes);
 Expr fma(Expr a, Expr b, Expr c);
 Expr reduce_add(Expr value);
+Expr cast(DType type, Expr value);
 Expr select(Expr condition, Expr a, Expr b);
 /// Zero of that type: a Float, or an Int for the integer types; in a Splat when lanes > 1.
 Expr zero(DType type, int lanes = 1);

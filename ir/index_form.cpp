@@ -201,6 +201,7 @@ class IndexReader {
           return left | middle | scan(n.c);
         },
         [&](const ReduceAdd& n) { return scan(n.value); },
+        [&](const Cast& n) { return scan(n.value); },
         [&](const Select& n) {
           count_operation();
           const std::uint32_t condition = scan(n.condition);
@@ -224,6 +225,7 @@ class IndexReader {
         [](const Splat&) { return constant(0); },
         [](const Fma&) { return constant(0); },
         [](const ReduceAdd&) { return constant(0); },
+        [](const Cast&) { return constant(0); },
         [&](const Select& n) {
           const Progression condition = progression(n.condition, depth);
           const Progression a = progression(n.a, depth);

@@ -87,6 +87,7 @@ class Printer {
           call("fma", {&n.a, &n.b, &n.c});
         },
         [&](const ReduceAdd& n) { call("reduce_add", {&n.value}); },
+        [&](const Cast& n) { call(lehr::name_of(n.type), {&n.value}); },
         [&](const Select& n) {
           call("select", {&n.condition, &n.a, &n.b});
         },

@@ -64,16 +64,16 @@ struct Touch {
   BufferId buffer{};
   Expr index = Int{0};        ///< first element
   std::int64_t elements = 0;  ///< elements touched by one execution (by one thread)
-  bool writes = false;
+  bool writes = false;        ///< what is written may be read too (the accumulators of an mma)
   friend bool operator==(const Touch&, const Touch&) = default;
 };
 /// An operation whose text lives in the device-intrinsics header (codegen/): prefetch, cp.async, ...
 /// Pointer arguments are the touches in order, then the integer arguments.
 struct Intrinsic {
-  std::string name;  ///< "prefetch", "cp_async_16", "cp_async_commit", "cp_async_wait"
+  std::string name;  ///< "prefetch", "cp_async_16", "ldmatrix_x4", ...: ir/intrinsics.h
   std::vector<Touch> touches;
   std::vector<Expr> args;
-  double flops = 0;
+  double flops = 0;  ///< of one thread: a warp's mma divided by 32
   friend bool operator==(const Intrinsic&, const Intrinsic&) = default;
 };
 

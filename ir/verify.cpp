@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/overloaded.h"
 #include "base/text.h"
+#include "ir/intrinsics.h"
 #include "ir/print.h"
 #include "ir/verify_expr.h"
 
@@ -22,25 +23,7 @@ bool is_identifier(const std::string& name) {
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
-// What the device-intrinsics header offers, and the shape of each call.
-struct IntrinsicRule {
-  std::string_view name;
-  std::size_t touches;
-  std::size_t min_args;
-  std::size_t max_args;
-  std::int64_t copy_bytes;  // of a shared <- global copy; 0: not a copy
-  bool cuda_only;
-  bool collective;  // all lanes of a warp must reach it together
-};
-constexpr std::array<IntrinsicRule, 7> kIntrinsics = {{
-    {"prefetch", 1, 0, 0, 0, false, false},
-    {"cp_async_4", 2, 0, 1, 4, true, false},
-    {"cp_async_8", 2, 0, 1, 8, true, false},
-    {"cp_async_16", 2, 0, 1, 16, true, false},
-    {"cp_async_commit", 0, 0, 0, 0, true, false},
-    {"cp_async_wait", 0, 1, 1, 0, true, false},
-    {"warp_sum_f32", 1, 1, 1, 0, true, true},
-}};
+constexpr std::array kOrdinals = {"first", "second", "third"};
 
 bool is_block_or_thread(LoopKind kind) {
   return kind >= LoopKind::kBlockX;
@@ -245,52 +228,48 @@ class Verifier {
 
   bool check(const Intrinsic& intrinsic, std::vector<VarId>&, std::vector<BufferId>&) {
     path_.push_back("intrinsic " + intrinsic.name);
-    const auto rule = std::find_if(kIntrinsics.begin(), kIntrinsics.end(),
-                                   [&](const IntrinsicRule& known) { return known.name == intrinsic.name; });
-    if (rule == kIntrinsics.end()) return unknown_intrinsic(intrinsic.name);
+    const IntrinsicRule* rule = intrinsic_rule(intrinsic.name);
+    if (rule == nullptr) return unknown_intrinsic(intrinsic.name);
     if (rule->cuda_only && kernel_.target != Target::kCuda) return fail("it exists only on target cuda");
-    if (intrinsic.touches.size() != rule->touches)
-      return fail("it has {} touches, it takes {}", intrinsic.touches.size(), rule->touches);
+    if (rule->collective && divergent_ != 0)
+      return fail("the lanes of a warp may disagree on whether they reach it");
+    if (intrinsic.touches.size() != rule->touches.size())
+      return fail("it has {} touches, it takes {}", intrinsic.touches.size(), rule->touches.size());
     if (intrinsic.args.size() < rule->min_args || intrinsic.args.size() > rule->max_args)
       return fail("it has {} arguments, it takes {} to {}", intrinsic.args.size(), rule->min_args,
                   rule->max_args);
-    for (const Touch& touch : intrinsic.touches) {
-      if (touch.elements < 0) return fail("it touches {} elements of {}", touch.elements, name(touch.buffer));
-      const int lanes = static_cast<int>(std::max<std::int64_t>(touch.elements, 1));
-      if (!passes(scope_.check_access(touch.buffer, touch.index, lanes, nullptr))) return false;
-      if (touch.writes && !writable(touch.buffer)) return false;
-    }
+    for (std::size_t i = 0; i < intrinsic.touches.size(); ++i)
+      if (!touch_rules(intrinsic.touches[i], i, rule->touches[i])) return false;
     for (const Expr& arg : intrinsic.args)
       if (!passes(scope_.check_index(arg, "an argument"))) return false;
-    if (rule->copy_bytes != 0) return copy_rules(intrinsic, rule->copy_bytes);
-    if (rule->collective && divergent_ > 0)
-      return fail("the lanes of a warp may disagree on whether they reach it");
     if (intrinsic.name.starts_with("warp_sum") && !is_lane_group(intrinsic.args[0]))
       return fail("its argument must be a constant power of two up to 32");
-    if (intrinsic.name == "prefetch" && intrinsic.touches[0].writes) return fail("it cannot write");
     if (intrinsic.name == "cp_async_wait" && as_constant(intrinsic.args[0]).value_or(-1) < 0)
       return fail("its argument must be a constant of at least 0");
     return true;
   }
 
-  bool copy_rules(const Intrinsic& intrinsic, std::int64_t bytes) {
-    const Touch& to = intrinsic.touches[0];
-    const Touch& from = intrinsic.touches[1];
-    if (!to.writes || kernel_.buffer(to.buffer).scope != Scope::kShared)
-      return fail("its first touch must write a shared buffer");
-    if (from.writes || kernel_.buffer(from.buffer).scope != Scope::kGlobal)
-      return fail("its second touch must read a global buffer");
-    for (const Touch& touch : intrinsic.touches) {
-      const std::int64_t touched = touch.elements * size_of(kernel_.buffer(touch.buffer).type);
-      if (touched != bytes)
-        return fail("it touches {} bytes of {} instead of {}", touched, name(touch.buffer), bytes);
-    }
+  bool touch_rules(const Touch& touch, std::size_t number, const TouchRule& rule) {
+    if (touch.elements < 0) return fail("it touches {} elements of {}", touch.elements, name(touch.buffer));
+    const int lanes = static_cast<int>(std::max<std::int64_t>(touch.elements, 1));
+    if (!passes(scope_.check_access(touch.buffer, touch.index, lanes, nullptr))) return false;
+    const Buffer& buffer = kernel_.buffer(touch.buffer);
+    if (touch.writes && !writable(touch.buffer)) return false;
+    if (touch.writes != rule.writes || (rule.scope && *rule.scope != buffer.scope))
+      return fail("its {} touch must {} a{} buffer", kOrdinals[number], rule.writes ? "write" : "read",
+                  rule.scope ? fmt::format(" {}", name_of(*rule.scope)) : "");
+    if (rule.type && *rule.type != buffer.type)
+      return fail("{} is of {}, it takes {}", buffer.name, lehr::name_of(buffer.type),
+                  lehr::name_of(*rule.type));
+    const std::int64_t touched = touch.elements * size_of(buffer.type);
+    if (rule.bytes != 0 && touched != rule.bytes)
+      return fail("it touches {} bytes of {} instead of {}", touched, buffer.name, rule.bytes);
     return true;
   }
 
   bool unknown_intrinsic(const std::string& given) {
     std::vector<std::string> known;
-    for (const IntrinsicRule& rule : kIntrinsics) known.emplace_back(rule.name);
+    for (const IntrinsicRule& rule : intrinsic_rules()) known.emplace_back(rule.name);
     const std::string near = closest(given, known);
     return fail("no such intrinsic{}", near.empty() ? "" : ", did you mean " + near + "?");
   }

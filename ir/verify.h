@@ -23,14 +23,12 @@ namespace lehr::ir {
 /// - loop kinds fit the target: kParallel outermost and CPU only, block and thread kinds CUDA only, each
 /// bound
 ///   at most once on a path and with one extent everywhere;
-/// - intrinsics are known and have the touches and arguments that they take (cp_async_N: shared written,
-/// global
-///   read, N bytes each);
+/// - intrinsics are known and have the touches and arguments that they take (ir/intrinsics.h);
 /// - barriers only on CUDA, and not under an If or loop whose condition or extent depends on a thread
 /// variable
 ///   or on memory: an If that all threads of a block decide alike may hold one;
-/// - the same holds for warp collectives (warp_sum_f32), whose group is a constant power of two up to 32
-/// lanes;
+/// - the same holds for warp collectives (ldmatrix, mma, warp_sum_f32); a sum's group is a constant power of two
+///   up to 32 lanes;
 /// - register buffers are indexed by constants once the unrolled loops are expanded (variables of kUnrolled
 ///   loops, and Lets of those), and those kept as vectors are accessed in whole vectors.
 std::optional<std::string> why_malformed(const Kernel& kernel);

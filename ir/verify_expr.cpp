@@ -10,8 +10,15 @@
 namespace lehr::ir {
 namespace {
 
+bool is_16_bit_float(DType type) {
+  return type == DType::kF16 || type == DType::kBF16;
+}
+/// Kept as bits: no target computes with them.
+bool is_small(DType type) {
+  return is_16_bit_float(type) || type == DType::kE4M3 || type == DType::kE5M2;
+}
 bool is_real(DType type) {
-  return type == DType::kF64 || type == DType::kF32 || type == DType::kF16 || type == DType::kBF16;
+  return type == DType::kF64 || type == DType::kF32 || is_small(type);
 }
 
 bool is_comparison(BinaryOp op) {
@@ -96,13 +103,15 @@ VerifyScope::Type VerifyScope::type_of(const Expr& expr, std::optional<std::stri
       [&](const Binary& n) { return type_of_binary(expr, n, complaint); },
       [&](const Load& n) {
         complaint = check_access(n.buffer, n.index, n.lanes, n.active);
-        return Type{n.lanes, has(n.buffer) && is_real(kernel_.buffer(n.buffer).type)};
+        if (complaint) return Type{};
+        const DType type = kernel_.buffer(n.buffer).type;
+        return Type{n.lanes, is_real(type), is_small(type) ? std::optional(type) : std::nullopt};
       },
       [&](const Splat& n) {
         const Type value = type_of(n.value, complaint);
         if (!complaint && (value.lanes != 1 || n.lanes < 1))
           complaint = fmt::format("a splat of {} lanes into {}", value.lanes, n.lanes);
-        return Type{n.lanes, value.real};
+        return Type{n.lanes, value.real, value.small};
       },
       [&](const Fma& n) {
         const Type a = type_of(n.a, complaint);
@@ -110,11 +119,16 @@ VerifyScope::Type VerifyScope::type_of(const Expr& expr, std::optional<std::stri
         const Type c = type_of(n.c, complaint);
         if (!complaint && (a.lanes != b.lanes || a.lanes != c.lanes))
           complaint = fmt::format("an fma of {}, {} and {} lanes", a.lanes, b.lanes, c.lanes);
+        for (const Type& each : {a, b, c})
+          if (!complaint) complaint = needs_cast(expr, each);
         return Type{a.lanes, a.real || b.real || c.real};
       },
       [&](const ReduceAdd& n) {
-        return Type{1, type_of(n.value, complaint).real};
+        const Type value = type_of(n.value, complaint);
+        if (!complaint) complaint = needs_cast(expr, value);
+        return Type{1, value.real};
       },
+      [&](const Cast& n) { return type_of_cast(expr, n, complaint); },
       [&](const Select& n) {
         const Type condition = type_of(n.condition, complaint);
         const Type a = type_of(n.a, complaint);
@@ -123,9 +137,31 @@ VerifyScope::Type VerifyScope::type_of(const Expr& expr, std::optional<std::stri
           complaint = fmt::format("a select on a condition of {} lanes", condition.lanes);
         if (!complaint && a.lanes != b.lanes)
           complaint = fmt::format("a select between {} and {} lanes", a.lanes, b.lanes);
-        return Type{a.lanes, a.real || b.real};
+        return Type{a.lanes, a.real || b.real, a.small ? a.small : b.small};
       },
   });
+}
+
+std::optional<std::string> VerifyScope::needs_cast(const Expr& expr, const Type& operand) const {
+  if (!operand.small) return std::nullopt;
+  return fmt::format("{} computes with {}, which needs a cast", to_text(expr, kernel_),
+                     lehr::name_of(*operand.small));
+}
+
+VerifyScope::Type VerifyScope::type_of_cast(const Expr& expr, const Cast& n,
+                                            std::optional<std::string>& complaint) const {
+  const Type from = type_of(n.value, complaint);
+  if (complaint) return {};
+  const bool exists = from.small         ? n.type == DType::kF32
+                      : is_small(n.type) ? from.real && is_16_bit_float(n.type)
+                                         : true;
+  if (from.lanes != 1)
+    complaint = fmt::format("{} casts {} lanes, it can cast 1", to_text(expr, kernel_), from.lanes);
+  else if (!exists)
+    complaint = fmt::format("{} is a cast that does not exist", to_text(expr, kernel_));
+  else if (kernel_.target != Target::kCuda && (from.small || is_small(n.type)))
+    complaint = fmt::format("{} is a cast that exists only on target cuda", to_text(expr, kernel_));
+  return {1, is_real(n.type), is_small(n.type) ? std::optional(n.type) : std::nullopt};
 }
 
 VerifyScope::Type VerifyScope::type_of_binary(const Expr& expr, const Binary& n,
@@ -140,6 +176,8 @@ VerifyScope::Type VerifyScope::type_of_binary(const Expr& expr, const Binary& n,
     complaint = fmt::format("{} needs integers", to_text(expr, kernel_));
   else if ((n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) && divisor && *divisor <= 0 && !a.real)
     complaint = fmt::format("{} has a divisor that is not positive", to_text(expr, kernel_));
+  for (const Type& each : {a, b})
+    if (!complaint) complaint = needs_cast(expr, each);
   return {a.lanes, !is_comparison(n.op) && (a.real || b.real)};
 }
 
@@ -153,6 +191,7 @@ bool VerifyScope::is_static(const Expr& expr) const {
       [&](const Splat& n) { return is_static(n.value); },
       [](const Fma&) { return false; },
       [](const ReduceAdd&) { return false; },
+      [](const Cast&) { return false; },
       [&](const Select& n) { return is_static(n.condition) && is_static(n.a) && is_static(n.b); },
   });
 }
@@ -167,6 +206,7 @@ bool VerifyScope::is_divergent(const Expr& expr) const {
       [&](const Splat& n) { return is_divergent(n.value); },
       [&](const Fma& n) { return is_divergent(n.a) || is_divergent(n.b) || is_divergent(n.c); },
       [&](const ReduceAdd& n) { return is_divergent(n.value); },
+      [&](const Cast& n) { return is_divergent(n.value); },
       [&](const Select& n) { return is_divergent(n.condition) || is_divergent(n.a) || is_divergent(n.b); },
   });
 }

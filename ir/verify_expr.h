@@ -46,10 +46,13 @@ class VerifyScope {
   struct Type {
     int lanes = 1;
     bool real = false;
+    std::optional<DType> small = std::nullopt;  ///< a type that must be cast before arithmetic
   };
   // The first complaint goes to `complaint`; the Type is meaningless once there is one.
   Type type_of(const Expr& expr, std::optional<std::string>& complaint) const;
   Type type_of_binary(const Expr& expr, const Binary& n, std::optional<std::string>& complaint) const;
+  Type type_of_cast(const Expr& expr, const Cast& cast, std::optional<std::string>& complaint) const;
+  std::optional<std::string> needs_cast(const Expr& expr, const Type& operand) const;
   bool is_multiple(const Expr& expr, std::int64_t factor) const;
 
   const Kernel& kernel_;

@@ -156,5 +156,28 @@ TEST(Prelude, RefusesAnUnknownSnippet) {
   EXPECT_THROW(prelude(Target::kCuda, {"warp_drive"}), Error);
 }
 
+TEST(Emit, CastsByFunctionsOfThePreludeWhereCHasNoType) {
+  KernelBuilder builder;
+  builder.kernel.name = "entry";
+  builder.kernel.target = Target::kCuda;
+  const BufferId in = builder.param("in", DType::kBF16, 64, Direction::kIn);
+  const BufferId out = builder.param("out", DType::kF16, 64, Direction::kOut);
+  const BufferId pair = builder.buffer("pair", DType::kF16, Scope::kRegister, 2);
+  const VarId x = builder.var("x");
+  const Expr doubled = cast(DType::kF32, load(in, var(x))) * Float{2};
+  builder.kernel.body =
+      block(loop(x, 32, LoopKind::kThreadX,
+                 block(Alloc{pair}, Store{pair, integer(0), cast(DType::kF16, doubled), 1, std::nullopt},
+                       Store{pair, integer(1), cast(DType::kF16, cast(DType::kF32, var(x))), 1, std::nullopt},
+                       Store{out, var(x) * 2, load(pair, integer(0), 2), 2, std::nullopt})));
+  const std::string text = emit(builder.kernel).text;
+  EXPECT_THAT(text, HasSubstr("pair[0] = lehr_f16_from_f32(lehr_f32_from_bf16(in[x]) * 2.0f);"));
+  EXPECT_THAT(text, HasSubstr("pair[1] = lehr_f16_from_f32(static_cast<float>(x));"));
+  EXPECT_THAT(text,
+              HasSubstr("*reinterpret_cast<unsigned*>(out + x * 2) = *reinterpret_cast<unsigned*>(pair);"));
+  EXPECT_THAT(text, HasSubstr("unsigned short lehr_f16_from_f32(float x)"));
+  EXPECT_THAT(text, HasSubstr("float lehr_f32_from_bf16(unsigned short x)"));
+}
+
 }  // namespace
 }  // namespace lehr

@@ -181,6 +181,7 @@ class Interpreter {
           counts_.flops += a.lanes - 1;
           return Value{a.is_data, 1};
         },
+        [&](const Cast& n) { return value(n.value); },
         [&](const Select& n) {
           value(n.condition);
           ++guards_;
