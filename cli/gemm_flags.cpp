@@ -27,6 +27,13 @@ void apply_layout(const char* flag, const std::string& text, char letter, const 
   operand.layout = wanted;
 }
 
+/// The type of C that goes with operands of `type` where nothing is said.
+DType output_for(DType type) {
+  if (type == DType::kS8 || type == DType::kU8) return DType::kS32;
+  if (type == DType::kE4M3 || type == DType::kE5M2) return DType::kF32;
+  return type;
+}
+
 }  // namespace
 
 void GemmFlags::add_to(CLI::App& app) {
@@ -40,8 +47,9 @@ void GemmFlags::add_to(CLI::App& app) {
   add("--batch", batch_, "number of independent products (1)");
   add("--a", a_, "type[:layout] of A: f32:row, bf16:column, ... (f32:row)");
   add("--b", b_, "type[:layout] of B (the type of A, row)");
-  add("--c", c_, "type[:layout] of C (the type of A, row)");
+  add("--c", c_, "type[:layout] of C (the type of A, s32 for s8, f32 for e4m3 and e5m2; row)");
   add("--accum", accum_, "type of the sums (f32; f64 for f64, s32 for s8)");
+  add("--math", math_, "strict | tf32 | 3xtf32: what f32 operands may be rounded to on the way (strict)");
   add("--layout", layout_, "nn | nt | tn | tt: A, B stored row-major (n) or column-major (t)");
   add("--epilogue", epilogue_, "what is applied to C: none");
 }
@@ -50,7 +58,8 @@ std::vector<Workload> GemmFlags::workloads() const {
   Gemm base;
   base.a = operand_of("--a", a_);
   base.b = b_.empty() ? Operand{.type = base.a.type, .layout = Layout::kRow} : operand_of("--b", b_);
-  base.c = c_.empty() ? Operand{.type = base.a.type, .layout = Layout::kRow} : operand_of("--c", c_);
+  base.c =
+      c_.empty() ? Operand{.type = output_for(base.a.type), .layout = Layout::kRow} : operand_of("--c", c_);
   if (accum_.empty()) {
     base.accum = base.a.type == DType::kF64 ? DType::kF64
                  : base.a.type == DType::kS8 || base.a.type == DType::kU8 || base.a.type == DType::kS32
@@ -59,6 +68,7 @@ std::vector<Workload> GemmFlags::workloads() const {
   } else {
     base.accum = operand_of("--accum", accum_).type;
   }
+  base.math = parse_math(math_);
   if (!layout_.empty()) {
     parse_choice("--layout", layout_, kLayouts);
     apply_layout("--a", a_, layout_[0], layout_, base.a);

@@ -11,7 +11,7 @@ namespace lehr {
 
 class GemmFlags {
  public:
-  /// Adds --m --n --k --batch --a --b --c --accum --layout --epilogue to `app`.
+  /// Adds --m --n --k --batch --a --b --c --accum --math --layout --epilogue to `app`.
   void add_to(CLI::App& app);
   /// The cross product of all lists, m slowest. Throws Error(kUser), one sentence.
   std::vector<Workload> workloads() const;
@@ -19,7 +19,8 @@ class GemmFlags {
   Workload workload() const;
 
  private:
-  std::string m_, n_, k_, batch_ = "1", a_ = "f32", b_, c_, accum_, layout_, epilogue_ = "none";
+  std::string m_, n_, k_, batch_ = "1", a_ = "f32", b_, c_, accum_, layout_, math_ = "strict",
+                          epilogue_ = "none";
 };
 
 }  // namespace lehr

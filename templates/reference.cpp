@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/small_float.h"
 
 namespace lehr {
 namespace {
@@ -68,6 +69,51 @@ std::vector<std::int64_t> chosen_rows(std::int64_t m, std::int64_t count) {
   return rows;
 }
 
+/// Standard deviation of integer inputs: most of s8's range is used, and sums of up to 10^7 products stay
+/// below 2^24, where the expected values (f32) are exact.
+constexpr double kIntegerScale = 25;
+
+bool is_integer(DType type) {
+  return type == DType::kS8 || type == DType::kU8 || type == DType::kS32 || type == DType::kU32;
+}
+
+/// Half the distance of neighbouring values of `type` around 1.
+double rounding_of(DType type) {
+  switch (type) {
+    case DType::kF16:
+      return 0x1p-11;
+    case DType::kBF16:
+      return 0x1p-8;
+    default:
+      return 0;
+  }
+}
+
+// A sum of k products of normal(0,1) values has standard deviation sqrt(k). Each of its k roundings adds an
+// error of about epsilon/2 times the partial sum, which grows like sqrt(i): the standard deviation of the
+// total is about epsilon/2 * k/sqrt(2). Six of them plus epsilon * 8 sqrt(k) for the final rounding are
+// never exceeded by a right kernel in any order of summation, and one wrong or missing product (size about
+// 1) exceeds it until k ~ 10^6. Each of these adds what its arithmetic loses:
+// - tf32: two operands rounded by up to 2^-11 of their size, uniformly: sqrt(2/3) 2^-11 sqrt(k), six times;
+// - 3xtf32: what is left of the operands is below 2^-22 of them, and the product of the two rests is left out
+//   (2^-22 too);
+// - 8-bit floats: tensor cores keep 13 fraction bits of the running sum of 32 products (kernels.md section 4;
+//   Hopper), and lose up to one unit of them at each of the k/32 steps;
+// - a 16-bit C: half a unit of the largest value, some six standard deviations.
+double tolerance_of(const Gemm& g) {
+  if (g.accum == DType::kS32) return 0;
+  const double epsilon = std::numeric_limits<float>::epsilon();
+  const double k = static_cast<double>(g.k);
+  const double sigma = std::sqrt(k);
+  double tolerance = epsilon * (6.0 * k / (2.0 * std::sqrt(2.0)) + 8.0 * sigma + 4.0);
+  if (g.math == Math::kTf32) tolerance += 6.0 * std::sqrt(2.0 / 3.0) * 0x1p-11 * (sigma + 4.0);
+  if (g.math == Math::k3xTf32) tolerance += 6.0 * 0x1p-21 * (sigma + 4.0);
+  if (g.a.type == DType::kE4M3 || g.a.type == DType::kE5M2)
+    tolerance += 0x1p-13 * (k / 32.0 + 1.0) * (sigma + 4.0);
+  tolerance += rounding_of(g.c.type) * (6.0 * sigma + 4.0);
+  return tolerance;
+}
+
 }  // namespace
 
 std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint64_t seed) {
@@ -75,8 +121,8 @@ std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint6
   for (const TensorSpec& tensor : tensors_of(workload)) {
     std::vector<float> values;
     if (!tensor.output) {
-      CHECK(tensor.type == DType::kF32, "inputs of {} are not made yet", name_of(tensor.type));
       Rng rng = Rng(seed).fork(tensor.name);
+      const double scale = is_integer(tensor.type) ? kIntegerScale : 1;
       values.resize(static_cast<std::size_t>(tensor.elements));
       for (std::size_t i = 0; i < values.size(); ++i) {
         // Sum of four uniform 16-bit numbers, scaled to variance 1: normal-like, one generator call per
@@ -84,7 +130,8 @@ std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint6
         const std::uint64_t bits = rng.next();
         const double sum = static_cast<double>((bits & 0xffff) + ((bits >> 16) & 0xffff) +
                                                ((bits >> 32) & 0xffff) + (bits >> 48));
-        values[i] = static_cast<float>((sum / 65536.0 - 2.0) * std::sqrt(3.0));
+        const double normal = (sum / 65536.0 - 2.0) * std::sqrt(3.0);
+        values[i] = rounded_to(tensor.type, static_cast<float>(scale * normal));
       }
     }
     inputs.push_back(std::move(values));
@@ -125,14 +172,7 @@ Reference make_reference(const Workload& workload, const std::vector<std::vector
       }
     }
   }
-  // A sum of k products of normal(0,1) values has standard deviation sqrt(k). Each of its k roundings adds an
-  // error of about epsilon/2 times the partial sum, which grows like sqrt(i): the standard deviation of the
-  // total is about epsilon/2 * k/sqrt(2). Six of them plus epsilon * 8 sqrt(k) for the final rounding are
-  // never exceeded by a right kernel in any order of summation, and one wrong or missing product (size about
-  // 1) exceeds it until k ~ 10^6.
-  const double epsilon = std::numeric_limits<float>::epsilon();
-  const double k = static_cast<double>(g.k);
-  reference.tolerance = epsilon * (6.0 * k / (2.0 * std::sqrt(2.0)) + 8.0 * std::sqrt(k) + 4.0);
+  reference.tolerance = tolerance_of(g);
   return reference;
 }
 

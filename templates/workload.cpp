@@ -38,6 +38,11 @@ void validate(const Workload& workload) {
   check_elements("A", g.batch, g.m, g.k);
   check_elements("B", g.batch, g.k, g.n);
   check_elements("C", g.batch, g.m, g.n);
+  for (const DType type : {g.a.type, g.b.type, g.accum}) {
+    if (g.math != Math::kStrict && type != DType::kF32)
+      throw_user("math={} is for f32 operands and sums; with {} leave it at strict", name_of(g.math),
+                 name_of(type));
+  }
 }
 
 std::string to_text(const Operand& operand) {
@@ -46,25 +51,39 @@ std::string to_text(const Operand& operand) {
 
 std::string to_text(const Workload& workload) {
   const Gemm& g = workload.gemm;
-  return fmt::format("gemm m={} n={} k={} batch={} a={} b={} c={} accum={} epilogue=none", g.m, g.n, g.k,
-                     g.batch, to_text(g.a), to_text(g.b), to_text(g.c), name_of(g.accum));
+  // Strict is left out, so that texts written before there was a choice keep their meaning.
+  return fmt::format("gemm m={} n={} k={} batch={} a={} b={} c={} accum={} epilogue=none{}", g.m, g.n, g.k,
+                     g.batch, to_text(g.a), to_text(g.b), to_text(g.c), name_of(g.accum),
+                     g.math == Math::kStrict ? "" : fmt::format(" math={}", name_of(g.math)));
+}
+
+std::string_view name_of(Math math) {
+  return math == Math::kStrict ? "strict" : math == Math::kTf32 ? "tf32" : "3xtf32";
 }
 
 namespace {
 
 const std::vector<std::string>& dtype_names() {
-  static const std::vector<std::string> names = {"f64", "f32", "f16", "bf16", "s32", "s8", "u8"};
+  static const std::vector<std::string> names = {"f64", "f32", "f16",  "bf16", "s32",
+                                                 "s8",  "u8",  "e4m3", "e5m2"};
   return names;
 }
 
 DType dtype_of(std::string_view text) {
-  if (const auto type = parse_dtype(text)) return *type;
+  const auto type = parse_dtype(text);
+  if (type && *type != DType::kU32) return *type;  // u32 is for registers
   const std::string near = closest(text, dtype_names());
   throw_user("unknown dtype '{}'{}; known are {}", text,
              near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(dtype_names(), ", "));
 }
 
 }  // namespace
+
+Math parse_math(std::string_view text) {
+  for (const Math math : {Math::kStrict, Math::kTf32, Math::k3xTf32})
+    if (name_of(math) == text) return math;
+  throw_user("unknown math '{}'; known are strict, tf32, 3xtf32", text);
+}
 
 Operand parse_operand(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ':');
@@ -110,11 +129,14 @@ Workload parse_workload(std::string_view text) {
       *operand->second = parse_operand(value);
     } else if (key == "accum") {
       g.accum = dtype_of(value);
+    } else if (key == "math") {
+      g.math = parse_math(value);
     } else if (key == "epilogue") {
       if (value != "none") throw_user("unknown epilogue '{}'; known is: none", value);
     } else {
-      throw_user("unknown key '{}' in workload '{}'; known are m, n, k, batch, a, b, c, accum, epilogue", key,
-                 text);
+      throw_user(
+          "unknown key '{}' in workload '{}'; known are m, n, k, batch, a, b, c, accum, math, epilogue", key,
+          text);
     }
   }
   validate(workload);
