@@ -17,7 +17,7 @@ namespace lehr {
 struct CublasLtOptions {
   CudaLibraries cuda;
   std::vector<std::string> paths = cublaslt_paths();
-  double screening_s = 40;  ///< of the 120 s that a worker has to prepare itself (worker.cpp)
+  double screening_s = 15;  ///< then the rest, which the library itself expects to be slower, is not tried
 };
 
 /// A Runner (measure/runner.h) whose one slot needs no file: Candidate is not looked at. Calls are timed as

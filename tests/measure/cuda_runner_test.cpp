@@ -50,6 +50,15 @@ class CudaRunnerOnAFakeDriver : public testing::Test {
   }
   std::string calls() { return function<const char*()>("fake_cuda_calls")(); }
   std::string calls_since(const std::string& before) { return calls().substr(before.size()); }
+  std::size_t launches_since(const std::string& before) {
+    const std::string since = calls_since(before);
+    std::size_t launches = 0;
+    for (std::size_t at = since.find("cuLaunchKernel"); at != std::string::npos;
+         at = since.find("cuLaunchKernel", at + 1)) {
+      ++launches;
+    }
+    return launches;
+  }
 
   Candidate candidate(std::string entry, std::int64_t shared_bytes = 0) const {
     Candidate candidate;
@@ -196,13 +205,20 @@ TEST_F(CudaRunnerOnAFakeDriver, GivesTimePerLaunchAndAsManySamplesAsAsked) {
   const Samples& samples = std::get<Samples>(timed);
   EXPECT_EQ(samples.us.size(), 15u);  // 15 ms of 1 ms samples
   for (const double us : samples.us) EXPECT_EQ(us, 15.625);
-  const std::string since = calls_since(before);
-  std::size_t launches = 0;
-  for (std::size_t at = since.find("cuLaunchKernel"); at != std::string::npos;
-       at = since.find("cuLaunchKernel", at + 1)) {
-    ++launches;
-  }
-  EXPECT_EQ(launches, 1u + 64u);  // captured: once for the warm-up call, once for the samples
+  EXPECT_EQ(launches_since(before), 1u + 64u);  // captured: once for the warm-up call, once for the samples
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, PutsTwentyLaunchesOfAShortKernelIntoEverySample) {
+  CudaRunner runner(libraries());
+  runner.prepare(problem_, {});
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
+  SampleRequest request;
+  request.sample_us = 100;  // 7 fake launches would fill it
+  request.min_samples = 1;
+  request.min_total_us = 0;
+  const std::string before = calls();
+  ASSERT_TRUE(std::holds_alternative<Samples>(runner.time(0, request)));
+  EXPECT_EQ(launches_since(before), 1u + 20u);
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, StopsEarlyOnAHopelessCandidate) {

@@ -97,6 +97,8 @@ TEST(Session, TimesTheBaselinesInTheFinalsAndSaysWhyOneIsMissing) {
   ASSERT_TRUE(summary.baseline);
   EXPECT_EQ(summary.baselines[*summary.baseline].name, "vendor");
   EXPECT_NEAR(summary.speedup_vs_baseline, 50 / summary.best->time_us, 1e-9);
+  EXPECT_EQ(summary.baselines[0].speedup, 0);
+  EXPECT_EQ(summary.baselines[1].speedup, summary.speedup_vs_baseline);
   const std::vector<Verdict> verdicts = toy.database.verdicts({});
   ASSERT_EQ(verdicts.size(), 1u);
   EXPECT_EQ(verdicts[0].baseline, "vendor");
