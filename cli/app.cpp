@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/best_command.h"
+#include "cli/check_command.h"
 #include "cli/db_command.h"
 #include "cli/doctor_command.h"
 #include "cli/export_command.h"
@@ -75,6 +76,7 @@ int run_command_line(int argc, char** argv) {
   app.set_help_all_flag("--help-all", "the flags of all commands");
   app.require_subcommand(1);
   TuneCommand tune(app, environment);
+  CheckCommand check(app, environment);
   BestCommand best(app, environment);
   ShowCommand show(app, environment);
   ExportCommand exporter(app, environment);
@@ -89,7 +91,7 @@ int run_command_line(int argc, char** argv) {
       "  lehr export --out winners.json\n"
       "Results go to stdout, progress to stderr. Exit codes: 0 ok, 1 wrong input, 2 something on this "
       "machine is missing,\n"
-      "3 nothing found, 130 interrupted (the log is valid).");
+      "3 nothing found, 4 a check failed, 130 interrupted (the log is valid).");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
@@ -103,6 +105,7 @@ int run_command_line(int argc, char** argv) {
     throw_user("{}", one_line(error.what()));
   }
   if (tune.chosen()) return tune.run();
+  if (check.chosen()) return check.run();
   if (best.chosen()) return best.run();
   if (show.chosen()) return show.run();
   if (exporter.chosen()) return exporter.run();

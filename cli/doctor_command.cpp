@@ -119,9 +119,10 @@ int DoctorCommand::run() {
   findings.push_back(
       library("onednn", {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so.1", "libdnnl.so"}, "libdnnl2"));
   findings.push_back(gpu());
-  findings.push_back(found("nvrtc", [] {
-    if (const auto reason = why_no_nvrtc()) throw_environment("{}", *reason);
+  findings.push_back(found("nvrtc", [&] {
     NvrtcOptions options;
+    options.library_directories = cuda_folders(environment_);
+    if (const auto reason = why_no_nvrtc(options.library_directories)) throw_environment("{}", *reason);
     options.arch = "sm_80";
     const NvrtcCompiler compiler(std::move(options));
     return fmt::format("{} ({})", compiler.identity(), compiler.library_path());

@@ -1,4 +1,4 @@
-// Reads PATH, CXX and LEHR_DB.
+// Reads PATH, CXX, LEHR_DB, CUDA_HOME, CUDA_PATH and LD_LIBRARY_PATH.
 #include "cli/environment.h"
 
 #include <cstdlib>
@@ -21,6 +21,9 @@ Environment read_environment() {
   for (const std::string_view directory : split(path, ':'))
     if (!directory.empty()) result.path.emplace_back(directory);
   result.compiler = variable("CXX");
+  result.cuda_home = variable("CUDA_HOME");
+  if (result.cuda_home.empty()) result.cuda_home = variable("CUDA_PATH");
+  result.library_path = variable("LD_LIBRARY_PATH");
   if (const std::string database = variable("LEHR_DB"); !database.empty()) result.database = database;
   return result;
 }

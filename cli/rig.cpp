@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/args.h"
 #include "measure/affinity.h"
+#include "measure/cuda_folders.h"
 #include "measure/host_compiler.h"
 #include "measure/local_measurer.h"
 #include "measure/nvrtc.h"
@@ -19,8 +20,9 @@ namespace {
 constexpr int kMostDevices = 64;
 
 /// nullopt if `workload` can be tuned on `device`, else a sentence.
-std::optional<std::string> why_not(const Device& device, const Workload& workload) {
-  if (const auto missing = why_no_nvrtc()) return missing;
+std::optional<std::string> why_not(const Device& device, const Workload& workload,
+                                   const Environment& environment) {
+  if (const auto missing = why_no_nvrtc(cuda_folders(environment))) return missing;
   try {
     space_for(workload, device.limits);
   } catch (const Error& error) {
@@ -29,7 +31,20 @@ std::optional<std::string> why_not(const Device& device, const Workload& workloa
   return std::nullopt;
 }
 
+/// What worker processes get on top of our environment: vendor libraries, and what those load in their turn,
+/// are found where NVRTC is.
+std::vector<std::string> worker_environment(const Environment& environment) {
+  std::vector<std::string> folders = cuda_folders(environment);
+  if (folders.empty()) return {};
+  if (!environment.library_path.empty()) folders.insert(folders.begin(), environment.library_path);
+  return {fmt::format("LD_LIBRARY_PATH={}", fmt::join(folders, ":"))};
+}
+
 }  // namespace
+
+std::vector<std::string> cuda_folders(const Environment& environment) {
+  return cuda_library_folders(environment.path, environment.cuda_home);
+}
 
 DeviceChoice parse_device(const std::string& device, const std::string& threads) {
   DeviceChoice choice;
@@ -55,13 +70,14 @@ std::vector<std::string> known_baselines(Target target) {
   return names;
 }
 
-Device choose_device(const DeviceChoice& choice, const Workload& workload, bool measure_rates,
-                     std::string& note) {
+Device choose_device(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
+                     bool measure_rates, std::string& note) {
   if (choice.target == Target::kCuda || choice.automatic) {
     std::string reason;
     const std::optional<Device> device = cuda_device(choice.ordinal, reason);
     if (device) {
-      const std::optional<std::string> unfit = choice.automatic ? why_not(*device, workload) : std::nullopt;
+      const std::optional<std::string> unfit =
+          choice.automatic ? why_not(*device, workload, environment) : std::nullopt;
       if (!unfit) return *device;
       note = fmt::format("{} is there but not used: {}", device->name, *unfit);
     } else if (!choice.automatic) {
@@ -76,6 +92,7 @@ std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment&
   if (limits.target == Target::kCuda) {
     NvrtcOptions options;
     options.arch = limits.arch;
+    options.library_directories = cuda_folders(environment);
     return std::make_unique<NvrtcCompiler>(std::move(options));
   }
   HostCompilerOptions options;
@@ -84,17 +101,24 @@ std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment&
   return std::make_unique<HostCompiler>(std::move(options));
 }
 
-Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environment& environment) {
+Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
+             Timings timings) {
   Rig rig;
-  rig.device = choose_device(choice, workload, true, rig.note);
+  rig.device = choose_device(choice, workload, environment, timings == Timings::kFull, rig.note);
   rig.compiler = make_compiler(rig.device.limits, environment);
   rig.device.compiler = rig.compiler->identity();
   LocalOptions options;
   options.worker.executable = own_executable();
+  options.worker.environment = worker_environment(environment);
   options.runner = name_of(rig.device.limits.target);
   options.settings.device = choice.ordinal;
   if (rig.device.limits.target == Target::kCpu) options.settings.threads = rig.device.limits.cores;
   options.chunk = std::max(8, static_cast<int>(allowed_cpus().size()));
+  if (timings == Timings::kShort) {
+    options.sampling = {
+        .sample_us = 1, .min_samples = 1, .min_total_us = 1, .max_total_us = 1, .few_samples = 1};
+    options.use_reference = false;
+  }
   rig.measurer = std::make_unique<LocalMeasurer>(*rig.compiler, std::move(options));
   rig.baselines = known_baselines(rig.device.limits.target);
   return rig;

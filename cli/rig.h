@@ -34,11 +34,21 @@ struct Rig {
 /// Finds the device without a compiler; its `compiler` field stays empty. `auto` takes CUDA where there is a
 /// GPU, NVRTC and a template for `workload`, else the CPU with the reason in `note`. Throws
 /// Error(kEnvironment) when what was asked for by name is missing, saying what to do.
-Device choose_device(const DeviceChoice& choice, const Workload& workload, bool measure_rates,
-                     std::string& note);
+Device choose_device(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
+                     bool measure_rates, std::string& note);
+
+/// How long candidates are timed.
+enum class Timings {
+  kFull,   ///< long enough to rank them
+  kShort,  ///< once: only the result matters
+};
 
 /// The device with everything that measuring needs. Throws as choose_device.
-Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environment& environment);
+Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
+             Timings timings = Timings::kFull);
+
+/// Folders in which CUDA's libraries are looked for after the loader's own search.
+std::vector<std::string> cuda_folders(const Environment& environment);
 
 /// The compiler alone, for a device that need not be present (CUDA).
 std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment& environment);

@@ -64,7 +64,7 @@ Device ShowCommand::device(const Workload& workload) const {
   const DeviceChoice choice = parse_device(device_, threads_);
   if (arch_.empty()) {
     std::string note;
-    return choose_device(choice, workload, false, note);
+    return choose_device(choice, workload, environment_, false, note);
   }
   if (!choice.automatic && choice.target == Target::kCpu)
     throw_user("--arch {} is for CUDA; leave out --device cpu", arch_);

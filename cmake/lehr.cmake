@@ -10,6 +10,15 @@ function(lehr_library name)
   target_link_libraries(lehr_${name} PUBLIC ${ARG_EXTERNAL})
 endfunction()
 
+# lehr_installed(TARGET)
+# An installed program looks for its libraries in ../lib before the system's folders. The old DT_RPATH, because it also
+# holds for what those libraries need; DT_RUNPATH does not.
+function(lehr_installed name)
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+  target_link_options(${name} PRIVATE LINKER:--disable-new-dtags)
+  install(TARGETS ${name} RUNTIME DESTINATION bin)
+endfunction()
+
 # lehr_test(NAME SOURCES a_test.cpp ... LINKS base ... [EXTERNAL ...])
 # One GoogleTest program per folder, run by ctest as one test named NAME.
 function(lehr_test name)

@@ -33,7 +33,7 @@ constexpr NvrtcResult kCancelled = 16;
 constexpr const char* kInstallHint =
     "install the CUDA toolkit's NVRTC (12.0 or newer; Debian and Ubuntu: cuda-nvrtc-13-0, pip: "
     "nvidia-cuda-nvrtc) or "
-    "name its directory";
+    "name its directory in LD_LIBRARY_PATH";
 
 /// Owns a dlopen handle.
 struct Library {
@@ -47,9 +47,8 @@ struct Library {
   }
 
   bool open(const std::vector<std::string>& directories) {
-    std::vector<std::string> prefixes;
+    std::vector<std::string> prefixes = {""};  // the loader's own search
     for (const std::string& directory : directories) prefixes.push_back(directory + "/");
-    prefixes.push_back("");  // the loader's own search
     prefixes.push_back("/usr/local/cuda/lib64/");
     for (const std::string& prefix : prefixes) {
       for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) {

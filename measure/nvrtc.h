@@ -15,7 +15,7 @@ namespace lehr {
 
 struct NvrtcOptions {
   std::string arch;  ///< a real architecture, "sm_90a": ptxas runs, so registers and spills are known
-  /// Searched before the loader's own path; /usr/local/cuda/lib64 is searched last.
+  /// Searched after the loader's own path (cuda_library_folders()); /usr/local/cuda/lib64 comes last.
   std::vector<std::string> library_directories;
   int threads = 0;  ///< compilations at once; 0: one per CPU of this process's affinity mask
   /// Wall time of one compilation, in seconds. NVRTC is asked to give up (its flow callback, since 12.8); it

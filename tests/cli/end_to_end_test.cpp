@@ -144,6 +144,24 @@ TEST(EndToEnd, CudaWithoutAGpuSaysWhatIsMissing) {
   EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
 }
 
+TEST(Check, CountsTheConfigsOfEveryFamilyOnEveryWorkload) {
+  const Scratch scratch;
+  const std::string line =
+      "check gemm --m 1,9 --n 7 --k 5 --b f32:column --device cpu --threads 1 --samples 3";
+  const json document = parsed(run_lehr(words(line + " --json"), scratch.path()));
+  EXPECT_TRUE(document["complete"]);
+  EXPECT_GT(document["sampled_configs"].get<int>(), 3);
+  EXPECT_EQ(document["right_configs"], document["sampled_configs"]);
+  EXPECT_EQ(document["checks"][0]["workload"],
+            "gemm m=1 n=7 k=5 batch=1 a=f32:row b=f32:column c=f32:row accum=f32 epilogue=none");
+  EXPECT_LT(document["checks"][0]["error_of_tolerance"].get<double>(), 1);
+  const Ran text =
+      run_lehr(words("check gemm --m 9 --n 7 --k 5 --device cpu --threads 1 --samples 1"), scratch.path());
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("gemm_cpu"));
+  EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
+}
+
 TEST(EndToEnd, BestOfADatabaseWithoutAMatchIsNotFound) {
   const Scratch scratch;
   ASSERT_EQ(

@@ -72,6 +72,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"tune gemm --m 8 --n 8 --k 8 surplus", 1, "'surplus' is not expected"},
         Bad{"tune gem --m 8", 1, "did you mean gemm?"}, Bad{"tune", 1, "lehr tune needs a command: gemm"},
         Bad{"", 1, "lehr needs a command"}, Bad{"tuen", 1, "unknown command 'tuen' (did you mean tune?)"},
+        Bad{"check gemm --m 8 --n 8 --k 8 --samples 0", 1, "--samples 0 is not valid"},
+        Bad{"check gemm --m 8 --n 8 --k 8 --device cuda:63", 2, "--device cuda:63 cannot be used"},
         Bad{"best --db nothing.db", 1, "nothing.db"}, Bad{"db stats --db nothing.db", 1, "nothing.db"},
         Bad{"export --db nothing.db --out x.json", 1, "nothing.db"}, Bad{"export", 1, "--out is missing"},
         Bad{"best --target gpu", 1, "--target gpu is not known"},

@@ -1,0 +1,98 @@
+// Checks every workload of the flags and counts.
+#include "cli/check_command.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/args.h"
+#include "cli/rig.h"
+#include "cli/signals.h"
+#include "cli/table.h"
+#include "tune/spot_check.h"
+
+namespace lehr {
+namespace {
+
+constexpr int kInterruptedCode = 130;
+constexpr int kCheckFailedCode = 4;
+constexpr std::int64_t kMostSamples = 100'000;
+
+}  // namespace
+
+CheckCommand::CheckCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
+  CLI::App* check = root.add_subcommand("check", "Run sampled kernels of every family against the reference");
+  check->require_subcommand(1);
+  app_ = check->add_subcommand("gemm", "Check a matrix product, or every combination of the sizes given");
+  gemm_.add_to(*app_);
+  const auto add = [&](const char* name, std::string& value, const char* help) {
+    app_->add_option(name, value, help)->option_text(" ");
+  };
+  add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
+  add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
+  add("--samples", samples_, "configs per family and workload, its default among them (4)");
+  add("--seed", seed_, "same seed: same configs and inputs (0)");
+  app_->add_flag("--json", json_, "one JSON document on stdout");
+  app_->footer(
+      "Examples:\n"
+      "  lehr check gemm --m 1,35,257 --n 129 --k 67 --device cuda --samples 20\n"
+      "Exit code 4: a kernel gave a wrong result or did not run. Ctrl-C prints what is known.");
+}
+
+int CheckCommand::run() {
+  const std::vector<Workload> workloads = gemm_.workloads();
+  const DeviceChoice choice = parse_device(device_, threads_);
+  SpotCheckOptions options;
+  options.samples = static_cast<int>(parse_number("--samples", samples_, 1, kMostSamples));
+  options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
+  const Rig rig = make_rig(choice, workloads[0], environment_, Timings::kShort);
+  if (!rig.note.empty()) fmt::print(stderr, "note: {}\n", rig.note);
+  for (const Workload& workload : workloads) candidates_for({workload, rig.device});
+
+  const std::atomic<bool>& interrupted = watch_signals();
+  nlohmann::json checks = nlohmann::json::array();
+  std::vector<std::vector<std::string>> rows;
+  int sampled = 0, right = 0, failed = 0;
+  std::string first_failure;
+  for (const Workload& workload : workloads) {
+    if (interrupted) break;
+    const Task task = {workload, rig.device};
+    const std::vector<FamilyCheck> found =
+        spot_check(task, candidates_for(task), *rig.measurer, options, interrupted);
+    for (nlohmann::json& one : to_json(to_text(workload), found)) checks.push_back(std::move(one));
+    for (const FamilyCheck& check : found) {
+      sampled += check.sampled;
+      right += check.right;
+      failed += static_cast<int>(check.failures.size());
+      rows.push_back({to_text(workload), check.family, fmt::format("{}", check.sampled),
+                      fmt::format("{}", check.right), fmt::format("{}", check.rejected),
+                      fmt::format("{}", check.failures.size()),
+                      fmt::format("{:.3f}", check.error_of_tolerance)});
+      if (!check.failures.empty() && first_failure.empty()) {
+        const CheckFailure& first = check.failures[0];
+        first_failure = fmt::format("'{}' {}: {}: {}", to_text(workload), to_text(first.config),
+                                    name_of(first.failure.kind),
+                                    first.failure.text.substr(0, first.failure.text.find('\n')));
+      }
+    }
+  }
+  if (json_)
+    fmt::print("{}\n", nlohmann::json{{"device", rig.device.name},
+                                      {"identity", identity_of(rig.device)},
+                                      {"complete", !interrupted},
+                                      {"sampled_configs", sampled},
+                                      {"right_configs", right},
+                                      {"failed_configs", failed},
+                                      {"checks", checks}}
+                           .dump(2));
+  else
+    fmt::print(
+        "{}\n\n{}", rig.device.name,
+        format_table({"<workload", "<family", "configs", "right", "rejected", "failed", "error / tolerance"},
+                     rows));
+  if (interrupted) return kInterruptedCode;
+  if (failed == 0) return 0;
+  fmt::print(stderr, "lehr: {} of {} configs failed, the first: {}\n", failed, sampled, first_failure);
+  return kCheckFailedCode;
+}
+
+}  // namespace lehr
