@@ -67,9 +67,9 @@ Finding gpu() {
   });
 }
 
-std::string describe_cublaslt() {
+std::string describe_cublaslt(const std::vector<std::string>& folders) {
   std::string reason;
-  const std::unique_ptr<CublasLt> library = CublasLt::open(cublaslt_paths(), reason);
+  const std::unique_ptr<CublasLt> library = CublasLt::open(cublaslt_paths(folders), reason);
   if (!library) throw_environment("{}", reason);
   return fmt::format("{} ({}): it takes part in the finals", library->version(), library->path());
 }
@@ -127,7 +127,7 @@ int DoctorCommand::run() {
     const NvrtcCompiler compiler(std::move(options));
     return fmt::format("{} ({})", compiler.identity(), compiler.library_path());
   }));
-  findings.push_back(found("cublaslt", describe_cublaslt));
+  findings.push_back(found("cublaslt", [&] { return describe_cublaslt(cuda_folders(environment_)); }));
   findings.push_back(found("temporary files", describe_temp));
   findings.push_back(found("database", [&] { return describe_database(database_); }));
   if (json_) {

@@ -174,16 +174,16 @@ std::string CublasLt::text_of(LtStatus status) const {
                      functions_->status_string(status.code), status.call);
 }
 
-std::vector<std::string> cublaslt_paths() {
+std::vector<std::string> cublaslt_paths(std::span<const std::string> folders) {
   std::error_code ignored;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  std::vector<std::string> prefixes = {own.string() + "/", own.string() + "/../lib/", ""};
+  for (const std::string& folder : folders) prefixes.push_back(folder + "/");
+  prefixes.insert(prefixes.end(), {"/usr/local/cuda/lib64/", "/usr/local/cuda/targets/x86_64-linux/lib/",
+                                   "/usr/local/cuda-13/lib64/", "/usr/local/cuda-12/lib64/"});
   std::vector<std::string> paths;
-  for (const std::string& prefix :
-       {own.string() + "/", own.string() + "/../lib/", std::string(), std::string("/usr/local/cuda/lib64/"),
-        std::string("/usr/local/cuda/targets/x86_64-linux/lib/"), std::string("/usr/local/cuda-13/lib64/"),
-        std::string("/usr/local/cuda-12/lib64/")}) {
+  for (const std::string& prefix : prefixes)
     for (const char* name : {"libcublasLt.so.13", "libcublasLt.so.12"}) paths.push_back(prefix + name);
-  }
   return paths;
 }
 

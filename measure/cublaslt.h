@@ -58,9 +58,10 @@ class CublasLt {
   void* handle_ = nullptr;
 };
 
-/// Where the library is looked for: beside this program and in `lib` next to it, where the loader looks, in a
-/// CUDA toolkit's usual folders; of each the newest version.
-std::vector<std::string> cublaslt_paths();
+/// Where the library is looked for: beside this program and in `lib` next to it, where the loader looks, in
+/// `folders` (cuda_library_folders(); workers are given them as LD_LIBRARY_PATH), in a CUDA toolkit's usual
+/// folders; of each the newest version.
+std::vector<std::string> cublaslt_paths(std::span<const std::string> folders = {});
 
 /// One GEMM, described to the library once and run as often as wanted.
 class LtMatmul {

@@ -75,8 +75,9 @@ void print_suite(const std::string& suite, const std::vector<const Step*>& rows)
     header += fmt::format(" {} us |", library);
     rule += "---|";
   }
-  fmt::print("\n### {}\n\n{} vs fastest library | vs default | trials | s |\n{}---|---|---|---|\n", suite,
-             header, rule);
+  fmt::print(
+      "\n### {}\n\n{} vs fastest library | vs default | MHz, W | trials | s |\n{}---|---|---|---|---|\n",
+      suite, header, rule);
   double log_sum = 0, worst = 1e30;
   int count = 0;
   for (const Step* row : rows) {
@@ -89,10 +90,13 @@ void print_suite(const std::string& suite, const std::vector<const Step*>& rows)
                time_text(number(best, "time_us")), number(best, "gflops") / 1000,
                best.is_object() ? best.value("template", "") : "-");
     for (const std::string& library : libraries) fmt::print(" {} |", time_text(baseline_us(result, library)));
-    fmt::print(" {} | {} | {:.0f} | {:.0f} |\n", ratio > 0 ? fmt::format("{:.3f}", ratio) : "-",
-               fmt::format("{:.2f}", number(result, "speedup_vs_default")),
-               number(result.value("trials", json()), "measured"),
-               number(result.value("elapsed_s", json()), "total"));
+    const json gpu = result.value("gpu", json());
+    fmt::print(
+        " {} | {} | {} | {:.0f} | {:.0f} |\n", ratio > 0 ? fmt::format("{:.3f}", ratio) : "-",
+        fmt::format("{:.2f}", number(result, "speedup_vs_default")),
+        gpu.is_object() ? fmt::format("{:.0f}, {:.0f}", number(gpu, "sm_mhz"), number(gpu, "power_w")) : "-",
+        number(result.value("trials", json()), "measured"),
+        number(result.value("elapsed_s", json()), "total"));
     if (ratio <= 0) continue;
     log_sum += std::log(ratio);
     worst = std::min(worst, ratio);
@@ -188,7 +192,9 @@ int main(int argc, char** argv) {
   std::vector<std::string> suites;
   std::map<std::string, std::vector<const Step*>> rows;
   for (const Step& step : steps) {
-    if (!step.wrapper.contains("result")) {
+    const bool nothing_ran = step.text("kind") == "tune" && step.wrapper.contains("result") &&
+                             step.wrapper["result"].value("best", json()).is_null();
+    if (!step.wrapper.contains("result") || nothing_ran) {
       others.push_back(&step);
     } else if (step.text("kind") == "check") {
       checks.push_back(&step);
@@ -205,8 +211,11 @@ int main(int argc, char** argv) {
   for (const std::string& suite : suites) print_suite(suite, rows[suite]);
   if (!others.empty()) fmt::print("\n## Not done\n\n");
   for (const Step* step : others) {
-    const bool refused = step->wrapper.contains("refused");
-    fmt::print("- {} {}: {}: {}\n", step->text("suite"), step->text("name"), refused ? "refused" : "failed",
-               one_line(step->text(refused ? "refused" : "failed")));
+    const json& wrapper = step->wrapper;
+    const char* what = wrapper.contains("refused") ? "refused" : "failed";
+    const json reason =
+        wrapper.contains("result") ? wrapper["result"].value("first_failure", json()) : wrapper[what];
+    fmt::print("- {} {}: {}: {}\n", step->text("suite"), step->text("name"), what,
+               reason.is_string() ? one_line(reason.get<std::string>()) : "no candidate ran");
   }
 }
