@@ -15,7 +15,9 @@ constexpr int kCompute64F = 70;          // CUBLAS_COMPUTE_64F
 constexpr int kCompute32I = 72;          // CUBLAS_COMPUTE_32I
 constexpr int kCompute32FFastTf32 = 77;  // CUBLAS_COMPUTE_32F_FAST_TF32
 
-constexpr int kR8I = 3;  // CUDA_R_8I
+constexpr int kR8I = 3;      // CUDA_R_8I
+constexpr int kR8E4M3 = 28;  // CUDA_R_8F_E4M3
+constexpr int kR8E5M2 = 29;  // CUDA_R_8F_E5M2
 
 /// cudaDataType; nullopt where the library takes no such operand.
 std::optional<int> data_type(DType type) {
@@ -32,9 +34,17 @@ std::optional<int> data_type(DType type) {
       return 10;  // CUDA_R_32I
     case DType::kS8:
       return kR8I;
+    case DType::kE4M3:
+      return kR8E4M3;
+    case DType::kE5M2:
+      return kR8E5M2;
     default:
       return std::nullopt;
   }
+}
+
+bool is_fp8(int type) {
+  return type == kR8E4M3 || type == kR8E5M2;
 }
 
 int compute_type(const BaselineGemm& gemm, DType operand) {
@@ -86,6 +96,7 @@ LtGemm lt_gemm(const Problem& problem, bool row_order) {
   call.batch = g.batch;
   call.compute = compute_type(g, tensors[0].type);
   call.scale = data_type(g.accum).value();
+  call.fast_accumulation = is_fp8(data_type(tensors[0].type).value());
   bool transposed_d = false;  // never: the order of the operands was chosen so
   if (call.swapped) {
     // Of B^T (n x k) and A^T (k x m), whose rows are the columns of B and A.
@@ -107,6 +118,11 @@ const char* lt_rule(const LtGemm& gemm) {
     return "it multiplies s8 only with row-major A and column-major B, and with k and the contiguous extent "
            "of "
            "C multiples of 4";
+  // There too, "To use FP8 kernels".
+  if (is_fp8(gemm.first.type))
+    return "it multiplies 8-bit floats only with row-major A and column-major B, not e5m2 by e5m2, and with "
+           "k "
+           "and the contiguous extent of C multiples of 16 bytes";
   return "";
 }
 

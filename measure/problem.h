@@ -23,7 +23,7 @@ struct BaselineGemm {
   bool transpose_a = false, transpose_b = false;  ///< stored column-major
   bool c_column_major = false;
   DType accum = DType::kF32;
-  bool tf32 = false;  ///< f32 operands may be rounded to TF32
+  bool tf32 = false;  ///< f32 operands may be rounded to TF32 (3xTF32 is no such permission: its errors are f32's)
 };
 
 struct Problem {

@@ -30,7 +30,8 @@ Problem problem_for(const Workload& workload, std::uint64_t seed) {
                               .transpose_a = gemm.a.layout == Layout::kColumn,
                               .transpose_b = gemm.b.layout == Layout::kColumn,
                               .c_column_major = gemm.c.layout == Layout::kColumn,
-                              .accum = gemm.accum};
+                              .accum = gemm.accum,
+                              .tf32 = gemm.math == Math::kTf32};
   std::vector<std::vector<float>> inputs = make_inputs(workload, seed);
   Reference reference = make_reference(workload, inputs);
   const std::vector<TensorSpec> tensors = tensors_of(workload);

@@ -142,6 +142,31 @@ TEST_F(CublasLtOnFakes, MultipliesIntegersWhereTheLibraryHasKernels) {
                             "the contiguous extent of C multiples of 4: CUBLAS_STATUS_NOT_SUPPORTED"));
 }
 
+TEST_F(CublasLtOnFakes, MultipliesEightBitFloatsWhereTheLibraryHasKernels) {
+  for (const auto& [a, b] :
+       {std::pair{DType::kE4M3, DType::kE4M3}, {DType::kE4M3, DType::kE5M2}, {DType::kE5M2, DType::kE4M3}}) {
+    for (const int layout : {2, 6}) {  // row-major A and column-major B, either C
+      for (const DType out : {DType::kF32, DType::kBF16}) {
+        Problem problem = typed_problem(gemm_of(16, 8, 32, 2, layout), a, out);
+        for (std::size_t i = 0; i < 2; ++i) {
+          for (float& value : problem.tensors[i].values)
+            value = std::round(value * 4) / 4;  // both types hold it
+        }
+        problem.tensors[1].type = b;
+        problem.expected = naive_gemm(*problem.gemm, problem.tensors[0].values, problem.tensors[1].values);
+        CublasLtRunner runner(options_);
+        runner.prepare(problem, {});
+        EXPECT_THAT(checked(runner), HasSubstr("heuristic 0")) << name_of(a) << name_of(b) << layout;
+      }
+    }
+  }
+  const Problem refused = typed_problem(gemm_of(16, 8, 32, 1, 0), DType::kE4M3, DType::kF32);
+  CublasLtRunner runner(options_);
+  EXPECT_THAT(error_of([&] { runner.prepare(refused, {}); }),
+              HasSubstr("it multiplies 8-bit floats only with row-major A and column-major B"));
+  EXPECT_TRUE(lt_gemm(refused, false).fast_accumulation);
+}
+
 TEST_F(CublasLtOnFakes, NamesTypesThatItHasNoCallFor) {
   CublasLtRunner runner(options_);
   BaselineGemm gemm = gemm_of(4, 4, 4, 1, 0);

@@ -19,7 +19,7 @@ constexpr int kExecutionFailed = 13;
 constexpr int kNotSupported = 15;
 
 // cudaDataType
-constexpr int kF32 = 0, kF64 = 1, kF16 = 2, kS8 = 3, kS32 = 10, kBF16 = 14;
+constexpr int kF32 = 0, kF64 = 1, kF16 = 2, kS8 = 3, kS32 = 10, kBF16 = 14, kE4M3 = 28, kE5M2 = 29;
 
 struct Operation {
   int compute = 0, scale = 0;
@@ -63,6 +63,15 @@ int size_of(int type) {
   }
 }
 
+double small_float(unsigned bits, int exponent_bits, int fraction_bits, int bias) {
+  const int exponent = static_cast<int>(bits >> fraction_bits) & ((1 << exponent_bits) - 1);
+  const int fraction = static_cast<int>(bits) & ((1 << fraction_bits) - 1);
+  const double size = exponent == 0
+                          ? std::ldexp(fraction, 1 - bias - fraction_bits)
+                          : std::ldexp((1 << fraction_bits) + fraction, exponent - bias - fraction_bits);
+  return (bits & 0x80) != 0 ? -size : size;
+}
+
 double load(int type, const unsigned char* at) {
   switch (type) {
     case kF64: {
@@ -92,6 +101,10 @@ double load(int type, const unsigned char* at) {
       float value;
       return std::memcpy(&value, &wide, 4), static_cast<double>(value);
     }
+    case kE4M3:
+      return small_float(*at, 4, 3, 7);
+    case kE5M2:
+      return small_float(*at, 5, 2, 15);
     default:
       return static_cast<signed char>(*at);
   }
@@ -157,6 +170,15 @@ int check(const Operation& operation, const Layout& a, const Layout& b, const La
     const bool fits = d.rows % 4 == 0 && k % 4 == 0;
     return ta && !tb && columns && fits ? 0 : kNotSupported;
   }
+  const auto fp8 = [](int type) { return type == kE4M3 || type == kE5M2; };
+  if (operation.compute == 68 && operation.scale == kF32 && fp8(a.type) && fp8(b.type)) {
+    const bool columns = a.order == 0 && b.order == 0 && d.order == 0;
+    const std::uint64_t unit = 16 / static_cast<std::uint64_t>(size_of(d.type));
+    const bool types = a.type != kE5M2 || b.type != kE5M2;
+    const bool out = d.type == kF32 || d.type == kF16 || d.type == kBF16;
+    return ta && !tb && columns && types && out && k % 16 == 0 && d.rows % unit == 0 ? 0 : kNotSupported;
+  }
+  if (operation.fast != 0) return kInvalidValue;
   const bool known = is(68, kF32, kF32, kF32) || is(77, kF32, kF32, kF32) || is(68, kF32, kF16, kF16) ||
                      is(68, kF32, kF16, kF32) || is(68, kF32, kBF16, kBF16) || is(68, kF32, kBF16, kF32) ||
                      is(64, kF16, kF16, kF16) || is(70, kF64, kF64, kF64);
