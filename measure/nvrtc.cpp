@@ -39,11 +39,13 @@ constexpr const char* kInstallHint =
 struct Library {
   void* handle = nullptr;
   std::string path;
+  std::vector<void*> builtins;
   Library() = default;
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
   ~Library() {
     if (handle) dlclose(handle);
+    for (void* library : builtins) dlclose(library);
   }
 
   bool open(const std::vector<std::string>& directories) {
@@ -55,11 +57,23 @@ struct Library {
         handle = dlopen((prefix + name).c_str(), RTLD_NOW | RTLD_LOCAL);
         if (handle) {
           path = prefix + name;
+          if (!prefix.empty()) load_builtins(prefix);
           return true;
         }
       }
     }
     return false;
+  }
+
+  /// NVRTC opens libnvrtc-builtins.so.13.0 by its bare name when it compiles, and has no RUNPATH that leads
+  /// to its own folder: where the loader does not know that folder, the library has to be there already.
+  void load_builtins(const std::string& folder) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (!entry->path().filename().string().starts_with("libnvrtc-builtins.so.")) continue;
+      if (void* library = dlopen(entry->path().c_str(), RTLD_NOW | RTLD_LOCAL)) builtins.push_back(library);
+    }
   }
 
   template <typename Function>
