@@ -20,12 +20,16 @@ void append(Block& to, Block from) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
-/// The longest vector of at most 16 bytes into which `count` elements divide and at whose multiples every row
-/// of `extent` begins.
-std::int64_t aligned_vector(std::int64_t count, std::int64_t extent) {
-  std::int64_t vec = 4;
-  while (count % vec != 0 || extent % vec != 0) vec /= 2;
-  return vec;
+/// The longest vector of at most `most` elements into which `count` elements divide and at whose multiples
+/// every row of `extent` begins. `most` is a power of two.
+std::int64_t aligned_vector(std::int64_t most, std::int64_t count, std::int64_t extent) {
+  while (count % most != 0 || extent % most != 0) most /= 2;
+  return most;
+}
+
+/// An element of `type` in f32 arithmetic.
+Expr in_f32(DType type, Expr value) {
+  return type == DType::kF32 ? std::move(value) : cast(DType::kF32, std::move(value));
 }
 
 class Lowering {
@@ -37,11 +41,11 @@ class Lowering {
     builder_.kernel.min_blocks_per_core = static_cast<int>(s_.min_blocks);
     const auto input = [&](const char* name, bool is_matrix) {
       (is_matrix ? matrix_ : vectors_) = builder_.param(
-          name, DType::kF32, p_.batch * p_.k * (is_matrix ? p_.outputs : p_.vectors), Direction::kIn);
+          name, p_.type, p_.batch * p_.k * (is_matrix ? p_.outputs : p_.vectors), Direction::kIn);
     };
     input("a", p_.matrix_is_a);
     input("b", !p_.matrix_is_a);
-    c_ = builder_.param("c", DType::kF32, p_.batch * p_.vectors * p_.outputs, Direction::kOut);
+    c_ = builder_.param("c", p_.c_type, p_.batch * p_.vectors * p_.outputs, Direction::kOut);
     block_ = builder_.var("block");
     batch_ = builder_.var("batch");
     thread_ = builder_.var("thread");
@@ -49,9 +53,8 @@ class Lowering {
     slice_ = builder_.var("slice");
     place_ = builder_.var("place");
     acc_ = builder_.buffer("acc", DType::kF32, Scope::kRegister, accumulators());
-    matrix_part_ =
-        builder_.buffer("matrix_part", DType::kF32, Scope::kRegister, s_.unroll * s_.each * s_.vec);
-    vector_part_ = builder_.buffer("vector_part", DType::kF32, Scope::kRegister, p_.vectors * shape_.chunk);
+    matrix_part_ = builder_.buffer("matrix_part", p_.type, Scope::kRegister, s_.unroll * s_.each * s_.vec);
+    vector_part_ = builder_.buffer("vector_part", p_.type, Scope::kRegister, p_.vectors * shape_.chunk);
     if (s_.warps_k > 1) {
       partial_ = builder_.buffer("partial", DType::kF32, Scope::kShared, s_.warps_k * block_results());
       sum_ = builder_.buffer("sum", DType::kF32, Scope::kRegister, 1);
@@ -159,8 +162,9 @@ class Lowering {
     const VarId i = builder_.var("i");
     const VarId q = builder_.var("q");
     const Expr base = first_of(p_.vectors * p_.k);
+    const std::int64_t most = 16 / size_of(p_.type);
     const std::int64_t vec =
-        p_.vectors_along_k ? aligned_vector(count, p_.k) : aligned_vector(p_.vectors, p_.vectors);
+        p_.vectors_along_k ? aligned_vector(most, count, p_.k) : aligned_vector(most, p_.vectors, p_.vectors);
     const auto move = [&](Expr to, Expr from) {
       return block(Store{vector_part_, std::move(to), load(vectors_, std::move(from), static_cast<int>(vec)),
                          static_cast<int>(vec), std::nullopt});
@@ -185,7 +189,8 @@ class Lowering {
     const Expr x = p_.vectors_along_k ? var(i) * count + q : q * p_.vectors + var(i);
     const Expr place =
         p_.matrix_along_k ? var(i) * s_.each + var(t) : (var(i) * s_.each + var(t)) * s_.vec + var(e);
-    Expr sum = fma(load(vector_part_, x), load(matrix_part_, (slot * s_.each + var(t)) * s_.vec + var(e)),
+    Expr sum = fma(in_f32(p_.type, load(vector_part_, x)),
+                   in_f32(p_.type, load(matrix_part_, (slot * s_.each + var(t)) * s_.vec + var(e))),
                    load(acc_, place));
     Block body = block(Store{acc_, place, std::move(sum), 1, std::nullopt});
     body = block(loop(e, s_.vec, LoopKind::kUnrolled, std::move(body)));
@@ -229,6 +234,7 @@ class Lowering {
     const Expr at = var(first_) + output;
     Expr index = first_of(p_.vectors * p_.outputs) +
                  (p_.vectors_inner ? at * p_.vectors + vector : vector * p_.outputs + at);
+    if (p_.c_type != DType::kF32) value = cast(p_.c_type, std::move(value));
     Block store = block(Store{c_, std::move(index), std::move(value), 1, std::nullopt});
     if (outputs_are_whole()) return store;
     return block(If{lt(at, integer(p_.outputs)), std::move(store), {}});

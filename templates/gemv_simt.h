@@ -6,7 +6,8 @@
 
 namespace lehr {
 
-/// Serves GEMMs with at most 8 rows or at most 8 columns of C, any other size, all layouts, up to 65535
+/// Serves GEMMs with at most 8 rows or at most 8 columns of C, any other size, all layouts, of f32, f16
+/// or bf16 (sums in f32, C in f32 or the operands' type), up to 65535
 /// matrices of a batch. The result does not depend on the order in which blocks run.
 Template gemv_simt_template();
 

@@ -45,6 +45,8 @@ GemvProblem gemv_problem(const Workload& workload) {
   GemvProblem p;
   p.k = g.k;
   p.batch = g.batch;
+  p.type = g.a.type;
+  p.c_type = g.c.type;
   p.matrix_is_a = g.n < g.m;
   if (p.matrix_is_a) {
     p.vectors = g.n;
@@ -90,10 +92,12 @@ GemvShape gemv_shape(const GemvProblem& p, const GemvSchedule& s) {
 std::int64_t gemv_registers(const GemvProblem& p, const GemvSchedule& s) {
   const GemvShape shape = gemv_shape(p, s);
   const std::int64_t accumulators = p.vectors * shape.outputs_per_thread;
-  const std::int64_t in_flight = s.unroll * s.each * s.vec;
-  const std::int64_t vector_parts = p.vectors * shape.chunk;
+  const std::int64_t elements = s.unroll * s.each * s.vec + p.vectors * shape.chunk;
+  const std::int64_t in_flight = ceil_div(elements * size_of(p.type), 4);
+  // Those of one load of the matrix and the vectors' share of it, as f32.
+  const std::int64_t converted = p.type == DType::kF32 ? 0 : s.vec * s.each + p.vectors * shape.k_per_load;
   const std::int64_t addresses = p.matrix_along_k ? 2 * s.each : 2 * s.unroll;
-  return accumulators + in_flight + vector_parts + addresses + kOtherRegisters;
+  return accumulators + in_flight + converted + addresses + kOtherRegisters;
 }
 
 std::int64_t gemv_shared_bytes(const GemvProblem& p, const GemvSchedule& s) {
@@ -107,9 +111,14 @@ std::optional<std::string> gemv_why_not(const Workload& workload, const Limits& 
   if (std::min(g.m, g.n) > kMaxVectors)
     return fmt::format("it is made for at most {} rows or columns of C, not {}", kMaxVectors,
                        std::min(g.m, g.n));
-  for (const DType type : {g.a.type, g.b.type, g.c.type, g.accum}) {
-    if (type != DType::kF32) return fmt::format("it computes in f32 only, not {}", name_of(type));
-  }
+  const DType type = g.a.type;
+  if (type != DType::kF32 && type != DType::kF16 && type != DType::kBF16)
+    return fmt::format("it multiplies f32, f16 and bf16 only, not {}", name_of(type));
+  if (g.b.type != type)
+    return fmt::format("its operands have one type, not {} and {}", name_of(type), name_of(g.b.type));
+  if (g.accum != DType::kF32) return fmt::format("it adds in f32 only, not {}", name_of(g.accum));
+  if (g.c.type != DType::kF32 && g.c.type != type)
+    return fmt::format("C is of f32 or of the operands' type, not {}", name_of(g.c.type));
   if (g.batch > kMaxBatch)
     return fmt::format("a grid holds {} matrices of a batch at most, not {}", kMaxBatch, g.batch);
   return std::nullopt;
@@ -118,7 +127,8 @@ std::optional<std::string> gemv_why_not(const Workload& workload, const Limits& 
 FamilySpace gemv_simt_space(const Workload& workload, const Limits& limits) {
   const GemvProblem p = gemv_problem(workload);
   FamilySpace space("gemv_simt");
-  const KnobId vec = space.add("vec", "elements per load of the matrix", vector_widths(p.row(), 4));
+  const KnobId vec =
+      space.add("vec", "elements per load of the matrix", vector_widths(p.row(), size_of(p.type)));
   // Fewer lanes along a row of the matrix than four would leave most of each memory sector unused.
   const KnobId lanes_k = space.add("lanes_k", "lanes of a warp that split k",
                                    p.matrix_along_k ? powers_of_two(4, 32) : powers_of_two(1, 16));
@@ -180,7 +190,7 @@ FamilySpace gemv_simt_space(const Workload& workload, const Limits& limits) {
 // thread, K split over more warps while there are fewer blocks than two per multiprocessor.
 Config gemv_simt_default(const Workload& workload, const Limits& limits) {
   const GemvProblem p = gemv_problem(workload);
-  const std::int64_t wide = vector_widths(p.row(), 4).back();
+  const std::int64_t wide = vector_widths(p.row(), size_of(p.type)).back();
   const std::int64_t blocks = 2 * limits.cores;
   const auto few = [&](std::int64_t outputs_per_block) {
     return ceil_div(p.outputs, outputs_per_block) * p.batch < blocks;

@@ -99,6 +99,12 @@ TEST(Golden, GemvSimtAlongK) {
                        cuda_limits("sm_80"));
 }
 
+TEST(Golden, GemvSimtOfBf16) {
+  expect_golden_kernel("gemv_simt_bf16", "gemm m=1 n=64 k=512 a=bf16:row b=bf16:column c=bf16:row",
+                       "gemv_simt(vec=8, lanes_k=32, warps_k=1, warps_o=2, each=1, unroll=2, min_blocks=1)",
+                       cuda_limits("sm_80"));
+}
+
 TEST(Golden, GemvSimtAlongTheOutputs) {
   expect_golden_kernel("gemv_simt_columns", "gemm m=1 n=100 k=300",
                        "gemv_simt(vec=4, lanes_k=4, warps_k=1, warps_o=1, each=1, unroll=4, min_blocks=1)",

@@ -26,11 +26,24 @@ std::int64_t configs() {
 
 const std::vector<Workload>& workloads() {
   static const std::vector<Workload> all = {
-      gemm_of(4096, 4096, 4096, 1, 0), gemm_of(4096, 4096, 4096, 1, 1), gemm_of(4096, 4096, 4096, 1, 2),
-      gemm_of(2048, 2048, 2048, 1, 3), gemm_of(1001, 777, 333, 3, 0),   gemm_of(1001, 777, 333, 1, 7),
-      gemm_of(16, 4096, 4096, 1, 2),   gemm_of(1, 4096, 4096, 1, 0),    gemm_of(100, 70, 130, 3, 3),
-      gemm_of(4096, 4097, 64, 1, 2),   gemm_of(8, 4096, 4096, 1, 2),    gemm_of(8, 4096, 1024, 1, 0),
-      gemm_of(3, 1001, 777, 2, 3),     gemm_of(4096, 4, 11008, 1, 1),   gemm_of(5000, 6, 1000, 1, 4)};
+      gemm_of(4096, 4096, 4096, 1, 0),
+      gemm_of(4096, 4096, 4096, 1, 1),
+      gemm_of(4096, 4096, 4096, 1, 2),
+      gemm_of(2048, 2048, 2048, 1, 3),
+      gemm_of(1001, 777, 333, 3, 0),
+      gemm_of(1001, 777, 333, 1, 7),
+      gemm_of(16, 4096, 4096, 1, 2),
+      gemm_of(1, 4096, 4096, 1, 0),
+      gemm_of(100, 70, 130, 3, 3),
+      gemm_of(4096, 4097, 64, 1, 2),
+      gemm_of(8, 4096, 4096, 1, 2),
+      gemm_of(8, 4096, 1024, 1, 0),
+      gemm_of(3, 1001, 777, 2, 3),
+      gemm_of(4096, 4, 11008, 1, 1),
+      gemm_of(5000, 6, 1000, 1, 4),
+      parse_workload("gemm m=1 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row"),
+      parse_workload("gemm m=8 n=4096 k=4096 a=f16:row b=f16:column c=f32:row"),
+      parse_workload("gemm m=4 n=4096 k=4096 a=bf16:row b=bf16:row c=bf16:row")};
   return all;
 }
 

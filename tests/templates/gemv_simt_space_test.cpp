@@ -24,6 +24,8 @@ const std::vector<Workload>& workloads() {
                                   gemm_of(1, 2, 100000, 1, 0),   gemm_of(5000, 1, 1, 1, 0),
                                   gemm_of(1, 11008, 4096, 1, 0), gemm_of(1, 4096, 4096, 1, 2),
                                   gemm_of(64, 1, 64, 1000, 0),   gemm_of(8, 128256, 4096, 1, 2)};
+    for (const char* types : {"a=f16:row b=f16:column c=f32:row", "a=bf16:row b=bf16:row c=bf16:row"})
+      list.push_back(parse_workload(std::string("gemm m=2 n=4096 k=1024 ") + types));
     for (int layouts = 0; layouts < 8; ++layouts) {
       list.push_back(gemm_of(3, 65, 17, 2, layouts));
       list.push_back(gemm_of(700, 6, 130, 1, layouts));
@@ -114,6 +116,12 @@ TEST(GemvSimtSpace, LoadsVectorsOnlyWhereRowsOfTheMatrixAreAligned) {
   EXPECT_EQ(widest(gemm_of(63, 2, 64, 1, 1)), 1);  // columns of 63
 }
 
+TEST(GemvSimtSpace, LoadsSixteenBytesOfEveryType) {
+  const Limits limits = cuda_limits("sm_90a");
+  const Workload workload = parse_workload("gemm m=1 n=64 k=64 a=bf16:row b=bf16:column c=bf16:row");
+  EXPECT_EQ(gemv_simt_space(workload, limits).knobs()[0].values.back(), 8);
+}
+
 TEST(GemvSimt, TakesTheLargerOperandAsTheMatrix) {
   EXPECT_FALSE(gemv_problem(gemm_of(4, 100, 8, 1, 0)).matrix_is_a);
   const GemvProblem p = gemv_problem(gemm_of(100, 4, 8, 1, 0));
@@ -133,6 +141,14 @@ TEST(GemvSimt, SaysWhomItDoesNotServe) {
   EXPECT_TRUE(gemv_simt.why_not(gemm_of(8, 8, 8, 70000, 0), limits));
   EXPECT_TRUE(gemv_simt.why_not(gemm_of(8, 8, 8, 1, 0), Limits{}));
   EXPECT_FALSE(gemv_simt.why_not(gemm_of(9, 8, 8, 1, 0), limits));
+  const auto reason = [&](const char* types) {
+    return gemv_simt.why_not(parse_workload(std::string("gemm m=1 n=8 k=8 ") + types), limits).value_or("");
+  };
+  EXPECT_EQ(reason("a=f16:row b=f16:row c=f32:row"), "");
+  EXPECT_EQ(reason("a=bf16:row b=bf16:row c=bf16:row"), "");
+  EXPECT_EQ(reason("a=s8:row b=s8:row c=f32:row"), "it multiplies f32, f16 and bf16 only, not s8");
+  EXPECT_EQ(reason("a=f16:row b=f32:row c=f32:row"), "its operands have one type, not f16 and f32");
+  EXPECT_EQ(reason("a=f32:row b=f32:row c=f16:row"), "C is of f32 or of the operands' type, not f16");
 }
 
 }  // namespace
