@@ -65,8 +65,8 @@ void compare(const Sample& sample, const ir::Kernel& kernel, const emulator::Res
             analysis.barriers * static_cast<double>(analysis.launch.grid[0] * analysis.launch.grid[1] *
                                                     analysis.launch.grid[2]));
   // Integer arithmetic outside mma cannot be told from that of indices.
-  if (sample.workload.gemm.accum == DType::kS32 && counted.flops == 0) return;
   EXPECT_LE(counted.flops, analysis.flops);
+  if (sample.workload.gemm.accum == DType::kS32) return;
   EXPECT_GE(counted.flops * (1 + spare_flops), analysis.flops);
 }
 
@@ -99,8 +99,10 @@ class CountedFamily : public ::testing::TestWithParam<const Template*> {
   }
 };
 
+/// Tiles are whole but along a dimension of fewer than 16: there, partial sums of rows outside the matrix are
+/// not added (1 % of the flops).
 TEST_P(CountedFamily, MovesAndComputesWhatItsAnalysisSaysWhereTilesAreWhole) {
-  hold({{128, 128, 256, 1}, {8, 256, 512, 1}, {1, 256, 512, 2}, {256, 8, 256, 1}}, 16, 0);
+  hold({{128, 128, 256, 1}, {8, 256, 512, 1}, {1, 256, 512, 2}, {256, 8, 256, 1}}, 16, 0.01);
 }
 
 /// The analysis counts the arithmetic of a partial tile as that of a whole one; a kernel may leave some of it

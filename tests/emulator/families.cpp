@@ -11,6 +11,7 @@ namespace {
 
 struct Types {
   DType a, b, c, accum;
+  Math math;
 };
 
 Workload workload_of(const Types& types, int layouts, const Shape& shape) {
@@ -23,34 +24,34 @@ Workload workload_of(const Types& types, int layouts, const Shape& shape) {
                    .a = {types.a, layout(0)},
                    .b = {types.b, layout(1)},
                    .c = {types.c, layout(2)},
-                   .accum = types.accum};
+                   .accum = types.accum,
+                   .math = types.math};
   return workload;
 }
 
-const std::vector<Limits>& architectures() {
-  static const std::vector<Limits> all = [] {
-    std::vector<Limits> limits;
-    for (const std::string& arch : known_cuda_archs()) limits.push_back(cuda_limits(arch));
-    return limits;
-  }();
+/// All that a workload may ask for; other math than the strict is for f32 alone.
+std::vector<Types> all_types() {
+  std::vector<Types> all;
+  for (const DType a : all_dtypes()) {
+    for (const DType b : all_dtypes()) {
+      for (const DType c : all_dtypes()) {
+        for (const DType accum : all_dtypes()) all.push_back({a, b, c, accum, Math::kStrict});
+      }
+    }
+  }
+  constexpr DType kF32 = DType::kF32;
+  for (const Math math : {Math::k3xTf32, Math::kTf32}) all.push_back({kF32, kF32, kF32, kF32, math});
   return all;
 }
 
-/// Architectures on which the family serves the workload.
-std::vector<Limits> serving(const Template& family, const Workload& workload) {
-  std::vector<Limits> limits;
-  for (const Limits& each : architectures()) {
-    if (!family.why_not(workload, each)) limits.push_back(each);
-  }
-  return limits;
-}
-
-/// The first workload that the family serves, from shape `first` on in a circle.
+/// The first workload that the family serves on the newest architecture, which can do what the older ones
+/// can; from shape `first` on in a circle.
 std::optional<Workload> first_served(const Template& family, const Types& types, int layouts,
                                      const std::vector<Shape>& shapes, std::size_t first) {
+  static const Limits newest = cuda_limits("sm_90a");
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const Workload workload = workload_of(types, layouts, shapes[(first + i) % shapes.size()]);
-    if (!serving(family, workload).empty()) return workload;
+    if (!family.why_not(workload, newest)) return workload;
   }
   return std::nullopt;
 }
@@ -58,19 +59,22 @@ std::optional<Workload> first_served(const Template& family, const Types& types,
 /// Every combination of types and layouts that the family serves on one of the shapes.
 std::vector<std::pair<Types, int>> served_operands(const Template& family, const std::vector<Shape>& shapes) {
   std::vector<std::pair<Types, int>> served;
-  for (const DType a : all_dtypes()) {
-    for (const DType b : all_dtypes()) {
-      for (const DType c : all_dtypes()) {
-        for (const DType accum : all_dtypes()) {
-          for (int layouts = 0; layouts < 8; ++layouts) {
-            const Types types{a, b, c, accum};
-            if (first_served(family, types, layouts, shapes, 0)) served.push_back({types, layouts});
-          }
-        }
-      }
+  for (const Types& types : all_types()) {
+    for (int layouts = 0; layouts < 8; ++layouts) {
+      if (first_served(family, types, layouts, shapes, 0)) served.push_back({types, layouts});
     }
   }
   return served;
+}
+
+/// Architectures on which the family serves the workload.
+std::vector<Limits> serving(const Template& family, const Workload& workload) {
+  std::vector<Limits> limits;
+  for (const std::string& arch : known_cuda_archs()) {
+    const Limits each = cuda_limits(arch);
+    if (!family.why_not(workload, each)) limits.push_back(each);
+  }
+  return limits;
 }
 
 }  // namespace
@@ -103,9 +107,10 @@ std::vector<Sample> samples_of(const Template& family, std::size_t count, const 
     const Workload workload = *first_served(family, types, layouts, shapes, rng.below(shapes.size()));
     const std::vector<Limits> limits = serving(family, workload);
     const Limits& arch = limits[i % limits.size()];
-    const Config config =
-        i % 5 == 0 ? family.default_config(workload, arch) : family.space(workload, arch).sample(rng).value();
-    samples.push_back({&family, workload, arch, config});
+    std::optional<Config> config = family.default_config(workload, arch);
+    if (i % 5 != 0) config = family.space(workload, arch).sample(rng);
+    CHECK(config, "{} finds no schedule for {} on {}", family.name, lehr::to_text(workload), arch.arch);
+    samples.push_back({&family, workload, arch, *config});
   }
   return samples;
 }
