@@ -8,6 +8,7 @@
 #include "cli/args.h"
 #include "cli/best_command.h"
 #include "cli/check_command.h"
+#include "cli/compile_command.h"
 #include "cli/db_command.h"
 #include "cli/doctor_command.h"
 #include "cli/export_command.h"
@@ -79,6 +80,7 @@ int run_command_line(int argc, char** argv) {
   CheckCommand check(app, environment);
   BestCommand best(app, environment);
   ShowCommand show(app, environment);
+  CompileCommand compile(app, environment);
   ExportCommand exporter(app, environment);
   DbCommand db(app, environment);
   DoctorCommand doctor(app, environment);
@@ -108,6 +110,7 @@ int run_command_line(int argc, char** argv) {
   if (check.chosen()) return check.run();
   if (best.chosen()) return best.run();
   if (show.chosen()) return show.run();
+  if (compile.chosen()) return compile.run();
   if (exporter.chosen()) return exporter.run();
   if (db.chosen()) return db.run();
   return doctor.run();

@@ -114,7 +114,7 @@ int DoctorCommand::run() {
   std::vector<Finding> findings;
   findings.push_back(found("cpu", describe_cpu));
   findings.push_back(
-      found("host compiler", [&] { return make_compiler(Limits{}, environment_)->identity(); }));
+      found("host compiler", [&] { return make_compiler(Limits{}, environment_, 1)->identity(); }));
   findings.push_back(library("openblas", {"libopenblas.so.0", "libopenblas.so"}, "libopenblas0"));
   findings.push_back(
       library("onednn", {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so.1", "libdnnl.so"}, "libdnnl2"));

@@ -17,7 +17,7 @@ std::vector<Device> local_cpus(const Environment& environment) {
   std::vector<Device> devices;
   const auto cpus = static_cast<int>(allowed_cpus().size());
   for (int threads = 1; threads <= cpus; ++threads) devices.push_back(cpu_device(threads, false));
-  const std::string compiler = make_compiler(devices[0].limits, environment)->identity();
+  const std::string compiler = make_compiler(devices[0].limits, environment, 1)->identity();
   for (Device& device : devices) device.compiler = compiler;
   return devices;
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/args.h"
 #include "measure/affinity.h"
+#include "measure/compile_pool.h"
 #include "measure/cuda_folders.h"
 #include "measure/host_compiler.h"
 #include "measure/local_measurer.h"
@@ -18,6 +19,7 @@ namespace lehr {
 namespace {
 
 constexpr int kMostDevices = 64;
+constexpr int kMostJobs = 1024;
 
 /// nullopt if `workload` can be tuned on `device`, else a sentence.
 std::optional<std::string> why_not(const Device& device, const Workload& workload,
@@ -81,31 +83,42 @@ Device choose_device(const DeviceChoice& choice, const Workload& workload, const
       if (!unfit) return *device;
       note = fmt::format("{} is there but not used: {}", device->name, *unfit);
     } else if (!choice.automatic) {
-      throw_environment("--device cuda:{} cannot be used: {}; --device cpu tunes on the CPU instead",
-                        choice.ordinal, reason);
+      const std::optional<std::string> no_compiler = why_no_nvrtc(cuda_folders(environment));
+      throw_environment(
+          "--device cuda:{} cannot be used: {}{}; --device cpu tunes on the CPU instead, and lehr compile "
+          "--arch sm_90a compiles CUDA kernels without a GPU",
+          choice.ordinal, reason, no_compiler ? "; " + *no_compiler : "");
     }
   }
   return cpu_device(choice.threads, measure_rates);
 }
 
-std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment& environment) {
+int parse_jobs(const std::string& text) {
+  if (text.empty()) return static_cast<int>(allowed_cpus().size());
+  return static_cast<int>(parse_number("--jobs", text, 1, kMostJobs));
+}
+
+std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment& environment, int jobs) {
   if (limits.target == Target::kCuda) {
-    NvrtcOptions options;
-    options.arch = limits.arch;
-    options.library_directories = cuda_folders(environment);
-    return std::make_unique<NvrtcCompiler>(std::move(options));
+    CompilePoolOptions options;
+    options.worker.executable = own_executable();
+    options.nvrtc.arch = limits.arch;
+    options.nvrtc.library_directories = cuda_folders(environment);
+    options.workers = jobs;
+    return std::make_unique<CompilePool>(std::move(options));
   }
   HostCompilerOptions options;
+  options.jobs = jobs;
   options.compiler = environment.compiler;
   if (!environment.path.empty()) options.search_path = environment.path;
   return std::make_unique<HostCompiler>(std::move(options));
 }
 
-Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
+Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environment& environment, int jobs,
              Timings timings) {
   Rig rig;
   rig.device = choose_device(choice, workload, environment, timings == Timings::kFull, rig.note);
-  rig.compiler = make_compiler(rig.device.limits, environment);
+  rig.compiler = make_compiler(rig.device.limits, environment, jobs);
   rig.device.compiler = rig.compiler->identity();
   LocalOptions options;
   options.worker.executable = own_executable();
@@ -113,7 +126,7 @@ Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environ
   options.runner = name_of(rig.device.limits.target);
   options.settings.device = choice.ordinal;
   if (rig.device.limits.target == Target::kCpu) options.settings.threads = rig.device.limits.cores;
-  options.chunk = std::max(8, static_cast<int>(allowed_cpus().size()));
+  options.chunk = std::max(8, jobs);
   if (timings == Timings::kShort) {
     options.sampling = {
         .sample_us = 1, .min_samples = 1, .min_total_us = 1, .max_total_us = 1, .few_samples = 1};

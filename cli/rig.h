@@ -43,15 +43,18 @@ enum class Timings {
   kShort,  ///< once: only the result matters
 };
 
-/// The device with everything that measuring needs. Throws as choose_device.
-Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
+/// The device with everything that measuring needs; `jobs` as for make_compiler. Throws as choose_device.
+Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environment& environment, int jobs,
              Timings timings = Timings::kFull);
 
 /// Folders in which CUDA's libraries are looked for after the loader's own search.
 std::vector<std::string> cuda_folders(const Environment& environment);
 
-/// The compiler alone, for a device that need not be present (CUDA).
-std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment& environment);
+/// The compiler alone, for a device that need not be present (CUDA). `jobs` sources are compiled at once.
+std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment& environment, int jobs);
+
+/// "--jobs N": compilations at once; "" = one per CPU that this process may use. Throws Error(kUser).
+int parse_jobs(const std::string& text);
 
 /// Vendor libraries that the runners know, by target.
 std::vector<std::string> known_baselines(Target target);

@@ -5,8 +5,7 @@
 #include <string>
 
 #include "cli/environment.h"
-#include "cli/gemm_flags.h"
-#include "measure/device.h"
+#include "cli/kernel_flags.h"
 #include "space/config.h"
 
 namespace lehr {
@@ -24,15 +23,12 @@ class ShowCommand {
     Config config;
     std::string origin;
   };
-  Workload workload() const;
-  Device device(const Workload& workload) const;
   Choice choose(const Workload& workload, const Limits& limits) const;
 
   const Environment& environment_;
   CLI::App* app_;
-  CLI::App* gemm_app_;
-  GemmFlags gemm_;
-  std::string workload_, as_ = "ast", config_, sample_, arch_, device_ = "auto", threads_, database_;
+  KernelFlags kernel_;
+  std::string as_ = "ast", sample_, database_;
   bool json_ = false;
 };
 

@@ -15,7 +15,9 @@ namespace {
 
 using nlohmann::json;
 
-json json_of(const Resources& resources) {
+}  // namespace
+
+json to_json(const Resources& resources) {
   const auto number = [](const std::optional<int>& value) { return value ? json(*value) : json(nullptr); };
   return {{"registers", number(resources.registers)},
           {"spill_bytes", number(resources.spill_bytes)},
@@ -23,8 +25,6 @@ json json_of(const Resources& resources) {
           {"stack_bytes", number(resources.stack_bytes)},
           {"compile_s", resources.compile_s}};
 }
-
-}  // namespace
 
 void show_ast(const ir::Kernel& kernel, json& document, std::string& text) {
   document["ast"] = ir::to_text(kernel);
@@ -75,7 +75,7 @@ int show_log(const Source& source, Compiler& compiler, json& document, std::stri
   document["compiler"] = compiler.identity();
   document["failure"] = failure ? json(std::string(name_of(failure->kind))) : json(nullptr);
   document["log"] = log;
-  document["resources"] = json_of(resources);
+  document["resources"] = to_json(resources);
   text += fmt::format("// compiler: {}\n// result: {}\n// compile time: {:.3f} s\n", compiler.identity(),
                       failure ? name_of(failure->kind) : "ok", resources.compile_s);
   const auto add = [&](const char* name, const std::optional<int>& value) {

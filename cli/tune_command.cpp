@@ -57,6 +57,7 @@ TuneCommand::TuneCommand(CLI::App& root, const Environment& environment)
   };
   add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
   add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
+  add("--jobs", jobs_, "kernels compiled at once (one per CPU)");
   add("--trials", trials_, "new candidates to measure per workload (no limit)");
   add("--time", time_,
       "wall time per workload, finals included: 500ms, 60s, 2m (60s where no --trials is given)");
@@ -101,7 +102,7 @@ int TuneCommand::run() {
   const DeviceChoice choice = parse_device(device_, threads_);
   if (no_baseline_ && !baseline_.empty())
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
-  Rig rig = make_rig(choice, workloads[0], environment_);
+  Rig rig = make_rig(choice, workloads[0], environment_, parse_jobs(jobs_));
   if (!no_baseline_)
     options.baselines =
         baseline_.empty() ? rig.baselines : parse_choices("--baseline", baseline_, rig.baselines);

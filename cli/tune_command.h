@@ -24,7 +24,7 @@ class TuneCommand {
   const Environment& environment_;
   CLI::App* app_;
   GemmFlags gemm_;
-  std::string device_ = "auto", threads_, trials_, time_, patience_, strategy_ = "anneal", seed_ = "0",
+  std::string device_ = "auto", threads_, jobs_, trials_, time_, patience_, strategy_ = "anneal", seed_ = "0",
               database_, baseline_;
   bool no_baseline_ = false, json_ = false, quiet_ = false, fresh_ = false;
 };

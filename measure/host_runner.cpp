@@ -2,8 +2,6 @@
 #include "measure/host_runner.h"
 
 #include <dlfcn.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <new>
@@ -12,6 +10,7 @@
 #include "base/error.h"
 #include "measure/affinity.h"
 #include "measure/device.h"
+#include "measure/memory_limit.h"
 #include "measure/sampling.h"
 
 namespace lehr {
@@ -21,18 +20,6 @@ using Entry = void (*)(void* const* params, void* scratch, long task);
 
 Fault fault(FailureKind kind, std::string text) {
   return Fault{{kind, std::move(text), {}}, false};
-}
-
-/// Private memory that a candidate allocates in vain must not drag the machine into swapping.
-void limit_memory(std::int64_t bytes) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return (void)bytes;  // the sanitizers' shadow memory counts as data, and is larger than any limit
-#endif
-  if (bytes <= 0) bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 2;
-  rlimit limit{};
-  getrlimit(RLIMIT_DATA, &limit);
-  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, static_cast<rlim_t>(bytes));
-  setrlimit(RLIMIT_DATA, &limit);
 }
 
 }  // namespace

@@ -79,14 +79,15 @@ void LocalMeasurer::prepare(const Problem& problem) {
 }
 
 std::vector<Compiled> LocalMeasurer::compile(std::span<const Source> sources) {
-  const Stopwatch stopwatch(compile_s_);
+  const Stopwatch stopwatch(spent_.compile_s);
+  spent_.kernels += static_cast<int>(sources.size());
   return compiler_.compile(sources);
 }
 
 constexpr double kReferenceCare = 5;
 
 Outcome LocalMeasurer::run(const Source& source, const Binary& binary) {
-  const Stopwatch stopwatch(run_s_);
+  const Stopwatch stopwatch(spent_.run_s);
   TrialRequest request;
   request.candidate = candidate_of(source, binary);
   request.sampling = options_.sampling;
@@ -187,7 +188,7 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
   options.budget_s = budget_s;
   options.timeout_s = options_.run_timeout_s;
   const std::vector<Compiled> compiled = compile(sources);
-  const Stopwatch stopwatch(run_s_);
+  const Stopwatch stopwatch(spent_.run_s);
   std::vector<Participant> participants;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     Participant& one = participants.emplace_back();

@@ -41,10 +41,7 @@ class LocalMeasurer : public Measurer {
                                const std::function<void(std::size_t, const Outcome&)>& done) override;
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const std::string> baselines,
                                     double budget_s) override;
-
-  /// Wall seconds spent so far.
-  double compile_s() const { return compile_s_; }
-  double run_s() const { return run_s_; }
+  Spent spent() const override { return spent_; }
 
  private:
   std::vector<Compiled> compile(std::span<const Source> sources);
@@ -62,8 +59,7 @@ class LocalMeasurer : public Measurer {
   std::optional<ReferenceKernel> reference_;
   int deaths_ = 0;      ///< worker processes lost in a row
   double best_us_ = 0;  ///< 0: nothing timed since prepare()
-  double compile_s_ = 0;
-  double run_s_ = 0;
+  Spent spent_;
 };
 
 }  // namespace lehr

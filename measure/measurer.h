@@ -25,6 +25,13 @@ struct ContestEntry {
   std::string missing;  ///< why a baseline could not be timed ("libdnnl.so.2 is not installed"), else empty
 };
 
+/// What a measurer has spent since it was made.
+struct Spent {
+  double compile_s = 0;  ///< wall time of waiting for the compiler
+  double run_s = 0;      ///< wall time of checking and timing, contests included
+  int kernels = 0;       ///< sources given to the compiler, those that it refused included
+};
+
 class Measurer {
  public:
   virtual ~Measurer() = default;
@@ -41,6 +48,7 @@ class Measurer {
   /// not timed.
   virtual std::vector<ContestEntry> contest(std::span<const Source> sources,
                                             std::span<const std::string> baselines, double budget_s) = 0;
+  virtual Spent spent() const = 0;
 };
 
 }  // namespace lehr

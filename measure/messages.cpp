@@ -157,6 +157,43 @@ std::optional<Request> parse_request(const std::string& text) {
   });
 }
 
+std::string to_text(const CompileWork& work) {
+  return dump(std::visit(overloaded{[](const CompilerRequest& r) {
+                                      const NvrtcOptions& o = r.options;
+                                      return json{{"kind", "compiler"},
+                                                  {"arch", o.arch},
+                                                  {"library_directories", o.library_directories},
+                                                  {"time_limit_s", o.time_limit_s},
+                                                  {"max_spill_bytes", o.reject.max_spill_bytes},
+                                                  {"reject_advisories", o.reject.reject_advisories},
+                                                  {"memory_bytes", r.memory_bytes}};
+                                    },
+                                    [](const CompileRequest& r) {
+                                      return json{{"kind", "compile"},
+                                                  {"entry", r.entry},
+                                                  {"text", r.text},
+                                                  {"shared_bytes", r.shared_bytes},
+                                                  {"path", r.path}};
+                                    }},
+                         work));
+}
+
+std::optional<CompileWork> parse_compile_work(const std::string& text) {
+  return parsed<CompileWork>(text, [](const json& j) -> std::optional<CompileWork> {
+    const std::string kind = j.at("kind");
+    if (kind == "compiler") {
+      return CompilerRequest{{j.at("arch"),
+                              j.at("library_directories"),
+                              j.at("time_limit_s"),
+                              {j.at("max_spill_bytes"), j.at("reject_advisories")}},
+                             j.at("memory_bytes")};
+    }
+    if (kind == "compile")
+      return CompileRequest{j.at("entry"), j.at("text"), j.at("shared_bytes"), j.at("path")};
+    return std::nullopt;
+  });
+}
+
 std::string to_text(const Reply& reply) {
   return dump(std::visit(
       overloaded{[](const Hello& r) {
@@ -178,6 +215,15 @@ std::string to_text(const Reply& reply) {
                  },
                  [](const Thrown& r) {
                    return json{{"kind", "thrown"}, {"error", static_cast<int>(r.kind)}, {"text", r.text}};
+                 },
+                 [](const Identity& r) {
+                   return json{{"kind", "identity"}, {"text", r.text}};
+                 },
+                 [](const Binary& r) {
+                   return json{{"kind", "binary"},
+                               {"path", r.path},
+                               {"log", r.log},
+                               {"resources", write(r.resources)}};
                  }},
       reply));
 }
@@ -195,6 +241,8 @@ std::optional<Reply> parse_reply(const std::string& text) {
       return Fault{{*failure, j.at("text"), read_resources(j.at("resources"))}, j.at("worker_lost")};
     }
     if (kind == "thrown") return Thrown{static_cast<ErrorKind>(j.at("error").get<int>()), j.at("text")};
+    if (kind == "identity") return Identity{j.at("text")};
+    if (kind == "binary") return Binary{j.at("path"), j.at("log"), read_resources(j.at("resources"))};
     return std::nullopt;
   });
 }

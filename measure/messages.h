@@ -6,13 +6,15 @@
 #include <variant>
 
 #include "base/error.h"
+#include "measure/compiler.h"
+#include "measure/nvrtc.h"
 #include "measure/outcome.h"
 #include "measure/runner.h"
 
 namespace lehr {
 
 /// The worker's first message. Both sides come from one build; the number guards against a wrong executable.
-inline constexpr int kProtocolVersion = 1;
+inline constexpr int kProtocolVersion = 2;
 
 /// Choose a runner by name and give it the problem. Answered by Done.
 struct PrepareRequest {
@@ -48,23 +50,46 @@ struct TimeRequest {
 };
 using Request = std::variant<PrepareRequest, TrialRequest, LoadRequest, TimeRequest>;
 
+/// Become a compile worker: load NVRTC. Answered by Identity.
+struct CompilerRequest {
+  NvrtcOptions options;
+  std::int64_t memory_bytes = 0;  ///< limit on the worker's private memory (measure/memory_limit.h)
+  friend bool operator==(const CompilerRequest&, const CompilerRequest&) = default;
+};
+/// Compile one CUDA source. Answered by Binary or Fault.
+struct CompileRequest {
+  std::string entry;
+  std::string text;
+  std::int64_t shared_bytes = 0;  ///< dynamic, as in Source::launch
+  std::string path;               ///< where the cubin goes
+  friend bool operator==(const CompileRequest&, const CompileRequest&) = default;
+};
+/// What a compile worker is asked; the kind of the first request decides what a worker is.
+using CompileWork = std::variant<CompilerRequest, CompileRequest>;
+
 struct Hello {
   int version = kProtocolVersion;
 };
 struct Done {
   std::string note = {};  ///< Checked::note of what was loaded
 };
+/// The compile worker is ready.
+struct Identity {
+  std::string text;  ///< Compiler::identity()
+};
 /// An Error thrown in the worker: rethrown in the parent.
 struct Thrown {
   ErrorKind kind = ErrorKind::kEnvironment;
   std::string text;
 };
-using Reply = std::variant<Hello, Done, Timing, Samples, Fault, Thrown>;
+using Reply = std::variant<Hello, Done, Timing, Samples, Fault, Thrown, Identity, Binary>;
 
 std::string to_text(const Request& request);
+std::string to_text(const CompileWork& work);
 std::string to_text(const Reply& reply);
 /// nullopt for what is not a well-formed message: a candidate may have written on the wrong descriptor.
 std::optional<Request> parse_request(const std::string& text);
+std::optional<CompileWork> parse_compile_work(const std::string& text);
 std::optional<Reply> parse_reply(const std::string& text);
 
 }  // namespace lehr

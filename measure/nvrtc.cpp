@@ -5,17 +5,13 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "base/error.h"
-#include "measure/affinity.h"
 #include "measure/temp_dir.h"
 
 namespace lehr {
@@ -54,7 +50,9 @@ struct Library {
     prefixes.push_back("/usr/local/cuda/lib64/");
     for (const std::string& prefix : prefixes) {
       for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) {
-        handle = dlopen((prefix + name).c_str(), RTLD_NOW | RTLD_LOCAL);
+        // It stays in the process: each unloading would lose the 73 kB that its C++ run time holds, and each
+        // loading costs some 50 ms.
+        handle = dlopen((prefix + name).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (handle) {
           path = prefix + name;
           if (!prefix.empty()) load_builtins(prefix);
@@ -172,8 +170,8 @@ struct NvrtcCompiler::State {
   std::optional<Functions> functions;
   int major = 0;
   int minor = 0;
-  TempDir directory;
-  std::atomic<std::uint64_t> compiled{0};
+  std::optional<TempDir> directory;  ///< made for the first compile()
+  std::uint64_t compiled = 0;
 
   std::string arch_option() const { return "--gpu-architecture=" + options.arch; }
 
@@ -187,7 +185,7 @@ struct NvrtcCompiler::State {
     return arguments;
   }
 
-  Compiled compile(const Source& source) {
+  Compiled compile(const Source& source, const std::string& path) {
     const Clock::time_point begin = Clock::now();
     Clock::time_point deadline = begin + std::chrono::duration_cast<Clock::duration>(
                                              std::chrono::duration<double>(options.time_limit_s));
@@ -223,22 +221,20 @@ struct NvrtcCompiler::State {
     if (const auto reason = why_rejected(report, options.reject)) {
       return Failure{FailureKind::kRejected, *reason + "\n" + log, resources};
     }
-    return Binary{write_cubin(program), std::move(log), resources};
+    write_cubin(program, path);
+    return Binary{path, std::move(log), resources};
   }
 
-  std::string write_cubin(const Program& program) {
+  void write_cubin(const Program& program, const std::string& path) const {
     std::size_t size = 0;
     NvrtcResult result = functions->cubin_size(program.program, &size);
     std::string cubin(size, '\0');
     if (result == kSuccess) result = functions->cubin(program.program, cubin.data());
     if (result != kSuccess) throw_environment("NVRTC gives no cubin: {}", functions->error_string(result));
-    const std::filesystem::path path =
-        std::filesystem::path(directory.path()) / fmt::format("{}.cubin", compiled.fetch_add(1));
     std::ofstream file(path, std::ios::binary);
     file.write(cubin.data(), static_cast<std::streamsize>(cubin.size()));
     file.close();
-    if (!file) throw_write_error(path.string(), errno);
-    return path.string();
+    if (!file) throw_write_error(path, errno);
   }
 };
 
@@ -263,28 +259,17 @@ NvrtcCompiler::NvrtcCompiler(NvrtcOptions options) : state_(std::make_unique<Sta
 NvrtcCompiler::~NvrtcCompiler() = default;
 
 std::vector<Compiled> NvrtcCompiler::compile(std::span<const Source> sources) {
-  std::vector<Compiled> results(sources.size(), Failure{});
-  std::vector<std::exception_ptr> errors(sources.size());
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < sources.size(); i = next++) {
-      try {
-        results[i] = state_->compile(sources[i]);
-      } catch (...) {
-        errors[i] = std::current_exception();  // rethrown below: an exception must not leave a thread
-      }
-    }
-  };
-  const std::size_t wanted = static_cast<std::size_t>(
-      state_->options.threads > 0 ? state_->options.threads : static_cast<int>(allowed_cpus().size()));
-  std::vector<std::jthread> helpers;
-  for (std::size_t i = 1; i < std::min(wanted, sources.size()); ++i) helpers.emplace_back(work);
-  work();
-  helpers.clear();
-  for (const std::exception_ptr& error : errors) {
-    if (error) std::rethrow_exception(error);
+  if (!state_->directory) state_->directory.emplace();
+  std::vector<Compiled> results;
+  for (const Source& source : sources) {
+    results.push_back(
+        compile_to(source, fmt::format("{}/{}.cubin", state_->directory->path(), state_->compiled++)));
   }
   return results;
+}
+
+Compiled NvrtcCompiler::compile_to(const Source& source, const std::string& path) {
+  return state_->compile(source, path);
 }
 
 std::string NvrtcCompiler::identity() const {

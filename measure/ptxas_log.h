@@ -32,6 +32,7 @@ PtxasReport parse_ptxas_log(std::string_view log, std::string_view entry = "");
 struct RejectRule {
   int max_spill_bytes = 0;        ///< stores + loads, per thread
   bool reject_advisories = true;  ///< C75xx: ptxas gave up an optimisation that the kernel was written for
+  friend bool operator==(const RejectRule&, const RejectRule&) = default;
 };
 
 /// The first line of a Failure{kRejected}, or nullopt where the candidate may run.

@@ -1,4 +1,4 @@
-// Process set-up, greeting, and the choice of a runner.
+// Process set-up, greeting, and the choice of a runner or the compiler.
 #include "measure/worker_main.h"
 
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <optional>
 #include <variant>
 
+#include "measure/compile_server.h"
 #include "measure/runners.h"
 #include "measure/wire.h"
 
@@ -22,10 +23,17 @@ int hidden(int fd) {
   return high >= 0 ? high : fd;
 }
 
+/// A candidate's crash is seen by the parent as the signal that it was: handlers that a run time library (a
+/// sanitizer) has installed would turn it into an exit.
+void die_of_faults() {
+  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) signal(fault, SIG_DFL);
+}
+
 }  // namespace
 
 int worker_main(int in_fd, int out_fd) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  die_of_faults();
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   const int in = hidden(in_fd);
@@ -36,6 +44,12 @@ int worker_main(int in_fd, int out_fd) {
   if (!send_message(out, to_text(Reply(Hello{})))) return 1;
   std::string text;
   if (receive_message(in, std::nullopt, text) != Received::kMessage) return 0;
+  if (const std::optional<CompileWork> work = parse_compile_work(text)) {
+    const auto* compiler = std::get_if<CompilerRequest>(&*work);
+    if (compiler == nullptr) return 1;
+    serve_compiler(in, out, *compiler);
+    return 0;
+  }
   while (!text.empty()) {
     const std::optional<Request> request = parse_request(text);
     const auto* prepare = request ? std::get_if<PrepareRequest>(&*request) : nullptr;

@@ -82,9 +82,13 @@ std::variant<Reply, Death> WorkerProcess::receive(Deadline deadline) {
   return *std::move(reply);
 }
 
-std::variant<Reply, Death> WorkerProcess::ask(const Request& request, Deadline deadline) {
+void WorkerProcess::send(const std::string& message) {
   // A failed send means that it died: receiving finds out how.
-  send_message(socket_.get(), to_text(request));
+  send_message(socket_.get(), message);
+}
+
+std::variant<Reply, Death> WorkerProcess::ask(const Request& request, Deadline deadline) {
+  send(to_text(request));
   return receive(deadline);
 }
 

@@ -38,6 +38,11 @@ class WorkerProcess {
 
   /// Sends and waits. After a Death the object is of no use any more.
   std::variant<Reply, Death> ask(const Request& request, Deadline deadline);
+  /// The two halves of ask(), for who waits for several workers at once: socket() is readable when there is
+  /// an answer, or an end, to receive.
+  void send(const std::string& message);
+  std::variant<Reply, Death> receive(Deadline deadline);
+  int socket() const { return socket_.get(); }
   /// Stops every thread of the group (SIGSTOP) and waits until they stand still; resume() undoes it.
   void stop();
   void resume();
@@ -46,7 +51,6 @@ class WorkerProcess {
   pid_t pid() const { return pid_; }
 
  private:
-  std::variant<Reply, Death> receive(Deadline deadline);
   Death die(bool timed_out, bool garbage);
 
   pid_t pid_ = -1;

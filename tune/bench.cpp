@@ -1,7 +1,6 @@
 // The way of a batch through emitter, measurer and database.
 #include "tune/bench.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -66,13 +65,8 @@ std::vector<std::size_t> Bench::measure(std::span<const Pick> picks, const std::
     queued.push_back(&pick);
     hashes.push_back(hash);
   }
-  double own_s = 0;
-  const double begin = parts_->now_s();
   const auto done = [&](std::size_t i, const Outcome& outcome) {
-    const double entered = parts_->now_s();
-    if (const auto* timing = std::get_if<Timing>(&outcome)) run_s_ += timing->run_s;
     positions.push_back(record(*queued[i], hashes[i], outcome));
-    own_s += parts_->now_s() - entered;
     if (abandon()) throw Abandoned{};
   };
   try {
@@ -80,7 +74,6 @@ std::vector<std::size_t> Bench::measure(std::span<const Pick> picks, const std::
   } catch (const Abandoned&) {
     // What is known is recorded; the rest was never measured.
   }
-  wall_s_ += std::max(0.0, parts_->now_s() - begin - own_s);
   return positions;
 }
 

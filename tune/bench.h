@@ -39,10 +39,6 @@ class Bench {
   /// The source of a config that was measured with success. CHECKs that it can be emitted.
   Source source_of(const Config& config) const;
 
-  double wall_s() const {
-    return wall_s_;
-  }                                        ///< spent in the measurer, our own work in its callbacks left out
-  double run_s() const { return run_s_; }  ///< of that, spent running kernels
   const std::string& first_failure() const { return first_failure_; }
 
  private:
@@ -57,7 +53,6 @@ class Bench {
   std::string workload_, identity_;
   std::unordered_map<std::uint64_t, std::size_t>
       by_source_;  // hash of a measured source -> position of its trial
-  double wall_s_ = 0, run_s_ = 0;
   std::string first_failure_;
 };
 

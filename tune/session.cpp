@@ -39,6 +39,7 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
       options_(options),
       parts_(completed(parts)),
       started_s_(parts_.now_s()),
+      spent_before_(parts_.measurer->spent()),
       trials_(options.stop.plateau_gain),
       bench_(task_, candidates_, options_, parts_, trials_,
              [this](const Trial& trial, bool best) {

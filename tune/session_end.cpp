@@ -39,9 +39,7 @@ void Session::finals() {
     budget_s = std::clamp(options_.stop.time_s - elapsed_s(), 0.25 * budget_s, budget_s);
   // Starting the vendor libraries and choosing among their variants takes time that a contest does not count.
   if (!options_.baselines.empty()) budget_s *= 0.6;
-  const double begin_s = parts_.now_s();
   const std::vector<ContestEntry> entries = parts_.measurer->contest(sources, options_.baselines, budget_s);
-  contest_s_ = parts_.now_s() - begin_s;
   CHECK(entries.size() >= sources.size(), "{} entries for {} sources", entries.size(), sources.size());
   if (entries[0].round_us.empty()) return conclude_from_trials();
   conclude_from_contest(configs, entries);
@@ -105,8 +103,10 @@ void Session::summarize(const Standing& at_stop) {
   Elapsed& elapsed = summary_.elapsed;
   elapsed.total_s = elapsed_s();
   elapsed.setup_s = setup_s_;
-  elapsed.run_s = std::min(bench_.wall_s(), bench_.run_s()) + contest_s_;
-  elapsed.compile_s = std::max(0.0, bench_.wall_s() - bench_.run_s());
+  const Spent spent = parts_.measurer->spent();
+  elapsed.run_s = spent.run_s - spent_before_.run_s;
+  elapsed.compile_s = spent.compile_s - spent_before_.compile_s;
+  summary_.kernels = spent.kernels - spent_before_.kernels;
   elapsed.search_s = std::max(0.0, elapsed.total_s - setup_s_ - elapsed.run_s - elapsed.compile_s);
 }
 

@@ -52,6 +52,7 @@ class Session {
   const SessionOptions& options_;
   const SessionParts parts_;
   const double started_s_;
+  const Spent spent_before_;
   Trials trials_;
   Bench bench_;
   Scorer scorer_;
@@ -61,7 +62,7 @@ class Session {
   std::optional<StopReason> stop_;
   std::optional<Config> default_;  // the first default that ran in this session
   std::vector<Config> warm_starts_;
-  double setup_s_ = 0, contest_s_ = 0;
+  double setup_s_ = 0;
   Summary summary_;
 };
 

@@ -60,6 +60,7 @@ json to_json(const Summary& s) {
   json baseline = nullptr;
   if (s.baseline)
     baseline = {{"name", s.baselines[*s.baseline].name}, {"time_us", s.baselines[*s.baseline].time_us}};
+  const double kernels_per_s = s.elapsed.compile_s > 0 ? s.kernels / s.elapsed.compile_s : 0;
   return {{"workload", s.workload},
           {"device", s.device},
           {"identity", s.identity},
@@ -84,6 +85,10 @@ json to_json(const Summary& s) {
             {"evidence", s.evidence},
             {"failed", failed}}},
           {"first_failure", s.first_failure.empty() ? json(nullptr) : json(s.first_failure)},
+          {"compile",
+           {{"kernels", s.kernels},
+            {"seconds", s.elapsed.compile_s},
+            {"kernels_per_s", number_or_null(kernels_per_s)}}},
           {"model", {{"fits", s.fits}, {"scored", s.scored}}},
           {"elapsed_s",
            {{"total", s.elapsed.total_s},

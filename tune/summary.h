@@ -38,7 +38,7 @@ struct Elapsed {
   double total_s = 0;
   double setup_s = 0;    ///< inputs and the expected output
   double search_s = 0;   ///< the tuner's own share: sampling, features, model, database
-  double compile_s = 0;  ///< waiting for the compiler
+  double compile_s = 0;  ///< waiting for the compiler, also for the finals
   double run_s = 0;      ///< checking and timing, the finals included
 };
 
@@ -64,6 +64,7 @@ struct Summary {
 
   int measured = 0;  ///< trials of this session, failures included
   int timed = 0;
+  int kernels = 0;   ///< sources given to the compiler in elapsed.compile_s, finalists a second time
   int reused = 0;    ///< trials of earlier runs
   int evidence = 0;  ///< trials of other devices or template versions
   std::map<FailureKind, int> failed;

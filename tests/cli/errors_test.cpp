@@ -82,7 +82,14 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"show gemm --m 8,9 --n 8 --k 8", 1, "takes one"},
         Bad{"show gemm --m 8 --n 8 --k 8 --device cpu --config gemm_cpu(", 1, "--config"},
         Bad{"show gemm --m 8 --n 8 --k 8 --arch sm_90b", 1, "--arch sm_90b is not known (did you mean sm_90"},
-        Bad{"show gemm --m 8 --n 8 --k 8 --sample x", 1, "--sample x is not valid"}));
+        Bad{"show gemm --m 8 --n 8 --k 8 --sample x", 1, "--sample x is not valid"},
+        Bad{"compile --arch sm_90a", 1, "--workload is missing: write lehr compile gemm"},
+        Bad{"compile gemm --m 8 --n 8 --k 8 --arch sm_90b", 1,
+            "--arch sm_90b is not known (did you mean sm_90"},
+        Bad{"compile gemm --m 8 --n 8 --k 8 --arch sm_80 --jobs 0", 1, "--jobs 0 is not valid"},
+        Bad{"compile gemm --m 8 --n 8 --k 8 --arch sm_80 --samples 0", 1, "--samples 0 is not valid"},
+        Bad{"compile gemm --m 8 --n 8 --k 8 --arch sm_80 --family gemm_smit", 1, "did you mean gemm_simt?"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --jobs many", 1, "--jobs many is not valid"}));
 
 TEST(Errors, AForeignFileIsRefusedAndLeftAlone) {
   const Scratch scratch;
@@ -108,8 +115,8 @@ TEST(Errors, ADirectoryThatCannotBeWrittenIsAnEnvironmentError) {
 TEST(Errors, HelpAndVersionGoToStdoutWithExitCodeZero) {
   const Scratch scratch;
   for (const std::string line :
-       {"--help", "--version", "tune --help", "tune gemm --help", "show --help", "best --help",
-        "export --help", "doctor --help", "db --help", "db stats --help"}) {
+       {"--help", "--version", "tune --help", "tune gemm --help", "show --help", "compile --help",
+        "best --help", "export --help", "doctor --help", "db --help", "db stats --help"}) {
     const Ran ran = run_lehr(words(line), scratch.path());
     EXPECT_EQ(ran.code, 0) << line;
     EXPECT_NE(ran.out, "") << line;

@@ -27,7 +27,8 @@ bool drain(int file, std::string& into) {
 }  // namespace
 
 Ran run_lehr(const std::vector<std::string>& arguments, const std::filesystem::path& directory,
-             const std::function<void(int, const std::string&)>& while_running) {
+             const std::function<void(int, const std::string&)>& while_running,
+             const std::vector<std::string>& environment) {
   int out[2], err[2];
   if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
   const std::string program = LEHR_PROGRAM;
@@ -41,6 +42,7 @@ Ran run_lehr(const std::vector<std::string>& arguments, const std::filesystem::p
     dup2(out[1], STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
     unsetenv("LEHR_DB");
+    for (const std::string& variable : environment) putenv(const_cast<char*>(variable.c_str()));
     execv(program.c_str(), argv.data());
     _exit(127);
   }

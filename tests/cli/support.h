@@ -14,10 +14,11 @@ struct Ran {
   std::string out, err;
 };
 
-/// Starts `lehr` with `arguments` in `directory`, as the leader of a process group. `while_running(pid, err
-/// so far)` is called every 20 ms.
+/// Starts `lehr` with `arguments` in `directory`, as the leader of a process group, with `environment`
+/// ("NAME=value") on top of ours. `while_running(pid, err so far)` is called every 20 ms.
 Ran run_lehr(const std::vector<std::string>& arguments, const std::filesystem::path& directory,
-             const std::function<void(int pid, const std::string& err)>& while_running = {});
+             const std::function<void(int pid, const std::string& err)>& while_running = {},
+             const std::vector<std::string>& environment = {});
 
 /// A directory of its own for each test, removed at the end.
 class Scratch {

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "measure/compile_pool.h"
 
 namespace lehr {
 namespace {
@@ -82,10 +83,13 @@ TEST_F(Nvrtc, RemovesItsCubinsAtTheEnd) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST_F(Nvrtc, KeepsTheOrderOfItsSourcesWhenCompilingInParallel) {
-  NvrtcOptions parallel = options();
-  parallel.threads = 3;
-  NvrtcCompiler compiler(parallel);
+TEST_F(Nvrtc, KeepsTheOrderOfItsSourcesInWorkerProcesses) {
+  CompilePoolOptions parallel;
+  parallel.worker.executable = LEHR_MEASURE_WORKER;
+  parallel.nvrtc = options();
+  parallel.workers = 3;
+  CompilePool compiler(parallel);
+  EXPECT_EQ(compiler.identity(), NvrtcCompiler(options()).identity());
   std::vector<Source> sources;
   for (int i = 0; i < 8; ++i) sources.push_back(good("entry_" + std::to_string(i)));
   sources[5].text = "no kernel at all";
@@ -95,7 +99,11 @@ TEST_F(Nvrtc, KeepsTheOrderOfItsSourcesWhenCompilingInParallel) {
     if (i == 5) {
       EXPECT_TRUE(std::holds_alternative<Failure>(results[i]));
     } else {
-      EXPECT_THAT(std::get<Binary>(results[i]).log, HasSubstr("'entry_" + std::to_string(i) + "'"));
+      const Binary& binary = std::get<Binary>(results[i]);
+      EXPECT_THAT(binary.log, HasSubstr("'entry_" + std::to_string(i) + "'"));
+      EXPECT_GT(std::filesystem::file_size(binary.path), 1000u);
+      EXPECT_GT(binary.resources.registers.value_or(0), 0);
+      EXPECT_EQ(binary.resources.shared_bytes, 1024);
     }
   }
 }

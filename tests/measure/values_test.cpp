@@ -204,6 +204,21 @@ TEST(Messages, SurviveTheJourney) {
   EXPECT_EQ(std::get<Done>(parse_reply(to_text(Reply(Done{"a note"}))).value()).note, "a note");
 }
 
+TEST(Messages, SurviveTheWayToACompileWorkerAndBack) {
+  const CompileWork compiler = CompilerRequest{{"sm_90a", {"/a", "/b"}, 1.5, {8, false}}, 1 << 20};
+  EXPECT_EQ(parse_compile_work(to_text(compiler)), compiler);
+  const CompileWork work = CompileRequest{"entry", "a\n\"text\"", 1024, "/tmp/0.cubin"};
+  EXPECT_EQ(parse_compile_work(to_text(work)), work);
+  EXPECT_EQ(parse_compile_work("{\"kind\": \"compile\"}"), std::nullopt);
+  Binary binary{"/tmp/0.cubin", "a log", {}};
+  binary.resources.registers = 40;
+  const std::optional<Reply> reply = parse_reply(to_text(Reply(binary)));
+  ASSERT_TRUE(reply && std::holds_alternative<Binary>(*reply));
+  EXPECT_EQ(std::get<Binary>(*reply).path, binary.path);
+  EXPECT_EQ(std::get<Binary>(*reply).log, binary.log);
+  EXPECT_EQ(std::get<Binary>(*reply).resources.registers, 40);
+}
+
 TEST(Messages, GarbageIsNoMessage) {
   EXPECT_EQ(parse_request("hello"), std::nullopt);
   EXPECT_EQ(parse_request("{\"kind\": \"time\"}"), std::nullopt);

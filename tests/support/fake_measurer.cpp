@@ -25,6 +25,9 @@ std::vector<Outcome> FakeMeasurer::measure(std::span<const Source> sources,
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (before_trial) before_trial(static_cast<int>(measured.size()));
     clock_->now_s += trial_s_;
+    spent_.compile_s += trial_s_ / 2;
+    spent_.run_s += trial_s_ / 2;
+    ++spent_.kernels;
     measured.push_back(sources[i].entry);
     outcomes.push_back(outcome_of_(sources[i]));
     if (auto* timing = std::get_if<Timing>(&outcomes.back())) timing->run_s = trial_s_ / 2;
@@ -37,6 +40,8 @@ std::vector<ContestEntry> FakeMeasurer::contest(std::span<const Source> sources,
                                                 std::span<const std::string> baselines, double budget_s) {
   last_budget_s = budget_s;
   clock_->now_s += budget_s;
+  spent_.run_s += budget_s;
+  spent_.kernels += static_cast<int>(sources.size());
   contested.clear();
   std::vector<ContestEntry> entries;
   for (std::size_t i = 0; i < sources.size(); ++i) {

@@ -30,6 +30,8 @@ class FakeMeasurer : public Measurer {
                                const std::function<void(std::size_t, const Outcome&)>& done) override;
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const std::string> baselines,
                                     double budget_s) override;
+  /// Half of a trial is compiling, the other half running.
+  Spent spent() const override { return spent_; }
 
   /// Called before each trial; tests use it to interrupt.
   std::function<void(int trial)> before_trial;
@@ -47,6 +49,7 @@ class FakeMeasurer : public Measurer {
   OutcomeOf outcome_of_;
   FakeClock* clock_;
   double trial_s_;
+  Spent spent_;
 };
 
 }  // namespace lehr::testing

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "codegen/emit.h"
 #include "cuda_cases.h"
-#include "measure/nvrtc.h"
+#include "measure/compile_pool.h"
 #include "templates/catalog.h"
 
 namespace lehr {
@@ -66,9 +66,10 @@ TEST_P(CudaNvrtc, SampledSchedulesCompileWithoutSpillsAndFitTheDevice) {
   const Template& family = template_named(std::get<0>(GetParam()));
   const char* const arch = std::get<1>(GetParam());
   const Limits limits = cuda_limits(arch);
-  NvrtcOptions options;
-  options.arch = arch;
-  NvrtcCompiler compiler(options);
+  CompilePoolOptions options;
+  options.worker.executable = LEHR_MEASURE_WORKER;
+  options.nvrtc.arch = arch;
+  CompilePool compiler(options);
   std::vector<Workload> served;
   for (const Workload& workload : workloads()) {
     if (!family.why_not(workload, limits)) served.push_back(workload);

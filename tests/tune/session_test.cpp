@@ -205,6 +205,10 @@ TEST(Session, KeepsATimeLimitIncludingTheFinals) {
     EXPECT_GT(toy.measurer->last_budget_s, 0.1 * limit) << limit;
     const Elapsed& e = summary.elapsed;
     EXPECT_NEAR(e.total_s, e.setup_s + e.search_s + e.compile_s + e.run_s, 1e-9) << limit;
+    // The fake measurer compiles for half of each trial's 50 ms; the contest recompiles its sources at no
+    // cost.
+    EXPECT_NEAR(e.compile_s, 0.025 * summary.measured, 1e-9) << limit;
+    EXPECT_EQ(summary.kernels, summary.measured + static_cast<int>(toy.measurer->contested.size())) << limit;
   }
 }
 

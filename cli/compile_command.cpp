@@ -1,0 +1,155 @@
+// Configs in, one line each out: registers, spills, shared memory, or why there is no binary.
+#include "cli/compile_command.h"
+
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "cli/args.h"
+#include "cli/progress.h"
+#include "cli/rig.h"
+#include "cli/show_text.h"
+#include "cli/table.h"
+#include "codegen/emit.h"
+#include "templates/catalog.h"
+
+namespace lehr {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kMostSamples = 100'000;
+/// A space may hold fewer configs than were asked for: so many draws in a row that bring nothing new end it.
+constexpr int kDrawsWithoutNews = 1000;
+
+const Resources& resources_of(const Compiled& compiled) {
+  const auto* failure = std::get_if<Failure>(&compiled);
+  return failure ? failure->resources : std::get<Binary>(compiled).resources;
+}
+
+std::string_view result_of(const Compiled& compiled) {
+  const auto* failure = std::get_if<Failure>(&compiled);
+  return failure ? name_of(failure->kind) : "ok";
+}
+
+std::string table_of(const std::vector<Config>& configs, const std::vector<Compiled>& results) {
+  const auto number = [](const std::optional<int>& value) { return value ? std::to_string(*value) : "-"; };
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    const Resources& used = resources_of(results[i]);
+    rows.push_back({std::string(result_of(results[i])), number(used.registers), number(used.spill_bytes),
+                    number(used.stack_bytes), number(used.shared_bytes),
+                    fmt::format("{:.2f} s", used.compile_s), to_text(configs[i])});
+  }
+  return format_table(
+      {"<result", "registers", "spilled bytes", "stack bytes", "shared bytes", "compile", "<config"}, rows);
+}
+
+json json_of(const std::vector<Config>& configs, const std::vector<Compiled>& results) {
+  json kernels = json::array();
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    const auto* failure = std::get_if<Failure>(&results[i]);
+    kernels.push_back({{"config", to_text(configs[i])},
+                       {"result", std::string(result_of(results[i]))},
+                       {"text", failure ? json(failure->text) : json(nullptr)},
+                       {"resources", to_json(resources_of(results[i]))}});
+  }
+  return kernels;
+}
+
+}  // namespace
+
+CompileCommand::CompileCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
+  app_ = root.add_subcommand(
+      "compile", "Compile configs for a device that need not be present: registers, spills, shared memory");
+  kernel_.add_to(*app_);
+  const auto add = [&](const char* name, std::string& value, const char* help) {
+    app_->add_option(name, value, help)->option_text(" ");
+  };
+  add("--samples", samples_, "so many random configs; without it and --config: the default of each family");
+  add("--seed", seed_, "same seed: same samples (0)");
+  add("--family", family_, "only this kernel family");
+  add("--jobs", jobs_, "kernels compiled at once (one per CPU)");
+  app_->add_flag("--json", json_, "one JSON document on stdout");
+  app_->footer(
+      "Examples:\n"
+      "  lehr compile gemm --m 4096 --n 4096 --k 4096 --arch sm_90a\n"
+      "  lehr compile gemm --m 4096 --n 4096 --k 4096 --arch sm_80 --samples 64 --json\n"
+      "Exit code 1 when a kernel does not compile, spills, or draws an advisory of ptxas (C75xx).");
+}
+
+std::vector<Config> CompileCommand::configs(const Workload& workload, const Limits& limits) const {
+  const Space space = space_for(workload, limits);
+  if (!family_.empty()) {
+    std::vector<std::string> known;
+    for (const FamilySpace& family : space.families()) known.push_back(family.family());
+    parse_choice("--family", family_, known);
+  }
+  if (std::optional<Config> config = kernel_.config(space)) {
+    if (!samples_.empty()) throw_user("--config and --samples exclude each other");
+    if (!family_.empty()) throw_user("--config and --family exclude each other");
+    return {*std::move(config)};
+  }
+  std::vector<Config> result;
+  if (samples_.empty()) {
+    for (Config& config : default_configs(workload, limits))
+      if (family_.empty() || config.family == family_) result.push_back(std::move(config));
+    return result;
+  }
+  const auto wanted = static_cast<std::size_t>(parse_number("--samples", samples_, 1, kMostSamples));
+  Rng rng(static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX)));
+  const FamilySpace* family = family_.empty() ? nullptr : space.family(family_);
+  std::unordered_set<Config, ConfigHash> seen;
+  for (int since_news = 0; result.size() < wanted && since_news < kDrawsWithoutNews; ++since_news) {
+    std::optional<Config> config = family ? family->sample(rng) : space.try_sample(rng);
+    if (!config || !seen.insert(*config).second) continue;
+    result.push_back(*std::move(config));
+    since_news = 0;
+  }
+  return result;
+}
+
+int CompileCommand::run() {
+  const Workload workload = kernel_.workload();
+  const int jobs = parse_jobs(jobs_);
+  const Device device = kernel_.device(workload, environment_);
+  const std::vector<Config> chosen = configs(workload, device.limits);
+  std::vector<Source> sources;
+  for (const Config& config : chosen) sources.push_back(emit(lower(workload, config, device.limits)));
+  const std::unique_ptr<Compiler> compiler = make_compiler(device.limits, environment_, jobs);
+
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<Compiled> results = compiler->compile(sources);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double rate = seconds > 0 ? static_cast<double>(results.size()) / seconds : 0;
+  std::map<FailureKind, int> failed;
+  std::string first_failure;
+  for (const Compiled& compiled : results) {
+    const auto* failure = std::get_if<Failure>(&compiled);
+    if (!failure) continue;
+    ++failed[failure->kind];
+    if (first_failure.empty()) first_failure = failure->text.substr(0, failure->text.find('\n'));
+  }
+  if (json_) {
+    const json document = {{"workload", to_text(workload)},
+                           {"arch", device.limits.arch},
+                           {"compiler", compiler->identity()},
+                           {"jobs", jobs},
+                           {"seconds", seconds},
+                           {"kernels_per_s", rate},
+                           {"kernels", json_of(chosen, results)}};
+    fmt::print("{}\n", document.dump(2, ' ', false, json::error_handler_t::replace));
+  } else {
+    fmt::print(
+        "workload  {}\narch      {}\ncompiler  {}\n\n{}\n{} kernels in {:.2f} s, {} at once: {:.1f} "
+        "kernels/s{}\n",
+        to_text(workload), device.limits.arch, compiler->identity(), table_of(chosen, results),
+        results.size(), seconds, jobs, rate,
+        failed.empty() ? "" : "; failed: " + failures_text(failed) + ", the first with " + first_failure);
+  }
+  return failed.empty() ? 0 : 1;
+}
+
+}  // namespace lehr

@@ -1,0 +1,31 @@
+// `lehr compile`: compiles configs for a device that need not be present, and prints what they use.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/environment.h"
+#include "cli/kernel_flags.h"
+#include "space/config.h"
+
+namespace lehr {
+
+class CompileCommand {
+ public:
+  CompileCommand(CLI::App& root, const Environment& environment);
+  bool chosen() const { return app_->parsed(); }
+  /// The exit code: 0, or 1 when the compiler refused a kernel or its log spoke against it.
+  int run();
+
+ private:
+  std::vector<Config> configs(const Workload& workload, const Limits& limits) const;
+
+  const Environment& environment_;
+  CLI::App* app_;
+  KernelFlags kernel_;
+  std::string samples_, seed_ = "0", family_, jobs_;
+  bool json_ = false;
+};
+
+}  // namespace lehr

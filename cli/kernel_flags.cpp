@@ -1,0 +1,67 @@
+// From flags to a workload, a device and a config.
+#include "cli/kernel_flags.h"
+
+#include "base/error.h"
+#include "cli/args.h"
+#include "cli/rig.h"
+
+namespace lehr {
+
+void KernelFlags::add_to(CLI::App& app) {
+  app_ = &app;
+  gemm_app_ = app.add_subcommand("gemm", "The workload as problem flags");
+  gemm_app_->fallthrough();
+  gemm_.add_to(*gemm_app_);
+  const auto add = [&](const char* name, std::string& value, const char* help) {
+    app.add_option(name, value, help)->option_text(" ");
+  };
+  add("--workload", workload_, "the workload as text: \"gemm m=512 n=512 k=512\"");
+  add("--config", config_, "the config as text");
+  add("--arch", arch_, "a CUDA architecture, which need not be present: sm_80, sm_90a, ...");
+  add("--device", device_, "auto | cpu | cuda:N");
+  add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
+}
+
+Workload KernelFlags::workload() const {
+  if (gemm_app_->parsed() && !workload_.empty())
+    throw_user("--workload and the problem flags exclude each other");
+  if (gemm_app_->parsed()) return gemm_.workload();
+  if (workload_.empty())
+    throw_user("--workload is missing: write lehr {} gemm --m --n --k, or --workload \"TEXT\"",
+               app_->get_name());
+  try {
+    return parse_workload(workload_);
+  } catch (const Error& error) {
+    throw_user("--workload: {}", error.what());
+  }
+}
+
+Device KernelFlags::device(const Workload& workload, const Environment& environment) const {
+  const DeviceChoice choice = parse_device(device_, threads_);
+  if (arch_.empty()) {
+    std::string note;
+    return choose_device(choice, workload, environment, false, note);
+  }
+  if (!choice.automatic && choice.target == Target::kCpu)
+    throw_user("--arch {} is for CUDA; leave out --device cpu", arch_);
+  parse_choice("--arch", arch_, known_cuda_archs());
+  Device device;
+  device.limits = cuda_limits(arch_);
+  device.name = "any " + arch_;
+  return device;
+}
+
+std::optional<Config> KernelFlags::config(const Space& space) const {
+  if (config_.empty()) return std::nullopt;
+  Config config;
+  try {
+    config = parse_config(config_);
+  } catch (const Error& error) {
+    throw_user("--config: {}", error.what());
+  }
+  if (const auto reason = space.why_invalid(config))
+    throw_user("--config {} is not valid: {}", config_, *reason);
+  return config;
+}
+
+}  // namespace lehr

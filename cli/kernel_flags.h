@@ -1,0 +1,35 @@
+// Which workload, for which machine: the flags that `show` and `compile` share. The machine need not be
+// present.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/environment.h"
+#include "cli/gemm_flags.h"
+#include "measure/device.h"
+#include "space/space.h"
+
+namespace lehr {
+
+class KernelFlags {
+ public:
+  /// Adds the subcommand `gemm` with the problem flags, and --workload --config --arch --device --threads to
+  /// `app`.
+  void add_to(CLI::App& app);
+  /// Throws Error(kUser), one sentence, when none or two are given.
+  Workload workload() const;
+  /// The device with its limits, without a compiler. Throws as choose_device; Error(kUser) for a bad --arch.
+  Device device(const Workload& workload, const Environment& environment) const;
+  /// The config of --config; nullopt when it was not given. Throws Error(kUser) when it is no point of
+  /// `space`.
+  std::optional<Config> config(const Space& space) const;
+
+ private:
+  CLI::App* app_ = nullptr;
+  CLI::App* gemm_app_ = nullptr;
+  GemmFlags gemm_;
+  std::string workload_, config_, arch_, device_ = "auto", threads_;
+};
+
+}  // namespace lehr

@@ -1,0 +1,214 @@
+// Compile workers with a compiler that crashes, hangs and devours memory (fake_nvrtc.cpp), through the same
+// path as the real one.
+#include "measure/compile_pool.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "base/error.h"
+#include "measure/memory_limit.h"
+#include "measure/temp_dir.h"
+
+namespace lehr {
+namespace {
+
+using ::testing::HasSubstr;
+
+CompilePoolOptions options(int workers = 2) {
+  CompilePoolOptions options;
+  options.worker.executable = LEHR_MEASURE_WORKER;
+  options.nvrtc.arch = "sm_90a";
+  options.worker.environment = {"LD_LIBRARY_PATH=" LEHR_FAKE_NVRTC};
+  options.workers = workers;
+  return options;
+}
+
+/// A source that the fake compiles, or does with what `word` says.
+Source source(const std::string& entry, const std::string& word = "nothing") {
+  Source result;
+  result.target = Target::kCuda;
+  result.entry = entry;
+  result.text = "// fake:" + word + ";\n";
+  result.launch.shared_bytes = 1024;
+  return result;
+}
+
+struct Compilation {
+  std::string entry;
+  int pid = 0;
+};
+/// What the fake wrote into the cubin.
+Compilation read(const Compiled& compiled) {
+  Compilation result;
+  if (const auto* failure = std::get_if<Failure>(&compiled)) {
+    ADD_FAILURE() << name_of(failure->kind) << ": " << failure->text;
+    return result;
+  }
+  std::ifstream(std::get<Binary>(compiled).path) >> result.entry >> result.pid;
+  return result;
+}
+
+void expect_failure(const Compiled& compiled, FailureKind kind, const std::string& words) {
+  const auto* failure = std::get_if<Failure>(&compiled);
+  ASSERT_TRUE(failure) << "compiled, expected: " << words;
+  EXPECT_EQ(failure->kind, kind) << name_of(failure->kind) << ": " << failure->text;
+  EXPECT_THAT(failure->text, HasSubstr(words));
+}
+
+TEST(CompilePool, KeepsTheOrderAndItsWorkers) {
+  CompilePool pool(options());
+  EXPECT_EQ(pool.workers(), 2);
+  EXPECT_EQ(pool.identity(), "NVRTC 13.0 --gpu-architecture=sm_90a --std=c++17");
+  std::set<int> pids;
+  for (int round = 0; round < 3; ++round) {
+    std::vector<Source> sources;
+    for (int i = 0; i < 9; ++i)
+      sources.push_back(source("kernel" + std::to_string(i), i % 2 ? "slow" : "nothing"));
+    const std::vector<Compiled> results = pool.compile(sources);
+    ASSERT_EQ(results.size(), sources.size());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const Compilation compilation = read(results[i]);
+      EXPECT_EQ(compilation.entry, sources[i].entry);
+      pids.insert(compilation.pid);
+      EXPECT_EQ(std::get<Binary>(results[i]).resources.registers, 40);
+      EXPECT_EQ(std::get<Binary>(results[i]).resources.shared_bytes, 1024);
+    }
+  }
+  EXPECT_EQ(pids.size(), 2u);
+  EXPECT_TRUE(pool.compile({}).empty());
+}
+
+TEST(CompilePool, LosesOneCandidateToACrash) {
+  struct Case {
+    std::string word, words;
+  };
+  CompilePool pool(options());
+  for (const Case& one :
+       {Case{"crash", "the compiler crashed: SIGSEGV"}, Case{"abort", "the compiler crashed: SIGABRT"},
+        Case{"exit", "the compiler crashed: exited with status 3"}}) {
+    SCOPED_TRACE(one.word);
+    const std::vector<Compiled> results = pool.compile(
+        std::vector<Source>{source("a"), source("b", one.word), source("c"), source("d"), source("e")});
+    expect_failure(results[1], FailureKind::kCompile, one.words);
+    for (const std::size_t i : {0, 2, 3, 4})
+      EXPECT_EQ(read(results[i]).entry, std::string(1, static_cast<char>('a' + i)));
+  }
+}
+
+TEST(CompilePool, SurvivesABatchOfNothingButCrashes) {
+  CompilePool pool(options());
+  const std::vector<Compiled> results = pool.compile(std::vector<Source>(5, source("bad", "crash")));
+  for (const Compiled& one : results) expect_failure(one, FailureKind::kCompile, "SIGSEGV");
+  EXPECT_EQ(read(pool.compile(std::vector<Source>{source("good")})[0]).entry, "good");
+}
+
+TEST(CompilePool, KillsACompilationThatNeverEnds) {
+  CompilePoolOptions hurried = options();
+  hurried.nvrtc.time_limit_s = 0.5;
+  CompilePool pool(hurried);
+  const std::vector<Compiled> results =
+      pool.compile(std::vector<Source>{source("stuck", "hang"), source("a"), source("b")});
+  expect_failure(results[0], FailureKind::kCompileTimeout, "the compiler was killed after 1.5 s");
+  EXPECT_GE(std::get<Failure>(results[0]).resources.compile_s, 1.5);
+  EXPECT_EQ(read(results[1]).entry, "a");
+  EXPECT_EQ(read(results[2]).entry, "b");
+}
+
+TEST(CompilePool, LimitsTheMemoryOfACompilation) {
+  if (!kMemoryIsLimited) GTEST_SKIP() << "no memory limit under this sanitizer (measure/memory_limit.h)";
+  CompilePoolOptions small = options();
+  small.memory_bytes = std::int64_t{256} << 20;
+  CompilePool pool(small);
+  const std::vector<Compiled> results = pool.compile(std::vector<Source>{
+      source("greedy", "devour"), source("a"), source("careless", "starve"), source("b")});
+  expect_failure(results[0], FailureKind::kOutOfMemory, "NVRTC ran out of memory");
+  expect_failure(results[2], FailureKind::kCompile, "SIGABRT");
+  EXPECT_EQ(read(results[1]).entry, "a");
+  EXPECT_EQ(read(results[3]).entry, "b");
+}
+
+TEST(CompilePool, RejectsByTheLogAndKeepsTheWorker) {
+  CompilePool pool(options(1));
+  const std::vector<Compiled> results = pool.compile(std::vector<Source>{
+      source("a"), source("b", "refuse"), source("c", "spill"), source("d", "advise"), source("e")});
+  expect_failure(results[1], FailureKind::kCompile, "b.cu(7): error");
+  expect_failure(results[2], FailureKind::kRejected, "spilled 20 bytes per thread");
+  EXPECT_EQ(std::get<Failure>(results[2]).resources.spill_bytes, 20);
+  EXPECT_EQ(std::get<Failure>(results[2]).resources.stack_bytes, 16);
+  EXPECT_EQ(std::get<Failure>(results[2]).resources.registers, 40);
+  expect_failure(results[3], FailureKind::kRejected, "(C7510) Potential Performance Loss");
+  EXPECT_EQ(read(results[0]).pid, read(results[4]).pid);
+}
+
+TEST(CompilePool, ToleratesWhatItsRuleTolerates) {
+  CompilePoolOptions tolerant = options(1);
+  tolerant.nvrtc.reject = {.max_spill_bytes = 20, .reject_advisories = false};
+  CompilePool pool(tolerant);
+  const std::vector<Compiled> results =
+      pool.compile(std::vector<Source>{source("a", "spill"), source("b", "advise")});
+  EXPECT_EQ(read(results[0]).entry, "a");
+  EXPECT_EQ(read(results[1]).entry, "b");
+}
+
+TEST(CompilePool, AnswersTheNextBatchRightAfterABrokenEnvironmentEndedOne) {
+  CompilePool pool(options());
+  EXPECT_THROW(
+      pool.compile(std::vector<Source>{source("a", "slow"), source("b", "option"), source("c", "slow")}),
+      Error);
+  const std::vector<Compiled> results =
+      pool.compile(std::vector<Source>{source("x"), source("y"), source("z")});
+  EXPECT_EQ(read(results[0]).entry, "x");
+  EXPECT_EQ(read(results[1]).entry, "y");
+  EXPECT_EQ(read(results[2]).entry, "z");
+}
+
+TEST(CompilePool, ReplacesAWorkerThatDiedWhileIdle) {
+  CompilePool pool(options(1));
+  const int first = read(pool.compile(std::vector<Source>{source("a")})[0]).pid;
+  kill(first, SIGKILL);
+  // It may die before the next request or during it: then the compiler is taken for the one that died.
+  const Compiled second = pool.compile(std::vector<Source>{source("b")})[0];
+  if (const auto* failure = std::get_if<Failure>(&second)) {
+    EXPECT_EQ(failure->kind, FailureKind::kOutOfMemory);
+  }
+  const Compilation third = read(pool.compile(std::vector<Source>{source("c")})[0]);
+  EXPECT_EQ(third.entry, "c");
+  EXPECT_NE(third.pid, first);
+}
+
+TEST(CompilePool, LeavesNoFilesBehind) {
+  const TempDir base;
+  {
+    CompilePoolOptions here = options();
+    here.temp_base = base.path();
+    CompilePool pool(here);
+    pool.compile(std::vector<Source>{source("a"), source("b", "crash"), source("c")});
+  }
+  std::size_t left = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(base.path())) left += entry.is_directory();
+  EXPECT_EQ(left, 0u);
+}
+
+TEST(CompilePool, SaysInOneSentenceWhatIsMissing) {
+  CompilePoolOptions old = options();
+  old.nvrtc.arch = "sm_20";
+  try {
+    CompilePool pool(old);
+    FAIL() << "sm_20 was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+    EXPECT_THAT(error.what(), HasSubstr("cannot compile for sm_20; it knows sm_80"));
+  }
+  CompilePoolOptions no_worker = options();
+  no_worker.worker.executable = "/bin/true";
+  EXPECT_THROW(CompilePool{no_worker}, Error);
+}
+
+}  // namespace
+}  // namespace lehr
