@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "templates/gemm_cpu.h"
 #include "templates/gemm_dot_cpu.h"
+#include "templates/gemm_mma.h"
 #include "templates/gemm_simt.h"
 #include "templates/gemv_cpu.h"
 #include "templates/gemv_simt.h"
@@ -16,9 +17,9 @@
 namespace lehr {
 
 std::span<const Template> catalog() {
-  static const std::array<Template, 5> templates = {gemm_cpu_template(), gemm_dot_cpu_template(),
+  static const std::array<Template, 6> templates = {gemm_cpu_template(), gemm_dot_cpu_template(),
                                                     gemv_cpu_template(), gemm_simt_template(),
-                                                    gemv_simt_template()};
+                                                    gemm_mma_template(), gemv_simt_template()};
   return templates;
 }
 

@@ -56,7 +56,7 @@ TEST(SmallFloat, RoundsToTheNearestValueAndTiesToEven) {
   Rng rng(seed);
   for (int i = 0; i < 2000; ++i) {
     const auto value = static_cast<float>((2 * rng.uniform() - 1) * std::exp2(rng.uniform() * 20 - 12));
-    for (const auto& [type, decode] : {std::pair{DType::kE4M3, from_e4m3}, {DType::kE5M2, from_e5m2}}) {
+    for (const auto& [type, decode] : {std::pair{DType::kE4M3, &from_e4m3}, {DType::kE5M2, &from_e5m2}}) {
       const float got = rounded_to(type, value);
       for (int bits = 0; bits < 256; ++bits) {
         const float other = decode(static_cast<std::uint8_t>(bits));

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "codegen/emit.h"
-#include "cuda_cases.h"
+#include "gemm_mma_cases.h"
 #include "measure/compile_pool.h"
 #include "templates/catalog.h"
 
@@ -14,6 +14,8 @@ namespace lehr {
 namespace {
 
 using lehr::testing::gemm_of;
+using lehr::testing::mma_of;
+using lehr::testing::with_output;
 
 constexpr std::uint64_t kSeed = 42;
 /// Per family and architecture; 0.2 to 0.5 s of one core each.
@@ -43,7 +45,24 @@ const std::vector<Workload>& workloads() {
       gemm_of(5000, 6, 1000, 1, 4),
       parse_workload("gemm m=1 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row"),
       parse_workload("gemm m=8 n=4096 k=4096 a=f16:row b=f16:column c=f32:row"),
-      parse_workload("gemm m=4 n=4096 k=4096 a=bf16:row b=bf16:row c=bf16:row")};
+      parse_workload("gemm m=4 n=4096 k=4096 a=bf16:row b=bf16:row c=bf16:row"),
+      with_output(mma_of(DType::kBF16, 4096, 4096, 4096, 1, 2), DType::kBF16),
+      mma_of(DType::kBF16, 4096, 4096, 4096, 1, 0),
+      mma_of(DType::kF16, 2048, 2048, 2048, 1, 1),
+      mma_of(DType::kBF16, 1001, 777, 333, 3, 0),
+      with_output(mma_of(DType::kF16, 1001, 778, 334, 1, 7), DType::kF16),
+      with_output(mma_of(DType::kBF16, 16, 4096, 4096, 1, 2), DType::kBF16),
+      mma_of(DType::kBF16, 1, 4096, 4096, 1, 2),
+      mma_of(DType::kBF16, 4096, 32, 4096, 1, 0),
+      mma_of(DType::kF32, 4096, 4096, 4096, 1, 2, Math::kTf32),
+      mma_of(DType::kF32, 1000, 900, 500, 1, 1, Math::kTf32),
+      mma_of(DType::kF32, 4096, 4096, 4096, 1, 0, Math::k3xTf32),
+      mma_of(DType::kF32, 64, 500, 333, 1, 2, Math::k3xTf32),
+      mma_of(DType::kS8, 4096, 4096, 4096, 1, 2),
+      mma_of(DType::kS8, 1001, 777, 335, 1, 0),
+      mma_of(DType::kS8, 16, 4096, 4096, 1, 2),
+      mma_of(DType::kE4M3, 4096, 4096, 4096, 1, 2),
+      with_output(mma_of(DType::kE5M2, 100, 300, 64, 1, 1), DType::kBF16)};
   return all;
 }
 

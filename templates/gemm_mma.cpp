@@ -1,0 +1,351 @@
+// Lowering: block raster, ring of tiles, fragments and mma, sum over the warps that split k, store.
+#include "templates/gemm_mma.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "base/text.h"
+#include "templates/gemm_mma_operand.h"
+#include "templates/gemm_mma_space.h"
+#include "templates/gemm_mma_write.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+using cpu::ceil_div;
+
+constexpr std::int64_t kMaxBatch = 65535;  // gridDim.z: CUDA C++ Programming Guide, technical specifications
+
+void append(Block& to, Block from) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+class Lowering {
+ public:
+  Lowering(const Workload& workload, const Config& config)
+      : p_(gemm_mma_problem(workload)), s_(gemm_mma_schedule(config)) {
+    builder_.kernel.name = "gemm_mma";
+    builder_.kernel.target = Target::kCuda;
+    builder_.kernel.min_blocks_per_core = static_cast<int>(s_.min_blocks);
+    add_params();
+    block_ = builder_.var("block");
+    batch_ = builder_.var("batch");
+    thread_ = builder_.var("thread");
+    lane_ = builder_.var("lane");
+    warp_ = builder_.var("warp");
+    k_group_ = builder_.var("k_group");
+    warp_m_ = builder_.var("warp_m");
+    warp_n_ = builder_.var("warp_n");
+    m0_ = builder_.var("m0");
+    n0_ = builder_.var("n0");
+    add_operand(a_, true, gemm_mma_tile_a(p_, s_));
+    add_operand(b_, false, gemm_mma_tile_b(p_, s_));
+    acc_ = builder_.buffer("acc", p_.accum, Scope::kRegister, s_.wm * s_.wn / 32);
+    if (s_.staged()) {
+      c_tile_ =
+          builder_.buffer("c_tile", p_.accum, Scope::kShared, s_.k_warps * s_.bm * gemm_mma_c_stride(s_));
+      sum_ = builder_.buffer("sum", p_.accum, Scope::kRegister, gemm_mma_c_vector(p_, s_));
+    }
+    if (s_.k_warps > 1)
+      part_ = builder_.buffer("part", p_.accum, Scope::kRegister, gemm_mma_c_vector(p_, s_));
+    if (p_.output != p_.accum) converted_ = builder_.buffer("converted", p_.output, Scope::kRegister, 4);
+  }
+
+  Kernel kernel() {
+    Block body = positions();
+    for (const GemmMmaOperand* each : {&a_, &b_}) {
+      append(body, block(Alloc{each->shared}, Alloc{each->fragment}));
+      if (p_.passes == 3) body.push_back(Alloc{each->rest});
+      if (!each->tile.async) body.push_back(Alloc{each->in_flight});
+    }
+    body.push_back(Alloc{acc_});
+    append(body, clear());
+    append(body, main_loop());
+    append(body, write());
+    Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));
+    grid = block(loop(block_, tiles_m() * tiles_n(), LoopKind::kBlockX, std::move(grid)));
+    if (p_.size.batch > 1) grid = block(loop(batch_, p_.size.batch, LoopKind::kBlockZ, std::move(grid)));
+    builder_.kernel.body = std::move(grid);
+    return std::move(builder_.kernel);
+  }
+
+ private:
+  std::int64_t tiles_m() const { return ceil_div(p_.size.m, s_.bm); }
+  std::int64_t tiles_n() const { return ceil_div(p_.size.n, s_.bn); }
+  std::int64_t tiles_k() const { return ceil_div(p_.size.k, s_.bk); }
+  /// mma steps along k of one warp in one tile.
+  std::int64_t steps() const { return s_.bk / s_.k_warps / p_.mma_k(); }
+  bool any_async() const { return a_.tile.async || b_.tile.async; }
+
+  void add_params() {
+    const cpu::Problem& size = p_.size;
+    const std::int64_t a_elements = size.batch * size.m * size.k;
+    const std::int64_t b_elements = size.batch * size.k * size.n;
+    const BufferId first =
+        builder_.param("a", p_.operand, size.swapped ? b_elements : a_elements, Direction::kIn);
+    const BufferId second =
+        builder_.param("b", p_.operand, size.swapped ? a_elements : b_elements, Direction::kIn);
+    a_.global = size.swapped ? second : first;
+    b_.global = size.swapped ? first : second;
+    c_ = builder_.param("c", p_.output, size.batch * size.m * size.n, Direction::kOut);
+  }
+
+  void add_operand(GemmMmaOperand& operand, bool is_a, const GemmMmaTile& tile) {
+    operand.tile = tile;
+    operand.is_a = is_a;
+    operand.shared = builder_.buffer(is_a ? "a_tile" : "b_tile", p_.operand, Scope::kShared,
+                                     s_.stages * tile.stage_elements());
+    const std::int64_t registers = s_.frag_buffers * fragment_registers(operand);
+    operand.fragment = builder_.buffer(is_a ? "a_frag" : "b_frag", DType::kU32, Scope::kRegister, registers);
+    if (p_.passes == 3)
+      operand.rest = builder_.buffer(is_a ? "a_rest" : "b_rest", DType::kU32, Scope::kRegister, registers);
+    if (!tile.async)
+      operand.in_flight =
+          builder_.buffer(is_a ? "a_next" : "b_next", p_.operand, Scope::kRegister, tile.copies());
+    operand.line = builder_.var(is_a ? "a_line" : "b_line");
+    operand.along = builder_.var(is_a ? "a_along" : "b_along");
+    operand.place = builder_.var(is_a ? "a_place" : "b_place");
+    operand.row = builder_.var(is_a ? "a_row" : "b_row");
+    operand.chunk = builder_.var(is_a ? "a_chunk" : "b_chunk");
+  }
+
+  static std::int64_t fragment_registers(const GemmMmaOperand& operand) {
+    return operand.tile.warp_tile / 16 * 4;
+  }
+  GemmMmaThread thread_of(const GemmMmaOperand& operand) const {
+    return {thread_, lane_, operand.is_a ? warp_m_ : warp_n_, k_group_};
+  }
+
+  /// m0, n0 of the block and the places of the thread. Blocks that run at the same time should share rows of
+  /// A and columns of B in the L2: `raster` rows of tiles are walked column by column.
+  Block positions() {
+    const std::int64_t group = s_.raster * tiles_n();
+    Expr tile_m = var(block_) / tiles_n();
+    Expr tile_n = var(block_) % tiles_n();
+    if (s_.raster > 1) {
+      const Expr first = var(block_) / group * s_.raster;
+      const Expr rows = tiles_m() % s_.raster == 0 ? integer(s_.raster)
+                                                   : min(integer(tiles_m()) - first, integer(s_.raster));
+      tile_m = first + var(block_) % group % rows;
+      tile_n = var(block_) % group / rows;
+    }
+    const std::int64_t warps = s_.warps_m() * s_.warps_n();
+    Block result = block(Let{m0_, std::move(tile_m) * s_.bm}, Let{n0_, std::move(tile_n) * s_.bn},
+                         Let{lane_, var(thread_) % 32}, Let{warp_, var(thread_) / 32});
+    if (s_.k_warps > 1) result.push_back(Let{k_group_, var(warp_) / warps});
+    result.push_back(Let{warp_m_, (s_.k_warps > 1 ? var(warp_) % warps : var(warp_)) / s_.warps_n()});
+    result.push_back(Let{warp_n_, var(warp_) % s_.warps_n()});
+    for (const GemmMmaOperand* each : {&a_, &b_}) {
+      append(result, gemm_mma_copy_places(*each, thread_of(*each)));
+      append(result, gemm_mma_fragment_places(p_, s_, *each, thread_of(*each)));
+    }
+    return result;
+  }
+
+  GemmMmaCorner corner(const GemmMmaOperand& operand, const Expr& tile) const {
+    const std::int64_t elements = operand.tile.x * operand.tile.k;
+    return {matrix(elements), tile * s_.bk, var(operand.is_a ? m0_ : n0_)};
+  }
+  /// First element of this block's matrix of the batch.
+  Expr matrix(std::int64_t elements) const { return p_.size.batch > 1 ? var(batch_) * elements : integer(0); }
+  static Expr stage_of(const GemmMmaOperand& operand, const Expr& stage) {
+    return stage * operand.tile.stage_elements();
+  }
+
+  Block clear() {
+    const VarId i = builder_.var("i");
+    return block(loop(i, s_.wm * s_.wn / 32, LoopKind::kUnrolled,
+                      block(Store{acc_, var(i), zero(p_.accum), 1, std::nullopt})));
+  }
+
+  /// What begins the way of tile `tile` to `stage`: cp.async, or the loads of what cannot come by it.
+  Block begin_copy(const Expr& tile, const Expr& stage) {
+    Block result;
+    for (const GemmMmaOperand* each : {&a_, &b_}) {
+      const GemmMmaThread thread = thread_of(*each);
+      append(result, each->tile.async
+                         ? gemm_mma_copy(builder_, *each, thread, corner(*each, tile), stage_of(*each, stage))
+                         : gemm_mma_load(builder_, *each, thread, corner(*each, tile)));
+    }
+    return result;
+  }
+  /// What ends it, for operands that come through registers.
+  Block end_copy(const Expr& stage) {
+    Block result;
+    for (const GemmMmaOperand* each : {&a_, &b_})
+      if (!each->tile.async)
+        append(result, gemm_mma_store(builder_, *each, thread_of(*each), stage_of(*each, stage)));
+    return result;
+  }
+  Block commit() const {
+    if (!any_async()) return {};
+    return block(Intrinsic{"cp_async_commit", {}, {}, 0});
+  }
+
+  /// stages - 1 tiles are in flight. A group is committed in every iteration, empty at the end, so that the
+  /// number of groups to leave pending is a constant. The barrier behind the wait serves two ends: the tile
+  /// is complete for all threads, and the stage that the next copy overwrites has been read by all.
+  Block main_loop() {
+    const std::int64_t ahead = s_.stages - 1;
+    Block result;
+    for (std::int64_t tile = 0; tile < ahead; ++tile) {
+      if (tile < tiles_k()) {
+        append(result, begin_copy(integer(tile), integer(tile)));
+        append(result, end_copy(integer(tile)));
+      }
+      append(result, commit());
+    }
+    const VarId tile = builder_.var("tile");
+    const VarId stage = builder_.var("stage");
+    const Expr more = lt(var(tile), integer(tiles_k() - ahead));
+    const Expr next_stage = (var(tile) + ahead) % s_.stages;
+    Block body;
+    if (any_async()) body.push_back(Intrinsic{"cp_async_wait", {}, {integer(ahead - 1)}, 0});
+    body.push_back(Barrier{});
+    if (tiles_k() > ahead) body.push_back(If{more, begin_copy(var(tile) + ahead, next_stage), {}});
+    append(body, commit());
+    body.push_back(Let{stage, var(tile) % s_.stages});
+    append(body, compute(var(stage)));
+    Block end = end_copy(next_stage);
+    if (tiles_k() > ahead && !end.empty()) body.push_back(If{more, std::move(end), {}});
+    result.push_back(loop(tile, tiles_k(), LoopKind::kSerial, std::move(body)));
+    return result;
+  }
+
+  /// Fragments of one step, into the buffer that `turn` (a constant once unrolled) selects.
+  Block load_fragments(const Expr& stage, const Expr& step, const Expr& turn) {
+    Block result;
+    for (const GemmMmaOperand* each : {&a_, &b_})
+      append(result, gemm_mma_fragments(builder_, p_, *each, stage_of(*each, stage), step,
+                                        turn * fragment_registers(*each)));
+    return result;
+  }
+
+  /// All products of the fragments of one step. Every other row of tiles goes backwards, so that it begins
+  /// with the fragment of B that was used last.
+  Block multiply_add(const Expr& turn) {
+    const std::int64_t columns = s_.wn / 8;
+    const VarId i = builder_.var("i");
+    const VarId j = builder_.var("j");
+    const VarId column = builder_.var("mma_column");
+    const Expr a = turn * fragment_registers(a_) + var(i) * 4;
+    const Expr b = turn * fragment_registers(b_) + var(column) * 2;
+    const auto mma = [&](BufferId left, BufferId right) {
+      return Intrinsic{std::string(p_.instruction),
+                       {Touch{acc_, (var(i) * columns + var(column)) * 4, 4, true}, Touch{left, a, 4, false},
+                        Touch{right, b, 2, false}},
+                       {},
+                       2.0 * 16 * 8 * static_cast<double>(p_.mma_k()) / 32};
+    };
+    Block body = block(Let{column, var(j) + var(i) % 2 * (integer(columns - 1) - var(j) * 2)});
+    if (p_.passes == 3) append(body, block(mma(a_.rest, b_.fragment), mma(a_.fragment, b_.rest)));
+    body.push_back(mma(a_.fragment, b_.fragment));
+    Block row = block(loop(j, columns, LoopKind::kUnrolled, std::move(body)));
+    return block(loop(i, s_.wm / 16, LoopKind::kUnrolled, std::move(row)));
+  }
+
+  /// acc += the warp's part of A tile * B tile.
+  Block compute(const Expr& stage) {
+    const VarId step = builder_.var("step");
+    if (s_.frag_buffers == 1) {
+      Block body = load_fragments(stage, var(step), integer(0));
+      append(body, multiply_add(integer(0)));
+      return block(loop(step, steps(), LoopKind::kUnrolled, std::move(body)));
+    }
+    const Expr next = var(step) + 1;
+    Block result = load_fragments(stage, integer(0), integer(0));
+    Block body = load_fragments(stage, next, next % 2);
+    append(body, multiply_add(var(step) % 2));
+    result.push_back(loop(step, steps() - 1, LoopKind::kUnrolled, std::move(body)));
+    append(result, multiply_add(integer((steps() - 1) % 2)));
+    return result;
+  }
+
+  Block write() {
+    GemmMmaOutput out;
+    out.accumulators = acc_;
+    out.c = c_;
+    out.tile = c_tile_;
+    out.sum = sum_;
+    out.part = part_;
+    out.converted = converted_;
+    out.thread = thread_, out.lane = lane_, out.k_group = k_group_;
+    out.warp_m = warp_m_, out.warp_n = warp_n_;
+    out.m0 = m0_, out.n0 = n0_;
+    out.base = matrix(p_.size.m * p_.size.n);
+    return gemm_mma_write(builder_, p_, s_, out);
+  }
+
+  GemmMmaProblem p_;
+  GemmMmaSchedule s_;
+  KernelBuilder builder_;
+  GemmMmaOperand a_, b_;
+  BufferId c_{}, acc_{}, c_tile_{}, sum_{}, part_{}, converted_{};
+  VarId block_{}, batch_{}, thread_{}, lane_{}, warp_{}, k_group_{}, warp_m_{}, warp_n_{}, m0_{}, n0_{};
+};
+
+/// Compute capability times ten: 80 of "sm_80" and of "sm_80a"; 0 where there is none.
+std::int64_t capability(const std::string& arch) {
+  const std::size_t first = arch.find_first_of("0123456789");
+  if (first == std::string::npos) return 0;
+  const std::size_t end = arch.find_first_not_of("0123456789", first);
+  return parse_int(std::string_view(arch).substr(first, end == std::string::npos ? end : end - first))
+      .value_or(0);
+}
+
+std::optional<std::string> why_not_types(const Gemm& g) {
+  if (g.a.type != g.b.type)
+    return fmt::format("A and B must have one type, not {} and {}", name_of(g.a.type), name_of(g.b.type));
+  if (gemm_mma_instruction(g.a.type, g.accum).empty())
+    return fmt::format(
+        "tensor cores multiply f16, bf16, tf32, s8, e4m3 and e5m2 with sums in f32 (s8: s32), not {} "
+        "with sums in {}",
+        name_of(g.a.type), name_of(g.accum));
+  if (g.a.type == DType::kF32 && g.math == Math::kStrict)
+    return "tensor cores round f32 to tf32; math=tf32 or math=3xtf32 permits it";
+  const bool is_8_bit_float = g.a.type == DType::kE4M3 || g.a.type == DType::kE5M2;
+  const bool fits = g.c.type == g.accum || (g.c.type == g.a.type && size_of(g.a.type) == 2) ||
+                    (is_8_bit_float && size_of(g.c.type) == 2);
+  if (!fits) return fmt::format("it cannot store sums in {} as {}", name_of(g.accum), name_of(g.c.type));
+  return std::nullopt;
+}
+
+std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
+  const Gemm& g = workload.gemm;
+  if (limits.target != Target::kCuda) return "it is for CUDA devices";
+  const std::int64_t wanted = g.a.type == DType::kE4M3 || g.a.type == DType::kE5M2 ? 89 : 80;
+  if (capability(limits.arch) < wanted)
+    return fmt::format("mma of {} needs sm_{} or newer, not {}", name_of(g.a.type), wanted, limits.arch);
+  if (auto reason = why_not_types(g)) return reason;
+  if (g.batch > kMaxBatch)
+    return fmt::format("a grid holds {} matrices of a batch at most, not {}", kMaxBatch, g.batch);
+  // A block tile reaches beyond the matrix; the index of what it does not touch must not overflow 32 bits
+  // either.
+  const auto reach = [&](std::int64_t rows, std::int64_t columns) {
+    return g.batch * rows * columns + 512 * (rows + columns) + 512 * 512;
+  };
+  if (std::max({reach(g.m, g.k), reach(g.k, g.n), reach(g.m, g.n)}) > INT32_MAX)
+    return "an operand is too large for 32-bit indices";
+  return std::nullopt;
+}
+
+Kernel lower_gemm_mma(const Workload& workload, const Config& config, const Limits&) {
+  return Lowering(workload, config).kernel();
+}
+
+}  // namespace
+
+Template gemm_mma_template() {
+  return {.name = "gemm_mma",
+          .version = 1,
+          .why_not = why_not,
+          .space = gemm_mma_space,
+          .lower = lower_gemm_mma,
+          .default_config = gemm_mma_default};
+}
+
+}  // namespace lehr

@@ -1,0 +1,148 @@
+// Threads take the vectors of a tile in the order in which they lie in global memory, so that a warp's copies
+// coalesce. In shared memory the 16-byte chunks of a line are permuted by the line's number, so that neither
+// the copies nor ldmatrix meet in a bank (kernels.md section 2.2).
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "templates/gemm_mma_operand.h"
+#include "templates/gemm_mma_swizzle.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+
+std::int64_t vectors_per_line(const GemmMmaTile& tile) {
+  return tile.line / tile.vec;
+}
+
+/// Copy `i` of this thread: which line, where along it, and where that is in the line of shared memory.
+struct Place {
+  Expr line;
+  Expr along;
+  Expr shared;
+};
+
+/// Position of element `along` in line `line` of shared memory.
+Expr permuted(const GemmMmaTile& tile, const Expr& line, const Expr& along) {
+  if (tile.gathered) return along;
+  Expr chunk = bit_xor(along / tile.chunk, gemm_mma_swizzle(tile, line)) * tile.chunk;
+  return tile.vec == tile.chunk ? std::move(chunk) : std::move(chunk) + along % tile.chunk;
+}
+
+/// Threads and lines are powers of two: either the threads take whole lines at once (then `i` moves across
+/// lines), or a line takes several copies.
+Place place_of(const GemmMmaOperand& operand, const Expr& i) {
+  const GemmMmaTile& tile = operand.tile;
+  const std::int64_t in_line = vectors_per_line(tile);
+  if (tile.threads >= in_line) {
+    const std::int64_t step = tile.threads / in_line;
+    Expr line = var(operand.line) + i * step;
+    // The permutation repeats every 8 lines.
+    Expr shared = step % 8 == 0 ? var(operand.place) : permuted(tile, line, var(operand.along));
+    return {std::move(line), var(operand.along), std::move(shared)};
+  }
+  const std::int64_t copies_per_line = in_line / tile.threads;
+  Expr line = i / copies_per_line;
+  Expr along = var(operand.along) + i % copies_per_line * (tile.threads * tile.vec);
+  Expr shared = permuted(tile, line, along);
+  return {std::move(line), std::move(along), std::move(shared)};
+}
+
+struct Coordinates {
+  Expr k;
+  Expr x;
+};
+
+Coordinates coordinates_of(const GemmMmaTile& tile, const GemmMmaCorner& corner, const Place& place) {
+  if (tile.along_k) return {corner.k + place.along, corner.x + place.line};
+  return {corner.k + place.line, corner.x + place.along};
+}
+
+/// Whether the vector at these coordinates lies inside the matrix; nullopt where it always does.
+std::optional<Expr> inside(const GemmMmaTile& tile, const GemmMmaCorner& corner, const Coordinates& at) {
+  std::optional<Expr> condition;
+  if (tile.x % tile.tile != 0) condition = lt(at.x, integer(tile.x));
+  const auto first_k = as_constant(corner.k);
+  const bool whole = tile.k % tile.bk == 0 || (first_k && *first_k + tile.bk <= tile.k);
+  if (!whole) {
+    Expr k_inside = lt(at.k, integer(tile.k));
+    condition = condition ? logical_and(std::move(*condition), std::move(k_inside)) : std::move(k_inside);
+  }
+  return condition;
+}
+
+Expr global_index(const GemmMmaTile& tile, const GemmMmaCorner& corner, const Coordinates& at) {
+  return tile.along_k ? corner.base + at.x * tile.k + at.k : corner.base + at.k * tile.x + at.x;
+}
+
+/// for (i < copies) body, left to the first threads where there are fewer vectors than threads.
+Block each_copy(const GemmMmaTile& tile, const GemmMmaThread& thread, VarId i, Block body) {
+  Block result = block(loop(i, tile.copies(), LoopKind::kUnrolled, std::move(body)));
+  if (tile.vectors() < tile.threads)
+    return block(If{lt(var(thread.thread), integer(tile.vectors())), std::move(result), {}});
+  return result;
+}
+
+VarId copy_var(KernelBuilder& builder, const GemmMmaOperand& operand) {
+  return builder.var(operand.is_a ? "copy_a" : "copy_b");
+}
+
+Expr shared_index(const GemmMmaTile& tile, const Expr& stage, const Place& place) {
+  return stage + place.line * tile.stride + place.shared;
+}
+
+}  // namespace
+
+Block gemm_mma_copy_places(const GemmMmaOperand& operand, const GemmMmaThread& thread) {
+  const GemmMmaTile& tile = operand.tile;
+  const std::int64_t in_line = vectors_per_line(tile);
+  const bool whole_lines = tile.threads >= in_line;
+  return block(
+      Let{operand.line, whole_lines ? var(thread.thread) / in_line : integer(0)},
+      Let{operand.along, (whole_lines ? var(thread.thread) % in_line : var(thread.thread)) * tile.vec},
+      Let{operand.place, permuted(tile, var(operand.line), var(operand.along))});
+}
+
+Block gemm_mma_copy(KernelBuilder& builder, const GemmMmaOperand& operand, const GemmMmaThread& thread,
+                    const GemmMmaCorner& corner, const Expr& stage) {
+  const GemmMmaTile& tile = operand.tile;
+  const VarId i = copy_var(builder, operand);
+  const Place place = place_of(operand, var(i));
+  const Coordinates at = coordinates_of(tile, corner, place);
+  const std::int64_t bytes = tile.vec * 16 / tile.chunk;
+  Intrinsic copy;
+  copy.name = fmt::format("cp_async_{}", bytes);
+  copy.touches = {Touch{operand.shared, shared_index(tile, stage, place), tile.vec, true},
+                  Touch{operand.global, global_index(tile, corner, at), tile.vec, false}};
+  // Zero source bytes: nothing is read, the destination becomes zero.
+  if (auto condition = inside(tile, corner, at))
+    copy.args = {select(std::move(*condition), integer(bytes), integer(0))};
+  return each_copy(tile, thread, i, block(std::move(copy)));
+}
+
+Block gemm_mma_load(KernelBuilder& builder, const GemmMmaOperand& operand, const GemmMmaThread& thread,
+                    const GemmMmaCorner& corner) {
+  const GemmMmaTile& tile = operand.tile;
+  const VarId i = copy_var(builder, operand);
+  const Coordinates at = coordinates_of(tile, corner, place_of(operand, var(i)));
+  Expr value = load(operand.global, global_index(tile, corner, at));
+  if (auto condition = inside(tile, corner, at)) {
+    const DType type = builder.kernel.buffer(operand.global).type;
+    value = select(std::move(*condition), std::move(value), zero(type));
+  }
+  return each_copy(tile, thread, i,
+                   block(Store{operand.in_flight, var(i), std::move(value), 1, std::nullopt}));
+}
+
+Block gemm_mma_store(KernelBuilder& builder, const GemmMmaOperand& operand, const GemmMmaThread& thread,
+                     const Expr& stage) {
+  const VarId i = copy_var(builder, operand);
+  const Place place = place_of(operand, var(i));
+  return each_copy(operand.tile, thread, i,
+                   block(Store{operand.shared, shared_index(operand.tile, stage, place),
+                               load(operand.in_flight, var(i)), 1, std::nullopt}));
+}
+
+}  // namespace lehr

@@ -1,0 +1,269 @@
+#include "templates/gemm_mma_space.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+
+namespace lehr {
+namespace {
+
+using cpu::ceil_div;
+
+constexpr std::int64_t kReservedSharedBytes =
+    1024;  // of a block, by the driver: CUDA C++ Programming Guide, 8.x and 9.0
+// Loop counters, places, addresses of the two operands in both memories. Fitted, with the weights in
+// gemm_mma_registers(), to NVRTC 13.0 on sm_80 and sm_90a: sampled schedules that are let through do not
+// spill.
+constexpr std::int64_t kOtherRegisters = 44;
+constexpr std::int64_t kRegisterGranule =
+    8;  // per thread; registers are allocated by the warp in units of 256
+// sm_90 has no such mma.sync: ptxas converts the fragments to f16 before it multiplies them.
+constexpr std::int64_t k8BitFloatRegisters = 48;
+// More copies of one operand per thread cost registers for addresses and code, and hide no more latency.
+constexpr std::int64_t kMaxCopies = 16;
+// Those of single elements, which few threads share where the problem is tiny.
+constexpr std::int64_t kMaxLoads = 32;
+// mma instructions in the text of one tile's main loop.
+constexpr std::int64_t kMaxUnrolledMmas = 256;
+
+struct Row {
+  DType operand;
+  DType accum;
+  std::string_view instruction;
+};
+constexpr std::array<Row, 6> kInstructions = {{
+    {DType::kBF16, DType::kF32, "mma_m16n8k16_f32_bf16"},
+    {DType::kF16, DType::kF32, "mma_m16n8k16_f32_f16"},
+    {DType::kF32, DType::kF32, "mma_m16n8k8_f32_tf32"},
+    {DType::kS8, DType::kS32, "mma_m16n8k32_s32_s8"},
+    {DType::kE4M3, DType::kF32, "mma_m16n8k32_f32_e4m3"},
+    {DType::kE5M2, DType::kF32, "mma_m16n8k32_f32_e5m2"},
+}};
+
+/// Tile extents for a dimension: 16 where it is that small, and none that is half empty above 16.
+std::vector<std::int64_t> tile_extents(std::int64_t extent) {
+  std::vector<std::int64_t> extents;
+  for (const std::int64_t tile : powers_of_two(16, 256))
+    if (tile == 16 || tile < 2 * extent) extents.push_back(tile);
+  return extents;
+}
+
+std::vector<std::int64_t> up_to(std::int64_t limit, std::vector<std::int64_t> values) {
+  while (values.size() > 1 && values.back() > limit) values.pop_back();
+  return values;
+}
+
+GemmMmaTile tile_of(const GemmMmaProblem& p, const GemmMmaSchedule& s, bool along_k, std::int64_t x,
+                    std::int64_t tile, std::int64_t warp_tile) {
+  GemmMmaTile t;
+  t.along_k = along_k;
+  t.gathered = !along_k && p.bytes() != 2;
+  t.x = x;
+  t.k = p.size.k;
+  t.tile = tile;
+  t.bk = s.bk;
+  t.warp_tile = warp_tile;
+  t.chunk = p.chunk();
+  const std::int64_t line_bytes = (along_k ? t.k : x) * p.bytes();
+  t.vec = line_bytes % 16 == 0 ? t.chunk : line_bytes % 8 == 0 ? t.chunk / 2 : t.chunk / 4;
+  t.async = line_bytes % 4 == 0;
+  if (!t.async) t.vec = 1;
+  t.lines = along_k ? tile : s.bk;
+  t.line = along_k ? s.bk : tile;
+  // 8 words more per line spread the four lines that a gathering warp reads over all banks (32-bit elements).
+  t.stride = t.line + (t.gathered ? (p.bytes() == 4 ? 8 : 16) : 0);
+  t.threads = s.threads();
+  return t;
+}
+
+std::int64_t copy_registers(const GemmMmaTile& t) {
+  if (!t.async) return 2 * t.copies();  // the elements on their way, and addresses
+  return t.copies() <= 4 ? t.copies() : (t.copies() + 4) / 2;
+}
+
+}  // namespace
+
+std::string_view gemm_mma_instruction(DType operand, DType accum) {
+  for (const Row& row : kInstructions)
+    if (row.operand == operand && row.accum == accum) return row.instruction;
+  return "";
+}
+
+GemmMmaProblem gemm_mma_problem(const Workload& workload) {
+  const Gemm& g = workload.gemm;
+  GemmMmaProblem p;
+  p.size = cpu::problem_of(workload);
+  p.operand = g.a.type;
+  p.output = g.c.type;
+  p.accum = g.accum;
+  p.instruction = gemm_mma_instruction(g.a.type, g.accum);
+  p.passes = g.math == Math::k3xTf32 ? 3 : 1;
+  p.rounds = g.a.type == DType::kF32;
+  CHECK(!p.instruction.empty());
+  return p;
+}
+
+GemmMmaSchedule gemm_mma_schedule(const Config& config) {
+  GemmMmaSchedule s;
+  s.bm = config.at("bm");
+  s.bn = config.at("bn");
+  s.wm = config.at("wm");
+  s.wn = config.at("wn");
+  s.bk = config.at("bk");
+  s.k_warps = config.at("k_warps");
+  s.stages = config.at("stages");
+  s.frag_buffers = config.at("frag_buffers");
+  s.min_blocks = config.at("min_blocks");
+  s.stage_c = config.at("stage_c");
+  s.raster = config.at("raster");
+  return s;
+}
+
+GemmMmaTile gemm_mma_tile_a(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
+  return tile_of(p, s, p.a_along_k(), p.size.m, s.bm, s.wm);
+}
+GemmMmaTile gemm_mma_tile_b(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
+  return tile_of(p, s, p.b_along_k(), p.size.n, s.bn, s.wn);
+}
+
+std::int64_t gemm_mma_c_stride(const GemmMmaSchedule& s) {
+  return s.bn + 8;  // the 4 rows that half a warp writes at a time begin 8 banks apart
+}
+
+std::int64_t gemm_mma_c_vector(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
+  std::int64_t vec = std::min<std::int64_t>(4, s.bm * s.bn / s.threads());
+  while (p.size.n % vec != 0) vec /= 2;
+  return vec;
+}
+
+std::int64_t gemm_mma_registers(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
+  const std::int64_t accumulators = s.wm * s.wn / 32;
+  const std::int64_t fragments = (s.wm + s.wn) / 16 * 4 * s.frag_buffers * (p.passes == 3 ? 2 : 1);
+  const bool is_8_bit_float = p.operand == DType::kE4M3 || p.operand == DType::kE5M2;
+  return accumulators + fragments + (is_8_bit_float ? k8BitFloatRegisters : 0) +
+         copy_registers(gemm_mma_tile_a(p, s)) + copy_registers(gemm_mma_tile_b(p, s)) + kOtherRegisters;
+}
+
+std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
+  const std::int64_t elements =
+      gemm_mma_tile_a(p, s).stage_elements() + gemm_mma_tile_b(p, s).stage_elements();
+  const std::int64_t c = s.staged() ? s.k_warps * s.bm * gemm_mma_c_stride(s) * 4 : 0;
+  return s.stages * elements * p.bytes() + c;
+}
+
+FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits) {
+  const GemmMmaProblem p = gemm_mma_problem(workload);
+  const std::int64_t m = p.size.m, n = p.size.n, k = p.size.k;
+  FamilySpace space("gemm_mma");
+  const KnobId bm = space.add("bm", "rows of C per block", tile_extents(m));
+  const KnobId bn = space.add("bn", "columns of C per block", tile_extents(n));
+  const auto warp_tiles = [](KnobId block_tile) {
+    return [=](const Point& x) { return powers_of_two(16, std::min<std::int64_t>(x[block_tile], 128)); };
+  };
+  const auto all_warp_tiles = [](std::int64_t extent) {
+    return powers_of_two(16, std::min<std::int64_t>(tile_extents(extent).back(), 128));
+  };
+  const KnobId wm = space.add_dependent("wm", "rows of C per warp", all_warp_tiles(m), warp_tiles(bm));
+  const KnobId wn = space.add_dependent("wn", "columns of C per warp", all_warp_tiles(n), warp_tiles(bn));
+  const std::int64_t unit = p.mma_k();
+  const KnobId bk = space.add("bk", "k per tile",
+                              up_to(2 * std::max(k, unit) - 1, {2 * unit, 4 * unit, 8 * unit, 16 * unit}));
+  const KnobId k_warps =
+      space.add("k_warps", "warps that split the k of a tile", up_to(ceil_div(k, unit), {1, 2, 4, 8}));
+  const KnobId stage_c = space.add_dependent(
+      "stage_c", "C goes 0: from registers, 1: through shared memory", {0, 1}, [=](const Point& x) {
+        return x[k_warps] > 1 ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{0, 1};
+      });
+  const KnobId stages =
+      space.add("stages", "tiles in shared memory",
+                up_to(std::max<std::int64_t>(2, ceil_div(k, 2 * unit)), {2, 3, 4, 5, 6, 8}));
+  const KnobId frag_buffers =
+      space.add("frag_buffers", "fragments in registers: this k's, or the next k's too", {1, 2});
+  const KnobId min_blocks = space.add("min_blocks", "blocks that a multiprocessor must hold", {1, 2, 3});
+  const KnobId raster = space.add("raster", "rows of block tiles walked together, for the L2",
+                                  up_to(ceil_div(m, 16), {1, 2, 4, 8}));
+
+  const auto schedule = [=](const Point& x) {  // stage_c and later: not read
+    GemmMmaSchedule s;
+    s.bm = x[bm], s.bn = x[bn], s.wm = x[wm], s.wn = x[wn], s.bk = x[bk], s.k_warps = x[k_warps];
+    return s;
+  };
+  const auto threads = [=](const Point& x) { return 32 * (x[bm] / x[wm]) * (x[bn] / x[wn]) * x[k_warps]; };
+  space.require("more accumulators than a thread can hold", {wm, wn}, [=](const Point& x) {
+    return x[wm] * x[wn] <= 32 * 128 && (std::max(x[wm], x[wn]) < 128 || std::min(x[wm], x[wn]) <= 32);
+  });
+  space.require("a warp tile much smaller than the block tile", {bm, bn, wm, wn},
+                [=](const Point& x) { return x[bm] / x[wm] <= 4 && x[bn] / x[wn] <= 4; });
+  space.require("more warps along k than the tile has steps", {bk, k_warps},
+                [=](const Point& x) { return x[k_warps] * unit <= x[bk]; });
+  space.require("warps that split k are for small block tiles", {bm, bn, k_warps},
+                [=](const Point& x) { return x[k_warps] == 1 || x[bm] * x[bn] <= 64 * 64; });
+  space.require("too many threads", {bm, bn, wm, wn, k_warps},
+                [=](const Point& x) { return threads(x) <= std::min(512, limits.max_threads_per_block); });
+  space.require("too much code", {wm, wn, bk, k_warps}, [=](const Point& x) {
+    const std::int64_t steps = x[bk] / unit / x[k_warps];
+    return steps * (x[wm] / 16) * (x[wn] / 8) * p.passes <= kMaxUnrolledMmas;
+  });
+  space.require("too many copies per thread", {bm, bn, wm, wn, bk, k_warps}, [=](const Point& x) {
+    const GemmMmaSchedule s = schedule(x);
+    const auto few = [](const GemmMmaTile& t) { return t.copies() <= (t.async ? kMaxCopies : kMaxLoads); };
+    return few(gemm_mma_tile_a(p, s)) && few(gemm_mma_tile_b(p, s));
+  });
+  space.require("more stages than tiles of k", {bk, stages},
+                [=](const Point& x) { return x[stages] <= std::max<std::int64_t>(2, ceil_div(k, x[bk])); });
+  const auto shared = [=](const Point& x) {
+    GemmMmaSchedule s = schedule(x);
+    s.stage_c = x[stage_c], s.stages = x[stages];
+    return gemm_mma_shared_bytes(p, s);
+  };
+  space.require("needs more shared memory than a block may have",
+                {bm, bn, wm, wn, bk, k_warps, stage_c, stages},
+                [=](const Point& x) { return shared(x) <= limits.shared_bytes_per_block; });
+  space.require("fragments of the next k need a second step", {bk, k_warps, frag_buffers},
+                [=](const Point& x) { return x[frag_buffers] == 1 || x[bk] >= 2 * unit * x[k_warps]; });
+  space.require("needs more shared memory than the multiprocessor has for that many blocks",
+                {bm, bn, wm, wn, bk, k_warps, stage_c, stages, min_blocks}, [=](const Point& x) {
+                  return x[min_blocks] * (shared(x) + kReservedSharedBytes) <= limits.shared_bytes_per_core;
+                });
+  space.require("needs more threads than the multiprocessor has for that many blocks",
+                {bm, bn, wm, wn, k_warps, min_blocks},
+                [=](const Point& x) { return x[min_blocks] * threads(x) <= limits.max_threads_per_core; });
+  space.require("needs more registers than a thread can have",
+                {bm, bn, wm, wn, bk, k_warps, frag_buffers, min_blocks}, [=](const Point& x) {
+                  GemmMmaSchedule s = schedule(x);
+                  s.frag_buffers = x[frag_buffers];
+                  const std::int64_t share = limits.registers_per_core / (threads(x) * x[min_blocks]);
+                  const std::int64_t granted = std::min<std::int64_t>(
+                      share / kRegisterGranule * kRegisterGranule, limits.max_registers_per_thread);
+                  return gemm_mma_registers(p, s) <= granted;
+                });
+  space.require("more rows of block tiles walked together than there are", {bm, raster},
+                [=](const Point& x) { return x[raster] == 1 || x[raster] <= ceil_div(m, x[bm]); });
+  return space;
+}
+
+// Large: 128 x 128 in four warps of 64 x 64 (kernels.md section 2.1); smaller where that would leave
+// multiprocessors without a block; for few rows or columns, warps that split k (section 5).
+Config gemm_mma_default(const Workload& workload, const Limits& limits) {
+  const GemmMmaProblem p = gemm_mma_problem(workload);
+  const FamilySpace space = gemm_mma_space(workload, limits);
+  const auto blocks = [&](std::int64_t bm, std::int64_t bn) {
+    return ceil_div(p.size.m, bm) * ceil_div(p.size.n, bn) * p.size.batch;
+  };
+  const std::int64_t unit = p.mma_k();
+  // bm, bn, wm, wn, bk, k_warps, stage_c, stages, frag_buffers, min_blocks, raster
+  std::vector<std::int64_t> wanted = {128, 128, 64, 64, 2 * unit, 1, 0, 4, 1, 1, 4};
+  if (std::min(p.size.m, p.size.n) <= 32) {
+    const std::int64_t few = std::min(p.size.m, p.size.n) <= 16 ? 16 : 32;
+    const bool rows = p.size.m <= p.size.n;
+    wanted = {rows ? few : 32, rows ? 32 : few, rows ? few : 32, rows ? 32 : few, 8 * unit, 4, 1, 6, 1, 1, 1};
+  } else if (blocks(128, 128) < limits.cores) {
+    wanted = {64, 64, 32, 32, 4 * unit, 1, 0, 5, 1, 1, 4};
+  } else if (p.passes == 3) {
+    wanted = {128, 128, 64, 32, 2 * unit, 1, 0, 4, 1, 1, 4};
+  }
+  return cpu::nearest_config(space, wanted);
+}
+
+}  // namespace lehr

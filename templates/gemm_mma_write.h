@@ -1,0 +1,26 @@
+// From accumulators to C, as statements.
+#pragma once
+
+#include "ir/kernel.h"
+#include "templates/gemm_mma_space.h"
+
+namespace lehr {
+
+struct GemmMmaOutput {
+  ir::BufferId accumulators{};  ///< 4 for each 16 x 8 of the warp tile, rows of tiles first
+  ir::BufferId c{};
+  ir::BufferId tile{};       ///< shared: the block's sums, one tile for each part of k; used where `staged`
+  ir::BufferId sum{};        ///< registers: `vec` of these elements; used where `staged`
+  ir::BufferId part{};       ///< the same, of one part of k; used with k_warps > 1
+  ir::BufferId converted{};  ///< registers: elements of C; used where C has not the accumulators' type
+  ir::VarId thread{}, lane{}, k_group{}, warp_m{}, warp_n{};
+  ir::VarId m0{}, n0{};
+  ir::Expr base = ir::integer(0);  ///< first element of this block's matrix of the batch
+};
+
+/// Allocs, and the block tile's elements that lie inside C. Staged: through shared memory, summed over the
+/// warps that split k in the order of their parts; the threads then write whole rows.
+ir::Block gemm_mma_write(ir::KernelBuilder& builder, const GemmMmaProblem& problem,
+                         const GemmMmaSchedule& schedule, const GemmMmaOutput& output);
+
+}  // namespace lehr

@@ -1,0 +1,192 @@
+// The schedules of gemm_mma: legal by construction, and what serves whom.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "gemm_mma_cases.h"
+#include "ir/analyze.h"
+#include "ir/verify.h"
+#include "templates/gemm_mma.h"
+#include "templates/gemm_mma_space.h"
+#include "templates/gemm_simt.h"
+
+namespace lehr {
+namespace {
+
+using lehr::testing::gemm_of;
+using lehr::testing::mma_of;
+using lehr::testing::with_output;
+
+constexpr std::uint64_t kSeed = 20251121;
+constexpr int kSamples = 10000;
+
+const std::vector<Workload>& workloads() {
+  static const std::vector<Workload> all = {
+      mma_of(DType::kBF16, 1, 1, 1, 1, 0),
+      mma_of(DType::kBF16, 7, 5, 3, 1, 1),
+      mma_of(DType::kF16, 33, 65, 17, 1, 2),
+      mma_of(DType::kF16, 100, 70, 130, 3, 3),
+      with_output(mma_of(DType::kBF16, 1, 4096, 4096, 1, 2), DType::kBF16),
+      mma_of(DType::kBF16, 4096, 1, 512, 1, 4),
+      mma_of(DType::kBF16, 16, 4096, 4096, 1, 5),
+      mma_of(DType::kBF16, 4096, 4096, 4096, 1, 7),
+      mma_of(DType::kBF16, 4097, 4095, 4099, 1, 0),
+      mma_of(DType::kF16, 64, 64, 64, 1000, 0),
+      mma_of(DType::kF32, 512, 512, 512, 1, 1, Math::kTf32),
+      mma_of(DType::kF32, 1000, 77, 333, 1, 2, Math::k3xTf32),
+      mma_of(DType::kS8, 513, 511, 259, 1, 6),
+      mma_of(DType::kS8, 32, 4096, 4096, 1, 2),
+  };
+  return all;
+}
+
+TEST(GemmMmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits) {
+  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
+  const Template gemm_mma = gemm_mma_template();
+  for (const char* arch : {"sm_80", "sm_90a"}) {
+    const Limits limits = cuda_limits(arch);
+    Rng rng(kSeed);
+    for (const Workload& workload : workloads()) {
+      ASSERT_EQ(gemm_mma.why_not(workload, limits), std::nullopt);
+      const GemmMmaProblem problem = gemm_mma_problem(workload);
+      const FamilySpace space = gemm_mma.space(workload, limits);
+      const int samples = kSamples / static_cast<int>(2 * workloads().size()) + 1;
+      for (int i = 0; i < samples; ++i) {
+        const auto config = space.sample(rng);
+        ASSERT_TRUE(config) << to_text(workload) << ": no schedule found";
+        const ir::Kernel kernel = gemm_mma.lower(workload, *config, limits);
+        const auto malformed = ir::why_malformed(kernel);
+        ASSERT_FALSE(malformed) << *malformed << " in " << to_text(workload) << " " << to_text(*config);
+        const ir::Launch launch = ir::launch_of(kernel);
+        const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+        const GemmMmaSchedule schedule = gemm_mma_schedule(*config);
+        ASSERT_EQ(threads, schedule.threads());
+        ASSERT_LE(threads, limits.max_threads_per_block) << to_text(*config);
+        ASSERT_LE(launch.shared_bytes, limits.shared_bytes_per_block) << to_text(*config);
+        ASSERT_EQ(launch.shared_bytes, gemm_mma_shared_bytes(problem, schedule)) << to_text(*config);
+        ASSERT_LE(launch.grid[2], 65535);
+      }
+    }
+  }
+}
+
+TEST(GemmMmaSpace, HoldsItsDefault) {
+  const Template gemm_mma = gemm_mma_template();
+  const Limits limits = cuda_limits("sm_90a");
+  for (const Workload& workload : workloads()) {
+    const Config config = gemm_mma.default_config(workload, limits);
+    EXPECT_EQ(gemm_mma.space(workload, limits).why_invalid(config), std::nullopt)
+        << to_text(workload) << " " << to_text(config);
+  }
+}
+
+TEST(GemmMmaSpace, GivesTheTextbookTileToALargeProblemAndWarpsAlongKToFewRows) {
+  const Limits limits = cuda_limits("sm_90a");
+  const GemmMmaSchedule large =
+      gemm_mma_schedule(gemm_mma_default(mma_of(DType::kBF16, 4096, 4096, 4096, 1, 2), limits));
+  EXPECT_EQ(large.bm, 128);
+  EXPECT_EQ(large.wm * large.wn, 64 * 64);
+  EXPECT_EQ(large.k_warps, 1);
+  const GemmMmaSchedule few =
+      gemm_mma_schedule(gemm_mma_default(mma_of(DType::kBF16, 8, 4096, 4096, 1, 2), limits));
+  EXPECT_EQ(few.bm, 16);
+  EXPECT_EQ(few.k_warps, 4);
+}
+
+TEST(GemmMmaSpace, ReachesEveryValueOfEveryKnob) {
+  for (const Workload& workload : {mma_of(DType::kBF16, 1024, 1024, 1024, 1, 2),
+                                   mma_of(DType::kF32, 1024, 1024, 1024, 1, 0, Math::kTf32),
+                                   mma_of(DType::kS8, 1024, 1024, 1024, 1, 2)}) {
+    const FamilySpace space = gemm_mma_space(workload, cuda_limits("sm_90a"));
+    std::vector<std::set<std::int64_t>> seen(space.knobs().size());
+    Rng rng(kSeed);
+    for (int i = 0; i < 4000; ++i) {
+      const auto config = space.sample(rng);
+      ASSERT_TRUE(config);
+      for (std::size_t knob = 0; knob < seen.size(); ++knob) seen[knob].insert(config->knobs[knob].value);
+    }
+    for (std::size_t knob = 0; knob < seen.size(); ++knob)
+      EXPECT_EQ(seen[knob].size(), space.knobs()[knob].values.size())
+          << space.knobs()[knob].name << " of " << to_text(workload);
+  }
+}
+
+/// The names of the intrinsics in a kernel.
+void collect(const ir::Block& block, std::set<std::string>& names) {
+  for (const ir::Stmt& stmt : block) {
+    if (const auto* loop = std::get_if<ir::For>(&stmt.node)) collect(loop->body, names);
+    if (const auto* branch = std::get_if<ir::If>(&stmt.node)) {
+      collect(branch->then, names);
+      collect(branch->otherwise, names);
+    }
+    if (const auto* intrinsic = std::get_if<ir::Intrinsic>(&stmt.node)) names.insert(intrinsic->name);
+  }
+}
+std::set<std::string> intrinsics_of(const Workload& workload) {
+  const Limits limits = cuda_limits("sm_90a");
+  std::set<std::string> names;
+  collect(gemm_mma_template().lower(workload, gemm_mma_default(workload, limits), limits).body, names);
+  return names;
+}
+
+TEST(GemmMma, CopiesAsManyBytesAtOnceAsRowsAreAligned) {
+  using ::testing::Contains;
+  using ::testing::Not;
+  EXPECT_THAT(intrinsics_of(mma_of(DType::kBF16, 64, 64, 64, 1, 2)), Contains("cp_async_16"));
+  EXPECT_THAT(intrinsics_of(mma_of(DType::kBF16, 64, 64, 68, 1, 2)), Contains("cp_async_8"));
+  EXPECT_THAT(intrinsics_of(mma_of(DType::kBF16, 64, 64, 66, 1, 2)), Contains("cp_async_4"));
+  EXPECT_THAT(intrinsics_of(mma_of(DType::kBF16, 64, 64, 67, 1, 2)), Not(Contains("cp_async_commit")));
+  EXPECT_THAT(intrinsics_of(mma_of(DType::kF32, 64, 64, 67, 1, 2, Math::kTf32)), Contains("cp_async_4"));
+}
+
+TEST(GemmMma, CountsTheFlopsOfItsTiles) {
+  const Limits limits = cuda_limits("sm_90a");
+  const Workload workload = mma_of(DType::kBF16, 256, 256, 128, 1, 2);
+  Rng rng(kSeed);
+  for (int i = 0; i < 50; ++i) {
+    const Config config = *gemm_mma_space(workload, limits).sample(rng);
+    const ir::Analysis analysis = ir::analyze(gemm_mma_template().lower(workload, config, limits));
+    const GemmMmaSchedule s = gemm_mma_schedule(config);
+    const double sums = static_cast<double>(s.k_warps - 1) * 256 * 256;
+    EXPECT_EQ(analysis.flops, 2.0 * 256 * 256 * 128 + sums) << to_text(config);
+    EXPECT_EQ(analysis.pipeline_depth, s.stages - 1);
+    EXPECT_EQ(analysis.unique_global_bytes, 256 * 128 * 2 * 2 + 256 * 256 * 4) << to_text(config);
+  }
+}
+
+TEST(GemmMma, SaysWhomItDoesNotServe) {
+  using ::testing::HasSubstr;
+  const Template gemm_mma = gemm_mma_template();
+  const Limits limits = cuda_limits("sm_90a");
+  const auto reason = [&](const Workload& workload, const char* arch = "sm_90a") {
+    return gemm_mma.why_not(workload, cuda_limits(arch)).value_or("");
+  };
+  EXPECT_THAT(reason(gemm_of(8, 8, 8, 1, 0)), HasSubstr("tensor cores round f32 to tf32"));
+  EXPECT_EQ(reason(mma_of(DType::kF32, 8, 8, 8, 1, 0, Math::kTf32)), "");
+  EXPECT_THAT(reason(mma_of(DType::kE4M3, 8, 8, 8, 1, 2), "sm_80"), HasSubstr("needs sm_89"));
+  EXPECT_EQ(reason(mma_of(DType::kE5M2, 8, 8, 8, 1, 2), "sm_89"), "");
+  EXPECT_THAT(reason(mma_of(DType::kF64, 8, 8, 8, 1, 0)), HasSubstr("f64"));
+  EXPECT_THAT(reason(with_output(mma_of(DType::kBF16, 8, 8, 8, 1, 0), DType::kF16)), HasSubstr("as f16"));
+  EXPECT_THAT(reason(with_output(mma_of(DType::kS8, 8, 8, 8, 1, 0), DType::kS8)), HasSubstr("as s8"));
+  EXPECT_THAT(reason(mma_of(DType::kBF16, 8, 8, 8, 70000, 0)), HasSubstr("65535"));
+  EXPECT_THAT(reason(mma_of(DType::kBF16, 46341, 46341, 8, 1, 0)), HasSubstr("32-bit"));
+  Workload mixed = mma_of(DType::kBF16, 8, 8, 8, 1, 0);
+  mixed.gemm.b.type = DType::kF16;
+  EXPECT_THAT(reason(mixed), HasSubstr("one type"));
+  EXPECT_TRUE(gemm_mma.why_not(mma_of(DType::kBF16, 8, 8, 8, 1, 0), Limits{}));
+  // And strict f32 keeps a family that serves it.
+  EXPECT_EQ(gemm_simt_template().why_not(gemm_of(8, 8, 8, 1, 0), limits), std::nullopt);
+}
+
+TEST(GemmMma, LowersTheSameConfigToTheSameKernel) {
+  const Template gemm_mma = gemm_mma_template();
+  const Limits limits = cuda_limits("sm_80");
+  const Workload workload = mma_of(DType::kBF16, 100, 70, 130, 3, 5);
+  const Config config = gemm_mma.default_config(workload, limits);
+  EXPECT_EQ(gemm_mma.lower(workload, config, limits), gemm_mma.lower(workload, config, limits));
+}
+
+}  // namespace
+}  // namespace lehr
