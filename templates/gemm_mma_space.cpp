@@ -18,8 +18,11 @@ constexpr std::int64_t kReservedSharedBytes =
 constexpr std::int64_t kOtherRegisters = 44;
 constexpr std::int64_t kRegisterGranule =
     8;  // per thread; registers are allocated by the warp in units of 256
-// sm_90 has no such mma.sync: ptxas converts the fragments to f16 before it multiplies them.
-constexpr std::int64_t k8BitFloatRegisters = 48;
+// sm_90 has no such mma.sync: ptxas converts the fragments to f16 before it multiplies them, well
+// ahead.
+// Small warp tiles leave it less to do ahead.
+constexpr std::int64_t k8BitFloatFactor = 7;
+constexpr std::int64_t k8BitFloatFactorOfSmallTiles = 4;
 // More copies of one operand per thread cost registers for addresses and code, and hide no more latency.
 constexpr std::int64_t kMaxCopies = 16;
 // Those of single elements, which few threads share where the problem is tiny.
@@ -78,7 +81,9 @@ GemmMmaTile tile_of(const GemmMmaProblem& p, const GemmMmaSchedule& s, bool alon
 }
 
 std::int64_t copy_registers(const GemmMmaTile& t) {
-  if (!t.async) return 2 * t.copies();  // the elements on their way, and addresses
+  if (!t.async) return (5 * t.copies() + 1) / 2;  // the elements on their way, and addresses
+  const bool guarded = t.x % t.tile != 0 || t.k % t.bk != 0;
+  if (guarded && t.copies() > 8) return 4 * t.copies();
   return t.copies() <= 4 ? t.copies() : (t.copies() + 4) / 2;
 }
 
@@ -139,10 +144,13 @@ std::int64_t gemm_mma_c_vector(const GemmMmaProblem& p, const GemmMmaSchedule& s
 
 std::int64_t gemm_mma_registers(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
   const std::int64_t accumulators = s.wm * s.wn / 32;
-  const std::int64_t fragments = (s.wm + s.wn) / 16 * 4 * s.frag_buffers * (p.passes == 3 ? 2 : 1);
   const bool is_8_bit_float = p.operand == DType::kE4M3 || p.operand == DType::kE5M2;
-  return accumulators + fragments + (is_8_bit_float ? k8BitFloatRegisters : 0) +
-         copy_registers(gemm_mma_tile_a(p, s)) + copy_registers(gemm_mma_tile_b(p, s)) + kOtherRegisters;
+  const std::int64_t copies_of_each = !is_8_bit_float     ? (p.passes == 3 ? 2 : 1)
+                                      : s.wm + s.wn <= 48 ? k8BitFloatFactorOfSmallTiles
+                                                          : k8BitFloatFactor;
+  const std::int64_t fragments = (s.wm + s.wn) / 16 * 4 * s.frag_buffers * copies_of_each;
+  return accumulators + fragments + copy_registers(gemm_mma_tile_a(p, s)) +
+         copy_registers(gemm_mma_tile_b(p, s)) + kOtherRegisters;
 }
 
 std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& p, const GemmMmaSchedule& s) {

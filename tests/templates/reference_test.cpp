@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "base/rng.h"
+#include "base/small_float.h"
 
 namespace lehr {
 namespace {
@@ -82,6 +85,60 @@ TEST(Reference, ToleranceFitsFloatSumsAndCatchesAMissingProduct) {
     }
     EXPECT_GE(missing_found, 24) << "k=" << k;
   }
+}
+
+TEST(Reference, ToleranceOfTf32FitsRoundedOperandsAndThatOfStrictDoesNot) {
+  const auto tf32 = [](float x) {  // 10 fraction bits, ties away from zero
+    return std::bit_cast<float>((std::bit_cast<std::uint32_t>(x) + 0x1000) & ~0x1FFFU);
+  };
+  for (const std::int64_t k : {1, 64, 4000}) {
+    const Workload strict = parse_workload(fmt::format("gemm m=4 n=8 k={}", k));
+    const Workload permitted = parse_workload(to_text(strict) + " math=tf32");
+    const Workload three = parse_workload(to_text(strict) + " math=3xtf32");
+    const auto inputs = make_inputs(strict, 9);
+    const Reference reference = make_reference(permitted, inputs);
+    double worst = 0;
+    double worst_of_three = 0;
+    for (std::int64_t i = 0; i < 4; ++i) {
+      for (std::int64_t j = 0; j < 8; ++j) {
+        double sum = 0;
+        double sum_of_three = 0;
+        for (std::int64_t p = 0; p < k; ++p) {
+          const float a = inputs[0][static_cast<std::size_t>(i * k + p)];
+          const float b = inputs[1][static_cast<std::size_t>(p * 8 + j)];
+          const float high_a = tf32(a), high_b = tf32(b);
+          const float low_a = tf32(a - high_a), low_b = tf32(b - high_b);
+          sum += static_cast<double>(high_a) * high_b;
+          sum_of_three += static_cast<double>(high_a) * high_b + static_cast<double>(low_a) * high_b +
+                          static_cast<double>(high_a) * low_b;
+        }
+        const double want = reference.values[static_cast<std::size_t>(i * 8 + j)];
+        worst = std::max(worst, std::abs(sum - want));
+        worst_of_three = std::max(worst_of_three, std::abs(sum_of_three - want));
+      }
+    }
+    EXPECT_LE(worst, reference.tolerance) << "k=" << k;
+    EXPECT_GT(worst, make_reference(strict, inputs).tolerance) << "k=" << k;
+    EXPECT_GT(worst, make_reference(three, inputs).tolerance) << "k=" << k;
+    EXPECT_LE(worst_of_three, make_reference(three, inputs).tolerance) << "k=" << k;
+  }
+}
+
+TEST(Inputs, AreValuesOfTheirType) {
+  for (const char* type : {"f16", "bf16", "e4m3", "e5m2"}) {
+    const Workload w = parse_workload(fmt::format("gemm m=20 n=20 k=20 a={0} b={0}", type));
+    const auto inputs = make_inputs(w, 1);
+    for (const float x : inputs[0]) EXPECT_EQ(rounded_to(w.gemm.a.type, x), x) << type;
+  }
+  const Workload integers = parse_workload("gemm m=100 n=100 k=100 a=s8 b=s8 c=s32 accum=s32");
+  float largest = 0;
+  const auto inputs = make_inputs(integers, 1);
+  for (const float x : inputs[0]) {
+    EXPECT_EQ(rounded_to(DType::kS8, x), x);
+    largest = std::max(largest, std::abs(x));
+  }
+  EXPECT_GT(largest, 50);
+  EXPECT_EQ(make_reference(integers, inputs).tolerance, 0);
 }
 
 TEST(Inputs, LookNormalAndDependOnTheSeedAlone) {

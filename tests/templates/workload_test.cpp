@@ -1,5 +1,6 @@
 #include "templates/workload.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,6 +46,22 @@ TEST(WorkloadText, RoundTripsEveryField) {
 TEST(WorkloadText, IsTheDocumentedOne) {
   EXPECT_EQ(to_text(parse_workload("gemm k=3 m=1 n=2")),
             "gemm m=1 n=2 k=3 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none");
+}
+
+TEST(WorkloadText, NamesTheMathOnlyWhereItIsNotStrict) {
+  const std::string strict = to_text(parse_workload("gemm m=1 n=2 k=3 math=strict"));
+  EXPECT_EQ(strict, to_text(parse_workload("gemm m=1 n=2 k=3")));
+  for (const char* math : {"tf32", "3xtf32"}) {
+    const Workload w = parse_workload(fmt::format("gemm m=1 n=2 k=3 math={}", math));
+    EXPECT_EQ(to_text(w), strict + " math=" + math);
+    EXPECT_EQ(parse_workload(to_text(w)), w);
+    EXPECT_NE(w, parse_workload(strict));
+  }
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 math=fast"); }),
+              HasSubstr("known are strict, tf32, 3xtf32"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=bf16 b=bf16 math=tf32"); }),
+              HasSubstr("math=tf32 is for f32 operands"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=u32"); }), HasSubstr("unknown dtype 'u32'"));
 }
 
 TEST(WorkloadText, SaysWhatIsWrong) {
