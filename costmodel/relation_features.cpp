@@ -61,7 +61,7 @@ void add_relation_columns(const FeatureContext& context, Columns& columns) {
         for (const Point& p : points) {
           const double x = relation == 1 ? p.reuse : p.count;
           const double y = relation == 0 ? p.reuse : relation == 1 ? p.count : p.topdown;
-          if (x < kThresholds[t]) most = std::max(most, y);
+          most = std::max(most, x < kThresholds[t] ? y : 0.0);
         }
         columns.add(kOperands[o], kNames[relation][t], "log2(count)", kMeanings[relation], log_scale(most));
       }

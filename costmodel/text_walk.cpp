@@ -213,9 +213,9 @@ class Walker {
   }
 
   void access(ir::BufferId id, const ir::Expr& index, int lanes, bool writes) {
-    const ExprFacts facts = expression(index);
     const ir::Buffer& buffer = kernel_.buffer(id);
-    if (buffer.scope == ir::Scope::kRegister) return;
+    if (buffer.scope == ir::Scope::kRegister) return;  // its index is a constant once unrolled
+    const ExprFacts facts = expression(index);
     // After unrolling, what does not move over the innermost unrolled loops is accessed once.
     double issued = executed();
     for (std::size_t i = open_.size(); i-- > 0 && open_[i].kind == LoopKind::kUnrolled;) {

@@ -94,4 +94,11 @@ std::uint64_t hash_of(const Config& config) {
   return stable_hash({out.data(), out.size()});
 }
 
+std::size_t ConfigHash::operator()(const Config& config) const {
+  std::uint64_t hash = std::hash<std::string_view>{}(config.family);
+  for (const KnobValue& knob : config.knobs)
+    hash = hash_combine(hash, static_cast<std::uint64_t>(knob.value));
+  return hash;
+}
+
 }  // namespace lehr

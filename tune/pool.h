@@ -1,6 +1,7 @@
 // Threads that are kept between batches and sleep in between, so that they disturb no timing.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
@@ -10,7 +11,8 @@
 
 namespace lehr {
 
-/// A fork-join pool. The calling thread works too; between calls every other thread is blocked, not spinning.
+/// A fork-join pool. The calling thread works too. After a call the other threads look out for the next one
+/// for some tens of microseconds (a batch is a few calls in a row), then they sleep.
 class Pool {
  public:
   /// `threads` >= 1 counts the calling thread.
@@ -31,7 +33,10 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   const std::function<void(std::size_t, std::size_t)>* body_ = nullptr;
-  std::size_t next_ = 0, count_ = 0, chunk_ = 1, unfinished_ = 0;
+  std::size_t next_ = 0, count_ = 0, chunk_ = 1;
+  // Written under the mutex, read without it while looking out.
+  std::atomic<std::size_t> unfinished_ = 0;
+  std::atomic<bool> has_chunks_ = false;
   bool closing_ = false;
   std::vector<std::thread> workers_;
 };

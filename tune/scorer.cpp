@@ -9,10 +9,11 @@ namespace {
 
 constexpr std::size_t kRowsPerChunk = 4096;
 constexpr std::size_t kCacheBytes = 192u << 20;
-// Candidates per task of the pool: long enough to hide the hand-over (microseconds), short enough to balance.
-constexpr std::size_t kGrain = 16;
-// The same for a prediction and for hashes, which take less each; a prediction has a cost per call, too.
-constexpr std::size_t kCheapGrain = 64;
+// Candidates per task of the pool: long enough to hide the hand-over (a microsecond), short enough to
+// balance.
+constexpr std::size_t kGrain = 4;
+// The same for predictions, which take less each and have a cost per call, too.
+constexpr std::size_t kPredictGrain = 64;
 
 }  // namespace
 
@@ -35,10 +36,8 @@ std::vector<std::uint32_t> Scorer::rows_of(std::span<const Config> configs) {
   std::vector<std::uint32_t> rows(configs.size());
   std::vector<std::size_t> missing;
   std::vector<std::uint64_t> hashes(configs.size());
-  pool_.run(configs.size(), kCheapGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) hashes[i] = hash_of(configs[i]);
-  });
   for (std::size_t i = 0; i < configs.size(); ++i) {
+    hashes[i] = ConfigHash{}(configs[i]);
     const auto [found, inserted] = index_.try_emplace(hashes[i], used_);
     rows[i] = found->second;
     if (!inserted) continue;
@@ -85,7 +84,7 @@ std::vector<double> Scorer::score(std::span<const Config> configs, const Predict
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (rows[i] != kNoKernel) usable.push_back(i);
   std::vector<double> scores(configs.size(), -std::numeric_limits<double>::infinity());
-  pool_.run(usable.size(), kCheapGrain, [&](std::size_t begin, std::size_t end) {
+  pool_.run(usable.size(), kPredictGrain, [&](std::size_t begin, std::size_t end) {
     FeatureMatrix matrix(columns_);
     matrix.reserve(end - begin);
     for (std::size_t j = begin; j < end; ++j) matrix.append(row(rows[usable[j]]));
