@@ -85,7 +85,8 @@ Stmt pack_b(Lowering& l, const Expr& tiles) {
         l.parallel_columns() ? cpu::first_tile(var(l.task), l.column_tiles(), l.s.threads) : integer(0);
     return (std::move(first) + var(l.jc) * l.nc() + var(tile)) * nr;
   };
-  Stmt let_column = Let{l.column, tile_column()};
+  Block copy;
+  copy.push_back(Let{l.column, tile_column()});
   if (l.p.b == Layout::kRow) {
     const int lanes = static_cast<int>(l.s.lanes);
     const Expr target = panel + var(k) * nr + var(j) * l.s.lanes;
@@ -93,28 +94,24 @@ Stmt pack_b(Lowering& l, const Expr& tiles) {
     Expr value = l.p.n % nr == 0 ? load(l.operands.b, l.b_element(var(k), var(j) * l.s.lanes), lanes)
                                  : load_active(l.operands.b, l.b_element(var(k), var(j) * l.s.lanes), lanes,
                                                integer(l.p.n) - var(l.column) - var(j) * l.s.lanes);
-    Stmt copy = loop(j, l.s.nv, LoopKind::kUnrolled,
-                     block(Store{l.b_panel, target, std::move(value), lanes, std::nullopt}));
-    // Row by row reads memory in its order (long streams, one page at a time), panel by panel writes in it.
-    if (l.s.pack_b == 2) {
-      return loop_to(k, l.k_extent(), l.kc(),
-                     block(loop_to(tile, tiles, l.nc(), block(std::move(let_column), std::move(copy)))));
-    }
-    return loop_to(tile, tiles, l.nc(),
-                   block(std::move(let_column), loop_to(k, l.k_extent(), l.kc(), block(std::move(copy)))));
+    copy.push_back(
+        loop_to(k, l.k_extent(), l.kc(),
+                block(loop(j, l.s.nv, LoopKind::kUnrolled,
+                           block(Store{l.b_panel, target, std::move(value), lanes, std::nullopt})))));
+  } else {
+    Expr columns = l.p.n % nr == 0 ? integer(nr) : min(integer(nr), integer(l.p.n) - var(l.column));
+    copy.push_back(loop_to(
+        j, std::move(columns), nr,
+        block(loop_to(k, l.k_extent(), l.kc(),
+                      block(Store{l.b_panel, panel + var(k) * nr + var(j),
+                                  load(l.operands.b, l.b_element(var(k), var(j))), 1, std::nullopt})))));
   }
-  Expr columns = l.p.n % nr == 0 ? integer(nr) : min(integer(nr), integer(l.p.n) - var(l.column));
-  Stmt copy = Store{l.b_panel, panel + var(k) * nr + var(j), load(l.operands.b, l.b_element(var(k), var(j))),
-                    1, std::nullopt};
-  return loop_to(
-      tile, tiles, l.nc(),
-      block(std::move(let_column), loop_to(j, std::move(columns), nr,
-                                           block(loop_to(k, l.k_extent(), l.kc(), block(std::move(copy)))))));
+  return loop_to(tile, tiles, l.nc(), std::move(copy));
 }
 
-// Panels of the block that ic and pc name. A row-major A is copied row by row with whole vectors,
-// a_panel[it][i][k]: it gets a row distance that spreads over the cache's sets, without a scalar
-// transposition. A column-major A is contiguous in i already, a_panel[it][k][i].
+// Panels of the block that ic and pc name. A row-major A is copied row by row with whole vectors, a_panel[it][i][k]: it
+// gets a row distance that spreads over the cache's sets, without a scalar transposition. A column-major A is contiguous
+// in i already, a_panel[it][k][i].
 Stmt pack_a(Lowering& l, const Expr& tiles) {
   const VarId tile = l.builder.var("pa_tile");
   const VarId k = l.builder.var("pa_k");
@@ -285,7 +282,7 @@ Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limi
 }  // namespace
 
 Template gemm_cpu_template() {
-  return {"gemm_cpu", 2, cpu::why_not_cpu, gemm_cpu_space, lower_gemm_cpu, gemm_cpu_default};
+  return {"gemm_cpu", 1, cpu::why_not_cpu, gemm_cpu_space, lower_gemm_cpu, gemm_cpu_default};
 }
 
 }  // namespace lehr

@@ -85,10 +85,10 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits) {
                                         [=](const Point& x) { return cpu::powers_up_to(column_tiles(x)); });
   const KnobId pack_a =
       space.add("pack_a", "copy A's block into panels", one_column_tile ? Values{0} : Values{0, 1});
-  const KnobId pack_b = space.add("pack_b", "copy B's block into panels: 1 panel by panel, 2 row by row",
+  const KnobId pack_b = space.add("pack_b", "copy B's block into panels",
                                   p.b == Layout::kColumn ? Values{1}
                                   : p.m == 1             ? Values{0}
-                                                         : Values{0, 1, 2});
+                                                         : Values{0, 1});
   const KnobId order = space.add("order", "outer loop inside a block: 0 columns, 1 rows",
                                  one_column_tile || p.m == 1 ? Values{0} : Values{0, 1});
   const KnobId ku = space.add("ku", "k steps unrolled",
@@ -138,8 +138,6 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits) {
   });
   space.require("packing B does not pay for one tile of rows", {threads, split, mr, nv, lanes, pack_b},
                 [=](const Point& x) { return x[pack_b] == 0 || p.b == Layout::kColumn || row_tiles(x) > 1; });
-  space.require("one panel has one order of packing", {nc, pack_b},
-                [=](const Point& x) { return x[pack_b] != 2 || x[nc] > 1; });
   space.require("packing A does not pay for one tile of columns", {threads, split, mr, nv, lanes, pack_a},
                 [=](const Point& x) { return x[pack_a] == 0 || column_tiles(x) > 1; });
   space.require("the order of one loop has no meaning", {mc, nc, order},

@@ -17,8 +17,7 @@ struct GemmCpuSchedule {
   std::int64_t kc = 1;  ///< k per block
   std::int64_t mc = 1;  ///< tiles of rows per block
   std::int64_t nc = 1;  ///< tiles of columns per block
-  std::int64_t pack_a = 0;
-  std::int64_t pack_b = 0;  // 1 panel by panel, 2 row by row
+  std::int64_t pack_a = 0, pack_b = 0;
   std::int64_t order = 0;
   std::int64_t ku = 1;
   std::int64_t prefetch = 0;
