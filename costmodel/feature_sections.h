@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include "costmodel/columns.h"
@@ -25,10 +26,14 @@ struct FeatureContext {
   TextFacts text;
   KernelView view;  ///< refers to text
   CachedAccesses cached;
-  MemoryModel core;                ///< as a core's private caches see the kernel
-  MemoryModel chip;                ///< as the shared cache sees it
+  MemoryModel core;  ///< as a core's private caches see the kernel
+  /// As the shared cache sees it.
+  const MemoryModel& chip() const { return several_ ? *several_ : core; }
   std::array<double, 3> capacity;  ///< bytes per CacheLevel
   std::array<MemoryModel::Traffic, 3> traffic;
+
+ private:
+  std::optional<MemoryModel> several_;  // absent for one task: its core's view is the chip's
 };
 
 /// Whole-kernel sums: flops, bytes, intensities, text (loop_features.cpp).

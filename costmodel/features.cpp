@@ -66,11 +66,11 @@ FeatureContext::FeatureContext(const ir::Analysis& analysis, const ir::Kernel& k
       view(analysis, kernel, limits, text),
       cached(view),
       core(view, cached, Sharing::kPrivate),
-      chip(view, cached, Sharing::kShared),
       capacity(capacities(view)) {
   traffic[0] = core.traffic(capacity[0]);
   traffic[1] = view.cuda ? traffic[0] : core.traffic(capacity[1]);
-  traffic[2] = chip.traffic(capacity[2]);
+  if (view.cuda || analysis.launch.tasks > 1) several_.emplace(view, cached, Sharing::kShared);
+  traffic[2] = chip().traffic(capacity[2]);
 }
 
 std::span<const FeatureInfo> feature_table() {

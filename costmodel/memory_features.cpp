@@ -29,7 +29,7 @@ void add_memory_columns(const FeatureContext& context, Columns& columns) {
               log_scale(context.core.top_working_set()));
   columns.add("wave_working_set", "log2(byte)",
               "global and scratch bytes that one task per core, or one wave of blocks, touches",
-              log_scale(context.chip.top_working_set()));
+              log_scale(context.chip().top_working_set()));
   constexpr std::array<std::string_view, 3> kParams = {"in0", "in1", "out"};
   for (std::size_t r = 0; r < kParams.size(); ++r) {
     double beyond_l1 = 0, beyond_last = 0, size = 0;
