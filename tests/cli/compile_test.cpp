@@ -47,7 +47,8 @@ TEST(Compile, PrintsWhatSampledKernelsUseWithoutAGpu) {
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
 
   const Ran again = compile("--arch sm_90a --samples 6 --seed 3 --family gemm_simt --json", scratch);
-  for (const json& kernel : json::parse(again.out)["kernels"])
+  const json document_again = json::parse(again.out);
+  for (const json& kernel : document_again["kernels"])
     EXPECT_TRUE(configs.contains(kernel["config"].get<std::string>()));
 }
 

@@ -351,7 +351,7 @@ EXPORT int cublasLtMatmul(void*, void* operation, const void* alpha, const unsig
   const std::size_t spoilt_bytes = std::min<std::size_t>(workspace_bytes, 4096);
   fake_cuda_submit(
       [=] {
-        std::memset(workspace, 0x77, spoilt_bytes);
+        if (spoilt_bytes > 0) std::memset(workspace, 0x77, spoilt_bytes);
         for (std::int64_t p = 0; p < ld.batch; ++p) {
           for (std::int64_t i = 0; i < static_cast<std::int64_t>(ld.rows); ++i) {
             for (std::int64_t j = 0; j < static_cast<std::int64_t>(ld.columns); ++j) {
