@@ -65,7 +65,8 @@ TEST(Compile, CompilesForTheCpuToo) {
   const Scratch scratch;
   const Ran ran = run_lehr(words("compile gemm --m 8 --n 8 --k 8 --device cpu --json"), scratch.path());
   EXPECT_EQ(ran.code, 0) << ran.err;
-  for (const json& kernel : json::parse(ran.out)["kernels"]) EXPECT_EQ(kernel["result"], "ok");
+  const json document = json::parse(ran.out);
+  for (const json& kernel : document["kernels"]) EXPECT_EQ(kernel["result"], "ok");
 }
 
 TEST(Compile, ReportsRejectedAndLostKernelsWithExitCodeOne) {
