@@ -30,6 +30,7 @@ struct FiberEntry {
   /// First words of a fiber: remembers the scheduler's context, runs the kernel, says that it is done.
   static void main(context::transfer_t from) {
     Machine& machine = *static_cast<Machine*>(from.data);
+    machine.scheduler_stack_ = arrived(nullptr);
     machine.scheduler_ = from.fctx;
     (*machine.entry_)();
     machine.self().state = Machine::State::kDone;
@@ -87,7 +88,9 @@ void Machine::run_block() {
   do {
     while (!ready_.empty()) {
       thread_ = ready_.take();
+      void* fake = leaving(stack_of(thread_));
       self().context = context::jump_fcontext(self().context, this).fctx;
+      arrived(fake);
       if (fault_) return;
     }
   } while (release_block_barrier());
@@ -96,8 +99,14 @@ void Machine::run_block() {
 void Machine::start(int thread) {
   Thread& t = threads_[static_cast<std::size_t>(thread)];
   t = Thread();
+  const Stack stack = stack_of(thread);
+  forget_frames(stack);
   t.context = context::make_fcontext(stacks_ + (static_cast<std::size_t>(thread) + 1) * kStackBytes,
-                                     kStackBytes - kGuardBytes, FiberEntry::main);
+                                     stack.bytes, FiberEntry::main);
+}
+
+Stack Machine::stack_of(int thread) const {
+  return {stacks_ + static_cast<std::size_t>(thread) * kStackBytes + kGuardBytes, kStackBytes - kGuardBytes};
 }
 
 bool Machine::release_block_barrier() {
@@ -137,7 +146,9 @@ std::string Machine::stuck() const {
 }
 
 void Machine::yield() {
+  void* fake = leaving(scheduler_stack_);
   scheduler_ = context::jump_fcontext(scheduler_, nullptr).fctx;
+  arrived(fake);
 }
 
 void Machine::fail(int thread, const std::string& what) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "asan_stacks.h"
 #include "ir/kernel.h"
 #include "memory.h"
 #include "schedule.h"
@@ -80,6 +81,7 @@ class Machine {
   Thread& self() { return threads_[static_cast<std::size_t>(thread_)]; }
   Who who() const;
   bool on_own_stack(std::uintptr_t address) const;
+  Stack stack_of(int thread) const;  // without its guard
   friend struct FiberEntry;
   // machine_memory.cpp
   void perform(const Lanes& lanes, int first_thread);
@@ -95,6 +97,7 @@ class Machine {
   std::vector<Warp> warps_;
   unsigned char* stacks_ = nullptr;
   void* scheduler_ = nullptr;
+  Stack scheduler_stack_;
   int thread_ = 0;
   int epoch_ = 0;
   std::int64_t block_ = 0;
