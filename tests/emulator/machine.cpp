@@ -12,6 +12,13 @@
 /// Dynamic shared memory, under the name by which emitted text declares it.
 extern "C" {
 alignas(1024) unsigned char lehr_shared[lehr::emulator::SharedMemory::kLargest];
+
+#if defined(__SANITIZE_ADDRESS__)
+/// A thread that did something wrong is left where it is, and what it holds with it.
+const char* __asan_default_options() {
+  return "detect_leaks=0";
+}
+#endif
 }
 
 namespace lehr::emulator {
