@@ -16,9 +16,7 @@ class ExprFactory {
     Expr result;
     result.kind_ = kind;
     result.count_ = sizeof...(operands);
-    result.operands_.reset(new Expr[sizeof...(operands)]);
-    std::size_t i = 0;
-    ((result.operands_[i++] = std::move(operands)), ...);
+    result.operands_.reset(new Expr[sizeof...(operands)]{std::move(operands)...});
     return result;
   }
   static Expr binary(BinaryOp op, Expr a, Expr b) {

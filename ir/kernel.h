@@ -56,8 +56,7 @@ struct Launch {
 Launch launch_of(const Kernel& kernel);
 
 /// Builds a kernel: hands out ids, keeps names unique by numbering the further uses of one ("i", "i_2").
-/// Names are C identifiers that do not end in such a number, and must outlive the builder (literals). A
-/// value; move `kernel` out at the end.
+/// Names are C identifiers that do not end in such a number. A value; move `kernel` out at the end.
 class KernelBuilder {
  public:
   KernelBuilder();

@@ -307,9 +307,8 @@ std::optional<std::string> why_not_types(const Gemm& g) {
         name_of(g.a.type), name_of(g.accum));
   if (g.a.type == DType::kF32 && g.math == Math::kStrict)
     return "tensor cores round f32 to tf32; math=tf32 or math=3xtf32 permits it";
-  const bool is_8_bit_float = g.a.type == DType::kE4M3 || g.a.type == DType::kE5M2;
   const bool fits = g.c.type == g.accum || (g.c.type == g.a.type && size_of(g.a.type) == 2) ||
-                    (is_8_bit_float && size_of(g.c.type) == 2);
+                    (is_8_bit_float(g.a.type) && size_of(g.c.type) == 2);
   if (!fits) return fmt::format("it cannot store sums in {} as {}", name_of(g.accum), name_of(g.c.type));
   return std::nullopt;
 }
@@ -317,7 +316,7 @@ std::optional<std::string> why_not_types(const Gemm& g) {
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   const Gemm& g = workload.gemm;
   if (limits.target != Target::kCuda) return "it is for CUDA devices";
-  const std::int64_t wanted = g.a.type == DType::kE4M3 || g.a.type == DType::kE5M2 ? 89 : 80;
+  const std::int64_t wanted = is_8_bit_float(g.a.type) ? 89 : 80;
   if (capability(limits.arch) < wanted)
     return fmt::format("mma of {} needs sm_{} or newer, not {}", name_of(g.a.type), wanted, limits.arch);
   if (auto reason = why_not_types(g)) return reason;

@@ -87,10 +87,6 @@ std::int64_t copy_registers(const GemmMmaTile& t) {
   return t.copies() <= 4 ? t.copies() : (t.copies() + 4) / 2;
 }
 
-bool is_8_bit_float(const GemmMmaProblem& p) {
-  return p.operand == DType::kE4M3 || p.operand == DType::kE5M2;
-}
-
 }  // namespace
 
 std::string_view gemm_mma_instruction(DType operand, DType accum) {
@@ -148,9 +144,9 @@ std::int64_t gemm_mma_c_vector(const GemmMmaProblem& p, const GemmMmaSchedule& s
 
 std::int64_t gemm_mma_registers(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
   const std::int64_t accumulators = s.wm * s.wn / 32;
-  const std::int64_t copies_of_each = !is_8_bit_float(p)  ? (p.passes == 3 ? 2 : 1)
-                                      : s.wm + s.wn <= 48 ? k8BitFloatFactorOfSmallTiles
-                                                          : k8BitFloatFactor;
+  const std::int64_t copies_of_each = !is_8_bit_float(p.operand) ? (p.passes == 3 ? 2 : 1)
+                                      : s.wm + s.wn <= 48        ? k8BitFloatFactorOfSmallTiles
+                                                                 : k8BitFloatFactor;
   const std::int64_t fragments = (s.wm + s.wn) / 16 * 4 * s.frag_buffers * copies_of_each;
   return accumulators + fragments + copy_registers(gemm_mma_tile_a(p, s)) +
          copy_registers(gemm_mma_tile_b(p, s)) + kOtherRegisters;
@@ -161,6 +157,10 @@ std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& p, const GemmMmaSchedul
       gemm_mma_tile_a(p, s).stage_elements() + gemm_mma_tile_b(p, s).stage_elements();
   const std::int64_t c = s.staged() ? s.k_warps * s.bm * gemm_mma_c_stride(s) * 4 : 0;
   return s.stages * elements * p.bytes() + c;
+}
+
+bool is_8_bit_float(DType type) {
+  return type == DType::kE4M3 || type == DType::kE5M2;
 }
 
 FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits) {
@@ -216,7 +216,7 @@ FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits) {
     const std::int64_t steps = x[bk] / unit / x[k_warps];
     // On sm_90 ptxas makes one mma of 8-bit floats from f16 ones and conversions, which it moves ahead until
     // it spills: seen at 64 of them in the text, never at 32.
-    const std::int64_t of_each = is_8_bit_float(p) ? 8 : p.passes;
+    const std::int64_t of_each = is_8_bit_float(p.operand) ? 8 : p.passes;
     return steps * (x[wm] / 16) * (x[wn] / 8) * of_each <= kMaxUnrolledMmas;
   });
   space.require("too many copies per thread", {bm, bn, wm, wn, bk, k_warps}, [=](const Point& x) {

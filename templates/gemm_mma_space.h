@@ -89,6 +89,9 @@ std::int64_t gemm_mma_registers(const GemmMmaProblem& problem, const GemmMmaSche
 /// Shared memory of a block in bytes.
 std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 
+/// e4m3 and e5m2, whose mma.sync needs sm_89.
+bool is_8_bit_float(DType type);
+
 FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits);
 Config gemm_mma_default(const Workload& workload, const Limits& limits);
 
