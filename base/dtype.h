@@ -9,7 +9,7 @@
 namespace lehr {
 
 /// kE4M3 and kE5M2: 8-bit floats of the OCP specification "OFP8" (revision 1.0). kU32: a register's bits.
-enum class DType { kF64, kF32, kF16, kBF16, kS32, kS8, kU8, kE4M3, kE5M2, kU32 };
+enum class DType : std::uint8_t { kF64, kF32, kF16, kBF16, kS32, kS8, kU8, kE4M3, kE5M2, kU32 };
 
 /// Bytes of one element.
 int size_of(DType type);

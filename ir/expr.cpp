@@ -11,70 +11,68 @@ namespace lehr::ir {
 // Makes the kinds that have operands.
 class ExprFactory {
  public:
-  template <typename... Operands>
-  static Expr with(Expr::Kind kind, Operands&&... operands) {
-    Expr result;
-    result.kind_ = kind;
-    result.count_ = sizeof...(operands);
-    result.operands_.reset(new Expr[sizeof...(operands)]{std::move(operands)...});
+  template <typename... Moved>
+  static Expr with(Expr::Kind kind, Moved&&... moved) {
+    constexpr std::size_t kCount = sizeof...(moved);
+    void* memory = ::operator new(sizeof(Expr::Operands) + kCount * sizeof(Expr));
+    auto* operands = new (memory) Expr::Operands;
+    Expr* at = operands->begin();
+    (new (at++) Expr(std::move(moved)), ...);
+    Expr result(kind);
+    result.count_ = kCount;
+    result.operands_ = operands;
     return result;
   }
-  static Expr binary(BinaryOp op, Expr a, Expr b) {
+  static Expr binary(BinaryOp op, Expr&& a, Expr&& b) {
     const bool is_index = a.is_index_ && b.is_index_;
     Expr result = with(Expr::Kind::kBinary, std::move(a), std::move(b));
     result.op_ = op;
     result.is_index_ = is_index;
     return result;
   }
-  static Expr load(BufferId buffer, int lanes, Expr loaded) {
-    loaded.value_ = static_cast<std::int64_t>(buffer);
+  static Expr load(BufferId buffer, int lanes, Expr&& loaded) {
+    loaded.operands_->buffer = buffer;
     loaded.lanes_ = lanes;
-    return loaded;
+    return std::move(loaded);
   }
-  static Expr load(BufferId buffer, Expr index, int lanes) {
+  static Expr load(BufferId buffer, Expr&& index, int lanes) {
     return load(buffer, lanes, with(Expr::Kind::kLoad, std::move(index)));
   }
-  static Expr load(BufferId buffer, Expr index, int lanes, Expr active) {
+  static Expr load(BufferId buffer, Expr&& index, int lanes, Expr&& active) {
     return load(buffer, lanes, with(Expr::Kind::kLoad, std::move(index), std::move(active)));
   }
-  static Expr splat(Expr value, int lanes) {
+  static Expr splat(Expr&& value, int lanes) {
     Expr result = with(Expr::Kind::kSplat, std::move(value));
     result.lanes_ = lanes;
     return result;
   }
-  static Expr fma(Expr a, Expr b, Expr c) {
+  static Expr fma(Expr&& a, Expr&& b, Expr&& c) {
     return with(Expr::Kind::kFma, std::move(a), std::move(b), std::move(c));
   }
-  static Expr reduce_add(Expr value) { return with(Expr::Kind::kReduceAdd, std::move(value)); }
-  static Expr cast(DType type, Expr value) {
+  static Expr reduce_add(Expr&& value) { return with(Expr::Kind::kReduceAdd, std::move(value)); }
+  static Expr cast(DType type, Expr&& value) {
     Expr result = with(Expr::Kind::kCast, std::move(value));
     result.type_ = type;
     return result;
   }
-  static Expr select(Expr condition, Expr a, Expr b) {
+  static Expr select(Expr&& condition, Expr&& a, Expr&& b) {
     const bool is_index = a.is_index_ && b.is_index_;
     Expr result = with(Expr::Kind::kSelect, std::move(condition), std::move(a), std::move(b));
     result.is_index_ = is_index;
     return result;
   }
   // An operand of an expression that is not needed any more.
-  static Expr take(Expr& expr, std::size_t operand) { return std::move(expr.operands_[operand]); }
+  static Expr take(const Expr& expr, std::size_t operand) { return expr.operand(operand); }
 };
 
-Expr::Expr(const Expr& other)
-    : kind_(other.kind_),
-      op_(other.op_),
-      type_(other.type_),
-      count_(other.count_),
-      is_index_(other.is_index_),
-      lanes_(other.lanes_) {
-  if (kind_ == Kind::kFloat)
-    number_ = other.number_;
-  else
-    value_ = other.value_;
-  if (count_ == 0) return;
-  operands_.reset(new Expr[count_]);
-  for (std::size_t i = 0; i < count_; ++i) operands_[i] = other.operands_[i];
+void Expr::release() {
+  // The last owner needs no atomic decrement: nobody else can copy what only this one refers to.
+  if (operands_->owners.load(std::memory_order_acquire) != 1 &&
+      operands_->owners.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
+  for (std::size_t i = 0; i < count_; ++i) operands_->begin()[i].~Expr();
+  operands_->~Operands();
+  ::operator delete(operands_, sizeof(Operands) + count_ * sizeof(Expr));
 }
 
 bool operator==(const Expr& x, const Expr& y) {
@@ -89,7 +87,7 @@ bool operator==(const Expr& x, const Expr& y) {
       if (x.op_ != y.op_) return false;
       break;
     case Expr::Kind::kLoad:
-      if (x.value_ != y.value_) return false;
+      if (x.operands_->buffer != y.operands_->buffer) return false;
       break;
     case Expr::Kind::kCast:
       if (x.type_ != y.type_) return false;
@@ -100,7 +98,8 @@ bool operator==(const Expr& x, const Expr& y) {
     case Expr::Kind::kSelect:
       break;
   }
-  return std::equal(x.operands_.get(), x.operands_.get() + x.count_, y.operands_.get());
+  return x.operands_ == y.operands_ ||
+         std::equal(x.operands_->begin(), x.operands_->begin() + x.count_, y.operands_->begin());
 }
 
 namespace {
@@ -123,13 +122,13 @@ std::int64_t checked_mul(std::int64_t a, std::int64_t b) {
   return result;
 }
 
-Expr binary(BinaryOp op, Expr a, Expr b) {
+Expr binary(BinaryOp op, Expr&& a, Expr&& b) {
   return ExprFactory::binary(op, std::move(a), std::move(b));
 }
 
 // x + c for a scalar integer x, looking through one x' + c' or x' - c' or c' - x'.
-Expr add_constant(Expr x, std::int64_t c) {
-  if (c == 0) return x;
+Expr add_constant(Expr&& x, std::int64_t c) {
+  if (c == 0) return std::move(x);
   if (const auto inner = x.as_binary();
       inner && (inner->op == BinaryOp::kAdd || inner->op == BinaryOp::kSub)) {
     const bool adds = inner->op == BinaryOp::kAdd;
@@ -144,9 +143,9 @@ Expr add_constant(Expr x, std::int64_t c) {
   return binary(BinaryOp::kSub, std::move(x), integer(checked_mul(c, -1)));
 }
 
-Expr mul_constant(Expr x, std::int64_t c) {
+Expr mul_constant(Expr&& x, std::int64_t c) {
   if (c == 0) return integer(0);
-  if (c == 1) return x;
+  if (c == 1) return std::move(x);
   if (const auto inner = x.as_binary(); inner && inner->op == BinaryOp::kMul) {
     if (const auto right = as_constant(inner->b))
       return mul_constant(ExprFactory::take(x, 0), checked_mul(c, *right));

@@ -1,8 +1,8 @@
 // Expressions of the loop-nest AST: values without side effects.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -78,20 +78,27 @@ struct Select {
   const Expr& b;
 };
 
-/// One expression, owned by value: copies are deep, moves are cheap, a moved-from one may only be assigned to
-/// or destroyed. All kinds share one layout of 32 bytes with the operands in one array, because a search
-/// builds and drops hundreds of millions of these: a constant or a variable allocates nothing, anything else
-/// once.
+/// One expression: a value that never changes. A copy shares the operands, whose owners are counted, so
+/// copies cost nothing and values may go from thread to thread; a moved-from one may only be assigned to or
+/// destroyed. All kinds share one layout of 16 bytes, because a search builds and drops hundreds of millions
+/// of these: a constant or a variable allocates nothing, anything else once for all its operands.
 class Expr {
  public:
-  Expr(Int n) : kind_(Kind::kInt), is_index_(true), value_(n.value) {}     // NOLINT: implicit on purpose
-  Expr(Float n) : kind_(Kind::kFloat), type_(n.type), number_(n.value) {}  // NOLINT
-  Expr(Var n) : kind_(Kind::kVar), is_index_(true), value_(static_cast<std::int64_t>(n.id)) {}  // NOLINT
-  Expr(const Expr& other);
-  Expr(Expr&&) noexcept = default;
-  Expr& operator=(const Expr& other) { return *this = Expr(other); }
-  Expr& operator=(Expr&&) noexcept = default;
-  ~Expr() = default;
+  Expr(Int n) : Expr(Kind::kInt) { value_ = n.value, is_index_ = true; }     // NOLINT: implicit on purpose
+  Expr(Float n) : Expr(Kind::kFloat) { number_ = n.value, type_ = n.type; }  // NOLINT
+  Expr(Var n) : Expr(Kind::kVar) { value_ = static_cast<std::int64_t>(n.id), is_index_ = true; }  // NOLINT
+  Expr(const Expr& other) noexcept { share(other); }
+  Expr(Expr&& other) noexcept { steal(other); }
+  Expr& operator=(const Expr& other) noexcept { return *this = Expr(other); }
+  Expr& operator=(Expr&& other) noexcept {
+    if (this == &other) return *this;
+    const Expr old(std::move(*this));
+    steal(other);
+    return *this;
+  }
+  ~Expr() {
+    if (count_ != 0) release();
+  }
 
   /// Calls `visitor` with the view of this kind.
   template <typename Visitor>
@@ -134,26 +141,63 @@ class Expr {
 
  private:
   friend class ExprFactory;
-  enum class Kind : std::uint8_t { kInt, kFloat, kVar, kBinary, kLoad, kSplat, kFma, kReduceAdd, kCast, kSelect };
+  enum class Kind : std::uint8_t {
+    kInt,
+    kFloat,
+    kVar,
+    kBinary,
+    kLoad,
+    kSplat,
+    kFma,
+    kReduceAdd,
+    kCast,
+    kSelect
+  };
+  struct Operands;
 
-  Expr() : value_(0) {}
-  const Expr& operand(std::size_t i) const { return operands_[i]; }
-  Load view_of_load() const {
-    return {static_cast<BufferId>(value_), operands_[0], lanes_, count_ == 2 ? &operands_[1] : nullptr};
+  explicit Expr(Kind kind) : kind_(kind), value_(0) {}
+  const Expr& operand(std::size_t i) const;
+  Load view_of_load() const;
+  void share(const Expr& other);
+  void steal(Expr& other) {
+    kind_ = other.kind_, op_ = other.op_, type_ = other.type_, lanes_ = other.lanes_;
+    count_ = other.count_, is_index_ = other.is_index_, value_ = other.value_;
+    other.count_ = 0;
   }
+  void release();
 
   Kind kind_ = Kind::kInt;
   BinaryOp op_ = BinaryOp::kAdd;
   DType type_ = DType::kF32;
-  std::uint8_t count_ = 0;  // of operands
-  bool is_index_ = false;
+  std::uint8_t count_ : 2 = 0;  // of operands; 0: none, and `operands_` is not the union's member
+  bool is_index_ : 1 = false;
   int lanes_ = 1;
   union {
-    std::int64_t value_;  // the constant, the variable or the buffer
+    std::int64_t value_;  // the constant or the variable
     double number_;       // kFloat
+    Operands* operands_;
   };
-  std::unique_ptr<Expr[]> operands_;
 };
+
+/// The operands of an expression follow this header in memory.
+struct Expr::Operands {
+  std::atomic<std::uint32_t> owners = 1;
+  BufferId buffer{};  // of a Load
+  Expr* begin() { return reinterpret_cast<Expr*>(this + 1); }
+};
+static_assert(sizeof(Expr) == 16);
+
+inline const Expr& Expr::operand(std::size_t i) const {
+  return operands_->begin()[i];
+}
+inline Load Expr::view_of_load() const {
+  return {operands_->buffer, operand(0), lanes_, count_ == 2 ? &operand(1) : nullptr};
+}
+inline void Expr::share(const Expr& other) {
+  kind_ = other.kind_, op_ = other.op_, type_ = other.type_, lanes_ = other.lanes_;
+  count_ = other.count_, is_index_ = other.is_index_, value_ = other.value_;
+  if (count_ != 0) operands_->owners.fetch_add(1, std::memory_order_relaxed);
+}
 
 inline std::optional<Int> Expr::as_int() const {
   return kind_ == Kind::kInt ? std::optional<Int>(Int{value_}) : std::nullopt;

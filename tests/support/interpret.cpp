@@ -65,7 +65,11 @@ class Interpreter {
   };
 
   void block(const Block& statements) {
-    for (const Stmt& stmt : statements) std::visit([&](const auto& node) { run(node); }, stmt.node);
+    for (const Stmt& stmt : statements) {
+      statement_ = &stmt;
+      accesses_of_statement_ = 0;
+      std::visit([&](const auto& node) { run(node); }, stmt.node);
+    }
   }
 
   void run(const For& loop) {
@@ -79,7 +83,7 @@ class Interpreter {
     loops_.pop_back();
   }
   void run(const Store& store) {
-    access(&store, store.buffer, store.index, store.lanes, true, store.active.has_value());
+    access(store.buffer, store.index, store.lanes, true, store.active.has_value());
     if (store.active) integer(*store.active);
     value(store.value);
   }
@@ -100,7 +104,7 @@ class Interpreter {
   }
   void run(const Intrinsic& intrinsic) {
     for (const Touch& touch : intrinsic.touches)
-      access(&touch, touch.buffer, touch.index, static_cast<int>(touch.elements), touch.writes, false);
+      access(touch.buffer, touch.index, static_cast<int>(touch.elements), touch.writes, false);
     for (const Expr& arg : intrinsic.args) integer(arg);
     counts_.flops += static_cast<std::int64_t>(intrinsic.flops);
   }
@@ -194,12 +198,13 @@ class Interpreter {
   }
 
   void load(const Load& n) {
-    access(&n.index, n.buffer, n.index, n.lanes, false, n.active != nullptr);
+    access(n.buffer, n.index, n.lanes, false, n.active != nullptr);
     if (n.active) integer(*n.active);
   }
 
-  void access(const void* node, BufferId id, const Expr& index_expr, int lanes, bool writes, bool active) {
-    const auto [entry, is_new] = number_of_.try_emplace(node, counts_.accesses.size());
+  void access(BufferId id, const Expr& index_expr, int lanes, bool writes, bool active) {
+    const auto [entry, is_new] =
+        number_of_.try_emplace({statement_, accesses_of_statement_++}, counts_.accesses.size());
     const std::size_t i = entry->second;
     if (is_new) {
       CountedAccess fresh;
@@ -236,7 +241,10 @@ class Interpreter {
   Counts counts_;
   std::vector<std::int64_t> values_;
   std::vector<ActiveLoop> loops_;
-  std::map<const void*, std::size_t> number_of_;
+  // A statement makes the same accesses in the same order each time; expressions may be shared.
+  const Stmt* statement_ = nullptr;
+  int accesses_of_statement_ = 0;
+  std::map<std::pair<const Stmt*, int>, std::size_t> number_of_;
   std::vector<std::vector<std::set<std::int64_t>>> seen_;  // by access, by loop
   std::map<BufferId, std::set<std::int64_t>> global_;
   int guards_ = 0;
