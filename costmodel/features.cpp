@@ -62,7 +62,7 @@ struct Table {
 }  // namespace
 
 FeatureContext::FeatureContext(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits)
-    : text(walk_text(kernel, analysis.launch)),
+    : text(walk_text(kernel, analysis)),
       view(analysis, kernel, limits, text),
       cached(view),
       core(view, cached, Sharing::kPrivate),

@@ -30,15 +30,24 @@ class LaneValues {
   void evaluate(const ir::Expr& expr, Lanes& out);
 
  private:
+  /// Most subexpressions have one value for all lanes: constants, and on a warp all loops but its threads'.
+  struct Value {
+    Value() {}  // not `= default`: that would clear the lanes
+    bool uniform = true;
+    std::int32_t scalar = 0;  ///< where uniform
+    Lanes lanes;              ///< where not
+  };
   struct Binding {
-    Binding() {}  // not `= default`: that would clear the values
     const ir::For* loop = nullptr;
     const ir::Let* let = nullptr;
-    bool known = false;  ///< values holds them
-    Lanes values;
+    const Value* known = nullptr;  ///< its value, once it was asked for: `own`, or another variable's
+    Value own;
   };
-  const Lanes& values_of(ir::VarId id);
+  const Value& value_of(ir::VarId id);
+  /// The value of `expr`: in `storage`, or a variable's.
+  const Value& value_of(const ir::Expr& expr, Value& storage);
   void fill_loop(Binding& binding, std::size_t var);
+  static void apply(ir::BinaryOp op, const Value& a, const Value& b, Value& out);
 
   const ir::Launch& launch_;
   Points points_;

@@ -26,23 +26,35 @@ double growth_at(const ir::Access& access, std::size_t i, double extent) {
   return std::clamp(share_of(access.footprint[i], inner), 1.0, std::max(1.0, extent));
 }
 
-/// Distinct elements of a growing set of loops, as bytes of whole lines where there are gaps between them.
-struct Reach {
-  double elements;
-  double gap = 0;  // smallest step beyond one execution's elements; 0: the elements follow each other
+/// Distinct bytes of a growing set of loops: whole lines where there are gaps between the elements.
+class Reach {
+ public:
+  /// One execution: `lanes` elements of `element` bytes; never more than `most` bytes.
+  Reach(double lanes, double element, double line, double most)
+      : lanes_(lanes),
+        element_(element),
+        line_(line),
+        most_(std::max(most, element)),
+        bytes_(lanes * element) {}
 
   void add(double growth, std::int64_t stride) {
-    elements *= growth;
+    bytes_ *= growth;
     if (stride == 0 || growth <= 1) return;
     const double step = std::abs(static_cast<double>(stride));
-    gap = gap == 0 ? step : std::min(gap, step);
+    if (gap_ != 0 && gap_ <= step) return;
+    gap_ = step;
+    waste_ = 1;
+    if (gap_ <= lanes_) return;
+    const double useful = lanes_ * element_;
+    waste_ = std::max(1.0, std::min(gap_ * element_, std::ceil(useful / line_) * line_) / useful);
   }
-  double bytes(double lanes, double element, double line, double most) const {
-    const double useful = lanes * element;
-    double waste = 1;
-    if (gap > lanes) waste = std::max(1.0, std::min(gap * element, std::ceil(useful / line) * line) / useful);
-    return std::min(elements * element * waste, std::max(most, element));
-  }
+  double bytes() const { return std::min(bytes_ * waste_, most_); }
+
+ private:
+  double lanes_, element_, line_, most_;
+  double bytes_;
+  double gap_ = 0;  // smallest step beyond one execution's elements; 0: the elements follow each other
+  double waste_ = 1;
 };
 
 }  // namespace
@@ -53,9 +65,11 @@ CachedAccesses::CachedAccesses(const KernelView& view) {
   loops.reserve(view.analysis.accesses.size() * 8);
   growths.reserve(view.analysis.accesses.size() * 8);
   std::vector<int> chain;
+  int loop = -1;  // whose chain that is
   for (const ir::Access& access : view.analysis.accesses) {
     if (!is_cached(view, view.buffer_of(access).scope)) continue;
-    view.chain_of(access.loop, chain);
+    if (access.loop != loop) view.chain_of(access.loop, chain);
+    loop = access.loop;
     entries.push_back({&access, loops.size(), chain.size()});
     for (std::size_t i = 0; i < chain.size(); ++i) {
       const double extent = static_cast<double>(nest[static_cast<std::size_t>(chain[i])].extent);
@@ -129,7 +143,7 @@ void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses:
   const double element = view_.element_bytes(access);
   const double line = line_bytes(view_.cuda);
   const double most = static_cast<double>(view_.buffer_of(access).elements) * element;
-  const auto bytes = [&](const Reach& e) { return e.bytes(access.lanes, element, line, most); };
+  const Reach one(access.lanes, element, line, most);
   Footprints f{};
   f.buffer = static_cast<std::size_t>(access.buffer);
   f.writes = access.writes;
@@ -140,7 +154,7 @@ void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses:
   f.first_size = sizes_.size();
 
   // First what runs together: threads, and the concurrent loops' share of one wave.
-  Reach reach{static_cast<double>(access.lanes)};
+  Reach reach = one;
   for (std::size_t i = entry.depth; i-- > 0;) {
     const ir::LoopInfo& loop = loop_at(i);
     if (is_thread(loop.kind)) reach.add(growths[i], stride_at(access, i));
@@ -151,9 +165,9 @@ void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses:
     f.multiplier *= std::max(1.0, std::ceil(extent / part));
   }
   if (sharing_ == Sharing::kShared) {
-    Reach everything{static_cast<double>(access.lanes)};
+    Reach everything = one;
     for (std::size_t i = entry.depth; i-- > 0;) everything.add(growths[i], stride_at(access, i));
-    f.everything = bytes(everything);
+    f.everything = everything.bytes();
   }
   // Then the sequential loops around it, from the inside out.
   for (std::size_t i = 0; i < entry.depth; ++i)
@@ -161,11 +175,11 @@ void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses:
   f.levels = levels_.size() - f.first_level;
   sizes_.resize(f.first_size + f.levels + 1);
   std::size_t place = sizes_.size();
-  sizes_[--place] = bytes(reach);
+  sizes_[--place] = reach.bytes();
   for (std::size_t i = entry.depth; i-- > 0;) {
     if (!is_sequential(loop_at(i).kind)) continue;
     reach.add(growths[i], stride_at(access, i));
-    sizes_[--place] = bytes(reach);
+    sizes_[--place] = reach.bytes();
   }
   accesses_.push_back(f);
 }

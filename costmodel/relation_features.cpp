@@ -55,16 +55,20 @@ void add_relation_columns(const FeatureContext& context, Columns& columns) {
   std::vector<Point> points;
   for (std::size_t o = 0; o < kOperands.size(); ++o) {
     points_of(view, view.operands[o], chain, points);
-    for (std::size_t relation = 0; relation < kNames.size(); ++relation) {
-      for (std::size_t t = 0; t < kThresholds.size(); ++t) {
-        double most = 0;
-        for (const Point& p : points) {
-          const double x = relation == 1 ? p.reuse : p.count;
-          const double y = relation == 0 ? p.reuse : relation == 1 ? p.count : p.topdown;
-          most = std::max(most, x < kThresholds[t] ? y : 0.0);
-        }
-        columns.add(kOperands[o], kNames[relation][t], "log2(count)", kMeanings[relation], log_scale(most));
+    // Outwards counts and reuses grow and topdown shrinks, so each maximum is at one end of its range.
+    std::array<std::array<double, 4>, 3> most{};
+    for (std::size_t t = 0; t < kThresholds.size(); ++t) {
+      if (!points.empty() && points[0].count < kThresholds[t]) most[2][t] = points[0].topdown;
+      for (const Point& p : points) {
+        if (p.count < kThresholds[t]) most[0][t] = p.reuse;
+        if (p.reuse < kThresholds[t]) most[1][t] = p.count;
+        if (p.count >= kThresholds[t] && p.reuse >= kThresholds[t]) break;
       }
+    }
+    for (std::size_t relation = 0; relation < kNames.size(); ++relation) {
+      for (std::size_t t = 0; t < kThresholds.size(); ++t)
+        columns.add(kOperands[o], kNames[relation][t], "log2(count)", kMeanings[relation],
+                    log_scale(most[relation][t]));
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/error.h"
 #include "costmodel/columns.h"
 #include "costmodel/lane_values.h"
 
@@ -37,9 +38,12 @@ std::uint64_t bit_of(std::size_t depth) {
 
 class Walker {
  public:
-  Walker(const ir::Kernel& kernel, const ir::Launch& launch)
-      : kernel_(kernel), sample_(kernel, launch, LaneValues::Points::kSample), depends_(kernel.vars.size()) {
-    if (kernel.target == Target::kCuda) warp_.emplace(kernel, launch, LaneValues::Points::kWarp);
+  Walker(const ir::Kernel& kernel, const ir::Analysis& analysis)
+      : kernel_(kernel),
+        analysis_(analysis),
+        sample_(kernel, analysis.launch, LaneValues::Points::kSample),
+        depends_(kernel.vars.size()) {
+    if (kernel.target == Target::kCuda) warp_.emplace(kernel, analysis.launch, LaneValues::Points::kWarp);
     open_.reserve(24);
     facts_.loop_share.reserve(32);
     facts_.loop_branch.reserve(32);
@@ -55,6 +59,7 @@ class Walker {
   }
 
   TextFacts take() {
+    CHECK(next_access_ == analysis_.accesses.size(), "the analysis is of another kernel");
     WarpFacts& w = facts_.warp;
     w.load_ratio = share_of(w.load_ratio, loaded_);
     w.store_ratio = share_of(w.store_ratio, stored_);
@@ -98,9 +103,9 @@ class Walker {
     unrolled_ = unrolled;
   }
   void statement(const ir::Store& store) {
-    expression(store.value);
     access(store.buffer, store.index, store.lanes, true);
     if (store.active) expression(*store.active);
+    expression(store.value);
   }
   void statement(const ir::If& branch) {
     expression(branch.condition);
@@ -140,7 +145,7 @@ class Walker {
     for (const ir::Touch& touch : intrinsic.touches) {
       const auto elements = static_cast<double>(touch.elements);
       if (prefetch) {
-        expression(touch.index);
+        index_of_access(touch.index);
       } else {
         access(touch.buffer, touch.index, static_cast<int>(std::clamp(elements, 1.0, 1e6)), touch.writes);
       }
@@ -212,14 +217,24 @@ class Walker {
     all_flops_ += executions_ * flops;
   }
 
+  // The analysis has read all indices already, in this order: what an index depends on, as in ExprFacts.
+  std::uint64_t index_of_access(const ir::Expr& index) {
+    CHECK(next_access_ < analysis_.accesses.size(), "the analysis is of another kernel");
+    const ir::Access& access = analysis_.accesses[next_access_++];
+    if (access.gathers) return expression(index).depends;
+    if (access.divisions != 0 && (access.moves_with & ~unrolled_) != 0)
+      facts_.divisions += executed() * access.divisions;
+    return access.moves_with;
+  }
+
   void access(ir::BufferId id, const ir::Expr& index, int lanes, bool writes) {
+    const std::uint64_t depends = index_of_access(index);
     const ir::Buffer& buffer = kernel_.buffer(id);
     if (buffer.scope == ir::Scope::kRegister) return;  // its index is a constant once unrolled
-    const ExprFacts facts = expression(index);
     // After unrolling, what does not move over the innermost unrolled loops is accessed once.
     double issued = executed();
     for (std::size_t i = open_.size(); i-- > 0 && open_[i].kind == LoopKind::kUnrolled;) {
-      if ((facts.depends & bit_of(i)) == 0) issued /= std::max(1.0, open_[i].bound);
+      if ((depends & bit_of(i)) == 0) issued /= std::max(1.0, open_[i].bound);
     }
     facts_.memory_instructions += issued;
     if (warp_) warp_access(buffer, index, lanes, writes, issued);
@@ -250,6 +265,8 @@ class Walker {
   }
 
   const ir::Kernel& kernel_;
+  const ir::Analysis& analysis_;
+  std::size_t next_access_ = 0;
   std::optional<LaneValues> warp_;  // CUDA only
   LaneValues sample_;
   TextFacts facts_;
@@ -267,8 +284,8 @@ class Walker {
 
 }  // namespace
 
-TextFacts walk_text(const ir::Kernel& kernel, const ir::Launch& launch) {
-  Walker walker(kernel, launch);
+TextFacts walk_text(const ir::Kernel& kernel, const ir::Analysis& analysis) {
+  Walker walker(kernel, analysis);
   walker.block(kernel.body);
   return walker.take();
 }

@@ -46,6 +46,7 @@ struct TextFacts {
   std::vector<double> loop_share;
 };
 
-TextFacts walk_text(const ir::Kernel& kernel, const ir::Launch& launch);
+/// `analysis` must be that of `kernel`.
+TextFacts walk_text(const ir::Kernel& kernel, const ir::Analysis& analysis);
 
 }  // namespace lehr

@@ -2,6 +2,8 @@
 // how many elements that makes by footprint.cpp.
 #include "ir/analyze.h"
 
+#include <deque>
+
 #include "base/error.h"
 #include "base/overloaded.h"
 #include "ir/footprint.h"
@@ -83,7 +85,7 @@ class Walker {
     if (repeats_in_block(loop.kind)) in_block_ *= static_cast<double>(loop.bound);
     out_.loops.push_back({loop.var, loop.bound, loop.kind, nest_.depth, outer_loop, executions_, 0});
     nest_.extents[static_cast<std::size_t>(nest_.depth)] = loop.bound;
-    nest_.vars[static_cast<std::size_t>(loop.var)] = {nest_.depth, nullptr};
+    nest_.vars[static_cast<std::size_t>(loop.var)] = {nest_.depth, nullptr, nullptr};
     ++nest_.depth;
     block(loop.body);
     --nest_.depth;
@@ -109,8 +111,10 @@ class Walker {
   }
 
   void visit(const Let& let) {
-    nest_.vars[static_cast<std::size_t>(let.var)] = {-1, &let.value};
-    integer(let.value);
+    IndexForm& form = lets_.emplace_back();
+    read_index(let.value, nest_, form);
+    nest_.vars[static_cast<std::size_t>(let.var)] = {-1, &let.value, &form};
+    count_integer_work(form);
   }
 
   void visit(const Alloc&) {}
@@ -205,15 +209,15 @@ class Walker {
   void integer(const Expr& expr) {
     if (expr.as_int() || expr.as_var()) return;
     read_index(expr, nest_, form_);
-    count_integer_work();
+    count_integer_work(form_);
   }
 
-  void count_integer_work() {
-    out_.integer_operations += executions_ * form_.operations;
-    out_.integer_divisions += executions_ * form_.divisions;
-    if (form_.loads.empty()) return;
-    const std::vector<Load> inner = std::move(form_.loads);  // form_ is reused by them
-    form_.loads.clear();
+  void count_integer_work(IndexForm& form) {
+    out_.integer_operations += executions_ * form.operations;
+    out_.integer_divisions += executions_ * form.divisions;
+    if (form.loads.empty()) return;
+    const std::vector<Load> inner = std::move(form.loads);  // form_ is reused by them
+    form.loads.clear();
     for (const Load& each : inner) load(each);
   }
 
@@ -231,6 +235,9 @@ class Walker {
     access.executions = executions_;
     access.guarded = active || guards_ > 0;
     access.asynchronous = asynchronous;
+    access.gathers = !form_.loads.empty();
+    access.divisions = form_.divisions;
+    access.moves_with = form_.loops;
     access.offset = form_.offset;
     access.strides.resize(depth);
     for (std::size_t d = 0; d < depth; ++d) access.strides[d] = form_.strides[d];
@@ -243,7 +250,7 @@ class Walker {
     const double bytes = executions_ * lanes * size_of(buffer.type);
     Traffic& traffic = traffic_of(buffer.scope);
     (writes ? traffic.written_bytes : traffic.read_bytes) += bytes;
-    count_integer_work();
+    count_integer_work(form_);
   }
 
   Traffic& traffic_of(Scope scope) {
@@ -268,6 +275,7 @@ class Walker {
   Analysis out_;
   LoopNest nest_;
   IndexForm form_;
+  std::deque<IndexForm> lets_;  // of all Lets; references stay valid
   TouchedBytes global_;
   int loop_ = -1;          // innermost enclosing loop
   double executions_ = 1;  // product of the bounds of the enclosing loops

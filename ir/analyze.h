@@ -57,14 +57,17 @@ struct LoopInfo {
 struct Access {
   BufferId buffer{};
   bool writes = false;
-  int lanes = 1;              ///< elements per execution (a touch's `elements`)
-  int loop = -1;              ///< innermost enclosing loop, -1 at the top
-  double executions = 0;      ///< product of the extents of the enclosing loops
+  int lanes = 1;          ///< elements per execution (a touch's `elements`)
+  int loop = -1;          ///< innermost enclosing loop, -1 at the top
+  double executions = 0;  ///< product of the extents of the enclosing loops
   /// Under an If, a Select or an `active` count, or the source of a cp_async whose byte count is not a
   /// constant; counted as if always executed.
   bool guarded = false;
   bool asynchronous = false;  ///< a touch of a cp_async_* intrinsic
-  std::int64_t offset = 0;    ///< flat index at iteration 0 of every loop, in elements
+  bool gathers = false;       ///< there are loads inside its index
+  int divisions = 0;          ///< in its index, Lets not expanded: Div and Mod but by constant powers of two
+  std::uint32_t moves_with = 0;  ///< the enclosing loops that its index depends on, a bit per depth
+  std::int64_t offset = 0;       ///< flat index at iteration 0 of every loop, in elements
   /// Per enclosing loop from the outermost in: change of the flat index from iteration 0 to 1, other loops at
   /// 0, in elements
   PerLoop<std::int64_t> strides;

@@ -108,18 +108,17 @@ class IndexReader {
     if (const auto var = expr.as_var()) {
       const VarBinding& binding = binding_of(*var);
       if (binding.depth >= 0) {
+        form_.loops |= bit_of(binding.depth);
         form_.coefficients[static_cast<std::size_t>(binding.depth)] += scale;
         form_.strides[static_cast<std::size_t>(binding.depth)] += scale;
-      } else if (binding.value != nullptr) {
-        ++inside_let_;
-        add(*binding.value, scale);
-        --inside_let_;
+      } else if (binding.form != nullptr) {
+        add(*binding.form, scale);
       }
       return;
     }
     if (const auto binary = expr.as_binary()) {
       if (binary->op == BinaryOp::kAdd || binary->op == BinaryOp::kSub) {
-        count_operation();
+        ++form_.operations;
         add(binary->a, scale);
         add(binary->b, binary->op == BinaryOp::kAdd ? scale : -scale);
         return;
@@ -128,7 +127,7 @@ class IndexReader {
         const auto right = constant_of(binary->b);
         const auto left = right ? std::nullopt : constant_of(binary->a);
         if (right || left) {
-          count_operation();
+          ++form_.operations;
           add(right ? binary->a : binary->b, scale * (right ? *right : *left));
           return;
         }
@@ -138,6 +137,22 @@ class IndexReader {
   }
 
  private:
+  // scale times the form of a Let, whose own operations were counted where it stands.
+  void add(const IndexForm& let, std::int64_t scale) {
+    form_.loops |= let.loops;
+    form_.offset += scale * let.offset;
+    for (std::uint32_t loops = let.loops; loops != 0; loops &= loops - 1) {
+      const auto d = static_cast<std::size_t>(std::countr_zero(loops));
+      form_.strides[d] += scale * let.strides[d];
+      form_.coefficients[d] += scale * let.coefficients[d];
+    }
+    if (scale == 0) return;
+    for (const IndexTerm& term : let.terms)
+      form_.terms.push_back({term.depth, scale * term.step, term.count});
+  }
+
+  static std::uint32_t bit_of(int depth) { return depth < 0 ? 0 : 1u << static_cast<unsigned>(depth); }
+
   const VarBinding& binding_of(const Var& var) const { return nest_.vars[static_cast<std::size_t>(var.id)]; }
 
   std::optional<std::int64_t> constant_of(const Expr& expr) const {
@@ -147,10 +162,9 @@ class IndexReader {
     return as_constant(*binding_of(*var).value);
   }
 
-  void count_operation() { form_.operations += inside_let_ == 0 ? 1 : 0; }
-
   void add_term(const Expr& expr, std::int64_t scale) {
     std::uint32_t loops = scan(expr);
+    form_.loops |= loops;
     if (loops == 0) {
       form_.offset += scale * progression(expr, -1).at0;
       return;
@@ -172,16 +186,11 @@ class IndexReader {
         [](const Float&) { return 0u; },
         [&](const Var& n) {
           const VarBinding& binding = binding_of(n);
-          if (binding.depth >= 0) return 1u << static_cast<unsigned>(binding.depth);
-          if (binding.value == nullptr) return 0u;
-          ++inside_let_;
-          const std::uint32_t loops = scan(*binding.value);
-          --inside_let_;
-          return loops;
+          return binding.form != nullptr ? binding.form->loops : bit_of(binding.depth);
         },
         [&](const Binary& n) {
-          count_operation();
-          if ((n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) && inside_let_ == 0) {
+          ++form_.operations;
+          if (n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) {
             const auto divisor = constant_of(n.b);
             const bool shift =
                 divisor && *divisor > 0 && std::has_single_bit(static_cast<std::uint64_t>(*divisor));
@@ -191,7 +200,7 @@ class IndexReader {
           return left | scan(n.b);
         },
         [&](const Load& n) {
-          if (inside_let_ == 0) form_.loads.push_back(n);
+          form_.loads.push_back(n);
           return 0u;
         },
         [&](const Splat& n) { return scan(n.value); },
@@ -203,7 +212,7 @@ class IndexReader {
         [&](const ReduceAdd& n) { return scan(n.value); },
         [&](const Cast& n) { return scan(n.value); },
         [&](const Select& n) {
-          count_operation();
+          ++form_.operations;
           const std::uint32_t condition = scan(n.condition);
           const std::uint32_t left = scan(n.a);
           return condition | left | scan(n.b);
@@ -217,7 +226,7 @@ class IndexReader {
         [](const Float&) { return constant(0); },
         [&](const Var& n) {
           const VarBinding& binding = binding_of(n);
-          if (binding.value != nullptr) return progression(*binding.value, depth);
+          if (binding.form != nullptr) return progression_of_let(binding, depth);
           return binding.depth == depth ? Progression{0, 1, 1, extent(depth)} : constant(0);
         },
         [&](const Binary& n) { return progression(n, depth); },
@@ -237,6 +246,16 @@ class IndexReader {
           return result;
         },
     });
+  }
+
+  Progression progression_of_let(const VarBinding& let, int depth) const {
+    const IndexForm& form = *let.form;
+    if ((form.loops & bit_of(depth)) == 0) return constant(form.offset);
+    const auto here = [&](const IndexTerm& term) { return term.depth == depth; };
+    if (std::ranges::any_of(form.terms, here)) return progression(*let.value, depth);
+    const auto d = static_cast<std::size_t>(depth);
+    const std::int64_t step = form.coefficients[d];
+    return {form.offset, form.offset + form.strides[d], step, step == 0 ? 1 : extent(depth)};
   }
 
   Progression progression(const Binary& n, int depth) const {
@@ -284,12 +303,12 @@ class IndexReader {
 
   const LoopNest& nest_;
   IndexForm& form_;
-  int inside_let_ = 0;
 };
 
 }  // namespace
 
 void read_index(const Expr& index, const LoopNest& nest, IndexForm& form) {
+  form.loops = 0;
   form.offset = 0;
   std::fill_n(form.strides.begin(), nest.depth, 0);
   std::fill_n(form.coefficients.begin(), nest.depth, 0);

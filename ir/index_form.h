@@ -10,10 +10,13 @@
 
 namespace lehr::ir {
 
-/// What analysis knows of a variable: a loop at `depth`, or a Let of `value`.
+struct IndexForm;
+
+/// What analysis knows of a variable: a loop at `depth`, or a Let of `value`, which reads as `form`.
 struct VarBinding {
   int depth = -1;
   const Expr* value = nullptr;
+  const IndexForm* form = nullptr;
 };
 
 /// The enclosing loops of a point and the variables bound there.
@@ -31,6 +34,7 @@ struct IndexTerm {
 };
 
 struct IndexForm {
+  std::uint32_t loops = 0;  ///< the enclosing loops that it depends on, a bit per depth
   std::int64_t offset = 0;  ///< the index at iteration 0 of every loop
   /// Per loop: the index at iteration 1 minus that at iteration 0, the other loops at 0.
   std::array<std::int64_t, kMaxLoopDepth> strides;

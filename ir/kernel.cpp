@@ -67,15 +67,24 @@ KernelBuilder::KernelBuilder() {
 }
 
 std::string KernelBuilder::unique_name(std::string_view stem) {
-  for (auto& [known, uses] : stems_) {
-    if (known != stem) continue;
-    return std::string(stem) + '_' + std::to_string(++uses);
+  const auto slot_of = [](std::string_view name) {
+    const auto first = static_cast<unsigned char>(name.front()),
+               last = static_cast<unsigned char>(name.back());
+    return (first * 7 + last * 3 + name.size()) % 64;
+  };
+  CHECK(!stem.empty());
+  int& slot = slots_[slot_of(stem)];
+  for (int i = slot; i != 0;) {
+    Stem& known = stems_[static_cast<std::size_t>(i - 1)];
+    if (known.name == stem) return known.name + '_' + std::to_string(++known.uses);
+    i = known.next;
   }
   // So that no stem can be another one's second use.
   const std::size_t last = stem.find_last_not_of("0123456789");
   CHECK(last != std::string_view::npos && (last + 1 == stem.size() || stem[last] != '_'),
         "the name {} ends like a suffix", stem);
-  stems_.emplace_back(stem, 1);
+  stems_.push_back({std::string(stem), 1, slot});
+  slot = static_cast<int>(stems_.size());
   return std::string(stem);
 }
 

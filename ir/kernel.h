@@ -66,8 +66,14 @@ class KernelBuilder {
   BufferId param(std::string_view name, DType type, std::int64_t elements, Direction direction);
 
  private:
+  struct Stem {
+    std::string name;
+    int uses;
+    int next;  // of the same slot, as in slots_
+  };
   std::string unique_name(std::string_view stem);
-  std::vector<std::pair<std::string, int>> stems_;  // how often each was used; variables and buffers
+  std::vector<Stem> stems_;         // of variables and buffers
+  std::array<int, 64> slots_ = {};  // by a stem's ends: 1 + the newest one's place in stems_; 0: none
 };
 
 /// Loop builders: `loop` for a constant extent, `loop_to` for one that depends on outer variables.

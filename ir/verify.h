@@ -27,7 +27,8 @@ namespace lehr::ir {
 /// - barriers only on CUDA, and not under an If or loop whose condition or extent depends on a thread
 /// variable
 ///   or on memory: an If that all threads of a block decide alike may hold one;
-/// - the same holds for warp collectives (ldmatrix, mma, warp_sum_f32); a sum's group is a constant power of two
+/// - the same holds for warp collectives (ldmatrix, mma, warp_sum_f32); a sum's group is a constant power of
+/// two
 ///   up to 32 lanes;
 /// - register buffers are indexed by constants once the unrolled loops are expanded (variables of kUnrolled
 ///   loops, and Lets of those), and those kept as vectors are accessed in whole vectors.

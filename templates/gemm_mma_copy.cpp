@@ -113,7 +113,7 @@ Block gemm_mma_copy(KernelBuilder& builder, const GemmMmaOperand& operand, const
   const Coordinates at = coordinates_of(tile, corner, place);
   const std::int64_t bytes = tile.vec * 16 / tile.chunk;
   Intrinsic copy;
-  copy.name = fmt::format("cp_async_{}", bytes);
+  copy.name = "cp_async_" + std::to_string(bytes);
   copy.touches = {Touch{operand.shared, shared_index(tile, stage, place), tile.vec, true},
                   Touch{operand.global, global_index(tile, corner, at), tile.vec, false}};
   // Zero source bytes: nothing is read, the destination becomes zero.

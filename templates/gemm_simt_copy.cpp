@@ -68,7 +68,7 @@ Block each_load(const GemmSimtOperand& operand, VarId thread, VarId i, Block bod
 }
 
 VarId load_var(KernelBuilder& builder, const GemmSimtOperand& operand) {
-  return builder.var(fmt::format("load_{}", operand.name));
+  return builder.var("load_" + std::string(operand.name));
 }
 
 /// Index within shared memory of element (k, x) of the tile that begins at `stage`.
@@ -130,7 +130,7 @@ Block gemm_simt_store(KernelBuilder& builder, const GemmSimtOperand& operand, Va
                      block(Store{operand.shared, shared_index(copy, stage, place.k, place.x),
                                  load(operand.in_flight, var(i) * copy.vec, lanes), lanes, std::nullopt}));
   }
-  const VarId lane = builder.var(fmt::format("lane_{}", operand.name));
+  const VarId lane = builder.var("lane_" + std::string(operand.name));
   Stmt scatter = Store{operand.shared, shared_index(copy, stage, place.k + var(lane), place.x),
                        load(operand.in_flight, var(i) * copy.vec + var(lane)), 1, std::nullopt};
   return each_load(operand, thread, i,
@@ -146,7 +146,7 @@ Block gemm_simt_copy_async(KernelBuilder& builder, const GemmSimtOperand& operan
   const Expr x = corner.x + place.x;
   const std::int64_t bytes = copy.vec * size_of(DType::kF32);
   Intrinsic move;
-  move.name = fmt::format("cp_async_{}", bytes);
+  move.name = "cp_async_" + std::to_string(bytes);
   move.touches = {Touch{operand.shared, shared_index(copy, stage, place.k, place.x), copy.vec, true},
                   Touch{operand.global, global_index(operand, corner.base, k, x), copy.vec, false}};
   // Zero source bytes: nothing is read, the destination becomes zero.

@@ -140,8 +140,8 @@ TEST(Analyze, MarksWhatIsGuardedAndCountsItInFull) {
   expect_exact(b.kernel);
 }
 
-// Tiles that reach over the edge of a matrix copy zero bytes from there: found where the emulator counted fewer
-// bytes than the unguarded accesses add up to.
+// Tiles that reach over the edge of a matrix copy zero bytes from there: found where the emulator counted
+// fewer bytes than the unguarded accesses add up to.
 TEST(Analyze, TakesTheSourceOfACopyOfSomeBytesAsGuarded) {
   KernelBuilder b;
   b.kernel.name = "copies";
@@ -151,10 +151,10 @@ TEST(Analyze, TakesTheSourceOfACopyOfSomeBytesAsGuarded) {
   const VarId t = b.var("t");
   const std::vector<Touch> touches = {{tile, var(t) * 4, 4, true}, {x, var(t) * 4, 4, false}};
   const Expr bytes = select(lt(var(t), integer(25)), integer(16), integer(0));
-  b.kernel.body = block(loop(t, 32, LoopKind::kThreadX,
-                             block(Intrinsic{"cp_async_16", touches, {}, 0},
-                                   Intrinsic{"cp_async_16", touches, {integer(16)}, 0},
-                                   Intrinsic{"cp_async_16", touches, {bytes}, 0})));
+  b.kernel.body = block(loop(
+      t, 32, LoopKind::kThreadX,
+      block(Intrinsic{"cp_async_16", touches, {}, 0}, Intrinsic{"cp_async_16", touches, {integer(16)}, 0},
+            Intrinsic{"cp_async_16", touches, {bytes}, 0})));
   std::vector<bool> guarded;
   for (const Access& access : analyze(b.kernel).accesses) guarded.push_back(access.guarded);
   EXPECT_EQ(guarded, (std::vector<bool>{false, false, false, false, false, true}));
@@ -195,6 +195,23 @@ TEST(Analyze, CountsDivisionsThatNoShiftReplaces) {
                                                  1, std::nullopt})));
   EXPECT_EQ(analyze(b.kernel).integer_divisions, 20 * 2);
   EXPECT_EQ(analyze(b.kernel).integer_operations, 20 * (1 + 3 + 3));
+}
+
+TEST(Analyze, ReadsALetThatNamesALoopAndStillStaysTheSame) {
+  KernelBuilder b;
+  b.kernel.name = "constant_let";
+  const BufferId x = b.param("x", DType::kF32, 100, Direction::kIn);
+  const BufferId y = b.param("y", DType::kF32, 100, Direction::kOut);
+  const VarId i = b.var("i"), q = b.var("q");
+  // q is 0 for all i, which only its value tells.
+  b.kernel.body =
+      block(loop(i, 8, LoopKind::kSerial,
+                 block(Let{q, var(i) / 8},
+                       Store{y, var(i), load(x, min(var(q), integer(3)) + var(i)), 1, std::nullopt})));
+  const Analysis analysis = analyze(b.kernel);
+  ASSERT_EQ(analysis.accesses.size(), 2u);
+  EXPECT_EQ(analysis.accesses[1].strides, (std::vector<std::int64_t>{1}));
+  EXPECT_EQ(analysis.accesses[1].footprint[0], 8);
 }
 
 TEST(Analyze, TakesGathersAsIndexZeroAndStillCountsTheirLoads) {
