@@ -214,6 +214,13 @@ std::string cuda_entry(const Kernel& kernel, const Launch& launch, const std::st
 
 }  // namespace
 
+std::vector<std::int64_t> workspace_bytes(const Source& source) {
+  std::vector<std::int64_t> bytes;
+  for (const SourceParam& param : source.params)
+    if (param.direction == Direction::kWorkspace) bytes.push_back(param.elements * size_of(param.type));
+  return bytes;
+}
+
 Source emit(const Kernel& kernel) {
   Emitter emitter(kernel);
   const std::string body = emitter.body();

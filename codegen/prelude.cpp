@@ -169,6 +169,16 @@ std::string cuda_snippet(const std::string& name) {
         "template <int kPending>\n__device__ __forceinline__ void lehr_cp_async_wait() {\n"
         "  asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(kPending) : \"memory\");\n}\n");
   }
+  // What this thread has written is seen by every thread of the device that sees what follows, and the other
+  // way round (CUDA C++ Programming Guide 13.0, "Memory Fence Functions").
+  if (name == "device_fence")
+    return "__device__ __forceinline__ void lehr_device_fence() { __threadfence(); }\n";
+  // The counter goes from 0 to `last` and from there back to 0 (the same, "Atomic Functions: atomicInc").
+  if (name == "atomic_inc_u32") {
+    return "__device__ __forceinline__ void lehr_atomic_inc_u32(unsigned* old, unsigned* counter, int last) "
+           "{\n"
+           "  *old = atomicInc(counter, static_cast<unsigned>(last));\n}\n";
+  }
   if (name == "warp_sum_f32") return warp_sum(name, "float");
   if (name == "masked2") return cuda_masked(2);
   if (name == "masked4") return cuda_masked(4);

@@ -20,9 +20,11 @@ struct SourceParam {
 };
 
 /// CUDA: `extern "C" __global__ void entry(const float* a, const float* b, float* c)`, launched once with
-/// `launch`. CPU: `extern "C" void entry(void* const* params, void* scratch, long task)`: call it for each
-/// task in [0, launch.tasks), concurrently or not; `scratch` is 64-byte aligned, `scratch_bytes` long and
-/// private to the call.
+/// `launch`. Workspaces (ir::Direction::kWorkspace) come behind the tensors, each aligned to 256 bytes: all
+/// of their bytes are zero before the first launch, and nobody but the kernel writes them from then on. CPU:
+/// `extern "C" void entry(void* const* params, void* scratch, long task)`: call it for each task in [0,
+/// launch.tasks), concurrently or not; `scratch` is 64-byte aligned, `scratch_bytes` long and private to the
+/// call.
 struct Source {
   Target target = Target::kCpu;
   std::string text;  ///< complete: includes the device-intrinsics prelude that it needs
@@ -31,5 +33,8 @@ struct Source {
   ir::Launch launch;
   std::int64_t scratch_bytes = 0;
 };
+
+/// Sizes of the workspace parameters, in the order of the arguments.
+std::vector<std::int64_t> workspace_bytes(const Source& source);
 
 }  // namespace lehr

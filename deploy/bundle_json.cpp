@@ -19,7 +19,7 @@ json to_json(const Source& source) {
     params.push_back({{"name", param.name},
                       {"dtype", std::string(name_of(param.type))},
                       {"elements", param.elements},
-                      {"direction", param.direction == ir::Direction::kIn ? "in" : "out"}});
+                      {"direction", std::string(ir::name_of(param.direction))}});
   return {{"target", std::string(name_of(source.target))},
           {"entry", source.entry},
           {"params", params},
@@ -28,6 +28,7 @@ json to_json(const Source& source) {
           {"shared_bytes", source.launch.shared_bytes},
           {"tasks", source.launch.tasks},
           {"scratch_bytes", source.scratch_bytes},
+          {"workspace_bytes", workspace_bytes(source)},
           {"text", source.text},
           {"text_hash", to_hex(stable_hash(source.text))}};
 }

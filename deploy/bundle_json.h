@@ -12,7 +12,7 @@
 
 namespace lehr {
 
-inline constexpr int kBundleVersion = 1;
+inline constexpr int kBundleVersion = 2;
 
 /// A source as a third party needs it to compile and launch the kernel (codegen/source.h).
 nlohmann::json to_json(const Source& source);

@@ -28,6 +28,10 @@ constexpr std::array kRound = {registers(true, 4)};
 constexpr std::array kSplit = {registers(true, 4), registers(true, 4)};
 // The argument: lanes of a group, a power of two.
 constexpr std::array kSumF32 = {registers(true, 1, DType::kF32)};
+// The counter's old value goes to shared memory; the argument is the value after which the counter is 0
+// again.
+constexpr std::array kAtomicInc = {TouchRule{Scope::kShared, true, 4, DType::kU32},
+                                   TouchRule{Scope::kGlobal, true, 4, DType::kU32}};
 constexpr std::array kMmaF32 = {registers(true, 4, DType::kF32), registers(false, 4), registers(false, 2)};
 constexpr std::array kMmaS32 = {registers(true, 4, DType::kS32), registers(false, 4), registers(false, 2)};
 
@@ -45,6 +49,8 @@ constexpr std::array kRules = {
     IntrinsicRule{"tf32_round_x4", kRound, 0, 0, true, false},
     IntrinsicRule{"tf32_split_x4", kSplit, 0, 0, true, false},
     IntrinsicRule{"warp_sum_f32", kSumF32, 1, 1, true, true},
+    IntrinsicRule{"device_fence", {}, 0, 0, true, false},
+    IntrinsicRule{"atomic_inc_u32", kAtomicInc, 1, 1, true, false},
     IntrinsicRule{"mma_m16n8k16_f32_bf16", kMmaF32, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k16_f32_f16", kMmaF32, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k8_f32_tf32", kMmaF32, 0, 0, true, true},

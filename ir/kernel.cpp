@@ -59,6 +59,18 @@ Launch launch_of(const Kernel& kernel) {
   return launch;
 }
 
+std::string_view name_of(Direction direction) {
+  switch (direction) {
+    case Direction::kIn:
+      return "in";
+    case Direction::kOut:
+      return "out";
+    case Direction::kWorkspace:
+      return "workspace";
+  }
+  return "?";
+}
+
 KernelBuilder::KernelBuilder() {
   // What a GEMM with its edge tiles needs, so that nothing grows.
   kernel.vars.reserve(48);

@@ -24,7 +24,16 @@ struct Buffer {
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
-enum class Direction { kIn, kOut };
+enum class Direction {
+  kIn,
+  kOut,
+  /// CUDA: memory that the launch may use as it likes. All bytes are zero before the first launch that gets
+  /// it; what must be zero again before the next one, the kernel leaves zero. Never shared by two launches
+  /// that run at the same time. Behind all other parameters.
+  kWorkspace
+};
+/// "in", "out", "workspace".
+std::string_view name_of(Direction direction);
 struct Param {
   BufferId buffer{};
   Direction direction = Direction::kIn;

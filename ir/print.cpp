@@ -55,8 +55,7 @@ class Printer {
     add("kernel {} target={} params(", kernel_.name, lehr::name_of(kernel_.target));
     std::string_view separator;
     for (const Param& param : kernel_.params) {
-      add("{}{} {}: {}", separator, param.direction == Direction::kIn ? "in" : "out", name(param.buffer),
-          type_text(param.buffer));
+      add("{}{} {}: {}", separator, name_of(param.direction), name(param.buffer), type_text(param.buffer));
       separator = ", ";
     }
     out_ += ')';

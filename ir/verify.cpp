@@ -81,6 +81,7 @@ class Verifier {
         return fail("buffer {} is {}, which the target {} does not have", buffer.name, name_of(buffer.scope),
                     lehr::name_of(kernel_.target));
     }
+    bool has_workspace = false;
     for (const Param& param : kernel_.params) {
       if (!scope_.has(param.buffer))
         return fail("a parameter is buffer #{}, which does not exist", number(param.buffer));
@@ -88,6 +89,12 @@ class Verifier {
         return fail("parameter {} is {}, it must be global", name(param.buffer),
                     name_of(kernel_.buffer(param.buffer).scope));
       if (scope_.is_alive(param.buffer)) return fail("parameter {} is listed twice", name(param.buffer));
+      const bool is_workspace = param.direction == Direction::kWorkspace;
+      if (is_workspace && kernel_.target != Target::kCuda)
+        return fail("{} is a workspace, which only kernels for cuda have", name(param.buffer));
+      if (has_workspace && !is_workspace)
+        return fail("parameter {} stands behind a workspace", name(param.buffer));
+      has_workspace = is_workspace;
       scope_.set_alive(param.buffer, true);
     }
     return true;
@@ -96,8 +103,9 @@ class Verifier {
   bool at_end() {
     path_.clear();
     for (const Param& param : kernel_.params)
-      if (param.direction == Direction::kOut && !written_[index_of(param.buffer)])
-        return fail("output parameter {} is never written", name(param.buffer));
+      if (param.direction != Direction::kIn && !written_[index_of(param.buffer)])
+        return fail("{} parameter {} is never written",
+                    param.direction == Direction::kOut ? "output" : "workspace", name(param.buffer));
     for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
       const Scope where = kernel_.buffers[i].scope;
       if (where != Scope::kGlobal && allocated_.count(static_cast<BufferId>(i)) == 0)

@@ -92,7 +92,7 @@ void CublasLtRunner::refuse(const LtGemm& gemm, LtStatus status) const {
 void CublasLtRunner::collect(std::int64_t workspace_bytes, int count) {
   for (const LtMatmul& matmul : matmuls_) {
     std::vector<LtAlgorithm> found;
-    const LtStatus status = matmul.heuristics(workspace_bytes, count, CudaTensors::kAlignment, found);
+    const LtStatus status = matmul.heuristics(workspace_bytes, count, CudaArena::kAlignment, found);
     if (!status.ok()) continue;  // as if it had found none
     for (std::size_t rank = 0; rank < found.size(); ++rank) {
       const bool known = std::any_of(choices_.begin(), choices_.end(), [&](const Choice& other) {

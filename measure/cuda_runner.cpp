@@ -57,6 +57,7 @@ std::variant<Resources, Fault> CudaRunner::load(int slot, const Candidate& candi
       return harness_.fault(FailureKind::kLaunch, status, candidate.entry);
     }
   }
+  if (std::optional<Fault> refused = place_workspace(made)) return *std::move(refused);
   Resources resources;
   resources.registers = attribute(CudaFunctionAttribute::kRegisters);
   resources.stack_bytes = attribute(CudaFunctionAttribute::kLocalBytes);
@@ -66,16 +67,29 @@ std::variant<Resources, Fault> CudaRunner::load(int slot, const Candidate& candi
   return resources;
 }
 
+std::optional<Fault> CudaRunner::place_workspace(Slot& slot) const {
+  const Candidate& candidate = slot.candidate;
+  if (candidate.workspace_bytes.empty()) return std::nullopt;
+  CudaStatus status = slot.workspace.place(harness_.driver(), candidate.workspace_bytes, 1);
+  for (std::size_t i = 0; i < slot.workspace.count() && status.ok(); ++i)
+    status = slot.workspace.fill(i, 0, 0);
+  if (status.ok()) return std::nullopt;
+  return harness_.fault(FailureKind::kLaunch, status, candidate.entry);
+}
+
 void CudaRunner::unload(int slot) {
   slots_.erase(slot);
 }
 
-/// One launch with the tensors of a set.
+/// One launch with the tensors of a set. Calls on one stream run one after the other, so they share the
+/// workspace.
 CudaHarness::Call CudaRunner::call_of(const Slot& slot) const {
   return [this, &slot](std::int64_t set) -> std::optional<Fault> {
     std::vector<CudaAddress> addresses;
     for (std::size_t i = 0; i < harness_.tensors().count(); ++i)
       addresses.push_back(harness_.tensors().address(i, set));
+    for (std::size_t i = 0; i < slot.workspace.count(); ++i)
+      addresses.push_back(slot.workspace.address(i, 0));
     std::vector<void*> arguments;
     for (CudaAddress& address : addresses) arguments.push_back(&address);
     const ir::Launch& shape = slot.candidate.launch;
@@ -88,6 +102,16 @@ CudaHarness::Call CudaRunner::call_of(const Slot& slot) const {
 
 std::variant<Checked, Fault> CudaRunner::check(int slot_number) {
   const Slot& slot = loaded(slot_number);
+  std::variant<Checked, Fault> first = harness_.check(call_of(slot), slot.candidate.entry);
+  if (slot.workspace.count() == 0 || std::holds_alternative<Fault>(first)) return first;
+  std::optional<CudaArena::Damage> damage;
+  if (const CudaStatus status = slot.workspace.find_damage(damage); !status.ok())
+    return harness_.fault(FailureKind::kLaunch, status, slot.candidate.entry);
+  if (damage) {
+    const std::string text = text_of(*damage, fmt::format("workspace {}", damage->piece));
+    return Fault{{FailureKind::kWrongResult, fmt::format("{}: {}", slot.candidate.entry, text), {}}, false};
+  }
+  // Once more: what the first launch left in the workspace must do for the next.
   return harness_.check(call_of(slot), slot.candidate.entry);
 }
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <variant>
 
+#include "measure/cuda_arena.h"
 #include "measure/cuda_harness.h"
 #include "measure/runner.h"
 
@@ -24,8 +26,11 @@ class CudaRunner {
   struct Slot {
     CudaKernel kernel;
     Candidate candidate;
+    CudaArena workspace;
   };
   Slot& loaded(int slot);
+  /// All bytes zero, as before a kernel's first launch.
+  std::optional<Fault> place_workspace(Slot& slot) const;
   CudaHarness::Call call_of(const Slot& slot) const;
 
   CudaHarness harness_;

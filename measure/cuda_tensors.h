@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/cuda_arena.h"
 #include "measure/cuda_driver.h"
 #include "measure/problem.h"
 
@@ -14,9 +15,6 @@ namespace lehr {
 /// Set 0 is the one that is checked.
 class CudaTensors {
  public:
-  /// Every tensor of every set begins at a multiple of this many bytes.
-  static constexpr std::int64_t kAlignment = 256;
-
   /// Allocates and fills: inputs with their values, the output with poison. As many sets as exceed
   /// `rotated_bytes` together, fewer when memory is short, one at least. What an earlier call placed is
   /// freed. `driver` must outlive this object.
@@ -24,9 +22,9 @@ class CudaTensors {
 
   std::int64_t sets() const { return sets_; }
   /// What one set needs, guards included.
-  std::int64_t set_bytes() const { return set_bytes_; }
-  std::size_t count() const { return offsets_.size(); }
-  CudaAddress address(std::size_t tensor, std::int64_t set) const;
+  std::int64_t set_bytes() const { return arena_.set_bytes(); }
+  std::size_t count() const { return arena_.count(); }
+  CudaAddress address(std::size_t tensor, std::int64_t set) const { return arena_.address(tensor, set); }
 
   CudaStatus poison_output() const;
   CudaStatus read_output(std::vector<unsigned char>& bytes) const;
@@ -37,12 +35,12 @@ class CudaTensors {
  private:
   CudaStatus fill_sets(const Problem& problem) const;
 
-  CudaMemory arena_;
-  std::vector<std::int64_t> offsets_;  ///< of each tensor's first element within a set
-  std::vector<std::int64_t> bytes_;    ///< of each tensor
-  std::int64_t set_bytes_ = 0;
+  CudaArena arena_;
   std::int64_t sets_ = 0;
   std::size_t output_ = 0;
 };
+
+/// A sentence about a write outside `piece` ("argument 2").
+std::string text_of(const CudaArena::Damage& damage, const std::string& piece);
 
 }  // namespace lehr

@@ -34,7 +34,7 @@ class Stopwatch {
 };
 
 Candidate candidate_of(const Source& source, const Binary& binary) {
-  return {binary.path, source.entry, source.launch, source.scratch_bytes};
+  return {binary.path, source.entry, source.launch, source.scratch_bytes, workspace_bytes(source)};
 }
 
 /// What the compiler said, overridden by what loading said.
@@ -158,7 +158,11 @@ Participant LocalMeasurer::baseline_participant(const std::string& name,
     worker_options.environment.insert(worker_options.environment.end(), variant.environment.begin(),
                                       variant.environment.end());
     auto worker = std::make_unique<Worker>(std::move(worker_options));
-    Participant trial{name, worker.get(), {kFirstLoadSlot, {}}, false, "", variant.note};
+    Participant trial;
+    trial.name = name;
+    trial.worker = worker.get();
+    trial.load.slot = kFirstLoadSlot;
+    trial.note = variant.note;
     try {
       PrepareRequest request = prepared_;
       request.runner = name;

@@ -17,7 +17,8 @@ json write(const Candidate& c) {
           {"block", c.launch.block},
           {"shared_bytes", c.launch.shared_bytes},
           {"tasks", c.launch.tasks},
-          {"scratch_bytes", c.scratch_bytes}};
+          {"scratch_bytes", c.scratch_bytes},
+          {"workspace_bytes", c.workspace_bytes}};
 }
 Candidate read_candidate(const json& j) {
   Candidate c;
@@ -28,6 +29,7 @@ Candidate read_candidate(const json& j) {
   c.launch.shared_bytes = j.at("shared_bytes");
   c.launch.tasks = j.at("tasks");
   c.scratch_bytes = j.at("scratch_bytes");
+  c.workspace_bytes = j.at("workspace_bytes").get<std::vector<std::int64_t>>();
   return c;
 }
 

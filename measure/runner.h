@@ -29,7 +29,8 @@ struct Candidate {
   std::string path;  ///< shared object or cubin; unused by vendor libraries
   std::string entry;
   decltype(Source::launch) launch;
-  std::int64_t scratch_bytes = 0;  ///< CPU: per concurrent call
+  std::int64_t scratch_bytes = 0;                  ///< CPU: per concurrent call
+  std::vector<std::int64_t> workspace_bytes = {};  ///< CUDA: of each workspace (codegen/source.h)
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
@@ -43,9 +44,9 @@ struct Fault {
 /// The checked run's findings; its result was right.
 struct Checked {
   double max_error = 0;  ///< largest |got - expected|
-  std::string note = {};  ///< a vendor library: what it ran, for a reader ("cuBLASLt 13.1.0, heuristic 0"); else ""
+  std::string note =
+      {};  ///< a vendor library: what it ran, for a reader ("cuBLASLt 13.1.0, heuristic 0"); else ""
 };
-
 
 /// How long to sample. One sample is the mean of as many calls as fill `sample_us` (one when the cache is
 /// cold). The defaults follow the noise study on two virtual cores: with 10 samples and 15 ms, the lower

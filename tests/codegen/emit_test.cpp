@@ -145,6 +145,30 @@ TEST(EmitCuda, SpellsAsynchronousCopiesAndVectorMoves) {
   EXPECT_THAT(text, HasSubstr("cp.async.cg.shared.global"));
 }
 
+TEST(EmitCuda, PassesWorkspacesBehindTheTensorsAndTellsTheirSizes) {
+  Kernel kernel = cuda_kernel();
+  KernelBuilder builder;
+  builder.kernel = std::move(kernel);
+  const BufferId partials = builder.param("partials", DType::kF32, 32, Direction::kWorkspace);
+  const BufferId counters = builder.param("counters", DType::kU32, 3, Direction::kWorkspace);
+  const BufferId ticket = builder.buffer("ticket", DType::kU32, Scope::kShared, 1);
+  const Intrinsic arrive{"atomic_inc_u32",
+                         {Touch{ticket, integer(0), 1, true}, Touch{counters, integer(2), 1, true}},
+                         {integer(7)},
+                         0};
+  for (Stmt& stmt :
+       block(Alloc{ticket}, Store{partials, integer(0), load(ticket, integer(0)), 1, std::nullopt},
+             Intrinsic{"device_fence", {}, {}, 0}, arrive))
+    builder.kernel.body.push_back(std::move(stmt));
+  const Source source = emit(builder.kernel);
+  EXPECT_THAT(source.text, HasSubstr("float* __restrict__ out, float* __restrict__ partials, unsigned* "
+                                     "__restrict__ counters)"));
+  EXPECT_THAT(source.text,
+              HasSubstr("  lehr_device_fence();\n  lehr_atomic_inc_u32(ticket, counters + 2, 7);"));
+  EXPECT_THAT(source.text, HasSubstr("__threadfence()"));
+  EXPECT_EQ(workspace_bytes(source), (std::vector<std::int64_t>{128, 12}));
+}
+
 TEST(Prelude, HoldsOnlyWhatIsUsed) {
   const std::string text = prelude(Target::kCpu, {"base", "splat8"});
   EXPECT_THAT(text, HasSubstr("lehr_splat8"));

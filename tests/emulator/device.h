@@ -21,6 +21,9 @@ EmulatedIndex emulated_grid_dim();
 void emulated_flop();
 void emulated_block_barrier(int line);
 void emulated_warp_barrier(int line);
+void emulated_device_fence();
+unsigned emulated_atomic_inc(unsigned* counter, unsigned limit);
+unsigned emulated_atomic_add(unsigned* counter, unsigned step);
 void emulated_cp_async(void* shared, const void* global, int bytes, int source_bytes);
 void emulated_cp_async_commit();
 void emulated_cp_async_wait(int pending);
@@ -111,6 +114,9 @@ struct alignas(16) int4 {
 #define gridDim emulated_grid_dim()
 #define __syncthreads() emulated_block_barrier(__LINE__)
 #define __syncwarp() emulated_warp_barrier(__LINE__)
+#define __threadfence() emulated_device_fence()
+#define atomicInc emulated_atomic_inc
+#define atomicAdd emulated_atomic_add
 
 inline unsigned __float_as_uint(float x) {
   return __builtin_bit_cast(unsigned, x);

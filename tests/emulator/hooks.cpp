@@ -50,6 +50,15 @@ void emulated_warp_barrier(int line) {
   call.line = line;
   Machine::current()->warp_collective(call);
 }
+void emulated_device_fence() {
+  Machine::current()->device_fence();
+}
+unsigned emulated_atomic_inc(unsigned* counter, unsigned limit) {
+  return Machine::current()->atomic_add(counter, 1, limit);
+}
+unsigned emulated_atomic_add(unsigned* counter, unsigned step) {
+  return Machine::current()->atomic_add(counter, step, ~0u);
+}
 void emulated_cp_async(void* shared, const void* global, int bytes, int source_bytes) {
   Machine::current()->cp_async(shared, global, bytes, source_bytes);
 }

@@ -90,6 +90,7 @@ void Machine::run_block() {
   epoch_ = 0;
   warps_.assign(static_cast<std::size_t>((count + kLanes - 1) / kLanes), Warp{});
   ready_.begin(count);
+  order_.begin_block(count);
   for (int i = 0; i < count; ++i) start(i);
   ready_.add(0, count);
   do {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "asan_stacks.h"
+#include "device_order.h"
 #include "ir/kernel.h"
 #include "memory.h"
 #include "schedule.h"
@@ -48,6 +49,9 @@ class Machine {
   void cp_async(void* shared, const void* global, int bytes, int source_bytes);
   void cp_async_commit();
   void cp_async_wait(int pending);
+  void device_fence() { order_.fence(who()); }
+  /// Adds `step` to the counter, or makes it 0 where it is `limit` or more; the old value.
+  unsigned atomic_add(unsigned* counter, unsigned step, unsigned limit);
   void flop() { flops_ += 1; }
 
  private:
@@ -92,6 +96,7 @@ class Machine {
   ir::Launch launch_;
   SharedMemory shared_;
   ReadyThreads ready_;
+  DeviceOrder order_;
   const std::function<void()>* entry_ = nullptr;
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;

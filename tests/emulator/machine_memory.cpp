@@ -1,6 +1,8 @@
 // What threads do to memory: single accesses, asynchronous copies, and the rows of ldmatrix and stmatrix.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "machine.h"
 
 namespace lehr::emulator {
@@ -13,10 +15,22 @@ void Machine::access(std::uintptr_t address, std::size_t bytes, bool writes) {
   }
   for (GlobalBuffer& buffer : buffers_) {
     if (!buffer.holds(address)) continue;
-    if (auto fault = buffer.access(address, bytes, writes, who())) fail(*fault);
+    if (auto fault = buffer.access(address, bytes, writes, who(), order_)) fail(*fault);
     return;
   }
   fail(fmt::format("{} {} bytes outside {}", writes ? "writes" : "reads", bytes, nearest(address)));
+}
+
+unsigned Machine::atomic_add(unsigned* counter, unsigned step, unsigned limit) {
+  const auto address = reinterpret_cast<std::uintptr_t>(counter);
+  const auto holds = [&](const GlobalBuffer& buffer) { return buffer.holds(address); };
+  const auto found = std::find_if(buffers_.begin(), buffers_.end(), holds);
+  if (found == buffers_.end()) fail("makes an atomic outside " + nearest(address));
+  if (auto fault = found->atomic(address)) fail(*fault);
+  order_.atomic(who(), address);
+  const unsigned old = *counter;
+  *counter = old >= limit ? 0 : old + step;
+  return old;
 }
 
 /// What the address misses by a little: that is the usual case.

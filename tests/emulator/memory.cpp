@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "device_order.h"
+
 namespace lehr::emulator {
 namespace {
 
@@ -18,22 +20,26 @@ std::optional<std::string> misaligned(const char* what, std::uintptr_t address, 
 }  // namespace
 
 GlobalBuffer::GlobalBuffer(std::string name, std::span<const unsigned char> values, int element_bytes,
-                           bool output)
+                           Role role)
     : name_(std::move(name)),
-      output_(output),
+      role_(role),
       element_bytes_(static_cast<std::size_t>(element_bytes)),
       bytes_(values.size()) {
   storage_.assign(bytes_ + 2 * kCanaryBytes, kCanary);
-  if (output) {
-    std::memset(data(), kPoison, bytes_);
-    writer_.assign(bytes_ / element_bytes_, 0);
-  } else if (bytes_ > 0) {
-    std::memcpy(data(), values.data(), bytes_);
-  }
+  if (role_ != Role::kOutput && bytes_ > 0) std::memcpy(data(), values.data(), bytes_);
+  begin_launch();
+}
+
+void GlobalBuffer::begin_launch() {
+  traffic = {};
+  if (role_ == Role::kWorkspace) shared_.assign(bytes_ / element_bytes_, {});
+  if (role_ != Role::kOutput) return;
+  std::memset(data(), kPoison, bytes_);
+  writer_.assign(bytes_ / element_bytes_, 0);
 }
 
 std::optional<std::string> GlobalBuffer::access(std::uintptr_t address, std::size_t bytes, bool writes,
-                                                const Who& who) {
+                                                const Who& who, const DeviceOrder& order) {
   const std::size_t offset = address - begin();
   const auto place = [&] {
     return fmt::format("{} {}[{}]", writes ? "writes" : "reads", name_, offset / element_bytes_);
@@ -45,20 +51,58 @@ std::optional<std::string> GlobalBuffer::access(std::uintptr_t address, std::siz
   if (auto fault = misaligned(writes ? "a write" : "a read", offset, bytes))
     return fmt::format("{}: {}", place(), *fault);
   (writes ? traffic.written_bytes : traffic.read_bytes) += static_cast<std::int64_t>(bytes);
-  if (!output_) return writes ? std::optional(place() + ", an input") : std::nullopt;
-  const std::int64_t me = 1 + (who.block << 20) + who.thread;
+  if (role_ == Role::kInput) return writes ? std::optional(place() + ", an input") : std::nullopt;
   const std::size_t last = (offset + bytes - 1) / element_bytes_;
   for (std::size_t element = offset / element_bytes_; element <= last; ++element) {
-    if (writes) {
-      if (writer_[element] != 0 && writer_[element] != me) {
-        return fmt::format("writes {}[{}], which thread {} of block {} has written", name_, element,
-                           (writer_[element] - 1) & ((1 << 20) - 1), (writer_[element] - 1) >> 20);
-      }
-      writer_[element] = me;
-    } else if (writer_[element] != me) {
-      return fmt::format("reads {}[{}], which it has not written", name_, element);
-    }
+    auto fault = role_ == Role::kOutput ? access_output(element, writes, who)
+                                        : access_workspace(element, writes, who, order);
+    if (fault) return fault;
   }
+  return std::nullopt;
+}
+
+std::optional<std::string> GlobalBuffer::access_output(std::size_t element, bool writes, const Who& who) {
+  const std::int64_t me = 1 + (who.block << 20) + who.thread;
+  if (!writes) {
+    if (writer_[element] == me) return std::nullopt;
+    return fmt::format("reads {}[{}], which it has not written", name_, element);
+  }
+  if (writer_[element] != 0 && writer_[element] != me) {
+    return fmt::format("writes {}[{}], which thread {} of block {} has written", name_, element,
+                       (writer_[element] - 1) & ((1 << 20) - 1), (writer_[element] - 1) >> 20);
+  }
+  writer_[element] = me;
+  return std::nullopt;
+}
+
+std::optional<std::string> GlobalBuffer::access_workspace(std::size_t element, bool writes, const Who& who,
+                                                          const DeviceOrder& order) {
+  Shared& shared = shared_[element];
+  const char* verb = writes ? "writes" : "reads";
+  if (shared.atomic) return fmt::format("{} {}[{}], which is used as a counter", verb, name_, element);
+  if (!writes) {
+    if (auto fault = order.why_unordered(shared.write, who))
+      return fmt::format("reads {}[{}]: {}", name_, element, *fault);
+    return std::nullopt;
+  }
+  const WriteStamp& old = shared.write;
+  if (old.block >= 0 && (old.block != who.block || old.thread != who.thread)) {
+    return fmt::format("writes {}[{}], which thread {} of block {} has written", name_, element, old.thread,
+                       old.block);
+  }
+  shared.write = order.stamp(who);
+  return std::nullopt;
+}
+
+std::optional<std::string> GlobalBuffer::atomic(std::uintptr_t address) {
+  const std::size_t element = (address - begin()) / element_bytes_;
+  if (role_ != Role::kWorkspace) return fmt::format("makes an atomic on {}, which is no workspace", name_);
+  if (address % 4 != 0 || element_bytes_ != 4) return fmt::format("{}: an atomic is not aligned", name_);
+  traffic.written_bytes += 4;
+  if (shared_[element].write.block >= 0)
+    return fmt::format("uses {}[{}] as a counter, which thread {} of block {} has written", name_, element,
+                       shared_[element].write.thread, shared_[element].write.block);
+  shared_[element].atomic = true;
   return std::nullopt;
 }
 

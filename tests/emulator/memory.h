@@ -28,18 +28,34 @@ struct Who {
   bool together = false;  ///< a collective: the whole warp does it, `thread` only gave the address
 };
 
+class DeviceOrder;
+
+/// Who wrote something of a workspace, as device_order.h judges it.
+struct WriteStamp {
+  std::int64_t block = -1;  ///< -1: nobody in this launch
+  int thread = 0;
+  int epoch = 0;
+  int fences = 0;  ///< that the thread had made before
+};
+
 /// One parameter of the kernel: a copy of the caller's data between two canaries.
 class GlobalBuffer {
  public:
+  enum class Role { kInput, kOutput, kWorkspace };
   /// `values`: its bytes; of an output only their number counts, they become poison.
-  GlobalBuffer(std::string name, std::span<const unsigned char> values, int element_bytes, bool output);
+  GlobalBuffer(std::string name, std::span<const unsigned char> values, int element_bytes, Role role);
 
   void* data() { return storage_.data() + kCanaryBytes; }
   const std::string& name() const { return name_; }
-  bool output() const { return output_; }
+  Role role() const { return role_; }
   bool holds(std::uintptr_t address) const { return address >= begin() && address < begin() + bytes_; }
+  /// For the next launch: outputs become poison again, nobody has written anything, nothing is counted.
+  void begin_launch();
   /// A sentence when the access is wrong, else nullopt.
-  std::optional<std::string> access(std::uintptr_t address, std::size_t bytes, bool writes, const Who& who);
+  std::optional<std::string> access(std::uintptr_t address, std::size_t bytes, bool writes, const Who& who,
+                                    const DeviceOrder& order);
+  /// The same for an atomic, which only a workspace takes.
+  std::optional<std::string> atomic(std::uintptr_t address);
   /// nullopt when both canaries are whole.
   std::optional<std::string> damage() const;
   std::span<const unsigned char> bytes() const { return {storage_.data() + kCanaryBytes, bytes_}; }
@@ -50,12 +66,21 @@ class GlobalBuffer {
   static constexpr std::size_t kCanaryBytes = 256;
   std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(storage_.data()) + kCanaryBytes; }
 
+  std::optional<std::string> access_output(std::size_t element, bool writes, const Who& who);
+  std::optional<std::string> access_workspace(std::size_t element, bool writes, const Who& who,
+                                              const DeviceOrder& order);
+
   std::string name_;
-  bool output_;
+  Role role_;
   std::size_t element_bytes_;
   std::size_t bytes_;
   std::vector<unsigned char> storage_;
-  std::vector<std::int64_t> writer_;  // per element: 1 + block * 2^20 + thread; 0 = not written
+  std::vector<std::int64_t> writer_;  // of an output, per element: 1 + block * 2^20 + thread; 0 = not written
+  struct Shared {
+    WriteStamp write;
+    bool atomic = false;  ///< used as a counter in this launch
+  };
+  std::vector<Shared> shared_;  // of a workspace, per element
 };
 
 /// Shared memory of the block that runs.

@@ -140,6 +140,35 @@ Program::Program(std::span<const Source> sources, Count count)
 
 Program::~Program() = default;
 
+namespace {
+
+GlobalBuffer::Role role_of(ir::Direction direction) {
+  switch (direction) {
+    case ir::Direction::kIn:
+      return GlobalBuffer::Role::kInput;
+    case ir::Direction::kOut:
+      return GlobalBuffer::Role::kOutput;
+    case ir::Direction::kWorkspace:
+      break;
+  }
+  return GlobalBuffer::Role::kWorkspace;
+}
+
+/// Traffic of all parameters, values of the outputs.
+void collect(const Source& source, const std::vector<GlobalBuffer>& buffers, Result& result) {
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    result.traffic.push_back(buffers[i].traffic);
+    if (buffers[i].role() != GlobalBuffer::Role::kOutput) continue;
+    const std::span<const unsigned char> bytes = buffers[i].bytes();
+    result.output_bytes.emplace_back(bytes.begin(), bytes.end());
+    std::vector<float>& values = result.outputs.emplace_back();
+    for (std::int64_t element = 0; element < source.params[i].elements; ++element)
+      values.push_back(static_cast<float>(load_element(source.params[i].type, bytes.data(), element)));
+  }
+}
+
+}  // namespace
+
 Result Program::run(std::size_t index, const std::vector<std::vector<float>>& inputs,
                     const Schedule& schedule) const {
   const Source& source = sources_.at(index);
@@ -152,35 +181,37 @@ Result Program::run(std::size_t index, const std::vector<std::vector<float>>& in
     const int size = size_of(param.type);
     granule = std::min(granule, size);
     std::vector<unsigned char> bytes(static_cast<std::size_t>(param.elements * size));
-    const bool output = param.direction == ir::Direction::kOut;
-    if (!output) {
+    if (param.direction == ir::Direction::kIn) {
       const std::vector<float>& values = inputs.at(input++);
       CHECK(static_cast<std::int64_t>(values.size()) == param.elements, "{} has {} elements, not {}",
             param.name, param.elements, values.size());
       store_elements(param.type, values, bytes.data());
     }
-    buffers.emplace_back(param.name, bytes, size, output);
+    buffers.emplace_back(param.name, bytes, size, role_of(param.direction));
     arguments.push_back(buffers.back().data());
   }
   const auto entry = reinterpret_cast<void (*)(void* const*)>(
       dlsym(library_->handle, fmt::format("emulated_entry_{}", index).c_str()));
   CHECK(entry != nullptr);
-  Result result;
-  Machine machine(buffers, source.launch, granule, schedule);
-  result.fault = machine.run([&] { entry(arguments.data()); });
-  result.shared = machine.shared_traffic();
-  result.barriers = machine.barriers();
-  result.flops = machine.flops();
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    result.traffic.push_back(buffers[i].traffic);
-    if (!buffers[i].output()) continue;
-    const std::span<const unsigned char> bytes = buffers[i].bytes();
-    result.output_bytes.emplace_back(bytes.begin(), bytes.end());
-    std::vector<float>& values = result.outputs.emplace_back();
-    for (std::int64_t element = 0; element < source.params[i].elements; ++element)
-      values.push_back(static_cast<float>(load_element(source.params[i].type, bytes.data(), element)));
-  }
-  return result;
+  const auto launch = [&](const Schedule& order) {
+    for (GlobalBuffer& buffer : buffers) buffer.begin_launch();
+    Result result;
+    Machine machine(buffers, source.launch, granule, order);
+    result.fault = machine.run([&] { entry(arguments.data()); });
+    result.shared = machine.shared_traffic();
+    result.barriers = machine.barriers();
+    result.flops = machine.flops();
+    collect(source, buffers, result);
+    return result;
+  };
+  Result result = launch(schedule);
+  if (result.fault || workspace_bytes(source).empty()) return result;
+  // On what the first launch left, with the blocks in another order.
+  const bool reverse = schedule.order == Order::kReverse;
+  Result second = launch({reverse ? Order::kRandom : Order::kReverse, schedule.seed});
+  if (!second.fault && second.output_bytes != result.output_bytes)
+    second.fault = "the second launch on the same workspace has another result than the first";
+  return second;
 }
 
 }  // namespace lehr::emulator

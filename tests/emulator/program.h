@@ -37,7 +37,8 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   /// Runs source `index`. `inputs`: one vector per Direction::kIn parameter, in order, each of the
-  /// parameter's size; rounded to the parameter's type.
+  /// parameter's size; rounded to the parameter's type. A kernel with a workspace is launched twice on it, in
+  /// two schedules: the results must be the same to the bit. What is counted is the second launch.
   Result run(std::size_t index, const std::vector<std::vector<float>>& inputs,
              const Schedule& schedule = {}) const;
 

@@ -69,8 +69,17 @@ class CudaRunnerOnAFakeDriver : public testing::Test {
     candidate.launch.shared_bytes = shared_bytes;
     return candidate;
   }
+  /// With a workspace of two counters.
+  Candidate with_workspace(std::string entry) const {
+    Candidate result = candidate(std::move(entry));
+    result.workspace_bytes = {8};
+    return result;
+  }
   Fault check_fault(CudaRunner& runner, std::string entry) {
-    EXPECT_TRUE(std::holds_alternative<Resources>(runner.load(1, candidate(std::move(entry)))));
+    return check_fault(runner, candidate(std::move(entry)));
+  }
+  static Fault check_fault(CudaRunner& runner, const Candidate& candidate) {
+    EXPECT_TRUE(std::holds_alternative<Resources>(runner.load(1, candidate)));
     const auto checked = runner.check(1);
     EXPECT_TRUE(std::holds_alternative<Fault>(checked));
     return std::holds_alternative<Fault>(checked) ? std::get<Fault>(checked) : Fault{};
@@ -121,6 +130,43 @@ TEST_F(CudaRunnerOnAFakeDriver, FindsWritesOutsideATensorAndBlamesNobodyElseForT
   EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(0)));
   EXPECT_THAT(check_fault(runner, "before").failure.text, HasSubstr("8 bytes before its begin"));
   EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(0)));
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, GivesAKernelItsWorkspaceZeroedOnceAndLaunchesItAgainOnTheSame) {
+  CudaRunner runner(libraries());
+  runner.prepare(problem_, {});
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, with_workspace("workspace_kept_clean"))));
+  const std::string before = calls();
+  EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(0)));
+  EXPECT_EQ(launches_since(before), 2u);
+  EXPECT_TRUE(std::holds_alternative<Samples>(runner.time(0, {})));
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, FindsAWorkspaceThatIsNotLeftAsTheNextLaunchNeedsIt) {
+  CudaRunner runner(libraries());
+  runner.prepare(problem_, {});
+  const Fault fault = check_fault(runner, with_workspace("workspace_left_dirty"));
+  EXPECT_EQ(fault.failure.kind, FailureKind::kWrongResult);
+  // A new candidate gets a new one.
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(1, with_workspace("workspace_kept_clean"))));
+  EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(1)));
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, FindsWritesOutsideAWorkspace) {
+  CudaRunner runner(libraries());
+  runner.prepare(problem_, {});
+  EXPECT_THAT(check_fault(runner, with_workspace("workspace_overrun")).failure.text,
+              HasSubstr("outside workspace 0: 4 bytes behind its end"));
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, SaysThatAWorkspaceDoesNotFit) {
+  CudaRunner runner(libraries());
+  runner.prepare(problem_, {});
+  Candidate greedy = with_workspace("workspace_kept_clean");
+  greedy.workspace_bytes = {std::int64_t{1} << 40};
+  const auto loaded = runner.load(0, greedy);
+  ASSERT_TRUE(std::holds_alternative<Fault>(loaded));
+  EXPECT_EQ(std::get<Fault>(loaded).failure.kind, FailureKind::kOutOfMemory);
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, LosesTheWorkerOnAStickyError) {

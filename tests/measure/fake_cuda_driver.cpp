@@ -82,6 +82,13 @@ void run(const Launch& launch) {
     return gemm(launch.arguments, m, n, k);
   const float* a = launch.arguments[0];
   float* c = launch.arguments[1];
+  if (launch.kernel.starts_with("workspace_")) {
+    // One counter, which must be zero when the kernel begins.
+    float* counter = launch.arguments[2];
+    if (*counter != 0) return;
+    if (launch.kernel == "workspace_left_dirty") *counter = 1;
+    if (launch.kernel == "workspace_overrun") counter[3] = 1;
+  }
   for (unsigned i = 0; i < launch.elements; ++i) {
     if (launch.kernel == "halves" && i >= launch.elements / 2) break;
     c[i] = launch.kernel == "wrong" ? 0.0f : 2.0f * a[i];
@@ -249,7 +256,8 @@ EXPORT int cuLaunchKernel(void* function, unsigned grid_x, unsigned, unsigned, u
                           unsigned, unsigned, void*, void** arguments, void**) {
   Launch launch{state().functions[reinterpret_cast<std::size_t>(function) - 1], grid_x * block_x, {}};
   if (launch.kernel == "refused") return kOutOfResources;
-  const int count = launch.kernel.starts_with("gemm_") ? 3 : 2;
+  const bool three = launch.kernel.starts_with("gemm_") || launch.kernel.starts_with("workspace_");
+  const int count = three ? 3 : 2;
   for (int i = 0; i < count; ++i) launch.arguments.push_back(*static_cast<float**>(arguments[i]));
   fake_cuda_submit([launch] { run(launch); }, 1000.0 / 64);  // exact in the float that the events give
   note("cuLaunchKernel");

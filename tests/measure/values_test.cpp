@@ -179,6 +179,7 @@ TEST(Messages, SurviveTheJourney) {
   trial.candidate.path = "k.so";
   trial.candidate.launch.grid = {4, 5, 6};
   trial.candidate.launch.tasks = 7;
+  trial.candidate.workspace_bytes = {1 << 20, 12};
   trial.sampling.min_total_us = 0.1;
   trial.reference = ReferenceKernel{trial.candidate, 1.0 / 3};
   const std::optional<Request> back = parse_request(to_text(Request(trial)));

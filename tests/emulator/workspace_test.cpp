@@ -1,0 +1,130 @@
+// Planted faults of kernels whose blocks hand sums to one another through a workspace: each must be found, in
+// whatever order the blocks run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "codegen/prelude.h"
+#include "tests/emulator/kernel_text.h"
+#include "tests/emulator/program.h"
+
+namespace lehr::emulator {
+namespace {
+
+using lehr::testing::replaced;
+using ::testing::HasSubstr;
+
+constexpr int kThreads = 64;
+constexpr int kBlocks = 5;
+
+/// c = the sum of the blocks' rows of a; the block that comes last adds them up, in the order of the blocks.
+constexpr const char* kBody = R"(
+  float* part = partials + blockIdx.x * 64;
+  part[t] = a[blockIdx.x * 64 + t];
+  lehr_device_fence();
+  __syncthreads();
+  unsigned* ticket = reinterpret_cast<unsigned*>(lehr_shared);
+  if (t == 0) lehr_atomic_inc_u32(ticket, counters, 4);
+  __syncthreads();
+  if (*ticket == 4) {
+    lehr_device_fence();
+    float sum = 0;
+    for (int block = 0; block < 5; ++block) sum += partials[block * 64 + (t ^ 1)];
+    c[t ^ 1] = sum;
+  }
+)";
+
+Source source_of(const std::string& body, const std::string& prelude) {
+  Source source =
+      lehr::testing::kernel_text({{"a", DType::kF32, kBlocks * kThreads, ir::Direction::kIn},
+                                  {"c", DType::kF32, kThreads, ir::Direction::kOut},
+                                  {"partials", DType::kF32, kBlocks * kThreads, ir::Direction::kWorkspace},
+                                  {"counters", DType::kU32, 1, ir::Direction::kWorkspace}},
+                                 kThreads, 16, body, prelude);
+  source.launch.grid = {kBlocks, 1, 1};
+  return source;
+}
+
+struct Case {
+  const char* name;
+  const char* what;  ///< of the body or the prelude
+  const char* instead;
+  const char* fault;  ///< part of what is found; "" = nothing wrong
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {"Right", "float sum = 0;", "float sum = 0;", ""},
+      {"NoFenceBehindTheWrites", "t];\n  lehr_device_fence();\n", "t];\n",
+       "with no fence between that and its block's atomic"},
+      {"AFenceBeforeTheWrites", "  part[t] = a[blockIdx.x * 64 + t];\n  lehr_device_fence();\n",
+       "  lehr_device_fence();\n  part[t] = a[blockIdx.x * 64 + t];\n",
+       "with no fence between that and its block's atomic"},
+      {"NoBarrierBeforeTheAtomic", "lehr_device_fence();\n  __syncthreads();", "lehr_device_fence();",
+       "with no fence between that and its block's atomic"},
+      {"NoFenceBehindTheAtomic", "{\n    lehr_device_fence();", "{",
+       "the reader makes no fence behind its own block's atomic"},
+      {"NoBarrierBehindTheAtomic", "counters, 4);\n  __syncthreads();", "counters, 4);",
+       "shared memory"},  // the ticket
+      {"ACounterThatIsNotReset", "atomicInc(counter, static_cast<unsigned>(last))", "atomicAdd(counter, 1u)",
+       "the second launch on the same workspace has another result"},
+      {"TheFirstBlockAddsUp", "*ticket == 4", "*ticket == 0", "nobody has written it in this launch"},
+      {"TheLastButOneAddsUp", "*ticket == 4", "*ticket == 3", "nobody has written it in this launch"},
+      {"OneSlotForAll", "partials + blockIdx.x * 64;", "partials;", "has written"},
+      {"ACounterWithoutAnAtomic", "lehr_atomic_inc_u32(ticket, counters, 4);", "*ticket = counters[0]++;",
+       "nobody has written it in this launch"},
+      {"ASlotThatIsUsedAsACounter", "ticket, counters, 4", "ticket, reinterpret_cast<unsigned*>(partials), 4",
+       "as a counter"},
+      {"SumsThatDependOnWhoIsLast", "partials[block * 64", "partials[(block + blockIdx.x) % 5 * 64",
+       "has another result"},
+  };
+  return all;
+}
+
+class Workspace : public ::testing::TestWithParam<Order> {};
+
+TEST_P(Workspace, FindsEachPlantedFaultAndNothingElse) {
+  const std::string prelude = lehr::prelude(Target::kCuda, {"atomic_inc_u32", "base", "device_fence"});
+  std::vector<Source> sources;
+  for (const Case& each : cases()) {
+    const std::string what = each.what;
+    const bool in_prelude = prelude.find(what) != std::string::npos;
+    sources.push_back(in_prelude ? source_of(kBody, replaced(prelude, what, each.instead))
+                                 : source_of(replaced(kBody, what, each.instead), prelude));
+  }
+  const Program program(sources);
+  std::vector<float> a;
+  float sign = 1;
+  for (int i = 0; i < kBlocks * kThreads; ++i) a.push_back(sign / static_cast<float>(3 + i)), sign = -sign;
+  for (std::size_t i = 0; i < cases().size(); ++i) {
+    SCOPED_TRACE(cases()[i].name);
+    const Result result = program.run(i, {a}, {GetParam(), 7});
+    const std::string expected = cases()[i].fault;
+    ASSERT_EQ(result.fault.has_value(), !expected.empty()) << result.fault.value_or("nothing");
+    if (result.fault) {
+      EXPECT_THAT(*result.fault, HasSubstr(expected));
+      continue;
+    }
+    for (int t = 0; t < kThreads; ++t) {
+      float sum = 0;
+      for (int block = 0; block < kBlocks; ++block) sum += a[static_cast<std::size_t>(block * kThreads + t)];
+      EXPECT_EQ(result.outputs[0][static_cast<std::size_t>(t)], sum);
+    }
+    EXPECT_EQ(result.traffic[2].written_bytes, kBlocks * kThreads * 4);
+    EXPECT_EQ(result.traffic[2].read_bytes, kBlocks * kThreads * 4);
+    EXPECT_EQ(result.traffic[3].written_bytes, kBlocks * 4);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, Workspace,
+                         ::testing::Values(Order::kForward, Order::kReverse, Order::kRandom,
+                                           Order::kWarpAhead));
+
+TEST(WorkspaceAtomics, NoOtherParameterTakesAtomics) {
+  const Program program(std::vector<Source>{
+      lehr::testing::kernel_text({{"c", DType::kU32, 1, ir::Direction::kOut}}, 1, 16, "atomicAdd(c, 1u);")});
+  EXPECT_THAT(program.run(0, {}).fault.value_or(""),
+              HasSubstr("makes an atomic on c, which is no workspace"));
+}
+
+}  // namespace
+}  // namespace lehr::emulator
