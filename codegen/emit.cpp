@@ -199,9 +199,12 @@ std::string cuda_entry(const Kernel& kernel, const Launch& launch, const std::st
   std::string params;
   for (const Param& param : kernel.params) {
     const Buffer& buffer = kernel.buffer(param.buffer);
-    params += fmt::format("{}{}{}* __restrict__ {}", params.empty() ? "" : ", ",
+    // What other blocks write to a workspace must be seen behind a fence: "restrict" would let the compiler
+    // move the access across it.
+    const char* alone = param.direction == Direction::kWorkspace ? "" : "__restrict__ ";
+    params += fmt::format("{}{}{}* {}{}", params.empty() ? "" : ", ",
                           param.direction == Direction::kIn ? "const " : "",
-                          type_name(Target::kCuda, buffer.type, 1), buffer.name);
+                          type_name(Target::kCuda, buffer.type, 1), alone, buffer.name);
   }
   const std::string bounds = kernel.min_blocks_per_core > 0
                                  ? fmt::format("{}, {}", threads, kernel.min_blocks_per_core)

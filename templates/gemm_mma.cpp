@@ -40,19 +40,22 @@ class Lowering {
     k_group_ = builder_.var("k_group");
     warp_m_ = builder_.var("warp_m");
     warp_n_ = builder_.var("warp_n");
+    if (s_.split_k > 1) split_ = builder_.var("split");
     m0_ = builder_.var("m0");
     n0_ = builder_.var("n0");
     add_operand(a_, true, gemm_mma_tile_a(p_, s_));
     add_operand(b_, false, gemm_mma_tile_b(p_, s_));
     acc_ = builder_.buffer("acc", p_.accum, Scope::kRegister, s_.wm * s_.wn / 32);
+    const std::int64_t vec = gemm_mma_c_vector(p_, s_);
     if (s_.staged()) {
       c_tile_ =
           builder_.buffer("c_tile", p_.accum, Scope::kShared, s_.k_warps * s_.bm * gemm_mma_c_stride(s_));
-      sum_ = builder_.buffer("sum", p_.accum, Scope::kRegister, gemm_mma_c_vector(p_, s_));
+      sum_ = builder_.buffer("sum", p_.accum, Scope::kRegister,
+                             s_.split_k > 1 ? s_.bm * s_.bn / s_.threads() : vec);
     }
-    if (s_.k_warps > 1)
-      part_ = builder_.buffer("part", p_.accum, Scope::kRegister, gemm_mma_c_vector(p_, s_));
+    if (s_.k_warps > 1) part_ = builder_.buffer("part", p_.accum, Scope::kRegister, vec);
     if (p_.output != p_.accum) converted_ = builder_.buffer("converted", p_.output, Scope::kRegister, 4);
+    if (s_.split_k > 1) add_split();
   }
 
   Kernel kernel() {
@@ -68,6 +71,7 @@ class Lowering {
     append(body, write());
     Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));
     grid = block(loop(block_, tiles_m() * tiles_n(), LoopKind::kBlockX, std::move(grid)));
+    if (s_.split_k > 1) grid = block(loop(split_, s_.split_k, LoopKind::kBlockY, std::move(grid)));
     if (p_.size.batch > 1) grid = block(loop(batch_, p_.size.batch, LoopKind::kBlockZ, std::move(grid)));
     builder_.kernel.body = std::move(grid);
     return std::move(builder_.kernel);
@@ -76,7 +80,7 @@ class Lowering {
  private:
   std::int64_t tiles_m() const { return ceil_div(p_.size.m, s_.bm); }
   std::int64_t tiles_n() const { return ceil_div(p_.size.n, s_.bn); }
-  std::int64_t tiles_k() const { return ceil_div(p_.size.k, s_.bk); }
+  SplitK tiles_k() const { return gemm_mma_split_k(p_, s_); }
   /// mma steps along k of one warp in one tile.
   std::int64_t steps() const { return s_.bk / s_.k_warps / p_.mma_k(); }
   bool any_async() const { return a_.tile.async || b_.tile.async; }
@@ -92,6 +96,15 @@ class Lowering {
     a_.global = size.swapped ? second : first;
     b_.global = size.swapped ? first : second;
     c_ = builder_.param("c", p_.output, size.batch * size.m * size.n, Direction::kOut);
+  }
+
+  void add_split() {
+    first_tile_ = builder_.var("first_tile");
+    tiles_ = builder_.var("tiles");
+    sums_.parts = s_.split_k, sums_.tiles = gemm_mma_tiles(p_, s_), sums_.threads = s_.threads();
+    sums_.elements = s_.staged() ? s_.bm * s_.bn / s_.threads() : s_.wm * s_.wn / 32;
+    sums_.vec = s_.staged() ? gemm_mma_c_vector(p_, s_) : 4;
+    add_split_k_buffers(builder_, p_.accum, sums_);
   }
 
   void add_operand(GemmMmaOperand& operand, bool is_a, const GemmMmaTile& tile) {
@@ -134,11 +147,15 @@ class Lowering {
       tile_n = var(block_) % group / rows;
     }
     const std::int64_t warps = s_.warps_m() * s_.warps_n();
+    const SplitK split = tiles_k();
     Block result = block(Let{m0_, std::move(tile_m) * s_.bm}, Let{n0_, std::move(tile_n) * s_.bn},
                          Let{lane_, var(thread_) % 32}, Let{warp_, var(thread_) / 32});
     if (s_.k_warps > 1) result.push_back(Let{k_group_, var(warp_) / warps});
     result.push_back(Let{warp_m_, (s_.k_warps > 1 ? var(warp_) % warps : var(warp_)) / s_.warps_n()});
     result.push_back(Let{warp_n_, var(warp_) % s_.warps_n()});
+    if (s_.split_k > 1) result.push_back(Let{first_tile_, var(split_) * split.most()});
+    if (split.least() < split.most())
+      result.push_back(Let{tiles_, min(integer(split.tiles) - var(first_tile_), integer(split.most()))});
     for (const GemmMmaOperand* each : {&a_, &b_}) {
       append(result, gemm_mma_copy_places(*each, thread_of(*each)));
       append(result, gemm_mma_fragment_places(p_, s_, *each, thread_of(*each)));
@@ -148,7 +165,8 @@ class Lowering {
 
   GemmMmaCorner corner(const GemmMmaOperand& operand, const Expr& tile) const {
     const std::int64_t elements = operand.tile.x * operand.tile.k;
-    return {matrix(elements), tile * s_.bk, var(operand.is_a ? m0_ : n0_)};
+    const Expr first = s_.split_k > 1 ? var(first_tile_) : integer(0);
+    return {matrix(elements), (first + tile) * s_.bk, var(operand.is_a ? m0_ : n0_)};
   }
   /// First element of this block's matrix of the batch.
   Expr matrix(std::int64_t elements) const { return p_.size.batch > 1 ? var(batch_) * elements : integer(0); }
@@ -191,28 +209,33 @@ class Lowering {
   /// is complete for all threads, and the stage that the next copy overwrites has been read by all.
   Block main_loop() {
     const std::int64_t ahead = s_.stages - 1;
+    const SplitK split = tiles_k();
+    const bool even = split.least() == split.most();
+    const Expr tiles = even ? integer(split.most()) : var(tiles_);
     Block result;
     for (std::int64_t tile = 0; tile < ahead; ++tile) {
-      if (tile < tiles_k()) {
-        append(result, begin_copy(integer(tile), integer(tile)));
-        append(result, end_copy(integer(tile)));
+      if (tile < split.most()) {
+        Block copy = begin_copy(integer(tile), integer(tile));
+        append(copy, end_copy(integer(tile)));
+        const bool always = tile < split.least();
+        append(result, always ? std::move(copy) : block(If{lt(integer(tile), tiles), std::move(copy), {}}));
       }
       append(result, commit());
     }
     const VarId tile = builder_.var("tile");
     const VarId stage = builder_.var("stage");
-    const Expr more = lt(var(tile), integer(tiles_k() - ahead));
+    const Expr more = lt(var(tile), tiles - ahead);
     const Expr next_stage = (var(tile) + ahead) % s_.stages;
     Block body;
     if (any_async()) body.push_back(Intrinsic{"cp_async_wait", {}, {integer(ahead - 1)}, 0});
     body.push_back(Barrier{});
-    if (tiles_k() > ahead) body.push_back(If{more, begin_copy(var(tile) + ahead, next_stage), {}});
+    if (split.most() > ahead) body.push_back(If{more, begin_copy(var(tile) + ahead, next_stage), {}});
     append(body, commit());
     body.push_back(Let{stage, var(tile) % s_.stages});
     append(body, compute(var(stage)));
     Block end = end_copy(next_stage);
-    if (tiles_k() > ahead && !end.empty()) body.push_back(If{more, std::move(end), {}});
-    result.push_back(loop(tile, tiles_k(), LoopKind::kSerial, std::move(body)));
+    if (split.most() > ahead && !end.empty()) body.push_back(If{more, std::move(end), {}});
+    result.push_back(loop_to(tile, tiles, split.most(), std::move(body)));
     return result;
   }
 
@@ -277,6 +300,11 @@ class Lowering {
     out.warp_m = warp_m_, out.warp_n = warp_n_;
     out.m0 = m0_, out.n0 = n0_;
     out.base = matrix(p_.size.m * p_.size.n);
+    out.sums = sums_;
+    if (s_.split_k > 1) {
+      const Expr before = p_.size.batch > 1 ? var(batch_) * (tiles_m() * tiles_n()) : integer(0);
+      out.place = {var(split_), before + var(block_), thread_};
+    }
     return gemm_mma_write(builder_, p_, s_, out);
   }
 
@@ -285,6 +313,8 @@ class Lowering {
   KernelBuilder builder_;
   GemmMmaOperand a_, b_;
   BufferId c_{}, acc_{}, c_tile_{}, sum_{}, part_{}, converted_{};
+  SplitKSums sums_;                         ///< used with split_k > 1
+  VarId split_{}, first_tile_{}, tiles_{};  ///< the same
   VarId block_{}, batch_{}, thread_{}, lane_{}, warp_{}, k_group_{}, warp_m_{}, warp_n_{}, m0_{}, n0_{};
 };
 
@@ -340,7 +370,7 @@ Kernel lower_gemm_mma(const Workload& workload, const Config& config, const Limi
 
 Template gemm_mma_template() {
   return {.name = "gemm_mma",
-          .version = 1,
+          .version = 2,
           .why_not = why_not,
           .space = gemm_mma_space,
           .lower = lower_gemm_mma,

@@ -117,12 +117,21 @@ GemmMmaSchedule gemm_mma_schedule(const Config& config) {
   s.wn = config.at("wn");
   s.bk = config.at("bk");
   s.k_warps = config.at("k_warps");
+  s.split_k = config.at("split_k");
   s.stages = config.at("stages");
   s.frag_buffers = config.at("frag_buffers");
   s.min_blocks = config.at("min_blocks");
   s.stage_c = config.at("stage_c");
   s.raster = config.at("raster");
   return s;
+}
+
+SplitK gemm_mma_split_k(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
+  return {s.split_k, ceil_div(p.size.k, s.bk)};
+}
+
+std::int64_t gemm_mma_tiles(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
+  return ceil_div(p.size.m, s.bm) * ceil_div(p.size.n, s.bn) * p.size.batch;
 }
 
 GemmMmaTile gemm_mma_tile_a(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
@@ -156,7 +165,7 @@ std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& p, const GemmMmaSchedul
   const std::int64_t elements =
       gemm_mma_tile_a(p, s).stage_elements() + gemm_mma_tile_b(p, s).stage_elements();
   const std::int64_t c = s.staged() ? s.k_warps * s.bm * gemm_mma_c_stride(s) * 4 : 0;
-  return s.stages * elements * p.bytes() + c;
+  return s.stages * elements * p.bytes() + c + (s.split_k > 1 ? kSplitKSharedBytes : 0);
 }
 
 bool is_8_bit_float(DType type) {
@@ -182,6 +191,8 @@ FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits) {
                               up_to(2 * std::max(k, unit) - 1, {2 * unit, 4 * unit, 8 * unit, 16 * unit}));
   const KnobId k_warps =
       space.add("k_warps", "warps that split the k of a tile", up_to(ceil_div(k, unit), {1, 2, 4, 8}));
+  const KnobId split_k =
+      space.add("split_k", "blocks that share a tile of C, each with its part of k", split_k_values(k));
   const KnobId stage_c = space.add_dependent(
       "stage_c", "C goes 0: from registers, 1: through shared memory", {0, 1}, [=](const Point& x) {
         return x[k_warps] > 1 ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{0, 1};
@@ -195,11 +206,12 @@ FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits) {
   const KnobId raster = space.add("raster", "rows of block tiles walked together, for the L2",
                                   up_to(ceil_div(m, 16), {1, 2, 4, 8}));
 
-  const auto schedule = [=](const Point& x) {  // stage_c and later: not read
+  const auto schedule = [=](const Point& x) {  // split_k and later: not read
     GemmMmaSchedule s;
     s.bm = x[bm], s.bn = x[bn], s.wm = x[wm], s.wn = x[wn], s.bk = x[bk], s.k_warps = x[k_warps];
     return s;
   };
+  const auto split = [=](const Point& x) { return SplitK{x[split_k], ceil_div(k, x[bk])}; };
   const auto threads = [=](const Point& x) { return 32 * (x[bm] / x[wm]) * (x[bn] / x[wn]) * x[k_warps]; };
   space.require("more accumulators than a thread can hold", {wm, wn}, [=](const Point& x) {
     return x[wm] * x[wn] <= 32 * 128 && (std::max(x[wm], x[wn]) < 128 || std::min(x[wm], x[wn]) <= 32);
@@ -224,20 +236,27 @@ FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits) {
     const auto few = [](const GemmMmaTile& t) { return t.copies() <= (t.async ? kMaxCopies : kMaxLoads); };
     return few(gemm_mma_tile_a(p, s)) && few(gemm_mma_tile_b(p, s));
   });
-  space.require("more stages than tiles of k", {bk, stages},
-                [=](const Point& x) { return x[stages] <= std::max<std::int64_t>(2, ceil_div(k, x[bk])); });
+  space.require("k is too short to be split, or the grid is large without that", {bm, bn, bk, split_k},
+                [=](const Point& x) {
+                  GemmMmaSchedule s;
+                  s.bm = x[bm], s.bn = x[bn];
+                  const std::int64_t tiles = gemm_mma_tiles(p, s);
+                  return may_split_k(split(x), k, tiles, tiles * s.bm * s.bn * 4, limits.cores);
+                });
+  space.require("more stages than tiles of k", {bk, split_k, stages},
+                [=](const Point& x) { return x[stages] <= std::max<std::int64_t>(2, split(x).most()); });
   const auto shared = [=](const Point& x) {
     GemmMmaSchedule s = schedule(x);
-    s.stage_c = x[stage_c], s.stages = x[stages];
+    s.split_k = x[split_k], s.stage_c = x[stage_c], s.stages = x[stages];
     return gemm_mma_shared_bytes(p, s);
   };
   space.require("needs more shared memory than a block may have",
-                {bm, bn, wm, wn, bk, k_warps, stage_c, stages},
+                {bm, bn, wm, wn, bk, k_warps, split_k, stage_c, stages},
                 [=](const Point& x) { return shared(x) <= limits.shared_bytes_per_block; });
   space.require("fragments of the next k need a second step", {bk, k_warps, frag_buffers},
                 [=](const Point& x) { return x[frag_buffers] == 1 || x[bk] >= 2 * unit * x[k_warps]; });
   space.require("needs more shared memory than the multiprocessor has for that many blocks",
-                {bm, bn, wm, wn, bk, k_warps, stage_c, stages, min_blocks}, [=](const Point& x) {
+                {bm, bn, wm, wn, bk, k_warps, split_k, stage_c, stages, min_blocks}, [=](const Point& x) {
                   return x[min_blocks] * (shared(x) + kReservedSharedBytes) <= limits.shared_bytes_per_core;
                 });
   space.require("needs more threads than the multiprocessor has for that many blocks",
@@ -258,26 +277,28 @@ FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits) {
 }
 
 // Large: 128 x 128 in four warps of 64 x 64 (kernels.md section 2.1); smaller where that would leave
-// multiprocessors without a block; for few rows or columns, warps that split k (section 5).
+// multiprocessors without a block; for few rows or columns, warps that split k (section 5). Where most
+// multiprocessors still have no block, blocks split k as well.
 Config gemm_mma_default(const Workload& workload, const Limits& limits) {
   const GemmMmaProblem p = gemm_mma_problem(workload);
   const FamilySpace space = gemm_mma_space(workload, limits);
-  const auto blocks = [&](std::int64_t bm, std::int64_t bn) {
-    return ceil_div(p.size.m, bm) * ceil_div(p.size.n, bn) * p.size.batch;
-  };
   const std::int64_t unit = p.mma_k();
-  // bm, bn, wm, wn, bk, k_warps, stage_c, stages, frag_buffers, min_blocks, raster
-  std::vector<std::int64_t> wanted = {128, 128, 64, 64, 2 * unit, 1, 0, 4, 1, 1, 4};
+  GemmMmaSchedule s;
+  s.bk = 2 * unit, s.raster = 4;
+  const std::int64_t large = gemm_mma_tiles(p, s);
   if (std::min(p.size.m, p.size.n) <= 32) {
     const std::int64_t few = std::min(p.size.m, p.size.n) <= 16 ? 16 : 32;
     const bool rows = p.size.m <= p.size.n;
-    wanted = {rows ? few : 32, rows ? 32 : few, rows ? few : 32, rows ? 32 : few, 8 * unit, 4, 1, 6, 1, 1, 1};
-  } else if (blocks(128, 128) < limits.cores) {
-    wanted = {64, 64, 32, 32, 4 * unit, 1, 0, 5, 1, 1, 4};
+    s.bm = s.wm = rows ? few : 32, s.bn = s.wn = rows ? 32 : few;
+    s.bk = 8 * unit, s.k_warps = 4, s.stage_c = 1, s.stages = 6, s.raster = 1;
+  } else if (large < limits.cores) {
+    s.bm = s.bn = 64, s.wm = s.wn = 32, s.bk = 4 * unit, s.stages = 5;
   } else if (p.passes == 3) {
-    wanted = {128, 128, 64, 32, 2 * unit, 1, 0, 4, 1, 1, 4};
+    s.wn = 32;
   }
-  return cpu::nearest_config(space, wanted);
+  s.split_k = default_split_k(p.size.k, gemm_mma_tiles(p, s), limits.cores);
+  return cpu::nearest_config(space, {s.bm, s.bn, s.wm, s.wn, s.bk, s.k_warps, s.split_k, s.stage_c, s.stages,
+                                     s.frag_buffers, s.min_blocks, s.raster});
 }
 
 }  // namespace lehr

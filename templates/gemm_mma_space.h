@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "space/space.h"
 #include "templates/cpu_common.h"
+#include "templates/split_k.h"
 #include "templates/workload.h"
 
 namespace lehr {
@@ -39,6 +40,7 @@ struct GemmMmaSchedule {
   std::int64_t bm = 128, bn = 128, bk = 32;  ///< block tile
   std::int64_t wm = 64, wn = 64;             ///< warp tile
   std::int64_t k_warps = 1;                  ///< warps that share a warp tile of C, each with its part of bk
+  std::int64_t split_k = 1;                  ///< blocks that share a block tile of C, each with its part of k
   std::int64_t stages = 4;                   ///< tiles of A and B in shared memory
   std::int64_t frag_buffers = 1;  ///< 2: fragments of the next k are loaded before those of this k are used
   std::int64_t min_blocks = 1;    ///< launch bounds
@@ -53,6 +55,11 @@ struct GemmMmaSchedule {
   std::int64_t threads() const { return group_threads() * k_warps; }
 };
 GemmMmaSchedule gemm_mma_schedule(const Config& config);
+
+/// Tiles of k, and how the blocks of a tile of C share them.
+SplitK gemm_mma_split_k(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
+/// Block tiles of C, of the whole batch.
+std::int64_t gemm_mma_tiles(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 
 /// One operand's tile: how it is copied and how it lies in shared memory. `x` is the operand's other
 /// dimension: m or n. A line is what is contiguous in global memory: along k, or along x.

@@ -2,10 +2,17 @@
 // columns 2 (l % 4) and the next of rows l / 4 and l / 4 + 8.
 #include "templates/gemm_mma_write.h"
 
+#include <iterator>
+#include <utility>
+
 namespace lehr {
 namespace {
 
 using namespace ir;
+
+void append(Block& to, Block from) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+}
 
 class Writer {
  public:
@@ -15,6 +22,35 @@ class Writer {
 
   /// Each lane writes its pairs of columns.
   Block direct() {
+    Block result = pairs_to_c();
+    return split() ? exchange(out_.accumulators, std::move(result)) : std::move(result);
+  }
+
+  Block staged() {
+    Block result = to_shared();
+    result.push_back(Barrier{});
+    append(result, from_shared());
+    return result;
+  }
+
+ private:
+  /// Loop variables of a pair of columns.
+  struct Pair {
+    VarId i, j, half;
+  };
+  Pair pair() { return {b_.var("i"), b_.var("j"), b_.var("half")}; }
+  bool split() const { return s_.split_k > 1; }
+  Block exchange(BufferId sums, Block then) {
+    return split_k_sum(b_, out_.sums, out_.place, sums, std::move(then));
+  }
+  Expr accumulator(const Pair& at) const {
+    return (var(at.i) * (s_.wn / 8) + var(at.j)) * 4 + var(at.half) * 2;
+  }
+  /// Of this lane's first pair, in the block tile.
+  Expr first_row() const { return var(out_.warp_m) * s_.wm + var(out_.lane) / 4; }
+  Expr first_column() const { return var(out_.warp_n) * s_.wn + var(out_.lane) % 4 * 2; }
+
+  Block pairs_to_c() {
     const Pair at = pair();
     const VarId row = b_.var("row");
     const VarId column = b_.var("column");
@@ -27,26 +63,6 @@ class Writer {
     body = block(loop(at.half, 2, LoopKind::kUnrolled, std::move(body)));
     return block(loop(at.i, s_.wm / 16, LoopKind::kUnrolled, std::move(body)));
   }
-
-  Block staged() {
-    Block result = to_shared();
-    result.push_back(Barrier{});
-    for (Stmt& stmt : from_shared()) result.push_back(std::move(stmt));
-    return result;
-  }
-
- private:
-  /// Loop variables of a pair of columns.
-  struct Pair {
-    VarId i, j, half;
-  };
-  Pair pair() { return {b_.var("i"), b_.var("j"), b_.var("half")}; }
-  Expr accumulator(const Pair& at) const {
-    return (var(at.i) * (s_.wn / 8) + var(at.j)) * 4 + var(at.half) * 2;
-  }
-  /// Of this lane's first pair, in the block tile.
-  Expr first_row() const { return var(out_.warp_m) * s_.wm + var(out_.lane) / 4; }
-  Expr first_column() const { return var(out_.warp_n) * s_.wn + var(out_.lane) % 4 * 2; }
 
   Block to_shared() {
     const std::int64_t stride = gemm_mma_c_stride(s_);
@@ -62,37 +78,64 @@ class Writer {
     return block(Let{mine, std::move(place)}, loop(at.i, s_.wm / 16, LoopKind::kUnrolled, std::move(body)));
   }
 
-  /// The threads take the vectors of the tile row by row.
+  /// One body for each vector of the tile that the thread takes; the threads take them row by row.
+  template <typename Body>
+  Block each_vector(const Body& body) {
+    const std::int64_t vec = gemm_mma_c_vector(p_, s_);
+    const VarId copy = b_.var("copy_c");
+    const VarId vector = b_.var("vector");
+    Block inner = body(var(copy), var(vector) / (s_.bn / vec), var(vector) % (s_.bn / vec) * vec);
+    inner.insert(inner.begin(), Let{vector, var(copy) * s_.threads() + var(out_.thread)});
+    return block(loop(copy, s_.bm * s_.bn / vec / s_.threads(), LoopKind::kUnrolled, std::move(inner)));
+  }
+
   Block from_shared() {
+    if (!split()) {
+      return each_vector([&](const Expr&, const Expr& row, const Expr& column) {
+        return guarded(row, column, integer(0), add_parts(row, column, integer(0)));
+      });
+    }
+    const std::int64_t vec = gemm_mma_c_vector(p_, s_);
+    Block result = each_vector([&](const Expr& copy, const Expr& row, const Expr& column) {
+      return add_parts(row, column, copy * vec);
+    });
+    append(result, exchange(out_.sum, each_vector([&](const Expr& copy, const Expr& row, const Expr& column) {
+                              return guarded(row, column, copy * vec, {});
+                            })));
+    return result;
+  }
+
+  /// A vector of the tile, summed over the warps that split k, into registers from `to` on.
+  Block add_parts(const Expr& row, const Expr& column, const Expr& to) {
     const std::int64_t stride = gemm_mma_c_stride(s_);
     const std::int64_t vec = gemm_mma_c_vector(p_, s_);
     const int lanes = static_cast<int>(vec);
-    const std::int64_t per_row = s_.bn / vec;
-    const VarId copy = b_.var("copy_c");
-    const VarId vector = b_.var("vector");
+    const Expr place = row * stride + column;
+    Block body = block(Store{out_.sum, to, load(out_.tile, place, lanes), lanes, std::nullopt});
+    if (s_.k_warps == 1) return body;
+    const VarId part = b_.var("from_part");
+    const VarId e = b_.var("e");
+    const Expr total = load(out_.sum, to + var(e)) + load(out_.part, var(e));
+    body.push_back(loop(
+        part, s_.k_warps - 1, LoopKind::kUnrolled,
+        block(
+            Store{out_.part, integer(0), load(out_.tile, (var(part) + 1) * (s_.bm * stride) + place, lanes),
+                  lanes, std::nullopt},
+            loop(e, vec, LoopKind::kUnrolled, block(Store{out_.sum, to + var(e), total, 1, std::nullopt})))));
+    return body;
+  }
+
+  /// `before`, then registers from `from` on to (row, column) of the tile's part of C, where that is inside.
+  Block guarded(const Expr& row_in, const Expr& column_in, const Expr& from, Block before) {
     const VarId row = b_.var("row");
     const VarId column = b_.var("column");
-    const Expr row_in = var(vector) / per_row;
-    const Expr column_in = var(vector) % per_row * vec;
-    const Expr place = row_in * stride + column_in;
-    Block body = block(Store{out_.sum, integer(0), load(out_.tile, place, lanes), lanes, std::nullopt});
-    if (s_.k_warps > 1) {
-      const VarId part = b_.var("from_part");
-      const VarId e = b_.var("e");
-      const Expr total = load(out_.sum, var(e)) + load(out_.part, var(e));
-      body.push_back(loop(
-          part, s_.k_warps - 1, LoopKind::kUnrolled,
-          block(
-              Store{out_.part, integer(0), load(out_.tile, (var(part) + 1) * (s_.bm * stride) + place, lanes),
-                    lanes, std::nullopt},
-              loop(e, vec, LoopKind::kUnrolled, block(Store{out_.sum, var(e), total, 1, std::nullopt})))));
-    }
-    for (Stmt& stmt : store(out_.sum, integer(0), vec, vec, row, column)) body.push_back(std::move(stmt));
+    const std::int64_t vec = gemm_mma_c_vector(p_, s_);
+    Block body = std::move(before);
+    append(body, store(out_.sum, from, vec, vec, row, column));
     if (p_.size.m % s_.bm != 0) body = block(If{lt(var(row), integer(p_.size.m)), std::move(body), {}});
     body.insert(body.begin(), Let{column, var(out_.n0) + column_in});
     body.insert(body.begin(), Let{row, var(out_.m0) + row_in});
-    body.insert(body.begin(), Let{vector, var(copy) * s_.threads() + var(out_.thread)});
-    return block(loop(copy, s_.bm * per_row / s_.threads(), LoopKind::kUnrolled, std::move(body)));
+    return body;
   }
 
   /// `count` neighbouring columns, from `from` on in registers, to (row, column) of C, `vec` at a time. n is
@@ -133,7 +176,7 @@ Block gemm_mma_write(KernelBuilder& builder, const GemmMmaProblem& p, const Gemm
   if (s.k_warps > 1) result.push_back(Alloc{out.part});
   if (p.output != p.accum) result.push_back(Alloc{out.converted});
   Writer writer(builder, p, s, out);
-  for (Stmt& stmt : s.staged() ? writer.staged() : writer.direct()) result.push_back(std::move(stmt));
+  append(result, s.staged() ? writer.staged() : writer.direct());
   return result;
 }
 

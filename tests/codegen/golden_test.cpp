@@ -95,15 +95,22 @@ TEST(Golden, GemmSimtWithTilesKeptAlongK) {
 
 TEST(Golden, GemmMmaFromRegisters) {
   expect_golden_kernel("gemm_mma_direct", "gemm m=100 n=66 k=80 a=bf16:row b=bf16:row c=f32:row",
-                       "gemm_mma(bm=32, bn=64, wm=32, wn=32, bk=32, k_warps=1, stage_c=0, stages=3, "
-                       "frag_buffers=2, min_blocks=1, raster=2)",
+                       "gemm_mma(bm=32, bn=64, wm=32, wn=32, bk=32, k_warps=1, split_k=1, stage_c=0, "
+                       "stages=3, frag_buffers=2, min_blocks=1, raster=2)",
                        cuda_limits("sm_80"));
 }
 
 TEST(Golden, GemmMmaWithWarpsThatSplitK) {
   expect_golden_kernel("gemm_mma_split", "gemm m=8 n=64 k=1000 batch=2 a=bf16:row b=bf16:column c=bf16:row",
-                       "gemm_mma(bm=16, bn=32, wm=16, wn=32, bk=64, k_warps=4, stage_c=1, stages=4, "
-                       "frag_buffers=1, min_blocks=1, raster=1)",
+                       "gemm_mma(bm=16, bn=32, wm=16, wn=32, bk=64, k_warps=4, split_k=1, stage_c=1, "
+                       "stages=4, frag_buffers=1, min_blocks=1, raster=1)",
+                       cuda_limits("sm_80"));
+}
+
+TEST(Golden, GemmMmaWithBlocksThatSplitK) {
+  expect_golden_kernel("gemm_mma_split_k", "gemm m=16 n=48 k=1000 a=bf16:row b=bf16:column c=bf16:row",
+                       "gemm_mma(bm=16, bn=32, wm=16, wn=32, bk=64, k_warps=2, split_k=3, stage_c=1, "
+                       "stages=3, frag_buffers=1, min_blocks=1, raster=1)",
                        cuda_limits("sm_80"));
 }
 

@@ -67,6 +67,26 @@ std::vector<std::pair<Types, int>> served_operands(const Template& family, const
   return served;
 }
 
+/// Numbers of the shapes whose k is at least half of the longest.
+std::vector<std::size_t> long_shapes(const std::vector<Shape>& shapes) {
+  std::int64_t longest = 0;
+  for (const Shape& shape : shapes) longest = std::max(longest, shape.k);
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    if (2 * shapes[i].k >= longest) numbers.push_back(i);
+  return numbers;
+}
+
+/// Of the space, with k split if one of a few draws has it so.
+std::optional<Config> sample_split(const FamilySpace& space, Rng& rng) {
+  std::optional<Config> config;
+  for (int draw = 0; draw < 40; ++draw) {
+    config = space.sample(rng);
+    if (!config || splits_k(*config)) break;
+  }
+  return config;
+}
+
 /// Architectures on which the family serves the workload.
 std::vector<Limits> serving(const Template& family, const Workload& workload) {
   std::vector<Limits> limits;
@@ -81,6 +101,10 @@ std::vector<Limits> serving(const Template& family, const Workload& workload) {
 
 std::string to_text(const Sample& sample) {
   return sample.limits.arch + " " + lehr::to_text(sample.workload) + " " + lehr::to_text(sample.config);
+}
+
+bool splits_k(const Config& config) {
+  return config.find("split_k").value_or(1) > 1;
 }
 
 ir::Kernel lowered(const Sample& sample) {
@@ -101,14 +125,20 @@ std::vector<Sample> samples_of(const Template& family, std::size_t count, const 
                                Rng& rng) {
   const std::vector<std::pair<Types, int>> served = served_operands(family, shapes);
   CHECK(!served.empty(), "{} serves none of the shapes", family.name);
+  const std::vector<std::size_t> long_ones = long_shapes(shapes);
   std::vector<Sample> samples;
   for (std::size_t i = 0; i < std::max(count, served.size()); ++i) {
     const auto& [types, layouts] = served[i < served.size() ? i : rng.below(served.size())];
-    const Workload workload = *first_served(family, types, layouts, shapes, rng.below(shapes.size()));
+    const bool split = i % 3 == 1;
+    const std::size_t shape = split ? long_ones[rng.below(long_ones.size())] : rng.below(shapes.size());
+    const Workload workload = *first_served(family, types, layouts, shapes, shape);
     const std::vector<Limits> limits = serving(family, workload);
     const Limits& arch = limits[i % limits.size()];
     std::optional<Config> config = family.default_config(workload, arch);
-    if (i % 5 != 0) config = family.space(workload, arch).sample(rng);
+    if (i % 5 != 0) {
+      const FamilySpace space = family.space(workload, arch);
+      config = split ? sample_split(space, rng) : space.sample(rng);
+    }
     CHECK(config, "{} finds no schedule for {} on {}", family.name, lehr::to_text(workload), arch.arch);
     samples.push_back({&family, workload, arch, *config});
   }

@@ -24,9 +24,13 @@ ir::Kernel lowered(const Sample& sample);
 /// Families of the catalogue that serve some workload on some CUDA architecture.
 std::vector<const Template*> cuda_families();
 
+/// Whether blocks share a tile of C (the knob split_k, where the family has it).
+bool splits_k(const Config& config);
+
 /// At least `count` configs of the family. Workloads: first every combination of types with every layout that
 /// the family serves, once each, on a shape drawn from `shapes`; then random ones. Architectures rotate among
-/// those that the family serves. Every fifth config is the default.
+/// those that the family serves. Every fifth config is the default. Every third one is for one of the shapes
+/// of the longest k, and splits it where the family can.
 struct Shape {
   std::int64_t m, n, k, batch;
 };

@@ -3,8 +3,10 @@
 // `--configs N`: at least N kernels per family (default 40).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <map>
 
 #include "base/text.h"
 #include "codegen/emit.h"
@@ -32,9 +34,10 @@ std::size_t& configs_per_family() {
 /// Small, since emulation is slow: no size a multiple of a tile, one, few and many of each.
 const std::vector<Shape>& shapes() {
   static const std::vector<Shape> all = {
-      {1, 1, 1, 1},     {7, 5, 3, 3},      {33, 65, 17, 1}, {65, 33, 129, 1}, {1, 200, 264, 1},
-      {3, 136, 200, 2}, {8, 72, 520, 1},   {17, 40, 96, 1}, {31, 104, 72, 3}, {300, 1, 40, 1},
-      {96, 64, 100, 1}, {130, 136, 56, 1}, {70, 90, 50, 2}, {4, 264, 33, 1},  {128, 128, 64, 1}};
+      {1, 1, 1, 1},      {7, 5, 3, 3},      {33, 65, 17, 1},  {65, 33, 129, 1}, {1, 200, 264, 1},
+      {3, 136, 200, 2},  {8, 72, 520, 1},   {17, 40, 96, 1},  {31, 104, 72, 3}, {300, 1, 40, 1},
+      {96, 64, 100, 1},  {130, 136, 56, 1}, {70, 90, 50, 2},  {4, 264, 33, 1},  {128, 128, 64, 1},
+      {17, 40, 1100, 1}, {33, 24, 1536, 2}, {40, 66, 2051, 1}};
   return all;
 }
 
@@ -57,8 +60,26 @@ void run(const std::vector<Sample>& samples, std::size_t begin, std::size_t end)
     EXPECT_FALSE(result.fault) << *result.fault;
     if (!result.fault) {
       EXPECT_EQ(compare_output(problem, result.output_bytes.at(0).data()).fault, "");
+      const Gemm& g = samples[i].workload.gemm;
+      EXPECT_EQ(result.traffic.at(2).written_bytes, g.batch * g.m * g.n * size_of(g.c.type));  // each once
     }
   }
+}
+
+bool has_split_k(const FamilySpace& space) {
+  return std::ranges::any_of(space.knobs(), [](const Knob& knob) { return knob.name == "split_k"; });
+}
+
+/// Every type of operands has configs in which blocks split k, where the family has that.
+void expect_splits_of_every_type(const std::vector<Sample>& samples) {
+  std::map<std::pair<DType, Math>, int> splits;
+  for (const Sample& sample : samples) {
+    if (!has_split_k(sample.family->space(sample.workload, sample.limits))) return;
+    const Gemm& g = sample.workload.gemm;
+    splits[{g.a.type, g.math}] += lehr::testing::splits_k(sample.config) ? 1 : 0;
+  }
+  for (const auto& [types, count] : splits)
+    EXPECT_GE(count, 2) << name_of(types.first) << " " << name_of(types.second);
 }
 
 class EmulatedFamily : public ::testing::TestWithParam<const Template*> {};
@@ -70,6 +91,7 @@ TEST_P(EmulatedFamily, IsRightForEveryTypeLayoutAndOddShape) {
   const std::vector<Sample> samples =
       lehr::testing::samples_of(*GetParam(), configs_per_family(), shapes(), rng);
   ASSERT_GE(samples.size(), configs_per_family());
+  expect_splits_of_every_type(samples);
   for (std::size_t i = 0; i < samples.size(); i += kBatch) {
     run(samples, i, std::min(i + kBatch, samples.size()));
     if (HasFatalFailure()) return;

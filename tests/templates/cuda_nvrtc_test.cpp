@@ -61,6 +61,10 @@ const std::vector<Workload>& workloads() {
       mma_of(DType::kS8, 4096, 4096, 4096, 1, 2),
       mma_of(DType::kS8, 1001, 777, 335, 1, 0),
       mma_of(DType::kS8, 16, 4096, 4096, 1, 2),
+      with_output(mma_of(DType::kBF16, 16, 1000, 16384, 1, 2), DType::kBF16),
+      mma_of(DType::kF16, 64, 64, 32768, 1, 0),
+      mma_of(DType::kS8, 64, 500, 9999, 1, 2),
+      mma_of(DType::kF32, 128, 128, 8192, 1, 2, Math::k3xTf32),
       mma_of(DType::kE4M3, 4096, 4096, 4096, 1, 2),
       with_output(mma_of(DType::kE5M2, 100, 300, 64, 1, 1), DType::kBF16)};
   return all;

@@ -38,6 +38,8 @@ const std::vector<Workload>& workloads() {
       mma_of(DType::kF32, 1000, 77, 333, 1, 2, Math::k3xTf32),
       mma_of(DType::kS8, 513, 511, 259, 1, 6),
       mma_of(DType::kS8, 32, 4096, 4096, 1, 2),
+      mma_of(DType::kBF16, 16, 1000, 16384, 1, 2),
+      mma_of(DType::kF16, 65, 63, 9999, 3, 0),
   };
   return all;
 }
@@ -93,6 +95,47 @@ TEST(GemmMmaSpace, GivesTheTextbookTileToALargeProblemAndWarpsAlongKToFewRows) {
       gemm_mma_schedule(gemm_mma_default(mma_of(DType::kBF16, 8, 4096, 4096, 1, 2), limits));
   EXPECT_EQ(few.bm, 16);
   EXPECT_EQ(few.k_warps, 4);
+}
+
+TEST(GemmMmaSpace, LetsBlocksSplitKOnlyWhereItIsLongAndTheGridSmall) {
+  const Limits limits = cuda_limits("sm_90a");
+  const auto of_default = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return gemm_mma_schedule(gemm_mma_default(mma_of(DType::kBF16, m, n, k, 1, 2), limits)).split_k;
+  };
+  EXPECT_EQ(of_default(4096, 4096, 4096), 1);
+  EXPECT_EQ(of_default(16, 4096, 16384), 1);  // 128 blocks: nearly one for each multiprocessor
+  EXPECT_EQ(of_default(16, 1024, 16384), 4);
+  EXPECT_EQ(of_default(64, 64, 32768), 32);
+  EXPECT_EQ(of_default(64, 64, 511), 1);
+  const auto most = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    const FamilySpace space = gemm_mma_space(mma_of(DType::kBF16, m, n, k, 1, 2), limits);
+    Rng rng(kSeed);
+    std::int64_t largest = 0;
+    for (int i = 0; i < 500; ++i) largest = std::max(largest, space.sample(rng)->at("split_k"));
+    return largest;
+  };
+  EXPECT_EQ(most(64, 64, 400), 1);
+  EXPECT_EQ(most(64, 64, 1024), 4);
+  EXPECT_EQ(most(8192, 8192, 8192), 1);
+  EXPECT_EQ(most(16, 4096, 16384), 32);
+}
+
+TEST(GemmMmaSpace, KeepsTheWorkspaceWithin32MiB) {
+  const Limits limits = cuda_limits("sm_90a");
+  const Workload workload = mma_of(DType::kBF16, 500, 2000, 50000, 1, 2);
+  Rng rng(kSeed);
+  const FamilySpace space = gemm_mma_space(workload, limits);
+  std::int64_t largest = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const ir::Kernel kernel = gemm_mma_template().lower(workload, *space.sample(rng), limits);
+    std::int64_t bytes = 0;
+    for (const ir::Param& param : kernel.params)
+      if (param.direction == ir::Direction::kWorkspace && kernel.buffer(param.buffer).name == "partials")
+        bytes += kernel.buffer(param.buffer).elements * 4;
+    largest = std::max(largest, bytes);
+  }
+  EXPECT_LE(largest, 32 << 20);
+  EXPECT_GT(largest, 16 << 20);
 }
 
 TEST(GemmMmaSpace, ReachesEveryValueOfEveryKnob) {
