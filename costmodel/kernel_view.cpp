@@ -150,6 +150,12 @@ KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits&
   if (buffer_at(1) < buffer_at(0)) std::swap(operands[0], operands[1]);
 }
 
+bool KernelView::is_workspace(ir::BufferId buffer) const {
+  return std::ranges::any_of(kernel.params, [&](const ir::Param& param) {
+    return param.buffer == buffer && param.direction == ir::Direction::kWorkspace;
+  });
+}
+
 void KernelView::chain_of(int loop, std::vector<int>& chain) const {
   chain.clear();
   for (int l = loop; l >= 0; l = analysis.loops[static_cast<std::size_t>(l)].parent) chain.push_back(l);

@@ -61,6 +61,7 @@ struct KernelView {
   std::array<int, 2> operands = {-1, -1};
 
   const ir::Buffer& buffer_of(const ir::Access& access) const { return kernel.buffer(access.buffer); }
+  bool is_workspace(ir::BufferId buffer) const;
   double element_bytes(const ir::Access& access) const { return size_of(buffer_of(access).type); }
   /// Executed flops: branches as often as they are taken.
   double flops() const { return analysis.flops * text.flops_share; }

@@ -11,14 +11,26 @@ constexpr std::size_t kSlots = 8;
 constexpr std::array<std::string_view, kSlots> kSlotNames = {"serial0", "serial1", "serial2", "serial3",
                                                              "serial4", "serial5", "serial6", "serial7"};
 
-double guarded_share(const KernelView& view) {
-  double guarded = 0, all = 0;
+/// Bytes of all threads, branches as often as they are taken.
+struct Moved {
+  double all = 0;
+  double guarded = 0;
+  double global_read = 0;
+  double global_written = 0;
+  double workspace = 0;  ///< of the global ones
+};
+
+Moved moved_by(const KernelView& view) {
+  Moved moved;
   for (const ir::Access& access : view.analysis.accesses) {
     const double bytes = view.moved_bytes(access);
-    all += bytes;
-    if (access.guarded) guarded += bytes;
+    moved.all += bytes;
+    if (access.guarded) moved.guarded += bytes;
+    if (view.buffer_of(access).scope != ir::Scope::kGlobal) continue;
+    (access.writes ? moved.global_written : moved.global_read) += bytes;
+    if (view.is_workspace(access.buffer)) moved.workspace += bytes;
   }
-  return share_of(guarded, all);
+  return moved;
 }
 
 }  // namespace
@@ -27,6 +39,7 @@ void add_kernel_columns(const FeatureContext& context, Columns& columns) {
   const KernelView& view = context.view;
   const ir::Analysis& a = view.analysis;
   const TextFacts& text = context.text;
+  const Moved moved = moved_by(view);
   columns.add("is_cuda", "0/1", "the kernel is for CUDA", view.cuda ? 1 : 0);
   columns.add("flops", "log2(flop)", "floating-point operations, branches as often as taken",
               log_scale(view.flops()));
@@ -35,10 +48,11 @@ void add_kernel_columns(const FeatureContext& context, Columns& columns) {
   columns.add("unique_intensity", "log2(flop/byte)",
               "flops per distinct parameter byte: the roofline's abscissa",
               log_scale(share_of(view.flops(), a.unique_global_bytes)));
-  columns.add("global_read", "log2(byte)", "bytes of global loads as executed",
-              log_scale(a.global.read_bytes));
+  columns.add("global_read", "log2(byte)", "bytes of global loads as executed", log_scale(moved.global_read));
   columns.add("global_written", "log2(byte)", "bytes of global stores as executed",
-              log_scale(a.global.written_bytes));
+              log_scale(moved.global_written));
+  columns.add("workspace_moved", "log2(byte)", "of these: between blocks that share a tile of C",
+              log_scale(moved.workspace));
   columns.add("staged_read", "log2(byte)", "bytes loaded from scratch or shared memory as executed",
               log_scale(a.scratch.read_bytes + a.shared.read_bytes));
   columns.add("staged_written", "log2(byte)", "bytes stored to scratch or shared memory as executed",
@@ -61,7 +75,7 @@ void add_kernel_columns(const FeatureContext& context, Columns& columns) {
   columns.add("code_statements", "log2(count)", "statements with unrolled loops expanded: code size",
               log_scale(text.statements));
   columns.add("guarded_share", "share", "moved bytes that are under a condition or an active count",
-              guarded_share(view));
+              share_of(moved.guarded, moved.all));
   columns.add("prefetches", "log2(count)", "executed prefetches", log_scale(text.prefetches));
   columns.add("loops", "count", "loops in the text", static_cast<double>(a.loops.size()));
 }

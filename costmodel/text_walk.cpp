@@ -107,11 +107,22 @@ class Walker {
     if (store.active) expression(*store.active);
     expression(store.value);
   }
+  /// Share of the sample that takes the branch. Of what stands in memory nothing is known: a value there that
+  /// is compared with a constant c is taken for one of 0 to c, each as likely (the ticket of blocks that
+  /// split k is that).
+  double share_taken(const ir::Expr& condition) {
+    if (const auto compared = condition.as_binary(); compared && compared->op == ir::BinaryOp::kEq) {
+      const auto constant = ir::as_constant(compared->b);
+      if (constant && *constant > 0 && compared->a.as_load())
+        return 1.0 / (static_cast<double>(*constant) + 1);
+    }
+    Lanes taken;
+    sample_.evaluate(condition, taken);
+    return static_cast<double>(32 - std::ranges::count(taken, 0)) / 32;
+  }
   void statement(const ir::If& branch) {
     expression(branch.condition);
-    Lanes taken;
-    sample_.evaluate(branch.condition, taken);
-    const double p = static_cast<double>(32 - std::ranges::count(taken, 0)) / 32;
+    const double p = share_taken(branch.condition);
     const double share = share_;
     const int outer = branch_;
     branch_ = ++branches_;
