@@ -37,6 +37,17 @@ std::string unwritten_or_nan(const ProblemTensor& output, const void* bytes) {
       left, output.elements, i);
 }
 
+/// Half the distance from `got`, a finite value of f16 or bf16, to its neighbour on the side of `expected`.
+double half_unit(DType type, double got, double expected) {
+  const int fraction_bits = type == DType::kF16 ? 10 : 7;
+  const int least_exponent = type == DType::kF16 ? -14 : -126;
+  const int exponent = got == 0 ? least_exponent : std::max(std::ilogb(got), least_exponent);
+  // Below a power of two values lie twice as close.
+  const bool inwards = std::fabs(expected) < std::fabs(got);
+  const bool at_power = inwards && exponent > least_exponent && std::fabs(got) == std::ldexp(1.0, exponent);
+  return std::ldexp(1.0, exponent - fraction_bits - (at_power ? 2 : 1));
+}
+
 }  // namespace
 
 Comparison compare_output(const Problem& problem, const void* bytes) {
@@ -49,6 +60,7 @@ Comparison compare_output(const Problem& problem, const void* bytes) {
       output.type == DType::kBF16) {
     result.fault = unwritten_or_nan(output, bytes);
   }
+  const bool is_narrow = output.type == DType::kF16 || output.type == DType::kBF16;
   std::int64_t wrong = 0;
   std::string first;
   for (std::size_t i = 0; i < problem.expected.size(); ++i) {
@@ -56,7 +68,9 @@ Comparison compare_output(const Problem& problem, const void* bytes) {
     const double got = load_element(output.type, bytes, index);
     const double expected = problem.expected[i];
     // Equal infinities have no difference to take.
-    const double error = got == expected ? 0 : std::fabs(got - expected);
+    double error = got == expected ? 0 : std::fabs(got - expected);
+    if (is_narrow && error > 0 && std::isfinite(error))
+      error = std::max(0.0, error - half_unit(output.type, got, expected));
     if (std::isfinite(error)) result.max_error = std::max(result.max_error, error);
     if (error <= problem.tolerance) continue;
     if (wrong++ == 0) first = fmt::format("element {} is {:.9g}, expected {:.9g}", index, got, expected);

@@ -61,6 +61,7 @@ constexpr int kBatchCount = 5;
 constexpr int kBatchStride = 6;
 // cublasLtMatmulPreferenceAttributes_t
 constexpr int kMaxWorkspace = 1;
+constexpr int kReductionSchemes = 3;
 constexpr int kFirstAlignment = 5;  // ..._MIN_ALIGNMENT_A_BYTES, then B, C, D
 constexpr int kLastAlignment = 8;
 // cublasLtMatmulAlgoConfigAttributes_t
@@ -68,8 +69,9 @@ constexpr int kAlgorithmId = 0;
 constexpr int kTileId = 1;
 constexpr int kSplitK = 2;
 
-constexpr std::int32_t kOrderRow = 1;    // CUBLASLT_ORDER_ROW
-constexpr std::int32_t kTransposed = 1;  // CUBLAS_OP_T
+constexpr std::uint32_t kReduceInComputeType = 2;  // CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
+constexpr std::int32_t kOrderRow = 1;              // CUBLASLT_ORDER_ROW
+constexpr std::int32_t kTransposed = 1;            // CUBLAS_OP_T
 
 std::string_view find_all(void* library, CublasLt::Functions& f) {
   std::string_view missing;
@@ -254,6 +256,8 @@ LtStatus LtMatmul::heuristics(std::int64_t workspace_bytes, int count, std::uint
   };
   set(kMaxWorkspace, static_cast<std::uint64_t>(workspace_bytes));
   for (int attribute = kFirstAlignment; attribute <= kLastAlignment; ++attribute) set(attribute, alignment);
+  // As of our own kernels, sums are asked for that are rounded to a narrower output once, at their end.
+  if (gemm_.d.type != gemm_.scale) set(kReductionSchemes, kReduceInComputeType);
   std::vector<HeuristicResult> results(static_cast<std::size_t>(count));
   int returned = 0;
   if (status.ok()) {

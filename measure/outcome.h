@@ -32,7 +32,7 @@ struct Timing {
   std::vector<double> samples_us;  ///< raw, one per repeat, in order
   double spread = 0;               ///< (p75 - p25) / median of the raw samples
   double reference_us = 0;         ///< the reference kernel timed beside this candidate; 0: none was, or it is slow
-  double max_error = 0;            ///< largest |got - expected|
+  double max_error = 0;            ///< largest error (measure/check.h)
   double run_s = 0;                ///< wall time that checking and timing took
   Resources resources;
 };

@@ -31,7 +31,7 @@ struct Problem {
   std::vector<ProblemTensor> tensors;   ///< in argument order; exactly one output
   std::vector<std::int64_t> indices;    ///< flat output elements that `expected` holds; empty: all
   std::vector<float> expected;
-  double tolerance = 0;                 ///< absolute, per element
+  double tolerance = 0;                 ///< of each element's sum, absolute; its rounding to 16 bits comes on top (check.h)
 };
 
 }  // namespace lehr

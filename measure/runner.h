@@ -43,7 +43,7 @@ struct Fault {
 
 /// The checked run's findings; its result was right.
 struct Checked {
-  double max_error = 0;  ///< largest |got - expected|
+  double max_error = 0;  ///< largest error (measure/check.h)
   std::string note =
       {};  ///< a vendor library: what it ran, for a reader ("cuBLASLt 13.1.0, heuristic 0"); else ""
 };

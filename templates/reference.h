@@ -17,7 +17,8 @@ std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint6
 struct Reference {
   std::vector<std::int64_t> indices;
   std::vector<float> values;
-  /// |got - expected| <= tolerance for each element: scaled by dtype and K (see reference.cpp for the bound).
+  /// Bound on each element's |sum - expected|, before the sum is rounded to an output of 16 bits: scaled by
+  /// dtype and K (see reference.cpp for the bound).
   double tolerance = 0;
 };
 

@@ -190,6 +190,14 @@ TEST_F(CublasLtOnFakes, TakesTheHeuristicsFirstAnswerWithin32MiB) {
               HasSubstr("heuristic 0: algorithm 1, tile 1, split-K 2, workspace 1048576 bytes"));
 }
 
+TEST_F(CublasLtOnFakes, AddsPartsOfKInTheTypeOfTheSumsWhereTheOutputIsNarrower) {
+  CublasLtRunner runner(options_);
+  runner.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {});
+  EXPECT_EQ(counts().reductions, 7U);
+  runner.prepare(typed_problem(gemm_of(7, 5, 3, 1, 0), DType::kBF16, DType::kBF16), {});
+  EXPECT_EQ(counts().reductions, 2U);
+}
+
 TEST_F(CublasLtOnFakes, BestIsTheFastestOfAllThatRunAndAreRight) {
   offer({{.us = 50, .row_order_us = 90},
          {.us = 40, .row_order_us = 90, .workspace_bytes = 200 << 20},

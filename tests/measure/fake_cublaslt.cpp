@@ -35,6 +35,7 @@ struct Layout {
 };
 struct Preference {
   std::uint64_t workspace = 0;
+  std::uint32_t reductions = 7;
   std::uint32_t alignment[4] = {256, 256, 256, 256};
 };
 
@@ -271,6 +272,7 @@ EXPORT int cublasLtMatmulPreferenceSetAttribute(void* preference, int attribute,
                                                 std::size_t bytes) {
   Preference& p = *static_cast<Preference*>(preference);
   if (attribute == 1) return set(p.workspace, from, bytes);
+  if (attribute == 3) return set(p.reductions, from, bytes);
   if (attribute >= 5 && attribute <= 8) return set(p.alignment[attribute - 5], from, bytes);
   return kInvalidValue;
 }
@@ -299,6 +301,7 @@ EXPORT int cublasLtMatmulAlgoGetHeuristic(void*, void* operation, void* a, void*
   counts.asked = asked;
   counts.workspace_bytes = static_cast<std::int64_t>(p.workspace);
   counts.alignment = p.alignment[0];
+  counts.reductions = p.reductions;
   for (const std::uint32_t alignment : p.alignment)
     if (alignment != p.alignment[0]) return kInvalidValue;
   for (std::size_t i = 0; i < state().algorithms.size() && *returned < asked; ++i) {
