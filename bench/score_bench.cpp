@@ -165,7 +165,7 @@ void ScoreNewCandidates(benchmark::State& state) {
   for (auto _ : state) {
     if (at + kBatch > configs.size()) {  // a fresh scorer remembers nothing
       state.PauseTiming();
-      scorer.emplace(candidates, limits, kThreads);
+      scorer.emplace(feature_table().size(), kernel_rows(candidates, limits), kThreads);
       at = 0;
       state.ResumeTiming();
     }

@@ -12,6 +12,7 @@
 #include "cli/db_command.h"
 #include "cli/doctor_command.h"
 #include "cli/export_command.h"
+#include "cli/replay_command.h"
 #include "cli/show_command.h"
 #include "cli/tune_command.h"
 #include "measure/worker_main.h"
@@ -82,6 +83,7 @@ int run_command_line(int argc, char** argv) {
   ShowCommand show(app, environment);
   CompileCommand compile(app, environment);
   ExportCommand exporter(app, environment);
+  ReplayCommand replay(app);
   DbCommand db(app, environment);
   DoctorCommand doctor(app, environment);
   app.footer(
@@ -112,6 +114,7 @@ int run_command_line(int argc, char** argv) {
   if (show.chosen()) return show.run();
   if (compile.chosen()) return compile.run();
   if (exporter.chosen()) return exporter.run();
+  if (replay.chosen()) return replay.run();
   if (db.chosen()) return db.run();
   return doctor.run();
 }

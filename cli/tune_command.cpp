@@ -15,10 +15,9 @@
 #include "cli/signals.h"
 #include "cli/tune_report.h"
 #include "costmodel/roofline_model.h"
-#include "costmodel/validity_model.h"
-#include "costmodel/xgboost_model.h"
 #include "measure/affinity.h"
-#include "search/make_strategy.h"
+#include "tune/knob_features.h"
+#include "tune/tuner.h"
 
 namespace lehr {
 namespace {
@@ -34,14 +33,6 @@ std::string new_session_id() {
   const std::uint64_t low = hash_combine(high, (std::uint64_t{random()} << 32) | random());
   high = hash_combine(low, random());
   return to_hex(high) + to_hex(low);
-}
-
-/// Measuring a batch of 32 takes some seconds, lowering and features some 40 us per candidate on two cores:
-/// so many scored configs keep the tuner's own share of the time below 15 %.
-StrategyOptions strategy_options() {
-  StrategyOptions options;
-  options.anneal.max_scored = 8'000;
-  return options;
 }
 
 }  // namespace
@@ -63,7 +54,8 @@ TuneCommand::TuneCommand(CLI::App& root, const Environment& environment)
       "wall time per workload, finals included: 500ms, 60s, 2m (60s where no --trials is given)");
   add("--patience", patience_,
       "stop after so many trials without a gain, when the model expects none; 0: never (256)");
-  add("--strategy", strategy_, "anneal | random | genetic | grid (anneal)");
+  add("--strategy,--preset", strategy_,
+      "anneal | random | genetic | grid | autotvm (anneal); autotvm: AutoTVM's settings");
   add("--seed", seed_, "same seed and same log: same picks (0)");
   add("--db", database_, "the trial log; earlier rows are reused (./lehr.db, or LEHR_DB)");
   add("--baseline", baseline_, "vendor libraries to compare with (all that this build knows)");
@@ -120,24 +112,23 @@ int TuneCommand::run() {
     if (interrupted) break;
     const Task task = {workload, rig.device};
     const Candidates candidates = candidates_for(task);
-    const std::unique_ptr<Strategy> strategy =
-        make_strategy(options.strategy, candidates.space, strategy_options());
-    // One thread each: on a few hundred rows XGBoost's threads spend their time waiting for each other (200
-    // rows, 2 cores beside other work: 9 s of CPU time on two threads, 0.2 s on one; measured 2026-11-21).
-    XgboostOptions model_options;
-    ValidityOptions validity_options;
-    model_options.seed = validity_options.seed = options.seed;
-    XgboostModel model(model_options);
-    ValidityModel validity(validity_options);
+    const Tuner tuner = make_tuner(options.strategy, candidates.space, options.seed);
+    const KnobFeatures raw_knobs(candidates.space, KnobColumns::kRaw);
+    options.learner = tuner.options.learner;
+    options.batches = tuner.options.batches;
+    if (tuner.raw_knobs) {
+      options.row_of = raw_knobs.rows();
+      options.columns = raw_knobs.names().size();
+    }
     const RooflineModel prior(rig.device.limits);
     options.session_id = new_session_id();
     summaries.push_back(run_session(task, candidates, options,
                                     {.measurer = rig.measurer.get(),
-                                     .strategy = strategy.get(),
+                                     .strategy = tuner.strategy.get(),
                                      .database = &database,
-                                     .model = &model,
-                                     .validity = &validity,
-                                     .prior = &prior,
+                                     .model = tuner.model.get(),
+                                     .validity = tuner.validity.get(),
+                                     .prior = tuner.takes_prior ? &prior : nullptr,
                                      .interrupted = &interrupted,
                                      .on_event = [&](const Event& event) { progress.show(event); },
                                      .now_s = {}}));

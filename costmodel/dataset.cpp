@@ -38,9 +38,18 @@ void append_group(Dataset& data, const FeatureMatrix& rows, const std::vector<do
   }
 }
 
+void append_failures(Dataset& data, const FeatureMatrix& rows) {
+  const int group = data.groups.empty() ? 0 : data.groups.back();
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    data.rows.append(rows.row(i));
+    data.targets.push_back(0);
+    data.groups.push_back(group);
+  }
+}
+
 Split split_by_row(const Dataset& data, double share, std::uint64_t seed) {
   CHECK(share > 0 && share < 1, "share={}", share);
-  Split split{{FeatureMatrix(data.rows.columns()), {}, {}}, {FeatureMatrix(data.rows.columns()), {}, {}}};
+  Split split{Dataset(data.rows.columns()), Dataset(data.rows.columns())};
   Rng rng = Rng(seed).fork("split");
   for (std::size_t begin = 0; begin < data.size();) {
     std::size_t end = begin;

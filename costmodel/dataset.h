@@ -9,9 +9,13 @@
 
 namespace lehr {
 
-/// Targets are best time of the group / time, in (0, 1]. Failures are not rows here (design, decision 6).
+/// Targets are best time of the group / time, in (0, 1]. Failures are not rows here (design,
+/// decision 6), but where a preset that reproduces AutoTVM wants them to be.
 struct Dataset {
-  FeatureMatrix rows{feature_table().size()};
+  /// `columns` per row; those of featurize() unless said otherwise.
+  explicit Dataset(std::size_t columns = feature_table().size()) : rows(columns) {}
+
+  FeatureMatrix rows;
   std::vector<float> targets;
   std::vector<int> groups;  ///< group of each row; equal ids are contiguous
 
@@ -20,6 +24,10 @@ struct Dataset {
 
 /// Appends one group: `times_us[i]` > 0 belongs to row i. Normalises by the fastest of them.
 void append_group(Dataset& data, const FeatureMatrix& rows, const std::vector<double>& times_us);
+
+/// Appends failed rows to the last group with target 0, or as a group of their own: AutoTVM's way to tell a
+/// model of failures.
+void append_failures(Dataset& data, const FeatureMatrix& rows);
 
 struct Split {
   Dataset train;

@@ -129,4 +129,26 @@ double spearman(std::span<const double> predicted, std::span<const double> truth
   return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
 }
 
+double average_recall(std::span<const double> predicted, std::span<const double> truth, std::size_t k) {
+  check_lengths(predicted, truth);
+  k = std::min(k, truth.size());
+  if (k == 0) return 0;
+  const std::vector<std::size_t> by_truth = best_first(truth), by_model = best_first(predicted);
+  // A row is among the first i of both sides from i = the later of its two places on.
+  std::vector<std::size_t> place(truth.size());
+  for (std::size_t i = 0; i < truth.size(); ++i) place[by_truth[i]] = i;
+  std::vector<std::size_t> entering(k, 0);
+  for (std::size_t i = 0; i < k; ++i) {
+    const std::size_t from = std::max(i, place[by_model[i]]);
+    if (from < k) ++entering[from];
+  }
+  double sum = 0;
+  std::size_t common = 0;
+  for (std::size_t i = 0; i < k; ++i) {
+    common += entering[i];
+    sum += static_cast<double>(common) / static_cast<double>(i + 1);
+  }
+  return sum / static_cast<double>(k);
+}
+
 }  // namespace lehr

@@ -22,6 +22,11 @@ double pairwise_accuracy(std::span<const double> predicted, std::span<const doub
 /// all good answers. k is cut to the number of rows; 0 rows give 0.
 double top_k_recall(std::span<const double> predicted, std::span<const double> truth, std::size_t k);
 
+/// AutoTVM's a-recall: the mean over i = 1..k of the share of the i truly best rows among the model's first
+/// i, in [0, 1]. Ties are in the order of the rows on both sides. k is cut to the number of rows; 0 rows give
+/// 0.
+double average_recall(std::span<const double> predicted, std::span<const double> truth, std::size_t k);
+
 /// 1 - (best truth among the model's first k) / (best truth of all), in [0, 1] for truths > 0: what is lost
 /// by measuring only k. 0 for 0 rows. TenSet's "peak score" is 1 minus this.
 double regret_at_k(std::span<const double> predicted, std::span<const double> truth, std::size_t k);

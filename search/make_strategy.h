@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "search/anneal.h"
+#include "search/autotvm.h"
 #include "search/genetic.h"
 #include "search/strategy.h"
 
@@ -15,9 +16,10 @@ namespace lehr {
 struct StrategyOptions {
   AnnealOptions anneal;
   GeneticOptions genetic;
+  AutotvmOptions autotvm;
 };
 
-/// anneal, random, genetic, grid.
+/// anneal, random, genetic, grid, autotvm.
 std::vector<std::string> strategy_names();
 /// Borrows `space`. Throws Error(kUser) for an unknown name, listing the known ones.
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const Space& space,

@@ -149,7 +149,13 @@ bool FamilySpace::allows(std::span<const std::int64_t> values) const {
   return !knob.allowed || contains(knob.allowed(Point(values.first(values.size() - 1))), values.back());
 }
 
+void FamilySpace::sample_from(std::vector<std::vector<std::int64_t>> points) {
+  CHECK(!points.empty(), "family {}: an empty list", family_);
+  points_ = std::move(points);
+}
+
 std::optional<std::vector<std::int64_t>> FamilySpace::draw(Rng& rng) const {
+  if (!points_.empty()) return points_[rng.below(points_.size())];
   std::vector<std::int64_t> values;
   values.reserve(knobs_.size());
   for (const Knob& knob : knobs_) {
@@ -201,6 +207,7 @@ bool FamilySpace::repair(std::span<std::int64_t> values, std::size_t changed) co
 }
 
 double FamilySpace::product_size() const {
+  if (!points_.empty()) return static_cast<double>(points_.size());
   double size = 1;
   for (const Knob& knob : knobs_) size *= static_cast<double>(knob.values.size());
   return size;

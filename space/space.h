@@ -68,6 +68,10 @@ class FamilySpace {
                        std::function<std::vector<std::int64_t>(const Point&)> allowed);
   /// `holds` may read only `reads` (not empty); it is checked as soon as the last of them is chosen.
   void require(std::string reason, std::vector<KnobId> reads, std::function<bool(const Point&)> holds);
+  /// From now on sample() and draw() take one of `points` instead of drawing knob by knob, and product_size()
+  /// is their number: for a family that is a list (listed_family). The caller sees to it that they are
+  /// exactly the valid configs. CHECKs that there is one.
+  void sample_from(std::vector<std::vector<std::int64_t>> points);
 
   const std::string& family() const { return family_; }
   const std::vector<Knob>& knobs() const { return knobs_; }
@@ -93,7 +97,7 @@ class FamilySpace {
   /// whose value is no longer allowed moves to the nearest allowed one (by position in its superset; a tie
   /// goes to the earlier). false if a knob has no allowed value left or a constraint does not hold.
   bool repair(std::span<std::int64_t> values, std::size_t changed) const;
-  /// Number of points of the unconstrained product (as a double: it may exceed 2^64).
+  /// Number of points of the unconstrained product, or of the list (as a double: it may exceed 2^64).
   double product_size() const;
   /// One draw of sample(): nullopt if it was rejected. Its acceptance rate is the valid share of the product.
   std::optional<std::vector<std::int64_t>> draw(Rng& rng) const;
@@ -107,7 +111,14 @@ class FamilySpace {
   std::vector<Knob> knobs_;
   std::vector<Constraint> constraints_;
   std::vector<std::vector<int>> constraints_after_;  // per knob: indices into constraints_
+  std::vector<std::vector<std::int64_t>> points_;    // of sample_from
 };
+
+/// A family whose valid configs are exactly `points`, each with one value per knob of `names`: what a table
+/// of measurements can answer. A knob's superset is its values in `points`, ascending. Each knob depends on
+/// the ones before it, so that moves lead from point to point. CHECKs: at least one point, lengths agree.
+FamilySpace listed_family(std::string family, const std::vector<std::string>& names,
+                          std::vector<std::vector<std::int64_t>> points);
 
 /// The factors of `extent` that are <= `limit`, ascending.
 std::vector<std::int64_t> factors(std::int64_t extent, std::int64_t limit);

@@ -23,6 +23,16 @@ double standard_deviation(const std::vector<double>& values) {
 
 }  // namespace
 
+Learner::Learner(std::size_t columns, CostModel* model, ValidityModel* validity,
+                 const LearnerOptions& options)
+    : model_(model),
+      validity_(validity),
+      options_(options),
+      rows_(columns),
+      failures_(columns),
+      evidence_(columns),
+      tried_(columns) {}
+
 void Learner::add(std::span<const float> row, double time_us) {
   rows_.append(row);
   times_us_.push_back(time_us);
@@ -31,6 +41,7 @@ void Learner::add(std::span<const float> row, double time_us) {
 }
 
 void Learner::add_failure(std::span<const float> row) {
+  failures_.append(row);
   tried_.append(row);
   valid_.push_back(false);
 }
@@ -41,19 +52,21 @@ void Learner::add_evidence(std::span<const float> row, double time_us) {
 }
 
 bool Learner::refit_if_due() {
-  if (!model_) return false;
+  if (!model_ || times_us_.empty()) return false;
   const bool use_evidence = !evidence_us_.empty() && times_us_.size() < kTrustOwn;
-  const std::size_t first = use_evidence ? 4 : kFirstFit;
-  const std::size_t due = fitted() ? std::max(kFirstFit, rows_at_fit_ / 8) : first;
-  if (times_us_.size() < rows_at_fit_ + due) return false;
-  Dataset data;
+  const std::size_t first = use_evidence ? 4 : options_.first_fit;
+  const auto share = static_cast<std::size_t>(options_.new_share * static_cast<double>(rows_at_fit_));
+  const std::size_t due = fitted() ? std::max(options_.least_new, share) : first;
+  if (learnable() < rows_at_fit_ + due) return false;
+  Dataset data(rows_.columns());
   if (use_evidence) append_group(data, evidence_, evidence_us_);
   append_group(data, rows_, times_us_);
+  if (options_.failures_are_slow) append_failures(data, failures_);
   model_->fit(data);
   if (validity_) validity_->fit(tried_, valid_);
   const double deviation = standard_deviation(model_->predict(rows_));
   scale_ = deviation > 1e-9 ? deviation : 1;
-  rows_at_fit_ = times_us_.size();
+  rows_at_fit_ = learnable();
   ++fits_;
   return true;
 }

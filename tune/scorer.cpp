@@ -17,10 +17,18 @@ constexpr std::size_t kPredictGrain = 64;
 
 }  // namespace
 
-Scorer::Scorer(const Candidates& candidates, const Limits& limits, int threads)
-    : candidates_(&candidates),
-      limits_(limits),
-      columns_(feature_table().size()),
+RowOf kernel_rows(const Candidates& candidates, const Limits& limits) {
+  return [&candidates, limits](const Config& config, std::span<float> row) {
+    const auto kernel = try_lower(candidates, config);
+    const auto* lowered = std::get_if<ir::Kernel>(&kernel);
+    if (lowered) std::ranges::copy(featurize(*lowered, limits), row.begin());
+    return lowered != nullptr;
+  };
+}
+
+Scorer::Scorer(std::size_t columns, RowOf row_of, int threads)
+    : columns_(columns),
+      row_of_(std::move(row_of)),
       capacity_(std::max<std::size_t>(kRowsPerChunk, kCacheBytes / (columns_ * sizeof(float)))),
       pool_(threads) {}
 
@@ -50,20 +58,13 @@ std::vector<std::uint32_t> Scorer::rows_of(std::span<const Config> configs) {
   pool_.run(missing.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t j = begin; j < end; ++j) {
       const std::size_t i = missing[j];
-      const auto kernel = try_lower(*candidates_, configs[i]);
-      const std::span<float> out = row(rows[i]);
-      if (const auto* lowered = std::get_if<ir::Kernel>(&kernel)) {
-        std::ranges::copy(featurize(*lowered, limits_), out.begin());
-      } else {
-        std::ranges::fill(out, 0.0f);
-        failed[j] = 1;
-      }
+      failed[j] = row_of_(configs[i], row(rows[i])) ? 0 : 1;
     }
   });
-  lowered_ += missing.size();
+  made_ += missing.size();
   if (std::ranges::find(failed, 1) == failed.end()) return rows;
   for (std::size_t j = 0; j < missing.size(); ++j)
-    if (failed[j]) index_[hashes[missing[j]]] = kNoKernel;
+    if (failed[j]) index_[hashes[missing[j]]] = kNoRow;
   for (std::size_t i = 0; i < configs.size(); ++i)
     rows[i] = index_[hashes[i]];  // repeats of a failed one too
   return rows;
@@ -73,7 +74,7 @@ FeatureMatrix Scorer::features(std::span<const Config> configs) {
   FeatureMatrix matrix(columns_);
   const std::vector<float> zeros(columns_, 0.0f);
   for (const std::uint32_t index : rows_of(configs))
-    matrix.append(index == kNoKernel ? std::span<const float>(zeros) : row(index));
+    matrix.append(index == kNoRow ? std::span<const float>(zeros) : row(index));
   return matrix;
 }
 
@@ -82,7 +83,7 @@ std::vector<double> Scorer::score(std::span<const Config> configs, const Predict
   const std::vector<std::uint32_t> rows = rows_of(configs);
   std::vector<std::size_t> usable;
   for (std::size_t i = 0; i < rows.size(); ++i)
-    if (rows[i] != kNoKernel) usable.push_back(i);
+    if (rows[i] != kNoRow) usable.push_back(i);
   std::vector<double> scores(configs.size(), -std::numeric_limits<double>::infinity());
   pool_.run(usable.size(), kPredictGrain, [&](std::size_t begin, std::size_t end) {
     FeatureMatrix matrix(columns_);

@@ -1,4 +1,4 @@
-// Config -> score: lowering, features and model over many candidates. The hot path of the search.
+// Config -> score: features and model over many candidates. The hot path of the search.
 #pragma once
 
 #include <cstdint>
@@ -18,38 +18,44 @@ namespace lehr {
 /// Feature rows -> one score each, higher is better. Called from several threads at once.
 using Predict = std::function<std::vector<double>(const FeatureMatrix&)>;
 
-/// Lowers, featurises and scores on `threads` threads, remembers the rows of this session, and asks a model.
+/// Writes the feature row of a config into `row`; false if it has none. Called from several threads at once.
+using RowOf = std::function<bool(const Config& config, std::span<float> row)>;
+
+/// Lowers and featurises a candidate: the rows that the cost models of a session are made for, of
+/// feature_table().size() columns. A config that cannot be lowered has none. Borrows `candidates`.
+RowOf kernel_rows(const Candidates& candidates, const Limits& limits);
+
+/// Featurises and scores on `threads` threads, remembers the rows of this session, and asks a model.
 /// Quiet between calls: no thread of its own runs while candidates are timed.
 class Scorer {
  public:
-  /// Borrows `candidates`, which must outlive it.
-  Scorer(const Candidates& candidates, const Limits& limits, int threads);
+  /// Rows of `columns` values, made by `row_of`.
+  Scorer(std::size_t columns, RowOf row_of, int threads);
 
-  /// One row per config. A config that cannot be lowered gets a row of zeros.
+  std::size_t columns() const { return columns_; }
+  /// One row per config. A config that has none gets a row of zeros.
   FeatureMatrix features(std::span<const Config> configs);
-  /// `predict`'s score per config, higher is better; a config that cannot be lowered gets -infinity.
+  /// `predict`'s score per config, higher is better; a config that has no row gets -infinity.
   std::vector<double> score(std::span<const Config> configs, const Predict& predict);
 
   std::uint64_t scored() const { return scored_; }  ///< configs that were scored
-  std::uint64_t lowered() const {
-    return lowered_;
-  }  ///< configs that had to be lowered (the others were remembered)
+  /// Configs whose row had to be made (the others were remembered).
+  std::uint64_t made() const { return made_; }
 
  private:
-  /// Positions in rows_, one per config; kNoKernel for one that cannot be lowered.
+  /// Positions in rows_, one per config; kNoRow for one that has none.
   std::vector<std::uint32_t> rows_of(std::span<const Config> configs);
   std::span<float> row(std::uint32_t index) const;
 
-  static constexpr std::uint32_t kNoKernel = 0xffffffffu;
-  const Candidates* candidates_;
-  Limits limits_;
+  static constexpr std::uint32_t kNoRow = 0xffffffffu;
   std::size_t columns_;
+  RowOf row_of_;
   std::size_t capacity_;  // rows that may be remembered; all are forgotten when it is exceeded
   Pool pool_;
   std::unordered_map<std::uint64_t, std::uint32_t> index_;  // hash of a config -> row
   std::vector<std::unique_ptr<float[]>> chunks_;
   std::uint32_t used_ = 0;
-  std::uint64_t scored_ = 0, lowered_ = 0;
+  std::uint64_t scored_ = 0, made_ = 0;
 };
 
 }  // namespace lehr

@@ -12,10 +12,6 @@
 namespace lehr {
 namespace {
 
-// Small first batches, because the model is young; then enough to keep the compiler's processes busy.
-constexpr std::size_t kFirstBatch = 8;
-constexpr std::size_t kBatchStep = 4;
-constexpr std::size_t kLargestBatch = 32;
 constexpr std::size_t kWarmStarts = 4;
 constexpr std::size_t kEvidenceRows = 512;  // newest rows that are learnt from
 
@@ -47,9 +43,11 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
                report(best ? EventKind::kNewBest : EventKind::kTrial,
                       failure ? first_line(failure->text) : to_text(trial.config));
              }),
-      scorer_(candidates_, task.device.limits, options.threads),
-      learner_(parts_.model, parts_.validity),
-      rng_(Rng(options.seed).fork("search")) {
+      scorer_(options.row_of ? options.columns : feature_table().size(),
+              options.row_of ? options.row_of : kernel_rows(candidates_, task.device.limits),
+              options.threads),
+      learner_(scorer_.columns(), parts_.model, parts_.validity, options.learner),
+      guide_(*parts_.strategy, learner_, scorer_, parts_.prior, options.batches, options.seed) {
   CHECK(!candidates.defaults.empty(), "a task without a default");
   summary_.workload = to_text(task.workload);
   summary_.device = task.device.name;
@@ -98,24 +96,19 @@ void Session::recall_rows() {
   const std::size_t first = earlier.evidence.size() - std::min(kEvidenceRows, earlier.evidence.size());
   for (std::size_t i = first; i < earlier.evidence.size(); ++i) {
     const Trial& trial = earlier.evidence[i];
-    learner_.add_evidence(scorer_.features({&trial.config, 1}).row(0), *trial.time_us());
+    guide_.hint({trial.config, trial.time_us()});
   }
   report(EventKind::kResumed, summary_.resume_text);
 }
 
 void Session::learn(const std::vector<std::size_t>& positions) {
   const Trial* best = trials_.best();
-  std::vector<Observed> observed;
+  std::vector<Measurement> results;
   for (const std::size_t at : positions) {
     const Trial& trial = trials_.all()[at];
-    observed.push_back(observed_of(trial, best ? *best->time_us() : 0));
-    const FeatureMatrix row = scorer_.features({&trial.config, 1});
-    if (trial.time_us())
-      learner_.add(row.row(0), *trial.time_us());
-    else
-      learner_.add_failure(row.row(0));
+    results.push_back({trial.config, trial.time_us()});
   }
-  if (!observed.empty()) parts_.strategy->observe(observed);
+  guide_.observe(results, best ? *best->time_us() : 0);
 }
 
 void Session::measure(std::span<const Pick> picks) {
@@ -141,16 +134,14 @@ void Session::measure_defaults() {
 }
 
 void Session::rounds() {
-  std::size_t batch = kFirstBatch;
   while (!out_of_budget()) {
-    if (learner_.refit_if_due()) report(EventKind::kFitted, "");
-    const std::vector<Pick> picks = propose(batch_size(batch));
+    if (guide_.refit_if_due()) report(EventKind::kFitted, "");
+    const std::vector<Pick> picks = propose(batch_size(guide_.next_batch()));
     if (picks.empty()) {
       stop_ = StopReason::kExhausted;
       break;
     }
     measure(picks);
-    batch = std::min(kLargestBatch, batch + kBatchStep);
   }
 }
 
@@ -168,21 +159,10 @@ std::size_t Session::batch_size(std::size_t wanted) const {
 }
 
 std::vector<Pick> Session::propose(std::size_t count) {
-  Predict predict;
-  if (learner_.fitted())
-    predict = [this](const FeatureMatrix& rows) { return learner_.predict(rows); };
-  else if (parts_.prior)
-    predict = [this](const FeatureMatrix& rows) { return parts_.prior->predict(rows); };
-  Score score;
-  if (predict) score = [&](std::span<const Config> configs) { return scorer_.score(configs, predict); };
-  const std::vector<Config> configs = parts_.strategy->propose(count, trials_.seen(), score, rng_);
   std::vector<Pick> picks;
-  for (const Config& config : configs) picks.push_back({config, options_.strategy, std::nullopt});
-  if (!predict || picks.empty()) return picks;
-  const std::vector<double> scores = score(configs);
-  for (std::size_t i = 0; i < picks.size(); ++i) picks[i].predicted = scores[i];
-  if (const Trial* best = trials_.best(); best && learner_.fitted())
-    model_expects_gain_ = std::ranges::max(scores) > score({&best->config, 1})[0];
+  for (Proposal& each : guide_.propose(count, trials_.seen()))
+    picks.push_back({std::move(each.config), options_.strategy, each.predicted});
+  if (const Trial* best = trials_.best()) model_expects_gain_ = guide_.expects_gain_over(best->config);
   return picks;
 }
 

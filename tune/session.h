@@ -13,6 +13,7 @@
 #include "measure/measurer.h"
 #include "search/strategy.h"
 #include "tune/events.h"
+#include "tune/guide.h"
 #include "tune/stop.h"
 #include "tune/summary.h"
 #include "tune/task.h"
@@ -27,7 +28,11 @@ struct SessionOptions {
   std::vector<std::string> baselines;  ///< asked to take part in the finals
   bool reuse = true;                   ///< earlier rows of this workload answer and hint
   std::size_t finalists = 8;
-  std::string session_id;  ///< unique: names this run in the database
+  LearnerOptions learner;
+  BatchSchedule batches;
+  RowOf row_of;             ///< features; empty: of the lowered kernels
+  std::size_t columns = 0;  ///< of `row_of`
+  std::string session_id;   ///< unique: names this run in the database
   std::string tool_version;
 };
 

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "tune/bench.h"
-#include "tune/learner.h"
-#include "tune/scorer.h"
+#include "tune/guide.h"
 #include "tune/session.h"
 #include "tune/trials.h"
 
@@ -57,7 +56,7 @@ class Session {
   Bench bench_;
   Scorer scorer_;
   Learner learner_;
-  Rng rng_;
+  Guide guide_;
   bool model_expects_gain_ = true;
   std::optional<StopReason> stop_;
   std::optional<Config> default_;  // the first default that ran in this session

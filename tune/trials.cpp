@@ -56,10 +56,4 @@ const Trial* Trials::best() const {
   return best_ ? &all_[*best_] : nullptr;
 }
 
-Observed observed_of(const Trial& trial, double best_us) {
-  const std::optional<double> time = trial.time_us();
-  return {.config = trial.config,
-          .fitness = time ? std::optional(std::min(1.0, best_us / *time)) : std::nullopt};
-}
-
 }  // namespace lehr

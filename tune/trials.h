@@ -68,7 +68,4 @@ class Trials {
   std::map<FailureKind, int> failed_;
 };
 
-/// fitness = best time so far / time, for a strategy.
-Observed observed_of(const Trial& trial, double best_us);
-
 }  // namespace lehr

@@ -8,9 +8,9 @@
 namespace lehr::test {
 namespace {
 
-const std::vector<std::string> kWholeProduct = {"base",      "space",     "ir",     "codegen",
-                                                "templates", "costmodel", "search", "measure",
-                                                "database",  "tune",      "deploy", "cli"};
+const std::vector<std::string> kWholeProduct = {"base",      "space",  "ir",      "codegen",  "templates",
+                                                "costmodel", "search", "measure", "database", "tune",
+                                                "replay",    "deploy", "cli"};
 
 std::vector<std::string> product_without(std::initializer_list<std::string_view> left_out) {
   std::vector<std::string> folders = kWholeProduct;
@@ -55,7 +55,8 @@ std::span<const FolderRule> folder_rules() {
       {"search", {"space", "base"}},
       {"measure", {"codegen", "ir", "base"}},
       {"database", {"space", "base", "measure/outcome.h"}},
-      {"tune", product_without({"tune", "deploy", "cli"})},
+      {"tune", product_without({"tune", "replay", "deploy", "cli"})},
+      {"replay", {"base", "space", "templates", "costmodel", "search", "database", "tune"}},
       {"deploy", {"tune", "templates", "measure", "database", "codegen", "base"}},
       {"cli", product_without({"cli"})},
       {"tests", kWholeProduct},

@@ -47,6 +47,32 @@ TEST(TopKRecall, AcceptsAnyOfTheTruthsThatTieAtTheBar) {
   EXPECT_EQ(top_k_recall(Values{1, 0, 2}, Values{2, 3, 2}, 2), 1);
 }
 
+TEST(AverageRecall, IsTheMeanOfTheRecallsOfTheFirst) {
+  EXPECT_EQ(average_recall(Values{3, 2, 1}, Values{30, 20, 10}, 3), 1);
+  // The first 1, 2, 3 of the model hold 0, 1 and 3 of the best 1, 2, 3.
+  EXPECT_DOUBLE_EQ(average_recall(Values{2, 1, 3}, Values{30, 20, 10}, 3), (0 + 0.5 + 1) / 3);
+  EXPECT_DOUBLE_EQ(average_recall(Values{2, 1, 3}, Values{30, 20, 10}, 1), 0);
+  EXPECT_EQ(average_recall(Values{}, Values{}, 4), 0);
+}
+
+TEST(AverageRecall, AgreesWithItsDefinition) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    const std::size_t n = 1 + rng.below(40), k = 1 + rng.below(50);
+    Values predicted, truth;
+    for (std::size_t i = 0; i < n; ++i) {
+      predicted.push_back(rng.uniform());
+      truth.push_back(rng.uniform());
+    }
+    double sum = 0;
+    const std::size_t most = std::min(k, n);
+    for (std::size_t i = 1; i <= most; ++i)
+      sum += top_k_recall(predicted, truth, i) / static_cast<double>(most);
+    EXPECT_NEAR(average_recall(predicted, truth, k), sum, 1e-12);
+  }
+}
+
 TEST(RegretAtK, IsTheLossAgainstTheBestOfAll) {
   const Values truth{1.0, 0.8, 0.5};
   EXPECT_DOUBLE_EQ(regret_at_k(Values{3, 2, 1}, truth, 1), 0);

@@ -80,7 +80,9 @@ TEST(Scorer, GivesTheSameRowsOnAnyNumberOfThreadsAndFromMemory) {
   std::vector<Config> configs;
   Rng rng(3);
   for (int i = 0; i < 300; ++i) configs.push_back(candidates.space.sample(rng));
-  Scorer one(candidates, limits, 1), three(candidates, limits, 3);
+  const std::size_t columns = feature_table().size();
+  Scorer one(columns, kernel_rows(candidates, limits), 1);
+  Scorer three(columns, kernel_rows(candidates, limits), 3);
   const FeatureMatrix a = one.features(configs), b = three.features(configs), again = three.features(configs);
   ASSERT_EQ(a.rows(), configs.size());
   for (std::size_t i = 0; i < configs.size(); ++i) {
@@ -89,7 +91,7 @@ TEST(Scorer, GivesTheSameRowsOnAnyNumberOfThreadsAndFromMemory) {
     EXPECT_TRUE(std::ranges::equal(b.row(i), expected));
     EXPECT_TRUE(std::ranges::equal(again.row(i), expected));
   }
-  EXPECT_LT(three.lowered(), 300u);  // samples repeat, and the second call remembers all
+  EXPECT_LT(three.made(), 300u);  // samples repeat, and the second call remembers all
 }
 
 TEST(Scorer, RanksWhatCannotBeLoweredLast) {
@@ -99,7 +101,7 @@ TEST(Scorer, RanksWhatCannotBeLoweredLast) {
     if (config.at("rows") == 4) throw Error(ErrorKind::kInternal, "no");
     return lower(config);
   };
-  Scorer scorer(candidates, toy_task().device.limits, 2);
+  Scorer scorer(feature_table().size(), kernel_rows(candidates, toy_task().device.limits), 2);
   const Predict zeros = [](const FeatureMatrix& rows) { return std::vector<double>(rows.rows(), 0.0); };
   const std::vector<Config> configs = {toy_config(1, 1, 1, 0), toy_config(4, 1, 1, 0),
                                        toy_config(4, 1, 1, 0)};
@@ -112,7 +114,7 @@ TEST(Scorer, RanksWhatCannotBeLoweredLast) {
 
 TEST(Learner, FitsFirstAfterAFewRowsAndThenAtGrowingDistances) {
   NearestModel model;
-  Learner learner(&model, nullptr);
+  Learner learner(feature_table().size(), &model, nullptr);
   const std::vector<float> row(feature_table().size(), 1.0f);
   std::vector<int> at;
   for (int i = 1; i <= 400; ++i) {
@@ -127,7 +129,7 @@ TEST(Learner, FitsFirstAfterAFewRowsAndThenAtGrowingDistances) {
 }
 
 TEST(Learner, WithoutAModelNeverFits) {
-  Learner learner(nullptr, nullptr);
+  Learner learner(feature_table().size(), nullptr, nullptr);
   const std::vector<float> row(feature_table().size(), 1.0f);
   for (int i = 0; i < 100; ++i) learner.add(row, 10);
   EXPECT_FALSE(learner.refit_if_due());

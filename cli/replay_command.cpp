@@ -1,0 +1,96 @@
+// Flags, tables, progress.
+#include "cli/replay_command.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "base/error.h"
+#include "cli/args.h"
+#include "cli/replay_report.h"
+#include "cli/signals.h"
+#include "replay/read_table.h"
+
+namespace lehr {
+namespace {
+
+constexpr int kInterruptedCode = 130;
+
+std::vector<Table> read_all(const std::vector<std::string>& files, bool quiet) {
+  std::vector<Table> tables;
+  for (const std::string& file : files) {
+    for (Table& table : read_tables(file)) {
+      if (!quiet)
+        for (const std::string& note : table.notes) fmt::print(stderr, "note: {}: {}\n", file, note);
+      tables.push_back(std::move(table));
+    }
+  }
+  return tables;
+}
+
+}  // namespace
+
+ReplayCommand::ReplayCommand(CLI::App& root) {
+  app_ =
+      root.add_subcommand("replay", "Run a search strategy on recorded tables, without measuring anything");
+  app_->add_option("TABLE", tables_,
+                   "Kernel Tuner caches, KTT or T4 results (.json, plain or gzipped), or logs of lehr (.db)")
+      ->option_text("...");
+  const auto add = [&](const char* name, std::string& value, const char* help) {
+    app_->add_option(name, value, help)->option_text(" ");
+  };
+  add("--strategy,--preset", strategy_,
+      "anneal | random | genetic | grid | autotvm (anneal, the one of tune); autotvm: AutoTVM's settings");
+  add("--trials", trials_, "length of each search (256)");
+  add("--seeds", seeds_, "searches per table (10)");
+  add("--seed", seed_, "the first seed (0)");
+  add("--plot", plot_, "write the curves to this file, comma-separated");
+  app_->add_flag("--json", json_, "one JSON document on stdout; times in microseconds");
+  app_->add_flag("--quiet", quiet_, "no progress on stderr");
+  app_->footer(
+      "Examples:\n"
+      "  lehr replay gemm_A100.json gemm_V100.json.gz\n"
+      "  lehr replay lehr.db --strategy autotvm --seeds 5");
+}
+
+ReplayPlan ReplayCommand::plan() const {
+  ReplayPlan plan;
+  plan.options.strategy = parse_choice("--strategy", strategy_, strategy_names());
+  plan.options.tuner = tuner_options(plan.options.strategy);
+  plan.options.trials = static_cast<std::size_t>(parse_number("--trials", trials_, 1, 1'000'000));
+  plan.options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX / 2));
+  plan.seeds = static_cast<std::size_t>(parse_number("--seeds", seeds_, 1, 10'000));
+  if (tables_.empty()) throw_user("a table is missing: write lehr replay FILE...");
+  return plan;
+}
+
+void ReplayCommand::write_plot(const std::vector<TableReport>& reports) const {
+  std::ofstream file(plot_, std::ios::binary);
+  file << replay_plot(reports);
+  file.flush();
+  if (!file) throw_environment("--plot {} cannot be written", plot_);
+}
+
+int ReplayCommand::run() {
+  ReplayPlan plan = this->plan();
+  const std::vector<Table> tables = read_all(tables_, quiet_);
+  const std::atomic<bool>& interrupted = watch_signals();
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  const std::vector<TableReport> reports =
+      replay_tables(tables, plan, [&](std::size_t done, std::size_t total) {
+        if (!quiet_ && (terminal || done % plan.seeds == 0))
+          fmt::print(stderr, "{}{} of {} searches{}", terminal ? "\r" : "", done, total,
+                     terminal && done < total ? "" : "\n");
+        return !interrupted;
+      });
+  if (interrupted) return kInterruptedCode;
+  if (!plot_.empty()) write_plot(reports);
+  if (json_)
+    fmt::print("{}\n", replay_json(reports, plan).dump(2));
+  else
+    fmt::print("{}", replay_text(reports, plan));
+  return 0;
+}
+
+}  // namespace lehr

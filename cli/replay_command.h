@@ -1,0 +1,29 @@
+// `lehr replay`: a strategy on recorded tables.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "replay/report.h"
+
+namespace lehr {
+
+class ReplayCommand {
+ public:
+  explicit ReplayCommand(CLI::App& root);
+  bool chosen() const { return app_->parsed(); }
+  /// The exit code.
+  int run();
+
+ private:
+  ReplayPlan plan() const;
+  void write_plot(const std::vector<TableReport>& reports) const;
+
+  CLI::App* app_;
+  std::vector<std::string> tables_, transfer_;
+  std::string strategy_ = "anneal", trials_ = "256", seeds_ = "10", seed_ = "0", plot_;
+  bool json_ = false, quiet_ = false;
+};
+
+}  // namespace lehr

@@ -1,0 +1,27 @@
+// AutoTVM's cost model as it is, to be compared with: TVM 0.18,
+// python/tvm/autotvm/tuner/xgboost_cost_model.py, loss "reg", its default since 0.13.
+#pragma once
+
+#include <optional>
+
+#include "costmodel/booster.h"
+#include "costmodel/model.h"
+
+namespace lehr {
+
+/// Boosted trees of depth 3 (eta 0.3, gamma 1e-4, min_child_weight 1, lambda 1) on best/time by squared
+/// error, up to 8000 rounds, until the average recall of the best 64 *training* rows has not risen for 20
+/// rounds; it is looked at in every second round. All rounds are kept.
+class AutotvmModel : public CostModel {
+ public:
+  explicit AutotvmModel(int threads = 1) : threads_(threads) {}
+
+  void fit(const Dataset& data) override;
+  std::vector<double> predict(const FeatureMatrix& rows) const override;
+
+ private:
+  int threads_;
+  std::optional<Booster> booster_;
+};
+
+}  // namespace lehr

@@ -1,0 +1,34 @@
+// The readers, one per format. Each throws Error(kUser) that names the file and the place.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "replay/table.h"
+
+namespace lehr {
+
+/// Kernel Tuner's cache file (kernel_tuner/util.py): an object with device_name, kernel_name, problem_size,
+/// tune_params_keys and cache, whose entries hold the parameters by name and `time` in milliseconds. A `time`
+/// that is text ("RuntimeFailedConfig"), or at least 1e20 as older versions wrote it, is a failure.
+Table read_kernel_tuner(const nlohmann::json& document, const std::string& file);
+
+/// Kernel Tuner leaves a cache open while it tunes: it ends after a row, without the closing brackets, and
+/// Kernel Tuner itself closes it when it reads on. Does the same; false if `text` does not end after a row.
+bool close_kernel_tuner_cache(std::string& text);
+
+/// KTT 2.1's JSON results (Metadata, Results): Configuration as Name and Value, Status "Ok" or a failure's
+/// name, TotalDuration in the unit that Metadata names.
+Table read_ktt(const nlohmann::json& document, const std::string& file);
+
+/// T4 results, schema 1.0.0 (kernel_tuner/file_utils.py): results with configuration, invalidity, and
+/// measurements of which the one that `objectives` names is the time. The format names no device: the file's
+/// name stands for it.
+Table read_t4(const nlohmann::json& document, const std::string& file);
+
+/// One of our own logs: the configs of each workload and device. Of several timings of a config the median
+/// counts.
+std::vector<Table> read_log(const std::string& file);
+
+}  // namespace lehr

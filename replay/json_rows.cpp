@@ -1,0 +1,104 @@
+// Rows from JSON: see json_rows.h.
+#include "replay/json_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_set>
+
+#include "base/error.h"
+
+namespace lehr {
+namespace {
+
+using nlohmann::json;
+
+std::string name_from(std::string text) {
+  for (char& c : text)
+    if (!is_name(std::string_view(&c, 1))) c = '_';
+  return text.empty() ? "_" : text;
+}
+
+// true and false are numbers in half of the files.
+json number_like(const json& value) {
+  if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
+  if (value.is_number_float()) {
+    const double number = value.get<double>();
+    if (number == std::floor(number) && std::fabs(number) < 1e15) return static_cast<std::int64_t>(number);
+  }
+  return value;
+}
+
+}  // namespace
+
+void throw_at(const Place& place, const std::string& what) {
+  throw_user("{}: {}{}{}", place.file, place.where, place.where.empty() ? "" : ": ", what);
+}
+
+const json& member(const json& object, std::string_view name, const Place& place) {
+  if (!object.is_object())
+    throw_at(place, fmt::format("{} is expected where a {} is", "an object", object.type_name()));
+  const auto found = object.find(name);
+  if (found == object.end()) throw_at(place, fmt::format("\"{}\" is missing", name));
+  return *found;
+}
+
+std::string text_member(const json& object, std::string_view name, const Place& place) {
+  const json& value = member(object, name, place);
+  if (!value.is_string())
+    throw_at(place, fmt::format("\"{}\" must be text, not {}", name, value.type_name()));
+  return value.get<std::string>();
+}
+
+RowBuilder::RowBuilder(std::string file, std::string family, std::vector<std::string> names)
+    : file_(std::move(file)), family_(name_from(std::move(family))) {
+  for (std::string& name : names) names_.push_back(name_from(std::move(name)));
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    if (std::find(names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(i), names_[i]) !=
+        names_.begin() + static_cast<std::ptrdiff_t>(i))
+      throw_user("{}: two parameters are called {}", file_, names_[i]);
+}
+
+void RowBuilder::add(const std::vector<json>& values, std::optional<double> time_us, const Place& place) {
+  CHECK(values.size() == names_.size(), "{} values for {} knobs", values.size(), names_.size());
+  if (time_us && !(std::isfinite(*time_us) && *time_us > 0))
+    throw_at(place, fmt::format("a time of {} us; times must be positive", *time_us));
+  std::vector<json>& row = values_.emplace_back();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i].is_number() && !values[i].is_boolean() && !values[i].is_string())
+      throw_at(place, fmt::format("\"{}\" must be a number, text, true or false, not {}", names_[i],
+                                  values[i].type_name()));
+    row.push_back(number_like(values[i]));
+  }
+  times_us_.push_back(time_us);
+}
+
+std::vector<TableRow> RowBuilder::finish() {
+  if (std::ranges::none_of(times_us_, [](const auto& time) { return time.has_value(); }))
+    throw_user("{} holds {} rows, none of which has a time: there is nothing to search for", file_,
+               values_.size());
+  // Per knob: the code of each value, where they are not all whole numbers.
+  std::vector<std::map<json, std::int64_t>> codes(names_.size());
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    if (std::ranges::all_of(values_, [&](const auto& row) { return row[i].is_number_integer(); })) continue;
+    for (const auto& row : values_) codes[i].emplace(row[i], 0);
+    std::int64_t next = 0;
+    for (auto& [value, code] : codes[i]) code = next++;
+  }
+  std::vector<TableRow> rows;
+  std::unordered_set<Config, ConfigHash> known;
+  for (std::size_t r = 0; r < values_.size(); ++r) {
+    Config config{family_, {}};
+    for (std::size_t i = 0; i < names_.size(); ++i)
+      config.knobs.push_back(
+          {names_[i], codes[i].empty() ? values_[r][i].get<std::int64_t>() : codes[i].at(values_[r][i])});
+    if (!known.insert(config).second) {
+      ++repeats_;
+      continue;
+    }
+    rows.push_back({std::move(config), times_us_[r]});
+  }
+  return rows;
+}
+
+}  // namespace lehr

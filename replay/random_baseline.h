@@ -1,0 +1,40 @@
+// Random search without replacement, in closed form: what a search has to be better than.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "replay/table.h"
+
+namespace lehr {
+
+/// All of what n draws without replacement from the rows of a table lead to. Failures are drawn like other
+/// rows and give no time; as long as nothing but failures was drawn, the best time counts as the table's
+/// slowest.
+class RandomBaseline {
+ public:
+  explicit RandomBaseline(const Table& table);
+
+  std::size_t rows() const { return rows_; }
+  double optimum_us() const { return sorted_us_.front(); }
+  double median_us() const { return sorted_us_[sorted_us_.size() / 2]; }
+  double slowest_us() const { return sorted_us_.back(); }
+  /// Expected best time after n draws: sum over the times in ascending order, v_i times P(the best is number
+  /// i), with P(best is i or slower) = C(rows - i, n) / C(rows, n) for i from 0. n is cut to the number of
+  /// rows; 0 draws give the slowest time.
+  double expected_us(std::size_t n) const;
+  /// The time that the best of n draws does not exceed with probability `chance` in (0, 1).
+  double quantile_us(std::size_t n, double chance) const;
+  /// Draws after which the best is at most `us` with probability `chance`; rows() at the most, 0 if no row
+  /// is.
+  std::size_t draws_to(double us, double chance) const;
+
+ private:
+  /// P(none of `good` rows is among n draws).
+  double miss(std::size_t good, std::size_t n) const;
+
+  std::size_t rows_;
+  std::vector<double> sorted_us_;  // of the rows with a time
+};
+
+}  // namespace lehr

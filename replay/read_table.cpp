@@ -1,0 +1,73 @@
+// Tells the formats apart by what is in the file, whatever it is called.
+#include "replay/read_table.h"
+
+#include <fstream>
+
+#include "base/error.h"
+#include "replay/formats.h"
+#include "replay/text_file.h"
+
+namespace lehr {
+namespace {
+
+using nlohmann::json;
+
+bool is_sqlite(const std::string& path) {
+  char head[16] = {};
+  std::ifstream(path, std::ios::binary).read(head, sizeof head);
+  return std::string_view(head, sizeof head) == std::string_view("SQLite format 3\0", 16);
+}
+
+// The parser's own words without its prefix: "[json.exception.parse_error.101] parse error at line 7, ...".
+std::string reason_of(const json::exception& error) {
+  const std::string text = error.what();
+  const std::size_t end = text.find("] ");
+  return end == std::string::npos ? text : text.substr(end + 2);
+}
+
+}  // namespace
+
+std::vector<Table> read_tables(const std::string& path) {
+  if (is_sqlite(path)) return read_log(path);
+  std::string text = read_text_file(path);
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+    throw_user("{} is empty; it must be a table", path);
+  json document;
+  bool closed_here = false;
+  try {
+    document = json::parse(text);
+  } catch (const json::exception& error) {
+    const std::string reason = reason_of(error);
+    if (close_kernel_tuner_cache(text)) document = json::parse(text, nullptr, false);
+    closed_here = document.is_object();
+    if (!closed_here)
+      throw_user(
+          "{} is not a whole JSON file ({}); a table is a Kernel Tuner cache, KTT or T4 results, or a log of "
+          "lehr",
+          path, reason);
+  }
+  if (!document.is_object())
+    throw_user("{} is JSON, but no table: it must be an object with \"cache\", \"Results\" or \"results\"",
+               path);
+  Table table;
+  if (document.contains("cache")) {
+    table = read_kernel_tuner(document, path);
+  } else if (document.contains("Results")) {
+    table = read_ktt(document, path);
+  } else if (document.contains("results")) {
+    table = read_t4(document, path);
+  } else {
+    throw_user(
+        "{} is JSON, but no table that is known: \"cache\" (Kernel Tuner), \"Results\" (KTT) or \"results\" "
+        "(T4) "
+        "is missing",
+        path);
+  }
+  if (closed_here)
+    table.notes.push_back(
+        fmt::format("its writer left it open, as Kernel Tuner does while it tunes; its {} whole rows count",
+                    table.rows.size()));
+  return {std::move(table)};
+}
+
+}  // namespace lehr

@@ -1,0 +1,16 @@
+// Recorded tables from files: what each format looks like is told at the reader's own file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "replay/table.h"
+
+namespace lehr {
+
+/// The tables of a file, told apart by its content: a Kernel Tuner cache file, KTT's JSON or T4 results (one
+/// table each; plain or gzipped), or one of our own logs (one table per workload and device). Throws
+/// Error(kUser), one sentence with the file, the place in it and what would be right.
+std::vector<Table> read_tables(const std::string& path);
+
+}  // namespace lehr

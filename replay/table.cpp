@@ -1,0 +1,51 @@
+// Tables as spaces and as answers.
+#include "replay/table.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace lehr {
+
+double Table::optimum_us() const {
+  double best = std::numeric_limits<double>::infinity();
+  for (const TableRow& row : rows)
+    if (row.time_us) best = std::min(best, *row.time_us);
+  CHECK(std::isfinite(best), "{}: no row has a time", file);
+  return best;
+}
+
+Space space_of(const Table& table) {
+  struct Listed {
+    std::string family;
+    std::vector<std::string> names;
+    std::vector<std::vector<std::int64_t>> points;
+  };
+  std::vector<Listed> listed;  // in the order of the table
+  for (const TableRow& row : table.rows) {
+    auto found = std::ranges::find(listed, row.config.family, &Listed::family);
+    if (found == listed.end()) {
+      listed.push_back({row.config.family, {}, {}});
+      found = listed.end() - 1;
+      for (const KnobValue& knob : row.config.knobs) found->names.push_back(knob.name);
+    }
+    std::vector<std::int64_t> point;
+    for (const KnobValue& knob : row.config.knobs) point.push_back(knob.value);
+    found->points.push_back(std::move(point));
+  }
+  std::vector<FamilySpace> families;
+  for (Listed& each : listed)
+    families.push_back(listed_family(each.family, each.names, std::move(each.points)));
+  return Space(std::move(families));
+}
+
+Recorded::Recorded(const Table& table) {
+  for (const TableRow& row : table.rows) times_.emplace(row.config, row.time_us);
+}
+
+std::optional<double> Recorded::time_us(const Config& config) const {
+  const auto found = times_.find(config);
+  CHECK(found != times_.end(), "{} is not in the table", to_text(config));
+  return found->second;
+}
+
+}  // namespace lehr

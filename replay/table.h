@@ -1,0 +1,55 @@
+// A recorded table: configs of one kernel on one device with their times, measured once by whatever program.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/limits.h"
+#include "space/space.h"
+#include "templates/workload.h"
+
+namespace lehr {
+
+/// What our own logs know beyond knobs: enough to lower a config again.
+struct TableOrigin {
+  Workload workload;
+  Limits limits;
+};
+
+struct TableRow {
+  Config config;
+  std::optional<double> time_us;  ///< nullopt: it failed to compile, run or be right
+};
+
+struct Table {
+  std::string file;    ///< as the user wrote it
+  std::string kernel;  ///< "Xgemm 4096x4096", or the workload
+  std::string device;
+  std::vector<TableRow> rows;         ///< distinct configs; at least one has a time
+  std::vector<std::string> notes;     ///< what a reader should know of how it was read
+  std::optional<TableOrigin> origin;  ///< of our own logs only
+
+  /// Fastest time. CHECKs that there is one.
+  double optimum_us() const;
+};
+
+/// The space whose valid configs are the rows of the table: one listed family per family.
+Space space_of(const Table& table);
+
+/// Answers what measuring would.
+class Recorded {
+ public:
+  explicit Recorded(const Table& table);
+  /// The row's time, nullopt if it failed. CHECKs that the config is in the table.
+  std::optional<double> time_us(const Config& config) const;
+
+ private:
+  std::unordered_map<Config, std::optional<double>, ConfigHash> times_;
+};
+
+}  // namespace lehr

@@ -1,0 +1,53 @@
+// zlib's reader takes plain files as they are and checks the sum at the end of gzipped ones.
+#include "replay/text_file.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "base/error.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::size_t kMost = std::size_t{2} << 30;
+constexpr unsigned kPiece = 1u << 20;
+
+struct Close {
+  void operator()(gzFile file) const { gzclose_r(file); }
+};
+
+}  // namespace
+
+std::string read_text_file(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) throw_user("{} is a folder; a table is one file", path);
+  const std::unique_ptr<gzFile_s, Close> file(gzopen(path.c_str(), "rb"));
+  if (!file) throw_user("{} cannot be read: {}", path, std::strerror(errno));
+  gzbuffer(file.get(), 1u << 17);
+  std::string text;
+  for (;;) {
+    const std::size_t size = text.size();
+    if (size > kMost) throw_user("{} is larger than 2 GiB unpacked, which no table is expected to be", path);
+    text.resize(size + kPiece);
+    const int got = gzread(file.get(), text.data() + size, kPiece);
+    text.resize(size + static_cast<std::size_t>(std::max(got, 0)));
+    if (got == 0) break;
+    if (got > 0) continue;
+    int code = Z_OK;
+    const std::string message = gzerror(file.get(), &code);
+    throw_user("{} is damaged after {} unpacked bytes ({}); it must be a whole gzip file", path, text.size(),
+               message);
+  }
+  int code = Z_OK;
+  gzerror(file.get(), &code);
+  if (code != Z_OK && code != Z_STREAM_END)
+    throw_user("{} is cut off after {} unpacked bytes; it must be a whole gzip file", path, text.size());
+  return text;
+}
+
+}  // namespace lehr

@@ -1,0 +1,83 @@
+// AutoTVM's plan and annealing: see autotvm.h.
+#include "search/autotvm.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "search/batch.h"
+#include "search/fill.h"
+#include "search/scored_pool.h"
+
+namespace lehr {
+namespace {
+
+// A walk draws until the point is valid, without a limit; in spaces where that takes too long, one of our
+// moves.
+constexpr int kMaxDraws = 1000;
+
+}  // namespace
+
+Config AutotvmStrategy::walk(const Config& from, Rng& rng) const {
+  const FamilySpace& family = *space_->family(from.family);
+  const std::size_t knobs = family.knobs().size();
+  std::vector<std::int64_t> values = family.values_of(from);
+  for (int i = 0; knobs > 0 && i < kMaxDraws; ++i) {
+    // The family is one knob more where there are several.
+    const std::size_t index = rng.below(knobs + (space_->families().size() > 1 ? 1 : 0));
+    if (index == knobs) {
+      if (auto other = space_->try_sample(rng)) return *std::move(other);
+      continue;
+    }
+    values[index] = family.knobs()[index].values[rng.below(family.knobs()[index].values.size())];
+    Config to = family.config_of(values);
+    if (!(to == from) && space_->contains(to)) return to;
+  }
+  return space_->mutate(from, rng).value_or(from);
+}
+
+void AutotvmStrategy::make_plan(const Seen& seen, const Score& score, Rng& rng) {
+  plan_.clear();
+  if (!score) return;
+  while (states_.size() < options_.chains) {
+    auto config = space_->try_sample(rng);
+    if (!config) return;
+    states_.push_back(*std::move(config));
+  }
+  ScoredPool pool(score, seen, options_.plan, options_.chains * (options_.steps + 1));
+  std::vector<double> scores = pool.score(states_);
+  const double cooling = 1.0 / static_cast<double>(options_.steps + 1);
+  double temperature = 1;
+  std::size_t changed_at = 0, changes = pool.changes();
+  std::vector<Config> moved(states_.size());
+  for (std::size_t step = 0; step < options_.steps && step < changed_at + options_.patience; ++step) {
+    std::ranges::transform(states_, moved.begin(), [&](const Config& each) { return walk(each, rng); });
+    const std::vector<double> next = pool.score(moved);
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      const double chance = std::exp(std::min((next[i] - scores[i]) / (temperature + 1e-5), 1.0));
+      if (rng.uniform() >= chance) continue;
+      states_[i] = std::move(moved[i]);
+      scores[i] = next[i];
+    }
+    if (pool.changes() != changes) changed_at = step;
+    changes = pool.changes();
+    temperature -= cooling;
+  }
+  for (const Candidate& each : pool.best())
+    if (each.score >= 0) plan_.push_back(each.config);
+  std::ranges::reverse(plan_);
+}
+
+std::vector<Config> AutotvmStrategy::propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) {
+  const auto random = static_cast<std::size_t>(options_.epsilon * static_cast<double>(options_.plan));
+  Batch batch(n, seen);
+  while (!batch.full()) {
+    if (handed_ % options_.plan == 0) make_plan(seen, score, rng);
+    ++handed_;
+    bool added = false;
+    for (; !added && plan_.size() > random; plan_.pop_back()) added = batch.add(plan_.back());
+    if (!added && add_random(*space_, 1, batch, rng) == 0) break;
+  }
+  return batch.picks();
+}
+
+}  // namespace lehr

@@ -1,0 +1,209 @@
+// Each format as its program writes it, and what is said of files that are not so.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "database/database.h"
+#include "replay/read_table.h"
+#include "tests/replay/support.h"
+
+namespace lehr::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kCache = R"({
+"device_name": "NVIDIA A100", "kernel_name": "gemm kernel", "problem_size": [4096, 4096],
+"tune_params_keys": ["block_size_x", "use", "mode"],
+"tune_params": {"block_size_x": [32, 64], "use": [false, true], "mode": ["fast", "slow"]},
+"cache": {
+"32,false,fast": {"block_size_x": 32, "use": false, "mode": "fast", "time": 1.5, "times": [1.4, 1.6]},
+"32,true,slow": {"block_size_x": 32, "use": true, "mode": "slow", "time": "RuntimeFailedConfig"},
+"64,true,fast": {"block_size_x": 64.0, "use": true, "mode": "fast", "time": 0.75},
+"64,false,fast": {"block_size_x": 64, "use": false, "mode": "fast", "time": 1e20}}
+})";
+
+const TableRow& row_of(const Table& table, const std::string& config) {
+  const auto found = std::ranges::find(table.rows, parse_config(config), &TableRow::config);
+  if (found == table.rows.end()) throw std::runtime_error(config + " is not there");
+  return *found;
+}
+
+void expect_cache(const Table& table) {
+  EXPECT_EQ(table.device, "NVIDIA A100");
+  EXPECT_EQ(table.kernel, "gemm kernel 4096x4096");
+  ASSERT_EQ(table.rows.size(), 4u);
+  EXPECT_EQ(row_of(table, "gemm_kernel(block_size_x=32, use=0, mode=0)").time_us, 1500);
+  EXPECT_EQ(row_of(table, "gemm_kernel(block_size_x=64, use=1, mode=0)").time_us, 750);
+  EXPECT_EQ(row_of(table, "gemm_kernel(block_size_x=32, use=1, mode=1)").time_us, std::nullopt);
+  EXPECT_EQ(row_of(table, "gemm_kernel(block_size_x=64, use=0, mode=0)").time_us, std::nullopt);
+  EXPECT_EQ(table.optimum_us(), 750);
+}
+
+TEST(Readers, TakeAKernelTunerCachePlainAndGzipped) {
+  const Folder folder;
+  expect_cache(read_tables(folder.file("a.json", kCache)).at(0));
+  expect_cache(read_tables(folder.gzipped("a.json.gz", kCache)).at(0));
+  expect_cache(read_tables(folder.gzipped("named as it likes", kCache)).at(0));
+}
+
+TEST(Readers, TakeACacheThatIsStillOpenAndSaySo) {
+  const Folder folder;
+  const std::string open = kCache.substr(0, kCache.find("\"64,false,fast\""));
+  for (const std::string& text : {open, open.substr(0, open.rfind(',')), open + "\n\n"}) {
+    const Table table = read_tables(folder.file("open.json", text)).at(0);
+    EXPECT_EQ(table.rows.size(), 3u);
+    ASSERT_EQ(table.notes.size(), 1u);
+    EXPECT_THAT(table.notes[0], HasSubstr("left it open"));
+  }
+}
+
+TEST(Readers, TakeKttResults) {
+  const Folder folder;
+  const std::string text = R"({"Metadata": {"Device": "RTX", "TimeUnit": "Milliseconds"}, "Results": [
+    {"Configuration": [{"Name": "BX", "Value": 2}, {"Name": "F", "Value": 0.5}], "KernelName": "conv", "Status": "Ok",
+     "TotalDuration": 3.0},
+    {"Configuration": [{"Name": "BX", "Value": 4}, {"Name": "F", "Value": 0.25}], "KernelName": "conv",
+     "Status": "ComputationFailed", "TotalDuration": 0.0}]})";
+  const Table table = read_tables(folder.file("ktt.json", text)).at(0);
+  EXPECT_EQ(table.device, "RTX");
+  EXPECT_EQ(table.kernel, "conv");
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(row_of(table, "conv(BX=2, F=1)").time_us, 3000);  // 0.5 is the second of 0.25 and 0.5
+  EXPECT_EQ(row_of(table, "conv(BX=4, F=0)").time_us, std::nullopt);
+}
+
+TEST(Readers, TakeT4Results) {
+  const Folder folder;
+  const std::string text = R"({"schema_version": "1.0.0", "results": [
+    {"configuration": {"a": 1, "b": 2}, "objectives": ["time"], "invalidity": "correct", "correctness": 1,
+     "times": {"runtimes": [1, 2]}, "measurements": [{"name": "power", "value": 9, "unit": "W"},
+                                                     {"name": "time", "value": 0.5, "unit": "ms"}]},
+    {"configuration": {"a": 1, "b": 2}, "objectives": ["time"], "invalidity": "correct",
+     "measurements": [{"name": "time", "value": 0.7, "unit": "ms"}]},
+    {"configuration": {"b": 4, "a": 1}, "invalidity": "compile", "measurements": []}]})";
+  const Table table = read_tables(folder.file("H100.json", text)).at(0);
+  EXPECT_EQ(table.device, "H100");
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(row_of(table, "T4(a=1, b=2)").time_us, 500);
+  EXPECT_EQ(row_of(table, "T4(a=1, b=4)").time_us, std::nullopt);
+  EXPECT_THAT(table.notes.back(), HasSubstr("1 repeated"));
+}
+
+Record record_of(const std::string& config, std::optional<double> us, const std::string& device) {
+  Record record;
+  record.workload = "gemm m=8 n=8 k=8 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none";
+  record.device = device;
+  record.target = "cpu";
+  record.arch = "avx2";
+  record.config = parse_config(config);
+  record.session = "s";
+  if (us) {
+    Timing timing;
+    timing.time_us = *us;
+    timing.samples_us = {*us};
+    record.outcome = timing;
+  } else {
+    record.outcome = Failure{FailureKind::kCompile, "no", {}};
+  }
+  return record;
+}
+
+TEST(Readers, TakeOurOwnLogsOneTablePerWorkloadAndDevice) {
+  const Folder folder;
+  const std::string path = folder.file("log.db", "");
+  std::filesystem::remove(path);
+  {
+    Database database = Database::open(path);
+    const std::string here = "cpu | Xeon | avx2 | cores=2 | driver= | g++",
+                      there = "cpu | Zen | avx2 | cores=4 | driver= | g++";
+    database.append(record_of("f(i=1)", 10, here));
+    database.append(record_of("f(i=2)", std::nullopt, here));
+    for (const double us : {30.0, 20.0, 70.0}) database.append(record_of("f(i=3)", us, here));
+    database.append(record_of("f(i=1)", 5, there));
+    database.append(
+        record_of("f(i=1)", std::nullopt, "cpu | nothing timed | avx2 | cores=1 | driver= | g++"));
+  }
+  const std::vector<Table> tables = read_tables(path);
+  ASSERT_EQ(tables.size(), 2u);
+  EXPECT_EQ(tables[0].device, "Xeon, 2 cores");
+  EXPECT_EQ(tables[0].rows.size(), 3u);
+  EXPECT_EQ(row_of(tables[0], "f(i=3)").time_us, 30);
+  EXPECT_EQ(row_of(tables[0], "f(i=2)").time_us, std::nullopt);
+  EXPECT_EQ(tables[1].device, "Zen, 4 cores");
+  ASSERT_TRUE(tables[1].origin);
+  EXPECT_EQ(tables[1].origin->limits.cores, 4);
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  return at == std::string::npos ? "the test is wrong" : text.replace(at, from.size(), to);
+}
+
+TEST(Readers, SayOfABadFileWhatIsWrongAndWhere) {
+  const Folder folder;
+  const struct {
+    std::string text, says;
+  } cases[] = {
+      {"", "is empty"},
+      {"hello", "is not a whole JSON file (parse error at line 1, column 1"},
+      {kCache.substr(0, kCache.find("\"use\": true")), "is not a whole JSON file (parse error at line 7"},
+      {"[1, 2]", "no table: it must be an object"},
+      {"{\"a\": 1}", "no table that is known"},
+      {replaced(kCache, "device_name", "devicename"), "\"device_name\" is missing"},
+      {replaced(kCache, "[\"block_size_x\", \"use\", \"mode\"]", "[]"),
+       "\"tune_params_keys\" must be a list"},
+      {replaced(kCache, "\"mode\": \"fast\", \"time\": 1.5", "\"time\": 1.5"),
+       "configuration \"32,false,fast\": \"mode\" is missing"},
+      {replaced(kCache, "\"time\": 1.5", "\"time\": null"),
+       "configuration \"32,false,fast\": \"time\" must be milliseconds"},
+      {replaced(kCache, "\"time\": 1.5", "\"time\": -1.5"),
+       "configuration \"32,false,fast\": a time of -1500 us"},
+      {replaced(kCache, "\"use\": true, \"mode\": \"slow\"", "\"use\": [1], \"mode\": \"slow\""),
+       "configuration \"32,true,slow\": \"use\" must be a number, text, true or false, not array"},
+      {replaced(replaced(kCache, "\"time\": 1.5", "\"time\": \"no\""), "\"time\": 0.75", "\"time\": \"no\""),
+       "holds 4 rows, none of which has a time"},
+      {R"({"Metadata": {"Device": "d", "TimeUnit": "Fortnights"}, "Results": []})",
+       "Metadata: the unit \"Fortnights\""},
+      {R"({"Metadata": {"Device": "d", "TimeUnit": "Seconds"}, "Results": []})",
+       "\"Results\" must be a list"},
+      {R"({"results": [{"configuration": {"a": 1}, "invalidity": "correct", "measurements": []}]})",
+       "result 1: no measurement is called \"time\""},
+  };
+  for (const auto& each : cases) {
+    const std::string path = folder.file("bad.json", each.text);
+    try {
+      read_tables(path);
+      ADD_FAILURE() << each.says << ": was read";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUser);
+      EXPECT_THAT(error.what(), HasSubstr(each.says));
+      EXPECT_THAT(error.what(), HasSubstr(path));
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(Readers, RefuseACutOffGzipFileAMissingOneAndAFolder) {
+  const Folder folder;
+  std::string long_text = kCache;
+  for (int i = 0; i < 20000; ++i) long_text += static_cast<char>(' ' + (i * 7919) % 90);
+  const std::string path = folder.gzipped("cut.gz", long_text);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  const auto says = [](const std::string& file) {
+    try {
+      read_tables(file);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUser);
+      return std::string(error.what());
+    }
+    return std::string("was read");
+  };
+  EXPECT_THAT(says(path), HasSubstr("must be a whole gzip file"));
+  EXPECT_THAT(says(path + ".not"), HasSubstr("cannot be read: No such file"));
+  EXPECT_THAT(says(std::filesystem::path(path).parent_path().string()), HasSubstr("is a folder"));
+}
+
+}  // namespace
+}  // namespace lehr::testing

@@ -1,0 +1,98 @@
+// Searches on tables: complete, repeatable, and better than chance.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "replay/read_table.h"
+#include "replay/report.h"
+#include "tests/replay/support.h"
+
+namespace lehr::testing {
+namespace {
+
+ReplayOptions options_of(const std::string& strategy, std::size_t trials) {
+  ReplayOptions options;
+  options.strategy = strategy;
+  options.tuner = tuner_options(strategy);
+  options.trials = trials;
+  return options;
+}
+
+class EachTuner : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Replay, EachTuner, ::testing::ValuesIn(strategy_names()),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(EachTuner, MeasuresEveryRowOnceIfItMayAndEndsAtTheOptimum) {
+  const Table table = bowl();
+  const Arena arena(table, GetParam() == "autotvm");
+  const std::vector<double> best = replay(arena, options_of(GetParam(), 1000));
+  EXPECT_EQ(best.size(), table.rows.size());
+  EXPECT_TRUE(std::ranges::is_sorted(best, std::greater<>()));
+  EXPECT_EQ(best.back(), table.optimum_us());
+}
+
+TEST_P(EachTuner, RepeatsItselfForTheSameSeed) {
+  const Table table = bowl();
+  const Arena arena(table, GetParam() == "autotvm");
+  ReplayOptions options = options_of(GetParam(), 96);
+  options.seed = 7;
+  const std::vector<double> first = replay(arena, options);
+  EXPECT_EQ(first, replay(arena, options));
+  EXPECT_EQ(first.size(), 96u);
+}
+
+TEST(Arena, GuessesProductsOnlyFromNamesThatItKnows) {
+  Table table = bowl();
+  EXPECT_EQ(Arena(table, false).columns(), 6u);  // each knob and its logarithm
+  EXPECT_EQ(Arena(table, true).columns(), 3u);
+  for (TableRow& row : table.rows) {
+    row.config.knobs[0].name = "BLOCK_SIZE_X";
+    row.config.knobs[1].name = "block_size_y";
+    row.config.knobs[2].name = "tile_size_x";
+  }
+  // threads, elements per block in x, elements per block
+  const Arena arena(table, false);
+  ASSERT_EQ(arena.columns(), 9u);
+  std::vector<float> row(9);
+  ASSERT_TRUE(
+      arena.row_of()(Config{"k", {{"BLOCK_SIZE_X", 7}, {"block_size_y", 3}, {"tile_size_x", 3}}}, row));
+  EXPECT_EQ(row[0], 7);
+  EXPECT_EQ(row[1], 3);                       // log2 (1 + 7)
+  EXPECT_FLOAT_EQ(row[6], std::log2(22.0f));  // 7 x 3 in x
+  EXPECT_FLOAT_EQ(row[7], std::log2(22.0f));  // 7 x 3 threads
+  EXPECT_FLOAT_EQ(row[8], std::log2(64.0f));  // 7 x 3 x 3
+}
+
+TEST(ReplayTables, StopsWhenItIsToldTo) {
+  const std::vector<Table> tables = {bowl(), bowl()};
+  ReplayPlan plan;
+  plan.options = options_of("random", 20);
+  plan.seeds = 2;
+  EXPECT_EQ(replay_tables(tables, plan, [](std::size_t, std::size_t) { return true; }).size(), 2u);
+  EXPECT_EQ(replay_tables(tables, plan, [](std::size_t done, std::size_t) { return done < 3; }).size(), 1u);
+}
+
+// The search's quality, held by every run of the tests. The limits are below what the search reaches
+// (README.md of replay/) by about what a change of the seeds moves it.
+TEST(Quality, GuidedSearchOnARecordedGemmStaysFarAheadOfRandom) {
+  const std::vector<Table> tables =
+      read_tables(LEHR_SOURCE_DIR "/tests/data/kernel_tuner_gemm_RTX_3090.json.gz");
+  ASSERT_EQ(tables.at(0).rows.size(), 4489u);
+  ReplayPlan plan;
+  plan.options = options_of("anneal", 128);
+  plan.seeds = 5;
+  const auto reports = replay_tables(tables, plan, [](std::size_t, std::size_t) { return true; });
+  const Figures& searched = reports.at(0).searched;
+  const Figures& random = reports.at(0).random;
+  EXPECT_GE(searched.fraction[2]->median, 0.90);
+  EXPECT_GE(searched.fraction[3]->median, 0.97);
+  EXPECT_GE(searched.fraction[3]->p10, random.fraction[3]->median);
+  ASSERT_TRUE(searched.trials_to[1]);
+  EXPECT_LE(*searched.trials_to[1] * 3, *random.trials_to[1]);
+  EXPECT_GE(searched.score, 0.6);
+}
+
+}  // namespace
+}  // namespace lehr::testing

@@ -1,0 +1,70 @@
+// The loop's mind: see guide.h.
+#include "tune/guide.h"
+
+#include <algorithm>
+
+namespace lehr {
+
+Guide::Guide(Strategy& strategy, Learner& learner, Scorer& scorer, const CostModel* prior,
+             const BatchSchedule& batches, std::uint64_t seed)
+    : strategy_(&strategy),
+      learner_(&learner),
+      scorer_(&scorer),
+      prior_(prior),
+      batches_(batches),
+      batch_(batches.first),
+      rng_(Rng(seed).fork("search")) {}
+
+void Guide::observe(std::span<const Measurement> results, double best_us) {
+  std::vector<Observed> observed;
+  for (const Measurement& result : results) {
+    const FeatureMatrix row = scorer_->features({&result.config, 1});
+    std::optional<double> fitness;
+    if (result.time_us) {
+      learner_->add(row.row(0), *result.time_us);
+      fitness = std::min(1.0, best_us / *result.time_us);
+    } else {
+      learner_->add_failure(row.row(0));
+    }
+    observed.push_back({result.config, fitness});
+  }
+  if (!observed.empty()) strategy_->observe(observed);
+}
+
+void Guide::hint(const Measurement& result) {
+  if (result.time_us) learner_->add_evidence(scorer_->features({&result.config, 1}).row(0), *result.time_us);
+}
+
+Predict Guide::predictor() const {
+  if (learner_->fitted()) return [this](const FeatureMatrix& rows) { return learner_->predict(rows); };
+  if (prior_) return [this](const FeatureMatrix& rows) { return prior_->predict(rows); };
+  return {};
+}
+
+std::vector<Proposal> Guide::propose(std::size_t count, const Seen& seen) {
+  const Predict predict = predictor();
+  Score score;
+  if (predict) score = [&](std::span<const Config> configs) { return scorer_->score(configs, predict); };
+  const std::vector<Config> configs = strategy_->propose(count, seen, score, rng_);
+  std::vector<Proposal> proposals;
+  for (const Config& config : configs) proposals.push_back({config, std::nullopt});
+  best_proposed_.reset();
+  if (!predict || proposals.empty()) return proposals;
+  const std::vector<double> scores = score(configs);
+  for (std::size_t i = 0; i < proposals.size(); ++i) proposals[i].predicted = scores[i];
+  if (learner_->fitted()) best_proposed_ = std::ranges::max(scores);
+  return proposals;
+}
+
+std::size_t Guide::next_batch() {
+  const std::size_t now = batch_;
+  batch_ = std::min(batches_.largest, batch_ + batches_.step);
+  return now;
+}
+
+bool Guide::expects_gain_over(const Config& best) {
+  if (!best_proposed_) return true;
+  return *best_proposed_ > scorer_->score({&best, 1}, predictor())[0];
+}
+
+}  // namespace lehr

@@ -1,0 +1,67 @@
+// What to measure next: strategy, model and features together, without any measuring. `tune` and `replay` run
+// exactly this.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "search/strategy.h"
+#include "tune/learner.h"
+#include "tune/scorer.h"
+
+namespace lehr {
+
+/// One measured config.
+struct Measurement {
+  Config config;
+  std::optional<double> time_us;  ///< nullopt: it failed
+};
+
+struct Proposal {
+  Config config;
+  std::optional<double> predicted;  ///< the score that it was picked by
+};
+
+/// Sizes of the batches that are measured between two looks at the model: small first, because the model is
+/// young; then enough to keep the compiler's processes busy.
+struct BatchSchedule {
+  std::size_t first = 8;
+  std::size_t step = 4;
+  std::size_t largest = 32;
+};
+
+class Guide {
+ public:
+  /// Borrows all; `prior` scores before the first fit, nullptr: nothing does.
+  Guide(Strategy& strategy, Learner& learner, Scorer& scorer, const CostModel* prior,
+        const BatchSchedule& batches, std::uint64_t seed);
+
+  /// In the order of measurement; `best_us` is the fastest of all so far.
+  void observe(std::span<const Measurement> results, double best_us);
+  /// A time of another task.
+  void hint(const Measurement& result);
+  /// Fits the models if enough is new. Returns whether it did.
+  bool refit_if_due() { return learner_->refit_if_due(); }
+  /// At most `count`, the most wanted first; empty when the space is exhausted.
+  std::vector<Proposal> propose(std::size_t count, const Seen& seen);
+  /// The size of the next batch; each call is one batch.
+  std::size_t next_batch();
+  /// Whether a fitted model scores one of the last proposals above `best`; true while nothing is learnt.
+  bool expects_gain_over(const Config& best);
+
+ private:
+  Predict predictor() const;
+
+  Strategy* strategy_;
+  Learner* learner_;
+  Scorer* scorer_;
+  const CostModel* prior_;
+  BatchSchedule batches_;
+  std::size_t batch_;
+  Rng rng_;
+  std::optional<double> best_proposed_;  // of the last proposals, if a fitted model scored them
+};
+
+}  // namespace lehr
