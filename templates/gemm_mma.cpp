@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "templates/cuda_common.h"
 #include "templates/gemm_mma_operand.h"
 #include "templates/gemm_mma_space.h"
 #include "templates/gemm_mma_write.h"
@@ -18,7 +19,7 @@ namespace {
 using namespace ir;
 using cpu::ceil_div;
 
-constexpr std::int64_t kMaxBatch = 65535;  // gridDim.z: CUDA C++ Programming Guide, technical specifications
+constexpr std::int64_t kLargestTile = 512;  // no tile is larger, along k with the copies ahead of it
 
 void append(Block& to, Block from) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
@@ -350,16 +351,8 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
   if (capability(limits.arch) < wanted)
     return fmt::format("mma of {} needs sm_{} or newer, not {}", name_of(g.a.type), wanted, limits.arch);
   if (auto reason = why_not_types(g)) return reason;
-  if (g.batch > kMaxBatch)
-    return fmt::format("a grid holds {} matrices of a batch at most, not {}", kMaxBatch, g.batch);
-  // A block tile reaches beyond the matrix; the index of what it does not touch must not overflow 32 bits
-  // either.
-  const auto reach = [&](std::int64_t rows, std::int64_t columns) {
-    return g.batch * rows * columns + 512 * (rows + columns) + 512 * 512;
-  };
-  if (std::max({reach(g.m, g.k), reach(g.k, g.n), reach(g.m, g.n)}) > INT32_MAX)
-    return "an operand is too large for 32-bit indices";
-  return std::nullopt;
+  if (auto reason = cuda::why_no_grid(g)) return reason;
+  return cuda::why_no_indices(g, kLargestTile);
 }
 
 Kernel lower_gemm_mma(const Workload& workload, const Config& config, const Limits&) {

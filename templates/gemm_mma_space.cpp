@@ -4,20 +4,17 @@
 #include <array>
 
 #include "base/error.h"
+#include "templates/cuda_common.h"
 
 namespace lehr {
 namespace {
 
 using cpu::ceil_div;
 
-constexpr std::int64_t kReservedSharedBytes =
-    1024;  // of a block, by the driver: CUDA C++ Programming Guide, 8.x and 9.0
 // Loop counters, places, addresses of the two operands in both memories. Fitted, with the weights in
 // gemm_mma_registers(), to NVRTC 13.0 on sm_80 and sm_90a: sampled schedules that are let through do not
 // spill.
 constexpr std::int64_t kOtherRegisters = 44;
-constexpr std::int64_t kRegisterGranule =
-    8;  // per thread; registers are allocated by the warp in units of 256
 // sm_90 has no such mma.sync: ptxas converts the fragments to f16 before it multiplies them, well
 // ahead.
 // Small warp tiles leave it less to do ahead.
@@ -256,9 +253,8 @@ FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits) {
   space.require("fragments of the next k need a second step", {bk, k_warps, frag_buffers},
                 [=](const Point& x) { return x[frag_buffers] == 1 || x[bk] >= 2 * unit * x[k_warps]; });
   space.require("needs more shared memory than the multiprocessor has for that many blocks",
-                {bm, bn, wm, wn, bk, k_warps, split_k, stage_c, stages, min_blocks}, [=](const Point& x) {
-                  return x[min_blocks] * (shared(x) + kReservedSharedBytes) <= limits.shared_bytes_per_core;
-                });
+                {bm, bn, wm, wn, bk, k_warps, split_k, stage_c, stages, min_blocks},
+                [=](const Point& x) { return cuda::shared_memory_holds(limits, x[min_blocks], shared(x)); });
   space.require("needs more threads than the multiprocessor has for that many blocks",
                 {bm, bn, wm, wn, k_warps, min_blocks},
                 [=](const Point& x) { return x[min_blocks] * threads(x) <= limits.max_threads_per_core; });
@@ -266,10 +262,8 @@ FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits) {
                 {bm, bn, wm, wn, bk, k_warps, frag_buffers, min_blocks}, [=](const Point& x) {
                   GemmMmaSchedule s = schedule(x);
                   s.frag_buffers = x[frag_buffers];
-                  const std::int64_t share = limits.registers_per_core / (threads(x) * x[min_blocks]);
-                  const std::int64_t granted = std::min<std::int64_t>(
-                      share / kRegisterGranule * kRegisterGranule, limits.max_registers_per_thread);
-                  return gemm_mma_registers(p, s) <= granted;
+                  return gemm_mma_registers(p, s) <=
+                         cuda::registers_granted(limits, x[min_blocks], threads(x));
                 });
   space.require("more rows of block tiles walked together than there are", {bm, raster},
                 [=](const Point& x) { return x[raster] == 1 || x[raster] <= ceil_div(m, x[bm]); });

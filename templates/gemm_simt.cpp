@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "templates/cuda_common.h"
 #include "templates/gemm_simt_compute.h"
 #include "templates/gemm_simt_copy.h"
 #include "templates/gemm_simt_space.h"
@@ -17,7 +18,7 @@ namespace {
 using namespace ir;
 using cpu::ceil_div;
 
-constexpr std::int64_t kMaxBatch = 65535;  // gridDim.z: CUDA C++ Programming Guide, technical specifications
+constexpr std::int64_t kLargestTile = 256;  // no tile is larger, along k with the copies ahead of it
 
 void append(Block& to, Block from) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
@@ -46,6 +47,7 @@ class Lowering {
     share_.acc = builder_.buffer("acc", DType::kF32, Scope::kRegister, s_.tm * s_.tn);
     share_.a_fragment = fragment("a_frag", share_.a.copy, s_.tm);
     share_.b_fragment = fragment("b_frag", share_.b.copy, s_.tn);
+    if (s_.split_k > 1) add_split();
     if (s_.staged == 1)
       staging_ = builder_.buffer("c_tile", DType::kF32, Scope::kShared, s_.threads() * s_.tn);
   }
@@ -58,10 +60,13 @@ class Lowering {
     if (s_.staged == 1) body.push_back(Alloc{staging_});
     append(body, gemm_simt_clear(builder_, share_));
     append(body, s_.async == 1 ? async_main_loop() : prefetch_main_loop());
-    append(body, gemm_simt_write(builder_, share_,
-                                 {operands_.c, matrix(p_.m * p_.n), p_.m, p_.n, m0_, n0_, staging_}));
+    Block write =
+        gemm_simt_write(builder_, share_, {operands_.c, matrix(p_.m * p_.n), p_.m, p_.n, m0_, n0_, staging_});
+    append(body, s_.split_k > 1 ? split_k_sum(builder_, sums_, place_in_split(), share_.acc, std::move(write))
+                                : std::move(write));
     Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));
     grid = block(loop(block_, tiles_m() * tiles_n(), LoopKind::kBlockX, std::move(grid)));
+    if (s_.split_k > 1) grid = block(loop(split_, s_.split_k, LoopKind::kBlockY, std::move(grid)));
     if (p_.batch > 1) grid = block(loop(batch_, p_.batch, LoopKind::kBlockZ, std::move(grid)));
     builder_.kernel.body = std::move(grid);
     return std::move(builder_.kernel);
@@ -70,7 +75,28 @@ class Lowering {
  private:
   std::int64_t tiles_m() const { return ceil_div(p_.m, s_.bm); }
   std::int64_t tiles_n() const { return ceil_div(p_.n, s_.bn); }
-  std::int64_t tiles_k() const { return ceil_div(p_.k, s_.bk); }
+  SplitK tiles_k() const { return gemm_simt_split_k(p_, s_); }
+  /// Tiles of k of this block.
+  Expr tiles() const {
+    const SplitK split = tiles_k();
+    return split.least() == split.most() ? integer(split.most()) : var(tiles_);
+  }
+  /// Number `tile` of this block's tiles of k, among all.
+  Expr tile_of_k(const Expr& tile) const { return s_.split_k > 1 ? var(first_tile_) + tile : tile; }
+
+  void add_split() {
+    split_ = builder_.var("split");
+    first_tile_ = builder_.var("first_tile");
+    tiles_ = builder_.var("tiles");
+    sums_.parts = s_.split_k, sums_.tiles = gemm_simt_tiles(p_, s_), sums_.threads = s_.threads();
+    sums_.elements = s_.tm * s_.tn;
+    sums_.vec = std::min<std::int64_t>(4, sums_.elements);
+    add_split_k_buffers(builder_, DType::kF32, sums_);
+  }
+  SplitKPlace place_in_split() const {
+    const Expr before = p_.batch > 1 ? var(batch_) * (tiles_m() * tiles_n()) : integer(0);
+    return {var(split_), before + var(block_), thread_};
+  }
 
   GemmSimtOperand operand(const std::string& name, BufferId global, Layout layout, GemmSimtCopy copy,
                           bool is_a) {
@@ -115,16 +141,20 @@ class Lowering {
                                              var(share_.lane) / s_.lanes_n() * share_.height()},
                          Let{share_.column, var(share_.warp) % s_.warps_n() * s_.warp_columns() +
                                                 var(share_.lane) % s_.lanes_n() * share_.width()});
+    const SplitK split = tiles_k();
+    if (s_.split_k > 1) result.push_back(Let{first_tile_, var(split_) * split.most()});
+    if (split.least() < split.most())
+      result.push_back(Let{tiles_, min(integer(split.tiles) - var(first_tile_), integer(split.most()))});
     append(result, gemm_simt_positions(a_, thread_));
     append(result, gemm_simt_positions(b_, thread_));
     return result;
   }
 
   GemmSimtCorner corner_a(const Expr& tile) const {
-    return gemm_simt_corner(a_.copy, matrix(p_.m * p_.k), tile, var(m0_));
+    return gemm_simt_corner(a_.copy, matrix(p_.m * p_.k), tile_of_k(tile), var(m0_));
   }
   GemmSimtCorner corner_b(const Expr& tile) const {
-    return gemm_simt_corner(b_.copy, matrix(p_.k * p_.n), tile, var(n0_));
+    return gemm_simt_corner(b_.copy, matrix(p_.k * p_.n), tile_of_k(tile), var(n0_));
   }
   /// First element of this block's matrix of the batch.
   Expr matrix(std::int64_t elements) const { return p_.batch > 1 ? var(batch_) * elements : integer(0); }
@@ -156,19 +186,19 @@ class Lowering {
     result.push_back(Barrier{});
     const VarId tile = builder_.var("tile");
     const auto stage = [&](Expr index) { return s_.stages == 1 ? integer(0) : std::move(index) % s_.stages; };
-    if (tiles_k() == 1) {
+    if (tiles_k().most() == 1) {
       append(result, multiply(integer(0)));
       return result;
     }
     const VarId now = builder_.var("stage");
-    const Expr more = lt(var(tile), integer(tiles_k() - 1));
+    const Expr more = lt(var(tile), tiles() - 1);
     Block body = block(If{more, load_tile(var(tile) + 1), {}});
     if (s_.stages > 1) body.push_back(Let{now, stage(var(tile))});
     append(body, multiply(s_.stages == 1 ? integer(0) : var(now)));
     if (s_.stages == 1) body.push_back(Barrier{});
     body.push_back(If{more, store_tile(stage(var(tile) + 1)), {}});
     body.push_back(Barrier{});
-    result.push_back(loop(tile, tiles_k(), LoopKind::kSerial, std::move(body)));
+    result.push_back(loop_to(tile, tiles(), tiles_k().most(), std::move(body)));
     return result;
   }
 
@@ -178,21 +208,27 @@ class Lowering {
   Block async_main_loop() {
     const std::int64_t ahead = s_.stages - 1;
     Block result;
+    const SplitK split = tiles_k();
     for (std::int64_t tile = 0; tile < ahead; ++tile) {
-      if (tile < tiles_k()) append(result, copy_tile_async(integer(tile), integer(tile)));
+      if (tile < split.most()) {
+        Block copies = copy_tile_async(integer(tile), integer(tile));
+        const bool always = tile < split.least();
+        append(result,
+               always ? std::move(copies) : block(If{lt(integer(tile), tiles()), std::move(copies), {}}));
+      }
       result.push_back(Intrinsic{"cp_async_commit", {}, {}, 0});
     }
     const VarId tile = builder_.var("tile");
     const VarId stage = builder_.var("stage");
     Block body = block(Intrinsic{"cp_async_wait", {}, {integer(ahead - 1)}, 0}, Barrier{});
-    if (tiles_k() > ahead) {
+    if (split.most() > ahead) {
       Block copies = copy_tile_async(var(tile) + ahead, (var(tile) + ahead) % s_.stages);
-      body.push_back(If{lt(var(tile), integer(tiles_k() - ahead)), std::move(copies), {}});
+      body.push_back(If{lt(var(tile), tiles() - ahead), std::move(copies), {}});
     }
     body.push_back(Intrinsic{"cp_async_commit", {}, {}, 0});
     body.push_back(Let{stage, var(tile) % s_.stages});
     append(body, multiply(var(stage)));
-    result.push_back(loop(tile, tiles_k(), LoopKind::kSerial, std::move(body)));
+    result.push_back(loop_to(tile, tiles(), tiles_k().most(), std::move(body)));
     return result;
   }
 
@@ -204,6 +240,8 @@ class Lowering {
   const GemmSimtOperand& a_ = share_.a;
   const GemmSimtOperand& b_ = share_.b;
   VarId block_{}, batch_{}, thread_{}, m0_{}, n0_{};
+  VarId split_{}, first_tile_{}, tiles_{};  ///< used with split_k > 1, as `sums_`
+  SplitKSums sums_;
   BufferId staging_{};
 };
 
@@ -213,17 +251,8 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
   for (const DType type : {g.a.type, g.b.type, g.c.type, g.accum}) {
     if (type != DType::kF32) return fmt::format("it computes in f32 only, not {}", name_of(type));
   }
-  if (g.batch > kMaxBatch)
-    return fmt::format("a grid holds {} matrices of a batch at most, not {}", kMaxBatch, g.batch);
-  // A block tile reaches beyond the matrix; the index of what it does not touch must not overflow 32 bits
-  // either.
-  const auto reach = [&](std::int64_t rows, std::int64_t columns) {
-    return g.batch * rows * columns + 256 * (rows + columns) + 256 * 256;
-  };
-  if (std::max({reach(g.m, g.k), reach(g.k, g.n), reach(g.m, g.n)}) > INT32_MAX) {
-    return "an operand is too large for 32-bit indices";
-  }
-  return std::nullopt;
+  if (auto reason = cuda::why_no_grid(g)) return reason;
+  return cuda::why_no_indices(g, kLargestTile);
 }
 
 Kernel lower_gemm_simt(const Workload& workload, const Config& config, const Limits&) {
@@ -234,7 +263,7 @@ Kernel lower_gemm_simt(const Workload& workload, const Config& config, const Lim
 
 Template gemm_simt_template() {
   return {.name = "gemm_simt",
-          .version = 2,
+          .version = 3,
           .why_not = why_not,
           .space = gemm_simt_space,
           .lower = lower_gemm_simt,

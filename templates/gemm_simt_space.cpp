@@ -2,22 +2,22 @@
 
 #include <algorithm>
 
+#include "templates/cuda_common.h"
+
 namespace lehr {
 namespace {
 
 using cpu::ceil_div;
 
 constexpr std::int64_t kSharedAlignment = 16;  // launch_of() rounds every buffer up to it
-constexpr std::int64_t kReservedSharedBytes =
-    1024;  // of a block, by the driver: CUDA C++ Programming Guide, 8.x and 9.0
-// Loop counters, places, the two shared addresses. Fitted, with the weights in gemm_simt_registers(), to
-// NVRTC 13.0 on sm_80 and sm_90a: of 400 sampled schedules within 24 registers of their limit, those that are
-// let through do not spill.
-constexpr std::int64_t kOtherRegisters = 36;
+// Loop counters, places, the two shared addresses; and the addresses of an epilogue that goes through shared
+// memory or a workspace. Fitted, with the weights in gemm_simt_registers(), to NVRTC 13.0 on sm_80 and
+// sm_90a: of 520 sampled schedules within 8 registers below and 40 above their limit, those that are let
+// through do not spill, and the first that spill are 3 registers above.
+constexpr std::int64_t kOtherRegisters = 29;
+constexpr std::int64_t kEpilogueRegisters = 7;
 // More loads of one operand in flight than this cost registers and code, and hide no more latency.
 constexpr std::int64_t kMaxLoads = 16;
-constexpr std::int64_t kRegisterGranule =
-    8;  // per thread; registers are allocated by the warp in units of 256
 
 std::int64_t round_up(std::int64_t value, std::int64_t to) {
   return ceil_div(value, to) * to;
@@ -100,6 +100,7 @@ GemmSimtSchedule gemm_simt_schedule(const Config& config) {
   s.bm = config.at("bm");
   s.bn = config.at("bn");
   s.bk = config.at("bk");
+  s.split_k = config.at("split_k");
   s.k_major = config.at("k_major");
   s.tm = config.at("tm");
   s.tn = config.at("tn");
@@ -115,6 +116,14 @@ GemmSimtSchedule gemm_simt_schedule(const Config& config) {
   s.unroll = config.at("unroll");
   s.staged = config.at("staged");
   return s;
+}
+
+SplitK gemm_simt_split_k(const cpu::Problem& p, const GemmSimtSchedule& s) {
+  return {s.split_k, ceil_div(p.k, s.bk)};
+}
+
+std::int64_t gemm_simt_tiles(const cpu::Problem& p, const GemmSimtSchedule& s) {
+  return ceil_div(p.m, s.bm) * ceil_div(p.n, s.bn) * p.batch;
 }
 
 GemmSimtCopy gemm_simt_copy_a(const cpu::Problem& p, const GemmSimtSchedule& s) {
@@ -134,7 +143,8 @@ std::int64_t gemm_simt_registers(const cpu::Problem& p, const GemmSimtSchedule& 
   const std::int64_t in_flight = s.async == 1 ? 0 : a.loads() * a.vec + b.loads() * b.vec;
   const bool guarded = p.m % s.bm != 0 || p.n % s.bn != 0 || p.k % s.bk != 0;
   const std::int64_t per_load = s.async == 1 ? (loads <= 8 ? 2 : 3) : guarded ? 2 : 1;  // address, predicate
-  return accumulators + fragments + in_flight + per_load * loads + kOtherRegisters;
+  const std::int64_t epilogue = s.staged == 1 || s.split_k > 1 ? kEpilogueRegisters : 0;
+  return accumulators + fragments + in_flight + per_load * loads + epilogue + kOtherRegisters;
 }
 
 std::int64_t gemm_simt_shared_bytes(const cpu::Problem& p, const GemmSimtSchedule& s) {
@@ -142,7 +152,8 @@ std::int64_t gemm_simt_shared_bytes(const cpu::Problem& p, const GemmSimtSchedul
     return round_up(s.stages * copy.elements() * 4, kSharedAlignment);
   };
   const std::int64_t staging = s.staged == 1 ? s.threads() * s.tn * 4 : 0;
-  return bytes(gemm_simt_copy_a(p, s)) + bytes(gemm_simt_copy_b(p, s)) + round_up(staging, kSharedAlignment);
+  return bytes(gemm_simt_copy_a(p, s)) + bytes(gemm_simt_copy_b(p, s)) + round_up(staging, kSharedAlignment) +
+         (s.split_k > 1 ? kSplitKSharedBytes : 0);
 }
 
 FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
@@ -165,6 +176,8 @@ FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
   }
   const KnobId lanes_m = space.add("lanes_m", "rows of threads in a warp", warp_rows);
   const KnobId bk = space.add("bk", "k per tile", at_most(2 * p.k - 1, {8, 16, 32}));
+  const KnobId split_k =
+      space.add("split_k", "blocks that share a tile of C, each with its part of k", split_k_values(p.k));
   const KnobId async = space.add("async", "tiles come by 0: registers, 1: cp.async", {0, 1});
   const std::int64_t most_stages = std::max<std::int64_t>(2, ceil_div(p.k, 8));
   const KnobId stages = space.add_dependent(
@@ -222,8 +235,22 @@ FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
   space.require("a vector is longer than the tile", {bm, bn, bk, vec_a, vec_b}, [=](const Point& x) {
     return x[vec_a] <= (a_along_k(p) ? x[bk] : x[bm]) && x[vec_b] <= (b_along_k(p) ? x[bk] : x[bn]);
   });
-  space.require("more stages than tiles of k", {bk, stages},
-                [=](const Point& x) { return x[stages] <= std::max<std::int64_t>(2, ceil_div(p.k, x[bk])); });
+  space.require("more stages than tiles of k", {bk, split_k, stages}, [=](const Point& x) {
+    return x[stages] <= std::max<std::int64_t>(2, SplitK{x[split_k], ceil_div(p.k, x[bk])}.most());
+  });
+  space.require("k is too short to be split, or the grid is large without that", {bm, bn, bk, split_k},
+                [=](const Point& x) {
+                  GemmSimtSchedule s;
+                  s.bm = x[bm], s.bn = x[bn], s.bk = x[bk], s.split_k = x[split_k];
+                  const std::int64_t tiles = gemm_simt_tiles(p, s);
+                  return may_split_k(gemm_simt_split_k(p, s), p.k, tiles, tiles * s.bm * s.bn * 4,
+                                     limits.cores);
+                });
+  // The first tile of k is the partial one, and only one part of k begins with that.
+  space.require("blocks that split k take whole tiles of it", {bk, split_k},
+                [=](const Point& x) { return x[split_k] == 1 || p.k % x[bk] == 0; });
+  space.require("blocks that split k write C from registers", {split_k, staged},
+                [=](const Point& x) { return x[split_k] == 1 || x[staged] == 0; });
   space.require("too much code", {tm, tn, unroll},
                 [=](const Point& x) { return x[tm] * x[tn] * x[unroll] <= 1024; });
   space.require("more rows of block tiles walked together than there are", {bm, raster},
@@ -233,10 +260,10 @@ FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
     GemmSimtSchedule s;
     s.bm = x[bm], s.bn = x[bn], s.bk = x[bk], s.tm = x[tm], s.tn = x[tn], s.lanes_m = x[lanes_m];
     s.async = x[async], s.stages = x[stages], s.vec_a = x[vec_a], s.vec_b = x[vec_b], s.pad = x[pad];
-    s.k_major = x[k_major];
+    s.k_major = x[k_major], s.split_k = x[split_k];
     return s;
   };
-  const std::vector<KnobId> tile_knobs = {bm,    bn,     tm,      tn,    lanes_m, bk,
+  const std::vector<KnobId> tile_knobs = {bm,    bn,     tm,      tn,    lanes_m, bk, split_k,
                                           async, stages, k_major, vec_a, vec_b,   pad};
   const auto and_also = [&](std::initializer_list<KnobId> more) {
     std::vector<KnobId> all = tile_knobs;
@@ -252,8 +279,7 @@ FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
   });
   const auto blocks_fit = [=](const GemmSimtSchedule& s, std::int64_t blocks) {
     const std::int64_t bytes = gemm_simt_shared_bytes(p, s);
-    return bytes <= limits.shared_bytes_per_block &&
-           blocks * (bytes + kReservedSharedBytes) <= limits.shared_bytes_per_core;
+    return bytes <= limits.shared_bytes_per_block && cuda::shared_memory_holds(limits, blocks, bytes);
   };
   const char* const too_little_shared =
       "needs more shared memory than the multiprocessor has for that many blocks";
@@ -267,15 +293,20 @@ FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
   space.require("needs more threads than the multiprocessor has for that many blocks",
                 {bm, bn, tm, tn, min_blocks},
                 [=](const Point& x) { return x[min_blocks] * threads(x) <= limits.max_threads_per_core; });
-  space.require("needs more registers than a thread can have", and_also({min_blocks, frag_buffers}),
-                [=](const Point& x) {
-                  GemmSimtSchedule s = schedule(x);
-                  s.frag_buffers = x[frag_buffers];
-                  const std::int64_t share = limits.registers_per_core / (threads(x) * x[min_blocks]);
-                  const std::int64_t granted = std::min<std::int64_t>(
-                      share / kRegisterGranule * kRegisterGranule, limits.max_registers_per_thread);
-                  return gemm_simt_registers(p, s) <= granted;
-                });
+  const char* const too_few_registers = "needs more registers than a thread can have";
+  const auto registers_fit = [=](const GemmSimtSchedule& s, std::int64_t blocks) {
+    return gemm_simt_registers(p, s) <= cuda::registers_granted(limits, blocks, s.threads());
+  };
+  space.require(too_few_registers, and_also({min_blocks, frag_buffers}), [=](const Point& x) {
+    GemmSimtSchedule s = schedule(x);
+    s.frag_buffers = x[frag_buffers];
+    return registers_fit(s, x[min_blocks]);
+  });
+  space.require(too_few_registers, and_also({min_blocks, frag_buffers, staged}), [=](const Point& x) {
+    GemmSimtSchedule s = schedule(x);
+    s.frag_buffers = x[frag_buffers], s.staged = x[staged];
+    return registers_fit(s, x[min_blocks]);
+  });
   return space;
 }
 
@@ -291,10 +322,11 @@ Config gemm_simt_default(const Workload& workload, const Limits& limits) {
   const bool medium = blocks(64, 64) >= limits.cores;
   const std::int64_t tile = large ? 128 : medium ? 64 : 32;
   const std::int64_t per_thread = large ? 8 : 4;
+  const std::int64_t split = default_split_k(p.k, blocks(tile, tile), limits.cores);
   const std::int64_t unaligned = p.n % 4 == 0 ? 0 : 1;  // rows of C that 128-bit stores cannot write
   const std::vector<std::int64_t> wanted = {
-      // bm, bn, tm, tn, lanes_m, bk, async, stages
-      tile, tile, per_thread, per_thread, 4, large ? 8 : 16, 0, 2,
+      // bm, bn, tm, tn, lanes_m, bk, split_k, async, stages
+      tile, tile, per_thread, per_thread, 4, large ? 8 : 16, split, 0, 2,
       // k_major, vec_a, vec_b, pad, min_blocks, frag_buffers, unroll, raster, staged
       0, 4, 4, 4, large ? 2 : 1, 2, 8, 4, unaligned};
   return cpu::nearest_config(space, wanted);

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "space/space.h"
 #include "templates/cpu_common.h"
+#include "templates/split_k.h"
 #include "templates/workload.h"
 
 namespace lehr {
@@ -15,6 +16,7 @@ namespace lehr {
 struct GemmSimtSchedule {
   std::int64_t bm = 128, bn = 128, bk = 8;  ///< block tile
   std::int64_t tm = 8, tn = 8;              ///< thread tile
+  std::int64_t split_k = 1;                 ///< blocks that share a tile of C, each with its part of k
   std::int64_t lanes_m = 4;                 ///< a warp is lanes_m x (32 / lanes_m) threads
   std::int64_t k_major = 0;  ///< tiles of operands contiguous along k: 0 transposed, 1 kept as they are
   std::int64_t async = 0;    ///< 0: prefetch through registers, 1: cp.async
@@ -34,6 +36,11 @@ struct GemmSimtSchedule {
   std::int64_t warp_columns() const { return lanes_n() * tn; }
 };
 GemmSimtSchedule gemm_simt_schedule(const Config& config);
+
+/// Tiles of k, and how the blocks of a tile of C share them.
+SplitK gemm_simt_split_k(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+/// Block tiles of C, of the whole batch.
+std::int64_t gemm_simt_tiles(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
 
 /// Elements of k that a thread reads at once from a tile that is contiguous along k: one LDS.128.
 inline constexpr std::int64_t kQuad = 4;

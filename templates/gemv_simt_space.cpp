@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "templates/cpu_common.h"
+#include "templates/cuda_common.h"
 
 namespace lehr {
 namespace {
@@ -14,14 +15,11 @@ using cpu::ceil_div;
 
 constexpr std::int64_t kMaxVectors =
     8;  // beyond it the tensor cores and tiled families reuse the matrix more
-constexpr std::int64_t kMaxBatch = 65535;  // gridDim.z: CUDA C++ Programming Guide, technical specifications
-constexpr std::int64_t kLoadBytes = 16;    // widest load: PTX ISA, "ld", .v4.b32
+constexpr std::int64_t kLoadBytes = 16;  // widest load: PTX ISA, "ld", .v4.b32
 // Addresses, counters, predicates. With the terms of gemv_registers() checked against NVRTC 13.0 on sm_80 and
 // sm_90a: of 300 sampled schedules each, those that are let through do not spill.
 constexpr std::int64_t kOtherRegisters = 32;
 constexpr std::int64_t kMaxVectorElements = 128;
-constexpr std::int64_t kRegisterGranule = 8;
-constexpr std::int64_t kReservedSharedBytes = 1024;  // of a block, by the driver: gemm_simt_space.cpp
 
 /// Elements per load that the alignment of a row permits.
 std::vector<std::int64_t> vector_widths(std::int64_t contiguous_extent, std::int64_t element_bytes) {
@@ -119,9 +117,7 @@ std::optional<std::string> gemv_why_not(const Workload& workload, const Limits& 
   if (g.accum != DType::kF32) return fmt::format("it adds in f32 only, not {}", name_of(g.accum));
   if (g.c.type != DType::kF32 && g.c.type != type)
     return fmt::format("C is of f32 or of the operands' type, not {}", name_of(g.c.type));
-  if (g.batch > kMaxBatch)
-    return fmt::format("a grid holds {} matrices of a batch at most, not {}", kMaxBatch, g.batch);
-  return std::nullopt;
+  return cuda::why_no_grid(g);
 }
 
 FamilySpace gemv_simt_space(const Workload& workload, const Limits& limits) {
@@ -174,14 +170,11 @@ FamilySpace gemv_simt_space(const Workload& workload, const Limits& limits) {
   with_blocks.push_back(min_blocks);
   space.require("needs more shared memory than the multiprocessor has for that many blocks", with_blocks,
                 [=](const Point& x) {
-                  return x[min_blocks] * (gemv_shared_bytes(p, schedule(x)) + kReservedSharedBytes) <=
-                         limits.shared_bytes_per_core;
+                  return cuda::shared_memory_holds(limits, x[min_blocks], gemv_shared_bytes(p, schedule(x)));
                 });
   space.require("needs more registers than a thread can have", with_blocks, [=](const Point& x) {
     const GemvSchedule s = schedule(x);
-    const std::int64_t share = limits.registers_per_core / (s.threads() * x[min_blocks]);
-    return gemv_registers(p, s) <= std::min<std::int64_t>(share / kRegisterGranule * kRegisterGranule,
-                                                          limits.max_registers_per_thread);
+    return gemv_registers(p, s) <= cuda::registers_granted(limits, x[min_blocks], s.threads());
   });
   return space;
 }

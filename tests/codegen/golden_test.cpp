@@ -80,17 +80,28 @@ TEST(Golden, GemmDotCpu) {
 }
 
 TEST(Golden, GemmSimtThroughRegisters) {
-  expect_golden_kernel("gemm_simt_prefetch", "gemm m=100 n=64 k=20",
-                       "gemm_simt(bm=32, bn=32, tm=4, tn=4, lanes_m=4, bk=8, async=0, stages=2, k_major=0, "
-                       "vec_a=4, vec_b=4, pad=4, min_blocks=1, frag_buffers=2, unroll=8, raster=2, staged=0)",
-                       cuda_limits("sm_80"));
+  expect_golden_kernel(
+      "gemm_simt_prefetch", "gemm m=100 n=64 k=20",
+      "gemm_simt(bm=32, bn=32, tm=4, tn=4, lanes_m=4, bk=8, split_k=1, async=0, stages=2, k_major=0, "
+      "vec_a=4, vec_b=4, pad=4, min_blocks=1, frag_buffers=2, unroll=8, raster=2, staged=0)",
+      cuda_limits("sm_80"));
 }
 
 TEST(Golden, GemmSimtWithTilesKeptAlongK) {
-  expect_golden_kernel("gemm_simt_k_major", "gemm m=64 n=67 k=32 batch=2",
-                       "gemm_simt(bm=32, bn=32, tm=4, tn=4, lanes_m=8, bk=8, async=1, stages=3, k_major=1, "
-                       "vec_a=4, vec_b=1, pad=4, min_blocks=1, frag_buffers=1, unroll=4, raster=1, staged=1)",
-                       cuda_limits("sm_80"));
+  expect_golden_kernel(
+      "gemm_simt_k_major", "gemm m=64 n=67 k=32 batch=2",
+      "gemm_simt(bm=32, bn=32, tm=4, tn=4, lanes_m=8, bk=8, split_k=1, async=1, stages=3, k_major=1, "
+      "vec_a=4, vec_b=1, pad=4, min_blocks=1, frag_buffers=1, unroll=4, raster=1, staged=1)",
+      cuda_limits("sm_80"));
+}
+
+TEST(Golden, GemmSimtWithBlocksThatSplitK) {
+  expect_golden_kernel(
+      "gemm_simt_split_k", "gemm m=60 n=64 k=1056",
+      "gemm_simt(bm=32, bn=32, tm=4, tn=4, lanes_m=4, bk=16, split_k=4, async=1, stages=3, "
+      "k_major=0, vec_a=1, vec_b=4, pad=4, min_blocks=1, frag_buffers=1, unroll=4, raster=1, "
+      "staged=0)",
+      cuda_limits("sm_80"));
 }
 
 TEST(Golden, GemmMmaFromRegisters) {

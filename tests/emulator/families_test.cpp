@@ -70,7 +70,7 @@ bool has_split_k(const FamilySpace& space) {
   return std::ranges::any_of(space.knobs(), [](const Knob& knob) { return knob.name == "split_k"; });
 }
 
-/// Every type of operands has configs in which blocks split k, where the family has that.
+/// Every type of operands has a config in which blocks split k, where the family has that.
 void expect_splits_of_every_type(const std::vector<Sample>& samples) {
   std::map<std::pair<DType, Math>, int> splits;
   for (const Sample& sample : samples) {
@@ -79,7 +79,7 @@ void expect_splits_of_every_type(const std::vector<Sample>& samples) {
     splits[{g.a.type, g.math}] += lehr::testing::splits_k(sample.config) ? 1 : 0;
   }
   for (const auto& [types, count] : splits)
-    EXPECT_GE(count, 2) << name_of(types.first) << " " << name_of(types.second);
+    EXPECT_GE(count, 1) << name_of(types.first) << " " << name_of(types.second);
 }
 
 class EmulatedFamily : public ::testing::TestWithParam<const Template*> {};

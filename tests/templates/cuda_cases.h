@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "codegen/source.h"
 #include "templates/workload.h"
 
 namespace lehr::testing {
@@ -72,20 +71,6 @@ inline double worst_error(const std::vector<double>& expected, const std::vector
     worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
   }
   return worst;
-}
-
-/// Every way of losing one occurrence of `what` in the kernel's text behind `after`.
-inline std::vector<Source> without_one(const Source& source, const std::string& after,
-                                       const std::string& what, const std::string& instead) {
-  std::vector<Source> mutants;
-  const std::size_t kernel = source.text.find(after);
-  for (std::size_t at = source.text.find(what, kernel); at != std::string::npos;
-       at = source.text.find(what, at + 1)) {
-    Source mutant = source;
-    mutant.text.replace(at, what.size(), instead);
-    mutants.push_back(std::move(mutant));
-  }
-  return mutants;
 }
 
 /// Replaces every `what` in `text`; the answer is how many there were.

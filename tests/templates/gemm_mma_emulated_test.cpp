@@ -3,42 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "codegen/emit.h"
+#include "cuda_mutants.h"
 #include "gemm_mma_cases.h"
 #include "templates/gemm_mma.h"
-#include "templates/reference.h"
-#include "tests/emulator/program.h"
 
 namespace lehr {
 namespace {
 
 using lehr::testing::mma_of;
-using lehr::testing::without_one;
+using lehr::testing::Mutants;
 
 constexpr std::uint64_t kSeed = 7;
 constexpr const char* kArch = "sm_90a";
-
-struct Sampled {
-  Workload workload;
-  Config config;
-};
-
-Source source_of(const Sampled& one) {
-  return emit(gemm_mma_template().lower(one.workload, one.config, cuda_limits(kArch)));
-}
-
-/// How far the worst element is from the answer, in tolerances; infinity where one is not a number.
-double worst_error(const Reference& reference, const std::vector<float>& got) {
-  double worst = 0;
-  for (std::size_t i = 0; i < reference.values.size(); ++i) {
-    const double error = std::abs(static_cast<double>(reference.values[i]) - got[i]);
-    const double relative = error == 0 ? 0 : error / reference.tolerance;
-    worst = std::isnan(error) ? INFINITY : std::max(worst, relative);
-  }
-  return worst;
-}
 
 TEST(GemmMmaEmulated, NeedsEveryBarrierWaitAndBound) {
   struct Case {
@@ -72,42 +49,26 @@ TEST(GemmMmaEmulated, NeedsEveryBarrierWaitAndBound) {
        "min_blocks=1, "
        "raster=1)"},
   };
-  std::vector<Source> mutants;
-  std::vector<std::size_t> case_of;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Config config = parse_config(cases[i].config);
-    ASSERT_EQ(gemm_mma_template().space(cases[i].workload, cuda_limits(kArch)).why_invalid(config),
-              std::nullopt);
-    const Source source = source_of({cases[i].workload, config});
-    const auto add = [&](std::vector<Source> more) {
-      mutants.insert(mutants.end(), more.begin(), more.end());
-      case_of.resize(mutants.size(), i);
-    };
-    const Gemm& g = cases[i].workload.gemm;
-    add(without_one(source, "extern \"C\"", "__syncthreads();", ""));
+  Mutants mutants;
+  for (const auto& [workload, text] : cases) {
+    const Config config = parse_config(text);
+    const Limits limits = cuda_limits(kArch);
+    ASSERT_EQ(gemm_mma_template().space(workload, limits).why_invalid(config), std::nullopt);
+    const Source source = emit(gemm_mma_template().lower(workload, config, limits));
+    const Gemm& g = workload.gemm;
+    mutants.add(source, workload, "extern \"C\"", "__syncthreads();", "");
     // Copies of the first tiles stay inside whatever their bounds say; the last tile's are in the loop.
     const std::string loop = "for (int tile";
-    add(without_one(source, loop, "lehr_cp_async_wait<1>();", ""));
-    add(without_one(source, loop, "lehr_cp_async_wait<0>();", ""));
+    mutants.add(source, workload, loop, "lehr_cp_async_wait<1>();", "");
+    mutants.add(source, workload, loop, "lehr_cp_async_wait<0>();", "");
     for (const std::int64_t bound : {g.m, g.n, g.k})
-      add(without_one(source, loop, fmt::format("< {}", bound), fmt::format("< {}", bound + 8)));
-    add(without_one(source, "", "lehr_device_fence();", ""));
-    add(without_one(source, "", "atomicInc(counter, static_cast<unsigned>(last))", "atomicAdd(counter, 1u)"));
-    add(without_one(source, "", "from_split + 1", "from_split"));
-    add(without_one(source, "", "split * ", "0 * "));
-    add(without_one(source, loop, "a_chunk", "0"));
-    add(without_one(source, loop, "b_chunk", "0"));
+      mutants.add(source, workload, loop, fmt::format("< {}", bound), fmt::format("< {}", bound + 8));
+    mutants.add(source, workload, loop, "a_chunk", "0");
+    mutants.add(source, workload, loop, "b_chunk", "0");
+    if (config.at("split_k") > 1) mutants.add_those_of_split_k(source, workload);
   }
   ASSERT_GE(mutants.size(), 40u);
-  const emulator::Program program(mutants);
-  for (std::size_t i = 0; i < mutants.size(); ++i) {
-    const Workload& workload = cases[case_of[i]].workload;
-    const std::vector<std::vector<float>> inputs = make_inputs(workload, kSeed);
-    const Reference reference = make_reference(workload, inputs);
-    const emulator::Result run = program.run(i, {inputs[0], inputs[1]}, emulator::Order::kWarpAhead);
-    EXPECT_TRUE(run.fault || worst_error(reference, run.outputs.at(0)) > 1) << "nothing found in\n"
-                                                                            << mutants[i].text;
-  }
+  mutants.expect_each_to_be_found(kSeed);
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "cuda_space_checks.h"
 #include "gemm_mma_cases.h"
 #include "ir/analyze.h"
-#include "ir/verify.h"
 #include "templates/gemm_mma.h"
 #include "templates/gemm_mma_space.h"
 #include "templates/gemm_simt.h"
@@ -19,8 +19,7 @@ using lehr::testing::gemm_of;
 using lehr::testing::mma_of;
 using lehr::testing::with_output;
 
-constexpr std::uint64_t kSeed = 20251121;
-constexpr int kSamples = 10000;
+constexpr std::uint64_t kSeed = lehr::testing::kSpaceSeed;
 
 const std::vector<Workload>& workloads() {
   static const std::vector<Workload> all = {
@@ -45,43 +44,19 @@ const std::vector<Workload>& workloads() {
 }
 
 TEST(GemmMmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits) {
-  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
-  const Template gemm_mma = gemm_mma_template();
-  for (const char* arch : {"sm_80", "sm_90a"}) {
-    const Limits limits = cuda_limits(arch);
-    Rng rng(kSeed);
-    for (const Workload& workload : workloads()) {
-      ASSERT_EQ(gemm_mma.why_not(workload, limits), std::nullopt);
-      const GemmMmaProblem problem = gemm_mma_problem(workload);
-      const FamilySpace space = gemm_mma.space(workload, limits);
-      const int samples = kSamples / static_cast<int>(2 * workloads().size()) + 1;
-      for (int i = 0; i < samples; ++i) {
-        const auto config = space.sample(rng);
-        ASSERT_TRUE(config) << to_text(workload) << ": no schedule found";
-        const ir::Kernel kernel = gemm_mma.lower(workload, *config, limits);
-        const auto malformed = ir::why_malformed(kernel);
-        ASSERT_FALSE(malformed) << *malformed << " in " << to_text(workload) << " " << to_text(*config);
+  lehr::testing::expect_legal_schedules(
+      gemm_mma_template(), workloads(),
+      [](const Workload& workload, const Config& config, const ir::Kernel& kernel) {
         const ir::Launch launch = ir::launch_of(kernel);
-        const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
-        const GemmMmaSchedule schedule = gemm_mma_schedule(*config);
-        ASSERT_EQ(threads, schedule.threads());
-        ASSERT_LE(threads, limits.max_threads_per_block) << to_text(*config);
-        ASSERT_LE(launch.shared_bytes, limits.shared_bytes_per_block) << to_text(*config);
-        ASSERT_EQ(launch.shared_bytes, gemm_mma_shared_bytes(problem, schedule)) << to_text(*config);
-        ASSERT_LE(launch.grid[2], 65535);
-      }
-    }
-  }
+        const GemmMmaSchedule schedule = gemm_mma_schedule(config);
+        ASSERT_EQ(launch.block[0], schedule.threads());
+        ASSERT_EQ(launch.shared_bytes, gemm_mma_shared_bytes(gemm_mma_problem(workload), schedule));
+        ASSERT_EQ(launch.grid[1], schedule.split_k);
+      });
 }
 
 TEST(GemmMmaSpace, HoldsItsDefault) {
-  const Template gemm_mma = gemm_mma_template();
-  const Limits limits = cuda_limits("sm_90a");
-  for (const Workload& workload : workloads()) {
-    const Config config = gemm_mma.default_config(workload, limits);
-    EXPECT_EQ(gemm_mma.space(workload, limits).why_invalid(config), std::nullopt)
-        << to_text(workload) << " " << to_text(config);
-  }
+  lehr::testing::expect_default_in_space(gemm_mma_template(), workloads());
 }
 
 TEST(GemmMmaSpace, GivesTheTextbookTileToALargeProblemAndWarpsAlongKToFewRows) {
@@ -142,17 +117,8 @@ TEST(GemmMmaSpace, ReachesEveryValueOfEveryKnob) {
   for (const Workload& workload : {mma_of(DType::kBF16, 1024, 1024, 1024, 1, 2),
                                    mma_of(DType::kF32, 1024, 1024, 1024, 1, 0, Math::kTf32),
                                    mma_of(DType::kS8, 1024, 1024, 1024, 1, 2)}) {
-    const FamilySpace space = gemm_mma_space(workload, cuda_limits("sm_90a"));
-    std::vector<std::set<std::int64_t>> seen(space.knobs().size());
-    Rng rng(kSeed);
-    for (int i = 0; i < 4000; ++i) {
-      const auto config = space.sample(rng);
-      ASSERT_TRUE(config);
-      for (std::size_t knob = 0; knob < seen.size(); ++knob) seen[knob].insert(config->knobs[knob].value);
-    }
-    for (std::size_t knob = 0; knob < seen.size(); ++knob)
-      EXPECT_EQ(seen[knob].size(), space.knobs()[knob].values.size())
-          << space.knobs()[knob].name << " of " << to_text(workload);
+    SCOPED_TRACE(to_text(workload));
+    lehr::testing::expect_every_value_is_reached(gemm_mma_space(workload, cuda_limits("sm_90a")));
   }
 }
 
@@ -224,11 +190,7 @@ TEST(GemmMma, SaysWhomItDoesNotServe) {
 }
 
 TEST(GemmMma, LowersTheSameConfigToTheSameKernel) {
-  const Template gemm_mma = gemm_mma_template();
-  const Limits limits = cuda_limits("sm_80");
-  const Workload workload = mma_of(DType::kBF16, 100, 70, 130, 3, 5);
-  const Config config = gemm_mma.default_config(workload, limits);
-  EXPECT_EQ(gemm_mma.lower(workload, config, limits), gemm_mma.lower(workload, config, limits));
+  lehr::testing::expect_the_same_kernel_twice(gemm_mma_template(), mma_of(DType::kBF16, 100, 70, 130, 3, 5));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "codegen/emit.h"
 #include "cuda_cases.h"
+#include "cuda_mutants.h"
 #include "templates/gemv_simt.h"
 #include "templates/gemv_simt_space.h"
 #include "tests/emulator/program.h"
@@ -14,9 +15,9 @@ namespace {
 
 using lehr::testing::expected_of;
 using lehr::testing::gemm_of;
+using lehr::testing::Mutants;
 using lehr::testing::random_values;
 using lehr::testing::tolerance_of;
-using lehr::testing::without_one;
 using lehr::testing::worst_error;
 
 constexpr std::uint64_t kSeed = 11;
@@ -75,8 +76,7 @@ TEST(GemvSimtEmulated, IsRightForOddSizesAllLayoutsAndBatches) {
 }
 
 TEST(GemvSimtEmulated, NeedsEveryBarrierAndBound) {
-  std::vector<Source> mutants;
-  std::vector<Workload> mutated;
+  Mutants mutants;
   for (const int layouts : {0, 2}) {
     const Workload workload = gemm_of(3, 70, 45, 1, layouts);
     const Config config =
@@ -85,10 +85,9 @@ TEST(GemvSimtEmulated, NeedsEveryBarrierAndBound) {
     ASSERT_EQ(gemv_simt_template().space(workload, limits).why_invalid(config), std::nullopt);
     const Source source = emit(gemv_simt_template().lower(workload, config, limits));
     const auto add = [&](const char* after, const char* what, const char* instead) {
-      const std::vector<Source> more = without_one(source, after, what, instead);
-      EXPECT_FALSE(more.empty()) << what;
-      mutants.insert(mutants.end(), more.begin(), more.end());
-      mutated.resize(mutants.size(), workload);
+      const std::size_t before = mutants.size();
+      mutants.add(source, workload, after, what, instead);
+      EXPECT_GT(mutants.size(), before) << what;
     };
     const char* const kernel = "extern \"C\"";
     add(kernel, "__syncthreads();", "");
@@ -98,17 +97,7 @@ TEST(GemvSimtEmulated, NeedsEveryBarrierAndBound) {
     // Before its last k a matrix that is not contiguous along k has something in that place.
     add("for (int round", ", 69)", ", 70)");
   }
-  const emulator::Program program(mutants);
-  Rng rng(kSeed);
-  for (std::size_t i = 0; i < mutants.size(); ++i) {
-    const Gemm& g = mutated[i].gemm;
-    const std::vector<float> a = random_values(g.m * g.k, rng);
-    const std::vector<float> b = random_values(g.k * g.n, rng);
-    const emulator::Result run = program.run(i, {a, b});
-    EXPECT_TRUE(run.fault || worst_error(expected_of(g, a, b), run.outputs.at(0)) > tolerance_of(g))
-        << "nothing found in\n"
-        << mutants[i].text;
-  }
+  mutants.expect_each_to_be_found(kSeed);
 }
 
 }  // namespace

@@ -2,11 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "cuda_cases.h"
+#include "cuda_space_checks.h"
 #include "ir/analyze.h"
-#include "ir/verify.h"
 #include "templates/gemv_simt.h"
 #include "templates/gemv_simt_space.h"
 
@@ -14,9 +12,6 @@ namespace lehr {
 namespace {
 
 using lehr::testing::gemm_of;
-
-constexpr std::uint64_t kSeed = 20261121;
-constexpr int kSamples = 10000;
 
 const std::vector<Workload>& workloads() {
   static const std::vector<Workload> all = [] {
@@ -37,42 +32,19 @@ const std::vector<Workload>& workloads() {
 }
 
 TEST(GemvSimtSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits) {
-  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
-  const Template gemv_simt = gemv_simt_template();
-  for (const char* arch : {"sm_80", "sm_90a"}) {
-    const Limits limits = cuda_limits(arch);
-    Rng rng(kSeed);
-    for (const Workload& workload : workloads()) {
-      ASSERT_EQ(gemv_simt.why_not(workload, limits), std::nullopt);
-      const FamilySpace space = gemv_simt.space(workload, limits);
-      const int samples = kSamples / static_cast<int>(2 * workloads().size()) + 1;
-      for (int i = 0; i < samples; ++i) {
-        const auto config = space.sample(rng);
-        ASSERT_TRUE(config) << to_text(workload) << ": no schedule found";
-        SCOPED_TRACE(to_text(workload) + " " + to_text(*config));
-        const ir::Kernel kernel = gemv_simt.lower(workload, *config, limits);
-        const auto malformed = ir::why_malformed(kernel);
-        ASSERT_FALSE(malformed) << *malformed;
+  lehr::testing::expect_legal_schedules(
+      gemv_simt_template(), workloads(),
+      [](const Workload& workload, const Config& config, const ir::Kernel& kernel) {
         const ir::Analysis analysis = ir::analyze(kernel);
-        const GemvSchedule schedule = gemv_schedule(*config);
+        const GemvSchedule schedule = gemv_schedule(config);
         ASSERT_EQ(analysis.launch.block[0], schedule.threads());
-        ASSERT_LE(schedule.threads(), limits.max_threads_per_block);
         ASSERT_EQ(analysis.shared_bytes, gemv_shared_bytes(gemv_problem(workload), schedule));
-        ASSERT_LE(analysis.shared_bytes, limits.shared_bytes_per_block);
         ASSERT_GE(analysis.flops, flops_of(workload));
-      }
-    }
-  }
+      });
 }
 
 TEST(GemvSimtSpace, HoldsItsDefault) {
-  const Template gemv_simt = gemv_simt_template();
-  const Limits limits = cuda_limits("sm_90a");
-  for (const Workload& workload : workloads()) {
-    const Config config = gemv_simt.default_config(workload, limits);
-    EXPECT_EQ(gemv_simt.space(workload, limits).why_invalid(config), std::nullopt)
-        << to_text(workload) << " " << to_text(config);
-  }
+  lehr::testing::expect_default_in_space(gemv_simt_template(), workloads());
 }
 
 TEST(GemvSimtSpace, ItsDefaultGivesEveryMultiprocessorABlock) {
@@ -90,19 +62,9 @@ TEST(GemvSimtSpace, ItsDefaultGivesEveryMultiprocessorABlock) {
 }
 
 TEST(GemvSimtSpace, ReachesEveryValueOfEveryKnob) {
-  for (const int layouts : {0, 2}) {
-    const FamilySpace space = gemv_simt_space(gemm_of(1, 4096, 4096, 1, layouts), cuda_limits("sm_90a"));
-    std::vector<std::set<std::int64_t>> seen(space.knobs().size());
-    Rng rng(kSeed);
-    for (int i = 0; i < 3000; ++i) {
-      const auto config = space.sample(rng);
-      ASSERT_TRUE(config);
-      for (std::size_t knob = 0; knob < seen.size(); ++knob) seen[knob].insert(config->knobs[knob].value);
-    }
-    for (std::size_t knob = 0; knob < seen.size(); ++knob) {
-      EXPECT_EQ(seen[knob].size(), space.knobs()[knob].values.size()) << space.knobs()[knob].name;
-    }
-  }
+  for (const int layouts : {0, 2})
+    lehr::testing::expect_every_value_is_reached(
+        gemv_simt_space(gemm_of(1, 4096, 4096, 1, layouts), cuda_limits("sm_90a")));
 }
 
 TEST(GemvSimtSpace, LoadsVectorsOnlyWhereRowsOfTheMatrixAreAligned) {
