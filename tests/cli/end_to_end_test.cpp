@@ -97,6 +97,24 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   EXPECT_EQ(parsed(lehr(tune_command("--trials 1 --fresh")))["trials"]["reused"], 0);
 }
 
+TEST(Show, TellsTheWorkspacesOfAKernelWhoseBlocksSplitK) {
+  const Scratch scratch;
+  const std::vector<std::string> command = words(
+      "show gemm --m 64 --n 100 --k 4096 --a bf16:row --b bf16:column --c f32:row --arch sm_90a --as source "
+      "--config gemm_mma(bm=64,bn=64,wm=32,wn=32,bk=64,k_warps=1,split_k=8,stage_c=0,stages=4,"
+      "frag_buffers=1,min_blocks=1,raster=1)");
+  EXPECT_THAT(run_lehr(command, scratch.path()).out, HasSubstr("// workspace: partials f32[65536]\n"));
+  std::vector<std::string> as_json = command;
+  as_json.push_back("--json");
+  const json source = parsed(run_lehr(as_json, scratch.path()))["source"];
+  ASSERT_EQ(source["params"].size(), 5u);
+  EXPECT_EQ(source["params"][3]["direction"], "workspace");
+  EXPECT_EQ(source["params"][4]["direction"], "workspace");
+  EXPECT_EQ(source["params"][4]["dtype"], "u32");
+  EXPECT_EQ(source["workspace_bytes"], (std::vector<int>{8 * 2 * 64 * 64 * 4, 2 * 4}));
+  EXPECT_EQ(source["grid"], (std::vector<int>{2, 8, 1}));
+}
+
 TEST(EndToEnd, SeveralWorkloadsGiveATableAndTheReportNamesTheNextCommands) {
   const Scratch scratch;
   const Ran ran =
