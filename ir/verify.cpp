@@ -252,6 +252,8 @@ class Verifier {
       if (!passes(scope_.check_index(arg, "an argument"))) return false;
     if (intrinsic.name.starts_with("warp_sum") && !is_lane_group(intrinsic.args[0]))
       return fail("its argument must be a constant power of two up to 32");
+    if (intrinsic.name.starts_with("atomic_") && !is_workspace(intrinsic.touches[1].buffer))
+      return fail("its counter must be in a workspace");
     if (intrinsic.name == "cp_async_wait" && as_constant(intrinsic.args[0]).value_or(-1) < 0)
       return fail("its argument must be a constant of at least 0");
     return true;
@@ -280,6 +282,12 @@ class Verifier {
     for (const IntrinsicRule& rule : intrinsic_rules()) known.emplace_back(rule.name);
     const std::string near = closest(given, known);
     return fail("no such intrinsic{}", near.empty() ? "" : ", did you mean " + near + "?");
+  }
+
+  bool is_workspace(BufferId buffer) const {
+    return std::any_of(kernel_.params.begin(), kernel_.params.end(), [&](const Param& param) {
+      return param.buffer == buffer && param.direction == Direction::kWorkspace;
+    });
   }
 
   bool writable(BufferId buffer) {

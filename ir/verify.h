@@ -30,6 +30,7 @@ namespace lehr::ir {
 /// - the same holds for warp collectives (ldmatrix, mma, warp_sum_f32); a sum's group is a constant power of
 /// two
 ///   up to 32 lanes;
+/// - workspaces only on CUDA, behind all other parameters, and written; an atomic's counter is in one;
 /// - register buffers are indexed by constants once the unrolled loops are expanded (variables of kUnrolled
 ///   loops, and Lets of those), and those kept as vectors are accessed in whole vectors.
 std::optional<std::string> why_malformed(const Kernel& kernel);

@@ -83,6 +83,13 @@ TEST(Workspace, CountersAreUnsignedAndNotInRegisters) {
   EXPECT_THAT(g.complaint(), HasSubstr("its first touch must write a shared buffer"));
 }
 
+TEST(Workspace, HoldsTheCountersOfAtomics) {
+  Handover h;
+  h.b.kernel.params.pop_back();
+  h.b.kernel.params.insert(h.b.kernel.params.begin() + 2, {h.counters, Direction::kOut});
+  EXPECT_THAT(h.complaint(), HasSubstr("its counter must be in a workspace"));
+}
+
 TEST(Workspace, IsPrinted) {
   const std::string text = to_text(Handover().kernel());
   EXPECT_THAT(text, HasSubstr("in in: f32[128], out out: f32[32], workspace partials: f32[128], workspace "
