@@ -38,8 +38,8 @@ void show_source(const Source& source, json& document, std::string& text) {
   };
   text += fmt::format("// entry: {}\n", source.entry);
   for (const SourceParam& param : source.params)
-    text += fmt::format("// {}: {} {}[{}]\n", ir::name_of(param.direction), param.name, name_of(param.type),
-                        param.elements);
+    text += fmt::format("// {}: {} {}[{}]{}\n", ir::name_of(param.direction), param.name, name_of(param.type),
+                        param.elements, param.map ? " as tensor map " + to_json(*param.map).dump() : "");
   if (source.target == Target::kCuda)
     text += fmt::format("// grid: {}\n// block: {}\n// shared bytes: {}\n", triple(source.launch.grid),
                         triple(source.launch.block), source.launch.shared_bytes);

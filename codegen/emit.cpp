@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "base/error.h"
@@ -9,6 +10,7 @@
 #include "codegen/dialect.h"
 #include "codegen/expr_text.h"
 #include "codegen/prelude.h"
+#include "ir/intrinsics.h"
 
 namespace lehr {
 namespace {
@@ -16,7 +18,6 @@ namespace {
 using namespace ir;
 
 constexpr std::int64_t kScratchAlignment = 64;  // one cache line, one AVX-512 register
-constexpr std::int64_t kSharedAlignment = 16;   // one float4, one 16-byte cp.async
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -140,7 +141,9 @@ class Emitter {
         break;
       case Scope::kShared:
         line("{0}* {1} = reinterpret_cast<{0}*>(lehr_shared + {2});", scalar, buffer.name, shared_bytes_);
-        shared_bytes_ = round_up(shared_bytes_ + bytes, kSharedAlignment);
+        CHECK(shared_bytes_ % buffer.alignment == 0, "{} comes behind buffers of lesser alignment",
+              buffer.name);
+        shared_bytes_ = round_up(shared_bytes_ + bytes, buffer.alignment);
         break;
       case Scope::kGlobal:
         CHECK(false, "{} is a parameter: it has no Alloc", buffer.name);
@@ -159,17 +162,20 @@ class Emitter {
     std::string arguments;
     for (const Touch& touch : intrinsic.touches) {
       arguments += arguments.empty() ? "" : ", ";
-      arguments += exprs_.address(touch.buffer, touch.index);
+      const Param* param = kernel_.param_of(touch.buffer);
+      arguments += param != nullptr && param->map ? "&" + kernel_.buffer(touch.buffer).name
+                                                  : exprs_.address(touch.buffer, touch.index);
     }
-    if (intrinsic.name == "cp_async_wait") {  // needs an immediate
-      line("lehr_cp_async_wait<{}>();", exprs_.text(intrinsic.args.at(0)));
-      return;
+    const IntrinsicRule* rule = intrinsic_rule(intrinsic.name);
+    const std::size_t immediates = rule != nullptr ? rule->immediates : 0;
+    std::string constants;  // of the instruction: arguments of a function template
+    for (std::size_t i = 0; i < intrinsic.args.size(); ++i) {
+      std::string& list = i < immediates ? constants : arguments;
+      list += list.empty() ? "" : ", ";
+      list += exprs_.text(intrinsic.args[i]);
     }
-    for (const Expr& arg : intrinsic.args) {
-      arguments += arguments.empty() ? "" : ", ";
-      arguments += exprs_.text(arg);
-    }
-    line("{}({});", intrinsic_function(intrinsic.name), arguments);
+    if (!constants.empty()) constants = "<" + constants + ">";
+    line("{}{}({});", intrinsic_function(intrinsic.name), constants, arguments);
   }
 
   const Kernel& kernel_;
@@ -199,18 +205,27 @@ std::string cuda_entry(const Kernel& kernel, const Launch& launch, const std::st
   std::string params;
   for (const Param& param : kernel.params) {
     const Buffer& buffer = kernel.buffer(param.buffer);
+    params += params.empty() ? "" : ", ";
+    if (param.map) {
+      params += fmt::format("const __grid_constant__ LehrTensorMap {}", buffer.name);
+      continue;
+    }
     // What other blocks write to a workspace must be seen behind a fence: "restrict" would let the compiler
     // move the access across it.
     const char* alone = param.direction == Direction::kWorkspace ? "" : "__restrict__ ";
-    params += fmt::format("{}{}{}* {}{}", params.empty() ? "" : ", ",
-                          param.direction == Direction::kIn ? "const " : "",
+    params += fmt::format("{}{}* {}{}", param.direction == Direction::kIn ? "const " : "",
                           type_name(Target::kCuda, buffer.type, 1), alone, buffer.name);
   }
   const std::string bounds = kernel.min_blocks_per_core > 0
                                  ? fmt::format("{}, {}", threads, kernel.min_blocks_per_core)
                                  : fmt::format("{}", threads);
-  const char* shared =
-      launch.shared_bytes > 0 ? "  extern __shared__ __align__(16) unsigned char lehr_shared[];\n" : "";
+  std::int64_t alignment = 16;  // one float4, one 16-byte cp.async
+  for (const Buffer& buffer : kernel.buffers)
+    if (buffer.scope == Scope::kShared) alignment = std::max(alignment, buffer.alignment);
+  const std::string shared =
+      launch.shared_bytes > 0
+          ? fmt::format("  extern __shared__ __align__({}) unsigned char lehr_shared[];\n", alignment)
+          : "";
   return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n{}{}}}\n", bounds,
                      kernel.name, params, shared, body);
 }
@@ -235,7 +250,7 @@ Source emit(const Kernel& kernel) {
   CHECK(kernel.target == Target::kCpu || source.launch.shared_bytes == emitter.shared_bytes());
   for (const Param& param : kernel.params) {
     const Buffer& buffer = kernel.buffer(param.buffer);
-    source.params.push_back({buffer.name, buffer.type, buffer.elements, param.direction});
+    source.params.push_back({buffer.name, buffer.type, buffer.elements, param.direction, param.map});
   }
   source.text = prelude(kernel.target, emitter.snippets());
   source.text +=

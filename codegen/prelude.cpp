@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "codegen/prelude_hopper.h"
 #include "codegen/prelude_tensor.h"
 
 namespace lehr {
@@ -189,6 +190,7 @@ std::string cuda_snippet(const std::string& name) {
   }
   if (name.starts_with("vector")) return "";  // float2 and float4 are built in
   if (std::string text = tensor_snippet(name); !text.empty()) return text;
+  if (std::string text = hopper_snippet(name); !text.empty()) return text;
   CHECK(false, "no CUDA snippet '{}'", name);
   return "";
 }
@@ -200,6 +202,7 @@ std::string prelude(Target target, const SnippetSet& used) {
   for (const std::string& name :
        used) {  // operations need their vector type; "vector" sorts last, hence two passes
     if (const std::string needed = tensor_snippet_needed_by(name); !needed.empty()) all.insert(needed);
+    if (const std::string needed = hopper_snippet_needed_by(name); !needed.empty()) all.insert(needed);
     for (const char* operation : {"splat", "masked", "reduce"}) {
       if (name.starts_with(operation)) all.insert("vector" + name.substr(std::string_view(operation).size()));
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct SourceParam {
   DType type = DType::kF32;
   std::int64_t elements = 0;
   ir::Direction direction = ir::Direction::kIn;
+  /// CUDA: the argument is not the tensor's address but this map of it, 128 bytes by value, as
+  /// cuTensorMapEncodeTiled makes it of the address.
+  std::optional<ir::TensorMap> map = std::nullopt;
 };
 
 /// CUDA: `extern "C" __global__ void entry(const float* a, const float* b, float* c)`, launched once with

@@ -18,6 +18,13 @@ using ir::LoopKind;
 
 /// Least share of executions that a branch is credited with: the sample may miss what is seldom taken.
 constexpr double kLeastShare = 1.0 / 64;
+/// Of one SM, without conflicts: 32 banks of 4 bytes (CUDA C++ Programming Guide, compute capability 5.x and
+/// newer).
+constexpr double kSharedBytesPerCycle = 128;
+
+bool is_thread(LoopKind kind) {
+  return kind >= LoopKind::kThreadX;
+}
 
 /// What an expression is made of.
 struct ExprFacts {
@@ -76,6 +83,8 @@ class Walker {
     const double executions = executions_, copies = copies_, share = share_;
     const std::uint64_t unrolled = unrolled_;
     const ExprFacts extent = expression(loop.extent);
+    const double threads = threads_;
+    if (is_thread(loop.kind)) threads_ *= static_cast<double>(loop.bound);
     if (warp_) warp_->bind(loop);
     sample_.bind(loop);
     const auto bound = static_cast<double>(std::max<std::int64_t>(0, loop.bound));
@@ -100,6 +109,7 @@ class Walker {
     executions_ = executions;
     copies_ = copies;
     share_ = share;
+    threads_ = threads;
     unrolled_ = unrolled;
   }
   void statement(const ir::Store& store) {
@@ -122,6 +132,7 @@ class Walker {
   }
   void statement(const ir::If& branch) {
     expression(branch.condition);
+    if (branch.threads > 0) return by_threads(branch);
     const double p = share_taken(branch.condition);
     const double share = share_;
     const int outer = branch_;
@@ -132,6 +143,21 @@ class Walker {
     share_ = share * std::max(kLeastShare, 1 - p);
     block(branch.otherwise);
     share_ = share;
+    branch_ = outer;
+  }
+  /// The analysis counts such branches exactly, so that no share is due: fewer threads come here.
+  void by_threads(const ir::If& branch) {
+    const double threads = threads_, executions = executions_;
+    const int outer = branch_;
+    for (const bool taken : {true, false}) {
+      const double part = static_cast<double>(branch.threads);
+      threads_ = taken ? part : threads - part;
+      executions_ = executions * threads_ / threads;
+      branch_ = ++branches_;
+      block(taken ? branch.then : branch.otherwise);
+    }
+    threads_ = threads;
+    executions_ = executions;
     branch_ = outer;
   }
   void statement(const ir::Let& let) {
@@ -152,13 +178,18 @@ class Walker {
     count_flops(intrinsic.flops);
     const bool prefetch = name == "prefetch";
     if (prefetch) facts_.prefetches += executed();
-    const bool async = name.starts_with("cp_async");
+    const bool tma = name.starts_with("tma_");
+    const bool async = tma || name.starts_with("cp_async");
     for (const ir::Touch& touch : intrinsic.touches) {
       const auto elements = static_cast<double>(touch.elements);
       if (prefetch) {
         index_of_access(touch.index);
-      } else {
+      } else if (tma && touch.elements > 0) {
+        box(touch);
+      } else if (touch.elements > 0) {
         access(touch.buffer, touch.index, static_cast<int>(std::clamp(elements, 1.0, 1e6)), touch.writes);
+      } else {
+        index_of_access(touch.index);
       }
       if (async && touch.writes) {
         facts_.async_bytes += executed() * elements * size_of(kernel_.buffer(touch.buffer).type);
@@ -168,6 +199,10 @@ class Walker {
     if (name.starts_with("cp_async_wait")) {
       const auto pending = intrinsic.args.empty() ? std::nullopt : ir::as_constant(intrinsic.args[0]);
       facts_.pipeline_depth = std::max(facts_.pipeline_depth, 1.0 + static_cast<double>(pending.value_or(0)));
+    }
+    if (name == "mbarrier_expect_tx") {  // one barrier, of two words, for each buffer in flight
+      const auto words = static_cast<double>(kernel_.buffer(intrinsic.touches[0].buffer).elements);
+      facts_.pipeline_depth = std::max(facts_.pipeline_depth, words / 2);
     }
   }
 
@@ -251,6 +286,21 @@ class Walker {
     if (warp_) warp_access(buffer, index, lanes, writes, issued);
   }
 
+  /// One thread moves it, in whole lines and without bank conflicts (the box is swizzled).
+  void box(const ir::Touch& touch) {
+    const ir::Buffer& buffer = kernel_.buffer(touch.buffer);
+    const double bytes = static_cast<double>(touch.elements) * size_of(buffer.type) * executed();
+    facts_.memory_instructions += executed();
+    index_of_access(touch.index);
+    WarpFacts& w = facts_.warp;
+    const bool global = buffer.scope == ir::Scope::kGlobal;
+    double& mean = global ? (touch.writes ? w.store_ratio : w.load_ratio)
+                          : (touch.writes ? w.write_conflict : w.read_conflict);
+    mean += bytes;
+    (global ? (touch.writes ? stored_ : loaded_) : (touch.writes ? written_ : read_)) += bytes;
+    (global ? w.sector_bytes : w.shared_cycles) += global ? bytes : bytes / kSharedBytesPerCycle;
+  }
+
   void warp_access(const ir::Buffer& buffer, const ir::Expr& index, int lanes, bool writes, double issued) {
     const int element = size_of(buffer.type);
     const double bytes = static_cast<double>(lanes) * element;
@@ -287,6 +337,7 @@ class Walker {
   double executions_ = 1;               // product of the enclosing bounds
   double share_ = 1;                    // of them, what is executed
   double copies_ = 1;                   // in the unrolled text
+  double threads_ = 1;                  // of a block that come here
   int branch_ = 0, branches_ = 0;       // innermost side of an If, and how many there were
   double alive_ = 0;                    // bytes of register buffers
   double flops_ = 0, all_flops_ = 0;

@@ -13,13 +13,26 @@ namespace lehr {
 
 using nlohmann::json;
 
+json to_json(const ir::TensorMap& map) {
+  const auto used = [&](const auto& values) {
+    return std::vector<std::int64_t>(values.begin(), values.begin() + map.rank);
+  };
+  return {{"dims", used(map.dims)},
+          {"strides", used(map.strides)},
+          {"box", used(map.box)},
+          {"swizzle_bytes", map.swizzle},
+          {"tf32", map.tf32}};
+}
+
 json to_json(const Source& source) {
   json params = json::array();
-  for (const SourceParam& param : source.params)
+  for (const SourceParam& param : source.params) {
     params.push_back({{"name", param.name},
                       {"dtype", std::string(name_of(param.type))},
                       {"elements", param.elements},
                       {"direction", std::string(ir::name_of(param.direction))}});
+    if (param.map) params.back()["tensor_map"] = to_json(*param.map);
+  }
   return {{"target", std::string(name_of(source.target))},
           {"entry", source.entry},
           {"params", params},

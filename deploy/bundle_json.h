@@ -14,6 +14,9 @@ namespace lehr {
 
 inline constexpr int kBundleVersion = 2;
 
+/// Extents and strides in elements, innermost first.
+nlohmann::json to_json(const ir::TensorMap& map);
+
 /// A source as a third party needs it to compile and launch the kernel (codegen/source.h).
 nlohmann::json to_json(const Source& source);
 

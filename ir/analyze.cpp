@@ -17,6 +17,10 @@ bool repeats_in_block(LoopKind kind) {
   return kind == LoopKind::kSerial || kind == LoopKind::kUnrolled;
 }
 
+bool is_thread(LoopKind kind) {
+  return kind >= LoopKind::kThreadX;
+}
+
 bool is_counted(BinaryOp op) {
   switch (op) {
     case BinaryOp::kAdd:
@@ -82,6 +86,8 @@ class Walker {
     const double outer_in_block = in_block_;
     loop_ = static_cast<int>(out_.loops.size());
     executions_ *= static_cast<double>(loop.bound);
+    const double outer_threads = threads_;
+    if (is_thread(loop.kind)) threads_ *= static_cast<double>(loop.bound);
     if (repeats_in_block(loop.kind)) in_block_ *= static_cast<double>(loop.bound);
     out_.loops.push_back({loop.var, loop.bound, loop.kind, nest_.depth, outer_loop, executions_, 0});
     nest_.extents[static_cast<std::size_t>(nest_.depth)] = loop.bound;
@@ -91,6 +97,7 @@ class Walker {
     --nest_.depth;
     in_block_ = outer_in_block;
     executions_ = outer_executions;
+    threads_ = outer_threads;
     loop_ = outer_loop;
   }
 
@@ -104,10 +111,26 @@ class Walker {
   void visit(const If& branch) {
     value(branch.condition);
     out_.guards += executions_;
+    if (branch.threads > 0) {
+      const double threads = threads_;
+      by_threads(branch.then, static_cast<double>(branch.threads));
+      by_threads(branch.otherwise, threads - static_cast<double>(branch.threads));
+      return;
+    }
     ++guards_;
     block(branch.then);
     block(branch.otherwise);
     --guards_;
+  }
+
+  /// What `threads` of the threads that are here do.
+  void by_threads(const Block& statements, double threads) {
+    const double executions = executions_, before = threads_;
+    executions_ *= threads / before;
+    threads_ = threads;
+    block(statements);
+    executions_ = executions;
+    threads_ = before;
   }
 
   void visit(const Let& let) {
@@ -124,13 +147,15 @@ class Walker {
   }
 
   void visit(const Intrinsic& intrinsic) {
-    const bool asynchronous = intrinsic.name.starts_with("cp_async_");
+    const bool copies = intrinsic.name.starts_with("cp_async_");
+    const bool asynchronous = copies || intrinsic.name.starts_with("tma_");
     // The argument of an asynchronous copy says how many bytes it reads; the rest is written as zeros.
-    const bool partial = asynchronous && !intrinsic.args.empty() && !as_constant(intrinsic.args[0]);
+    const bool partial = copies && !intrinsic.args.empty() && !as_constant(intrinsic.args[0]);
     for (const Touch& touch : intrinsic.touches) {
-      const int guard = partial && !touch.writes ? 1 : 0;
+      const int guard = touch.partial || (partial && !touch.writes) ? 1 : 0;
       guards_ += guard;
-      record(touch.buffer, touch.index, static_cast<int>(touch.elements), touch.writes, false, asynchronous);
+      record(touch.buffer, touch.index, static_cast<int>(touch.elements), touch.writes, false, asynchronous,
+             touch.rows, touch.row_stride);
       guards_ -= guard;
     }
     for (const Expr& arg : intrinsic.args) integer(arg);
@@ -138,6 +163,9 @@ class Walker {
     if (intrinsic.name == "cp_async_wait" && !intrinsic.args.empty())
       if (const auto left = as_constant(intrinsic.args[0]))
         out_.pipeline_depth = std::max(out_.pipeline_depth, static_cast<int>(*left) + 1);
+    if (intrinsic.name == "mbarrier_expect_tx")  // one barrier, of two words, for each buffer in flight
+      out_.pipeline_depth = std::max(
+          out_.pipeline_depth, static_cast<int>(kernel_.buffer(intrinsic.touches[0].buffer).elements / 2));
   }
 
   Value value(const Expr& expr) {
@@ -221,7 +249,8 @@ class Walker {
     for (const Load& each : inner) load(each);
   }
 
-  void record(BufferId id, const Expr& index, int lanes, bool writes, bool active, bool asynchronous) {
+  void record(BufferId id, const Expr& index, int lanes, bool writes, bool active, bool asynchronous,
+              std::int64_t rows = 1, std::int64_t row_stride = 0) {
     const Buffer& buffer = kernel_.buffer(id);
     read_index(index, nest_, form_);
     const auto depth = static_cast<std::size_t>(nest_.depth);
@@ -243,7 +272,8 @@ class Walker {
     for (std::size_t d = 0; d < depth; ++d) access.strides[d] = form_.strides[d];
     if (buffer.scope != Scope::kRegister) {
       access.footprint.resize(depth);
-      const IndexRange range = footprints(form_, nest_, lanes, buffer.elements, access.footprint);
+      const Run run{lanes / static_cast<int>(rows), rows, row_stride};
+      const IndexRange range = footprints(form_, nest_, run, buffer.elements, access.footprint);
       if (buffer.scope == Scope::kGlobal)
         global_.add(id, range, depth == 0 ? static_cast<double>(lanes) : access.footprint[0]);
     }
@@ -280,6 +310,7 @@ class Walker {
   int loop_ = -1;          // innermost enclosing loop
   double executions_ = 1;  // product of the bounds of the enclosing loops
   double in_block_ = 1;    // of those that repeat within one block
+  double threads_ = 1;     // of a block that come here
   int guards_ = 0;         // enclosing Ifs and Selects
 };
 

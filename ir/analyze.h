@@ -59,11 +59,12 @@ struct Access {
   bool writes = false;
   int lanes = 1;          ///< elements per execution (a touch's `elements`)
   int loop = -1;          ///< innermost enclosing loop, -1 at the top
-  double executions = 0;  ///< product of the extents of the enclosing loops
-  /// Under an If, a Select or an `active` count, or the source of a cp_async whose byte count is not a
-  /// constant; counted as if always executed.
+  double executions = 0;  ///< product of the extents of the enclosing loops; under an If that states its
+                          ///< threads, the share of these
+  /// Under an If whose threads are not stated, a Select or an `active` count, a partial touch, or the source
+  /// of a cp_async whose byte count is not a constant; counted as if always executed.
   bool guarded = false;
-  bool asynchronous = false;  ///< a touch of a cp_async_* intrinsic
+  bool asynchronous = false;  ///< a touch of a cp_async_* or tma_* intrinsic
   bool gathers = false;       ///< there are loads inside its index
   int divisions = 0;          ///< in its index, Lets not expanded: Div and Mod but by constant powers of two
   std::uint32_t moves_with = 0;  ///< the enclosing loops that its index depends on, a bit per depth
@@ -99,7 +100,7 @@ struct Analysis {
   double unique_global_bytes = 0;              ///< distinct bytes of all parameters that are touched
   double barriers = 0;                         ///< kBlock barriers executed by one block
   std::int64_t register_bytes = 0;             ///< all kRegister buffers of one thread
-  std::int64_t shared_bytes = 0;               ///< of one block: each buffer rounded up to 16 bytes
+  std::int64_t shared_bytes = 0;               ///< of one block: each buffer rounded up to its alignment
   std::int64_t scratch_bytes = 0;              ///< of one task: each buffer rounded up to 64 bytes
   Launch launch;
 
@@ -107,7 +108,7 @@ struct Analysis {
   double integer_operations = 0;  ///< in indices, counts, conditions, extents and Lets
   double integer_divisions = 0;   ///< of these: Div and Mod by anything but a constant power of two
   double guards = 0;              ///< executions of an If, a Select or an access with an `active` count
-  /// Buffers in flight: 1 + the largest argument of a cp_async_wait; 0 without one.
+  /// Buffers in flight: 1 + the largest argument of a cp_async_wait, or the barriers of TMA loads; 0 without.
   int pipeline_depth = 0;
 };
 

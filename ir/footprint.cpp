@@ -63,12 +63,13 @@ class ProgressionSum {
 
 }  // namespace
 
-IndexRange footprints(const IndexForm& form, const LoopNest& nest, int lanes, std::int64_t elements,
+IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& run, std::int64_t elements,
                       PerLoop<double>& result) {
   ProgressionSum indices;
-  indices.add(1, lanes);
-  IndexRange range{form.offset, form.offset + lanes};
-  double iterations = lanes;
+  indices.add(1, run.lanes);
+  indices.add(run.stride, run.rows);
+  IndexRange range{form.offset, form.offset + run.lanes + (run.rows - 1) * run.stride};
+  double iterations = static_cast<double>(run.lanes) * static_cast<double>(run.rows);
   const auto extend = [&](std::int64_t step, std::int64_t count) {
     (step > 0 ? range.high : range.low) += step * (count - 1);
     indices.add(std::abs(step), count);

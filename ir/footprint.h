@@ -15,8 +15,15 @@ struct IndexRange {
   std::int64_t high = 0;
 };
 
+/// What one execution touches: `rows` runs of `lanes` elements, `stride` apart.
+struct Run {
+  int lanes = 1;
+  std::int64_t rows = 1;
+  std::int64_t stride = 0;
+};
+
 /// Fills `result` (one entry per loop of `nest`, outermost first) as Access::footprint documents.
-IndexRange footprints(const IndexForm& form, const LoopNest& nest, int lanes, std::int64_t elements,
+IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& run, std::int64_t elements,
                       PerLoop<double>& result);
 
 /// Union, estimated, of the accesses to each buffer: accesses with equal range and footprint are the same

@@ -2,19 +2,22 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+
+#include "base/text.h"
 
 namespace lehr::ir {
 namespace {
 
 constexpr TouchRule read(Scope scope, std::int64_t bytes) {
-  return {scope, false, bytes, std::nullopt};
+  return {scope, false, bytes, std::nullopt, false};
 }
 constexpr TouchRule write(Scope scope, std::int64_t bytes) {
-  return {scope, true, bytes, std::nullopt};
+  return {scope, true, bytes, std::nullopt, false};
 }
 /// `count` 32-bit registers.
 constexpr TouchRule registers(bool writes, std::int64_t count, DType type = DType::kU32) {
-  return {Scope::kRegister, writes, 4 * count, type};
+  return {Scope::kRegister, writes, 4 * count, type, false};
 }
 
 constexpr std::array kPrefetch = {TouchRule{}};
@@ -35,13 +38,32 @@ constexpr std::array kAtomicInc = {TouchRule{Scope::kShared, true, 4, DType::kU3
 constexpr std::array kMmaF32 = {registers(true, 4, DType::kF32), registers(false, 4), registers(false, 2)};
 constexpr std::array kMmaS32 = {registers(true, 4, DType::kS32), registers(false, 4), registers(false, 2)};
 
+// An mbarrier: two 32-bit words. Their bytes count as no traffic.
+constexpr TouchRule kBarrier = {Scope::kShared, true, 0, DType::kU32, false};
+constexpr std::array kOneBarrier = {kBarrier};
+// The box in shared memory, the tensor in global memory, the barrier that counts the bytes; coordinates of
+// the box's first element, innermost first.
+constexpr std::array kTmaLoad = {write(Scope::kShared, 0),
+                                 TouchRule{Scope::kGlobal, false, 0, std::nullopt, true}, kBarrier};
+// Accumulators, and the two operands in shared memory: each thread's share of the bytes. Arguments: whether A
+// and B lie along m and n instead of k; swizzle, leading and stride byte offset of A's descriptor, and of
+// B's; 0 if the sums start from zero, else 1.
+constexpr std::array kWgmmaF32 = {TouchRule{Scope::kRegister, true, 0, DType::kF32, false},
+                                  read(Scope::kShared, 0), read(Scope::kShared, 0)};
+constexpr std::array kWgmmaS32 = {TouchRule{Scope::kRegister, true, 0, DType::kS32, false},
+                                  read(Scope::kShared, 0), read(Scope::kShared, 0)};
+constexpr std::array kSumsF32 = {TouchRule{Scope::kRegister, true, 0, DType::kF32, false}};
+constexpr std::array kSumsS32 = {TouchRule{Scope::kRegister, true, 0, DType::kS32, false}};
+constexpr std::size_t kWgmmaArgs = 9;
+constexpr std::int64_t kWarpgroup = 128;
+
 constexpr std::array kRules = {
     IntrinsicRule{"prefetch", kPrefetch, 0, 0, false, false},
     IntrinsicRule{"cp_async_4", kCopy4, 0, 1, true, false},
     IntrinsicRule{"cp_async_8", kCopy8, 0, 1, true, false},
     IntrinsicRule{"cp_async_16", kCopy16, 0, 1, true, false},
     IntrinsicRule{"cp_async_commit", {}, 0, 0, true, false},
-    IntrinsicRule{"cp_async_wait", {}, 1, 1, true, false},
+    IntrinsicRule{"cp_async_wait", {}, 1, 1, true, false, 32, 1},
     IntrinsicRule{"ldmatrix_x4", kLdmatrixX4, 0, 0, true, true},
     IntrinsicRule{"ldmatrix_x4_trans", kLdmatrixX4, 0, 0, true, true},
     IntrinsicRule{"gather_1x32", kLoad4Bytes, 0, 0, true, false},
@@ -57,11 +79,53 @@ constexpr std::array kRules = {
     IntrinsicRule{"mma_m16n8k32_s32_s8", kMmaS32, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k32_f32_e4m3", kMmaF32, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k32_f32_e5m2", kMmaF32, 0, 0, true, true},
+    // Argument: arrivals per phase.
+    IntrinsicRule{"mbarrier_init", kOneBarrier, 1, 1, true, false},
+    IntrinsicRule{"mbarrier_init_fence", {}, 0, 0, true, false},
+    // Argument: whether this thread arrives.
+    IntrinsicRule{"mbarrier_arrive", kOneBarrier, 1, 1, true, false},
+    // Argument: bytes that the phase waits for.
+    IntrinsicRule{"mbarrier_expect_tx", kOneBarrier, 1, 1, true, false},
+    // Argument: parity of the phase whose end is waited for.
+    IntrinsicRule{"mbarrier_wait", kOneBarrier, 1, 1, true, false},
+    IntrinsicRule{"tma_load_2d", kTmaLoad, 2, 2, true, false},
+    IntrinsicRule{"tma_load_3d", kTmaLoad, 3, 3, true, false},
+    IntrinsicRule{"wgmma_fence", {}, 0, 0, true, true, kWarpgroup},
+    IntrinsicRule{"wgmma_commit", {}, 0, 0, true, true, kWarpgroup},
+    IntrinsicRule{"wgmma_wait", {}, 1, 1, true, true, kWarpgroup, 1},
+    // Argument: how many.
+    IntrinsicRule{"wgmma_keep_f32", kSumsF32, 1, 1, true, false, 32, 1},
+    IntrinsicRule{"wgmma_keep_s32", kSumsS32, 1, 1, true, false, 32, 1},
+    IntrinsicRule{"setmaxnreg_inc", {}, 1, 1, true, true, kWarpgroup, 1},
+    IntrinsicRule{"setmaxnreg_dec", {}, 1, 1, true, true, kWarpgroup, 1},
+    IntrinsicRule{"wgmma_m64k16_f32_bf16", kWgmmaF32, kWgmmaArgs, kWgmmaArgs, true, true, kWarpgroup, 2},
+    IntrinsicRule{"wgmma_m64k16_f32_f16", kWgmmaF32, kWgmmaArgs, kWgmmaArgs, true, true, kWarpgroup, 2},
+    IntrinsicRule{"wgmma_m64k8_f32_tf32", kWgmmaF32, kWgmmaArgs, kWgmmaArgs, true, true, kWarpgroup, 2},
+    IntrinsicRule{"wgmma_m64k32_s32_s8", kWgmmaS32, kWgmmaArgs, kWgmmaArgs, true, true, kWarpgroup, 2},
+    IntrinsicRule{"wgmma_m64k32_f32_e4m3", kWgmmaF32, kWgmmaArgs, kWgmmaArgs, true, true, kWarpgroup, 2},
+    IntrinsicRule{"wgmma_m64k32_f32_e5m2", kWgmmaF32, kWgmmaArgs, kWgmmaArgs, true, true, kWarpgroup, 2},
 };
+
+constexpr std::string_view kWgmma = "wgmma_m64n";
 
 }  // namespace
 
+int wgmma_columns(std::string_view name) {
+  if (!name.starts_with(kWgmma)) return 0;
+  const std::size_t end = name.find('k', kWgmma.size());
+  if (end == std::string_view::npos) return 0;
+  const std::int64_t n = parse_int(name.substr(kWgmma.size(), end - kWgmma.size())).value_or(0);
+  const std::int64_t step = name.ends_with("_s8") && n > 24 ? 16 : 8;
+  return n >= 8 && n <= 256 && n % step == 0 ? static_cast<int>(n) : 0;
+}
+
 const IntrinsicRule* intrinsic_rule(std::string_view name) {
+  std::string without_columns;
+  if (wgmma_columns(name) != 0) {
+    without_columns =
+        std::string(kWgmma.substr(0, kWgmma.size() - 1)) + std::string(name.substr(name.find('k')));
+    name = without_columns;
+  }
   const auto found = std::find_if(kRules.begin(), kRules.end(),
                                   [&](const IntrinsicRule& rule) { return rule.name == name; });
   return found == kRules.end() ? nullptr : &*found;

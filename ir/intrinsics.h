@@ -15,6 +15,7 @@ struct TouchRule {
   bool writes = false;
   std::int64_t bytes = 0;     ///< touched by one thread; 0: any number
   std::optional<DType> type;  ///< of the buffer; nullopt: any
+  bool map = false;           ///< the buffer is a parameter with a tensor map
 };
 
 struct IntrinsicRule {
@@ -23,11 +24,17 @@ struct IntrinsicRule {
   std::size_t min_args = 0;
   std::size_t max_args = 0;
   bool cuda_only = true;
-  bool collective = false;  ///< all 32 lanes of a warp execute it together
+  bool collective = false;     ///< the threads of a group execute it together
+  std::int64_t group = 32;     ///< that many consecutive ones: a warp, or a warpgroup of four
+  std::size_t immediates = 0;  ///< so many leading arguments are constants of the instruction, at least 0
 };
 
-/// nullptr for an unknown name.
+/// nullptr for an unknown name. "wgmma_m64n128k16_f32_bf16" has the rule of "wgmma_m64k16_f32_bf16".
 const IntrinsicRule* intrinsic_rule(std::string_view name);
 std::span<const IntrinsicRule> intrinsic_rules();
+
+/// Columns of the wgmma of this name: 128 of "wgmma_m64n128k16_f32_bf16"; 0 for other intrinsics and where
+/// the instruction does not take that many (PTX ISA 9.0, "Asynchronous Warpgroup Level Matrix Shape").
+int wgmma_columns(std::string_view name);
 
 }  // namespace lehr::ir

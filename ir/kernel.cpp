@@ -55,7 +55,8 @@ Launch launch_of(const Kernel& kernel) {
   collect(kernel.body, launch, seen);
   for (const Buffer& buffer : kernel.buffers)
     if (buffer.scope == Scope::kShared)
-      launch.shared_bytes += (buffer.elements * size_of(buffer.type) + 15) / 16 * 16;
+      launch.shared_bytes += (buffer.elements * size_of(buffer.type) + buffer.alignment - 1) /
+                             buffer.alignment * buffer.alignment;
   return launch;
 }
 
@@ -69,6 +70,18 @@ std::string_view name_of(Direction direction) {
       return "workspace";
   }
   return "?";
+}
+
+std::int64_t TensorMap::box_elements() const {
+  std::int64_t elements = 1;
+  for (int d = 0; d < rank; ++d) elements *= box[static_cast<std::size_t>(d)];
+  return elements;
+}
+
+const Param* Kernel::param_of(BufferId id) const {
+  for (const Param& param : params)
+    if (param.buffer == id) return &param;
+  return nullptr;
 }
 
 KernelBuilder::KernelBuilder() {
@@ -107,13 +120,13 @@ VarId KernelBuilder::var(std::string_view name) {
 
 BufferId KernelBuilder::buffer(std::string_view name, DType type, Scope scope, std::int64_t elements,
                                int lanes) {
-  kernel.buffers.push_back({unique_name(name), type, scope, elements, lanes});
+  kernel.buffers.push_back({unique_name(name), type, scope, elements, lanes, 16});
   return static_cast<BufferId>(kernel.buffers.size() - 1);
 }
 
 BufferId KernelBuilder::param(std::string_view name, DType type, std::int64_t elements, Direction direction) {
   const BufferId id = buffer(name, type, Scope::kGlobal, elements);
-  kernel.params.push_back({id, direction});
+  kernel.params.push_back({id, direction, std::nullopt});
   return id;
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,9 @@ struct Buffer {
   std::int64_t elements = 0;  ///< scalar elements, padding included
   int lanes =
       1;  ///< kRegister on the CPU: `elements` counts scalars, but the array is kept as vectors of `lanes`
+  /// kShared: its address is a multiple of so many bytes, a power of two of at least 16. Stricter ones are
+  /// allocated first.
+  std::int64_t alignment = 16;
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
@@ -34,9 +38,27 @@ enum class Direction {
 };
 /// "in", "out", "workspace".
 std::string_view name_of(Direction direction);
+/// How the tensor memory accelerator (TMA) sees a global buffer, as a tensor of up to three dimensions,
+/// innermost first: what the driver's cuTensorMapEncodeTiled takes (CUDA Driver API, "Tensor Map Object
+/// Management", which states the limits that verify.cpp holds). What a box reaches beyond the tensor reads as
+/// zero and is not written.
+struct TensorMap {
+  static constexpr int kMaxRank = 3;
+  int rank = 2;
+  std::array<std::int64_t, kMaxRank> dims{};     ///< elements
+  std::array<std::int64_t, kMaxRank> strides{};  ///< elements between neighbours; the innermost is 1
+  std::array<std::int64_t, kMaxRank> box{};      ///< elements that one instruction moves along each dimension
+  std::int64_t swizzle =
+      0;              ///< bytes: 0, 32, 64, 128; the 16-byte chunks of a box are permuted in shared memory
+  bool tf32 = false;  ///< f32 elements are rounded to tf32 on their way
+  std::int64_t box_elements() const;
+  friend bool operator==(const TensorMap&, const TensorMap&) = default;
+};
 struct Param {
   BufferId buffer{};
   Direction direction = Direction::kIn;
+  std::optional<TensorMap> map =
+      std::nullopt;  ///< CUDA: the argument is this map of the buffer, not its address
   friend bool operator==(const Param&, const Param&) = default;
 };
 
@@ -52,13 +74,15 @@ struct Kernel {
 
   const Buffer& buffer(BufferId id) const { return buffers[static_cast<std::size_t>(id)]; }
   const std::string& name_of(VarId id) const { return vars[static_cast<std::size_t>(id)]; }
+  /// The parameter of this buffer; nullptr for a buffer that is none.
+  const Param* param_of(BufferId id) const;
 };
 
 /// Grid and block (CUDA) or number of tasks (CPU), read off the kernel's loops.
 struct Launch {
   std::array<std::int64_t, 3> grid = {1, 1, 1};
   std::array<std::int64_t, 3> block = {1, 1, 1};
-  std::int64_t shared_bytes = 0;  ///< all kShared buffers, each rounded up to 16 bytes
+  std::int64_t shared_bytes = 0;  ///< all kShared buffers, each rounded up to its alignment
   std::int64_t tasks = 1;         ///< CPU: extent of the kParallel loop
   friend bool operator==(const Launch&, const Launch&) = default;
 };

@@ -57,6 +57,7 @@ class Printer {
     for (const Param& param : kernel_.params) {
       add("{}{} {}: {}", separator, name_of(param.direction), name(param.buffer), type_text(param.buffer));
       separator = ", ";
+      if (param.map) map(*param.map);
     }
     out_ += ')';
     if (kernel_.min_blocks_per_core != 0) add(" min_blocks_per_core={}", kernel_.min_blocks_per_core);
@@ -124,6 +125,17 @@ class Printer {
     out_ += text;
   }
 
+  // " as 4096(1) x 512(4096) in boxes of 64 x 128 swizzle 128": extents with their strides, innermost first.
+  void map(const TensorMap& m) {
+    out_ += " as ";
+    for (std::size_t d = 0; d < static_cast<std::size_t>(m.rank); ++d)
+      add("{}{}({})", d == 0 ? "" : " x ", m.dims[d], m.strides[d]);
+    out_ += " in boxes of ";
+    for (std::size_t d = 0; d < static_cast<std::size_t>(m.rank); ++d)
+      add("{}{}", d == 0 ? "" : " x ", m.box[d]);
+    add(" swizzle {}{}", m.swizzle, m.tf32 ? " as tf32" : "");
+  }
+
   void call(std::string_view function, std::initializer_list<const Expr*> args) {
     out_ += function;
     out_ += '(';
@@ -189,6 +201,7 @@ class Printer {
                    [&](const If& n) {
                      out_ += "if ";
                      expr(n.condition);
+                     if (n.threads != 0) add(" ({} threads)", n.threads);
                      nested(n.then);
                      if (n.otherwise.empty()) return;
                      out_.append(static_cast<std::size_t>(indent_), ' ');
@@ -204,7 +217,10 @@ class Printer {
                      const auto i = static_cast<std::size_t>(n.buffer);
                      const Scope scope =
                          i < kernel_.buffers.size() ? kernel_.buffers[i].scope : Scope::kRegister;
-                     add("{} {}: {}\n", name_of(scope), name(n.buffer), type_text(n.buffer));
+                     add("{} {}: {}", name_of(scope), name(n.buffer), type_text(n.buffer));
+                     if (i < kernel_.buffers.size() && kernel_.buffers[i].alignment != 16)
+                       add(" align {}", kernel_.buffers[i].alignment);
+                     out_ += '\n';
                    },
                    [&](const Barrier& n) {
                      out_ += n.scope == BarrierScope::kBlock ? "barrier block\n" : "barrier warp\n";
@@ -222,6 +238,8 @@ class Printer {
       out_ += separator;
       out_ += touch.writes ? "write " : "read ";
       access(touch.buffer, touch.index, touch.elements, nullptr);
+      if (touch.rows != 1) add(" in {} rows {} apart", touch.rows, touch.row_stride);
+      if (touch.partial) out_ += " where it exists";
       separator = ", ";
     }
     for (const Expr& arg : n.args) {

@@ -40,6 +40,9 @@ struct If {
   Expr condition = Int{1};
   Block then;
   Block otherwise;
+  /// CUDA: how many of the threads that come here take `then`, where their numbers alone decide and all
+  /// blocks are alike (warp specialisation); analysis counts by it. 0: not stated.
+  std::int64_t threads = 0;
   friend bool operator==(const If&, const If&);
 };
 /// Names an integer value for the rest of the enclosing block.
@@ -65,6 +68,10 @@ struct Touch {
   Expr index = Int{0};        ///< first element
   std::int64_t elements = 0;  ///< elements touched by one execution (by one thread)
   bool writes = false;        ///< what is written may be read too (the accumulators of an mma)
+  std::int64_t rows =
+      1;  ///< they lie in so many runs of equal length, `row_stride` elements apart (TMA boxes)
+  std::int64_t row_stride = 0;
+  bool partial = false;  ///< what lies outside of the tensor is left out
   friend bool operator==(const Touch&, const Touch&) = default;
 };
 /// An operation whose text lives in the device-intrinsics header (codegen/): prefetch, cp.async, ...
@@ -88,7 +95,8 @@ inline bool operator==(const For& a, const For& b) {
   return a.var == b.var && a.extent == b.extent && a.bound == b.bound && a.kind == b.kind && a.body == b.body;
 }
 inline bool operator==(const If& a, const If& b) {
-  return a.condition == b.condition && a.then == b.then && a.otherwise == b.otherwise;
+  return a.condition == b.condition && a.then == b.then && a.otherwise == b.otherwise &&
+         a.threads == b.threads;
 }
 
 }  // namespace lehr::ir

@@ -24,6 +24,8 @@ bool is_identifier(const std::string& name) {
 }
 
 constexpr std::array kOrdinals = {"first", "second", "third"};
+/// Of the tensor map's limits: CUDA Driver API, cuTensorMapEncodeTiled.
+constexpr std::int64_t kMaxBox = 256;
 
 bool is_block_or_thread(LoopKind kind) {
   return kind >= LoopKind::kBlockX;
@@ -95,8 +97,38 @@ class Verifier {
       if (has_workspace && !is_workspace)
         return fail("parameter {} stands behind a workspace", name(param.buffer));
       has_workspace = is_workspace;
+      if (param.map && !map_rules(param)) return false;
       scope_.set_alive(param.buffer, true);
     }
+    return true;
+  }
+
+  bool map_rules(const Param& param) {
+    const TensorMap& map = *param.map;
+    const std::string& who = kernel_.buffer(param.buffer).name;
+    const std::int64_t bytes = size_of(kernel_.buffer(param.buffer).type);
+    if (kernel_.target != Target::kCuda)
+      return fail("{} has a tensor map, which only kernels for cuda have", who);
+    if (map.rank < 1 || map.rank > TensorMap::kMaxRank)
+      return fail("the tensor map of {} has {} dimensions, it can have 1 to {}", who, map.rank,
+                  TensorMap::kMaxRank);
+    std::int64_t last = 0;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(map.rank); ++d) {
+      if (map.dims[d] < 1 || map.box[d] < 1 || map.box[d] > kMaxBox)
+        return fail("dimension {} of the tensor map of {} has {} elements and a box of {}; a box has 1 to {}",
+                    d, who, map.dims[d], map.box[d], kMaxBox);
+      if (d == 0 ? map.strides[d] != 1 : map.strides[d] * bytes % 16 != 0)
+        return fail("dimension {} of the tensor map of {} has a stride of {} elements; {}", d, who,
+                    map.strides[d], d == 0 ? "the innermost is 1" : "it must be a multiple of 16 bytes");
+      last += (map.dims[d] - 1) * map.strides[d];
+    }
+    if (last >= kernel_.buffer(param.buffer).elements)
+      return fail("the tensor map of {} reaches element {} of {}", who, last,
+                  kernel_.buffer(param.buffer).elements);
+    const std::int64_t inner = map.box[0] * bytes;
+    if (inner % 16 != 0 || (map.swizzle != 0 && inner > map.swizzle))
+      return fail("a box of {} is {} bytes wide; it must be a multiple of 16 and no wider than the swizzle",
+                  who, inner);
     return true;
   }
 
@@ -146,17 +178,19 @@ class Verifier {
     if (loop.bound < 1) return fail("the bound is {}, it must be at least 1", loop.bound);
     if (!launch_rules(loop)) return false;
 
-    const bool divergent = !constant && scope_.is_divergent(loop.extent);
+    const std::int64_t agreeing = constant ? kAllAlike : scope_.group_of(loop.extent);
     VarFacts facts;
     facts.is_static = loop.kind == LoopKind::kUnrolled;
-    facts.is_divergent = is_thread(loop.kind) || divergent;
+    facts.group = is_thread(loop.kind) ? 1 : agreeing;
+    facts.threads_per_value = loop.kind == LoopKind::kThreadX ? 1 : 0;
     if (!bind(loop.var, facts)) return false;
     const auto outer_mask = launch_mask_;
     if (loop.kind >= LoopKind::kParallel) launch_mask_ |= 1u << static_cast<unsigned>(loop.kind);
     ++nesting_;
-    divergent_ += divergent ? 1 : 0;
+    const std::int64_t outer_group = group_;
+    group_ = std::min(group_, agreeing);
     if (!block(loop.body)) return false;
-    divergent_ -= divergent ? 1 : 0;
+    group_ = outer_group;
     --nesting_;
     launch_mask_ = outer_mask;
     scope_.unbind(loop.var);
@@ -183,6 +217,8 @@ class Verifier {
     path_.push_back("store to " + name(store.buffer));
     const Expr* active = store.active ? &*store.active : nullptr;
     if (!passes(scope_.check_access(store.buffer, store.index, store.lanes, active))) return false;
+    if (const Param* param = kernel_.param_of(store.buffer); param != nullptr && param->map)
+      return fail("{} has a tensor map and no address", name(store.buffer));
     if (!writable(store.buffer)) return false;
     int lanes = 0;
     if (!passes(scope_.check_value(store.value, lanes))) return false;
@@ -194,13 +230,15 @@ class Verifier {
     int lanes = 0;
     if (!passes(scope_.check_value(branch.condition, lanes))) return false;
     if (lanes != 1) return fail("the condition has {} lanes, it must have 1", lanes);
-    const int divergent = scope_.is_divergent(branch.condition) ? 1 : 0;
+    if (branch.threads < 0 || (branch.threads > 0 && kernel_.target != Target::kCuda))
+      return fail("{} threads take it", branch.threads);
+    const std::int64_t outer_group = group_;
     ++nesting_;
-    divergent_ += divergent;
+    group_ = std::min(group_, scope_.group_of(branch.condition));
     if (!block(branch.then)) return false;
     path_.back() = "else of " + path_.back();
     if (!block(branch.otherwise)) return false;
-    divergent_ -= divergent;
+    group_ = outer_group;
     --nesting_;
     return true;
   }
@@ -208,7 +246,8 @@ class Verifier {
   bool check(const Let& let, std::vector<VarId>& bound, std::vector<BufferId>&) {
     path_.push_back("let " + (scope_.has(let.var) ? kernel_.name_of(let.var) : "?"));
     if (!passes(scope_.check_index(let.value, "the value"))) return false;
-    if (!bind(let.var, {scope_.is_static(let.value), scope_.is_divergent(let.value), &let.value}))
+    if (!bind(let.var, {scope_.is_static(let.value), scope_.group_of(let.value),
+                        scope_.threads_per_value(let.value), &let.value}))
       return false;
     bound.push_back(let.var);
     return true;
@@ -231,7 +270,7 @@ class Verifier {
   bool check(const Barrier&, std::vector<VarId>&, std::vector<BufferId>&) {
     path_.push_back("barrier");
     if (kernel_.target != Target::kCuda) return fail("barriers exist only on target cuda");
-    return divergent_ == 0 || fail("threads may disagree on whether they reach it");
+    return group_ == kAllAlike || fail("threads may disagree on whether they reach it");
   }
 
   bool check(const Intrinsic& intrinsic, std::vector<VarId>&, std::vector<BufferId>&) {
@@ -239,13 +278,17 @@ class Verifier {
     const IntrinsicRule* rule = intrinsic_rule(intrinsic.name);
     if (rule == nullptr) return unknown_intrinsic(intrinsic.name);
     if (rule->cuda_only && kernel_.target != Target::kCuda) return fail("it exists only on target cuda");
-    if (rule->collective && divergent_ != 0)
-      return fail("the lanes of a warp may disagree on whether they reach it");
+    if (rule->collective && group_ % rule->group != 0 && group_ != kAllAlike)
+      return fail("the {} may disagree on whether they reach it",
+                  rule->group == 32 ? "lanes of a warp" : "threads of a warpgroup");
     if (intrinsic.touches.size() != rule->touches.size())
       return fail("it has {} touches, it takes {}", intrinsic.touches.size(), rule->touches.size());
     if (intrinsic.args.size() < rule->min_args || intrinsic.args.size() > rule->max_args)
       return fail("it has {} arguments, it takes {} to {}", intrinsic.args.size(), rule->min_args,
                   rule->max_args);
+    if (const int columns = wgmma_columns(intrinsic.name);
+        columns != 0 && intrinsic.touches[0].elements * 2 != columns)
+      return fail("a thread has {} of its sums, not {}", columns / 2, intrinsic.touches[0].elements);
     for (std::size_t i = 0; i < intrinsic.touches.size(); ++i)
       if (!touch_rules(intrinsic.touches[i], i, rule->touches[i])) return false;
     for (const Expr& arg : intrinsic.args)
@@ -254,16 +297,24 @@ class Verifier {
       return fail("its argument must be a constant power of two up to 32");
     if (intrinsic.name.starts_with("atomic_") && !is_workspace(intrinsic.touches[1].buffer))
       return fail("its counter must be in a workspace");
-    if (intrinsic.name == "cp_async_wait" && as_constant(intrinsic.args[0]).value_or(-1) < 0)
-      return fail("its argument must be a constant of at least 0");
+    for (std::size_t i = 0; i < rule->immediates; ++i)
+      if (as_constant(intrinsic.args[i]).value_or(-1) < 0)
+        return fail("its {}argument must be a constant of at least 0",
+                    intrinsic.args.size() == 1 ? "" : std::string(kOrdinals[i]) + " ");
     return true;
   }
 
   bool touch_rules(const Touch& touch, std::size_t number, const TouchRule& rule) {
-    if (touch.elements < 0) return fail("it touches {} elements of {}", touch.elements, name(touch.buffer));
-    const int lanes = static_cast<int>(std::max<std::int64_t>(touch.elements, 1));
+    if (touch.elements < 0 || touch.rows < 1 || touch.elements % touch.rows != 0)
+      return fail("it touches {} elements of {} in {} rows", touch.elements, name(touch.buffer), touch.rows);
+    const std::int64_t run =
+        touch.partial ? 1 : touch.elements / touch.rows + (touch.rows - 1) * touch.row_stride;
+    const int lanes = static_cast<int>(std::max<std::int64_t>(run, 1));
     if (!passes(scope_.check_access(touch.buffer, touch.index, lanes, nullptr))) return false;
     const Buffer& buffer = kernel_.buffer(touch.buffer);
+    const Param* param = kernel_.param_of(touch.buffer);
+    if (rule.map != (param != nullptr && param->map))
+      return fail("{} {} a tensor map", buffer.name, rule.map ? "needs" : "cannot be touched through");
     if (touch.writes && !writable(touch.buffer)) return false;
     if (touch.writes != rule.writes || (rule.scope && *rule.scope != buffer.scope))
       return fail("its {} touch must {} a{} buffer", kOrdinals[number], rule.writes ? "write" : "read",
@@ -310,7 +361,7 @@ class Verifier {
   std::array<std::int64_t, 9> launch_extents_{};  // by LoopKind; 0: not seen
   unsigned launch_mask_ = 0;                      // LoopKinds bound by enclosing loops
   int nesting_ = 0;                               // enclosing loops and ifs
-  int divergent_ = 0;                             // those whose execution may differ between threads
+  std::int64_t group_ = kAllAlike;  // so many consecutive threads agree on whether they come here
   std::optional<std::string> error_;
 };
 

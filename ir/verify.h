@@ -31,6 +31,9 @@ namespace lehr::ir {
 /// two
 ///   up to 32 lanes;
 /// - workspaces only on CUDA, behind all other parameters, and written; an atomic's counter is in one;
+/// - wgmma and setmaxnreg are reached by whole warpgroups of 128 threads, warp collectives by whole warps;
+///   conditions on "thread / 32" and the like are understood;
+/// - tensor maps only on CUDA and within the driver's limits; a buffer with one is touched by TMA alone;
 /// - register buffers are indexed by constants once the unrolled loops are expanded (variables of kUnrolled
 ///   loops, and Lets of those), and those kept as vectors are accessed in whole vectors.
 std::optional<std::string> why_malformed(const Kernel& kernel);

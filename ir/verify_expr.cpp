@@ -104,6 +104,10 @@ VerifyScope::Type VerifyScope::type_of(const Expr& expr, std::optional<std::stri
       [&](const Load& n) {
         complaint = check_access(n.buffer, n.index, n.lanes, n.active);
         if (complaint) return Type{};
+        if (const Param* param = kernel_.param_of(n.buffer); param != nullptr && param->map) {
+          complaint = kernel_.buffer(n.buffer).name + " has a tensor map and no address";
+          return Type{};
+        }
         const DType type = kernel_.buffer(n.buffer).type;
         return Type{n.lanes, is_real(type), is_small(type) ? std::optional(type) : std::nullopt};
       },
@@ -196,18 +200,37 @@ bool VerifyScope::is_static(const Expr& expr) const {
   });
 }
 
-bool VerifyScope::is_divergent(const Expr& expr) const {
+std::int64_t VerifyScope::threads_per_value(const Expr& expr) const {
+  if (const auto var = expr.as_var()) return facts_[static_cast<std::size_t>(var->id)]->threads_per_value;
+  const auto quotient = expr.as_binary();
+  if (!quotient || quotient->op != BinaryOp::kDiv) return 0;
+  return threads_per_value(quotient->a) * as_constant(quotient->b).value_or(0);
+}
+
+std::int64_t VerifyScope::group_of(const Expr& expr) const {
+  const auto least = [&](std::initializer_list<const Expr*> parts) {
+    std::int64_t group = kAllAlike;
+    for (const Expr* part : parts) group = std::min(group, group_of(*part));
+    return group;
+  };
   return expr.visit(overloaded{
-      [](const Int&) { return false; },
-      [](const Float&) { return false; },
-      [&](const Var& n) { return facts_[static_cast<std::size_t>(n.id)]->is_divergent; },
-      [&](const Binary& n) { return is_divergent(n.a) || is_divergent(n.b); },
-      [](const Load&) { return true; },  // what memory holds may differ between threads
-      [&](const Splat& n) { return is_divergent(n.value); },
-      [&](const Fma& n) { return is_divergent(n.a) || is_divergent(n.b) || is_divergent(n.c); },
-      [&](const ReduceAdd& n) { return is_divergent(n.value); },
-      [&](const Cast& n) { return is_divergent(n.value); },
-      [&](const Select& n) { return is_divergent(n.condition) || is_divergent(n.a) || is_divergent(n.b); },
+      [](const Int&) { return kAllAlike; },
+      [](const Float&) { return kAllAlike; },
+      [&](const Var& n) { return facts_[static_cast<std::size_t>(n.id)]->group; },
+      [&](const Binary& n) {
+        const std::int64_t threads = threads_per_value(expr);
+        return threads > 0 ? threads : least({&n.a, &n.b});
+      },
+      [](const Load&) { return std::int64_t{1}; },  // what memory holds may differ between threads
+      [&](const Splat& n) { return group_of(n.value); },
+      [&](const Fma& n) {
+        return least({&n.a, &n.b, &n.c});
+      },
+      [&](const ReduceAdd& n) { return group_of(n.value); },
+      [&](const Cast& n) { return group_of(n.value); },
+      [&](const Select& n) {
+        return least({&n.condition, &n.a, &n.b});
+      },
   });
 }
 

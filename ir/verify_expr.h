@@ -1,6 +1,7 @@
 // Internal to ir/verify: what is in scope at one point of a kernel, and the rules of expressions there.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,11 +11,15 @@
 
 namespace lehr::ir {
 
+/// Threads of a block that certainly agree on a value: all of them.
+inline constexpr std::int64_t kAllAlike = INT64_MAX;
+
 /// What the verifier knows of a bound variable.
 struct VarFacts {
-  bool is_static = false;       ///< a constant once unrolled loops are expanded
-  bool is_divergent = false;    ///< may differ between the threads of a block
-  const Expr* value = nullptr;  ///< of a Let; null for loop variables
+  bool is_static = false;              ///< a constant once unrolled loops are expanded
+  std::int64_t group = kAllAlike;      ///< so many consecutive threads certainly have the same value
+  std::int64_t threads_per_value = 0;  ///< the value is thread x / this; 0: it is something else
+  const Expr* value = nullptr;         ///< of a Let; null for loop variables
 };
 
 /// Bindings and live buffers at one point. The check_ functions answer nullopt, or a complaint without its
@@ -40,7 +45,11 @@ class VerifyScope {
                                           const Expr* active) const;
 
   bool is_static(const Expr& expr) const;
-  bool is_divergent(const Expr& expr) const;
+  /// So many consecutive threads, from a multiple of that number on, certainly agree on the value: kAllAlike,
+  /// 1, or 32 for "thread / 32".
+  std::int64_t group_of(const Expr& expr) const;
+  /// d if the expression is thread x / d, else 0.
+  std::int64_t threads_per_value(const Expr& expr) const;
 
  private:
   struct Type {

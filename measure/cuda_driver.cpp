@@ -1,6 +1,4 @@
-// The only file that knows the driver's functions. Prototypes are written out here from the CUDA Driver
-// API 13.0 manual (symbol names with their ABI version, e.g. cuMemAlloc_v2), so that the build is the same
-// with and without a toolkit.
+// Values over the driver's functions.
 #include "measure/cuda_driver.h"
 
 #include <dlfcn.h>
@@ -8,102 +6,45 @@
 
 #include <string_view>
 
+#include "measure/cuda_functions.h"
+
 namespace lehr {
-
-using Code = int;
-
-struct CudaDriver::Functions {
-  Code (*init)(unsigned) = nullptr;
-  Code (*driver_version)(int*) = nullptr;
-  Code (*error_name)(Code, const char**) = nullptr;
-  Code (*error_string)(Code, const char**) = nullptr;
-  Code (*device_count)(int*) = nullptr;
-  Code (*device_get)(int*, int) = nullptr;
-  Code (*device_name)(char*, int, int) = nullptr;
-  Code (*device_uuid)(unsigned char*, int) = nullptr;
-  Code (*device_attribute)(int*, int, int) = nullptr;
-  Code (*context_retain)(void**, int) = nullptr;
-  Code (*context_release)(int) = nullptr;
-  Code (*context_set_current)(void*) = nullptr;
-  Code (*memory_allocate)(CudaAddress*, std::size_t) = nullptr;
-  Code (*memory_free)(CudaAddress) = nullptr;
-  Code (*copy_to_device)(CudaAddress, const void*, std::size_t) = nullptr;
-  Code (*copy_to_host)(void*, CudaAddress, std::size_t) = nullptr;
-  Code (*fill)(CudaAddress, unsigned char, std::size_t) = nullptr;
-  Code (*fill_async)(CudaAddress, unsigned char, std::size_t, void*) = nullptr;
-  Code (*module_load)(void**, const void*) = nullptr;
-  Code (*module_unload)(void*) = nullptr;
-  Code (*module_function)(void**, void*, const char*) = nullptr;
-  Code (*function_attribute)(int*, int, void*) = nullptr;
-  Code (*set_function_attribute)(void*, int, int) = nullptr;
-  Code (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
-                 void**) = nullptr;
-  Code (*stream_create)(void**, unsigned) = nullptr;
-  Code (*stream_destroy)(void*) = nullptr;
-  Code (*stream_synchronize)(void*) = nullptr;
-  Code (*stream_begin_capture)(void*, int) = nullptr;
-  Code (*stream_end_capture)(void*, void**) = nullptr;
-  Code (*event_create)(void**, unsigned) = nullptr;
-  Code (*event_destroy)(void*) = nullptr;
-  Code (*event_record)(void*, void*) = nullptr;
-  Code (*event_elapsed)(float*, void*, void*) = nullptr;
-  Code (*graph_instantiate)(void**, void*, unsigned long long) = nullptr;
-  Code (*graph_destroy)(void*) = nullptr;
-  Code (*graph_executable_destroy)(void*) = nullptr;
-  Code (*graph_launch)(void*, void*) = nullptr;
-};
 
 namespace {
 
 constexpr unsigned kStreamDefault = 0;  // CU_STREAM_DEFAULT: ordered with the fills and copies of CudaMemory
 constexpr int kCaptureModeThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 constexpr std::size_t kUuidBytes = 16;
+constexpr int kNoInterleave = 0;     // CU_TENSOR_MAP_INTERLEAVE_NONE
+constexpr int kPromotionL2_256 = 3;  // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+constexpr int kFillWithZeros = 0;    // CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE
 
-/// Fills the table; returns the first missing name, or "".
-std::string_view find_all(void* library, CudaDriver::Functions& f) {
-  std::string_view missing;
-  const auto find = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    if (!function && missing.empty()) missing = name;
-  };
-  find("cuInit", f.init);
-  find("cuDriverGetVersion", f.driver_version);
-  find("cuGetErrorName", f.error_name);
-  find("cuGetErrorString", f.error_string);
-  find("cuDeviceGetCount", f.device_count);
-  find("cuDeviceGet", f.device_get);
-  find("cuDeviceGetName", f.device_name);
-  find("cuDeviceGetUuid", f.device_uuid);
-  find("cuDeviceGetAttribute", f.device_attribute);
-  find("cuDevicePrimaryCtxRetain", f.context_retain);
-  find("cuDevicePrimaryCtxRelease_v2", f.context_release);
-  find("cuCtxSetCurrent", f.context_set_current);
-  find("cuMemAlloc_v2", f.memory_allocate);
-  find("cuMemFree_v2", f.memory_free);
-  find("cuMemcpyHtoD_v2", f.copy_to_device);
-  find("cuMemcpyDtoH_v2", f.copy_to_host);
-  find("cuMemsetD8_v2", f.fill);
-  find("cuMemsetD8Async", f.fill_async);
-  find("cuModuleLoadData", f.module_load);
-  find("cuModuleUnload", f.module_unload);
-  find("cuModuleGetFunction", f.module_function);
-  find("cuFuncGetAttribute", f.function_attribute);
-  find("cuFuncSetAttribute", f.set_function_attribute);
-  find("cuLaunchKernel", f.launch);
-  find("cuStreamCreate", f.stream_create);
-  find("cuStreamDestroy_v2", f.stream_destroy);
-  find("cuStreamSynchronize", f.stream_synchronize);
-  find("cuStreamBeginCapture_v2", f.stream_begin_capture);
-  find("cuStreamEndCapture", f.stream_end_capture);
-  find("cuEventCreate", f.event_create);
-  find("cuEventDestroy_v2", f.event_destroy);
-  find("cuEventRecord", f.event_record);
-  find("cuEventElapsedTime", f.event_elapsed);
-  find("cuGraphInstantiateWithFlags", f.graph_instantiate);
-  find("cuGraphDestroy", f.graph_destroy);
-  find("cuGraphExecDestroy", f.graph_executable_destroy);
-  find("cuGraphLaunch", f.graph_launch);
-  return missing;
+/// enum CUtensorMapDataType; floats of 8 bits travel as bytes.
+int tensor_map_type(DType type, bool tf32) {
+  switch (type) {
+    case DType::kF64:
+      return 8;
+    case DType::kF32:
+      return tf32 ? 11 : 7;
+    case DType::kF16:
+      return 6;
+    case DType::kBF16:
+      return 9;
+    case DType::kS32:
+      return 3;
+    case DType::kU32:
+      return 2;
+    case DType::kS8:
+    case DType::kU8:
+    case DType::kE4M3:
+    case DType::kE5M2:
+      return 0;
+  }
+  return 0;
+}
+/// enum CUtensorMapSwizzle.
+int tensor_map_swizzle(std::int64_t bytes) {
+  return bytes == 128 ? 3 : bytes == 64 ? 2 : bytes == 32 ? 1 : 0;
 }
 
 }  // namespace
@@ -145,7 +86,8 @@ std::unique_ptr<CudaDriver> CudaDriver::open(const std::string& library, std::st
     return nullptr;
   }
   driver->functions_ = std::make_unique<Functions>();
-  if (const std::string_view missing = find_all(driver->library_, *driver->functions_); !missing.empty()) {
+  if (const std::string_view missing = find_cuda_functions(driver->library_, *driver->functions_);
+      !missing.empty()) {
     why_not = fmt::format("{} has no function {}: install NVIDIA's driver 525 or newer", library, missing);
     return nullptr;
   }
@@ -258,6 +200,26 @@ CudaStatus CudaMemory::read(std::int64_t offset, void* to, std::int64_t bytes) c
   return {driver_->functions().copy_to_host(to, address_ + static_cast<CudaAddress>(offset),
                                             static_cast<std::size_t>(bytes)),
           "cuMemcpyDtoH"};
+}
+
+CudaStatus encode_tensor_map(const CudaDriver& driver, const ir::TensorMap& map, DType type,
+                             CudaAddress address, CudaTensorMap& result) {
+  constexpr std::size_t kMost = ir::TensorMap::kMaxRank;
+  std::array<std::uint64_t, kMost> dims{};
+  std::array<std::uint64_t, kMost> stride_bytes{};  // of all dimensions but the innermost
+  std::array<unsigned, kMost> box{};
+  const std::array<unsigned, kMost> every_element = {1, 1, 1};
+  for (std::size_t d = 0; d < static_cast<std::size_t>(map.rank); ++d) {
+    dims[d] = static_cast<std::uint64_t>(map.dims[d]);
+    box[d] = static_cast<unsigned>(map.box[d]);
+    if (d > 0) stride_bytes[d - 1] = static_cast<std::uint64_t>(map.strides[d] * size_of(type));
+  }
+  return {driver.functions().tensor_map_encode_tiled(
+              &result, tensor_map_type(type, map.tf32), static_cast<unsigned>(map.rank),
+              reinterpret_cast<void*>(address), dims.data(), stride_bytes.data(), box.data(),
+              every_element.data(), kNoInterleave, tensor_map_swizzle(map.swizzle), kPromotionL2_256,
+              kFillWithZeros),
+          "cuTensorMapEncodeTiled"};
 }
 
 CudaStatus CudaKernel::load(const CudaDriver& driver, const void* image, const std::string& entry) {

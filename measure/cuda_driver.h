@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "ir/kernel.h"
+
 namespace lehr {
 
 /// What a driver call answered. CUDA Driver API 13.0, "Data types used by CUDA driver", enum CUresult.
@@ -26,6 +28,11 @@ struct [[nodiscard]] CudaStatus {
 
 /// An address on the device.
 using CudaAddress = unsigned long long;
+
+/// CUtensorMap: opaque, passed to kernels by value.
+struct alignas(64) CudaTensorMap {
+  std::array<std::uint64_t, 16> words{};
+};
 
 /// Numbers of enum CUdevice_attribute.
 enum class CudaAttribute : int {
@@ -123,6 +130,11 @@ class CudaMemory {
   CudaAddress address_ = 0;
   std::int64_t bytes_ = 0;
 };
+
+/// What a kernel gets instead of the address of a tensor of `type`. Needs compute capability 9.0 and an
+/// address that is a multiple of 16.
+CudaStatus encode_tensor_map(const CudaDriver& driver, const ir::TensorMap& map, DType type,
+                             CudaAddress address, CudaTensorMap& result);
 
 /// A loaded cubin and one kernel of it.
 class CudaKernel {

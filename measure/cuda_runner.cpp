@@ -92,6 +92,14 @@ CudaHarness::Call CudaRunner::call_of(const Slot& slot) const {
       addresses.push_back(slot.workspace.address(i, 0));
     std::vector<void*> arguments;
     for (CudaAddress& address : addresses) arguments.push_back(&address);
+    std::vector<CudaTensorMap> maps(slot.candidate.tensor_maps.size());
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+      const TensorMapArgument& of = slot.candidate.tensor_maps[i];
+      const CudaStatus made =
+          encode_tensor_map(harness_.driver(), of.map, of.type, addresses.at(of.tensor), maps[i]);
+      if (!made.ok()) return harness_.fault(FailureKind::kLaunch, made, slot.candidate.entry);
+      arguments[of.tensor] = &maps[i];
+    }
     const ir::Launch& shape = slot.candidate.launch;
     const CudaStatus status =
         harness_.stream().launch(slot.kernel, shape.grid, shape.block, shape.shared_bytes, arguments.data());

@@ -10,7 +10,29 @@ namespace {
 
 using nlohmann::json;
 
+json write(const TensorMapArgument& a) {
+  return {{"tensor", a.tensor},       {"type", name_of(a.type)},  {"rank", a.map.rank},
+          {"dims", a.map.dims},       {"strides", a.map.strides}, {"box", a.map.box},
+          {"swizzle", a.map.swizzle}, {"tf32", a.map.tf32}};
+}
+TensorMapArgument read_tensor_map(const json& j) {
+  TensorMapArgument a;
+  a.tensor = j.at("tensor");
+  const std::optional<DType> type = parse_dtype(j.at("type").get<std::string>());
+  if (!type) throw json::other_error::create(501, "no such element type", &j);
+  a.type = *type;
+  a.map.rank = j.at("rank");
+  a.map.dims = j.at("dims");
+  a.map.strides = j.at("strides");
+  a.map.box = j.at("box");
+  a.map.swizzle = j.at("swizzle");
+  a.map.tf32 = j.at("tf32");
+  return a;
+}
+
 json write(const Candidate& c) {
+  json maps = json::array();
+  for (const TensorMapArgument& each : c.tensor_maps) maps.push_back(write(each));
   return {{"path", c.path},
           {"entry", c.entry},
           {"grid", c.launch.grid},
@@ -18,7 +40,8 @@ json write(const Candidate& c) {
           {"shared_bytes", c.launch.shared_bytes},
           {"tasks", c.launch.tasks},
           {"scratch_bytes", c.scratch_bytes},
-          {"workspace_bytes", c.workspace_bytes}};
+          {"workspace_bytes", c.workspace_bytes},
+          {"tensor_maps", std::move(maps)}};
 }
 Candidate read_candidate(const json& j) {
   Candidate c;
@@ -30,6 +53,7 @@ Candidate read_candidate(const json& j) {
   c.launch.tasks = j.at("tasks");
   c.scratch_bytes = j.at("scratch_bytes");
   c.workspace_bytes = j.at("workspace_bytes").get<std::vector<std::int64_t>>();
+  for (const json& each : j.at("tensor_maps")) c.tensor_maps.push_back(read_tensor_map(each));
   return c;
 }
 

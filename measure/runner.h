@@ -24,13 +24,22 @@ struct RunSettings {
   friend bool operator==(const RunSettings&, const RunSettings&) = default;
 };
 
+/// An argument that is a tensor map of tensor `tensor` (SourceParam::map).
+struct TensorMapArgument {
+  std::size_t tensor = 0;
+  DType type = DType::kF32;
+  ir::TensorMap map;
+  friend bool operator==(const TensorMapArgument&, const TensorMapArgument&) = default;
+};
+
 /// One compiled thing to run.
 struct Candidate {
   std::string path;  ///< shared object or cubin; unused by vendor libraries
   std::string entry;
   decltype(Source::launch) launch;
-  std::int64_t scratch_bytes = 0;                  ///< CPU: per concurrent call
-  std::vector<std::int64_t> workspace_bytes = {};  ///< CUDA: of each workspace (codegen/source.h)
+  std::int64_t scratch_bytes = 0;                   ///< CPU: per concurrent call
+  std::vector<std::int64_t> workspace_bytes = {};   ///< CUDA: of each workspace (codegen/source.h)
+  std::vector<TensorMapArgument> tensor_maps = {};  ///< CUDA: the other arguments are addresses
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 

@@ -11,15 +11,16 @@
 #include "templates/gemm_dot_cpu.h"
 #include "templates/gemm_mma.h"
 #include "templates/gemm_simt.h"
+#include "templates/gemm_wgmma.h"
 #include "templates/gemv_cpu.h"
 #include "templates/gemv_simt.h"
 
 namespace lehr {
 
 std::span<const Template> catalog() {
-  static const std::array<Template, 6> templates = {gemm_cpu_template(), gemm_dot_cpu_template(),
-                                                    gemv_cpu_template(), gemm_simt_template(),
-                                                    gemm_mma_template(), gemv_simt_template()};
+  static const std::array<Template, 7> templates = {
+      gemm_cpu_template(), gemm_dot_cpu_template(), gemv_cpu_template(), gemm_simt_template(),
+      gemm_mma_template(), gemm_wgmma_template(),   gemv_simt_template()};
   return templates;
 }
 

@@ -31,6 +31,16 @@ void emulated_ldmatrix(unsigned* registers, const void* row, int count, bool tra
 void emulated_stmatrix(void* row, const unsigned* registers, int count, bool transposed, int line);
 void emulated_mma(void* d, const unsigned* a, const unsigned* b, EmulatedMma type, int line);
 void emulated_shuffle_xor(void* value, int lane_mask, int width, int line);
+void emulated_mbarrier_init(const void* barrier, int arrivals);
+void emulated_mbarrier_arrive(const void* barrier, int transaction_bytes);
+void emulated_mbarrier_wait(const void* barrier, int parity, int line);
+void emulated_tma_load(void* shared, const void* map, const void* barrier, int c0, int c1, int c2);
+void emulated_wgmma_fence();
+void emulated_wgmma(void* sums, int columns, unsigned long long a, unsigned long long b, int add, int along_m,
+                    int along_n, const char* type, int line);
+void emulated_wgmma_commit();
+void emulated_wgmma_wait(int pending, int line);
+void emulated_set_max_registers(int count, bool more);
 float emulated_f32_from_f16(unsigned bits);
 float emulated_f32_from_bf16(unsigned bits);
 float emulated_f32_from_e4m3(unsigned bits);
@@ -125,7 +135,55 @@ inline float __uint_as_float(unsigned x) {
   return __builtin_bit_cast(float, x);
 }
 
+#define __grid_constant__
+extern unsigned char emulated_shared[] __asm__("lehr_shared");
+inline unsigned long long __cvta_generic_to_shared(const void* pointer) {
+  return static_cast<unsigned long long>(static_cast<const unsigned char*>(pointer) - emulated_shared);
+}
+
 inline void lehr_prefetch(const void*) {}
+
+inline void lehr_mbarrier_init(unsigned* barrier, int arrivals) {
+  emulated_mbarrier_init(barrier, arrivals);
+}
+inline void lehr_mbarrier_init_fence() {}
+inline void lehr_mbarrier_arrive(unsigned* barrier, int arrives) {
+  if (arrives) emulated_mbarrier_arrive(barrier, 0);
+}
+inline void lehr_mbarrier_expect_tx(unsigned* barrier, int bytes) {
+  emulated_mbarrier_arrive(barrier, bytes);
+}
+inline void lehr_mbarrier_wait(unsigned* barrier, int parity, int line = __builtin_LINE()) {
+  emulated_mbarrier_wait(barrier, parity, line);
+}
+inline void lehr_tma_load_2d(void* shared, const void* map, unsigned* barrier, int c0, int c1) {
+  emulated_tma_load(shared, map, barrier, c0, c1, 0);
+}
+inline void lehr_tma_load_3d(void* shared, const void* map, unsigned* barrier, int c0, int c1, int c2) {
+  emulated_tma_load(shared, map, barrier, c0, c1, c2);
+}
+inline void lehr_wgmma_fence() {
+  emulated_wgmma_fence();
+}
+inline void lehr_wgmma_commit() {
+  emulated_wgmma_commit();
+}
+template <int kPending>
+inline void lehr_wgmma_wait(int line = __builtin_LINE()) {
+  emulated_wgmma_wait(kPending, line);
+}
+template <int kCount, typename T>
+inline void lehr_wgmma_keep_f32(T*) {}
+template <int kCount>
+inline void lehr_wgmma_keep_s32(int*) {}
+template <int kCount>
+inline void lehr_setmaxnreg_inc() {
+  emulated_set_max_registers(kCount, true);
+}
+template <int kCount>
+inline void lehr_setmaxnreg_dec() {
+  emulated_set_max_registers(kCount, false);
+}
 
 #define LEHR_EMULATED_CP_ASYNC(bytes)                                                             \
   inline void lehr_cp_async_##bytes(void* shared, const void* global, int source_bytes = bytes) { \

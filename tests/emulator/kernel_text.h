@@ -17,8 +17,12 @@ inline Source kernel_text(std::vector<SourceParam> params, int threads, int shar
                           const std::string& body, const std::string& prelude = "") {
   std::string declared;
   for (const SourceParam& param : params) {
-    declared += fmt::format("{}{}{}* __restrict__ {}", declared.empty() ? "" : ", ",
-                            param.direction == ir::Direction::kIn ? "const " : "",
+    declared += declared.empty() ? "" : ", ";
+    if (param.map) {
+      declared += "const __grid_constant__ LehrTensorMap " + param.name;
+      continue;
+    }
+    declared += fmt::format("{}{}* __restrict__ {}", param.direction == ir::Direction::kIn ? "const " : "",
                             type_name(Target::kCuda, param.type, 1), param.name);
   }
   Source source;

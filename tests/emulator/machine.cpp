@@ -89,6 +89,9 @@ void Machine::run_block() {
   shared_.reset(launch_.shared_bytes);
   epoch_ = 0;
   warps_.assign(static_cast<std::size_t>((count + kLanes - 1) / kLanes), Warp{});
+  warpgroups_.assign(static_cast<std::size_t>((count + kWarpgroup - 1) / kWarpgroup), Warpgroup{});
+  mbarriers_.clear();
+  loads_.clear();
   ready_.begin(count);
   order_.begin_block(count);
   for (int i = 0; i < count; ++i) start(i);
@@ -100,8 +103,14 @@ void Machine::run_block() {
       self().context = context::jump_fcontext(self().context, this).fctx;
       arrived(fake);
       if (fault_) return;
+      while (ready_.empty() && !loads_.empty()) {  // everybody waits, or has ended
+        const Load load = loads_.front();
+        loads_.pop_front();
+        land(load);
+      }
     }
   } while (release_block_barrier());
+  if (!fault_) fault_ = unfinished();
 }
 
 void Machine::start(int thread) {
@@ -147,7 +156,11 @@ std::string Machine::stuck() const {
       words += "has ended";
     } else {
       words += fmt::format("waits at the {} of line {}",
-                           t.state == State::kAtBarrier ? "block barrier" : name_of(t.call->what), t.line);
+                           t.state == State::kAtBarrier    ? "block barrier"
+                           : t.state == State::kAtMBarrier ? "mbarrier"
+                           : t.state == State::kAtWgmma    ? "wgmma"
+                                                           : name_of(t.call->what),
+                           t.line);
     }
   }
   return fmt::format("block {}: threads diverge: {}", block_, words);

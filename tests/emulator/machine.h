@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "memory.h"
 #include "schedule.h"
 #include "warp.h"
+#include "wgmma.h"
 
 namespace lehr::emulator {
 
@@ -53,6 +56,20 @@ class Machine {
   /// Adds `step` to the counter, or makes it 0 where it is `limit` or more; the old value.
   unsigned atomic_add(unsigned* counter, unsigned step, unsigned limit);
   void flop() { flops_ += 1; }
+  // machine_async.cpp
+  void mbarrier_init(const void* barrier, int arrivals);
+  void mbarrier_arrive(const void* barrier, int transaction_bytes);
+  void mbarrier_wait(const void* barrier, int parity, int line);
+  /// `param`: which one has the map. What it brings lands when the schedule says so, at the latest when
+  /// everybody waits.
+  void tma_load(void* shared, std::size_t param, const void* barrier, std::array<int, 3> place);
+  void wgmma_fence();
+  /// Comes back when the other threads of the warpgroup have come. The sums are poison until waited for, and
+  /// the operands are read at the wait.
+  void wgmma(std::uint32_t* sums, const Wgmma& operation, int line);
+  void wgmma_commit();
+  void wgmma_wait(int pending, int line);
+  void set_max_registers(int count, bool more);
 
  private:
   struct Copy {
@@ -60,7 +77,33 @@ class Machine {
     const void* global;
     std::size_t bytes, source_bytes;
   };
-  enum class State { kReady, kAtBarrier, kInCollective, kDone };
+  /// Accumulators of a warpgroup that operations are under way for: 64 x columns.
+  struct Sums {
+    std::vector<std::uint32_t> values;
+    std::vector<std::uint32_t*> registers;  ///< by thread of the warpgroup
+    int operations = 0;                     ///< issued and not yet retired by all threads
+  };
+  struct WgmmaCall {
+    Wgmma operation;
+    std::shared_ptr<Sums> sums;
+    bool done = false;
+    int retired = 0;  ///< threads that have waited for it
+  };
+  struct MBarrier {
+    int arrivals = 0;  ///< per phase
+    int pending = 0;   ///< arrivals that the phase still waits for
+    std::int64_t transaction_bytes = 0;
+    int phase = 0;
+    Who made;
+  };
+  struct Load {
+    std::uintptr_t shared;
+    std::size_t param;
+    std::uint32_t barrier;
+    std::array<int, 3> place;
+    Who who;
+  };
+  enum class State { kReady, kAtBarrier, kInCollective, kAtMBarrier, kAtWgmma, kDone };
   struct Thread {
     void* context = nullptr;
     State state = State::kReady;
@@ -68,6 +111,19 @@ class Machine {
     WarpCall* call = nullptr;              ///< kInCollective
     std::vector<Copy> open;                ///< copies not yet committed
     std::deque<std::vector<Copy>> groups;  ///< committed, oldest first
+    std::uint32_t barrier = 0;             ///< kAtMBarrier
+    bool fenced = false;                   ///< the registers are ready for wgmma
+    std::uint32_t* sums = nullptr;         ///< kAtWgmma
+    Wgmma operation;                       ///< kAtWgmma
+    using Calls = std::vector<std::shared_ptr<WgmmaCall>>;
+    Calls open_calls;               ///< not yet committed
+    std::deque<Calls> call_groups;  ///< committed, oldest first
+  };
+  struct Warpgroup {
+    int arrived = 0;                               ///< threads that wait at a wgmma
+    int registers = 0;                             ///< per thread, once setmaxnreg has said; 0 before
+    std::deque<std::shared_ptr<WgmmaCall>> calls;  ///< in the order of issue, until done
+    std::map<std::uint32_t*, std::shared_ptr<Sums>> in_flight;  ///< by the first thread's registers
   };
   struct Warp {
     int arrived = 0;  ///< lanes that wait in a collective
@@ -91,6 +147,15 @@ class Machine {
   void perform(const Lanes& lanes, int first_thread);
   void matrix_row(int thread, const WarpCall& call, bool writes);
   std::string nearest(std::uintptr_t address) const;
+  // machine_async.cpp
+  MBarrier& mbarrier_at(std::uint32_t address);
+  void end_phase_if_complete(std::uint32_t address, MBarrier& barrier);
+  void land(const Load& load);
+  std::optional<std::string> unfinished() const;  ///< what a block that has ended leaves under way
+  void issue(int first_thread);
+  void perform_until(Warpgroup& group, const WgmmaCall& last);
+  Warpgroup& warpgroup() { return warpgroups_[static_cast<std::size_t>(thread_ / kWarpgroup)]; }
+  std::uint32_t shared_address(const void* pointer);
 
   std::vector<GlobalBuffer>& buffers_;
   ir::Launch launch_;
@@ -100,6 +165,9 @@ class Machine {
   const std::function<void()>* entry_ = nullptr;
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
+  std::vector<Warpgroup> warpgroups_;
+  std::map<std::uint32_t, MBarrier> mbarriers_;  ///< by address in shared memory
+  std::deque<Load> loads_;                       ///< under way
   unsigned char* stacks_ = nullptr;
   void* scheduler_ = nullptr;
   Stack scheduler_stack_;

@@ -105,6 +105,7 @@ void Machine::perform(const Lanes& lanes, int first_thread) {
   const WarpCall& call = *lanes[0];
   switch (call.what) {
     case Collective::kBarrier:
+    case Collective::kWgmmaWait:
       return;
     case Collective::kShuffle:
       exchange(lanes);

@@ -118,6 +118,7 @@ std::optional<std::string> GlobalBuffer::damage() const {
 
 void SharedMemory::reset(std::int64_t bytes) {
   granules_.assign((static_cast<std::size_t>(bytes) + granule_ - 1) / granule_, Granule{});
+  chunks_.assign((static_cast<std::size_t>(bytes) + 15) / 16, Chunk{});
   std::memset(memory_, kPoison, size());
 }
 
@@ -131,6 +132,11 @@ std::optional<std::string> SharedMemory::access(std::uintptr_t address, std::siz
   if (auto fault = misaligned(writes ? "a write" : "a read", address, bytes))
     return fmt::format("{}: {}", place(), *fault);
   (writes ? traffic.written_bytes : traffic.read_bytes) += static_cast<std::int64_t>(bytes);
+  if (writes) {
+    Chunk& chunk = chunk_at(address);
+    if (chunk.readers > 0) return place() + ": a wgmma that has not been waited for reads it";
+    chunk.loaded = false;
+  }
   for (std::size_t i = offset / granule_; i <= (offset + bytes - 1) / granule_; ++i) {
     if (auto fault = access_granule(granules_[i], writes, who)) return fmt::format("{}: {}", place(), *fault);
   }
@@ -185,6 +191,28 @@ std::optional<std::string> SharedMemory::begin_copy(std::uintptr_t address, std:
   for (std::size_t i = offset / granule_; i < (offset + bytes) / granule_; ++i)
     granules_[i].copier = who.thread;
   std::memset(memory_ + offset, kPoison, bytes);
+  return std::nullopt;
+}
+
+std::optional<std::string> SharedMemory::begin_load(std::uintptr_t address, const Who& who) {
+  if (address % 16 != 0 || !holds(address)) return "is not 16 aligned bytes of shared memory";
+  return begin_copy(address, 16, who);
+}
+
+void SharedMemory::end_load(std::uintptr_t address, const void* from, const Who& who) {
+  end_copy(address, from, 16, 16, who);
+  chunk_at(address).loaded = true;
+}
+
+std::optional<std::string> SharedMemory::begin_read(std::uintptr_t address) {
+  const std::size_t offset = address - begin();
+  if (!holds(address)) return fmt::format("reads byte {} of {} of shared memory", offset, size());
+  if (granules_[offset / granule_].copier != kNobody)
+    return fmt::format("reads shared memory at byte {}: a load into it has not been waited for", offset);
+  Chunk& chunk = chunk_at(address);
+  if (!chunk.loaded) return fmt::format("reads shared memory at byte {}: no load has written it", offset);
+  ++chunk.readers;
+  traffic.read_bytes += 16;
   return std::nullopt;
 }
 

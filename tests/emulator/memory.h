@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "ir/kernel.h"
+
 namespace lehr::emulator {
 
 /// Bytes as the kernel's text moved them, over all threads.
@@ -61,6 +63,7 @@ class GlobalBuffer {
   std::span<const unsigned char> bytes() const { return {storage_.data() + kCanaryBytes, bytes_}; }
   std::size_t element_bytes() const { return element_bytes_; }
   Traffic traffic;
+  std::optional<ir::TensorMap> map;  ///< the kernel gets this instead of the address
 
  private:
   static constexpr std::size_t kCanaryBytes = 256;
@@ -104,6 +107,14 @@ class SharedMemory {
   std::optional<std::string> begin_copy(std::uintptr_t address, std::size_t bytes, const Who& who);
   void end_copy(std::uintptr_t address, const void* from, std::size_t source_bytes, std::size_t bytes,
                 const Who& who);
+  /// The tensor memory accelerator and wgmma touch 16 bytes at a time and by themselves (the async proxy of
+  /// the PTX ISA). A load: poison, nobody may touch it until end_load(), and no wgmma may still be reading
+  /// it.
+  std::optional<std::string> begin_load(std::uintptr_t address, const Who& who);
+  void end_load(std::uintptr_t address, const void* from, const Who& who);
+  /// A wgmma reads what loads brought: nobody may write it until end_read().
+  std::optional<std::string> begin_read(std::uintptr_t address);
+  void end_read(std::uintptr_t address) { --chunk_at(address).readers; }
   Traffic traffic;
 
  private:
@@ -121,6 +132,12 @@ class SharedMemory {
     Visit read;
     int copier = kNobody;  ///< thread whose cp.async is under way
   };
+  /// 16 bytes, as the async proxy sees them.
+  struct Chunk {
+    int readers = 0;      ///< wgmma operations that have not been waited for
+    bool loaded = false;  ///< its bytes came by the async proxy
+  };
+  Chunk& chunk_at(std::uintptr_t address) { return chunks_[(address - begin()) / 16]; }
   std::size_t size() const { return granules_.size() * granule_; }
   static Visit visit_of(const Who& who);
   /// Whether nothing orders `earlier` before what `who` does now.
@@ -131,6 +148,7 @@ class SharedMemory {
   unsigned char* memory_;
   std::size_t granule_;
   std::vector<Granule> granules_;
+  std::vector<Chunk> chunks_;
 };
 
 }  // namespace lehr::emulator

@@ -28,6 +28,12 @@ constexpr const char* kFlags =
 /// Kernels per translation unit: what the compiler costs to start is shared.
 constexpr std::size_t kPerUnit = 4;
 
+/// Stands for CUtensorMap; the machine knows the parameter's map.
+struct alignas(64) OpaqueMap {
+  std::uint64_t param = 0;
+  std::uint64_t rest[15] = {};
+};
+
 struct TemporaryDirectory {
   std::filesystem::path path;
   TemporaryDirectory() {
@@ -66,8 +72,10 @@ namespace {
 std::string translate(const Source& source, std::size_t index) {
   std::string call;
   for (std::size_t i = 0; i < source.params.size(); ++i) {
-    call += fmt::format("{}({}*)arguments[{}]", i == 0 ? "" : ", ",
-                        type_name(Target::kCuda, source.params[i].type, 1), i);
+    call += i == 0 ? "" : ", ";
+    call += source.params[i].map
+                ? fmt::format("*(LehrTensorMap*)arguments[{}]", i)
+                : fmt::format("({}*)arguments[{}]", type_name(Target::kCuda, source.params[i].type, 1), i);
   }
   // The caller reads the array of pointers, which is no memory of the kernel: no hooks there.
   return fmt::format(
@@ -177,6 +185,7 @@ Result Program::run(std::size_t index, const std::vector<std::vector<float>>& in
   std::size_t input = 0;
   int granule = 4;
   buffers.reserve(source.params.size());
+  std::vector<OpaqueMap> maps(source.params.size());
   for (const SourceParam& param : source.params) {
     const int size = size_of(param.type);
     granule = std::min(granule, size);
@@ -188,7 +197,9 @@ Result Program::run(std::size_t index, const std::vector<std::vector<float>>& in
       store_elements(param.type, values, bytes.data());
     }
     buffers.emplace_back(param.name, bytes, size, role_of(param.direction));
-    arguments.push_back(buffers.back().data());
+    buffers.back().map = param.map;
+    maps[arguments.size()].param = arguments.size();
+    arguments.push_back(param.map ? static_cast<void*>(&maps[arguments.size()]) : buffers.back().data());
   }
   const auto entry = reinterpret_cast<void (*)(void* const*)>(
       dlsym(library_->handle, fmt::format("emulated_entry_{}", index).c_str()));

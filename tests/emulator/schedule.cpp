@@ -46,4 +46,8 @@ int ReadyThreads::take() {
   return thread;
 }
 
+bool ReadyThreads::lands_at_once() {
+  return order_ == Order::kForward || (order_ == Order::kRandom && rng_.below(2) == 0);
+}
+
 }  // namespace lehr::emulator

@@ -40,6 +40,8 @@ class ReadyThreads {
   bool empty() const { return ready_.empty(); }
   /// Takes the one whose turn it is.
   int take();
+  /// Whether an asynchronous load lands at once, or only when every thread waits.
+  bool lands_at_once();
 
  private:
   Order order_;

@@ -15,6 +15,8 @@ namespace {
 constexpr int kRows = 16;
 constexpr int kColumns = 8;
 
+}  // namespace
+
 int bits_of(EmulatedMma type) {
   switch (type) {
     case EmulatedMma::kBF16:
@@ -30,6 +32,8 @@ int bits_of(EmulatedMma type) {
   return 0;
 }
 
+namespace {
+
 /// Every value of a format of at most 16 bits: decoding by definition is too slow for each element of each
 /// mma.
 std::vector<float> all_values(const NumberFormat& format) {
@@ -38,6 +42,8 @@ std::vector<float> all_values(const NumberFormat& format) {
   for (std::uint32_t bits = 0; bits < count; ++bits) values.push_back(decode(format, bits));
   return values;
 }
+
+}  // namespace
 
 float value_of(EmulatedMma type, std::uint32_t bits) {
   static const std::vector<float> f16 = all_values(kF16);
@@ -59,6 +65,8 @@ float value_of(EmulatedMma type, std::uint32_t bits) {
   }
   return 0;
 }
+
+namespace {
 
 /// Element `j` of the register, the lowest first.
 double element(EmulatedMma type, std::uint32_t bits, int j) {
@@ -92,6 +100,8 @@ const char* name_of(Collective what) {
       return "stmatrix";
     case Collective::kMma:
       return "mma";
+    case Collective::kWgmmaWait:
+      return "wgmma.wait_group";
   }
   return "";
 }

@@ -11,7 +11,8 @@ namespace lehr::emulator {
 
 inline constexpr int kLanes = 32;
 
-enum class Collective { kBarrier, kShuffle, kLoadMatrix, kStoreMatrix, kMma };
+/// kWgmmaWait: nothing is exchanged, but the instruction is the whole warp's.
+enum class Collective { kBarrier, kShuffle, kLoadMatrix, kStoreMatrix, kMma, kWgmmaWait };
 /// "ldmatrix", "mma.sync", ...
 const char* name_of(Collective what);
 
@@ -30,6 +31,10 @@ struct WarpCall {
 };
 /// Whether two lanes execute the same instruction.
 bool same_instruction(const WarpCall& a, const WarpCall& b);
+
+/// The number that the bits are, as the tensor cores read them.
+float value_of(EmulatedMma type, std::uint32_t bits);
+int bits_of(EmulatedMma type);
 
 using Lanes = std::array<WarpCall*, kLanes>;
 

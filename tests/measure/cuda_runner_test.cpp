@@ -104,6 +104,27 @@ TEST_F(CudaRunnerOnAFakeDriver, AcceptsARightResult) {
   EXPECT_EQ(std::get<Checked>(checked).max_error, 0);
 }
 
+TEST_F(CudaRunnerOnAFakeDriver, PassesTensorMapsWhereThereAreSome) {
+  CudaRunner runner(libraries());
+  runner.prepare(problem_, {});
+  Candidate with_map = candidate("doubles");
+  ir::TensorMap map;
+  map.rank = 3;
+  map.dims = {16, 4, 4};
+  map.strides = {1, 16, 64};
+  map.box = {8, 4, 1};
+  map.swizzle = 32;
+  map.tf32 = true;
+  with_map.tensor_maps = {{0, DType::kF32, map}};
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, with_map)));
+  const auto checked = runner.check(0);
+  ASSERT_TRUE(std::holds_alternative<Checked>(checked)) << std::get<Fault>(checked).failure.text;
+  // CUDA Driver API: TFLOAT32 = 11; strides in bytes, without the innermost; no interleave, SWIZZLE_32B = 1,
+  // L2_256B = 3, zeros outside.
+  EXPECT_STREQ(function<const char*()>("fake_cuda_tensor_map")(),
+               "type 11 rank 3 dims 16 4 4 strides 64 256 box 8 4 1 0 1 3 0");
+}
+
 TEST_F(CudaRunnerOnAFakeDriver, PoisonsTheOutputBeforeEveryCheckedRun) {
   CudaRunner runner(libraries());
   runner.prepare(problem_, {});

@@ -43,6 +43,7 @@ struct State {
   std::map<unsigned long long, std::size_t> allocations;
   std::vector<std::string> functions;
   std::map<void*, int> dynamic_shared;
+  std::string tensor_map;  ///< what the last one was made of
 };
 
 State& state() {
@@ -123,6 +124,9 @@ EXPORT const char* fake_cuda_calls() {
 EXPORT void fake_cuda_reset(std::size_t memory_bytes) {
   state() = State();
   state().memory_left = memory_bytes;
+}
+EXPORT const char* fake_cuda_tensor_map() {
+  return state().tensor_map.c_str();
 }
 EXPORT int fake_cuda_allocations() {
   return static_cast<int>(state().allocations.size());
@@ -262,6 +266,23 @@ EXPORT int cuLaunchKernel(void* function, unsigned grid_x, unsigned, unsigned, u
   fake_cuda_submit([launch] { run(launch); }, 1000.0 / 64);  // exact in the float that the events give
   note("cuLaunchKernel");
   return 0;  // launches are asynchronous: what goes wrong shows at the next synchronisation
+}
+/// The fake's map begins with the tensor's address: kernels find it where they find it otherwise.
+EXPORT int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, void* address,
+                                  const unsigned long long* dims, const unsigned long long* strides,
+                                  const unsigned* box, const unsigned* every, int interleave, int swizzle,
+                                  int promotion, int fill) {
+  if (reinterpret_cast<std::size_t>(address) % 16 != 0) return 1;
+  *static_cast<void**>(map) = address;
+  std::string& text = state().tensor_map;
+  text = "type " + std::to_string(type) + " rank " + std::to_string(rank) + " dims";
+  for (unsigned d = 0; d < rank; ++d) text += " " + std::to_string(dims[d]);
+  text += " strides";
+  for (unsigned d = 0; d + 1 < rank; ++d) text += " " + std::to_string(strides[d]);
+  text += " box";
+  for (unsigned d = 0; d < rank; ++d) text += " " + std::to_string(box[d] / every[d]);
+  for (const int each : {interleave, swizzle, promotion, fill}) text += " " + std::to_string(each);
+  return note("cuTensorMapEncodeTiled");
 }
 EXPORT int cuStreamCreate(void** stream, unsigned) {
   return *stream = &state(), note("cuStreamCreate");

@@ -180,6 +180,12 @@ TEST(Messages, SurviveTheJourney) {
   trial.candidate.launch.grid = {4, 5, 6};
   trial.candidate.launch.tasks = 7;
   trial.candidate.workspace_bytes = {1 << 20, 12};
+  ir::TensorMap map;
+  map.dims = {8, 16, 0};
+  map.strides = {1, 8, 0};
+  map.box = {8, 4, 0};
+  map.swizzle = 32;
+  trial.candidate.tensor_maps = {{1, DType::kBF16, map}};
   trial.sampling.min_total_us = 0.1;
   trial.reference = ReferenceKernel{trial.candidate, 1.0 / 3};
   const std::optional<Request> back = parse_request(to_text(Request(trial)));

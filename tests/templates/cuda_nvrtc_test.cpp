@@ -50,6 +50,10 @@ const std::vector<Workload>& workloads() {
       mma_of(DType::kBF16, 4096, 4096, 4096, 1, 0),
       mma_of(DType::kF16, 2048, 2048, 2048, 1, 1),
       mma_of(DType::kBF16, 1001, 777, 333, 3, 0),
+      with_output(mma_of(DType::kBF16, 8192, 4096, 4096, 1, 3), DType::kBF16),
+      with_output(mma_of(DType::kF16, 1001, 1002, 2048, 3, 2), DType::kF16),
+      with_output(mma_of(DType::kBF16, 64, 7168, 2048, 1, 2), DType::kBF16),
+      with_output(mma_of(DType::kE4M3, 2048, 4096, 4096, 1, 6), DType::kBF16),
       with_output(mma_of(DType::kF16, 1001, 778, 334, 1, 7), DType::kF16),
       with_output(mma_of(DType::kBF16, 16, 4096, 4096, 1, 2), DType::kBF16),
       mma_of(DType::kBF16, 1, 4096, 4096, 1, 2),
@@ -97,6 +101,7 @@ TEST_P(CudaNvrtc, SampledSchedulesCompileWithoutSpillsAndFitTheDevice) {
   for (const Workload& workload : workloads()) {
     if (!family.why_not(workload, limits)) served.push_back(workload);
   }
+  if (served.empty()) GTEST_SKIP() << family.name << " serves nothing on " << arch;
   Rng rng(kSeed);
   std::vector<Source> sources;
   std::vector<std::string> names;

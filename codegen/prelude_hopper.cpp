@@ -1,0 +1,201 @@
+// Tensor memory accelerator (PTX ISA 9.0, "Data Movement and Conversion Instructions: cp.async.bulk.tensor"),
+// mbarrier ("Parallel Synchronization and Communication Instructions: mbarrier"), wgmma ("Asynchronous
+// Warpgroup Level Matrix Instructions") and setmaxnreg ("Miscellaneous Instructions").
+#include "codegen/prelude_hopper.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string_view>
+
+#include "ir/intrinsics.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::string_view kHead = "__device__ __forceinline__ ";
+
+std::string device_only(std::string_view function) {
+  return fmt::format("#ifndef LEHR_EMULATOR\n{}{}#endif\n", kHead, function);
+}
+
+/// One instruction without operands.
+std::string plain(std::string_view name, std::string_view ptx) {
+  return device_only(
+      fmt::format("void lehr_{}() {{\n  asm volatile(\"{};\" ::: \"memory\");\n}}\n", name, ptx));
+}
+
+/// One instruction with a number that must be an immediate, hence the template.
+std::string with_number(std::string_view name, std::string_view ptx) {
+  return fmt::format(
+      "#ifndef LEHR_EMULATOR\ntemplate <int kNumber>\n{}void lehr_{}() {{\n  asm volatile(\"{} %0;\" "
+      "::\"n\"(kNumber) : "
+      "\"memory\");\n}}\n#endif\n",
+      kHead, name, ptx);
+}
+
+/// An operation on an mbarrier in shared memory with one number.
+std::string on_barrier(std::string_view name, std::string_view number, std::string_view ptx) {
+  return device_only(fmt::format(
+      R"(void lehr_{0}(unsigned* barrier, int {1}) {{
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+  asm volatile("{2}" ::"r"(address), "r"({1}) : "memory");
+}}
+)",
+      name, number, ptx));
+}
+
+std::string tma_load(int rank) {
+  std::string parameters;
+  std::string places;
+  std::string operands;
+  for (int d = 0; d < rank; ++d) {
+    parameters += fmt::format(", int c{}", d);
+    places += fmt::format("{}%{}", d == 0 ? "" : ", ", 3 + d);
+    operands += fmt::format(", \"r\"(c{})", d);
+  }
+  return device_only(fmt::format(
+      R"(void lehr_tma_load_{0}d(void* shared, const LehrTensorMap* map, unsigned* barrier{1}) {{
+  const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const unsigned done = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+  asm volatile("cp.async.bulk.tensor.{0}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
+               "[%1, {{{2}}}], [%2];" ::"r"(to), "l"(map), "r"(done){3}
+               : "memory");
+}}
+)",
+      rank, parameters, places, operands));
+}
+
+/// What follows the accumulators' type in the name: "f32_bf16" -> operands "bf16", ...
+struct WgmmaType {
+  std::string_view operand;
+  bool is_float;    ///< sums in f32, else s32
+  bool transposes;  ///< takes the immediates that say which operand does not lie along k
+};
+WgmmaType wgmma_type(std::string_view name) {
+  const std::string_view operand = name.substr(name.rfind('_') + 1);
+  return {operand, operand != "s8", operand == "bf16" || operand == "f16"};
+}
+
+/// `name`: "wgmma_m64n128k16_f32_bf16". The accumulators of the warpgroup += or = A B.
+std::string wgmma(std::string_view name) {
+  const int columns = ir::wgmma_columns(name);
+  const WgmmaType type = wgmma_type(name);
+  const std::string_view shape = name.substr(6, name.find('_', 6) - 6);
+  const int registers = columns / 2;
+  std::string places;
+  std::string operands;
+  for (int i = 0; i < registers; ++i) {
+    places += fmt::format("{}%{}", i == 0 ? "" : ", ", i);
+    operands += fmt::format("{}\"+{}\"(d[{}])", i == 0 ? "" : ", ", type.is_float ? "f" : "r", i);
+  }
+  const std::string immediates = type.transposes
+                                     ? fmt::format(", 1, 1, %{}, %{}", registers + 3, registers + 4)
+                                 : type.is_float ? ", 1, 1"
+                                                 : "";
+  const std::string_view sums = type.is_float ? "f32" : "s32";
+  const std::string_view element = type.is_float ? "float" : "int";
+  return fmt::format(
+      R"(template <int kAlongM, int kAlongN>
+{0}void lehr_{1}({2}* d, const void* a, const void* b, int swizzle_a, int leading_a,
+    int stride_a, int swizzle_b, int leading_b, int stride_b, int add) {{
+  const unsigned long long a_tile = lehr_matrix_descriptor(a, swizzle_a, leading_a, stride_a);
+  const unsigned long long b_tile = lehr_matrix_descriptor(b, swizzle_b, leading_b, stride_b);
+#ifdef LEHR_EMULATOR
+  emulated_wgmma(d, {3}, a_tile, b_tile, add, kAlongM, kAlongN, "{4}", __LINE__);
+#else
+  asm volatile(
+      "{{\n.reg .pred p;\nsetp.ne.b32 p, %{5}, 0;\n"
+      "wgmma.mma_async.sync.aligned.{6}.{7}.{4}.{4} {{{8}}}, %{9}, %{10}, p{11};\n}}"
+      : {12}
+      : "l"(a_tile), "l"(b_tile), "r"(add){13});
+#endif
+}}
+)",
+      kHead, name, element, columns, type.operand, registers + 2, shape, sums, places, registers,
+      registers + 1, immediates, operands, type.transposes ? ", \"n\"(kAlongM), \"n\"(kAlongN)" : "");
+}
+
+/// Keeps the compiler from moving reads of the sums before the wait that precedes it.
+std::string keep(std::string_view name, std::string_view element, std::string_view constraint) {
+  return fmt::format(
+      R"(#ifndef LEHR_EMULATOR
+template <int kCount>
+{0}void lehr_{1}({2}* sums) {{
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+{3}"(sums[i])::"memory");
+}}
+#endif
+)",
+      kHead, name, element, constraint);
+}
+
+// PTX ISA 9.0, "Matrix Descriptor Format" of wgmma: address, leading and stride byte offset in units of 16
+// bytes, base offset 0 (tiles are aligned to the swizzle's pattern), swizzle mode 1: 128 bytes, 2: 64, 3: 32.
+constexpr std::string_view kDescriptor =
+    R"(unsigned long long lehr_matrix_descriptor(const void* tile, int swizzle, int leading, int stride) {
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(tile));
+  const unsigned mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : swizzle == 32 ? 3 : 0;
+  const unsigned low = (address & 0x3FFFF) >> 4 | static_cast<unsigned>(leading) >> 4 << 16;
+  const unsigned high = static_cast<unsigned>(stride) >> 4 | mode << 30;
+  return static_cast<unsigned long long>(high) << 32 | low;
+}
+)";
+
+// Sleeps in the hardware until the phase of that parity has ended, or for a while: hence the loop.
+constexpr std::string_view kWait =
+    R"(void lehr_mbarrier_wait(unsigned* barrier, int parity) {
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+  asm volatile(
+      "{\n.reg .pred p;\nLEHR_WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+      "@p bra LEHR_DONE;\nbra LEHR_WAIT;\nLEHR_DONE:\n}" ::"r"(address),
+      "r"(parity)
+      : "memory");
+}
+)";
+
+std::map<std::string, std::string> all_snippets() {
+  return {
+      // The size and alignment of CUtensorMap (CUDA Driver API, "Tensor Map Object Management").
+      {"tensor_map", "struct alignas(64) LehrTensorMap {\n  unsigned long long words[16];\n};\n"},
+      {"matrix_descriptor", std::string(kHead) + std::string(kDescriptor)},
+      {"mbarrier_init", on_barrier("mbarrier_init", "arrivals", "mbarrier.init.shared::cta.b64 [%0], %1;")},
+      // Before the first phase: for other threads (with a barrier) and for the tensor memory accelerator.
+      {"mbarrier_init_fence",
+       device_only("void lehr_mbarrier_init_fence() {\n"
+                   "  asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\");\n"
+                   "  asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n}\n")},
+      {"mbarrier_arrive",
+       on_barrier(
+           "mbarrier_arrive", "arrives",
+           "{\\n.reg .pred p;\\nsetp.ne.s32 p, %1, 0;\\n@p mbarrier.arrive.shared::cta.b64 _, [%0];\\n}")},
+      {"mbarrier_expect_tx",
+       on_barrier("mbarrier_expect_tx", "bytes", "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;")},
+      {"mbarrier_wait", device_only(kWait)},
+      {"tma_load_2d", tma_load(2)},
+      {"tma_load_3d", tma_load(3)},
+      {"wgmma_fence", plain("wgmma_fence", "wgmma.fence.sync.aligned")},
+      {"wgmma_commit", plain("wgmma_commit", "wgmma.commit_group.sync.aligned")},
+      {"wgmma_wait", with_number("wgmma_wait", "wgmma.wait_group.sync.aligned")},
+      {"wgmma_keep_f32", keep("wgmma_keep_f32", "float", "f")},
+      {"wgmma_keep_s32", keep("wgmma_keep_s32", "int", "r")},
+      {"setmaxnreg_inc", with_number("setmaxnreg_inc", "setmaxnreg.inc.sync.aligned.u32")},
+      {"setmaxnreg_dec", with_number("setmaxnreg_dec", "setmaxnreg.dec.sync.aligned.u32")},
+  };
+}
+
+}  // namespace
+
+std::string hopper_snippet(const std::string& name) {
+  if (ir::wgmma_columns(name) != 0) return wgmma(name);
+  static const std::map<std::string, std::string> snippets = all_snippets();
+  const auto found = snippets.find(name);
+  return found == snippets.end() ? "" : found->second;
+}
+
+std::string hopper_snippet_needed_by(const std::string& name) {
+  if (ir::wgmma_columns(name) != 0) return "matrix_descriptor";
+  return name.starts_with("tma_") ? "tensor_map" : "";
+}
+
+}  // namespace lehr

@@ -1,0 +1,361 @@
+// Lowering: barriers, the warpgroup that copies, the warpgroups that multiply, and C from registers.
+#include "templates/gemm_wgmma.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "templates/gemm_wgmma_space.h"
+#include "templates/gemm_wgmma_write.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+using cpu::ceil_div;
+
+void append(Block& to, Block from) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+/// One operand's buffers. `rows`: the side that is taken 64 at a time.
+struct Side {
+  GemmWgmmaTile tile;
+  BufferId global{}, shared{};
+  VarId origin{};  ///< first row or column of the tile
+};
+
+class Lowering {
+ public:
+  Lowering(const Workload& workload, const Config& config, const Limits& limits)
+      : p_(gemm_wgmma_problem(workload)),
+        s_(gemm_wgmma_schedule(config)),
+        grid_(gemm_wgmma_grid(p_, s_, limits)) {
+    b_.kernel.name = "gemm_wgmma";
+    b_.kernel.target = Target::kCuda;
+    b_.kernel.min_blocks_per_core = 1;
+    rows_.tile = gemm_wgmma_tile(p_, s_, true);
+    columns_.tile = gemm_wgmma_tile(p_, s_, false);
+    add_params();
+    rows_.shared = add_tile("row_tiles", rows_.tile);
+    columns_.shared = add_tile("column_tiles", columns_.tile);
+    full_ = b_.buffer("full", DType::kU32, Scope::kShared, 2 * s_.stages);
+    empty_ = b_.buffer("empty", DType::kU32, Scope::kShared, 2 * s_.stages);
+    if (s_.ping_pong == 1) turns_ = b_.buffer("turns", DType::kU32, Scope::kShared, 4);
+    acc_ = b_.buffer("acc", p_.accum, Scope::kRegister, s_.accumulators());
+    if (p_.output != p_.accum) converted_ = b_.buffer("converted", p_.output, Scope::kRegister, 2);
+    block_ = b_.var("block");
+    thread_ = b_.var("thread");
+  }
+
+  Kernel kernel() {
+    Block body = block(Alloc{rows_.shared}, Alloc{columns_.shared}, Alloc{full_}, Alloc{empty_});
+    if (s_.ping_pong == 1) body.push_back(Alloc{turns_});
+    body.push_back(If{eq(var(thread_), integer(0)), make_barriers(), {}, 1});
+    body.push_back(Barrier{});
+    body.push_back(If{eq(var(thread_) / 128, integer(0)), produce(), consume(), 128});
+    Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));
+    b_.kernel.body = block(loop(block_, grid_.blocks, LoopKind::kBlockX, std::move(grid)));
+    return std::move(b_.kernel);
+  }
+
+ private:
+  std::int64_t bk() const { return s_.k_atoms * p_.row(); }
+  std::int64_t tiles_k() const { return ceil_div(p_.size.k, bk()); }
+  std::int64_t steps() const { return bk() / p_.mma_k(); }
+  bool several_turns() const { return grid_.blocks < grid_.tiles; }
+
+  void add_params() {
+    const cpu::Problem& size = p_.size;
+    // The workload's a and b, in its order.
+    const bool a_first = !size.swapped;
+    BufferId of_a{}, of_b{};
+    for (const bool a : {a_first, !a_first}) {
+      const std::int64_t elements = size.batch * size.k * (a ? size.m : size.n);
+      (a ? of_a : of_b) = b_.param(a == a_first ? "a" : "b", p_.operand, elements, Direction::kIn);
+      const bool is_rows = a == (s_.swap_ab == 0);
+      b_.kernel.params.back().map = map_of(is_rows ? rows_.tile : columns_.tile);
+    }
+    c_ = b_.param("c", p_.output, size.batch * size.m * size.n, Direction::kOut);
+    rows_.global = s_.swap_ab == 0 ? of_a : of_b;
+    columns_.global = s_.swap_ab == 0 ? of_b : of_a;
+  }
+
+  TensorMap map_of(const GemmWgmmaTile& tile) const {
+    const std::int64_t inner = tile.along_k ? p_.size.k : tile.extent;
+    const std::int64_t outer = tile.along_k ? tile.extent : p_.size.k;
+    TensorMap map;
+    map.rank = p_.size.batch > 1 ? 3 : 2;
+    map.dims = {inner, outer, p_.size.batch > 1 ? p_.size.batch : 0};
+    map.strides = {1, inner, p_.size.batch > 1 ? inner * outer : 0};
+    map.box = {tile.box_inner, tile.box_outer, p_.size.batch > 1 ? 1 : 0};
+    map.swizzle = tile.span;
+    map.tf32 = p_.operand == DType::kF32;
+    return map;
+  }
+
+  BufferId add_tile(std::string_view name, const GemmWgmmaTile& tile) {
+    const BufferId id = b_.buffer(name, p_.operand, Scope::kShared, s_.stages * tile.stage_elements());
+    // One pattern of the swizzle: 8 rows of 128 bytes.
+    b_.kernel.buffers[static_cast<std::size_t>(id)].alignment = 1024;
+    return id;
+  }
+
+  static Touch barrier(BufferId buffer, Expr number) { return {buffer, std::move(number) * 2, 0, true}; }
+  /// An operation on one barrier.
+  static Intrinsic on(std::string_view name, BufferId buffer, Expr number, Expr argument) {
+    return {std::string(name), {barrier(buffer, std::move(number))}, {std::move(argument)}, 0};
+  }
+
+  /// A stage is full when its bytes have come, and empty when all warps that multiply it are done with it.
+  Block make_barriers() {
+    const VarId stage = b_.var("stage");
+    const std::int64_t warps = 4 * (s_.ping_pong == 1 ? 1 : s_.consumers);
+    Block result = block(loop(stage, s_.stages, LoopKind::kUnrolled,
+                              block(on("mbarrier_init", full_, var(stage), integer(1)),
+                                    on("mbarrier_init", empty_, var(stage), integer(warps)))));
+    if (s_.ping_pong == 1) {
+      const VarId consumer = b_.var("consumer");
+      result.push_back(loop(consumer, 2, LoopKind::kUnrolled,
+                            block(on("mbarrier_init", turns_, var(consumer), integer(4)))));
+    }
+    result.push_back(Intrinsic{"mbarrier_init_fence", {}, {}, 0});
+    return result;
+  }
+
+  /// Where tile `tile` lies. Blocks that run at the same time should share operands in the L2: `raster` tiles
+  /// along bm are walked before the next column of tiles.
+  Block origins(Expr tile) {
+    const std::int64_t of_matrix = grid_.rows * grid_.columns;
+    const VarId number = b_.var("number");
+    rows_.origin = b_.var("row0");
+    columns_.origin = b_.var("column0");
+    Block result;
+    if (p_.size.batch > 1) {
+      const VarId whole = b_.var("tile");
+      matrix_ = b_.var("matrix");
+      result = block(Let{whole, std::move(tile)}, Let{matrix_, var(whole) / of_matrix});
+      tile = var(whole) % of_matrix;
+    }
+    result.push_back(Let{number, std::move(tile)});
+    Expr row = var(number) / grid_.columns;
+    Expr column = var(number) % grid_.columns;
+    if (s_.raster > 1) {
+      const std::int64_t group = s_.raster * grid_.columns;
+      const Expr first = var(number) / group * s_.raster;
+      const Expr together = grid_.rows % s_.raster == 0
+                                ? integer(s_.raster)
+                                : min(integer(grid_.rows) - first, integer(s_.raster));
+      row = first + var(number) % group % together;
+      column = var(number) % group / together;
+    }
+    result.push_back(Let{rows_.origin, std::move(row) * s_.bm});
+    result.push_back(Let{columns_.origin, std::move(column) * s_.bn});
+    return result;
+  }
+
+  /// `body` for each tile of the block, or of one of `consumers` that take turns. `turn` counts the block's
+  /// tiles.
+  Block each_tile(VarId turn, const Expr& first, std::int64_t step, Block body) {
+    if (!several_turns()) return block_with_let(turn, std::move(body));
+    // Tiles first, first + step, ... of the block: its tiles are block, block + blocks, ...
+    const std::int64_t most = ceil_div(ceil_div(grid_.tiles, grid_.blocks), step);
+    const VarId visit = b_.var("visit");
+    body.insert(body.begin(), Let{turn, var(visit) * step + first});
+    const bool even = grid_.tiles % (grid_.blocks * step) == 0;
+    if (even) return block(loop(visit, most, LoopKind::kSerial, std::move(body)));
+    const Expr left = integer(grid_.tiles - 1) - var(block_) - first * grid_.blocks;
+    return block(loop_to(visit, (left + grid_.blocks * step) / (grid_.blocks * step), most, std::move(body)));
+  }
+  static Block block_with_let(VarId turn, Block body) {
+    body.insert(body.begin(), Let{turn, integer(0)});
+    return body;
+  }
+  Expr tile_of(VarId turn) const {
+    return several_turns() ? var(turn) * grid_.blocks + var(block_) : Expr(Var{block_});
+  }
+  Expr stage_of(const Expr& step) const { return step % s_.stages; }
+  Expr round_of(const Expr& step) const { return step / s_.stages; }
+
+  Block produce() {
+    const VarId turn = b_.var("turn");
+    const VarId kt = b_.var("kt");
+    const VarId step = b_.var("step");
+    Block body = origins(tile_of(turn));
+    Block copies =
+        block(Let{step, var(turn) * tiles_k() + var(kt)},
+              on("mbarrier_wait", empty_, stage_of(var(step)), (round_of(var(step)) + 1) % 2),
+              on("mbarrier_expect_tx", full_, stage_of(var(step)),
+                 integer((rows_.tile.stage_elements() + columns_.tile.stage_elements()) * p_.bytes())));
+    for (const Side* side : {&rows_, &columns_}) append(copies, copy(*side, var(kt), stage_of(var(step))));
+    body.push_back(loop(kt, tiles_k(), LoopKind::kSerial, std::move(copies)));
+    Block one = each_tile(turn, integer(0), 1, std::move(body));
+    return block(Intrinsic{"setmaxnreg_dec", {}, {integer(gemm_wgmma_registers(s_).producer)}, 0},
+                 If{eq(var(thread_), integer(0)), std::move(one), {}, 1});
+  }
+
+  Block copy(const Side& side, const Expr& kt, const Expr& stage) {
+    const GemmWgmmaTile& t = side.tile;
+    const VarId box = b_.var("box");
+    const bool several = t.boxes > 1;
+    const Expr number = several ? var(box) : integer(0);
+    Expr k = kt * bk();
+    Expr across = var(side.origin);
+    if (t.along_k) {  // boxes: parts of the tile, and of these the rows of k
+      const std::int64_t parts = t.tile / t.box_outer;
+      k = std::move(k) + number / parts * p_.row();
+      across = std::move(across) + number % parts * t.box_outer;
+    } else {
+      across = std::move(across) + number * t.box_inner;
+    }
+    Expr inner = t.along_k ? k : across;
+    Expr outer = t.along_k ? std::move(across) : std::move(k);
+    const std::int64_t length = t.along_k ? p_.size.k : t.extent;
+    Expr index = outer * length + inner;
+    std::vector<Expr> place;
+    place.reserve(3);
+    place.push_back(std::move(inner));
+    place.push_back(std::move(outer));
+    if (p_.size.batch > 1) {
+      index = var(matrix_) * (p_.size.k * t.extent) + std::move(index);
+      place.push_back(var(matrix_));
+    }
+    const bool partial = p_.size.k % bk() != 0 || t.extent % t.tile != 0;
+    Intrinsic load;
+    load.name = p_.size.batch > 1 ? "tma_load_3d" : "tma_load_2d";
+    load.touches = {
+        Touch{side.shared, stage * t.stage_elements() + number * t.box_elements(), t.box_elements(), true},
+        Touch{side.global, std::move(index), t.box_elements(), false, t.box_outer, length, partial},
+        barrier(full_, stage)};
+    load.args = std::move(place);
+    if (!several) return block(std::move(load));
+    return block(loop(box, t.boxes, LoopKind::kUnrolled, block(std::move(load))));
+  }
+
+  Block consume() {
+    const VarId consumer = b_.var("consumer");
+    const VarId lane = b_.var("lane");
+    const VarId turn = b_.var("turn");
+    const Expr group = var(thread_) / 128 - 1;
+    Block result =
+        block(Intrinsic{"setmaxnreg_inc", {}, {integer(gemm_wgmma_registers(s_).consumer)}, 0}, Alloc{acc_},
+              Let{consumer, s_.consumers > 1 ? group : integer(0)}, Let{lane, var(thread_) % 32});
+    const bool in_turns = s_.ping_pong == 1;
+    Block body = origins(tile_of(turn));
+    if (in_turns)  // behind the other's last tile; the first consumer's first tile has nobody before it
+      body.push_back(on("mbarrier_wait", turns_, var(consumer), (var(turn) / 2 + 1 - var(consumer)) % 2));
+    append(body, multiply(var(turn) * tiles_k(), var(consumer), lane));
+    if (in_turns)
+      body.push_back(on("mbarrier_arrive", turns_, integer(1) - var(consumer), eq(var(lane), integer(0))));
+    append(body, finish((var(turn) + 1) * tiles_k() - 1, lane));
+    append(body, write(consumer, lane));
+    append(result, each_tile(turn, in_turns ? var(consumer) : integer(0), in_turns ? 2 : 1, std::move(body)));
+    return result;
+  }
+
+  /// acc = the tile's sums over all stages; with in_flight = 1 the last stage is neither waited for nor
+  /// released.
+  Block multiply(const Expr& first_step, const Expr& consumer, VarId lane) {
+    const VarId kt = b_.var("kt");
+    const VarId step = b_.var("step");
+    const VarId stage = b_.var("stage");
+    const Expr leads = eq(var(lane), integer(0));
+    Block body = block(Let{step, first_step + var(kt)}, Let{stage, stage_of(var(step))},
+                       on("mbarrier_wait", full_, var(stage), round_of(var(step)) % 2),
+                       Intrinsic{"wgmma_fence", {}, {}, 0});
+    append(body, products(var(kt), var(stage), consumer));
+    body.push_back(Intrinsic{"wgmma_commit", {}, {}, 0});
+    body.push_back(Intrinsic{"wgmma_wait", {}, {integer(s_.in_flight)}, 0});
+    if (s_.in_flight == 0) {
+      body.push_back(on("mbarrier_arrive", empty_, var(stage), leads));
+    } else {
+      body.push_back(on("mbarrier_arrive", empty_, (var(step) + (s_.stages - 1)) % s_.stages,
+                        logical_and(leads, lt(integer(0), var(kt)))));
+    }
+    return block(loop(kt, tiles_k(), LoopKind::kSerial, std::move(body)));
+  }
+
+  Block products(const Expr& kt, const Expr& stage, const Expr& consumer) {
+    const VarId k = b_.var("k");
+    const VarId i = b_.var("i");
+    const VarId part = b_.var("part");
+    const std::int64_t columns = s_.columns();
+    const std::int64_t k_elements = p_.mma_k();
+    const Expr row = (s_.ping_pong == 1 ? integer(0) : consumer * s_.consumer_rows()) + var(i) * 64;
+    Intrinsic mma;
+    mma.name = gemm_wgmma_instruction(p_, columns);
+    mma.flops = static_cast<double>(columns * k_elements);
+    mma.touches = {
+        Touch{acc_, var(i) * (s_.bn / 2) + var(part) * (columns / 2), columns / 2, true},
+        Touch{rows_.shared, stage * rows_.tile.stage_elements() + place(rows_.tile, row, var(k)),
+              64 * k_elements / 128, false},
+        Touch{columns_.shared,
+              stage * columns_.tile.stage_elements() + place(columns_.tile, var(part) * columns, var(k)),
+              std::max<std::int64_t>(1, columns * k_elements / 128), false}};
+    const auto& r = rows_.tile;
+    const auto& c = columns_.tile;
+    mma.args = {integer(r.along_k ? 0 : 1), integer(c.along_k ? 0 : 1), integer(r.span),
+                integer(r.leading),         integer(r.stride),          integer(c.span),
+                integer(c.leading),         integer(c.stride),          kt + var(k)};
+    Block body = block(std::move(mma));
+    body = block(loop(part, s_.parts(), LoopKind::kUnrolled, std::move(body)));
+    body = block(loop(i, s_.consumer_rows() / 64, LoopKind::kUnrolled, std::move(body)));
+    return block(loop(k, steps(), LoopKind::kUnrolled, std::move(body)));
+  }
+
+  /// Element of a stage where the operand of instruction `k` begins, `across` rows or columns into the tile.
+  Expr place(const GemmWgmmaTile& t, const Expr& across, const Expr& k) const {
+    if (!t.along_k) return across / t.box_inner * t.box_elements() + k * (p_.mma_k() * t.box_inner);
+    const std::int64_t per_row = p_.row() / p_.mma_k();
+    return k / per_row * (t.tile * p_.row()) + across * p_.row() + k % per_row * p_.mma_k();
+  }
+
+  Block finish(const Expr& last_step, VarId lane) {
+    Block result;
+    if (s_.in_flight == 1) {
+      result.push_back(Intrinsic{"wgmma_wait", {}, {integer(0)}, 0});
+      if (several_turns())  // else nobody fills that stage again
+        result.push_back(on("mbarrier_arrive", empty_, stage_of(last_step), eq(var(lane), integer(0))));
+    }
+    result.push_back(Intrinsic{p_.accum == DType::kF32 ? "wgmma_keep_f32" : "wgmma_keep_s32",
+                               {Touch{acc_, integer(0), 0, true}},
+                               {integer(s_.accumulators())},
+                               0});
+    return result;
+  }
+
+  Block write(VarId consumer, VarId lane) {
+    GemmWgmmaOutput out;
+    out.accumulators = acc_, out.c = c_, out.converted = converted_;
+    out.thread = thread_, out.lane = lane, out.consumer = consumer;
+    out.row0 = rows_.origin, out.column0 = columns_.origin;
+    if (p_.size.batch > 1) out.base = var(matrix_) * (p_.size.m * p_.size.n);
+    return gemm_wgmma_write(b_, p_, s_, out);
+  }
+
+  GemmWgmmaProblem p_;
+  GemmWgmmaSchedule s_;
+  GemmWgmmaGrid grid_;
+  KernelBuilder b_;
+  Side rows_, columns_;
+  BufferId c_{}, full_{}, empty_{}, turns_{}, acc_{}, converted_{};
+  VarId block_{}, thread_{}, matrix_{};
+};
+
+Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Limits& limits) {
+  return Lowering(workload, config, limits).kernel();
+}
+
+}  // namespace
+
+Template gemm_wgmma_template() {
+  return {.name = "gemm_wgmma",
+          .version = 1,
+          .why_not = why_not_gemm_wgmma,
+          .space = gemm_wgmma_space,
+          .lower = lower_gemm_wgmma,
+          .default_config = gemm_wgmma_default};
+}
+
+}  // namespace lehr

@@ -1,0 +1,101 @@
+// The schedules of gemm_wgmma: knobs, constraints, default, and what follows from a schedule (threads, tiles
+// in shared memory, registers, tiles of C).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/limits.h"
+#include "space/space.h"
+#include "templates/cpu_common.h"
+#include "templates/workload.h"
+
+namespace lehr {
+
+/// What is the same for all schedules of a workload.
+struct GemmWgmmaProblem {
+  cpu::Problem size;  ///< C row-major
+  DType operand = DType::kBF16;
+  DType output = DType::kF32;
+  DType accum = DType::kF32;
+
+  std::int64_t bytes() const { return size_of(operand); }
+  /// k of one instruction: 32 bytes of it, whatever the type.
+  std::int64_t mma_k() const { return 32 / bytes(); }
+  /// Elements of one row of the 128-byte swizzle pattern.
+  std::int64_t row() const { return 128 / bytes(); }
+  /// Whether an operand may lie along m or n (PTX ISA 9.0, "wgmma.mma_async": transposes are for 16-bit
+  /// types).
+  bool transposes() const { return bytes() == 2; }
+  bool a_along_k() const { return size.a == Layout::kRow; }
+  bool b_along_k() const { return size.b == Layout::kColumn; }
+};
+GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload);
+/// "wgmma_m64n128k16_f32_bf16"
+std::string gemm_wgmma_instruction(const GemmWgmmaProblem& problem, std::int64_t columns);
+/// nullopt if the family serves the workload, else the reason.
+std::optional<std::string> why_not_gemm_wgmma(const Workload& workload, const Limits& limits);
+
+/// The knobs by name; meanings and units are those of gemm_wgmma_space(). A tile of C has `bm` rows on the
+/// side that the instruction takes 64 at a time, and `bn` columns; with swap_ab these are columns and rows of
+/// C.
+struct GemmWgmmaSchedule {
+  std::int64_t swap_ab = 0;
+  std::int64_t bm = 128, bn = 128;
+  std::int64_t k_atoms = 1;    ///< k of a stage in rows of 128 bytes
+  std::int64_t consumers = 2;  ///< warpgroups that multiply; one more copies
+  std::int64_t ping_pong = 0;  ///< 1: each consumer has tiles of its own, 0: they share each tile
+  std::int64_t stages = 4;
+  std::int64_t in_flight = 1;   ///< groups of instructions not yet waited for when the next stage is taken up
+  std::int64_t persistent = 0;  ///< 1: as many blocks as multiprocessors, each takes several tiles
+  std::int64_t raster = 1;      ///< tiles along bm that are walked together
+
+  std::int64_t threads() const { return 128 * (consumers + 1); }
+  /// Rows of a tile that one consumer has.
+  std::int64_t consumer_rows() const { return ping_pong == 1 ? bm : bm / consumers; }
+  /// Instructions side by side that cover bn: one has 256 columns at most.
+  std::int64_t parts() const { return bn > 256 ? 2 : 1; }
+  std::int64_t columns() const { return bn / parts(); }
+  std::int64_t accumulators() const {
+    return consumer_rows() / 64 * bn / 2;
+  }  ///< 32-bit registers of a thread
+};
+GemmWgmmaSchedule gemm_wgmma_schedule(const Config& config);
+
+/// One operand's tile, on the side of 64 rows or on that of the columns.
+struct GemmWgmmaTile {
+  bool along_k = true;
+  std::int64_t extent = 0;                    ///< of the matrix across k
+  std::int64_t tile = 0;                      ///< bm or bn
+  std::int64_t span = 128;                    ///< bytes of a row in shared memory: the swizzle
+  std::int64_t box_inner = 0, box_outer = 0;  ///< elements that one TMA instruction brings
+  std::int64_t boxes = 1;                     ///< of a stage
+  std::int64_t leading = 16, stride = 1024;   ///< of the matrix descriptors, in bytes
+  std::int64_t box_elements() const { return box_inner * box_outer; }
+  std::int64_t stage_elements() const { return boxes * box_elements(); }
+};
+/// `is_rows`: the side that is taken 64 at a time.
+GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule,
+                              bool is_rows);
+
+/// Tiles of C, and what one launch makes of them.
+struct GemmWgmmaGrid {
+  std::int64_t rows = 1, columns = 1;  ///< tiles of one matrix along bm and bn
+  std::int64_t tiles = 1;              ///< of the whole batch
+  std::int64_t blocks = 1;
+};
+GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule,
+                              const Limits& limits);
+
+/// Registers of a thread behind setmaxnreg (gemm_wgmma_space.cpp has their source).
+struct GemmWgmmaRegisters {
+  std::int64_t producer = 40, consumer = 232;
+};
+GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaSchedule& schedule);
+/// Shared memory of a block in bytes.
+std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
+
+FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits);
+Config gemm_wgmma_default(const Workload& workload, const Limits& limits);
+
+}  // namespace lehr

@@ -1,0 +1,52 @@
+// The layout of accumulators is that of PTX ISA 9.0, "Register Fragments for wgmma.mma_async.m64nNk16": warp
+// w of the warpgroup has rows 16 w to 16 w + 15, and in it lane l columns 2 (l % 4) and the next of rows l /
+// 4 and l / 4 + 8.
+#include "templates/gemm_wgmma_write.h"
+
+namespace lehr {
+
+using namespace ir;
+
+Block gemm_wgmma_write(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
+                       const GemmWgmmaOutput& out) {
+  const bool swapped = s.swap_ab == 1;
+  const std::int64_t rows = swapped ? p.size.n : p.size.m;
+  const std::int64_t columns = swapped ? p.size.m : p.size.n;
+  const VarId i = b.var("i");
+  const VarId half = b.var("half");
+  const VarId j = b.var("j");
+  const VarId v = b.var("v");
+  const VarId row = b.var("row");
+  const VarId column = b.var("column");
+  // Neighbouring columns are neighbours in C unless the sides are swapped.
+  const std::int64_t vec = !swapped && p.size.n % 2 == 0 ? 2 : 1;
+  const int lanes = static_cast<int>(vec);
+  const Expr sum = var(i) * (s.bn / 2) + var(j) * 4 + var(half) * 2 + var(v) * vec;
+  const Expr at = var(column) + var(v) * vec;
+  const Expr index = out.base + (swapped ? at * p.size.n + var(row) : var(row) * p.size.n + at);
+  Block body;
+  if (p.output == p.accum) {
+    body = block(Store{out.c, index, load(out.accumulators, sum, lanes), lanes, std::nullopt});
+  } else {
+    const VarId e = b.var("e");
+    body = block(loop(e, vec, LoopKind::kUnrolled,
+                      block(Store{out.converted, var(e), cast(p.output, load(out.accumulators, sum + var(e))),
+                                  1, std::nullopt})),
+                 Store{out.c, index, load(out.converted, integer(0), lanes), lanes, std::nullopt});
+  }
+  if (columns % s.bn != 0) body = block(If{lt(at, integer(columns)), std::move(body), {}});
+  body = block(loop(v, 2 / vec, LoopKind::kUnrolled, std::move(body)));
+  body.insert(body.begin(), Let{column, var(out.column0) + var(out.lane) % 4 * 2 + var(j) * 8});
+  body = block(loop(j, s.bn / 8, LoopKind::kUnrolled, std::move(body)));
+  if (rows % s.bm != 0) body = block(If{lt(var(row), integer(rows)), std::move(body), {}});
+  const Expr own = s.ping_pong == 1 ? integer(0) : var(out.consumer) * s.consumer_rows();
+  body.insert(body.begin(), Let{row, var(out.row0) + own + var(out.thread) / 32 % 4 * 16 + var(out.lane) / 4 +
+                                         var(i) * 64 + var(half) * 8});
+  body = block(loop(half, 2, LoopKind::kUnrolled, std::move(body)));
+  Block result;
+  if (p.output != p.accum) result.push_back(Alloc{out.converted});
+  result.push_back(loop(i, s.consumer_rows() / 64, LoopKind::kUnrolled, std::move(body)));
+  return result;
+}
+
+}  // namespace lehr

@@ -1,0 +1,22 @@
+// From the accumulators of wgmma to C, as statements.
+#pragma once
+
+#include "ir/kernel.h"
+#include "templates/gemm_wgmma_space.h"
+
+namespace lehr {
+
+struct GemmWgmmaOutput {
+  ir::BufferId accumulators{};  ///< bn / 2 for each 64 rows of the consumer
+  ir::BufferId c{};
+  ir::BufferId converted{};  ///< registers: 2 elements of C; used where C has not the accumulators' type
+  ir::VarId thread{}, lane{}, consumer{};
+  ir::VarId row0{}, column0{};     ///< of the tile
+  ir::Expr base = ir::integer(0);  ///< first element of the matrix of the batch
+};
+
+/// The tile's elements that lie inside C, from registers.
+ir::Block gemm_wgmma_write(ir::KernelBuilder& builder, const GemmWgmmaProblem& problem,
+                           const GemmWgmmaSchedule& schedule, const GemmWgmmaOutput& output);
+
+}  // namespace lehr

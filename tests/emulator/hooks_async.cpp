@@ -1,0 +1,60 @@
+// What compiled emulated text calls for the tensor memory accelerator, mbarriers and wgmma (device.h).
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "machine.h"
+
+using namespace lehr::emulator;
+
+namespace {
+
+EmulatedMma type_named(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kNames = {"bf16", "f16", "tf32", "s8", "e4m3", "e5m2"};
+  const auto found = std::find(kNames.begin(), kNames.end(), name);
+  return static_cast<EmulatedMma>(found - kNames.begin());  // in the order of the enumeration
+}
+
+}  // namespace
+
+extern "C" {
+
+void emulated_mbarrier_init(const void* barrier, int arrivals) {
+  Machine::current()->mbarrier_init(barrier, arrivals);
+}
+void emulated_mbarrier_arrive(const void* barrier, int transaction_bytes) {
+  Machine::current()->mbarrier_arrive(barrier, transaction_bytes);
+}
+void emulated_mbarrier_wait(const void* barrier, int parity, int line) {
+  Machine::current()->mbarrier_wait(barrier, parity, line);
+}
+void emulated_tma_load(void* shared, const void* map, const void* barrier, int c0, int c1, int c2) {
+  std::uint64_t param = 0;  // the first word of what program.cpp passes
+  std::memcpy(&param, map, sizeof param);
+  Machine::current()->tma_load(shared, static_cast<std::size_t>(param), barrier, {c0, c1, c2});
+}
+void emulated_wgmma_fence() {
+  Machine::current()->wgmma_fence();
+}
+void emulated_wgmma(void* sums, int columns, unsigned long long a, unsigned long long b, int add, int along_m,
+                    int along_n, const char* type, int line) {
+  Wgmma operation;
+  operation.type = type_named(type);
+  operation.columns = columns;
+  operation.add = add != 0;
+  operation.a = {along_m == 0, chunks_of(decoded(a), kWgmmaRows, along_m == 0)};
+  operation.b = {along_n == 0, chunks_of(decoded(b), columns, along_n == 0)};
+  Machine::current()->wgmma(static_cast<std::uint32_t*>(sums), operation, line);
+}
+void emulated_wgmma_commit() {
+  Machine::current()->wgmma_commit();
+}
+void emulated_wgmma_wait(int pending, int line) {
+  Machine::current()->wgmma_wait(pending, line);
+}
+void emulated_set_max_registers(int count, bool more) {
+  Machine::current()->set_max_registers(count, more);
+}
+
+}  // extern "C"

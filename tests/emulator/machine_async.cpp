@@ -1,0 +1,309 @@
+// What threads start and do not wait for at once: mbarriers (PTX ISA 9.0, "mbarrier"), loads of the tensor
+// memory accelerator ("cp.async.bulk.tensor") and wgmma.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "machine.h"
+#include "number.h"
+
+namespace lehr::emulator {
+namespace {
+
+constexpr std::uint32_t kPoisonedSum = 0xFFFFFFFF;  // a NaN
+constexpr int kBarrierBytes = 8;
+constexpr int kLoadAlignment = 128;  // PTX ISA 9.0, "cp.async.bulk.tensor": of the address in shared memory
+constexpr int kRegistersOfCore = 65536;
+
+}  // namespace
+
+std::uint32_t Machine::shared_address(const void* pointer) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (!shared_.holds(address))
+    fail(
+        fmt::format("an operand of an asynchronous instruction is outside shared "
+                    "memory, near {}",
+                    nearest(address)));
+  return static_cast<std::uint32_t>(address - shared_.begin());
+}
+
+Machine::MBarrier& Machine::mbarrier_at(std::uint32_t address) {
+  const auto found = mbarriers_.find(address);
+  if (found == mbarriers_.end())
+    fail(fmt::format("there is no mbarrier at byte {} of shared memory", address));
+  const Who& made = found->second.made;
+  if (made.thread != thread_ && made.epoch == epoch_)
+    fail(fmt::format("uses the mbarrier that thread {} has made, with no barrier in between", made.thread));
+  return found->second;
+}
+
+void Machine::mbarrier_init(const void* barrier, int arrivals) {
+  const std::uint32_t address = shared_address(barrier);
+  if (address % kBarrierBytes != 0) fail("an mbarrier is not aligned to 8 bytes");
+  if (mbarriers_.count(address) != 0) fail("makes an mbarrier a second time");
+  mbarriers_[address] = {arrivals, arrivals, 0, 0, who()};
+}
+
+void Machine::end_phase_if_complete(std::uint32_t address, MBarrier& barrier) {
+  if (barrier.pending != 0 || barrier.transaction_bytes != 0) return;
+  ++barrier.phase;
+  barrier.pending = barrier.arrivals;
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    Thread& thread = threads_[i];
+    if (thread.state != State::kAtMBarrier || thread.barrier != address) continue;
+    thread.state = State::kReady;
+    ready_.add(static_cast<int>(i), static_cast<int>(i) + 1);
+  }
+}
+
+void Machine::mbarrier_arrive(const void* pointer, int transaction_bytes) {
+  const std::uint32_t address = shared_address(pointer);
+  MBarrier& barrier = mbarrier_at(address);
+  if (barrier.pending == 0)
+    fail(fmt::format("arrives at an mbarrier that has its {} arrivals of this phase", barrier.arrivals));
+  barrier.transaction_bytes += transaction_bytes;
+  --barrier.pending;
+  end_phase_if_complete(address, barrier);
+}
+
+/// "mbarrier.try_wait", .parity: true once the phase of that parity has ended, the current one or the one
+/// before.
+void Machine::mbarrier_wait(const void* pointer, int parity, int line) {
+  const std::uint32_t address = shared_address(pointer);
+  if (parity != 0 && parity != 1) fail(fmt::format("waits for an mbarrier's phase of parity {}", parity));
+  while (mbarrier_at(address).phase % 2 == parity) {
+    self().state = State::kAtMBarrier;
+    self().barrier = address;
+    self().line = line;
+    yield();
+  }
+}
+
+void Machine::tma_load(void* shared, std::size_t param, const void* barrier, std::array<int, 3> place) {
+  const auto to = reinterpret_cast<std::uintptr_t>(shared);
+  const std::uint32_t address = shared_address(shared);
+  if (param >= buffers_.size() || !buffers_[param].map) fail("a TMA load without a tensor map");
+  const ir::TensorMap& map = *buffers_[param].map;
+  const auto bytes = static_cast<std::uintptr_t>(map.box_elements()) * buffers_[param].element_bytes();
+  const std::int64_t inner = map.box[0] * static_cast<std::int64_t>(buffers_[param].element_bytes());
+  if (address % kLoadAlignment != 0)
+    fail(fmt::format("a TMA load to byte {}, which is no multiple of 128", address));
+  if (map.swizzle != 0 && inner != map.swizzle)
+    fail(fmt::format("a box {} bytes wide with a swizzle of {}", inner, map.swizzle));
+  mbarrier_at(shared_address(barrier));
+  for (std::uintptr_t at = to; at < to + bytes; at += 16)
+    if (auto fault = shared_.begin_load(at, who())) fail("a TMA load " + *fault);
+  const Load load{to, param, shared_address(barrier), place, who()};
+  if (ready_.lands_at_once()) {
+    land(load);
+  } else {
+    loads_.push_back(load);
+  }
+}
+
+/// Writes the box; what lies outside of the tensor is zero.
+void Machine::land(const Load& load) {
+  GlobalBuffer& buffer = buffers_[load.param];
+  const ir::TensorMap& map = *buffer.map;
+  const auto size = static_cast<std::int64_t>(buffer.element_bytes());
+  const auto* global = static_cast<const unsigned char*>(buffer.data());
+  std::array<unsigned char, 16> chunk{};
+  const std::int64_t per_chunk = 16 / size;
+  std::int64_t moved = 0;
+  for (std::int64_t first = 0; first < map.box_elements(); first += per_chunk) {
+    chunk.fill(0);
+    for (std::int64_t e = 0; e < per_chunk; ++e) {
+      std::int64_t rest = first + e;
+      std::int64_t element = 0;
+      bool inside = true;
+      for (std::size_t d = 0; d < static_cast<std::size_t>(map.rank); ++d) {
+        const std::int64_t at = load.place[d] + rest % map.box[d];
+        rest /= map.box[d];
+        inside = inside && at >= 0 && at < map.dims[d];
+        element += at * map.strides[d];
+      }
+      if (!inside) continue;
+      std::memcpy(chunk.data() + e * size, global + element * size, static_cast<std::size_t>(size));
+      if (map.tf32) {
+        float value = 0;
+        std::memcpy(&value, chunk.data() + e * size, sizeof value);
+        const std::uint32_t rounded = round_to_tf32(value);
+        std::memcpy(chunk.data() + e * size, &rounded, sizeof rounded);
+      }
+      buffer.traffic.read_bytes += size;
+    }
+    const auto address =
+        static_cast<std::uint32_t>(load.shared - shared_.begin()) + static_cast<std::uint32_t>(moved);
+    shared_.end_load(shared_.begin() + swizzled(address, static_cast<int>(map.swizzle)), chunk.data(),
+                     load.who);
+    moved += 16;
+  }
+  MBarrier& barrier = mbarriers_.at(load.barrier);
+  barrier.transaction_bytes -= moved;
+  end_phase_if_complete(load.barrier, barrier);
+}
+
+std::optional<std::string> Machine::unfinished() const {
+  if (!loads_.empty()) return fmt::format("block {} ends while TMA loads are under way", block_);
+  for (const Thread& thread : threads_) {
+    if (!thread.open_calls.empty() || !thread.call_groups.empty())
+      return fmt::format("block {} ends while wgmma operations are under way", block_);
+  }
+  return std::nullopt;
+}
+
+void Machine::wgmma_fence() {
+  self().fenced = true;
+}
+
+void Machine::wgmma(std::uint32_t* sums, const Wgmma& operation, int line) {
+  const int first = thread_ / kWarpgroup * kWarpgroup;
+  if (first + kWarpgroup > static_cast<int>(threads_.size())) fail("a wgmma of less than 128 threads");
+  Warpgroup& group = warpgroup();
+  for (int i = first; i < first + kWarpgroup && group.arrived > 0; ++i) {
+    const Thread& other = threads_[static_cast<std::size_t>(i)];
+    if (other.state != State::kAtWgmma) continue;
+    if (other.line == line && other.operation.a.chunks == operation.a.chunks &&
+        other.operation.b.chunks == operation.b.chunks && other.operation.add == operation.add)
+      break;
+    fail(fmt::format("comes to the wgmma of line {} with other operands than thread {}", line, i));
+  }
+  self().state = State::kAtWgmma;
+  self().line = line;
+  self().sums = sums;
+  self().operation = operation;
+  if (++group.arrived == kWarpgroup) {
+    group.arrived = 0;
+    issue(first);
+    for (int i = first; i < first + kWarpgroup; ++i)
+      threads_[static_cast<std::size_t>(i)].state = State::kReady;
+    ready_.add(first, first + kWarpgroup);
+  }
+  yield();
+}
+
+void Machine::issue(int first) {
+  Warpgroup& group = warpgroup();
+  const Wgmma& operation = threads_[static_cast<std::size_t>(first)].operation;
+  const auto columns = static_cast<std::size_t>(operation.columns);
+  const int registers = operation.columns / 2;
+  const auto thread_at = [&](int t) -> Thread& { return threads_[static_cast<std::size_t>(first + t)]; };
+  const auto value_of = [&](Sums& sums, int t, int r) -> std::uint32_t& {
+    const WgmmaPlace place = place_of_sum(t, r);
+    return sums
+        .values[static_cast<std::size_t>(place.row) * columns + static_cast<std::size_t>(place.column)];
+  };
+  std::shared_ptr<Sums>& sums = group.in_flight[thread_at(0).sums];
+  const bool fresh = sums == nullptr;
+  if (fresh) {
+    sums = std::make_shared<Sums>();
+    sums->values.resize(kWgmmaRows * columns);
+  }
+  for (int t = 0; t < kWarpgroup; ++t) {
+    if (fresh && !thread_at(t).fenced)
+      fail(first + t, "a wgmma without a wgmma.fence behind other uses of its registers");
+    if (fresh) sums->registers.push_back(thread_at(t).sums);
+    for (int r = 0; r < registers; ++r) {
+      std::uint32_t& own = thread_at(t).sums[r];
+      if (fresh) {
+        value_of(*sums, t, r) = own;
+        own = kPoisonedSum;
+      } else if (own != kPoisonedSum) {
+        fail(first + t, "has written sums that a wgmma is under way for");
+      }
+    }
+  }
+  ++sums->operations;
+  auto call = std::make_shared<WgmmaCall>();
+  call->operation = operation;
+  call->sums = sums;
+  for (const WgmmaOperand* operand : {&operation.a, &operation.b}) {
+    for (const std::uint32_t chunk : operand->chunks)
+      if (auto fault = shared_.begin_read(shared_.begin() + chunk)) fail(first, "a wgmma " + *fault);
+  }
+  group.calls.push_back(call);
+  for (int t = 0; t < kWarpgroup; ++t) thread_at(t).open_calls.push_back(call);
+  flops_ += 2.0 * kWgmmaRows * operation.columns * kOperandRowBytes * 8 / bits_of(operation.type);
+}
+
+void Machine::wgmma_commit() {
+  self().call_groups.push_back(std::move(self().open_calls));
+  self().open_calls.clear();
+}
+
+void Machine::perform_until(Warpgroup& group, const WgmmaCall& last) {
+  const auto bytes_at = [&](std::uint32_t address) {
+    return reinterpret_cast<const unsigned char*>(shared_.begin() + address);
+  };
+  while (!last.done) {
+    WgmmaCall& call = *group.calls.front();
+    multiply(call.operation, bytes_at, call.sums->values);
+    call.done = true;
+    group.calls.pop_front();
+  }
+}
+
+void Machine::wgmma_wait(int pending, int line) {
+  Warpgroup& group = warpgroup();
+  const int t = thread_ % kWarpgroup;
+  while (self().call_groups.size() > static_cast<std::size_t>(pending)) {
+    for (const std::shared_ptr<WgmmaCall>& call : self().call_groups.front()) {
+      perform_until(group, *call);
+      if (++call->retired < kWarpgroup) continue;
+      --call->sums->operations;
+      for (const WgmmaOperand* operand : {&call->operation.a, &call->operation.b})
+        for (const std::uint32_t chunk : operand->chunks) shared_.end_read(shared_.begin() + chunk);
+    }
+    const Thread::Calls retired = std::move(self().call_groups.front());
+    self().call_groups.pop_front();
+    // The sums are this thread's again when none of its operations on them is left.
+    for (std::size_t i = 0; i < retired.size(); ++i) {
+      const std::shared_ptr<WgmmaCall>& call = retired[i];
+      const auto uses = [&](const std::shared_ptr<WgmmaCall>& other) { return other->sums == call->sums; };
+      const bool more =
+          std::any_of(self().call_groups.begin(), self().call_groups.end(),
+                      [&](const Thread::Calls& g) { return std::any_of(g.begin(), g.end(), uses); }) ||
+          std::any_of(self().open_calls.begin(), self().open_calls.end(), uses);
+      const auto later = retired.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+      if (more || std::any_of(later, retired.end(), uses)) continue;
+      const Sums& sums = *call->sums;
+      const auto columns = static_cast<std::size_t>(call->operation.columns);
+      for (int r = 0; r < call->operation.columns / 2; ++r) {
+        const WgmmaPlace place = place_of_sum(t, r);
+        std::uint32_t& own = sums.registers[static_cast<std::size_t>(t)][r];
+        if (own != kPoisonedSum) fail("has written sums that a wgmma is under way for");
+        own = sums.values[static_cast<std::size_t>(place.row) * columns +
+                          static_cast<std::size_t>(place.column)];
+      }
+      self().fenced = false;
+      std::erase_if(group.in_flight, [&](const auto& each) {
+        return each.second == call->sums && call->sums->operations == 0;
+      });
+    }
+  }
+  WarpCall together;
+  together.what = Collective::kWgmmaWait;
+  together.line = line;
+  together.count = pending;
+  warp_collective(together);
+}
+
+void Machine::set_max_registers(int count, bool more) {
+  if (count % 8 != 0 || count < 24 || count > 256) fail(fmt::format("setmaxnreg {}", count));
+  Warpgroup& mine = warpgroup();
+  if (mine.registers != 0 && mine.registers != count)
+    fail(fmt::format("setmaxnreg {} in a warpgroup that has {}", count, mine.registers));
+  mine.registers = count;
+  int total = 0;
+  bool all = true;
+  for (const Warpgroup& group : warpgroups_) {
+    total += group.registers * kWarpgroup;
+    all = all && group.registers != 0;
+  }
+  if (all && total > kRegistersOfCore)
+    fail(fmt::format("setmaxnreg.{} asks for {} registers in all, {} exist", more ? "inc" : "dec", total,
+                     kRegistersOfCore));
+}
+
+}  // namespace lehr::emulator

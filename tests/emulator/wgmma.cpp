@@ -1,0 +1,134 @@
+// The canonical layouts are written out from PTX ISA 9.0, "Strides" and "Shared Memory Matrix Layout" of
+// wgmma: along k, eight rows of one swizzle span each make a pattern, SBO bytes from pattern to pattern
+// (without swizzle the rows are 16 bytes, and LBO leads to the second half of k). Along m or n, a pattern has
+// eight values of k, LBO leads to the next pattern along m or n and SBO along k (without swizzle the other
+// way round).
+#include "wgmma.h"
+
+#include <bit>
+#include <cstring>
+
+#include "warp.h"
+
+namespace lehr::emulator {
+namespace {
+
+constexpr int kChunk = 16;
+constexpr int kPatternRows = 8;
+
+/// The operand's values: [row or column][k].
+std::vector<float> values_of(const WgmmaOperand& operand, int across, EmulatedMma type,
+                             const std::function<const unsigned char*(std::uint32_t)>& memory) {
+  const int bits = bits_of(type);
+  const int depth = kOperandRowBytes * 8 / bits;
+  const int per_chunk = kChunk * 8 / bits;
+  std::vector<float> values(static_cast<std::size_t>(across * depth));
+  const auto put = [&](int x, int k, float value) {
+    values[static_cast<std::size_t>(x * depth + k)] = value;
+  };
+  for (std::size_t c = 0; c < operand.chunks.size(); ++c) {
+    const unsigned char* bytes = memory(operand.chunks[c]);
+    for (int e = 0; e < per_chunk; ++e) {
+      std::uint32_t pattern = 0;
+      std::memcpy(&pattern, bytes + e * bits / 8, static_cast<std::size_t>(bits / 8));
+      const float value = value_of(type, pattern);
+      const int number = static_cast<int>(c);
+      if (operand.along_k) {
+        put(number / 2, number % 2 * per_chunk + e, value);
+      } else {
+        const int line = across / per_chunk;
+        put(number % line * per_chunk + e, number / line, value);
+      }
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+std::uint32_t swizzled(std::uint32_t address, int span) {
+  if (span == 0) return address;
+  const std::uint32_t mask = static_cast<std::uint32_t>(span / kChunk - 1);
+  return address ^ ((address >> 7 & mask) << 4);
+}
+
+MatrixDescriptor decoded(std::uint64_t bits) {
+  const auto field = [&](int first) { return static_cast<std::uint32_t>(bits >> first & 0x3FFF) << 4; };
+  constexpr int kSpans[] = {0, 128, 64, 32};
+  return {field(0), field(16), field(32), kSpans[bits >> 62]};
+}
+
+std::vector<std::uint32_t> chunks_of(const MatrixDescriptor& m, int across, bool along_k) {
+  std::vector<std::uint32_t> chunks;
+  const auto add = [&](int pattern_leading, int pattern_stride, int inside) {
+    const std::uint32_t linear = m.start + static_cast<std::uint32_t>(pattern_leading) * m.leading +
+                                 static_cast<std::uint32_t>(pattern_stride) * m.stride +
+                                 static_cast<std::uint32_t>(inside);
+    chunks.push_back(swizzled(linear, m.swizzle));
+  };
+  if (along_k) {
+    for (int row = 0; row < across; ++row) {
+      for (int half = 0; half < 2; ++half) {
+        if (m.swizzle == 0) {
+          add(half, row / kPatternRows, row % kPatternRows * kChunk);
+        } else {
+          add(0, row / kPatternRows, row % kPatternRows * m.swizzle + half * kChunk);
+        }
+      }
+    }
+    return chunks;
+  }
+  constexpr int kDepth = 16;  // of the 16-bit types, which alone may lie so
+  const int elements = kChunk / 2;
+  for (int k = 0; k < kDepth; ++k) {
+    for (int c = 0; c < across / elements; ++c) {
+      if (m.swizzle == 0) {
+        add(k / kPatternRows, c, k % kPatternRows * kChunk);
+      } else {
+        const int per_pattern = m.swizzle / kChunk;
+        add(c / per_pattern, k / kPatternRows, k % kPatternRows * m.swizzle + c % per_pattern * kChunk);
+      }
+    }
+  }
+  return chunks;
+}
+
+WgmmaPlace place_of_sum(int thread, int index) {
+  const int lane = thread % kLanes;
+  return {thread / kLanes * 16 + lane / 4 + index / 2 % 2 * 8, index / 4 * 8 + lane % 4 * 2 + index % 2};
+}
+
+void multiply(const Wgmma& op, const std::function<const unsigned char*(std::uint32_t)>& memory,
+              std::vector<std::uint32_t>& sums) {
+  const int depth = kOperandRowBytes * 8 / bits_of(op.type);
+  const std::vector<float> a = values_of(op.a, kWgmmaRows, op.type, memory);
+  const std::vector<float> b = values_of(op.b, op.columns, op.type, memory);
+  const auto columns = static_cast<std::size_t>(op.columns);
+  std::vector<double> b_by_k(columns * static_cast<std::size_t>(depth));
+  for (std::size_t n = 0; n < columns; ++n) {
+    for (int k = 0; k < depth; ++k)
+      b_by_k[static_cast<std::size_t>(k) * columns + n] =
+          b[n * static_cast<std::size_t>(depth) + static_cast<std::size_t>(k)];
+  }
+  std::vector<double> row(columns);
+  for (std::size_t m = 0; m < kWgmmaRows; ++m) {
+    std::uint32_t* line = sums.data() + m * columns;
+    const bool integer = op.type == EmulatedMma::kS8;
+    for (std::size_t n = 0; n < columns; ++n) {
+      const double before = integer ? static_cast<double>(static_cast<std::int32_t>(line[n]))
+                                    : static_cast<double>(std::bit_cast<float>(line[n]));
+      row[n] = op.add ? before : 0;
+    }
+    for (int k = 0; k < depth; ++k) {
+      const double x = a[m * static_cast<std::size_t>(depth) + static_cast<std::size_t>(k)];
+      const double* y = b_by_k.data() + static_cast<std::size_t>(k) * columns;
+      for (std::size_t n = 0; n < columns; ++n) row[n] += x * y[n];
+    }
+    for (std::size_t n = 0; n < columns; ++n) {
+      line[n] = integer ? static_cast<std::uint32_t>(static_cast<std::int64_t>(row[n]))
+                        : std::bit_cast<std::uint32_t>(static_cast<float>(row[n]));
+    }
+  }
+}
+
+}  // namespace lehr::emulator

@@ -1,0 +1,60 @@
+// wgmma as values: where the operands lie in shared memory, and what the sums become. Layouts are those of
+// the PTX ISA 9.0, "Asynchronous Warpgroup Level Matrix Instructions".
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "mma_type.h"
+
+namespace lehr::emulator {
+
+inline constexpr int kWarpgroup = 128;
+inline constexpr int kWgmmaRows = 64;
+inline constexpr int kOperandRowBytes = 32;  ///< of k in one instruction, whatever the type
+
+/// Swizzle of the TMA and of wgmma: the 16-byte chunk number within `span` bytes (32, 64, 128; 0: none) is
+/// exclusive-ored with the number of the 128-byte line ("Shared Memory Matrix Layout"; CUDA Driver API,
+/// CUtensorMapSwizzle).
+std::uint32_t swizzled(std::uint32_t address, int span);
+
+/// "Matrix Descriptor Format".
+struct MatrixDescriptor {
+  std::uint32_t start = 0;    ///< bytes, as the two below
+  std::uint32_t leading = 0;  ///< LBO
+  std::uint32_t stride = 0;   ///< SBO
+  int swizzle = 0;            ///< span in bytes
+};
+MatrixDescriptor decoded(std::uint64_t bits);
+
+/// Addresses of the operand's 16-byte chunks. `across`: 64 rows of A or the columns of B.
+/// Along k: chunk c of row x is [x * 2 + c], its elements follow k. Else (16 bits only): chunk c of k is
+/// [k * across / 8 + c], its elements follow rows or columns.
+std::vector<std::uint32_t> chunks_of(const MatrixDescriptor& matrix, int across, bool along_k);
+
+struct WgmmaOperand {
+  bool along_k = true;
+  std::vector<std::uint32_t> chunks;
+};
+
+/// One operation of a warpgroup.
+struct Wgmma {
+  EmulatedMma type = EmulatedMma::kBF16;
+  int columns = 8;
+  bool add = true;  ///< false: the sums start from zero
+  WgmmaOperand a, b;
+};
+/// Row and column of register `index` of a thread of the warpgroup: "Register Fragments for
+/// wgmma.mma_async.m64nNk*".
+struct WgmmaPlace {
+  int row, column;
+};
+WgmmaPlace place_of_sum(int thread, int index);
+
+/// `sums`, 64 x columns by rows, as bits (f32; s32 for s8). `memory`: address in shared memory -> its 16
+/// bytes.
+void multiply(const Wgmma& operation, const std::function<const unsigned char*(std::uint32_t)>& memory,
+              std::vector<std::uint32_t>& sums);
+
+}  // namespace lehr::emulator

@@ -1,0 +1,154 @@
+// Kernels whose warps do different things, and loads through tensor maps: what the verifier asks of them, and
+// what the analysis counts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ir/analyze.h"
+#include "ir/intrinsics.h"
+#include "ir/print.h"
+#include "ir/verify.h"
+
+namespace lehr::ir {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// 256 threads: thread 0 loads 8 boxes of 16 x 64 of an 8192-wide tensor; the last 128 threads write.
+struct Specialised {
+  KernelBuilder b;
+  BufferId in, out, tile, barrier;
+  VarId thread, kt;
+  std::int64_t copiers = 1;
+  Stmt extra = Intrinsic{"wgmma_fence", {}, {}, 0};
+
+  Specialised() {
+    b.kernel.name = "specialised";
+    b.kernel.target = Target::kCuda;
+    in = b.param("in", DType::kBF16, 16 * 8192, Direction::kIn);
+    TensorMap map;
+    map.dims = {8192, 16, 0};
+    map.strides = {1, 8192, 0};
+    map.box = {64, 16, 0};
+    map.swizzle = 128;
+    b.kernel.params.back().map = map;
+    out = b.param("out", DType::kF32, 128, Direction::kOut);
+    tile = b.buffer("tile", DType::kBF16, Scope::kShared, 16 * 64);
+    b.kernel.buffers.back().alignment = 1024;
+    barrier = b.buffer("barrier", DType::kU32, Scope::kShared, 4);
+    thread = b.var("thread");
+    kt = b.var("kt");
+  }
+  TensorMap& map() { return *b.kernel.params[0].map; }
+  Intrinsic load() const {
+    return {"tma_load_2d",
+            {Touch{tile, integer(0), 16 * 64, true}, Touch{in, var(kt) * 64, 16 * 64, false, 16, 8192},
+             Touch{barrier, integer(0), 0, true}},
+            {var(kt) * 64, integer(0)},
+            0};
+  }
+  Kernel kernel() {
+    const Expr warpgroup = var(thread) / 128;
+    Block copy =
+        block(Intrinsic{"mbarrier_expect_tx", {Touch{barrier, integer(0), 0, true}}, {integer(2048)}, 0},
+              loop(kt, 8, LoopKind::kSerial, block(load())));
+    Block then = block(If{eq(var(thread), integer(0)), std::move(copy), {}, copiers});
+    Block otherwise = block(extra, Store{out, var(thread) - 128, Float{1, DType::kF32}, 1, std::nullopt});
+    b.kernel.body =
+        block(loop(thread, 256, LoopKind::kThreadX,
+                   block(Alloc{tile}, Alloc{barrier},
+                         If{eq(warpgroup, integer(0)), std::move(then), std::move(otherwise), 128})));
+    return std::move(b.kernel);
+  }
+  std::string complaint() { return why_malformed(kernel()).value_or(""); }
+};
+
+TEST(Specialised, IsAnalysedByTheThreadsThatDoIt) {
+  const Kernel kernel = Specialised().kernel();
+  ASSERT_EQ(why_malformed(kernel), std::nullopt);
+  const Analysis analysis = analyze(kernel);
+  EXPECT_EQ(analysis.global.read_bytes, 8 * 16 * 64 * 2);
+  EXPECT_EQ(analysis.shared.written_bytes, 8 * 16 * 64 * 2);
+  EXPECT_EQ(analysis.global.written_bytes, 128 * 4);
+  EXPECT_EQ(analysis.unique_global_bytes, 16 * 512 * 2 + 128 * 4);  // 16 rows, of each the first 512 elements
+  EXPECT_EQ(analysis.pipeline_depth, 2);
+  EXPECT_EQ(analysis.shared_bytes, 2048 + 16);
+  for (const Access& access : analysis.accesses) EXPECT_FALSE(access.guarded);
+}
+
+TEST(Specialised, HasFewerBytesWhereABoxIsPartial) {
+  Specialised s;
+  Kernel kernel = s.kernel();
+  auto& threads = std::get<For>(kernel.body[0].node);
+  auto& one = std::get<If>(std::get<If>(threads.body[2].node).then[0].node);
+  auto& load = std::get<Intrinsic>(std::get<For>(one.then[1].node).body[0].node);
+  load.touches[1].partial = true;
+  const Analysis analysis = analyze(kernel);
+  int guarded = 0;
+  for (const Access& access : analysis.accesses) guarded += access.guarded ? 1 : 0;
+  EXPECT_EQ(guarded, 1);
+}
+
+TEST(Specialised, IsPrintedWithItsMapAndItsThreads) {
+  const std::string text = to_text(Specialised().kernel());
+  EXPECT_THAT(text, HasSubstr("in in: bf16[131072] as 8192(1) x 16(8192) in boxes of 64 x 16 swizzle 128"));
+  EXPECT_THAT(text, HasSubstr("if thread/128==0 (128 threads):"));
+  EXPECT_THAT(text, HasSubstr("shared tile: bf16[1024] align 1024"));
+  EXPECT_THAT(text, HasSubstr("read in[kt*64 : 1024] in 16 rows 8192 apart"));
+}
+
+TEST(Specialised, LetsOnlyWholeGroupsExecuteCollectives) {
+  Specialised warp;  // thread / 32 decides for warps, and a warpgroup has four
+  warp.extra = If{eq(var(warp.thread) / 32, integer(4)), block(Intrinsic{"wgmma_fence", {}, {}, 0}), {}};
+  EXPECT_THAT(warp.complaint(),
+              HasSubstr("the threads of a warpgroup may disagree on whether they reach it"));
+  Specialised nested;  // (thread / 32) / 4 is thread / 128
+  const VarId number = nested.b.var("warp");
+  nested.extra = If{lt(integer(0), var(number) / 4), block(Intrinsic{"wgmma_fence", {}, {}, 0}), {}};
+  Kernel kernel = nested.kernel();
+  auto& threads = std::get<For>(kernel.body[0].node);
+  threads.body.insert(threads.body.begin(), Let{number, var(nested.thread) / 32});
+  EXPECT_EQ(why_malformed(kernel), std::nullopt);
+  Specialised barrier;
+  barrier.extra = Barrier{};
+  EXPECT_THAT(barrier.complaint(), HasSubstr("threads may disagree on whether they reach it"));
+}
+
+TEST(TensorMap, KeepsTheDriversLimits) {
+  const auto with = [](auto change) {
+    Specialised s;
+    change(s);
+    return s.complaint();
+  };
+  EXPECT_EQ(with([](Specialised&) {}), "");
+  EXPECT_THAT(with([](Specialised& s) { s.map().rank = 4; }),
+              HasSubstr("has 4 dimensions, it can have 1 to 3"));
+  EXPECT_THAT(with([](Specialised& s) { s.map().box[1] = 257; }),
+              HasSubstr("a box of 257; a box has 1 to 256"));
+  EXPECT_THAT(with([](Specialised& s) { s.map().strides[1] = 8190; }),
+              HasSubstr("must be a multiple of 16 bytes"));
+  EXPECT_THAT(with([](Specialised& s) { s.map().strides[0] = 2; }), HasSubstr("the innermost is 1"));
+  EXPECT_THAT(with([](Specialised& s) { s.map().dims[1] = 17; }),
+              HasSubstr("reaches element 139263 of 131072"));
+  EXPECT_THAT(with([](Specialised& s) { s.map().box[0] = 128; }), HasSubstr("256 bytes wide"));
+  EXPECT_THAT(with([](Specialised& s) { s.b.kernel.params[0].map.reset(); }),
+              HasSubstr("in needs a tensor map"));
+  EXPECT_THAT(with([](Specialised& s) {
+                s.extra = Store{s.out, integer(0), load(s.in, integer(0)), 1, std::nullopt};
+              }),
+              HasSubstr("in has a tensor map and no address"));
+}
+
+TEST(Wgmma, HasARuleForEveryNumberOfColumnsThatExists) {
+  EXPECT_EQ(wgmma_columns("wgmma_m64n256k16_f32_bf16"), 256);
+  EXPECT_EQ(wgmma_columns("wgmma_m64n8k32_s32_s8"), 8);
+  EXPECT_EQ(wgmma_columns("wgmma_m64n40k32_s32_s8"), 0);  // s8: multiples of 16 above 24
+  EXPECT_EQ(wgmma_columns("wgmma_m64n264k16_f32_bf16"), 0);
+  EXPECT_EQ(wgmma_columns("wgmma_m64n12k16_f32_bf16"), 0);
+  EXPECT_EQ(wgmma_columns("wgmma_fence"), 0);
+  ASSERT_NE(intrinsic_rule("wgmma_m64n40k16_f32_f16"), nullptr);
+  EXPECT_EQ(intrinsic_rule("wgmma_m64n40k16_f32_f16")->group, 128);
+  EXPECT_EQ(intrinsic_rule("wgmma_m64n40k8_f32_f16"), nullptr);
+}
+
+}  // namespace
+}  // namespace lehr::ir

@@ -1,0 +1,181 @@
+// gemm_wgmma's emitted CUDA text, run by the emulator: every mode is right, and every step of it is needed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "codegen/emit.h"
+#include "gemm_mma_cases.h"
+#include "templates/gemm_wgmma.h"
+#include "templates/gemm_wgmma_space.h"
+#include "templates/reference.h"
+#include "tests/emulator/program.h"
+
+namespace lehr {
+namespace {
+
+using lehr::testing::mma_of;
+using lehr::testing::with_output;
+using lehr::testing::without_one;
+
+constexpr std::uint64_t kSeed = 9;
+/// Of each mode.
+constexpr std::size_t kSchedules = 40;
+
+/// So few multiprocessors that small problems keep persistent blocks busy.
+Limits few_cores(int cores) {
+  Limits limits = cuda_limits("sm_90a");
+  limits.cores = cores;
+  return limits;
+}
+
+struct Sampled {
+  Workload workload;
+  Limits limits;
+  Config config;
+};
+
+Source source_of(const Sampled& one) {
+  return emit(gemm_wgmma_template().lower(one.workload, one.config, one.limits));
+}
+
+/// How far the worst element is from the answer, in tolerances; infinity where one is not a number.
+double worst_error(const Reference& reference, const std::vector<float>& got) {
+  double worst = 0;
+  for (std::size_t i = 0; i < reference.values.size(); ++i) {
+    const double error = std::abs(static_cast<double>(reference.values[i]) - got[i]);
+    const double relative = error == 0 ? 0 : error / reference.tolerance;
+    worst = std::isnan(error) ? INFINITY : std::max(worst, relative);
+  }
+  return worst;
+}
+
+const std::vector<Workload>& workloads() {
+  static const std::vector<Workload> all = {
+      mma_of(DType::kBF16, 200, 264, 136, 1, 2),
+      with_output(mma_of(DType::kBF16, 136, 200, 328, 1, 3), DType::kBF16),
+      mma_of(DType::kF16, 264, 72, 64, 2, 0),
+      with_output(mma_of(DType::kF16, 72, 328, 200, 1, 5), DType::kF16),
+      mma_of(DType::kF32, 130, 100, 68, 1, 2, Math::kTf32),
+      mma_of(DType::kS8, 100, 200, 272, 1, 2),
+      with_output(mma_of(DType::kE4M3, 136, 136, 400, 1, 6), DType::kBF16),
+      with_output(mma_of(DType::kBF16, 9, 300, 264, 3, 2), DType::kBF16),
+  };
+  return all;
+}
+
+class GemmWgmmaMode : public ::testing::TestWithParam<const char*> {};
+
+/// Whether the config is of the mode.
+bool is_of(const GemmWgmmaSchedule& s, std::string_view mode) {
+  if (mode == "single_consumer") return s.consumers == 1;
+  if (mode == "cooperative") return s.consumers > 1 && s.ping_pong == 0;
+  if (mode == "ping_pong") return s.ping_pong == 1;
+  if (mode == "swapped") return s.swap_ab == 1;
+  return s.persistent == 1 && s.ping_pong == 0;
+}
+
+TEST_P(GemmWgmmaMode, IsRight) {
+  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
+  const Template family = gemm_wgmma_template();
+  Rng rng(kSeed);
+  std::vector<Sampled> all;
+  for (std::size_t i = 0; all.size() < kSchedules; ++i) {
+    ASSERT_LT(i, 100 * kSchedules) << "the mode is hardly ever sampled";
+    const Workload& workload = workloads()[rng.below(workloads().size())];
+    const Limits limits = few_cores(static_cast<int>(1 + rng.below(4)));
+    const Config config = family.space(workload, limits).sample(rng).value();
+    if (is_of(gemm_wgmma_schedule(config), GetParam())) all.push_back({workload, limits, config});
+  }
+  std::vector<Source> sources;
+  for (const Sampled& each : all) sources.push_back(source_of(each));
+  const emulator::Program program(sources);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Gemm& g = all[i].workload.gemm;
+    SCOPED_TRACE(::testing::Message() << all[i].limits.cores << " cores " << to_text(all[i].workload) << " "
+                                      << to_text(all[i].config));
+    const std::vector<std::vector<float>> inputs = make_inputs(all[i].workload, kSeed + i);
+    const Reference reference = make_reference(all[i].workload, inputs);
+    const emulator::Result run = program.run(i, {inputs[0], inputs[1]}, emulator::rotated(i));
+    EXPECT_FALSE(run.fault) << *run.fault;
+    if (run.fault) continue;
+    EXPECT_LE(worst_error(reference, run.outputs.at(0)), 1);
+    EXPECT_EQ(run.traffic.at(2).written_bytes, g.batch * g.m * g.n * size_of(g.c.type));  // each element once
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, GemmWgmmaMode,
+                         ::testing::Values("single_consumer", "cooperative", "ping_pong", "persistent",
+                                           "swapped"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(GemmWgmmaEmulated, NeedsEveryStep) {
+  struct Case {
+    Workload workload;
+    const char* config;
+  };
+  const std::vector<Case> cases = {
+      {mma_of(DType::kBF16, 250, 140, 328, 1, 2),
+       "gemm_wgmma(swap_ab=0, bm=128, bn=64, k_atoms=1, consumers=2, ping_pong=0, persistent=1, stages=3, "
+       "in_flight=1, "
+       "raster=2)"},
+      {mma_of(DType::kBF16, 250, 140, 328, 1, 2),
+       "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, stages=4, "
+       "in_flight=0, "
+       "raster=1)"},
+      {with_output(mma_of(DType::kBF16, 136, 200, 328, 1, 1), DType::kBF16),
+       "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, persistent=0, stages=2, "
+       "in_flight=1, "
+       "raster=1)"},
+  };
+  std::vector<Source> mutants;
+  std::vector<std::size_t> case_of;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Config config = parse_config(cases[i].config);
+    const Limits limits = few_cores(2);
+    ASSERT_EQ(gemm_wgmma_template().space(cases[i].workload, limits).why_invalid(config), std::nullopt);
+    const Source source = source_of({cases[i].workload, limits, config});
+    const auto add = [&](const std::string& what, const std::string& instead) {
+      const std::vector<Source> more = without_one(source, "extern \"C\"", what, instead);
+      EXPECT_FALSE(more.empty()) << what << " is not in the text";
+      mutants.insert(mutants.end(), more.begin(), more.end());
+      case_of.resize(mutants.size(), i);
+      for (std::size_t j = 0; j < more.size(); ++j)
+        names.push_back(fmt::format("case {}: occurrence {} of '{}' became '{}'", i, j, what, instead));
+    };
+    const GemmWgmmaSchedule s = gemm_wgmma_schedule(config);
+    const int warps = s.ping_pong == 1 ? 4 : static_cast<int>(4 * s.consumers);
+    add("__syncthreads();", "");
+    add("lehr_wgmma_fence();", "");
+    add("lehr_wgmma_commit();", "");
+    add("lehr_wgmma_wait<0>();", "");
+    if (s.in_flight == 1) add("lehr_wgmma_wait<1>();", "");
+    add("lehr_mbarrier_wait(", "(void)(");
+    add("lehr_mbarrier_arrive(", "(void)(");
+    add("lehr_mbarrier_expect_tx(", "(void)(");
+    add("lehr_tma_load_2d(", "(void)(");
+    add(fmt::format("(empty + stage * 2, {})", warps), fmt::format("(empty + stage * 2, {})", warps - 1));
+    add(" % 2);", " % 2 == 0);");
+    add("128, ", "64, ");
+    add("1024, ", "512, ");
+    for (const std::int64_t bound : {cases[i].workload.gemm.m, cases[i].workload.gemm.n})
+      add(fmt::format("< {}", bound), fmt::format("< {}", bound + 8));
+  }
+  ASSERT_GE(mutants.size(), 40u);
+  const emulator::Program program(mutants);
+  for (std::size_t i = 0; i < mutants.size(); ++i) {
+    const Workload& workload = cases[case_of[i]].workload;
+    const std::vector<std::vector<float>> inputs = make_inputs(workload, kSeed);
+    const Reference reference = make_reference(workload, inputs);
+    bool found = false;
+    for (std::uint64_t order = 0; order < 4 && !found; ++order) {
+      const emulator::Result run = program.run(i, {inputs[0], inputs[1]}, emulator::rotated(order));
+      found = run.fault || worst_error(reference, run.outputs.at(0)) > 1;
+    }
+    EXPECT_TRUE(found) << names[i];
+  }
+}
+
+}  // namespace
+}  // namespace lehr

@@ -1,0 +1,150 @@
+// The schedules of gemm_wgmma: legal by construction, and whom it serves.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "costmodel/features.h"
+#include "gemm_mma_cases.h"
+#include "ir/analyze.h"
+#include "ir/verify.h"
+#include "templates/catalog.h"
+#include "templates/gemm_wgmma.h"
+#include "templates/gemm_wgmma_space.h"
+
+namespace lehr {
+namespace {
+
+using lehr::testing::gemm_of;
+using lehr::testing::mma_of;
+using lehr::testing::with_output;
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t kSeed = 20261121;
+constexpr std::size_t kSamples = 10000;
+
+const std::vector<Workload>& workloads() {
+  static const std::vector<Workload> all = {
+      mma_of(DType::kBF16, 1, 8, 8, 1, 2),
+      mma_of(DType::kF16, 40, 72, 24, 3, 1),
+      mma_of(DType::kF16, 40, 72, 24, 3, 0),
+      with_output(mma_of(DType::kBF16, 16, 4096, 4096, 1, 2), DType::kBF16),
+      mma_of(DType::kBF16, 4096, 16, 512, 1, 7),
+      mma_of(DType::kBF16, 4096, 4096, 4096, 1, 3),
+      mma_of(DType::kBF16, 8192, 8192, 8192, 1, 2),
+      mma_of(DType::kF16, 4097, 4095, 4096, 1, 2),
+      mma_of(DType::kF16, 64, 64, 64, 1000, 5),
+      mma_of(DType::kF32, 512, 1000, 516, 1, 2, Math::kTf32),
+      mma_of(DType::kF32, 300, 1, 40, 1, 2, Math::kTf32),
+      mma_of(DType::kBF16, 300, 8, 40, 1, 0),
+      mma_of(DType::kS8, 513, 511, 272, 1, 6),
+      with_output(mma_of(DType::kE5M2, 32, 4096, 4096, 1, 2), DType::kF16),
+  };
+  return all;
+}
+
+TEST(GemmWgmmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits) {
+  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
+  const Template family = gemm_wgmma_template();
+  Limits few = cuda_limits("sm_90a");
+  few.cores = 3;
+  Rng rng(kSeed);
+  for (const Limits& limits : {cuda_limits("sm_90a"), few}) {
+    for (const Workload& workload : workloads()) {
+      ASSERT_EQ(family.why_not(workload, limits), std::nullopt) << to_text(workload);
+      const GemmWgmmaProblem problem = gemm_wgmma_problem(workload);
+      const FamilySpace space = family.space(workload, limits);
+      for (std::size_t i = 0; i < kSamples / (2 * workloads().size()) + 1; ++i) {
+        const auto config = space.sample(rng);
+        ASSERT_TRUE(config) << to_text(workload) << ": no schedule found";
+        SCOPED_TRACE(to_text(workload) + " " + to_text(*config));
+        const ir::Kernel kernel = family.lower(workload, *config, limits);
+        ASSERT_EQ(ir::why_malformed(kernel), std::nullopt);
+        const ir::Launch launch = ir::launch_of(kernel);
+        const GemmWgmmaSchedule s = gemm_wgmma_schedule(*config);
+        ASSERT_EQ(launch.block[0], s.threads());
+        ASSERT_LE(launch.shared_bytes, limits.shared_bytes_per_block);
+        ASSERT_EQ(launch.shared_bytes, gemm_wgmma_shared_bytes(problem, s));
+        const GemmWgmmaRegisters registers = gemm_wgmma_registers(s);
+        ASSERT_LE(128 * (registers.producer + s.consumers * registers.consumer), limits.registers_per_core);
+        ASSERT_LT(s.accumulators(), registers.consumer);
+        ASSERT_TRUE(s.persistent == 0 || launch.grid[0] == limits.cores);
+      }
+    }
+  }
+}
+
+TEST(GemmWgmmaSpace, HoldsItsDefault) {
+  const Template family = gemm_wgmma_template();
+  const Limits limits = cuda_limits("sm_90a");
+  for (const Workload& workload : workloads()) {
+    const Config config = family.default_config(workload, limits);
+    EXPECT_EQ(family.space(workload, limits).why_invalid(config), std::nullopt) << to_text(config);
+  }
+  // What the public kernels settle on for large squares.
+  const GemmWgmmaSchedule large = gemm_wgmma_schedule(family.default_config(workloads()[5], limits));
+  EXPECT_EQ(large.bm, 128);
+  EXPECT_EQ(large.bn, 256);
+  EXPECT_EQ(large.stages, 4);
+  EXPECT_EQ(large.persistent, 1);
+  // Few rows of C are few columns of the instruction.
+  const GemmWgmmaSchedule few = gemm_wgmma_schedule(family.default_config(workloads()[3], limits));
+  EXPECT_EQ(few.swap_ab, 1);
+  EXPECT_EQ(few.bn, 16);
+}
+
+TEST(GemmWgmma, IsPartOfTheUnionOnlyOnHopper) {
+  const Workload workload = mma_of(DType::kBF16, 4096, 4096, 4096, 1, 2);
+  EXPECT_NE(space_for(workload, cuda_limits("sm_90a")).family("gemm_wgmma"), nullptr);
+  EXPECT_EQ(space_for(workload, cuda_limits("sm_80")).family("gemm_wgmma"), nullptr);
+  // Lines that the tensor memory accelerator cannot copy are left to mma.sync.
+  const Space odd = space_for(mma_of(DType::kBF16, 4096, 4096, 4097, 1, 2), cuda_limits("sm_90a"));
+  EXPECT_EQ(odd.family("gemm_wgmma"), nullptr);
+  EXPECT_NE(odd.family("gemm_mma"), nullptr);
+}
+
+TEST(GemmWgmma, SaysWhomItDoesNotServe) {
+  const Template family = gemm_wgmma_template();
+  const auto reason = [&](const Workload& workload, const char* arch = "sm_90a") {
+    return family.why_not(workload, cuda_limits(arch)).value_or("");
+  };
+  EXPECT_THAT(reason(mma_of(DType::kBF16, 64, 64, 64, 1, 2), "sm_90"), HasSubstr("sm_90a"));
+  EXPECT_THAT(reason(mma_of(DType::kBF16, 64, 64, 100, 1, 2)), HasSubstr("the lines of A have 200 bytes"));
+  EXPECT_THAT(reason(mma_of(DType::kBF16, 64, 100, 64, 1, 0)), HasSubstr("the lines of B have 200 bytes"));
+  EXPECT_THAT(reason(mma_of(DType::kS8, 64, 64, 64, 1, 0)), HasSubstr("B must be stored by columns"));
+  EXPECT_THAT(reason(mma_of(DType::kE4M3, 64, 64, 64, 1, 3)), HasSubstr("A must be stored by rows"));
+  EXPECT_THAT(reason(gemm_of(64, 64, 64, 1, 2)), HasSubstr("rounds f32 to tf32"));
+  EXPECT_THAT(reason(mma_of(DType::kF64, 64, 64, 64, 1, 2)), HasSubstr("f64"));
+  EXPECT_THAT(reason(with_output(mma_of(DType::kBF16, 64, 64, 64, 1, 2), DType::kF16)), HasSubstr("as f16"));
+}
+
+TEST(GemmWgmma, CountsFlopsBytesAndStagesOfItsTiles) {
+  const Limits limits = cuda_limits("sm_90a");
+  const Workload workload = mma_of(DType::kBF16, 2048, 2048, 1024, 1, 2);
+  const Config config = parse_config(
+      "gemm_wgmma(swap_ab=0, bm=128, bn=256, k_atoms=1, consumers=2, ping_pong=0, persistent=0, stages=4, "
+      "in_flight=1, "
+      "raster=8)");
+  const ir::Kernel kernel = gemm_wgmma_template().lower(workload, config, limits);
+  const ir::Analysis analysis = ir::analyze(kernel);
+  EXPECT_EQ(analysis.flops, 2.0 * 2048 * 2048 * 1024);
+  EXPECT_EQ(analysis.pipeline_depth, 4);
+  EXPECT_EQ(analysis.unique_global_bytes, 2.0 * 2048 * 1024 * 2 + 2048 * 2048 * 4);
+  EXPECT_EQ(analysis.global.read_bytes, 8.0 * 2048 * 1024 * 2 + 16.0 * 2048 * 1024 * 2);
+  EXPECT_EQ(analysis.shared.written_bytes, analysis.global.read_bytes);
+  const std::vector<float> row = featurize(kernel, limits);
+  const auto feature = [&](const char* name) { return row[feature_index(name)]; };
+  EXPECT_EQ(feature("intrinsic_flops_share"), 1);
+  EXPECT_EQ(feature("pipeline_depth"), 4);
+  EXPECT_EQ(feature("async_share"), 1);
+  EXPECT_NEAR(std::exp2(feature("l1_traffic")), analysis.global.read_bytes + 2048 * 2048 * 4,
+              0.1 * analysis.global.read_bytes);
+}
+
+TEST(GemmWgmma, LowersTheSameConfigToTheSameKernel) {
+  const Template family = gemm_wgmma_template();
+  const Limits limits = cuda_limits("sm_90a");
+  const Config config = family.default_config(workloads()[1], limits);
+  EXPECT_EQ(family.lower(workloads()[1], config, limits), family.lower(workloads()[1], config, limits));
+}
+
+}  // namespace
+}  // namespace lehr
