@@ -24,6 +24,9 @@ constexpr std::int64_t k8BitFloatFactorOfSmallTiles = 4;
 constexpr std::int64_t kMaxCopies = 16;
 // Those of single elements, which few threads share where the problem is tiny.
 constexpr std::int64_t kMaxLoads = 32;
+// 3xTF32: registers of all fragments of a tile, high and low halves. On sm_90 ptxas splits the operands of
+// all steps ahead of the products: of 110 sampled schedules none spilled up to 160, all did from 192 on.
+constexpr std::int64_t kMaxSplitFragments = 160;
 // mma instructions in the text of one tile's main loop.
 constexpr std::int64_t kMaxUnrolledMmas = 256;
 
@@ -226,6 +229,7 @@ FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits) {
     // On sm_90 ptxas makes one mma of 8-bit floats from f16 ones and conversions, which it moves ahead until
     // it spills: seen at 64 of them in the text, never at 32.
     const std::int64_t of_each = is_8_bit_float(p.operand) ? 8 : p.passes;
+    if (p.passes == 3 && steps * (x[wm] + x[wn]) / 16 * 4 * 2 > kMaxSplitFragments) return false;
     return steps * (x[wm] / 16) * (x[wn] / 8) * of_each <= kMaxUnrolledMmas;
   });
   space.require("too many copies per thread", {bm, bn, wm, wn, bk, k_warps}, [=](const Point& x) {

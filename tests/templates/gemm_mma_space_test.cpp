@@ -95,6 +95,18 @@ TEST(GemmMmaSpace, LetsBlocksSplitKOnlyWhereItIsLongAndTheGridSmall) {
   EXPECT_EQ(most(16, 4096, 16384), 32);
 }
 
+TEST(GemmMmaSpace, Of3xTf32UnrollsNoMoreFragmentsThanFitIntoRegisters) {
+  const Workload workload = mma_of(DType::kF32, 60, 128, 8191, 1, 0, Math::k3xTf32);
+  const FamilySpace space = gemm_mma_space(workload, cuda_limits("sm_90a"));
+  const auto why_invalid = [&](int bk) {
+    return space.why_invalid(
+        parse_config("gemm_mma(bm=32, bn=128, wm=16, wn=32, bk=" + std::to_string(bk) +
+                     ", k_warps=1, split_k=6, stage_c=1, stages=4, frag_buffers=1, min_blocks=1, raster=1)"));
+  };
+  EXPECT_THAT(why_invalid(64).value_or(""), ::testing::HasSubstr("too much code"));
+  EXPECT_EQ(why_invalid(32), std::nullopt);
+}
+
 TEST(GemmMmaSpace, KeepsTheWorkspaceWithin32MiB) {
   const Limits limits = cuda_limits("sm_90a");
   const Workload workload = mma_of(DType::kBF16, 500, 2000, 50000, 1, 2);
