@@ -1,20 +1,25 @@
-// What each part of the tuner gives: variants of its options, replayed on recorded tables.
-//   replay_ablation SEEDS VARIANT,... TABLE...      (no variant: all)
+// What each part of the tuner gives: variants of its options, replayed on recorded tables, as a Markdown
+// table.
+//   replay_ablation [--transfer] SEEDS VARIANT,...|all TABLE...
+// --transfer: each table is searched with the others as a start, where they have the same knobs.
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/text.h"
-#include "replay/figures.h"
 #include "replay/read_table.h"
-#include "replay/run.h"
+#include "replay/report.h"
 
 namespace {
 
 using namespace lehr;
+
+constexpr std::size_t kTrials = 384;
 
 struct Variant {
   std::string name, strategy;
@@ -22,95 +27,107 @@ struct Variant {
 };
 
 const std::vector<Variant> kVariants = {
-    {"anneal", "anneal", [](TunerOptions&) {}},
+    {"tune", "anneal", [](TunerOptions&) {}},
     {"autotvm", "autotvm", [](TunerOptions&) {}},
-    {"reg", "anneal", [](TunerOptions& o) { o.model.objective = Objective::kRegression; }},
-    {"ens5", "anneal", [](TunerOptions& o) { o.members = 5; }},
-    {"ens5u05", "anneal",
+    {"regression", "anneal", [](TunerOptions& o) { o.model.objective = Objective::kRegression; }},
+    {"depth_3", "anneal", [](TunerOptions& o) { o.model.max_depth = 3; }},
+    {"depth_8", "anneal", [](TunerOptions& o) { o.model.max_depth = 8; }},
+    {"ensemble_3", "anneal", [](TunerOptions& o) { o.members = 3; }},
+    {"ensemble_3_optimism", "anneal",
      [](TunerOptions& o) {
-       o.members = 5;
+       o.members = 3;
        o.optimism = 0.5;
      }},
-    {"ens5u1", "anneal",
+    {"late_fits", "anneal",
      [](TunerOptions& o) {
-       o.members = 5;
-       o.optimism = 1;
+       o.learner.first_fit = o.learner.least_new = 12;
+       o.batches = {.first = 8, .step = 4, .largest = 32};
      }},
-    {"ens5m05", "anneal",
-     [](TunerOptions& o) {
-       o.members = 5;
-       o.optimism = -0.5;
-     }},
-    {"ens5b8", "anneal",
-     [](TunerOptions& o) {
-       o.members = 5;
-       o.batches = {8, 0, 8};
-       o.learner.least_new = 8;
-     }},
-    {"ens5b16", "anneal",
-     [](TunerOptions& o) {
-       o.members = 5;
-       o.batches = {8, 4, 16};
-       o.learner.least_new = 8;
-     }},
-    {"depth3", "anneal", [](TunerOptions& o) { o.model.max_depth = 3; }},
-    {"depth8", "anneal", [](TunerOptions& o) { o.model.max_depth = 8; }},
-    {"batch8", "anneal",
-     [](TunerOptions& o) {
-       o.batches = {8, 0, 8};
-     }},
-    {"batch16", "anneal",
-     [](TunerOptions& o) {
-       o.batches = {8, 4, 16};
-     }},
-    {"local0", "anneal", [](TunerOptions& o) { o.strategy.anneal.local_share = 0; }},
-    {"local50", "anneal", [](TunerOptions& o) { o.strategy.anneal.local_share = 0.5; }},
-    {"eps5", "anneal",
+    {"batches_of_8", "anneal", [](TunerOptions& o) { o.batches = {.first = 8, .step = 0, .largest = 8}; }},
+    {"no_local", "anneal", [](TunerOptions& o) { o.strategy.anneal.local_share = 0; }},
+    {"local_half", "anneal", [](TunerOptions& o) { o.strategy.anneal.local_share = 0.5; }},
+    {"no_diversity", "anneal", [](TunerOptions& o) { o.strategy.anneal.alpha = 0; }},
+    {"epsilon_5", "anneal",
      [](TunerOptions& o) {
        o.strategy.anneal.epsilon = {0.05, 0.05, 1};
      }},
-    {"alpha0", "anneal", [](TunerOptions& o) { o.strategy.anneal.alpha = 0; }},
 };
 
-std::string number(const std::optional<double>& value) {
-  return value ? fmt::format("{:.0f}", *value) : "-";
+struct Result {
+  Figures figures;
+  double mean_to_95 = 0;  // geometric, over the seeds; kTrials where a seed never came
+};
+
+Result run(const Variant& variant, const Table& table, const std::vector<Table>& others, int seeds) {
+  const Arena arena(table, variant.strategy == "autotvm");
+  const RandomBaseline random(table);
+  ReplayPlan plan;
+  plan.options.strategy = variant.strategy;
+  plan.options.tuner = tuner_options(variant.strategy);
+  variant.change(plan.options.tuner);
+  plan.options.trials = kTrials;
+  for (const Table& other : others) plan.transfer.push_back(&other);
+  const std::optional<Transfer> transfer = transfer_to(arena, plan);
+  if (transfer) plan.options.transfer = &*transfer;
+  Result result;
+  std::vector<std::vector<double>> searches;
+  for (int seed = 0; seed < seeds; ++seed) {
+    plan.options.seed = static_cast<std::uint64_t>(seed);
+    searches.push_back(replay(arena, plan.options));
+    const auto& search = searches.back();
+    std::size_t first = 0;
+    while (first < search.size() && random.optimum_us() / search[first] < 0.95) ++first;
+    result.mean_to_95 += std::log(static_cast<double>(std::min(first + 1, kTrials))) / seeds;
+  }
+  result.mean_to_95 = std::exp(result.mean_to_95);
+  result.figures = figures_of(searches, random);
+  return result;
+}
+
+int run_all(const std::vector<std::string>& words, bool transfer) {
+  const int seeds = std::stoi(words[0]);
+  std::vector<Table> tables;
+  for (std::size_t i = 2; i < words.size(); ++i)
+    for (Table& table : read_tables(words[i])) tables.push_back(std::move(table));
+  fmt::print(
+      "{} seeds, {} trials{}. @n: median fraction of the optimum after n trials (10th percentile); to 95 %: "
+      "geometric mean "
+      "over the seeds.\n\n| variant | table | @16 | @32 | @64 | @128 | @256 | to 95 % | score |\n"
+      "|---|---|---|---|---|---|---|---|---|\n",
+      seeds, kTrials, transfer ? ", the other tables as a start" : "");
+  for (const Variant& variant : kVariants) {
+    bool wanted = words[1] == "all";
+    for (const std::string_view name : split(words[1], ',')) wanted = wanted || name == variant.name;
+    if (!wanted) continue;
+    double logs = 0;
+    for (const Table& table : tables) {
+      const Result result = run(variant, table, transfer ? tables : std::vector<Table>(), seeds);
+      std::string line = fmt::format("| {} | {} on {} ", variant.name, table.kernel, table.device);
+      for (const auto& fraction : result.figures.fraction)
+        line += fraction ? fmt::format("| {:.3f} ({:.3f}) ", fraction->median, fraction->p10) : "| - ";
+      fmt::print("{}| {:.0f} | {:.3f} |\n", line, result.mean_to_95, result.figures.score);
+      std::fflush(stdout);
+      logs += std::log(result.mean_to_95) / static_cast<double>(tables.size());
+    }
+    fmt::print("| {} | geometric mean | | | | | | {:.0f} | |\n", variant.name, std::exp(logs));
+  }
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 4) return 1;
-  const int seeds = std::stoi(argv[1]);
-  std::vector<Table> tables;
-  for (int i = 3; i < argc; ++i)
-    for (Table& table : read_tables(argv[i])) tables.push_back(std::move(table));
-  for (const Variant& variant : kVariants) {
-    bool wanted = std::string(argv[2]).empty();
-    for (const std::string_view name : split(argv[2], ',')) wanted |= name == variant.name;
-    if (!wanted) continue;
-    for (const Table& table : tables) {
-      const Arena arena(table, variant.strategy == "autotvm");
-      const RandomBaseline random(table);
-      ReplayOptions options;
-      options.strategy = variant.strategy;
-      options.tuner = tuner_options(variant.strategy);
-      variant.change(options.tuner);
-      options.trials = 384;
-      std::vector<std::vector<double>> searches;
-      const auto begin = std::clock();
-      for (int seed = 0; seed < seeds; ++seed) {
-        options.seed = static_cast<std::uint64_t>(seed);
-        searches.push_back(replay(arena, options));
-      }
-      const double seconds = double(std::clock() - begin) / CLOCKS_PER_SEC / seeds;
-      const Figures figures = figures_of(searches, random);
-      std::string line =
-          fmt::format("{:10} {:28.28} ", variant.name, table.kernel.substr(0, 10) + " " + table.device);
-      for (const auto& f : figures.fraction)
-        line += f ? fmt::format(" {:.3f}/{:.3f}", f->median, f->p10) : "      -     ";
-      for (const auto& t : figures.trials_to) line += fmt::format(" {:>5}", number(t));
-      fmt::print("{} score {:.3f} {:.1f} s\n", line, figures.score, seconds);
-      std::fflush(stdout);
-    }
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const bool transfer = !words.empty() && words[0] == "--transfer";
+  if (transfer) words.erase(words.begin());
+  if (words.size() < 3) {
+    fmt::print(stderr, "usage: replay_ablation [--transfer] SEEDS VARIANT,...|all TABLE...\n");
+    return 1;
+  }
+  try {
+    return run_all(words, transfer);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "replay_ablation: {}\n", error.what());
+    return 1;
   }
 }

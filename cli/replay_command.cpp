@@ -45,12 +45,16 @@ ReplayCommand::ReplayCommand(CLI::App& root) {
   add("--trials", trials_, "length of each search (256)");
   add("--seeds", seeds_, "searches per table (10)");
   add("--seed", seed_, "the first seed (0)");
+  app_->add_option("--transfer", transfer_,
+                   "tables to learn from first, but for a recording of the same kernel and device")
+      ->option_text("...");
   add("--plot", plot_, "write the curves to this file, comma-separated");
   app_->add_flag("--json", json_, "one JSON document on stdout; times in microseconds");
   app_->add_flag("--quiet", quiet_, "no progress on stderr");
   app_->footer(
       "Examples:\n"
       "  lehr replay gemm_A100.json gemm_V100.json.gz\n"
+      "  lehr replay gemm_A100.json --transfer gemm_V100.json gemm_P100.json --json\n"
       "  lehr replay lehr.db --strategy autotvm --seeds 5");
 }
 
@@ -75,6 +79,8 @@ void ReplayCommand::write_plot(const std::vector<TableReport>& reports) const {
 int ReplayCommand::run() {
   ReplayPlan plan = this->plan();
   const std::vector<Table> tables = read_all(tables_, quiet_);
+  const std::vector<Table> sources = read_all(transfer_, quiet_);
+  for (const Table& source : sources) plan.transfer.push_back(&source);
   const std::atomic<bool>& interrupted = watch_signals();
   const bool terminal = isatty(STDERR_FILENO) == 1;
   const std::vector<TableReport> reports =

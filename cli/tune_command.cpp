@@ -58,6 +58,8 @@ TuneCommand::TuneCommand(CLI::App& root, const Environment& environment)
       "anneal | random | genetic | grid | autotvm (anneal); autotvm: AutoTVM's settings");
   add("--seed", seed_, "same seed and same log: same picks (0)");
   add("--db", database_, "the trial log; earlier rows are reused (./lehr.db, or LEHR_DB)");
+  add("--transfer", transfer_,
+      "auto | off | FILE: hints from other tasks of the log, or of another log (auto)");
   add("--baseline", baseline_, "vendor libraries to compare with (all that this build knows)");
   app_->add_flag("--no-baseline", no_baseline_, "compare with no vendor library");
   app_->add_flag("--fresh", fresh_, "do not reuse earlier rows of the log");
@@ -84,6 +86,7 @@ SessionOptions TuneCommand::session_options() const {
   options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
   options.threads = static_cast<int>(allowed_cpus().size());
   options.reuse = !fresh_;
+  options.transfer = transfer_ != "off";
   options.tool_version = kToolVersion;
   return options;
 }
@@ -101,6 +104,8 @@ int TuneCommand::run() {
   if (!rig.note.empty() && !quiet_) fmt::print(stderr, "note: {}\n", rig.note);
   for (const Workload& workload : workloads)
     candidates_for({workload, rig.device});  // all can be served, or none is begun
+  std::optional<Database> other;
+  if (transfer_ != "auto" && transfer_ != "off") other.emplace(Database::open_read_only(transfer_));
   Database database = Database::open(database_);
 
   const std::atomic<bool>& interrupted = watch_signals();
@@ -126,6 +131,7 @@ int TuneCommand::run() {
                                     {.measurer = rig.measurer.get(),
                                      .strategy = tuner.strategy.get(),
                                      .database = &database,
+                                     .transfer_from = other ? &*other : nullptr,
                                      .model = tuner.model.get(),
                                      .validity = tuner.validity.get(),
                                      .prior = tuner.takes_prior ? &prior : nullptr,

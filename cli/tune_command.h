@@ -25,7 +25,7 @@ class TuneCommand {
   CLI::App* app_;
   GemmFlags gemm_;
   std::string device_ = "auto", threads_, jobs_, trials_, time_, patience_, strategy_ = "anneal", seed_ = "0",
-              database_, baseline_;
+              database_, baseline_, transfer_ = "auto";
   bool no_baseline_ = false, json_ = false, quiet_ = false, fresh_ = false;
 };
 

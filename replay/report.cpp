@@ -22,6 +22,16 @@ void add_curves(TableReport& report, const std::vector<std::vector<double>>& sea
 
 }  // namespace
 
+std::optional<Transfer> transfer_to(const Arena& arena, const ReplayPlan& plan) {
+  std::vector<PastTask> tasks;
+  for (const Table* source : plan.transfer)
+    if (auto past = past_task(*source, arena)) tasks.push_back(*std::move(past));
+  if (tasks.empty()) return std::nullopt;
+  XgboostOptions options;
+  options.seed = plan.options.seed;
+  return std::optional<Transfer>(std::in_place, std::move(tasks), options);
+}
+
 std::vector<TableReport> replay_tables(const std::vector<Table>& tables, const ReplayPlan& plan,
                                        const ReplayProgress& progress) {
   std::vector<TableReport> reports;
@@ -32,10 +42,14 @@ std::vector<TableReport> replay_tables(const std::vector<Table>& tables, const R
     report.table = &table;
     const Arena arena(table, plan.options.strategy == "autotvm");
     const RandomBaseline random(table);
+    const std::optional<Transfer> transfer = transfer_to(arena, plan);
+    if (transfer)
+      for (const PastTask& past : transfer->tasks()) report.learnt_from.push_back(past.name);
     std::vector<std::vector<double>> searches;
     for (std::size_t i = 0; i < plan.seeds; ++i) {
       ReplayOptions options = plan.options;
       options.seed += i;
+      options.transfer = transfer ? &*transfer : nullptr;
       searches.push_back(replay(arena, options));
       if (!progress(++done, total)) return reports;
     }

@@ -26,6 +26,9 @@ struct ReplayPlan {
       transfer;  ///< each table learns from those of them that are of another device or file
 };
 
+/// What the plan's other tables tell a search on this one; nullopt if nothing.
+std::optional<Transfer> transfer_to(const Arena& arena, const ReplayPlan& plan);
+
 /// Called after each search with the number of searches done and their total; false ends the replay.
 using ReplayProgress = std::function<bool(std::size_t done, std::size_t total)>;
 

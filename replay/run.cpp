@@ -2,45 +2,101 @@
 #include "replay/run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <set>
 
 #include "costmodel/features.h"
 #include "templates/catalog.h"
 #include "tune/guide.h"
+#include "tune/past_tasks.h"
 
 namespace lehr {
 namespace {
 
+constexpr std::size_t kFirstPicks = 8;  // by other tables, before the search
+
 // True if the first config of each family can still be lowered.
-bool lowers(const Table& table, const Space& space) {
+bool lowers(const Table& table) {
   if (!table.origin) return false;
   try {
-    for (const FamilySpace& family : space.families()) {
-      const auto row = std::ranges::find(table.rows, family.family(),
-                                         [](const TableRow& each) { return each.config.family; });
-      lower(table.origin->workload, row->config, table.origin->limits);
-    }
+    std::set<std::string> families;
+    for (const TableRow& row : table.rows)
+      if (families.insert(row.config.family).second)
+        lower(table.origin->workload, row.config, table.origin->limits);
     return true;
   } catch (const std::exception&) {  // a family or a knob of another version
     return false;
   }
 }
 
+RowOf rows_of(const TableOrigin& origin) {
+  return [&origin](const Config& config, std::span<float> row) {
+    try {
+      std::ranges::copy(featurize(lower(origin.workload, config, origin.limits), origin.limits), row.begin());
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  };
+}
+
+bool same_knobs(const Config& config, const Space& space) {
+  const FamilySpace* family = space.family(config.family);
+  return family && std::ranges::equal(config.knobs, family->knobs(), {}, &KnobValue::name, &Knob::name);
+}
+
+// Positions of the rows to learn from.
+std::vector<std::size_t> chosen(const std::vector<TableRow>& rows) {
+  std::vector<std::size_t> timed;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows[i].time_us) timed.push_back(i);
+  std::ranges::stable_sort(timed, {}, [&](std::size_t i) { return *rows[i].time_us; });
+  if (timed.size() <= Transfer::kMostRows) return timed;
+  const auto fastest = timed.begin() + Transfer::kMostRows / 4;
+  std::vector<std::size_t> others(fastest, timed.end());
+  Rng rng(0);
+  rng.shuffle(others);
+  std::ranges::copy(others.begin(), others.begin() + Transfer::kMostRows * 3 / 4, fastest);
+  timed.resize(Transfer::kMostRows);
+  return timed;
+}
+
 }  // namespace
 
+std::optional<PastTask> past_task(const Table& source, const Arena& arena) {
+  const Table& table = arena.table();
+  if (source.kernel == table.kernel && source.device == table.device) return std::nullopt;
+  RowOf row_of = arena.row_of();
+  if (arena.lowered()) {
+    if (!lowers(source)) return std::nullopt;
+    row_of = rows_of(*source.origin);
+  } else if (!std::ranges::all_of(
+                 source.rows, [&](const TableRow& row) { return same_knobs(row.config, arena.space()); })) {
+    return std::nullopt;
+  }
+  PastTask past{fmt::format("{} on {} ({})", source.kernel, source.device, source.file),
+                1,
+                {},
+                FeatureMatrix(arena.columns()),
+                {}};
+  std::vector<float> row(arena.columns());
+  for (const std::size_t i : chosen(source.rows)) {
+    if (!row_of(source.rows[i].config, row)) continue;
+    past.configs.push_back(source.rows[i].config);
+    past.rows.append(row);
+    past.times_us.push_back(*source.rows[i].time_us);
+  }
+  if (past.times_us.empty()) return std::nullopt;
+  if (table.origin && source.origin)
+    past.weight = std::exp2(-distance(table.origin->workload, source.origin->workload) / 2);
+  return past;
+}
+
 Arena::Arena(const Table& table, bool raw_knobs) : table_(&table), space_(space_of(table)), recorded_(table) {
-  if (!raw_knobs && lowers(table, space_)) {
+  if (!raw_knobs && lowers(table)) {
     columns_ = feature_table().size();
-    const TableOrigin& origin = *table.origin;
-    row_of_ = [&origin](const Config& config, std::span<float> row) {
-      try {
-        std::ranges::copy(featurize(lower(origin.workload, config, origin.limits), origin.limits),
-                          row.begin());
-        return true;
-      } catch (const std::exception&) {
-        return false;
-      }
-    };
+    row_of_ = rows_of(*table.origin);
     return;
   }
   knobs_ = std::make_unique<KnobFeatures>(space_, raw_knobs ? KnobColumns::kRaw : KnobColumns::kGuessed);
@@ -57,18 +113,28 @@ std::vector<double> replay(const Arena& arena, const ReplayOptions& options) {
   Seen seen;
   std::vector<double> best;
   double best_us = std::numeric_limits<double>::infinity();
-  while (best.size() < options.trials) {
-    guide.refit_if_due();
-    const auto proposals = guide.propose(std::min(guide.next_batch(), options.trials - best.size()), seen);
-    if (proposals.empty()) break;
+  const auto measure = [&](const std::vector<Config>& configs) {
     std::vector<Measurement> results;
-    for (const Proposal& each : proposals) {
-      results.push_back({each.config, arena.recorded().time_us(each.config)});
-      seen.insert(each.config);
+    for (const Config& config : configs) {
+      if (best.size() == options.trials) break;
+      results.push_back({config, arena.recorded().time_us(config)});
+      seen.insert(config);
       best_us = std::min(best_us, results.back().time_us.value_or(best_us));
       best.push_back(best_us);
     }
     guide.observe(results, best_us);
+  };
+  if (options.transfer) {
+    guide.start_from(*options.transfer);
+    measure(options.transfer->first_picks(arena.space(), kFirstPicks));
+  }
+  while (best.size() < options.trials) {
+    guide.refit_if_due();
+    std::vector<Config> configs;
+    for (Proposal& each : guide.propose(std::min(guide.next_batch(), options.trials - best.size()), seen))
+      configs.push_back(std::move(each.config));
+    if (configs.empty()) break;
+    measure(configs);
   }
   return best;
 }

@@ -3,18 +3,21 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "replay/table.h"
 #include "tune/knob_features.h"
+#include "tune/transfer.h"
 #include "tune/tuner.h"
 
 namespace lehr {
 
 struct ReplayOptions {
   std::string strategy = "anneal";
-  TunerOptions tuner;  ///< as tuner_options(strategy) gives it
+  TunerOptions tuner;                  ///< as tuner_options(strategy) gives it
+  const Transfer* transfer = nullptr;  ///< what other tables tell; nullptr: a cold start
   std::size_t trials = 256;
   std::uint64_t seed = 0;
 };
@@ -31,6 +34,7 @@ class Arena {
   const Recorded& recorded() const { return recorded_; }
   std::size_t columns() const { return columns_; }
   const RowOf& row_of() const { return row_of_; }
+  bool lowered() const { return !knobs_; }  ///< features are those of the kernels
 
  private:
   const Table* table_;
@@ -40,6 +44,11 @@ class Arena {
   std::size_t columns_ = 0;
   RowOf row_of_;
 };
+
+/// The rows of `source` as the search on `arena` can learn from them: nullopt if it is a recording of the
+/// same kernel on the same device, if it has other knobs, or if one of them is lowered to kernels and the
+/// other is not. At most Transfer::kMostRows rows, the fastest quarter and a choice of the others.
+std::optional<PastTask> past_task(const Table& source, const Arena& arena);
 
 /// Fastest time after each trial, in microseconds; infinity until one has a time. min(trials, rows) long. The
 /// same for the same options.

@@ -31,12 +31,8 @@ void Guide::observe(std::span<const Measurement> results, double best_us) {
   if (!observed.empty()) strategy_->observe(observed);
 }
 
-void Guide::hint(const Measurement& result) {
-  if (result.time_us) learner_->add_evidence(scorer_->features({&result.config, 1}).row(0), *result.time_us);
-}
-
 Predict Guide::predictor() const {
-  if (learner_->fitted()) return [this](const FeatureMatrix& rows) { return learner_->predict(rows); };
+  if (learner_->ready()) return [this](const FeatureMatrix& rows) { return learner_->predict(rows); };
   if (prior_) return [this](const FeatureMatrix& rows) { return prior_->predict(rows); };
   return {};
 }

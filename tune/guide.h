@@ -28,7 +28,7 @@ struct Proposal {
 /// young; then enough to keep the compiler's processes busy.
 struct BatchSchedule {
   std::size_t first = 8;
-  std::size_t step = 4;
+  std::size_t step = 2;
   std::size_t largest = 32;
 };
 
@@ -40,8 +40,8 @@ class Guide {
 
   /// In the order of measurement; `best_us` is the fastest of all so far.
   void observe(std::span<const Measurement> results, double best_us);
-  /// A time of another task.
-  void hint(const Measurement& result);
+  /// Scores start from what other tasks say; borrows it.
+  void start_from(const Transfer& transfer) { learner_->start_from(transfer); }
   /// Fits the models if enough is new. Returns whether it did.
   bool refit_if_due() { return learner_->refit_if_due(); }
   /// At most `count`, the most wanted first; empty when the space is exhausted.

@@ -2,6 +2,7 @@
 #include "tune/knob_features.h"
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <cmath>
 #include <optional>
@@ -20,6 +21,17 @@ float log_of(double value) {
   return static_cast<float>(value < 0 ? -log : log);
 }
 
+// Positive powers of two, 0 and 1: for these an alignment says what the value says.
+bool power_of_two(std::int64_t value) {
+  return value >= 0 && (value & (value - 1)) == 0;
+}
+
+// Whole values below 2^62; 0 is as aligned as can be.
+float alignment_of(double value) {
+  const auto whole = static_cast<std::uint64_t>(std::fabs(value));
+  return whole == 0 ? 62.0f : static_cast<float>(std::countr_zero(whole));
+}
+
 }  // namespace
 
 KnobFeatures::KnobFeatures(const Space& space, KnobColumns columns) {
@@ -32,11 +44,13 @@ KnobFeatures::KnobFeatures(const Space& space, KnobColumns columns) {
     Family family{&each, names_.size(), {}};
     for (std::size_t i = 0; i < each.knobs().size(); ++i) {
       const Knob& knob = each.knobs()[i];
-      add(family, prefix + knob.name, {i}, {}, false);
+      add(family, prefix + knob.name, {i}, {}, Form::kValue);
       // The logarithm splits as the value does in a tree; it is there for models that add and for the ratios
       // below.
       if (columns == KnobColumns::kGuessed && knob.values.size() > 2)
-        add(family, prefix + "log2 " + knob.name, {i}, {}, true);
+        add(family, prefix + "log2 " + knob.name, {i}, {});
+      if (columns == KnobColumns::kGuessed && !std::ranges::all_of(knob.values, power_of_two))
+        add(family, prefix + "alignment " + knob.name, {i}, {}, Form::kAlignment);
     }
     if (columns == KnobColumns::kGuessed) add_guesses(family, prefix);
     families_.push_back(std::move(family));
@@ -44,8 +58,8 @@ KnobFeatures::KnobFeatures(const Space& space, KnobColumns columns) {
 }
 
 void KnobFeatures::add(Family& family, const std::string& name, std::vector<std::size_t> times,
-                       std::vector<std::size_t> over, bool logarithm) {
-  family.columns.push_back({std::move(times), std::move(over), logarithm});
+                       std::vector<std::size_t> over, Form form) {
+  family.columns.push_back({std::move(times), std::move(over), form});
   names_.push_back(name);
 }
 
@@ -64,14 +78,14 @@ void KnobFeatures::add_guesses(Family& family, const std::string& prefix) {
     if (!tile) tile = find("work_per_thread" + axis);
     if (size) threads.push_back(*size);
     if (tile) work.push_back(*tile);
-    if (size && tile) add(family, prefix + "block" + axis, {*size, *tile}, {}, true);
+    if (size && tile) add(family, prefix + "block" + axis, {*size, *tile}, {});
   }
   block = threads;
   block.insert(block.end(), work.begin(), work.end());
-  if (threads.size() > 1) add(family, prefix + "threads", threads, {}, true);
-  if (work.size() > 1) add(family, prefix + "work per thread", work, {}, true);
+  if (threads.size() > 1) add(family, prefix + "threads", threads, {});
+  if (work.size() > 1) add(family, prefix + "work per thread", work, {});
   if (!threads.empty() && !work.empty() && block.size() > 2)
-    add(family, prefix + "work per block", block, {}, true);
+    add(family, prefix + "work per block", block, {});
   // CLBlast's Xgemm.
   struct Product {
     std::string_view name;
@@ -99,7 +113,7 @@ void KnobFeatures::add_guesses(Family& family, const std::string& prefix) {
     for (const std::string_view name : product.over)
       if (const auto knob = find(name)) over.push_back(*knob);
     if (times.size() == product.times.size() && over.size() == product.over.size())
-      add(family, prefix + std::string(product.name), std::move(times), std::move(over), true);
+      add(family, prefix + std::string(product.name), std::move(times), std::move(over));
   }
 }
 
@@ -119,7 +133,9 @@ bool KnobFeatures::fill(const Config& config, std::span<float> row) const {
       for (const std::size_t knob : column.times) value *= static_cast<double>(config.knobs[knob].value);
       for (const std::size_t knob : column.over)
         value = config.knobs[knob].value == 0 ? 0 : value / static_cast<double>(config.knobs[knob].value);
-      row[family.first + i] = column.logarithm ? log_of(value) : static_cast<float>(value);
+      row[family.first + i] = column.form == Form::kLogarithm   ? log_of(value)
+                              : column.form == Form::kAlignment ? alignment_of(value)
+                                                                : static_cast<float>(value);
     }
     return true;
   }

@@ -13,8 +13,10 @@
 namespace lehr {
 
 enum class KnobColumns {
-  kRaw,      ///< the values as they are: AutoTVM's feature_type='knob'
-  kGuessed,  ///< values, their logarithms, and products that the knobs' names allow to guess
+  kRaw,  ///< the values as they are: AutoTVM's feature_type='knob'
+  /// Values, their logarithms, the largest power of two that divides them where they are not all powers of
+  /// two, and products that the knobs' names allow to guess.
+  kGuessed,
 };
 
 /// The columns of one space: which family a config is of (where there are several), then for each family its
@@ -36,10 +38,12 @@ class KnobFeatures {
   RowOf rows() const;
 
  private:
-  /// A column of a family: the product of knobs to whole powers (-1, 0, 1), as it is or as a logarithm.
+  /// A column of a family: the product of knobs to whole powers (-1, 0, 1): as it is, as a logarithm, or log2
+  /// of the largest power of two that divides it.
+  enum class Form { kValue, kLogarithm, kAlignment };
   struct Column {
     std::vector<std::size_t> times, over;
-    bool logarithm = false;
+    Form form = Form::kValue;
   };
   struct Family {
     const FamilySpace* space;
@@ -48,7 +52,7 @@ class KnobFeatures {
   };
   void add_guesses(Family& family, const std::string& prefix);
   void add(Family& family, const std::string& name, std::vector<std::size_t> times,
-           std::vector<std::size_t> over, bool logarithm);
+           std::vector<std::size_t> over, Form form = Form::kLogarithm);
   bool fill(const Config& config, std::span<float> row) const;
 
   std::vector<Family> families_;

@@ -13,6 +13,9 @@ namespace {
 // be wrong.
 constexpr double kLeastChance = 0.02;
 
+// A weight below this changes no pick and is not worth the predictions.
+constexpr double kTooLittle = 0.02;
+
 double standard_deviation(const std::vector<double>& values) {
   double mean = 0, square = 0;
   for (const double value : values) mean += value / static_cast<double>(values.size());
@@ -30,7 +33,6 @@ Learner::Learner(std::size_t columns, CostModel* model, ValidityModel* validity,
       options_(options),
       rows_(columns),
       failures_(columns),
-      evidence_(columns),
       tried_(columns) {}
 
 void Learner::add(std::span<const float> row, double time_us) {
@@ -46,25 +48,36 @@ void Learner::add_failure(std::span<const float> row) {
   valid_.push_back(false);
 }
 
-void Learner::add_evidence(std::span<const float> row, double time_us) {
-  evidence_.append(row);
-  evidence_us_.push_back(time_us);
+FeatureMatrix Learner::extended(const FeatureMatrix& rows) const {
+  if (!transfer_) return rows;
+  const std::vector<double> hints = transfer_->predict(rows);
+  FeatureMatrix result(rows.columns() + 1);
+  result.reserve(rows.rows());
+  std::vector<float> row(rows.columns() + 1);
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    std::ranges::copy(rows.row(i), row.begin());
+    row.back() = static_cast<float>(hints[i]);
+    result.append(row);
+  }
+  return result;
+}
+
+double Learner::transfer_weight() const {
+  return transfer_ ? std::exp2(-static_cast<double>(times_us_.size()) / options_.transfer_halving) : 0;
 }
 
 bool Learner::refit_if_due() {
   if (!model_ || times_us_.empty()) return false;
-  const bool use_evidence = !evidence_us_.empty() && times_us_.size() < kTrustOwn;
-  const std::size_t first = use_evidence ? 4 : options_.first_fit;
   const auto share = static_cast<std::size_t>(options_.new_share * static_cast<double>(rows_at_fit_));
-  const std::size_t due = fitted() ? std::max(options_.least_new, share) : first;
+  const std::size_t due = fitted() ? std::max(options_.least_new, share) : options_.first_fit;
   if (learnable() < rows_at_fit_ + due) return false;
-  Dataset data(rows_.columns());
-  if (use_evidence) append_group(data, evidence_, evidence_us_);
-  append_group(data, rows_, times_us_);
-  if (options_.failures_are_slow) append_failures(data, failures_);
+  const FeatureMatrix rows = extended(rows_);
+  Dataset data(rows.columns());
+  append_group(data, rows, times_us_);
+  if (options_.failures_are_slow) append_failures(data, extended(failures_));
   model_->fit(data);
   if (validity_) validity_->fit(tried_, valid_);
-  const double deviation = standard_deviation(model_->predict(rows_));
+  const double deviation = standard_deviation(model_->predict(rows));
   scale_ = deviation > 1e-9 ? deviation : 1;
   rows_at_fit_ = learnable();
   ++fits_;
@@ -72,9 +85,16 @@ bool Learner::refit_if_due() {
 }
 
 std::vector<double> Learner::predict(const FeatureMatrix& rows) const {
-  CHECK(fitted());
-  std::vector<double> scores = model_->predict(rows);
-  for (double& score : scores) score /= scale_;
+  CHECK(ready());
+  std::vector<double> scores(rows.rows(), 0);
+  if (fitted()) {
+    scores = model_->predict(extended(rows));
+    for (double& score : scores) score /= scale_;
+  }
+  if (const double weight = transfer_weight(); weight > kTooLittle) {
+    const std::vector<double> hints = transfer_->predict(rows);
+    for (std::size_t i = 0; i < scores.size(); ++i) scores[i] += weight * hints[i];
+  }
   if (!validity_ || !validity_->learnt()) return scores;
   const std::vector<double> chances = validity_->predict(rows);
   for (std::size_t i = 0; i < scores.size(); ++i) scores[i] += std::log(std::max(kLeastChance, chances[i]));

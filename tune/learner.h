@@ -6,15 +6,17 @@
 
 #include "costmodel/model.h"
 #include "costmodel/validity_model.h"
+#include "tune/transfer.h"
 
 namespace lehr {
 
 /// When a fit is due, and what is learnt from.
 struct LearnerOptions {
-  std::size_t first_fit = 12;  ///< rows before the first fit
-  std::size_t least_new = 12;  ///< new rows before another fit, at least
-  double new_share = 0.125;    ///< and at least this share of the rows at the last fit: the total time of
-                             ///< fitting stays proportional to the last fit
+  std::size_t first_fit = 8;       ///< rows before the first fit
+  std::size_t least_new = 8;       ///< new rows before another fit, at least
+  double new_share = 0.125;        ///< and at least this share of the rows at the last fit: the total time of
+                                   ///< fitting stays proportional to the last fit
+  double transfer_halving = 8;     ///< trials after which what other tasks say counts half as much
   bool failures_are_slow = false;  ///< failures count as rows, of target 0, as AutoTVM has it
 };
 
@@ -28,20 +30,24 @@ class Learner {
 
   void add(std::span<const float> row, double time_us);
   void add_failure(std::span<const float> row);
-  /// Rows of another device or template version. They are learnt from, as a group of their own, until the
-  /// session has kTrustOwn rows: similar in shape, but not this device's truth.
-  void add_evidence(std::span<const float> row, double time_us);
+  /// From now on the score starts from what other tasks say, and their word is one more column for the own
+  /// model, which learns how far it holds here. Before the first row; borrows it.
+  void start_from(const Transfer& transfer) { transfer_ = &transfer; }
 
   /// Fits when enough rows are new. Returns whether it did.
   bool refit_if_due();
   bool fitted() const { return fits_ > 0; }
+  /// Whether there is anything to score by.
+  bool ready() const { return fitted() || transfer_; }
+  /// What the other tasks' word counts beside the own model's now: 1 at first, halved every
+  /// `transfer_halving` timings.
+  double transfer_weight() const;
   int fits() const { return fits_; }
 
   /// Higher is better, comparable between the calls after one fit: the model's score in units of its standard
-  /// deviation over the measured rows, plus ln P(valid). CHECKs fitted().
+  /// deviation over the measured rows, plus the other tasks' score times transfer_weight(), plus ln P(valid).
+  /// CHECKs ready().
   std::vector<double> predict(const FeatureMatrix& rows) const;
-
-  static constexpr std::size_t kTrustOwn = 64;
 
  private:
   std::size_t learnable() const { return options_.failures_are_slow ? valid_.size() : times_us_.size(); }
@@ -49,12 +55,16 @@ class Learner {
   CostModel* model_;
   ValidityModel* validity_;
   LearnerOptions options_;
-  FeatureMatrix rows_, failures_, evidence_, tried_;
-  std::vector<double> times_us_, evidence_us_;
+  /// `row` with the other tasks' score as one column more, if there are other tasks.
+  FeatureMatrix extended(const FeatureMatrix& rows) const;
+
+  FeatureMatrix rows_, failures_, tried_;
+  std::vector<double> times_us_;
   std::vector<bool> valid_;  // of tried_
   std::size_t rows_at_fit_ = 0;
   double scale_ = 1;  // standard deviation of the model's scores over rows_
   int fits_ = 0;
+  const Transfer* transfer_ = nullptr;
 };
 
 }  // namespace lehr

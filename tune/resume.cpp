@@ -1,4 +1,4 @@
-// Sorts the rows of earlier runs into answers and evidence.
+// Finds the answers among the rows of earlier runs.
 #include "tune/resume.h"
 
 #include <fmt/format.h>
@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace lehr {
 namespace {
@@ -46,7 +45,7 @@ Trial trial_of(const Record& row) {
 Recall recall(const std::vector<Record>& rows, const std::string& identity, const Candidates& candidates) {
   Recall result;
   std::unordered_map<Config, std::size_t, ConfigHash> answer_at;
-  std::set<std::string> runs, identities;
+  std::set<std::string> runs;
   for (const Record& row : rows) {
     if (!candidates.space.contains(row.config)) {
       ++result.obsolete;
@@ -54,13 +53,7 @@ Recall recall(const std::vector<Record>& rows, const std::string& identity, cons
     }
     const bool answers =
         row.device == identity && row.template_version == candidates.version_of(row.config.family);
-    if (!answers) {
-      if (!std::holds_alternative<Timing>(row.outcome)) continue;
-      identities.insert(fmt::format("{} v{}", row.device, row.template_version));
-      result.evidence.push_back(trial_of(row));
-      continue;
-    }
-    if (!lasting(row.outcome)) continue;
+    if (!answers || !lasting(row.outcome)) continue;
     runs.insert(row.session);
     const auto [found, inserted] = answer_at.try_emplace(row.config, result.answers.size());
     if (inserted)
@@ -69,22 +62,7 @@ Recall recall(const std::vector<Record>& rows, const std::string& identity, cons
       result.answers[found->second] = trial_of(row);
   }
   result.runs = static_cast<int>(runs.size());
-  result.evidence_identities = static_cast<int>(identities.size());
   return result;
-}
-
-std::vector<Config> warm_start(const Recall& recall, std::size_t count) {
-  std::unordered_set<Config, ConfigHash> known;
-  for (const Trial& trial : recall.answers) known.insert(trial.config);
-  std::vector<const Trial*> order;
-  for (const Trial& trial : recall.evidence) order.push_back(&trial);
-  std::ranges::stable_sort(order, {}, [](const Trial* trial) { return *trial->time_us(); });
-  std::vector<Config> picks;
-  for (const Trial* trial : order) {
-    if (picks.size() == count) break;
-    if (known.insert(trial->config).second) picks.push_back(trial->config);
-  }
-  return picks;
 }
 
 std::string describe(const Recall& recall) {
@@ -93,10 +71,6 @@ std::string describe(const Recall& recall) {
   if (!recall.answers.empty())
     add(fmt::format("reused {} trial{} of {} earlier run{}", recall.answers.size(),
                     recall.answers.size() == 1 ? "" : "s", recall.runs, recall.runs == 1 ? "" : "s"));
-  if (!recall.evidence.empty())
-    add(fmt::format("{} trial{} of {} other device or template version{} serve as hints only",
-                    recall.evidence.size(), recall.evidence.size() == 1 ? "" : "s",
-                    recall.evidence_identities, recall.evidence_identities == 1 ? "" : "s"));
   if (recall.obsolete > 0)
     add(fmt::format("{} stored trial{} no longer fit{} the space", recall.obsolete,
                     recall.obsolete == 1 ? "" : "s", recall.obsolete == 1 ? "s" : ""));

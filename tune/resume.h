@@ -1,4 +1,4 @@
-// What earlier runs in the database are worth to this session: answers, evidence, or nothing.
+// Which rows of earlier runs are answers to this session, and need not be measured again.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,12 @@
 
 namespace lehr {
 
-/// Rows of the same workload and target, sorted by what they may be used for (design, decision 10).
+/// Of the rows of the same workload and target those that are answers (design, decision 10); rows of other
+/// device identities and template versions are hints: past_tasks.h.
 struct Recall {
-  std::vector<Trial> answers;   ///< this device identity and template version: not measured again
-  std::vector<Trial> evidence;  ///< another identity or version, config still in the space: hints only
-  int runs = 0;                 ///< earlier runs that `answers` come from
-  int evidence_identities = 0;  ///< distinct (device identity, template version) of `evidence`
-  int obsolete = 0;             ///< rows whose config the space no longer has
+  std::vector<Trial> answers;  ///< this device identity and template version: not measured again
+  int runs = 0;                ///< earlier runs that `answers` come from
+  int obsolete = 0;            ///< rows whose config the space no longer has
 };
 
 /// `rows` in order of creation; of several rows of one config the newest answer counts. A row that failed for
@@ -25,12 +24,7 @@ struct Recall {
 /// again.
 Recall recall(const std::vector<Record>& rows, const std::string& identity, const Candidates& candidates);
 
-/// The fastest distinct configs of the evidence, at most `count`, that `answers` do not hold: worth measuring
-/// first.
-std::vector<Config> warm_start(const Recall& recall, std::size_t count);
-
-/// "reused 120 trials of 2 earlier runs; 40 trials of another device or version serve as hints only". "" if
-/// nothing.
+/// "reused 120 trials of 2 earlier runs; 3 stored trials no longer fit the space". "" if nothing.
 std::string describe(const Recall& recall);
 
 }  // namespace lehr

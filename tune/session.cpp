@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "tune/past_tasks.h"
 #include "tune/resume.h"
 #include "tune/session_impl.h"
 
@@ -13,7 +14,7 @@ namespace lehr {
 namespace {
 
 constexpr std::size_t kWarmStarts = 4;
-constexpr std::size_t kEvidenceRows = 512;  // newest rows that are learnt from
+constexpr int kKnownWell = 64;  // own timings from which on other tasks are not asked
 
 double steady_now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -43,9 +44,8 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
                report(best ? EventKind::kNewBest : EventKind::kTrial,
                       failure ? first_line(failure->text) : to_text(trial.config));
              }),
-      scorer_(options.row_of ? options.columns : feature_table().size(),
-              options.row_of ? options.row_of : kernel_rows(candidates_, task.device.limits),
-              options.threads),
+      row_of_(options.row_of ? options.row_of : kernel_rows(candidates_, task.device.limits)),
+      scorer_(options.row_of ? options.columns : feature_table().size(), row_of_, options.threads),
       learner_(scorer_.columns(), parts_.model, parts_.validity, options.learner),
       guide_(*parts_.strategy, learner_, scorer_, parts_.prior, options.batches, options.seed) {
   CHECK(!candidates.defaults.empty(), "a task without a default");
@@ -80,25 +80,36 @@ void Session::prepare() {
 }
 
 void Session::recall_rows() {
-  if (!options_.reuse) return;
-  Recall earlier =
-      recall(parts_.database->all(
-                 {.workload = summary_.workload, .device = "", .target = summary_.target, .family = ""}),
-             summary_.identity, candidates_);
-  summary_.resume_text = describe(earlier);
-  if (summary_.resume_text.empty()) return;
-  warm_starts_ = warm_start(earlier, kWarmStarts);
-  summary_.reused = static_cast<int>(earlier.answers.size());
-  summary_.evidence = static_cast<int>(earlier.evidence.size());
-  std::vector<std::size_t> positions;
-  for (Trial& trial : earlier.answers) positions.push_back(trials_.add(std::move(trial)));
-  learn(positions);
-  const std::size_t first = earlier.evidence.size() - std::min(kEvidenceRows, earlier.evidence.size());
-  for (std::size_t i = first; i < earlier.evidence.size(); ++i) {
-    const Trial& trial = earlier.evidence[i];
-    guide_.hint({trial.config, trial.time_us()});
+  if (options_.reuse) {
+    Recall earlier =
+        recall(parts_.database->all(
+                   {.workload = summary_.workload, .device = "", .target = summary_.target, .family = ""}),
+               summary_.identity, candidates_);
+    summary_.resume_text = describe(earlier);
+    summary_.reused = static_cast<int>(earlier.answers.size());
+    std::vector<std::size_t> positions;
+    for (Trial& trial : earlier.answers) positions.push_back(trials_.add(std::move(trial)));
+    learn(positions);
   }
-  report(EventKind::kResumed, summary_.resume_text);
+  if (options_.reuse && options_.transfer) recall_tasks();
+  if (!summary_.resume_text.empty()) report(EventKind::kResumed, summary_.resume_text);
+}
+
+/// Where this task is well known already, other tasks have nothing to add.
+void Session::recall_tasks() {
+  if (!parts_.model || trials_.reused_timed() >= kKnownWell) return;
+  const Database& log = parts_.transfer_from ? *parts_.transfer_from : *parts_.database;
+  std::vector<PastTask> tasks =
+      past_tasks(log.all({.workload = "", .device = "", .target = summary_.target, .family = ""}), task_,
+                 candidates_, row_of_, scorer_.columns(), !options_.row_of);
+  if (tasks.empty()) return;
+  XgboostOptions model;
+  model.seed = options_.seed;
+  transfer_.emplace(std::move(tasks), model);
+  guide_.start_from(*transfer_);
+  warm_starts_ = transfer_->first_picks(candidates_.space, kWarmStarts);
+  for (const PastTask& past : transfer_->tasks()) summary_.evidence += static_cast<int>(past.times_us.size());
+  summary_.resume_text += (summary_.resume_text.empty() ? "" : "; ") + describe(*transfer_, kWarmStarts);
 }
 
 void Session::learn(const std::vector<std::size_t>& positions) {

@@ -26,7 +26,8 @@ struct SessionOptions {
   int threads = 1;                     ///< for lowering and features
   std::string strategy = "anneal";     ///< the name that is stored with its picks
   std::vector<std::string> baselines;  ///< asked to take part in the finals
-  bool reuse = true;                   ///< earlier rows of this workload answer and hint
+  bool reuse = true;                   ///< earlier rows of this workload answer
+  bool transfer = true;                ///< rows of other tasks hint
   std::size_t finalists = 8;
   LearnerOptions learner;
   BatchSchedule batches;
@@ -41,6 +42,7 @@ struct SessionParts {
   Measurer* measurer = nullptr;
   Strategy* strategy = nullptr;
   Database* database = nullptr;
+  const Database* transfer_from = nullptr;  ///< the log with the other tasks; nullptr: `database`
   CostModel* model = nullptr;         ///< fitted as trials arrive; nullptr: the strategy works without scores
   ValidityModel* validity = nullptr;  ///< learns from failures; nullptr: nothing does
   const CostModel* prior = nullptr;   ///< scores before the first fit; nullptr: none

@@ -26,6 +26,7 @@ class Session {
   // session.cpp
   void prepare();
   void recall_rows();
+  void recall_tasks();
   void measure_defaults();
   void rounds();
   std::size_t batch_size(std::size_t wanted) const;
@@ -54,9 +55,11 @@ class Session {
   const Spent spent_before_;
   Trials trials_;
   Bench bench_;
+  RowOf row_of_;
   Scorer scorer_;
   Learner learner_;
   Guide guide_;
+  std::optional<Transfer> transfer_;
   bool model_expects_gain_ = true;
   std::optional<StopReason> stop_;
   std::optional<Config> default_;  // the first default that ran in this session

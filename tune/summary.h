@@ -66,7 +66,7 @@ struct Summary {
   int timed = 0;
   int kernels = 0;   ///< sources given to the compiler in elapsed.compile_s, finalists a second time
   int reused = 0;    ///< trials of earlier runs
-  int evidence = 0;  ///< trials of other devices or template versions
+  int evidence = 0;  ///< trials of other tasks that hints come from
   std::map<FailureKind, int> failed;
   std::string first_failure;  ///< text of the first failure, ""
   int fits = 0;               ///< how often the cost model was fitted
@@ -74,7 +74,7 @@ struct Summary {
   Elapsed elapsed;
   StopReason stop = StopReason::kTrials;
   std::string stop_text;
-  std::string resume_text;  ///< describe(Recall), "" when nothing was there
+  std::string resume_text;  ///< what was reused and where hints come from, "" when nothing was there
 };
 
 /// The document of `tune --json` (design, section 5). Unknown numbers are null.

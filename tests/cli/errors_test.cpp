@@ -89,6 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"compile gemm --m 8 --n 8 --k 8 --arch sm_80 --jobs 0", 1, "--jobs 0 is not valid"},
         Bad{"compile gemm --m 8 --n 8 --k 8 --arch sm_80 --samples 0", 1, "--samples 0 is not valid"},
         Bad{"compile gemm --m 8 --n 8 --k 8 --arch sm_80 --family gemm_smit", 1, "did you mean gemm_simt?"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --device cpu --transfer other.db", 1, "other.db"},
         Bad{"replay", 1, "a table is missing: write lehr replay FILE"},
         Bad{"replay nothing.json", 1, "nothing.json cannot be read: No such file"},
         Bad{"replay x.json --seeds 0", 1, "--seeds 0 is not valid"},

@@ -45,7 +45,7 @@ TEST_P(EachTuner, RepeatsItselfForTheSameSeed) {
 
 TEST(Arena, GuessesProductsOnlyFromNamesThatItKnows) {
   Table table = bowl();
-  EXPECT_EQ(Arena(table, false).columns(), 6u);  // each knob and its logarithm
+  EXPECT_EQ(Arena(table, false).columns(), 9u);  // each knob, its logarithm and its alignment
   EXPECT_EQ(Arena(table, true).columns(), 3u);
   for (TableRow& row : table.rows) {
     row.config.knobs[0].name = "BLOCK_SIZE_X";
@@ -54,15 +54,48 @@ TEST(Arena, GuessesProductsOnlyFromNamesThatItKnows) {
   }
   // threads, elements per block in x, elements per block
   const Arena arena(table, false);
-  ASSERT_EQ(arena.columns(), 9u);
-  std::vector<float> row(9);
+  ASSERT_EQ(arena.columns(), 12u);
+  std::vector<float> row(12);
   ASSERT_TRUE(
-      arena.row_of()(Config{"k", {{"BLOCK_SIZE_X", 7}, {"block_size_y", 3}, {"tile_size_x", 3}}}, row));
-  EXPECT_EQ(row[0], 7);
-  EXPECT_EQ(row[1], 3);                       // log2 (1 + 7)
-  EXPECT_FLOAT_EQ(row[6], std::log2(22.0f));  // 7 x 3 in x
-  EXPECT_FLOAT_EQ(row[7], std::log2(22.0f));  // 7 x 3 threads
-  EXPECT_FLOAT_EQ(row[8], std::log2(64.0f));  // 7 x 3 x 3
+      arena.row_of()(Config{"k", {{"BLOCK_SIZE_X", 6}, {"block_size_y", 3}, {"tile_size_x", 3}}}, row));
+  EXPECT_EQ(row[0], 6);
+  EXPECT_FLOAT_EQ(row[1], std::log2(7.0f));    // log2 (1 + 6)
+  EXPECT_EQ(row[2], 1);                        // 6 is a multiple of 2, not of 4
+  EXPECT_FLOAT_EQ(row[9], std::log2(19.0f));   // 6 x 3 in x
+  EXPECT_FLOAT_EQ(row[10], std::log2(19.0f));  // 6 x 3 threads
+  EXPECT_FLOAT_EQ(row[11], std::log2(55.0f));  // 6 x 3 x 3
+}
+
+TEST(PastTask, IsTakenOnlyFromTheSameKnobsOfAnotherRecording) {
+  Table table = bowl();
+  table.kernel = "k";
+  table.device = "here";
+  const Arena arena(table, false);
+  Table other = table;
+  EXPECT_FALSE(past_task(other, arena)) << "the same kernel on the same device would be the answers";
+  other.device = "there";
+  const auto past = past_task(other, arena);
+  ASSERT_TRUE(past);
+  EXPECT_EQ(past->rows.columns(), arena.columns());
+  EXPECT_EQ(past->times_us.size(), static_cast<std::size_t>(std::ranges::count_if(
+                                       table.rows, [](const auto& row) { return row.time_us.has_value(); })));
+  for (TableRow& row : other.rows) row.config.knobs[1].name = "w";
+  EXPECT_FALSE(past_task(other, arena));
+}
+
+TEST(ReplayTables, StartNearTheOptimumWithAnotherDevicesTable) {
+  std::vector<Table> tables = {bowl(), bowl()};
+  for (Table& table : tables) table.kernel = "k";
+  tables[0].device = "a";
+  tables[1].device = "b";
+  ReplayPlan plan;
+  plan.options = options_of("anneal", 16);
+  plan.seeds = 3;
+  plan.transfer = {&tables[1]};
+  const auto reports = replay_tables(tables, plan, [](std::size_t, std::size_t) { return true; });
+  EXPECT_EQ(reports[0].learnt_from.size(), 1u);
+  EXPECT_EQ(reports[0].searched.fraction[0]->p10, 1);
+  EXPECT_TRUE(reports[1].learnt_from.empty()) << "a table does not learn from itself";
 }
 
 TEST(ReplayTables, StopsWhenItIsToldTo) {

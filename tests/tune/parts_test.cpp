@@ -122,8 +122,8 @@ TEST(Learner, FitsFirstAfterAFewRowsAndThenAtGrowingDistances) {
     if (learner.refit_if_due()) at.push_back(i);
   }
   ASSERT_GT(at.size(), 5u);
-  EXPECT_EQ(at[0], 12);
-  EXPECT_EQ(at[1], 24);
+  EXPECT_EQ(at[0], 8);
+  EXPECT_EQ(at[1], 16);
   EXPECT_GE(at.back() - at[at.size() - 2], 40);
   EXPECT_EQ(model.fits, static_cast<int>(at.size()));
 }

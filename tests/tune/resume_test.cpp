@@ -68,7 +68,7 @@ TEST(Resume, TakesRowsOfAnotherCompilerAsHintsOnly) {
   EXPECT_EQ(summary.reused, 0);
   EXPECT_EQ(summary.evidence, 64);
   EXPECT_THAT(summary.resume_text,
-              HasSubstr("64 trials of 1 other device or template version serve as hints only"));
+              HasSubstr("64 trials of 1 other task serve as hints (nearest: gemm"));
   const std::vector<Record> rows = toy.rows("session-2");
   EXPECT_EQ(rows[0].picked_by, "default");
   EXPECT_EQ(rows[1].picked_by, "transfer");
@@ -132,16 +132,6 @@ TEST(Recall, KeepsTheNewestAnswerAndDropsConfigsThatTheSpaceNoLongerHas) {
   EXPECT_EQ(result.runs, 2);
   EXPECT_EQ(result.obsolete, 1);
   EXPECT_THAT(describe(result), HasSubstr("1 stored trial no longer fits the space"));
-}
-
-TEST(Recall, WarmStartsAreTheFastestDistinctHints) {
-  const Candidates candidates = toy_candidates();
-  const Config a = toy_config(4, 4, 4, 0), b = toy_config(4, 4, 2, 0), c = toy_config(4, 4, 1, 0);
-  const Recall result =
-      recall({row(a, time_of(9)), row(b, time_of(3)), row(b, time_of(4)), row(c, time_of(5))}, "elsewhere",
-             candidates);
-  EXPECT_TRUE(result.answers.empty());
-  EXPECT_EQ(warm_start(result, 2), (std::vector<Config>{b, c}));
 }
 
 }  // namespace

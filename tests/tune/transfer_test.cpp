@@ -1,0 +1,151 @@
+// What other tasks tell: ranking, first picks, expected loss, and how their word fades.
+#include "tune/transfer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/rng.h"
+#include "costmodel/metrics.h"
+#include "support.h"
+#include "tune/learner.h"
+#include "tune/past_tasks.h"
+
+namespace lehr::testing {
+namespace {
+
+constexpr std::size_t kColumns = 3;
+
+// Configs k(x, y) of 16 x 16; the fastest is at (x, 4).
+double time_of(std::int64_t x, std::int64_t y, std::int64_t best_x) {
+  return 100 * std::exp(0.1 * static_cast<double>(std::abs(x - best_x)) +
+                        0.2 * static_cast<double>(std::abs(y - 4)));
+}
+std::vector<float> row_of(std::int64_t x, std::int64_t y) {
+  return {static_cast<float>(x), static_cast<float>(y), 1};
+}
+PastTask task(std::int64_t best_x, double scale = 1) {
+  PastTask past{"best at " + std::to_string(best_x), 1, {}, FeatureMatrix(kColumns), {}};
+  for (std::int64_t x = 0; x < 16; ++x)
+    for (std::int64_t y = 0; y < 16; ++y) {
+      past.configs.push_back(Config{"k", {{"x", x}, {"y", y}}});
+      past.rows.append(row_of(x, y));
+      past.times_us.push_back(scale * time_of(x, y, best_x));
+    }
+  return past;
+}
+Space space() {
+  std::vector<std::vector<std::int64_t>> points;
+  for (std::int64_t x = 0; x < 16; ++x)
+    for (std::int64_t y = 0; y < 16; ++y) points.push_back({x, y});
+  return Space({listed_family("k", {"x", "y"}, points)});
+}
+
+TEST(Transfer, RanksATaskThatItNeverSawByItsNeighbours) {
+  const Transfer transfer({task(6), task(10, 1000)}, {});
+  const PastTask unseen = task(8);
+  std::vector<double> truth;
+  for (const double time : unseen.times_us) truth.push_back(1 / time);
+  EXPECT_GT(spearman(transfer.predict(unseen.rows), truth), 0.9);
+}
+
+TEST(Transfer, PicksTheBestOfEachTaskFirst) {
+  const Transfer transfer({task(2), task(13)}, {});
+  const std::vector<Config> picks = transfer.first_picks(space(), 6);
+  ASSERT_EQ(picks.size(), 6u);
+  const std::vector<std::string> first = {to_text(picks[0]), to_text(picks[1])};
+  EXPECT_THAT(first, ::testing::UnorderedElementsAre("k(x=2, y=4)", "k(x=13, y=4)"));
+  EXPECT_EQ(Seen(picks.begin(), picks.end()).size(), 6u) << "they differ";
+}
+
+TEST(Transfer, PicksOnlyWhatTheSpaceHolds) {
+  const Transfer transfer({task(2)}, {});
+  const Space small({listed_family("k", {"x", "y"}, {{2, 5}, {9, 9}})});
+  const std::vector<Config> picks = transfer.first_picks(small, 4);
+  ASSERT_FALSE(picks.empty());
+  for (const Config& pick : picks) EXPECT_TRUE(small.contains(pick));
+  EXPECT_EQ(to_text(picks[0]), "k(x=2, y=5)");
+}
+
+TEST(Transfer, ExpectsLittleLossFromTasksThatAgreeAndMuchFromThoseThatDoNot) {
+  const Transfer alike({task(7), task(8), task(9)}, {}), apart({task(0), task(15)}, {});
+  ASSERT_TRUE(alike.expected_loss(4));
+  EXPECT_LT(*alike.expected_loss(4), 0.15);
+  EXPECT_GT(*apart.expected_loss(4), *alike.expected_loss(4) + 0.2);
+  EXPECT_FALSE(Transfer({task(7)}, {}).expected_loss(4));
+  EXPECT_THAT(describe(alike, 4),
+              ::testing::HasSubstr("768 trials of 3 other tasks serve as hints (nearest: best at 7)"));
+  EXPECT_THAT(describe(alike, 4), ::testing::HasSubstr("are expected to lose"));
+}
+
+TEST(Learner, ScoresByOtherTasksAtOnceAndByItsOwnRowsInTheEnd) {
+  // The other task's best is at x = 2, this one's at x = 13.
+  const Transfer transfer({task(2)}, {});
+  XgboostModel model;
+  Learner learner(kColumns, &model, nullptr);
+  EXPECT_FALSE(learner.ready());
+  learner.start_from(transfer);
+  ASSERT_TRUE(learner.ready());
+  FeatureMatrix ends(kColumns);
+  ends.append(row_of(2, 4));
+  ends.append(row_of(13, 4));
+  std::vector<double> scores = learner.predict(ends);
+  EXPECT_GT(scores[0], scores[1]);
+  EXPECT_EQ(learner.transfer_weight(), 1);
+  Rng rng(3);
+  double before = 1;
+  for (int i = 0; i < 120; ++i) {
+    const auto x = static_cast<std::int64_t>(rng.below(16)), y = static_cast<std::int64_t>(rng.below(16));
+    learner.add(row_of(x, y), time_of(x, y, 13));
+    learner.refit_if_due();
+    EXPECT_LE(learner.transfer_weight(), before);
+    before = learner.transfer_weight();
+  }
+  EXPECT_LT(learner.transfer_weight(), 0.1);
+  scores = learner.predict(ends);
+  EXPECT_LT(scores[0], scores[1]);
+}
+
+TEST(PastTasks, AreNearWhereSizesAndTypesAre) {
+  const Workload a = parse_workload("gemm m=512 n=512 k=512");
+  EXPECT_EQ(distance(a, a), 0);
+  EXPECT_EQ(distance(a, parse_workload("gemm m=1024 n=512 k=128")), 3);
+  EXPECT_GE(distance(a, parse_workload("gemm m=512 n=512 k=512 a=f32:col")), 4);
+}
+
+Record record_of(const std::string& workload, const std::string& device, const Config& config, double us) {
+  Record record;
+  record.workload = workload;
+  record.device = device;
+  record.target = "cpu";
+  record.config = config;
+  Timing timing;
+  timing.time_us = us;
+  record.outcome = timing;
+  return record;
+}
+
+TEST(PastTasks, LeaveOutAnswersAndFailuresAndTakeTheNearestFirst) {
+  const Task here = toy_task();
+  const Candidates candidates = toy_candidates();
+  const RowOf rows = kernel_rows(candidates, here.device.limits);
+  const std::string own = to_text(here.workload);
+  std::vector<Record> records = {
+      record_of(own, identity_of(here.device), toy_config(4, 4, 4, 0), 5),  // an answer
+      record_of(own, "elsewhere", toy_config(4, 4, 4, 0), 6),
+      record_of(own, "elsewhere", toy_config(4, 4, 2, 0), 7),
+      record_of(own, "elsewhere", toy_config(3, 4, 2, 0), 7),  // not in the space
+      record_of("conv of the future", "elsewhere", toy_config(4, 4, 2, 0), 7),
+  };
+  records.push_back(record_of(own, "elsewhere", toy_config(4, 4, 1, 0), 1));
+  records.back().outcome = Failure{FailureKind::kCompile, "no", {}};
+  const auto tasks = past_tasks(records, here, candidates, rows, feature_table().size(), true);
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].times_us, (std::vector<double>{6, 7}));
+  EXPECT_EQ(tasks[0].rows.rows(), 2u);
+  EXPECT_LT(tasks[0].weight, 1);
+}
+
+}  // namespace
+}  // namespace lehr::testing

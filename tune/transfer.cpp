@@ -1,0 +1,168 @@
+// The global model and the first picks: see transfer.h.
+#include "tune/transfer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "costmodel/metrics.h"
+#include "search/batch.h"
+
+namespace lehr {
+namespace {
+
+// Leaving a task out costs a fit; more of them say little more.
+constexpr std::size_t kMostLeftOut = 3;
+// How much a config counts that is unlike the ones picked before it, against its mean performance.
+constexpr double kDiversity = 0.1;
+constexpr std::size_t kCandidatesPerPick = 4;
+
+double best_of(const PastTask& task) {
+  return *std::ranges::min_element(task.times_us);
+}
+
+void append_task(Dataset& data, const PastTask& task, Rng& rng) {
+  std::vector<std::size_t> order(task.times_us.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return task.times_us[i]; });
+  if (order.size() > Transfer::kMostRows) {
+    const std::size_t fastest = Transfer::kMostRows / 4;
+    std::vector<std::size_t> others(order.begin() + fastest, order.end());
+    rng.shuffle(others);
+    order.resize(fastest);
+    order.insert(order.end(), others.begin(), others.begin() + (Transfer::kMostRows - fastest));
+  }
+  FeatureMatrix rows(task.rows.columns());
+  std::vector<double> times_us;
+  for (const std::size_t i : order) {
+    rows.append(task.rows.row(i));
+    times_us.push_back(task.times_us[i]);
+  }
+  append_group(data, rows, times_us);
+}
+
+Dataset dataset_of(const std::vector<PastTask>& tasks, const PastTask* left_out, std::uint64_t seed) {
+  Rng rng = Rng(seed).fork("transfer");
+  Dataset data(tasks[0].rows.columns());
+  for (const PastTask& task : tasks)
+    if (&task != left_out) append_task(data, task, rng);
+  return data;
+}
+
+}  // namespace
+
+Transfer::Transfer(std::vector<PastTask> tasks, const XgboostOptions& options)
+    : tasks_(std::move(tasks)), options_(options), model_(options) {
+  CHECK(!tasks_.empty());
+  for (const PastTask& task : tasks_)
+    CHECK(!task.times_us.empty() && task.rows.rows() == task.times_us.size() &&
+              task.configs.size() == task.times_us.size(),
+          "{}: {} times", task.name, task.times_us.size());
+  const Dataset data = dataset_of(tasks_, nullptr, options_.seed);
+  model_.fit(data);
+  const std::vector<double> scores = model_.predict(data.rows);
+  const auto n = static_cast<double>(scores.size());
+  double square = 0;
+  for (const double score : scores) mean_ += score / n;
+  for (const double score : scores) square += (score - mean_) * (score - mean_) / n;
+  if (square > 1e-18) deviation_ = std::sqrt(square);
+}
+
+std::vector<double> Transfer::predict(const FeatureMatrix& rows) const {
+  std::vector<double> scores = model_.predict(rows);
+  for (double& score : scores) score = (score - mean_) / deviation_;
+  return scores;
+}
+
+std::vector<Config> Transfer::first_picks(const Space& space, std::size_t count) const {
+  // Performance of each config in each task, best time / time; 0 where it was not measured.
+  std::unordered_map<Config, std::vector<double>, ConfigHash> performance;
+  double weights = 0;
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    weights += tasks_[t].weight;
+    const double best = best_of(tasks_[t]);
+    for (std::size_t i = 0; i < tasks_[t].configs.size(); ++i) {
+      auto& row = performance.try_emplace(tasks_[t].configs[i], tasks_.size(), 0.0).first->second;
+      row[t] = std::max(row[t], best / tasks_[t].times_us[i]);
+    }
+  }
+  struct Choice {
+    Config config;
+    std::vector<double> by_task;
+    double mean;
+  };
+  std::vector<Choice> choices;
+  for (const auto& [config, by_task] : performance) {
+    double mean = 0;
+    for (std::size_t t = 0; t < tasks_.size(); ++t) mean += tasks_[t].weight * by_task[t] / weights;
+    choices.push_back({config, by_task, mean});
+  }
+  std::ranges::sort(choices, [](const Choice& a, const Choice& b) {
+    return a.mean != b.mean ? a.mean > b.mean : to_text(a.config) < to_text(b.config);
+  });
+
+  std::vector<Config> picks;
+  std::vector<double> covered(tasks_.size(), 0);
+  std::vector<char> taken(choices.size(), 0);
+  // One pick for each task that needs one.
+  while (picks.size() < std::min(count, tasks_.size())) {
+    std::size_t best = choices.size();
+    double best_gain = 0.01;  // what is nearer than 1 % needs no pick of its own
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      if (taken[i]) continue;
+      double gain = 0;
+      for (std::size_t t = 0; t < tasks_.size(); ++t)
+        gain += tasks_[t].weight * std::max(0.0, choices[i].by_task[t] - covered[t]) / weights;
+      if (gain <= best_gain) continue;
+      if (!space.contains(choices[i].config)) {
+        taken[i] = 1;
+        continue;
+      }
+      best = i;
+      best_gain = gain;
+    }
+    if (best == choices.size()) break;
+    taken[best] = 1;
+    picks.push_back(choices[best].config);
+    for (std::size_t t = 0; t < tasks_.size(); ++t)
+      covered[t] = std::max(covered[t], choices[best].by_task[t]);
+  }
+  std::vector<Candidate> others;
+  for (std::size_t i = 0; i < choices.size() && others.size() < kCandidatesPerPick * count; ++i)
+    if (!taken[i] && space.contains(choices[i].config))
+      others.push_back({choices[i].config, choices[i].mean});
+  for (const std::size_t i : diverse_pick(others, count - picks.size(), kDiversity))
+    picks.push_back(others[i].config);
+  return picks;
+}
+
+std::optional<double> Transfer::expected_loss(std::size_t count) const {
+  if (tasks_.size() < 2) return std::nullopt;
+  double sum = 0;
+  const std::size_t left_out = std::min(tasks_.size(), kMostLeftOut);
+  for (std::size_t t = 0; t < left_out; ++t) {
+    XgboostModel model(options_);
+    model.fit(dataset_of(tasks_, &tasks_[t], options_.seed));
+    std::vector<double> truth;
+    for (const double time : tasks_[t].times_us) truth.push_back(1 / time);
+    sum += regret_at_k(model.predict(tasks_[t].rows), truth, count) / static_cast<double>(left_out);
+  }
+  return sum;
+}
+
+std::string describe(const Transfer& transfer, std::size_t picks) {
+  std::size_t trials = 0;
+  for (const PastTask& task : transfer.tasks()) trials += task.times_us.size();
+  const std::size_t tasks = transfer.tasks().size();
+  std::string text =
+      fmt::format("{} trial{} of {} other task{} serve as hints (nearest: {})", trials,
+                  trials == 1 ? "" : "s", tasks, tasks == 1 ? "" : "s", transfer.tasks()[0].name);
+  if (const auto loss = transfer.expected_loss(picks))
+    text +=
+        fmt::format("; {} picks by them are expected to lose {:.0f} % against the best", picks, 100 * *loss);
+  return text;
+}
+
+}  // namespace lehr

@@ -1,0 +1,58 @@
+// What tasks that were measured before tell about a new one: where to start, how candidates rank, and what
+// that is likely to be worth.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "costmodel/xgboost_model.h"
+#include "space/space.h"
+
+namespace lehr {
+
+/// One task of another device, template version or workload: its timed configs.
+struct PastTask {
+  std::string name;   ///< for people
+  double weight = 1;  ///< how near it is to the new task, above 0
+  std::vector<Config> configs;
+  FeatureMatrix rows;  ///< of the new task's columns, one per config
+  std::vector<double> times_us;
+};
+
+class Transfer {
+ public:
+  /// Fits one model over all tasks, each normalised by its own best. Of a task at most kMostRows are learnt
+  /// from: the fastest quarter of them and a random choice of the others, by seed. CHECKs: at least one task,
+  /// none empty.
+  Transfer(std::vector<PastTask> tasks, const XgboostOptions& options);
+
+  static constexpr std::size_t kMostRows = 1024;
+
+  /// Higher is better, in units of the standard deviation over the learnt rows.
+  std::vector<double> predict(const FeatureMatrix& rows) const;
+  /// At most `count` distinct configs of `space` that did best: chosen one after the other so that for every
+  /// task one of them is near its best (nearer tasks count more), then by their mean over the tasks, and away
+  /// from the ones chosen before.
+  std::vector<Config> first_picks(const Space& space, std::size_t count) const;
+  /// What the first `count` of the model's picks lost against the best of a task that it had not seen: mean
+  /// over the tasks, each left out once, of 1 - best picked / best measured. nullopt with fewer than two
+  /// tasks. An estimate from what was measured, which is less than what there is.
+  std::optional<double> expected_loss(std::size_t count) const;
+
+  const std::vector<PastTask>& tasks() const { return tasks_; }
+
+ private:
+  std::vector<PastTask> tasks_;
+  XgboostOptions options_;
+  XgboostModel model_;
+  double mean_ = 0, deviation_ = 1;
+};
+
+/// "512 trials of 3 other tasks serve as hints (nearest: gemm m=16 ...); 4 picks by them are expected to lose
+/// 6 % against the best measured".
+std::string describe(const Transfer& transfer, std::size_t picks);
+
+}  // namespace lehr
