@@ -49,7 +49,7 @@ void Learner::add_failure(std::span<const float> row) {
 }
 
 FeatureMatrix Learner::extended(const FeatureMatrix& rows) const {
-  if (!transfer_) return rows;
+  if (!asks_transfer_) return rows;
   const std::vector<double> hints = transfer_->predict(rows);
   FeatureMatrix result(rows.columns() + 1);
   result.reserve(rows.rows());
@@ -63,7 +63,9 @@ FeatureMatrix Learner::extended(const FeatureMatrix& rows) const {
 }
 
 double Learner::transfer_weight() const {
-  return transfer_ ? std::exp2(-static_cast<double>(times_us_.size()) / options_.transfer_halving) : 0;
+  return transfer_ && times_us_.size() < options_.transfer_rows
+             ? std::exp2(-static_cast<double>(times_us_.size()) / options_.transfer_halving)
+             : 0;
 }
 
 bool Learner::refit_if_due() {
@@ -71,6 +73,7 @@ bool Learner::refit_if_due() {
   const auto share = static_cast<std::size_t>(options_.new_share * static_cast<double>(rows_at_fit_));
   const std::size_t due = fitted() ? std::max(options_.least_new, share) : options_.first_fit;
   if (learnable() < rows_at_fit_ + due) return false;
+  asks_transfer_ = transfer_ && times_us_.size() < options_.transfer_rows;
   const FeatureMatrix rows = extended(rows_);
   Dataset data(rows.columns());
   append_group(data, rows, times_us_);

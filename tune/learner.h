@@ -17,6 +17,8 @@ struct LearnerOptions {
   double new_share = 0.125;        ///< and at least this share of the rows at the last fit: the total time of
                                    ///< fitting stays proportional to the last fit
   double transfer_halving = 8;     ///< trials after which what other tasks say counts half as much
+  std::size_t transfer_rows = 32;  ///< own timings from which on other tasks are not asked any more: the
+                                   ///< model is then the one of a cold start
   bool failures_are_slow = false;  ///< failures count as rows, of target 0, as AutoTVM has it
 };
 
@@ -31,7 +33,8 @@ class Learner {
   void add(std::span<const float> row, double time_us);
   void add_failure(std::span<const float> row);
   /// From now on the score starts from what other tasks say, and their word is one more column for the own
-  /// model, which learns how far it holds here. Before the first row; borrows it.
+  /// model, which learns how far it holds here, until there are `transfer_rows` own timings. Before the first
+  /// row; borrows it.
   void start_from(const Transfer& transfer) { transfer_ = &transfer; }
 
   /// Fits when enough rows are new. Returns whether it did.
@@ -40,7 +43,7 @@ class Learner {
   /// Whether there is anything to score by.
   bool ready() const { return fitted() || transfer_; }
   /// What the other tasks' word counts beside the own model's now: 1 at first, halved every
-  /// `transfer_halving` timings.
+  /// `transfer_halving` timings; 0 from `transfer_rows` on.
   double transfer_weight() const;
   int fits() const { return fits_; }
 
@@ -65,6 +68,7 @@ class Learner {
   double scale_ = 1;  // standard deviation of the model's scores over rows_
   int fits_ = 0;
   const Transfer* transfer_ = nullptr;
+  bool asks_transfer_ = false;  // the last fit had the other tasks' column
 };
 
 }  // namespace lehr
