@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "templates/conv1x1_cpu.h"
+#include "templates/conv2d_cpu.h"
 #include "templates/gemm_cpu.h"
 #include "templates/gemm_dot_cpu.h"
 #include "templates/gemm_mma.h"
@@ -18,9 +20,9 @@
 namespace lehr {
 
 std::span<const Template> catalog() {
-  static const std::array<Template, 7> templates = {
-      gemm_cpu_template(), gemm_dot_cpu_template(), gemv_cpu_template(), gemm_simt_template(),
-      gemm_mma_template(), gemm_wgmma_template(),   gemv_simt_template()};
+  static const std::array templates = {gemm_cpu_template(),  gemm_dot_cpu_template(), gemv_cpu_template(),
+                                       gemm_simt_template(), gemm_mma_template(),     gemm_wgmma_template(),
+                                       gemv_simt_template(), conv2d_cpu_template(),   conv1x1_cpu_template()};
   return templates;
 }
 
@@ -39,6 +41,7 @@ Space space_for(const Workload& workload, const Limits& limits) {
   std::vector<FamilySpace> families;
   std::string reasons;
   for (const Template& entry : catalog()) {
+    if (entry.op != workload.op()) continue;
     if (const auto reason = entry.why_not(workload, limits)) {
       reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", entry.name, *reason);
     } else {
@@ -57,7 +60,8 @@ ir::Kernel lower(const Workload& workload, const Config& config, const Limits& l
 std::vector<Config> default_configs(const Workload& workload, const Limits& limits) {
   std::vector<Config> defaults;
   for (const Template& entry : catalog()) {
-    if (!entry.why_not(workload, limits)) defaults.push_back(entry.default_config(workload, limits));
+    if (entry.op == workload.op() && !entry.why_not(workload, limits))
+      defaults.push_back(entry.default_config(workload, limits));
   }
   // The catalogue lists general families first; one made for few rows or for dot products, where it serves
   // the workload, is the better first guess.

@@ -109,9 +109,9 @@ Stmt pack_b(Lowering& l, const Expr& tiles) {
   return loop_to(tile, tiles, l.nc(), std::move(copy));
 }
 
-// Panels of the block that ic and pc name. A row-major A is copied row by row with whole vectors, a_panel[it][i][k]: it
-// gets a row distance that spreads over the cache's sets, without a scalar transposition. A column-major A is contiguous
-// in i already, a_panel[it][k][i].
+// Panels of the block that ic and pc name. A row-major A is copied row by row with whole vectors,
+// a_panel[it][i][k]: it gets a row distance that spreads over the cache's sets, without a scalar
+// transposition. A column-major A is contiguous in i already, a_panel[it][k][i].
 Stmt pack_a(Lowering& l, const Expr& tiles) {
   const VarId tile = l.builder.var("pa_tile");
   const VarId k = l.builder.var("pa_k");
@@ -207,6 +207,16 @@ Block tile_body(Lowering& l) {
   return cpu::by_tile(var(l.row) / l.s.mr, full_rows, tail_rows, std::move(inner), std::move(edge));
 }
 
+FamilySpace space(const Workload& workload, const Limits& limits) {
+  return gemm_cpu_space(workload, limits, "gemm_cpu");
+}
+
+Config default_config(const Workload& workload, const Limits& limits) {
+  return gemm_cpu_default(workload, limits, "gemm_cpu");
+}
+
+}  // namespace
+
 Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limits&) {
   Lowering l;
   l.p = cpu::problem_of(workload);
@@ -279,10 +289,8 @@ Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limi
   return std::move(builder.kernel);
 }
 
-}  // namespace
-
 Template gemm_cpu_template() {
-  return {"gemm_cpu", 1, cpu::why_not_cpu, gemm_cpu_space, lower_gemm_cpu, gemm_cpu_default};
+  return {"gemm_cpu", 1, cpu::why_not_cpu, space, lower_gemm_cpu, default_config};
 }
 
 }  // namespace lehr

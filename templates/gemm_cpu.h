@@ -9,4 +9,8 @@ namespace lehr {
 
 Template gemm_cpu_template();
 
+/// The kernel of a schedule of gemm_cpu_space(), whatever family name the config carries. `workload` is a
+/// GEMM.
+ir::Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limits& limits);
+
 }  // namespace lehr

@@ -1,6 +1,7 @@
 #include "templates/gemm_cpu_space.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "templates/cpu_common.h"
@@ -42,9 +43,9 @@ GemmCpuSchedule gemm_cpu_schedule(const Config& config) {
   return s;
 }
 
-FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits) {
+FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::string family) {
   const cpu::Problem p = cpu::problem_of(workload);
-  FamilySpace space("gemm_cpu");
+  FamilySpace space(std::move(family));
   const KnobId threads = space.add("threads", "CPU threads", cpu::thread_counts(limits));
   // Value lists hold what some valid config can take and little else: sampling rejects whole draws.
   const std::int64_t narrowest = cpu::lane_counts(limits).front();
@@ -154,9 +155,9 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits) {
 
 // BLIS's rules of thumb: the largest micro-tile that the registers hold, kc so that a panel of B fills a part
 // of L1, mc so that a block of A fills a part of L2, B packed where it is used often enough.
-Config gemm_cpu_default(const Workload& workload, const Limits& limits) {
+Config gemm_cpu_default(const Workload& workload, const Limits& limits, std::string family) {
   const cpu::Problem p = cpu::problem_of(workload);
-  const FamilySpace space = gemm_cpu_space(workload, limits);
+  const FamilySpace space = gemm_cpu_space(workload, limits, std::move(family));
   const std::int64_t lanes = cpu::lane_counts(limits).back();
   const std::int64_t registers = std::max(limits.vector_registers, 16);
   const std::int64_t nv = std::min<std::int64_t>(2, ceil_div(p.n, lanes));

@@ -24,7 +24,8 @@ struct GemmCpuSchedule {
   std::int64_t masked = 0;
 };
 GemmCpuSchedule gemm_cpu_schedule(const Config& config);
-FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits);
-Config gemm_cpu_default(const Workload& workload, const Limits& limits);
+/// `family` is the name that the configs carry.
+FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::string family);
+Config gemm_cpu_default(const Workload& workload, const Limits& limits, std::string family);
 
 }  // namespace lehr

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/small_float.h"
+#include "templates/reference_conv2d.h"
 
 namespace lehr {
 namespace {
@@ -126,19 +128,59 @@ std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint6
   return inputs;
 }
 
+namespace {
+
+// All rows of an output of `m` rows, or as many as `full_flops` pay for.
+std::vector<std::int64_t> rows_to_compute(std::int64_t m, double flops, double full_flops) {
+  if (flops > full_flops)
+    return chosen_rows(m, std::max<std::int64_t>(
+                              1, static_cast<std::int64_t>(full_flops / (flops / static_cast<double>(m)))));
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(m));
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
+Reference conv2d_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
+                           double full_flops) {
+  const Conv2d& conv = *workload.conv2d;
+  CHECK(inputs.size() == 3);
+  const std::int64_t all = output_rows(conv);
+  const std::vector<std::int64_t> rows = rows_to_compute(all, flops_of(workload), full_flops);
+  const bool full = static_cast<std::int64_t>(rows.size()) == all;
+  Reference reference;
+  if (full) reference.values.resize(static_cast<std::size_t>(all * conv.out_w()));
+  std::vector<double> line;
+  for (const std::int64_t row : rows) {
+    reference_row(conv, inputs[0].data(), inputs[1].data(), row, line);
+    for (std::size_t column = 0; column < line.size(); ++column) {
+      const std::int64_t index = output_index(conv, row, static_cast<std::int64_t>(column));
+      if (full) {
+        reference.values[static_cast<std::size_t>(index)] = static_cast<float>(line[column]);
+      } else {
+        reference.indices.push_back(index);
+        reference.values.push_back(static_cast<float>(line[column]));
+      }
+    }
+  }
+  // Padding only takes products away.
+  reference.tolerance = tolerance_of({.k = conv.products(),
+                                      .a = {conv.input, {}},
+                                      .b = {conv.filter, {}},
+                                      .c = {conv.output, {}},
+                                      .accum = conv.accum});
+  return reference;
+}
+
+}  // namespace
+
 Reference make_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
                          double full_flops) {
+  if (workload.conv2d) return conv2d_reference(workload, inputs, full_flops);
   const Gemm& g = workload.gemm;
   CHECK(inputs.size() == 3);
   Reference reference;
   const bool full = flops_of(workload) <= full_flops;
-  std::vector<std::int64_t> rows;
-  if (full) {
-    for (std::int64_t i = 0; i < g.m; ++i) rows.push_back(i);
-  } else {
-    const double affordable = full_flops / (flops_of(workload) / static_cast<double>(g.m));
-    rows = chosen_rows(g.m, std::max<std::int64_t>(1, static_cast<std::int64_t>(affordable)));
-  }
+  const std::vector<std::int64_t> rows = rows_to_compute(g.m, flops_of(workload), full_flops);
   const bool row_major = g.c.layout == Layout::kRow;
   if (full) reference.values.resize(static_cast<std::size_t>(g.batch * g.m * g.n));
   std::vector<double> line(static_cast<std::size_t>(g.n));

@@ -16,7 +16,8 @@ struct Template {
   std::string name;  ///< = the family in configs
   int version =
       1;  ///< raise it when the same config lowers to another kernel; rows of older versions become evidence
-  /// nullopt if it serves the workload on the device, else the reason.
+  /// nullopt if it serves the workload on the device, else the reason. Only asked of workloads of its
+  /// operator.
   std::optional<std::string> (*why_not)(const Workload&, const Limits&);
   /// The schedules. Only called when why_not() is nullopt; never empty.
   FamilySpace (*space)(const Workload&, const Limits&);
@@ -25,6 +26,7 @@ struct Template {
   /// A schedule that a careful engineer would write down without measuring; a point of the space. Measured
   /// first.
   Config (*default_config)(const Workload&, const Limits&);
+  Operator op = Operator::kGemm;  ///< the operator that it serves
 };
 
 }  // namespace lehr

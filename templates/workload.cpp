@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -30,6 +30,7 @@ void check_elements(std::string_view name, std::int64_t batch, std::int64_t rows
 }  // namespace
 
 void validate(const Workload& workload) {
+  if (workload.conv2d) return validate(*workload.conv2d);
   const Gemm& g = workload.gemm;
   check_size("m", g.m);
   check_size("n", g.n);
@@ -50,6 +51,7 @@ std::string to_text(const Operand& operand) {
 }
 
 std::string to_text(const Workload& workload) {
+  if (workload.conv2d) return to_text(*workload.conv2d);
   const Gemm& g = workload.gemm;
   // Strict is left out, so that texts written before there was a choice keep their meaning.
   return fmt::format("gemm m={} n={} k={} batch={} a={} b={} c={} accum={} epilogue=none{}", g.m, g.n, g.k,
@@ -102,48 +104,69 @@ Operand parse_operand(std::string_view text) {
   return operand;
 }
 
+namespace {
+
+// False for an unknown key.
+bool set_field(Gemm& g, std::string_view key, std::string_view value) {
+  for (const auto& [name, field] : {std::pair{"m", &g.m}, {"n", &g.n}, {"k", &g.k}, {"batch", &g.batch}}) {
+    if (key != name) continue;
+    const auto number = parse_int(value);
+    if (!number) throw_user("'{}={}' is not a whole number", key, value);
+    *field = *number;
+    return true;
+  }
+  for (const auto& [name, operand] : {std::pair{"a", &g.a}, {"b", &g.b}, {"c", &g.c}}) {
+    if (key != name) continue;
+    *operand = parse_operand(value);
+    return true;
+  }
+  if (key == "accum") {
+    g.accum = dtype_of(value);
+  } else if (key == "math") {
+    g.math = parse_math(value);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 Workload parse_workload(std::string_view text) {
   std::vector<std::string_view> words;
   for (const std::string_view word : split(text, ' ')) {
     if (!word.empty()) words.push_back(word);
   }
-  if (words.empty() || words[0] != "gemm") {
-    throw_user("workload '{}' does not start with a known operator; known is: gemm", text);
-  }
+  if (words.empty() || (words[0] != "gemm" && words[0] != "conv2d"))
+    throw_user("workload '{}' does not start with a known operator; known are: gemm, conv2d", text);
   Workload workload;
-  Gemm& g = workload.gemm;
-  const std::map<std::string_view, std::int64_t*> sizes = {
-      {"m", &g.m}, {"n", &g.n}, {"k", &g.k}, {"batch", &g.batch}};
-  const std::map<std::string_view, Operand*> operands = {{"a", &g.a}, {"b", &g.b}, {"c", &g.c}};
+  if (words[0] == "conv2d") workload.conv2d.emplace();
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::size_t equals = words[i].find('=');
     if (equals == std::string_view::npos)
       throw_user("'{}' in workload '{}' is not key=value", words[i], text);
     const std::string_view key = words[i].substr(0, equals);
     const std::string_view value = words[i].substr(equals + 1);
-    if (const auto size = sizes.find(key); size != sizes.end()) {
-      const auto number = parse_int(value);
-      if (!number) throw_user("'{}' in workload '{}' is not a whole number", words[i], text);
-      *size->second = *number;
-    } else if (const auto operand = operands.find(key); operand != operands.end()) {
-      *operand->second = parse_operand(value);
-    } else if (key == "accum") {
-      g.accum = dtype_of(value);
-    } else if (key == "math") {
-      g.math = parse_math(value);
-    } else if (key == "epilogue") {
+    if (key == "epilogue") {
       if (value != "none") throw_user("unknown epilogue '{}'; known is: none", value);
-    } else {
-      throw_user(
-          "unknown key '{}' in workload '{}'; known are m, n, k, batch, a, b, c, accum, math, epilogue", key,
-          text);
+      continue;
     }
+    const bool known =
+        workload.conv2d ? set_field(*workload.conv2d, key, value) : set_field(workload.gemm, key, value);
+    if (!known)
+      throw_user("unknown key '{}' in workload '{}'; known are {}, epilogue", key, text,
+                 workload.conv2d
+                     ? "n, h, w, c, k, r, s, stride, pad, dilation, groups, layout, x, f, y, accum"
+                     : "m, n, k, batch, a, b, c, accum, math");
   }
   validate(workload);
   return workload;
 }
 
 double flops_of(const Workload& workload) {
+  if (const auto& conv = workload.conv2d)
+    return 2.0 * static_cast<double>(conv->n * conv->k) * static_cast<double>(conv->out_h() * conv->out_w()) *
+           static_cast<double>(conv->products());
   const Gemm& g = workload.gemm;
   return 2.0 * static_cast<double>(g.batch) * static_cast<double>(g.m) * static_cast<double>(g.n) *
          static_cast<double>(g.k);
@@ -158,6 +181,10 @@ double min_bytes_of(const Workload& workload) {
 }
 
 std::vector<TensorSpec> tensors_of(const Workload& workload) {
+  if (const auto& conv = workload.conv2d)
+    return {{"x", conv->input, conv->n * conv->c * conv->h * conv->w, false},
+            {"f", conv->filter, conv->k * conv->products(), false},
+            {"y", conv->output, conv->n * conv->k * conv->out_h() * conv->out_w(), true}};
   const Gemm& g = workload.gemm;
   return {{"a", g.a.type, g.batch * g.m * g.k, false},
           {"b", g.b.type, g.batch * g.k * g.n, false},

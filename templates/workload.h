@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/dtype.h"
+#include "templates/conv2d.h"
 
 namespace lehr {
 
@@ -36,8 +38,12 @@ struct Gemm {
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 
+enum class Operator { kGemm, kConv2d };
+
 struct Workload {
-  Gemm gemm;  // the one operator so far; becomes a variant with the second
+  Gemm gemm;
+  std::optional<Conv2d> conv2d;  ///< where it is set, the workload is this and `gemm` means nothing
+  Operator op() const { return conv2d ? Operator::kConv2d : Operator::kGemm; }
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 
@@ -45,6 +51,7 @@ struct Workload {
 /// not go with the types, naming it and the limit.
 void validate(const Workload& workload);
 
+/// A conv2d's text is in conv2d.h; a GEMM's:
 /// "gemm m=512 n=512 k=512 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none", and " math=tf32"
 /// behind it where the math is not strict
 std::string to_text(const Workload& workload);
@@ -56,12 +63,13 @@ Math parse_math(std::string_view text);
 Operand parse_operand(std::string_view text);
 std::string to_text(const Operand& operand);
 
-/// Multiplications and additions: 2 m n k batch.
+/// Multiplications and additions: 2 m n k batch, or 2 n k out_h out_w products() with padding counted (as
+/// everybody counts them).
 double flops_of(const Workload& workload);
-/// Bytes that must cross the memory interface at least once: A, B and C.
+/// Bytes that must cross the memory interface at least once: all tensors.
 double min_bytes_of(const Workload& workload);
 
-/// A tensor of the workload, in argument order: a, b, c.
+/// A tensor of the workload, in argument order: a, b, c; or x (input), f (filter), y (output).
 struct TensorSpec {
   std::string name;
   DType type = DType::kF32;

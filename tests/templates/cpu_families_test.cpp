@@ -46,14 +46,43 @@ const std::vector<std::string>& shapes() {
   return all;
 }
 
+// Odd sizes, strides, paddings that differ by side, dilation, groups, depthwise; 1x1 in both layouts.
+const std::vector<std::string>& convolutions() {
+  static const std::vector<std::string> all = {
+      "conv2d h=1 w=1 c=1 k=1 r=1 s=1",
+      "conv2d h=7 w=9 c=5 k=7 r=3 s=3 pad=1",
+      "conv2d h=11 w=13 c=3 k=10 r=7 s=7 stride=2 pad=3",
+      "conv2d n=3 h=8 w=6 c=4 k=5 r=3 s=2 stride=1x2 pad=1x0",
+      "conv2d h=14 w=15 c=6 k=9 r=3 s=3 pad=2 dilation=2",
+      "conv2d h=9 w=21 c=2 k=3 r=2 s=5 stride=3x1 pad=0x2x1x4 dilation=2x1",
+      "conv2d n=2 h=10 w=10 c=12 k=18 r=3 s=3 pad=1 groups=3",
+      "conv2d h=13 w=12 c=16 k=16 r=3 s=3 stride=2 pad=1 groups=16",
+      "conv2d h=10 w=17 c=33 k=20 r=1 s=1 stride=2",
+      "conv2d h=6 w=11 c=70 k=29 r=1 s=1",
+      "conv2d n=2 h=5 w=7 c=19 k=40 r=1 s=1 layout=nhwc",
+      "conv2d n=2 h=5 w=7 c=19 k=6 r=1 s=1",
+      "conv2d h=3 w=4 c=2 k=3 r=5 s=5 stride=4 pad=4 dilation=2",
+      "conv2d h=40 w=33 c=40 k=28 r=3 s=3 pad=1",
+  };
+  return all;
+}
+
+std::vector<std::string> all_shapes() {
+  std::vector<std::string> all = shapes();
+  all.insert(all.end(), convolutions().begin(), convolutions().end());
+  return all;
+}
+
 TEST(CpuFamilies, EverySampledConfigLowersVerifiesAndKeepsItsLimits) {
   const std::uint64_t seed = 2024;
   Rng rng(seed);
+  const std::vector<std::string> texts = all_shapes();
   const std::vector<std::string> layouts = {"", " a=f32:column", " b=f32:column",
                                             " a=f32:column b=f32:column", " c=f32:column"};
   int checked = 0;
   while (checked < 10000) {
-    const std::string text = shapes()[rng.below(shapes().size())] + layouts[rng.below(layouts.size())];
+    std::string text = texts[rng.below(texts.size())];
+    if (text.starts_with("gemm")) text += layouts[rng.below(layouts.size())];
     const Limits limits =
         cpu_limits(std::vector<int>{16, 32, 64}[rng.below(3)], 1 + static_cast<int>(rng.below(4)));
     const Workload workload = parse_workload(text);
@@ -67,13 +96,15 @@ TEST(CpuFamilies, EverySampledConfigLowersVerifiesAndKeepsItsLimits) {
       const ir::Analysis analysis = ir::analyze(kernel);
       ASSERT_GE(analysis.flops, flops_of(workload) * 0.99);
       ASSERT_LE(analysis.scratch_bytes, (64LL << 20) + (4 * limits.l2_bytes));
-      ASSERT_LE(analysis.launch.tasks, std::max<std::int64_t>(limits.cores, workload.gemm.batch));
+      ASSERT_LE(
+          analysis.launch.tasks,
+          std::max<std::int64_t>(limits.cores, workload.conv2d ? workload.conv2d->n : workload.gemm.batch));
     }
   }
 }
 
 TEST(CpuFamilies, DefaultsArePointsOfTheSpace) {
-  for (const std::string& text : shapes()) {
+  for (const std::string& text : all_shapes()) {
     for (const int bytes : {16, 32, 64}) {
       for (const int cores : {1, 2, 8}) {
         const Limits limits = cpu_limits(bytes, cores);
@@ -160,32 +191,24 @@ void run_and_compare(const Candidate& candidate, void (*entry)(void* const*, voi
   }
 }
 
-TEST(CpuFamilies, SampledKernelsEqualTheReference) {
-  const std::uint64_t seed = 77;
+// `each` sampled configs of every workload, compiled and run.
+void expect_right(const std::vector<std::string>& texts, int each, std::uint64_t seed) {
   Rng rng(seed);
-  const std::vector<std::string> layouts = {"",
-                                            " a=f32:column",
-                                            " b=f32:column",
-                                            " a=f32:column b=f32:column",
-                                            " c=f32:column",
-                                            " a=f32:column c=f32:column"};
   char dir_name[] = "/tmp/lehr_cpu_families_XXXXXX";
   const std::filesystem::path dir = ::mkdtemp(dir_name);
   std::vector<Candidate> candidates;
   // The widest vectors that this processor runs; narrower ones are points of the same space.
   const int vector_bytes = __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
-  for (std::size_t shape = 0; shape < 10; ++shape) {
-    for (const std::string& layout : layouts) {
-      const Limits limits = cpu_limits(vector_bytes, 1 + static_cast<int>(rng.below(3)));
-      const Workload workload = parse_workload(shapes()[shape] + layout);
-      const Space space = space_for(workload, limits);
-      for (int i = 0; i < 2; ++i) {
-        Candidate candidate{workload, space.sample(rng), {}};
-        ir::Kernel kernel = lower(workload, candidate.config, limits);
-        kernel.name = fmt::format("entry{}", candidates.size());
-        candidate.source = emit(kernel);
-        candidates.push_back(std::move(candidate));
-      }
+  for (const std::string& text : texts) {
+    const Limits limits = cpu_limits(vector_bytes, 1 + static_cast<int>(rng.below(3)));
+    const Workload workload = parse_workload(text);
+    const Space space = space_for(workload, limits);
+    for (int i = 0; i < each; ++i) {
+      Candidate candidate{workload, space.sample(rng), {}};
+      ir::Kernel kernel = lower(workload, candidate.config, limits);
+      kernel.name = fmt::format("entry{}", candidates.size());
+      candidate.source = emit(kernel);
+      candidates.push_back(std::move(candidate));
     }
   }
   void* library = ::dlopen(compile_all(candidates, dir).c_str(), RTLD_NOW);
@@ -198,6 +221,19 @@ TEST(CpuFamilies, SampledKernelsEqualTheReference) {
   }
   ::dlclose(library);
   std::filesystem::remove_all(dir);
+}
+
+TEST(CpuFamilies, SampledProductsEqualTheReference) {
+  std::vector<std::string> texts;
+  for (std::size_t shape = 0; shape < 10; ++shape)
+    for (const char* layout : {"", " a=f32:column", " b=f32:column", " a=f32:column b=f32:column",
+                               " c=f32:column", " a=f32:column c=f32:column"})
+      texts.push_back(shapes()[shape] + layout);
+  expect_right(texts, 2, 77);
+}
+
+TEST(CpuFamilies, SampledConvolutionsEqualTheReference) {
+  expect_right(convolutions(), 6, 78);
 }
 
 }  // namespace

@@ -47,6 +47,46 @@ TEST(Reference, IsTheDefinitionInEveryLayout) {
   }
 }
 
+// A convolution, element by element, in both layouts, from the sentence in conv2d.h.
+TEST(Reference, OfAConvolutionIsTheDefinition) {
+  for (const char* layout : {"nchw", "nhwc"}) {
+    const Workload w = parse_workload(fmt::format(
+        "conv2d n=2 h=6 w=7 c=6 k=4 r=3 s=2 stride=2x1 pad=1x0x2x1 dilation=1x2 groups=2 layout={}", layout));
+    const Conv2d& conv = *w.conv2d;
+    const bool nchw = conv.layout == ImageLayout::kNchw;
+    const auto inputs = make_inputs(w, 3);
+    const Reference reference = make_reference(w, inputs);
+    const std::int64_t oh = conv.out_h(), ow = conv.out_w();
+    ASSERT_EQ(oh, 3);
+    ASSERT_EQ(ow, 8);
+    ASSERT_EQ(reference.values.size(), static_cast<std::size_t>(2 * 4 * oh * ow));
+    const auto at = [&](std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x, std::int64_t channels,
+                        std::int64_t height, std::int64_t width) {
+      return static_cast<std::size_t>(nchw ? ((n * channels + c) * height + y) * width + x
+                                           : ((n * height + y) * width + x) * channels + c);
+    };
+    for (std::int64_t n = 0; n < 2; ++n)
+      for (std::int64_t k = 0; k < 4; ++k)
+        for (std::int64_t y = 0; y < oh; ++y)
+          for (std::int64_t x = 0; x < ow; ++x) {
+            double sum = 0;
+            for (std::int64_t c = 0; c < 3; ++c)
+              for (std::int64_t r = 0; r < 3; ++r)
+                for (std::int64_t s = 0; s < 2; ++s) {
+                  const std::int64_t iy = y * 2 + r - 1, ix = x + s * 2 - 2;
+                  if (iy < 0 || iy >= 6 || ix < 0 || ix >= 7) continue;
+                  sum += static_cast<double>(inputs[0][at(n, k / 2 * 3 + c, iy, ix, 6, 6, 7)]) *
+                         inputs[1][at(k, c, r, s, 3, 3, 2)];
+                }
+            EXPECT_NEAR(reference.values[at(n, k, y, x, 4, oh, ow)], sum, 1e-5) << n << k << y << x;
+          }
+    const Reference some = make_reference(w, inputs, flops_of(w) / 4);
+    ASSERT_FALSE(some.indices.empty());
+    for (std::size_t i = 0; i < some.indices.size(); ++i)
+      EXPECT_EQ(some.values[i], reference.values[static_cast<std::size_t>(some.indices[i])]);
+  }
+}
+
 TEST(Reference, OfALargeProblemHoldsWholeRowsWithBothEnds) {
   const Workload w = parse_workload("gemm m=200 n=30 k=40");
   const auto inputs = make_inputs(w, 3);

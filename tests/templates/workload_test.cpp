@@ -48,6 +48,39 @@ TEST(WorkloadText, IsTheDocumentedOne) {
             "gemm m=1 n=2 k=3 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none");
 }
 
+TEST(WorkloadText, RoundTripsConvolutions) {
+  EXPECT_EQ(
+      to_text(parse_workload("conv2d h=56 w=55 c=64 k=128 r=3 s=1 stride=2 pad=1x0 layout=nhwc")),
+      "conv2d n=1 h=56 w=55 c=64 k=128 r=3 s=1 stride=2x2 pad=1x1x0x0 dilation=1x1 groups=1 layout=nhwc "
+      "x=f32 f=f32 y=f32 accum=f32 epilogue=none");
+  for (const char* text :
+       {"conv2d h=9 w=21 c=2 k=3 r=2 s=5 stride=3x1 pad=0x2x1x4 dilation=2x1",
+        "conv2d n=4 h=8 w=8 c=12 k=24 r=3 s=3 pad=1 groups=12 x=f16 f=f16 y=f16 accum=f32"}) {
+    const Workload workload = parse_workload(text);
+    EXPECT_EQ(parse_workload(to_text(workload)), workload) << text;
+  }
+}
+
+TEST(WorkloadText, SaysWhatIsWrongWithAConvolution) {
+  const std::string good = "conv2d h=8 w=8 c=4 k=4 r=3 s=3";
+  const auto error = [&](const std::string& more) {
+    return message_of([&] { parse_workload(good + more); });
+  };
+  EXPECT_EQ(error(""), "no error");
+  EXPECT_THAT(error(" pad=-1"), HasSubstr("pad=-1 is out of range"));
+  EXPECT_THAT(error(" pad=1x1x1"), HasSubstr("four (top x bottom x left x right)"));
+  EXPECT_THAT(error(" stride=0"), HasSubstr("stride=0 is out of range"));
+  EXPECT_THAT(error(" stride=1x1x1"), HasSubstr("two as in 2x1"));
+  EXPECT_THAT(error(" stride=ax1"), HasSubstr("'a' is not a whole number"));
+  EXPECT_THAT(error(" groups=3"), HasSubstr("groups=3 does not divide c=4"));
+  EXPECT_THAT(error(" dilation=4"),
+              HasSubstr("the filter covers 9 x 9 pixels, more than the padded image of 8 x 8"));
+  EXPECT_THAT(error(" layout=chwn"), HasSubstr("known are nchw, nhwc"));
+  EXPECT_THAT(error(" m=4"), HasSubstr("unknown key 'm'"));
+  EXPECT_THAT(error(" n=100000 h=4096 w=4096"), HasSubstr("the input would have"));
+  EXPECT_THAT(error(" h=x"), HasSubstr("h=x is not a whole number"));
+}
+
 TEST(WorkloadText, NamesTheMathOnlyWhereItIsNotStrict) {
   const std::string strict = to_text(parse_workload("gemm m=1 n=2 k=3 math=strict"));
   EXPECT_EQ(strict, to_text(parse_workload("gemm m=1 n=2 k=3")));

@@ -1,0 +1,57 @@
+// A convolution over images: shapes, steps, types. Its canonical text is part of a workload's (workload.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/dtype.h"
+
+namespace lehr {
+
+/// Storage order of the input and the output. The filters follow: [k][c][r][s] with kNchw, [k][r][s][c] with
+/// kNhwc.
+enum class ImageLayout { kNchw, kNhwc };
+
+/// y[n][k][oy][ox] = sum over c, r, s of x[n][c][oy stride_h + r dilation_h - pad_top][ox stride_w +
+/// s dilation_w - pad_left] f[k][c][r][s]: a cross-correlation, as deep learning has it. What lies outside of
+/// the image counts as zero. With groups, output channels [g k/groups, (g+1) k/groups) see the input channels
+/// [g c/groups, (g+1) c/groups) only, and f has c/groups channels.
+struct Conv2d {
+  std::int64_t n = 1;         ///< images
+  std::int64_t h = 0, w = 0;  ///< of the input
+  std::int64_t c = 0, k = 0;  ///< input and output channels
+  std::int64_t r = 0, s = 0;  ///< height and width of a filter
+  std::int64_t stride_h = 1, stride_w = 1;
+  std::int64_t pad_top = 0, pad_bottom = 0, pad_left = 0, pad_right = 0;
+  std::int64_t dilation_h = 1, dilation_w = 1;
+  std::int64_t groups = 1;
+  ImageLayout layout = ImageLayout::kNchw;
+  DType input = DType::kF32, filter = DType::kF32, output = DType::kF32, accum = DType::kF32;
+  friend bool operator==(const Conv2d&, const Conv2d&) = default;
+
+  /// Of the output; below 1 when a dilated filter is larger than the padded image.
+  std::int64_t out_h() const { return (h + pad_top + pad_bottom - dilation_h * (r - 1) - 1) / stride_h + 1; }
+  std::int64_t out_w() const { return (w + pad_left + pad_right - dilation_w * (s - 1) - 1) / stride_w + 1; }
+  /// Products that are summed up for one output, those with padding included.
+  std::int64_t products() const { return c / groups * r * s; }
+};
+
+/// Throws Error(kUser), one sentence: a size out of [1, 2^31), a padding out of [0, 2^31), an empty output,
+/// channels that the groups do not divide, a tensor of 2^31 elements or more.
+void validate(const Conv2d& conv);
+
+/// "conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 stride=1x1 pad=1x1x1x1 dilation=1x1 groups=1 layout=nchw x=f32
+/// f=f32 y=f32 accum=f32 epilogue=none"; the padding is top, bottom, left, right.
+std::string to_text(const Conv2d& conv);
+/// Sets what `key`=`value` says: a key of to_text(). False for an unknown key; throws Error(kUser) for a bad
+/// value.
+bool set_field(Conv2d& conv, std::string_view key, std::string_view value);
+
+/// "2" or "2x1" (vertical, horizontal). Throws Error(kUser) naming `what`.
+void parse_pair(std::string_view what, std::string_view text, std::int64_t& vertical,
+                std::int64_t& horizontal);
+/// "1" (all sides), "1x2" (vertical, horizontal) or "0x1x0x1" (top, bottom, left, right).
+void parse_padding(std::string_view text, Conv2d& conv);
+
+}  // namespace lehr

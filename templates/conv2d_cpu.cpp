@@ -1,0 +1,279 @@
+// The loop nest of one task:
+//
+//   for image / for group / for blocks of output lines
+//     copy the lines of the input that the block needs, padded and by phase (Conv2dPlanes)
+//     for cb: blocks of input channels
+//       for jt, it (order): tiles of pixels, tiles of output channels -> micro-kernel over channels and taps
+//     copy the block's outputs from their wide lines to y
+//
+// Columns of a tile are pixels along the wide lines, so a tile never has an edge; only the last tile of
+// output channels may be short, with a micro-kernel of its own.
+#include "templates/conv2d_cpu.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "templates/conv2d_cpu_space.h"
+#include "templates/cpu_common.h"
+#include "templates/register_tile.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+using cpu::ceil_div;
+
+struct Lowering {
+  Conv2d conv;
+  Conv2dCpuSchedule s;
+  Conv2dPlanes planes;
+  KernelBuilder builder;
+  BufferId x{}, f{}, y{}, x_planes{}, y_lines{};
+  VarId task{}, image{}, group{}, block{}, line{}, cb{}, jt{}, it{};
+
+  std::int64_t channels() const { return conv.c / conv.groups; }
+  std::int64_t filters() const { return conv.k / conv.groups; }
+  std::int64_t cc() const { return std::min(s.cc, channels()); }
+  std::int64_t channel_blocks() const { return ceil_div(channels(), cc()); }
+  std::int64_t tile() const { return s.nv * s.lanes; }
+  std::int64_t filter_tiles() const { return ceil_div(filters(), s.mr); }
+  std::int64_t task_filter_tiles() const {
+    return s.split == 1 ? ceil_div(filter_tiles(), s.threads) : filter_tiles();
+  }
+  std::int64_t task_lines() const { return s.split == 0 ? ceil_div(conv.out_h(), s.threads) : conv.out_h(); }
+
+  Expr first_line() const {
+    return s.split == 0 ? cpu::first_tile(var(task), conv.out_h(), s.threads) : integer(0);
+  }
+  Expr end_line() const {
+    return s.split == 0 ? cpu::first_tile(var(task) + 1, conv.out_h(), s.threads) : integer(conv.out_h());
+  }
+  Expr first_filter_tile() const {
+    return s.split == 1 ? cpu::first_tile(var(task), filter_tiles(), s.threads) : integer(0);
+  }
+  Expr filter_tiles_now() const {
+    if (s.split != 1 || filter_tiles() % s.threads == 0) return integer(task_filter_tiles());
+    return cpu::first_tile(var(task) + 1, filter_tiles(), s.threads) - first_filter_tile();
+  }
+  Expr channels_now() const {
+    if (channels() % cc() == 0) return integer(cc());
+    return min(integer(cc()), integer(channels()) - var(cb) * cc());
+  }
+  Expr image_index() const { return conv.n == 1 ? integer(0) : var(image); }
+  Expr group_index() const { return conv.groups == 1 ? integer(0) : var(group); }
+  // Of the block's outputs: row `filter` counts from the task's first tile.
+  Expr y_line_element(Expr filter, Expr pixel) const {
+    return std::move(filter) * (planes.tiles * tile()) + std::move(pixel);
+  }
+};
+
+// One line of a plane with unit stride: zeros, then the part of the image's line that it covers.
+Block copy_line(Lowering& l, const Expr& target, const Expr& source) {
+  const std::int64_t lanes = l.s.lanes, width = l.planes.width;
+  const int vector = static_cast<int>(lanes);
+  const std::int64_t covered = std::min(l.conv.w, width - l.conv.pad_left);
+  Block result;
+  const auto per_vector = [&](std::int64_t elements, std::string_view name, const auto& statement) {
+    const VarId v = l.builder.var(name);
+    result.push_back(loop(v, ceil_div(elements, lanes), LoopKind::kSerial,
+                          block(statement(var(v) * lanes, integer(elements) - var(v) * lanes))));
+  };
+  if (covered < width)
+    per_vector(width, "pad_v", [&](const Expr& at, const Expr& left) {
+      return Stmt(Store{l.x_planes, target + at, zero(DType::kF32, vector), vector, left});
+    });
+  if (covered > 0)
+    per_vector(covered, "in_v", [&](const Expr& at, const Expr& left) {
+      return Stmt(Store{l.x_planes, target + l.conv.pad_left + at,
+                        load_active(l.x, source + at, vector, left), vector, left});
+    });
+  return result;
+}
+
+// The same pixel by pixel, for strides: x may lie on either side of the image.
+Block copy_phase_line(Lowering& l, const Expr& target, const Expr& source, const Expr& phase) {
+  const VarId column = l.builder.var("in_x");
+  const VarId at = l.builder.var("in_column");
+  Expr inside = logical_and(le(integer(0), var(at)), lt(var(at), integer(l.conv.w)));
+  return block(loop(column, l.planes.width, LoopKind::kSerial,
+                    block(Let{at, var(column) * l.conv.stride_w + phase - l.conv.pad_left},
+                          Store{l.x_planes, target + var(column),
+                                select(std::move(inside), load(l.x, source + var(at)), Float{0, DType::kF32}),
+                                1, std::nullopt})));
+}
+
+Stmt copy_in(Lowering& l) {
+  const Conv2d& conv = l.conv;
+  const Conv2dPlanes& p = l.planes;
+  const VarId channel = l.builder.var("in_c"), phase_h = l.builder.var("in_ph"), y = l.builder.var("in_y"),
+              phase_w = l.builder.var("in_pw"), row = l.builder.var("in_row");
+  const Expr target =
+      var(channel) * p.channel() + (var(phase_h) * p.phases_w + var(phase_w)) * p.plane() + var(y) * p.width;
+  const Expr source =
+      ((l.image_index() * conv.c + l.group_index() * l.channels() + var(channel)) * conv.h + var(row)) *
+      conv.w;
+  Block inside =
+      conv.stride_w == 1 ? copy_line(l, target, source) : copy_phase_line(l, target, source, var(phase_w));
+  const VarId v = l.builder.var("zero_v");
+  const int vector = static_cast<int>(l.s.lanes);
+  Block outside = block(loop(v, ceil_div(p.width, l.s.lanes), LoopKind::kSerial,
+                             block(Store{l.x_planes, target + var(v) * l.s.lanes, zero(DType::kF32, vector),
+                                         vector, integer(p.width) - var(v) * l.s.lanes})));
+  Stmt one_line = If{logical_and(le(integer(0), var(row)), lt(var(row), integer(conv.h))), std::move(inside),
+                     std::move(outside)};
+  Block lines = block(Let{row, (var(l.line) + var(y)) * conv.stride_h + var(phase_h) - conv.pad_top},
+                      loop(phase_w, p.phases_w, LoopKind::kSerial, block(std::move(one_line))));
+  return loop(channel, l.channels(), LoopKind::kSerial,
+              block(loop(phase_h, p.phases_h, LoopKind::kSerial,
+                         block(loop(y, p.lines_in, LoopKind::kSerial, std::move(lines))))));
+}
+
+// `rows` output channels x one tile of pixels, over the current block of input channels.
+Block micro_kernel(Lowering& l, std::int64_t rows) {
+  const Conv2d& conv = l.conv;
+  const Conv2dPlanes& p = l.planes;
+  cpu::RegisterTile tile(l.builder, rows, l.tile(), l.s.lanes);
+  const VarId c = l.builder.var("c"), r = l.builder.var("r"), s = l.builder.var("s");
+  const Expr channel = var(l.cb) * l.cc() + var(c);
+  const auto y_at = [&](Expr column) {
+    return l.y_line_element(var(l.it) * l.s.mr + tile.row(), var(l.jt) * l.tile() + std::move(column));
+  };
+  const auto x_at = [&](Expr column) {
+    const Expr h = var(r) * conv.dilation_h, w = var(s) * conv.dilation_w;
+    return channel * p.channel() +
+           (h % integer(conv.stride_h) * p.phases_w + w % integer(conv.stride_w)) * p.plane() +
+           h / integer(conv.stride_h) * p.width + w / integer(conv.stride_w) + var(l.jt) * l.tile() +
+           std::move(column);
+  };
+  const Expr filter =
+      l.group_index() * l.filters() + (l.first_filter_tile() + var(l.it)) * l.s.mr + tile.row();
+  const Expr weight = ((filter * l.channels() + channel) * conv.r + var(r)) * conv.s + var(s);
+
+  Block result = block(tile.allocate());
+  if (l.channel_blocks() == 1) {
+    result.push_back(tile.clear());
+  } else {
+    result.push_back(If{lt(var(l.cb), integer(1)), block(tile.clear()), block(tile.load_c(l.y_lines, y_at))});
+  }
+  Block step = block(tile.allocate_b());
+  Block pixels = tile.load_b(l.x_planes, x_at, false);
+  std::move(pixels.begin(), pixels.end(), std::back_inserter(step));
+  step.push_back(tile.multiply_add(load(l.f, weight)));
+  const LoopKind line = l.s.taps >= 1 ? LoopKind::kUnrolled : LoopKind::kSerial;
+  const LoopKind lines = l.s.taps == 2 ? LoopKind::kUnrolled : LoopKind::kSerial;
+  result.push_back(loop_to(c, l.channels_now(), l.cc(),
+                           block(loop(r, conv.r, lines, block(loop(s, conv.s, line, std::move(step)))))));
+  result.push_back(tile.store_c(l.y_lines, y_at));
+  return result;
+}
+
+Stmt compute(Lowering& l) {
+  const std::int64_t full = l.filters() / l.s.mr, tail = l.filters() % l.s.mr;
+  Block inner, edge;
+  if (full > 0) inner = micro_kernel(l, l.s.mr);
+  if (tail > 0) edge = micro_kernel(l, tail);
+  Block body = cpu::by_tile(l.first_filter_tile() + var(l.it), full, tail, std::move(inner), std::move(edge));
+  const auto over_filters = [&](Block b) {
+    return loop_to(l.it, l.filter_tiles_now(), l.task_filter_tiles(), std::move(b));
+  };
+  const auto over_pixels = [&](Block b) {
+    return loop(l.jt, l.planes.tiles, LoopKind::kSerial, std::move(b));
+  };
+  Stmt tiles = l.s.order == 0 ? over_pixels(block(over_filters(std::move(body))))
+                              : over_filters(block(over_pixels(std::move(body))));
+  return loop(l.cb, l.channel_blocks(), LoopKind::kSerial, block(std::move(tiles)));
+}
+
+Stmt copy_out(Lowering& l) {
+  const Conv2d& conv = l.conv;
+  const VarId filter = l.builder.var("out_k"), y = l.builder.var("out_y"), v = l.builder.var("out_v");
+  const int lanes = static_cast<int>(l.s.lanes);
+  const std::int64_t width = conv.out_w();
+  const std::int64_t most = std::min(l.filters(), l.task_filter_tiles() * l.s.mr);
+  Expr filters = l.s.split == 1 ? min(l.filter_tiles_now() * l.s.mr,
+                                      integer(l.filters()) - l.first_filter_tile() * l.s.mr)
+                                : integer(l.filters());
+  const bool even = l.task_lines() % l.s.lines == 0 && conv.out_h() % (l.s.split == 0 ? l.s.threads : 1) == 0;
+  // The last block may reach beyond the task's lines.
+  Expr lines =
+      even ? integer(l.s.lines) : max(min(integer(l.s.lines), l.end_line() - var(l.line)), integer(0));
+  const Expr channel = l.group_index() * l.filters() + l.first_filter_tile() * l.s.mr + var(filter);
+  const Expr target = ((l.image_index() * conv.k + channel) * conv.out_h() + var(l.line) + var(y)) * width;
+  const Expr column = var(v) * lanes;
+  Stmt move = Store{l.y, target + column,
+                    load(l.y_lines, l.y_line_element(var(filter), var(y) * l.planes.width + column), lanes),
+                    lanes, integer(width) - column};
+  return loop_to(
+      filter, std::move(filters), most,
+      block(loop_to(y, std::move(lines), l.s.lines,
+                    block(loop(v, ceil_div(width, lanes), LoopKind::kSerial, block(std::move(move)))))));
+}
+
+Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Limits&) {
+  Lowering l;
+  l.conv = *workload.conv2d;
+  l.s = conv2d_cpu_schedule(config);
+  l.planes = conv2d_planes(l.conv, l.s);
+  const Conv2d& conv = l.conv;
+  KernelBuilder& builder = l.builder;
+  builder.kernel.name = "conv2d_cpu";
+  builder.kernel.target = Target::kCpu;
+  l.x = builder.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
+  l.f = builder.param("f", DType::kF32, conv.k * conv.products(), Direction::kIn);
+  l.y = builder.param("y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
+  // The last tile reads beyond the last plane, and the last line is stored in whole vectors: both stay
+  // inside.
+  l.x_planes = builder.buffer("x_planes", DType::kF32, Scope::kScratch,
+                              l.channels() * l.planes.channel() + l.tile() + l.planes.width);
+  l.y_lines = builder.buffer("y_lines", DType::kF32, Scope::kScratch,
+                             l.task_filter_tiles() * l.s.mr * l.planes.tiles * l.tile() + l.s.lanes);
+  l.task = builder.var("task_index");
+  l.image = builder.var("image");
+  l.group = builder.var("group");
+  l.block = builder.var("block");
+  l.line = builder.var("line");
+  l.cb = builder.var("cb");
+  l.jt = builder.var("jt");
+  l.it = builder.var("it");
+
+  const std::int64_t blocks = ceil_div(l.task_lines(), l.s.lines);
+  Block body =
+      block(Let{l.line, l.first_line() + var(l.block) * l.s.lines}, copy_in(l), compute(l), copy_out(l));
+  body = block(loop(l.block, blocks, LoopKind::kSerial, std::move(body)));
+  if (conv.groups > 1) body = block(loop(l.group, conv.groups, LoopKind::kSerial, std::move(body)));
+  if (conv.n > 1) {
+    if (l.s.split == 2)
+      body.insert(body.begin(), Let{l.image, var(l.task)});
+    else
+      body = block(loop(l.image, conv.n, LoopKind::kSerial, std::move(body)));
+  }
+  // What lies behind the last plane is read for pixels that are dropped; zeros keep it from being slow.
+  const VarId slack = builder.var("slack");
+  body.insert(body.begin(),
+              loop(slack, l.tile() + l.planes.width, LoopKind::kSerial,
+                   block(Store{l.x_planes, integer(l.channels() * l.planes.channel()) + var(slack),
+                               Float{0, DType::kF32}, 1, std::nullopt})));
+  body.insert(body.begin(), Alloc{l.y_lines});
+  body.insert(body.begin(), Alloc{l.x_planes});
+  const std::int64_t tasks = l.s.split == 2 ? conv.n : l.s.threads;
+  builder.kernel.body = block(loop(l.task, tasks, LoopKind::kParallel, std::move(body)));
+  return std::move(builder.kernel);
+}
+
+std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
+  if (limits.target != Target::kCpu) return "made for CPUs";
+  const Conv2d& conv = *workload.conv2d;
+  for (const DType type : {conv.input, conv.filter, conv.output, conv.accum})
+    if (type != DType::kF32) return "computes in f32 only";
+  if (conv.layout != ImageLayout::kNchw) return "reads images as nchw only";
+  return std::nullopt;
+}
+
+}  // namespace
+
+Template conv2d_cpu_template() {
+  return {"conv2d_cpu",     1, why_not, conv2d_cpu_space, lower_conv2d_cpu, conv2d_cpu_default,
+          Operator::kConv2d};
+}
+
+}  // namespace lehr

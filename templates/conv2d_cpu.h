@@ -1,0 +1,12 @@
+// Convolution on the CPU without an im2col matrix: vectors run over output pixels, filter values are
+// broadcast, and one copy of the input, padded and taken apart by the stride, makes every filter tap a shift
+// of the same memory. NCHW, any stride, padding, dilation and groups.
+#pragma once
+
+#include "templates/template.h"
+
+namespace lehr {
+
+Template conv2d_cpu_template();
+
+}  // namespace lehr

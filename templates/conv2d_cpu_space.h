@@ -1,0 +1,43 @@
+// The schedules of conv2d_cpu: knobs, constraints, default, and the shapes of its scratch memory.
+#pragma once
+
+#include "base/limits.h"
+#include "space/space.h"
+#include "templates/workload.h"
+
+namespace lehr {
+
+/// The knobs by name; meanings and units are those of conv2d_cpu_space().
+struct Conv2dCpuSchedule {
+  std::int64_t threads = 1;
+  std::int64_t split =
+      0;  ///< 0: output lines over the threads, 1: output channels, 2: images (one task each)
+  std::int64_t lanes = 16;
+  std::int64_t mr = 1;     ///< output channels of the micro-kernel
+  std::int64_t nv = 1;     ///< vectors of pixels of the micro-kernel
+  std::int64_t lines = 1;  ///< output lines per block
+  std::int64_t cc = 1;     ///< input channels per block
+  std::int64_t order = 0;  ///< outer loop inside a block: 0 pixels, 1 output channels
+  std::int64_t taps = 0;   ///< unrolled: 0 none, 1 a filter's line, 2 the whole filter
+};
+Conv2dCpuSchedule conv2d_cpu_schedule(const Config& config);
+
+/// The input as a block of output lines needs it: per channel of a group, planes [phase_h][phase_w] of
+/// `lines_in` x `width`. Plane (p, q) holds the padded image's pixels (y stride_h + p, x stride_w + q), so
+/// that tap (r, s) of output pixel (y, x) is element (y + r' , x + s') of one plane: a shift that all pixels
+/// share. Output pixels are numbered along these wide lines; the surplus ones at the ends are computed and
+/// dropped.
+struct Conv2dPlanes {
+  std::int64_t phases_h = 1, phases_w = 1;
+  std::int64_t lines_in = 1, width = 1;
+  std::int64_t pixels = 1;  ///< of a block of output lines, surplus included
+  std::int64_t tiles = 1;   ///< of nv x lanes pixels
+  std::int64_t plane() const { return lines_in * width; }
+  std::int64_t channel() const { return phases_h * phases_w * plane(); }
+};
+Conv2dPlanes conv2d_planes(const Conv2d& conv, const Conv2dCpuSchedule& schedule);
+
+FamilySpace conv2d_cpu_space(const Workload& workload, const Limits& limits);
+Config conv2d_cpu_default(const Workload& workload, const Limits& limits);
+
+}  // namespace lehr

@@ -1,0 +1,55 @@
+// The definition, a filter tap at a time, so that the inner loop runs over the pixels of one line.
+#include "templates/reference_conv2d.h"
+
+#include <algorithm>
+
+namespace lehr {
+namespace {
+
+struct Row {
+  std::int64_t image, channel, line;
+};
+
+Row row_at(const Conv2d& conv, std::int64_t row) {
+  const std::int64_t lines = conv.out_h();
+  return {row / (conv.k * lines), row / lines % conv.k, row % lines};
+}
+
+}  // namespace
+
+void reference_row(const Conv2d& conv, const float* x, const float* f, std::int64_t row,
+                   std::vector<double>& sums) {
+  const bool nchw = conv.layout == ImageLayout::kNchw;
+  const Row at = row_at(conv, row);
+  const std::int64_t channels = conv.c / conv.groups;  // that one filter sees
+  const std::int64_t first_channel = at.channel / (conv.k / conv.groups) * channels;
+  const std::int64_t width = conv.out_w();
+  const std::int64_t pixel = nchw ? 1 : conv.c;  // distance of neighbours in a line
+  sums.assign(static_cast<std::size_t>(width), 0.0);
+  for (std::int64_t r = 0; r < conv.r; ++r) {
+    const std::int64_t iy = at.line * conv.stride_h + r * conv.dilation_h - conv.pad_top;
+    if (iy < 0 || iy >= conv.h) continue;
+    for (std::int64_t s = 0; s < conv.s; ++s) {
+      const std::int64_t shift = s * conv.dilation_w - conv.pad_left;
+      for (std::int64_t c = 0; c < channels; ++c) {
+        const std::int64_t channel = first_channel + c;
+        const float* line = nchw ? x + ((at.image * conv.c + channel) * conv.h + iy) * conv.w
+                                 : x + (at.image * conv.h + iy) * conv.w * conv.c + channel;
+        const double weight = nchw ? f[((at.channel * channels + c) * conv.r + r) * conv.s + s]
+                                   : f[((at.channel * conv.r + r) * conv.s + s) * channels + c];
+        for (std::int64_t ox = 0; ox < width; ++ox) {
+          const std::int64_t ix = ox * conv.stride_w + shift;
+          if (ix >= 0 && ix < conv.w) sums[static_cast<std::size_t>(ox)] += weight * line[ix * pixel];
+        }
+      }
+    }
+  }
+}
+
+std::int64_t output_index(const Conv2d& conv, std::int64_t row, std::int64_t column) {
+  const Row at = row_at(conv, row);
+  if (conv.layout == ImageLayout::kNchw) return row * conv.out_w() + column;
+  return ((at.image * conv.out_h() + at.line) * conv.out_w() + column) * conv.k + at.channel;
+}
+
+}  // namespace lehr
