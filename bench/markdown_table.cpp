@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// "gemm m=512 n=512 k=512 batch=1 ..." -> "512 x 512 x 512"
+// "gemm m=512 n=512 k=512 batch=1 ..." -> "512 x 512 x 512"; a conv2d -> "56 x 56 x 64 -> 64, 3 x 3 / 1x1"
 std::string shape_of(const std::string& workload) {
   const auto value = [&](const std::string& key) {
     const std::size_t at = workload.find(" " + key + "=");
@@ -23,6 +23,9 @@ std::string shape_of(const std::string& workload) {
     const std::size_t begin = at + key.size() + 2;
     return workload.substr(begin, workload.find(' ', begin) - begin);
   };
+  if (workload.starts_with("conv2d"))
+    return fmt::format("{} x {} x {} -> {}, {} x {} / {}", value("h"), value("w"), value("c"), value("k"),
+                       value("r"), value("s"), value("stride"));
   return fmt::format("{} x {} x {}", value("m"), value("n"), value("k"));
 }
 
@@ -33,8 +36,10 @@ double number(const json& object, const char* key) {
 std::string baseline_text(const json& document, const std::string& name) {
   if (!document.contains("baselines")) return "-";
   for (const json& entry : document["baselines"]) {
-    if (entry.value("name", "") == name && number(entry, "time_us") > 0)
-      return fmt::format("{:.1f}", number(entry, "time_us"));
+    if (entry.value("name", "") != name || number(entry, "time_us") <= 0) continue;
+    const std::string way =
+        name == "onednn" && entry["note"].is_string() ? entry["note"].get<std::string>() : "";
+    return fmt::format("{:.1f}{}{}", number(entry, "time_us"), way.empty() ? "" : ", ", way);
   }
   return "-";
 }
@@ -43,7 +48,7 @@ std::string baseline_text(const json& document, const std::string& name) {
 
 int main(int argc, char** argv) {
   fmt::print(
-      "| m x n x k | threads | ours us | GFLOP/s | roofline | OpenBLAS us | oneDNN us | vs fastest library | "
+      "| problem | threads | ours us | GFLOP/s | roofline | OpenBLAS us | oneDNN us | vs fastest library | "
       "vs default | "
       "trials | s | tuner's own share |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   double log_sum = 0;

@@ -22,24 +22,27 @@ constexpr std::int64_t kMostSamples = 100'000;
 CheckCommand::CheckCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
   CLI::App* check = root.add_subcommand("check", "Run sampled kernels of every family against the reference");
   check->require_subcommand(1);
-  app_ = check->add_subcommand("gemm", "Check a matrix product, or every combination of the sizes given");
-  gemm_.add_to(*app_);
+  problem_.add_to(*check, "Check a {}, or every combination of the sizes given");
+  for (CLI::App* app : problem_.operators()) add_flags(*app);
+}
+
+void CheckCommand::add_flags(CLI::App& app) {
   const auto add = [&](const char* name, std::string& value, const char* help) {
-    app_->add_option(name, value, help)->option_text(" ");
+    app.add_option(name, value, help)->option_text(" ");
   };
   add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
   add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
   add("--samples", samples_, "configs per family and workload, its default among them (4)");
   add("--seed", seed_, "same seed: same configs and inputs (0)");
-  app_->add_flag("--json", json_, "one JSON document on stdout");
-  app_->footer(
+  app.add_flag("--json", json_, "one JSON document on stdout");
+  app.footer(
       "Examples:\n"
       "  lehr check gemm --m 1,35,257 --n 129 --k 67 --device cuda --samples 20\n"
       "Exit code 4: a kernel gave a wrong result or did not run. Ctrl-C prints what is known.");
 }
 
 int CheckCommand::run() {
-  const std::vector<Workload> workloads = gemm_.workloads();
+  const std::vector<Workload> workloads = problem_.workloads();
   const DeviceChoice choice = parse_device(device_, threads_);
   SpotCheckOptions options;
   options.samples = static_cast<int>(parse_number("--samples", samples_, 1, kMostSamples));

@@ -1,25 +1,26 @@
-// `lehr check gemm`: sampled configs of every family against the reference, on this machine's device.
+// `lehr check gemm|conv2d`: sampled configs of every family against the reference, on this machine's device.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
 
 #include "cli/environment.h"
-#include "cli/gemm_flags.h"
+#include "cli/problem_flags.h"
 
 namespace lehr {
 
 class CheckCommand {
  public:
   CheckCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const { return app_->parsed(); }
+  bool chosen() const { return problem_.chosen(); }
   /// The exit code.
   int run();
 
  private:
+  /// Those that both operators take.
+  void add_flags(CLI::App& app);
   const Environment& environment_;
-  CLI::App* app_;
-  GemmFlags gemm_;
+  ProblemFlags problem_;
   std::string device_ = "auto", threads_, samples_ = "4", seed_ = "0";
   bool json_ = false;
 };

@@ -88,7 +88,8 @@ std::vector<Workload> GemmFlags::workloads() const {
     for (const std::int64_t n : ns)
       for (const std::int64_t k : ks)
         for (const std::int64_t batch : batches) {
-          Workload workload{.gemm = base};
+          Workload workload;
+          workload.gemm = base;
           workload.gemm.m = m;
           workload.gemm.n = n;
           workload.gemm.k = k;
@@ -101,13 +102,6 @@ std::vector<Workload> GemmFlags::workloads() const {
           result.push_back(workload);
         }
   return result;
-}
-
-Workload GemmFlags::workload() const {
-  const std::vector<Workload> all = workloads();
-  if (all.size() != 1)
-    throw_user("--m, --n, --k and --batch name {} problems; this command takes one", all.size());
-  return all[0];
 }
 
 }  // namespace lehr

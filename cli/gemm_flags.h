@@ -15,8 +15,6 @@ class GemmFlags {
   void add_to(CLI::App& app);
   /// The cross product of all lists, m slowest. Throws Error(kUser), one sentence.
   std::vector<Workload> workloads() const;
-  /// The same, which must be one. Throws Error(kUser).
-  Workload workload() const;
 
  private:
   std::string m_, n_, k_, batch_ = "1", a_ = "f32", b_, c_, accum_, layout_, math_ = "strict",

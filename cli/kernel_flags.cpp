@@ -9,9 +9,8 @@ namespace lehr {
 
 void KernelFlags::add_to(CLI::App& app) {
   app_ = &app;
-  gemm_app_ = app.add_subcommand("gemm", "The workload as problem flags");
-  gemm_app_->fallthrough();
-  gemm_.add_to(*gemm_app_);
+  problem_.add_to(app, "The workload as problem flags: a {}");
+  for (CLI::App* each : problem_.operators()) each->fallthrough();
   const auto add = [&](const char* name, std::string& value, const char* help) {
     app.add_option(name, value, help)->option_text(" ");
   };
@@ -23,11 +22,11 @@ void KernelFlags::add_to(CLI::App& app) {
 }
 
 Workload KernelFlags::workload() const {
-  if (gemm_app_->parsed() && !workload_.empty())
+  if (problem_.chosen() && !workload_.empty())
     throw_user("--workload and the problem flags exclude each other");
-  if (gemm_app_->parsed()) return gemm_.workload();
+  if (problem_.chosen()) return problem_.workload();
   if (workload_.empty())
-    throw_user("--workload is missing: write lehr {} gemm --m --n --k, or --workload \"TEXT\"",
+    throw_user("--workload is missing: write lehr {} gemm --m --n --k (or conv2d), or --workload \"TEXT\"",
                app_->get_name());
   try {
     return parse_workload(workload_);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/environment.h"
-#include "cli/gemm_flags.h"
+#include "cli/problem_flags.h"
 #include "measure/device.h"
 #include "space/space.h"
 
@@ -14,7 +14,7 @@ namespace lehr {
 
 class KernelFlags {
  public:
-  /// Adds the subcommand `gemm` with the problem flags, and --workload --config --arch --device --threads to
+  /// Adds the subcommands of ProblemFlags, and --workload --config --arch --device --threads to
   /// `app`.
   void add_to(CLI::App& app);
   /// Throws Error(kUser), one sentence, when none or two are given.
@@ -27,8 +27,7 @@ class KernelFlags {
 
  private:
   CLI::App* app_ = nullptr;
-  CLI::App* gemm_app_ = nullptr;
-  GemmFlags gemm_;
+  ProblemFlags problem_;
   std::string workload_, config_, arch_, device_ = "auto", threads_;
 };
 

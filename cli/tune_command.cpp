@@ -41,10 +41,13 @@ TuneCommand::TuneCommand(CLI::App& root, const Environment& environment)
     : environment_(environment), database_(environment.database) {
   CLI::App* tune = root.add_subcommand("tune", "Find the fastest kernel of a workload on this machine");
   tune->require_subcommand(1);
-  app_ = tune->add_subcommand("gemm", "Tune a matrix product, or every combination of the sizes given");
-  gemm_.add_to(*app_);
+  problem_.add_to(*tune, "Tune a {}, or every combination of the sizes given");
+  for (CLI::App* app : problem_.operators()) add_flags(*app);
+}
+
+void TuneCommand::add_flags(CLI::App& app) {
   const auto add = [&](const char* name, std::string& value, const char* help) {
-    app_->add_option(name, value, help)->option_text(" ");
+    app.add_option(name, value, help)->option_text(" ");
   };
   add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
   add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
@@ -61,11 +64,11 @@ TuneCommand::TuneCommand(CLI::App& root, const Environment& environment)
   add("--transfer", transfer_,
       "auto | off | FILE: hints from other tasks of the log, or of another log (auto)");
   add("--baseline", baseline_, "vendor libraries to compare with (all that this build knows)");
-  app_->add_flag("--no-baseline", no_baseline_, "compare with no vendor library");
-  app_->add_flag("--fresh", fresh_, "do not reuse earlier rows of the log");
-  app_->add_flag("--json", json_, "one JSON document on stdout; an array where there are several workloads");
-  app_->add_flag("--quiet", quiet_, "no progress on stderr");
-  app_->footer(
+  app.add_flag("--no-baseline", no_baseline_, "compare with no vendor library");
+  app.add_flag("--fresh", fresh_, "do not reuse earlier rows of the log");
+  app.add_flag("--json", json_, "one JSON document on stdout; an array where there are several workloads");
+  app.add_flag("--quiet", quiet_, "no progress on stderr");
+  app.footer(
       "Examples:\n"
       "  lehr tune gemm --m 512 --n 512 --k 512 --time 30s\n"
       "  lehr tune gemm --m 1,16,64 --n 4096 --k 4096 --trials 200 --db llama.db\n"
@@ -92,7 +95,7 @@ SessionOptions TuneCommand::session_options() const {
 }
 
 int TuneCommand::run() {
-  const std::vector<Workload> workloads = gemm_.workloads();
+  const std::vector<Workload> workloads = problem_.workloads();
   SessionOptions options = session_options();
   const DeviceChoice choice = parse_device(device_, threads_);
   if (no_baseline_ && !baseline_.empty())

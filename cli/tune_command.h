@@ -1,4 +1,4 @@
-// `lehr tune gemm`: from flags to sessions, and their results on stdout.
+// `lehr tune gemm|conv2d`: from flags to sessions, and their results on stdout.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/environment.h"
-#include "cli/gemm_flags.h"
+#include "cli/problem_flags.h"
 #include "tune/session.h"
 
 namespace lehr {
@@ -14,16 +14,17 @@ namespace lehr {
 class TuneCommand {
  public:
   TuneCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const { return app_->parsed(); }
+  bool chosen() const { return problem_.chosen(); }
   /// The exit code.
   int run();
 
  private:
+  /// Those that both operators take.
+  void add_flags(CLI::App& app);
   SessionOptions session_options() const;
 
   const Environment& environment_;
-  CLI::App* app_;
-  GemmFlags gemm_;
+  ProblemFlags problem_;
   std::string device_ = "auto", threads_, jobs_, trials_, time_, patience_, strategy_ = "anneal", seed_ = "0",
               database_, baseline_, transfer_ = "auto";
   bool no_baseline_ = false, json_ = false, quiet_ = false, fresh_ = false;

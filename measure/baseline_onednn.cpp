@@ -1,9 +1,14 @@
-// dnnl_sgemm, found at run time. The declaration is ours, so that no header of the library is needed.
+// oneDNN, found at run time. The declarations are ours, so that no header of the library is needed.
 #include "measure/baseline_onednn.h"
 
 #include <dlfcn.h>
 
+#include <new>
+#include <optional>
+
 #include "base/error.h"
+#include "measure/sampling.h"
+#include "measure/stats.h"
 
 namespace lehr {
 namespace {
@@ -13,11 +18,15 @@ using DnnlSgemm = int (*)(char transa, char transb, std::int64_t m, std::int64_t
                           float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb,
                           float beta, float* c, std::int64_t ldc);
 
-SgemmFunction open_onednn() {
+void* open_onednn_library() {
   void* library = open_library({"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so.1", "libdnnl.so"});
-  if (library == nullptr) {
+  if (library == nullptr)
     throw_environment("libdnnl.so.2 is not installed (Debian: apt-get install libdnnl2)");
-  }
+  return library;
+}
+
+SgemmFunction open_onednn() {
+  void* library = open_onednn_library();
   const auto sgemm = reinterpret_cast<DnnlSgemm>(dlsym(library, "dnnl_sgemm"));
   if (sgemm == nullptr)
     throw_environment("libdnnl.so.2 has no dnnl_sgemm: it was built without a CPU engine");
@@ -28,8 +37,64 @@ SgemmFunction open_onednn() {
   };
 }
 
+/// Long enough to tell ways apart that differ by some percent.
+constexpr SampleRequest kChoosing = {1000, 5, 20000, 100000, 3, 0};
+
 }  // namespace
 
-OneDnnRunner::OneDnnRunner() : SgemmRunner("onednn", &open_onednn) {}
+OneDnnRunner::OneDnnRunner() : gemm_("onednn", &open_onednn) {}
+
+void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) {
+  conv2d_.reset();
+  buffers_.reset();
+  if (!problem.conv2d) return gemm_.prepare(problem, settings);
+  for (const ProblemTensor& tensor : problem.tensors)
+    if (tensor.type != DType::kF32) throw_user("onednn is called for f32 only, not {}", name_of(tensor.type));
+  CHECK(problem.tensors.size() == 3 && problem.tensors[2].output);
+  threads_ = settings.threads;
+  try {
+    buffers_ = std::make_unique<HostBuffers>(problem);
+  } catch (const std::bad_alloc&) {
+    throw_environment("no memory for onednn to run this problem");
+  }
+  const auto pointer = [this](std::size_t i) { return static_cast<float*>(buffers_->pointers()[i]); };
+  conv2d_ = std::make_unique<OneDnnConv2d>(open_onednn_library(), *problem.conv2d, pointer(0), pointer(1),
+                                           pointer(2));
+  choose_way();
+}
+
+void OneDnnRunner::choose_way() {
+  std::optional<double> fastest;
+  for (std::size_t way = 0; way < conv2d_->ways().size(); ++way) {
+    buffers_->poison_output();
+    conv2d_->call(way);
+    if (std::holds_alternative<Fault>(buffers_->verdict())) continue;  // Winograd may lose more than allowed
+    const double us = estimate(sample_calls([&] { conv2d_->call(way); }, kChoosing, threads_).us);
+    if (fastest && *fastest <= us) continue;
+    fastest = us;
+    way_ = way;
+  }
+  if (!fastest) throw_user("none of onednn's convolutions gives the right result here");
+}
+
+std::variant<Resources, Fault> OneDnnRunner::load(int, const Candidate&) {
+  return Resources{};
+}
+
+std::variant<Checked, Fault> OneDnnRunner::check(int slot) {
+  if (!conv2d_) return gemm_.check(slot);
+  buffers_->poison_output();
+  conv2d_->call(way_);
+  auto verdict = buffers_->verdict();
+  if (auto* checked = std::get_if<Checked>(&verdict)) checked->note = conv2d_->ways()[way_];
+  return verdict;
+}
+
+std::variant<Samples, Fault> OneDnnRunner::time(int slot, const SampleRequest& request) {
+  if (!conv2d_) return gemm_.time(slot, request);
+  return sample_calls([this] { conv2d_->call(way_); }, request, threads_);
+}
+
+void OneDnnRunner::unload(int) {}
 
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// What candidates are measured on: identity (stored with every row) and limits (given to spaces and features).
+// What candidates are measured on: identity (stored with every row) and limits (given to spaces and
+// features).
 #pragma once
 
 #include <optional>
@@ -10,7 +11,7 @@
 namespace lehr {
 
 struct Device {
-  std::string name;      ///< "Intel Xeon Processor (family 6 model 143)", "NVIDIA H200"
+  std::string name;  ///< "Intel Xeon Processor (family 6 model 143)", "NVIDIA H200"
   Limits limits;
   std::string driver;    ///< CUDA driver version; "" on the CPU
   std::string compiler;  ///< Compiler::identity()
@@ -18,8 +19,8 @@ struct Device {
   std::string os;        ///< "Linux 6.1 x86_64"
 };
 
-/// The part of a device that decides whether a stored time is an answer here: target, name, arch, cores, driver, compiler.
-/// "cpu | Intel Xeon ... | avx512 | cores=2 | driver= | g++ 12.2.0 -O2 -march=native ..."
+/// The part of a device that decides whether a stored time is an answer here: target, name, arch, cores,
+/// driver, compiler. "cpu | Intel Xeon ... | avx512 | cores=2 | driver= | g++ 12.2.0 -O2 -march=native ..."
 std::string identity_of(const Device& device);
 
 /// The CPU that this runs on, allowed `threads` threads (0: all that the affinity mask grants).

@@ -19,9 +19,9 @@ struct ContestEntry {
   std::vector<double> round_us;  ///< one time per round; empty when `missing` says why
   double time_us = 0;            ///< median of round_us
   double ratio = 0;  ///< median over the rounds of (entry 0's time / this one's): > 1 is faster than entry 0
-  double ratio_spread = 0;  ///< p75 - p25 of those per-round ratios: differences below it are noise
+  double ratio_spread = 0;      ///< p75 - p25 of those per-round ratios: differences below it are noise
   std::optional<GpuState> gpu;  ///< median over the rounds; nullopt on the CPU and where NVML does not tell
-  std::string note;         ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
+  std::string note;             ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string missing;  ///< why a baseline could not be timed ("libdnnl.so.2 is not installed"), else empty
 };
 

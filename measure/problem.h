@@ -26,8 +26,19 @@ struct BaselineGemm {
   bool tf32 = false;  ///< f32 operands may be rounded to TF32 (3xTF32 is no such permission: its errors are f32's)
 };
 
+/// The convolution in a vendor library's terms: input, filter, output (ProblemTensor order), all f32.
+struct BaselineConv2d {
+  std::int64_t n = 0, c = 0, h = 0, w = 0, k = 0, r = 0, s = 0, groups = 1;
+  std::int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
+  std::int64_t pad_top = 0, pad_bottom = 0, pad_left = 0, pad_right = 0;
+  std::int64_t out_h = 0, out_w = 0;
+  bool nhwc = false;  ///< input and output n,h,w,c and filter k,r,s,c in memory; else n,c,h,w and k,c,r,s
+  friend bool operator==(const BaselineConv2d&, const BaselineConv2d&) = default;
+};
+
 struct Problem {
-  std::optional<BaselineGemm> gemm;     ///< what a baseline library is asked to compute; nullopt: it has no such call
+  std::optional<BaselineGemm> gemm;     ///< what a baseline library is asked to compute; neither this nor
+  std::optional<BaselineConv2d> conv2d; ///< this: it has no such call
   std::vector<ProblemTensor> tensors;   ///< in argument order; exactly one output
   std::vector<std::int64_t> indices;    ///< flat output elements that `expected` holds; empty: all
   std::vector<float> expected;

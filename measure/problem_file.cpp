@@ -64,6 +64,13 @@ void write_problem(const std::string& path, const Problem& problem) {
     header["gemm"] = {
         g.m, g.n, g.k, g.batch, g.transpose_a, g.transpose_b, g.c_column_major, name_of(g.accum), g.tf32};
   }
+  if (problem.conv2d) {
+    const BaselineConv2d& v = *problem.conv2d;
+    header["conv2d"] = {v.n,          v.c,          v.h,       v.w,          v.k,
+                        v.r,          v.s,          v.groups,  v.stride_h,   v.stride_w,
+                        v.dilation_h, v.dilation_w, v.pad_top, v.pad_bottom, v.pad_left,
+                        v.pad_right,  v.out_h,      v.out_w,   v.nhwc};
+  }
   for (const ProblemTensor& tensor : problem.tensors) {
     header["tensors"].push_back({name_of(tensor.type), tensor.elements, tensor.output, tensor.values.size()});
   }
@@ -95,6 +102,11 @@ Problem read_problem(const std::string& path) {
     const json& g = header["gemm"];
     problem.gemm = BaselineGemm{
         g[0], g[1], g[2], g[3], g[4], g[5], g[6], parse_dtype(g[7].get<std::string>()).value(), g[8]};
+  }
+  if (header.contains("conv2d")) {
+    const json& v = header["conv2d"];
+    problem.conv2d = BaselineConv2d{v[0],  v[1],  v[2],  v[3],  v[4],  v[5],  v[6],  v[7],  v[8], v[9],
+                                    v[10], v[11], v[12], v[13], v[14], v[15], v[16], v[17], v[18]};
   }
   for (const json& entry : header["tensors"]) {
     ProblemTensor tensor;

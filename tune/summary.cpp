@@ -32,8 +32,11 @@ double gflops_of(const Workload& workload, double time_us) {
 }
 
 std::optional<double> roofline_fraction(const Workload& workload, const Limits& limits, double time_us) {
-  const Gemm& gemm = workload.gemm;
-  const bool f32 = gemm.a.type == DType::kF32 && gemm.b.type == DType::kF32 && gemm.accum == DType::kF32;
+  const DType accum = workload.conv2d ? workload.conv2d->accum : workload.gemm.accum;
+  const std::vector<TensorSpec> tensors = tensors_of(workload);
+  const bool f32 = accum == DType::kF32 && std::ranges::all_of(tensors, [](const TensorSpec& tensor) {
+                     return tensor.output || tensor.type == DType::kF32;
+                   });
   if (!f32 || limits.peak_gflops_f32 <= 0 || time_us <= 0) return std::nullopt;
   double bound_us = flops_of(workload) / limits.peak_gflops_f32 * 1e-3;
   const double caches =

@@ -115,6 +115,47 @@ TEST(Show, TellsTheWorkspacesOfAKernelWhoseBlocksSplitK) {
   EXPECT_EQ(source["grid"], (std::vector<int>{2, 8, 1}));
 }
 
+TEST(EndToEnd, AConvolutionGoesTheSameWay) {
+  const Scratch scratch;
+  const auto lehr = [&](const std::string& command) { return run_lehr(words(command), scratch.path()); };
+  const std::string problem =
+      " conv2d --h 9,12 --w 11 --c 6 --k 8 --r 3 --stride 2x1 --pad 0x1x1x1 --groups 2";
+  const json summaries =
+      parsed(lehr("tune" + problem + " --device cpu --threads 1 --trials 3 --quiet --json --no-baseline"));
+  ASSERT_EQ(summaries.size(), 2u);
+  const std::string workload =
+      "conv2d n=1 h=12 w=11 c=6 k=8 r=3 s=3 stride=2x1 pad=0x1x1x1 dilation=1x1 groups=2 layout=nchw x=f32 "
+      "f=f32 y=f32 accum=f32 epilogue=none";
+  EXPECT_EQ(summaries[1]["workload"], workload);
+  EXPECT_EQ(summaries[1]["trials"]["timed"], 3);
+  EXPECT_EQ(summaries[1]["best"]["template"], "conv2d_cpu");
+
+  const json best = parsed(lehr("best --json"));
+  ASSERT_EQ(best.size(), 2u);
+  const json shown = parsed(run_lehr(
+      {"show", "--workload", workload, "--device", "cpu", "--threads", "1", "--as", "source", "--json"},
+      scratch.path()));
+  EXPECT_EQ(shown["config"], summaries[1]["best"]["config"]);
+  EXPECT_EQ(shown["source"]["params"][0]["elements"], 6 * 12 * 11);
+  EXPECT_EQ(shown["source"]["params"][1]["elements"], 8 * 3 * 3 * 3);
+  EXPECT_EQ(shown["source"]["params"][2]["elements"], 8 * 6 * 11);
+  EXPECT_EQ(parsed(lehr("export --out winners.json --json"))["kernels"], 2);
+
+  const json checked = parsed(lehr("check" + problem + " --device cpu --threads 1 --samples 2 --json"));
+  EXPECT_EQ(checked["failed_configs"], 0);
+  EXPECT_EQ(checked["right_configs"], 4);
+
+  const Ran missing = lehr("tune conv2d --h 9 --w 9 --c 3 --k 4");
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("--r is missing: a convolution needs"));
+  const Ran large = lehr("tune conv2d --h 3 --w 3 --c 3 --k 4 --r 5");
+  EXPECT_EQ(large.code, 1);
+  EXPECT_THAT(large.err, HasSubstr("the filter covers 5 x 5 pixels"));
+  const Ran nhwc = lehr("tune conv2d --h 9 --w 9 --c 3 --k 4 --r 3 --layout nhwc --device cpu");
+  EXPECT_EQ(nhwc.code, 1);
+  EXPECT_THAT(nhwc.err, HasSubstr("conv2d_cpu: reads images as nchw only"));
+}
+
 TEST(EndToEnd, SeveralWorkloadsGiveATableAndTheReportNamesTheNextCommands) {
   const Scratch scratch;
   const Ran ran =

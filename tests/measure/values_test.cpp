@@ -174,6 +174,18 @@ TEST(ProblemFile, ReadsBackWhatWasWritten) {
   EXPECT_EQ(back.tolerance, problem.tolerance);
 }
 
+TEST(ProblemFile, ReadsBackAConvolution) {
+  const TempDir directory;
+  Problem problem = gemm_problem({3, 4, 5, 2, true, false, true});
+  problem.gemm.reset();
+  problem.conv2d = BaselineConv2d{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, true};
+  const std::string path = directory.path() + "/problem";
+  write_problem(path, problem);
+  const Problem back = read_problem(path);
+  EXPECT_FALSE(back.gemm.has_value());
+  EXPECT_EQ(back.conv2d, problem.conv2d);
+}
+
 TEST(Messages, SurviveTheJourney) {
   TrialRequest trial;
   trial.candidate.path = "k.so";

@@ -1,0 +1,94 @@
+// From flags to workloads.
+#include "cli/conv2d_flags.h"
+
+#include <array>
+
+#include "base/error.h"
+#include "cli/args.h"
+
+namespace lehr {
+namespace {
+
+constexpr double kMostTasks = 10'000;
+
+}  // namespace
+
+void Conv2dFlags::add_to(CLI::App& app) {
+  const std::string group =
+      "Problem: y (n x k x out_h x out_w) = x (n x c x h x w) filtered by f (k x c x r x s)";
+  const auto add = [&](const char* name, std::string& value, const char* help) {
+    return app.add_option(name, value, help)->group(group)->option_text(" ");
+  };
+  add("--n", n_, "images: 1 | 1,8 | 8:64:8 (start:end:step) (1)");
+  add("--h", h_, "height of the input; these and the next five take lists, too");
+  add("--w", w_, "width of the input");
+  add("--c", c_, "input channels");
+  add("--k", k_, "output channels");
+  add("--r", r_, "height of a filter");
+  add("--s", s_, "width of a filter (as --r)");
+  add("--stride", stride_, "2 | 2x1 (vertical x horizontal) (1)");
+  add("--pad", pad_, "1 | 1x2 (vertical x horizontal) | 0x1x0x1 (top x bottom x left x right) (0)");
+  add("--dilation", dilation_, "2 | 2x1 (1)");
+  add("--groups", groups_, "groups of channels; as many as channels: depthwise (1)");
+  add("--layout", layout_, "nchw | nhwc (nchw)");
+  add("--dtype", dtype_, "type of x, f and y (f32)");
+  add("--accum", accum_, "type of the sums (f32)");
+  add("--epilogue", epilogue_, "what is applied to y: none");
+}
+
+std::vector<Workload> Conv2dFlags::workloads() const {
+  struct Field {
+    const char* flag;
+    const std::string* text;
+    std::int64_t Conv2d::*size;
+  };
+  const std::array<Field, 8> fields = {{{"--n", &n_, &Conv2d::n},
+                                        {"--h", &h_, &Conv2d::h},
+                                        {"--w", &w_, &Conv2d::w},
+                                        {"--c", &c_, &Conv2d::c},
+                                        {"--k", &k_, &Conv2d::k},
+                                        {"--r", &r_, &Conv2d::r},
+                                        {"--s", s_.empty() ? &r_ : &s_, &Conv2d::s},
+                                        {"--groups", &groups_, &Conv2d::groups}}};
+  Conv2d base;
+  parse_pair("--stride", stride_, base.stride_h, base.stride_w);
+  parse_pair("--dilation", dilation_, base.dilation_h, base.dilation_w);
+  parse_padding(pad_, base);
+  set_field(base, "layout", parse_choice("--layout", layout_, {"nchw", "nhwc"}));
+  base.input = base.filter = base.output = parse_operand(dtype_).type;
+  base.accum = parse_operand(accum_).type;
+  parse_choice("--epilogue", epilogue_, {"none"});
+
+  std::vector<Workload> result(1);
+  result[0].conv2d = base;
+  for (const Field& field : fields) {
+    if (field.text->empty())
+      throw_user("{} is missing: a convolution needs --h, --w, --c, --k and --r", field.flag);
+    const std::vector<std::int64_t> sizes = parse_sizes(field.flag, *field.text);
+    if (static_cast<double>(result.size()) * static_cast<double>(sizes.size()) > kMostTasks)
+      throw_user("the lists make more than {:.0f} problems together", kMostTasks);
+    std::vector<Workload> longer;
+    for (const Workload& workload : result) {
+      for (const std::int64_t size : sizes) {
+        longer.push_back(workload);
+        // One list for both sides of a filter means square filters.
+        if (field.size == &Conv2d::s && s_.empty())
+          longer.back().conv2d->s = workload.conv2d->r;
+        else
+          (*longer.back().conv2d).*field.size = size;
+        if (field.size == &Conv2d::s && s_.empty()) break;
+      }
+    }
+    result = std::move(longer);
+  }
+  for (const Workload& workload : result) {
+    try {
+      validate(workload);
+    } catch (const Error& error) {
+      throw_user("'{}': {}", to_text(workload), error.what());
+    }
+  }
+  return result;
+}
+
+}  // namespace lehr
