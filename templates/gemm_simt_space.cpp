@@ -16,6 +16,9 @@ constexpr std::int64_t kSharedAlignment = 16;  // launch_of() rounds every buffe
 // through do not spill, and the first that spill are 3 registers above.
 constexpr std::int64_t kOtherRegisters = 29;
 constexpr std::int64_t kEpilogueRegisters = 7;
+/// More where parts of k are summed up into a tile that may reach over C's edge: one of 50 sampled split
+/// schedules spilled 16 registers on sm_90a without it (NVRTC 13.0).
+constexpr std::int64_t kGuardedSumRegisters = 16;
 // More loads of one operand in flight than this cost registers and code, and hide no more latency.
 constexpr std::int64_t kMaxLoads = 16;
 
@@ -143,7 +146,8 @@ std::int64_t gemm_simt_registers(const cpu::Problem& p, const GemmSimtSchedule& 
   const std::int64_t in_flight = s.async == 1 ? 0 : a.loads() * a.vec + b.loads() * b.vec;
   const bool guarded = p.m % s.bm != 0 || p.n % s.bn != 0 || p.k % s.bk != 0;
   const std::int64_t per_load = s.async == 1 ? (loads <= 8 ? 2 : 3) : guarded ? 2 : 1;  // address, predicate
-  const std::int64_t epilogue = s.staged == 1 || s.split_k > 1 ? kEpilogueRegisters : 0;
+  const std::int64_t epilogue = (s.staged == 1 || s.split_k > 1 ? kEpilogueRegisters : 0) +
+                                (s.split_k > 1 && guarded ? kGuardedSumRegisters : 0);
   return accumulators + fragments + in_flight + per_load * loads + epilogue + kOtherRegisters;
 }
 
