@@ -2,21 +2,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "codegen/emit.h"
+#include "cuda_mutants.h"
 #include "gemm_mma_cases.h"
+#include "measure/check.h"
 #include "templates/gemm_wgmma.h"
 #include "templates/gemm_wgmma_space.h"
-#include "templates/reference.h"
 #include "tests/emulator/program.h"
+#include "tune/task.h"
 
 namespace lehr {
 namespace {
 
 using lehr::testing::mma_of;
+using lehr::testing::Mutants;
 using lehr::testing::with_output;
-using lehr::testing::without_one;
 
 constexpr std::uint64_t kSeed = 9;
 /// Of each mode.
@@ -37,17 +37,6 @@ struct Sampled {
 
 Source source_of(const Sampled& one) {
   return emit(gemm_wgmma_template().lower(one.workload, one.config, one.limits));
-}
-
-/// How far the worst element is from the answer, in tolerances; infinity where one is not a number.
-double worst_error(const Reference& reference, const std::vector<float>& got) {
-  double worst = 0;
-  for (std::size_t i = 0; i < reference.values.size(); ++i) {
-    const double error = std::abs(static_cast<double>(reference.values[i]) - got[i]);
-    const double relative = error == 0 ? 0 : error / reference.tolerance;
-    worst = std::isnan(error) ? INFINITY : std::max(worst, relative);
-  }
-  return worst;
 }
 
 const std::vector<Workload>& workloads() {
@@ -94,12 +83,12 @@ TEST_P(GemmWgmmaMode, IsRight) {
     const Gemm& g = all[i].workload.gemm;
     SCOPED_TRACE(::testing::Message() << all[i].limits.cores << " cores " << to_text(all[i].workload) << " "
                                       << to_text(all[i].config));
-    const std::vector<std::vector<float>> inputs = make_inputs(all[i].workload, kSeed + i);
-    const Reference reference = make_reference(all[i].workload, inputs);
-    const emulator::Result run = program.run(i, {inputs[0], inputs[1]}, emulator::rotated(i));
+    const Problem problem = problem_for(all[i].workload, kSeed + i);
+    const emulator::Result run =
+        program.run(i, {problem.tensors[0].values, problem.tensors[1].values}, emulator::rotated(i));
     EXPECT_FALSE(run.fault) << *run.fault;
     if (run.fault) continue;
-    EXPECT_LE(worst_error(reference, run.outputs.at(0)), 1);
+    EXPECT_EQ(compare_output(problem, run.output_bytes.at(0).data()).fault, "");
     EXPECT_EQ(run.traffic.at(2).written_bytes, g.batch * g.m * g.n * size_of(g.c.type));  // each element once
   }
 }
@@ -123,26 +112,21 @@ TEST(GemmWgmmaEmulated, NeedsEveryStep) {
        "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, stages=4, "
        "in_flight=0, "
        "raster=1)"},
-      {with_output(mma_of(DType::kBF16, 136, 200, 328, 1, 1), DType::kBF16),
+      {mma_of(DType::kBF16, 136, 200, 328, 1, 1),
        "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, persistent=0, stages=2, "
        "in_flight=1, "
        "raster=1)"},
   };
-  std::vector<Source> mutants;
-  std::vector<std::size_t> case_of;
-  std::vector<std::string> names;
+  Mutants mutants;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Config config = parse_config(cases[i].config);
     const Limits limits = few_cores(2);
     ASSERT_EQ(gemm_wgmma_template().space(cases[i].workload, limits).why_invalid(config), std::nullopt);
     const Source source = source_of({cases[i].workload, limits, config});
     const auto add = [&](const std::string& what, const std::string& instead) {
-      const std::vector<Source> more = without_one(source, "extern \"C\"", what, instead);
-      EXPECT_FALSE(more.empty()) << what << " is not in the text";
-      mutants.insert(mutants.end(), more.begin(), more.end());
-      case_of.resize(mutants.size(), i);
-      for (std::size_t j = 0; j < more.size(); ++j)
-        names.push_back(fmt::format("case {}: occurrence {} of '{}' became '{}'", i, j, what, instead));
+      const std::size_t before = mutants.size();
+      mutants.add(source, cases[i].workload, "extern \"C\"", what, instead);
+      EXPECT_GT(mutants.size(), before) << what << " is not in the text";
     };
     const GemmWgmmaSchedule s = gemm_wgmma_schedule(config);
     const int warps = s.ping_pong == 1 ? 4 : static_cast<int>(4 * s.consumers);
@@ -163,18 +147,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStep) {
       add(fmt::format("< {}", bound), fmt::format("< {}", bound + 8));
   }
   ASSERT_GE(mutants.size(), 40u);
-  const emulator::Program program(mutants);
-  for (std::size_t i = 0; i < mutants.size(); ++i) {
-    const Workload& workload = cases[case_of[i]].workload;
-    const std::vector<std::vector<float>> inputs = make_inputs(workload, kSeed);
-    const Reference reference = make_reference(workload, inputs);
-    bool found = false;
-    for (std::uint64_t order = 0; order < 4 && !found; ++order) {
-      const emulator::Result run = program.run(i, {inputs[0], inputs[1]}, emulator::rotated(order));
-      found = run.fault || worst_error(reference, run.outputs.at(0)) > 1;
-    }
-    EXPECT_TRUE(found) << names[i];
-  }
+  mutants.expect_each_to_be_found(kSeed);
 }
 
 }  // namespace
