@@ -128,7 +128,7 @@ TEST(Golden, GemmMmaWithBlocksThatSplitK) {
 TEST(Golden, GemmWgmmaCooperative) {
   expect_golden_kernel(
       "gemm_wgmma_cooperative", "gemm m=300 n=200 k=136 batch=2 a=bf16:row b=bf16:row c=bf16:row",
-      "gemm_wgmma(swap_ab=0, bm=128, bn=64, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
+      "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
       "stages=3, in_flight=1, raster=2)",
       cuda_limits("sm_90a"));
 }

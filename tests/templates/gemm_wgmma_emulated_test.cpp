@@ -104,8 +104,8 @@ TEST(GemmWgmmaEmulated, NeedsEveryStep) {
     const char* config;
   };
   const std::vector<Case> cases = {
-      {mma_of(DType::kBF16, 250, 140, 328, 1, 2),
-       "gemm_wgmma(swap_ab=0, bm=128, bn=64, k_atoms=1, consumers=2, ping_pong=0, persistent=1, stages=3, "
+      {mma_of(DType::kBF16, 250, 280, 328, 1, 2),
+       "gemm_wgmma(swap_ab=0, bm=128, bn=144, k_atoms=1, consumers=2, ping_pong=0, persistent=1, stages=3, "
        "in_flight=1, "
        "raster=2)"},
       {mma_of(DType::kBF16, 250, 140, 328, 1, 2),
