@@ -24,7 +24,8 @@ std::vector<PastTask> past_tasks(const std::vector<Record>& records, const Task&
 inline constexpr std::size_t kMostTasks = 8;
 inline constexpr std::size_t kMostTaskRows = 128;
 
-/// Powers of two between the sizes, summed, and 4 for each operand of another type or layout.
+/// Powers of two between the sizes, summed, and 4 for each operand of another type or layout; 32 between
+/// operators.
 double distance(const Workload& a, const Workload& b);
 
 }  // namespace lehr

@@ -112,6 +112,9 @@ TEST(PastTasks, AreNearWhereSizesAndTypesAre) {
   EXPECT_EQ(distance(a, a), 0);
   EXPECT_EQ(distance(a, parse_workload("gemm m=1024 n=512 k=128")), 3);
   EXPECT_GE(distance(a, parse_workload("gemm m=512 n=512 k=512 a=f32:col")), 4);
+  const Workload conv = parse_workload("conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3");
+  EXPECT_EQ(distance(conv, parse_workload("conv2d n=1 h=56 w=56 c=128 k=64 r=3 s=3")), 1);
+  EXPECT_EQ(distance(a, conv), 32);
 }
 
 Record record_of(const std::string& workload, const std::string& device, const Config& config, double us) {
