@@ -60,7 +60,7 @@ std::vector<Workload> Conv2dFlags::workloads() const {
   parse_choice("--epilogue", epilogue_, {"none"});
 
   std::vector<Workload> result(1);
-  result[0].conv2d = base;
+  result[0].problem = base;
   for (const Field& field : fields) {
     if (field.text->empty())
       throw_user("{} is missing: a convolution needs --h, --w, --c, --k and --r", field.flag);
@@ -73,9 +73,9 @@ std::vector<Workload> Conv2dFlags::workloads() const {
         longer.push_back(workload);
         // One list for both sides of a filter means square filters.
         if (field.size == &Conv2d::s && s_.empty())
-          longer.back().conv2d->s = workload.conv2d->r;
+          longer.back().conv2d().s = workload.conv2d().r;
         else
-          (*longer.back().conv2d).*field.size = size;
+          longer.back().conv2d().*field.size = size;
         if (field.size == &Conv2d::s && s_.empty()) break;
       }
     }

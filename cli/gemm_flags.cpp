@@ -89,11 +89,11 @@ std::vector<Workload> GemmFlags::workloads() const {
       for (const std::int64_t k : ks)
         for (const std::int64_t batch : batches) {
           Workload workload;
-          workload.gemm = base;
-          workload.gemm.m = m;
-          workload.gemm.n = n;
-          workload.gemm.k = k;
-          workload.gemm.batch = batch;
+          base.m = m;
+          base.n = n;
+          base.k = k;
+          base.batch = batch;
+          workload.problem = base;
           try {
             validate(workload);
           } catch (const Error& error) {

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "templates/workload.h"
+#include "templates/gemm.h"
 
 namespace lehr {
 namespace {
@@ -76,7 +76,7 @@ void validate(const Conv2d& conv) {
 std::string to_text(const Conv2d& conv) {
   return fmt::format(
       "conv2d n={} h={} w={} c={} k={} r={} s={} stride={}x{} pad={}x{}x{}x{} dilation={}x{} groups={} "
-      "layout={} x={} f={} y={} accum={} epilogue=none",
+      "layout={} x={} f={} y={} accum={}",
       conv.n, conv.h, conv.w, conv.c, conv.k, conv.r, conv.s, conv.stride_h, conv.stride_w, conv.pad_top,
       conv.pad_bottom, conv.pad_left, conv.pad_right, conv.dilation_h, conv.dilation_w, conv.groups,
       name_of(conv.layout), name_of(conv.input), name_of(conv.filter), name_of(conv.output),

@@ -42,7 +42,7 @@ struct Conv2d {
 void validate(const Conv2d& conv);
 
 /// "conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 stride=1x1 pad=1x1x1x1 dilation=1x1 groups=1 layout=nchw x=f32
-/// f=f32 y=f32 accum=f32 epilogue=none"; the padding is top, bottom, left, right.
+/// f=f32 y=f32 accum=f32"; the padding is top, bottom, left, right.
 std::string to_text(const Conv2d& conv);
 /// Sets what `key`=`value` says: a key of to_text(). False for an unknown key; throws Error(kUser) for a bad
 /// value.

@@ -211,7 +211,7 @@ Stmt copy_out(Lowering& l) {
 
 Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Limits&) {
   Lowering l;
-  l.conv = *workload.conv2d;
+  l.conv = workload.conv2d();
   l.s = conv2d_cpu_schedule(config);
   l.planes = conv2d_planes(l.conv, l.s);
   const Conv2d& conv = l.conv;
@@ -262,7 +262,7 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Li
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   if (limits.target != Target::kCpu) return "made for CPUs";
-  const Conv2d& conv = *workload.conv2d;
+  const Conv2d& conv = workload.conv2d();
   for (const DType type : {conv.input, conv.filter, conv.output, conv.accum})
     if (type != DType::kF32) return "computes in f32 only";
   if (conv.layout != ImageLayout::kNchw) return "reads images as nchw only";

@@ -61,7 +61,7 @@ Conv2dPlanes conv2d_planes(const Conv2d& conv, const Conv2dCpuSchedule& s) {
 }
 
 FamilySpace conv2d_cpu_space(const Workload& workload, const Limits& limits) {
-  const Conv2d conv = *workload.conv2d;
+  const Conv2d conv = workload.conv2d();
   const std::int64_t channels = conv.c / conv.groups, filters = conv.k / conv.groups;
   const std::int64_t out_lines = conv.out_h();
   FamilySpace space("conv2d_cpu");
@@ -132,7 +132,7 @@ FamilySpace conv2d_cpu_space(const Workload& workload, const Limits& limits) {
 
 // As gemm_cpu: the largest micro-tile that the registers hold; as many lines as leave the copy in half of L2.
 Config conv2d_cpu_default(const Workload& workload, const Limits& limits) {
-  const Conv2d& conv = *workload.conv2d;
+  const Conv2d& conv = workload.conv2d();
   const FamilySpace space = conv2d_cpu_space(workload, limits);
   const std::int64_t filters = conv.k / conv.groups;
   const std::int64_t registers = std::max(limits.vector_registers, 16);

@@ -17,7 +17,7 @@ Layout flipped(Layout layout) {
 }  // namespace
 
 Problem problem_of(const Workload& workload) {
-  const Gemm& g = workload.gemm;
+  const Gemm& g = workload.gemm();
   if (g.c.layout == Layout::kRow) return {g.m, g.n, g.k, g.batch, g.a.layout, g.b.layout, false};
   // C^T = B^T A^T, and a transposed matrix is the same memory in the other layout.
   return {g.n, g.m, g.k, g.batch, flipped(g.b.layout), flipped(g.a.layout), true};
@@ -25,7 +25,7 @@ Problem problem_of(const Workload& workload) {
 
 std::optional<std::string> why_not_cpu(const Workload& workload, const Limits& limits) {
   if (limits.target != Target::kCpu) return "made for CPUs";
-  const Gemm& g = workload.gemm;
+  const Gemm& g = workload.gemm();
   for (const DType type : {g.a.type, g.b.type, g.c.type, g.accum}) {
     if (type != DType::kF32) return "computes in f32 only";
   }

@@ -345,7 +345,7 @@ std::optional<std::string> why_not_types(const Gemm& g) {
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  const Gemm& g = workload.gemm;
+  const Gemm& g = workload.gemm();
   if (limits.target != Target::kCuda) return "it is for CUDA devices";
   const std::int64_t wanted = is_8_bit_float(g.a.type) ? 89 : 80;
   if (capability(limits.arch) < wanted)

@@ -96,7 +96,7 @@ std::string_view gemm_mma_instruction(DType operand, DType accum) {
 }
 
 GemmMmaProblem gemm_mma_problem(const Workload& workload) {
-  const Gemm& g = workload.gemm;
+  const Gemm& g = workload.gemm();
   GemmMmaProblem p;
   p.size = cpu::problem_of(workload);
   p.operand = g.a.type;

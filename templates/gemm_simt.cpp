@@ -246,7 +246,7 @@ class Lowering {
 };
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  const Gemm& g = workload.gemm;
+  const Gemm& g = workload.gemm();
   if (limits.target != Target::kCuda) return "it is for CUDA devices";
   for (const DType type : {g.a.type, g.b.type, g.c.type, g.accum}) {
     if (type != DType::kF32) return fmt::format("it computes in f32 only, not {}", name_of(type));

@@ -112,7 +112,7 @@ std::optional<std::string> why_not_layout(const Gemm& g) {
 }  // namespace
 
 std::optional<std::string> why_not_gemm_wgmma(const Workload& workload, const Limits& limits) {
-  const Gemm& g = workload.gemm;
+  const Gemm& g = workload.gemm();
   if (limits.target != Target::kCuda || limits.arch != "sm_90a") return "it is for sm_90a";
   if (auto reason = why_not_types(g)) return reason;
   if (auto reason = why_not_layout(g)) return reason;
@@ -130,7 +130,7 @@ std::string gemm_wgmma_instruction(const GemmWgmmaProblem& p, std::int64_t colum
 }
 
 GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload) {
-  const Gemm& g = workload.gemm;
+  const Gemm& g = workload.gemm();
   return {cpu::problem_of(workload), g.a.type, g.c.type, g.accum};
 }
 

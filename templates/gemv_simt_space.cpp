@@ -39,7 +39,7 @@ std::int64_t covering(std::int64_t extent) {
 }  // namespace
 
 GemvProblem gemv_problem(const Workload& workload) {
-  const Gemm& g = workload.gemm;
+  const Gemm& g = workload.gemm();
   GemvProblem p;
   p.k = g.k;
   p.batch = g.batch;
@@ -104,7 +104,7 @@ std::int64_t gemv_shared_bytes(const GemvProblem& p, const GemvSchedule& s) {
 }
 
 std::optional<std::string> gemv_why_not(const Workload& workload, const Limits& limits) {
-  const Gemm& g = workload.gemm;
+  const Gemm& g = workload.gemm();
   if (limits.target != Target::kCuda) return "it is for CUDA devices";
   if (std::min(g.m, g.n) > kMaxVectors)
     return fmt::format("it is made for at most {} rows or columns of C, not {}", kMaxVectors,

@@ -142,7 +142,7 @@ std::vector<std::int64_t> rows_to_compute(std::int64_t m, double flops, double f
 
 Reference conv2d_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
                            double full_flops) {
-  const Conv2d& conv = *workload.conv2d;
+  const Conv2d& conv = workload.conv2d();
   CHECK(inputs.size() == 3);
   const std::int64_t all = output_rows(conv);
   const std::vector<std::int64_t> rows = rows_to_compute(all, flops_of(workload), full_flops);
@@ -175,8 +175,8 @@ Reference conv2d_reference(const Workload& workload, const std::vector<std::vect
 
 Reference make_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
                          double full_flops) {
-  if (workload.conv2d) return conv2d_reference(workload, inputs, full_flops);
-  const Gemm& g = workload.gemm;
+  if (workload.op() == Operator::kConv2d) return conv2d_reference(workload, inputs, full_flops);
+  const Gemm& g = workload.gemm();
   CHECK(inputs.size() == 3);
   Reference reference;
   const bool full = flops_of(workload) <= full_flops;

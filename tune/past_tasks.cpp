@@ -53,8 +53,8 @@ double distance(const Conv2d& x, const Conv2d& y) {
 
 double distance(const Workload& a, const Workload& b) {
   if (a.op() != b.op()) return kOtherOperator;
-  if (a.conv2d) return distance(*a.conv2d, *b.conv2d);
-  const Gemm &x = a.gemm, &y = b.gemm;
+  if (a.op() == Operator::kConv2d) return distance(a.conv2d(), b.conv2d());
+  const Gemm &x = a.gemm(), &y = b.gemm();
   return octaves(x.m, y.m) + octaves(x.n, y.n) + octaves(x.k, y.k) + octaves(x.batch, y.batch) +
          kOtherKind * ((x.a == y.a ? 0 : 1) + (x.b == y.b ? 0 : 1) + (x.c == y.c ? 0 : 1)) +
          (x.accum == y.accum && x.math == y.math ? 0 : kOtherKind);

@@ -60,10 +60,10 @@ BaselineConv2d baseline_of(const Conv2d& conv) {
 
 Problem problem_for(const Workload& workload, std::uint64_t seed) {
   Problem problem;
-  if (workload.conv2d)
-    problem.conv2d = baseline_of(*workload.conv2d);
+  if (workload.op() == Operator::kConv2d)
+    problem.conv2d = baseline_of(workload.conv2d());
   else
-    problem.gemm = baseline_of(workload.gemm);
+    problem.gemm = baseline_of(workload.gemm());
   std::vector<std::vector<float>> inputs = make_inputs(workload, seed);
   Reference reference = make_reference(workload, inputs);
   const std::vector<TensorSpec> tensors = tensors_of(workload);

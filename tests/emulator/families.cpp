@@ -17,15 +17,15 @@ struct Types {
 Workload workload_of(const Types& types, int layouts, const Shape& shape) {
   const auto layout = [&](int bit) { return (layouts >> bit & 1) != 0 ? Layout::kColumn : Layout::kRow; };
   Workload workload;
-  workload.gemm = {.m = shape.m,
-                   .n = shape.n,
-                   .k = shape.k,
-                   .batch = shape.batch,
-                   .a = {types.a, layout(0)},
-                   .b = {types.b, layout(1)},
-                   .c = {types.c, layout(2)},
-                   .accum = types.accum,
-                   .math = types.math};
+  workload.gemm() = {.m = shape.m,
+                     .n = shape.n,
+                     .k = shape.k,
+                     .batch = shape.batch,
+                     .a = {types.a, layout(0)},
+                     .b = {types.b, layout(1)},
+                     .c = {types.c, layout(2)},
+                     .accum = types.accum,
+                     .math = types.math};
   return workload;
 }
 

@@ -60,7 +60,7 @@ void run(const std::vector<Sample>& samples, std::size_t begin, std::size_t end)
     EXPECT_FALSE(result.fault) << *result.fault;
     if (!result.fault) {
       EXPECT_EQ(compare_output(problem, result.output_bytes.at(0).data()).fault, "");
-      const Gemm& g = samples[i].workload.gemm;
+      const Gemm& g = samples[i].workload.gemm();
       EXPECT_EQ(result.traffic.at(2).written_bytes, g.batch * g.m * g.n * size_of(g.c.type));  // each once
     }
   }
@@ -75,7 +75,7 @@ void expect_splits_of_every_type(const std::vector<Sample>& samples) {
   std::map<std::pair<DType, Math>, int> splits;
   for (const Sample& sample : samples) {
     if (!has_split_k(sample.family->space(sample.workload, sample.limits))) return;
-    const Gemm& g = sample.workload.gemm;
+    const Gemm& g = sample.workload.gemm();
     splits[{g.a.type, g.math}] += lehr::testing::splits_k(sample.config) ? 1 : 0;
   }
   for (const auto& [types, count] : splits)

@@ -45,7 +45,7 @@ Candidates candidates_of(FamilySpace family, Config base, int version) {
 
 Task toy_task() {
   Task task;
-  task.workload.gemm.m = task.workload.gemm.n = task.workload.gemm.k = 8;
+  task.workload.gemm().m = task.workload.gemm().n = task.workload.gemm().k = 8;
   task.device.name = "Toy CPU";
   task.device.compiler = "toycc 1.0";
   task.device.limits = {.target = Target::kCpu,

@@ -96,9 +96,9 @@ TEST(CpuFamilies, EverySampledConfigLowersVerifiesAndKeepsItsLimits) {
       const ir::Analysis analysis = ir::analyze(kernel);
       ASSERT_GE(analysis.flops, flops_of(workload) * 0.99);
       ASSERT_LE(analysis.scratch_bytes, (64LL << 20) + (4 * limits.l2_bytes));
-      ASSERT_LE(
-          analysis.launch.tasks,
-          std::max<std::int64_t>(limits.cores, workload.conv2d ? workload.conv2d->n : workload.gemm.batch));
+      ASSERT_LE(analysis.launch.tasks, std::max<std::int64_t>(limits.cores, workload.op() == Operator::kConv2d
+                                                                                ? workload.conv2d().n
+                                                                                : workload.gemm().batch));
     }
   }
 }

@@ -16,13 +16,13 @@ namespace lehr::testing {
 inline Workload gemm_of(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch, int layouts) {
   const auto layout = [&](int bit) { return (layouts >> bit & 1) != 0 ? Layout::kColumn : Layout::kRow; };
   Workload workload;
-  workload.gemm.m = m;
-  workload.gemm.n = n;
-  workload.gemm.k = k;
-  workload.gemm.batch = batch;
-  workload.gemm.a.layout = layout(0);
-  workload.gemm.b.layout = layout(1);
-  workload.gemm.c.layout = layout(2);
+  workload.gemm().m = m;
+  workload.gemm().n = n;
+  workload.gemm().k = k;
+  workload.gemm().batch = batch;
+  workload.gemm().a.layout = layout(0);
+  workload.gemm().b.layout = layout(1);
+  workload.gemm().c.layout = layout(2);
   return workload;
 }
 

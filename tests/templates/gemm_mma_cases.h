@@ -11,7 +11,7 @@ namespace lehr::testing {
 inline Workload mma_of(DType type, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
                        int layouts, Math math = Math::kStrict) {
   Workload workload = gemm_of(m, n, k, batch, layouts);
-  Gemm& g = workload.gemm;
+  Gemm& g = workload.gemm();
   g.a.type = g.b.type = type;
   g.accum = type == DType::kS8 ? DType::kS32 : DType::kF32;
   g.c.type = g.accum;
@@ -21,7 +21,7 @@ inline Workload mma_of(DType type, std::int64_t m, std::int64_t n, std::int64_t 
 
 /// The same with a 16-bit C.
 inline Workload with_output(Workload workload, DType type) {
-  workload.gemm.c.type = type;
+  workload.gemm().c.type = type;
   return workload;
 }
 

@@ -55,7 +55,7 @@ TEST(GemmMmaEmulated, NeedsEveryBarrierWaitAndBound) {
     const Limits limits = cuda_limits(kArch);
     ASSERT_EQ(gemm_mma_template().space(workload, limits).why_invalid(config), std::nullopt);
     const Source source = emit(gemm_mma_template().lower(workload, config, limits));
-    const Gemm& g = workload.gemm;
+    const Gemm& g = workload.gemm();
     mutants.add(source, workload, "extern \"C\"", "__syncthreads();", "");
     // Copies of the first tiles stay inside whatever their bounds say; the last tile's are in the loop.
     const std::string loop = "for (int tile";

@@ -194,7 +194,7 @@ TEST(GemmMma, SaysWhomItDoesNotServe) {
   EXPECT_THAT(reason(mma_of(DType::kBF16, 8, 8, 8, 70000, 0)), HasSubstr("65535"));
   EXPECT_THAT(reason(mma_of(DType::kBF16, 46341, 46341, 8, 1, 0)), HasSubstr("32-bit"));
   Workload mixed = mma_of(DType::kBF16, 8, 8, 8, 1, 0);
-  mixed.gemm.b.type = DType::kF16;
+  mixed.gemm().b.type = DType::kF16;
   EXPECT_THAT(reason(mixed), HasSubstr("one type"));
   EXPECT_TRUE(gemm_mma.why_not(mma_of(DType::kBF16, 8, 8, 8, 1, 0), Limits{}));
   // And strict f32 keeps a family that serves it.

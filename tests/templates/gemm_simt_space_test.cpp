@@ -92,7 +92,7 @@ TEST(GemmSimt, SaysWhomItDoesNotServe) {
   const Template gemm_simt = gemm_simt_template();
   const Limits limits = cuda_limits("sm_90a");
   Workload half = gemm_of(8, 8, 8, 1, 0);
-  half.gemm.b.type = DType::kF16;
+  half.gemm().b.type = DType::kF16;
   EXPECT_THAT(gemm_simt.why_not(half, limits).value_or(""), ::testing::HasSubstr("f16"));
   EXPECT_TRUE(gemm_simt.why_not(gemm_of(8, 8, 8, 70000, 0), limits));
   EXPECT_TRUE(gemm_simt.why_not(gemm_of(46341, 46341, 8, 1, 0), limits));

@@ -80,7 +80,7 @@ TEST_P(GemmWgmmaMode, IsRight) {
   for (const Sampled& each : all) sources.push_back(source_of(each));
   const emulator::Program program(sources);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const Gemm& g = all[i].workload.gemm;
+    const Gemm& g = all[i].workload.gemm();
     SCOPED_TRACE(::testing::Message() << all[i].limits.cores << " cores " << to_text(all[i].workload) << " "
                                       << to_text(all[i].config));
     const Problem problem = problem_for(all[i].workload, kSeed + i);
@@ -143,7 +143,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStep) {
     add(" % 2);", " % 2 == 0);");
     add("128, ", "64, ");
     add("1024, ", "512, ");
-    for (const std::int64_t bound : {cases[i].workload.gemm.m, cases[i].workload.gemm.n})
+    for (const std::int64_t bound : {cases[i].workload.gemm().m, cases[i].workload.gemm().n})
       add(fmt::format("< {}", bound), fmt::format("< {}", bound + 8));
   }
   ASSERT_GE(mutants.size(), 40u);

@@ -55,7 +55,7 @@ TEST(GemvSimtEmulated, IsRightForOddSizesAllLayoutsAndBatches) {
   const emulator::Program program(sources);
   rng = Rng(kSeed).fork("data");
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const Gemm& g = all[i].first.gemm;
+    const Gemm& g = all[i].first.gemm();
     SCOPED_TRACE(to_text(all[i].first) + " " + to_text(all[i].second));
     const std::vector<float> a = random_values(g.batch * g.m * g.k, rng);
     const std::vector<float> b = random_values(g.batch * g.k * g.n, rng);

@@ -16,7 +16,7 @@ namespace {
 // The definition, element by element.
 double defined(const Workload& w, const std::vector<std::vector<float>>& in, std::int64_t batch,
                std::int64_t i, std::int64_t j) {
-  const Gemm& g = w.gemm;
+  const Gemm& g = w.gemm();
   double sum = 0;
   for (std::int64_t p = 0; p < g.k; ++p) {
     const std::int64_t a = g.a.layout == Layout::kRow ? i * g.k + p : p * g.m + i;
@@ -52,7 +52,7 @@ TEST(Reference, OfAConvolutionIsTheDefinition) {
   for (const char* layout : {"nchw", "nhwc"}) {
     const Workload w = parse_workload(fmt::format(
         "conv2d n=2 h=6 w=7 c=6 k=4 r=3 s=2 stride=2x1 pad=1x0x2x1 dilation=1x2 groups=2 layout={}", layout));
-    const Conv2d& conv = *w.conv2d;
+    const Conv2d& conv = w.conv2d();
     const bool nchw = conv.layout == ImageLayout::kNchw;
     const auto inputs = make_inputs(w, 3);
     const Reference reference = make_reference(w, inputs);
@@ -168,7 +168,7 @@ TEST(Inputs, AreValuesOfTheirType) {
   for (const char* type : {"f16", "bf16", "e4m3", "e5m2"}) {
     const Workload w = parse_workload(fmt::format("gemm m=20 n=20 k=20 a={0} b={0}", type));
     const auto inputs = make_inputs(w, 1);
-    for (const float x : inputs[0]) EXPECT_EQ(rounded_to(w.gemm.a.type, x), x) << type;
+    for (const float x : inputs[0]) EXPECT_EQ(rounded_to(w.gemm().a.type, x), x) << type;
   }
   const Workload integers = parse_workload("gemm m=100 n=100 k=100 a=s8 b=s8 c=s32 accum=s32");
   float largest = 0;

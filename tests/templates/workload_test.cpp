@@ -31,14 +31,14 @@ TEST(WorkloadText, RoundTripsEveryField) {
       return Operand{static_cast<DType>(rng.below(7)), rng.below(2) == 0 ? Layout::kRow : Layout::kColumn};
     };
     Workload w;
-    w.gemm = {1 + static_cast<std::int64_t>(rng.below(500)),
-              1 + static_cast<std::int64_t>(rng.below(500)),
-              1 + static_cast<std::int64_t>(rng.below(500)),
-              1 + static_cast<std::int64_t>(rng.below(5)),
-              operand(),
-              operand(),
-              operand(),
-              static_cast<DType>(rng.below(7))};
+    w.gemm() = {1 + static_cast<std::int64_t>(rng.below(500)),
+                1 + static_cast<std::int64_t>(rng.below(500)),
+                1 + static_cast<std::int64_t>(rng.below(500)),
+                1 + static_cast<std::int64_t>(rng.below(5)),
+                operand(),
+                operand(),
+                operand(),
+                static_cast<DType>(rng.below(7))};
     EXPECT_EQ(parse_workload(to_text(w)), w) << to_text(w);
   }
 }

@@ -23,7 +23,7 @@ struct Drops {
 /// Each element of C in turn without one of its products, in f32 and then rounded; checks right ones as well.
 Drops drop_products(const std::string& text) {
   const Workload workload = parse_workload(text);
-  const Gemm& g = workload.gemm;
+  const Gemm& g = workload.gemm();
   const Problem problem = problem_for(workload, kSeed);
   std::vector<float> right(static_cast<std::size_t>(g.m * g.n));
   std::vector<float> missing(right.size());
@@ -83,7 +83,7 @@ TEST(Tolerance, RightSumsInAnyOrderPassWhateverTheirLength) {
     for (const int k : {1, 2, 63, 1000, 20000}) {
       const Workload workload =
           parse_workload(fmt::format("gemm m=16 n=64 k={1} a={0}:row b={0}:row c={0}:row", type, k));
-      const Gemm& g = workload.gemm;
+      const Gemm& g = workload.gemm();
       const Problem problem = problem_for(workload, kSeed);
       for (const int chains : {1, 8}) {
         std::vector<float> c;

@@ -1,0 +1,55 @@
+// A matrix product: sizes, types, layouts, how exact. Its canonical text is part of a workload's
+// (workload.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/dtype.h"
+
+namespace lehr {
+
+/// Storage order of a matrix operand. The logical shapes are A m x k, B k x n, C m x n in either case.
+enum class Layout { kRow, kColumn };
+
+struct Operand {
+  DType type = DType::kF32;
+  Layout layout = Layout::kRow;
+  friend bool operator==(const Operand&, const Operand&) = default;
+};
+
+/// How exact a product of f32 operands must be.
+enum class Math {
+  kStrict,  ///< every product and sum in f32 or better
+  k3xTf32,  ///< three tf32 products of split operands: errors near those of f32
+  kTf32     ///< operands may be rounded to tf32 (10 fraction bits)
+};
+std::string_view name_of(Math math);
+
+/// C[b] = A[b] * B[b] for each of `batch` matrices, contiguous, one after the other.
+struct Gemm {
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  Operand a, b, c;
+  DType accum = DType::kF32;
+  Math math = Math::kStrict;  ///< anything else only for f32 operands and sums
+  friend bool operator==(const Gemm&, const Gemm&) = default;
+};
+
+/// Throws Error(kUser) when a size is not in [1, 2^31), an operand has 2^31 elements or more, or `math` does
+/// not go with the types, naming it and the limit.
+void validate(const Gemm& gemm);
+
+/// "gemm m=512 n=512 k=512 batch=1 a=f32:row b=f32:row c=f32:row accum=f32"; without the math.
+std::string to_text(const Gemm& gemm);
+/// Sets what `key`=`value` says: a key of to_text(), or math. False for an unknown key; throws Error(kUser)
+/// for a bad value.
+bool set_field(Gemm& gemm, std::string_view key, std::string_view value);
+
+/// "strict", "tf32", "3xtf32" -> Math. Throws Error(kUser).
+Math parse_math(std::string_view text);
+/// "f32:row" -> Operand. Throws Error(kUser).
+Operand parse_operand(std::string_view text);
+std::string to_text(const Operand& operand);
+
+}  // namespace lehr
