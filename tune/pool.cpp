@@ -8,14 +8,15 @@
 namespace lehr {
 namespace {
 
-// Yields before a thread sleeps: some tens of microseconds, about what waking it up would cost.
-constexpr int kLooks = 60;
+// Yields before a thread sleeps: some tenths of a millisecond. Waking a thread costs nearly as much where the
+// processor has gone idle, and a batch's serial part is shorter.
+constexpr int kLooks = 500;
 
 }  // namespace
 
 Pool::Pool(int threads) {
   CHECK(threads >= 1, "threads={}", threads);
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(static_cast<std::size_t>(i)); });
 }
 
 Pool::~Pool() {
@@ -27,42 +28,45 @@ Pool::~Pool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-void Pool::run(std::size_t count, std::size_t chunk,
-               const std::function<void(std::size_t, std::size_t)>& body) {
+void Pool::run(std::size_t count, std::size_t chunk, const Body& body, const AtEnd& at_end) {
   if (count == 0) return;
-  if (workers_.empty() || count <= chunk) return body(0, count);
   std::unique_lock lock(mutex_);
   body_ = &body;
+  at_end_ = &at_end;
   next_ = 0;
   count_ = count;
   chunk_ = chunk;
-  unfinished_ = count;
-  has_chunks_ = true;
-  wake_.notify_all();
-  take_chunks(lock);
+  if (count > chunk && !workers_.empty()) {
+    has_chunks_ = true;
+    wake_.notify_all();
+  }
+  take_chunks(lock, 0);
   lock.unlock();
-  for (int i = 0; i < kLooks && unfinished_ != 0; ++i) std::this_thread::yield();
+  for (int i = 0; i < kLooks && busy_ != 0; ++i) std::this_thread::yield();
   lock.lock();
-  done_.wait(lock, [this] { return unfinished_ == 0; });
-  body_ = nullptr;
+  done_.wait(lock, [this] { return busy_ == 0; });
 }
 
-void Pool::take_chunks(std::unique_lock<std::mutex>& lock) {
+void Pool::take_chunks(std::unique_lock<std::mutex>& lock, std::size_t thread) {
+  ++busy_;
   while (next_ < count_) {
     const std::size_t begin = next_;
     const std::size_t end = std::min(count_, begin + chunk_);
-    const auto* body = body_;
     next_ = end;
     if (next_ >= count_) has_chunks_ = false;
     lock.unlock();
-    (*body)(begin, end);
+    (*body_)(begin, end, thread);
     lock.lock();
-    unfinished_ -= end - begin;
-    if (unfinished_ == 0) done_.notify_all();
   }
+  if (*at_end_) {
+    lock.unlock();
+    (*at_end_)(thread);
+    lock.lock();
+  }
+  if (--busy_ == 0) done_.notify_all();
 }
 
-void Pool::work() {
+void Pool::work(std::size_t thread) {
   std::unique_lock lock(mutex_);
   for (;;) {
     lock.unlock();
@@ -70,7 +74,7 @@ void Pool::work() {
     lock.lock();
     wake_.wait(lock, [this] { return closing_ || next_ < count_; });
     if (closing_) return;
-    take_chunks(lock);
+    take_chunks(lock, thread);
   }
 }
 

@@ -12,7 +12,7 @@
 namespace lehr {
 
 /// A fork-join pool. The calling thread works too. After a call the other threads look out for the next one
-/// for some tens of microseconds (a batch is a few calls in a row), then they sleep.
+/// for some tenths of a millisecond (a batch is a few calls in a row), then they sleep.
 class Pool {
  public:
   /// `threads` >= 1 counts the calling thread.
@@ -21,21 +21,26 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
   ~Pool();
 
+  using Body = std::function<void(std::size_t begin, std::size_t end, std::size_t thread)>;
+  using AtEnd = std::function<void(std::size_t thread)>;
+
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
-  /// Calls `body(begin, end)` for consecutive chunks of [0, count) of at most `chunk`; returns when all are
-  /// done. `body` must not throw and must not call run().
-  void run(std::size_t count, std::size_t chunk, const std::function<void(std::size_t, std::size_t)>& body);
+  /// Calls `body(begin, end, thread)` for consecutive chunks of [0, count) of at most `chunk`, where thread <
+  /// threads() names the thread that works on it, and then, on each thread that had a chunk,
+  /// `at_end(thread)`; returns when all are done. Neither may throw or call run().
+  void run(std::size_t count, std::size_t chunk, const Body& body, const AtEnd& at_end = {});
 
  private:
-  void work();
-  void take_chunks(std::unique_lock<std::mutex>& lock);
+  void work(std::size_t thread);
+  void take_chunks(std::unique_lock<std::mutex>& lock, std::size_t thread);
 
   std::mutex mutex_;
   std::condition_variable wake_, done_;
-  const std::function<void(std::size_t, std::size_t)>* body_ = nullptr;
+  const Body* body_ = nullptr;
+  const AtEnd* at_end_ = nullptr;
   std::size_t next_ = 0, count_ = 0, chunk_ = 1;
   // Written under the mutex, read without it while looking out.
-  std::atomic<std::size_t> unfinished_ = 0;
+  std::atomic<std::size_t> busy_ = 0;  // threads that have taken a chunk of this run and not yet ended
   std::atomic<bool> has_chunks_ = false;
   bool closing_ = false;
   std::vector<std::thread> workers_;

@@ -12,8 +12,9 @@ constexpr std::size_t kCacheBytes = 192u << 20;
 // Candidates per task of the pool: long enough to hide the hand-over (a microsecond), short enough to
 // balance.
 constexpr std::size_t kGrain = 4;
-// The same for predictions, which take less each and have a cost per call, too.
-constexpr std::size_t kPredictGrain = 64;
+// Rows that one thread lets the model predict at once: a call costs as much as ten rows or so, and the
+// matrix stays in L2.
+constexpr std::size_t kPredictRows = 128;
 
 }  // namespace
 
@@ -36,62 +37,78 @@ std::span<float> Scorer::row(std::uint32_t index) const {
   return {chunks_[index / kRowsPerChunk].get() + (index % kRowsPerChunk) * columns_, columns_};
 }
 
-std::vector<std::uint32_t> Scorer::rows_of(std::span<const Config> configs) {
+Scorer::Call Scorer::look_up(std::span<const Config> configs) {
   if (used_ + configs.size() > capacity_) {
     index_.clear();
     used_ = 0;
   }
-  std::vector<std::uint32_t> rows(configs.size());
-  std::vector<std::size_t> missing;
-  std::vector<std::uint64_t> hashes(configs.size());
-  for (std::size_t i = 0; i < configs.size(); ++i) {
-    hashes[i] = ConfigHash{}(configs[i]);
-    const auto [found, inserted] = index_.try_emplace(hashes[i], used_);
-    rows[i] = found->second;
-    if (!inserted) continue;
-    missing.push_back(i);
+  Call call;
+  call.of_config.reserve(configs.size());
+  std::unordered_map<std::uint64_t, std::uint32_t> seen;
+  for (const Config& config : configs) {
+    const std::uint64_t hash = ConfigHash{}(config);
+    const auto [place, is_first] = seen.try_emplace(hash, static_cast<std::uint32_t>(call.rows.size()));
+    call.of_config.push_back(place->second);
+    if (!is_first) continue;
+    const auto [found, is_new] = index_.try_emplace(hash, used_);
+    call.rows.push_back({found->second, &config, !is_new, found->second == kNoRow});
+    if (!is_new) continue;
     if (used_ / kRowsPerChunk >= chunks_.size())
-      chunks_.push_back(std::make_unique<float[]>(kRowsPerChunk * columns_));
+      chunks_.push_back(std::make_unique_for_overwrite<float[]>(kRowsPerChunk * columns_));
     ++used_;
+    ++made_;
   }
-  std::vector<char> failed(missing.size(), 0);
-  pool_.run(missing.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t j = begin; j < end; ++j) {
-      const std::size_t i = missing[j];
-      failed[j] = row_of_(configs[i], row(rows[i])) ? 0 : 1;
-    }
-  });
-  made_ += missing.size();
-  if (std::ranges::find(failed, 1) == failed.end()) return rows;
-  for (std::size_t j = 0; j < missing.size(); ++j)
-    if (failed[j]) index_[hashes[missing[j]]] = kNoRow;
-  for (std::size_t i = 0; i < configs.size(); ++i)
-    rows[i] = index_[hashes[i]];  // repeats of a failed one too
-  return rows;
+  return call;
+}
+
+void Scorer::make(Needed& needed) {
+  if (!needed.known) needed.failed = !row_of_(*needed.config, row(needed.row));
+}
+
+void Scorer::settle(const Call& call) {
+  for (const Needed& needed : call.rows)
+    if (needed.failed && !needed.known) index_[ConfigHash{}(*needed.config)] = kNoRow;
 }
 
 FeatureMatrix Scorer::features(std::span<const Config> configs) {
+  Call call = look_up(configs);
+  pool_.run(call.rows.size(), kGrain, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t i = begin; i < end; ++i) make(call.rows[i]);
+  });
+  settle(call);
   FeatureMatrix matrix(columns_);
   const std::vector<float> zeros(columns_, 0.0f);
-  for (const std::uint32_t index : rows_of(configs))
-    matrix.append(index == kNoRow ? std::span<const float>(zeros) : row(index));
+  for (const std::uint32_t at : call.of_config)
+    matrix.append(call.rows[at].failed ? std::span<const float>(zeros) : row(call.rows[at].row));
   return matrix;
 }
 
 std::vector<double> Scorer::score(std::span<const Config> configs, const Predict& predict) {
   scored_ += configs.size();
-  const std::vector<std::uint32_t> rows = rows_of(configs);
-  std::vector<std::size_t> usable;
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    if (rows[i] != kNoRow) usable.push_back(i);
-  std::vector<double> scores(configs.size(), -std::numeric_limits<double>::infinity());
-  pool_.run(usable.size(), kPredictGrain, [&](std::size_t begin, std::size_t end) {
+  Call call = look_up(configs);
+  std::vector<double> row_scores(call.rows.size(), -std::numeric_limits<double>::infinity());
+  // Each thread predicts the rows that it has looked after: one hand-over for rows and predictions.
+  std::vector<std::vector<std::size_t>> ready(static_cast<std::size_t>(pool_.threads()));
+  const auto predict_ready = [&](std::size_t thread) {
+    if (ready[thread].empty()) return;
     FeatureMatrix matrix(columns_);
-    matrix.reserve(end - begin);
-    for (std::size_t j = begin; j < end; ++j) matrix.append(row(rows[usable[j]]));
+    matrix.reserve(ready[thread].size());
+    for (const std::size_t i : ready[thread]) matrix.append(row(call.rows[i].row));
     const std::vector<double> predicted = predict(matrix);
-    for (std::size_t j = begin; j < end; ++j) scores[usable[j]] = predicted[j - begin];
-  });
+    for (std::size_t j = 0; j < predicted.size(); ++j) row_scores[ready[thread][j]] = predicted[j];
+    ready[thread].clear();
+  };
+  const auto make_rows = [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    for (std::size_t i = begin; i < end; ++i) {
+      make(call.rows[i]);
+      if (!call.rows[i].failed) ready[thread].push_back(i);
+    }
+    if (ready[thread].size() >= kPredictRows) predict_ready(thread);
+  };
+  pool_.run(call.rows.size(), kGrain, make_rows, predict_ready);
+  settle(call);
+  std::vector<double> scores;
+  for (const std::uint32_t at : call.of_config) scores.push_back(row_scores[at]);
   return scores;
 }
 

@@ -43,8 +43,22 @@ class Scorer {
   std::uint64_t made() const { return made_; }
 
  private:
-  /// Positions in rows_, one per config; kNoRow for one that has none.
-  std::vector<std::uint32_t> rows_of(std::span<const Config> configs);
+  /// A row that a call needs; the same config twice needs it once.
+  struct Needed {
+    std::uint32_t row;
+    const Config* config;
+    bool known;   // it was made by an earlier call
+    bool failed;  // the config has none
+  };
+  struct Call {
+    std::vector<Needed> rows;
+    std::vector<std::uint32_t> of_config;  // position in `rows`, one per config
+  };
+  Call look_up(std::span<const Config> configs);
+  /// Makes the row if it is not known.
+  void make(Needed& needed);
+  /// To be called after make(): what has failed is remembered as such.
+  void settle(const Call& call);
   std::span<float> row(std::uint32_t index) const;
 
   static constexpr std::uint32_t kNoRow = 0xffffffffu;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "support.h"
 #include "tune/finals.h"
@@ -65,10 +66,17 @@ TEST(Pool, VisitsEveryIndexOnceForAnyCountChunkAndThreads) {
     for (const std::size_t count : {0, 1, 7, 64, 1000}) {
       for (const std::size_t chunk : {1, 3, 64}) {
         std::vector<std::atomic<int>> visits(count);
-        pool.run(count, chunk, [&](std::size_t begin, std::size_t end) {
+        std::vector<int> ends(static_cast<std::size_t>(threads), 0), used(ends);
+        const auto visit_all = [&](std::size_t begin, std::size_t end, std::size_t thread) {
+          used[thread] = 1;
           for (std::size_t i = begin; i < end; ++i) ++visits[i];
-        });
+        };
+        pool.run(count, chunk, visit_all, [&](std::size_t thread) { ++ends[thread]; });
         for (const auto& visit : visits) ASSERT_EQ(visit, 1) << threads << ' ' << count << ' ' << chunk;
+        for (std::size_t thread = 0; thread < ends.size(); ++thread) {
+          ASSERT_LE(ends[thread], 1) << threads << ' ' << count << ' ' << chunk;
+          ASSERT_GE(ends[thread], used[thread]) << threads << ' ' << count << ' ' << chunk;
+        }
       }
     }
   }
@@ -92,6 +100,20 @@ TEST(Scorer, GivesTheSameRowsOnAnyNumberOfThreadsAndFromMemory) {
     EXPECT_TRUE(std::ranges::equal(again.row(i), expected));
   }
   EXPECT_LT(three.made(), 300u);  // samples repeat, and the second call remembers all
+
+  const Predict sums = [](const FeatureMatrix& rows) {
+    std::vector<double> result;
+    for (std::size_t i = 0; i < rows.rows(); ++i)
+      result.push_back(std::accumulate(rows.row(i).begin(), rows.row(i).end(), 0.0));
+    return result;
+  };
+  FeatureMatrix expected(columns);
+  for (std::size_t i = 0; i < configs.size(); ++i) expected.append(a.row(i));
+  for (const int threads : {1, 2, 3}) {
+    Scorer scorer(columns, kernel_rows(candidates, limits), threads);
+    EXPECT_EQ(scorer.score(configs, sums), sums(expected)) << threads << " threads, rows to be made";
+    EXPECT_EQ(scorer.score(configs, sums), sums(expected)) << threads << " threads, rows remembered";
+  }
 }
 
 TEST(Scorer, RanksWhatCannotBeLoweredLast) {
