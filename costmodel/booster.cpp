@@ -105,6 +105,20 @@ std::size_t Booster::columns() const {
   return columns;
 }
 
+std::vector<double> Booster::total_gain() const {
+  bst_ulong used = 0, dimensions = 0;
+  const char** names = nullptr;
+  const bst_ulong* shape = nullptr;
+  const float* gains = nullptr;
+  check(XGBoosterFeatureScore(handle_, R"({"importance_type":"total_gain"})", &used, &names, &dimensions,
+                              &shape, &gains),
+        "tell the gain of its columns");
+  std::vector<double> result(columns(), 0);
+  // Columns without names of their own are called f0, f1, ...
+  for (bst_ulong i = 0; i < used; ++i) result.at(std::stoul(names[i] + 1)) = static_cast<double>(gains[i]);
+  return result;
+}
+
 Booster Booster::first_rounds(int rounds, int threads) const {
   BoosterHandle sliced = nullptr;
   check(XGBoosterSlice(handle_, 0, rounds, 1, &sliced), "cut a forest");

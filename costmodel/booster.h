@@ -54,6 +54,9 @@ class Booster {
   std::vector<double> predict(const FeatureMatrix& rows) const;
   int rounds() const;
   std::size_t columns() const;
+  /// Per column, the loss that all splits on it took off in training (importance type "total_gain"); 0 where
+  /// no tree splits on it.
+  std::vector<double> total_gain() const;
   /// A forest of the first `rounds` rounds.
   Booster first_rounds(int rounds, int threads) const;
   /// UBJSON, XGBoost's own portable format.

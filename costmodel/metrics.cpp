@@ -151,4 +151,15 @@ double average_recall(std::span<const double> predicted, std::span<const double>
   return sum / static_cast<double>(k);
 }
 
+RankQuality rank_quality(std::span<const double> predicted, std::span<const double> truth) {
+  RankQuality quality{.rows = truth.size(),
+                      .spearman = spearman(predicted, truth),
+                      .pairwise_accuracy = pairwise_accuracy(predicted, truth)};
+  for (std::size_t i = 0; i < kTopShares.size(); ++i) {
+    const auto k = static_cast<std::size_t>(std::lround(kTopShares[i] * static_cast<double>(truth.size())));
+    quality.recall[i] = top_k_recall(predicted, truth, std::max<std::size_t>(1, k));
+  }
+  return quality;
+}
+
 }  // namespace lehr

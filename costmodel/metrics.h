@@ -1,6 +1,7 @@
 // How well a model's scores rank what was measured. Pure functions on one group (task).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 
@@ -33,5 +34,18 @@ double regret_at_k(std::span<const double> predicted, std::span<const double> tr
 
 /// Spearman's rank correlation in [-1, 1] with mean ranks for ties; 0 where one side is constant.
 double spearman(std::span<const double> predicted, std::span<const double> truth);
+
+/// Shares of the rows whose recall says whether a model finds the best.
+inline constexpr std::array<double, 3> kTopShares = {0.01, 0.05, 0.10};
+
+/// The figures by which a model is judged, together.
+struct RankQuality {
+  std::size_t rows = 0;
+  double spearman = 0;
+  double pairwise_accuracy = 0.5;
+  /// top_k_recall, k = that share of the rows, rounded, at least 1. A random order gives k / rows.
+  std::array<double, kTopShares.size()> recall{};
+};
+RankQuality rank_quality(std::span<const double> predicted, std::span<const double> truth);
 
 }  // namespace lehr

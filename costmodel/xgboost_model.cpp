@@ -116,6 +116,16 @@ std::vector<double> XgboostModel::predict(const FeatureMatrix& rows) const {
   return booster_->predict(rows);
 }
 
+std::vector<double> XgboostModel::gain_shares() const {
+  if (!booster_) return {};
+  std::vector<double> shares = booster_->total_gain();
+  double sum = 0;
+  for (const double gain : shares) sum += gain;
+  if (sum > 0)
+    for (double& gain : shares) gain /= sum;
+  return shares;
+}
+
 void XgboostModel::save(const std::string& path) const {
   write_model_file(path, kind_of(options_.objective), booster_ ? booster_->to_bytes() : std::string());
 }

@@ -54,6 +54,9 @@ class XgboostModel : public CostModel {
   std::vector<double> predict(const FeatureMatrix& rows) const override;
 
   const FitReport& report() const { return report_; }
+  /// Per column, its share of what all splits gained, summing to 1; empty before anything was learnt, zeros
+  /// where no tree splits.
+  std::vector<double> gain_shares() const;
 
   /// Errors as in model_file.h. A loaded model predicts as the saved one did.
   void save(const std::string& path) const;

@@ -1,0 +1,20 @@
+// Which columns of a feature row belong together.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace lehr {
+
+struct FeatureGroup {
+  std::string_view name;
+  std::string_view meaning;  ///< one line
+  std::size_t first = 0;     ///< its first column
+  std::size_t columns = 0;
+};
+
+/// The sections of a row in order; together they are feature_table().
+std::span<const FeatureGroup> feature_groups();
+
+}  // namespace lehr
