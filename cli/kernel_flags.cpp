@@ -1,9 +1,12 @@
 // From flags to a workload, a device and a config.
 #include "cli/kernel_flags.h"
 
+#include <climits>
+
 #include "base/error.h"
 #include "cli/args.h"
 #include "cli/rig.h"
+#include "replay/origin.h"
 
 namespace lehr {
 
@@ -61,6 +64,23 @@ std::optional<Config> KernelFlags::config(const Space& space) const {
   if (const auto reason = space.why_invalid(config))
     throw_user("--config {} is not valid: {}", config_, *reason);
   return config;
+}
+
+LoggedDevices KernelFlags::logged_devices() const {
+  const DeviceChoice choice = parse_device(device_, "");
+  LoggedDevices devices{.target = "", .arch = arch_};
+  // Not as parse_device: the log's machine may have more CPUs than this one.
+  if (!threads_.empty()) devices.threads = static_cast<int>(parse_number("--threads", threads_, 1, INT_MAX));
+  if (!choice.automatic) devices.target = name_of(choice.target);
+  return devices;
+}
+
+bool LoggedDevices::include(const Record& record) const {
+  if (!target.empty() && record.target != target) return false;
+  if (!arch.empty() && record.arch != arch) return false;
+  const auto origin = origin_of(record);
+  return threads == 0 || record.target != name_of(Target::kCpu) ||
+         (origin && origin->limits.cores == threads);
 }
 
 }  // namespace lehr

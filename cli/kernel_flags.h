@@ -7,10 +7,18 @@
 
 #include "cli/environment.h"
 #include "cli/problem_flags.h"
+#include "database/record.h"
 #include "measure/device.h"
 #include "space/space.h"
 
 namespace lehr {
+
+/// Which rows of a log are meant; "" and 0 mean any.
+struct LoggedDevices {
+  std::string target, arch;
+  int threads = 0;  ///< of CPUs
+  bool include(const Record& record) const;
+};
 
 class KernelFlags {
  public:
@@ -24,6 +32,10 @@ class KernelFlags {
   /// The config of --config; nullopt when it was not given. Throws Error(kUser) when it is no point of
   /// `space`.
   std::optional<Config> config(const Space& space) const;
+  bool has_config() const { return !config_.empty(); }
+  /// --device, --threads and --arch as a choice among the devices of a log, none of which need be here.
+  /// Throws Error(kUser) for a bad one.
+  LoggedDevices logged_devices() const;
 
  private:
   CLI::App* app_ = nullptr;

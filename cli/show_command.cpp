@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/args.h"
 #include "cli/rig.h"
+#include "cli/show_model.h"
 #include "cli/show_text.h"
 #include "cli/table.h"
 #include "codegen/emit.h"
@@ -18,18 +19,21 @@
 namespace lehr {
 namespace {
 
-const std::vector<std::string> kForms = {"ast", "source", "features", "log"};
+const std::vector<std::string> kForms = {"ast", "source", "features", "log", "model"};
 
 }  // namespace
 
 ShowCommand::ShowCommand(CLI::App& root, const Environment& environment)
     : environment_(environment), database_(environment.database) {
-  app_ = root.add_subcommand("show", "Print a config's AST, source, features or compile log");
+  app_ = root.add_subcommand(
+      "show", "Print a config's AST, source, features or compile log, or what the model makes of a task");
   kernel_.add_to(*app_);
   const auto add = [&](const char* name, std::string& value, const char* help) {
     app_->add_option(name, value, help)->option_text(" ");
   };
-  add("--as", as_, "ast | source | features | log (ast); log compiles it");
+  add("--as", as_,
+      "ast | source | features | log | model (ast); log compiles it; model judges the cost model on the log's "
+      "trials of the workload, of every device there that --device, --threads and --arch do not exclude");
   add("--sample", sample_,
       "a random config of the space, by seed; without it and --config: the best in the log, or the default");
   add("--db", database_, "the trial log (./lehr.db, or LEHR_DB)");
@@ -38,7 +42,8 @@ ShowCommand::ShowCommand(CLI::App& root, const Environment& environment)
       "Examples:\n"
       "  lehr show gemm --m 512 --n 512 --k 512 --as source\n"
       "  lehr show gemm --m 512 --n 512 --k 512 --arch sm_90a --sample 1 --as log\n"
-      "  lehr show --workload \"gemm m=512 n=512 k=512\" --as source --json");
+      "  lehr show --workload \"gemm m=512 n=512 k=512\" --as source --json\n"
+      "  lehr show gemm --m 512 --n 512 --k 512 --db lehr.db --as model");
 }
 
 ShowCommand::Choice ShowCommand::choose(const Workload& workload, const Limits& limits) const {
@@ -68,6 +73,7 @@ ShowCommand::Choice ShowCommand::choose(const Workload& workload, const Limits& 
 int ShowCommand::run() {
   parse_choice("--as", as_, kForms);
   const Workload problem = kernel_.workload();
+  if (as_ == "model") return run_model(to_text(problem));
   const Device target = kernel_.device(problem, environment_);
   const Choice choice = choose(problem, target.limits);
   const ir::Kernel kernel = lower(problem, choice.config, target.limits);
@@ -89,6 +95,24 @@ int ShowCommand::run() {
     code = show_log(emit(kernel), *make_compiler(target.limits, environment_, 1), document, text);
   fmt::print("{}", json_ ? document.dump(2) + "\n" : text);
   return code;
+}
+
+int ShowCommand::run_model(const std::string& workload) const {
+  if (kernel_.has_config() || !sample_.empty())
+    throw_user("--as model is about all trials of a workload; leave out --config and --sample");
+  const LoggedDevices devices = kernel_.logged_devices();
+  std::vector<LoggedTask> tasks;
+  for (Record& record : Database::open_read_only(database_).all({workload, "", "", ""})) {
+    if (!devices.include(record)) continue;
+    auto found = std::ranges::find(tasks, record.device, &LoggedTask::device);
+    if (found == tasks.end()) found = tasks.insert(found, {record.device, {}});
+    found->records.push_back(std::move(record));
+  }
+  nlohmann::json document = {{"workload", workload}};
+  std::string text = fmt::format("workload: {}\n", workload);
+  show_model(tasks, database_, workload, document, text);
+  fmt::print("{}", json_ ? document.dump(2) + "\n" : text);
+  return 0;
 }
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// `lehr show`: one config's AST, source, features or compile log.
+// `lehr show`: one config's AST, source, features or compile log; or the model of a task in a log.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -24,6 +24,7 @@ class ShowCommand {
     std::string origin;
   };
   Choice choose(const Workload& workload, const Limits& limits) const;
+  int run_model(const std::string& workload) const;
 
   const Environment& environment_;
   CLI::App* app_;

@@ -30,17 +30,6 @@ bool lowers(const Table& table) {
   }
 }
 
-RowOf rows_of(const TableOrigin& origin) {
-  return [&origin](const Config& config, std::span<float> row) {
-    try {
-      std::ranges::copy(featurize(lower(origin.workload, config, origin.limits), origin.limits), row.begin());
-      return true;
-    } catch (const std::exception&) {
-      return false;
-    }
-  };
-}
-
 bool same_knobs(const Config& config, const Space& space) {
   const FamilySpace* family = space.family(config.family);
   return family && std::ranges::equal(config.knobs, family->knobs(), {}, &KnobValue::name, &Knob::name);
@@ -64,13 +53,24 @@ std::vector<std::size_t> chosen(const std::vector<TableRow>& rows) {
 
 }  // namespace
 
+RowOf lowered_rows(const TableOrigin& origin) {
+  return [&origin](const Config& config, std::span<float> row) {
+    try {
+      std::ranges::copy(featurize(lower(origin.workload, config, origin.limits), origin.limits), row.begin());
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  };
+}
+
 std::optional<PastTask> past_task(const Table& source, const Arena& arena) {
   const Table& table = arena.table();
   if (source.kernel == table.kernel && source.device == table.device) return std::nullopt;
   RowOf row_of = arena.row_of();
   if (arena.lowered()) {
     if (!lowers(source)) return std::nullopt;
-    row_of = rows_of(*source.origin);
+    row_of = lowered_rows(*source.origin);
   } else if (!std::ranges::all_of(
                  source.rows, [&](const TableRow& row) { return same_knobs(row.config, arena.space()); })) {
     return std::nullopt;
@@ -96,7 +96,7 @@ std::optional<PastTask> past_task(const Table& source, const Arena& arena) {
 Arena::Arena(const Table& table, bool raw_knobs) : table_(&table), space_(space_of(table)), recorded_(table) {
   if (!raw_knobs && lowers(table)) {
     columns_ = feature_table().size();
-    row_of_ = rows_of(*table.origin);
+    row_of_ = lowered_rows(*table.origin);
     return;
   }
   knobs_ = std::make_unique<KnobFeatures>(space_, raw_knobs ? KnobColumns::kRaw : KnobColumns::kGuessed);

@@ -45,6 +45,10 @@ class Arena {
   RowOf row_of_;
 };
 
+/// Rows of the kernels that the templates of today make of configs; a config that cannot be lowered has none.
+/// Borrows `origin`.
+RowOf lowered_rows(const TableOrigin& origin);
+
 /// The rows of `source` as the search on `arena` can learn from them: nullopt if it is a recording of the
 /// same kernel on the same device, if it has other knobs, or if one of them is lowered to kernels and the
 /// other is not. At most Transfer::kMostRows rows, the fastest quarter and a choice of the others.

@@ -1,0 +1,25 @@
+// `lehr show --as model`: what the model makes of a task of a log, as JSON and as tables.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "database/record.h"
+#include "replay/explain.h"
+
+namespace lehr {
+
+/// A device that the log has trials of this workload from.
+struct LoggedTask {
+  std::string device;
+  std::vector<Record> records;
+};
+
+/// Adds "tasks" (one per device with enough trials) and "too_few" to `document`, and the same as tables to
+/// `text`. Throws Error(kNotFound), one sentence, where there is no trial or no device has enough; `database`
+/// and `workload` are for that sentence.
+void show_model(const std::vector<LoggedTask>& tasks, const std::string& database,
+                const std::string& workload, nlohmann::json& document, std::string& text);
+
+}  // namespace lehr

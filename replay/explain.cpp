@@ -1,0 +1,243 @@
+// Counts, folds and weights: see explain.h.
+#include "replay/explain.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "costmodel/cross_validation.h"
+#include "costmodel/feature_groups.h"
+#include "costmodel/importance.h"
+#include "replay/figures.h"
+#include "replay/origin.h"
+#include "replay/run.h"
+#include "templates/catalog.h"
+#include "tune/knob_features.h"
+#include "tune/tuner.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::size_t kFolds = 5;
+
+std::optional<double> time_of(const Record& record) {
+  const auto* timing = std::get_if<Timing>(&record.outcome);
+  return timing ? std::optional(timing->time_us) : std::nullopt;
+}
+
+bool is_older(const Record& record) {
+  const auto found = std::ranges::find(catalog(), record.config.family, &Template::name);
+  return found == catalog().end() || found->version != record.template_version;
+}
+
+std::vector<PickSource> picks_of(const std::vector<Record>& records) {
+  std::map<std::string, PickSource> sources;
+  std::map<std::string, std::vector<double>> times;
+  for (const Record& record : records) {
+    PickSource& source = sources[record.picked_by];
+    source.picked_by = record.picked_by;
+    ++source.trials;
+    if (record.predicted) ++source.predicted;
+    if (const auto us = time_of(record))
+      times[record.picked_by].push_back(*us);
+    else
+      ++source.failed;
+  }
+  std::vector<PickSource> result;
+  for (auto& [name, source] : sources) {
+    if (const auto found = times.find(name); found != times.end()) {
+      source.best_us = std::ranges::min(found->second);
+      source.median_us = percentile(found->second, 0.5);
+    }
+    result.push_back(std::move(source));
+  }
+  std::ranges::stable_sort(result, std::greater<>(), &PickSource::trials);
+  return result;
+}
+
+double near_pairwise_accuracy(std::span<const double> predicted, std::span<const double> speed) {
+  PairCount sum;
+  for (std::size_t i = 0; i < speed.size(); ++i) {
+    const std::size_t last = std::min(speed.size() - 1, i + kNearPicks);
+    for (std::size_t j = i + 1; j <= last; ++j) {
+      const PairCount pair =
+          count_pairs(std::array{predicted[i], predicted[j]}, std::array{speed[i], speed[j]});
+      sum.right += pair.right;
+      sum.pairs += pair.pairs;
+    }
+  }
+  return sum.pairs > 0 ? sum.right / sum.pairs : 0.5;
+}
+
+std::vector<SessionQuality> stored_quality(const std::vector<Record>& records) {
+  struct Scored {
+    std::string session;
+    std::vector<double> predicted, speed;
+  };
+  std::vector<Scored> sessions;
+  for (const Record& record : records) {
+    const auto us = time_of(record);
+    if (!us || !record.predicted) continue;
+    auto found = std::ranges::find(sessions, record.session, &Scored::session);
+    if (found == sessions.end()) found = sessions.insert(found, {record.session, {}, {}});
+    found->predicted.push_back(*record.predicted);
+    found->speed.push_back(1 / *us);
+  }
+  std::vector<SessionQuality> result;
+  for (const Scored& each : sessions)
+    if (each.speed.size() >= 2)
+      result.push_back({each.session, rank_quality(each.predicted, each.speed),
+                        near_pairwise_accuracy(each.predicted, each.speed)});
+  return result;
+}
+
+std::vector<ExplainedConfig> configs_of(const std::vector<Record>& records) {
+  std::vector<ExplainedConfig> configs;
+  std::vector<std::vector<double>> times;
+  std::unordered_map<Config, std::size_t, ConfigHash> position;
+  for (const Record& record : records) {
+    const auto us = time_of(record);
+    if (!us) continue;
+    const auto [found, fresh] = position.try_emplace(record.config, configs.size());
+    if (fresh) {
+      configs.push_back({.config = record.config, .stored = std::nullopt, .picked_by = record.picked_by});
+      times.emplace_back();
+    }
+    times[found->second].push_back(*us);
+    ExplainedConfig& config = configs[found->second];
+    if (!config.stored) config.stored = record.predicted;
+  }
+  for (std::size_t i = 0; i < configs.size(); ++i) configs[i].time_us = percentile(times[i], 0.5);
+  return configs;
+}
+
+/// Rows of the configs, one each, and the names of their columns.
+struct Rows {
+  FeatureMatrix rows;
+  std::vector<ColumnWeight> columns;
+};
+
+/// Leaves out of `configs` what cannot be lowered.
+Rows kernel_rows_of(const TableOrigin& origin, std::vector<ExplainedConfig>& configs) {
+  Rows result{FeatureMatrix(feature_table().size()), {}};
+  const RowOf row_of = lowered_rows(origin);
+  std::vector<float> row(feature_table().size());
+  std::vector<ExplainedConfig> kept;
+  for (ExplainedConfig& config : configs) {
+    if (!row_of(config.config, row)) continue;
+    result.rows.append(row);
+    kept.push_back(std::move(config));
+  }
+  configs = std::move(kept);
+  for (const FeatureGroup& group : feature_groups())
+    for (const FeatureInfo& info : feature_table().subspan(group.first, group.columns))
+      result.columns.push_back({std::string(info.name), std::string(group.name), std::string(info.unit),
+                                std::string(info.meaning)});
+  return result;
+}
+
+Rows knob_rows_of(const std::vector<ExplainedConfig>& configs) {
+  Table table;
+  for (const ExplainedConfig& config : configs) table.rows.push_back({config.config, config.time_us});
+  const Space space = space_of(table);
+  const KnobFeatures knobs(space, KnobColumns::kGuessed);
+  Rows result{FeatureMatrix(knobs.names().size()), {}};
+  const RowOf row_of = knobs.rows();
+  std::vector<float> row(knobs.names().size());
+  for (const ExplainedConfig& config : configs) {
+    CHECK(row_of(config.config, row), "{}", to_text(config.config));
+    result.rows.append(row);
+  }
+  for (const std::string& name : knobs.names()) result.columns.push_back({name, "", "", ""});
+  return result;
+}
+
+Rows rows_of(const Record& any, Explanation& explanation) {
+  if (const auto origin = origin_of(any)) {
+    std::vector<ExplainedConfig> lowered = explanation.configs;
+    Rows rows = kernel_rows_of(*origin, lowered);
+    if (lowered.size() >= kFewestToExplain) {
+      explanation.not_lowered = explanation.configs.size() - lowered.size();
+      explanation.configs = std::move(lowered);
+      return rows;
+    }
+  }
+  explanation.kernels = false;
+  return knob_rows_of(explanation.configs);
+}
+
+}  // namespace
+
+std::size_t timed_configs(const std::vector<Record>& records) {
+  return configs_of(records).size();
+}
+
+std::optional<Explanation> explain(const std::vector<Record>& records) {
+  Explanation result;
+  result.configs = configs_of(records);
+  if (result.configs.size() < kFewestToExplain) return std::nullopt;
+  result.workload = records[0].workload;
+  result.device = records[0].device;
+  result.target = records[0].target;
+  result.arch = records[0].arch;
+  std::set<std::string> sessions;
+  for (const Record& record : records) {
+    sessions.insert(record.session);
+    ++result.trials;
+    ++(time_of(record) ? result.timed : result.failed);
+    if (time_of(record) && is_older(record)) ++result.older;
+  }
+  result.sessions = sessions.size();
+  result.picks = picks_of(records);
+  result.stored = stored_quality(records);
+
+  std::ranges::stable_sort(result.configs, {}, &ExplainedConfig::time_us);
+  Rows rows = rows_of(records[0], result);
+  std::vector<double> times_us, speeds;
+  for (const ExplainedConfig& config : result.configs) {
+    times_us.push_back(config.time_us);
+    speeds.push_back(1 / config.time_us);
+  }
+  const XgboostOptions options = tuner_options("anneal").model;
+  const CrossValidation folds(rows.rows, times_us, options, kFolds);
+  result.folds = kFolds;
+  const std::vector<double> held_out = folds.predict(rows.rows);
+  for (std::size_t i = 0; i < held_out.size(); ++i) result.configs[i].held_out = held_out[i];
+  result.held_out = rank_quality(held_out, speeds);
+
+  XgboostModel whole(options);
+  Dataset data(rows.rows.columns());
+  append_group(data, rows.rows, times_us);
+  whole.fit(data);
+  const std::vector<double> gains = whole.gain_shares();
+  std::vector<std::vector<std::size_t>> sets;
+  for (std::size_t c = 0; c < rows.columns.size(); ++c) sets.push_back({c});
+  if (result.kernels) {
+    for (const FeatureGroup& group : feature_groups()) {
+      result.groups.push_back({std::string(group.name), std::string(group.meaning), group.columns});
+      std::vector<std::size_t>& set = sets.emplace_back();
+      for (std::size_t c = group.first; c < group.first + group.columns; ++c) {
+        set.push_back(c);
+        result.groups.back().gain += gains[c];
+      }
+    }
+  }
+  const std::vector<double> weights = permutation_importance(folds, rows.rows, speeds, sets, options.seed);
+  for (std::size_t c = 0; c < rows.columns.size(); ++c) {
+    rows.columns[c].gain = gains[c];
+    rows.columns[c].permutation = weights[c];
+  }
+  for (std::size_t g = 0; g < result.groups.size(); ++g)
+    result.groups[g].permutation = weights[rows.columns.size() + g];
+  const auto more = [](const auto& a, const auto& b) {
+    return a.permutation != b.permutation ? a.permutation > b.permutation : a.gain > b.gain;
+  };
+  std::ranges::stable_sort(rows.columns, more);
+  std::ranges::stable_sort(result.groups, more);
+  result.columns = std::move(rows.columns);
+  return result;
+}
+
+}  // namespace lehr

@@ -1,0 +1,83 @@
+// What the model makes of a task of our log: how well it ranks what was measured, and what that rests on.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "costmodel/metrics.h"
+#include "database/record.h"
+
+namespace lehr {
+
+/// The trials that one origin picked: "default", "anneal", "transfer", ...
+struct PickSource {
+  std::string picked_by;
+  std::size_t trials = 0, failed = 0, predicted = 0;
+  double best_us = 0, median_us = 0;  ///< 0: none has a time
+};
+
+/// Picks of a session that are no further apart in the order of measurement were mostly scored by one fit.
+inline constexpr std::size_t kNearPicks = 8;
+
+/// The predictions that a session stored with its picks against what was then measured. The session's model
+/// was refitted again and again, and what it compared its candidates with grew better: scores of different
+/// fits are only roughly on one scale.
+struct SessionQuality {
+  std::string session;
+  RankQuality quality;                  ///< of all timed predictions as they are
+  double near_pairwise_accuracy = 0.5;  ///< over pairs of picks at most kNearPicks apart
+};
+
+struct ColumnWeight {
+  std::string name, group;    ///< group "" where the columns are knobs
+  std::string unit, meaning;  ///< "" where the columns are knobs
+  double gain = 0;            ///< share of all splits' gain in the model of all rows
+  double permutation = 0;     ///< costmodel/importance.h
+};
+struct GroupWeight {
+  std::string name, meaning;
+  std::size_t columns = 0;
+  double gain = 0, permutation = 0;
+};
+
+/// A distinct config with a time.
+struct ExplainedConfig {
+  Config config;
+  double time_us = 0;            ///< median of its timings
+  double held_out = 0;           ///< score by a model that has not seen it; higher is better
+  std::optional<double> stored;  ///< the first stored prediction
+  std::string picked_by;         ///< of its first timing
+};
+
+struct Explanation {
+  std::string workload, device, target, arch;
+  std::size_t trials = 0, timed = 0, failed = 0, sessions = 0;
+  std::size_t older = 0;               ///< timed by an older template version; explained with today's kernel
+  std::size_t not_lowered = 0;         ///< distinct timed configs that the templates no longer know: left out
+  std::vector<PickSource> picks;       ///< most trials first
+  std::vector<SessionQuality> stored;  ///< of sessions with two timed predictions or more, in order
+  bool kernels = true;                 ///< columns are the kernels' features, else the knobs
+  std::size_t folds = 0;
+  RankQuality held_out;
+  std::vector<ExplainedConfig> configs;  ///< fastest first
+  std::vector<GroupWeight> groups;       ///< empty where the columns are knobs
+  std::vector<ColumnWeight> columns;     ///< by permutation importance, then gain, most first
+};
+
+/// Distinct timed configs from which on a model can be judged.
+inline constexpr std::size_t kFewestToExplain = 20;
+
+/// `records`: all trials of one workload on one device, in order. nullopt if fewer than kFewestToExplain
+/// distinct configs have a time. The refitted model is the tuner's, fitted on all timed configs with five
+/// folds, deterministic. Rows are lowered with the templates of today; where fewer than kFewestToExplain
+/// still can be, the columns are those of the knobs.
+std::optional<Explanation> explain(const std::vector<Record>& records);
+
+/// Distinct configs with a time.
+std::size_t timed_configs(const std::vector<Record>& records);
+
+}  // namespace lehr
