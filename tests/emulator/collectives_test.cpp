@@ -88,6 +88,32 @@ const std::vector<Mutant>& mutants() {
   return all;
 }
 
+TEST(Vote, GivesEveryLaneThePredicatesOfAll) {
+  const std::vector<Source> sources = {
+      kernel_text({{"a", DType::kF32, 64, kIn}, {"c", DType::kF32, 192, kOut}}, 64, 16,
+                  "  const unsigned votes = __ballot_sync(~0u, a[t] > 2);\n"
+                  "  c[t] = static_cast<float>(votes >> (t % 32) & 1);\n"
+                  "  c[64 + t] = __any_sync(~0u, a[t] > 2) ? 1.0f : 0.0f;\n"
+                  "  c[128 + t] = __all_sync(~0u, a[t] > 2) ? 1.0f : 0.0f;\n"),
+      kernel_text({{"a", DType::kF32, 64, kIn}, {"c", DType::kF32, 192, kOut}}, 64, 16,
+                  "  if (t % 32 != 5) c[t] = static_cast<float>(__ballot_sync(~0u, a[t] > 2));\n")};
+  const Program program(sources);
+  Values a(64, 3);
+  a[7] = 1;  // the first warp is of two minds, the second is not
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    const Result run = program.run(0, {a}, rotated(i));
+    ASSERT_FALSE(run.fault) << *run.fault;
+    for (std::size_t t = 0; t < 64; ++t) {
+      EXPECT_EQ(run.outputs[0][t], t == 7 ? 0 : 1) << t;
+      EXPECT_EQ(run.outputs[0][64 + t], 1) << t;
+      EXPECT_EQ(run.outputs[0][128 + t], t < 32 ? 0 : 1) << t;
+    }
+    const Result divergent = program.run(1, {a}, rotated(i));
+    ASSERT_TRUE(divergent.fault);
+    EXPECT_THAT(*divergent.fault, HasSubstr("waits at the vote"));
+  }
+}
+
 TEST(WarpCollectives, EveryMutantOfAWarpsGemmIsFound) {
   SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
   std::vector<Source> sources = {gemm(kGemm)};

@@ -20,6 +20,8 @@ EmulatedIndex emulated_block_dim();
 EmulatedIndex emulated_grid_dim();
 void emulated_flop();
 void emulated_block_barrier(int line);
+void emulated_named_barrier(int id, int threads, int line);
+unsigned emulated_ballot(int predicate, int line);
 void emulated_warp_barrier(int line);
 void emulated_device_fence();
 unsigned emulated_atomic_inc(unsigned* counter, unsigned limit);
@@ -124,6 +126,9 @@ struct alignas(16) int4 {
 #define gridDim emulated_grid_dim()
 #define __syncthreads() emulated_block_barrier(__LINE__)
 #define __syncwarp() emulated_warp_barrier(__LINE__)
+#define __ballot_sync(mask, predicate) emulated_ballot(predicate, __LINE__)
+#define __any_sync(mask, predicate) (emulated_ballot(predicate, __LINE__) != 0)
+#define __all_sync(mask, predicate) (emulated_ballot(predicate, __LINE__) == ~0u)
 #define __threadfence() emulated_device_fence()
 #define atomicInc emulated_atomic_inc
 #define atomicAdd emulated_atomic_add
@@ -139,6 +144,10 @@ inline float __uint_as_float(unsigned x) {
 extern unsigned char emulated_shared[] __asm__("lehr_shared");
 inline unsigned long long __cvta_generic_to_shared(const void* pointer) {
   return static_cast<unsigned long long>(static_cast<const unsigned char*>(pointer) - emulated_shared);
+}
+
+inline void lehr_named_barrier(int id, int line = __builtin_LINE()) {
+  emulated_named_barrier(id, 128, line);
 }
 
 inline void lehr_prefetch(const void*) {}

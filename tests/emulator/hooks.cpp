@@ -45,6 +45,18 @@ void emulated_flop() {
 void emulated_block_barrier(int line) {
   Machine::current()->block_barrier(line);
 }
+void emulated_named_barrier(int id, int threads, int line) {
+  Machine::current()->named_barrier(id, threads, line);
+}
+unsigned emulated_ballot(int predicate, int line) {
+  std::uint32_t votes = predicate != 0 ? 1 : 0;
+  WarpCall call;
+  call.what = Collective::kVote;
+  call.line = line;
+  call.a = call.out = &votes;
+  Machine::current()->warp_collective(call);
+  return votes;
+}
 void emulated_warp_barrier(int line) {
   WarpCall call;
   call.line = line;

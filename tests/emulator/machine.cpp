@@ -89,6 +89,11 @@ void Machine::run_block() {
   shared_.reset(launch_.shared_bytes);
   epoch_ = 0;
   warps_.assign(static_cast<std::size_t>((count + kLanes - 1) / kLanes), Warp{});
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    warps_[w].seen.assign(warps_.size(), -1);
+    warps_[w].seen[w] = 0;
+  }
+  named_barriers_.clear();
   warpgroups_.assign(static_cast<std::size_t>((count + kWarpgroup - 1) / kWarpgroup), Warpgroup{});
   mbarriers_.clear();
   loads_.clear();
@@ -156,10 +161,11 @@ std::string Machine::stuck() const {
       words += "has ended";
     } else {
       words += fmt::format("waits at the {} of line {}",
-                           t.state == State::kAtBarrier    ? "block barrier"
-                           : t.state == State::kAtMBarrier ? "mbarrier"
-                           : t.state == State::kAtWgmma    ? "wgmma"
-                                                           : name_of(t.call->what),
+                           t.state == State::kAtBarrier        ? "block barrier"
+                           : t.state == State::kAtNamedBarrier ? "named barrier"
+                           : t.state == State::kAtMBarrier     ? "mbarrier"
+                           : t.state == State::kAtWgmma        ? "wgmma"
+                                                               : name_of(t.call->what),
                            t.line);
     }
   }
@@ -180,6 +186,43 @@ void Machine::fail(int thread, const std::string& what) {
 void Machine::block_barrier(int line) {
   self().state = State::kAtBarrier;
   self().line = line;
+  yield();
+}
+
+// PTX ISA 9.0, "Parallel Synchronization and Communication Instructions: barrier": sixteen of them, of which
+// __syncthreads is number 0; it counts whole warps.
+void Machine::named_barrier(int id, int threads, int line) {
+  if (id < 1 || id > 15 || threads < kLanes || threads % kLanes != 0)
+    fail(fmt::format("comes to named barrier {} for {} threads in line {}", id, threads, line));
+  NamedBarrier& barrier = named_barriers_[id];
+  if (barrier.arrived > 0 && barrier.threads != threads)
+    fail(fmt::format("comes to named barrier {} for {} threads, others wait for {}", id, threads,
+                     barrier.threads));
+  barrier.threads = threads;
+  self().state = State::kAtNamedBarrier;
+  self().line = line;
+  self().named_barrier = id;
+  if (++barrier.arrived == threads) {
+    barrier.arrived = 0;
+    std::vector<int> seen(warps_.size(), -1);
+    std::vector<bool> came(warps_.size(), false);
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+      Thread& thread = threads_[i];
+      if (thread.state != State::kAtNamedBarrier || thread.named_barrier != id) continue;
+      thread.state = State::kReady;
+      ready_.add(static_cast<int>(i), static_cast<int>(i) + 1);
+      came[i / kLanes] = true;
+    }
+    for (std::size_t w = 0; w < warps_.size(); ++w)
+      for (std::size_t of = 0; came[w] && of < seen.size(); ++of)
+        seen[of] = std::max(seen[of], warps_[w].seen[of]);
+    for (std::size_t w = 0; w < warps_.size(); ++w) {
+      if (!came[w]) continue;
+      warps_[w].seen = seen;
+      ++warps_[w].seen[w];
+      ++warps_[w].epoch;
+    }
+  }
   yield();
 }
 
@@ -242,8 +285,12 @@ std::array<unsigned, 3> Machine::grid_dim() const {
 }
 
 Who Machine::who() const {
-  const int warp = thread_ / kLanes;
-  return {thread_, warp, epoch_, warps_[static_cast<std::size_t>(warp)].epoch, block_};
+  const int number = thread_ / kLanes;
+  const Warp& warp = warps_[static_cast<std::size_t>(number)];
+  Who result{thread_, number, epoch_, warp.epoch, block_};
+  result.tick = warp.seen[static_cast<std::size_t>(number)];
+  result.seen = warp.seen.data();
+  return result;
 }
 
 bool Machine::on_own_stack(std::uintptr_t address) const {

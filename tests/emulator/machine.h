@@ -48,6 +48,8 @@ class Machine {
   std::array<unsigned, 3> grid_dim() const;
   void access(std::uintptr_t address, std::size_t bytes, bool writes);
   void block_barrier(int line);
+  /// Comes back when `threads` of the block, this one among them, have come to barrier `id`.
+  void named_barrier(int id, int threads, int line);
   void warp_collective(WarpCall& call);  ///< comes back when the other lanes have come and it is done
   void cp_async(void* shared, const void* global, int bytes, int source_bytes);
   void cp_async_commit();
@@ -103,11 +105,12 @@ class Machine {
     std::array<int, 3> place;
     Who who;
   };
-  enum class State { kReady, kAtBarrier, kInCollective, kAtMBarrier, kAtWgmma, kDone };
+  enum class State { kReady, kAtBarrier, kAtNamedBarrier, kInCollective, kAtMBarrier, kAtWgmma, kDone };
   struct Thread {
     void* context = nullptr;
     State state = State::kReady;
     int line = 0;                          ///< of what it waits at
+    int named_barrier = 0;                 ///< kAtNamedBarrier
     WarpCall* call = nullptr;              ///< kInCollective
     std::vector<Copy> open;                ///< copies not yet committed
     std::deque<std::vector<Copy>> groups;  ///< committed, oldest first
@@ -126,8 +129,13 @@ class Machine {
     std::map<std::uint32_t*, std::shared_ptr<Sums>> in_flight;  ///< by the first thread's registers
   };
   struct Warp {
-    int arrived = 0;  ///< lanes that wait in a collective
-    int epoch = 0;    ///< warp barriers passed
+    int arrived = 0;        ///< lanes that wait in a collective
+    int epoch = 0;          ///< warp barriers passed
+    std::vector<int> seen;  ///< see Who
+  };
+  struct NamedBarrier {
+    int threads = 0;  ///< that it waits for
+    int arrived = 0;
   };
 
   // machine.cpp
@@ -166,6 +174,7 @@ class Machine {
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   std::vector<Warpgroup> warpgroups_;
+  std::map<int, NamedBarrier> named_barriers_;
   std::map<std::uint32_t, MBarrier> mbarriers_;  ///< by address in shared memory
   std::deque<Load> loads_;                       ///< under way
   unsigned char* stacks_ = nullptr;

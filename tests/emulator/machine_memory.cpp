@@ -110,6 +110,9 @@ void Machine::perform(const Lanes& lanes, int first_thread) {
     case Collective::kShuffle:
       exchange(lanes);
       return;
+    case Collective::kVote:
+      vote(lanes);
+      return;
     case Collective::kMma:
       flops_ += multiply(lanes);
       return;

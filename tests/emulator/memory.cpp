@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "device_order.h"
 
@@ -144,19 +145,27 @@ std::optional<std::string> SharedMemory::access(std::uintptr_t address, std::siz
 }
 
 SharedMemory::Visit SharedMemory::visit_of(const Who& who) {
-  return {who.together ? kSeveral : who.thread, who.warp, who.epoch, who.warp_epoch};
+  return {who.together ? kSeveral : who.thread, 1u << who.warp, who.epoch, who.warp_epoch, who.tick};
 }
 
 bool SharedMemory::concurrent(const Visit& earlier, const Who& who) {
   if (earlier.epoch != who.epoch) return false;
-  if (earlier.warp != who.warp) return true;
-  return earlier.warp_epoch == who.warp_epoch && (who.together || earlier.thread != who.thread);
+  const std::uint32_t own = 1u << who.warp;
+  if (earlier.warps == own)
+    return earlier.warp_epoch == who.warp_epoch && (who.together || earlier.thread != who.thread);
+  for (std::uint32_t rest = earlier.warps; rest != 0; rest &= rest - 1) {
+    const auto warp = static_cast<std::size_t>(std::countr_zero(rest));
+    // Of several visitors only the latest tick is kept; what the own warp did at it may be by another thread.
+    if (rest & -rest & own ? who.tick <= earlier.tick : who.seen[warp] < earlier.tick) return true;
+  }
+  return false;
 }
 
 std::string SharedMemory::race(const Visit& earlier, const char* verb) {
-  const std::string who = earlier.warp == kSeveral     ? "threads of several warps have"
-                          : earlier.thread == kSeveral ? fmt::format("threads of warp {} have", earlier.warp)
-                                                       : fmt::format("thread {} has", earlier.thread);
+  const std::string who = !std::has_single_bit(earlier.warps) ? "threads of several warps have"
+                          : earlier.thread == kSeveral
+                              ? fmt::format("threads of warp {} have", std::countr_zero(earlier.warps))
+                              : fmt::format("thread {} has", earlier.thread);
   return fmt::format("a race: {} {} it since the last barrier", who, verb);
 }
 
@@ -176,8 +185,9 @@ std::optional<std::string> SharedMemory::access_granule(Granule& granule, bool w
   const Visit earlier = granule.read;
   granule.read = visit_of(who);
   if (earlier.epoch != who.epoch) return std::nullopt;
-  if (earlier.warp != who.warp) {
-    granule.read.warp = kSeveral;
+  if (earlier.warps != granule.read.warps) {
+    granule.read.warps |= earlier.warps;
+    granule.read.tick = std::max(granule.read.tick, earlier.tick);
   } else if (earlier.warp_epoch == who.warp_epoch && earlier.thread != who.thread) {
     granule.read.thread = kSeveral;
   }

@@ -20,13 +20,17 @@ struct Traffic {
 };
 
 /// Who is running. Threads of a block are numbered x first. An epoch counts the barriers that the block has
-/// passed, a warp epoch those of the warp alone (__syncwarp).
+/// passed, a warp epoch those of the warp alone (__syncwarp). Between two barriers of the block, named
+/// barriers order warps: a tick counts those that the warp has passed, and `seen` holds, for each warp of the
+/// block, the last of its ticks that lies behind (-1: none; for the own warp, the tick itself).
 struct Who {
   int thread = 0;
   int warp = 0;
   int epoch = 0;
   int warp_epoch = 0;
   std::int64_t block = 0;
+  int tick = 0;
+  const int* seen = nullptr;
   bool together = false;  ///< a collective: the whole warp does it, `thread` only gave the address
 };
 
@@ -122,10 +126,11 @@ class SharedMemory {
   static constexpr int kSeveral = -2;
   /// Of the last barrier-free stretch in which there was one.
   struct Visit {
-    int thread = kNobody;  ///< kSeveral: some of the warp, or the warp together
-    int warp = kNobody;    ///< kSeveral: threads of several warps
+    int thread = kNobody;     ///< kSeveral: some of the warp, or the warp together
+    std::uint32_t warps = 0;  ///< one bit for each that came
     int epoch = -1;
-    int warp_epoch = -1;
+    int warp_epoch = -1;  ///< of a single warp
+    int tick = -1;        ///< the latest of the warps'
   };
   struct Granule {
     Visit write;

@@ -94,6 +94,8 @@ const char* name_of(Collective what) {
       return "warp barrier";
     case Collective::kShuffle:
       return "shfl";
+    case Collective::kVote:
+      return "vote";
     case Collective::kLoadMatrix:
       return "ldmatrix";
     case Collective::kStoreMatrix:
@@ -146,6 +148,12 @@ void exchange(const Lanes& lanes) {
     const std::size_t last = lane / width * width + width - 1;
     *call.out = values[from <= last ? from : lane];
   }
+}
+
+void vote(const Lanes& lanes) {
+  std::uint32_t votes = 0;
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) votes |= *lanes[lane]->a << lane;
+  for (WarpCall* lane : lanes) *lane->out = votes;
 }
 
 double multiply(const Lanes& lanes) {

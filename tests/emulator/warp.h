@@ -12,7 +12,7 @@ namespace lehr::emulator {
 inline constexpr int kLanes = 32;
 
 /// kWgmmaWait: nothing is exchanged, but the instruction is the whole warp's.
-enum class Collective { kBarrier, kShuffle, kLoadMatrix, kStoreMatrix, kMma, kWgmmaWait };
+enum class Collective { kBarrier, kShuffle, kVote, kLoadMatrix, kStoreMatrix, kMma, kWgmmaWait };
 /// "ldmatrix", "mma.sync", ...
 const char* name_of(Collective what);
 
@@ -51,6 +51,9 @@ Matrix8x8 collect(const Lanes& lanes, int matrix);
 
 /// shfl.sync.bfly of one 32-bit register (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync").
 void exchange(const Lanes& lanes);
+
+/// vote.sync.ballot: bit l of every lane's result is lane l's predicate.
+void vote(const Lanes& lanes);
 
 /// mma.sync: the accumulators of the warp += A B. Products are exact and are added in double precision; one
 /// rounding at the end. Returns the multiplications and additions.
