@@ -1,6 +1,7 @@
 // Tensor memory accelerator (PTX ISA 9.0, "Data Movement and Conversion Instructions: cp.async.bulk.tensor"),
-// mbarrier ("Parallel Synchronization and Communication Instructions: mbarrier"), wgmma ("Asynchronous
-// Warpgroup Level Matrix Instructions") and setmaxnreg ("Miscellaneous Instructions").
+// bulk groups ("cp.async.bulk.commit_group"), mbarrier and named barriers ("Parallel Synchronization and
+// Communication Instructions: mbarrier", "barrier"), wgmma ("Asynchronous Warpgroup Level Matrix
+// Instructions") and setmaxnreg ("Miscellaneous Instructions").
 #include "codegen/prelude_hopper.h"
 
 #include <fmt/format.h>
@@ -60,6 +61,26 @@ std::string tma_load(int rank) {
   const unsigned done = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
   asm volatile("cp.async.bulk.tensor.{0}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
                "[%1, {{{2}}}], [%2];" ::"r"(to), "l"(map), "r"(done){3}
+               : "memory");
+}}
+)",
+      rank, parameters, places, operands));
+}
+
+std::string tma_store(int rank) {
+  std::string parameters;
+  std::string places;
+  std::string operands;
+  for (int d = 0; d < rank; ++d) {
+    parameters += fmt::format(", int c{}", d);
+    places += fmt::format("{}%{}", d == 0 ? "" : ", ", 2 + d);
+    operands += fmt::format(", \"r\"(c{})", d);
+  }
+  return device_only(fmt::format(
+      R"(void lehr_tma_store_{0}d(const void* shared, const LehrTensorMap* map{1}) {{
+  const unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.bulk.tensor.{0}d.global.shared::cta.tile.bulk_group [%1, {{{2}}}], [%0];" ::"r"(from),
+               "l"(map){3}
                : "memory");
 }}
 )",
@@ -174,6 +195,15 @@ std::map<std::string, std::string> all_snippets() {
       {"mbarrier_wait", device_only(kWait)},
       {"tma_load_2d", tma_load(2)},
       {"tma_load_3d", tma_load(3)},
+      {"tma_store_2d", tma_store(2)},
+      {"tma_store_3d", tma_store(3)},
+      {"tma_store_commit", plain("tma_store_commit", "cp.async.bulk.commit_group")},
+      {"tma_store_wait", with_number("tma_store_wait", "cp.async.bulk.wait_group.read")},
+      // What this thread has written to shared memory is seen by the tensor memory accelerator behind it.
+      {"async_proxy_fence", plain("async_proxy_fence", "fence.proxy.async.shared::cta")},
+      {"named_barrier",
+       device_only("void lehr_named_barrier(int number) {\n"
+                   "  asm volatile(\"bar.sync %0, 128;\" ::\"r\"(number) : \"memory\");\n}\n")},
       {"wgmma_fence", plain("wgmma_fence", "wgmma.fence.sync.aligned")},
       {"wgmma_commit", plain("wgmma_commit", "wgmma.commit_group.sync.aligned")},
       {"wgmma_wait", with_number("wgmma_wait", "wgmma.wait_group.sync.aligned")},

@@ -45,6 +45,9 @@ constexpr std::array kOneBarrier = {kBarrier};
 // the box's first element, innermost first.
 constexpr std::array kTmaLoad = {write(Scope::kShared, 0),
                                  TouchRule{Scope::kGlobal, false, 0, std::nullopt, true}, kBarrier};
+// The other way: no barrier, but a group of stores that is committed and waited for.
+constexpr std::array kTmaStore = {read(Scope::kShared, 0),
+                                  TouchRule{Scope::kGlobal, true, 0, std::nullopt, true}};
 // Accumulators, and the two operands in shared memory: each thread's share of the bytes. Arguments: whether A
 // and B lie along m and n instead of k; swizzle, leading and stride byte offset of A's descriptor, and of
 // B's; 0 if the sums start from zero, else 1.
@@ -90,6 +93,14 @@ constexpr std::array kRules = {
     IntrinsicRule{"mbarrier_wait", kOneBarrier, 1, 1, true, false},
     IntrinsicRule{"tma_load_2d", kTmaLoad, 2, 2, true, false},
     IntrinsicRule{"tma_load_3d", kTmaLoad, 3, 3, true, false},
+    IntrinsicRule{"tma_store_2d", kTmaStore, 2, 2, true, false},
+    IntrinsicRule{"tma_store_3d", kTmaStore, 3, 3, true, false},
+    IntrinsicRule{"tma_store_commit", {}, 0, 0, true, false},
+    // Argument: groups that may still read shared memory.
+    IntrinsicRule{"tma_store_wait", {}, 1, 1, true, false, 32, 1},
+    IntrinsicRule{"async_proxy_fence", {}, 0, 0, true, false},
+    // Of a warpgroup. Argument: number of the barrier, 1 to 15.
+    IntrinsicRule{"named_barrier", {}, 1, 1, true, true, kWarpgroup},
     IntrinsicRule{"wgmma_fence", {}, 0, 0, true, true, kWarpgroup},
     IntrinsicRule{"wgmma_commit", {}, 0, 0, true, true, kWarpgroup},
     IntrinsicRule{"wgmma_wait", {}, 1, 1, true, true, kWarpgroup, 1},

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "templates/gemm_wgmma_space.h"
+#include "templates/gemm_wgmma_store.h"
 #include "templates/gemm_wgmma_write.h"
 
 namespace lehr {
@@ -43,6 +44,10 @@ class Lowering {
     full_ = b_.buffer("full", DType::kU32, Scope::kShared, 2 * s_.stages);
     empty_ = b_.buffer("empty", DType::kU32, Scope::kShared, 2 * s_.stages);
     if (s_.ping_pong == 1) turns_ = b_.buffer("turns", DType::kU32, Scope::kShared, 4);
+    if (s_.store == 1) {
+      const GemmWgmmaStage stage = gemm_wgmma_stage(p_, s_);
+      staged_ = add_aligned("c_tiles", p_.output, stage.parts * stage.part_elements());
+    }
     acc_ = b_.buffer("acc", p_.accum, Scope::kRegister, s_.accumulators());
     if (p_.output != p_.accum) converted_ = b_.buffer("converted", p_.output, Scope::kRegister, 2);
     block_ = b_.var("block");
@@ -50,7 +55,9 @@ class Lowering {
   }
 
   Kernel kernel() {
-    Block body = block(Alloc{rows_.shared}, Alloc{columns_.shared}, Alloc{full_}, Alloc{empty_});
+    Block body = block(Alloc{rows_.shared}, Alloc{columns_.shared});
+    if (s_.store == 1) body.push_back(Alloc{staged_});
+    append(body, block(Alloc{full_}, Alloc{empty_}));
     if (s_.ping_pong == 1) body.push_back(Alloc{turns_});
     body.push_back(If{eq(var(thread_), integer(0)), make_barriers(), {}, 1});
     body.push_back(Barrier{});
@@ -78,6 +85,7 @@ class Lowering {
       b_.kernel.params.back().map = map_of(is_rows ? rows_.tile : columns_.tile);
     }
     c_ = b_.param("c", p_.output, size.batch * size.m * size.n, Direction::kOut);
+    if (s_.store == 1) b_.kernel.params.back().map = gemm_wgmma_store_map(p_, s_);
     rows_.global = s_.swap_ab == 0 ? of_a : of_b;
     columns_.global = s_.swap_ab == 0 ? of_b : of_a;
   }
@@ -96,7 +104,10 @@ class Lowering {
   }
 
   BufferId add_tile(std::string_view name, const GemmWgmmaTile& tile) {
-    const BufferId id = b_.buffer(name, p_.operand, Scope::kShared, s_.stages * tile.stage_elements());
+    return add_aligned(name, p_.operand, s_.stages * tile.stage_elements());
+  }
+  BufferId add_aligned(std::string_view name, DType type, std::int64_t elements) {
+    const BufferId id = b_.buffer(name, type, Scope::kShared, elements);
     // One pattern of the swizzle: 8 rows of 128 bytes.
     b_.kernel.buffers[static_cast<std::size_t>(id)].alignment = 1024;
     return id;
@@ -249,8 +260,11 @@ class Lowering {
     if (in_turns)
       body.push_back(on("mbarrier_arrive", turns_, integer(1) - var(consumer), eq(var(lane), integer(0))));
     append(body, finish((var(turn) + 1) * tiles_k() - 1, lane));
-    append(body, write(consumer, lane));
+    const GemmWgmmaOutput out = output(consumer, lane);
+    append(body, s_.store == 0 ? gemm_wgmma_write(b_, p_, s_, out)
+                               : gemm_wgmma_store(b_, p_, s_, out, staged_, several_turns(), matrix()));
     append(result, each_tile(turn, in_turns ? var(consumer) : integer(0), in_turns ? 2 : 1, std::move(body)));
+    if (s_.store == 1) append(result, gemm_wgmma_store_end(s_, out));
     return result;
   }
 
@@ -325,13 +339,14 @@ class Lowering {
     return result;
   }
 
-  Block write(VarId consumer, VarId lane) {
+  Expr matrix() const { return p_.size.batch > 1 ? Expr(Var{matrix_}) : integer(0); }
+  GemmWgmmaOutput output(VarId consumer, VarId lane) const {
     GemmWgmmaOutput out;
     out.accumulators = acc_, out.c = c_, out.converted = converted_;
     out.thread = thread_, out.lane = lane, out.consumer = consumer;
     out.row0 = rows_.origin, out.column0 = columns_.origin;
     if (p_.size.batch > 1) out.base = var(matrix_) * (p_.size.m * p_.size.n);
-    return gemm_wgmma_write(b_, p_, s_, out);
+    return out;
   }
 
   GemmWgmmaProblem p_;
@@ -339,7 +354,7 @@ class Lowering {
   GemmWgmmaGrid grid_;
   KernelBuilder b_;
   Side rows_, columns_;
-  BufferId c_{}, full_{}, empty_{}, turns_{}, acc_{}, converted_{};
+  BufferId c_{}, full_{}, empty_{}, turns_{}, staged_{}, acc_{}, converted_{};
   VarId block_{}, thread_{}, matrix_{};
 };
 
@@ -351,7 +366,7 @@ Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Li
 
 Template gemm_wgmma_template() {
   return {.name = "gemm_wgmma",
-          .version = 1,
+          .version = 2,
           .why_not = why_not_gemm_wgmma,
           .space = gemm_wgmma_space,
           .lower = lower_gemm_wgmma,

@@ -141,6 +141,7 @@ GemmWgmmaSchedule gemm_wgmma_schedule(const Config& config) {
   s.consumers = config.at("consumers"), s.ping_pong = config.at("ping_pong");
   s.stages = config.at("stages"), s.in_flight = config.at("in_flight");
   s.persistent = config.at("persistent"), s.raster = config.at("raster");
+  s.store = config.at("store");
   return s;
 }
 
@@ -168,6 +169,17 @@ GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
   return t;
 }
 
+GemmWgmmaStage gemm_wgmma_stage(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
+  const std::int64_t bytes = size_of(p.output);
+  GemmWgmmaStage stage;
+  stage.span = span_of(s.bn, bytes);
+  stage.box_columns = std::max<std::int64_t>(stage.span / bytes, 1);
+  stage.rows = s.consumer_rows();
+  stage.boxes = s.bn / stage.box_columns;
+  stage.parts = s.consumers;
+  return stage;
+}
+
 GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, const Limits& limits) {
   GemmWgmmaGrid grid;
   grid.rows = ceil_div(s.swap_ab == 1 ? p.size.n : p.size.m, s.bm);
@@ -190,7 +202,9 @@ GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaSchedule& s) {
 std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
   const std::int64_t elements =
       gemm_wgmma_tile(p, s, true).stage_elements() + gemm_wgmma_tile(p, s, false).stage_elements();
-  return s.stages * elements * p.bytes() + 2 * round_up(s.stages * kBarrierBytes, 16) +
+  const GemmWgmmaStage stage = gemm_wgmma_stage(p, s);
+  const std::int64_t of_c = s.store == 1 ? stage.parts * stage.part_elements() * size_of(p.output) : 0;
+  return s.stages * elements * p.bytes() + of_c + 2 * round_up(s.stages * kBarrierBytes, 16) +
          (s.ping_pong == 1 ? 2 * kBarrierBytes : 0);
 }
 
@@ -228,6 +242,10 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
       space.add("ping_pong", "consumers 0: share each tile, 1: take tiles in turn", flags(may_persist));
   const KnobId persistent =
       space.add("persistent", "1: one block per multiprocessor takes several tiles", flags(may_persist));
+  const bool may_store = n * size_of(p.output) % 16 == 0;  // the lines of C
+  const KnobId store =
+      space.add("store", "C 0: from registers, 1: through shared memory and the tensor memory accelerator",
+                flags(may_store));
   std::vector<std::int64_t> stage_counts;
   for (const std::int64_t each : {2, 3, 4, 5, 6, 7, 8, 10, 12, 16})
     if (each <= most_stages) stage_counts.push_back(each);
@@ -238,7 +256,7 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
       space.add("raster", "tiles along bm walked together, for the L2",
                 covering(std::array<std::int64_t, 5>{1, 2, 4, 8, 16}, ceil_div(longer, 64)));
 
-  const auto schedule = [=](const Point& x) {  // stages and later: not read
+  const auto schedule = [=](const Point& x) {  // store and later: not read
     GemmWgmmaSchedule s;
     s.swap_ab = x[swap_ab], s.bm = x[bm], s.bn = x[bn], s.k_atoms = x[k_atoms], s.consumers = x[consumers];
     s.ping_pong = x[ping_pong];
@@ -268,10 +286,14 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   });
   space.require("only persistent blocks have tiles to take in turn", {ping_pong, persistent},
                 [=](const Point& x) { return x[ping_pong] == 0 || x[persistent] == 1; });
+  space.require("only C by rows goes through shared memory", {swap_ab, store},
+                [=](const Point& x) { return x[store] == 0 || x[swap_ab] == 0; });
+  space.require("the tile is too narrow for a swizzle of C", {bn, store},
+                [=](const Point& x) { return x[store] == 0 || span_of(x[bn], size_of(p.output)) != 0; });
   space.require("needs more shared memory than a block may have",
-                {swap_ab, bm, bn, k_atoms, consumers, ping_pong, stages}, [=](const Point& x) {
+                {swap_ab, bm, bn, k_atoms, consumers, ping_pong, store, stages}, [=](const Point& x) {
                   GemmWgmmaSchedule s = schedule(x);
-                  s.stages = x[stages];
+                  s.stages = x[stages], s.store = x[store];
                   return gemm_wgmma_shared_bytes(p, s) <= limits.shared_bytes_per_block;
                 });
   space.require("more stages than steps along k", {k_atoms, persistent, stages}, [=](const Point& x) {
@@ -308,7 +330,7 @@ Config gemm_wgmma_default(const Workload& workload, const Limits& limits) {
   const std::int64_t stage = gemm_wgmma_shared_bytes(p, s) / s.stages;
   s.stages = std::clamp<std::int64_t>(limits.shared_bytes_per_block / (stage + 64), 2, 12);
   return cpu::nearest_config(space, {s.swap_ab, s.bm, s.bn, s.k_atoms, s.consumers, s.ping_pong, s.persistent,
-                                     s.stages, s.in_flight, 8});
+                                     0, s.stages, s.in_flight, 8});
 }
 
 }  // namespace lehr

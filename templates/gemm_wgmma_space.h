@@ -49,6 +49,7 @@ struct GemmWgmmaSchedule {
   std::int64_t in_flight = 1;   ///< groups of instructions not yet waited for when the next stage is taken up
   std::int64_t persistent = 0;  ///< 1: as many blocks as multiprocessors, each takes several tiles
   std::int64_t raster = 1;      ///< tiles along bm that are walked together
+  std::int64_t store = 0;       ///< 1: C goes through shared memory and the tensor memory accelerator
 
   std::int64_t threads() const { return 128 * (consumers + 1); }
   /// Rows of a tile that one consumer has.
@@ -77,6 +78,18 @@ struct GemmWgmmaTile {
 /// `is_rows`: the side that is taken 64 at a time.
 GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule,
                               bool is_rows);
+
+/// A consumer's part of a tile of C on its way through shared memory: boxes side by side, `rows` high.
+struct GemmWgmmaStage {
+  std::int64_t span = 0;         ///< bytes of a row of a box: the swizzle; 0: the tile's width allows none
+  std::int64_t box_columns = 1;  ///< elements of a row of a box
+  std::int64_t rows = 1;
+  std::int64_t boxes = 1;
+  std::int64_t parts = 1;  ///< consumers with a part of their own
+  std::int64_t box_elements() const { return rows * box_columns; }
+  std::int64_t part_elements() const { return boxes * box_elements(); }
+};
+GemmWgmmaStage gemm_wgmma_stage(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 
 /// Tiles of C, and what one launch makes of them.
 struct GemmWgmmaGrid {

@@ -37,6 +37,10 @@ void emulated_mbarrier_init(const void* barrier, int arrivals);
 void emulated_mbarrier_arrive(const void* barrier, int transaction_bytes);
 void emulated_mbarrier_wait(const void* barrier, int parity, int line);
 void emulated_tma_load(void* shared, const void* map, const void* barrier, int c0, int c1, int c2);
+void emulated_tma_store(const void* shared, const void* map, int c0, int c1, int c2);
+void emulated_tma_store_commit();
+void emulated_tma_store_wait(int pending);
+void emulated_async_proxy_fence();
 void emulated_wgmma_fence();
 void emulated_wgmma(void* sums, int columns, unsigned long long a, unsigned long long b, int add, int along_m,
                     int along_n, const char* type, int line);
@@ -170,6 +174,22 @@ inline void lehr_tma_load_2d(void* shared, const void* map, unsigned* barrier, i
 }
 inline void lehr_tma_load_3d(void* shared, const void* map, unsigned* barrier, int c0, int c1, int c2) {
   emulated_tma_load(shared, map, barrier, c0, c1, c2);
+}
+inline void lehr_tma_store_2d(const void* shared, const void* map, int c0, int c1) {
+  emulated_tma_store(shared, map, c0, c1, 0);
+}
+inline void lehr_tma_store_3d(const void* shared, const void* map, int c0, int c1, int c2) {
+  emulated_tma_store(shared, map, c0, c1, c2);
+}
+inline void lehr_tma_store_commit() {
+  emulated_tma_store_commit();
+}
+template <int kPending>
+inline void lehr_tma_store_wait() {
+  emulated_tma_store_wait(kPending);
+}
+inline void lehr_async_proxy_fence() {
+  emulated_async_proxy_fence();
 }
 inline void lehr_wgmma_fence() {
   emulated_wgmma_fence();

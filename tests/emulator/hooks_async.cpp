@@ -16,6 +16,12 @@ EmulatedMma type_named(std::string_view name) {
   return static_cast<EmulatedMma>(found - kNames.begin());  // in the order of the enumeration
 }
 
+std::size_t param_of(const void* map) {
+  std::uint64_t param = 0;  // the first word of what program.cpp passes
+  std::memcpy(&param, map, sizeof param);
+  return static_cast<std::size_t>(param);
+}
+
 }  // namespace
 
 extern "C" {
@@ -30,9 +36,19 @@ void emulated_mbarrier_wait(const void* barrier, int parity, int line) {
   Machine::current()->mbarrier_wait(barrier, parity, line);
 }
 void emulated_tma_load(void* shared, const void* map, const void* barrier, int c0, int c1, int c2) {
-  std::uint64_t param = 0;  // the first word of what program.cpp passes
-  std::memcpy(&param, map, sizeof param);
-  Machine::current()->tma_load(shared, static_cast<std::size_t>(param), barrier, {c0, c1, c2});
+  Machine::current()->tma_load(shared, param_of(map), barrier, {c0, c1, c2});
+}
+void emulated_tma_store(const void* shared, const void* map, int c0, int c1, int c2) {
+  Machine::current()->tma_store(shared, param_of(map), {c0, c1, c2});
+}
+void emulated_tma_store_commit() {
+  Machine::current()->tma_store_commit();
+}
+void emulated_tma_store_wait(int pending) {
+  Machine::current()->tma_store_wait(pending);
+}
+void emulated_async_proxy_fence() {
+  Machine::current()->async_proxy_fence();
 }
 void emulated_wgmma_fence() {
   Machine::current()->wgmma_fence();

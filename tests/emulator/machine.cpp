@@ -87,6 +87,9 @@ std::optional<std::string> Machine::run(const std::function<void()>& entry) {
 void Machine::run_block() {
   const int count = static_cast<int>(threads_.size());
   shared_.reset(launch_.shared_bytes);
+  shared_.has_stores = std::any_of(buffers_.begin(), buffers_.end(), [](const GlobalBuffer& buffer) {
+    return buffer.map && buffer.role() == GlobalBuffer::Role::kOutput;
+  });
   epoch_ = 0;
   warps_.assign(static_cast<std::size_t>((count + kLanes - 1) / kLanes), Warp{});
   for (std::size_t w = 0; w < warps_.size(); ++w) {

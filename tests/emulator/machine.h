@@ -65,6 +65,11 @@ class Machine {
   /// `param`: which one has the map. What it brings lands when the schedule says so, at the latest when
   /// everybody waits.
   void tma_load(void* shared, std::size_t param, const void* barrier, std::array<int, 3> place);
+  /// From shared to global memory, at once; until waited for, nobody may write the bytes in shared memory.
+  void tma_store(const void* shared, std::size_t param, std::array<int, 3> place);
+  void tma_store_commit();
+  void tma_store_wait(int pending);
+  void async_proxy_fence() { shared_.async_proxy_fence(who()); }
   void wgmma_fence();
   /// Comes back when the other threads of the warpgroup have come. The sums are poison until waited for, and
   /// the operands are read at the wait.
@@ -109,15 +114,17 @@ class Machine {
   struct Thread {
     void* context = nullptr;
     State state = State::kReady;
-    int line = 0;                          ///< of what it waits at
-    int named_barrier = 0;                 ///< kAtNamedBarrier
-    WarpCall* call = nullptr;              ///< kInCollective
-    std::vector<Copy> open;                ///< copies not yet committed
-    std::deque<std::vector<Copy>> groups;  ///< committed, oldest first
-    std::uint32_t barrier = 0;             ///< kAtMBarrier
-    bool fenced = false;                   ///< the registers are ready for wgmma
-    std::uint32_t* sums = nullptr;         ///< kAtWgmma
-    Wgmma operation;                       ///< kAtWgmma
+    int line = 0;                                          ///< of what it waits at
+    int named_barrier = 0;                                 ///< kAtNamedBarrier
+    WarpCall* call = nullptr;                              ///< kInCollective
+    std::vector<Copy> open;                                ///< copies not yet committed
+    std::deque<std::vector<Copy>> groups;                  ///< committed, oldest first
+    std::vector<std::uintptr_t> open_stores;               ///< chunks of TMA stores not yet committed
+    std::deque<std::vector<std::uintptr_t>> store_groups;  ///< committed, oldest first
+    std::uint32_t barrier = 0;                             ///< kAtMBarrier
+    bool fenced = false;                                   ///< the registers are ready for wgmma
+    std::uint32_t* sums = nullptr;                         ///< kAtWgmma
+    Wgmma operation;                                       ///< kAtWgmma
     using Calls = std::vector<std::shared_ptr<WgmmaCall>>;
     Calls open_calls;               ///< not yet committed
     std::deque<Calls> call_groups;  ///< committed, oldest first
@@ -158,6 +165,10 @@ class Machine {
   // machine_async.cpp
   MBarrier& mbarrier_at(std::uint32_t address);
   void end_phase_if_complete(std::uint32_t address, MBarrier& barrier);
+  /// Address in global memory of element `number` of the box at `place`; nullopt outside of the tensor.
+  static std::optional<std::int64_t> element_of(const ir::TensorMap& map, const std::array<int, 3>& place,
+                                                std::int64_t number);
+  const ir::TensorMap& map_of(std::size_t param, std::uint32_t address, const char* what);
   void land(const Load& load);
   std::optional<std::string> unfinished() const;  ///< what a block that has ended leaves under way
   void issue(int first_thread);

@@ -80,17 +80,33 @@ void Machine::mbarrier_wait(const void* pointer, int parity, int line) {
   }
 }
 
-void Machine::tma_load(void* shared, std::size_t param, const void* barrier, std::array<int, 3> place) {
-  const auto to = reinterpret_cast<std::uintptr_t>(shared);
-  const std::uint32_t address = shared_address(shared);
-  if (param >= buffers_.size() || !buffers_[param].map) fail("a TMA load without a tensor map");
+const ir::TensorMap& Machine::map_of(std::size_t param, std::uint32_t address, const char* what) {
+  if (param >= buffers_.size() || !buffers_[param].map) fail("a TMA instruction without a tensor map");
   const ir::TensorMap& map = *buffers_[param].map;
-  const auto bytes = static_cast<std::uintptr_t>(map.box_elements()) * buffers_[param].element_bytes();
   const std::int64_t inner = map.box[0] * static_cast<std::int64_t>(buffers_[param].element_bytes());
   if (address % kLoadAlignment != 0)
-    fail(fmt::format("a TMA load to byte {}, which is no multiple of 128", address));
+    fail(fmt::format("a TMA {} byte {}, which is no multiple of 128", what, address));
   if (map.swizzle != 0 && inner != map.swizzle)
     fail(fmt::format("a box {} bytes wide with a swizzle of {}", inner, map.swizzle));
+  return map;
+}
+
+std::optional<std::int64_t> Machine::element_of(const ir::TensorMap& map, const std::array<int, 3>& place,
+                                                std::int64_t number) {
+  std::int64_t element = 0;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(map.rank); ++d) {
+    const std::int64_t at = place[d] + number % map.box[d];
+    number /= map.box[d];
+    if (at < 0 || at >= map.dims[d]) return std::nullopt;
+    element += at * map.strides[d];
+  }
+  return element;
+}
+
+void Machine::tma_load(void* shared, std::size_t param, const void* barrier, std::array<int, 3> place) {
+  const auto to = reinterpret_cast<std::uintptr_t>(shared);
+  const ir::TensorMap& map = map_of(param, shared_address(shared), "load to");
+  const auto bytes = static_cast<std::uintptr_t>(map.box_elements()) * buffers_[param].element_bytes();
   mbarrier_at(shared_address(barrier));
   for (std::uintptr_t at = to; at < to + bytes; at += 16)
     if (auto fault = shared_.begin_load(at, who())) fail("a TMA load " + *fault);
@@ -114,17 +130,9 @@ void Machine::land(const Load& load) {
   for (std::int64_t first = 0; first < map.box_elements(); first += per_chunk) {
     chunk.fill(0);
     for (std::int64_t e = 0; e < per_chunk; ++e) {
-      std::int64_t rest = first + e;
-      std::int64_t element = 0;
-      bool inside = true;
-      for (std::size_t d = 0; d < static_cast<std::size_t>(map.rank); ++d) {
-        const std::int64_t at = load.place[d] + rest % map.box[d];
-        rest /= map.box[d];
-        inside = inside && at >= 0 && at < map.dims[d];
-        element += at * map.strides[d];
-      }
-      if (!inside) continue;
-      std::memcpy(chunk.data() + e * size, global + element * size, static_cast<std::size_t>(size));
+      const std::optional<std::int64_t> element = element_of(map, load.place, first + e);
+      if (!element) continue;
+      std::memcpy(chunk.data() + e * size, global + *element * size, static_cast<std::size_t>(size));
       if (map.tf32) {
         float value = 0;
         std::memcpy(&value, chunk.data() + e * size, sizeof value);
@@ -144,11 +152,48 @@ void Machine::land(const Load& load) {
   end_phase_if_complete(load.barrier, barrier);
 }
 
+void Machine::tma_store(const void* shared, std::size_t param, std::array<int, 3> place) {
+  const std::uint32_t address = shared_address(shared);
+  const ir::TensorMap& map = map_of(param, address, "store from");
+  GlobalBuffer& buffer = buffers_[param];
+  const auto size = static_cast<std::int64_t>(buffer.element_bytes());
+  const std::int64_t per_chunk = 16 / size;
+  for (std::int64_t first = 0; first < map.box_elements(); first += per_chunk) {
+    const auto offset = address + static_cast<std::uint32_t>(first * size);
+    const std::uintptr_t chunk = shared_.begin() + swizzled(offset, static_cast<int>(map.swizzle));
+    if (auto fault = shared_.begin_store(chunk, who())) fail("a TMA store " + *fault);
+    self().open_stores.push_back(chunk);
+    for (std::int64_t e = 0; e < per_chunk; ++e) {
+      const std::optional<std::int64_t> element = element_of(map, place, first + e);
+      if (!element) continue;
+      auto* to = static_cast<unsigned char*>(buffer.data()) + *element * size;
+      if (auto fault = buffer.access(reinterpret_cast<std::uintptr_t>(to), static_cast<std::size_t>(size),
+                                     true, who(), order_))
+        fail("a TMA store " + *fault);
+      std::memcpy(to, reinterpret_cast<const unsigned char*>(chunk) + e * size,
+                  static_cast<std::size_t>(size));
+    }
+  }
+}
+
+void Machine::tma_store_commit() {
+  self().store_groups.push_back(std::move(self().open_stores));
+  self().open_stores.clear();
+}
+
+void Machine::tma_store_wait(int pending) {
+  Thread& t = self();
+  for (; t.store_groups.size() > static_cast<std::size_t>(pending); t.store_groups.pop_front())
+    for (const std::uintptr_t chunk : t.store_groups.front()) shared_.end_read(chunk);
+}
+
 std::optional<std::string> Machine::unfinished() const {
   if (!loads_.empty()) return fmt::format("block {} ends while TMA loads are under way", block_);
   for (const Thread& thread : threads_) {
     if (!thread.open_calls.empty() || !thread.call_groups.empty())
       return fmt::format("block {} ends while wgmma operations are under way", block_);
+    if (!thread.open_stores.empty() || !thread.store_groups.empty())
+      return fmt::format("block {} ends while TMA stores read its shared memory", block_);
   }
   return std::nullopt;
 }

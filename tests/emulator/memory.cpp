@@ -120,7 +120,13 @@ std::optional<std::string> GlobalBuffer::damage() const {
 void SharedMemory::reset(std::int64_t bytes) {
   granules_.assign((static_cast<std::size_t>(bytes) + granule_ - 1) / granule_, Granule{});
   chunks_.assign((static_cast<std::size_t>(bytes) + 15) / 16, Chunk{});
+  unfenced_.clear();
   std::memset(memory_, kPoison, size());
+}
+
+void SharedMemory::async_proxy_fence(const Who& who) {
+  for (const std::size_t number : unfenced_[who.thread]) --chunks_[number].unfenced;
+  unfenced_[who.thread].clear();
 }
 
 std::optional<std::string> SharedMemory::access(std::uintptr_t address, std::size_t bytes, bool writes,
@@ -135,8 +141,16 @@ std::optional<std::string> SharedMemory::access(std::uintptr_t address, std::siz
   (writes ? traffic.written_bytes : traffic.read_bytes) += static_cast<std::int64_t>(bytes);
   if (writes) {
     Chunk& chunk = chunk_at(address);
-    if (chunk.readers > 0) return place() + ": a wgmma that has not been waited for reads it";
+    if (chunk.readers > 0) return place() + ": a wgmma or TMA store that has not been waited for reads it";
     chunk.loaded = false;
+    if (has_stores) {
+      std::vector<std::size_t>& mine = unfenced_[who.thread];
+      const std::size_t number = offset / 16;
+      if (mine.empty() || mine.back() != number) {
+        mine.push_back(number);
+        ++chunk.unfenced;
+      }
+    }
   }
   for (std::size_t i = offset / granule_; i <= (offset + bytes - 1) / granule_; ++i) {
     if (auto fault = access_granule(granules_[i], writes, who)) return fmt::format("{}: {}", place(), *fault);
@@ -223,6 +237,17 @@ std::optional<std::string> SharedMemory::begin_read(std::uintptr_t address) {
   if (!chunk.loaded) return fmt::format("reads shared memory at byte {}: no load has written it", offset);
   ++chunk.readers;
   traffic.read_bytes += 16;
+  return std::nullopt;
+}
+
+std::optional<std::string> SharedMemory::begin_store(std::uintptr_t address, const Who& who) {
+  if (address % 16 != 0 || !holds(address)) return "is not of 16 aligned bytes of shared memory";
+  if (auto fault = access(address, 16, false, who)) return fault;
+  Chunk& chunk = chunk_at(address);
+  if (chunk.unfenced > 0)
+    return fmt::format("reads shared memory at byte {}: {} of its writers made no fence for the async proxy",
+                       address - begin(), chunk.unfenced);
+  ++chunk.readers;
   return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -116,10 +117,17 @@ class SharedMemory {
   /// it.
   std::optional<std::string> begin_load(std::uintptr_t address, const Who& who);
   void end_load(std::uintptr_t address, const void* from, const Who& who);
+  /// A store of the tensor memory accelerator reads what threads have written and fenced: nobody may write it
+  /// until end_read().
+  std::optional<std::string> begin_store(std::uintptr_t address, const Who& who);
+  /// `who` makes its writes visible to the async proxy.
+  void async_proxy_fence(const Who& who);
   /// A wgmma reads what loads brought: nobody may write it until end_read().
   std::optional<std::string> begin_read(std::uintptr_t address);
   void end_read(std::uintptr_t address) { --chunk_at(address).readers; }
   Traffic traffic;
+  bool has_stores =
+      false;  ///< the kernel has stores of the tensor memory accelerator: fences are kept account of
 
  private:
   static constexpr int kNobody = -1;
@@ -139,7 +147,8 @@ class SharedMemory {
   };
   /// 16 bytes, as the async proxy sees them.
   struct Chunk {
-    int readers = 0;      ///< wgmma operations that have not been waited for
+    int readers = 0;      ///< operations that have not been waited for
+    int unfenced = 0;     ///< threads that have written it and made no fence since
     bool loaded = false;  ///< its bytes came by the async proxy
   };
   Chunk& chunk_at(std::uintptr_t address) { return chunks_[(address - begin()) / 16]; }
@@ -154,6 +163,7 @@ class SharedMemory {
   std::size_t granule_;
   std::vector<Granule> granules_;
   std::vector<Chunk> chunks_;
+  std::map<int, std::vector<std::size_t>> unfenced_;  ///< by thread: chunks that it has written
 };
 
 }  // namespace lehr::emulator

@@ -61,6 +61,7 @@ bool is_of(const GemmWgmmaSchedule& s, std::string_view mode) {
   if (mode == "cooperative") return s.consumers > 1 && s.ping_pong == 0;
   if (mode == "ping_pong") return s.ping_pong == 1;
   if (mode == "swapped") return s.swap_ab == 1;
+  if (mode == "stored") return s.store == 1;
   return s.persistent == 1 && s.ping_pong == 0;
 }
 
@@ -95,40 +96,53 @@ TEST_P(GemmWgmmaMode, IsRight) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, GemmWgmmaMode,
                          ::testing::Values("single_consumer", "cooperative", "ping_pong", "persistent",
-                                           "swapped"),
+                                           "swapped", "stored"),
                          [](const auto& info) { return std::string(info.param); });
 
+struct Case {
+  Workload workload;
+  const char* config;
+};
+
+/// Kernels of `cases`, each with single steps left out or wrong.
+class Faults {
+ public:
+  explicit Faults(const Case& one) : workload_(one.workload), config_(parse_config(one.config)) {
+    EXPECT_EQ(gemm_wgmma_template().space(workload_, few_cores(2)).why_invalid(config_), std::nullopt);
+    source_ = source_of({workload_, few_cores(2), config_});
+  }
+  GemmWgmmaSchedule schedule() const { return gemm_wgmma_schedule(config_); }
+  void plant(Mutants& mutants, const std::string& what, const std::string& instead) const {
+    const std::size_t before = mutants.size();
+    mutants.add(source_, workload_, "extern \"C\"", what, instead);
+    EXPECT_GT(mutants.size(), before) << what << " is not in the text";
+  }
+
+ private:
+  Workload workload_;
+  Config config_;
+  Source source_;
+};
+
 TEST(GemmWgmmaEmulated, NeedsEveryStep) {
-  struct Case {
-    Workload workload;
-    const char* config;
-  };
   const std::vector<Case> cases = {
       {mma_of(DType::kBF16, 250, 280, 328, 1, 2),
-       "gemm_wgmma(swap_ab=0, bm=128, bn=144, k_atoms=1, consumers=2, ping_pong=0, persistent=1, stages=3, "
-       "in_flight=1, "
-       "raster=2)"},
+       "gemm_wgmma(swap_ab=0, bm=128, bn=144, k_atoms=1, consumers=2, ping_pong=0, persistent=1, store=0, "
+       "stages=3, in_flight=1, raster=2)"},
       {mma_of(DType::kBF16, 250, 140, 328, 1, 2),
-       "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, stages=4, "
-       "in_flight=0, "
-       "raster=1)"},
+       "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, store=0, "
+       "stages=4, in_flight=0, raster=1)"},
       {mma_of(DType::kBF16, 136, 200, 328, 1, 1),
-       "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, persistent=0, stages=2, "
-       "in_flight=1, "
-       "raster=1)"},
+       "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, persistent=0, store=0, "
+       "stages=2, in_flight=1, raster=1)"},
   };
   Mutants mutants;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Config config = parse_config(cases[i].config);
-    const Limits limits = few_cores(2);
-    ASSERT_EQ(gemm_wgmma_template().space(cases[i].workload, limits).why_invalid(config), std::nullopt);
-    const Source source = source_of({cases[i].workload, limits, config});
+  for (const Case& one : cases) {
+    const Faults faults(one);
     const auto add = [&](const std::string& what, const std::string& instead) {
-      const std::size_t before = mutants.size();
-      mutants.add(source, cases[i].workload, "extern \"C\"", what, instead);
-      EXPECT_GT(mutants.size(), before) << what << " is not in the text";
+      faults.plant(mutants, what, instead);
     };
-    const GemmWgmmaSchedule s = gemm_wgmma_schedule(config);
+    const GemmWgmmaSchedule s = faults.schedule();
     const int warps = s.ping_pong == 1 ? 4 : static_cast<int>(4 * s.consumers);
     add("__syncthreads();", "");
     add("lehr_wgmma_fence();", "");
@@ -143,10 +157,35 @@ TEST(GemmWgmmaEmulated, NeedsEveryStep) {
     add(" % 2);", " % 2 == 0);");
     add("128, ", "64, ");
     add("1024, ", "512, ");
-    for (const std::int64_t bound : {cases[i].workload.gemm().m, cases[i].workload.gemm().n})
+    for (const std::int64_t bound : {one.workload.gemm().m, one.workload.gemm().n})
       add(fmt::format("< {}", bound), fmt::format("< {}", bound + 8));
   }
   ASSERT_GE(mutants.size(), 40u);
+  mutants.expect_each_to_be_found(kSeed);
+}
+
+TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
+  const std::vector<Case> cases = {
+      {with_output(mma_of(DType::kBF16, 250, 280, 136, 1, 2), DType::kBF16),
+       "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=1, store=1, "
+       "stages=3, in_flight=1, raster=2)"},
+      {mma_of(DType::kBF16, 250, 140, 136, 1, 2),
+       "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, store=1, "
+       "stages=2, in_flight=0, raster=1)"},
+  };
+  Mutants mutants;
+  for (const Case& one : cases) {
+    const Faults faults(one);
+    faults.plant(mutants, "lehr_async_proxy_fence();", "");
+    faults.plant(mutants, "lehr_named_barrier(", "(void)(");
+    faults.plant(mutants, "lehr_tma_store_commit();", "");
+    faults.plant(mutants, "lehr_tma_store_wait<0>();", "");
+    faults.plant(mutants, "lehr_tma_store_2d(", "(void)(");
+    // Consumers that take turns hardly ever meet at one barrier.
+    if (faults.schedule().ping_pong == 0) faults.plant(mutants, "(consumer + 1)", "(1)");
+    faults.plant(mutants, " ^ ", " + ");
+  }
+  ASSERT_GE(mutants.size(), 16u);
   mutants.expect_each_to_be_found(kSeed);
 }
 

@@ -120,7 +120,7 @@ TEST(GemmWgmma, CountsFlopsBytesAndStagesOfItsTiles) {
   const Limits limits = cuda_limits("sm_90a");
   const Workload workload = mma_of(DType::kBF16, 2048, 2048, 1024, 1, 2);
   const Config config = parse_config(
-      "gemm_wgmma(swap_ab=0, bm=128, bn=256, k_atoms=1, consumers=2, ping_pong=0, persistent=0, stages=4, "
+      "gemm_wgmma(swap_ab=0, bm=128, bn=256, k_atoms=1, consumers=2, ping_pong=0, persistent=0, store=0, stages=4, "
       "in_flight=1, "
       "raster=8)");
   const ir::Kernel kernel = gemm_wgmma_template().lower(workload, config, limits);
