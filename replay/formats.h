@@ -11,7 +11,8 @@ namespace lehr {
 
 /// Kernel Tuner's cache file (kernel_tuner/util.py): an object with device_name, kernel_name, problem_size,
 /// tune_params_keys and cache, whose entries hold the parameters by name and `time` in milliseconds. A `time`
-/// that is text ("RuntimeFailedConfig"), or at least 1e20 as older versions wrote it, is a failure.
+/// that is text ("RuntimeFailedConfig"), null, missing, or at least 1e20 as older versions wrote it, is a
+/// failure. Other members are passed over.
 Table read_kernel_tuner(const nlohmann::json& document, const std::string& file);
 
 /// Kernel Tuner leaves a cache open while it tunes: it ends after a row, without the closing brackets, and
@@ -23,8 +24,10 @@ bool close_kernel_tuner_cache(std::string& text);
 Table read_ktt(const nlohmann::json& document, const std::string& file);
 
 /// T4 results, schema 1.0.0 (kernel_tuner/file_utils.py): results with configuration, invalidity, and
-/// measurements of which the one that `objectives` names is the time. The format names no device: the file's
-/// name stands for it.
+/// measurements of which the one that `objectives` names is the time; where something else was the objective,
+/// the one called "time", else the mean of times.runtimes. Times without a unit are in metadata.timeunit, or
+/// milliseconds. An invalidity other than "correct", or a correctness of 0, is a failure. The format names no
+/// device: the file's name stands for it. Other members are passed over.
 Table read_t4(const nlohmann::json& document, const std::string& file);
 
 /// One of our own logs: the configs of each workload and device. Of several timings of a config the median

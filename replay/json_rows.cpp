@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <unordered_set>
 
@@ -50,27 +51,41 @@ std::string text_member(const json& object, std::string_view name, const Place& 
   return value.get<std::string>();
 }
 
-RowBuilder::RowBuilder(std::string file, std::string family, std::vector<std::string> names)
-    : file_(std::move(file)), family_(name_from(std::move(family))) {
-  for (std::string& name : names) names_.push_back(name_from(std::move(name)));
-  for (std::size_t i = 0; i < names_.size(); ++i)
-    if (std::find(names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(i), names_[i]) !=
-        names_.begin() + static_cast<std::ptrdiff_t>(i))
-      throw_user("{}: two parameters are called {}", file_, names_[i]);
+std::string stem_of(const std::string& file) {
+  std::filesystem::path path(file);
+  if (path.extension() == ".gz") path = path.stem();
+  return path.stem().string();
 }
 
-void RowBuilder::add(const std::vector<json>& values, std::optional<double> time_us, const Place& place) {
-  CHECK(values.size() == names_.size(), "{} values for {} knobs", values.size(), names_.size());
-  if (time_us && !(std::isfinite(*time_us) && *time_us > 0))
-    throw_at(place, fmt::format("a time of {} us; times must be positive", *time_us));
-  std::vector<json>& row = values_.emplace_back();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!values[i].is_number() && !values[i].is_boolean() && !values[i].is_string())
-      throw_at(place, fmt::format("\"{}\" must be a number, text, true or false, not {}", names_[i],
-                                  values[i].type_name()));
-    row.push_back(number_like(values[i]));
+RowBuilder::RowBuilder(std::string file, std::string family, std::vector<std::string> names)
+    : file_(std::move(file)), family_(name_from(std::move(family))) {
+  for (std::string& name : names) {
+    const std::string wanted = name_from(std::move(name));
+    std::string free = wanted;
+    for (int i = 2; std::ranges::find(names_, free) != names_.end(); ++i)
+      free = fmt::format("{}_{}", wanted, i);
+    names_.push_back(std::move(free));
   }
+}
+
+void RowBuilder::add(const std::vector<json>& values, Microseconds time_us) {
+  CHECK(values.size() == names_.size(), "{} values for {} knobs", values.size(), names_.size());
+  if (time_us && !(std::isfinite(*time_us) && *time_us > 0)) {
+    time_us.reset();
+    ++no_times_;
+  }
+  std::vector<json>& row = values_.emplace_back();
+  for (const json& value : values) row.push_back(number_like(value));
   times_us_.push_back(time_us);
+}
+
+std::vector<std::string> RowBuilder::notes() const {
+  std::vector<std::string> notes;
+  if (repeats_ > 0)
+    notes.push_back(fmt::format("{} repeated configurations; the first of each counts", repeats_));
+  if (no_times_ > 0)
+    notes.push_back(fmt::format("{} times that are 0, negative or infinite count as failures", no_times_));
+  return notes;
 }
 
 std::vector<TableRow> RowBuilder::finish() {

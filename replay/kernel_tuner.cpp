@@ -20,14 +20,45 @@ std::string size_text(const json& size) {
   return text;
 }
 
-std::optional<double> time_of(const json& entry, const Place& place) {
-  const json& time = member(entry, "time", place);
-  if (time.is_string()) return std::nullopt;
-  if (!time.is_number())
+// Failures are text in the place of the time ("RuntimeFailedConfig"), 1e20 before Kernel Tuner labelled them,
+// NaN or infinity (null by now) where an observer divided by nothing, or no time at all.
+Microseconds time_of(const json& entry, const Place& place) {
+  const auto found = entry.find("time");
+  if (found == entry.end() || found->is_string() || found->is_null()) return std::nullopt;
+  if (!found->is_number())
     throw_at(place,
-             fmt::format("\"time\" must be milliseconds or a failure's name, not {}", time.type_name()));
-  const double ms = time.get<double>();
+             fmt::format("\"time\" must be milliseconds or a failure's name, not {}", found->type_name()));
+  const double ms = found->get<double>();
   return ms >= kFailedBefore2021 ? std::nullopt : std::optional(ms * 1e3);
+}
+
+// Text that is there and not empty, else what stands for it.
+std::string name_or(const json& document, std::string_view name, const std::string& otherwise, Table& table) {
+  const auto found = document.find(name);
+  if (found != document.end() && found->is_string() && !found->get<std::string>().empty())
+    return found->get<std::string>();
+  table.notes.push_back(fmt::format("it has no \"{}\"; \"{}\" stands for it", name, otherwise));
+  return otherwise;
+}
+
+// The parameters in order: "tune_params_keys", else the names of "tune_params".
+std::vector<std::string> parameters_of(const json& document, const Place& place) {
+  std::vector<std::string> names;
+  const auto keys = document.find("tune_params_keys");
+  if (keys == document.end()) {
+    const auto values = document.find("tune_params");
+    if (values == document.end() || !values->is_object() || values->empty())
+      throw_at(place, "\"tune_params_keys\" is missing, a list of parameter names");
+    for (const auto& [name, each] : values->items()) names.push_back(name);
+    return names;
+  }
+  if (!keys->is_array() || keys->empty())
+    throw_at(place, "\"tune_params_keys\" must be a list of parameter names");
+  for (const json& key : *keys) {
+    if (!key.is_string()) throw_at(place, "\"tune_params_keys\" must hold names, not " + key.dump());
+    names.push_back(key.get<std::string>());
+  }
+  return names;
 }
 
 }  // namespace
@@ -46,18 +77,11 @@ Table read_kernel_tuner(const json& document, const std::string& file) {
   const Place whole{file, ""};
   Table table;
   table.file = file;
-  table.device = text_member(document, "device_name", whole);
-  table.kernel = text_member(document, "kernel_name", whole);
-  const json& keys = member(document, "tune_params_keys", whole);
-  if (!keys.is_array() || keys.empty())
-    throw_at(whole, "\"tune_params_keys\" must be a list of parameter names");
-  std::vector<std::string> names;
-  for (const json& key : keys) {
-    if (!key.is_string()) throw_at(whole, "\"tune_params_keys\" must hold names, not " + key.dump());
-    names.push_back(key.get<std::string>());
-  }
+  table.device = name_or(document, "device_name", stem_of(file), table);
+  table.kernel = name_or(document, "kernel_name", "kernel", table);
+  const std::vector<std::string> names = parameters_of(document, whole);
   RowBuilder rows(file, table.kernel, names);
-  if (const auto size = document.find("problem_size"); size != document.end())
+  if (const auto size = document.find("problem_size"); size != document.end() && !size->is_null())
     table.kernel += " " + size_text(*size);
   const json& cache = member(document, "cache", whole);
   if (!cache.is_object()) throw_at(whole, "\"cache\" must be an object with one entry per configuration");
@@ -65,9 +89,10 @@ Table read_kernel_tuner(const json& document, const std::string& file) {
     const Place place{file, fmt::format("configuration \"{}\"", key)};
     std::vector<json> values;
     for (const std::string& name : names) values.push_back(member(entry, name, place));
-    rows.add(values, time_of(entry, place), place);
+    rows.add(values, time_of(entry, place));
   }
   table.rows = rows.finish();
+  for (std::string& note : rows.notes()) table.notes.push_back(std::move(note));
   return table;
 }
 

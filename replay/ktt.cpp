@@ -1,4 +1,6 @@
 // KTT's JSON results: see formats.h.
+#include <algorithm>
+
 #include "base/error.h"
 #include "replay/formats.h"
 #include "replay/json_rows.h"
@@ -44,25 +46,25 @@ Table read_ktt(const json& document, const std::string& file) {
     if (configuration.size() != names.size())
       throw_at(place,
                fmt::format("it has {} parameters, the first result {}", configuration.size(), names.size()));
+    // Members of one list, whose order may differ.
     std::vector<json> values;
-    for (std::size_t k = 0; k < names.size(); ++k) {
-      if (const std::string name = text_member(configuration[k], "Name", place); name != names[k])
-        throw_at(place,
-                 fmt::format("parameter {} is \"{}\", in the first result \"{}\"", k + 1, name, names[k]));
-      values.push_back(member(configuration[k], "Value", place));
+    for (const std::string& name : names) {
+      const auto found = std::ranges::find_if(
+          configuration, [&](const json& each) { return text_member(each, "Name", place) == name; });
+      if (found == configuration.end())
+        throw_at(place, fmt::format("the parameter \"{}\" of the first result is missing", name));
+      values.push_back(member(*found, "Value", place));
     }
-    std::optional<double> time;
+    Microseconds time;
     if (text_member(results[i], "Status", place) == "Ok") {
       const json& duration = member(results[i], "TotalDuration", place);
-      if (!duration.is_number()) throw_at(place, "\"TotalDuration\" must be a number");
-      time = duration.get<double>() * scale;
+      if (!duration.is_number() && !duration.is_null()) throw_at(place, "\"TotalDuration\" must be a number");
+      if (duration.is_number()) time = duration.get<double>() * scale;
     }
-    rows->add(values, time, place);
+    rows->add(values, time);
   }
   table.rows = rows->finish();
-  if (rows->repeats() > 0)
-    table.notes.push_back(
-        fmt::format("{} repeated configurations; the first of each counts", rows->repeats()));
+  table.notes = rows->notes();
   return table;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "replay/formats.h"
+#include "replay/python_json.h"
 #include "replay/text_file.h"
 
 namespace lehr {
@@ -29,7 +30,7 @@ std::string reason_of(const json::exception& error) {
 
 std::vector<Table> read_tables(const std::string& path) {
   if (is_sqlite(path)) return read_log(path);
-  std::string text = read_text_file(path);
+  std::string text = without_nan(read_text_file(path));
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     throw_user("{} is empty; it must be a table", path);
   json document;

@@ -1,5 +1,6 @@
 // T4 results: see formats.h.
-#include <filesystem>
+#include <algorithm>
+#include <cctype>
 
 #include "base/error.h"
 #include "replay/formats.h"
@@ -10,34 +11,82 @@ namespace {
 
 using nlohmann::json;
 
-double microseconds_per(const std::string& unit, const Place& place) {
+// nullopt for what is no unit of time. "miliseconds" is how the files of the benchmark hub have it.
+std::optional<double> microseconds_per(std::string unit) {
+  for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (unit == "ns" || unit == "nanoseconds") return 1e-3;
   if (unit == "us" || unit == "microseconds") return 1;
-  if (unit == "ms" || unit == "milliseconds" || unit.empty()) return 1e3;
+  if (unit == "ms" || unit == "milliseconds" || unit == "miliseconds") return 1e3;
   if (unit == "s" || unit == "seconds") return 1e6;
-  throw_at(place,
-           fmt::format("the unit \"{}\" is no unit of time; a table's objective must be a time", unit));
+  return std::nullopt;
 }
 
-// The measurement that the first objective names, in microseconds.
-std::optional<double> time_of(const json& result, const Place& place) {
-  if (text_member(result, "invalidity", place) != "correct") return std::nullopt;
+/// A measurement of a result, as far as it is one of time.
+struct Measured {
+  bool is_time = false;
+  Microseconds time_us;  ///< nullopt: the value is no number
+};
+Measured measured(const json& measurement, double file_unit, const Place& place) {
+  const json& value = member(measurement, "value", place);
+  const auto unit = measurement.find("unit");
+  const bool no_unit = unit == measurement.end() || !unit->is_string() || unit->get<std::string>().empty();
+  const std::optional<double> scale =
+      no_unit ? std::optional(file_unit) : microseconds_per(unit->get<std::string>());
+  if (!scale) return {};
+  return {true, value.is_number() ? std::optional(value.get<double>() * *scale) : std::nullopt};
+}
+
+// What the first objective names if it is a time; where something else was the objective, "time"; where no
+// measurement says, the mean of the run times.
+Microseconds time_of(const json& result, double file_unit, const Place& place) {
+  const auto invalidity = result.find("invalidity");
+  if (invalidity != result.end() && !invalidity->is_null() && *invalidity != "correct") return std::nullopt;
+  if (const auto correctness = result.find("correctness"); correctness != result.end() && *correctness == 0)
+    return std::nullopt;
   std::string objective = "time";
   if (const auto found = result.find("objectives");
       found != result.end() && found->is_array() && !found->empty()) {
     if (!found->front().is_string()) throw_at(place, "\"objectives\" must hold names");
     objective = found->front().get<std::string>();
   }
-  const json& measurements = member(result, "measurements", place);
-  if (!measurements.is_array()) throw_at(place, "\"measurements\" must be a list");
-  for (const json& each : measurements) {
-    if (text_member(each, "name", place) != objective) continue;
-    const json& value = member(each, "value", place);
-    if (!value.is_number()) throw_at(place, fmt::format("the value of \"{}\" must be a number", objective));
-    const std::string unit = each.contains("unit") ? text_member(each, "unit", place) : "";
-    return value.get<double>() * microseconds_per(unit, place);
+  const auto list = result.find("measurements");
+  if (list != result.end() && !list->is_array()) throw_at(place, "\"measurements\" must be a list");
+  for (const std::string& name : {objective, std::string("time")}) {
+    if (list == result.end()) break;
+    const auto each = std::ranges::find_if(
+        *list, [&](const json& entry) { return text_member(entry, "name", place) == name; });
+    if (each == list->end()) continue;
+    // A score or GFLOP/s has no unit, as Kernel Tuner's times may have none: the name tells.
+    const auto unit = each->find("unit");
+    const bool unitless = unit == each->end() || *unit == "" || unit->is_null();
+    if (unitless && name.find("time") == std::string::npos) continue;
+    if (const Measured found = measured(*each, file_unit, place); found.is_time) return found.time_us;
   }
-  throw_at(place, fmt::format("no measurement is called \"{}\"", objective));
+  if (const auto times = result.find("times"); times != result.end() && times->is_object()) {
+    const auto runs = times->find("runtimes");
+    if (runs != times->end() && runs->is_array() && !runs->empty()) {
+      double sum = 0;
+      for (const json& run : *runs) {
+        if (!run.is_number()) return std::nullopt;
+        sum += run.get<double>() * file_unit;
+      }
+      return sum / static_cast<double>(runs->size());
+    }
+  }
+  throw_at(place,
+           fmt::format("it has no time: no measurement \"{}\" or \"time\" in a unit of time, and no run "
+                       "times",
+                       objective));
+}
+
+// Of times without a unit of their own.
+double unit_of_file(const json& document, const Place& place) {
+  const auto metadata = document.find("metadata");
+  if (metadata == document.end() || !metadata->is_object() || !metadata->contains("timeunit")) return 1e3;
+  const std::string unit = text_member(*metadata, "timeunit", place);
+  const auto scale = microseconds_per(unit);
+  if (!scale) throw_at(place, fmt::format("the \"timeunit\" \"{}\" is no unit of time", unit));
+  return *scale;
 }
 
 }  // namespace
@@ -48,9 +97,10 @@ Table read_t4(const json& document, const std::string& file) {
     throw_at({file, ""}, "\"results\" must be a list of results, and not empty");
   Table table;
   table.file = file;
-  table.device = std::filesystem::path(file).stem().string();
+  table.device = stem_of(file);
   table.kernel = "T4";
   table.notes.push_back("T4 results name neither device nor kernel; the file's name stands for the device");
+  const double file_unit = unit_of_file(document, {file, "metadata"});
   std::vector<std::string> names;
   std::optional<RowBuilder> rows;
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -67,12 +117,10 @@ Table read_t4(const json& document, const std::string& file) {
                fmt::format("it has {} parameters, the first result {}", configuration.size(), names.size()));
     std::vector<json> values;
     for (const std::string& name : names) values.push_back(member(configuration, name, place));
-    rows->add(values, time_of(results[i], place), place);
+    rows->add(values, time_of(results[i], file_unit, place));
   }
   table.rows = rows->finish();
-  if (rows->repeats() > 0)
-    table.notes.push_back(
-        fmt::format("{} repeated configurations; the first of each counts", rows->repeats()));
+  for (std::string& note : rows->notes()) table.notes.push_back(std::move(note));
   return table;
 }
 
