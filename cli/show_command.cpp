@@ -32,7 +32,8 @@ ShowCommand::ShowCommand(CLI::App& root, const Environment& environment)
     app_->add_option(name, value, help)->option_text(" ");
   };
   add("--as", as_,
-      "ast | source | features | log | model (ast); log compiles it; model judges the cost model on the log's "
+      "ast | source | features | log | model (ast); log compiles it; model judges the cost model on the "
+      "log's "
       "trials of the workload, of every device there that --device, --threads and --arch do not exclude");
   add("--sample", sample_,
       "a random config of the space, by seed; without it and --config: the best in the log, or the default");
