@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 
 namespace lehr {
 namespace {
@@ -48,15 +47,9 @@ constexpr double kLoadLatencySeconds = 0.6e-6;
 /// A 32-bit integer division is about twenty instructions of a warp.
 constexpr double kCudaDivisionInstructions = 20;
 constexpr double kLaunchSeconds = 2e-6;
-
-/// The longest of several activities that overlap, and a tenth of the others: overlap is never perfect, and
-/// without their share all candidates that one roof limits would tie.
-double overlapped(std::initializer_list<double> activities) {
-  const double longest = std::max(activities);
-  double sum = 0;
-  for (const double activity : activities) sum += activity;
-  return longest + 0.1 * (sum - longest);
-}
+/// From the start of an asynchronous copy to its data in shared memory: a load that misses the L2 takes 570
+/// cycles on an H100 (kernels.md section 1), a third of a microsecond, and there is the barrier behind it.
+constexpr double kCopyLatencySeconds = 0.5e-6;
 
 /// Work done per second falls with this factor when accumulators spill: each spilled value costs a store and
 /// a load.
@@ -80,6 +73,7 @@ RooflineModel::ColumnIndex::ColumnIndex()
       threads_per_block(feature_index("threads_per_block")),
       blocks(feature_index("blocks")),
       wave_efficiency(feature_index("wave_efficiency")),
+      shared_bytes(feature_index("shared_bytes")),
       register_bytes(feature_index("register_bytes")),
       register_pressure(feature_index("register_pressure")),
       sector_bytes(feature_index("sector_bytes")),
@@ -105,11 +99,28 @@ std::vector<double> RooflineModel::predict(const FeatureMatrix& rows) const {
   return scores;
 }
 
-double RooflineModel::time_us(std::span<const float> row) const {
-  return std::max(1e-6, 1e6 * (cuda_ ? cuda_seconds(row) : cpu_seconds(row)));
+std::vector<TimeTerm> RooflineModel::terms(std::span<const float> row) const {
+  std::vector<TimeTerm> result;
+  for (TimeTerm term : cuda_ ? cuda_terms(row) : cpu_terms(row)) {
+    if (term.name.empty()) continue;
+    term.us *= 1e6;
+    result.push_back(term);
+  }
+  return result;
 }
 
-double RooflineModel::cpu_seconds(std::span<const float> row) const {
+double RooflineModel::time_us(std::span<const float> row) const {
+  // Overlap is never perfect, and without a share of the shorter activities all candidates that one roof
+  // limits would tie.
+  double longest = 0, overlapping = 0, added = 0;
+  for (const TimeTerm& term : cuda_ ? cuda_terms(row) : cpu_terms(row)) {
+    (term.overlaps ? overlapping : added) += term.us;
+    if (term.overlaps) longest = std::max(longest, term.us);
+  }
+  return std::max(1e-6, 1e6 * (longest + 0.1 * (overlapping - longest) + added));
+}
+
+RooflineModel::Terms RooflineModel::cpu_terms(std::span<const float> row) const {
   const double flops = unlog(row[column_.flops]);
   // peak = cores x clock x 2 FMAs x 2 flops x lanes of 4 bytes.
   const double clock = peak_flops_ / (cores_ * kFmasPerCycle * 2 * vector_bytes_ / 4);
@@ -131,11 +142,17 @@ double RooflineModel::cpu_seconds(std::span<const float> row) const {
   const double l1 = unlog(row[column_.l1_traffic]) / (kL2BytesPerCycle * core_cycles);
   const double l2 = unlog(row[column_.l2_traffic]) / (kL3BytesPerCycle * core_cycles);
   const double dram = unlog(row[column_.llc_traffic]) / dram_bytes_;
-  return overlapped({compute * spill / tail, issue * spill / tail, l1 / tail, l2 / tail, dram}) +
-         divisions * kCpuDivisionCycles / core_cycles + unlog(row[column_.blocks]) / cores_ * kCpuTaskSeconds;
+  return {
+      {{"compute", "multiply-adds at the rate that their number in flight allows", compute * spill / tail},
+       {"issue", "loads, stores and broadcasts", issue * spill / tail},
+       {"l2", "traffic between L1 and L2", l1 / tail},
+       {"l3", "traffic between L2 and L3", l2 / tail},
+       {"dram", "traffic beyond the last cache", dram},
+       {"divisions", "integer divisions", divisions * kCpuDivisionCycles / core_cycles, false},
+       {"tasks", "starting the threads", unlog(row[column_.blocks]) / cores_ * kCpuTaskSeconds, false}}};
 }
 
-double RooflineModel::cuda_seconds(std::span<const float> row) const {
+RooflineModel::Terms RooflineModel::cuda_terms(std::span<const float> row) const {
   const double flops = unlog(row[column_.flops]);
   const double clock = peak_flops_ / (cores_ * kCudaFlopsPerCycle);
   const double core_cycles = cores_ * clock;
@@ -157,14 +174,30 @@ double RooflineModel::cuda_seconds(std::span<const float> row) const {
   const double dram = unlog(row[column_.llc_traffic]) / dram_bytes_;
   const double spill = spill_factor(row[column_.register_pressure]) / tail;
 
+  // Little's law: a copy takes its latency, and no more bytes are on their way than shared memory has room
+  // for beside the stage that is being used.
+  const double depth = row[column_.pipeline_depth];
+  const double async = std::clamp<double>(row[column_.async_share], 0, 1);
+  const double in_flight =
+      unlog(row[column_.shared_bytes]) * std::max(depth - 1, 0.5) / std::max(depth, 1.0) * resident * cores_;
+  const double copies = depth > 1 && in_flight > 0
+                            ? async * unlog(row[column_.l1_traffic]) * kCopyLatencySeconds / in_flight / tail
+                            : 0;
+
   // Each pair of barriers brackets one staged load. Copies in flight and other blocks of the SM cover its
   // latency.
-  const double covered =
-      resident * (1 + row[column_.async_share] * std::max(1.0f, row[column_.pipeline_depth]));
+  const double covered = resident * (1 + async * std::max(1.0, depth));
   const double waves = unlog(row[column_.blocks]) / (cores_ * resident) / tail;
   const double exposed = waves * resident * unlog(row[column_.barriers]) / 2 * kLoadLatencySeconds / covered;
-  return overlapped({(compute + divisions) * spill, shared * spill, l1 * spill, l2, dram}) + exposed +
-         kLaunchSeconds;
+  return {{{"compute", "arithmetic and tensor cores, latency as hidden as the warps allow",
+            (compute + divisions) * spill},
+           {"shared", "shared memory, bank conflicts included", shared * spill},
+           {"l1", "sectors of global accesses", l1 * spill},
+           {"l2", "traffic between the multiprocessors and L2", l2},
+           {"dram", "traffic beyond L2", dram},
+           {"copies", "asynchronous copies, as many in flight as the stages hold", copies},
+           {"exposed", "latency of loads that barriers expose", exposed, false},
+           {"launch", "starting the kernel", kLaunchSeconds, false}}};
 }
 
 }  // namespace lehr

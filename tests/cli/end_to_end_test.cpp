@@ -248,6 +248,10 @@ TEST(Show, PrintsEveryFormOfACpuAndACudaKernel) {
       const json document = parsed(run_lehr(words(line + " --json"), scratch.path()));
       EXPECT_TRUE(document.contains(form)) << line;
       EXPECT_EQ(document["chosen"], "sample 3");
+      if (form != "features") continue;
+      EXPECT_THAT(text.out, HasSubstr("The analytic prior")) << line;
+      EXPECT_GT(document["prior"]["time_us"], 0) << line;
+      EXPECT_GE(document["prior"]["terms"].size(), 7u) << line;
     }
   }
 }

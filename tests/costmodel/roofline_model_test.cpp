@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "tests/costmodel/kernels.h"
 
@@ -55,6 +58,40 @@ TEST(Roofline, PrefersThreadTilesAndBlocksThatFillTheDevice) {
   few.bm = few.bn = 512, few.tm = few.tn = 16, few.bk = 8;
   EXPECT_LT(cuda_us(tiled), cuda_us(naive));
   EXPECT_LT(cuda_us(tiled), cuda_us(few));
+}
+
+TEST(Roofline, TermsMakeUpTheTime) {
+  const Limits cpu = test::cpu_test_limits(), cuda = cuda_limits("sm_80");
+  const std::vector<std::pair<Limits, std::vector<float>>> cases = {
+      {cpu, featurize(test::cpu_gemm({}), cpu)}, {cuda, featurize(test::cuda_gemm({}), cuda)}};
+  for (const auto& [limits, row] : cases) {
+    const RooflineModel model(limits);
+    double longest = 0, sum = 0, added = 0;
+    for (const TimeTerm& term : model.terms(row)) {
+      EXPECT_GE(term.us, 0) << term.name;
+      EXPECT_FALSE(term.meaning.empty()) << term.name;
+      (term.overlaps ? sum : added) += term.us;
+      if (term.overlaps) longest = std::max(longest, term.us);
+    }
+    EXPECT_GT(longest, 0);
+    EXPECT_NEAR(model.time_us(row), longest + 0.1 * (sum - longest) + added, 1e-9 * sum);
+  }
+}
+
+// Little's law: the same copies with fewer on their way take longer.
+TEST(Roofline, PrefersMoreStagesWhereCopiesAreWhatTakesLongest) {
+  const Limits limits = cuda_limits("sm_90a");
+  std::vector<float> row = featurize(test::cuda_gemm({}), limits);
+  const RooflineModel model(limits);
+  row[feature_index("async_share")] = 1;
+  row[feature_index("blocks_per_core")] = 1;
+  row[feature_index("l1_traffic")] = 34;
+  row[feature_index("pipeline_depth")] = 2;
+  row[feature_index("shared_bytes")] = 15;
+  const double two = model.time_us(row);
+  row[feature_index("pipeline_depth")] = 6;
+  row[feature_index("shared_bytes")] = std::log2(3 * 32768.0);
+  EXPECT_LT(model.time_us(row), 0.5 * two);
 }
 
 TEST(Roofline, ScoresAreHigherForFasterRowsAndNeedNoFit) {
