@@ -26,12 +26,12 @@ void append(Block& to, Block from) {
 
 class Lowering {
  public:
-  Lowering(const Workload& workload, const Config& config)
-      : p_(cpu::problem_of(workload)), s_(gemm_simt_schedule(config)) {
-    builder_.kernel.name = "gemm_simt";
+  Lowering(const cpu::Problem& problem, const GemmSimtSchedule& schedule, const std::optional<Conv2d>& image)
+      : p_(problem), s_(schedule), image_(image) {
+    builder_.kernel.name = image_ ? "conv2d_simt" : "gemm_simt";
     builder_.kernel.target = Target::kCuda;
     builder_.kernel.min_blocks_per_core = static_cast<int>(s_.min_blocks);
-    operands_ = cpu::add_params(builder_, p_);
+    operands_ = image_ ? image_params() : cpu::add_params(builder_, p_);
     block_ = builder_.var("block");
     batch_ = builder_.var("batch");
     thread_ = builder_.var("thread");
@@ -44,6 +44,7 @@ class Lowering {
     share_.column = builder_.var("column_in");
     share_.a = operand("a", operands_.a, p_.a, gemm_simt_copy_a(p_, s_), true);
     share_.b = operand("b", operands_.b, p_.b, gemm_simt_copy_b(p_, s_), false);
+    if (image_) (pixels_are_columns() ? share_.b : share_.a).image = image_;
     share_.acc = builder_.buffer("acc", DType::kF32, Scope::kRegister, s_.tm * s_.tn);
     share_.a_fragment = fragment("a_frag", share_.a.copy, s_.tm);
     share_.b_fragment = fragment("b_frag", share_.b.copy, s_.tn);
@@ -83,6 +84,16 @@ class Lowering {
   }
   /// Number `tile` of this block's tiles of k, among all.
   Expr tile_of_k(const Expr& tile) const { return s_.split_k > 1 ? var(first_tile_) + tile : tile; }
+
+  bool pixels_are_columns() const { return image_->layout == ImageLayout::kNchw; }
+  cpu::Operands image_params() {
+    const Conv2d& conv = *image_;
+    const BufferId x = builder_.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
+    const BufferId f = builder_.param("f", DType::kF32, conv.k * conv.products(), Direction::kIn);
+    const BufferId y =
+        builder_.param("y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
+    return pixels_are_columns() ? cpu::Operands{f, x, y} : cpu::Operands{x, f, y};
+  }
 
   void add_split() {
     split_ = builder_.var("split");
@@ -151,10 +162,15 @@ class Lowering {
   }
 
   GemmSimtCorner corner_a(const Expr& tile) const {
-    return gemm_simt_corner(a_.copy, matrix(p_.m * p_.k), tile_of_k(tile), var(m0_));
+    return gemm_simt_corner(a_.copy, image_ ? filters() : matrix(p_.m * p_.k), tile_of_k(tile), var(m0_));
   }
   GemmSimtCorner corner_b(const Expr& tile) const {
-    return gemm_simt_corner(b_.copy, matrix(p_.k * p_.n), tile_of_k(tile), var(n0_));
+    const std::int64_t elements = image_ ? image_->c / image_->groups * image_->h * image_->w : p_.k * p_.n;
+    return gemm_simt_corner(b_.copy, matrix(elements), tile_of_k(tile), var(n0_));
+  }
+  /// First filter of the block's group: the images share them.
+  Expr filters() const {
+    return image_->groups > 1 ? var(batch_) % image_->groups * (p_.m * p_.k) : integer(0);
   }
   /// First element of this block's matrix of the batch.
   Expr matrix(std::int64_t elements) const { return p_.batch > 1 ? var(batch_) * elements : integer(0); }
@@ -234,6 +250,7 @@ class Lowering {
 
   cpu::Problem p_;
   GemmSimtSchedule s_;
+  std::optional<Conv2d> image_;
   KernelBuilder builder_;
   cpu::Operands operands_{};
   GemmSimtThread share_;
@@ -255,18 +272,23 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
   return cuda::why_no_indices(g, kLargestTile);
 }
 
-Kernel lower_gemm_simt(const Workload& workload, const Config& config, const Limits&) {
-  return Lowering(workload, config).kernel();
+Kernel lower_config(const Workload& workload, const Config& config, const Limits&) {
+  return lower_gemm_simt(cpu::problem_of(workload), gemm_simt_schedule(config), std::nullopt);
 }
 
 }  // namespace
+
+Kernel lower_gemm_simt(const cpu::Problem& problem, const GemmSimtSchedule& schedule,
+                       const std::optional<Conv2d>& image) {
+  return Lowering(problem, schedule, image).kernel();
+}
 
 Template gemm_simt_template() {
   return {.name = "gemm_simt",
           .version = 3,
           .why_not = why_not,
           .space = gemm_simt_space,
-          .lower = lower_gemm_simt,
+          .lower = lower_config,
           .default_config = gemm_simt_default};
 }
 

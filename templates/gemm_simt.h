@@ -3,11 +3,21 @@
 // open is a knob.
 #pragma once
 
+#include <optional>
+
+#include "templates/gemm_simt_space.h"
 #include "templates/template.h"
 
 namespace lehr {
 
 /// Serves strict f32 GEMMs of any size, both layouts of A, B and C, up to 65535 matrices of a batch.
 Template gemm_simt_template();
+
+/// The product of `problem` by the schedules of gemm_simt. With `image`, one operand is the view of that
+/// convolution's input (image_view.h): B with nchw, where A holds the filters of each group and the batch is
+/// the images times the groups, and A with nhwc, where B holds the filters. The parameters are x, f and y
+/// then.
+ir::Kernel lower_gemm_simt(const cpu::Problem& problem, const GemmSimtSchedule& schedule,
+                           const std::optional<Conv2d>& image);
 
 }  // namespace lehr

@@ -6,6 +6,8 @@
 
 #include <optional>
 
+#include "templates/image_view.h"
+
 namespace lehr {
 namespace {
 
@@ -39,21 +41,27 @@ Place place_of(const GemmSimtOperand& operand, const Expr& i) {
   return {std::move(across), std::move(along)};
 }
 
-/// Whether the vector at (k, x) of the tile lies inside the matrix, `x` counted from the matrix's edge and
-/// `k` from the tile's; nullopt where it always does.
-std::optional<Expr> inside(const GemmSimtCopy& copy, const GemmSimtCorner& corner, const Expr& k,
+/// Whether the vector at (k, x) of the tile exists, `x` counted from the matrix's edge and `k` from the
+/// tile's; nullopt where it always does.
+std::optional<Expr> inside(const GemmSimtOperand& operand, const GemmSimtCorner& corner, const Expr& k,
                            const Expr& x) {
+  const GemmSimtCopy& copy = operand.copy;
   std::optional<Expr> condition;
   if (copy.x % copy.tile != 0) condition = lt(x, integer(copy.x));
   if (!corner.whole_k) {
     Expr k_inside = lt(k, integer(copy.k % copy.bk));
     condition = condition ? logical_and(std::move(*condition), std::move(k_inside)) : std::move(k_inside);
   }
+  if (operand.image) {
+    if (auto in_image = image_inside(*operand.image, corner.k + k, x))
+      condition = condition ? logical_and(std::move(*condition), std::move(*in_image)) : std::move(in_image);
+  }
   return condition;
 }
 
 Expr global_index(const GemmSimtOperand& operand, const Expr& base, const Expr& k, const Expr& x) {
   const GemmSimtCopy& copy = operand.copy;
+  if (operand.image) return image_index(*operand.image, base, k, x);
   if (operand.is_a) return cpu::element(operand.layout, copy.x, copy.k, base, x, k);
   return cpu::element(operand.layout, copy.k, copy.x, base, k, x);
 }
@@ -113,7 +121,7 @@ Block gemm_simt_load(KernelBuilder& builder, const GemmSimtOperand& operand, Var
   const Expr k = corner.k + place.k;
   const Expr x = corner.x + place.x;
   Expr value = load(operand.global, global_index(operand, corner.base, k, x), lanes);
-  if (auto condition = inside(copy, corner, place.k, x))
+  if (auto condition = inside(operand, corner, place.k, x))
     value = select(std::move(*condition), std::move(value), zero(DType::kF32, lanes));
   return each_load(operand, thread, i,
                    block(Store{operand.in_flight, var(i) * copy.vec, std::move(value), lanes, std::nullopt}));
@@ -150,7 +158,7 @@ Block gemm_simt_copy_async(KernelBuilder& builder, const GemmSimtOperand& operan
   move.touches = {Touch{operand.shared, shared_index(copy, stage, place.k, place.x), copy.vec, true},
                   Touch{operand.global, global_index(operand, corner.base, k, x), copy.vec, false}};
   // Zero source bytes: nothing is read, the destination becomes zero.
-  if (auto condition = inside(copy, corner, place.k, x))
+  if (auto condition = inside(operand, corner, place.k, x))
     move.args = {select(std::move(*condition), integer(bytes), integer(0))};
   return each_load(operand, thread, i, block(std::move(move)));
 }

@@ -39,10 +39,10 @@ std::vector<std::int64_t> tile_extents(std::int64_t extent) {
 }
 
 /// Elements per load that the alignment of a row permits.
-std::vector<std::int64_t> vector_widths(std::int64_t contiguous_extent) {
+std::vector<std::int64_t> vector_widths(std::int64_t contiguous_extent, std::int64_t most) {
   std::vector<std::int64_t> widths = {1};
-  if (contiguous_extent % 2 == 0) widths.push_back(2);
-  if (contiguous_extent % 4 == 0) widths.push_back(4);
+  if (most >= 2 && contiguous_extent % 2 == 0) widths.push_back(2);
+  if (most >= 4 && contiguous_extent % 4 == 0) widths.push_back(4);
   return widths;
 }
 
@@ -161,8 +161,12 @@ std::int64_t gemm_simt_shared_bytes(const cpu::Problem& p, const GemmSimtSchedul
 }
 
 FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
-  const cpu::Problem p = cpu::problem_of(workload);
-  FamilySpace space("gemm_simt");
+  return gemm_simt_space_of({.problem = cpu::problem_of(workload)}, limits);
+}
+
+FamilySpace gemm_simt_space_of(const GemmSimtForm& form, const Limits& limits) {
+  const cpu::Problem p = form.problem;
+  FamilySpace space(form.family);
   const KnobId bm = space.add("bm", "rows of C per block", tile_extents(p.m));
   const KnobId bn = space.add("bn", "columns of C per block", tile_extents(p.n));
   const KnobId tm = space.add_dependent("tm", "rows of C per thread", all_thread_extents(tile_extents(p.m)),
@@ -193,18 +197,18 @@ FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
       space.add("k_major", "tiles of operands contiguous along k: 0: transposed, 1: kept, read 4 k at a time",
                 any_along_k ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0});
   // cp.async writes what it reads: a row of k cannot be scattered by it but element by element.
-  const auto widths = [=](bool along_k, std::int64_t contiguous) {
+  const auto widths = [=](bool along_k, const std::vector<std::int64_t>& all) {
     return [=](const Point& x) {
       const bool scattered = along_k && x[k_major] == 0;
-      return scattered && x[async] == 1 ? std::vector<std::int64_t>{1} : vector_widths(contiguous);
+      return scattered && x[async] == 1 ? std::vector<std::int64_t>{1} : all;
     };
   };
-  const std::int64_t contiguous_a = a_along_k(p) ? p.k : p.m;
-  const std::int64_t contiguous_b = b_along_k(p) ? p.k : p.n;
-  const KnobId vec_a = space.add_dependent("vec_a", "elements per load of A", vector_widths(contiguous_a),
-                                           widths(a_along_k(p), contiguous_a));
-  const KnobId vec_b = space.add_dependent("vec_b", "elements per load of B", vector_widths(contiguous_b),
-                                           widths(b_along_k(p), contiguous_b));
+  const std::vector<std::int64_t> widths_a = vector_widths(a_along_k(p) ? p.k : p.m, form.vector_a);
+  const std::vector<std::int64_t> widths_b = vector_widths(b_along_k(p) ? p.k : p.n, form.vector_b);
+  const KnobId vec_a =
+      space.add_dependent("vec_a", "elements per load of A", widths_a, widths(a_along_k(p), widths_a));
+  const KnobId vec_b =
+      space.add_dependent("vec_b", "elements per load of B", widths_b, widths(b_along_k(p), widths_b));
   // Rows of 8, 16 or 32 elements of k that are 4 apart put the reads of 8 rows into distinct banks.
   const KnobId pad = space.add_dependent(
       "pad", "elements behind a row of a tile whose operand is contiguous along k",
@@ -298,8 +302,9 @@ FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
                 {bm, bn, tm, tn, min_blocks},
                 [=](const Point& x) { return x[min_blocks] * threads(x) <= limits.max_threads_per_core; });
   const char* const too_few_registers = "needs more registers than a thread can have";
+  const std::int64_t more_registers = form.more_registers;
   const auto registers_fit = [=](const GemmSimtSchedule& s, std::int64_t blocks) {
-    return gemm_simt_registers(p, s) <= cuda::registers_granted(limits, blocks, s.threads());
+    return gemm_simt_registers(p, s) + more_registers <= cuda::registers_granted(limits, blocks, s.threads());
   };
   space.require(too_few_registers, and_also({min_blocks, frag_buffers}), [=](const Point& x) {
     GemmSimtSchedule s = schedule(x);
@@ -317,8 +322,12 @@ FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
 // 128 x 128 with 8 x 8 per thread is what every public SGEMM ends at (kernels.md section 1.1); smaller tiles
 // where that would leave multiprocessors without a block.
 Config gemm_simt_default(const Workload& workload, const Limits& limits) {
-  const cpu::Problem p = cpu::problem_of(workload);
-  const FamilySpace space = gemm_simt_space(workload, limits);
+  return gemm_simt_default_of({.problem = cpu::problem_of(workload)}, limits);
+}
+
+Config gemm_simt_default_of(const GemmSimtForm& form, const Limits& limits) {
+  const cpu::Problem& p = form.problem;
+  const FamilySpace space = gemm_simt_space_of(form, limits);
   const auto blocks = [&](std::int64_t bm, std::int64_t bn) {
     return ceil_div(p.m, bm) * ceil_div(p.n, bn) * p.batch;
   };

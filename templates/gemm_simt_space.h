@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 
 #include "base/limits.h"
 #include "space/space.h"
@@ -77,6 +78,16 @@ GemmSimtCopy gemm_simt_copy_b(const cpu::Problem& problem, const GemmSimtSchedul
 std::int64_t gemm_simt_registers(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
 /// Shared memory of a block in bytes.
 std::int64_t gemm_simt_shared_bytes(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+
+/// What a family made of these schedules may vary.
+struct GemmSimtForm {
+  cpu::Problem problem;
+  std::string family = "gemm_simt";
+  std::int64_t vector_a = 4, vector_b = 4;  ///< most elements per load, beside what the lines' lengths allow
+  std::int64_t more_registers = 0;          ///< of a thread, beside gemm_simt_registers()
+};
+FamilySpace gemm_simt_space_of(const GemmSimtForm& form, const Limits& limits);
+Config gemm_simt_default_of(const GemmSimtForm& form, const Limits& limits);
 
 FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits);
 Config gemm_simt_default(const Workload& workload, const Limits& limits);

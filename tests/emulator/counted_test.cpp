@@ -66,7 +66,7 @@ void compare(const Sample& sample, const ir::Kernel& kernel, const emulator::Res
                                                     analysis.launch.grid[2]));
   // Integer arithmetic outside mma cannot be told from that of indices.
   EXPECT_LE(counted.flops, analysis.flops);
-  if (sample.workload.gemm().accum == DType::kS32) return;
+  if (lehr::testing::facts_of(sample.workload).accum == DType::kS32) return;
   EXPECT_GE(counted.flops * (1 + spare_flops), analysis.flops);
 }
 
@@ -75,7 +75,7 @@ bool splits_evenly(const Sample& sample) {
   const std::int64_t parts = sample.config.find("split_k").value_or(1);
   if (parts == 1) return true;
   const std::int64_t bk = sample.config.at("bk");
-  return (sample.workload.gemm().k + bk - 1) / bk % parts == 0;
+  return (lehr::testing::facts_of(sample.workload).depth + bk - 1) / bk % parts == 0;
 }
 
 class CountedFamily : public ::testing::TestWithParam<const Template*> {

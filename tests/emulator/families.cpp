@@ -87,6 +87,30 @@ std::optional<Config> sample_split(const FamilySpace& space, Rng& rng) {
   return config;
 }
 
+/// Strides, paddings that differ by side, dilation, groups, depthwise, maps of one pixel, both layouts; the
+/// last ones have many products for few outputs.
+const std::vector<Workload>& convolutions() {
+  static const std::vector<Workload> all = [] {
+    std::vector<Workload> workloads;
+    for (const char* const text :
+         {"h=1 w=1 c=1 k=1 r=1 s=1", "h=7 w=9 c=5 k=7 r=3 s=3 pad=1",
+          "h=11 w=13 c=3 k=40 r=7 s=7 stride=2 pad=3", "n=3 h=8 w=6 c=4 k=5 r=3 s=2 stride=1x2 pad=1x0",
+          "h=14 w=15 c=6 k=33 r=3 s=3 pad=2 dilation=2",
+          "h=9 w=21 c=2 k=3 r=2 s=5 stride=3x1 pad=0x2x1x4 dilation=2x1",
+          "n=2 h=10 w=10 c=12 k=18 r=3 s=3 pad=1 groups=3",
+          "h=13 w=12 c=16 k=16 r=3 s=3 stride=2 pad=1 groups=16", "h=10 w=17 c=33 k=20 r=1 s=1 stride=2",
+          "h=3 w=4 c=2 k=3 r=5 s=5 stride=4 pad=4 dilation=2", "n=2 h=5 w=7 c=19 k=40 r=1 s=1 layout=nhwc",
+          "n=2 h=9 w=8 c=8 k=36 r=3 s=3 pad=1 layout=nhwc",
+          "h=12 w=9 c=6 k=10 r=3 s=2 stride=2x1 pad=0x1x2x0 layout=nhwc",
+          "h=17 w=16 c=3 k=20 r=5 s=5 stride=2 layout=nhwc", "h=3 w=3 c=160 k=24 r=3 s=3 pad=1",
+          "h=4 w=2 c=192 k=20 r=3 s=3 pad=2 dilation=2 layout=nhwc",
+          "n=2 h=2 w=5 c=256 k=34 r=3 s=3 pad=1 groups=2"})
+      workloads.push_back(parse_workload(std::string("conv2d ") + text));
+    return workloads;
+  }();
+  return all;
+}
+
 /// Architectures on which the family serves the workload.
 std::vector<Limits> serving(const Template& family, const Workload& workload) {
   std::vector<Limits> limits;
@@ -95,6 +119,32 @@ std::vector<Limits> serving(const Template& family, const Workload& workload) {
     if (!family.why_not(workload, each)) limits.push_back(each);
   }
   return limits;
+}
+
+std::vector<Workload> served_convolutions(const Template& family) {
+  std::vector<Workload> served;
+  for (const Workload& workload : convolutions())
+    if (!serving(family, workload).empty()) served.push_back(workload);
+  return served;
+}
+
+/// The default for every fifth, a split of the products for every third where the family can.
+std::vector<Sample> samples_of_convolutions(const Template& family, std::size_t count, Rng& rng) {
+  const std::vector<Workload> served = served_convolutions(family);
+  CHECK(!served.empty(), "{} serves none of the convolutions", family.name);
+  std::vector<Sample> samples;
+  for (std::size_t i = 0; i < std::max(count, served.size()); ++i) {
+    const Workload& workload = served[i % served.size()];
+    const std::vector<Limits> limits = serving(family, workload);
+    const Limits& arch = limits[i % limits.size()];
+    const FamilySpace space = family.space(workload, arch);
+    std::optional<Config> config = i % 5 == 0   ? family.default_config(workload, arch)
+                                   : i % 3 == 1 ? sample_split(space, rng)
+                                                : space.sample(rng);
+    CHECK(config, "{} finds no schedule for {} on {}", family.name, lehr::to_text(workload), arch.arch);
+    samples.push_back({&family, workload, arch, *config});
+  }
+  return samples;
 }
 
 }  // namespace
@@ -111,18 +161,30 @@ ir::Kernel lowered(const Sample& sample) {
   return sample.family->lower(sample.workload, sample.config, sample.limits);
 }
 
+Facts facts_of(const Workload& workload) {
+  if (workload.op() == Operator::kConv2d) {
+    const Conv2d& conv = workload.conv2d();
+    return {conv.products(), conv.input, conv.accum, Math::kStrict};
+  }
+  const Gemm& g = workload.gemm();
+  return {g.k, g.a.type, g.accum, g.math};
+}
+
 std::vector<const Template*> cuda_families() {
   // One square problem and one of few rows: what some families are for.
   const std::vector<Shape> probes = {{64, 64, 64, 1}, {1, 64, 64, 1}};
   std::vector<const Template*> families;
   for (const Template& family : catalog()) {
-    if (!served_operands(family, probes).empty()) families.push_back(&family);
+    const bool serves = family.op == Operator::kConv2d ? !served_convolutions(family).empty()
+                                                       : !served_operands(family, probes).empty();
+    if (serves) families.push_back(&family);
   }
   return families;
 }
 
 std::vector<Sample> samples_of(const Template& family, std::size_t count, const std::vector<Shape>& shapes,
                                Rng& rng) {
+  if (family.op == Operator::kConv2d) return samples_of_convolutions(family, count, rng);
   const std::vector<std::pair<Types, int>> served = served_operands(family, shapes);
   CHECK(!served.empty(), "{} serves none of the shapes", family.name);
   const std::vector<std::size_t> long_ones = long_shapes(shapes);

@@ -24,10 +24,19 @@ ir::Kernel lowered(const Sample& sample);
 /// Families of the catalogue that serve some workload on some CUDA architecture.
 std::vector<const Template*> cuda_families();
 
+/// Of a workload of either operator.
+struct Facts {
+  std::int64_t depth = 1;  ///< products that are summed up for one output
+  DType operand = DType::kF32, accum = DType::kF32;
+  Math math = Math::kStrict;
+};
+Facts facts_of(const Workload& workload);
+
 /// Whether blocks share a tile of C (the knob split_k, where the family has it).
 bool splits_k(const Config& config);
 
-/// At least `count` configs of the family. Workloads: first every combination of types with every layout that
+/// At least `count` configs of the family. Of a family for convolutions: those of a list of odd ones that it
+/// serves, in turn. Else: workloads: first every combination of types with every layout that
 /// the family serves, once each, on a shape drawn from `shapes`; then random ones. Architectures rotate among
 /// those that the family serves. Every fifth config is the default. Every third one is for one of the shapes
 /// of the longest k, and splits it where the family can.

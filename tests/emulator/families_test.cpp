@@ -60,8 +60,8 @@ void run(const std::vector<Sample>& samples, std::size_t begin, std::size_t end)
     EXPECT_FALSE(result.fault) << *result.fault;
     if (!result.fault) {
       EXPECT_EQ(compare_output(problem, result.output_bytes.at(0).data()).fault, "");
-      const Gemm& g = samples[i].workload.gemm();
-      EXPECT_EQ(result.traffic.at(2).written_bytes, g.batch * g.m * g.n * size_of(g.c.type));  // each once
+      const auto bytes = static_cast<std::int64_t>(result.output_bytes.at(0).size());
+      EXPECT_EQ(result.traffic.at(2).written_bytes, bytes);  // each element once
     }
   }
 }
@@ -75,8 +75,8 @@ void expect_splits_of_every_type(const std::vector<Sample>& samples) {
   std::map<std::pair<DType, Math>, int> splits;
   for (const Sample& sample : samples) {
     if (!has_split_k(sample.family->space(sample.workload, sample.limits))) return;
-    const Gemm& g = sample.workload.gemm();
-    splits[{g.a.type, g.math}] += lehr::testing::splits_k(sample.config) ? 1 : 0;
+    const lehr::testing::Facts facts = lehr::testing::facts_of(sample.workload);
+    splits[{facts.operand, facts.math}] += lehr::testing::splits_k(sample.config) ? 1 : 0;
   }
   for (const auto& [types, count] : splits)
     EXPECT_GE(count, 1) << name_of(types.first) << " " << name_of(types.second);

@@ -1,0 +1,28 @@
+// A convolution's input as the matrix of a product (im2col) that is never written down: element (q, pixel) is
+// the input element that product q of an output pixel takes, zero where that lies outside of the image.
+//
+//   nchw: q = (channel * r + filter row) * s + filter column, channels of one group; pixel = output row *
+//         width + column of one image. y (k x pixels) = f (k x q) view (q x pixels).
+//   nhwc: q = (filter row * s + filter column) * c + channel; pixel = (image * height + output row) * width +
+//         column. y (pixels x k) = view (pixels x q) f^T.
+#pragma once
+
+#include <optional>
+
+#include "ir/expr.h"
+#include "templates/conv2d.h"
+
+namespace lehr {
+
+/// Index of the element behind `base`, the first element of the image (and group) with nchw, of all images
+/// with nhwc. Meaningless where image_inside() is false.
+ir::Expr image_index(const Conv2d& conv, const ir::Expr& base, const ir::Expr& q, const ir::Expr& pixel);
+
+/// Whether the element exists; nullopt where all do. `q` and `pixel` are in range.
+std::optional<ir::Expr> image_inside(const Conv2d& conv, const ir::Expr& q, const ir::Expr& pixel);
+
+/// Elements side by side along q that are side by side in memory and inside or outside together: a power of
+/// two up to 4; 1 with nchw.
+std::int64_t image_vector(const Conv2d& conv);
+
+}  // namespace lehr
