@@ -124,11 +124,11 @@ TEST(Wgmma, FindsEveryMissingStep) {
       {"sa + k * 16, sb", "sa + k * 16 + t / 64 * 64, sb", "with other operands"},
       {"lehr_tma_load_2d(sa, &a", "lehr_tma_load_2d(sa + 8, &a", "no multiple of 128"},
       {"lehr_wgmma_commit();", "if (t == 0) sa[0] = 0; lehr_wgmma_commit();",
-       "a wgmma that has not been waited for reads it"},
+       "an operation that has not been waited for reads it"},
       {"lehr_wgmma_commit();",
        "if (t == 0) { lehr_mbarrier_expect_tx(full, 8192); lehr_tma_load_2d(sa, &a, full, 0, 0); } "
        "lehr_wgmma_commit();",
-       "a wgmma that has not been waited for reads it"},
+       "an operation that has not been waited for reads it"},
       {"lehr_wgmma_fence();", "if (t == 0) sa[0] = 0; __syncthreads(); lehr_wgmma_fence();",
        "no load has written it"},
       {"128, 16, 1024, 128, 16, 1024, 1", "64, 16, 1024, 128, 16, 1024, 1", ""},

@@ -141,7 +141,7 @@ std::optional<std::string> SharedMemory::access(std::uintptr_t address, std::siz
   (writes ? traffic.written_bytes : traffic.read_bytes) += static_cast<std::int64_t>(bytes);
   if (writes) {
     Chunk& chunk = chunk_at(address);
-    if (chunk.readers > 0) return place() + ": a wgmma or TMA store that has not been waited for reads it";
+    if (chunk.readers > 0) return place() + ": an operation that has not been waited for reads it";
     chunk.loaded = false;
     if (has_stores) {
       std::vector<std::size_t>& mine = unfenced_[who.thread];
