@@ -27,9 +27,8 @@ void append(Block& to, Block from) {
 
 class Lowering {
  public:
-  Lowering(const Workload& workload, const Config& config)
-      : p_(gemm_mma_problem(workload)), s_(gemm_mma_schedule(config)) {
-    builder_.kernel.name = "gemm_mma";
+  Lowering(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule) : p_(problem), s_(schedule) {
+    builder_.kernel.name = p_.family();
     builder_.kernel.target = Target::kCuda;
     builder_.kernel.min_blocks_per_core = static_cast<int>(s_.min_blocks);
     add_params();
@@ -88,6 +87,14 @@ class Lowering {
 
   void add_params() {
     const cpu::Problem& size = p_.size;
+    if (p_.image) {
+      const Conv2d& conv = *p_.image;
+      a_.global = builder_.param("x", p_.operand, conv.n * conv.h * conv.w * conv.c, Direction::kIn);
+      b_.global = builder_.param("f", p_.operand, size.n * size.k, Direction::kIn);
+      c_ = builder_.param("y", p_.output, size.m * size.n, Direction::kOut);
+      a_.image = conv;
+      return;
+    }
     const std::int64_t a_elements = size.batch * size.m * size.k;
     const std::int64_t b_elements = size.batch * size.k * size.n;
     const BufferId first =
@@ -346,27 +353,35 @@ std::optional<std::string> why_not_types(const Gemm& g) {
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   const Gemm& g = workload.gemm();
+  if (auto reason = why_not_gemm_mma(g, limits)) return reason;
+  return cuda::why_no_indices(g, kLargestTile);
+}
+
+Kernel lower_config(const Workload& workload, const Config& config, const Limits&) {
+  return lower_gemm_mma(gemm_mma_problem(workload), gemm_mma_schedule(config));
+}
+
+}  // namespace
+
+std::optional<std::string> why_not_gemm_mma(const Gemm& g, const Limits& limits) {
   if (limits.target != Target::kCuda) return "it is for CUDA devices";
   const std::int64_t wanted = is_8_bit_float(g.a.type) ? 89 : 80;
   if (capability(limits.arch) < wanted)
     return fmt::format("mma of {} needs sm_{} or newer, not {}", name_of(g.a.type), wanted, limits.arch);
   if (auto reason = why_not_types(g)) return reason;
-  if (auto reason = cuda::why_no_grid(g)) return reason;
-  return cuda::why_no_indices(g, kLargestTile);
+  return cuda::why_no_grid(g);
 }
 
-Kernel lower_gemm_mma(const Workload& workload, const Config& config, const Limits&) {
-  return Lowering(workload, config).kernel();
+Kernel lower_gemm_mma(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule) {
+  return Lowering(problem, schedule).kernel();
 }
-
-}  // namespace
 
 Template gemm_mma_template() {
   return {.name = "gemm_mma",
           .version = 2,
           .why_not = why_not,
           .space = gemm_mma_space,
-          .lower = lower_gemm_mma,
+          .lower = lower_config,
           .default_config = gemm_mma_default};
 }
 

@@ -3,6 +3,7 @@
 // which is what few rows or columns need (kernels.md section 5).
 #pragma once
 
+#include "templates/gemm_mma_space.h"
 #include "templates/template.h"
 
 namespace lehr {
@@ -11,5 +12,11 @@ namespace lehr {
 /// or 3xtf32 (never strict f32); from sm_89 on e4m3 and e5m2. Any size and layout, up to 65535 matrices of a
 /// batch.
 Template gemm_mma_template();
+
+/// Why tensor cores cannot multiply these types on this architecture, or a grid not hold the batch; nullopt
+/// when they can.
+std::optional<std::string> why_not_gemm_mma(const Gemm& gemm, const Limits& limits);
+/// The product, or the convolution of `problem.image`, whose parameters are x, f and y.
+ir::Kernel lower_gemm_mma(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 
 }  // namespace lehr

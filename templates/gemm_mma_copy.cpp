@@ -7,6 +7,7 @@
 
 #include "templates/gemm_mma_operand.h"
 #include "templates/gemm_mma_swizzle.h"
+#include "templates/image_view.h"
 
 namespace lehr {
 namespace {
@@ -60,8 +61,10 @@ Coordinates coordinates_of(const GemmMmaTile& tile, const GemmMmaCorner& corner,
   return {corner.k + place.line, corner.x + place.along};
 }
 
-/// Whether the vector at these coordinates lies inside the matrix; nullopt where it always does.
-std::optional<Expr> inside(const GemmMmaTile& tile, const GemmMmaCorner& corner, const Coordinates& at) {
+/// Whether the vector at these coordinates exists; nullopt where it always does.
+std::optional<Expr> inside(const GemmMmaOperand& operand, const GemmMmaCorner& corner,
+                           const Coordinates& at) {
+  const GemmMmaTile& tile = operand.tile;
   std::optional<Expr> condition;
   if (tile.x % tile.tile != 0) condition = lt(at.x, integer(tile.x));
   const auto first_k = as_constant(corner.k);
@@ -70,10 +73,16 @@ std::optional<Expr> inside(const GemmMmaTile& tile, const GemmMmaCorner& corner,
     Expr k_inside = lt(at.k, integer(tile.k));
     condition = condition ? logical_and(std::move(*condition), std::move(k_inside)) : std::move(k_inside);
   }
+  if (operand.image) {
+    if (auto in_image = image_inside(*operand.image, at.k, at.x))
+      condition = condition ? logical_and(std::move(*condition), std::move(*in_image)) : std::move(in_image);
+  }
   return condition;
 }
 
-Expr global_index(const GemmMmaTile& tile, const GemmMmaCorner& corner, const Coordinates& at) {
+Expr global_index(const GemmMmaOperand& operand, const GemmMmaCorner& corner, const Coordinates& at) {
+  const GemmMmaTile& tile = operand.tile;
+  if (operand.image) return image_index(*operand.image, corner.base, at.k, at.x);
   return tile.along_k ? corner.base + at.x * tile.k + at.k : corner.base + at.k * tile.x + at.x;
 }
 
@@ -115,9 +124,9 @@ Block gemm_mma_copy(KernelBuilder& builder, const GemmMmaOperand& operand, const
   Intrinsic copy;
   copy.name = "cp_async_" + std::to_string(bytes);
   copy.touches = {Touch{operand.shared, shared_index(tile, stage, place), tile.vec, true},
-                  Touch{operand.global, global_index(tile, corner, at), tile.vec, false}};
+                  Touch{operand.global, global_index(operand, corner, at), tile.vec, false}};
   // Zero source bytes: nothing is read, the destination becomes zero.
-  if (auto condition = inside(tile, corner, at))
+  if (auto condition = inside(operand, corner, at))
     copy.args = {select(std::move(*condition), integer(bytes), integer(0))};
   return each_copy(tile, thread, i, block(std::move(copy)));
 }
@@ -127,8 +136,8 @@ Block gemm_mma_load(KernelBuilder& builder, const GemmMmaOperand& operand, const
   const GemmMmaTile& tile = operand.tile;
   const VarId i = copy_var(builder, operand);
   const Coordinates at = coordinates_of(tile, corner, place_of(operand, var(i)));
-  Expr value = load(operand.global, global_index(tile, corner, at));
-  if (auto condition = inside(tile, corner, at)) {
+  Expr value = load(operand.global, global_index(operand, corner, at));
+  if (auto condition = inside(operand, corner, at)) {
     const DType type = builder.kernel.buffer(operand.global).type;
     value = select(std::move(*condition), std::move(value), zero(type));
   }

@@ -2,6 +2,8 @@
 // of a warp.
 #pragma once
 
+#include <optional>
+
 #include "ir/kernel.h"
 #include "templates/gemm_mma_space.h"
 
@@ -11,6 +13,7 @@ namespace lehr {
 struct GemmMmaOperand {
   GemmMmaTile tile;
   bool is_a = false;
+  std::optional<Conv2d> image = std::nullopt;  ///< see GemmMmaProblem
   ir::BufferId global{};
   ir::BufferId shared{};
   ir::BufferId in_flight{};   ///< registers between global and shared memory; unused with cp.async

@@ -15,6 +15,9 @@ using cpu::ceil_div;
 // gemm_mma_registers(), to NVRTC 13.0 on sm_80 and sm_90a: sampled schedules that are let through do not
 // spill.
 constexpr std::int64_t kOtherRegisters = 44;
+// Beside a plain product's: taps, and the pixel of each copy. Held by the NVRTC test of conv2d_mma.
+constexpr std::int64_t kViewRegisters = 16;
+constexpr std::int64_t kViewRegistersOfCopy = 4;
 // sm_90 has no such mma.sync: ptxas converts the fragments to f16 before it multiplies them, well
 // ahead.
 // Small warp tiles leave it less to do ahead.
@@ -58,7 +61,7 @@ std::vector<std::int64_t> up_to(std::int64_t limit, std::vector<std::int64_t> va
 }
 
 GemmMmaTile tile_of(const GemmMmaProblem& p, const GemmMmaSchedule& s, bool along_k, std::int64_t x,
-                    std::int64_t tile, std::int64_t warp_tile) {
+                    std::int64_t tile, std::int64_t warp_tile, bool is_image) {
   GemmMmaTile t;
   t.along_k = along_k;
   t.gathered = !along_k && p.bytes() != 2;
@@ -68,7 +71,8 @@ GemmMmaTile tile_of(const GemmMmaProblem& p, const GemmMmaSchedule& s, bool alon
   t.bk = s.bk;
   t.warp_tile = warp_tile;
   t.chunk = p.chunk();
-  const std::int64_t line_bytes = (along_k ? t.k : x) * p.bytes();
+  // What one copy takes of an image must be of one tap.
+  const std::int64_t line_bytes = (is_image ? p.image->c : along_k ? t.k : x) * p.bytes();
   t.vec = line_bytes % 16 == 0 ? t.chunk : line_bytes % 8 == 0 ? t.chunk / 2 : t.chunk / 4;
   t.async = line_bytes % 4 == 0;
   if (!t.async) t.vec = 1;
@@ -135,10 +139,10 @@ std::int64_t gemm_mma_tiles(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
 }
 
 GemmMmaTile gemm_mma_tile_a(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
-  return tile_of(p, s, p.a_along_k(), p.size.m, s.bm, s.wm);
+  return tile_of(p, s, p.a_along_k(), p.size.m, s.bm, s.wm, p.image.has_value());
 }
 GemmMmaTile gemm_mma_tile_b(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
-  return tile_of(p, s, p.b_along_k(), p.size.n, s.bn, s.wn);
+  return tile_of(p, s, p.b_along_k(), p.size.n, s.bn, s.wn, false);
 }
 
 std::int64_t gemm_mma_c_stride(const GemmMmaSchedule& s) {
@@ -157,8 +161,10 @@ std::int64_t gemm_mma_registers(const GemmMmaProblem& p, const GemmMmaSchedule& 
                                       : s.wm + s.wn <= 48        ? k8BitFloatFactorOfSmallTiles
                                                                  : k8BitFloatFactor;
   const std::int64_t fragments = (s.wm + s.wn) / 16 * 4 * s.frag_buffers * copies_of_each;
-  return accumulators + fragments + copy_registers(gemm_mma_tile_a(p, s)) +
-         copy_registers(gemm_mma_tile_b(p, s)) + kOtherRegisters;
+  const GemmMmaTile a = gemm_mma_tile_a(p, s);
+  const std::int64_t view = p.image ? kViewRegisters + kViewRegistersOfCopy * a.copies() : 0;
+  return accumulators + fragments + copy_registers(a) + copy_registers(gemm_mma_tile_b(p, s)) + view +
+         kOtherRegisters;
 }
 
 std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
@@ -173,9 +179,12 @@ bool is_8_bit_float(DType type) {
 }
 
 FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits) {
-  const GemmMmaProblem p = gemm_mma_problem(workload);
+  return gemm_mma_space(gemm_mma_problem(workload), limits);
+}
+
+FamilySpace gemm_mma_space(const GemmMmaProblem& p, const Limits& limits) {
   const std::int64_t m = p.size.m, n = p.size.n, k = p.size.k;
-  FamilySpace space("gemm_mma");
+  FamilySpace space{std::string(p.family())};
   const KnobId bm = space.add("bm", "rows of C per block", tile_extents(m));
   const KnobId bn = space.add("bn", "columns of C per block", tile_extents(n));
   const auto warp_tiles = [](KnobId block_tile) {
@@ -278,8 +287,11 @@ FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits) {
 // multiprocessors without a block; for few rows or columns, warps that split k (section 5). Where most
 // multiprocessors still have no block, blocks split k as well.
 Config gemm_mma_default(const Workload& workload, const Limits& limits) {
-  const GemmMmaProblem p = gemm_mma_problem(workload);
-  const FamilySpace space = gemm_mma_space(workload, limits);
+  return gemm_mma_default(gemm_mma_problem(workload), limits);
+}
+
+Config gemm_mma_default(const GemmMmaProblem& p, const Limits& limits) {
+  const FamilySpace space = gemm_mma_space(p, limits);
   const std::int64_t unit = p.mma_k();
   GemmMmaSchedule s;
   s.bk = 2 * unit, s.raster = 4;

@@ -2,6 +2,7 @@
 // shared memory, registers).
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "base/limits.h"
@@ -21,12 +22,16 @@ struct GemmMmaProblem {
   std::string_view instruction;  ///< "mma_m16n8k16_f32_bf16"
   int passes = 1;                ///< 3: 3xTF32
   bool rounds = false;           ///< f32 operands become tf32 in registers
+  /// A is the view of this nhwc convolution's input (image_view.h), B holds the filters; k is contiguous in
+  /// both.
+  std::optional<Conv2d> image = std::nullopt;
 
   std::int64_t bytes() const { return size_of(operand); }
   /// Elements of one row of ldmatrix, and of one cp.async at best: 16 bytes.
   std::int64_t chunk() const { return 16 / bytes(); }
   /// k of one mma: rows of 32 bytes, whatever the type.
   std::int64_t mma_k() const { return 32 / bytes(); }
+  std::string_view family() const { return image ? "conv2d_mma" : "gemm_mma"; }
   bool a_along_k() const { return size.a == Layout::kRow; }
   bool b_along_k() const { return size.b == Layout::kColumn; }
 };
@@ -99,6 +104,8 @@ std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& problem, const GemmMmaS
 /// e4m3 and e5m2, whose mma.sync needs sm_89.
 bool is_8_bit_float(DType type);
 
+FamilySpace gemm_mma_space(const GemmMmaProblem& problem, const Limits& limits);
+Config gemm_mma_default(const GemmMmaProblem& problem, const Limits& limits);
 FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits);
 Config gemm_mma_default(const Workload& workload, const Limits& limits);
 

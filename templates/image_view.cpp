@@ -1,6 +1,10 @@
 #include "templates/image_view.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
+
+#include "templates/cuda_common.h"
 
 namespace lehr {
 
@@ -42,6 +46,35 @@ void require_within(std::optional<Expr>& all, const Expr& at, std::int64_t least
 }
 
 }  // namespace
+
+Workload image_product(const Conv2d& conv) {
+  Workload workload;
+  Gemm& gemm = workload.gemm();
+  gemm.k = conv.products();
+  gemm.a.type = conv.input, gemm.b.type = conv.filter, gemm.c.type = conv.output, gemm.accum = conv.accum;
+  if (conv.layout == ImageLayout::kNchw) {
+    gemm.m = conv.k / conv.groups;
+    gemm.n = conv.out_h() * conv.out_w();
+    gemm.batch = conv.n * conv.groups;
+  } else {
+    gemm.m = conv.n * conv.out_h() * conv.out_w();
+    gemm.n = conv.k;
+    gemm.b.layout = Layout::kColumn;
+  }
+  return workload;
+}
+
+std::optional<std::string> why_no_view_indices(const Conv2d& conv, std::int64_t tile) {
+  // Filters and output are matrices of the product.
+  Gemm written = image_product(conv).gemm();
+  written.k = std::min(written.k, std::min(written.m, written.n));
+  if (auto reason = cuda::why_no_indices(written, tile)) return reason;
+  const std::int64_t lines = conv.h + conv.r * conv.dilation_h + tile * conv.stride_h;
+  const std::int64_t reach = conv.layout == ImageLayout::kNchw ? tile : conv.c;
+  if (conv.n * conv.c * conv.h * conv.w + lines * (conv.w + conv.s * conv.dilation_w) * reach > INT32_MAX)
+    return "the input is too large for 32-bit indices";
+  return std::nullopt;
+}
 
 Expr image_index(const Conv2d& conv, const Expr& base, const Expr& q, const Expr& pixel) {
   const Taps taps = taps_of(conv, q);

@@ -8,11 +8,19 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "ir/expr.h"
 #include "templates/conv2d.h"
+#include "templates/workload.h"
 
 namespace lehr {
+
+/// The product with the view: batch is the images times the groups with nchw, 1 with nhwc.
+Workload image_product(const Conv2d& conv);
+/// Why 32-bit indices do not reach all operands when tiles of the product stand out beyond it by up to `tile`
+/// elements; nullopt when they do.
+std::optional<std::string> why_no_view_indices(const Conv2d& conv, std::int64_t tile);
 
 /// Index of the element behind `base`, the first element of the image (and group) with nchw, of all images
 /// with nhwc. Meaningless where image_inside() is false.

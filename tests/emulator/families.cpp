@@ -93,18 +93,31 @@ const std::vector<Workload>& convolutions() {
   static const std::vector<Workload> all = [] {
     std::vector<Workload> workloads;
     for (const char* const text :
-         {"h=1 w=1 c=1 k=1 r=1 s=1", "h=7 w=9 c=5 k=7 r=3 s=3 pad=1",
-          "h=11 w=13 c=3 k=40 r=7 s=7 stride=2 pad=3", "n=3 h=8 w=6 c=4 k=5 r=3 s=2 stride=1x2 pad=1x0",
+         {"h=1 w=1 c=1 k=1 r=1 s=1",
+          "h=7 w=9 c=5 k=7 r=3 s=3 pad=1",
+          "h=11 w=13 c=3 k=40 r=7 s=7 stride=2 pad=3",
+          "n=3 h=8 w=6 c=4 k=5 r=3 s=2 stride=1x2 pad=1x0",
           "h=14 w=15 c=6 k=33 r=3 s=3 pad=2 dilation=2",
           "h=9 w=21 c=2 k=3 r=2 s=5 stride=3x1 pad=0x2x1x4 dilation=2x1",
           "n=2 h=10 w=10 c=12 k=18 r=3 s=3 pad=1 groups=3",
-          "h=13 w=12 c=16 k=16 r=3 s=3 stride=2 pad=1 groups=16", "h=10 w=17 c=33 k=20 r=1 s=1 stride=2",
-          "h=3 w=4 c=2 k=3 r=5 s=5 stride=4 pad=4 dilation=2", "n=2 h=5 w=7 c=19 k=40 r=1 s=1 layout=nhwc",
+          "h=13 w=12 c=16 k=16 r=3 s=3 stride=2 pad=1 groups=16",
+          "h=10 w=17 c=33 k=20 r=1 s=1 stride=2",
+          "h=3 w=4 c=2 k=3 r=5 s=5 stride=4 pad=4 dilation=2",
+          "n=2 h=5 w=7 c=19 k=40 r=1 s=1 layout=nhwc",
           "n=2 h=9 w=8 c=8 k=36 r=3 s=3 pad=1 layout=nhwc",
           "h=12 w=9 c=6 k=10 r=3 s=2 stride=2x1 pad=0x1x2x0 layout=nhwc",
-          "h=17 w=16 c=3 k=20 r=5 s=5 stride=2 layout=nhwc", "h=3 w=3 c=160 k=24 r=3 s=3 pad=1",
+          "h=17 w=16 c=3 k=20 r=5 s=5 stride=2 layout=nhwc",
+          "h=3 w=3 c=160 k=24 r=3 s=3 pad=1",
           "h=4 w=2 c=192 k=20 r=3 s=3 pad=2 dilation=2 layout=nhwc",
-          "n=2 h=2 w=5 c=256 k=34 r=3 s=3 pad=1 groups=2"})
+          "n=2 h=2 w=5 c=256 k=34 r=3 s=3 pad=1 groups=2",
+          "n=2 h=9 w=7 c=16 k=40 r=3 s=3 pad=1 layout=nhwc x=f16 f=f16 y=f16",
+          "h=11 w=12 c=3 k=24 r=7 s=7 stride=2 pad=3 layout=nhwc x=bf16 f=bf16 y=f32",
+          "h=10 w=6 c=6 k=17 r=3 s=2 stride=2x1 pad=0x1x2x0 dilation=1x2 layout=nhwc x=bf16 f=bf16 y=bf16",
+          "n=3 h=5 w=5 c=20 k=33 r=1 s=1 stride=2 layout=nhwc x=f16 f=f16 y=f32",
+          "h=4 w=3 c=160 k=24 r=3 s=3 pad=1 layout=nhwc x=bf16 f=bf16 y=bf16",
+          "n=2 h=3 w=2 c=256 k=24 r=3 s=3 pad=1 layout=nhwc x=s8 f=s8 y=s32 accum=s32",
+          "h=4 w=5 c=248 k=16 r=3 s=3 layout=nhwc x=e4m3 f=e4m3 y=bf16",
+          "h=3 w=4 c=192 k=24 r=3 s=3 pad=1 layout=nhwc x=f16 f=f16 y=f32"})
       workloads.push_back(parse_workload(std::string("conv2d ") + text));
     return workloads;
   }();

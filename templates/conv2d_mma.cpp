@@ -1,0 +1,52 @@
+#include "templates/conv2d_mma.h"
+
+#include <cstdint>
+
+#include "templates/gemm_mma.h"
+#include "templates/gemm_mma_space.h"
+#include "templates/image_view.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::int64_t kLargestTile = 512;  // no tile is larger, along k with the copies ahead of it
+
+GemmMmaProblem problem_of(const Conv2d& conv) {
+  GemmMmaProblem problem = gemm_mma_problem(image_product(conv));
+  problem.image = conv;
+  return problem;
+}
+
+std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
+  const Conv2d& conv = workload.conv2d();
+  if (conv.layout != ImageLayout::kNhwc || conv.groups > 1) return "it takes nhwc images without groups";
+  const Workload product = image_product(conv);
+  if (auto reason = why_not_gemm_mma(product.gemm(), limits)) return reason;
+  return why_no_view_indices(conv, kLargestTile);
+}
+
+FamilySpace space(const Workload& workload, const Limits& limits) {
+  return gemm_mma_space(problem_of(workload.conv2d()), limits);
+}
+
+Config default_config(const Workload& workload, const Limits& limits) {
+  return gemm_mma_default(problem_of(workload.conv2d()), limits);
+}
+
+ir::Kernel lower_conv2d_mma(const Workload& workload, const Config& config, const Limits&) {
+  return lower_gemm_mma(problem_of(workload.conv2d()), gemm_mma_schedule(config));
+}
+
+}  // namespace
+
+Template conv2d_mma_template() {
+  return {.name = "conv2d_mma",
+          .version = 1,
+          .why_not = why_not,
+          .space = space,
+          .lower = lower_conv2d_mma,
+          .default_config = default_config,
+          .op = Operator::kConv2d};
+}
+
+}  // namespace lehr
