@@ -18,6 +18,15 @@ json number_or_null(double value) {
   return value > 0 ? json(value) : json(nullptr);
 }
 
+/// 0 for a workload that this version cannot read.
+double gflops(const Winner& winner) {
+  try {
+    return gflops_of(parse_workload(winner.record.workload), winner.time_us);
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
 json json_of(const Winner& winner) {
   const Record& record = winner.record;
   return {{"workload", record.workload},
@@ -28,7 +37,7 @@ json json_of(const Winner& winner) {
           {"template_version", record.template_version},
           {"config", to_text(record.config)},
           {"time_us", winner.time_us},
-          {"gflops", gflops_of(parse_workload(record.workload), winner.time_us)},
+          {"gflops", number_or_null(gflops(winner))},
           {"contested", winner.contested},
           {"speedup_vs_default", number_or_null(winner.speedup_vs_default)},
           {"baseline", winner.baseline.empty() ? json(nullptr) : json(winner.baseline)},
@@ -59,14 +68,14 @@ int BestCommand::run() {
   if (json_) {
     json document = json::array();
     for (const Winner& winner : found) document.push_back(json_of(winner));
-    fmt::print("{}\n", document.dump(2));
+    print_json(document);
     return 0;
   }
   std::vector<std::vector<std::string>> rows;
   std::string device;
   const auto flush = [&] {
     if (rows.empty()) return;
-    fmt::print("{}\n{}\n", device,
+    fmt::print("{}\n{}\n", printable(device),
                format_table({"<workload", "time", "GFLOP/s", "vs default", "vs baseline", "<baseline",
                              "trials", "<found by", "<when (UTC)", "<config"},
                             rows));
@@ -80,7 +89,7 @@ int BestCommand::run() {
     if (record.device != device) flush();
     device = record.device;
     rows.push_back({record.workload, format_time_us(winner->time_us) + (winner->contested ? "" : " *"),
-                    fmt::format("{:.1f}", gflops_of(parse_workload(record.workload), winner->time_us)),
+                    gflops(*winner) > 0 ? fmt::format("{:.1f}", gflops(*winner)) : "-",
                     format_ratio(winner->speedup_vs_default), format_ratio(winner->speedup_vs_baseline),
                     winner->baseline.empty() ? "-" : winner->baseline, std::to_string(winner->trials),
                     record.picked_by, format_date(record.created_unix_ms), to_text(record.config)});

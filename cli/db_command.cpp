@@ -1,63 +1,160 @@
-// Counts per task.
+// The subcommands of `lehr db`.
 #include "cli/db_command.h"
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 
+#include "base/error.h"
+#include "cli/db_report.h"
 #include "cli/table.h"
-#include "database/database.h"
+#include "database/salvage.h"
 
 namespace lehr {
+namespace {
+
+constexpr int kCheckFailedCode = 4;
+
+/// A log that is written to; says what opening did to it.
+Database open_for_writing(const std::string& file) {
+  Database database = Database::open(file);
+  if (!database.note().empty()) fmt::print(stderr, "note: {}\n", database.note());
+  return database;
+}
+
+void write_line(std::string_view line) {
+  if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size() || std::fputc('\n', stdout) == EOF)
+    throw_environment("the output cannot be written: {}", std::strerror(errno));
+}
+
+}  // namespace
 
 DbCommand::DbCommand(CLI::App& root, const Environment& environment) : database_(environment.database) {
-  CLI::App* db = root.add_subcommand("db", "Look into a trial log");
-  db->require_subcommand(1);
-  stats_ = db->add_subcommand("stats", "Count what a trial log holds");
-  stats_->add_option("--db", database_, "the trial log (./lehr.db, or LEHR_DB)")->option_text(" ");
-  stats_->add_flag("--json", json_, "one JSON document on stdout");
+  app_ = root.add_subcommand("db", "Look into a trial log, check it, join, move and save logs");
+  app_->require_subcommand(1);
+  const auto add = [&](const char* name, const char* help, const char* file, bool optional) {
+    CLI::App* sub = app_->add_subcommand(name, help);
+    CLI::Option* option = sub->add_option(optional ? std::string("--db,") + file : file, database_,
+                                          optional ? "the trial log (./lehr.db, or LEHR_DB)" : "")
+                              ->option_text(" ");
+    if (!optional) option->required();
+    return sub;
+  };
+  const auto add_others = [&](CLI::App* sub, const char* name, const char* help) {
+    return sub->add_option(name, others_, help)->option_text(" ")->required();
+  };
+  const auto add_json = [&](CLI::App* sub) { sub->add_flag("--json", json_, "one JSON document on stdout"); };
+
+  stats_ = add("stats", "Count what a trial log holds", "FILE", true);
+  verify_ = add("verify", "Check every row's checksum and the file's structure; exit code 4 for damage",
+                "FILE", true);
+  merge_ =
+      add("merge", "Add the rows of other logs that INTO does not have yet, all or nothing", "INTO", false);
+  add_others(merge_, "FROM", "logs; none of them is changed");
+  dump_ = add("dump", "Write every row as one line of JSON to stdout", "FILE", true);
+  import_ = add("import", "Add the rows of such lines, all or nothing", "FILE", false);
+  add_others(import_, "JSONL", "what lehr db dump wrote");
+  salvage_ = add("salvage", "Write what is left of a damaged log to a new one", "TORN", false);
+  add_others(salvage_, "NEW", "the file to make")->expected(1);
+  for (CLI::App* sub : {stats_, verify_, merge_, import_, salvage_}) add_json(sub);
 }
 
 int DbCommand::run() {
+  if (verify_->parsed()) return verify();
+  if (merge_->parsed()) return merge();
+  if (dump_->parsed()) return dump();
+  if (import_->parsed()) return import();
+  if (salvage_->parsed()) return salvage();
+  return stats();
+}
+
+int DbCommand::stats() const {
   const DatabaseStats stats = Database::open_read_only(database_).stats();
-  nlohmann::json tasks = nlohmann::json::array();
-  std::vector<std::vector<std::string>> rows;
-  for (const TaskStats& task : stats.tasks) {
-    nlohmann::json failed = nlohmann::json::object();
-    std::string failed_text;
-    for (const auto& [kind, count] : task.failed) {
-      failed[kind] = count;
-      failed_text += fmt::format("{}{} {}", failed_text.empty() ? "" : ", ", kind, count);
-    }
-    tasks.push_back({{"workload", task.workload},
-                     {"device", task.device},
-                     {"timed", task.timed},
-                     {"failed", failed},
-                     {"best_us", task.best_us > 0 ? nlohmann::json(task.best_us) : nlohmann::json(nullptr)},
-                     {"first_unix_ms", task.first_unix_ms},
-                     {"last_unix_ms", task.last_unix_ms}});
-    rows.push_back({task.workload, std::to_string(task.timed), failed_text.empty() ? "-" : failed_text,
-                    format_time_us(task.best_us), format_date(task.first_unix_ms),
-                    format_date(task.last_unix_ms), task.device});
-  }
   if (json_) {
-    fmt::print("{}\n", nlohmann::json{{"database", database_},
-                                      {"schema_version", stats.schema_version},
-                                      {"file_bytes", stats.file_bytes},
-                                      {"records", stats.records},
-                                      {"damaged", stats.damaged},
-                                      {"sessions", stats.sessions},
-                                      {"tasks", tasks}}
-                           .dump(2));
-    return 0;
+    nlohmann::json document = to_json(stats);
+    document["database"] = database_;
+    print_json(document);
+  } else {
+    fmt::print("{}", stats_text(database_, stats));
   }
-  fmt::print("{}: {}, schema {}, {} trials of {} sessions, {} damaged\n", database_,
-             format_bytes(static_cast<double>(stats.file_bytes)), stats.schema_version, stats.records,
-             stats.sessions, stats.damaged);
-  if (!rows.empty())
-    fmt::print("\n{}", format_table({"<workload", "timed", "<failed", "best", "<first (UTC)", "<last (UTC)",
-                                     "<device"},
-                                    rows));
+  return 0;
+}
+
+int DbCommand::verify() const {
+  const Verification found = Database::open_read_only(database_).verify();
+  if (json_) {
+    nlohmann::json document = to_json(found);
+    document["database"] = database_;
+    print_json(document);
+  } else {
+    fmt::print("{}", verification_text(database_, found));
+  }
+  return found.sound() ? 0 : kCheckFailedCode;
+}
+
+int DbCommand::merge() const {
+  std::vector<Database> from;
+  for (const std::string& file : others_) {  // all can be read, or nothing is begun
+    std::error_code ignored;
+    if (std::filesystem::equivalent(file, database_, ignored))
+      throw_user("'{}' cannot be merged into itself", file);
+    from.push_back(Database::open_read_only(file));
+  }
+  Database into = open_for_writing(database_);
+  const std::vector<AddedRows> added = into.merge(from);
+  nlohmann::json documents = nlohmann::json::array();
+  bool damaged = false;
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    damaged = damaged || added[i].trials.refused + added[i].verdicts.refused > 0;
+    nlohmann::json document = to_json(added[i]);
+    document["from"] = others_[i];
+    documents.push_back(std::move(document));
+    if (!json_) fmt::print("{}: {}\n", others_[i], added_text(added[i]));
+  }
+  if (json_) print_json({{"database", database_}, {"merged", documents}});
+  return damaged ? kCheckFailedCode : 0;
+}
+
+int DbCommand::dump() const {
+  const std::int64_t left_out = Database::open_read_only(database_).dump(write_line);
+  if (std::fflush(stdout) != 0) throw_environment("the output cannot be written: {}", std::strerror(errno));
+  if (left_out == 0) return 0;
+  fmt::print(stderr, "lehr: {} damaged row{} left out; lehr db verify names {}\n", left_out,
+             left_out == 1 ? " was" : "s were", left_out == 1 ? "it" : "them");
+  return kCheckFailedCode;
+}
+
+int DbCommand::import() const {
+  const std::vector<std::filesystem::path> files(others_.begin(), others_.end());
+  for (const std::filesystem::path& file : files)
+    if (!std::filesystem::exists(file)) throw_user("there is no file '{}'", file.string());
+  const std::vector<AddedRows> added = open_for_writing(database_).import_lines(files);
+  nlohmann::json documents = nlohmann::json::array();
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    nlohmann::json document = to_json(added[i]);
+    document["from"] = others_[i];
+    documents.push_back(std::move(document));
+    if (!json_) fmt::print("{}: {}\n", others_[i], added_text(added[i]));
+  }
+  if (json_) print_json({{"database", database_}, {"imported", documents}});
+  return 0;
+}
+
+int DbCommand::salvage() const {
+  const AddedRows rows = lehr::salvage(database_, others_[0]);
+  if (json_) {
+    nlohmann::json document = to_json(rows);
+    document["database"] = others_[0];
+    document["from"] = database_;
+    print_json(document);
+  } else {
+    fmt::print("{}: {} and {} saved from '{}'; {} more had a wrong checksum\n", others_[0],
+               fmt::format("{} trial{}", rows.trials.added, rows.trials.added == 1 ? "" : "s"),
+               fmt::format("{} verdict{}", rows.verdicts.added, rows.verdicts.added == 1 ? "" : "s"),
+               database_, rows.trials.refused + rows.verdicts.refused);
+  }
   return 0;
 }
 

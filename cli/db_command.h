@@ -1,8 +1,9 @@
-// `lehr db stats`: what a database holds.
+// `lehr db ...`: what a trial log holds, whether it is sound, and how logs are joined, moved and saved.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "cli/environment.h"
 
@@ -11,13 +12,22 @@ namespace lehr {
 class DbCommand {
  public:
   DbCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const { return stats_->parsed(); }
+  bool chosen() const { return app_->parsed(); }
   /// The exit code.
   int run();
 
  private:
-  CLI::App* stats_;
+  int stats() const;
+  int verify() const;
+  int merge() const;
+  int dump() const;
+  int import() const;
+  int salvage() const;
+
+  CLI::App* app_;
+  CLI::App *stats_, *verify_, *merge_, *dump_, *import_, *salvage_;
   std::string database_;
+  std::vector<std::string> others_;  ///< the files after the first
   bool json_ = false;
 };
 

@@ -91,7 +91,7 @@ std::string describe_database(const std::string& path) {
     const DatabaseStats stats = Database::open_read_only(path).stats();
     if (access(path.c_str(), W_OK) != 0)
       throw_environment("{} is there but cannot be written; check its owner", path);
-    return fmt::format("{}, {} trials, {} damaged", path, stats.records, stats.damaged);
+    return fmt::format("{}, {} trials", path, stats.records);
   }
   const std::filesystem::path parent = std::filesystem::absolute(path).parent_path();
   if (access(parent.c_str(), W_OK) != 0)

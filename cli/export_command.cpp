@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/rig.h"
+#include "cli/table.h"
 #include "deploy/bundle_json.h"
 #include "measure/affinity.h"
 
@@ -42,14 +43,12 @@ int ExportCommand::run() {
       std::ranges::any_of(found, [](const Winner& winner) { return winner.record.target == "cpu"; });
   const std::vector<Device> here = cpu ? local_cpus(environment_) : std::vector<Device>();
   const Bundle bundle = make_bundle(found, here, kToolVersion);
-  for (const std::string& reason : bundle.skipped) fmt::print(stderr, "lehr: {}\n", reason);
+  for (const std::string& reason : bundle.skipped) fmt::print(stderr, "lehr: {}\n", printable(reason));
   if (bundle.kernels == 0)
     throw_not_found("none of the {} winners of {} can be exported here", found.size(), database_);
   write_atomically(out_, bundle.text);
   if (json_)
-    fmt::print(
-        "{}\n",
-        nlohmann::json{{"file", out_}, {"kernels", bundle.kernels}, {"skipped", bundle.skipped}}.dump(2));
+    print_json({{"file", out_}, {"kernels", bundle.kernels}, {"skipped", bundle.skipped}});
   else
     fmt::print("{} kernel{} written to {}\n", bundle.kernels, bundle.kernels == 1 ? "" : "s", out_);
   return 0;

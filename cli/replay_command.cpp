@@ -10,6 +10,7 @@
 #include "cli/args.h"
 #include "cli/replay_report.h"
 #include "cli/signals.h"
+#include "cli/table.h"
 #include "replay/read_table.h"
 
 namespace lehr {
@@ -93,7 +94,7 @@ int ReplayCommand::run() {
   if (interrupted) return kInterruptedCode;
   if (!plot_.empty()) write_plot(reports);
   if (json_)
-    fmt::print("{}\n", replay_json(reports, plan).dump(2));
+    print_json(replay_json(reports, plan));
   else
     fmt::print("{}", replay_text(reports, plan));
   return 0;

@@ -94,7 +94,10 @@ int ShowCommand::run() {
     show_features(kernel, target.limits, document, text);
   else
     code = show_log(emit(kernel), *make_compiler(target.limits, environment_, 1), document, text);
-  fmt::print("{}", json_ ? document.dump(2) + "\n" : text);
+  if (json_)
+    print_json(document);
+  else
+    fmt::print("{}", text);
   return code;
 }
 

@@ -24,6 +24,7 @@ json to_json(const Resources& resources) {
           {"spill_bytes", number(resources.spill_bytes)},
           {"shared_bytes", number(resources.shared_bytes)},
           {"stack_bytes", number(resources.stack_bytes)},
+          {"advisories", resources.advisories},
           {"compile_s", resources.compile_s}};
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <nlohmann/json.hpp>
 
 namespace lehr {
 namespace {
@@ -16,13 +17,29 @@ void append_row(std::string& out, const std::vector<std::string>& cells,
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::string padding(widths[i] - std::min(widths[i], cells[i].size()), ' ');
-    line += (i == 0 ? "" : "  ") + (left[i] ? cells[i] + padding : padding + cells[i]);
+    const std::string cell = printable(cells[i]);
+    line += (i == 0 ? "" : "  ") + (left[i] ? cell + padding : padding + cell);
   }
   line.erase(line.find_last_not_of(' ') + 1);
   out += line + '\n';
 }
 
 }  // namespace
+
+std::string printable(std::string_view text) {
+  std::string shown(text);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(shown[i]);
+    // C0 and DEL; C1 (ECMA-48) as UTF-8 is 0xC2 and a byte of 0x80 to 0x9F.
+    const bool c1 = i > 0 && static_cast<unsigned char>(shown[i - 1]) == 0xC2 && byte >= 0x80 && byte < 0xA0;
+    if (byte < 0x20 || byte == 0x7F || c1) shown[i] = '?';
+  }
+  return shown;
+}
+
+void print_json(const nlohmann::json& document) {
+  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
 
 std::string format_table(const std::vector<std::string>& header,
                          const std::vector<std::vector<std::string>>& rows) {

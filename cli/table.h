@@ -1,6 +1,7 @@
 // Text tables and numbers as people read them.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,9 +9,15 @@
 namespace lehr {
 
 /// Columns padded to their widest cell, two blanks between them; a column named "<..." is aligned left
-/// (without the '<'), the others right. Ends with a line break; no blanks at line ends.
+/// (without the '<'), the others right; cells are made printable. Ends with a line break; no blanks at line
+/// ends.
 std::string format_table(const std::vector<std::string>& header,
                          const std::vector<std::vector<std::string>>& rows);
+
+/// `text` with every control character as "?": what comes from a file must not steer a terminal.
+std::string printable(std::string_view text);
+/// The document on stdout; what is no UTF-8 in it as U+FFFD.
+void print_json(const nlohmann::json& document);
 
 /// "812 ns", "12.3 us", "4.56 ms", "1.20 s" of microseconds; "-" for 0.
 std::string format_time_us(double us);

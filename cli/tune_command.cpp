@@ -110,6 +110,7 @@ int TuneCommand::run() {
   std::optional<Database> other;
   if (transfer_ != "auto" && transfer_ != "off") other.emplace(Database::open_read_only(transfer_));
   Database database = Database::open(database_);
+  if (!database.note().empty()) fmt::print(stderr, "note: {}\n", database.note());
 
   const std::atomic<bool>& interrupted = watch_signals();
   ProgressPrinter progress(quiet_                  ? ProgressStyle::kQuiet

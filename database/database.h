@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "database/columns.h"
 #include "database/record.h"
 
 namespace lehr {
@@ -45,49 +48,92 @@ struct TaskStats {
 };
 struct DatabaseStats {
   int schema_version = 0;
-  std::int64_t file_bytes = 0, records = 0, damaged = 0, sessions = 0;
+  std::int64_t file_bytes = 0, records = 0, verdicts = 0, sessions = 0;
   std::vector<TaskStats> tasks;
+};
+
+/// What became of the rows that were to be added.
+struct RowCounts {
+  std::int64_t added = 0;
+  std::int64_t present = 0;      ///< were there already, with the same content
+  std::int64_t conflicting = 0;  ///< another content under an id that is there: left out
+  std::int64_t refused = 0;      ///< damaged: left out
+};
+struct AddedRows {
+  RowCounts trials, verdicts;
+};
+
+struct DamagedRow {
+  std::string table;
+  std::int64_t seq = 0;  ///< 1 is the first row that was appended to the table
+  std::string id;        ///< as far as it can be read; a verdict's is that of its winner
+  std::string problem;   ///< "its checksum is wrong"
+};
+struct Verification {
+  std::int64_t records = 0, verdicts = 0;  ///< rows that were looked at, damaged ones included
+  std::vector<DamagedRow> damaged;
+  std::vector<std::string> structure;  ///< SQLite's words on what is wrong with the file as a whole
+  bool sound() const { return damaged.empty() && structure.empty(); }
 };
 
 /// One open log. Not thread-safe; several processes may have the same file open (WAL).
 class Database {
  public:
-  /// Opens or creates. ":memory:" for tests. Throws Error(kUser) for a file that is no Lehr database or has a
-  /// newer schema (saying which version it has and which we know), Error(kEnvironment) for one that cannot be
-  /// written, a full disk, or a network file system.
+  /// Opens or creates. ":memory:" for tests. A file of an older schema is copied to "FILE.v1.bak" (its
+  /// version), then brought forward; note() says so. Throws Error(kUser) for a file that is no Lehr database,
+  /// whose tables are not exactly ours, or that has a newer schema (saying which version it has and which we
+  /// know), Error(kEnvironment) for one that cannot be written, a full disk, or a network file system.
   static Database open(const std::filesystem::path& path);
-  /// Like open, but throws Error(kUser) if the file does not exist and never writes to it.
+  /// Like open, but throws Error(kUser) if the file does not exist and never writes to it: an older schema is
+  /// read as it is.
   static Database open_read_only(const std::filesystem::path& path);
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
   ~Database();
+
+  /// What open() did to the file that its owner should know, one sentence; "" = nothing.
+  const std::string& note() const;
+  /// Absolute; "" for ":memory:".
+  std::string path() const;
 
   /// Durable on return; fills in id and created_unix_ms, which are also returned in the result. A record
   /// whose id is already there, with the same content, is left as it is; Error(kUser) if the content differs.
   Record append(const Record& record);
   /// created_unix_ms is given by the database when 0.
   void append(const Verdict& verdict);
-  /// Appends the records and verdicts of `other` that are not here yet, all or nothing, and leaves out
-  /// damaged ones. Running it twice changes nothing. Returns the number of records that were added.
-  std::int64_t merge(const Database& other);
+  /// Appends the records and verdicts of `others` that are not here yet, all of them or none. Running it
+  /// twice changes nothing. Returns one entry for each.
+  std::vector<AddedRows> merge(std::span<const Database> others);
+  /// Every sound row as one line of JSON (json_lines.h) without line break, trials first, each table in order
+  /// of appending. Returns how many rows were left out because they are damaged. Equal verdicts are given
+  /// once.
+  std::int64_t dump(const std::function<void(std::string_view)>& line) const;
+  /// Appends the rows of files of such lines, all of them or none. Throws Error(kUser) that names file and
+  /// line for one that is no row of ours or whose checksum is wrong. Running it twice changes nothing.
+  /// Returns one entry for each.
+  std::vector<AddedRows> import_lines(std::span<const std::filesystem::path> files);
+  /// Appends rows of a table's columns (columns.h), all of them or none. `next` gives false at the end.
+  AddedRows add_rows(const std::function<bool(const LogTable*& table, sqlite::Row& row)>& next);
   /// Fastest timing that matches, the older one of equals; nullopt if none. Damaged rows are passed over.
   /// Costs one index seek per (workload, device, target, family) of the matching workload (of all workloads
   /// if it is empty).
   std::optional<Record> best(const RecordFilter& filter) const;
-  /// In order of creation. Rows whose checksum is wrong are left out (stats() counts them).
+  /// In order of creation. Damaged rows are left out.
   std::vector<Record> all(const RecordFilter& filter) const;
   /// The newest verdict per (workload, device) that matches workload, device and target of the filter.
   std::vector<Verdict> verdicts(const RecordFilter& filter) const;
+  /// Counts rows without looking at their checksums, which verify() does; `best_us` is best()'s.
   DatabaseStats stats() const;
   /// The record with this id; nullopt if there is none or it is damaged.
   std::optional<Record> find(const std::string& id) const;
   /// Session ids and the number of their trials, in order of their first trial.
   std::vector<std::pair<std::string, std::int64_t>> sessions() const;
-  /// Reads the whole file and says what is wrong with it, one sentence per finding; empty = sound.
-  std::vector<std::string> verify() const;
+  /// Reads the whole file and says what is wrong with it.
+  Verification verify() const;
+
+  struct Impl;  ///< private to database/ (impl.h)
 
  private:
-  struct Impl;
   explicit Database(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -50,6 +50,24 @@ void check_header(const fs::path& path) {
   }
 }
 
+void refuse_directory(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored))
+    throw_user("'{}' is a directory; the name of a database file is needed", path.string());
+}
+
+// network_file_system() of what holds `place`; `path` is the database that is meant.
+std::string_view file_system_of(const fs::path& place, const fs::path& path) {
+  struct statfs info = {};
+  if (::statfs(place.c_str(), &info) == 0)
+    return network_file_system(static_cast<std::uint64_t>(info.f_type));
+  if (errno == ENOENT || errno == ENOTDIR) {
+    throw_user("the directory '{}' of the database '{}' does not exist; create it first", place.string(),
+               path.string());
+  }
+  throw_environment("the database '{}' cannot be reached: {}", path.string(), std::strerror(errno));
+}
+
 }  // namespace
 
 std::string_view network_file_system(std::uint64_t magic) {
@@ -60,40 +78,41 @@ std::string_view network_file_system(std::uint64_t magic) {
 }
 
 void check_place(const fs::path& path) {
+  refuse_directory(path);
   std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    throw_user("'{}' is a directory; the name of a database file is needed", path.string());
-  }
   const bool exists = fs::exists(path, ignored);
-  const fs::path place = exists ? path : directory_of(path);
-  struct statfs info = {};
-  if (::statfs(place.c_str(), &info) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) {
-      throw_user("the directory '{}' of the database '{}' does not exist; create it first", place.string(),
-                 path.string());
-    }
-    throw_environment("the database '{}' cannot be reached: {}", path.string(), std::strerror(errno));
-  }
-  const std::string_view network = network_file_system(static_cast<std::uint64_t>(info.f_type));
+  const std::string_view network = file_system_of(exists ? path : directory_of(path), path);
   if (!network.empty()) {
     throw_environment(
-        "the database '{}' lies on a network file system ({}), where rows can be lost; put it on a local "
-        "disk and "
-        "copy it when the run is over",
+        "the database '{}' lies on a network file system ({}), where rows can be lost; write to a local disk "
+        "(--db), "
+        "and bring logs together with lehr db merge",
         path.string(), network);
   }
   if (exists) check_header(path);
 }
 
 sqlite::Mode read_only_mode(const fs::path& path) {
+  refuse_directory(path);
   std::error_code error;
   if (!fs::exists(path, error)) throw_user("there is no database '{}'", path.string());
   // The log lies beside the file itself, not beside a link to it.
   const fs::path file = fs::canonical(path, error);
   if (error) throw_environment("the database '{}' cannot be opened: {}", path.string(), error.message());
 
+  check_header(path);
+
   const fs::path log = beside(file, "-wal");
   const bool has_log = fs::exists(log, error);
+  // Nothing of ours writes there, so the file is complete unless somebody copied it without its log.
+  if (const std::string_view network = file_system_of(file, path); !network.empty()) {
+    if (has_log && fs::file_size(log, error) > 0)
+      throw_environment(
+          "the database '{}' lies on a network file system ({}) with rows in '{}'; copy both files to a "
+          "local disk",
+          path.string(), network, log.filename().string());
+    return sqlite::Mode::kImmutable;
+  }
   const bool has_helpers = has_log && fs::exists(beside(file, "-shm"), error);
   const bool can_create = ::faccessat(AT_FDCWD, directory_of(file).c_str(), W_OK | X_OK, AT_EACCESS) == 0;
   if (has_helpers || can_create) return sqlite::Mode::kReadOnly;

@@ -1,32 +1,19 @@
 #include "database/record_codec.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/overloaded.h"
+#include "database/columns.h"
 
 namespace lehr {
 namespace {
 
 using sqlite::Row;
 using sqlite::Value;
-
-// The order in which encode() writes and decode_...() reads.
-constexpr std::array<std::string_view, 28> kRecordColumns = {
-    "id",           "workload",         "device",       "target",    "arch",       "family",
-    "config",       "template_version", "outcome",      "time_us",   "samples_us", "spread",
-    "reference_us", "max_error",        "run_s",        "failure",   "registers",  "spill_bytes",
-    "shared_bytes", "stack_bytes",      "compile_s",    "predicted", "picked_by",  "session",
-    "seed",         "created_unix_ms",  "tool_version", "checksum"};
-constexpr std::array<std::string_view, 13> kVerdictColumns = {
-    "workload", "device",          "session",     "record_id",          "default_us",
-    "best_us",  "baseline",        "baseline_us", "speedup_vs_default", "speedup_vs_baseline",
-    "json",     "created_unix_ms", "checksum"};
 
 constexpr std::string_view kTiming = "timing";  // the outcome column; otherwise a failure kind's name
 
@@ -60,7 +47,7 @@ std::optional<std::vector<double>> parse_samples(std::string_view text) {
   while (!text.empty()) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc()) return std::nullopt;
+    if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
     samples.push_back(value);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     if (text.empty()) break;
@@ -79,9 +66,13 @@ class Reader {
   double real() { return take<double>(); }
   std::int64_t integer() { return take<std::int64_t>(); }
   std::optional<double> optional_real() { return skip_null() ? std::nullopt : std::optional(real()); }
-  std::optional<int> optional_int() {
-    return skip_null() ? std::nullopt : std::optional(static_cast<int>(integer()));
+  std::optional<int> optional_int() { return skip_null() ? std::nullopt : std::optional(small_integer()); }
+  int small_integer() {
+    const std::int64_t value = integer();
+    expect(std::in_range<int>(value));
+    return static_cast<int>(value);
   }
+  std::string optional_text() { return skip_null() ? std::string() : text(); }
   bool skip_null() {
     const bool null = std::holds_alternative<std::monostate>(row_[at_]);
     if (null) ++at_;
@@ -103,49 +94,18 @@ class Reader {
   bool good_ = true;
 };
 
-void add_checksum(std::span<const std::string_view> names, Row& row) {
-  row.push_back(std::bit_cast<std::int64_t>(row_checksum(names.first(row.size()), row)));
-}
-
-bool checksum_holds(std::span<const std::string_view> names, const Row& row) {
-  if (row.size() != names.size()) return false;
-  const std::span<const Value> values(row.data(), row.size() - 1);
-  const auto* stored = std::get_if<std::int64_t>(&row.back());
-  return stored != nullptr &&
-         std::bit_cast<std::uint64_t>(*stored) == row_checksum(names.first(values.size()), values);
+void add_checksum(const LogTable& table, Row& row) {
+  row.push_back(std::bit_cast<std::int64_t>(row_checksum(table.columns.first(row.size()), row)));
+  CHECK(has_types_of(table, row));
 }
 
 }  // namespace
-
-std::span<const std::string_view> record_columns() {
-  return kRecordColumns;
-}
-std::span<const std::string_view> verdict_columns() {
-  return kVerdictColumns;
-}
-
-std::uint64_t row_checksum(std::span<const std::string_view> names, std::span<const Value> values) {
-  CHECK(names.size() == values.size());
-  std::string text;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::string value =
-        std::visit(overloaded{
-                       [](std::monostate) { return std::string("null"); },
-                       [](std::int64_t x) { return fmt::format("i{}", x); },
-                       [](double x) { return "r" + to_hex(std::bit_cast<std::uint64_t>(x)); },
-                       [](const std::string& x) { return fmt::format("t{}:", x.size()) + x; },
-                   },
-                   values[i]);
-    text.append(names[i]).append("=").append(value).append("\n");
-  }
-  return stable_hash(text);
-}
 
 Row encode(const Record& record) {
   CHECK(!record.id.empty() && !record.config.family.empty());
   Row row = {record.id,   record.workload,      record.device,          record.target,
              record.arch, record.config.family, to_text(record.config), integer(record.template_version)};
-  row.reserve(kRecordColumns.size());
+  row.reserve(trial_table().columns.size());
   const auto add = [&row](auto value) { row.emplace_back(std::move(value)); };
   const Resources* resources = nullptr;
   if (const auto* timing = std::get_if<Timing>(&record.outcome)) {
@@ -174,27 +134,30 @@ Row encode(const Record& record) {
   add(std::bit_cast<std::int64_t>(record.seed));
   add(record.created_unix_ms);
   add(record.tool_version);
-  add_checksum(kRecordColumns, row);
+  add(resources->advisories.empty() ? Value() : Value(resources->advisories));
+  add_checksum(trial_table(), row);
   return row;
 }
 
 std::optional<Record> decode_record(const Row& row) {
-  if (!checksum_holds(kRecordColumns, row)) return std::nullopt;
+  if (!checksum_holds(trial_table(), row)) return std::nullopt;
   Reader reader(row);
   Record record;
   record.id = reader.text();
+  reader.expect(!record.id.empty());
   record.workload = reader.text();
   record.device = reader.text();
   record.target = reader.text();
   record.arch = reader.text();
   const std::string family = reader.text();
   const std::string config = reader.text();
-  record.template_version = static_cast<int>(reader.integer());
+  record.template_version = reader.small_integer();
   const std::string outcome = reader.text();
   Resources* resources = nullptr;
   if (outcome == kTiming) {
     Timing& timing = record.outcome.emplace<Timing>();
     timing.time_us = reader.real();
+    reader.expect(std::isfinite(timing.time_us) && timing.time_us > 0);
     std::optional<std::vector<double>> samples = parse_samples(reader.text());
     reader.expect(samples.has_value());
     timing.samples_us = std::move(samples).value_or(std::vector<double>());
@@ -224,6 +187,7 @@ std::optional<Record> decode_record(const Row& row) {
   record.seed = std::bit_cast<std::uint64_t>(reader.integer());
   record.created_unix_ms = reader.integer();
   record.tool_version = reader.text();
+  resources->advisories = reader.optional_text();
   if (!reader.good()) return std::nullopt;
   try {
     record.config = parse_config(config);
@@ -247,12 +211,12 @@ Row encode(const Verdict& v) {
              real(v.speedup_vs_baseline),
              v.json,
              v.created_unix_ms};
-  add_checksum(kVerdictColumns, row);
+  add_checksum(verdict_table(), row);
   return row;
 }
 
 std::optional<Verdict> decode_verdict(const Row& row) {
-  if (!checksum_holds(kVerdictColumns, row)) return std::nullopt;
+  if (!checksum_holds(verdict_table(), row)) return std::nullopt;
   Reader reader(row);
   Verdict v;
   v.workload = reader.text();

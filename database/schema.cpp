@@ -1,6 +1,8 @@
 #include "database/schema.h"
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include "base/error.h"
 
@@ -60,7 +62,10 @@ CREATE TABLE verdict (
 ) STRICT;
 )sql";
 
-constexpr std::array<Migration, 1> kMigrations = {{{1, kVersion1}}};
+// NULL in the rows that are there, whose checksums stay as they are (columns.cpp).
+constexpr std::string_view kVersion2 = "ALTER TABLE trial ADD COLUMN advisories TEXT";
+
+constexpr std::array<Migration, 2> kMigrations = {{{1, kVersion1}, {2, kVersion2}}};
 
 // The three answers belong together only inside one transaction: another process may be creating the file.
 int version_in_transaction(const sqlite::Connection& connection, std::span<const Migration> steps) {
@@ -81,6 +86,22 @@ int version_in_transaction(const sqlite::Connection& connection, std::span<const
   return static_cast<int>(version);
 }
 
+void apply(const sqlite::Connection& connection, const Migration& step) {
+  connection.execute(std::string(step.sql));
+  connection.execute(
+      fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplicationId, step.version));
+}
+
+// Tables and indexes as SQLite keeps them; what ANALYZE leaves there is nobody's.
+std::vector<sqlite::Row> objects_of(const sqlite::Connection& connection) {
+  std::vector<sqlite::Row> objects;
+  sqlite::Statement rows = connection.prepare(
+      "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE NOT (type='table' AND name IN "
+      "('sqlite_stat1', 'sqlite_stat4')) ORDER BY name, type");
+  while (rows.step()) objects.push_back(rows.row());
+  return objects;
+}
+
 }  // namespace
 
 std::span<const Migration> migrations() {
@@ -92,18 +113,41 @@ int schema_version(const sqlite::Connection& connection, std::span<const Migrati
   return version_in_transaction(connection, steps);
 }
 
-void migrate(const sqlite::Connection& connection, std::span<const Migration> steps) {
+void migrate(const sqlite::Connection& connection, std::span<const Migration> steps,
+             const std::function<void(int)>& before) {
   if (schema_version(connection, steps) == steps.back().version) return;
   sqlite::Transaction transaction(connection);
   // Asked again: another process may have done it while this one waited for the lock.
   const int version = version_in_transaction(connection, steps);
-  for (const Migration& step : steps) {
-    if (step.version <= version) continue;
-    connection.execute(std::string(step.sql));
-    connection.execute(
-        fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplicationId, step.version));
-  }
+  if (version == steps.back().version) return;
+  if (version > 0 && before) before(version);
+  for (const Migration& step : steps)
+    if (step.version > version) apply(connection, step);
   transaction.commit();
+}
+
+int checked_version(const sqlite::Connection& connection, std::span<const Migration> steps) {
+  const sqlite::Transaction transaction(connection, sqlite::Transaction::Access::kRead);
+  const int version = version_in_transaction(connection, steps);
+  const sqlite::Connection ours(":memory:", sqlite::Mode::kReadWrite);
+  for (const Migration& step : steps)
+    if (step.version <= version) apply(ours, step);
+  const std::vector<sqlite::Row> wanted = objects_of(ours), got = objects_of(connection);
+  if (got == wanted) return version;
+  const auto name = [](const sqlite::Row& object) {
+    const auto* text = std::get_if<std::string>(&object[1]);
+    return text ? *text : "?";
+  };
+  std::string which;
+  for (const sqlite::Row& object : got)
+    if (which.empty() && std::ranges::find(wanted, object) == wanted.end()) which = name(object);
+  for (const sqlite::Row& object : wanted)
+    if (which.empty() && std::ranges::find(got, object) == got.end()) which = name(object);
+  throw_user(
+      "'{}' has other tables than a Lehr database of version {} ('{}' differs) and is not used; lehr db "
+      "salvage takes "
+      "its sound rows to a new file",
+      connection.path(), version, which);
 }
 
 }  // namespace lehr

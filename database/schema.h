@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -27,6 +28,14 @@ std::span<const Migration> migrations();
 int schema_version(const sqlite::Connection& connection, std::span<const Migration> steps = migrations());
 
 /// Applies the steps that the file lacks, all or nothing; two processes may do this to one file at once.
-void migrate(const sqlite::Connection& connection, std::span<const Migration> steps = migrations());
+/// `before` is called with the file's version, unless that is 0, when nothing was changed yet and nobody else
+/// can change anything.
+void migrate(const sqlite::Connection& connection, std::span<const Migration> steps = migrations(),
+             const std::function<void(int version)>& before = {});
+
+/// schema_version(), and throws Error(kUser) unless the file's tables and indexes are, to the letter, those
+/// of that version and there is nothing else: a trigger or an index of a stranger's would run when a row is
+/// added.
+int checked_version(const sqlite::Connection& connection, std::span<const Migration> steps = migrations());
 
 }  // namespace lehr

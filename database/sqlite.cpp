@@ -16,6 +16,9 @@
 namespace lehr::sqlite {
 namespace {
 
+// Of one row; what is longer was not written by us.
+constexpr int kMostBytes = 64 << 20;
+
 // A quota and a file size limit reach SQLite as plain I/O errors; to the user they are a full disk.
 bool is_out_of_space(int code, int system_error) {
   return (code & 0xff) == SQLITE_FULL ||
@@ -36,7 +39,9 @@ bool is_out_of_space(int code, int system_error) {
     case SQLITE_NOTADB:
       throw_user("'{}' is not a Lehr database: it is no SQLite file", path);
     case SQLITE_CORRUPT:
-      throw_environment("the database '{}' is damaged ({}); restore it from a copy", path, detail);
+      throw_environment(
+          "the database '{}' is damaged ({}); lehr db salvage writes what is left to a new file", path,
+          detail);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       throw_environment("the database '{}' is locked: another process has been writing to it for {} s", path,
@@ -52,6 +57,9 @@ bool is_out_of_space(int code, int system_error) {
     case SQLITE_ERROR:  // our statements are right for our tables, so the tables are not ours any more
       throw_environment("the database '{}' cannot be used: {}; its tables are damaged or were changed", path,
                         detail);
+    case SQLITE_TOOBIG:
+      throw_environment("the database '{}' has or would get a row of more than {} MiB, which no trial needs",
+                        path, kMostBytes >> 20);
     case SQLITE_NOMEM:
       throw_environment("no memory left while using the database '{}'", path);
     default:
@@ -195,9 +203,29 @@ Connection::Connection(const std::filesystem::path& path, Mode mode) {
     fail(absolute, code, system_error, sqlite3_errstr(code));
   }
   check(db, sqlite3_busy_timeout(db, kBusyTimeoutMs));
-  // The schema of a stranger's file must not run functions of ours (sqlite.org, "Defense against the dark
-  // arts").
+  // A stranger's file must run nothing (sqlite.org/security.html): no function from its schema, no trigger,
+  // no view, no row without end.
   check(db, sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr));
+  check(db, sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr));
+  check(db, sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr));
+  sqlite3_limit(db, SQLITE_LIMIT_LENGTH, kMostBytes);
+}
+
+void Connection::copy_to(const Connection& destination) const {
+  sqlite3* to = destination.db_.get();
+  sqlite3_backup* copying = sqlite3_backup_init(to, "main", db_.get(), "main");
+  if (copying == nullptr) check(to, sqlite3_errcode(to));
+  int code = SQLITE_OK;
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
+  errno = 0;
+  do {  // sqlite3_backup_step() does not wait by itself
+    code = sqlite3_backup_step(copying, -1);
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  } while ((code == SQLITE_BUSY || code == SQLITE_LOCKED) && std::chrono::steady_clock::now() < give_up);
+  const int last_error = errno;
+  sqlite3_backup_finish(copying);
+  if (code != SQLITE_DONE) fail(destination.path(), code, last_error, sqlite3_errstr(code));
 }
 
 void Connection::execute(const std::string& sql) const {

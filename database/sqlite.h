@@ -55,8 +55,9 @@ class Statement {
 /// kBusyTimeoutMs.
 class Connection {
  public:
-  /// How long a statement waits for another process's transaction. Ours last milliseconds.
-  static constexpr int kBusyTimeoutMs = 10'000;
+  /// How long a statement waits for another process's transaction. A trial's lasts milliseconds, the merge of
+  /// a million rows most of a minute.
+  static constexpr int kBusyTimeoutMs = 60'000;
 
   /// `path` is taken as it is (no URI), ":memory:" excepted. Does not read the file yet.
   Connection(const std::filesystem::path& path, Mode mode);
@@ -70,7 +71,9 @@ class Connection {
   /// Switches the file to a write-ahead log, durable on every commit. Throws Error(kEnvironment) where the
   /// file system cannot do it.
   void use_durable_log() const;
-  /// True when it was opened for writing but the file allows only reading.
+  /// Makes `destination`, which must be empty, a copy of the committed content.
+  void copy_to(const Connection& destination) const;
+  /// True when it was opened for reading, or for writing but the file allows only reading.
   bool read_only() const;
   /// Absolute; "" for ":memory:".
   std::string path() const;

@@ -109,7 +109,7 @@ Bundle make_bundle(std::span<const Winner> winners, std::span<const Device> here
                      {"version", kBundleVersion},
                      {"tool_version", tool_version},
                      {"kernels", std::move(kernels)}}
-                    .dump(2) +
+                    .dump(2, ' ', false, json::error_handler_t::replace) +
                 "\n";
   return bundle;
 }

@@ -10,11 +10,14 @@ namespace {
 
 constexpr double kClearlyFaster = 0.05;
 
+// The trial that a verdict names, if it is of the task: a stranger's verdict may name any.
 std::optional<Record> record_named(const Database& database, const RecordFilter& task,
                                    const std::string& id) {
-  for (Record& row : database.all(task))
-    if (row.id == id) return std::move(row);
-  return std::nullopt;
+  std::optional<Record> record = database.find(id);
+  const bool of_task = record && record->workload == task.workload && record->device == task.device &&
+                       (task.target.empty() || record->target == task.target) &&
+                       (task.family.empty() || record->config.family == task.family);
+  return of_task ? record : std::nullopt;
 }
 
 }  // namespace

@@ -75,6 +75,7 @@ json write(const Resources& r) {
   put("spill_bytes", r.spill_bytes);
   put("shared_bytes", r.shared_bytes);
   put("stack_bytes", r.stack_bytes);
+  if (!r.advisories.empty()) j["advisories"] = r.advisories;
   return j;
 }
 Resources read_resources(const json& j) {
@@ -87,6 +88,7 @@ Resources read_resources(const json& j) {
   get("spill_bytes", r.spill_bytes);
   get("shared_bytes", r.shared_bytes);
   get("stack_bytes", r.stack_bytes);
+  r.advisories = j.value("advisories", "");
   return r;
 }
 

@@ -16,6 +16,7 @@ struct Resources {
   std::optional<int> shared_bytes;        ///< static + dynamic, per block
   std::optional<int> stack_bytes;
   double compile_s = 0;                   ///< wall time of this compilation
+  std::string advisories;                 ///< the compiler's words on lost speed, one per line (ptxas_log.h); "": none
 };
 
 /// What a GPU did while it was timed.

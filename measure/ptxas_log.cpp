@@ -103,6 +103,7 @@ Resources resources_of(const PtxasReport& report, std::int64_t dynamic_shared_by
   }
   resources.shared_bytes = report.shared_bytes.value_or(0) + static_cast<int>(dynamic_shared_bytes);
   resources.compile_s = compile_s;
+  resources.advisories = fmt::format("{}", fmt::join(report.advisories, "\n"));
   return resources;
 }
 

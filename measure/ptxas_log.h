@@ -38,7 +38,8 @@ struct RejectRule {
 /// The first line of a Failure{kRejected}, or nullopt where the candidate may run.
 std::optional<std::string> why_rejected(const PtxasReport& report, const RejectRule& rule);
 
-/// The report as Resources: spills are stores + loads, shared memory is static plus `dynamic_shared_bytes`.
+/// The report as Resources: spills are stores + loads, shared memory is static plus `dynamic_shared_bytes`,
+/// advisories one per line.
 Resources resources_of(const PtxasReport& report, std::int64_t dynamic_shared_bytes, double compile_s);
 
 }  // namespace lehr

@@ -26,7 +26,6 @@ using test::in_child;
 using test::TempDir;
 using test::timed;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 constexpr int kEnvironment = static_cast<int>(ErrorKind::kEnvironment);
 constexpr int kSkipped = 77;
@@ -54,7 +53,7 @@ void fill_and_look(const std::filesystem::path& path, const std::function<void()
   for (const Record& record : database.all({})) found.insert(record.id);
   for (const std::string& id : acknowledged)
     if (!found.contains(id)) throw_user("row {} was acknowledged and is gone", id);
-  if (!database.verify().empty()) throw_user("damaged: {}", database.verify().front());
+  if (!database.verify().sound()) throw_user("the file is damaged");
 }
 
 TEST(Fault, AFileSizeLimitIsReportedAsNoSpaceAndLosesNothing) {
@@ -124,7 +123,7 @@ TEST(Fault, ADamagedFileIsNamedAndNeverCrashesTheReader) {
     std::vector<Record> batch;
     Database source = Database::open(":memory:");
     for (int i = 0; i < 200; ++i) source.append(test::random_record(records));
-    database.merge(source);
+    database.merge({&source, 1});
   }
   std::ifstream in(path, std::ios::binary);
   const std::string sound(std::istreambuf_iterator<char>(in), {});
@@ -139,7 +138,7 @@ TEST(Fault, ADamagedFileIsNamedAndNeverCrashesTheReader) {
       const Database database = Database::open_read_only(path);
       database.best({});
       database.stats();
-      noticed += database.verify().empty() ? 0 : 1;
+      noticed += database.verify().sound() ? 0 : 1;
     } catch (const Error& error) {
       EXPECT_NE(error.kind(), ErrorKind::kInternal) << error.what();
       EXPECT_THAT(error.what(), HasSubstr("a.db"));
@@ -149,11 +148,11 @@ TEST(Fault, ADamagedFileIsNamedAndNeverCrashesTheReader) {
   EXPECT_GT(refused + noticed, 55) << refused << " refused, " << noticed << " noticed";
 }
 
-TEST(Fault, TwoProcessesCreateAndFillOneFileAtOnce) {
+TEST(Fault, EightProcessesCreateAndFillOneFileAtOnce) {
   TempDir dir;
   const auto path = dir / "a.db";
-  constexpr int kRows = 200;
-  std::array<pid_t, 2> children = {};
+  constexpr int kRows = 60;
+  std::array<pid_t, 8> children = {};
   for (pid_t& child : children) {
     child = ::fork();
     if (child != 0) continue;
@@ -173,9 +172,8 @@ TEST(Fault, TwoProcessesCreateAndFillOneFileAtOnce) {
     EXPECT_EQ(status, 0);
   }
   const Database database = Database::open_read_only(path);
-  EXPECT_EQ(database.stats().records, 2 * kRows);
-  EXPECT_EQ(database.stats().damaged, 0);
-  EXPECT_THAT(database.verify(), IsEmpty());
+  EXPECT_EQ(database.stats().records, 8 * kRows);
+  EXPECT_TRUE(database.verify().sound());
 }
 
 TEST(Fault, AKilledWriterLosesNoAcknowledgedRow) {
@@ -222,7 +220,7 @@ TEST(Fault, AKilledWriterLosesNoAcknowledgedRow) {
     std::set<std::string> found;
     for (const Record& record : database.all({})) found.insert(record.id);
     for (const std::string& gone : acknowledged) ASSERT_TRUE(found.contains(gone)) << "round " << round;
-    ASSERT_THAT(database.verify(), IsEmpty());
+    ASSERT_TRUE(database.verify().sound());
   }
   EXPECT_GT(acknowledged.size(), 50u) << "the drill wrote too little to mean anything";
 }

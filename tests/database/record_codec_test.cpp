@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -57,22 +58,29 @@ TEST(RecordCodec, SeesAChangeInAnyColumn) {
       } else {
         value = std::int64_t{0};
       }
-      EXPECT_FALSE(decode_record(changed).has_value()) << record_columns()[column];
+      EXPECT_FALSE(decode_record(changed).has_value()) << trial_table().columns[column].name;
     }
   }
 }
 
 TEST(RecordCodec, SeesTwoTextsThatSwapTheirBorder) {
-  const std::vector<std::string_view> names = {"a", "b"};
-  EXPECT_NE(row_checksum(names, std::vector<sqlite::Value>{"xy", "z"}),
-            row_checksum(names, std::vector<sqlite::Value>{"x", "yz"}));
+  const std::vector<Column> columns = {{"a"}, {"b"}};
+  EXPECT_NE(row_checksum(columns, std::vector<sqlite::Value>{"xy", "z"}),
+            row_checksum(columns, std::vector<sqlite::Value>{"x", "yz"}));
 }
 
 TEST(RecordCodec, KeepsItsPersistedChecksumForEver) {
   // The canonical text as README.md specifies it; a change of either breaks every database that exists.
-  const std::vector<std::string_view> names = {"n", "i", "r", "t"};
-  const std::vector<sqlite::Value> values = {std::monostate(), std::int64_t{-5}, 1.0, std::string("a\nb")};
-  EXPECT_EQ(row_checksum(names, values), stable_hash("n=null\ni=i-5\nr=r3ff0000000000000\nt=t3:a\nb\n"));
+  std::vector<Column> columns = {{"n"}, {"i"}, {"r"}, {"t"}};
+  std::vector<sqlite::Value> values = {std::monostate(), std::int64_t{-5}, 1.0, std::string("a\nb")};
+  const std::string text = "n=null\ni=i-5\nr=r3ff0000000000000\nt=t3:a\nb\n";
+  EXPECT_EQ(row_checksum(columns, values), stable_hash(text));
+  // A column of a later version does not count where it is NULL: rows from before it stay sound.
+  columns.push_back({"later", ColumnType::kText, true, 2});
+  values.emplace_back();
+  EXPECT_EQ(row_checksum(columns, values), stable_hash(text));
+  values.back() = std::string("x");
+  EXPECT_EQ(row_checksum(columns, values), stable_hash(text + "later=t1:x\n"));
 }
 
 TEST(RecordCodec, RefusesToStoreWhatIsNoMeasurement) {
@@ -90,19 +98,51 @@ TEST(RecordCodec, RefusesToStoreWhatIsNoMeasurement) {
   EXPECT_THROW(encode(record), Error);
 }
 
-TEST(RecordCodec, NamesTheColumnsOfTheSchemaInItsOrder) {
+TEST(RecordCodec, KnowsTheColumnsOfTheSchemaWithTheirTypes) {
   const sqlite::Connection connection(":memory:", sqlite::Mode::kReadWrite);
   migrate(connection);
-  const auto check = [&](const std::string& table, std::span<const std::string_view> columns) {
-    std::vector<std::string> expected(columns.begin(), columns.end());
-    expected.insert(expected.begin(), "seq");
-    std::vector<std::string> got;
-    sqlite::Statement info = connection.prepare("SELECT name FROM pragma_table_info('" + table + "')");
-    while (info.step()) got.push_back(info.get<std::string>(0));
-    EXPECT_EQ(got, expected) << table;
-  };
-  check("trial", record_columns());
-  check("verdict", verdict_columns());
+  for (const LogTable* table : {&trial_table(), &verdict_table()}) {
+    std::set<std::string> expected = {"seq INTEGER 0"}, got;
+    for (const Column& column : table->columns) {
+      const char* type = column.type == ColumnType::kText      ? "TEXT"
+                         : column.type == ColumnType::kInteger ? "INTEGER"
+                                                               : "REAL";
+      expected.insert(fmt::format("{} {} {}", column.name, type, column.nullable ? 0 : 1));
+    }
+    sqlite::Statement info = connection.prepare(fmt::format(
+        "SELECT name || ' ' || type || ' ' || \"notnull\" FROM pragma_table_info('{}')", table->name));
+    while (info.step()) got.insert(info.get<std::string>(0));
+    EXPECT_EQ(got, expected) << table->name;
+    EXPECT_EQ(table->columns.back().name, "checksum");
+  }
+}
+
+TEST(RecordCodec, RefusesRowsThatSayWhatNoTrialCanEvenIfTheirChecksumIsRight) {
+  Record record = test::timed("w", "d", 5);
+  record.id = "id";
+  const sqlite::Row sound = encode(record);
+  ASSERT_TRUE(decode_record(sound).has_value());
+  ASSERT_TRUE(decode_record(test::changed(trial_table(), sound, "workload", "other")).has_value());
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::int64_t huge = std::int64_t{1} << 40;
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, sqlite::Value>>{{"id", ""},
+                                                          {"time_us", 0.0},
+                                                          {"time_us", -1.0},
+                                                          {"time_us", infinity},
+                                                          {"time_us", std::monostate()},
+                                                          {"samples_us", "[1,inf]"},
+                                                          {"samples_us", "[nan]"},
+                                                          {"samples_us", "[1,2"},
+                                                          {"samples_us", "[1e999]"},
+                                                          {"registers", huge},
+                                                          {"template_version", -huge},
+                                                          {"config", "gemm_cpu("},
+                                                          {"config", "$(reboot)"},
+                                                          {"config", "other(mr=8, nr=2)"},
+                                                          {"outcome", "splendid"},
+                                                          {"failure", "and failed"}})
+    EXPECT_FALSE(decode_record(test::changed(trial_table(), sound, name, value)).has_value()) << name;
 }
 
 TEST(VerdictCodec, GivesBackEveryField) {

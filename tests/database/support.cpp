@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <limits>
 
 #include "base/error.h"
@@ -62,13 +64,15 @@ Resources random_resources(Rng& rng) {
   resources.shared_bytes = random_count(rng);
   resources.stack_bytes = random_count(rng);
   resources.compile_s = random_real(rng);
+  if (rng.below(3) == 0) resources.advisories = random_text(rng);
   return resources;
 }
 
 std::string describe(const Resources& r) {
   const auto show = [](const std::optional<int>& x) { return x ? std::to_string(*x) : "none"; };
-  return fmt::format("registers {} spill {} shared {} stack {} compile {:a}", show(r.registers),
-                     show(r.spill_bytes), show(r.shared_bytes), show(r.stack_bytes), r.compile_s + 0.0);
+  return fmt::format("registers {} spill {} shared {} stack {} compile {:a} advisories {}", show(r.registers),
+                     show(r.spill_bytes), show(r.shared_bytes), show(r.stack_bytes), r.compile_s + 0.0,
+                     r.advisories);
 }
 
 }  // namespace
@@ -140,6 +144,40 @@ Record failed(const std::string& workload, const std::string& device, FailureKin
   Record record = timed(workload, device, 1);
   record.outcome = Failure{kind, "because", {}};
   return record;
+}
+
+sqlite::Row changed(const LogTable& table, sqlite::Row row, std::string_view name,
+                    const sqlite::Value& value) {
+  for (std::size_t i = 0; i < row.size(); ++i)
+    if (table.columns[i].name == name) row[i] = value;
+  row.back() = static_cast<std::int64_t>(row_checksum(table.columns.first(table.columns.size() - 1), row));
+  return row;
+}
+
+Verdict verdict(const std::string& workload, const std::string& device, const std::string& winner) {
+  Verdict result;
+  result.workload = workload;
+  result.device = device;
+  result.session = "s1";
+  result.record_id = winner;
+  result.best_us = 5;
+  result.json = "{\"a\": [1, 2]}\n";
+  return result;
+}
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+void write_bytes(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+std::string dump_of(const Database& database) {
+  std::string text;
+  database.dump([&text](std::string_view line) { (text += line) += '\n'; });
+  return text;
 }
 
 std::string describe(const Record& r) {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/rng.h"
-#include "database/record.h"
+#include "database/database.h"
 
 namespace lehr::test {
 
@@ -33,6 +33,19 @@ Record random_record(Rng& rng);
 Record timed(const std::string& workload, const std::string& device, double time_us);
 /// A failure for this task.
 Record failed(const std::string& workload, const std::string& device, FailureKind kind);
+
+/// A verdict for this task that names the winner's id.
+Verdict verdict(const std::string& workload, const std::string& device, const std::string& winner);
+
+/// The row with another value in one column, and the checksum that belongs to it: what a stranger could
+/// write.
+sqlite::Row changed(const LogTable& table, sqlite::Row row, std::string_view name,
+                    const sqlite::Value& value);
+
+std::string bytes_of(const std::filesystem::path& path);
+void write_bytes(const std::filesystem::path& path, const std::string& bytes);
+/// All lines of Database::dump, each with its line break.
+std::string dump_of(const Database& database);
 
 /// All fields of a record, one per line: equal texts mean equal records, and a difference can be read.
 std::string describe(const Record& record);

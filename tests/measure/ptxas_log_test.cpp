@@ -62,6 +62,7 @@ TEST(PtxasLog, KeepsAdvisoriesAsText) {
       "function 'k'\nptxas info    : (C7999) nothing of that kind: xC7510, C75\n");
   ASSERT_EQ(report.advisories.size(), 1u);
   EXPECT_TRUE(report.advisories[0].starts_with("(C7510) Potential Performance Loss")) << report.advisories[0];
+  EXPECT_EQ(resources_of(report, 0, 0).advisories, report.advisories[0]);
   EXPECT_NE(why_rejected(report, {}), std::nullopt);
   EXPECT_EQ(why_rejected(report, {.max_spill_bytes = 0, .reject_advisories = false}), std::nullopt);
 }

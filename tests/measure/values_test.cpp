@@ -207,11 +207,13 @@ TEST(Messages, SurviveTheJourney) {
   Timing timing;
   timing.samples_us = {0.1, 1.0 / 7};
   timing.resources.registers = 12;
+  timing.resources.advisories = "(C7510) first\n(C7519) second";
   const std::optional<Reply> reply = parse_reply(to_text(Reply(timing)));
   ASSERT_TRUE(reply.has_value());
   EXPECT_EQ(std::get<Timing>(*reply).samples_us, timing.samples_us);
   EXPECT_EQ(std::get<Timing>(*reply).resources.registers, 12);
   EXPECT_EQ(std::get<Timing>(*reply).resources.spill_bytes, std::nullopt);
+  EXPECT_EQ(std::get<Timing>(*reply).resources.advisories, timing.resources.advisories);
 
   Samples samples;
   samples.us = {0.3};

@@ -1,0 +1,115 @@
+#include "cli/db_report.h"
+
+#include <fmt/format.h>
+
+#include "cli/table.h"
+
+namespace lehr {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMostShown = 20;
+
+json to_json(const RowCounts& rows) {
+  return {{"added", rows.added},
+          {"present", rows.present},
+          {"conflicting", rows.conflicting},
+          {"damaged", rows.refused}};
+}
+
+std::string counted(std::int64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+json to_json(const DatabaseStats& stats) {
+  json tasks = json::array();
+  for (const TaskStats& task : stats.tasks) {
+    json failed = json::object();
+    for (const auto& [kind, count] : task.failed) failed[kind] = count;
+    tasks.push_back({{"workload", task.workload},
+                     {"device", task.device},
+                     {"timed", task.timed},
+                     {"failed", failed},
+                     {"best_us", task.best_us > 0 ? json(task.best_us) : json(nullptr)},
+                     {"first_unix_ms", task.first_unix_ms},
+                     {"last_unix_ms", task.last_unix_ms}});
+  }
+  return {{"schema_version", stats.schema_version},
+          {"file_bytes", stats.file_bytes},
+          {"records", stats.records},
+          {"verdicts", stats.verdicts},
+          {"sessions", stats.sessions},
+          {"tasks", tasks}};
+}
+
+std::string stats_text(const std::string& file, const DatabaseStats& stats) {
+  std::vector<std::vector<std::string>> rows;
+  for (const TaskStats& task : stats.tasks) {
+    std::string failed;
+    for (const auto& [kind, count] : task.failed)
+      failed += fmt::format("{}{} {}", failed.empty() ? "" : ", ", kind, count);
+    rows.push_back({task.workload, std::to_string(task.timed), failed.empty() ? "-" : failed,
+                    format_time_us(task.best_us), format_date(task.first_unix_ms),
+                    format_date(task.last_unix_ms), task.device});
+  }
+  std::string text = fmt::format("{}: {}, schema {}, {} of {}, {}\n", file,
+                                 format_bytes(static_cast<double>(stats.file_bytes)), stats.schema_version,
+                                 counted(stats.records, "trial"), counted(stats.sessions, "session"),
+                                 counted(stats.verdicts, "verdict"));
+  if (!rows.empty())
+    text +=
+        "\n" + format_table(
+                   {"<workload", "timed", "<failed", "best", "<first (UTC)", "<last (UTC)", "<device"}, rows);
+  return text;
+}
+
+json to_json(const Verification& found) {
+  json damaged = json::array();
+  for (const DamagedRow& row : found.damaged)
+    damaged.push_back({{"table", row.table}, {"seq", row.seq}, {"id", row.id}, {"problem", row.problem}});
+  return {{"sound", found.sound()},
+          {"records", found.records},
+          {"verdicts", found.verdicts},
+          {"damaged", damaged},
+          {"structure", found.structure}};
+}
+
+std::string verification_text(const std::string& file, const Verification& found) {
+  std::string text;
+  for (const std::string& line : found.structure) text += fmt::format("{}: {}\n", file, printable(line));
+  for (std::size_t i = 0; i < std::min(found.damaged.size(), kMostShown); ++i) {
+    const DamagedRow& row = found.damaged[i];
+    text += fmt::format("{}: row {} of table {} (id {}) is damaged: {}\n", file, row.seq, row.table,
+                        printable(row.id), row.problem);
+  }
+  if (found.damaged.size() > kMostShown)
+    text += fmt::format("... and {} more; --json lists all\n", found.damaged.size() - kMostShown);
+  const std::string looked =
+      fmt::format("{} and {}", counted(found.records, "trial"), counted(found.verdicts, "verdict"));
+  if (found.sound()) return text + fmt::format("{}: sound, {}\n", file, looked);
+  return text + fmt::format("{}: {} among {} looked at{}\n", file,
+                            counted(std::ssize(found.damaged), "damaged row"), looked,
+                            found.structure.empty() ? "; they are passed over everywhere"
+                                                    : "; lehr db salvage writes what is left to a new file");
+}
+
+json to_json(const AddedRows& rows) {
+  return {{"trials", to_json(rows.trials)}, {"verdicts", to_json(rows.verdicts)}};
+}
+
+std::string added_text(const AddedRows& rows) {
+  const auto both = [&](std::int64_t RowCounts::*count) { return rows.trials.*count + rows.verdicts.*count; };
+  std::string text = fmt::format("{} and {} added", counted(rows.trials.added, "trial"),
+                                 counted(rows.verdicts.added, "verdict"));
+  if (const auto count = both(&RowCounts::present)) text += fmt::format(", {} were there already", count);
+  if (const auto count = both(&RowCounts::conflicting))
+    text += fmt::format(", {} left out because another has the same id", count);
+  if (const auto count = both(&RowCounts::refused))
+    text += fmt::format(", {} left out because their checksum is wrong", count);
+  return text;
+}
+
+}  // namespace lehr

@@ -1,0 +1,88 @@
+#include "database/salvage.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "base/error.h"
+#include "database/page_file.h"
+
+namespace lehr {
+namespace {
+
+using sqlite::Row;
+using sqlite::Value;
+
+// A row as stored begins with NULL for `seq`, and lacks the columns that came after it was written.
+// `advisories` lies behind `checksum`: a later step added it.
+std::optional<Row> as_row_of(const LogTable& table, const Row& stored) {
+  Row row;
+  std::vector<std::size_t> later;
+  std::size_t from = 1;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    row.emplace_back();
+    if (table.columns[i].since > 1)
+      later.push_back(i);
+    else if (from < stored.size())
+      row[i] = stored[from++];
+    else
+      return std::nullopt;
+  }
+  for (const std::size_t i : later)
+    if (from < stored.size()) row[i] = stored[from++];
+  if (from != stored.size() || !std::holds_alternative<std::monostate>(stored[0])) return std::nullopt;
+  for (std::size_t i = 0; i < row.size(); ++i)
+    if (const auto* whole = std::get_if<std::int64_t>(&row[i]);
+        whole && table.columns[i].type == ColumnType::kReal)
+      row[i] = static_cast<double>(*whole);
+  return has_types_of(table, row) ? std::optional(std::move(row)) : std::nullopt;
+}
+
+struct Found {
+  const LogTable* table;
+  CellPlace place;
+};
+
+}  // namespace
+
+AddedRows salvage(const std::filesystem::path& torn, const std::filesystem::path& fresh) {
+  std::error_code ignored;
+  if (std::filesystem::exists(fresh, ignored))
+    throw_user("'{}' exists; name a file that does not", fresh.string());
+  PageFile pages(torn);
+  std::vector<CellPlace> places;
+  pages.cells([&](const CellPlace& place) { places.push_back(place); });
+  std::vector<Found> found;
+  for (const CellPlace& place : places) {
+    const std::optional<Row> stored = pages.row_at(place);
+    if (!stored) continue;
+    for (const LogTable* table : {&trial_table(), &verdict_table()})
+      if (as_row_of(*table, *stored)) found.push_back({table, place});
+  }
+  const auto nothing = [&] { throw_not_found("'{}' holds no sound row of a Lehr database", torn.string()); };
+  if (found.empty()) nothing();
+  std::ranges::stable_sort(found, {}, [](const Found& each) {
+    return std::tuple(each.table == &verdict_table(), each.place.rowid);
+  });
+
+  AddedRows counts;
+  {
+    Database database = Database::open(fresh);
+    auto next = found.begin();
+    counts = database.add_rows([&](const LogTable*& table, Row& row) {
+      if (next == found.end()) return false;
+      table = next->table;
+      row = as_row_of(*table, *pages.row_at(next->place)).value();
+      ++next;
+      return true;
+    });
+  }
+  if (counts.trials.added + counts.verdicts.added == 0) {
+    std::filesystem::remove(fresh, ignored);
+    nothing();
+  }
+  return counts;
+}
+
+}  // namespace lehr

@@ -1,0 +1,112 @@
+// What a log holds, counted, and whether it is still what was written.
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "database/bulk.h"
+
+namespace lehr {
+namespace {
+
+using sqlite::Row;
+using sqlite::Statement;
+
+std::int64_t size_on_disk(const std::string& path) {
+  std::int64_t bytes = 0;
+  for (const char* suffix : {"", "-wal"}) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(path + suffix, error);
+    if (!error) bytes += static_cast<std::int64_t>(size);
+  }
+  return bytes;
+}
+
+void verify_table(const Database::Impl& impl, const LogTable& table, Verification& result) {
+  const bool trial = &table == &trial_table();
+  Statement rows = impl.connection.prepare(select_from(table, impl.version, true));
+  while (rows.step()) {
+    Row row = rows.row();
+    const std::int64_t seq = std::get<std::int64_t>(row.front());
+    row.erase(row.begin());
+    ++(trial ? result.records : result.verdicts);
+    if (const std::string problem = why_damaged(table, row); !problem.empty()) {
+      const auto* id = std::get_if<std::string>(&row[trial ? 0 : 3]);
+      result.damaged.push_back({std::string(table.name), seq, id ? *id : "", problem});
+    }
+  }
+}
+
+}  // namespace
+
+DatabaseStats Database::stats() const {
+  const sqlite::Connection& connection = impl_->connection;
+  DatabaseStats stats;
+  stats.schema_version = impl_->version;
+  const std::string path = connection.path();
+  stats.file_bytes =
+      path.empty() ? connection.query_int("PRAGMA page_count") * connection.query_int("PRAGMA page_size")
+                   : size_on_disk(path);
+  stats.verdicts = connection.query_int("SELECT count(*) FROM verdict");
+  struct Task {
+    TaskStats stats;
+    std::map<std::string, std::int64_t, std::less<>> failed;
+  };
+  std::map<std::pair<std::string, std::string>, Task, std::less<>> tasks;
+  std::unordered_set<std::string> sessions;
+  Statement rows =
+      connection.prepare("SELECT workload, device, outcome, session, created_unix_ms FROM trial");
+  while (rows.step()) {
+    ++stats.records;
+    Row row = rows.row();
+    const auto text = [&row](std::size_t i) {  // "" where damage made it something else
+      auto* value = std::get_if<std::string>(&row[i]);
+      return value ? std::move(*value) : std::string();
+    };
+    std::pair<std::string, std::string> key(text(0), text(1));
+    const std::string outcome = text(2);
+    sessions.insert(text(3));
+    const auto* created = std::get_if<std::int64_t>(&row[4]);
+    const std::int64_t at = created ? *created : 0;
+    const auto [found, fresh] = tasks.try_emplace(std::move(key));
+    Task& task = found->second;
+    task.stats.first_unix_ms = fresh ? at : std::min(task.stats.first_unix_ms, at);
+    task.stats.last_unix_ms = fresh ? at : std::max(task.stats.last_unix_ms, at);
+    ++(outcome == "timing" ? task.stats.timed : task.failed[outcome]);
+  }
+  stats.sessions = static_cast<std::int64_t>(sessions.size());
+  for (auto& [key, task] : tasks) {
+    task.stats.workload = key.first;
+    task.stats.device = key.second;
+    if (task.stats.timed > 0)
+      if (const std::optional<Record> fastest = best({key.first, key.second, "", ""}))
+        task.stats.best_us = std::get<Timing>(fastest->outcome).time_us;
+    task.stats.failed.assign(task.failed.begin(), task.failed.end());
+    stats.tasks.push_back(std::move(task.stats));
+  }
+  return stats;
+}
+
+Verification Database::verify() const {
+  Verification result;
+  // Damage may end the reading of a table at any row; what was found before it counts.
+  const auto look = [&](auto&& action) {
+    try {
+      action();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kEnvironment) throw;
+      result.structure.push_back(error.what());
+    }
+  };
+  look([&] {
+    Statement check = impl_->connection.prepare("PRAGMA integrity_check");
+    while (check.step())
+      if (std::string line = check.get<std::string>(0); line != "ok")
+        result.structure.push_back(std::move(line));
+  });
+  for (const LogTable* table : {&trial_table(), &verdict_table()})
+    look([&] { verify_table(*impl_, *table, result); });
+  return result;
+}
+
+}  // namespace lehr

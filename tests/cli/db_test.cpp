@@ -1,0 +1,175 @@
+// lehr db: the whole life of a log at the command line, and logs by strangers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "database/columns.h"
+#include "database/json_lines.h"
+#include "database/record_codec.h"
+#include "support.h"
+
+namespace lehr::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kWorkload =
+    "gemm m=24 n=20 k=16 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none";
+
+Record timed(const std::string& id, double time_us) {
+  Record record;
+  record.id = id;
+  record.workload = kWorkload;
+  record.device = "cpu | some device";
+  record.target = "cpu";
+  record.config = Config{"gemm_cpu", {{"mr", 8}}};
+  record.outcome = Timing{.time_us = time_us, .samples_us = {time_us}, .resources = {}};
+  record.picked_by = "anneal";
+  record.session = "s";
+  record.created_unix_ms = 1'700'000'000'000;
+  return record;
+}
+
+std::string line_of(const Record& record) {
+  return to_json_line(trial_table(), encode(record)) + "\n";
+}
+
+class Db : public ::testing::Test {
+ protected:
+  Ran lehr(const std::string& line) { return run_lehr(words(line), scratch_.path()); }
+  json document(const std::string& line, int code = 0) {
+    const Ran ran = lehr(line);
+    EXPECT_EQ(ran.code, code) << ran.err;
+    const json parsed = json::parse(ran.out, nullptr, false);
+    EXPECT_FALSE(parsed.is_discarded()) << ran.out;
+    return parsed;
+  }
+  void write(const std::string& name, const std::string& bytes) {
+    std::ofstream(scratch_.path() / name, std::ios::binary) << bytes;
+  }
+  std::string read(const std::string& name) {
+    std::ifstream file(scratch_.path() / name, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }
+  void expect_error(const std::string& line, int code, const std::string& says) {
+    const Ran ran = lehr(line);
+    EXPECT_EQ(ran.code, code) << line;
+    EXPECT_THAT(ran.err, HasSubstr(says)) << line;
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+    EXPECT_EQ(ran.out, "") << line;
+  }
+
+  Scratch scratch_;
+};
+
+TEST_F(Db, ImportDumpMergeVerifyAndSalvageAgree) {
+  std::string text;
+  for (int i = 0; i < 20; ++i) {
+    Record record = timed("id" + std::to_string(i), 10 + i);
+    record.tool_version = "version " + std::to_string(i);
+    text += line_of(record);
+  }
+  write("a.jsonl", text);
+  EXPECT_EQ(document("db import a.db a.jsonl --json")["imported"][0]["trials"]["added"], 20);
+  EXPECT_EQ(document("db import a.db a.jsonl --json")["imported"][0]["trials"]["present"], 20);
+  EXPECT_EQ(lehr("db dump a.db").out, text);
+  EXPECT_EQ(lehr("db dump --db a.db").out, text);
+  write("b.jsonl", text.substr(0, text.find('\n') + 1) + line_of(timed("more", 5)));
+  EXPECT_EQ(lehr("db import b.db b.jsonl").out, "b.jsonl: 2 trials and 0 verdicts added\n");
+  EXPECT_EQ(lehr("db merge b.db a.db").out, "a.db: 19 trials and 0 verdicts added, 1 were there already\n");
+  EXPECT_EQ(document("db stats b.db --json")["records"], 21);
+  EXPECT_EQ(document("best --db b.db --json")[0]["record"], "more");
+  EXPECT_EQ(lehr("db verify b.db").out, "b.db: sound, 21 trials and 0 verdicts\n");
+  EXPECT_TRUE(document("db verify b.db --json")["sound"]);
+
+  std::string bytes = read("b.db");
+  const std::size_t at = bytes.find("version 7");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 8] ^= 1;
+  write("b.db", bytes);
+  const json found = document("db verify b.db --json", 4);
+  EXPECT_FALSE(found["sound"]);
+  const Ran told = lehr("db verify b.db");
+  EXPECT_EQ(told.code, 4);
+  EXPECT_THAT(told.out, HasSubstr("of table trial (id id7) is damaged: its checksum is wrong"));
+  const Ran dumped = lehr("db dump b.db");
+  EXPECT_EQ(dumped.code, 4);
+  EXPECT_EQ(std::ranges::count(dumped.out, '\n'), 20);
+  EXPECT_THAT(dumped.err, HasSubstr("1 damaged row was left out"));
+  EXPECT_EQ(document("db merge c.db b.db --json", 4)["merged"][0]["trials"]["damaged"], 1);
+  EXPECT_EQ(document("db salvage b.db saved.db --json")["trials"]["added"], 20);
+  EXPECT_TRUE(document("db verify saved.db --json")["sound"]);
+  write("torn.db", std::string(4096, 'x') + bytes.substr(4096));
+  EXPECT_THAT(lehr("db salvage torn.db torn2.db").out, HasSubstr("saved from 'torn.db'"));
+}
+
+TEST_F(Db, SaysInOneSentenceWhatIsWrong) {
+  write("a.jsonl", line_of(timed("id", 5)));
+  ASSERT_EQ(lehr("db import a.db a.jsonl").code, 0);
+  write("notes.txt", "just some notes");
+  write("bad.jsonl", line_of(timed("x", 5)) + "{\"table\":\"trial\"}\n");
+  write("empty.db", "");
+  expect_error("db merge a.db a.db", 1, "'a.db' cannot be merged into itself");
+  expect_error("db merge a.db none.db", 1, "there is no database 'none.db'");
+  expect_error("db merge a.db notes.txt", 1, "'notes.txt' is not a Lehr database");
+  expect_error("db merge notes.txt a.db", 1, "'notes.txt' is not a Lehr database");
+  expect_error("db merge a.db empty.db", 1, "'empty.db' is empty");
+  expect_error("db import a.db none.jsonl", 1, "there is no file 'none.jsonl'");
+  expect_error("db import a.db bad.jsonl", 1, "bad.jsonl, line 2: 'id' is missing; nothing was imported");
+  expect_error("db salvage a.db notes.txt", 1, "'notes.txt' exists");
+  expect_error("db salvage notes.txt new.db", 3, "'notes.txt' holds no sound row");
+  expect_error("db salvage none.db new.db", 1, "'none.db' cannot be read");
+  expect_error("db verify none.db", 1, "there is no database 'none.db'");
+  expect_error("db dump empty.db", 1, "'empty.db' is empty");
+  EXPECT_FALSE(std::filesystem::exists(scratch_.path() / "new.db"));
+  EXPECT_EQ(lehr("db dump a.db").out, line_of(timed("id", 5)));
+}
+
+// Rows with a right checksum that nobody measured: what a stranger may send.
+TEST_F(Db, AStrangersRowsDoNoHarm) {
+  Record evil = timed("evil", 1);
+  evil.device = "cpu \x1b]0;title\x07\x1b[2J \xff\xfe";
+  evil.picked_by = "$(touch pwned) `touch pwned`; touch pwned";
+  evil.session = "'; DROP TABLE trial; --";
+  evil.tool_version = std::string(1 << 20, 'x');
+  Record nonsense = timed("nonsense", 1e-300);
+  nonsense.workload = "gemm m=99999999999999999999 n=-1 k=\x1b[31m";
+  Record odd_config = timed("odd", 1e-9);
+  odd_config.config = Config{"gemm_cpu", {{"mr", INT64_MAX}, {"kc", INT64_MIN}, {"nv", 0}}};
+  Record odd_family = timed("family", 1e-9);
+  odd_family.config = Config{"system", {}};
+  Record giant = timed("giant", 1e308);
+  std::get<Timing>(giant.outcome).samples_us.assign(100'000, 1e308);
+  std::get<Timing>(giant.outcome).spread = -1e308;
+  Record failure = timed("failure", 1);
+  failure.outcome = Failure{FailureKind::kCrash, std::string(1 << 20, '%') + "{}%n%s", {}};
+  Record good = timed("good", 7);
+  std::string text;
+  for (const Record& record : {evil, nonsense, odd_config, odd_family, giant, failure, good})
+    text += line_of(record);
+  write("log.jsonl", text);
+  EXPECT_EQ(document("db import log.db log.jsonl --json")["imported"][0]["trials"]["added"], 7);
+  for (const std::string command :
+       {"db stats log.db", "db stats log.db --json", "db verify log.db", "best --db log.db",
+        "best --db log.db --json", "export --db log.db --out out.json",
+        "export --db log.db --out out.json --json", "show --db log.db --workload gemm --as source",
+        "replay log.db --trials 4 --runs 1",
+        "tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --no-baseline --trials 2 --db log.db"}) {
+    const Ran ran = lehr(command);
+    EXPECT_LE(ran.code, 3) << command << "\n" << ran.err.substr(0, 500);
+    EXPECT_THAT(ran.err, Not(HasSubstr("internal error"))) << command;
+    EXPECT_THAT(ran.err, Not(HasSubstr("unexpected"))) << command;
+    EXPECT_THAT(ran.out + ran.err, Not(HasSubstr("\x1b"))) << command;
+  }
+  // The sound row is still the answer for its device.
+  EXPECT_THAT(lehr("best --db log.db").out, HasSubstr("gemm_cpu(mr=8)"));
+  EXPECT_FALSE(std::filesystem::exists(scratch_.path() / "pwned"));
+  EXPECT_EQ(lehr("db verify log.db").code, 0);
+}
+
+}  // namespace
+}  // namespace lehr::testing

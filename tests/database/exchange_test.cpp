@@ -1,0 +1,227 @@
+// Logs that are joined and moved: merge, dump, import.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "database/json_lines.h"
+#include "database/record_codec.h"
+#include "tests/database/support.h"
+
+namespace lehr {
+namespace {
+
+using test::bytes_of;
+using test::changed;
+using test::dump_of;
+using test::error_of;
+using test::random_record;
+using test::TempDir;
+using test::timed;
+using test::verdict;
+using test::write_bytes;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+constexpr int kUser = static_cast<int>(ErrorKind::kUser);
+
+void fill(Database& database, Rng& rng, int count) {
+  for (int i = 0; i < count; ++i) {
+    const Record stored = database.append(random_record(rng));
+    if (i % 10 == 0) database.append(verdict(stored.workload, stored.device, stored.id));
+  }
+}
+
+TEST(Merge, AddsOverlappingShardsOnceHoweverOftenItIsAsked) {
+  TempDir dir;
+  Rng rng(1);
+  Database into = Database::open(dir / "into.db");
+  std::vector<Database> shards;
+  std::vector<Record> records;
+  for (int i = 0; i < 60; ++i) {
+    Record record = random_record(rng);
+    record.id = "id" + std::to_string(i);
+    record.created_unix_ms = 1 + i;
+    records.push_back(record);
+  }
+  for (int shard = 0; shard < 3; ++shard) {
+    shards.push_back(Database::open(dir / std::to_string(shard)));
+    for (int i = shard * 15; i < shard * 15 + 30; ++i) shards.back().append(records[i]);
+    Verdict shared = verdict("w", "d", "id1");
+    shared.created_unix_ms = 5;
+    shards.back().append(shared);
+  }
+  const std::vector<AddedRows> first = into.merge(shards);
+  ASSERT_THAT(first, SizeIs(3));
+  EXPECT_EQ(first[0].trials.added, 30);
+  EXPECT_EQ(first[1].trials.added, 15);
+  EXPECT_EQ(first[1].trials.present, 15);
+  EXPECT_EQ(first[2].trials.added, 15);
+  EXPECT_EQ(first[0].verdicts.added + first[1].verdicts.added + first[2].verdicts.added, 1);
+  const std::string once = dump_of(into);
+  for (const AddedRows& again : into.merge(shards)) {
+    EXPECT_EQ(again.trials.added + again.verdicts.added, 0);
+    EXPECT_EQ(again.trials.present, 30);
+  }
+  EXPECT_EQ(dump_of(into), once);
+  EXPECT_EQ(into.stats().records, 60);
+  EXPECT_TRUE(into.verify().sound());
+}
+
+TEST(Merge, RefusesDamagedRowsAndOtherContentUnderAKnownIdAndCountsThem) {
+  TempDir dir;
+  Database a = Database::open(dir / "a.db");
+  Database b = Database::open(dir / "b.db");
+  const Record shared = a.append(timed("w", "d", 5));
+  Record other = shared;
+  other.seed = 7;
+  b.append(other);
+  b.append(timed("w", "d", 4));
+  b.append(timed("w", "d", 3));
+  b.append(verdict("w", "d", shared.id));
+  sqlite::Connection(dir / "b.db", sqlite::Mode::kReadWrite)
+      .execute("UPDATE trial SET arch = 'x' WHERE time_us = 3; UPDATE verdict SET best_us = 0.5");
+  const AddedRows rows = a.merge({&b, 1})[0];
+  EXPECT_EQ(rows.trials.added, 1);
+  EXPECT_EQ(rows.trials.conflicting, 1);
+  EXPECT_EQ(rows.trials.refused, 1);
+  EXPECT_EQ(rows.verdicts.added, 0);
+  EXPECT_EQ(rows.verdicts.refused, 1);
+  EXPECT_EQ(a.find(shared.id)->seed, shared.seed);
+  EXPECT_TRUE(a.verify().sound());
+}
+
+TEST(JsonLines, GiveBackEveryRowByteForByte) {
+  const std::uint64_t seed = 12;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Rng rng(seed);
+  TempDir dir;
+  Database source = Database::open(dir / "source.db");
+  fill(source, rng, 300);
+  const std::string text = dump_of(source);
+  write_bytes(dir / "all.jsonl", text);
+  Database copy = Database::open(dir / "copy.db");
+  const std::vector<std::filesystem::path> files = {dir / "all.jsonl"};
+  const AddedRows rows = copy.import_lines(files)[0];
+  EXPECT_EQ(rows.trials.added, 300);
+  EXPECT_EQ(rows.verdicts.added, 30);
+  EXPECT_TRUE(dump_of(copy) == text);
+  EXPECT_TRUE(copy.verify().sound());
+  EXPECT_EQ(copy.import_lines(files)[0].trials.present, 300);
+  EXPECT_TRUE(dump_of(copy) == text);
+}
+
+// The checksum was computed by another program from the specification in database/README.md.
+TEST(JsonLines, HaveOneWrittenForm) {
+  Record record = timed("w\"\n", std::string("d\0\xff", 3), 5);
+  record.id = "0123";
+  record.created_unix_ms = 1;
+  std::get<Timing>(record.outcome).max_error = std::numeric_limits<double>::infinity();
+  const std::string expected =
+      R"x({"table":"trial","id":"0123","workload":"w\"\n","device":{"hex":"6400ff"},"target":"cpu","arch":"",)x"
+      R"x("family":"gemm_cpu","config":"gemm_cpu(mr=8, nr=2)","template_version":1,"outcome":"timing",)x"
+      R"x("time_us":5,"samples_us":"[5]","spread":0,"reference_us":0,"max_error":"inf","run_s":0,"failure":null,)x"
+      R"x("registers":null,"spill_bytes":null,"shared_bytes":null,"stack_bytes":null,"compile_s":0,)x"
+      R"x("predicted":null,"picked_by":"anneal","session":"s1","seed":0,"created_unix_ms":1,)x"
+      R"x("tool_version":"","advisories":null,"checksum":-1088513103347799739})x";
+  EXPECT_EQ(to_json_line(trial_table(), encode(record)), expected);
+}
+
+TEST(JsonLines, AreReadStrictly) {
+  Record record = timed("w", "d", 5);
+  record.id = "0123";
+  const std::string good = to_json_line(trial_table(), encode(record));
+  const auto with = [&](std::string_view old, std::string_view fresh) {
+    std::string line = good;
+    const std::size_t at = line.find(old);
+    EXPECT_NE(at, std::string::npos) << old;
+    return line.replace(at, old.size(), fresh);
+  };
+  EXPECT_EQ(parse_json_line(good).row, encode(record));
+  EXPECT_EQ(parse_json_line(" " + with("\"advisories\":null,", "") + "\r").row, encode(record));
+  const std::string deep = std::string(100000, '[');
+  for (const auto& [line, says] : std::vector<std::pair<std::string, std::string>>{
+           {"", "not JSON"},
+           {"{", "not JSON"},
+           {good.substr(0, good.size() - 1), "not JSON"},
+           {good + good, "not JSON"},
+           {"null", "a row is an object"},
+           {"[" + good + "]", "no arrays"},
+           {deep, "no arrays"},
+           {"{\"table\":" + deep, "no arrays"},
+           {with("\"device\":\"d\"", "\"device\":{\"hex\":{\"hex\":\"\"}}"), "no objects inside"},
+           {with("\"device\":\"d\"", "\"device\":{\"hex\":\"6\"}"), "two digits"},
+           {with("\"device\":\"d\"", "\"device\":{\"hex\":\"6G\"}"), "two digits"},
+           {with("\"device\":\"d\"", "\"device\":{\"hex\":\"61\",\"hex\":\"62\"}"), "two digits"},
+           {with("\"device\":\"d\"", "\"device\":{}"), "one member"},
+           {with("\"device\":\"d\"", "\"device\":{\"bytes\":\"61\"}"), "one member"},
+           {with("\"device\":\"d\"", "\"device\":true"), "true and false"},
+           {with("\"device\":\"d\"", "\"device\":null"), "'device' must be a text"},
+           {with("\"device\":\"d\"", "\"device\":5"), "'device' must be a text"},
+           {with("\"device\":\"d\"", "\"device\":\"\xff\""), "not JSON"},
+           {with("\"time_us\":5", "\"time_us\":\"5\""), "'time_us' must be a number or null"},
+           {with("\"time_us\":5", "\"time_us\":NaN"), "not JSON"},
+           {with("\"time_us\":5", "\"time_us\":1e999"), "not JSON"},
+           {with("\"seed\":0", "\"seed\":0.5"), "'seed' must be a whole number of 64 bits"},
+           {with("\"seed\":0", "\"seed\":18446744073709551615"), "'seed' must be a whole number of 64 bits"},
+           {with("\"seed\":0", "\"seed\":0,\"seed\":0"), "'seed' is there twice"},
+           {with("\"seed\":0", "\"sead\":0"), "a trial has no column \"sead\""},
+           {with("\"seed\":0,", ""), "'seed' is missing"},
+           {with("\"table\":\"trial\"", "\"table\":\"trail\""), "must be \"trial\" or \"verdict\""},
+           {with("\"table\":\"trial\",", ""), "\"table\" is missing"},
+           {with("\"table\":\"trial\"", "\"table\":\"trial\",\"table\":\"trial\""), "no column \"table\""},
+           {with("\"table\":\"trial\"", "\"table\":\"verdict\""), "a verdict has no column \"id\""}}) {
+    const auto caught = error_of([&] { parse_json_line(line); });
+    EXPECT_EQ(caught.kind, kUser) << line.substr(0, 300);
+    EXPECT_THAT(caught.message, HasSubstr(says)) << line.substr(0, 300);
+  }
+}
+
+TEST(Import, NamesTheBadLineAndWritesNothing) {
+  TempDir dir;
+  Rng rng(2);
+  Database source = Database::open(":memory:");
+  fill(source, rng, 20);
+  const std::string text = dump_of(source);
+  Database target = Database::open(dir / "a.db");
+  target.append(timed("w", "d", 5));
+  const std::string before = dump_of(target);
+  const std::size_t third = text.find('\n', text.find('\n') + 1) + 1;
+  std::string flipped = text, torn = text;
+  const std::size_t digit = flipped.find("\"created_unix_ms\":", third) + 18;
+  flipped[digit] = flipped[digit] == '1' ? '2' : '1';
+  torn.resize(text.find('\n', third) - 5);
+  const std::string empty_line = text.substr(0, third) + "\n" + text.substr(third);
+  for (const auto& [bad, says] :
+       std::vector<std::pair<std::string, std::string>>{{flipped, "line 3: its checksum is wrong"},
+                                                        {torn, "line 3: not JSON"},
+                                                        {empty_line, "line 3: not JSON"}}) {
+    write_bytes(dir / "bad.jsonl", bad);
+    write_bytes(dir / "good.jsonl", text);
+    const std::vector<std::filesystem::path> files = {dir / "good.jsonl", dir / "bad.jsonl"};
+    const auto caught = error_of([&] { target.import_lines(files); });
+    EXPECT_EQ(caught.kind, kUser);
+    EXPECT_THAT(caught.message, HasSubstr("bad.jsonl, " + says));
+    EXPECT_EQ(dump_of(target), before);
+  }
+  const std::vector<std::filesystem::path> none = {dir / "none.jsonl"}, folder = {dir.path()};
+  EXPECT_THAT(error_of([&] { target.import_lines(none); }).message, HasSubstr("none.jsonl"));
+  EXPECT_THAT(error_of([&] { target.import_lines(folder); }).message, HasSubstr("cannot be read"));
+  EXPECT_EQ(dump_of(target), before);
+}
+
+TEST(Dump, LeavesOutDamagedRowsAndSaysHowMany) {
+  TempDir dir;
+  Database database = Database::open(dir / "a.db");
+  for (int i = 1; i <= 4; ++i) database.append(timed("w", "d", i));
+  sqlite::Connection(dir / "a.db", sqlite::Mode::kReadWrite)
+      .execute("UPDATE trial SET seed = 1 WHERE time_us > 2");
+  int lines = 0;
+  EXPECT_EQ(database.dump([&](std::string_view) { ++lines; }), 2);
+  EXPECT_EQ(lines, 2);
+}
+
+}  // namespace
+}  // namespace lehr

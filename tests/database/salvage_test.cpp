@@ -1,0 +1,172 @@
+// What is left of a damaged file.
+#include "database/salvage.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "tests/database/support.h"
+
+namespace lehr {
+namespace {
+
+using test::bytes_of;
+using test::dump_of;
+using test::error_of;
+using test::in_child;
+using test::TempDir;
+using test::timed;
+using test::write_bytes;
+using testing::HasSubstr;
+
+constexpr int kUser = static_cast<int>(ErrorKind::kUser);
+constexpr int kNotFound = static_cast<int>(ErrorKind::kNotFound);
+
+// Rows of all sizes: some run over several pages.
+void fill(Database& database, int count) {
+  Rng rng(4);
+  for (int i = 0; i < count; ++i) {
+    Record record = test::random_record(rng);
+    if (auto* failure = std::get_if<Failure>(&record.outcome); failure && i % 7 == 0)
+      failure->text = std::string(rng.below(30'000), 'f');
+    const std::string id = database.append(record).id;
+    if (i % 20 == 0) database.append(test::verdict("w", "d", id));
+  }
+}
+
+std::set<std::string> lines_of(const Database& database) {
+  std::set<std::string> lines;
+  database.dump([&lines](std::string_view line) { lines.insert(std::string(line)); });
+  return lines;
+}
+
+bool contains_all(const std::set<std::string>& all, const std::set<std::string>& some) {
+  return std::includes(all.begin(), all.end(), some.begin(), some.end());
+}
+
+TEST(Salvage, OfASoundFileIsTheSameFile) {
+  TempDir dir;
+  std::string text;
+  {
+    Database database = Database::open(dir / "a.db");
+    fill(database, 400);
+    text = dump_of(database);
+  }
+  const std::string before = bytes_of(dir / "a.db");
+  const AddedRows rows = salvage(dir / "a.db", dir / "b.db");
+  EXPECT_EQ(rows.trials.added, 400);
+  EXPECT_EQ(rows.verdicts.added, 20);
+  EXPECT_EQ(rows.trials.refused, 0);
+  EXPECT_TRUE(dump_of(Database::open_read_only(dir / "b.db")) == text);
+  EXPECT_TRUE(bytes_of(dir / "a.db") == before);
+}
+
+TEST(Salvage, TakesTheRowsThatAreStillInTheLog) {
+  TempDir dir;
+  EXPECT_EQ(in_child([&] {
+              Database database = Database::open(dir / "a.db");
+              fill(database, 100);
+              ::_exit(0);  // leaves the write-ahead log behind
+            }),
+            0);
+  ASSERT_TRUE(std::filesystem::exists(dir / "a.db-wal"));
+  EXPECT_EQ(salvage(dir / "a.db", dir / "b.db").trials.added, 100);
+  // The file itself may even be gone, as long as its name is there.
+  write_bytes(dir / "a.db", "");
+  EXPECT_EQ(salvage(dir / "a.db", dir / "c.db").trials.added, 100);
+}
+
+TEST(Salvage, KeepsWhatATruncatedFileStillHas) {
+  TempDir dir;
+  std::set<std::string> all;
+  {
+    Database database = Database::open(dir / "a.db");
+    fill(database, 400);
+    all = lines_of(database);
+  }
+  const std::string whole = bytes_of(dir / "a.db");
+  for (const double share : {0.9, 0.5, 0.2}) {
+    write_bytes(dir / "torn.db",
+                whole.substr(0, static_cast<std::size_t>(share * static_cast<double>(whole.size()))));
+    std::filesystem::remove(dir / "new.db");
+    const AddedRows rows = salvage(dir / "torn.db", dir / "new.db");
+    const Database saved = Database::open_read_only(dir / "new.db");
+    EXPECT_TRUE(saved.verify().sound());
+    EXPECT_TRUE(contains_all(all, lines_of(saved)));
+    EXPECT_GT(rows.trials.added, share * 400 * 0.6) << "of what lies in front of the cut, most is saved";
+    EXPECT_EQ(saved.stats().records, rows.trials.added);
+  }
+}
+
+TEST(Salvage, LosesOnlyTheRowsOfTheDamagedPages) {
+  TempDir dir;
+  std::set<std::string> all;
+  {
+    Database database = Database::open(dir / "a.db");
+    fill(database, 400);
+    all = lines_of(database);
+  }
+  const std::string whole = bytes_of(dir / "a.db");
+  const std::uint64_t seed = 8;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Rng rng(seed);
+  for (int round = 0; round < 20; ++round) {
+    std::string bytes = whole;
+    // The header with the page size and the table of tables, and three pages somewhere.
+    std::fill(bytes.begin(), bytes.begin() + 4096, static_cast<char>(rng.below(256)));
+    for (int i = 0; i < 3; ++i) {
+      const std::size_t page = rng.below(bytes.size() / 4096) * 4096;
+      for (std::size_t at = page; at < page + 4096; ++at) bytes[at] = static_cast<char>(rng.below(256));
+    }
+    write_bytes(dir / "torn.db", bytes);
+    std::filesystem::remove(dir / "new.db");
+    const AddedRows rows = salvage(dir / "torn.db", dir / "new.db");
+    EXPECT_GE(rows.trials.added, 360) << round;
+    const Database saved = Database::open_read_only(dir / "new.db");
+    EXPECT_TRUE(contains_all(all, lines_of(saved))) << round;
+  }
+}
+
+TEST(Salvage, LeavesOutRowsWithAFlippedBitAndCountsThem) {
+  TempDir dir;
+  {
+    Database database = Database::open(dir / "a.db");
+    for (int i = 1; i <= 50; ++i) database.append(timed("w", "a-device-to-find", i));
+  }
+  std::string bytes = bytes_of(dir / "a.db");
+  std::size_t at = 0;
+  for (int i = 0; i < 5; ++i) at = bytes.find("a-device-to-find", at + 1);
+  bytes[at] ^= 1;
+  write_bytes(dir / "a.db", bytes);
+  const AddedRows rows = salvage(dir / "a.db", dir / "b.db");
+  EXPECT_GE(rows.trials.added, 49);
+  EXPECT_EQ(rows.trials.added + rows.trials.refused, 50);
+}
+
+TEST(Salvage, FindsNothingInWhatIsNoLogAndMakesNoFile) {
+  TempDir dir;
+  sqlite::Connection(dir / "foreign.db", sqlite::Mode::kReadWrite)
+      .execute("CREATE TABLE trial (a, b); INSERT INTO trial VALUES (1, 'x'), (2, 'y')");
+  Rng rng(6);
+  std::string noise(200'000, ' ');
+  for (char& c : noise) c = static_cast<char>(rng.below(256));
+  write_bytes(dir / "noise.db", noise);
+  write_bytes(dir / "empty.db", "");
+  write_bytes(dir / "short.db", "SQLite format 3");
+  { Database::open(dir / "unused.db"); }
+  for (const char* name : {"foreign.db", "noise.db", "empty.db", "short.db", "unused.db"}) {
+    const auto caught = error_of([&] { salvage(dir / name, dir / "new.db"); });
+    EXPECT_EQ(caught.kind, kNotFound) << name;
+    EXPECT_THAT(caught.message, HasSubstr(name));
+    EXPECT_FALSE(std::filesystem::exists(dir / "new.db")) << name;
+  }
+  EXPECT_EQ(error_of([&] { salvage(dir / "none.db", dir / "new.db"); }).kind, kUser);
+  EXPECT_EQ(error_of([&] { salvage(dir / "empty.db", dir / "noise.db"); }).kind, kUser);
+  EXPECT_TRUE(bytes_of(dir / "noise.db") == noise);
+}
+
+}  // namespace
+}  // namespace lehr
