@@ -93,13 +93,11 @@ bool Database::Impl::insert(const LogTable& table, const Row& row) {
   if (!statement) {
     if (connection.read_only())
       throw_environment("the database '{}' cannot be written: it was opened read-only", connection.path());
-    statement.emplace(connection.prepare(insert_into(table) + (trial ? "ON CONFLICT(id) DO NOTHING " : "") +
-                                         "RETURNING seq"));
+    statement.emplace(connection.prepare(insert_into(table) + (trial ? "ON CONFLICT(id) DO NOTHING" : "")));
   }
   statement->bind(row);
-  bool added = false;
-  while (statement->step()) added = true;  // the commit is part of the last step
-  return added;
+  statement->step();  // the commit is part of it
+  return connection.changes() > 0;
 }
 
 Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -240,7 +238,8 @@ std::vector<Verdict> Database::verdicts(const RecordFilter& filter) const {
 
 std::optional<Record> Database::find(const std::string& id) const {
   Statement row = impl_->connection.prepare(select_from(trial_table(), impl_->version) + " WHERE id=?");
-  row.bind(std::vector<Value>{id});
+  const Value wanted = id;
+  row.bind({&wanted, 1});
   return row.step() ? decode_record(row.row()) : std::nullopt;
 }
 

@@ -121,7 +121,7 @@ void Statement::bind(std::span<const Value> values) {
                                     [&](double value) { return sqlite3_bind_double(s, at, value); },
                                     [&](const std::string& value) {
                                       return sqlite3_bind_text64(s, at, value.data(), value.size(),
-                                                                 SQLITE_TRANSIENT, SQLITE_UTF8);
+                                                                 SQLITE_STATIC, SQLITE_UTF8);
                                     },
                                 },
                                 values[i]);
@@ -264,6 +264,10 @@ void Connection::use_durable_log() const {
   // FULL syncs the log at every commit; NORMAL, WAL's usual companion, would lose the last rows with the
   // power.
   execute("PRAGMA synchronous=FULL");
+}
+
+std::int64_t Connection::changes() const {
+  return sqlite3_changes(db_.get());
 }
 
 bool Connection::read_only() const {

@@ -29,7 +29,7 @@ enum class Mode {
 /// A prepared statement. Must not outlive its connection.
 class Statement {
  public:
-  /// Binds all parameters, in order. CHECKs the count.
+  /// Binds all parameters, in order; texts must stay where they are until the last step(). CHECKs the count.
   void bind(std::span<const Value> values);
   /// Goes to the next row; false at the end, and then the statement is ready to be bound and run again.
   bool step();
@@ -68,6 +68,8 @@ class Connection {
   /// First column of the first row; CHECKs that there is one of this type.
   std::int64_t query_int(std::string_view sql) const;
   std::string query_text(std::string_view sql) const;
+  /// Rows that the last INSERT added.
+  std::int64_t changes() const;
   /// Switches the file to a write-ahead log, durable on every commit. Throws Error(kEnvironment) where the
   /// file system cannot do it.
   void use_durable_log() const;

@@ -14,35 +14,10 @@ namespace {
 using test::bytes_of;
 using test::dump_of;
 using test::error_of;
+using test::make_version_1;
 using test::TempDir;
 using testing::HasSubstr;
 using testing::SizeIs;
-
-// As the first version of the program wrote it: without the columns that came later.
-std::string make_version_1(const std::filesystem::path& path, int rows) {
-  Database same = Database::open(":memory:");
-  const sqlite::Connection connection(path, sqlite::Mode::kReadWrite);
-  connection.use_durable_log();
-  migrate(connection, migrations().first(1));
-  Rng rng(9);
-  for (int i = 0; i < rows; ++i) {
-    Record record = test::random_record(rng);
-    std::visit([](auto& outcome) { outcome.resources.advisories.clear(); }, record.outcome);
-    const sqlite::Row row = encode(same.append(record));
-    std::string names, marks;
-    sqlite::Row values;
-    for (std::size_t at = 0; at < row.size(); ++at) {
-      if (trial_table().columns[at].since > 1) continue;
-      names += (names.empty() ? "" : ",") + std::string(trial_table().columns[at].name);
-      marks += marks.empty() ? "?" : ",?";
-      values.push_back(row[at]);
-    }
-    sqlite::Statement insert = connection.prepare("INSERT INTO trial (" + names + ") VALUES (" + marks + ")");
-    insert.bind(values);
-    insert.step();
-  }
-  return dump_of(same);
-}
 
 TEST(Migration, ReadsAFileOfVersion1WithoutChangingIt) {
   TempDir dir;

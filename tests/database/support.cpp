@@ -12,6 +12,8 @@
 #include <limits>
 
 #include "base/error.h"
+#include "database/record_codec.h"
+#include "database/schema.h"
 
 namespace lehr::test {
 namespace {
@@ -178,6 +180,31 @@ std::string dump_of(const Database& database) {
   std::string text;
   database.dump([&text](std::string_view line) { (text += line) += '\n'; });
   return text;
+}
+
+std::string make_version_1(const std::filesystem::path& path, int rows) {
+  Database same = Database::open(":memory:");
+  const sqlite::Connection connection(path, sqlite::Mode::kReadWrite);
+  connection.use_durable_log();
+  migrate(connection, migrations().first(1));
+  Rng rng(9);
+  for (int i = 0; i < rows; ++i) {
+    Record record = random_record(rng);
+    std::visit([](auto& outcome) { outcome.resources.advisories.clear(); }, record.outcome);
+    const sqlite::Row row = encode(same.append(record));
+    std::string names, marks;
+    sqlite::Row values;
+    for (std::size_t at = 0; at < row.size(); ++at) {
+      if (trial_table().columns[at].since > 1) continue;
+      names += (names.empty() ? "" : ",") + std::string(trial_table().columns[at].name);
+      marks += marks.empty() ? "?" : ",?";
+      values.push_back(row[at]);
+    }
+    sqlite::Statement insert = connection.prepare("INSERT INTO trial (" + names + ") VALUES (" + marks + ")");
+    insert.bind(values);
+    insert.step();
+  }
+  return dump_of(same);
 }
 
 std::string describe(const Record& r) {

@@ -42,6 +42,10 @@ Verdict verdict(const std::string& workload, const std::string& device, const st
 sqlite::Row changed(const LogTable& table, sqlite::Row row, std::string_view name,
                     const sqlite::Value& value);
 
+/// A file with so many random trials as the first version of the program wrote it: without the columns that
+/// came later. Returns what dump_of gives for it.
+std::string make_version_1(const std::filesystem::path& path, int rows);
+
 std::string bytes_of(const std::filesystem::path& path);
 void write_bytes(const std::filesystem::path& path, const std::string& bytes);
 /// All lines of Database::dump, each with its line break.
