@@ -52,7 +52,7 @@ void TuneCommand::add_flags(CLI::App& app) {
   add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
   add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
   add("--jobs", jobs_, "kernels compiled at once (one per CPU)");
-  add("--trials", trials_, "new candidates to measure per workload (no limit)");
+  add("--trials", trials_, "new candidates to measure per workload, those of a run that was cut off included (no limit)");
   add("--time", time_,
       "wall time per workload, finals included: 500ms, 60s, 2m (60s where no --trials is given)");
   add("--patience", patience_,

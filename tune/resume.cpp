@@ -65,6 +65,19 @@ Recall recall(const std::vector<Record>& rows, const std::string& identity, cons
   return result;
 }
 
+int spent_by_cut_off_runs(const std::vector<Record>& rows, const std::string& identity, std::uint64_t seed,
+                          const std::string& last_finished, int budget) {
+  int spent = 0;
+  for (const Record& row : rows) {
+    if (row.device != identity) continue;
+    if (!last_finished.empty() && row.session == last_finished)
+      spent = 0;
+    else if (row.seed == seed && row.picked_by != kPickedToResume)
+      ++spent;
+  }
+  return spent <= budget ? spent : 0;
+}
+
 std::string describe(const Recall& recall) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };

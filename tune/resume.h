@@ -11,6 +11,9 @@
 
 namespace lehr {
 
+/// `picked_by` of a finalist of an earlier run, measured once more before the finals.
+inline constexpr const char* kPickedToResume = "resume";
+
 /// Of the rows of the same workload and target those that are answers (design, decision 10); rows of other
 /// device identities and template versions are hints: past_tasks.h.
 struct Recall {
@@ -23,6 +26,12 @@ struct Recall {
 /// a reason that may pass (time limit, crash, out of memory, launch) is no answer: such configs may be tried
 /// again.
 Recall recall(const std::vector<Record>& rows, const std::string& identity, const Candidates& candidates);
+
+/// How many trials of its budget a run finds spent: those of `rows` with its seed, measured on `identity` since the last
+/// run that came to its end (`last_finished`, a session's id, "" = none) by runs that were cut off. 0 if they are more
+/// than `budget`: then it was another command that was cut off.
+int spent_by_cut_off_runs(const std::vector<Record>& rows, const std::string& identity, std::uint64_t seed,
+                          const std::string& last_finished, int budget);
 
 /// "reused 120 trials of 2 earlier runs; 3 stored trials no longer fit the space". "" if nothing.
 std::string describe(const Recall& recall);

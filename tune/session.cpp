@@ -81,18 +81,30 @@ void Session::prepare() {
 
 void Session::recall_rows() {
   if (options_.reuse) {
-    Recall earlier =
-        recall(parts_.database->all(
-                   {.workload = summary_.workload, .device = "", .target = summary_.target, .family = ""}),
-               summary_.identity, candidates_);
+    const std::vector<Record> rows = parts_.database->all(
+        {.workload = summary_.workload, .device = "", .target = summary_.target, .family = ""});
+    Recall earlier = recall(rows, summary_.identity, candidates_);
     summary_.resume_text = describe(earlier);
     summary_.reused = static_cast<int>(earlier.answers.size());
     std::vector<std::size_t> positions;
     for (Trial& trial : earlier.answers) positions.push_back(trials_.add(std::move(trial)));
     learn(positions);
+    recall_spent(rows);
   }
   if (options_.reuse && options_.transfer) recall_tasks();
   if (!summary_.resume_text.empty()) report(EventKind::kResumed, summary_.resume_text);
+}
+
+/// The same command after a kill or an interrupt goes on: it does not get its trials a second time.
+void Session::recall_spent(const std::vector<Record>& rows) {
+  if (options_.stop.trials == 0) return;
+  const std::vector<Verdict> last = parts_.database->verdicts(
+      {.workload = summary_.workload, .device = summary_.identity, .target = "", .family = ""});
+  spent_ = spent_by_cut_off_runs(rows, summary_.identity, options_.seed, last.empty() ? "" : last[0].session,
+                                 options_.stop.trials);
+  if (spent_ > 0)
+    summary_.resume_text += fmt::format("{}{} of the {} trials were spent by a run that was cut off",
+                                        summary_.resume_text.empty() ? "" : "; ", spent_, options_.stop.trials);
 }
 
 /// Where this task is well known already, other tasks have nothing to add.
@@ -160,7 +172,7 @@ void Session::rounds() {
 std::size_t Session::batch_size(std::size_t wanted) const {
   const StopRules& rules = options_.stop;
   double room = static_cast<double>(wanted);
-  if (rules.trials > 0) room = std::min<double>(room, rules.trials - trials_.measured());
+  if (rules.trials > 0) room = std::min<double>(room, rules.trials - spent_ - trials_.measured());
   if (rules.time_s > 0 && trials_.measured() > 0) {
     const Standing now = standing();
     const double per_trial_s = (now.elapsed_s - setup_s_) / trials_.measured();
@@ -179,7 +191,7 @@ std::vector<Pick> Session::propose(std::size_t count) {
 
 Standing Session::standing() const {
   const double elapsed = elapsed_s();
-  return {.trials = trials_.measured(),
+  return {.trials = spent_ + trials_.measured(),
           .timed = trials_.timed() + trials_.reused_timed(),
           .trials_since_gain = trials_.since_gain(),
           .model_expects_gain = model_expects_gain_,

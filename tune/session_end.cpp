@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "tune/finals.h"
+#include "tune/resume.h"
 #include "tune/session_impl.h"
 
 namespace lehr {
@@ -18,7 +19,7 @@ std::vector<Config> Session::entrants() {
   std::vector<Pick> unknown_here;
   for (const Config& config : configs)
     if (trials_.find(config)->origin != Origin::kHere)
-      unknown_here.push_back({config, "resume", std::nullopt});
+      unknown_here.push_back({config, kPickedToResume, std::nullopt});
   bench_.measure(unknown_here, [this] { return interrupted(); });
   std::erase_if(configs, [this](const Config& config) {
     const Trial* trial = trials_.find(config);

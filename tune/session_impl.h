@@ -26,6 +26,7 @@ class Session {
   // session.cpp
   void prepare();
   void recall_rows();
+  void recall_spent(const std::vector<Record>& rows);
   void recall_tasks();
   void measure_defaults();
   void rounds();
@@ -65,6 +66,7 @@ class Session {
   std::optional<Config> default_;  // the first default that ran in this session
   std::vector<Config> warm_starts_;
   double setup_s_ = 0;
+  int spent_ = 0;  // of the budget of trials, by earlier runs that were cut off
   Summary summary_;
 };
 

@@ -49,6 +49,56 @@ TEST(Resume, ModelLearnsFromReusedTrials) {
   EXPECT_GT(toy.run().fits, 0);
 }
 
+// A run that was killed or interrupted came to no verdict. The same command goes on where it was: with the budget that is
+// left, and without measuring anything again but the default.
+TEST(Resume, GoesOnWithTheBudgetOfARunThatWasCutOff) {
+  ToySession toy;
+  toy.arrange = [&toy](FakeMeasurer& measurer) {
+    measurer.before_trial = [&toy](int trial) {
+      if (trial == 29) toy.interrupted = true;
+    };
+  };
+  ASSERT_EQ(toy.run().measured, 30);
+  toy.interrupted = false;
+  toy.arrange = {};
+  toy.options.session_id = "session-2";
+  const Summary second = toy.run();
+  EXPECT_EQ(second.stop, StopReason::kTrials);
+  EXPECT_THAT(second.resume_text, HasSubstr("30 of the 64 trials were spent"));
+  std::set<std::string> first;
+  for (const Record& row : toy.rows("session-1")) first.insert(to_text(row.config));
+  int fresh = 0;
+  for (const Record& row : toy.rows("session-2")) {
+    if (row.picked_by == "default" || row.picked_by == kPickedToResume) continue;
+    EXPECT_FALSE(first.contains(to_text(row.config)));
+    ++fresh;
+  }
+  EXPECT_EQ(fresh, 33);  // the default once more is one of the 34
+  EXPECT_TRUE(second.contested);
+  // That run came to its end: the next one has its whole budget.
+  toy.options.session_id = "session-3";
+  EXPECT_GE(toy.run().measured, 64);
+}
+
+TEST(Resume, DoesNotCountWhatAnotherSeedOrALargerBudgetSpent) {
+  Record row;
+  row.device = "here";
+  row.seed = 5;
+  row.picked_by = "anneal";
+  row.session = "a";
+  std::vector<Record> rows(10, row);
+  EXPECT_EQ(spent_by_cut_off_runs(rows, "here", 5, "", 10), 10);
+  EXPECT_EQ(spent_by_cut_off_runs(rows, "here", 5, "", 9), 0);
+  EXPECT_EQ(spent_by_cut_off_runs(rows, "here", 6, "", 10), 0);
+  EXPECT_EQ(spent_by_cut_off_runs(rows, "there", 5, "", 10), 0);
+  EXPECT_EQ(spent_by_cut_off_runs(rows, "here", 5, "a", 10), 0);
+  row.session = "b";
+  rows.push_back(row);
+  row.picked_by = kPickedToResume;
+  rows.push_back(row);
+  EXPECT_EQ(spent_by_cut_off_runs(rows, "here", 5, "a", 10), 1);
+}
+
 TEST(Resume, StartsAfreshWhenAskedTo) {
   ToySession toy;
   toy.run();
