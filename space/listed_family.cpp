@@ -40,7 +40,7 @@ FamilySpace listed_family(std::string family, const std::vector<std::string>& na
     CHECK(point.size() == names.size(), "family {}: {} values for {} knobs", family, point.size(),
           names.size());
   std::ranges::sort(points);
-  points.erase(std::ranges::unique(points).begin(), points.end());
+  points.erase(std::unique(points.begin(), points.end()), points.end());
   const auto sorted = std::make_shared<const Points>(points);
   FamilySpace space(std::move(family));
   for (std::size_t i = 0; i < names.size(); ++i) {

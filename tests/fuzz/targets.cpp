@@ -1,0 +1,187 @@
+#include "tests/fuzz/targets.h"
+
+#include <stdlib.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "base/error.h"
+#include "cli/args.h"
+#include "database/json_lines.h"
+#include "database/record_codec.h"
+#include "database/salvage.h"
+#include "replay/read_table.h"
+#include "space/config.h"
+#include "templates/workload.h"
+
+namespace lehr::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Errors of the user's are answers; anything else passes through and ends the process.
+template <typename Action>
+void expect_answer(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kInternal) throw;
+  }
+}
+
+void require(bool promise) {
+  if (!promise) std::abort();
+}
+
+// A folder in memory for the parsers that take files; one for the whole process.
+fs::path folder() {
+  static const fs::path made = [] {
+    std::string name =
+        (fs::exists("/dev/shm") ? "/dev/shm" : fs::temp_directory_path().string()) + "/lehr-fuzz-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) throw_environment("no temporary folder");
+    return fs::path(name);
+  }();
+  return made;
+}
+
+fs::path file_with(std::string_view bytes) {
+  const fs::path path = folder() / "input";
+  std::ofstream(path, std::ios::binary) << bytes;
+  return path;
+}
+
+// Takes values off the front of the input.
+class Source {
+ public:
+  explicit Source(std::string_view bytes) : bytes_(bytes) {}
+  std::uint64_t number(std::size_t count) {
+    std::uint64_t value = 0;
+    for (const char c : text(count)) value = value << 8 | static_cast<unsigned char>(c);
+    return value;
+  }
+  std::string_view text(std::size_t count) {
+    const std::string_view taken = bytes_.substr(0, count);
+    bytes_.remove_prefix(taken.size());
+    return taken;
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+sqlite::Value value_from(Source& source) {
+  switch (source.number(1) % 8) {
+    case 0:
+      return std::monostate();
+    case 1:
+      return static_cast<std::int64_t>(source.number(1));
+    case 2:
+      return std::bit_cast<std::int64_t>(source.number(8));
+    case 3:
+      return static_cast<double>(source.number(1)) / 4;
+    case 4: {
+      const auto real = std::bit_cast<double>(source.number(8));
+      return std::isnan(real) ? sqlite::Value()
+                              : sqlite::Value(real == 0 ? 0.0 : real);  // as SQLite gives them
+    }
+    default:
+      return std::string(source.text(source.number(1)));
+  }
+}
+
+}  // namespace
+
+void fuzz_config(std::string_view bytes) {
+  expect_answer([&] {
+    const Config config = parse_config(bytes);
+    require(parse_config(to_text(config)) == config);
+    require(hash_of(config) == hash_of(parse_config(to_text(config))));
+  });
+}
+
+void fuzz_workload(std::string_view bytes) {
+  expect_answer([&] {
+    const Workload workload = parse_workload(bytes);
+    require(to_text(parse_workload(to_text(workload))) == to_text(workload));
+    require(flops_of(workload) > 0);
+  });
+}
+
+void fuzz_flags(std::string_view bytes) {
+  expect_answer([&] { parse_number("--flag", bytes, -5, 1000); });
+  expect_answer([&] {
+    for (const std::int64_t size : parse_sizes("--flag", bytes)) require(size > 0);
+  });
+  expect_answer([&] { require(parse_duration("--flag", bytes) > 0); });
+}
+
+void fuzz_row(std::string_view bytes) {
+  Source source(bytes);
+  const LogTable& table = source.number(1) % 4 == 0 ? verdict_table() : trial_table();
+  sqlite::Row row;
+  // Most values have the column's type: the first byte of the input says which ones have not.
+  for (std::size_t i = 0; i < table.columns.size(); ++i) row.push_back(value_from(source));
+  row.back() = static_cast<std::int64_t>(row_checksum(table.columns.first(row.size() - 1), row));
+  require(checksum_holds(table, row));
+  if (&table == &trial_table()) {
+    if (const std::optional<Record> record = decode_record(row))
+      require(decode_record(encode(*record)).has_value());
+  } else if (const std::optional<Verdict> verdict = decode_verdict(row)) {
+    require(encode(*verdict) == row);
+  }
+  if (!has_types_of(table, row)) return;
+  const LogRow back = parse_json_line(to_json_line(table, row));
+  require(back.table == &table && back.row == row);
+}
+
+void fuzz_line(std::string_view bytes) {
+  expect_answer([&] {
+    const LogRow parsed = parse_json_line(bytes);
+    require(has_types_of(*parsed.table, parsed.row));
+    const LogRow again = parse_json_line(to_json_line(*parsed.table, parsed.row));
+    require(again.table == parsed.table && again.row == parsed.row);
+    if (parsed.table == &trial_table()) decode_record(parsed.row);
+  });
+}
+
+void fuzz_page_file(std::string_view bytes) {
+  const fs::path path = file_with(bytes), saved = folder() / "saved";
+  expect_answer([&] { salvage(path, saved); });
+  expect_answer([&] {
+    const Database database = Database::open_read_only(path);
+    database.best({});
+    database.stats();
+    database.verify();
+    database.dump([](std::string_view) {});
+  });
+  for (const fs::path& base : {path, saved})
+    for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(base.string() + suffix);
+}
+
+void fuzz_table(std::string_view bytes) {
+  if (bytes.starts_with("\x1f\x8b")) return;  // zlib's work, and it may be a gigabyte
+  expect_answer([&] {
+    for (const Table& table : read_tables(file_with(bytes))) require(!table.rows.empty());
+  });
+}
+
+std::span<const FuzzTarget> fuzz_targets() {
+  static constexpr std::array<FuzzTarget, 7> kTargets = {{
+      {"config", fuzz_config},
+      {"workload", fuzz_workload},
+      {"flags", fuzz_flags},
+      {"row", fuzz_row},
+      {"line", fuzz_line},
+      {"page_file", fuzz_page_file},
+      {"table", fuzz_table},
+  }};
+  return kTargets;
+}
+
+}  // namespace lehr::test
