@@ -81,6 +81,8 @@ bool splits_evenly(const Sample& sample) {
 class CountedFamily : public ::testing::TestWithParam<const Template*> {
  protected:
   static void hold(const std::vector<Shape>& shapes, std::size_t count, double spare_flops) {
+    // The emulator's images are small: a block that has no tile for most of its threads counts as a whole one.
+    if (GetParam()->op == Operator::kConv2d) spare_flops = 3;
     SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
     Rng rng(kSeed);
     std::vector<Sample> samples = lehr::testing::samples_of(*GetParam(), count, shapes, rng);

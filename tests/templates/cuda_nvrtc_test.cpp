@@ -80,6 +80,10 @@ const std::vector<Workload>& workloads() {
       parse_workload(
           "conv2d n=4 h=33 w=35 c=30 k=50 r=5 s=3 stride=2x1 pad=2x0x1x1 dilation=1x2 layout=nhwc"),
       parse_workload("conv2d h=112 w=112 c=32 k=32 r=3 s=3 pad=1 groups=32"),
+      parse_workload(
+          "conv2d n=32 h=56 w=56 c=128 k=128 r=3 s=3 pad=1 groups=128 layout=nhwc x=f16 f=f16 y=f16"),
+      parse_workload("conv2d n=4 h=57 w=55 c=144 k=144 r=5 s=5 stride=2 pad=2 groups=144 layout=nhwc"),
+      parse_workload("conv2d n=8 h=14 w=14 c=512 k=512 r=3 s=3 pad=1 groups=512 x=bf16 f=bf16 y=bf16"),
       parse_workload("conv2d n=32 h=56 w=56 c=64 k=64 r=3 s=3 pad=1 layout=nhwc x=f16 f=f16 y=f16"),
       parse_workload("conv2d n=32 h=28 w=28 c=512 k=128 r=1 s=1 layout=nhwc x=bf16 f=bf16 y=bf16"),
       parse_workload("conv2d n=8 h=224 w=224 c=3 k=64 r=7 s=7 stride=2 pad=3 layout=nhwc x=f16 f=f16 y=f16"),

@@ -1,0 +1,280 @@
+#include "templates/conv2d_depthwise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "templates/cpu_common.h"
+#include "templates/cuda_common.h"
+#include "templates/image_view.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+using cpu::ceil_div;
+
+/// Of taps times outputs of a thread: beyond, the text is too long for the instruction cache.
+constexpr std::int64_t kMaxUnrolled = 512;
+constexpr std::int64_t kMaxOutputs = 32;
+/// Of a thread, beside sums, weights and the inputs that ptxas loads ahead of them with a quarter more for
+/// addresses and conditions. Held by the NVRTC test of the family (13.0, sm_80 and sm_90a).
+constexpr std::int64_t kOtherRegisters = 32;
+/// Values of the knob `unroll`.
+constexpr std::int64_t kNoTaps = 0, kRowOfTaps = 1, kAllTaps = 2;
+constexpr std::int64_t kLargestTile = 64;  // outputs of a thread, and what they reach beyond the image
+
+struct Schedule {
+  std::int64_t threads = 128;
+  std::int64_t rows = 1, columns = 1;  ///< outputs of a thread
+  std::int64_t vec = 1;                ///< channels of a thread, with nhwc
+  std::int64_t unroll = kAllTaps;      ///< taps whose inputs may be in registers together
+  std::int64_t min_blocks = 1;
+};
+Schedule schedule_of(const Config& config) {
+  return {config.at("threads"), config.at("rows"),   config.at("columns"),
+          config.at("vec"),     config.at("unroll"), config.at("min_blocks")};
+}
+
+std::int64_t registers(const Conv2d& conv, const Schedule& s) {
+  const std::int64_t r = s.unroll == kAllTaps ? conv.r : 1, taps = s.unroll == kNoTaps ? 1 : conv.s;
+  const auto reach = [](std::int64_t outputs, std::int64_t stride, std::int64_t filter,
+                        std::int64_t dilation) {
+    return std::min(outputs * filter, (outputs - 1) * stride + (filter - 1) * dilation + 1);
+  };
+  const std::int64_t inputs = reach(s.rows, conv.stride_h, r, conv.dilation_h) *
+                              reach(s.columns, conv.stride_w, taps, conv.dilation_w);
+  return s.vec * (s.rows * s.columns + r * taps + inputs * 5 / 4) + kOtherRegisters;
+}
+
+bool is_nhwc(const Conv2d& conv) {
+  return conv.layout == ImageLayout::kNhwc;
+}
+
+std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
+  if (limits.target != Target::kCuda) return "it is for CUDA devices";
+  const Conv2d& conv = workload.conv2d();
+  if (conv.groups != conv.c || conv.k != conv.c || conv.c == 1)
+    return "it takes as many groups as input and output channels, and more than one";
+  const bool one_type = conv.input == conv.filter && conv.input == conv.output && conv.accum == DType::kF32;
+  const bool known = conv.input == DType::kF32 || conv.input == DType::kF16 || conv.input == DType::kBF16;
+  if (!one_type || !known)
+    return fmt::format("all tensors must be f32, f16 or bf16 with sums in f32, not {}, {} and {} in {}",
+                       name_of(conv.input), name_of(conv.filter), name_of(conv.output), name_of(conv.accum));
+  return why_no_view_indices(conv, kLargestTile);
+}
+
+FamilySpace space(const Workload& workload, const Limits& limits) {
+  const Conv2d& conv = workload.conv2d();
+  const auto up_to = [](std::int64_t limit, std::vector<std::int64_t> values) {
+    while (values.size() > 1 && values.back() >= 2 * limit) values.pop_back();
+    return values;
+  };
+  std::vector<std::int64_t> vectors = {1};
+  for (const std::int64_t vec : {2, 4, 8})
+    if (is_nhwc(conv) && conv.c % vec == 0 && vec * size_of(conv.input) <= 16) vectors.push_back(vec);
+  FamilySpace space("conv2d_depthwise");
+  const KnobId threads = space.add("threads", "threads of a block", {64, 128, 256});
+  const KnobId rows = space.add("rows", "rows of outputs of a thread", up_to(conv.out_h(), {1, 2, 4, 8}));
+  const KnobId columns =
+      space.add("columns", "columns of outputs of a thread", up_to(conv.out_w(), {1, 2, 4, 8}));
+  const KnobId vec = space.add("vec", "channels of a thread", vectors);
+  const KnobId unroll = space.add("unroll", "taps unrolled 0: none, 1: a row of the filter, 2: all",
+                                  conv.r == 1 ? std::vector<std::int64_t>{kNoTaps, kRowOfTaps}
+                                              : std::vector<std::int64_t>{kNoTaps, kRowOfTaps, kAllTaps});
+  const KnobId min_blocks = space.add("min_blocks", "blocks that a multiprocessor must hold", {1, 2, 4});
+  space.require("more outputs than a thread can hold", {rows, columns, vec},
+                [=](const Point& x) { return x[rows] * x[columns] * x[vec] <= kMaxOutputs; });
+  const std::int64_t taps = conv.r * conv.s;
+  space.require("too much code", {rows, columns, vec, unroll}, [=](const Point& x) {
+    return x[unroll] != kAllTaps || x[rows] * x[columns] * x[vec] * taps <= kMaxUnrolled;
+  });
+  space.require("needs more registers than a thread can have",
+                {threads, rows, columns, vec, unroll, min_blocks}, [=](const Point& x) {
+                  const Schedule s = {x[threads], x[rows], x[columns], x[vec], x[unroll], x[min_blocks]};
+                  return registers(conv, s) <= cuda::registers_granted(limits, s.min_blocks, s.threads);
+                });
+  return space;
+}
+
+Config default_config(const Workload& workload, const Limits& limits) {
+  const FamilySpace all = space(workload, limits);
+  return cpu::nearest_config(all, {128, 4, is_nhwc(workload.conv2d()) ? 2 : 1, 2, kAllTaps, 1});
+}
+
+class Lowering {
+ public:
+  Lowering(const Conv2d& conv, const Schedule& schedule) : conv_(conv), s_(schedule) {
+    b_.kernel.name = "conv2d_depthwise";
+    b_.kernel.target = Target::kCuda;
+    b_.kernel.min_blocks_per_core = static_cast<int>(s_.min_blocks);
+    x_ = b_.param("x", conv.input, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
+    f_ = b_.param("f", conv.filter, conv.c * conv.r * conv.s, Direction::kIn);
+    y_ = b_.param("y", conv.output, conv.n * conv.c * conv.out_h() * conv.out_w(), Direction::kOut);
+    acc_ = b_.buffer("acc", DType::kF32, Scope::kRegister, s_.rows * s_.columns * s_.vec);
+    weights_ = b_.buffer("weights", DType::kF32, Scope::kRegister, s_.vec);
+    values_ = b_.buffer("values", conv.input, Scope::kRegister, s_.vec);
+    if (conv.output != DType::kF32)
+      converted_ = b_.buffer("converted", conv.output, Scope::kRegister, s_.vec);
+    for (const auto& [id, name] : {std::pair(&block_, "block"),
+                                   {&thread_, "thread"},
+                                   {&number_, "number"},
+                                   {&image_, "image"},
+                                   {&channel_, "channel"},
+                                   {&row0_, "row0"},
+                                   {&column0_, "column0"},
+                                   {&i_, "i"},
+                                   {&j_, "j"},
+                                   {&v_, "v"}})
+      *id = b_.var(name);
+  }
+
+  Kernel kernel() {
+    Block work = places();
+    for (const BufferId buffer : {acc_, weights_, values_}) work.push_back(Alloc{buffer});
+    if (conv_.output != DType::kF32) work.push_back(Alloc{converted_});
+    work.push_back(over_outputs(block(loop(v_, s_.vec, LoopKind::kUnrolled,
+                                           block(Store{acc_, sum(), zero(DType::kF32), 1, std::nullopt})))));
+    work.push_back(taps());
+    work.push_back(write());
+    const std::int64_t blocks = ceil_div(tiles(), s_.threads);
+    Block body = block(Let{number_, var(block_) * s_.threads + var(thread_)});
+    if (tiles() % s_.threads != 0) work = block(If{lt(var(number_), integer(tiles())), std::move(work), {}});
+    std::move(work.begin(), work.end(), std::back_inserter(body));
+    body = block(loop(thread_, s_.threads, LoopKind::kThreadX, std::move(body)));
+    b_.kernel.body = block(loop(block_, blocks, LoopKind::kBlockX, std::move(body)));
+    return std::move(b_.kernel);
+  }
+
+ private:
+  std::int64_t tile_rows() const { return ceil_div(conv_.out_h(), s_.rows); }
+  std::int64_t tile_columns() const { return ceil_div(conv_.out_w(), s_.columns); }
+  std::int64_t tiles() const { return conv_.n * conv_.c / s_.vec * tile_rows() * tile_columns(); }
+
+  /// Neighbouring threads have neighbours in memory: columns with nchw, channels with nhwc.
+  Block places() const {
+    const std::int64_t rows = tile_rows(), columns = tile_columns(), channels = conv_.c / s_.vec;
+    if (is_nhwc(conv_))
+      return block(Let{channel_, var(number_) % channels * s_.vec},
+                   Let{column0_, var(number_) / channels % columns * s_.columns},
+                   Let{row0_, var(number_) / (channels * columns) % rows * s_.rows},
+                   Let{image_, var(number_) / (channels * columns * rows)});
+    return block(Let{column0_, var(number_) % columns * s_.columns},
+                 Let{row0_, var(number_) / columns % rows * s_.rows},
+                 Let{channel_, var(number_) / (columns * rows) % conv_.c},
+                 Let{image_, var(number_) / (columns * rows * conv_.c)});
+  }
+
+  Expr sum() const { return (var(i_) * s_.columns + var(j_)) * s_.vec + var(v_); }
+  Stmt over_outputs(Block body) const {
+    return loop(i_, s_.rows, LoopKind::kUnrolled,
+                block(loop(j_, s_.columns, LoopKind::kUnrolled, std::move(body))));
+  }
+  static Expr as_f32(DType type, Expr value) {
+    return type == DType::kF32 ? std::move(value) : cast(DType::kF32, std::move(value));
+  }
+  /// Of a tensor of h x w pixels.
+  Expr element(const Expr& row, const Expr& column, std::int64_t h, std::int64_t w) const {
+    if (is_nhwc(conv_)) return ((var(image_) * h + row) * w + column) * conv_.c + var(channel_);
+    return ((var(image_) * conv_.c + var(channel_)) * h + row) * w + column;
+  }
+
+  /// acc += input * filter, tap by tap.
+  Stmt taps() {
+    const VarId r = b_.var("r"), s = b_.var("s");
+    const Expr row = (var(row0_) + var(i_)) * conv_.stride_h + var(r) * conv_.dilation_h - conv_.pad_top;
+    const Expr column =
+        (var(column0_) + var(j_)) * conv_.stride_w + var(s) * conv_.dilation_w - conv_.pad_left;
+    const int lanes = static_cast<int>(s_.vec);
+    Block fetch = block(Store{values_, integer(0), load(x_, element(row, column, conv_.h, conv_.w), lanes),
+                              lanes, std::nullopt});
+    if (auto inside = inside_image(row, column))
+      fetch = block(loop(v_, s_.vec, LoopKind::kUnrolled,
+                         block(Store{values_, var(v_), zero(conv_.input), 1, std::nullopt})),
+                    If{std::move(*inside), std::move(fetch), {}});
+    Expr product =
+        fma(as_f32(conv_.input, load(values_, var(v_))), load(weights_, var(v_)), load(acc_, sum()));
+    Block of_output = std::move(fetch);
+    of_output.push_back(loop(v_, s_.vec, LoopKind::kUnrolled,
+                             block(Store{acc_, sum(), std::move(product), 1, std::nullopt})));
+    const Expr weight = ((var(channel_) + var(v_)) * conv_.r + var(r)) * conv_.s + var(s);
+    Block of_tap =
+        block(loop(v_, s_.vec, LoopKind::kUnrolled,
+                   block(Store{weights_, var(v_), as_f32(conv_.filter, load(f_, weight)), 1, std::nullopt})),
+              over_outputs(std::move(of_output)));
+    const auto kind = [&](std::int64_t from) {
+      return s_.unroll >= from ? LoopKind::kUnrolled : LoopKind::kSerial;
+    };
+    return loop(r, conv_.r, kind(kAllTaps), block(loop(s, conv_.s, kind(kRowOfTaps), std::move(of_tap))));
+  }
+
+  /// Tiles reach beyond the output, and so beyond the image even without padding.
+  std::optional<Expr> inside_image(const Expr& row, const Expr& column) const {
+    std::optional<Expr> all;
+    const auto require = [&](Expr condition) {
+      all = all ? logical_and(std::move(*all), std::move(condition)) : std::move(condition);
+    };
+    if (conv_.pad_top > 0) require(le(integer(0), row));
+    if ((tile_rows() * s_.rows - 1) * conv_.stride_h + (conv_.r - 1) * conv_.dilation_h - conv_.pad_top >=
+        conv_.h)
+      require(lt(row, integer(conv_.h)));
+    if (conv_.pad_left > 0) require(le(integer(0), column));
+    if ((tile_columns() * s_.columns - 1) * conv_.stride_w + (conv_.s - 1) * conv_.dilation_w -
+            conv_.pad_left >=
+        conv_.w)
+      require(lt(column, integer(conv_.w)));
+    return all;
+  }
+
+  Stmt write() const {
+    const int lanes = static_cast<int>(s_.vec);
+    const Expr row = var(row0_) + var(i_), column = var(column0_) + var(j_);
+    const Expr at = element(row, column, conv_.out_h(), conv_.out_w());
+    const Expr first = (var(i_) * s_.columns + var(j_)) * s_.vec;
+    Block body;
+    if (conv_.output == DType::kF32) {
+      body = block(Store{y_, at, load(acc_, first, lanes), lanes, std::nullopt});
+    } else {
+      body = block(
+          loop(v_, s_.vec, LoopKind::kUnrolled,
+               block(Store{converted_, var(v_), cast(conv_.output, load(acc_, sum())), 1, std::nullopt})),
+          Store{y_, at, load(converted_, integer(0), lanes), lanes, std::nullopt});
+    }
+    std::optional<Expr> exists;
+    if (conv_.out_h() % s_.rows != 0) exists = lt(row, integer(conv_.out_h()));
+    if (conv_.out_w() % s_.columns != 0) {
+      Expr in_row = lt(column, integer(conv_.out_w()));
+      exists = exists ? logical_and(std::move(*exists), std::move(in_row)) : std::move(in_row);
+    }
+    if (exists) body = block(If{std::move(*exists), std::move(body), {}});
+    return over_outputs(std::move(body));
+  }
+
+  const Conv2d& conv_;
+  Schedule s_;
+  KernelBuilder b_;
+  BufferId x_{}, f_{}, y_{}, acc_{}, weights_{}, values_{}, converted_{};
+  VarId block_{}, thread_{}, number_{}, image_{}, channel_{}, row0_{}, column0_{}, i_{}, j_{}, v_{};
+};
+
+Kernel lower_conv2d_depthwise(const Workload& workload, const Config& config, const Limits&) {
+  return Lowering(workload.conv2d(), schedule_of(config)).kernel();
+}
+
+}  // namespace
+
+Template conv2d_depthwise_template() {
+  return {.name = "conv2d_depthwise",
+          .version = 1,
+          .why_not = why_not,
+          .space = space,
+          .lower = lower_conv2d_depthwise,
+          .default_config = default_config,
+          .op = Operator::kConv2d};
+}
+
+}  // namespace lehr
