@@ -20,10 +20,11 @@ constexpr std::int64_t kMostSamples = 100'000;
 }  // namespace
 
 CheckCommand::CheckCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
-  CLI::App* check = root.add_subcommand("check", "Run sampled kernels of every family against the reference");
-  check->require_subcommand(1);
-  problem_.add_to(*check, "Check a {}, or every combination of the sizes given");
+  app_ = root.add_subcommand("check", "Run sampled kernels of every family against the reference");
+  problem_.add_to(*app_, "Check a {}, or every combination of the sizes given");
+  problem_.add_file();
   for (CLI::App* app : problem_.operators()) add_flags(*app);
+  add_flags(*app_);
 }
 
 void CheckCommand::add_flags(CLI::App& app) {
@@ -42,14 +43,16 @@ void CheckCommand::add_flags(CLI::App& app) {
 }
 
 int CheckCommand::run() {
-  const std::vector<Workload> workloads = problem_.workloads();
+  std::vector<Workload> workloads = problem_.workloads();
   const DeviceChoice choice = parse_device(device_, threads_);
   SpotCheckOptions options;
   options.samples = static_cast<int>(parse_number("--samples", samples_, 1, kMostSamples));
   options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
   const Rig rig = make_rig(choice, workloads[0], environment_, parse_jobs(""), Timings::kShort);
   if (!rig.note.empty()) fmt::print(stderr, "note: {}\n", rig.note);
-  for (const Workload& workload : workloads) candidates_for({workload, rig.device});
+  workloads = problem_.served_by(rig.device, std::move(workloads), [](const std::string& reason) {
+    fmt::print(stderr, "note: left out: {}\n", reason);
+  });
 
   const std::atomic<bool>& interrupted = watch_signals();
   nlohmann::json checks = nlohmann::json::array();

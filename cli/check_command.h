@@ -12,13 +12,14 @@ namespace lehr {
 class CheckCommand {
  public:
   CheckCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const { return problem_.chosen(); }
+  bool chosen() const { return app_->parsed(); }
   /// The exit code.
   int run();
 
  private:
-  /// Those that both operators take.
+  /// Those that both operators take, and the command itself with --problems.
   void add_flags(CLI::App& app);
+  CLI::App* app_ = nullptr;
   const Environment& environment_;
   ProblemFlags problem_;
   std::string device_ = "auto", threads_, samples_ = "4", seed_ = "0";

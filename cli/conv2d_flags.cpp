@@ -33,7 +33,8 @@ void Conv2dFlags::add_to(CLI::App& app) {
   add("--layout", layout_, "nchw | nhwc (nchw)");
   add("--dtype", dtype_, "type of x, f and y (f32)");
   add("--accum", accum_, "type of the sums (f32)");
-  add("--epilogue", epilogue_, "what is applied to y: none");
+  add("--epilogue", epilogue_,
+      "what is done to y before it is stored, in order: bias+relu, scale_shift+residual+relu, ... (none)");
 }
 
 std::vector<Workload> Conv2dFlags::workloads() const {
@@ -57,10 +58,10 @@ std::vector<Workload> Conv2dFlags::workloads() const {
   set_field(base, "layout", parse_choice("--layout", layout_, {"nchw", "nhwc"}));
   base.input = base.filter = base.output = parse_operand(dtype_).type;
   base.accum = parse_operand(accum_).type;
-  parse_choice("--epilogue", epilogue_, {"none"});
 
   std::vector<Workload> result(1);
   result[0].problem = base;
+  result[0].epilogue = parse_epilogue(epilogue_);
   for (const Field& field : fields) {
     if (field.text->empty())
       throw_user("{} is missing: a convolution needs --h, --w, --c, --k and --r", field.flag);

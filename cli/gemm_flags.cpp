@@ -27,13 +27,6 @@ void apply_layout(const char* flag, const std::string& text, char letter, const 
   operand.layout = wanted;
 }
 
-/// The type of C that goes with operands of `type` where nothing is said.
-DType output_for(DType type) {
-  if (type == DType::kS8 || type == DType::kU8) return DType::kS32;
-  if (type == DType::kE4M3 || type == DType::kE5M2) return DType::kF32;
-  return type;
-}
-
 }  // namespace
 
 void GemmFlags::add_to(CLI::App& app) {
@@ -51,7 +44,8 @@ void GemmFlags::add_to(CLI::App& app) {
   add("--accum", accum_, "type of the sums (f32; f64 for f64, s32 for s8)");
   add("--math", math_, "strict | tf32 | 3xtf32: what f32 operands may be rounded to on the way (strict)");
   add("--layout", layout_, "nn | nt | tn | tt: A, B stored row-major (n) or column-major (t)");
-  add("--epilogue", epilogue_, "what is applied to C: none");
+  add("--epilogue", epilogue_,
+      "what is done to C before it is stored, in order: bias+relu, scale_shift+residual+relu, ... (none)");
 }
 
 std::vector<Workload> GemmFlags::workloads() const {
@@ -60,21 +54,14 @@ std::vector<Workload> GemmFlags::workloads() const {
   base.b = b_.empty() ? Operand{.type = base.a.type, .layout = Layout::kRow} : operand_of("--b", b_);
   base.c =
       c_.empty() ? Operand{.type = output_for(base.a.type), .layout = Layout::kRow} : operand_of("--c", c_);
-  if (accum_.empty()) {
-    base.accum = base.a.type == DType::kF64 ? DType::kF64
-                 : base.a.type == DType::kS8 || base.a.type == DType::kU8 || base.a.type == DType::kS32
-                     ? DType::kS32
-                     : DType::kF32;
-  } else {
-    base.accum = operand_of("--accum", accum_).type;
-  }
+  base.accum = accum_.empty() ? sums_for(base.a.type) : operand_of("--accum", accum_).type;
   base.math = parse_math(math_);
   if (!layout_.empty()) {
     parse_choice("--layout", layout_, kLayouts);
     apply_layout("--a", a_, layout_[0], layout_, base.a);
     apply_layout("--b", b_, layout_[1], layout_, base.b);
   }
-  parse_choice("--epilogue", epilogue_, {"none"});
+  const Epilogue epilogue = parse_epilogue(epilogue_);
   for (const auto& [flag, text] : {std::pair{"--m", &m_}, {"--n", &n_}, {"--k", &k_}})
     if (text->empty()) throw_user("{} is missing: a GEMM needs --m, --n and --k", flag);
   const std::vector<std::int64_t> ms = parse_sizes("--m", m_), ns = parse_sizes("--n", n_),
@@ -94,6 +81,7 @@ std::vector<Workload> GemmFlags::workloads() const {
           base.k = k;
           base.batch = batch;
           workload.problem = base;
+          workload.epilogue = epilogue;
           try {
             validate(workload);
           } catch (const Error& error) {

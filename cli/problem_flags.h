@@ -1,14 +1,17 @@
-// The operators as subcommands, each with its problem flags: what `tune`, `check`, `show` and `compile`
-// share.
+// The operators as subcommands, each with its problem flags, or a file of problems: what `tune`, `check`,
+// `show` and `compile` share.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/conv2d_flags.h"
 #include "cli/gemm_flags.h"
+#include "measure/device.h"
 
 namespace lehr {
 
@@ -17,16 +20,26 @@ class ProblemFlags {
   /// Adds the subcommands `gemm` and `conv2d` to `app`; `help` is what the command does, with {} for the
   /// thing.
   void add_to(CLI::App& app, std::string_view help);
+  /// Adds --problems FILE to that `app`, which then needs no subcommand.
+  void add_file();
   /// For the flags that both take.
   const std::array<CLI::App*, 2>& operators() const { return apps_; }
   bool chosen() const { return apps_[0]->parsed() || apps_[1]->parsed(); }
-  /// Of the operator that was chosen. Throws Error(kUser), one sentence.
+  bool from_file() const { return !file_.empty(); }
+  /// Of the operator that was chosen, or of the file. Throws Error(kUser), one sentence.
   std::vector<Workload> workloads() const;
+  /// The same, those of a file without the ones that no family serves on the device: `leave_out` gets a
+  /// sentence for each of these. Throws Error(kUser) where a workload of the flags, or none of the file, is
+  /// served.
+  std::vector<Workload> served_by(const Device& device, std::vector<Workload> workloads,
+                                  const std::function<void(const std::string&)>& leave_out) const;
   /// The same, which must be one. Throws Error(kUser).
   Workload workload() const;
 
  private:
+  CLI::App* parent_ = nullptr;
   std::array<CLI::App*, 2> apps_{};
+  std::string file_;
   GemmFlags gemm_;
   Conv2dFlags conv2d_;
 };

@@ -39,10 +39,11 @@ std::string new_session_id() {
 
 TuneCommand::TuneCommand(CLI::App& root, const Environment& environment)
     : environment_(environment), database_(environment.database) {
-  CLI::App* tune = root.add_subcommand("tune", "Find the fastest kernel of a workload on this machine");
-  tune->require_subcommand(1);
-  problem_.add_to(*tune, "Tune a {}, or every combination of the sizes given");
+  app_ = root.add_subcommand("tune", "Find the fastest kernel of a workload on this machine");
+  problem_.add_to(*app_, "Tune a {}, or every combination of the sizes given");
+  problem_.add_file();
   for (CLI::App* app : problem_.operators()) add_flags(*app);
+  add_flags(*app_);
 }
 
 void TuneCommand::add_flags(CLI::App& app) {
@@ -73,6 +74,7 @@ void TuneCommand::add_flags(CLI::App& app) {
       "  lehr tune gemm --m 512 --n 512 --k 512 --time 30s\n"
       "  lehr tune gemm --m 1,16,64 --n 4096 --k 4096 --trials 200 --db llama.db\n"
       "  lehr tune gemm --m 256 --n 256 --k 1024:4096:1024 --layout nt --json\n"
+      "  lehr tune --problems resnet.txt --time 30s\n"
       "Ctrl-C ends a run with exit code 130; everything measured so far is in the log, and the next run goes "
       "on from there.");
 }
@@ -95,7 +97,7 @@ SessionOptions TuneCommand::session_options() const {
 }
 
 int TuneCommand::run() {
-  const std::vector<Workload> workloads = problem_.workloads();
+  std::vector<Workload> workloads = problem_.workloads();
   SessionOptions options = session_options();
   const DeviceChoice choice = parse_device(device_, threads_);
   if (no_baseline_ && !baseline_.empty())
@@ -105,8 +107,9 @@ int TuneCommand::run() {
     options.baselines =
         baseline_.empty() ? rig.baselines : parse_choices("--baseline", baseline_, rig.baselines);
   if (!rig.note.empty() && !quiet_) fmt::print(stderr, "note: {}\n", rig.note);
-  for (const Workload& workload : workloads)
-    candidates_for({workload, rig.device});  // all can be served, or none is begun
+  workloads = problem_.served_by(rig.device, std::move(workloads), [&](const std::string& reason) {
+    if (!quiet_) fmt::print(stderr, "note: left out: {}\n", reason);
+  });
   std::optional<Database> other;
   if (transfer_ != "auto" && transfer_ != "off") other.emplace(Database::open_read_only(transfer_));
   Database database = Database::open(database_);

@@ -14,15 +14,16 @@ namespace lehr {
 class TuneCommand {
  public:
   TuneCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const { return problem_.chosen(); }
+  bool chosen() const { return app_->parsed(); }
   /// The exit code.
   int run();
 
  private:
-  /// Those that both operators take.
+  /// Those that both operators take, and the command itself with --problems.
   void add_flags(CLI::App& app);
   SessionOptions session_options() const;
 
+  CLI::App* app_ = nullptr;
   const Environment& environment_;
   ProblemFlags problem_;
   std::string device_ = "auto", threads_, jobs_, trials_, time_, patience_, strategy_ = "anneal", seed_ = "0",

@@ -113,12 +113,25 @@ std::string ExprText::text(const Expr& expr, int parent) {
       [&](const Binary& n) {
         const Operator op = operator_of(n.op);
         if (op.symbol.empty()) {
+          const char* name = n.op == BinaryOp::kMin ? "min" : "max";
+          if (const int lanes = lanes_of(n.a); lanes > 1) {  // a macro would repeat what may be long
+            snippets_.insert(fmt::format("minmax{}", lanes));
+            return fmt::format("lehr_{}{}({}, {})", name, lanes, text(n.a), text(n.b));
+          }
           return fmt::format("{}({}, {})", n.op == BinaryOp::kMin ? "LEHR_MIN" : "LEHR_MAX", text(n.a),
                              text(n.b));
         }
         // The right side binds one tighter: C's operators associate to the left.
         return wrap(op.precedence, fmt::format("{} {} {}", text(n.a, op.precedence), op.symbol,
                                                text(n.b, op.precedence + 1)));
+      },
+      [&](const Unary& n) {
+        const int lanes = lanes_of(n.value);
+        // C++ computes scalars in one lane of a vector: the functions are written for vectors alone.
+        const bool one_of_four = lanes == 1 && kernel_.target == Target::kCpu;
+        snippets_.insert(fmt::format("unary_{}{}", name_of(n.op), one_of_four ? 4 : lanes));
+        return fmt::format(fmt::runtime(one_of_four ? "lehr_{}(f32x4{{{}}})[0]" : "lehr_{}({})"),
+                           name_of(n.op), text(n.value));
       },
       [&](const Load& n) {
         if (!n.active) return element(n.buffer, n.index, n.lanes);
@@ -134,9 +147,8 @@ std::string ExprText::text(const Expr& expr, int parent) {
         return wrap(8, fmt::format("{} + {}", product(n.a, n.b), text(n.c, 9)));
       },
       [&](const ReduceAdd& n) {
-        int lanes = 0;
-        if (const auto load = n.value.as_load()) lanes = load->lanes;
-        CHECK(lanes > 1, "ReduceAdd of something that is not a vector load");
+        const int lanes = lanes_of(n.value);
+        CHECK(lanes > 1, "ReduceAdd of something that is not a vector");
         snippets_.insert(fmt::format("reduce{}", lanes));
         return fmt::format("lehr_reduce{}({})", lanes, text(n.value));
       },
@@ -165,6 +177,22 @@ std::string ExprText::cast_text(const Cast& cast) {
   return fmt::format("lehr_{}({})", function, text(cast.value));
 }
 
+int ExprText::lanes_of(const Expr& expr) {
+  return expr.visit(overloaded{
+      [](const Int&) { return 1; },
+      [](const Float&) { return 1; },
+      [](const Var&) { return 1; },
+      [](const Binary& n) { return lanes_of(n.a); },
+      [](const Unary& n) { return lanes_of(n.value); },
+      [](const Load& n) { return n.lanes; },
+      [](const Splat& n) { return n.lanes; },
+      [](const Fma& n) { return lanes_of(n.a); },
+      [](const ReduceAdd&) { return 1; },
+      [](const Cast&) { return 1; },
+      [](const Select& n) { return lanes_of(n.a); },
+  });
+}
+
 DType ExprText::type_of(const Expr& expr) const {
   return expr.visit(overloaded{
       [](const Int&) { return DType::kS32; },
@@ -174,6 +202,7 @@ DType ExprText::type_of(const Expr& expr) const {
         const DType a = type_of(n.a);
         return a == DType::kS32 ? type_of(n.b) : a;  // C's conversions: the integer gives way
       },
+      [&](const Unary& n) { return type_of(n.value); },
       [&](const Load& n) { return kernel_.buffer(n.buffer).type; },
       [&](const Splat& n) { return type_of(n.value); },
       [&](const Fma& n) { return type_of(n.c); },

@@ -24,6 +24,7 @@ class ExprText {
  private:
   std::string text(const ir::Expr& expr, int parent_precedence);
   std::string cast_text(const ir::Cast& cast);
+  static int lanes_of(const ir::Expr& expr);
   /// Of one element.
   DType type_of(const ir::Expr& expr) const;
 

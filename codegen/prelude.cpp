@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "codegen/prelude_hopper.h"
+#include "codegen/prelude_math.h"
 #include "codegen/prelude_tensor.h"
 
 namespace lehr {
@@ -80,6 +81,14 @@ std::string reduce(int lanes) {
       lanes);
 }
 
+// Of each lane, as LEHR_MIN and LEHR_MAX have it: where one is not a number, the second one.
+std::string minmax(int lanes) {
+  return fmt::format(
+      "static inline f32x{0} lehr_min{0}(f32x{0} a, f32x{0} b) {{ return a < b ? a : b; }}\n"
+      "static inline f32x{0} lehr_max{0}(f32x{0} a, f32x{0} b) {{ return a > b ? a : b; }}\n",
+      lanes);
+}
+
 std::string cpp_snippet(const std::string& name) {
   if (name == "base") {
     return "#define LEHR_MIN(a, b) ((a) < (b) ? (a) : (b))\n#define LEHR_MAX(a, b) ((a) > (b) ? (a) : (b))\n";
@@ -91,8 +100,11 @@ std::string cpp_snippet(const std::string& name) {
   };
   if (name.starts_with("vector")) return vector_type(lanes_after("vector"));
   if (name.starts_with("splat")) return splat(lanes_after("splat"));
+  if (name.starts_with("minmax")) return minmax(lanes_after("minmax"));
   if (name.starts_with("masked")) return masked(lanes_after("masked"));
   if (name.starts_with("reduce")) return reduce(lanes_after("reduce"));
+  if (std::string text = math_snippet(Target::kCpu, name); !text.empty()) return text;
+  if (name.starts_with("unary_tanh")) return "";
   CHECK(false, "no C++ snippet '{}'", name);
   return "";
 }
@@ -191,6 +203,7 @@ std::string cuda_snippet(const std::string& name) {
   if (name.starts_with("vector")) return "";  // float2 and float4 are built in
   if (std::string text = tensor_snippet(name); !text.empty()) return text;
   if (std::string text = hopper_snippet(name); !text.empty()) return text;
+  if (std::string text = math_snippet(Target::kCuda, name); !text.empty()) return text;
   CHECK(false, "no CUDA snippet '{}'", name);
   return "";
 }
@@ -203,7 +216,8 @@ std::string prelude(Target target, const SnippetSet& used) {
        used) {  // operations need their vector type; "vector" sorts last, hence two passes
     if (const std::string needed = tensor_snippet_needed_by(name); !needed.empty()) all.insert(needed);
     if (const std::string needed = hopper_snippet_needed_by(name); !needed.empty()) all.insert(needed);
-    for (const char* operation : {"splat", "masked", "reduce"}) {
+    for (std::string& needed : math_snippets_needed_by(target, name)) all.insert(std::move(needed));
+    for (const char* operation : {"splat", "masked", "minmax", "reduce"}) {
       if (name.starts_with(operation)) all.insert("vector" + name.substr(std::string_view(operation).size()));
     }
   }

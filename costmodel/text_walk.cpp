@@ -230,6 +230,11 @@ class Walker {
     if (load.active) expression(*load.active);
     return {load.lanes, true, ~std::uint64_t{0}};
   }
+  ExprFacts facts_of(const ir::Unary& unary) {
+    const ExprFacts x = expression(unary.value);
+    arithmetic(x.lanes, static_cast<int>(flops_of(unary.op)));
+    return x;
+  }
   ExprFacts facts_of(const ir::Splat& splat) {
     ExprFacts x = expression(splat.value);
     x.lanes = splat.lanes;

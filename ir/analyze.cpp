@@ -180,6 +180,11 @@ class Walker {
           return Value{false, 1};
         },
         [&](const Binary& n) { return binary(n); },
+        [&](const Unary& n) {
+          const int lanes = value(n.value).lanes;
+          flops(flops_of(n.op) * lanes);
+          return Value{true, lanes};
+        },
         [&](const Load& n) {
           load(n);
           return Value{true, n.lanes};

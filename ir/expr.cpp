@@ -30,6 +30,11 @@ class ExprFactory {
     result.is_index_ = is_index;
     return result;
   }
+  static Expr unary(UnaryOp op, Expr&& value) {
+    Expr result = with(Expr::Kind::kUnary, std::move(value));
+    result.op_ = static_cast<BinaryOp>(op);
+    return result;
+  }
   static Expr load(BufferId buffer, int lanes, Expr&& loaded) {
     loaded.operands_->buffer = buffer;
     loaded.lanes_ = lanes;
@@ -84,6 +89,7 @@ bool operator==(const Expr& x, const Expr& y) {
     case Expr::Kind::kFloat:
       return x.number_ == y.number_ && x.type_ == y.type_;
     case Expr::Kind::kBinary:
+    case Expr::Kind::kUnary:
       if (x.op_ != y.op_) return false;
       break;
     case Expr::Kind::kLoad:
@@ -285,6 +291,42 @@ Expr bit_xor(Expr a, Expr b) {
   if (cb == 0 && a.is_index()) return a;
   if (ca == 0 && b.is_index()) return b;
   return binary(BinaryOp::kXor, std::move(a), std::move(b));
+}
+
+Expr unary(UnaryOp op, Expr value) {
+  return ExprFactory::unary(op, std::move(value));
+}
+
+std::string_view name_of(UnaryOp op) {
+  switch (op) {
+    case UnaryOp::kTanh:
+      return "tanh";
+    case UnaryOp::kSigmoid:
+      return "sigmoid";
+    case UnaryOp::kSilu:
+      return "silu";
+    case UnaryOp::kGeluTanh:
+      return "gelu_tanh";
+    case UnaryOp::kGeluErf:
+      return "gelu_erf";
+  }
+  return "?";
+}
+
+double flops_of(UnaryOp op) {
+  switch (op) {
+    case UnaryOp::kTanh:
+      return 23;
+    case UnaryOp::kSigmoid:
+      return 25;
+    case UnaryOp::kSilu:
+      return 25;
+    case UnaryOp::kGeluTanh:
+      return 30;
+    case UnaryOp::kGeluErf:
+      return 29;
+  }
+  return 0;
 }
 
 Expr load(BufferId buffer, Expr index, int lanes) {

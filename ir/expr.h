@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "ir/type.h"
@@ -37,6 +38,16 @@ struct Binary {
   BinaryOp op = BinaryOp::kAdd;
   const Expr& a;
   const Expr& b;
+};
+
+/// A function of one f32 value, lane by lane.
+enum class UnaryOp : std::uint8_t { kTanh, kSigmoid, kSilu, kGeluTanh, kGeluErf };
+/// Sigmoid: 1 / (1 + exp(-x)). SiLU: x sigmoid(x). GELU: x/2 (1 + erf(x / sqrt(2))), and its tanh form
+/// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel, "Gaussian Error Linear Units").
+/// Counts flops_of(op) x lanes flops.
+struct Unary {
+  UnaryOp op = UnaryOp::kTanh;
+  const Expr& value;
 };
 
 /// `lanes` consecutive elements of `buffer` from flat element index `index` (row-major order is the
@@ -112,6 +123,8 @@ class Expr {
         return visitor(Var{static_cast<VarId>(value_)});
       case Kind::kBinary:
         return visitor(Binary{op_, operand(0), operand(1)});
+      case Kind::kUnary:
+        return visitor(Unary{static_cast<UnaryOp>(op_), operand(0)});
       case Kind::kLoad:
         return visitor(view_of_load());
       case Kind::kSplat:
@@ -146,6 +159,7 @@ class Expr {
     kFloat,
     kVar,
     kBinary,
+    kUnary,
     kLoad,
     kSplat,
     kFma,
@@ -167,7 +181,7 @@ class Expr {
   void release();
 
   Kind kind_ = Kind::kInt;
-  BinaryOp op_ = BinaryOp::kAdd;
+  BinaryOp op_ = BinaryOp::kAdd;  // kUnary: a UnaryOp's number
   DType type_ = DType::kF32;
   std::uint8_t count_ : 2 = 0;  // of operands; 0: none, and `operands_` is not the union's member
   bool is_index_ : 1 = false;
@@ -221,8 +235,8 @@ inline std::optional<Fma> Expr::as_fma() const {
 // Builders. Scalar integer arithmetic folds constants and the identities x+0, x*1, x*0, x/1, x%1, (x+c)+d,
 // (x*c)*d, so that the tree that is printed and learnt from has no dead terms. A constant ends up as the
 // right operand; a negative summand becomes a subtraction. Nothing that may be floating point or a vector
-// (Load, Float, Splat, Fma, ReduceAdd, Cast) is ever folded or reordered. Folding CHECKs against overflow and
-// against a constant divisor that is not positive.
+// (Load, Float, Splat, Unary, Fma, ReduceAdd, Cast) is ever folded or reordered. Folding CHECKs against
+// overflow and against a constant divisor that is not positive.
 inline Expr integer(std::int64_t value) {
   return Int{value};
 }
@@ -248,6 +262,7 @@ Expr le(Expr a, Expr b);
 Expr eq(Expr a, Expr b);
 Expr logical_and(Expr a, Expr b);
 Expr bit_xor(Expr a, Expr b);
+Expr unary(UnaryOp op, Expr value);
 Expr load(BufferId buffer, Expr index, int lanes = 1);
 Expr load_active(BufferId buffer, Expr index, int lanes, Expr active);
 Expr splat(Expr value, int lanes);
@@ -257,6 +272,11 @@ Expr cast(DType type, Expr value);
 Expr select(Expr condition, Expr a, Expr b);
 /// Zero of that type: a Float, or an Int for the integer types; in a Splat when lanes > 1.
 Expr zero(DType type, int lanes = 1);
+
+/// "tanh", "sigmoid", "silu", "gelu_tanh", "gelu_erf".
+std::string_view name_of(UnaryOp op);
+/// What one lane costs: the operations of the C++ text (codegen/prelude_math.cpp), a division as one.
+double flops_of(UnaryOp op);
 
 /// The value if `expr` is an integer constant.
 inline std::optional<std::int64_t> as_constant(const Expr& expr) {

@@ -203,6 +203,7 @@ class IndexReader {
           form_.loads.push_back(n);
           return 0u;
         },
+        [&](const Unary& n) { return scan(n.value); },
         [&](const Splat& n) { return scan(n.value); },
         [&](const Fma& n) {
           const std::uint32_t left = scan(n.a);
@@ -231,6 +232,7 @@ class IndexReader {
         },
         [&](const Binary& n) { return progression(n, depth); },
         [](const Load&) { return constant(0); },
+        [](const Unary&) { return constant(0); },
         [](const Splat&) { return constant(0); },
         [](const Fma&) { return constant(0); },
         [](const ReduceAdd&) { return constant(0); },

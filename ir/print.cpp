@@ -77,6 +77,7 @@ class Printer {
         [&](const Float& n) { constant(n); },
         [&](const Var& n) { out_ += name(n.id); },
         [&](const Binary& n) { binary(n, place); },
+        [&](const Unary& n) { call(name_of(n.op), {&n.value}); },
         [&](const Load& n) { access(n.buffer, n.index, n.lanes, n.active); },
         [&](const Splat& n) {
           out_ += "splat(";

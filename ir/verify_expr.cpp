@@ -101,6 +101,12 @@ VerifyScope::Type VerifyScope::type_of(const Expr& expr, std::optional<std::stri
         return Type{1, false};
       },
       [&](const Binary& n) { return type_of_binary(expr, n, complaint); },
+      [&](const Unary& n) {
+        const Type value = type_of(n.value, complaint);
+        if (!complaint) complaint = needs_cast(expr, value);
+        if (!complaint && !value.real) complaint = fmt::format("{} needs f32", to_text(expr, kernel_));
+        return value;
+      },
       [&](const Load& n) {
         complaint = check_access(n.buffer, n.index, n.lanes, n.active);
         if (complaint) return Type{};
@@ -191,6 +197,7 @@ bool VerifyScope::is_static(const Expr& expr) const {
       [](const Float&) { return false; },
       [&](const Var& n) { return facts_[static_cast<std::size_t>(n.id)]->is_static; },
       [&](const Binary& n) { return is_static(n.a) && is_static(n.b); },
+      [](const Unary&) { return false; },
       [](const Load&) { return false; },
       [&](const Splat& n) { return is_static(n.value); },
       [](const Fma&) { return false; },
@@ -221,6 +228,7 @@ std::int64_t VerifyScope::group_of(const Expr& expr) const {
         const std::int64_t threads = threads_per_value(expr);
         return threads > 0 ? threads : least({&n.a, &n.b});
       },
+      [&](const Unary& n) { return group_of(n.value); },
       [](const Load&) { return std::int64_t{1}; },  // what memory holds may differ between threads
       [&](const Splat& n) { return group_of(n.value); },
       [&](const Fma& n) {

@@ -1,7 +1,5 @@
-// NCHW with one image: y (k x pixels) = f (k x c) x (c x pixels). NHWC: y (pixels x k) = x (pixels x c) f^T.
+// NHWC: y (pixels x k) = x (pixels x c) f^T. NCHW with one image: the same, x and y stored by columns.
 #include "templates/conv1x1_cpu.h"
-
-#include <utility>
 
 #include "templates/gemm_cpu.h"
 #include "templates/gemm_cpu_space.h"
@@ -11,16 +9,15 @@ namespace {
 
 constexpr const char* kFamily = "conv1x1_cpu";
 
-Workload as_gemm(const Conv2d& conv) {
-  const std::int64_t pixels = conv.n * conv.h * conv.w;
-  Workload result;
-  Gemm& gemm = result.gemm();
+Workload as_gemm(const Workload& workload) {
+  const Conv2d& conv = workload.conv2d();
+  Gemm gemm;
+  gemm.m = conv.n * conv.h * conv.w;
+  gemm.n = conv.k;
   gemm.k = conv.c;
-  const bool nchw = conv.layout == ImageLayout::kNchw;
-  gemm.m = nchw ? conv.k : pixels;
-  gemm.n = nchw ? pixels : conv.k;
-  if (!nchw) gemm.b.layout = Layout::kColumn;
-  return result;
+  gemm.b.layout = Layout::kColumn;
+  if (conv.layout == ImageLayout::kNchw) gemm.a.layout = gemm.c.layout = Layout::kColumn;
+  return {gemm, workload.epilogue};
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
@@ -36,18 +33,16 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 }
 
 FamilySpace space(const Workload& workload, const Limits& limits) {
-  return gemm_cpu_space(as_gemm(workload.conv2d()), limits, kFamily);
+  return gemm_cpu_space(as_gemm(workload), limits, kFamily);
 }
 
 Config default_config(const Workload& workload, const Limits& limits) {
-  return gemm_cpu_default(as_gemm(workload.conv2d()), limits, kFamily);
+  return gemm_cpu_default(as_gemm(workload), limits, kFamily);
 }
 
 ir::Kernel lower_conv1x1(const Workload& workload, const Config& config, const Limits& limits) {
-  ir::Kernel kernel = lower_gemm_cpu(as_gemm(workload.conv2d()), config, limits);
+  ir::Kernel kernel = lower_gemm_cpu(as_gemm(workload), config, limits);
   kernel.name = kFamily;
-  // The product's a is the filter where the pixels are columns; the caller's order is input, filter, output.
-  if (workload.conv2d().layout == ImageLayout::kNchw) std::swap(kernel.params[0], kernel.params[1]);
   return kernel;
 }
 

@@ -29,6 +29,7 @@ struct Lowering {
   Conv2dPlanes planes;
   KernelBuilder builder;
   BufferId x{}, f{}, y{}, x_planes{}, y_lines{};
+  FusedEpilogue epilogue;
   VarId task{}, image{}, group{}, block{}, line{}, cb{}, jt{}, it{};
 
   std::int64_t channels() const { return conv.c / conv.groups; }
@@ -200,9 +201,11 @@ Stmt copy_out(Lowering& l) {
   const Expr channel = l.group_index() * l.filters() + l.first_filter_tile() * l.s.mr + var(filter);
   const Expr target = ((l.image_index() * conv.k + channel) * conv.out_h() + var(l.line) + var(y)) * width;
   const Expr column = var(v) * lanes;
-  Stmt move = Store{l.y, target + column,
-                    load(l.y_lines, l.y_line_element(var(filter), var(y) * l.planes.width + column), lanes),
-                    lanes, integer(width) - column};
+  const Expr left = integer(width) - column;
+  Expr sums = load(l.y_lines, l.y_line_element(var(filter), var(y) * l.planes.width + column), lanes);
+  Stmt move =
+      Store{l.y, target + column,
+            l.epilogue.of(std::move(sums), {channel, false, target + column, lanes, left}), lanes, left};
   return loop_to(
       filter, std::move(filters), most,
       block(loop_to(y, std::move(lines), l.s.lines,
@@ -221,6 +224,7 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Li
   l.x = builder.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
   l.f = builder.param("f", DType::kF32, conv.k * conv.products(), Direction::kIn);
   l.y = builder.param("y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
+  l.epilogue = FusedEpilogue(builder, workload);
   // The last tile reads beyond the last plane, and the last line is stored in whole vectors: both stay
   // inside.
   l.x_planes = builder.buffer("x_planes", DType::kF32, Scope::kScratch,

@@ -57,6 +57,7 @@ bool is_nhwc(const Conv2d& conv) {
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   if (limits.target != Target::kCuda) return "it is for CUDA devices";
+  if (!workload.epilogue.empty()) return "it computes no epilogue yet";
   const Conv2d& conv = workload.conv2d();
   if (conv.groups != conv.c || conv.k != conv.c || conv.c == 1)
     return "it takes as many groups as input and output channels, and more than one";

@@ -34,7 +34,7 @@ Config default_config(const Workload& workload, const Limits& limits) {
 }
 
 ir::Kernel lower_conv2d_mma(const Workload& workload, const Config& config, const Limits&) {
-  return lower_gemm_mma(problem_of(workload.conv2d()), gemm_mma_schedule(config));
+  return lower_gemm_mma(workload, problem_of(workload.conv2d()), gemm_mma_schedule(config));
 }
 
 }  // namespace

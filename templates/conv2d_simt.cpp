@@ -45,8 +45,7 @@ Config default_config(const Workload& workload, const Limits& limits) {
 }
 
 ir::Kernel lower_conv2d_simt(const Workload& workload, const Config& config, const Limits&) {
-  const Conv2d& conv = workload.conv2d();
-  return lower_gemm_simt(form_of(conv).problem, gemm_simt_schedule(config), conv);
+  return lower_gemm_simt(workload, form_of(workload.conv2d()).problem, gemm_simt_schedule(config));
 }
 
 }  // namespace

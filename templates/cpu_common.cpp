@@ -87,6 +87,13 @@ ir::Expr element(Layout layout, std::int64_t rows, std::int64_t columns, ir::Exp
   return std::move(base) + std::move(column) * rows + std::move(row);
 }
 
+EpiloguePlace place_of(const Problem& problem, ir::Expr row, ir::Expr column, ir::Expr element, int lanes,
+                       std::optional<ir::Expr> active) {
+  // The channels are the columns of the workload's C, which are the rows of its transpose.
+  return {problem.swapped ? std::move(row) : std::move(column), !problem.swapped, std::move(element), lanes,
+          std::move(active)};
+}
+
 ir::Expr first_tile(ir::Expr task, std::int64_t tiles, std::int64_t tasks) {
   if (tiles % tasks == 0) return std::move(task) * (tiles / tasks);
   return std::move(task) * tiles / tasks;

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "ir/kernel.h"
 #include "space/space.h"
+#include "templates/epilogue_expr.h"
 #include "templates/workload.h"
 
 namespace lehr::cpu {
@@ -47,6 +48,11 @@ Operands add_params(ir::KernelBuilder& builder, const Problem& problem);
 /// Flat index of element (row, column) of a matrix of `rows` x `columns`, after `base`.
 ir::Expr element(Layout layout, std::int64_t rows, std::int64_t columns, ir::Expr base, ir::Expr row,
                  ir::Expr column);
+
+/// What the epilogue needs to know of `lanes` columns of the lowering's C from (`row`, `column`) on, which is
+/// `element` in memory.
+EpiloguePlace place_of(const Problem& problem, ir::Expr row, ir::Expr column, ir::Expr element, int lanes,
+                       std::optional<ir::Expr> active);
 
 /// First tile of task `task` when `tiles` are split evenly over `tasks`; the next task's first is its end.
 ir::Expr first_tile(ir::Expr task, std::int64_t tiles, std::int64_t tasks);

@@ -99,6 +99,17 @@ Operand parse_operand(std::string_view text) {
   return operand;
 }
 
+DType output_for(DType type) {
+  if (type == DType::kS8 || type == DType::kU8) return DType::kS32;
+  if (type == DType::kE4M3 || type == DType::kE5M2) return DType::kF32;
+  return type;
+}
+
+DType sums_for(DType type) {
+  if (type == DType::kS8 || type == DType::kU8 || type == DType::kS32) return DType::kS32;
+  return type == DType::kF64 ? DType::kF64 : DType::kF32;
+}
+
 bool set_field(Gemm& g, std::string_view key, std::string_view value) {
   for (const auto& [name, field] : {std::pair{"m", &g.m}, {"n", &g.n}, {"k", &g.k}, {"batch", &g.batch}}) {
     if (key != name) continue;

@@ -52,4 +52,9 @@ Math parse_math(std::string_view text);
 Operand parse_operand(std::string_view text);
 std::string to_text(const Operand& operand);
 
+/// What goes with operands of `type` where nothing is said: the type of the output (s32 for 8-bit integers,
+/// f32 for 8-bit floats, else `type`), and that of the sums (f64 for f64, s32 for integers, else f32).
+DType output_for(DType type);
+DType sums_for(DType type);
+
 }  // namespace lehr

@@ -30,6 +30,7 @@ struct Lowering {
   GemmCpuSchedule s;
   KernelBuilder builder;
   cpu::Operands operands{};
+  FusedEpilogue epilogue;
   BufferId a_panel{}, b_panel{};
   // Loop variables and names, outermost first.
   VarId task{}, batch{}, jc{}, pc{}, ic{}, jt{}, it{}, k0{}, column{}, row{};
@@ -185,7 +186,17 @@ Block micro_kernel(Lowering& l, std::int64_t rows, std::int64_t columns, bool an
     result.push_back(loop_to(k, l.k_extent() / l.s.ku, l.kc() / l.s.ku,
                              block(loop(u, l.s.ku, LoopKind::kUnrolled, std::move(step)))));
   }
-  result.push_back(tile.store_c(l.operands.c, c_at));
+  const auto finish = [&](Expr sums, Expr column, std::optional<Expr> active) {
+    return l.epilogue.of(std::move(sums),
+                         cpu::place_of(l.p, var(l.row) + tile.row(), var(l.column) + column, c_at(column),
+                                       static_cast<int>(l.s.lanes), std::move(active)));
+  };
+  if (l.epilogue.empty() || l.k_blocks() == 1) {
+    result.push_back(tile.store_c(l.operands.c, c_at, finish));
+  } else {  // until the last block of k, C holds sums
+    result.push_back(If{lt(var(l.pc), integer(l.k_blocks() - 1)), block(tile.store_c(l.operands.c, c_at)),
+                        block(tile.store_c(l.operands.c, c_at, finish))});
+  }
   return result;
 }
 
@@ -225,6 +236,7 @@ Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limi
   builder.kernel.name = "gemm_cpu";
   builder.kernel.target = Target::kCpu;
   l.operands = cpu::add_params(builder, l.p);
+  l.epilogue = FusedEpilogue(builder, workload);
   if (l.s.pack_a)
     l.a_panel = builder.buffer("a_panel", DType::kF32, Scope::kScratch, l.mc() * l.a_panel_size());
   if (l.s.pack_b)

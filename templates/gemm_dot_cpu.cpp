@@ -78,6 +78,7 @@ struct Lowering {
   Schedule s;
   KernelBuilder builder;
   cpu::Operands operands{};
+  FusedEpilogue epilogue;
   VarId task{}, batch{}, jc{}, jt{}, it{}, row{}, column{};
 
   std::int64_t tiles() const { return ceil_div(p.n, s.nr); }
@@ -99,9 +100,8 @@ Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
   const auto b_at = [&](Expr at) {
     return l.batch_offset(l.p.k * l.p.n) + (var(l.column) + var(j)) * l.p.k + std::move(at);
   };
-  const auto over_tile = [&](Stmt body) {
-    return loop(i, rows, LoopKind::kUnrolled,
-                block(loop(j, columns, LoopKind::kUnrolled, block(std::move(body)))));
+  const auto over_tile = [&](Block body) {
+    return loop(i, rows, LoopKind::kUnrolled, block(loop(j, columns, LoopKind::kUnrolled, std::move(body))));
   };
   // One vector of k at `at`; the A vectors are held in registers while B's pass.
   const auto step = [&](const Expr& at, std::optional<Expr> active) {
@@ -133,8 +133,8 @@ Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
     return body;
   };
 
-  Block result =
-      block(Alloc{acc}, over_tile(Store{acc, acc_at(), zero(DType::kF32, width), width, std::nullopt}));
+  Block result = block(Alloc{acc},
+                       over_tile(block(Store{acc, acc_at(), zero(DType::kF32, width), width, std::nullopt})));
   const std::int64_t stride = l.s.ku * lanes;
   const std::int64_t whole = l.p.k / stride;
   if (whole > 0) {
@@ -150,9 +150,18 @@ Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
       result.push_back(std::move(stmt));
     }
   }
-  result.push_back(over_tile(Store{
-      l.operands.c, l.batch_offset(l.p.m * l.p.n) + (var(l.row) + var(i)) * l.p.n + var(l.column) + var(j),
-      reduce_add(load(acc, acc_at(), width)), 1, std::nullopt}));
+  const Expr row = var(l.row) + var(i), column = var(l.column) + var(j);
+  const Expr c_at = l.batch_offset(l.p.m * l.p.n) + row * l.p.n + var(l.column) + var(j);
+  Expr sum = reduce_add(load(acc, acc_at(), width));
+  if (l.epilogue.empty()) {
+    result.push_back(over_tile(block(Store{l.operands.c, c_at, std::move(sum), 1, std::nullopt})));
+  } else {
+    const BufferId held = builder.buffer("sum", DType::kF32, Scope::kRegister, 1);
+    Expr value =
+        l.epilogue.of(load(held, integer(0)), cpu::place_of(l.p, row, column, c_at, 1, std::nullopt));
+    result.push_back(over_tile(block(Alloc{held}, Store{held, integer(0), std::move(sum), 1, std::nullopt},
+                                     Store{l.operands.c, c_at, std::move(value), 1, std::nullopt})));
+  }
   return result;
 }
 
@@ -164,6 +173,7 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Config& config, const 
   builder.kernel.name = "gemm_dot_cpu";
   builder.kernel.target = Target::kCpu;
   l.operands = cpu::add_params(builder, l.p);
+  l.epilogue = FusedEpilogue(builder, workload);
   l.task = builder.var("task_index");
   l.batch = builder.var("batch");
   l.jc = builder.var("jc");

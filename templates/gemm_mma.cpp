@@ -27,11 +27,13 @@ void append(Block& to, Block from) {
 
 class Lowering {
  public:
-  Lowering(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule) : p_(problem), s_(schedule) {
+  Lowering(const Workload& workload, const GemmMmaProblem& problem, const GemmMmaSchedule& schedule)
+      : p_(problem), s_(schedule) {
     builder_.kernel.name = p_.family();
     builder_.kernel.target = Target::kCuda;
     builder_.kernel.min_blocks_per_core = static_cast<int>(s_.min_blocks);
     add_params();
+    epilogue_ = FusedEpilogue(builder_, workload);
     block_ = builder_.var("block");
     batch_ = builder_.var("batch");
     thread_ = builder_.var("thread");
@@ -297,9 +299,7 @@ class Lowering {
   }
 
   Block write() {
-    GemmMmaOutput out;
-    out.accumulators = acc_;
-    out.c = c_;
+    GemmMmaOutput out{.accumulators = acc_, .c = c_, .epilogue = epilogue_};
     out.tile = c_tile_;
     out.sum = sum_;
     out.part = part_;
@@ -320,6 +320,7 @@ class Lowering {
   GemmMmaSchedule s_;
   KernelBuilder builder_;
   GemmMmaOperand a_, b_;
+  FusedEpilogue epilogue_;
   BufferId c_{}, acc_{}, c_tile_{}, sum_{}, part_{}, converted_{};
   SplitKSums sums_;                         ///< used with split_k > 1
   VarId split_{}, first_tile_{}, tiles_{};  ///< the same
@@ -358,7 +359,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 }
 
 Kernel lower_config(const Workload& workload, const Config& config, const Limits&) {
-  return lower_gemm_mma(gemm_mma_problem(workload), gemm_mma_schedule(config));
+  return lower_gemm_mma(workload, gemm_mma_problem(workload), gemm_mma_schedule(config));
 }
 
 }  // namespace
@@ -372,8 +373,9 @@ std::optional<std::string> why_not_gemm_mma(const Gemm& g, const Limits& limits)
   return cuda::why_no_grid(g);
 }
 
-Kernel lower_gemm_mma(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule) {
-  return Lowering(problem, schedule).kernel();
+Kernel lower_gemm_mma(const Workload& workload, const GemmMmaProblem& problem,
+                      const GemmMmaSchedule& schedule) {
+  return Lowering(workload, problem, schedule).kernel();
 }
 
 Template gemm_mma_template() {

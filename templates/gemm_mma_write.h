@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/kernel.h"
+#include "templates/epilogue_expr.h"
 #include "templates/gemm_mma_space.h"
 
 namespace lehr {
@@ -9,6 +10,7 @@ namespace lehr {
 struct GemmMmaOutput {
   ir::BufferId accumulators{};  ///< 4 for each 16 x 8 of the warp tile, rows of tiles first
   ir::BufferId c{};
+  const FusedEpilogue& epilogue;
   ir::BufferId tile{};  ///< shared: the block's sums, one tile for each part of k; used where `staged`
   /// Registers: `vec` of these elements (with split_k > 1, all that the thread takes); used where `staged`.
   ir::BufferId sum{};
@@ -16,8 +18,8 @@ struct GemmMmaOutput {
   ir::BufferId converted{};  ///< registers: elements of C; used where C has not the accumulators' type
   ir::VarId thread{}, lane{}, k_group{}, warp_m{}, warp_n{};
   ir::VarId m0{}, n0{};
-  SplitKSums sums;  ///< used with split_k > 1, as `place`
-  SplitKPlace place;
+  SplitKSums sums{};  ///< used with split_k > 1, as `place`
+  SplitKPlace place{};
   ir::Expr base = ir::integer(0);  ///< first element of this block's matrix of the batch
 };
 

@@ -26,12 +26,14 @@ void append(Block& to, Block from) {
 
 class Lowering {
  public:
-  Lowering(const cpu::Problem& problem, const GemmSimtSchedule& schedule, const std::optional<Conv2d>& image)
-      : p_(problem), s_(schedule), image_(image) {
+  Lowering(const Workload& workload, const cpu::Problem& problem, const GemmSimtSchedule& schedule)
+      : p_(problem), s_(schedule) {
+    if (workload.op() == Operator::kConv2d) image_ = workload.conv2d();
     builder_.kernel.name = image_ ? "conv2d_simt" : "gemm_simt";
     builder_.kernel.target = Target::kCuda;
     builder_.kernel.min_blocks_per_core = static_cast<int>(s_.min_blocks);
     operands_ = image_ ? image_params() : cpu::add_params(builder_, p_);
+    epilogue_ = FusedEpilogue(builder_, workload);
     block_ = builder_.var("block");
     batch_ = builder_.var("batch");
     thread_ = builder_.var("thread");
@@ -61,8 +63,9 @@ class Lowering {
     if (s_.staged == 1) body.push_back(Alloc{staging_});
     append(body, gemm_simt_clear(builder_, share_));
     append(body, s_.async == 1 ? async_main_loop() : prefetch_main_loop());
-    Block write =
-        gemm_simt_write(builder_, share_, {operands_.c, matrix(p_.m * p_.n), p_.m, p_.n, m0_, n0_, staging_});
+    Block write = gemm_simt_write(builder_, share_,
+                                  {operands_.c, matrix(p_.m * p_.n), p_.m, p_.n, m0_, n0_, epilogue_,
+                                   channels_are_columns(), first_channel(), staging_});
     append(body, s_.split_k > 1 ? split_k_sum(builder_, sums_, place_in_split(), share_.acc, std::move(write))
                                 : std::move(write));
     Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));
@@ -85,6 +88,12 @@ class Lowering {
   /// Number `tile` of this block's tiles of k, among all.
   Expr tile_of_k(const Expr& tile) const { return s_.split_k > 1 ? var(first_tile_) + tile : tile; }
 
+  /// Of C: those of the workload's C, or the filters.
+  bool channels_are_columns() const { return image_ ? !pixels_are_columns() : !p_.swapped; }
+  /// Of the block's group.
+  Expr first_channel() const {
+    return image_ && image_->groups > 1 ? var(batch_) % image_->groups * p_.m : integer(0);
+  }
   bool pixels_are_columns() const { return image_->layout == ImageLayout::kNchw; }
   cpu::Operands image_params() {
     const Conv2d& conv = *image_;
@@ -253,6 +262,7 @@ class Lowering {
   std::optional<Conv2d> image_;
   KernelBuilder builder_;
   cpu::Operands operands_{};
+  FusedEpilogue epilogue_;
   GemmSimtThread share_;
   const GemmSimtOperand& a_ = share_.a;
   const GemmSimtOperand& b_ = share_.b;
@@ -273,14 +283,14 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 }
 
 Kernel lower_config(const Workload& workload, const Config& config, const Limits&) {
-  return lower_gemm_simt(cpu::problem_of(workload), gemm_simt_schedule(config), std::nullopt);
+  return lower_gemm_simt(workload, cpu::problem_of(workload), gemm_simt_schedule(config));
 }
 
 }  // namespace
 
-Kernel lower_gemm_simt(const cpu::Problem& problem, const GemmSimtSchedule& schedule,
-                       const std::optional<Conv2d>& image) {
-  return Lowering(problem, schedule, image).kernel();
+Kernel lower_gemm_simt(const Workload& workload, const cpu::Problem& problem,
+                       const GemmSimtSchedule& schedule) {
+  return Lowering(workload, problem, schedule).kernel();
 }
 
 Template gemm_simt_template() {

@@ -1,12 +1,17 @@
 #include "templates/gemm_simt_write.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace lehr {
 namespace {
 
 using namespace ir;
+
+void append(Block& to, Block from) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+}
 
 class Writing {
  public:
@@ -21,9 +26,8 @@ class Writing {
     const std::int64_t height = t_.height(), width = t_.width(), vec = vector(width);
     const VarId fi = builder_.var("fi"), r = builder_.var("r");
     const VarId fj = builder_.var("fj"), part = builder_.var("part");
-    Expr value = load(t_.acc, (var(fi) * height + var(r)) * s_.tn + var(fj) * width + var(part) * vec,
-                      static_cast<int>(vec));
-    Block body = inside_columns(block(to_c(std::move(value), vec)));
+    const Expr first = (var(fi) * height + var(r)) * s_.tn + var(fj) * width + var(part) * vec;
+    Block body = inside_columns(to_c(t_.acc, first, vec));
     body.insert(body.begin(), Let{column_, var(out_.n0) + var(t_.column) + var(fj) * (s_.lanes_n() * width) +
                                                var(part) * vec});
     body = block(loop(part, width / vec, LoopKind::kUnrolled, std::move(body)));
@@ -49,7 +53,18 @@ class Writing {
                          var(t_.lane) % s_.lanes_n() * width,
                      std::move(share), static_cast<int>(width), std::nullopt};
 
-    Block take = inside_columns(block(to_c(load(out_.staging, own + var(at), static_cast<int>(vec)), vec)));
+    Block take;
+    const Expr staged = own + var(at);
+    if (out_.epilogue.empty()) {
+      take = inside_columns(to_c(out_.staging, staged, vec));
+    } else {
+      const BufferId held = builder_.buffer("taken", DType::kF32, Scope::kRegister, vec);
+      const int lanes = static_cast<int>(vec);
+      take =
+          block(Alloc{held}, Store{held, integer(0), load(out_.staging, staged, lanes), lanes, std::nullopt});
+      append(take, to_c(held, integer(0), vec));
+      take = inside_columns(std::move(take));
+    }
     const Expr warp_column = var(t_.warp) % s_.warps_n() * columns;
     const Expr warp_row = var(t_.warp) / s_.warps_n() * (s_.lanes_m * s_.tm);
     take.insert(take.begin(), Let{column_, var(out_.n0) + warp_column + var(at) % columns});
@@ -72,9 +87,16 @@ class Writing {
     return most;
   }
 
-  Stmt to_c(Expr value, std::int64_t vec) const {
-    return Store{out_.c, out_.base + var(row_) * out_.n + var(column_), std::move(value),
-                 static_cast<int>(vec), std::nullopt};
+  /// `vec` sums from `first` of `sums` on, which are registers where there is an epilogue.
+  Block to_c(BufferId sums, const Expr& first, std::int64_t vec) const {
+    const int lanes = static_cast<int>(vec);
+    const Expr element = out_.base + var(row_) * out_.n + var(column_);
+    Block result =
+        out_.epilogue.in_place(builder_, sums, first,
+                               {out_.first_channel + (out_.channels_are_columns ? var(column_) : var(row_)),
+                                out_.channels_are_columns, element, lanes, std::nullopt});
+    result.push_back(Store{out_.c, element, load(sums, first, lanes), lanes, std::nullopt});
+    return result;
   }
 
   Block inside_columns(Block body) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/kernel.h"
+#include "templates/epilogue_expr.h"
 #include "templates/gemm_simt_compute.h"
 
 namespace lehr {
@@ -11,6 +12,9 @@ struct GemmSimtOutput {
   ir::Expr base = ir::integer(0);  ///< first element of this block's matrix
   std::int64_t m = 0, n = 0;
   ir::VarId m0{}, n0{};    ///< corner of the block tile
+  const FusedEpilogue& epilogue;
+  bool channels_are_columns = true;         ///< of this C; else its rows are
+  ir::Expr first_channel = ir::integer(0);  ///< of its first column or row
   ir::BufferId staging{};  ///< threads x tn elements of shared memory; only with schedule.staged == 1
 };
 

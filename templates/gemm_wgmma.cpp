@@ -39,6 +39,7 @@ class Lowering {
     rows_.tile = gemm_wgmma_tile(p_, s_, true);
     columns_.tile = gemm_wgmma_tile(p_, s_, false);
     add_params();
+    epilogue_ = FusedEpilogue(b_, workload);
     rows_.shared = add_tile("row_tiles", rows_.tile);
     columns_.shared = add_tile("column_tiles", columns_.tile);
     full_ = b_.buffer("full", DType::kU32, Scope::kShared, 2 * s_.stages);
@@ -341,8 +342,7 @@ class Lowering {
 
   Expr matrix() const { return p_.size.batch > 1 ? Expr(Var{matrix_}) : integer(0); }
   GemmWgmmaOutput output(VarId consumer, VarId lane) const {
-    GemmWgmmaOutput out;
-    out.accumulators = acc_, out.c = c_, out.converted = converted_;
+    GemmWgmmaOutput out{.accumulators = acc_, .c = c_, .epilogue = epilogue_, .converted = converted_};
     out.thread = thread_, out.lane = lane, out.consumer = consumer;
     out.row0 = rows_.origin, out.column0 = columns_.origin;
     if (p_.size.batch > 1) out.base = var(matrix_) * (p_.size.m * p_.size.n);
@@ -354,6 +354,7 @@ class Lowering {
   GemmWgmmaGrid grid_;
   KernelBuilder b_;
   Side rows_, columns_;
+  FusedEpilogue epilogue_;
   BufferId c_{}, full_{}, empty_{}, turns_{}, staged_{}, acc_{}, converted_{};
   VarId block_{}, thread_{}, matrix_{};
 };

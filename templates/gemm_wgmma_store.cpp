@@ -3,6 +3,9 @@
 // Driver API, CUtensorMapSwizzle). Eight rows of a warp's store then fall into different banks.
 #include "templates/gemm_wgmma_store.h"
 
+#include <iterator>
+#include <utility>
+
 namespace lehr {
 
 using namespace ir;
@@ -51,6 +54,20 @@ Block gemm_wgmma_store(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
   const Expr chunk_of_box = bit_xor(var(j) * (8 / chunk) % chunks, var(swizzle));
   const Expr index = var(first) + (var(i) * 64 + var(half) * 8) * stage.box_columns +
                      var(j) * 8 / stage.box_columns * stage.box_elements() + chunk_of_box * chunk;
+  const Expr own = s.ping_pong == 1 ? integer(0) : var(out.consumer) * s.consumer_rows();
+  const Expr first_row = var(out.row0) + own;
+  const Expr row = var(out.thread) / 32 % 4 * 16 + var(out.lane) / 4;
+  Block finish;
+  if (!out.epilogue.empty()) {  // its operands exist inside C only; a pair of columns is inside or outside
+    const VarId row_of_c = b.var("row");
+    const VarId column_of_c = b.var("column");
+    finish = gemm_wgmma_epilogue(b, p, s, out, sum, var(row_of_c), var(column_of_c), 2);
+    const bool whole_rows = p.size.m % s.bm == 0, whole_columns = p.size.n % s.bn == 0;
+    if (!whole_columns) finish = block(If{lt(var(column_of_c), integer(p.size.n)), std::move(finish), {}});
+    if (!whole_rows) finish = block(If{lt(var(row_of_c), integer(p.size.m)), std::move(finish), {}});
+    finish.insert(finish.begin(), Let{column_of_c, var(out.column0) + in_group + var(j) * 8});
+    finish.insert(finish.begin(), Let{row_of_c, first_row + row + var(i) * 64 + var(half) * 8});
+  }
   Block body;
   if (p.output == p.accum) {
     body = block(Store{tile, index, load(out.accumulators, sum, 2), 2, std::nullopt});
@@ -61,6 +78,7 @@ Block gemm_wgmma_store(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
                                   1, std::nullopt})),
                  Store{tile, index, load(out.converted, integer(0), 2), 2, std::nullopt});
   }
+  body.insert(body.begin(), std::make_move_iterator(finish.begin()), std::make_move_iterator(finish.end()));
   body = block(loop(j, s.bn / 8, LoopKind::kUnrolled, std::move(body)));
   body = block(loop(half, 2, LoopKind::kUnrolled, std::move(body)));
 
@@ -70,7 +88,6 @@ Block gemm_wgmma_store(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
     result.push_back(named_barrier(out));
   }
   const Expr part = var(out.consumer) * stage.part_elements();
-  const Expr row = var(out.thread) / 32 % 4 * 16 + var(out.lane) / 4;
   result.push_back(Let{first, part + row * stage.box_columns + in_group % chunk});
   result.push_back(Let{swizzle, bit_xor(in_group / chunk, var(out.lane) / 4 / (8 / chunks) % chunks)});
   if (p.output != p.accum) result.push_back(Alloc{out.converted});
@@ -79,8 +96,6 @@ Block gemm_wgmma_store(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
   result.push_back(named_barrier(out));
 
   const VarId box = b.var("box");
-  const Expr own = s.ping_pong == 1 ? integer(0) : var(out.consumer) * s.consumer_rows();
-  const Expr first_row = var(out.row0) + own;
   const Expr first_column = var(out.column0) + var(box) * stage.box_columns;
   Intrinsic store;
   store.name = p.size.batch > 1 ? "tma_store_3d" : "tma_store_2d";

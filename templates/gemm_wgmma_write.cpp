@@ -7,6 +7,26 @@ namespace lehr {
 
 using namespace ir;
 
+namespace {
+
+/// Flat index in C of (row, column) of what wgmma has for rows and columns.
+Expr element_of(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, const GemmWgmmaOutput& out,
+                const Expr& row, const Expr& column) {
+  return out.base + (s.swap_ab == 1 ? column * p.size.n + row : row * p.size.n + column);
+}
+
+}  // namespace
+
+Block gemm_wgmma_epilogue(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
+                          const GemmWgmmaOutput& out, const Expr& first, const Expr& row, const Expr& column,
+                          int lanes) {
+  // The channels are the columns of the workload's C: of p's, or its rows where p is the transpose.
+  const bool along_rows = (s.swap_ab == 1) != p.size.swapped;
+  return out.epilogue.in_place(
+      b, out.accumulators, first,
+      {along_rows ? row : column, !p.size.swapped, element_of(p, s, out, row, column), lanes, std::nullopt});
+}
+
 Block gemm_wgmma_write(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                        const GemmWgmmaOutput& out) {
   const bool swapped = s.swap_ab == 1;
@@ -23,16 +43,16 @@ Block gemm_wgmma_write(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
   const int lanes = static_cast<int>(vec);
   const Expr sum = var(i) * (s.bn / 2) + var(j) * 4 + var(half) * 2 + var(v) * vec;
   const Expr at = var(column) + var(v) * vec;
-  const Expr index = out.base + (swapped ? at * p.size.n + var(row) : var(row) * p.size.n + at);
-  Block body;
+  const Expr index = element_of(p, s, out, var(row), at);
+  Block body = gemm_wgmma_epilogue(b, p, s, out, sum, var(row), at, lanes);
   if (p.output == p.accum) {
-    body = block(Store{out.c, index, load(out.accumulators, sum, lanes), lanes, std::nullopt});
+    body.push_back(Store{out.c, index, load(out.accumulators, sum, lanes), lanes, std::nullopt});
   } else {
     const VarId e = b.var("e");
-    body = block(loop(e, vec, LoopKind::kUnrolled,
-                      block(Store{out.converted, var(e), cast(p.output, load(out.accumulators, sum + var(e))),
-                                  1, std::nullopt})),
-                 Store{out.c, index, load(out.converted, integer(0), lanes), lanes, std::nullopt});
+    body.push_back(loop(e, vec, LoopKind::kUnrolled,
+                        block(Store{out.converted, var(e),
+                                    cast(p.output, load(out.accumulators, sum + var(e))), 1, std::nullopt})));
+    body.push_back(Store{out.c, index, load(out.converted, integer(0), lanes), lanes, std::nullopt});
   }
   if (columns % s.bn != 0) body = block(If{lt(at, integer(columns)), std::move(body), {}});
   body = block(loop(v, 2 / vec, LoopKind::kUnrolled, std::move(body)));

@@ -75,6 +75,7 @@ struct Lowering {
   Schedule s;
   KernelBuilder builder;
   cpu::Operands operands{};
+  FusedEpilogue epilogue;
   VarId task{}, batch{}, jb{}, jc{}, column{}, k0{};
 
   std::int64_t chunk() const { return s.nv * s.lanes; }
@@ -84,8 +85,14 @@ struct Lowering {
   Expr batch_offset(std::int64_t elements) const { return p.batch == 1 ? integer(0) : var(batch) * elements; }
 };
 
-// One chunk of `columns` columns over `rows` rows of B from k0 on. `first`: C has no value yet.
-Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const Expr& first) {
+/// Which of the passes over a chunk this is: conditions.
+struct Pass {
+  Expr first;  ///< C has no value yet
+  Expr last;   ///< none follows
+};
+
+// One chunk of `columns` columns over `rows` rows of B from k0 on.
+Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const Pass& pass) {
   cpu::RegisterTile tile(l.builder, l.p.m, columns, l.s.lanes);
   const VarId u = l.builder.var("u");
   const auto c_at = [&](Expr column) {
@@ -105,17 +112,28 @@ Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const E
   step.push_back(
       tile.multiply_add(load(l.operands.a, cpu::element(l.p.a, l.p.m, l.p.k, l.batch_offset(l.p.m * l.p.k),
                                                         tile.row(), var(l.k0) + var(u)))));
-  return block(tile.allocate(), If{first, block(tile.clear()), block(tile.load_c(l.operands.c, c_at))},
-               loop(u, rows, LoopKind::kUnrolled, std::move(step)), tile.store_c(l.operands.c, c_at));
+  Block result =
+      block(tile.allocate(), If{pass.first, block(tile.clear()), block(tile.load_c(l.operands.c, c_at))},
+            loop(u, rows, LoopKind::kUnrolled, std::move(step)));
+  const auto finish = [&](Expr sums, Expr column, std::optional<Expr> active) {
+    return l.epilogue.of(std::move(sums), cpu::place_of(l.p, tile.row(), var(l.column) + column, c_at(column),
+                                                        static_cast<int>(l.s.lanes), std::move(active)));
+  };
+  if (l.epilogue.empty())
+    result.push_back(tile.store_c(l.operands.c, c_at));
+  else
+    result.push_back(If{pass.last, block(tile.store_c(l.operands.c, c_at, finish)),
+                        block(tile.store_c(l.operands.c, c_at))});
+  return result;
 }
 
 // All chunks of the current block over `rows` rows of B.
-Stmt chunks_over(Lowering& l, std::int64_t rows, const Expr& first, const Expr& first_chunk,
+Stmt chunks_over(Lowering& l, std::int64_t rows, const Pass& pass, const Expr& first_chunk,
                  const Expr& chunks_now) {
   const std::int64_t full = l.p.n / l.chunk(), tail = l.p.n % l.chunk();
   Block inner, edge;
-  if (full > 0) inner = chunk_kernel(l, l.chunk(), rows, first);
-  if (tail > 0) edge = chunk_kernel(l, tail, rows, first);
+  if (full > 0) inner = chunk_kernel(l, l.chunk(), rows, pass);
+  if (tail > 0) edge = chunk_kernel(l, tail, rows, pass);
   const Expr chunk_index = first_chunk + var(l.jb) * l.nb() + var(l.jc);
   Block body = cpu::by_tile(chunk_index, full, tail, std::move(inner), std::move(edge));
   body.insert(body.begin(), Let{l.column, chunk_index * l.chunk()});
@@ -130,6 +148,7 @@ Kernel lower_gemv_cpu(const Workload& workload, const Config& config, const Limi
   builder.kernel.name = "gemv_cpu";
   builder.kernel.target = Target::kCpu;
   l.operands = cpu::add_params(builder, l.p);
+  l.epilogue = FusedEpilogue(builder, workload);
   l.task = builder.var("task_index");
   l.batch = builder.var("batch");
   l.jb = builder.var("jb");
@@ -146,15 +165,18 @@ Kernel lower_gemv_cpu(const Workload& workload, const Config& config, const Limi
 
   const std::int64_t whole = l.p.k / l.s.ku, rest = l.p.k % l.s.ku;
   Block k_loops;
-  k_loops.push_back(loop(kb, whole, LoopKind::kSerial,
-                         block(Let{l.k0, var(kb) * l.s.ku},
-                               chunks_over(l, l.s.ku, lt(var(kb), integer(1)), first_chunk, chunks_now))));
+  k_loops.push_back(loop(
+      kb, whole, LoopKind::kSerial,
+      block(Let{l.k0, var(kb) * l.s.ku},
+            chunks_over(l, l.s.ku,
+                        {lt(var(kb), integer(1)), rest > 0 ? integer(0) : eq(var(kb), integer(whole - 1))},
+                        first_chunk, chunks_now))));
   if (rest > 0) {  // the last k % ku rows of B
     l.k0 = builder.var("k0");
     l.jc = builder.var("jc");
     l.column = builder.var("column");
     k_loops.push_back(Let{l.k0, integer(whole * l.s.ku)});
-    k_loops.push_back(chunks_over(l, rest, integer(0), first_chunk, chunks_now));
+    k_loops.push_back(chunks_over(l, rest, {integer(0), integer(1)}, first_chunk, chunks_now));
   }
   Block body = block(loop(l.jb, ceil_div(l.task_chunks(), l.nb()), LoopKind::kSerial, std::move(k_loops)));
   if (l.p.batch > 1) body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, std::move(body)));

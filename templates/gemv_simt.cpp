@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "templates/cpu_common.h"
+#include "templates/epilogue_expr.h"
 #include "templates/gemv_simt_space.h"
 
 namespace lehr {
@@ -46,6 +47,7 @@ class Lowering {
     input("a", p_.matrix_is_a);
     input("b", !p_.matrix_is_a);
     c_ = builder_.param("c", p_.c_type, p_.batch * p_.vectors * p_.outputs, Direction::kOut);
+    epilogue_ = FusedEpilogue(builder_, workload);
     block_ = builder_.var("block");
     batch_ = builder_.var("batch");
     thread_ = builder_.var("thread");
@@ -234,6 +236,8 @@ class Lowering {
     const Expr at = var(first_) + output;
     Expr index = first_of(p_.vectors * p_.outputs) +
                  (p_.vectors_inner ? at * p_.vectors + vector : vector * p_.outputs + at);
+    // The channels are the columns of the workload's C.
+    value = epilogue_.of(std::move(value), {p_.matrix_is_a ? vector : at, false, index, 1, std::nullopt});
     if (p_.c_type != DType::kF32) value = cast(p_.c_type, std::move(value));
     Block store = block(Store{c_, std::move(index), std::move(value), 1, std::nullopt});
     if (outputs_are_whole()) return store;
@@ -283,6 +287,7 @@ class Lowering {
   GemvSchedule s_;
   GemvShape shape_;
   KernelBuilder builder_;
+  FusedEpilogue epilogue_;
   BufferId matrix_{}, vectors_{}, c_{}, acc_{}, matrix_part_{}, vector_part_{}, partial_{}, sum_{};
   VarId block_{}, batch_{}, thread_{};
   VarId first_{};  ///< the block's first output

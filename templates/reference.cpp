@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/small_float.h"
 #include "templates/reference_conv2d.h"
+#include "templates/reference_epilogue.h"
 
 namespace lehr {
 namespace {
@@ -140,10 +142,21 @@ std::vector<std::int64_t> rows_to_compute(std::int64_t m, double flops, double f
   return rows;
 }
 
+/// Those of the epilogue come behind the output.
+std::span<const std::vector<float>> epilogue_inputs(const std::vector<std::vector<float>>& inputs) {
+  return std::span(inputs).subspan(3);
+}
+
+/// Of the result, where the sums of `products` products are off by `tolerance`. 6 standard deviations and
+/// what a few products may reach bound a sum.
+double tolerance_of(const Workload& workload, double tolerance, std::int64_t products) {
+  return tolerance_behind(workload.epilogue, tolerance, 6.0 * std::sqrt(static_cast<double>(products)) + 12.0,
+                          std::numeric_limits<float>::epsilon());
+}
+
 Reference conv2d_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
                            double full_flops) {
   const Conv2d& conv = workload.conv2d();
-  CHECK(inputs.size() == 3);
   const std::int64_t all = output_rows(conv);
   const std::vector<std::int64_t> rows = rows_to_compute(all, flops_of(workload), full_flops);
   const bool full = static_cast<std::int64_t>(rows.size()) == all;
@@ -154,20 +167,23 @@ Reference conv2d_reference(const Workload& workload, const std::vector<std::vect
     reference_row(conv, inputs[0].data(), inputs[1].data(), row, line);
     for (std::size_t column = 0; column < line.size(); ++column) {
       const std::int64_t index = output_index(conv, row, static_cast<std::int64_t>(column));
+      const auto value = static_cast<float>(reference_value(
+          workload.epilogue, line[column], epilogue_inputs(inputs), output_channel(conv, row), index));
       if (full) {
-        reference.values[static_cast<std::size_t>(index)] = static_cast<float>(line[column]);
+        reference.values[static_cast<std::size_t>(index)] = value;
       } else {
         reference.indices.push_back(index);
-        reference.values.push_back(static_cast<float>(line[column]));
+        reference.values.push_back(value);
       }
     }
   }
   // Padding only takes products away.
-  reference.tolerance = tolerance_of({.k = conv.products(),
-                                      .a = {conv.input, {}},
-                                      .b = {conv.filter, {}},
-                                      .c = {conv.output, {}},
-                                      .accum = conv.accum});
+  const double of_sums = tolerance_of(Gemm{.k = conv.products(),
+                                           .a = {conv.input, {}},
+                                           .b = {conv.filter, {}},
+                                           .c = {conv.output, {}},
+                                           .accum = conv.accum});
+  reference.tolerance = tolerance_of(workload, of_sums, conv.products());
   return reference;
 }
 
@@ -175,9 +191,9 @@ Reference conv2d_reference(const Workload& workload, const std::vector<std::vect
 
 Reference make_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
                          double full_flops) {
+  CHECK(inputs.size() == 3 + operands_of(workload.epilogue).size());
   if (workload.op() == Operator::kConv2d) return conv2d_reference(workload, inputs, full_flops);
   const Gemm& g = workload.gemm();
-  CHECK(inputs.size() == 3);
   Reference reference;
   const bool full = flops_of(workload) <= full_flops;
   const std::vector<std::int64_t> rows = rows_to_compute(g.m, flops_of(workload), full_flops);
@@ -191,7 +207,8 @@ Reference make_reference(const Workload& workload, const std::vector<std::vector
       reference_row(a, b, g.n, g.k, row, line);
       for (std::int64_t j = 0; j < g.n; ++j) {
         const std::int64_t index = batch * g.m * g.n + (row_major ? row * g.n + j : j * g.m + row);
-        const float value = static_cast<float>(line[static_cast<std::size_t>(j)]);
+        const auto value = static_cast<float>(reference_value(
+            workload.epilogue, line[static_cast<std::size_t>(j)], epilogue_inputs(inputs), j, index));
         if (full) {
           reference.values[static_cast<std::size_t>(index)] = value;
         } else {
@@ -201,7 +218,7 @@ Reference make_reference(const Workload& workload, const std::vector<std::vector
       }
     }
   }
-  reference.tolerance = tolerance_of(g);
+  reference.tolerance = tolerance_of(workload, tolerance_of(g), g.k);
   return reference;
 }
 

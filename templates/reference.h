@@ -17,8 +17,9 @@ std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint6
 struct Reference {
   std::vector<std::int64_t> indices;
   std::vector<float> values;
-  /// Bound on each element's |sum - expected|, before the sum is rounded to an output of 16 bits: scaled by
-  /// dtype and K (see reference.cpp for the bound).
+  /// Bound on each element's |result - expected|, before the result is rounded to an output of 16 bits:
+  /// scaled by dtype and K (see reference.cpp for the bound of the sums, reference_epilogue.cpp for what
+  /// follows them).
   double tolerance = 0;
 };
 

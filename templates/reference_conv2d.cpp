@@ -46,6 +46,10 @@ void reference_row(const Conv2d& conv, const float* x, const float* f, std::int6
   }
 }
 
+std::int64_t output_channel(const Conv2d& conv, std::int64_t row) {
+  return row_at(conv, row).channel;
+}
+
 std::int64_t output_index(const Conv2d& conv, std::int64_t row, std::int64_t column) {
   const Row at = row_at(conv, row);
   if (conv.layout == ImageLayout::kNchw) return row * conv.out_w() + column;

@@ -18,6 +18,9 @@ inline std::int64_t output_rows(const Conv2d& conv) {
 void reference_row(const Conv2d& conv, const float* x, const float* f, std::int64_t row,
                    std::vector<double>& sums);
 
+/// Output channel of that row.
+std::int64_t output_channel(const Conv2d& conv, std::int64_t row);
+
 /// Flat index of output `column` of that row in y.
 std::int64_t output_index(const Conv2d& conv, std::int64_t row, std::int64_t column);
 

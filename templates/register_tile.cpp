@@ -56,9 +56,14 @@ Stmt RegisterTile::load_c(BufferId c, const At& at) const {
 }
 
 Stmt RegisterTile::store_c(BufferId c, const At& at) const {
+  return store_c(c, at, [](Expr sums, Expr, std::optional<Expr>) { return sums; });
+}
+
+Stmt RegisterTile::store_c(BufferId c, const At& at, const Finish& finish) const {
   const int width = static_cast<int>(lanes_);
   return over_rows(per_vector([&](Expr column, std::optional<Expr> active) {
-    return Stmt(Store{c, at(column), load(acc_, acc_at(column), width), width, std::move(active)});
+    Expr value = finish(load(acc_, acc_at(column), width), column, active);
+    return Stmt(Store{c, at(column), std::move(value), width, std::move(active)});
   }));
 }
 

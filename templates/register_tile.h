@@ -21,6 +21,8 @@ class RegisterTile {
   /// Flat index of the element at a column of the tile, counted from its first one; of the current row()
   /// where that matters.
   using At = std::function<ir::Expr(ir::Expr column)>;
+  /// What is stored for the sums of a vector that begins at a column; `active` of its lanes exist.
+  using Finish = std::function<ir::Expr(ir::Expr sums, ir::Expr column, std::optional<ir::Expr> active)>;
 
   RegisterTile(ir::KernelBuilder& builder, std::int64_t rows, std::int64_t columns, std::int64_t lanes);
 
@@ -36,6 +38,7 @@ class RegisterTile {
   ir::Stmt clear() const;
   ir::Stmt load_c(ir::BufferId c, const At& at) const;
   ir::Stmt store_c(ir::BufferId c, const At& at) const;
+  ir::Stmt store_c(ir::BufferId c, const At& at, const Finish& finish) const;
   /// Fills the row of B. `masked`: only columns that exist are read (a packed panel is whole).
   ir::Block load_b(ir::BufferId b, const At& at, bool masked) const;
   /// Prefetches the lines of a row of B.

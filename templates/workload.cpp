@@ -2,19 +2,48 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/overloaded.h"
 #include "base/text.h"
 
 namespace lehr {
 
+namespace {
+
+bool is_integer(DType type) {
+  return type == DType::kS32 || type == DType::kS8 || type == DType::kU8 || type == DType::kU32;
+}
+
+std::vector<TensorSpec> tensors_of(const Gemm& g) {
+  return {{"a", g.a.type, g.batch * g.m * g.k, false},
+          {"b", g.b.type, g.batch * g.k * g.n, false},
+          {"c", g.c.type, g.batch * g.m * g.n, true}};
+}
+
+std::vector<TensorSpec> tensors_of(const Conv2d& conv) {
+  return {{"x", conv.input, conv.n * conv.c * conv.h * conv.w, false},
+          {"f", conv.filter, conv.k * conv.products(), false},
+          {"y", conv.output, conv.n * conv.k * conv.out_h() * conv.out_w(), true}};
+}
+
+}  // namespace
+
 void validate(const Workload& workload) {
   std::visit([](const auto& problem) { validate(problem); }, workload.problem);
+  if (workload.epilogue.empty()) return;
+  const std::vector<TensorSpec> tensors = tensors_of(workload);
+  const auto output = std::ranges::find(tensors, true, &TensorSpec::output);
+  for (const DType type : {accum_of(workload), output->type})
+    if (is_integer(type))
+      throw_user("epilogue={} needs sums and outputs that are floating-point numbers, not {}",
+                 to_text(workload.epilogue), name_of(type));
 }
 
 std::string to_text(const Workload& workload) {
   std::string text = std::visit([](const auto& problem) { return to_text(problem); }, workload.problem);
-  text += " epilogue=none";
+  text += " epilogue=" + to_text(workload.epilogue);
   // Strict is left out, so that texts written before there was a choice keep their meaning.
   if (const Gemm* gemm = std::get_if<Gemm>(&workload.problem); gemm && gemm->math != Math::kStrict)
     text += fmt::format(" math={}", name_of(gemm->math));
@@ -37,7 +66,7 @@ Workload parse_workload(std::string_view text) {
     const std::string_view key = words[i].substr(0, equals);
     const std::string_view value = words[i].substr(equals + 1);
     if (key == "epilogue") {
-      if (value != "none") throw_user("unknown epilogue '{}'; known is: none", value);
+      workload.epilogue = parse_epilogue(value);
       continue;
     }
     const bool known =
@@ -50,6 +79,10 @@ Workload parse_workload(std::string_view text) {
   }
   validate(workload);
   return workload;
+}
+
+DType accum_of(const Workload& workload) {
+  return std::visit([](const auto& problem) { return problem.accum; }, workload.problem);
 }
 
 double flops_of(const Workload& workload) {
@@ -74,18 +107,14 @@ double min_bytes_of(const Workload& workload) {
 }
 
 std::vector<TensorSpec> tensors_of(const Workload& workload) {
-  return std::visit(overloaded{[](const Gemm& g) -> std::vector<TensorSpec> {
-                                 return {{"a", g.a.type, g.batch * g.m * g.k, false},
-                                         {"b", g.b.type, g.batch * g.k * g.n, false},
-                                         {"c", g.c.type, g.batch * g.m * g.n, true}};
-                               },
-                               [](const Conv2d& conv) -> std::vector<TensorSpec> {
-                                 return {
-                                     {"x", conv.input, conv.n * conv.c * conv.h * conv.w, false},
-                                     {"f", conv.filter, conv.k * conv.products(), false},
-                                     {"y", conv.output, conv.n * conv.k * conv.out_h() * conv.out_w(), true}};
-                               }},
-                    workload.problem);
+  std::vector<TensorSpec> tensors =
+      std::visit([](const auto& problem) { return tensors_of(problem); }, workload.problem);
+  const TensorSpec output = tensors.back();
+  const std::int64_t channels = workload.op() == Operator::kGemm ? workload.gemm().n : workload.conv2d().k;
+  for (const EpilogueOperand& operand : operands_of(workload.epilogue))
+    tensors.push_back(
+        {std::string(operand.name), output.type, operand.per_channel ? channels : output.elements, false});
+  return tensors;
 }
 
 }  // namespace lehr

@@ -9,6 +9,7 @@
 
 #include "base/dtype.h"
 #include "templates/conv2d.h"
+#include "templates/epilogue.h"
 #include "templates/gemm.h"
 
 namespace lehr {
@@ -17,6 +18,7 @@ enum class Operator { kGemm, kConv2d };
 
 struct Workload {
   std::variant<Gemm, Conv2d> problem;
+  Epilogue epilogue;
   Operator op() const {
     return std::holds_alternative<Conv2d>(problem) ? Operator::kConv2d : Operator::kGemm;
   }
@@ -28,21 +30,25 @@ struct Workload {
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 
-/// Throws Error(kUser), one sentence, for what gemm.h and conv2d.h say.
+/// Throws Error(kUser), one sentence, for what gemm.h and conv2d.h say, and for an epilogue where the sums or
+/// the output are integers.
 void validate(const Workload& workload);
 
-/// The problem's text (gemm.h, conv2d.h) and " epilogue=none"; behind it " math=tf32" where the math of a
-/// GEMM is not strict.
+/// The problem's text (gemm.h, conv2d.h) and " epilogue=none" (epilogue.h); behind it " math=tf32" where the
+/// math of a GEMM is not strict.
 std::string to_text(const Workload& workload);
 /// Inverse of to_text; keys may come in any order, those with a default may be missing. Throws Error(kUser).
 Workload parse_workload(std::string_view text);
-/// Multiplications and additions: 2 m n k batch, or 2 n k out_h out_w products() with padding counted (as
-/// everybody counts them).
+/// Type of the sums, in which the epilogue is computed too.
+DType accum_of(const Workload& workload);
+/// Multiplications and additions, without those of the epilogue: 2 m n k batch, or 2 n k out_h out_w
+/// products() with padding counted (as everybody counts them).
 double flops_of(const Workload& workload);
 /// Bytes that must cross the memory interface at least once: all tensors.
 double min_bytes_of(const Workload& workload);
 
-/// A tensor of the workload, in argument order: a, b, c; or x (input), f (filter), y (output).
+/// A tensor of the workload, in argument order: a, b, c; or x (input), f (filter), y (output); then the
+/// operands of the epilogue, of the output's type.
 struct TensorSpec {
   std::string name;
   DType type = DType::kF32;

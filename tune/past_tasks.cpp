@@ -35,11 +35,18 @@ void cut(std::vector<const Record*>& rows) {
 }
 
 constexpr double kOtherKind = 4;  // another type or layout
+constexpr double kOtherEpilogue = 0.5;  // a pass over C at the end
 constexpr double kOtherOperator =
     32;  // farther than any sizes of the same operator that are tuned in practice
 
 double octaves(std::int64_t p, std::int64_t q) {
   return std::fabs(std::log2(static_cast<double>(p) / static_cast<double>(q)));
+}
+
+double distance(const Gemm& x, const Gemm& y) {
+  return octaves(x.m, y.m) + octaves(x.n, y.n) + octaves(x.k, y.k) + octaves(x.batch, y.batch) +
+         kOtherKind * ((x.a == y.a ? 0 : 1) + (x.b == y.b ? 0 : 1) + (x.c == y.c ? 0 : 1)) +
+         (x.accum == y.accum && x.math == y.math ? 0 : kOtherKind);
 }
 
 double distance(const Conv2d& x, const Conv2d& y) {
@@ -53,11 +60,9 @@ double distance(const Conv2d& x, const Conv2d& y) {
 
 double distance(const Workload& a, const Workload& b) {
   if (a.op() != b.op()) return kOtherOperator;
-  if (a.op() == Operator::kConv2d) return distance(a.conv2d(), b.conv2d());
-  const Gemm &x = a.gemm(), &y = b.gemm();
-  return octaves(x.m, y.m) + octaves(x.n, y.n) + octaves(x.k, y.k) + octaves(x.batch, y.batch) +
-         kOtherKind * ((x.a == y.a ? 0 : 1) + (x.b == y.b ? 0 : 1) + (x.c == y.c ? 0 : 1)) +
-         (x.accum == y.accum && x.math == y.math ? 0 : kOtherKind);
+  const double epilogue = a.epilogue == b.epilogue ? 0 : kOtherEpilogue;
+  return epilogue +
+         (a.op() == Operator::kConv2d ? distance(a.conv2d(), b.conv2d()) : distance(a.gemm(), b.gemm()));
 }
 
 std::vector<PastTask> past_tasks(const std::vector<Record>& records, const Task& task,

@@ -32,7 +32,7 @@ double gflops_of(const Workload& workload, double time_us) {
 }
 
 std::optional<double> roofline_fraction(const Workload& workload, const Limits& limits, double time_us) {
-  const DType accum = workload.op() == Operator::kConv2d ? workload.conv2d().accum : workload.gemm().accum;
+  const DType accum = accum_of(workload);
   const std::vector<TensorSpec> tensors = tensors_of(workload);
   const bool f32 = accum == DType::kF32 && std::ranges::all_of(tensors, [](const TensorSpec& tensor) {
                      return tensor.output || tensor.type == DType::kF32;

@@ -221,6 +221,43 @@ TEST(Check, CountsTheConfigsOfEveryFamilyOnEveryWorkload) {
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
 }
 
+// Epilogues from a file's lines and from a flag to the comparison; what nothing serves is left out and named.
+TEST(Check, TakesProblemsFromAFileWithEpilogues) {
+  const Scratch scratch;
+  std::ofstream(scratch.path() / "list.txt") << "gemm m=9 n=7 k=5 epilogue=bias+gelu_erf+residual  # fused\n"
+                                                "convfp16 -n 1 -c 4 -H 8 -W 8 -k 4 -y 3 -x 3\n"
+                                                "conv2d h=8 w=8 c=4 k=4 r=3 s=3 epilogue=scale_shift+relu\n";
+  const Ran ran = run_lehr(words("check --problems list.txt --device cpu --threads 1 --samples 1 --json"),
+                           scratch.path());
+  const json document = parsed(ran);
+  EXPECT_EQ(document["right_configs"], document["sampled_configs"]);
+  EXPECT_THAT(document["checks"][0]["workload"], HasSubstr("epilogue=bias+gelu_erf+residual"));
+  EXPECT_THAT(document["checks"].back()["workload"], HasSubstr("epilogue=scale_shift+relu"));
+  EXPECT_THAT(ran.err, HasSubstr("note: left out: no kernel family serves 'conv2d n=1 h=8 w=8 c=4 k=4"));
+
+  std::ofstream(scratch.path() / "none.txt") << "convfp16 -n 1 -c 4 -H 8 -W 8 -k 4 -y 3 -x 3\n";
+  const Ran none =
+      run_lehr(words("tune --problems none.txt --device cpu --threads 1 --trials 1"), scratch.path());
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, HasSubstr("nothing of none.txt can be served here"));
+}
+
+TEST(Show, ListsTheOperandsOfAnEpilogue) {
+  const Scratch scratch;
+  const json document = parsed(run_lehr(words("show gemm --m 64 --n 100 --k 64 --epilogue "
+                                              "scale_shift+residual+relu --arch sm_80 --as source --json"),
+                                        scratch.path()));
+  const json& params = document["source"]["params"];
+  ASSERT_EQ(params.size(), 6u);
+  const std::vector<std::pair<std::string, int>> expected = {
+      {"a", 4096}, {"b", 6400}, {"c", 6400}, {"scale", 100}, {"shift", 100}, {"residual", 6400}};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(params[i]["name"], expected[i].first);
+    EXPECT_EQ(params[i]["elements"], expected[i].second);
+    EXPECT_EQ(params[i]["direction"], i == 2 ? "out" : "in");
+  }
+}
+
 TEST(EndToEnd, BestOfADatabaseWithoutAMatchIsNotFound) {
   const Scratch scratch;
   ASSERT_EQ(

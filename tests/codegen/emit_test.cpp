@@ -70,6 +70,17 @@ TEST(Emit, GuardsALoadWithASelect) {
   EXPECT_THAT(emit(kernel).text, HasSubstr("out[x] = x < 3 ? in[x] : 0.0f;"));
 }
 
+TEST(Emit, KeepsTheOperandsOfAVectorsMaximumOnce) {
+  const Kernel kernel = kernel_storing(Target::kCpu, [](VarId, BufferId in) {
+    const Expr zeros = zero(DType::kF32, 8);
+    return reduce_add(max(zeros, load(in, integer(0), 8) + load(in, integer(8), 8)));
+  });
+  EXPECT_THAT(
+      emit(kernel).text,
+      HasSubstr(
+          "lehr_reduce8(lehr_max8(lehr_splat8(0.0f), *(const f32x8_u*)(in) + *(const f32x8_u*)(in + 8)))"));
+}
+
 TEST(Emit, IsDeterministic) {
   const auto make = [] {
     return kernel_storing(Target::kCpu, [](VarId x, BufferId in) { return load(in, var(x)); });

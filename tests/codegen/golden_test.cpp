@@ -68,6 +68,14 @@ TEST(Golden, GemmCpuFromTransposedOperands) {
       avx512());
 }
 
+TEST(Golden, GemmCpuWithAnEpilogueBehindTheLastBlockOfK) {
+  expect_golden_kernel(
+      "gemm_cpu_epilogue", "gemm m=16 n=70 k=64 epilogue=scale_shift+silu+residual+clamp(-1,6)",
+      "gemm_cpu(threads=1, split=0, lanes=16, mr=8, nv=2, kc=32, mc=2, nc=2, pack_a=1, pack_b=0, "
+      "order=0, ku=1, prefetch=0, masked=1)",
+      avx512());
+}
+
 TEST(Golden, GemvCpu) {
   expect_golden_kernel("gemv_cpu", "gemm m=1 n=100 k=30",
                        "gemv_cpu(threads=2, lanes=16, nv=2, ku=4, nb=2, prefetch=8)", avx512());

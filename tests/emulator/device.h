@@ -93,6 +93,27 @@ struct CountedFloat {
 #define float CountedFloat
 #endif
 
+// The functions of one value that codegen/prelude_math.cpp calls.
+extern "C" {
+EmulatedReal expf(EmulatedReal x);
+EmulatedReal tanhf(EmulatedReal x);
+EmulatedReal erff(EmulatedReal x);
+}
+#ifdef LEHR_COUNT_FLOPS
+inline float expf(float x) {
+  return expf(x.value);
+}
+inline float tanhf(float x) {
+  return tanhf(x.value);
+}
+inline float erff(float x) {
+  return erff(x.value);
+}
+#endif
+inline float __fdividef(float a, float b) {
+  return a / b;
+}
+
 struct alignas(8) float2 {
   float x, y;
 };

@@ -100,6 +100,34 @@ TEST_P(EmulatedFamily, IsRightForEveryTypeLayoutAndOddShape) {
   std::cout << GetParam()->name << ": " << samples.size() << " kernels in " << took.count() << " s\n";
 }
 
+/// Each step at least once, before and after others.
+const std::vector<std::string>& epilogues() {
+  static const std::vector<std::string> all = {
+      "bias+relu",       "scale_shift+residual+relu", "gelu_tanh", "bias+gelu_erf", "silu+residual",
+      "residual+relu6",  "sigmoid+scale_shift",       "tanh+bias", "clamp(-1,2.5)", "bias+silu",
+      "residual+sigmoid"};
+  return all;
+}
+
+TEST_P(EmulatedFamily, ComputesEveryEpilogue) {
+  if (GetParam()->name == "conv2d_depthwise") GTEST_SKIP() << "it computes no epilogue yet";
+  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
+  constexpr std::size_t kKernels = 33;
+  Rng rng(kSeed);
+  const std::vector<Sample> served = lehr::testing::samples_of(*GetParam(), 4 * kKernels, shapes(), rng);
+  std::vector<Sample> samples;
+  for (std::size_t i = 0; i < served.size() && samples.size() < kKernels; ++i) {
+    Sample sample = served[rng.below(served.size())];
+    if (accum_of(sample.workload) == DType::kS32) continue;
+    sample.workload.epilogue = parse_epilogue(epilogues()[samples.size() % epilogues().size()]);
+    ASSERT_EQ(GetParam()->why_not(sample.workload, sample.limits), std::nullopt) << to_text(sample);
+    ASSERT_EQ(GetParam()->space(sample.workload, sample.limits).why_invalid(sample.config), std::nullopt);
+    samples.push_back(sample);
+  }
+  ASSERT_EQ(samples.size(), kKernels);
+  run(samples, 0, samples.size());
+}
+
 INSTANTIATE_TEST_SUITE_P(Catalogue, EmulatedFamily, ::testing::ValuesIn(lehr::testing::cuda_families()),
                          [](const auto& info) { return info.param->name; });
 

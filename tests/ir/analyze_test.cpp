@@ -177,6 +177,7 @@ TEST(Analyze, CountsEveryKindOfArithmeticOnData) {
   EXPECT_EQ(flops(v - v * v, 8), 16);
   EXPECT_EQ(flops(max(v, splat(Float{0, DType::kF32}, 8)), 8), 8);
   EXPECT_EQ(flops(reduce_add(v), 1), 7);
+  EXPECT_EQ(flops(unary(UnaryOp::kTanh, v) + v, 8), 8 * (flops_of(UnaryOp::kTanh) + 1));
   EXPECT_EQ(flops(load(n, integer(0)) * load(n, integer(1)), 1), 1) << "integer data counts as well";
   EXPECT_EQ(flops(select(lt(load(x, integer(0)), load(x, integer(1))), v, v), 8), 0) << "comparing is free";
   b.kernel.body = block(Intrinsic{"prefetch", {}, {}, 512});

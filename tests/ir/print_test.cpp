@@ -106,6 +106,7 @@ TEST(Print, KeepsTheTreeVisibleInParentheses) {
   EXPECT_EQ(text(lt(bit_xor(var(x), var(y)), var(z))), "x^y<z");
   EXPECT_EQ(text(max(var(x), integer(-1)) * -2), "max(x, -1)*(-2)");
   EXPECT_EQ(text(reduce_add(fma(var(x), var(y), var(z)))), "reduce_add(fma(x, y, z))");
+  EXPECT_EQ(text(unary(UnaryOp::kGeluErf, var(x)) * var(y)), "gelu_erf(x)*y");
 }
 
 TEST(Print, NamesWhatDoesNotExistByNumber) {

@@ -224,6 +224,9 @@ TEST(Verify, RejectsLanesThatDisagree) {
               HasSubstr("a select between 4 and 8 lanes"));
   EXPECT_THAT(stored(select(lt(four, four), four, four), 4), HasSubstr("a condition of 4 lanes"));
   EXPECT_EQ(stored(reduce_add(eight), 1), "");
+  EXPECT_EQ(stored(unary(UnaryOp::kSilu, eight), 8), "");
+  EXPECT_THAT(stored(unary(UnaryOp::kSilu, four), 8), HasSubstr("stores 8 lanes of a value that has 4"));
+  EXPECT_THAT(stored(unary(UnaryOp::kSilu, var(p.i)), 1), HasSubstr("silu(i) needs f32"));
   EXPECT_THAT(stored(load(p.in, integer(0), 0), 0), HasSubstr("0 lanes of out"));
 }
 

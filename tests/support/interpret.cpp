@@ -166,6 +166,11 @@ class Interpreter {
           if (!data) divisions(n);
           return Value{data && arithmetic, a.lanes};
         },
+        [&](const Unary& n) {
+          const Value a = value(n.value);
+          counts_.flops += flops_of(n.op) * a.lanes;
+          return a;
+        },
         [&](const Load& n) {
           load(n);
           return Value{true, n.lanes};

@@ -173,21 +173,28 @@ struct Guarded {
 void run_and_compare(const Candidate& candidate, void (*entry)(void* const*, void*, long)) {
   const auto inputs = make_inputs(candidate.workload, 9);
   const Reference reference = make_reference(candidate.workload, inputs);
-  Guarded a(inputs[0].size()), b(inputs[1].size()), c(reference.values.size());
-  std::copy(inputs[0].begin(), inputs[0].end(), a.data());
-  std::copy(inputs[1].begin(), inputs[1].end(), b.data());
-  std::fill_n(c.data(), reference.values.size(), std::numeric_limits<float>::quiet_NaN());
+  std::vector<Guarded> tensors;
+  for (const TensorSpec& tensor : tensors_of(candidate.workload)) {
+    const std::vector<float>& values = inputs[tensors.size()];
+    Guarded& guarded = tensors.emplace_back(static_cast<std::size_t>(tensor.elements));
+    if (tensor.output)
+      std::fill_n(guarded.data(), tensor.elements, std::numeric_limits<float>::quiet_NaN());
+    else
+      std::copy(values.begin(), values.end(), guarded.data());
+  }
   std::vector<char> scratch(static_cast<std::size_t>(candidate.source.scratch_bytes) + 128, '\xff');  // NaNs
   void* aligned = scratch.data();
   std::size_t room = scratch.size();
   ASSERT_NE(std::align(64, static_cast<std::size_t>(candidate.source.scratch_bytes), aligned, room), nullptr);
-  void* const params[] = {a.data(), b.data(), c.data()};
-  for (long task = candidate.source.launch.tasks - 1; task >= 0; --task) entry(params, aligned, task);
-  EXPECT_TRUE(a.intact() && b.intact() && c.intact()) << "wrote outside its buffers";
+  std::vector<void*> params;
+  for (Guarded& tensor : tensors) params.push_back(tensor.data());
+  for (long task = candidate.source.launch.tasks - 1; task >= 0; --task) entry(params.data(), aligned, task);
+  for (const Guarded& tensor : tensors) EXPECT_TRUE(tensor.intact()) << "wrote outside its buffers";
+  const float* output = tensors[2].data();
   for (std::size_t i = 0; i < reference.values.size(); ++i) {
-    const double error = std::abs(c.data()[i] - reference.values[i]);
+    const double error = std::abs(output[i] - reference.values[i]);
     ASSERT_TRUE(error <= reference.tolerance)
-        << "element " << i << " is " << c.data()[i] << ", expected " << reference.values[i];
+        << "element " << i << " is " << output[i] << ", expected " << reference.values[i];
   }
 }
 
@@ -230,6 +237,33 @@ TEST(CpuFamilies, SampledProductsEqualTheReference) {
                                " c=f32:column", " a=f32:column c=f32:column"})
       texts.push_back(shapes()[shape] + layout);
   expect_right(texts, 2, 77);
+}
+
+// Each step at least once, before and after others, on shapes with edges everywhere. `prefix` +
+// "epilogue=...".
+std::vector<std::string> with_epilogues(const std::vector<std::string>& prefixes) {
+  const std::vector<std::string> epilogues = {
+      "bias+relu",        "scale_shift+residual+relu", "gelu_tanh", "bias+gelu_erf", "silu+residual",
+      "residual+relu6",   "sigmoid+scale_shift",       "tanh+bias", "clamp(-1,2.5)", "bias+silu",
+      "relu+bias+sigmoid"};
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::max(prefixes.size(), epilogues.size()); ++i)
+    texts.push_back(prefixes[i % prefixes.size()] + " epilogue=" + epilogues[i % epilogues.size()]);
+  return texts;
+}
+
+TEST(CpuFamilies, SampledEpiloguesOfProductsEqualTheReference) {
+  std::vector<std::string> prefixes;
+  for (const char* shape : {"gemm m=33 n=65 k=17", "gemm m=3 n=47 k=50", "gemm m=9 n=31 k=70 batch=2"})
+    for (const char* layout :
+         {"", " b=f32:column", " a=f32:column c=f32:column", " a=f32:column b=f32:column"})
+      prefixes.push_back(std::string(shape) + layout);
+  expect_right(with_epilogues(prefixes), 3, 79);
+}
+
+TEST(CpuFamilies, SampledEpiloguesOfConvolutionsEqualTheReference) {
+  const std::vector<std::string>& all = convolutions();
+  expect_right(with_epilogues({all[1], all[3], all[6], all[7], all[9], all[10], all[12]}), 3, 80);
 }
 
 TEST(CpuFamilies, SampledConvolutionsEqualTheReference) {

@@ -105,8 +105,10 @@ TEST(WorkloadText, SaysWhatIsWrong) {
   EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=f33:row"); }),
               HasSubstr("did you mean f32?"));
   EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=f32:diagonal"); }), HasSubstr("'diagonal'"));
-  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 epilogue=relu"); }),
-              HasSubstr("epilogue 'relu'"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 epilogue=relu7"); }),
+              HasSubstr("unknown step 'relu7' in an epilogue (did you mean relu?)"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=s8 b=s8 c=s32 accum=s32 epilogue=relu"); }),
+              HasSubstr("epilogue=relu needs sums and outputs that are floating-point numbers, not s32"));
   EXPECT_THAT(message_of([] { parse_workload("gemm m=0 n=1 k=1"); }), HasSubstr("m=0 is out of range"));
   EXPECT_THAT(message_of([] { parse_workload("gemm m=-4 n=1 k=1"); }), HasSubstr("m=-4 is out of range"));
   EXPECT_THAT(message_of([] { parse_workload("gemm m=99999999999999999999 n=1 k=1"); }),
@@ -114,6 +116,32 @@ TEST(WorkloadText, SaysWhatIsWrong) {
   EXPECT_THAT(message_of([] { parse_workload("gemm m=100000 n=100000 k=1"); }), HasSubstr("C would have"));
   EXPECT_THAT(message_of([] { parse_workload("gemm m=2000000000 n=1 k=2000000000 batch=2000000000"); }),
               HasSubstr("A would have"));
+}
+
+TEST(WorkloadText, HoldsTheEpilogue) {
+  for (const char* text : {"gemm m=1 n=2 k=3 epilogue=bias+relu math=tf32",
+                           "conv2d h=8 w=8 c=4 k=4 r=3 s=3 epilogue=scale_shift+residual+clamp(-1,6)"}) {
+    const Workload workload = parse_workload(text);
+    EXPECT_EQ(parse_workload(to_text(workload)), workload) << text;
+    EXPECT_NE(workload.epilogue, Epilogue());
+  }
+}
+
+TEST(Workload, HasTheEpiloguesOperandsBehindTheOutput) {
+  const auto tensors =
+      tensors_of(parse_workload("gemm m=2 n=3 k=5 batch=7 c=bf16 epilogue=residual+scale_shift+tanh+bias"));
+  ASSERT_EQ(tensors.size(), 7u);
+  EXPECT_TRUE(tensors[2].output);
+  const std::vector<std::pair<std::string, std::int64_t>> expected = {
+      {"residual", 42}, {"scale", 3}, {"shift", 3}, {"bias", 3}};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(tensors[3 + i].name, expected[i].first);
+    EXPECT_EQ(tensors[3 + i].elements, expected[i].second);
+    EXPECT_EQ(tensors[3 + i].type, DType::kBF16);
+    EXPECT_FALSE(tensors[3 + i].output);
+  }
+  EXPECT_EQ(tensors_of(parse_workload("conv2d n=2 h=8 w=9 c=4 k=6 r=3 s=3 epilogue=bias")).back().elements,
+            6);
 }
 
 TEST(Workload, CountsOperationsAndBytes) {

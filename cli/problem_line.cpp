@@ -1,0 +1,181 @@
+// Every notation becomes a workload's own text, which knows the rest.
+#include "cli/problem_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace lehr {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (const std::string_view word : split(line, ' '))
+    if (!word.empty()) words.push_back(word);
+  return words;
+}
+
+/// "a=f16:row b=f16:column c=f16:row accum=f32"
+std::string gemm_types(std::string_view dtype, bool a_row, bool b_row, bool c_row) {
+  const DType type = parse_operand(dtype == "i8" ? "s8" : dtype).type;
+  const auto operand = [](DType t, bool row) {
+    return to_text(Operand{t, row ? Layout::kRow : Layout::kColumn});
+  };
+  return fmt::format("a={} b={} c={} accum={}", operand(type, a_row), operand(type, b_row),
+                     operand(output_for(type), c_row), name_of(sums_for(type)));
+}
+
+std::string conv_types(std::string_view dtype) {
+  const DType type = parse_operand(dtype == "i8" ? "s8" : dtype).type;
+  return fmt::format("x={0} f={0} y={1} accum={2}", name_of(type), name_of(output_for(type)),
+                     name_of(sums_for(type)));
+}
+
+// ---- DeepBench ----
+
+bool is_transposed(std::string_view text) {
+  const std::string word = lower(text);
+  if (word == "1" || word == "true" || word == "t") return true;
+  if (word == "0" || word == "false" || word == "n") return false;
+  throw_user("'{}' does not say whether a matrix is transposed; write 1, true, T or 0, false, N", text);
+}
+
+Workload parse_deepbench(std::string_view line) {
+  std::string text(line);
+  if (const std::size_t open = text.find('('); open != std::string::npos) text.erase(0, open + 1);
+  std::ranges::replace_if(
+      text, [](char c) { return c == ',' || c == ')' || c == '\t'; }, ' ');
+  const std::vector<std::string_view> n = words_of(text);
+  if (n.size() == 5) {
+    const std::string types = gemm_types("f32", is_transposed(n[3]), is_transposed(n[4]), false);
+    return parse_workload(fmt::format("gemm m={} n={} k={} {}", n[0], n[1], n[2], types));
+  }
+  if (n.size() == 11)
+    return parse_workload(fmt::format("conv2d w={} h={} c={} n={} k={} s={} r={} pad={}x{} stride={}x{}",
+                                      n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[8], n[7], n[10], n[9]));
+  throw_user(
+      "{} values are no problem of DeepBench: a GEMM has 5 (m n k a_t b_t), a convolution 11 (w h c n k fw "
+      "fh "
+      "padw padh wstride hstride)",
+      n.size());
+}
+
+// ---- MIOpenDriver ----
+
+struct Flag {
+  std::string_view letter, name;
+};
+/// What the convolution is; the driver's help ("MIOpenDriver conv --help") names them.
+constexpr Flag kShape[] = {
+    {"-n", "--batchsize"},    {"-c", "--in_channels"},   {"-H", "--in_h"},          {"-W", "--in_w"},
+    {"-k", "--out_channels"}, {"-y", "--fil_h"},         {"-x", "--fil_w"},         {"-p", "--pad_h"},
+    {"-q", "--pad_w"},        {"-u", "--conv_stride_h"}, {"-v", "--conv_stride_w"}, {"-l", "--dilation_h"},
+    {"-j", "--dilation_w"},   {"-g", "--group_count"},   {"-I", "--in_layout"},     {"-f", "--fil_layout"},
+    {"-O", "--out_layout"},   {"-m", "--mode"},          {"-F", "--forw"},          {"-_", "--spatial_dim"}};
+/// How it is run.
+constexpr Flag kRun[] = {{"-t", "--time"},     {"-w", "--wall"},       {"-V", "--verify"},
+                         {"-i", "--iter"},     {"-s", "--search"},     {"-P", "--printconv"},
+                         {"-S", "--solution"}, {"-o", "--dump_output"}};
+
+std::string_view driver_type(std::string_view word) {
+  if (word == "conv") return "f32";
+  if (word == "convfp16") return "f16";
+  if (word == "convbfp16") return "bf16";
+  return "";
+}
+
+/// Values by letter.
+std::map<std::string_view, std::string_view> driver_values(const std::vector<std::string_view>& words) {
+  std::map<std::string_view, std::string_view> values;
+  for (std::size_t i = 1; i < words.size(); i += 2) {
+    const auto named = [&](const Flag& flag) { return words[i] == flag.letter || words[i] == flag.name; };
+    const auto shape = std::ranges::find_if(kShape, named);
+    if (shape == std::end(kShape) && std::ranges::none_of(kRun, named))
+      throw_user("'{}' is no flag of MIOpenDriver {} that says what is computed", words[i], words[0]);
+    if (i + 1 == words.size()) throw_user("{} of MIOpenDriver has no value", words[i]);
+    if (shape != std::end(kShape)) values[shape->letter] = words[i + 1];
+  }
+  return values;
+}
+
+Workload parse_driver(const std::vector<std::string_view>& words) {
+  const std::map<std::string_view, std::string_view> values = driver_values(words);
+  const auto value = [&](std::string_view letter, std::string_view otherwise) {
+    const auto found = values.find(letter);
+    if (found != values.end()) return found->second;
+    if (otherwise.empty()) throw_user("{} is missing behind {}", letter, words[0]);
+    return otherwise;
+  };
+  for (const char* letter : {"-n", "-c", "-H", "-W", "-k", "-y", "-x"}) value(letter, "");
+  if (value("-m", "conv") != "conv") throw_user("-m {} is not a convolution: write conv", value("-m", ""));
+  if (value("-_", "2") != "2") throw_user("-_ {}: convolutions have 2 dimensions", value("-_", ""));
+  if (value("-F", "1") != "0" && value("-F", "1") != "1")
+    throw_user("-F {} asks for gradients: forward convolutions only, write 1", value("-F", ""));
+  const std::string layout = lower(value("-I", "NCHW"));
+  for (const char* other : {"-f", "-O"})
+    if (lower(value(other, layout)) != layout)
+      throw_user("{} {} differs from -I {}: filters and output follow the input's layout", other,
+                 value(other, ""), layout);
+  return parse_workload(fmt::format(
+      "conv2d n={} c={} h={} w={} k={} r={} s={} pad={}x{} stride={}x{} dilation={}x{} groups={} layout={} "
+      "{}",
+      value("-n", ""), value("-c", ""), value("-H", ""), value("-W", ""), value("-k", ""), value("-y", ""),
+      value("-x", ""), value("-p", "0"), value("-q", "0"), value("-u", "1"), value("-v", "1"),
+      value("-l", "1"), value("-j", "1"), value("-g", "1"), layout, conv_types(driver_type(words[0]))));
+}
+
+}  // namespace
+
+Workload parse_problem_line(std::string_view line) {
+  std::vector<std::string_view> words = words_of(line);
+  if (!words.empty() && words[0].ends_with("MIOpenDriver")) words.erase(words.begin());
+  if (words.empty()) throw_user("there is no problem in '{}'", line);
+  const std::string_view first = words[0];
+  if (first == "gemm" || first == "conv2d") return parse_workload(line);
+  if (!driver_type(first).empty()) return parse_driver(words);
+  const bool tuple = first.starts_with('(') || first.starts_with("std::make_tuple(");
+  if (tuple || std::isdigit(static_cast<unsigned char>(first[0])) != 0) return parse_deepbench(line);
+  throw_user(
+      "'{}' begins no problem: known are gemm and conv2d (a workload's text), the numbers of DeepBench, and "
+      "conv, convfp16 and convbfp16 of MIOpenDriver",
+      first);
+}
+
+Workload parse_problem_params(std::string_view op, std::string_view params) {
+  const bool is_gemm = op == "gemm" || op == "gemm_batched";
+  if (!is_gemm && op != "conv") throw_user("unknown operator '{}'; known are gemm, gemm_batched, conv", op);
+  std::string text = is_gemm ? "gemm" : "conv2d";
+  std::string dtype = "f32";
+  bool a_row = true, b_row = true;
+  for (const std::string_view part : split(params, ';')) {
+    const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos) throw_user("'{}' is not key=value", part);
+    const std::string_view key = part.substr(0, equals), value = part.substr(equals + 1);
+    if (key == "dtype") {
+      dtype = value;
+    } else if (is_gemm && key == "transA") {
+      a_row = !is_transposed(value);
+    } else if (is_gemm && key == "transB") {
+      b_row = !is_transposed(value);
+    } else {
+      text += fmt::format(" {}={}", key, key == "layout" ? lower(value) : std::string(value));
+    }
+  }
+  return parse_workload(text + " " + (is_gemm ? gemm_types(dtype, a_row, b_row, true) : conv_types(dtype)));
+}
+
+}  // namespace lehr

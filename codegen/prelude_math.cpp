@@ -1,0 +1,129 @@
+// The C++ functions are written for vectors, since system compilers have no vector exp without a library and
+// a kernel links none. Polynomials and quotients: weighted least squares with Lawson's reweighting on 160
+// Chebyshev nodes, in 50 digits, towards the least relative error; rounded to f32.
+#include "codegen/prelude_math.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+
+namespace lehr {
+namespace {
+
+// 2^n e^r with n = round(x / ln 2), |r| <= ln(2) / 2. Adding 1.5 * 2^23 leaves n in the low bits of the sum.
+// ln 2 is taken away in two parts, of which the first has 16 bits, so that its product with n is exact (Cody
+// and Waite, "Software Manual for the Elementary Functions", chapter 6). The polynomial is off by 3.3e-9.
+// Beyond the bounds the result stays at its smallest (2^-126) and largest.
+constexpr std::string_view kExp = R"(static inline f32x{0} lehr_exp(f32x{0} x) {{
+  typedef unsigned u32x{0} __attribute__((vector_size({1})));
+  x = LEHR_MAX(f32x{0}{{}} - 87.33f, x);
+  x = LEHR_MIN(f32x{0}{{}} + 88.37f, x);
+  const f32x{0} shifted = x * 1.44269504f + 12582912.0f;
+  const f32x{0} n = shifted - 12582912.0f;
+  const f32x{0} r = (x - n * 0.693145751953125f) - n * 1.42860682e-06f;
+  f32x{0} p = r * 0.00138131396f + 0.00836941931f;
+  p = p * r + 0.0416684569f;
+  p = p * r + 0.166665148f;
+  p = p * r + 0.499999931f;
+  p = p * (r * r) + r + 1.0f;
+  return p * (f32x{0})(((u32x{0})shifted << 23) + 0x3f800000u);
+}}
+)";
+
+// x P(x^2) / Q(x^2), off by 1.4e-9; from 9.02 on the nearest f32 is 1.
+constexpr std::string_view kTanh = R"(static inline f32x{0} lehr_tanh(f32x{0} x) {{
+  x = LEHR_MAX(f32x{0}{{}} - 9.02f, x);
+  x = LEHR_MIN(f32x{0}{{}} + 9.02f, x);
+  const f32x{0} u = x * x;
+  f32x{0} p = u * -1.22041045e-11f + 3.05861394e-08f;
+  p = p * u + 2.80080138e-05f;
+  p = p * u + 0.00386835803f;
+  p = p * u + 0.1367994f;
+  p = p * u + 1.0f;
+  f32x{0} q = u * 1.28740244e-06f + 0.00039386825f;
+  q = q * u + 0.0272459521f;
+  q = q * u + 0.470132721f;
+  q = q * u + 1.0f;
+  return x * p / q;
+}}
+)";
+
+// The same; off by 1.9e-8; from 3.925 on the nearest f32 is 1.
+constexpr std::string_view kErf = R"(static inline f32x{0} lehr_erf(f32x{0} x) {{
+  x = LEHR_MAX(f32x{0}{{}} - 3.925f, x);
+  x = LEHR_MIN(f32x{0}{{}} + 3.925f, x);
+  const f32x{0} u = x * x;
+  f32x{0} p = u * 2.04596506e-06f + 0.000284798102f;
+  p = p * u + 0.00377138283f;
+  p = p * u + 0.0527656351f;
+  p = p * u + 0.190569211f;
+  p = p * u + 1.12837915f;
+  f32x{0} q = u * 3.8044752e-05f + 0.00116353891f;
+  q = q * u + 0.0149808765f;
+  q = q * u + 0.114172197f;
+  q = q * u + 0.502220303f;
+  q = q * u + 1.0f;
+  return x * p / q;
+}}
+)";
+
+/// What a function is made of: the other ones that it calls, and its value of `x` in C++ and in CUDA C++.
+struct Function {
+  std::string_view name, calls, cpp, cuda;
+};
+constexpr Function kFunctions[] = {
+    {"tanh", "tanh", "", "tanhf(x)"},
+    {"sigmoid", "exp", "1.0f / (1.0f + lehr_exp(-x))", "__fdividef(1.0f, 1.0f + expf(-x))"},
+    {"silu", "exp", "x / (1.0f + lehr_exp(-x))", "__fdividef(x, 1.0f + expf(-x))"},
+    {"gelu_tanh", "tanh", "x * 0.5f * (1.0f + lehr_tanh(x * (0.797884561f + x * x * 0.0356774081f)))",
+     "x * 0.5f * (1.0f + tanhf(x * (0.797884561f + x * x * 0.0356774081f)))"},
+    {"gelu_erf", "erf", "x * 0.5f * (1.0f + lehr_erf(x * 0.707106781f))",
+     "x * 0.5f * (1.0f + erff(x * 0.707106781f))"},
+};
+
+constexpr std::string_view kPrefix = "unary_";
+
+/// "unary_gelu_tanh16" -> its function and 16; null for a name of another form.
+const Function* parsed(std::string_view name, int& lanes) {
+  if (!name.starts_with(kPrefix)) return nullptr;
+  name.remove_prefix(kPrefix.size());
+  const std::size_t end = name.find_last_not_of("0123456789") + 1;
+  lanes = static_cast<int>(parse_int(name.substr(end)).value_or(0));
+  for (const Function& function : kFunctions)
+    if (function.name == name.substr(0, end)) return &function;
+  return nullptr;
+}
+
+}  // namespace
+
+std::string math_snippet(Target target, const std::string& name) {
+  int lanes = 0;
+  if (const Function* function = parsed(name, lanes)) {
+    if (target == Target::kCuda)
+      return fmt::format("__device__ __forceinline__ float lehr_{}(float x) {{ return {}; }}\n",
+                         function->name, function->cuda);
+    if (function->cpp.empty()) return "";  // it is what it calls
+    return fmt::format("static inline f32x{0} lehr_{1}(f32x{0} x) {{ return {2}; }}\n", lanes, function->name,
+                       function->cpp);
+  }
+  for (const auto& [called, text] : {std::pair{"exp", kExp}, {"tanh", kTanh}, {"erf", kErf}}) {
+    const std::string_view prefix = called;
+    const auto count = parse_int(std::string_view(name).substr(std::min(prefix.size(), name.size())));
+    if (target == Target::kCpu && name.starts_with(prefix) && count)
+      return fmt::format(fmt::runtime(text), *count, *count * 4);
+  }
+  return "";
+}
+
+std::vector<std::string> math_snippets_needed_by(Target target, const std::string& name) {
+  int lanes = 0;
+  const Function* function = parsed(name, lanes);
+  if (!function || target == Target::kCuda) return {};
+  return {fmt::format("{}{}", function->calls, lanes), fmt::format("vector{}", lanes)};
+}
+
+}  // namespace lehr

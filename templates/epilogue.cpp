@@ -1,0 +1,121 @@
+#include "templates/epilogue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::pair<std::string_view, EpilogueOp> kOps[] = {
+    {"bias", EpilogueOp::kBias},          {"scale_shift", EpilogueOp::kScaleShift},
+    {"relu", EpilogueOp::kRelu},          {"relu6", EpilogueOp::kRelu6},
+    {"gelu_tanh", EpilogueOp::kGeluTanh}, {"gelu_erf", EpilogueOp::kGeluErf},
+    {"silu", EpilogueOp::kSilu},          {"sigmoid", EpilogueOp::kSigmoid},
+    {"tanh", EpilogueOp::kTanh},          {"clamp", EpilogueOp::kClamp},
+    {"residual", EpilogueOp::kResidual},
+};
+
+std::string_view name_of(EpilogueOp op) {
+  for (const auto& [name, known] : kOps)
+    if (known == op) return name;
+  return "?";
+}
+
+// At every '+' that does not stand in parentheses (1e+05).
+std::vector<std::string_view> steps_in(std::string_view text) {
+  std::vector<std::string_view> steps;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (text[i] != '+' || depth != 0) continue;
+    steps.push_back(text.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  steps.push_back(text.substr(begin));
+  return steps;
+}
+
+std::optional<float> number_in(std::string_view text) {
+  float value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+EpilogueStep clamp_of(std::string_view step, std::string_view bounds) {
+  const std::vector<std::string_view> parts = split(bounds, ',');
+  const std::optional<float> low = number_in(parts[0]), high = number_in(parts.back());
+  if (parts.size() != 2 || !low || !high || *low >= *high)
+    throw_user("'{}' in an epilogue needs two finite numbers, the lower one first, as in clamp(-1,6)", step);
+  return {EpilogueOp::kClamp, *low, *high};
+}
+
+EpilogueStep step_of(std::string_view text) {
+  const std::size_t open = text.find('(');
+  const std::string_view name = text.substr(0, open);
+  const auto known = std::ranges::find(kOps, name, [](const auto& op) { return op.first; });
+  if (known == std::end(kOps)) {
+    std::vector<std::string> names;
+    for (const auto& op : kOps) names.emplace_back(op.first);
+    const std::string near = closest(name, names);
+    throw_user("unknown step '{}' in an epilogue{}; known are none, {}", name,
+               near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(names, ", "));
+  }
+  const bool bounds = open != std::string_view::npos;
+  if (bounds && !text.ends_with(')')) throw_user("'{}' in an epilogue has no closing parenthesis", text);
+  const std::string_view inside = bounds ? text.substr(open + 1, text.size() - open - 2) : std::string_view();
+  if (known->second == EpilogueOp::kClamp) return clamp_of(text, inside);
+  if (bounds) throw_user("'{}' in an epilogue takes no numbers; write {}", text, name);
+  return {known->second, 0, 0};
+}
+
+}  // namespace
+
+std::string to_text(const Epilogue& epilogue) {
+  if (epilogue.empty()) return "none";
+  std::string text;
+  for (const EpilogueStep& step : epilogue.steps) {
+    text += fmt::format("{}{}", text.empty() ? "" : "+", name_of(step.op));
+    if (step.op == EpilogueOp::kClamp) text += fmt::format("({},{})", step.low, step.high);
+  }
+  return text;
+}
+
+Epilogue parse_epilogue(std::string_view text) {
+  Epilogue epilogue;
+  if (text == "none") return epilogue;
+  for (const std::string_view part : steps_in(text)) {
+    const EpilogueStep step = step_of(part);
+    if (!epilogue.steps.empty() && epilogue.steps.back() == step)
+      throw_user("epilogue '{}' has '{}' twice in a row", text, part);
+    const bool has_operand = !operands_of({{step}}).empty();
+    if (has_operand && std::ranges::count(epilogue.steps, step) > 0)
+      throw_user("epilogue '{}' has '{}' twice, but there is one operand of that name", text, part);
+    epilogue.steps.push_back(step);
+  }
+  return epilogue;
+}
+
+std::vector<EpilogueOperand> operands_of(const Epilogue& epilogue) {
+  std::vector<EpilogueOperand> operands;
+  for (const EpilogueStep& step : epilogue.steps) {
+    if (step.op == EpilogueOp::kBias) operands.push_back({"bias", true});
+    if (step.op == EpilogueOp::kScaleShift) {
+      operands.push_back({"scale", true});
+      operands.push_back({"shift", true});
+    }
+    if (step.op == EpilogueOp::kResidual) operands.push_back({"residual", false});
+  }
+  return operands;
+}
+
+}  // namespace lehr

@@ -1,0 +1,53 @@
+// What is done to the sums of a GEMM or a convolution before they are stored: an ordered list of steps, part
+// of the workload.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lehr {
+
+enum class EpilogueOp {
+  kBias,        ///< x + bias[channel]
+  kScaleShift,  ///< x scale[channel] + shift[channel]: a folded batch norm
+  kRelu,        ///< max(0, x); NaN stays
+  kRelu6,       ///< min(6, max(0, x)); NaN stays
+  kClamp,       ///< min(high, max(low, x)); NaN stays
+  kGeluTanh,    ///< these and the next ones are defined at ir::UnaryOp
+  kGeluErf,
+  kSilu,
+  kSigmoid,
+  kTanh,
+  kResidual  ///< x + residual[element], a tensor of the output's shape and layout
+};
+
+struct EpilogueStep {
+  EpilogueOp op = EpilogueOp::kRelu;
+  float low = 0, high = 0;  ///< only of kClamp; finite, low < high
+  friend bool operator==(const EpilogueStep&, const EpilogueStep&) = default;
+};
+
+/// The steps in the order in which they are applied, each computed in the type of the sums. The channel is
+/// the column of C in a GEMM, the output channel in a convolution.
+struct Epilogue {
+  std::vector<EpilogueStep> steps;
+  bool empty() const { return steps.empty(); }
+  friend bool operator==(const Epilogue&, const Epilogue&) = default;
+};
+
+/// "none", "bias+relu", "scale_shift+residual+clamp(-1,6)".
+std::string to_text(const Epilogue& epilogue);
+/// Inverse of to_text(). Throws Error(kUser), one sentence: an unknown step, bad bounds, a second step that
+/// needs the same operand, a step twice in a row.
+Epilogue parse_epilogue(std::string_view text);
+
+/// A tensor that the steps read, of the output's type.
+struct EpilogueOperand {
+  std::string_view name;     ///< "bias", "scale", "shift", "residual"
+  bool per_channel = false;  ///< one element per channel; else one per output
+};
+/// In the order of the steps.
+std::vector<EpilogueOperand> operands_of(const Epilogue& epilogue);
+
+}  // namespace lehr

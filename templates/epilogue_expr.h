@@ -1,0 +1,54 @@
+// An epilogue as expressions of a kernel: its operands as parameters, its steps applied to sums in registers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "ir/kernel.h"
+#include "templates/workload.h"
+
+namespace lehr {
+
+/// `lanes` neighbours in C's memory.
+struct EpiloguePlace {
+  ir::Expr channel = ir::integer(0);  ///< of the first lane
+  bool along_channels = false;        ///< the lanes are channels side by side; else all are of one
+  ir::Expr element = ir::integer(0);  ///< flat index of the first lane in C
+  int lanes = 1;
+  std::optional<ir::Expr> active = std::nullopt;  ///< so many leading lanes exist (as in ir::Load)
+};
+
+/// Of one kernel. Nothing is added and nothing changes where the workload has no epilogue.
+class FusedEpilogue {
+ public:
+  FusedEpilogue() = default;
+  /// Adds the operands to the kernel's parameters, in the order of tensors_of(): call it behind the output
+  /// and before any workspace.
+  FusedEpilogue(ir::KernelBuilder& builder, const Workload& workload);
+
+  bool empty() const { return epilogue_.empty(); }
+  /// The steps applied to a vector of sums (C++) or to one (both targets).
+  ir::Expr of(ir::Expr sums, const EpiloguePlace& place) const;
+  /// CUDA, where vectors are only moved: the steps applied to `place.lanes` sums side by side in `registers`
+  /// from `first` on, in their place. Operands are loaded as vectors, so C's rows must be aligned for them.
+  ir::Block in_place(ir::KernelBuilder& builder, ir::BufferId registers, const ir::Expr& first,
+                     const EpiloguePlace& place) const;
+
+ private:
+  struct Operand {
+    ir::BufferId buffer{};
+    bool per_channel = false;
+  };
+  /// The value of an operand, by its number.
+  using Fetch = std::function<ir::Expr(std::size_t operand)>;
+  ir::Expr apply(ir::Expr value, int lanes, const Fetch& fetch) const;
+  ir::Expr constant(double value, int lanes) const;
+
+  Epilogue epilogue_;
+  DType accum_ = DType::kF32, stored_ = DType::kF32;
+  std::vector<Operand> operands_;
+};
+
+}  // namespace lehr

@@ -1,0 +1,107 @@
+#include "templates/reference_epilogue.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+
+namespace lehr {
+namespace {
+
+/// No value of make_inputs() is larger: a sum of four uniform numbers, scaled to variance 1.
+constexpr double kLargestOperand = 2 * std::numbers::sqrt3;
+/// The functions are within so many units in the last place of their argument or result
+/// (codegen/prelude_math.h).
+constexpr double kUnits = 6;
+/// Slopes of SiLU and GELU are nowhere larger (1.0998, 1.1290).
+constexpr double kSteepest = 1.13;
+
+double clamped(double x, double low, double high) {
+  return std::isnan(x) ? x : std::clamp(x, low, high);
+}
+
+}  // namespace
+
+double reference_value(const Epilogue& epilogue, double sum, std::span<const std::vector<float>> operands,
+                       std::int64_t channel, std::int64_t element) {
+  const auto c = static_cast<std::size_t>(channel), e = static_cast<std::size_t>(element);
+  std::size_t operand = 0;
+  double x = sum;
+  for (const EpilogueStep& step : epilogue.steps) {
+    switch (step.op) {
+      case EpilogueOp::kBias:
+        x += operands[operand++][c];
+        break;
+      case EpilogueOp::kScaleShift:
+        x = x * operands[operand][c] + operands[operand + 1][c];
+        operand += 2;
+        break;
+      case EpilogueOp::kResidual:
+        x += operands[operand++][e];
+        break;
+      case EpilogueOp::kRelu:
+        x = clamped(x, 0, HUGE_VAL);
+        break;
+      case EpilogueOp::kRelu6:
+        x = clamped(x, 0, 6);
+        break;
+      case EpilogueOp::kClamp:
+        x = clamped(x, step.low, step.high);
+        break;
+      case EpilogueOp::kGeluTanh:
+        x = 0.5 * x * (1 + std::tanh(std::sqrt(2 * std::numbers::inv_pi) * (x + 0.044715 * x * x * x)));
+        break;
+      case EpilogueOp::kGeluErf:
+        x = 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
+        break;
+      case EpilogueOp::kSilu:
+        x = x / (1 + std::exp(-x));
+        break;
+      case EpilogueOp::kSigmoid:
+        x = 1 / (1 + std::exp(-x));
+        break;
+      case EpilogueOp::kTanh:
+        x = std::tanh(x);
+        break;
+    }
+  }
+  return x;
+}
+
+double tolerance_behind(const Epilogue& epilogue, double tolerance, double largest, double epsilon) {
+  for (const EpilogueStep& step : epilogue.steps) {
+    switch (step.op) {
+      case EpilogueOp::kBias:
+      case EpilogueOp::kResidual:
+        largest += kLargestOperand;
+        tolerance += epsilon * largest;
+        break;
+      case EpilogueOp::kScaleShift:
+        tolerance *= kLargestOperand;
+        largest = (largest + 1) * kLargestOperand;
+        tolerance += 2 * epsilon * largest;
+        break;
+      case EpilogueOp::kRelu:  // bounds keep what an error is, or make it smaller
+        break;
+      case EpilogueOp::kRelu6:
+        largest = std::min(largest, 6.0);
+        break;
+      case EpilogueOp::kClamp:
+        largest = std::max(std::abs(step.low), std::abs(step.high));
+        break;
+      case EpilogueOp::kGeluTanh:
+      case EpilogueOp::kGeluErf:
+      case EpilogueOp::kSilu:
+        tolerance = kSteepest * tolerance + kUnits * epsilon * largest;
+        break;
+      case EpilogueOp::kSigmoid:
+      case EpilogueOp::kTanh:
+        largest = 1;
+        tolerance += kUnits * epsilon;
+        break;
+    }
+  }
+  return tolerance;
+}
+
+}  // namespace lehr

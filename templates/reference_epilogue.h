@@ -1,0 +1,21 @@
+// An epilogue in double precision, and what it does to the bound of an error, for templates/reference.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "templates/epilogue.h"
+
+namespace lehr {
+
+/// The steps applied to one exact sum. `operands` in the order of operands_of(): the channels' ones are read
+/// at `channel`, the others at `element`.
+double reference_value(const Epilogue& epilogue, double sum, std::span<const std::vector<float>> operands,
+                       std::int64_t channel, std::int64_t element);
+
+/// Bound on the error of the result where the sum is off by `tolerance` and at most `largest` in size,
+/// computed in arithmetic of this `epsilon`, with operands as make_inputs() makes them.
+double tolerance_behind(const Epilogue& epilogue, double tolerance, double largest, double epsilon);
+
+}  // namespace lehr

@@ -1,0 +1,126 @@
+// The notations of problems: what each line means, and the sentence for a bad one.
+#include "cli/problems_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "base/error.h"
+#include "cli/problem_line.h"
+
+namespace lehr {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string meaning(std::string_view line) {
+  return to_text(parse_problem_line(line));
+}
+std::string same(std::string_view workload) {
+  return to_text(parse_workload(workload));
+}
+
+std::vector<Workload> read(const std::string& text) {
+  std::istringstream stream(text);
+  return read_problems(stream, "list.txt");
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    read(text);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUser) << text;
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(ProblemLine, ReadsAWorkloadsOwnText) {
+  for (const char* text :
+       {"gemm m=16 n=32 k=8 epilogue=bias+relu", "conv2d h=56 w=56 c=64 k=64 r=3 s=3 pad=1"})
+    EXPECT_EQ(meaning(text), same(text));
+}
+
+TEST(ProblemLine, ReadsDeepBench) {
+  const std::string gemm = same("gemm m=1760 n=16 k=2048 a=f32:column b=f32:row c=f32:column");
+  EXPECT_EQ(meaning("1760 16 2048 0 1"), gemm);
+  EXPECT_EQ(meaning("1760, 16, 2048, N, T"), gemm);
+  EXPECT_EQ(meaning("std::make_tuple(1760, 16, 2048, false, true),"), gemm);
+  // w h c n k, filter width and height, padding and stride of the width first
+  EXPECT_EQ(meaning("700 161 1 4 32 20 5 3 0 2 1"),
+            same("conv2d n=4 c=1 h=161 w=700 k=32 r=5 s=20 pad=0x3 stride=1x2"));
+  EXPECT_EQ(meaning("std::make_tuple(700, 161, 1, 4, 32, 20, 5, 3, 0, 2, 1)"),
+            meaning("700 161 1 4 32 20 5 3 0 2 1"));
+}
+
+TEST(ProblemLine, ReadsMiopenDriver) {
+  const std::string plain =
+      same("conv2d n=1 c=64 h=56 w=55 k=32 r=3 s=1 pad=1x0 stride=2x1 dilation=1x2 groups=4");
+  EXPECT_EQ(meaning("conv -n 1 -c 64 -H 56 -W 55 -k 32 -y 3 -x 1 -p 1 -q 0 -u 2 -v 1 -l 1 -j 2 -g 4"), plain);
+  EXPECT_EQ(
+      meaning("./bin/MIOpenDriver conv -W 55 -H 56 -n 1 -c 64 -k 32 -y 3 -x 1 -p 1 -u 2 -j 2 -g 4 -m conv "
+              "-F 1 -t 1 -V 0 -i 10"),
+      plain);
+  EXPECT_EQ(
+      meaning("conv --batchsize 1 --in_channels 64 --in_h 56 --in_w 55 --out_channels 32 --fil_h 3 --fil_w 1 "
+              "--pad_h 1 --pad_w 0 --conv_stride_h 2 --conv_stride_w 1 --dilation_h 1 --dilation_w 2 "
+              "--group_count 4"),
+      plain);
+  EXPECT_EQ(meaning("convfp16 -n 2 -c 8 -H 9 -W 9 -k 8 -y 3 -x 3 -I NHWC -f NHWC -O NHWC"),
+            same("conv2d n=2 c=8 h=9 w=9 k=8 r=3 s=3 layout=nhwc x=f16 f=f16 y=f16"));
+  EXPECT_EQ(meaning("convbfp16 -n 2 -c 8 -H 9 -W 9 -k 8 -y 3 -x 3"),
+            same("conv2d n=2 c=8 h=9 w=9 k=8 r=3 s=3 x=bf16 f=bf16 y=bf16"));
+}
+
+TEST(ProblemsFile, SkipsCommentsBlanksAndWhatComesAgain) {
+  const std::vector<Workload> all = read(
+      "# a model\n\n  gemm m=1 n=2 k=3  # its first layer\r\n\t\n1 2 3 0 0\ngemm k=3 n=2 m=1 batch=1\n"
+      "conv -n 1 -c 4 -H 8 -W 8 -k 4 -y 3 -x 3");
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(to_text(all[0]), same("gemm m=1 n=2 k=3"));
+  EXPECT_EQ(all[2].op(), Operator::kConv2d);
+}
+
+TEST(ProblemsFile, ReadsATable) {
+  const std::vector<Workload> all = read(
+      "suite,op,name,params\n"
+      "a,gemm,g0,m=5;n=6;k=7;transA=N;transB=T;dtype=bf16\n"
+      "a,gemm,g1,m=5;n=6;k=7;transA=T;transB=N;dtype=i8\n"
+      "# the next one is batched\n"
+      "b,gemm_batched,g2,m=5;n=6;k=7;transA=N;transB=N;dtype=f16;batch=3\n"
+      "c,conv,c0,n=1;c=4;h=9;w=8;k=6;r=3;s=2;stride=2;pad=1;dilation=1;groups=2;layout=NHWC;dtype=f16\n");
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(to_text(all[0]), same("gemm m=5 n=6 k=7 a=bf16:row b=bf16:column c=bf16:row"));
+  EXPECT_EQ(to_text(all[1]), same("gemm m=5 n=6 k=7 a=s8:column b=s8:row c=s32:row accum=s32"));
+  EXPECT_EQ(to_text(all[2]), same("gemm m=5 n=6 k=7 batch=3 a=f16:row b=f16:row c=f16:row"));
+  EXPECT_EQ(to_text(all[3]),
+            same("conv2d n=1 c=4 h=9 w=8 k=6 r=3 s=2 stride=2 pad=1 groups=2 layout=nhwc x=f16 f=f16 y=f16"));
+}
+
+TEST(ProblemsFile, SaysInWhichLineWhatIsWrong) {
+  EXPECT_EQ(error_of("# only a comment\n"), "list.txt holds no problem");
+  EXPECT_THAT(error_of("gemm m=1 n=2 k=3\n\nfoo 1 2\n"),
+              HasSubstr("list.txt, line 3: 'foo' begins no problem"));
+  EXPECT_THAT(error_of("gemm m=1 n=2 kk=3"), HasSubstr("line 1: unknown key 'kk'"));
+  EXPECT_THAT(error_of("1 2 3"), HasSubstr("3 values are no problem of DeepBench: a GEMM has 5"));
+  EXPECT_THAT(error_of("1 2 3 0 maybe"), HasSubstr("'maybe' does not say whether"));
+  EXPECT_THAT(error_of("1 2 x 0 0"), HasSubstr("'k=x' is not a whole number"));
+  EXPECT_THAT(error_of("conv -n 1 -c 64 -H 56"), HasSubstr("-W is missing behind conv"));
+  EXPECT_THAT(error_of("conv -n 1 -Q 2"), HasSubstr("'-Q' is no flag of MIOpenDriver conv"));
+  EXPECT_THAT(error_of("conv -n"), HasSubstr("-n of MIOpenDriver has no value"));
+  EXPECT_THAT(error_of("conv -n 1 -c 4 -H 8 -W 8 -k 4 -y 3 -x 3 -F 2"),
+              HasSubstr("forward convolutions only"));
+  EXPECT_THAT(error_of("conv -n 1 -c 4 -H 8 -W 8 -k 4 -y 3 -x 3 -m trans"), HasSubstr("-m trans"));
+  EXPECT_THAT(error_of("conv -n 1 -c 4 -H 8 -W 8 -k 4 -y 9 -x 9"),
+              HasSubstr("the filter covers 9 x 9 pixels"));
+  EXPECT_THAT(error_of("conv -n 1 -c 4 -H 8 -W 8 -k 4 -y 3 -x 3 -O NHWC"),
+              HasSubstr("-O NHWC differs from -I"));
+  EXPECT_THAT(error_of("op,params\nattention,m=1"), HasSubstr("line 2: unknown operator 'attention'"));
+  EXPECT_THAT(error_of("op,params\ngemm,m=1,n=2"), HasSubstr("line 2: 3 fields stand under 2 names"));
+  EXPECT_THAT(error_of("op,params\ngemm,m=1;n"), HasSubstr("'n' is not key=value"));
+  EXPECT_THROW(read_problems("no/such/file"), Error);
+}
+
+}  // namespace
+}  // namespace lehr

@@ -1,0 +1,90 @@
+#include "templates/epilogue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "base/error.h"
+#include "templates/reference_epilogue.h"
+
+namespace lehr {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string error_of(std::string_view text) {
+  try {
+    parse_epilogue(text);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUser) << text;
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(EpilogueText, RoundTripsInItsOrder) {
+  for (const char* text : {"none", "bias+relu", "relu+bias", "scale_shift+residual+relu6", "clamp(-1,6)",
+                           "clamp(-1.5,0.25)+bias", "clamp(1e-10,1e+20)+tanh", "gelu_tanh", "gelu_erf",
+                           "silu", "sigmoid+residual", "relu+clamp(0,1)+clamp(0,2)"})
+    EXPECT_EQ(to_text(parse_epilogue(text)), text);
+  EXPECT_EQ(to_text(parse_epilogue("clamp(-1.0,6.00)")), "clamp(-1,6)");
+  EXPECT_NE(parse_epilogue("bias+relu"), parse_epilogue("relu+bias"));
+}
+
+TEST(EpilogueText, SaysWhatIsWrong) {
+  EXPECT_THAT(error_of("bais"), HasSubstr("unknown step 'bais' in an epilogue (did you mean bias?)"));
+  EXPECT_THAT(error_of(""), HasSubstr("unknown step ''"));
+  EXPECT_THAT(error_of("bias++relu"), HasSubstr("unknown step ''"));
+  EXPECT_THAT(error_of("bias,relu"), HasSubstr("unknown step 'bias,relu'"));
+  EXPECT_THAT(error_of("bias+relu+bias"), HasSubstr("has 'bias' twice, but there is one operand"));
+  EXPECT_THAT(error_of("residual+relu+residual"), HasSubstr("has 'residual' twice"));
+  EXPECT_THAT(error_of("relu+relu"), HasSubstr("has 'relu' twice in a row"));
+  EXPECT_THAT(error_of("relu(1)"), HasSubstr("takes no numbers; write relu"));
+  for (const char* bad : {"clamp", "clamp()", "clamp(1)", "clamp(2,1)", "clamp(1,1)", "clamp(0,x)",
+                          "clamp(0,1,2)", "clamp(nan,1)", "clamp(0,inf)"})
+    EXPECT_THAT(error_of(bad), HasSubstr("needs two finite numbers, the lower one first")) << bad;
+  EXPECT_THAT(error_of("clamp(0,1"), HasSubstr("no closing parenthesis"));
+}
+
+double value_of(std::string_view text, double x) {
+  const Epilogue epilogue = parse_epilogue(text);
+  const std::vector<std::vector<float>> operands = {{0, 2}, {0, 3}, {0, 0, 5}};
+  return reference_value(epilogue, x, operands, 1, 2);
+}
+
+TEST(EpilogueReference, IsTheDefinitionOfEachStep) {
+  EXPECT_EQ(value_of("none", -3), -3);
+  EXPECT_EQ(value_of("bias", -3), -1);
+  EXPECT_EQ(value_of("scale_shift", -4), -5);
+  EXPECT_EQ(value_of("scale_shift+residual", -4), 0);
+  EXPECT_EQ(value_of("scale_shift+relu+residual", -4), 5);
+  EXPECT_EQ(value_of("relu", -3), 0);
+  EXPECT_EQ(value_of("relu", 3), 3);
+  EXPECT_EQ(value_of("relu6", 7), 6);
+  EXPECT_EQ(value_of("clamp(-1,6)", -3), -1);
+  EXPECT_NEAR(value_of("sigmoid", 1), 0.7310585786300049, 1e-15);
+  EXPECT_NEAR(value_of("silu", -2), -0.2384058440442351, 1e-15);
+  EXPECT_NEAR(value_of("tanh", 0.5), 0.46211715726000975, 1e-15);
+  EXPECT_NEAR(value_of("gelu_erf", 1), 0.8413447460685429, 1e-15);
+  EXPECT_NEAR(value_of("gelu_erf", -1), -0.15865525393145707, 1e-15);
+  EXPECT_NEAR(value_of("gelu_tanh", 1), 0.8411919906082768, 1e-15);
+  EXPECT_TRUE(std::isnan(value_of("relu6+clamp(0,1)", std::nan(""))));
+}
+
+// The bound of the result holds where the sum is off by the bound of the sum.
+TEST(EpilogueReference, ErrorsStayWithinTheirBound) {
+  for (const char* text : {"bias+relu", "scale_shift+gelu_erf", "silu+residual", "sigmoid",
+                           "tanh+scale_shift", "residual+clamp(-2,9)", "gelu_tanh+bias"}) {
+    const Epilogue epilogue = parse_epilogue(text);
+    const double largest = 20, off = 1e-3;
+    const double bound = tolerance_behind(epilogue, off, largest, 0x1p-23);
+    for (double x = -largest; x < largest; x += 0.01)
+      EXPECT_LE(std::abs(value_of(text, x + off) - value_of(text, x)), bound * (1 + 1e-9))
+          << text << " at " << x;
+  }
+}
+
+}  // namespace
+}  // namespace lehr
