@@ -1,10 +1,13 @@
 // What each part of the tuner gives: variants of its options, replayed on recorded tables, as a Markdown
 // table.
-//   replay_ablation [--transfer] SEEDS VARIANT,...|all TABLE...
+//   replay_ablation [--transfer] [--trials N] [--only I] SEEDS VARIANT,...|all TABLE...
 // --transfer: each table is searched with the others as a start, where they have the same knobs.
+// --trials: length of each search (384). --only: table I alone is searched, counted from 0.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -19,7 +22,11 @@ namespace {
 
 using namespace lehr;
 
-constexpr std::size_t kTrials = 384;
+struct Plan {
+  bool transfer = false;
+  std::size_t trials = 384;
+  std::size_t only = SIZE_MAX;  // of the tables; SIZE_MAX: all
+};
 
 struct Variant {
   std::string name, strategy;
@@ -46,6 +53,7 @@ const std::vector<Variant> kVariants = {
     {"batches_of_8", "anneal", [](TunerOptions& o) { o.batches = {.first = 8, .step = 0, .largest = 8}; }},
     {"no_local", "anneal", [](TunerOptions& o) { o.strategy.anneal.local_share = 0; }},
     {"local_half", "anneal", [](TunerOptions& o) { o.strategy.anneal.local_share = 0.5; }},
+    {"hints_kept", "anneal", [](TunerOptions& o) { o.learner.transfer_judged = o.learner.transfer_rows; }},
     {"no_diversity", "anneal", [](TunerOptions& o) { o.strategy.anneal.alpha = 0; }},
     {"epsilon_5", "anneal",
      [](TunerOptions& o) {
@@ -55,17 +63,18 @@ const std::vector<Variant> kVariants = {
 
 struct Result {
   Figures figures;
-  double mean_to_95 = 0;  // geometric, over the seeds; kTrials where a seed never came
+  double mean_to_95 = 0;  // geometric, over the seeds; the trials where a seed never came
 };
 
-Result run(const Variant& variant, const Table& table, const std::vector<Table>& others, int seeds) {
+Result run(const Variant& variant, const Table& table, const std::vector<Table>& others, std::size_t trials,
+           int seeds) {
   const Arena arena(table, variant.strategy == "autotvm");
   const RandomBaseline random(table);
   ReplayPlan plan;
   plan.options.strategy = variant.strategy;
   plan.options.tuner = tuner_options(variant.strategy);
   variant.change(plan.options.tuner);
-  plan.options.trials = kTrials;
+  plan.options.trials = trials;
   for (const Table& other : others) plan.transfer.push_back(&other);
   const std::optional<Transfer> transfer = transfer_to(arena, plan);
   if (transfer) plan.options.transfer = &*transfer;
@@ -77,14 +86,14 @@ Result run(const Variant& variant, const Table& table, const std::vector<Table>&
     const auto& search = searches.back();
     std::size_t first = 0;
     while (first < search.size() && random.optimum_us() / search[first] < 0.95) ++first;
-    result.mean_to_95 += std::log(static_cast<double>(std::min(first + 1, kTrials))) / seeds;
+    result.mean_to_95 += std::log(static_cast<double>(std::min(first + 1, trials))) / seeds;
   }
   result.mean_to_95 = std::exp(result.mean_to_95);
   result.figures = figures_of(searches, random);
   return result;
 }
 
-int run_all(const std::vector<std::string>& words, bool transfer) {
+int run_all(const std::vector<std::string>& words, const Plan& plan) {
   const int seeds = std::stoi(words[0]);
   std::vector<Table> tables;
   for (std::size_t i = 2; i < words.size(); ++i)
@@ -94,22 +103,28 @@ int run_all(const std::vector<std::string>& words, bool transfer) {
       "geometric mean "
       "over the seeds.\n\n| variant | table | @16 | @32 | @64 | @128 | @256 | to 95 % | score |\n"
       "|---|---|---|---|---|---|---|---|---|\n",
-      seeds, kTrials, transfer ? ", the other tables as a start" : "");
+      seeds, plan.trials, plan.transfer ? ", the other tables as a start" : "");
   for (const Variant& variant : kVariants) {
     bool wanted = words[1] == "all";
     for (const std::string_view name : split(words[1], ',')) wanted = wanted || name == variant.name;
     if (!wanted) continue;
     double logs = 0;
-    for (const Table& table : tables) {
-      const Result result = run(variant, table, transfer ? tables : std::vector<Table>(), seeds);
+    std::size_t searched = 0;
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+      if (plan.only != SIZE_MAX && i != plan.only) continue;
+      const Table& table = tables[i];
+      const Result result =
+          run(variant, table, plan.transfer ? tables : std::vector<Table>(), plan.trials, seeds);
       std::string line = fmt::format("| {} | {} on {} ", variant.name, table.kernel, table.device);
       for (const auto& fraction : result.figures.fraction)
         line += fraction ? fmt::format("| {:.3f} ({:.3f}) ", fraction->median, fraction->p10) : "| - ";
       fmt::print("{}| {:.0f} | {:.3f} |\n", line, result.mean_to_95, result.figures.score);
       std::fflush(stdout);
-      logs += std::log(result.mean_to_95) / static_cast<double>(tables.size());
+      logs += std::log(result.mean_to_95);
+      ++searched;
     }
-    fmt::print("| {} | geometric mean | | | | | | {:.0f} | |\n", variant.name, std::exp(logs));
+    fmt::print("| {} | geometric mean | | | | | | {:.0f} | |\n", variant.name,
+               std::exp(logs / static_cast<double>(std::max<std::size_t>(1, searched))));
   }
   return 0;
 }
@@ -118,14 +133,27 @@ int run_all(const std::vector<std::string>& words, bool transfer) {
 
 int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  const bool transfer = !words.empty() && words[0] == "--transfer";
-  if (transfer) words.erase(words.begin());
+  Plan plan;
+  while (!words.empty() && words[0].starts_with("--")) {
+    const std::string flag = words[0];
+    words.erase(words.begin());
+    if (flag == "--transfer") {
+      plan.transfer = true;
+    } else if (!words.empty() && (flag == "--trials" || flag == "--only")) {
+      (flag == "--trials" ? plan.trials : plan.only) = std::stoul(words[0]);
+      words.erase(words.begin());
+    } else {
+      words.clear();
+    }
+  }
   if (words.size() < 3) {
-    fmt::print(stderr, "usage: replay_ablation [--transfer] SEEDS VARIANT,...|all TABLE...\n");
+    fmt::print(
+        stderr,
+        "usage: replay_ablation [--transfer] [--trials N] [--only I] SEEDS VARIANT,...|all TABLE...\n");
     return 1;
   }
   try {
-    return run_all(words, transfer);
+    return run_all(words, plan);
   } catch (const std::exception& error) {
     fmt::print(stderr, "replay_ablation: {}\n", error.what());
     return 1;

@@ -38,13 +38,23 @@ Predict Guide::predictor() const {
 }
 
 std::vector<Proposal> Guide::propose(std::size_t count, const Seen& seen) {
-  const Predict predict = predictor();
+  best_proposed_.reset();
+  if (made_up_ || !learner_->transfer_dropped()) return propose_by(predictor(), count, seen);
+  made_up_ = true;
+  const std::size_t blind = std::min(count, batches_.first);
+  std::vector<Proposal> proposals = propose_by(predictor(), count - blind, seen);
+  Seen taken = seen;
+  for (const Proposal& each : proposals) taken.insert(each.config);
+  for (Proposal& each : propose_by({}, blind, taken)) proposals.push_back(std::move(each));
+  return proposals;
+}
+
+std::vector<Proposal> Guide::propose_by(const Predict& predict, std::size_t count, const Seen& seen) {
   Score score;
   if (predict) score = [&](std::span<const Config> configs) { return scorer_->score(configs, predict); };
   const std::vector<Config> configs = strategy_->propose(count, seen, score, rng_);
   std::vector<Proposal> proposals;
   for (const Config& config : configs) proposals.push_back({config, std::nullopt});
-  best_proposed_.reset();
   if (!predict || proposals.empty()) return proposals;
   const std::vector<double> scores = score(configs);
   for (std::size_t i = 0; i < proposals.size(); ++i) proposals[i].predicted = scores[i];

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "tune/held_out_rank.h"
 
 namespace lehr {
 namespace {
@@ -15,14 +16,6 @@ constexpr double kLeastChance = 0.02;
 
 // A weight below this changes no pick and is not worth the predictions.
 constexpr double kTooLittle = 0.02;
-
-double standard_deviation(const std::vector<double>& values) {
-  double mean = 0, square = 0;
-  for (const double value : values) mean += value / static_cast<double>(values.size());
-  for (const double value : values)
-    square += (value - mean) * (value - mean) / static_cast<double>(values.size());
-  return std::sqrt(square);
-}
 
 }  // namespace
 
@@ -62,10 +55,14 @@ FeatureMatrix Learner::extended(const FeatureMatrix& rows) const {
   return result;
 }
 
+void Learner::judge_transfer() {
+  const double theirs = rank_of(transfer_->predict(rows_), times_us_);
+  if (theirs >= options_.transfer_least_rank) return;
+  transfer_dropped_ = theirs < held_out_rank(*model_, rows_, times_us_);
+}
+
 double Learner::transfer_weight() const {
-  return transfer_ && times_us_.size() < options_.transfer_rows
-             ? std::exp2(-static_cast<double>(times_us_.size()) / options_.transfer_halving)
-             : 0;
+  return hints_count() ? std::exp2(-static_cast<double>(times_us_.size()) / options_.transfer_halving) : 0;
 }
 
 bool Learner::refit_if_due() {
@@ -73,7 +70,8 @@ bool Learner::refit_if_due() {
   const auto share = static_cast<std::size_t>(options_.new_share * static_cast<double>(rows_at_fit_));
   const std::size_t due = fitted() ? std::max(options_.least_new, share) : options_.first_fit;
   if (learnable() < rows_at_fit_ + due) return false;
-  asks_transfer_ = transfer_ && times_us_.size() < options_.transfer_rows;
+  if (hints_count() && times_us_.size() >= options_.transfer_judged) judge_transfer();
+  asks_transfer_ = hints_count();
   const FeatureMatrix rows = extended(rows_);
   Dataset data(rows.columns());
   append_group(data, rows, times_us_);

@@ -19,6 +19,13 @@ struct LearnerOptions {
   double transfer_halving = 8;     ///< trials after which what other tasks say counts half as much
   std::size_t transfer_rows = 32;  ///< own timings from which on other tasks are not asked any more: the
                                    ///< model is then the one of a cold start
+  /// Own timings from which on other tasks are judged at each fit: they are not asked any more when their
+  /// rank correlation with these timings is below `transfer_least_rank`, and below the own model's with those
+  /// that it has not seen. A low bar, because they picked many of these configs: among configs that they all
+  /// like hints that hold show 0.2 to 0.6, and those that mislead 0 or less (12 tasks and a pair of tables of
+  /// bench/results/replay).
+  std::size_t transfer_judged = 16;
+  double transfer_least_rank = 0.1;
   bool failures_are_slow = false;  ///< failures count as rows, of target 0, as AutoTVM has it
 };
 
@@ -43,8 +50,10 @@ class Learner {
   /// Whether there is anything to score by.
   bool ready() const { return fitted() || transfer_; }
   /// What the other tasks' word counts beside the own model's now: 1 at first, halved every
-  /// `transfer_halving` timings; 0 from `transfer_rows` on.
+  /// `transfer_halving` timings; 0 from `transfer_rows` on, and once they are dropped.
   double transfer_weight() const;
+  /// Whether other tasks were asked, and were found to rank this one worse than its own model does.
+  bool transfer_dropped() const { return transfer_dropped_; }
   int fits() const { return fits_; }
 
   /// Higher is better, comparable between the calls after one fit: the model's score in units of its standard
@@ -53,6 +62,10 @@ class Learner {
   std::vector<double> predict(const FeatureMatrix& rows) const;
 
  private:
+  bool hints_count() const {
+    return transfer_ && !transfer_dropped_ && times_us_.size() < options_.transfer_rows;
+  }
+  void judge_transfer();
   std::size_t learnable() const { return options_.failures_are_slow ? valid_.size() : times_us_.size(); }
 
   CostModel* model_;
@@ -68,6 +81,7 @@ class Learner {
   double scale_ = 1;  // standard deviation of the model's scores over rows_
   int fits_ = 0;
   const Transfer* transfer_ = nullptr;
+  bool transfer_dropped_ = false;
   bool asks_transfer_ = false;  // the last fit had the other tasks' column
 };
 

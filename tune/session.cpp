@@ -158,7 +158,9 @@ void Session::measure_defaults() {
 
 void Session::rounds() {
   while (!out_of_budget()) {
+    const bool hinted = !learner_.transfer_dropped();
     if (guide_.refit_if_due()) report(EventKind::kFitted, "");
+    if (hinted && learner_.transfer_dropped()) tell_that_hints_were_dropped();
     const std::vector<Pick> picks = propose(batch_size(guide_.next_batch()));
     if (picks.empty()) {
       stop_ = StopReason::kExhausted;
@@ -166,6 +168,14 @@ void Session::rounds() {
     }
     measure(picks);
   }
+}
+
+void Session::tell_that_hints_were_dropped() {
+  const std::string text =
+      fmt::format("the hints were dropped after {} timings: they do not rank them, and the own model does",
+                  trials_.timed() + trials_.reused_timed());
+  summary_.resume_text += "; " + text;
+  report(EventKind::kResumed, text);
 }
 
 /// No more than the budget still holds: proposing and compiling the rest would be wasted.

@@ -30,6 +30,7 @@ class Session {
   void recall_tasks();
   void measure_defaults();
   void rounds();
+  void tell_that_hints_were_dropped();
   std::size_t batch_size(std::size_t wanted) const;
   std::vector<Pick> propose(std::size_t count);
   void measure(std::span<const Pick> picks);

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <set>
 
 #include "support.h"
@@ -117,13 +119,33 @@ TEST(Resume, TakesRowsOfAnotherCompilerAsHintsOnly) {
   const Summary summary = toy.run();
   EXPECT_EQ(summary.reused, 0);
   EXPECT_EQ(summary.evidence, 64);
-  EXPECT_THAT(summary.resume_text,
-              HasSubstr("64 trials of 1 other task serve as hints (nearest: gemm"));
+  EXPECT_THAT(summary.resume_text, HasSubstr("64 trials of 1 other task serve as hints (nearest: gemm"));
   const std::vector<Record> rows = toy.rows("session-2");
   EXPECT_EQ(rows[0].picked_by, "default");
   EXPECT_EQ(rows[1].picked_by, "transfer");
   // The best of the other device is measured here at once.
   EXPECT_LT(std::get<Timing>(rows[1].outcome).time_us, 20);
+}
+
+TEST(Resume, DropsHintsThatMisleadAndSaysSo) {
+  ToySession toy;
+  toy.run();
+  EXPECT_THAT(toy.run().resume_text, ::testing::Not(HasSubstr("dropped"))) << "answers are no hints";
+  // On this device everything is the other way round.
+  toy.outcome_of = [](const Source& source) {
+    Timing timing;
+    timing.time_us = 1e5 / toy_time_us(config_of(source));
+    timing.samples_us = {timing.time_us};
+    return Outcome(timing);
+  };
+  toy.task.device.compiler = "toycc 2.0";
+  toy.options.session_id = "session-2";
+  const Summary summary = toy.run();
+  EXPECT_THAT(summary.resume_text, HasSubstr("serve as hints"));
+  EXPECT_THAT(summary.resume_text, HasSubstr("the hints were dropped after "));
+  EXPECT_TRUE(std::ranges::any_of(toy.events, [](const Event& event) {
+    return event.kind == EventKind::kResumed && event.note.starts_with("the hints were dropped after ");
+  }));
 }
 
 TEST(Resume, TakesRowsOfAnotherTemplateVersionAsHintsOnly) {

@@ -8,7 +8,10 @@
 
 #include "base/rng.h"
 #include "costmodel/metrics.h"
+#include "search/anneal.h"
 #include "support.h"
+#include "tune/guide.h"
+#include "tune/held_out_rank.h"
 #include "tune/learner.h"
 #include "tune/past_tasks.h"
 
@@ -105,6 +108,97 @@ TEST(Learner, ScoresByOtherTasksAtOnceAndByItsOwnRowsInTheEnd) {
   EXPECT_LT(learner.transfer_weight(), 0.1);
   scores = learner.predict(ends);
   EXPECT_LT(scores[0], scores[1]);
+}
+
+/// `count` random timings of the task whose best is at `best_x`; returns the first number of timings after
+/// which the other tasks were dropped, 0 for never.
+int dropped_after(Learner& learner, std::int64_t best_x, int count) {
+  Rng rng(5);
+  for (int i = 1; i <= count; ++i) {
+    const auto x = static_cast<std::int64_t>(rng.below(16)), y = static_cast<std::int64_t>(rng.below(16));
+    learner.add(row_of(x, y), time_of(x, y, best_x));
+    learner.refit_if_due();
+    if (learner.transfer_dropped()) return i;
+  }
+  return 0;
+}
+
+PastTask upside_down(std::int64_t best_x) {
+  PastTask past = task(best_x);
+  for (double& time : past.times_us) time = 1e4 / time;
+  return past;
+}
+
+TEST(Learner, DropsOtherTasksThatRankThisOneWorseThanItsOwnModel) {
+  const Transfer misleads({upside_down(8)}, {}), helps({task(8)}, {});
+  XgboostModel model;
+  Learner misled(kColumns, &model, nullptr), helped(kColumns, &model, nullptr);
+  misled.start_from(misleads);
+  EXPECT_EQ(dropped_after(misled, 8, 31), 16);
+  EXPECT_EQ(misled.transfer_weight(), 0);
+  FeatureMatrix ends(kColumns);
+  ends.append(row_of(8, 4));
+  ends.append(row_of(0, 15));
+  const std::vector<double> scores = misled.predict(ends);
+  EXPECT_GT(scores[0], scores[1]) << "the own model alone speaks";
+  helped.start_from(helps);
+  EXPECT_EQ(dropped_after(helped, 8, 31), 0);
+  EXPECT_GT(helped.transfer_weight(), 0);
+}
+
+TEST(HeldOutRank, IsHighForARuleLowForChanceAndNeverSeesTheRow) {
+  FeatureMatrix rows(kColumns);
+  std::vector<double> times_us;
+  Rng rng(9);
+  for (int i = 0; i < 64; ++i) {
+    const auto x = static_cast<std::int64_t>(rng.below(16)), y = static_cast<std::int64_t>(rng.below(16));
+    rows.append(row_of(x, y));
+    times_us.push_back(time_of(x, y, 8));
+  }
+  XgboostModel model;
+  EXPECT_GT(held_out_rank(model, rows, times_us), 0.6);
+  rng.shuffle(times_us);
+  EXPECT_LT(std::abs(held_out_rank(model, rows, times_us)), 0.3);
+  EXPECT_EQ(standard_deviation({1, 3}), 1);
+}
+
+TEST(Guide, MakesUpForTheBeginningThatMisleadingTasksTookThePlaceOf) {
+  // Proposals without a prediction are those that no model picked.
+  const auto unpredicted = [](const Transfer& transfer) {
+    const Space all = space();
+    AnnealStrategy strategy(all);
+    XgboostModel model;
+    Learner learner(kColumns, &model, nullptr);
+    Scorer scorer(
+        kColumns,
+        [](const Config& config, std::span<float> row) {
+          std::ranges::copy(row_of(config.knobs[0].value, config.knobs[1].value), row.begin());
+          return true;
+        },
+        1);
+    Guide guide(strategy, learner, scorer, nullptr, {}, 1);
+    guide.start_from(transfer);
+    Seen seen;
+    std::vector<int> counts;
+    for (int round = 0; round < 4; ++round) {
+      guide.refit_if_due();
+      int count = 0;
+      double best = 1e9;
+      std::vector<Measurement> results;
+      for (const Proposal& each : guide.propose(10, seen)) {
+        if (!each.predicted) ++count;
+        seen.insert(each.config);
+        const double us = time_of(each.config.knobs[0].value, each.config.knobs[1].value, 8);
+        best = std::min(best, us);
+        results.push_back({each.config, us});
+      }
+      guide.observe(results, best);
+      counts.push_back(count);
+    }
+    return counts;
+  };
+  EXPECT_THAT(unpredicted(Transfer({task(8)}, {})), ::testing::Each(0));
+  EXPECT_THAT(unpredicted(Transfer({upside_down(8)}, {})), ::testing::ElementsAre(0, 0, 8, 0));
 }
 
 TEST(PastTasks, AreNearWhereSizesAndTypesAre) {
