@@ -17,7 +17,7 @@ using cpu::ceil_div;
 constexpr std::int64_t kOtherRegisters = 44;
 // Beside a plain product's: taps, and the pixel of each copy. Held by the NVRTC test of conv2d_mma.
 constexpr std::int64_t kViewRegisters = 16;
-constexpr std::int64_t kViewRegistersOfCopy = 4;
+constexpr std::int64_t kViewRegistersOfCopy = 6;
 // sm_90 has no such mma.sync: ptxas converts the fragments to f16 before it multiplies them, well
 // ahead.
 // Small warp tiles leave it less to do ahead.
