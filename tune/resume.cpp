@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace lehr {
 namespace {
@@ -67,14 +68,15 @@ Recall recall(const std::vector<Record>& rows, const std::string& identity, cons
 
 int spent_by_cut_off_runs(const std::vector<Record>& rows, const std::string& identity, std::uint64_t seed,
                           const std::string& last_finished, int budget) {
-  int spent = 0;
+  std::unordered_set<Config, ConfigHash> configs;  // every run measures the default again
   for (const Record& row : rows) {
     if (row.device != identity) continue;
     if (!last_finished.empty() && row.session == last_finished)
-      spent = 0;
+      configs.clear();
     else if (row.seed == seed && row.picked_by != kPickedToResume)
-      ++spent;
+      configs.insert(row.config);
   }
+  const int spent = static_cast<int>(configs.size());
   return spent <= budget ? spent : 0;
 }
 

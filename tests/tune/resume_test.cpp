@@ -88,12 +88,21 @@ TEST(Resume, DoesNotCountWhatAnotherSeedOrALargerBudgetSpent) {
   row.seed = 5;
   row.picked_by = "anneal";
   row.session = "a";
-  std::vector<Record> rows(10, row);
+  std::vector<Record> rows;
+  for (std::int64_t i = 1; i <= 10; ++i) {
+    row.config = toy_config(i, 1, 1, 0);
+    rows.push_back(row);
+  }
   EXPECT_EQ(spent_by_cut_off_runs(rows, "here", 5, "", 10), 10);
   EXPECT_EQ(spent_by_cut_off_runs(rows, "here", 5, "", 9), 0);
   EXPECT_EQ(spent_by_cut_off_runs(rows, "here", 6, "", 10), 0);
   EXPECT_EQ(spent_by_cut_off_runs(rows, "there", 5, "", 10), 0);
   EXPECT_EQ(spent_by_cut_off_runs(rows, "here", 5, "a", 10), 0);
+  // Each run measures the default again: that is no further trial, and no larger budget either.
+  Record again = rows[0];
+  again.picked_by = "default";
+  rows.insert(rows.end(), {again, again});
+  EXPECT_EQ(spent_by_cut_off_runs(rows, "here", 5, "", 10), 10);
   row.session = "b";
   rows.push_back(row);
   row.picked_by = kPickedToResume;
