@@ -10,6 +10,7 @@
 
 #include "templates/cpu_common.h"
 #include "templates/cuda_common.h"
+#include "templates/epilogue_expr.h"
 #include "templates/image_view.h"
 
 namespace lehr {
@@ -57,7 +58,6 @@ bool is_nhwc(const Conv2d& conv) {
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   if (limits.target != Target::kCuda) return "it is for CUDA devices";
-  if (!workload.epilogue.empty()) return "it computes no epilogue yet";
   const Conv2d& conv = workload.conv2d();
   if (conv.groups != conv.c || conv.k != conv.c || conv.c == 1)
     return "it takes as many groups as input and output channels, and more than one";
@@ -109,13 +109,15 @@ Config default_config(const Workload& workload, const Limits& limits) {
 
 class Lowering {
  public:
-  Lowering(const Conv2d& conv, const Schedule& schedule) : conv_(conv), s_(schedule) {
+  Lowering(const Workload& workload, const Schedule& schedule) : conv_(workload.conv2d()), s_(schedule) {
+    const Conv2d& conv = conv_;
     b_.kernel.name = "conv2d_depthwise";
     b_.kernel.target = Target::kCuda;
     b_.kernel.min_blocks_per_core = static_cast<int>(s_.min_blocks);
     x_ = b_.param("x", conv.input, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
     f_ = b_.param("f", conv.filter, conv.c * conv.r * conv.s, Direction::kIn);
     y_ = b_.param("y", conv.output, conv.n * conv.c * conv.out_h() * conv.out_w(), Direction::kOut);
+    epilogue_ = FusedEpilogue(b_, workload);
     acc_ = b_.buffer("acc", DType::kF32, Scope::kRegister, s_.rows * s_.columns * s_.vec);
     weights_ = b_.buffer("weights", DType::kF32, Scope::kRegister, s_.vec);
     values_ = b_.buffer("values", conv.input, Scope::kRegister, s_.vec);
@@ -215,35 +217,24 @@ class Lowering {
 
   /// Tiles reach beyond the output, and so beyond the image even without padding.
   std::optional<Expr> inside_image(const Expr& row, const Expr& column) const {
-    std::optional<Expr> all;
-    const auto require = [&](Expr condition) {
-      all = all ? logical_and(std::move(*all), std::move(condition)) : std::move(condition);
-    };
-    if (conv_.pad_top > 0) require(le(integer(0), row));
-    if ((tile_rows() * s_.rows - 1) * conv_.stride_h + (conv_.r - 1) * conv_.dilation_h - conv_.pad_top >=
-        conv_.h)
-      require(lt(row, integer(conv_.h)));
-    if (conv_.pad_left > 0) require(le(integer(0), column));
-    if ((tile_columns() * s_.columns - 1) * conv_.stride_w + (conv_.s - 1) * conv_.dilation_w -
-            conv_.pad_left >=
-        conv_.w)
-      require(lt(column, integer(conv_.w)));
-    return all;
+    return pixel_inside(conv_, row, column, tile_rows() * s_.rows, tile_columns() * s_.columns);
   }
 
-  Stmt write() const {
+  Stmt write() {
     const int lanes = static_cast<int>(s_.vec);
     const Expr row = var(row0_) + var(i_), column = var(column0_) + var(j_);
     const Expr at = element(row, column, conv_.out_h(), conv_.out_w());
     const Expr first = (var(i_) * s_.columns + var(j_)) * s_.vec;
     Block body;
+    if (!epilogue_.empty())
+      body = epilogue_.in_place(b_, acc_, first, {var(channel_), is_nhwc(conv_), at, lanes, std::nullopt});
     if (conv_.output == DType::kF32) {
-      body = block(Store{y_, at, load(acc_, first, lanes), lanes, std::nullopt});
+      body.push_back(Store{y_, at, load(acc_, first, lanes), lanes, std::nullopt});
     } else {
-      body = block(
+      body.push_back(
           loop(v_, s_.vec, LoopKind::kUnrolled,
-               block(Store{converted_, var(v_), cast(conv_.output, load(acc_, sum())), 1, std::nullopt})),
-          Store{y_, at, load(converted_, integer(0), lanes), lanes, std::nullopt});
+               block(Store{converted_, var(v_), cast(conv_.output, load(acc_, sum())), 1, std::nullopt})));
+      body.push_back(Store{y_, at, load(converted_, integer(0), lanes), lanes, std::nullopt});
     }
     std::optional<Expr> exists;
     if (conv_.out_h() % s_.rows != 0) exists = lt(row, integer(conv_.out_h()));
@@ -258,12 +249,13 @@ class Lowering {
   const Conv2d& conv_;
   Schedule s_;
   KernelBuilder b_;
+  FusedEpilogue epilogue_;
   BufferId x_{}, f_{}, y_{}, acc_{}, weights_{}, values_{}, converted_{};
   VarId block_{}, thread_{}, number_{}, image_{}, channel_{}, row0_{}, column0_{}, i_{}, j_{}, v_{};
 };
 
 Kernel lower_conv2d_depthwise(const Workload& workload, const Config& config, const Limits&) {
-  return Lowering(workload.conv2d(), schedule_of(config)).kernel();
+  return Lowering(workload, schedule_of(config)).kernel();
 }
 
 }  // namespace

@@ -84,14 +84,19 @@ Expr image_index(const Conv2d& conv, const Expr& base, const Expr& q, const Expr
   return base + (taps.channel * conv.h + at.row) * conv.w + at.column;
 }
 
+std::optional<Expr> pixel_inside(const Conv2d& conv, const Expr& row, const Expr& column, std::int64_t rows,
+                                 std::int64_t columns) {
+  std::optional<Expr> all;
+  require_within(all, row, -conv.pad_top,
+                 (rows - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h - conv.pad_top, conv.h);
+  require_within(all, column, -conv.pad_left,
+                 (columns - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w - conv.pad_left, conv.w);
+  return all;
+}
+
 std::optional<Expr> image_inside(const Conv2d& conv, const Expr& q, const Expr& pixel) {
   const Place at = place_of(conv, taps_of(conv, q), pixel);
-  std::optional<Expr> all;
-  require_within(all, at.row, -conv.pad_top,
-                 (conv.out_h() - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h - conv.pad_top, conv.h);
-  require_within(all, at.column, -conv.pad_left,
-                 (conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w - conv.pad_left, conv.w);
-  return all;
+  return pixel_inside(conv, at.row, at.column, conv.out_h(), conv.out_w());
 }
 
 std::int64_t image_vector(const Conv2d& conv) {

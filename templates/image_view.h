@@ -7,6 +7,7 @@
 //         column. y (pixels x k) = view (pixels x q) f^T.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -25,6 +26,11 @@ std::optional<std::string> why_no_view_indices(const Conv2d& conv, std::int64_t 
 /// Index of the element behind `base`, the first element of the image (and group) with nchw, of all images
 /// with nhwc. Meaningless where image_inside() is false.
 ir::Expr image_index(const Conv2d& conv, const ir::Expr& base, const ir::Expr& q, const ir::Expr& pixel);
+
+/// Whether the pixel (row, column) of the input exists, of those that `rows` x `columns` outputs read with
+/// all taps; nullopt where all do.
+std::optional<ir::Expr> pixel_inside(const Conv2d& conv, const ir::Expr& row, const ir::Expr& column,
+                                     std::int64_t rows, std::int64_t columns);
 
 /// Whether the element exists; nullopt where all do. `q` and `pixel` are in range.
 std::optional<ir::Expr> image_inside(const Conv2d& conv, const ir::Expr& q, const ir::Expr& pixel);
