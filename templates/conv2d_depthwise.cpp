@@ -24,7 +24,7 @@ constexpr std::int64_t kMaxUnrolled = 512;
 constexpr std::int64_t kMaxOutputs = 32;
 /// Of a thread, beside sums, weights and the inputs that ptxas loads ahead of them with a quarter more for
 /// addresses and conditions. Held by the NVRTC test of the family (13.0, sm_80 and sm_90a).
-constexpr std::int64_t kOtherRegisters = 32;
+constexpr std::int64_t kOtherRegisters = 56;
 /// Values of the knob `unroll`.
 constexpr std::int64_t kNoTaps = 0, kRowOfTaps = 1, kAllTaps = 2;
 constexpr std::int64_t kLargestTile = 64;  // outputs of a thread, and what they reach beyond the image

@@ -33,7 +33,9 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
 
 /// Accumulators of a thread that ptxas (13.0) places without a spill or an advisory: kernels.md section 3.8;
 /// the NVRTC test of the family holds them.
-std::int64_t most_accumulators(std::int64_t consumers) {
+/// An epilogue's operands and functions take registers beside them: 128 sums of two consumers spilled.
+std::int64_t most_accumulators(std::int64_t consumers, bool fused) {
+  if (fused) return consumers == 3 ? 64 : 112;
   return consumers == 1 ? 192 : consumers == 2 ? 208 : 96;
 }
 
@@ -211,6 +213,7 @@ std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& p, const GemmWgmmaS
 FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   const GemmWgmmaProblem p = gemm_wgmma_problem(workload);
   const std::int64_t m = p.size.m, n = p.size.n;
+  const bool fused = !workload.epilogue.empty();
   const std::int64_t rows_of_k = ceil_div(p.size.k, p.row());
   // Supersets are as narrow as the sizes allow: sampling draws from them.
   const bool may_swap = m <= kMaxRowsSwapped;
@@ -277,7 +280,7 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                 [=](const Point& x) { return x[consumers] < 3 || x[bn] <= 192; });
   space.require(
       "more accumulators than a thread can hold", {bm, bn, k_atoms, consumers, ping_pong},
-      [=](const Point& x) { return schedule(x).accumulators() <= most_accumulators(x[consumers]); });
+      [=](const Point& x) { return schedule(x).accumulators() <= most_accumulators(x[consumers], fused); });
   space.require("there is no second tile for a block", {swap_ab, bm, bn, persistent}, [=](const Point& x) {
     if (x[persistent] == 0) return true;
     GemmWgmmaSchedule s;

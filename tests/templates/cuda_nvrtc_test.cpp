@@ -71,7 +71,18 @@ const std::vector<Workload>& workloads() {
       mma_of(DType::kF32, 128, 128, 8192, 1, 2, Math::k3xTf32),
       mma_of(DType::kE4M3, 4096, 4096, 4096, 1, 2),
       with_output(mma_of(DType::kE5M2, 100, 300, 64, 1, 1), DType::kBF16),
+      parse_workload("gemm m=2048 n=4096 k=1024 epilogue=bias+relu"),
+      parse_workload("gemm m=1001 n=777 k=333 epilogue=scale_shift+residual+gelu_erf"),
+      parse_workload("gemm m=4 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row epilogue=bias+silu"),
+      parse_workload("gemm m=2048 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row epilogue=bias+gelu_tanh"),
+      parse_workload(
+          "gemm m=2048 n=4096 k=4096 a=f16:row b=f16:column c=f16:row epilogue=scale_shift+residual+relu"),
       parse_workload("conv2d h=224 w=224 c=3 k=64 r=7 s=7 stride=2 pad=3"),
+      parse_workload("conv2d h=56 w=56 c=64 k=64 r=3 s=3 pad=1 epilogue=scale_shift+residual+relu"),
+      parse_workload("conv2d n=32 h=28 w=28 c=128 k=128 r=3 s=3 pad=1 layout=nhwc x=f16 f=f16 y=f16 "
+                     "epilogue=scale_shift+residual+relu"),
+      parse_workload("conv2d n=8 h=56 w=56 c=144 k=144 r=3 s=3 pad=1 groups=144 layout=nhwc x=f16 f=f16 "
+                     "y=f16 epilogue=bias+relu6"),
       parse_workload("conv2d h=56 w=56 c=64 k=64 r=3 s=3 pad=1"),
       parse_workload("conv2d h=56 w=56 c=64 k=128 r=1 s=1 stride=2"),
       parse_workload("conv2d h=7 w=7 c=512 k=512 r=3 s=3 pad=1"),
