@@ -120,7 +120,9 @@ TEST_P(EmulatedFamily, ComputesEveryEpilogue) {
     if (accum_of(sample.workload) == DType::kS32) continue;
     sample.workload.epilogue = parse_epilogue(epilogues()[samples.size() % epilogues().size()]);
     ASSERT_EQ(GetParam()->why_not(sample.workload, sample.limits), std::nullopt) << to_text(sample);
-    ASSERT_EQ(GetParam()->space(sample.workload, sample.limits).why_invalid(sample.config), std::nullopt);
+    // The steps take registers: some schedules of the plain workload are not of this one.
+    const FamilySpace space = GetParam()->space(sample.workload, sample.limits);
+    if (space.why_invalid(sample.config)) sample.config = space.sample(rng).value();
     samples.push_back(sample);
   }
   ASSERT_EQ(samples.size(), kKernels);
