@@ -91,8 +91,8 @@ void AnnealStrategy::add_scored(Batch& batch, const Seen& seen, const Score& sco
   for (std::size_t i : top_k(around_scores, local)) {
     if (chosen.add(around[i])) scores.push_back(around_scores[i]);
   }
-  std::vector<Candidate> candidates = pool.best();
-  std::erase_if(candidates, [&](const Candidate& each) { return !chosen.accepts(each.config); });
+  std::vector<ScoredConfig> candidates = pool.best();
+  std::erase_if(candidates, [&](const ScoredConfig& each) { return !chosen.accepts(each.config); });
   for (std::size_t i : diverse_pick(candidates, chosen.room(), options_.alpha)) {
     if (chosen.add(candidates[i].config)) scores.push_back(candidates[i].score);
   }

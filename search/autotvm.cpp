@@ -62,7 +62,7 @@ void AutotvmStrategy::make_plan(const Seen& seen, const Score& score, Rng& rng) 
     changes = pool.changes();
     temperature -= cooling;
   }
-  for (const Candidate& each : pool.best())
+  for (const ScoredConfig& each : pool.best())
     if (each.score >= 0) plan_.push_back(each.config);
   std::ranges::reverse(plan_);
 }

@@ -15,10 +15,10 @@ namespace lehr {
 namespace {
 
 // Scores scaled to [0, 1]; values that are not finite count as the lowest.
-std::vector<double> scaled(std::span<const Candidate> candidates) {
+std::vector<double> scaled(std::span<const ScoredConfig> candidates) {
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
-  for (const Candidate& each : candidates) {
+  for (const ScoredConfig& each : candidates) {
     if (!std::isfinite(each.score)) continue;
     low = std::min(low, each.score);
     high = std::max(high, each.score);
@@ -38,11 +38,11 @@ struct Traits {
   std::size_t count = 0;
 };
 
-Traits traits_of(std::span<const Candidate> candidates) {
+Traits traits_of(std::span<const ScoredConfig> candidates) {
   using Key = std::tuple<std::string_view, std::string_view, std::int64_t>;
   std::map<Key, std::size_t> ids;
   Traits traits;
-  for (const Candidate& each : candidates) {
+  for (const ScoredConfig& each : candidates) {
     std::vector<std::size_t>& mine = traits.of.emplace_back();
     const auto note = [&](Key key) { mine.push_back(ids.try_emplace(key, ids.size()).first->second); };
     note({each.config.family, "", 0});
@@ -94,7 +94,7 @@ double epsilon_at(const EpsilonSchedule& schedule, std::size_t round) {
   return schedule.first + (schedule.last - schedule.first) * progress;
 }
 
-std::vector<std::size_t> diverse_pick(std::span<const Candidate> candidates, std::size_t n, double alpha) {
+std::vector<std::size_t> diverse_pick(std::span<const ScoredConfig> candidates, std::size_t n, double alpha) {
   const std::vector<double> scores = scaled(candidates);
   const Traits traits = traits_of(candidates);
   std::vector<char> covered(traits.count, 0);

@@ -13,7 +13,7 @@
 
 namespace lehr {
 
-struct Candidate {
+struct ScoredConfig {
   Config config;
   double score = 0;  ///< higher is better; any scale, may be negative or -infinity
 };
@@ -62,6 +62,6 @@ double epsilon_at(const EpsilonSchedule& schedule, std::size_t round);
 /// its knobs (and a new family) earns alpha, so alpha weighs one full set of new values against the whole
 /// range of scores. Returns the indices of at most n candidates in the order of picking; ties go to the lower
 /// index.
-std::vector<std::size_t> diverse_pick(std::span<const Candidate> candidates, std::size_t n, double alpha);
+std::vector<std::size_t> diverse_pick(std::span<const ScoredConfig> candidates, std::size_t n, double alpha);
 
 }  // namespace lehr

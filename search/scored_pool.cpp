@@ -77,10 +77,10 @@ double ScoredPool::spread() const {
   return deviation > 1e-12 * std::max(1e-300, std::abs(mean_)) ? deviation : 1;
 }
 
-std::vector<Candidate> ScoredPool::best() const {
+std::vector<ScoredConfig> ScoredPool::best() const {
   std::vector<Kept> sorted = kept_;
   std::sort(sorted.begin(), sorted.end(), better);
-  std::vector<Candidate> result;
+  std::vector<ScoredConfig> result;
   result.reserve(sorted.size());
   for (const Kept& each : sorted) result.push_back({*each.config, each.score});
   return result;

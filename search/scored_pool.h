@@ -29,7 +29,7 @@ class ScoredPool {
   /// Standard deviation of all finite scores so far; 1 if they are all equal, so that it can be divided by.
   double spread() const;
   /// The best unseen configs, best first; a tie goes to the one scored earlier.
-  std::vector<Candidate> best() const;
+  std::vector<ScoredConfig> best() const;
 
  private:
   using Scored = std::pair<const Config, double>;

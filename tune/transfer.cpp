@@ -129,7 +129,7 @@ std::vector<Config> Transfer::first_picks(const Space& space, std::size_t count)
     for (std::size_t t = 0; t < tasks_.size(); ++t)
       covered[t] = std::max(covered[t], choices[best].by_task[t]);
   }
-  std::vector<Candidate> others;
+  std::vector<ScoredConfig> others;
   for (std::size_t i = 0; i < choices.size() && others.size() < kCandidatesPerPick * count; ++i)
     if (!taken[i] && space.contains(choices[i].config))
       others.push_back({choices[i].config, choices[i].mean});

@@ -17,13 +17,13 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kWorkload =
+constexpr const char* kLogged =
     "gemm m=24 n=20 k=16 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none";
 
 Record timed(const std::string& id, double time_us) {
   Record record;
   record.id = id;
-  record.workload = kWorkload;
+  record.workload = kLogged;
   record.device = "cpu | some device";
   record.target = "cpu";
   record.config = Config{"gemm_cpu", {{"mr", 8}}};

@@ -17,7 +17,7 @@ namespace {
 bool drain(int file, std::string& into) {
   std::array<char, 4096> buffer;
   for (;;) {
-    const ssize_t count = read(file, buffer.data(), buffer.size());
+    const ssize_t count = ::read(file, buffer.data(), buffer.size());
     if (count > 0) into.append(buffer.data(), static_cast<std::size_t>(count));
     if (count == 0) return false;
     if (count < 0) return true;

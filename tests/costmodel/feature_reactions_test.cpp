@@ -13,10 +13,7 @@ using namespace lehr::ir;  // NOLINT
 using test::CpuGemm;
 using test::CudaGemm;
 using test::feature;
-
-double unlog(double x) {
-  return std::exp2(x) - 1;
-}
+using test::unlog;
 
 TEST(CpuFeatures, FlopsAndUniqueBytesOfAGemmAreExact) {
   const auto row = featurize(test::cpu_gemm({}), test::cpu_test_limits());

@@ -10,10 +10,7 @@ namespace lehr {
 namespace {
 
 using test::feature;
-
-double unlog(double x) {
-  return std::exp2(x) - 1;
-}
+using test::unlog;
 
 std::vector<float> row_of(const Workload& workload, const Config& config, const Limits& limits) {
   return featurize(gemm_mma_template().lower(workload, config, limits), limits);

@@ -25,7 +25,7 @@ struct Rows {
 };
 
 /// Eight random columns; the first three make the time, column 0 by a valley, 1 by a slope, 2 by a step.
-Rows planted(std::size_t n, std::uint64_t seed) {
+Rows three_of_eight(std::size_t n, std::uint64_t seed) {
   Rng rng(seed);
   Rows result;
   std::array<float, 8> row;
@@ -44,10 +44,10 @@ std::vector<std::vector<std::size_t>> each_alone(std::size_t columns) {
 }
 
 TEST(CrossValidation, RanksAPlantedOrderThatEachModelHasNotSeenAndNotChance) {
-  const Rows rows = planted(250, 3);
+  const Rows rows = three_of_eight(250, 3);
   const CrossValidation folds(rows.rows, rows.times_us, {}, 5);
   EXPECT_GT(spearman(folds.predict(rows.rows), speeds(rows.times_us)), 0.7);
-  Rows random = planted(250, 3);
+  Rows random = three_of_eight(250, 3);
   Rng rng(4);
   rng.shuffle(random.times_us);
   const CrossValidation blind(random.rows, random.times_us, {}, 5);
@@ -57,7 +57,7 @@ TEST(CrossValidation, RanksAPlantedOrderThatEachModelHasNotSeenAndNotChance) {
 
 TEST(CrossValidation, AModelsOwnRowDoesNotReachIt) {
   // Row 7's time is absurd; its own prediction must be the same as with a sane one.
-  Rows rows = planted(40, 5);
+  Rows rows = three_of_eight(40, 5);
   const std::vector<double> before = CrossValidation(rows.rows, rows.times_us, {}, 4).predict(rows.rows);
   rows.times_us[7] *= 1.7;
   const std::vector<double> after = CrossValidation(rows.rows, rows.times_us, {}, 4).predict(rows.rows);
@@ -66,7 +66,7 @@ TEST(CrossValidation, AModelsOwnRowDoesNotReachIt) {
 }
 
 TEST(PermutationImportance, FindsThePlantedColumnsAndNoOthers) {
-  const Rows rows = planted(300, 11);
+  const Rows rows = three_of_eight(300, 11);
   const CrossValidation folds(rows.rows, rows.times_us, {}, 5);
   const std::vector<double> weights =
       permutation_importance(folds, rows.rows, speeds(rows.times_us), each_alone(rows.rows.columns()), 0);
@@ -103,7 +103,7 @@ TEST(PermutationImportance, TwinsCountAsASetWhatTheyDoNotCountAlone) {
 }
 
 TEST(GainShares, AddUpToOneAndSingleOutThePlantedColumns) {
-  const Rows rows = planted(300, 13);
+  const Rows rows = three_of_eight(300, 13);
   XgboostModel model;
   EXPECT_TRUE(model.gain_shares().empty());
   Dataset data(8);

@@ -163,4 +163,8 @@ double feature(const Kernel& kernel, const Limits& limits, std::string_view name
   return feature(featurize(kernel, limits), name);
 }
 
+double unlog(double column) {
+  return std::exp2(column) - 1;
+}
+
 }  // namespace lehr::test

@@ -39,5 +39,7 @@ ir::Kernel shared_stride(std::int64_t stride, bool swizzled);
 /// The value of a column by name.
 double feature(const std::vector<float>& row, std::string_view name);
 double feature(const ir::Kernel& kernel, const Limits& limits, std::string_view name);
+/// What a column that is log2(1 + value) holds.
+double unlog(double column);
 
 }  // namespace lehr::test

@@ -17,6 +17,7 @@ using test::bytes_of;
 using test::changed;
 using test::dump_of;
 using test::error_of;
+using test::kUser;
 using test::random_record;
 using test::TempDir;
 using test::timed;
@@ -24,8 +25,6 @@ using test::verdict;
 using test::write_bytes;
 using testing::HasSubstr;
 using testing::SizeIs;
-
-constexpr int kUser = static_cast<int>(ErrorKind::kUser);
 
 void fill(Database& database, Rng& rng, int count) {
   for (int i = 0; i < count; ++i) {

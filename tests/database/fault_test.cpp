@@ -23,11 +23,11 @@ namespace {
 
 using test::error_of;
 using test::in_child;
+using test::kEnvironment;
 using test::TempDir;
 using test::timed;
 using testing::HasSubstr;
 
-constexpr int kEnvironment = static_cast<int>(ErrorKind::kEnvironment);
 constexpr int kSkipped = 77;
 
 // Appends until it fails, requires the failure to be about space, and then that every acknowledged row is

@@ -18,17 +18,6 @@
 namespace lehr::test {
 namespace {
 
-struct Write {
-  std::int64_t offset = 0;
-  std::string bytes;
-  bool truncate = false;  // the file's new end is `offset`
-};
-// What is certain to be on the disk, and what may be.
-struct Content {
-  std::string synced;
-  std::vector<Write> pending;
-};
-
 std::string read_all(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return std::string(std::istreambuf_iterator<char>(file), {});
@@ -37,6 +26,17 @@ std::string read_all(const std::string& path) {
 }  // namespace
 
 struct FaultyDisk::State {
+  struct Write {
+    std::int64_t offset = 0;
+    std::string bytes;
+    bool truncate = false;  // the file's new end is `offset`
+  };
+  // What is certain to be on the disk, and what may be.
+  struct Content {
+    std::string synced;
+    std::vector<Write> pending;
+  };
+
   sqlite3_vfs vfs = {};
   sqlite3_vfs* real = nullptr;
   std::map<std::string, Content> files;
@@ -80,6 +80,7 @@ File* file_of(sqlite3_file* file) {
 const sqlite3_io_methods* real_of(sqlite3_file* file) {
   return file_of(file)->real()->pMethods;
 }
+using Content = State::Content;
 // The content that is tracked, or nullptr.
 Content* content_of(sqlite3_file* file) {
   const std::string& path = *file_of(file)->path;
@@ -218,7 +219,7 @@ void FaultyDisk::restart(Rng& rng) {
   constexpr std::size_t kSector = 512;
   for (const auto& [path, content] : state_->files) {
     std::string bytes = content.synced;
-    for (const Write& write : content.pending) {
+    for (const State::Write& write : content.pending) {
       const std::uint64_t fate = rng.below(3);  // on the disk, lost, torn
       if (fate == 1) continue;
       const auto offset = static_cast<std::size_t>(write.offset);

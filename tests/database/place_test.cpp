@@ -17,12 +17,11 @@ namespace {
 
 using test::error_of;
 using test::in_child;
+using test::kEnvironment;
+using test::kUser;
 using test::TempDir;
 using test::timed;
 using testing::HasSubstr;
-
-constexpr int kUser = static_cast<int>(ErrorKind::kUser);
-constexpr int kEnvironment = static_cast<int>(ErrorKind::kEnvironment);
 
 // Root may write everywhere, so what a read-only place means is asked as a user who may not.
 void become_nobody() {

@@ -17,12 +17,12 @@ using test::bytes_of;
 using test::dump_of;
 using test::error_of;
 using test::in_child;
+using test::kUser;
 using test::TempDir;
 using test::timed;
 using test::write_bytes;
 using testing::HasSubstr;
 
-constexpr int kUser = static_cast<int>(ErrorKind::kUser);
 constexpr int kNotFound = static_cast<int>(ErrorKind::kNotFound);
 
 // Rows of all sizes: some run over several pages.

@@ -17,10 +17,9 @@ using sqlite::Connection;
 using sqlite::Mode;
 using test::bytes_of;
 using test::error_of;
+using test::kUser;
 using test::TempDir;
 using testing::HasSubstr;
-
-constexpr int kUser = static_cast<int>(ErrorKind::kUser);
 
 // An older layout of a made-up history, and the steps that follow it.
 const Migration kOld = {1, "CREATE TABLE row (name TEXT NOT NULL) STRICT"};

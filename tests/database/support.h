@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "base/error.h"
 #include "base/rng.h"
 #include "database/database.h"
 
@@ -60,6 +61,8 @@ struct Caught {
   std::string message;
 };
 Caught error_of(const std::function<void()>& action);
+inline constexpr int kUser = static_cast<int>(ErrorKind::kUser);
+inline constexpr int kEnvironment = static_cast<int>(ErrorKind::kEnvironment);
 
 /// Runs `body` in a forked child and returns its wait status. The child leaves by _exit(0), or _exit(99) with
 /// the message on stderr if `body` throws.

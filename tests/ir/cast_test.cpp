@@ -12,11 +12,11 @@ namespace {
 using ::testing::HasSubstr;
 
 /// out[i] = value(in[i]) for 32 threads, with register buffers at hand.
-struct Plot {
+struct CastPlot {
   KernelBuilder b;
   BufferId in, out, floats, words;
   VarId i;
-  explicit Plot(DType from, DType to, Target target = Target::kCuda) {
+  explicit CastPlot(DType from, DType to, Target target = Target::kCuda) {
     b.kernel.name = "k";
     b.kernel.target = target;
     in = b.param("in", from, 32, Direction::kIn);
@@ -35,7 +35,7 @@ struct Plot {
 };
 
 TEST(Cast, PrintsAsItsTypeAndComparesByIt) {
-  Plot p(DType::kBF16, DType::kF32);
+  CastPlot p(DType::kBF16, DType::kF32);
   const Expr value = cast(DType::kF32, load(p.in, var(p.i)));
   EXPECT_EQ(to_text(value, p.b.kernel), "f32(in[i])");
   EXPECT_EQ(value, cast(DType::kF32, load(p.in, var(p.i))));
@@ -43,7 +43,7 @@ TEST(Cast, PrintsAsItsTypeAndComparesByIt) {
 }
 
 TEST(Cast, IsNeededBeforeArithmeticOnSmallFloats) {
-  Plot p(DType::kBF16, DType::kF32);
+  CastPlot p(DType::kBF16, DType::kF32);
   const Expr raw = load(p.in, var(p.i));
   EXPECT_EQ(p.complaint(cast(DType::kF32, raw)), "");
   EXPECT_EQ(p.complaint(fma(cast(DType::kF32, raw), Float{2}, Float{1})), "");
@@ -52,19 +52,19 @@ TEST(Cast, IsNeededBeforeArithmeticOnSmallFloats) {
 }
 
 TEST(Cast, ExistsBetweenTheTypesThatCudaConverts) {
-  Plot down(DType::kF32, DType::kF16);
+  CastPlot down(DType::kF32, DType::kF16);
   EXPECT_EQ(down.complaint(cast(DType::kF16, load(down.in, var(down.i)))), "");
-  Plot eight(DType::kF32, DType::kE4M3);
+  CastPlot eight(DType::kF32, DType::kE4M3);
   EXPECT_THAT(eight.complaint(cast(DType::kE4M3, load(eight.in, var(eight.i)))),
               HasSubstr("a cast that does not exist"));
-  Plot integers(DType::kS8, DType::kS32);
+  CastPlot integers(DType::kS8, DType::kS32);
   EXPECT_EQ(integers.complaint(cast(DType::kS32, load(integers.in, var(integers.i)))), "");
-  Plot cpu(DType::kF32, DType::kF16, Target::kCpu);
+  CastPlot cpu(DType::kF32, DType::kF16, Target::kCpu);
   EXPECT_THAT(cpu.complaint(cast(DType::kF16, load(cpu.in, var(cpu.i)))), HasSubstr("only on target cuda"));
   EXPECT_THAT(down.complaint(cast(DType::kF16, load(down.in, integer(0), 4))), HasSubstr("it can cast 1"));
 }
 
-Intrinsic mma(const Plot& p) {
+Intrinsic mma(const CastPlot& p) {
   return {"mma_m16n8k16_f32_bf16",
           {Touch{p.floats, integer(0), 4, true}, Touch{p.words, integer(0), 4, false},
            Touch{p.words, integer(4), 2, false}},
@@ -73,7 +73,7 @@ Intrinsic mma(const Plot& p) {
 }
 
 TEST(TensorIntrinsics, TakeRegistersOfTheirTypeAndSize) {
-  Plot p(DType::kF32, DType::kF32);
+  CastPlot p(DType::kF32, DType::kF32);
   const Expr value = load(p.in, var(p.i));
   EXPECT_EQ(p.complaint(value, block(mma(p))), "");
   EXPECT_EQ(analyze(p.b.kernel).flops, 128 * 32);  // of one thread, times the threads
@@ -89,14 +89,14 @@ TEST(TensorIntrinsics, TakeRegistersOfTheirTypeAndSize) {
 }
 
 TEST(TensorIntrinsics, AreRejectedWhereTheLanesOfAWarpMayPart) {
-  Plot p(DType::kF32, DType::kF32);
+  CastPlot p(DType::kF32, DType::kF32);
   const Expr value = load(p.in, var(p.i));
   EXPECT_THAT(p.complaint(value, block(If{lt(var(p.i), integer(16)), block(mma(p)), {}})),
               HasSubstr("lanes of a warp may disagree"));
 }
 
 TEST(TensorIntrinsics, SumOverGroupsIntoWhichAWarpDivides) {
-  Plot p(DType::kF32, DType::kF32);
+  CastPlot p(DType::kF32, DType::kF32);
   const Expr value = load(p.in, var(p.i));
   const auto sum = [&](std::int64_t lanes) {
     return block(Intrinsic{"warp_sum_f32", {Touch{p.floats, integer(0), 1, true}}, {integer(lanes)}, 0});

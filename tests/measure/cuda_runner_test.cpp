@@ -16,14 +16,14 @@
 namespace lehr {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kFakeDriver = LEHR_FAKE_CUDA_DRIVER;
 constexpr std::int64_t kElements = 256;
 
-class CudaRunnerOnAFakeDriver : public testing::Test {
+class CudaRunnerOnAFakeDriver : public ::testing::Test {
  protected:
   void SetUp() override {
     library_ = dlopen(kFakeDriver, RTLD_NOW | RTLD_LOCAL);
@@ -343,7 +343,7 @@ TEST_F(CudaRunnerOnAFakeDriver, FreesWhatItAllocated) {
     ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(1, candidate("doubles"))));
   }
   EXPECT_EQ(function<int()>("fake_cuda_allocations")(), 0);
-  EXPECT_THAT(calls(), testing::EndsWith("cuDevicePrimaryCtxRelease "));
+  EXPECT_THAT(calls(), ::testing::EndsWith("cuDevicePrimaryCtxRelease "));
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, FillsTheDevicesLimits) {

@@ -10,14 +10,15 @@
 #include <set>
 
 #include "base/error.h"
+#include "tests/search/one_knob.h"
 
 namespace lehr {
 namespace {
 
+using lehr::testing::kInfinity;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Config point(std::int64_t a, std::int64_t b) {
@@ -74,7 +75,7 @@ TEST(Epsilon, FallsLinearlyAndThenStays) {
 
 TEST(DiversePick, WithoutWeightIsTheBestByScore) {
   Rng rng(5);
-  std::vector<Candidate> candidates;
+  std::vector<ScoredConfig> candidates;
   std::vector<double> scores;
   for (std::int64_t i = 0; i < 50; ++i) {
     scores.push_back(rng.uniform() * 20 - 10);
@@ -85,7 +86,7 @@ TEST(DiversePick, WithoutWeightIsTheBestByScore) {
 
 TEST(DiversePick, TradesScoreForNewValues) {
   // b repeats the values of a; c is a little worse and new in both knobs; d is far worse.
-  const std::vector<Candidate> candidates{
+  const std::vector<ScoredConfig> candidates{
       {point(1, 1), 1.0}, {point(1, 2), 0.95}, {point(3, 3), 0.9}, {point(4, 4), 0.0}};
   EXPECT_THAT(diverse_pick(candidates, 2, 0), ElementsAre(0, 1));
   EXPECT_THAT(diverse_pick(candidates, 2, 0.25), ElementsAre(0, 2));
@@ -95,15 +96,15 @@ TEST(DiversePick, TradesScoreForNewValues) {
 
 TEST(DiversePick, DependsOnTheOrderOfScoresUpToScaleAndOffset) {
   Rng rng(6);
-  std::vector<Candidate> candidates;
+  std::vector<ScoredConfig> candidates;
   for (std::int64_t i = 0; i < 40; ++i) candidates.push_back({point(i % 5, i % 11), rng.uniform()});
   const auto picks = diverse_pick(candidates, 12, 0.25);
-  for (Candidate& each : candidates) each.score = each.score * 1000 - 5000;
+  for (ScoredConfig& each : candidates) each.score = each.score * 1000 - 5000;
   EXPECT_EQ(diverse_pick(candidates, 12, 0.25), picks);
 }
 
 TEST(DiversePick, CoversAllValuesOfEqualScores) {
-  std::vector<Candidate> candidates;
+  std::vector<ScoredConfig> candidates;
   for (std::int64_t a = 0; a < 8; ++a) {
     for (std::int64_t b = 0; b < 8; ++b) candidates.push_back({point(a, b), -3});
   }
@@ -118,7 +119,7 @@ TEST(DiversePick, CoversAllValuesOfEqualScores) {
 }
 
 TEST(DiversePick, TakesScoresThatAreNotFiniteLast) {
-  const std::vector<Candidate> candidates{{point(1, 1), -kInfinity}, {point(2, 2), -1}, {point(3, 3), -2}};
+  const std::vector<ScoredConfig> candidates{{point(1, 1), -kInfinity}, {point(2, 2), -1}, {point(3, 3), -2}};
   EXPECT_THAT(diverse_pick(candidates, 5, 0),
               ElementsAre(1, 0, 2));  // the lowest finite score counts as the lowest
   EXPECT_THAT(diverse_pick({}, 5, 0.25), IsEmpty());

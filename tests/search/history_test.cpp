@@ -4,9 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/search/one_knob.h"
+
 namespace lehr {
 namespace {
 
+using lehr::testing::at;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -15,10 +18,6 @@ Space line() {
   family.add("x", "", {1, 2, 3, 4, 5});
   return Space({family});
 }
-Config at(std::int64_t value) {
-  return {"f", {{"x", value}}};
-}
-
 TEST(History, OrdersSuccessesAndLeavesFailuresOut) {
   const Space space = line();
   History history(space);

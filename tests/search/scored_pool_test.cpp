@@ -8,18 +8,15 @@
 #include <limits>
 
 #include "base/error.h"
+#include "tests/search/one_knob.h"
 
 namespace lehr {
 namespace {
 
+using lehr::testing::at;
+using lehr::testing::kInfinity;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-Config at(std::int64_t value) {
-  return {"f", {{"x", value}}};
-}
 
 struct CountingScore {
   std::vector<std::int64_t> asked;

@@ -9,11 +9,13 @@
 #include "base/error.h"
 #include "search/make_strategy.h"
 #include "tests/search/landscape.h"
+#include "tests/search/one_knob.h"
 #include "tests/space/spaces.h"
 
 namespace lehr {
 namespace {
 
+using lehr::testing::kInfinity;
 using testing::Landscape;
 
 // Small budgets keep the property tests quick; annealing is forced where `enumerate` is 0.
@@ -157,7 +159,6 @@ TEST_P(EachStrategy, BearsResultsThatTheSpaceDoesNotContain) {
 }
 
 TEST_P(EachStrategy, TakesAnyScores) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   using Value = std::function<double(const Config&)>;
   const std::vector<Value> values{
       [](const Config&) { return 0.0; },
