@@ -54,6 +54,10 @@ TEST_F(Architecture, SaysAtTheTopOfEachHeaderWhatItIsFor) {
   expect_none(check_header_form(files_));
 }
 
+TEST_F(Architecture, GivesEachTypeANameOfItsOwn) {
+  expect_none(check_type_names(files_));
+}
+
 TEST_F(Architecture, ExplainsEveryFolderInAtMost40Lines) {
   for (const std::string& folder : all_folders()) {
     const std::string text = read_text(kRoot / folder / "README.md");

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <regex>
 
 namespace lehr::test {
 namespace {
@@ -147,6 +149,29 @@ std::vector<std::string> check_header_form(const std::vector<SourceFile>& files)
           fmt::format("{}:1: a header begins with a // comment that says its responsibility", file.path));
     if (std::find(file.lines.begin(), file.lines.end(), "#pragma once") == file.lines.end())
       findings.push_back(fmt::format("{}:1: a header needs #pragma once", file.path));
+  }
+  return findings;
+}
+
+std::vector<std::string> check_type_names(const std::vector<SourceFile>& files) {
+  static const std::regex kNamespace("^namespace ([A-Za-z_:0-9]+) \\{");
+  static const std::regex kDefinition(
+      "^(?:struct|class|enum class) ([A-Za-z_0-9]+)(?: final)?(?: :[^:;][^;]*)? \\{");
+  std::map<std::string, std::string> places;
+  std::vector<std::string> findings;
+  for (const SourceFile& file : files) {
+    if (!is_product(file) || !file.path.ends_with(".h")) continue;
+    std::string scope;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      std::smatch match;
+      if (std::regex_search(file.lines[i], match, kNamespace)) scope = match[1];
+      if (!std::regex_search(file.lines[i], match, kDefinition)) continue;
+      const std::string name = scope + "::" + match[1].str(), place = fmt::format("{}:{}", file.path, i + 1);
+      const auto [at, added] = places.emplace(name, place);
+      if (!added)
+        findings.push_back(
+            fmt::format("{}: {} is defined in {} too; give one another name", place, name, at->second));
+    }
   }
   return findings;
 }

@@ -32,5 +32,9 @@ std::vector<std::string> check_absent(const std::vector<SourceFile>& files,
 std::vector<std::string> check_length(const std::vector<SourceFile>& files, std::size_t most_lines);
 /// A header of the product begins with a comment that says what it is for, and is guarded by #pragma once.
 std::vector<std::string> check_header_form(const std::vector<SourceFile>& files);
+/// No two headers of the product define one type: the linker would keep the inline functions of either
+/// (C++20 [basic.def.odr]). Of types at the beginning of a line, in a namespace opened at the beginning of
+/// one.
+std::vector<std::string> check_type_names(const std::vector<SourceFile>& files);
 
 }  // namespace lehr::test

@@ -68,5 +68,17 @@ TEST(ArchitectureRules, FindForbiddenHeadersLongFilesAndBareHeaders) {
   EXPECT_THAT(check_header_form({parse_source("ir/a.h", "#include <vector>\n")}), SizeIs(2));
 }
 
+TEST(ArchitectureRules, FindATypeThatTwoHeadersDefine) {
+  const SourceFile first =
+      parse_source("search/a.h", "namespace lehr {\nstruct Run {\n};\nclass Other;\n}\n");
+  const SourceFile second =
+      parse_source("measure/b.h", "namespace lehr {\n\nclass Run : public Other {\n};\n");
+  const SourceFile elsewhere = parse_source("ir/c.h", "namespace lehr::ir {\nstruct Run {\nclass Other;\n");
+  EXPECT_THAT(check_type_names({first, elsewhere}), IsEmpty());
+  EXPECT_THAT(
+      check_type_names({first, second, elsewhere}),
+      ElementsAre(AllOf(HasSubstr("measure/b.h:3"), HasSubstr("lehr::Run"), HasSubstr("search/a.h:2"))));
+}
+
 }  // namespace
 }  // namespace lehr::test
