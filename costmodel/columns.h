@@ -2,6 +2,7 @@
 // table, so the two cannot drift apart. Internal to costmodel/.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -18,7 +19,7 @@ inline double log_scale(double x) {
 /// log2(a / b) within [-30, 30]; 0 where either is not positive.
 inline double log_ratio(double a, double b) {
   if (!(a > 0) || !(b > 0)) return 0;
-  return std::fmax(-30.0, std::fmin(30.0, std::log2(static_cast<float>(a / b))));
+  return std::clamp(std::log2(static_cast<float>(a / b)), -30.0f, 30.0f);
 }
 /// a / b, or 0 where b is not positive.
 inline double share_of(double a, double b) {
@@ -54,8 +55,7 @@ class Columns {
 
  private:
   void put(double value) {
-    if (!std::isfinite(value)) value = 0;
-    row_.push_back(static_cast<float>(std::fmax(-1e9, std::fmin(1e9, value))));
+    row_.push_back(std::isfinite(value) ? static_cast<float>(std::clamp(value, -1e9, 1e9)) : 0.0f);
   }
 
   std::vector<float>& row_;

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
+#include <ranges>
+#include <span>
 
 #include "costmodel/columns.h"
 
@@ -37,10 +38,9 @@ class Reach {
         most_(std::max(most, element)),
         bytes_(lanes * element) {}
 
-  void add(double growth, std::int64_t stride) {
+  void add(double growth, double step) {
     bytes_ *= growth;
-    if (stride == 0 || growth <= 1) return;
-    const double step = std::abs(static_cast<double>(stride));
+    if (step == 0 || growth <= 1) return;
     if (gap_ != 0 && gap_ <= step) return;
     gap_ = step;
     waste_ = 1;
@@ -62,19 +62,19 @@ class Reach {
 CachedAccesses::CachedAccesses(const KernelView& view) {
   const std::vector<ir::LoopInfo>& nest = view.analysis.loops;
   entries.reserve(view.analysis.accesses.size());
-  loops.reserve(view.analysis.accesses.size() * 8);
-  growths.reserve(view.analysis.accesses.size() * 8);
+  levels.reserve(view.analysis.accesses.size() * 8);
   std::vector<int> chain;
   int loop = -1;  // whose chain that is
   for (const ir::Access& access : view.analysis.accesses) {
     if (!is_cached(view, view.buffer_of(access).scope)) continue;
     if (access.loop != loop) view.chain_of(access.loop, chain);
     loop = access.loop;
-    entries.push_back({&access, loops.size(), chain.size()});
+    entries.push_back({&access, levels.size(), chain.size()});
     for (std::size_t i = 0; i < chain.size(); ++i) {
-      const double extent = static_cast<double>(nest[static_cast<std::size_t>(chain[i])].extent);
-      loops.push_back(chain[i]);
-      growths.push_back(growth_at(access, i, extent));
+      const ir::LoopInfo& info = nest[static_cast<std::size_t>(chain[i])];
+      const auto extent = static_cast<double>(info.extent);
+      levels.push_back({chain[i], info.kind, extent, growth_at(access, i, extent),
+                        std::abs(static_cast<double>(stride_at(access, i)))});
     }
   }
 }
@@ -92,15 +92,15 @@ MemoryModel::MemoryModel(const KernelView& view, const CachedAccesses& cached, S
   full_.assign(a.loops.size(), 0);
   iteration_.assign(a.loops.size(), 0);
   accesses_.reserve(cached.entries.size());
-  levels_.reserve(cached.loops.size());
-  sizes_.reserve(cached.loops.size() + cached.entries.size());
+  levels_.reserve(cached.levels.size());
+  sizes_.reserve(cached.levels.size() + cached.entries.size());
   if (sharing == Sharing::kShared) {
     // Blocks start in the order x, y, z; a wave is the first so many of them.
     double room = std::max(1, view.limits.cores) * view.residency.blocks_per_core;
     for (std::size_t i = 0; i < 3; ++i) {
       const double extent = std::max(1.0, static_cast<double>(a.launch.grid[i]));
-      wave_[i] = static_cast<std::int64_t>(std::clamp(std::floor(room), 1.0, extent));
-      room /= static_cast<double>(wave_[i]);
+      wave_[i] = std::clamp(std::floor(room), 1.0, extent);
+      room /= wave_[i];
     }
     wave_[3] = std::max(1, view.limits.cores);
   }
@@ -125,21 +125,17 @@ MemoryModel::MemoryModel(const KernelView& view, const CachedAccesses& cached, S
   for (const double bytes : top_of_buffer_) top_ += bytes;
 }
 
-std::int64_t MemoryModel::together(ir::LoopKind kind, std::int64_t extent) const {
+double MemoryModel::together(ir::LoopKind kind, double extent) const {
   const std::size_t i = kind == ir::LoopKind::kBlockX   ? 0
                         : kind == ir::LoopKind::kBlockY ? 1
                         : kind == ir::LoopKind::kBlockZ ? 2
                                                         : 3;
-  return std::clamp<std::int64_t>(wave_[i], 1, std::max<std::int64_t>(1, extent));
+  return std::clamp(wave_[i], 1.0, std::max(1.0, extent));
 }
 
 void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses::Entry& entry) {
   const ir::Access& access = *entry.access;
-  const int* chain = cached.loops.data() + entry.first;
-  const double* growths = cached.growths.data() + entry.first;
-  const auto loop_at = [&](std::size_t i) -> const ir::LoopInfo& {
-    return view_.analysis.loops[static_cast<std::size_t>(chain[i])];
-  };
+  const std::span<const CachedAccesses::Level> around(cached.levels.data() + entry.first, entry.depth);
   const double element = view_.element_bytes(access);
   const double line = line_bytes(view_.cuda);
   const double most = static_cast<double>(view_.buffer_of(access).elements) * element;
@@ -155,30 +151,29 @@ void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses:
 
   // First what runs together: threads, and the concurrent loops' share of one wave.
   Reach reach = one;
-  for (std::size_t i = entry.depth; i-- > 0;) {
-    const ir::LoopInfo& loop = loop_at(i);
-    if (is_thread(loop.kind)) reach.add(growths[i], stride_at(access, i));
-    if (!is_concurrent(loop.kind)) continue;
-    const double extent = static_cast<double>(loop.extent);
-    const auto part = static_cast<double>(together(loop.kind, loop.extent));
-    reach.add(extent > 1 ? 1 + (growths[i] - 1) * (part - 1) / (extent - 1) : 1, stride_at(access, i));
-    f.multiplier *= std::max(1.0, std::ceil(extent / part));
+  for (const CachedAccesses::Level& level : std::views::reverse(around)) {
+    if (is_thread(level.kind)) reach.add(level.growth, level.step);
+    if (!is_concurrent(level.kind)) continue;
+    const double part = together(level.kind, level.extent);
+    reach.add(level.extent > 1 ? 1 + (level.growth - 1) * (part - 1) / (level.extent - 1) : 1, level.step);
+    f.multiplier *= std::max(1.0, std::ceil(level.extent / part));
   }
   if (sharing_ == Sharing::kShared) {
     Reach everything = one;
-    for (std::size_t i = entry.depth; i-- > 0;) everything.add(growths[i], stride_at(access, i));
+    for (const CachedAccesses::Level& level : std::views::reverse(around))
+      everything.add(level.growth, level.step);
     f.everything = everything.bytes();
   }
   // Then the sequential loops around it, from the inside out.
-  for (std::size_t i = 0; i < entry.depth; ++i)
-    if (is_sequential(loop_at(i).kind)) levels_.push_back(chain[i]);
+  for (const CachedAccesses::Level& level : around)
+    if (is_sequential(level.kind)) levels_.push_back(level.loop);
   f.levels = levels_.size() - f.first_level;
   sizes_.resize(f.first_size + f.levels + 1);
   std::size_t place = sizes_.size();
   sizes_[--place] = reach.bytes();
-  for (std::size_t i = entry.depth; i-- > 0;) {
-    if (!is_sequential(loop_at(i).kind)) continue;
-    reach.add(growths[i], stride_at(access, i));
+  for (const CachedAccesses::Level& level : std::views::reverse(around)) {
+    if (!is_sequential(level.kind)) continue;
+    reach.add(level.growth, level.step);
     sizes_[--place] = reach.bytes();
   }
   accesses_.push_back(f);

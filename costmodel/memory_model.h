@@ -31,12 +31,18 @@ struct CachedAccesses {
 
   struct Entry {
     const ir::Access* access;
-    std::size_t first;  ///< into loops and growths
+    std::size_t first;  ///< into levels
     std::size_t depth;  ///< loops around it
   };
+  struct Level {
+    int loop;
+    ir::LoopKind kind;
+    double extent;
+    double growth;  ///< by what it multiplies the distinct elements, in [1, extent]
+    double step;    ///< elements between two iterations, without the sign
+  };
   std::vector<Entry> entries;
-  std::vector<int> loops;       ///< from the outermost in
-  std::vector<double> growths;  ///< per loop: by what it multiplies the distinct elements, in [1, extent]
+  std::vector<Level> levels;  ///< of each entry, from the outermost in
 };
 
 /// Footprints of all accesses to cached memory (global, and scratch on the CPU) and working sets of all
@@ -78,11 +84,11 @@ class MemoryModel {
 
   void add_access(const CachedAccesses& cached, const CachedAccesses::Entry& entry);
   /// Iterations of a concurrent loop that run at one time.
-  std::int64_t together(ir::LoopKind kind, std::int64_t extent) const;
+  double together(ir::LoopKind kind, double extent) const;
 
   const KernelView& view_;
   Sharing sharing_;
-  std::array<std::int64_t, 4> wave_ = {1, 1, 1, 1};  ///< extent of one wave: block x, y, z; tasks
+  std::array<double, 4> wave_ = {1, 1, 1, 1};  ///< extent of one wave: block x, y, z; tasks
   std::vector<Footprints> accesses_;
   std::vector<int> levels_;        ///< sequential loops of each access, from the outermost in
   std::vector<double> sizes_;      ///< distinct bytes from each level inward, then of one innermost iteration

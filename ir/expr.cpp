@@ -3,10 +3,60 @@
 #include "ir/expr.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 
 namespace lehr::ir {
+
+namespace {
+
+// Memory of operands that this thread gave back last, for its next expression: still in the nearest cache,
+// where a general allocator hands out the block that was not used for longest. Bounded: a thread may drop
+// what others build.
+class SpareOperands {
+ public:
+  void* take(std::size_t count) {
+    Block* block = first_[count];
+    if (block == nullptr) return nullptr;
+    first_[count] = block->next;
+    --kept_;
+    return block;
+  }
+  bool keep(void* memory, std::size_t count) {
+    if (kept_ >= most_) return false;
+    if (kept_ == 0) free_at_end_of_thread();
+    first_[count] = new (memory) Block{first_[count]};
+    ++kept_;
+    return true;
+  }
+  void close() {
+    for (std::size_t count = 0; count < first_.size(); ++count)
+      while (void* block = take(count)) ::operator delete(block);
+    most_ = 0;
+  }
+
+ private:
+  struct Block {
+    Block* next;
+  };
+  static void free_at_end_of_thread();
+
+  std::array<Block*, 4> first_ = {};  // by number of operands
+  int kept_ = 0, most_ = 4096;
+};
+// Without constructor or destructor of its own, so that its use costs no check whether it is there already.
+constinit thread_local SpareOperands spare_operands;
+
+void SpareOperands::free_at_end_of_thread() {
+  struct AtEnd {
+    ~AtEnd() { spare_operands.close(); }
+  };
+  thread_local const AtEnd at_end;
+  static_cast<void>(&at_end);
+}
+
+}  // namespace
 
 // Makes the kinds that have operands.
 class ExprFactory {
@@ -14,30 +64,31 @@ class ExprFactory {
   template <typename... Moved>
   static Expr with(Expr::Kind kind, Moved&&... moved) {
     constexpr std::size_t kCount = sizeof...(moved);
-    void* memory = ::operator new(sizeof(Expr::Operands) + kCount * sizeof(Expr));
+    void* memory = spare_operands.take(kCount);
+    if (memory == nullptr) memory = ::operator new(sizeof(Expr::Operands) + kCount * sizeof(Expr));
     auto* operands = new (memory) Expr::Operands;
     Expr* at = operands->begin();
     (new (at++) Expr(std::move(moved)), ...);
     Expr result(kind);
-    result.count_ = kCount;
-    result.operands_ = operands;
+    result.node_.count = kCount;
+    result.node_.operands = operands;
     return result;
   }
   static Expr binary(BinaryOp op, Expr&& a, Expr&& b) {
-    const bool is_index = a.is_index_ && b.is_index_;
+    const bool is_index = a.node_.is_index && b.node_.is_index;
     Expr result = with(Expr::Kind::kBinary, std::move(a), std::move(b));
-    result.op_ = op;
-    result.is_index_ = is_index;
+    result.node_.op = op;
+    result.node_.is_index = is_index;
     return result;
   }
   static Expr unary(UnaryOp op, Expr&& value) {
     Expr result = with(Expr::Kind::kUnary, std::move(value));
-    result.op_ = static_cast<BinaryOp>(op);
+    result.node_.op = static_cast<BinaryOp>(op);
     return result;
   }
   static Expr load(BufferId buffer, int lanes, Expr&& loaded) {
-    loaded.operands_->buffer = buffer;
-    loaded.lanes_ = lanes;
+    loaded.node_.operands->buffer = buffer;
+    loaded.node_.lanes = lanes;
     return std::move(loaded);
   }
   static Expr load(BufferId buffer, Expr&& index, int lanes) {
@@ -48,7 +99,7 @@ class ExprFactory {
   }
   static Expr splat(Expr&& value, int lanes) {
     Expr result = with(Expr::Kind::kSplat, std::move(value));
-    result.lanes_ = lanes;
+    result.node_.lanes = lanes;
     return result;
   }
   static Expr fma(Expr&& a, Expr&& b, Expr&& c) {
@@ -57,13 +108,13 @@ class ExprFactory {
   static Expr reduce_add(Expr&& value) { return with(Expr::Kind::kReduceAdd, std::move(value)); }
   static Expr cast(DType type, Expr&& value) {
     Expr result = with(Expr::Kind::kCast, std::move(value));
-    result.type_ = type;
+    result.node_.type = type;
     return result;
   }
   static Expr select(Expr&& condition, Expr&& a, Expr&& b) {
-    const bool is_index = a.is_index_ && b.is_index_;
+    const bool is_index = a.node_.is_index && b.node_.is_index;
     Expr result = with(Expr::Kind::kSelect, std::move(condition), std::move(a), std::move(b));
-    result.is_index_ = is_index;
+    result.node_.is_index = is_index;
     return result;
   }
   // An operand of an expression that is not needed any more.
@@ -72,31 +123,33 @@ class ExprFactory {
 
 void Expr::release() {
   // The last owner needs no atomic decrement: nobody else can copy what only this one refers to.
-  if (operands_->owners.load(std::memory_order_acquire) != 1 &&
-      operands_->owners.fetch_sub(1, std::memory_order_acq_rel) != 1)
+  if (node_.operands->owners.load(std::memory_order_acquire) != 1 &&
+      node_.operands->owners.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;
-  for (std::size_t i = 0; i < count_; ++i) operands_->begin()[i].~Expr();
-  operands_->~Operands();
-  ::operator delete(operands_, sizeof(Operands) + count_ * sizeof(Expr));
+  for (std::size_t i = 0; i < node_.count; ++i) node_.operands->begin()[i].~Expr();
+  node_.operands->~Operands();
+  if (!spare_operands.keep(node_.operands, node_.count))
+    ::operator delete(node_.operands, sizeof(Operands) + node_.count * sizeof(Expr));
 }
 
 bool operator==(const Expr& x, const Expr& y) {
-  if (x.kind_ != y.kind_ || x.count_ != y.count_ || x.lanes_ != y.lanes_) return false;
-  switch (x.kind_) {
+  if (x.node_.kind != y.node_.kind || x.node_.count != y.node_.count || x.node_.lanes != y.node_.lanes)
+    return false;
+  switch (x.node_.kind) {
     case Expr::Kind::kInt:
     case Expr::Kind::kVar:
-      return x.value_ == y.value_;
+      return x.node_.value == y.node_.value;
     case Expr::Kind::kFloat:
-      return x.number_ == y.number_ && x.type_ == y.type_;
+      return x.node_.number == y.node_.number && x.node_.type == y.node_.type;
     case Expr::Kind::kBinary:
     case Expr::Kind::kUnary:
-      if (x.op_ != y.op_) return false;
+      if (x.node_.op != y.node_.op) return false;
       break;
     case Expr::Kind::kLoad:
-      if (x.operands_->buffer != y.operands_->buffer) return false;
+      if (x.node_.operands->buffer != y.node_.operands->buffer) return false;
       break;
     case Expr::Kind::kCast:
-      if (x.type_ != y.type_) return false;
+      if (x.node_.type != y.node_.type) return false;
       break;
     case Expr::Kind::kSplat:
     case Expr::Kind::kFma:
@@ -104,8 +157,9 @@ bool operator==(const Expr& x, const Expr& y) {
     case Expr::Kind::kSelect:
       break;
   }
-  return x.operands_ == y.operands_ ||
-         std::equal(x.operands_->begin(), x.operands_->begin() + x.count_, y.operands_->begin());
+  return x.node_.operands == y.node_.operands ||
+         std::equal(x.node_.operands->begin(), x.node_.operands->begin() + x.node_.count,
+                    y.node_.operands->begin());
 }
 
 namespace {

@@ -95,46 +95,51 @@ struct Select {
 /// of these: a constant or a variable allocates nothing, anything else once for all its operands.
 class Expr {
  public:
-  Expr(Int n) : Expr(Kind::kInt) { value_ = n.value, is_index_ = true; }     // NOLINT: implicit on purpose
-  Expr(Float n) : Expr(Kind::kFloat) { number_ = n.value, type_ = n.type; }  // NOLINT
-  Expr(Var n) : Expr(Kind::kVar) { value_ = static_cast<std::int64_t>(n.id), is_index_ = true; }  // NOLINT
-  Expr(const Expr& other) noexcept { share(other); }
-  Expr(Expr&& other) noexcept { steal(other); }
+  Expr(Int n) : Expr(Kind::kInt) {
+    node_.value = n.value, node_.is_index = true;
+  }  // NOLINT: implicit on purpose
+  Expr(Float n) : Expr(Kind::kFloat) { node_.number = n.value, node_.type = n.type; }  // NOLINT
+  Expr(Var n) : Expr(Kind::kVar) {
+    node_.value = static_cast<std::int64_t>(n.id), node_.is_index = true;
+  }  // NOLINT
+  Expr(const Expr& other) noexcept;
+  Expr(Expr&& other) noexcept : node_(other.node_) { other.node_.count = 0; }
   Expr& operator=(const Expr& other) noexcept { return *this = Expr(other); }
   Expr& operator=(Expr&& other) noexcept {
     if (this == &other) return *this;
     const Expr old(std::move(*this));
-    steal(other);
+    node_ = other.node_;
+    other.node_.count = 0;
     return *this;
   }
   ~Expr() {
-    if (count_ != 0) release();
+    if (node_.count != 0) release();
   }
 
   /// Calls `visitor` with the view of this kind.
   template <typename Visitor>
   decltype(auto) visit(Visitor&& visitor) const {
-    switch (kind_) {
+    switch (node_.kind) {
       case Kind::kInt:
-        return visitor(Int{value_});
+        return visitor(Int{node_.value});
       case Kind::kFloat:
-        return visitor(Float{number_, type_});
+        return visitor(Float{node_.number, node_.type});
       case Kind::kVar:
-        return visitor(Var{static_cast<VarId>(value_)});
+        return visitor(Var{static_cast<VarId>(node_.value)});
       case Kind::kBinary:
-        return visitor(Binary{op_, operand(0), operand(1)});
+        return visitor(Binary{node_.op, operand(0), operand(1)});
       case Kind::kUnary:
-        return visitor(Unary{static_cast<UnaryOp>(op_), operand(0)});
+        return visitor(Unary{static_cast<UnaryOp>(node_.op), operand(0)});
       case Kind::kLoad:
         return visitor(view_of_load());
       case Kind::kSplat:
-        return visitor(Splat{operand(0), lanes_});
+        return visitor(Splat{operand(0), node_.lanes});
       case Kind::kFma:
         return visitor(Fma{operand(0), operand(1), operand(2)});
       case Kind::kReduceAdd:
         return visitor(ReduceAdd{operand(0)});
       case Kind::kCast:
-        return visitor(Cast{type_, operand(0)});
+        return visitor(Cast{node_.type, operand(0)});
       case Kind::kSelect:
         break;
     }
@@ -148,7 +153,7 @@ class Expr {
   std::optional<Fma> as_fma() const;
   /// Certainly one integer: built of constants, variables and arithmetic on them. Loads are left out because
   /// an expression does not know its buffers' types.
-  bool is_index() const { return is_index_; }
+  bool is_index() const { return node_.is_index; }
 
   friend bool operator==(const Expr& x, const Expr& y);
 
@@ -169,28 +174,26 @@ class Expr {
   };
   struct Operands;
 
-  explicit Expr(Kind kind) : kind_(kind), value_(0) {}
+  explicit Expr(Kind kind) { node_.kind = kind; }
   const Expr& operand(std::size_t i) const;
   Load view_of_load() const;
-  void share(const Expr& other);
-  void steal(Expr& other) {
-    kind_ = other.kind_, op_ = other.op_, type_ = other.type_, lanes_ = other.lanes_;
-    count_ = other.count_, is_index_ = other.is_index_, value_ = other.value_;
-    other.count_ = 0;
-  }
   void release();
 
-  Kind kind_ = Kind::kInt;
-  BinaryOp op_ = BinaryOp::kAdd;  // kUnary: a UnaryOp's number
-  DType type_ = DType::kF32;
-  std::uint8_t count_ : 2 = 0;  // of operands; 0: none, and `operands_` is not the union's member
-  bool is_index_ : 1 = false;
-  int lanes_ = 1;
-  union {
-    std::int64_t value_;  // the constant or the variable
-    double number_;       // kFloat
-    Operands* operands_;
+  /// One copy of 16 bytes moves an expression.
+  struct Node {
+    Kind kind = Kind::kInt;
+    BinaryOp op = BinaryOp::kAdd;  // kUnary: a UnaryOp's number
+    DType type = DType::kF32;
+    std::uint8_t count : 2 = 0;  // of operands; 0: none, and `operands` is not the union's member
+    bool is_index : 1 = false;
+    int lanes = 1;
+    union {
+      std::int64_t value = 0;  // the constant or the variable
+      double number;           // kFloat
+      Operands* operands;
+    };
   };
+  Node node_;
 };
 
 /// The operands of an expression follow this header in memory.
@@ -202,33 +205,31 @@ struct Expr::Operands {
 static_assert(sizeof(Expr) == 16);
 
 inline const Expr& Expr::operand(std::size_t i) const {
-  return operands_->begin()[i];
+  return node_.operands->begin()[i];
 }
 inline Load Expr::view_of_load() const {
-  return {operands_->buffer, operand(0), lanes_, count_ == 2 ? &operand(1) : nullptr};
+  return {node_.operands->buffer, operand(0), node_.lanes, node_.count == 2 ? &operand(1) : nullptr};
 }
-inline void Expr::share(const Expr& other) {
-  kind_ = other.kind_, op_ = other.op_, type_ = other.type_, lanes_ = other.lanes_;
-  count_ = other.count_, is_index_ = other.is_index_, value_ = other.value_;
-  if (count_ != 0) operands_->owners.fetch_add(1, std::memory_order_relaxed);
+inline Expr::Expr(const Expr& other) noexcept : node_(other.node_) {
+  if (node_.count != 0) node_.operands->owners.fetch_add(1, std::memory_order_relaxed);
 }
 
 inline std::optional<Int> Expr::as_int() const {
-  return kind_ == Kind::kInt ? std::optional<Int>(Int{value_}) : std::nullopt;
+  return node_.kind == Kind::kInt ? std::optional<Int>(Int{node_.value}) : std::nullopt;
 }
 inline std::optional<Var> Expr::as_var() const {
-  return kind_ == Kind::kVar ? std::optional<Var>(Var{static_cast<VarId>(value_)}) : std::nullopt;
+  return node_.kind == Kind::kVar ? std::optional<Var>(Var{static_cast<VarId>(node_.value)}) : std::nullopt;
 }
 inline std::optional<Binary> Expr::as_binary() const {
-  if (kind_ != Kind::kBinary) return std::nullopt;
-  return std::optional<Binary>(std::in_place, Binary{op_, operand(0), operand(1)});
+  if (node_.kind != Kind::kBinary) return std::nullopt;
+  return std::optional<Binary>(std::in_place, Binary{node_.op, operand(0), operand(1)});
 }
 inline std::optional<Load> Expr::as_load() const {
-  if (kind_ != Kind::kLoad) return std::nullopt;
+  if (node_.kind != Kind::kLoad) return std::nullopt;
   return std::optional<Load>(std::in_place, view_of_load());
 }
 inline std::optional<Fma> Expr::as_fma() const {
-  if (kind_ != Kind::kFma) return std::nullopt;
+  if (node_.kind != Kind::kFma) return std::nullopt;
   return std::optional<Fma>(std::in_place, Fma{operand(0), operand(1), operand(2)});
 }
 

@@ -50,7 +50,7 @@ TEST(EpilogueText, SaysWhatIsWrong) {
 
 double value_of(std::string_view text, double x) {
   const Epilogue epilogue = parse_epilogue(text);
-  const std::vector<std::vector<float>> operands = {{0, 2}, {0, 3}, {0, 0, 5}};
+  const std::vector<std::vector<float>> operands = {{0, 2, 0}, {0, 3, 0}, {0, 0, 5}};
   return reference_value(epilogue, x, operands, 1, 2);
 }
 
