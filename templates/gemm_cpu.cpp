@@ -170,11 +170,16 @@ Block micro_kernel(Lowering& l, std::int64_t rows, std::int64_t columns, bool an
   Block step = block(tile.allocate_b());
   Block b_row = l.s.pack_b ? tile.load_b(l.b_panel, panel_at, false) : tile.load_b(l.operands.b, b_at, true);
   std::move(b_row.begin(), b_row.end(), std::back_inserter(step));
-  if (l.s.prefetch != 0) {
-    // 1: the same rows of the next tile of columns; otherwise rows further down in this tile.
-    step.push_back(tile.prefetch_b(l.operands.b, [&](Expr column) {
-      return l.s.prefetch == 1 ? l.b_element(k_now, std::move(column) + l.nr())
-                               : l.b_element(k_now + l.s.prefetch, std::move(column));
+  if (l.s.prefetch == GemmCpuSchedule::kNextTileShared) {
+    const std::int64_t lines = ceil_div(ceil_div(l.nr(), cpu::kLineFloats), l.mc());
+    step.push_back(tile.prefetch_b(l.operands.b, lines, [&](Expr column) {
+      return l.b_element(k_now, var(l.it) * (lines * cpu::kLineFloats) + std::move(column) + l.nr());
+    }));
+  } else if (l.s.prefetch != 0) {
+    step.push_back(tile.prefetch_b(l.operands.b, tile.lines(), [&](Expr column) {
+      return l.s.prefetch == GemmCpuSchedule::kNextTile
+                 ? l.b_element(k_now, std::move(column) + l.nr())
+                 : l.b_element(k_now + l.s.prefetch, std::move(column));
     }));
   }
   step.push_back(tile.multiply_add(l.s.pack_a

@@ -96,9 +96,11 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::
                               p.k % 4 == 0   ? Values{1, 2, 4}
                               : p.k % 2 == 0 ? Values{1, 2}
                                              : Values{1});
-  const KnobId prefetch =
-      space.add("prefetch", "prefetch of B where it is not packed: 0 none, 1 the next tile, else rows ahead",
-                {0, 1, 4, 8, 16});
+  const KnobId prefetch = space.add(
+      "prefetch",
+      "prefetch of B where it is not packed: 0 none, 1 the next tile, 2 the next tile shared out among "
+      "the tiles of rows, else rows ahead",
+      {0, 1, 2, 4, 8, 16});
 
   // Only AVX-512 masks a vector for nothing; elsewhere a masked access is a branch or a loop.
   space.add_dependent("masked", "right edge: 0 micro-kernels of its own, 1 every vector masked",
@@ -150,6 +152,9 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::
                 [=](const Point& x) { return x[ku] == 1 || x[mr] * x[nv] * x[ku] <= 64; });
   space.require("a packed B needs no prefetch", {pack_b, prefetch},
                 [=](const Point& x) { return x[prefetch] == 0 || x[pack_b] == 0; });
+  space.require("no tiles of rows that could share a prefetch", {mc, order, prefetch}, [=](const Point& x) {
+    return x[prefetch] != GemmCpuSchedule::kNextTileShared || (x[mc] > 1 && x[order] == 0);
+  });
   return space;
 }
 
@@ -164,7 +169,8 @@ Config gemm_cpu_default(const Workload& workload, const Limits& limits, std::str
   const std::int64_t mr = std::min<std::int64_t>(p.m, std::min<std::int64_t>(12, (registers - nv - 1) / nv));
   const std::int64_t split = p.n >= p.m ? 1 : 0;
   const std::int64_t pack_b = p.m >= 64 || p.b == Layout::kColumn ? 1 : 0;
-  const Values wanted = {limits.cores, split, lanes, mr, nv, 256, 16, 64, 0, pack_b, 0, 1, 0, 1};
+  const std::int64_t prefetch = pack_b == 0 && p.m > mr ? GemmCpuSchedule::kNextTileShared : 0;
+  const Values wanted = {limits.cores, split, lanes, mr, nv, 256, 16, 64, 0, pack_b, 0, 1, prefetch, 1};
   return cpu::nearest_config(space, wanted);
 }
 

@@ -20,7 +20,11 @@ struct GemmCpuSchedule {
   std::int64_t pack_a = 0, pack_b = 0;
   std::int64_t order = 0;
   std::int64_t ku = 1;
-  std::int64_t prefetch = 0;
+  /// Of B: none; while each tile is computed, the rows that it uses of the next tile of columns; the same,
+  /// but each tile of rows prefetches only its share of the lines; any other value: so many rows further
+  /// down.
+  static constexpr std::int64_t kNoPrefetch = 0, kNextTile = 1, kNextTileShared = 2;
+  std::int64_t prefetch = kNoPrefetch;
   std::int64_t masked = 0;
 };
 GemmCpuSchedule gemm_cpu_schedule(const Config& config);

@@ -103,7 +103,7 @@ Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const P
   };
   Block step = block(tile.allocate_b());
   if (l.s.prefetch > 0) {
-    step.push_back(tile.prefetch_b(l.operands.b, [&](Expr column) {
+    step.push_back(tile.prefetch_b(l.operands.b, tile.lines(), [&](Expr column) {
       return b_at(std::move(column) + l.s.prefetch * cpu::kLineFloats);
     }));
   }

@@ -19,6 +19,10 @@ RegisterTile::RegisterTile(KernelBuilder& builder, std::int64_t rows, std::int64
   j_ = builder.var("j");
 }
 
+std::int64_t RegisterTile::lines() const {
+  return ceil_div(vectors_ * lanes_, kLineFloats);
+}
+
 Stmt RegisterTile::over_rows(Block body) const {
   return loop(i_, rows_, LoopKind::kUnrolled, std::move(body));
 }
@@ -79,8 +83,8 @@ Block RegisterTile::load_b(BufferId b, const At& at, bool masked) const {
   });
 }
 
-Stmt RegisterTile::prefetch_b(BufferId b, const At& at) const {
-  return loop(j_, ceil_div(vectors_ * lanes_, kLineFloats), LoopKind::kUnrolled,
+Stmt RegisterTile::prefetch_b(BufferId b, std::int64_t lines, const At& at) const {
+  return loop(j_, lines, LoopKind::kUnrolled,
               block(Intrinsic{"prefetch", {Touch{b, at(var(j_) * kLineFloats), kLineFloats, false}}, {}, 0}));
 }
 

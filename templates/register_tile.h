@@ -32,6 +32,8 @@ class RegisterTile {
 
   ir::Expr row() const { return ir::var(i_); }
   std::int64_t vectors() const { return vectors_; }
+  /// Of the cache, in a row of B.
+  std::int64_t lines() const;
 
   ir::Stmt allocate() const { return ir::Alloc{acc_}; }
   ir::Stmt allocate_b() const { return ir::Alloc{b_reg_}; }
@@ -41,8 +43,8 @@ class RegisterTile {
   ir::Stmt store_c(ir::BufferId c, const At& at, const Finish& finish) const;
   /// Fills the row of B. `masked`: only columns that exist are read (a packed panel is whole).
   ir::Block load_b(ir::BufferId b, const At& at, bool masked) const;
-  /// Prefetches the lines of a row of B.
-  ir::Stmt prefetch_b(ir::BufferId b, const At& at) const;
+  /// Prefetches so many lines of a row of B that follow each other.
+  ir::Stmt prefetch_b(ir::BufferId b, std::int64_t lines, const At& at) const;
   /// C's tile += a (a scalar that may depend on row()) times the row of B.
   ir::Stmt multiply_add(ir::Expr a) const;
 

@@ -52,11 +52,11 @@ TEST(Golden, GemmCpuWithoutPackingAndWithPrefetch) {
       avx512());
 }
 
-TEST(Golden, GemmCpuWithOneMaskedMicroKernel) {
+TEST(Golden, GemmCpuWithOneMaskedMicroKernelAndASharedPrefetch) {
   expect_golden_kernel(
       "gemm_cpu_masked", "gemm m=16 n=70 k=32",
       "gemm_cpu(threads=1, split=0, lanes=16, mr=8, nv=2, kc=32, mc=2, nc=2, pack_a=1, pack_b=0, "
-      "order=0, ku=1, prefetch=0, masked=1)",
+      "order=0, ku=1, prefetch=2, masked=1)",
       avx512());
 }
 
