@@ -25,16 +25,37 @@ using Round = std::vector<std::optional<Turn>>;  ///< by participant
 class Field {
  public:
   Field(std::vector<Participant>& participants, const ContestOptions& options)
-      : participants_(participants), options_(options), loaded_(participants.size(), 0) {}
+      : participants_(participants),
+        options_(options),
+        loaded_(participants.size(), 0),
+        dropped_(participants.size(), false) {}
 
   /// One block of participant `i`; nullopt and `missing` set when it failed.
   std::optional<Turn> turn(std::size_t i) {
     Participant& one = participants_[i];
-    if (!one.missing.empty()) return std::nullopt;
+    if (!races(i)) return std::nullopt;
     one.worker->resume();
     std::optional<Turn> result = running_turn(i);
     one.worker->stop();
     return result;
+  }
+
+  bool races(std::size_t i) const { return participants_[i].missing.empty() && !dropped_[i]; }
+  bool dropped(std::size_t i) const { return dropped_[i]; }
+
+  /// The slower half of the contenders that are still in the race goes, but `most_finalists` stay.
+  void end_heat(const std::vector<Round>& rounds) {
+    std::vector<std::pair<double, std::size_t>> times;
+    for (std::size_t i = 0; i < participants_.size(); ++i) {
+      if (!participants_[i].contender || !races(i)) continue;
+      std::vector<double> us;
+      for (const Round& round : rounds) us.push_back(round[i]->us);
+      times.emplace_back(median(std::move(us)), i);
+    }
+    std::sort(times.begin(), times.end());
+    for (std::size_t place = std::max(times.size() / 2, options_.most_finalists); place < times.size();
+         ++place)
+      dropped_[times[place].second] = true;
   }
 
   void load_all() {
@@ -86,6 +107,7 @@ class Field {
   std::vector<Participant>& participants_;
   const ContestOptions& options_;
   std::vector<int> loaded_;
+  std::vector<bool> dropped_;
 };
 
 double worst_share(const Round& round) {
@@ -116,6 +138,7 @@ std::vector<Round> undisturbed(std::vector<Round> rounds, const ContestOptions& 
 std::optional<GpuState> typical_state(const std::vector<Round>& rounds, std::size_t participant) {
   std::vector<double> clocks, powers, temperatures;
   for (const Round& round : rounds) {
+    if (!round[participant]) break;
     const std::optional<GpuState>& state = round[participant]->gpu;
     if (!state) continue;
     clocks.push_back(state->sm_mhz);
@@ -132,9 +155,11 @@ void fill_entries(std::vector<ContestEntry>& entries, const std::vector<Round>& 
     if (!entry.missing.empty()) continue;
     std::vector<double> ratios;
     for (const Round& round : rounds) {
+      if (!round[i]) break;  // dropped out
       entry.round_us.push_back(round[i]->us);
       if (entries[0].missing.empty()) ratios.push_back(round[0]->us / round[i]->us);
     }
+    if (entry.round_us.empty()) continue;  // it dropped out before the first round that counts
     entry.time_us = median(entry.round_us);
     entry.gpu = typical_state(rounds, i);
     if (ratios.empty()) continue;
@@ -167,17 +192,19 @@ std::vector<ContestEntry> run_contest(std::vector<Participant> participants, con
       round[who] = field.turn(who);
     }
     rounds.push_back(std::move(round));
+    if (static_cast<int>(rounds.size()) % options.heat_rounds == 0) field.end_heat(rounds);
   }
   for (const Participant& one : participants) {
     if (one.worker != nullptr) one.worker->resume();
   }
 
   std::vector<ContestEntry> entries;
-  for (const Participant& one : participants) {
+  for (std::size_t i = 0; i < count; ++i) {
     ContestEntry& entry = entries.emplace_back();
-    entry.name = one.name;
-    entry.missing = one.missing;
-    entry.note = one.note;
+    entry.name = participants[i].name;
+    entry.finished = !field.dropped(i);
+    entry.missing = participants[i].missing;
+    entry.note = participants[i].note;
   }
   fill_entries(entries, undisturbed(std::move(rounds), options));
   return entries;

@@ -17,7 +17,9 @@ struct ContestOptions {
   int max_rounds = 200;
   double min_cpu_share = 0.9;  ///< a round in which one of ours got less of its CPUs does not count ...
   int min_kept = 5;            ///< ... but so many, the best served ones, always do
-  double timeout_s = 10;       ///< for one request
+  int heat_rounds = 5;  ///< after so many rounds the slower half of the contenders drops out ...
+  std::size_t most_finalists = 4;  ///< ... until so many are left
+  double timeout_s = 10;           ///< for one request
 };
 
 /// One side. Several may share a worker: then they share its buffers too.
@@ -26,15 +28,17 @@ struct Participant {
   Worker* worker = nullptr;
   LoadRequest load;  ///< slots are distinct among participants of one worker
   bool knows_share =
-      false;            ///< its threads spin for the whole block, so that a low CPU share means disturbance
-  std::string missing;  ///< set: it does not take part
-  std::string note;     ///< goes into ContestEntry::note
+      false;               ///< its threads spin for the whole block, so that a low CPU share means disturbance
+  bool contender = false;  ///< one of many of which only the fastest matter
+  std::string missing;     ///< set: it does not take part
+  std::string note;        ///< goes into ContestEntry::note
 };
 
 /// Loads everyone, then rounds: each participant's process is continued (SIGCONT), warmed up by one call,
 /// timed for a block, and stopped (SIGSTOP); the starting one moves on by one each round. Stopped processes
-/// cannot disturb the others with spinning thread pools. All workers are running again at the end. Entries in
-/// the participants' order.
+/// cannot disturb the others with spinning thread pools. Contenders race in heats: many of them, because the
+/// one that looked fastest in the trials was also the luckiest, but rounds spent on the slow ones are lost to
+/// the fast ones. All workers are running again at the end. Entries in the participants' order.
 std::vector<ContestEntry> run_contest(std::vector<Participant> participants, const ContestOptions& options);
 
 /// One participant's median time of a few blocks; missing is set on it when it fails. Its worker is left

@@ -204,6 +204,7 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
     one.name = fmt::format("source {}", i);
     one.worker = &worker_;
     one.knows_share = options_.runner == "cpu";
+    one.contender = i > 0;
     if (const auto* failure = std::get_if<Failure>(&compiled[i])) {
       one.missing = fmt::format("{}: {}", name_of(failure->kind), failure->text);
     } else {

@@ -17,6 +17,7 @@ namespace lehr {
 struct ContestEntry {
   std::string name;              ///< "source 0", "openblas", "onednn", ...
   std::vector<double> round_us;  ///< one time per round; empty when `missing` says why
+  bool finished = true;          ///< false: dropped out, round_us holds the rounds up to then
   double time_us = 0;            ///< median of round_us
   double ratio = 0;  ///< median over the rounds of (entry 0's time / this one's): > 1 is faster than entry 0
   double ratio_spread = 0;      ///< p75 - p25 of those per-round ratios: differences below it are noise
@@ -43,9 +44,9 @@ class Measurer {
   virtual std::vector<Outcome> measure(std::span<const Source> sources,
                                        const std::function<void(std::size_t, const Outcome&)>& done) = 0;
   /// Re-times `sources` (already measured with success) and the named baselines interleaved for about
-  /// `budget_s` seconds. Entries in the order: sources, then baselines. Baselines run on the prepared
-  /// problem's workload; a result of theirs that does not match the reference is reported in `missing` and
-  /// not timed.
+  /// `budget_s` seconds; of many sources the slow ones drop out on the way, but never the first one and the
+  /// baselines. Entries in the order: sources, then baselines. Baselines run on the prepared problem's
+  /// workload; a result of theirs that does not match the reference is reported in `missing` and not timed.
   virtual std::vector<ContestEntry> contest(std::span<const Source> sources,
                                             std::span<const std::string> baselines, double budget_s) = 0;
   virtual Spent spent() const = 0;

@@ -65,7 +65,9 @@ Judgement judge(const std::vector<ContestEntry>& entries, std::size_t sources) {
   double best_ratio = 1;
   for (std::size_t i = 1; i < sources; ++i) {
     const ContestEntry& entry = entries[i];
-    if (entry.round_us.empty() || entry.ratio <= best_ratio || entry.ratio < 1 + kLeastGain) continue;
+    if (!entry.finished || entry.round_us.empty() || entry.ratio <= best_ratio ||
+        entry.ratio < 1 + kLeastGain)
+      continue;
     if (!wins_more_than_by_chance(entry.round_us, entries[0].round_us)) continue;
     best_ratio = entry.ratio;
     result.winner = i;

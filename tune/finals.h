@@ -23,7 +23,8 @@ struct Judgement {
   double speedup_vs_baseline = 0;       ///< median over the rounds of baseline / winner; 0: none
 };
 
-/// `entries`: first `sources` kernels, then baselines. The winner has the largest ratio among those that beat
+/// `entries`: first `sources` kernels, then baselines. The winner has the largest ratio among those that were
+/// timed to the end and beat
 /// the default by 1 % or more (smaller differences are not reproducible: cpu.md section 4) and in more rounds
 /// than chance explains (sign test, 5 %). CHECKs that entry 0 was timed.
 Judgement judge(const std::vector<ContestEntry>& entries, std::size_t sources);

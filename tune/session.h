@@ -28,7 +28,7 @@ struct SessionOptions {
   std::vector<std::string> baselines;  ///< asked to take part in the finals
   bool reuse = true;                   ///< earlier rows of this workload answer
   bool transfer = true;                ///< rows of other tasks hint
-  std::size_t finalists = 8;
+  std::size_t finalists = 16;
   LearnerOptions learner;
   BatchSchedule batches;
   RowOf row_of;             ///< features; empty: of the lowered kernels

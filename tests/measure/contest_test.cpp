@@ -41,6 +41,25 @@ TEST(Contest, FindsTheRatioOfTwoKernelsOfKnownWork) {
   EXPECT_TRUE(std::holds_alternative<Timing>(measurer.measure(std::vector<Source>{right_source()}, {})[0]));
 }
 
+TEST(Contest, KeepsTheFastestOfManyToTheEnd) {
+  HostCompiler compiler;
+  LocalMeasurer measurer(compiler, local_options());
+  measurer.prepare(square_problem());
+  std::vector<Source> sources = {right_source(40)};
+  for (const int repeats : {36, 6, 40, 8, 30, 7, 32, 5, 34, 38}) sources.push_back(right_source(repeats));
+  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, 4);
+  ASSERT_EQ(entries.size(), sources.size());
+  for (const std::size_t fast : {0, 2, 4, 6, 8}) {
+    EXPECT_TRUE(entries[fast].finished) << fast;
+    EXPECT_EQ(entries[fast].round_us.size(), entries[0].round_us.size());
+  }
+  for (const std::size_t slow : {1, 3, 5, 7, 9, 10}) {
+    EXPECT_FALSE(entries[slow].finished) << slow;
+    EXPECT_LT(entries[slow].round_us.size(), entries[0].round_us.size());
+    EXPECT_EQ(entries[slow].missing, "");
+  }
+}
+
 TEST(Contest, AFailingParticipantLeavesTheOthersInTheRace) {
   HostCompiler compiler;
   LocalMeasurer measurer(compiler, local_options());

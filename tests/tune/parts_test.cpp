@@ -239,6 +239,9 @@ TEST(Judge, IgnoresALeadBelowOnePercentHoweverSteady) {
 }
 
 TEST(Judge, NeedsTheDefaultTimed) {
+  ContestEntry dropped = entry("source 1", 50, 2, 0.1);
+  dropped.finished = false;
+  EXPECT_EQ(judge({entry("source 0", 100, 1, 0), dropped, entry("source 2", 80, 1.25, 0.1)}, 3).winner, 2U);
   EXPECT_THROW(judge({ContestEntry{}, entry("source 1", 70, 1, 0)}, 2), Error);
 }
 
