@@ -126,7 +126,7 @@ int TuneCommand::run() {
     const Candidates candidates = candidates_for(task);
     const Tuner tuner = make_tuner(options.strategy, candidates.space, options.seed);
     const KnobFeatures raw_knobs(candidates.space, KnobColumns::kRaw);
-    options.learner = tuner.options.learner;
+    options.learner = learner_options(tuner, rig.device.limits.target);
     options.batches = tuner.options.batches;
     if (tuner.raw_knobs) {
       options.row_of = raw_knobs.rows();

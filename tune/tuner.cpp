@@ -1,6 +1,8 @@
 // Tuners by name: see tuner.h.
 #include "tune/tuner.h"
 
+#include <algorithm>
+
 #include "costmodel/autotvm_model.h"
 #include "costmodel/ensemble_model.h"
 
@@ -43,6 +45,14 @@ Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed, 
     tuner.model = std::make_unique<XgboostModel>(tuner.options.model);
   tuner.validity = std::make_unique<ValidityModel>(tuner.options.validity);
   return tuner;
+}
+
+LearnerOptions learner_options(const Tuner& tuner, Target target) {
+  constexpr std::size_t kPriorPicks = 16;
+  LearnerOptions options = tuner.options.learner;
+  if (target == Target::kCuda && tuner.takes_prior)
+    options.first_fit = std::max(options.first_fit, kPriorPicks);
+  return options;
 }
 
 }  // namespace lehr

@@ -14,6 +14,7 @@
 #include "tune/held_out_rank.h"
 #include "tune/learner.h"
 #include "tune/past_tasks.h"
+#include "tune/tuner.h"
 
 namespace lehr::testing {
 namespace {
@@ -199,6 +200,48 @@ TEST(Guide, MakesUpForTheBeginningThatMisleadingTasksTookThePlaceOf) {
   };
   EXPECT_THAT(unpredicted(Transfer({task(8)}, {})), ::testing::Each(0));
   EXPECT_THAT(unpredicted(Transfer({upside_down(8)}, {})), ::testing::ElementsAre(0, 0, 8, 0));
+}
+
+/// Finds all rows equal.
+class FlatPrior : public CostModel {
+ public:
+  void fit(const Dataset&) override {}
+  std::vector<double> predict(const FeatureMatrix& rows) const override {
+    return std::vector<double>(rows.rows(), 0.0);
+  }
+};
+
+TEST(Guide, FollowsThePriorForTheFirstSixteenPicksOnCuda) {
+  const auto picked_by_prior = [](Target target) {
+    const Space all = space();
+    const Tuner tuner = make_tuner("anneal", all, 1);
+    Learner learner(kColumns, tuner.model.get(), nullptr, learner_options(tuner, target));
+    Scorer scorer(
+        kColumns,
+        [](const Config& config, std::span<float> row) {
+          std::ranges::copy(row_of(config.knobs[0].value, config.knobs[1].value), row.begin());
+          return true;
+        },
+        1);
+    const FlatPrior prior;
+    Guide guide(*tuner.strategy, learner, scorer, &prior, tuner.options.batches, 1);
+    Seen seen;
+    std::size_t picks = 0;
+    while (!guide.refit_if_due()) {
+      std::vector<Measurement> results;
+      for (const Proposal& each : guide.propose(guide.next_batch(), seen)) {
+        EXPECT_EQ(each.predicted, 0);
+        seen.insert(each.config);
+        results.push_back({each.config, time_of(each.config.knobs[0].value, each.config.knobs[1].value, 8)});
+      }
+      picks += results.size();
+      guide.observe(results, 1);
+    }
+    return picks;
+  };
+  EXPECT_EQ(picked_by_prior(Target::kCpu), 8U);
+  EXPECT_GE(picked_by_prior(Target::kCuda), 16U);
+  EXPECT_EQ(learner_options(make_tuner("autotvm", space(), 1), Target::kCuda).first_fit, 64U);
 }
 
 TEST(PastTasks, AreNearWhereSizesAndTypesAre) {
