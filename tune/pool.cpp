@@ -51,7 +51,9 @@ void Pool::take_chunks(std::unique_lock<std::mutex>& lock, std::size_t thread) {
   ++busy_;
   while (next_ < count_) {
     const std::size_t begin = next_;
-    const std::size_t end = std::min(count_, begin + chunk_);
+    // Shorter chunks towards the end, so that the threads end together.
+    const std::size_t fair = (count_ - begin) / (2 * (workers_.size() + 1));
+    const std::size_t end = begin + std::clamp<std::size_t>(fair, 1, chunk_);
     next_ = end;
     if (next_ >= count_) has_chunks_ = false;
     lock.unlock();
