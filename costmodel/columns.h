@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +27,8 @@ inline double share_of(double a, double b) {
   return b > 0 ? a / b : 0;
 }
 
-/// Receives the columns in order. With `described` it also keeps their names; without, a column costs one
-/// store.
+/// Receives the columns in order: either their values or their descriptions. A value costs one store: the
+/// texts are not even put together.
 class Columns {
  public:
   struct Description {
@@ -36,30 +37,37 @@ class Columns {
     std::string_view meaning;
   };
 
-  Columns(std::vector<float>& row, std::vector<Description>* described) : row_(row), described_(described) {}
+  /// Fills `row`, which must have a place for every column.
+  explicit Columns(std::span<float> row) : next_(row.data()), end_(row.data() + row.size()) {}
+  explicit Columns(std::vector<Description>& described) : described_(&described) {}
 
   /// `unit` and `meaning` must be literals. Values that are not finite become 0, huge ones are clamped to
   /// 1e9.
-  void add(std::string_view name, std::string_view unit, std::string_view meaning, double value) {
-    put(value);
-    if (described_ != nullptr) described_->push_back({std::string(name), unit, meaning});
+  [[gnu::always_inline]] void add(std::string_view name, std::string_view unit, std::string_view meaning,
+                                  double value) {
+    add({}, name, unit, meaning, value);
   }
   /// A column of a repeated group: its name is `group` followed by `name`, as in "in0" + "_lanes".
-  void add(std::string_view group, std::string_view name, std::string_view unit, std::string_view meaning,
-           double value) {
-    put(value);
-    if (described_ != nullptr) {
-      described_->push_back({std::string(group) + std::string(name), unit, meaning});
-    }
+  [[gnu::always_inline]] void add(std::string_view group, std::string_view name, std::string_view unit,
+                                  std::string_view meaning, double value) {
+    if (described_ != nullptr) [[unlikely]]
+      return describe(group, name, unit, meaning);
+    if (next_ == end_) [[unlikely]]
+      fail();
+    *next_++ = std::isfinite(value) ? static_cast<float>(std::clamp(value, -1e9, 1e9)) : 0.0f;
   }
+
+  /// Whether every place of the row has its value.
+  bool full() const { return next_ == end_; }
 
  private:
-  void put(double value) {
-    row_.push_back(std::isfinite(value) ? static_cast<float>(std::clamp(value, -1e9, 1e9)) : 0.0f);
-  }
+  void describe(std::string_view group, std::string_view name, std::string_view unit,
+                std::string_view meaning);
+  [[noreturn]] static void fail();
 
-  std::vector<float>& row_;
-  std::vector<Description>* described_;
+  float* next_ = nullptr;
+  float* end_ = nullptr;
+  std::vector<Description>* described_ = nullptr;
 };
 
 }  // namespace lehr

@@ -26,13 +26,13 @@ std::vector<FeatureGroup> counted() {
   const ir::Kernel kernel;
   const Limits limits;
   const FeatureContext context(analysis, kernel, limits);
-  std::vector<float> row;
-  Columns columns(row, nullptr);
+  std::vector<Columns::Description> all;
+  Columns columns(all);
   std::vector<FeatureGroup> groups;
   for (const Section& section : kSections) {
-    const std::size_t first = row.size();
+    const std::size_t first = all.size();
     section.add(context, columns);
-    groups.push_back({section.name, section.meaning, first, row.size() - first});
+    groups.push_back({section.name, section.meaning, first, all.size() - first});
   }
   return groups;
 }

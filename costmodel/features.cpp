@@ -51,8 +51,7 @@ struct Table {
     const ir::Analysis analysis;
     const ir::Kernel kernel;
     const Limits limits;
-    std::vector<float> row;
-    Columns columns(row, &descriptions);
+    Columns columns(descriptions);
     add_all(FeatureContext(analysis, kernel, limits), columns);
     infos.reserve(descriptions.size());
     for (const auto& d : descriptions) infos.push_back({d.name, d.unit, d.meaning});
@@ -86,10 +85,10 @@ std::size_t feature_index(std::string_view name) {
 }
 
 std::vector<float> featurize(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits) {
-  std::vector<float> row;
-  row.reserve(feature_table().size());
-  Columns columns(row, nullptr);
+  std::vector<float> row(feature_table().size());
+  Columns columns(row);
   add_all(FeatureContext(analysis, kernel, limits), columns);
+  CHECK(columns.full(), "a row has fewer values than the table has columns");
   return row;
 }
 

@@ -158,6 +158,7 @@ bool KernelView::is_workspace(ir::BufferId buffer) const {
 
 void KernelView::chain_of(int loop, std::vector<int>& chain) const {
   chain.clear();
+  chain.reserve(16);
   for (int l = loop; l >= 0; l = analysis.loops[static_cast<std::size_t>(l)].parent) chain.push_back(l);
   std::reverse(chain.begin(), chain.end());
 }

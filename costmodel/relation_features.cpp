@@ -34,6 +34,7 @@ struct Point {
 void points_of(const KernelView& view, int access_index, std::vector<int>& chain,
                std::vector<Point>& points) {
   points.clear();
+  points.reserve(16);
   if (access_index < 0) return;
   const ir::Access& access = view.analysis.accesses[static_cast<std::size_t>(access_index)];
   view.chain_of(access.loop, chain);

@@ -88,6 +88,7 @@ KernelBuilder::KernelBuilder() {
   // What a GEMM with its edge tiles needs, so that nothing grows.
   kernel.vars.reserve(48);
   kernel.buffers.reserve(16);
+  kernel.params.reserve(8);
   stems_.reserve(32);
 }
 
