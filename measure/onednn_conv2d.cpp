@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include "base/error.h"
 
@@ -46,6 +47,11 @@ struct Api {
   int (*memory_create)(void**, const void* md, void* engine, void* handle);
   int (*reorder_pd)(void**, const void* src_md, void* src_engine, const void* dst_md, void* dst_engine,
                     const void* attributes);
+  int (*engine_destroy)(void*);
+  int (*stream_destroy)(void*);
+  int (*pd_destroy)(void*);
+  int (*primitive_destroy)(void*);
+  int (*memory_destroy)(void*);
 };
 
 template <typename Function>
@@ -70,6 +76,11 @@ Api open_api(void* library) {
   resolve(library, "dnnl_primitive_execute", api.primitive_execute);
   resolve(library, "dnnl_memory_create", api.memory_create);
   resolve(library, "dnnl_reorder_primitive_desc_create", api.reorder_pd);
+  resolve(library, "dnnl_engine_destroy", api.engine_destroy);
+  resolve(library, "dnnl_stream_destroy", api.stream_destroy);
+  resolve(library, "dnnl_primitive_desc_destroy", api.pd_destroy);
+  resolve(library, "dnnl_primitive_destroy", api.primitive_destroy);
+  resolve(library, "dnnl_memory_destroy", api.memory_destroy);
   return api;
 }
 
@@ -91,14 +102,29 @@ struct Step {
 
 }  // namespace
 
-// What the library made lives until the worker ends: it has a worker to itself.
 struct OneDnnConv2d::State {
   Api api;
   void* engine = nullptr;
   void* stream = nullptr;
   std::vector<std::vector<Step>> ways;
+  std::vector<std::pair<int (*)(void*), void*>> made;  // what to destroy by what, newest last
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    while (!made.empty()) {
+      made.back().first(made.back().second);
+      made.pop_back();
+    }
+  }
 
   bool ok(int status) const { return status == 0; }
+  /// Whether the library made `object`, which is then destroyed with this.
+  bool owns(int status, void* object, int (*destroy)(void*)) {
+    if (ok(status)) made.emplace_back(destroy, object);
+    return ok(status);
+  }
   void run(const std::vector<Step>& steps) const {
     for (const Step& step : steps)
       if (!ok(api.primitive_execute(step.primitive, stream, static_cast<int>(step.args.size()),
@@ -107,24 +133,33 @@ struct OneDnnConv2d::State {
     api.stream_wait(stream);
   }
   /// nullptr when the library refuses.
-  void* memory(const void* md, void* handle) const {
+  void* memory(const void* md, void* handle) {
     void* memory = nullptr;
-    return ok(api.memory_create(&memory, md, engine, handle)) ? memory : nullptr;
+    const int status = api.memory_create(&memory, md, engine, handle);
+    return owns(status, memory, api.memory_destroy) ? memory : nullptr;
+  }
+  /// nullptr when the library refuses; `pd` is taken over.
+  void* primitive(int pd_status, void* pd) {
+    if (!owns(pd_status, pd, api.pd_destroy)) return nullptr;
+    void* primitive = nullptr;
+    const int status = api.primitive_create(&primitive, pd);
+    return owns(status, primitive, api.primitive_destroy) ? primitive : nullptr;
   }
   /// `from` as `wanted` has it: the same memory, or new memory and a step in `steps` that copies; `back`:
   /// the other way round.
   void* adapted(const MemoryDesc& have, void* handle, const void* wanted, bool back,
-                std::vector<Step>& steps) const {
+                std::vector<Step>& steps) {
     void* const here = memory(&have, handle);
     if (here == nullptr || wanted == nullptr || api.md_equal(&have, wanted) != 0) return here;
     void* const there = memory(wanted, reinterpret_cast<void*>(~std::uintptr_t{0}));  // DNNL_MEMORY_ALLOCATE
-    void *pd = nullptr, *primitive = nullptr;
+    if (there == nullptr) return nullptr;
+    void* pd = nullptr;
     const void* from = back ? wanted : &have;
     const void* to = back ? static_cast<const void*>(&have) : wanted;
-    if (there == nullptr || !ok(api.reorder_pd(&pd, from, engine, to, engine, nullptr)) ||
-        !ok(api.primitive_create(&primitive, pd)))
-      return nullptr;
-    steps.push_back({primitive, {{kArgSrc, back ? there : here}, {kArgDst, back ? here : there}}});
+    const int status = api.reorder_pd(&pd, from, engine, to, engine, nullptr);
+    void* const copy = primitive(status, pd);
+    if (copy == nullptr) return nullptr;
+    steps.push_back({copy, {{kArgSrc, back ? there : here}, {kArgDst, back ? here : there}}});
     return there;
   }
 };
@@ -133,9 +168,12 @@ OneDnnConv2d::OneDnnConv2d(void* library, const BaselineConv2d& conv, float* x, 
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.api = open_api(library);
-  if (!s.ok(s.api.engine_create(&s.engine, kCpu, 0)) ||
-      !s.ok(s.api.stream_create(&s.stream, s.engine, kInOrder)))
-    throw_environment("oneDNN has no CPU engine");
+  int status = s.api.engine_create(&s.engine, kCpu, 0);
+  if (s.owns(status, s.engine, s.api.engine_destroy)) {
+    status = s.api.stream_create(&s.stream, s.engine, kInOrder);
+    s.owns(status, s.stream, s.api.stream_destroy);
+  }
+  if (!s.ok(status)) throw_environment("oneDNN has no CPU engine");
   const bool grouped = conv.groups > 1;
   const Dims x_dims = {conv.n, conv.c, conv.h, conv.w}, y_dims = {conv.n, conv.k, conv.out_h, conv.out_w};
   const Dims f_dims = grouped ? Dims{conv.groups, conv.k / conv.groups, conv.c / conv.groups, conv.r, conv.s}
@@ -166,12 +204,13 @@ OneDnnConv2d::OneDnnConv2d(void* library, const BaselineConv2d& conv, float* x, 
   for (const auto& [algorithm, algorithm_name] : {std::pair{kDirect, "direct"}, {kWinograd, "winograd"}}) {
     for (const bool blocked : {false, true}) {
       ConvolutionDesc desc;
-      void *pd = nullptr, *primitive = nullptr;
       if (!s.ok(s.api.convolution(&desc, kForwardInference, algorithm, blocked ? &any_x : &x_md, &any_f,
-                                  nullptr, blocked ? &any_y : &y_md, strides, dilates, before, after)) ||
-          !s.ok(s.api.pd_create(&pd, &desc, nullptr, s.engine, nullptr)) ||
-          !s.ok(s.api.primitive_create(&primitive, pd)))
+                                  nullptr, blocked ? &any_y : &y_md, strides, dilates, before, after)))
         continue;
+      void* pd = nullptr;
+      status = s.api.pd_create(&pd, &desc, nullptr, s.engine, nullptr);
+      void* const primitive = s.primitive(status, pd);
+      if (primitive == nullptr) continue;
       std::vector<Step> once, steps, last;
       void* const filter_memory = s.adapted(f_md, f, s.api.pd_query_md(pd, kWeightsMd, 0), false, once);
       void* const input = s.adapted(x_md, x, s.api.pd_query_md(pd, kSrcMd, 0), false, steps);
