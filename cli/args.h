@@ -8,6 +8,10 @@
 
 namespace lehr {
 
+/// That lists make together, and that `--samples` draws.
+inline constexpr double kMostProblems = 10'000;
+inline constexpr std::int64_t kMostSamples = 100'000;
+
 /// A whole number in [low, high]. Throws Error(kUser) naming the flag, the value and the range.
 std::int64_t parse_number(std::string_view flag, std::string_view text, std::int64_t low, std::int64_t high);
 

@@ -1,6 +1,7 @@
 // The winners' table.
 #include "cli/best_command.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -57,6 +58,10 @@ BestCommand::BestCommand(CLI::App& root, const Environment& environment) : datab
   app_->add_option("--db", database_, "the trial log (./lehr.db, or LEHR_DB)")->option_text(" ");
   filter_.add_to(*app_);
   app_->add_flag("--json", json_, "one JSON array on stdout");
+}
+
+bool BestCommand::chosen() const {
+  return app_->parsed();
 }
 
 int BestCommand::run() {

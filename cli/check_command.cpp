@@ -1,23 +1,19 @@
 // Checks every workload of the flags and counts.
 #include "cli/check_command.h"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "cli/args.h"
+#include "cli/exit_codes.h"
 #include "cli/rig.h"
 #include "cli/signals.h"
 #include "cli/table.h"
 #include "tune/spot_check.h"
 
 namespace lehr {
-namespace {
-
-constexpr int kInterruptedCode = 130;
-constexpr int kCheckFailedCode = 4;
-constexpr std::int64_t kMostSamples = 100'000;
-
-}  // namespace
+namespace {}  // namespace
 
 CheckCommand::CheckCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
   app_ = root.add_subcommand("check", "Run sampled kernels of every family against the reference");
@@ -40,6 +36,10 @@ void CheckCommand::add_flags(CLI::App& app) {
       "Examples:\n"
       "  lehr check gemm --m 1,35,257 --n 129 --k 67 --device cuda --samples 20\n"
       "Exit code 4: a kernel gave a wrong result or did not run. Ctrl-C prints what is known.");
+}
+
+bool CheckCommand::chosen() const {
+  return app_->parsed();
 }
 
 int CheckCommand::run() {

@@ -1,18 +1,21 @@
 // `lehr check gemm|conv2d`: sampled configs of every family against the reference, on this machine's device.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "cli/environment.h"
 #include "cli/problem_flags.h"
+
+namespace CLI {
+class App;
+}
 
 namespace lehr {
 
 class CheckCommand {
  public:
   CheckCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const { return app_->parsed(); }
+  bool chosen() const;
   /// The exit code.
   int run();
 

@@ -1,6 +1,7 @@
 // Configs in, one line each out: registers, spills, shared memory, or why there is no binary.
 #include "cli/compile_command.h"
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -20,7 +21,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kMostSamples = 100'000;
 /// A space may hold fewer configs than were asked for: so many draws in a row that bring nothing new end it.
 constexpr int kDrawsWithoutNews = 1000;
 
@@ -109,6 +109,10 @@ std::vector<Config> CompileCommand::configs(const Workload& workload, const Limi
     since_news = 0;
   }
   return result;
+}
+
+bool CompileCommand::chosen() const {
+  return app_->parsed();
 }
 
 int CompileCommand::run() {

@@ -1,7 +1,6 @@
 // `lehr compile`: compiles configs for a device that need not be present, and prints what they use.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -9,12 +8,16 @@
 #include "cli/kernel_flags.h"
 #include "space/config.h"
 
+namespace CLI {
+class App;
+}
+
 namespace lehr {
 
 class CompileCommand {
  public:
   CompileCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const { return app_->parsed(); }
+  bool chosen() const;
   /// The exit code: 0, or 1 when the compiler refused a kernel or its log spoke against it.
   int run();
 

@@ -1,17 +1,14 @@
 // From flags to workloads.
 #include "cli/conv2d_flags.h"
 
+#include <CLI/CLI.hpp>
 #include <array>
 
 #include "base/error.h"
 #include "cli/args.h"
 
 namespace lehr {
-namespace {
-
-constexpr double kMostTasks = 10'000;
-
-}  // namespace
+namespace {}  // namespace
 
 void Conv2dFlags::add_to(CLI::App& app) {
   const std::string group =
@@ -66,8 +63,8 @@ std::vector<Workload> Conv2dFlags::workloads() const {
     if (field.text->empty())
       throw_user("{} is missing: a convolution needs --h, --w, --c, --k and --r", field.flag);
     const std::vector<std::int64_t> sizes = parse_sizes(field.flag, *field.text);
-    if (static_cast<double>(result.size()) * static_cast<double>(sizes.size()) > kMostTasks)
-      throw_user("the lists make more than {:.0f} problems together", kMostTasks);
+    if (static_cast<double>(result.size()) * static_cast<double>(sizes.size()) > kMostProblems)
+      throw_user("the lists make more than {:.0f} problems together", kMostProblems);
     std::vector<Workload> longer;
     for (const Workload& workload : result) {
       for (const std::int64_t size : sizes) {

@@ -2,6 +2,7 @@
 #include "cli/db_command.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <cstdio>
@@ -9,13 +10,12 @@
 
 #include "base/error.h"
 #include "cli/db_report.h"
+#include "cli/exit_codes.h"
 #include "cli/table.h"
 #include "database/salvage.h"
 
 namespace lehr {
 namespace {
-
-constexpr int kCheckFailedCode = 4;
 
 /// A log that is written to; says what opening did to it.
 Database open_for_writing(const std::string& file) {
@@ -59,6 +59,10 @@ DbCommand::DbCommand(CLI::App& root, const Environment& environment) : database_
   salvage_ = add("salvage", "Write what is left of a damaged log to a new one", "TORN", false);
   add_others(salvage_, "NEW", "the file to make")->expected(1);
   for (CLI::App* sub : {stats_, verify_, merge_, import_, salvage_}) add_json(sub);
+}
+
+bool DbCommand::chosen() const {
+  return app_->parsed();
 }
 
 int DbCommand::run() {

@@ -1,18 +1,21 @@
 // `lehr db ...`: what a trial log holds, whether it is sound, and how logs are joined, moved and saved.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/environment.h"
+
+namespace CLI {
+class App;
+}
 
 namespace lehr {
 
 class DbCommand {
  public:
   DbCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const { return app_->parsed(); }
+  bool chosen() const;
   /// The exit code.
   int run();
 

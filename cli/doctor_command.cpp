@@ -3,6 +3,7 @@
 
 #include <sys/statvfs.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <functional>
@@ -108,6 +109,10 @@ DoctorCommand::DoctorCommand(CLI::App& root, const Environment& environment)
                              "Show what this machine offers, what is missing, and what to do about it");
   app_->add_option("--db", database_, "the trial log to look at (./lehr.db, or LEHR_DB)")->option_text(" ");
   app_->add_flag("--json", json_, "one JSON document on stdout");
+}
+
+bool DoctorCommand::chosen() const {
+  return app_->parsed();
 }
 
 int DoctorCommand::run() {

@@ -1,17 +1,20 @@
 // `lehr doctor`: what this machine offers, what is missing, and what to do about it.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "cli/environment.h"
+
+namespace CLI {
+class App;
+}
 
 namespace lehr {
 
 class DoctorCommand {
  public:
   DoctorCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const { return app_->parsed(); }
+  bool chosen() const;
   /// The exit code: 0, also when something is missing.
   int run();
 

@@ -1,6 +1,7 @@
 // Winners -> file.
 #include "cli/export_command.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -32,6 +33,10 @@ ExportCommand::ExportCommand(CLI::App& root, const Environment& environment)
   app_->add_option("--out", out_, "the file to write; an old one is replaced in one step")->option_text(" ");
   filter_.add_to(*app_);
   app_->add_flag("--json", json_, "what was done as JSON on stdout");
+}
+
+bool ExportCommand::chosen() const {
+  return app_->parsed();
 }
 
 int ExportCommand::run() {

@@ -1,18 +1,21 @@
 // `lehr export`: winners and their sources as one file.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "cli/environment.h"
 #include "cli/filter_flags.h"
+
+namespace CLI {
+class App;
+}
 
 namespace lehr {
 
 class ExportCommand {
  public:
   ExportCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const { return app_->parsed(); }
+  bool chosen() const;
   /// The exit code.
   int run();
 

@@ -1,6 +1,8 @@
 // Filters.
 #include "cli/filter_flags.h"
 
+#include <CLI/CLI.hpp>
+
 #include "base/error.h"
 #include "cli/args.h"
 #include "templates/catalog.h"

@@ -1,10 +1,13 @@
 // Which rows of a database a command is about; shared by best and export.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "database/database.h"
+
+namespace CLI {
+class App;
+}
 
 namespace lehr {
 

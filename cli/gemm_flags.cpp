@@ -1,13 +1,14 @@
 // From flags to workloads.
 #include "cli/gemm_flags.h"
 
+#include <CLI/CLI.hpp>
+
 #include "base/error.h"
 #include "cli/args.h"
 
 namespace lehr {
 namespace {
 
-constexpr std::size_t kMostTasks = 10'000;
 const std::vector<std::string> kLayouts = {"nn", "nt", "tn", "tt"};
 
 Operand operand_of(const char* flag, const std::string& text) {
@@ -68,8 +69,9 @@ std::vector<Workload> GemmFlags::workloads() const {
                                   ks = parse_sizes("--k", k_), batches = parse_sizes("--batch", batch_);
   const double count = static_cast<double>(ms.size()) * static_cast<double>(ns.size()) *
                        static_cast<double>(ks.size()) * static_cast<double>(batches.size());
-  if (count > kMostTasks)
-    throw_user("--m, --n, --k and --batch make {:.0f} problems together, more than {}", count, kMostTasks);
+  if (count > kMostProblems)
+    throw_user("--m, --n, --k and --batch make {:.0f} problems together, more than {:.0f}", count,
+               kMostProblems);
   std::vector<Workload> result;
   for (const std::int64_t m : ms)
     for (const std::int64_t n : ns)

@@ -1,11 +1,14 @@
 // The problem flags of `gemm`, shared by the commands that take one, after cutlass_profiler.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "templates/workload.h"
+
+namespace CLI {
+class App;
+}
 
 namespace lehr {
 

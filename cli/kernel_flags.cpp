@@ -1,6 +1,7 @@
 // From flags to a workload, a device and a config.
 #include "cli/kernel_flags.h"
 
+#include <CLI/CLI.hpp>
 #include <climits>
 
 #include "base/error.h"

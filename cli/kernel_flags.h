@@ -2,7 +2,6 @@
 // present.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "cli/environment.h"
@@ -10,6 +9,10 @@
 #include "database/record.h"
 #include "measure/device.h"
 #include "space/space.h"
+
+namespace CLI {
+class App;
+}
 
 namespace lehr {
 

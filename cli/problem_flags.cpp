@@ -1,6 +1,7 @@
 #include "cli/problem_flags.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/error.h"
 #include "cli/problems_file.h"
@@ -14,6 +15,10 @@ void ProblemFlags::add_to(CLI::App& app, std::string_view help) {
   apps_[1] = app.add_subcommand("conv2d", fmt::format(fmt::runtime(help), "convolution over images"));
   gemm_.add_to(*apps_[0]);
   conv2d_.add_to(*apps_[1]);
+}
+
+bool ProblemFlags::chosen() const {
+  return apps_[0]->parsed() || apps_[1]->parsed();
 }
 
 void ProblemFlags::add_file() {

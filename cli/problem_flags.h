@@ -2,7 +2,6 @@
 // `show` and `compile` share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <functional>
 #include <string>
@@ -12,6 +11,10 @@
 #include "cli/conv2d_flags.h"
 #include "cli/gemm_flags.h"
 #include "measure/device.h"
+
+namespace CLI {
+class App;
+}
 
 namespace lehr {
 
@@ -24,7 +27,7 @@ class ProblemFlags {
   void add_file();
   /// For the flags that both take.
   const std::array<CLI::App*, 2>& operators() const { return apps_; }
-  bool chosen() const { return apps_[0]->parsed() || apps_[1]->parsed(); }
+  bool chosen() const;
   bool from_file() const { return !file_.empty(); }
   /// Of the operator that was chosen, or of the file. Throws Error(kUser), one sentence.
   std::vector<Workload> workloads() const;

@@ -2,12 +2,14 @@
 #include "cli/replay_command.h"
 
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <fstream>
 
 #include "base/error.h"
 #include "cli/args.h"
+#include "cli/exit_codes.h"
 #include "cli/replay_report.h"
 #include "cli/signals.h"
 #include "cli/table.h"
@@ -15,8 +17,6 @@
 
 namespace lehr {
 namespace {
-
-constexpr int kInterruptedCode = 130;
 
 std::vector<Table> read_all(const std::vector<std::string>& files, bool quiet) {
   std::vector<Table> tables;
@@ -75,6 +75,10 @@ void ReplayCommand::write_plot(const std::vector<TableReport>& reports) const {
   file << replay_plot(reports);
   file.flush();
   if (!file) throw_environment("--plot {} cannot be written", plot_);
+}
+
+bool ReplayCommand::chosen() const {
+  return app_->parsed();
 }
 
 int ReplayCommand::run() {

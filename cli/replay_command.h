@@ -1,18 +1,21 @@
 // `lehr replay`: a strategy on recorded tables.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "replay/report.h"
+
+namespace CLI {
+class App;
+}
 
 namespace lehr {
 
 class ReplayCommand {
  public:
   explicit ReplayCommand(CLI::App& root);
-  bool chosen() const { return app_->parsed(); }
+  bool chosen() const;
   /// The exit code.
   int run();
 

@@ -1,6 +1,7 @@
 // Chooses a config, lowers it, and prints what is asked for.
 #include "cli/show_command.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -69,6 +70,10 @@ ShowCommand::Choice ShowCommand::choose(const Workload& workload, const Limits& 
   }
   return {default_configs(workload, limits)[0],
           fmt::format("the default; {} knows none of this workload", database_)};
+}
+
+bool ShowCommand::chosen() const {
+  return app_->parsed();
 }
 
 int ShowCommand::run() {

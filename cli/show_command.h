@@ -1,19 +1,22 @@
 // `lehr show`: one config's AST, source, features or compile log; or the model of a task in a log.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "cli/environment.h"
 #include "cli/kernel_flags.h"
 #include "space/config.h"
 
+namespace CLI {
+class App;
+}
+
 namespace lehr {
 
 class ShowCommand {
  public:
   ShowCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const { return app_->parsed(); }
+  bool chosen() const;
   /// The exit code.
   int run();
 

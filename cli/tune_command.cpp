@@ -2,6 +2,7 @@
 #include "cli/tune_command.h"
 
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +11,7 @@
 
 #include "base/hash.h"
 #include "cli/args.h"
+#include "cli/exit_codes.h"
 #include "cli/progress.h"
 #include "cli/rig.h"
 #include "cli/signals.h"
@@ -22,7 +24,6 @@
 namespace lehr {
 namespace {
 
-constexpr int kInterruptedCode = 130;
 constexpr int kNothingFoundCode = 3;
 constexpr std::int64_t kMostTrials = 10'000'000;
 
@@ -53,7 +54,8 @@ void TuneCommand::add_flags(CLI::App& app) {
   add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
   add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
   add("--jobs", jobs_, "kernels compiled at once (one per CPU)");
-  add("--trials", trials_, "new candidates to measure per workload, those of a run that was cut off included (no limit)");
+  add("--trials", trials_,
+      "new candidates to measure per workload, those of a run that was cut off included (no limit)");
   add("--time", time_,
       "wall time per workload, finals included: 500ms, 60s, 2m (60s where no --trials is given)");
   add("--patience", patience_,
@@ -94,6 +96,10 @@ SessionOptions TuneCommand::session_options() const {
   options.transfer = transfer_ != "off";
   options.tool_version = kToolVersion;
   return options;
+}
+
+bool TuneCommand::chosen() const {
+  return app_->parsed();
 }
 
 int TuneCommand::run() {

@@ -1,7 +1,6 @@
 // `lehr tune gemm|conv2d`: from flags to sessions, and their results on stdout.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -9,12 +8,16 @@
 #include "cli/problem_flags.h"
 #include "tune/session.h"
 
+namespace CLI {
+class App;
+}
+
 namespace lehr {
 
 class TuneCommand {
  public:
   TuneCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const { return app_->parsed(); }
+  bool chosen() const;
   /// The exit code.
   int run();
 

@@ -34,8 +34,7 @@ function(lehr_test name)
   target_link_libraries(${name}_test PRIVATE ${ARG_EXTERNAL} GTest::gmock GTest::gtest GTest::gtest_main)
   # What a test calls is optimised, its own text need not be: half of the time that compiling it takes.
   target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O0>)
-  # Several of a program's sources as one: the time goes into GoogleTest's headers, not into the tests.
-  set_target_properties(${name}_test PROPERTIES UNITY_BUILD ${LEHR_UNITY_TESTS} UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${name}_test PROPERTIES UNITY_BUILD ${LEHR_UNITY} UNITY_BUILD_BATCH_SIZE 8)
   target_compile_definitions(${name}_test PRIVATE LEHR_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                                   LEHR_BINARY_DIR="${CMAKE_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name}_test)

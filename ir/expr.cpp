@@ -3,60 +3,11 @@
 #include "ir/expr.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/error.h"
+#include "ir/spare_operands.h"
 
 namespace lehr::ir {
-
-namespace {
-
-// Memory of operands that this thread gave back last, for its next expression: still in the nearest cache,
-// where a general allocator hands out the block that was not used for longest. Bounded: a thread may drop
-// what others build.
-class SpareOperands {
- public:
-  void* take(std::size_t count) {
-    Block* block = first_[count];
-    if (block == nullptr) return nullptr;
-    first_[count] = block->next;
-    --kept_;
-    return block;
-  }
-  bool keep(void* memory, std::size_t count) {
-    if (kept_ >= most_) return false;
-    if (kept_ == 0) free_at_end_of_thread();
-    first_[count] = new (memory) Block{first_[count]};
-    ++kept_;
-    return true;
-  }
-  void close() {
-    for (std::size_t count = 0; count < first_.size(); ++count)
-      while (void* block = take(count)) ::operator delete(block);
-    most_ = 0;
-  }
-
- private:
-  struct Block {
-    Block* next;
-  };
-  static void free_at_end_of_thread();
-
-  std::array<Block*, 4> first_ = {};  // by number of operands
-  int kept_ = 0, most_ = 4096;
-};
-// Without constructor or destructor of its own, so that its use costs no check whether it is there already.
-constinit thread_local SpareOperands spare_operands;
-
-void SpareOperands::free_at_end_of_thread() {
-  struct AtEnd {
-    ~AtEnd() { spare_operands.close(); }
-  };
-  thread_local const AtEnd at_end;
-  static_cast<void>(&at_end);
-}
-
-}  // namespace
 
 // Makes the kinds that have operands.
 class ExprFactory {
@@ -122,10 +73,7 @@ class ExprFactory {
 };
 
 void Expr::release() {
-  // The last owner needs no atomic decrement: nobody else can copy what only this one refers to.
-  if (node_.operands->owners.load(std::memory_order_acquire) != 1 &&
-      node_.operands->owners.fetch_sub(1, std::memory_order_acq_rel) != 1)
-    return;
+  if (--node_.operands->owners != 0) return;
   for (std::size_t i = 0; i < node_.count; ++i) node_.operands->begin()[i].~Expr();
   node_.operands->~Operands();
   if (!spare_operands.keep(node_.operands, node_.count))

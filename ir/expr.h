@@ -1,7 +1,6 @@
 // Expressions of the loop-nest AST: values without side effects.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -90,9 +89,11 @@ struct Select {
 };
 
 /// One expression: a value that never changes. A copy shares the operands, whose owners are counted, so
-/// copies cost nothing and values may go from thread to thread; a moved-from one may only be assigned to or
-/// destroyed. All kinds share one layout of 16 bytes, because a search builds and drops hundreds of millions
-/// of these: a constant or a variable allocates nothing, anything else once for all its operands.
+/// copies cost nothing; a moved-from one may only be assigned to or destroyed. All kinds share one layout of
+/// 16 bytes, because a search builds and drops hundreds of millions of these: a constant or a variable
+/// allocates nothing, anything else once for all its operands. The count is not synchronised (that cost a
+/// search several per cent): a kernel may go from thread to thread, but an expression and copies of it must
+/// not be copied or dropped by two threads at one time.
 class Expr {
  public:
   Expr(Int n) : Expr(Kind::kInt) {
@@ -198,7 +199,7 @@ class Expr {
 
 /// The operands of an expression follow this header in memory.
 struct Expr::Operands {
-  std::atomic<std::uint32_t> owners = 1;
+  std::uint32_t owners = 1;
   BufferId buffer{};  // of a Load
   Expr* begin() { return reinterpret_cast<Expr*>(this + 1); }
 };
@@ -211,7 +212,7 @@ inline Load Expr::view_of_load() const {
   return {node_.operands->buffer, operand(0), node_.lanes, node_.count == 2 ? &operand(1) : nullptr};
 }
 inline Expr::Expr(const Expr& other) noexcept : node_(other.node_) {
-  if (node_.count != 0) node_.operands->owners.fetch_add(1, std::memory_order_relaxed);
+  if (node_.count != 0) ++node_.operands->owners;
 }
 
 inline std::optional<Int> Expr::as_int() const {

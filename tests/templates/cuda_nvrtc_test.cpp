@@ -18,12 +18,12 @@ using lehr::testing::mma_of;
 using lehr::testing::with_output;
 
 constexpr std::uint64_t kSeed = 42;
-/// Per family and architecture; 0.2 to 0.5 s of one core each.
-constexpr std::int64_t kConfigs = 100;
 
-std::int64_t configs() {
+/// Of a family per architecture; 0.2 to 0.5 s of one core each.
+std::int64_t configs(const std::string& family) {
+  const std::int64_t usual = family == "gemm_simt" ? 200 : family.starts_with("gemm_") ? 100 : 50;
   const char* const wanted = std::getenv("LEHR_NVRTC_CONFIGS");
-  return wanted ? parse_int(wanted).value_or(kConfigs) : kConfigs;
+  return wanted ? parse_int(wanted).value_or(usual) : usual;
 }
 
 const std::vector<Workload>& workloads() {
@@ -145,7 +145,7 @@ TEST_P(CudaNvrtc, SampledSchedulesCompileWithoutSpillsAndFitTheDevice) {
     names.push_back(to_text(workload) + " " + to_text(config));
   };
   for (const Workload& workload : served) add(workload, family.default_config(workload, limits));
-  for (std::size_t i = 0; static_cast<std::int64_t>(sources.size()) < configs(); ++i) {
+  for (std::size_t i = 0; static_cast<std::int64_t>(sources.size()) < configs(family.name); ++i) {
     const Workload& workload = served[i % served.size()];
     add(workload, family.space(workload, limits).sample(rng).value());
   }
