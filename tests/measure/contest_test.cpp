@@ -22,7 +22,7 @@ TEST(Contest, FindsTheRatioOfTwoKernelsOfKnownWork) {
   LocalMeasurer measurer(compiler, local_options());
   measurer.prepare(square_problem());
   const std::vector<Source> sources = {right_source(20), right_source(10), right_source(20)};
-  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, 0.5);
+  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, 2);
   ASSERT_EQ(entries.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(entries[i].name, fmt::format("source {}", i));
