@@ -176,7 +176,9 @@ Block micro_kernel(Lowering& l, std::int64_t rows, std::int64_t columns, bool an
       return l.b_element(k_now, var(l.it) * (lines * cpu::kLineFloats) + std::move(column) + l.nr());
     }));
   } else if (l.s.prefetch != 0) {
-    step.push_back(tile.prefetch_b(l.operands.b, tile.lines(), [&](Expr column) {
+    const BufferId from = l.s.pack_b ? l.b_panel : l.operands.b;
+    step.push_back(tile.prefetch_b(from, tile.lines(), [&](Expr column) {
+      if (l.s.pack_b) return panel_at(std::move(column) + l.s.prefetch * l.nr());
       return l.s.prefetch == GemmCpuSchedule::kNextTile
                  ? l.b_element(k_now, std::move(column) + l.nr())
                  : l.b_element(k_now + l.s.prefetch, std::move(column));

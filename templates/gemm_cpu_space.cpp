@@ -98,8 +98,8 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::
                                              : Values{1});
   const KnobId prefetch = space.add(
       "prefetch",
-      "prefetch of B where it is not packed: 0 none, 1 the next tile, 2 the next tile shared out among "
-      "the tiles of rows, else rows ahead",
+      "prefetch of B: 0 none, 1 the next tile, 2 the next tile shared out among the tiles of rows (both "
+      "where B is not packed), else rows ahead",
       {0, 1, 2, 4, 8, 16});
 
   // Only AVX-512 masks a vector for nothing; elsewhere a masked access is a branch or a loop.
@@ -150,27 +150,31 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::
   });
   space.require("too much code", {mr, nv, ku},
                 [=](const Point& x) { return x[ku] == 1 || x[mr] * x[nv] * x[ku] <= 64; });
-  space.require("a packed B needs no prefetch", {pack_b, prefetch},
-                [=](const Point& x) { return x[prefetch] == 0 || x[pack_b] == 0; });
+  space.require("the next tile of a packed B follows by itself", {pack_b, prefetch}, [=](const Point& x) {
+    return x[pack_b] == 0 || x[prefetch] == 0 || x[prefetch] > GemmCpuSchedule::kNextTileShared;
+  });
   space.require("no tiles of rows that could share a prefetch", {mc, order, prefetch}, [=](const Point& x) {
     return x[prefetch] != GemmCpuSchedule::kNextTileShared || (x[mc] > 1 && x[order] == 0);
   });
   return space;
 }
 
-// BLIS's rules of thumb: the largest micro-tile that the registers hold, kc so that a panel of B fills a part
-// of L1, mc so that a block of A fills a part of L2, B packed where it is used often enough.
+// BLIS's rules of thumb, settled by contests (bench/results/cpu_gemm): a micro-tile of as many vectors as rows
+// keeps the loads few, a panel of B of a few times L1 streams from L2 ahead of its use, and what few rows use is
+// not packed but read in thin blocks of k.
 Config gemm_cpu_default(const Workload& workload, const Limits& limits, std::string family) {
+  constexpr std::int64_t kFewRows = 32;
   const cpu::Problem p = cpu::problem_of(workload);
   const FamilySpace space = gemm_cpu_space(workload, limits, std::move(family));
   const std::int64_t lanes = cpu::lane_counts(limits).back();
   const std::int64_t registers = std::max(limits.vector_registers, 16);
-  const std::int64_t nv = std::min<std::int64_t>(2, ceil_div(p.n, lanes));
+  const std::int64_t nv = std::min<std::int64_t>(registers >= 32 ? 4 : 2, ceil_div(p.n, lanes));
   const std::int64_t mr = std::min<std::int64_t>(p.m, std::min<std::int64_t>(12, (registers - nv - 1) / nv));
   const std::int64_t split = p.n >= p.m ? 1 : 0;
-  const std::int64_t pack_b = p.m >= 64 || p.b == Layout::kColumn ? 1 : 0;
-  const std::int64_t prefetch = pack_b == 0 && p.m > mr ? GemmCpuSchedule::kNextTileShared : 0;
-  const Values wanted = {limits.cores, split, lanes, mr, nv, 256, 16, 64, 0, pack_b, 0, 1, prefetch, 1};
+  const bool packs = p.m >= kFewRows || p.b == Layout::kColumn;
+  const Values wanted = packs ? Values{limits.cores, split, lanes, mr, nv, 256, 8, 8, 0, 1, 1, 1, 8, 1}
+                              : Values{limits.cores, split, lanes, mr, nv, 64, 4, 8, 0, 0, 0, 1,
+                                       GemmCpuSchedule::kNextTileShared, 1};
   return cpu::nearest_config(space, wanted);
 }
 
