@@ -31,7 +31,8 @@ std::string splat(int lanes) {
 }
 
 // Leading `n` lanes only; the rest reads as zero and is not touched. GCC's own mask builtins, since a vector
-// extension cannot say "masked" (names: GCC manual, x86 built-in functions; clang has the same ones).
+// extension cannot say "masked" (names: GCC manual, x86 built-in functions; clang has the same ones). The mask is
+// computed without a branch, so that the compiler takes it out of the loop over k.
 std::string masked(int lanes) {
   const int bits = lanes * 32;
   const std::string mask_type = lanes == 16 ? "unsigned short" : "unsigned char";
@@ -39,7 +40,8 @@ std::string masked(int lanes) {
   return fmt::format(
       R"(#if {2}
 static inline {3} lehr_mask{0}(long n) {{
-  return n >= {0} ? ({3})((1u << {0}) - 1) : n <= 0 ? 0 : ({3})((1u << n) - 1);
+  const long lanes = n < 0 ? 0 : n > {0} ? {0} : n;
+  return ({3})((1u << lanes) - 1);
 }}
 static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
   return __builtin_ia32_loadups{1}_mask((const float*)p, f32x{0}{{}}, lehr_mask{0}(n));
