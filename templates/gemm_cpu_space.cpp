@@ -159,21 +159,22 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::
   return space;
 }
 
-// BLIS's rules of thumb, settled by contests (bench/results/cpu_gemm): a micro-tile of as many vectors as rows
-// keeps the loads few, a panel of B of a few times L1 streams from L2 ahead of its use, and what few rows use is
-// not packed but read in thin blocks of k.
+// BLIS's rules of thumb, settled by contests (bench/results/cpu_gemm): a micro-tile of about as many vectors as
+// rows keeps the loads few, a panel of B of a few times L1 streams from L2 ahead of its use. What few rows use is
+// not packed but prefetched, in thin blocks of k whose pages the TLB holds; up to 36 rows are three tiles of 12.
 Config gemm_cpu_default(const Workload& workload, const Limits& limits, std::string family) {
-  constexpr std::int64_t kFewRows = 32;
+  constexpr std::int64_t kFewRows = 48, kTallTileRows = 24;
   const cpu::Problem p = cpu::problem_of(workload);
   const FamilySpace space = gemm_cpu_space(workload, limits, std::move(family));
   const std::int64_t lanes = cpu::lane_counts(limits).back();
   const std::int64_t registers = std::max(limits.vector_registers, 16);
-  const std::int64_t nv = std::min<std::int64_t>(registers >= 32 ? 4 : 2, ceil_div(p.n, lanes));
+  const bool packs = p.m >= kFewRows || p.b == Layout::kColumn;
+  const bool is_wide = registers >= 32 && (packs || p.m < kTallTileRows);
+  const std::int64_t nv = std::min<std::int64_t>(is_wide ? 4 : 2, ceil_div(p.n, lanes));
   const std::int64_t mr = std::min<std::int64_t>(p.m, std::min<std::int64_t>(12, (registers - nv - 1) / nv));
   const std::int64_t split = p.n >= p.m ? 1 : 0;
-  const bool packs = p.m >= kFewRows || p.b == Layout::kColumn;
   const Values wanted = packs ? Values{limits.cores, split, lanes, mr, nv, 256, 8, 8, 0, 1, 1, 1, 8, 0}
-                              : Values{limits.cores, split, lanes, mr, nv, 64, 4, 8, 0, 0, 0, 1,
+                              : Values{limits.cores, split, lanes, mr, nv, 96, 4, 16, 1, 0, 0, 1,
                                        GemmCpuSchedule::kNextTileShared, 0};
   return cpu::nearest_config(space, wanted);
 }
