@@ -43,6 +43,10 @@ std::vector<std::int64_t> lane_counts(const Limits& limits) {
   return {widest / 2, widest};
 }
 
+bool masks_are_free(const Limits& limits) {
+  return limits.arch == "avx512";
+}
+
 std::vector<std::int64_t> up_to(std::int64_t extent, const std::vector<std::int64_t>& steps) {
   std::vector<std::int64_t> result;
   for (const std::int64_t step : steps) {

@@ -31,6 +31,8 @@ std::optional<std::string> why_not_cpu(const Workload& workload, const Limits& l
 std::vector<std::int64_t> thread_counts(const Limits& limits);
 /// Vector lengths in f32 lanes: the widest and half of it.
 std::vector<std::int64_t> lane_counts(const Limits& limits);
+/// Whether a masked access of a vector costs nothing: on AVX-512; elsewhere it is a branch or a loop.
+bool masks_are_free(const Limits& limits);
 /// Those of `steps` (ascending) that are < extent, and the smallest one that covers it: "all" is always the
 /// last value.
 std::vector<std::int64_t> up_to(std::int64_t extent, const std::vector<std::int64_t>& steps);

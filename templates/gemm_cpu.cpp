@@ -7,7 +7,8 @@
 //       for jt, it (order): tiles of the block             -> micro-kernel: mr x nr accumulators over kc
 //
 // Tiles at the lower and right edge get micro-kernels of their own (at most four in all), the last vector of
-// a row masked.
+// a row masked; where masks are free the few tiles of the last rows share one, all of whose vectors are
+// masked: it is a fourth of the text to compile.
 #include "templates/gemm_cpu.h"
 
 #include <algorithm>
@@ -28,6 +29,7 @@ using cpu::ceil_div;
 struct Lowering {
   cpu::Problem p;
   GemmCpuSchedule s;
+  bool masks_are_free = false;
   KernelBuilder builder;
   cpu::Operands operands{};
   FusedEpilogue epilogue;
@@ -207,12 +209,17 @@ Block micro_kernel(Lowering& l, std::int64_t rows, std::int64_t columns, bool an
   return result;
 }
 
+// So many tiles of rows make it unimportant how fast the last, incomplete one is.
+constexpr std::int64_t kManyRowTiles = 4;
+
 // The tile (it, jt): picks the micro-kernel for inner and edge tiles.
 Block tile_body(Lowering& l) {
   const std::int64_t full_rows = l.p.m / l.s.mr, tail_rows = l.p.m % l.s.mr;
   const std::int64_t full_columns = l.p.n / l.nr(), tail_columns = l.p.n % l.nr();
   const auto over_columns = [&](std::int64_t rows) {
-    if (l.s.masked != 0) return micro_kernel(l, rows, l.nr(), true);
+    const bool is_rare = rows == tail_rows && full_rows >= kManyRowTiles;
+    const bool shares = l.masks_are_free && is_rare && full_columns > 0 && tail_columns > 0;
+    if (l.s.masked != 0 || shares) return micro_kernel(l, rows, l.nr(), true);
     Block inner, edge;
     if (full_columns > 0) inner = micro_kernel(l, rows, l.nr(), false);
     if (tail_columns > 0) edge = micro_kernel(l, rows, tail_columns, false);
@@ -235,10 +242,11 @@ Config default_config(const Workload& workload, const Limits& limits) {
 
 }  // namespace
 
-Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limits&) {
+Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limits& limits) {
   Lowering l;
   l.p = cpu::problem_of(workload);
   l.s = gemm_cpu_schedule(config);
+  l.masks_are_free = cpu::masks_are_free(limits);
   KernelBuilder& builder = l.builder;
   builder.kernel.name = "gemm_cpu";
   builder.kernel.target = Target::kCpu;

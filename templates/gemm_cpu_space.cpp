@@ -102,12 +102,11 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::
       "where B is not packed), else rows ahead",
       {0, 1, 2, 4, 8, 16});
 
-  // Only AVX-512 masks a vector for nothing; elsewhere a masked access is a branch or a loop.
   space.add_dependent("masked", "right edge: 0 micro-kernels of its own, 1 every vector masked",
-                      limits.arch == "avx512" && !one_column_tile ? Values{0, 1} : Values{0},
+                      cpu::masks_are_free(limits) && !one_column_tile ? Values{0, 1} : Values{0},
                       [=](const Point& x) {
                         const bool has_edge = p.n > x[nv] * x[lanes] && p.n % (x[nv] * x[lanes]) != 0;
-                        return has_edge && limits.arch == "avx512" ? Values{0, 1} : Values{0};
+                        return has_edge && cpu::masks_are_free(limits) ? Values{0, 1} : Values{0};
                       });
 
   space.require("needs more vector registers than there are", {mr, nv}, [=](const Point& x) {
