@@ -19,6 +19,10 @@ json number_or_null(double value) {
   return value > 0 ? json(value) : json(nullptr);
 }
 
+json interval_or_null(const Interval& interval) {
+  return interval.known() ? json::array({interval.low, interval.high}) : json(nullptr);
+}
+
 /// 0 for a workload that this version cannot read.
 double gflops(const Winner& winner) {
   try {
@@ -38,12 +42,15 @@ json json_of(const Winner& winner) {
           {"template_version", record.template_version},
           {"config", to_text(record.config)},
           {"time_us", winner.time_us},
+          {"time_us_interval", interval_or_null(winner.interval)},
           {"gflops", number_or_null(gflops(winner))},
           {"contested", winner.contested},
           {"speedup_vs_default", number_or_null(winner.speedup_vs_default)},
+          {"speedup_vs_default_interval", interval_or_null(winner.speedup_vs_default_interval)},
           {"baseline", winner.baseline.empty() ? json(nullptr) : json(winner.baseline)},
           {"baseline_us", number_or_null(winner.baseline_us)},
           {"speedup_vs_baseline", number_or_null(winner.speedup_vs_baseline)},
+          {"speedup_vs_baseline_interval", interval_or_null(winner.speedup_vs_baseline_interval)},
           {"trials", winner.trials},
           {"picked_by", record.picked_by},
           {"created_unix_ms", record.created_unix_ms},
@@ -93,13 +100,16 @@ int BestCommand::run() {
     const Record& record = winner->record;
     if (record.device != device) flush();
     device = record.device;
-    rows.push_back({record.workload, format_time_us(winner->time_us) + (winner->contested ? "" : " *"),
+    rows.push_back({record.workload,
+                    format_time_us(winner->time_us, winner->interval) + (winner->contested ? "" : " *"),
                     gflops(*winner) > 0 ? fmt::format("{:.1f}", gflops(*winner)) : "-",
-                    format_ratio(winner->speedup_vs_default), format_ratio(winner->speedup_vs_baseline),
+                    format_ratio(winner->speedup_vs_default, winner->speedup_vs_default_interval),
+                    format_ratio(winner->speedup_vs_baseline, winner->speedup_vs_baseline_interval),
                     winner->baseline.empty() ? "-" : winner->baseline, std::to_string(winner->trials),
                     record.picked_by, format_date(record.created_unix_ms), to_text(record.config)});
   }
   flush();
+  fmt::print("+-: half the width of the 95 % interval\n");
   if (std::ranges::any_of(found, [](const Winner& winner) { return !winner.contested; }))
     fmt::print("* a single trial, not re-timed against the default: lehr tune the workload again\n");
   return 0;

@@ -72,6 +72,16 @@ std::string format_ratio(double ratio) {
   return ratio > 0 ? fmt::format("{:.2f}x", ratio) : "-";
 }
 
+std::string format_time_us(double us, const Interval& interval) {
+  if (us <= 0 || !interval.known()) return format_time_us(us);
+  return fmt::format("{} +-{:.1f} %", format_time_us(us), 100 * interval.half_width_of(us));
+}
+
+std::string format_ratio(double ratio, const Interval& interval) {
+  if (ratio <= 0 || !interval.known()) return format_ratio(ratio);
+  return fmt::format("{} +-{:.2f}", format_ratio(ratio), (interval.high - interval.low) / 2);
+}
+
 std::string format_seconds(double seconds) {
   const auto whole = static_cast<long long>(std::llround(std::max(0.0, seconds)));
   if (whole < 60) return fmt::format("{} s", whole);

@@ -15,18 +15,25 @@ std::string times_table(const Summary& s) {
   const double default_us = s.default_config ? s.default_config->time_us : 0;
   std::vector<std::vector<std::string>> rows;
   const auto ratio = [&](double us) { return format_ratio(us > 0 ? default_us / us : 0); };
+  const auto time = [](const auto& timed) { return format_time_us(timed.time_us, timed.interval); };
   if (s.default_config)
-    rows.push_back({"default", format_time_us(default_us), fmt::format("{:.1f}", s.default_config->gflops),
+    rows.push_back({"default", time(*s.default_config), fmt::format("{:.1f}", s.default_config->gflops),
                     "1.00x", to_text(s.default_config->config)});
   if (s.best)
-    rows.push_back({"best", format_time_us(s.best->time_us), fmt::format("{:.1f}", s.best->gflops),
-                    format_ratio(s.speedup_vs_default), to_text(s.best->config)});
+    rows.push_back({"best", time(*s.best), fmt::format("{:.1f}", s.best->gflops),
+                    format_ratio(s.speedup_vs_default.value, s.speedup_vs_default.interval),
+                    to_text(s.best->config)});
   for (const BaselineTime& b : s.baselines)
     rows.push_back(
-        {b.name, format_time_us(b.time_us),
+        {b.name, time(b),
          b.time_us > 0 && s.best ? fmt::format("{:.1f}", s.best->gflops * s.best->time_us / b.time_us) : "-",
          ratio(b.time_us), b.missing.empty() ? b.note : b.missing});
   return format_table({"<", "time", "GFLOP/s", "vs default", "<"}, rows);
+}
+
+/// " (1.020 to 1.040)", the 95 % interval; "" where it is not known.
+std::string bounds(const Interval& interval) {
+  return interval.known() ? fmt::format(" ({:.3f} to {:.3f})", interval.low, interval.high) : "";
 }
 
 std::string verdict_line(const Summary& s) {
@@ -35,11 +42,12 @@ std::string verdict_line(const Summary& s) {
   if (s.default_config && s.best->config == s.default_config->config)
     text = "the default stays: nothing beat it by more than the noise";
   else if (s.default_config)
-    text = fmt::format("{} faster than the default (spread {:.3f})", format_ratio(s.speedup_vs_default),
-                       s.speedup_spread);
+    text = fmt::format("{} faster than the default{}", format_ratio(s.speedup_vs_default.value),
+                       bounds(s.speedup_vs_default.interval));
   if (s.baseline)
-    text += fmt::format("{}{} the speed of {}", text.empty() ? "" : "; ", format_ratio(s.speedup_vs_baseline),
-                        s.baselines[*s.baseline].name);
+    text += fmt::format("{}{} the speed of {}{}", text.empty() ? "" : "; ",
+                        format_ratio(s.speedup_vs_baseline.value), s.baselines[*s.baseline].name,
+                        bounds(s.speedup_vs_baseline.interval));
   if (!s.contested)
     text += (text.empty() ? "" : "; ") + std::string("from single trials, not from a contest");
   return text;
@@ -68,6 +76,9 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
                              s.measured - s.timed, failed.empty() ? "" : " (" + failed + ")",
                              s.resume_text.empty() ? "" : "; " + s.resume_text));
   line("failure", s.first_failure);
+  if (s.retimed > 0)
+    line("noise", fmt::format("{} disturbed window{} timed again; {} trial{} had no calm one", s.retimed,
+                              s.retimed == 1 ? " was" : "s were", s.disturbed, s.disturbed == 1 ? "" : "s"));
   line("time", fmt::format("{:.1f} s: compile {:.1f}, run {:.1f}, search {:.1f} ({:.0f} %), setup {:.1f}",
                            s.elapsed.total_s, s.elapsed.compile_s, s.elapsed.run_s, s.elapsed.search_s,
                            100 * s.elapsed.search_s / std::max(1e-9, s.elapsed.total_s), s.elapsed.setup_s));
@@ -86,11 +97,14 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
 
 std::string overview_text(const std::vector<Summary>& summaries) {
   std::vector<std::vector<std::string>> rows;
+  const auto time = [](const std::optional<TimedConfig>& timed) {
+    return timed ? format_time_us(timed->time_us, timed->interval) : "-";
+  };
   for (const Summary& s : summaries)
-    rows.push_back({s.workload, format_time_us(s.default_config ? s.default_config->time_us : 0),
-                    format_time_us(s.best ? s.best->time_us : 0),
-                    s.best ? fmt::format("{:.1f}", s.best->gflops) : "-", format_ratio(s.speedup_vs_default),
-                    format_ratio(s.speedup_vs_baseline), s.baseline ? s.baselines[*s.baseline].name : "-",
+    rows.push_back({s.workload, time(s.default_config), time(s.best),
+                    s.best ? fmt::format("{:.1f}", s.best->gflops) : "-",
+                    format_ratio(s.speedup_vs_default.value, s.speedup_vs_default.interval),
+                    format_ratio(s.speedup_vs_baseline.value, s.speedup_vs_baseline.interval), s.baseline ? s.baselines[*s.baseline].name : "-",
                     std::to_string(s.measured), std::string(name_of(s.stop))});
   return format_table({"<workload", "default", "best", "GFLOP/s", "vs default", "vs baseline", "<baseline",
                        "trials", "<stopped by"},

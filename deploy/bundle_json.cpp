@@ -89,6 +89,7 @@ Bundle make_bundle(std::span<const Winner> winners, std::span<const Device> here
                              {"template_version", record.template_version},
                              {"config", to_text(record.config)},
                              {"time_us", winner.time_us},
+                             {"time_us_interval", {winner.interval.low, winner.interval.high}},
                              {"contested", winner.contested},
                              {"speedup_vs_default", winner.speedup_vs_default},
                              {"baseline", winner.baseline},

@@ -2,6 +2,8 @@
 #include "deploy/winners.h"
 
 #include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <tuple>
 
@@ -20,6 +22,17 @@ std::optional<Record> record_named(const Database& database, const RecordFilter&
   return of_task ? record : std::nullopt;
 }
 
+// [low, high] at `pointer` of a verdict's document, which may be of an older version or a stranger's.
+Interval interval_at(const nlohmann::json& document, const char* pointer) {
+  const nlohmann::json::json_pointer at(pointer);
+  if (!document.contains(at)) return {};
+  const nlohmann::json& found = document.at(at);
+  if (!found.is_array() || found.size() != 2 || !found[0].is_number() || !found[1].is_number()) return {};
+  const Interval interval = {found[0].get<double>(), found[1].get<double>()};
+  const bool sound = interval.low >= 0 && interval.low <= interval.high && std::isfinite(interval.high);
+  return sound ? interval : Interval{};
+}
+
 }  // namespace
 
 std::vector<Winner> winners(const Database& database, const RecordFilter& filter) {
@@ -33,6 +46,7 @@ std::vector<Winner> winners(const Database& database, const RecordFilter& filter
     Winner winner;
     winner.record = *fastest;
     winner.time_us = std::get<Timing>(fastest->outcome).time_us;
+    winner.interval = interval_of(std::get<Timing>(fastest->outcome));
     winner.trials = task.timed;
     for (const auto& [kind, count] : task.failed) winner.trials += count;
     const std::vector<Verdict> verdicts = database.verdicts({task.workload, task.device, filter.target, ""});
@@ -49,6 +63,10 @@ std::vector<Winner> winners(const Database& database, const RecordFilter& filter
         winner.baseline = verdict.baseline;
         winner.baseline_us = verdict.baseline_us;
         winner.speedup_vs_baseline = verdict.speedup_vs_baseline;
+        const nlohmann::json document = nlohmann::json::parse(verdict.json, nullptr, false);
+        winner.interval = interval_at(document, "/best/time_us_interval");
+        winner.speedup_vs_default_interval = interval_at(document, "/speedup_vs_default_interval");
+        winner.speedup_vs_baseline_interval = interval_at(document, "/speedup_vs_baseline_interval");
       }
     }
     result.push_back(std::move(winner));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "database/database.h"
+#include "measure/stats.h"
 
 namespace lehr {
 
@@ -12,11 +13,14 @@ namespace lehr {
 struct Winner {
   Record record;
   double time_us = 0;             ///< from the contest where there was one, else the trial's
+  Interval interval;              ///< of time_us, 95 %; not known where an old verdict does not tell
   bool contested = false;         ///< won the finals of a session (else only the fastest single trial)
   double speedup_vs_default = 0;  ///< 0: not known
+  Interval speedup_vs_default_interval;
   std::string baseline;           ///< "" = none was timed
   double baseline_us = 0;
   double speedup_vs_baseline = 0;
+  Interval speedup_vs_baseline_interval;
   std::int64_t trials = 0;  ///< all trials of the task, failures included
 };
 

@@ -164,7 +164,6 @@ void fill_entries(std::vector<ContestEntry>& entries, const std::vector<Round>& 
     entry.gpu = typical_state(rounds, i);
     if (ratios.empty()) continue;
     entry.ratio = median(ratios);
-    entry.ratio_spread = percentile(ratios, 0.75) - percentile(ratios, 0.25);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "measure/check.h"
+#include "measure/sample_limits.h"
 
 namespace lehr {
 namespace {
@@ -162,12 +163,7 @@ std::variant<Samples, Fault> CudaHarness::time(const Call& call, const SampleReq
   CudaGraph graph;
   if (std::optional<Fault> refused = capture(call, calls, who, graph)) return *std::move(refused);
   double total_us = 0;
-  const auto enough = [&] {
-    const int taken = static_cast<int>(samples.us.size());
-    if (taken >= request.few_samples && (samples.hopeless || total_us > request.max_total_us)) return true;
-    return taken >= request.min_samples && total_us >= request.min_total_us;
-  };
-  while (!enough()) {
+  while (!enough(samples, total_us, request)) {
     double us = 0;
     if (const CudaStatus status = sample(graph, calls, us); !status.ok()) return failed(status);
     samples.us.push_back(us);

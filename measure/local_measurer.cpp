@@ -97,6 +97,7 @@ Outcome LocalMeasurer::run(const Source& source, const Binary& binary) {
   request.candidate = candidate_of(source, binary);
   request.sampling = options_.sampling;
   request.sampling.hopeless_us = options_.hopeless_factor * best_us_;
+  request.sampling.contender_us = options_.contender_factor * best_us_;
   if (options_.use_reference) request.reference = reference_;
   // All later times are scaled by the reference's: it is timed longer than any of them.
   if (options_.use_reference && !reference_) request.sampling.min_total_us *= kReferenceCare;
@@ -113,6 +114,8 @@ Outcome LocalMeasurer::run(const Source& source, const Binary& binary) {
   deaths_ = 0;
   Timing& timing = std::get<Timing>(outcome);
   timing.resources = merged(binary.resources, timing.resources);
+  spent_.retimed += timing.windows - 1;
+  spent_.disturbed += timing.disturbed ? 1 : 0;
   if (best_us_ == 0 || timing.time_us < best_us_) best_us_ = timing.time_us;
   if (reference_ || !options_.use_reference) {
     unlink(binary.path.c_str());

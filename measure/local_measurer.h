@@ -19,9 +19,12 @@ struct LocalOptions {
   WorkerOptions worker;
   std::string runner = "cpu";  ///< "cpu" or "cuda": a name in measure/runners.cpp
   RunSettings settings;
-  SampleRequest sampling;
+  /// Half a window more for who needs it: 15 samples of 1 ms leave 1.5 % on a calm shared machine.
+  SampleRequest sampling = {.tolerance = 0.01};
   double hopeless_factor =
       4;  ///< a first call this much slower than the best time so far gets few samples; 0: never
+  double contender_factor =
+      1.1;  ///< a candidate surely slower than this times the best need not be timed tightly; 0: every one is
   bool use_reference = true;  ///< correct times by the reference kernel
   double run_timeout_s = 10;  ///< one candidate's loading, check and timing; then its process is killed
   int chunk = 8;              ///< so many are compiled (in parallel) before they are run (one by one)

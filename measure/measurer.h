@@ -20,7 +20,6 @@ struct ContestEntry {
   bool finished = true;          ///< false: dropped out, round_us holds the rounds up to then
   double time_us = 0;            ///< median of round_us
   double ratio = 0;  ///< median over the rounds of (entry 0's time / this one's): > 1 is faster than entry 0
-  double ratio_spread = 0;      ///< p75 - p25 of those per-round ratios: differences below it are noise
   std::optional<GpuState> gpu;  ///< median over the rounds; nullopt on the CPU and where NVML does not tell
   std::string note;             ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string missing;  ///< why a baseline could not be timed ("libdnnl.so.2 is not installed"), else empty
@@ -31,6 +30,8 @@ struct Spent {
   double compile_s = 0;  ///< wall time of waiting for the compiler
   double run_s = 0;      ///< wall time of checking and timing, contests included
   int kernels = 0;       ///< sources given to the compiler, those that it refused included
+  int retimed = 0;       ///< windows timed again, because the machine disturbed the one before
+  int disturbed = 0;     ///< candidates whose time comes from a disturbed window: there was no calm one
 };
 
 class Measurer {

@@ -58,12 +58,20 @@ Candidate read_candidate(const json& j) {
 }
 
 json write(const SampleRequest& r) {
-  return {{"sample_us", r.sample_us},       {"min_samples", r.min_samples}, {"min_total_us", r.min_total_us},
-          {"max_total_us", r.max_total_us}, {"few_samples", r.few_samples}, {"hopeless_us", r.hopeless_us}};
+  return {{"sample_us", r.sample_us},
+          {"min_samples", r.min_samples},
+          {"min_total_us", r.min_total_us},
+          {"max_total_us", r.max_total_us},
+          {"few_samples", r.few_samples},
+          {"hopeless_us", r.hopeless_us},
+          {"tolerance", r.tolerance},
+          {"tight_total_us", r.tight_total_us},
+          {"contender_us", r.contender_us}};
 }
 SampleRequest read_sampling(const json& j) {
-  return {j.at("sample_us"),    j.at("min_samples"), j.at("min_total_us"),
-          j.at("max_total_us"), j.at("few_samples"), j.at("hopeless_us")};
+  return {j.at("sample_us"),   j.at("min_samples"), j.at("min_total_us"),
+          j.at("max_total_us"), j.at("few_samples"), j.at("hopeless_us"),
+          j.at("tolerance"),   j.at("tight_total_us"), j.at("contender_us")};
 }
 
 json write(const Resources& r) {
@@ -95,7 +103,7 @@ Resources read_resources(const json& j) {
 json write(const Timing& t) {
   return {{"time_us", t.time_us},           {"samples_us", t.samples_us}, {"spread", t.spread},
           {"reference_us", t.reference_us}, {"max_error", t.max_error},   {"run_s", t.run_s},
-          {"resources", write(t.resources)}};
+          {"resources", write(t.resources)}, {"windows", t.windows}, {"disturbed", t.disturbed}};
 }
 Timing read_timing(const json& j) {
   return {j.at("time_us"),
@@ -104,7 +112,9 @@ Timing read_timing(const json& j) {
           j.at("reference_us"),
           j.at("max_error"),
           j.at("run_s"),
-          read_resources(j.at("resources"))};
+          read_resources(j.at("resources")),
+          j.at("windows"),
+          j.at("disturbed")};
 }
 
 json write(const Samples& s) {

@@ -36,6 +36,8 @@ struct Timing {
   double max_error = 0;            ///< largest error (measure/check.h)
   double run_s = 0;                ///< wall time that checking and timing took
   Resources resources;
+  int windows = 1;                 ///< how often it was timed: once more after each disturbance; not stored
+  bool disturbed = false;          ///< every window was; this is the least disturbed one's time; not stored
 };
 
 /// The stage at which a candidate ended.

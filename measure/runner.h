@@ -68,6 +68,11 @@ struct SampleRequest {
   double max_total_us = 500000;  ///< stop once it is exceeded and `few_samples` are there
   int few_samples = 3;
   double hopeless_us = 0;  ///< a warm-up call slower than this (0: never) ends sampling at `few_samples`
+  /// Sampling goes on until the time is known this well: half the width of its 95 % interval over the time
+  /// (measure/stats.h), and ...
+  double tolerance = 1;
+  double tight_total_us = 60000;  ///< ... no longer than this in all,
+  double contender_us = 0;  ///< ... and no candidate of whose interval nothing is below this (0: every one)
   friend bool operator==(const SampleRequest&, const SampleRequest&) = default;
 };
 

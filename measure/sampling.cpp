@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "measure/sample_limits.h"
+
 namespace lehr {
 namespace {
 
@@ -44,9 +46,7 @@ Samples sample_calls(const std::function<void()>& call, const SampleRequest& req
   const Clock::time_point start = Clock::now();
   double total = 0;
   while (true) {
-    const int count = static_cast<int>(result.us.size());
-    if (count >= request.few_samples && (result.hopeless || total >= request.max_total_us)) break;
-    if (count >= request.min_samples && total >= request.min_total_us) break;
+    if (enough(result, total, request)) break;
     if (evict) evict();
     result.us.push_back(timed(calls));
     total += result.us.back() * static_cast<double>(calls);

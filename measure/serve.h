@@ -32,8 +32,11 @@ inline constexpr double kReferenceFreshS = 0.03;
 /// nothing of what the candidate met: the correction stops there. Measured beside four compilers on two
 /// cores, 2026-11-21: without the limit single trials came out twice too fast.
 inline constexpr double kLargestCorrection = 1.15;
-/// A window is steady when the reference before and after it agree this well; an unsteady one is timed again.
+/// A window is disturbed when the reference before and after it differ by more than this, or the candidate
+/// got less of its CPUs than that (cpu.md section 4: a block with less than all of them says nothing of two
+/// per cent). It is timed again, so often at most; the least disturbed window counts.
 inline constexpr double kSteady = 0.05;
+inline constexpr double kLeastShare = 0.9;
 inline constexpr int kAttempts = 3;
 
 /// One prepared runner. Replies are what the parent gets; a Fault with `worker_lost` ends the process
@@ -87,7 +90,7 @@ class Server {
     Timing timing;
     timing.resources = resources;
     timing.max_error = std::get<Checked>(checked).max_error;
-    double least_unsteady = 0;
+    double least = 0;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       auto sampled = runner_.time(kTrialSlot, request.sampling);
       if (auto* fault = std::get_if<Fault>(&sampled)) return std::move(*fault);
@@ -95,16 +98,21 @@ class Server {
       // A candidate that is four times too slow needs no correction by percents.
       const bool corrected = before && !samples.hopeless;
       double reference_us = 0;
-      double unsteady = 0;
+      double moved = 0;
       if (corrected) {
         fresh_at_.reset();
         const double after = reference_time(request.reference).value_or(*before);
         reference_us = (*before + after) / 2;
-        unsteady = std::abs(*before - after) / reference_us;
+        moved = std::abs(*before - after) / reference_us;
         before = after;
       }
-      if (attempt == 0 || unsteady < least_unsteady) {
-        least_unsteady = unsteady;
+      // In units of what is allowed. What is hopeless anyway is not worth a second window.
+      const double disturbance = samples.hopeless ? 0
+                                                  : std::max(moved / kSteady, (1 - samples.cpu_share) /
+                                                                                  (1 - kLeastShare));
+      timing.windows = attempt + 1;
+      if (attempt == 0 || disturbance < least) {
+        least = disturbance;
         timing.spread = spread(samples.us);
         timing.time_us = estimate(samples.us);
         timing.samples_us = samples.us;
@@ -114,7 +122,8 @@ class Server {
                                        kLargestCorrection);
         }
       }
-      if (unsteady <= kSteady) break;
+      timing.disturbed = least > 1;
+      if (disturbance <= 1) break;
     }
     return timing;
   }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "measure/outcome.h"
+#include "measure/stats.h"
 
 namespace lehr {
 
@@ -30,6 +30,7 @@ struct Event {
   double trials_per_s = 0;
   double default_us = 0;  ///< 0: not timed yet
   double best_us = 0;     ///< 0: nothing timed yet
+  Interval best_interval;  ///< of best_us
   double best_gflops = 0;
 };
 

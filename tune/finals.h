@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "measure/measurer.h"
+#include "measure/stats.h"
 #include "tune/trials.h"
 
 namespace lehr {
@@ -14,27 +15,32 @@ namespace lehr {
 std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optional<Config>& default_config,
                                         std::size_t count);
 
+/// How many times faster one is than another: the median over the rounds of a contest, with the 95 % interval
+/// of that median (measure/stats.h). Both were timed in each round, so that drift is in neither.
+struct Ratio {
+  double value = 0;  ///< 0: not known
+  Interval interval;
+};
+
 /// The outcome of a contest whose entry 0 is the default.
 struct Judgement {
-  std::size_t winner = 0;         ///< entry; 0 = the default stays
-  double speedup_vs_default = 1;  ///< the winner's
-  double spread = 0;
-  std::optional<std::size_t> baseline;  ///< fastest timed entry from `sources` on
-  double speedup_vs_baseline = 0;       ///< median over the rounds of baseline / winner; 0: none
+  std::size_t winner = 0;                  ///< entry; 0 = the default stays
+  Ratio speedup_vs_default = {1, {1, 1}};  ///< the winner's
+  std::optional<std::size_t> baseline;     ///< fastest timed entry from `sources` on
+  Ratio speedup_vs_baseline;               ///< the winner's over it
 };
 
 /// `entries`: first `sources` kernels, then baselines. The winner has the largest ratio among those that were
-/// timed to the end and beat
-/// the default by 1 % or more (smaller differences are not reproducible: cpu.md section 4) and in more rounds
-/// than chance explains (sign test, 5 %). CHECKs that entry 0 was timed.
+/// timed to the end and beat the default by 1 % or more (smaller differences are not reproducible: cpu.md
+/// section 4) and by more than the noise: the whole interval of their ratio is above 1. CHECKs that entry 0
+/// was timed.
 Judgement judge(const std::vector<ContestEntry>& entries, std::size_t sources);
 
-/// Median over the rounds of `other`'s time / `entry`'s: how much faster `entry` is. 0 when one was not
-/// timed.
-double speedup_over(const ContestEntry& entry, const ContestEntry& other);
+/// How much faster `entry` is than `other`; value 0 when one was not timed.
+Ratio speedup_over(const ContestEntry& entry, const ContestEntry& other);
 
-/// The same decision from single trials, when there was no time for a contest: the spread is that of both
-/// timings.
+/// The same decision from single trials, when there was no time for a contest: by 1 % or more, and the
+/// intervals of the two times do not touch.
 bool beats(const Timing& candidate, const Timing& default_timing);
 
 }  // namespace lehr

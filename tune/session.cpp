@@ -239,6 +239,7 @@ void Session::report(EventKind kind, std::string note) {
                    .trials_per_s = rate,
                    .default_us = base ? base->time_us().value_or(0) : 0,
                    .best_us = best_us,
+                   .best_interval = best ? interval_of(std::get<Timing>(best->outcome)) : Interval{},
                    .best_gflops = gflops_of(task_.workload, best_us)});
 }
 

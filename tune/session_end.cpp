@@ -46,10 +46,11 @@ void Session::finals() {
   conclude_from_contest(configs, entries);
 }
 
-TimedConfig Session::timed(const Config& config, double time_us) const {
+TimedConfig Session::timed(const Config& config, double time_us, Interval interval) const {
   const Trial& trial = *trials_.find(config);
   return {.config = config,
           .time_us = time_us,
+          .interval = interval,
           .gflops = gflops_of(task_.workload, time_us),
           .record_id = trial.record_id,
           .picked_by = trial.picked_by};
@@ -59,17 +60,21 @@ void Session::conclude_from_contest(const std::vector<Config>& configs,
                                     const std::vector<ContestEntry>& entries) {
   const Judgement verdict = judge(entries, configs.size());
   summary_.contested = true;
-  summary_.best = timed(configs[verdict.winner], entries[verdict.winner].time_us);
-  summary_.gpu = entries[verdict.winner].gpu;
+  const auto interval_of_median = [](const ContestEntry& entry) {
+    return entry.round_us.empty() ? Interval{} : quantile_interval(entry.round_us, 0.5);
+  };
+  const ContestEntry& winner = entries[verdict.winner];
+  summary_.best = timed(configs[verdict.winner], winner.time_us, interval_of_median(winner));
+  summary_.gpu = winner.gpu;
   if (default_) {
-    summary_.default_config = timed(*default_, entries[0].time_us);
+    summary_.default_config = timed(*default_, entries[0].time_us, interval_of_median(entries[0]));
     summary_.speedup_vs_default = verdict.speedup_vs_default;
-    summary_.speedup_spread = verdict.spread;
   }
   for (std::size_t i = configs.size(); i < entries.size(); ++i)
     summary_.baselines.push_back({.name = entries[i].name,
                                   .time_us = entries[i].round_us.empty() ? 0 : entries[i].time_us,
-                                  .speedup = speedup_over(entries[verdict.winner], entries[i]),
+                                  .interval = interval_of_median(entries[i]),
+                                  .speedup = speedup_over(winner, entries[i]),
                                   .gpu = entries[i].gpu,
                                   .note = entries[i].note,
                                   .missing = entries[i].missing});
@@ -80,13 +85,23 @@ void Session::conclude_from_contest(const std::vector<Config>& configs,
 void Session::conclude_from_trials() {
   const Trial* best = trials_.best();
   if (!best) return;
-  summary_.best = timed(best->config, *best->time_us());
+  const auto of_trial = [this](const Trial& trial) {
+    return timed(trial.config, *trial.time_us(), interval_of(std::get<Timing>(trial.outcome)));
+  };
+  summary_.best = of_trial(*best);
   const Trial* base = default_ ? trials_.find(*default_) : nullptr;
   if (!base || !base->time_us()) return;
-  summary_.default_config = timed(*default_, *base->time_us());
-  if (!beats(std::get<Timing>(best->outcome), std::get<Timing>(base->outcome)))
+  summary_.default_config = of_trial(*base);
+  if (!beats(std::get<Timing>(best->outcome), std::get<Timing>(base->outcome))) {
     summary_.best = summary_.default_config;
-  summary_.speedup_vs_default = summary_.default_config->time_us / summary_.best->time_us;
+    summary_.speedup_vs_default = {1, {1, 1}};
+    return;
+  }
+  const TimedConfig &slow = *summary_.default_config, &fast = *summary_.best;
+  summary_.speedup_vs_default.value = slow.time_us / fast.time_us;
+  if (fast.interval.low > 0)
+    summary_.speedup_vs_default.interval = {slow.interval.low / fast.interval.high,
+                                            slow.interval.high / fast.interval.low};
 }
 
 void Session::summarize(const Standing& at_stop) {
@@ -108,6 +123,8 @@ void Session::summarize(const Standing& at_stop) {
   elapsed.run_s = spent.run_s - spent_before_.run_s;
   elapsed.compile_s = spent.compile_s - spent_before_.compile_s;
   summary_.kernels = spent.kernels - spent_before_.kernels;
+  summary_.retimed = spent.retimed - spent_before_.retimed;
+  summary_.disturbed = spent.disturbed - spent_before_.disturbed;
   elapsed.search_s = std::max(0.0, elapsed.total_s - setup_s_ - elapsed.run_s - elapsed.compile_s);
 }
 
@@ -124,8 +141,8 @@ void Session::append_verdict() {
                                   .best_us = summary_.best->time_us,
                                   .baseline = baseline ? summary_.baselines[*baseline].name : "",
                                   .baseline_us = baseline ? summary_.baselines[*baseline].time_us : 0,
-                                  .speedup_vs_default = summary_.speedup_vs_default,
-                                  .speedup_vs_baseline = summary_.speedup_vs_baseline,
+                                  .speedup_vs_default = summary_.speedup_vs_default.value,
+                                  .speedup_vs_baseline = summary_.speedup_vs_baseline.value,
                                   .json = to_json(summary_).dump(),
                                   .created_unix_ms = 0});
 }

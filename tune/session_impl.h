@@ -45,7 +45,7 @@ class Session {
   std::vector<Config> entrants();
   void conclude_from_trials();
   void conclude_from_contest(const std::vector<Config>& configs, const std::vector<ContestEntry>& entries);
-  TimedConfig timed(const Config& config, double time_us) const;
+  TimedConfig timed(const Config& config, double time_us, Interval interval) const;
   void summarize(const Standing& at_stop);
   void append_verdict();
 

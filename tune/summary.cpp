@@ -13,11 +13,17 @@ json number_or_null(double value) {
   return value > 0 ? json(value) : json(nullptr);
 }
 
+/// [low, high]
+json json_of(const Interval& interval) {
+  return interval.known() ? json::array({interval.low, interval.high}) : json(nullptr);
+}
+
 json json_of(const std::optional<TimedConfig>& timed) {
   if (!timed) return nullptr;
-  return {{"time_us", timed->time_us},        {"gflops", timed->gflops},
-          {"config", to_text(timed->config)}, {"template", timed->config.family},
-          {"record", timed->record_id},       {"picked_by", timed->picked_by}};
+  return {{"time_us", timed->time_us},         {"time_us_interval", json_of(timed->interval)},
+          {"gflops", timed->gflops},           {"config", to_text(timed->config)},
+          {"template", timed->config.family},  {"record", timed->record_id},
+          {"picked_by", timed->picked_by}};
 }
 
 json json_of(const std::optional<GpuState>& state) {
@@ -56,7 +62,9 @@ json to_json(const Summary& s) {
   for (const BaselineTime& b : s.baselines)
     baselines.push_back({{"name", b.name},
                          {"time_us", number_or_null(b.time_us)},
-                         {"speedup", number_or_null(b.speedup)},
+                         {"time_us_interval", json_of(b.interval)},
+                         {"speedup", number_or_null(b.speedup.value)},
+                         {"speedup_interval", json_of(b.speedup.interval)},
                          {"gpu", json_of(b.gpu)},
                          {"note", b.note.empty() ? json(nullptr) : json(b.note)},
                          {"missing", b.missing.empty() ? json(nullptr) : json(b.missing)}});
@@ -77,9 +85,10 @@ json to_json(const Summary& s) {
           {"contested", s.contested},
           {"baseline", baseline},
           {"baselines", baselines},
-          {"speedup_vs_default", number_or_null(s.speedup_vs_default)},
-          {"speedup_vs_default_spread", s.speedup_spread},
-          {"speedup_vs_baseline", number_or_null(s.speedup_vs_baseline)},
+          {"speedup_vs_default", number_or_null(s.speedup_vs_default.value)},
+          {"speedup_vs_default_interval", json_of(s.speedup_vs_default.interval)},
+          {"speedup_vs_baseline", number_or_null(s.speedup_vs_baseline.value)},
+          {"speedup_vs_baseline_interval", json_of(s.speedup_vs_baseline.interval)},
           {"roofline_fraction", s.roofline_fraction ? json(*s.roofline_fraction) : json(nullptr)},
           {"trials",
            {{"measured", s.measured},
@@ -87,6 +96,7 @@ json to_json(const Summary& s) {
             {"reused", s.reused},
             {"evidence", s.evidence},
             {"failed", failed}}},
+          {"windows", {{"timed_again", s.retimed}, {"left_disturbed", s.disturbed}}},
           {"first_failure", s.first_failure.empty() ? json(nullptr) : json(s.first_failure)},
           {"compile",
            {{"kernels", s.kernels},

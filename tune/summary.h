@@ -10,6 +10,7 @@
 
 #include "measure/outcome.h"
 #include "space/config.h"
+#include "tune/finals.h"
 #include "tune/stop.h"
 #include "tune/task.h"
 
@@ -19,6 +20,7 @@ namespace lehr {
 struct TimedConfig {
   Config config;
   double time_us = 0;
+  Interval interval;  ///< of time_us, 95 % (measure/stats.h)
   double gflops = 0;
   std::string record_id;
   std::string picked_by;
@@ -27,7 +29,8 @@ struct TimedConfig {
 struct BaselineTime {
   std::string name;
   double time_us = 0;  ///< 0: not timed, `missing` says why
-  double speedup = 0;  ///< how much faster the best kernel is: median of per-round ratios; 0: not timed
+  Interval interval;   ///< of time_us
+  Ratio speedup;       ///< how much faster the best kernel is; 0: not timed
   std::optional<GpuState> gpu = std::nullopt;  ///< while it was timed
   std::string note;                            ///< how it was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string missing;
@@ -54,17 +57,18 @@ struct Summary {
   std::optional<TimedConfig> best;            ///< nullopt: nothing ran
   std::optional<GpuState> gpu;                ///< while the best one was timed in the finals
   bool contested = false;         ///< times come from the interleaved finals (else from single trials)
-  double speedup_vs_default = 0;  ///< median of per-round ratios; 1 when the default won; 0: no default ran
-  double speedup_spread = 0;      ///< p75 - p25 of those ratios
+  Ratio speedup_vs_default;       ///< 1 when the default won; 0: no default ran
   std::vector<BaselineTime> baselines;
   std::optional<std::size_t> baseline;  ///< the fastest of them
-  double speedup_vs_baseline = 0;       ///< 0: no baseline was timed
+  Ratio speedup_vs_baseline;            ///< 0: no baseline was timed
   std::optional<double>
       roofline_fraction;  ///< of the device's measured peak; nullopt: peak not known for these types
 
   int measured = 0;  ///< trials of this session, failures included
   int timed = 0;
   int kernels = 0;   ///< sources given to the compiler in elapsed.compile_s, finalists a second time
+  int retimed = 0;   ///< windows that were timed again because the machine disturbed them
+  int disturbed = 0;  ///< trials without a calm window
   int reused = 0;    ///< trials of earlier runs
   int evidence = 0;  ///< trials of other tasks that hints come from
   std::map<FailureKind, int> failed;

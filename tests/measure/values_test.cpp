@@ -5,14 +5,17 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "base/error.h"
+#include "base/rng.h"
 #include "host_support.h"
 #include "measure/check.h"
 #include "measure/device.h"
 #include "measure/element.h"
 #include "measure/messages.h"
 #include "measure/problem_file.h"
+#include "measure/sample_limits.h"
 #include "measure/stats.h"
 
 namespace lehr {
@@ -46,6 +49,71 @@ TEST(Statistics, TrimmedMeanDropsBothEnds) {
 
 TEST(Statistics, TheEstimateIsTheLowerQuartile) {
   EXPECT_EQ(estimate(std::array<double, 5>{5, 1, 4, 2, 300}), 2);
+}
+
+TEST(Statistics, IntervalsAreOrderStatisticsByRank) {
+  std::vector<double> samples(9);
+  std::iota(samples.begin(), samples.end(), 1.0);
+  // The table of the sign test: 9 values, ranks 2 and 8, 96.1 %.
+  EXPECT_EQ(quantile_interval(samples, 0.5), (Interval{2, 8}));
+  samples.resize(3);
+  EXPECT_EQ(quantile_interval(samples, 0.5), (Interval{1, 3}));
+  EXPECT_EQ(quantile_interval(std::array<double, 1>{4}, 0.25), (Interval{4, 4}));
+  samples.resize(15);
+  std::iota(samples.begin(), samples.end(), 1.0);
+  EXPECT_EQ(estimate_interval(samples), (Interval{1, 8}));  // 1 to 7 of 15 below the quartile: 96.9 %
+}
+
+TEST(Statistics, IntervalsHoldTheTruthAsOftenAsTheySay) {
+  Rng rng(20261121);
+  for (const double fraction : {0.25, 0.5}) {
+    const double truth = -std::log(1 - fraction);  // of the exponential distribution
+    for (const std::size_t count : {15, 40, 200}) {
+      int held = 0;
+      constexpr int kDraws = 2000;
+      for (int draw = 0; draw < kDraws; ++draw) {
+        std::vector<double> samples(count);
+        for (double& sample : samples) sample = -std::log(1 - rng.uniform());
+        const Interval interval = quantile_interval(samples, fraction);
+        held += interval.low <= truth && truth <= interval.high;
+      }
+      EXPECT_GE(held, 0.94 * kDraws) << fraction << ' ' << count;
+      EXPECT_LE(held, 0.985 * kDraws) << fraction << ' ' << count;
+    }
+  }
+}
+
+TEST(Statistics, TheIntervalOfATimingIsCorrectedAsItsTimeWas) {
+  Timing timing;
+  timing.samples_us.assign(15, 10);
+  timing.time_us = 11;  // the machine was a tenth faster than the session's reference
+  EXPECT_NEAR(interval_of(timing).low, 11, 1e-9);
+  timing.samples_us.clear();
+  timing.spread = 0.1;
+  EXPECT_NEAR(interval_of(timing).high, 11.55, 1e-9);
+}
+
+TEST(Sampling, GoesOnUntilTheTimeIsTightOrDoesNotMatter) {
+  const SampleRequest request = {
+      .min_total_us = 15000, .tolerance = 0.01, .tight_total_us = 60000, .contender_us = 110};
+  const auto samples = [](int count, double low, double high) {
+    Samples result;
+    for (int i = 0; i < count; ++i) result.us.push_back(i % 2 == 0 ? low : high);
+    return result;
+  };
+  EXPECT_FALSE(enough(samples(9, 100, 100), 15000, request));
+  EXPECT_FALSE(enough(samples(10, 100, 100), 14999, request));
+  EXPECT_TRUE(enough(samples(15, 100, 100), 15000, request));
+  EXPECT_FALSE(enough(samples(15, 100, 106), 15000, request));  // min to median: 100 to 106
+  EXPECT_TRUE(enough(samples(15, 100, 106), 60000, request));
+  EXPECT_TRUE(enough(samples(60, 100, 106), 59000, request));   // the interval is within the lower half
+  EXPECT_TRUE(enough(samples(15, 111, 120), 15000, request));   // slower than what matters
+  EXPECT_FALSE(enough(samples(15, 109, 120), 15000, request));
+  Samples hopeless = samples(3, 900, 900);
+  EXPECT_FALSE(enough(hopeless, 3000, request));
+  hopeless.hopeless = true;
+  EXPECT_TRUE(enough(hopeless, 3000, request));
+  EXPECT_TRUE(enough(samples(3, 1, 2), 500000, request));
 }
 
 TEST(Statistics, NoSamplesIsAMisuse) {
@@ -199,6 +267,8 @@ TEST(Messages, SurviveTheJourney) {
   map.swizzle = 32;
   trial.candidate.tensor_maps = {{1, DType::kBF16, map}};
   trial.sampling.min_total_us = 0.1;
+  trial.sampling.tolerance = 0.02;
+  trial.sampling.contender_us = 1.5;
   trial.reference = ReferenceKernel{trial.candidate, 1.0 / 3};
   const std::optional<Request> back = parse_request(to_text(Request(trial)));
   ASSERT_TRUE(back.has_value());
@@ -206,11 +276,15 @@ TEST(Messages, SurviveTheJourney) {
 
   Timing timing;
   timing.samples_us = {0.1, 1.0 / 7};
+  timing.windows = 3;
+  timing.disturbed = true;
   timing.resources.registers = 12;
   timing.resources.advisories = "(C7510) first\n(C7519) second";
   const std::optional<Reply> reply = parse_reply(to_text(Reply(timing)));
   ASSERT_TRUE(reply.has_value());
   EXPECT_EQ(std::get<Timing>(*reply).samples_us, timing.samples_us);
+  EXPECT_EQ(std::get<Timing>(*reply).windows, 3);
+  EXPECT_TRUE(std::get<Timing>(*reply).disturbed);
   EXPECT_EQ(std::get<Timing>(*reply).resources.registers, 12);
   EXPECT_EQ(std::get<Timing>(*reply).resources.spill_bytes, std::nullopt);
   EXPECT_EQ(std::get<Timing>(*reply).resources.advisories, timing.resources.advisories);

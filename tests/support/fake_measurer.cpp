@@ -70,7 +70,6 @@ std::vector<ContestEntry> FakeMeasurer::contest(std::span<const Source> sources,
                        entry.round_us[static_cast<std::size_t>(round)]);
     entry.time_us = quantile(entry.round_us, 0.5);
     entry.ratio = quantile(ratios, 0.5);
-    entry.ratio_spread = quantile(ratios, 0.75) - quantile(ratios, 0.25);
   }
   return entries;
 }

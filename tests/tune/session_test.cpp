@@ -42,7 +42,7 @@ TEST(Session, FindsANearOptimalConfigInAFifthOfTheSpace) {
   ASSERT_TRUE(summary.best);
   EXPECT_TRUE(summary.contested);
   EXPECT_LT(summary.best->time_us, 18);  // the best of 384 takes 14.06
-  EXPECT_NEAR(summary.speedup_vs_default, 1000 / summary.best->time_us, 1e-6);
+  EXPECT_NEAR(summary.speedup_vs_default.value, 1000 / summary.best->time_us, 1e-6);
 }
 
 TEST(Session, KeepsTheDefaultWhenNothingBeatsItByMoreThanTheNoise) {
@@ -57,7 +57,7 @@ TEST(Session, KeepsTheDefaultWhenNothingBeatsItByMoreThanTheNoise) {
     const Summary summary = toy.run();
     ASSERT_TRUE(summary.best);
     EXPECT_EQ(summary.best->config, toy_config(1, 1, 1, 0)) << factor;
-    EXPECT_EQ(summary.speedup_vs_default, 1.0) << factor;
+    EXPECT_EQ(summary.speedup_vs_default.value, 1.0) << factor;
   }
 }
 
@@ -88,6 +88,29 @@ TEST(Session, DoesNotTrustALeadThatIsSmallerThanItsSpread) {
   EXPECT_EQ(toy.run().best->config, toy_config(1, 1, 1, 0));
 }
 
+TEST(Session, TellsHowSureItIsOfEachFigure) {
+  ToySession toy;
+  toy.options.baselines = {"vendor"};
+  toy.arrange = [](FakeMeasurer& measurer) {
+    measurer.contest_us = [](const Source& source, int round) {
+      return toy_time_us(config_of(source)) * (1 + 0.01 * (round % 3));
+    };
+  };
+  const Summary summary = toy.run();
+  for (const TimedConfig& one : {*summary.best, *summary.default_config}) {
+    const double us = toy_time_us(one.config);
+    EXPECT_DOUBLE_EQ(one.interval.low, us);
+    EXPECT_DOUBLE_EQ(one.interval.high, 1.02 * us);
+  }
+  // Both sides of each ratio drift together.
+  EXPECT_NEAR(summary.speedup_vs_default.interval.low, summary.speedup_vs_default.value, 1e-9);
+  EXPECT_LT(summary.speedup_vs_baseline.interval.low, summary.speedup_vs_baseline.value);
+  EXPECT_GT(summary.speedup_vs_baseline.interval.high, summary.speedup_vs_baseline.value);
+  const nlohmann::json document = to_json(summary);
+  EXPECT_EQ(document["best"]["time_us_interval"][0], summary.best->interval.low);
+  EXPECT_EQ(document["baselines"][0]["speedup_interval"].size(), 2U);
+}
+
 TEST(Session, TimesTheBaselinesInTheFinalsAndSaysWhyOneIsMissing) {
   ToySession toy;
   toy.options.baselines = {"absent", "vendor"};
@@ -96,9 +119,9 @@ TEST(Session, TimesTheBaselinesInTheFinalsAndSaysWhyOneIsMissing) {
   EXPECT_EQ(summary.baselines[0].missing, "libabsent.so is not installed");
   ASSERT_TRUE(summary.baseline);
   EXPECT_EQ(summary.baselines[*summary.baseline].name, "vendor");
-  EXPECT_NEAR(summary.speedup_vs_baseline, 50 / summary.best->time_us, 1e-9);
-  EXPECT_EQ(summary.baselines[0].speedup, 0);
-  EXPECT_EQ(summary.baselines[1].speedup, summary.speedup_vs_baseline);
+  EXPECT_NEAR(summary.speedup_vs_baseline.value, 50 / summary.best->time_us, 1e-9);
+  EXPECT_EQ(summary.baselines[0].speedup.value, 0);
+  EXPECT_EQ(summary.baselines[1].speedup.value, summary.speedup_vs_baseline.value);
   const std::vector<Verdict> verdicts = toy.database.verdicts({});
   ASSERT_EQ(verdicts.size(), 1u);
   EXPECT_EQ(verdicts[0].baseline, "vendor");
@@ -236,7 +259,7 @@ TEST(Session, LeavesEveryRowAndTheBestSoFarWhenInterrupted) {
   EXPECT_TRUE(toy.measurer->contested.empty());
   EXPECT_FALSE(summary.contested);
   ASSERT_TRUE(summary.best);
-  EXPECT_GT(summary.speedup_vs_default, 1);
+  EXPECT_GT(summary.speedup_vs_default.value, 1);
   EXPECT_EQ(to_json(summary)["stop_reason"], "interrupted");
 }
 

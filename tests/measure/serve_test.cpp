@@ -1,0 +1,86 @@
+// One trial inside a worker, with a runner whose times the test dictates: disturbed windows are timed again.
+#include "measure/serve.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace lehr {
+namespace {
+
+/// What the runner of the running test answers; the last entry is repeated.
+struct Script {
+  std::vector<double> reference_us;
+  std::vector<Samples> candidate;
+  std::size_t references = 0, candidates = 0;
+};
+Script script;
+
+template <typename T>
+const T& next(const std::vector<T>& of, std::size_t& used) {
+  return of.at(std::min(used++, of.size() - 1));
+}
+
+class ScriptedRunner {
+ public:
+  void prepare(const Problem&, const RunSettings&) {}
+  std::variant<Resources, Fault> load(int, const Candidate&) { return Resources{}; }
+  std::variant<Checked, Fault> check(int) { return Checked{}; }
+  std::variant<Samples, Fault> time(int slot, const SampleRequest&) {
+    if (slot != kReferenceSlot) return next(script.candidate, script.candidates);
+    return Samples{.us = {next(script.reference_us, script.references)}};
+  }
+  void unload(int) {}
+};
+
+Timing trial_of(Script given) {
+  script = std::move(given);
+  Server<ScriptedRunner> server;
+  TrialRequest request;
+  request.candidate.entry = "candidate";
+  request.reference = ReferenceKernel{Candidate{.path = "", .entry = "reference", .launch = {}}, 100};
+  return std::get<Timing>(server.answer(request));
+}
+
+Samples samples(double us, double share = 1) {
+  return Samples{.us = std::vector<double>(15, us), .hopeless = false, .cpu_share = share};
+}
+
+TEST(Trial, IsTimedOnceWhereNothingDisturbs) {
+  const Timing timing = trial_of({{100, 102}, {samples(50)}});
+  EXPECT_EQ(timing.windows, 1);
+  EXPECT_FALSE(timing.disturbed);
+  EXPECT_NEAR(timing.time_us, 50 * 100 / 101.0, 1e-9);
+}
+
+TEST(Trial, IsTimedAgainWhenTheReferenceMoved) {
+  const Timing timing = trial_of({{100, 120, 121}, {samples(60), samples(61)}});
+  EXPECT_EQ(timing.windows, 2);
+  EXPECT_FALSE(timing.disturbed);
+  EXPECT_EQ(timing.samples_us, samples(61).us);
+  EXPECT_EQ(timing.reference_us, 120.5);
+}
+
+TEST(Trial, IsTimedAgainWhenItsCpuWasTakenAway) {
+  const Timing timing = trial_of({{100}, {samples(80, 0.6), samples(50, 0.99)}});
+  EXPECT_EQ(timing.windows, 2);
+  EXPECT_FALSE(timing.disturbed);
+  EXPECT_EQ(timing.time_us, 50);
+}
+
+TEST(Trial, TakesTheCalmestOfSomeWindowsAndSaysSo) {
+  const Timing timing =
+      trial_of({{100, 150, 120, 200}, {samples(60), samples(61), samples(62), samples(63)}});
+  EXPECT_EQ(timing.windows, kAttempts);
+  EXPECT_TRUE(timing.disturbed);
+  EXPECT_EQ(timing.samples_us, samples(61).us);  // 150 to 120: the smallest of three moves
+}
+
+TEST(Trial, AHopelessCandidateGetsNoSecondWindow) {
+  Samples hopeless = samples(900, 0.2);
+  hopeless.hopeless = true;
+  EXPECT_EQ(trial_of({{100, 150}, {hopeless}}).windows, 1);
+}
+
+}  // namespace
+}  // namespace lehr
