@@ -51,6 +51,7 @@ json json_of(const Winner& winner) {
           {"baseline_us", number_or_null(winner.baseline_us)},
           {"speedup_vs_baseline", number_or_null(winner.speedup_vs_baseline)},
           {"speedup_vs_baseline_interval", interval_or_null(winner.speedup_vs_baseline_interval)},
+          {"deterministic", winner.deterministic ? json(*winner.deterministic) : json(nullptr)},
           {"trials", winner.trials},
           {"picked_by", record.picked_by},
           {"created_unix_ms", record.created_unix_ms},
@@ -109,6 +110,10 @@ int BestCommand::run() {
                     record.picked_by, format_date(record.created_unix_ms), to_text(record.config)});
   }
   flush();
+  for (const Winner& winner : found)
+    if (!winner.deterministic.value_or(true))
+      fmt::print("not deterministic, other bits in a second run on the same input: {}\n",
+                 printable(winner.record.workload));
   fmt::print("+-: half the width of the 95 % interval\n");
   if (std::ranges::any_of(found, [](const Winner& winner) { return !winner.contested; }))
     fmt::print("* a single trial, not re-timed against the default: lehr tune the workload again\n");

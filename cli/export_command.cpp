@@ -14,13 +14,17 @@
 namespace lehr {
 namespace {
 
-/// This CPU with each number of threads that a run may have been allowed; identified by the compiler too.
+/// This CPU with each number of threads that a run may have been allowed, and with warm and cold caches;
+/// identified by the compiler too.
 std::vector<Device> local_cpus(const Environment& environment) {
   std::vector<Device> devices;
   const auto cpus = static_cast<int>(allowed_cpus().size());
   for (int threads = 1; threads <= cpus; ++threads) devices.push_back(cpu_device(threads, false));
   const std::string compiler = make_compiler(devices[0].limits, environment, 1)->identity();
   for (Device& device : devices) device.compiler = compiler;
+  std::vector<Device> cold = devices;
+  for (Device& device : cold) device.cold = true;
+  devices.insert(devices.end(), cold.begin(), cold.end());
   return devices;
 }
 

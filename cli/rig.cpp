@@ -120,11 +120,13 @@ Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environ
   rig.device = choose_device(choice, workload, environment, timings == Timings::kFull, rig.note);
   rig.compiler = make_compiler(rig.device.limits, environment, jobs);
   rig.device.compiler = rig.compiler->identity();
+  rig.device.cold = choice.cold;
   LocalOptions options;
   options.worker.executable = own_executable();
   options.worker.environment = worker_environment(environment);
   options.runner = name_of(rig.device.limits.target);
   options.settings.device = choice.ordinal;
+  options.settings.cold = choice.cold;
   if (rig.device.limits.target == Target::kCpu) options.settings.threads = rig.device.limits.cores;
   options.chunk = std::max(8, jobs);
   if (timings == Timings::kShort) {

@@ -19,6 +19,7 @@ struct DeviceChoice {
   Target target = Target::kCpu;
   int ordinal = 0;
   int threads = 0;  ///< CPU; 0: all that the process may use
+  bool cold = false;  ///< RunSettings::cold
 };
 /// Throws Error(kUser), one sentence.
 DeviceChoice parse_device(const std::string& device, const std::string& threads);

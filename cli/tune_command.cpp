@@ -68,6 +68,10 @@ void TuneCommand::add_flags(CLI::App& app) {
       "auto | off | FILE: hints from other tasks of the log, or of another log (auto)");
   add("--baseline", baseline_, "vendor libraries to compare with (all that this build knows)");
   app.add_flag("--no-baseline", no_baseline_, "compare with no vendor library");
+  app.add_flag("--cold", cold_,
+               "sweep the caches before each timed call (else a CPU's are warm, a GPU's inputs in DRAM)");
+  app.add_flag("--deterministic-check", deterministic_check_,
+               "run the winner twice on the same input and compare the bits; exit code 4 if they differ");
   app.add_flag("--fresh", fresh_, "do not reuse earlier rows of the log");
   app.add_flag("--json", json_, "one JSON document on stdout; an array where there are several workloads");
   app.add_flag("--quiet", quiet_, "no progress on stderr");
@@ -93,6 +97,7 @@ SessionOptions TuneCommand::session_options() const {
   options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
   options.threads = static_cast<int>(allowed_cpus().size());
   options.reuse = !fresh_;
+  options.check_determinism = deterministic_check_;
   options.transfer = transfer_ != "off";
   options.tool_version = kToolVersion;
   return options;
@@ -105,7 +110,8 @@ bool TuneCommand::chosen() const {
 int TuneCommand::run() {
   std::vector<Workload> workloads = problem_.workloads();
   SessionOptions options = session_options();
-  const DeviceChoice choice = parse_device(device_, threads_);
+  DeviceChoice choice = parse_device(device_, threads_);
+  choice.cold = cold_;
   if (no_baseline_ && !baseline_.empty())
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
   Rig rig = make_rig(choice, workloads[0], environment_, parse_jobs(jobs_));
@@ -168,7 +174,15 @@ int TuneCommand::run() {
   }
   if (interrupted) return kInterruptedCode;
   const auto failed = std::ranges::find_if(summaries, [](const Summary& summary) { return !summary.best; });
-  if (failed == summaries.end()) return 0;
+  if (failed == summaries.end()) {
+    bool all_same = true;
+    for (const Summary& summary : summaries) {
+      if (!summary.determinism || summary.determinism->same.value_or(false)) continue;
+      fmt::print(stderr, "lehr: '{}': {}\n", summary.workload, summary.determinism->text);
+      all_same = false;
+    }
+    return all_same ? 0 : kCheckFailedCode;
+  }
   fmt::print(stderr, "lehr: no candidate of '{}' ran: {} failed ({}), the first with {}\n", failed->workload,
              failed->measured, failures_text(failed->failed), failed->first_failure);
   return kNothingFoundCode;

@@ -64,6 +64,8 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
     if (!text.empty()) out += fmt::format("{:<9} {}\n", name, text);
   };
   line("result", verdict_line(s));
+  if (s.determinism) line("bits", s.determinism->text);
+  if (s.caches == "cold") line("caches", "cold: swept before each timed call");
   if (s.roofline_fraction)
     line("roofline", fmt::format("{:.0f} % of what the device can do (measured: {:.0f} GFLOP/s, {:.0f} GB/s)",
                                  100 * *s.roofline_fraction, device.limits.peak_gflops_f32,

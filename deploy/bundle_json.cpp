@@ -95,6 +95,8 @@ Bundle make_bundle(std::span<const Winner> winners, std::span<const Device> here
                              {"baseline", winner.baseline},
                              {"speedup_vs_baseline", winner.speedup_vs_baseline},
                              {"max_error", timing.max_error},
+                             {"deterministic",
+                              winner.deterministic ? json(*winner.deterministic) : json(nullptr)},
                              {"record", record.id},
                              {"source", to_json(emit(lower(workload, record.config, *limits)))}});
           continue;

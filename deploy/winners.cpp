@@ -67,6 +67,9 @@ std::vector<Winner> winners(const Database& database, const RecordFilter& filter
         winner.interval = interval_at(document, "/best/time_us_interval");
         winner.speedup_vs_default_interval = interval_at(document, "/speedup_vs_default_interval");
         winner.speedup_vs_baseline_interval = interval_at(document, "/speedup_vs_baseline_interval");
+        if (document.is_object() && document.contains("deterministic") &&
+            document["deterministic"].is_boolean())
+          winner.deterministic = document["deterministic"].get<bool>();
       }
     }
     result.push_back(std::move(winner));

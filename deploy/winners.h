@@ -1,6 +1,7 @@
 // Which stored trial is the answer for each workload on each device.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct Winner {
   double baseline_us = 0;
   double speedup_vs_baseline = 0;
   Interval speedup_vs_baseline_interval;
-  std::int64_t trials = 0;  ///< all trials of the task, failures included
+  std::optional<bool> deterministic;  ///< same bits in two runs on one input; nullopt: was not asked
+  std::int64_t trials = 0;            ///< all trials of the task, failures included
 };
 
 /// One per (workload, device) that matches, by workload, then device. `filter.device` matches any part of the

@@ -51,6 +51,7 @@ void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) 
   for (const ProblemTensor& tensor : problem.tensors)
     if (tensor.type != DType::kF32) throw_user("onednn is called for f32 only, not {}", name_of(tensor.type));
   CHECK(problem.tensors.size() == 3 && problem.tensors[2].output);
+  if (settings.cold) throw_user("onednn is timed with warm caches only");
   threads_ = settings.threads;
   try {
     buffers_ = std::make_unique<HostBuffers>(problem);

@@ -44,6 +44,7 @@ std::vector<SgemmCall> sgemm_calls(const BaselineGemm& gemm, const float* a, con
 SgemmRunner::SgemmRunner(std::string name, SgemmFunction (*open)()) : name_(std::move(name)), open_(open) {}
 
 void SgemmRunner::prepare(const Problem& problem, const RunSettings& settings) {
+  if (settings.cold) throw_user("{} is timed with warm caches only", name_);
   const std::vector<ProblemTensor>& tensors = problem.tensors;
   const bool plain =
       problem.gemm && tensors.size() == 3 && !tensors[0].output && !tensors[1].output && tensors[2].output;

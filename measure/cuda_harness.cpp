@@ -116,6 +116,14 @@ std::variant<Checked, Fault> CudaHarness::check(const Call& call, const std::str
   return Checked{comparison.max_error, ""};
 }
 
+std::variant<RunOutput, Fault> CudaHarness::output() const {
+  RunOutput output;
+  output.element_bytes = size_of(problem_.tensors[output_of(problem_)].type);
+  const CudaStatus status = tensors_.read_output(output.bytes);
+  if (!status.ok()) return fault(FailureKind::kLaunch, status, "reading the output");
+  return output;
+}
+
 std::optional<Fault> CudaHarness::capture(const Call& call, std::int64_t calls, const std::string& who,
                                           CudaGraph& graph) const {
   if (const CudaStatus status = stream().begin_capture(); !status.ok())

@@ -48,6 +48,8 @@ class CudaHarness {
 
   /// One call on poisoned output; compares it and the guards. `who` begins the text of a fault.
   std::variant<Checked, Fault> check(const Call& call, const std::string& who);
+  /// What the last check() computed.
+  std::variant<RunOutput, Fault> output() const;
   std::variant<Samples, Fault> time(const Call& call, const SampleRequest& request, const std::string& who);
   /// What a failed driver call means for the candidate `who`.
   Fault fault(FailureKind kind, CudaStatus status, const std::string& who) const;

@@ -19,6 +19,7 @@ class CudaRunner {
   void prepare(const Problem& problem, const RunSettings& settings);
   std::variant<Resources, Fault> load(int slot, const Candidate& candidate);
   std::variant<Checked, Fault> check(int slot);
+  std::variant<RunOutput, Fault> output() const { return harness_.output(); }
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request);
   void unload(int slot);
 

@@ -98,8 +98,14 @@ std::int64_t cache_bytes(int cpu, int level) {
 }  // namespace
 
 std::string identity_of(const Device& device) {
-  return fmt::format("{} | {} | {} | cores={} | driver={} | {}", name_of(device.limits.target), device.name,
-                     device.limits.arch, device.limits.cores, device.driver, device.compiler);
+  return fmt::format("{} | {} | {} | cores={} | driver={} | {}{}", name_of(device.limits.target), device.name,
+                     device.limits.arch, device.limits.cores, device.driver, device.compiler,
+                     device.cold ? " | cold caches" : "");
+}
+
+std::string_view cache_policy(const Device& device) {
+  if (device.cold) return "cold";
+  return device.limits.target == Target::kCuda ? "rotating" : "warm";
 }
 
 Device cpu_device(int threads, bool measure_rates) {

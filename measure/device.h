@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/limits.h"
@@ -17,10 +18,15 @@ struct Device {
   std::string compiler;  ///< Compiler::identity()
   std::string uuid;      ///< GPU UUID where there is one, else ""
   std::string os;        ///< "Linux 6.1 x86_64"
+  bool cold = false;     ///< candidates find cold caches: RunSettings::cold
 };
 
+/// What candidates find in the caches when they are timed: "warm" (CPU: the call before them was their own),
+/// "rotating" (CUDA: tensors in turn that together exceed twice the L2) or "cold" (swept before each call).
+std::string_view cache_policy(const Device& device);
+
 /// The part of a device that decides whether a stored time is an answer here: target, name, arch, cores,
-/// driver, compiler. "cpu | Intel Xeon ... | avx512 | cores=2 | driver= | g++ 12.2.0 -O2 -march=native ..."
+/// driver, compiler, and where they are cold the caches. "cpu | Intel Xeon ... | avx512 | cores=2 | driver= | g++ 12.2.0 -O2 -march=native ..."
 std::string identity_of(const Device& device);
 
 /// The CPU that this runs on, allowed `threads` threads (0: all that the affinity mask grants).

@@ -106,4 +106,9 @@ std::variant<Checked, Fault> HostBuffers::verdict() const {
   return Checked{comparison.max_error};
 }
 
+RunOutput HostBuffers::output() const {
+  const GuardedBytes& bytes = tensors_[output_];
+  return {{bytes.data(), bytes.data() + bytes.size()}, size_of(problem_.tensors[output_].type)};
+}
+
 }  // namespace lehr

@@ -48,6 +48,7 @@ class HostBuffers {
   /// After it: right values, all written, nothing else touched. A candidate that wrote where it must not
   /// leaves a process that cannot be trusted: Fault::worker_lost.
   std::variant<Checked, Fault> verdict() const;
+  RunOutput output() const;
 
  private:
   Problem problem_;

@@ -107,6 +107,10 @@ std::variant<Checked, Fault> HostRunner::check(int slot) {
   return buffers_->verdict();
 }
 
+std::variant<RunOutput, Fault> HostRunner::output() const {
+  return buffers_->output();
+}
+
 void HostRunner::sweep_caches() {
   // Every thread reads its share, so that the private caches of all cores lose the kernel's data too.
   pool_->run(

@@ -225,4 +225,15 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
   return entries;
 }
 
+std::variant<Repetition, Failure> LocalMeasurer::repeat(const Source& source) {
+  CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
+  const Compiled compiled = compile({&source, 1})[0];
+  if (const auto* failure = std::get_if<Failure>(&compiled)) return *failure;
+  const Stopwatch stopwatch(spent_.run_s);
+  const Binary& binary = std::get<Binary>(compiled);
+  auto result = worker_.repeat({candidate_of(source, binary)}, options_.run_timeout_s);
+  unlink(binary.path.c_str());
+  return result;
+}
+
 }  // namespace lehr

@@ -44,6 +44,7 @@ class LocalMeasurer : public Measurer {
                                const std::function<void(std::size_t, const Outcome&)>& done) override;
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const std::string> baselines,
                                     double budget_s) override;
+  std::variant<Repetition, Failure> repeat(const Source& source) override;
   Spent spent() const override { return spent_; }
 
  private:

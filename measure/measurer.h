@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "codegen/source.h"
@@ -50,6 +51,9 @@ class Measurer {
   /// workload; a result of theirs that does not match the reference is reported in `missing` and not timed.
   virtual std::vector<ContestEntry> contest(std::span<const Source> sources,
                                             std::span<const std::string> baselines, double budget_s) = 0;
+  /// Runs a source (already measured with success) twice on the prepared problem's input and compares the
+  /// outputs bit by bit. A result that differs within the tolerance was right both times.
+  virtual std::variant<Repetition, Failure> repeat(const Source& source) = 0;
   virtual Spent spent() const = 0;
 };
 

@@ -169,6 +169,9 @@ std::string to_text(const Request& request) {
           },
           [](const TimeRequest& r) {
             return json{{"kind", "time"}, {"slot", r.slot}, {"sampling", write(r.sampling)}};
+          },
+          [](const RepeatRequest& r) {
+            return json{{"kind", "repeat"}, {"candidate", write(r.candidate)}};
           }},
       request));
 }
@@ -191,6 +194,7 @@ std::optional<Request> parse_request(const std::string& text) {
     }
     if (kind == "load") return LoadRequest{j.at("slot"), read_candidate(j.at("candidate"))};
     if (kind == "time") return TimeRequest{j.at("slot"), read_sampling(j.at("sampling"))};
+    if (kind == "repeat") return RepeatRequest{read_candidate(j.at("candidate"))};
     return std::nullopt;
   });
 }
@@ -262,6 +266,12 @@ std::string to_text(const Reply& reply) {
                                {"path", r.path},
                                {"log", r.log},
                                {"resources", write(r.resources)}};
+                 },
+                 [](const Repetition& r) {
+                   return json{{"kind", "repetition"},
+                               {"elements", r.elements},
+                               {"different", r.different},
+                               {"first", r.first}};
                  }},
       reply));
 }
@@ -273,6 +283,7 @@ std::optional<Reply> parse_reply(const std::string& text) {
     if (kind == "done") return Done{j.at("note")};
     if (kind == "timing") return read_timing(j.at("timing"));
     if (kind == "samples") return read_samples(j);
+    if (kind == "repetition") return Repetition{j.at("elements"), j.at("different"), j.at("first")};
     if (kind == "fault") {
       const std::optional<FailureKind> failure = parse_failure_kind(j.at("failure").get<std::string>());
       if (!failure) return std::nullopt;

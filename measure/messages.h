@@ -48,7 +48,12 @@ struct TimeRequest {
   SampleRequest sampling;
   friend bool operator==(const TimeRequest&, const TimeRequest&) = default;
 };
-using Request = std::variant<PrepareRequest, TrialRequest, LoadRequest, TimeRequest>;
+/// Load one candidate, check it twice, and compare the two outputs. Answered by Repetition or Fault.
+struct RepeatRequest {
+  Candidate candidate;
+  friend bool operator==(const RepeatRequest&, const RepeatRequest&) = default;
+};
+using Request = std::variant<PrepareRequest, TrialRequest, LoadRequest, TimeRequest, RepeatRequest>;
 
 /// Become a compile worker: load NVRTC. Answered by Identity.
 struct CompilerRequest {
@@ -82,7 +87,7 @@ struct Thrown {
   ErrorKind kind = ErrorKind::kEnvironment;
   std::string text;
 };
-using Reply = std::variant<Hello, Done, Timing, Samples, Fault, Thrown, Identity, Binary>;
+using Reply = std::variant<Hello, Done, Timing, Samples, Fault, Thrown, Identity, Binary, Repetition>;
 
 std::string to_text(const Request& request);
 std::string to_text(const CompileWork& work);

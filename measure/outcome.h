@@ -1,6 +1,7 @@
 // What became of one candidate: a timing or a failure, never a sentinel number.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,6 +60,13 @@ struct Failure {
 };
 
 using Outcome = std::variant<Timing, Failure>;
+
+/// The outputs of two runs on the same input, compared bit by bit.
+struct Repetition {
+  std::int64_t elements = 0;   ///< of the output
+  std::int64_t different = 0;  ///< of those, with other bits in the second run
+  std::int64_t first = 0;      ///< flat index of the first of them
+};
 
 /// "compile", "wrong result", ...: shown to users and stored.
 std::string_view name_of(FailureKind kind);

@@ -57,6 +57,12 @@ struct Checked {
       {};  ///< a vendor library: what it ran, for a reader ("cuBLASLt 13.1.0, heuristic 0"); else ""
 };
 
+/// A candidate's output as it lies in memory.
+struct RunOutput {
+  std::vector<unsigned char> bytes;
+  int element_bytes = 1;
+};
+
 /// How long to sample. One sample is the mean of as many calls as fill `sample_us` (one when the cache is
 /// cold). The defaults follow the noise study on two virtual cores: with 10 samples and 15 ms, the lower
 /// quartile orders two kernels that differ by 3 % correctly in 96-99 % of the cases when they are measured
@@ -90,6 +96,8 @@ struct Samples {
 ///   prepare  throws Error(kEnvironment) when the device or library is not there: the text reaches the user
 ///   load     what loading tells of the resources (fields that it does not know stay empty)
 ///   time     makes its own warm-up call first
+/// A runner of candidates also has
+///   output() -> std::variant<RunOutput, Fault>   what the last check() computed
 template <typename R>
 concept Runner = std::default_initializable<R> &&
     requires(R runner, const Problem& problem, const RunSettings& settings, int slot,

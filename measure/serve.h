@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -66,6 +67,19 @@ class Server {
                       runner_.time(request.slot, request.sampling));
   }
 
+  Reply answer(const RepeatRequest& request) {
+    if constexpr (requires(R& runner) { runner.output(); }) {
+      auto loaded = runner_.load(kTrialSlot, request.candidate);
+      if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
+      Reply reply = repeated();
+      const auto* fault = std::get_if<Fault>(&reply);
+      if (fault == nullptr || !fault->worker_lost) runner_.unload(kTrialSlot);
+      return reply;
+    } else {
+      return Thrown{ErrorKind::kInternal, "a vendor library is not asked for its output"};
+    }
+  }
+
   Reply answer(const TrialRequest& request) {
     const auto start = std::chrono::steady_clock::now();
     std::optional<double> before = reference_time(request.reference);
@@ -82,6 +96,31 @@ class Server {
   using Clock = std::chrono::steady_clock;
   static double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  Reply repeated() {
+    std::optional<RunOutput> first;
+    while (true) {
+      auto checked = runner_.check(kTrialSlot);
+      if (auto* fault = std::get_if<Fault>(&checked)) return std::move(*fault);
+      auto output = runner_.output();
+      if (auto* fault = std::get_if<Fault>(&output)) return std::move(*fault);
+      RunOutput& now = std::get<RunOutput>(output);
+      if (first) return compare(*first, now);
+      first = std::move(now);
+    }
+  }
+
+  static Repetition compare(const RunOutput& a, const RunOutput& b) {
+    const auto step = static_cast<std::size_t>(a.element_bytes);
+    Repetition result;
+    result.elements = static_cast<std::int64_t>(a.bytes.size() / step);
+    for (std::int64_t i = 0; i < result.elements; ++i) {
+      const std::size_t at = static_cast<std::size_t>(i) * step;
+      if (std::memcmp(a.bytes.data() + at, b.bytes.data() + at, step) == 0) continue;
+      if (result.different++ == 0) result.first = i;
+    }
+    return result;
   }
 
   Reply timed(const TrialRequest& request, const Resources& resources, std::optional<double> before) {

@@ -104,6 +104,12 @@ std::variant<Samples, Failure> Worker::time(const TimeRequest& request, double t
   return std::move(expected<Samples>(std::get<Reply>(answer)));
 }
 
+std::variant<Repetition, Failure> Worker::repeat(const RepeatRequest& request, double timeout_s) {
+  std::variant<Reply, Failure> answer = ask(request, timeout_s);
+  if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
+  return expected<Repetition>(std::get<Reply>(answer));
+}
+
 void Worker::stop() {
   if (process_ != nullptr) process_->stop();
   stopped_ = true;

@@ -23,6 +23,7 @@ class Worker {
   /// The note of what was loaded (Checked::note), or why it was not.
   std::variant<std::string, Failure> load(const LoadRequest& request, double timeout_s);
   std::variant<Samples, Failure> time(const TimeRequest& request, double timeout_s);
+  std::variant<Repetition, Failure> repeat(const RepeatRequest& request, double timeout_s);
 
   /// Between these two the process stands still and uses no CPU. A request continues it by itself.
   void stop();

@@ -53,6 +53,7 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
   summary_.device = task.device.name;
   summary_.identity = identity_of(task.device);
   summary_.target = name_of(task.device.limits.target);
+  summary_.caches = cache_policy(task.device);
   summary_.session = options.session_id;
   summary_.strategy = options.strategy;
   summary_.seed = options.seed;
@@ -68,6 +69,7 @@ Summary Session::run() {
     conclude_from_trials();
   else
     finals();
+  check_determinism();
   summarize(at_stop);
   append_verdict();
   return std::move(summary_);

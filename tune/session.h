@@ -29,6 +29,7 @@ struct SessionOptions {
   bool reuse = true;                   ///< earlier rows of this workload answer
   bool transfer = true;                ///< rows of other tasks hint
   std::size_t finalists = 16;
+  bool check_determinism = false;  ///< the winner runs twice on the same input, and its bits are compared
   LearnerOptions learner;
   BatchSchedule batches;
   RowOf row_of;             ///< features; empty: of the lowered kernels

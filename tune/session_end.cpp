@@ -104,6 +104,24 @@ void Session::conclude_from_trials() {
                                             slow.interval.high / fast.interval.low};
 }
 
+void Session::check_determinism() {
+  if (!options_.check_determinism || !summary_.best || interrupted()) return;
+  const auto repeated = parts_.measurer->repeat(bench_.source_of(summary_.best->config));
+  Determinism& found = summary_.determinism.emplace();
+  if (const auto* failure = std::get_if<Failure>(&repeated)) {
+    found.text = fmt::format("whether the winner is deterministic could not be told: {}: {}",
+                             name_of(failure->kind), first_line(failure->text));
+    return;
+  }
+  const Repetition& bits = std::get<Repetition>(repeated);
+  found.same = bits.different == 0;
+  found.text = *found.same
+                   ? "the winner gave the same bits in two runs on the same input"
+                   : fmt::format("the winner is not deterministic: {} of {} output elements have other bits in "
+                                 "a second run on the same input, the first is element {}",
+                                 bits.different, bits.elements, bits.first);
+}
+
 void Session::summarize(const Standing& at_stop) {
   summary_.measured = trials_.measured();
   summary_.timed = trials_.timed();

@@ -44,6 +44,7 @@ class Session {
   void finals();
   std::vector<Config> entrants();
   void conclude_from_trials();
+  void check_determinism();
   void conclude_from_contest(const std::vector<Config>& configs, const std::vector<ContestEntry>& entries);
   TimedConfig timed(const Config& config, double time_us, Interval interval) const;
   void summarize(const Standing& at_stop);

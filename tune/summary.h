@@ -45,11 +45,18 @@ struct Elapsed {
   double run_s = 0;      ///< checking and timing, the finals included
 };
 
+/// The winner's bits in two runs on the same input.
+struct Determinism {
+  std::optional<bool> same;  ///< nullopt: it failed when it was to run
+  std::string text;          ///< one sentence without a full stop
+};
+
 struct Summary {
   std::string workload;  ///< canonical text
   std::string device;    ///< name
   std::string identity;  ///< identity text
   std::string target;
+  std::string caches;  ///< cache_policy() of the device
   std::string session, strategy;
   std::uint64_t seed = 0;
 
@@ -61,6 +68,7 @@ struct Summary {
   std::vector<BaselineTime> baselines;
   std::optional<std::size_t> baseline;  ///< the fastest of them
   Ratio speedup_vs_baseline;            ///< 0: no baseline was timed
+  std::optional<Determinism> determinism;  ///< nullopt: nobody asked
   std::optional<double>
       roofline_fraction;  ///< of the device's measured peak; nullopt: peak not known for these types
 

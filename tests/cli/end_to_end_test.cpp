@@ -57,6 +57,11 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   EXPECT_EQ(best[0]["config"], summary["best"]["config"]);
   EXPECT_EQ(best[0]["record"], summary["best"]["record"]);
   EXPECT_EQ(best[0]["time_us"], summary["best"]["time_us"]);
+  EXPECT_EQ(best[0]["time_us_interval"], summary["best"]["time_us_interval"]);
+  EXPECT_LE(best[0]["time_us_interval"][0], best[0]["time_us"]);
+  EXPECT_GE(best[0]["time_us_interval"][1], best[0]["time_us"]);
+  EXPECT_TRUE(best[0]["deterministic"].is_null());
+  EXPECT_THAT(lehr({"best"}).out, HasSubstr(" +-"));
   EXPECT_THAT(lehr({"best"}).out, HasSubstr(summary["best"]["config"].get<std::string>()));
 
   const json shown = parsed(lehr(
@@ -95,6 +100,15 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   EXPECT_EQ(second["trials"]["reused"], 6);
   EXPECT_EQ(second["resume"], "reused 6 trials of 1 earlier run");
   EXPECT_EQ(parsed(lehr(tune_command("--trials 1 --fresh")))["trials"]["reused"], 0);
+
+  const json checked = parsed(lehr(tune_command("--trials 1 --deterministic-check")));
+  EXPECT_EQ(checked["deterministic"], true);
+  EXPECT_EQ(parsed(lehr({"best", "--json"}))[0]["deterministic"], true);
+  // Times of cold caches are a task of their own.
+  const json cold = parsed(lehr(tune_command("--trials 1 --cold")));
+  EXPECT_EQ(cold["caches"], "cold");
+  EXPECT_EQ(cold["trials"]["reused"], 0);
+  EXPECT_EQ(parsed(lehr({"best", "--json"})).size(), 2U);
 }
 
 TEST(Show, TellsTheWorkspacesOfAKernelWhoseBlocksSplitK) {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -102,6 +103,12 @@ TEST_F(CudaRunnerOnAFakeDriver, AcceptsARightResult) {
   const auto checked = runner.check(0);
   ASSERT_TRUE(std::holds_alternative<Checked>(checked)) << std::get<Fault>(checked).failure.text;
   EXPECT_EQ(std::get<Checked>(checked).max_error, 0);
+  const auto output = runner.output();
+  ASSERT_TRUE(std::holds_alternative<RunOutput>(output));
+  const RunOutput& bits = std::get<RunOutput>(output);
+  ASSERT_EQ(bits.bytes.size(), kElements * sizeof(float));
+  EXPECT_EQ(bits.element_bytes, 4);
+  EXPECT_EQ(std::memcmp(bits.bytes.data(), problem_.expected.data(), bits.bytes.size()), 0);
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, PassesTensorMapsWhereThereAreSome) {

@@ -182,6 +182,26 @@ TEST_F(Measuring, SurvivesEveryKindOfBadCandidate) {
   }
 }
 
+TEST_F(Measuring, ComparesTheBitsOfTwoRuns) {
+  LocalMeasurer measurer = make();
+  measurer.prepare(square_problem());
+  const Repetition same = std::get<Repetition>(measurer.repeat(right_source()));
+  EXPECT_EQ(same.elements, kSize * kSize);
+  EXPECT_EQ(same.different, 0);
+  // Right both times, but the second run rounds two elements otherwise.
+  const Source fickle = source(
+      "static int calls; rows(a, b, c, 0, N);"
+      "if (calls++ % 2) { c[5] *= 1.0000002f; c[7] *= 1.0000002f; }");
+  const Repetition other = std::get<Repetition>(measurer.repeat(fickle));
+  EXPECT_EQ(other.elements, kSize * kSize);
+  EXPECT_EQ(other.different, 2);
+  EXPECT_EQ(other.first, 5);
+  const Source wrong_once = source("static int calls; rows(a, b, c, 0, N); if (calls++ == 1) c[3] += 1;");
+  EXPECT_EQ(std::get<Failure>(measurer.repeat(wrong_once)).kind, FailureKind::kWrongResult);
+  EXPECT_EQ(std::get<Failure>(measurer.repeat(source("abort();"))).kind, FailureKind::kCrash);
+  EXPECT_TRUE(std::holds_alternative<Timing>(measurer.measure(std::vector<Source>{right_source()}, {})[0]));
+}
+
 TEST_F(Measuring, ReportsWhatCannotBeLoaded) {
   LocalMeasurer measurer = make();
   measurer.prepare(square_problem());

@@ -299,6 +299,16 @@ TEST(Messages, SurviveTheJourney) {
   EXPECT_EQ(std::get<Done>(parse_reply(to_text(Reply(Done{"a note"}))).value()).note, "a note");
 }
 
+TEST(Messages, CarryTheComparisonOfTwoRuns) {
+  RepeatRequest request;
+  request.candidate.entry = "kernel";
+  EXPECT_EQ(std::get<RepeatRequest>(parse_request(to_text(Request(request))).value()), request);
+  const Reply reply = parse_reply(to_text(Reply(Repetition{4096, 12, 17}))).value();
+  EXPECT_EQ(std::get<Repetition>(reply).elements, 4096);
+  EXPECT_EQ(std::get<Repetition>(reply).different, 12);
+  EXPECT_EQ(std::get<Repetition>(reply).first, 17);
+}
+
 TEST(Messages, SurviveTheWayToACompileWorkerAndBack) {
   const CompileWork compiler = CompilerRequest{{"sm_90a", {"/a", "/b"}, 1.5, {8, false}}, 1 << 20};
   EXPECT_EQ(parse_compile_work(to_text(compiler)), compiler);
@@ -351,6 +361,10 @@ TEST(CpuDevice, TheIdentityHoldsWhatDecidesOverATime) {
   device.limits.cores = 2;
   device.compiler = "g++ 12.2.0 -O2";
   EXPECT_EQ(identity_of(device), "cpu | Some CPU | avx512 | cores=2 | driver= | g++ 12.2.0 -O2");
+  EXPECT_EQ(cache_policy(device), "warm");
+  device.cold = true;  // such a time is no answer to who asks for a warm one
+  EXPECT_EQ(identity_of(device), "cpu | Some CPU | avx512 | cores=2 | driver= | g++ 12.2.0 -O2 | cold caches");
+  EXPECT_EQ(cache_policy(device), "cold");
 }
 
 }  // namespace

@@ -30,6 +30,10 @@ class FakeMeasurer : public Measurer {
                                const std::function<void(std::size_t, const Outcome&)>& done) override;
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const std::string> baselines,
                                     double budget_s) override;
+  std::variant<Repetition, Failure> repeat(const Source& source) override {
+    repeated.push_back(source.entry);
+    return repetition;
+  }
   /// Half of a trial is compiling, the other half running.
   Spent spent() const override { return spent_; }
 
@@ -39,6 +43,9 @@ class FakeMeasurer : public Measurer {
   std::function<double(const Source&, int round)> contest_us;
   /// Time of every baseline but "absent", which is reported as missing.
   double baseline_us = 50;
+
+  std::variant<Repetition, Failure> repetition;
+  std::vector<std::string> repeated;  ///< entries
 
   int prepared = 0;
   std::vector<std::string> measured;   ///< entries, in order

@@ -111,6 +111,31 @@ TEST(Session, TellsHowSureItIsOfEachFigure) {
   EXPECT_EQ(document["baselines"][0]["speedup_interval"].size(), 2U);
 }
 
+TEST(Session, SaysWhetherTheWinnerIsDeterministic) {
+  ToySession toy;
+  EXPECT_FALSE(toy.run().determinism);
+  EXPECT_TRUE(toy.measurer->repeated.empty());
+  toy.options.check_determinism = true;
+  toy.options.reuse = false;
+  const auto run = [&](std::variant<Repetition, Failure> repetition) {
+    toy.arrange = [&](FakeMeasurer& measurer) { measurer.repetition = repetition; };
+    return toy.run();
+  };
+  Summary summary = run(Repetition{64, 0, 0});
+  EXPECT_EQ(summary.determinism->text, "the winner gave the same bits in two runs on the same input");
+  EXPECT_EQ(toy.measurer->repeated.size(), 1U);
+  EXPECT_EQ(to_json(summary)["deterministic"], true);
+  summary = run(Repetition{64, 3, 5});
+  EXPECT_EQ(summary.determinism->text,
+            "the winner is not deterministic: 3 of 64 output elements have other bits in a second run on the "
+            "same input, the first is element 5");
+  EXPECT_EQ(nlohmann::json::parse(toy.database.verdicts({})[0].json)["deterministic"], false);
+  summary = run(Failure{FailureKind::kCrash, "SIGSEGV\nmore", {}});
+  EXPECT_EQ(summary.determinism->text,
+            "whether the winner is deterministic could not be told: crash: SIGSEGV");
+  EXPECT_TRUE(to_json(summary)["deterministic"].is_null());
+}
+
 TEST(Session, TimesTheBaselinesInTheFinalsAndSaysWhyOneIsMissing) {
   ToySession toy;
   toy.options.baselines = {"absent", "vendor"};
