@@ -1,0 +1,202 @@
+// Are two kernels that differ by 3 % put into the right order? Pairs of sampled CPU kernels, ordered by the finalists'
+// contest and by single trials, against a long contest.
+//   ranking_pairs LEHR [PAIRS] [LONG_S] [FINAL_S] [REPEATS] [SEED]     (30 pairs, 4 s, 0.4 s, 3, 1)
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "measure/device.h"
+#include "measure/host_compiler.h"
+#include "measure/local_measurer.h"
+#include "tune/finals.h"
+#include "tune/task.h"
+
+namespace lehr {
+namespace {
+
+constexpr double kWanted = 1.03, kLeast = 1.02, kMost = 1.04;
+/// A long contest whose interval is wider (half of it) does not tell 2 % from 4 %.
+constexpr double kClear = 0.004;
+constexpr int kCalls = 20, kMostCalls = 60;
+
+struct Plan {
+  std::string lehr;
+  int pairs = 30;
+  double long_s = 4, final_s = 0.4;
+  int repeats = 3;
+  std::uint64_t seed = 1;
+};
+
+/// A kernel, and how long one call of it takes.
+struct Timed {
+  Source source;
+  double us = 0;
+};
+
+/// A kernel whose call is `calls` calls of `source`, task by task: that sets its time in steps of 2 to 5 %.
+Source repeated(const Source& source, int calls) {
+  Source result = source;
+  result.entry = source.entry + "_repeated";
+  result.text += fmt::format(
+      "extern \"C\" void {}(void* const* params, void* scratch, long task) {{\n"
+      "  for (int i = 0; i < {}; ++i) {{ {}(params, scratch, task); asm volatile(\"\" ::: \"memory\"); }}\n}}\n",
+      result.entry, calls, source.entry);
+  return result;
+}
+
+/// The slower one first.
+struct Pair {
+  Source slow, fast;
+  double ratio = 0;  ///< of their times, by the long contest
+};
+
+/// Numbers of calls that bring the two near the wanted ratio.
+Pair near(const Timed& a, const Timed& b) {
+  int best_a = kCalls, best_b = kCalls;
+  double best = 1e9;
+  for (int calls = kCalls; calls <= kMostCalls; ++calls) {
+    const int other = std::max(1, static_cast<int>(std::lround(calls * a.us / (kWanted * b.us))));
+    const double off = std::abs(calls * a.us / (other * b.us) - kWanted);
+    if (off >= best) continue;
+    best = off;
+    best_a = calls;
+    best_b = other;
+  }
+  return {repeated(a.source, best_a), repeated(b.source, best_b), 0};
+}
+
+/// Time of `slow` over that of `fast`.
+Ratio contest(LocalMeasurer& measurer, const Pair& pair, bool slow_first, double budget_s) {
+  const std::vector<Source> sources =
+      slow_first ? std::vector<Source>{pair.slow, pair.fast} : std::vector<Source>{pair.fast, pair.slow};
+  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, budget_s);
+  const std::size_t fast = slow_first ? 1 : 0;
+  return speedup_over(entries[fast], entries[1 - fast]);
+}
+
+/// Sampled kernels of one product that take between 15 us and 1.5 ms a call, in random order.
+std::vector<Timed> sample(LocalMeasurer& measurer, const Candidates& candidates, std::size_t count, Rng& rng) {
+  std::vector<Timed> kernels;
+  for (std::size_t draw = 0; draw < 4 * count && kernels.size() < count; ++draw) {
+    const auto emitted = try_emit(candidates, candidates.space.sample(rng));
+    const auto* source = std::get_if<Source>(&emitted);
+    if (source == nullptr) continue;
+    const Outcome outcome = measurer.measure(std::vector<Source>{repeated(*source, kCalls)}, {})[0];
+    const auto* timing = std::get_if<Timing>(&outcome);
+    if (timing == nullptr) continue;
+    const double us = timing->time_us / kCalls;
+    if (us > 15 && us < 1500) kernels.push_back({*source, us});
+  }
+  return kernels;
+}
+
+struct Share {
+  int right = 0, of = 0;
+  void add(bool is_right) {
+    right += is_right ? 1 : 0;
+    ++of;
+  }
+  std::string text() const {
+    return fmt::format("{} of {} ({:.1f} %)", right, of, of > 0 ? 100.0 * right / of : 0);
+  }
+};
+
+double single_trial_ratio(LocalMeasurer& measurer, const Pair& pair, bool slow_first) {
+  std::vector<Source> sources = {pair.slow, pair.fast};
+  if (!slow_first) std::swap(sources[0], sources[1]);
+  const std::vector<Outcome> outcomes = measurer.measure(sources, {});
+  const auto* first = std::get_if<Timing>(&outcomes[0]);
+  const auto* second = std::get_if<Timing>(&outcomes[1]);
+  if (first == nullptr || second == nullptr) return 1;
+  return slow_first ? first->time_us / second->time_us : second->time_us / first->time_us;
+}
+
+int run(const Plan& plan) {
+  Task task;
+  task.workload.gemm().m = task.workload.gemm().n = task.workload.gemm().k = 96;
+  task.device = cpu_device(1, false);
+  HostCompiler compiler;
+  task.device.compiler = compiler.identity();
+  LocalOptions options;
+  options.worker.executable = plan.lehr;
+  LocalMeasurer measurer(compiler, options);
+  measurer.prepare(problem_for(task.workload, plan.seed));
+  const Candidates candidates = candidates_for(task);
+  Rng rng(plan.seed);
+
+  fmt::print("{}\n{}, one thread, {} s to know the ratio, {} s for a contest, seed {}\n\n", task.device.name,
+             to_text(task.workload), plan.long_s, plan.final_s, plan.seed);
+  const auto wanted = static_cast<std::size_t>(plan.pairs);
+  std::vector<Pair> pairs;
+  int unclear = 0;
+  // Two of three pairs come near enough to the wanted ratio.
+  for (int batch = 0; batch < 4 && pairs.size() < wanted; ++batch) {
+    const std::vector<Timed> kernels = sample(measurer, candidates, 2 * (wanted - pairs.size()) + 2, rng);
+    for (std::size_t i = 0; i + 1 < kernels.size() && pairs.size() < wanted; i += 2) {
+      Pair pair = near(kernels[i], kernels[i + 1]);
+      const Ratio ratio = contest(measurer, pair, true, plan.long_s);
+      if (ratio.value < kLeast || ratio.value > kMost || ratio.interval.half_width_of(ratio.value) > kClear) {
+        ++unclear;
+        continue;
+      }
+      pair.ratio = ratio.value;
+      fmt::print("pair {:>3}: {:.4f} ({:.4f} to {:.4f})\n", pairs.size() + 1, ratio.value, ratio.interval.low,
+                 ratio.interval.high);
+      std::fflush(stdout);
+      pairs.push_back(std::move(pair));
+    }
+  }
+  Share finals, decided, held, trials;
+  for (int repeat = 0; repeat < plan.repeats; ++repeat) {
+    for (const Pair& pair : pairs) {
+      const bool slow_first = rng.uniform() < 0.5;
+      const Ratio ratio = contest(measurer, pair, slow_first, plan.final_s);
+      finals.add(ratio.value > 1);
+      if (ratio.interval.low > 1 || ratio.interval.high < 1) decided.add(ratio.interval.low > 1);
+      held.add(ratio.interval.low <= pair.ratio && pair.ratio <= ratio.interval.high);
+      trials.add(single_trial_ratio(measurer, pair, slow_first) > 1);
+    }
+  }
+  if (finals.of == 0) {
+    fmt::print(stderr, "ranking_pairs: no pair between {} and {} was found\n", kLeast, kMost);
+    return 1;
+  }
+  fmt::print("\n{} pairs between {} and {}; {} others were not, or not clearly\n", pairs.size(), kLeast, kMost,
+             unclear);
+  fmt::print("ordered right by the finalists' contest    {}; the goal is 90 %\n", finals.text());
+  fmt::print("of those whose 95 % interval leaves out 1  {}\n", decided.text());
+  fmt::print("the long ratio lies in that interval       {}\n", held.text());
+  fmt::print("ordered right by single trials             {}\n", trials.text());
+  return 0;
+}
+
+}  // namespace
+}  // namespace lehr
+
+int main(int count, char** words) {
+  if (count < 2) {
+    fmt::print(stderr, "usage: ranking_pairs LEHR [PAIRS] [LONG_S] [FINAL_S] [REPEATS] [SEED]\n");
+    return 1;
+  }
+  lehr::Plan plan;
+  plan.lehr = words[1];
+  if (count > 2) plan.pairs = std::atoi(words[2]);
+  if (count > 3) plan.long_s = std::atof(words[3]);
+  if (count > 4) plan.final_s = std::atof(words[4]);
+  if (count > 5) plan.repeats = std::atoi(words[5]);
+  if (count > 6) plan.seed = std::strtoull(words[6], nullptr, 10);
+  try {
+    return lehr::run(plan);
+  } catch (const lehr::Error& error) {
+    fmt::print(stderr, "ranking_pairs: {}\n", error.what());
+    return 1;
+  }
+}
