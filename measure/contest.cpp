@@ -69,6 +69,7 @@ class Field {
 
  private:
   void fail(std::size_t i, const Failure& failure) {
+    participants_[i].failure = failure;
     const std::string_view first(failure.text.data(), std::min(failure.text.find('\n'), failure.text.size()));
     participants_[i].missing = failure.kind == FailureKind::kWrongResult
                                    ? fmt::format("its result does not match the reference: {}", first)
@@ -203,6 +204,7 @@ std::vector<ContestEntry> run_contest(std::vector<Participant> participants, con
     entry.name = participants[i].name;
     entry.finished = !field.dropped(i);
     entry.missing = participants[i].missing;
+    entry.failure = participants[i].failure;
     entry.note = participants[i].note;
   }
   fill_entries(entries, undisturbed(std::move(rounds), options));

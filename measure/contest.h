@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct Participant {
       false;               ///< its threads spin for the whole block, so that a low CPU share means disturbance
   bool contender = false;  ///< one of many of which only the fastest matter
   std::string missing;     ///< set: it does not take part
+  std::optional<Failure> failure = std::nullopt;  ///< what it did when it was loaded or timed
   std::string note;        ///< goes into ContestEntry::note
 };
 

@@ -64,6 +64,13 @@ std::string excerpt(std::string text, const std::string& directory) {
   return text;
 }
 
+/// GCC's, clang's (LLVM's) and the shell tools' words for it.
+bool ran_out_of_memory(const std::string& output) {
+  for (const char* words : {"out of memory", "memory exhausted", "Cannot allocate memory", "bad_alloc"})
+    if (output.find(words) != std::string::npos) return true;
+  return false;
+}
+
 void write_file(const std::string& path, const std::string& text) {
   const Fd file(open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600));
   if (file.get() < 0) throw_write_error(path, errno);
@@ -109,6 +116,8 @@ struct HostCompiler::State {
     result.command = {path};
     result.command.insert(result.command.end(), arguments.begin(), arguments.end());
     result.environment = {"LC_ALL=C", "TMPDIR=" + directory.path()};
+    result.cpu_s = options.time_limit_s;
+    result.memory_bytes = options.memory_bytes;
     return result;
   }
 
@@ -146,7 +155,7 @@ struct HostCompiler::State {
       return failure;
     }
     if (run.output.find("No space left on device") != std::string::npos) throw_write_error(source, ENOSPC);
-    failure.kind = FailureKind::kCompile;
+    failure.kind = ran_out_of_memory(run.output) ? FailureKind::kOutOfMemory : FailureKind::kCompile;
     failure.text = excerpt(run.output, directory.path());
     if (failure.text.empty()) failure.text = fmt::format("the compiler {}", describe_exit(run.status));
     return failure;

@@ -1,6 +1,7 @@
 // C++ source -> shared object, with the system's compiler.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,7 +14,11 @@ struct HostCompilerOptions {
   std::string compiler;  ///< name or path; "": the first of c++, g++, clang++ that is found
   std::vector<std::string> search_path = {"/usr/local/bin", "/usr/bin", "/bin"};  ///< the caller's PATH
   int jobs = 0;                          ///< compilations at once; 0: one per allowed CPU
-  double time_limit_s = 30;              ///< wall time of one compilation; then its process group is killed
+  /// Wall time of one compilation; then its process group is killed. Each of its processes is also held to
+  /// this much processor time by the kernel, so that none spins on when this program was killed.
+  double time_limit_s = 30;
+  /// Private memory of each of its processes: what needs 4 GiB is a runaway.
+  std::int64_t memory_bytes = std::int64_t{4} << 30;
   std::string temp_base;                 ///< where the private directory is made; "" as in TempDir
   std::vector<std::string> extra_flags;  ///< after ours
 };

@@ -24,6 +24,7 @@ struct ContestEntry {
   std::optional<GpuState> gpu;  ///< median over the rounds; nullopt on the CPU and where NVML does not tell
   std::string note;             ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string missing;  ///< why a baseline could not be timed ("libdnnl.so.2 is not installed"), else empty
+  std::optional<Failure> failure = std::nullopt;  ///< how one of ours failed: the long form of `missing`
 };
 
 /// What a measurer has spent since it was made.

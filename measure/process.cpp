@@ -5,12 +5,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <string_view>
 #include <thread>
@@ -47,6 +49,12 @@ Fd raised(int fd) {
   close(fd);
   if (high < 0) throw_environment("cannot duplicate a file descriptor: {}", std::strerror(error_number));
   return Fd(high);
+}
+
+/// posix_spawn cannot set limits: they are set right after it, before the child can have started another.
+void limit(pid_t pid, __rlimit_resource resource, rlim_t most) {
+  const rlimit both = {most, most};
+  prlimit(pid, resource, &both, nullptr);
 }
 
 std::string_view meaning_of(int signal_number) {
@@ -121,6 +129,8 @@ pid_t spawn(const SpawnOptions& options) {
   posix_spawnattr_destroy(&attributes);
   if (error_number != 0)
     throw_environment("cannot start {}: {}", options.command[0], std::strerror(error_number));
+  if (options.cpu_s > 0) limit(pid, RLIMIT_CPU, static_cast<rlim_t>(std::ceil(options.cpu_s)));
+  if (options.memory_bytes > 0) limit(pid, RLIMIT_DATA, static_cast<rlim_t>(options.memory_bytes));
   return pid;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,10 @@ struct SpawnOptions {
   std::vector<std::string> environment;  ///< "NAME=value": set on top of this process's own
   std::vector<std::pair<int, int>>
       descriptors;  ///< ours -> the child's number; 0, 1 and 2 are /dev/null otherwise
+  // Limits of the child and of each process that it starts; 0: none. The kernel keeps them, also when this
+  // process is gone.
+  double cpu_s = 0;               ///< processor time, rounded up to whole seconds
+  std::int64_t memory_bytes = 0;  ///< private memory (RLIMIT_DATA)
 };
 
 /// Starts a process in a group of its own with default signal handling. It inherits no descriptor but those

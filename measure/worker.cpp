@@ -11,9 +11,6 @@
 namespace lehr {
 namespace {
 
-/// A CUDA context and the inputs of a large problem take seconds on a busy machine.
-constexpr double kPrepareTimeoutS = 120;
-
 Failure failure_of(const Death& death, double timeout_s) {
   Failure failure;
   if (death.timed_out) {
@@ -45,11 +42,11 @@ void Worker::start() {
   process_ = std::make_unique<WorkerProcess>(options_);
   ++generation_;
   if (!prepared_) return;
-  std::variant<Reply, Death> answer = process_->ask(*prepared_, deadline_in(kPrepareTimeoutS));
+  std::variant<Reply, Death> answer = process_->ask(*prepared_, deadline_in(options_.prepare_timeout_s));
   if (const auto* death = std::get_if<Death>(&answer)) {
     process_.reset();
     throw_environment("the worker process failed while it prepared the problem: {}",
-                      failure_of(*death, kPrepareTimeoutS).text);
+                      failure_of(*death, options_.prepare_timeout_s).text);
   }
   Reply& reply = std::get<Reply>(answer);
   if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->kind, thrown->text);
@@ -60,7 +57,7 @@ void Worker::prepare(const PrepareRequest& request) {
   prepared_ = request;
   if (stopped_) resume();
   if (process_ == nullptr || process_->ended()) return start();
-  std::variant<Reply, Death> answer = process_->ask(request, deadline_in(kPrepareTimeoutS));
+  std::variant<Reply, Death> answer = process_->ask(request, deadline_in(options_.prepare_timeout_s));
   if (std::holds_alternative<Death>(answer))
     return start();  // once more with a fresh process; then it throws
   Reply& reply = std::get<Reply>(answer);

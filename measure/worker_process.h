@@ -16,7 +16,9 @@ struct WorkerOptions {
   std::string executable;  ///< calls worker_main(fd, fd) when it is given `arguments`
   std::vector<std::string> arguments = {"worker"};  ///< "--fd", "3" is appended
   std::vector<std::string> environment;             ///< "NAME=value", on top of ours
-  double start_timeout_s = 30;                      ///< until its first message
+  // How long a candidate may have to wait for a worker; what is later is the environment's fault.
+  double start_timeout_s = 30;     ///< until its first message
+  double prepare_timeout_s = 120;  ///< a CUDA context and a large problem's inputs, on a busy machine
 };
 
 /// How a worker ended.

@@ -77,7 +77,21 @@ std::vector<std::size_t> Bench::measure(std::span<const Pick> picks, const std::
   return positions;
 }
 
-std::size_t Bench::record(const Pick& pick, std::uint64_t source_hash, const Outcome& outcome) {
+bool Bench::quarantined(const Config& config) const {
+  const auto found = deaths_.find(config);
+  return found != deaths_.end() && found->second >= kQuarantineDeaths;
+}
+
+void Bench::record_failure(const Config& config, const Failure& failure) {
+  const Trial* trial = trials_->find(config);
+  record({config, kPickedForFinals, std::nullopt}, trial ? trial->source_hash : 0, failure);
+}
+
+std::size_t Bench::record(const Pick& pick, std::uint64_t source_hash, Outcome outcome) {
+  if (killed_a_worker(outcome) && ++deaths_[pick.config] >= kQuarantineDeaths) {
+    std::string& text = std::get<Failure>(outcome).text;
+    text.insert(first_line(text).size(), "; quarantined: it has killed two workers and is not run again");
+  }
   const Record stored =
       parts_->database->append(Record{.id = "",
                                       .workload = workload_,

@@ -6,8 +6,10 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "tune/resume.h"
 #include "tune/session.h"
 #include "tune/trials.h"
 
@@ -41,8 +43,16 @@ class Bench {
 
   const std::string& first_failure() const { return first_failure_; }
 
+  /// What earlier runs lost to each config. A row of this session that makes it two says that the config is
+  /// quarantined.
+  void remember(Deaths deaths) { deaths_ = std::move(deaths); }
+  /// Whether `config` must not be run again.
+  bool quarantined(const Config& config) const;
+  /// A finalist failed in the finals: that is a row of its own, and takes the place of its timing.
+  void record_failure(const Config& config, const Failure& failure);
+
  private:
-  std::size_t record(const Pick& pick, std::uint64_t source_hash, const Outcome& outcome);
+  std::size_t record(const Pick& pick, std::uint64_t source_hash, Outcome outcome);
 
   const Task* task_;
   const Candidates* candidates_;
@@ -53,6 +63,7 @@ class Bench {
   std::string workload_, identity_;
   std::unordered_map<std::uint64_t, std::size_t>
       by_source_;  // hash of a measured source -> position of its trial
+  Deaths deaths_;
   std::string first_failure_;
 };
 

@@ -43,6 +43,25 @@ Trial trial_of(const Record& row) {
 
 }  // namespace
 
+bool killed_a_worker(const Outcome& outcome) {
+  const auto* failure = std::get_if<Failure>(&outcome);
+  if (!failure) return false;
+  switch (failure->kind) {
+    case FailureKind::kCrash:
+    case FailureKind::kTimeout:
+    case FailureKind::kOutOfMemory:
+    case FailureKind::kCompileTimeout:
+      return true;
+    case FailureKind::kLower:
+    case FailureKind::kCompile:
+    case FailureKind::kLaunch:
+    case FailureKind::kWrongResult:
+    case FailureKind::kRejected:
+      return false;
+  }
+  return false;
+}
+
 Recall recall(const std::vector<Record>& rows, const std::string& identity, const Candidates& candidates) {
   Recall result;
   std::unordered_map<Config, std::size_t, ConfigHash> answer_at;
@@ -54,7 +73,13 @@ Recall recall(const std::vector<Record>& rows, const std::string& identity, cons
     }
     const bool answers =
         row.device == identity && row.template_version == candidates.version_of(row.config.family);
-    if (!answers || !lasting(row.outcome)) continue;
+    if (!answers) continue;
+    const int deaths = killed_a_worker(row.outcome) ? ++result.deaths[row.config]
+                       : result.deaths.contains(row.config) ? result.deaths.at(row.config)
+                                                            : 0;
+    const bool quarantined = deaths >= kQuarantineDeaths;
+    if (quarantined ? !killed_a_worker(row.outcome) : !lasting(row.outcome)) continue;
+    result.quarantined += quarantined && deaths == kQuarantineDeaths ? 1 : 0;
     runs.insert(row.session);
     const auto [found, inserted] = answer_at.try_emplace(row.config, result.answers.size());
     if (inserted)
@@ -73,7 +98,7 @@ int spent_by_cut_off_runs(const std::vector<Record>& rows, const std::string& id
     if (row.device != identity) continue;
     if (!last_finished.empty() && row.session == last_finished)
       configs.clear();
-    else if (row.seed == seed && row.picked_by != kPickedToResume)
+    else if (row.seed == seed && row.picked_by != kPickedToResume && row.picked_by != kPickedForFinals)
       configs.insert(row.config);
   }
   const int spent = static_cast<int>(configs.size());
@@ -86,6 +111,9 @@ std::string describe(const Recall& recall) {
   if (!recall.answers.empty())
     add(fmt::format("reused {} trial{} of {} earlier run{}", recall.answers.size(),
                     recall.answers.size() == 1 ? "" : "s", recall.runs, recall.runs == 1 ? "" : "s"));
+  if (recall.quarantined > 0)
+    add(fmt::format("{} config{} quarantined, having killed {} workers or more", recall.quarantined,
+                    recall.quarantined == 1 ? " is" : "s are", kQuarantineDeaths));
   if (recall.obsolete > 0)
     add(fmt::format("{} stored trial{} no longer fit{} the space", recall.obsolete,
                     recall.obsolete == 1 ? "" : "s", recall.obsolete == 1 ? "s" : ""));

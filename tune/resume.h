@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "database/record.h"
@@ -14,17 +15,29 @@ namespace lehr {
 /// `picked_by` of a finalist of an earlier run, measured once more before the finals.
 inline constexpr const char* kPickedToResume = "resume";
 
+/// `picked_by` of a finalist that failed in the finals: its second row.
+inline constexpr const char* kPickedForFinals = "finals";
+
+/// Deaths from which on a config is quarantined: it is never run again. One may be bad luck (another process
+/// took the memory, the machine stood still), two are not.
+inline constexpr int kQuarantineDeaths = 2;
+/// Whether a candidate took a worker with it: it crashed, hung, or ate all memory, in the compiler or run.
+bool killed_a_worker(const Outcome& outcome);
+using Deaths = std::unordered_map<Config, int, ConfigHash>;
+
 /// Of the rows of the same workload and target those that are answers (design, decision 10); rows of other
 /// device identities and template versions are hints: past_tasks.h.
 struct Recall {
   std::vector<Trial> answers;  ///< this device identity and template version: not measured again
   int runs = 0;                ///< earlier runs that `answers` come from
   int obsolete = 0;            ///< rows whose config the space no longer has
+  Deaths deaths;               ///< workers that each config has killed so far
+  int quarantined = 0;         ///< of `answers`: configs that killed too many
 };
 
 /// `rows` in order of creation; of several rows of one config the newest answer counts. A row that failed for
 /// a reason that may pass (time limit, crash, out of memory, launch) is no answer: such configs may be tried
-/// again.
+/// again, but for those that have killed kQuarantineDeaths workers: their last death is the answer.
 Recall recall(const std::vector<Record>& rows, const std::string& identity, const Candidates& candidates);
 
 /// How many trials of its budget a run finds spent: configs of those of `rows` with its seed, measured on `identity` since the last

@@ -88,6 +88,7 @@ void Session::recall_rows() {
     Recall earlier = recall(rows, summary_.identity, candidates_);
     summary_.resume_text = describe(earlier);
     summary_.reused = static_cast<int>(earlier.answers.size());
+    bench_.remember(std::move(earlier.deaths));
     std::vector<std::size_t> positions;
     for (Trial& trial : earlier.answers) positions.push_back(trials_.add(std::move(trial)));
     learn(positions);
@@ -140,12 +141,16 @@ void Session::measure(std::span<const Pick> picks) {
   learn(bench_.measure(picks, [this] { return out_of_budget(); }));
 }
 
-/// The first default is measured in every session, known or not, and whatever the budget: it is the
-/// measurer's reference kernel, and what the finals compare with. The others only when no earlier run knows
-/// them.
+/// The first default that is not quarantined is measured in every session, known or not, and whatever the
+/// budget: it is the measurer's reference kernel, and what the finals compare with. The others only when no
+/// earlier run knows them.
 void Session::measure_defaults() {
-  const Pick first = {candidates_.defaults[0], "default", std::nullopt};
-  learn(bench_.measure({&first, 1}, [this] { return interrupted(); }));
+  const auto first = std::ranges::find_if(
+      candidates_.defaults, [this](const Config& config) { return !bench_.quarantined(config); });
+  if (first != candidates_.defaults.end()) {
+    const Pick pick = {*first, "default", std::nullopt};
+    learn(bench_.measure({&pick, 1}, [this] { return interrupted(); }));
+  }
   std::vector<Pick> picks;
   for (const Config& config : candidates_.defaults)
     if (!trials_.find(config)) picks.push_back({config, "default", std::nullopt});

@@ -42,6 +42,8 @@ void Session::finals() {
   if (!options_.baselines.empty()) budget_s *= 0.6;
   const std::vector<ContestEntry> entries = parts_.measurer->contest(sources, options_.baselines, budget_s);
   CHECK(entries.size() >= sources.size(), "{} entries for {} sources", entries.size(), sources.size());
+  for (std::size_t i = 0; i < configs.size(); ++i)
+    if (entries[i].failure) bench_.record_failure(configs[i], *entries[i].failure);
   if (entries[0].round_us.empty()) return conclude_from_trials();
   conclude_from_contest(configs, entries);
 }

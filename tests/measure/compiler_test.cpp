@@ -104,6 +104,30 @@ TEST(HostCompiler, KillsACompilationThatTakesTooLong) {
   EXPECT_EQ(std::get<Failure>(results[0]).kind, FailureKind::kCompileTimeout);
 }
 
+TEST(HostCompiler, HoldsACompilerToItsMemory) {
+  const TempDir directory;
+  HostCompilerOptions options;
+  // tail keeps a line until it ends, and this one never does.
+  options.compiler = compiler_script(directory, "tail </dev/zero; exit 1");
+  options.memory_bytes = 256 << 20;
+  HostCompiler compiler(options);
+  const std::vector<Compiled> results =
+      compiler.compile(std::vector<Source>{right_source(), source("/* SPECIAL */")});
+  EXPECT_TRUE(std::holds_alternative<Binary>(results[0]));
+  ASSERT_TRUE(std::holds_alternative<Failure>(results[1]));
+  EXPECT_EQ(std::get<Failure>(results[1]).kind, FailureKind::kOutOfMemory)
+      << std::get<Failure>(results[1]).text;
+}
+
+// Nobody is left to kill a compiler whose tuner was killed: the kernel ends it.
+TEST(Processes, AreHeldToTheirProcessorTimeByTheKernel) {
+  SpawnOptions spins = {{"/bin/sh", "-c", "while :; do :; done"}, {}, {}};
+  spins.cpu_s = 1;
+  const Captured run = run_captured(spins, deadline_in(60));
+  EXPECT_FALSE(run.timed_out);
+  EXPECT_NE(describe_exit(run.status).find("SIGKILL"), std::string::npos) << describe_exit(run.status);
+}
+
 TEST(HostCompiler, AFullDiskIsNoCandidatesFault) {
   const TempDir directory;
   HostCompilerOptions options;

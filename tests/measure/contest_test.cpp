@@ -72,6 +72,9 @@ TEST(Contest, AFailingParticipantLeavesTheOthersInTheRace) {
   EXPECT_EQ(entries[0].missing, "");
   EXPECT_NE(entries[1].missing.find("SIGABRT"), std::string::npos) << entries[1].missing;
   EXPECT_TRUE(entries[1].round_us.empty());
+  ASSERT_TRUE(entries[1].failure);
+  EXPECT_EQ(entries[1].failure->kind, FailureKind::kCrash);
+  EXPECT_FALSE(entries[0].failure);
   EXPECT_EQ(entries[2].missing, "");
   EXPECT_GT(entries[2].ratio, 0);
   EXPECT_NE(entries[3].missing.find("does not match the reference"), std::string::npos) << entries[3].missing;

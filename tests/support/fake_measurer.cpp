@@ -48,7 +48,8 @@ std::vector<ContestEntry> FakeMeasurer::contest(std::span<const Source> sources,
     contested.push_back(sources[i].entry);
     ContestEntry entry;
     entry.name = "source " + std::to_string(i);
-    for (int round = 0; round < kRounds; ++round)
+    if (contest_failure) entry.failure = contest_failure(sources[i]);
+    for (int round = 0; round < kRounds && !entry.failure; ++round)
       entry.round_us.push_back(contest_us ? contest_us(sources[i], round)
                                           : std::get<Timing>(outcome_of_(sources[i])).time_us);
     entries.push_back(std::move(entry));

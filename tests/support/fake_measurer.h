@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ class FakeMeasurer : public Measurer {
   std::function<void(int trial)> before_trial;
   /// Times in a contest, in round `round`; empty: the time of outcome_of.
   std::function<double(const Source&, int round)> contest_us;
+  /// How a source fails in a contest; empty: none does.
+  std::function<std::optional<Failure>(const Source&)> contest_failure;
   /// Time of every baseline but "absent", which is reported as missing.
   double baseline_us = 50;
 

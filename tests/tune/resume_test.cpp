@@ -110,6 +110,55 @@ TEST(Resume, DoesNotCountWhatAnotherSeedOrALargerBudgetSpent) {
   EXPECT_EQ(spent_by_cut_off_runs(rows, "here", 5, "a", 10), 1);
 }
 
+// Two workers lost to one config: neither this session nor a later one runs it again.
+TEST(Resume, QuarantinesAConfigThatHasKilledTwoWorkers) {
+  ToySession toy;
+  toy.options.stop.trials = 20;
+  toy.candidates.defaults.push_back(toy_config(2, 2, 1, 0));
+  toy.outcome_of = [](const Source& source) -> Outcome {
+    if (config_of(source) == toy_config(1, 1, 1, 0)) return Failure{FailureKind::kCrash, "SIGSEGV\nmore", {}};
+    return toy_outcome(source);
+  };
+  const auto death = [&](const std::string& session) {
+    toy.options.session_id = session;
+    toy.run();
+    return std::get<Failure>(toy.rows(session)[0].outcome).text;
+  };
+  EXPECT_EQ(death("session-1"), "SIGSEGV\nmore");
+  EXPECT_EQ(death("session-2"),
+            "SIGSEGV; quarantined: it has killed two workers and is not run again\nmore");
+  toy.options.session_id = "session-3";
+  const Summary summary = toy.run();
+  EXPECT_THAT(toy.measurer->measured, ::testing::Not(::testing::Contains("toy_1_1_1_0")));
+  EXPECT_EQ(summary.default_config->config, toy_config(2, 2, 1, 0));
+  EXPECT_THAT(summary.resume_text, HasSubstr("1 config is quarantined, having killed 2 workers or more"));
+}
+
+TEST(Resume, AFinalistThatFailsInTheFinalsIsARowAndNoWinner) {
+  ToySession toy;
+  toy.arrange = [](FakeMeasurer& measurer) {
+    measurer.contest_failure = [](const Source& source) -> std::optional<Failure> {
+      if (config_of(source) == toy_config(1, 1, 1, 0)) return std::nullopt;
+      return Failure{FailureKind::kCrash, "SIGBUS", {}};
+    };
+  };
+  const Summary first = toy.run();
+  EXPECT_EQ(first.best->config, toy_config(1, 1, 1, 0));
+  int rows = 0;
+  for (const Record& row : toy.rows("session-1")) rows += row.picked_by == kPickedForFinals;
+  EXPECT_EQ(rows, static_cast<int>(SessionOptions{}.finalists));
+  // Each has killed one worker: they are measured and timed once more, and then never again.
+  toy.options.session_id = "session-2";
+  toy.options.stop.trials = 1;
+  toy.run();
+  const std::vector<std::string> again = toy.measurer->contested;
+  EXPECT_GT(again.size(), 1U);
+  toy.options.session_id = "session-3";
+  toy.run();
+  for (std::size_t i = 1; i < again.size(); ++i)
+    EXPECT_THAT(toy.measurer->measured, ::testing::Not(::testing::Contains(again[i])));
+}
+
 TEST(Resume, StartsAfreshWhenAskedTo) {
   ToySession toy;
   toy.run();
@@ -199,6 +248,20 @@ TEST(Recall, TriesAgainWhatFailedForAReasonThatMayPass) {
   const Recall result = recall(rows, "here", candidates);
   ASSERT_EQ(result.answers.size(), lasting.size());
   for (const Trial& trial : result.answers) EXPECT_EQ(trial.config.at("rows"), 2);
+}
+
+TEST(Recall, AnswersWithTheDeathOfAConfigThatHasKilledTwoWorkers) {
+  const Candidates candidates = toy_candidates();
+  const Config config = toy_config(4, 4, 4, 0), other = toy_config(8, 1, 1, 0);
+  const Outcome hang = Failure{FailureKind::kTimeout, "ran longer than 10 s and was killed", {}};
+  const Recall result = recall({row(config, time_of(5)), row(config, hang), row(other, hang),
+                                row(config, hang), row(config, time_of(4))},
+                               "here", candidates);
+  ASSERT_EQ(result.answers.size(), 1u);
+  EXPECT_FALSE(result.answers[0].time_us());
+  EXPECT_EQ(result.quarantined, 1);
+  EXPECT_EQ(result.deaths.at(config), 2);
+  EXPECT_EQ(result.deaths.at(other), 1);
 }
 
 TEST(Recall, KeepsTheNewestAnswerAndDropsConfigsThatTheSpaceNoLongerHas) {
