@@ -48,7 +48,7 @@ int CheckCommand::run() {
   SpotCheckOptions options;
   options.samples = static_cast<int>(parse_number("--samples", samples_, 1, kMostSamples));
   options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
-  const Rig rig = make_rig(choice, workloads[0], environment_, parse_jobs(""), Timings::kShort);
+  const Rig rig = make_rig(choice, workloads[0], environment_, 0, Timings::kShort);
   if (!rig.note.empty()) fmt::print(stderr, "note: {}\n", rig.note);
   workloads = problem_.served_by(rig.device, std::move(workloads), [](const std::string& reason) {
     fmt::print(stderr, "note: left out: {}\n", reason);

@@ -118,6 +118,9 @@ Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environ
              Timings timings) {
   Rig rig;
   rig.device = choose_device(choice, workload, environment, timings == Timings::kFull, rig.note);
+  const bool cuda = rig.device.limits.target == Target::kCuda;
+  const auto cpus = static_cast<int>(allowed_cpus().size());
+  if (jobs == 0) jobs = cuda ? std::max(1, cpus - 1) : cpus;
   rig.compiler = make_compiler(rig.device.limits, environment, jobs);
   rig.device.compiler = rig.compiler->identity();
   rig.device.cold = choice.cold;
@@ -129,6 +132,7 @@ Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environ
   options.settings.cold = choice.cold;
   if (rig.device.limits.target == Target::kCpu) options.settings.threads = rig.device.limits.cores;
   options.chunk = std::max(8, jobs);
+  options.overlap = cuda || options.settings.threads + jobs < cpus;
   if (timings == Timings::kShort) {
     options.sampling = {
         .sample_us = 1, .min_samples = 1, .min_total_us = 1, .max_total_us = 1, .few_samples = 1};

@@ -44,7 +44,9 @@ enum class Timings {
   kShort,  ///< once: only the result matters
 };
 
-/// The device with everything that measuring needs; `jobs` as for make_compiler. Throws as choose_device.
+/// The device with everything that measuring needs. `jobs` sources are compiled at once; 0: one per CPU, but for
+/// one that is left to the host's part in timing a GPU. Candidates are compiled while others are timed on a GPU, and on a CPU
+/// with cores to spare (LocalOptions::overlap). Throws as choose_device.
 Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environment& environment, int jobs,
              Timings timings = Timings::kFull);
 

@@ -53,7 +53,9 @@ void TuneCommand::add_flags(CLI::App& app) {
   };
   add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
   add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
-  add("--jobs", jobs_, "kernels compiled at once (one per CPU)");
+  add("--jobs", jobs_,
+      "kernels compiled at once (one per CPU; one less with a GPU); with a GPU, and where --threads and --jobs "
+      "leave a CPU free, while others are timed");
   add("--trials", trials_,
       "new candidates to measure per workload, those of a run that was cut off included (no limit)");
   add("--time", time_,
@@ -114,7 +116,7 @@ int TuneCommand::run() {
   choice.cold = cold_;
   if (no_baseline_ && !baseline_.empty())
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
-  Rig rig = make_rig(choice, workloads[0], environment_, parse_jobs(jobs_));
+  Rig rig = make_rig(choice, workloads[0], environment_, jobs_.empty() ? 0 : parse_jobs(jobs_));
   if (!no_baseline_)
     options.baselines =
         baseline_.empty() ? rig.baselines : parse_choices("--baseline", baseline_, rig.baselines);

@@ -84,9 +84,17 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
   line("time", fmt::format("{:.1f} s: compile {:.1f}, run {:.1f}, search {:.1f} ({:.0f} %), setup {:.1f}",
                            s.elapsed.total_s, s.elapsed.compile_s, s.elapsed.run_s, s.elapsed.search_s,
                            100 * s.elapsed.search_s / std::max(1e-9, s.elapsed.total_s), s.elapsed.setup_s));
-  if (s.kernels > 0 && s.elapsed.compile_s > 0)
-    line("compiler", fmt::format("{} kernels in {:.1f} s: {:.1f} kernels/s", s.kernels, s.elapsed.compile_s,
-                                 s.kernels / s.elapsed.compile_s));
+  line("idle", fmt::format("the device waited {:.1f} s ({:.0f} %): {:.1f} for the compiler, {:.1f} for the search",
+                           device_idle_s(s.elapsed),
+                           100 * device_idle_s(s.elapsed) / std::max(1e-9, s.elapsed.total_s),
+                           s.elapsed.compile_s, s.elapsed.search_s));
+  if (s.kernels > 0 && s.compiling_s > 0)
+    line("compiler", fmt::format("{} kernels in {:.1f} s: {:.1f} kernels/s{}", s.kernels, s.compiling_s,
+                                 s.kernels / s.compiling_s,
+                                 s.compiling_s > s.elapsed.compile_s + 0.05
+                                     ? fmt::format(", {:.1f} s of it while others were timed",
+                                                   s.compiling_s - s.elapsed.compile_s)
+                                     : ""));
   line("stopped", s.stop_text);
   line("database", database);
   if (!s.best) return out;

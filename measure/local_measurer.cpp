@@ -55,8 +55,9 @@ Resources merged(const Resources& compiled, const Resources& loaded) {
 }  // namespace
 
 LocalMeasurer::LocalMeasurer(Compiler& compiler, LocalOptions options)
-    : compiler_(compiler),
-      options_(std::move(options)),
+    : options_(std::move(options)),
+      compiler_(compiler),
+      ahead_(compiler),
       directory_(options_.temp_base),
       worker_(options_.worker) {
   if (options_.chunk < 1) throw_user("the measurer's chunk must be 1 or more, not {}", options_.chunk);
@@ -83,8 +84,25 @@ void LocalMeasurer::prepare(const Problem& problem) {
   worker_.prepare(prepared_);
 }
 
-std::vector<Compiled> LocalMeasurer::compile(std::span<const Source> sources) {
+void LocalMeasurer::begin_compiling(std::span<const Source> sources) {
+  ahead_.begin({sources.begin(), sources.end()});
+}
+
+std::vector<Compiled> LocalMeasurer::finish_compiling() {
   const Stopwatch stopwatch(spent_.compile_s);
+  CompileAhead::Batch batch = ahead_.take();
+  spent_.compiling_s += batch.seconds;
+  spent_.kernels += static_cast<int>(batch.results.size());
+  return std::move(batch.results);
+}
+
+std::vector<Compiled> LocalMeasurer::compile(std::span<const Source> sources) {
+  if (options_.overlap) {
+    begin_compiling(sources);
+    return finish_compiling();
+  }
+  const Stopwatch waiting(spent_.compile_s);
+  const Stopwatch compiling(spent_.compiling_s);
   spent_.kernels += static_cast<int>(sources.size());
   return compiler_.compile(sources);
 }
@@ -130,9 +148,15 @@ std::vector<Outcome> LocalMeasurer::measure(std::span<const Source> sources,
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
   std::vector<Outcome> outcomes(sources.size());
   const std::size_t chunk = static_cast<std::size_t>(options_.chunk);
+  const auto chunk_from = [&](std::size_t begin) {
+    return sources.subspan(begin, std::min(chunk, sources.size() - begin));
+  };
+  if (options_.overlap && !sources.empty()) begin_compiling(chunk_from(0));
   for (std::size_t begin = 0; begin < sources.size(); begin += chunk) {
-    const std::size_t end = std::min(begin + chunk, sources.size());
-    const std::vector<Compiled> compiled = compile(sources.subspan(begin, end - begin));
+    const std::size_t end = begin + chunk_from(begin).size();
+    const std::vector<Compiled> compiled =
+        options_.overlap ? finish_compiling() : compile(chunk_from(begin));
+    if (options_.overlap && end < sources.size()) begin_compiling(chunk_from(end));
     for (std::size_t i = begin; i < end; ++i) {
       const Compiled& one = compiled[i - begin];
       if (const auto* failure = std::get_if<Failure>(&one)) {

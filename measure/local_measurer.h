@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/compile_ahead.h"
 #include "measure/compiler.h"
 #include "measure/contest.h"
 #include "measure/measurer.h"
@@ -28,11 +29,18 @@ struct LocalOptions {
   bool use_reference = true;  ///< correct times by the reference kernel
   double run_timeout_s = 10;  ///< one candidate's loading, check and timing; then its process is killed
   int chunk = 8;              ///< so many are compiled (in parallel) before they are run (one by one)
+  /// The next chunk is compiled while this one is timed. On a GPU that is right: the host only has to queue
+  /// graphs in time, and a core should be left to it. On a CPU the compiler takes what is timed: not only a
+  /// core, but cache, memory bandwidth and clock. Only where threads and compile jobs leave a core free is
+  /// that no more than the noise (beside four compilers on two cores single trials came out twice too fast or
+  /// too slow, 2026-11-21), so it is off unless the caller knows.
+  bool overlap = false;
   std::string temp_base;      ///< for the problem's file; "" as in TempDir
 };
 
-/// Compilation and measurement never overlap: they would share cores. Binaries are deleted as soon as they
-/// are timed, except for the reference kernel's.
+/// A candidate has three deadlines: its compilation (HostCompilerOptions, NvrtcOptions), the wait for a
+/// worker that is ready (WorkerOptions; passing it is the environment's fault), and its run. Binaries are
+/// deleted as soon as they are timed, except for the reference kernel's.
 class LocalMeasurer : public Measurer {
  public:
   /// `compiler` must outlive this object. Starts nothing yet.
@@ -48,14 +56,17 @@ class LocalMeasurer : public Measurer {
   Spent spent() const override { return spent_; }
 
  private:
+  void begin_compiling(std::span<const Source> sources);
+  std::vector<Compiled> finish_compiling();
   std::vector<Compiled> compile(std::span<const Source> sources);
   void drop_reference();
   Outcome run(const Source& source, const Binary& binary);
   Participant baseline_participant(const std::string& name, std::vector<std::unique_ptr<Worker>>& workers,
                                    const ContestOptions& options);
 
-  Compiler& compiler_;
   LocalOptions options_;
+  Compiler& compiler_;
+  CompileAhead ahead_;  ///< not used without LocalOptions::overlap
   TempDir directory_;
   Worker worker_;
   PrepareRequest prepared_;  ///< its path is empty before prepare()

@@ -29,7 +29,8 @@ struct ContestEntry {
 
 /// What a measurer has spent since it was made.
 struct Spent {
-  double compile_s = 0;  ///< wall time of waiting for the compiler
+  double compile_s = 0;  ///< wall time of waiting for the compiler, nothing else being done
+  double compiling_s = 0;  ///< wall time in which the compiler was at work; more where it works ahead
   double run_s = 0;      ///< wall time of checking and timing, contests included
   int kernels = 0;       ///< sources given to the compiler, those that it refused included
   int retimed = 0;       ///< windows timed again, because the machine disturbed the one before

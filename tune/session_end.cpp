@@ -142,6 +142,7 @@ void Session::summarize(const Standing& at_stop) {
   const Spent spent = parts_.measurer->spent();
   elapsed.run_s = spent.run_s - spent_before_.run_s;
   elapsed.compile_s = spent.compile_s - spent_before_.compile_s;
+  summary_.compiling_s = spent.compiling_s - spent_before_.compiling_s;
   summary_.kernels = spent.kernels - spent_before_.kernels;
   summary_.retimed = spent.retimed - spent_before_.retimed;
   summary_.disturbed = spent.disturbed - spent_before_.disturbed;

@@ -55,6 +55,10 @@ std::optional<double> roofline_fraction(const Workload& workload, const Limits& 
   return bound_us / time_us;
 }
 
+double device_idle_s(const Elapsed& elapsed) {
+  return elapsed.compile_s + elapsed.search_s;
+}
+
 json to_json(const Summary& s) {
   json failed = json::object();
   for (const auto& [kind, count] : s.failed) failed[std::string(name_of(kind))] = count;
@@ -71,7 +75,7 @@ json to_json(const Summary& s) {
   json baseline = nullptr;
   if (s.baseline)
     baseline = {{"name", s.baselines[*s.baseline].name}, {"time_us", s.baselines[*s.baseline].time_us}};
-  const double kernels_per_s = s.elapsed.compile_s > 0 ? s.kernels / s.elapsed.compile_s : 0;
+  const double kernels_per_s = s.compiling_s > 0 ? s.kernels / s.compiling_s : 0;
   return {{"workload", s.workload},
           {"device", s.device},
           {"identity", s.identity},
@@ -104,7 +108,7 @@ json to_json(const Summary& s) {
           {"first_failure", s.first_failure.empty() ? json(nullptr) : json(s.first_failure)},
           {"compile",
            {{"kernels", s.kernels},
-            {"seconds", s.elapsed.compile_s},
+            {"seconds", s.compiling_s},
             {"kernels_per_s", number_or_null(kernels_per_s)}}},
           {"model", {{"fits", s.fits}, {"scored", s.scored}}},
           {"elapsed_s",
@@ -113,6 +117,7 @@ json to_json(const Summary& s) {
             {"search", s.elapsed.search_s},
             {"compile", s.elapsed.compile_s},
             {"run", s.elapsed.run_s}}},
+          {"device_idle_s", device_idle_s(s.elapsed)},
           {"stop_reason", std::string(name_of(s.stop))},
           {"stop_text", s.stop_text},
           {"resume", s.resume_text.empty() ? json(nullptr) : json(s.resume_text)}};

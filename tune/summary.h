@@ -41,7 +41,7 @@ struct Elapsed {
   double total_s = 0;
   double setup_s = 0;    ///< inputs and the expected output
   double search_s = 0;   ///< the tuner's own share: sampling, features, model, database
-  double compile_s = 0;  ///< waiting for the compiler, also for the finals
+  double compile_s = 0;  ///< waiting for the compiler, also for the finals, with the device idle
   double run_s = 0;      ///< checking and timing, the finals included
 };
 
@@ -83,11 +83,15 @@ struct Summary {
   std::string first_failure;  ///< text of the first failure, ""
   int fits = 0;               ///< how often the cost model was fitted
   std::uint64_t scored = 0;   ///< candidates that a model scored
+  double compiling_s = 0;     ///< the compiler was at work so long: more than elapsed.compile_s when it works ahead
   Elapsed elapsed;
   StopReason stop = StopReason::kTrials;
   std::string stop_text;
   std::string resume_text;  ///< what was reused and where hints come from, "" when nothing was there
 };
+
+/// Seconds in which the device stood still after the setup: for the compiler, and for the search.
+double device_idle_s(const Elapsed& elapsed);
 
 /// The document of `tune --json` (design, section 5). Unknown numbers are null.
 nlohmann::json to_json(const Summary& summary);

@@ -256,6 +256,8 @@ TEST(Session, KeepsATimeLimitIncludingTheFinals) {
     // The fake measurer compiles for half of each trial's 50 ms; the contest recompiles its sources at no
     // cost.
     EXPECT_NEAR(e.compile_s, 0.025 * summary.measured, 1e-9) << limit;
+    EXPECT_NEAR(summary.compiling_s, 0.05 * summary.measured, 1e-9) << limit;
+    EXPECT_NEAR(device_idle_s(e), e.total_s - e.setup_s - e.run_s, 1e-9) << limit;
     EXPECT_EQ(summary.kernels, summary.measured + static_cast<int>(toy.measurer->contested.size())) << limit;
   }
 }
