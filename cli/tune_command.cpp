@@ -59,7 +59,8 @@ void TuneCommand::add_flags(CLI::App& app) {
   add("--trials", trials_,
       "new candidates to measure per workload, those of a run that was cut off included (no limit)");
   add("--time", time_,
-      "wall time per workload, finals included: 500ms, 60s, 2m (60s where no --trials is given)");
+      "wall time per workload, finals included: 500ms, 60s, 2m (60s where no --trials is given); of each run: "
+      "what a run that was cut off has spent does not count");
   add("--patience", patience_,
       "stop after so many trials without a gain, when the model expects none; 0: never (256)");
   add("--strategy,--preset", strategy_,
