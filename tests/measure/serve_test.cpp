@@ -17,7 +17,7 @@ struct Script {
 Script script;
 
 template <typename T>
-const T& next(const std::vector<T>& of, std::size_t& used) {
+const T& answer_of(const std::vector<T>& of, std::size_t& used) {
   return of.at(std::min(used++, of.size() - 1));
 }
 
@@ -27,8 +27,8 @@ class ScriptedRunner {
   std::variant<Resources, Fault> load(int, const Candidate&) { return Resources{}; }
   std::variant<Checked, Fault> check(int) { return Checked{}; }
   std::variant<Samples, Fault> time(int slot, const SampleRequest&) {
-    if (slot != kReferenceSlot) return next(script.candidate, script.candidates);
-    return Samples{.us = {next(script.reference_us, script.references)}};
+    if (slot != kReferenceSlot) return answer_of(script.candidate, script.candidates);
+    return Samples{.us = {answer_of(script.reference_us, script.references)}};
   }
   void unload(int) {}
 };
