@@ -33,6 +33,14 @@ double number(const json& object, const char* key) {
   return object.contains(key) && object[key].is_number() ? object[key].get<double>() : 0.0;
 }
 
+// "1.061 +-0.012": half the width of the 95 % interval; older documents have none.
+std::string ratio_text(const json& document, const std::string& key) {
+  const std::string ratio = fmt::format("{:.3f}", number(document, key.c_str()));
+  const json interval = document.value(key + "_interval", json());
+  if (!interval.is_array() || interval.size() != 2) return ratio;
+  return fmt::format("{} +-{:.3f}", ratio, (interval[1].get<double>() - interval[0].get<double>()) / 2);
+}
+
 std::string baseline_text(const json& document, const std::string& name) {
   if (!document.contains("baselines")) return "-";
   for (const json& entry : document["baselines"]) {
@@ -64,14 +72,14 @@ int main(int argc, char** argv) {
     const double speedup = number(document, "speedup_vs_baseline");
     const json& elapsed = document["elapsed_s"];
     fmt::print(
-        "| {} | {} | {:.1f} | {:.1f} | {:.0f} % | {} | {} | {:.3f} | {:.2f} | {:.0f} | {:.0f} | {:.0f} % |\n",
+        "| {} | {} | {:.1f} | {:.1f} | {:.0f} % | {} | {} | {} | {:.2f} | {:.0f} | {:.0f} | {:.0f} % |\n",
         shape_of(document["workload"].get<std::string>()),
         std::string(argv[i]).find("_1t") != std::string::npos ? "1" : "all",
         number(document["best"], "time_us"), number(document["best"], "gflops"),
         100 * number(document, "roofline_fraction"), baseline_text(document, "openblas"),
-        baseline_text(document, "onednn"), speedup, number(document, "speedup_vs_default"),
-        number(document["trials"], "measured"), number(elapsed, "total"),
-        100 * number(elapsed, "search") / std::max(1e-9, number(elapsed, "total")));
+        baseline_text(document, "onednn"), ratio_text(document, "speedup_vs_baseline"),
+        number(document, "speedup_vs_default"), number(document["trials"], "measured"),
+        number(elapsed, "total"), 100 * number(elapsed, "search") / std::max(1e-9, number(elapsed, "total")));
     if (speedup > 0) {
       log_sum += std::log(speedup);
       worst = std::min(worst, speedup);

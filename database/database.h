@@ -44,6 +44,7 @@ struct TaskStats {
   std::int64_t timed = 0;
   std::vector<std::pair<std::string, std::int64_t>> failed;  ///< by kind
   double best_us = 0;                                        ///< 0 = nothing timed
+  double best_spread = 0;                                    ///< of its samples (Timing::spread)
   std::int64_t first_unix_ms = 0, last_unix_ms = 0;
 };
 struct DatabaseStats {

@@ -58,6 +58,14 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// "1.061 +-0.012": half the width of the 95 % interval.
+std::string ratio_text(const json& result, double ratio) {
+  if (ratio <= 0) return "-";
+  const json interval = result.value("speedup_vs_baseline_interval", json());
+  if (!interval.is_array() || interval.size() != 2) return fmt::format("{:.3f}", ratio);
+  return fmt::format("{:.3f} +-{:.3f}", ratio, (interval[1].get<double>() - interval[0].get<double>()) / 2);
+}
+
 double baseline_us(const json& result, const std::string& name) {
   for (const json& entry : result.value("baselines", json::array()))
     if (entry.value("name", "") == name) return number(entry, "time_us");
@@ -92,7 +100,7 @@ void print_suite(const std::string& suite, const std::vector<const Step*>& rows)
     for (const std::string& library : libraries) fmt::print(" {} |", time_text(baseline_us(result, library)));
     const json gpu = result.value("gpu", json());
     fmt::print(
-        " {} | {} | {} | {:.0f} | {:.0f} |\n", ratio > 0 ? fmt::format("{:.3f}", ratio) : "-",
+        " {} | {} | {} | {:.0f} | {:.0f} |\n", ratio_text(result, ratio),
         fmt::format("{:.2f}", number(result, "speedup_vs_default")),
         gpu.is_object() ? fmt::format("{:.0f}, {:.0f}", number(gpu, "sm_mhz"), number(gpu, "power_w")) : "-",
         number(result.value("trials", json()), "measured"),
