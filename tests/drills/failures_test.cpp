@@ -9,8 +9,10 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <set>
 
+#include "base/rng.h"
 #include "base/text.h"
 #include "database/database.h"
 #include "measure/host_compiler.h"
