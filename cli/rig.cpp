@@ -133,6 +133,8 @@ Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environ
   if (rig.device.limits.target == Target::kCpu) options.settings.threads = rig.device.limits.cores;
   options.chunk = std::max(8, jobs);
   options.overlap = cuda || options.settings.threads + jobs < cpus;
+  // A sweep of a large cache takes longer than a window of the reference kernel.
+  if (choice.cold && !cuda) options.use_reference = false;
   if (timings == Timings::kShort) {
     options.sampling = {
         .sample_us = 1, .min_samples = 1, .min_total_us = 1, .max_total_us = 1, .few_samples = 1};

@@ -47,9 +47,10 @@ Samples sample_calls(const std::function<void()>& call, const SampleRequest& req
   double total = 0;
   while (true) {
     if (enough(result, total, request)) break;
+    const Clock::time_point sample_start = Clock::now();
     if (evict) evict();
     result.us.push_back(timed(calls));
-    total += result.us.back() * static_cast<double>(calls);
+    total += microseconds_since(sample_start);
   }
   const double wall = microseconds_since(start);
   if (wall > 0) result.cpu_share = (process_cpu_us() - cpu_before) / (wall * threads);
