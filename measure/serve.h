@@ -35,7 +35,8 @@ inline constexpr double kReferenceFreshS = 0.03;
 inline constexpr double kLargestCorrection = 1.15;
 /// A window is disturbed when the reference before and after it differ by more than this, or the candidate
 /// got less of its CPUs than that (cpu.md section 4: a block with less than all of them says nothing of two
-/// per cent). It is timed again, so often at most; the least disturbed window counts.
+/// per cent). It is timed again, so often at most, if the candidate might be a contender without the
+/// disturbance; the least disturbed window counts.
 inline constexpr double kSteady = 0.05;
 inline constexpr double kLeastShare = 0.9;
 inline constexpr int kAttempts = 3;
@@ -138,11 +139,13 @@ class Server {
       const bool corrected = before && !samples.hopeless;
       double reference_us = 0;
       double moved = 0;
+      double slowed = std::min(1.0, samples.cpu_share);  // calm time / this time, at the least
       if (corrected) {
         fresh_at_.reset();
         const double after = reference_time(request.reference).value_or(*before);
         reference_us = (*before + after) / 2;
         moved = std::abs(*before - after) / reference_us;
+        slowed *= std::min(1.0, request.reference->session_us / std::max(*before, after));
         before = after;
       }
       // In units of what is allowed. What is hopeless anyway is not worth a second window.
@@ -162,7 +165,8 @@ class Server {
         }
       }
       timing.disturbed = least > 1;
-      if (disturbance <= 1) break;
+      const double limit_us = request.sampling.contender_us;
+      if (disturbance <= 1 || (limit_us > 0 && estimate(samples.us) * slowed > limit_us)) break;
     }
     return timing;
   }

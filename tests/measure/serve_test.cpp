@@ -33,11 +33,12 @@ class ScriptedRunner {
   void unload(int) {}
 };
 
-Timing trial_of(Script given) {
+Timing trial_of(Script given, double contender_us = 0) {
   script = std::move(given);
   Server<ScriptedRunner> server;
   TrialRequest request;
   request.candidate.entry = "candidate";
+  request.sampling.contender_us = contender_us;
   request.reference = ReferenceKernel{Candidate{.path = "", .entry = "reference", .launch = {}}, 100};
   return std::get<Timing>(server.answer(request));
 }
@@ -74,6 +75,16 @@ TEST(Trial, TakesTheCalmestOfSomeWindowsAndSaysSo) {
   EXPECT_EQ(timing.windows, kAttempts);
   EXPECT_TRUE(timing.disturbed);
   EXPECT_EQ(timing.samples_us, samples(61).us);  // 150 to 120: the smallest of three moves
+}
+
+TEST(Trial, AWindowIsOnlyTimedAgainForWhoMightBeAContender) {
+  const Script half_a_cpu = {{100}, {samples(300, 0.5), samples(150)}};
+  EXPECT_EQ(trial_of(half_a_cpu, 160).windows, 2);
+  EXPECT_EQ(trial_of(half_a_cpu, 140).windows, 1);
+  EXPECT_TRUE(trial_of(half_a_cpu, 140).disturbed);
+  const Script slow_machine = {{100, 200, 100}, {samples(300), samples(150)}};
+  EXPECT_EQ(trial_of(slow_machine, 160).windows, 3);
+  EXPECT_EQ(trial_of(slow_machine, 140).windows, 1);
 }
 
 TEST(Trial, AHopelessCandidateGetsNoSecondWindow) {
