@@ -27,6 +27,7 @@ Dialect cuda_dialect() {
   d.unroll_counted = false;
   d.block_barrier = "__syncthreads();";
   d.warp_barrier = "__syncwarp();";
+  d.cluster_barrier = "lehr_cluster_barrier();";
   d.value_vectors = false;
   d.register_align = "alignas(16) ";
   return d;

@@ -15,6 +15,7 @@ struct Dialect {
   bool unroll_counted = false;     ///< the line ends in the loop's extent
   std::string_view block_barrier;  ///< statement; empty: the target has none
   std::string_view warp_barrier;
+  std::string_view cluster_barrier;
   bool value_vectors =
       false;  ///< vectors are values with arithmetic (GNU extensions); else only memory moves
   /// Declaration of a register array: "{align}{type} {name}[{count}];"

@@ -151,8 +151,10 @@ class Emitter {
   }
 
   void write(const Barrier& barrier) {
-    const std::string_view text =
-        barrier.scope == BarrierScope::kBlock ? dialect_.block_barrier : dialect_.warp_barrier;
+    if (barrier.scope == BarrierScope::kCluster) snippets_.insert("cluster_barrier");
+    const std::string_view text = barrier.scope == BarrierScope::kBlock  ? dialect_.block_barrier
+                                  : barrier.scope == BarrierScope::kWarp ? dialect_.warp_barrier
+                                                                         : dialect_.cluster_barrier;
     CHECK(!text.empty(), "barrier on a target that has none");
     line("{}", text);
   }
@@ -226,8 +228,11 @@ std::string cuda_entry(const Kernel& kernel, const Launch& launch, const std::st
       launch.shared_bytes > 0
           ? fmt::format("  extern __shared__ __align__({}) unsigned char lehr_shared[];\n", alignment)
           : "";
-  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n{}{}}}\n", bounds,
-                     kernel.name, params, shared, body);
+  // Compiled in, so that an ordinary launch has the clusters (PTX ISA 9.0, "Cluster Dimension Directives").
+  const std::string cluster =
+      kernel.cluster > 1 ? fmt::format("__cluster_dims__({}, 1, 1) ", kernel.cluster) : "";
+  return fmt::format("extern \"C\" __global__ void {}__launch_bounds__({}) {}({}) {{\n{}{}}}\n", cluster,
+                     bounds, kernel.name, params, shared, body);
 }
 
 }  // namespace

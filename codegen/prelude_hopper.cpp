@@ -46,7 +46,8 @@ std::string on_barrier(std::string_view name, std::string_view number, std::stri
       name, number, ptx));
 }
 
-std::string tma_load(int rank) {
+/// `multicast`: to several blocks of the cluster, by a mask.
+std::string tma_load(int rank, bool multicast) {
   std::string parameters;
   std::string places;
   std::string operands;
@@ -55,16 +56,21 @@ std::string tma_load(int rank) {
     places += fmt::format("{}%{}", d == 0 ? "" : ", ", 3 + d);
     operands += fmt::format(", \"r\"(c{})", d);
   }
+  if (multicast) {
+    parameters += ", int mask";
+    operands += ", \"h\"(static_cast<unsigned short>(mask))";
+  }
   return device_only(fmt::format(
-      R"(void lehr_tma_load_{0}d(void* shared, const LehrTensorMap* map, unsigned* barrier{1}) {{
+      R"(void lehr_tma_{4}_{0}d(void* shared, const LehrTensorMap* map, unsigned* barrier{1}) {{
   const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   const unsigned done = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
-  asm volatile("cp.async.bulk.tensor.{0}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
-               "[%1, {{{2}}}], [%2];" ::"r"(to), "l"(map), "r"(done){3}
+  asm volatile("cp.async.bulk.tensor.{0}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{5} [%0], "
+               "[%1, {{{2}}}], [%2]{6};" ::"r"(to), "l"(map), "r"(done){3}
                : "memory");
 }}
 )",
-      rank, parameters, places, operands));
+      rank, parameters, places, operands, multicast ? "multicast" : "load",
+      multicast ? ".multicast::cluster" : "", multicast ? fmt::format(", %{}", 3 + rank) : ""));
 }
 
 std::string tma_store(int rank) {
@@ -164,14 +170,37 @@ constexpr std::string_view kDescriptor =
 )";
 
 // Sleeps in the hardware until the phase of that parity has ended, or for a while: hence the loop.
-constexpr std::string_view kWait =
-    R"(void lehr_mbarrier_wait(unsigned* barrier, int parity) {
+std::string wait(std::string_view name, std::string_view scope) {
+  return device_only(fmt::format(
+      R"(void lehr_{}(unsigned* barrier, int parity) {{
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
   asm volatile(
-      "{\n.reg .pred p;\nLEHR_WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-      "@p bra LEHR_DONE;\nbra LEHR_WAIT;\nLEHR_DONE:\n}" ::"r"(address),
+      "{{\n.reg .pred p;\nLEHR_WAIT:\nmbarrier.try_wait.parity{}.shared::cta.b64 p, [%0], %1;\n"
+      "@p bra LEHR_DONE;\nbra LEHR_WAIT;\nLEHR_DONE:\n}}" ::"r"(address),
       "r"(parity)
       : "memory");
+}}
+)",
+      name, scope));
+}
+
+// PTX ISA 9.0, "mapa": the address of the same place in the shared memory of block `rank` of the cluster.
+constexpr std::string_view kArriveCluster =
+    R"(void lehr_mbarrier_arrive_cluster(unsigned* barrier, int rank, int arrives) {
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+  asm volatile(
+      "{\n.reg .pred p;\n.reg .b32 there;\nsetp.ne.s32 p, %2, 0;\n"
+      "@p mapa.shared::cluster.u32 there, %0, %1;\n"
+      "@p mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}" ::"r"(address),
+      "r"(rank), "r"(arrives)
+      : "memory");
+}
+)";
+
+// PTX ISA 9.0, "barrier.cluster": of all threads, wherever their warps have diverged before.
+constexpr std::string_view kClusterBarrier =
+    R"(void lehr_cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 }
 )";
 
@@ -192,9 +221,14 @@ std::map<std::string, std::string> all_snippets() {
            "{\\n.reg .pred p;\\nsetp.ne.s32 p, %1, 0;\\n@p mbarrier.arrive.shared::cta.b64 _, [%0];\\n}")},
       {"mbarrier_expect_tx",
        on_barrier("mbarrier_expect_tx", "bytes", "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;")},
-      {"mbarrier_wait", device_only(kWait)},
-      {"tma_load_2d", tma_load(2)},
-      {"tma_load_3d", tma_load(3)},
+      {"mbarrier_arrive_cluster", device_only(kArriveCluster)},
+      {"mbarrier_wait", wait("mbarrier_wait", "")},
+      {"mbarrier_wait_cluster", wait("mbarrier_wait_cluster", ".acquire.cluster")},
+      {"cluster_barrier", device_only(kClusterBarrier)},
+      {"tma_load_2d", tma_load(2, false)},
+      {"tma_load_3d", tma_load(3, false)},
+      {"tma_multicast_2d", tma_load(2, true)},
+      {"tma_multicast_3d", tma_load(3, true)},
       {"tma_store_2d", tma_store(2)},
       {"tma_store_3d", tma_store(3)},
       {"tma_store_commit", plain("tma_store_commit", "cp.async.bulk.commit_group")},

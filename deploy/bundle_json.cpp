@@ -38,6 +38,7 @@ json to_json(const Source& source) {
           {"params", params},
           {"grid", source.launch.grid},
           {"block", source.launch.block},
+          {"cluster", source.launch.cluster},
           {"shared_bytes", source.launch.shared_bytes},
           {"tasks", source.launch.tasks},
           {"scratch_bytes", source.scratch_bytes},

@@ -143,7 +143,7 @@ class Walker {
   void visit(const Alloc&) {}
 
   void visit(const Barrier& barrier) {
-    if (barrier.scope == BarrierScope::kBlock) out_.barriers += in_block_;
+    if (barrier.scope != BarrierScope::kWarp) out_.barriers += in_block_;
   }
 
   void visit(const Intrinsic& intrinsic) {
@@ -155,7 +155,7 @@ class Walker {
       const int guard = touch.partial || (partial && !touch.writes) ? 1 : 0;
       guards_ += guard;
       record(touch.buffer, touch.index, static_cast<int>(touch.elements), touch.writes, false, asynchronous,
-             touch.rows, touch.row_stride);
+             touch.rows, touch.row_stride, touch.copies);
       guards_ -= guard;
     }
     for (const Expr& arg : intrinsic.args) integer(arg);
@@ -255,7 +255,7 @@ class Walker {
   }
 
   void record(BufferId id, const Expr& index, int lanes, bool writes, bool active, bool asynchronous,
-              std::int64_t rows = 1, std::int64_t row_stride = 0) {
+              std::int64_t rows = 1, std::int64_t row_stride = 0, std::int64_t copies = 1) {
     const Buffer& buffer = kernel_.buffer(id);
     read_index(index, nest_, form_);
     const auto depth = static_cast<std::size_t>(nest_.depth);
@@ -282,7 +282,7 @@ class Walker {
       if (buffer.scope == Scope::kGlobal)
         global_.add(id, range, depth == 0 ? static_cast<double>(lanes) : access.footprint[0]);
     }
-    const double bytes = executions_ * lanes * size_of(buffer.type);
+    const double bytes = executions_ * lanes * size_of(buffer.type) * static_cast<double>(copies);
     Traffic& traffic = traffic_of(buffer.scope);
     (writes ? traffic.written_bytes : traffic.read_bytes) += bytes;
     count_integer_work(form_);

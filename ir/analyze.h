@@ -98,7 +98,7 @@ struct Analysis {
   double flops = 0;
   Traffic global, scratch, shared, registers;  ///< bytes as executed, not distinct
   double unique_global_bytes = 0;              ///< distinct bytes of all parameters that are touched
-  double barriers = 0;                         ///< kBlock barriers executed by one block
+  double barriers = 0;                         ///< kBlock and kCluster barriers executed by one block
   std::int64_t register_bytes = 0;             ///< all kRegister buffers of one thread
   std::int64_t shared_bytes = 0;               ///< of one block: each buffer rounded up to its alignment
   std::int64_t scratch_bytes = 0;              ///< of one task: each buffer rounded up to 64 bytes

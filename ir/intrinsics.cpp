@@ -87,12 +87,21 @@ constexpr std::array kRules = {
     IntrinsicRule{"mbarrier_init_fence", {}, 0, 0, true, false},
     // Argument: whether this thread arrives.
     IntrinsicRule{"mbarrier_arrive", kOneBarrier, 1, 1, true, false},
+    // At the same barrier of another block of the cluster. Arguments: its number there, whether this thread
+    // arrives.
+    IntrinsicRule{"mbarrier_arrive_cluster", kOneBarrier, 2, 2, true, false},
     // Argument: bytes that the phase waits for.
     IntrinsicRule{"mbarrier_expect_tx", kOneBarrier, 1, 1, true, false},
     // Argument: parity of the phase whose end is waited for.
     IntrinsicRule{"mbarrier_wait", kOneBarrier, 1, 1, true, false},
+    // The same, where other blocks of the cluster arrive.
+    IntrinsicRule{"mbarrier_wait_cluster", kOneBarrier, 1, 1, true, false},
     IntrinsicRule{"tma_load_2d", kTmaLoad, 2, 2, true, false},
     IntrinsicRule{"tma_load_3d", kTmaLoad, 3, 3, true, false},
+    // To the same place in several blocks of the cluster, and the bytes to their barriers. Last argument: a
+    // bit for each.
+    IntrinsicRule{"tma_multicast_2d", kTmaLoad, 3, 3, true, false},
+    IntrinsicRule{"tma_multicast_3d", kTmaLoad, 4, 4, true, false},
     IntrinsicRule{"tma_store_2d", kTmaStore, 2, 2, true, false},
     IntrinsicRule{"tma_store_3d", kTmaStore, 3, 3, true, false},
     IntrinsicRule{"tma_store_commit", {}, 0, 0, true, false},

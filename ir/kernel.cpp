@@ -51,6 +51,7 @@ void collect(const Block& block, Launch& launch, unsigned& seen) {
 
 Launch launch_of(const Kernel& kernel) {
   Launch launch;
+  launch.cluster = kernel.cluster;
   unsigned seen = 0;
   collect(kernel.body, launch, seen);
   for (const Buffer& buffer : kernel.buffers)

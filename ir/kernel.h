@@ -70,6 +70,10 @@ struct Kernel {
   std::vector<Param> params;      ///< in the order of the entry's arguments; all kGlobal
   Block body;
   int min_blocks_per_core = 0;  ///< CUDA launch bounds; 0: not stated
+  /// CUDA: so many neighbouring blocks along x run at the same time and reach each other's shared memory and
+  /// barriers (CUDA C++ Programming Guide 13.0, "Thread Block Clusters"); block b is number b % cluster of
+  /// its cluster. 1: none.
+  int cluster = 1;
   friend bool operator==(const Kernel&, const Kernel&) = default;
 
   const Buffer& buffer(BufferId id) const { return buffers[static_cast<std::size_t>(id)]; }
@@ -84,6 +88,7 @@ struct Launch {
   std::array<std::int64_t, 3> block = {1, 1, 1};
   std::int64_t shared_bytes = 0;  ///< all kShared buffers, each rounded up to its alignment
   std::int64_t tasks = 1;         ///< CPU: extent of the kParallel loop
+  std::int64_t cluster = 1;       ///< Kernel::cluster; compiled into the kernel, the launch need not say it
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 Launch launch_of(const Kernel& kernel);

@@ -61,6 +61,7 @@ class Printer {
     }
     out_ += ')';
     if (kernel_.min_blocks_per_core != 0) add(" min_blocks_per_core={}", kernel_.min_blocks_per_core);
+    if (kernel_.cluster != 1) add(" cluster={}", kernel_.cluster);
     out_ += '\n';
     block(kernel_.body);
   }
@@ -224,7 +225,9 @@ class Printer {
                      out_ += '\n';
                    },
                    [&](const Barrier& n) {
-                     out_ += n.scope == BarrierScope::kBlock ? "barrier block\n" : "barrier warp\n";
+                     out_ += n.scope == BarrierScope::kBlock  ? "barrier block\n"
+                             : n.scope == BarrierScope::kWarp ? "barrier warp\n"
+                                                              : "barrier cluster\n";
                    },
                    [&](const Intrinsic& n) { intrinsic(n); },
                },
@@ -241,6 +244,7 @@ class Printer {
       access(touch.buffer, touch.index, touch.elements, nullptr);
       if (touch.rows != 1) add(" in {} rows {} apart", touch.rows, touch.row_stride);
       if (touch.partial) out_ += " where it exists";
+      if (touch.copies != 1) add(" in {} blocks", touch.copies);
       separator = ", ";
     }
     for (const Expr& arg : n.args) {

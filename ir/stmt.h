@@ -71,7 +71,8 @@ struct Touch {
   std::int64_t rows =
       1;  ///< they lie in so many runs of equal length, `row_stride` elements apart (TMA boxes)
   std::int64_t row_stride = 0;
-  bool partial = false;  ///< what lies outside of the tensor is left out
+  bool partial = false;     ///< what lies outside of the tensor is left out
+  std::int64_t copies = 1;  ///< shared memory of so many blocks of the cluster is touched alike (multicast)
   friend bool operator==(const Touch&, const Touch&) = default;
 };
 /// An operation whose text lives in the device-intrinsics header (codegen/): prefetch, cp.async, ...

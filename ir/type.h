@@ -34,6 +34,7 @@ enum class LoopKind {
   kThreadZ,  ///< CUDA block; constant extent
 };
 
-enum class BarrierScope { kBlock, kWarp };
+/// kCluster: all blocks of the cluster (Kernel::cluster), and so each block, too.
+enum class BarrierScope { kBlock, kWarp, kCluster };
 
 }  // namespace lehr::ir

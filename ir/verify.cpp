@@ -26,6 +26,8 @@ bool is_identifier(const std::string& name) {
 constexpr std::array kOrdinals = {"first", "second", "third"};
 /// Of the tensor map's limits: CUDA Driver API, cuTensorMapEncodeTiled.
 constexpr std::int64_t kMaxBox = 256;
+/// CUDA C++ Programming Guide 13.0, "Thread Block Clusters": what every device with clusters has.
+constexpr int kLargestCluster = 8;
 
 bool is_block_or_thread(LoopKind kind) {
   return kind >= LoopKind::kBlockX;
@@ -83,6 +85,7 @@ class Verifier {
         return fail("buffer {} is {}, which the target {} does not have", buffer.name, name_of(buffer.scope),
                     lehr::name_of(kernel_.target));
     }
+    if (!cluster_rules()) return false;
     bool has_workspace = false;
     for (const Param& param : kernel_.params) {
       if (!scope_.has(param.buffer))
@@ -100,6 +103,14 @@ class Verifier {
       if (param.map && !map_rules(param)) return false;
       scope_.set_alive(param.buffer, true);
     }
+    return true;
+  }
+
+  bool cluster_rules() {
+    if (kernel_.cluster == 1) return true;
+    if (kernel_.target != Target::kCuda) return fail("its blocks form clusters, which only cuda has");
+    if (kernel_.cluster < 1 || kernel_.cluster > kLargestCluster)
+      return fail("clusters of {} blocks; they have 1 to {}", kernel_.cluster, kLargestCluster);
     return true;
   }
 
@@ -206,6 +217,8 @@ class Verifier {
     if (loop.kind == LoopKind::kParallel && nesting_ > 0) return fail("a parallel loop must be outermost");
     if ((launch_mask_ >> static_cast<unsigned>(loop.kind) & 1u) != 0)
       return fail("{} is already bound by an enclosing loop", name_of(loop.kind));
+    if (loop.kind == LoopKind::kBlockX && loop.bound % kernel_.cluster != 0)
+      return fail("{} blocks do not divide into clusters of {}", loop.bound, kernel_.cluster);
     std::int64_t& extent = launch_extents_[static_cast<std::size_t>(loop.kind)];
     if (extent != 0 && extent != loop.bound)
       return fail("{} has extent {} here and {} elsewhere", name_of(loop.kind), loop.bound, extent);
@@ -267,9 +280,10 @@ class Verifier {
     return true;
   }
 
-  bool check(const Barrier&, std::vector<VarId>&, std::vector<BufferId>&) {
+  bool check(const Barrier& barrier, std::vector<VarId>&, std::vector<BufferId>&) {
     path_.push_back("barrier");
     if (kernel_.target != Target::kCuda) return fail("barriers exist only on target cuda");
+    if (barrier.scope == BarrierScope::kCluster && kernel_.cluster == 1) return fail("there are no clusters");
     return group_ == kAllAlike || fail("threads may disagree on whether they reach it");
   }
 

@@ -37,6 +37,7 @@ json write(const Candidate& c) {
           {"entry", c.entry},
           {"grid", c.launch.grid},
           {"block", c.launch.block},
+          {"cluster", c.launch.cluster},
           {"shared_bytes", c.launch.shared_bytes},
           {"tasks", c.launch.tasks},
           {"scratch_bytes", c.scratch_bytes},
@@ -49,6 +50,7 @@ Candidate read_candidate(const json& j) {
   c.entry = j.at("entry");
   c.launch.grid = j.at("grid");
   c.launch.block = j.at("block");
+  c.launch.cluster = j.at("cluster");
   c.launch.shared_bytes = j.at("shared_bytes");
   c.launch.tasks = j.at("tasks");
   c.scratch_bytes = j.at("scratch_bytes");

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "templates/gemm_wgmma_space.h"
 #include "templates/gemm_wgmma_store.h"
+#include "templates/gemm_wgmma_walk.h"
 #include "templates/gemm_wgmma_write.h"
 
 namespace lehr {
@@ -24,16 +26,18 @@ void append(Block& to, Block from) {
 struct Side {
   GemmWgmmaTile tile;
   BufferId global{}, shared{};
-  VarId origin{};  ///< first row or column of the tile
 };
+using Place = GemmWgmmaWalk::Place;
 
 class Lowering {
  public:
   Lowering(const Workload& workload, const Config& config, const Limits& limits)
       : p_(gemm_wgmma_problem(workload)),
         s_(gemm_wgmma_schedule(config)),
-        grid_(gemm_wgmma_grid(p_, s_, limits)) {
+        grid_(gemm_wgmma_grid(p_, s_, limits)),
+        walk_(b_, p_, s_, grid_) {
     b_.kernel.name = "gemm_wgmma";
+    b_.kernel.cluster = static_cast<int>(s_.cluster());
     b_.kernel.target = Target::kCuda;
     b_.kernel.min_blocks_per_core = 1;
     rows_.tile = gemm_wgmma_tile(p_, s_, true);
@@ -51,20 +55,23 @@ class Lowering {
     }
     acc_ = b_.buffer("acc", p_.accum, Scope::kRegister, s_.accumulators());
     if (p_.output != p_.accum) converted_ = b_.buffer("converted", p_.output, Scope::kRegister, 2);
-    block_ = b_.var("block");
     thread_ = b_.var("thread");
   }
 
   Kernel kernel() {
-    Block body = block(Alloc{rows_.shared}, Alloc{columns_.shared});
+    Block body = walk_.begin();
+    append(body, block(Alloc{rows_.shared}, Alloc{columns_.shared}));
     if (s_.store == 1) body.push_back(Alloc{staged_});
     append(body, block(Alloc{full_}, Alloc{empty_}));
     if (s_.ping_pong == 1) body.push_back(Alloc{turns_});
     body.push_back(If{eq(var(thread_), integer(0)), make_barriers(), {}, 1});
-    body.push_back(Barrier{});
+    // Nobody reaches for another block's barriers before they are made, or after it has ended.
+    const BarrierScope together = s_.cluster() > 1 ? BarrierScope::kCluster : BarrierScope::kBlock;
+    body.push_back(Barrier{together});
     body.push_back(If{eq(var(thread_) / 128, integer(0)), produce(), consume(), 128});
+    if (s_.cluster() > 1) body.push_back(Barrier{together});
     Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));
-    b_.kernel.body = block(loop(block_, grid_.blocks, LoopKind::kBlockX, std::move(grid)));
+    b_.kernel.body = block(loop(walk_.block(), grid_.blocks, LoopKind::kBlockX, std::move(grid)));
     return std::move(b_.kernel);
   }
 
@@ -72,7 +79,6 @@ class Lowering {
   std::int64_t bk() const { return s_.k_atoms * p_.row(); }
   std::int64_t tiles_k() const { return ceil_div(p_.size.k, bk()); }
   std::int64_t steps() const { return bk() / p_.mma_k(); }
-  bool several_turns() const { return grid_.blocks < grid_.tiles; }
 
   void add_params() {
     const cpu::Problem& size = p_.size;
@@ -98,7 +104,7 @@ class Lowering {
     map.rank = p_.size.batch > 1 ? 3 : 2;
     map.dims = {inner, outer, p_.size.batch > 1 ? p_.size.batch : 0};
     map.strides = {1, inner, p_.size.batch > 1 ? inner * outer : 0};
-    map.box = {tile.box_inner, tile.box_outer, p_.size.batch > 1 ? 1 : 0};
+    map.box = {tile.box_inner, tile.box_outer / tile.slices, p_.size.batch > 1 ? 1 : 0};
     map.swizzle = tile.span;
     map.tf32 = p_.operand == DType::kF32;
     return map;
@@ -120,10 +126,11 @@ class Lowering {
     return {std::string(name), {barrier(buffer, std::move(number))}, {std::move(argument)}, 0};
   }
 
-  /// A stage is full when its bytes have come, and empty when all warps that multiply it are done with it.
+  /// A stage is full when its bytes have come, and empty when all warps that multiply it are done with it,
+  /// those of the blocks that get parts of it from this one, too.
   Block make_barriers() {
     const VarId stage = b_.var("stage");
-    const std::int64_t warps = 4 * (s_.ping_pong == 1 ? 1 : s_.consumers);
+    const std::int64_t warps = 4 * (s_.ping_pong == 1 ? 1 : s_.consumers) * s_.sharing_blocks();
     Block result = block(loop(stage, s_.stages, LoopKind::kUnrolled,
                               block(on("mbarrier_init", full_, var(stage), integer(1)),
                                     on("mbarrier_init", empty_, var(stage), integer(warps)))));
@@ -136,57 +143,6 @@ class Lowering {
     return result;
   }
 
-  /// Where tile `tile` lies. Blocks that run at the same time should share operands in the L2: `raster` tiles
-  /// along bm are walked before the next column of tiles.
-  Block origins(Expr tile) {
-    const std::int64_t of_matrix = grid_.rows * grid_.columns;
-    const VarId number = b_.var("number");
-    rows_.origin = b_.var("row0");
-    columns_.origin = b_.var("column0");
-    Block result;
-    if (p_.size.batch > 1) {
-      const VarId whole = b_.var("tile");
-      matrix_ = b_.var("matrix");
-      result = block(Let{whole, std::move(tile)}, Let{matrix_, var(whole) / of_matrix});
-      tile = var(whole) % of_matrix;
-    }
-    result.push_back(Let{number, std::move(tile)});
-    Expr row = var(number) / grid_.columns;
-    Expr column = var(number) % grid_.columns;
-    if (s_.raster > 1) {
-      const std::int64_t group = s_.raster * grid_.columns;
-      const Expr first = var(number) / group * s_.raster;
-      const Expr together = grid_.rows % s_.raster == 0
-                                ? integer(s_.raster)
-                                : min(integer(grid_.rows) - first, integer(s_.raster));
-      row = first + var(number) % group % together;
-      column = var(number) % group / together;
-    }
-    result.push_back(Let{rows_.origin, std::move(row) * s_.bm});
-    result.push_back(Let{columns_.origin, std::move(column) * s_.bn});
-    return result;
-  }
-
-  /// `body` for each tile of the block, or of one of `consumers` that take turns. `turn` counts the block's
-  /// tiles.
-  Block each_tile(VarId turn, const Expr& first, std::int64_t step, Block body) {
-    if (!several_turns()) return block_with_let(turn, std::move(body));
-    // Tiles first, first + step, ... of the block: its tiles are block, block + blocks, ...
-    const std::int64_t most = ceil_div(ceil_div(grid_.tiles, grid_.blocks), step);
-    const VarId visit = b_.var("visit");
-    body.insert(body.begin(), Let{turn, var(visit) * step + first});
-    const bool even = grid_.tiles % (grid_.blocks * step) == 0;
-    if (even) return block(loop(visit, most, LoopKind::kSerial, std::move(body)));
-    const Expr left = integer(grid_.tiles - 1) - var(block_) - first * grid_.blocks;
-    return block(loop_to(visit, (left + grid_.blocks * step) / (grid_.blocks * step), most, std::move(body)));
-  }
-  static Block block_with_let(VarId turn, Block body) {
-    body.insert(body.begin(), Let{turn, integer(0)});
-    return body;
-  }
-  Expr tile_of(VarId turn) const {
-    return several_turns() ? var(turn) * grid_.blocks + var(block_) : Expr(Var{block_});
-  }
   Expr stage_of(const Expr& step) const { return step % s_.stages; }
   Expr round_of(const Expr& step) const { return step / s_.stages; }
 
@@ -194,26 +150,34 @@ class Lowering {
     const VarId turn = b_.var("turn");
     const VarId kt = b_.var("kt");
     const VarId step = b_.var("step");
-    Block body = origins(tile_of(turn));
+    const Place place = walk_.place(turn);
+    Block body = place.lets;
     Block copies =
         block(Let{step, var(turn) * tiles_k() + var(kt)},
-              on("mbarrier_wait", empty_, stage_of(var(step)), (round_of(var(step)) + 1) % 2),
+              on(s_.cluster() > 1 ? "mbarrier_wait_cluster" : "mbarrier_wait", empty_, stage_of(var(step)),
+                 (round_of(var(step)) + 1) % 2),
               on("mbarrier_expect_tx", full_, stage_of(var(step)),
                  integer((rows_.tile.stage_elements() + columns_.tile.stage_elements()) * p_.bytes())));
-    for (const Side* side : {&rows_, &columns_}) append(copies, copy(*side, var(kt), stage_of(var(step))));
+    for (const bool is_rows : {true, false})
+      append(copies, copy(is_rows, place, var(kt), stage_of(var(step))));
     body.push_back(loop(kt, tiles_k(), LoopKind::kSerial, std::move(copies)));
-    Block one = each_tile(turn, integer(0), 1, std::move(body));
+    Block one = walk_.each(turn, integer(0), 1, std::move(body));
     return block(Intrinsic{"setmaxnreg_dec", {}, {integer(gemm_wgmma_registers(s_).producer)}, 0},
                  If{eq(var(thread_), integer(0)), std::move(one), {}, 1});
   }
 
-  Block copy(const Side& side, const Expr& kt, const Expr& stage) {
+  /// Of a tile that several blocks of the cluster multiply, each brings one slice of every box, to all of
+  /// them.
+  Block copy(bool is_rows, const Place& at, const Expr& kt, const Expr& stage) {
+    const Side& side = is_rows ? rows_ : columns_;
     const GemmWgmmaTile& t = side.tile;
+    const Expr slice = is_rows ? walk_.rank_n() : walk_.rank_m();
+    const std::int64_t lines = t.box_outer / t.slices;
     const VarId box = b_.var("box");
     const bool several = t.boxes > 1;
     const Expr number = several ? var(box) : integer(0);
     Expr k = kt * bk();
-    Expr across = var(side.origin);
+    Expr across = var(is_rows ? at.row0 : at.column0);
     if (t.along_k) {  // boxes: parts of the tile, and of these the rows of k
       const std::int64_t parts = t.tile / t.box_outer;
       k = std::move(k) + number / parts * p_.row();
@@ -222,27 +186,39 @@ class Lowering {
       across = std::move(across) + number * t.box_inner;
     }
     Expr inner = t.along_k ? k : across;
-    Expr outer = t.along_k ? std::move(across) : std::move(k);
+    Expr outer = (t.along_k ? std::move(across) : std::move(k)) + slice * lines;
     const std::int64_t length = t.along_k ? p_.size.k : t.extent;
     Expr index = outer * length + inner;
     std::vector<Expr> place;
-    place.reserve(3);
+    place.reserve(4);
     place.push_back(std::move(inner));
     place.push_back(std::move(outer));
     if (p_.size.batch > 1) {
-      index = var(matrix_) * (p_.size.k * t.extent) + std::move(index);
-      place.push_back(var(matrix_));
+      index = at.matrix * (p_.size.k * t.extent) + std::move(index);
+      place.push_back(at.matrix);
     }
     const bool partial = p_.size.k % bk() != 0 || t.extent % t.tile != 0;
     Intrinsic load;
-    load.name = p_.size.batch > 1 ? "tma_load_3d" : "tma_load_2d";
+    load.name =
+        std::string("tma_") + (t.slices > 1 ? "multicast" : "load") + (p_.size.batch > 1 ? "_3d" : "_2d");
+    const std::int64_t elements = lines * t.box_inner;
     load.touches = {
-        Touch{side.shared, stage * t.stage_elements() + number * t.box_elements(), t.box_elements(), true},
-        Touch{side.global, std::move(index), t.box_elements(), false, t.box_outer, length, partial},
-        barrier(full_, stage)};
+        Touch{side.shared, stage * t.stage_elements() + number * t.box_elements() + slice * elements,
+              elements, true},
+        Touch{side.global, std::move(index), elements, false, lines, length, partial}, barrier(full_, stage)};
+    load.touches[0].copies = t.slices;
     load.args = std::move(place);
+    if (t.slices > 1) load.args.push_back(receivers(is_rows));
     if (!several) return block(std::move(load));
     return block(loop(box, t.boxes, LoopKind::kUnrolled, block(std::move(load))));
+  }
+
+  /// A bit for each block of the cluster that has the same rows, or the same columns; block (m, n) is number
+  /// m * cluster_bn + n, and there are two at most along either side.
+  Expr receivers(bool is_rows) const {
+    if (is_rows) return integer(3) + walk_.rank_m() * 9;
+    const std::int64_t first = 1 + (std::int64_t{1} << s_.cluster_bn);
+    return integer(first) + walk_.rank_n() * first;
   }
 
   Block consume() {
@@ -254,17 +230,20 @@ class Lowering {
         block(Intrinsic{"setmaxnreg_inc", {}, {integer(gemm_wgmma_registers(s_).consumer)}, 0}, Alloc{acc_},
               Let{consumer, s_.consumers > 1 ? group : integer(0)}, Let{lane, var(thread_) % 32});
     const bool in_turns = s_.ping_pong == 1;
-    Block body = origins(tile_of(turn));
+    const Place place = walk_.place(turn);
+    Block body = place.lets;
     if (in_turns)  // behind the other's last tile; the first consumer's first tile has nobody before it
       body.push_back(on("mbarrier_wait", turns_, var(consumer), (var(turn) / 2 + 1 - var(consumer)) % 2));
     append(body, multiply(var(turn) * tiles_k(), var(consumer), lane));
     if (in_turns)
       body.push_back(on("mbarrier_arrive", turns_, integer(1) - var(consumer), eq(var(lane), integer(0))));
     append(body, finish((var(turn) + 1) * tiles_k() - 1, lane));
-    const GemmWgmmaOutput out = output(consumer, lane);
-    append(body, s_.store == 0 ? gemm_wgmma_write(b_, p_, s_, out)
-                               : gemm_wgmma_store(b_, p_, s_, out, staged_, several_turns(), matrix()));
-    append(result, each_tile(turn, in_turns ? var(consumer) : integer(0), in_turns ? 2 : 1, std::move(body)));
+    const GemmWgmmaOutput out = output(place, consumer, lane);
+    append(body, s_.store == 0
+                     ? gemm_wgmma_write(b_, p_, s_, out)
+                     : gemm_wgmma_store(b_, p_, s_, out, staged_, walk_.several_turns(), place.matrix));
+    append(result,
+           walk_.each(turn, in_turns ? var(consumer) : integer(0), in_turns ? 2 : 1, std::move(body)));
     if (s_.store == 1) append(result, gemm_wgmma_store_end(s_, out));
     return result;
   }
@@ -275,7 +254,6 @@ class Lowering {
     const VarId kt = b_.var("kt");
     const VarId step = b_.var("step");
     const VarId stage = b_.var("stage");
-    const Expr leads = eq(var(lane), integer(0));
     Block body = block(Let{step, first_step + var(kt)}, Let{stage, stage_of(var(step))},
                        on("mbarrier_wait", full_, var(stage), round_of(var(step)) % 2),
                        Intrinsic{"wgmma_fence", {}, {}, 0});
@@ -283,12 +261,24 @@ class Lowering {
     body.push_back(Intrinsic{"wgmma_commit", {}, {}, 0});
     body.push_back(Intrinsic{"wgmma_wait", {}, {integer(s_.in_flight)}, 0});
     if (s_.in_flight == 0) {
-      body.push_back(on("mbarrier_arrive", empty_, var(stage), leads));
+      body.push_back(release(var(stage), lane, std::nullopt));
     } else {
-      body.push_back(on("mbarrier_arrive", empty_, (var(step) + (s_.stages - 1)) % s_.stages,
-                        logical_and(leads, lt(integer(0), var(kt)))));
+      body.push_back(release((var(step) + (s_.stages - 1)) % s_.stages, lane, lt(integer(0), var(kt))));
     }
     return block(loop(kt, tiles_k(), LoopKind::kSerial, std::move(body)));
+  }
+
+  /// The warp is done with the stage, in all blocks that bring parts of it: lane i tells block rank ^ i,
+  /// which are the own one, its neighbour along one side and, with four blocks, the one along the other.
+  Intrinsic release(Expr stage, VarId lane, const std::optional<Expr>& condition) const {
+    const std::int64_t blocks = s_.sharing_blocks();
+    Expr tells = blocks == 1 ? eq(var(lane), integer(0)) : lt(var(lane), integer(blocks));
+    if (condition) tells = logical_and(std::move(tells), *condition);
+    if (blocks == 1) return on("mbarrier_arrive", empty_, std::move(stage), std::move(tells));
+    return {"mbarrier_arrive_cluster",
+            {barrier(empty_, std::move(stage))},
+            {bit_xor(walk_.rank(), var(lane)), std::move(tells)},
+            0};
   }
 
   Block products(const Expr& kt, const Expr& stage, const Expr& consumer) {
@@ -330,8 +320,8 @@ class Lowering {
     Block result;
     if (s_.in_flight == 1) {
       result.push_back(Intrinsic{"wgmma_wait", {}, {integer(0)}, 0});
-      if (several_turns())  // else nobody fills that stage again
-        result.push_back(on("mbarrier_arrive", empty_, stage_of(last_step), eq(var(lane), integer(0))));
+      if (walk_.several_turns())  // else nobody fills that stage again
+        result.push_back(release(stage_of(last_step), lane, std::nullopt));
     }
     result.push_back(Intrinsic{p_.accum == DType::kF32 ? "wgmma_keep_f32" : "wgmma_keep_s32",
                                {Touch{acc_, integer(0), 0, true}},
@@ -340,12 +330,11 @@ class Lowering {
     return result;
   }
 
-  Expr matrix() const { return p_.size.batch > 1 ? Expr(Var{matrix_}) : integer(0); }
-  GemmWgmmaOutput output(VarId consumer, VarId lane) const {
+  GemmWgmmaOutput output(const Place& place, VarId consumer, VarId lane) const {
     GemmWgmmaOutput out{.accumulators = acc_, .c = c_, .epilogue = epilogue_, .converted = converted_};
     out.thread = thread_, out.lane = lane, out.consumer = consumer;
-    out.row0 = rows_.origin, out.column0 = columns_.origin;
-    if (p_.size.batch > 1) out.base = var(matrix_) * (p_.size.m * p_.size.n);
+    out.row0 = place.row0, out.column0 = place.column0;
+    if (p_.size.batch > 1) out.base = place.matrix * (p_.size.m * p_.size.n);
     return out;
   }
 
@@ -353,10 +342,11 @@ class Lowering {
   GemmWgmmaSchedule s_;
   GemmWgmmaGrid grid_;
   KernelBuilder b_;
+  GemmWgmmaWalk walk_;
   Side rows_, columns_;
   FusedEpilogue epilogue_;
   BufferId c_{}, full_{}, empty_{}, turns_{}, staged_{}, acc_{}, converted_{};
-  VarId block_{}, thread_{}, matrix_{};
+  VarId thread_{};
 };
 
 Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Limits& limits) {
@@ -367,7 +357,7 @@ Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Li
 
 Template gemm_wgmma_template() {
   return {.name = "gemm_wgmma",
-          .version = 2,
+          .version = 3,
           .why_not = why_not_gemm_wgmma,
           .space = gemm_wgmma_space,
           .lower = lower_gemm_wgmma,

@@ -143,6 +143,7 @@ GemmWgmmaSchedule gemm_wgmma_schedule(const Config& config) {
   s.consumers = config.at("consumers"), s.ping_pong = config.at("ping_pong");
   s.stages = config.at("stages"), s.in_flight = config.at("in_flight");
   s.persistent = config.at("persistent"), s.raster = config.at("raster");
+  s.cluster_bm = config.at("cluster_bm"), s.cluster_bn = config.at("cluster_bn");
   s.store = config.at("store");
   return s;
 }
@@ -153,6 +154,7 @@ GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
   t.along_k = is_a ? p.a_along_k() : p.b_along_k();
   t.extent = is_a ? p.size.m : p.size.n;
   t.tile = is_rows ? s.bm : s.bn;
+  t.slices = is_rows ? s.cluster_bn : s.cluster_bm;
   const std::int64_t parts = is_rows ? 1 : s.parts();
   if (t.along_k) {  // rows of 128 bytes of k, eight to a pattern
     t.box_inner = p.row();
@@ -187,7 +189,8 @@ GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
   grid.rows = ceil_div(s.swap_ab == 1 ? p.size.n : p.size.m, s.bm);
   grid.columns = ceil_div(s.swap_ab == 1 ? p.size.m : p.size.n, s.bn);
   grid.tiles = grid.rows * grid.columns * p.size.batch;
-  grid.blocks = s.persistent == 1 ? std::min<std::int64_t>(grid.tiles, limits.cores) : grid.tiles;
+  const std::int64_t at_once = std::max<std::int64_t>(limits.cores / s.cluster(), 1) * s.cluster();
+  grid.blocks = s.persistent == 1 ? std::min(grid.tiles, at_once) : grid.tiles;
   return grid;
 }
 
@@ -245,6 +248,9 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
       space.add("ping_pong", "consumers 0: share each tile, 1: take tiles in turn", flags(may_persist));
   const KnobId persistent =
       space.add("persistent", "1: one block per multiprocessor takes several tiles", flags(may_persist));
+  const KnobId cluster_bm = space.add(
+      "cluster_bm", "tiles along bm whose blocks bring each other the other side's operand", {1, 2});
+  const KnobId cluster_bn = space.add("cluster_bn", "the same along bn", {1, 2});
   const bool may_store = n * size_of(p.output) % 16 == 0;  // the lines of C
   const KnobId store =
       space.add("store", "C 0: from registers, 1: through shared memory and the tensor memory accelerator",
@@ -289,6 +295,24 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   });
   space.require("only persistent blocks have tiles to take in turn", {ping_pong, persistent},
                 [=](const Point& x) { return x[ping_pong] == 0 || x[persistent] == 1; });
+  space.require("the tiles do not divide among clusters", {swap_ab, bm, bn, cluster_bm, cluster_bn},
+                [=](const Point& x) {
+                  GemmWgmmaSchedule s;
+                  s.swap_ab = x[swap_ab], s.bm = x[bm], s.bn = x[bn];
+                  const GemmWgmmaGrid grid = gemm_wgmma_grid(p, s, limits);
+                  return grid.rows % x[cluster_bm] == 0 && grid.columns % x[cluster_bn] == 0;
+                });
+  // Eight lines are one pattern of the swizzle.
+  space.require("a block's slice of the other side's tile is not of eight lines", {swap_ab, bn, cluster_bm},
+                [=](const Point& x) {
+                  GemmWgmmaSchedule s;
+                  s.swap_ab = x[swap_ab], s.bn = x[bn], s.cluster_bm = x[cluster_bm];
+                  const GemmWgmmaTile tile = gemm_wgmma_tile(p, s, false);
+                  return tile.box_outer % (8 * tile.slices) == 0;
+                });
+  space.require(
+      "there are not as many multiprocessors as a cluster needs", {persistent, cluster_bm, cluster_bn},
+      [=](const Point& x) { return x[persistent] == 0 || x[cluster_bm] * x[cluster_bn] <= limits.cores; });
   space.require("only C by rows goes through shared memory", {swap_ab, store},
                 [=](const Point& x) { return x[store] == 0 || x[swap_ab] == 0; });
   space.require("the tile is too narrow for a swizzle of C", {bn, store},
@@ -308,9 +332,11 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                   s.bm = x[bm], s.bn = x[bn], s.consumers = x[consumers], s.ping_pong = x[ping_pong];
                   return x[in_flight] == 0 || s.accumulators() >= kLeastInFlight;
                 });
-  space.require("more tiles walked together than there are", {swap_ab, bm, raster}, [=](const Point& x) {
-    return x[raster] == 1 || x[raster] <= ceil_div(x[swap_ab] == 1 ? n : m, x[bm]);
-  });
+  space.require("more tiles walked together than there are", {swap_ab, bm, cluster_bm, raster},
+                [=](const Point& x) {
+                  const std::int64_t tile = x[bm] * x[cluster_bm];
+                  return x[raster] == 1 || x[raster] <= ceil_div(x[swap_ab] == 1 ? n : m, tile);
+                });
   return space;
 }
 
@@ -333,7 +359,7 @@ Config gemm_wgmma_default(const Workload& workload, const Limits& limits) {
   const std::int64_t stage = gemm_wgmma_shared_bytes(p, s) / s.stages;
   s.stages = std::clamp<std::int64_t>(limits.shared_bytes_per_block / (stage + 64), 2, 12);
   return cpu::nearest_config(space, {s.swap_ab, s.bm, s.bn, s.k_atoms, s.consumers, s.ping_pong, s.persistent,
-                                     0, s.stages, s.in_flight, 8});
+                                     1, 1, 0, s.stages, s.in_flight, 8});
 }
 
 }  // namespace lehr

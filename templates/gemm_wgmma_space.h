@@ -48,10 +48,15 @@ struct GemmWgmmaSchedule {
   std::int64_t stages = 4;
   std::int64_t in_flight = 1;   ///< groups of instructions not yet waited for when the next stage is taken up
   std::int64_t persistent = 0;  ///< 1: as many blocks as multiprocessors, each takes several tiles
-  std::int64_t raster = 1;      ///< tiles along bm that are walked together
+  std::int64_t cluster_bm = 1,
+               cluster_bn = 1;  ///< neighbouring tiles whose blocks share operands by multicast
+  std::int64_t raster = 1;      ///< tiles (of a block or a cluster) along bm that are walked together
   std::int64_t store = 0;       ///< 1: C goes through shared memory and the tensor memory accelerator
 
   std::int64_t threads() const { return 128 * (consumers + 1); }
+  std::int64_t cluster() const { return cluster_bm * cluster_bn; }
+  /// Blocks of the cluster that have an operand's tile in common with one of them, that one included.
+  std::int64_t sharing_blocks() const { return cluster_bm + cluster_bn - 1; }
   /// Rows of a tile that one consumer has.
   std::int64_t consumer_rows() const { return ping_pong == 1 ? bm : bm / consumers; }
   /// Instructions side by side that cover bn: one has 256 columns at most.
@@ -71,7 +76,8 @@ struct GemmWgmmaTile {
   std::int64_t span = 128;                    ///< bytes of a row in shared memory: the swizzle
   std::int64_t box_inner = 0, box_outer = 0;  ///< elements that one TMA instruction brings
   std::int64_t boxes = 1;                     ///< of a stage
-  std::int64_t leading = 16, stride = 1024;   ///< of the matrix descriptors, in bytes
+  std::int64_t slices = 1;  ///< of a box along its outer side: blocks of the cluster that bring one each
+  std::int64_t leading = 16, stride = 1024;  ///< of the matrix descriptors, in bytes
   std::int64_t box_elements() const { return box_inner * box_outer; }
   std::int64_t stage_elements() const { return boxes * box_elements(); }
 };
@@ -95,7 +101,7 @@ GemmWgmmaStage gemm_wgmma_stage(const GemmWgmmaProblem& problem, const GemmWgmma
 struct GemmWgmmaGrid {
   std::int64_t rows = 1, columns = 1;  ///< tiles of one matrix along bm and bn
   std::int64_t tiles = 1;              ///< of the whole batch
-  std::int64_t blocks = 1;
+  std::int64_t blocks = 1;             ///< whole clusters
 };
 GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule,
                               const Limits& limits);

@@ -136,7 +136,7 @@ TEST(Golden, GemmMmaWithBlocksThatSplitK) {
 TEST(Golden, GemmWgmmaCooperative) {
   expect_golden_kernel(
       "gemm_wgmma_cooperative", "gemm m=300 n=200 k=136 batch=2 a=bf16:row b=bf16:row c=bf16:row",
-      "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=0, store=1, "
+      "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=0, cluster_bm=1, cluster_bn=1, store=1, "
       "stages=3, in_flight=1, raster=2)",
       cuda_limits("sm_90a"));
 }
@@ -144,7 +144,7 @@ TEST(Golden, GemmWgmmaCooperative) {
 TEST(Golden, GemmWgmmaPingPong) {
   expect_golden_kernel(
       "gemm_wgmma_ping_pong", "gemm m=2048 n=1024 k=256 a=s8:row b=s8:column c=s32:row accum=s32",
-      "gemm_wgmma(swap_ab=0, bm=64, bn=32, k_atoms=1, consumers=2, ping_pong=1, persistent=1, store=0, "
+      "gemm_wgmma(swap_ab=0, bm=64, bn=32, k_atoms=1, consumers=2, ping_pong=1, persistent=1, cluster_bm=1, cluster_bn=1, store=0, "
       "stages=4, in_flight=0, raster=1)",
       cuda_limits("sm_90a"));
 }

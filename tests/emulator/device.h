@@ -35,8 +35,11 @@ void emulated_mma(void* d, const unsigned* a, const unsigned* b, EmulatedMma typ
 void emulated_shuffle_xor(void* value, int lane_mask, int width, int line);
 void emulated_mbarrier_init(const void* barrier, int arrivals);
 void emulated_mbarrier_arrive(const void* barrier, int transaction_bytes);
+void emulated_mbarrier_arrive_at(const void* barrier, int rank);
 void emulated_mbarrier_wait(const void* barrier, int parity, int line);
-void emulated_tma_load(void* shared, const void* map, const void* barrier, int c0, int c1, int c2);
+void emulated_cluster_barrier(int line);
+void emulated_tma_load(void* shared, const void* map, const void* barrier, int c0, int c1, int c2,
+                       unsigned mask);
 void emulated_tma_store(const void* shared, const void* map, int c0, int c1, int c2);
 void emulated_tma_store_commit();
 void emulated_tma_store_wait(int pending);
@@ -143,6 +146,7 @@ struct alignas(16) int4 {
 #define __device__ static
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
 #define __shared__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define threadIdx emulated_thread_index()
@@ -190,11 +194,28 @@ inline void lehr_mbarrier_expect_tx(unsigned* barrier, int bytes) {
 inline void lehr_mbarrier_wait(unsigned* barrier, int parity, int line = __builtin_LINE()) {
   emulated_mbarrier_wait(barrier, parity, line);
 }
+inline void lehr_mbarrier_arrive_cluster(unsigned* barrier, int rank, int arrives) {
+  if (arrives) emulated_mbarrier_arrive_at(barrier, rank);
+}
+inline void lehr_mbarrier_wait_cluster(unsigned* barrier, int parity, int line = __builtin_LINE()) {
+  emulated_mbarrier_wait(barrier, parity, line);
+}
+inline void lehr_cluster_barrier(int line = __builtin_LINE()) {
+  emulated_cluster_barrier(line);
+}
 inline void lehr_tma_load_2d(void* shared, const void* map, unsigned* barrier, int c0, int c1) {
-  emulated_tma_load(shared, map, barrier, c0, c1, 0);
+  emulated_tma_load(shared, map, barrier, c0, c1, 0, 0);
 }
 inline void lehr_tma_load_3d(void* shared, const void* map, unsigned* barrier, int c0, int c1, int c2) {
-  emulated_tma_load(shared, map, barrier, c0, c1, c2);
+  emulated_tma_load(shared, map, barrier, c0, c1, c2, 0);
+}
+inline void lehr_tma_multicast_2d(void* shared, const void* map, unsigned* barrier, int c0, int c1,
+                                  int mask) {
+  emulated_tma_load(shared, map, barrier, c0, c1, 0, static_cast<unsigned>(mask));
+}
+inline void lehr_tma_multicast_3d(void* shared, const void* map, unsigned* barrier, int c0, int c1, int c2,
+                                  int mask) {
+  emulated_tma_load(shared, map, barrier, c0, c1, c2, static_cast<unsigned>(mask));
 }
 inline void lehr_tma_store_2d(const void* shared, const void* map, int c0, int c1) {
   emulated_tma_store(shared, map, c0, c1, 0);

@@ -35,8 +35,15 @@ void emulated_mbarrier_arrive(const void* barrier, int transaction_bytes) {
 void emulated_mbarrier_wait(const void* barrier, int parity, int line) {
   Machine::current()->mbarrier_wait(barrier, parity, line);
 }
-void emulated_tma_load(void* shared, const void* map, const void* barrier, int c0, int c1, int c2) {
-  Machine::current()->tma_load(shared, param_of(map), barrier, {c0, c1, c2});
+void emulated_mbarrier_arrive_at(const void* barrier, int rank) {
+  Machine::current()->mbarrier_arrive_at(barrier, rank);
+}
+void emulated_cluster_barrier(int line) {
+  Machine::current()->cluster_barrier(line);
+}
+void emulated_tma_load(void* shared, const void* map, const void* barrier, int c0, int c1, int c2,
+                       unsigned mask) {
+  Machine::current()->tma_load(shared, param_of(map), barrier, {c0, c1, c2}, mask);
 }
 void emulated_tma_store(const void* shared, const void* map, int c0, int c1, int c2) {
   Machine::current()->tma_store(shared, param_of(map), {c0, c1, c2});

@@ -28,8 +28,23 @@ namespace context = boost::context::detail;
 
 constexpr std::size_t kStackBytes = 64 * 1024;
 constexpr std::size_t kGuardBytes = 4096;  // below each stack: an overflow is a crash, not a surprise
+constexpr std::int64_t kLargestCluster =
+    8;  // CUDA C++ Programming Guide 13.0, "Thread Block Clusters": portable
 
 thread_local Machine* running = nullptr;
+
+/// What cannot be launched, or not be emulated.
+std::optional<std::string> why_not(const ir::Launch& launch, const std::vector<GlobalBuffer>& buffers) {
+  if (launch.cluster == 1) return std::nullopt;
+  if (launch.cluster < 1 || launch.cluster > kLargestCluster || launch.grid[0] % launch.cluster != 0)
+    return fmt::format("a grid of {} blocks in clusters of {}", launch.grid[0], launch.cluster);
+  if (launch.block[0] * launch.block[1] * launch.block[2] % kWarpgroup != 0)
+    return "blocks in clusters have whole warpgroups here";
+  const auto is_workspace = [](const GlobalBuffer& b) { return b.role() == GlobalBuffer::Role::kWorkspace; };
+  if (std::any_of(buffers.begin(), buffers.end(), is_workspace))
+    return "a kernel in clusters has no workspace here";
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -47,8 +62,13 @@ struct FiberEntry {
 
 Machine::Machine(std::vector<GlobalBuffer>& buffers, const ir::Launch& launch, int granule,
                  const Schedule& schedule)
-    : buffers_(buffers), launch_(launch), shared_(lehr_shared, granule), ready_(schedule) {
-  const std::size_t count = static_cast<std::size_t>(launch.block[0] * launch.block[1] * launch.block[2]);
+    : buffers_(buffers),
+      launch_(launch),
+      of_block_(static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2])),
+      ready_(schedule) {
+  const auto blocks = static_cast<std::size_t>(launch.cluster);
+  blocks_.assign(blocks, Block{.shared = SharedMemory(lehr_shared, granule)});
+  const std::size_t count = blocks * static_cast<std::size_t>(of_block_);
   threads_.resize(count);
   void* memory = mmap(nullptr, count * kStackBytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -70,11 +90,13 @@ std::optional<std::string> Machine::run(const std::function<void()>& entry) {
     return fmt::format("the launch asks for {} bytes of shared memory, more than {}", launch_.shared_bytes,
                        sizeof lehr_shared);
   }
+  if (auto fault = why_not(launch_, buffers_)) return fault;
   entry_ = &entry;
   running = this;
-  for (const std::int64_t block : ready_.blocks(launch_.grid[0] * launch_.grid[1] * launch_.grid[2])) {
-    block_ = block;
-    run_block();
+  const std::int64_t clusters = launch_.grid[0] * launch_.grid[1] * launch_.grid[2] / launch_.cluster;
+  for (const std::int64_t cluster : ready_.blocks(clusters)) {
+    block_ = cluster * launch_.cluster;
+    run_cluster();
     if (fault_) break;
   }
   running = nullptr;
@@ -84,29 +106,39 @@ std::optional<std::string> Machine::run(const std::function<void()>& entry) {
   return fault_;
 }
 
-void Machine::run_block() {
+void Machine::run_cluster() {
   const int count = static_cast<int>(threads_.size());
-  shared_.reset(launch_.shared_bytes);
-  shared_.has_stores = std::any_of(buffers_.begin(), buffers_.end(), [](const GlobalBuffer& buffer) {
+  const bool has_stores = std::any_of(buffers_.begin(), buffers_.end(), [](const GlobalBuffer& buffer) {
     return buffer.map && buffer.role() == GlobalBuffer::Role::kOutput;
   });
-  epoch_ = 0;
-  warps_.assign(static_cast<std::size_t>((count + kLanes - 1) / kLanes), Warp{});
-  for (std::size_t w = 0; w < warps_.size(); ++w) {
-    warps_[w].seen.assign(warps_.size(), -1);
-    warps_[w].seen[w] = 0;
+  for (std::size_t rank = blocks_.size(); rank-- > 0;) {
+    Block& block = blocks_[rank];
+    block.shared.reset(launch_.shared_bytes);
+    block.shared.has_stores = has_stores;
+    block.epoch = 0;
+    block.arrived_from = -1;
+    block.named_barriers.clear();
+    block.mbarriers.clear();
+    if (rank > 0) block.shared.park();
   }
-  named_barriers_.clear();
+  shown_ = 0;
+  cluster_epoch_ = 0;
+  warps_.assign(static_cast<std::size_t>((count + kLanes - 1) / kLanes), Warp{});
+  const std::size_t warps = warps_.size() / blocks_.size();
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    warps_[w].seen.assign(warps, -1);
+    warps_[w].seen[w % warps] = 0;
+  }
   warpgroups_.assign(static_cast<std::size_t>((count + kWarpgroup - 1) / kWarpgroup), Warpgroup{});
-  mbarriers_.clear();
   loads_.clear();
-  ready_.begin(count);
-  order_.begin_block(count);
+  ready_.begin(of_block_, static_cast<int>(blocks_.size()));
+  order_.begin_block(of_block_);
   for (int i = 0; i < count; ++i) start(i);
   ready_.add(0, count);
   do {
     while (!ready_.empty()) {
       thread_ = ready_.take();
+      show_shared();
       void* fake = leaving(stack_of(thread_));
       self().context = context::jump_fcontext(self().context, this).fctx;
       arrived(fake);
@@ -117,7 +149,7 @@ void Machine::run_block() {
         land(load);
       }
     }
-  } while (release_block_barrier());
+  } while (release_barriers());
   if (!fault_) fault_ = unfinished();
 }
 
@@ -134,20 +166,15 @@ Stack Machine::stack_of(int thread) const {
   return {stacks_ + static_cast<std::size_t>(thread) * kStackBytes + kGuardBytes, kStackBytes - kGuardBytes};
 }
 
-bool Machine::release_block_barrier() {
-  const auto is = [](State state) { return [state](const Thread& t) { return t.state == state; }; };
-  if (std::all_of(threads_.begin(), threads_.end(), is(State::kDone))) return false;
-  const int line = threads_[0].line;
-  if (!std::all_of(threads_.begin(), threads_.end(),
-                   [&](const Thread& t) { return t.state == State::kAtBarrier && t.line == line; })) {
-    fault_ = stuck();
-    return false;
+bool Machine::release_barriers() {
+  bool all_ended = true;
+  bool released = release_cluster_barrier();
+  for (int rank = 0; rank < static_cast<int>(blocks_.size()) && !released; ++rank) {
+    all_ended = all_ended && has_ended(rank);
+    released = release_barrier_of(rank);
   }
-  for (Thread& t : threads_) t.state = State::kReady;
-  ready_.add(0, static_cast<int>(threads_.size()));
-  ++epoch_;
-  ++barriers_;
-  return true;
+  if (!released && !all_ended) fault_ = stuck();
+  return released;
 }
 
 /// Names the first thread of each place at which threads are.
@@ -159,16 +186,18 @@ std::string Machine::stuck() const {
     const std::pair<State, int> place = {t.state, t.state == State::kDone ? 0 : t.line};
     if (std::find(seen.begin(), seen.end(), place) != seen.end()) continue;
     seen.push_back(place);
-    words += fmt::format("{}thread {} ", seen.size() == 1 ? "" : ", ", i);
+    words += seen.size() == 1 ? "" : ", ";
+    words += blocks_.size() > 1 ? name_of_thread(static_cast<int>(i)) + " " : fmt::format("thread {} ", i);
     if (t.state == State::kDone) {
       words += "has ended";
     } else {
       words += fmt::format("waits at the {} of line {}",
-                           t.state == State::kAtBarrier        ? "block barrier"
-                           : t.state == State::kAtNamedBarrier ? "named barrier"
-                           : t.state == State::kAtMBarrier     ? "mbarrier"
-                           : t.state == State::kAtWgmma        ? "wgmma"
-                                                               : name_of(t.call->what),
+                           t.state == State::kAtBarrier          ? "block barrier"
+                           : t.state == State::kAtClusterBarrier ? "cluster barrier"
+                           : t.state == State::kAtNamedBarrier   ? "named barrier"
+                           : t.state == State::kAtMBarrier       ? "mbarrier"
+                           : t.state == State::kAtWgmma          ? "wgmma"
+                                                                 : name_of(t.call->what),
                            t.line);
     }
   }
@@ -182,7 +211,7 @@ void Machine::yield() {
 }
 
 void Machine::fail(int thread, const std::string& what) {
-  fault_ = fmt::format("block {} thread {}: {}", block_, thread, what);
+  fault_ = fmt::format("{}: {}", name_of_thread(thread), what);
   for (;;) yield();  // the scheduler sees the fault and never comes back
 }
 
@@ -197,7 +226,7 @@ void Machine::block_barrier(int line) {
 void Machine::named_barrier(int id, int threads, int line) {
   if (id < 1 || id > 15 || threads < kLanes || threads % kLanes != 0)
     fail(fmt::format("comes to named barrier {} for {} threads in line {}", id, threads, line));
-  NamedBarrier& barrier = named_barriers_[id];
+  NamedBarrier& barrier = block().named_barriers[id];
   if (barrier.arrived > 0 && barrier.threads != threads)
     fail(fmt::format("comes to named barrier {} for {} threads, others wait for {}", id, threads,
                      barrier.threads));
@@ -207,23 +236,26 @@ void Machine::named_barrier(int id, int threads, int line) {
   self().named_barrier = id;
   if (++barrier.arrived == threads) {
     barrier.arrived = 0;
-    std::vector<int> seen(warps_.size(), -1);
-    std::vector<bool> came(warps_.size(), false);
-    for (std::size_t i = 0; i < threads_.size(); ++i) {
-      Thread& thread = threads_[i];
+    const std::size_t warps = warps_.size() / blocks_.size();
+    Warp* const of_block = &warps_[static_cast<std::size_t>(rank()) * warps];
+    std::vector<int> seen(warps, -1);
+    std::vector<bool> came(warps, false);
+    const int first = rank() * of_block_;
+    for (int i = first; i < first + of_block_; ++i) {
+      Thread& thread = threads_[static_cast<std::size_t>(i)];
       if (thread.state != State::kAtNamedBarrier || thread.named_barrier != id) continue;
       thread.state = State::kReady;
-      ready_.add(static_cast<int>(i), static_cast<int>(i) + 1);
-      came[i / kLanes] = true;
+      ready_.add(i, i + 1);
+      came[static_cast<std::size_t>((i - first) / kLanes)] = true;
     }
-    for (std::size_t w = 0; w < warps_.size(); ++w)
+    for (std::size_t w = 0; w < warps; ++w)
       for (std::size_t of = 0; came[w] && of < seen.size(); ++of)
-        seen[of] = std::max(seen[of], warps_[w].seen[of]);
-    for (std::size_t w = 0; w < warps_.size(); ++w) {
+        seen[of] = std::max(seen[of], of_block[w].seen[of]);
+    for (std::size_t w = 0; w < warps; ++w) {
       if (!came[w]) continue;
-      warps_[w].seen = seen;
-      ++warps_[w].seen[w];
-      ++warps_[w].epoch;
+      of_block[w].seen = seen;
+      ++of_block[w].seen[w];
+      ++of_block[w].epoch;
     }
   }
   yield();
@@ -275,25 +307,16 @@ std::array<unsigned, 3> narrow(const std::array<std::int64_t, 3>& extents) {
 }  // namespace
 
 std::array<unsigned, 3> Machine::thread_index() const {
-  return split(thread_, launch_.block);
+  return split(thread_ % of_block_, launch_.block);
 }
 std::array<unsigned, 3> Machine::block_index() const {
-  return split(block_, launch_.grid);
+  return split(block_ + rank(), launch_.grid);
 }
 std::array<unsigned, 3> Machine::block_dim() const {
   return narrow(launch_.block);
 }
 std::array<unsigned, 3> Machine::grid_dim() const {
   return narrow(launch_.grid);
-}
-
-Who Machine::who() const {
-  const int number = thread_ / kLanes;
-  const Warp& warp = warps_[static_cast<std::size_t>(number)];
-  Who result{thread_, number, epoch_, warp.epoch, block_};
-  result.tick = warp.seen[static_cast<std::size_t>(number)];
-  result.seen = warp.seen.data();
-  return result;
 }
 
 bool Machine::on_own_stack(std::uintptr_t address) const {

@@ -1,5 +1,6 @@
-// Runs the blocks of one launch: one fiber per CUDA thread, switched where threads wait for each other. The
-// emulated text calls back into it through hooks.cpp.
+// Runs the blocks of one launch: one fiber per CUDA thread, switched where threads wait for each other.
+// Blocks of a cluster run together, others one after the other. The emulated text calls back into it through
+// hooks.cpp.
 #pragma once
 
 #include <array>
@@ -36,7 +37,7 @@ class Machine {
   /// ...".
   std::optional<std::string> run(const std::function<void()>& entry);
 
-  const Traffic& shared_traffic() const { return shared_.traffic; }
+  Traffic shared_traffic() const;                      ///< of all blocks together
   std::int64_t barriers() const { return barriers_; }  ///< of all blocks together
   double flops() const { return flops_; }              ///< of mma, and what the text reports
 
@@ -48,6 +49,7 @@ class Machine {
   std::array<unsigned, 3> grid_dim() const;
   void access(std::uintptr_t address, std::size_t bytes, bool writes);
   void block_barrier(int line);
+  void cluster_barrier(int line);
   /// Comes back when `threads` of the block, this one among them, have come to barrier `id`.
   void named_barrier(int id, int threads, int line);
   void warp_collective(WarpCall& call);  ///< comes back when the other lanes have come and it is done
@@ -61,15 +63,20 @@ class Machine {
   // machine_async.cpp
   void mbarrier_init(const void* barrier, int arrivals);
   void mbarrier_arrive(const void* barrier, int transaction_bytes);
+  /// At the mbarrier that block `rank` of the cluster has at the same place; to be followed by a cluster
+  /// barrier, so that the block is still there.
+  void mbarrier_arrive_at(const void* barrier, int rank);
   void mbarrier_wait(const void* barrier, int parity, int line);
   /// `param`: which one has the map. What it brings lands when the schedule says so, at the latest when
-  /// everybody waits.
-  void tma_load(void* shared, std::size_t param, const void* barrier, std::array<int, 3> place);
+  /// everybody waits. `mask`: a bit for each block of the cluster that gets it, at the same place of its
+  /// shared memory, and the bytes at its own mbarrier; 0: this block alone.
+  void tma_load(void* shared, std::size_t param, const void* barrier, std::array<int, 3> place,
+                unsigned mask);
   /// From shared to global memory, at once; until waited for, nobody may write the bytes in shared memory.
   void tma_store(const void* shared, std::size_t param, std::array<int, 3> place);
   void tma_store_commit();
   void tma_store_wait(int pending);
-  void async_proxy_fence() { shared_.async_proxy_fence(who()); }
+  void async_proxy_fence() { shared().async_proxy_fence(who()); }
   void wgmma_fence();
   /// Comes back when the other threads of the warpgroup have come. The sums are poison until waited for, and
   /// the operands are read at the wait.
@@ -102,15 +109,26 @@ class Machine {
     std::int64_t transaction_bytes = 0;
     int phase = 0;
     Who made;
+    int cluster_epoch = 0;  ///< in which it was made
   };
   struct Load {
     std::uintptr_t shared;
     std::size_t param;
     std::uint32_t barrier;
     std::array<int, 3> place;
-    Who who;
+    int thread;                ///< of the cluster
+    std::vector<int> targets;  ///< ranks of the blocks that get it
   };
-  enum class State { kReady, kAtBarrier, kAtNamedBarrier, kInCollective, kAtMBarrier, kAtWgmma, kDone };
+  enum class State {
+    kReady,
+    kAtBarrier,
+    kAtClusterBarrier,
+    kAtNamedBarrier,
+    kInCollective,
+    kAtMBarrier,
+    kAtWgmma,
+    kDone
+  };
   struct Thread {
     void* context = nullptr;
     State state = State::kReady;
@@ -145,16 +163,41 @@ class Machine {
     int arrived = 0;
   };
 
+  /// A block of the cluster that runs.
+  struct Block {
+    SharedMemory shared;
+    int epoch = 0;          ///< barriers passed by all of its threads
+    int arrived_from = -1;  ///< cluster epoch of the last arrival of another block at its mbarriers
+    std::map<int, NamedBarrier> named_barriers;
+    std::map<std::uint32_t, MBarrier> mbarriers;  ///< by address in shared memory
+  };
+
   // machine.cpp
-  void run_block();
+  void run_cluster();
   void start(int thread);
-  bool release_block_barrier();  ///< nobody is ready: false when the block has ended or is stuck
+  bool release_barriers();  ///< nobody is ready: false when all have ended or are stuck
   std::string stuck() const;
   [[noreturn]] void fail(const std::string& what) { fail(thread_, what); }
   [[noreturn]] void fail(int thread, const std::string& what);
   void yield();
   Thread& self() { return threads_[static_cast<std::size_t>(thread_)]; }
-  Who who() const;
+  Who who() const { return who_in(thread_, rank()); }
+  // machine_cluster.cpp
+  int rank() const { return thread_ / of_block_; }
+  Block& block() { return blocks_[static_cast<std::size_t>(rank())]; }
+  SharedMemory& shared() { return block().shared; }
+  /// The thread, as one of block `rank`.
+  Who who_in(int thread, int rank) const;
+  /// "block 3 thread 17"
+  std::string name_of_thread(int thread) const;
+  /// Brings the shared memory of the thread's block to the place where the text finds it.
+  void show_shared();
+  bool release_barrier_of(int rank);
+  bool release_cluster_barrier();
+  bool has_ended(int rank) const;
+  /// Block `rank` must be there, and its mbarrier made known to the cluster.
+  MBarrier& mbarrier_of(int rank, std::uint32_t address);
+  std::vector<int> targets_of(unsigned mask);
   bool on_own_stack(std::uintptr_t address) const;
   Stack stack_of(int thread) const;  // without its guard
   friend struct FiberEntry;
@@ -164,7 +207,8 @@ class Machine {
   std::string nearest(std::uintptr_t address) const;
   // machine_async.cpp
   MBarrier& mbarrier_at(std::uint32_t address);
-  void end_phase_if_complete(std::uint32_t address, MBarrier& barrier);
+  void arrive(int rank, std::uint32_t address, MBarrier& barrier, int transaction_bytes);
+  void end_phase_if_complete(int rank, std::uint32_t address, MBarrier& barrier);
   /// Address in global memory of element `number` of the box at `place`; nullopt outside of the tensor.
   static std::optional<std::int64_t> element_of(const ir::TensorMap& map, const std::array<int, 3>& place,
                                                 std::int64_t number);
@@ -178,22 +222,23 @@ class Machine {
 
   std::vector<GlobalBuffer>& buffers_;
   ir::Launch launch_;
-  SharedMemory shared_;
+  int of_block_;  ///< threads
   ReadyThreads ready_;
   DeviceOrder order_;
   const std::function<void()>* entry_ = nullptr;
+  std::vector<Block> blocks_;  ///< of the cluster, by rank
+  // Of the whole cluster, block by block.
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   std::vector<Warpgroup> warpgroups_;
-  std::map<int, NamedBarrier> named_barriers_;
-  std::map<std::uint32_t, MBarrier> mbarriers_;  ///< by address in shared memory
-  std::deque<Load> loads_;                       ///< under way
+  std::deque<Load> loads_;  ///< under way
   unsigned char* stacks_ = nullptr;
   void* scheduler_ = nullptr;
   Stack scheduler_stack_;
-  int thread_ = 0;
-  int epoch_ = 0;
-  std::int64_t block_ = 0;
+  int thread_ = 0;          ///< that runs
+  int shown_ = 0;           ///< rank whose shared memory is in its place
+  int cluster_epoch_ = 0;   ///< cluster barriers passed
+  std::int64_t block_ = 0;  ///< the cluster's first
   std::int64_t barriers_ = 0;
   double flops_ = 0;
   std::optional<std::string> fault_;

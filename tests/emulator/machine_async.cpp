@@ -20,20 +20,20 @@ constexpr int kRegistersOfCore = 65536;
 
 std::uint32_t Machine::shared_address(const void* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  if (!shared_.holds(address))
+  if (!shared().holds(address))
     fail(
         fmt::format("an operand of an asynchronous instruction is outside shared "
                     "memory, near {}",
                     nearest(address)));
-  return static_cast<std::uint32_t>(address - shared_.begin());
+  return static_cast<std::uint32_t>(address - shared().begin());
 }
 
 Machine::MBarrier& Machine::mbarrier_at(std::uint32_t address) {
-  const auto found = mbarriers_.find(address);
-  if (found == mbarriers_.end())
+  const auto found = block().mbarriers.find(address);
+  if (found == block().mbarriers.end())
     fail(fmt::format("there is no mbarrier at byte {} of shared memory", address));
   const Who& made = found->second.made;
-  if (made.thread != thread_ && made.epoch == epoch_)
+  if (made.thread != thread_ % of_block_ && made.epoch == block().epoch)
     fail(fmt::format("uses the mbarrier that thread {} has made, with no barrier in between", made.thread));
   return found->second;
 }
@@ -41,30 +41,33 @@ Machine::MBarrier& Machine::mbarrier_at(std::uint32_t address) {
 void Machine::mbarrier_init(const void* barrier, int arrivals) {
   const std::uint32_t address = shared_address(barrier);
   if (address % kBarrierBytes != 0) fail("an mbarrier is not aligned to 8 bytes");
-  if (mbarriers_.count(address) != 0) fail("makes an mbarrier a second time");
-  mbarriers_[address] = {arrivals, arrivals, 0, 0, who()};
+  if (block().mbarriers.count(address) != 0) fail("makes an mbarrier a second time");
+  block().mbarriers[address] = {arrivals, arrivals, 0, 0, who(), cluster_epoch_};
 }
 
-void Machine::end_phase_if_complete(std::uint32_t address, MBarrier& barrier) {
+void Machine::end_phase_if_complete(int rank, std::uint32_t address, MBarrier& barrier) {
   if (barrier.pending != 0 || barrier.transaction_bytes != 0) return;
   ++barrier.phase;
   barrier.pending = barrier.arrivals;
-  for (std::size_t i = 0; i < threads_.size(); ++i) {
-    Thread& thread = threads_[i];
+  for (int i = rank * of_block_; i < (rank + 1) * of_block_; ++i) {
+    Thread& thread = threads_[static_cast<std::size_t>(i)];
     if (thread.state != State::kAtMBarrier || thread.barrier != address) continue;
     thread.state = State::kReady;
-    ready_.add(static_cast<int>(i), static_cast<int>(i) + 1);
+    ready_.add(i, i + 1);
   }
 }
 
 void Machine::mbarrier_arrive(const void* pointer, int transaction_bytes) {
   const std::uint32_t address = shared_address(pointer);
-  MBarrier& barrier = mbarrier_at(address);
+  arrive(rank(), address, mbarrier_at(address), transaction_bytes);
+}
+
+void Machine::arrive(int rank, std::uint32_t address, MBarrier& barrier, int transaction_bytes) {
   if (barrier.pending == 0)
     fail(fmt::format("arrives at an mbarrier that has its {} arrivals of this phase", barrier.arrivals));
   barrier.transaction_bytes += transaction_bytes;
   --barrier.pending;
-  end_phase_if_complete(address, barrier);
+  end_phase_if_complete(rank, address, barrier);
 }
 
 /// "mbarrier.try_wait", .parity: true once the phase of that parity has ended, the current one or the one
@@ -103,14 +106,18 @@ std::optional<std::int64_t> Machine::element_of(const ir::TensorMap& map, const 
   return element;
 }
 
-void Machine::tma_load(void* shared, std::size_t param, const void* barrier, std::array<int, 3> place) {
+void Machine::tma_load(void* shared, std::size_t param, const void* barrier, std::array<int, 3> place,
+                       unsigned mask) {
   const auto to = reinterpret_cast<std::uintptr_t>(shared);
   const ir::TensorMap& map = map_of(param, shared_address(shared), "load to");
   const auto bytes = static_cast<std::uintptr_t>(map.box_elements()) * buffers_[param].element_bytes();
-  mbarrier_at(shared_address(barrier));
-  for (std::uintptr_t at = to; at < to + bytes; at += 16)
-    if (auto fault = shared_.begin_load(at, who())) fail("a TMA load " + *fault);
-  const Load load{to, param, shared_address(barrier), place, who()};
+  const Load load{to, param, shared_address(barrier), place, thread_, targets_of(mask)};
+  for (const int target : load.targets) {
+    mbarrier_of(target, load.barrier);
+    SharedMemory& memory = blocks_[static_cast<std::size_t>(target)].shared;
+    for (std::uintptr_t at = to; at < to + bytes; at += 16)
+      if (auto fault = memory.begin_load(at, who_in(thread_, target))) fail("a TMA load " + *fault);
+  }
   if (ready_.lands_at_once()) {
     land(load);
   } else {
@@ -141,15 +148,20 @@ void Machine::land(const Load& load) {
       }
       buffer.traffic.read_bytes += size;
     }
-    const auto address =
-        static_cast<std::uint32_t>(load.shared - shared_.begin()) + static_cast<std::uint32_t>(moved);
-    shared_.end_load(shared_.begin() + swizzled(address, static_cast<int>(map.swizzle)), chunk.data(),
-                     load.who);
+    for (const int target : load.targets) {
+      SharedMemory& memory = blocks_[static_cast<std::size_t>(target)].shared;
+      const auto address =
+          static_cast<std::uint32_t>(load.shared - memory.begin() + static_cast<std::uintptr_t>(moved));
+      memory.end_load(memory.begin() + swizzled(address, static_cast<int>(map.swizzle)), chunk.data(),
+                      who_in(load.thread, target));
+    }
     moved += 16;
   }
-  MBarrier& barrier = mbarriers_.at(load.barrier);
-  barrier.transaction_bytes -= moved;
-  end_phase_if_complete(load.barrier, barrier);
+  for (const int target : load.targets) {
+    MBarrier& barrier = blocks_[static_cast<std::size_t>(target)].mbarriers.at(load.barrier);
+    barrier.transaction_bytes -= moved;
+    end_phase_if_complete(target, load.barrier, barrier);
+  }
 }
 
 void Machine::tma_store(const void* shared, std::size_t param, std::array<int, 3> place) {
@@ -160,8 +172,8 @@ void Machine::tma_store(const void* shared, std::size_t param, std::array<int, 3
   const std::int64_t per_chunk = 16 / size;
   for (std::int64_t first = 0; first < map.box_elements(); first += per_chunk) {
     const auto offset = address + static_cast<std::uint32_t>(first * size);
-    const std::uintptr_t chunk = shared_.begin() + swizzled(offset, static_cast<int>(map.swizzle));
-    if (auto fault = shared_.begin_store(chunk, who())) fail("a TMA store " + *fault);
+    const std::uintptr_t chunk = shared().begin() + swizzled(offset, static_cast<int>(map.swizzle));
+    if (auto fault = shared().begin_store(chunk, who())) fail("a TMA store " + *fault);
     self().open_stores.push_back(chunk);
     for (std::int64_t e = 0; e < per_chunk; ++e) {
       const std::optional<std::int64_t> element = element_of(map, place, first + e);
@@ -184,7 +196,7 @@ void Machine::tma_store_commit() {
 void Machine::tma_store_wait(int pending) {
   Thread& t = self();
   for (; t.store_groups.size() > static_cast<std::size_t>(pending); t.store_groups.pop_front())
-    for (const std::uintptr_t chunk : t.store_groups.front()) shared_.end_read(chunk);
+    for (const std::uintptr_t chunk : t.store_groups.front()) shared().end_read(chunk);
 }
 
 std::optional<std::string> Machine::unfinished() const {
@@ -195,6 +207,11 @@ std::optional<std::string> Machine::unfinished() const {
     if (!thread.open_stores.empty() || !thread.store_groups.empty())
       return fmt::format("block {} ends while TMA stores read its shared memory", block_);
   }
+  for (std::size_t rank = 0; rank < blocks_.size(); ++rank)
+    if (blocks_[rank].arrived_from == cluster_epoch_)
+      return fmt::format(
+          "block {} may end before another arrives at its mbarriers: no cluster barrier follows",
+          block_ + static_cast<std::int64_t>(rank));
   return std::nullopt;
 }
 
@@ -265,7 +282,7 @@ void Machine::issue(int first) {
   call->sums = sums;
   for (const WgmmaOperand* operand : {&operation.a, &operation.b}) {
     for (const std::uint32_t chunk : operand->chunks)
-      if (auto fault = shared_.begin_read(shared_.begin() + chunk)) fail(first, "a wgmma " + *fault);
+      if (auto fault = shared().begin_read(shared().begin() + chunk)) fail(first, "a wgmma " + *fault);
   }
   group.calls.push_back(call);
   for (int t = 0; t < kWarpgroup; ++t) thread_at(t).open_calls.push_back(call);
@@ -279,7 +296,7 @@ void Machine::wgmma_commit() {
 
 void Machine::perform_until(Warpgroup& group, const WgmmaCall& last) {
   const auto bytes_at = [&](std::uint32_t address) {
-    return reinterpret_cast<const unsigned char*>(shared_.begin() + address);
+    return reinterpret_cast<const unsigned char*>(shared().begin() + address);
   };
   while (!last.done) {
     WgmmaCall& call = *group.calls.front();
@@ -298,7 +315,7 @@ void Machine::wgmma_wait(int pending, int line) {
       if (++call->retired < kWarpgroup) continue;
       --call->sums->operations;
       for (const WgmmaOperand* operand : {&call->operation.a, &call->operation.b})
-        for (const std::uint32_t chunk : operand->chunks) shared_.end_read(shared_.begin() + chunk);
+        for (const std::uint32_t chunk : operand->chunks) shared().end_read(shared().begin() + chunk);
     }
     const Thread::Calls retired = std::move(self().call_groups.front());
     self().call_groups.pop_front();
@@ -342,7 +359,9 @@ void Machine::set_max_registers(int count, bool more) {
   mine.registers = count;
   int total = 0;
   bool all = true;
-  for (const Warpgroup& group : warpgroups_) {
+  const int groups = of_block_ / kWarpgroup;
+  for (int i = rank() * groups; i < (rank() + 1) * groups; ++i) {
+    const Warpgroup& group = warpgroups_[static_cast<std::size_t>(i)];
     total += group.registers * kWarpgroup;
     all = all && group.registers != 0;
   }

@@ -9,8 +9,8 @@ namespace lehr::emulator {
 
 void Machine::access(std::uintptr_t address, std::size_t bytes, bool writes) {
   if (on_own_stack(address)) return;
-  if (shared_.holds(address)) {
-    if (auto fault = shared_.access(address, bytes, writes, who())) fail(*fault);
+  if (shared().holds(address)) {
+    if (auto fault = shared().access(address, bytes, writes, who())) fail(*fault);
     return;
   }
   for (GlobalBuffer& buffer : buffers_) {
@@ -35,7 +35,7 @@ unsigned Machine::atomic_add(unsigned* counter, unsigned step, unsigned limit) {
 
 /// What the address misses by a little: that is the usual case.
 std::string Machine::nearest(std::uintptr_t address) const {
-  const std::uintptr_t shared = shared_.begin();
+  const std::uintptr_t shared = blocks_[0].shared.begin();  // where it is in all
   if (address - shared < SharedMemory::kLargest) {
     return fmt::format("shared memory (byte {} of {})", address - shared, launch_.shared_bytes);
   }
@@ -58,14 +58,15 @@ void Machine::cp_async(void* shared, const void* global, int bytes, int source_b
   const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(shared);
   if (source_bytes < 0 || source_bytes > bytes)
     fail(fmt::format("cp.async of {} bytes from {}", bytes, source_bytes));
-  if (!shared_.holds(to)) fail("cp.async writes outside shared memory");
+  if (!shared().holds(to)) fail("cp.async writes outside shared memory");
   if (source_bytes > 0) {
     const std::uintptr_t from = reinterpret_cast<std::uintptr_t>(global);
     if (from % static_cast<std::uintptr_t>(bytes) != 0)
       fail(fmt::format("cp.async of {} bytes from an unaligned address", bytes));
     access(from, static_cast<std::size_t>(source_bytes), false);
   }
-  if (auto fault = shared_.begin_copy(to, static_cast<std::size_t>(bytes), who())) fail("cp.async " + *fault);
+  if (auto fault = shared().begin_copy(to, static_cast<std::size_t>(bytes), who()))
+    fail("cp.async " + *fault);
   self().open.push_back(
       {to, global, static_cast<std::size_t>(bytes), static_cast<std::size_t>(source_bytes)});
 }
@@ -79,7 +80,7 @@ void Machine::cp_async_wait(int pending) {
   Thread& t = self();
   while (t.groups.size() > static_cast<std::size_t>(pending)) {
     for (const Copy& copy : t.groups.front()) {
-      shared_.end_copy(copy.shared, copy.global, copy.source_bytes, copy.bytes, who());
+      shared().end_copy(copy.shared, copy.global, copy.source_bytes, copy.bytes, who());
     }
     t.groups.pop_front();
   }
@@ -89,14 +90,14 @@ void Machine::cp_async_wait(int pending) {
 void Machine::matrix_row(int thread, const WarpCall& call, bool writes) {
   const auto address = reinterpret_cast<std::uintptr_t>(call.row);
   Who all = who();
-  all.thread = thread;
+  all.thread = thread % of_block_;
   all.together = true;
   std::optional<std::string> fault;
-  if (!shared_.holds(address)) {
+  if (!shared().holds(address)) {
     fault = fmt::format("{} 16 bytes outside shared memory, near {}", writes ? "writes" : "reads",
                         nearest(address));
   } else {
-    fault = shared_.access(address, 16, writes, all);
+    fault = shared().access(address, 16, writes, all);
   }
   if (fault) fail(thread, fmt::format("{} of line {} {}", name_of(call.what), call.line, *fault));
 }

@@ -121,7 +121,18 @@ void SharedMemory::reset(std::int64_t bytes) {
   granules_.assign((static_cast<std::size_t>(bytes) + granule_ - 1) / granule_, Granule{});
   chunks_.assign((static_cast<std::size_t>(bytes) + 15) / 16, Chunk{});
   unfenced_.clear();
+  contents_ = memory_;
   std::memset(memory_, kPoison, size());
+}
+
+void SharedMemory::park() {
+  parked_.assign(memory_, memory_ + size());
+  contents_ = parked_.data();
+}
+
+void SharedMemory::unpark() {
+  std::memcpy(memory_, parked_.data(), size());
+  contents_ = memory_;
 }
 
 void SharedMemory::async_proxy_fence(const Who& who) {
@@ -214,7 +225,7 @@ std::optional<std::string> SharedMemory::begin_copy(std::uintptr_t address, std:
   const std::size_t offset = address - begin();
   for (std::size_t i = offset / granule_; i < (offset + bytes) / granule_; ++i)
     granules_[i].copier = who.thread;
-  std::memset(memory_ + offset, kPoison, bytes);
+  std::memset(contents_ + offset, kPoison, bytes);
   return std::nullopt;
 }
 
@@ -254,8 +265,8 @@ std::optional<std::string> SharedMemory::begin_store(std::uintptr_t address, con
 void SharedMemory::end_copy(std::uintptr_t address, const void* from, std::size_t source_bytes,
                             std::size_t bytes, const Who& who) {
   const std::size_t offset = address - begin();
-  std::memset(memory_ + offset, 0, bytes);
-  if (source_bytes > 0) std::memcpy(memory_ + offset, from, source_bytes);
+  std::memset(contents_ + offset, 0, bytes);
+  if (source_bytes > 0) std::memcpy(contents_ + offset, from, source_bytes);
   for (std::size_t i = offset / granule_; i < (offset + bytes) / granule_; ++i) {
     granules_[i].copier = kNobody;
     granules_[i].write = visit_of(who);  // the wait makes it visible to this thread, a barrier to the others

@@ -91,7 +91,8 @@ class GlobalBuffer {
   std::vector<Shared> shared_;  // of a workspace, per element
 };
 
-/// Shared memory of the block that runs.
+/// Shared memory of a block. All blocks of a cluster have theirs at the same addresses, where the kernel's
+/// text finds it: while another block runs, the contents are parked.
 class SharedMemory {
  public:
   static constexpr std::size_t kLargest = 232448;  ///< bytes; opt-in maximum of a block on sm_90
@@ -100,10 +101,12 @@ class SharedMemory {
   /// `granule` bytes: two threads that write different bytes of one granule between two barriers count as a
   /// race.
   SharedMemory(unsigned char* memory, int granule)
-      : memory_(memory), granule_(static_cast<std::size_t>(granule)) {}
+      : memory_(memory), contents_(memory), granule_(static_cast<std::size_t>(granule)) {}
 
-  /// For a new block: everything is poison and written by nobody.
+  /// For a new block: everything is poison and written by nobody. Not parked.
   void reset(std::int64_t bytes);
+  void park();
+  void unpark();
   std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(memory_); }
   bool holds(std::uintptr_t address) const { return address >= begin() && address < begin() + size(); }
   /// A sentence when the access is wrong, else nullopt.
@@ -160,6 +163,8 @@ class SharedMemory {
   std::optional<std::string> access_granule(Granule& granule, bool writes, const Who& who);
 
   unsigned char* memory_;
+  unsigned char* contents_;  ///< memory_, or what is parked
+  std::vector<unsigned char> parked_;
   std::size_t granule_;
   std::vector<Granule> granules_;
   std::vector<Chunk> chunks_;

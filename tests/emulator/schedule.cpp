@@ -1,12 +1,14 @@
 #include "schedule.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace lehr::emulator {
 namespace {
 
 constexpr int kWarp = 32;
+constexpr std::uint64_t kStay = 32;
 
 }  // namespace
 
@@ -23,9 +25,12 @@ std::vector<std::int64_t> ReadyThreads::blocks(std::int64_t count) {
   return order;
 }
 
-void ReadyThreads::begin(int threads) {
+void ReadyThreads::begin(int threads, int blocks) {
   ready_.clear();
-  warp_rank_.resize(static_cast<std::size_t>((threads + kWarp - 1) / kWarp));
+  of_block_ = threads;
+  blocks_ = blocks;
+  block_ = 0;
+  warp_rank_.resize(static_cast<std::size_t>((threads * blocks + kWarp - 1) / kWarp));
   std::iota(warp_rank_.begin(), warp_rank_.end(), 0);
   if (order_ == Order::kWarpAhead) rng_.shuffle(warp_rank_);
 }
@@ -35,13 +40,21 @@ void ReadyThreads::add(int first, int last) {
 }
 
 int ReadyThreads::take() {
-  auto at = ready_.begin();
-  if (order_ == Order::kRandom) at += static_cast<std::ptrdiff_t>(rng_.below(ready_.size()));
+  // Going to another block costs a copy of its shared memory: only now and then, or where this one waits.
+  const auto here = [&](int thread) { return thread / of_block_ == block_; };
+  const bool stays = blocks_ > 1 && !(order_ == Order::kRandom && rng_.below(kStay) == 0) &&
+                     std::any_of(ready_.begin(), ready_.end(), here);
+  const auto first =
+      stays ? std::stable_partition(ready_.begin(), ready_.end(), std::not_fn(here)) : ready_.begin();
+  auto at = first;
+  if (order_ == Order::kRandom)
+    at += static_cast<std::ptrdiff_t>(rng_.below(static_cast<std::uint64_t>(ready_.end() - first)));
   if (order_ == Order::kWarpAhead) {
     const auto rank = [&](int thread) { return warp_rank_[static_cast<std::size_t>(thread / kWarp)]; };
-    at = std::min_element(ready_.begin(), ready_.end(), [&](int a, int b) { return rank(a) < rank(b); });
+    at = std::min_element(first, ready_.end(), [&](int a, int b) { return rank(a) < rank(b); });
   }
   const int thread = *at;
+  block_ = thread / of_block_;
   ready_.erase(at);
   return thread;
 }

@@ -26,15 +26,15 @@ struct Schedule {
 /// The `number`-th of an endless rotation through all orders, with its own seed.
 Schedule rotated(std::uint64_t number);
 
-/// The ready threads of a block, and whose turn it is.
+/// The ready threads of the blocks that run together (a cluster), and whose turn it is.
 class ReadyThreads {
  public:
   explicit ReadyThreads(const Schedule& schedule) : order_(schedule.order), rng_(schedule.seed) {}
 
-  /// Order of `count` blocks.
+  /// Order of `count` clusters, or of blocks where these are alone.
   std::vector<std::int64_t> blocks(std::int64_t count);
-  /// A new block of `threads` threads, none of them ready.
-  void begin(int threads);
+  /// `blocks` new ones of `threads` threads each, none of them ready. Numbers count on from block to block.
+  void begin(int threads, int blocks);
   /// All threads in [first, last) may run.
   void add(int first, int last);
   bool empty() const { return ready_.empty(); }
@@ -47,6 +47,9 @@ class ReadyThreads {
   Order order_;
   Rng rng_;
   std::vector<int> ready_;
+  int of_block_ = 1;  // threads
+  int blocks_ = 1;
+  int block_ = 0;               // of the thread that was taken last
   std::vector<int> warp_rank_;  // kWarpAhead: the smallest runs first
 };
 

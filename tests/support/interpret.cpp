@@ -100,7 +100,7 @@ class Interpreter {
     const bool first_thread = std::all_of(loops_.begin(), loops_.end(), [](const ActiveLoop& loop) {
       return loop.kind < LoopKind::kParallel || loop.iteration == 0;
     });
-    if (barrier.scope == BarrierScope::kBlock && first_thread) ++counts_.block_barriers;
+    if (barrier.scope != BarrierScope::kWarp && first_thread) ++counts_.block_barriers;
   }
   void run(const Intrinsic& intrinsic) {
     for (const Touch& touch : intrinsic.touches)

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "codegen/emit.h"
 #include "cuda_mutants.h"
 #include "gemm_mma_cases.h"
@@ -62,6 +64,7 @@ bool is_of(const GemmWgmmaSchedule& s, std::string_view mode) {
   if (mode == "ping_pong") return s.ping_pong == 1;
   if (mode == "swapped") return s.swap_ab == 1;
   if (mode == "stored") return s.store == 1;
+  if (mode == "clustered") return s.cluster() > 1;
   return s.persistent == 1 && s.ping_pong == 0;
 }
 
@@ -76,6 +79,14 @@ TEST_P(GemmWgmmaMode, IsRight) {
     const Limits limits = few_cores(static_cast<int>(1 + rng.below(4)));
     const Config config = family.space(workload, limits).sample(rng).value();
     if (is_of(gemm_wgmma_schedule(config), GetParam())) all.push_back({workload, limits, config});
+  }
+  if (std::string_view(GetParam()) == "clustered") {
+    std::set<std::pair<std::int64_t, std::int64_t>> shapes;
+    for (const Sampled& each : all) {
+      const GemmWgmmaSchedule s = gemm_wgmma_schedule(each.config);
+      shapes.insert({s.cluster_bm, s.cluster_bn});
+    }
+    EXPECT_EQ(shapes.size(), 3u);  // 2 x 1, 1 x 2, 2 x 2
   }
   std::vector<Source> sources;
   for (const Sampled& each : all) sources.push_back(source_of(each));
@@ -96,7 +107,7 @@ TEST_P(GemmWgmmaMode, IsRight) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, GemmWgmmaMode,
                          ::testing::Values("single_consumer", "cooperative", "ping_pong", "persistent",
-                                           "swapped", "stored"),
+                                           "swapped", "stored", "clustered"),
                          [](const auto& info) { return std::string(info.param); });
 
 struct Case {
@@ -127,13 +138,16 @@ class Faults {
 TEST(GemmWgmmaEmulated, NeedsEveryStep) {
   const std::vector<Case> cases = {
       {mma_of(DType::kBF16, 250, 280, 328, 1, 2),
-       "gemm_wgmma(swap_ab=0, bm=128, bn=144, k_atoms=1, consumers=2, ping_pong=0, persistent=1, store=0, "
+       "gemm_wgmma(swap_ab=0, bm=128, bn=144, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
+       "cluster_bm=1, cluster_bn=1, store=0, "
        "stages=3, in_flight=1, raster=2)"},
       {mma_of(DType::kBF16, 250, 140, 328, 1, 2),
-       "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, store=0, "
+       "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, cluster_bm=1, "
+       "cluster_bn=1, store=0, "
        "stages=4, in_flight=0, raster=1)"},
       {mma_of(DType::kBF16, 136, 200, 328, 1, 1),
-       "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, persistent=0, store=0, "
+       "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, persistent=0, "
+       "cluster_bm=1, cluster_bn=1, store=0, "
        "stages=2, in_flight=1, raster=1)"},
   };
   Mutants mutants;
@@ -164,13 +178,50 @@ TEST(GemmWgmmaEmulated, NeedsEveryStep) {
   mutants.expect_each_to_be_found(kSeed);
 }
 
+TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheCluster) {
+  const std::vector<Case> cases = {
+      {mma_of(DType::kBF16, 250, 280, 328, 1, 2),
+       "gemm_wgmma(swap_ab=0, bm=128, bn=144, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
+       "cluster_bm=2, "
+       "cluster_bn=1, store=0, stages=3, in_flight=1, raster=1)"},
+      {mma_of(DType::kBF16, 250, 280, 328, 1, 1),
+       "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=2, "
+       "cluster_bn=2, store=0, stages=2, in_flight=0, raster=1)"},
+  };
+  Mutants mutants;
+  for (const Case& one : cases) {
+    const Faults faults(one);
+    const GemmWgmmaSchedule s = faults.schedule();
+    const auto arrivals = [&](std::int64_t blocks) {
+      return fmt::format("(empty + stage * 2, {})", 4 * s.consumers * blocks);
+    };
+    faults.plant(mutants, "lehr_cluster_barrier();", "");
+    faults.plant(mutants, "lehr_cluster_barrier();", "__syncthreads();");
+    faults.plant(mutants, arrivals(s.sharing_blocks()), arrivals(s.sharing_blocks() - 1));
+    faults.plant(mutants, arrivals(s.sharing_blocks()), arrivals(s.sharing_blocks() + 1));
+    faults.plant(mutants, "rank ^ lane", "rank");
+    faults.plant(mutants, fmt::format("lane < {}", s.sharing_blocks()), "lane < 1");
+    faults.plant(mutants, "lehr_mbarrier_arrive_cluster(", "(void)(");
+    faults.plant(mutants, "lehr_mbarrier_wait_cluster(", "(void)(");
+    faults.plant(mutants, "lehr_tma_multicast_2d(", "(void)(");
+    // The whole mask, or one that leaves out a block.
+    const std::string mask = s.cluster_bn == 1 ? ", 3);" : "rank / 2 * 9 + 3);";
+    faults.plant(mutants, mask, ", 1);");
+    faults.plant(mutants, mask, ", 2);");
+  }
+  ASSERT_GE(mutants.size(), 22u);
+  mutants.expect_each_to_be_found(kSeed);
+}
+
 TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
   const std::vector<Case> cases = {
       {with_output(mma_of(DType::kBF16, 250, 280, 136, 1, 2), DType::kBF16),
-       "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=1, store=1, "
+       "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
+       "cluster_bm=1, cluster_bn=1, store=1, "
        "stages=3, in_flight=1, raster=2)"},
       {mma_of(DType::kBF16, 250, 140, 136, 1, 2),
-       "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, store=1, "
+       "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, cluster_bm=1, "
+       "cluster_bn=1, store=1, "
        "stages=2, in_flight=0, raster=1)"},
   };
   Mutants mutants;

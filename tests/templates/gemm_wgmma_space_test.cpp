@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "costmodel/features.h"
+#include "costmodel/roofline_model.h"
 #include "gemm_mma_cases.h"
 #include "ir/analyze.h"
 #include "ir/verify.h"
@@ -66,7 +67,9 @@ TEST(GemmWgmmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimit
         const GemmWgmmaRegisters registers = gemm_wgmma_registers(s);
         ASSERT_LE(128 * (registers.producer + s.consumers * registers.consumer), limits.registers_per_core);
         ASSERT_LT(s.accumulators(), registers.consumer);
-        ASSERT_TRUE(s.persistent == 0 || launch.grid[0] == limits.cores);
+        ASSERT_TRUE(s.persistent == 0 || launch.grid[0] == limits.cores / s.cluster() * s.cluster());
+        ASSERT_EQ(launch.cluster, s.cluster());
+        ASSERT_EQ(launch.grid[0] % launch.cluster, 0);
       }
     }
   }
@@ -120,7 +123,8 @@ TEST(GemmWgmma, CountsFlopsBytesAndStagesOfItsTiles) {
   const Limits limits = cuda_limits("sm_90a");
   const Workload workload = mma_of(DType::kBF16, 2048, 2048, 1024, 1, 2);
   const Config config = parse_config(
-      "gemm_wgmma(swap_ab=0, bm=128, bn=256, k_atoms=1, consumers=2, ping_pong=0, persistent=0, store=0, stages=4, "
+      "gemm_wgmma(swap_ab=0, bm=128, bn=256, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
+      "cluster_bm=1, cluster_bn=1, store=0, stages=4, "
       "in_flight=1, "
       "raster=8)");
   const ir::Kernel kernel = gemm_wgmma_template().lower(workload, config, limits);
@@ -137,6 +141,41 @@ TEST(GemmWgmma, CountsFlopsBytesAndStagesOfItsTiles) {
   EXPECT_EQ(feature("async_share"), 1);
   EXPECT_NEAR(std::exp2(feature("l1_traffic")), analysis.global.read_bytes + 2048 * 2048 * 4,
               0.1 * analysis.global.read_bytes);
+}
+
+/// A cluster of two along either side reads one operand half as often from the L2, and each multiprocessor
+/// still gets all of its tiles.
+TEST(GemmWgmma, ReadsWhatAClusterSharesOnce) {
+  const Limits limits = cuda_limits("sm_90a");
+  const Workload workload = mma_of(DType::kBF16, 2048, 2048, 1024, 1, 2);
+  const double operand = 2048.0 * 1024 * 2;
+  const auto analysed = [&](int along_bm, int along_bn) {
+    const Config config = parse_config(fmt::format(
+        "gemm_wgmma(swap_ab=0, bm=128, bn=256, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
+        "cluster_bm={}, cluster_bn={}, store=0, stages=4, in_flight=1, raster=1)",
+        along_bm, along_bn));
+    EXPECT_EQ(gemm_wgmma_template().space(workload, limits).why_invalid(config), std::nullopt);
+    return gemm_wgmma_template().lower(workload, config, limits);
+  };
+  struct Case {
+    int along_bm, along_bn;
+    double reads;  // of both operands: 8 columns and 16 rows of tiles
+  };
+  const double alone = ir::analyze(analysed(1, 1)).shared.written_bytes;
+  const RooflineModel prior(limits);
+  const auto time_of = [&](const ir::Kernel& kernel) { return prior.time_us(featurize(kernel, limits)); };
+  for (const Case& each :
+       {Case{1, 1, 8 + 16}, Case{2, 1, 8 + 16 / 2}, Case{1, 2, 8 / 2 + 16}, Case{2, 2, 4 + 8}}) {
+    const ir::Kernel kernel = analysed(each.along_bm, each.along_bn);
+    const ir::Analysis analysis = ir::analyze(kernel);
+    EXPECT_EQ(analysis.global.read_bytes, each.reads * operand);
+    EXPECT_EQ(analysis.shared.written_bytes, alone);
+    EXPECT_EQ(analysis.unique_global_bytes, 2 * operand + 2048 * 2048 * 4);
+    const std::vector<float> row = featurize(kernel, limits);
+    EXPECT_NEAR(std::exp2(row[feature_index("l1_traffic")]), each.reads * operand + 2048 * 2048 * 4,
+                0.1 * each.reads * operand);
+    EXPECT_LE(time_of(kernel), time_of(analysed(1, 1)));
+  }
 }
 
 TEST(GemmWgmma, LowersTheSameConfigToTheSameKernel) {
