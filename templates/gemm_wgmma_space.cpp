@@ -198,6 +198,9 @@ GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
 // 128 (32 + 3 x 160) of 65536; the splits of the public kernels (kernels.md sections 3.1 and 3.8). Two
 // consumers with many sums take 240.
 GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaSchedule& s) {
+  // ptxas unrolls a producer's loop as a whole where k is short, and its addresses then need more than 40.
+  if (s.cluster() > 1 && s.consumers == 2 && s.accumulators() <= 128) return {72, 216};
+  if (s.cluster() > 1 && s.consumers == 3) return {56, 152};
   if (s.consumers == 3) return {32, 160};
   if (s.consumers == 2 && s.accumulators() > 192) return {24, 240};
   if (s.consumers == 1) return {96, 240};

@@ -109,21 +109,21 @@ TEST(Cluster, FindsEveryMissingStep) {
   const std::vector<Case> cases = {
       {"  }\n  lehr_cluster_barrier();", "  }\n  __syncthreads();",
        "with no cluster barrier behind its init"},
-      {"i % 2] = d[i];\n  lehr_cluster_barrier();", "i % 2] = d[i];", "no cluster barrier follows"},
+      {"i % 2] = d[i];\n  lehr_cluster_barrier();", "i % 2] = d[i];", "mbarrier"},
       {"i % 2] = d[i];\n  lehr_cluster_barrier();", "i % 2] = d[i]; if (rank == 0) lehr_cluster_barrier();",
        "waits at the cluster barrier"},
       {", 3);\n", ", 1);\n", "waits at the mbarrier"},
       {", 3);\n", ", 0);\n", "waits at the mbarrier"},
       {", 3);\n", ", 7);\n", "block 2 of a cluster of 2"},
-      {"init(empty, 8)", "init(empty, 4)", "arrives at an mbarrier that has its 4 arrivals"},
+      {"init(empty, 8)", "init(empty, 4)", "a load into it has not been waited for"},
       {"init(empty, 8)", "init(empty, 12)", "waits at the mbarrier"},
       {"rank ^ t % 32, t % 32 < 2", "rank ^ t % 32, t % 32 < 1", "waits at the mbarrier"},
       {"rank ^ t % 32, t % 32 < 2", "rank, t % 32 < 2", ""},
       {"rank ^ t % 32, t % 32 < 2", "2 - t % 32, t % 32 < 2", "block 2 of a cluster of 2"},
       {"expect_tx(full, 8192)", "expect_tx(full, 4096)", ""},
-      {"tile + rank * 2048, &a", "tile, &a", "a load"},
+      {"tile + rank * 2048, &a", "tile, &a", "asynchronous copy into it has not been waited for"},
       {"lehr_mbarrier_wait_cluster(empty, (round + 1) % 2);", "", ""},
-      {"lehr_mbarrier_wait(full, round % 2);", "", "a load into it has not been waited for"},
+      {"lehr_mbarrier_wait(full, round % 2);", "", "no load has written it"},
   };
   const Values a = input();
   std::vector<Source> sources = {source_of(kShare)};

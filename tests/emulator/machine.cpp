@@ -67,7 +67,7 @@ Machine::Machine(std::vector<GlobalBuffer>& buffers, const ir::Launch& launch, i
       of_block_(static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2])),
       ready_(schedule) {
   const auto blocks = static_cast<std::size_t>(launch.cluster);
-  blocks_.assign(blocks, Block{.shared = SharedMemory(lehr_shared, granule)});
+  blocks_.assign(blocks, Block(SharedMemory(lehr_shared, granule)));
   const std::size_t count = blocks * static_cast<std::size_t>(of_block_);
   threads_.resize(count);
   void* memory = mmap(nullptr, count * kStackBytes, PROT_READ | PROT_WRITE,

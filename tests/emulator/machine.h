@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "asan_stacks.h"
@@ -165,6 +166,7 @@ class Machine {
 
   /// A block of the cluster that runs.
   struct Block {
+    explicit Block(SharedMemory memory) : shared(std::move(memory)) {}
     SharedMemory shared;
     int epoch = 0;          ///< barriers passed by all of its threads
     int arrived_from = -1;  ///< cluster epoch of the last arrival of another block at its mbarriers

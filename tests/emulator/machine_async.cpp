@@ -172,8 +172,8 @@ void Machine::tma_store(const void* shared, std::size_t param, std::array<int, 3
   const std::int64_t per_chunk = 16 / size;
   for (std::int64_t first = 0; first < map.box_elements(); first += per_chunk) {
     const auto offset = address + static_cast<std::uint32_t>(first * size);
-    const std::uintptr_t chunk = shared().begin() + swizzled(offset, static_cast<int>(map.swizzle));
-    if (auto fault = shared().begin_store(chunk, who())) fail("a TMA store " + *fault);
+    const std::uintptr_t chunk = block().shared.begin() + swizzled(offset, static_cast<int>(map.swizzle));
+    if (auto fault = block().shared.begin_store(chunk, who())) fail("a TMA store " + *fault);
     self().open_stores.push_back(chunk);
     for (std::int64_t e = 0; e < per_chunk; ++e) {
       const std::optional<std::int64_t> element = element_of(map, place, first + e);

@@ -58,14 +58,14 @@ void Machine::cp_async(void* shared, const void* global, int bytes, int source_b
   const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(shared);
   if (source_bytes < 0 || source_bytes > bytes)
     fail(fmt::format("cp.async of {} bytes from {}", bytes, source_bytes));
-  if (!shared().holds(to)) fail("cp.async writes outside shared memory");
+  if (!block().shared.holds(to)) fail("cp.async writes outside shared memory");
   if (source_bytes > 0) {
     const std::uintptr_t from = reinterpret_cast<std::uintptr_t>(global);
     if (from % static_cast<std::uintptr_t>(bytes) != 0)
       fail(fmt::format("cp.async of {} bytes from an unaligned address", bytes));
     access(from, static_cast<std::size_t>(source_bytes), false);
   }
-  if (auto fault = shared().begin_copy(to, static_cast<std::size_t>(bytes), who()))
+  if (auto fault = block().shared.begin_copy(to, static_cast<std::size_t>(bytes), who()))
     fail("cp.async " + *fault);
   self().open.push_back(
       {to, global, static_cast<std::size_t>(bytes), static_cast<std::size_t>(source_bytes)});

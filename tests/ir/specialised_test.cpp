@@ -138,6 +138,34 @@ TEST(TensorMap, KeepsTheDriversLimits) {
               HasSubstr("in has a tensor map and no address"));
 }
 
+TEST(Clusters, DivideTheGridAndHaveABarrierOfTheirOwn) {
+  const auto kernel_of = [](std::int64_t blocks, int cluster, BarrierScope barrier) {
+    KernelBuilder b;
+    b.kernel.name = "clustered";
+    b.kernel.target = Target::kCuda;
+    b.kernel.cluster = cluster;
+    const BufferId out = b.param("out", DType::kF32, 4, Direction::kOut);
+    const VarId block_of = b.var("block"), thread = b.var("thread");
+    Block body = block(Barrier{barrier}, Store{out, var(block_of), Float{1, DType::kF32}, 1, std::nullopt});
+    b.kernel.body = block(loop(block_of, blocks, LoopKind::kBlockX,
+                               block(loop(thread, 1, LoopKind::kThreadX, std::move(body)))));
+    return std::move(b.kernel);
+  };
+  const Kernel right = kernel_of(4, 2, BarrierScope::kCluster);
+  EXPECT_EQ(why_malformed(right), std::nullopt);
+  EXPECT_EQ(launch_of(right).cluster, 2);
+  EXPECT_EQ(analyze(right).barriers, 1);
+  EXPECT_THAT(to_text(right), HasSubstr(" cluster=2\n"));
+  EXPECT_THAT(to_text(right), HasSubstr("barrier cluster\n"));
+  const auto complaint = [&](std::int64_t blocks, int cluster, BarrierScope barrier) {
+    return why_malformed(kernel_of(blocks, cluster, barrier)).value_or("");
+  };
+  EXPECT_THAT(complaint(3, 2, BarrierScope::kCluster),
+              HasSubstr("3 blocks do not divide into clusters of 2"));
+  EXPECT_THAT(complaint(4, 16, BarrierScope::kBlock), HasSubstr("clusters of 16 blocks"));
+  EXPECT_THAT(complaint(4, 1, BarrierScope::kCluster), HasSubstr("there are no clusters"));
+}
+
 TEST(Wgmma, HasARuleForEveryNumberOfColumnsThatExists) {
   EXPECT_EQ(wgmma_columns("wgmma_m64n256k16_f32_bf16"), 256);
   EXPECT_EQ(wgmma_columns("wgmma_m64n8k32_s32_s8"), 8);

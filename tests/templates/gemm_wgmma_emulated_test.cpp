@@ -199,15 +199,15 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheCluster) {
     faults.plant(mutants, "lehr_cluster_barrier();", "__syncthreads();");
     faults.plant(mutants, arrivals(s.sharing_blocks()), arrivals(s.sharing_blocks() - 1));
     faults.plant(mutants, arrivals(s.sharing_blocks()), arrivals(s.sharing_blocks() + 1));
-    faults.plant(mutants, "rank ^ lane", "rank");
+    faults.plant(mutants, "rank ^ lane", "0");
     faults.plant(mutants, fmt::format("lane < {}", s.sharing_blocks()), "lane < 1");
     faults.plant(mutants, "lehr_mbarrier_arrive_cluster(", "(void)(");
     faults.plant(mutants, "lehr_mbarrier_wait_cluster(", "(void)(");
     faults.plant(mutants, "lehr_tma_multicast_2d(", "(void)(");
-    // The whole mask, or one that leaves out a block.
-    const std::string mask = s.cluster_bn == 1 ? ", 3);" : "rank / 2 * 9 + 3);";
-    faults.plant(mutants, mask, ", 1);");
-    faults.plant(mutants, mask, ", 2);");
+    // A mask that leaves out a block.
+    const std::string mask = s.cluster_bn == 1 ? " 3);" : " rank / 2 * 9 + 3);";
+    faults.plant(mutants, mask, " 1);");
+    faults.plant(mutants, mask, " 2);");
   }
   ASSERT_GE(mutants.size(), 22u);
   mutants.expect_each_to_be_found(kSeed);
