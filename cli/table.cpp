@@ -78,7 +78,7 @@ std::string format_time_us(double us, const Interval& interval) {
 }
 
 std::string format_ratio(double ratio, const Interval& interval) {
-  if (ratio <= 0 || !interval.known()) return format_ratio(ratio);
+  if (ratio <= 0 || interval.high <= interval.low) return format_ratio(ratio);
   return fmt::format("{} +-{:.2f}", format_ratio(ratio), (interval.high - interval.low) / 2);
 }
 

@@ -40,6 +40,9 @@ inline constexpr double kLargestCorrection = 1.15;
 inline constexpr double kSteady = 0.05;
 inline constexpr double kLeastShare = 0.9;
 inline constexpr int kAttempts = 3;
+/// After so many candidates in a row without a calm window the machine is not going to be calm: each gets one
+/// window, until one is calm.
+inline constexpr int kRestless = 8;
 
 /// One prepared runner. Replies are what the parent gets; a Fault with `worker_lost` ends the process
 /// afterwards.
@@ -131,7 +134,8 @@ class Server {
     timing.resources = resources;
     timing.max_error = std::get<Checked>(checked).max_error;
     double least = 0;
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const int attempts = restless_ < kRestless ? kAttempts : 1;
+    for (int attempt = 0; attempt < attempts; ++attempt) {
       auto sampled = runner_.time(kTrialSlot, request.sampling);
       if (auto* fault = std::get_if<Fault>(&sampled)) return std::move(*fault);
       const Samples& samples = std::get<Samples>(sampled);
@@ -166,6 +170,10 @@ class Server {
       }
       timing.disturbed = least > 1;
       const double limit_us = request.sampling.contender_us;
+      if (disturbance <= 1)
+        restless_ = 0;
+      else if (attempt + 1 == kAttempts)
+        ++restless_;
       if (disturbance <= 1 || (limit_us > 0 && estimate(samples.us) * slowed > limit_us)) break;
     }
     return timing;
@@ -194,6 +202,7 @@ class Server {
   std::optional<Candidate> reference_;
   std::optional<Clock::time_point> fresh_at_;
   double fresh_us_ = 0;
+  int restless_ = 0;  ///< candidates since the last calm window that had kAttempts disturbed ones
 };
 
 }  // namespace lehr

@@ -87,6 +87,20 @@ TEST(Trial, AWindowIsOnlyTimedAgainForWhoMightBeAContender) {
   EXPECT_EQ(trial_of(slow_machine, 140).windows, 1);
 }
 
+TEST(Trial, OnAMachineThatIsNeverCalmEachCandidateGetsOneWindow) {
+  script = {{100}, {samples(80, 0.5)}};
+  Server<ScriptedRunner> server;
+  TrialRequest request;
+  request.reference = ReferenceKernel{Candidate{.path = "", .entry = "reference", .launch = {}}, 100};
+  const auto windows = [&] { return std::get<Timing>(server.answer(request)).windows; };
+  for (int trial = 0; trial < kRestless; ++trial) EXPECT_EQ(windows(), kAttempts);
+  EXPECT_EQ(windows(), 1);
+  script.candidate = {samples(80)};
+  EXPECT_EQ(windows(), 1);
+  script.candidate = {samples(80, 0.5)};
+  EXPECT_EQ(windows(), kAttempts);
+}
+
 TEST(Trial, AHopelessCandidateGetsNoSecondWindow) {
   Samples hopeless = samples(900, 0.2);
   hopeless.hopeless = true;
