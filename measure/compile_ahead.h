@@ -13,7 +13,7 @@
 namespace lehr {
 
 /// Compiles one batch at a time. The thread lives as long as this object, because compile workers die with
-/// the thread that started them (PR_SET_PDEATHSIG).
+/// the thread that started them (PR_SET_PDEATHSIG): those of `compiler` end with this object.
 class CompileAhead {
  public:
   struct Batch {

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "measure/compile_ahead.h"
 #include "measure/memory_limit.h"
 #include "measure/temp_dir.h"
 
@@ -59,6 +60,26 @@ void expect_failure(const Compiled& compiled, FailureKind kind, const std::strin
   ASSERT_TRUE(failure) << "compiled, expected: " << words;
   EXPECT_EQ(failure->kind, kind) << name_of(failure->kind) << ": " << failure->text;
   EXPECT_THAT(failure->text, HasSubstr(words));
+}
+
+// Workers die with the thread that started them, so that the one that compiles ahead has to outlive its
+// batches.
+TEST(CompilePool, KeepsItsWorkersWhileItCompilesAhead) {
+  CompilePool pool(options());
+  CompileAhead ahead(pool);
+  std::set<int> pids;
+  for (int round = 0; round < 3; ++round) {
+    ahead.begin({source("a", "slow"), source("b", "slow"), source("c")});
+    const CompileAhead::Batch batch = ahead.take();
+    ASSERT_EQ(batch.results.size(), 3U);
+    EXPECT_GT(batch.seconds, 0);
+    for (const Compiled& compiled : batch.results) pids.insert(read(compiled).pid);
+  }
+  EXPECT_EQ(pids.size(), 2U);
+  // A batch that nobody takes is removed.
+  ahead.begin({source("d")});
+  ahead.begin({source("e")});
+  EXPECT_EQ(read(ahead.take().results[0]).entry, "e");
 }
 
 TEST(CompilePool, KeepsTheOrderAndItsWorkers) {

@@ -338,6 +338,22 @@ TEST_F(Measuring, DropsAReferenceKernelThatTurnsOutToCrash) {
   ASSERT_TRUE(std::holds_alternative<Timing>(outcomes.back())) << std::get<Failure>(outcomes.back()).text;
 }
 
+// Three deadlines: the candidate's own is its run; that no worker gets ready in time is nobody's fault but
+// the machine's.
+TEST_F(Measuring, WaitingForAWorkerHasADeadlineOfItsOwn) {
+  LocalOptions options = local_options();
+  options.worker.prepare_timeout_s = 1e-6;
+  LocalMeasurer measurer = make(options);
+  try {
+    measurer.prepare(square_problem());
+    FAIL() << "a worker was prepared within a microsecond";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+    EXPECT_NE(std::string(error.what()).find("while it prepared the problem"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST_F(Measuring, AWorkerThatDoesNotStartIsOneClearSentence) {
   LocalOptions options = local_options();
   options.worker.executable = "/bin/true";
