@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct DeviceChoice {
   int ordinal = 0;
   int threads = 0;  ///< CPU; 0: all that the process may use
   bool cold = false;  ///< RunSettings::cold
+  std::optional<bool> overlap;  ///< LocalOptions::overlap; nullopt: where it does not disturb
 };
 /// Throws Error(kUser), one sentence.
 DeviceChoice parse_device(const std::string& device, const std::string& threads);

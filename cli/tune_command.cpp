@@ -54,8 +54,10 @@ void TuneCommand::add_flags(CLI::App& app) {
   add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
   add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
   add("--jobs", jobs_,
-      "kernels compiled at once (one per CPU; one less with a GPU); with a GPU, and where --threads and --jobs "
-      "leave a CPU free, while others are timed");
+      "kernels compiled at once (one per CPU; one less with a GPU)");
+  add("--overlap", overlap_,
+      "auto | on | off: compile while others are timed (auto: with a GPU, and where --threads and --jobs leave "
+      "a CPU free)");
   add("--trials", trials_,
       "new candidates to measure per workload, those of a run that was cut off included (no limit)");
   add("--time", time_,
@@ -115,6 +117,7 @@ int TuneCommand::run() {
   SessionOptions options = session_options();
   DeviceChoice choice = parse_device(device_, threads_);
   choice.cold = cold_;
+  if (parse_choice("--overlap", overlap_, {"auto", "on", "off"}) != "auto") choice.overlap = overlap_ == "on";
   if (no_baseline_ && !baseline_.empty())
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
   Rig rig = make_rig(choice, workloads[0], environment_, jobs_.empty() ? 0 : parse_jobs(jobs_));

@@ -104,6 +104,10 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   const json checked = parsed(lehr(tune_command("--trials 1 --deterministic-check")));
   EXPECT_EQ(checked["deterministic"], true);
   EXPECT_EQ(parsed(lehr({"best", "--json"}))[0]["deterministic"], true);
+  const json ahead = parsed(lehr(tune_command("--trials 20 --overlap on")));
+  EXPECT_GT(ahead["compile"]["seconds"], ahead["elapsed_s"]["compile"]);
+  EXPECT_NEAR(ahead["device_idle_s"].get<double>(),
+              ahead["elapsed_s"]["compile"].get<double>() + ahead["elapsed_s"]["search"].get<double>(), 1e-9);
   // Times of cold caches are a task of their own.
   const json cold = parsed(lehr(tune_command("--trials 1 --cold")));
   EXPECT_EQ(cold["caches"], "cold");
