@@ -53,15 +53,16 @@ void TuneCommand::add_flags(CLI::App& app) {
   };
   add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
   add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
-  add("--jobs", jobs_,
-      "kernels compiled at once (one per CPU; one less with a GPU)");
+  add("--jobs", jobs_, "kernels compiled at once (one per CPU; one less with a GPU)");
   add("--overlap", overlap_,
-      "auto | on | off: compile while others are timed (auto: with a GPU, and where --threads and --jobs leave "
+      "auto | on | off: compile while others are timed (auto: with a GPU, and where --threads and --jobs "
+      "leave "
       "a CPU free)");
   add("--trials", trials_,
       "new candidates to measure per workload, those of a run that was cut off included (no limit)");
   add("--time", time_,
-      "wall time per workload, finals included: 500ms, 60s, 2m (60s where no --trials is given); of each run: "
+      "wall time per workload, finals included: 500ms, 60s, 2m (60s where no --trials is given); of each "
+      "run: "
       "what a run that was cut off has spent does not count");
   add("--patience", patience_,
       "stop after so many trials without a gain, when the model expects none; 0: never (256)");

@@ -221,9 +221,10 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
                                                  std::span<const std::string> baselines, double budget_s) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
   ContestOptions options;
-  options.budget_s = budget_s;
   options.timeout_s = options_.run_timeout_s;
+  const double compile_s_before = spent_.compile_s;
   const std::vector<Compiled> compiled = compile(sources);
+  options.budget_s = std::max(budget_s / 2, budget_s - (spent_.compile_s - compile_s_before));
   const Stopwatch stopwatch(spent_.run_s);
   std::vector<Participant> participants;
   for (std::size_t i = 0; i < sources.size(); ++i) {

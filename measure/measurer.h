@@ -48,7 +48,7 @@ class Measurer {
   virtual std::vector<Outcome> measure(std::span<const Source> sources,
                                        const std::function<void(std::size_t, const Outcome&)>& done) = 0;
   /// Re-times `sources` (already measured with success) and the named baselines interleaved for about
-  /// `budget_s` seconds; of many sources the slow ones drop out on the way, but never the first one and the
+  /// `budget_s` seconds, of which compiling them takes up to half; of many sources the slow ones drop out on the way, but never the first one and the
   /// baselines. Entries in the order: sources, then baselines. Baselines run on the prepared problem's
   /// workload; a result of theirs that does not match the reference is reported in `missing` and not timed.
   virtual std::vector<ContestEntry> contest(std::span<const Source> sources,
