@@ -46,7 +46,7 @@ std::string on_barrier(std::string_view name, std::string_view number, std::stri
       name, number, ptx));
 }
 
-/// `multicast`: to several blocks of the cluster, by a mask.
+/// `multicast`: to several blocks of the cluster, by a mask. The hint is that of ir/intrinsics.cpp.
 std::string tma_load(int rank, bool multicast) {
   std::string parameters;
   std::string places;
@@ -56,21 +56,37 @@ std::string tma_load(int rank, bool multicast) {
     places += fmt::format("{}%{}", d == 0 ? "" : ", ", 3 + d);
     operands += fmt::format(", \"r\"(c{})", d);
   }
+  const std::string mask = multicast ? fmt::format(", %{}", 3 + rank) : "";
   if (multicast) {
     parameters += ", int mask";
     operands += ", \"h\"(static_cast<unsigned short>(mask))";
   }
-  return device_only(fmt::format(
-      R"(void lehr_tma_{4}_{0}d(void* shared, const LehrTensorMap* map, unsigned* barrier{1}) {{
+  const std::string_view name = multicast ? "multicast" : "load";
+  const std::string load =
+      fmt::format("cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{}", rank,
+                  multicast ? ".multicast::cluster" : "");
+  return fmt::format(
+      R"(#ifndef LEHR_EMULATOR
+template <int kHint>
+{8}void lehr_tma_{0}_{1}d(void* shared, const LehrTensorMap* map, unsigned* barrier{2}) {{
   const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   const unsigned done = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
-  asm volatile("cp.async.bulk.tensor.{0}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{5} [%0], "
-               "[%1, {{{2}}}], [%2]{6};" ::"r"(to), "l"(map), "r"(done){3}
-               : "memory");
+  if constexpr (kHint == 0) {{
+    asm volatile("{3} [%0], "
+                 "[%1, {{{4}}}], [%2]{5};" ::"r"(to), "l"(map), "r"(done){6}
+                 : "memory");
+  }} else {{
+    unsigned long long policy;
+    if constexpr (kHint == 1) asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    if constexpr (kHint == 2) asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("{3}.L2::cache_hint [%0], "
+                 "[%1, {{{4}}}], [%2]{5}, %{7};" ::"r"(to), "l"(map), "r"(done){6}, "l"(policy)
+                 : "memory");
+  }}
 }}
+#endif
 )",
-      rank, parameters, places, operands, multicast ? "multicast" : "load",
-      multicast ? ".multicast::cluster" : "", multicast ? fmt::format(", %{}", 3 + rank) : ""));
+      name, rank, parameters, load, places, mask, operands, 3 + rank + (multicast ? 1 : 0), kHead);
 }
 
 std::string tma_store(int rank) {

@@ -96,12 +96,14 @@ constexpr std::array kRules = {
     IntrinsicRule{"mbarrier_wait", kOneBarrier, 1, 1, true, false},
     // The same, where other blocks of the cluster arrive.
     IntrinsicRule{"mbarrier_wait_cluster", kOneBarrier, 1, 1, true, false},
-    IntrinsicRule{"tma_load_2d", kTmaLoad, 2, 2, true, false},
-    IntrinsicRule{"tma_load_3d", kTmaLoad, 3, 3, true, false},
+    // First argument: 0, or what the L2 is told of the data: 1: to be the first to go, 2: the last. Then the
+    // box's place.
+    IntrinsicRule{"tma_load_2d", kTmaLoad, 3, 3, true, false, 32, 1},
+    IntrinsicRule{"tma_load_3d", kTmaLoad, 4, 4, true, false, 32, 1},
     // To the same place in several blocks of the cluster, and the bytes to their barriers. Last argument: a
     // bit for each.
-    IntrinsicRule{"tma_multicast_2d", kTmaLoad, 3, 3, true, false},
-    IntrinsicRule{"tma_multicast_3d", kTmaLoad, 4, 4, true, false},
+    IntrinsicRule{"tma_multicast_2d", kTmaLoad, 4, 4, true, false, 32, 1},
+    IntrinsicRule{"tma_multicast_3d", kTmaLoad, 5, 5, true, false, 32, 1},
     IntrinsicRule{"tma_store_2d", kTmaStore, 2, 2, true, false},
     IntrinsicRule{"tma_store_3d", kTmaStore, 3, 3, true, false},
     IntrinsicRule{"tma_store_commit", {}, 0, 0, true, false},

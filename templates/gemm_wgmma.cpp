@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "templates/gemm_wgmma_copy.h"
 #include "templates/gemm_wgmma_space.h"
 #include "templates/gemm_wgmma_store.h"
 #include "templates/gemm_wgmma_walk.h"
@@ -22,11 +23,6 @@ void append(Block& to, Block from) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
-/// One operand's buffers. `rows`: the side that is taken 64 at a time.
-struct Side {
-  GemmWgmmaTile tile;
-  BufferId global{}, shared{};
-};
 using Place = GemmWgmmaWalk::Place;
 
 class Lowering {
@@ -55,6 +51,7 @@ class Lowering {
     }
     acc_ = b_.buffer("acc", p_.accum, Scope::kRegister, s_.accumulators());
     if (p_.output != p_.accum) converted_ = b_.buffer("converted", p_.output, Scope::kRegister, 2);
+    if (s_.split_k > 1) add_split();
     thread_ = b_.var("thread");
   }
 
@@ -63,6 +60,7 @@ class Lowering {
     append(body, block(Alloc{rows_.shared}, Alloc{columns_.shared}));
     if (s_.store == 1) body.push_back(Alloc{staged_});
     append(body, block(Alloc{full_}, Alloc{empty_}));
+    if (s_.split_k > 1) body.push_back(Alloc{sums_.ticket});
     if (s_.ping_pong == 1) body.push_back(Alloc{turns_});
     body.push_back(If{eq(var(thread_), integer(0)), make_barriers(), {}, 1});
     // Nobody reaches for another block's barriers before they are made, or after it has ended.
@@ -70,15 +68,52 @@ class Lowering {
     body.push_back(Barrier{together});
     body.push_back(If{eq(var(thread_) / 128, integer(0)), produce(), consume(), 128});
     if (s_.cluster() > 1) body.push_back(Barrier{together});
+    if (s_.split_k > 1) append(body, sum_up());
     Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));
+    if (s_.split_k > 1) grid = block(loop(split_, s_.split_k, LoopKind::kBlockY, std::move(grid)));
     b_.kernel.body = block(loop(walk_.block(), grid_.blocks, LoopKind::kBlockX, std::move(grid)));
     return std::move(b_.kernel);
   }
 
  private:
   std::int64_t bk() const { return s_.k_atoms * p_.row(); }
-  std::int64_t tiles_k() const { return ceil_div(p_.size.k, bk()); }
+  SplitK split() const { return gemm_wgmma_split_k(p_, s_); }
+  /// Stages of k that a block goes through for a tile, at most.
+  std::int64_t tiles_k() const { return split().most(); }
   std::int64_t steps() const { return bk() / p_.mma_k(); }
+
+  Stmt each_tile_k(VarId kt, Block body) const {
+    const SplitK parts = split();
+    if (parts.least() == parts.most()) return loop(kt, parts.most(), LoopKind::kSerial, std::move(body));
+    return loop_to(kt, min(integer(parts.most()), integer(parts.tiles) - var(split_) * parts.most()),
+                   parts.most(), std::move(body));
+  }
+
+  void add_split() {
+    split_ = b_.var("split");
+    sums_.parts = s_.split_k, sums_.tiles = grid_.tiles, sums_.threads = 128 * s_.consumers;
+    sums_.elements = s_.accumulators(), sums_.vec = 4;
+    add_split_k_buffers(b_, p_.accum, sums_);
+  }
+  /// Of consumers' threads, which are numbered from `worker` on.
+  SplitKPlace sums_place(VarId worker) const { return {var(split_), var(walk_.block()), worker}; }
+
+  /// Behind the consumers' last step: the block of the tile that comes last writes it.
+  Block sum_up() {
+    const VarId turn = b_.var("turn");
+    const VarId worker = b_.var("worker");
+    const VarId consumer = b_.var("consumer");
+    const VarId lane = b_.var("lane");
+    Block body = block(Alloc{acc_}, Alloc{sums_.part}, Let{worker, var(thread_) - 128},
+                       Let{consumer, s_.consumers > 1 ? var(worker) / 128 : integer(0)},
+                       Let{lane, var(thread_) % 32}, Let{turn, integer(0)});
+    append(body, split_k_total(b_, sums_, sums_place(worker), acc_));
+    Place place = walk_.place(turn);
+    append(body, std::move(place.lets));
+    append(body, gemm_wgmma_write(b_, p_, s_, output(place, consumer, lane)));
+    Block last = block(If{le(integer(128), var(thread_)), std::move(body), {}, sums_.threads});
+    return split_k_arrive(sums_, var(walk_.block()), eq(var(thread_), integer(0)), std::move(last));
+  }
 
   void add_params() {
     const cpu::Problem& size = p_.size;
@@ -89,25 +124,12 @@ class Lowering {
       const std::int64_t elements = size.batch * size.k * (a ? size.m : size.n);
       (a ? of_a : of_b) = b_.param(a == a_first ? "a" : "b", p_.operand, elements, Direction::kIn);
       const bool is_rows = a == (s_.swap_ab == 0);
-      b_.kernel.params.back().map = map_of(is_rows ? rows_.tile : columns_.tile);
+      b_.kernel.params.back().map = gemm_wgmma_load_map(p_, is_rows ? rows_.tile : columns_.tile);
     }
     c_ = b_.param("c", p_.output, size.batch * size.m * size.n, Direction::kOut);
     if (s_.store == 1) b_.kernel.params.back().map = gemm_wgmma_store_map(p_, s_);
     rows_.global = s_.swap_ab == 0 ? of_a : of_b;
     columns_.global = s_.swap_ab == 0 ? of_b : of_a;
-  }
-
-  TensorMap map_of(const GemmWgmmaTile& tile) const {
-    const std::int64_t inner = tile.along_k ? p_.size.k : tile.extent;
-    const std::int64_t outer = tile.along_k ? tile.extent : p_.size.k;
-    TensorMap map;
-    map.rank = p_.size.batch > 1 ? 3 : 2;
-    map.dims = {inner, outer, p_.size.batch > 1 ? p_.size.batch : 0};
-    map.strides = {1, inner, p_.size.batch > 1 ? inner * outer : 0};
-    map.box = {tile.box_inner, tile.box_outer / tile.slices, p_.size.batch > 1 ? 1 : 0};
-    map.swizzle = tile.span;
-    map.tf32 = p_.operand == DType::kF32;
-    return map;
   }
 
   BufferId add_tile(std::string_view name, const GemmWgmmaTile& tile) {
@@ -120,10 +142,9 @@ class Lowering {
     return id;
   }
 
-  static Touch barrier(BufferId buffer, Expr number) { return {buffer, std::move(number) * 2, 0, true}; }
   /// An operation on one barrier.
   static Intrinsic on(std::string_view name, BufferId buffer, Expr number, Expr argument) {
-    return {std::string(name), {barrier(buffer, std::move(number))}, {std::move(argument)}, 0};
+    return {std::string(name), {gemm_wgmma_barrier(buffer, std::move(number))}, {std::move(argument)}, 0};
   }
 
   /// A stage is full when its bytes have come, and empty when all warps that multiply it are done with it,
@@ -158,67 +179,25 @@ class Lowering {
                  (round_of(var(step)) + 1) % 2),
               on("mbarrier_expect_tx", full_, stage_of(var(step)),
                  integer((rows_.tile.stage_elements() + columns_.tile.stage_elements()) * p_.bytes())));
+    const Expr k_tile = s_.split_k > 1 ? var(split_) * split().most() + var(kt) : var(kt);
     for (const bool is_rows : {true, false})
-      append(copies, copy(is_rows, place, var(kt), stage_of(var(step))));
-    body.push_back(loop(kt, tiles_k(), LoopKind::kSerial, std::move(copies)));
+      append(copies, gemm_wgmma_copy(b_, p_, s_, walk_, is_rows ? rows_ : columns_, is_rows, place,
+                                     {full_, k_tile, stage_of(var(step))}));
+    body.push_back(each_tile_k(kt, std::move(copies)));
     Block one = walk_.each(turn, integer(0), 1, std::move(body));
-    return block(Intrinsic{"setmaxnreg_dec", {}, {integer(gemm_wgmma_registers(s_).producer)}, 0},
-                 If{eq(var(thread_), integer(0)), std::move(one), {}, 1});
+    Block result = take_registers(false);
+    result.push_back(If{eq(var(thread_), integer(0)), std::move(one), {}, 1});
+    return result;
   }
 
-  /// Of a tile that several blocks of the cluster multiply, each brings one slice of every box, to all of
-  /// them.
-  Block copy(bool is_rows, const Place& at, const Expr& kt, const Expr& stage) {
-    const Side& side = is_rows ? rows_ : columns_;
-    const GemmWgmmaTile& t = side.tile;
-    const Expr slice = is_rows ? walk_.rank_n() : walk_.rank_m();
-    const std::int64_t lines = t.box_outer / t.slices;
-    const VarId box = b_.var("box");
-    const bool several = t.boxes > 1;
-    const Expr number = several ? var(box) : integer(0);
-    Expr k = kt * bk();
-    Expr across = var(is_rows ? at.row0 : at.column0);
-    if (t.along_k) {  // boxes: parts of the tile, and of these the rows of k
-      const std::int64_t parts = t.tile / t.box_outer;
-      k = std::move(k) + number / parts * p_.row();
-      across = std::move(across) + number % parts * t.box_outer;
-    } else {
-      across = std::move(across) + number * t.box_inner;
-    }
-    Expr inner = t.along_k ? k : across;
-    Expr outer = (t.along_k ? std::move(across) : std::move(k)) + slice * lines;
-    const std::int64_t length = t.along_k ? p_.size.k : t.extent;
-    Expr index = outer * length + inner;
-    std::vector<Expr> place;
-    place.reserve(4);
-    place.push_back(std::move(inner));
-    place.push_back(std::move(outer));
-    if (p_.size.batch > 1) {
-      index = at.matrix * (p_.size.k * t.extent) + std::move(index);
-      place.push_back(at.matrix);
-    }
-    const bool partial = p_.size.k % bk() != 0 || t.extent % t.tile != 0;
-    Intrinsic load;
-    load.name =
-        std::string("tma_") + (t.slices > 1 ? "multicast" : "load") + (p_.size.batch > 1 ? "_3d" : "_2d");
-    const std::int64_t elements = lines * t.box_inner;
-    load.touches = {
-        Touch{side.shared, stage * t.stage_elements() + number * t.box_elements() + slice * elements,
-              elements, true},
-        Touch{side.global, std::move(index), elements, false, lines, length, partial}, barrier(full_, stage)};
-    load.touches[0].copies = t.slices;
-    load.args = std::move(place);
-    if (t.slices > 1) load.args.push_back(receivers(is_rows));
-    if (!several) return block(std::move(load));
-    return block(loop(box, t.boxes, LoopKind::kUnrolled, block(std::move(load))));
-  }
-
-  /// A bit for each block of the cluster that has the same rows, or the same columns; block (m, n) is number
-  /// m * cluster_bn + n, and there are two at most along either side.
-  Expr receivers(bool is_rows) const {
-    if (is_rows) return integer(3) + walk_.rank_m() * 9;
-    const std::int64_t first = 1 + (std::int64_t{1} << s_.cluster_bn);
-    return integer(first) + walk_.rank_n() * first;
+  /// Not where k is split: all go on to the same end, and ptxas gives that the producer's registers.
+  Block take_registers(bool more) const {
+    if (s_.split_k > 1) return {};
+    const GemmWgmmaRegisters registers = gemm_wgmma_registers(s_);
+    return block(Intrinsic{more ? "setmaxnreg_inc" : "setmaxnreg_dec",
+                           {},
+                           {integer(more ? registers.consumer : registers.producer)},
+                           0});
   }
 
   Block consume() {
@@ -226,12 +205,13 @@ class Lowering {
     const VarId lane = b_.var("lane");
     const VarId turn = b_.var("turn");
     const Expr group = var(thread_) / 128 - 1;
-    Block result =
-        block(Intrinsic{"setmaxnreg_inc", {}, {integer(gemm_wgmma_registers(s_).consumer)}, 0}, Alloc{acc_},
-              Let{consumer, s_.consumers > 1 ? group : integer(0)}, Let{lane, var(thread_) % 32});
+    Block result = take_registers(true);
+    append(result, block(Alloc{acc_}, Let{consumer, s_.consumers > 1 ? group : integer(0)},
+                         Let{lane, var(thread_) % 32}));
     const bool in_turns = s_.ping_pong == 1;
     const Place place = walk_.place(turn);
-    Block body = place.lets;
+    Block body;
+    if (s_.split_k == 1) body = place.lets;
     if (in_turns)  // behind the other's last tile; the first consumer's first tile has nobody before it
       body.push_back(on("mbarrier_wait", turns_, var(consumer), (var(turn) / 2 + 1 - var(consumer)) % 2));
     append(body, multiply(var(turn) * tiles_k(), var(consumer), lane));
@@ -239,6 +219,13 @@ class Lowering {
       body.push_back(on("mbarrier_arrive", turns_, integer(1) - var(consumer), eq(var(lane), integer(0))));
     append(body, finish((var(turn) + 1) * tiles_k() - 1, lane));
     const GemmWgmmaOutput out = output(place, consumer, lane);
+    if (s_.split_k > 1) {
+      const VarId worker = b_.var("worker");
+      body.push_back(Let{worker, var(thread_) - 128});
+      append(body, split_k_leave(b_, sums_, sums_place(worker), acc_));
+      append(result, walk_.each(turn, integer(0), 1, std::move(body)));
+      return result;
+    }
     append(body, s_.store == 0
                      ? gemm_wgmma_write(b_, p_, s_, out)
                      : gemm_wgmma_store(b_, p_, s_, out, staged_, walk_.several_turns(), place.matrix));
@@ -265,7 +252,7 @@ class Lowering {
     } else {
       body.push_back(release((var(step) + (s_.stages - 1)) % s_.stages, lane, lt(integer(0), var(kt))));
     }
-    return block(loop(kt, tiles_k(), LoopKind::kSerial, std::move(body)));
+    return block(each_tile_k(kt, std::move(body)));
   }
 
   /// The warp is done with the stage, in all blocks that bring parts of it: lane i tells block rank ^ i,
@@ -276,7 +263,7 @@ class Lowering {
     if (condition) tells = logical_and(std::move(tells), *condition);
     if (blocks == 1) return on("mbarrier_arrive", empty_, std::move(stage), std::move(tells));
     return {"mbarrier_arrive_cluster",
-            {barrier(empty_, std::move(stage))},
+            {gemm_wgmma_barrier(empty_, std::move(stage))},
             {bit_xor(walk_.rank(), var(lane)), std::move(tells)},
             0};
   }
@@ -343,10 +330,11 @@ class Lowering {
   GemmWgmmaGrid grid_;
   KernelBuilder b_;
   GemmWgmmaWalk walk_;
-  Side rows_, columns_;
+  GemmWgmmaSide rows_, columns_;
   FusedEpilogue epilogue_;
+  SplitKSums sums_;  ///< used with split_k > 1
   BufferId c_{}, full_{}, empty_{}, turns_{}, staged_{}, acc_{}, converted_{};
-  VarId thread_{};
+  VarId thread_{}, split_{};
 };
 
 Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Limits& limits) {

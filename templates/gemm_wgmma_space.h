@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "space/space.h"
 #include "templates/cpu_common.h"
+#include "templates/split_k.h"
 #include "templates/workload.h"
 
 namespace lehr {
@@ -50,8 +51,13 @@ struct GemmWgmmaSchedule {
   std::int64_t persistent = 0;  ///< 1: as many blocks as multiprocessors, each takes several tiles
   std::int64_t cluster_bm = 1,
                cluster_bn = 1;  ///< neighbouring tiles whose blocks share operands by multicast
+  std::int64_t hilbert = 0;     ///< 1: raster x raster of them along a Hilbert curve, then the next square
   std::int64_t raster = 1;      ///< tiles (of a block or a cluster) along bm that are walked together
-  std::int64_t store = 0;       ///< 1: C goes through shared memory and the tensor memory accelerator
+  std::int64_t split_k = 1;     ///< blocks that share a tile of C, each with its part of k
+  /// The L2 is told to keep 1: the tiles of the side of 64 rows, 2: those of the other side, and to give up
+  /// the others first; 0: it is told nothing.
+  std::int64_t keep = 0;
+  std::int64_t store = 0;  ///< 1: C goes through shared memory and the tensor memory accelerator
 
   std::int64_t threads() const { return 128 * (consumers + 1); }
   std::int64_t cluster() const { return cluster_bm * cluster_bn; }
@@ -67,6 +73,8 @@ struct GemmWgmmaSchedule {
   }  ///< 32-bit registers of a thread
 };
 GemmWgmmaSchedule gemm_wgmma_schedule(const Config& config);
+/// Widest swizzle whose rows divide `elements` along m or n, in bytes; 0: none does.
+std::int64_t gemm_wgmma_span(std::int64_t elements, std::int64_t bytes);
 
 /// One operand's tile, on the side of 64 rows or on that of the columns.
 struct GemmWgmmaTile {
@@ -101,8 +109,11 @@ GemmWgmmaStage gemm_wgmma_stage(const GemmWgmmaProblem& problem, const GemmWgmma
 struct GemmWgmmaGrid {
   std::int64_t rows = 1, columns = 1;  ///< tiles of one matrix along bm and bn
   std::int64_t tiles = 1;              ///< of the whole batch
-  std::int64_t blocks = 1;             ///< whole clusters
+  std::int64_t blocks = 1;             ///< of one part of k; whole clusters
 };
+/// How the stages of k are dealt out.
+SplitK gemm_wgmma_split_k(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
+
 GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule,
                               const Limits& limits);
 

@@ -53,20 +53,33 @@ void add_split_k_buffers(KernelBuilder& builder, DType type, SplitKSums& s) {
   s.part = builder.buffer("split_part", type, Scope::kRegister, s.vec);
 }
 
-Block split_k_sum(KernelBuilder& builder, const SplitKSums& s, const SplitKPlace& place, BufferId registers,
-                  Block then) {
+Block split_k_leave(KernelBuilder& builder, const SplitKSums& s, const SplitKPlace& place,
+                    BufferId registers) {
   const int lanes = static_cast<int>(s.vec);
-  const auto vector_of = [&](const Expr& i) { return load(registers, i * s.vec, lanes); };
-  const Intrinsic fence{"device_fence", {}, {}, 0};
+  return block(each_vector(builder, s,
+                           [&](const Expr& i) {
+                             return block(Store{s.partials, slot(s, place, place.part, i),
+                                                load(registers, i * s.vec, lanes), lanes, std::nullopt});
+                           }),
+               Intrinsic{"device_fence", {}, {}, 0});
+}
+
+Block split_k_arrive(const SplitKSums& s, const Expr& tile, const Expr& first, Block last) {
   const Intrinsic arrive{"atomic_inc_u32",
-                         {Touch{s.ticket, integer(0), 1, true}, Touch{s.arrived, place.tile, 1, true}},
+                         {Touch{s.ticket, integer(0), 1, true}, Touch{s.arrived, tile, 1, true}},
                          {integer(s.parts - 1)},
                          0};
+  return block(Barrier{}, If{first, block(arrive), {}}, Barrier{},
+               If{eq(load(s.ticket, integer(0)), integer(s.parts - 1)), std::move(last), {}});
+}
+
+Block split_k_total(KernelBuilder& builder, const SplitKSums& s, const SplitKPlace& place,
+                    BufferId registers) {
+  const int lanes = static_cast<int>(s.vec);
   const VarId part = builder.var("from_split");
   const VarId e = builder.var("e");
-
-  Block last =
-      block(fence, each_vector(builder, s, [&](const Expr& i) {
+  Block total =
+      block(Intrinsic{"device_fence", {}, {}, 0}, each_vector(builder, s, [&](const Expr& i) {
               return block(Store{registers, i * s.vec, load(s.partials, slot(s, place, integer(0), i), lanes),
                                  lanes, std::nullopt});
             }));
@@ -78,18 +91,19 @@ Block split_k_sum(KernelBuilder& builder, const SplitKSums& s, const SplitKPlace
         loop(e, s.vec, LoopKind::kUnrolled,
              block(Store{registers, at, load(registers, at) + load(s.part, var(e)), 1, std::nullopt})));
   }));
-  last.push_back(loop(part, s.parts - 1, LoopKind::kSerial, std::move(add)));
-  std::move(then.begin(), then.end(), std::back_inserter(last));
+  total.push_back(loop(part, s.parts - 1, LoopKind::kSerial, std::move(add)));
+  return total;
+}
 
-  return block(
-      Alloc{s.ticket}, Alloc{s.part},
-      each_vector(
-          builder, s,
-          [&](const Expr& i) {
-            return block(Store{s.partials, slot(s, place, place.part, i), vector_of(i), lanes, std::nullopt});
-          }),
-      fence, Barrier{}, If{eq(var(place.thread), integer(0)), block(arrive), {}}, Barrier{},
-      If{eq(load(s.ticket, integer(0)), integer(s.parts - 1)), std::move(last), {}});
+Block split_k_sum(KernelBuilder& builder, const SplitKSums& s, const SplitKPlace& place, BufferId registers,
+                  Block then) {
+  Block last = split_k_total(builder, s, place, registers);
+  std::move(then.begin(), then.end(), std::back_inserter(last));
+  Block result = block(Alloc{s.ticket}, Alloc{s.part});
+  for (Block part : {split_k_leave(builder, s, place, registers),
+                     split_k_arrive(s, place.tile, eq(var(place.thread), integer(0)), std::move(last))})
+    std::move(part.begin(), part.end(), std::back_inserter(result));
+  return result;
 }
 
 }  // namespace lehr

@@ -58,4 +58,17 @@ struct SplitKPlace {
 ir::Block split_k_sum(ir::KernelBuilder& builder, const SplitKSums& sums, const SplitKPlace& place,
                       ir::BufferId registers, ir::Block then);
 
+// The same in steps, for blocks of which some threads have no sums: those that have leave them, all threads
+// of the block come to the second step, and in `last` those that had sums add up.
+
+/// Leaves the thread's sums in the workspace.
+ir::Block split_k_leave(ir::KernelBuilder& builder, const SplitKSums& sums, const SplitKPlace& place,
+                        ir::BufferId registers);
+/// `last` in the block of tile `tile` that comes last. All threads of the block; `first`: whether this is the
+/// one that counts. No barrier in `last`.
+ir::Block split_k_arrive(const SplitKSums& sums, const ir::Expr& tile, const ir::Expr& first, ir::Block last);
+/// `registers` = the sums of all parts.
+ir::Block split_k_total(ir::KernelBuilder& builder, const SplitKSums& sums, const SplitKPlace& place,
+                        ir::BufferId registers);
+
 }  // namespace lehr

@@ -134,18 +134,36 @@ TEST(Golden, GemmMmaWithBlocksThatSplitK) {
 }
 
 TEST(Golden, GemmWgmmaCooperative) {
-  expect_golden_kernel(
-      "gemm_wgmma_cooperative", "gemm m=300 n=200 k=136 batch=2 a=bf16:row b=bf16:row c=bf16:row",
-      "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=0, cluster_bm=1, cluster_bn=1, store=1, "
-      "stages=3, in_flight=1, raster=2)",
-      cuda_limits("sm_90a"));
+  expect_golden_kernel("gemm_wgmma_cooperative",
+                       "gemm m=300 n=200 k=136 batch=2 a=bf16:row b=bf16:row c=bf16:row",
+                       "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, "
+                       "persistent=0, cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=1, "
+                       "stages=3, in_flight=1, raster=2, hilbert=0)",
+                       cuda_limits("sm_90a"));
 }
 
 TEST(Golden, GemmWgmmaPingPong) {
+  expect_golden_kernel("gemm_wgmma_ping_pong",
+                       "gemm m=2048 n=1024 k=256 a=s8:row b=s8:column c=s32:row accum=s32",
+                       "gemm_wgmma(swap_ab=0, bm=64, bn=32, k_atoms=1, consumers=2, ping_pong=1, "
+                       "persistent=1, cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=0, "
+                       "stages=4, in_flight=0, raster=1, hilbert=0)",
+                       cuda_limits("sm_90a"));
+}
+
+TEST(Golden, GemmWgmmaCluster) {
   expect_golden_kernel(
-      "gemm_wgmma_ping_pong", "gemm m=2048 n=1024 k=256 a=s8:row b=s8:column c=s32:row accum=s32",
-      "gemm_wgmma(swap_ab=0, bm=64, bn=32, k_atoms=1, consumers=2, ping_pong=1, persistent=1, cluster_bm=1, cluster_bn=1, store=0, "
-      "stages=4, in_flight=0, raster=1)",
+      "gemm_wgmma_cluster", "gemm m=1024 n=1024 k=256 a=bf16:row b=bf16:column c=bf16:row",
+      "gemm_wgmma(swap_ab=0, bm=128, bn=64, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=2, "
+      "cluster_bn=2, split_k=1, keep=1, store=0, stages=4, in_flight=0, raster=4, hilbert=1)",
+      cuda_limits("sm_90a"));
+}
+
+TEST(Golden, GemmWgmmaSplit) {
+  expect_golden_kernel(
+      "gemm_wgmma_split", "gemm m=16 n=512 k=1024 a=bf16:row b=bf16:column c=bf16:row",
+      "gemm_wgmma(swap_ab=1, bm=64, bn=16, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=1, "
+      "cluster_bn=1, split_k=3, keep=2, store=0, stages=4, in_flight=0, raster=1, hilbert=0)",
       cuda_limits("sm_90a"));
 }
 

@@ -203,16 +203,20 @@ inline void lehr_mbarrier_wait_cluster(unsigned* barrier, int parity, int line =
 inline void lehr_cluster_barrier(int line = __builtin_LINE()) {
   emulated_cluster_barrier(line);
 }
+template <int kHint = 0>
 inline void lehr_tma_load_2d(void* shared, const void* map, unsigned* barrier, int c0, int c1) {
   emulated_tma_load(shared, map, barrier, c0, c1, 0, 0);
 }
+template <int kHint = 0>
 inline void lehr_tma_load_3d(void* shared, const void* map, unsigned* barrier, int c0, int c1, int c2) {
   emulated_tma_load(shared, map, barrier, c0, c1, c2, 0);
 }
+template <int kHint = 0>
 inline void lehr_tma_multicast_2d(void* shared, const void* map, unsigned* barrier, int c0, int c1,
                                   int mask) {
   emulated_tma_load(shared, map, barrier, c0, c1, 0, static_cast<unsigned>(mask));
 }
+template <int kHint = 0>
 inline void lehr_tma_multicast_3d(void* shared, const void* map, unsigned* barrier, int c0, int c1, int c2,
                                   int mask) {
   emulated_tma_load(shared, map, barrier, c0, c1, c2, static_cast<unsigned>(mask));

@@ -43,7 +43,7 @@ struct Specialised {
     return {"tma_load_2d",
             {Touch{tile, integer(0), 16 * 64, true}, Touch{in, var(kt) * 64, 16 * 64, false, 16, 8192},
              Touch{barrier, integer(0), 0, true}},
-            {var(kt) * 64, integer(0)},
+            {integer(0), var(kt) * 64, integer(0)},
             0};
   }
   Kernel kernel() {

@@ -51,6 +51,9 @@ const std::vector<Workload>& workloads() {
       mma_of(DType::kS8, 100, 200, 272, 1, 2),
       with_output(mma_of(DType::kE4M3, 136, 136, 400, 1, 6), DType::kBF16),
       with_output(mma_of(DType::kBF16, 9, 300, 264, 3, 2), DType::kBF16),
+      with_output(mma_of(DType::kBF16, 20, 200, 1096, 1, 2), DType::kBF16),
+      mma_of(DType::kE4M3, 136, 72, 1600, 1, 2),
+      with_output(mma_of(DType::kBF16, 256, 256, 72, 1, 2), DType::kBF16),
   };
   return all;
 }
@@ -65,6 +68,8 @@ bool is_of(const GemmWgmmaSchedule& s, std::string_view mode) {
   if (mode == "swapped") return s.swap_ab == 1;
   if (mode == "stored") return s.store == 1;
   if (mode == "clustered") return s.cluster() > 1;
+  if (mode == "split") return s.split_k > 1;
+  if (mode == "hilbert") return s.hilbert == 1;
   return s.persistent == 1 && s.ping_pong == 0;
 }
 
@@ -74,19 +79,26 @@ TEST_P(GemmWgmmaMode, IsRight) {
   Rng rng(kSeed);
   std::vector<Sampled> all;
   for (std::size_t i = 0; all.size() < kSchedules; ++i) {
-    ASSERT_LT(i, 100 * kSchedules) << "the mode is hardly ever sampled";
+    ASSERT_LT(i, 500 * kSchedules) << "the mode is hardly ever sampled";
     const Workload& workload = workloads()[rng.below(workloads().size())];
     const Limits limits = few_cores(static_cast<int>(1 + rng.below(4)));
     const Config config = family.space(workload, limits).sample(rng).value();
     if (is_of(gemm_wgmma_schedule(config), GetParam())) all.push_back({workload, limits, config});
   }
+  std::set<std::pair<std::int64_t, std::int64_t>> clusters;
+  std::set<std::int64_t> kept, splits;
+  for (const Sampled& each : all) {
+    const GemmWgmmaSchedule s = gemm_wgmma_schedule(each.config);
+    clusters.insert({s.cluster_bm, s.cluster_bn});
+    kept.insert(s.keep);
+    splits.insert(s.split_k);
+  }
+  EXPECT_EQ(kept.size(), 3u);
   if (std::string_view(GetParam()) == "clustered") {
-    std::set<std::pair<std::int64_t, std::int64_t>> shapes;
-    for (const Sampled& each : all) {
-      const GemmWgmmaSchedule s = gemm_wgmma_schedule(each.config);
-      shapes.insert({s.cluster_bm, s.cluster_bn});
-    }
-    EXPECT_EQ(shapes.size(), 3u);  // 2 x 1, 1 x 2, 2 x 2
+    EXPECT_EQ(clusters.size(), 3u);  // 2 x 1, 1 x 2, 2 x 2
+  }
+  if (std::string_view(GetParam()) == "split") {
+    EXPECT_EQ(splits.size(), 3u);  // 2, 3, 4
   }
   std::vector<Source> sources;
   for (const Sampled& each : all) sources.push_back(source_of(each));
@@ -107,7 +119,7 @@ TEST_P(GemmWgmmaMode, IsRight) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, GemmWgmmaMode,
                          ::testing::Values("single_consumer", "cooperative", "ping_pong", "persistent",
-                                           "swapped", "stored", "clustered"),
+                                           "swapped", "stored", "clustered", "split", "hilbert"),
                          [](const auto& info) { return std::string(info.param); });
 
 struct Case {
@@ -123,6 +135,7 @@ class Faults {
     source_ = source_of({workload_, few_cores(2), config_});
   }
   GemmWgmmaSchedule schedule() const { return gemm_wgmma_schedule(config_); }
+  void plant_those_of_split_k(Mutants& mutants) const { mutants.add_those_of_split_k(source_, workload_); }
   void plant(Mutants& mutants, const std::string& what, const std::string& instead) const {
     const std::size_t before = mutants.size();
     mutants.add(source_, workload_, "extern \"C\"", what, instead);
@@ -139,16 +152,16 @@ TEST(GemmWgmmaEmulated, NeedsEveryStep) {
   const std::vector<Case> cases = {
       {mma_of(DType::kBF16, 250, 280, 328, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=128, bn=144, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
-       "cluster_bm=1, cluster_bn=1, store=0, "
-       "stages=3, in_flight=1, raster=2)"},
+       "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=0, "
+       "stages=3, in_flight=1, raster=2, hilbert=0)"},
       {mma_of(DType::kBF16, 250, 140, 328, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, cluster_bm=1, "
-       "cluster_bn=1, store=0, "
-       "stages=4, in_flight=0, raster=1)"},
+       "cluster_bn=1, split_k=1, keep=0, store=0, "
+       "stages=4, in_flight=0, raster=1, hilbert=0)"},
       {mma_of(DType::kBF16, 136, 200, 328, 1, 1),
        "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, persistent=0, "
-       "cluster_bm=1, cluster_bn=1, store=0, "
-       "stages=2, in_flight=1, raster=1)"},
+       "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=0, "
+       "stages=2, in_flight=1, raster=1, hilbert=0)"},
   };
   Mutants mutants;
   for (const Case& one : cases) {
@@ -166,7 +179,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStep) {
     add("lehr_mbarrier_wait(", "(void)(");
     add("lehr_mbarrier_arrive(", "(void)(");
     add("lehr_mbarrier_expect_tx(", "(void)(");
-    add("lehr_tma_load_2d(", "(void)(");
+    add("lehr_tma_load_2d<0>(", "(void)(");
     add(fmt::format("(empty + stage * 2, {})", warps), fmt::format("(empty + stage * 2, {})", warps - 1));
     add(" % 2);", " % 2 == 0);");
     add("128, ", "64, ");
@@ -183,10 +196,10 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheCluster) {
       {mma_of(DType::kBF16, 250, 280, 328, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=128, bn=144, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
        "cluster_bm=2, "
-       "cluster_bn=1, store=0, stages=3, in_flight=1, raster=1)"},
+       "cluster_bn=1, split_k=1, keep=0, store=0, stages=3, in_flight=1, raster=1, hilbert=0)"},
       {mma_of(DType::kBF16, 250, 280, 328, 1, 1),
        "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=2, "
-       "cluster_bn=2, store=0, stages=2, in_flight=0, raster=1)"},
+       "cluster_bn=2, split_k=1, keep=0, store=0, stages=2, in_flight=0, raster=1, hilbert=0)"},
   };
   Mutants mutants;
   for (const Case& one : cases) {
@@ -203,7 +216,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheCluster) {
     faults.plant(mutants, fmt::format("lane < {}", s.sharing_blocks()), "lane < 1");
     faults.plant(mutants, "lehr_mbarrier_arrive_cluster(", "(void)(");
     faults.plant(mutants, "lehr_mbarrier_wait_cluster(", "(void)(");
-    faults.plant(mutants, "lehr_tma_multicast_2d(", "(void)(");
+    faults.plant(mutants, "lehr_tma_multicast_2d<0>(", "(void)(");
     // A mask that leaves out a block.
     const std::string mask = s.cluster_bn == 1 ? " 3);" : " rank / 2 * 9 + 3);";
     faults.plant(mutants, mask, " 1);");
@@ -213,16 +226,35 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheCluster) {
   mutants.expect_each_to_be_found(kSeed);
 }
 
+TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheSplit) {
+  // Parts of equal length: a stage too many at the end of k would be zeros.
+  Mutants mutants;
+  for (const char* const config :
+       {"gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
+        "cluster_bm=1, "
+        "cluster_bn=1, split_k=3, keep=1, store=0, stages=3, in_flight=0, raster=1, hilbert=0)",
+        "gemm_wgmma(swap_ab=1, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
+        "cluster_bm=1, "
+        "cluster_bn=1, split_k=2, keep=2, store=0, stages=2, in_flight=0, raster=1, hilbert=0)"}) {
+    const Faults faults({mma_of(DType::kBF16, 72, 136, 1096, 1, 2), config});
+    faults.plant_those_of_split_k(mutants);
+    faults.plant(mutants, "__syncthreads();", "");
+    faults.plant(mutants, "thread - 128", "thread");
+  }
+  ASSERT_GE(mutants.size(), 20u);
+  mutants.expect_each_to_be_found(kSeed);
+}
+
 TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
   const std::vector<Case> cases = {
       {with_output(mma_of(DType::kBF16, 250, 280, 136, 1, 2), DType::kBF16),
        "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
-       "cluster_bm=1, cluster_bn=1, store=1, "
-       "stages=3, in_flight=1, raster=2)"},
+       "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=1, "
+       "stages=3, in_flight=1, raster=2, hilbert=0)"},
       {mma_of(DType::kBF16, 250, 140, 136, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, cluster_bm=1, "
-       "cluster_bn=1, store=1, "
-       "stages=2, in_flight=0, raster=1)"},
+       "cluster_bn=1, split_k=1, keep=0, store=1, "
+       "stages=2, in_flight=0, raster=1, hilbert=0)"},
   };
   Mutants mutants;
   for (const Case& one : cases) {

@@ -1,0 +1,95 @@
+#include "templates/gemm_wgmma_copy.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lehr {
+
+using namespace ir;
+
+namespace {
+
+/// A bit for each block of the cluster that has the same rows, or the same columns; block (m, n) is number m
+/// * cluster_bn + n, and there are two at most along either side.
+Expr receivers(const GemmWgmmaSchedule& s, const GemmWgmmaWalk& walk, bool is_rows) {
+  if (is_rows) return integer(3) + walk.rank_m() * 9;
+  const std::int64_t first = 1 + (std::int64_t{1} << s.cluster_bn);
+  return integer(first) + walk.rank_n() * first;
+}
+
+/// What the L2 is told of a side's tiles (ir/intrinsics.cpp, "tma_load_2d").
+std::int64_t hint_of(const GemmWgmmaSchedule& s, bool is_rows) {
+  if (s.keep == 0) return 0;
+  return is_rows == (s.keep == 1) ? 2 : 1;
+}
+
+}  // namespace
+
+TensorMap gemm_wgmma_load_map(const GemmWgmmaProblem& p, const GemmWgmmaTile& tile) {
+  const std::int64_t inner = tile.along_k ? p.size.k : tile.extent;
+  const std::int64_t outer = tile.along_k ? tile.extent : p.size.k;
+  TensorMap map;
+  map.rank = p.size.batch > 1 ? 3 : 2;
+  map.dims = {inner, outer, p.size.batch > 1 ? p.size.batch : 0};
+  map.strides = {1, inner, p.size.batch > 1 ? inner * outer : 0};
+  map.box = {tile.box_inner, tile.box_outer / tile.slices, p.size.batch > 1 ? 1 : 0};
+  map.swizzle = tile.span;
+  map.tf32 = p.operand == DType::kF32;
+  return map;
+}
+
+Touch gemm_wgmma_barrier(BufferId barriers, Expr number) {
+  return {barriers, std::move(number) * 2, 0, true};  // of two words
+}
+
+Block gemm_wgmma_copy(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
+                      const GemmWgmmaWalk& walk, const GemmWgmmaSide& side, bool is_rows,
+                      const GemmWgmmaWalk::Place& at, const GemmWgmmaStep& step) {
+  const std::int64_t bk = s.k_atoms * p.row();
+  const GemmWgmmaTile& t = side.tile;
+  const Expr slice = is_rows ? walk.rank_n() : walk.rank_m();
+  const std::int64_t lines = t.box_outer / t.slices;
+  const VarId box = b.var("box");
+  const bool several = t.boxes > 1;
+  const Expr number = several ? var(box) : integer(0);
+  Expr k = step.k_tile * bk;
+  Expr across = var(is_rows ? at.row0 : at.column0);
+  if (t.along_k) {  // boxes: parts of the tile, and of these the rows of k
+    const std::int64_t parts = t.tile / t.box_outer;
+    k = std::move(k) + number / parts * p.row();
+    across = std::move(across) + number % parts * t.box_outer;
+  } else {
+    across = std::move(across) + number * t.box_inner;
+  }
+  Expr inner = t.along_k ? k : across;
+  Expr outer = (t.along_k ? std::move(across) : std::move(k)) + slice * lines;
+  const std::int64_t length = t.along_k ? p.size.k : t.extent;
+  Expr index = outer * length + inner;
+  std::vector<Expr> place;
+  place.reserve(5);
+  place.push_back(integer(hint_of(s, is_rows)));
+  place.push_back(std::move(inner));
+  place.push_back(std::move(outer));
+  if (p.size.batch > 1) {
+    index = at.matrix * (p.size.k * t.extent) + std::move(index);
+    place.push_back(at.matrix);
+  }
+  const bool partial = p.size.k % bk != 0 || t.extent % t.tile != 0;
+  Intrinsic load;
+  load.name =
+      std::string("tma_") + (t.slices > 1 ? "multicast" : "load") + (p.size.batch > 1 ? "_3d" : "_2d");
+  const std::int64_t elements = lines * t.box_inner;
+  load.touches = {
+      Touch{side.shared, step.stage * t.stage_elements() + number * t.box_elements() + slice * elements,
+            elements, true},
+      Touch{side.global, std::move(index), elements, false, lines, length, partial},
+      gemm_wgmma_barrier(step.full, step.stage)};
+  load.touches[0].copies = t.slices;
+  load.args = std::move(place);
+  if (t.slices > 1) load.args.push_back(receivers(s, walk, is_rows));
+  if (!several) return block(std::move(load));
+  return block(loop(box, t.boxes, LoopKind::kUnrolled, block(std::move(load))));
+}
+
+}  // namespace lehr

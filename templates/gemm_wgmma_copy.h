@@ -1,0 +1,34 @@
+// An operand's way into shared memory: loads of the tensor memory accelerator, as statements.
+#pragma once
+
+#include "ir/kernel.h"
+#include "templates/gemm_wgmma_space.h"
+#include "templates/gemm_wgmma_walk.h"
+
+namespace lehr {
+
+/// One operand's buffers.
+struct GemmWgmmaSide {
+  GemmWgmmaTile tile;
+  ir::BufferId global{}, shared{};
+};
+
+/// How the loads see the operand.
+ir::TensorMap gemm_wgmma_load_map(const GemmWgmmaProblem& problem, const GemmWgmmaTile& tile);
+/// Barrier `number` of an array of mbarriers.
+ir::Touch gemm_wgmma_barrier(ir::BufferId barriers, ir::Expr number);
+
+/// Which stage is filled, and with what.
+struct GemmWgmmaStep {
+  ir::BufferId full{};  ///< the stages' barriers that count the bytes
+  ir::Expr k_tile;      ///< of the whole k
+  ir::Expr stage;
+};
+/// Of a tile that several blocks of the cluster multiply, each brings one slice of every box, to all of them.
+/// `is_rows`: the side that is taken 64 at a time.
+ir::Block gemm_wgmma_copy(ir::KernelBuilder& builder, const GemmWgmmaProblem& problem,
+                          const GemmWgmmaSchedule& schedule, const GemmWgmmaWalk& walk,
+                          const GemmWgmmaSide& side, bool is_rows, const GemmWgmmaWalk::Place& place,
+                          const GemmWgmmaStep& step);
+
+}  // namespace lehr

@@ -1,0 +1,193 @@
+// What follows from a workload and a schedule of gemm_wgmma: whom it serves, instruction, tiles in shared
+// memory, tiles of C, registers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "templates/gemm_wgmma_space.h"
+
+namespace lehr {
+namespace {
+
+using cpu::ceil_div;
+
+/// Bytes of the two mbarriers of a stage, and of the pair that orders the consumers of ping-pong.
+constexpr std::int64_t kBarrierBytes = 8;
+
+std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return ceil_div(value, multiple) * multiple;
+}
+
+/// "k16_f32_bf16" of bf16 operands; "" where wgmma does not multiply such.
+std::string_view instruction_suffix(DType operand, DType accum) {
+  if (operand == DType::kS8) return accum == DType::kS32 ? "k32_s32_s8" : "";
+  if (accum != DType::kF32) return "";
+  switch (operand) {
+    case DType::kBF16:
+      return "k16_f32_bf16";
+    case DType::kF16:
+      return "k16_f32_f16";
+    case DType::kF32:
+      return "k8_f32_tf32";
+    case DType::kE4M3:
+      return "k32_f32_e4m3";
+    case DType::kE5M2:
+      return "k32_f32_e5m2";
+    default:
+      return "";
+  }
+}
+
+std::optional<std::string> why_not_types(const Gemm& g) {
+  if (g.a.type != g.b.type)
+    return fmt::format("A and B must have one type, not {} and {}", name_of(g.a.type), name_of(g.b.type));
+  if (instruction_suffix(g.a.type, g.accum).empty())
+    return fmt::format(
+        "wgmma multiplies f16, bf16, tf32, e4m3 and e5m2 with sums in f32, s8 in s32, not {} in {}",
+        name_of(g.a.type), name_of(g.accum));
+  if (g.a.type == DType::kF32 && g.math != Math::kTf32)
+    return fmt::format("wgmma rounds f32 to tf32; math={} does not permit it", name_of(g.math));
+  const bool fits = g.c.type == g.accum || (g.c.type == g.a.type && size_of(g.a.type) == 2) ||
+                    (size_of(g.a.type) == 1 && g.accum == DType::kF32 && size_of(g.c.type) == 2);
+  if (!fits) return fmt::format("it cannot store sums in {} as {}", name_of(g.accum), name_of(g.c.type));
+  return std::nullopt;
+}
+
+/// TMA needs lines of a multiple of 16 bytes.
+std::optional<std::string> why_not_layout(const Gemm& g) {
+  for (const bool is_a : {true, false}) {
+    const Operand& operand = is_a ? g.a : g.b;
+    const char* const name = is_a ? "A" : "B";
+    const bool along_k = operand.layout == (is_a ? Layout::kRow : Layout::kColumn);
+    const int bytes = size_of(operand.type);
+    if (!along_k && bytes != 2)
+      return fmt::format("wgmma takes {} only with k contiguous: {} must be stored by {}",
+                         name_of(operand.type), name, is_a ? "rows" : "columns");
+    const std::int64_t line = along_k ? g.k : (is_a ? g.m : g.n);
+    if (line * bytes % 16 != 0)
+      return fmt::format(
+          "the lines of {} have {} bytes, and the tensor memory accelerator needs a multiple of 16", name,
+          line * bytes);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> why_not_gemm_wgmma(const Workload& workload, const Limits& limits) {
+  const Gemm& g = workload.gemm();
+  if (limits.target != Target::kCuda || limits.arch != "sm_90a") return "it is for sm_90a";
+  if (auto reason = why_not_types(g)) return reason;
+  if (auto reason = why_not_layout(g)) return reason;
+  // Tiles reach beyond the matrix; indices of what they do not touch must not overflow 32 bits either.
+  const auto reach = [&](std::int64_t rows, std::int64_t columns) {
+    return g.batch * rows * columns + 512 * (rows + columns) + 512 * 512;
+  };
+  if (std::max({reach(g.m, g.k), reach(g.k, g.n), reach(g.m, g.n)}) > INT32_MAX)
+    return "an operand is too large for 32-bit indices";
+  return std::nullopt;
+}
+
+std::int64_t gemm_wgmma_span(std::int64_t elements, std::int64_t bytes) {
+  for (const std::int64_t span : {128, 64, 32})
+    if (elements * bytes % span == 0) return span;
+  return 0;
+}
+
+std::string gemm_wgmma_instruction(const GemmWgmmaProblem& p, std::int64_t columns) {
+  return fmt::format("wgmma_m64n{}{}", columns, instruction_suffix(p.operand, p.accum));
+}
+
+GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload) {
+  const Gemm& g = workload.gemm();
+  return {cpu::problem_of(workload), g.a.type, g.c.type, g.accum};
+}
+
+GemmWgmmaSchedule gemm_wgmma_schedule(const Config& config) {
+  GemmWgmmaSchedule s;
+  s.swap_ab = config.at("swap_ab");
+  s.bm = config.at("bm"), s.bn = config.at("bn"), s.k_atoms = config.at("k_atoms");
+  s.consumers = config.at("consumers"), s.ping_pong = config.at("ping_pong");
+  s.stages = config.at("stages"), s.in_flight = config.at("in_flight");
+  s.persistent = config.at("persistent");
+  s.raster = config.at("raster"), s.hilbert = config.at("hilbert");
+  s.cluster_bm = config.at("cluster_bm"), s.cluster_bn = config.at("cluster_bn");
+  s.split_k = config.at("split_k"), s.keep = config.at("keep");
+  s.store = config.at("store");
+  return s;
+}
+
+GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, bool is_rows) {
+  const bool is_a = is_rows == (s.swap_ab == 0);
+  GemmWgmmaTile t;
+  t.along_k = is_a ? p.a_along_k() : p.b_along_k();
+  t.extent = is_a ? p.size.m : p.size.n;
+  t.tile = is_rows ? s.bm : s.bn;
+  t.slices = is_rows ? s.cluster_bn : s.cluster_bm;
+  const std::int64_t parts = is_rows ? 1 : s.parts();
+  if (t.along_k) {  // rows of 128 bytes of k, eight to a pattern
+    t.box_inner = p.row();
+    t.box_outer = t.tile / parts;
+    t.boxes = s.k_atoms * parts;
+    return t;
+  }
+  t.span = gemm_wgmma_span(is_rows ? 64 : s.columns(), p.bytes());
+  if (t.span == 0) t.span = 32;  // of points that the space rejects
+  const std::int64_t bk = s.k_atoms * p.row();
+  t.box_inner = t.span / p.bytes();
+  t.box_outer = bk;
+  t.boxes = t.tile / t.box_inner;
+  t.leading = bk * t.span;
+  t.stride = 8 * t.span;
+  return t;
+}
+
+GemmWgmmaStage gemm_wgmma_stage(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
+  const std::int64_t bytes = size_of(p.output);
+  GemmWgmmaStage stage;
+  stage.span = gemm_wgmma_span(s.bn, bytes);
+  stage.box_columns = std::max<std::int64_t>(stage.span / bytes, 1);
+  stage.rows = s.consumer_rows();
+  stage.boxes = s.bn / stage.box_columns;
+  stage.parts = s.consumers;
+  return stage;
+}
+
+SplitK gemm_wgmma_split_k(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
+  return {s.split_k, ceil_div(p.size.k, s.k_atoms * p.row())};
+}
+
+GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, const Limits& limits) {
+  GemmWgmmaGrid grid;
+  grid.rows = ceil_div(s.swap_ab == 1 ? p.size.n : p.size.m, s.bm);
+  grid.columns = ceil_div(s.swap_ab == 1 ? p.size.m : p.size.n, s.bn);
+  grid.tiles = grid.rows * grid.columns * p.size.batch;
+  const std::int64_t at_once = std::max<std::int64_t>(limits.cores / s.cluster(), 1) * s.cluster();
+  grid.blocks = s.persistent == 1 ? std::min(grid.tiles, at_once) : grid.tiles;
+  return grid;
+}
+
+// The sum over the warpgroups is what the multiprocessor has: 128 (96 + 240), 128 (40 + 2 x 232) and
+// 128 (32 + 3 x 160) of 65536; the splits of the public kernels (kernels.md sections 3.1 and 3.8). Two
+// consumers with many sums take 240.
+GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaSchedule& s) {
+  // ptxas unrolls a producer's loop as a whole where k is short, and its addresses then need more than 40.
+  if (s.cluster() > 1 && s.consumers == 2 && s.accumulators() <= 128) return {72, 216};
+  if (s.cluster() > 1 && s.consumers == 3) return {56, 152};
+  if (s.consumers == 3) return {32, 160};
+  if (s.consumers == 2 && s.accumulators() > 192) return {24, 240};
+  if (s.consumers == 1) return {96, 240};
+  return {40, 232};
+}
+
+std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
+  const std::int64_t elements =
+      gemm_wgmma_tile(p, s, true).stage_elements() + gemm_wgmma_tile(p, s, false).stage_elements();
+  const GemmWgmmaStage stage = gemm_wgmma_stage(p, s);
+  const std::int64_t of_c = s.store == 1 ? stage.parts * stage.part_elements() * size_of(p.output) : 0;
+  return s.stages * elements * p.bytes() + of_c + 2 * round_up(s.stages * kBarrierBytes, 16) +
+         (s.ping_pong == 1 ? 2 * kBarrierBytes : 0) + (s.split_k > 1 ? kSplitKSharedBytes : 0);
+}
+
+}  // namespace lehr
