@@ -87,6 +87,24 @@ std::optional<Config> sample_split(const FamilySpace& space, Rng& rng) {
   return config;
 }
 
+/// Splits for the types that have none among `samples`, where the family can.
+void add_splits(const Template& family, const std::vector<std::pair<Types, int>>& served,
+                const std::vector<Shape>& shapes, std::vector<Sample>& samples, Rng& rng) {
+  const Limits limits = cuda_limits("sm_90a");
+  const auto kind_of = [](const Workload& w) { return std::pair(w.gemm().a.type, w.gemm().math); };
+  for (const auto& [types, layouts] : served) {
+    for (const std::size_t shape : long_shapes(shapes)) {
+      const Workload workload = workload_of(types, layouts, shapes[shape]);
+      const bool has = std::any_of(samples.begin(), samples.end(), [&](const Sample& sample) {
+        return kind_of(sample.workload) == kind_of(workload) && splits_k(sample.config);
+      });
+      if (has || family.why_not(workload, limits)) continue;
+      const std::optional<Config> config = sample_split(family.space(workload, limits), rng);
+      if (config && splits_k(*config)) samples.push_back({&family, workload, limits, *config});
+    }
+  }
+}
+
 /// Strides, paddings that differ by side, dilation, groups, depthwise, maps of one pixel, both layouts; the
 /// last ones have many products for few outputs.
 const std::vector<Workload>& convolutions() {
@@ -222,6 +240,7 @@ std::vector<Sample> samples_of(const Template& family, std::size_t count, const 
     CHECK(config, "{} finds no schedule for {} on {}", family.name, lehr::to_text(workload), arch.arch);
     samples.push_back({&family, workload, arch, *config});
   }
+  add_splits(family, served, shapes, samples, rng);
   return samples;
 }
 
