@@ -258,6 +258,7 @@ TEST(Messages, SurviveTheJourney) {
   TrialRequest trial;
   trial.candidate.path = "k.so";
   trial.candidate.launch.grid = {4, 5, 6};
+  trial.candidate.launch.cluster = 2;
   trial.candidate.launch.tasks = 7;
   trial.candidate.workspace_bytes = {1 << 20, 12};
   ir::TensorMap map;
