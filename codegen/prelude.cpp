@@ -31,8 +31,8 @@ std::string splat(int lanes) {
 }
 
 // Leading `n` lanes only; the rest reads as zero and is not touched. GCC's own mask builtins, since a vector
-// extension cannot say "masked" (names: GCC manual, x86 built-in functions; clang has the same ones). The mask is
-// computed without a branch, so that the compiler takes it out of the loop over k.
+// extension cannot say "masked" (names: GCC manual, x86 built-in functions; clang has the same ones). The
+// mask is computed without a branch, so that the compiler takes it out of the loop over k.
 std::string masked(int lanes) {
   const int bits = lanes * 32;
   const std::string mask_type = lanes == 16 ? "unsigned short" : "unsigned char";

@@ -26,7 +26,8 @@ struct Device {
 std::string_view cache_policy(const Device& device);
 
 /// The part of a device that decides whether a stored time is an answer here: target, name, arch, cores,
-/// driver, compiler, and where they are cold the caches. "cpu | Intel Xeon ... | avx512 | cores=2 | driver= | g++ 12.2.0 -O2 -march=native ..."
+/// driver, compiler, and where they are cold the caches. "cpu | Intel Xeon ... | avx512 | cores=2 |
+/// driver= | g++ 12.2.0 -O2 -march=native ..."
 std::string identity_of(const Device& device);
 
 /// The CPU that this runs on, allowed `threads` threads (0: all that the affinity mask grants).

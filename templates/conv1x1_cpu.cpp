@@ -49,7 +49,7 @@ ir::Kernel lower_conv1x1(const Workload& workload, const Config& config, const L
 }  // namespace
 
 Template conv1x1_cpu_template() {
-  return {kFamily, 1, why_not, space, lower_conv1x1, default_config, Operator::kConv2d};
+  return {kFamily, 2, why_not, space, lower_conv1x1, default_config, Operator::kConv2d};
 }
 
 }  // namespace lehr

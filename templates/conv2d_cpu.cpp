@@ -276,7 +276,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 }  // namespace
 
 Template conv2d_cpu_template() {
-  return {"conv2d_cpu",     1, why_not, conv2d_cpu_space, lower_conv2d_cpu, conv2d_cpu_default,
+  return {"conv2d_cpu",     2, why_not, conv2d_cpu_space, lower_conv2d_cpu, conv2d_cpu_default,
           Operator::kConv2d};
 }
 

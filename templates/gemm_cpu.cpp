@@ -317,7 +317,7 @@ Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limi
 }
 
 Template gemm_cpu_template() {
-  return {"gemm_cpu", 1, cpu::why_not_cpu, space, lower_gemm_cpu, default_config};
+  return {"gemm_cpu", 2, cpu::why_not_cpu, space, lower_gemm_cpu, default_config};
 }
 
 }  // namespace lehr

@@ -158,9 +158,9 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::
   return space;
 }
 
-// BLIS's rules of thumb, settled by contests (bench/results/cpu_gemm): a micro-tile of about as many vectors as
-// rows keeps the loads few, a panel of B of a few times L1 streams from L2 ahead of its use. What few rows use is
-// not packed but prefetched, in thin blocks of k whose pages the TLB holds; up to 36 rows are three tiles of 12.
+// BLIS's rules of thumb, adjusted by timing (bench/cpu_gemm has the outcome as "vs default"): a micro-tile of
+// about as many vectors as rows keeps the loads few, a panel of B of a few times L1 is prefetched from L2. What
+// few rows use is not packed but prefetched, in thin blocks of k; up to 36 rows are three tiles of 12.
 Config gemm_cpu_default(const Workload& workload, const Limits& limits, std::string family) {
   constexpr std::int64_t kFewRows = 48, kTallTileRows = 24;
   const cpu::Problem p = cpu::problem_of(workload);

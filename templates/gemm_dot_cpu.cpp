@@ -223,7 +223,7 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Config& config, const 
 }  // namespace
 
 Template gemm_dot_cpu_template() {
-  return {"gemm_dot_cpu", 1, why_not, space_of, lower_gemm_dot_cpu, default_config};
+  return {"gemm_dot_cpu", 2, why_not, space_of, lower_gemm_dot_cpu, default_config};
 }
 
 }  // namespace lehr

@@ -187,7 +187,7 @@ Kernel lower_gemv_cpu(const Workload& workload, const Config& config, const Limi
 }  // namespace
 
 Template gemv_cpu_template() {
-  return {"gemv_cpu", 1, why_not, space_of, lower_gemv_cpu, default_config};
+  return {"gemv_cpu", 2, why_not, space_of, lower_gemv_cpu, default_config};
 }
 
 }  // namespace lehr

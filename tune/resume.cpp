@@ -44,22 +44,9 @@ Trial trial_of(const Record& row) {
 }  // namespace
 
 bool killed_a_worker(const Outcome& outcome) {
+  // Of the failures that may pass, only a launch that the driver refused leaves the worker alive.
   const auto* failure = std::get_if<Failure>(&outcome);
-  if (!failure) return false;
-  switch (failure->kind) {
-    case FailureKind::kCrash:
-    case FailureKind::kTimeout:
-    case FailureKind::kOutOfMemory:
-    case FailureKind::kCompileTimeout:
-      return true;
-    case FailureKind::kLower:
-    case FailureKind::kCompile:
-    case FailureKind::kLaunch:
-    case FailureKind::kWrongResult:
-    case FailureKind::kRejected:
-      return false;
-  }
-  return false;
+  return failure && !lasting(outcome) && failure->kind != FailureKind::kLaunch;
 }
 
 Recall recall(const std::vector<Record>& rows, const std::string& identity, const Candidates& candidates) {
@@ -74,11 +61,12 @@ Recall recall(const std::vector<Record>& rows, const std::string& identity, cons
     const bool answers =
         row.device == identity && row.template_version == candidates.version_of(row.config.family);
     if (!answers) continue;
-    const int deaths = killed_a_worker(row.outcome) ? ++result.deaths[row.config]
-                       : result.deaths.contains(row.config) ? result.deaths.at(row.config)
-                                                            : 0;
+    const bool killed = killed_a_worker(row.outcome);
+    if (killed) ++result.deaths[row.config];
+    const auto known = result.deaths.find(row.config);
+    const int deaths = known == result.deaths.end() ? 0 : known->second;
     const bool quarantined = deaths >= kQuarantineDeaths;
-    if (quarantined ? !killed_a_worker(row.outcome) : !lasting(row.outcome)) continue;
+    if (quarantined ? !killed : !lasting(row.outcome)) continue;
     result.quarantined += quarantined && deaths == kQuarantineDeaths ? 1 : 0;
     runs.insert(row.session);
     const auto [found, inserted] = answer_at.try_emplace(row.config, result.answers.size());
