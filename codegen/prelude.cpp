@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "codegen/prelude_hopper.h"
 #include "codegen/prelude_math.h"
+#include "codegen/prelude_shuffle.h"
 #include "codegen/prelude_tensor.h"
 
 namespace lehr {
@@ -106,6 +107,7 @@ std::string cpp_snippet(const std::string& name) {
   if (name.starts_with("masked")) return masked(lanes_after("masked"));
   if (name.starts_with("reduce")) return reduce(lanes_after("reduce"));
   if (std::string text = math_snippet(Target::kCpu, name); !text.empty()) return text;
+  if (std::string text = shuffle_snippet(name); !text.empty()) return text;
   if (name.starts_with("unary_tanh")) return "";
   CHECK(false, "no C++ snippet '{}'", name);
   return "";
@@ -219,6 +221,7 @@ std::string prelude(Target target, const SnippetSet& used) {
     if (const std::string needed = tensor_snippet_needed_by(name); !needed.empty()) all.insert(needed);
     if (const std::string needed = hopper_snippet_needed_by(name); !needed.empty()) all.insert(needed);
     for (std::string& needed : math_snippets_needed_by(target, name)) all.insert(std::move(needed));
+    for (std::string& needed : shuffle_snippets_needed_by(name)) all.insert(std::move(needed));
     for (const char* operation : {"splat", "masked", "minmax", "reduce"}) {
       if (name.starts_with(operation)) all.insert("vector" + name.substr(std::string_view(operation).size()));
     }

@@ -21,6 +21,13 @@ constexpr TouchRule registers(bool writes, std::int64_t count, DType type = DTyp
 }
 
 constexpr std::array kPrefetch = {TouchRule{}};
+// A number at the end of a name is that of f32 lanes (codegen/prelude_shuffle.h says what these do). To, from;
+// their strides, rows and columns that exist.
+constexpr TouchRule kRead = {std::nullopt, false, 0, DType::kF32, false};
+constexpr TouchRule kWrite = {std::nullopt, true, 0, DType::kF32, false};
+constexpr std::array kTranspose = {kWrite, kRead};
+// Elements of even and of odd number, from; how many exist.
+constexpr std::array kSplitPairs = {kWrite, kWrite, kRead};
 constexpr std::array kCopy4 = {write(Scope::kShared, 4), read(Scope::kGlobal, 4)};
 constexpr std::array kCopy8 = {write(Scope::kShared, 8), read(Scope::kGlobal, 8)};
 constexpr std::array kCopy16 = {write(Scope::kShared, 16), read(Scope::kGlobal, 16)};
@@ -62,6 +69,12 @@ constexpr std::int64_t kWarpgroup = 128;
 
 constexpr std::array kRules = {
     IntrinsicRule{"prefetch", kPrefetch, 0, 0, false, false},
+    IntrinsicRule{"transpose_4", kTranspose, 4, 4, false, false},
+    IntrinsicRule{"transpose_8", kTranspose, 4, 4, false, false},
+    IntrinsicRule{"transpose_16", kTranspose, 4, 4, false, false},
+    IntrinsicRule{"split_pairs_4", kSplitPairs, 1, 1, false, false},
+    IntrinsicRule{"split_pairs_8", kSplitPairs, 1, 1, false, false},
+    IntrinsicRule{"split_pairs_16", kSplitPairs, 1, 1, false, false},
     IntrinsicRule{"cp_async_4", kCopy4, 0, 1, true, false},
     IntrinsicRule{"cp_async_8", kCopy8, 0, 1, true, false},
     IntrinsicRule{"cp_async_16", kCopy16, 0, 1, true, false},

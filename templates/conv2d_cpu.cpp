@@ -15,6 +15,7 @@
 
 #include "templates/conv2d_cpu_space.h"
 #include "templates/cpu_common.h"
+#include "templates/lines_cpu.h"
 #include "templates/register_tile.h"
 
 namespace lehr {
@@ -60,6 +61,9 @@ struct Lowering {
     if (channels() % cc() == 0) return integer(cc());
     return min(integer(cc()), integer(channels()) - var(cb) * cc());
   }
+  // Behind the last plane: read for pixels that are dropped.
+  std::int64_t slack_begin() const { return channels() * planes.channel(); }
+  std::int64_t slack() const { return tile() + planes.width; }
   Expr image_index() const { return conv.n == 1 ? integer(0) : var(image); }
   Expr group_index() const { return conv.groups == 1 ? integer(0) : var(group); }
   // Of the block's outputs: row `filter` counts from the task's first tile.
@@ -67,41 +71,6 @@ struct Lowering {
     return std::move(filter) * (planes.tiles * tile()) + std::move(pixel);
   }
 };
-
-// One line of a plane with unit stride: zeros, then the part of the image's line that it covers.
-Block copy_line(Lowering& l, const Expr& target, const Expr& source) {
-  const std::int64_t lanes = l.s.lanes, width = l.planes.width;
-  const int vector = static_cast<int>(lanes);
-  const std::int64_t covered = std::min(l.conv.w, width - l.conv.pad_left);
-  Block result;
-  const auto per_vector = [&](std::int64_t elements, std::string_view name, const auto& statement) {
-    const VarId v = l.builder.var(name);
-    result.push_back(loop(v, ceil_div(elements, lanes), LoopKind::kSerial,
-                          block(statement(var(v) * lanes, integer(elements) - var(v) * lanes))));
-  };
-  if (covered < width)
-    per_vector(width, "pad_v", [&](const Expr& at, const Expr& left) {
-      return Stmt(Store{l.x_planes, target + at, zero(DType::kF32, vector), vector, left});
-    });
-  if (covered > 0)
-    per_vector(covered, "in_v", [&](const Expr& at, const Expr& left) {
-      return Stmt(Store{l.x_planes, target + l.conv.pad_left + at,
-                        load_active(l.x, source + at, vector, left), vector, left});
-    });
-  return result;
-}
-
-// The same pixel by pixel, for strides: x may lie on either side of the image.
-Block copy_phase_line(Lowering& l, const Expr& target, const Expr& source, const Expr& phase) {
-  const VarId column = l.builder.var("in_x");
-  const VarId at = l.builder.var("in_column");
-  Expr inside = logical_and(le(integer(0), var(at)), lt(var(at), integer(l.conv.w)));
-  return block(loop(column, l.planes.width, LoopKind::kSerial,
-                    block(Let{at, var(column) * l.conv.stride_w + phase - l.conv.pad_left},
-                          Store{l.x_planes, target + var(column),
-                                select(std::move(inside), load(l.x, source + var(at)), Float{0, DType::kF32}),
-                                1, std::nullopt})));
-}
 
 Stmt copy_in(Lowering& l) {
   const Conv2d& conv = l.conv;
@@ -113,17 +82,28 @@ Stmt copy_in(Lowering& l) {
   const Expr source =
       ((l.image_index() * conv.c + l.group_index() * l.channels() + var(channel)) * conv.h + var(row)) *
       conv.w;
-  Block inside =
-      conv.stride_w == 1 ? copy_line(l, target, source) : copy_phase_line(l, target, source, var(phase_w));
-  const VarId v = l.builder.var("zero_v");
-  const int vector = static_cast<int>(l.s.lanes);
-  Block outside = block(loop(v, ceil_div(p.width, l.s.lanes), LoopKind::kSerial,
-                             block(Store{l.x_planes, target + var(v) * l.s.lanes, zero(DType::kF32, vector),
-                                         vector, integer(p.width) - var(v) * l.s.lanes})));
-  Stmt one_line = If{logical_and(le(integer(0), var(row)), lt(var(row), integer(conv.h))), std::move(inside),
-                     std::move(outside)};
-  Block lines = block(Let{row, (var(l.line) + var(y)) * conv.stride_h + var(phase_h) - conv.pad_top},
-                      loop(phase_w, p.phases_w, LoopKind::kSerial, block(std::move(one_line))));
+  cpu::Line line;
+  line.from = l.x, line.to = l.x_planes;
+  line.source = source;
+  // What lies behind the last pixel that is read has no place in the plane.
+  line.width = std::min(conv.w, p.width * conv.stride_w - conv.pad_left);
+  line.pad = conv.pad_left, line.stride = conv.stride_w, line.phases = p.phases_w, line.lanes = l.s.lanes;
+  line.target = [&](std::int64_t phase) {
+    return var(channel) * p.channel() + (var(phase_h) * p.phases_w + phase) * p.plane() + var(y) * p.width;
+  };
+  line.unused = integer(l.slack_begin());
+  const auto clear = [&] {
+    return loop(phase_w, p.phases_w, LoopKind::kSerial,
+                block(cpu::clear_line(l.builder, l.x_planes, target, p.width, l.s.lanes)));
+  };
+  const Expr is_inside = logical_and(le(integer(0), var(row)), lt(var(row), integer(conv.h)));
+  Block lines = block(Let{row, (var(l.line) + var(y)) * conv.stride_h + var(phase_h) - conv.pad_top});
+  if (line.stride == 1 && line.pad == 0 && line.width == p.width) {
+    lines.push_back(If{is_inside, cpu::copy_line(l.builder, line), block(clear())});
+  } else {
+    lines.push_back(clear());
+    lines.push_back(If{is_inside, cpu::copy_line(l.builder, line), {}});
+  }
   return loop(channel, l.channels(), LoopKind::kSerial,
               block(loop(phase_h, p.phases_h, LoopKind::kSerial,
                          block(loop(y, p.lines_in, LoopKind::kSerial, std::move(lines))))));
@@ -227,8 +207,7 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Li
   l.epilogue = FusedEpilogue(builder, workload);
   // The last tile reads beyond the last plane, and the last line is stored in whole vectors: both stay
   // inside.
-  l.x_planes = builder.buffer("x_planes", DType::kF32, Scope::kScratch,
-                              l.channels() * l.planes.channel() + l.tile() + l.planes.width);
+  l.x_planes = builder.buffer("x_planes", DType::kF32, Scope::kScratch, l.slack_begin() + l.slack());
   l.y_lines = builder.buffer("y_lines", DType::kF32, Scope::kScratch,
                              l.task_filter_tiles() * l.s.mr * l.planes.tiles * l.tile() + l.s.lanes);
   l.task = builder.var("task_index");
@@ -252,11 +231,8 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Li
       body = block(loop(l.image, conv.n, LoopKind::kSerial, std::move(body)));
   }
   // What lies behind the last plane is read for pixels that are dropped; zeros keep it from being slow.
-  const VarId slack = builder.var("slack");
   body.insert(body.begin(),
-              loop(slack, l.tile() + l.planes.width, LoopKind::kSerial,
-                   block(Store{l.x_planes, integer(l.channels() * l.planes.channel()) + var(slack),
-                               Float{0, DType::kF32}, 1, std::nullopt})));
+              cpu::clear_line(builder, l.x_planes, integer(l.slack_begin()), l.slack(), l.s.lanes));
   body.insert(body.begin(), Alloc{l.y_lines});
   body.insert(body.begin(), Alloc{l.x_planes});
   const std::int64_t tasks = l.s.split == 2 ? conv.n : l.s.threads;
@@ -276,7 +252,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 }  // namespace
 
 Template conv2d_cpu_template() {
-  return {"conv2d_cpu",     2, why_not, conv2d_cpu_space, lower_conv2d_cpu, conv2d_cpu_default,
+  return {"conv2d_cpu",     3, why_not, conv2d_cpu_space, lower_conv2d_cpu, conv2d_cpu_default,
           Operator::kConv2d};
 }
 

@@ -167,6 +167,21 @@ TEST(Golden, GemmWgmmaSplit) {
       cuda_limits("sm_90a"));
 }
 
+TEST(Golden, DepthwiseCpuAlongTheLineFromPairs) {
+  expect_golden_kernel(
+      "conv2d_depthwise_cpu_nchw",
+      "conv2d h=12 w=40 c=4 k=8 r=3 s=3 stride=2 pad=1 groups=4 epilogue=scale_shift+relu6",
+      "conv2d_depthwise_cpu(threads=2, split=0, lanes=16, rows=2, cols=1, copy=1, block=2, taps=1, hold=1)",
+      avx512());
+}
+
+TEST(Golden, DepthwiseCpuAcrossChannelsWithoutACopy) {
+  expect_golden_kernel(
+      "conv2d_depthwise_cpu_nhwc", "conv2d h=12 w=14 c=40 k=40 r=3 s=3 pad=1 groups=40 layout=nhwc",
+      "conv2d_depthwise_cpu(threads=2, split=1, lanes=16, rows=1, cols=7, copy=0, block=2, taps=1, hold=0)",
+      avx512());
+}
+
 TEST(Golden, GemvSimtAlongK) {
   expect_golden_kernel("gemv_simt_dot", "gemm m=2 n=100 k=300 b=f32:column",
                        "gemv_simt(vec=4, lanes_k=16, warps_k=2, warps_o=1, each=2, unroll=2, min_blocks=1)",

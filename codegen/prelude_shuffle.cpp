@@ -1,0 +1,108 @@
+// Both are networks of two-vector shuffles, which GCC and clang spell differently. L vectors are transposed
+// by log2(L) rounds, in each of which vector i is interleaved with vector i + L/2: a round rotates the bits
+// of an element's place (row, lane) by one.
+#include "codegen/prelude_shuffle.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "base/text.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::string_view kTranspose = "transpose_", kSplitPairs = "split_pairs_";
+
+int lanes_of(std::string_view name) {
+  for (const std::string_view stem : {kTranspose, kSplitPairs})
+    if (name.starts_with(stem)) return static_cast<int>(parse_int(name.substr(stem.size())).value_or(0));
+  return 0;
+}
+
+/// A function that takes lanes `first`, `first` + `step`, ... (2 L of them: those of a, then those of b), or,
+/// with `alternate`, lane by lane one of a and one of b from lane `first` on.
+std::string shuffle(std::string_view function, int lanes, int first, int step, bool alternate) {
+  std::string list;
+  for (int i = 0; i < lanes; ++i) {
+    const int lane = alternate ? first + i / 2 + i % 2 * lanes : first + i * step;
+    list += fmt::format("{}{}", i == 0 ? "" : ", ", lane);
+  }
+  return fmt::format(
+      R"(#ifdef __clang__
+static inline f32x{0} lehr_{1}{0}(f32x{0} a, f32x{0} b) {{ return __builtin_shufflevector(a, b, {2}); }}
+#else
+static inline f32x{0} lehr_{1}{0}(f32x{0} a, f32x{0} b) {{
+  typedef int s32x{0} __attribute__((vector_size({3})));
+  return __builtin_shuffle(a, b, s32x{0}{{{2}}});
+}}
+#endif
+)",
+      lanes, function, list, lanes * 4);
+}
+
+std::string transpose(int lanes) {
+  int rounds = 0;
+  while (1 << rounds < lanes) ++rounds;
+  return shuffle("zip_low", lanes, 0, 0, true) + shuffle("zip_high", lanes, lanes / 2, 0, true) +
+         fmt::format(
+             R"(static inline void lehr_transpose_{0}(float* to, const float* from, long to_stride, long from_stride,
+                                     long rows, long columns) {{
+  f32x{0} v[{0}], w[{0}];
+#pragma GCC unroll {0}
+  for (int i = 0; i < {0}; ++i)
+    v[i] = i >= rows ? f32x{0}{{}}
+           : columns < {0} ? lehr_load{0}_n(from + i * from_stride, columns)
+                          : *(const f32x{0}_u*)(from + i * from_stride);
+#pragma GCC unroll {1}
+  for (int round = 0; round < {1}; ++round) {{
+#pragma GCC unroll {2}
+    for (int i = 0; i < {2}; ++i) {{
+      w[2 * i] = lehr_zip_low{0}(v[i], v[i + {2}]);
+      w[2 * i + 1] = lehr_zip_high{0}(v[i], v[i + {2}]);
+    }}
+#pragma GCC unroll {0}
+    for (int i = 0; i < {0}; ++i) v[i] = w[i];
+  }}
+#pragma GCC unroll {0}
+  for (int j = 0; j < {0}; ++j)
+    if (j < columns) *(f32x{0}_u*)(to + j * to_stride) = v[j];
+}}
+)",
+             lanes, rounds, lanes / 2);
+}
+
+std::string split_pairs(int lanes) {
+  return shuffle("evens", lanes, 0, 2, false) + shuffle("odds", lanes, 1, 2, false) +
+         fmt::format(
+             R"(static inline void lehr_split_pairs_{0}(float* even, float* odd, const float* from, long count) {{
+  if (count >= {1}) {{
+    const f32x{0} a = *(const f32x{0}_u*)from, b = *(const f32x{0}_u*)(from + {0});
+    *(f32x{0}_u*)even = lehr_evens{0}(a, b);
+    *(f32x{0}_u*)odd = lehr_odds{0}(a, b);
+  }} else if (count > 0) {{
+    const f32x{0} a = lehr_load{0}_n(from, count);
+    const f32x{0} b = count > {0} ? lehr_load{0}_n(from + {0}, count - {0}) : f32x{0}{{}};
+    lehr_store{0}_n(even, lehr_evens{0}(a, b), (count + 1) / 2);
+    lehr_store{0}_n(odd, lehr_odds{0}(a, b), count / 2);
+  }}
+}}
+)",
+             lanes, 2 * lanes);
+}
+
+}  // namespace
+
+std::string shuffle_snippet(const std::string& name) {
+  const int lanes = lanes_of(name);
+  if (lanes == 0) return "";
+  return name.starts_with(kTranspose) ? transpose(lanes) : split_pairs(lanes);
+}
+
+std::vector<std::string> shuffle_snippets_needed_by(const std::string& name) {
+  const int lanes = lanes_of(name);
+  if (lanes == 0) return {};
+  return {fmt::format("masked{}", lanes), fmt::format("vector{}", lanes)};
+}
+
+}  // namespace lehr

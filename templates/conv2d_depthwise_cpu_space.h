@@ -1,0 +1,45 @@
+// The schedules of conv2d_depthwise_cpu: knobs, constraints, default, and the shapes of its scratch memory.
+#pragma once
+
+#include "base/limits.h"
+#include "space/space.h"
+#include "templates/workload.h"
+
+namespace lehr {
+
+/// The knobs by name; meanings and units are those of conv2d_depthwise_cpu_space().
+struct DepthwiseCpuSchedule {
+  std::int64_t threads = 1;
+  std::int64_t split = 0;  ///< 0: channels over the threads, 1: tiles of lines
+  std::int64_t lanes = 16;
+  std::int64_t rows = 1;   ///< output lines of a tile
+  std::int64_t cols = 1;   ///< vectors of a tile along the line: of pixels (nchw), one pixel each (nhwc)
+  std::int64_t copy = 1;   ///< input lines are copied to padded memory before they are used
+  std::int64_t block = 1;  ///< tiles of lines between two copies, or between two vectors of channels
+  std::int64_t taps = 1;   ///< 0: loops, 1: each input vector is used for all lines of the tile that need it
+  std::int64_t hold = 0;   ///< the filter stays in registers
+};
+DepthwiseCpuSchedule depthwise_cpu_schedule(const Config& config);
+
+/// What follows from a convolution and a schedule. A *unit* is what one filter vector serves: a plane of the
+/// output (nchw) or `lanes` channels (nhwc).
+struct DepthwiseCpuShape {
+  bool nhwc = false;
+  std::int64_t units = 1;      ///< of all images (nchw) or of each (nhwc)
+  std::int64_t row_tiles = 1;  ///< of one unit and image
+  std::int64_t column_tiles = 1;
+  std::int64_t owned = 1;     ///< tiles of lines of one task, at most
+  std::int64_t block = 1;     ///< tiles of lines of one block
+  std::int64_t tile_in = 1;   ///< input lines that one tile reads
+  std::int64_t block_in = 1;  ///< input lines that a block reads
+  std::int64_t phases = 1;    ///< sets of pixels of a line, by their column modulo the stride (nchw)
+  std::int64_t pitch = 1;     ///< elements of one set
+  std::int64_t line() const { return phases * pitch; }
+  std::int64_t copy_elements() const { return block_in * line(); }
+};
+DepthwiseCpuShape depthwise_cpu_shape(const Conv2d& conv, const DepthwiseCpuSchedule& schedule);
+
+FamilySpace conv2d_depthwise_cpu_space(const Workload& workload, const Limits& limits);
+Config conv2d_depthwise_cpu_default(const Workload& workload, const Limits& limits);
+
+}  // namespace lehr
