@@ -140,7 +140,7 @@ Config conv2d_cpu_default(const Workload& workload, const Limits& limits) {
   s.threads = limits.cores;
   s.split = conv.out_h() >= 2 * limits.cores || filters < 2 * limits.cores ? 0 : 1;
   s.lanes = cpu::lane_counts(limits).back();
-  s.nv = filters < 4 ? 6 : 2;
+  s.nv = filters < 4 ? 6 : filters < 6 ? 3 : 2;
   s.mr = std::min<std::int64_t>(filters, std::min<std::int64_t>(12, (registers - s.nv - 1) / s.nv));
   const std::int64_t half_l2 = (limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20) / 2;
   const std::int64_t most_lines = s.split == 0 ? ceil_div(conv.out_h(), s.threads) : conv.out_h();

@@ -169,9 +169,9 @@ TEST(EndToEnd, AConvolutionGoesTheSameWay) {
   const Ran large = lehr("tune conv2d --h 3 --w 3 --c 3 --k 4 --r 5");
   EXPECT_EQ(large.code, 1);
   EXPECT_THAT(large.err, HasSubstr("the filter covers 5 x 5 pixels"));
-  const Ran nhwc = lehr("tune conv2d --h 9 --w 9 --c 3 --k 4 --r 3 --layout nhwc --device cpu");
-  EXPECT_EQ(nhwc.code, 1);
-  EXPECT_THAT(nhwc.err, HasSubstr("conv2d_cpu: reads images as nchw only"));
+  const Ran f16 = lehr("tune conv2d --h 9 --w 9 --c 3 --k 4 --r 3 --layout nhwc --dtype f16 --device cpu");
+  EXPECT_EQ(f16.code, 1);
+  EXPECT_THAT(f16.err, HasSubstr("conv2d_nhwc_cpu: computes in f32 only"));
 }
 
 TEST(EndToEnd, SeveralWorkloadsGiveATableAndTheReportNamesTheNextCommands) {

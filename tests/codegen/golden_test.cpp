@@ -182,6 +182,12 @@ TEST(Golden, DepthwiseCpuAcrossChannelsWithoutACopy) {
       avx512());
 }
 
+TEST(Golden, NhwcCpuFromAPaddedCopyInBlocksOfChannels) {
+  expect_golden_kernel(
+      "conv2d_nhwc_cpu", "conv2d h=10 w=9 c=16 k=40 r=3 s=3 pad=1 layout=nhwc epilogue=bias+relu",
+      "conv2d_nhwc_cpu(threads=2, split=0, lanes=16, mr=6, nv=2, lines=3, cc=8, nc=2, order=0)", avx512());
+}
+
 TEST(Golden, GemvSimtAlongK) {
   expect_golden_kernel("gemv_simt_dot", "gemm m=2 n=100 k=300 b=f32:column",
                        "gemv_simt(vec=4, lanes_k=16, warps_k=2, warps_o=1, each=2, unroll=2, min_blocks=1)",

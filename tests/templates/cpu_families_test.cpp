@@ -86,9 +86,29 @@ const std::vector<std::string>& depthwise_convolutions() {
   return all;
 }
 
+// As above with nhwc images: blocks of channels, groups, several filters a channel, gaps between pixels.
+const std::vector<std::string>& nhwc_convolutions() {
+  static const std::vector<std::string> all = {
+      "conv2d h=1 w=1 c=1 k=1 r=1 s=1 layout=nhwc",
+      "conv2d h=7 w=9 c=5 k=37 r=3 s=3 pad=1 layout=nhwc",
+      "conv2d h=11 w=13 c=3 k=20 r=7 s=7 stride=2 pad=3 layout=nhwc",
+      "conv2d n=3 h=8 w=6 c=24 k=5 r=3 s=2 stride=1x2 pad=1x0 layout=nhwc",
+      "conv2d h=14 w=15 c=21 k=70 r=3 s=3 pad=2 dilation=2 layout=nhwc",
+      "conv2d h=9 w=21 c=18 k=33 r=2 s=5 stride=3x1 pad=0x2x1x4 dilation=2x1 layout=nhwc",
+      "conv2d n=2 h=10 w=10 c=12 k=54 r=3 s=3 pad=1 groups=3 layout=nhwc",
+      "conv2d h=10 w=17 c=33 k=20 r=1 s=1 stride=2 layout=nhwc",
+      "conv2d h=12 w=10 c=20 k=40 r=3 s=3 groups=2 layout=nhwc",
+      "conv2d h=5 w=9 c=7 k=21 r=3 s=3 pad=1 groups=7 layout=nhwc",
+      "conv2d h=3 w=4 c=2 k=3 r=5 s=5 stride=4 pad=4 dilation=2 layout=nhwc",
+      "conv2d h=20 w=19 c=40 k=64 r=3 s=3 layout=nhwc",
+  };
+  return all;
+}
+
 std::vector<std::string> all_shapes() {
   std::vector<std::string> all = shapes();
   all.insert(all.end(), convolutions().begin(), convolutions().end());
+  all.insert(all.end(), nhwc_convolutions().begin(), nhwc_convolutions().end());
   all.insert(all.end(), depthwise_convolutions().begin(), depthwise_convolutions().end());
   return all;
 }
@@ -290,6 +310,15 @@ TEST(CpuFamilies, SampledEpiloguesOfConvolutionsEqualTheReference) {
 
 TEST(CpuFamilies, SampledConvolutionsEqualTheReference) {
   expect_right(convolutions(), 4, 78);
+}
+
+TEST(CpuFamilies, SampledNhwcConvolutionsEqualTheReference) {
+  expect_right(nhwc_convolutions(), 4, 83);
+}
+
+TEST(CpuFamilies, SampledEpiloguesOfNhwcConvolutionsEqualTheReference) {
+  const std::vector<std::string>& all = nhwc_convolutions();
+  expect_right(with_epilogues({all[1], all[3], all[4], all[6], all[11]}), 2, 84);
 }
 
 TEST(CpuFamilies, SampledDepthwiseConvolutionsEqualTheReference) {
