@@ -49,6 +49,9 @@ void show_source(const Source& source, json& document, std::string& text) {
   else
     text += fmt::format("// tasks: {}\n// scratch bytes of each: {}\n", source.launch.tasks,
                         source.scratch_bytes);
+  if (source.launch.prepack_tasks > 0)
+    text += fmt::format("// before: {} for tasks: {}\n", prepack_entry(source.entry),
+                        source.launch.prepack_tasks);
   text += "\n" + source.text;
 }
 

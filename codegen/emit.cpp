@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/error.h"
 #include "base/overloaded.h"
@@ -29,9 +30,9 @@ class Emitter {
   explicit Emitter(const Kernel& kernel)
       : kernel_(kernel), dialect_(dialect_for(kernel.target)), exprs_(kernel, snippets_) {}
 
-  std::string body() {
-    write_block(kernel_.body);
-    return std::move(text_);
+  std::string body(const Block& block) {
+    write_block(block);
+    return std::exchange(text_, {});
   }
   const SnippetSet& snippets() const { return snippets_; }
   std::int64_t scratch_bytes() const { return scratch_bytes_; }
@@ -190,12 +191,14 @@ class Emitter {
   std::int64_t shared_bytes_ = 0;
 };
 
-std::string cpp_entry(const Kernel& kernel, const std::string& body) {
+// `filled`: the parameters of this direction are written too.
+std::string cpp_entry(const Kernel& kernel, const std::string& name, const std::string& body,
+                      Direction filled) {
   std::string text =
-      fmt::format("extern \"C\" void {}(void* const* params, void* scratch, long task) {{\n", kernel.name);
+      fmt::format("extern \"C\" void {}(void* const* params, void* scratch, long task) {{\n", name);
   for (std::size_t i = 0; i < kernel.params.size(); ++i) {
     const Buffer& buffer = kernel.buffer(kernel.params[i].buffer);
-    const char* constness = kernel.params[i].direction == Direction::kIn ? "const " : "";
+    const char* constness = kernel.params[i].direction == filled ? "" : "const ";
     text += fmt::format("  {0}{1}* __restrict {2} = ({0}{1}*)params[{3}];\n", constness,
                         type_name(Target::kCpu, buffer.type, 1), buffer.name, i);
   }
@@ -237,29 +240,47 @@ std::string cuda_entry(const Kernel& kernel, const Launch& launch, const std::st
 
 }  // namespace
 
-std::vector<std::int64_t> workspace_bytes(const Source& source) {
+namespace {
+
+std::vector<std::int64_t> bytes_of(const Source& source, Direction direction) {
   std::vector<std::int64_t> bytes;
   for (const SourceParam& param : source.params)
-    if (param.direction == Direction::kWorkspace) bytes.push_back(param.elements * size_of(param.type));
+    if (param.direction == direction) bytes.push_back(param.elements * size_of(param.type));
   return bytes;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> workspace_bytes(const Source& source) {
+  return bytes_of(source, Direction::kWorkspace);
+}
+std::vector<std::int64_t> prepacked_bytes(const Source& source) {
+  return bytes_of(source, Direction::kPrepacked);
+}
+std::string prepack_entry(std::string_view entry) {
+  return fmt::format("{}_prepack", entry);
 }
 
 Source emit(const Kernel& kernel) {
   Emitter emitter(kernel);
-  const std::string body = emitter.body();
+  const std::string body = emitter.body(kernel.body);
   Source source;
   source.target = kernel.target;
   source.entry = kernel.name;
   source.launch = launch_of(kernel);
   source.scratch_bytes = emitter.scratch_bytes();
+  const std::string prepack = emitter.body(kernel.prepack);
+  CHECK(source.scratch_bytes == emitter.scratch_bytes(), "{} prepacks with scratch memory", kernel.name);
   CHECK(kernel.target == Target::kCpu || source.launch.shared_bytes == emitter.shared_bytes());
   for (const Param& param : kernel.params) {
     const Buffer& buffer = kernel.buffer(param.buffer);
     source.params.push_back({buffer.name, buffer.type, buffer.elements, param.direction, param.map});
   }
   source.text = prelude(kernel.target, emitter.snippets());
-  source.text +=
-      kernel.target == Target::kCpu ? cpp_entry(kernel, body) : cuda_entry(kernel, source.launch, body);
+  if (!prepack.empty())
+    source.text += cpp_entry(kernel, prepack_entry(kernel.name), prepack, Direction::kPrepacked);
+  source.text += kernel.target == Target::kCpu ? cpp_entry(kernel, kernel.name, body, Direction::kOut)
+                                               : cuda_entry(kernel, source.launch, body);
   return source;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/dtype.h"
@@ -28,7 +29,10 @@ struct SourceParam {
 /// of their bytes are zero before the first launch, and nobody but the kernel writes them from then on. CPU:
 /// `extern "C" void entry(void* const* params, void* scratch, long task)`: call it for each task in [0,
 /// launch.tasks), concurrently or not; `scratch` is 64-byte aligned, `scratch_bytes` long and private to the
-/// call.
+/// call. Prepacked parameters (ir::Direction::kPrepacked) come behind the tensors, each aligned to 64 bytes:
+/// `entry_prepack`, of the same type, fills them, called in the same way for each task in [0,
+/// launch.prepack_tasks) before the first launch and again when an input has changed that it reads; it takes
+/// no scratch.
 struct Source {
   Target target = Target::kCpu;
   std::string text;  ///< complete: includes the device-intrinsics prelude that it needs
@@ -40,5 +44,9 @@ struct Source {
 
 /// Sizes of the workspace parameters, in the order of the arguments.
 std::vector<std::int64_t> workspace_bytes(const Source& source);
+/// The same of the prepacked ones.
+std::vector<std::int64_t> prepacked_bytes(const Source& source);
+/// The name of the function that fills them.
+std::string prepack_entry(std::string_view entry);
 
 }  // namespace lehr

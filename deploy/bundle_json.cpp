@@ -43,6 +43,8 @@ json to_json(const Source& source) {
           {"tasks", source.launch.tasks},
           {"scratch_bytes", source.scratch_bytes},
           {"workspace_bytes", workspace_bytes(source)},
+          {"prepack_tasks", source.launch.prepack_tasks},
+          {"prepacked_bytes", prepacked_bytes(source)},
           {"text", source.text},
           {"text_hash", to_hex(stable_hash(source.text))}};
 }

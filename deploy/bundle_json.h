@@ -12,7 +12,7 @@
 
 namespace lehr {
 
-inline constexpr int kBundleVersion = 2;
+inline constexpr int kBundleVersion = 3;
 
 /// Extents and strides in elements, innermost first.
 nlohmann::json to_json(const ir::TensorMap& map);

@@ -54,6 +54,12 @@ Launch launch_of(const Kernel& kernel) {
   launch.cluster = kernel.cluster;
   unsigned seen = 0;
   collect(kernel.body, launch, seen);
+  if (!kernel.prepack.empty()) {
+    Launch prepack;
+    seen = 0;
+    collect(kernel.prepack, prepack, seen);
+    launch.prepack_tasks = prepack.tasks;
+  }
   for (const Buffer& buffer : kernel.buffers)
     if (buffer.scope == Scope::kShared)
       launch.shared_bytes += (buffer.elements * size_of(buffer.type) + buffer.alignment - 1) /
@@ -69,6 +75,8 @@ std::string_view name_of(Direction direction) {
       return "out";
     case Direction::kWorkspace:
       return "workspace";
+    case Direction::kPrepacked:
+      return "prepacked";
   }
   return "?";
 }

@@ -34,9 +34,12 @@ enum class Direction {
   /// CUDA: memory that the launch may use as it likes. All bytes are zero before the first launch that gets
   /// it; what must be zero again before the next one, the kernel leaves zero. Never shared by two launches
   /// that run at the same time. Behind all other parameters.
-  kWorkspace
+  kWorkspace,
+  /// CPU: what Kernel::prepack makes of inputs that stay as they are from launch to launch (a filter). The
+  /// body only reads it. Behind all other parameters.
+  kPrepacked
 };
-/// "in", "out", "workspace".
+/// "in", "out", "workspace", "prepacked".
 std::string_view name_of(Direction direction);
 /// How the tensor memory accelerator (TMA) sees a global buffer, as a tensor of up to three dimensions,
 /// innermost first: what the driver's cuTensorMapEncodeTiled takes (CUDA Driver API, "Tensor Map Object
@@ -69,6 +72,10 @@ struct Kernel {
   std::vector<Buffer> buffers;    ///< BufferId -> buffer
   std::vector<Param> params;      ///< in the order of the entry's arguments; all kGlobal
   Block body;
+  /// CPU: fills the kPrepacked parameters, once before the first launch and again whenever an input that it
+  /// reads has changed. One kParallel loop, as in the body. Empty: nothing is prepacked. Neither launch_of()
+  /// (but for prepack_tasks) nor analyze() looks into it: it is no part of what is timed.
+  Block prepack;
   int min_blocks_per_core = 0;  ///< CUDA launch bounds; 0: not stated
   /// CUDA: so many neighbouring blocks along x run at the same time and reach each other's shared memory and
   /// barriers (CUDA C++ Programming Guide 13.0, "Thread Block Clusters"); block b is number b % cluster of
@@ -88,6 +95,7 @@ struct Launch {
   std::array<std::int64_t, 3> block = {1, 1, 1};
   std::int64_t shared_bytes = 0;  ///< all kShared buffers, each rounded up to its alignment
   std::int64_t tasks = 1;         ///< CPU: extent of the kParallel loop
+  std::int64_t prepack_tasks = 0;  ///< CPU: the same of Kernel::prepack; 0: nothing is prepacked
   std::int64_t cluster = 1;       ///< Kernel::cluster; compiled into the kernel, the launch need not say it
   friend bool operator==(const Launch&, const Launch&) = default;
 };

@@ -63,6 +63,11 @@ class Printer {
     if (kernel_.min_blocks_per_core != 0) add(" min_blocks_per_core={}", kernel_.min_blocks_per_core);
     if (kernel_.cluster != 1) add(" cluster={}", kernel_.cluster);
     out_ += '\n';
+    if (!kernel_.prepack.empty()) {
+      out_ += "prepack\n";
+      block(kernel_.prepack);
+      out_ += "body\n";
+    }
     block(kernel_.body);
   }
 

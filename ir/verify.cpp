@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <set>
 
 #include "base/error.h"
@@ -12,23 +11,13 @@
 #include "base/text.h"
 #include "ir/intrinsics.h"
 #include "ir/print.h"
+#include "ir/verify_declarations.h"
 #include "ir/verify_expr.h"
 
 namespace lehr::ir {
 namespace {
 
-bool is_identifier(const std::string& name) {
-  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
-         std::all_of(name.begin(), name.end(),
-                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-}
-
 constexpr std::array kOrdinals = {"first", "second", "third"};
-/// Of the tensor map's limits: CUDA Driver API, cuTensorMapEncodeTiled.
-constexpr std::int64_t kMaxBox = 256;
-/// CUDA C++ Programming Guide 13.0, "Thread Block Clusters": what every device with clusters has.
-constexpr int kLargestCluster = 8;
-
 bool is_block_or_thread(LoopKind kind) {
   return kind >= LoopKind::kBlockX;
 }
@@ -47,7 +36,7 @@ class Verifier {
       : kernel_(kernel), scope_(kernel), written_(kernel.buffers.size()) {}
 
   std::optional<std::string> run() {
-    if (declarations() && block(kernel_.body)) at_end();
+    if (declarations() && prepack() && block(kernel_.body)) at_end();
     return std::move(error_);
   }
 
@@ -65,81 +54,18 @@ class Verifier {
   bool passes(const std::optional<std::string>& complaint) { return !complaint || fail("{}", *complaint); }
 
   bool declarations() {
-    if (!is_identifier(kernel_.name)) return fail("the name '{}' is not a C identifier", kernel_.name);
-    std::set<std::string> names;
-    const auto claim = [&](const std::string& name) {
-      if (!is_identifier(name)) return fail("the name '{}' is not a C identifier", name);
-      return names.insert(name).second || fail("the name {} is used twice", name);
-    };
-    for (const std::string& name : kernel_.vars)
-      if (!claim(name)) return false;
-    for (const Buffer& buffer : kernel_.buffers) {
-      if (!claim(buffer.name)) return false;
-      if (buffer.scope != Scope::kGlobal && buffer.elements <= 0)
-        return fail("buffer {} has {} elements, it needs at least 1", buffer.name, buffer.elements);
-      if (buffer.lanes < 1 || (buffer.lanes > 1 && buffer.scope != Scope::kRegister) ||
-          buffer.elements % buffer.lanes != 0)
-        return fail("buffer {} cannot keep {} elements as vectors of {}", buffer.name, buffer.elements,
-                    buffer.lanes);
-      if (buffer.scope == (kernel_.target == Target::kCpu ? Scope::kShared : Scope::kScratch))
-        return fail("buffer {} is {}, which the target {} does not have", buffer.name, name_of(buffer.scope),
-                    lehr::name_of(kernel_.target));
-    }
-    if (!cluster_rules()) return false;
-    bool has_workspace = false;
-    for (const Param& param : kernel_.params) {
-      if (!scope_.has(param.buffer))
-        return fail("a parameter is buffer #{}, which does not exist", number(param.buffer));
-      if (kernel_.buffer(param.buffer).scope != Scope::kGlobal)
-        return fail("parameter {} is {}, it must be global", name(param.buffer),
-                    name_of(kernel_.buffer(param.buffer).scope));
-      if (scope_.is_alive(param.buffer)) return fail("parameter {} is listed twice", name(param.buffer));
-      const bool is_workspace = param.direction == Direction::kWorkspace;
-      if (is_workspace && kernel_.target != Target::kCuda)
-        return fail("{} is a workspace, which only kernels for cuda have", name(param.buffer));
-      if (has_workspace && !is_workspace)
-        return fail("parameter {} stands behind a workspace", name(param.buffer));
-      has_workspace = is_workspace;
-      if (param.map && !map_rules(param)) return false;
-      scope_.set_alive(param.buffer, true);
-    }
+    if (auto complaint = why_bad_declarations(kernel_)) return fail("{}", *complaint);
+    for (const Param& param : kernel_.params) scope_.set_alive(param.buffer, true);
     return true;
   }
 
-  bool cluster_rules() {
-    if (kernel_.cluster == 1) return true;
-    if (kernel_.target != Target::kCuda) return fail("its blocks form clusters, which only cuda has");
-    if (kernel_.cluster < 1 || kernel_.cluster > kLargestCluster)
-      return fail("clusters of {} blocks; they have 1 to {}", kernel_.cluster, kLargestCluster);
-    return true;
-  }
-
-  bool map_rules(const Param& param) {
-    const TensorMap& map = *param.map;
-    const std::string& who = kernel_.buffer(param.buffer).name;
-    const std::int64_t bytes = size_of(kernel_.buffer(param.buffer).type);
-    if (kernel_.target != Target::kCuda)
-      return fail("{} has a tensor map, which only kernels for cuda have", who);
-    if (map.rank < 1 || map.rank > TensorMap::kMaxRank)
-      return fail("the tensor map of {} has {} dimensions, it can have 1 to {}", who, map.rank,
-                  TensorMap::kMaxRank);
-    std::int64_t last = 0;
-    for (std::size_t d = 0; d < static_cast<std::size_t>(map.rank); ++d) {
-      if (map.dims[d] < 1 || map.box[d] < 1 || map.box[d] > kMaxBox)
-        return fail("dimension {} of the tensor map of {} has {} elements and a box of {}; a box has 1 to {}",
-                    d, who, map.dims[d], map.box[d], kMaxBox);
-      if (d == 0 ? map.strides[d] != 1 : map.strides[d] * bytes % 16 != 0)
-        return fail("dimension {} of the tensor map of {} has a stride of {} elements; {}", d, who,
-                    map.strides[d], d == 0 ? "the innermost is 1" : "it must be a multiple of 16 bytes");
-      last += (map.dims[d] - 1) * map.strides[d];
-    }
-    if (last >= kernel_.buffer(param.buffer).elements)
-      return fail("the tensor map of {} reaches element {} of {}", who, last,
-                  kernel_.buffer(param.buffer).elements);
-    const std::int64_t inner = map.box[0] * bytes;
-    if (inner % 16 != 0 || (map.swizzle != 0 && inner > map.swizzle))
-      return fail("a box of {} is {} bytes wide; it must be a multiple of 16 and no wider than the swizzle",
-                  who, inner);
+  bool prepack() {
+    if (kernel_.prepack.empty()) return true;
+    if (kernel_.target != Target::kCpu) return fail("it prepacks, which only kernels for cpu do");
+    in_prepack_ = true;
+    if (!block(kernel_.prepack)) return false;
+    in_prepack_ = false;
+    launch_extents_ = {};
     return true;
   }
 
@@ -148,7 +74,8 @@ class Verifier {
     for (const Param& param : kernel_.params)
       if (param.direction != Direction::kIn && !written_[index_of(param.buffer)])
         return fail("{} parameter {} is never written",
-                    param.direction == Direction::kOut ? "output" : "workspace", name(param.buffer));
+                    param.direction == Direction::kOut ? "output" : ir::name_of(param.direction),
+                    name(param.buffer));
     for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
       const Scope where = kernel_.buffers[i].scope;
       if (where != Scope::kGlobal && allocated_.count(static_cast<BufferId>(i)) == 0)
@@ -323,9 +250,14 @@ class Verifier {
       return fail("it touches {} elements of {} in {} rows", touch.elements, name(touch.buffer), touch.rows);
     const std::int64_t run =
         touch.partial ? 1 : touch.elements / touch.rows + (touch.rows - 1) * touch.row_stride;
-    const int lanes = static_cast<int>(std::max<std::int64_t>(run, 1));
-    if (!passes(scope_.check_access(touch.buffer, touch.index, lanes, nullptr))) return false;
+    if (!scope_.has(touch.buffer)) return fail("a touched buffer does not exist");
     const Buffer& buffer = kernel_.buffer(touch.buffer);
+    // Registers kept as vectors are touched in several whole ones.
+    const bool vectors = buffer.lanes > 1 && run % buffer.lanes == 0 && run <= buffer.elements;
+    const int lanes = vectors ? buffer.lanes : static_cast<int>(std::max<std::int64_t>(run, 1));
+    if (!passes(scope_.check_access(touch.buffer, touch.index, lanes, nullptr))) return false;
+    if (vectors && as_constant(touch.index) != 0)
+      return fail("it begins behind the start of {}", buffer.name);
     const Param* param = kernel_.param_of(touch.buffer);
     if (rule.map != (param != nullptr && param->map))
       return fail("{} {} a tensor map", buffer.name, rule.map ? "needs" : "cannot be touched through");
@@ -357,9 +289,14 @@ class Verifier {
 
   bool writable(BufferId buffer) {
     written_[index_of(buffer)] = true;
-    for (const Param& param : kernel_.params)
-      if (param.buffer == buffer && param.direction == Direction::kIn)
+    for (const Param& param : kernel_.params) {
+      if (param.buffer != buffer) continue;
+      if (param.direction == Direction::kIn)
         return fail("{} is an input parameter and cannot be written", name(buffer));
+      if (in_prepack_ != (param.direction == Direction::kPrepacked))
+        return fail("{} is {} and cannot be written {}", name(buffer), ir::name_of(param.direction),
+                    in_prepack_ ? "while prepacking" : "but while prepacking");
+    }
     return true;
   }
 
@@ -374,7 +311,8 @@ class Verifier {
   std::vector<std::string> path_;
   std::array<std::int64_t, 9> launch_extents_{};  // by LoopKind; 0: not seen
   unsigned launch_mask_ = 0;                      // LoopKinds bound by enclosing loops
-  int nesting_ = 0;                               // enclosing loops and ifs
+  bool in_prepack_ = false;
+  int nesting_ = 0;                 // enclosing loops and ifs
   std::int64_t group_ = kAllAlike;  // so many consecutive threads agree on whether they come here
   std::optional<std::string> error_;
 };

@@ -31,6 +31,8 @@ namespace lehr::ir {
 /// two
 ///   up to 32 lanes;
 /// - workspaces only on CUDA, behind all other parameters, and written; an atomic's counter is in one;
+/// - prepacked parameters only on the CPU, behind all other parameters, written by the prepack block and by
+///   nothing else; it writes no other parameter;
 /// - wgmma and setmaxnreg are reached by whole warpgroups of 128 threads, warp collectives by whole warps;
 ///   conditions on "thread / 32" and the like are understood;
 /// - tensor maps only on CUDA and within the driver's limits; a buffer with one is touched by TMA alone;

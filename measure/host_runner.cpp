@@ -16,8 +16,6 @@
 namespace lehr {
 namespace {
 
-using Entry = void (*)(void* const* params, void* scratch, long task);
-
 Fault fault(FailureKind kind, std::string text) {
   return Fault{{kind, std::move(text), {}}, false};
 }
@@ -28,7 +26,9 @@ struct HostRunner::Loaded {
   void* library = nullptr;
   Entry entry = nullptr;
   long tasks = 1;
-  std::vector<GuardedBytes> scratch;  ///< one per thread
+  std::vector<GuardedBytes> scratch;    ///< one per thread
+  std::vector<GuardedBytes> prepacked;  ///< one per such parameter
+  std::vector<void*> params;            ///< the problem's tensors, then these
 
   Loaded() = default;
   ~Loaded() {
@@ -66,32 +66,53 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
   if (loaded->entry == nullptr)
     return fault(FailureKind::kLaunch, fmt::format("has no function named {}", candidate.entry));
   loaded->tasks = candidate.launch.tasks;
+  Entry prepack = nullptr;
+  if (candidate.launch.prepack_tasks > 0) {
+    const std::string name = prepack_entry(candidate.entry);
+    prepack = reinterpret_cast<Entry>(dlsym(loaded->library, name.c_str()));
+    if (prepack == nullptr) return fault(FailureKind::kLaunch, fmt::format("has no function named {}", name));
+  }
+  const std::size_t tensors = buffers_->problem().tensors.size();
+  loaded->params.assign(buffers_->pointers(), buffers_->pointers() + tensors);
+  std::int64_t asked = candidate.scratch_bytes;
   try {
     for (int thread = 0; thread < pool_->threads(); ++thread) {
       loaded->scratch.emplace_back(
           static_cast<std::size_t>(std::max<std::int64_t>(candidate.scratch_bytes, 0)));
     }
+    for (const std::int64_t bytes : candidate.prepacked_bytes) {
+      asked += bytes;
+      loaded->prepacked.emplace_back(static_cast<std::size_t>(bytes));
+      loaded->params.push_back(loaded->prepacked.back().data());
+    }
   } catch (const std::bad_alloc&) {
     return fault(FailureKind::kOutOfMemory,
-                 fmt::format("no memory for {} bytes of scratch on each of {} threads",
-                             candidate.scratch_bytes, pool_->threads()));
+                 fmt::format("no memory for {} bytes: scratch on each of {} threads and what is prepacked",
+                             asked, pool_->threads()));
   }
+  // The inputs stay as they are until the next prepare().
+  if (prepack != nullptr) run_tasks(*pool_, prepack, *loaded, candidate.launch.prepack_tasks);
   slots_[slot] = std::move(loaded);
   return Resources{};
 }
 
-void HostRunner::call(const Loaded& loaded) {
+void HostRunner::run_tasks(TaskPool& pool, Entry entry, const Loaded& loaded, long tasks) {
   struct Call {
+    Entry entry;
     const Loaded& loaded;
-    void* const* params;
-  } context = {loaded, buffers_->pointers()};
-  pool_->run(
-      loaded.tasks,
+  } context = {entry, loaded};
+  pool.run(
+      tasks,
       [](void* given, int thread, long task) {
         const Call& call = *static_cast<Call*>(given);
-        call.loaded.entry(call.params, call.loaded.scratch[static_cast<std::size_t>(thread)].data(), task);
+        call.entry(call.loaded.params.data(), call.loaded.scratch[static_cast<std::size_t>(thread)].data(),
+                   task);
       },
       &context);
+}
+
+void HostRunner::call(const Loaded& loaded) {
+  run_tasks(*pool_, loaded.entry, loaded, loaded.tasks);
 }
 
 std::variant<Checked, Fault> HostRunner::check(int slot) {
@@ -103,6 +124,11 @@ std::variant<Checked, Fault> HostRunner::check(int slot) {
     const std::string damage = scratch.damage();
     if (damage.empty()) continue;
     return Fault{{FailureKind::kWrongResult, "wrote outside its scratch memory, " + damage, {}}, true};
+  }
+  for (const GuardedBytes& prepacked : loaded.prepacked) {
+    const std::string damage = prepacked.damage();
+    if (damage.empty()) continue;
+    return Fault{{FailureKind::kWrongResult, "wrote outside a prepacked parameter, " + damage, {}}, true};
   }
   return buffers_->verdict();
 }

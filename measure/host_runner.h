@@ -30,7 +30,9 @@ class HostRunner {
 
  private:
   struct Loaded;
+  using Entry = void (*)(void* const* params, void* scratch, long task);
 
+  static void run_tasks(TaskPool& pool, Entry entry, const Loaded& loaded, long tasks);
   void call(const Loaded& loaded);
   void sweep_caches();
 

@@ -35,7 +35,7 @@ class Stopwatch {
 
 Candidate candidate_of(const Source& source, const Binary& binary) {
   Candidate candidate{binary.path, source.entry, source.launch, source.scratch_bytes,
-                      workspace_bytes(source)};
+                      workspace_bytes(source), prepacked_bytes(source)};
   for (std::size_t i = 0; i < source.params.size(); ++i)
     if (source.params[i].map)
       candidate.tensor_maps.push_back({i, source.params[i].type, *source.params[i].map});

@@ -41,7 +41,9 @@ json write(const Candidate& c) {
           {"shared_bytes", c.launch.shared_bytes},
           {"tasks", c.launch.tasks},
           {"scratch_bytes", c.scratch_bytes},
+          {"prepack_tasks", c.launch.prepack_tasks},
           {"workspace_bytes", c.workspace_bytes},
+          {"prepacked_bytes", c.prepacked_bytes},
           {"tensor_maps", std::move(maps)}};
 }
 Candidate read_candidate(const json& j) {
@@ -54,7 +56,9 @@ Candidate read_candidate(const json& j) {
   c.launch.shared_bytes = j.at("shared_bytes");
   c.launch.tasks = j.at("tasks");
   c.scratch_bytes = j.at("scratch_bytes");
+  c.launch.prepack_tasks = j.at("prepack_tasks");
   c.workspace_bytes = j.at("workspace_bytes").get<std::vector<std::int64_t>>();
+  c.prepacked_bytes = j.at("prepacked_bytes").get<std::vector<std::int64_t>>();
   for (const json& each : j.at("tensor_maps")) c.tensor_maps.push_back(read_tensor_map(each));
   return c;
 }

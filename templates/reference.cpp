@@ -11,6 +11,7 @@
 #include "base/small_float.h"
 #include "templates/reference_conv2d.h"
 #include "templates/reference_epilogue.h"
+#include "templates/winograd.h"
 
 namespace lehr {
 namespace {
@@ -178,11 +179,12 @@ Reference conv2d_reference(const Workload& workload, const std::vector<std::vect
     }
   }
   // Padding only takes products away.
-  const double of_sums = tolerance_of(Gemm{.k = conv.products(),
-                                           .a = {conv.input, {}},
-                                           .b = {conv.filter, {}},
-                                           .c = {conv.output, {}},
-                                           .accum = conv.accum});
+  double of_sums = tolerance_of(Gemm{.k = conv.products(),
+                                     .a = {conv.input, {}},
+                                     .b = {conv.filter, {}},
+                                     .c = {conv.output, {}},
+                                     .accum = conv.accum});
+  if (winograd_applies(conv)) of_sums = std::max(of_sums, winograd_tolerance(conv));
   reference.tolerance = tolerance_of(workload, of_sums, conv.products());
   return reference;
 }

@@ -179,6 +179,28 @@ TEST(EmitCuda, PassesWorkspacesBehindTheTensorsAndTellsTheirSizes) {
   EXPECT_EQ(workspace_bytes(source), (std::vector<std::int64_t>{128, 12}));
 }
 
+TEST(EmitCpp, GivesWhatIsPrepackedAFunctionOfItsOwn) {
+  KernelBuilder builder;
+  builder.kernel.name = "scaled";
+  builder.kernel.target = Target::kCpu;
+  const BufferId f = builder.param("f", DType::kF32, 4, Direction::kIn);
+  const BufferId y = builder.param("y", DType::kF32, 4, Direction::kOut);
+  const BufferId u = builder.param("u", DType::kF32, 4, Direction::kPrepacked);
+  const VarId i = builder.var("i");
+  builder.kernel.prepack =
+      block(loop(i, 4, LoopKind::kParallel,
+                 block(Store{u, var(i), load(f, var(i)) + load(f, var(i)), 1, std::nullopt})));
+  builder.kernel.body = block(Store{y, integer(0), load(u, integer(3)), 1, std::nullopt});
+  const Source source = emit(builder.kernel);
+  EXPECT_THAT(source.text, HasSubstr("void scaled_prepack(void* const* params, void* scratch, long task) {"));
+  EXPECT_THAT(source.text, HasSubstr("  float* __restrict u = (float*)params[2];"));
+  EXPECT_THAT(source.text, HasSubstr("  const float* __restrict u = (const float*)params[2];"));
+  EXPECT_EQ(source.entry, "scaled");
+  EXPECT_EQ(prepack_entry(source.entry), "scaled_prepack");
+  EXPECT_EQ(source.launch.prepack_tasks, 4);
+  EXPECT_EQ(prepacked_bytes(source), std::vector<std::int64_t>{16});
+}
+
 TEST(Prelude, HoldsOnlyWhatIsUsed) {
   const std::string text = prelude(Target::kCpu, {"base", "splat8"});
   EXPECT_THAT(text, HasSubstr("lehr_splat8"));

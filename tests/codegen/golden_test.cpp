@@ -76,6 +76,13 @@ TEST(Golden, GemmCpuWithAnEpilogueBehindTheLastBlockOfK) {
       avx512());
 }
 
+TEST(Golden, WinogradOnTheCpu) {
+  expect_golden_kernel(
+      "conv2d_winograd_cpu", "conv2d h=10 w=70 c=3 k=5 r=3 s=3 pad=1 epilogue=bias+relu",
+      "conv2d_winograd_cpu(tile=2, threads=2, split=0, lanes=16, mr=4, nv=2, rows=2, panels=2, order=1)",
+      avx512());
+}
+
 TEST(Golden, GemvCpu) {
   expect_golden_kernel("gemv_cpu", "gemm m=1 n=100 k=30",
                        "gemv_cpu(threads=2, lanes=16, nv=2, ku=4, nb=2, prefetch=8)", avx512());

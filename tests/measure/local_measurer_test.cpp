@@ -3,17 +3,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <filesystem>
 #include <fstream>
-#include <mutex>
 
 #include "base/error.h"
-#include "host_support.h"
 #include "measure/host_compiler.h"
 #include "measure/memory_limit.h"
 #include "measure/serve.h"
 #include "measure/stats.h"
+#include "measuring.h"
 
 namespace lehr {
 namespace {
@@ -24,32 +22,7 @@ using testing::right_source;
 using testing::source;
 using testing::square_problem;
 
-class Measuring : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() { compiler_ = std::make_unique<HostCompiler>(); }
-  static void TearDownTestSuite() { compiler_.reset(); }
-
-  LocalMeasurer make(LocalOptions options = local_options()) {
-    return LocalMeasurer(*compiler_, std::move(options));
-  }
-
-  /// Measures `bad`, expects `kind` with `words` in its text, then expects the right kernel to be measured
-  /// after it.
-  static void expect_failure_then_recovery(LocalMeasurer& measurer, const Source& bad, FailureKind kind,
-                                           const std::string& words) {
-    const std::vector<Source> sources = {bad, right_source()};
-    const std::vector<Outcome> outcomes = measurer.measure(sources, {});
-    ASSERT_EQ(outcomes.size(), 2U);
-    ASSERT_TRUE(std::holds_alternative<Failure>(outcomes[0])) << "was timed, expected: " << words;
-    const Failure& failure = std::get<Failure>(outcomes[0]);
-    EXPECT_EQ(failure.kind, kind) << name_of(failure.kind) << ": " << failure.text;
-    EXPECT_NE(failure.text.find(words), std::string::npos) << failure.text;
-    ASSERT_TRUE(std::holds_alternative<Timing>(outcomes[1])) << std::get<Failure>(outcomes[1]).text;
-  }
-
-  static std::unique_ptr<HostCompiler> compiler_;
-};
-std::unique_ptr<HostCompiler> Measuring::compiler_;
+using Measuring = testing::Measuring;
 
 TEST_F(Measuring, TimesARightKernel) {
   LocalMeasurer measurer = make();
@@ -207,88 +180,6 @@ TEST_F(Measuring, ComparesTheBitsOfTwoRuns) {
   EXPECT_TRUE(std::holds_alternative<Timing>(measurer.measure(std::vector<Source>{right_source()}, {})[0]));
 }
 
-/// A compiler that tells how many trials were done when each call began, and keeps the paths of what it made.
-class WatchedCompiler : public Compiler {
- public:
-  explicit WatchedCompiler(Compiler& compiler) : compiler_(compiler) {}
-  std::vector<Compiled> compile(std::span<const Source> sources) override {
-    std::unique_lock lock(mutex_);
-    ++calls;
-    // The second chunk is only ready after a trial of the first: who waits for it before that waits in vain.
-    if (wait_for_a_trial && calls == 2)
-      overlapped = changed_.wait_for(lock, std::chrono::seconds(60), [this] { return trials_ > 0; });
-    trials_at_call.push_back(trials_);
-    lock.unlock();
-    std::vector<Compiled> results = compiler_.compile(sources);
-    lock.lock();
-    for (const Compiled& one : results) paths.push_back(std::get<Binary>(one).path);
-    return results;
-  }
-  std::string identity() const override { return compiler_.identity(); }
-  void done() {
-    const std::lock_guard lock(mutex_);
-    ++trials_;
-    changed_.notify_all();
-  }
-
-  bool wait_for_a_trial = false, overlapped = false;
-  int calls = 0;
-  std::vector<int> trials_at_call;
-  std::vector<std::string> paths;
-
- private:
-  Compiler& compiler_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int trials_ = 0;
-};
-
-TEST_F(Measuring, CompilesTheNextChunkWhileThisOneIsTimedOnlyWhenToldTo) {
-  for (const bool overlap : {false, true}) {
-    SCOPED_TRACE(overlap);
-    WatchedCompiler compiler(*compiler_);
-    compiler.wait_for_a_trial = overlap;
-    LocalOptions options = local_options();
-    options.chunk = 2;
-    options.overlap = overlap;
-    LocalMeasurer measurer(compiler, options);
-    measurer.prepare(square_problem());
-    const std::vector<Source> sources(5, right_source());
-    std::vector<std::size_t> order;
-    const std::vector<Outcome> outcomes = measurer.measure(sources, [&](std::size_t i, const Outcome&) {
-      order.push_back(i);
-      compiler.done();
-    });
-    EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
-    for (const Outcome& outcome : outcomes) EXPECT_TRUE(std::holds_alternative<Timing>(outcome));
-    EXPECT_EQ(compiler.overlapped, overlap);
-    EXPECT_EQ(measurer.spent().kernels, 5);
-    if (overlap) {
-      EXPECT_GT(measurer.spent().compiling_s, measurer.spent().compile_s);
-    } else {
-      EXPECT_EQ(compiler.trials_at_call, (std::vector<int>{0, 2, 4}));
-      EXPECT_NEAR(measurer.spent().compiling_s, measurer.spent().compile_s, 1e-3);
-    }
-  }
-}
-
-TEST_F(Measuring, DropsWhatWasCompiledAheadWhenABatchIsLeft) {
-  WatchedCompiler compiler(*compiler_);
-  {
-    LocalOptions options = local_options();
-    options.chunk = 1;
-    options.overlap = true;
-    LocalMeasurer measurer(compiler, options);
-    measurer.prepare(square_problem());
-    const std::vector<Source> sources(4, right_source());
-    struct Left {};
-    EXPECT_THROW(measurer.measure(sources, [](std::size_t, const Outcome&) { throw Left(); }), Left);
-    EXPECT_TRUE(std::holds_alternative<Timing>(measurer.measure(sources, {}).back()));
-    EXPECT_THROW(measurer.measure(sources, [](std::size_t, const Outcome&) { throw Left(); }), Left);
-  }
-  for (const std::string& path : compiler.paths) EXPECT_FALSE(std::filesystem::exists(path)) << path;
-}
-
 TEST_F(Measuring, ReportsWhatCannotBeLoaded) {
   LocalMeasurer measurer = make();
   measurer.prepare(square_problem());
@@ -300,6 +191,45 @@ TEST_F(Measuring, ReportsWhatCannotBeLoaded) {
   Source greedy = right_source();
   greedy.scratch_bytes = std::int64_t{1} << 50;
   expect_failure_then_recovery(measurer, greedy, FailureKind::kOutOfMemory, "scratch");
+}
+
+/// Copies B into memory of its own first and reads it from there; `also` stands in the prepacking function.
+Source prepacked_source(std::string_view also = "") {
+  Source result = source("rows(a, (const float*)params[3], c, 0, N);");
+  result.text += fmt::format(
+      "extern \"C\" void kernel_prepack(void* const* params, void*, long task) {{\n"
+      "  for (long i = 0; i < N; ++i)\n"
+      "    ((float*)params[3])[task * N + i] = ((const float*)params[1])[task * N + i];\n  {}\n}}\n",
+      also);
+  result.params.push_back({"u", DType::kF32, kSize * kSize, ir::Direction::kPrepacked});
+  result.launch.prepack_tasks = kSize;
+  return result;
+}
+
+TEST_F(Measuring, PrepacksBeforeTheCheckAndTheTiming) {
+  for (const int threads : {1, 2}) {
+    LocalMeasurer measurer = make(local_options(threads));
+    measurer.prepare(square_problem());
+    const Outcome outcome = measurer.measure(std::vector<Source>{prepacked_source()}, {})[0];
+    EXPECT_TRUE(std::holds_alternative<Timing>(outcome)) << std::get<Failure>(outcome).text;
+    const std::vector<Source> both = {right_source(), prepacked_source()};
+    for (const ContestEntry& entry : measurer.contest(both, {}, 0.1)) EXPECT_FALSE(entry.round_us.empty());
+  }
+}
+
+TEST_F(Measuring, ReportsFailuresOfPrepacking) {
+  LocalMeasurer measurer = make();
+  measurer.prepare(square_problem());
+  Source absent = right_source();
+  absent.launch.prepack_tasks = 1;
+  expect_failure_then_recovery(measurer, absent, FailureKind::kLaunch,
+                               "has no function named kernel_prepack");
+  expect_failure_then_recovery(measurer, prepacked_source("((float*)params[3])[N * N] = 1;"),
+                               FailureKind::kWrongResult, "wrote outside a prepacked parameter");
+  expect_failure_then_recovery(measurer, prepacked_source("abort();"), FailureKind::kCrash, "");
+  Source greedy = prepacked_source();
+  greedy.params.back().elements = std::int64_t{1} << 50;
+  expect_failure_then_recovery(measurer, greedy, FailureKind::kOutOfMemory, "what is prepacked");
 }
 
 TEST_F(Measuring, KillsACandidateThatNeverEnds) {

@@ -260,7 +260,9 @@ TEST(Messages, SurviveTheJourney) {
   trial.candidate.launch.grid = {4, 5, 6};
   trial.candidate.launch.cluster = 2;
   trial.candidate.launch.tasks = 7;
+  trial.candidate.launch.prepack_tasks = 3;
   trial.candidate.workspace_bytes = {1 << 20, 12};
+  trial.candidate.prepacked_bytes = {4096};
   ir::TensorMap map;
   map.dims = {8, 16, 0};
   map.strides = {1, 8, 0};

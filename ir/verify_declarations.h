@@ -1,0 +1,14 @@
+// Internal to ir/verify: the rules of what a kernel declares: names, buffers, parameters, clusters.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "ir/kernel.h"
+
+namespace lehr::ir {
+
+/// nullopt, or a complaint without its place.
+std::optional<std::string> why_bad_declarations(const Kernel& kernel);
+
+}  // namespace lehr::ir

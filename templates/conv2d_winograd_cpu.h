@@ -1,0 +1,12 @@
+// Convolution with 3x3 filters on the CPU by minimal filtering (winograd.h): 2.25 or 4 times fewer products,
+// for transforms of inputs and outputs. The filters are transformed once, before the first launch
+// (ir::Kernel::prepack). NCHW, stride 1, any padding.
+#pragma once
+
+#include "templates/template.h"
+
+namespace lehr {
+
+Template conv2d_winograd_cpu_template();
+
+}  // namespace lehr

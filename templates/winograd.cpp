@@ -1,0 +1,92 @@
+#include "templates/winograd.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+
+namespace lehr {
+
+using namespace ir;
+
+const Winograd& winograd(std::int64_t tile) {
+  static const Winograd two = {2,
+                               {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
+                               {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}},
+                               {{1, 1, 1, 0}, {0, 1, -1, -1}}};
+  static const Winograd four = {
+      4,
+      {{4, 0, -5, 0, 1, 0},
+       {0, -4, -4, 1, 1, 0},
+       {0, 4, -4, -1, 1, 0},
+       {0, -2, -1, 2, 1, 0},
+       {0, 2, -1, -2, 1, 0},
+       {0, 4, 0, -5, 0, 1}},
+      {{1.0 / 4, 0, 0},
+       {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+       {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+       {1.0 / 24, 1.0 / 12, 1.0 / 6},
+       {1.0 / 24, -1.0 / 12, 1.0 / 6},
+       {0, 0, 1}},
+      {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}}};
+  CHECK(tile == 2 || tile == 4, "no F({0}x{0}, 3x3) here", tile);
+  return tile == 2 ? two : four;
+}
+
+bool winograd_applies(const Conv2d& conv) {
+  return conv.r == 3 && conv.s == 3 && conv.stride_h == 1 && conv.stride_w == 1 && conv.dilation_h == 1 &&
+         conv.dilation_w == 1 && conv.groups == 1 && conv.input == DType::kF32 &&
+         conv.filter == DType::kF32 && conv.output == DType::kF32 && conv.accum == DType::kF32;
+}
+
+// One sum over c channels, of terms with variance t, gathers rounding errors with the standard deviation
+// epsilon/2 * c/sqrt(2) * sqrt(t) (as in reference.cpp). The term of product (i, j) is a transformed input
+// times a transformed filter: t = t_i t_j, where t_i is the squared length of row i of B^T times that of row
+// i of G. A^T adds the sums up: the error of output (p, q) has the deviation epsilon/2 * c/sqrt(2) * e_p e_q,
+// where e_p^2 = sum over i of A^T[p][i]^2 t_i. The largest e_p, of the last row, makes e_p^2 = 94.4, where a
+// direct sum of 9 c products has 9. Six deviations, and the few roundings of the transforms, which grow like
+// sqrt(c).
+double winograd_tolerance(const Conv2d& conv) {
+  const Winograd& four = winograd(4);
+  const auto squares = [](const std::vector<double>& row) {
+    return std::inner_product(row.begin(), row.end(), row.begin(), 0.0);
+  };
+  double worst = 0;
+  for (const std::vector<double>& row : four.output) {
+    double sum = 0;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      sum += row[i] * row[i] * squares(four.input[i]) * squares(four.filter[i]);
+    worst = std::max(worst, sum);
+  }
+  const auto c = static_cast<double>(conv.c);
+  return std::numeric_limits<float>::epsilon() * worst *
+         (6.0 * c / (2.0 * std::sqrt(2.0)) + 8.0 * std::sqrt(c) + 4.0);
+}
+
+Expr combine(std::span<const double> row, const std::function<Expr(std::size_t)>& value, int lanes) {
+  const auto factor = [&](double number) {
+    Expr one = Float{number, DType::kF32};
+    return lanes == 1 ? one : splat(std::move(one), lanes);
+  };
+  std::optional<Expr> sum;
+  // What is only added comes first, so that no sum begins with a product by one.
+  for (std::size_t j = 0; j < row.size(); ++j)
+    if (row[j] == 1) sum = sum ? *std::move(sum) + value(j) : value(j);
+  for (std::size_t j = 0; j < row.size(); ++j) {
+    if (row[j] == 0 || row[j] == 1) continue;
+    if (!sum)
+      sum = factor(row[j]) * value(j);
+    else if (row[j] == -1)
+      sum = *std::move(sum) - value(j);
+    else
+      sum = fma(factor(row[j]), value(j), *std::move(sum));
+  }
+  CHECK(sum.has_value(), "a row of zeros");
+  return *std::move(sum);
+}
+
+}  // namespace lehr
