@@ -41,20 +41,22 @@ static inline f32x{0} lehr_{1}{0}(f32x{0} a, f32x{0} b) {{
 }
 
 /// Lane by lane one of a and one of b, from lane 0 or L/2 on.
-std::string zips(int lanes) {
-  return shuffle("zip_low", lanes, [=](int i) { return i / 2 + i % 2 * lanes; }) +
-         shuffle("zip_high", lanes, [=](int i) { return lanes / 2 + i / 2 + i % 2 * lanes; });
+/// `owner`: two functions of the prelude may stand in one text.
+std::string zips(std::string_view owner, int lanes) {
+  return shuffle(fmt::format("{}_low", owner), lanes, [=](int i) { return i / 2 + i % 2 * lanes; }) +
+         shuffle(fmt::format("{}_high", owner), lanes,
+                 [=](int i) { return lanes / 2 + i / 2 + i % 2 * lanes; });
 }
 /// Every other lane.
-std::string evens_and_odds(int lanes) {
-  return shuffle("evens", lanes, [](int i) { return 2 * i; }) +
-         shuffle("odds", lanes, [](int i) { return 2 * i + 1; });
+std::string evens_and_odds(std::string_view owner, int lanes) {
+  return shuffle(fmt::format("{}_evens", owner), lanes, [](int i) { return 2 * i; }) +
+         shuffle(fmt::format("{}_odds", owner), lanes, [](int i) { return 2 * i + 1; });
 }
 
 std::string transpose(int lanes) {
   int rounds = 0;
   while (1 << rounds < lanes) ++rounds;
-  return zips(lanes) +
+  return zips("zip", lanes) +
          fmt::format(
              R"(static inline void lehr_transpose_{0}(float* to, const float* from, long to_stride, long from_stride,
                                      long rows, long columns) {{
@@ -83,18 +85,18 @@ std::string transpose(int lanes) {
 }
 
 std::string split_pairs(int lanes) {
-  return evens_and_odds(lanes) +
+  return evens_and_odds("split", lanes) +
          fmt::format(
              R"(static inline void lehr_split_pairs_{0}(float* even, float* odd, const float* from, long count) {{
   if (count >= {1}) {{
     const f32x{0} a = *(const f32x{0}_u*)from, b = *(const f32x{0}_u*)(from + {0});
-    *(f32x{0}_u*)even = lehr_evens{0}(a, b);
-    *(f32x{0}_u*)odd = lehr_odds{0}(a, b);
+    *(f32x{0}_u*)even = lehr_split_evens{0}(a, b);
+    *(f32x{0}_u*)odd = lehr_split_odds{0}(a, b);
   }} else if (count > 0) {{
     const f32x{0} a = lehr_load{0}_n(from, count);
     const f32x{0} b = count > {0} ? lehr_load{0}_n(from + {0}, count - {0}) : f32x{0}{{}};
-    lehr_store{0}_n(even, lehr_evens{0}(a, b), (count + 1) / 2);
-    lehr_store{0}_n(odd, lehr_odds{0}(a, b), count / 2);
+    lehr_store{0}_n(even, lehr_split_evens{0}(a, b), (count + 1) / 2);
+    lehr_store{0}_n(odd, lehr_split_odds{0}(a, b), count / 2);
   }}
 }}
 )",
@@ -102,11 +104,11 @@ std::string split_pairs(int lanes) {
 }
 
 std::string deinterleave2(int lanes) {
-  return evens_and_odds(lanes) +
+  return evens_and_odds("stream", lanes) +
          fmt::format(R"(static inline void lehr_deinterleave2_{0}(f32x{0}* to, const float* from) {{
   const f32x{0} a = *(const f32x{0}_u*)from, b = *(const f32x{0}_u*)(from + {0});
-  to[0] = lehr_evens{0}(a, b);
-  to[1] = lehr_odds{0}(a, b);
+  to[0] = lehr_stream_evens{0}(a, b);
+  to[1] = lehr_stream_odds{0}(a, b);
 }}
 )",
                      lanes);
@@ -136,24 +138,24 @@ std::string deinterleave4(int lanes) {
 }
 
 std::string interleave2(int lanes) {
-  return zips(lanes) +
+  return zips("pair", lanes) +
          fmt::format(R"(static inline void lehr_interleave2_{0}(float* to, const f32x{0}* from) {{
-  *(f32x{0}_u*)to = lehr_zip_low{0}(from[0], from[1]);
-  *(f32x{0}_u*)(to + {0}) = lehr_zip_high{0}(from[0], from[1]);
+  *(f32x{0}_u*)to = lehr_pair_low{0}(from[0], from[1]);
+  *(f32x{0}_u*)(to + {0}) = lehr_pair_high{0}(from[0], from[1]);
 }}
 )",
                      lanes);
 }
 
 std::string interleave4(int lanes) {
-  return zips(lanes) +
+  return zips("four", lanes) +
          fmt::format(R"(static inline void lehr_interleave4_{0}(float* to, const f32x{0}* from) {{
-  const f32x{0} low02 = lehr_zip_low{0}(from[0], from[2]), low13 = lehr_zip_low{0}(from[1], from[3]);
-  const f32x{0} high02 = lehr_zip_high{0}(from[0], from[2]), high13 = lehr_zip_high{0}(from[1], from[3]);
-  *(f32x{0}_u*)to = lehr_zip_low{0}(low02, low13);
-  *(f32x{0}_u*)(to + {0}) = lehr_zip_high{0}(low02, low13);
-  *(f32x{0}_u*)(to + 2 * {0}) = lehr_zip_low{0}(high02, high13);
-  *(f32x{0}_u*)(to + 3 * {0}) = lehr_zip_high{0}(high02, high13);
+  const f32x{0} low02 = lehr_four_low{0}(from[0], from[2]), low13 = lehr_four_low{0}(from[1], from[3]);
+  const f32x{0} high02 = lehr_four_high{0}(from[0], from[2]), high13 = lehr_four_high{0}(from[1], from[3]);
+  *(f32x{0}_u*)to = lehr_four_low{0}(low02, low13);
+  *(f32x{0}_u*)(to + {0}) = lehr_four_high{0}(low02, low13);
+  *(f32x{0}_u*)(to + 2 * {0}) = lehr_four_low{0}(high02, high13);
+  *(f32x{0}_u*)(to + 3 * {0}) = lehr_four_high{0}(high02, high13);
 }}
 )",
                      lanes);

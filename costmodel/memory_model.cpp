@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <span>
 
 #include "costmodel/columns.h"
@@ -151,17 +150,18 @@ void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses:
 
   // First what runs together: threads, and the concurrent loops' share of one wave.
   Reach reach = one;
-  for (const CachedAccesses::Level& level : std::views::reverse(around)) {
-    if (is_thread(level.kind)) reach.add(level.growth, level.step);
-    if (!is_concurrent(level.kind)) continue;
-    const double part = together(level.kind, level.extent);
-    reach.add(level.extent > 1 ? 1 + (level.growth - 1) * (part - 1) / (level.extent - 1) : 1, level.step);
-    f.multiplier *= std::max(1.0, std::ceil(level.extent / part));
+  for (auto level = around.rbegin(); level != around.rend(); ++level) {
+    if (is_thread(level->kind)) reach.add(level->growth, level->step);
+    if (!is_concurrent(level->kind)) continue;
+    const double part = together(level->kind, level->extent);
+    reach.add(level->extent > 1 ? 1 + (level->growth - 1) * (part - 1) / (level->extent - 1) : 1,
+              level->step);
+    f.multiplier *= std::max(1.0, std::ceil(level->extent / part));
   }
   if (sharing_ == Sharing::kShared) {
     Reach everything = one;
-    for (const CachedAccesses::Level& level : std::views::reverse(around))
-      everything.add(level.growth, level.step);
+    for (auto level = around.rbegin(); level != around.rend(); ++level)
+      everything.add(level->growth, level->step);
     f.everything = everything.bytes();
   }
   // Then the sequential loops around it, from the inside out.
@@ -171,9 +171,9 @@ void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses:
   sizes_.resize(f.first_size + f.levels + 1);
   std::size_t place = sizes_.size();
   sizes_[--place] = reach.bytes();
-  for (const CachedAccesses::Level& level : std::views::reverse(around)) {
-    if (!is_sequential(level.kind)) continue;
-    reach.add(level.growth, level.step);
+  for (auto level = around.rbegin(); level != around.rend(); ++level) {
+    if (!is_sequential(level->kind)) continue;
+    reach.add(level->growth, level->step);
     sizes_[--place] = reach.bytes();
   }
   accesses_.push_back(f);
