@@ -156,6 +156,7 @@ GlobalBuffer::Role role_of(ir::Direction direction) {
       return GlobalBuffer::Role::kInput;
     case ir::Direction::kOut:
       return GlobalBuffer::Role::kOutput;
+    case ir::Direction::kPrepacked:  // not on CUDA
     case ir::Direction::kWorkspace:
       break;
   }
