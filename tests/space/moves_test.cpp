@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <unordered_set>
 #include <vector>
 
@@ -153,13 +153,13 @@ TEST(Mutate, TakesFewMicroseconds) {
   Rng rng(9);
   Config config = space.sample(rng);
   constexpr int kMoves = 20'000;
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of this process alone: others may load the machine
   for (int i = 0; i < kMoves; ++i) {
     if (auto next = space.mutate(config, rng)) config = *std::move(next);
   }
-  const std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - start;
-  // Below 1 us was measured on an optimised build; the limit leaves room for a loaded machine.
-  EXPECT_LT(spent.count() / kMoves, 20);
+  const double spent_us = 1e6 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  // Below 1 us was measured on an optimised build; the limit leaves room for sanitizers.
+  EXPECT_LT(spent_us / kMoves, 20);
 }
 
 TEST(Crossover, TakesEachKnobFromAParentOrRepairsIt) {
