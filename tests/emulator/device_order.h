@@ -1,5 +1,6 @@
-// What orders the memory accesses of different blocks: fences, and atomics on one counter. Blocks run one
-// after the other here, so a missing fence changes no value; it must be found by keeping account.
+// What orders the memory accesses of different blocks: fences, and atomics on one counter. Blocks (or
+// clusters of them) run one after the other here, so a missing fence changes no value; it must be found by
+// keeping account.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ namespace lehr::emulator {
 /// "Release and Acquire Patterns".
 class DeviceOrder {
  public:
-  void begin_block(int threads);
+  /// Blocks `first` to `first` + `count` - 1 run together from here on, of `threads` threads each.
+  void begin_blocks(std::int64_t first, std::size_t count, int threads);
   void fence(const Who& who);
   void atomic(const Who& who, std::uintptr_t address);
 
@@ -36,11 +38,26 @@ class DeviceOrder {
     bool has_acquired = false;  ///< a fence behind the block's atomic
   };
   /// Fences of each thread of a block that an atomic on an address published.
-  std::map<std::pair<std::int64_t, std::uintptr_t>, std::vector<int>> published_;
-  std::vector<Thread> threads_;  ///< of the block that runs
-  std::uintptr_t atomic_address_ = 0;
-  int atomic_epoch_ = -1;  ///< -1: the block has made none
-  int atomic_thread_ = -1;
+  struct Published {
+    std::int64_t when = 0;  ///< number of the atomic
+    std::vector<int> fences;
+  };
+  struct Block {
+    std::vector<Thread> threads;
+    std::int64_t atomic = -1;  ///< number of the block's last one; -1: it has made none
+    std::uintptr_t atomic_address = 0;
+    int atomic_epoch = 0;
+    int atomic_thread = 0;
+  };
+  Block& block_of(const Who& who) { return blocks_[static_cast<std::size_t>(who.block - first_)]; }
+  const Block& block_of(const Who& who) const {
+    return blocks_[static_cast<std::size_t>(who.block - first_)];
+  }
+
+  std::map<std::pair<std::int64_t, std::uintptr_t>, Published> published_;
+  std::vector<Block> blocks_;  ///< those that run
+  std::int64_t first_ = 0;     ///< number of the first of them
+  std::int64_t atomics_ = 0;   ///< made so far
 };
 
 }  // namespace lehr::emulator

@@ -34,15 +34,12 @@ constexpr std::int64_t kLargestCluster =
 thread_local Machine* running = nullptr;
 
 /// What cannot be launched, or not be emulated.
-std::optional<std::string> why_not(const ir::Launch& launch, const std::vector<GlobalBuffer>& buffers) {
+std::optional<std::string> why_not(const ir::Launch& launch) {
   if (launch.cluster == 1) return std::nullopt;
   if (launch.cluster < 1 || launch.cluster > kLargestCluster || launch.grid[0] % launch.cluster != 0)
     return fmt::format("a grid of {} blocks in clusters of {}", launch.grid[0], launch.cluster);
   if (launch.block[0] * launch.block[1] * launch.block[2] % kWarpgroup != 0)
     return "blocks in clusters have whole warpgroups here";
-  const auto is_workspace = [](const GlobalBuffer& b) { return b.role() == GlobalBuffer::Role::kWorkspace; };
-  if (std::any_of(buffers.begin(), buffers.end(), is_workspace))
-    return "a kernel in clusters has no workspace here";
   return std::nullopt;
 }
 
@@ -90,7 +87,7 @@ std::optional<std::string> Machine::run(const std::function<void()>& entry) {
     return fmt::format("the launch asks for {} bytes of shared memory, more than {}", launch_.shared_bytes,
                        sizeof lehr_shared);
   }
-  if (auto fault = why_not(launch_, buffers_)) return fault;
+  if (auto fault = why_not(launch_)) return fault;
   entry_ = &entry;
   running = this;
   const std::int64_t clusters = launch_.grid[0] * launch_.grid[1] * launch_.grid[2] / launch_.cluster;
@@ -132,7 +129,7 @@ void Machine::run_cluster() {
   warpgroups_.assign(static_cast<std::size_t>((count + kWarpgroup - 1) / kWarpgroup), Warpgroup{});
   loads_.clear();
   ready_.begin(of_block_, static_cast<int>(blocks_.size()));
-  order_.begin_block(of_block_);
+  order_.begin_blocks(block_, blocks_.size(), of_block_);
   for (int i = 0; i < count; ++i) start(i);
   ready_.add(0, count);
   do {
