@@ -43,7 +43,9 @@ void GemmFlags::add_to(CLI::App& app) {
   add("--b", b_, "type[:layout] of B (the type of A, row)");
   add("--c", c_, "type[:layout] of C (the type of A, s32 for s8, f32 for e4m3 and e5m2; row)");
   add("--accum", accum_, "type of the sums (f32; f64 for f64, s32 for s8)");
-  add("--math", math_, "strict | tf32 | 3xtf32: what f32 operands may be rounded to on the way (strict)");
+  add("--math", math_,
+      "strict | tf32 | 3xtf32: what f32 operands may be rounded to on the way; two_level: 8-bit floats with "
+      "at most 128 products summed in the tensor core, and the rest in f32 (strict)");
   add("--layout", layout_, "nn | nt | tn | tt: A, B stored row-major (n) or column-major (t)");
   add("--epilogue", epilogue_,
       "what is done to C before it is stored, in order: bias+relu, scale_shift+residual+relu, ... (none)");

@@ -14,6 +14,7 @@ Dialect cpp_dialect() {
   d.restrict_word = "__restrict";
   d.unroll_prefix = "#pragma GCC unroll ";
   d.unroll_counted = true;
+  d.no_unroll = "#pragma GCC unroll 1";
   d.value_vectors = true;
   d.register_align = "";
   return d;
@@ -25,6 +26,7 @@ Dialect cuda_dialect() {
   d.restrict_word = "__restrict__";
   d.unroll_prefix = "#pragma unroll";
   d.unroll_counted = false;
+  d.no_unroll = "#pragma unroll 1";
   d.block_barrier = "__syncthreads();";
   d.warp_barrier = "__syncwarp();";
   d.cluster_barrier = "lehr_cluster_barrier();";
@@ -83,6 +85,7 @@ std::string_view hardware_index(ir::LoopKind kind) {
       return "threadIdx.z";
     case ir::LoopKind::kSerial:
     case ir::LoopKind::kUnrolled:
+    case ir::LoopKind::kRolled:
     case ir::LoopKind::kParallel:
       break;
   }

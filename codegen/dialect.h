@@ -13,6 +13,7 @@ struct Dialect {
   std::string_view restrict_word;  ///< spelling of the restrict qualifier
   std::string_view unroll_prefix;  ///< line in front of an unrolled loop, up to the count
   bool unroll_counted = false;     ///< the line ends in the loop's extent
+  std::string_view no_unroll;      ///< line in front of a loop that is not to be unrolled
   std::string_view block_barrier;  ///< statement; empty: the target has none
   std::string_view warp_barrier;
   std::string_view cluster_barrier;

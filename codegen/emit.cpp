@@ -61,6 +61,8 @@ class Emitter {
     switch (loop.kind) {
       case LoopKind::kSerial:
       case LoopKind::kUnrolled:
+      case LoopKind::kRolled:
+        if (loop.kind == LoopKind::kRolled) text_ += fmt::format("{}\n", dialect_.no_unroll);
         if (loop.kind == LoopKind::kUnrolled) {
           if (dialect_.unroll_counted) {
             text_ += fmt::format("{}{}\n", dialect_.unroll_prefix, loop.bound);

@@ -37,7 +37,7 @@ inline bool is_thread(ir::LoopKind kind) {
   return kind == ir::LoopKind::kThreadX || kind == ir::LoopKind::kThreadY || kind == ir::LoopKind::kThreadZ;
 }
 inline bool is_sequential(ir::LoopKind kind) {
-  return kind == ir::LoopKind::kSerial || kind == ir::LoopKind::kUnrolled;
+  return kind == ir::LoopKind::kSerial || kind == ir::LoopKind::kUnrolled || kind == ir::LoopKind::kRolled;
 }
 
 /// Refers to its arguments; they must outlive it.

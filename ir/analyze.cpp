@@ -14,7 +14,7 @@ namespace {
 
 // Block and thread loops multiply the whole kernel's work, but repeat nothing within one block.
 bool repeats_in_block(LoopKind kind) {
-  return kind == LoopKind::kSerial || kind == LoopKind::kUnrolled;
+  return kind == LoopKind::kSerial || kind == LoopKind::kUnrolled || kind == LoopKind::kRolled;
 }
 
 bool is_thread(LoopKind kind) {

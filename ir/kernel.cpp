@@ -14,6 +14,7 @@ std::int64_t* launch_entry(Launch& launch, LoopKind kind) {
   switch (kind) {
     case LoopKind::kSerial:
     case LoopKind::kUnrolled:
+    case LoopKind::kRolled:
       return nullptr;
     case LoopKind::kParallel:
       return &launch.tasks;
@@ -144,8 +145,8 @@ Stmt loop(VarId var, std::int64_t extent, LoopKind kind, Block body) {
   return For{var, Int{extent}, extent, kind, std::move(body)};
 }
 
-Stmt loop_to(VarId var, Expr extent, std::int64_t bound, Block body) {
-  return For{var, std::move(extent), bound, LoopKind::kSerial, std::move(body)};
+Stmt loop_to(VarId var, Expr extent, std::int64_t bound, Block body, LoopKind kind) {
+  return For{var, std::move(extent), bound, kind, std::move(body)};
 }
 
 }  // namespace lehr::ir

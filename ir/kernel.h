@@ -124,7 +124,7 @@ class KernelBuilder {
 
 /// Loop builders: `loop` for a constant extent, `loop_to` for one that depends on outer variables.
 Stmt loop(VarId var, std::int64_t extent, LoopKind kind, Block body);
-Stmt loop_to(VarId var, Expr extent, std::int64_t bound, Block body);
+Stmt loop_to(VarId var, Expr extent, std::int64_t bound, Block body, LoopKind kind = LoopKind::kSerial);
 /// Moves `parts` into one block.
 template <typename... Parts>
 Block block(Parts... parts) {

@@ -287,6 +287,8 @@ std::string_view name_of(LoopKind kind) {
       return "serial";
     case LoopKind::kUnrolled:
       return "unrolled";
+    case LoopKind::kRolled:
+      return "rolled";
     case LoopKind::kParallel:
       return "parallel";
     case LoopKind::kBlockX:

@@ -25,6 +25,7 @@ enum class Scope {
 enum class LoopKind {
   kSerial,
   kUnrolled,  ///< constant extent; the emitted loop is unrolled completely
+  kRolled,    ///< as kSerial, but the compiler may not unroll it: it would need registers that are not there
   kParallel,  ///< CPU: outermost only; iteration i is task i, tasks run concurrently in any order
   kBlockX,
   kBlockY,

@@ -108,7 +108,7 @@ class Verifier {
     path_.push_back("loop " + (scope_.has(loop.var) ? kernel_.name_of(loop.var) : "?"));
     const auto constant = as_constant(loop.extent);
     if (!passes(scope_.check_index(loop.extent, "the extent"))) return false;
-    if (!constant && loop.kind != LoopKind::kSerial)
+    if (!constant && loop.kind != LoopKind::kSerial && loop.kind != LoopKind::kRolled)
       return fail("a loop of kind {} needs a constant extent, not {}", name_of(loop.kind),
                   to_text(loop.extent, kernel_));
     if (constant && *constant != loop.bound)

@@ -96,7 +96,7 @@ LtGemm lt_gemm(const Problem& problem, bool row_order) {
   call.batch = g.batch;
   call.compute = compute_type(g, tensors[0].type);
   call.scale = data_type(g.accum).value();
-  call.fast_accumulation = is_fp8(data_type(tensors[0].type).value());
+  call.fast_accumulation = g.fast_accumulation && is_fp8(data_type(tensors[0].type).value());
   bool transposed_d = false;  // never: the order of the operands was chosen so
   if (call.swapped) {
     // Of B^T (n x k) and A^T (k x m), whose rows are the columns of B and A.

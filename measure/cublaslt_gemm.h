@@ -25,7 +25,9 @@ struct LtGemm {
   std::int64_t batch = 1;
   int compute = 0;                 ///< cublasComputeType_t
   int scale = 0;                   ///< cudaDataType of alpha and beta
-  bool fast_accumulation = false;  ///< fp8: partial sums stay in the tensor core, as in our own kernels
+  /// CUBLASLT_MATMUL_DESC_FAST_ACCUM, fp8: partial sums stay in the tensor core. Without it the library adds
+  /// them up outside of it from time to time, as our own kernels with two levels of sums do.
+  bool fast_accumulation = false;
   friend bool operator==(const LtGemm&, const LtGemm&) = default;
 };
 

@@ -24,6 +24,7 @@ struct BaselineGemm {
   bool c_column_major = false;
   DType accum = DType::kF32;
   bool tf32 = false;  ///< f32 operands may be rounded to TF32 (3xTF32 is no such permission: its errors are f32's)
+  bool fast_accumulation = true;  ///< 8-bit floats: sums may stay in the tensor core over all of k
 };
 
 /// The convolution in a vendor library's terms: input, filter, output (ProblemTensor order), all f32.

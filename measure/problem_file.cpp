@@ -61,8 +61,16 @@ void write_problem(const std::string& path, const Problem& problem) {
   json header;
   if (problem.gemm) {
     const BaselineGemm& g = *problem.gemm;
-    header["gemm"] = {
-        g.m, g.n, g.k, g.batch, g.transpose_a, g.transpose_b, g.c_column_major, name_of(g.accum), g.tf32};
+    header["gemm"] = {g.m,
+                      g.n,
+                      g.k,
+                      g.batch,
+                      g.transpose_a,
+                      g.transpose_b,
+                      g.c_column_major,
+                      name_of(g.accum),
+                      g.tf32,
+                      g.fast_accumulation};
   }
   if (problem.conv2d) {
     const BaselineConv2d& v = *problem.conv2d;
@@ -101,7 +109,7 @@ Problem read_problem(const std::string& path) {
   if (header.contains("gemm")) {
     const json& g = header["gemm"];
     problem.gemm = BaselineGemm{
-        g[0], g[1], g[2], g[3], g[4], g[5], g[6], parse_dtype(g[7].get<std::string>()).value(), g[8]};
+        g[0], g[1], g[2], g[3], g[4], g[5], g[6], parse_dtype(g[7].get<std::string>()).value(), g[8], g[9]};
   }
   if (header.contains("conv2d")) {
     const json& v = header["conv2d"];

@@ -38,11 +38,15 @@ void validate(const Gemm& g) {
   check_elements("A", g.batch, g.m, g.k);
   check_elements("B", g.batch, g.k, g.n);
   check_elements("C", g.batch, g.m, g.n);
-  for (const DType type : {g.a.type, g.b.type, g.accum}) {
-    if (g.math != Math::kStrict && type != DType::kF32)
-      throw_user("math={} is for f32 operands and sums; with {} leave it at strict", name_of(g.math),
-                 name_of(type));
+  if (g.math == Math::kStrict) return;
+  const bool two_level = g.math == Math::kTwoLevel;
+  for (const DType type : {g.a.type, g.b.type}) {
+    if (two_level ? !is_8_bit_float(type) : type != DType::kF32)
+      throw_user("math={} is for {} operands; with {} leave it at strict", name_of(g.math),
+                 two_level ? "e4m3 and e5m2" : "f32", name_of(type));
   }
+  if (g.accum != DType::kF32)
+    throw_user("math={} is for sums in f32; with {} leave it at strict", name_of(g.math), name_of(g.accum));
 }
 
 std::string to_text(const Operand& operand) {
@@ -55,7 +59,17 @@ std::string to_text(const Gemm& g) {
 }
 
 std::string_view name_of(Math math) {
-  return math == Math::kStrict ? "strict" : math == Math::kTf32 ? "tf32" : "3xtf32";
+  switch (math) {
+    case Math::kStrict:
+      return "strict";
+    case Math::k3xTf32:
+      return "3xtf32";
+    case Math::kTf32:
+      return "tf32";
+    case Math::kTwoLevel:
+      return "two_level";
+  }
+  return "";
 }
 
 namespace {
@@ -77,9 +91,9 @@ DType dtype_of(std::string_view text) {
 }  // namespace
 
 Math parse_math(std::string_view text) {
-  for (const Math math : {Math::kStrict, Math::kTf32, Math::k3xTf32})
+  for (const Math math : {Math::kStrict, Math::kTf32, Math::k3xTf32, Math::kTwoLevel})
     if (name_of(math) == text) return math;
-  throw_user("unknown math '{}'; known are strict, tf32, 3xtf32", text);
+  throw_user("unknown math '{}'; known are strict, tf32, 3xtf32, two_level", text);
 }
 
 Operand parse_operand(std::string_view text) {
@@ -101,8 +115,12 @@ Operand parse_operand(std::string_view text) {
 
 DType output_for(DType type) {
   if (type == DType::kS8 || type == DType::kU8) return DType::kS32;
-  if (type == DType::kE4M3 || type == DType::kE5M2) return DType::kF32;
+  if (is_8_bit_float(type)) return DType::kF32;
   return type;
+}
+
+bool is_8_bit_float(DType type) {
+  return type == DType::kE4M3 || type == DType::kE5M2;
 }
 
 DType sums_for(DType type) {

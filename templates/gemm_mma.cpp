@@ -1,13 +1,10 @@
 // Lowering: block raster, ring of tiles, fragments and mma, sum over the warps that split k, store.
 #include "templates/gemm_mma.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <string>
 
-#include "base/text.h"
 #include "templates/cuda_common.h"
 #include "templates/gemm_mma_operand.h"
 #include "templates/gemm_mma_space.h"
@@ -48,6 +45,7 @@ class Lowering {
     add_operand(a_, true, gemm_mma_tile_a(p_, s_));
     add_operand(b_, false, gemm_mma_tile_b(p_, s_));
     acc_ = builder_.buffer("acc", p_.accum, Scope::kRegister, s_.wm * s_.wn / 32);
+    if (p_.two_level) step_sums_ = builder_.buffer("step_sums", p_.accum, Scope::kRegister, 4);
     const std::int64_t vec = gemm_mma_c_vector(p_, s_);
     if (s_.staged()) {
       c_tile_ =
@@ -68,7 +66,8 @@ class Lowering {
       if (!each->tile.async) body.push_back(Alloc{each->in_flight});
     }
     body.push_back(Alloc{acc_});
-    append(body, clear());
+    if (p_.two_level) body.push_back(Alloc{step_sums_});
+    append(body, clear(acc_, s_.wm * s_.wn / 32));
     append(body, main_loop());
     append(body, write());
     Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));
@@ -184,10 +183,10 @@ class Lowering {
     return stage * operand.tile.stage_elements();
   }
 
-  Block clear() {
+  Block clear(BufferId sums, std::int64_t count) {
     const VarId i = builder_.var("i");
-    return block(loop(i, s_.wm * s_.wn / 32, LoopKind::kUnrolled,
-                      block(Store{acc_, var(i), zero(p_.accum), 1, std::nullopt})));
+    return block(
+        loop(i, count, LoopKind::kUnrolled, block(Store{sums, var(i), zero(p_.accum), 1, std::nullopt})));
   }
 
   /// What begins the way of tile `tile` to `stage`: cp.async, or the loads of what cannot come by it.
@@ -259,7 +258,7 @@ class Lowering {
   }
 
   /// All products of the fragments of one step. Every other row of tiles goes backwards, so that it begins
-  /// with the fragment of B that was used last.
+  /// with the fragment of B that was used last. With two levels of sums, each instruction's are the first.
   Block multiply_add(const Expr& turn) {
     const std::int64_t columns = s_.wn / 8;
     const VarId i = builder_.var("i");
@@ -267,16 +266,27 @@ class Lowering {
     const VarId column = builder_.var("mma_column");
     const Expr a = turn * fragment_registers(a_) + var(i) * 4;
     const Expr b = turn * fragment_registers(b_) + var(column) * 2;
+    const Expr first = (var(i) * columns + var(column)) * 4;
+    const Touch sums = p_.two_level ? Touch{step_sums_, integer(0), 4, true} : Touch{acc_, first, 4, true};
     const auto mma = [&](BufferId left, BufferId right) {
       return Intrinsic{std::string(p_.instruction),
-                       {Touch{acc_, (var(i) * columns + var(column)) * 4, 4, true}, Touch{left, a, 4, false},
-                        Touch{right, b, 2, false}},
+                       {sums, Touch{left, a, 4, false}, Touch{right, b, 2, false}},
                        {},
                        2.0 * 16 * 8 * static_cast<double>(p_.mma_k()) / 32};
     };
     Block body = block(Let{column, var(j) + var(i) % 2 * (integer(columns - 1) - var(j) * 2)});
     if (p_.passes == 3) append(body, block(mma(a_.rest, b_.fragment), mma(a_.fragment, b_.rest)));
-    body.push_back(mma(a_.fragment, b_.fragment));
+    if (p_.two_level) {
+      append(body, clear(step_sums_, 4));
+      body.push_back(mma(a_.fragment, b_.fragment));
+      const VarId e = builder_.var("e");
+      const Expr at = first + var(e);
+      body.push_back(
+          loop(e, 4, LoopKind::kUnrolled,
+               block(Store{acc_, at, load(acc_, at) + load(step_sums_, var(e)), 1, std::nullopt})));
+    } else {
+      body.push_back(mma(a_.fragment, b_.fragment));
+    }
     Block row = block(loop(j, columns, LoopKind::kUnrolled, std::move(body)));
     return block(loop(i, s_.wm / 16, LoopKind::kUnrolled, std::move(row)));
   }
@@ -321,36 +331,11 @@ class Lowering {
   KernelBuilder builder_;
   GemmMmaOperand a_, b_;
   FusedEpilogue epilogue_;
-  BufferId c_{}, acc_{}, c_tile_{}, sum_{}, part_{}, converted_{};
+  BufferId c_{}, acc_{}, step_sums_{}, c_tile_{}, sum_{}, part_{}, converted_{};
   SplitKSums sums_;                         ///< used with split_k > 1
   VarId split_{}, first_tile_{}, tiles_{};  ///< the same
   VarId block_{}, batch_{}, thread_{}, lane_{}, warp_{}, k_group_{}, warp_m_{}, warp_n_{}, m0_{}, n0_{};
 };
-
-/// Compute capability times ten: 80 of "sm_80" and of "sm_80a"; 0 where there is none.
-std::int64_t capability(const std::string& arch) {
-  const std::size_t first = arch.find_first_of("0123456789");
-  if (first == std::string::npos) return 0;
-  const std::size_t end = arch.find_first_not_of("0123456789", first);
-  return parse_int(std::string_view(arch).substr(first, end == std::string::npos ? end : end - first))
-      .value_or(0);
-}
-
-std::optional<std::string> why_not_types(const Gemm& g) {
-  if (g.a.type != g.b.type)
-    return fmt::format("A and B must have one type, not {} and {}", name_of(g.a.type), name_of(g.b.type));
-  if (gemm_mma_instruction(g.a.type, g.accum).empty())
-    return fmt::format(
-        "tensor cores multiply f16, bf16, tf32, s8, e4m3 and e5m2 with sums in f32 (s8: s32), not {} "
-        "with sums in {}",
-        name_of(g.a.type), name_of(g.accum));
-  if (g.a.type == DType::kF32 && g.math == Math::kStrict)
-    return "tensor cores round f32 to tf32; math=tf32 or math=3xtf32 permits it";
-  const bool fits = g.c.type == g.accum || (g.c.type == g.a.type && size_of(g.a.type) == 2) ||
-                    (is_8_bit_float(g.a.type) && size_of(g.c.type) == 2);
-  if (!fits) return fmt::format("it cannot store sums in {} as {}", name_of(g.accum), name_of(g.c.type));
-  return std::nullopt;
-}
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   const Gemm& g = workload.gemm();
@@ -363,15 +348,6 @@ Kernel lower_config(const Workload& workload, const Config& config, const Limits
 }
 
 }  // namespace
-
-std::optional<std::string> why_not_gemm_mma(const Gemm& g, const Limits& limits) {
-  if (limits.target != Target::kCuda) return "it is for CUDA devices";
-  const std::int64_t wanted = is_8_bit_float(g.a.type) ? 89 : 80;
-  if (capability(limits.arch) < wanted)
-    return fmt::format("mma of {} needs sm_{} or newer, not {}", name_of(g.a.type), wanted, limits.arch);
-  if (auto reason = why_not_types(g)) return reason;
-  return cuda::why_no_grid(g);
-}
 
 Kernel lower_gemm_mma(const Workload& workload, const GemmMmaProblem& problem,
                       const GemmMmaSchedule& schedule) {

@@ -13,9 +13,6 @@ namespace lehr {
 /// batch.
 Template gemm_mma_template();
 
-/// Why tensor cores cannot multiply these types on this architecture, or a grid not hold the batch; nullopt
-/// when they can.
-std::optional<std::string> why_not_gemm_mma(const Gemm& gemm, const Limits& limits);
 /// The product, or the convolution of `problem.image`, whose parameters are x, f and y, with the epilogue of
 /// `workload`.
 ir::Kernel lower_gemm_mma(const Workload& workload, const GemmMmaProblem& problem,

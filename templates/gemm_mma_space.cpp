@@ -1,9 +1,13 @@
 #include "templates/gemm_mma_space.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "templates/cuda_common.h"
 
 namespace lehr {
@@ -18,6 +22,8 @@ constexpr std::int64_t kOtherRegisters = 44;
 // Beside a plain product's: taps, and the pixel of each copy. Held by the NVRTC test of conv2d_mma.
 constexpr std::int64_t kViewRegisters = 16;
 constexpr std::int64_t kViewRegistersOfCopy = 6;
+// Sums of a single instruction.
+constexpr std::int64_t kFirstLevelRegisters = 4;
 // sm_90 has no such mma.sync: ptxas converts the fragments to f16 before it multiplies them, well
 // ahead.
 // Small warp tiles leave it less to do ahead.
@@ -91,7 +97,41 @@ std::int64_t copy_registers(const GemmMmaTile& t) {
   return t.copies() <= 4 ? t.copies() : (t.copies() + 4) / 2;
 }
 
+/// Compute capability times ten: 80 of "sm_80" and of "sm_80a"; 0 where there is none.
+std::int64_t capability(const std::string& arch) {
+  const std::size_t first = arch.find_first_of("0123456789");
+  if (first == std::string::npos) return 0;
+  const std::size_t end = arch.find_first_not_of("0123456789", first);
+  return parse_int(std::string_view(arch).substr(first, end == std::string::npos ? end : end - first))
+      .value_or(0);
+}
+
+std::optional<std::string> why_not_types(const Gemm& g) {
+  if (g.a.type != g.b.type)
+    return fmt::format("A and B must have one type, not {} and {}", name_of(g.a.type), name_of(g.b.type));
+  if (gemm_mma_instruction(g.a.type, g.accum).empty())
+    return fmt::format(
+        "tensor cores multiply f16, bf16, tf32, s8, e4m3 and e5m2 with sums in f32 (s8: s32), not {} "
+        "with sums in {}",
+        name_of(g.a.type), name_of(g.accum));
+  if (g.a.type == DType::kF32 && g.math == Math::kStrict)
+    return "tensor cores round f32 to tf32; math=tf32 or math=3xtf32 permits it";
+  const bool fits = g.c.type == g.accum || (g.c.type == g.a.type && size_of(g.a.type) == 2) ||
+                    (is_8_bit_float(g.a.type) && size_of(g.c.type) == 2);
+  if (!fits) return fmt::format("it cannot store sums in {} as {}", name_of(g.accum), name_of(g.c.type));
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<std::string> why_not_gemm_mma(const Gemm& g, const Limits& limits) {
+  if (limits.target != Target::kCuda) return "it is for CUDA devices";
+  const std::int64_t wanted = is_8_bit_float(g.a.type) ? 89 : 80;  // of mma.sync
+  if (capability(limits.arch) < wanted)
+    return fmt::format("mma of {} needs sm_{} or newer, not {}", name_of(g.a.type), wanted, limits.arch);
+  if (auto reason = why_not_types(g)) return reason;
+  return cuda::why_no_grid(g);
+}
 
 std::string_view gemm_mma_instruction(DType operand, DType accum) {
   for (const Row& row : kInstructions)
@@ -109,6 +149,7 @@ GemmMmaProblem gemm_mma_problem(const Workload& workload) {
   p.instruction = gemm_mma_instruction(g.a.type, g.accum);
   p.passes = g.math == Math::k3xTf32 ? 3 : 1;
   p.rounds = g.a.type == DType::kF32;
+  p.two_level = g.math == Math::kTwoLevel;
   CHECK(!p.instruction.empty());
   return p;
 }
@@ -163,8 +204,9 @@ std::int64_t gemm_mma_registers(const GemmMmaProblem& p, const GemmMmaSchedule& 
   const std::int64_t fragments = (s.wm + s.wn) / 16 * 4 * s.frag_buffers * copies_of_each;
   const GemmMmaTile a = gemm_mma_tile_a(p, s);
   const std::int64_t view = p.image ? kViewRegisters + kViewRegistersOfCopy * a.copies() : 0;
-  return accumulators + fragments + copy_registers(a) + copy_registers(gemm_mma_tile_b(p, s)) + view +
-         kOtherRegisters;
+  const std::int64_t first_level = p.two_level ? kFirstLevelRegisters : 0;
+  return accumulators + first_level + fragments + copy_registers(a) + copy_registers(gemm_mma_tile_b(p, s)) +
+         view + kOtherRegisters;
 }
 
 std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
@@ -172,10 +214,6 @@ std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& p, const GemmMmaSchedul
       gemm_mma_tile_a(p, s).stage_elements() + gemm_mma_tile_b(p, s).stage_elements();
   const std::int64_t c = s.staged() ? s.k_warps * s.bm * gemm_mma_c_stride(s) * 4 : 0;
   return s.stages * elements * p.bytes() + c + (s.split_k > 1 ? kSplitKSharedBytes : 0);
-}
-
-bool is_8_bit_float(DType type) {
-  return type == DType::kE4M3 || type == DType::kE5M2;
 }
 
 FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits) {

@@ -22,6 +22,7 @@ struct GemmMmaProblem {
   std::string_view instruction;  ///< "mma_m16n8k16_f32_bf16"
   int passes = 1;                ///< 3: 3xTF32
   bool rounds = false;           ///< f32 operands become tf32 in registers
+  bool two_level = false;        ///< sums of one instruction are added to the others in f32
   /// A is the view of this nhwc convolution's input (image_view.h), B holds the filters; k is contiguous in
   /// both.
   std::optional<Conv2d> image = std::nullopt;
@@ -35,6 +36,9 @@ struct GemmMmaProblem {
   bool a_along_k() const { return size.a == Layout::kRow; }
   bool b_along_k() const { return size.b == Layout::kColumn; }
 };
+/// Why tensor cores cannot multiply these types on this architecture, or a grid not hold the batch; nullopt
+/// when they can.
+std::optional<std::string> why_not_gemm_mma(const Gemm& gemm, const Limits& limits);
 /// CHECKs that the family has an instruction for the types.
 GemmMmaProblem gemm_mma_problem(const Workload& workload);
 /// The instruction for operands and sums of these types, or "".
@@ -100,9 +104,6 @@ std::int64_t gemm_mma_c_vector(const GemmMmaProblem& problem, const GemmMmaSched
 std::int64_t gemm_mma_registers(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 /// Shared memory of a block in bytes.
 std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
-
-/// e4m3 and e5m2, whose mma.sync needs sm_89.
-bool is_8_bit_float(DType type);
 
 FamilySpace gemm_mma_space(const GemmMmaProblem& problem, const Limits& limits);
 Config gemm_mma_default(const GemmMmaProblem& problem, const Limits& limits);

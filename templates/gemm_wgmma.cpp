@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "templates/gemm_wgmma_copy.h"
+#include "templates/gemm_wgmma_products.h"
 #include "templates/gemm_wgmma_space.h"
 #include "templates/gemm_wgmma_store.h"
 #include "templates/gemm_wgmma_walk.h"
@@ -49,7 +50,9 @@ class Lowering {
       const GemmWgmmaStage stage = gemm_wgmma_stage(p_, s_);
       staged_ = add_aligned("c_tiles", p_.output, stage.parts * stage.part_elements());
     }
-    acc_ = b_.buffer("acc", p_.accum, Scope::kRegister, s_.accumulators());
+    acc_.accumulators = b_.buffer("acc", p_.accum, Scope::kRegister, s_.accumulators());
+    if (p_.two_level)
+      acc_.first_level = b_.buffer("first_level", p_.accum, Scope::kRegister, s_.columns() / 2);
     if (p_.output != p_.accum) converted_ = b_.buffer("converted", p_.output, Scope::kRegister, 2);
     if (s_.split_k > 1) add_split();
     thread_ = b_.var("thread");
@@ -76,17 +79,15 @@ class Lowering {
   }
 
  private:
-  std::int64_t bk() const { return s_.k_atoms * p_.row(); }
   SplitK split() const { return gemm_wgmma_split_k(p_, s_); }
   /// Stages of k that a block goes through for a tile, at most.
   std::int64_t tiles_k() const { return split().most(); }
-  std::int64_t steps() const { return bk() / p_.mma_k(); }
 
-  Stmt each_tile_k(VarId kt, Block body) const {
+  Stmt each_tile_k(VarId kt, LoopKind kind, Block body) const {
     const SplitK parts = split();
-    if (parts.least() == parts.most()) return loop(kt, parts.most(), LoopKind::kSerial, std::move(body));
+    if (parts.least() == parts.most()) return loop(kt, parts.most(), kind, std::move(body));
     return loop_to(kt, min(integer(parts.most()), integer(parts.tiles) - var(split_) * parts.most()),
-                   parts.most(), std::move(body));
+                   parts.most(), std::move(body), kind);
   }
 
   void add_split() {
@@ -104,10 +105,10 @@ class Lowering {
     const VarId worker = b_.var("worker");
     const VarId consumer = b_.var("consumer");
     const VarId lane = b_.var("lane");
-    Block body = block(Alloc{acc_}, Alloc{sums_.part}, Let{worker, var(thread_) - 128},
+    Block body = block(Alloc{acc_.accumulators}, Alloc{sums_.part}, Let{worker, var(thread_) - 128},
                        Let{consumer, s_.consumers > 1 ? var(worker) / 128 : integer(0)},
                        Let{lane, var(thread_) % 32}, Let{turn, integer(0)});
-    append(body, split_k_total(b_, sums_, sums_place(worker), acc_));
+    append(body, split_k_total(b_, sums_, sums_place(worker), acc_.accumulators));
     Place place = walk_.place(turn);
     append(body, std::move(place.lets));
     append(body, gemm_wgmma_write(b_, p_, s_, output(place, consumer, lane)));
@@ -183,7 +184,8 @@ class Lowering {
     for (const bool is_rows : {true, false})
       append(copies, gemm_wgmma_copy(b_, p_, s_, walk_, is_rows ? rows_ : columns_, is_rows, place,
                                      {full_, k_tile, stage_of(var(step))}));
-    body.push_back(each_tile_k(kt, std::move(copies)));
+    // Unrolled where k is short, its addresses would not fit the few registers that the producer has.
+    body.push_back(each_tile_k(kt, LoopKind::kRolled, std::move(copies)));
     Block one = walk_.each(turn, integer(0), 1, std::move(body));
     Block result = take_registers(false);
     result.push_back(If{eq(var(thread_), integer(0)), std::move(one), {}, 1});
@@ -193,7 +195,7 @@ class Lowering {
   /// Not where k is split: all go on to the same end, and ptxas gives that the producer's registers.
   Block take_registers(bool more) const {
     if (s_.split_k > 1) return {};
-    const GemmWgmmaRegisters registers = gemm_wgmma_registers(s_);
+    const GemmWgmmaRegisters registers = gemm_wgmma_registers(p_, s_);
     return block(Intrinsic{more ? "setmaxnreg_inc" : "setmaxnreg_dec",
                            {},
                            {integer(more ? registers.consumer : registers.producer)},
@@ -206,8 +208,9 @@ class Lowering {
     const VarId turn = b_.var("turn");
     const Expr group = var(thread_) / 128 - 1;
     Block result = take_registers(true);
-    append(result, block(Alloc{acc_}, Let{consumer, s_.consumers > 1 ? group : integer(0)},
-                         Let{lane, var(thread_) % 32}));
+    result.push_back(Alloc{acc_.accumulators});
+    if (p_.two_level) result.push_back(Alloc{acc_.first_level});
+    append(result, block(Let{consumer, s_.consumers > 1 ? group : integer(0)}, Let{lane, var(thread_) % 32}));
     const bool in_turns = s_.ping_pong == 1;
     const Place place = walk_.place(turn);
     Block body;
@@ -222,7 +225,7 @@ class Lowering {
     if (s_.split_k > 1) {
       const VarId worker = b_.var("worker");
       body.push_back(Let{worker, var(thread_) - 128});
-      append(body, split_k_leave(b_, sums_, sums_place(worker), acc_));
+      append(body, split_k_leave(b_, sums_, sums_place(worker), acc_.accumulators));
       append(result, walk_.each(turn, integer(0), 1, std::move(body)));
       return result;
     }
@@ -242,17 +245,24 @@ class Lowering {
     const VarId step = b_.var("step");
     const VarId stage = b_.var("stage");
     Block body = block(Let{step, first_step + var(kt)}, Let{stage, stage_of(var(step))},
-                       on("mbarrier_wait", full_, var(stage), round_of(var(step)) % 2),
-                       Intrinsic{"wgmma_fence", {}, {}, 0});
-    append(body, products(var(kt), var(stage), consumer));
-    body.push_back(Intrinsic{"wgmma_commit", {}, {}, 0});
-    body.push_back(Intrinsic{"wgmma_wait", {}, {integer(s_.in_flight)}, 0});
+                       on("mbarrier_wait", full_, var(stage), round_of(var(step)) % 2));
+    const Expr row = s_.ping_pong == 1 ? integer(0) : consumer * s_.consumer_rows();
+    const GemmWgmmaOperands operands = {rows_, columns_, row, var(stage), var(kt)};
+    if (p_.two_level) {
+      append(body, gemm_wgmma_two_level_products(b_, p_, s_, acc_, operands));
+    } else {
+      append(body, gemm_wgmma_products(b_, p_, s_, acc_, operands));
+      body.push_back(Intrinsic{"wgmma_wait", {}, {integer(s_.in_flight)}, 0});
+    }
     if (s_.in_flight == 0) {
       body.push_back(release(var(stage), lane, std::nullopt));
     } else {
       body.push_back(release((var(step) + (s_.stages - 1)) % s_.stages, lane, lt(integer(0), var(kt))));
     }
-    return block(each_tile_k(kt, std::move(body)));
+    Block result;
+    if (p_.two_level) result = gemm_wgmma_clear(b_, p_, s_, acc_);
+    result.push_back(each_tile_k(kt, LoopKind::kSerial, std::move(body)));
+    return result;
   }
 
   /// The warp is done with the stage, in all blocks that bring parts of it: lane i tells block rank ^ i,
@@ -268,41 +278,6 @@ class Lowering {
             0};
   }
 
-  Block products(const Expr& kt, const Expr& stage, const Expr& consumer) {
-    const VarId k = b_.var("k");
-    const VarId i = b_.var("i");
-    const VarId part = b_.var("part");
-    const std::int64_t columns = s_.columns();
-    const std::int64_t k_elements = p_.mma_k();
-    const Expr row = (s_.ping_pong == 1 ? integer(0) : consumer * s_.consumer_rows()) + var(i) * 64;
-    Intrinsic mma;
-    mma.name = gemm_wgmma_instruction(p_, columns);
-    mma.flops = static_cast<double>(columns * k_elements);
-    mma.touches = {
-        Touch{acc_, var(i) * (s_.bn / 2) + var(part) * (columns / 2), columns / 2, true},
-        Touch{rows_.shared, stage * rows_.tile.stage_elements() + place(rows_.tile, row, var(k)),
-              64 * k_elements / 128, false},
-        Touch{columns_.shared,
-              stage * columns_.tile.stage_elements() + place(columns_.tile, var(part) * columns, var(k)),
-              std::max<std::int64_t>(1, columns * k_elements / 128), false}};
-    const auto& r = rows_.tile;
-    const auto& c = columns_.tile;
-    mma.args = {integer(r.along_k ? 0 : 1), integer(c.along_k ? 0 : 1), integer(r.span),
-                integer(r.leading),         integer(r.stride),          integer(c.span),
-                integer(c.leading),         integer(c.stride),          kt + var(k)};
-    Block body = block(std::move(mma));
-    body = block(loop(part, s_.parts(), LoopKind::kUnrolled, std::move(body)));
-    body = block(loop(i, s_.consumer_rows() / 64, LoopKind::kUnrolled, std::move(body)));
-    return block(loop(k, steps(), LoopKind::kUnrolled, std::move(body)));
-  }
-
-  /// Element of a stage where the operand of instruction `k` begins, `across` rows or columns into the tile.
-  Expr place(const GemmWgmmaTile& t, const Expr& across, const Expr& k) const {
-    if (!t.along_k) return across / t.box_inner * t.box_elements() + k * (p_.mma_k() * t.box_inner);
-    const std::int64_t per_row = p_.row() / p_.mma_k();
-    return k / per_row * (t.tile * p_.row()) + across * p_.row() + k % per_row * p_.mma_k();
-  }
-
   Block finish(const Expr& last_step, VarId lane) {
     Block result;
     if (s_.in_flight == 1) {
@@ -310,15 +285,13 @@ class Lowering {
       if (walk_.several_turns())  // else nobody fills that stage again
         result.push_back(release(stage_of(last_step), lane, std::nullopt));
     }
-    result.push_back(Intrinsic{p_.accum == DType::kF32 ? "wgmma_keep_f32" : "wgmma_keep_s32",
-                               {Touch{acc_, integer(0), 0, true}},
-                               {integer(s_.accumulators())},
-                               0});
+    if (!p_.two_level) result.push_back(gemm_wgmma_keep(p_, acc_.accumulators, s_.accumulators()));
     return result;
   }
 
   GemmWgmmaOutput output(const Place& place, VarId consumer, VarId lane) const {
-    GemmWgmmaOutput out{.accumulators = acc_, .c = c_, .epilogue = epilogue_, .converted = converted_};
+    GemmWgmmaOutput out{
+        .accumulators = acc_.accumulators, .c = c_, .epilogue = epilogue_, .converted = converted_};
     out.thread = thread_, out.lane = lane, out.consumer = consumer;
     out.row0 = place.row0, out.column0 = place.column0;
     if (p_.size.batch > 1) out.base = place.matrix * (p_.size.m * p_.size.n);
@@ -332,8 +305,9 @@ class Lowering {
   GemmWgmmaWalk walk_;
   GemmWgmmaSide rows_, columns_;
   FusedEpilogue epilogue_;
+  GemmWgmmaSums acc_;
   SplitKSums sums_;  ///< used with split_k > 1
-  BufferId c_{}, full_{}, empty_{}, turns_{}, staged_{}, acc_{}, converted_{};
+  BufferId c_{}, full_{}, empty_{}, turns_{}, staged_{}, converted_{};
   VarId thread_{}, split_{};
 };
 
@@ -345,7 +319,7 @@ Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Li
 
 Template gemm_wgmma_template() {
   return {.name = "gemm_wgmma",
-          .version = 3,
+          .version = 4,
           .why_not = why_not_gemm_wgmma,
           .space = gemm_wgmma_space,
           .lower = lower_gemm_wgmma,

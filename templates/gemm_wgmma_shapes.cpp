@@ -101,7 +101,7 @@ std::string gemm_wgmma_instruction(const GemmWgmmaProblem& p, std::int64_t colum
 
 GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload) {
   const Gemm& g = workload.gemm();
-  return {cpu::problem_of(workload), g.a.type, g.c.type, g.accum};
+  return {cpu::problem_of(workload), g.a.type, g.c.type, g.accum, g.math == Math::kTwoLevel};
 }
 
 GemmWgmmaSchedule gemm_wgmma_schedule(const Config& config) {
@@ -116,6 +116,10 @@ GemmWgmmaSchedule gemm_wgmma_schedule(const Config& config) {
   s.split_k = config.at("split_k"), s.keep = config.at("keep");
   s.store = config.at("store");
   return s;
+}
+
+std::int64_t gemm_wgmma_sums(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
+  return s.accumulators() + (p.two_level ? s.columns() / 2 : 0);
 }
 
 GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, bool is_rows) {
@@ -171,12 +175,10 @@ GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
 // The sum over the warpgroups is what the multiprocessor has: 128 (96 + 240), 128 (40 + 2 x 232) and
 // 128 (32 + 3 x 160) of 65536; the splits of the public kernels (kernels.md sections 3.1 and 3.8). Two
 // consumers with many sums take 240.
-GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaSchedule& s) {
-  // ptxas unrolls a producer's loop as a whole where k is short, and its addresses then need more than 40.
-  if (s.cluster() > 1 && s.consumers == 2 && s.accumulators() <= 128) return {72, 216};
-  if (s.cluster() > 1 && s.consumers == 3) return {56, 152};
+GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
+  const std::int64_t sums = gemm_wgmma_sums(p, s);
   if (s.consumers == 3) return {32, 160};
-  if (s.consumers == 2 && s.accumulators() > 192) return {24, 240};
+  if (s.consumers == 2 && sums > 192) return {24, 240};
   if (s.consumers == 1) return {96, 240};
   return {40, 232};
 }

@@ -89,8 +89,9 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   for (const std::int64_t each : {2, 3, 4, 5, 6, 7, 8, 10, 12, 16})
     if (each <= most_stages) stage_counts.push_back(each);
   const KnobId stages = space.add("stages", "tiles of A and B in shared memory", stage_counts);
-  const KnobId in_flight =
-      space.add("in_flight", "groups of wgmma left running when the next stage is taken up", {0, 1});
+  // Sums of two levels are added up behind each group.
+  const KnobId in_flight = space.add(
+      "in_flight", "groups of wgmma left running when the next stage is taken up", flags(!p.two_level));
   const KnobId raster =
       space.add("raster", "tiles along bm walked together, for the L2",
                 covering(std::array<std::int64_t, 5>{1, 2, 4, 8, 16}, ceil_div(longer, 64)));
@@ -116,12 +117,13 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                 [=](const Point& x) { return x[ping_pong] == 1 || x[bm] % (64 * x[consumers]) == 0; });
   space.require("three consumers have registers for 192 columns only", {bn, consumers},
                 [=](const Point& x) { return x[consumers] < 3 || x[bn] <= 192; });
-  space.require(
-      "more accumulators than a thread can hold", {bm, bn, k_atoms, consumers, ping_pong},
-      [=](const Point& x) { return schedule(x).accumulators() <= most_accumulators(x[consumers], fused); });
+  space.require("more accumulators than a thread can hold", {bm, bn, k_atoms, consumers, ping_pong},
+                [=](const Point& x) {
+                  return gemm_wgmma_sums(p, schedule(x)) <= most_accumulators(x[consumers], fused);
+                });
   space.require("C's way through shared memory takes registers that one consumer's sums need",
                 {bm, bn, k_atoms, consumers, ping_pong, store}, [=](const Point& x) {
-                  return x[store] == 0 || x[consumers] > 1 || schedule(x).accumulators() <= 160;
+                  return x[store] == 0 || x[consumers] > 1 || gemm_wgmma_sums(p, schedule(x)) <= 160;
                 });
   space.require("there is no second tile for a block", {swap_ab, bm, bn, persistent}, [=](const Point& x) {
     if (x[persistent] == 0) return true;
@@ -149,11 +151,9 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   space.require(
       "there are not as many multiprocessors as a cluster needs", {persistent, cluster_bm, cluster_bn},
       [=](const Point& x) { return x[persistent] == 0 || x[cluster_bm] * x[cluster_bn] <= limits.cores; });
-  space.require("blocks that split k take one tile each, alone, and write it from registers",
-                {persistent, cluster_bm, cluster_bn, split_k, store}, [=](const Point& x) {
-                  return x[split_k] == 1 ||
-                         (x[persistent] == 0 && x[cluster_bm] * x[cluster_bn] == 1 && x[store] == 0);
-                });
+  space.require("blocks that split k take one tile each and write it from registers",
+                {persistent, split_k, store},
+                [=](const Point& x) { return x[split_k] == 1 || (x[persistent] == 0 && x[store] == 0); });
   space.require("k is too short to be split, or the grid is large without that",
                 {swap_ab, bm, bn, k_atoms, split_k}, [=](const Point& x) {
                   GemmWgmmaSchedule s = schedule(x);
@@ -164,7 +164,7 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                 });
   space.require("blocks that split k have no more registers than are dealt out evenly",
                 {bm, bn, k_atoms, consumers, ping_pong, split_k}, [=](const Point& x) {
-                  return x[split_k] == 1 || schedule(x).accumulators() <= 320 / (1 + x[consumers]) - 16;
+                  return x[split_k] == 1 || gemm_wgmma_sums(p, schedule(x)) <= 320 / (1 + x[consumers]) - 16;
                 });
   space.require("only C by rows goes through shared memory", {swap_ab, store},
                 [=](const Point& x) { return x[store] == 0 || x[swap_ab] == 0; });

@@ -19,6 +19,7 @@ struct GemmWgmmaProblem {
   DType operand = DType::kBF16;
   DType output = DType::kF32;
   DType accum = DType::kF32;
+  bool two_level = false;  ///< sums of kTwoLevelK products are added up in registers of their own
 
   std::int64_t bytes() const { return size_of(operand); }
   /// k of one instruction: 32 bytes of it, whatever the type.
@@ -73,6 +74,9 @@ struct GemmWgmmaSchedule {
   }  ///< 32-bit registers of a thread
 };
 GemmWgmmaSchedule gemm_wgmma_schedule(const Config& config);
+/// Of the accumulators and, with two levels of sums, of the first level's beside them: those of one
+/// instruction.
+std::int64_t gemm_wgmma_sums(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 /// Widest swizzle whose rows divide `elements` along m or n, in bytes; 0: none does.
 std::int64_t gemm_wgmma_span(std::int64_t elements, std::int64_t bytes);
 
@@ -121,7 +125,7 @@ GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& problem, const GemmWgmmaSc
 struct GemmWgmmaRegisters {
   std::int64_t producer = 40, consumer = 232;
 };
-GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaSchedule& schedule);
+GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 /// Shared memory of a block in bytes.
 std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 

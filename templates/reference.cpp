@@ -90,8 +90,12 @@ bool is_integer(DType type) {
 // - tf32: two operands rounded by up to 2^-11 of their size, uniformly: sqrt(2/3) 2^-11 sqrt(k), six times;
 // - 3xtf32: what is left of the operands is below 2^-22 of them, and the product of the two rests is left out
 //   (2^-22 too);
-// - 8-bit floats: tensor cores keep 13 fraction bits of the running sum of 32 products (kernels.md section 4;
-//   Hopper), and lose up to one unit of them at each of the k/32 steps.
+// - 8-bit floats: tensor cores keep 13 fraction bits of the largest of a step's 32 products and the sum so
+//   far (kernels.md section 4; Hopper), so that each of the 33 loses up to a unit of them, uniformly: sqrt(33
+//   / 3) units a step, six times, where the sum is of its usual size;
+// - those with two levels: the same of sums of 128 products at most. Beside such a sum only the products
+// below
+//   2^-7 of it have bits to lose (they have 6 fraction bits): at most a quarter of them.
 // The rounding to a 16-bit C is not in it: measure/check.h allows half a unit of the very value.
 double tolerance_of(const Gemm& g) {
   if (g.accum == DType::kS32) return 0;
@@ -101,8 +105,12 @@ double tolerance_of(const Gemm& g) {
   double tolerance = epsilon * (6.0 * k / (2.0 * std::sqrt(2.0)) + 8.0 * sigma + 4.0);
   if (g.math == Math::kTf32) tolerance += 6.0 * std::sqrt(2.0 / 3.0) * 0x1p-11 * (sigma + 4.0);
   if (g.math == Math::k3xTf32) tolerance += 6.0 * 0x1p-21 * (sigma + 4.0);
-  if (g.a.type == DType::kE4M3 || g.a.type == DType::kE5M2)
-    tolerance += 0x1p-13 * (k / 32.0 + 1.0) * (sigma + 4.0);
+  if (is_8_bit_float(g.a.type)) {
+    const bool two_level = g.math == Math::kTwoLevel;
+    const double together = two_level ? std::min(k, static_cast<double>(kTwoLevelK)) : k;
+    const double losing = two_level ? 33.0 / 4.0 : 33.0;
+    tolerance += 6.0 * 0x1p-13 * (std::sqrt(together) + 4.0) * std::sqrt(losing / 3.0 * std::ceil(k / 32.0));
+  }
   return tolerance;
 }
 

@@ -35,7 +35,7 @@ struct Workload {
 void validate(const Workload& workload);
 
 /// The problem's text (gemm.h, conv2d.h) and " epilogue=none" (epilogue.h); behind it " math=tf32" where the
-/// math of a GEMM is not strict.
+/// math of a GEMM is not strict (gemm.h).
 std::string to_text(const Workload& workload);
 /// Inverse of to_text; keys may come in any order, those with a default may be missing. Throws Error(kUser).
 Workload parse_workload(std::string_view text);

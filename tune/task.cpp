@@ -31,7 +31,8 @@ BaselineGemm baseline_of(const Gemm& gemm) {
           .transpose_b = gemm.b.layout == Layout::kColumn,
           .c_column_major = gemm.c.layout == Layout::kColumn,
           .accum = gemm.accum,
-          .tf32 = gemm.math == Math::kTf32};
+          .tf32 = gemm.math == Math::kTf32,
+          .fast_accumulation = gemm.math != Math::kTwoLevel};
 }
 
 BaselineConv2d baseline_of(const Conv2d& conv) {

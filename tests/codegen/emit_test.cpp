@@ -81,6 +81,26 @@ TEST(Emit, KeepsTheOperandsOfAVectorsMaximumOnce) {
           "lehr_reduce8(lehr_max8(lehr_splat8(0.0f), *(const f32x8_u*)(in) + *(const f32x8_u*)(in + 8)))"));
 }
 
+TEST(Emit, KeepsARolledLoopALoop) {
+  for (const auto& [target, pragma] :
+       {std::pair{Target::kCuda, "#pragma unroll 1\n"}, {Target::kCpu, "#pragma GCC unroll 1\n"}}) {
+    KernelBuilder builder;
+    builder.kernel.name = "rolled";
+    builder.kernel.target = target;
+    const BufferId out = builder.param("out", DType::kF32, 8, Direction::kOut);
+    const VarId i = builder.var("i");
+    const VarId j = builder.var("j");
+    Block stores = block(Store{out, var(i) * 4 + var(j), zero(DType::kF32), 1, std::nullopt});
+    Block inner = block(loop(j, 4, LoopKind::kSerial, std::move(stores)));
+    builder.kernel.body = block(loop(i, 2, LoopKind::kRolled, std::move(inner)));
+    const std::string text = emit(builder.kernel).text;
+    const std::size_t at = text.find(pragma);
+    ASSERT_NE(at, std::string::npos) << text;
+    EXPECT_EQ(text.find("for (", at), text.find_first_not_of(' ', text.find('\n', at) + 1)) << text;
+    EXPECT_EQ(text.find("#pragma", at + 1), std::string::npos);
+  }
+}
+
 TEST(Emit, IsDeterministic) {
   const auto make = [] {
     return kernel_storing(Target::kCpu, [](VarId x, BufferId in) { return load(in, var(x)); });

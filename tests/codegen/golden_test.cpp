@@ -195,6 +195,14 @@ TEST(Golden, NhwcCpuFromAPaddedCopyInBlocksOfChannels) {
       "conv2d_nhwc_cpu(threads=2, split=0, lanes=16, mr=6, nv=2, lines=3, cc=8, nc=2, order=0)", avx512());
 }
 
+TEST(Golden, GemmWgmmaTwoLevel) {
+  expect_golden_kernel(
+      "gemm_wgmma_two_level", "gemm m=256 n=192 k=512 a=e4m3:row b=e4m3:column c=bf16:row math=two_level",
+      "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, persistent=0, cluster_bm=1, "
+      "cluster_bn=1, split_k=1, keep=0, store=0, stages=2, in_flight=0, raster=1, hilbert=0)",
+      cuda_limits("sm_90a"));
+}
+
 TEST(Golden, GemvSimtAlongK) {
   expect_golden_kernel("gemv_simt_dot", "gemm m=2 n=100 k=300 b=f32:column",
                        "gemv_simt(vec=4, lanes_k=16, warps_k=2, warps_o=1, each=2, unroll=2, min_blocks=1)",

@@ -29,7 +29,7 @@ Workload workload_of(const Types& types, int layouts, const Shape& shape) {
   return workload;
 }
 
-/// All that a workload may ask for; other math than the strict is for f32 alone.
+/// All that a workload may ask for.
 std::vector<Types> all_types() {
   std::vector<Types> all;
   for (const DType a : all_dtypes()) {
@@ -41,6 +41,8 @@ std::vector<Types> all_types() {
   }
   constexpr DType kF32 = DType::kF32;
   for (const Math math : {Math::k3xTf32, Math::kTf32}) all.push_back({kF32, kF32, kF32, kF32, math});
+  for (const DType operand : {DType::kE4M3, DType::kE5M2})
+    for (const DType c : all_dtypes()) all.push_back({operand, operand, c, kF32, Math::kTwoLevel});
   return all;
 }
 

@@ -4,9 +4,11 @@
 // element j of b[r] is B[t p + j + 4 p r][g], c[r] is C[g + 8 (r / 2)][2 t + r % 2].
 #include "warp.h"
 
+#include <array>
 #include <bit>
 #include <vector>
 
+#include "fp8_sum.h"
 #include "number.h"
 
 namespace lehr::emulator {
@@ -30,6 +32,10 @@ int bits_of(EmulatedMma type) {
       return 8;
   }
   return 0;
+}
+
+bool is_fp8(EmulatedMma type) {
+  return type == EmulatedMma::kE4M3 || type == EmulatedMma::kE5M2;
 }
 
 namespace {
@@ -177,6 +183,13 @@ double multiply(const Lanes& lanes) {
     for (int r = 0; r < 4; ++r) {
       const double* row = a[lane / 4 + 8 * (r / 2)];
       const double* column = b[2 * (lane % 4) + r % 2];
+      if (is_fp8(type)) {
+        std::array<float, 32> products{};
+        for (std::size_t k = 0; k < products.size(); ++k)
+          products[k] = static_cast<float>(row[k] * column[k]);
+        call.out[r] = std::bit_cast<std::uint32_t>(fp8_sum(std::bit_cast<float>(call.out[r]), products));
+        continue;
+      }
       double sum = 0;
       for (int k = 0; k < depth; ++k) sum += row[k] * column[k];
       if (type == EmulatedMma::kS8) {  // wraps around, as without .satfinite

@@ -35,6 +35,7 @@ bool same_instruction(const WarpCall& a, const WarpCall& b);
 /// The number that the bits are, as the tensor cores read them.
 float value_of(EmulatedMma type, std::uint32_t bits);
 int bits_of(EmulatedMma type);
+bool is_fp8(EmulatedMma type);
 
 using Lanes = std::array<WarpCall*, kLanes>;
 
@@ -56,7 +57,8 @@ void exchange(const Lanes& lanes);
 void vote(const Lanes& lanes);
 
 /// mma.sync: the accumulators of the warp += A B. Products are exact and are added in double precision; one
-/// rounding at the end. Returns the multiplications and additions.
+/// rounding at the end. Those of 8-bit floats are added as in fp8_sum.h. Returns the multiplications and
+/// additions.
 double multiply(const Lanes& lanes);
 
 }  // namespace lehr::emulator

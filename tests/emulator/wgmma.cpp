@@ -5,9 +5,11 @@
 // way round).
 #include "wgmma.h"
 
+#include <array>
 #include <bit>
 #include <cstring>
 
+#include "fp8_sum.h"
 #include "warp.h"
 
 namespace lehr::emulator {
@@ -42,6 +44,21 @@ std::vector<float> values_of(const WgmmaOperand& operand, int across, EmulatedMm
     }
   }
   return values;
+}
+
+/// `a` [64][depth], `b` [columns][depth].
+void multiply_fp8(const Wgmma& op, const std::vector<float>& a, const std::vector<float>& b,
+                  std::vector<std::uint32_t>& sums) {
+  constexpr std::size_t kDepth = kOperandRowBytes;
+  std::array<float, kDepth> products{};
+  const auto columns = static_cast<std::size_t>(op.columns);
+  for (std::size_t m = 0; m < kWgmmaRows; ++m) {
+    for (std::size_t n = 0; n < columns; ++n) {
+      for (std::size_t k = 0; k < kDepth; ++k) products[k] = a[m * kDepth + k] * b[n * kDepth + k];
+      std::uint32_t& sum = sums[m * columns + n];
+      sum = std::bit_cast<std::uint32_t>(fp8_sum(op.add ? std::bit_cast<float>(sum) : 0.0F, products));
+    }
+  }
 }
 
 }  // namespace
@@ -103,6 +120,7 @@ void multiply(const Wgmma& op, const std::function<const unsigned char*(std::uin
   const int depth = kOperandRowBytes * 8 / bits_of(op.type);
   const std::vector<float> a = values_of(op.a, kWgmmaRows, op.type, memory);
   const std::vector<float> b = values_of(op.b, op.columns, op.type, memory);
+  if (is_fp8(op.type)) return multiply_fp8(op, a, b, sums);
   const auto columns = static_cast<std::size_t>(op.columns);
   std::vector<double> b_by_k(columns * static_cast<std::size_t>(depth));
   for (std::size_t n = 0; n < columns; ++n) {

@@ -53,7 +53,8 @@ struct WgmmaPlace {
 WgmmaPlace place_of_sum(int thread, int index);
 
 /// `sums`, 64 x columns by rows, as bits (f32; s32 for s8). `memory`: address in shared memory -> its 16
-/// bytes.
+/// bytes. Products are exact and are added in double precision, with one rounding at the end; those of 8-bit
+/// floats as in fp8_sum.h.
 void multiply(const Wgmma& operation, const std::function<const unsigned char*(std::uint32_t)>& memory,
               std::vector<std::uint32_t>& sums);
 

@@ -164,7 +164,24 @@ TEST_F(CublasLtOnFakes, MultipliesEightBitFloatsWhereTheLibraryHasKernels) {
   CublasLtRunner runner(options_);
   EXPECT_THAT(error_of([&] { runner.prepare(refused, {}); }),
               HasSubstr("it multiplies 8-bit floats only with row-major A and column-major B"));
-  EXPECT_TRUE(lt_gemm(refused, false).fast_accumulation);
+}
+
+TEST(LtGemm, KeepsSumsOfEightBitFloatsInTheTensorCoreOnlyWithPermission) {
+  Problem problem = typed_problem(gemm_of(16, 8, 32, 1, 2), DType::kE4M3, DType::kF32);
+  EXPECT_TRUE(lt_gemm(problem, false).fast_accumulation);
+  problem.gemm->fast_accumulation = false;
+  EXPECT_FALSE(lt_gemm(problem, false).fast_accumulation);
+  EXPECT_FALSE(lt_gemm(gemm_problem(gemm_of(7, 5, 3, 1, 0)), false).fast_accumulation);  // f32
+}
+
+TEST_F(CublasLtOnFakes, AsksForFastAccumulationOnlyWithPermission) {
+  for (const bool permitted : {true, false}) {
+    Problem problem = typed_problem(gemm_of(16, 8, 32, 1, 2), DType::kE4M3, DType::kF32);
+    problem.gemm->fast_accumulation = permitted;
+    CublasLtRunner runner(options_);
+    runner.prepare(problem, {});
+    EXPECT_EQ(counts().fast_accumulation, permitted ? 1 : 0);
+  }
 }
 
 TEST_F(CublasLtOnFakes, NamesTypesThatItHasNoCallFor) {

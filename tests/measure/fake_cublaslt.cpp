@@ -302,6 +302,7 @@ EXPORT int cublasLtMatmulAlgoGetHeuristic(void*, void* operation, void* a, void*
   counts.workspace_bytes = static_cast<std::int64_t>(p.workspace);
   counts.alignment = p.alignment[0];
   counts.reductions = p.reductions;
+  counts.fast_accumulation = static_cast<Operation*>(operation)->fast;
   for (const std::uint32_t alignment : p.alignment)
     if (alignment != p.alignment[0]) return kInvalidValue;
   for (std::size_t i = 0; i < state().algorithms.size() && *returned < asked; ++i) {

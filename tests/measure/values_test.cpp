@@ -223,6 +223,7 @@ TEST(ProblemFile, ReadsBackWhatWasWritten) {
   problem.expected = {0.5F, -0.25F};
   problem.gemm->accum = DType::kF64;
   problem.gemm->tf32 = true;
+  problem.gemm->fast_accumulation = false;
   const std::string path = directory.path() + "/problem";
   write_problem(path, problem);
   const Problem back = read_problem(path);
@@ -233,6 +234,7 @@ TEST(ProblemFile, ReadsBackWhatWasWritten) {
   EXPECT_EQ(back.gemm->batch, 2);
   EXPECT_EQ(back.gemm->accum, DType::kF64);
   EXPECT_TRUE(back.gemm->tf32);
+  EXPECT_FALSE(back.gemm->fast_accumulation);
   ASSERT_EQ(back.tensors.size(), 3U);
   EXPECT_EQ(back.tensors[1].values, problem.tensors[1].values);
   EXPECT_EQ(back.tensors[2].elements, 24);

@@ -70,6 +70,10 @@ const std::vector<Workload>& workloads() {
       mma_of(DType::kS8, 64, 500, 9999, 1, 2),
       mma_of(DType::kF32, 128, 128, 8192, 1, 2, Math::k3xTf32),
       mma_of(DType::kE4M3, 4096, 4096, 4096, 1, 2),
+      with_output(mma_of(DType::kE4M3, 4096, 7168, 2048, 1, 2, Math::kTwoLevel), DType::kBF16),
+      mma_of(DType::kE5M2, 100, 304, 4112, 1, 2, Math::kTwoLevel),
+      parse_workload("gemm m=2048 n=4096 k=4096 a=e4m3:row b=e4m3:column c=bf16:row epilogue=bias+gelu_tanh "
+                     "math=two_level"),
       with_output(mma_of(DType::kE5M2, 100, 300, 64, 1, 1), DType::kBF16),
       parse_workload("gemm m=2048 n=4096 k=1024 epilogue=bias+relu"),
       parse_workload("gemm m=1001 n=777 k=333 epilogue=scale_shift+residual+gelu_erf"),

@@ -71,5 +71,33 @@ TEST(GemmMmaEmulated, NeedsEveryBarrierWaitAndBound) {
   mutants.expect_each_to_be_found(kSeed);
 }
 
+/// Sums that stay in the tensor core over a long k are worse than the mode with two levels permits.
+TEST(GemmMmaEmulated, SumsOfTwoLevelsAreAsExactAsTheyPromiseAndThoseOfOneAreNot) {
+  const Config config = parse_config(
+      "gemm_mma(bm=32, bn=64, wm=16, wn=32, bk=64, k_warps=1, split_k=1, stage_c=0, stages=3, "
+      "frag_buffers=1, min_blocks=1, raster=1)");
+  std::vector<Workload> workloads;
+  for (const Math math : {Math::kStrict, Math::kTwoLevel})
+    workloads.push_back(mma_of(DType::kE4M3, 64, 128, 4096, 1, 2, math));
+  const Limits limits = cuda_limits(kArch);
+  std::vector<Source> sources;
+  for (const Workload& workload : workloads)
+    sources.push_back(emit(gemm_mma_template().lower(workload, config, limits)));
+  const emulator::Program program(sources);
+  const std::vector<std::vector<float>> inputs = make_inputs(workloads[0], kSeed);
+  const double permitted[] = {make_reference(workloads[0], inputs).tolerance,
+                              make_reference(workloads[1], inputs).tolerance};
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    const emulator::Result run = program.run(i, {inputs[0], inputs[1]});
+    ASSERT_FALSE(run.fault) << *run.fault;
+    const std::vector<float>& expected = make_reference(workloads[i], inputs).values;
+    double worst = 0;
+    for (std::size_t j = 0; j < expected.size(); ++j)
+      worst = std::max(worst, std::abs(static_cast<double>(run.outputs.at(0)[j]) - expected[j]));
+    EXPECT_LE(worst, permitted[i]);
+    EXPECT_EQ(worst <= permitted[1], i == 1);
+  }
+}
+
 }  // namespace
 }  // namespace lehr

@@ -54,6 +54,8 @@ const std::vector<Workload>& workloads() {
       with_output(mma_of(DType::kBF16, 20, 200, 1096, 1, 2), DType::kBF16),
       mma_of(DType::kE4M3, 136, 72, 1600, 1, 2),
       with_output(mma_of(DType::kBF16, 256, 256, 72, 1, 2), DType::kBF16),
+      with_output(mma_of(DType::kE4M3, 136, 200, 592, 1, 2, Math::kTwoLevel), DType::kBF16),
+      mma_of(DType::kE5M2, 200, 136, 1296, 1, 2, Math::kTwoLevel),
   };
   return all;
 }
@@ -61,7 +63,7 @@ const std::vector<Workload>& workloads() {
 class GemmWgmmaMode : public ::testing::TestWithParam<const char*> {};
 
 /// Whether the config is of the mode.
-bool is_of(const GemmWgmmaSchedule& s, std::string_view mode) {
+bool is_of(const Workload& workload, const GemmWgmmaSchedule& s, std::string_view mode) {
   if (mode == "single_consumer") return s.consumers == 1;
   if (mode == "cooperative") return s.consumers > 1 && s.ping_pong == 0;
   if (mode == "ping_pong") return s.ping_pong == 1;
@@ -70,6 +72,7 @@ bool is_of(const GemmWgmmaSchedule& s, std::string_view mode) {
   if (mode == "clustered") return s.cluster() > 1;
   if (mode == "split") return s.split_k > 1;
   if (mode == "hilbert") return s.hilbert == 1;
+  if (mode == "two_level") return workload.gemm().math == Math::kTwoLevel;
   return s.persistent == 1 && s.ping_pong == 0;
 }
 
@@ -83,7 +86,7 @@ TEST_P(GemmWgmmaMode, IsRight) {
     const Workload& workload = workloads()[rng.below(workloads().size())];
     const Limits limits = few_cores(static_cast<int>(1 + rng.below(4)));
     const Config config = family.space(workload, limits).sample(rng).value();
-    if (is_of(gemm_wgmma_schedule(config), GetParam())) all.push_back({workload, limits, config});
+    if (is_of(workload, gemm_wgmma_schedule(config), GetParam())) all.push_back({workload, limits, config});
   }
   std::set<std::pair<std::int64_t, std::int64_t>> clusters;
   std::set<std::int64_t> kept, splits;
@@ -96,9 +99,11 @@ TEST_P(GemmWgmmaMode, IsRight) {
   EXPECT_EQ(kept.size(), 3u);
   if (std::string_view(GetParam()) == "clustered") {
     EXPECT_EQ(clusters.size(), 3u);  // 2 x 1, 1 x 2, 2 x 2
+    EXPECT_GT(splits.size(), 1u);
   }
   if (std::string_view(GetParam()) == "split") {
-    EXPECT_EQ(splits.size(), 3u);  // 2, 3, 4
+    EXPECT_EQ(splits.size(), 3u);    // 2, 3, 4
+    EXPECT_GT(clusters.size(), 1u);  // and alone
   }
   std::vector<Source> sources;
   for (const Sampled& each : all) sources.push_back(source_of(each));
@@ -119,7 +124,7 @@ TEST_P(GemmWgmmaMode, IsRight) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, GemmWgmmaMode,
                          ::testing::Values("single_consumer", "cooperative", "ping_pong", "persistent",
-                                           "swapped", "stored", "clustered", "split", "hilbert"),
+                                           "swapped", "stored", "clustered", "split", "hilbert", "two_level"),
                          [](const auto& info) { return std::string(info.param); });
 
 struct Case {
@@ -235,13 +240,17 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheSplit) {
         "cluster_bn=1, split_k=3, keep=1, store=0, stages=3, in_flight=0, raster=1, hilbert=0)",
         "gemm_wgmma(swap_ab=1, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
         "cluster_bm=1, "
-        "cluster_bn=1, split_k=2, keep=2, store=0, stages=2, in_flight=0, raster=1, hilbert=0)"}) {
+        "cluster_bn=1, split_k=2, keep=2, store=0, stages=2, in_flight=0, raster=1, hilbert=0)",
+        "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
+        "cluster_bm=2, "
+        "cluster_bn=1, split_k=2, keep=0, store=0, stages=3, in_flight=0, raster=1, hilbert=0)"}) {
     const Faults faults({mma_of(DType::kBF16, 72, 136, 1096, 1, 2), config});
     faults.plant_those_of_split_k(mutants);
-    faults.plant(mutants, "__syncthreads();", "");
+    // A cluster's barrier stands in front of the exchange, too.
+    if (faults.schedule().cluster() == 1) faults.plant(mutants, "__syncthreads();", "");
     faults.plant(mutants, "thread - 128", "thread");
   }
-  ASSERT_GE(mutants.size(), 20u);
+  ASSERT_GE(mutants.size(), 26u);
   mutants.expect_each_to_be_found(kSeed);
 }
 
@@ -270,6 +279,52 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
   }
   ASSERT_GE(mutants.size(), 16u);
   mutants.expect_each_to_be_found(kSeed);
+}
+
+TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheTwoLevels) {
+  const Faults faults(
+      {mma_of(DType::kE4M3, 72, 200, 592, 1, 2, Math::kTwoLevel),
+       "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, persistent=0, "
+       "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=0, stages=2, in_flight=0, "
+       "raster=1, hilbert=0)"});
+  Mutants mutants;
+  faults.plant(mutants, "lehr_wgmma_fence();", "");
+  faults.plant(mutants, "lehr_wgmma_commit();", "");
+  faults.plant(mutants, "lehr_wgmma_wait<0>();", "");
+  faults.plant(mutants, "1024, k);", "1024, 1);");  // the first level's sums go on
+  faults.plant(mutants, "1024, k);", "1024, 0);");
+  faults.plant(mutants, " + first_level[e]", "");
+  faults.plant(mutants, "= 0.0f", "= 1.0f");
+  faults.plant(mutants, "(group * 4 + k) / 4", "k / 4");
+  ASSERT_GE(mutants.size(), 9u);
+  mutants.expect_each_to_be_found(kSeed);
+}
+
+/// What the mode is for: with long k, sums that stay in the tensor core are worse than it permits.
+TEST(GemmWgmmaEmulated, SumsOfTwoLevelsAreAsExactAsTheyPromiseAndThoseOfOneAreNot) {
+  const char* const config =
+      "gemm_wgmma(swap_ab=0, bm=64, bn=64, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=1, "
+      "cluster_bn=1, split_k=1, keep=0, store=0, stages=4, in_flight=0, raster=1, hilbert=0)";
+  std::vector<Workload> workloads;
+  for (const DType type : {DType::kE4M3, DType::kE5M2})
+    for (const Math math : {Math::kStrict, Math::kTwoLevel})
+      workloads.push_back(mma_of(type, 128, 64, 4096, 1, 2, math));
+  std::vector<Source> sources;
+  for (const Workload& w : workloads) sources.push_back(source_of({w, few_cores(2), parse_config(config)}));
+  const emulator::Program program(sources);
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    SCOPED_TRACE(to_text(workloads[i]));
+    const bool two_level = workloads[i].gemm().math == Math::kTwoLevel;
+    Problem problem = problem_for(workloads[i], kSeed);
+    EXPECT_EQ(problem.gemm->fast_accumulation, !two_level);  // the library is asked for the same
+    const emulator::Result run = program.run(i, {problem.tensors[0].values, problem.tensors[1].values});
+    ASSERT_FALSE(run.fault) << *run.fault;
+    EXPECT_EQ(compare_output(problem, run.output_bytes.at(0).data()).fault, "");
+    Workload other = workloads[i];
+    other.gemm().math = Math::kTwoLevel;
+    problem.tolerance = problem_for(other, kSeed).tolerance;
+    EXPECT_EQ(compare_output(problem, run.output_bytes.at(0).data()).fault.empty(), two_level);
+  }
 }
 
 }  // namespace

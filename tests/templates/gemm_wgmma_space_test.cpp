@@ -38,6 +38,8 @@ const std::vector<Workload>& workloads() {
       mma_of(DType::kBF16, 300, 8, 40, 1, 0),
       mma_of(DType::kS8, 513, 511, 272, 1, 6),
       with_output(mma_of(DType::kE5M2, 32, 4096, 4096, 1, 2), DType::kF16),
+      with_output(mma_of(DType::kE4M3, 4096, 4096, 4096, 1, 2, Math::kTwoLevel), DType::kBF16),
+      mma_of(DType::kE5M2, 96, 520, 2064, 2, 2, Math::kTwoLevel),
   };
   return all;
 }
@@ -64,9 +66,9 @@ TEST(GemmWgmmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimit
         ASSERT_EQ(launch.block[0], s.threads());
         ASSERT_LE(launch.shared_bytes, limits.shared_bytes_per_block);
         ASSERT_EQ(launch.shared_bytes, gemm_wgmma_shared_bytes(problem, s));
-        const GemmWgmmaRegisters registers = gemm_wgmma_registers(s);
+        const GemmWgmmaRegisters registers = gemm_wgmma_registers(problem, s);
         ASSERT_LE(128 * (registers.producer + s.consumers * registers.consumer), limits.registers_per_core);
-        ASSERT_LT(s.accumulators(), registers.consumer);
+        ASSERT_LT(gemm_wgmma_sums(problem, s), registers.consumer);
         ASSERT_TRUE(s.persistent == 0 || launch.grid[0] == limits.cores / s.cluster() * s.cluster());
         ASSERT_EQ(launch.cluster, s.cluster());
         ASSERT_EQ(launch.grid[0] % launch.cluster, 0);

@@ -90,8 +90,19 @@ TEST(WorkloadText, NamesTheMathOnlyWhereItIsNotStrict) {
     EXPECT_EQ(parse_workload(to_text(w)), w);
     EXPECT_NE(w, parse_workload(strict));
   }
+  const std::string fp8 = to_text(parse_workload("gemm m=1 n=2 k=3 a=e4m3 b=e5m2 c=bf16"));
+  EXPECT_EQ(to_text(parse_workload(fp8 + " math=two_level")), fp8 + " math=two_level");
+  EXPECT_EQ(parse_workload(fp8 + " math=two_level").gemm().math, Math::kTwoLevel);
   EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 math=fast"); }),
-              HasSubstr("known are strict, tf32, 3xtf32"));
+              HasSubstr("known are strict, tf32, 3xtf32, two_level"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 math=two_level"); }),
+              HasSubstr("math=two_level is for e4m3 and e5m2 operands; with f32 leave it at strict"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=e4m3 b=f16 math=two_level"); }),
+              HasSubstr("with f16 leave it"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=e4m3 b=e4m3 accum=f16 math=two_level"); }),
+              HasSubstr("math=two_level is for sums in f32; with f16 leave it"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=e4m3 b=e4m3 math=tf32"); }),
+              HasSubstr("math=tf32 is for f32 operands; with e4m3 leave it at strict"));
   EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=bf16 b=bf16 math=tf32"); }),
               HasSubstr("math=tf32 is for f32 operands"));
   EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=u32"); }), HasSubstr("unknown dtype 'u32'"));
