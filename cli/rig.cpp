@@ -14,6 +14,7 @@
 #include "measure/nvrtc.h"
 #include "measure/worker_main.h"
 #include "templates/catalog.h"
+#include "tune/session.h"
 
 namespace lehr {
 namespace {
@@ -69,6 +70,7 @@ std::vector<std::string> known_baselines(Target target) {
     const bool cuda = name.starts_with("cu");
     if (cuda == (target == Target::kCuda)) names.push_back(name);
   }
+  if (target == Target::kCpu) names.emplace_back(kUnfused);
   return names;
 }
 

@@ -61,7 +61,7 @@ std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment&
 /// "--jobs N": compilations at once; "" = one per CPU that this process may use. Throws Error(kUser).
 int parse_jobs(const std::string& text);
 
-/// Vendor libraries that the runners know, by target.
+/// Vendor libraries that the runners know, by target; on the CPU kUnfused, too.
 std::vector<std::string> known_baselines(Target target);
 
 }  // namespace lehr

@@ -72,8 +72,8 @@ void TuneCommand::add_flags(CLI::App& app) {
   add("--db", database_, "the trial log; earlier rows are reused (./lehr.db, or LEHR_DB)");
   add("--transfer", transfer_,
       "auto | off | FILE: hints from other tasks of the log, or of another log (auto)");
-  add("--baseline", baseline_, "vendor libraries to compare with (all that this build knows)");
-  app.add_flag("--no-baseline", no_baseline_, "compare with no vendor library");
+  add("--baseline", baseline_, "vendor libraries to compare with, and on the CPU, unfused: a kernel with the epilogue as a pass of its own (all that this build knows)");
+  app.add_flag("--no-baseline", no_baseline_, "compare with nothing but the default");
   app.add_flag("--cold", cold_,
                "sweep the caches before each timed call (else a CPU's are warm, a GPU's inputs in DRAM)");
   app.add_flag("--deterministic-check", deterministic_check_,

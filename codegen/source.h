@@ -24,6 +24,13 @@ struct SourceParam {
   std::optional<ir::TensorMap> map = std::nullopt;
 };
 
+/// A function of the same text that is called as `entry` is, when all tasks of the one before it are done.
+struct SourceStep {
+  std::string entry;
+  std::int64_t tasks = 1;
+  friend bool operator==(const SourceStep&, const SourceStep&) = default;
+};
+
 /// CUDA: `extern "C" __global__ void entry(const float* a, const float* b, float* c)`, launched once with
 /// `launch`. Workspaces (ir::Direction::kWorkspace) come behind the tensors, each aligned to 256 bytes: all
 /// of their bytes are zero before the first launch, and nobody but the kernel writes them from then on. CPU:
@@ -40,6 +47,7 @@ struct Source {
   std::vector<SourceParam> params;  ///< in argument order
   ir::Launch launch;
   std::int64_t scratch_bytes = 0;
+  std::vector<SourceStep> then = {};  ///< CPU: what follows (sequence.h); a kernel alone has none
 };
 
 /// Sizes of the workspace parameters, in the order of the arguments.

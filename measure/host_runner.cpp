@@ -24,8 +24,11 @@ Fault fault(FailureKind kind, std::string text) {
 
 struct HostRunner::Loaded {
   void* library = nullptr;
-  Entry entry = nullptr;
-  long tasks = 1;
+  struct Step {
+    Entry entry = nullptr;
+    long tasks = 1;
+  };
+  std::vector<Step> steps;
   std::vector<GuardedBytes> scratch;    ///< one per thread
   std::vector<GuardedBytes> prepacked;  ///< one per such parameter
   std::vector<void*> params;            ///< the problem's tensors, then these
@@ -62,10 +65,14 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
   auto loaded = std::make_unique<Loaded>();
   loaded->library = dlopen(candidate.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (loaded->library == nullptr) return fault(FailureKind::kLaunch, dlerror());
-  loaded->entry = reinterpret_cast<Entry>(dlsym(loaded->library, candidate.entry.c_str()));
-  if (loaded->entry == nullptr)
-    return fault(FailureKind::kLaunch, fmt::format("has no function named {}", candidate.entry));
-  loaded->tasks = candidate.launch.tasks;
+  std::vector<SourceStep> steps = {{candidate.entry, candidate.launch.tasks}};
+  steps.insert(steps.end(), candidate.then.begin(), candidate.then.end());
+  for (const SourceStep& step : steps) {
+    const auto entry = reinterpret_cast<Entry>(dlsym(loaded->library, step.entry.c_str()));
+    if (entry == nullptr)
+      return fault(FailureKind::kLaunch, fmt::format("has no function named {}", step.entry));
+    loaded->steps.push_back({entry, step.tasks});
+  }
   Entry prepack = nullptr;
   if (candidate.launch.prepack_tasks > 0) {
     const std::string name = prepack_entry(candidate.entry);
@@ -112,7 +119,7 @@ void HostRunner::run_tasks(TaskPool& pool, Entry entry, const Loaded& loaded, lo
 }
 
 void HostRunner::call(const Loaded& loaded) {
-  run_tasks(*pool_, loaded.entry, loaded, loaded.tasks);
+  for (const Loaded::Step& step : loaded.steps) run_tasks(*pool_, step.entry, loaded, step.tasks);
 }
 
 std::variant<Checked, Fault> HostRunner::check(int slot) {

@@ -36,6 +36,7 @@ class Stopwatch {
 Candidate candidate_of(const Source& source, const Binary& binary) {
   Candidate candidate{binary.path, source.entry, source.launch, source.scratch_bytes,
                       workspace_bytes(source), prepacked_bytes(source)};
+  candidate.then = source.then;
   for (std::size_t i = 0; i < source.params.size(); ++i)
     if (source.params[i].map)
       candidate.tensor_maps.push_back({i, source.params[i].type, *source.params[i].map});
@@ -218,26 +219,31 @@ Participant LocalMeasurer::baseline_participant(const std::string& name,
 }
 
 std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources,
+                                                 std::span<const Rival> rivals,
                                                  std::span<const std::string> baselines, double budget_s) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
   ContestOptions options;
   options.timeout_s = options_.run_timeout_s;
   const double compile_s_before = spent_.compile_s;
-  const std::vector<Compiled> compiled = compile(sources);
+  std::vector<Source> ours(sources.begin(), sources.end());
+  for (const Rival& rival : rivals) ours.push_back(rival.source);
+  const std::vector<Compiled> compiled = compile(ours);
   options.budget_s = std::max(budget_s / 2, budget_s - (spent_.compile_s - compile_s_before));
   const Stopwatch stopwatch(spent_.run_s);
   std::vector<Participant> participants;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    const Rival* rival = i < sources.size() ? nullptr : &rivals[i - sources.size()];
     Participant& one = participants.emplace_back();
-    one.name = fmt::format("source {}", i);
+    one.name = rival != nullptr ? rival->name : fmt::format("source {}", i);
+    one.note = rival != nullptr ? rival->note : "";
     one.worker = &worker_;
     one.knows_share = options_.runner == "cpu";
-    one.contender = i > 0;
+    one.contender = i > 0 && rival == nullptr;
     if (const auto* failure = std::get_if<Failure>(&compiled[i])) {
       one.missing = fmt::format("{}: {}", name_of(failure->kind), failure->text);
     } else {
       one.load = {kFirstLoadSlot + static_cast<int>(i),
-                  candidate_of(sources[i], std::get<Binary>(compiled[i]))};
+                  candidate_of(ours[i], std::get<Binary>(compiled[i]))};
     }
   }
   std::vector<std::unique_ptr<Worker>> workers;

@@ -27,6 +27,14 @@ struct ContestEntry {
   std::optional<Failure> failure = std::nullopt;  ///< how one of ours failed: the long form of `missing`
 };
 
+/// A source of ours that takes part in a contest as a vendor library does: it cannot drop out, and is not one
+/// of the kernels to choose from.
+struct Rival {
+  std::string name;
+  std::string note;  ///< goes into ContestEntry::note
+  Source source;
+};
+
 /// What a measurer has spent since it was made.
 struct Spent {
   double compile_s = 0;  ///< wall time of waiting for the compiler, nothing else being done
@@ -47,11 +55,11 @@ class Measurer {
   /// the next call works. The first timing after prepare() becomes the reference kernel.
   virtual std::vector<Outcome> measure(std::span<const Source> sources,
                                        const std::function<void(std::size_t, const Outcome&)>& done) = 0;
-  /// Re-times `sources` (already measured with success) and the named baselines interleaved for about
-  /// `budget_s` seconds, of which compiling them takes up to half; of many sources the slow ones drop out on the way, but never the first one and the
-  /// baselines. Entries in the order: sources, then baselines. Baselines run on the prepared problem's
+  /// Re-times `sources` (already measured with success), the rivals and the named baselines interleaved for about
+  /// `budget_s` seconds, of which compiling them takes up to half; of many sources the slow ones drop out on the way, but never the first one, the rivals and the
+  /// baselines. Entries in the order: sources, rivals, baselines. Baselines run on the prepared problem's
   /// workload; a result of theirs that does not match the reference is reported in `missing` and not timed.
-  virtual std::vector<ContestEntry> contest(std::span<const Source> sources,
+  virtual std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Rival> rivals,
                                             std::span<const std::string> baselines, double budget_s) = 0;
   /// Runs a source (already measured with success) twice on the prepared problem's input and compares the
   /// outputs bit by bit. A result that differs within the tolerance was right both times.

@@ -33,6 +33,8 @@ TensorMapArgument read_tensor_map(const json& j) {
 json write(const Candidate& c) {
   json maps = json::array();
   for (const TensorMapArgument& each : c.tensor_maps) maps.push_back(write(each));
+  json then = json::array();
+  for (const SourceStep& step : c.then) then.push_back({{"entry", step.entry}, {"tasks", step.tasks}});
   return {{"path", c.path},
           {"entry", c.entry},
           {"grid", c.launch.grid},
@@ -44,7 +46,8 @@ json write(const Candidate& c) {
           {"prepack_tasks", c.launch.prepack_tasks},
           {"workspace_bytes", c.workspace_bytes},
           {"prepacked_bytes", c.prepacked_bytes},
-          {"tensor_maps", std::move(maps)}};
+          {"tensor_maps", std::move(maps)},
+          {"then", std::move(then)}};
 }
 Candidate read_candidate(const json& j) {
   Candidate c;
@@ -60,6 +63,7 @@ Candidate read_candidate(const json& j) {
   c.workspace_bytes = j.at("workspace_bytes").get<std::vector<std::int64_t>>();
   c.prepacked_bytes = j.at("prepacked_bytes").get<std::vector<std::int64_t>>();
   for (const json& each : j.at("tensor_maps")) c.tensor_maps.push_back(read_tensor_map(each));
+  for (const json& step : j.at("then")) c.then.push_back({step.at("entry"), step.at("tasks")});
   return c;
 }
 

@@ -41,6 +41,7 @@ struct Candidate {
   std::vector<std::int64_t> workspace_bytes = {};   ///< CUDA: of each workspace (codegen/source.h)
   std::vector<std::int64_t> prepacked_bytes = {};   ///< CPU: of each prepacked parameter (the same)
   std::vector<TensorMapArgument> tensor_maps = {};  ///< CUDA: the other arguments are addresses
+  std::vector<SourceStep> then = {};                ///< CPU: what follows (Source::then)
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "costmodel/model.h"
@@ -20,12 +21,16 @@
 
 namespace lehr {
 
+inline constexpr std::string_view kUnfused = "unfused";
+
 struct SessionOptions {
   StopRules stop;
   std::uint64_t seed = 0;
   int threads = 1;                     ///< for lowering and features
   std::string strategy = "anneal";     ///< the name that is stored with its picks
-  std::vector<std::string> baselines;  ///< asked to take part in the finals
+  /// Asked to take part in the finals. kUnfused: a kernel without the epilogue, and the epilogue behind it;
+  /// it has nothing to say where there is no such pair (Candidates::unfused).
+  std::vector<std::string> baselines;
   bool reuse = true;                   ///< earlier rows of this workload answer
   bool transfer = true;                ///< rows of other tasks hint
   std::size_t finalists = 16;

@@ -29,6 +29,14 @@ std::vector<Config> Session::entrants() {
   return configs;
 }
 
+/// With the schedule that was the fastest so far: what the epilogue costs by itself, nothing else.
+std::vector<Rival> Session::rivals(const std::vector<Config>& configs) const {
+  if (std::ranges::count(options_.baselines, kUnfused) == 0 || !candidates_.unfused) return {};
+  const Config& fastest = *std::ranges::min_element(
+      configs, {}, [this](const Config& config) { return *trials_.find(config)->time_us(); });
+  return {{std::string(kUnfused), to_text(fastest) + ", then a pass", candidates_.unfused(fastest)}};
+}
+
 void Session::finals() {
   report(EventKind::kFinals, "");
   const std::vector<Config> configs = entrants();
@@ -40,7 +48,10 @@ void Session::finals() {
     budget_s = std::clamp(options_.stop.time_s - elapsed_s(), 0.25 * budget_s, budget_s);
   // Starting the vendor libraries and choosing among their variants takes time that a contest does not count.
   if (!options_.baselines.empty()) budget_s *= 0.6;
-  const std::vector<ContestEntry> entries = parts_.measurer->contest(sources, options_.baselines, budget_s);
+  std::vector<std::string> libraries = options_.baselines;
+  std::erase(libraries, kUnfused);
+  const std::vector<ContestEntry> entries =
+      parts_.measurer->contest(sources, rivals(configs), libraries, budget_s);
   CHECK(entries.size() >= sources.size(), "{} entries for {} sources", entries.size(), sources.size());
   for (std::size_t i = 0; i < configs.size(); ++i)
     if (entries[i].failure) bench_.record_failure(configs[i], *entries[i].failure);
@@ -119,9 +130,10 @@ void Session::check_determinism() {
   found.same = bits.different == 0;
   found.text = *found.same
                    ? "the winner gave the same bits in two runs on the same input"
-                   : fmt::format("the winner is not deterministic: {} of {} output elements have other bits in "
-                                 "a second run on the same input, the first is element {}",
-                                 bits.different, bits.elements, bits.first);
+                   : fmt::format(
+                         "the winner is not deterministic: {} of {} output elements have other bits in "
+                         "a second run on the same input, the first is element {}",
+                         bits.different, bits.elements, bits.first);
 }
 
 void Session::summarize(const Standing& at_stop) {

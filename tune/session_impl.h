@@ -43,6 +43,7 @@ class Session {
   // session_end.cpp
   void finals();
   std::vector<Config> entrants();
+  std::vector<Rival> rivals(const std::vector<Config>& configs) const;
   void conclude_from_trials();
   void check_determinism();
   void conclude_from_contest(const std::vector<Config>& configs, const std::vector<ContestEntry>& entries);

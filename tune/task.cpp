@@ -6,10 +6,26 @@
 
 #include "base/error.h"
 #include "codegen/emit.h"
+#include "codegen/sequence.h"
 #include "templates/catalog.h"
+#include "templates/epilogue_pass.h"
 #include "templates/reference.h"
 
 namespace lehr {
+
+namespace {
+
+std::function<Source(const Config&)> unfused_of(const Task& task) {
+  const Limits limits = task.device.limits;
+  if (task.workload.epilogue.empty() || limits.target != Target::kCpu) return {};
+  const Workload fused = task.workload, plain = {fused.problem, {}};
+  return [fused, plain, limits](const Config& config) {
+    return in_sequence(emit(with_epilogue_operands(lower(plain, config, limits), fused)),
+                       emit(lower_epilogue_pass(fused, limits)));
+  };
+}
+
+}  // namespace
 
 Candidates candidates_for(const Task& task) {
   const Workload workload = task.workload;
@@ -17,7 +33,8 @@ Candidates candidates_for(const Task& task) {
   return {.space = space_for(workload, limits),
           .defaults = default_configs(workload, limits),
           .lower = [workload, limits](const Config& config) { return lower(workload, config, limits); },
-          .version_of = [](std::string_view family) { return template_named(family).version; }};
+          .version_of = [](std::string_view family) { return template_named(family).version; },
+          .unfused = unfused_of(task)};
 }
 
 namespace {

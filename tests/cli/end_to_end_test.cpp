@@ -174,6 +174,24 @@ TEST(EndToEnd, AConvolutionGoesTheSameWay) {
   EXPECT_THAT(f16.err, HasSubstr("conv2d_nhwc_cpu: computes in f32 only"));
 }
 
+TEST(EndToEnd, AFusedWorkloadIsComparedWithTheUnfusedPair) {
+  const Scratch scratch;
+  const json summary =
+      parsed(run_lehr(words("tune conv2d --h 12 --w 11 --c 8 --k 8 --r 3 --pad 1 --groups 8 "
+                            "--layout nhwc --epilogue scale_shift+relu6 --device cpu --threads 2 "
+                            "--trials 3 --quiet --json --baseline unfused,onednn"),
+                      scratch.path()));
+  ASSERT_EQ(summary["baselines"].size(), 2u);
+  const json& unfused = summary["baselines"][0];
+  EXPECT_EQ(unfused["name"], "unfused");
+  EXPECT_TRUE(unfused["missing"].is_null()) << unfused;
+  EXPECT_GT(unfused["time_us"], 0);
+  EXPECT_GT(unfused["speedup"], 0);
+  EXPECT_THAT(unfused["note"], HasSubstr(", then a pass"));
+  EXPECT_EQ(summary["baseline"]["name"], "unfused");
+  EXPECT_TRUE(summary["baselines"][1]["time_us"].is_null());
+}
+
 TEST(EndToEnd, SeveralWorkloadsGiveATableAndTheReportNamesTheNextCommands) {
   const Scratch scratch;
   const Ran ran =

@@ -1,4 +1,5 @@
 // Participants in turn, and the vendor libraries.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -22,7 +23,7 @@ TEST(Contest, FindsTheRatioOfTwoKernelsOfKnownWork) {
   LocalMeasurer measurer(compiler, local_options());
   measurer.prepare(square_problem());
   const std::vector<Source> sources = {right_source(20), right_source(10), right_source(20)};
-  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, 2);
+  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, {}, 2);
   ASSERT_EQ(entries.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(entries[i].name, fmt::format("source {}", i));
@@ -46,7 +47,7 @@ TEST(Contest, KeepsTheFastestOfManyToTheEnd) {
   measurer.prepare(square_problem());
   std::vector<Source> sources = {right_source(40)};
   for (const int repeats : {36, 6, 40, 8, 30, 7, 32, 5, 34, 38}) sources.push_back(right_source(repeats));
-  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, 4);
+  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, {}, 4);
   ASSERT_EQ(entries.size(), sources.size());
   for (const std::size_t fast : {0, 2, 4, 6, 8}) {
     EXPECT_TRUE(entries[fast].finished) << fast;
@@ -67,7 +68,7 @@ TEST(Contest, AFailingParticipantLeavesTheOthersInTheRace) {
   const std::vector<Source> sources = {right_source(10), source("abort();"), right_source(10),
                                        source("c[0] = 0;")};
   const std::vector<std::string> baselines = {"no such library"};
-  const std::vector<ContestEntry> entries = measurer.contest(sources, baselines, 0.3);
+  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, 0.3);
   ASSERT_EQ(entries.size(), 5U);
   EXPECT_EQ(entries[0].missing, "");
   EXPECT_NE(entries[1].missing.find("SIGABRT"), std::string::npos) << entries[1].missing;
@@ -81,13 +82,43 @@ TEST(Contest, AFailingParticipantLeavesTheOthersInTheRace) {
   EXPECT_NE(entries[4].missing.find("no baseline named no such library is known"), std::string::npos);
 }
 
+// c = a b, then c = 2 c: two entries on the same tensors.
+Source doubled_source(const std::string& second) {
+  Source both = right_source(10);
+  both.text += "extern \"C\" void second(void* const* params, void*, long task) {\n"
+               "  float* c = (float*)params[2];\n" + second + "\n}\n";
+  both.then = {{"second", 2}};
+  return both;
+}
+
+TEST(Contest, ARivalRunsItsStepsInOrderAndNeverDropsOut) {
+  HostCompiler compiler;
+  LocalMeasurer measurer(compiler, local_options(2));
+  Problem problem = square_problem();
+  for (float& value : problem.expected) value *= 2;
+  measurer.prepare(problem);
+  const char* doubling = "for (long i = task * N * N / 2; i < (task + 1) * N * N / 2; ++i) c[i] *= 2;";
+  const std::vector<Source> sources = {doubled_source(doubling)};
+  const std::vector<Rival> rivals = {{"slow", "how", doubled_source(doubling)},
+                                     {"wrong", "", doubled_source("if (task == 0) c[0] *= 2;")}};
+  const std::vector<ContestEntry> entries = measurer.contest(sources, rivals, {}, 0.3);
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_EQ(entries[0].missing, "");
+  EXPECT_EQ(entries[1].name, "slow");
+  EXPECT_EQ(entries[1].note, "how");
+  EXPECT_EQ(entries[1].missing, "");
+  EXPECT_TRUE(entries[1].finished);
+  EXPECT_GT(entries[1].ratio, 0);
+  EXPECT_THAT(entries[2].missing, ::testing::HasSubstr("does not match the reference"));
+}
+
 TEST(Contest, TimesInstalledBaselinesAndSaysWhyOthersAreMissing) {
   HostCompiler compiler;
   LocalMeasurer measurer(compiler, local_options(2));
   measurer.prepare(square_problem());
   const std::vector<Source> sources = {right_source()};
   const std::vector<std::string> baselines = {"openblas", "onednn"};
-  const std::vector<ContestEntry> entries = measurer.contest(sources, baselines, 0.3);
+  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, 0.3);
   ASSERT_EQ(entries.size(), 3U);
   for (std::size_t i = 1; i < 3; ++i) {
     EXPECT_EQ(entries[i].name, baselines[i - 1]);
@@ -109,7 +140,7 @@ TEST(Contest, ABaselineThatDoesNotComputeTheProblemIsNotTimed) {
   measurer.prepare(problem);
   const std::vector<std::string> baselines = {"openblas"};
   const std::vector<ContestEntry> entries =
-      measurer.contest(std::vector<Source>{right_source()}, baselines, 0.1);
+      measurer.contest(std::vector<Source>{right_source()}, {}, baselines, 0.1);
   EXPECT_EQ(entries[1].missing, "openblas has no call that computes this problem");
   EXPECT_TRUE(entries[1].round_us.empty());
 }

@@ -61,7 +61,7 @@ TEST(CublasLtContest, BothEntriesAreTimedInTurnWithOurKernel) {
   measurer.prepare(gemm_problem({7, 5, 3, 1, false, false, false}));
   const std::vector<Source> sources = {gemm_source()};
   const std::vector<std::string> baselines = {"cublaslt", "cublaslt-best"};
-  const std::vector<ContestEntry> entries = measurer.contest(sources, baselines, 0.2);
+  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, 0.2);
   ASSERT_EQ(entries.size(), 3U);
   for (const ContestEntry& entry : entries) {
     ASSERT_EQ(entry.missing, "") << entry.name;
@@ -85,7 +85,7 @@ TEST(CublasLtContest, GoesOnWithoutABaselineThatHasNoKernel) {
   problem.gemm->accum = DType::kF16;  // the fake has no f32 kernel that accumulates so
   measurer.prepare(problem);
   const std::vector<ContestEntry> entries =
-      measurer.contest(std::vector<Source>{gemm_source()}, std::vector<std::string>{"cublaslt"}, 0.1);
+      measurer.contest(std::vector<Source>{gemm_source()}, {}, std::vector<std::string>{"cublaslt"}, 0.1);
   EXPECT_EQ(entries[0].missing, "");
   EXPECT_THAT(entries[1].missing, HasSubstr("cublaslt has no kernel for f32 x f32 -> f32"));
 }

@@ -271,6 +271,7 @@ TEST(Messages, SurviveTheJourney) {
   map.box = {8, 4, 0};
   map.swizzle = 32;
   trial.candidate.tensor_maps = {{1, DType::kBF16, map}};
+  trial.candidate.then = {{"second", 3}};
   trial.sampling.min_total_us = 0.1;
   trial.sampling.tolerance = 0.02;
   trial.sampling.contender_us = 1.5;

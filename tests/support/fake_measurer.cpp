@@ -38,6 +38,7 @@ std::vector<Outcome> FakeMeasurer::measure(std::span<const Source> sources,
 }
 
 std::vector<ContestEntry> FakeMeasurer::contest(std::span<const Source> sources,
+                                                std::span<const Rival> rivals,
                                                 std::span<const std::string> baselines, double budget_s) {
   last_budget_s = budget_s;
   clock_->now_s += budget_s;
@@ -53,6 +54,13 @@ std::vector<ContestEntry> FakeMeasurer::contest(std::span<const Source> sources,
     for (int round = 0; round < kRounds && !entry.failure; ++round)
       entry.round_us.push_back(contest_us ? contest_us(sources[i], round)
                                           : std::get<Timing>(outcome_of_(sources[i])).time_us);
+    entries.push_back(std::move(entry));
+  }
+  for (const Rival& rival : rivals) {
+    ContestEntry entry;
+    entry.name = rival.name;
+    entry.note = rival.note;
+    entry.round_us.assign(kRounds, rival_us);
     entries.push_back(std::move(entry));
   }
   for (const std::string& name : baselines) {

@@ -9,15 +9,18 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <optional>
 
 #include "base/error.h"
 #include "base/rng.h"
 #include "codegen/emit.h"
+#include "codegen/sequence.h"
 #include "ir/analyze.h"
 #include "ir/verify.h"
 #include "templates/catalog.h"
+#include "templates/epilogue_pass.h"
 #include "templates/reference.h"
 
 namespace lehr {
@@ -216,7 +219,12 @@ struct Guarded {
 
 using Entry = void (*)(void* const*, void*, long);
 
-void run_and_compare(const Candidate& candidate, Entry prepack, Entry entry) {
+struct Step {
+  Entry entry;
+  long tasks;
+};
+
+void run_and_compare(const Candidate& candidate, Entry prepack, const std::vector<Step>& steps) {
   const auto inputs = make_inputs(candidate.workload, 9);
   const Reference reference = make_reference(candidate.workload, inputs);
   std::vector<Guarded> tensors;
@@ -240,7 +248,8 @@ void run_and_compare(const Candidate& candidate, Entry prepack, Entry entry) {
   for (Guarded& tensor : tensors) params.push_back(tensor.data());
   for (long task = candidate.source.launch.prepack_tasks - 1; task >= 0; --task)
     prepack(params.data(), nullptr, task);
-  for (long task = candidate.source.launch.tasks - 1; task >= 0; --task) entry(params.data(), aligned, task);
+  for (const Step& step : steps)
+    for (long task = step.tasks - 1; task >= 0; --task) step.entry(params.data(), aligned, task);
   for (const Guarded& tensor : tensors) EXPECT_TRUE(tensor.intact()) << "wrote outside its buffers";
   const float* output = tensors[2].data();
   for (std::size_t i = 0; i < reference.values.size(); ++i) {
@@ -250,8 +259,27 @@ void run_and_compare(const Candidate& candidate, Entry prepack, Entry entry) {
   }
 }
 
+// Names its entries so that no two candidates share one.
+Source numbered(ir::Kernel kernel, std::size_t number, const char* stem) {
+  kernel.name = fmt::format("{}{}", stem, number);
+  return emit(kernel);
+}
+
+Source fused(const Workload& workload, const Config& config, const Limits& limits, std::size_t number) {
+  return numbered(lower(workload, config, limits), number, "entry");
+}
+
+// The same config without the epilogue, then the epilogue as a pass of its own.
+Source unfused(const Workload& workload, const Config& config, const Limits& limits, std::size_t number) {
+  return in_sequence(numbered(with_epilogue_operands(lower({workload.problem, {}}, config, limits), workload),
+                              number, "entry"),
+                     numbered(lower_epilogue_pass(workload, limits), number, "pass"));
+}
+
 // `each` sampled configs of every family for every workload, compiled and run.
-void expect_right(const std::vector<std::string>& texts, int each, std::uint64_t seed) {
+void expect_right(const std::vector<std::string>& texts, int each, std::uint64_t seed,
+                  const std::function<Source(const Workload&, const Config&, const Limits&, std::size_t)>&
+                      source_of = fused) {
   Rng rng(seed);
   char dir_name[] = "/tmp/lehr_cpu_families_XXXXXX";
   const std::filesystem::path dir = ::mkdtemp(dir_name);
@@ -265,22 +293,24 @@ void expect_right(const std::vector<std::string>& texts, int each, std::uint64_t
     for (std::size_t i = 0; i < static_cast<std::size_t>(each) * space.families().size(); ++i) {
       const std::optional<Config> config = space.families()[i % space.families().size()].sample(rng);
       ASSERT_TRUE(config) << text;
-      Candidate candidate{workload, *config, {}};
-      ir::Kernel kernel = lower(workload, candidate.config, limits);
-      kernel.name = fmt::format("entry{}", candidates.size());
-      candidate.source = emit(kernel);
-      candidates.push_back(std::move(candidate));
+      candidates.push_back({workload, *config, source_of(workload, *config, limits, candidates.size())});
     }
   }
   void* library = ::dlopen(compile_all(candidates, dir).c_str(), RTLD_NOW);
   ASSERT_NE(library, nullptr) << ::dlerror();
   for (const Candidate& candidate : candidates) {
     SCOPED_TRACE(fmt::format("seed {} {}: {}", seed, to_text(candidate.workload), to_text(candidate.config)));
-    void* entry = ::dlsym(library, candidate.source.entry.c_str());
-    ASSERT_NE(entry, nullptr);
     void* prepack = ::dlsym(library, prepack_entry(candidate.source.entry).c_str());
     ASSERT_EQ(prepack != nullptr, candidate.source.launch.prepack_tasks > 0);
-    run_and_compare(candidate, reinterpret_cast<Entry>(prepack), reinterpret_cast<Entry>(entry));
+    std::vector<Step> steps;
+    std::vector<SourceStep> named = {{candidate.source.entry, candidate.source.launch.tasks}};
+    named.insert(named.end(), candidate.source.then.begin(), candidate.source.then.end());
+    for (const SourceStep& step : named) {
+      void* entry = ::dlsym(library, step.entry.c_str());
+      ASSERT_NE(entry, nullptr) << step.entry;
+      steps.push_back({reinterpret_cast<Entry>(entry), step.tasks});
+    }
+    run_and_compare(candidate, reinterpret_cast<Entry>(prepack), steps);
   }
   ::dlclose(library);
   std::filesystem::remove_all(dir);
@@ -320,6 +350,15 @@ TEST(CpuFamilies, SampledEpiloguesOfProductsEqualTheReference) {
 TEST(CpuFamilies, SampledEpiloguesOfConvolutionsEqualTheReference) {
   const std::vector<std::string>& all = convolutions();
   expect_right(with_epilogues({all[1], all[3], all[6], all[7], all[9], all[10], all[12]}), 3, 80);
+}
+
+// On every layout of the output: channels along its rows and across them, and more elements than one thread
+// is given.
+TEST(CpuFamilies, AnEpilogueAsAPassOfItsOwnEqualsTheReference) {
+  expect_right(with_epilogues({"gemm m=9 n=31 k=7 batch=2", "gemm m=33 n=65 k=17 c=f32:column",
+                               convolutions()[3], depthwise_convolutions()[5], "gemm m=300 n=129 k=2",
+                               "conv2d h=21 w=20 c=1 k=80 r=1 s=1", "conv2d h=9 w=10 c=3 k=5 r=3 s=3 pad=1"}),
+               1, 85, unfused);
 }
 
 TEST(CpuFamilies, SampledConvolutionsEqualTheReference) {

@@ -136,6 +136,33 @@ TEST(Session, SaysWhetherTheWinnerIsDeterministic) {
   EXPECT_TRUE(to_json(summary)["deterministic"].is_null());
 }
 
+TEST(Session, TimesTheFastestScheduleUnfusedBesideTheLibraries) {
+  ToySession toy;
+  toy.options.baselines = {"vendor", "unfused"};
+  std::vector<Config> asked;
+  toy.candidates.unfused = [&](const Config& config) {
+    asked.push_back(config);
+    return Source{};
+  };
+  const Summary summary = toy.run();
+  ASSERT_EQ(summary.baselines.size(), 2u);
+  EXPECT_EQ(summary.baselines[0].name, "unfused");
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0], summary.best->config);
+  EXPECT_EQ(summary.baselines[0].note, to_text(asked[0]) + ", then a pass");
+  EXPECT_EQ(summary.baselines[0].time_us, toy.measurer->rival_us);  // no library of that name was asked
+  EXPECT_EQ(summary.baselines[1].name, "vendor");
+  EXPECT_NEAR(summary.baselines[0].speedup.value, toy.measurer->rival_us / summary.best->time_us, 1e-9);
+}
+
+TEST(Session, HasNoUnfusedPairWithoutAnEpilogue) {
+  ToySession toy;
+  toy.options.baselines = {"unfused"};
+  const Summary summary = toy.run();
+  EXPECT_TRUE(summary.baselines.empty());
+  EXPECT_FALSE(summary.baseline);
+}
+
 TEST(Session, TimesTheBaselinesInTheFinalsAndSaysWhyOneIsMissing) {
   ToySession toy;
   toy.options.baselines = {"absent", "vendor"};

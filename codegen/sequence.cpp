@@ -1,0 +1,23 @@
+// Each text brings its own copy of the prelude, so each stands in a namespace.
+#include "codegen/sequence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace lehr {
+
+Source in_sequence(const Source& first, const Source& second) {
+  CHECK(first.target == Target::kCpu && second.target == Target::kCpu);
+  CHECK(first.entry != second.entry && first.then.empty() && second.then.empty());
+  CHECK(second.params.size() <= first.params.size() && second.launch.prepack_tasks == 0);
+  Source both = first;
+  both.text = fmt::format("namespace first {{\n{}}}\nnamespace second {{\n{}}}\n", first.text, second.text);
+  both.scratch_bytes = std::max(first.scratch_bytes, second.scratch_bytes);
+  both.then = {{second.entry, second.launch.tasks}};
+  return both;
+}
+
+}  // namespace lehr

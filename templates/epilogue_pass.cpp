@@ -1,0 +1,104 @@
+#include "templates/epilogue_pass.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "templates/cpu_common.h"
+#include "templates/epilogue_expr.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+
+/// Fewer elements are not worth waking threads for; the number is that of PyTorch (at::internal::GRAIN_SIZE).
+constexpr std::int64_t kLeastOfThreads = 32768;
+constexpr std::int64_t kUnrolled = 4;
+/// Of a workload without an epilogue.
+constexpr std::size_t kTensors = 3;
+
+/// The output in memory: `rows` runs of `width` elements.
+struct Shape {
+  std::int64_t rows = 1, width = 1;
+  bool along_channels = false;  ///< a run holds all channels; else row r is of channel r % channels
+  std::int64_t channels = 1;
+};
+
+Shape shape_of(const Workload& workload) {
+  if (workload.op() == Operator::kConv2d) {
+    const Conv2d& conv = workload.conv2d();
+    const std::int64_t pixels = conv.out_h() * conv.out_w();
+    if (conv.layout == ImageLayout::kNhwc) return {conv.n * pixels, conv.k, true, conv.k};
+    return {conv.n * conv.k, pixels, false, conv.k};
+  }
+  const Gemm& gemm = workload.gemm();
+  if (gemm.c.layout == Layout::kRow) return {gemm.batch * gemm.m, gemm.n, true, gemm.n};
+  return {gemm.batch * gemm.n, gemm.m, false, gemm.n};
+}
+
+}  // namespace
+
+Kernel with_epilogue_operands(Kernel kernel, const Workload& workload) {
+  const std::vector<TensorSpec> tensors = tensors_of(workload);
+  // Behind the tensors may stand what is prepacked.
+  for (std::size_t i = kTensors; i < tensors.size(); ++i) {
+    const auto id = static_cast<BufferId>(kernel.buffers.size());
+    kernel.buffers.push_back({.name = "unused_" + tensors[i].name,
+                              .type = tensors[i].type,
+                              .scope = Scope::kGlobal,
+                              .elements = tensors[i].elements});
+    kernel.params.insert(kernel.params.begin() + static_cast<std::ptrdiff_t>(i), {id, Direction::kIn});
+  }
+  return kernel;
+}
+
+Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits) {
+  CHECK(!workload.epilogue.empty());
+  const Shape shape = shape_of(workload);
+  KernelBuilder builder;
+  builder.kernel.name = "epilogue_pass";
+  builder.kernel.target = Target::kCpu;
+  const std::vector<TensorSpec> tensors = tensors_of(workload);
+  BufferId y{};
+  for (std::size_t i = 0; i < kTensors; ++i) {
+    const Direction direction = tensors[i].output ? Direction::kOut : Direction::kIn;
+    const BufferId buffer = builder.param(tensors[i].name, tensors[i].type, tensors[i].elements, direction);
+    if (tensors[i].output) y = buffer;
+  }
+  const FusedEpilogue epilogue(builder, workload);
+  const VarId task = builder.var("task_index"), own = builder.var("own"), row = builder.var("row"),
+              v = builder.var("v"), u = builder.var("u");
+  const std::int64_t lanes = cpu::lane_counts(limits).back();
+  const int vector = static_cast<int>(lanes);
+  const bool threaded = shape.rows * shape.width >= kLeastOfThreads;
+  const std::int64_t tasks = threaded ? std::min<std::int64_t>(limits.cores, shape.rows) : 1;
+  const auto step = [&](const Expr& column, std::optional<Expr> active) {
+    const Expr at = var(row) * shape.width + column;
+    Expr sums = active ? load_active(y, at, vector, *active) : load(y, at, vector);
+    const Expr channel = shape.along_channels ? column : var(row) % integer(shape.channels);
+    Expr value = epilogue.of(std::move(sums), {channel, shape.along_channels, at, vector, active});
+    return Stmt(Store{y, at, std::move(value), vector, std::move(active)});
+  };
+  Block body = block(Let{row, cpu::first_tile(var(task), shape.rows, tasks) + var(own)});
+  const std::int64_t whole = shape.width / (kUnrolled * lanes), rest = whole * kUnrolled * lanes;
+  if (whole > 0)
+    body.push_back(loop(v, whole, LoopKind::kSerial,
+                        block(loop(u, kUnrolled, LoopKind::kUnrolled,
+                                   block(step((var(v) * kUnrolled + var(u)) * lanes, std::nullopt))))));
+  for (std::int64_t column = rest; column < shape.width; column += lanes) {
+    const std::int64_t left = shape.width - column;
+    body.push_back(step(integer(column), left < lanes ? std::optional<Expr>(integer(left)) : std::nullopt));
+  }
+  const std::int64_t most = cpu::ceil_div(shape.rows, tasks);
+  Expr rows = shape.rows % tasks == 0 ? integer(most)
+                                      : cpu::first_tile(var(task) + 1, shape.rows, tasks) -
+                                            cpu::first_tile(var(task), shape.rows, tasks);
+  builder.kernel.body = block(
+      loop(task, tasks, LoopKind::kParallel, block(loop_to(own, std::move(rows), most, std::move(body)))));
+  return std::move(builder.kernel);
+}
+
+}  // namespace lehr
