@@ -220,6 +220,18 @@ constexpr std::string_view kClusterBarrier =
 }
 )";
 
+// PTX ISA 9.0, "Warp-level matrix store instruction: stmatrix". `values`: 8 elements of 16 bits, those of
+// matrix i in 2 i and the next.
+constexpr std::string_view kStmatrix =
+    R"(void lehr_stmatrix_x4(void* row, const void* values) {
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
+  const unsigned* pairs = static_cast<const unsigned*>(values);
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+               "r"(pairs[0]), "r"(pairs[1]), "r"(pairs[2]), "r"(pairs[3])
+               : "memory");
+}
+)";
+
 std::map<std::string, std::string> all_snippets() {
   return {
       // The size and alignment of CUtensorMap (CUDA Driver API, "Tensor Map Object Management").
@@ -251,6 +263,7 @@ std::map<std::string, std::string> all_snippets() {
       {"tma_store_wait", with_number("tma_store_wait", "cp.async.bulk.wait_group.read")},
       // What this thread has written to shared memory is seen by the tensor memory accelerator behind it.
       {"async_proxy_fence", plain("async_proxy_fence", "fence.proxy.async.shared::cta")},
+      {"stmatrix_x4", device_only(kStmatrix)},
       {"named_barrier",
        device_only("void lehr_named_barrier(int number) {\n"
                    "  asm volatile(\"bar.sync %0, 128;\" ::\"r\"(number) : \"memory\");\n}\n")},

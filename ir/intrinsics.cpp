@@ -40,6 +40,8 @@ constexpr std::array kCopy8 = {write(Scope::kShared, 8), read(Scope::kGlobal, 8)
 constexpr std::array kCopy16 = {write(Scope::kShared, 16), read(Scope::kGlobal, 16)};
 // Each lane gives the address of one 16-byte row, and together they read as many as they give: 16 bytes each.
 constexpr std::array kLdmatrixX4 = {registers(true, 4), read(Scope::kShared, 16)};
+constexpr std::array kStmatrixX4 = {write(Scope::kShared, 16),
+                                    TouchRule{Scope::kRegister, false, 16, std::nullopt, false}};
 constexpr std::array kLoad4Bytes = {registers(true, 1), read(Scope::kShared, 4)};
 constexpr std::array kRound = {registers(true, 4)};
 constexpr std::array kSplit = {registers(true, 4), registers(true, 4)};
@@ -101,6 +103,8 @@ constexpr std::array kRules = {
     IntrinsicRule{"cp_async_wait", {}, 1, 1, true, false, 32, 1},
     IntrinsicRule{"ldmatrix_x4", kLdmatrixX4, 0, 0, true, true},
     IntrinsicRule{"ldmatrix_x4_trans", kLdmatrixX4, 0, 0, true, true},
+    // Four 8 x 8 matrices of 16 bits: each lane gives the address of one row, and two elements of each matrix.
+    IntrinsicRule{"stmatrix_x4", kStmatrixX4, 0, 0, true, true},
     IntrinsicRule{"gather_1x32", kLoad4Bytes, 0, 0, true, false},
     IntrinsicRule{"gather_4x8", kLoad4Bytes, 1, 1, true, false},
     IntrinsicRule{"tf32_round_x4", kRound, 0, 0, true, false},

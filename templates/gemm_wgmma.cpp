@@ -46,14 +46,15 @@ class Lowering {
     full_ = b_.buffer("full", DType::kU32, Scope::kShared, 2 * s_.stages);
     empty_ = b_.buffer("empty", DType::kU32, Scope::kShared, 2 * s_.stages);
     if (s_.ping_pong == 1) turns_ = b_.buffer("turns", DType::kU32, Scope::kShared, 4);
-    if (s_.store == 1) {
+    if (s_.staged()) {
       const GemmWgmmaStage stage = gemm_wgmma_stage(p_, s_);
       staged_ = add_aligned("c_tiles", p_.output, stage.parts * stage.part_elements());
     }
     acc_.accumulators = b_.buffer("acc", p_.accum, Scope::kRegister, s_.accumulators());
     if (p_.two_level)
       acc_.first_level = b_.buffer("first_level", p_.accum, Scope::kRegister, s_.columns() / 2);
-    if (p_.output != p_.accum) converted_ = b_.buffer("converted", p_.output, Scope::kRegister, 2);
+    if (p_.output != p_.accum)
+      converted_ = b_.buffer("converted", p_.output, Scope::kRegister, s_.store == 2 ? 8 : 2);
     if (s_.split_k > 1) add_split();
     thread_ = b_.var("thread");
   }
@@ -61,7 +62,7 @@ class Lowering {
   Kernel kernel() {
     Block body = walk_.begin();
     append(body, block(Alloc{rows_.shared}, Alloc{columns_.shared}));
-    if (s_.store == 1) body.push_back(Alloc{staged_});
+    if (s_.staged()) body.push_back(Alloc{staged_});
     append(body, block(Alloc{full_}, Alloc{empty_}));
     if (s_.split_k > 1) body.push_back(Alloc{sums_.ticket});
     if (s_.ping_pong == 1) body.push_back(Alloc{turns_});
@@ -128,7 +129,7 @@ class Lowering {
       b_.kernel.params.back().map = gemm_wgmma_load_map(p_, is_rows ? rows_.tile : columns_.tile);
     }
     c_ = b_.param("c", p_.output, size.batch * size.m * size.n, Direction::kOut);
-    if (s_.store == 1) b_.kernel.params.back().map = gemm_wgmma_store_map(p_, s_);
+    if (s_.staged()) b_.kernel.params.back().map = gemm_wgmma_store_map(p_, s_);
     rows_.global = s_.swap_ab == 0 ? of_a : of_b;
     columns_.global = s_.swap_ab == 0 ? of_b : of_a;
   }
@@ -229,12 +230,11 @@ class Lowering {
       append(result, walk_.each(turn, integer(0), 1, std::move(body)));
       return result;
     }
-    append(body, s_.store == 0
-                     ? gemm_wgmma_write(b_, p_, s_, out)
-                     : gemm_wgmma_store(b_, p_, s_, out, staged_, walk_.several_turns(), place.matrix));
+    append(body, s_.staged() ? gemm_wgmma_store(b_, p_, s_, out, staged_, walk_.several_turns(), place.matrix)
+                             : gemm_wgmma_write(b_, p_, s_, out));
     append(result,
            walk_.each(turn, in_turns ? var(consumer) : integer(0), in_turns ? 2 : 1, std::move(body)));
-    if (s_.store == 1) append(result, gemm_wgmma_store_end(s_, out));
+    if (s_.staged()) append(result, gemm_wgmma_store_end(s_, out));
     return result;
   }
 

@@ -187,7 +187,7 @@ std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& p, const GemmWgmmaS
   const std::int64_t elements =
       gemm_wgmma_tile(p, s, true).stage_elements() + gemm_wgmma_tile(p, s, false).stage_elements();
   const GemmWgmmaStage stage = gemm_wgmma_stage(p, s);
-  const std::int64_t of_c = s.store == 1 ? stage.parts * stage.part_elements() * size_of(p.output) : 0;
+  const std::int64_t of_c = s.staged() ? stage.parts * stage.part_elements() * size_of(p.output) : 0;
   return s.stages * elements * p.bytes() + of_c + 2 * round_up(s.stages * kBarrierBytes, 16) +
          (s.ping_pong == 1 ? 2 * kBarrierBytes : 0) + (s.split_k > 1 ? kSplitKSharedBytes : 0);
 }

@@ -82,9 +82,12 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                                    split_k_values(p.size.k));
   space.add("keep", "what the L2 is told 0: nothing, to keep 1: the tiles of bm, 2: those of bn", {0, 1, 2});
   const bool may_store = n * size_of(p.output) % 16 == 0;  // the lines of C
-  const KnobId store =
-      space.add("store", "C 0: from registers, 1: through shared memory and the tensor memory accelerator",
-                flags(may_store));
+  std::vector<std::int64_t> stores = flags(may_store);
+  if (may_store && size_of(p.output) == 2) stores.push_back(2);
+  const KnobId store = space.add("store",
+                                 "C 0: from registers, 1: through shared memory and the tensor memory "
+                                 "accelerator, 2: there by stmatrix",
+                                 stores);
   std::vector<std::int64_t> stage_counts;
   for (const std::int64_t each : {2, 3, 4, 5, 6, 7, 8, 10, 12, 16})
     if (each <= most_stages) stage_counts.push_back(each);

@@ -58,9 +58,12 @@ struct GemmWgmmaSchedule {
   /// The L2 is told to keep 1: the tiles of the side of 64 rows, 2: those of the other side, and to give up
   /// the others first; 0: it is told nothing.
   std::int64_t keep = 0;
-  std::int64_t store = 0;  ///< 1: C goes through shared memory and the tensor memory accelerator
+  /// C goes 0: from registers, 1: through shared memory and the tensor memory accelerator; 2: the same, and
+  /// into shared memory by stmatrix, a 16-bit one.
+  std::int64_t store = 0;
 
   std::int64_t threads() const { return 128 * (consumers + 1); }
+  bool staged() const { return store > 0; }
   std::int64_t cluster() const { return cluster_bm * cluster_bn; }
   /// Blocks of the cluster that have an operand's tile in common with one of them, that one included.
   std::int64_t sharing_blocks() const { return cluster_bm + cluster_bn - 1; }

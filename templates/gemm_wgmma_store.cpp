@@ -42,18 +42,24 @@ Block gemm_wgmma_store(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
   const GemmWgmmaStage stage = gemm_wgmma_stage(p, s);
   const std::int64_t chunk = 16 / size_of(p.output);  // elements
   const std::int64_t chunks = stage.box_columns / chunk;
+  const bool by_matrix = s.store == 2;
   const VarId i = b.var("i");
-  const VarId half = b.var("half");
+  const VarId half = b.var(by_matrix ? "matrix" : "half");
   const VarId j = b.var("j");
   // Of a group of eight columns, a thread has two; what of their place depends on the thread alone is named
-  // once, so that the rest is constants: row % 8 is lane / 4.
+  // once, so that the rest is constants: row % 8 is lane / 4. stmatrix stores four matrices of 8 x 8: two
+  // groups, and of each rows 0 to 7 and 8 to 15; lane l gives the address of row l % 8 of matrix l / 8.
   const VarId first = b.var("first");
   const VarId swizzle = b.var("swizzle");
   const Expr in_group = var(out.lane) % 4 * 2;
-  const Expr sum = var(i) * (s.bn / 2) + var(j) * 4 + var(half) * 2;
-  const Expr chunk_of_box = bit_xor(var(j) * (8 / chunk) % chunks, var(swizzle));
-  const Expr index = var(first) + (var(i) * 64 + var(half) * 8) * stage.box_columns +
-                     var(j) * 8 / stage.box_columns * stage.box_elements() + chunk_of_box * chunk;
+  const Expr group = by_matrix ? var(j) * 2 + var(half) / 2 : Expr(Var{j});
+  const Expr lower = by_matrix ? var(half) % 2 : Expr(Var{half});
+  const Expr sum = var(i) * (s.bn / 2) + group * 4 + lower * 2;
+  const std::int64_t columns = by_matrix ? 16 : 8;  // that one step of j takes
+  const Expr chunk_of_box = bit_xor(var(j) * (columns / chunk) % chunks, var(swizzle));
+  const Expr row_of_step = by_matrix ? var(i) * 64 : var(i) * 64 + var(half) * 8;
+  const Expr index = var(first) + row_of_step * stage.box_columns +
+                     var(j) * columns / stage.box_columns * stage.box_elements() + chunk_of_box * chunk;
   const Expr own = s.ping_pong == 1 ? integer(0) : var(out.consumer) * s.consumer_rows();
   const Expr first_row = var(out.row0) + own;
   const Expr row = var(out.thread) / 32 % 4 * 16 + var(out.lane) / 4;
@@ -65,22 +71,31 @@ Block gemm_wgmma_store(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
     const bool whole_rows = p.size.m % s.bm == 0, whole_columns = p.size.n % s.bn == 0;
     if (!whole_columns) finish = block(If{lt(var(column_of_c), integer(p.size.n)), std::move(finish), {}});
     if (!whole_rows) finish = block(If{lt(var(row_of_c), integer(p.size.m)), std::move(finish), {}});
-    finish.insert(finish.begin(), Let{column_of_c, var(out.column0) + in_group + var(j) * 8});
-    finish.insert(finish.begin(), Let{row_of_c, first_row + row + var(i) * 64 + var(half) * 8});
+    finish.insert(finish.begin(), Let{column_of_c, var(out.column0) + in_group + group * 8});
+    finish.insert(finish.begin(), Let{row_of_c, first_row + row + var(i) * 64 + lower * 8});
   }
   Block body;
   if (p.output == p.accum) {
     body = block(Store{tile, index, load(out.accumulators, sum, 2), 2, std::nullopt});
   } else {
     const VarId e = b.var("e");
+    const Expr to = by_matrix ? var(half) * 2 + var(e) : Expr(Var{e});
     body = block(loop(e, 2, LoopKind::kUnrolled,
-                      block(Store{out.converted, var(e), cast(p.output, load(out.accumulators, sum + var(e))),
-                                  1, std::nullopt})),
-                 Store{tile, index, load(out.converted, integer(0), 2), 2, std::nullopt});
+                      block(Store{out.converted, to, cast(p.output, load(out.accumulators, sum + var(e))), 1,
+                                  std::nullopt})));
+    if (!by_matrix) body.push_back(Store{tile, index, load(out.converted, integer(0), 2), 2, std::nullopt});
   }
   body.insert(body.begin(), std::make_move_iterator(finish.begin()), std::make_move_iterator(finish.end()));
-  body = block(loop(j, s.bn / 8, LoopKind::kUnrolled, std::move(body)));
-  body = block(loop(half, 2, LoopKind::kUnrolled, std::move(body)));
+  if (by_matrix) {
+    body = block(
+        loop(half, 4, LoopKind::kUnrolled, std::move(body)),
+        Intrinsic{
+            "stmatrix_x4", {Touch{tile, index, 8, true}, Touch{out.converted, integer(0), 8, false}}, {}, 0});
+    body = block(loop(j, s.bn / 16, LoopKind::kUnrolled, std::move(body)));
+  } else {
+    body = block(loop(j, s.bn / 8, LoopKind::kUnrolled, std::move(body)));
+    body = block(loop(half, 2, LoopKind::kUnrolled, std::move(body)));
+  }
 
   Block result;
   if (reused) {
@@ -88,8 +103,14 @@ Block gemm_wgmma_store(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
     result.push_back(named_barrier(out));
   }
   const Expr part = var(out.consumer) * stage.part_elements();
-  result.push_back(Let{first, part + row * stage.box_columns + in_group % chunk});
-  result.push_back(Let{swizzle, bit_xor(in_group / chunk, var(out.lane) / 4 / (8 / chunks) % chunks)});
+  if (by_matrix) {
+    const Expr row_of_lane = var(out.thread) / 32 % 4 * 16 + var(out.lane) % 16;
+    result.push_back(Let{first, part + row_of_lane * stage.box_columns});
+    result.push_back(Let{swizzle, bit_xor(var(out.lane) / 16, var(out.lane) % 8 / (8 / chunks) % chunks)});
+  } else {
+    result.push_back(Let{first, part + row * stage.box_columns + in_group % chunk});
+    result.push_back(Let{swizzle, bit_xor(in_group / chunk, var(out.lane) / 4 / (8 / chunks) % chunks)});
+  }
   if (p.output != p.accum) result.push_back(Alloc{out.converted});
   result.push_back(loop(i, stage.rows / 64, LoopKind::kUnrolled, std::move(body)));
   result.push_back(Intrinsic{"async_proxy_fence", {}, {}, 0});

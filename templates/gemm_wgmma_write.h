@@ -11,7 +11,7 @@ struct GemmWgmmaOutput {
   ir::BufferId accumulators{};  ///< bn / 2 for each 64 rows of the consumer
   ir::BufferId c{};
   const FusedEpilogue& epilogue;
-  ir::BufferId converted{};  ///< registers: 2 elements of C; used where C has not the accumulators' type
+  ir::BufferId converted{};  ///< registers: 2 elements of C, 8 for stmatrix; where C is not as the sums
   ir::VarId thread{}, lane{}, consumer{};
   ir::VarId row0{}, column0{};     ///< of the tile
   ir::Expr base = ir::integer(0);  ///< first element of the matrix of the batch

@@ -280,8 +280,8 @@ inline void lehr_cp_async_wait() {
   inline void lehr_ldmatrix_##suffix(unsigned* registers, const void* row, int line = __builtin_LINE()) { \
     emulated_ldmatrix(registers, row, count, transposed, line);                                           \
   }                                                                                                       \
-  inline void lehr_stmatrix_##suffix(void* row, const unsigned* registers, int line = __builtin_LINE()) { \
-    emulated_stmatrix(row, registers, count, transposed, line);                                           \
+  inline void lehr_stmatrix_##suffix(void* row, const void* registers, int line = __builtin_LINE()) {     \
+    emulated_stmatrix(row, static_cast<const unsigned*>(registers), count, transposed, line);             \
   }
 LEHR_EMULATED_MATRIX(x1, 1, false)
 LEHR_EMULATED_MATRIX(x2, 2, false)

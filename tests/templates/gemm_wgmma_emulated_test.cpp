@@ -68,7 +68,8 @@ bool is_of(const Workload& workload, const GemmWgmmaSchedule& s, std::string_vie
   if (mode == "cooperative") return s.consumers > 1 && s.ping_pong == 0;
   if (mode == "ping_pong") return s.ping_pong == 1;
   if (mode == "swapped") return s.swap_ab == 1;
-  if (mode == "stored") return s.store == 1;
+  if (mode == "stored") return s.staged();
+  if (mode == "stmatrix") return s.store == 2;
   if (mode == "clustered") return s.cluster() > 1;
   if (mode == "split") return s.split_k > 1;
   if (mode == "hilbert") return s.hilbert == 1;
@@ -124,7 +125,8 @@ TEST_P(GemmWgmmaMode, IsRight) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, GemmWgmmaMode,
                          ::testing::Values("single_consumer", "cooperative", "ping_pong", "persistent",
-                                           "swapped", "stored", "clustered", "split", "hilbert", "two_level"),
+                                           "swapped", "stored", "clustered", "split", "hilbert", "two_level",
+                                           "stmatrix"),
                          [](const auto& info) { return std::string(info.param); });
 
 struct Case {
@@ -264,10 +266,20 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
        "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, cluster_bm=1, "
        "cluster_bn=1, split_k=1, keep=0, store=1, "
        "stages=2, in_flight=0, raster=1, hilbert=0)"},
+      {with_output(mma_of(DType::kF16, 250, 280, 136, 1, 2), DType::kF16),
+       "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
+       "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=2, "
+       "stages=3, in_flight=1, raster=2, hilbert=0)"},
   };
   Mutants mutants;
   for (const Case& one : cases) {
     const Faults faults(one);
+    if (faults.schedule().store == 2) {
+      faults.plant(mutants, "lehr_stmatrix_x4(", "(void)(");
+      faults.plant(mutants, "lane % 16", "lane % 8");
+      faults.plant(mutants, "lane / 16", "lane / 8 % 2");
+      faults.plant(mutants, "converted[matrix * 2", "converted[matrix % 2 * 2");
+    }
     faults.plant(mutants, "lehr_async_proxy_fence();", "");
     faults.plant(mutants, "lehr_named_barrier(", "(void)(");
     faults.plant(mutants, "lehr_tma_store_commit();", "");
@@ -277,7 +289,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
     if (faults.schedule().ping_pong == 0) faults.plant(mutants, "(consumer + 1)", "(1)");
     faults.plant(mutants, " ^ ", " + ");
   }
-  ASSERT_GE(mutants.size(), 16u);
+  ASSERT_GE(mutants.size(), 28u);
   mutants.expect_each_to_be_found(kSeed);
 }
 
