@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
+#include "cli/bench_command.h"
 #include "cli/best_command.h"
 #include "cli/check_command.h"
 #include "cli/compile_command.h"
@@ -79,6 +80,7 @@ int run_command_line(int argc, char** argv) {
   app.require_subcommand(1);
   TuneCommand tune(app, environment);
   CheckCommand check(app, environment);
+  BenchCommand bench(app, environment);
   BestCommand best(app, environment);
   ShowCommand show(app, environment);
   CompileCommand compile(app, environment);
@@ -110,6 +112,7 @@ int run_command_line(int argc, char** argv) {
   }
   if (tune.chosen()) return tune.run();
   if (check.chosen()) return check.run();
+  if (bench.chosen()) return bench.run();
   if (best.chosen()) return best.run();
   if (show.chosen()) return show.run();
   if (compile.chosen()) return compile.run();

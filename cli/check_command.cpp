@@ -13,7 +13,6 @@
 #include "tune/spot_check.h"
 
 namespace lehr {
-namespace {}  // namespace
 
 CheckCommand::CheckCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
   app_ = root.add_subcommand("check", "Run sampled kernels of every family against the reference");

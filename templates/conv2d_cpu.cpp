@@ -29,7 +29,7 @@ struct Lowering {
   Conv2dCpuSchedule s;
   Conv2dPlanes planes;
   KernelBuilder builder;
-  BufferId x{}, f{}, y{}, x_planes{}, y_lines{};
+  BufferId x{}, f{}, y{}, u{}, x_planes{}, y_lines{};
   FusedEpilogue epilogue;
   VarId task{}, image{}, group{}, block{}, line{}, cb{}, jt{}, it{};
 
@@ -64,6 +64,11 @@ struct Lowering {
   // Behind the last plane: read for pixels that are dropped.
   std::int64_t slack_begin() const { return channels() * planes.channel(); }
   std::int64_t slack() const { return tile() + planes.width; }
+  // Filters of the micro-kernel's tile side by side: [group][tile][channel][tap][filter of the tile].
+  Expr packed(const Expr& of_group, const Expr& filter_tile, const Expr& channel, const Expr& tap) const {
+    return (((of_group * filter_tiles() + filter_tile) * channels() + channel) * (conv.r * conv.s) + tap) *
+           s.mr;
+  }
   Expr image_index() const { return conv.n == 1 ? integer(0) : var(image); }
   Expr group_index() const { return conv.groups == 1 ? integer(0) : var(group); }
   // Of the block's outputs: row `filter` counts from the task's first tile.
@@ -128,7 +133,11 @@ Block micro_kernel(Lowering& l, std::int64_t rows) {
   };
   const Expr filter =
       l.group_index() * l.filters() + (l.first_filter_tile() + var(l.it)) * l.s.mr + tile.row();
-  const Expr weight = ((filter * l.channels() + channel) * conv.r + var(r)) * conv.s + var(s);
+  const Expr tap = var(r) * conv.s + var(s);
+  const Expr weight =
+      l.s.packed == 1
+          ? load(l.u, l.packed(l.group_index(), l.first_filter_tile() + var(l.it), channel, tap) + tile.row())
+          : load(l.f, (filter * l.channels() + channel) * (conv.r * conv.s) + tap);
 
   Block result = block(tile.allocate());
   if (l.channel_blocks() == 1) {
@@ -139,13 +148,29 @@ Block micro_kernel(Lowering& l, std::int64_t rows) {
   Block step = block(tile.allocate_b());
   Block pixels = tile.load_b(l.x_planes, x_at, false);
   std::move(pixels.begin(), pixels.end(), std::back_inserter(step));
-  step.push_back(tile.multiply_add(load(l.f, weight)));
+  step.push_back(tile.multiply_add(weight));
   const LoopKind line = l.s.taps >= 1 ? LoopKind::kUnrolled : LoopKind::kSerial;
   const LoopKind lines = l.s.taps == 2 ? LoopKind::kUnrolled : LoopKind::kSerial;
   result.push_back(loop_to(c, l.channels_now(), l.cc(),
                            block(loop(r, conv.r, lines, block(loop(s, conv.s, line, std::move(step)))))));
   result.push_back(tile.store_c(l.y_lines, y_at));
   return result;
+}
+
+Block pack_filters(Lowering& l) {
+  const std::int64_t taps = l.conv.r * l.conv.s;
+  const VarId part = l.builder.var("u_part"), c = l.builder.var("u_c"), tap = l.builder.var("u_tap"),
+              row = l.builder.var("u_row"), filter = l.builder.var("u_k");
+  const Expr group = var(part) / l.filter_tiles(), tile = var(part) % l.filter_tiles();
+  const Expr from = ((group * l.filters() + var(filter)) * l.channels() + var(c)) * taps + var(tap);
+  Block body =
+      block(Store{l.u, l.packed(group, tile, var(c), var(tap)) + var(row), load(l.f, from), 1, std::nullopt});
+  if (l.filters() % l.s.mr != 0) body = block(If{lt(var(filter), integer(l.filters())), std::move(body), {}});
+  body.insert(body.begin(), Let{filter, tile * l.s.mr + var(row)});
+  body = block(loop(row, l.s.mr, LoopKind::kSerial, std::move(body)));
+  body = block(loop(tap, taps, LoopKind::kSerial, std::move(body)));
+  return block(loop(part, l.conv.groups * l.filter_tiles(), LoopKind::kParallel,
+                    block(loop(c, l.channels(), LoopKind::kSerial, std::move(body)))));
 }
 
 Stmt compute(Lowering& l) {
@@ -205,6 +230,10 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Li
   l.f = builder.param("f", DType::kF32, conv.k * conv.products(), Direction::kIn);
   l.y = builder.param("y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
   l.epilogue = FusedEpilogue(builder, workload);
+  if (l.s.packed == 1)
+    l.u = builder.param("u", DType::kF32,
+                        conv.groups * l.filter_tiles() * l.s.mr * l.channels() * conv.r * conv.s,
+                        Direction::kPrepacked);
   // The last tile reads beyond the last plane, and the last line is stored in whole vectors: both stay
   // inside.
   l.x_planes = builder.buffer("x_planes", DType::kF32, Scope::kScratch, l.slack_begin() + l.slack());
@@ -237,6 +266,7 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Li
   body.insert(body.begin(), Alloc{l.x_planes});
   const std::int64_t tasks = l.s.split == 2 ? conv.n : l.s.threads;
   builder.kernel.body = block(loop(l.task, tasks, LoopKind::kParallel, std::move(body)));
+  if (l.s.packed == 1) builder.kernel.prepack = pack_filters(l);
   return std::move(builder.kernel);
 }
 
@@ -252,7 +282,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 }  // namespace
 
 Template conv2d_cpu_template() {
-  return {"conv2d_cpu",     3, why_not, conv2d_cpu_space, lower_conv2d_cpu, conv2d_cpu_default,
+  return {"conv2d_cpu",     4, why_not, conv2d_cpu_space, lower_conv2d_cpu, conv2d_cpu_default,
           Operator::kConv2d};
 }
 

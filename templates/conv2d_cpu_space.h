@@ -13,12 +13,13 @@ struct Conv2dCpuSchedule {
   std::int64_t split =
       0;  ///< 0: output lines over the threads, 1: output channels, 2: images (one task each)
   std::int64_t lanes = 16;
-  std::int64_t mr = 1;     ///< output channels of the micro-kernel
-  std::int64_t nv = 1;     ///< vectors of pixels of the micro-kernel
-  std::int64_t lines = 1;  ///< output lines per block
-  std::int64_t cc = 1;     ///< input channels per block
-  std::int64_t order = 0;  ///< outer loop inside a block: 0 pixels, 1 output channels
-  std::int64_t taps = 0;   ///< unrolled: 0 none, 1 a filter's line, 2 the whole filter
+  std::int64_t mr = 1;      ///< output channels of the micro-kernel
+  std::int64_t nv = 1;      ///< vectors of pixels of the micro-kernel
+  std::int64_t lines = 1;   ///< output lines per block
+  std::int64_t cc = 1;      ///< input channels per block
+  std::int64_t order = 0;   ///< outer loop inside a block: 0 pixels, 1 output channels
+  std::int64_t taps = 0;    ///< unrolled: 0 none, 1 a filter's line, 2 the whole filter
+  std::int64_t packed = 0;  ///< filters: 0 read as they lie, 1 prepacked for the micro-kernel
 };
 Conv2dCpuSchedule conv2d_cpu_schedule(const Config& config);
 

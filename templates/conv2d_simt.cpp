@@ -12,9 +12,9 @@
 namespace lehr {
 namespace {
 
-/// Registers beside a plain product's: the places of the taps and pixels of the loads in flight. Held by the
-/// NVRTC test of the family.
-constexpr std::int64_t kViewRegisters = 24;
+/// Registers beside a plain product's: the places of the taps and pixels, of all loads and of each one that
+/// gathers (the compiler computes those of a whole tile ahead). Held by the NVRTC test of the family.
+constexpr std::int64_t kViewRegisters = 24, kGatherRegisters = 16;
 constexpr std::int64_t kLargestTile = 256;  // no tile is larger, along k with the copies ahead of it
 
 GemmSimtForm form_of(const Conv2d& conv) {
@@ -23,6 +23,8 @@ GemmSimtForm form_of(const Conv2d& conv) {
   form.family = "conv2d_simt";
   (conv.layout == ImageLayout::kNchw ? form.vector_b : form.vector_a) = image_vector(conv);
   form.more_registers = kViewRegisters;
+  form.registers_per_gather = kGatherRegisters;
+  form.gathers_a = conv.layout == ImageLayout::kNhwc;
   return form;
 }
 

@@ -302,9 +302,11 @@ FamilySpace gemm_simt_space_of(const GemmSimtForm& form, const Limits& limits) {
                 {bm, bn, tm, tn, min_blocks},
                 [=](const Point& x) { return x[min_blocks] * threads(x) <= limits.max_threads_per_core; });
   const char* const too_few_registers = "needs more registers than a thread can have";
-  const std::int64_t more_registers = form.more_registers;
   const auto registers_fit = [=](const GemmSimtSchedule& s, std::int64_t blocks) {
-    return gemm_simt_registers(p, s) + more_registers <= cuda::registers_granted(limits, blocks, s.threads());
+    const GemmSimtCopy gathered = form.gathers_a ? gemm_simt_copy_a(p, s) : gemm_simt_copy_b(p, s);
+    const std::int64_t gather = form.registers_per_gather * gathered.loads();
+    return gemm_simt_registers(p, s) + form.more_registers + gather <=
+           cuda::registers_granted(limits, blocks, s.threads());
   };
   space.require(too_few_registers, and_also({min_blocks, frag_buffers}), [=](const Point& x) {
     GemmSimtSchedule s = schedule(x);

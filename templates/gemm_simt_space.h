@@ -85,6 +85,8 @@ struct GemmSimtForm {
   std::string family = "gemm_simt";
   std::int64_t vector_a = 4, vector_b = 4;  ///< most elements per load, beside what the lines' lengths allow
   std::int64_t more_registers = 0;          ///< of a thread, beside gemm_simt_registers()
+  std::int64_t registers_per_gather = 0;    ///< the same, for each load of the operand that is gathered
+  bool gathers_a = false;                   ///< else B is
 };
 FamilySpace gemm_simt_space_of(const GemmSimtForm& form, const Limits& limits);
 Config gemm_simt_default_of(const GemmSimtForm& form, const Limits& limits);

@@ -126,7 +126,7 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                 });
   space.require("C's way through shared memory takes registers that one consumer's sums need",
                 {bm, bn, k_atoms, consumers, ping_pong, store}, [=](const Point& x) {
-                  return x[store] == 0 || x[consumers] > 1 || gemm_wgmma_sums(p, schedule(x)) <= 160;
+                  return x[store] == 0 || x[consumers] > 1 || gemm_wgmma_sums(p, schedule(x)) <= 152;
                 });
   space.require("there is no second tile for a block", {swap_ab, bm, bn, persistent}, [=](const Point& x) {
     if (x[persistent] == 0) return true;
@@ -167,7 +167,10 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                 });
   space.require("blocks that split k have no more registers than are dealt out evenly",
                 {bm, bn, k_atoms, consumers, ping_pong, split_k}, [=](const Point& x) {
-                  return x[split_k] == 1 || gemm_wgmma_sums(p, schedule(x)) <= 320 / (1 + x[consumers]) - 16;
+                  // A second set of sums, or an epilogue's functions, take some beside them.
+                  const std::int64_t others = p.two_level || fused ? 32 : 16;
+                  return x[split_k] == 1 ||
+                         gemm_wgmma_sums(p, schedule(x)) <= 320 / (1 + x[consumers]) - others;
                 });
   space.require("only C by rows goes through shared memory", {swap_ab, store},
                 [=](const Point& x) { return x[store] == 0 || x[swap_ab] == 0; });

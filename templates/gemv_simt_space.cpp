@@ -90,7 +90,10 @@ GemvShape gemv_shape(const GemvProblem& p, const GemvSchedule& s) {
 std::int64_t gemv_registers(const GemvProblem& p, const GemvSchedule& s) {
   const GemvShape shape = gemv_shape(p, s);
   const std::int64_t accumulators = p.vectors * shape.outputs_per_thread;
-  const std::int64_t elements = s.unroll * s.each * s.vec + p.vectors * shape.chunk;
+  // The vectors' share of a step; where the matrix lies along k, and many steps are unrolled, half of the
+  // next step's comes early.
+  const std::int64_t ahead = p.matrix_along_k && s.unroll > 2 ? p.vectors * shape.chunk / 2 : 0;
+  const std::int64_t elements = s.unroll * s.each * s.vec + p.vectors * shape.chunk + ahead;
   const std::int64_t in_flight = ceil_div(elements * size_of(p.type), 4);
   // Those of one load of the matrix and the vectors' share of it, as f32.
   const std::int64_t converted = p.type == DType::kF32 ? 0 : s.vec * s.each + p.vectors * shape.k_per_load;

@@ -93,8 +93,7 @@ bool is_integer(DType type) {
 // - 8-bit floats: tensor cores keep 13 fraction bits of the largest of a step's 32 products and the sum so
 //   far (kernels.md section 4; Hopper), so that each of the 33 loses up to a unit of them, uniformly: sqrt(33
 //   / 3) units a step, six times, where the sum is of its usual size;
-// - those with two levels: the same of sums of 128 products at most. Beside such a sum only the products
-// below
+// - those with two levels: the same of sums of 128 products at most. Beside such a sum only the products below
 //   2^-7 of it have bits to lose (they have 6 fraction bits): at most a quarter of them.
 // The rounding to a 16-bit C is not in it: measure/check.h allows half a unit of the very value.
 double tolerance_of(const Gemm& g) {

@@ -239,6 +239,31 @@ TEST(EndToEnd, CudaWithoutAGpuSaysWhatIsMissing) {
   EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
 }
 
+TEST(Bench, TimesNamedConfigsInTurnAndLeavesNothing) {
+  const Scratch scratch;
+  const std::string line = "bench gemm --m 24 --n 20 --k 16 --b f32:column --device cpu --threads 1 --time 300ms --json";
+  const json defaults = parsed(run_lehr(words(line + " --no-baseline"), scratch.path()));
+  EXPECT_THAT(defaults["workload"], HasSubstr("gemm m=24 n=20 k=16 batch=1 a=f32:row b=f32:column"));
+  ASSERT_GE(defaults["entries"].size(), 2u);  // a default of each family
+  std::vector<std::string> arguments = words(line + " --baseline openblas");
+  const std::string last = defaults["entries"].back()["what"], first = defaults["entries"][0]["what"];
+  arguments.insert(arguments.end(), {"--config", last, "--config", first});
+  const json named = parsed(run_lehr(arguments, scratch.path()))["entries"];
+  ASSERT_EQ(named.size(), 3u);
+  EXPECT_EQ(named[0]["what"], last);
+  EXPECT_EQ(named[1]["what"], first);
+  EXPECT_EQ(named[2]["what"], "openblas");
+  EXPECT_EQ(named[0]["speedup"], 1);
+  EXPECT_FALSE(named[1]["rounds_us"].empty());
+  EXPECT_GT(named[1]["speedup"].get<double>(), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
+
+  arguments.back() = "gemm_cpu(threads=1)";
+  const Ran bad = run_lehr(arguments, scratch.path());
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_THAT(bad.err, HasSubstr("--config 'gemm_cpu(threads=1)' is no schedule of this workload here"));
+}
+
 TEST(Check, CountsTheConfigsOfEveryFamilyOnEveryWorkload) {
   const Scratch scratch;
   const std::string line =

@@ -97,6 +97,9 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"compile gemm --m 8 --n 8 --k 8 --arch sm_80 --samples 0", 1, "--samples 0 is not valid"},
         Bad{"compile gemm --m 8 --n 8 --k 8 --arch sm_80 --family gemm_smit", 1, "did you mean gemm_simt?"},
         Bad{"tune gemm --m 8 --n 8 --k 8 --device cpu --transfer other.db", 1, "other.db"},
+        Bad{"bench gemm --m 8 --n 8 --k 8 --time soon", 1, "--time soon is not"},
+        Bad{"bench gemm --m 8 --n 8 --k 8 --config tall", 1, "tall"},
+        Bad{"bench gemm --m 8,16 --n 8 --k 8", 1, "one"},
         Bad{"replay", 1, "a table is missing: write lehr replay FILE"},
         Bad{"replay nothing.json", 1, "nothing.json cannot be read: No such file"},
         Bad{"replay x.json --seeds 0", 1, "--seeds 0 is not valid"},
@@ -128,7 +131,7 @@ TEST(Errors, ADirectoryThatCannotBeWrittenIsAnEnvironmentError) {
 TEST(Errors, HelpAndVersionGoToStdoutWithExitCodeZero) {
   const Scratch scratch;
   for (const std::string line :
-       {"--help", "--version", "tune --help", "tune gemm --help", "show --help", "compile --help",
+       {"--help", "--version", "tune --help", "tune gemm --help", "bench --help", "show --help", "compile --help",
         "best --help", "export --help", "doctor --help", "db --help", "db stats --help"}) {
     const Ran ran = run_lehr(words(line), scratch.path());
     EXPECT_EQ(ran.code, 0) << line;

