@@ -316,6 +316,10 @@ FamilySpace gemm_mma_space(const GemmMmaProblem& p, const Limits& limits) {
                   return gemm_mma_registers(p, s) <=
                          cuda::registers_granted(limits, x[min_blocks], threads(x));
                 });
+  space.require("blocks that split k and stage C have no registers for so many sums and their places",
+                {bm, bn, wm, wn, k_warps, split_k, stage_c}, [=](const Point& x) {
+                  return x[split_k] == 1 || x[stage_c] == 0 || x[bm] * x[bn] / threads(x) <= 64;
+                });
   space.require("more rows of block tiles walked together than there are", {bm, raster},
                 [=](const Point& x) { return x[raster] == 1 || x[raster] <= ceil_div(m, x[bm]); });
   return space;
