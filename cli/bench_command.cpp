@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/args.h"
 #include "cli/exit_codes.h"
 #include "cli/rig.h"
@@ -58,16 +59,12 @@ std::vector<Side> contest(Measurer& measurer, const std::vector<Config>& configs
   return sides;
 }
 
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
-
 std::string table_of(const std::vector<Side>& sides, double flops) {
   std::vector<std::vector<std::string>> rows;
   for (const Side& side : sides) {
     const ContestEntry& entry = side.entry;
     if (!entry.missing.empty()) {
-      rows.push_back({"-", "-", "-", side.name, first_line(entry.missing)});
+      rows.push_back({"-", "-", "-", side.name, std::string(first_line(entry.missing))});
       continue;
     }
     const Ratio ratio = speedup_over(entry, sides[0].entry);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/args.h"
 #include "cli/exit_codes.h"
 #include "cli/rig.h"
@@ -76,7 +77,7 @@ int CheckCommand::run() {
         const CheckFailure& first = check.failures[0];
         first_failure = fmt::format("'{}' {}: {}: {}", to_text(workload), to_text(first.config),
                                     name_of(first.failure.kind),
-                                    first.failure.text.substr(0, first.failure.text.find('\n')));
+                                    first_line(first.failure.text));
       }
     }
   }

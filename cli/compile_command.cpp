@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/args.h"
 #include "cli/progress.h"
 #include "cli/rig.h"
@@ -134,7 +135,7 @@ int CompileCommand::run() {
     const auto* failure = std::get_if<Failure>(&compiled);
     if (!failure) continue;
     ++failed[failure->kind];
-    if (first_failure.empty()) first_failure = failure->text.substr(0, failure->text.find('\n'));
+    if (first_failure.empty()) first_failure = first_line(failure->text);
   }
   if (json_) {
     const json document = {{"workload", to_text(workload)},

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "measure/stats.h"
 
 namespace lehr {
@@ -70,7 +71,7 @@ class Field {
  private:
   void fail(std::size_t i, const Failure& failure) {
     participants_[i].failure = failure;
-    const std::string_view first(failure.text.data(), std::min(failure.text.find('\n'), failure.text.size()));
+    const std::string_view first = first_line(failure.text);
     participants_[i].missing = failure.kind == FailureKind::kWrongResult
                                    ? fmt::format("its result does not match the reference: {}", first)
                                    : fmt::format("{}: {}", name_of(failure.kind), first);

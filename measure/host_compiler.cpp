@@ -31,14 +31,10 @@ const std::vector<std::string> kFlags = {
 // After the source, so that the linker can leave out what is not used.
 const std::vector<std::string> kLibraries = {"-lm", "-lc"};
 
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
-
 /// The first line of --version. GCC begins it with the name that it was called by; times do not depend on
 /// that.
 std::string version_text(const std::string& output) {
-  const std::string line = first_line(output);
+  const std::string line(first_line(output));
   if (line.find("clang") != std::string::npos || line.find(' ') == std::string::npos) return line;
   return "g++" + line.substr(line.find(' '));
 }

@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "measure/temp_dir.h"
 
 namespace lehr {
@@ -150,7 +151,7 @@ std::string first_error_line(const std::string& log) {
     if (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos) return line;
     begin = end + 1;
   }
-  return log.substr(0, log.find('\n'));
+  return std::string(first_line(log));
 }
 
 /// 90 of "sm_90a".

@@ -21,10 +21,8 @@ Workload as_gemm(const Workload& workload) {
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (limits.target != Target::kCpu) return "made for CPUs";
+  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
   const Conv2d& conv = workload.conv2d();
-  for (const DType type : {conv.input, conv.filter, conv.output, conv.accum})
-    if (type != DType::kF32) return "computes in f32 only";
   const bool plain = conv.r == 1 && conv.s == 1 && conv.stride_h == 1 && conv.stride_w == 1 &&
                      conv.pad_top + conv.pad_bottom + conv.pad_left + conv.pad_right == 0 && conv.groups == 1;
   if (!plain) return "made for 1x1 filters without stride, padding and groups";

@@ -253,12 +253,7 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Li
       block(Let{l.line, l.first_line() + var(l.block) * l.s.lines}, copy_in(l), compute(l), copy_out(l));
   body = block(loop(l.block, blocks, LoopKind::kSerial, std::move(body)));
   if (conv.groups > 1) body = block(loop(l.group, conv.groups, LoopKind::kSerial, std::move(body)));
-  if (conv.n > 1) {
-    if (l.s.split == 2)
-      body.insert(body.begin(), Let{l.image, var(l.task)});
-    else
-      body = block(loop(l.image, conv.n, LoopKind::kSerial, std::move(body)));
-  }
+  body = cpu::over_parts(conv.n, l.s.split == 2, l.image, l.task, std::move(body));
   // What lies behind the last plane is read for pixels that are dropped; zeros keep it from being slow.
   body.insert(body.begin(),
               cpu::clear_line(builder, l.x_planes, integer(l.slack_begin()), l.slack(), l.s.lanes));
@@ -271,11 +266,8 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Li
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (limits.target != Target::kCpu) return "made for CPUs";
-  const Conv2d& conv = workload.conv2d();
-  for (const DType type : {conv.input, conv.filter, conv.output, conv.accum})
-    if (type != DType::kF32) return "computes in f32 only";
-  if (conv.layout != ImageLayout::kNchw) return "reads images as nchw only";
+  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
+  if (workload.conv2d().layout != ImageLayout::kNchw) return "reads images as nchw only";
   return std::nullopt;
 }
 

@@ -66,17 +66,9 @@ FamilySpace conv2d_cpu_space(const Workload& workload, const Limits& limits) {
   const std::int64_t channels = conv.c / conv.groups, filters = conv.k / conv.groups;
   const std::int64_t out_lines = conv.out_h();
   FamilySpace space("conv2d_cpu");
-  const KnobId threads = space.add("threads", "CPU threads", cpu::thread_counts(limits));
-  Values splits = {0};
-  if (limits.cores > 1) splits = conv.n > 1 ? Values{0, 1, 2} : Values{0, 1};
-  const KnobId split =
-      space.add_dependent("split", "what the threads share out: 0 lines, 1 output channels, 2 images", splits,
-                          [=](const Point& x) { return x[threads] == 1 ? Values{0} : splits; });
-  const KnobId lanes = space.add("lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
-  Values row_counts;
-  for (const std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 24, 28})
-    if (rows <= filters) row_counts.push_back(rows);
-  const KnobId mr = space.add("mr", "output channels in registers", row_counts);
+  const cpu::ThreadKnobs shared = cpu::add_thread_knobs(space, limits, conv.n > 1, "0 lines, 1 output channels, 2 images");
+  const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
+  const KnobId mr = space.add("mr", "output channels in registers", cpu::register_rows(filters));
   const KnobId nv = space.add("nv", "vectors of pixels in registers", {1, 2, 3, 4, 5, 6, 8});
   const auto lines_of_task = [=](const Point& x) {
     return x[threads] > 1 && x[split] == 0 ? ceil_div(out_lines, x[threads]) : out_lines;
@@ -92,9 +84,8 @@ FamilySpace conv2d_cpu_space(const Workload& workload, const Limits& limits) {
                                 conv.r * conv.s == 1 ? Values{0} : Values{0, 1, 2});
   space.add("packed", "filters: 0 read as they lie, 1 laid out beforehand for the micro-kernel", {0, 1});
 
-  space.require("needs more vector registers than there are", {mr, nv}, [=](const Point& x) {
-    return x[mr] * x[nv] + std::min<std::int64_t>(x[nv], 4) + 1 <= std::max(limits.vector_registers, 16);
-  });
+  space.require("needs more vector registers than there are", {mr, nv},
+                [=](const Point& x) { return cpu::fits_registers(x[mr], x[nv], limits); });
   // Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the units busy.
   space.require("too few accumulators to hide the latency of a multiply-add", {lanes, mr, nv, lines},
                 [=](const Point& x) {

@@ -316,10 +316,8 @@ Kernel lower_conv2d_depthwise_cpu(const Workload& workload, const Config& config
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (limits.target != Target::kCpu) return "made for CPUs";
+  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
   const Conv2d& conv = workload.conv2d();
-  for (const DType type : {conv.input, conv.filter, conv.output, conv.accum})
-    if (type != DType::kF32) return "computes in f32 only";
   if (conv.groups != conv.c) return "takes as many groups as input channels";
   if (conv.layout == ImageLayout::kNhwc && conv.k != conv.c)
     return "takes one filter a channel of nhwc images";

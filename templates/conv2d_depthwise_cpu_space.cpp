@@ -69,12 +69,8 @@ FamilySpace conv2d_depthwise_cpu_space(const Workload& workload, const Limits& l
     return result;
   };
   FamilySpace space("conv2d_depthwise_cpu");
-  const KnobId threads = space.add("threads", "CPU threads", cpu::thread_counts(limits));
-  const Values splits = limits.cores > 1 ? Values{0, 1} : Values{0};
-  const KnobId split =
-      space.add_dependent("split", "what the threads share out: 0 channels, 1 output lines", splits,
-                          [=](const Point& x) { return x[threads] == 1 ? Values{0} : splits; });
-  const KnobId lanes = space.add("lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
+  const cpu::ThreadKnobs shared = cpu::add_thread_knobs(space, limits, false, "0 channels, 1 output lines");
+  const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
   const KnobId rows =
       space.add("rows", "output lines of a tile", at_most(conv.out_h(), {1, 2, 3, 4, 5, 6, 7, 8}));
   const KnobId cols = space.add(

@@ -275,11 +275,8 @@ Kernel lower_conv2d_nhwc_cpu(const Workload& workload, const Config& config, con
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (limits.target != Target::kCpu) return "made for CPUs";
-  const Conv2d& conv = workload.conv2d();
-  for (const DType type : {conv.input, conv.filter, conv.output, conv.accum})
-    if (type != DType::kF32) return "computes in f32 only";
-  if (conv.layout != ImageLayout::kNhwc) return "reads images as nhwc only";
+  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
+  if (workload.conv2d().layout != ImageLayout::kNhwc) return "reads images as nhwc only";
   return std::nullopt;
 }
 

@@ -22,15 +22,6 @@ const Values& channel_steps() {
   static const Values steps = {4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048};
   return steps;
 }
-const Values& pixel_steps() {
-  static const Values steps = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 24, 28};
-  return steps;
-}
-
-bool fits_registers(std::int64_t mr, std::int64_t nv, const Limits& limits) {
-  return mr * nv + std::min<std::int64_t>(nv, 4) + 1 <= std::max(limits.vector_registers, 16);
-}
-
 }  // namespace
 
 Conv2dNhwcSchedule conv2d_nhwc_schedule(const Config& config) {
@@ -59,19 +50,12 @@ FamilySpace conv2d_nhwc_cpu_space(const Workload& workload, const Limits& limits
   const std::int64_t channels = conv.c / conv.groups, filters = conv.k / conv.groups;
   const std::int64_t narrowest = cpu::lane_counts(limits).front();
   FamilySpace space("conv2d_nhwc_cpu");
-  const KnobId threads = space.add("threads", "CPU threads", cpu::thread_counts(limits));
-  Values splits = {0};
-  if (limits.cores > 1) splits = conv.n > 1 ? Values{0, 1, 2} : Values{0, 1};
-  const KnobId split =
-      space.add_dependent("split", "what the threads share out: 0 lines, 1 output channels, 2 images", splits,
-                          [=](const Point& x) { return x[threads] == 1 ? Values{0} : splits; });
-  const KnobId lanes = space.add("lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
-  Values pixels, vectors;
-  for (const std::int64_t count : pixel_steps())
-    if (count <= conv.out_w()) pixels.push_back(count);
+  const cpu::ThreadKnobs shared = cpu::add_thread_knobs(space, limits, conv.n > 1, "0 lines, 1 output channels, 2 images");
+  const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
+  Values vectors;
   for (const std::int64_t count : {1, 2, 3, 4, 5, 6})
     if (count == 1 || (count - 1) * narrowest < filters) vectors.push_back(count);
-  const KnobId mr = space.add("mr", "pixels of a line in registers", pixels);
+  const KnobId mr = space.add("mr", "pixels of a line in registers", cpu::register_rows(conv.out_w()));
   const KnobId nv = space.add("nv", "vectors of output channels in registers", vectors);
   const KnobId lines = space.add_dependent(
       "lines", "output lines of one block; the last value covers all", cpu::up_to(conv.out_h(), line_steps()),
@@ -91,7 +75,7 @@ FamilySpace conv2d_nhwc_cpu_space(const Workload& workload, const Limits& limits
                                  filters <= narrowest ? Values{0} : Values{0, 1});
 
   space.require("needs more vector registers than there are", {mr, nv},
-                [=](const Point& x) { return fits_registers(x[mr], x[nv], limits); });
+                [=](const Point& x) { return cpu::fits_registers(x[mr], x[nv], limits); });
   // Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the units busy.
   space.require(
       "too few accumulators to hide the latency of a multiply-add", {lanes, mr, nv}, [=](const Point& x) {
@@ -144,8 +128,8 @@ Config conv2d_nhwc_cpu_default(const Workload& workload, const Limits& limits) {
   std::int64_t least = 0;
   for (const std::int64_t nv : {1, 2, 3, 4}) {
     if (nv > 1 && (nv - 1) * s.lanes >= filters) continue;
-    for (const std::int64_t mr : pixel_steps()) {
-      if (mr > conv.out_w() || !fits_registers(mr, nv, limits)) continue;
+    for (const std::int64_t mr : cpu::register_rows(conv.out_w())) {
+      if (!cpu::fits_registers(mr, nv, limits)) continue;
       const std::int64_t line = conv.out_w() / mr * half_cycles(mr, nv) + half_cycles(conv.out_w() % mr, nv);
       const std::int64_t cost = line * ceil_div(filters, nv * s.lanes);
       if (least == 0 || cost < least) least = cost, s.mr = mr, s.nv = nv;

@@ -335,12 +335,7 @@ Kernel lower_winograd(const Workload& workload, const Config& config, const Limi
             transform_inputs(l),
             loop(kb, ceil_div(l.task_panels(), l.block_panels()), LoopKind::kSerial, std::move(channels)));
   body = block(loop(l.block, ceil_div(l.task_rows(), l.s.rows), LoopKind::kSerial, std::move(body)));
-  if (conv.n > 1) {
-    if (l.s.split == 2)
-      body.insert(body.begin(), Let{l.image, var(l.task)});
-    else
-      body = block(loop(l.image, conv.n, LoopKind::kSerial, std::move(body)));
-  }
+  body = cpu::over_parts(conv.n, l.s.split == 2, l.image, l.task, std::move(body));
   // Left and right of the image the lines stay zero: nothing else is written there.
   body.insert(body.begin(),
               loop(zero_v, lines / l.s.lanes, LoopKind::kSerial,
@@ -353,9 +348,9 @@ Kernel lower_winograd(const Workload& workload, const Config& config, const Limi
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (limits.target != Target::kCpu) return "made for CPUs";
+  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
   const Conv2d& conv = workload.conv2d();
-  if (!winograd_applies(conv)) return "made for f32 and 3x3 filters without stride, dilation and groups";
+  if (!winograd_applies(conv)) return "made for 3x3 filters without stride, dilation and groups";
   if (conv.layout != ImageLayout::kNchw) return "reads images as nchw only";
   return std::nullopt;
 }

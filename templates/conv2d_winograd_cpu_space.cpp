@@ -59,17 +59,9 @@ FamilySpace winograd_cpu_space(const Workload& workload, const Limits& limits) {
   const Conv2d conv = workload.conv2d();
   FamilySpace space("conv2d_winograd_cpu");
   const KnobId tile = space.add("tile", "outputs of a tile along each side", {2, 4});
-  const KnobId threads = space.add("threads", "CPU threads", cpu::thread_counts(limits));
-  Values splits = {0};
-  if (limits.cores > 1) splits = conv.n > 1 ? Values{0, 1, 2} : Values{0, 1};
-  const KnobId split =
-      space.add_dependent("split", "what the threads share out: 0 rows of tiles, 1 output channels, 2 images",
-                          splits, [=](const Point& x) { return x[threads] == 1 ? Values{0} : splits; });
-  const KnobId lanes = space.add("lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
-  Values row_counts;
-  for (const std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 24, 28})
-    if (rows <= conv.k) row_counts.push_back(rows);
-  const KnobId mr = space.add("mr", "output channels in registers", row_counts);
+  const cpu::ThreadKnobs shared = cpu::add_thread_knobs(space, limits, conv.n > 1, "0 rows of tiles, 1 output channels, 2 images");
+  const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
+  const KnobId mr = space.add("mr", "output channels in registers", cpu::register_rows(conv.k));
   const KnobId nv = space.add("nv", "vectors of tiles in registers", {1, 2, 3, 4, 5, 6, 8});
   const auto rows_of_task = [=](std::int64_t of_tile, std::int64_t threads_now, std::int64_t split_now) {
     const std::int64_t all = ceil_div(conv.out_h(), of_tile);
@@ -83,9 +75,8 @@ FamilySpace winograd_cpu_space(const Workload& workload, const Limits& limits) {
       space.add("panels", "micro-kernels of output channels of one block", cpu::powers_up_to(conv.k));
   const KnobId order = space.add("order", "outer loop of a product: 0 tiles, 1 output channels", {0, 1});
 
-  space.require("needs more vector registers than there are", {mr, nv}, [=](const Point& x) {
-    return x[mr] * x[nv] + std::min<std::int64_t>(x[nv], 4) + 1 <= std::max(limits.vector_registers, 16);
-  });
+  space.require("needs more vector registers than there are", {mr, nv},
+                [=](const Point& x) { return cpu::fits_registers(x[mr], x[nv], limits); });
   const auto schedule = [=](const Point& x) {
     WinogradCpuSchedule s;
     s.tile = x[tile], s.lanes = x[lanes], s.mr = x[mr], s.nv = x[nv], s.rows = x[rows];

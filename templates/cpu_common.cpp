@@ -1,5 +1,7 @@
 #include "templates/cpu_common.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -25,10 +27,9 @@ Problem problem_of(const Workload& workload) {
 
 std::optional<std::string> why_not_cpu(const Workload& workload, const Limits& limits) {
   if (limits.target != Target::kCpu) return "made for CPUs";
-  const Gemm& g = workload.gemm();
-  for (const DType type : {g.a.type, g.b.type, g.c.type, g.accum}) {
-    if (type != DType::kF32) return "computes in f32 only";
-  }
+  for (const TensorSpec& tensor : tensors_of(workload))
+    if (tensor.type != DType::kF32) return "computes in f32 only";
+  if (accum_of(workload) != DType::kF32) return "computes in f32 only";
   return std::nullopt;
 }
 
@@ -41,6 +42,36 @@ std::vector<std::int64_t> lane_counts(const Limits& limits) {
   const std::int64_t widest = std::max(4, limits.vector_bytes / 4);
   if (widest <= 4) return {4};
   return {widest / 2, widest};
+}
+
+std::vector<std::int64_t> register_rows(std::int64_t extent) {
+  std::vector<std::int64_t> rows;
+  for (const std::int64_t count : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 24, 28})
+    if (count <= extent) rows.push_back(count);
+  return rows;
+}
+
+bool fits_registers(std::int64_t rows, std::int64_t vectors, const Limits& limits) {
+  return rows * vectors + std::min<std::int64_t>(vectors, 4) + 1 <= std::max(limits.vector_registers, 16);
+}
+
+ThreadKnobs add_thread_knobs(FamilySpace& space, const Limits& limits, bool several, std::string_view shared) {
+  const std::vector<std::int64_t> one = {0};
+  const std::vector<std::int64_t> splits = limits.cores <= 1 ? one
+                                           : several         ? std::vector<std::int64_t>{0, 1, 2}
+                                                             : std::vector<std::int64_t>{0, 1};
+  const KnobId threads = space.add("threads", "CPU threads", thread_counts(limits));
+  const KnobId split = space.add_dependent(
+      "split", fmt::format("what the threads share out: {}", shared), splits,
+      [=](const Point& x) { return x[threads] == 1 ? one : splits; });
+  return {threads, split, space.add("lanes", "f32 lanes of a vector", lane_counts(limits))};
+}
+
+ir::Block over_parts(std::int64_t parts, bool one_a_task, ir::VarId part, ir::VarId task, ir::Block body) {
+  if (parts == 1) return body;
+  if (!one_a_task) return ir::block(ir::loop(part, parts, ir::LoopKind::kSerial, std::move(body)));
+  body.insert(body.begin(), ir::Let{part, ir::var(task)});
+  return body;
 }
 
 bool masks_are_free(const Limits& limits) {

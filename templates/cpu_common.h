@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/limits.h"
@@ -24,13 +25,30 @@ struct Problem {
 };
 Problem problem_of(const Workload& workload);
 
-/// Reasons why no CPU family serves the workload (types, target); nullopt otherwise.
+/// Reasons why no CPU family serves the workload, a GEMM or a convolution (types, target); nullopt otherwise.
 std::optional<std::string> why_not_cpu(const Workload& workload, const Limits& limits);
 
 /// {1, cores} or {1}.
 std::vector<std::int64_t> thread_counts(const Limits& limits);
 /// Vector lengths in f32 lanes: the widest and half of it.
 std::vector<std::int64_t> lane_counts(const Limits& limits);
+/// Those of {1 .. 14, 16, 20, 24, 28} rows of a micro-kernel that are not beyond `extent`.
+std::vector<std::int64_t> register_rows(std::int64_t extent);
+/// Whether `rows` x `vectors` accumulators, up to four vectors beside them and one more do.
+bool fits_registers(std::int64_t rows, std::int64_t vectors, const Limits& limits);
+
+/// The knobs that most families begin with: "threads", "split" and "lanes".
+struct ThreadKnobs {
+  KnobId threads, split, lanes;
+};
+/// `shared` says what the values 0, 1 and, only where there are `several` (images, matrices), 2 of "split"
+/// mean. One thread shares nothing out: 0.
+ThreadKnobs add_thread_knobs(FamilySpace& space, const Limits& limits, bool several, std::string_view shared);
+
+/// `body` for each of `parts` (images, matrices): of the task's number where each task has one, else in a
+/// loop. No more than the body where there is one.
+ir::Block over_parts(std::int64_t parts, bool one_a_task, ir::VarId part, ir::VarId task, ir::Block body);
+
 /// Whether a masked access of a vector costs nothing: on AVX-512; elsewhere it is a branch or a loop.
 bool masks_are_free(const Limits& limits);
 /// Those of `steps` (ascending) that are < extent, and the smallest one that covers it: "all" is always the

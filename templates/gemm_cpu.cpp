@@ -302,13 +302,7 @@ Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limi
   k_body.push_back(loop(l.ic, ceil_div(l.task_row_tiles(), l.mc()), LoopKind::kSerial, std::move(tiles)));
   Block body = block(loop(l.jc, ceil_div(l.task_column_tiles(), l.nc()), LoopKind::kSerial,
                           block(loop(l.pc, l.k_blocks(), LoopKind::kSerial, std::move(k_body)))));
-  if (l.p.batch > 1) {
-    if (l.s.split == 2) {
-      body.insert(body.begin(), Let{l.batch, var(l.task)});
-    } else {
-      body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, std::move(body)));
-    }
-  }
+  body = cpu::over_parts(l.p.batch, l.s.split == 2, l.batch, l.task, std::move(body));
   if (l.s.pack_b) body.insert(body.begin(), Alloc{l.b_panel});
   if (l.s.pack_a) body.insert(body.begin(), Alloc{l.a_panel});
   const std::int64_t tasks = l.s.split == 2 ? l.p.batch : threads;

@@ -46,25 +46,12 @@ GemmCpuSchedule gemm_cpu_schedule(const Config& config) {
 FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::string family) {
   const cpu::Problem p = cpu::problem_of(workload);
   FamilySpace space(std::move(family));
-  const KnobId threads = space.add("threads", "CPU threads", cpu::thread_counts(limits));
+  const cpu::ThreadKnobs shared = cpu::add_thread_knobs(space, limits, p.batch > 1, "0 rows, 1 columns, 2 matrices of the batch");
+  const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
   // Value lists hold what some valid config can take and little else: sampling rejects whole draws.
   const std::int64_t narrowest = cpu::lane_counts(limits).front();
   const bool one_column_tile = p.n <= narrowest;
-  const KnobId split =
-      space.add_dependent("split", "what the threads share out: 0 rows, 1 columns, 2 matrices of the batch",
-                          limits.cores <= 1 ? Values{0}
-                          : p.batch > 1     ? Values{0, 1, 2}
-                                            : Values{0, 1},
-                          [=](const Point& x) {
-                            if (x[threads] == 1) return Values{0};
-                            return p.batch > 1 ? Values{0, 1, 2} : Values{0, 1};
-                          });
-  const KnobId lanes = space.add("lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
-  Values row_counts;
-  for (const std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 24, 28}) {
-    if (rows <= p.m) row_counts.push_back(rows);
-  }
-  const KnobId mr = space.add("mr", "rows of C in registers", row_counts);
+  const KnobId mr = space.add("mr", "rows of C in registers", cpu::register_rows(p.m));
   Values vector_counts;
   for (const std::int64_t vectors : {1, 2, 3, 4, 5, 6, 8}) {
     if (vectors == 1 || (vectors - 1) * narrowest < p.n) vector_counts.push_back(vectors);
@@ -109,9 +96,8 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::
                         return has_edge && cpu::masks_are_free(limits) ? Values{0, 1} : Values{0};
                       });
 
-  space.require("needs more vector registers than there are", {mr, nv}, [=](const Point& x) {
-    return x[mr] * x[nv] + std::min<std::int64_t>(x[nv], 4) + 1 <= std::max(limits.vector_registers, 16);
-  });
+  space.require("needs more vector registers than there are", {mr, nv},
+                [=](const Point& x) { return cpu::fits_registers(x[mr], x[nv], limits); });
   space.require("a tile is wider than the matrix", {nv, lanes},
                 [=](const Point& x) { return x[nv] == 1 || (x[nv] - 1) * x[lanes] < p.n; });
   // Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the units busy.

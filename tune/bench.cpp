@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 namespace lehr {
 namespace {
@@ -24,10 +25,6 @@ std::uint64_t hash_of(const Source& source) {
   for (const std::int64_t part : {source.launch.shared_bytes, source.launch.tasks, source.scratch_bytes})
     hash = hash_combine(hash, static_cast<std::uint64_t>(part));
   return hash;
-}
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
 }
 
 Bench::Bench(const Task& task, const Candidates& candidates, const SessionOptions& options,

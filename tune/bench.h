@@ -24,8 +24,6 @@ struct Pick {
 
 /// Stable hash of all that decides what a source does: text, launch shape, scratch bytes.
 std::uint64_t hash_of(const Source& source);
-/// `text` up to its first line break.
-std::string first_line(const std::string& text);
 
 class Bench {
  public:

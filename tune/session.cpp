@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "tune/past_tasks.h"
 #include "tune/resume.h"
 #include "tune/session_impl.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "tune/finals.h"
 #include "tune/resume.h"
 #include "tune/session_impl.h"
