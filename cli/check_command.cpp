@@ -76,8 +76,7 @@ int CheckCommand::run() {
       if (!check.failures.empty() && first_failure.empty()) {
         const CheckFailure& first = check.failures[0];
         first_failure = fmt::format("'{}' {}: {}: {}", to_text(workload), to_text(first.config),
-                                    name_of(first.failure.kind),
-                                    first_line(first.failure.text));
+                                    name_of(first.failure.kind), first_line(first.failure.text));
       }
     }
   }

@@ -1,6 +1,7 @@
 // NHWC: y (pixels x k) = x (pixels x c) f^T. NCHW with one image: the same, x and y stored by columns.
 #include "templates/conv1x1_cpu.h"
 
+#include "templates/cpu_common.h"
 #include "templates/gemm_cpu.h"
 #include "templates/gemm_cpu_space.h"
 

@@ -66,7 +66,8 @@ FamilySpace conv2d_cpu_space(const Workload& workload, const Limits& limits) {
   const std::int64_t channels = conv.c / conv.groups, filters = conv.k / conv.groups;
   const std::int64_t out_lines = conv.out_h();
   FamilySpace space("conv2d_cpu");
-  const cpu::ThreadKnobs shared = cpu::add_thread_knobs(space, limits, conv.n > 1, "0 lines, 1 output channels, 2 images");
+  const cpu::ThreadKnobs shared =
+      cpu::add_thread_knobs(space, limits, conv.n > 1, "0 lines, 1 output channels, 2 images");
   const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
   const KnobId mr = space.add("mr", "output channels in registers", cpu::register_rows(filters));
   const KnobId nv = space.add("nv", "vectors of pixels in registers", {1, 2, 3, 4, 5, 6, 8});

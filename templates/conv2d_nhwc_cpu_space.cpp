@@ -50,7 +50,8 @@ FamilySpace conv2d_nhwc_cpu_space(const Workload& workload, const Limits& limits
   const std::int64_t channels = conv.c / conv.groups, filters = conv.k / conv.groups;
   const std::int64_t narrowest = cpu::lane_counts(limits).front();
   FamilySpace space("conv2d_nhwc_cpu");
-  const cpu::ThreadKnobs shared = cpu::add_thread_knobs(space, limits, conv.n > 1, "0 lines, 1 output channels, 2 images");
+  const cpu::ThreadKnobs shared =
+      cpu::add_thread_knobs(space, limits, conv.n > 1, "0 lines, 1 output channels, 2 images");
   const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
   Values vectors;
   for (const std::int64_t count : {1, 2, 3, 4, 5, 6})

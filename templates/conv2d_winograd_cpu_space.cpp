@@ -59,7 +59,8 @@ FamilySpace winograd_cpu_space(const Workload& workload, const Limits& limits) {
   const Conv2d conv = workload.conv2d();
   FamilySpace space("conv2d_winograd_cpu");
   const KnobId tile = space.add("tile", "outputs of a tile along each side", {2, 4});
-  const cpu::ThreadKnobs shared = cpu::add_thread_knobs(space, limits, conv.n > 1, "0 rows of tiles, 1 output channels, 2 images");
+  const cpu::ThreadKnobs shared =
+      cpu::add_thread_knobs(space, limits, conv.n > 1, "0 rows of tiles, 1 output channels, 2 images");
   const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
   const KnobId mr = space.add("mr", "output channels in registers", cpu::register_rows(conv.k));
   const KnobId nv = space.add("nv", "vectors of tiles in registers", {1, 2, 3, 4, 5, 6, 8});

@@ -55,15 +55,16 @@ bool fits_registers(std::int64_t rows, std::int64_t vectors, const Limits& limit
   return rows * vectors + std::min<std::int64_t>(vectors, 4) + 1 <= std::max(limits.vector_registers, 16);
 }
 
-ThreadKnobs add_thread_knobs(FamilySpace& space, const Limits& limits, bool several, std::string_view shared) {
+ThreadKnobs add_thread_knobs(FamilySpace& space, const Limits& limits, bool several,
+                             std::string_view shared) {
   const std::vector<std::int64_t> one = {0};
   const std::vector<std::int64_t> splits = limits.cores <= 1 ? one
                                            : several         ? std::vector<std::int64_t>{0, 1, 2}
                                                              : std::vector<std::int64_t>{0, 1};
   const KnobId threads = space.add("threads", "CPU threads", thread_counts(limits));
-  const KnobId split = space.add_dependent(
-      "split", fmt::format("what the threads share out: {}", shared), splits,
-      [=](const Point& x) { return x[threads] == 1 ? one : splits; });
+  const KnobId split =
+      space.add_dependent("split", fmt::format("what the threads share out: {}", shared), splits,
+                          [=](const Point& x) { return x[threads] == 1 ? one : splits; });
   return {threads, split, space.add("lanes", "f32 lanes of a vector", lane_counts(limits))};
 }
 

@@ -46,7 +46,8 @@ GemmCpuSchedule gemm_cpu_schedule(const Config& config) {
 FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::string family) {
   const cpu::Problem p = cpu::problem_of(workload);
   FamilySpace space(std::move(family));
-  const cpu::ThreadKnobs shared = cpu::add_thread_knobs(space, limits, p.batch > 1, "0 rows, 1 columns, 2 matrices of the batch");
+  const cpu::ThreadKnobs shared =
+      cpu::add_thread_knobs(space, limits, p.batch > 1, "0 rows, 1 columns, 2 matrices of the batch");
   const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
   // Value lists hold what some valid config can take and little else: sampling rejects whole draws.
   const std::int64_t narrowest = cpu::lane_counts(limits).front();

@@ -43,7 +43,7 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
              [this](const Trial& trial, bool best) {
                const auto* failure = std::get_if<Failure>(&trial.outcome);
                report(best ? EventKind::kNewBest : EventKind::kTrial,
-                      failure ? first_line(failure->text) : to_text(trial.config));
+                      failure ? std::string(first_line(failure->text)) : to_text(trial.config));
              }),
       row_of_(options.row_of ? options.row_of : kernel_rows(candidates_, task.device.limits)),
       scorer_(options.row_of ? options.columns : feature_table().size(), row_of_, options.threads),
