@@ -43,9 +43,10 @@ void show_source(const Source& source, json& document, std::string& text) {
     text += fmt::format("// {}: {} {}[{}]{}\n", ir::name_of(param.direction), param.name, name_of(param.type),
                         param.elements, param.map ? " as tensor map " + to_json(*param.map).dump() : "");
   if (source.target == Target::kCuda)
-    text += fmt::format("// grid: {}\n// blocks of a cluster: {}\n// block: {}\n// shared bytes: {}\n",
+    text += fmt::format("// grid: {}\n// blocks of a cluster: {}\n// block: {}\n// shared bytes: {}\n{}",
                         triple(source.launch.grid), source.launch.cluster, triple(source.launch.block),
-                        source.launch.shared_bytes);
+                        source.launch.shared_bytes,
+                        source.launch.programmatic ? "// programmatic dependent launch\n" : "");
   else
     text += fmt::format("// tasks: {}\n// scratch bytes of each: {}\n", source.launch.tasks,
                         source.scratch_bytes);

@@ -1,7 +1,8 @@
 // Tensor memory accelerator (PTX ISA 9.0, "Data Movement and Conversion Instructions: cp.async.bulk.tensor"),
 // bulk groups ("cp.async.bulk.commit_group"), mbarrier and named barriers ("Parallel Synchronization and
 // Communication Instructions: mbarrier", "barrier"), wgmma ("Asynchronous Warpgroup Level Matrix
-// Instructions") and setmaxnreg ("Miscellaneous Instructions").
+// Instructions"), setmaxnreg ("Miscellaneous Instructions") and griddepcontrol ("Parallel Synchronization and
+// Communication Instructions: griddepcontrol").
 #include "codegen/prelude_hopper.h"
 
 #include <fmt/format.h>
@@ -263,6 +264,9 @@ std::map<std::string, std::string> all_snippets() {
       {"tma_store_wait", with_number("tma_store_wait", "cp.async.bulk.wait_group.read")},
       // What this thread has written to shared memory is seen by the tensor memory accelerator behind it.
       {"async_proxy_fence", plain("async_proxy_fence", "fence.proxy.async.shared::cta")},
+      {"griddepcontrol_wait", plain("griddepcontrol_wait", "griddepcontrol.wait")},
+      {"griddepcontrol_launch_dependents",
+       plain("griddepcontrol_launch_dependents", "griddepcontrol.launch_dependents")},
       {"stmatrix_x4", device_only(kStmatrix)},
       {"named_barrier",
        device_only("void lehr_named_barrier(int number) {\n"

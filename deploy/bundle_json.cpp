@@ -39,6 +39,7 @@ json to_json(const Source& source) {
           {"grid", source.launch.grid},
           {"block", source.launch.block},
           {"cluster", source.launch.cluster},
+          {"programmatic", source.launch.programmatic},
           {"shared_bytes", source.launch.shared_bytes},
           {"tasks", source.launch.tasks},
           {"scratch_bytes", source.scratch_bytes},

@@ -103,7 +103,8 @@ constexpr std::array kRules = {
     IntrinsicRule{"cp_async_wait", {}, 1, 1, true, false, 32, 1},
     IntrinsicRule{"ldmatrix_x4", kLdmatrixX4, 0, 0, true, true},
     IntrinsicRule{"ldmatrix_x4_trans", kLdmatrixX4, 0, 0, true, true},
-    // Four 8 x 8 matrices of 16 bits: each lane gives the address of one row, and two elements of each matrix.
+    // Four 8 x 8 matrices of 16 bits: each lane gives the address of one row, and two elements of each
+    // matrix.
     IntrinsicRule{"stmatrix_x4", kStmatrixX4, 0, 0, true, true},
     IntrinsicRule{"gather_1x32", kLoad4Bytes, 0, 0, true, false},
     IntrinsicRule{"gather_4x8", kLoad4Bytes, 1, 1, true, false},
@@ -112,6 +113,9 @@ constexpr std::array kRules = {
     IntrinsicRule{"warp_sum_f32", kSumF32, 1, 1, true, true},
     IntrinsicRule{"device_fence", {}, 0, 0, true, false},
     IntrinsicRule{"atomic_inc_u32", kAtomicInc, 1, 1, true, false},
+    // Of kernels with Kernel::programmatic.
+    IntrinsicRule{"griddepcontrol_wait", {}, 0, 0, true, false},
+    IntrinsicRule{"griddepcontrol_launch_dependents", {}, 0, 0, true, false},
     IntrinsicRule{"mma_m16n8k16_f32_bf16", kMmaF32, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k16_f32_f16", kMmaF32, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k8_f32_tf32", kMmaF32, 0, 0, true, true},

@@ -53,6 +53,7 @@ void collect(const Block& block, Launch& launch, unsigned& seen) {
 Launch launch_of(const Kernel& kernel) {
   Launch launch;
   launch.cluster = kernel.cluster;
+  launch.programmatic = kernel.programmatic;
   unsigned seen = 0;
   collect(kernel.body, launch, seen);
   if (!kernel.prepack.empty()) {

@@ -81,6 +81,11 @@ struct Kernel {
   /// barriers (CUDA C++ Programming Guide 13.0, "Thread Block Clusters"); block b is number b % cluster of
   /// its cluster. 1: none.
   int cluster = 1;
+  /// CUDA: its launch may begin while the kernel before it on the stream still runs, and it lets the next one
+  /// begin before it has ended (CUDA C++ Programming Guide 13.0, "Programmatic Dependent Launch"). Every
+  /// thread executes griddepcontrol_wait before it touches a parameter, workspaces included: behind it all
+  /// earlier launches have ended, and what they wrote is seen.
+  bool programmatic = false;
   friend bool operator==(const Kernel&, const Kernel&) = default;
 
   const Buffer& buffer(BufferId id) const { return buffers[static_cast<std::size_t>(id)]; }
@@ -97,6 +102,9 @@ struct Launch {
   std::int64_t tasks = 1;         ///< CPU: extent of the kParallel loop
   std::int64_t prepack_tasks = 0;  ///< CPU: the same of Kernel::prepack; 0: nothing is prepacked
   std::int64_t cluster = 1;       ///< Kernel::cluster; compiled into the kernel, the launch need not say it
+  /// Kernel::programmatic: the launch says so by the attribute
+  /// CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION; without it the kernel is right as well.
+  bool programmatic = false;
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 Launch launch_of(const Kernel& kernel);

@@ -62,6 +62,7 @@ class Printer {
     out_ += ')';
     if (kernel_.min_blocks_per_core != 0) add(" min_blocks_per_core={}", kernel_.min_blocks_per_core);
     if (kernel_.cluster != 1) add(" cluster={}", kernel_.cluster);
+    if (kernel_.programmatic) out_ += " programmatic";
     out_ += '\n';
     if (!kernel_.prepack.empty()) {
       out_ += "prepack\n";

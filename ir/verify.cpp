@@ -56,6 +56,7 @@ class Verifier {
   bool declarations() {
     if (auto complaint = why_bad_declarations(kernel_)) return fail("{}", *complaint);
     for (const Param& param : kernel_.params) scope_.set_alive(param.buffer, true);
+    scope_.set_early(kernel_.programmatic);
     return true;
   }
 
@@ -71,6 +72,8 @@ class Verifier {
 
   bool at_end() {
     path_.clear();
+    if (kernel_.programmatic && !lets_next_begin_)
+      return fail("it may overlap the next launch and never lets it begin");
     for (const Param& param : kernel_.params)
       if (param.direction != Direction::kIn && !written_[index_of(param.buffer)])
         return fail("{} parameter {} is never written",
@@ -227,6 +230,7 @@ class Verifier {
     if (intrinsic.args.size() < rule->min_args || intrinsic.args.size() > rule->max_args)
       return fail("it has {} arguments, it takes {} to {}", intrinsic.args.size(), rule->min_args,
                   rule->max_args);
+    if (intrinsic.name.starts_with("griddepcontrol_") && !launch_control(intrinsic.name)) return false;
     if (const int columns = wgmma_columns(intrinsic.name);
         columns != 0 && intrinsic.touches[0].elements * 2 != columns)
       return fail("a thread has {} of its sums, not {}", columns / 2, intrinsic.touches[0].elements);
@@ -243,6 +247,18 @@ class Verifier {
         return fail("its {}argument must be a constant of at least 0",
                     intrinsic.args.size() == 1 ? "" : std::string(kOrdinals[i]) + " ");
     return true;
+  }
+
+  /// Kernel::programmatic. In between: what lets the next launch begin early is of no use earlier.
+  bool launch_control(const std::string& name) {
+    if (!kernel_.programmatic) return fail("the kernel does not overlap other launches");
+    if (name == "griddepcontrol_wait") {
+      if (group_ != kAllAlike) return fail("threads may disagree on whether they reach it");
+      scope_.set_early(false);
+      return true;
+    }
+    lets_next_begin_ = true;
+    return !scope_.is_early() || fail("it comes before griddepcontrol_wait");
   }
 
   bool touch_rules(const Touch& touch, std::size_t number, const TouchRule& rule) {
@@ -312,6 +328,7 @@ class Verifier {
   std::array<std::int64_t, 9> launch_extents_{};  // by LoopKind; 0: not seen
   unsigned launch_mask_ = 0;                      // LoopKinds bound by enclosing loops
   bool in_prepack_ = false;
+  bool lets_next_begin_ = false;
   int nesting_ = 0;                 // enclosing loops and ifs
   std::int64_t group_ = kAllAlike;  // so many consecutive threads agree on whether they come here
   std::optional<std::string> error_;

@@ -62,6 +62,8 @@ class Declarations {
                     ir::name_of(buffer.scope), lehr::name_of(kernel_.target));
     }
     if (!cluster_rules()) return false;
+    if (kernel_.programmatic && kernel_.target != Target::kCuda)
+      return fail("it overlaps other launches, which only kernels for cuda do");
     std::set<BufferId> listed;
     bool has_workspace = false, has_prepacked = false;
     for (const Param& param : kernel_.params) {

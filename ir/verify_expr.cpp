@@ -61,6 +61,8 @@ std::optional<std::string> VerifyScope::check_access(BufferId id, const Expr& in
   if (!is_alive(id))
     return buffer.name +
            (buffer.scope == Scope::kGlobal ? " is not a parameter" : " has no Alloc before this point");
+  if (early_ && buffer.scope == Scope::kGlobal)
+    return fmt::format("{} is touched before griddepcontrol_wait", buffer.name);
   if (lanes < 1) return fmt::format("{} lanes of {} are accessed, at least 1 is right", lanes, buffer.name);
   if (auto complaint = check_index(index, fmt::format("the index of {},", buffer.name))) return complaint;
   if (active != nullptr)

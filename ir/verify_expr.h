@@ -36,6 +36,10 @@ class VerifyScope {
   bool is_alive(BufferId buffer) const { return alive_[static_cast<std::size_t>(buffer)]; }
   void set_alive(BufferId buffer, bool alive) { alive_[static_cast<std::size_t>(buffer)] = alive; }
 
+  /// Whether earlier launches may still run: parameters must not be touched.
+  bool is_early() const { return early_; }
+  void set_early(bool early) { early_ = early; }
+
   /// Any expression; `lanes` becomes its number of lanes.
   std::optional<std::string> check_value(const Expr& expr, int& lanes) const;
   /// One integer; `what` names it in the complaint ("the extent").
@@ -67,6 +71,7 @@ class VerifyScope {
   const Kernel& kernel_;
   std::vector<std::optional<VarFacts>> facts_;  // by VarId; nullopt: not bound here
   std::vector<bool> alive_;                     // by BufferId
+  bool early_ = false;
 };
 
 }  // namespace lehr::ir

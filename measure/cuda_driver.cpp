@@ -14,6 +14,7 @@ namespace {
 
 constexpr unsigned kStreamDefault = 0;  // CU_STREAM_DEFAULT: ordered with the fills and copies of CudaMemory
 constexpr int kCaptureModeThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+constexpr int kProgrammaticStreamSerialization = 6;  // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
 constexpr std::size_t kUuidBytes = 16;
 constexpr int kNoInterleave = 0;     // CU_TENSOR_MAP_INTERLEAVE_NONE
 constexpr int kPromotionL2_256 = 3;  // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
@@ -267,13 +268,20 @@ CudaStream::~CudaStream() {
   if (end_) driver_->functions().event_destroy(end_);
   if (stream_) driver_->functions().stream_destroy(stream_);
 }
-CudaStatus CudaStream::launch(const CudaKernel& kernel, const std::array<std::int64_t, 3>& grid,
-                              const std::array<std::int64_t, 3>& block, std::int64_t shared_bytes,
-                              void** arguments) const {
-  const auto u = [](std::int64_t value) { return static_cast<unsigned>(value); };
-  return {driver_->functions().launch(kernel.function(), u(grid[0]), u(grid[1]), u(grid[2]), u(block[0]),
-                                      u(block[1]), u(block[2]), u(shared_bytes), stream_, arguments, nullptr),
-          "cuLaunchKernel"};
+CudaStatus CudaStream::launch(const CudaKernel& kernel, const ir::Launch& shape, void** arguments) const {
+  CudaLaunchAttribute programmatic;
+  programmatic.id = kProgrammaticStreamSerialization;
+  programmatic.allowed = 1;
+  CudaLaunchConfig config;
+  for (std::size_t d = 0; d < 3; ++d) {
+    config.grid[d] = static_cast<unsigned>(shape.grid[d]);
+    config.block[d] = static_cast<unsigned>(shape.block[d]);
+  }
+  config.shared_bytes = static_cast<unsigned>(shape.shared_bytes);
+  config.stream = stream_;
+  config.attributes = &programmatic;
+  config.attribute_count = shape.programmatic ? 1 : 0;
+  return {driver_->functions().launch(&config, kernel.function(), arguments, nullptr), "cuLaunchKernelEx"};
 }
 CudaStatus CudaStream::fill(CudaAddress address, unsigned char value, std::int64_t bytes) const {
   return {driver_->functions().fill_async(address, value, static_cast<std::size_t>(bytes), stream_),

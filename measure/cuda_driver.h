@@ -170,9 +170,7 @@ class CudaStream {
   CudaStream& operator=(const CudaStream&) = delete;
   CudaStatus open(const CudaDriver& driver);
 
-  CudaStatus launch(const CudaKernel& kernel, const std::array<std::int64_t, 3>& grid,
-                    const std::array<std::int64_t, 3>& block, std::int64_t shared_bytes,
-                    void** arguments) const;
+  CudaStatus launch(const CudaKernel& kernel, const ir::Launch& shape, void** arguments) const;
   CudaStatus fill(CudaAddress address, unsigned char value, std::int64_t bytes) const;  ///< does not wait
   CudaStatus record_begin() const;
   CudaStatus record_end() const;

@@ -36,7 +36,7 @@ std::string_view find_cuda_functions(void* library, CudaDriver::Functions& f) {
   find("cuModuleGetFunction", f.module_function);
   find("cuFuncGetAttribute", f.function_attribute);
   find("cuFuncSetAttribute", f.set_function_attribute);
-  find("cuLaunchKernel", f.launch);
+  find("cuLaunchKernelEx", f.launch);
   find("cuStreamCreate", f.stream_create);
   find("cuStreamDestroy_v2", f.stream_destroy);
   find("cuStreamSynchronize", f.stream_synchronize);

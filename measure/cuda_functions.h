@@ -2,6 +2,7 @@
 // Driver API 13.0 manual, so that the build is the same with and without a toolkit.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -9,6 +10,25 @@
 #include "measure/cuda_driver.h"
 
 namespace lehr {
+
+/// CUlaunchAttribute, of which one is used.
+struct alignas(8) CudaLaunchAttribute {
+  int id = 0;
+  std::array<char, 4> pad{};
+  union {
+    std::array<char, 64> bytes{};
+    int allowed;
+  };
+};
+/// CUlaunchConfig.
+struct CudaLaunchConfig {
+  std::array<unsigned, 3> grid{};
+  std::array<unsigned, 3> block{};
+  unsigned shared_bytes = 0;
+  void* stream = nullptr;
+  const CudaLaunchAttribute* attributes = nullptr;
+  unsigned attribute_count = 0;
+};
 
 struct CudaDriver::Functions {
   using Code = int;  ///< CUresult
@@ -35,8 +55,7 @@ struct CudaDriver::Functions {
   Code (*module_function)(void**, void*, const char*) = nullptr;
   Code (*function_attribute)(int*, int, void*) = nullptr;
   Code (*set_function_attribute)(void*, int, int) = nullptr;
-  Code (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
-                 void**) = nullptr;
+  Code (*launch)(const CudaLaunchConfig*, void*, void**, void**) = nullptr;
   Code (*stream_create)(void**, unsigned) = nullptr;
   Code (*stream_destroy)(void*) = nullptr;
   Code (*stream_synchronize)(void*) = nullptr;

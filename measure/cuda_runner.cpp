@@ -82,7 +82,7 @@ void CudaRunner::unload(int slot) {
 }
 
 /// One launch with the tensors of a set. Calls on one stream run one after the other, so they share the
-/// workspace.
+/// workspace; those that overlap wait for each other before they touch it (ir::Kernel::programmatic).
 CudaHarness::Call CudaRunner::call_of(const Slot& slot) const {
   return [this, &slot](std::int64_t set) -> std::optional<Fault> {
     std::vector<CudaAddress> addresses;
@@ -100,9 +100,7 @@ CudaHarness::Call CudaRunner::call_of(const Slot& slot) const {
       if (!made.ok()) return harness_.fault(FailureKind::kLaunch, made, slot.candidate.entry);
       arguments[of.tensor] = &maps[i];
     }
-    const ir::Launch& shape = slot.candidate.launch;
-    const CudaStatus status =
-        harness_.stream().launch(slot.kernel, shape.grid, shape.block, shape.shared_bytes, arguments.data());
+    const CudaStatus status = harness_.stream().launch(slot.kernel, slot.candidate.launch, arguments.data());
     if (status.ok()) return std::nullopt;
     return harness_.fault(FailureKind::kLaunch, status, slot.candidate.entry);
   };
@@ -110,8 +108,10 @@ CudaHarness::Call CudaRunner::call_of(const Slot& slot) const {
 
 std::variant<Checked, Fault> CudaRunner::check(int slot_number) {
   const Slot& slot = loaded(slot_number);
-  std::variant<Checked, Fault> first = harness_.check(call_of(slot), slot.candidate.entry);
-  if (slot.workspace.count() == 0 || std::holds_alternative<Fault>(first)) return first;
+  const bool overlaps = slot.candidate.launch.programmatic;
+  const CudaHarness::Call once = call_of(slot);
+  std::variant<Checked, Fault> first = harness_.check(once, slot.candidate.entry);
+  if (std::holds_alternative<Fault>(first) || (slot.workspace.count() == 0 && !overlaps)) return first;
   std::optional<CudaArena::Damage> damage;
   if (const CudaStatus status = slot.workspace.find_damage(damage); !status.ok())
     return harness_.fault(FailureKind::kLaunch, status, slot.candidate.entry);
@@ -119,8 +119,12 @@ std::variant<Checked, Fault> CudaRunner::check(int slot_number) {
     const std::string text = text_of(*damage, fmt::format("workspace {}", damage->piece));
     return Fault{{FailureKind::kWrongResult, fmt::format("{}: {}", slot.candidate.entry, text), {}}, false};
   }
-  // Once more: what the first launch left in the workspace must do for the next.
-  return harness_.check(call_of(slot), slot.candidate.entry);
+  // Once more: what the first launch left in the workspace must do for the next, also while both run.
+  const CudaHarness::Call twice = [&](std::int64_t set) {
+    std::optional<Fault> refused = once(set);
+    return refused ? refused : once(set);
+  };
+  return harness_.check(overlaps ? twice : once, slot.candidate.entry);
 }
 
 std::variant<Samples, Fault> CudaRunner::time(int slot_number, const SampleRequest& request) {

@@ -40,6 +40,7 @@ json write(const Candidate& c) {
           {"grid", c.launch.grid},
           {"block", c.launch.block},
           {"cluster", c.launch.cluster},
+          {"programmatic", c.launch.programmatic},
           {"shared_bytes", c.launch.shared_bytes},
           {"tasks", c.launch.tasks},
           {"scratch_bytes", c.scratch_bytes},
@@ -56,6 +57,7 @@ Candidate read_candidate(const json& j) {
   c.launch.grid = j.at("grid");
   c.launch.block = j.at("block");
   c.launch.cluster = j.at("cluster");
+  c.launch.programmatic = j.at("programmatic");
   c.launch.shared_bytes = j.at("shared_bytes");
   c.launch.tasks = j.at("tasks");
   c.scratch_bytes = j.at("scratch_bytes");

@@ -35,6 +35,7 @@ class Lowering {
         walk_(b_, p_, s_, grid_) {
     b_.kernel.name = "gemm_wgmma";
     b_.kernel.cluster = static_cast<int>(s_.cluster());
+    b_.kernel.programmatic = s_.pdl == 1;
     b_.kernel.target = Target::kCuda;
     b_.kernel.min_blocks_per_core = 1;
     rows_.tile = gemm_wgmma_tile(p_, s_, true);
@@ -70,6 +71,12 @@ class Lowering {
     // Nobody reaches for another block's barriers before they are made, or after it has ended.
     const BarrierScope together = s_.cluster() > 1 ? BarrierScope::kCluster : BarrierScope::kBlock;
     body.push_back(Barrier{together});
+    // All that has happened up to here is the block's own affair, so it may happen while the launch before
+    // still runs; nothing tells which operands that one writes, so the loads of all wait for its end. C and
+    // the workspaces of split k are touched behind this, too: the counters are those that the launch before
+    // has left, zero again, however early this one began. So each launch ends after the one before it, and
+    // letting the next begin is right anywhere behind this.
+    if (s_.pdl == 1) body.push_back(Intrinsic{"griddepcontrol_wait", {}, {}, 0});
     body.push_back(If{eq(var(thread_) / 128, integer(0)), produce(), consume(), 128});
     if (s_.cluster() > 1) body.push_back(Barrier{together});
     if (s_.split_k > 1) append(body, sum_up());
@@ -188,6 +195,8 @@ class Lowering {
     // Unrolled where k is short, its addresses would not fit the few registers that the producer has.
     body.push_back(each_tile_k(kt, LoopKind::kRolled, std::move(copies)));
     Block one = walk_.each(turn, integer(0), 1, std::move(body));
+    // What is left is the block's last products and C: time for the next launch to make its barriers.
+    if (s_.pdl == 1) one.push_back(Intrinsic{"griddepcontrol_launch_dependents", {}, {}, 0});
     Block result = take_registers(false);
     result.push_back(If{eq(var(thread_), integer(0)), std::move(one), {}, 1});
     return result;
@@ -319,7 +328,7 @@ Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Li
 
 Template gemm_wgmma_template() {
   return {.name = "gemm_wgmma",
-          .version = 4,
+          .version = 5,
           .why_not = why_not_gemm_wgmma,
           .space = gemm_wgmma_space,
           .lower = lower_gemm_wgmma,

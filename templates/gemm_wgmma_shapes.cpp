@@ -114,7 +114,7 @@ GemmWgmmaSchedule gemm_wgmma_schedule(const Config& config) {
   s.raster = config.at("raster"), s.hilbert = config.at("hilbert");
   s.cluster_bm = config.at("cluster_bm"), s.cluster_bn = config.at("cluster_bn");
   s.split_k = config.at("split_k"), s.keep = config.at("keep");
-  s.store = config.at("store");
+  s.store = config.at("store"), s.pdl = config.at("pdl");
   return s;
 }
 

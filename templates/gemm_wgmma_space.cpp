@@ -100,6 +100,7 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                 covering(std::array<std::int64_t, 5>{1, 2, 4, 8, 16}, ceil_div(longer, 64)));
   const KnobId hilbert =
       space.add("hilbert", "1: squares of raster x raster tiles are walked along a Hilbert curve", {0, 1});
+  space.add("pdl", "1: a launch begins while the one before it ends (programmatic dependent launch)", {0, 1});
 
   const auto schedule = [=](const Point& x) {  // store and later: not read
     GemmWgmmaSchedule s;
@@ -235,7 +236,7 @@ Config gemm_wgmma_default(const Workload& workload, const Limits& limits) {
   const std::int64_t stage = gemm_wgmma_shared_bytes(p, s) / s.stages;
   s.stages = std::clamp<std::int64_t>(limits.shared_bytes_per_block / (stage + 64), 2, 12);
   return cpu::nearest_config(space, {s.swap_ab, s.bm, s.bn, s.k_atoms, s.consumers, s.ping_pong, s.persistent,
-                                     1, 1, s.split_k, 0, 0, s.stages, s.in_flight, 8, 0});
+                                     1, 1, s.split_k, 0, 0, s.stages, s.in_flight, 8, 0, 0});
 }
 
 }  // namespace lehr

@@ -61,6 +61,7 @@ struct GemmWgmmaSchedule {
   /// C goes 0: from registers, 1: through shared memory and the tensor memory accelerator; 2: the same, and
   /// into shared memory by stmatrix, a 16-bit one.
   std::int64_t store = 0;
+  std::int64_t pdl = 0;  ///< 1: launches overlap (ir::Kernel::programmatic)
 
   std::int64_t threads() const { return 128 * (consumers + 1); }
   bool staged() const { return store > 0; }

@@ -50,6 +50,7 @@ void emulated_wgmma(void* sums, int columns, unsigned long long a, unsigned long
 void emulated_wgmma_commit();
 void emulated_wgmma_wait(int pending, int line);
 void emulated_set_max_registers(int count, bool more);
+void emulated_griddepcontrol(bool wait);
 float emulated_f32_from_f16(unsigned bits);
 float emulated_f32_from_bf16(unsigned bits);
 float emulated_f32_from_e4m3(unsigned bits);
@@ -258,6 +259,13 @@ inline void lehr_setmaxnreg_inc() {
 template <int kCount>
 inline void lehr_setmaxnreg_dec() {
   emulated_set_max_registers(kCount, false);
+}
+
+inline void lehr_griddepcontrol_wait() {
+  emulated_griddepcontrol(true);
+}
+inline void lehr_griddepcontrol_launch_dependents() {
+  emulated_griddepcontrol(false);
 }
 
 #define LEHR_EMULATED_CP_ASYNC(bytes)                                                             \

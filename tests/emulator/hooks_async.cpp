@@ -76,6 +76,9 @@ void emulated_wgmma_commit() {
 void emulated_wgmma_wait(int pending, int line) {
   Machine::current()->wgmma_wait(pending, line);
 }
+void emulated_griddepcontrol(bool wait) {
+  Machine::current()->griddepcontrol(wait);
+}
 void emulated_set_max_registers(int count, bool more) {
   Machine::current()->set_max_registers(count, more);
 }

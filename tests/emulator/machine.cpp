@@ -114,6 +114,7 @@ void Machine::run_cluster() {
     block.shared.has_stores = has_stores;
     block.epoch = 0;
     block.arrived_from = -1;
+    block.lets_next_begin = false;
     block.named_barriers.clear();
     block.mbarriers.clear();
     if (rank > 0) block.shared.park();

@@ -60,6 +60,8 @@ class Machine {
   void device_fence() { order_.fence(who()); }
   /// Adds `step` to the counter, or makes it 0 where it is `limit` or more; the old value.
   unsigned atomic_add(unsigned* counter, unsigned step, unsigned limit);
+  /// `wait`: griddepcontrol.wait, else griddepcontrol.launch_dependents.
+  void griddepcontrol(bool wait);
   void flop() { flops_ += 1; }
   // machine_async.cpp
   void mbarrier_init(const void* barrier, int arrivals);
@@ -142,6 +144,7 @@ class Machine {
     std::deque<std::vector<std::uintptr_t>> store_groups;  ///< committed, oldest first
     std::uint32_t barrier = 0;                             ///< kAtMBarrier
     bool fenced = false;                                   ///< the registers are ready for wgmma
+    bool waited = false;                                   ///< for the launches before this one
     std::uint32_t* sums = nullptr;                         ///< kAtWgmma
     Wgmma operation;                                       ///< kAtWgmma
     using Calls = std::vector<std::shared_ptr<WgmmaCall>>;
@@ -169,6 +172,7 @@ class Machine {
     explicit Block(SharedMemory memory) : shared(std::move(memory)) {}
     SharedMemory shared;
     int epoch = 0;          ///< barriers passed by all of its threads
+    bool lets_next_begin = false;
     int arrived_from = -1;  ///< cluster epoch of the last arrival of another block at its mbarriers
     std::map<int, NamedBarrier> named_barriers;
     std::map<std::uint32_t, MBarrier> mbarriers;  ///< by address in shared memory
@@ -207,6 +211,8 @@ class Machine {
   void perform(const Lanes& lanes, int first_thread);
   void matrix_row(int thread, const WarpCall& call, bool writes);
   std::string nearest(std::uintptr_t address) const;
+  /// Of a launch that may overlap: the one before must have ended when a parameter is touched.
+  void check_waited(const GlobalBuffer& buffer, const char* does);
   // machine_async.cpp
   MBarrier& mbarrier_at(std::uint32_t address);
   void arrive(int rank, std::uint32_t address, MBarrier& barrier, int transaction_bytes);

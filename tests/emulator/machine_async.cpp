@@ -85,6 +85,7 @@ void Machine::mbarrier_wait(const void* pointer, int parity, int line) {
 
 const ir::TensorMap& Machine::map_of(std::size_t param, std::uint32_t address, const char* what) {
   if (param >= buffers_.size() || !buffers_[param].map) fail("a TMA instruction without a tensor map");
+  check_waited(buffers_[param], "asks for a copy of");
   const ir::TensorMap& map = *buffers_[param].map;
   const std::int64_t inner = map.box[0] * static_cast<std::int64_t>(buffers_[param].element_bytes());
   if (address % kLoadAlignment != 0)
@@ -200,6 +201,12 @@ void Machine::tma_store_wait(int pending) {
 }
 
 std::optional<std::string> Machine::unfinished() const {
+  for (std::size_t i = 0; launch_.programmatic && i < threads_.size(); ++i) {
+    const std::string name = name_of_thread(static_cast<int>(i));
+    if (!threads_[i].waited) return name + " has not waited for the launches before";
+    if (!blocks_[i / static_cast<std::size_t>(of_block_)].lets_next_begin)
+      return name + " and its block do not let the next launch begin";
+  }
   if (!loads_.empty()) return fmt::format("block {} ends while TMA loads are under way", block_);
   for (const Thread& thread : threads_) {
     if (!thread.open_calls.empty() || !thread.call_groups.empty())

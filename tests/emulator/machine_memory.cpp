@@ -15,10 +15,28 @@ void Machine::access(std::uintptr_t address, std::size_t bytes, bool writes) {
   }
   for (GlobalBuffer& buffer : buffers_) {
     if (!buffer.holds(address)) continue;
+    check_waited(buffer, writes ? "writes" : "reads");
     if (auto fault = buffer.access(address, bytes, writes, who(), order_)) fail(*fault);
     return;
   }
   fail(fmt::format("{} {} bytes outside {}", writes ? "writes" : "reads", bytes, nearest(address)));
+}
+
+// PTX ISA 9.0, "griddepcontrol": .wait waits until the prerequisite grids have completed; the first
+// .launch_dependents of each block counts. A grid that ended without having waited would end before those
+// that it should have waited for, and so would what waits for it.
+void Machine::griddepcontrol(bool wait) {
+  if (!launch_.programmatic) fail("griddepcontrol in a launch that does not overlap others");
+  if (wait) {
+    self().waited = true;
+  } else {
+    block().lets_next_begin = true;
+  }
+}
+
+void Machine::check_waited(const GlobalBuffer& buffer, const char* does) {
+  if (launch_.programmatic && !self().waited)
+    fail(fmt::format("{} {} before it has waited for the launches before", does, buffer.name()));
 }
 
 unsigned Machine::atomic_add(unsigned* counter, unsigned step, unsigned limit) {
@@ -26,6 +44,7 @@ unsigned Machine::atomic_add(unsigned* counter, unsigned step, unsigned limit) {
   const auto holds = [&](const GlobalBuffer& buffer) { return buffer.holds(address); };
   const auto found = std::find_if(buffers_.begin(), buffers_.end(), holds);
   if (found == buffers_.end()) fail("makes an atomic outside " + nearest(address));
+  check_waited(*found, "counts in");
   if (auto fault = found->atomic(address)) fail(*fault);
   order_.atomic(who(), address);
   const unsigned old = *counter;

@@ -166,6 +166,45 @@ TEST(Clusters, DivideTheGridAndHaveABarrierOfTheirOwn) {
   EXPECT_THAT(complaint(4, 1, BarrierScope::kCluster), HasSubstr("there are no clusters"));
 }
 
+TEST(Programmatic, WaitsBeforeAnyParameterIsTouchedAndLetsTheNextLaunchBegin) {
+  const Stmt wait = Intrinsic{"griddepcontrol_wait", {}, {}, 0};
+  const Stmt next = Intrinsic{"griddepcontrol_launch_dependents", {}, {}, 0};
+  struct Made {
+    KernelBuilder b;
+    BufferId in, out;
+    VarId thread;
+    Made() {
+      b.kernel.name = "overlapping";
+      b.kernel.target = Target::kCuda;
+      b.kernel.programmatic = true;
+      in = b.param("in", DType::kF32, 64, Direction::kIn);
+      out = b.param("out", DType::kF32, 64, Direction::kOut);
+      thread = b.var("thread");
+    }
+    Stmt copy() const { return Store{out, var(thread), load(in, var(thread)), 1, std::nullopt}; }
+    Kernel kernel(Block body) {
+      b.kernel.body = block(loop(thread, 64, LoopKind::kThreadX, std::move(body)));
+      return std::move(b.kernel);
+    }
+    std::string complaint(Block body) { return why_malformed(kernel(std::move(body))).value_or(""); }
+  };
+  Made right;
+  const Stmt copy = right.copy();
+  const Kernel kernel = right.kernel(block(wait, copy, next));
+  EXPECT_EQ(why_malformed(kernel), std::nullopt);
+  EXPECT_TRUE(launch_of(kernel).programmatic);
+  EXPECT_THAT(to_text(kernel), HasSubstr(" programmatic\n"));
+  EXPECT_THAT(Made().complaint(block(copy, wait, next)), HasSubstr("is touched before griddepcontrol_wait"));
+  EXPECT_THAT(Made().complaint(block(copy, next)), HasSubstr("is touched before griddepcontrol_wait"));
+  EXPECT_THAT(Made().complaint(block(next, wait, copy)), HasSubstr("comes before griddepcontrol_wait"));
+  EXPECT_THAT(Made().complaint(block(wait, copy)), HasSubstr("never lets it begin"));
+  EXPECT_THAT(Made().complaint(block(If{lt(var(right.thread), integer(32)), block(wait), {}}, copy, next)),
+              HasSubstr("threads may disagree on whether they reach it"));
+  Made ordinary;
+  ordinary.b.kernel.programmatic = false;
+  EXPECT_THAT(ordinary.complaint(block(wait, copy, next)), HasSubstr("does not overlap other launches"));
+}
+
 TEST(Wgmma, HasARuleForEveryNumberOfColumnsThatExists) {
   EXPECT_EQ(wgmma_columns("wgmma_m64n256k16_f32_bf16"), 256);
   EXPECT_EQ(wgmma_columns("wgmma_m64n8k32_s32_s8"), 8);

@@ -180,6 +180,20 @@ TEST_F(CudaRunnerOnAFakeDriver, FindsAWorkspaceThatIsNotLeftAsTheNextLaunchNeeds
   EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(1)));
 }
 
+TEST_F(CudaRunnerOnAFakeDriver, LaunchesAKernelThatMayOverlapAsOneAndChecksTwoAtOnce) {
+  CudaRunner runner(libraries());
+  runner.prepare(problem_, {});
+  for (const bool overlaps : {true, false}) {
+    Candidate doubles = candidate("doubles");
+    doubles.launch.programmatic = overlaps;
+    ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, doubles)));
+    const std::string before = calls();
+    EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(0)));
+    EXPECT_EQ(launches_since(before), overlaps ? 3u : 1u);  // alone, and two behind each other
+    EXPECT_EQ(calls_since(before).find("programmatic") != std::string::npos, overlaps);
+  }
+}
+
 TEST_F(CudaRunnerOnAFakeDriver, FindsWritesOutsideAWorkspace) {
   CudaRunner runner(libraries());
   runner.prepare(problem_, {});

@@ -256,15 +256,22 @@ EXPORT int cuFuncSetAttribute(void* function, int attribute, int value) {
   state().dynamic_shared[function] = value;
   return note("cuFuncSetAttribute");
 }
-EXPORT int cuLaunchKernel(void* function, unsigned grid_x, unsigned, unsigned, unsigned block_x, unsigned,
-                          unsigned, unsigned, void*, void** arguments, void**) {
-  Launch launch{state().functions[reinterpret_cast<std::size_t>(function) - 1], grid_x * block_x, {}};
-  if (launch.kernel == "refused") return kOutOfResources;
+struct LaunchConfig {  // CUlaunchConfig
+  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;
+  void* stream;
+  const int* attributes;  // CUlaunchAttribute: its number, four bytes, its value
+  unsigned count;
+};
+EXPORT int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** arguments, void**) {
+  Launch launch{
+      state().functions[reinterpret_cast<std::size_t>(function) - 1], config->grid_x * config->block_x, {}};
+  if (launch.kernel == "refused" || config->stream != &state()) return kOutOfResources;
   const bool three = launch.kernel.starts_with("gemm_") || launch.kernel.starts_with("workspace_");
   const int count = three ? 3 : 2;
   for (int i = 0; i < count; ++i) launch.arguments.push_back(*static_cast<float**>(arguments[i]));
   fake_cuda_submit([launch] { run(launch); }, 1000.0 / 64);  // exact in the float that the events give
-  note("cuLaunchKernel");
+  const bool programmatic = config->count == 1 && config->attributes[0] == 6 && config->attributes[2] == 1;
+  note(programmatic ? "cuLaunchKernelEx, programmatic" : "cuLaunchKernelEx");
   return 0;  // launches are asynchronous: what goes wrong shows at the next synchronisation
 }
 /// The fake's map begins with the tensor's address: kernels find it where they find it otherwise.

@@ -90,14 +90,16 @@ TEST_P(GemmWgmmaMode, IsRight) {
     if (is_of(workload, gemm_wgmma_schedule(config), GetParam())) all.push_back({workload, limits, config});
   }
   std::set<std::pair<std::int64_t, std::int64_t>> clusters;
-  std::set<std::int64_t> kept, splits;
+  std::set<std::int64_t> kept, splits, overlapping;
   for (const Sampled& each : all) {
     const GemmWgmmaSchedule s = gemm_wgmma_schedule(each.config);
     clusters.insert({s.cluster_bm, s.cluster_bn});
     kept.insert(s.keep);
     splits.insert(s.split_k);
+    overlapping.insert(s.pdl);
   }
   EXPECT_EQ(kept.size(), 3u);
+  EXPECT_EQ(overlapping.size(), 2u);
   if (std::string_view(GetParam()) == "clustered") {
     EXPECT_EQ(clusters.size(), 3u);  // 2 x 1, 1 x 2, 2 x 2
   }
@@ -159,15 +161,15 @@ TEST(GemmWgmmaEmulated, NeedsEveryStep) {
       {mma_of(DType::kBF16, 250, 280, 328, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=128, bn=144, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
        "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=0, "
-       "stages=3, in_flight=1, raster=2, hilbert=0)"},
+       "stages=3, in_flight=1, raster=2, hilbert=0, pdl=0)"},
       {mma_of(DType::kBF16, 250, 140, 328, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, cluster_bm=1, "
        "cluster_bn=1, split_k=1, keep=0, store=0, "
-       "stages=4, in_flight=0, raster=1, hilbert=0)"},
+       "stages=4, in_flight=0, raster=1, hilbert=0, pdl=0)"},
       {mma_of(DType::kBF16, 136, 200, 328, 1, 1),
        "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, persistent=0, "
        "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=0, "
-       "stages=2, in_flight=1, raster=1, hilbert=0)"},
+       "stages=2, in_flight=1, raster=1, hilbert=0, pdl=0)"},
   };
   Mutants mutants;
   for (const Case& one : cases) {
@@ -202,10 +204,10 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheCluster) {
       {mma_of(DType::kBF16, 250, 280, 328, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=128, bn=144, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
        "cluster_bm=2, "
-       "cluster_bn=1, split_k=1, keep=0, store=0, stages=3, in_flight=1, raster=1, hilbert=0)"},
+       "cluster_bn=1, split_k=1, keep=0, store=0, stages=3, in_flight=1, raster=1, hilbert=0, pdl=0)"},
       {mma_of(DType::kBF16, 250, 280, 328, 1, 1),
        "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=2, "
-       "cluster_bn=2, split_k=1, keep=0, store=0, stages=2, in_flight=0, raster=1, hilbert=0)"},
+       "cluster_bn=2, split_k=1, keep=0, store=0, stages=2, in_flight=0, raster=1, hilbert=0, pdl=0)"},
   };
   Mutants mutants;
   for (const Case& one : cases) {
@@ -238,20 +240,26 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheSplit) {
   for (const char* const config :
        {"gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
         "cluster_bm=1, "
-        "cluster_bn=1, split_k=3, keep=1, store=0, stages=3, in_flight=0, raster=1, hilbert=0)",
+        "cluster_bn=1, split_k=3, keep=1, store=0, stages=3, in_flight=0, raster=1, hilbert=0, pdl=1)",
         "gemm_wgmma(swap_ab=1, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
         "cluster_bm=1, "
-        "cluster_bn=1, split_k=2, keep=2, store=0, stages=2, in_flight=0, raster=1, hilbert=0)",
+        "cluster_bn=1, split_k=2, keep=2, store=0, stages=2, in_flight=0, raster=1, hilbert=0, pdl=0)",
         "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
         "cluster_bm=2, "
-        "cluster_bn=1, split_k=2, keep=0, store=0, stages=3, in_flight=0, raster=1, hilbert=0)"}) {
+        "cluster_bn=1, split_k=2, keep=0, store=0, stages=3, in_flight=0, raster=1, hilbert=0, pdl=0)"}) {
     const Faults faults({mma_of(DType::kBF16, 72, 136, 1096, 1, 2), config});
     faults.plant_those_of_split_k(mutants);
     // A cluster's barrier stands in front of the exchange, too.
     if (faults.schedule().cluster() == 1) faults.plant(mutants, "__syncthreads();", "");
     faults.plant(mutants, "thread - 128", "thread");
+    if (faults.schedule().pdl == 0) continue;
+    const std::string wait = "lehr_griddepcontrol_wait();";
+    faults.plant(mutants, wait, "");
+    faults.plant(mutants, wait, "if (thread < 128) " + wait);
+    faults.plant(mutants, wait, "if (thread >= 128) " + wait);
+    faults.plant(mutants, "lehr_griddepcontrol_launch_dependents();", "");
   }
-  ASSERT_GE(mutants.size(), 26u);
+  ASSERT_GE(mutants.size(), 30u);
   mutants.expect_each_to_be_found(kSeed);
 }
 
@@ -260,15 +268,15 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
       {with_output(mma_of(DType::kBF16, 250, 280, 136, 1, 2), DType::kBF16),
        "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
        "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=1, "
-       "stages=3, in_flight=1, raster=2, hilbert=0)"},
+       "stages=3, in_flight=1, raster=2, hilbert=0, pdl=0)"},
       {mma_of(DType::kBF16, 250, 140, 136, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, cluster_bm=1, "
        "cluster_bn=1, split_k=1, keep=0, store=1, "
-       "stages=2, in_flight=0, raster=1, hilbert=0)"},
+       "stages=2, in_flight=0, raster=1, hilbert=0, pdl=0)"},
       {with_output(mma_of(DType::kF16, 250, 280, 136, 1, 2), DType::kF16),
        "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
        "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=2, "
-       "stages=3, in_flight=1, raster=2, hilbert=0)"},
+       "stages=3, in_flight=1, raster=2, hilbert=0, pdl=0)"},
   };
   Mutants mutants;
   for (const Case& one : cases) {
@@ -297,7 +305,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheTwoLevels) {
       {mma_of(DType::kE4M3, 72, 200, 592, 1, 2, Math::kTwoLevel),
        "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, persistent=0, "
        "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=0, stages=2, in_flight=0, "
-       "raster=1, hilbert=0)"});
+       "raster=1, hilbert=0, pdl=0)"});
   Mutants mutants;
   faults.plant(mutants, "lehr_wgmma_fence();", "");
   faults.plant(mutants, "lehr_wgmma_commit();", "");
@@ -315,7 +323,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheTwoLevels) {
 TEST(GemmWgmmaEmulated, SumsOfTwoLevelsAreAsExactAsTheyPromiseAndThoseOfOneAreNot) {
   const char* const config =
       "gemm_wgmma(swap_ab=0, bm=64, bn=64, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=1, "
-      "cluster_bn=1, split_k=1, keep=0, store=0, stages=4, in_flight=0, raster=1, hilbert=0)";
+      "cluster_bn=1, split_k=1, keep=0, store=0, stages=4, in_flight=0, raster=1, hilbert=0, pdl=0)";
   std::vector<Workload> workloads;
   for (const DType type : {DType::kE4M3, DType::kE5M2})
     for (const Math math : {Math::kStrict, Math::kTwoLevel})

@@ -128,7 +128,7 @@ TEST(GemmWgmma, CountsFlopsBytesAndStagesOfItsTiles) {
       "gemm_wgmma(swap_ab=0, bm=128, bn=256, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
       "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=0, stages=4, "
       "in_flight=1, "
-      "raster=8, hilbert=0)");
+      "raster=8, hilbert=0, pdl=0)");
   const ir::Kernel kernel = gemm_wgmma_template().lower(workload, config, limits);
   const ir::Analysis analysis = ir::analyze(kernel);
   EXPECT_EQ(analysis.flops, 2.0 * 2048 * 2048 * 1024);
@@ -155,7 +155,7 @@ TEST(GemmWgmma, ReadsWhatAClusterSharesOnce) {
     const Config config = parse_config(fmt::format(
         "gemm_wgmma(swap_ab=0, bm=128, bn=256, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
         "cluster_bm={}, cluster_bn={}, split_k=1, keep=0, store=0, stages=4, in_flight=1, raster=1, "
-        "hilbert=0)",
+        "hilbert=0, pdl=0)",
         along_bm, along_bn));
     EXPECT_EQ(gemm_wgmma_template().space(workload, limits).why_invalid(config), std::nullopt);
     return gemm_wgmma_template().lower(workload, config, limits);
