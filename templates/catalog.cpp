@@ -12,7 +12,7 @@
 #include "templates/conv2d_depthwise.h"
 #include "templates/conv2d_depthwise_cpu.h"
 #include "templates/conv2d_mma.h"
-#include "templates/conv2d_nhwc_cpu.h"
+#include "templates/conv2d_oc_cpu.h"
 #include "templates/conv2d_simt.h"
 #include "templates/conv2d_winograd_cpu.h"
 #include "templates/gemm_cpu.h"
@@ -30,7 +30,7 @@ std::span<const Template> catalog() {
                                        gemv_cpu_template(),           gemm_simt_template(),
                                        gemm_mma_template(),           gemm_wgmma_template(),
                                        gemv_simt_template(),          conv2d_cpu_template(),
-                                       conv2d_nhwc_cpu_template(),    conv2d_depthwise_cpu_template(),
+                                       conv2d_oc_cpu_template(),      conv2d_depthwise_cpu_template(),
                                        conv1x1_cpu_template(),        conv2d_simt_template(),
                                        conv2d_mma_template(),         conv2d_depthwise_template(),
                                        conv2d_winograd_cpu_template()};

@@ -189,10 +189,18 @@ TEST(Golden, DepthwiseCpuAcrossChannelsWithoutACopy) {
       avx512());
 }
 
-TEST(Golden, NhwcCpuFromAPaddedCopyInBlocksOfChannels) {
+TEST(Golden, OcCpuFromNchwLinesInUnevenBlocksOfChannels) {
   expect_golden_kernel(
-      "conv2d_nhwc_cpu", "conv2d h=10 w=9 c=16 k=40 r=3 s=3 pad=1 layout=nhwc epilogue=bias+relu",
-      "conv2d_nhwc_cpu(threads=2, split=0, lanes=16, mr=6, nv=2, lines=3, cc=8, nc=2, order=0)", avx512());
+      "conv2d_oc_cpu_nchw", "conv2d h=10 w=19 c=10 k=40 r=3 s=3 stride=2 pad=1 epilogue=bias+relu",
+      "conv2d_oc_cpu(threads=2, split=0, lanes=16, mr=4, nv=2, lines=2, cc=4, copy=1, taps=1, prefetch=1)",
+      avx512());
+}
+
+TEST(Golden, OcCpuOfNhwcImagesReadWhereTheyAre) {
+  expect_golden_kernel(
+      "conv2d_oc_cpu_nhwc", "conv2d n=2 h=9 w=14 c=16 k=40 r=3 s=3 pad=1x0 layout=nhwc epilogue=bias+relu",
+      "conv2d_oc_cpu(threads=2, split=1, lanes=16, mr=6, nv=2, lines=3, cc=8, copy=0, taps=0, prefetch=0)",
+      avx512());
 }
 
 TEST(Golden, GemmWgmmaTwoLevel) {

@@ -1,4 +1,4 @@
-#include "templates/conv2d_nhwc_cpu_space.h"
+#include "templates/conv2d_oc_cpu_space.h"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ using cpu::ceil_div;
 using Values = std::vector<std::int64_t>;
 
 /// More than a share of any last-level cache only costs bandwidth.
-constexpr std::int64_t kMaxPanelBytes = 32LL << 20, kMaxCopyBytes = 16LL << 20;
+constexpr std::int64_t kMaxScratchBytes = 16LL << 20;
 
 const Values& line_steps() {
   static const Values steps = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 56, 112};
@@ -22,34 +22,49 @@ const Values& channel_steps() {
   static const Values steps = {4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048};
   return steps;
 }
-}  // namespace
 
-Conv2dNhwcSchedule conv2d_nhwc_schedule(const Config& config) {
-  return {config.at("threads"), config.at("split"), config.at("lanes"), config.at("mr"),   config.at("nv"),
-          config.at("lines"),   config.at("cc"),    config.at("nc"),    config.at("order")};
+std::int64_t padded_width(const Conv2d& conv) {
+  return (conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w + 1;
+}
+/// Lines above and below the image are left out, pixels beside it are not.
+bool needs_copy(const Conv2d& conv) {
+  return conv.pad_left > 0 || padded_width(conv) > conv.w;
 }
 
-Conv2dNhwcShape conv2d_nhwc_shape(const Conv2d& conv, const Conv2dNhwcSchedule& s) {
-  Conv2dNhwcShape shape;
+std::int64_t scratch_bytes(const Conv2d& conv, const Conv2dOcSchedule& s) {
+  const Conv2dOcShape shape = conv2d_oc_shape(conv, s);
+  return 4 * (shape.copy_elements + 2 * shape.sums_elements);
+}
+
+}  // namespace
+
+Conv2dOcSchedule conv2d_oc_schedule(const Config& config) {
+  return {config.at("threads"), config.at("split"),   config.at("lanes"), config.at("mr"),
+          config.at("nv"),      config.at("lines"),   config.at("cc"),    config.at("copy"),
+          config.at("taps"),    config.at("prefetch")};
+}
+
+Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s) {
+  Conv2dOcShape shape;
   shape.channels = conv.c / conv.groups, shape.filters = conv.k / conv.groups;
   shape.nr = s.nv * s.lanes;
-  shape.filter_tiles = ceil_div(shape.filters, shape.nr);
-  shape.owned_tiles = s.split == 1 ? ceil_div(shape.filter_tiles, s.threads) : shape.filter_tiles;
+  shape.panels = ceil_div(shape.filters, shape.nr);
+  shape.owned_panels = s.split == 1 ? ceil_div(shape.panels, s.threads) : shape.panels;
   shape.owned_lines = s.split == 0 ? ceil_div(conv.out_h(), s.threads) : conv.out_h();
   shape.lines = std::min(s.lines, shape.owned_lines);
   shape.cc = std::min(s.cc, shape.channels);
-  shape.nc = std::min(s.nc, shape.owned_tiles);
   shape.lines_in = (shape.lines - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h + 1;
-  shape.width_in = (conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w + 1;
-  shape.copies = conv.pad_top + conv.pad_bottom + conv.pad_left + conv.pad_right > 0;
+  shape.width_in = padded_width(conv);
+  shape.copy_elements = s.copy == 1 ? shape.lines_in * shape.width_in * shape.channels : 0;
+  shape.sums_elements = conv.layout == ImageLayout::kNchw ? shape.lines * conv.out_w() * shape.nr : 0;
   return shape;
 }
 
-FamilySpace conv2d_nhwc_cpu_space(const Workload& workload, const Limits& limits) {
+FamilySpace conv2d_oc_cpu_space(const Workload& workload, const Limits& limits) {
   const Conv2d conv = workload.conv2d();
   const std::int64_t channels = conv.c / conv.groups, filters = conv.k / conv.groups;
   const std::int64_t narrowest = cpu::lane_counts(limits).front();
-  FamilySpace space("conv2d_nhwc_cpu");
+  FamilySpace space("conv2d_oc_cpu");
   const cpu::ThreadKnobs shared =
       cpu::add_thread_knobs(space, limits, conv.n > 1, "0 lines, 1 output channels, 2 images");
   const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
@@ -66,14 +81,11 @@ FamilySpace conv2d_nhwc_cpu_space(const Workload& workload, const Limits& limits
       });
   const KnobId cc = space.add("cc", "input channels of one block; the last value covers all",
                               cpu::up_to(channels, channel_steps()));
-  const KnobId nc = space.add_dependent(
-      "nc", "tiles of output channels of one block; the last value covers all",
-      cpu::powers_up_to(ceil_div(filters, narrowest)), [=](const Point& x) {
-        const std::int64_t tiles = ceil_div(filters, x[nv] * x[lanes]);
-        return cpu::powers_up_to(x[threads] > 1 && x[split] == 1 ? ceil_div(tiles, x[threads]) : tiles);
-      });
-  const KnobId order = space.add("order", "outer loop inside a block: 0 output channels, 1 pixels",
-                                 filters <= narrowest ? Values{0} : Values{0, 1});
+  const KnobId copy = space.add("copy", "input: 0 read where it is, 1 a block's lines are copied",
+                                needs_copy(conv) ? Values{1} : Values{0, 1});
+  const KnobId taps = space.add("taps", "innermost loop: 0 channels, 1 a filter's line, unrolled",
+                                conv.s == 1 ? Values{0} : Values{0, 1});
+  const KnobId prefetch = space.add("prefetch", "filters: 0 nothing, 1 the next block", {0, 1});
 
   space.require("needs more vector registers than there are", {mr, nv},
                 [=](const Point& x) { return cpu::fits_registers(x[mr], x[nv], limits); });
@@ -84,41 +96,38 @@ FamilySpace conv2d_nhwc_cpu_space(const Workload& workload, const Limits& limits
             std::min<std::int64_t>(conv.out_w(), 28) * std::min<std::int64_t>(ceil_div(filters, x[lanes]), 6);
         return x[mr] * x[nv] >= std::min<std::int64_t>(6, most);
       });
-  space.require("a tile is wider than a group's output channels", {lanes, nv},
+  space.require("a panel is wider than a group's output channels", {lanes, nv},
                 [=](const Point& x) { return x[nv] == 1 || (x[nv] - 1) * x[lanes] < filters; });
-  space.require("more threads than lines, channel tiles or images", {threads, split, lanes, nv},
+  space.require("more threads than lines, panels or images", {threads, split, lanes, nv},
                 [=](const Point& x) {
                   if (x[threads] == 1) return true;
-                  const std::int64_t tiles = ceil_div(filters, x[nv] * x[lanes]);
-                  return (x[split] == 0 ? conv.out_h() : x[split] == 1 ? tiles : conv.n) >= x[threads];
+                  const std::int64_t panels = ceil_div(filters, x[nv] * x[lanes]);
+                  return (x[split] == 0 ? conv.out_h() : x[split] == 1 ? panels : conv.n) >= x[threads];
                 });
-  space.require("its copy of the input is too large", {threads, split, lines, cc}, [=](const Point& x) {
-    Conv2dNhwcSchedule s;
-    s.threads = x[threads], s.split = x[split], s.lines = x[lines], s.cc = x[cc];
-    const bool least = x[lines] == 1 && x[cc] == channel_steps().front();
-    return least || 4 * conv2d_nhwc_shape(conv, s).copy_elements() <= kMaxCopyBytes;
-  });
-  space.require("its copy of the filter is too large", {threads, split, lanes, nv, cc, nc},
+  space.require("its copies of the input and of the output are too large", {lanes, nv, lines, copy},
                 [=](const Point& x) {
-                  Conv2dNhwcSchedule s;
-                  s.threads = x[threads], s.split = x[split], s.lanes = x[lanes], s.nv = x[nv];
-                  s.cc = x[cc], s.nc = x[nc];
-                  const bool least = x[nc] == 1 && x[cc] == channel_steps().front();
-                  return least || 4 * conv2d_nhwc_shape(conv, s).panel_elements(conv) <= kMaxPanelBytes;
+                  Conv2dOcSchedule s;
+                  s.lanes = x[lanes], s.nv = x[nv], s.lines = x[lines], s.copy = x[copy];
+                  return x[lines] == 1 || scratch_bytes(conv, s) <= kMaxScratchBytes;
                 });
-  space.require("the order of one loop has no meaning", {nc, order},
-                [=](const Point& x) { return x[order] == 0 || x[nc] > 1; });
+  // The compiler keeps a broadcast pixel for the next tap that reads it.
+  space.require(
+      "a line's taps need more vector registers than there are", {mr, nv, taps},
+      [=](const Point& x) { return x[taps] == 0 || cpu::fits_registers(x[mr], x[nv] + 1, limits); });
+  space.require("no block of filters comes after the first", {lanes, nv, cc, prefetch}, [=](const Point& x) {
+    return x[prefetch] == 0 || x[cc] < channels || x[nv] * x[lanes] < filters;
+  });
   return space;
 }
 
 // A step of a tile of m pixels costs its multiply-adds or its loads (two a cycle), but not less than the
 // multiply-add's latency, and the loop's own half cycle; the tiling that covers a line in the least time is
-// taken. The copy of the input stays in half of L2, that of the filter in a quarter. Threads share what is
-// larger, so that the smaller one is what they all prepare.
-Config conv2d_nhwc_cpu_default(const Workload& workload, const Limits& limits) {
+// taken. Copies of input and output stay in half of L2, that of the output alone in L1, and a block of
+// filters in half of L1. Threads share what is larger, so that the smaller one is what they all read.
+Config conv2d_oc_cpu_default(const Workload& workload, const Limits& limits) {
   const Conv2d& conv = workload.conv2d();
-  const FamilySpace space = conv2d_nhwc_cpu_space(workload, limits);
-  Conv2dNhwcSchedule s;
+  const FamilySpace space = conv2d_oc_cpu_space(workload, limits);
+  Conv2dOcSchedule s;
   s.threads = limits.cores;
   s.lanes = cpu::lane_counts(limits).back();
   const std::int64_t filters = conv.k / conv.groups, channels = conv.c / conv.groups;
@@ -126,11 +135,12 @@ Config conv2d_nhwc_cpu_default(const Workload& workload, const Limits& limits) {
   const auto half_cycles = [](std::int64_t m, std::int64_t nv) {
     return m == 0 ? 0 : std::max<std::int64_t>({m * nv, m + nv, 8}) + 1;
   };
+  s.taps = conv.s > 1 ? 1 : 0;
   std::int64_t least = 0;
   for (const std::int64_t nv : {1, 2, 3, 4}) {
     if (nv > 1 && (nv - 1) * s.lanes >= filters) continue;
     for (const std::int64_t mr : cpu::register_rows(conv.out_w())) {
-      if (!cpu::fits_registers(mr, nv, limits)) continue;
+      if (!cpu::fits_registers(mr, nv + s.taps, limits)) continue;
       const std::int64_t line = conv.out_w() / mr * half_cycles(mr, nv) + half_cycles(conv.out_w() % mr, nv);
       const std::int64_t cost = line * ceil_div(filters, nv * s.lanes);
       if (least == 0 || cost < least) least = cost, s.mr = mr, s.nv = nv;
@@ -138,15 +148,17 @@ Config conv2d_nhwc_cpu_default(const Workload& workload, const Limits& limits) {
   }
   const bool lines_first = conv.h * conv.w * conv.c >= conv.k * conv.products();
   s.split = lines_first || filters < 2 * s.nv * s.lanes * limits.cores ? 0 : 1;
-  s.cc = channels;
-  s.nc = ceil_div(filters, s.nv * s.lanes);
+  const std::int64_t half_l1 = (limits.l1_bytes > 0 ? limits.l1_bytes : 32 << 10) / 2;
   const std::int64_t half_l2 = (limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20) / 2;
-  while (s.nc > 1 && 4 * conv2d_nhwc_shape(conv, s).panel_elements(conv) > half_l2 / 2)
-    s.nc = ceil_div(s.nc, 2);
-  s.lines = conv2d_nhwc_shape(conv, {s.threads, s.split}).owned_lines;
-  while (s.lines > 1 && 4 * conv2d_nhwc_shape(conv, s).copy_elements() > half_l2)
+  s.cc = channels;
+  while (s.cc > 4 && 4 * s.cc * conv.r * conv.s * s.nv * s.lanes > half_l1) s.cc = ceil_div(s.cc, 2);
+  s.copy = needs_copy(conv) ? 1 : 0;
+  s.prefetch = 1;
+  s.lines = conv2d_oc_shape(conv, s).owned_lines;
+  while (s.lines > 1 && scratch_bytes(conv, s) > (s.copy == 1 ? half_l2 : 2 * half_l1))
     s.lines = ceil_div(s.lines, 2);
-  return cpu::nearest_config(space, {s.threads, s.split, s.lanes, s.mr, s.nv, s.lines, s.cc, s.nc, s.order});
+  return cpu::nearest_config(
+      space, {s.threads, s.split, s.lanes, s.mr, s.nv, s.lines, s.cc, s.copy, s.taps, s.prefetch});
 }
 
 }  // namespace lehr

@@ -1,0 +1,393 @@
+// The loop nest of one task:
+//
+//   for image / for group / for blocks of output lines
+//     copy the input lines that the block needs, padded at their ends; or leave them where they are
+//     for jt: panels of output channels / for cb: blocks of input channels
+//       for lines, tiles of pixels -> micro-kernel over the taps and the block's channels
+//     nchw: transpose the panel's sums, [pixel][output channel], into lines of y
+//
+// Taps above and below the image are left out. The filters lie as they are read, [group][panel][block of
+// channels][step of the micro-kernel][output channel of the panel]. With nhwc y itself holds the sums until
+// the last block of input channels.
+#include "templates/conv2d_oc_cpu.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "templates/conv2d_oc_cpu_space.h"
+#include "templates/cpu_common.h"
+#include "templates/lines_cpu.h"
+#include "templates/register_tile.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+using cpu::ceil_div;
+
+constexpr const char* kFamily = "conv2d_oc_cpu";
+
+/// The input as the micro-kernels read it: elements between neighbours of each kind.
+struct Input {
+  BufferId buffer{};
+  Expr line = integer(0);  ///< index of the line that the first taps of the current output line read
+  std::int64_t line_stride = 1, channel_stride = 1, pixel_stride = 1;
+};
+
+class Lowering {
+ public:
+  Lowering(const Workload& workload, const Conv2dOcSchedule& schedule)
+      : conv_(workload.conv2d()), s_(schedule), shape_(conv2d_oc_shape(conv_, s_)) {
+    const Conv2d& conv = conv_;
+    b_.kernel.name = kFamily;
+    b_.kernel.target = Target::kCpu;
+    x_ = b_.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
+    f_ = b_.param("f", DType::kF32, conv.k * conv.products(), Direction::kIn);
+    y_ = b_.param("y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
+    epilogue_ = FusedEpilogue(b_, workload);
+    u_ = b_.param("u", DType::kF32, conv.groups * shape_.panels * panel_elements(), Direction::kPrepacked);
+    if (s_.copy == 1) lines_ = b_.buffer("x_lines", DType::kF32, Scope::kScratch, shape_.copy_elements);
+    if (!nhwc()) {
+      sums_ = b_.buffer("sums", DType::kF32, Scope::kScratch, shape_.sums_elements);
+      y_lines_ = b_.buffer("y_lines", DType::kF32, Scope::kScratch, shape_.nr * room());
+    }
+    for (const auto& [id, name] : {std::pair(&task_, "task_index"),
+                                   {&image_, "image"},
+                                   {&group_, "group"},
+                                   {&block_, "block"},
+                                   {&line_, "line"},
+                                   {&jt_, "jt"},
+                                   {&panel_, "panel"},
+                                   {&cb_, "cb"},
+                                   {&y_in_block_, "y_line"},
+                                   {&first_r_, "first_r"},
+                                   {&it_, "it"}})
+      *id = b_.var(name);
+  }
+
+  Kernel kernel() {
+    Block of_panel = block(Let{panel_, first_panel() + var(jt_)},
+                           loop(cb_, channel_blocks(), LoopKind::kSerial, block(tiles())));
+    if (!nhwc()) {
+      of_panel.push_back(transpose_sums());
+      of_panel.push_back(write_lines());
+    }
+    Block of_block = block(Let{line_, first_line() + var(block_) * shape_.lines});
+    if (s_.copy == 1) of_block.push_back(copy_in());
+    of_block.push_back(loop_to(jt_, panels_now(), shape_.owned_panels, std::move(of_panel)));
+    Block body = block(
+        loop(block_, ceil_div(shape_.owned_lines, shape_.lines), LoopKind::kSerial, std::move(of_block)));
+    body = cpu::over_parts(conv_.groups, false, group_, task_, std::move(body));
+    body = cpu::over_parts(conv_.n, s_.split == 2, image_, task_, std::move(body));
+    if (s_.copy == 1 && covered() < shape_.width_in) body.insert(body.begin(), clear_margins());
+    if (!nhwc())
+      for (const BufferId buffer : {y_lines_, sums_}) body.insert(body.begin(), Alloc{buffer});
+    if (s_.copy == 1) body.insert(body.begin(), Alloc{lines_});
+    const std::int64_t tasks = s_.split == 2 ? conv_.n : s_.threads;
+    b_.kernel.body = block(loop(task_, tasks, LoopKind::kParallel, std::move(body)));
+    b_.kernel.prepack = pack_filters();
+    return std::move(b_.kernel);
+  }
+
+ private:
+  bool nhwc() const { return conv_.layout == ImageLayout::kNhwc; }
+  int lanes() const { return static_cast<int>(s_.lanes); }
+  std::int64_t channel_blocks() const { return ceil_div(shape_.channels, shape_.cc); }
+  std::int64_t panel_elements() const { return shape_.channels * conv_.r * conv_.s * shape_.nr; }
+  std::int64_t tiles_of_line() const { return ceil_div(conv_.out_w(), s_.mr); }
+  /// Pixels of a block in whole vectors.
+  std::int64_t room() const { return ceil_div(shape_.lines * conv_.out_w(), s_.lanes) * s_.lanes; }
+
+  Expr image() const { return conv_.n == 1 ? integer(0) : var(image_); }
+  Expr group() const { return conv_.groups == 1 ? integer(0) : var(group_); }
+  Expr channels_from(const Expr& first) const {
+    if (shape_.channels % shape_.cc == 0) return integer(shape_.cc);
+    return min(integer(shape_.cc), integer(shape_.channels) - first);
+  }
+  Expr first_channel() const { return var(cb_) * shape_.cc; }
+  std::pair<Expr, Expr> range(bool shared, std::int64_t count) const {
+    if (!shared) return {integer(0), integer(count)};
+    return {cpu::first_tile(var(task_), count, s_.threads),
+            cpu::first_tile(var(task_) + 1, count, s_.threads)};
+  }
+  Expr first_line() const { return range(s_.split == 0, conv_.out_h()).first; }
+  Expr lines_now() const {
+    const auto [first, end] = range(s_.split == 0, conv_.out_h());
+    const bool even = s_.split != 0 || conv_.out_h() % s_.threads == 0;
+    return cpu::tiles_in_block(first, end, shape_.owned_lines, even, var(block_), shape_.lines);
+  }
+  Expr first_panel() const { return range(s_.split == 1, shape_.panels).first; }
+  Expr panels_now() const {
+    const auto [first, end] = range(s_.split == 1, shape_.panels);
+    const bool even = s_.split != 1 || shape_.panels % s_.threads == 0;
+    return cpu::tiles_in_block(first, end, shape_.owned_panels, even, integer(0), shape_.owned_panels);
+  }
+
+  // ---- input ----
+
+  Input input() const {
+    Input in;
+    if (s_.copy == 1) {
+      in.buffer = lines_;
+      in.line_stride = shape_.width_in * shape_.channels;
+      in.channel_stride = nhwc() ? 1 : shape_.width_in;
+      in.pixel_stride = nhwc() ? shape_.channels : 1;
+      in.line = var(y_in_block_) * conv_.stride_h * in.line_stride;
+    } else {
+      in.buffer = x_;
+      in.line_stride = nhwc() ? conv_.w * conv_.c : conv_.w;
+      in.channel_stride = nhwc() ? 1 : conv_.h * conv_.w;
+      in.pixel_stride = nhwc() ? conv_.c : 1;
+      const Expr row = (var(line_) + var(y_in_block_)) * conv_.stride_h - conv_.pad_top;
+      in.line = image() * (conv_.c * conv_.h * conv_.w) + group() * shape_.channels * in.channel_stride +
+                row * in.line_stride;
+    }
+    return in;
+  }
+
+  /// Pixels of the image that lie in a copied line.
+  std::int64_t covered() const {
+    return std::clamp<std::int64_t>(shape_.width_in - conv_.pad_left, 0, conv_.w);
+  }
+  /// The lines' ends are zero once and for all: nothing else is written there.
+  Stmt clear_margins() {
+    const std::int64_t runs = nhwc() ? shape_.lines_in : shape_.lines_in * shape_.channels;
+    const std::int64_t pixel = nhwc() ? shape_.channels : 1, run = shape_.width_in * pixel;
+    const std::int64_t left = std::min(conv_.pad_left, shape_.width_in) * pixel;
+    const std::int64_t right = run - left - covered() * pixel;
+    const VarId i = b_.var("margin");
+    Block body;
+    if (left > 0) body.push_back(cpu::clear_line(b_, lines_, var(i) * run, left, s_.lanes));
+    if (right > 0) body.push_back(cpu::clear_line(b_, lines_, var(i) * run + (run - right), right, s_.lanes));
+    return loop(i, runs, LoopKind::kSerial, std::move(body));
+  }
+  Stmt copy_in() {
+    const VarId slot = b_.var("in_line"), row = b_.var("in_row");
+    const Expr is_inside = logical_and(le(integer(0), var(row)), lt(var(row), integer(conv_.h)));
+    const auto lines = [&](Block copy) {
+      return loop(slot, shape_.lines_in, LoopKind::kSerial,
+                  block(Let{row, var(line_) * conv_.stride_h + var(slot) - conv_.pad_top},
+                        If{is_inside, std::move(copy), {}}));
+    };
+    cpu::Line line;
+    line.from = x_, line.to = lines_, line.lanes = s_.lanes;
+    if (!nhwc()) {
+      const VarId channel = b_.var("in_c");
+      const Expr plane = image() * conv_.c + group() * shape_.channels + var(channel);
+      line.source = (plane * conv_.h + var(row)) * conv_.w;
+      line.width = covered();
+      line.pad = conv_.pad_left;
+      line.target = [&](std::int64_t) {
+        return (var(slot) * shape_.channels + var(channel)) * shape_.width_in;
+      };
+      return loop(channel, shape_.channels, LoopKind::kSerial, block(lines(cpu::copy_line(b_, line))));
+    }
+    // Pixels side by side have no gaps between them, unless other groups' channels lie there.
+    const bool gapless = conv_.groups == 1;
+    const VarId pixel = b_.var("in_x");
+    const Expr column = gapless ? integer(0) : var(pixel);
+    line.source = ((image() * conv_.h + var(row)) * conv_.w + column) * conv_.c + group() * shape_.channels;
+    line.width = gapless ? covered() * conv_.c : shape_.channels;
+    line.target = [&](std::int64_t) {
+      return (var(slot) * shape_.width_in + column + conv_.pad_left) * shape_.channels;
+    };
+    Block copy = cpu::copy_line(b_, line);
+    if (!gapless) copy = block(loop(pixel, covered(), LoopKind::kSerial, std::move(copy)));
+    return lines(std::move(copy));
+  }
+
+  // ---- filters ----
+
+  /// A step of a micro-kernel, one tap and channel, counted in a block of `now` channels.
+  Expr step(const Expr& now, const Expr& row, const Expr& tap, const Expr& channel) const {
+    return s_.taps == 1 ? (row * now + channel) * conv_.s + tap : (row * conv_.s + tap) * now + channel;
+  }
+  /// Index of the output channels of a panel for the first step of the block that begins at channel `first`.
+  Expr filters_at(const Expr& of_group, const Expr& panel, const Expr& first) const {
+    return (of_group * shape_.panels + panel) * panel_elements() + first * (conv_.r * conv_.s * shape_.nr);
+  }
+  Block pack_filters() {
+    const VarId part = b_.var("u_part"), c = b_.var("u_c"), r = b_.var("u_r"), s = b_.var("u_s"),
+                column = b_.var("u_column"), k = b_.var("u_k");
+    const Expr of_group = var(part) / shape_.panels, panel = var(part) % shape_.panels;
+    const Expr source = of_group * shape_.filters + var(k);
+    const Expr from = nhwc() ? ((source * conv_.r + var(r)) * conv_.s + var(s)) * shape_.channels + var(c)
+                             : ((source * shape_.channels + var(c)) * conv_.r + var(r)) * conv_.s + var(s);
+    const Expr first = var(c) / shape_.cc * shape_.cc;
+    const Expr to = filters_at(of_group, panel, first) +
+                    step(channels_from(first), var(r), var(s), var(c) - first) * shape_.nr + var(column);
+    Block body = block(Store{u_, to, load(f_, from), 1, std::nullopt});
+    if (shape_.filters % shape_.nr != 0)
+      body = block(If{lt(var(k), integer(shape_.filters)), std::move(body),
+                      block(Store{u_, to, Float{0, DType::kF32}, 1, std::nullopt})});
+    body.insert(body.begin(), Let{k, panel * shape_.nr + var(column)});
+    body = block(loop(column, shape_.nr, LoopKind::kSerial, std::move(body)));
+    body = block(loop(s, conv_.s, LoopKind::kSerial, std::move(body)));
+    body = block(loop(r, conv_.r, LoopKind::kSerial, std::move(body)));
+    return block(loop(part, conv_.groups * shape_.panels, LoopKind::kParallel,
+                      block(loop(c, shape_.channels, LoopKind::kSerial, std::move(body)))));
+  }
+
+  // ---- products ----
+
+  Stmt tiles() {
+    const std::int64_t full = conv_.out_w() / s_.mr, tail = conv_.out_w() % s_.mr;
+    Block inner, edge;
+    if (full > 0) inner = by_filters(s_.mr);
+    if (tail > 0) edge = by_filters(tail);
+    Stmt line = loop(it_, tiles_of_line(), LoopKind::kSerial,
+                     cpu::by_tile(var(it_), full, tail, std::move(inner), std::move(edge)));
+    return loop_to(y_in_block_, lines_now(), shape_.lines,
+                   block(Let{first_r_, first_row()}, std::move(line)));
+  }
+  /// With nchw the sums have room for whole panels.
+  Block by_filters(std::int64_t rows) {
+    const std::int64_t full = nhwc() ? shape_.filters / shape_.nr : shape_.panels;
+    const std::int64_t tail = nhwc() ? shape_.filters % shape_.nr : 0;
+    Block inner, edge;
+    if (full > 0) inner = micro_kernel(rows, shape_.nr);
+    if (tail > 0) edge = micro_kernel(rows, tail);
+    return cpu::by_tile(var(panel_), full, tail, std::move(inner), std::move(edge));
+  }
+
+  /// How many lines of a filter lie above line `lines` of the image, for the current output line.
+  Expr rows_before(std::int64_t lines) const {
+    const Expr down = (var(line_) + var(y_in_block_)) * conv_.stride_h;
+    return min(
+        integer(conv_.r),
+        (max(integer(conv_.pad_top + lines) - down, integer(0)) + (conv_.dilation_h - 1)) / conv_.dilation_h);
+  }
+  Expr first_row() const { return conv_.pad_top == 0 ? integer(0) : rows_before(0); }
+  Expr rows_now() const {
+    const bool whole =
+        (conv_.out_h() - 1) * conv_.stride_h + (conv_.r - 1) * conv_.dilation_h < conv_.h + conv_.pad_top;
+    if (whole && conv_.pad_top == 0) return integer(conv_.r);
+    return max((whole ? integer(conv_.r) : rows_before(conv_.h)) - var(first_r_), integer(0));
+  }
+
+  /// `rows` pixels x `columns` output channels, over the current block of input channels.
+  Block micro_kernel(std::int64_t rows, std::int64_t columns) {
+    cpu::RegisterTile tile(b_, rows, columns, s_.lanes);
+    const Expr channel = group() * shape_.filters + var(panel_) * shape_.nr;
+    const BufferId out = nhwc() ? y_ : sums_;
+    const auto out_at = [&](Expr column) {
+      const Expr pixel = var(it_) * s_.mr + tile.row();
+      if (!nhwc()) return (var(y_in_block_) * conv_.out_w() + pixel) * shape_.nr + std::move(column);
+      const Expr line = image() * conv_.out_h() + var(line_) + var(y_in_block_);
+      return (line * conv_.out_w() + pixel) * conv_.k + channel + std::move(column);
+    };
+    Block result = block(tile.allocate());
+    if (channel_blocks() == 1)
+      result.push_back(tile.clear());
+    else
+      result.push_back(If{lt(var(cb_), integer(1)), block(tile.clear()), block(tile.load_c(out, out_at))});
+    result.push_back(products(tile));
+    const auto finish = [&](Expr sums, Expr column, std::optional<Expr> active) {
+      const Expr at = out_at(column);
+      return epilogue_.of(std::move(sums), {channel + column, true, at, lanes(), std::move(active)});
+    };
+    if (!nhwc() || epilogue_.empty())
+      result.push_back(tile.store_c(out, out_at));
+    else if (channel_blocks() == 1)
+      result.push_back(tile.store_c(out, out_at, finish));
+    else
+      result.push_back(If{lt(var(cb_), integer(channel_blocks() - 1)), block(tile.store_c(out, out_at)),
+                          block(tile.store_c(out, out_at, finish))});
+    return result;
+  }
+  Stmt products(cpu::RegisterTile& tile) {
+    const VarId r = b_.var("r"), c = b_.var("c"), s = b_.var("s");
+    const Input in = input();
+    const Expr row = var(first_r_) + var(r);
+    const Expr pixel = (var(it_) * s_.mr + tile.row()) * conv_.stride_w + var(s) * conv_.dilation_w;
+    const Expr value =
+        load(in.buffer, in.line + row * conv_.dilation_h * in.line_stride +
+                            (first_channel() + var(c)) * in.channel_stride + pixel * in.pixel_stride);
+    Block tap = block(tile.allocate_b());
+    const Expr channels = channels_from(first_channel()), now = step(channels, row, var(s), var(c));
+    const Expr first = filters_at(group(), var(panel_), first_channel());
+    Block filters = tile.load_b(
+        u_, [&](Expr column) { return first + now * shape_.nr + std::move(column); }, false);
+    std::move(filters.begin(), filters.end(), std::back_inserter(tap));
+    tap.push_back(tile.multiply_add(value));
+    if (s_.prefetch == 1) tap.push_back(prefetch(tile, first, channels * (conv_.r * conv_.s), now));
+    Stmt line =
+        s_.taps == 1
+            ? loop_to(c, channels, shape_.cc, block(loop(s, conv_.s, LoopKind::kUnrolled, std::move(tap))))
+            : loop(s, conv_.s, LoopKind::kSerial, block(loop_to(c, channels, shape_.cc, std::move(tap))));
+    return loop_to(r, rows_now(), conv_.r, block(std::move(line)));
+  }
+  /// All steps of all micro-kernels of a block, `steps` each, fetch their share of the next one.
+  Stmt prefetch(cpu::RegisterTile& tile, const Expr& first, const Expr& steps, const Expr& now) {
+    const std::int64_t share = ceil_div(shape_.nr, shape_.lines * tiles_of_line());
+    const Expr kernel = var(y_in_block_) * tiles_of_line() + var(it_);
+    return tile.prefetch_b(u_, ceil_div(share, cpu::kLineFloats), [&](Expr column) {
+      return first + steps * shape_.nr + (kernel * steps + now) * share + std::move(column);
+    });
+  }
+
+  // ---- nchw: lines of y ----
+
+  Expr pixels_now() const { return lines_now() * conv_.out_w(); }
+  Stmt transpose_sums() {
+    cpu::Transposition t;
+    t.from = sums_, t.to = y_lines_, t.lanes = s_.lanes;
+    t.from_stride = shape_.nr, t.to_stride = room();
+    t.rows = pixels_now(), t.most_rows = shape_.lines * conv_.out_w();
+    t.columns = integer(shape_.nr), t.most_columns = shape_.nr;
+    return cpu::transpose(b_, t);
+  }
+  Stmt write_lines() {
+    const VarId column = b_.var("out_k"), v = b_.var("out_v");
+    const Expr k = var(panel_) * shape_.nr, channel = group() * shape_.filters + k + var(column);
+    const Expr at = var(v) * s_.lanes;
+    const Expr target = ((image() * conv_.k + channel) * conv_.out_h() + var(line_)) * conv_.out_w() + at;
+    const std::optional<std::int64_t> pixels = as_constant(pixels_now());
+    std::optional<Expr> left;
+    if (!pixels || *pixels % s_.lanes != 0) left = pixels_now() - at;
+    Expr sums = load(y_lines_, var(column) * room() + at, lanes());
+    Stmt move = Store{y_, target, epilogue_.of(std::move(sums), {channel, false, target, lanes(), left}),
+                      lanes(), left};
+    const Expr columns = shape_.filters % shape_.nr == 0
+                             ? integer(shape_.nr)
+                             : min(integer(shape_.nr), integer(shape_.filters) - k);
+    return loop_to(column, columns, shape_.nr,
+                   block(loop(v, room() / s_.lanes, LoopKind::kSerial, block(std::move(move)))));
+  }
+
+  const Conv2d& conv_;
+  Conv2dOcSchedule s_;
+  Conv2dOcShape shape_;
+  KernelBuilder b_;
+  FusedEpilogue epilogue_;
+  BufferId x_{}, f_{}, y_{}, u_{}, lines_{}, sums_{}, y_lines_{};
+  VarId task_{}, image_{}, group_{}, block_{}, line_{}, jt_{}, panel_{}, cb_{}, y_in_block_{}, first_r_{},
+      it_{};
+};
+
+Kernel lower_conv2d_oc_cpu(const Workload& workload, const Config& config, const Limits&) {
+  return Lowering(workload, conv2d_oc_schedule(config)).kernel();
+}
+
+std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
+  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
+  const Conv2d& conv = workload.conv2d();
+  if (conv.groups > 1 && conv.groups == conv.c && conv.groups == conv.k)
+    return "its vectors run across output channels of one group, and here a group has one";
+  return std::nullopt;
+}
+
+}  // namespace
+
+Template conv2d_oc_cpu_template() {
+  return {.name = kFamily,
+          .version = 1,
+          .why_not = why_not,
+          .space = conv2d_oc_cpu_space,
+          .lower = lower_conv2d_oc_cpu,
+          .default_config = conv2d_oc_cpu_default,
+          .op = Operator::kConv2d};
+}
+
+}  // namespace lehr

@@ -1,0 +1,46 @@
+// The schedules of conv2d_oc_cpu: knobs, constraints, default, and the shapes of its scratch memory.
+#pragma once
+
+#include <cstdint>
+
+#include "base/limits.h"
+#include "space/space.h"
+#include "templates/workload.h"
+
+namespace lehr {
+
+/// The knobs by name; meanings and units are those of conv2d_oc_cpu_space().
+struct Conv2dOcSchedule {
+  std::int64_t threads = 1;
+  std::int64_t split =
+      0;  ///< 0: output lines over the threads, 1: output channels, 2: images (one task each)
+  std::int64_t lanes = 16;
+  std::int64_t mr = 1;        ///< pixels of the micro-kernel, of one output line
+  std::int64_t nv = 1;        ///< vectors of output channels of the micro-kernel: a panel's width
+  std::int64_t lines = 1;     ///< output lines per block
+  std::int64_t cc = 1;        ///< input channels per block
+  std::int64_t copy = 1;      ///< 1: the input lines of a block are copied, padded; 0: read where they are
+  std::int64_t taps = 0;      ///< innermost loop: 0 channels, 1 a filter's line, unrolled
+  std::int64_t prefetch = 0;  ///< 1: a block of filters is prefetched while the one before it is used
+};
+Conv2dOcSchedule conv2d_oc_schedule(const Config& config);
+
+/// What follows from a convolution and a schedule; channels and filters are those of one group.
+struct Conv2dOcShape {
+  std::int64_t channels = 1, filters = 1;
+  std::int64_t nr = 1;             ///< output channels of a panel
+  std::int64_t panels = 1;         ///< of a group
+  std::int64_t owned_panels = 1;   ///< of them, of one task, at most
+  std::int64_t owned_lines = 1;    ///< output lines of an image, of one task, at most
+  std::int64_t lines = 1, cc = 1;  ///< of one block
+  std::int64_t lines_in = 1;  ///< input lines that a block reads, those above and below the image included
+  std::int64_t width_in = 1;  ///< pixels of a padded line that are read
+  std::int64_t copy_elements = 0;  ///< of the copied lines
+  std::int64_t sums_elements = 0;  ///< of the block's outputs of one panel
+};
+Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& schedule);
+
+FamilySpace conv2d_oc_cpu_space(const Workload& workload, const Limits& limits);
+Config conv2d_oc_cpu_default(const Workload& workload, const Limits& limits);
+
+}  // namespace lehr
