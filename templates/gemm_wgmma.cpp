@@ -274,16 +274,21 @@ class Lowering {
     return result;
   }
 
-  /// The warp is done with the stage, in all blocks that bring parts of it: lane i tells block rank ^ i,
-  /// which are the own one, its neighbour along one side and, with four blocks, the one along the other.
+  /// The warp is done with the stage, in all blocks that bring parts of it. Those along bn are number rank ^
+  /// i of the cluster for i < cluster_bn, those along bm number rank ^ cluster_bn j for j < cluster_bm (the
+  /// sides are powers of two). Lane i tells the i-th of them: the own one, the others along bn, then those
+  /// along bm.
   Intrinsic release(Expr stage, VarId lane, const std::optional<Expr>& condition) const {
     const std::int64_t blocks = s_.sharing_blocks();
     Expr tells = blocks == 1 ? eq(var(lane), integer(0)) : lt(var(lane), integer(blocks));
     if (condition) tells = logical_and(std::move(tells), *condition);
     if (blocks == 1) return on("mbarrier_arrive", empty_, std::move(stage), std::move(tells));
+    Expr which = var(lane);  // also of those along bm where there is one of them, or nobody along bn
+    if (s_.cluster_bn > 1 && s_.cluster_bm > 2)
+      which = max(var(lane), (var(lane) - (s_.cluster_bn - 1)) * s_.cluster_bn);
     return {"mbarrier_arrive_cluster",
             {gemm_wgmma_barrier(empty_, std::move(stage))},
-            {bit_xor(walk_.rank(), var(lane)), std::move(tells)},
+            {bit_xor(walk_.rank(), std::move(which)), std::move(tells)},
             0};
   }
 
@@ -328,7 +333,7 @@ Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Li
 
 Template gemm_wgmma_template() {
   return {.name = "gemm_wgmma",
-          .version = 5,
+          .version = 6,
           .why_not = why_not_gemm_wgmma,
           .space = gemm_wgmma_space,
           .lower = lower_gemm_wgmma,

@@ -11,11 +11,21 @@ using namespace ir;
 namespace {
 
 /// A bit for each block of the cluster that has the same rows, or the same columns; block (m, n) is number m
-/// * cluster_bn + n, and there are two at most along either side.
+/// * cluster_bn + n, and there are one, two or four along either side.
 Expr receivers(const GemmWgmmaSchedule& s, const GemmWgmmaWalk& walk, bool is_rows) {
-  if (is_rows) return integer(3) + walk.rank_m() * 9;
-  const std::int64_t first = 1 + (std::int64_t{1} << s.cluster_bn);
-  return integer(first) + walk.rank_n() * first;
+  const std::int64_t apart = is_rows ? 1 : s.cluster_bn;
+  std::int64_t mask = 0;  // of those that have the first rows or columns
+  for (std::int64_t i = 0; i < (is_rows ? s.cluster_bn : s.cluster_bm); ++i)
+    mask |= std::int64_t{1} << i * apart;
+  // The masks of the others are that one, `step` bits further to the left for each.
+  const std::int64_t others = is_rows ? s.cluster_bm : s.cluster_bn;
+  const std::int64_t step = is_rows ? s.cluster_bn : 1;
+  if (others == 1) return integer(mask);
+  const Expr number = is_rows ? walk.rank_m() : walk.rank_n();
+  const auto more = [](std::int64_t bits) { return (std::int64_t{1} << bits) - 1; };
+  Expr moved = integer(mask) + (others == 2 ? number : number % 2) * (mask * more(step));
+  if (others == 4) moved = std::move(moved) * (number / 2 * more(2 * step) + 1);
+  return moved;
 }
 
 /// What the L2 is told of a side's tiles (ir/intrinsics.cpp, "tma_load_2d").

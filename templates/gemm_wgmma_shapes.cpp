@@ -19,6 +19,14 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return ceil_div(value, multiple) * multiple;
 }
 
+/// A cluster stays within one GPC, and those have 16 or 18 multiprocessors (kernels.md section 11): what is
+/// left over where four or eight do not divide 18 runs no block of it. One cluster too many would run alone.
+std::int64_t clusters_at_once(const GemmWgmmaSchedule& s, std::int64_t cores) {
+  constexpr std::int64_t kOfGpc = 16;
+  if (s.cluster() <= 2 || cores < kOfGpc) return cores / s.cluster();
+  return cores / kOfGpc * (kOfGpc / s.cluster());
+}
+
 /// "k16_f32_bf16" of bf16 operands; "" where wgmma does not multiply such.
 std::string_view instruction_suffix(DType operand, DType accum) {
   if (operand == DType::kS8) return accum == DType::kS32 ? "k32_s32_s8" : "";
@@ -167,7 +175,7 @@ GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
   grid.rows = ceil_div(s.swap_ab == 1 ? p.size.n : p.size.m, s.bm);
   grid.columns = ceil_div(s.swap_ab == 1 ? p.size.m : p.size.n, s.bn);
   grid.tiles = grid.rows * grid.columns * p.size.batch;
-  const std::int64_t at_once = std::max<std::int64_t>(limits.cores / s.cluster(), 1) * s.cluster();
+  const std::int64_t at_once = std::max<std::int64_t>(clusters_at_once(s, limits.cores), 1) * s.cluster();
   grid.blocks = s.persistent == 1 ? std::min(grid.tiles, at_once) : grid.tiles;
   return grid;
 }

@@ -17,6 +17,8 @@ constexpr std::array<std::int64_t, 20> kColumns = {8,   16,  24,  32,  48,  64, 
 /// Accumulators of a thread below which ptxas (13.0) copies them between iterations and gives up the overlap:
 /// C7514 was seen at up to 64 of them, never above (300 sampled schedules).
 constexpr std::int64_t kLeastInFlight = 72;
+/// Rows and columns of C from which on there is a square of tiles to walk along a Hilbert curve.
+constexpr std::int64_t kLeastHilbert = 128;
 /// Of C, up to which the sides may be swapped: beyond, the sums would be written in short pieces for nothing.
 constexpr std::int64_t kMaxRowsSwapped = 256;
 /// Accumulators of a thread that ptxas (13.0) places without a spill or an advisory: kernels.md section 3.8;
@@ -25,6 +27,24 @@ constexpr std::int64_t kMaxRowsSwapped = 256;
 std::int64_t most_accumulators(std::int64_t consumers, bool fused) {
   if (fused) return consumers == 3 ? 64 : 112;
   return consumers == 1 ? 192 : consumers == 2 ? 208 : 96;
+}
+
+/// Tiles of a cluster along one side.
+const std::vector<std::int64_t> kClusters = {1, 2, 4};
+/// Those that divide `tiles` and are at most `most`.
+std::vector<std::int64_t> dividing(std::int64_t tiles, std::int64_t most) {
+  std::vector<std::int64_t> values;
+  for (const std::int64_t each : kClusters)
+    if (tiles % each == 0 && each <= most) values.push_back(each);
+  return values;
+}
+
+/// Of these, what leaves registers for the place in a cluster: 208 spilled in a fifth of the schedules.
+constexpr std::int64_t kMostInClusters = 192;
+/// Of these, what leaves registers for C's way through shared memory: more of them spilled, with stmatrix 192
+/// and 208 sums of two consumers in a third of the schedules.
+std::int64_t most_staged(std::int64_t consumers, std::int64_t store) {
+  return consumers == 1 ? 152 : store == 2 ? 176 : 208;
 }
 
 /// Values of `all` that are below `extent`, and the first that covers it.
@@ -75,9 +95,13 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
       space.add("ping_pong", "consumers 0: share each tile, 1: take tiles in turn", flags(may_persist));
   const KnobId persistent =
       space.add("persistent", "1: one block per multiprocessor takes several tiles", flags(may_persist));
-  const KnobId cluster_bm = space.add(
-      "cluster_bm", "tiles along bm whose blocks bring each other the other side's operand", {1, 2});
-  const KnobId cluster_bn = space.add("cluster_bn", "the same along bn", {1, 2});
+  // A cluster has at most eight blocks (ir/verify_declarations.cpp), and the tiles divide among clusters.
+  const KnobId cluster_bm = space.add_dependent(
+      "cluster_bm", "tiles along bm whose blocks bring each other the other side's operand", kClusters,
+      [=](const Point& x) { return dividing(ceil_div(x[swap_ab] == 1 ? n : m, x[bm]), 8); });
+  const KnobId cluster_bn = space.add_dependent(
+      "cluster_bn", "the same along bn", kClusters,
+      [=](const Point& x) { return dividing(ceil_div(x[swap_ab] == 1 ? m : n, x[bn]), 8 / x[cluster_bm]); });
   const KnobId split_k = space.add("split_k", "blocks that share a tile of C, each with its part of k",
                                    split_k_values(p.size.k));
   space.add("keep", "what the L2 is told 0: nothing, to keep 1: the tiles of bm, 2: those of bn", {0, 1, 2});
@@ -99,7 +123,8 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
       space.add("raster", "tiles along bm walked together, for the L2",
                 covering(std::array<std::int64_t, 5>{1, 2, 4, 8, 16}, ceil_div(longer, 64)));
   const KnobId hilbert =
-      space.add("hilbert", "1: squares of raster x raster tiles are walked along a Hilbert curve", {0, 1});
+      space.add("hilbert", "1: squares of raster x raster tiles are walked along a Hilbert curve",
+                flags(std::min(m, n) >= kLeastHilbert));
   space.add("pdl", "1: a launch begins while the one before it ends (programmatic dependent launch)", {0, 1});
 
   const auto schedule = [=](const Point& x) {  // store and later: not read
@@ -125,9 +150,15 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                 [=](const Point& x) {
                   return gemm_wgmma_sums(p, schedule(x)) <= most_accumulators(x[consumers], fused);
                 });
-  space.require("C's way through shared memory takes registers that one consumer's sums need",
+  space.require("a cluster takes registers that the sums need",
+                {bm, bn, k_atoms, consumers, ping_pong, cluster_bm, cluster_bn}, [=](const Point& x) {
+                  return x[cluster_bm] * x[cluster_bn] == 1 ||
+                         gemm_wgmma_sums(p, schedule(x)) <= kMostInClusters;
+                });
+  space.require("C's way through shared memory takes registers that the sums need",
                 {bm, bn, k_atoms, consumers, ping_pong, store}, [=](const Point& x) {
-                  return x[store] == 0 || x[consumers] > 1 || gemm_wgmma_sums(p, schedule(x)) <= 152;
+                  return x[store] == 0 ||
+                         gemm_wgmma_sums(p, schedule(x)) <= most_staged(x[consumers], x[store]);
                 });
   space.require("there is no second tile for a block", {swap_ab, bm, bn, persistent}, [=](const Point& x) {
     if (x[persistent] == 0) return true;
@@ -137,13 +168,6 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   });
   space.require("only persistent blocks have tiles to take in turn", {ping_pong, persistent},
                 [=](const Point& x) { return x[ping_pong] == 0 || x[persistent] == 1; });
-  space.require("the tiles do not divide among clusters", {swap_ab, bm, bn, cluster_bm, cluster_bn},
-                [=](const Point& x) {
-                  GemmWgmmaSchedule s;
-                  s.swap_ab = x[swap_ab], s.bm = x[bm], s.bn = x[bn];
-                  const GemmWgmmaGrid grid = gemm_wgmma_grid(p, s, limits);
-                  return grid.rows % x[cluster_bm] == 0 && grid.columns % x[cluster_bn] == 0;
-                });
   // Eight lines are one pattern of the swizzle.
   space.require("a block's slice of the other side's tile is not of eight lines", {swap_ab, bn, cluster_bm},
                 [=](const Point& x) {

@@ -69,7 +69,11 @@ TEST(GemmWgmmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimit
         const GemmWgmmaRegisters registers = gemm_wgmma_registers(problem, s);
         ASSERT_LE(128 * (registers.producer + s.consumers * registers.consumer), limits.registers_per_core);
         ASSERT_LT(gemm_wgmma_sums(problem, s), registers.consumer);
-        ASSERT_TRUE(s.persistent == 0 || launch.grid[0] == limits.cores / s.cluster() * s.cluster());
+        // 132 multiprocessors hold 32 clusters of four and 16 of eight.
+        const std::int64_t usable = limits.cores == 132 && s.cluster() > 2 ? 128 : limits.cores;
+        ASSERT_TRUE(s.persistent == 0 ||
+                    launch.grid[0] == std::min<std::int64_t>(gemm_wgmma_grid(problem, s, limits).tiles,
+                                                             usable / s.cluster() * s.cluster()));
         ASSERT_EQ(launch.cluster, s.cluster());
         ASSERT_EQ(launch.grid[0] % launch.cluster, 0);
       }
@@ -168,7 +172,8 @@ TEST(GemmWgmma, ReadsWhatAClusterSharesOnce) {
   const RooflineModel prior(limits);
   const auto time_of = [&](const ir::Kernel& kernel) { return prior.time_us(featurize(kernel, limits)); };
   for (const Case& each :
-       {Case{1, 1, 8 + 16}, Case{2, 1, 8 + 16 / 2}, Case{1, 2, 8 / 2 + 16}, Case{2, 2, 4 + 8}}) {
+       {Case{1, 1, 8 + 16}, Case{2, 1, 8 + 16 / 2}, Case{1, 2, 8 / 2 + 16}, Case{2, 2, 4 + 8},
+        Case{4, 1, 8 + 4}, Case{1, 4, 2 + 16}, Case{4, 2, 4 + 4}, Case{2, 4, 2 + 8}}) {
     const ir::Kernel kernel = analysed(each.along_bm, each.along_bn);
     const ir::Analysis analysis = ir::analyze(kernel);
     EXPECT_EQ(analysis.global.read_bytes, each.reads * operand);
@@ -176,7 +181,7 @@ TEST(GemmWgmma, ReadsWhatAClusterSharesOnce) {
     EXPECT_EQ(analysis.unique_global_bytes, 2 * operand + 2048 * 2048 * 4);
     const std::vector<float> row = featurize(kernel, limits);
     EXPECT_NEAR(std::exp2(row[feature_index("l1_traffic")]), each.reads * operand + 2048 * 2048 * 4,
-                0.2 * each.reads * operand);
+                0.25 * each.reads * operand);
     EXPECT_LE(time_of(kernel), time_of(analysed(1, 1)));
   }
 }
