@@ -1,5 +1,5 @@
-// The part of the device-intrinsics header that rearranges f32 on the CPU: transposition, taking streams apart
-// and putting them together; used by prelude.cpp only.
+// The part of the device-intrinsics header that rearranges f32 on the CPU: transposition, and taking pairs
+// apart; used by prelude.cpp only.
 #pragma once
 
 #include <string>
@@ -13,8 +13,6 @@ namespace lehr {
 ///   lehr_split_pairs_L(even, odd, from, count): even[i] = from[2 i], odd[i] = from[2 i + 1], where those
 ///     exist of the min(count, 2 L) elements at `from`. Nothing else is read or written; a count or number of
 ///     rows or columns below 0 is 0.
-///   lehr_deinterleaveS_L(to, from): vectors to[s] of lanes from[i S + s], i < L, for s < S = 2 or 4.
-///   lehr_interleaveS_L(to, from): the other way round, from vectors to memory.
 std::string shuffle_snippet(const std::string& name);
 /// Snippets that `name` calls; each sorts before it or is a vector type.
 std::vector<std::string> shuffle_snippets_needed_by(const std::string& name);

@@ -28,13 +28,6 @@ constexpr TouchRule kWrite = {std::nullopt, true, 0, DType::kF32, false};
 constexpr std::array kTranspose = {kWrite, kRead};
 // Elements of even and of odd number, from; how many exist.
 constexpr std::array kSplitPairs = {kWrite, kWrite, kRead};
-// As many vectors in registers as there are streams, and memory in which the streams take turns.
-template <std::int64_t bytes>
-constexpr std::array kDeinterleave = {TouchRule{Scope::kRegister, true, bytes, DType::kF32},
-                                      TouchRule{std::nullopt, false, bytes, DType::kF32}};
-template <std::int64_t bytes>
-constexpr std::array kInterleave = {TouchRule{std::nullopt, true, bytes, DType::kF32},
-                                    TouchRule{Scope::kRegister, false, bytes, DType::kF32}};
 constexpr std::array kCopy4 = {write(Scope::kShared, 4), read(Scope::kGlobal, 4)};
 constexpr std::array kCopy8 = {write(Scope::kShared, 8), read(Scope::kGlobal, 8)};
 constexpr std::array kCopy16 = {write(Scope::kShared, 16), read(Scope::kGlobal, 16)};
@@ -84,18 +77,6 @@ constexpr std::array kRules = {
     IntrinsicRule{"split_pairs_4", kSplitPairs, 1, 1, false, false},
     IntrinsicRule{"split_pairs_8", kSplitPairs, 1, 1, false, false},
     IntrinsicRule{"split_pairs_16", kSplitPairs, 1, 1, false, false},
-    IntrinsicRule{"deinterleave2_4", kDeinterleave<32>, 0, 0, false, false},
-    IntrinsicRule{"deinterleave2_8", kDeinterleave<64>, 0, 0, false, false},
-    IntrinsicRule{"deinterleave2_16", kDeinterleave<128>, 0, 0, false, false},
-    IntrinsicRule{"deinterleave4_4", kDeinterleave<64>, 0, 0, false, false},
-    IntrinsicRule{"deinterleave4_8", kDeinterleave<128>, 0, 0, false, false},
-    IntrinsicRule{"deinterleave4_16", kDeinterleave<256>, 0, 0, false, false},
-    IntrinsicRule{"interleave2_4", kInterleave<32>, 0, 0, false, false},
-    IntrinsicRule{"interleave2_8", kInterleave<64>, 0, 0, false, false},
-    IntrinsicRule{"interleave2_16", kInterleave<128>, 0, 0, false, false},
-    IntrinsicRule{"interleave4_4", kInterleave<64>, 0, 0, false, false},
-    IntrinsicRule{"interleave4_8", kInterleave<128>, 0, 0, false, false},
-    IntrinsicRule{"interleave4_16", kInterleave<256>, 0, 0, false, false},
     IntrinsicRule{"cp_async_4", kCopy4, 0, 1, true, false},
     IntrinsicRule{"cp_async_8", kCopy8, 0, 1, true, false},
     IntrinsicRule{"cp_async_16", kCopy16, 0, 1, true, false},

@@ -120,10 +120,8 @@ FamilySpace conv2d_oc_cpu_space(const Workload& workload, const Limits& limits) 
   return space;
 }
 
-// A step of a tile of m pixels costs its multiply-adds or its loads (two a cycle), but not less than the
-// multiply-add's latency, and the loop's own half cycle; the tiling that covers a line in the least time is
-// taken. Copies of input and output stay in half of L2, that of the output alone in L1, and a block of
-// filters in half of L1. Threads share what is larger, so that the smaller one is what they all read.
+// Copies of input and output stay in half of L2, that of the output alone in L1, and a block of filters in
+// half of L1. Threads share what is larger, so that the smaller one is what they all read.
 Config conv2d_oc_cpu_default(const Workload& workload, const Limits& limits) {
   const Conv2d& conv = workload.conv2d();
   const FamilySpace space = conv2d_oc_cpu_space(workload, limits);
@@ -132,20 +130,9 @@ Config conv2d_oc_cpu_default(const Workload& workload, const Limits& limits) {
   s.lanes = cpu::lane_counts(limits).back();
   const std::int64_t filters = conv.k / conv.groups, channels = conv.c / conv.groups;
   if (filters <= s.lanes / 2) s.lanes = cpu::lane_counts(limits).front();
-  const auto half_cycles = [](std::int64_t m, std::int64_t nv) {
-    return m == 0 ? 0 : std::max<std::int64_t>({m * nv, m + nv, 8}) + 1;
-  };
   s.taps = conv.s > 1 ? 1 : 0;
-  std::int64_t least = 0;
-  for (const std::int64_t nv : {1, 2, 3, 4}) {
-    if (nv > 1 && (nv - 1) * s.lanes >= filters) continue;
-    for (const std::int64_t mr : cpu::register_rows(conv.out_w())) {
-      if (!cpu::fits_registers(mr, nv + s.taps, limits)) continue;
-      const std::int64_t line = conv.out_w() / mr * half_cycles(mr, nv) + half_cycles(conv.out_w() % mr, nv);
-      const std::int64_t cost = line * ceil_div(filters, nv * s.lanes);
-      if (least == 0 || cost < least) least = cost, s.mr = mr, s.nv = nv;
-    }
-  }
+  const cpu::Tiling tiling = cpu::fastest_tiling(conv.out_w(), filters, s.lanes, s.taps, limits);
+  s.mr = tiling.rows, s.nv = tiling.vectors;
   const bool lines_first = conv.h * conv.w * conv.c >= conv.k * conv.products();
   s.split = lines_first || filters < 2 * s.nv * s.lanes * limits.cores ? 0 : 1;
   const std::int64_t half_l1 = (limits.l1_bytes > 0 ? limits.l1_bytes : 32 << 10) / 2;

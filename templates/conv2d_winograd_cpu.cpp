@@ -1,23 +1,26 @@
 // The loop nest of one task:
 //
 //   for image / for blocks of rows of tiles
-//     transform the tiles' inputs into `v`: one matrix of channels x tiles for each of the (m + 2)^2 products
-//     for kb: blocks of output channels
-//       for each of these matrices: output channels x tiles += filters x channels, into `sums`
-//       transform the sums back, tile by tile, and store lines of y
+//     for vectors of input channels
+//       gather the block's lines as [line][pixel][lane], with zeros around
+//       transform the tiles into `v`, [tile][product][channel]: a matrix for each of the (m + 2)^2 products
+//     for kb: blocks of panels of output channels
+//       for each of these matrices: tiles x output channels += `v` times filters, into `sums`
+//       for vectors of output channels, rows of tiles
+//         transform the sums back into lines as [line][pixel][lane], and store them in y
 //
-// Vectors run over neighbouring tiles of a row. A transform along the columns of the image works on its lines
-// as they lie; the one along the lines takes them apart first, so that a vector holds the same element of
-// each tile.
+// A vector holds neighbouring channels, in the transforms as well as in the products. The filters lie as
+// [product][panel][input channel][output channel of the panel].
 #include "templates/conv2d_winograd_cpu.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <utility>
 
 #include "templates/conv2d_winograd_cpu_space.h"
 #include "templates/cpu_common.h"
+#include "templates/lines_cpu.h"
 #include "templates/register_tile.h"
 #include "templates/winograd.h"
 
@@ -29,336 +32,361 @@ using cpu::ceil_div;
 
 constexpr const char* kFamily = "conv2d_winograd_cpu";
 
-struct Lowering {
-  Lowering(const Conv2d& convolution, const WinogradCpuSchedule& schedule)
-      : conv(convolution),
-        s(schedule),
-        tiles(winograd_tiles(convolution, schedule)),
-        algorithm(winograd(schedule.tile)) {}
+class Lowering {
+ public:
+  Lowering(const Workload& workload, const WinogradCpuSchedule& schedule)
+      : conv_(workload.conv2d()),
+        s_(schedule),
+        shape_(winograd_cpu_shape(conv_, s_)),
+        algorithm_(winograd(s_.tile)) {
+    const Conv2d& conv = conv_;
+    b_.kernel.name = kFamily;
+    b_.kernel.target = Target::kCpu;
+    x_ = b_.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
+    f_ = b_.param("f", DType::kF32, conv.k * conv.products(), Direction::kIn);
+    y_ = b_.param("y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
+    epilogue_ = FusedEpilogue(b_, workload);
+    u_ = b_.param("u", DType::kF32, products() * shape_.panels * conv.c * shape_.nr, Direction::kPrepacked);
+    const auto scratch = [&](std::string_view name, std::int64_t elements) {
+      return b_.buffer(name, DType::kF32, Scope::kScratch, elements);
+    };
+    pixels_ = scratch("pixels", shape_.lines_in * shape_.width_in * s_.lanes);
+    v_ = scratch("v", shape_.tiles() * tile_stride(shape_.channels));
+    sums_ = scratch("sums", shape_.tiles() * tile_stride(block_channels()));
+    out_ = scratch("out", s_.tile * out_width() * s_.lanes);
+    if (!nhwc()) y_lines_ = scratch("y_lines", s_.lanes * out_room());
+    for (const auto& [id, name] : {std::pair(&task_, "task_index"),
+                                   {&image_, "image"},
+                                   {&block_, "block"},
+                                   {&first_row_, "first_row"},
+                                   {&kb_, "kb"},
+                                   {&first_panel_, "first_panel"},
+                                   {&row_, "row"},
+                                   {&column_, "column"}})
+      *id = b_.var(name);
+  }
 
-  Conv2d conv;
-  WinogradCpuSchedule s;
-  WinogradTiles tiles;
-  const Winograd& algorithm;
-  KernelBuilder builder;
-  BufferId x{}, f{}, y{}, u{}, lines{}, v{}, sums{}, out_lines{};
-  FusedEpilogue epilogue;
-  VarId task{}, image{}, block{}, first_row{}, first_panel{};
+  Kernel kernel() {
+    const VarId vector = b_.var("in_vector");
+    Block of_channels =
+        block(Let{first_panel_, begin_of(s_.split == 1, shape_.panels) + var(kb_) * shape_.block_panels},
+              multiply(), transform_outputs());
+    Block body =
+        block(Let{first_row_, begin_of(s_.split == 0, shape_.rows) + var(block_) * shape_.block_rows},
+              loop(vector, shape_.channels / s_.lanes, LoopKind::kSerial,
+                   block(gather(var(vector) * s_.lanes), transform_inputs(var(vector) * s_.lanes))),
+              loop(kb_, ceil_div(shape_.owned_panels, shape_.block_panels), LoopKind::kSerial,
+                   std::move(of_channels)));
+    body = block(
+        loop(block_, ceil_div(shape_.owned_rows, shape_.block_rows), LoopKind::kSerial, std::move(body)));
+    body = cpu::over_parts(conv_.n, s_.split == 2, image_, task_, std::move(body));
+    // Left and right of the image the lines stay zero: nothing else is written there.
+    body.insert(body.begin(), cpu::clear_line(b_, pixels_, integer(0),
+                                              shape_.lines_in * shape_.width_in * s_.lanes, s_.lanes));
+    if (!nhwc()) body.insert(body.begin(), Alloc{y_lines_});
+    for (const BufferId buffer : {out_, sums_, v_, pixels_}) body.insert(body.begin(), Alloc{buffer});
+    const std::int64_t tasks = s_.split == 2 ? conv_.n : s_.threads;
+    b_.kernel.body = block(loop(task_, tasks, LoopKind::kParallel, std::move(body)));
+    b_.kernel.prepack = transform_filters();
+    return std::move(b_.kernel);
+  }
 
-  int lanes() const { return static_cast<int>(s.lanes); }
-  std::int64_t inputs() const { return algorithm.inputs(); }
-  std::int64_t products() const { return algorithm.products(); }
-  Expr image_index() const { return conv.n == 1 ? integer(0) : var(image); }
+ private:
+  bool nhwc() const { return conv_.layout == ImageLayout::kNhwc; }
+  int lanes() const { return static_cast<int>(s_.lanes); }
+  std::int64_t inputs() const { return algorithm_.inputs(); }
+  std::int64_t products() const { return algorithm_.products(); }
+  std::int64_t block_channels() const { return shape_.block_panels * shape_.nr; }
+  /// Between tiles of `channels` channels each product. A cache line more than they need: else tiles would be
+  /// a power of two apart and share few of the cache's sets.
+  std::int64_t tile_stride(std::int64_t channels) const { return products() * channels + cpu::kLineFloats; }
+  Expr tile_now() const { return var(row_) * shape_.columns + var(column_); }
+  /// Pixels of a line of whole tiles, and of a line of y in whole vectors.
+  std::int64_t out_width() const { return shape_.columns * s_.tile; }
+  std::int64_t out_room() const { return ceil_div(conv_.out_w(), s_.lanes) * s_.lanes; }
+  Expr image() const { return conv_.n == 1 ? integer(0) : var(image_); }
 
-  std::int64_t all_panels() const { return ceil_div(conv.k, s.mr); }
-  std::int64_t task_panels() const { return s.split == 1 ? ceil_div(all_panels(), s.threads) : all_panels(); }
-  std::int64_t block_panels() const { return std::min(s.panels, task_panels()); }
-  std::int64_t block_channels() const { return block_panels() * s.mr; }
-  std::int64_t task_rows() const { return s.split == 0 ? ceil_div(tiles.rows, s.threads) : tiles.rows; }
-
-  // The part of `all` that the task has, if the tasks share it out.
+  /// The part of `all` that the task has, if the tasks share it out.
   Expr begin_of(bool shared, std::int64_t all) const {
-    return shared ? cpu::first_tile(var(task), all, s.threads) : integer(0);
+    return shared ? cpu::first_tile(var(task_), all, s_.threads) : integer(0);
   }
   Expr end_of(bool shared, std::int64_t all) const {
-    return shared ? cpu::first_tile(var(task) + 1, all, s.threads) : integer(all);
+    return shared ? cpu::first_tile(var(task_) + 1, all, s_.threads) : integer(all);
   }
-  // How many of a block of `most` from `first` on the task has.
+  /// How many of a block of `most` from `first` on the task has.
   Expr now(bool shared, std::int64_t all, std::int64_t most, VarId first) const {
-    const bool even = shared ? all % (s.threads * most) == 0 : all % most == 0;
+    const bool even = shared ? all % (s_.threads * most) == 0 : all % most == 0;
     if (even) return integer(most);
     return max(min(integer(most), end_of(shared, all) - var(first)), integer(0));
   }
-  Expr rows_now() const { return now(s.split == 0, tiles.rows, s.rows, first_row); }
-  Expr panels_now() const { return now(s.split == 1, all_panels(), block_panels(), first_panel); }
+  Expr rows_now() const { return now(s_.split == 0, shape_.rows, shape_.block_rows, first_row_); }
+  Expr panels_now() const { return now(s_.split == 1, shape_.panels, shape_.block_panels, first_panel_); }
 
-  // The vector of tiles `group` of the block's row `row`, of product `product` and one of `channels`.
-  Expr element(const Expr& product, std::int64_t channels, const Expr& channel, const Expr& row,
-               const Expr& group) const {
-    return (product * channels + channel) * tiles.room + row * tiles.columns + group * s.lanes;
+  Stmt store_vector(BufferId to, Expr index, Expr value, std::optional<Expr> active = std::nullopt) const {
+    return Store{to, std::move(index), std::move(value), lanes(), std::move(active)};
   }
+  BufferId vectors(std::string_view name, std::int64_t count) {
+    return b_.buffer(name, DType::kF32, Scope::kRegister, count * s_.lanes, lanes());
+  }
+  Stmt over_tiles(Block body) const {
+    return loop_to(row_, rows_now(), shape_.block_rows,
+                   block(loop(column_, shape_.columns, LoopKind::kSerial, std::move(body))));
+  }
+
+  /// matrix T matrix^T for the inputs x inputs vectors of T at `at`; element (i, j) of the result goes to
+  /// `put`.
+  Block both_sides(const Winograd::Matrix& matrix, BufferId from,
+                   const std::function<Expr(std::int64_t i, std::int64_t j)>& at,
+                   const std::function<Stmt(std::int64_t i, std::int64_t j, Expr value)>& put) {
+    const auto outputs = static_cast<std::int64_t>(matrix.size());
+    const BufferId half = vectors("half", outputs * inputs());
+    Block result = block(Alloc{half});
+    for (std::int64_t j = 0; j < inputs(); ++j) {
+      const BufferId column = vectors("of_column", inputs());
+      result.push_back(Alloc{column});
+      for (std::int64_t i = 0; i < inputs(); ++i)
+        result.push_back(store_vector(column, integer(i * s_.lanes), load(from, at(i, j), lanes())));
+      for (std::int64_t i = 0; i < outputs; ++i)
+        result.push_back(
+            store_vector(half, integer((i * inputs() + j) * s_.lanes),
+                         combine(
+                             matrix[static_cast<std::size_t>(i)],
+                             [&](std::size_t q) {
+                               return load(column, integer(static_cast<std::int64_t>(q) * s_.lanes), lanes());
+                             },
+                             lanes())));
+    }
+    for (std::int64_t i = 0; i < outputs; ++i)
+      for (std::int64_t j = 0; j < outputs; ++j)
+        result.push_back(put(i, j,
+                             combine(
+                                 matrix[static_cast<std::size_t>(j)],
+                                 [&](std::size_t q) {
+                                   const std::int64_t of = i * inputs() + static_cast<std::int64_t>(q);
+                                   return load(half, integer(of * s_.lanes), lanes());
+                                 },
+                                 lanes())));
+    return result;
+  }
+
+  // ---- inputs ----
+
+  /// A vector of channels from `channel` on, of the lines that the block's tiles read.
+  Stmt gather(const Expr& channel) {
+    const VarId line = b_.var("in_line"), y = b_.var("in_y"), x = b_.var("in_x");
+    const std::int64_t covered = std::clamp<std::int64_t>(shape_.width_in - conv_.pad_left, 0, conv_.w);
+    const Expr left = integer(conv_.c) - channel;
+    const Expr target = var(line) * (shape_.width_in * s_.lanes) + conv_.pad_left * s_.lanes;
+    Block copy;
+    if (nhwc()) {
+      const Expr from = ((image() * conv_.h + var(y)) * conv_.w + var(x)) * conv_.c + channel;
+      Expr value = conv_.c % s_.lanes == 0 ? load(x_, from, lanes()) : load_active(x_, from, lanes(), left);
+      copy = block(loop(x, covered, LoopKind::kSerial,
+                        block(store_vector(pixels_, target + var(x) * s_.lanes, std::move(value)))));
+    } else if (covered > 0) {
+      cpu::Transposition t;
+      t.from = x_, t.to = pixels_, t.lanes = s_.lanes;
+      t.from_stride = conv_.h * conv_.w, t.to_stride = s_.lanes;
+      t.source = ((image() * conv_.c + channel) * conv_.h + var(y)) * conv_.w, t.target = target;
+      t.rows = left, t.most_rows = s_.lanes;
+      t.columns = integer(covered), t.most_columns = covered;
+      copy = block(cpu::transpose(b_, t));
+    }
+    Block clear = block(cpu::clear_line(b_, pixels_, var(line) * (shape_.width_in * s_.lanes),
+                                        shape_.width_in * s_.lanes, s_.lanes));
+    const Expr is_inside = logical_and(le(integer(0), var(y)), lt(var(y), integer(conv_.h)));
+    return loop(line, shape_.lines_in, LoopKind::kSerial,
+                block(Let{y, var(first_row_) * s_.tile + var(line) - conv_.pad_top},
+                      If{is_inside, std::move(copy), std::move(clear)}));
+  }
+  /// B^T d B of each tile.
+  Stmt transform_inputs(const Expr& channel) {
+    const auto at = [&](std::int64_t i, std::int64_t j) {
+      return ((var(row_) * s_.tile + i) * shape_.width_in + var(column_) * s_.tile + j) * s_.lanes;
+    };
+    return over_tiles(
+        both_sides(algorithm_.input, pixels_, at, [&](std::int64_t i, std::int64_t j, Expr value) {
+          const Expr first = tile_now() * tile_stride(shape_.channels) + channel;
+          return store_vector(v_, first + (i * inputs() + j) * shape_.channels, std::move(value));
+        }));
+  }
+
+  // ---- products ----
+
+  Stmt multiply() {
+    const std::int64_t full = shape_.tiles() / s_.mr, tail = shape_.tiles() % s_.mr;
+    const std::int64_t most = ceil_div(shape_.tiles(), s_.mr);
+    const VarId product = b_.var("product"), panel = b_.var("panel"), it = b_.var("it");
+    Block inner, edge;
+    if (full > 0) inner = micro_kernel(s_.mr, product, panel, it);
+    if (tail > 0) edge = micro_kernel(tail, product, panel, it);
+    Block body = cpu::by_tile(var(it), full, tail, std::move(inner), std::move(edge));
+    const Expr used = (rows_now() * shape_.columns + (s_.mr - 1)) / s_.mr;
+    const auto over_panels = [&](Block b) {
+      return loop_to(panel, panels_now(), shape_.block_panels, std::move(b));
+    };
+    Stmt all = s_.order == 0 ? loop_to(it, used, most, block(over_panels(std::move(body))))
+                             : over_panels(block(loop_to(it, used, most, std::move(body))));
+    return loop(product, products(), LoopKind::kSerial, block(std::move(all)));
+  }
+  /// `rows` tiles x a panel, over all input channels. The last tiles of a short block hold anything.
+  Block micro_kernel(std::int64_t rows, VarId product, VarId panel, VarId it) {
+    cpu::RegisterTile tile(b_, rows, shape_.nr, s_.lanes);
+    const VarId c = b_.var("c");
+    const auto at = [&](std::int64_t channels) {
+      return (var(it) * s_.mr + tile.row()) * tile_stride(channels) + var(product) * channels;
+    };
+    const Expr filters = (var(product) * shape_.panels + var(first_panel_) + var(panel)) * conv_.c + var(c);
+    Block step = block(tile.allocate_b());
+    Block row = tile.load_b(
+        u_, [&](Expr column) { return filters * shape_.nr + std::move(column); }, false);
+    std::move(row.begin(), row.end(), std::back_inserter(step));
+    step.push_back(tile.multiply_add(load(v_, at(shape_.channels) + var(c))));
+    if (s_.prefetch == 1) {
+      // All micro-kernels that use a panel one after the other fetch their share of the next.
+      const std::int64_t sharers = s_.order == 0 ? 1 : ceil_div(shape_.tiles(), s_.mr);
+      const std::int64_t share = ceil_div(shape_.nr, sharers);
+      const Expr number = s_.order == 0 ? integer(0) : var(it);
+      const Expr next = (filters - var(c) + conv_.c) * shape_.nr;
+      step.push_back(tile.prefetch_b(u_, ceil_div(share, cpu::kLineFloats), [&](Expr column) {
+        return next + (number * conv_.c + var(c)) * share + std::move(column);
+      }));
+    }
+    return block(tile.allocate(), tile.clear(), loop(c, conv_.c, LoopKind::kSerial, std::move(step)),
+                 tile.store_c(sums_, [&](Expr column) {
+                   return at(block_channels()) + var(panel) * shape_.nr + std::move(column);
+                 }));
+  }
+
+  // ---- outputs ----
+
+  /// A^T m A of each tile, by vectors of output channels.
+  Stmt transform_outputs() {
+    const VarId vector = b_.var("out_vector"), channel = b_.var("out_k");
+    const auto at = [&](std::int64_t i, std::int64_t j) {
+      return tile_now() * tile_stride(block_channels()) + var(vector) * s_.lanes +
+             (i * inputs() + j) * block_channels();
+    };
+    Block tiles = both_sides(algorithm_.output, sums_, at, [&](std::int64_t i, std::int64_t j, Expr value) {
+      return store_vector(out_, (var(column_) * s_.tile + (i * out_width() + j)) * s_.lanes,
+                          std::move(value));
+    });
+    Block of_row = block(loop(column_, shape_.columns, LoopKind::kSerial, std::move(tiles)), write(channel));
+    Expr used = panels_now() * s_.nv;
+    if (conv_.k % shape_.nr != 0)
+      used =
+          min(std::move(used), (integer(conv_.k + s_.lanes - 1) - var(first_panel_) * shape_.nr) / s_.lanes);
+    return loop_to(vector, std::move(used), shape_.block_panels * s_.nv,
+                   block(Let{channel, var(first_panel_) * shape_.nr + var(vector) * s_.lanes},
+                         loop_to(row_, rows_now(), shape_.block_rows, std::move(of_row))));
+  }
+  /// The lines of a row of tiles, a vector of output channels from `channel` on.
+  Stmt write(VarId channel) {
+    const VarId line = b_.var("out_line"), y = b_.var("out_y");
+    const Expr from = var(line) * (out_width() * s_.lanes);
+    std::optional<Expr> left;
+    if (conv_.k % s_.lanes != 0) left = integer(conv_.k) - var(channel);
+    Block move = nhwc() ? block(write_pixels(channel, y, from, left)) : write_lines(channel, y, from, left);
+    if (conv_.out_h() % s_.tile != 0)
+      move = block(If{lt(var(y), integer(conv_.out_h())), std::move(move), {}});
+    move.insert(move.begin(), Let{y, (var(first_row_) + var(row_)) * s_.tile + var(line)});
+    return loop(line, s_.tile, LoopKind::kSerial, std::move(move));
+  }
+  Stmt write_pixels(VarId channel, VarId y, const Expr& from, const std::optional<Expr>& left) {
+    const VarId x = b_.var("out_x");
+    const Expr to = ((image() * conv_.out_h() + var(y)) * conv_.out_w() + var(x)) * conv_.k + var(channel);
+    Expr value =
+        epilogue_.of(load(out_, from + var(x) * s_.lanes, lanes()), {var(channel), true, to, lanes(), left});
+    return loop(x, conv_.out_w(), LoopKind::kSerial, block(store_vector(y_, to, std::move(value), left)));
+  }
+  Block write_lines(VarId channel, VarId y, const Expr& from, const std::optional<Expr>& left) {
+    const VarId lane = b_.var("out_lane"), at = b_.var("out_v");
+    cpu::Transposition t;
+    t.from = out_, t.to = y_lines_, t.lanes = s_.lanes;
+    t.from_stride = s_.lanes, t.to_stride = out_room();
+    t.source = from;
+    t.rows = integer(conv_.out_w()), t.most_rows = conv_.out_w();
+    t.columns = integer(s_.lanes), t.most_columns = s_.lanes;
+    const Expr k = var(channel) + var(lane), column = var(at) * s_.lanes;
+    const Expr to = ((image() * conv_.k + k) * conv_.out_h() + var(y)) * conv_.out_w() + column;
+    std::optional<Expr> pixels;
+    if (conv_.out_w() % s_.lanes != 0) pixels = integer(conv_.out_w()) - column;
+    Expr value = epilogue_.of(load(y_lines_, var(lane) * out_room() + column, lanes()),
+                              {k, false, to, lanes(), pixels});
+    Stmt vectors = loop(at, out_room() / s_.lanes, LoopKind::kSerial,
+                        block(store_vector(y_, to, std::move(value), pixels)));
+    return block(cpu::transpose(b_, t),
+                 loop_to(lane, left ? min(integer(s_.lanes), *left) : integer(s_.lanes), s_.lanes,
+                         block(std::move(vectors))));
+  }
+
+  // ---- filters ----
+
+  /// G g G^T of all filters.
+  Block transform_filters() {
+    const VarId panel = b_.var("u_panel"), c = b_.var("u_c"), column = b_.var("u_column"), k = b_.var("u_k"),
+                product = b_.var("u_product");
+    const BufferId half = b_.buffer("g_half", DType::kF32, Scope::kRegister, inputs() * 3);
+    const auto u_at = [&](const Expr& of) {
+      return ((of * shape_.panels + var(panel)) * conv_.c + var(c)) * shape_.nr + var(column);
+    };
+    const auto put = [](BufferId to, Expr index, Expr value) {
+      return Stmt(Store{to, std::move(index), std::move(value), 1, std::nullopt});
+    };
+    Block body = block(Alloc{half});
+    for (std::int64_t i = 0; i < inputs(); ++i)
+      for (std::int64_t j = 0; j < 3; ++j) {
+        const auto tap = [&](std::size_t q) {
+          const std::int64_t number = static_cast<std::int64_t>(q) * 3 + j;
+          return load(f_, nhwc() ? (var(k) * 9 + number) * conv_.c + var(c)
+                                 : (var(k) * conv_.c + var(c)) * 9 + number);
+        };
+        body.push_back(
+            put(half, integer(i * 3 + j), combine(algorithm_.filter[static_cast<std::size_t>(i)], tap, 1)));
+      }
+    for (std::int64_t i = 0; i < inputs(); ++i)
+      for (std::int64_t j = 0; j < inputs(); ++j) {
+        const auto value = [&](std::size_t q) {
+          return load(half, integer(i * 3 + static_cast<std::int64_t>(q)));
+        };
+        body.push_back(put(u_, u_at(integer(i * inputs() + j)),
+                           combine(algorithm_.filter[static_cast<std::size_t>(j)], value, 1)));
+      }
+    if (conv_.k % shape_.nr != 0) {
+      Block nothing = block(loop(product, products(), LoopKind::kSerial,
+                                 block(put(u_, u_at(var(product)), Float{0, DType::kF32}))));
+      body = block(If{lt(var(k), integer(conv_.k)), std::move(body), std::move(nothing)});
+    }
+    body.insert(body.begin(), Let{k, var(panel) * shape_.nr + var(column)});
+    return block(loop(panel, shape_.panels, LoopKind::kParallel,
+                      block(loop(c, conv_.c, LoopKind::kSerial,
+                                 block(loop(column, shape_.nr, LoopKind::kSerial, std::move(body)))))));
+  }
+
+  const Conv2d& conv_;
+  WinogradCpuSchedule s_;
+  WinogradCpuShape shape_;
+  const Winograd& algorithm_;
+  KernelBuilder b_;
+  FusedEpilogue epilogue_;
+  BufferId x_{}, f_{}, y_{}, u_{}, pixels_{}, v_{}, sums_{}, out_{}, y_lines_{};
+  VarId task_{}, image_{}, block_{}, first_row_{}, kb_{}, first_panel_{}, row_{}, column_{};
 };
 
-Stmt store_vector(const Lowering& l, BufferId to, Expr index, Expr value,
-                  std::optional<Expr> active = std::nullopt) {
-  return Store{to, std::move(index), std::move(value), l.lanes(), std::move(active)};
-}
-
-// B^T d: the lines of the image that one row of tiles needs, with zeros around.
-Block transform_lines(Lowering& l, const Expr& channel, VarId row) {
-  const Conv2d& conv = l.conv;
-  const std::int64_t inputs = l.inputs();
-  const VarId at = l.builder.var("in_v"), first = l.builder.var("in_first");
-  const BufferId d = l.builder.buffer("d", DType::kF32, Scope::kRegister, inputs * l.s.lanes, l.lanes());
-  const bool inside = conv.pad_top == 0 && l.tiles.rows * l.s.tile + 2 <= conv.h;
-  const Expr column = var(at) * l.s.lanes;
-  const Expr left = integer(conv.w) - column;
-  Block body = block(Alloc{d});
-  for (std::int64_t i = 0; i < inputs; ++i) {
-    const Expr line = var(first) + i;
-    const Expr plane = (l.image_index() * conv.c + channel) * conv.h;
-    const Expr existing = inside ? line : min(max(line, integer(0)), integer(conv.h - 1));
-    Expr count = left;
-    if (!inside) count = logical_and(le(integer(0), line), lt(line, integer(conv.h))) * std::move(count);
-    body.push_back(
-        store_vector(l, d, integer(i * l.s.lanes),
-                     load_active(l.x, (plane + existing) * conv.w + column, l.lanes(), std::move(count))));
-  }
-  for (std::int64_t i = 0; i < inputs; ++i) {
-    const auto input = [&](std::size_t j) {
-      return load(d, integer(static_cast<std::int64_t>(j) * l.s.lanes), l.lanes());
-    };
-    body.push_back(store_vector(l, l.lines, integer(i * l.tiles.line + conv.pad_left) + column,
-                                combine(l.algorithm.input[static_cast<std::size_t>(i)], input, l.lanes())));
-  }
-  return block(Let{first, (var(l.first_row) + var(row)) * l.s.tile - conv.pad_top},
-               loop(at, ceil_div(conv.w, l.s.lanes), LoopKind::kSerial, std::move(body)));
-}
-
-// (B^T d) B: each transformed line, taken apart so that a vector holds one element of neighbouring tiles.
-Stmt transform_columns(Lowering& l, const Expr& channel, VarId row) {
-  const std::int64_t inputs = l.inputs(), tile = l.s.tile;
-  const VarId line = l.builder.var("in_line"), group = l.builder.var("in_group");
-  const auto vectors = [&](std::string_view name) {
-    return l.builder.buffer(name, DType::kF32, Scope::kRegister, tile * l.s.lanes, l.lanes());
-  };
-  const BufferId own = vectors("own"), next = vectors("next");
-  const Expr from = var(line) * l.tiles.line + var(group) * (l.s.lanes * tile);
-  const auto take_apart = [&](BufferId to, const Expr& at) {
-    const std::int64_t elements = tile * l.s.lanes;
-    return Stmt(Intrinsic{fmt::format("deinterleave{}_{}", tile, l.s.lanes),
-                          {Touch{to, integer(0), elements, true}, Touch{l.lines, at, elements, false}},
-                          {},
-                          0});
-  };
-  Block body = block(Alloc{own}, Alloc{next}, take_apart(own, from), take_apart(next, from + tile));
-  const auto input = [&](std::size_t j) {
-    const auto at = static_cast<std::int64_t>(j);
-    return load(at < tile ? own : next, integer(at % tile * l.s.lanes), l.lanes());
-  };
-  for (std::int64_t j = 0; j < inputs; ++j)
-    body.push_back(store_vector(l, l.v,
-                                l.element(var(line) * inputs + j, l.conv.c, channel, var(row), var(group)),
-                                combine(l.algorithm.input[static_cast<std::size_t>(j)], input, l.lanes())));
-  return loop(line, inputs, LoopKind::kSerial,
-              block(loop(group, l.tiles.groups, LoopKind::kSerial, std::move(body))));
-}
-
-Stmt transform_inputs(Lowering& l) {
-  const VarId channel = l.builder.var("in_c"), row = l.builder.var("in_row");
-  Block body = transform_lines(l, var(channel), row);
-  body.push_back(transform_columns(l, var(channel), row));
-  return loop(channel, l.conv.c, LoopKind::kSerial,
-              block(loop_to(row, l.rows_now(), l.s.rows, std::move(body))));
-}
-
-// For each product of a tile: output channels x tiles, over all input channels.
-Stmt multiply(Lowering& l) {
-  const std::int64_t width = l.s.nv * l.s.lanes, channels = l.conv.c;
-  cpu::RegisterTile tile(l.builder, l.s.mr, width, l.s.lanes);
-  const VarId product = l.builder.var("product"), panel = l.builder.var("panel"), jt = l.builder.var("jt"),
-              c = l.builder.var("c");
-  const auto v_at = [&](Expr column) {
-    return (var(product) * channels + var(c)) * l.tiles.room + var(jt) * width + std::move(column);
-  };
-  const auto sum_at = [&](Expr column) {
-    return (var(product) * l.block_channels() + var(panel) * l.s.mr + tile.row()) * l.tiles.room +
-           var(jt) * width + std::move(column);
-  };
-  const Expr filter =
-      (((var(l.first_panel) + var(panel)) * l.products() + var(product)) * channels + var(c)) * l.s.mr +
-      tile.row();
-  Block step = block(tile.allocate_b());
-  Block row = tile.load_b(l.v, v_at, false);
-  std::move(row.begin(), row.end(), std::back_inserter(step));
-  step.push_back(tile.multiply_add(load(l.u, filter)));
-  Block body = block(tile.allocate(), tile.clear(), loop(c, channels, LoopKind::kSerial, std::move(step)),
-                     tile.store_c(l.sums, sum_at));
-
-  const Expr used = (l.rows_now() * l.tiles.columns + (width - 1)) / width;
-  const auto over_tiles = [&](Block b) {
-    return loop_to(jt, used, ceil_div(l.s.rows * l.tiles.columns, width), std::move(b));
-  };
-  const auto over_panels = [&](Block b) {
-    return loop_to(panel, l.panels_now(), l.block_panels(), std::move(b));
-  };
-  Stmt all = l.s.order == 0 ? over_tiles(block(over_panels(std::move(body))))
-                            : over_panels(block(over_tiles(std::move(body))));
-  return loop(product, l.products(), LoopKind::kSerial, block(std::move(all)));
-}
-
-// A^T m A of one vector of tiles, put together to lines of the output.
-Block transform_sums(Lowering& l, const Expr& channel, const Expr& row, VarId group) {
-  const std::int64_t inputs = l.inputs(), tile = l.s.tile, lanes = l.s.lanes;
-  const auto vectors = [&](std::string_view name, std::int64_t count) {
-    return l.builder.buffer(name, DType::kF32, Scope::kRegister, count * lanes, l.lanes());
-  };
-  const auto at = [&](BufferId buffer, std::int64_t vector) {
-    return load(buffer, integer(vector * lanes), l.lanes());
-  };
-  const BufferId half = vectors("half", tile * inputs);
-  Block result = block(Alloc{half});
-  for (std::int64_t j = 0; j < inputs; ++j) {
-    const BufferId column = vectors("column", inputs);
-    result.push_back(Alloc{column});
-    for (std::int64_t i = 0; i < inputs; ++i) {
-      const Expr sum = l.element(integer(i * inputs + j), l.block_channels(), channel, row, var(group));
-      result.push_back(store_vector(l, column, integer(i * lanes), load(l.sums, sum, l.lanes())));
-    }
-    for (std::int64_t i = 0; i < tile; ++i)
-      result.push_back(store_vector(
-          l, half, integer((i * inputs + j) * lanes),
-          combine(
-              l.algorithm.output[static_cast<std::size_t>(i)],
-              [&](std::size_t q) { return at(column, static_cast<std::int64_t>(q)); }, l.lanes())));
-  }
-  for (std::int64_t i = 0; i < tile; ++i) {
-    const BufferId outputs = vectors("outputs", tile);
-    result.push_back(Alloc{outputs});
-    for (std::int64_t j = 0; j < tile; ++j)
-      result.push_back(
-          store_vector(l, outputs, integer(j * lanes),
-                       combine(
-                           l.algorithm.output[static_cast<std::size_t>(j)],
-                           [&](std::size_t q) { return at(half, i * inputs + static_cast<std::int64_t>(q)); },
-                           l.lanes())));
-    const Expr to = integer(i * l.tiles.groups * lanes * tile) + var(group) * (lanes * tile);
-    result.push_back(Intrinsic{
-        fmt::format("interleave{}_{}", tile, lanes),
-        {Touch{l.out_lines, to, tile * lanes, true}, Touch{outputs, integer(0), tile * lanes, false}},
-        {},
-        0});
-  }
-  return result;
-}
-
-Stmt transform_outputs(Lowering& l) {
-  const Conv2d& conv = l.conv;
-  const VarId channel = l.builder.var("out_c"), row = l.builder.var("out_row"),
-              group = l.builder.var("out_group"), line = l.builder.var("out_line"),
-              y = l.builder.var("out_y"), at = l.builder.var("out_v");
-  Block body =
-      block(loop(group, l.tiles.groups, LoopKind::kSerial, transform_sums(l, var(channel), var(row), group)));
-
-  const Expr filter = var(l.first_panel) * l.s.mr + var(channel);
-  const Expr column = var(at) * l.s.lanes;
-  const Expr target = ((l.image_index() * conv.k + filter) * conv.out_h() + var(y)) * conv.out_w() + column;
-  const Expr left = integer(conv.out_w()) - column;
-  Expr value = load(l.out_lines, var(line) * (l.tiles.groups * l.s.lanes * l.s.tile) + column, l.lanes());
-  Block move = block(loop(
-      at, ceil_div(conv.out_w(), l.s.lanes), LoopKind::kSerial,
-      block(store_vector(l, l.y, target,
-                         l.epilogue.of(std::move(value), {filter, false, target, l.lanes(), left}), left))));
-  if (conv.out_h() % l.s.tile != 0) move = block(If{lt(var(y), integer(conv.out_h())), std::move(move), {}});
-  move.insert(move.begin(), Let{y, (var(l.first_row) + var(row)) * l.s.tile + var(line)});
-  body.push_back(loop(line, l.s.tile, LoopKind::kSerial, std::move(move)));
-
-  Expr channels = l.panels_now() * l.s.mr;
-  if (conv.k % l.s.mr != 0)
-    channels = min(std::move(channels), integer(conv.k) - var(l.first_panel) * l.s.mr);
-  return loop_to(channel, std::move(channels), l.block_channels(),
-                 block(loop_to(row, l.rows_now(), l.s.rows, std::move(body))));
-}
-
-// G g G^T of all filters, as the micro-kernels read them: [panel][product][channel][filter of the panel].
-Block transform_filters(Lowering& l) {
-  const std::int64_t inputs = l.inputs(), channels = l.conv.c;
-  const VarId panel = l.builder.var("u_panel"), c = l.builder.var("u_c"), r = l.builder.var("u_filter"),
-              filter = l.builder.var("u_k"), product = l.builder.var("u_product");
-  const BufferId half = l.builder.buffer("g_half", DType::kF32, Scope::kRegister, inputs * 3);
-  const auto u_at = [&](const Expr& of) {
-    return ((var(panel) * l.products() + of) * channels + var(c)) * l.s.mr + var(r);
-  };
-  Block body = block(Alloc{half});
-  for (std::int64_t i = 0; i < inputs; ++i)
-    for (std::int64_t j = 0; j < 3; ++j) {
-      const auto tap = [&](std::size_t q) {
-        return load(l.f, (var(filter) * channels + var(c)) * 9 + (static_cast<std::int64_t>(q) * 3 + j));
-      };
-      body.push_back(Store{half, integer(i * 3 + j),
-                           combine(l.algorithm.filter[static_cast<std::size_t>(i)], tap, 1), 1,
-                           std::nullopt});
-    }
-  for (std::int64_t i = 0; i < inputs; ++i)
-    for (std::int64_t j = 0; j < inputs; ++j) {
-      const auto value = [&](std::size_t q) {
-        return load(half, integer(i * 3 + static_cast<std::int64_t>(q)));
-      };
-      body.push_back(Store{l.u, u_at(integer(i * inputs + j)),
-                           combine(l.algorithm.filter[static_cast<std::size_t>(j)], value, 1), 1,
-                           std::nullopt});
-    }
-  if (l.conv.k % l.s.mr != 0) {
-    Block nothing =
-        block(loop(product, l.products(), LoopKind::kSerial,
-                   block(Store{l.u, u_at(var(product)), Float{0, DType::kF32}, 1, std::nullopt})));
-    body = block(If{lt(var(filter), integer(l.conv.k)), std::move(body), std::move(nothing)});
-  }
-  body.insert(body.begin(), Let{filter, var(panel) * l.s.mr + var(r)});
-  return block(loop(panel, l.all_panels(), LoopKind::kParallel,
-                    block(loop(c, channels, LoopKind::kSerial,
-                               block(loop(r, l.s.mr, LoopKind::kSerial, std::move(body)))))));
-}
-
 Kernel lower_winograd(const Workload& workload, const Config& config, const Limits&) {
-  const Conv2d& conv = workload.conv2d();
-  Lowering l(conv, winograd_cpu_schedule(config));
-  KernelBuilder& builder = l.builder;
-  builder.kernel.name = kFamily;
-  builder.kernel.target = Target::kCpu;
-  l.x = builder.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
-  l.f = builder.param("f", DType::kF32, conv.k * conv.products(), Direction::kIn);
-  l.y = builder.param("y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
-  l.epilogue = FusedEpilogue(builder, workload);
-  l.u =
-      builder.param("u", DType::kF32, l.all_panels() * l.s.mr * l.products() * conv.c, Direction::kPrepacked);
-  const auto scratch = [&](std::string_view name, std::int64_t elements) {
-    return builder.buffer(name, DType::kF32, Scope::kScratch, elements);
-  };
-  const std::int64_t lines = l.inputs() * l.tiles.line;
-  l.lines = scratch("lines", lines);
-  l.v = scratch("v", l.products() * conv.c * l.tiles.room);
-  l.sums = scratch("sums", l.products() * l.block_channels() * l.tiles.room);
-  l.out_lines = scratch("out_lines", l.s.tile * l.tiles.groups * l.s.lanes * l.s.tile);
-  l.task = builder.var("task_index");
-  l.image = builder.var("image");
-  l.block = builder.var("block");
-  l.first_row = builder.var("first_row");
-  l.first_panel = builder.var("first_panel");
-  const VarId kb = builder.var("kb"), zero_v = builder.var("zero_v");
-
-  Block channels =
-      block(Let{l.first_panel, l.begin_of(l.s.split == 1, l.all_panels()) + var(kb) * l.block_panels()},
-            multiply(l), transform_outputs(l));
-  Block body =
-      block(Let{l.first_row, l.begin_of(l.s.split == 0, l.tiles.rows) + var(l.block) * l.s.rows},
-            transform_inputs(l),
-            loop(kb, ceil_div(l.task_panels(), l.block_panels()), LoopKind::kSerial, std::move(channels)));
-  body = block(loop(l.block, ceil_div(l.task_rows(), l.s.rows), LoopKind::kSerial, std::move(body)));
-  body = cpu::over_parts(conv.n, l.s.split == 2, l.image, l.task, std::move(body));
-  // Left and right of the image the lines stay zero: nothing else is written there.
-  body.insert(body.begin(),
-              loop(zero_v, lines / l.s.lanes, LoopKind::kSerial,
-                   block(store_vector(l, l.lines, var(zero_v) * l.s.lanes, zero(DType::kF32, l.lanes())))));
-  for (const BufferId buffer : {l.out_lines, l.sums, l.v, l.lines}) body.insert(body.begin(), Alloc{buffer});
-  const std::int64_t tasks = l.s.split == 2 ? conv.n : l.s.threads;
-  builder.kernel.body = block(loop(l.task, tasks, LoopKind::kParallel, std::move(body)));
-  builder.kernel.prepack = transform_filters(l);
-  return std::move(builder.kernel);
+  return Lowering(workload, winograd_cpu_schedule(config)).kernel();
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
-  const Conv2d& conv = workload.conv2d();
-  if (!winograd_applies(conv)) return "made for 3x3 filters without stride, dilation and groups";
-  if (conv.layout != ImageLayout::kNchw) return "reads images as nchw only";
+  if (!winograd_applies(workload.conv2d())) return "made for 3x3 filters without stride, dilation and groups";
   return std::nullopt;
 }
 
 }  // namespace
 
 Template conv2d_winograd_cpu_template() {
-  return {kFamily, 1, why_not, winograd_cpu_space, lower_winograd, winograd_cpu_default, Operator::kConv2d};
+  return {kFamily, 2, why_not, winograd_cpu_space, lower_winograd, winograd_cpu_default, Operator::kConv2d};
 }
 
 }  // namespace lehr

@@ -21,91 +21,95 @@ const Values& row_steps() {
 }
 
 std::int64_t scratch_bytes(const Conv2d& conv, const WinogradCpuSchedule& s) {
-  const std::int64_t channels = conv.c + std::min(s.panels * s.mr, conv.k + s.mr);
-  return 4 * winograd(s.tile).products() * channels * winograd_tiles(conv, s).room;
+  const WinogradCpuShape shape = winograd_cpu_shape(conv, s);
+  return 4 * winograd(s.tile).products() * shape.tiles() * (shape.channels + shape.block_panels * shape.nr);
 }
 
 }  // namespace
 
 WinogradCpuSchedule winograd_cpu_schedule(const Config& config) {
-  WinogradCpuSchedule s;
-  s.tile = config.at("tile");
-  s.threads = config.at("threads");
-  s.split = config.at("split");
-  s.lanes = config.at("lanes");
-  s.mr = config.at("mr");
-  s.nv = config.at("nv");
-  s.rows = config.at("rows");
-  s.panels = config.at("panels");
-  s.order = config.at("order");
-  return s;
+  return {config.at("tile"),  config.at("threads"), config.at("split"), config.at("lanes"),
+          config.at("mr"),    config.at("nv"),      config.at("rows"),  config.at("panels"),
+          config.at("order"), config.at("prefetch")};
 }
 
-WinogradTiles winograd_tiles(const Conv2d& conv, const WinogradCpuSchedule& s) {
-  WinogradTiles t;
-  t.rows = ceil_div(conv.out_h(), s.tile);
-  t.columns = ceil_div(conv.out_w(), s.tile);
-  t.groups = ceil_div(t.columns, s.lanes);
-  const std::int64_t stored = (s.rows - 1) * t.columns + t.groups * s.lanes;
-  t.room = ceil_div(stored, s.nv * s.lanes) * s.nv * s.lanes;
-  // A tile reads two elements beyond its own, fetched with a whole vector of tiles.
-  const std::int64_t read = (t.groups * s.lanes + 1) * s.tile;
-  const std::int64_t written = conv.pad_left + ceil_div(conv.w, s.lanes) * s.lanes;
-  t.line = ceil_div(std::max(read, written), s.lanes) * s.lanes;
-  return t;
+WinogradCpuShape winograd_cpu_shape(const Conv2d& conv, const WinogradCpuSchedule& s) {
+  WinogradCpuShape shape;
+  shape.rows = ceil_div(conv.out_h(), s.tile), shape.columns = ceil_div(conv.out_w(), s.tile);
+  shape.owned_rows = s.split == 0 ? ceil_div(shape.rows, s.threads) : shape.rows;
+  shape.block_rows = std::min(s.rows, shape.owned_rows);
+  shape.nr = s.nv * s.lanes;
+  shape.panels = ceil_div(conv.k, shape.nr);
+  shape.owned_panels = s.split == 1 ? ceil_div(shape.panels, s.threads) : shape.panels;
+  shape.block_panels = std::min(s.panels, shape.owned_panels);
+  shape.channels = ceil_div(conv.c, s.lanes) * s.lanes;
+  shape.lines_in = shape.block_rows * s.tile + 2;
+  shape.width_in = shape.columns * s.tile + 2;
+  return shape;
 }
 
 FamilySpace winograd_cpu_space(const Workload& workload, const Limits& limits) {
   const Conv2d conv = workload.conv2d();
+  const std::int64_t narrowest = cpu::lane_counts(limits).front();
   FamilySpace space("conv2d_winograd_cpu");
   const KnobId tile = space.add("tile", "outputs of a tile along each side", {2, 4});
   const cpu::ThreadKnobs shared =
       cpu::add_thread_knobs(space, limits, conv.n > 1, "0 rows of tiles, 1 output channels, 2 images");
   const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
-  const KnobId mr = space.add("mr", "output channels in registers", cpu::register_rows(conv.k));
-  const KnobId nv = space.add("nv", "vectors of tiles in registers", {1, 2, 3, 4, 5, 6, 8});
-  const auto rows_of_task = [=](std::int64_t of_tile, std::int64_t threads_now, std::int64_t split_now) {
-    const std::int64_t all = ceil_div(conv.out_h(), of_tile);
-    return threads_now > 1 && split_now == 0 ? ceil_div(all, threads_now) : all;
-  };
+  Values vectors;
+  for (const std::int64_t count : {1, 2, 3, 4, 5, 6})
+    if (count == 1 || (count - 1) * narrowest < conv.k) vectors.push_back(count);
+  const std::int64_t most_rows = ceil_div(conv.out_h(), 2),
+                     most_tiles = most_rows * ceil_div(conv.out_w(), 2);
+  const KnobId mr = space.add("mr", "tiles in registers", cpu::register_rows(most_tiles));
+  const KnobId nv = space.add("nv", "vectors of output channels in registers", vectors);
   const KnobId rows = space.add_dependent(
-      "rows", "rows of tiles of one block; the last value covers all",
-      cpu::up_to(ceil_div(conv.out_h(), 2), row_steps()),
-      [=](const Point& x) { return cpu::up_to(rows_of_task(x[tile], x[threads], x[split]), row_steps()); });
-  const KnobId panels =
-      space.add("panels", "micro-kernels of output channels of one block", cpu::powers_up_to(conv.k));
-  const KnobId order = space.add("order", "outer loop of a product: 0 tiles, 1 output channels", {0, 1});
+      "rows", "rows of tiles of one block; the last value covers all", cpu::up_to(most_rows, row_steps()),
+      [=](const Point& x) {
+        const std::int64_t all = ceil_div(conv.out_h(), x[tile]);
+        return cpu::up_to(x[threads] > 1 && x[split] == 0 ? ceil_div(all, x[threads]) : all, row_steps());
+      });
+  const KnobId panels = space.add_dependent(
+      "panels", "panels of output channels of one block; the last value covers all",
+      cpu::powers_up_to(ceil_div(conv.k, narrowest)), [=](const Point& x) {
+        const std::int64_t all = ceil_div(conv.k, x[nv] * x[lanes]);
+        return cpu::powers_up_to(x[threads] > 1 && x[split] == 1 ? ceil_div(all, x[threads]) : all);
+      });
+  const KnobId order = space.add("order", "outer loop of a product: 0 tiles, 1 panels", {0, 1});
+  space.add("prefetch", "transformed filters: 0 nothing, 1 the next panel", {0, 1});
 
-  space.require("needs more vector registers than there are", {mr, nv},
-                [=](const Point& x) { return cpu::fits_registers(x[mr], x[nv], limits); });
   const auto schedule = [=](const Point& x) {
     WinogradCpuSchedule s;
-    s.tile = x[tile], s.lanes = x[lanes], s.mr = x[mr], s.nv = x[nv], s.rows = x[rows];
+    s.tile = x[tile], s.threads = x[threads], s.split = x[split], s.lanes = x[lanes];
+    s.mr = x[mr], s.nv = x[nv], s.rows = x[rows];
     return s;
   };
+  space.require("needs more vector registers than there are", {mr, nv},
+                [=](const Point& x) { return cpu::fits_registers(x[mr], x[nv], limits); });
   // Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the units busy.
-  space.require("too few accumulators to hide the latency of a multiply-add", {mr, nv},
-                [=](const Point& x) { return x[mr] * x[nv] >= std::min<std::int64_t>(6, conv.k); });
-  space.require("more threads than rows of tiles, output channels or images", {tile, threads, split, mr},
+  space.require("too few accumulators to hide the latency of a multiply-add", {lanes, mr, nv, rows},
+                [=](const Point& x) {
+                  const std::int64_t tiles = winograd_cpu_shape(conv, schedule(x)).tiles();
+                  const std::int64_t most = std::min<std::int64_t>(tiles, 28) *
+                                            std::min<std::int64_t>(ceil_div(conv.k, x[lanes]), 6);
+                  return x[mr] * x[nv] >= std::min<std::int64_t>(6, most);
+                });
+  space.require("more threads than rows of tiles, panels or images", {tile, threads, split, lanes, nv},
                 [=](const Point& x) {
                   if (x[threads] == 1) return true;
                   const std::int64_t parts = x[split] == 0   ? ceil_div(conv.out_h(), x[tile])
-                                             : x[split] == 1 ? ceil_div(conv.k, x[mr])
+                                             : x[split] == 1 ? ceil_div(conv.k, x[nv] * x[lanes])
                                                              : conv.n;
                   return parts >= x[threads];
                 });
-  space.require("a micro-kernel is wider than the block's tiles", {tile, lanes, nv, rows},
-                [=](const Point& x) {
-                  WinogradCpuSchedule s = schedule(x);
-                  s.nv = 1;
-                  return x[nv] * x[lanes] <= winograd_tiles(conv, s).room;
-                });
-  space.require("more micro-kernels than output channels", {mr, panels},
-                [=](const Point& x) { return x[panels] == 1 || (x[panels] / 2) * x[mr] < conv.k; });
+  space.require("a micro-kernel has more tiles than a block", {tile, threads, split, mr, rows},
+                [=](const Point& x) { return x[mr] <= winograd_cpu_shape(conv, schedule(x)).tiles(); });
+  space.require("a panel is wider than the output channels", {lanes, nv},
+                [=](const Point& x) { return x[nv] == 1 || (x[nv] - 1) * x[lanes] < conv.k; });
   space.require("the order of one loop has no meaning", {panels, order},
                 [=](const Point& x) { return x[order] == 0 || x[panels] > 1; });
-  space.require("its transformed inputs and products are too large", {tile, lanes, mr, nv, rows, panels},
-                [=](const Point& x) {
+  space.require("its transformed inputs and products are too large",
+                {tile, threads, split, lanes, nv, rows, panels}, [=](const Point& x) {
                   WinogradCpuSchedule s = schedule(x);
                   s.panels = x[panels];
                   return (x[rows] == 1 && x[panels] == 1) || scratch_bytes(conv, s) <= kMaxScratchBytes;
@@ -113,33 +117,35 @@ FamilySpace winograd_cpu_space(const Workload& workload, const Limits& limits) {
   return space;
 }
 
-// The larger tile where the output has several of them; the largest micro-kernel that the registers hold; as
-// many rows of tiles, then as many channels, as leave transformed inputs and products in half of L2.
+// The larger tile where the output has several of them; as many rows of tiles, then as many panels, as leave
+// transformed inputs and products in half of L2, or in an eighth where the filters stay there beside them;
+// the micro-kernel that covers a block's tiles in the least time.
 Config winograd_cpu_default(const Workload& workload, const Limits& limits) {
   const Conv2d& conv = workload.conv2d();
   const FamilySpace space = winograd_cpu_space(workload, limits);
-  const std::int64_t registers = std::max(limits.vector_registers, 16);
   WinogradCpuSchedule s;
   s.tile = std::min(conv.out_h(), conv.out_w()) >= 12 ? 4 : 2;
   s.threads = limits.cores;
   s.split = ceil_div(conv.out_h(), s.tile) % limits.cores == 0 ? 0 : 1;
   s.lanes = cpu::lane_counts(limits).back();
-  s.rows =
-      s.split == 0 ? ceil_div(ceil_div(conv.out_h(), s.tile), s.threads) : ceil_div(conv.out_h(), s.tile);
+  s.nv = 2;  // for now
+  s.rows = winograd_cpu_shape(conv, s).owned_rows;
   const std::int64_t half_l2 = (limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20) / 2;
-  s.mr = 8;
-  while (s.rows > 1 && scratch_bytes(conv, s) > half_l2) s.rows = ceil_div(s.rows, 2);
-  s.nv = std::min<std::int64_t>(2, winograd_tiles(conv, s).room / s.lanes);
-  s.mr = std::min<std::int64_t>(conv.k, (registers - s.nv - 1) / s.nv);
-  s.mr = std::min<std::int64_t>(s.mr, 12);
-  while (s.panels * s.mr < conv.k) {
+  const std::int64_t room =
+      4 * winograd(s.tile).products() * conv.k * conv.c <= half_l2 ? half_l2 / 4 : half_l2;
+  while (s.rows > 1 && scratch_bytes(conv, s) > room) s.rows = ceil_div(s.rows, 2);
+  const cpu::Tiling tiling =
+      cpu::fastest_tiling(winograd_cpu_shape(conv, s).tiles(), conv.k, s.lanes, 0, limits);
+  s.mr = tiling.rows, s.nv = tiling.vectors;
+  const std::int64_t all = winograd_cpu_shape(conv, s).owned_panels;
+  while (s.panels < all) {
     s.panels *= 2;
-    if (scratch_bytes(conv, s) <= half_l2) continue;
+    if (scratch_bytes(conv, s) <= room) continue;
     s.panels /= 2;
     break;
   }
   return cpu::nearest_config(
-      space, {s.tile, s.threads, s.split, s.lanes, s.mr, s.nv, s.rows, s.panels, s.panels > 1 ? 1 : 0});
+      space, {s.tile, s.threads, s.split, s.lanes, s.mr, s.nv, s.rows, s.panels, s.panels > 1 ? 1 : 0, 1});
 }
 
 }  // namespace lehr

@@ -7,33 +7,36 @@
 
 namespace lehr {
 
-/// The knobs by name; meanings and units are those of conv2d_winograd_cpu_space().
+/// The knobs by name; meanings and units are those of winograd_cpu_space().
 struct WinogradCpuSchedule {
   std::int64_t tile = 4;  ///< outputs of a tile along each side: 2 or 4
   std::int64_t threads = 1;
   std::int64_t split =
       0;  ///< 0: rows of tiles over the threads, 1: output channels, 2: images (one task each)
   std::int64_t lanes = 16;
-  std::int64_t mr = 1;      ///< output channels of the micro-kernel
-  std::int64_t nv = 1;      ///< vectors of tiles of the micro-kernel
-  std::int64_t rows = 1;    ///< rows of tiles per block
-  std::int64_t panels = 1;  ///< micro-kernels of output channels per block
-  std::int64_t order = 0;   ///< outer loop of a product: 0 tiles, 1 output channels
+  std::int64_t mr = 1;        ///< tiles of the micro-kernel
+  std::int64_t nv = 1;        ///< vectors of output channels of the micro-kernel: a panel's width
+  std::int64_t rows = 1;      ///< rows of tiles per block
+  std::int64_t panels = 1;    ///< panels per block
+  std::int64_t order = 0;     ///< outer loop of a product: 0 tiles, 1 panels
+  std::int64_t prefetch = 0;  ///< 1: a panel is prefetched while the one before it is used
 };
 WinogradCpuSchedule winograd_cpu_schedule(const Config& config);
 
-/// The tiles of a convolution, and of a block of their rows.
-struct WinogradTiles {
-  std::int64_t rows = 1, columns = 1;  ///< of the whole output
-  std::int64_t groups = 1;             ///< vectors of tiles that cover a row of tiles
-  /// Room for the tiles of a block: its rows of tiles one after the other, each stored in whole vectors, in
-  /// whole micro-kernels.
-  std::int64_t room = 1;
-  /// Elements of one transformed line of the input: what the vectors of tiles read, and what the vectors of
-  /// the image's line write.
-  std::int64_t line = 1;
+/// What follows from a convolution and a schedule.
+struct WinogradCpuShape {
+  std::int64_t rows = 1, columns = 1;       ///< of tiles, of the whole output
+  std::int64_t owned_rows = 1;              ///< of one task, at most
+  std::int64_t block_rows = 1;              ///< of one block
+  std::int64_t nr = 1;                      ///< output channels of a panel
+  std::int64_t panels = 1;                  ///< of all output channels
+  std::int64_t owned_panels = 1;            ///< of one task, at most
+  std::int64_t block_panels = 1;            ///< of one block
+  std::int64_t channels = 1;                ///< input channels in whole vectors
+  std::int64_t lines_in = 1, width_in = 1;  ///< input lines of a block and pixels of a padded line
+  std::int64_t tiles() const { return block_rows * columns; }  ///< of one block
 };
-WinogradTiles winograd_tiles(const Conv2d& conv, const WinogradCpuSchedule& schedule);
+WinogradCpuShape winograd_cpu_shape(const Conv2d& conv, const WinogradCpuSchedule& schedule);
 
 FamilySpace winograd_cpu_space(const Workload& workload, const Limits& limits);
 Config winograd_cpu_default(const Workload& workload, const Limits& limits);

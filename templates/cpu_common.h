@@ -37,6 +37,15 @@ std::vector<std::int64_t> register_rows(std::int64_t extent);
 /// Whether `rows` x `vectors` accumulators, up to four vectors beside them and one more do.
 bool fits_registers(std::int64_t rows, std::int64_t vectors, const Limits& limits);
 
+/// A micro-kernel's accumulators.
+struct Tiling {
+  std::int64_t rows = 1, vectors = 1;
+};
+/// Of those that the registers hold beside `spare` vectors a row, the one that covers `extent` rows x
+/// `columns` columns in the least time.
+Tiling fastest_tiling(std::int64_t extent, std::int64_t columns, std::int64_t lanes, std::int64_t spare,
+                      const Limits& limits);
+
 /// The knobs that most families begin with: "threads", "split" and "lanes".
 struct ThreadKnobs {
   KnobId threads, split, lanes;

@@ -78,8 +78,9 @@ TEST(Golden, GemmCpuWithAnEpilogueBehindTheLastBlockOfK) {
 
 TEST(Golden, WinogradOnTheCpu) {
   expect_golden_kernel(
-      "conv2d_winograd_cpu", "conv2d h=10 w=70 c=3 k=5 r=3 s=3 pad=1 epilogue=bias+relu",
-      "conv2d_winograd_cpu(tile=2, threads=2, split=0, lanes=16, mr=4, nv=2, rows=2, panels=2, order=1)",
+      "conv2d_winograd_cpu", "conv2d h=10 w=18 c=20 k=40 r=3 s=3 pad=1 epilogue=bias+relu",
+      "conv2d_winograd_cpu(tile=2, threads=2, split=0, lanes=16, mr=4, nv=2, rows=2, panels=2, order=1, "
+      "prefetch=1)",
       avx512());
 }
 

@@ -97,7 +97,7 @@ TEST(Winograd, TakesAQuarterOfTheProducts) {
   limits.vector_bytes = 64;
   limits.vector_registers = 32;
   limits.l2_bytes = 2 << 20;
-  const Workload workload = parse_workload("conv2d h=64 w=64 c=64 k=64 r=3 s=3 pad=1");
+  const Workload workload = parse_workload("conv2d h=56 w=56 c=64 k=64 r=3 s=3 pad=1");
   const Config config = template_named("conv2d_winograd_cpu").default_config(workload, limits);
   ASSERT_EQ(config.at("tile"), 4);
   const double flops = ir::analyze(lower(workload, config, limits)).flops;
