@@ -233,6 +233,14 @@ constexpr std::string_view kStmatrix =
 }
 )";
 
+// PTX ISA 9.0, "Parallel Synchronization and Communication Instructions: elect.sync". ptxas knows that one
+// lane goes on, which a comparison of thread numbers does not tell it.
+constexpr std::string_view kElectOne =
+    R"(void lehr_elect_one(unsigned* elected) {
+  asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xFFFFFFFF;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(elected[0]));
+}
+)";
+
 std::map<std::string, std::string> all_snippets() {
   return {
       // The size and alignment of CUtensorMap (CUDA Driver API, "Tensor Map Object Management").
@@ -264,6 +272,7 @@ std::map<std::string, std::string> all_snippets() {
       {"tma_store_wait", with_number("tma_store_wait", "cp.async.bulk.wait_group.read")},
       // What this thread has written to shared memory is seen by the tensor memory accelerator behind it.
       {"async_proxy_fence", plain("async_proxy_fence", "fence.proxy.async.shared::cta")},
+      {"elect_one", device_only(kElectOne)},
       {"griddepcontrol_wait", plain("griddepcontrol_wait", "griddepcontrol.wait")},
       {"griddepcontrol_launch_dependents",
        plain("griddepcontrol_launch_dependents", "griddepcontrol.launch_dependents")},

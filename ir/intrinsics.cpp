@@ -36,6 +36,7 @@ constexpr std::array kLdmatrixX4 = {registers(true, 4), read(Scope::kShared, 16)
 constexpr std::array kStmatrixX4 = {write(Scope::kShared, 16),
                                     TouchRule{Scope::kRegister, false, 16, std::nullopt, false}};
 constexpr std::array kLoad4Bytes = {registers(true, 1), read(Scope::kShared, 4)};
+constexpr std::array kOneRegister = {registers(true, 1)};
 constexpr std::array kRound = {registers(true, 4)};
 constexpr std::array kSplit = {registers(true, 4), registers(true, 4)};
 // The argument: lanes of a group, a power of two.
@@ -94,6 +95,8 @@ constexpr std::array kRules = {
     IntrinsicRule{"warp_sum_f32", kSumF32, 1, 1, true, true},
     IntrinsicRule{"device_fence", {}, 0, 0, true, false},
     IntrinsicRule{"atomic_inc_u32", kAtomicInc, 1, 1, true, false},
+    // 1 in one lane of the warp, always the same one, and 0 in the others.
+    IntrinsicRule{"elect_one", kOneRegister, 0, 0, true, true},
     // Of kernels with Kernel::programmatic.
     IntrinsicRule{"griddepcontrol_wait", {}, 0, 0, true, false},
     IntrinsicRule{"griddepcontrol_launch_dependents", {}, 0, 0, true, false},

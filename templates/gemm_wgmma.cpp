@@ -198,7 +198,7 @@ class Lowering {
     // What is left is the block's last products and C: time for the next launch to make its barriers.
     if (s_.pdl == 1) one.push_back(Intrinsic{"griddepcontrol_launch_dependents", {}, {}, 0});
     Block result = take_registers(false);
-    result.push_back(If{eq(var(thread_), integer(0)), std::move(one), {}, 1});
+    append(result, gemm_wgmma_by_one(b_, eq(var(thread_) / 32, integer(0)), 1, std::move(one)));
     return result;
   }
 
@@ -243,7 +243,7 @@ class Lowering {
                              : gemm_wgmma_write(b_, p_, s_, out));
     append(result,
            walk_.each(turn, in_turns ? var(consumer) : integer(0), in_turns ? 2 : 1, std::move(body)));
-    if (s_.staged()) append(result, gemm_wgmma_store_end(s_, out));
+    if (s_.staged()) append(result, gemm_wgmma_store_end(b_, s_, out));
     return result;
   }
 
@@ -333,7 +333,7 @@ Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Li
 
 Template gemm_wgmma_template() {
   return {.name = "gemm_wgmma",
-          .version = 6,
+          .version = 7,
           .why_not = why_not_gemm_wgmma,
           .space = gemm_wgmma_space,
           .lower = lower_gemm_wgmma,

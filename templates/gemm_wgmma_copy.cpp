@@ -53,6 +53,13 @@ Touch gemm_wgmma_barrier(BufferId barriers, Expr number) {
   return {barriers, std::move(number) * 2, 0, true};  // of two words
 }
 
+Block gemm_wgmma_by_one(KernelBuilder& b, const Expr& warp, std::int64_t warps, Block body) {
+  const BufferId elected = b.buffer("elected", DType::kU32, Scope::kRegister, 1);
+  Block of_warp = block(Alloc{elected}, Intrinsic{"elect_one", {Touch{elected, integer(0), 1, true}}, {}, 0},
+                        If{eq(load(elected, integer(0)), integer(1)), std::move(body), {}, warps});
+  return block(If{warp, std::move(of_warp), {}, 32 * warps});
+}
+
 Block gemm_wgmma_copy(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                       const GemmWgmmaWalk& walk, const GemmWgmmaSide& side, bool is_rows,
                       const GemmWgmmaWalk::Place& at, const GemmWgmmaStep& step) {

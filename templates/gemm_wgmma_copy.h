@@ -18,6 +18,11 @@ ir::TensorMap gemm_wgmma_load_map(const GemmWgmmaProblem& problem, const GemmWgm
 /// Barrier `number` of an array of mbarriers.
 ir::Touch gemm_wgmma_barrier(ir::BufferId barriers, ir::Expr number);
 
+/// `body` by one thread of each warp for which `warp` holds, `warps` of those that come here: always the same
+/// thread of it.
+ir::Block gemm_wgmma_by_one(ir::KernelBuilder& builder, const ir::Expr& warp, std::int64_t warps,
+                            ir::Block body);
+
 /// Which stage is filled, and with what.
 struct GemmWgmmaStep {
   ir::BufferId full{};  ///< the stages' barriers that count the bytes

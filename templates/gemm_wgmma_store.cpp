@@ -6,15 +6,17 @@
 #include <iterator>
 #include <utility>
 
+#include "templates/gemm_wgmma_copy.h"
+
 namespace lehr {
 
 using namespace ir;
 
 namespace {
 
-/// The first thread of the consumer: the same one issues, commits and waits.
-Expr leads(const GemmWgmmaOutput& out) {
-  return eq(var(out.thread) % 128, integer(0));
+/// By one thread of the consumer: the same one issues, commits and waits.
+Block lead(KernelBuilder& b, const GemmWgmmaSchedule& s, const GemmWgmmaOutput& out, Block body) {
+  return gemm_wgmma_by_one(b, eq(var(out.thread) / 32 % 4, integer(0)), s.consumers, std::move(body));
 }
 Stmt named_barrier(const GemmWgmmaOutput& out) {
   return Intrinsic{"named_barrier", {}, {var(out.consumer) + 1}, 0};
@@ -99,7 +101,7 @@ Block gemm_wgmma_store(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
 
   Block result;
   if (reused) {
-    result.push_back(If{leads(out), block(wait_for_stores()), {}, s.consumers});
+    result = lead(b, s, out, block(wait_for_stores()));
     result.push_back(named_barrier(out));
   }
   const Expr part = var(out.consumer) * stage.part_elements();
@@ -128,12 +130,12 @@ Block gemm_wgmma_store(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
   if (p.size.batch > 1) store.args.push_back(matrix);
   Block stores = block(loop(box, stage.boxes, LoopKind::kUnrolled, block(std::move(store))),
                        Intrinsic{"tma_store_commit", {}, {}, 0});
-  result.push_back(If{leads(out), std::move(stores), {}, s.consumers});
+  for (Stmt& stmt : lead(b, s, out, std::move(stores))) result.push_back(std::move(stmt));
   return result;
 }
 
-Block gemm_wgmma_store_end(const GemmWgmmaSchedule& s, const GemmWgmmaOutput& out) {
-  return block(If{leads(out), block(wait_for_stores()), {}, s.consumers});
+Block gemm_wgmma_store_end(KernelBuilder& b, const GemmWgmmaSchedule& s, const GemmWgmmaOutput& out) {
+  return lead(b, s, out, block(wait_for_stores()));
 }
 
 }  // namespace lehr

@@ -19,6 +19,7 @@ ir::Block gemm_wgmma_store(ir::KernelBuilder& builder, const GemmWgmmaProblem& p
                            ir::BufferId tile, bool reused, const ir::Expr& matrix);
 
 /// To come behind the last tile: shared memory must live until it has been read.
-ir::Block gemm_wgmma_store_end(const GemmWgmmaSchedule& schedule, const GemmWgmmaOutput& output);
+ir::Block gemm_wgmma_store_end(ir::KernelBuilder& builder, const GemmWgmmaSchedule& schedule,
+                               const GemmWgmmaOutput& output);
 
 }  // namespace lehr

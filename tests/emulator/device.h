@@ -261,6 +261,11 @@ inline void lehr_setmaxnreg_dec() {
   emulated_set_max_registers(kCount, false);
 }
 
+// Any lane, but always the same one: not the first, so that nobody relies on that.
+inline void lehr_elect_one(unsigned* elected, int line = __builtin_LINE()) {
+  emulated_ballot(1, line);
+  elected[0] = threadIdx.x % 32 == 9;
+}
 inline void lehr_griddepcontrol_wait() {
   emulated_griddepcontrol(true);
 }

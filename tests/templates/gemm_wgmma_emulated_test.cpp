@@ -187,6 +187,8 @@ TEST(GemmWgmmaEmulated, NeedsEveryStep) {
     const GemmWgmmaSchedule s = faults.schedule();
     const int warps = s.ping_pong == 1 ? 4 : static_cast<int>(4 * s.consumers);
     add("__syncthreads();", "");
+    add("lehr_elect_one(elected);", "");
+    add("lehr_elect_one(elected);", "elected[0] = 1;");
     add("lehr_wgmma_fence();", "");
     add("lehr_wgmma_commit();", "");
     add("lehr_wgmma_wait<0>();", "");
@@ -202,7 +204,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStep) {
     for (const std::int64_t bound : {one.workload.gemm().m, one.workload.gemm().n})
       add(fmt::format("< {}", bound), fmt::format("< {}", bound + 8));
   }
-  ASSERT_GE(mutants.size(), 40u);
+  ASSERT_GE(mutants.size(), 46u);
   mutants.expect_each_to_be_found(kSeed);
 }
 
@@ -312,6 +314,8 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
     faults.plant(mutants, "lehr_tma_store_commit();", "");
     faults.plant(mutants, "lehr_tma_store_wait<0>();", "");
     faults.plant(mutants, "lehr_tma_store_2d(", "(void)(");
+    faults.plant(mutants, "lehr_elect_one(elected_3);",
+                 "elected_3[0] = thread % 32 == 0;");  // who has not issued waits
     // Consumers that take turns hardly ever meet at one barrier.
     if (faults.schedule().ping_pong == 0) faults.plant(mutants, "(consumer + 1)", "(1)");
     faults.plant(mutants, " ^ ", " + ");
