@@ -130,7 +130,7 @@ Config conv2d_oc_cpu_default(const Workload& workload, const Limits& limits) {
   s.lanes = cpu::lane_counts(limits).back();
   const std::int64_t filters = conv.k / conv.groups, channels = conv.c / conv.groups;
   if (filters <= s.lanes / 2) s.lanes = cpu::lane_counts(limits).front();
-  s.taps = conv.s > 1 ? 1 : 0;
+  s.taps = conv.s > 1 && limits.vector_registers >= 32 ? 1 : 0;
   const cpu::Tiling tiling = cpu::fastest_tiling(conv.out_w(), filters, s.lanes, s.taps, limits);
   s.mr = tiling.rows, s.nv = tiling.vectors;
   const bool lines_first = conv.h * conv.w * conv.c >= conv.k * conv.products();

@@ -119,20 +119,21 @@ FamilySpace winograd_cpu_space(const Workload& workload, const Limits& limits) {
 
 // The larger tile where the output has several of them; as many rows of tiles, then as many panels, as leave
 // transformed inputs and products in half of L2, or in an eighth where the filters stay there beside them;
-// the micro-kernel that covers a block's tiles in the least time.
+// the micro-kernel that covers a block's tiles in the least time. Threads share out what they would otherwise
+// all read.
 Config winograd_cpu_default(const Workload& workload, const Limits& limits) {
   const Conv2d& conv = workload.conv2d();
   const FamilySpace space = winograd_cpu_space(workload, limits);
   WinogradCpuSchedule s;
   s.tile = std::min(conv.out_h(), conv.out_w()) >= 12 ? 4 : 2;
   s.threads = limits.cores;
-  s.split = ceil_div(conv.out_h(), s.tile) % limits.cores == 0 ? 0 : 1;
-  s.lanes = cpu::lane_counts(limits).back();
-  s.nv = 2;  // for now
-  s.rows = winograd_cpu_shape(conv, s).owned_rows;
   const std::int64_t half_l2 = (limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20) / 2;
-  const std::int64_t room =
-      4 * winograd(s.tile).products() * conv.k * conv.c <= half_l2 ? half_l2 / 4 : half_l2;
+  const bool filters_stay = 4 * winograd(s.tile).products() * conv.k * conv.c <= half_l2;
+  s.split = filters_stay && ceil_div(conv.out_h(), s.tile) % limits.cores == 0 ? 0 : 1;
+  s.lanes = cpu::lane_counts(limits).back();
+  s.nv = 2;  // until the blocks are known
+  s.rows = winograd_cpu_shape(conv, s).owned_rows;
+  const std::int64_t room = filters_stay ? half_l2 / 4 : half_l2;
   while (s.rows > 1 && scratch_bytes(conv, s) > room) s.rows = ceil_div(s.rows, 2);
   const cpu::Tiling tiling =
       cpu::fastest_tiling(winograd_cpu_shape(conv, s).tiles(), conv.k, s.lanes, 0, limits);
