@@ -47,7 +47,8 @@ class Lowering {
     y_ = b_.param("y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
     epilogue_ = FusedEpilogue(b_, workload);
     u_ = b_.param("u", DType::kF32, conv.groups * shape_.panels * panel_elements(), Direction::kPrepacked);
-    if (s_.copy == 1) lines_ = b_.buffer("x_lines", DType::kF32, Scope::kScratch, shape_.copy_elements);
+    if (s_.copy == 1)
+      lines_ = b_.buffer("x_lines", DType::kF32, Scope::kScratch, shape_.copy_elements + s_.lanes);
     if (!nhwc()) {
       sums_ = b_.buffer("sums", DType::kF32, Scope::kScratch, shape_.sums_elements);
       y_lines_ = b_.buffer("y_lines", DType::kF32, Scope::kScratch, shape_.nr * room());
@@ -133,7 +134,7 @@ class Lowering {
       in.line_stride = shape_.width_in * shape_.channels;
       in.channel_stride = nhwc() ? 1 : shape_.width_in;
       in.pixel_stride = nhwc() ? shape_.channels : 1;
-      in.line = var(y_in_block_) * conv_.stride_h * in.line_stride;
+      in.line = var(y_in_block_) * (conv_.stride_h / shape_.step_h) * in.line_stride;
     } else {
       in.buffer = x_;
       in.line_stride = nhwc() ? conv_.w * conv_.c : conv_.w;
@@ -146,15 +147,19 @@ class Lowering {
     return in;
   }
 
-  /// Pixels of the image that lie in a copied line.
+  /// The kept pixels of a line that lie in the image: the first one's place and how many there are.
+  std::int64_t first_inside() const {
+    return std::min(ceil_div(conv_.pad_left, shape_.step_w), shape_.width_in);
+  }
   std::int64_t covered() const {
-    return std::clamp<std::int64_t>(shape_.width_in - conv_.pad_left, 0, conv_.w);
+    const std::int64_t end = std::min(ceil_div(conv_.pad_left + conv_.w, shape_.step_w), shape_.width_in);
+    return std::max<std::int64_t>(end - first_inside(), 0);
   }
   /// The lines' ends are zero once and for all: nothing else is written there.
   Stmt clear_margins() {
     const std::int64_t runs = nhwc() ? shape_.lines_in : shape_.lines_in * shape_.channels;
     const std::int64_t pixel = nhwc() ? shape_.channels : 1, run = shape_.width_in * pixel;
-    const std::int64_t left = std::min(conv_.pad_left, shape_.width_in) * pixel;
+    const std::int64_t left = first_inside() * pixel;
     const std::int64_t right = run - left - covered() * pixel;
     const VarId i = b_.var("margin");
     Block body;
@@ -167,7 +172,7 @@ class Lowering {
     const Expr is_inside = logical_and(le(integer(0), var(row)), lt(var(row), integer(conv_.h)));
     const auto lines = [&](Block copy) {
       return loop(slot, shape_.lines_in, LoopKind::kSerial,
-                  block(Let{row, var(line_) * conv_.stride_h + var(slot) - conv_.pad_top},
+                  block(Let{row, var(line_) * conv_.stride_h + var(slot) * shape_.step_h - conv_.pad_top},
                         If{is_inside, std::move(copy), {}}));
     };
     cpu::Line line;
@@ -176,22 +181,22 @@ class Lowering {
       const VarId channel = b_.var("in_c");
       const Expr plane = image() * conv_.c + group() * shape_.channels + var(channel);
       line.source = (plane * conv_.h + var(row)) * conv_.w;
-      line.width = covered();
-      line.pad = conv_.pad_left;
+      line.width = std::min(conv_.w, shape_.width_in * shape_.step_w - conv_.pad_left);
+      line.pad = conv_.pad_left, line.stride = shape_.step_w, line.phases = 1;
+      line.unused = integer(shape_.copy_elements);
       line.target = [&](std::int64_t) {
         return (var(slot) * shape_.channels + var(channel)) * shape_.width_in;
       };
       return loop(channel, shape_.channels, LoopKind::kSerial, block(lines(cpu::copy_line(b_, line))));
     }
-    // Pixels side by side have no gaps between them, unless other groups' channels lie there.
-    const bool gapless = conv_.groups == 1;
+    // Pixels side by side have no gaps between them, unless other groups' channels or dropped ones lie there.
+    const bool gapless = conv_.groups == 1 && shape_.step_w == 1;
     const VarId pixel = b_.var("in_x");
-    const Expr column = gapless ? integer(0) : var(pixel);
+    const Expr kept = (gapless ? integer(0) : var(pixel)) + first_inside();
+    const Expr column = kept * shape_.step_w - conv_.pad_left;
     line.source = ((image() * conv_.h + var(row)) * conv_.w + column) * conv_.c + group() * shape_.channels;
     line.width = gapless ? covered() * conv_.c : shape_.channels;
-    line.target = [&](std::int64_t) {
-      return (var(slot) * shape_.width_in + column + conv_.pad_left) * shape_.channels;
-    };
+    line.target = [&](std::int64_t) { return (var(slot) * shape_.width_in + kept) * shape_.channels; };
     Block copy = cpu::copy_line(b_, line);
     if (!gapless) copy = block(loop(pixel, covered(), LoopKind::kSerial, std::move(copy)));
     return lines(std::move(copy));
@@ -300,9 +305,10 @@ class Lowering {
     const VarId r = b_.var("r"), c = b_.var("c"), s = b_.var("s");
     const Input in = input();
     const Expr row = var(first_r_) + var(r);
-    const Expr pixel = (var(it_) * s_.mr + tile.row()) * conv_.stride_w + var(s) * conv_.dilation_w;
+    const Expr pixel = (var(it_) * s_.mr + tile.row()) * (conv_.stride_w / shape_.step_w) +
+                       var(s) * (conv_.dilation_w / shape_.step_w);
     const Expr value =
-        load(in.buffer, in.line + row * conv_.dilation_h * in.line_stride +
+        load(in.buffer, in.line + row * (conv_.dilation_h / shape_.step_h) * in.line_stride +
                             (first_channel() + var(c)) * in.channel_stride + pixel * in.pixel_stride);
     Block tap = block(tile.allocate_b());
     const Expr channels = channels_from(first_channel()), now = step(channels, row, var(s), var(c));
@@ -382,7 +388,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 
 Template conv2d_oc_cpu_template() {
   return {.name = kFamily,
-          .version = 1,
+          .version = 2,
           .why_not = why_not,
           .space = conv2d_oc_cpu_space,
           .lower = lower_conv2d_oc_cpu,

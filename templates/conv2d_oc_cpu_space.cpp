@@ -23,12 +23,12 @@ const Values& channel_steps() {
   return steps;
 }
 
-std::int64_t padded_width(const Conv2d& conv) {
-  return (conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w + 1;
-}
 /// Lines above and below the image are left out, pixels beside it are not.
 bool needs_copy(const Conv2d& conv) {
-  return conv.pad_left > 0 || padded_width(conv) > conv.w;
+  return conv.pad_left > 0 || (conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w >= conv.w;
+}
+std::int64_t kept_step(std::int64_t taps, std::int64_t stride, std::int64_t dilation) {
+  return taps == 1 || dilation % stride == 0 ? stride : 1;
 }
 
 std::int64_t scratch_bytes(const Conv2d& conv, const Conv2dOcSchedule& s) {
@@ -53,8 +53,12 @@ Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s) {
   shape.owned_lines = s.split == 0 ? ceil_div(conv.out_h(), s.threads) : conv.out_h();
   shape.lines = std::min(s.lines, shape.owned_lines);
   shape.cc = std::min(s.cc, shape.channels);
-  shape.lines_in = (shape.lines - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h + 1;
-  shape.width_in = padded_width(conv);
+  if (s.copy == 1) {
+    shape.step_h = kept_step(conv.r, conv.stride_h, conv.dilation_h);
+    shape.step_w = kept_step(conv.s, conv.stride_w, conv.dilation_w);
+  }
+  shape.lines_in = ((shape.lines - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h) / shape.step_h + 1;
+  shape.width_in = ((conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w) / shape.step_w + 1;
   shape.copy_elements = s.copy == 1 ? shape.lines_in * shape.width_in * shape.channels : 0;
   shape.sums_elements = conv.layout == ImageLayout::kNchw ? shape.lines * conv.out_w() * shape.nr : 0;
   return shape;
@@ -139,7 +143,7 @@ Config conv2d_oc_cpu_default(const Workload& workload, const Limits& limits) {
   const std::int64_t half_l2 = (limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20) / 2;
   s.cc = channels;
   while (s.cc > 4 && 4 * s.cc * conv.r * conv.s * s.nv * s.lanes > half_l1) s.cc = ceil_div(s.cc, 2);
-  s.copy = needs_copy(conv) ? 1 : 0;
+  s.copy = needs_copy(conv) || kept_step(conv.s, conv.stride_w, conv.dilation_w) > 1 ? 1 : 0;
   s.prefetch = 1;
   s.lines = conv2d_oc_shape(conv, s).owned_lines;
   while (s.lines > 1 && scratch_bytes(conv, s) > (s.copy == 1 ? half_l2 : 2 * half_l1))

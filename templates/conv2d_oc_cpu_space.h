@@ -33,8 +33,10 @@ struct Conv2dOcShape {
   std::int64_t owned_panels = 1;   ///< of them, of one task, at most
   std::int64_t owned_lines = 1;    ///< output lines of an image, of one task, at most
   std::int64_t lines = 1, cc = 1;  ///< of one block
-  std::int64_t lines_in = 1;  ///< input lines that a block reads, those above and below the image included
-  std::int64_t width_in = 1;  ///< pixels of a padded line that are read
+  /// Between lines and between pixels of the input that a copy keeps: the strides, where no tap reads others.
+  std::int64_t step_h = 1, step_w = 1;
+  std::int64_t lines_in = 1;  ///< kept lines that a block reads, those above and below the image included
+  std::int64_t width_in = 1;  ///< kept pixels of a padded line
   std::int64_t copy_elements = 0;  ///< of the copied lines
   std::int64_t sums_elements = 0;  ///< of the block's outputs of one panel
 };

@@ -70,6 +70,7 @@ const std::vector<std::string>& convolutions() {
       "conv2d h=30 w=37 c=5 k=6 r=3 s=3 stride=2 pad=1",
       "conv2d n=2 h=17 w=70 c=3 k=13 r=3 s=3 pad=0x2x1x3",
       "conv2d h=3 w=3 c=2 k=1 r=3 s=3",
+      "conv2d h=12 w=37 c=4 k=18 r=3 s=3 stride=2 pad=3 dilation=2 groups=2",
   };
   return all;
 }
@@ -106,6 +107,7 @@ const std::vector<std::string>& nhwc_convolutions() {
       "conv2d h=5 w=9 c=7 k=21 r=3 s=3 pad=1 groups=7 layout=nhwc",
       "conv2d h=3 w=4 c=2 k=3 r=5 s=5 stride=4 pad=4 dilation=2 layout=nhwc",
       "conv2d h=20 w=19 c=40 k=64 r=3 s=3 layout=nhwc",
+      "conv2d h=9 w=13 c=6 k=18 r=1 s=3 stride=2x3 pad=1x2 dilation=1x3 groups=2 layout=nhwc",
   };
   return all;
 }
