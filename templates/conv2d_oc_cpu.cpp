@@ -51,7 +51,8 @@ class Lowering {
       lines_ = b_.buffer("x_lines", DType::kF32, Scope::kScratch, shape_.copy_elements + s_.lanes);
     if (!nhwc()) {
       sums_ = b_.buffer("sums", DType::kF32, Scope::kScratch, shape_.sums_elements);
-      y_lines_ = b_.buffer("y_lines", DType::kF32, Scope::kScratch, shape_.nr * room());
+      y_lines_ = b_.buffer("y_lines", DType::kF32, Scope::kScratch,
+                           shape_.nr * cpu::ChannelSums::line_room(shape_.lines * conv.out_w(), s_.lanes));
     }
     for (const auto& [id, name] : {std::pair(&task_, "task_index"),
                                    {&image_, "image"},
@@ -71,8 +72,8 @@ class Lowering {
     Block of_panel = block(Let{panel_, first_panel() + var(jt_)},
                            loop(cb_, channel_blocks(), LoopKind::kSerial, block(tiles())));
     if (!nhwc()) {
-      of_panel.push_back(transpose_sums());
-      of_panel.push_back(write_lines());
+      Block write = write_lines();
+      std::move(write.begin(), write.end(), std::back_inserter(of_panel));
     }
     Block of_block = block(Let{line_, first_line() + var(block_) * shape_.lines});
     if (s_.copy == 1) of_block.push_back(copy_in());
@@ -97,8 +98,6 @@ class Lowering {
   std::int64_t channel_blocks() const { return ceil_div(shape_.channels, shape_.cc); }
   std::int64_t panel_elements() const { return shape_.channels * conv_.r * conv_.s * shape_.nr; }
   std::int64_t tiles_of_line() const { return ceil_div(conv_.out_w(), s_.mr); }
-  /// Pixels of a block in whole vectors.
-  std::int64_t room() const { return ceil_div(shape_.lines * conv_.out_w(), s_.lanes) * s_.lanes; }
 
   Expr image() const { return conv_.n == 1 ? integer(0) : var(image_); }
   Expr group() const { return conv_.groups == 1 ? integer(0) : var(group_); }
@@ -335,31 +334,20 @@ class Lowering {
 
   // ---- nchw: lines of y ----
 
-  Expr pixels_now() const { return lines_now() * conv_.out_w(); }
-  Stmt transpose_sums() {
-    cpu::Transposition t;
-    t.from = sums_, t.to = y_lines_, t.lanes = s_.lanes;
-    t.from_stride = shape_.nr, t.to_stride = room();
-    t.rows = pixels_now(), t.most_rows = shape_.lines * conv_.out_w();
-    t.columns = integer(shape_.nr), t.most_columns = shape_.nr;
-    return cpu::transpose(b_, t);
-  }
-  Stmt write_lines() {
-    const VarId column = b_.var("out_k"), v = b_.var("out_v");
-    const Expr k = var(panel_) * shape_.nr, channel = group() * shape_.filters + k + var(column);
-    const Expr at = var(v) * s_.lanes;
-    const Expr target = ((image() * conv_.k + channel) * conv_.out_h() + var(line_)) * conv_.out_w() + at;
-    const std::optional<std::int64_t> pixels = as_constant(pixels_now());
-    std::optional<Expr> left;
-    if (!pixels || *pixels % s_.lanes != 0) left = pixels_now() - at;
-    Expr sums = load(y_lines_, var(column) * room() + at, lanes());
-    Stmt move = Store{y_, target, epilogue_.of(std::move(sums), {channel, false, target, lanes(), left}),
-                      lanes(), left};
-    const Expr columns = shape_.filters % shape_.nr == 0
-                             ? integer(shape_.nr)
-                             : min(integer(shape_.nr), integer(shape_.filters) - k);
-    return loop_to(column, columns, shape_.nr,
-                   block(loop(v, room() / s_.lanes, LoopKind::kSerial, block(std::move(move)))));
+  Block write_lines() {
+    const Expr k = var(panel_) * shape_.nr;
+    cpu::ChannelSums sums;
+    sums.sums = sums_, sums.lines = y_lines_, sums.to = y_, sums.lanes = s_.lanes;
+    sums.stride = shape_.nr;
+    sums.pixels = lines_now() * conv_.out_w(), sums.most_pixels = shape_.lines * conv_.out_w();
+    sums.channels = shape_.filters % shape_.nr == 0 ? integer(shape_.nr)
+                                                    : min(integer(shape_.nr), integer(shape_.filters) - k);
+    sums.most_channels = shape_.nr;
+    sums.first_channel = group() * shape_.filters + k;
+    sums.target = [&](const Expr& channel) {
+      return ((image() * conv_.k + channel) * conv_.out_h() + var(line_)) * conv_.out_w();
+    };
+    return cpu::store_by_channel(b_, sums, epilogue_);
   }
 
   const Conv2d& conv_;

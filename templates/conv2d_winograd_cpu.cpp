@@ -54,7 +54,8 @@ class Lowering {
     v_ = scratch("v", shape_.tiles() * tile_stride(shape_.channels));
     sums_ = scratch("sums", shape_.tiles() * tile_stride(block_channels()));
     out_ = scratch("out", s_.tile * out_width() * s_.lanes);
-    if (!nhwc()) y_lines_ = scratch("y_lines", s_.lanes * out_room());
+    if (!nhwc())
+      y_lines_ = scratch("y_lines", s_.lanes * cpu::ChannelSums::line_room(conv.out_w(), s_.lanes));
     for (const auto& [id, name] : {std::pair(&task_, "task_index"),
                                    {&image_, "image"},
                                    {&block_, "block"},
@@ -101,9 +102,8 @@ class Lowering {
   /// a power of two apart and share few of the cache's sets.
   std::int64_t tile_stride(std::int64_t channels) const { return products() * channels + cpu::kLineFloats; }
   Expr tile_now() const { return var(row_) * shape_.columns + var(column_); }
-  /// Pixels of a line of whole tiles, and of a line of y in whole vectors.
+  /// Pixels of a line of whole tiles.
   std::int64_t out_width() const { return shape_.columns * s_.tile; }
-  std::int64_t out_room() const { return ceil_div(conv_.out_w(), s_.lanes) * s_.lanes; }
   Expr image() const { return conv_.n == 1 ? integer(0) : var(image_); }
 
   /// The part of `all` that the task has, if the tasks share it out.
@@ -262,7 +262,7 @@ class Lowering {
 
   /// A^T m A of each tile, by vectors of output channels.
   Stmt transform_outputs() {
-    const VarId vector = b_.var("out_vector"), channel = b_.var("out_k");
+    const VarId vector = b_.var("out_vector"), channel = b_.var("channel");
     const auto at = [&](std::int64_t i, std::int64_t j) {
       return tile_now() * tile_stride(block_channels()) + var(vector) * s_.lanes +
              (i * inputs() + j) * block_channels();
@@ -300,24 +300,16 @@ class Lowering {
     return loop(x, conv_.out_w(), LoopKind::kSerial, block(store_vector(y_, to, std::move(value), left)));
   }
   Block write_lines(VarId channel, VarId y, const Expr& from, const std::optional<Expr>& left) {
-    const VarId lane = b_.var("out_lane"), at = b_.var("out_v");
-    cpu::Transposition t;
-    t.from = out_, t.to = y_lines_, t.lanes = s_.lanes;
-    t.from_stride = s_.lanes, t.to_stride = out_room();
-    t.source = from;
-    t.rows = integer(conv_.out_w()), t.most_rows = conv_.out_w();
-    t.columns = integer(s_.lanes), t.most_columns = s_.lanes;
-    const Expr k = var(channel) + var(lane), column = var(at) * s_.lanes;
-    const Expr to = ((image() * conv_.k + k) * conv_.out_h() + var(y)) * conv_.out_w() + column;
-    std::optional<Expr> pixels;
-    if (conv_.out_w() % s_.lanes != 0) pixels = integer(conv_.out_w()) - column;
-    Expr value = epilogue_.of(load(y_lines_, var(lane) * out_room() + column, lanes()),
-                              {k, false, to, lanes(), pixels});
-    Stmt vectors = loop(at, out_room() / s_.lanes, LoopKind::kSerial,
-                        block(store_vector(y_, to, std::move(value), pixels)));
-    return block(cpu::transpose(b_, t),
-                 loop_to(lane, left ? min(integer(s_.lanes), *left) : integer(s_.lanes), s_.lanes,
-                         block(std::move(vectors))));
+    cpu::ChannelSums sums;
+    sums.sums = out_, sums.lines = y_lines_, sums.to = y_, sums.lanes = s_.lanes;
+    sums.source = from, sums.stride = s_.lanes;
+    sums.pixels = integer(conv_.out_w()), sums.most_pixels = conv_.out_w();
+    sums.channels = left ? min(integer(s_.lanes), *left) : integer(s_.lanes), sums.most_channels = s_.lanes;
+    sums.first_channel = var(channel);
+    sums.target = [&](const Expr& k) {
+      return ((image() * conv_.k + k) * conv_.out_h() + var(y)) * conv_.out_w();
+    };
+    return cpu::store_by_channel(b_, sums, epilogue_);
   }
 
   // ---- filters ----

@@ -94,4 +94,30 @@ Stmt transpose(KernelBuilder& builder, const Transposition& t) {
               block(loop(j, ceil_div(t.most_columns, t.lanes), LoopKind::kSerial, block(std::move(tile)))));
 }
 
+std::int64_t ChannelSums::line_room(std::int64_t most_pixels, std::int64_t lanes) {
+  return ceil_div(most_pixels, lanes) * lanes;
+}
+
+Block store_by_channel(KernelBuilder& builder, const ChannelSums& s, const FusedEpilogue& epilogue) {
+  const std::int64_t room = ChannelSums::line_room(s.most_pixels, s.lanes);
+  Transposition t;
+  t.from = s.sums, t.to = s.lines, t.lanes = s.lanes;
+  t.source = s.source;
+  t.from_stride = s.stride, t.to_stride = room;
+  t.rows = s.pixels, t.most_rows = s.most_pixels;
+  t.columns = integer(s.most_channels), t.most_columns = s.most_channels;
+
+  const VarId k = builder.var("out_k"), v = builder.var("out_v");
+  const int lanes = static_cast<int>(s.lanes);
+  const Expr channel = s.first_channel + var(k), at = var(v) * s.lanes;
+  const Expr target = s.target(channel) + at;
+  const std::optional<std::int64_t> pixels = as_constant(s.pixels);
+  std::optional<Expr> left;
+  if (!pixels || *pixels % s.lanes != 0) left = s.pixels - at;
+  Expr value = epilogue.of(load(s.lines, var(k) * room + at, lanes), {channel, false, target, lanes, left});
+  Stmt line = loop(v, room / s.lanes, LoopKind::kSerial,
+                   block(Store{s.to, target, std::move(value), lanes, std::move(left)}));
+  return block(transpose(builder, t), loop_to(k, s.channels, s.most_channels, block(std::move(line))));
+}
+
 }  // namespace lehr::cpu

@@ -1,11 +1,12 @@
-// What CPU convolutions do to a line of an image before they compute: it is copied to padded scratch memory,
-// taken apart by the horizontal stride.
+// What CPU convolutions do to lines of an image: before they compute, these are copied to padded scratch
+// memory, taken apart by the horizontal stride; afterwards sums by channel become lines of an nchw image.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 
 #include "ir/kernel.h"
+#include "templates/epilogue_expr.h"
 
 namespace lehr::cpu {
 
@@ -42,5 +43,22 @@ struct Transposition {
   std::int64_t lanes = 16;
 };
 ir::Stmt transpose(ir::KernelBuilder& builder, const Transposition& t);
+
+/// Sums as [pixel][channel] in scratch memory, and where they belong in an nchw image.
+struct ChannelSums {
+  ir::BufferId sums{}, lines{}, to{};  ///< `lines`: scratch memory of line_room() elements a channel
+  ir::Expr source = ir::integer(0);    ///< flat index of the first sum
+  std::int64_t stride = 1;             ///< elements between pixels
+  ir::Expr pixels = ir::integer(1), channels = ir::integer(1);
+  std::int64_t most_pixels = 1, most_channels = 1;
+  std::int64_t lanes = 16;
+  ir::Expr first_channel = ir::integer(0);  ///< of the image
+  /// Flat index of the first pixel of a channel of the image; the others follow.
+  std::function<ir::Expr(const ir::Expr& channel)> target;
+
+  static std::int64_t line_room(std::int64_t most_pixels, std::int64_t lanes);
+};
+/// Transposes them into `lines`, then stores these with the epilogue.
+ir::Block store_by_channel(ir::KernelBuilder& builder, const ChannelSums& s, const FusedEpilogue& epilogue);
 
 }  // namespace lehr::cpu
