@@ -214,6 +214,20 @@ constexpr std::string_view kArriveCluster =
 }
 )";
 
+// The same of a load: distributed shared memory.
+constexpr std::string_view kClusterLoad =
+    R"(void lehr_cluster_load_16(void* to, const void* shared, int rank) {
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  unsigned* words = static_cast<unsigned*>(to);
+  asm volatile(
+      "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %4, %5;\n"
+      "ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [there];\n}"
+      : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+      : "r"(address), "r"(rank)
+      : "memory");
+}
+)";
+
 // PTX ISA 9.0, "barrier.cluster": of all threads, wherever their warps have diverged before.
 constexpr std::string_view kClusterBarrier =
     R"(void lehr_cluster_barrier() {
@@ -262,6 +276,7 @@ std::map<std::string, std::string> all_snippets() {
       {"mbarrier_wait", wait("mbarrier_wait", "")},
       {"mbarrier_wait_cluster", wait("mbarrier_wait_cluster", ".acquire.cluster")},
       {"cluster_barrier", device_only(kClusterBarrier)},
+      {"cluster_load_16", device_only(kClusterLoad)},
       {"tma_load_2d", tma_load(2, false)},
       {"tma_load_3d", tma_load(3, false)},
       {"tma_multicast_2d", tma_load(2, true)},

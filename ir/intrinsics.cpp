@@ -32,6 +32,8 @@ constexpr std::array kCopy4 = {write(Scope::kShared, 4), read(Scope::kGlobal, 4)
 constexpr std::array kCopy8 = {write(Scope::kShared, 8), read(Scope::kGlobal, 8)};
 constexpr std::array kCopy16 = {write(Scope::kShared, 16), read(Scope::kGlobal, 16)};
 // Each lane gives the address of one 16-byte row, and together they read as many as they give: 16 bytes each.
+constexpr std::array kLoad16 = {TouchRule{Scope::kRegister, true, 16, std::nullopt, false},
+                                read(Scope::kShared, 16)};
 constexpr std::array kLdmatrixX4 = {registers(true, 4), read(Scope::kShared, 16)};
 constexpr std::array kStmatrixX4 = {write(Scope::kShared, 16),
                                     TouchRule{Scope::kRegister, false, 16, std::nullopt, false}};
@@ -120,6 +122,8 @@ constexpr std::array kRules = {
     IntrinsicRule{"mbarrier_wait", kOneBarrier, 1, 1, true, false},
     // The same, where other blocks of the cluster arrive.
     IntrinsicRule{"mbarrier_wait_cluster", kOneBarrier, 1, 1, true, false},
+    // From the same place in the shared memory of another block of the cluster. Argument: its number there.
+    IntrinsicRule{"cluster_load_16", kLoad16, 1, 1, true, false},
     // First argument: 0, or what the L2 is told of the data: 1: to be the first to go, 2: the last. Then the
     // box's place.
     IntrinsicRule{"tma_load_2d", kTmaLoad, 3, 3, true, false, 32, 1},

@@ -9,6 +9,7 @@
 
 #include "templates/gemm_wgmma_copy.h"
 #include "templates/gemm_wgmma_products.h"
+#include "templates/gemm_wgmma_reduce.h"
 #include "templates/gemm_wgmma_space.h"
 #include "templates/gemm_wgmma_store.h"
 #include "templates/gemm_wgmma_walk.h"
@@ -34,7 +35,7 @@ class Lowering {
         grid_(gemm_wgmma_grid(p_, s_, limits)),
         walk_(b_, p_, s_, grid_) {
     b_.kernel.name = "gemm_wgmma";
-    b_.kernel.cluster = static_cast<int>(s_.cluster());
+    b_.kernel.cluster = static_cast<int>(s_.reduce == 1 ? s_.split_k : s_.cluster());
     b_.kernel.programmatic = s_.pdl == 1;
     b_.kernel.target = Target::kCuda;
     b_.kernel.min_blocks_per_core = 1;
@@ -65,7 +66,7 @@ class Lowering {
     append(body, block(Alloc{rows_.shared}, Alloc{columns_.shared}));
     if (s_.staged()) body.push_back(Alloc{staged_});
     append(body, block(Alloc{full_}, Alloc{empty_}));
-    if (s_.split_k > 1) body.push_back(Alloc{sums_.ticket});
+    if (s_.split_k > 1) body.push_back(Alloc{s_.reduce == 1 ? reduce_.shared : sums_.ticket});
     if (s_.ping_pong == 1) body.push_back(Alloc{turns_});
     body.push_back(If{eq(var(thread_), integer(0)), make_barriers(), {}, 1});
     // Nobody reaches for another block's barriers before they are made, or after it has ended.
@@ -79,8 +80,15 @@ class Lowering {
     if (s_.pdl == 1) body.push_back(Intrinsic{"griddepcontrol_wait", {}, {}, 0});
     body.push_back(If{eq(var(thread_) / 128, integer(0)), produce(), consume(), 128});
     if (s_.cluster() > 1) body.push_back(Barrier{together});
-    if (s_.split_k > 1) append(body, sum_up());
+    if (s_.split_k > 1) append(body, s_.reduce == 1 ? sum_up_cluster() : sum_up());
     Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));
+    if (s_.reduce == 1) {  // the parts of a tile are a cluster
+      const VarId number = b_.var("block_of_part");
+      grid.insert(grid.begin(),
+                  {Let{walk_.block(), var(number) / s_.split_k}, Let{split_, var(number) % s_.split_k}});
+      b_.kernel.body = block(loop(number, grid_.blocks * s_.split_k, LoopKind::kBlockX, std::move(grid)));
+      return std::move(b_.kernel);
+    }
     if (s_.split_k > 1) grid = block(loop(split_, s_.split_k, LoopKind::kBlockY, std::move(grid)));
     b_.kernel.body = block(loop(walk_.block(), grid_.blocks, LoopKind::kBlockX, std::move(grid)));
     return std::move(b_.kernel);
@@ -100,6 +108,12 @@ class Lowering {
 
   void add_split() {
     split_ = b_.var("split");
+    if (s_.reduce == 1) {
+      reduce_.parts = s_.split_k, reduce_.threads = 128 * s_.consumers;
+      reduce_.elements = s_.accumulators();
+      add_gemm_wgmma_reduce(b_, p_.accum, reduce_);
+      return;
+    }
     sums_.parts = s_.split_k, sums_.tiles = grid_.tiles, sums_.threads = 128 * s_.consumers;
     sums_.elements = s_.accumulators(), sums_.vec = 4;
     add_split_k_buffers(b_, p_.accum, sums_);
@@ -107,21 +121,38 @@ class Lowering {
   /// Of consumers' threads, which are numbered from `worker` on.
   SplitKPlace sums_place(VarId worker) const { return {var(split_), var(walk_.block()), worker}; }
 
-  /// Behind the consumers' last step: the block of the tile that comes last writes it.
-  Block sum_up() {
+  /// C from what `total` makes of all parts, by the threads that have sums.
+  template <typename Total>
+  Stmt write_total(BufferId part, const Total& total) {
     const VarId turn = b_.var("turn");
     const VarId worker = b_.var("worker");
     const VarId consumer = b_.var("consumer");
     const VarId lane = b_.var("lane");
-    Block body = block(Alloc{acc_.accumulators}, Alloc{sums_.part}, Let{worker, var(thread_) - 128},
+    Block body = block(Alloc{acc_.accumulators}, Alloc{part}, Let{worker, var(thread_) - 128},
                        Let{consumer, s_.consumers > 1 ? var(worker) / 128 : integer(0)},
                        Let{lane, var(thread_) % 32}, Let{turn, integer(0)});
-    append(body, split_k_total(b_, sums_, sums_place(worker), acc_.accumulators));
+    append(body, total(worker));
     Place place = walk_.place(turn);
     append(body, std::move(place.lets));
     append(body, gemm_wgmma_write(b_, p_, s_, output(place, consumer, lane)));
-    Block last = block(If{le(integer(128), var(thread_)), std::move(body), {}, sums_.threads});
-    return split_k_arrive(sums_, var(walk_.block()), eq(var(thread_), integer(0)), std::move(last));
+    return If{le(integer(128), var(thread_)), std::move(body), {}, 128 * s_.consumers};
+  }
+
+  /// Behind the consumers' last step: the block of the tile that comes last writes it.
+  Block sum_up() {
+    const auto total = [&](VarId worker) {
+      return split_k_total(b_, sums_, sums_place(worker), acc_.accumulators);
+    };
+    return split_k_arrive(sums_, var(walk_.block()), eq(var(thread_), integer(0)),
+                          block(write_total(sums_.part, total)));
+  }
+
+  /// The same in a cluster: its first block writes.
+  Block sum_up_cluster() {
+    const auto total = [&](VarId worker) { return gemm_wgmma_total(b_, reduce_, worker, acc_.accumulators); };
+    Block first = block(write_total(reduce_.part, total));
+    return block(Barrier{BarrierScope::kCluster}, If{eq(var(split_), integer(0)), std::move(first), {}},
+                 Barrier{BarrierScope::kCluster});
   }
 
   void add_params() {
@@ -235,7 +266,8 @@ class Lowering {
     if (s_.split_k > 1) {
       const VarId worker = b_.var("worker");
       body.push_back(Let{worker, var(thread_) - 128});
-      append(body, split_k_leave(b_, sums_, sums_place(worker), acc_.accumulators));
+      append(body, s_.reduce == 1 ? gemm_wgmma_leave(b_, reduce_, worker, acc_.accumulators)
+                                  : split_k_leave(b_, sums_, sums_place(worker), acc_.accumulators));
       append(result, walk_.each(turn, integer(0), 1, std::move(body)));
       return result;
     }
@@ -320,7 +352,8 @@ class Lowering {
   GemmWgmmaSide rows_, columns_;
   FusedEpilogue epilogue_;
   GemmWgmmaSums acc_;
-  SplitKSums sums_;  ///< used with split_k > 1
+  SplitKSums sums_;         ///< used with split_k > 1 and reduce = 0
+  GemmWgmmaReduce reduce_;  ///< used with reduce = 1
   BufferId c_{}, full_{}, empty_{}, turns_{}, staged_{}, converted_{};
   VarId thread_{}, split_{};
 };
@@ -333,7 +366,7 @@ Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Li
 
 Template gemm_wgmma_template() {
   return {.name = "gemm_wgmma",
-          .version = 7,
+          .version = 8,
           .why_not = why_not_gemm_wgmma,
           .space = gemm_wgmma_space,
           .lower = lower_gemm_wgmma,

@@ -121,7 +121,7 @@ GemmWgmmaSchedule gemm_wgmma_schedule(const Config& config) {
   s.persistent = config.at("persistent");
   s.raster = config.at("raster"), s.hilbert = config.at("hilbert");
   s.cluster_bm = config.at("cluster_bm"), s.cluster_bn = config.at("cluster_bn");
-  s.split_k = config.at("split_k"), s.keep = config.at("keep");
+  s.split_k = config.at("split_k"), s.reduce = config.at("reduce"), s.keep = config.at("keep");
   s.store = config.at("store"), s.pdl = config.at("pdl");
   return s;
 }
@@ -196,8 +196,11 @@ std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& p, const GemmWgmmaS
       gemm_wgmma_tile(p, s, true).stage_elements() + gemm_wgmma_tile(p, s, false).stage_elements();
   const GemmWgmmaStage stage = gemm_wgmma_stage(p, s);
   const std::int64_t of_c = s.staged() ? stage.parts * stage.part_elements() * size_of(p.output) : 0;
+  const std::int64_t of_split = s.reduce == 1   ? 128 * s.consumers * s.accumulators() * size_of(p.accum)
+                                : s.split_k > 1 ? kSplitKSharedBytes
+                                                : 0;
   return s.stages * elements * p.bytes() + of_c + 2 * round_up(s.stages * kBarrierBytes, 16) +
-         (s.ping_pong == 1 ? 2 * kBarrierBytes : 0) + (s.split_k > 1 ? kSplitKSharedBytes : 0);
+         (s.ping_pong == 1 ? 2 * kBarrierBytes : 0) + of_split;
 }
 
 }  // namespace lehr

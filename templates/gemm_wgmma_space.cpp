@@ -21,6 +21,9 @@ constexpr std::int64_t kLeastInFlight = 72;
 constexpr std::int64_t kLeastHilbert = 128;
 /// Of C, up to which the sides may be swapped: beyond, the sums would be written in short pieces for nothing.
 constexpr std::int64_t kMaxRowsSwapped = 256;
+/// Up to which they must be: half and more of 64 rows would be padding, and boxes that lie outside of the
+/// matrix for the most part are slower than small ones (kernels.md section 5, DeepGEMM's issue 60).
+constexpr std::int64_t kFewRows = 32;
 /// Accumulators of a thread that ptxas (13.0) places without a spill or an advisory: kernels.md section 3.8;
 /// the NVRTC test of the family holds them.
 /// An epilogue's operands and functions take registers beside them: 128 sums of two consumers spilled.
@@ -66,9 +69,14 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   const bool fused = !workload.epilogue.empty();
   const std::int64_t rows_of_k = ceil_div(p.size.k, p.row());
   // Supersets are as narrow as the sizes allow: sampling draws from them.
-  const bool may_swap = m <= kMaxRowsSwapped;
+  const bool may_swap = m <= kMaxRowsSwapped, must_swap = m <= kFewRows;
   const bool may_persist =
       ceil_div(std::max(m, n), 64) * ceil_div(std::min(m, n), 8) * p.size.batch > limits.cores;
+  const auto least_tiles = [&](std::int64_t rows, std::int64_t columns) {
+    return ceil_div(rows, kRows.back()) * ceil_div(columns, kColumns.back()) * p.size.batch;
+  };
+  const bool may_split = may_split_k({2, std::max<std::int64_t>(2, rows_of_k)}, p.size.k,
+                                     std::min(least_tiles(m, n), least_tiles(n, m)), 0, limits.cores);
   const auto flags = [](bool both) {
     return both ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0};
   };
@@ -76,17 +84,19 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   const auto columns_for = [](std::int64_t extent) {
     return covering(kColumns, std::max<std::int64_t>(extent, 16));
   };
-  const std::int64_t longer = may_swap ? std::max(m, n) : m;
+  const std::int64_t longer = must_swap ? n : may_swap ? std::max(m, n) : m;
   const std::int64_t most_stages = std::max<std::int64_t>(2, rows_of_k * (may_persist ? 4 : 1));
   FamilySpace space("gemm_wgmma");
-  const KnobId swap_ab =
-      space.add("swap_ab", "1: n is on the side of 64 rows, for few rows of C", flags(may_swap));
+  const KnobId swap_ab = space.add("swap_ab", "1: n is on the side of 64 rows, for few rows of C",
+                                   must_swap ? std::vector<std::int64_t>{1} : flags(may_swap));
   const KnobId bm =
       space.add_dependent("bm", "tile of C on the side of 64 rows", covering(kRows, longer),
                           [=](const Point& x) { return covering(kRows, x[swap_ab] == 1 ? n : m); });
-  const KnobId bn =
-      space.add_dependent("bn", "tile of C on the other side", columns_for(may_swap ? std::max(m, n) : n),
-                          [=](const Point& x) { return columns_for(x[swap_ab] == 1 ? m : n); });
+  const KnobId bn = space.add_dependent("bn", "tile of C on the other side",
+                                        columns_for(must_swap  ? m
+                                                    : may_swap ? std::max(m, n)
+                                                               : n),
+                                        [=](const Point& x) { return columns_for(x[swap_ab] == 1 ? m : n); });
   const KnobId k_atoms =
       space.add("k_atoms", "k of a stage, in rows of 128 bytes",
                 rows_of_k > 1 ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1});
@@ -103,9 +113,16 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
       "cluster_bn", "the same along bn", kClusters,
       [=](const Point& x) { return dividing(ceil_div(x[swap_ab] == 1 ? m : n, x[bn]), 8 / x[cluster_bm]); });
   const KnobId split_k = space.add("split_k", "blocks that share a tile of C, each with its part of k",
-                                   split_k_values(p.size.k));
+                                   may_split ? split_k_values(p.size.k) : std::vector<std::int64_t>{1});
+  const KnobId reduce = space.add(
+      "reduce", "their sums meet 0: in a workspace, 1: in a cluster's shared memory", flags(may_split));
+  space.require("a cluster whose blocks split k has one tile and two, four or eight blocks",
+                {cluster_bm, cluster_bn, split_k, reduce}, [=](const Point& x) {
+                  const bool fits = x[split_k] == 2 || x[split_k] == 4 || x[split_k] == 8;
+                  return x[reduce] == 0 || (fits && x[cluster_bm] * x[cluster_bn] == 1);
+                });
   space.add("keep", "what the L2 is told 0: nothing, to keep 1: the tiles of bm, 2: those of bn", {0, 1, 2});
-  const bool may_store = n * size_of(p.output) % 16 == 0;  // the lines of C
+  const bool may_store = !must_swap && n * size_of(p.output) % 16 == 0;  // the lines of C
   std::vector<std::int64_t> stores = flags(may_store);
   if (may_store && size_of(p.output) == 2) stores.push_back(2);
   const KnobId store = space.add("store",
@@ -203,10 +220,10 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
     return x[store] == 0 || gemm_wgmma_span(x[bn], size_of(p.output)) != 0;
   });
   space.require("needs more shared memory than a block may have",
-                {swap_ab, bm, bn, k_atoms, consumers, ping_pong, split_k, store, stages},
+                {swap_ab, bm, bn, k_atoms, consumers, ping_pong, split_k, reduce, store, stages},
                 [=](const Point& x) {
                   GemmWgmmaSchedule s = schedule(x);
-                  s.stages = x[stages], s.store = x[store], s.split_k = x[split_k];
+                  s.stages = x[stages], s.store = x[store], s.split_k = x[split_k], s.reduce = x[reduce];
                   return gemm_wgmma_shared_bytes(p, s) <= limits.shared_bytes_per_block;
                 });
   space.require("more stages than steps along k", {k_atoms, persistent, split_k, stages},
@@ -260,7 +277,7 @@ Config gemm_wgmma_default(const Workload& workload, const Limits& limits) {
   const std::int64_t stage = gemm_wgmma_shared_bytes(p, s) / s.stages;
   s.stages = std::clamp<std::int64_t>(limits.shared_bytes_per_block / (stage + 64), 2, 12);
   return cpu::nearest_config(space, {s.swap_ab, s.bm, s.bn, s.k_atoms, s.consumers, s.ping_pong, s.persistent,
-                                     1, 1, s.split_k, 0, 0, s.stages, s.in_flight, 8, 0, 0});
+                                     1, 1, s.split_k, 0, 0, 0, s.stages, s.in_flight, 8, 0, 0});
 }
 
 }  // namespace lehr

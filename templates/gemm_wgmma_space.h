@@ -55,6 +55,7 @@ struct GemmWgmmaSchedule {
   std::int64_t hilbert = 0;     ///< 1: raster x raster of them along a Hilbert curve, then the next square
   std::int64_t raster = 1;      ///< tiles (of a block or a cluster) along bm that are walked together
   std::int64_t split_k = 1;     ///< blocks that share a tile of C, each with its part of k
+  std::int64_t reduce = 0;      ///< their sums meet 0: in a workspace, 1: in shared memory, as a cluster
   /// The L2 is told to keep 1: the tiles of the side of 64 rows, 2: those of the other side, and to give up
   /// the others first; 0: it is told nothing.
   std::int64_t keep = 0;

@@ -141,6 +141,54 @@ TEST(Cluster, FindsEveryMissingStep) {
   }
 }
 
+/// Distributed shared memory: each thread reads what its neighbour of the other block has written.
+TEST(Cluster, ReadsTheOtherBlocksMemoryBetweenTwoBarriersOfAll) {
+  const std::string barrier = "  lehr_cluster_barrier();\n";
+  const std::string write =
+      "  const int rank = blockIdx.x % 2;\n  float* s = reinterpret_cast<float*>(lehr_shared);\n"
+      "  for (int i = 0; i < 4; ++i) s[t * 4 + i] = a[(blockIdx.x * 128 + t) * 4 + i];\n";
+  const std::string read =
+      "  float v[4];\n  lehr_cluster_load_16(v, s + (t ^ 1) * 4, rank ^ 1);\n"
+      "  for (int i = 0; i < 4; ++i) c[(blockIdx.x * 128 + t) * 4 + i] = v[i];\n";
+  struct Case {
+    std::string body;
+    const char* fault;
+  };
+  const std::vector<Case> cases = {
+      {write + barrier + read + barrier, ""},
+      {write + "  __syncthreads();\n" + read + barrier, "no cluster barrier is behind its write"},
+      {write + barrier + read, "which has ended"},
+      {write + barrier +
+           "  float v[4];\n  if (rank == 1) lehr_cluster_load_16(v, s + t * 4, 0);\n  if (rank == 0) s[t * "
+           "4] = 0;\n" +
+           barrier,
+       "another block has read it since"},
+      {write + barrier + "  if (t < 64) s[t * 4] = 0;\n" + read + barrier, "cluster barrier"},
+      {write + barrier + replaced(read, "rank ^ 1", "rank + 1") + barrier, "block 2 of a cluster of 2"},
+      {write + barrier + replaced(read, "(t ^ 1) * 4", "(t ^ 1) * 4 + 1") + barrier, "aligned"},
+      {write + barrier + replaced(read, "(t ^ 1) * 4", "(t + 1) * 4") + barrier, "shared memory"},
+  };
+  Values a(2 * 128 * 4);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i);
+  const auto count = static_cast<std::int64_t>(a.size());
+  std::vector<Source> sources;
+  for (const Case& each : cases) {
+    sources.push_back(
+        kernel_text({{"a", DType::kF32, count, kIn}, {"c", DType::kF32, count, kOut}}, 128, 2048, each.body));
+    sources.back().launch.grid[0] = sources.back().launch.cluster = 2;
+  }
+  const Program program(sources);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    SCOPED_TRACE(cases[i].body);
+    const Result result = program.run(i, {a}, rotated(0));
+    EXPECT_THAT(result.fault.value_or(""), HasSubstr(cases[i].fault));
+    if (*cases[i].fault != 0) continue;
+    ASSERT_FALSE(result.fault);
+    for (std::size_t j = 0; j < a.size(); ++j)
+      ASSERT_EQ(result.outputs[0][j], a[(j ^ 4) < 512 ? (j ^ 4) + 512 : (j ^ 4) - 512]);
+  }
+}
+
 TEST(Cluster, RefusesWhatCannotBeLaunched) {
   std::vector<Source> sources = {source_of(kShare), source_of(kShare)};
   sources[0].launch.grid[0] = 3;

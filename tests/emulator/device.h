@@ -38,6 +38,7 @@ void emulated_mbarrier_arrive(const void* barrier, int transaction_bytes);
 void emulated_mbarrier_arrive_at(const void* barrier, int rank);
 void emulated_mbarrier_wait(const void* barrier, int parity, int line);
 void emulated_cluster_barrier(int line);
+void emulated_cluster_load(void* to, const void* shared, int rank);
 void emulated_tma_load(void* shared, const void* map, const void* barrier, int c0, int c1, int c2,
                        unsigned mask);
 void emulated_tma_store(const void* shared, const void* map, int c0, int c1, int c2);
@@ -203,6 +204,9 @@ inline void lehr_mbarrier_wait_cluster(unsigned* barrier, int parity, int line =
 }
 inline void lehr_cluster_barrier(int line = __builtin_LINE()) {
   emulated_cluster_barrier(line);
+}
+inline void lehr_cluster_load_16(void* to, const void* shared, int rank) {
+  emulated_cluster_load(to, shared, rank);
 }
 template <int kHint = 0>
 inline void lehr_tma_load_2d(void* shared, const void* map, unsigned* barrier, int c0, int c1) {

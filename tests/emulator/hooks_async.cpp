@@ -41,6 +41,9 @@ void emulated_mbarrier_arrive_at(const void* barrier, int rank) {
 void emulated_cluster_barrier(int line) {
   Machine::current()->cluster_barrier(line);
 }
+void emulated_cluster_load(void* to, const void* shared, int rank) {
+  Machine::current()->cluster_load(to, shared, rank);
+}
 void emulated_tma_load(void* shared, const void* map, const void* barrier, int c0, int c1, int c2,
                        unsigned mask) {
   Machine::current()->tma_load(shared, param_of(map), barrier, {c0, c1, c2}, mask);

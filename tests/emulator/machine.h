@@ -51,6 +51,9 @@ class Machine {
   void access(std::uintptr_t address, std::size_t bytes, bool writes);
   void block_barrier(int line);
   void cluster_barrier(int line);
+  /// 16 bytes from the same place in the shared memory of block `rank` of the cluster; to be followed by a
+  /// cluster barrier, so that the block is still there.
+  void cluster_load(void* to, const void* shared, int rank);
   /// Comes back when `threads` of the block, this one among them, have come to barrier `id`.
   void named_barrier(int id, int threads, int line);
   void warp_collective(WarpCall& call);  ///< comes back when the other lanes have come and it is done
@@ -173,7 +176,7 @@ class Machine {
     SharedMemory shared;
     int epoch = 0;          ///< barriers passed by all of its threads
     bool lets_next_begin = false;
-    int arrived_from = -1;  ///< cluster epoch of the last arrival of another block at its mbarriers
+    int arrived_from = -1;  ///< cluster epoch in which another block last used its mbarriers or memory
     std::map<int, NamedBarrier> named_barriers;
     std::map<std::uint32_t, MBarrier> mbarriers;  ///< by address in shared memory
   };

@@ -217,7 +217,7 @@ std::optional<std::string> Machine::unfinished() const {
   for (std::size_t rank = 0; rank < blocks_.size(); ++rank)
     if (blocks_[rank].arrived_from == cluster_epoch_)
       return fmt::format(
-          "block {} may end before another arrives at its mbarriers: no cluster barrier follows",
+          "block {} may end before another has used its mbarriers or memory: no cluster barrier follows",
           block_ + static_cast<std::int64_t>(rank));
   return std::nullopt;
 }

@@ -72,7 +72,7 @@ bool Machine::release_cluster_barrier() {
     return false;
   for (Thread& t : threads_) t.state = State::kReady;
   ready_.add(0, static_cast<int>(threads_.size()));
-  for (Block& block : blocks_) ++block.epoch;
+  for (Block& block : blocks_) block.shared.publish(++block.epoch);
   barriers_ += static_cast<std::int64_t>(blocks_.size());
   ++cluster_epoch_;
   return true;
@@ -94,6 +94,18 @@ void Machine::mbarrier_arrive_at(const void* barrier, int target) {
   const std::uint32_t address = shared_address(barrier);
   arrive(target, address, mbarrier_of(target, address), 0);
   if (target != rank()) blocks_[static_cast<std::size_t>(target)].arrived_from = cluster_epoch_;
+}
+
+void Machine::cluster_load(void* to, const void* from, int target) {
+  const auto address = reinterpret_cast<std::uintptr_t>(from);
+  if (target < 0 || target >= static_cast<int>(blocks_.size()))
+    fail(fmt::format("reaches for block {} of a cluster of {}", target, blocks_.size()));
+  Block& block = blocks_[static_cast<std::size_t>(target)];
+  if (target != rank() && has_ended(target))
+    fail(fmt::format("reads shared memory of block {}, which has ended", block_ + target));
+  if (auto fault = block.shared.read_from_afar(address, 16, to))
+    fail(fmt::format("of block {} {}", block_ + target, *fault));
+  if (target != rank()) block.arrived_from = cluster_epoch_;
 }
 
 std::vector<int> Machine::targets_of(unsigned mask) {

@@ -202,6 +202,7 @@ std::optional<std::string> SharedMemory::access_granule(Granule& granule, bool w
   if (concurrent(granule.write, who)) return race(granule.write, "written");
   if (writes) {
     if (concurrent(granule.read, who)) return race(granule.read, "read");
+    if (granule.from_afar == published_) return "another block has read it since the last cluster barrier";
     granule.write = visit_of(who);
     return std::nullopt;
   }
@@ -216,6 +217,24 @@ std::optional<std::string> SharedMemory::access_granule(Granule& granule, bool w
   } else if (earlier.warp_epoch == who.warp_epoch && earlier.thread != who.thread) {
     granule.read.thread = kSeveral;
   }
+  return std::nullopt;
+}
+
+std::optional<std::string> SharedMemory::read_from_afar(std::uintptr_t address, std::size_t bytes, void* to) {
+  const std::size_t offset = address - begin();
+  const std::string place = fmt::format("reads shared memory at byte {}", offset);
+  if (!holds(address) || offset + bytes > size())
+    return fmt::format("{}, beyond its {} bytes", place, size());
+  if (auto fault = misaligned("a read", address, bytes)) return fmt::format("{}: {}", place, *fault);
+  for (std::size_t i = offset / granule_; i <= (offset + bytes - 1) / granule_; ++i) {
+    Granule& granule = granules_[i];
+    if (granule.copier != kNobody) return place + ": a copy into it has not been waited for";
+    if (granule.write.thread == kNobody) return place + ": nobody has written it";
+    if (granule.write.epoch >= published_) return place + ": no cluster barrier is behind its write";
+    granule.from_afar = published_;
+  }
+  traffic.read_bytes += static_cast<std::int64_t>(bytes);
+  std::memcpy(to, contents_ + offset, bytes);
   return std::nullopt;
 }
 

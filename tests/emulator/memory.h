@@ -111,6 +111,11 @@ class SharedMemory {
   bool holds(std::uintptr_t address) const { return address >= begin() && address < begin() + size(); }
   /// A sentence when the access is wrong, else nullopt.
   std::optional<std::string> access(std::uintptr_t address, std::size_t bytes, bool writes, const Who& who);
+  /// All blocks of the cluster have come to a barrier behind what was written before `epoch`.
+  void publish(int epoch) { published_ = epoch; }
+  /// Another block of the cluster reads: what was written before the last publish(), and is not written
+  /// before the next.
+  std::optional<std::string> read_from_afar(std::uintptr_t address, std::size_t bytes, void* to);
   /// The destination of a copy that is under way: poison, and nobody may touch it until end_copy().
   std::optional<std::string> begin_copy(std::uintptr_t address, std::size_t bytes, const Who& who);
   void end_copy(std::uintptr_t address, const void* from, std::size_t source_bytes, std::size_t bytes,
@@ -147,6 +152,7 @@ class SharedMemory {
     Visit write;
     Visit read;
     int copier = kNobody;  ///< thread whose cp.async is under way
+    int from_afar = -1;    ///< published_ when another block last read it
   };
   /// 16 bytes, as the async proxy sees them.
   struct Chunk {
@@ -166,6 +172,7 @@ class SharedMemory {
   unsigned char* contents_;  ///< memory_, or what is parked
   std::vector<unsigned char> parked_;
   std::size_t granule_;
+  int published_ = 0;
   std::vector<Granule> granules_;
   std::vector<Chunk> chunks_;
   std::map<int, std::vector<std::size_t>> unfenced_;  ///< by thread: chunks that it has written

@@ -5,9 +5,8 @@
 #include <map>
 #include <set>
 
-#include "codegen/emit.h"
-#include "cuda_mutants.h"
 #include "gemm_mma_cases.h"
+#include "gemm_wgmma_faults.h"
 #include "measure/check.h"
 #include "templates/gemm_wgmma.h"
 #include "templates/gemm_wgmma_space.h"
@@ -17,35 +16,22 @@
 namespace lehr {
 namespace {
 
+using lehr::testing::Case;
+using lehr::testing::Faults;
+using lehr::testing::few_cores;
+using lehr::testing::kGemmWgmmaSeed;
 using lehr::testing::mma_of;
 using lehr::testing::Mutants;
+using lehr::testing::Sampled;
+using lehr::testing::source_of;
 using lehr::testing::with_output;
 
-constexpr std::uint64_t kSeed = 9;
 /// Of each mode.
 constexpr std::size_t kSchedules = 40;
-constexpr std::size_t kOfEachCluster = 6;
-
-/// So few multiprocessors that small problems keep persistent blocks busy.
-Limits few_cores(int cores) {
-  Limits limits = cuda_limits("sm_90a");
-  limits.cores = cores;
-  return limits;
-}
-
-struct Sampled {
-  Workload workload;
-  Limits limits;
-  Config config;
-};
-
-Source source_of(const Sampled& one) {
-  return emit(gemm_wgmma_template().lower(one.workload, one.config, one.limits));
-}
 
 const std::vector<Workload>& workloads() {
   static const std::vector<Workload> all = {
-      mma_of(DType::kBF16, 200, 136, 136, 1, 2),
+      mma_of(DType::kBF16, 200, 136, 72, 1, 2),
       with_output(mma_of(DType::kBF16, 136, 136, 264, 1, 3), DType::kBF16),
       mma_of(DType::kF16, 264, 72, 64, 2, 0),
       with_output(mma_of(DType::kF16, 72, 264, 136, 1, 5), DType::kF16),
@@ -53,7 +39,7 @@ const std::vector<Workload>& workloads() {
       mma_of(DType::kS8, 100, 200, 272, 1, 2),
       with_output(mma_of(DType::kE4M3, 136, 136, 400, 1, 6), DType::kBF16),
       with_output(mma_of(DType::kBF16, 9, 300, 264, 3, 2), DType::kBF16),
-      with_output(mma_of(DType::kBF16, 20, 136, 1096, 1, 2), DType::kBF16),
+      with_output(mma_of(DType::kBF16, 20, 72, 1048, 1, 2), DType::kBF16),
       mma_of(DType::kE4M3, 136, 72, 848, 1, 2),
       with_output(mma_of(DType::kBF16, 200, 128, 72, 1, 2), DType::kBF16),
       with_output(mma_of(DType::kE4M3, 136, 72, 592, 1, 2, Math::kTwoLevel), DType::kBF16),
@@ -80,9 +66,9 @@ bool is_of(const Workload& workload, const GemmWgmmaSchedule& s, std::string_vie
 }
 
 TEST_P(GemmWgmmaMode, IsRight) {
-  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
+  SCOPED_TRACE(::testing::Message() << "seed " << kGemmWgmmaSeed);
   const Template family = gemm_wgmma_template();
-  Rng rng(kSeed);
+  Rng rng(kGemmWgmmaSeed);
   std::vector<Sampled> all;
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> of_shape;
   for (std::size_t i = 0; all.size() < kSchedules; ++i) {
@@ -92,17 +78,19 @@ TEST_P(GemmWgmmaMode, IsRight) {
     const Config config = family.space(workload, limits).sample(rng).value();
     const GemmWgmmaSchedule s = gemm_wgmma_schedule(config);
     if (!is_of(workload, s, GetParam())) continue;
-    // Large clusters are rare and slow here: as many of each shape.
-    if (s.cluster() > 1 && ++of_shape[{s.cluster_bm, s.cluster_bn}] > kOfEachCluster) continue;
+    // Clusters are slow here: a few of each of their seven shapes.
+    const std::size_t most = std::string_view(GetParam()) == "clustered" ? 6 : 1;
+    if (s.cluster() > 1 && ++of_shape[{s.cluster_bm, s.cluster_bn}] > most) continue;
     all.push_back({workload, limits, config});
   }
   std::set<std::pair<std::int64_t, std::int64_t>> clusters;
-  std::set<std::int64_t> kept, splits, overlapping;
+  std::set<std::int64_t> kept, splits, reduced, overlapping;
   for (const Sampled& each : all) {
     const GemmWgmmaSchedule s = gemm_wgmma_schedule(each.config);
     clusters.insert({s.cluster_bm, s.cluster_bn});
     kept.insert(s.keep);
     splits.insert(s.split_k);
+    if (s.reduce == 1) reduced.insert(s.split_k);
     overlapping.insert(s.pdl);
   }
   EXPECT_EQ(kept.size(), 3u);
@@ -112,6 +100,7 @@ TEST_P(GemmWgmmaMode, IsRight) {
   }
   if (std::string_view(GetParam()) == "split") {
     EXPECT_EQ(splits.size(), 3u);    // 2, 3, 4
+    EXPECT_EQ(reduced.size(), 2u);   // 2, 4
     EXPECT_GT(clusters.size(), 1u);  // and alone
   }
   std::vector<Source> sources;
@@ -121,7 +110,7 @@ TEST_P(GemmWgmmaMode, IsRight) {
     const Gemm& g = all[i].workload.gemm();
     SCOPED_TRACE(::testing::Message() << all[i].limits.cores << " cores " << to_text(all[i].workload) << " "
                                       << to_text(all[i].config));
-    const Problem problem = problem_for(all[i].workload, kSeed + i);
+    const Problem problem = problem_for(all[i].workload, kGemmWgmmaSeed + i);
     const emulator::Result run =
         program.run(i, {problem.tensors[0].values, problem.tensors[1].values}, emulator::rotated(i));
     EXPECT_FALSE(run.fault) << *run.fault;
@@ -137,46 +126,20 @@ INSTANTIATE_TEST_SUITE_P(Modes, GemmWgmmaMode,
                                            "stmatrix"),
                          [](const auto& info) { return std::string(info.param); });
 
-struct Case {
-  Workload workload;
-  const char* config;
-};
-
-/// Kernels of `cases`, each with single steps left out or wrong.
-class Faults {
- public:
-  explicit Faults(const Case& one) : workload_(one.workload), config_(parse_config(one.config)) {
-    EXPECT_EQ(gemm_wgmma_template().space(workload_, few_cores(2)).why_invalid(config_), std::nullopt);
-    source_ = source_of({workload_, few_cores(2), config_});
-  }
-  GemmWgmmaSchedule schedule() const { return gemm_wgmma_schedule(config_); }
-  void plant_those_of_split_k(Mutants& mutants) const { mutants.add_those_of_split_k(source_, workload_); }
-  void plant(Mutants& mutants, const std::string& what, const std::string& instead) const {
-    const std::size_t before = mutants.size();
-    mutants.add(source_, workload_, "extern \"C\"", what, instead);
-    EXPECT_GT(mutants.size(), before) << what << " is not in the text";
-  }
-
- private:
-  Workload workload_;
-  Config config_;
-  Source source_;
-};
-
 TEST(GemmWgmmaEmulated, NeedsEveryStep) {
   const std::vector<Case> cases = {
       {mma_of(DType::kBF16, 250, 280, 328, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=128, bn=144, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
-       "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=0, "
-       "stages=3, in_flight=1, raster=2, hilbert=0, pdl=0)"},
+       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stages=3, in_flight=1, raster=2, "
+       "hilbert=0, pdl=0)"},
       {mma_of(DType::kBF16, 250, 140, 328, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, cluster_bm=1, "
-       "cluster_bn=1, split_k=1, keep=0, store=0, "
-       "stages=4, in_flight=0, raster=1, hilbert=0, pdl=0)"},
+       "cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stages=4, in_flight=0, raster=1, hilbert=0, "
+       "pdl=0)"},
       {mma_of(DType::kBF16, 136, 200, 328, 1, 1),
        "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, persistent=0, "
-       "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=0, "
-       "stages=2, in_flight=1, raster=1, hilbert=0, pdl=0)"},
+       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stages=2, in_flight=1, raster=1, "
+       "hilbert=0, pdl=0)"},
   };
   Mutants mutants;
   for (const Case& one : cases) {
@@ -205,55 +168,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStep) {
       add(fmt::format("< {}", bound), fmt::format("< {}", bound + 8));
   }
   ASSERT_GE(mutants.size(), 46u);
-  mutants.expect_each_to_be_found(kSeed);
-}
-
-TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheCluster) {
-  const std::vector<Case> cases = {
-      {mma_of(DType::kBF16, 250, 280, 328, 1, 2),
-       "gemm_wgmma(swap_ab=0, bm=128, bn=144, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
-       "cluster_bm=2, "
-       "cluster_bn=1, split_k=1, keep=0, store=0, stages=3, in_flight=1, raster=1, hilbert=0, pdl=0)"},
-      {mma_of(DType::kBF16, 250, 280, 328, 1, 1),
-       "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=2, "
-       "cluster_bn=2, split_k=1, keep=0, store=0, stages=2, in_flight=0, raster=1, hilbert=0, pdl=0)"},
-      {mma_of(DType::kBF16, 250, 72, 136, 1, 2),
-       "gemm_wgmma(swap_ab=0, bm=64, bn=64, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=4, "
-       "cluster_bn=2, split_k=1, keep=0, store=0, stages=2, in_flight=0, raster=1, hilbert=0, pdl=0)"},
-      {mma_of(DType::kBF16, 72, 250, 136, 1, 2),
-       "gemm_wgmma(swap_ab=0, bm=64, bn=64, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=2, "
-       "cluster_bn=4, split_k=1, keep=0, store=0, stages=2, in_flight=0, raster=1, hilbert=0, pdl=0)"},
-  };
-  Mutants mutants;
-  for (const Case& one : cases) {
-    const Faults faults(one);
-    const GemmWgmmaSchedule s = faults.schedule();
-    const auto arrivals = [&](std::int64_t blocks) {
-      return fmt::format("(empty + stage * 2, {})", 4 * s.consumers * blocks);
-    };
-    faults.plant(mutants, "lehr_cluster_barrier();", "");
-    faults.plant(mutants, "lehr_cluster_barrier();", "__syncthreads();");
-    faults.plant(mutants, arrivals(s.sharing_blocks()), arrivals(s.sharing_blocks() - 1));
-    faults.plant(mutants, arrivals(s.sharing_blocks()), arrivals(s.sharing_blocks() + 1));
-    const bool tall = s.cluster_bm > 2 && s.cluster_bn > 1;
-    faults.plant(mutants, tall ? "rank ^ LEHR_MAX(lane, (lane - 1) * 2)" : "rank ^ lane", "0");
-    if (tall) faults.plant(mutants, "LEHR_MAX(lane, (lane - 1) * 2)", "lane");
-    faults.plant(mutants, fmt::format("lane < {}", s.sharing_blocks()), "lane < 1");
-    faults.plant(mutants, "lehr_mbarrier_arrive_cluster(", "(void)(");
-    faults.plant(mutants, "lehr_mbarrier_wait_cluster(", "(void)(");
-    faults.plant(mutants, "lehr_tma_multicast_2d<0>(", "(void)(");
-    // A mask that leaves out a block.
-    const std::string mask = s.cluster_bn == 1   ? " 3);"
-                             : tall              ? " (rank / 2 % 2 * 9 + 3) * (rank / 2 / 2 * 15 + 1));"
-                             : s.cluster_bn == 4 ? " rank / 4 * 225 + 15);"
-                                                 : " rank / 2 * 9 + 3);";
-    faults.plant(mutants, mask, " 1);");
-    faults.plant(mutants, mask, " 2);");
-    if (s.cluster_bn == 4)
-      faults.plant(mutants, " (rank % 4 % 2 * 17 + 17) * (rank % 4 / 2 * 3 + 1));", " 17);");
-  }
-  ASSERT_GE(mutants.size(), 46u);
-  mutants.expect_each_to_be_found(kSeed);
+  mutants.expect_each_to_be_found(kGemmWgmmaSeed);
 }
 
 TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheSplit) {
@@ -261,14 +176,17 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheSplit) {
   Mutants mutants;
   for (const char* const config :
        {"gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
-        "cluster_bm=1, "
-        "cluster_bn=1, split_k=3, keep=1, store=0, stages=3, in_flight=0, raster=1, hilbert=0, pdl=1)",
+        "cluster_bm=1, cluster_bn=1, split_k=3, reduce=0, keep=1, store=0, stages=3, in_flight=0, raster=1, "
+        "hilbert=0, "
+        "pdl=1)",
         "gemm_wgmma(swap_ab=1, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
-        "cluster_bm=1, "
-        "cluster_bn=1, split_k=2, keep=2, store=0, stages=2, in_flight=0, raster=1, hilbert=0, pdl=0)",
+        "cluster_bm=1, cluster_bn=1, split_k=2, reduce=0, keep=2, store=0, stages=2, in_flight=0, raster=1, "
+        "hilbert=0, "
+        "pdl=0)",
         "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
-        "cluster_bm=2, "
-        "cluster_bn=1, split_k=2, keep=0, store=0, stages=3, in_flight=0, raster=1, hilbert=0, pdl=0)"}) {
+        "cluster_bm=2, cluster_bn=1, split_k=2, reduce=0, keep=0, store=0, stages=3, in_flight=0, raster=1, "
+        "hilbert=0, "
+        "pdl=0)"}) {
     const Faults faults({mma_of(DType::kBF16, 72, 136, 1096, 1, 2), config});
     faults.plant_those_of_split_k(mutants);
     // A cluster's barrier stands in front of the exchange, too.
@@ -282,23 +200,23 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheSplit) {
     faults.plant(mutants, "lehr_griddepcontrol_launch_dependents();", "");
   }
   ASSERT_GE(mutants.size(), 30u);
-  mutants.expect_each_to_be_found(kSeed);
+  mutants.expect_each_to_be_found(kGemmWgmmaSeed);
 }
 
 TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
   const std::vector<Case> cases = {
       {with_output(mma_of(DType::kBF16, 250, 280, 136, 1, 2), DType::kBF16),
        "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
-       "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=1, "
-       "stages=3, in_flight=1, raster=2, hilbert=0, pdl=0)"},
+       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=1, stages=3, in_flight=1, raster=2, "
+       "hilbert=0, pdl=0)"},
       {mma_of(DType::kBF16, 250, 140, 136, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, cluster_bm=1, "
-       "cluster_bn=1, split_k=1, keep=0, store=1, "
-       "stages=2, in_flight=0, raster=1, hilbert=0, pdl=0)"},
+       "cluster_bn=1, split_k=1, reduce=0, keep=0, store=1, stages=2, in_flight=0, raster=1, hilbert=0, "
+       "pdl=0)"},
       {with_output(mma_of(DType::kF16, 250, 280, 136, 1, 2), DType::kF16),
        "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
-       "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=2, "
-       "stages=3, in_flight=1, raster=2, hilbert=0, pdl=0)"},
+       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=2, stages=3, in_flight=1, raster=2, "
+       "hilbert=0, pdl=0)"},
   };
   Mutants mutants;
   for (const Case& one : cases) {
@@ -321,14 +239,14 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
     faults.plant(mutants, " ^ ", " + ");
   }
   ASSERT_GE(mutants.size(), 28u);
-  mutants.expect_each_to_be_found(kSeed);
+  mutants.expect_each_to_be_found(kGemmWgmmaSeed);
 }
 
 TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheTwoLevels) {
   const Faults faults(
       {mma_of(DType::kE4M3, 72, 200, 592, 1, 2, Math::kTwoLevel),
        "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, persistent=0, "
-       "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=0, stages=2, in_flight=0, "
+       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stages=2, in_flight=0, "
        "raster=1, hilbert=0, pdl=0)"});
   Mutants mutants;
   faults.plant(mutants, "lehr_wgmma_fence();", "");
@@ -340,14 +258,15 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheTwoLevels) {
   faults.plant(mutants, "= 0.0f", "= 1.0f");
   faults.plant(mutants, "(group * 4 + k) / 4", "k / 4");
   ASSERT_GE(mutants.size(), 9u);
-  mutants.expect_each_to_be_found(kSeed);
+  mutants.expect_each_to_be_found(kGemmWgmmaSeed);
 }
 
 /// What the mode is for: with long k, sums that stay in the tensor core are worse than it permits.
 TEST(GemmWgmmaEmulated, SumsOfTwoLevelsAreAsExactAsTheyPromiseAndThoseOfOneAreNot) {
   const char* const config =
       "gemm_wgmma(swap_ab=0, bm=64, bn=64, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=1, "
-      "cluster_bn=1, split_k=1, keep=0, store=0, stages=4, in_flight=0, raster=1, hilbert=0, pdl=0)";
+      "cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stages=4, in_flight=0, raster=1, hilbert=0, "
+      "pdl=0)";
   std::vector<Workload> workloads;
   for (const DType type : {DType::kE4M3, DType::kE5M2})
     for (const Math math : {Math::kStrict, Math::kTwoLevel})
@@ -358,14 +277,14 @@ TEST(GemmWgmmaEmulated, SumsOfTwoLevelsAreAsExactAsTheyPromiseAndThoseOfOneAreNo
   for (std::size_t i = 0; i < workloads.size(); ++i) {
     SCOPED_TRACE(to_text(workloads[i]));
     const bool two_level = workloads[i].gemm().math == Math::kTwoLevel;
-    Problem problem = problem_for(workloads[i], kSeed);
+    Problem problem = problem_for(workloads[i], kGemmWgmmaSeed);
     EXPECT_EQ(problem.gemm->fast_accumulation, !two_level);  // the library is asked for the same
     const emulator::Result run = program.run(i, {problem.tensors[0].values, problem.tensors[1].values});
     ASSERT_FALSE(run.fault) << *run.fault;
     EXPECT_EQ(compare_output(problem, run.output_bytes.at(0).data()).fault, "");
     Workload other = workloads[i];
     other.gemm().math = Math::kTwoLevel;
-    problem.tolerance = problem_for(other, kSeed).tolerance;
+    problem.tolerance = problem_for(other, kGemmWgmmaSeed).tolerance;
     EXPECT_EQ(compare_output(problem, run.output_bytes.at(0).data()).fault.empty(), two_level);
   }
 }

@@ -74,7 +74,7 @@ TEST(GemmWgmmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimit
         ASSERT_TRUE(s.persistent == 0 ||
                     launch.grid[0] == std::min<std::int64_t>(gemm_wgmma_grid(problem, s, limits).tiles,
                                                              usable / s.cluster() * s.cluster()));
-        ASSERT_EQ(launch.cluster, s.cluster());
+        ASSERT_EQ(launch.cluster, s.reduce == 1 ? s.split_k : s.cluster());
         ASSERT_EQ(launch.grid[0] % launch.cluster, 0);
       }
     }
@@ -130,7 +130,7 @@ TEST(GemmWgmma, CountsFlopsBytesAndStagesOfItsTiles) {
   const Workload workload = mma_of(DType::kBF16, 2048, 2048, 1024, 1, 2);
   const Config config = parse_config(
       "gemm_wgmma(swap_ab=0, bm=128, bn=256, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
-      "cluster_bm=1, cluster_bn=1, split_k=1, keep=0, store=0, stages=4, "
+      "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stages=4, "
       "in_flight=1, "
       "raster=8, hilbert=0, pdl=0)");
   const ir::Kernel kernel = gemm_wgmma_template().lower(workload, config, limits);
@@ -158,7 +158,8 @@ TEST(GemmWgmma, ReadsWhatAClusterSharesOnce) {
   const auto analysed = [&](int along_bm, int along_bn) {
     const Config config = parse_config(fmt::format(
         "gemm_wgmma(swap_ab=0, bm=128, bn=256, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
-        "cluster_bm={}, cluster_bn={}, split_k=1, keep=0, store=0, stages=4, in_flight=1, raster=1, "
+        "cluster_bm={}, cluster_bn={}, split_k=1, reduce=0, keep=0, store=0, stages=4, in_flight=1, "
+        "raster=1, "
         "hilbert=0, pdl=0)",
         along_bm, along_bn));
     EXPECT_EQ(gemm_wgmma_template().space(workload, limits).why_invalid(config), std::nullopt);

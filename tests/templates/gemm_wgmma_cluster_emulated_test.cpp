@@ -1,0 +1,93 @@
+// Kernels of gemm_wgmma in clusters, run by the emulator: every step of what blocks do to each other is
+// needed.
+#include <gtest/gtest.h>
+
+#include "gemm_mma_cases.h"
+#include "gemm_wgmma_faults.h"
+
+namespace lehr {
+namespace {
+
+using lehr::testing::Case;
+using lehr::testing::Faults;
+using lehr::testing::kGemmWgmmaSeed;
+using lehr::testing::mma_of;
+using lehr::testing::Mutants;
+
+TEST(GemmWgmmaClusters, NeedsEveryStepOfTheCluster) {
+  const std::vector<Case> cases = {
+      {mma_of(DType::kBF16, 250, 280, 328, 1, 2),
+       "gemm_wgmma(swap_ab=0, bm=128, bn=144, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
+       "cluster_bm=2, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stages=3, in_flight=1, raster=1, "
+       "hilbert=0, "
+       "pdl=0)"},
+      {mma_of(DType::kBF16, 250, 280, 328, 1, 1),
+       "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=2, "
+       "cluster_bn=2, split_k=1, reduce=0, keep=0, store=0, stages=2, in_flight=0, raster=1, hilbert=0, "
+       "pdl=0)"},
+      {mma_of(DType::kBF16, 250, 72, 136, 1, 2),
+       "gemm_wgmma(swap_ab=0, bm=64, bn=64, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=4, "
+       "cluster_bn=2, split_k=1, reduce=0, keep=0, store=0, stages=2, in_flight=0, raster=1, hilbert=0, "
+       "pdl=0)"},
+      {mma_of(DType::kBF16, 72, 250, 136, 1, 2),
+       "gemm_wgmma(swap_ab=0, bm=64, bn=64, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=2, "
+       "cluster_bn=4, split_k=1, reduce=0, keep=0, store=0, stages=2, in_flight=0, raster=1, hilbert=0, "
+       "pdl=0)"},
+  };
+  Mutants mutants;
+  for (const Case& one : cases) {
+    const Faults faults(one);
+    const GemmWgmmaSchedule s = faults.schedule();
+    const auto arrivals = [&](std::int64_t blocks) {
+      return fmt::format("(empty + stage * 2, {})", 4 * s.consumers * blocks);
+    };
+    faults.plant(mutants, "lehr_cluster_barrier();", "");
+    faults.plant(mutants, "lehr_cluster_barrier();", "__syncthreads();");
+    faults.plant(mutants, arrivals(s.sharing_blocks()), arrivals(s.sharing_blocks() - 1));
+    faults.plant(mutants, arrivals(s.sharing_blocks()), arrivals(s.sharing_blocks() + 1));
+    const bool tall = s.cluster_bm > 2 && s.cluster_bn > 1;
+    faults.plant(mutants, tall ? "rank ^ LEHR_MAX(lane, (lane - 1) * 2)" : "rank ^ lane", "0");
+    if (tall) faults.plant(mutants, "LEHR_MAX(lane, (lane - 1) * 2)", "lane");
+    faults.plant(mutants, fmt::format("lane < {}", s.sharing_blocks()), "lane < 1");
+    faults.plant(mutants, "lehr_mbarrier_arrive_cluster(", "(void)(");
+    faults.plant(mutants, "lehr_mbarrier_wait_cluster(", "(void)(");
+    faults.plant(mutants, "lehr_tma_multicast_2d<0>(", "(void)(");
+    // A mask that leaves out a block.
+    const std::string mask = s.cluster_bn == 1   ? " 3);"
+                             : tall              ? " (rank / 2 % 2 * 9 + 3) * (rank / 2 / 2 * 15 + 1));"
+                             : s.cluster_bn == 4 ? " rank / 4 * 225 + 15);"
+                                                 : " rank / 2 * 9 + 3);";
+    faults.plant(mutants, mask, " 1);");
+    faults.plant(mutants, mask, " 2);");
+    if (s.cluster_bn == 4)
+      faults.plant(mutants, " (rank % 4 % 2 * 17 + 17) * (rank % 4 / 2 * 3 + 1));", " 17);");
+  }
+  ASSERT_GE(mutants.size(), 46u);
+  mutants.expect_each_to_be_found(kGemmWgmmaSeed);
+}
+
+TEST(GemmWgmmaClusters, NeedsEveryStepOfTheReductionInACluster) {
+  Mutants mutants;
+  for (const char* const config :
+       {"gemm_wgmma(swap_ab=1, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
+        "cluster_bm=1, cluster_bn=1, split_k=4, reduce=1, keep=0, store=0, stages=2, in_flight=0, raster=1, "
+        "hilbert=0, pdl=0)",
+        "gemm_wgmma(swap_ab=0, bm=128, bn=48, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
+        "cluster_bm=1, cluster_bn=1, split_k=2, reduce=1, keep=0, store=0, stages=2, in_flight=0, raster=1, "
+        "hilbert=0, pdl=1)"}) {
+    const Faults faults({mma_of(DType::kBF16, 72, 136, 1024, 1, 2), config});
+    faults.plant(mutants, "lehr_cluster_barrier();", "");
+    faults.plant(mutants, "lehr_cluster_barrier();", "__syncthreads();");
+    faults.plant(mutants, "__syncthreads();", "");
+    faults.plant(mutants, "lehr_cluster_load_16(", "(void)(");
+    faults.plant(mutants, "from_split + 1", "from_split");
+    faults.plant(mutants, "from_split + 1", "from_split + 2");
+    faults.plant(mutants, "split == 0", "split == 1");
+    faults.plant(mutants, "split * ", "0 * ");
+  }
+  ASSERT_GE(mutants.size(), 20u);
+  mutants.expect_each_to_be_found(kGemmWgmmaSeed);
+}
+
+}  // namespace
+}  // namespace lehr
