@@ -154,6 +154,22 @@ void print_checks(const std::vector<const Step*>& steps) {
   for (const std::string& failure : failures) fmt::print("{}\n", failure);
 }
 
+/// What `lehr bench` printed: its sides in the order in which they were named.
+void print_ladder(const Step& step) {
+  fmt::print("\n### {} {}\n\n| us | against the first | config |\n|--:|--:|---|\n", step.text("suite"),
+             step.text("name"));
+  for (const json& side : step.wrapper["result"]["entries"]) {
+    const std::string what = side.value("what", "");
+    if (side["time_us"].is_null()) {
+      fmt::print("| - | - | {}: {} |\n", what, one_line(side["missing"].get<std::string>()));
+    } else {
+      const json& speedup = side["speedup"];
+      fmt::print("| {:.2f} | {:.3f} | {} |\n", side["time_us"].get<double>(),
+                 speedup.is_null() ? 0.0 : speedup.get<double>(), what);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -196,7 +212,7 @@ int main(int argc, char** argv) {
                call.value("version", ""), call.value("machine", ""),
                call.contains("ended") ? ", " + call.value("ended", "") : ", did not end by itself");
 
-  std::vector<const Step*> checks, others;
+  std::vector<const Step*> checks, ladders, others;
   std::vector<std::string> suites;
   std::map<std::string, std::vector<const Step*>> rows;
   for (const Step& step : steps) {
@@ -206,12 +222,16 @@ int main(int argc, char** argv) {
       others.push_back(&step);
     } else if (step.text("kind") == "check") {
       checks.push_back(&step);
+    } else if (step.text("kind") == "bench") {
+      ladders.push_back(&step);
     } else if (step.text("kind") == "tune") {
       if (!rows.contains(step.text("suite"))) suites.push_back(step.text("suite"));
       rows[step.text("suite")].push_back(&step);
     }
   }
   print_checks(checks);
+  if (!ladders.empty()) fmt::print("\n## Ladders\n");
+  for (const Step* step : ladders) print_ladder(*step);
   if (!suites.empty())
     fmt::print(
         "\n## Tuned\n\nRatios are times, library / ours, the median of interleaved rounds: above 1 we are "
