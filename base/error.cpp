@@ -4,6 +4,10 @@
 
 namespace lehr {
 
+void throw_error(ErrorKind kind, fmt::string_view format, fmt::format_args args) {
+  throw Error(kind, fmt::vformat(format, args));
+}
+
 void check_failed(const char* condition, const char* file, int line, const std::string& detail) {
   const char* slash = std::strrchr(file, '/');
   throw Error(ErrorKind::kInternal,

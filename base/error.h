@@ -1,11 +1,10 @@
 // The project's one exception type and its invariant check; every other folder reports through these.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace lehr {
 
@@ -28,17 +27,20 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
+/// Throws Error(kind) with the formatted message.
+[[noreturn]] void throw_error(ErrorKind kind, fmt::string_view format, fmt::format_args args);
+
 template <typename... Args>
 [[noreturn]] void throw_user(fmt::format_string<Args...> format, Args&&... args) {
-  throw Error(ErrorKind::kUser, fmt::format(format, std::forward<Args>(args)...));
+  throw_error(ErrorKind::kUser, format, fmt::make_format_args(args...));
 }
 template <typename... Args>
 [[noreturn]] void throw_environment(fmt::format_string<Args...> format, Args&&... args) {
-  throw Error(ErrorKind::kEnvironment, fmt::format(format, std::forward<Args>(args)...));
+  throw_error(ErrorKind::kEnvironment, format, fmt::make_format_args(args...));
 }
 template <typename... Args>
 [[noreturn]] void throw_not_found(fmt::format_string<Args...> format, Args&&... args) {
-  throw Error(ErrorKind::kNotFound, fmt::format(format, std::forward<Args>(args)...));
+  throw_error(ErrorKind::kNotFound, format, fmt::make_format_args(args...));
 }
 
 /// Throws Error(kInternal); used by CHECK only.

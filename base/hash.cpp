@@ -1,6 +1,6 @@
 #include "base/hash.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lehr {
 namespace {

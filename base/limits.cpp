@@ -1,5 +1,7 @@
 #include "base/limits.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 
 namespace lehr {

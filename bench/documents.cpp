@@ -1,6 +1,6 @@
 #include "documents.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 #include <fstream>

@@ -2,7 +2,7 @@
 // kernel against the unfused pair of the same run. Exit code 1 when a fused kernel is slower than its pair by
 // more than the noise: the whole interval of its ratio is below 1.
 //   fusion_table FILE.json ... > table.md
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

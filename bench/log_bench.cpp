@@ -2,7 +2,7 @@
 // they take.
 //   log_bench FOLDER [ROWS]       (1000000; needs about 8 KB of disk a row; the files stay there and are used
 //   again)
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

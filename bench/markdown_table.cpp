@@ -1,7 +1,7 @@
 // Turns the documents of `lehr tune --json` (one per file) into the committed Markdown table: ours against
 // each vendor library, with the geometric mean and the worst row.
 //   markdown_table FILE.json ... > table.md
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Are two kernels that differ by 3 % put into the right order? Pairs of sampled CPU kernels, ordered by the
 // finalists' contest and by single trials, against a long contest.
 //   ranking_pairs LEHR [PAIRS] [LONG_S] [FINAL_S] [REPEATS] [SEED]     (30 pairs, 4 s, 0.4 s, 3, 1)
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 //   replay_ablation [--transfer] [--trials N] [--only I] SEEDS VARIANT,...|all TABLE...
 // --transfer: each table is searched with the others as a start, where they have the same knobs.
 // --trials: length of each search (384). --only: table I alone is searched, counted from 0.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 //   trials_to_level LEVEL STRATEGY:SEED:FILE.db ... > table.md
 // A log holds one workload or several; the best known time of a workload is the fastest row over all logs
 // given. A run that never reached the level counts with its number of trials, marked ">".
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

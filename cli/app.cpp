@@ -1,6 +1,7 @@
 // Builds the CLI11 application and turns its errors into ours.
 #include "cli/app.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/error.h"

@@ -1,6 +1,7 @@
 // Parsers of flag values.
 #include "cli/args.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <charconv>
 #include <cmath>

@@ -1,7 +1,7 @@
 // The subcommands of `lehr db`.
 #include "cli/db_command.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <cerrno>

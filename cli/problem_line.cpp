@@ -1,7 +1,7 @@
 // Every notation becomes a workload's own text, which knows the rest.
 #include "cli/problem_line.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,7 @@
 // Progress lines.
 #include "cli/progress.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/ioctl.h>
 
 #include "cli/table.h"

@@ -1,7 +1,7 @@
 // Layout of replay's results.
 #include "cli/replay_report.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 // Wiring of device, compiler and measurer.
 #include "cli/rig.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <optional>
 

@@ -1,7 +1,7 @@
 // AST, source, features, log.
 #include "cli/show_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // Layout of the results.
 #include "cli/tune_report.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

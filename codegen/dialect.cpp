@@ -1,6 +1,6 @@
 #include "codegen/dialect.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 

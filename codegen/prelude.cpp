@@ -1,6 +1,6 @@
 #include "codegen/prelude.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 

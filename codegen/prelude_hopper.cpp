@@ -5,7 +5,7 @@
 // Communication Instructions: griddepcontrol").
 #include "codegen/prelude_hopper.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 #include <string_view>

@@ -3,7 +3,7 @@
 // Functions of inline PTX stand under `#ifndef LEHR_EMULATOR`; the others are the same there.
 #include "codegen/prelude_tensor.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 #include <string_view>

@@ -1,7 +1,7 @@
 // Each text brings its own copy of the prelude, so each stands in a namespace.
 #include "codegen/sequence.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "database/backup.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 

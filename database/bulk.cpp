@@ -1,6 +1,6 @@
 #include "database/bulk.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "database/record_codec.h"
 

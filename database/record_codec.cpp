@@ -1,5 +1,6 @@
 #include "database/record_codec.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <bit>
 #include <charconv>

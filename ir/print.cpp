@@ -1,6 +1,7 @@
 // Kernel -> readable text: indented, deterministic, one line per statement.
 #include "ir/print.h"
 
+#include <fmt/format.h>
 #include <cmath>
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
 #include "ir/verify_declarations.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

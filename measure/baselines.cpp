@@ -1,7 +1,7 @@
 // Environment variables of the vendor libraries.
 #include "measure/baselines.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lehr {
 

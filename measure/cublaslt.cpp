@@ -4,7 +4,7 @@
 #include "measure/cublaslt.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // Facts of a CUDA device: identity and limits from the driver's attributes.
 #include "measure/cuda_device.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/utsname.h>
 
 namespace lehr {

@@ -2,7 +2,7 @@
 #include "measure/cuda_driver.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string_view>
 

@@ -1,6 +1,6 @@
 #include "measure/cuda_tensors.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -2,6 +2,7 @@
 #include "measure/host_compiler.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // Chunks: compile in parallel, then one trial after the other; contests.
 #include "measure/local_measurer.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cerrno>
 #include <chrono>

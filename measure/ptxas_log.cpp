@@ -1,6 +1,7 @@
 // Line by line; the forms are those of ptxas 12 and 13 (recorded in tests/measure/ptxas_log_test.cpp).
 #include "measure/ptxas_log.h"
 
+#include <fmt/format.h>
 #include <cctype>
 
 #include "base/error.h"

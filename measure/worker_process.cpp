@@ -1,6 +1,7 @@
 // The parent's end of the socket, and the signals.
 #include "measure/worker_process.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -2,6 +2,7 @@
 #include "replay/table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace lehr {

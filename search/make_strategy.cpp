@@ -1,6 +1,7 @@
 // Strategies by name: see make_strategy.h.
 #include "search/make_strategy.h"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/error.h"

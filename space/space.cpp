@@ -1,7 +1,7 @@
 // The union of families: looking one up, judging a config, sampling, estimating the size.
 #include "space/space.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lehr {
 

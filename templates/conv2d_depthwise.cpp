@@ -1,6 +1,6 @@
 #include "templates/conv2d_depthwise.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "templates/cpu_common.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 #include "templates/cuda_common.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "templates/gemm_mma_space.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Lowering: grid, block raster, main loop over tiles of k (register prefetch or cp.async).
 #include "templates/gemm_simt.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>

@@ -2,7 +2,7 @@
 // coalesce.
 #include "templates/gemm_simt_copy.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <optional>
 

@@ -1,6 +1,6 @@
 // What follows from a workload and a schedule of gemm_wgmma: whom it serves, instruction, tiles in shared
 // memory, tiles of C, registers.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string_view>

@@ -1,6 +1,6 @@
 #include "templates/gemv_simt_space.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

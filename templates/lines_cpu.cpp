@@ -1,6 +1,6 @@
 #include "templates/lines_cpu.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>

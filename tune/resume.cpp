@@ -1,7 +1,7 @@
 // Finds the answers among the rows of earlier runs.
 #include "tune/resume.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,7 @@
 // The stop rules and their sentences.
 #include "tune/stop.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Turns the folder that bench/gpu/run fills into one Markdown page: when and where it ran, what the checks
 // found, ours against the vendor's library by suite, and what was refused or failed.
 //   gpu_table RESULTS_DIR > table.md
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

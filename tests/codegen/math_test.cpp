@@ -1,7 +1,7 @@
 // The functions of one value: what the C++ text computes, compiled by the system compiler, against double
 // precision.
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 

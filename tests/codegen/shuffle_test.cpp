@@ -1,7 +1,7 @@
 // What the C++ text of transpositions and of pairs taken apart does, compiled by the system compiler for this
 // processor and for the plainest one: every number of rows, columns and elements, and nothing beside them.
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 

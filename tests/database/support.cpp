@@ -1,6 +1,6 @@
 #include "tests/database/support.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/wait.h>

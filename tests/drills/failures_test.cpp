@@ -1,7 +1,7 @@
 // A thousand failures in one session: candidates that crash, hang, compute wrong results or do not compile,
 // among good ones, through real workers. The session ends by its own rule, every failure is a row with its
 // kind and text, the fastest right kernel wins, and nothing is left behind.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 #include "device_order.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lehr::emulator {
 

@@ -1,7 +1,7 @@
 // Small CUDA kernels for the emulator's own tests, in the form in which the emitter writes them.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 // unwinds.
 #include "machine.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/mman.h>
 
 #include <algorithm>

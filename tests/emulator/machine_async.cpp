@@ -1,6 +1,6 @@
 // What threads start and do not wait for at once: mbarriers (PTX ISA 9.0, "mbarrier"), loads of the tensor
 // memory accelerator ("cp.async.bulk.tensor") and wgmma.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

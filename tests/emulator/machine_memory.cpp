@@ -1,5 +1,5 @@
 // What threads do to memory: single accesses, asynchronous copies, and the rows of ldmatrix and stmatrix.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

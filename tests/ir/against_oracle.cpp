@@ -1,7 +1,7 @@
 // See against_oracle.h.
 #include "tests/ir/against_oracle.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "ir/print.h"

@@ -1,6 +1,6 @@
 // Random small nests: what the analysis promises to be exact is exact, and its footprints are never too small
 // where the index is affine.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "base/rng.h"

@@ -1,7 +1,7 @@
 // The cuBLASLt baselines against fakes of library and driver: orders, layouts, types, the choice of an
 // algorithm, and what is said when something is missing.
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Hand-written CPU kernels and the GEMM problem that they solve, for the tests of the CPU half of measure/.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 #include <vector>

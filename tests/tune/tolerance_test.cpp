@@ -2,7 +2,7 @@
 // thousands wherever the rounding does not hide it.
 #include <gtest/gtest.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "base/small_float.h"
 #include "measure/check.h"
