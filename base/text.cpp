@@ -27,6 +27,15 @@ std::optional<std::int64_t> parse_int(std::string_view text) {
   return value;
 }
 
+std::optional<std::int64_t> parse_sum(std::string_view text) {
+  std::int64_t sum = 0;
+  for (const std::string_view part : split(text, '+')) {
+    const std::optional<std::int64_t> value = parse_int(part);
+    if (!value || __builtin_add_overflow(sum, *value, &sum)) return std::nullopt;
+  }
+  return sum;
+}
+
 namespace {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {

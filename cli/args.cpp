@@ -19,12 +19,20 @@ constexpr double kLongest = 30.0 * 24 * 3600;
 
 }  // namespace
 
-std::int64_t parse_number(std::string_view flag, std::string_view text, std::int64_t low, std::int64_t high) {
-  const std::optional<std::int64_t> value = parse_int(text);
+namespace {
+
+std::int64_t in_range(std::string_view flag, std::string_view text, std::optional<std::int64_t> value,
+                      std::int64_t low, std::int64_t high) {
   if (!value || *value < low || *value > high)
     throw_user("{} {} is not valid: it must be a whole number from {} to {}", flag,
                text.empty() ? "''" : text, low, high);
   return *value;
+}
+
+}  // namespace
+
+std::int64_t parse_number(std::string_view flag, std::string_view text, std::int64_t low, std::int64_t high) {
+  return in_range(flag, text, parse_int(text), low, high);
 }
 
 std::vector<std::int64_t> parse_sizes(std::string_view flag, std::string_view text) {
@@ -37,11 +45,11 @@ std::vector<std::int64_t> parse_sizes(std::string_view flag, std::string_view te
     const std::vector<std::string_view> range = split(part, ':');
     if (range.size() > 3)
       throw_user("{} {} is not valid: a range is start:end or start:end:step", flag, part);
-    const std::int64_t start = parse_number(flag, range[0], 1, kLargestSize);
     if (range.size() == 1) {
-      add(start);
+      add(in_range(flag, part, parse_sum(part), 1, kLargestSize));
       continue;
     }
+    const std::int64_t start = parse_number(flag, range[0], 1, kLargestSize);
     const std::int64_t end = parse_number(flag, range[1], 1, kLargestSize);
     const std::int64_t step = range.size() == 3 ? parse_number(flag, range[2], 1, kLargestSize) : 1;
     if (end < start) throw_user("{} {} is not valid: the range ends before it starts", flag, part);

@@ -15,8 +15,8 @@ inline constexpr std::int64_t kMostSamples = 100'000;
 /// A whole number in [low, high]. Throws Error(kUser) naming the flag, the value and the range.
 std::int64_t parse_number(std::string_view flag, std::string_view text, std::int64_t low, std::int64_t high);
 
-/// "64", "64,128", "1024:4096:1024" (start:end:step, the end included when it is met), "1:4", or a comma list
-/// of all of these. At most 10 000 values, each in [1, 2^31). Throws as parse_number.
+/// "64", "64,128", "1024:4096:1024" (start:end:step, the end included when it is met), "1:4", "4096+1024" (a
+/// sum), or a comma list of all of these. At most 10 000 values, each in [1, 2^31). Throws as parse_number.
 std::vector<std::int64_t> parse_sizes(std::string_view flag, std::string_view text);
 
 /// Seconds of "60s", "2m", "1h", "500ms" or "60" (seconds); from 100 ms to 30 days. Throws as parse_number.

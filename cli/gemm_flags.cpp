@@ -36,7 +36,8 @@ void GemmFlags::add_to(CLI::App& app) {
     return app.add_option(name, value, help)->group(group)->option_text(" ");
   };
   add("--m", m_, "rows of C: 64 | 64,128 | 1024:4096:1024 (start:end:step)");
-  add("--n", n_, "columns of C");
+  add("--n", n_,
+      "columns of C; 4096+1024+1024: of layers that share A, run as one with their B side by side");
   add("--k", k_, "inner size");
   add("--batch", batch_, "number of independent products (1)");
   add("--a", a_, "type[:layout] of A: f32:row, bf16:column, ... (f32:row)");
@@ -48,7 +49,9 @@ void GemmFlags::add_to(CLI::App& app) {
       "at most 128 products summed in the tensor core, and the rest in f32 (strict)");
   add("--layout", layout_, "nn | nt | tn | tt: A, B stored row-major (n) or column-major (t)");
   add("--epilogue", epilogue_,
-      "what is done to C before it is stored, in order: bias+relu, scale_shift+residual+relu, ... (none)");
+      "what is done to C before it is stored, in order: bias+relu, scale_shift+residual+relu, ...; swiglu "
+      "and "
+      "geglu make one column of two neighbours, the gate and the value (none)");
 }
 
 std::vector<Workload> GemmFlags::workloads() const {

@@ -193,14 +193,15 @@ class Emitter {
   std::int64_t shared_bytes_ = 0;
 };
 
-// `filled`: the parameters of this direction are written too.
+// `filled`: the parameters of this direction are written too; a workspace always.
 std::string cpp_entry(const Kernel& kernel, const std::string& name, const std::string& body,
                       Direction filled) {
   std::string text =
       fmt::format("extern \"C\" void {}(void* const* params, void* scratch, long task) {{\n", name);
   for (std::size_t i = 0; i < kernel.params.size(); ++i) {
     const Buffer& buffer = kernel.buffer(kernel.params[i].buffer);
-    const char* constness = kernel.params[i].direction == filled ? "" : "const ";
+    const Direction direction = kernel.params[i].direction;
+    const char* constness = direction == filled || direction == Direction::kWorkspace ? "" : "const ";
     text += fmt::format("  {0}{1}* __restrict {2} = ({0}{1}*)params[{3}];\n", constness,
                         type_name(Target::kCpu, buffer.type, 1), buffer.name, i);
   }

@@ -3,7 +3,7 @@
 // of an element's place (row, lane) by one.
 #include "codegen/prelude_shuffle.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <string_view>
 
@@ -83,7 +83,9 @@ std::string transpose(int lanes) {
 std::string split_pairs(int lanes) {
   return evens_and_odds(lanes) +
          fmt::format(
-             R"(static inline void lehr_split_pairs_{0}(float* even, float* odd, const float* from, long count) {{
+             R"(static inline void lehr_split_pairs_{0}(void* evens, void* odds, const void* numbers, long count) {{
+  float *even = (float*)evens, *odd = (float*)odds;
+  const float* from = (const float*)numbers;
   if (count >= {1}) {{
     const f32x{0} a = *(const f32x{0}_u*)from, b = *(const f32x{0}_u*)(from + {0});
     *(f32x{0}_u*)even = lehr_split_evens{0}(a, b);

@@ -32,9 +32,9 @@ struct SourceStep {
 };
 
 /// CUDA: `extern "C" __global__ void entry(const float* a, const float* b, float* c)`, launched once with
-/// `launch`. Workspaces (ir::Direction::kWorkspace) come behind the tensors, each aligned to 256 bytes: all
-/// of their bytes are zero before the first launch, and nobody but the kernel writes them from then on. With
-/// launch.programmatic, launches on one stream may overlap; they share workspaces all the same. CPU:
+/// `launch`. Workspaces (ir::Direction::kWorkspace) come behind the tensors, each aligned to 256 bytes (CPU:
+/// 64): all of their bytes are zero before the first launch, and nobody but the kernel writes them from then
+/// on. With launch.programmatic, launches on one stream may overlap; they share workspaces all the same. CPU:
 /// `extern "C" void entry(void* const* params, void* scratch, long task)`: call it for each task in [0,
 /// launch.tasks), concurrently or not; `scratch` is 64-byte aligned, `scratch_bytes` long and private to the
 /// call. Prepacked parameters (ir::Direction::kPrepacked) come behind the tensors, each aligned to 64 bytes:

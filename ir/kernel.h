@@ -31,9 +31,9 @@ struct Buffer {
 enum class Direction {
   kIn,
   kOut,
-  /// CUDA: memory that the launch may use as it likes. All bytes are zero before the first launch that gets
-  /// it; what must be zero again before the next one, the kernel leaves zero. Never shared by two launches
-  /// that run at the same time. Behind all other parameters.
+  /// Memory that the launch may use as it likes. All bytes are zero before the first launch that gets it;
+  /// what must be zero again before the next one, the kernel leaves zero. Never shared by two launches that
+  /// run at the same time. Behind all other parameters.
   kWorkspace,
   /// CPU: what Kernel::prepack makes of inputs that stay as they are from launch to launch (a filter). The
   /// body only reads it. Behind all other parameters.

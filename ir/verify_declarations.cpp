@@ -75,8 +75,6 @@ class Declarations {
       if (!listed.insert(param.buffer).second)
         return fail("parameter {} is listed twice", name(param.buffer));
       const bool is_workspace = param.direction == Direction::kWorkspace;
-      if (is_workspace && kernel_.target != Target::kCuda)
-        return fail("{} is a workspace, which only kernels for cuda have", name(param.buffer));
       if (has_workspace && !is_workspace)
         return fail("parameter {} stands behind a workspace", name(param.buffer));
       has_workspace = is_workspace;

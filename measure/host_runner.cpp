@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -29,9 +30,9 @@ struct HostRunner::Loaded {
     long tasks = 1;
   };
   std::vector<Step> steps;
-  std::vector<GuardedBytes> scratch;    ///< one per thread
-  std::vector<GuardedBytes> prepacked;  ///< one per such parameter
-  std::vector<void*> params;            ///< the problem's tensors, then these
+  std::vector<GuardedBytes> scratch;  ///< one per thread
+  std::vector<GuardedBytes> behind;   ///< one per parameter behind the tensors
+  std::vector<void*> params;          ///< the problem's tensors, then these
 
   Loaded() = default;
   ~Loaded() {
@@ -87,15 +88,20 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
       loaded->scratch.emplace_back(
           static_cast<std::size_t>(std::max<std::int64_t>(candidate.scratch_bytes, 0)));
     }
-    for (const std::int64_t bytes : candidate.prepacked_bytes) {
+    const auto add = [&](std::int64_t bytes) -> GuardedBytes& {
       asked += bytes;
-      loaded->prepacked.emplace_back(static_cast<std::size_t>(bytes));
-      loaded->params.push_back(loaded->prepacked.back().data());
-    }
+      GuardedBytes& added = loaded->behind.emplace_back(static_cast<std::size_t>(bytes));
+      loaded->params.push_back(added.data());
+      return added;
+    };
+    for (const std::int64_t bytes : candidate.prepacked_bytes) add(bytes);
+    for (const std::int64_t bytes : candidate.workspace_bytes)
+      std::memset(add(bytes).data(), 0, static_cast<std::size_t>(bytes));
   } catch (const std::bad_alloc&) {
-    return fault(FailureKind::kOutOfMemory,
-                 fmt::format("no memory for {} bytes: scratch on each of {} threads and what is prepacked",
-                             asked, pool_->threads()));
+    return fault(
+        FailureKind::kOutOfMemory,
+        fmt::format("no memory for {} bytes: scratch on each of {} threads and parameters behind the tensors",
+                    asked, pool_->threads()));
   }
   // The inputs stay as they are until the next prepare().
   if (prepack != nullptr) run_tasks(*pool_, prepack, *loaded, candidate.launch.prepack_tasks);
@@ -132,10 +138,11 @@ std::variant<Checked, Fault> HostRunner::check(int slot) {
     if (damage.empty()) continue;
     return Fault{{FailureKind::kWrongResult, "wrote outside its scratch memory, " + damage, {}}, true};
   }
-  for (const GuardedBytes& prepacked : loaded.prepacked) {
-    const std::string damage = prepacked.damage();
+  for (const GuardedBytes& param : loaded.behind) {
+    const std::string damage = param.damage();
     if (damage.empty()) continue;
-    return Fault{{FailureKind::kWrongResult, "wrote outside a prepacked parameter, " + damage, {}}, true};
+    return Fault{{FailureKind::kWrongResult, "wrote outside a parameter behind the tensors, " + damage, {}},
+                 true};
   }
   return buffers_->verdict();
 }

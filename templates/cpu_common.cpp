@@ -20,7 +20,8 @@ Layout flipped(Layout layout) {
 
 Problem problem_of(const Workload& workload) {
   const Gemm& g = workload.gemm();
-  if (g.c.layout == Layout::kRow) return {g.m, g.n, g.k, g.batch, g.a.layout, g.b.layout, false};
+  const bool gated = is_gated(workload.epilogue);
+  if (g.c.layout == Layout::kRow) return {g.m, g.n, g.k, g.batch, g.a.layout, g.b.layout, false, gated};
   // C^T = B^T A^T, and a transposed matrix is the same memory in the other layout.
   return {g.n, g.m, g.k, g.batch, flipped(g.b.layout), flipped(g.a.layout), true};
 }
@@ -30,6 +31,7 @@ std::optional<std::string> why_not_cpu(const Workload& workload, const Limits& l
   for (const TensorSpec& tensor : tensors_of(workload))
     if (tensor.type != DType::kF32) return "computes in f32 only";
   if (accum_of(workload) != DType::kF32) return "computes in f32 only";
+  if (is_gated(workload.epilogue)) return kNoGate;
   return std::nullopt;
 }
 
@@ -134,7 +136,7 @@ Operands add_params(ir::KernelBuilder& builder, const Problem& p) {
     operands.a = input("a", a_elements);
     operands.b = input("b", b_elements);
   }
-  operands.c = builder.param("c", DType::kF32, p.batch * p.m * p.n, ir::Direction::kOut);
+  operands.c = builder.param("c", DType::kF32, p.batch * p.m * p.output_columns(), ir::Direction::kOut);
   return operands;
 }
 

@@ -22,6 +22,9 @@ struct Problem {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   Layout a = Layout::kRow, b = Layout::kRow;
   bool swapped = false;  ///< the lowering's A is the workload's B
+  bool gated = false;    ///< pairs of columns become one: never with `swapped`
+  /// Of C in memory.
+  std::int64_t output_columns() const { return gated ? n / 2 : n; }
 };
 Problem problem_of(const Workload& workload);
 

@@ -20,8 +20,13 @@ constexpr std::pair<std::string_view, EpilogueOp> kOps[] = {
     {"gelu_tanh", EpilogueOp::kGeluTanh}, {"gelu_erf", EpilogueOp::kGeluErf},
     {"silu", EpilogueOp::kSilu},          {"sigmoid", EpilogueOp::kSigmoid},
     {"tanh", EpilogueOp::kTanh},          {"clamp", EpilogueOp::kClamp},
-    {"residual", EpilogueOp::kResidual},
+    {"residual", EpilogueOp::kResidual},  {"swiglu", EpilogueOp::kSwiglu},
+    {"geglu", EpilogueOp::kGeglu},
 };
+
+bool gates(const EpilogueStep& step) {
+  return step.op == EpilogueOp::kSwiglu || step.op == EpilogueOp::kGeglu;
+}
 
 std::string_view name_of(EpilogueOp op) {
   for (const auto& [name, known] : kOps)
@@ -100,9 +105,20 @@ Epilogue parse_epilogue(std::string_view text) {
     const bool has_operand = !operands_of({{step}}).empty();
     if (has_operand && std::ranges::count(epilogue.steps, step) > 0)
       throw_user("epilogue '{}' has '{}' twice, but there is one operand of that name", text, part);
+    if (is_gated(epilogue))
+      throw_user("epilogue '{}' has '{}' behind {}, which makes one column of two: it must be the last step",
+                 text, part, name_of(epilogue.steps.back().op));
+    if (gates(step) &&
+        std::ranges::find(epilogue.steps, EpilogueOp::kResidual, &EpilogueStep::op) != epilogue.steps.end())
+      throw_user("epilogue '{}' has a residual, which is of the output's shape, before {}, which halves it",
+                 text, part);
     epilogue.steps.push_back(step);
   }
   return epilogue;
+}
+
+bool is_gated(const Epilogue& epilogue) {
+  return !epilogue.empty() && gates(epilogue.steps.back());
 }
 
 std::vector<EpilogueOperand> operands_of(const Epilogue& epilogue) {

@@ -19,7 +19,11 @@ enum class EpilogueOp {
   kSilu,
   kSigmoid,
   kTanh,
-  kResidual  ///< x + residual[element], a tensor of the output's shape and layout
+  kResidual,  ///< x + residual[element], a tensor of the output's shape and layout
+  /// Columns of a GEMM in pairs, the gate's and then the value's: silu(x[2 j]) x[2 j + 1] is column j of the
+  /// output. Two products in one kernel, whose B holds their columns alternately.
+  kSwiglu,
+  kGeglu  ///< the same with gelu_tanh
 };
 
 struct EpilogueStep {
@@ -29,7 +33,7 @@ struct EpilogueStep {
 };
 
 /// The steps in the order in which they are applied, each computed in the type of the sums. The channel is
-/// the column of C in a GEMM, the output channel in a convolution.
+/// the column of the product in a GEMM, the output channel in a convolution.
 struct Epilogue {
   std::vector<EpilogueStep> steps;
   bool empty() const { return steps.empty(); }
@@ -39,8 +43,14 @@ struct Epilogue {
 /// "none", "bias+relu", "scale_shift+residual+clamp(-1,6)".
 std::string to_text(const Epilogue& epilogue);
 /// Inverse of to_text(). Throws Error(kUser), one sentence: an unknown step, bad bounds, a second step that
-/// needs the same operand, a step twice in a row.
+/// needs the same operand, a step twice in a row, anything behind a gate, a residual before one.
 Epilogue parse_epilogue(std::string_view text);
+
+/// Whether the last step makes one column of two.
+bool is_gated(const Epilogue& epilogue);
+
+/// Why a family does not serve a gated epilogue.
+inline constexpr const char* kNoGate = "stores every column of the product: it has no gates";
 
 /// A tensor that the steps read, of the output's type.
 struct EpilogueOperand {

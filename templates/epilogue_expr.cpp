@@ -68,9 +68,28 @@ Expr FusedEpilogue::apply(Expr value, int lanes, const Fetch& fetch) const {
       case EpilogueOp::kTanh:
         value = unary(UnaryOp::kTanh, std::move(value));
         break;
+      case EpilogueOp::kSwiglu:
+      case EpilogueOp::kGeglu:  // gate()
+        break;
     }
   }
   return value;
+}
+
+Expr FusedEpilogue::gate(Expr gate, Expr value) const {
+  const bool swiglu = epilogue_.steps.back().op == EpilogueOp::kSwiglu;
+  return unary(swiglu ? UnaryOp::kSilu : UnaryOp::kGeluTanh, std::move(gate)) * std::move(value);
+}
+
+Block FusedEpilogue::gate_in_place(KernelBuilder& builder, BufferId registers, const Expr& first,
+                                   std::int64_t count) const {
+  // The element that is written is none that a later one reads.
+  const VarId pair = builder.var("pair");
+  const Expr gate_at = first + var(pair) * 2;
+  return block(
+      loop(pair, count, LoopKind::kUnrolled,
+           block(Store{registers, first + var(pair),
+                       gate(load(registers, gate_at), load(registers, gate_at + 1)), 1, std::nullopt})));
 }
 
 Expr FusedEpilogue::of(Expr sums, const EpiloguePlace& place) const {

@@ -29,6 +29,13 @@ class FusedEpilogue {
   FusedEpilogue(ir::KernelBuilder& builder, const Workload& workload);
 
   bool empty() const { return epilogue_.empty(); }
+  /// Whether the last step makes one column of two. of() and in_place() leave that step out: it is gate().
+  bool gated() const { return is_gated(epilogue_); }
+  /// The last step, of vectors of equal length or of scalars.
+  ir::Expr gate(ir::Expr gate, ir::Expr value) const;
+  /// The last step in registers: `count` elements from `first` on take the place of twice as many.
+  ir::Block gate_in_place(ir::KernelBuilder& builder, ir::BufferId registers, const ir::Expr& first,
+                          std::int64_t count) const;
   /// The steps applied to a vector of sums (C++) or to one (both targets).
   ir::Expr of(ir::Expr sums, const EpiloguePlace& place) const;
   /// CUDA, where vectors are only moved: the steps applied to `place.lanes` sums side by side in `registers`

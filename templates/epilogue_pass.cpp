@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "templates/cpu_common.h"
 #include "templates/epilogue_expr.h"
+#include "templates/register_tile.h"
 
 namespace lehr {
 namespace {
@@ -52,8 +53,71 @@ Kernel with_epilogue_operands(Kernel kernel, const Workload& workload) {
                               .elements = tensors[i].elements});
     kernel.params.insert(kernel.params.begin() + static_cast<std::ptrdiff_t>(i), {id, Direction::kIn});
   }
+  if (!is_gated(workload.epilogue)) return kernel;
+  const Param product = {kernel.params[kTensors - 1].buffer, Direction::kWorkspace};
+  const auto id = static_cast<BufferId>(kernel.buffers.size());
+  kernel.buffers.push_back({.name = "unused_c",
+                            .type = tensors[kTensors - 1].type,
+                            .scope = Scope::kGlobal,
+                            .elements = tensors[kTensors - 1].elements});
+  kernel.params[kTensors - 1] = {id, Direction::kOut};
+  kernel.params.push_back(product);
   return kernel;
 }
+
+namespace {
+
+// One row in memory, in its place.
+Block plain_row(KernelBuilder& builder, const Shape& shape, const FusedEpilogue& epilogue, BufferId y,
+                VarId row, std::int64_t lanes) {
+  const int vector = static_cast<int>(lanes);
+  const VarId v = builder.var("v"), u = builder.var("u");
+  const auto step = [&](const Expr& column, std::optional<Expr> active) {
+    const Expr at = var(row) * shape.width + column;
+    Expr sums = active ? load_active(y, at, vector, *active) : load(y, at, vector);
+    const Expr channel = shape.along_channels ? column : var(row) % integer(shape.channels);
+    Expr value = epilogue.of(std::move(sums), {channel, shape.along_channels, at, vector, active});
+    return Stmt(Store{y, at, std::move(value), vector, std::move(active)});
+  };
+  Block body;
+  const std::int64_t whole = shape.width / (kUnrolled * lanes), rest = whole * kUnrolled * lanes;
+  if (whole > 0)
+    body.push_back(loop(v, whole, LoopKind::kSerial,
+                        block(loop(u, kUnrolled, LoopKind::kUnrolled,
+                                   block(step((var(v) * kUnrolled + var(u)) * lanes, std::nullopt))))));
+  for (std::int64_t column = rest; column < shape.width; column += lanes) {
+    const std::int64_t left = shape.width - column;
+    body.push_back(step(integer(column), left < lanes ? std::optional<Expr>(integer(left)) : std::nullopt));
+  }
+  return body;
+}
+
+// One row of the product in memory, kUnrolled vectors at a time, to a row of C with half the columns.
+Block gated_row(KernelBuilder& builder, const Workload& workload, const FusedEpilogue& epilogue, BufferId c,
+                VarId row, std::int64_t lanes) {
+  const Gemm& gemm = workload.gemm();
+  const std::int64_t columns = kUnrolled * lanes;
+  const BufferId product =
+      builder.param("product", DType::kF32, gemm.batch * gemm.m * gemm.n, Direction::kWorkspace);
+  const VarId block_of = builder.var("v"), column = builder.var("column");
+  cpu::RegisterTile tile(builder, 1, columns, lanes);
+  if (gemm.n % columns != 0) tile.mask_everywhere(integer(gemm.n) - var(column));
+  const auto product_at = [&](Expr at) { return var(row) * gemm.n + var(column) + std::move(at); };
+  const auto c_at = [&](Expr at) { return var(row) * (gemm.n / 2) + var(column) / 2 + std::move(at); };
+  const auto finish = [&](Expr sums, Expr at, std::optional<Expr> active) {
+    return epilogue.of(std::move(sums), {.channel = var(column) + std::move(at),
+                                         .along_channels = true,
+                                         .lanes = static_cast<int>(lanes),
+                                         .active = std::move(active)});
+  };
+  const auto gate = [&](Expr even, Expr odd) { return epilogue.gate(std::move(even), std::move(odd)); };
+  return block(
+      loop(block_of, cpu::ceil_div(gemm.n, columns), LoopKind::kSerial,
+           block(Let{column, var(block_of) * columns}, tile.allocate(), tile.load_c(product, product_at),
+                 tile.store_pairs(builder, c, c_at, finish, gate))));
+}
+
+}  // namespace
 
 Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits) {
   CHECK(!workload.epilogue.empty());
@@ -69,29 +133,13 @@ Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits) {
     if (tensors[i].output) y = buffer;
   }
   const FusedEpilogue epilogue(builder, workload);
-  const VarId task = builder.var("task_index"), own = builder.var("own"), row = builder.var("row"),
-              v = builder.var("v"), u = builder.var("u");
+  const VarId task = builder.var("task_index"), own = builder.var("own"), row = builder.var("row");
   const std::int64_t lanes = cpu::lane_counts(limits).back();
-  const int vector = static_cast<int>(lanes);
   const bool threaded = shape.rows * shape.width >= kLeastOfThreads;
   const std::int64_t tasks = threaded ? std::min<std::int64_t>(limits.cores, shape.rows) : 1;
-  const auto step = [&](const Expr& column, std::optional<Expr> active) {
-    const Expr at = var(row) * shape.width + column;
-    Expr sums = active ? load_active(y, at, vector, *active) : load(y, at, vector);
-    const Expr channel = shape.along_channels ? column : var(row) % integer(shape.channels);
-    Expr value = epilogue.of(std::move(sums), {channel, shape.along_channels, at, vector, active});
-    return Stmt(Store{y, at, std::move(value), vector, std::move(active)});
-  };
-  Block body = block(Let{row, cpu::first_tile(var(task), shape.rows, tasks) + var(own)});
-  const std::int64_t whole = shape.width / (kUnrolled * lanes), rest = whole * kUnrolled * lanes;
-  if (whole > 0)
-    body.push_back(loop(v, whole, LoopKind::kSerial,
-                        block(loop(u, kUnrolled, LoopKind::kUnrolled,
-                                   block(step((var(v) * kUnrolled + var(u)) * lanes, std::nullopt))))));
-  for (std::int64_t column = rest; column < shape.width; column += lanes) {
-    const std::int64_t left = shape.width - column;
-    body.push_back(step(integer(column), left < lanes ? std::optional<Expr>(integer(left)) : std::nullopt));
-  }
+  Block body = epilogue.gated() ? gated_row(builder, workload, epilogue, y, row, lanes)
+                                : plain_row(builder, shape, epilogue, y, row, lanes);
+  body.insert(body.begin(), Let{row, cpu::first_tile(var(task), shape.rows, tasks) + var(own)});
   const std::int64_t most = cpu::ceil_div(shape.rows, tasks);
   Expr rows = shape.rows % tasks == 0 ? integer(most)
                                       : cpu::first_tile(var(task) + 1, shape.rows, tasks) -

@@ -200,7 +200,14 @@ Block micro_kernel(Lowering& l, std::int64_t rows, std::int64_t columns, bool an
                          cpu::place_of(l.p, var(l.row) + tile.row(), var(l.column) + column, c_at(column),
                                        static_cast<int>(l.s.lanes), std::move(active)));
   };
-  if (l.epilogue.empty() || l.k_blocks() == 1) {
+  if (l.p.gated) {
+    const auto pair_at = [&](Expr column) {
+      return l.batch_offset(l.p.m * l.p.output_columns()) + (var(l.row) + tile.row()) * l.p.output_columns() +
+             var(l.column) / 2 + std::move(column);
+    };
+    const auto gate = [&](Expr even, Expr odd) { return l.epilogue.gate(std::move(even), std::move(odd)); };
+    result.push_back(tile.store_pairs(l.builder, l.operands.c, pair_at, finish, gate));
+  } else if (l.epilogue.empty() || l.k_blocks() == 1) {
     result.push_back(tile.store_c(l.operands.c, c_at, finish));
   } else {  // until the last block of k, C holds sums
     result.push_back(If{lt(var(l.pc), integer(l.k_blocks() - 1)), block(tile.store_c(l.operands.c, c_at)),
@@ -234,6 +241,11 @@ Block tile_body(Lowering& l) {
 
 FamilySpace space(const Workload& workload, const Limits& limits) {
   return gemm_cpu_space(workload, limits, "gemm_cpu");
+}
+
+// Beside what all CPU families say: it takes gated pairs.
+std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
+  return cpu::why_not_cpu({workload.problem, {}}, limits);
 }
 
 Config default_config(const Workload& workload, const Limits& limits) {
@@ -311,7 +323,7 @@ Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limi
 }
 
 Template gemm_cpu_template() {
-  return {"gemm_cpu", 2, cpu::why_not_cpu, space, lower_gemm_cpu, default_config};
+  return {"gemm_cpu", 2, why_not, space, lower_gemm_cpu, default_config};
 }
 
 }  // namespace lehr

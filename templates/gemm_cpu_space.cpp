@@ -58,8 +58,10 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::
     if (vectors == 1 || (vectors - 1) * narrowest < p.n) vector_counts.push_back(vectors);
   }
   const KnobId nv = space.add("nv", "vectors of a row of C in registers", vector_counts);
-  const KnobId kc =
-      space.add("kc", "k of one block; the last value covers all of k", cpu::up_to(p.k, k_steps()));
+  // Between blocks of k the sums wait in C, where those of pairs have no room.
+  const Values k_blocks = cpu::up_to(p.k, k_steps());
+  const KnobId kc = space.add("kc", "k of one block; the last value covers all of k",
+                              p.gated ? Values{k_blocks.back()} : k_blocks);
   const auto row_tiles = [=](const Point& x) {
     return ceil_div(ceil_div(p.m, x[mr]), x[threads] > 1 && x[split] == 0 ? x[threads] : 1);
   };
@@ -146,8 +148,8 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::
 }
 
 // BLIS's rules of thumb, adjusted by timing (bench/cpu_gemm has the outcome as "vs default"): a micro-tile of
-// about as many vectors as rows keeps the loads few, a panel of B of a few times L1 is prefetched from L2. What
-// few rows use is not packed but prefetched, in thin blocks of k; up to 36 rows are three tiles of 12.
+// about as many vectors as rows keeps the loads few, a panel of B of a few times L1 is prefetched from L2.
+// What few rows use is not packed but prefetched, in thin blocks of k; up to 36 rows are three tiles of 12.
 Config gemm_cpu_default(const Workload& workload, const Limits& limits, std::string family) {
   constexpr std::int64_t kFewRows = 48, kTallTileRows = 24;
   const cpu::Problem p = cpu::problem_of(workload);
@@ -160,8 +162,20 @@ Config gemm_cpu_default(const Workload& workload, const Limits& limits, std::str
   const std::int64_t mr = std::min<std::int64_t>(p.m, std::min<std::int64_t>(12, (registers - nv - 1) / nv));
   const std::int64_t split = p.n >= p.m ? 1 : 0;
   const Values wanted = packs ? Values{limits.cores, split, lanes, mr, nv, 256, 8, 8, 0, 1, 1, 1, 8, 0}
-                              : Values{limits.cores, split, lanes, mr, nv, 96, 4, 16, 1, 0, 0, 1,
-                                       GemmCpuSchedule::kNextTileShared, 0};
+                              : Values{limits.cores,
+                                       split,
+                                       lanes,
+                                       mr,
+                                       nv,
+                                       96,
+                                       4,
+                                       16,
+                                       1,
+                                       0,
+                                       0,
+                                       1,
+                                       GemmCpuSchedule::kNextTileShared,
+                                       0};
   return cpu::nearest_config(space, wanted);
 }
 

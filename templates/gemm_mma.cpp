@@ -104,7 +104,7 @@ class Lowering {
         builder_.param("b", p_.operand, size.swapped ? a_elements : b_elements, Direction::kIn);
     a_.global = size.swapped ? second : first;
     b_.global = size.swapped ? first : second;
-    c_ = builder_.param("c", p_.output, size.batch * size.m * size.n, Direction::kOut);
+    c_ = builder_.param("c", p_.output, size.batch * size.m * size.output_columns(), Direction::kOut);
   }
 
   void add_split() {
@@ -317,7 +317,7 @@ class Lowering {
     out.thread = thread_, out.lane = lane_, out.k_group = k_group_;
     out.warp_m = warp_m_, out.warp_n = warp_n_;
     out.m0 = m0_, out.n0 = n0_;
-    out.base = matrix(p_.size.m * p_.size.n);
+    out.base = matrix(p_.size.m * p_.size.output_columns());
     out.sums = sums_;
     if (s_.split_k > 1) {
       const Expr before = p_.size.batch > 1 ? var(batch_) * (tiles_m() * tiles_n()) : integer(0);

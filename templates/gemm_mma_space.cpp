@@ -279,6 +279,9 @@ FamilySpace gemm_mma_space(const GemmMmaProblem& p, const Limits& limits) {
     if (p.passes == 3 && steps * (x[wm] + x[wn]) / 16 * 4 * 2 > kMaxSplitFragments) return false;
     return steps * (x[wm] / 16) * (x[wn] / 8) * of_each <= kMaxUnrolledMmas;
   });
+  if (p.size.gated)
+    space.require("a thread does not store columns in pairs", {bm, bn, wm, wn, k_warps},
+                  [=](const Point& x) { return x[bm] * x[bn] / threads(x) >= 2; });
   space.require("too many copies per thread", {bm, bn, wm, wn, bk, k_warps}, [=](const Point& x) {
     const GemmMmaSchedule s = schedule(x);
     const auto few = [](const GemmMmaTile& t) { return t.copies() <= (t.async ? kMaxCopies : kMaxLoads); };

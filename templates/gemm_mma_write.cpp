@@ -146,19 +146,24 @@ class Writer {
     const VarId v = b_.var("v");
     const Expr place = first + var(v) * vec;
     const Expr to = var(column) + var(v) * vec;
-    const Expr index = out_.base + var(row) * p_.size.n + to;
+    const bool gated = p_.size.gated;
+    const Expr index = out_.base + var(row) * p_.size.output_columns() + (gated ? to / 2 : to);
     const bool channels_are_columns = !p_.size.swapped;
     Block body = out_.epilogue.in_place(
         b_, from, place,
         {channels_are_columns ? to : var(row), channels_are_columns, index, lanes, std::nullopt});
+    if (gated) append(body, out_.epilogue.gate_in_place(b_, from, place, vec / 2));
+    const std::int64_t stored = gated ? vec / 2 : vec;
+    const int stored_lanes = static_cast<int>(stored);
     if (p_.output == p_.accum) {
-      body.push_back(Store{out_.c, index, load(from, place, lanes), lanes, std::nullopt});
+      body.push_back(Store{out_.c, index, load(from, place, stored_lanes), stored_lanes, std::nullopt});
     } else {
       const VarId e = b_.var("e");
-      append(body, block(loop(e, vec, LoopKind::kUnrolled,
+      append(body, block(loop(e, stored, LoopKind::kUnrolled,
                               block(Store{out_.converted, var(e), cast(p_.output, load(from, place + var(e))),
                                           1, std::nullopt})),
-                         Store{out_.c, index, load(out_.converted, integer(0), lanes), lanes, std::nullopt}));
+                         Store{out_.c, index, load(out_.converted, integer(0), stored_lanes), stored_lanes,
+                               std::nullopt}));
     }
     if (p_.size.n % s_.bn != 0) body = block(If{lt(to, integer(p_.size.n)), std::move(body), {}});
     return block(loop(v, count / vec, LoopKind::kUnrolled, std::move(body)));

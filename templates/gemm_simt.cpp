@@ -64,8 +64,8 @@ class Lowering {
     append(body, gemm_simt_clear(builder_, share_));
     append(body, s_.async == 1 ? async_main_loop() : prefetch_main_loop());
     Block write = gemm_simt_write(builder_, share_,
-                                  {operands_.c, matrix(p_.m * p_.n), p_.m, p_.n, m0_, n0_, epilogue_,
-                                   channels_are_columns(), first_channel(), staging_});
+                                  {operands_.c, matrix(p_.m * p_.output_columns()), p_.m, p_.n, m0_, n0_,
+                                   epilogue_, channels_are_columns(), first_channel(), staging_});
     append(body, s_.split_k > 1 ? split_k_sum(builder_, sums_, place_in_split(), share_.acc, std::move(write))
                                 : std::move(write));
     Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));

@@ -259,6 +259,11 @@ FamilySpace gemm_simt_space_of(const GemmSimtForm& form, const Limits& limits) {
                 [=](const Point& x) { return x[split_k] == 1 || p.k % x[bk] == 0; });
   space.require("blocks that split k write C from registers", {split_k, staged},
                 [=](const Point& x) { return x[split_k] == 1 || x[staged] == 0; });
+  if (p.gated)
+    space.require("a thread does not store columns in pairs", {tn, k_major, staged}, [=](const Point& x) {
+      const bool side_by_side = x[staged] == 1 || x[k_major] == 0 || !b_along_k(p);
+      return x[tn] >= 2 && side_by_side;
+    });
   space.require("too much code", {tm, tn, unroll},
                 [=](const Point& x) { return x[tm] * x[tn] * x[unroll] <= 1024; });
   space.require("more rows of block tiles walked together than there are", {bm, raster},

@@ -90,11 +90,24 @@ class Writing {
   /// `vec` sums from `first` of `sums` on, which are registers where there is an epilogue.
   Block to_c(BufferId sums, const Expr& first, std::int64_t vec) const {
     const int lanes = static_cast<int>(vec);
+    if (out_.epilogue.gated()) return pairs_to_c(sums, first, vec);
     const Expr element = out_.base + var(row_) * out_.n + var(column_);
     Block result =
         out_.epilogue.in_place(builder_, sums, first,
                                {out_.first_channel + (out_.channels_are_columns ? var(column_) : var(row_)),
                                 out_.channels_are_columns, element, lanes, std::nullopt});
+    result.push_back(Store{out_.c, element, load(sums, first, lanes), lanes, std::nullopt});
+    return result;
+  }
+
+  /// The same where the epilogue makes one column of two.
+  Block pairs_to_c(BufferId sums, const Expr& first, std::int64_t vec) const {
+    const int lanes = static_cast<int>(vec / 2);
+    Block result = out_.epilogue.in_place(
+        builder_, sums, first,
+        {.channel = var(column_), .along_channels = true, .lanes = static_cast<int>(vec)});
+    append(result, out_.epilogue.gate_in_place(builder_, sums, first, vec / 2));
+    const Expr element = out_.base + var(row_) * (out_.n / 2) + var(column_) / 2;
     result.push_back(Store{out_.c, element, load(sums, first, lanes), lanes, std::nullopt});
     return result;
   }

@@ -166,7 +166,7 @@ class Lowering {
       const bool is_rows = a == (s_.swap_ab == 0);
       b_.kernel.params.back().map = gemm_wgmma_load_map(p_, is_rows ? rows_.tile : columns_.tile);
     }
-    c_ = b_.param("c", p_.output, size.batch * size.m * size.n, Direction::kOut);
+    c_ = b_.param("c", p_.output, size.batch * size.m * size.output_columns(), Direction::kOut);
     if (s_.staged()) b_.kernel.params.back().map = gemm_wgmma_store_map(p_, s_);
     rows_.global = s_.swap_ab == 0 ? of_a : of_b;
     columns_.global = s_.swap_ab == 0 ? of_b : of_a;
@@ -340,7 +340,7 @@ class Lowering {
         .accumulators = acc_.accumulators, .c = c_, .epilogue = epilogue_, .converted = converted_};
     out.thread = thread_, out.lane = lane, out.consumer = consumer;
     out.row0 = place.row0, out.column0 = place.column0;
-    if (p_.size.batch > 1) out.base = place.matrix * (p_.size.m * p_.size.n);
+    if (p_.size.batch > 1) out.base = place.matrix * (p_.size.m * p_.size.output_columns());
     return out;
   }
 

@@ -69,7 +69,9 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   const bool fused = !workload.epilogue.empty();
   const std::int64_t rows_of_k = ceil_div(p.size.k, p.row());
   // Supersets are as narrow as the sizes allow: sampling draws from them.
-  const bool may_swap = m <= kMaxRowsSwapped, must_swap = m <= kFewRows;
+  // A gate needs neighbouring columns in one thread: they are rows where the sides are swapped.
+  const bool gated = p.size.gated;
+  const bool may_swap = m <= kMaxRowsSwapped && !gated, must_swap = m <= kFewRows && !gated;
   const bool may_persist =
       ceil_div(std::max(m, n), 64) * ceil_div(std::min(m, n), 8) * p.size.batch > limits.cores;
   const auto least_tiles = [&](std::int64_t rows, std::int64_t columns) {
@@ -122,7 +124,7 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                   return x[reduce] == 0 || (fits && x[cluster_bm] * x[cluster_bn] == 1);
                 });
   space.add("keep", "what the L2 is told 0: nothing, to keep 1: the tiles of bm, 2: those of bn", {0, 1, 2});
-  const bool may_store = !must_swap && n * size_of(p.output) % 16 == 0;  // the lines of C
+  const bool may_store = !must_swap && !gated && n * size_of(p.output) % 16 == 0;  // the lines of C
   std::vector<std::int64_t> stores = flags(may_store);
   if (may_store && size_of(p.output) == 2) stores.push_back(2);
   const KnobId store = space.add("store",

@@ -3,6 +3,8 @@
 // 4 and l / 4 + 8.
 #include "templates/gemm_wgmma_write.h"
 
+#include <iterator>
+
 namespace lehr {
 
 using namespace ir;
@@ -43,16 +45,26 @@ Block gemm_wgmma_write(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
   const int lanes = static_cast<int>(vec);
   const Expr sum = var(i) * (s.bn / 2) + var(j) * 4 + var(half) * 2 + var(v) * vec;
   const Expr at = var(column) + var(v) * vec;
-  const Expr index = element_of(p, s, out, var(row), at);
+  const bool gated = p.size.gated;  // two neighbours become one
+  const std::int64_t stored = gated ? 1 : vec;
+  const int stored_lanes = static_cast<int>(stored);
+  const Expr index =
+      gated ? out.base + var(row) * p.size.output_columns() + at / 2 : element_of(p, s, out, var(row), at);
   Block body = gemm_wgmma_epilogue(b, p, s, out, sum, var(row), at, lanes);
+  if (gated) {
+    Block gate = out.epilogue.gate_in_place(b, out.accumulators, sum, 1);
+    body.insert(body.end(), std::make_move_iterator(gate.begin()), std::make_move_iterator(gate.end()));
+  }
   if (p.output == p.accum) {
-    body.push_back(Store{out.c, index, load(out.accumulators, sum, lanes), lanes, std::nullopt});
+    body.push_back(
+        Store{out.c, index, load(out.accumulators, sum, stored_lanes), stored_lanes, std::nullopt});
   } else {
     const VarId e = b.var("e");
-    body.push_back(loop(e, vec, LoopKind::kUnrolled,
+    body.push_back(loop(e, stored, LoopKind::kUnrolled,
                         block(Store{out.converted, var(e),
                                     cast(p.output, load(out.accumulators, sum + var(e))), 1, std::nullopt})));
-    body.push_back(Store{out.c, index, load(out.converted, integer(0), lanes), lanes, std::nullopt});
+    body.push_back(
+        Store{out.c, index, load(out.converted, integer(0), stored_lanes), stored_lanes, std::nullopt});
   }
   if (columns % s.bn != 0) body = block(If{lt(at, integer(columns)), std::move(body), {}});
   body = block(loop(v, 2 / vec, LoopKind::kUnrolled, std::move(body)));

@@ -109,6 +109,7 @@ std::int64_t gemv_shared_bytes(const GemvProblem& p, const GemvSchedule& s) {
 std::optional<std::string> gemv_why_not(const Workload& workload, const Limits& limits) {
   const Gemm& g = workload.gemm();
   if (limits.target != Target::kCuda) return "it is for CUDA devices";
+  if (is_gated(workload.epilogue)) return kNoGate;
   if (std::min(g.m, g.n) > kMaxVectors)
     return fmt::format("it is made for at most {} rows or columns of C, not {}", kMaxVectors,
                        std::min(g.m, g.n));

@@ -93,7 +93,8 @@ bool is_integer(DType type) {
 // - 8-bit floats: tensor cores keep 13 fraction bits of the largest of a step's 32 products and the sum so
 //   far (kernels.md section 4; Hopper), so that each of the 33 loses up to a unit of them, uniformly: sqrt(33
 //   / 3) units a step, six times, where the sum is of its usual size;
-// - those with two levels: the same of sums of 128 products at most. Beside such a sum only the products below
+// - those with two levels: the same of sums of 128 products at most. Beside such a sum only the products
+// below
 //   2^-7 of it have bits to lose (they have 6 fraction bits): at most a quarter of them.
 // The rounding to a 16-bit C is not in it: measure/check.h allows half a unit of the very value.
 double tolerance_of(const Gemm& g) {
@@ -207,17 +208,24 @@ Reference make_reference(const Workload& workload, const std::vector<std::vector
   const bool full = flops_of(workload) <= full_flops;
   const std::vector<std::int64_t> rows = rows_to_compute(g.m, flops_of(workload), full_flops);
   const bool row_major = g.c.layout == Layout::kRow;
-  if (full) reference.values.resize(static_cast<std::size_t>(g.batch * g.m * g.n));
+  const bool gated = is_gated(workload.epilogue);
+  const std::int64_t columns = output_columns(workload);
+  if (full) reference.values.resize(static_cast<std::size_t>(g.batch * g.m * columns));
   std::vector<double> line(static_cast<std::size_t>(g.n));
   for (std::int64_t batch = 0; batch < g.batch; ++batch) {
     const MatrixView a = view(inputs[0].data() + batch * g.m * g.k, g.a.layout, g.m, g.k);
     const MatrixView b = view(inputs[1].data() + batch * g.k * g.n, g.b.layout, g.k, g.n);
     for (const std::int64_t row : rows) {
       reference_row(a, b, g.n, g.k, row, line);
-      for (std::int64_t j = 0; j < g.n; ++j) {
-        const std::int64_t index = batch * g.m * g.n + (row_major ? row * g.n + j : j * g.m + row);
-        const auto value = static_cast<float>(reference_value(
-            workload.epilogue, line[static_cast<std::size_t>(j)], epilogue_inputs(inputs), j, index));
+      const auto value_at = [&](std::int64_t column, std::int64_t index) {
+        return reference_value(workload.epilogue, line[static_cast<std::size_t>(column)],
+                               epilogue_inputs(inputs), column, index);
+      };
+      for (std::int64_t j = 0; j < columns; ++j) {
+        const std::int64_t index = batch * g.m * columns + (row_major ? row * columns + j : j * g.m + row);
+        const auto value = static_cast<float>(
+            gated ? reference_gated(workload.epilogue, value_at(2 * j, index), value_at(2 * j + 1, index))
+                  : value_at(j, index));
         if (full) {
           reference.values[static_cast<std::size_t>(index)] = value;
         } else {

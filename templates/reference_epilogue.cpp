@@ -63,9 +63,18 @@ double reference_value(const Epilogue& epilogue, double sum, std::span<const std
       case EpilogueOp::kTanh:
         x = std::tanh(x);
         break;
+      case EpilogueOp::kSwiglu:
+      case EpilogueOp::kGeglu:  // reference_gated()
+        break;
     }
   }
   return x;
+}
+
+double reference_gated(const Epilogue& epilogue, double gate, double value) {
+  const EpilogueOp op =
+      epilogue.steps.back().op == EpilogueOp::kSwiglu ? EpilogueOp::kSilu : EpilogueOp::kGeluTanh;
+  return reference_value({{{op, 0, 0}}}, gate, {}, 0, 0) * value;
 }
 
 double tolerance_behind(const Epilogue& epilogue, double tolerance, double largest, double epsilon) {
@@ -98,6 +107,12 @@ double tolerance_behind(const Epilogue& epilogue, double tolerance, double large
       case EpilogueOp::kTanh:
         largest = 1;
         tolerance += kUnits * epsilon;
+        break;
+      case EpilogueOp::kSwiglu:
+      case EpilogueOp::kGeglu:  // a product: each factor's error times the other one
+        tolerance = (kSteepest * tolerance + kUnits * epsilon * largest) * largest + tolerance * largest +
+                    epsilon * largest * largest;
+        largest *= largest;
         break;
     }
   }

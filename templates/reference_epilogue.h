@@ -14,6 +14,9 @@ namespace lehr {
 double reference_value(const Epilogue& epilogue, double sum, std::span<const std::vector<float>> operands,
                        std::int64_t channel, std::int64_t element);
 
+/// The last step of a gated epilogue, of what the steps before it make of the two sums.
+double reference_gated(const Epilogue& epilogue, double gate, double value);
+
 /// Bound on the error of the result where the sum is off by `tolerance` and at most `largest` in size,
 /// computed in arithmetic of this `epsilon`, with operands as make_inputs() makes them.
 double tolerance_behind(const Epilogue& epilogue, double tolerance, double largest, double epsilon);

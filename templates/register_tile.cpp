@@ -1,5 +1,9 @@
 #include "templates/register_tile.h"
 
+#include <fmt/core.h>
+
+#include <utility>
+
 #include "templates/cpu_common.h"
 
 namespace lehr::cpu {
@@ -69,6 +73,57 @@ Stmt RegisterTile::store_c(BufferId c, const At& at, const Finish& finish) const
     Expr value = finish(load(acc_, acc_at(column), width), column, active);
     return Stmt(Store{c, at(column), std::move(value), width, std::move(active)});
   }));
+}
+
+Stmt RegisterTile::store_pairs(KernelBuilder& builder, BufferId c, const At& at, const Finish& finish,
+                               const Gate& gate) const {
+  const int width = static_cast<int>(lanes_);
+  const BufferId sums = builder.buffer("pairs", DType::kF32, Scope::kRegister, 2 * lanes_, width);
+  const BufferId even = builder.buffer("even", DType::kF32, Scope::kRegister, lanes_, width);
+  const BufferId odd = builder.buffer("odd", DType::kF32, Scope::kRegister, lanes_, width);
+  // Two vectors from number `first` on, or one and zeros; so many lanes of the last, and of the result,
+  // exist.
+  const auto step = [&](const Expr& first, std::int64_t count, const std::optional<Expr>& last,
+                        std::optional<Expr> active) {
+    Block body = block(Alloc{sums}, Alloc{even}, Alloc{odd});
+    for (std::int64_t v = 0; v < 2; ++v) {
+      const Expr column = (first + v) * lanes_;
+      std::optional<Expr> exist = columns_left_    ? std::optional<Expr>(*columns_left_ - column)
+                                  : v + 1 == count ? last
+                                                   : std::nullopt;
+      Expr value = v < count ? finish(load(acc_, acc_at(column), width), column, std::move(exist))
+                             : zero(DType::kF32, width);
+      body.push_back(Store{sums, integer(v * lanes_), std::move(value), width, std::nullopt});
+    }
+    body.push_back(Intrinsic{fmt::format("split_pairs_{}", lanes_),
+                             {Touch{even, integer(0), lanes_, true}, Touch{odd, integer(0), lanes_, true},
+                              Touch{sums, integer(0), 2 * lanes_, false}},
+                             {integer(2 * lanes_)},
+                             0});
+    Expr value = gate(load(even, integer(0), width), load(odd, integer(0), width));
+    body.push_back(Store{c, at(first * (lanes_ / 2)), std::move(value), width, std::move(active)});
+    return body;
+  };
+  const bool whole = columns_left_ || last_active_ == lanes_;
+  const std::int64_t pairs = (whole ? vectors_ : vectors_ - 1) / 2, rest = vectors_ - 2 * pairs;
+  const auto left = [&](const Expr& first) -> std::optional<Expr> {
+    if (!columns_left_) return std::nullopt;
+    return *columns_left_ / 2 - first * (lanes_ / 2);
+  };
+  Block row;
+  const Expr first = var(j_) * 2;
+  if (pairs > 0)
+    row.push_back(loop(j_, pairs, LoopKind::kUnrolled, step(first, 2, std::nullopt, left(first))));
+  if (rest > 0) {
+    const Expr behind = integer(2 * pairs);
+    const std::optional<Expr> last =
+        last_active_ == lanes_ ? std::nullopt : std::optional<Expr>(integer(last_active_));
+    Expr active = integer(((rest - 1) * lanes_ + last_active_) / 2);
+    if (columns_left_) active = min(std::move(active), *left(behind));
+    Block end = step(behind, rest, last, std::move(active));
+    row.insert(row.end(), std::make_move_iterator(end.begin()), std::make_move_iterator(end.end()));
+  }
+  return over_rows(std::move(row));
 }
 
 Block RegisterTile::load_b(BufferId b, const At& at, bool masked) const {

@@ -24,6 +24,9 @@ class RegisterTile {
   /// What is stored for the sums of a vector that begins at a column; `active` of its lanes exist.
   using Finish = std::function<ir::Expr(ir::Expr sums, ir::Expr column, std::optional<ir::Expr> active)>;
 
+  /// What is stored for two finished vectors: those of even columns, and their neighbours.
+  using Gate = std::function<ir::Expr(ir::Expr even, ir::Expr odd)>;
+
   RegisterTile(ir::KernelBuilder& builder, std::int64_t rows, std::int64_t columns, std::int64_t lanes);
 
   /// The tile may reach over the right edge anywhere: from now on every vector is masked; `columns_left`
@@ -41,6 +44,9 @@ class RegisterTile {
   ir::Stmt load_c(ir::BufferId c, const At& at) const;
   ir::Stmt store_c(ir::BufferId c, const At& at) const;
   ir::Stmt store_c(ir::BufferId c, const At& at, const Finish& finish) const;
+  /// The same of columns in pairs, which `gate` makes one of: `at` counts the columns of C.
+  ir::Stmt store_pairs(ir::KernelBuilder& builder, ir::BufferId c, const At& at, const Finish& finish,
+                       const Gate& gate) const;
   /// Fills the row of B. `masked`: only columns that exist are read (a packed panel is whole).
   ir::Block load_b(ir::BufferId b, const At& at, bool masked) const;
   /// Prefetches so many lines of a row of B that follow each other.

@@ -1,6 +1,6 @@
 #include "templates/workload.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 
@@ -39,6 +39,12 @@ void validate(const Workload& workload) {
     if (is_integer(type))
       throw_user("epilogue={} needs sums and outputs that are floating-point numbers, not {}",
                  to_text(workload.epilogue), name_of(type));
+  if (!is_gated(workload.epilogue)) return;
+  const Gemm* gemm = std::get_if<Gemm>(&workload.problem);
+  if (!gemm || gemm->n % 2 != 0 || gemm->c.layout != Layout::kRow)
+    throw_user(
+        "epilogue={} makes one column of two neighbours: it needs a gemm with an even n and a row-major c",
+        to_text(workload.epilogue));
 }
 
 std::string to_text(const Workload& workload) {
@@ -98,6 +104,10 @@ double flops_of(const Workload& workload) {
                     workload.problem);
 }
 
+std::int64_t output_columns(const Workload& workload) {
+  return is_gated(workload.epilogue) ? workload.gemm().n / 2 : workload.gemm().n;
+}
+
 double min_bytes_of(const Workload& workload) {
   double bytes = 0;
   for (const TensorSpec& tensor : tensors_of(workload)) {
@@ -109,6 +119,7 @@ double min_bytes_of(const Workload& workload) {
 std::vector<TensorSpec> tensors_of(const Workload& workload) {
   std::vector<TensorSpec> tensors =
       std::visit([](const auto& problem) { return tensors_of(problem); }, workload.problem);
+  if (is_gated(workload.epilogue)) tensors.back().elements /= 2;
   const TensorSpec output = tensors.back();
   const std::int64_t channels = workload.op() == Operator::kGemm ? workload.gemm().n : workload.conv2d().k;
   for (const EpilogueOperand& operand : operands_of(workload.epilogue))

@@ -30,8 +30,8 @@ struct Workload {
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 
-/// Throws Error(kUser), one sentence, for what gemm.h and conv2d.h say, and for an epilogue where the sums or
-/// the output are integers.
+/// Throws Error(kUser), one sentence, for what gemm.h and conv2d.h say, for an epilogue where the sums or the
+/// output are integers, and for a gated one of anything but a GEMM with an even n and a row-major C.
 void validate(const Workload& workload);
 
 /// The problem's text (gemm.h, conv2d.h) and " epilogue=none" (epilogue.h); behind it " math=tf32" where the
@@ -44,6 +44,8 @@ DType accum_of(const Workload& workload);
 /// Multiplications and additions, without those of the epilogue: 2 m n k batch, or 2 n k out_h out_w
 /// products() with padding counted (as everybody counts them).
 double flops_of(const Workload& workload);
+/// Columns of a GEMM's C: n, or half of it behind a gate.
+std::int64_t output_columns(const Workload& workload);
 /// Bytes that must cross the memory interface at least once: all tensors.
 double min_bytes_of(const Workload& workload);
 

@@ -27,6 +27,13 @@ TEST(ParseInt, ReadsWholeDecimalNumbersOnly) {
     EXPECT_FALSE(parse_int(text).has_value()) << text;
 }
 
+TEST(ParseSum, AddsUpWholeNumbersOnly) {
+  EXPECT_EQ(parse_sum("4096"), 4096);
+  EXPECT_EQ(parse_sum("4096+1024+1024"), 6144);
+  for (const char* text : {"", "+", "1+", "+1", "1++2", "1+x", "9223372036854775807+1"})
+    EXPECT_FALSE(parse_sum(text).has_value()) << text;
+}
+
 TEST(Closest, NamesASlipAndNothingElse) {
   const std::vector<std::string> known = {"gemm", "conv2d", "replay", "mr"};
   EXPECT_EQ(closest("gem", known), "gemm");

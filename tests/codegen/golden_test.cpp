@@ -68,6 +68,14 @@ TEST(Golden, GemmCpuFromTransposedOperands) {
       avx512());
 }
 
+TEST(Golden, GemmCpuWithAGate) {
+  expect_golden_kernel(
+      "gemm_cpu_gated", "gemm m=8 n=70 k=16 epilogue=bias+swiglu",
+      "gemm_cpu(threads=1, split=0, lanes=16, mr=8, nv=3, kc=16, mc=1, nc=2, pack_a=1, pack_b=0, "
+      "order=0, ku=1, prefetch=0, masked=0)",
+      avx512());
+}
+
 TEST(Golden, GemmCpuWithAnEpilogueBehindTheLastBlockOfK) {
   expect_golden_kernel(
       "gemm_cpu_epilogue", "gemm m=16 n=70 k=64 epilogue=scale_shift+silu+residual+clamp(-1,6)",

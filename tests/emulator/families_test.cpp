@@ -129,6 +129,31 @@ TEST_P(EmulatedFamily, ComputesEveryEpilogue) {
   run(samples, 0, samples.size());
 }
 
+TEST_P(EmulatedFamily, MakesOneColumnOfTwoWhereItHasGates) {
+  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
+  constexpr std::size_t kKernels = 16;
+  const std::vector<std::string> gates = {"swiglu", "bias+geglu", "scale_shift+swiglu"};
+  if (GetParam()->op != Operator::kGemm) GTEST_SKIP() << "convolutions have no gates";
+  Rng rng(kSeed);
+  const std::vector<Sample> served = lehr::testing::samples_of(*GetParam(), 4 * kKernels, shapes(), rng);
+  std::vector<Sample> samples;
+  for (std::size_t i = 0; i < served.size() && samples.size() < kKernels; ++i) {
+    Sample sample = served[i];
+    Gemm& gemm = sample.workload.gemm();
+    gemm.n *= 2;
+    gemm.c.layout = Layout::kRow;
+    if (gemm.accum == DType::kS32) continue;
+    sample.workload.epilogue = parse_epilogue(gates[samples.size() % gates.size()]);
+    if (GetParam()->why_not(sample.workload, sample.limits)) continue;
+    sample.config = GetParam()->space(sample.workload, sample.limits).sample(rng).value();
+    samples.push_back(sample);
+  }
+  const bool has_gates = GetParam()->name != "gemv_simt";
+  ASSERT_EQ(samples.size(), has_gates ? kKernels : 0);
+  if (samples.empty()) GTEST_SKIP() << "it has no gates";
+  run(samples, 0, samples.size());
+}
+
 INSTANTIATE_TEST_SUITE_P(Catalogue, EmulatedFamily, ::testing::ValuesIn(lehr::testing::cuda_families()),
                          [](const auto& info) { return info.param->name; });
 

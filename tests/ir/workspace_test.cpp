@@ -67,13 +67,6 @@ TEST(Workspace, MustBeUsed) {
   EXPECT_THAT(h.complaint(), HasSubstr("workspace parameter spare is never written"));
 }
 
-TEST(Workspace, ExistsOnCudaOnly) {
-  Handover h;
-  h.b.kernel.target = Target::kCpu;
-  h.b.kernel.buffers.pop_back();  // shared memory does not exist there either
-  EXPECT_THAT(h.complaint(), HasSubstr("a workspace, which only kernels for cuda have"));
-}
-
 TEST(Workspace, CountersAreUnsignedAndNotInRegisters) {
   Handover h;
   h.arrive.touches[1].buffer = h.partials;

@@ -213,7 +213,8 @@ TEST_F(Measuring, PrepacksBeforeTheCheckAndTheTiming) {
     const Outcome outcome = measurer.measure(std::vector<Source>{prepacked_source()}, {})[0];
     EXPECT_TRUE(std::holds_alternative<Timing>(outcome)) << std::get<Failure>(outcome).text;
     const std::vector<Source> both = {right_source(), prepacked_source()};
-    for (const ContestEntry& entry : measurer.contest(both, {}, {}, 0.1)) EXPECT_FALSE(entry.round_us.empty());
+    for (const ContestEntry& entry : measurer.contest(both, {}, {}, 0.1))
+      EXPECT_FALSE(entry.round_us.empty());
   }
 }
 
@@ -225,11 +226,30 @@ TEST_F(Measuring, ReportsFailuresOfPrepacking) {
   expect_failure_then_recovery(measurer, absent, FailureKind::kLaunch,
                                "has no function named kernel_prepack");
   expect_failure_then_recovery(measurer, prepacked_source("((float*)params[3])[N * N] = 1;"),
-                               FailureKind::kWrongResult, "wrote outside a prepacked parameter");
+                               FailureKind::kWrongResult, "wrote outside a parameter behind the tensors");
   expect_failure_then_recovery(measurer, prepacked_source("abort();"), FailureKind::kCrash, "");
   Source greedy = prepacked_source();
   greedy.params.back().elements = std::int64_t{1} << 50;
-  expect_failure_then_recovery(measurer, greedy, FailureKind::kOutOfMemory, "what is prepacked");
+  expect_failure_then_recovery(measurer, greedy, FailureKind::kOutOfMemory, "parameters behind the tensors");
+}
+
+/// Computes only while the workspace is zero.
+Source workspace_source(std::string_view also = "") {
+  Source result =
+      source(fmt::format("float* const w = (float*)params[3]; if (w[0] == 0 && w[N * N - 1] == 0) "
+                         "rows(a, b, c, 0, N); {}",
+                         also));
+  result.params.push_back({"w", DType::kF32, kSize * kSize, ir::Direction::kWorkspace});
+  return result;
+}
+
+TEST_F(Measuring, GivesWorkspacesThatAreZeroAndGuarded) {
+  LocalMeasurer measurer = make();
+  measurer.prepare(square_problem());
+  const Outcome outcome = measurer.measure(std::vector<Source>{workspace_source()}, {})[0];
+  EXPECT_TRUE(std::holds_alternative<Timing>(outcome)) << std::get<Failure>(outcome).text;
+  expect_failure_then_recovery(measurer, workspace_source("w[N * N] = 1;"), FailureKind::kWrongResult,
+                               "wrote outside a parameter behind the tensors");
 }
 
 TEST_F(Measuring, KillsACandidateThatNeverEnds) {

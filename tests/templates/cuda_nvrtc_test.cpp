@@ -21,7 +21,7 @@ constexpr std::uint64_t kSeed = 42;
 
 /// Of a family per architecture; 0.2 to 0.5 s of one core each.
 std::int64_t configs(const std::string& family) {
-  const std::int64_t usual = family == "gemm_simt" ? 200 : family.starts_with("gemm_") ? 60 : 30;
+  const std::int64_t usual = family == "gemm_simt" ? 200 : family.starts_with("gemm_") ? 40 : 20;
   const char* const wanted = std::getenv("LEHR_NVRTC_CONFIGS");
   return wanted ? parse_int(wanted).value_or(usual) : usual;
 }
@@ -81,6 +81,8 @@ const std::vector<Workload>& workloads() {
       parse_workload("gemm m=2048 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row epilogue=bias+gelu_tanh"),
       parse_workload(
           "gemm m=2048 n=4096 k=4096 a=f16:row b=f16:column c=f16:row epilogue=scale_shift+residual+relu"),
+      parse_workload("gemm m=2048 n=8192 k=4096 a=bf16:row b=bf16:column c=bf16:row epilogue=swiglu"),
+      parse_workload("gemm m=1001 n=778 k=333 epilogue=bias+geglu"),
       parse_workload("conv2d h=224 w=224 c=3 k=64 r=7 s=7 stride=2 pad=3"),
       parse_workload("conv2d h=56 w=56 c=64 k=64 r=3 s=3 pad=1 epilogue=scale_shift+residual+relu"),
       parse_workload("conv2d n=32 h=28 w=28 c=128 k=128 r=3 s=3 pad=1 layout=nhwc x=f16 f=f16 y=f16 "

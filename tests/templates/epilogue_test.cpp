@@ -48,6 +48,17 @@ TEST(EpilogueText, SaysWhatIsWrong) {
   EXPECT_THAT(error_of("clamp(0,1"), HasSubstr("no closing parenthesis"));
 }
 
+TEST(EpilogueText, GatesComeLastAndOnce) {
+  EXPECT_TRUE(is_gated(parse_epilogue("swiglu")));
+  EXPECT_TRUE(is_gated(parse_epilogue("bias+geglu")));
+  EXPECT_FALSE(is_gated(parse_epilogue("bias+silu")));
+  EXPECT_EQ(to_text(parse_epilogue("scale_shift+swiglu")), "scale_shift+swiglu");
+  EXPECT_THAT(error_of("swiglu+relu"), HasSubstr("has 'relu' behind swiglu"));
+  EXPECT_THAT(error_of("swiglu+geglu"), HasSubstr("must be the last step"));
+  EXPECT_THAT(error_of("residual+geglu"),
+              HasSubstr("has a residual, which is of the output's shape, before geglu"));
+}
+
 double value_of(std::string_view text, double x) {
   const Epilogue epilogue = parse_epilogue(text);
   const std::vector<std::vector<float>> operands = {{0, 2, 0}, {0, 3, 0}, {0, 0, 5}};
@@ -71,6 +82,21 @@ TEST(EpilogueReference, IsTheDefinitionOfEachStep) {
   EXPECT_NEAR(value_of("gelu_erf", -1), -0.15865525393145707, 1e-15);
   EXPECT_NEAR(value_of("gelu_tanh", 1), 0.8411919906082768, 1e-15);
   EXPECT_TRUE(std::isnan(value_of("relu6+clamp(0,1)", std::nan(""))));
+}
+
+TEST(EpilogueReference, AGateIsTheActivationOfOneTimesTheOther) {
+  EXPECT_NEAR(reference_gated(parse_epilogue("bias+swiglu"), -2, 3), -0.2384058440442351 * 3, 1e-15);
+  EXPECT_NEAR(reference_gated(parse_epilogue("geglu"), 1, -5), 0.8411919906082768 * -5, 1e-15);
+  const double largest = 20, off = 1e-3;
+  for (const char* text : {"swiglu", "geglu"}) {
+    const Epilogue epilogue = parse_epilogue(text);
+    const double bound = tolerance_behind(epilogue, off, largest, 0x1p-23);
+    for (double x = -largest; x < largest; x += 0.3)
+      for (double y = -largest; y < largest; y += 0.7)
+        EXPECT_LE(std::abs(reference_gated(epilogue, x + off, y - off) - reference_gated(epilogue, x, y)),
+                  bound * (1 + 1e-9))
+            << text << " at " << x << " " << y;
+  }
 }
 
 // The bound of the result holds where the sum is off by the bound of the sum.

@@ -118,6 +118,11 @@ TEST(WorkloadText, SaysWhatIsWrong) {
   EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=f32:diagonal"); }), HasSubstr("'diagonal'"));
   EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 epilogue=relu7"); }),
               HasSubstr("unknown step 'relu7' in an epilogue (did you mean relu?)"));
+  for (const char* text : {"gemm m=2 n=3 k=4 epilogue=swiglu", "gemm m=2 n=4 k=4 c=f32:column epilogue=geglu",
+                           "conv2d h=8 w=8 c=4 k=4 r=3 s=3 epilogue=swiglu"})
+    EXPECT_THAT(message_of([&] { parse_workload(text); }),
+                HasSubstr("it needs a gemm with an even n and a row-major c"))
+        << text;
   EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=s8 b=s8 c=s32 accum=s32 epilogue=relu"); }),
               HasSubstr("epilogue=relu needs sums and outputs that are floating-point numbers, not s32"));
   EXPECT_THAT(message_of([] { parse_workload("gemm m=0 n=1 k=1"); }), HasSubstr("m=0 is out of range"));
@@ -127,6 +132,12 @@ TEST(WorkloadText, SaysWhatIsWrong) {
   EXPECT_THAT(message_of([] { parse_workload("gemm m=100000 n=100000 k=1"); }), HasSubstr("C would have"));
   EXPECT_THAT(message_of([] { parse_workload("gemm m=2000000000 n=1 k=2000000000 batch=2000000000"); }),
               HasSubstr("A would have"));
+}
+
+TEST(WorkloadText, TakesASumOfColumns) {
+  EXPECT_EQ(parse_workload("gemm m=1 n=4096+1024 k=3"), parse_workload("gemm m=1 n=5120 k=3"));
+  EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=4096+ k=3"); }),
+              HasSubstr("'n=4096+' is not a whole number"));
 }
 
 TEST(WorkloadText, HoldsTheEpilogue) {
@@ -151,6 +162,11 @@ TEST(Workload, HasTheEpiloguesOperandsBehindTheOutput) {
     EXPECT_EQ(tensors[3 + i].type, DType::kBF16);
     EXPECT_FALSE(tensors[3 + i].output);
   }
+  const std::vector<TensorSpec> gated =
+      tensors_of(parse_workload("gemm m=2 n=6 k=5 batch=7 epilogue=bias+swiglu"));
+  EXPECT_EQ(gated[1].elements, 7 * 5 * 6);
+  EXPECT_EQ(gated[2].elements, 7 * 2 * 3);
+  EXPECT_EQ(gated[3].elements, 6);
   EXPECT_EQ(tensors_of(parse_workload("conv2d n=2 h=8 w=9 c=4 k=6 r=3 s=3 epilogue=bias")).back().elements,
             6);
 }

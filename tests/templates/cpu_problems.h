@@ -1,0 +1,22 @@
+// Problems that show all of the CPU families: odd sizes, edges everywhere, as texts for parse_workload().
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+
+namespace lehr::testing {
+
+Limits cpu_limits(int vector_bytes, int cores);
+
+/// Products, without layouts.
+const std::vector<std::string>& shapes();
+/// nchw.
+const std::vector<std::string>& convolutions();
+const std::vector<std::string>& depthwise_convolutions();
+const std::vector<std::string>& nhwc_convolutions();
+/// Of both operators.
+std::vector<std::string> all_shapes();
+
+}  // namespace lehr::testing
