@@ -27,7 +27,8 @@ using lehr::testing::source_of;
 using lehr::testing::with_output;
 
 /// Of each mode.
-constexpr std::size_t kSchedules = 40;
+/// Of a mode: of how consumers share the work and of clusters, with all their shapes; of any other part.
+constexpr std::size_t kSchedules = 40, kOthers = 20;
 
 const std::vector<Workload>& workloads() {
   static const std::vector<Workload> all = {
@@ -71,7 +72,11 @@ TEST_P(GemmWgmmaMode, IsRight) {
   Rng rng(kGemmWgmmaSeed);
   std::vector<Sampled> all;
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> of_shape;
-  for (std::size_t i = 0; all.size() < kSchedules; ++i) {
+  const std::string_view mode = GetParam();
+  const bool many =
+      mode == "single_consumer" || mode == "cooperative" || mode == "ping_pong" || mode == "clustered";
+  const std::size_t wanted = many ? kSchedules : kOthers;
+  for (std::size_t i = 0; all.size() < wanted; ++i) {
     ASSERT_LT(i, 2000 * kSchedules) << "the mode is hardly ever sampled";
     const Workload& workload = workloads()[rng.below(workloads().size())];
     const Limits limits = few_cores(static_cast<int>(1 + rng.below(4)));
