@@ -3,7 +3,7 @@
 // of an element's place (row, lane) by one.
 #include "codegen/prelude_shuffle.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string_view>
 

@@ -131,7 +131,7 @@ TEST_P(EmulatedFamily, ComputesEveryEpilogue) {
 
 TEST_P(EmulatedFamily, MakesOneColumnOfTwoWhereItHasGates) {
   SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
-  constexpr std::size_t kKernels = 16;
+  constexpr std::size_t kKernels = 8;
   const std::vector<std::string> gates = {"swiglu", "bias+geglu", "scale_shift+swiglu"};
   if (GetParam()->op != Operator::kGemm) GTEST_SKIP() << "convolutions have no gates";
   Rng rng(kSeed);

@@ -21,7 +21,7 @@ constexpr std::uint64_t kSeed = 42;
 
 /// Of a family per architecture; 0.2 to 0.5 s of one core each.
 std::int64_t configs(const std::string& family) {
-  const std::int64_t usual = family == "gemm_simt" ? 200 : family.starts_with("gemm_") ? 40 : 20;
+  const std::int64_t usual = family == "gemm_simt" ? 200 : family.starts_with("gemm_") ? 30 : 15;
   const char* const wanted = std::getenv("LEHR_NVRTC_CONFIGS");
   return wanted ? parse_int(wanted).value_or(usual) : usual;
 }
