@@ -113,7 +113,7 @@ bool set_field(Conv2d& conv, std::string_view key, std::string_view value) {
                                     {"s", &conv.s},
                                     {"groups", &conv.groups}}) {
     if (key != name) continue;
-    const auto number = parse_int(value);
+    const auto number = parse_sum(value);
     if (!number) throw_user("{}={} is not a whole number", key, value);
     *field = *number;
     return true;

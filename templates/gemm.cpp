@@ -131,7 +131,7 @@ DType sums_for(DType type) {
 bool set_field(Gemm& g, std::string_view key, std::string_view value) {
   for (const auto& [name, field] : {std::pair{"m", &g.m}, {"n", &g.n}, {"k", &g.k}, {"batch", &g.batch}}) {
     if (key != name) continue;
-    const auto number = key == "n" ? parse_sum(value) : parse_int(value);
+    const auto number = parse_sum(value);
     if (!number) throw_user("'{}={}' is not a whole number", key, value);
     *field = *number;
     return true;

@@ -49,9 +49,9 @@ void validate(const Gemm& gemm);
 
 /// "gemm m=512 n=512 k=512 batch=1 a=f32:row b=f32:row c=f32:row accum=f32"; without the math.
 std::string to_text(const Gemm& gemm);
-/// Sets what `key`=`value` says: a key of to_text(), or math. n may be a sum (4096+1024): layers that share A
-/// are one product with their B side by side. False for an unknown key; throws Error(kUser)
-/// for a bad value.
+/// Sets what `key`=`value` says: a key of to_text(), or math. Sizes may be sums: with n=4096+1024 layers
+/// that share A are one product with their B side by side. False for an unknown key; throws Error(kUser) for
+/// a bad value.
 bool set_field(Gemm& gemm, std::string_view key, std::string_view value);
 
 /// "strict", "tf32", "3xtf32", "two_level" -> Math. Throws Error(kUser).
