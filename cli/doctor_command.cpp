@@ -16,6 +16,7 @@
 #include "database/database.h"
 #include "measure/baseline_sgemm.h"
 #include "measure/cublaslt.h"
+#include "measure/cudnn.h"
 #include "measure/nvrtc.h"
 #include "measure/temp_dir.h"
 
@@ -73,6 +74,14 @@ std::string describe_cublaslt(const std::vector<std::string>& folders) {
   const std::unique_ptr<CublasLt> library = CublasLt::open(cublaslt_paths(folders), reason);
   if (!library) throw_environment("{}", reason);
   return fmt::format("{} ({}): it takes part in the finals", library->version(), library->path());
+}
+
+std::string describe_cudnn(const std::vector<std::string>& folders) {
+  std::string reason;
+  const std::unique_ptr<Cudnn> library = Cudnn::open(cudnn_paths(folders), reason);
+  if (!library) throw_environment("{}", reason);
+  return fmt::format("{} ({}): it takes part in the finals of convolutions", library->version(),
+                     library->path());
 }
 
 std::string describe_temp() {
@@ -133,6 +142,7 @@ int DoctorCommand::run() {
     return fmt::format("{} ({})", compiler.identity(), compiler.library_path());
   }));
   findings.push_back(found("cublaslt", [&] { return describe_cublaslt(cuda_folders(environment_)); }));
+  findings.push_back(found("cudnn", [&] { return describe_cudnn(cuda_folders(environment_)); }));
   findings.push_back(found("temporary files", describe_temp));
   findings.push_back(found("database", [&] { return describe_database(database_); }));
   if (json_) {

@@ -2,12 +2,11 @@
 #include "measure/baseline_cublaslt.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <utility>
 
 #include "base/error.h"
-#include "measure/stats.h"
+#include "measure/vendor_choice.h"
 
 namespace lehr {
 namespace {
@@ -17,13 +16,6 @@ constexpr std::int64_t kWorkspaceBytes = std::int64_t{32} << 20;
 constexpr std::int64_t kLargeWorkspaceBytes = std::int64_t{256} << 20;
 /// Asked of the heuristic for each order of the operands. It seldom has more than some tens of them.
 constexpr int kMostAlgorithms = 100;
-
-/// First look at each algorithm, then the best of them in turn.
-constexpr SampleRequest kScreening = {200, 2, 0, 5000, 1, 0};
-constexpr double kHopelessFactor = 3;
-constexpr std::size_t kFinalists = 8;
-constexpr int kRounds = 5;
-constexpr SampleRequest kRound = {500, 3, 3000, 100000, 1, 0};
 
 /// Variables that change what the library computes (cuBLAS 13.0 manual, "TF32" and "Floating Point
 /// Emulation"): the problem alone says what is permitted.
@@ -73,7 +65,7 @@ void CublasLtRunner::prepare(const Problem& problem, const RunSettings& settings
     }
   }
   note_ = fmt::format("cuBLASLt {}", library_->version());
-  if (best_) choose_fastest();
+  if (best_) choose();
   const Choice& chosen = choices_.front();
   note_ += fmt::format("{}heuristic {}{}: {}, workspace {} bytes", best_ ? "" : ", ", chosen.rank,
                        chosen.matmul->gemm().row_order ? " with row-major matrices" : "",
@@ -98,7 +90,7 @@ void CublasLtRunner::collect(std::int64_t workspace_bytes, int count) {
       const bool known = std::any_of(choices_.begin(), choices_.end(), [&](const Choice& other) {
         return other.matmul == &matmul && other.algorithm.opaque == found[rank].opaque;
       });
-      if (!known) choices_.push_back({&matmul, found[rank], static_cast<int>(rank), 0});
+      if (!known) choices_.push_back({&matmul, found[rank], static_cast<int>(rank)});
     }
   }
 }
@@ -115,68 +107,16 @@ CudaHarness::Call CublasLtRunner::call_of(const Choice& choice) const {
   };
 }
 
-/// False when it does not run, or is hopeless beside `best_us` (0: nothing is known).
-bool CublasLtRunner::screen(Choice& choice, double best_us) {
-  const CudaHarness::Call call = call_of(choice);
-  // Not captured: the library loads a kernel when it is first called, which a capture does not allow.
-  if (call(0)) return false;
-  if (const CudaStatus status = harness_.stream().wait(); !status.ok())
-    throw_environment("cublaslt failed while its algorithms were tried: {}",
-                      harness_.driver().text_of(status));
-  SampleRequest request = kScreening;
-  request.hopeless_us = kHopelessFactor * best_us;
-  const std::variant<Samples, Fault> timed = harness_.time(call, request, "cublaslt");
-  const auto* samples = std::get_if<Samples>(&timed);
-  if (samples == nullptr) return false;
-  choice.us = estimate(samples->us);
-  return true;
-}
-
-/// Sets each one's time to the median of rounds in which all of them take turns.
-void CublasLtRunner::time_in_turn(std::vector<Choice>& choices) {
-  std::vector<std::vector<double>> times(choices.size());
-  for (int round = 0; round < kRounds; ++round) {
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-      const std::variant<Samples, Fault> timed = harness_.time(call_of(choices[i]), kRound, "cublaslt");
-      if (const auto* samples = std::get_if<Samples>(&timed)) times[i].push_back(estimate(samples->us));
-    }
-  }
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    if (!times[i].empty()) choices[i].us = median(times[i]);
-  }
-}
-
-/// Leaves the finalists in choices_, the fastest one whose result is right in front.
-void CublasLtRunner::choose_fastest() {
-  const auto start = std::chrono::steady_clock::now();
-  const std::size_t offered = choices_.size();
-  std::vector<Choice> timed;
-  std::size_t tried = 0;
-  double best_us = 0;
-  for (Choice& choice : choices_) {
-    const double spent_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (!timed.empty() && spent_s > options_.screening_s) break;
-    ++tried;
-    if (!screen(choice, best_us)) continue;
-    if (best_us == 0 || choice.us < best_us) best_us = choice.us;
-    timed.push_back(choice);
-  }
-  if (timed.empty()) throw_environment("none of cublaslt's {} algorithms for this problem runs", offered);
-  const auto by_time = [](const Choice& x, const Choice& y) { return x.us < y.us; };
-  std::stable_sort(timed.begin(), timed.end(), by_time);
-  timed.resize(std::min(timed.size(), kFinalists));
-  time_in_turn(timed);
-  std::stable_sort(timed.begin(), timed.end(), by_time);
-  const auto right = std::find_if(timed.begin(), timed.end(), [this](const Choice& choice) {
-    return std::holds_alternative<Checked>(harness_.check(call_of(choice), "cublaslt"));
-  });
-  note_ += fmt::format(", fastest of {} (of {} offered", tried, offered);
-  if (right != timed.end()) {
-    if (right != timed.begin()) note_ += fmt::format("; {} faster ones were wrong", right - timed.begin());
-    std::rotate(timed.begin(), right, right + 1);
-  }
+/// Brings the fastest one to the front.
+void CublasLtRunner::choose() {
+  const std::optional<VendorChoice> fastest = choose_fastest(
+      harness_, choices_.size(), [this](std::size_t i) { return std::optional(call_of(choices_[i])); },
+      options_.screening_s, "cublaslt");
+  if (!fastest) throw_environment("none of cublaslt's {} algorithms for this problem runs", choices_.size());
+  note_ += fmt::format(", fastest of {} (of {} offered", fastest->tried, choices_.size());
+  if (fastest->wrong > 0) note_ += fmt::format("; {} faster ones were wrong", fastest->wrong);
   note_ += "), ";
-  choices_ = std::move(timed);
+  std::swap(choices_.front(), choices_[fastest->way]);
 }
 
 std::variant<Resources, Fault> CublasLtRunner::load(int, const Candidate&) {

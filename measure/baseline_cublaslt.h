@@ -43,13 +43,10 @@ class CublasLtRunner {
     const LtMatmul* matmul = nullptr;
     LtAlgorithm algorithm;
     int rank = 0;  ///< in the heuristic's answer
-    double us = 0;
   };
 
   void collect(std::int64_t workspace_bytes, int count);
-  void choose_fastest();
-  bool screen(Choice& choice, double best_us);
-  void time_in_turn(std::vector<Choice>& choices);
+  void choose();
   CudaHarness::Call call_of(const Choice& choice) const;
   [[noreturn]] void refuse(const LtGemm& gemm, LtStatus status) const;
 

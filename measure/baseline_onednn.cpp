@@ -48,6 +48,7 @@ void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) 
   conv2d_.reset();
   buffers_.reset();
   if (!problem.conv2d) return gemm_.prepare(problem, settings);
+  if (!problem.steps.empty()) throw_user("onednn is not asked for what follows a convolution");
   for (const ProblemTensor& tensor : problem.tensors)
     if (tensor.type != DType::kF32) throw_user("onednn is called for f32 only, not {}", name_of(tensor.type));
   CHECK(problem.tensors.size() == 3 && problem.tensors[2].output);

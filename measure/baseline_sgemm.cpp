@@ -46,8 +46,8 @@ SgemmRunner::SgemmRunner(std::string name, SgemmFunction (*open)()) : name_(std:
 void SgemmRunner::prepare(const Problem& problem, const RunSettings& settings) {
   if (settings.cold) throw_user("{} is timed with warm caches only", name_);
   const std::vector<ProblemTensor>& tensors = problem.tensors;
-  const bool plain =
-      problem.gemm && tensors.size() == 3 && !tensors[0].output && !tensors[1].output && tensors[2].output;
+  const bool plain = problem.gemm && problem.steps.empty() && tensors.size() == 3 && !tensors[0].output &&
+                     !tensors[1].output && tensors[2].output;
   if (!plain) throw_user("{} has no call that computes this problem", name_);
   for (const ProblemTensor& tensor : tensors) {
     if (tensor.type != DType::kF32) throw_user("{} has no call for {} operands", name_, name_of(tensor.type));

@@ -79,8 +79,8 @@ LtMatrix declared(DType type, std::int64_t rows, std::int64_t columns, bool stor
 
 LtGemm lt_gemm(const Problem& problem, bool row_order) {
   const std::vector<ProblemTensor>& tensors = problem.tensors;
-  const bool plain =
-      problem.gemm && tensors.size() == 3 && !tensors[0].output && !tensors[1].output && tensors[2].output;
+  const bool plain = problem.gemm && problem.steps.empty() && tensors.size() == 3 && !tensors[0].output &&
+                     !tensors[1].output && tensors[2].output;
   if (!plain) throw_user("cublaslt has no call that computes this problem");
   for (const ProblemTensor& tensor : tensors) {
     if (!data_type(tensor.type)) throw_user("cublaslt has no call for {} operands", name_of(tensor.type));

@@ -29,7 +29,8 @@ std::vector<fs::path> entries(const fs::path& folder,
 
 bool has_cuda_libraries(const fs::path& folder) {
   return !entries(folder, [](const std::string& name) {
-            return name.starts_with("libnvrtc.so.") || name.starts_with("libcublasLt.so.");
+            return name.starts_with("libnvrtc.so.") || name.starts_with("libcublasLt.so.") ||
+                   name.starts_with("libcudnn.so.");
           }).empty();
 }
 

@@ -77,8 +77,11 @@ void write_problem(const std::string& path, const Problem& problem) {
     header["conv2d"] = {v.n,          v.c,          v.h,       v.w,          v.k,
                         v.r,          v.s,          v.groups,  v.stride_h,   v.stride_w,
                         v.dilation_h, v.dilation_w, v.pad_top, v.pad_bottom, v.pad_left,
-                        v.pad_right,  v.out_h,      v.out_w,   v.nhwc};
+                        v.pad_right,  v.out_h,      v.out_w,   v.nhwc,       name_of(v.accum)};
   }
+  for (const BaselineStep& step : problem.steps)
+    header["steps"].push_back(
+        {static_cast<int>(step.op), step.tensor, step.per_channel, step.low, step.high});
   for (const ProblemTensor& tensor : problem.tensors) {
     header["tensors"].push_back({name_of(tensor.type), tensor.elements, tensor.output, tensor.values.size()});
   }
@@ -113,8 +116,15 @@ Problem read_problem(const std::string& path) {
   }
   if (header.contains("conv2d")) {
     const json& v = header["conv2d"];
-    problem.conv2d = BaselineConv2d{v[0],  v[1],  v[2],  v[3],  v[4],  v[5],  v[6],  v[7],  v[8], v[9],
-                                    v[10], v[11], v[12], v[13], v[14], v[15], v[16], v[17], v[18]};
+    problem.conv2d =
+        BaselineConv2d{v[0],  v[1],  v[2],  v[3],  v[4],
+                       v[5],  v[6],  v[7],  v[8],  v[9],
+                       v[10], v[11], v[12], v[13], v[14],
+                       v[15], v[16], v[17], v[18], parse_dtype(v[19].get<std::string>()).value()};
+  }
+  if (header.contains("steps")) {
+    for (const json& s : header["steps"])
+      problem.steps.push_back({static_cast<BaselineStep::Op>(s[0].get<int>()), s[1], s[2], s[3], s[4]});
   }
   for (const json& entry : header["tensors"]) {
     ProblemTensor tensor;

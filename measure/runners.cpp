@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "measure/baseline_cublaslt.h"
+#include "measure/baseline_cudnn.h"
 #include "measure/baseline_onednn.h"
 #include "measure/baseline_openblas.h"
 #include "measure/cuda_runner.h"
@@ -48,9 +49,15 @@ std::string serve(int in_fd, int out_fd, const PrepareRequest& first) {
 }
 
 constexpr std::array kRunners = {
-    RunnerEntry{"cpu", &serve<HostRunner>},          RunnerEntry{"cuda", &serve<CudaRunner>},
-    RunnerEntry{"cublaslt", &serve<CublasLtRunner>}, RunnerEntry{"cublaslt-best", &serve<CublasLtBestRunner>},
-    RunnerEntry{"openblas", &serve<OpenBlasRunner>}, RunnerEntry{"onednn", &serve<OneDnnRunner>},
+    RunnerEntry{"cpu", &serve<HostRunner>},
+    RunnerEntry{"cuda", &serve<CudaRunner>},
+    RunnerEntry{"cublaslt", &serve<CublasLtRunner>},
+    RunnerEntry{"cublaslt-best", &serve<CublasLtBestRunner>},
+    RunnerEntry{"cudnn", &serve<CudnnRunner>},
+    RunnerEntry{"cudnn-best", &serve<CudnnBestRunner>},
+    RunnerEntry{"cudnn-unfused", &serve<CudnnUnfusedRunner>},
+    RunnerEntry{"openblas", &serve<OpenBlasRunner>},
+    RunnerEntry{"onednn", &serve<OneDnnRunner>},
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "templates/catalog.h"
 #include "templates/epilogue_pass.h"
 #include "templates/reference.h"
+#include "tune/baseline_terms.h"
 
 namespace lehr {
 
@@ -37,54 +38,8 @@ Candidates candidates_for(const Task& task) {
           .unfused = unfused_of(task)};
 }
 
-namespace {
-
-BaselineGemm baseline_of(const Gemm& gemm) {
-  return {.m = gemm.m,
-          .n = gemm.n,
-          .k = gemm.k,
-          .batch = gemm.batch,
-          .transpose_a = gemm.a.layout == Layout::kColumn,
-          .transpose_b = gemm.b.layout == Layout::kColumn,
-          .c_column_major = gemm.c.layout == Layout::kColumn,
-          .accum = gemm.accum,
-          .tf32 = gemm.math == Math::kTf32,
-          .fast_accumulation = gemm.math != Math::kTwoLevel};
-}
-
-BaselineConv2d baseline_of(const Conv2d& conv) {
-  return {.n = conv.n,
-          .c = conv.c,
-          .h = conv.h,
-          .w = conv.w,
-          .k = conv.k,
-          .r = conv.r,
-          .s = conv.s,
-          .groups = conv.groups,
-          .stride_h = conv.stride_h,
-          .stride_w = conv.stride_w,
-          .dilation_h = conv.dilation_h,
-          .dilation_w = conv.dilation_w,
-          .pad_top = conv.pad_top,
-          .pad_bottom = conv.pad_bottom,
-          .pad_left = conv.pad_left,
-          .pad_right = conv.pad_right,
-          .out_h = conv.out_h(),
-          .out_w = conv.out_w(),
-          .nhwc = conv.layout == ImageLayout::kNhwc};
-}
-
-}  // namespace
-
 Problem problem_for(const Workload& workload, std::uint64_t seed) {
-  Problem problem;
-  // The libraries' calls compute no epilogue: without `gemm` and `conv2d` they say that they cannot.
-  if (workload.epilogue.empty()) {
-    if (workload.op() == Operator::kConv2d)
-      problem.conv2d = baseline_of(workload.conv2d());
-    else
-      problem.gemm = baseline_of(workload.gemm());
-  }
+  Problem problem = baseline_terms(workload);
   std::vector<std::vector<float>> inputs = make_inputs(workload, seed);
   Reference reference = make_reference(workload, inputs);
   const std::vector<TensorSpec> tensors = tensors_of(workload);

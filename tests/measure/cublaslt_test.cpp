@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <set>
 
 #include "base/error.h"
@@ -19,6 +18,7 @@
 namespace lehr {
 namespace {
 
+using lehr::testing::error_of;
 using lehr::testing::gemm_problem;
 using lehr::testing::naive_gemm;
 using ::testing::HasSubstr;
@@ -48,15 +48,6 @@ BaselineGemm gemm_of(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_
           .transpose_a = (layout & 1) != 0,
           .transpose_b = (layout & 2) != 0,
           .c_column_major = (layout & 4) != 0};
-}
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 class CublasLtOnFakes : public ::testing::Test {

@@ -65,7 +65,8 @@ TEST_F(CudaFolders, OfWheelsAreThoseOfThePythonInThePath) {
   put("/usr/lib/python3.10/dist-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
   put("/usr/lib/python3.10/dist-packages/nvidia/cublas/lib/libcublasLt.so.12");
   EXPECT_THAT(found({"/opt/torch/.venv/bin", "/usr/bin"}),
-              ElementsAre("/opt/torch/.venv/lib/python3.12/site-packages/nvidia/cu13/lib",
+              ElementsAre("/opt/torch/.venv/lib/python3.12/site-packages/nvidia/cudnn/lib",
+                          "/opt/torch/.venv/lib/python3.12/site-packages/nvidia/cu13/lib",
                           "/usr/lib/python3.10/dist-packages/nvidia/cuda_nvrtc/lib",
                           "/usr/lib/python3.10/dist-packages/nvidia/cublas/lib"));
 }

@@ -3,9 +3,11 @@
 
 #include <fmt/core.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/rng.h"
 #include "codegen/source.h"
 #include "measure/local_measurer.h"
@@ -13,6 +15,16 @@
 namespace lehr::testing {
 
 inline constexpr int kSize = 48;
+
+/// What `action` throws, in words.
+inline std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
 
 /// Naive, in double: op(A) op(B) in the layouts of `gemm`.
 inline std::vector<float> naive_gemm(const BaselineGemm& gemm, const std::vector<float>& a,

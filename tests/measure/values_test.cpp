@@ -248,12 +248,16 @@ TEST(ProblemFile, ReadsBackAConvolution) {
   const TempDir directory;
   Problem problem = gemm_problem({3, 4, 5, 2, true, false, true});
   problem.gemm.reset();
-  problem.conv2d = BaselineConv2d{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, true};
+  problem.conv2d =
+      BaselineConv2d{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, true, DType::kS32};
+  problem.steps = {{.op = BaselineStep::Op::kAdd, .tensor = 3, .per_channel = true},
+                   {.op = BaselineStep::Op::kClamp, .low = 0}};
   const std::string path = directory.path() + "/problem";
   write_problem(path, problem);
   const Problem back = read_problem(path);
   EXPECT_FALSE(back.gemm.has_value());
   EXPECT_EQ(back.conv2d, problem.conv2d);
+  EXPECT_EQ(back.steps, problem.steps);
 }
 
 TEST(Messages, SurviveTheJourney) {

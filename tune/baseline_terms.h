@@ -1,0 +1,13 @@
+// A workload in the terms in which vendor libraries are asked for it.
+#pragma once
+
+#include "measure/problem.h"
+#include "templates/workload.h"
+
+namespace lehr {
+
+/// A problem of which only `gemm` or `conv2d` and `steps` are set: neither of the former where no library's
+/// call computes the workload (a gate halves the columns).
+Problem baseline_terms(const Workload& workload);
+
+}  // namespace lehr
