@@ -17,7 +17,6 @@ TEST(BaselineTerms, OfAConvolutionHaveItsTypesAndItsSteps) {
   ASSERT_TRUE(problem.conv2d.has_value());
   EXPECT_FALSE(problem.gemm.has_value());
   const BaselineConv2d& conv = *problem.conv2d;
-  EXPECT_EQ(conv.accum, DType::kS32);
   EXPECT_TRUE(conv.nhwc);
   EXPECT_EQ(conv.pad_left, 2);
   EXPECT_EQ(conv.out_h, 4);
@@ -27,6 +26,11 @@ TEST(BaselineTerms, OfAConvolutionHaveItsTypesAndItsSteps) {
                                                       {.op = Op::kAdd, .tensor = 4, .per_channel = true},
                                                       {.op = Op::kAdd, .tensor = 5},
                                                       {.op = Op::kClamp, .low = 0, .high = 6}}));
+}
+
+TEST(BaselineTerms, OfAConvolutionHaveTheTypeOfItsSums) {
+  const Workload workload = parse_workload("conv2d h=4 w=4 c=4 k=4 r=1 s=1 x=s8 f=s8 y=s32 accum=s32");
+  EXPECT_EQ(baseline_terms(workload).conv2d->accum, DType::kS32);
 }
 
 TEST(BaselineTerms, OfAProductHaveEveryStep) {
