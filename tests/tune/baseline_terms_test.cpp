@@ -10,8 +10,7 @@ using Op = BaselineStep::Op;
 
 TEST(BaselineTerms, OfAConvolutionHaveItsTypesAndItsSteps) {
   const Workload workload = parse_workload(
-      "conv2d n=2 h=9 w=8 c=6 k=4 r=3 s=2 stride=2x1 pad=1x0x2x1 groups=2 layout=nhwc x=s8 f=s8 y=s32 "
-      "accum=s32 "
+      "conv2d n=2 h=9 w=8 c=6 k=4 r=3 s=2 stride=2x1 pad=1x0x2x1 groups=2 layout=nhwc x=f16 f=f16 y=f16 "
       "epilogue=scale_shift+residual+relu6");
   const Problem problem = baseline_terms(workload);
   ASSERT_TRUE(problem.conv2d.has_value());
