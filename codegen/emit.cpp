@@ -143,6 +143,11 @@ class Emitter {
         scratch_bytes_ = round_up(scratch_bytes_ + bytes, kScratchAlignment);
         break;
       case Scope::kShared:
+        if (buffer.in_place_of) {
+          line("{0}* {1} = reinterpret_cast<{0}*>({2});", scalar, buffer.name,
+               kernel_.buffer(*buffer.in_place_of).name);
+          break;
+        }
         line("{0}* {1} = reinterpret_cast<{0}*>(lehr_shared + {2});", scalar, buffer.name, shared_bytes_);
         CHECK(shared_bytes_ % buffer.alignment == 0, "{} comes behind buffers of lesser alignment",
               buffer.name);

@@ -293,8 +293,8 @@ std::map<std::string, std::string> all_snippets() {
        plain("griddepcontrol_launch_dependents", "griddepcontrol.launch_dependents")},
       {"stmatrix_x4", device_only(kStmatrix)},
       {"named_barrier",
-       device_only("void lehr_named_barrier(int number) {\n"
-                   "  asm volatile(\"bar.sync %0, 128;\" ::\"r\"(number) : \"memory\");\n}\n")},
+       device_only("void lehr_named_barrier(int number, int threads = 128) {\n"
+                   "  asm volatile(\"bar.sync %0, %1;\" ::\"r\"(number), \"r\"(threads) : \"memory\");\n}\n")},
       {"wgmma_fence", plain("wgmma_fence", "wgmma.fence.sync.aligned")},
       {"wgmma_commit", plain("wgmma_commit", "wgmma.commit_group.sync.aligned")},
       {"wgmma_wait", with_number("wgmma_wait", "wgmma.wait_group.sync.aligned")},

@@ -54,6 +54,24 @@ void add_register_columns(const KernelView& view, Columns& columns) {
               std::min(8.0, share_of(wanted, available)));
 }
 
+/// What the L2 is told of the role's buffer.
+double hint_of(const FeatureContext& context, Role role) {
+  const std::vector<Role>& roles = context.view.role_of_buffer;
+  for (std::size_t i = 0; i < roles.size(); ++i)
+    if (roles[i] == role) return context.text.hints[i];
+  return 0;
+}
+
+void add_launch_columns(const FeatureContext& context, Columns& columns) {
+  columns.add("granted_registers", "count", "most that setmaxnreg gives a thread; 0: it has its share",
+              context.text.granted_registers);
+  columns.add("programmatic", "flag", "1: a launch begins while the one before it ends",
+              context.view.analysis.launch.programmatic ? 1 : 0);
+  columns.add("in0_hint", "0..2", "what the L2 is told of in0: 0: nothing, 1: the first to go, 2: to keep",
+              hint_of(context, Role::kInput0));
+  columns.add("in1_hint", "0..2", "the same of in1", hint_of(context, Role::kInput1));
+}
+
 }  // namespace
 
 void add_hardware_columns(const FeatureContext& context, Columns& columns) {
@@ -100,6 +118,7 @@ void add_hardware_columns(const FeatureContext& context, Columns& columns) {
               std::min(1.0, share_of(context.text.async_bytes, std::max(a.shared.written_bytes, 1.0))));
   columns.add("pipeline_depth", "count", "groups of asynchronous copies in flight",
               context.text.pipeline_depth);
+  add_launch_columns(context, columns);
 }
 
 }  // namespace lehr

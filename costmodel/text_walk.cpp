@@ -52,6 +52,7 @@ class Walker {
         depends_(kernel.vars.size()) {
     if (kernel.target == Target::kCuda) warp_.emplace(kernel, analysis.launch, LaneValues::Points::kWarp);
     open_.reserve(24);
+    facts_.hints.assign(kernel.buffers.size(), 0);
     facts_.loop_share.reserve(32);
     facts_.loop_branch.reserve(32);
   }
@@ -199,6 +200,14 @@ class Walker {
     if (name.starts_with("cp_async_wait")) {
       const auto pending = intrinsic.args.empty() ? std::nullopt : ir::as_constant(intrinsic.args[0]);
       facts_.pipeline_depth = std::max(facts_.pipeline_depth, 1.0 + static_cast<double>(pending.value_or(0)));
+    }
+    if (name.starts_with("setmaxnreg_")) {
+      const auto count = static_cast<double>(ir::as_constant(intrinsic.args[0]).value_or(0));
+      facts_.granted_registers = std::max(facts_.granted_registers, count);
+    }
+    if (name.starts_with("tma_load_") || name.starts_with("tma_multicast_")) {
+      facts_.hints[static_cast<std::size_t>(intrinsic.touches[1].buffer)] =
+          static_cast<int>(ir::as_constant(intrinsic.args[0]).value_or(0));
     }
     if (name == "mbarrier_expect_tx") {  // one barrier, of two words, for each buffer in flight
       const auto words = static_cast<double>(kernel_.buffer(intrinsic.touches[0].buffer).elements);

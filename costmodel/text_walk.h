@@ -39,6 +39,8 @@ struct TextFacts {
   double async_bytes = 0;     ///< bytes written by "cp_async..." intrinsics
   double pipeline_depth = 0;  ///< 1 + the largest argument of cp_async_wait; 0 without one
   double register_bytes = 0;  ///< most bytes of kRegister buffers alive at one time
+  double granted_registers = 0;  ///< most that a setmaxnreg gives a thread; 0 without one
+  std::vector<int> hints;        ///< by BufferId: what the L2 is told of it (ir/intrinsics.cpp, "tma_load_2d")
   WarpFacts warp;
   /// Per loop in pre-order: which side of which If is the innermost around it; 0 for none.
   std::vector<int> loop_branch;

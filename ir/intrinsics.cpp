@@ -138,8 +138,8 @@ constexpr std::array kRules = {
     // Argument: groups that may still read shared memory.
     IntrinsicRule{"tma_store_wait", {}, 1, 1, true, false, 32, 1},
     IntrinsicRule{"async_proxy_fence", {}, 0, 0, true, false},
-    // Of a warpgroup. Argument: number of the barrier, 1 to 15.
-    IntrinsicRule{"named_barrier", {}, 1, 1, true, true, kWarpgroup},
+    // Arguments: number of the barrier, 1 to 15; threads that come to it, where it is not one warpgroup.
+    IntrinsicRule{"named_barrier", {}, 1, 2, true, true, kWarpgroup},
     IntrinsicRule{"wgmma_fence", {}, 0, 0, true, true, kWarpgroup},
     IntrinsicRule{"wgmma_commit", {}, 0, 0, true, true, kWarpgroup},
     IntrinsicRule{"wgmma_wait", {}, 1, 1, true, true, kWarpgroup, 1},

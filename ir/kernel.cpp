@@ -63,7 +63,7 @@ Launch launch_of(const Kernel& kernel) {
     launch.prepack_tasks = prepack.tasks;
   }
   for (const Buffer& buffer : kernel.buffers)
-    if (buffer.scope == Scope::kShared)
+    if (buffer.scope == Scope::kShared && !buffer.in_place_of)
       launch.shared_bytes += (buffer.elements * size_of(buffer.type) + buffer.alignment - 1) /
                              buffer.alignment * buffer.alignment;
   return launch;

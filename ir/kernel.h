@@ -25,6 +25,9 @@ struct Buffer {
   /// kShared: its address is a multiple of so many bytes, a power of two of at least 16. Stricter ones are
   /// allocated first.
   std::int64_t alignment = 16;
+  /// kShared: it has no memory of its own, but lies where this other buffer begins, and within it. Whoever
+  /// writes it does so behind the last use of that one, and behind a barrier.
+  std::optional<BufferId> in_place_of = std::nullopt;
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
@@ -98,7 +101,7 @@ struct Kernel {
 struct Launch {
   std::array<std::int64_t, 3> grid = {1, 1, 1};
   std::array<std::int64_t, 3> block = {1, 1, 1};
-  std::int64_t shared_bytes = 0;  ///< all kShared buffers, each rounded up to its alignment
+  std::int64_t shared_bytes = 0;  ///< all kShared buffers with memory of their own, rounded up to their alignments
   std::int64_t tasks = 1;         ///< CPU: extent of the kParallel loop
   std::int64_t prepack_tasks = 0;  ///< CPU: the same of Kernel::prepack; 0: nothing is prepacked
   std::int64_t cluster = 1;       ///< Kernel::cluster; compiled into the kernel, the launch need not say it

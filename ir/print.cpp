@@ -224,11 +224,12 @@ class Printer {
                    },
                    [&](const Alloc& n) {
                      const auto i = static_cast<std::size_t>(n.buffer);
-                     const Scope scope =
-                         i < kernel_.buffers.size() ? kernel_.buffers[i].scope : Scope::kRegister;
-                     add("{} {}: {}", name_of(scope), name(n.buffer), type_text(n.buffer));
-                     if (i < kernel_.buffers.size() && kernel_.buffers[i].alignment != 16)
-                       add(" align {}", kernel_.buffers[i].alignment);
+                     const Buffer buffer = i < kernel_.buffers.size()
+                                               ? kernel_.buffers[i]
+                                               : Buffer{.name = "", .scope = Scope::kRegister};
+                     add("{} {}: {}", name_of(buffer.scope), name(n.buffer), type_text(n.buffer));
+                     if (buffer.alignment != 16) add(" align {}", buffer.alignment);
+                     if (buffer.in_place_of) add(" in place of {}", name(*buffer.in_place_of));
                      out_ += '\n';
                    },
                    [&](const Barrier& n) {

@@ -202,11 +202,28 @@ class Verifier {
     const Scope where = kernel_.buffer(alloc.buffer).scope;
     if (where == Scope::kGlobal) return fail("a global buffer is a parameter and has no Alloc");
     // The emitter and launch_of() lay shared and scratch memory out once per buffer.
+    if (!in_place_rules(kernel_.buffer(alloc.buffer))) return false;
     if (scope_.is_alive(alloc.buffer) ||
         (!allocated_.insert(alloc.buffer).second && where != Scope::kRegister))
       return fail("the buffer has a second Alloc");
     scope_.set_alive(alloc.buffer, true);
     alive.push_back(alloc.buffer);
+    return true;
+  }
+
+  /// Buffer::in_place_of.
+  bool in_place_rules(const Buffer& buffer) {
+    if (!buffer.in_place_of) return true;
+    if (!scope_.has(*buffer.in_place_of) || !scope_.is_alive(*buffer.in_place_of))
+      return fail("the buffer in whose place it lies has no Alloc here");
+    const Buffer& below = kernel_.buffer(*buffer.in_place_of);
+    if (buffer.scope != Scope::kShared || below.scope != Scope::kShared || below.in_place_of)
+      return fail("only shared memory lies in the place of a shared buffer, which has memory of its own");
+    const std::int64_t bytes = buffer.elements * size_of(buffer.type);
+    const std::int64_t place = below.elements * size_of(below.type);
+    if (buffer.alignment > below.alignment || bytes > place)
+      return fail("{} bytes aligned to {} do not fit into the {} of {}, aligned to {}", bytes,
+                  buffer.alignment, place, below.name, below.alignment);
     return true;
   }
 

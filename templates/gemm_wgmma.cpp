@@ -49,14 +49,15 @@ class Lowering {
     empty_ = b_.buffer("empty", DType::kU32, Scope::kShared, 2 * s_.stages);
     if (s_.ping_pong == 1) turns_ = b_.buffer("turns", DType::kU32, Scope::kShared, 4);
     if (s_.staged()) {
-      const GemmWgmmaStage stage = gemm_wgmma_stage(p_, s_);
-      staged_ = add_aligned("c_tiles", p_.output, stage.parts * stage.part_elements());
+      staged_ = add_aligned("c_tiles", p_.output, gemm_wgmma_stage(p_, s_).elements());
+      if (s_.store == 3)
+        b_.kernel.buffers.back().in_place_of = gemm_wgmma_c_takes_rows(s_) ? rows_.shared : columns_.shared;
     }
     acc_.accumulators = b_.buffer("acc", p_.accum, Scope::kRegister, s_.accumulators());
     if (p_.two_level)
       acc_.first_level = b_.buffer("first_level", p_.accum, Scope::kRegister, s_.columns() / 2);
     if (p_.output != p_.accum)
-      converted_ = b_.buffer("converted", p_.output, Scope::kRegister, s_.store == 2 ? 8 : 2);
+      converted_ = b_.buffer("converted", p_.output, Scope::kRegister, s_.stmatrix == 1 ? 8 : 2);
     if (s_.split_k > 1) add_split();
     thread_ = b_.var("thread");
   }
@@ -366,7 +367,7 @@ Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Li
 
 Template gemm_wgmma_template() {
   return {.name = "gemm_wgmma",
-          .version = 8,
+          .version = 9,
           .why_not = why_not_gemm_wgmma,
           .space = gemm_wgmma_space,
           .lower = lower_gemm_wgmma,

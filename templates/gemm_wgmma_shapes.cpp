@@ -15,6 +15,13 @@ using cpu::ceil_div;
 /// Bytes of the two mbarriers of a stage, and of the pair that orders the consumers of ping-pong.
 constexpr std::int64_t kBarrierBytes = 8;
 
+/// Sums of a thread that two consumers have registers for, and how many leave them more than they need.
+constexpr std::int64_t kSumsOfTwo = 192, kFewSumsOfTwo = 128;
+/// The same of three.
+constexpr std::int64_t kFewSumsOfThree = 80;
+/// Up to so many, no split is short.
+constexpr std::int64_t kHardlyAnySums = 48;
+
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return ceil_div(value, multiple) * multiple;
 }
@@ -122,7 +129,8 @@ GemmWgmmaSchedule gemm_wgmma_schedule(const Config& config) {
   s.raster = config.at("raster"), s.hilbert = config.at("hilbert");
   s.cluster_bm = config.at("cluster_bm"), s.cluster_bn = config.at("cluster_bn");
   s.split_k = config.at("split_k"), s.reduce = config.at("reduce"), s.keep = config.at("keep");
-  s.store = config.at("store"), s.pdl = config.at("pdl");
+  s.store = config.at("store"), s.stmatrix = config.at("stmatrix"), s.pdl = config.at("pdl");
+  s.registers = config.at("registers");
   return s;
 }
 
@@ -157,13 +165,19 @@ GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
 
 GemmWgmmaStage gemm_wgmma_stage(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
   const std::int64_t bytes = size_of(p.output);
+  const std::int64_t columns = p.size.gated ? s.bn / 2 : s.bn;
   GemmWgmmaStage stage;
-  stage.span = gemm_wgmma_span(s.bn, bytes);
+  stage.span = gemm_wgmma_span(columns, bytes);
   stage.box_columns = std::max<std::int64_t>(stage.span / bytes, 1);
   stage.rows = s.consumer_rows();
-  stage.boxes = s.bn / stage.box_columns;
+  stage.boxes = columns / stage.box_columns;
+  stage.room = s.store == 2 ? 2 : stage.boxes;
   stage.parts = s.consumers;
   return stage;
+}
+
+bool gemm_wgmma_c_takes_rows(const GemmWgmmaSchedule& s) {
+  return s.bm > s.bn;
 }
 
 SplitK gemm_wgmma_split_k(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
@@ -180,22 +194,30 @@ GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
   return grid;
 }
 
-// The sum over the warpgroups is what the multiprocessor has: 128 (96 + 240), 128 (40 + 2 x 232) and
-// 128 (32 + 3 x 160) of 65536; the splits of the public kernels (kernels.md sections 3.1 and 3.8). Two
-// consumers with many sums take 240.
+// All warpgroups of a block share what it is launched with, which ptxas (13.0) puts at 168 registers for 384
+// threads and at 128 for 512: 40 + 2 x 232 and 32 + 3 x 160 are all of it, the splits of the public kernels
+// (kernels.md sections 3.1 and 3.8). Two consumers with many sums take 240. One is not short of them.
 GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
   const std::int64_t sums = gemm_wgmma_sums(p, s);
-  if (s.consumers == 3) return {32, 160};
-  if (s.consumers == 2 && sums > 192) return {24, 240};
+  const bool other = s.registers == 1;
   if (s.consumers == 1) return {96, 240};
-  return {40, 232};
+  if (s.consumers == 3) return other ? GemmWgmmaRegisters{56, 152} : GemmWgmmaRegisters{32, 160};
+  if (other && sums <= kFewSumsOfTwo) return {56, 224};
+  return other || sums > kSumsOfTwo ? GemmWgmmaRegisters{24, 240} : GemmWgmmaRegisters{40, 232};
+}
+
+bool gemm_wgmma_splits_registers(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
+  const std::int64_t sums = gemm_wgmma_sums(p, s);
+  // Where k is split, all go on to the same end, and ptxas gives that the producer's registers: no split.
+  if (s.split_k > 1 || sums <= kHardlyAnySums) return false;
+  return s.consumers == 2 ? sums <= kSumsOfTwo : s.consumers == 3 && sums <= kFewSumsOfThree;
 }
 
 std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
   const std::int64_t elements =
       gemm_wgmma_tile(p, s, true).stage_elements() + gemm_wgmma_tile(p, s, false).stage_elements();
-  const GemmWgmmaStage stage = gemm_wgmma_stage(p, s);
-  const std::int64_t of_c = s.staged() ? stage.parts * stage.part_elements() * size_of(p.output) : 0;
+  const bool room_for_c = s.staged() && s.store != 3;
+  const std::int64_t of_c = room_for_c ? gemm_wgmma_stage(p, s).elements() * size_of(p.output) : 0;
   const std::int64_t of_split = s.reduce == 1   ? 128 * s.consumers * s.accumulators() * size_of(p.accum)
                                 : s.split_k > 1 ? kSplitKSharedBytes
                                                 : 0;

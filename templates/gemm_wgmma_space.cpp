@@ -46,8 +46,8 @@ std::vector<std::int64_t> dividing(std::int64_t tiles, std::int64_t most) {
 constexpr std::int64_t kMostInClusters = 192;
 /// Of these, what leaves registers for C's way through shared memory: more of them spilled, with stmatrix 192
 /// and 208 sums of two consumers in a third of the schedules.
-std::int64_t most_staged(std::int64_t consumers, std::int64_t store) {
-  return consumers == 1 ? 152 : store == 2 ? 176 : 208;
+std::int64_t most_staged(std::int64_t consumers, bool stmatrix) {
+  return consumers == 1 ? 152 : stmatrix ? 176 : 208;
 }
 
 /// Values of `all` that are below `extent`, and the first that covers it.
@@ -105,6 +105,12 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   const KnobId consumers = space.add("consumers", "warpgroups that multiply", {1, 2, 3});
   const KnobId ping_pong =
       space.add("ping_pong", "consumers 0: share each tile, 1: take tiles in turn", flags(may_persist));
+  const auto schedule = [=](const Point& x) {  // split_k and later: not read
+    GemmWgmmaSchedule s;
+    s.swap_ab = x[swap_ab], s.bm = x[bm], s.bn = x[bn], s.k_atoms = x[k_atoms], s.consumers = x[consumers];
+    s.ping_pong = x[ping_pong];
+    return s;
+  };
   const KnobId persistent =
       space.add("persistent", "1: one block per multiprocessor takes several tiles", flags(may_persist));
   // A cluster has at most eight blocks (ir/verify_declarations.cpp), and the tiles divide among clusters.
@@ -124,13 +130,27 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                   return x[reduce] == 0 || (fits && x[cluster_bm] * x[cluster_bn] == 1);
                 });
   space.add("keep", "what the L2 is told 0: nothing, to keep 1: the tiles of bm, 2: those of bn", {0, 1, 2});
-  const bool may_store = !must_swap && !gated && n * size_of(p.output) % 16 == 0;  // the lines of C
-  std::vector<std::int64_t> stores = flags(may_store);
-  if (may_store && size_of(p.output) == 2) stores.push_back(2);
-  const KnobId store = space.add("store",
-                                 "C 0: from registers, 1: through shared memory and the tensor memory "
-                                 "accelerator, 2: there by stmatrix",
-                                 stores);
+  const bool may_store = !must_swap && p.size.output_columns() * size_of(p.output) % 16 == 0;  // C's lines
+  const KnobId store = space.add_dependent(
+      "store",
+      "C 0: from registers, else by TMA through 1: a tile, 2: two boxes in turn, 3: the stages' place",
+      may_store ? std::vector<std::int64_t>{0, 1, 2, 3} : std::vector<std::int64_t>{0}, [=](const Point& x) {
+        std::vector<std::int64_t> values = {0};
+        GemmWgmmaSchedule s;
+        s.bn = x[bn];
+        const GemmWgmmaStage stage = gemm_wgmma_stage(p, s);
+        // Blocks that split k write from registers, and only C by rows goes through shared memory.
+        if (!may_store || x[swap_ab] == 1 || x[split_k] > 1 || stage.span == 0) return values;
+        values.push_back(1);
+        if (stage.boxes > 2) values.push_back(2);
+        if (x[persistent] == 0) values.push_back(3);  // else the next tile's stages are on their way
+        return values;
+      });
+  // What stmatrix takes from a thread are neighbours; of a gate's columns it has one in four.
+  const bool may_stmatrix = may_store && !gated && size_of(p.output) == 2;
+  const KnobId stmatrix =
+      space.add_dependent("stmatrix", "1: C goes into shared memory by stmatrix", flags(may_stmatrix),
+                          [=](const Point& x) { return flags(may_stmatrix && x[store] > 0); });
   std::vector<std::int64_t> stage_counts;
   for (const std::int64_t each : {2, 3, 4, 5, 6, 7, 8, 10, 12, 16})
     if (each <= most_stages) stage_counts.push_back(each);
@@ -145,13 +165,14 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
       space.add("hilbert", "1: squares of raster x raster tiles are walked along a Hilbert curve",
                 flags(std::min(m, n) >= kLeastHilbert));
   space.add("pdl", "1: a launch begins while the one before it ends (programmatic dependent launch)", {0, 1});
+  space.add_dependent("registers",
+                      "of threads that multiply 0: the public kernels' split, 1: 8 more or fewer",
+                      flags(!must_swap), [=](const Point& x) {
+                        GemmWgmmaSchedule s = schedule(x);
+                        s.split_k = x[split_k];
+                        return flags(!must_swap && gemm_wgmma_splits_registers(p, s));
+                      });
 
-  const auto schedule = [=](const Point& x) {  // store and later: not read
-    GemmWgmmaSchedule s;
-    s.swap_ab = x[swap_ab], s.bm = x[bm], s.bn = x[bn], s.k_atoms = x[k_atoms], s.consumers = x[consumers];
-    s.ping_pong = x[ping_pong];
-    return s;
-  };
   space.require("the instruction does not take so many columns", {swap_ab, bn}, [=](const Point& x) {
     const std::int64_t columns = x[bn] > 256 ? x[bn] / 2 : x[bn];
     const bool along_k = x[swap_ab] == 1 ? p.a_along_k() : p.b_along_k();
@@ -175,9 +196,9 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                          gemm_wgmma_sums(p, schedule(x)) <= kMostInClusters;
                 });
   space.require("C's way through shared memory takes registers that the sums need",
-                {bm, bn, k_atoms, consumers, ping_pong, store}, [=](const Point& x) {
+                {bm, bn, k_atoms, consumers, ping_pong, store, stmatrix}, [=](const Point& x) {
                   return x[store] == 0 ||
-                         gemm_wgmma_sums(p, schedule(x)) <= most_staged(x[consumers], x[store]);
+                         gemm_wgmma_sums(p, schedule(x)) <= most_staged(x[consumers], x[stmatrix] == 1);
                 });
   space.require("there is no second tile for a block", {swap_ab, bm, bn, persistent}, [=](const Point& x) {
     if (x[persistent] == 0) return true;
@@ -198,9 +219,8 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   space.require(
       "there are not as many multiprocessors as a cluster needs", {persistent, cluster_bm, cluster_bn},
       [=](const Point& x) { return x[persistent] == 0 || x[cluster_bm] * x[cluster_bn] <= limits.cores; });
-  space.require("blocks that split k take one tile each and write it from registers",
-                {persistent, split_k, store},
-                [=](const Point& x) { return x[split_k] == 1 || (x[persistent] == 0 && x[store] == 0); });
+  space.require("blocks that split k take one tile each", {persistent, split_k},
+                [=](const Point& x) { return x[split_k] == 1 || x[persistent] == 0; });
   space.require("k is too short to be split, or the grid is large without that",
                 {swap_ab, bm, bn, k_atoms, split_k}, [=](const Point& x) {
                   GemmWgmmaSchedule s = schedule(x);
@@ -216,11 +236,14 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                   return x[split_k] == 1 ||
                          gemm_wgmma_sums(p, schedule(x)) <= 320 / (1 + x[consumers]) - others;
                 });
-  space.require("only C by rows goes through shared memory", {swap_ab, store},
-                [=](const Point& x) { return x[store] == 0 || x[swap_ab] == 0; });
-  space.require("the tile is too narrow for a swizzle of C", {bn, store}, [=](const Point& x) {
-    return x[store] == 0 || gemm_wgmma_span(x[bn], size_of(p.output)) != 0;
-  });
+  space.require("C does not fit into the place of the stages",
+                {swap_ab, bm, bn, k_atoms, consumers, ping_pong, store, stages}, [=](const Point& x) {
+                  if (x[store] != 3) return true;
+                  GemmWgmmaSchedule s = schedule(x);
+                  const GemmWgmmaTile below = gemm_wgmma_tile(p, s, gemm_wgmma_c_takes_rows(s));
+                  return gemm_wgmma_stage(p, s).elements() * size_of(p.output) <=
+                         x[stages] * below.stage_elements() * p.bytes();
+                });
   space.require("needs more shared memory than a block may have",
                 {swap_ab, bm, bn, k_atoms, consumers, ping_pong, split_k, reduce, store, stages},
                 [=](const Point& x) {
@@ -278,8 +301,10 @@ Config gemm_wgmma_default(const Workload& workload, const Limits& limits) {
   s.split_k = default_split_k(p.size.k, tiles, limits.cores);
   const std::int64_t stage = gemm_wgmma_shared_bytes(p, s) / s.stages;
   s.stages = std::clamp<std::int64_t>(limits.shared_bytes_per_block / (stage + 64), 2, 12);
-  return cpu::nearest_config(space, {s.swap_ab, s.bm, s.bn, s.k_atoms, s.consumers, s.ping_pong, s.persistent,
-                                     1, 1, s.split_k, 0, 0, 0, s.stages, s.in_flight, 8, 0, 0});
+  return cpu::nearest_config(space,
+                             {s.swap_ab, s.bm, s.bn, s.k_atoms, s.consumers, s.ping_pong, s.persistent, 1, 1,
+                              s.split_k, 0,    0,    0,         0,           s.stages,    s.in_flight,  8, 0,
+                              0,         0});
 }
 
 }  // namespace lehr

@@ -59,10 +59,15 @@ struct GemmWgmmaSchedule {
   /// The L2 is told to keep 1: the tiles of the side of 64 rows, 2: those of the other side, and to give up
   /// the others first; 0: it is told nothing.
   std::int64_t keep = 0;
-  /// C goes 0: from registers, 1: through shared memory and the tensor memory accelerator; 2: the same, and
-  /// into shared memory by stmatrix, a 16-bit one.
+  /// C goes 0: from registers to global memory, else through shared memory and the tensor memory accelerator.
+  /// There it has 1: room for the whole tile, 2: for two boxes of each consumer, which writes one while the
+  /// accelerator reads the other, 3: no room of its own but that of the stages, behind the last product.
   std::int64_t store = 0;
-  std::int64_t pdl = 0;  ///< 1: launches overlap (ir::Kernel::programmatic)
+  std::int64_t stmatrix = 0;  ///< 1: into shared memory by stmatrix, a 16-bit C
+  std::int64_t pdl = 0;       ///< 1: launches overlap (ir::Kernel::programmatic)
+  /// Of a block's registers, behind setmaxnreg, threads that multiply have 0: what the public kernels give
+  /// them, 1: eight more or fewer of them.
+  std::int64_t registers = 0;
 
   std::int64_t threads() const { return 128 * (consumers + 1); }
   bool staged() const { return store > 0; }
@@ -107,12 +112,17 @@ struct GemmWgmmaStage {
   std::int64_t span = 0;         ///< bytes of a row of a box: the swizzle; 0: the tile's width allows none
   std::int64_t box_columns = 1;  ///< elements of a row of a box
   std::int64_t rows = 1;
-  std::int64_t boxes = 1;
+  std::int64_t boxes = 1;  ///< of a part of the tile
+  std::int64_t room = 1;   ///< boxes that shared memory holds of them
   std::int64_t parts = 1;  ///< consumers with a part of their own
   std::int64_t box_elements() const { return rows * box_columns; }
-  std::int64_t part_elements() const { return boxes * box_elements(); }
+  std::int64_t part_elements() const { return room * box_elements(); }
+  std::int64_t elements() const { return parts * part_elements(); }
 };
 GemmWgmmaStage gemm_wgmma_stage(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
+/// With store = 3: whether the tile lies where the stages of the side of 64 rows are; else where the other's
+/// are. It is the larger of the two.
+bool gemm_wgmma_c_takes_rows(const GemmWgmmaSchedule& schedule);
 
 /// Tiles of C, and what one launch makes of them.
 struct GemmWgmmaGrid {
@@ -126,11 +136,13 @@ SplitK gemm_wgmma_split_k(const GemmWgmmaProblem& problem, const GemmWgmmaSchedu
 GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule,
                               const Limits& limits);
 
-/// Registers of a thread behind setmaxnreg (gemm_wgmma_space.cpp has their source).
+/// Registers of a thread behind setmaxnreg (gemm_wgmma_shapes.cpp has their source).
 struct GemmWgmmaRegisters {
   std::int64_t producer = 40, consumer = 232;
 };
 GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
+/// Whether there is another split of them than that of the public kernels: registers = 1.
+bool gemm_wgmma_splits_registers(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 /// Shared memory of a block in bytes.
 std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 

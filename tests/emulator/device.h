@@ -177,8 +177,8 @@ inline unsigned long long __cvta_generic_to_shared(const void* pointer) {
   return static_cast<unsigned long long>(static_cast<const unsigned char*>(pointer) - emulated_shared);
 }
 
-inline void lehr_named_barrier(int id, int line = __builtin_LINE()) {
-  emulated_named_barrier(id, 128, line);
+inline void lehr_named_barrier(int id, int threads = 128, int line = __builtin_LINE()) {
+  emulated_named_barrier(id, threads, line);
 }
 
 inline void lehr_prefetch(const void*) {}

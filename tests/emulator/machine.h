@@ -146,6 +146,7 @@ class Machine {
     std::vector<std::uintptr_t> open_stores;               ///< chunks of TMA stores not yet committed
     std::deque<std::vector<std::uintptr_t>> store_groups;  ///< committed, oldest first
     std::uint32_t barrier = 0;                             ///< kAtMBarrier
+    std::map<std::uint32_t, int> phases;                   ///< see Who
     bool fenced = false;                                   ///< the registers are ready for wgmma
     bool waited = false;                                   ///< for the launches before this one
     std::uint32_t* sums = nullptr;                         ///< kAtWgmma

@@ -81,6 +81,7 @@ void Machine::mbarrier_wait(const void* pointer, int parity, int line) {
     self().line = line;
     yield();
   }
+  self().phases[address] = mbarrier_at(address).phase;
 }
 
 const ir::TensorMap& Machine::map_of(std::size_t param, std::uint32_t address, const char* what) {
@@ -150,11 +151,13 @@ void Machine::land(const Load& load) {
       buffer.traffic.read_bytes += size;
     }
     for (const int target : load.targets) {
-      SharedMemory& memory = blocks_[static_cast<std::size_t>(target)].shared;
+      Block& block = blocks_[static_cast<std::size_t>(target)];
+      SharedMemory& memory = block.shared;
       const auto address =
           static_cast<std::uint32_t>(load.shared - memory.begin() + static_cast<std::uintptr_t>(moved));
       memory.end_load(memory.begin() + swizzled(address, static_cast<int>(map.swizzle)), chunk.data(),
-                      who_in(load.thread, target));
+                      who_in(load.thread, target),
+                      {load.barrier, block.mbarriers.at(load.barrier).phase});
     }
     moved += 16;
   }

@@ -142,6 +142,19 @@ void SharedMemory::async_proxy_fence(const Who& who) {
 
 std::optional<std::string> SharedMemory::access(std::uintptr_t address, std::size_t bytes, bool writes,
                                                 const Who& who) {
+  if (auto fault = touch(address, bytes, writes, who)) return fault;
+  if (!writes || !has_stores) return std::nullopt;
+  std::vector<std::size_t>& mine = unfenced_[who.thread];
+  const std::size_t number = (address - begin()) / 16;
+  if (mine.empty() || mine.back() != number) {
+    mine.push_back(number);
+    ++chunk_at(address).unfenced;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> SharedMemory::touch(std::uintptr_t address, std::size_t bytes, bool writes,
+                                               const Who& who) {
   const std::size_t offset = address - begin();
   const auto place = [&] {
     return fmt::format("{} shared memory at byte {}", writes ? "writes" : "reads", offset);
@@ -154,14 +167,6 @@ std::optional<std::string> SharedMemory::access(std::uintptr_t address, std::siz
     Chunk& chunk = chunk_at(address);
     if (chunk.readers > 0) return place() + ": an operation that has not been waited for reads it";
     chunk.loaded = false;
-    if (has_stores) {
-      std::vector<std::size_t>& mine = unfenced_[who.thread];
-      const std::size_t number = offset / 16;
-      if (mine.empty() || mine.back() != number) {
-        mine.push_back(number);
-        ++chunk.unfenced;
-      }
-    }
   }
   for (std::size_t i = offset / granule_; i <= (offset + bytes - 1) / granule_; ++i) {
     if (auto fault = access_granule(granules_[i], writes, who)) return fmt::format("{}: {}", place(), *fault);
@@ -199,11 +204,15 @@ std::optional<std::string> SharedMemory::access_granule(Granule& granule, bool w
     return fmt::format("thread {}'s asynchronous copy into it has not been waited for", granule.copier);
   }
   if (!writes && granule.write.thread == kNobody) return "nobody has written it";
-  if (concurrent(granule.write, who)) return race(granule.write, "written");
+  const bool landed = granule.load.number >= 0 && who.phases != nullptr &&
+                      who.phases->contains(granule.load.barrier) &&
+                      who.phases->at(granule.load.barrier) > granule.load.number;
+  if (!landed && concurrent(granule.write, who)) return race(granule.write, "written");
   if (writes) {
     if (concurrent(granule.read, who)) return race(granule.read, "read");
     if (granule.from_afar == published_) return "another block has read it since the last cluster barrier";
     granule.write = visit_of(who);
+    granule.load = {};
     return std::nullopt;
   }
   // Readers of one stretch are kept as one: what they were is asked only by a later writer, who is concurrent
@@ -241,20 +250,29 @@ std::optional<std::string> SharedMemory::read_from_afar(std::uintptr_t address, 
 std::optional<std::string> SharedMemory::begin_copy(std::uintptr_t address, std::size_t bytes,
                                                     const Who& who) {
   if (auto fault = access(address, bytes, true, who)) return fault;
+  poison(address, bytes, who);
+  return std::nullopt;
+}
+
+void SharedMemory::poison(std::uintptr_t address, std::size_t bytes, const Who& who) {
   const std::size_t offset = address - begin();
   for (std::size_t i = offset / granule_; i < (offset + bytes) / granule_; ++i)
     granules_[i].copier = who.thread;
   std::memset(contents_ + offset, kPoison, bytes);
-  return std::nullopt;
 }
 
 std::optional<std::string> SharedMemory::begin_load(std::uintptr_t address, const Who& who) {
   if (address % 16 != 0 || !holds(address)) return "is not 16 aligned bytes of shared memory";
-  return begin_copy(address, 16, who);
+  if (auto fault = touch(address, 16, true, who)) return fault;
+  poison(address, 16, who);
+  return std::nullopt;
 }
 
-void SharedMemory::end_load(std::uintptr_t address, const void* from, const Who& who) {
+void SharedMemory::end_load(std::uintptr_t address, const void* from, const Who& who,
+                            const LoadPhase& phase) {
   end_copy(address, from, 16, 16, who);
+  const std::size_t offset = address - begin();
+  for (std::size_t i = offset / granule_; i < (offset + 16) / granule_; ++i) granules_[i].load = phase;
   chunk_at(address).loaded = true;
 }
 

@@ -33,6 +33,14 @@ struct Who {
   int tick = 0;
   const int* seen = nullptr;
   bool together = false;  ///< a collective: the whole warp does it, `thread` only gave the address
+  /// Phases of mbarriers, by their addresses, that the thread has seen end; nullptr: none.
+  const std::map<std::uint32_t, int>* phases = nullptr;
+};
+
+/// What tells that a load has landed: the end of this phase of an mbarrier.
+struct LoadPhase {
+  std::uint32_t barrier = 0;
+  int number = -1;  ///< -1: written by no load
 };
 
 class DeviceOrder;
@@ -124,7 +132,7 @@ class SharedMemory {
   /// the PTX ISA). A load: poison, nobody may touch it until end_load(), and no wgmma may still be reading
   /// it.
   std::optional<std::string> begin_load(std::uintptr_t address, const Who& who);
-  void end_load(std::uintptr_t address, const void* from, const Who& who);
+  void end_load(std::uintptr_t address, const void* from, const Who& who, const LoadPhase& phase);
   /// A store of the tensor memory accelerator reads what threads have written and fenced: nobody may write it
   /// until end_read().
   std::optional<std::string> begin_store(std::uintptr_t address, const Who& who);
@@ -153,6 +161,7 @@ class SharedMemory {
     Visit read;
     int copier = kNobody;  ///< thread whose cp.async is under way
     int from_afar = -1;    ///< published_ when another block last read it
+    LoadPhase load;        ///< of the load that wrote it last
   };
   /// 16 bytes, as the async proxy sees them.
   struct Chunk {
@@ -162,6 +171,9 @@ class SharedMemory {
   };
   Chunk& chunk_at(std::uintptr_t address) { return chunks_[(address - begin()) / 16]; }
   std::size_t size() const { return granules_.size() * granule_; }
+  /// access() but for the account of what the async proxy must be told of: of that proxy itself.
+  std::optional<std::string> touch(std::uintptr_t address, std::size_t bytes, bool writes, const Who& who);
+  void poison(std::uintptr_t address, std::size_t bytes, const Who& who);  ///< a copy into it is under way
   static Visit visit_of(const Who& who);
   /// Whether nothing orders `earlier` before what `who` does now.
   static bool concurrent(const Visit& earlier, const Who& who);

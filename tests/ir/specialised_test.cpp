@@ -75,6 +75,26 @@ TEST(Specialised, IsAnalysedByTheThreadsThatDoIt) {
   for (const Access& access : analysis.accesses) EXPECT_FALSE(access.guarded);
 }
 
+/// A buffer in the place of another takes no room, must fit, and is there while that one is.
+TEST(Specialised, LaysABufferInPlaceOfAnother) {
+  const auto with = [](DType type, std::int64_t elements, std::int64_t alignment, bool of_tile = true) {
+    Specialised s;
+    const BufferId upper = s.b.buffer("upper", type, Scope::kShared, elements);
+    s.b.kernel.buffers.back().alignment = alignment;
+    s.b.kernel.buffers.back().in_place_of = of_tile ? s.tile : s.out;
+    s.extra = Alloc{upper};
+    return s.kernel();
+  };
+  const Kernel kernel = with(DType::kF32, 16 * 32, 1024);
+  EXPECT_EQ(why_malformed(kernel), std::nullopt);
+  EXPECT_EQ(launch_of(kernel).shared_bytes, 2048 + 16);
+  EXPECT_THAT(to_text(kernel), HasSubstr("in place of tile"));
+  const auto complaint = [](const Kernel& bad) { return why_malformed(bad).value_or(""); };
+  EXPECT_THAT(complaint(with(DType::kF32, 16 * 32 + 1, 1024)), HasSubstr("do not fit into the 2048 of tile"));
+  EXPECT_THAT(complaint(with(DType::kF32, 16, 2048)), HasSubstr("aligned to 2048 do not fit"));
+  EXPECT_THAT(complaint(with(DType::kF32, 16, 16, false)), HasSubstr("only shared memory lies in the place"));
+}
+
 TEST(Specialised, HasFewerBytesWhereABoxIsPartial) {
   Specialised s;
   Kernel kernel = s.kernel();

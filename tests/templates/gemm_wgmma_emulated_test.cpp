@@ -26,9 +26,9 @@ using lehr::testing::Sampled;
 using lehr::testing::source_of;
 using lehr::testing::with_output;
 
-/// Of each mode.
-/// Of a mode: of how consumers share the work and of clusters, with all their shapes; of any other part.
-constexpr std::size_t kSchedules = 40, kOthers = 20;
+/// Of a mode: of how consumers share the work and of clusters, with all their shapes; of any other part; of
+/// each kind of C's way through shared memory; of what the families' test runs, too.
+constexpr std::size_t kSchedules = 40, kOthers = 20, kOfEachTile = 8, kFew = 8;
 
 const std::vector<Workload>& workloads() {
   static const std::vector<Workload> all = {
@@ -45,6 +45,7 @@ const std::vector<Workload>& workloads() {
       with_output(mma_of(DType::kBF16, 200, 128, 72, 1, 2), DType::kBF16),
       with_output(mma_of(DType::kE4M3, 136, 72, 592, 1, 2, Math::kTwoLevel), DType::kBF16),
       mma_of(DType::kE5M2, 136, 72, 656, 1, 2, Math::kTwoLevel),
+      parse_workload("gemm m=136 n=272 k=264 a=bf16:row b=bf16:column c=bf16:row epilogue=bias+swiglu"),
   };
   return all;
 }
@@ -57,8 +58,9 @@ bool is_of(const Workload& workload, const GemmWgmmaSchedule& s, std::string_vie
   if (mode == "cooperative") return s.consumers > 1 && s.ping_pong == 0;
   if (mode == "ping_pong") return s.ping_pong == 1;
   if (mode == "swapped") return s.swap_ab == 1;
-  if (mode == "stored") return s.staged();
-  if (mode == "stmatrix") return s.store == 2;
+  if (mode == "stored") return s.staged() && s.stmatrix == 0;
+  if (mode == "gated") return s.staged() && !workload.epilogue.empty();
+  if (mode == "stmatrix") return s.stmatrix == 1;
   if (mode == "clustered") return s.cluster() > 1;
   if (mode == "split") return s.split_k > 1;
   if (mode == "hilbert") return s.hilbert == 1;
@@ -72,10 +74,12 @@ TEST_P(GemmWgmmaMode, IsRight) {
   Rng rng(kGemmWgmmaSeed);
   std::vector<Sampled> all;
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> of_shape;
+  std::map<std::int64_t, std::size_t> of_store;
   const std::string_view mode = GetParam();
   const bool many =
       mode == "single_consumer" || mode == "cooperative" || mode == "ping_pong" || mode == "clustered";
-  const std::size_t wanted = many ? kSchedules : kOthers;
+  const bool staged = mode == "stored" || mode == "stmatrix";
+  const std::size_t wanted = many ? kSchedules : staged ? 3 * kOfEachTile : mode == "gated" ? kFew : kOthers;
   for (std::size_t i = 0; all.size() < wanted; ++i) {
     ASSERT_LT(i, 2000 * kSchedules) << "the mode is hardly ever sampled";
     const Workload& workload = workloads()[rng.below(workloads().size())];
@@ -86,6 +90,7 @@ TEST_P(GemmWgmmaMode, IsRight) {
     // Clusters are slow here: a few of each of their seven shapes.
     const std::size_t most = std::string_view(GetParam()) == "clustered" ? 6 : 1;
     if (s.cluster() > 1 && ++of_shape[{s.cluster_bm, s.cluster_bn}] > most) continue;
+    if (staged && of_store[s.store]++ >= kOfEachTile) continue;
     all.push_back({workload, limits, config});
   }
   std::set<std::pair<std::int64_t, std::int64_t>> clusters;
@@ -112,39 +117,41 @@ TEST_P(GemmWgmmaMode, IsRight) {
   for (const Sampled& each : all) sources.push_back(source_of(each));
   const emulator::Program program(sources);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const Gemm& g = all[i].workload.gemm();
     SCOPED_TRACE(::testing::Message() << all[i].limits.cores << " cores " << to_text(all[i].workload) << " "
                                       << to_text(all[i].config));
     const Problem problem = problem_for(all[i].workload, kGemmWgmmaSeed + i);
-    const emulator::Result run =
-        program.run(i, {problem.tensors[0].values, problem.tensors[1].values}, emulator::rotated(i));
+    std::vector<std::vector<float>> inputs;
+    for (const ProblemTensor& tensor : problem.tensors)
+      if (!tensor.output) inputs.push_back(tensor.values);
+    const emulator::Result run = program.run(i, inputs, emulator::rotated(i));
     EXPECT_FALSE(run.fault) << *run.fault;
     if (run.fault) continue;
     EXPECT_EQ(compare_output(problem, run.output_bytes.at(0).data()).fault, "");
-    EXPECT_EQ(run.traffic.at(2).written_bytes, g.batch * g.m * g.n * size_of(g.c.type));  // each element once
+    const auto bytes = static_cast<std::int64_t>(run.output_bytes.at(0).size());
+    EXPECT_EQ(run.traffic.at(2).written_bytes, bytes);  // each element once
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, GemmWgmmaMode,
                          ::testing::Values("single_consumer", "cooperative", "ping_pong", "persistent",
                                            "swapped", "stored", "clustered", "split", "hilbert", "two_level",
-                                           "stmatrix"),
+                                           "stmatrix", "gated"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(GemmWgmmaEmulated, NeedsEveryStep) {
   const std::vector<Case> cases = {
       {mma_of(DType::kBF16, 250, 280, 328, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=128, bn=144, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
-       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stages=3, in_flight=1, raster=2, "
-       "hilbert=0, pdl=0)"},
+       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=3, in_flight=1, "
+       "raster=2, hilbert=0, pdl=0, registers=0)"},
       {mma_of(DType::kBF16, 250, 140, 328, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, cluster_bm=1, "
-       "cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stages=4, in_flight=0, raster=1, hilbert=0, "
-       "pdl=0)"},
+       "cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=4, in_flight=0, raster=1, "
+       "hilbert=0, pdl=0, registers=0)"},
       {mma_of(DType::kBF16, 136, 200, 328, 1, 1),
        "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, persistent=0, "
-       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stages=2, in_flight=1, raster=1, "
-       "hilbert=0, pdl=0)"},
+       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=2, in_flight=1, "
+       "raster=1, hilbert=0, pdl=0, registers=0)"},
   };
   Mutants mutants;
   for (const Case& one : cases) {
@@ -181,17 +188,14 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheSplit) {
   Mutants mutants;
   for (const char* const config :
        {"gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
-        "cluster_bm=1, cluster_bn=1, split_k=3, reduce=0, keep=1, store=0, stages=3, in_flight=0, raster=1, "
-        "hilbert=0, "
-        "pdl=1)",
+        "cluster_bm=1, cluster_bn=1, split_k=3, reduce=0, keep=1, store=0, stmatrix=0, stages=3, "
+        "in_flight=0, raster=1, hilbert=0, pdl=1, registers=0)",
         "gemm_wgmma(swap_ab=1, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
-        "cluster_bm=1, cluster_bn=1, split_k=2, reduce=0, keep=2, store=0, stages=2, in_flight=0, raster=1, "
-        "hilbert=0, "
-        "pdl=0)",
+        "cluster_bm=1, cluster_bn=1, split_k=2, reduce=0, keep=2, store=0, stmatrix=0, stages=2, "
+        "in_flight=0, raster=1, hilbert=0, pdl=0, registers=0)",
         "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
-        "cluster_bm=2, cluster_bn=1, split_k=2, reduce=0, keep=0, store=0, stages=3, in_flight=0, raster=1, "
-        "hilbert=0, "
-        "pdl=0)"}) {
+        "cluster_bm=2, cluster_bn=1, split_k=2, reduce=0, keep=0, store=0, stmatrix=0, stages=3, "
+        "in_flight=0, raster=1, hilbert=0, pdl=0, registers=0)"}) {
     const Faults faults({mma_of(DType::kBF16, 72, 136, 1096, 1, 2), config});
     faults.plant_those_of_split_k(mutants);
     // A cluster's barrier stands in front of the exchange, too.
@@ -212,21 +216,34 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
   const std::vector<Case> cases = {
       {with_output(mma_of(DType::kBF16, 250, 280, 136, 1, 2), DType::kBF16),
        "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
-       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=1, stages=3, in_flight=1, raster=2, "
-       "hilbert=0, pdl=0)"},
+       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=1, stmatrix=0, stages=3, in_flight=1, "
+       "raster=2, hilbert=0, pdl=0, registers=0)"},
       {mma_of(DType::kBF16, 250, 140, 136, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, cluster_bm=1, "
-       "cluster_bn=1, split_k=1, reduce=0, keep=0, store=1, stages=2, in_flight=0, raster=1, hilbert=0, "
-       "pdl=0)"},
+       "cluster_bn=1, split_k=1, reduce=0, keep=0, store=1, stmatrix=0, stages=2, in_flight=0, raster=1, "
+       "hilbert=0, pdl=0, registers=0)"},
       {with_output(mma_of(DType::kF16, 250, 280, 136, 1, 2), DType::kF16),
        "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
-       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=2, stages=3, in_flight=1, raster=2, "
-       "hilbert=0, pdl=0)"},
+       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=1, stmatrix=1, stages=3, in_flight=1, "
+       "raster=2, hilbert=0, pdl=0, registers=0)"},
+      // An odd number of boxes, and an even one.
+      {with_output(mma_of(DType::kBF16, 250, 280, 136, 1, 2), DType::kBF16),
+       "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
+       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=2, stmatrix=1, stages=3, in_flight=1, "
+       "raster=2, hilbert=0, pdl=0, registers=1)"},
+      {mma_of(DType::kBF16, 250, 256, 136, 1, 2),
+       "gemm_wgmma(swap_ab=0, bm=64, bn=128, k_atoms=1, consumers=2, ping_pong=1, persistent=1, "
+       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=2, stmatrix=0, stages=2, in_flight=0, "
+       "raster=1, hilbert=0, pdl=0, registers=1)"},
+      {with_output(mma_of(DType::kBF16, 250, 280, 136, 1, 2), DType::kBF16),
+       "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
+       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=3, stmatrix=1, stages=2, in_flight=1, "
+       "raster=2, hilbert=0, pdl=0, registers=0)"},
   };
   Mutants mutants;
   for (const Case& one : cases) {
     const Faults faults(one);
-    if (faults.schedule().store == 2) {
+    if (faults.schedule().stmatrix == 1) {
       faults.plant(mutants, "lehr_stmatrix_x4(", "(void)(");
       faults.plant(mutants, "lane % 16", "lane % 8");
       faults.plant(mutants, "lane / 16", "lane / 8 % 2");
@@ -235,7 +252,17 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
     faults.plant(mutants, "lehr_async_proxy_fence();", "");
     faults.plant(mutants, "lehr_named_barrier(", "(void)(");
     faults.plant(mutants, "lehr_tma_store_commit();", "");
+    const std::int64_t store = faults.schedule().store;
     faults.plant(mutants, "lehr_tma_store_wait<0>();", "");
+    if (store == 2) {
+      faults.plant(mutants, "lehr_tma_store_wait<1>();", "");
+      faults.plant(mutants, "lehr_tma_store_wait<1>();", "lehr_tma_store_wait<2>();");
+      faults.plant(mutants, "box_3 % 2", "0");
+    }
+    if (store == 3) {
+      faults.plant(mutants, "lehr_named_barrier(3, 256);", "");
+      faults.plant(mutants, "lehr_named_barrier(3, 256);", "lehr_named_barrier(consumer + 1);");
+    }
     faults.plant(mutants, "lehr_tma_store_2d(", "(void)(");
     faults.plant(mutants, "lehr_elect_one(elected_3);",
                  "elected_3[0] = thread % 32 == 0;");  // who has not issued waits
@@ -243,16 +270,15 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
     if (faults.schedule().ping_pong == 0) faults.plant(mutants, "(consumer + 1)", "(1)");
     faults.plant(mutants, " ^ ", " + ");
   }
-  ASSERT_GE(mutants.size(), 28u);
+  ASSERT_GE(mutants.size(), 60u);
   mutants.expect_each_to_be_found(kGemmWgmmaSeed);
 }
 
 TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheTwoLevels) {
-  const Faults faults(
-      {mma_of(DType::kE4M3, 72, 200, 592, 1, 2, Math::kTwoLevel),
-       "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, persistent=0, "
-       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stages=2, in_flight=0, "
-       "raster=1, hilbert=0, pdl=0)"});
+  const Faults faults({mma_of(DType::kE4M3, 72, 200, 592, 1, 2, Math::kTwoLevel),
+                       "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, "
+                       "persistent=0, cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, "
+                       "stmatrix=0, stages=2, in_flight=0, raster=1, hilbert=0, pdl=0, registers=0)"});
   Mutants mutants;
   faults.plant(mutants, "lehr_wgmma_fence();", "");
   faults.plant(mutants, "lehr_wgmma_commit();", "");
@@ -270,8 +296,8 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheTwoLevels) {
 TEST(GemmWgmmaEmulated, SumsOfTwoLevelsAreAsExactAsTheyPromiseAndThoseOfOneAreNot) {
   const char* const config =
       "gemm_wgmma(swap_ab=0, bm=64, bn=64, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=1, "
-      "cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stages=4, in_flight=0, raster=1, hilbert=0, "
-      "pdl=0)";
+      "cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=4, in_flight=0, raster=1, "
+      "hilbert=0, pdl=0, registers=0)";
   std::vector<Workload> workloads;
   for (const DType type : {DType::kE4M3, DType::kE5M2})
     for (const Math math : {Math::kStrict, Math::kTwoLevel})

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "costmodel/features.h"
 #include "costmodel/roofline_model.h"
 #include "gemm_mma_cases.h"
@@ -69,6 +71,12 @@ TEST(GemmWgmmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimit
         const GemmWgmmaRegisters registers = gemm_wgmma_registers(problem, s);
         ASSERT_LE(128 * (registers.producer + s.consumers * registers.consumer), limits.registers_per_core);
         ASSERT_LT(gemm_wgmma_sums(problem, s), registers.consumer);
+        for (const std::int64_t each :
+             {registers.producer, registers.consumer}) {  // PTX ISA 9.0, "setmaxnreg"
+          ASSERT_EQ(each % 8, 0);
+          ASSERT_GE(each, 24);
+          ASSERT_LE(each, 256);
+        }
         // 132 multiprocessors hold 32 clusters of four and 16 of eight.
         const std::int64_t usable = limits.cores == 132 && s.cluster() > 2 ? 128 : limits.cores;
         ASSERT_TRUE(s.persistent == 0 ||
@@ -130,9 +138,8 @@ TEST(GemmWgmma, CountsFlopsBytesAndStagesOfItsTiles) {
   const Workload workload = mma_of(DType::kBF16, 2048, 2048, 1024, 1, 2);
   const Config config = parse_config(
       "gemm_wgmma(swap_ab=0, bm=128, bn=256, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
-      "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stages=4, "
-      "in_flight=1, "
-      "raster=8, hilbert=0, pdl=0)");
+      "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=4, in_flight=1, "
+      "raster=8, hilbert=0, pdl=0, registers=0)");
   const ir::Kernel kernel = gemm_wgmma_template().lower(workload, config, limits);
   const ir::Analysis analysis = ir::analyze(kernel);
   EXPECT_EQ(analysis.flops, 2.0 * 2048 * 2048 * 1024);
@@ -156,12 +163,11 @@ TEST(GemmWgmma, ReadsWhatAClusterSharesOnce) {
   const Workload workload = mma_of(DType::kBF16, 2048, 2048, 1024, 1, 2);
   const double operand = 2048.0 * 1024 * 2;
   const auto analysed = [&](int along_bm, int along_bn) {
-    const Config config = parse_config(fmt::format(
-        "gemm_wgmma(swap_ab=0, bm=128, bn=256, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
-        "cluster_bm={}, cluster_bn={}, split_k=1, reduce=0, keep=0, store=0, stages=4, in_flight=1, "
-        "raster=1, "
-        "hilbert=0, pdl=0)",
-        along_bm, along_bn));
+    const Config config = parse_config(
+        fmt::format("gemm_wgmma(swap_ab=0, bm=128, bn=256, k_atoms=1, consumers=2, ping_pong=0, "
+                    "persistent=0, cluster_bm={}, cluster_bn={}, split_k=1, reduce=0, keep=0, store=0, "
+                    "stmatrix=0, stages=4, in_flight=1, raster=1, hilbert=0, pdl=0, registers=0)",
+                    along_bm, along_bn));
     EXPECT_EQ(gemm_wgmma_template().space(workload, limits).why_invalid(config), std::nullopt);
     return gemm_wgmma_template().lower(workload, config, limits);
   };
@@ -185,6 +191,37 @@ TEST(GemmWgmma, ReadsWhatAClusterSharesOnce) {
                 0.25 * each.reads * operand);
     EXPECT_LE(time_of(kernel), time_of(analysed(1, 1)));
   }
+}
+
+/// No two values of a knob look alike to the model (but for tiles walked together where there are few).
+TEST(GemmWgmma, ShowsEveryKnobInTheFeatures) {
+  const Template family = gemm_wgmma_template();
+  const Limits limits = cuda_limits("sm_90a");
+  Rng rng(kSeed);
+  std::set<std::string> compared;
+  for (const std::int64_t m : {16, 4096}) {
+    const Workload workload = with_output(mma_of(DType::kBF16, m, 4096, 4096, 1, 2), DType::kBF16);
+    const FamilySpace space = family.space(workload, limits);
+    for (int i = 0; i < 30; ++i) {
+      const Config config = space.sample(rng).value();
+      const std::vector<float> row = featurize(family.lower(workload, config, limits), limits);
+      const std::vector<std::int64_t> values = space.values_of(config);
+      for (std::size_t knob = 0; knob < values.size(); ++knob) {
+        const std::string& name = space.knobs()[knob].name;
+        if (name == "raster") continue;
+        for (const std::int64_t value : space.values_after(std::span(values).first(knob), knob)) {
+          std::vector<std::int64_t> moved = values;
+          moved[knob] = value;
+          const Config other = space.config_of(moved);
+          if (value == values[knob] || space.why_invalid(other)) continue;
+          compared.insert(name);
+          EXPECT_NE(featurize(family.lower(workload, other, limits), limits), row)
+              << name << "=" << value << " of " << to_text(config);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(compared.size(), 18u);  // all but the raster, and swap_ab, whose tiles differ as well
 }
 
 TEST(GemmWgmma, LowersTheSameConfigToTheSameKernel) {
