@@ -77,8 +77,12 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   const auto least_tiles = [&](std::int64_t rows, std::int64_t columns) {
     return ceil_div(rows, kRows.back()) * ceil_div(columns, kColumns.back()) * p.size.batch;
   };
-  const bool may_split = may_split_k({2, std::max<std::int64_t>(2, rows_of_k)}, p.size.k,
-                                     std::min(least_tiles(m, n), least_tiles(n, m)), 0, limits.cores);
+  std::vector<std::int64_t> splits = split_k_values(p.size.k);
+  while (splits.size() > 1 &&
+         !may_split_k({splits.back(), splits.back()}, p.size.k,
+                      std::min(least_tiles(m, n), least_tiles(n, m)), m * n * p.size.batch * 4, limits.cores))
+    splits.pop_back();
+  const bool may_split = splits.size() > 1;
   const auto flags = [](bool both) {
     return both ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0};
   };
@@ -120,8 +124,8 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   const KnobId cluster_bn = space.add_dependent(
       "cluster_bn", "the same along bn", kClusters,
       [=](const Point& x) { return dividing(ceil_div(x[swap_ab] == 1 ? m : n, x[bn]), 8 / x[cluster_bm]); });
-  const KnobId split_k = space.add("split_k", "blocks that share a tile of C, each with its part of k",
-                                   may_split ? split_k_values(p.size.k) : std::vector<std::int64_t>{1});
+  const KnobId split_k =
+      space.add("split_k", "blocks that share a tile of C, each with its part of k", splits);
   const KnobId reduce = space.add(
       "reduce", "their sums meet 0: in a workspace, 1: in a cluster's shared memory", flags(may_split));
   space.require("a cluster whose blocks split k has one tile and two, four or eight blocks",
