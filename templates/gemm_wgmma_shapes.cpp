@@ -210,7 +210,9 @@ bool gemm_wgmma_splits_registers(const GemmWgmmaProblem& p, const GemmWgmmaSched
   const std::int64_t sums = gemm_wgmma_sums(p, s);
   // Where k is split, all go on to the same end, and ptxas gives that the producer's registers: no split.
   if (s.split_k > 1 || sums <= kHardlyAnySums) return false;
-  return s.consumers == 2 ? sums <= kSumsOfTwo : s.consumers == 3 && sums <= kFewSumsOfThree;
+  if (s.consumers == 3) return sums <= kFewSumsOfThree;
+  // A producer in a cluster spilled with 24.
+  return s.consumers == 2 && sums <= (s.cluster() > 1 ? kFewSumsOfTwo : kSumsOfTwo);
 }
 
 std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {

@@ -174,6 +174,7 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                       flags(!must_swap), [=](const Point& x) {
                         GemmWgmmaSchedule s = schedule(x);
                         s.split_k = x[split_k];
+                        s.cluster_bm = x[cluster_bm], s.cluster_bn = x[cluster_bn];
                         return flags(!must_swap && gemm_wgmma_splits_registers(p, s));
                       });
 
