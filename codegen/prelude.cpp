@@ -148,6 +148,14 @@ std::string warp_sum(std::string_view name, std::string_view type) {
                                  name, type));
 }
 
+// The same, one step.
+std::string warp_exchange() {
+  return device_only(R"(__device__ __forceinline__ void lehr_warp_exchange_f32(float* value, int width) {
+  *value = __shfl_xor_sync(0xffffffffu, *value, width / 2);
+}
+)");
+}
+
 std::string cuda_masked(int lanes) {
   std::string load;
   std::string store;
@@ -197,6 +205,7 @@ std::string cuda_snippet(const std::string& name) {
            "  *old = atomicInc(counter, static_cast<unsigned>(last));\n}\n";
   }
   if (name == "warp_sum_f32") return warp_sum(name, "float");
+  if (name == "warp_exchange_f32") return warp_exchange();
   if (name == "masked2") return cuda_masked(2);
   if (name == "masked4") return cuda_masked(4);
   if (name == "splat2")

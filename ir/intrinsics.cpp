@@ -95,6 +95,8 @@ constexpr std::array kRules = {
     IntrinsicRule{"tf32_round_x4", kRound, 0, 0, true, false},
     IntrinsicRule{"tf32_split_x4", kSplit, 0, 0, true, false},
     IntrinsicRule{"warp_sum_f32", kSumF32, 1, 1, true, true},
+    // The lower half of a group of lanes and the upper one take each other's.
+    IntrinsicRule{"warp_exchange_f32", kSumF32, 1, 1, true, true},
     IntrinsicRule{"device_fence", {}, 0, 0, true, false},
     IntrinsicRule{"atomic_inc_u32", kAtomicInc, 1, 1, true, false},
     // 1 in one lane of the warp, always the same one, and 0 in the others.

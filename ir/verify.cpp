@@ -255,7 +255,7 @@ class Verifier {
       if (!touch_rules(intrinsic.touches[i], i, rule->touches[i])) return false;
     for (const Expr& arg : intrinsic.args)
       if (!passes(scope_.check_index(arg, "an argument"))) return false;
-    if (intrinsic.name.starts_with("warp_sum") && !is_lane_group(intrinsic.args[0]))
+    if (intrinsic.name.starts_with("warp_") && !is_lane_group(intrinsic.args[0]))
       return fail("its argument must be a constant power of two up to 32");
     if (intrinsic.name.starts_with("atomic_") && !is_workspace(intrinsic.touches[1].buffer))
       return fail("its counter must be in a workspace");

@@ -15,7 +15,7 @@ namespace lehr::ir {
 /// - every global buffer in use is a parameter, kIn parameters are not written, every kOut one is;
 /// - every other buffer fits the target, has elements > 0, and is alive (Alloc) where it is used; kShared and
 ///   kScratch buffers have exactly one Alloc, kRegister ones at least one; a constant index is inside its
-///   buffer;
+///   buffer; one in place of another fits it, and that one is alive;
 /// - lanes agree; indices, counts, extents and Let values are single integers; constant divisors are
 /// positive;
 /// - extents are constant where the kind needs it, equal to `bound` where constant, and bounds are at least
@@ -27,9 +27,8 @@ namespace lehr::ir {
 /// - barriers only on CUDA, and not under an If or loop whose condition or extent depends on a thread
 /// variable
 ///   or on memory: an If that all threads of a block decide alike may hold one;
-/// - the same holds for warp collectives (ldmatrix, mma, warp_sum_f32); a sum's group is a constant power of
-/// two
-///   up to 32 lanes;
+/// - the same holds for warp collectives (ldmatrix, mma, warp_sum_f32); the group of a sum or an exchange is a
+///   constant power of two up to 32 lanes;
 /// - workspaces only on CUDA, behind all other parameters, and written; an atomic's counter is in one;
 /// - prepacked parameters only on the CPU, behind all other parameters, written by the prepack block and by
 ///   nothing else; it writes no other parameter;

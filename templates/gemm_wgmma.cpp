@@ -136,7 +136,7 @@ class Lowering {
     Place place = walk_.place(turn);
     append(body, std::move(place.lets));
     append(body, gemm_wgmma_write(b_, p_, s_, output(place, consumer, lane)));
-    return If{le(integer(128), var(thread_)), std::move(body), {}, 128 * s_.consumers};
+    return If{lt(integer(0), var(thread_) / 128), std::move(body), {}, 128 * s_.consumers};
   }
 
   /// Behind the consumers' last step: the block of the tile that comes last writes it.
@@ -367,7 +367,7 @@ Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Li
 
 Template gemm_wgmma_template() {
   return {.name = "gemm_wgmma",
-          .version = 9,
+          .version = 10,
           .why_not = why_not_gemm_wgmma,
           .space = gemm_wgmma_space,
           .lower = lower_gemm_wgmma,

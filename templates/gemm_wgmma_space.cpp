@@ -69,9 +69,8 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   const bool fused = !workload.epilogue.empty();
   const std::int64_t rows_of_k = ceil_div(p.size.k, p.row());
   // Supersets are as narrow as the sizes allow: sampling draws from them.
-  // A gate needs neighbouring columns in one thread: they are rows where the sides are swapped.
   const bool gated = p.size.gated;
-  const bool may_swap = m <= kMaxRowsSwapped && !gated, must_swap = m <= kFewRows && !gated;
+  const bool may_swap = m <= kMaxRowsSwapped, must_swap = m <= kFewRows;
   const bool may_persist =
       ceil_div(std::max(m, n), 64) * ceil_div(std::min(m, n), 8) * p.size.batch > limits.cores;
   const auto least_tiles = [&](std::int64_t rows, std::int64_t columns) {

@@ -17,6 +17,58 @@ Expr element_of(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, const Gem
   return out.base + (s.swap_ab == 1 ? column * p.size.n + row : row * p.size.n + column);
 }
 
+Expr first_row(const GemmWgmmaSchedule& s, const GemmWgmmaOutput& out) {
+  const Expr own = s.ping_pong == 1 ? integer(0) : var(out.consumer) * s.consumer_rows();
+  return var(out.row0) + own + var(out.thread) / 32 % 4 * 16 + var(out.lane) / 4;
+}
+
+/// What a gate takes for two neighbouring columns of C are two rows here, those of lanes l and l ^ 4: they
+/// exchange one sum, so that the lane of the even row has both of row l / 4, the other both of row l / 4 + 8.
+Block write_gated_rows(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
+                       const GemmWgmmaOutput& out) {
+  const VarId i = b.var("i");
+  const VarId j = b.var("j");
+  const VarId v = b.var("v");
+  const VarId odd = b.var("odd");
+  const VarId row = b.var("row");
+  const VarId column = b.var("column");
+  const BufferId other = b.buffer("other", p.accum, Scope::kRegister, 1);
+  const BufferId pair = b.buffer("pair", p.accum, Scope::kRegister, 2);
+  const Expr sum = var(i) * (s.bn / 2) + var(j) * 4 + var(v);
+  const auto inside = [&](const Expr& at_row, Block body) {  // the rows of a pair are both inside or outside
+    if (p.size.n % s.bm != 0) body = block(If{lt(at_row, integer(p.size.n)), std::move(body), {}});
+    if (p.size.m % s.bn != 0) body = block(If{lt(var(column), integer(p.size.m)), std::move(body), {}});
+    return body;
+  };
+  const auto append = [](Block& to, Block from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  Block body = block(Let{column, var(out.column0) + var(out.lane) % 4 * 2 + var(j) * 8 + var(v)});
+  for (const std::int64_t half : {0, 1}) {
+    const Expr at = var(row) + half * 8;
+    Block finish = gemm_wgmma_epilogue(b, p, s, out, sum + half * 2, at, var(column), 1);
+    append(body, inside(at, std::move(finish)));
+  }
+  const Expr is_odd = eq(var(odd), integer(1));
+  const Expr upper = load(out.accumulators, sum), lower = load(out.accumulators, sum + 2);
+  append(body, block(Store{other, integer(0), select(is_odd, upper, lower), 1, std::nullopt},
+                     Intrinsic{"warp_exchange_f32", {Touch{other, integer(0), 1, true}}, {integer(8)}, 0}));
+  const Expr others = load(other, integer(0));
+  append(body, block(Store{pair, integer(0), select(is_odd, others, upper), 1, std::nullopt},
+                     Store{pair, integer(1), select(is_odd, lower, others), 1, std::nullopt}));
+  append(body, out.epilogue.gate_in_place(b, pair, integer(0), 1));
+  const Expr at = var(row) + var(odd) * 8;
+  const Expr value = load(pair, integer(0));
+  const Store store{out.c, out.base + var(column) * p.size.output_columns() + at / 2,
+                    p.output == p.accum ? value : cast(p.output, value), 1, std::nullopt};
+  append(body, inside(at, block(store)));
+  body = block(loop(v, 2, LoopKind::kUnrolled, std::move(body)));
+  body = block(loop(j, s.bn / 8, LoopKind::kUnrolled, std::move(body)));
+  body.insert(body.begin(), Let{row, first_row(s, out) + var(i) * 64});
+  return block(Alloc{other}, Alloc{pair}, Let{odd, var(out.lane) / 4 % 2},
+               loop(i, s.consumer_rows() / 64, LoopKind::kUnrolled, std::move(body)));
+}
+
 }  // namespace
 
 Block gemm_wgmma_epilogue(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
@@ -32,6 +84,7 @@ Block gemm_wgmma_epilogue(KernelBuilder& b, const GemmWgmmaProblem& p, const Gem
 Block gemm_wgmma_write(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                        const GemmWgmmaOutput& out) {
   const bool swapped = s.swap_ab == 1;
+  if (swapped && p.size.gated) return write_gated_rows(b, p, s, out);
   const std::int64_t rows = swapped ? p.size.n : p.size.m;
   const std::int64_t columns = swapped ? p.size.m : p.size.n;
   const VarId i = b.var("i");
@@ -71,9 +124,7 @@ Block gemm_wgmma_write(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
   body.insert(body.begin(), Let{column, var(out.column0) + var(out.lane) % 4 * 2 + var(j) * 8});
   body = block(loop(j, s.bn / 8, LoopKind::kUnrolled, std::move(body)));
   if (rows % s.bm != 0) body = block(If{lt(var(row), integer(rows)), std::move(body), {}});
-  const Expr own = s.ping_pong == 1 ? integer(0) : var(out.consumer) * s.consumer_rows();
-  body.insert(body.begin(), Let{row, var(out.row0) + own + var(out.thread) / 32 % 4 * 16 + var(out.lane) / 4 +
-                                         var(i) * 64 + var(half) * 8});
+  body.insert(body.begin(), Let{row, first_row(s, out) + var(i) * 64 + var(half) * 8});
   body = block(loop(half, 2, LoopKind::kUnrolled, std::move(body)));
   Block result;
   if (p.output != p.accum) result.push_back(Alloc{out.converted});

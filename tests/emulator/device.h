@@ -331,6 +331,9 @@ inline void emulated_warp_sum(T* value, int width, int line) {
 inline void lehr_warp_sum_f32(float* value, int width, int line = __builtin_LINE()) {
   emulated_warp_sum(value, width, line);
 }
+inline void lehr_warp_exchange_f32(float* value, int width, int line = __builtin_LINE()) {
+  emulated_shuffle_xor(value, width / 2, width, line);
+}
 inline void lehr_warp_sum_s32(int* value, int width, int line = __builtin_LINE()) {
   emulated_warp_sum(value, width, line);
 }

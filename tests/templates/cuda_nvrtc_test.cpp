@@ -83,6 +83,7 @@ const std::vector<Workload>& workloads() {
           "gemm m=2048 n=4096 k=4096 a=f16:row b=f16:column c=f16:row epilogue=scale_shift+residual+relu"),
       parse_workload("gemm m=2048 n=8192 k=4096 a=bf16:row b=bf16:column c=bf16:row epilogue=swiglu"),
       parse_workload("gemm m=1001 n=778 k=333 epilogue=bias+geglu"),
+      parse_workload("gemm m=16 n=28672 k=4096 a=bf16:row b=bf16:column c=bf16:row epilogue=swiglu"),
       parse_workload("conv2d h=224 w=224 c=3 k=64 r=7 s=7 stride=2 pad=3"),
       parse_workload("conv2d h=56 w=56 c=64 k=64 r=3 s=3 pad=1 epilogue=scale_shift+residual+relu"),
       parse_workload("conv2d n=32 h=28 w=28 c=128 k=128 r=3 s=3 pad=1 layout=nhwc x=f16 f=f16 y=f16 "

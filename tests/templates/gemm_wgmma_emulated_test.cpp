@@ -299,6 +299,24 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
   mutants.expect_each_to_be_found(kGemmWgmmaSeed);
 }
 
+TEST(GemmWgmmaEmulated, NeedsEveryStepOfAGateAcrossRows) {
+  const Faults faults(
+      {parse_workload("gemm m=20 n=136 k=136 a=bf16:row b=bf16:column c=bf16:row epilogue=geglu"),
+       "gemm_wgmma(swap_ab=1, bm=64, bn=24, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
+       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=2, in_flight=0, "
+       "raster=1, hilbert=0, pdl=0, registers=0)"});
+  Mutants mutants;
+  faults.plant(mutants, "lehr_warp_exchange_f32(other, 8);", "");
+  faults.plant(mutants, "lehr_warp_exchange_f32(other, 8);", "lehr_warp_exchange_f32(other, 16);");
+  faults.plant(mutants, "lane / 4 % 2", "lane / 8 % 2");
+  faults.plant(mutants, "odd == 1 ?", "odd == 0 ?");
+  faults.plant(mutants, "odd * 8", "8");
+  faults.plant(mutants, "< 136", "< 144");
+  faults.plant(mutants, "< 20", "< 24");
+  ASSERT_GE(mutants.size(), 8u);
+  mutants.expect_each_to_be_found(kGemmWgmmaSeed);
+}
+
 TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheTwoLevels) {
   const Faults faults({mma_of(DType::kE4M3, 72, 200, 592, 1, 2, Math::kTwoLevel),
                        "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, "
