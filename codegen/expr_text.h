@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "codegen/prelude.h"
 #include "ir/kernel.h"
@@ -11,7 +12,7 @@ namespace lehr {
 /// Prints expressions of one kernel and notes in `snippets` which prelude functions they call. Borrows both.
 class ExprText {
  public:
-  ExprText(const ir::Kernel& kernel, SnippetSet& snippets) : kernel_(kernel), snippets_(snippets) {}
+  ExprText(const ir::Kernel& kernel, SnippetSet& snippets);
 
   std::string text(const ir::Expr& expr) { return text(expr, 0); }
   /// "buffer + index": pointer to the first element.
@@ -27,9 +28,13 @@ class ExprText {
   static int lanes_of(const ir::Expr& expr);
   /// Of one element.
   DType type_of(const ir::Expr& expr) const;
+  /// The index is a variable, and behind it what unrolled loops make a constant.
+  bool is_offset_from_variable(ir::BufferId buffer, const ir::Expr& index) const;
+  bool is_constant_once_unrolled(const ir::Expr& expr) const;
 
   const ir::Kernel& kernel_;
   SnippetSet& snippets_;
+  std::vector<bool> unrolled_;  // per variable
 };
 
 }  // namespace lehr

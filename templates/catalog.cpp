@@ -14,6 +14,7 @@
 #include "templates/conv2d_mma.h"
 #include "templates/conv2d_oc_cpu.h"
 #include "templates/conv2d_simt.h"
+#include "templates/conv2d_winograd.h"
 #include "templates/conv2d_winograd_cpu.h"
 #include "templates/gemm_cpu.h"
 #include "templates/gemm_dot_cpu.h"
@@ -26,14 +27,22 @@
 namespace lehr {
 
 std::span<const Template> catalog() {
-  static const std::array templates = {gemm_cpu_template(),           gemm_dot_cpu_template(),
-                                       gemv_cpu_template(),           gemm_simt_template(),
-                                       gemm_mma_template(),           gemm_wgmma_template(),
-                                       gemv_simt_template(),          conv2d_cpu_template(),
-                                       conv2d_oc_cpu_template(),      conv2d_depthwise_cpu_template(),
-                                       conv1x1_cpu_template(),        conv2d_simt_template(),
-                                       conv2d_mma_template(),         conv2d_depthwise_template(),
-                                       conv2d_winograd_cpu_template()};
+  static const std::array templates = {gemm_cpu_template(),
+                                       gemm_dot_cpu_template(),
+                                       gemv_cpu_template(),
+                                       gemm_simt_template(),
+                                       gemm_mma_template(),
+                                       gemm_wgmma_template(),
+                                       gemv_simt_template(),
+                                       conv2d_cpu_template(),
+                                       conv2d_oc_cpu_template(),
+                                       conv2d_depthwise_cpu_template(),
+                                       conv1x1_cpu_template(),
+                                       conv2d_simt_template(),
+                                       conv2d_mma_template(),
+                                       conv2d_depthwise_template(),
+                                       conv2d_winograd_cpu_template(),
+                                       conv2d_winograd_template()};
   return templates;
 }
 

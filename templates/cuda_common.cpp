@@ -9,6 +9,7 @@ namespace {
 
 // CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability".
 constexpr std::int64_t kMaxBatch = 65535;     // gridDim.z
+constexpr std::int64_t kSchedulers = 4;       // of a multiprocessor: sections of 8.x and 9.0, "Architecture"
 constexpr std::int64_t kRegisterGranule = 8;  // per thread; registers are given to a warp in units of 256
 constexpr std::int64_t kReservedSharedBytes = 1024;  // of a block, by the driver: the sections of 8.x and 9.0
 
@@ -32,7 +33,10 @@ bool shared_memory_holds(const Limits& limits, std::int64_t blocks, std::int64_t
 }
 
 std::int64_t registers_granted(const Limits& limits, std::int64_t blocks, std::int64_t threads) {
-  const std::int64_t share = limits.registers_per_core / (blocks * threads);
+  // A quarter of the registers belongs to each of four schedulers, and a warp to one of these.
+  const std::int64_t warps = blocks * threads / limits.warp_size;
+  const std::int64_t of_scheduler = (warps + kSchedulers - 1) / kSchedulers;
+  const std::int64_t share = limits.registers_per_core / (of_scheduler * kSchedulers * limits.warp_size);
   return std::min<std::int64_t>(share / kRegisterGranule * kRegisterGranule, limits.max_registers_per_thread);
 }
 

@@ -92,6 +92,22 @@ TEST(Golden, WinogradOnTheCpu) {
       avx512());
 }
 
+TEST(Golden, WinogradOnCudaWithBlocksThatShareChannels) {
+  expect_golden_kernel(
+      "conv2d_winograd_split_k", "conv2d h=9 w=11 c=66 k=40 r=3 s=3 pad=1 epilogue=bias+relu",
+      "conv2d_winograd(tile=2, bm=32, bn=16, tm=4, tn=4, products=1, bk=8, split_k=2, stages=2, prefetch=1, "
+      "pad=4, rounds=1, unroll=4, channels_first=0, min_blocks=1)",
+      cuda_limits("sm_80"));
+}
+
+TEST(Golden, WinogradOnCudaOfNhwcImages) {
+  expect_golden_kernel(
+      "conv2d_winograd_nhwc", "conv2d n=2 h=8 w=10 c=16 k=32 r=3 s=3 pad=0x1x0x1 layout=nhwc",
+      "conv2d_winograd(tile=4, bm=16, bn=8, tm=4, tn=4, products=1, bk=8, split_k=1, stages=1, prefetch=0, "
+      "pad=4, rounds=1, unroll=2, channels_first=0, min_blocks=1)",
+      cuda_limits("sm_80"));
+}
+
 TEST(Golden, GemvCpu) {
   expect_golden_kernel("gemv_cpu", "gemm m=1 n=100 k=30",
                        "gemv_cpu(threads=2, lanes=16, nv=2, ku=4, nb=2, prefetch=8)", avx512());

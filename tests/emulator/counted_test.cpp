@@ -43,6 +43,10 @@ void expect_between(std::int64_t counted, const Bounds& bounds, const std::strin
   EXPECT_GE(bounds.most, static_cast<double>(counted)) << what;
 }
 
+bool is_minimal(const Sample& sample) {
+  return sample.family->name == "conv2d_winograd";
+}
+
 /// `spare_flops`: share of the flops that may stand under a condition that does not hold.
 void compare(const Sample& sample, const ir::Kernel& kernel, const emulator::Result& counted,
              double spare_flops) {
@@ -71,9 +75,10 @@ void compare(const Sample& sample, const ir::Kernel& kernel, const emulator::Res
   EXPECT_LE(counted.flops, analysis.flops);
   if (lehr::testing::facts_of(sample.workload).accum == DType::kS32) return;
   // A convolution's images are small here: a block with tiles for few of its threads is analysed as a whole
-  // one.
+  // one. Minimal filtering has down to a quarter of the products.
   const bool is_conv = sample.workload.op() == Operator::kConv2d;
-  EXPECT_GE(counted.flops * (1 + spare_flops), is_conv ? flops_of(sample.workload) : analysis.flops);
+  const double of_definition = is_minimal(sample) ? flops_of(sample.workload) / 4 : flops_of(sample.workload);
+  EXPECT_GE(counted.flops * (1 + spare_flops), is_conv ? of_definition : analysis.flops);
 }
 
 /// Blocks that split k get as many tiles of it each; the analysis counts all parts as long as the longest.
@@ -84,7 +89,9 @@ bool splits_evenly(const Sample& sample) {
   // gemm_wgmma counts k in rows of 128 bytes.
   const std::int64_t atoms = sample.config.find("k_atoms").value_or(0);
   const std::int64_t bk = atoms > 0 ? atoms * 128 / size_of(facts.operand) : sample.config.at("bk");
-  return (facts.depth + bk - 1) / bk % parts == 0;
+  // Minimal filtering sums up over channels alone.
+  const std::int64_t depth = is_minimal(sample) ? facts.depth / 9 : facts.depth;
+  return (depth + bk - 1) / bk % parts == 0;
 }
 
 class CountedFamily : public ::testing::TestWithParam<const Template*> {
@@ -96,6 +103,7 @@ class CountedFamily : public ::testing::TestWithParam<const Template*> {
     std::erase_if(samples, [](const Sample& sample) { return !splits_evenly(sample); });
     ASSERT_FALSE(samples.empty());
     rng.shuffle(samples);
+    if (is_minimal(samples.front())) count /= 2;  // long texts
     samples.resize(std::min(count, samples.size()), samples.front());
     std::vector<ir::Kernel> kernels;
     std::vector<Source> sources;

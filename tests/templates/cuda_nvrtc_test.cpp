@@ -19,9 +19,12 @@ using lehr::testing::with_output;
 
 constexpr std::uint64_t kSeed = 42;
 
-/// Of a family per architecture; 0.2 to 0.5 s of one core each.
+/// Of a family per architecture; 0.2 to 0.5 s of one core each, of conv2d_winograd 1.3 s.
 std::int64_t configs(const std::string& family) {
-  const std::int64_t usual = family == "gemm_simt" ? 200 : family.starts_with("gemm_") ? 30 : 15;
+  const std::int64_t usual = family == "gemm_simt"         ? 180
+                             : family.starts_with("gemm_") ? 30
+                             : family == "conv2d_winograd" ? 8
+                                                           : 15;
   const char* const wanted = std::getenv("LEHR_NVRTC_CONFIGS");
   return wanted ? parse_int(wanted).value_or(usual) : usual;
 }
@@ -94,6 +97,7 @@ const std::vector<Workload>& workloads() {
       parse_workload("conv2d h=56 w=56 c=64 k=128 r=1 s=1 stride=2"),
       parse_workload("conv2d h=7 w=7 c=512 k=512 r=3 s=3 pad=1"),
       parse_workload("conv2d n=32 h=28 w=28 c=128 k=128 r=3 s=3 pad=1 layout=nhwc"),
+      parse_workload("conv2d n=2 h=33 w=35 c=330 k=50 r=3 s=3 pad=2x0x1x1 epilogue=bias+gelu_erf+residual"),
       parse_workload("conv2d n=8 h=56 w=56 c=128 k=128 r=3 s=3 pad=1 groups=32"),
       parse_workload(
           "conv2d n=4 h=33 w=35 c=30 k=50 r=5 s=3 stride=2x1 pad=2x0x1x1 dilation=1x2 layout=nhwc"),

@@ -1,0 +1,220 @@
+// Lowering: grid, main loop over groups of input channels, the products.
+#include "templates/conv2d_winograd.h"
+
+#include <fmt/core.h>
+
+#include <iterator>
+#include <utility>
+
+#include "templates/conv2d_winograd_block.h"
+#include "templates/conv2d_winograd_copy.h"
+#include "templates/conv2d_winograd_space.h"
+#include "templates/conv2d_winograd_write.h"
+#include "templates/image_view.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+
+constexpr std::int64_t kLargestTile = 128;  // output channels that a block may reach beyond the last one
+
+void append(Block& to, Block from) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+class Lowering {
+ public:
+  Lowering(const Workload& workload, const WinogradCudaSchedule& schedule)
+      : w_{.conv = workload.conv2d(),
+           .schedule = schedule,
+           .shape = winograd_cuda_shape(workload.conv2d(), schedule),
+           .algorithm = winograd(schedule.tile)} {
+    const Conv2d& conv = w_.conv;
+    b_.kernel.name = "conv2d_winograd";
+    b_.kernel.target = Target::kCuda;
+    b_.kernel.min_blocks_per_core = static_cast<int>(s_.min_blocks);
+    w_.x = b_.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
+    w_.f = b_.param("f", DType::kF32, conv.k * conv.products(), Direction::kIn);
+    w_.y = b_.param("y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
+    epilogue_ = FusedEpilogue(b_, workload);
+    w_.shared = b_.buffer("transformed", DType::kF32, Scope::kShared, w_.shape.shared_elements);
+    w_.sums = b_.buffer("sums", DType::kF32, Scope::kRegister, s_.sums());
+    u_ = b_.buffer("u_fragment", DType::kF32, Scope::kRegister, s_.tm);
+    v_ = b_.buffer("v_fragment", DType::kF32, Scope::kRegister, s_.tn);
+    for (const auto& [id, name] : {std::pair(&block_, "block"),
+                                   {&w_.thread, "thread"},
+                                   {&w_.m0, "m0"},
+                                   {&w_.n0, "n0"},
+                                   {&w_.product, "product"},
+                                   {&w_.row, "row_in"},
+                                   {&w_.column, "column_in"}})
+      *id = b_.var(name);
+    if (s_.split_k > 1) add_split();
+  }
+
+  Kernel kernel() {
+    const WinogradCopy copy(b_, w_);
+    Block body = positions();
+    for (const BufferId buffer : {w_.shared, w_.sums, u_, v_}) body.push_back(Alloc{buffer});
+    append(body, copy.positions());
+    append(body, clear());
+    append(body, main_loop(copy));
+    const SplitKPlace place = {s_.split_k > 1 ? var(split_) : integer(0), var(block_), w_.thread};
+    append(body, winograd_write(b_, w_, epilogue_, s_.split_k > 1 ? &exchange_ : nullptr, place));
+    Block grid = block(loop(w_.thread, s_.threads(), LoopKind::kThreadX, std::move(body)));
+    grid = block(loop(block_, w_.shape.blocks(), LoopKind::kBlockX, std::move(grid)));
+    if (s_.split_k > 1) grid = block(loop(split_, s_.split_k, LoopKind::kBlockY, std::move(grid)));
+    b_.kernel.body = std::move(grid);
+    return std::move(b_.kernel);
+  }
+
+ private:
+  void add_split() {
+    split_ = b_.var("split");
+    first_group_ = b_.var("first_group");
+    groups_ = b_.var("groups");
+    exchange_.parts = s_.split_k, exchange_.tiles = w_.shape.blocks(), exchange_.threads = s_.threads();
+    exchange_.elements = winograd_kept(w_);
+    exchange_.vec = 4;  // a tile's outputs are 4 or 16
+    add_split_k_buffers(b_, DType::kF32, exchange_);
+  }
+
+  /// Of the block's tiles and channels, and of the thread within.
+  Block positions() {
+    const WinogradCudaShape& shape = w_.shape;
+    const bool channels_first = s_.channels_first == 1;
+    const Expr m = channels_first ? var(block_) % shape.blocks_m : var(block_) / shape.blocks_n;
+    const Expr n = channels_first ? var(block_) / shape.blocks_m : var(block_) % shape.blocks_n;
+    const std::int64_t group = s_.group(), columns = s_.thread_columns();
+    Block result = block(Let{w_.m0, m * s_.bm}, Let{w_.n0, n * s_.bn},
+                         Let{w_.product, var(w_.thread) / group * s_.products},
+                         Let{w_.row, var(w_.thread) % group / columns * s_.vector_m()},
+                         Let{w_.column, var(w_.thread) % columns * s_.vector_n()});
+    const SplitK& split = shape.split;
+    if (s_.split_k > 1) result.push_back(Let{first_group_, var(split_) * split.most()});
+    if (split.least() < split.most())
+      result.push_back(Let{groups_, min(integer(split.tiles) - var(first_group_), integer(split.most()))});
+    return result;
+  }
+
+  Block clear() {
+    const VarId i = b_.var("i");
+    return block(loop(i, s_.sums(), LoopKind::kUnrolled,
+                      block(Store{w_.sums, var(i), zero(DType::kF32), 1, std::nullopt})));
+  }
+
+  /// Groups of input channels of this block, and number `group` of them among all.
+  Expr groups() const {
+    const SplitK& split = w_.shape.split;
+    return split.least() == split.most() ? integer(split.most()) : var(groups_);
+  }
+  Expr number(const Expr& group) const { return s_.split_k > 1 ? var(first_group_) + group : group; }
+  Expr stage(const Expr& group) const {
+    return s_.stages == 1 ? integer(0) : group % s_.stages * w_.shape.stage;
+  }
+
+  /// With two stages one barrier per group is enough: the stage that is written was last read before the
+  /// barrier that ended the previous iteration.
+  Block main_loop(const WinogradCopy& copy) {
+    const std::int64_t most = w_.shape.split.most();
+    Block result = copy.move(number(integer(0)), integer(0));
+    result.push_back(Barrier{});
+    if (most == 1) {
+      append(result, multiply(integer(0)));
+      result.push_back(Barrier{});
+      return result;
+    }
+    const VarId group = b_.var("group"), at = b_.var("stage_at");
+    const Expr more = lt(var(group), groups() - 1), next = var(group) + 1;
+    Block body;
+    if (s_.prefetch == 1) body.push_back(If{more, copy.fetch(number(next)), {}});
+    if (s_.stages > 1) body.push_back(Let{at, stage(var(group))});
+    append(body, multiply(s_.stages == 1 ? integer(0) : var(at)));
+    if (s_.stages == 1) body.push_back(Barrier{});
+    body.push_back(
+        If{more, s_.prefetch == 1 ? copy.store(stage(next)) : copy.move(number(next), stage(next)), {}});
+    body.push_back(Barrier{});
+    result.push_back(loop_to(group, groups(), most, std::move(body)));
+    return result;
+  }
+
+  /// One fragment of input channel `k` for product `p` of the thread.
+  Stmt load_fragment(bool filters, const Expr& from, const Expr& k, const Expr& p) {
+    const std::int64_t stride = filters ? w_.shape.u_stride : w_.shape.v_stride;
+    const std::int64_t wide = filters ? s_.vector_m() : s_.vector_n();
+    const std::int64_t apart = wide * (filters ? s_.thread_rows() : s_.thread_columns());
+    const int lanes = static_cast<int>(wide);
+    const VarId part = b_.var("part");
+    const Expr at = from + (p * s_.bk + k) * stride + var(part) * apart;
+    return loop(
+        part, (filters ? s_.tm : s_.tn) / wide, LoopKind::kUnrolled,
+        block(Store{filters ? u_ : v_, var(part) * wide, load(w_.shared, at, lanes), lanes, std::nullopt}));
+  }
+
+  /// sums += filters x inputs. Every second row is walked backwards, as in gemm_simt: each multiply-add
+  /// shares an operand with the one before it.
+  Block multiply(const Expr& stage) {
+    const VarId u_from = b_.var("u_from"), v_from = b_.var("v_from");
+    const VarId ko = b_.var("ko"), ki = b_.var("ki"), p = b_.var("p"), i = b_.var("i"), j = b_.var("j");
+    const auto row = [&](const Expr& m, const Expr& n) {
+      const Expr sum = (var(p) * s_.tm + m) * s_.tn + n;
+      return loop(
+          j, s_.tn, LoopKind::kUnrolled,
+          block(Store{w_.sums, sum, fma(load(u_, m), load(v_, n), load(w_.sums, sum)), 1, std::nullopt}));
+    };
+    const auto fragment = [&](bool filters, VarId from) {
+      return load_fragment(filters, var(from), var(ki), var(p));
+    };
+    Block step =
+        block(fragment(true, u_from), fragment(false, v_from),
+              loop(i, s_.tm / 2, LoopKind::kUnrolled,
+                   block(row(var(i) * 2, var(j)), row(var(i) * 2 + 1, integer(s_.tn - 1) - var(j)))));
+    step = block(loop(p, s_.products, LoopKind::kUnrolled, std::move(step)));
+    step = block(loop(ki, s_.unroll, LoopKind::kUnrolled, std::move(step)));
+    const bool whole = s_.unroll == s_.bk;
+    const auto first = [&](std::int64_t stride) {
+      const Expr at = stage + var(w_.product) * (s_.bk * stride);
+      return whole ? at : at + var(ko) * (s_.unroll * stride);
+    };
+    Block result = block(Let{u_from, first(w_.shape.u_stride) + var(w_.row)},
+                         Let{v_from, first(w_.shape.v_stride) + var(w_.column) + w_.inputs_at()});
+    append(result, std::move(step));
+    if (whole) return result;
+    return block(loop(ko, s_.bk / s_.unroll, LoopKind::kSerial, std::move(result)));
+  }
+
+  KernelBuilder b_;
+  WinogradBlock w_;
+  const WinogradCudaSchedule& s_ = w_.schedule;
+  FusedEpilogue epilogue_;
+  BufferId u_{}, v_{};
+  VarId block_{};
+  VarId split_{}, first_group_{}, groups_{};  ///< used with split_k > 1, as `exchange_`
+  SplitKSums exchange_;
+};
+
+Kernel lower_conv2d_winograd(const Workload& workload, const Config& config, const Limits&) {
+  return Lowering(workload, winograd_cuda_schedule(config)).kernel();
+}
+
+std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
+  if (limits.target != Target::kCuda) return "it is for CUDA devices";
+  const Conv2d& conv = workload.conv2d();
+  if (!winograd_applies(conv)) return "made for f32 and 3x3 filters without stride, dilation and groups";
+  return why_no_view_indices(conv, kLargestTile);
+}
+
+}  // namespace
+
+Template conv2d_winograd_template() {
+  return {.name = "conv2d_winograd",
+          .version = 1,
+          .why_not = why_not,
+          .space = winograd_cuda_space,
+          .lower = lower_conv2d_winograd,
+          .default_config = winograd_cuda_default,
+          .op = Operator::kConv2d};
+}
+
+}  // namespace lehr
