@@ -15,10 +15,11 @@ using cpu::ceil_div;
 using Values = std::vector<std::int64_t>;
 
 // Loop counters, places, addresses and conditions; more where a copy's inputs stay in registers during the
-// products. Fitted to NVRTC 13.0 on sm_80 and sm_90a: of 230 sampled schedules within 15 registers of what
-// they may have, those that the sum lets through do not spill; the first that spill are 2 registers above
-// (prefetch 1), none of the others.
-constexpr std::int64_t kOtherRegisters = 34, kPrefetchRegisters = 12;
+// products, and for each further product of a thread. Fitted to NVRTC 13.0 on sm_80 and sm_90a: of 350
+// sampled schedules within 15 registers of what they may have, those that the sum lets through do not spill;
+// the first that spill are 2 registers above.
+constexpr std::int64_t kOtherRegisters = 34, kPrefetchRegisters = 12, kProductRegisters = 12;
+
 /// Elements that a thread fetches for one copy: more cost code and registers, and hide no more latency.
 constexpr std::int64_t kMaxFetched = 72;
 /// Outputs that a thread of a block that splits k keeps for the exchange.
@@ -106,7 +107,7 @@ std::int64_t winograd_cuda_registers(const Conv2d& conv, const WinogradCudaSched
                                    ? shape.fetched + (s.tm + s.tn) * 3 / 2 + kPrefetchRegisters
                                    : std::max(shape.patches * s.all_products() + s.all_products() / 2,
                                               shape.filters * 9 + s.all_products() / 2);
-  const std::int64_t multiplying = s.sums() + fetched;
+  const std::int64_t multiplying = s.sums() + fetched + (s.products - 1) * kProductRegisters;
   const std::int64_t kept = s.split_k > 1 ? s.rounds * shape.outputs * s.tile * s.tile : 0;
   const std::int64_t writing = s.sums() + kept + s.all_products() + s.tile * s.tile;
   return std::max(multiplying, writing) + kOtherRegisters;
