@@ -49,7 +49,7 @@ Block winograd_existing(const Expr& thread, const Expr& i, std::int64_t threads,
 WinogradCopy::WinogradCopy(KernelBuilder& builder, const WinogradBlock& block) : b_(builder), w_(block) {
   const WinogradCudaSchedule& s = w_.schedule;
   one_tile_ = !w_.nhwc() && s.threads() % s.bn == 0;
-  patches_ = b_.buffer("patch", DType::kF32, Scope::kRegister, s.all_products() * w_.shape.patches);
+  patches_ = b_.buffer("patch", DType::kF32, Scope::kRegister, s.inputs() * patch_row() * w_.shape.patches);
   filters_ = b_.buffer("filter", DType::kF32, Scope::kRegister, 9 * w_.shape.filters);
   filter_thread_ = b_.var("filter_thread");
   tile_ = b_.var("tile");
@@ -93,28 +93,45 @@ Block WinogradCopy::each(bool inputs, const std::function<Block(const Expr& i)>&
       winograd_existing(var(inputs ? w_.thread : filter_thread_), var(i), s.threads(), all, body(var(i)))));
 }
 
+/// With nchw, how many columns behind a patch's first are side by side, aligned, and inside or outside of the
+/// image together: those that the tile's outputs stand on where the padding is 1.
+std::int64_t WinogradCopy::vector() const {
+  std::int64_t width = w_.nhwc() ? 1 : w_.schedule.tile;
+  while (w_.conv.w % width != 0 || (w_.conv.pad_left + width - 1) % width != 0) width /= 2;
+  return width;
+}
+
+/// In registers a row begins with its second element and ends with the first: vectors are aligned.
+Expr WinogradCopy::in_patch(const Expr& i, const Expr& row, const Expr& column) const {
+  const std::int64_t inputs = w_.schedule.inputs();
+  return i * (inputs * patch_row()) + row * patch_row() + (column + (inputs - 1)) % inputs;
+}
+
 Block WinogradCopy::fetch_patch(const Expr& i, const Expr& group) const {
   const Conv2d& conv = w_.conv;
-  const std::int64_t inputs = w_.schedule.inputs(), tile = w_.schedule.tile;
+  const std::int64_t inputs = w_.schedule.inputs(), tile = w_.schedule.tile, width = vector();
   const std::int64_t pixel = w_.nhwc() ? conv.c : 1;
   const VarId from = b_.var("patch_from"), u = b_.var("u_row"), v = b_.var("u_column");
   const Expr channel = group * w_.schedule.bk + patch(i).outer;
-  std::optional<Expr> exists;
-  if (conv.c % w_.schedule.bk != 0) require(exists, lt(channel, integer(conv.c)));
-  if (w_.shape.tiles % w_.schedule.bn != 0) require(exists, lt(var(tile_), integer(w_.shape.tiles)));
-  require(exists, pixel_inside(conv, var(y0_) + var(u), var(x0_) + var(v), w_.shape.rows * tile,
-                               w_.shape.columns * tile));
   const Expr first = w_.nhwc() ? ((var(image_) * conv.h + var(y0_)) * conv.w + var(x0_)) * conv.c + channel
                                : ((var(image_) * conv.c + channel) * conv.h + var(y0_)) * conv.w + var(x0_);
-  Expr value = load(w_.x, var(from) + var(u) * (conv.w * pixel) + var(v) * pixel);
-  const Expr to = i * w_.schedule.all_products() + var(u) * inputs + var(v);
+  const auto fetch = [&](const Expr& column, std::int64_t lanes) {
+    std::optional<Expr> exists;
+    if (conv.c % w_.schedule.bk != 0) require(exists, lt(channel, integer(conv.c)));
+    if (w_.shape.tiles % w_.schedule.bn != 0) require(exists, lt(var(tile_), integer(w_.shape.tiles)));
+    require(exists, pixel_inside(conv, var(y0_) + var(u), var(x0_) + column, w_.shape.rows * tile,
+                                 w_.shape.columns * tile));
+    const int count = static_cast<int>(lanes);
+    Expr value = load(w_.x, var(from) + var(u) * (conv.w * pixel) + column * pixel, count);
+    if (exists) value = select(*std::move(exists), std::move(value), zero(DType::kF32, count));
+    return block(Store{patches_, in_patch(i, var(u), column), std::move(value), count, std::nullopt});
+  };
+  Block row = block(loop(v, tile / width, LoopKind::kUnrolled, fetch(var(v) * width + 1, width)),
+                    loop(v, 2, LoopKind::kUnrolled, fetch(var(v) * (inputs - 1), 1)));
   Block result;
   if (!one_tile_) append(result, place_tile(i));
   result.push_back(Let{from, first});
-  result.push_back(
-      loop(u, inputs, LoopKind::kUnrolled,
-           block(loop(v, inputs, LoopKind::kUnrolled,
-                      block(Store{patches_, to, guarded(exists, std::move(value)), 1, std::nullopt})))));
+  result.push_back(loop(u, inputs, LoopKind::kUnrolled, std::move(row)));
   return result;
 }
 
@@ -138,18 +155,16 @@ Block WinogradCopy::fetch_filter(const Expr& i, const Expr& group) const {
 Block WinogradCopy::transform_patch(const Expr& i, const Expr& stage) const {
   const WinogradItem item = patch(i);
   const std::int64_t inputs = w_.schedule.inputs(), product = w_.schedule.bk * w_.shape.v_stride;
-  const Expr first = i * w_.schedule.all_products();
   const VarId to = b_.var("v_to");
   Block result = block(Let{to, stage + item.outer * w_.shape.v_stride + item.inner + w_.inputs_at()});
-  append(result, both_sides(
-                     b_, w_.algorithm.input,
-                     [&](const Expr& row, const Expr& column) {
-                       return load(patches_, first + row * inputs + column);
-                     },
-                     [&](const Expr& row, std::int64_t column, Expr value) {
-                       const Expr at = var(to) + row * (inputs * product) + column * product;
-                       return Stmt(Store{w_.shared, at, std::move(value), 1, std::nullopt});
-                     }));
+  append(result,
+         both_sides(
+             b_, w_.algorithm.input,
+             [&](const Expr& row, const Expr& column) { return load(patches_, in_patch(i, row, column)); },
+             [&](const Expr& row, std::int64_t column, Expr value) {
+               const Expr at = var(to) + row * (inputs * product) + column * product;
+               return Stmt(Store{w_.shared, at, std::move(value), 1, std::nullopt});
+             }));
   return result;
 }
 

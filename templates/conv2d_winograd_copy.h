@@ -23,6 +23,10 @@ class WinogradCopy {
   ir::Block each(bool inputs, const std::function<ir::Block(const ir::Expr& i)>& body) const;
   ir::Block place_tile(const ir::Expr& i) const;
   WinogradItem patch(const ir::Expr& i) const;
+  std::int64_t vector() const;
+  /// Elements between rows of a patch in registers.
+  std::int64_t patch_row() const { return 2 * w_.schedule.tile; }
+  ir::Expr in_patch(const ir::Expr& i, const ir::Expr& row, const ir::Expr& column) const;
   ir::Block fetch_patch(const ir::Expr& i, const ir::Expr& group) const;
   ir::Block fetch_filter(const ir::Expr& i, const ir::Expr& group) const;
   ir::Block transform_patch(const ir::Expr& i, const ir::Expr& stage) const;
