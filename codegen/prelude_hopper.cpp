@@ -47,8 +47,9 @@ std::string on_barrier(std::string_view name, std::string_view number, std::stri
       name, number, ptx));
 }
 
-/// `multicast`: to several blocks of the cluster, by a mask. The hint is that of ir/intrinsics.cpp.
-std::string tma_load(int rank, bool multicast) {
+/// `im2col`: of a tensor's pixels, with the offset of a filter tap. `multicast`: to several blocks of the
+/// cluster, by a mask. The hint is that of ir/intrinsics.cpp.
+std::string tma_load(int rank, bool im2col, bool multicast) {
   std::string parameters;
   std::string places;
   std::string operands;
@@ -57,15 +58,26 @@ std::string tma_load(int rank, bool multicast) {
     places += fmt::format("{}%{}", d == 0 ? "" : ", ", 3 + d);
     operands += fmt::format(", \"r\"(c{})", d);
   }
-  const std::string mask = multicast ? fmt::format(", %{}", 3 + rank) : "";
+  int operand = 3 + rank;
+  std::string behind;  // the barrier
+  if (im2col) {
+    parameters += ", int offset_w, int offset_h";
+    operands +=
+        ", \"h\"(static_cast<unsigned short>(offset_w)), \"h\"(static_cast<unsigned short>(offset_h))";
+    behind += fmt::format(", {{%{}, %{}}}", operand, operand + 1);
+    operand += 2;
+  }
   if (multicast) {
     parameters += ", int mask";
     operands += ", \"h\"(static_cast<unsigned short>(mask))";
+    behind += fmt::format(", %{}", operand);
+    operand += 1;
   }
-  const std::string_view name = multicast ? "multicast" : "load";
+  const std::string_view name =
+      im2col ? (multicast ? "im2col_multicast" : "im2col") : (multicast ? "multicast" : "load");
   const std::string load =
-      fmt::format("cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{}", rank,
-                  multicast ? ".multicast::cluster" : "");
+      fmt::format("cp.async.bulk.tensor.{}d.shared::cluster.global.{}.mbarrier::complete_tx::bytes{}", rank,
+                  im2col ? "im2col" : "tile", multicast ? ".multicast::cluster" : "");
   return fmt::format(
       R"(#ifndef LEHR_EMULATOR
 template <int kHint>
@@ -87,7 +99,7 @@ template <int kHint>
 }}
 #endif
 )",
-      name, rank, parameters, load, places, mask, operands, 3 + rank + (multicast ? 1 : 0), kHead);
+      name, rank, parameters, load, places, behind, operands, operand, kHead);
 }
 
 std::string tma_store(int rank) {
@@ -277,10 +289,12 @@ std::map<std::string, std::string> all_snippets() {
       {"mbarrier_wait_cluster", wait("mbarrier_wait_cluster", ".acquire.cluster")},
       {"cluster_barrier", device_only(kClusterBarrier)},
       {"cluster_load_16", device_only(kClusterLoad)},
-      {"tma_load_2d", tma_load(2, false)},
-      {"tma_load_3d", tma_load(3, false)},
-      {"tma_multicast_2d", tma_load(2, true)},
-      {"tma_multicast_3d", tma_load(3, true)},
+      {"tma_load_2d", tma_load(2, false, false)},
+      {"tma_load_3d", tma_load(3, false, false)},
+      {"tma_multicast_2d", tma_load(2, false, true)},
+      {"tma_multicast_3d", tma_load(3, false, true)},
+      {"tma_im2col_4d", tma_load(4, true, false)},
+      {"tma_im2col_multicast_4d", tma_load(4, true, true)},
       {"tma_store_2d", tma_store(2)},
       {"tma_store_3d", tma_store(3)},
       {"tma_store_commit", plain("tma_store_commit", "cp.async.bulk.commit_group")},

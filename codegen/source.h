@@ -20,7 +20,7 @@ struct SourceParam {
   std::int64_t elements = 0;
   ir::Direction direction = ir::Direction::kIn;
   /// CUDA: the argument is not the tensor's address but this map of it, 128 bytes by value, as
-  /// cuTensorMapEncodeTiled makes it of the address.
+  /// cuTensorMapEncodeTiled (or, with im2col, cuTensorMapEncodeIm2col) makes it of the address.
   std::optional<ir::TensorMap> map = std::nullopt;
 };
 

@@ -17,11 +17,20 @@ json to_json(const ir::TensorMap& map) {
   const auto used = [&](const auto& values) {
     return std::vector<std::int64_t>(values.begin(), values.begin() + map.rank);
   };
-  return {{"dims", used(map.dims)},
-          {"strides", used(map.strides)},
-          {"box", used(map.box)},
-          {"swizzle_bytes", map.swizzle},
-          {"tf32", map.tf32}};
+  json document = {{"dims", used(map.dims)},
+                   {"strides", used(map.strides)},
+                   {"swizzle_bytes", map.swizzle},
+                   {"tf32", map.tf32}};
+  if (const auto& i = map.im2col) {
+    document["im2col"] = {{"channels", map.box[0]},
+                          {"pixels", i->pixels},
+                          {"lower_corner", i->lower},
+                          {"upper_corner", i->upper},
+                          {"strides", i->step}};
+  } else {
+    document["box"] = used(map.box);
+  }
+  return document;
 }
 
 json to_json(const Source& source) {

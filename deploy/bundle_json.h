@@ -12,7 +12,7 @@
 
 namespace lehr {
 
-inline constexpr int kBundleVersion = 3;
+inline constexpr int kBundleVersion = 4;
 
 /// Extents and strides in elements, innermost first.
 nlohmann::json to_json(const ir::TensorMap& map);

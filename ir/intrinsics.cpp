@@ -57,6 +57,10 @@ constexpr std::array kOneBarrier = {kBarrier};
 // the box's first element, innermost first.
 constexpr std::array kTmaLoad = {write(Scope::kShared, 0),
                                  TouchRule{Scope::kGlobal, false, 0, std::nullopt, true}, kBarrier};
+// The same of images (kernel.h, Im2col): coordinates of the first pixel's first channel, and the offset, w
+// and h.
+constexpr std::array kTmaIm2col = {write(Scope::kShared, 0),
+                                   TouchRule{Scope::kGlobal, false, 0, std::nullopt, true, true}, kBarrier};
 // The other way: no barrier, but a group of stores that is committed and waited for.
 constexpr std::array kTmaStore = {read(Scope::kShared, 0),
                                   TouchRule{Scope::kGlobal, true, 0, std::nullopt, true}};
@@ -134,6 +138,8 @@ constexpr std::array kRules = {
     // bit for each.
     IntrinsicRule{"tma_multicast_2d", kTmaLoad, 4, 4, true, false, 32, 1},
     IntrinsicRule{"tma_multicast_3d", kTmaLoad, 5, 5, true, false, 32, 1},
+    IntrinsicRule{"tma_im2col_4d", kTmaIm2col, 7, 7, true, false, 32, 1},
+    IntrinsicRule{"tma_im2col_multicast_4d", kTmaIm2col, 8, 8, true, false, 32, 1},
     IntrinsicRule{"tma_store_2d", kTmaStore, 2, 2, true, false},
     IntrinsicRule{"tma_store_3d", kTmaStore, 3, 3, true, false},
     IntrinsicRule{"tma_store_commit", {}, 0, 0, true, false},

@@ -16,6 +16,7 @@ struct TouchRule {
   std::int64_t bytes = 0;     ///< touched by one thread; 0: any number
   std::optional<DType> type;  ///< of the buffer; nullopt: any
   bool map = false;           ///< the buffer is a parameter with a tensor map
+  bool im2col = false;        ///< and that map is an im2col one
 };
 
 struct IntrinsicRule {

@@ -84,6 +84,7 @@ std::string_view name_of(Direction direction) {
 }
 
 std::int64_t TensorMap::box_elements() const {
+  if (im2col) return box[0] * im2col->pixels;
   std::int64_t elements = 1;
   for (int d = 0; d < rank; ++d) elements *= box[static_cast<std::size_t>(d)];
   return elements;

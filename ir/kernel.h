@@ -44,16 +44,30 @@ enum class Direction {
 };
 /// "in", "out", "workspace", "prepacked".
 std::string_view name_of(Direction direction);
-/// How the tensor memory accelerator (TMA) sees a global buffer, as a tensor of up to three dimensions,
-/// innermost first: what the driver's cuTensorMapEncodeTiled takes (CUDA Driver API, "Tensor Map Object
-/// Management", which states the limits that verify.cpp holds). What a box reaches beyond the tensor reads as
-/// zero and is not written.
+/// How the tensor memory accelerator (TMA) reads the pixels of images, a tensor of (c, w, h, n), as the rows
+/// of a matrix: what the driver's cuTensorMapEncodeIm2col takes besides the tensor (PTX ISA 9.0, "Tensors:
+/// im2col mode"). An instruction names a place (c, w, h, n), whose w and h lie in the bounding box from
+/// `lower` to dims - 1 + `upper`, and an offset (w, h), a filter tap's. It reads `pixels` pixels: the
+/// place's, those `step` further along w in the bounding box, then the lines step[1] further from lower[0]
+/// on, then the next images from `lower` on, each moved by the offset. What lies outside of the tensor reads
+/// as zero.
+struct Im2col {
+  std::int64_t pixels = 0;
+  std::array<std::int64_t, 2> lower{}, upper{};  ///< w, h; upper: counted from the last pixel
+  std::array<std::int64_t, 2> step = {1, 1};     ///< w, h: the strides of a convolution
+  friend bool operator==(const Im2col&, const Im2col&) = default;
+};
+/// How the tensor memory accelerator sees a global buffer, as a tensor of up to four dimensions, innermost
+/// first: what the driver's cuTensorMapEncodeTiled takes (CUDA Driver API, "Tensor Map Object Management",
+/// which states the limits that verify.cpp holds). What a box reaches beyond the tensor reads as zero and is
+/// not written.
 struct TensorMap {
-  static constexpr int kMaxRank = 3;
+  static constexpr int kMaxRank = 4;
   int rank = 2;
   std::array<std::int64_t, kMaxRank> dims{};     ///< elements
   std::array<std::int64_t, kMaxRank> strides{};  ///< elements between neighbours; the innermost is 1
   std::array<std::int64_t, kMaxRank> box{};      ///< elements that one instruction moves along each dimension
+  std::optional<Im2col> im2col = std::nullopt;   ///< of `box`, only the channels count then
   std::int64_t swizzle =
       0;              ///< bytes: 0, 32, 64, 128; the 16-byte chunks of a box are permuted in shared memory
   bool tf32 = false;  ///< f32 elements are rounded to tf32 on their way

@@ -135,13 +135,21 @@ class Printer {
   }
 
   // " as 4096(1) x 512(4096) in boxes of 64 x 128 swizzle 128": extents with their strides, innermost first.
+  // " as 64(1) x 56(64) x 56(3584) x 8(200704) in columns of 64 x 128 pixels from (-1, -1) to (-1, -1) by
+  // (1, 1) swizzle 128": corners of the bounding box and steps, w and h.
   void map(const TensorMap& m) {
     out_ += " as ";
     for (std::size_t d = 0; d < static_cast<std::size_t>(m.rank); ++d)
       add("{}{}({})", d == 0 ? "" : " x ", m.dims[d], m.strides[d]);
-    out_ += " in boxes of ";
-    for (std::size_t d = 0; d < static_cast<std::size_t>(m.rank); ++d)
-      add("{}{}", d == 0 ? "" : " x ", m.box[d]);
+    if (m.im2col) {
+      const Im2col& i = *m.im2col;
+      add(" in columns of {} x {} pixels from ({}, {}) to ({}, {}) by ({}, {})", m.box[0], i.pixels,
+          i.lower[0], i.lower[1], i.upper[0], i.upper[1], i.step[0], i.step[1]);
+    } else {
+      out_ += " in boxes of ";
+      for (std::size_t d = 0; d < static_cast<std::size_t>(m.rank); ++d)
+        add("{}{}", d == 0 ? "" : " x ", m.box[d]);
+    }
     add(" swizzle {}{}", m.swizzle, m.tf32 ? " as tf32" : "");
   }
 

@@ -294,6 +294,9 @@ class Verifier {
     const Param* param = kernel_.param_of(touch.buffer);
     if (rule.map != (param != nullptr && param->map))
       return fail("{} {} a tensor map", buffer.name, rule.map ? "needs" : "cannot be touched through");
+    if (rule.map && rule.im2col != param->map->im2col.has_value())
+      return fail("the tensor map of {} is {}im2col, the instruction is {}", buffer.name,
+                  rule.im2col ? "not " : "", rule.im2col ? "so" : "not");
     if (touch.writes && !writable(touch.buffer)) return false;
     if (touch.writes != rule.writes || (rule.scope && *rule.scope != buffer.scope))
       return fail("its {} touch must {} a{} buffer", kOrdinals[number], rule.writes ? "write" : "read",

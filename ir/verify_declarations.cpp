@@ -19,8 +19,12 @@ bool is_identifier(const std::string& name) {
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
-/// Of the tensor map's limits: CUDA Driver API, cuTensorMapEncodeTiled.
+/// Of the tensor map's limits: CUDA Driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col (of four
+/// dimensions; elementStrides are the steps here).
 constexpr std::int64_t kMaxBox = 256;
+constexpr std::int64_t kMaxPixels = 1024;
+constexpr std::int64_t kLeastCorner = -128, kMostCorner = 127;
+constexpr std::int64_t kMaxStep = 8;
 /// CUDA C++ Programming Guide 13.0, "Thread Block Clusters": what every device with clusters has.
 constexpr int kLargestCluster = 8;
 
@@ -108,7 +112,8 @@ class Declarations {
                   TensorMap::kMaxRank);
     std::int64_t last = 0;
     for (std::size_t d = 0; d < static_cast<std::size_t>(map.rank); ++d) {
-      if (map.dims[d] < 1 || map.box[d] < 1 || map.box[d] > kMaxBox)
+      const bool in_box = d == 0 || !map.im2col;
+      if (map.dims[d] < 1 || (in_box && (map.box[d] < 1 || map.box[d] > kMaxBox)))
         return fail("dimension {} of the tensor map of {} has {} elements and a box of {}; a box has 1 to {}",
                     d, who, map.dims[d], map.box[d], kMaxBox);
       if (d == 0 ? map.strides[d] != 1 : map.strides[d] * bytes % 16 != 0)
@@ -123,6 +128,24 @@ class Declarations {
     if (inner % 16 != 0 || (map.swizzle != 0 && inner > map.swizzle))
       return fail("a box of {} is {} bytes wide; it must be a multiple of 16 and no wider than the swizzle",
                   who, inner);
+    return !map.im2col || im2col_rules(map, who);
+  }
+
+  bool im2col_rules(const TensorMap& map, const std::string& who) {
+    if (map.rank != 4) return fail("{} has {} dimensions, an im2col map is of (c, w, h, n)", who, map.rank);
+    const Im2col& i = *map.im2col;
+    if (i.pixels < 1 || i.pixels > kMaxPixels)
+      return fail("an instruction reads {} pixels of {}, it can read 1 to {}", i.pixels, who, kMaxPixels);
+    for (const std::size_t d : {0, 1}) {
+      for (const std::int64_t corner : {i.lower[d], i.upper[d]})
+        if (corner < kLeastCorner || corner > kMostCorner)
+          return fail("a corner of {}'s bounding box is {}; it must be in [{}, {}]", who, corner,
+                      kLeastCorner, kMostCorner);
+      if (map.dims[d + 1] - 1 + i.upper[d] < i.lower[d])
+        return fail("{}'s bounding box from {} to {} is empty", who, i.lower[d], i.upper[d]);
+      if (i.step[d] < 1 || i.step[d] > kMaxStep)
+        return fail("{} is read by steps of {}, they are 1 to {}", who, i.step[d], kMaxStep);
+    }
     return true;
   }
 

@@ -209,18 +209,32 @@ CudaStatus encode_tensor_map(const CudaDriver& driver, const ir::TensorMap& map,
   std::array<std::uint64_t, kMost> dims{};
   std::array<std::uint64_t, kMost> stride_bytes{};  // of all dimensions but the innermost
   std::array<unsigned, kMost> box{};
-  const std::array<unsigned, kMost> every_element = {1, 1, 1};
+  std::array<unsigned, kMost> step{};
+  step.fill(1);
   for (std::size_t d = 0; d < static_cast<std::size_t>(map.rank); ++d) {
     dims[d] = static_cast<std::uint64_t>(map.dims[d]);
     box[d] = static_cast<unsigned>(map.box[d]);
     if (d > 0) stride_bytes[d - 1] = static_cast<std::uint64_t>(map.strides[d] * size_of(type));
   }
-  return {driver.functions().tensor_map_encode_tiled(
-              &result, tensor_map_type(type, map.tf32), static_cast<unsigned>(map.rank),
-              reinterpret_cast<void*>(address), dims.data(), stride_bytes.data(), box.data(),
-              every_element.data(), kNoInterleave, tensor_map_swizzle(map.swizzle), kPromotionL2_256,
-              kFillWithZeros),
-          "cuTensorMapEncodeTiled"};
+  const int element = tensor_map_type(type, map.tf32), swizzle = tensor_map_swizzle(map.swizzle);
+  const auto rank = static_cast<unsigned>(map.rank);
+  void* const tensor = reinterpret_cast<void*>(address);
+  if (!map.im2col)
+    return {driver.functions().tensor_map_encode_tiled(
+                &result, element, rank, tensor, dims.data(), stride_bytes.data(), box.data(), step.data(),
+                kNoInterleave, swizzle, kPromotionL2_256, kFillWithZeros),
+            "cuTensorMapEncodeTiled"};
+  std::array<int, 2> lower{}, upper{};  // w, h, as the dimensions are
+  for (std::size_t d = 0; d < lower.size(); ++d) {
+    lower[d] = static_cast<int>(map.im2col->lower[d]);
+    upper[d] = static_cast<int>(map.im2col->upper[d]);
+    step[d + 1] = static_cast<unsigned>(map.im2col->step[d]);
+  }
+  return {driver.functions().tensor_map_encode_im2col(
+              &result, element, rank, tensor, dims.data(), stride_bytes.data(), lower.data(), upper.data(),
+              box[0], static_cast<unsigned>(map.im2col->pixels), step.data(), kNoInterleave, swizzle,
+              kPromotionL2_256, kFillWithZeros),
+          "cuTensorMapEncodeIm2col"};
 }
 
 CudaStatus CudaKernel::load(const CudaDriver& driver, const void* image, const std::string& entry) {

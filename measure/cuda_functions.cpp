@@ -51,6 +51,7 @@ std::string_view find_cuda_functions(void* library, CudaDriver::Functions& f) {
   find("cuGraphExecDestroy", f.graph_executable_destroy);
   find("cuGraphLaunch", f.graph_launch);
   find("cuTensorMapEncodeTiled", f.tensor_map_encode_tiled);
+  find("cuTensorMapEncodeIm2col", f.tensor_map_encode_im2col);
   return missing;
 }
 

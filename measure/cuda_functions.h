@@ -71,6 +71,9 @@ struct CudaDriver::Functions {
   Code (*graph_launch)(void*, void*) = nullptr;
   Code (*tensor_map_encode_tiled)(void*, int, unsigned, void*, const std::uint64_t*, const std::uint64_t*,
                                   const unsigned*, const unsigned*, int, int, int, int) = nullptr;
+  Code (*tensor_map_encode_im2col)(void*, int, unsigned, void*, const std::uint64_t*, const std::uint64_t*,
+                                   const int*, const int*, unsigned, unsigned, const unsigned*, int, int, int,
+                                   int) = nullptr;
 };
 
 /// Fills the table from a loaded library; answers the first missing name, or "".

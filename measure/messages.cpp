@@ -11,9 +11,12 @@ namespace {
 using nlohmann::json;
 
 json write(const TensorMapArgument& a) {
+  json im2col;
+  if (const auto& i = a.map.im2col)
+    im2col = {{"pixels", i->pixels}, {"lower", i->lower}, {"upper", i->upper}, {"step", i->step}};
   return {{"tensor", a.tensor},       {"type", name_of(a.type)},  {"rank", a.map.rank},
           {"dims", a.map.dims},       {"strides", a.map.strides}, {"box", a.map.box},
-          {"swizzle", a.map.swizzle}, {"tf32", a.map.tf32}};
+          {"swizzle", a.map.swizzle}, {"tf32", a.map.tf32},       {"im2col", std::move(im2col)}};
 }
 TensorMapArgument read_tensor_map(const json& j) {
   TensorMapArgument a;
@@ -27,6 +30,8 @@ TensorMapArgument read_tensor_map(const json& j) {
   a.map.box = j.at("box");
   a.map.swizzle = j.at("swizzle");
   a.map.tf32 = j.at("tf32");
+  if (const json& i = j.at("im2col"); !i.is_null())
+    a.map.im2col = {i.at("pixels"), i.at("lower"), i.at("upper"), i.at("step")};
   return a;
 }
 

@@ -82,7 +82,7 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   std::ifstream file(scratch.path() / "winners.json");
   const json bundle = json::parse(file);
   EXPECT_EQ(bundle["format"], "lehr-bundle");
-  EXPECT_EQ(bundle["version"], 3);
+  EXPECT_EQ(bundle["version"], 4);
   ASSERT_EQ(bundle["kernels"].size(), 1u);
   EXPECT_EQ(bundle["kernels"][0]["source"], source);
   EXPECT_EQ(bundle["kernels"][0]["device"], summary["identity"]);

@@ -41,6 +41,8 @@ void emulated_cluster_barrier(int line);
 void emulated_cluster_load(void* to, const void* shared, int rank);
 void emulated_tma_load(void* shared, const void* map, const void* barrier, int c0, int c1, int c2,
                        unsigned mask);
+void emulated_tma_im2col(void* shared, const void* map, const void* barrier, int c, int w, int h, int n,
+                         int offset_w, int offset_h, unsigned mask);
 void emulated_tma_store(const void* shared, const void* map, int c0, int c1, int c2);
 void emulated_tma_store_commit();
 void emulated_tma_store_wait(int pending);
@@ -225,6 +227,16 @@ template <int kHint = 0>
 inline void lehr_tma_multicast_3d(void* shared, const void* map, unsigned* barrier, int c0, int c1, int c2,
                                   int mask) {
   emulated_tma_load(shared, map, barrier, c0, c1, c2, static_cast<unsigned>(mask));
+}
+template <int kHint = 0>
+inline void lehr_tma_im2col_4d(void* shared, const void* map, unsigned* barrier, int c, int w, int h, int n,
+                               int offset_w, int offset_h) {
+  emulated_tma_im2col(shared, map, barrier, c, w, h, n, offset_w, offset_h, 0);
+}
+template <int kHint = 0>
+inline void lehr_tma_im2col_multicast_4d(void* shared, const void* map, unsigned* barrier, int c, int w,
+                                         int h, int n, int offset_w, int offset_h, int mask) {
+  emulated_tma_im2col(shared, map, barrier, c, w, h, n, offset_w, offset_h, static_cast<unsigned>(mask));
 }
 inline void lehr_tma_store_2d(const void* shared, const void* map, int c0, int c1) {
   emulated_tma_store(shared, map, c0, c1, 0);

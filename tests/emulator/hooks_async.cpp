@@ -46,10 +46,15 @@ void emulated_cluster_load(void* to, const void* shared, int rank) {
 }
 void emulated_tma_load(void* shared, const void* map, const void* barrier, int c0, int c1, int c2,
                        unsigned mask) {
-  Machine::current()->tma_load(shared, param_of(map), barrier, {c0, c1, c2}, mask);
+  Machine::current()->tma_load(shared, param_of(map), barrier, {{c0, c1, c2, 0}, std::nullopt}, mask);
+}
+void emulated_tma_im2col(void* shared, const void* map, const void* barrier, int c, int w, int h, int n,
+                         int offset_w, int offset_h, unsigned mask) {
+  Machine::current()->tma_load(shared, param_of(map), barrier,
+                               {{c, w, h, n}, std::array<int, 2>{offset_w, offset_h}}, mask);
 }
 void emulated_tma_store(const void* shared, const void* map, int c0, int c1, int c2) {
-  Machine::current()->tma_store(shared, param_of(map), {c0, c1, c2});
+  Machine::current()->tma_store(shared, param_of(map), {{c0, c1, c2, 0}, std::nullopt});
 }
 void emulated_tma_store_commit() {
   Machine::current()->tma_store_commit();

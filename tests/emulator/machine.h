@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "asan_stacks.h"
+#include "box.h"
 #include "device_order.h"
 #include "ir/kernel.h"
 #include "memory.h"
@@ -76,10 +77,9 @@ class Machine {
   /// `param`: which one has the map. What it brings lands when the schedule says so, at the latest when
   /// everybody waits. `mask`: a bit for each block of the cluster that gets it, at the same place of its
   /// shared memory, and the bytes at its own mbarrier; 0: this block alone.
-  void tma_load(void* shared, std::size_t param, const void* barrier, std::array<int, 3> place,
-                unsigned mask);
+  void tma_load(void* shared, std::size_t param, const void* barrier, const BoxPlace& place, unsigned mask);
   /// From shared to global memory, at once; until waited for, nobody may write the bytes in shared memory.
-  void tma_store(const void* shared, std::size_t param, std::array<int, 3> place);
+  void tma_store(const void* shared, std::size_t param, const BoxPlace& place);
   void tma_store_commit();
   void tma_store_wait(int pending);
   void async_proxy_fence() { shared().async_proxy_fence(who()); }
@@ -121,7 +121,7 @@ class Machine {
     std::uintptr_t shared;
     std::size_t param;
     std::uint32_t barrier;
-    std::array<int, 3> place;
+    BoxPlace place;
     int thread;                ///< of the cluster
     std::vector<int> targets;  ///< ranks of the blocks that get it
   };
@@ -221,10 +221,8 @@ class Machine {
   MBarrier& mbarrier_at(std::uint32_t address);
   void arrive(int rank, std::uint32_t address, MBarrier& barrier, int transaction_bytes);
   void end_phase_if_complete(int rank, std::uint32_t address, MBarrier& barrier);
-  /// Address in global memory of element `number` of the box at `place`; nullopt outside of the tensor.
-  static std::optional<std::int64_t> element_of(const ir::TensorMap& map, const std::array<int, 3>& place,
-                                                std::int64_t number);
-  const ir::TensorMap& map_of(std::size_t param, std::uint32_t address, const char* what);
+  const ir::TensorMap& map_of(std::size_t param, std::uint32_t address, const BoxPlace& place,
+                              const char* what);
   void land(const Load& load);
   std::optional<std::string> unfinished() const;  ///< what a block that has ended leaves under way
   void issue(int first_thread);

@@ -84,7 +84,8 @@ void Machine::mbarrier_wait(const void* pointer, int parity, int line) {
   self().phases[address] = mbarrier_at(address).phase;
 }
 
-const ir::TensorMap& Machine::map_of(std::size_t param, std::uint32_t address, const char* what) {
+const ir::TensorMap& Machine::map_of(std::size_t param, std::uint32_t address, const BoxPlace& place,
+                                     const char* what) {
   if (param >= buffers_.size() || !buffers_[param].map) fail("a TMA instruction without a tensor map");
   check_waited(buffers_[param], "asks for a copy of");
   const ir::TensorMap& map = *buffers_[param].map;
@@ -93,25 +94,14 @@ const ir::TensorMap& Machine::map_of(std::size_t param, std::uint32_t address, c
     fail(fmt::format("a TMA {} byte {}, which is no multiple of 128", what, address));
   if (map.swizzle != 0 && inner != map.swizzle)
     fail(fmt::format("a box {} bytes wide with a swizzle of {}", inner, map.swizzle));
+  if (auto wrong = why_no_box(map, place)) fail(fmt::format("a TMA {} {}", what, *wrong));
   return map;
 }
 
-std::optional<std::int64_t> Machine::element_of(const ir::TensorMap& map, const std::array<int, 3>& place,
-                                                std::int64_t number) {
-  std::int64_t element = 0;
-  for (std::size_t d = 0; d < static_cast<std::size_t>(map.rank); ++d) {
-    const std::int64_t at = place[d] + number % map.box[d];
-    number /= map.box[d];
-    if (at < 0 || at >= map.dims[d]) return std::nullopt;
-    element += at * map.strides[d];
-  }
-  return element;
-}
-
-void Machine::tma_load(void* shared, std::size_t param, const void* barrier, std::array<int, 3> place,
+void Machine::tma_load(void* shared, std::size_t param, const void* barrier, const BoxPlace& place,
                        unsigned mask) {
   const auto to = reinterpret_cast<std::uintptr_t>(shared);
-  const ir::TensorMap& map = map_of(param, shared_address(shared), "load to");
+  const ir::TensorMap& map = map_of(param, shared_address(shared), place, "load to");
   const auto bytes = static_cast<std::uintptr_t>(map.box_elements()) * buffers_[param].element_bytes();
   const Load load{to, param, shared_address(barrier), place, thread_, targets_of(mask)};
   for (const int target : load.targets) {
@@ -139,7 +129,7 @@ void Machine::land(const Load& load) {
   for (std::int64_t first = 0; first < map.box_elements(); first += per_chunk) {
     chunk.fill(0);
     for (std::int64_t e = 0; e < per_chunk; ++e) {
-      const std::optional<std::int64_t> element = element_of(map, load.place, first + e);
+      const std::optional<std::int64_t> element = element_of_box(map, load.place, first + e);
       if (!element) continue;
       std::memcpy(chunk.data() + e * size, global + *element * size, static_cast<std::size_t>(size));
       if (map.tf32) {
@@ -168,9 +158,9 @@ void Machine::land(const Load& load) {
   }
 }
 
-void Machine::tma_store(const void* shared, std::size_t param, std::array<int, 3> place) {
+void Machine::tma_store(const void* shared, std::size_t param, const BoxPlace& place) {
   const std::uint32_t address = shared_address(shared);
-  const ir::TensorMap& map = map_of(param, address, "store from");
+  const ir::TensorMap& map = map_of(param, address, place, "store from");
   GlobalBuffer& buffer = buffers_[param];
   const auto size = static_cast<std::int64_t>(buffer.element_bytes());
   const std::int64_t per_chunk = 16 / size;
@@ -180,7 +170,7 @@ void Machine::tma_store(const void* shared, std::size_t param, std::array<int, 3
     if (auto fault = block().shared.begin_store(chunk, who())) fail("a TMA store " + *fault);
     self().open_stores.push_back(chunk);
     for (std::int64_t e = 0; e < per_chunk; ++e) {
-      const std::optional<std::int64_t> element = element_of(map, place, first + e);
+      const std::optional<std::int64_t> element = element_of_box(map, place, first + e);
       if (!element) continue;
       auto* to = static_cast<unsigned char*>(buffer.data()) + *element * size;
       if (auto fault = buffer.access(reinterpret_cast<std::uintptr_t>(to), static_cast<std::size_t>(size),

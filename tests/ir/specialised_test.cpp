@@ -140,8 +140,8 @@ TEST(TensorMap, KeepsTheDriversLimits) {
     return s.complaint();
   };
   EXPECT_EQ(with([](Specialised&) {}), "");
-  EXPECT_THAT(with([](Specialised& s) { s.map().rank = 4; }),
-              HasSubstr("has 4 dimensions, it can have 1 to 3"));
+  EXPECT_THAT(with([](Specialised& s) { s.map().rank = 5; }),
+              HasSubstr("has 5 dimensions, it can have 1 to 4"));
   EXPECT_THAT(with([](Specialised& s) { s.map().box[1] = 257; }),
               HasSubstr("a box of 257; a box has 1 to 256"));
   EXPECT_THAT(with([](Specialised& s) { s.map().strides[1] = 8190; }),
@@ -156,6 +156,56 @@ TEST(TensorMap, KeepsTheDriversLimits) {
                 s.extra = Store{s.out, integer(0), load(s.in, integer(0)), 1, std::nullopt};
               }),
               HasSubstr("in has a tensor map and no address"));
+}
+
+/// The same 16 x 8192 elements as two images of 16 x 8 pixels with 512 channels; the load reads 16 of them.
+struct OfImages : Specialised {
+  OfImages() {
+    map().rank = 4;
+    map().dims = {512, 16, 8, 2};
+    map().strides = {1, 512, 8192, 65536};
+    map().box = {64, 0, 0, 0};
+    map().im2col = Im2col{16, {-1, -2}, {1, 0}, {2, 1}};
+  }
+  std::string complaint() {
+    Kernel made = kernel();
+    auto& threads = std::get<For>(made.body[0].node);
+    auto& one = std::get<If>(std::get<If>(threads.body[2].node).then[0].node);
+    auto& load = std::get<Intrinsic>(std::get<For>(one.then[1].node).body[0].node);
+    load.name = "tma_im2col_4d";
+    load.args.insert(load.args.end(), 4, integer(0));
+    return why_malformed(made).value_or("");
+  }
+};
+
+TEST(TensorMap, OfImagesKeepsTheDriversLimits) {
+  const auto with = [](auto change) {
+    OfImages s;
+    change(s);
+    return s.complaint();
+  };
+  EXPECT_EQ(with([](OfImages&) {}), "");
+  EXPECT_EQ(OfImages().map().box_elements(), 64 * 16);
+  EXPECT_THAT(
+      to_text(OfImages().kernel()),
+      HasSubstr("as 512(1) x 16(512) x 8(8192) x 2(65536) in columns of 64 x 16 pixels from (-1, -2) to "
+                "(1, 0) by (2, 1) swizzle 128"));
+  EXPECT_THAT(with([](OfImages& s) { s.map().rank = 3; }), HasSubstr("an im2col map is of (c, w, h, n)"));
+  EXPECT_THAT(with([](OfImages& s) { s.map().im2col->pixels = 1025; }),
+              HasSubstr("reads 1025 pixels of in, it can read 1 to 1024"));
+  EXPECT_THAT(with([](OfImages& s) { s.map().im2col->lower[1] = -129; }),
+              HasSubstr("bounding box is -129; it must be in [-128, 127]"));
+  EXPECT_THAT(with([](OfImages& s) { s.map().im2col->upper[0] = 128; }), HasSubstr("bounding box is 128"));
+  EXPECT_THAT(with([](OfImages& s) { s.map().im2col->upper[1] = -10; }),
+              HasSubstr("bounding box from -2 to -10 is empty"));
+  EXPECT_THAT(with([](OfImages& s) { s.map().im2col->step[0] = 9; }),
+              HasSubstr("steps of 9, they are 1 to 8"));
+  EXPECT_THAT(with([](OfImages& s) { s.map().box[0] = 128; }), HasSubstr("256 bytes wide"));
+  EXPECT_THAT(with([](OfImages& s) {
+                s.map().im2col.reset();
+                s.map().box = {64, 1, 1, 1};
+              }),
+              HasSubstr("the tensor map of in is not im2col, the instruction is so"));
 }
 
 TEST(Clusters, DivideTheGridAndHaveABarrierOfTheirOwn) {

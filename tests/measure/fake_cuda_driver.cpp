@@ -291,6 +291,26 @@ EXPORT int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, void* addr
   for (const int each : {interleave, swizzle, promotion, fill}) text += " " + std::to_string(each);
   return note("cuTensorMapEncodeTiled");
 }
+EXPORT int cuTensorMapEncodeIm2col(void* map, int type, unsigned rank, void* address,
+                                   const unsigned long long* dims, const unsigned long long* strides,
+                                   const int* lower, const int* upper, unsigned channels, unsigned pixels,
+                                   const unsigned* steps, int interleave, int swizzle, int promotion,
+                                   int fill) {
+  if (reinterpret_cast<std::size_t>(address) % 16 != 0) return 1;
+  *static_cast<void**>(map) = address;
+  std::string& text = state().tensor_map;
+  text = "im2col type " + std::to_string(type) + " rank " + std::to_string(rank) + " dims";
+  for (unsigned d = 0; d < rank; ++d) text += " " + std::to_string(dims[d]);
+  text += " strides";
+  for (unsigned d = 0; d + 1 < rank; ++d) text += " " + std::to_string(strides[d]);
+  text += " corners";
+  for (const int* corner : {lower, upper})
+    for (unsigned d = 0; d + 2 < rank; ++d) text += " " + std::to_string(corner[d]);
+  text += " column " + std::to_string(channels) + " " + std::to_string(pixels) + " steps";
+  for (unsigned d = 0; d < rank; ++d) text += " " + std::to_string(steps[d]);
+  for (const int each : {interleave, swizzle, promotion, fill}) text += " " + std::to_string(each);
+  return note("cuTensorMapEncodeIm2col");
+}
 EXPORT int cuStreamCreate(void** stream, unsigned) {
   return *stream = &state(), note("cuStreamCreate");
 }

@@ -275,7 +275,13 @@ TEST(Messages, SurviveTheJourney) {
   map.strides = {1, 8, 0};
   map.box = {8, 4, 0};
   map.swizzle = 32;
-  trial.candidate.tensor_maps = {{1, DType::kBF16, map}};
+  ir::TensorMap image;
+  image.rank = 4;
+  image.dims = {8, 5, 3, 2};
+  image.strides = {1, 8, 40, 120};
+  image.box = {8, 0, 0, 0};
+  image.im2col = {64, {-1, -2}, {-3, 4}, {2, 3}};
+  trial.candidate.tensor_maps = {{1, DType::kBF16, map}, {0, DType::kF16, image}};
   trial.candidate.then = {{"second", 3}};
   trial.sampling.min_total_us = 0.1;
   trial.sampling.tolerance = 0.02;
