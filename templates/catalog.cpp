@@ -14,6 +14,7 @@
 #include "templates/conv2d_mma.h"
 #include "templates/conv2d_oc_cpu.h"
 #include "templates/conv2d_simt.h"
+#include "templates/conv2d_wgmma.h"
 #include "templates/conv2d_winograd.h"
 #include "templates/conv2d_winograd_cpu.h"
 #include "templates/gemm_cpu.h"
@@ -40,6 +41,7 @@ std::span<const Template> catalog() {
                                        conv1x1_cpu_template(),
                                        conv2d_simt_template(),
                                        conv2d_mma_template(),
+                                       conv2d_wgmma_template(),
                                        conv2d_depthwise_template(),
                                        conv2d_winograd_cpu_template(),
                                        conv2d_winograd_template()};

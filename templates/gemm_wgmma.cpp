@@ -2,11 +2,13 @@
 #include "templates/gemm_wgmma.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "templates/cuda_common.h"
 #include "templates/gemm_wgmma_copy.h"
 #include "templates/gemm_wgmma_products.h"
 #include "templates/gemm_wgmma_reduce.h"
@@ -19,7 +21,8 @@ namespace lehr {
 namespace {
 
 using namespace ir;
-using cpu::ceil_div;
+
+constexpr std::int64_t kLargestTile = 512;  // no tile is larger
 
 void append(Block& to, Block from) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
@@ -34,7 +37,7 @@ class Lowering {
         s_(gemm_wgmma_schedule(config)),
         grid_(gemm_wgmma_grid(p_, s_, limits)),
         walk_(b_, p_, s_, grid_) {
-    b_.kernel.name = "gemm_wgmma";
+    b_.kernel.name = p_.family();
     b_.kernel.cluster = static_cast<int>(s_.reduce == 1 ? s_.split_k : s_.cluster());
     b_.kernel.programmatic = s_.pdl == 1;
     b_.kernel.target = Target::kCuda;
@@ -161,13 +164,15 @@ class Lowering {
     // The workload's a and b, in its order.
     const bool a_first = !size.swapped;
     BufferId of_a{}, of_b{};
+    using Names = std::array<std::string_view, 3>;
+    const Names names = p_.conv ? Names{"x", "f", "y"} : Names{"a", "b", "c"};
     for (const bool a : {a_first, !a_first}) {
-      const std::int64_t elements = size.batch * size.k * (a ? size.m : size.n);
-      (a ? of_a : of_b) = b_.param(a == a_first ? "a" : "b", p_.operand, elements, Direction::kIn);
+      (a ? of_a : of_b) =
+          b_.param(a == a_first ? names[0] : names[1], p_.operand, p_.elements(a), Direction::kIn);
       const bool is_rows = a == (s_.swap_ab == 0);
       b_.kernel.params.back().map = gemm_wgmma_load_map(p_, is_rows ? rows_.tile : columns_.tile);
     }
-    c_ = b_.param("c", p_.output, size.batch * size.m * size.output_columns(), Direction::kOut);
+    c_ = b_.param(names[2], p_.output, size.batch * size.m * size.output_columns(), Direction::kOut);
     if (s_.staged()) b_.kernel.params.back().map = gemm_wgmma_store_map(p_, s_);
     rows_.global = s_.swap_ab == 0 ? of_a : of_b;
     columns_.global = s_.swap_ab == 0 ? of_b : of_a;
@@ -178,8 +183,7 @@ class Lowering {
   }
   BufferId add_aligned(std::string_view name, DType type, std::int64_t elements) {
     const BufferId id = b_.buffer(name, type, Scope::kShared, elements);
-    // One pattern of the swizzle: 8 rows of 128 bytes.
-    b_.kernel.buffers[static_cast<std::size_t>(id)].alignment = 1024;
+    b_.kernel.buffers[static_cast<std::size_t>(id)].alignment = kGemmWgmmaTileAlignment;
     return id;
   }
 
@@ -214,6 +218,8 @@ class Lowering {
     const VarId step = b_.var("step");
     const Place place = walk_.place(turn);
     Block body = place.lets;
+    GemmWgmmaPixel pixel;
+    append(body, gemm_wgmma_copy_begin(b_, p_, s_, walk_, place, pixel));
     Block copies =
         block(Let{step, var(turn) * tiles_k() + var(kt)},
               on(s_.cluster() > 1 ? "mbarrier_wait_cluster" : "mbarrier_wait", empty_, stage_of(var(step)),
@@ -223,7 +229,7 @@ class Lowering {
     const Expr k_tile = s_.split_k > 1 ? var(split_) * split().most() + var(kt) : var(kt);
     for (const bool is_rows : {true, false})
       append(copies, gemm_wgmma_copy(b_, p_, s_, walk_, is_rows ? rows_ : columns_, is_rows, place,
-                                     {full_, k_tile, stage_of(var(step))}));
+                                     {full_, k_tile, stage_of(var(step)), pixel}));
     // Unrolled where k is short, its addresses would not fit the few registers that the producer has.
     body.push_back(each_tile_k(kt, LoopKind::kRolled, std::move(copies)));
     Block one = walk_.each(turn, integer(0), 1, std::move(body));
@@ -359,16 +365,22 @@ class Lowering {
   VarId thread_{}, split_{};
 };
 
-Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Limits& limits) {
-  return Lowering(workload, config, limits).kernel();
+std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
+  const Gemm& g = workload.gemm();
+  if (auto reason = why_not_wgmma_operands(g, limits)) return reason;
+  return cuda::why_no_indices(g, kLargestTile);
 }
 
 }  // namespace
 
+Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Limits& limits) {
+  return Lowering(workload, config, limits).kernel();
+}
+
 Template gemm_wgmma_template() {
   return {.name = "gemm_wgmma",
           .version = 10,
-          .why_not = why_not_gemm_wgmma,
+          .why_not = why_not,
           .space = gemm_wgmma_space,
           .lower = lower_gemm_wgmma,
           .default_config = gemm_wgmma_default};

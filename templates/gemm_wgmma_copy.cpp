@@ -1,8 +1,12 @@
 #include "templates/gemm_wgmma_copy.h"
 
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+#include "base/error.h"
 
 namespace lehr {
 
@@ -34,9 +38,37 @@ std::int64_t hint_of(const GemmWgmmaSchedule& s, bool is_rows) {
   return is_rows == (s.keep == 1) ? 2 : 1;
 }
 
+/// Of a matrix, from `across` rows or columns of C and `k` on.
+GemmWgmmaBox matrix_box(const GemmWgmmaProblem& p, const GemmWgmmaTile& t, Expr across, Expr k,
+                        const Expr& matrix) {
+  const std::int64_t length = t.along_k ? p.size.k : t.extent;
+  Expr inner = t.along_k ? k : across;
+  Expr outer = t.along_k ? std::move(across) : std::move(k);
+  GemmWgmmaBox box;
+  box.kind = p.size.batch > 1 ? "load_3d" : "load_2d";
+  box.line = length;
+  box.index = outer * length + inner;
+  box.place.reserve(5);
+  box.place.push_back(std::move(inner));
+  box.place.push_back(std::move(outer));
+  if (p.size.batch > 1) {
+    box.index = matrix * (p.size.k * t.extent) + std::move(box.index);
+    box.place.push_back(matrix);
+  }
+  return box;
+}
+
+/// "tma_multicast_2d" of "load_2d".
+std::string name_of_load(std::string_view kind, bool multicast) {
+  if (!multicast) return "tma_" + std::string(kind);
+  const bool im2col = kind.starts_with("im2col");
+  return (im2col ? "tma_im2col_multicast" : "tma_multicast") + std::string(kind.substr(kind.rfind('_')));
+}
+
 }  // namespace
 
 TensorMap gemm_wgmma_load_map(const GemmWgmmaProblem& p, const GemmWgmmaTile& tile) {
+  if (tile.view != GemmWgmmaView::kMatrix) return gemm_wgmma_image_map(p, tile);
   const std::int64_t inner = tile.along_k ? p.size.k : tile.extent;
   const std::int64_t outer = tile.along_k ? tile.extent : p.size.k;
   TensorMap map;
@@ -60,6 +92,17 @@ Block gemm_wgmma_by_one(KernelBuilder& b, const Expr& warp, std::int64_t warps, 
   return block(If{warp, std::move(of_warp), {}, 32 * warps});
 }
 
+Block gemm_wgmma_copy_begin(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
+                            const GemmWgmmaWalk& walk, const GemmWgmmaWalk::Place& at,
+                            GemmWgmmaPixel& pixel) {
+  if (!p.gathers()) return {};
+  const bool is_rows = s.swap_ab == 0;
+  const GemmWgmmaTile t = gemm_wgmma_tile(p, s, is_rows);
+  const Expr slice = is_rows ? walk.rank_n() : walk.rank_m();
+  return gemm_wgmma_pixel(b, *p.conv, var(is_rows ? at.row0 : at.column0) + slice * (t.box_outer / t.slices),
+                          pixel);
+}
+
 Block gemm_wgmma_copy(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                       const GemmWgmmaWalk& walk, const GemmWgmmaSide& side, bool is_rows,
                       const GemmWgmmaWalk::Place& at, const GemmWgmmaStep& step) {
@@ -67,46 +110,45 @@ Block gemm_wgmma_copy(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgm
   const GemmWgmmaTile& t = side.tile;
   const Expr slice = is_rows ? walk.rank_n() : walk.rank_m();
   const std::int64_t lines = t.box_outer / t.slices;
-  const VarId box = b.var("box");
+  const VarId number_of_box = b.var("box");
   const bool several = t.boxes > 1;
-  const Expr number = several ? var(box) : integer(0);
-  Expr k = step.k_tile * bk;
-  Expr across = var(is_rows ? at.row0 : at.column0);
-  if (t.along_k) {  // boxes: parts of the tile, and of these the rows of k
-    const std::int64_t parts = t.tile / t.box_outer;
-    k = std::move(k) + number / parts * p.row();
-    across = std::move(across) + number % parts * t.box_outer;
-  } else {
-    across = std::move(across) + number * t.box_inner;
+  const Expr number = several ? var(number_of_box) : integer(0);
+  // Boxes of an operand along k: parts of the tile, and of these the rows of k.
+  const std::int64_t parts = t.along_k ? t.tile / t.box_outer : t.boxes;
+  Expr across = var(is_rows ? at.row0 : at.column0) +
+                (t.along_k ? number % parts * t.box_outer + slice * lines : number * t.box_inner);
+  const Expr row = step.k_tile * s.k_atoms + number / parts;
+  GemmWgmmaBox box;
+  switch (t.view) {
+    case GemmWgmmaView::kMatrix:
+      box = matrix_box(p, t, std::move(across),
+                       step.k_tile * bk + (t.along_k ? number / parts * p.row() : slice * lines), at.matrix);
+      break;
+    case GemmWgmmaView::kPixels:
+      CHECK(parts == 1, "pixels in {} parts", parts);
+      box = gemm_wgmma_pixels(b, p, row, step.pixel);
+      break;
+    case GemmWgmmaView::kFilters:
+      box = gemm_wgmma_filters(b, p, row, across);
+      break;
   }
-  Expr inner = t.along_k ? k : across;
-  Expr outer = (t.along_k ? std::move(across) : std::move(k)) + slice * lines;
-  const std::int64_t length = t.along_k ? p.size.k : t.extent;
-  Expr index = outer * length + inner;
-  std::vector<Expr> place;
-  place.reserve(5);
-  place.push_back(integer(hint_of(s, is_rows)));
-  place.push_back(std::move(inner));
-  place.push_back(std::move(outer));
-  if (p.size.batch > 1) {
-    index = at.matrix * (p.size.k * t.extent) + std::move(index);
-    place.push_back(at.matrix);
-  }
-  const bool partial = p.size.k % bk != 0 || t.extent % t.tile != 0;
   Intrinsic load;
-  load.name =
-      std::string("tma_") + (t.slices > 1 ? "multicast" : "load") + (p.size.batch > 1 ? "_3d" : "_2d");
+  load.name = name_of_load(box.kind, t.slices > 1);
   const std::int64_t elements = lines * t.box_inner;
+  const bool partial = box.partial || p.size.k % bk != 0 || t.extent % t.tile != 0;
   load.touches = {
       Touch{side.shared, step.stage * t.stage_elements() + number * t.box_elements() + slice * elements,
             elements, true},
-      Touch{side.global, std::move(index), elements, false, lines, length, partial},
+      Touch{side.global, std::move(box.index), elements, false, lines, box.line, partial},
       gemm_wgmma_barrier(step.full, step.stage)};
   load.touches[0].copies = t.slices;
-  load.args = std::move(place);
+  load.args = std::move(box.place);
+  load.args.insert(load.args.begin(), integer(hint_of(s, is_rows)));
   if (t.slices > 1) load.args.push_back(receivers(s, walk, is_rows));
-  if (!several) return block(std::move(load));
-  return block(loop(box, t.boxes, LoopKind::kUnrolled, block(std::move(load))));
+  Block body = std::move(box.lets);
+  body.push_back(std::move(load));
+  if (!several) return body;
+  return block(loop(number_of_box, t.boxes, LoopKind::kUnrolled, std::move(body)));
 }
 
 }  // namespace lehr

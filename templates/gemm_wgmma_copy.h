@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/kernel.h"
+#include "templates/gemm_wgmma_image.h"
 #include "templates/gemm_wgmma_space.h"
 #include "templates/gemm_wgmma_walk.h"
 
@@ -23,11 +24,17 @@ ir::Touch gemm_wgmma_barrier(ir::BufferId barriers, ir::Expr number);
 ir::Block gemm_wgmma_by_one(ir::KernelBuilder& builder, const ir::Expr& warp, std::int64_t warps,
                             ir::Block body);
 
+/// Of a tile, for all of its stages: names the first pixel of a convolution's input. Nothing for others.
+ir::Block gemm_wgmma_copy_begin(ir::KernelBuilder& builder, const GemmWgmmaProblem& problem,
+                                const GemmWgmmaSchedule& schedule, const GemmWgmmaWalk& walk,
+                                const GemmWgmmaWalk::Place& place, GemmWgmmaPixel& pixel);
+
 /// Which stage is filled, and with what.
 struct GemmWgmmaStep {
   ir::BufferId full{};  ///< the stages' barriers that count the bytes
   ir::Expr k_tile;      ///< of the whole k
   ir::Expr stage;
+  GemmWgmmaPixel pixel = {};  ///< gemm_wgmma_copy_begin()'s
 };
 /// Of a tile that several blocks of the cluster multiply, each brings one slice of every box, to all of them.
 /// `is_rows`: the side that is taken 64 at a time.

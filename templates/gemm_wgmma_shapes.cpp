@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "templates/gemm_wgmma_space.h"
+#include "templates/image_view.h"
 
 namespace lehr {
 namespace {
@@ -90,18 +91,10 @@ std::optional<std::string> why_not_layout(const Gemm& g) {
 
 }  // namespace
 
-std::optional<std::string> why_not_gemm_wgmma(const Workload& workload, const Limits& limits) {
-  const Gemm& g = workload.gemm();
+std::optional<std::string> why_not_wgmma_operands(const Gemm& g, const Limits& limits) {
   if (limits.target != Target::kCuda || limits.arch != "sm_90a") return "it is for sm_90a";
   if (auto reason = why_not_types(g)) return reason;
-  if (auto reason = why_not_layout(g)) return reason;
-  // Tiles reach beyond the matrix; indices of what they do not touch must not overflow 32 bits either.
-  const auto reach = [&](std::int64_t rows, std::int64_t columns) {
-    return g.batch * rows * columns + 512 * (rows + columns) + 512 * 512;
-  };
-  if (std::max({reach(g.m, g.k), reach(g.k, g.n), reach(g.m, g.n)}) > INT32_MAX)
-    return "an operand is too large for 32-bit indices";
-  return std::nullopt;
+  return why_not_layout(g);
 }
 
 std::int64_t gemm_wgmma_span(std::int64_t elements, std::int64_t bytes) {
@@ -114,9 +107,36 @@ std::string gemm_wgmma_instruction(const GemmWgmmaProblem& p, std::int64_t colum
   return fmt::format("wgmma_m64n{}{}", columns, instruction_suffix(p.operand, p.accum));
 }
 
+bool GemmWgmmaProblem::gathers() const {
+  if (!conv) return false;
+  const bool moves = conv->pad_top + conv->pad_bottom + conv->pad_left + conv->pad_right > 0 ||
+                     conv->stride_h > 1 || conv->stride_w > 1;
+  return conv->r * conv->s > 1 || moves;
+}
+
+std::int64_t GemmWgmmaProblem::elements(bool of_a) const {
+  if (conv) return conv->c * (of_a ? conv->n * conv->h * conv->w : conv->k * conv->r * conv->s);
+  return size.batch * size.k * (of_a ? size.m : size.n);
+}
+
 GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload) {
-  const Gemm& g = workload.gemm();
-  return {cpu::problem_of(workload), g.a.type, g.c.type, g.accum, g.math == Math::kTwoLevel};
+  const bool is_conv = workload.op() == Operator::kConv2d;
+  const Workload of_conv = is_conv ? image_product(workload.conv2d()) : Workload();
+  const Workload& product = is_conv ? of_conv : workload;
+  const Gemm& g = product.gemm();
+  GemmWgmmaProblem p;
+  p.size = cpu::problem_of(product);
+  p.operand = g.a.type, p.output = g.c.type, p.accum = g.accum;
+  p.two_level = g.math == Math::kTwoLevel;
+  p.fused = !workload.epilogue.empty();
+  if (!is_conv) return p;
+  p.conv = workload.conv2d();
+  // A row of k holds channels of one tap: the widest rows of those that leave the fewest of them empty.
+  const auto padded = [&](std::int64_t span) { return ceil_div(p.conv->c * p.bytes(), span) * span; };
+  for (const std::int64_t span : {64, 32})
+    if (padded(span) < padded(p.span)) p.span = span;
+  if (p.gathers()) p.size.k = padded(p.span) / p.bytes() * p.conv->r * p.conv->s;
+  return p;
 }
 
 GemmWgmmaSchedule gemm_wgmma_schedule(const Config& config) {
@@ -145,8 +165,10 @@ GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
   t.extent = is_a ? p.size.m : p.size.n;
   t.tile = is_rows ? s.bm : s.bn;
   t.slices = is_rows ? s.cluster_bn : s.cluster_bm;
+  if (p.gathers()) t.view = is_a ? GemmWgmmaView::kPixels : GemmWgmmaView::kFilters;
   const std::int64_t parts = is_rows ? 1 : s.parts();
-  if (t.along_k) {  // rows of 128 bytes of k, eight to a pattern
+  if (t.along_k) {  // rows of k, eight to a pattern
+    t.span = p.span, t.stride = 8 * p.span;
     t.box_inner = p.row();
     t.box_outer = t.tile / parts;
     t.boxes = s.k_atoms * parts;
@@ -216,14 +238,16 @@ bool gemm_wgmma_splits_registers(const GemmWgmmaProblem& p, const GemmWgmmaSched
 }
 
 std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
-  const std::int64_t elements =
-      gemm_wgmma_tile(p, s, true).stage_elements() + gemm_wgmma_tile(p, s, false).stage_elements();
+  std::int64_t of_stages = 0;
+  for (const bool is_rows : {true, false})
+    of_stages += round_up(s.stages * gemm_wgmma_tile(p, s, is_rows).stage_elements() * p.bytes(),
+                          kGemmWgmmaTileAlignment);
   const bool room_for_c = s.staged() && s.store != 3;
   const std::int64_t of_c = room_for_c ? gemm_wgmma_stage(p, s).elements() * size_of(p.output) : 0;
   const std::int64_t of_split = s.reduce == 1   ? 128 * s.consumers * s.accumulators() * size_of(p.accum)
                                 : s.split_k > 1 ? kSplitKSharedBytes
                                                 : 0;
-  return s.stages * elements * p.bytes() + of_c + 2 * round_up(s.stages * kBarrierBytes, 16) +
+  return of_stages + of_c + 2 * round_up(s.stages * kBarrierBytes, 16) +
          (s.ping_pong == 1 ? 2 * kBarrierBytes : 0) + of_split;
 }
 

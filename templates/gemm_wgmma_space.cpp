@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <vector>
 
 namespace lehr {
@@ -66,7 +67,7 @@ std::vector<std::int64_t> covering(const Values& all, std::int64_t extent) {
 FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   const GemmWgmmaProblem p = gemm_wgmma_problem(workload);
   const std::int64_t m = p.size.m, n = p.size.n;
-  const bool fused = !workload.epilogue.empty();
+  const bool fused = p.fused;
   const std::int64_t rows_of_k = ceil_div(p.size.k, p.row());
   // Supersets are as narrow as the sizes allow: sampling draws from them.
   const bool gated = p.size.gated;
@@ -91,7 +92,9 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   };
   const std::int64_t longer = must_swap ? n : may_swap ? std::max(m, n) : m;
   const std::int64_t most_stages = std::max<std::int64_t>(2, rows_of_k * (may_persist ? 4 : 1));
-  FamilySpace space("gemm_wgmma");
+  std::vector<std::int64_t> atoms = {1};  // up to 256 bytes
+  while (atoms.back() * p.span < 256 && atoms.back() < rows_of_k) atoms.push_back(2 * atoms.back());
+  FamilySpace space{std::string(p.family())};
   const KnobId swap_ab = space.add("swap_ab", "1: n is on the side of 64 rows, for few rows of C",
                                    must_swap ? std::vector<std::int64_t>{1} : flags(may_swap));
   const KnobId bm =
@@ -103,8 +106,7 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                                                                : n),
                                         [=](const Point& x) { return columns_for(x[swap_ab] == 1 ? m : n); });
   const KnobId k_atoms =
-      space.add("k_atoms", "k of a stage, in rows of 128 bytes",
-                rows_of_k > 1 ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1});
+      space.add("k_atoms", "k of a stage, in rows of 128 bytes (of a swizzle for fewer channels)", atoms);
   const KnobId consumers = space.add("consumers", "warpgroups that multiply", {1, 2, 3});
   const KnobId ping_pong =
       space.add("ping_pong", "consumers 0: share each tile, 1: take tiles in turn", flags(may_persist));
@@ -235,8 +237,9 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                 });
   space.require("blocks that split k have no more registers than are dealt out evenly",
                 {bm, bn, k_atoms, consumers, ping_pong, split_k}, [=](const Point& x) {
-                  // A second set of sums, or an epilogue's functions, take some beside them.
-                  const std::int64_t others = p.two_level || fused ? 32 : 16;
+                  // A second set of sums, or an epilogue's functions, take some beside them; integers spilled
+                  // with 80 of two consumers and 128 of one.
+                  const std::int64_t others = p.accum == DType::kS32 ? 40 : p.two_level || fused ? 32 : 16;
                   return x[split_k] == 1 ||
                          gemm_wgmma_sums(p, schedule(x)) <= 320 / (1 + x[consumers]) - others;
                 });
@@ -289,6 +292,7 @@ Config gemm_wgmma_default(const Workload& workload, const Limits& limits) {
   const GemmWgmmaProblem p = gemm_wgmma_problem(workload);
   const FamilySpace space = gemm_wgmma_space(workload, limits);
   GemmWgmmaSchedule s;
+  s.k_atoms = 128 / p.span;
   const auto fills = [&](std::int64_t bm, std::int64_t bn) {
     s.bm = bm, s.bn = bn, s.persistent = 0;
     return gemm_wgmma_grid(p, s, limits).tiles >= limits.cores;
@@ -300,6 +304,7 @@ Config gemm_wgmma_default(const Workload& workload, const Limits& limits) {
   } else if (!fills(128, 256) && !fills(128, 128) && !fills(128, 64)) {
     s.bm = 64, s.bn = 64, s.consumers = 1;
   }
+  if (s.swap_ab == 0) s.bn = std::min(s.bn, covering(kColumns, p.size.n).back());
   const std::int64_t tiles = gemm_wgmma_grid(p, s, limits).tiles;
   s.persistent = tiles > limits.cores ? 1 : 0;
   s.split_k = default_split_k(p.size.k, tiles, limits.cores);

@@ -20,23 +20,35 @@ struct GemmWgmmaProblem {
   DType output = DType::kF32;
   DType accum = DType::kF32;
   bool two_level = false;  ///< sums of kTwoLevelK products are added up in registers of their own
+  bool fused = false;      ///< an epilogue follows
+  /// The convolution that this is: of nhwc images, without groups. A is its input as a matrix of output
+  /// pixels (image_view.h), B holds the filters; k is contiguous in both.
+  std::optional<Conv2d> conv = std::nullopt;
+  /// Bytes of a row of k in shared memory: the swizzle of operands that lie along k.
+  std::int64_t span = 128;
 
+  std::string_view family() const { return conv ? "conv2d_wgmma" : "gemm_wgmma"; }
+  /// Whether A is not the input itself: `size.k` counts the channels of each tap in whole rows then.
+  bool gathers() const;
+  /// Of A, or of B, in memory.
+  std::int64_t elements(bool of_a) const;
   std::int64_t bytes() const { return size_of(operand); }
   /// k of one instruction: 32 bytes of it, whatever the type.
   std::int64_t mma_k() const { return 32 / bytes(); }
-  /// Elements of one row of the 128-byte swizzle pattern.
-  std::int64_t row() const { return 128 / bytes(); }
+  /// Elements of one row of the swizzle pattern.
+  std::int64_t row() const { return span / bytes(); }
   /// Whether an operand may lie along m or n (PTX ISA 9.0, "wgmma.mma_async": transposes are for 16-bit
   /// types).
   bool transposes() const { return bytes() == 2; }
   bool a_along_k() const { return size.a == Layout::kRow; }
   bool b_along_k() const { return size.b == Layout::kColumn; }
 };
+/// Of a product, or of a convolution that conv2d_wgmma serves.
 GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload);
 /// "wgmma_m64n128k16_f32_bf16"
 std::string gemm_wgmma_instruction(const GemmWgmmaProblem& problem, std::int64_t columns);
-/// nullopt if the family serves the workload, else the reason.
-std::optional<std::string> why_not_gemm_wgmma(const Workload& workload, const Limits& limits);
+/// Why the instruction, or the tensor memory accelerator, does not take such operands; nullopt if they do.
+std::optional<std::string> why_not_wgmma_operands(const Gemm& gemm, const Limits& limits);
 
 /// The knobs by name; meanings and units are those of gemm_wgmma_space(). A tile of C has `bm` rows on the
 /// side that the instruction takes 64 at a time, and `bn` columns; with swap_ab these are columns and rows of
@@ -44,7 +56,7 @@ std::optional<std::string> why_not_gemm_wgmma(const Workload& workload, const Li
 struct GemmWgmmaSchedule {
   std::int64_t swap_ab = 0;
   std::int64_t bm = 128, bn = 128;
-  std::int64_t k_atoms = 1;    ///< k of a stage in rows of 128 bytes
+  std::int64_t k_atoms = 1;    ///< k of a stage in rows of the swizzle: of 128 bytes, but for few channels
   std::int64_t consumers = 2;  ///< warpgroups that multiply; one more copies
   std::int64_t ping_pong = 0;  ///< 1: each consumer has tiles of its own, 0: they share each tile
   std::int64_t stages = 4;
@@ -90,8 +102,15 @@ std::int64_t gemm_wgmma_sums(const GemmWgmmaProblem& problem, const GemmWgmmaSch
 /// Widest swizzle whose rows divide `elements` along m or n, in bytes; 0: none does.
 std::int64_t gemm_wgmma_span(std::int64_t elements, std::int64_t bytes);
 
+/// What an operand is to the tensor memory accelerator (gemm_wgmma_image.h).
+enum class GemmWgmmaView { kMatrix, kPixels, kFilters };
+
+/// Of tiles in shared memory, in bytes: one pattern of the swizzle, 8 rows of 128 bytes.
+inline constexpr std::int64_t kGemmWgmmaTileAlignment = 1024;
+
 /// One operand's tile, on the side of 64 rows or on that of the columns.
 struct GemmWgmmaTile {
+  GemmWgmmaView view = GemmWgmmaView::kMatrix;
   bool along_k = true;
   std::int64_t extent = 0;                    ///< of the matrix across k
   std::int64_t tile = 0;                      ///< bm or bn
@@ -146,6 +165,7 @@ bool gemm_wgmma_splits_registers(const GemmWgmmaProblem& problem, const GemmWgmm
 /// Shared memory of a block in bytes.
 std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 
+/// Of a product, or of a convolution that conv2d_wgmma serves.
 FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits);
 Config gemm_wgmma_default(const Workload& workload, const Limits& limits);
 

@@ -245,6 +245,19 @@ TEST(Golden, GemmWgmmaTwoLevel) {
                        cuda_limits("sm_90a"));
 }
 
+TEST(Golden, Conv2dWgmmaWithACluster) {
+  expect_golden_kernel("conv2d_wgmma",
+                       "conv2d n=4 h=15 w=16 c=96 k=128 r=3 s=3 stride=2x1 pad=1 dilation=1x2 layout=nhwc "
+                       "x=bf16 f=bf16 y=bf16 "
+                       "epilogue=bias+relu",
+                       "conv2d_wgmma(swap_ab=0, bm=128, bn=64, k_atoms=2, consumers=2, ping_pong=0, "
+                       "persistent=0, cluster_bm=1, "
+                       "cluster_bn=2, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=3, "
+                       "in_flight=0, raster=1, hilbert=0, "
+                       "pdl=0, registers=0)",
+                       cuda_limits("sm_90a"));
+}
+
 TEST(Golden, GemvSimtAlongK) {
   expect_golden_kernel("gemv_simt_dot", "gemm m=2 n=100 k=300 b=f32:column",
                        "gemv_simt(vec=4, lanes_k=16, warps_k=2, warps_o=1, each=2, unroll=2, min_blocks=1)",

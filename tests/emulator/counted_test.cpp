@@ -7,6 +7,7 @@
 
 #include "codegen/emit.h"
 #include "ir/analyze.h"
+#include "templates/gemm_wgmma_space.h"
 #include "tests/emulator/families.h"
 #include "tests/emulator/program.h"
 #include "tune/task.h"
@@ -85,10 +86,12 @@ void compare(const Sample& sample, const ir::Kernel& kernel, const emulator::Res
 bool splits_evenly(const Sample& sample) {
   const std::int64_t parts = sample.config.find("split_k").value_or(1);
   if (parts == 1) return true;
+  if (sample.config.find("k_atoms"))  // gemm_wgmma counts k in rows of the swizzle
+    return gemm_wgmma_split_k(gemm_wgmma_problem(sample.workload), gemm_wgmma_schedule(sample.config)).tiles %
+               parts ==
+           0;
+  const std::int64_t bk = sample.config.at("bk");
   const lehr::testing::Facts facts = lehr::testing::facts_of(sample.workload);
-  // gemm_wgmma counts k in rows of 128 bytes.
-  const std::int64_t atoms = sample.config.find("k_atoms").value_or(0);
-  const std::int64_t bk = atoms > 0 ? atoms * 128 / size_of(facts.operand) : sample.config.at("bk");
   // Minimal filtering sums up over channels alone.
   const std::int64_t depth = is_minimal(sample) ? facts.depth / 9 : facts.depth;
   return (depth + bk - 1) / bk % parts == 0;
@@ -134,12 +137,21 @@ TEST_P(CountedFamily, MovesAndComputesWhatItsAnalysisSaysWhereTilesAreWhole) {
 }
 
 /// The analysis counts the arithmetic of a partial tile as that of a whole one; a kernel may leave some of it
-/// out.
-TEST_P(CountedFamily, StaysWithinItsAnalysisAtPredicatedEdges) {
+/// out. Of products: the images above have partial tiles enough.
+class CountedProduct : public CountedFamily {};
+TEST_P(CountedProduct, StaysWithinItsAnalysisAtPredicatedEdges) {
   hold({{130, 70, 200, 1}, {7, 130, 300, 2}, {1, 257, 300, 1}, {33, 65, 90, 3}}, 24, 1);
 }
 
+std::vector<const Template*> products() {
+  std::vector<const Template*> families = lehr::testing::cuda_families();
+  std::erase_if(families, [](const Template* family) { return family->op != Operator::kGemm; });
+  return families;
+}
+
 INSTANTIATE_TEST_SUITE_P(Catalogue, CountedFamily, ::testing::ValuesIn(lehr::testing::cuda_families()),
+                         [](const auto& info) { return info.param->name; });
+INSTANTIATE_TEST_SUITE_P(Catalogue, CountedProduct, ::testing::ValuesIn(products()),
                          [](const auto& info) { return info.param->name; });
 
 }  // namespace

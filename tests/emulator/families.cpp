@@ -146,7 +146,13 @@ const std::vector<Workload>& convolutions() {
           "h=4 w=3 c=160 k=24 r=3 s=3 pad=1 layout=nhwc x=bf16 f=bf16 y=bf16",
           "n=2 h=3 w=2 c=256 k=24 r=3 s=3 pad=1 layout=nhwc x=s8 f=s8 y=s32 accum=s32",
           "h=4 w=5 c=248 k=16 r=3 s=3 layout=nhwc x=e4m3 f=e4m3 y=bf16",
-          "h=3 w=4 c=192 k=24 r=3 s=3 pad=1 layout=nhwc x=f16 f=f16 y=f32"})
+          "h=3 w=4 c=192 k=24 r=3 s=3 pad=1 layout=nhwc x=f16 f=f16 y=f32",
+          "n=3 h=11 w=9 c=24 k=40 r=3 s=2 stride=2x1 pad=1x0x2x1 dilation=1x2 layout=nhwc x=bf16 f=bf16 y=bf16",
+          "n=9 h=8 w=7 c=72 k=24 r=2 s=3 stride=3x2 pad=0x1x1x3 layout=nhwc x=f16 f=f16 y=f16",
+          "n=2 h=7 w=6 c=1040 k=33 r=1 s=1 stride=2 layout=nhwc x=e5m2 f=e5m2 y=f16",
+          "n=2 h=6 w=13 c=40 k=130 r=1 s=1 layout=nhwc x=bf16 f=bf16 y=f32",
+          "h=12 w=13 c=144 k=72 r=3 s=3 pad=2 dilation=2 layout=nhwc x=e4m3 f=e4m3 y=bf16",
+          "h=14 w=19 c=16 k=264 r=5 s=5 pad=2 layout=nhwc x=bf16 f=bf16 y=bf16"})
       workloads.push_back(parse_workload(std::string("conv2d ") + text));
     return workloads;
   }();

@@ -132,28 +132,6 @@ TEST_F(CudaRunnerOnAFakeDriver, PassesTensorMapsWhereThereAreSome) {
                "type 11 rank 3 dims 16 4 4 strides 64 256 box 8 4 1 0 1 3 0");
 }
 
-TEST_F(CudaRunnerOnAFakeDriver, PassesMapsOfImages) {
-  CudaRunner runner(libraries());
-  runner.prepare(problem_, {});
-  Candidate with_map = candidate("doubles");
-  ir::TensorMap map;
-  map.rank = 4;
-  map.dims = {8, 5, 3, 2};
-  map.strides = {1, 8, 40, 120};
-  map.box = {8, 0, 0, 0};
-  map.im2col = {64, {-1, -2}, {-3, 4}, {2, 3}};
-  map.swizzle = 32;
-  with_map.tensor_maps = {{0, DType::kF32, map}};
-  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, with_map)));
-  const auto checked = runner.check(0);
-  ASSERT_TRUE(std::holds_alternative<Checked>(checked)) << std::get<Fault>(checked).failure.text;
-  // Corners along w and h; elementStrides of all dimensions: 1 for channels and images.
-  EXPECT_STREQ(
-      function<const char*()>("fake_cuda_tensor_map")(),
-      "im2col type 7 rank 4 dims 8 5 3 2 strides 32 160 480 corners -1 -2 -3 4 column 8 64 steps 1 2 "
-      "3 1 0 1 3 0");
-}
-
 TEST_F(CudaRunnerOnAFakeDriver, PoisonsTheOutputBeforeEveryCheckedRun) {
   CudaRunner runner(libraries());
   runner.prepare(problem_, {});

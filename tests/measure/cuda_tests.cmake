@@ -4,7 +4,7 @@ add_library(fake_cublaslt SHARED fake_cublaslt.cpp)
 target_link_libraries(fake_cublaslt PRIVATE fake_cuda_driver)
 add_library(fake_cudnn SHARED fake_cudnn.cpp)
 target_link_libraries(fake_cudnn PRIVATE fake_cuda_driver)
-lehr_test(measure_cuda SOURCES cublaslt_contest_test.cpp cublaslt_test.cpp cuda_folders_test.cpp cudnn_test.cpp cuda_runner_test.cpp ptxas_log_test.cpp LINKS measure)
+lehr_test(measure_cuda SOURCES cublaslt_contest_test.cpp cublaslt_test.cpp cuda_folders_test.cpp cudnn_test.cpp cuda_runner_test.cpp cuda_tensor_map_test.cpp ptxas_log_test.cpp LINKS measure)
 target_compile_definitions(measure_cuda_test PRIVATE
   LEHR_FAKE_CUDA_DRIVER="$<TARGET_FILE:fake_cuda_driver>"
   LEHR_FAKE_CUBLASLT="$<TARGET_FILE:fake_cublaslt>"

@@ -110,6 +110,9 @@ const std::vector<Workload>& workloads() {
       parse_workload("conv2d n=32 h=28 w=28 c=512 k=128 r=1 s=1 layout=nhwc x=bf16 f=bf16 y=bf16"),
       parse_workload("conv2d n=8 h=224 w=224 c=3 k=64 r=7 s=7 stride=2 pad=3 layout=nhwc x=f16 f=f16 y=f16"),
       parse_workload("conv2d h=14 w=14 c=250 k=512 r=3 s=3 pad=1 layout=nhwc x=bf16 f=bf16 y=f32"),
+      parse_workload("conv2d h=7 w=7 c=512 k=2048 r=3 s=3 pad=1 layout=nhwc x=bf16 f=bf16 y=bf16"),
+      parse_workload("conv2d n=8 h=113 w=112 c=16 k=96 r=3 s=3 stride=2 pad=1 layout=nhwc x=f16 f=f16 y=f16 "
+                     "epilogue=bias+silu"),
       parse_workload("conv2d n=4 h=17 w=19 c=64 k=96 r=3 s=3 pad=1 layout=nhwc x=s8 f=s8 y=s32 accum=s32"),
       parse_workload(
           "conv2d n=4 h=32 w=32 c=64 k=96 r=3 s=3 stride=2 pad=1 layout=nhwc x=e4m3 f=e4m3 y=bf16")};

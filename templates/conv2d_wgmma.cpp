@@ -1,0 +1,65 @@
+#include "templates/conv2d_wgmma.h"
+
+#include <fmt/core.h>
+
+#include <cstdint>
+
+#include "templates/gemm_wgmma.h"
+#include "templates/gemm_wgmma_space.h"
+#include "templates/image_view.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::int64_t kLargestTile = 512;  // no tile is larger, along k with the copies ahead of it
+
+/// What a load of pixels takes along one dimension: CUDA Driver API, cuTensorMapEncodeIm2col (corners and
+/// element strides), and PTX ISA 9.0, "Tensors: im2col mode" (offsets), of tensors of four dimensions.
+constexpr std::int64_t kLeastCorner = -128, kMostCorner = 127, kMostStride = 8, kMostOffset = 255;
+
+std::optional<std::string> why_not_along(std::int64_t stride, std::int64_t before, std::int64_t after,
+                                         std::int64_t reach) {
+  if (stride > kMostStride)
+    return fmt::format("the tensor memory accelerator takes strides up to {}, not {}", kMostStride, stride);
+  if (reach > kMostOffset)
+    return fmt::format("the last tap of a filter is {} pixels from the first one, not up to {}", reach,
+                       kMostOffset);
+  for (const std::int64_t corner : {-before, after - reach})
+    if (corner < kLeastCorner || corner > kMostCorner)
+      return fmt::format(
+          "padding of {} and {} and filters of {} pixels make a corner of {}; the tensor memory accelerator "
+          "takes those in [{}, {}]",
+          before, after, reach + 1, corner, kLeastCorner, kMostCorner);
+  return std::nullopt;
+}
+
+std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
+  const Conv2d& conv = workload.conv2d();
+  if (conv.layout != ImageLayout::kNhwc || conv.groups > 1) return "it takes nhwc images without groups";
+  if (auto reason = why_not_wgmma_operands(image_product(conv).gemm(), limits)) return reason;
+  if (const std::int64_t bytes = conv.c * size_of(conv.input); bytes % 16 != 0)
+    return fmt::format(
+        "the channels of a pixel have {} bytes, and the tensor memory accelerator needs a multiple of 16",
+        bytes);
+  if (auto reason =
+          why_not_along(conv.stride_h, conv.pad_top, conv.pad_bottom, (conv.r - 1) * conv.dilation_h))
+    return reason;
+  if (auto reason =
+          why_not_along(conv.stride_w, conv.pad_left, conv.pad_right, (conv.s - 1) * conv.dilation_w))
+    return reason;
+  return why_no_view_indices(conv, kLargestTile);
+}
+
+}  // namespace
+
+Template conv2d_wgmma_template() {
+  return {.name = "conv2d_wgmma",
+          .version = 1,
+          .why_not = why_not,
+          .space = gemm_wgmma_space,
+          .lower = lower_gemm_wgmma,
+          .default_config = gemm_wgmma_default,
+          .op = Operator::kConv2d};
+}
+
+}  // namespace lehr

@@ -1,0 +1,127 @@
+// The schedules of conv2d_wgmma: legal by construction, whom it serves, and how it sees images and filters.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ir/analyze.h"
+#include "ir/verify.h"
+#include "templates/catalog.h"
+#include "templates/conv2d_wgmma.h"
+#include "templates/gemm_wgmma_space.h"
+
+namespace lehr {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t kConvSeed = 20261122;
+constexpr std::size_t kConvSamples = 3000;
+
+Workload conv_of(const std::string& text) {
+  return parse_workload("conv2d layout=nhwc " + text);
+}
+
+const std::vector<Workload>& convolutions() {
+  static const std::vector<Workload> all = {
+      conv_of("n=32 h=56 w=56 c=64 k=64 r=3 s=3 pad=1 x=f16 f=f16 y=f16"),
+      conv_of("n=32 h=14 w=14 c=256 k=1024 r=1 s=1 x=f16 f=f16 y=f16"),
+      conv_of("n=1 h=7 w=7 c=512 k=512 r=3 s=3 pad=1 x=bf16 f=bf16 y=bf16 epilogue=bias+relu"),
+      conv_of("n=3 h=35 w=33 c=48 k=100 r=5 s=3 stride=2x3 pad=2x1x0x3 dilation=2x1 x=bf16 f=bf16 y=f32"),
+      conv_of("n=8 h=56 w=56 c=16 k=96 r=3 s=3 stride=2 pad=1 x=e4m3 f=e4m3 y=bf16 epilogue=relu6"),
+      conv_of("n=5 h=5 w=5 c=80 k=520 r=1 s=1 stride=2 x=e5m2 f=e5m2 y=f16"),
+      conv_of("n=4 h=17 w=19 c=208 k=96 r=3 s=3 pad=1 x=s8 f=s8 y=s32 accum=s32"),
+      conv_of("n=1 h=4 w=5 c=1024 k=2048 r=2 s=2 x=f16 f=f16 y=f16"),
+  };
+  return all;
+}
+
+TEST(Conv2dWgmmaSpace, SampledSchedulesLowerVerifyAndKeepTheStaticLimits) {
+  SCOPED_TRACE(::testing::Message() << "seed " << kConvSeed);
+  const Template family = conv2d_wgmma_template();
+  Limits few = cuda_limits("sm_90a");
+  few.cores = 3;
+  Rng rng(kConvSeed);
+  for (const Limits& limits : {cuda_limits("sm_90a"), few}) {
+    for (const Workload& workload : convolutions()) {
+      ASSERT_EQ(family.why_not(workload, limits), std::nullopt) << to_text(workload);
+      EXPECT_EQ(family.space(workload, limits).why_invalid(family.default_config(workload, limits)),
+                std::nullopt);
+      const GemmWgmmaProblem problem = gemm_wgmma_problem(workload);
+      // Of the points with few outputs, hardly one is a schedule for few multiprocessors.
+      if (limits.cores == few.cores && problem.size.m <= 256) continue;
+      const FamilySpace space = family.space(workload, limits);
+      for (std::size_t i = 0; i < kConvSamples / (2 * convolutions().size()) + 1; ++i) {
+        const auto config = space.sample(rng);
+        ASSERT_TRUE(config) << to_text(workload) << ": no schedule found";
+        SCOPED_TRACE(to_text(workload) + " " + to_text(*config));
+        const ir::Kernel kernel = family.lower(workload, *config, limits);
+        ASSERT_EQ(ir::why_malformed(kernel), std::nullopt);
+        const ir::Launch launch = ir::launch_of(kernel);
+        const GemmWgmmaSchedule s = gemm_wgmma_schedule(*config);
+        ASSERT_EQ(launch.shared_bytes, gemm_wgmma_shared_bytes(problem, s));
+        ASSERT_LE(launch.shared_bytes, limits.shared_bytes_per_block);
+        ASSERT_LE(s.k_atoms * problem.span, 256);
+      }
+    }
+  }
+}
+
+TEST(Conv2dWgmma, SeesTheInputAsPixelsAndTheFiltersAsTaps) {
+  const Limits limits = cuda_limits("sm_90a");
+  const Workload workload = convolutions()[3];
+  const Template family = conv2d_wgmma_template();
+  Config config = family.default_config(workload, limits);
+  const ir::Kernel kernel = family.lower(workload, config, limits);
+  const GemmWgmmaSchedule s = gemm_wgmma_schedule(config);
+  const ir::TensorMap x = kernel.params[0].map.value(), f = kernel.params[1].map.value();
+  using Dims = decltype(x.dims);
+  EXPECT_EQ(x.dims, (Dims{48, 33, 35, 3}));
+  EXPECT_EQ(x.strides, (Dims{1, 48, 33 * 48, 35 * 33 * 48}));
+  // 48 channels of 2 bytes are three rows of 32 bytes; two of 64 would be a third larger.
+  EXPECT_EQ(gemm_wgmma_problem(workload).span, 32);
+  EXPECT_EQ(x.box[0], 16);
+  // Paddings are top, bottom, left, right; corners w, h: 3 - 2 * 1 and 1 - 4 * 2 at the far end.
+  EXPECT_EQ(x.im2col, (ir::Im2col{s.swap_ab == 1 ? s.bn : s.bm, {0, -2}, {1, -7}, {3, 2}}));
+  EXPECT_EQ(f.dims, (Dims{48, 15, 100, 0}));
+  EXPECT_FALSE(f.im2col);
+}
+
+TEST(Conv2dWgmma, TakesInputsThatAreTheMatrixAsSuch) {
+  const Limits limits = cuda_limits("sm_90a");
+  const Template family = conv2d_wgmma_template();
+  const Workload pointwise = convolutions()[1];
+  EXPECT_FALSE(gemm_wgmma_problem(pointwise).gathers());
+  const ir::Kernel kernel = family.lower(pointwise, family.default_config(pointwise, limits), limits);
+  EXPECT_FALSE(kernel.params[0].map->im2col);
+  EXPECT_EQ(kernel.params[0].map->dims[1], 32 * 14 * 14);
+  EXPECT_TRUE(gemm_wgmma_problem(convolutions()[5]).gathers());  // by its stride
+}
+
+TEST(Conv2dWgmma, ComesBeforeTheGatheringFamilies) {
+  const Limits limits = cuda_limits("sm_90a");
+  const std::vector<Config> defaults = default_configs(convolutions()[0], limits);
+  ASSERT_GE(defaults.size(), 2U);
+  EXPECT_EQ(defaults[0].family, "conv2d_wgmma");
+}
+
+TEST(Conv2dWgmma, SaysWhomItDoesNotServe) {
+  const Template family = conv2d_wgmma_template();
+  const auto reason = [&](const std::string& text, const char* arch = "sm_90a") {
+    return family.why_not(parse_workload("conv2d " + text), cuda_limits(arch)).value_or("");
+  };
+  const std::string f16 = "x=f16 f=f16 y=f16 layout=nhwc n=2 h=200 w=210 c=64 k=32 ";
+  EXPECT_EQ(reason(f16 + "r=3 s=3"), "");
+  EXPECT_THAT(reason(f16 + "r=3 s=3", "sm_90"), HasSubstr("sm_90a"));
+  EXPECT_THAT(reason(f16 + "r=3 s=3 layout=nchw"), HasSubstr("nhwc images without groups"));
+  EXPECT_THAT(reason(f16 + "r=3 s=3 groups=2"), HasSubstr("nhwc images without groups"));
+  EXPECT_THAT(reason(f16 + "r=4 s=2 c=12"), HasSubstr("channels of a pixel have 24 bytes"));
+  EXPECT_THAT(reason(f16 + "r=3 s=3 stride=1x9"), HasSubstr("strides up to 8, not 9"));
+  EXPECT_EQ(reason(f16 + "r=3 s=3 stride=8"), "");
+  EXPECT_THAT(reason(f16 + "r=3 s=3 pad=0x0x129x0"), HasSubstr("a corner of -129"));
+  EXPECT_THAT(reason(f16 + "r=3 s=2 dilation=1x129"), HasSubstr("a corner of -129"));
+  EXPECT_EQ(reason(f16 + "r=3 s=2 dilation=1x129 pad=0x0x0x1"), "");
+  EXPECT_THAT(reason(f16 + "r=3 s=3 dilation=128x1 pad=127"), HasSubstr("256 pixels from the first one"));
+  EXPECT_THAT(reason("layout=nhwc h=20 w=20 c=64 k=32 r=3 s=3"), HasSubstr("math=strict does not permit"));
+}
+
+}  // namespace
+}  // namespace lehr
