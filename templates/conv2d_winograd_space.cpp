@@ -50,7 +50,7 @@ Values product_counts(std::int64_t tile) {
 /// filter, and a fifth beside the multiply-adds; a multiprocessor issues 128 lanes a cycle. A block's
 /// beginning and end, and the exchange of parts, take some 2000 cycles each.
 double estimated_cycles(const Conv2d& conv, const WinogradCudaSchedule& s, int cores) {
-  const double patch = s.tile == 2 ? 95 : 300, filter = s.tile == 2 ? 70 : 130, fixed = 2000;
+  const double patch = s.tile == 2 ? 86 : 270, filter = s.tile == 2 ? 69 : 128, fixed = 2000;
   const WinogradCudaShape shape = winograd_cuda_shape(conv, s);
   const auto m = static_cast<double>(s.bm), n = static_cast<double>(s.bn);
   const double channel = 1.2 * static_cast<double>(s.all_products()) * m * n + n * patch + m * filter;
