@@ -184,9 +184,9 @@ TEST(EmitCuda, LeavesOffsetsThatBecomeConstantsToTheInstruction) {
   const VarId thread = builder.var("thread"), at = builder.var("at"), i = builder.var("i"),
               r = builder.var("r");
   const auto put = [&](const Expr& index) { return Store{y, index, Float{1, DType::kF32}, 1, std::nullopt}; };
-  Block body = block(Let{at, var(thread) * 2},
-                     loop(i, 4, LoopKind::kUnrolled, block(put(var(at) + var(i) * 8 + 1))),
-                     loop(r, 4, LoopKind::kSerial, block(put(var(at) + var(r) * 8))));
+  Block body =
+      block(Let{at, var(thread) * 2}, loop(i, 4, LoopKind::kUnrolled, block(put(var(at) + var(i) * 8 + 1))),
+            loop(r, 4, LoopKind::kSerial, block(put(var(at) + var(r) * 8))));
   builder.kernel.body = block(loop(thread, 4, LoopKind::kThreadX, std::move(body)));
   const std::string text = emit(builder.kernel).text;
   EXPECT_THAT(text, HasSubstr("(y + at)[i * 8 + 1] = 1.0f;"));
