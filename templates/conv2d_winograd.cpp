@@ -110,32 +110,24 @@ class Lowering {
     return split.least() == split.most() ? integer(split.most()) : var(groups_);
   }
   Expr number(const Expr& group) const { return s_.split_k > 1 ? var(first_group_) + group : group; }
-  Expr stage(const Expr& group) const {
-    return s_.stages == 1 ? integer(0) : group % s_.stages * w_.shape.stage;
-  }
 
   /// With two stages one barrier per group is enough: the stage that is written was last read before the
-  /// barrier that ended the previous iteration.
+  /// barrier of the group between. All threads have left the stages at the end.
   Block main_loop(const WinogradCopy& copy) {
     const std::int64_t most = w_.shape.split.most();
-    Block result = copy.move(number(integer(0)), integer(0));
-    result.push_back(Barrier{});
-    if (most == 1) {
-      append(result, multiply(integer(0)));
-      result.push_back(Barrier{});
-      return result;
-    }
     const VarId group = b_.var("group"), at = b_.var("stage_at");
-    const Expr more = lt(var(group), groups() - 1), next = var(group) + 1;
-    Block body;
-    if (s_.prefetch == 1) body.push_back(If{more, copy.fetch(number(next)), {}});
-    if (s_.stages > 1) body.push_back(Let{at, stage(var(group))});
-    append(body, multiply(s_.stages == 1 ? integer(0) : var(at)));
-    if (s_.stages == 1) body.push_back(Barrier{});
-    body.push_back(
-        If{more, s_.prefetch == 1 ? copy.store(stage(next)) : copy.move(number(next), stage(next)), {}});
+    const Expr more = lt(var(group), groups() - 1);
+    const bool ahead = s_.prefetch == 1;
+    Block result, body;
+    if (ahead) append(result, copy.fetch(number(integer(0))));
+    body.push_back(Let{at, s_.stages == 1 ? integer(0) : var(group) % s_.stages * w_.shape.stage});
+    append(body, ahead ? copy.store(var(at)) : copy.move(number(var(group)), var(at)));
     body.push_back(Barrier{});
+    if (ahead) body.push_back(If{more, copy.fetch(number(var(group) + 1)), {}});
+    append(body, multiply(var(at)));
+    if (s_.stages == 1) body.push_back(Barrier{});
     result.push_back(loop_to(group, groups(), most, std::move(body)));
+    if (s_.stages > 1) result.push_back(Barrier{});
     return result;
   }
 
@@ -209,7 +201,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 
 Template conv2d_winograd_template() {
   return {.name = "conv2d_winograd",
-          .version = 2,
+          .version = 3,
           .why_not = why_not,
           .space = winograd_cuda_space,
           .lower = lower_conv2d_winograd,
