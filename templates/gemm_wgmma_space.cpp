@@ -43,6 +43,19 @@ std::vector<std::int64_t> dividing(std::int64_t tiles, std::int64_t most) {
   return values;
 }
 
+/// Those that divide the tiles of one of `sides`, cut into one of `tiles`.
+template <typename Tiles>
+std::vector<std::int64_t> dividing_any(const std::vector<std::int64_t>& sides, const Tiles& tiles) {
+  std::vector<std::int64_t> values;
+  for (const std::int64_t each : kClusters)
+    if (std::ranges::any_of(sides, [&](std::int64_t side) {
+          return std::ranges::any_of(tiles,
+                                     [&](std::int64_t tile) { return ceil_div(side, tile) % each == 0; });
+        }))
+      values.push_back(each);
+  return values;
+}
+
 /// Of these, what leaves registers for the place in a cluster: 208 spilled in a fifth of the schedules.
 constexpr std::int64_t kMostInClusters = 192;
 /// Of these, what leaves registers for C's way through shared memory: more of them spilled, with stmatrix 192
@@ -118,12 +131,16 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   };
   const KnobId persistent =
       space.add("persistent", "1: one block per multiprocessor takes several tiles", flags(may_persist));
+  std::vector<std::int64_t> rows_of_tiles, columns_of_tiles;
+  if (!must_swap) rows_of_tiles.push_back(m), columns_of_tiles.push_back(n);
+  if (may_swap) rows_of_tiles.push_back(n), columns_of_tiles.push_back(m);
   // A cluster has at most eight blocks (ir/verify_declarations.cpp), and the tiles divide among clusters.
   const KnobId cluster_bm = space.add_dependent(
-      "cluster_bm", "tiles along bm whose blocks bring each other the other side's operand", kClusters,
+      "cluster_bm", "tiles along bm whose blocks bring each other the other side's operand",
+      dividing_any(rows_of_tiles, kRows),
       [=](const Point& x) { return dividing(ceil_div(x[swap_ab] == 1 ? n : m, x[bm]), 8); });
   const KnobId cluster_bn = space.add_dependent(
-      "cluster_bn", "the same along bn", kClusters,
+      "cluster_bn", "the same along bn", dividing_any(columns_of_tiles, kColumns),
       [=](const Point& x) { return dividing(ceil_div(x[swap_ab] == 1 ? m : n, x[bn]), 8 / x[cluster_bm]); });
   const KnobId split_k =
       space.add("split_k", "blocks that share a tile of C, each with its part of k", splits);

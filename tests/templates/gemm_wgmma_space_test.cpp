@@ -118,6 +118,30 @@ TEST(GemmWgmma, IsPartOfTheUnionOnlyOnHopper) {
   EXPECT_NE(odd.family("gemm_mma"), nullptr);
 }
 
+/// What wgmma or the tensor memory accelerator refuses, mma.sync takes: every type, layout and alignment has
+/// schedules on the tensor cores.
+TEST(GemmWgmma, LeavesNoHolesInTheUnion) {
+  const Limits limits = cuda_limits("sm_90a");
+  Rng rng(kSeed);
+  int refused = 0;
+  for (const DType type : {DType::kBF16, DType::kF16, DType::kF32, DType::kS8, DType::kE4M3, DType::kE5M2}) {
+    const bool eight_bit_float = type == DType::kE4M3 || type == DType::kE5M2;
+    const Math math = type == DType::kF32 ? Math::kTf32 : Math::kStrict;
+    for (const Math each : {math, eight_bit_float ? Math::kTwoLevel : math}) {
+      for (int layouts = 0; layouts < 8; ++layouts) {
+        for (const std::int64_t size : {1, 7, 100, 129}) {
+          const Workload workload = mma_of(type, size + 1, size, 3 * size + 2, 1, layouts, each);
+          const Space space = space_for(workload, limits);
+          refused += space.family("gemm_wgmma") == nullptr ? 1 : 0;
+          ASSERT_NE(space.family("gemm_mma"), nullptr) << to_text(workload);
+          EXPECT_TRUE(space.family("gemm_mma")->sample(rng)) << to_text(workload);
+        }
+      }
+    }
+  }
+  EXPECT_GT(refused, 100);
+}
+
 TEST(GemmWgmma, SaysWhomItDoesNotServe) {
   const Template family = gemm_wgmma_template();
   const auto reason = [&](const Workload& workload, const char* arch = "sm_90a") {
