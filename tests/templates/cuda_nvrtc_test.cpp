@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string_view>
+#include <utility>
 
 #include "base/text.h"
 #include "codegen/emit.h"
@@ -134,6 +136,15 @@ std::vector<std::string> cuda_families() {
   return names;
 }
 
+/// Of a thread of the first warpgroup and of each other one, what setmaxnreg gives them: 0 where it does not.
+std::pair<std::int64_t, std::int64_t> registers_dealt_out(const std::string& text) {
+  const auto number = [&](std::string_view call) -> std::int64_t {
+    const std::size_t at = text.find(call, text.find("extern \"C\""));
+    return at == std::string::npos ? 0 : std::atoi(text.c_str() + at + call.size());
+  };
+  return {number("lehr_setmaxnreg_dec<"), number("lehr_setmaxnreg_inc<")};
+}
+
 class CudaNvrtc : public ::testing::TestWithParam<std::tuple<std::string, const char*>> {};
 
 TEST_P(CudaNvrtc, SampledSchedulesCompileWithoutSpillsAndFitTheDevice) {
@@ -164,6 +175,7 @@ TEST_P(CudaNvrtc, SampledSchedulesCompileWithoutSpillsAndFitTheDevice) {
     add(workload, family.space(workload, limits).sample(rng).value());
   }
   const std::vector<Compiled> results = compiler.compile(sources);
+  int dealing = 0;  // kernels that deal registers out
   for (std::size_t i = 0; i < results.size(); ++i) {
     SCOPED_TRACE(names[i]);
     const Binary* binary = std::get_if<Binary>(&results[i]);
@@ -178,7 +190,12 @@ TEST_P(CudaNvrtc, SampledSchedulesCompileWithoutSpillsAndFitTheDevice) {
     EXPECT_LE(*used.shared_bytes, limits.shared_bytes_per_block);
     ASSERT_TRUE(used.registers);
     EXPECT_LE((*used.registers + 7) / 8 * 8 * threads, limits.registers_per_core);
+    // Who asks for more registers than the block was launched with waits for ever.
+    const auto [first, others] = registers_dealt_out(sources[i].text);
+    EXPECT_LE(128 * first + (threads - 128) * others, *used.registers * threads);
+    dealing += others > 0 ? 1 : 0;
   }
+  EXPECT_EQ(dealing > 0, family.name.find("wgmma") != std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, CudaNvrtc,
