@@ -22,7 +22,8 @@ namespace {
 
 using namespace ir;
 
-constexpr std::int64_t kLargestTile = 512;  // no tile is larger
+constexpr std::int64_t kLargestTile = 512;    // no tile is larger
+constexpr std::int64_t kSumsOnTheirWay = 96;  // of other blocks, in registers of one thread
 
 void append(Block& to, Block from) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
@@ -120,6 +121,8 @@ class Lowering {
     }
     sums_.parts = s_.split_k, sums_.tiles = grid_.tiles, sums_.threads = 128 * s_.consumers;
     sums_.elements = s_.accumulators(), sums_.vec = 4;
+    // Unrolled, the parts are all on their way at once: six of 32 sums spilled.
+    if ((sums_.parts - 1) * sums_.elements > kSumsOnTheirWay) sums_.over_parts = LoopKind::kRolled;
     add_split_k_buffers(b_, p_.accum, sums_);
   }
   /// Of consumers' threads, which are numbered from `worker` on.
@@ -379,7 +382,7 @@ Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Li
 
 Template gemm_wgmma_template() {
   return {.name = "gemm_wgmma",
-          .version = 10,
+          .version = 11,
           .why_not = why_not,
           .space = gemm_wgmma_space,
           .lower = lower_gemm_wgmma,

@@ -91,7 +91,7 @@ Block split_k_total(KernelBuilder& builder, const SplitKSums& s, const SplitKPla
         loop(e, s.vec, LoopKind::kUnrolled,
              block(Store{registers, at, load(registers, at) + load(s.part, var(e)), 1, std::nullopt})));
   }));
-  total.push_back(loop(part, s.parts - 1, LoopKind::kSerial, std::move(add)));
+  total.push_back(loop(part, s.parts - 1, s.over_parts, std::move(add)));
   return total;
 }
 

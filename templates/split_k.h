@@ -39,10 +39,12 @@ struct SplitKSums {
   std::int64_t threads = 0;   ///< of a block
   std::int64_t elements = 0;  ///< sums of one thread, in registers
   std::int64_t vec = 1;       ///< of these, moved together: 1, 2 or 4, divides `elements`
-  ir::BufferId partials{};    ///< workspace
-  ir::BufferId arrived{};     ///< workspace: blocks of each tile that have come, zero between launches
-  ir::BufferId ticket{};      ///< shared
-  ir::BufferId part{};        ///< registers
+  /// Of the sum over the parts. kRolled: the sums of one part at a time in registers, where those are short.
+  ir::LoopKind over_parts = ir::LoopKind::kSerial;
+  ir::BufferId partials{};  ///< workspace
+  ir::BufferId arrived{};   ///< workspace: blocks of each tile that have come, zero between launches
+  ir::BufferId ticket{};    ///< shared
+  ir::BufferId part{};      ///< registers
 };
 /// Declares the buffers, for sums of `type`.
 void add_split_k_buffers(ir::KernelBuilder& builder, DType type, SplitKSums& sums);
