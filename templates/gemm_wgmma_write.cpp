@@ -58,15 +58,18 @@ Block write_gated_rows(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
                      Store{pair, integer(1), select(is_odd, lower, others), 1, std::nullopt}));
   append(body, out.epilogue.gate_in_place(b, pair, integer(0), 1));
   const Expr at = var(row) + var(odd) * 8;
-  const Expr value = load(pair, integer(0));
-  const Store store{out.c, out.base + var(column) * p.size.output_columns() + at / 2,
-                    p.output == p.accum ? value : cast(p.output, value), 1, std::nullopt};
-  append(body, inside(at, block(store)));
+  const bool converts = p.output != p.accum;
+  if (converts)
+    body.push_back(Store{out.converted, integer(0), cast(p.output, load(pair, integer(0))), 1, std::nullopt});
+  append(body, inside(at, block(Store{out.c, out.base + var(column) * p.size.output_columns() + at / 2,
+                                      load(converts ? out.converted : pair, integer(0)), 1, std::nullopt})));
   body = block(loop(v, 2, LoopKind::kUnrolled, std::move(body)));
   body = block(loop(j, s.bn / 8, LoopKind::kUnrolled, std::move(body)));
   body.insert(body.begin(), Let{row, first_row(s, out) + var(i) * 64});
-  return block(Alloc{other}, Alloc{pair}, Let{odd, var(out.lane) / 4 % 2},
-               loop(i, s.consumer_rows() / 64, LoopKind::kUnrolled, std::move(body)));
+  Block result = block(Alloc{other}, Alloc{pair}, Let{odd, var(out.lane) / 4 % 2});
+  if (converts) result.push_back(Alloc{out.converted});
+  result.push_back(loop(i, s.consumer_rows() / 64, LoopKind::kUnrolled, std::move(body)));
+  return result;
 }
 
 }  // namespace

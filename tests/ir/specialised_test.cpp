@@ -75,6 +75,19 @@ TEST(Specialised, IsAnalysedByTheThreadsThatDoIt) {
   for (const Access& access : analysis.accesses) EXPECT_FALSE(access.guarded);
 }
 
+/// All who read one place of shared memory find the same there.
+TEST(Specialised, MayTogetherDoWhatSharedMemorySays) {
+  Specialised s;
+  const auto when = [&](const Expr& place) {
+    return If{eq(load(s.barrier, place), integer(1)), block(Intrinsic{"wgmma_fence", {}, {}, 0}), {}, 128};
+  };
+  s.extra = when(integer(0));
+  EXPECT_EQ(s.complaint(), "");
+  Specialised other;
+  other.extra = when(var(other.thread) % 4);
+  EXPECT_THAT(other.complaint(), HasSubstr("the threads of a warpgroup may disagree"));
+}
+
 /// A buffer in the place of another takes no room, must fit, and is there while that one is.
 TEST(Specialised, LaysABufferInPlaceOfAnother) {
   const auto with = [](DType type, std::int64_t elements, std::int64_t alignment, bool of_tile = true) {

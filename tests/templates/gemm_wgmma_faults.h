@@ -7,6 +7,7 @@
 
 #include "codegen/emit.h"
 #include "cuda_mutants.h"
+#include "ir/verify.h"
 #include "templates/gemm_wgmma.h"
 #include "templates/gemm_wgmma_space.h"
 
@@ -28,7 +29,9 @@ struct Sampled {
 };
 
 inline Source source_of(const Sampled& one) {
-  return emit(gemm_wgmma_template().lower(one.workload, one.config, one.limits));
+  const ir::Kernel kernel = gemm_wgmma_template().lower(one.workload, one.config, one.limits);
+  EXPECT_EQ(ir::why_malformed(kernel), std::nullopt) << to_text(one.config);
+  return emit(kernel);
 }
 
 struct Case {

@@ -42,6 +42,8 @@ const std::vector<Workload>& workloads() {
       with_output(mma_of(DType::kE5M2, 32, 4096, 4096, 1, 2), DType::kF16),
       with_output(mma_of(DType::kE4M3, 4096, 4096, 4096, 1, 2, Math::kTwoLevel), DType::kBF16),
       mma_of(DType::kE5M2, 96, 520, 2064, 2, 2, Math::kTwoLevel),
+      parse_workload("gemm m=16 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row epilogue=bias+swiglu"),
+      parse_workload("gemm m=100 n=144 k=1536 batch=2 a=f16:row b=f16:row c=f32:row epilogue=geglu"),
   };
   return all;
 }
