@@ -5,10 +5,26 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/args.h"
 
 namespace lehr {
-namespace {}  // namespace
+namespace {
+
+/// Each of the workloads with each of a list of strides.
+std::vector<Workload> with_strides(const std::vector<Workload>& workloads, std::string_view strides) {
+  std::vector<Workload> result;
+  for (const Workload& workload : workloads) {
+    for (const std::string_view stride : split(strides, ',')) {
+      result.push_back(workload);
+      Conv2d& conv = result.back().conv2d();
+      parse_pair("--stride", stride, conv.stride_h, conv.stride_w);
+    }
+  }
+  return result;
+}
+
+}  // namespace
 
 void Conv2dFlags::add_to(CLI::App& app) {
   const std::string group =
@@ -23,13 +39,13 @@ void Conv2dFlags::add_to(CLI::App& app) {
   add("--k", k_, "output channels");
   add("--r", r_, "height of a filter");
   add("--s", s_, "width of a filter (as --r)");
-  add("--stride", stride_, "2 | 2x1 (vertical x horizontal) (1)");
+  add("--stride", stride_, "2 | 2x1 (vertical x horizontal) | 1,2 (a list) (1)");
   add("--pad", pad_, "1 | 1x2 (vertical x horizontal) | 0x1x0x1 (top x bottom x left x right) (0)");
   add("--dilation", dilation_, "2 | 2x1 (1)");
   add("--groups", groups_, "groups of channels; as many as channels: depthwise (1)");
   add("--layout", layout_, "nchw | nhwc (nchw)");
-  add("--dtype", dtype_, "type of x, f and y (f32)");
-  add("--accum", accum_, "type of the sums (f32)");
+  add("--dtype", dtype_, "type of x, f and y (f32); of 8-bit ones, y has that of the sums");
+  add("--accum", accum_, "type of the sums (s32 for integers, else f32)");
   add("--epilogue", epilogue_,
       "what is done to y before it is stored, in order: bias+relu, scale_shift+residual+relu, ... (none)");
 }
@@ -49,12 +65,12 @@ std::vector<Workload> Conv2dFlags::workloads() const {
                                         {"--s", s_.empty() ? &r_ : &s_, &Conv2d::s},
                                         {"--groups", &groups_, &Conv2d::groups}}};
   Conv2d base;
-  parse_pair("--stride", stride_, base.stride_h, base.stride_w);
   parse_pair("--dilation", dilation_, base.dilation_h, base.dilation_w);
   parse_padding(pad_, base);
   set_field(base, "layout", parse_choice("--layout", layout_, {"nchw", "nhwc"}));
-  base.input = base.filter = base.output = parse_operand(dtype_).type;
-  base.accum = parse_operand(accum_).type;
+  base.input = base.filter = parse_operand(dtype_).type;
+  base.output = output_for(base.input);
+  base.accum = accum_.empty() ? sums_for(base.input) : parse_operand(accum_).type;
 
   std::vector<Workload> result(1);
   result[0].problem = base;
@@ -79,6 +95,7 @@ std::vector<Workload> Conv2dFlags::workloads() const {
     }
     result = std::move(longer);
   }
+  result = with_strides(result, stride_);
   for (const Workload& workload : result) {
     try {
       validate(workload);

@@ -21,7 +21,7 @@ class Conv2dFlags {
 
  private:
   std::string n_ = "1", h_, w_, c_, k_, r_, s_, stride_ = "1", pad_ = "0", dilation_ = "1", groups_ = "1",
-              layout_ = "nchw", dtype_ = "f32", accum_ = "f32", epilogue_ = "none";
+              layout_ = "nchw", dtype_ = "f32", accum_, epilogue_ = "none";
 };
 
 }  // namespace lehr
