@@ -59,12 +59,21 @@ const Template& template_named(std::string_view name) {
              near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(known, ", "));
 }
 
+namespace {
+
+std::optional<std::string> why_not(const Template& entry, const Workload& workload, const Limits& limits) {
+  if (window_of(workload.epilogue) > 1 && !entry.pools) return "it stores every pixel: it has no pools";
+  return entry.why_not(workload, limits);
+}
+
+}  // namespace
+
 Space space_for(const Workload& workload, const Limits& limits) {
   std::vector<FamilySpace> families;
   std::string reasons;
   for (const Template& entry : catalog()) {
     if (entry.op != workload.op()) continue;
-    if (const auto reason = entry.why_not(workload, limits)) {
+    if (const auto reason = why_not(entry, workload, limits)) {
       reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", entry.name, *reason);
     } else {
       families.push_back(entry.space(workload, limits));
@@ -82,7 +91,7 @@ ir::Kernel lower(const Workload& workload, const Config& config, const Limits& l
 std::vector<Config> default_configs(const Workload& workload, const Limits& limits) {
   std::vector<Config> defaults;
   for (const Template& entry : catalog()) {
-    if (entry.op == workload.op() && !entry.why_not(workload, limits))
+    if (entry.op == workload.op() && !why_not(entry, workload, limits))
       defaults.push_back(entry.default_config(workload, limits));
   }
   // The catalogue lists general families first; one made for few rows or for dot products, where it serves

@@ -4,7 +4,8 @@
 //     copy the input lines that the block needs, padded at their ends; or leave them where they are
 //     for jt: panels of output channels / for cb: blocks of input channels
 //       for lines, tiles of pixels -> micro-kernel over the taps and the block's channels
-//     nchw: transpose the panel's sums, [pixel][output channel], into lines of y
+//     pools: one of each window of the panel's sums, [pixel][output channel]
+//     nchw: transpose the panel's sums into lines of y
 //
 // Taps above and below the image are left out. The filters lie as they are read, [group][panel][block of
 // channels][step of the micro-kernel][output channel of the panel]. With nhwc y itself holds the sums until
@@ -15,9 +16,11 @@
 #include <iterator>
 #include <utility>
 
+#include "templates/conv2d_oc_cpu_copy.h"
 #include "templates/conv2d_oc_cpu_space.h"
 #include "templates/cpu_common.h"
 #include "templates/lines_cpu.h"
+#include "templates/pool_cpu.h"
 #include "templates/register_tile.h"
 
 namespace lehr {
@@ -38,22 +41,24 @@ struct Input {
 class Lowering {
  public:
   Lowering(const Workload& workload, const Conv2dOcSchedule& schedule)
-      : conv_(workload.conv2d()), s_(schedule), shape_(conv2d_oc_shape(conv_, s_)) {
+      : conv_(pooled_part(workload)),
+        s_(schedule),
+        shape_(conv2d_oc_shape(conv_, s_, window_of(workload.epilogue))),
+        out_(output_size(workload)) {
     const Conv2d& conv = conv_;
     b_.kernel.name = kFamily;
     b_.kernel.target = Target::kCpu;
     x_ = b_.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
     f_ = b_.param("f", DType::kF32, conv.k * conv.products(), Direction::kIn);
-    y_ = b_.param("y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
+    y_ = b_.param("y", DType::kF32, conv.n * conv.k * out_.height * out_.width, Direction::kOut);
     epilogue_ = FusedEpilogue(b_, workload);
     u_ = b_.param("u", DType::kF32, conv.groups * shape_.panels * panel_elements(), Direction::kPrepacked);
     if (s_.copy == 1)
       lines_ = b_.buffer("x_lines", DType::kF32, Scope::kScratch, shape_.copy_elements + s_.lanes);
-    if (!nhwc()) {
-      sums_ = b_.buffer("sums", DType::kF32, Scope::kScratch, shape_.sums_elements);
+    if (keeps_sums()) sums_ = b_.buffer("sums", DType::kF32, Scope::kScratch, shape_.sums_elements);
+    if (!nhwc())
       y_lines_ = b_.buffer("y_lines", DType::kF32, Scope::kScratch,
-                           shape_.nr * cpu::ChannelSums::line_room(shape_.lines * conv.out_w(), s_.lanes));
-    }
+                           shape_.nr * cpu::ChannelSums::line_room(most_pixels(), s_.lanes));
     for (const auto& [id, name] : {std::pair(&task_, "task_index"),
                                    {&image_, "image"},
                                    {&group_, "group"},
@@ -71,20 +76,24 @@ class Lowering {
   Kernel kernel() {
     Block of_panel = block(Let{panel_, first_panel() + var(jt_)},
                            loop(cb_, channel_blocks(), LoopKind::kSerial, block(tiles())));
+    if (pools()) of_panel.push_back(pool());
     if (!nhwc()) {
       Block write = write_lines();
       std::move(write.begin(), write.end(), std::back_inserter(of_panel));
     }
     Block of_block = block(Let{line_, first_line() + var(block_) * shape_.lines});
-    if (s_.copy == 1) of_block.push_back(copy_in());
+    if (s_.copy == 1) of_block.push_back(copy_input(b_, copy()));
     of_block.push_back(loop_to(jt_, panels_now(), shape_.owned_panels, std::move(of_panel)));
     Block body = block(
         loop(block_, ceil_div(shape_.owned_lines, shape_.lines), LoopKind::kSerial, std::move(of_block)));
     body = cpu::over_parts(conv_.groups, false, group_, task_, std::move(body));
     body = cpu::over_parts(conv_.n, s_.split == 2, image_, task_, std::move(body));
-    if (s_.copy == 1 && covered() < shape_.width_in) body.insert(body.begin(), clear_margins());
-    if (!nhwc())
-      for (const BufferId buffer : {y_lines_, sums_}) body.insert(body.begin(), Alloc{buffer});
+    if (s_.copy == 1) {
+      Block clear = clear_margins(b_, copy());
+      body.insert(body.begin(), std::make_move_iterator(clear.begin()), std::make_move_iterator(clear.end()));
+    }
+    if (!nhwc()) body.insert(body.begin(), Alloc{y_lines_});
+    if (keeps_sums()) body.insert(body.begin(), Alloc{sums_});
     if (s_.copy == 1) body.insert(body.begin(), Alloc{lines_});
     const std::int64_t tasks = s_.split == 2 ? conv_.n : s_.threads;
     b_.kernel.body = block(loop(task_, tasks, LoopKind::kParallel, std::move(body)));
@@ -94,6 +103,12 @@ class Lowering {
 
  private:
   bool nhwc() const { return conv_.layout == ImageLayout::kNhwc; }
+  bool pools() const { return shape_.window > 1; }
+  /// Else y itself holds the sums.
+  bool keeps_sums() const { return !nhwc() || pools(); }
+  /// Outputs of a block, behind the pool.
+  std::int64_t most_pixels() const { return shape_.lines / shape_.window * out_.width; }
+  Expr lines_out() const { return pools() ? lines_now() / shape_.window : lines_now(); }
   int lanes() const { return static_cast<int>(s_.lanes); }
   std::int64_t channel_blocks() const { return ceil_div(shape_.channels, shape_.cc); }
   std::int64_t panel_elements() const { return shape_.channels * conv_.r * conv_.s * shape_.nr; }
@@ -111,12 +126,16 @@ class Lowering {
     return {cpu::first_tile(var(task_), count, s_.threads),
             cpu::first_tile(var(task_) + 1, count, s_.threads)};
   }
-  Expr first_line() const { return range(s_.split == 0, conv_.out_h()).first; }
+  Expr first_line() const { return range(s_.split == 0, windows()).first * shape_.window; }
   Expr lines_now() const {
-    const auto [first, end] = range(s_.split == 0, conv_.out_h());
-    const bool even = s_.split != 0 || conv_.out_h() % s_.threads == 0;
-    return cpu::tiles_in_block(first, end, shape_.owned_lines, even, var(block_), shape_.lines);
+    const auto [first, end] = range(s_.split == 0, windows());
+    const bool even = s_.split != 0 || windows() % s_.threads == 0;
+    return cpu::tiles_in_block(first, end, shape_.owned_lines / shape_.window, even, var(block_),
+                               shape_.lines / shape_.window) *
+           shape_.window;
   }
+  /// Lines of them.
+  std::int64_t windows() const { return conv_.out_h() / shape_.window; }
   Expr first_panel() const { return range(s_.split == 1, shape_.panels).first; }
   Expr panels_now() const {
     const auto [first, end] = range(s_.split == 1, shape_.panels);
@@ -146,59 +165,9 @@ class Lowering {
     return in;
   }
 
-  /// The kept pixels of a line that lie in the image: the first one's place and how many there are.
-  std::int64_t first_inside() const {
-    return std::min(ceil_div(conv_.pad_left, shape_.step_w), shape_.width_in);
-  }
-  std::int64_t covered() const {
-    const std::int64_t end = std::min(ceil_div(conv_.pad_left + conv_.w, shape_.step_w), shape_.width_in);
-    return std::max<std::int64_t>(end - first_inside(), 0);
-  }
-  /// The lines' ends are zero once and for all: nothing else is written there.
-  Stmt clear_margins() {
-    const std::int64_t runs = nhwc() ? shape_.lines_in : shape_.lines_in * shape_.channels;
-    const std::int64_t pixel = nhwc() ? shape_.channels : 1, run = shape_.width_in * pixel;
-    const std::int64_t left = first_inside() * pixel;
-    const std::int64_t right = run - left - covered() * pixel;
-    const VarId i = b_.var("margin");
-    Block body;
-    if (left > 0) body.push_back(cpu::clear_line(b_, lines_, var(i) * run, left, s_.lanes));
-    if (right > 0) body.push_back(cpu::clear_line(b_, lines_, var(i) * run + (run - right), right, s_.lanes));
-    return loop(i, runs, LoopKind::kSerial, std::move(body));
-  }
-  Stmt copy_in() {
-    const VarId slot = b_.var("in_line"), row = b_.var("in_row");
-    const Expr is_inside = logical_and(le(integer(0), var(row)), lt(var(row), integer(conv_.h)));
-    const auto lines = [&](Block copy) {
-      return loop(slot, shape_.lines_in, LoopKind::kSerial,
-                  block(Let{row, var(line_) * conv_.stride_h + var(slot) * shape_.step_h - conv_.pad_top},
-                        If{is_inside, std::move(copy), {}}));
-    };
-    cpu::Line line;
-    line.from = x_, line.to = lines_, line.lanes = s_.lanes;
-    if (!nhwc()) {
-      const VarId channel = b_.var("in_c");
-      const Expr plane = image() * conv_.c + group() * shape_.channels + var(channel);
-      line.source = (plane * conv_.h + var(row)) * conv_.w;
-      line.width = std::min(conv_.w, shape_.width_in * shape_.step_w - conv_.pad_left);
-      line.pad = conv_.pad_left, line.stride = shape_.step_w, line.phases = 1;
-      line.unused = integer(shape_.copy_elements);
-      line.target = [&](std::int64_t) {
-        return (var(slot) * shape_.channels + var(channel)) * shape_.width_in;
-      };
-      return loop(channel, shape_.channels, LoopKind::kSerial, block(lines(cpu::copy_line(b_, line))));
-    }
-    // Pixels side by side have no gaps between them, unless other groups' channels or dropped ones lie there.
-    const bool gapless = conv_.groups == 1 && shape_.step_w == 1;
-    const VarId pixel = b_.var("in_x");
-    const Expr kept = (gapless ? integer(0) : var(pixel)) + first_inside();
-    const Expr column = kept * shape_.step_w - conv_.pad_left;
-    line.source = ((image() * conv_.h + var(row)) * conv_.w + column) * conv_.c + group() * shape_.channels;
-    line.width = gapless ? covered() * conv_.c : shape_.channels;
-    line.target = [&](std::int64_t) { return (var(slot) * shape_.width_in + kept) * shape_.channels; };
-    Block copy = cpu::copy_line(b_, line);
-    if (!gapless) copy = block(loop(pixel, covered(), LoopKind::kSerial, std::move(copy)));
-    return lines(std::move(copy));
+  OcCopy copy() const {
+    return {.conv = conv_, .shape = shape_, .from = x_, .to = lines_, .lanes = s_.lanes, .image = image(),
+            .group = group(), .line = var(line_)};
   }
 
   // ---- filters ----
@@ -245,10 +214,10 @@ class Lowering {
     return loop_to(y_in_block_, lines_now(), shape_.lines,
                    block(Let{first_r_, first_row()}, std::move(line)));
   }
-  /// With nchw the sums have room for whole panels.
+  /// Kept sums have room for whole panels.
   Block by_filters(std::int64_t rows) {
-    const std::int64_t full = nhwc() ? shape_.filters / shape_.nr : shape_.panels;
-    const std::int64_t tail = nhwc() ? shape_.filters % shape_.nr : 0;
+    const std::int64_t full = keeps_sums() ? shape_.panels : shape_.filters / shape_.nr;
+    const std::int64_t tail = keeps_sums() ? 0 : shape_.filters % shape_.nr;
     Block inner, edge;
     if (full > 0) inner = micro_kernel(rows, shape_.nr);
     if (tail > 0) edge = micro_kernel(rows, tail);
@@ -274,10 +243,10 @@ class Lowering {
   Block micro_kernel(std::int64_t rows, std::int64_t columns) {
     cpu::RegisterTile tile(b_, rows, columns, s_.lanes);
     const Expr channel = group() * shape_.filters + var(panel_) * shape_.nr;
-    const BufferId out = nhwc() ? y_ : sums_;
+    const BufferId out = keeps_sums() ? sums_ : y_;
     const auto out_at = [&](Expr column) {
       const Expr pixel = var(it_) * s_.mr + tile.row();
-      if (!nhwc()) return (var(y_in_block_) * conv_.out_w() + pixel) * shape_.nr + std::move(column);
+      if (keeps_sums()) return (var(y_in_block_) * conv_.out_w() + pixel) * shape_.nr + std::move(column);
       const Expr line = image() * conv_.out_h() + var(line_) + var(y_in_block_);
       return (line * conv_.out_w() + pixel) * conv_.k + channel + std::move(column);
     };
@@ -291,7 +260,7 @@ class Lowering {
       const Expr at = out_at(column);
       return epilogue_.of(std::move(sums), {channel + column, true, at, lanes(), std::move(active)});
     };
-    if (!nhwc() || epilogue_.empty())
+    if (keeps_sums() || epilogue_.empty())
       result.push_back(tile.store_c(out, out_at));
     else if (channel_blocks() == 1)
       result.push_back(tile.store_c(out, out_at, finish));
@@ -332,27 +301,45 @@ class Lowering {
     });
   }
 
-  // ---- nchw: lines of y ----
+  // ---- kept sums ----
 
+  /// Output channels of the panel.
+  Expr channels_now() const {
+    if (shape_.filters % shape_.nr == 0) return integer(shape_.nr);
+    return min(integer(shape_.nr), integer(shape_.filters) - var(panel_) * shape_.nr);
+  }
+  /// With nchw the pooled sums take the others' place.
+  Stmt pool() {
+    cpu::PooledSums pooled;
+    pooled.sums = sums_, pooled.to = nhwc() ? y_ : sums_, pooled.masked = nhwc();
+    pooled.channels = shape_.nr, pooled.active = channels_now(), pooled.lanes = s_.lanes;
+    pooled.lines = lines_out(), pooled.most_lines = shape_.lines / shape_.window, pooled.width = out_.width;
+    pooled.first_channel = group() * shape_.filters + var(panel_) * shape_.nr;
+    pooled.target = [&](const Expr& line, const Expr& pixel) {
+      if (!nhwc()) return (line * out_.width + pixel) * shape_.nr;
+      const Expr out_line = image() * out_.height + var(line_) / shape_.window + line;
+      return (out_line * out_.width + pixel) * conv_.k + pooled.first_channel;
+    };
+    return cpu::pool_sums(b_, pooled, epilogue_);
+  }
   Block write_lines() {
-    const Expr k = var(panel_) * shape_.nr;
     cpu::ChannelSums sums;
     sums.sums = sums_, sums.lines = y_lines_, sums.to = y_, sums.lanes = s_.lanes;
     sums.stride = shape_.nr;
-    sums.pixels = lines_now() * conv_.out_w(), sums.most_pixels = shape_.lines * conv_.out_w();
-    sums.channels = shape_.filters % shape_.nr == 0 ? integer(shape_.nr)
-                                                    : min(integer(shape_.nr), integer(shape_.filters) - k);
-    sums.most_channels = shape_.nr;
-    sums.first_channel = group() * shape_.filters + k;
+    sums.pixels = lines_out() * out_.width, sums.most_pixels = most_pixels();
+    sums.channels = channels_now(), sums.most_channels = shape_.nr;
+    sums.first_channel = group() * shape_.filters + var(panel_) * shape_.nr;
     sums.target = [&](const Expr& channel) {
-      return ((image() * conv_.k + channel) * conv_.out_h() + var(line_)) * conv_.out_w();
+      const Expr line = pools() ? var(line_) / shape_.window : var(line_);
+      return ((image() * conv_.k + channel) * out_.height + line) * out_.width;
     };
-    return cpu::store_by_channel(b_, sums, epilogue_);
+    return cpu::store_by_channel(b_, sums, pools() ? FusedEpilogue() : epilogue_);
   }
 
-  const Conv2d& conv_;
+  Conv2d conv_;  ///< what a pool leaves out is not in it
   Conv2dOcSchedule s_;
   Conv2dOcShape shape_;
+  ImageSize out_;
   KernelBuilder b_;
   FusedEpilogue epilogue_;
   BufferId x_{}, f_{}, y_{}, u_{}, lines_{}, sums_{}, y_lines_{};
@@ -381,7 +368,8 @@ Template conv2d_oc_cpu_template() {
           .space = conv2d_oc_cpu_space,
           .lower = lower_conv2d_oc_cpu,
           .default_config = conv2d_oc_cpu_default,
-          .op = Operator::kConv2d};
+          .op = Operator::kConv2d,
+          .pools = true};
 }
 
 }  // namespace lehr

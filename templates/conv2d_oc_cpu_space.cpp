@@ -27,12 +27,22 @@ const Values& channel_steps() {
 bool needs_copy(const Conv2d& conv) {
   return conv.pad_left > 0 || (conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w >= conv.w;
 }
+/// Of a task, where `tasks` share the lines.
+std::int64_t most_lines(const Conv2d& conv, std::int64_t tasks, std::int64_t window) {
+  return ceil_div(conv.out_h() / window, tasks) * window;
+}
+/// Lines of a block: whole windows.
+Values line_values(std::int64_t lines, std::int64_t window) {
+  Values values = cpu::up_to(lines / window, line_steps());
+  for (std::int64_t& value : values) value *= window;
+  return values;
+}
 std::int64_t kept_step(std::int64_t taps, std::int64_t stride, std::int64_t dilation) {
   return taps == 1 || dilation % stride == 0 ? stride : 1;
 }
 
-std::int64_t scratch_bytes(const Conv2d& conv, const Conv2dOcSchedule& s) {
-  const Conv2dOcShape shape = conv2d_oc_shape(conv, s);
+std::int64_t scratch_bytes(const Conv2d& conv, const Conv2dOcSchedule& s, std::int64_t window) {
+  const Conv2dOcShape shape = conv2d_oc_shape(conv, s, window);
   return 4 * (shape.copy_elements + 2 * shape.sums_elements);
 }
 
@@ -44,13 +54,14 @@ Conv2dOcSchedule conv2d_oc_schedule(const Config& config) {
           config.at("taps"),    config.at("prefetch")};
 }
 
-Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s) {
+Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s, std::int64_t window) {
   Conv2dOcShape shape;
+  shape.window = window;
   shape.channels = conv.c / conv.groups, shape.filters = conv.k / conv.groups;
   shape.nr = s.nv * s.lanes;
   shape.panels = ceil_div(shape.filters, shape.nr);
   shape.owned_panels = s.split == 1 ? ceil_div(shape.panels, s.threads) : shape.panels;
-  shape.owned_lines = s.split == 0 ? ceil_div(conv.out_h(), s.threads) : conv.out_h();
+  shape.owned_lines = s.split == 0 ? most_lines(conv, s.threads, window) : conv.out_h();
   shape.lines = std::min(s.lines, shape.owned_lines);
   shape.cc = std::min(s.cc, shape.channels);
   if (s.copy == 1) {
@@ -60,12 +71,13 @@ Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s) {
   shape.lines_in = ((shape.lines - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h) / shape.step_h + 1;
   shape.width_in = ((conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w) / shape.step_w + 1;
   shape.copy_elements = s.copy == 1 ? shape.lines_in * shape.width_in * shape.channels : 0;
-  shape.sums_elements = conv.layout == ImageLayout::kNchw ? shape.lines * conv.out_w() * shape.nr : 0;
+  shape.sums_elements = conv.layout == ImageLayout::kNchw || window > 1 ? shape.lines * conv.out_w() * shape.nr : 0;
   return shape;
 }
 
 FamilySpace conv2d_oc_cpu_space(const Workload& workload, const Limits& limits) {
-  const Conv2d conv = workload.conv2d();
+  const Conv2d conv = pooled_part(workload);
+  const std::int64_t window = window_of(workload.epilogue);
   const std::int64_t channels = conv.c / conv.groups, filters = conv.k / conv.groups;
   const std::int64_t narrowest = cpu::lane_counts(limits).front();
   FamilySpace space("conv2d_oc_cpu");
@@ -78,10 +90,10 @@ FamilySpace conv2d_oc_cpu_space(const Workload& workload, const Limits& limits) 
   const KnobId mr = space.add("mr", "pixels of a line in registers", cpu::register_rows(conv.out_w()));
   const KnobId nv = space.add("nv", "vectors of output channels in registers", vectors);
   const KnobId lines = space.add_dependent(
-      "lines", "output lines of one block; the last value covers all", cpu::up_to(conv.out_h(), line_steps()),
+      "lines", "output lines of one block; the last value covers all", line_values(conv.out_h(), window),
       [=](const Point& x) {
         const bool shares = x[threads] > 1 && x[split] == 0;
-        return cpu::up_to(shares ? ceil_div(conv.out_h(), x[threads]) : conv.out_h(), line_steps());
+        return line_values(shares ? most_lines(conv, x[threads], window) : conv.out_h(), window);
       });
   const KnobId cc = space.add("cc", "input channels of one block; the last value covers all",
                               cpu::up_to(channels, channel_steps()));
@@ -106,13 +118,13 @@ FamilySpace conv2d_oc_cpu_space(const Workload& workload, const Limits& limits) 
                 [=](const Point& x) {
                   if (x[threads] == 1) return true;
                   const std::int64_t panels = ceil_div(filters, x[nv] * x[lanes]);
-                  return (x[split] == 0 ? conv.out_h() : x[split] == 1 ? panels : conv.n) >= x[threads];
+                  return (x[split] == 0 ? conv.out_h() / window : x[split] == 1 ? panels : conv.n) >= x[threads];
                 });
   space.require("its copies of the input and of the output are too large", {lanes, nv, lines, copy},
                 [=](const Point& x) {
                   Conv2dOcSchedule s;
                   s.lanes = x[lanes], s.nv = x[nv], s.lines = x[lines], s.copy = x[copy];
-                  return x[lines] == 1 || scratch_bytes(conv, s) <= kMaxScratchBytes;
+                  return x[lines] == window || scratch_bytes(conv, s, window) <= kMaxScratchBytes;
                 });
   // The compiler keeps a broadcast pixel for the next tap that reads it.
   space.require(
@@ -127,7 +139,8 @@ FamilySpace conv2d_oc_cpu_space(const Workload& workload, const Limits& limits) 
 // Copies of input and output stay in half of L2, that of the output alone in L1, and a block of filters in
 // half of L1. Threads share what is larger, so that the smaller one is what they all read.
 Config conv2d_oc_cpu_default(const Workload& workload, const Limits& limits) {
-  const Conv2d& conv = workload.conv2d();
+  const Conv2d conv = pooled_part(workload);
+  const std::int64_t window = window_of(workload.epilogue);
   const FamilySpace space = conv2d_oc_cpu_space(workload, limits);
   Conv2dOcSchedule s;
   s.threads = limits.cores;
@@ -145,9 +158,9 @@ Config conv2d_oc_cpu_default(const Workload& workload, const Limits& limits) {
   while (s.cc > 4 && 4 * s.cc * conv.r * conv.s * s.nv * s.lanes > half_l1) s.cc = ceil_div(s.cc, 2);
   s.copy = needs_copy(conv) || kept_step(conv.s, conv.stride_w, conv.dilation_w) > 1 ? 1 : 0;
   s.prefetch = 1;
-  s.lines = conv2d_oc_shape(conv, s).owned_lines;
-  while (s.lines > 1 && scratch_bytes(conv, s) > (s.copy == 1 ? half_l2 : 2 * half_l1))
-    s.lines = ceil_div(s.lines, 2);
+  s.lines = conv2d_oc_shape(conv, s, window).owned_lines;
+  while (s.lines > window && scratch_bytes(conv, s, window) > (s.copy == 1 ? half_l2 : 2 * half_l1))
+    s.lines = ceil_div(s.lines / window, 2) * window;
   return cpu::nearest_config(
       space, {s.threads, s.split, s.lanes, s.mr, s.nv, s.lines, s.cc, s.copy, s.taps, s.prefetch});
 }

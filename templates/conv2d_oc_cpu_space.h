@@ -25,8 +25,10 @@ struct Conv2dOcSchedule {
 };
 Conv2dOcSchedule conv2d_oc_schedule(const Config& config);
 
-/// What follows from a convolution and a schedule; channels and filters are those of one group.
+/// What follows from a convolution and a schedule; channels and filters are those of one group. Lines are
+/// taken by whole windows of a pool, of which the convolution has no pixel beyond the last (pooled_part()).
 struct Conv2dOcShape {
+  std::int64_t window = 1;
   std::int64_t channels = 1, filters = 1;
   std::int64_t nr = 1;             ///< output channels of a panel
   std::int64_t panels = 1;         ///< of a group
@@ -38,9 +40,9 @@ struct Conv2dOcShape {
   std::int64_t lines_in = 1;  ///< kept lines that a block reads, those above and below the image included
   std::int64_t width_in = 1;  ///< kept pixels of a padded line
   std::int64_t copy_elements = 0;  ///< of the copied lines
-  std::int64_t sums_elements = 0;  ///< of the block's outputs of one panel
+  std::int64_t sums_elements = 0;  ///< of the block's outputs of one panel, where y does not hold them
 };
-Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& schedule);
+Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& schedule, std::int64_t window);
 
 FamilySpace conv2d_oc_cpu_space(const Workload& workload, const Limits& limits);
 Config conv2d_oc_cpu_default(const Workload& workload, const Limits& limits);

@@ -21,11 +21,16 @@ constexpr std::pair<std::string_view, EpilogueOp> kOps[] = {
     {"silu", EpilogueOp::kSilu},          {"sigmoid", EpilogueOp::kSigmoid},
     {"tanh", EpilogueOp::kTanh},          {"clamp", EpilogueOp::kClamp},
     {"residual", EpilogueOp::kResidual},  {"swiglu", EpilogueOp::kSwiglu},
-    {"geglu", EpilogueOp::kGeglu},
+    {"geglu", EpilogueOp::kGeglu},        {"maxpool", EpilogueOp::kMaxPool},
+    {"avgpool", EpilogueOp::kAvgPool},
 };
 
 bool gates(const EpilogueStep& step) {
   return step.op == EpilogueOp::kSwiglu || step.op == EpilogueOp::kGeglu;
+}
+
+bool pools(const EpilogueStep& step) {
+  return step.op == EpilogueOp::kMaxPool || step.op == EpilogueOp::kAvgPool;
 }
 
 std::string_view name_of(EpilogueOp op) {
@@ -64,6 +69,16 @@ EpilogueStep clamp_of(std::string_view step, std::string_view bounds) {
   return {EpilogueOp::kClamp, *low, *high};
 }
 
+EpilogueStep pool_of(EpilogueOp op, std::string_view step, std::string_view window) {
+  std::int64_t size = 0;
+  const auto [end, error] = std::from_chars(window.data(), window.data() + window.size(), size);
+  if (error != std::errc() || end != window.data() + window.size() || size < kLeastWindow ||
+      size > kMostWindow)
+    throw_user("'{}' in an epilogue needs the height and width of its windows, {} to {}, as in {}(2)", step,
+               kLeastWindow, kMostWindow, name_of(op));
+  return {.op = op, .window = size};
+}
+
 EpilogueStep step_of(std::string_view text) {
   const std::size_t open = text.find('(');
   const std::string_view name = text.substr(0, open);
@@ -79,6 +94,7 @@ EpilogueStep step_of(std::string_view text) {
   if (bounds && !text.ends_with(')')) throw_user("'{}' in an epilogue has no closing parenthesis", text);
   const std::string_view inside = bounds ? text.substr(open + 1, text.size() - open - 2) : std::string_view();
   if (known->second == EpilogueOp::kClamp) return clamp_of(text, inside);
+  if (pools({known->second})) return pool_of(known->second, text, inside);
   if (bounds) throw_user("'{}' in an epilogue takes no numbers; write {}", text, name);
   return {known->second, 0, 0};
 }
@@ -91,6 +107,7 @@ std::string to_text(const Epilogue& epilogue) {
   for (const EpilogueStep& step : epilogue.steps) {
     text += fmt::format("{}{}", text.empty() ? "" : "+", name_of(step.op));
     if (step.op == EpilogueOp::kClamp) text += fmt::format("({},{})", step.low, step.high);
+    if (pools(step)) text += fmt::format("({})", step.window);
   }
   return text;
 }
@@ -108,9 +125,12 @@ Epilogue parse_epilogue(std::string_view text) {
     if (is_gated(epilogue))
       throw_user("epilogue '{}' has '{}' behind {}, which makes one column of two: it must be the last step",
                  text, part, name_of(epilogue.steps.back().op));
-    if (gates(step) &&
+    if (window_of(epilogue) > 1)
+      throw_user("epilogue '{}' has '{}' behind {}, which makes one pixel of a window: it must be the last step",
+                 text, part, name_of(epilogue.steps.back().op));
+    if ((gates(step) || pools(step)) &&
         std::ranges::find(epilogue.steps, EpilogueOp::kResidual, &EpilogueStep::op) != epilogue.steps.end())
-      throw_user("epilogue '{}' has a residual, which is of the output's shape, before {}, which halves it",
+      throw_user("epilogue '{}' has a residual, which is of the output's shape, before {}, which shrinks it",
                  text, part);
     epilogue.steps.push_back(step);
   }
@@ -119,6 +139,10 @@ Epilogue parse_epilogue(std::string_view text) {
 
 bool is_gated(const Epilogue& epilogue) {
   return !epilogue.empty() && gates(epilogue.steps.back());
+}
+
+std::int64_t window_of(const Epilogue& epilogue) {
+  return !epilogue.empty() && pools(epilogue.steps.back()) ? epilogue.steps.back().window : 1;
 }
 
 std::vector<EpilogueOperand> operands_of(const Epilogue& epilogue) {

@@ -2,6 +2,7 @@
 // of the workload.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,14 +24,21 @@ enum class EpilogueOp {
   /// Columns of a GEMM in pairs, the gate's and then the value's: silu(x[2 j]) x[2 j + 1] is column j of the
   /// output. Two products in one kernel, whose B holds their columns alternately.
   kSwiglu,
-  kGeglu  ///< the same with gelu_tanh
+  kGeglu,  ///< the same with gelu_tanh
+  /// Of a convolution: the largest of window x window neighbours, the next window beside it. Where windows do
+  /// not fit the image, what remains at its right and lower edge is left out.
+  kMaxPool,
+  kAvgPool  ///< the same with their mean
 };
 
 struct EpilogueStep {
   EpilogueOp op = EpilogueOp::kRelu;
   float low = 0, high = 0;  ///< only of kClamp; finite, low < high
+  std::int64_t window = 0;  ///< only of pools; kLeastWindow to kMostWindow
   friend bool operator==(const EpilogueStep&, const EpilogueStep&) = default;
 };
+
+inline constexpr std::int64_t kLeastWindow = 2, kMostWindow = 16;
 
 /// The steps in the order in which they are applied, each computed in the type of the sums. The channel is
 /// the column of the product in a GEMM, the output channel in a convolution.
@@ -40,14 +48,17 @@ struct Epilogue {
   friend bool operator==(const Epilogue&, const Epilogue&) = default;
 };
 
-/// "none", "bias+relu", "scale_shift+residual+clamp(-1,6)".
+/// "none", "bias+relu", "scale_shift+residual+clamp(-1,6)", "relu+maxpool(2)".
 std::string to_text(const Epilogue& epilogue);
 /// Inverse of to_text(). Throws Error(kUser), one sentence: an unknown step, bad bounds, a second step that
-/// needs the same operand, a step twice in a row, anything behind a gate, a residual before one.
+/// needs the same operand, a step twice in a row, anything behind a gate or a pool, a residual before one.
 Epilogue parse_epilogue(std::string_view text);
 
 /// Whether the last step makes one column of two.
 bool is_gated(const Epilogue& epilogue);
+
+/// How many neighbours, vertically and horizontally, the last step makes one of: 1 where it is no pool.
+std::int64_t window_of(const Epilogue& epilogue);
 
 /// Why a family does not serve a gated epilogue.
 inline constexpr const char* kNoGate = "stores every column of the product: it has no gates";

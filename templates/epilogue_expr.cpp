@@ -69,7 +69,9 @@ Expr FusedEpilogue::apply(Expr value, int lanes, const Fetch& fetch) const {
         value = unary(UnaryOp::kTanh, std::move(value));
         break;
       case EpilogueOp::kSwiglu:
-      case EpilogueOp::kGeglu:  // gate()
+      case EpilogueOp::kGeglu:    // gate()
+      case EpilogueOp::kMaxPool:
+      case EpilogueOp::kAvgPool:  // pool()
         break;
     }
   }
@@ -79,6 +81,14 @@ Expr FusedEpilogue::apply(Expr value, int lanes, const Fetch& fetch) const {
 Expr FusedEpilogue::gate(Expr gate, Expr value) const {
   const bool swiglu = epilogue_.steps.back().op == EpilogueOp::kSwiglu;
   return unary(swiglu ? UnaryOp::kSilu : UnaryOp::kGeluTanh, std::move(gate)) * std::move(value);
+}
+
+Expr FusedEpilogue::pool(std::vector<Expr> pixels, int lanes) const {
+  const bool largest = epilogue_.steps.back().op == EpilogueOp::kMaxPool;
+  Expr result = std::move(pixels.front());
+  for (std::size_t i = 1; i < pixels.size(); ++i)
+    result = largest ? max(std::move(result), std::move(pixels[i])) : std::move(result) + std::move(pixels[i]);
+  return largest ? result : std::move(result) * constant(1.0 / static_cast<double>(pixels.size()), lanes);
 }
 
 Block FusedEpilogue::gate_in_place(KernelBuilder& builder, BufferId registers, const Expr& first,

@@ -36,6 +36,10 @@ class FusedEpilogue {
   /// The last step in registers: `count` elements from `first` on take the place of twice as many.
   ir::Block gate_in_place(ir::KernelBuilder& builder, ir::BufferId registers, const ir::Expr& first,
                           std::int64_t count) const;
+  /// How many pixels, vertically and horizontally, become one: of() and in_place() leave that step out.
+  std::int64_t window() const { return window_of(epilogue_); }
+  /// The last step, of a window's pixels behind the others: vectors of `lanes` or scalars.
+  ir::Expr pool(std::vector<ir::Expr> pixels, int lanes) const;
   /// The steps applied to a vector of sums (C++) or to one (both targets).
   ir::Expr of(ir::Expr sums, const EpiloguePlace& place) const;
   /// CUDA, where vectors are only moved: the steps applied to `place.lanes` sums side by side in `registers`

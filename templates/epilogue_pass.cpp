@@ -21,7 +21,7 @@ constexpr std::int64_t kUnrolled = 4;
 /// Of a workload without an epilogue.
 constexpr std::size_t kTensors = 3;
 
-/// The output in memory: `rows` runs of `width` elements.
+/// The output in memory: `rows` runs of `width` elements; of a pooled one, its lines.
 struct Shape {
   std::int64_t rows = 1, width = 1;
   bool along_channels = false;  ///< a run holds all channels; else row r is of channel r % channels
@@ -31,7 +31,12 @@ struct Shape {
 Shape shape_of(const Workload& workload) {
   if (workload.op() == Operator::kConv2d) {
     const Conv2d& conv = workload.conv2d();
-    const std::int64_t pixels = conv.out_h() * conv.out_w();
+    const ImageSize size = output_size(workload);
+    const std::int64_t pixels = size.height * size.width;
+    if (window_of(workload.epilogue) > 1) {
+      const std::int64_t planes = conv.layout == ImageLayout::kNhwc ? conv.n : conv.n * conv.k;
+      return {planes * size.height, size.width * (conv.layout == ImageLayout::kNhwc ? conv.k : 1), false, conv.k};
+    }
     if (conv.layout == ImageLayout::kNhwc) return {conv.n * pixels, conv.k, true, conv.k};
     return {conv.n * conv.k, pixels, false, conv.k};
   }
@@ -53,7 +58,7 @@ Kernel with_epilogue_operands(Kernel kernel, const Workload& workload) {
                               .elements = tensors[i].elements});
     kernel.params.insert(kernel.params.begin() + static_cast<std::ptrdiff_t>(i), {id, Direction::kIn});
   }
-  if (!is_gated(workload.epilogue)) return kernel;
+  if (!is_gated(workload.epilogue) && window_of(workload.epilogue) == 1) return kernel;
   const Param product = {kernel.params[kTensors - 1].buffer, Direction::kWorkspace};
   const auto id = static_cast<BufferId>(kernel.buffers.size());
   kernel.buffers.push_back({.name = "unused_c",
@@ -92,6 +97,37 @@ Block plain_row(KernelBuilder& builder, const Shape& shape, const FusedEpilogue&
   return body;
 }
 
+// One line of the output from the window's lines of sums.
+Block pooled_row(KernelBuilder& builder, const Workload& workload, const FusedEpilogue& epilogue, BufferId y,
+                 VarId row, std::int64_t lanes) {
+  const Conv2d& conv = workload.conv2d();
+  const std::int64_t window = epilogue.window(), lines = conv.out_h() / window, width = conv.out_w() / window;
+  const BufferId product = builder.param("product", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(),
+                                         Direction::kWorkspace);
+  const VarId pixel = builder.var("pixel"), v = builder.var("v");
+  const bool nhwc = conv.layout == ImageLayout::kNhwc;
+  // With nhwc vectors run across channels; with nchw neighbours of a line are pooled, one after the other.
+  const int vector = nhwc ? static_cast<int>(lanes) : 1;
+  const Expr at = var(v) * vector, image = var(row) / lines;  // of nchw: and channel
+  const Expr channel = nhwc ? at : image % conv.k;
+  std::optional<Expr> active;
+  if (nhwc && conv.k % lanes != 0) active = integer(conv.k) - at;
+  std::vector<Expr> pixels;
+  for (std::int64_t i = 0; i < window; ++i) {
+    for (std::int64_t j = 0; j < window; ++j) {
+      const Expr line = image * conv.out_h() + var(row) % lines * window + i;
+      const Expr sum = line * conv.out_w() + var(pixel) * window + j;
+      const Expr element = nhwc ? sum * conv.k + at : sum;
+      Expr value = active ? load_active(product, element, vector, *active) : load(product, element, vector);
+      pixels.push_back(epilogue.of(std::move(value), {.channel = channel, .along_channels = nhwc, .lanes = vector, .active = active}));
+    }
+  }
+  const Expr to = var(row) * width + var(pixel);
+  Block store = block(Store{y, nhwc ? to * conv.k + at : to, epilogue.pool(std::move(pixels), vector), vector, active});
+  if (nhwc) store = block(loop(v, cpu::ceil_div(conv.k, lanes), LoopKind::kSerial, std::move(store)));
+  return block(loop(pixel, width, LoopKind::kSerial, std::move(store)));
+}
+
 // One row of the product in memory, kUnrolled vectors at a time, to a row of C with half the columns.
 Block gated_row(KernelBuilder& builder, const Workload& workload, const FusedEpilogue& epilogue, BufferId c,
                 VarId row, std::int64_t lanes) {
@@ -119,7 +155,7 @@ Block gated_row(KernelBuilder& builder, const Workload& workload, const FusedEpi
 
 }  // namespace
 
-Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits) {
+Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits, const Kernel& product) {
   CHECK(!workload.epilogue.empty());
   const Shape shape = shape_of(workload);
   KernelBuilder builder;
@@ -133,12 +169,17 @@ Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits) {
     if (tensors[i].output) y = buffer;
   }
   const FusedEpilogue epilogue(builder, workload);
+  // Workspaces come behind what is prepacked.
+  for (const Param& param : product.params)
+    if (param.direction == Direction::kPrepacked)
+      builder.param("unused", DType::kF32, product.buffer(param.buffer).elements, Direction::kWorkspace);
   const VarId task = builder.var("task_index"), own = builder.var("own"), row = builder.var("row");
   const std::int64_t lanes = cpu::lane_counts(limits).back();
   const bool threaded = shape.rows * shape.width >= kLeastOfThreads;
   const std::int64_t tasks = threaded ? std::min<std::int64_t>(limits.cores, shape.rows) : 1;
-  Block body = epilogue.gated() ? gated_row(builder, workload, epilogue, y, row, lanes)
-                                : plain_row(builder, shape, epilogue, y, row, lanes);
+  Block body = epilogue.gated()        ? gated_row(builder, workload, epilogue, y, row, lanes)
+               : epilogue.window() > 1 ? pooled_row(builder, workload, epilogue, y, row, lanes)
+                                       : plain_row(builder, shape, epilogue, y, row, lanes);
   body.insert(body.begin(), Let{row, cpu::first_tile(var(task), shape.rows, tasks) + var(own)});
   const std::int64_t most = cpu::ceil_div(shape.rows, tasks);
   Expr rows = shape.rows % tasks == 0 ? integer(most)

@@ -166,18 +166,25 @@ double tolerance_of(const Workload& workload, double tolerance, std::int64_t pro
 Reference conv2d_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
                            double full_flops) {
   const Conv2d& conv = workload.conv2d();
-  const std::int64_t all = output_rows(conv);
+  const std::int64_t window = window_of(workload.epilogue), width = conv.out_w() / window;
+  const std::int64_t all = conv.n * conv.k * (conv.out_h() / window);
   const std::vector<std::int64_t> rows = rows_to_compute(all, flops_of(workload), full_flops);
   const bool full = static_cast<std::int64_t>(rows.size()) == all;
   Reference reference;
-  if (full) reference.values.resize(static_cast<std::size_t>(all * conv.out_w()));
-  std::vector<double> line;
+  if (full) reference.values.resize(static_cast<std::size_t>(all * width));
+  std::vector<std::vector<double>> lines(static_cast<std::size_t>(window));
   for (const std::int64_t row : rows) {
-    reference_row(conv, inputs[0].data(), inputs[1].data(), row, line);
-    for (std::size_t column = 0; column < line.size(); ++column) {
-      const std::int64_t index = output_index(conv, row, static_cast<std::int64_t>(column));
-      const auto value = static_cast<float>(reference_value(
-          workload.epilogue, line[column], epilogue_inputs(inputs), output_channel(conv, row), index));
+    const OutputRow at = output_row(conv, window, row);
+    for (std::int64_t i = 0; i < window; ++i)
+      reference_row(conv, inputs[0].data(), inputs[1].data(), at.first_row + i, lines[static_cast<std::size_t>(i)]);
+    for (std::int64_t column = 0; column < width; ++column) {
+      const std::int64_t index = at.first_index + column * at.step;
+      std::vector<double> pixels;
+      for (const std::vector<double>& line : lines)
+        for (std::int64_t i = 0; i < window; ++i)
+          pixels.push_back(reference_value(workload.epilogue, line[static_cast<std::size_t>(column * window + i)],
+                                           epilogue_inputs(inputs), at.channel, index));
+      const auto value = static_cast<float>(window > 1 ? reference_pooled(workload.epilogue, pixels) : pixels[0]);
       if (full) {
         reference.values[static_cast<std::size_t>(index)] = value;
       } else {

@@ -46,14 +46,15 @@ void reference_row(const Conv2d& conv, const float* x, const float* f, std::int6
   }
 }
 
-std::int64_t output_channel(const Conv2d& conv, std::int64_t row) {
-  return row_at(conv, row).channel;
-}
-
-std::int64_t output_index(const Conv2d& conv, std::int64_t row, std::int64_t column) {
-  const Row at = row_at(conv, row);
-  if (conv.layout == ImageLayout::kNchw) return row * conv.out_w() + column;
-  return ((at.image * conv.out_h() + at.line) * conv.out_w() + column) * conv.k + at.channel;
+OutputRow output_row(const Conv2d& conv, std::int64_t window, std::int64_t row) {
+  const std::int64_t lines = conv.out_h() / window, width = conv.out_w() / window;
+  OutputRow at;
+  at.image = row / (conv.k * lines), at.channel = row / lines % conv.k, at.line = row % lines;
+  at.first_row = (at.image * conv.k + at.channel) * conv.out_h() + at.line * window;
+  const bool nchw = conv.layout == ImageLayout::kNchw;
+  at.first_index = nchw ? row * width : (at.image * lines + at.line) * width * conv.k + at.channel;
+  at.step = nchw ? 1 : conv.k;
+  return at;
 }
 
 }  // namespace lehr

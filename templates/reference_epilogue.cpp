@@ -64,7 +64,9 @@ double reference_value(const Epilogue& epilogue, double sum, std::span<const std
         x = std::tanh(x);
         break;
       case EpilogueOp::kSwiglu:
-      case EpilogueOp::kGeglu:  // reference_gated()
+      case EpilogueOp::kGeglu:    // reference_gated()
+      case EpilogueOp::kMaxPool:
+      case EpilogueOp::kAvgPool:  // reference_pooled()
         break;
     }
   }
@@ -75,6 +77,13 @@ double reference_gated(const Epilogue& epilogue, double gate, double value) {
   const EpilogueOp op =
       epilogue.steps.back().op == EpilogueOp::kSwiglu ? EpilogueOp::kSilu : EpilogueOp::kGeluTanh;
   return reference_value({{{op, 0, 0}}}, gate, {}, 0, 0) * value;
+}
+
+double reference_pooled(const Epilogue& epilogue, std::span<const double> window) {
+  if (epilogue.steps.back().op == EpilogueOp::kMaxPool) return *std::ranges::max_element(window);
+  double sum = 0;
+  for (const double value : window) sum += value;
+  return sum / static_cast<double>(window.size());
 }
 
 double tolerance_behind(const Epilogue& epilogue, double tolerance, double largest, double epsilon) {
@@ -113,6 +122,11 @@ double tolerance_behind(const Epilogue& epilogue, double tolerance, double large
         tolerance = (kSteepest * tolerance + kUnits * epsilon * largest) * largest + tolerance * largest +
                     epsilon * largest * largest;
         largest *= largest;
+        break;
+      case EpilogueOp::kMaxPool:  // the largest of values that are each off by so much
+        break;
+      case EpilogueOp::kAvgPool:  // and their sum is rounded with each addition
+        tolerance += static_cast<double>(step.window * step.window + 1) * epsilon * largest;
         break;
     }
   }

@@ -17,6 +17,9 @@ double reference_value(const Epilogue& epilogue, double sum, std::span<const std
 /// The last step of a gated epilogue, of what the steps before it make of the two sums.
 double reference_gated(const Epilogue& epilogue, double gate, double value);
 
+/// The last step of a pooled epilogue, of what the steps before it make of a window's sums.
+double reference_pooled(const Epilogue& epilogue, std::span<const double> window);
+
 /// Bound on the error of the result where the sum is off by `tolerance` and at most `largest` in size,
 /// computed in arithmetic of this `epsilon`, with operands as make_inputs() makes them.
 double tolerance_behind(const Epilogue& epilogue, double tolerance, double largest, double epsilon);

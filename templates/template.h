@@ -27,6 +27,7 @@ struct Template {
   /// first.
   Config (*default_config)(const Workload&, const Limits&);
   Operator op = Operator::kGemm;  ///< the operator that it serves
+  bool pools = false;             ///< whether the last step of an epilogue may be a pool
 };
 
 }  // namespace lehr

@@ -33,6 +33,12 @@ std::vector<TensorSpec> tensors_of(const Conv2d& conv) {
 void validate(const Workload& workload) {
   std::visit([](const auto& problem) { validate(problem); }, workload.problem);
   if (workload.epilogue.empty()) return;
+  if (const std::int64_t window = window_of(workload.epilogue); window > 1) {
+    const Conv2d* conv = std::get_if<Conv2d>(&workload.problem);
+    if (!conv || conv->out_h() < window || conv->out_w() < window)
+      throw_user("epilogue={} needs a conv2d whose output has {} x {} pixels or more", to_text(workload.epilogue),
+                 window, window);
+  }
   const std::vector<TensorSpec> tensors = tensors_of(workload);
   const auto output = std::ranges::find(tensors, true, &TensorSpec::output);
   for (const DType type : {accum_of(workload), output->type})
@@ -108,6 +114,26 @@ std::int64_t output_columns(const Workload& workload) {
   return is_gated(workload.epilogue) ? workload.gemm().n / 2 : workload.gemm().n;
 }
 
+ImageSize output_size(const Workload& workload) {
+  const std::int64_t window = window_of(workload.epilogue);
+  return {workload.conv2d().out_h() / window, workload.conv2d().out_w() / window};
+}
+
+Conv2d pooled_part(const Workload& workload) {
+  Conv2d conv = workload.conv2d();
+  const std::int64_t window = window_of(workload.epilogue);
+  const std::int64_t rows = conv.out_h() % window, columns = conv.out_w() % window;
+  // The outputs that are left have the input that they had.
+  const auto crop = [](std::int64_t& pad, std::int64_t size, std::int64_t span, std::int64_t stride, std::int64_t left_out) {
+    if (left_out == 0) return;
+    const std::int64_t unused = (size - span) % stride;
+    pad -= unused + left_out * stride;
+  };
+  crop(conv.pad_bottom, conv.h + conv.pad_top + conv.pad_bottom, conv.dilation_h * (conv.r - 1) + 1, conv.stride_h, rows);
+  crop(conv.pad_right, conv.w + conv.pad_left + conv.pad_right, conv.dilation_w * (conv.s - 1) + 1, conv.stride_w, columns);
+  return conv;
+}
+
 double min_bytes_of(const Workload& workload) {
   double bytes = 0;
   for (const TensorSpec& tensor : tensors_of(workload)) {
@@ -120,6 +146,10 @@ std::vector<TensorSpec> tensors_of(const Workload& workload) {
   std::vector<TensorSpec> tensors =
       std::visit([](const auto& problem) { return tensors_of(problem); }, workload.problem);
   if (is_gated(workload.epilogue)) tensors.back().elements /= 2;
+  if (window_of(workload.epilogue) > 1) {
+    const ImageSize size = output_size(workload);
+    tensors.back().elements = workload.conv2d().n * workload.conv2d().k * size.height * size.width;
+  }
   const TensorSpec output = tensors.back();
   const std::int64_t channels = workload.op() == Operator::kGemm ? workload.gemm().n : workload.conv2d().k;
   for (const EpilogueOperand& operand : operands_of(workload.epilogue))

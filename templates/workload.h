@@ -31,7 +31,8 @@ struct Workload {
 };
 
 /// Throws Error(kUser), one sentence, for what gemm.h and conv2d.h say, for an epilogue where the sums or the
-/// output are integers, and for a gated one of anything but a GEMM with an even n and a row-major C.
+/// output are integers, for a gated one of anything but a GEMM with an even n and a row-major C, and for a
+/// pool of anything but a convolution whose output has room for a window.
 void validate(const Workload& workload);
 
 /// The problem's text (gemm.h, conv2d.h) and " epilogue=none" (epilogue.h); behind it " math=tf32" where the
@@ -46,6 +47,14 @@ DType accum_of(const Workload& workload);
 double flops_of(const Workload& workload);
 /// Columns of a GEMM's C: n, or half of it behind a gate.
 std::int64_t output_columns(const Workload& workload);
+/// Height and width of a convolution's output, behind a pool.
+struct ImageSize {
+  std::int64_t height = 0, width = 0;
+};
+ImageSize output_size(const Workload& workload);
+/// The convolution, cropped at the right and at the bottom to what the windows of a pool take: its out_h() and
+/// out_w() are multiples of the window. The padding there may be negative.
+Conv2d pooled_part(const Workload& workload);
 /// Bytes that must cross the memory interface at least once: all tensors.
 double min_bytes_of(const Workload& workload);
 

@@ -88,6 +88,8 @@ std::vector<BaselineStep> steps_of(const Workload& workload) {
         break;
       case EpilogueOp::kSwiglu:
       case EpilogueOp::kGeglu:
+      case EpilogueOp::kMaxPool:
+      case EpilogueOp::kAvgPool:
         break;
     }
   }
@@ -98,7 +100,7 @@ std::vector<BaselineStep> steps_of(const Workload& workload) {
 
 Problem baseline_terms(const Workload& workload) {
   Problem problem;
-  if (is_gated(workload.epilogue)) return problem;
+  if (is_gated(workload.epilogue) || window_of(workload.epilogue) > 1) return problem;
   if (workload.op() == Operator::kConv2d)
     problem.conv2d = baseline_of(workload.conv2d());
   else

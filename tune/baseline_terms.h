@@ -7,7 +7,7 @@
 namespace lehr {
 
 /// A problem of which only `gemm` or `conv2d` and `steps` are set: neither of the former where no library's
-/// call computes the workload (a gate halves the columns).
+/// call computes the workload (a gate or a pool shrinks the output).
 Problem baseline_terms(const Workload& workload);
 
 }  // namespace lehr

@@ -21,8 +21,8 @@ std::function<Source(const Config&)> unfused_of(const Task& task) {
   if (task.workload.epilogue.empty() || limits.target != Target::kCpu) return {};
   const Workload fused = task.workload, plain = {fused.problem, {}};
   return [fused, plain, limits](const Config& config) {
-    return in_sequence(emit(with_epilogue_operands(lower(plain, config, limits), fused)),
-                       emit(lower_epilogue_pass(fused, limits)));
+    const ir::Kernel product = with_epilogue_operands(lower(plain, config, limits), fused);
+    return in_sequence(emit(product), emit(lower_epilogue_pass(fused, limits, product)));
   };
 }
 

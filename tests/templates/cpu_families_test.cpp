@@ -191,9 +191,9 @@ Source fused(const Workload& workload, const Config& config, const Limits& limit
 
 // The same config without the epilogue, then the epilogue as a pass of its own.
 Source unfused(const Workload& workload, const Config& config, const Limits& limits, std::size_t number) {
-  return in_sequence(numbered(with_epilogue_operands(lower({workload.problem, {}}, config, limits), workload),
-                              number, "entry"),
-                     numbered(lower_epilogue_pass(workload, limits), number, "pass"));
+  const ir::Kernel product = with_epilogue_operands(lower({workload.problem, {}}, config, limits), workload);
+  return in_sequence(numbered(product, number, "entry"),
+                     numbered(lower_epilogue_pass(workload, limits, product), number, "pass"));
 }
 
 // `each` sampled configs of every family for every workload, compiled and run.
@@ -295,6 +295,27 @@ TEST(CpuFamilies, AnEpilogueAsAPassOfItsOwnEqualsTheReference) {
                1, 85, unfused);
   expect_right({"gemm m=9 n=34 k=7 batch=2 epilogue=swiglu", "gemm m=300 n=130 k=2 epilogue=bias+geglu"}, 2,
                87, unfused);
+}
+
+/// Lines and columns that fill no window, blocks of lines, images, groups.
+std::vector<std::string> pooled_convolutions() {
+  std::vector<std::string> texts;
+  for (const char* layout : {"nchw", "nhwc"})
+    for (const char* rest :
+         {"n=2 h=12 w=13 c=5 k=19 r=3 s=3 pad=1", "h=17 w=9 c=3 k=33 r=2 s=3 stride=2x1 pad=1x0x2x1",
+          "h=9 w=11 c=8 k=70 r=1 s=1", "n=3 h=10 w=10 c=8 k=12 r=3 s=3 groups=2 dilation=2"})
+      for (const char* epilogue : {"bias+relu+maxpool(2)", "avgpool(2)", "scale_shift+silu+maxpool(3)"})
+        texts.push_back(fmt::format("conv2d {} layout={} epilogue={}", rest, layout, epilogue));
+  return texts;
+}
+
+TEST(CpuFamilies, SampledPooledConvolutionsEqualTheReference) {
+  expect_right(pooled_convolutions(), 3, 88);
+}
+
+TEST(CpuFamilies, APoolAsAPassOfItsOwnEqualsTheReference) {
+  const std::vector<std::string> all = pooled_convolutions();
+  expect_right({all[0], all[8], all[12], all[20]}, 1, 89, unfused);
 }
 
 TEST(CpuFamilies, SampledConvolutionsEqualTheReference) {

@@ -59,6 +59,17 @@ TEST(EpilogueText, GatesComeLastAndOnce) {
               HasSubstr("has a residual, which is of the output's shape, before geglu"));
 }
 
+TEST(EpilogueText, PoolsComeLastAndSayTheirWindow) {
+  EXPECT_EQ(window_of(parse_epilogue("bias+relu+maxpool(2)")), 2);
+  EXPECT_EQ(window_of(parse_epilogue("avgpool(3)")), 3);
+  EXPECT_EQ(window_of(parse_epilogue("relu")), 1);
+  EXPECT_EQ(to_text(parse_epilogue("relu+avgpool(3)")), "relu+avgpool(3)");
+  EXPECT_THAT(error_of("maxpool(2)+relu"), HasSubstr("has 'relu' behind maxpool, which makes one pixel"));
+  EXPECT_THAT(error_of("residual+maxpool(2)"), HasSubstr("before maxpool(2), which shrinks it"));
+  for (const char* bad : {"maxpool", "maxpool()", "maxpool(1)", "maxpool(17)", "avgpool(2.5)", "avgpool(2,2)"})
+    EXPECT_THAT(error_of(bad), HasSubstr("needs the height and width of its windows, 2 to 16, as in")) << bad;
+}
+
 double value_of(std::string_view text, double x) {
   const Epilogue epilogue = parse_epilogue(text);
   const std::vector<std::vector<float>> operands = {{0, 2, 0}, {0, 3, 0}, {0, 0, 5}};
@@ -82,6 +93,12 @@ TEST(EpilogueReference, IsTheDefinitionOfEachStep) {
   EXPECT_NEAR(value_of("gelu_erf", -1), -0.15865525393145707, 1e-15);
   EXPECT_NEAR(value_of("gelu_tanh", 1), 0.8411919906082768, 1e-15);
   EXPECT_TRUE(std::isnan(value_of("relu6+clamp(0,1)", std::nan(""))));
+}
+
+TEST(EpilogueReference, APoolIsTheLargestOrTheMeanOfItsWindow) {
+  const std::vector<double> window = {1, -4, 3, 2};
+  EXPECT_EQ(reference_pooled(parse_epilogue("relu+maxpool(2)"), window), 3);
+  EXPECT_EQ(reference_pooled(parse_epilogue("avgpool(2)"), window), 0.5);
 }
 
 TEST(EpilogueReference, AGateIsTheActivationOfOneTimesTheOther) {

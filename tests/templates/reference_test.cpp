@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "base/rng.h"
 #include "base/small_float.h"
@@ -84,6 +85,42 @@ TEST(Reference, OfAConvolutionIsTheDefinition) {
     ASSERT_FALSE(some.indices.empty());
     for (std::size_t i = 0; i < some.indices.size(); ++i)
       EXPECT_EQ(some.values[i], reference.values[static_cast<std::size_t>(some.indices[i])]);
+  }
+}
+
+// Rows and columns that fill no window are left out.
+TEST(Reference, OfAPooledConvolutionIsOneOfEachWindow) {
+  for (const char* layout : {"nchw", "nhwc"}) {
+    const std::string text = fmt::format("conv2d n=2 h=7 w=10 c=3 k=4 r=1 s=1 layout={} epilogue=bias", layout);
+    const Workload plain = parse_workload(text), pooled = parse_workload(text + "+maxpool(3)");
+    const auto inputs = make_inputs(plain, 3);
+    const Reference before = make_reference(plain, inputs), after = make_reference(pooled, inputs);
+    ASSERT_EQ(after.values.size(), 2U * 4 * 2 * 3);
+    ASSERT_EQ(tensors_of(pooled)[2].elements, 2 * 4 * 2 * 3);
+    const auto at = [&](std::int64_t n, std::int64_t k, std::int64_t y, std::int64_t x, std::int64_t h,
+                        std::int64_t w) {
+      const bool nchw = plain.conv2d().layout == ImageLayout::kNchw;
+      return static_cast<std::size_t>(nchw ? ((n * 4 + k) * h + y) * w + x : ((n * h + y) * w + x) * 4 + k);
+    };
+    for (std::int64_t n = 0; n < 2; ++n)
+      for (std::int64_t k = 0; k < 4; ++k)
+        for (std::int64_t y = 0; y < 2; ++y)
+          for (std::int64_t x = 0; x < 3; ++x) {
+            float largest = -std::numeric_limits<float>::infinity();
+            for (std::int64_t i = 0; i < 9; ++i)
+              largest = std::max(largest, before.values[at(n, k, y * 3 + i / 3, x * 3 + i % 3, 7, 10)]);
+            EXPECT_EQ(after.values[at(n, k, y, x, 2, 3)], largest);
+          }
+  }
+}
+
+TEST(Workload, IsCroppedToWhatAPoolTakes) {
+  for (const char* text : {"conv2d h=11 w=14 c=1 k=1 r=3 s=2 stride=2x1 pad=1 epilogue=maxpool(4)",
+                           "conv2d h=12 w=13 c=1 k=1 r=1 s=1 stride=3 epilogue=avgpool(2)"}) {
+    const Workload w = parse_workload(text);
+    const Conv2d conv = pooled_part(w);
+    EXPECT_EQ(conv.out_h(), output_size(w).height * window_of(w.epilogue)) << text;
+    EXPECT_EQ(conv.out_w(), output_size(w).width * window_of(w.epilogue)) << text;
   }
 }
 

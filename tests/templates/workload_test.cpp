@@ -118,6 +118,9 @@ TEST(WorkloadText, SaysWhatIsWrong) {
   EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=f32:diagonal"); }), HasSubstr("'diagonal'"));
   EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 epilogue=relu7"); }),
               HasSubstr("unknown step 'relu7' in an epilogue (did you mean relu?)"));
+  for (const char* text : {"gemm m=8 n=8 k=4 epilogue=maxpool(2)", "conv2d h=3 w=8 c=4 k=4 r=3 s=3 epilogue=avgpool(2)"})
+    EXPECT_THAT(message_of([&] { parse_workload(text); }),
+                HasSubstr("needs a conv2d whose output has 2 x 2 pixels or more"));
   for (const char* text : {"gemm m=2 n=3 k=4 epilogue=swiglu", "gemm m=2 n=4 k=4 c=f32:column epilogue=geglu",
                            "conv2d h=8 w=8 c=4 k=4 r=3 s=3 epilogue=swiglu"})
     EXPECT_THAT(message_of([&] { parse_workload(text); }),

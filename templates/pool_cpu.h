@@ -1,0 +1,31 @@
+// Pools of a convolution's outputs while they are in the cache.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "ir/kernel.h"
+#include "templates/epilogue_expr.h"
+
+namespace lehr::cpu {
+
+/// Sums as [line][pixel][channel] in scratch memory, and where the pooled ones go.
+struct PooledSums {
+  ir::BufferId sums{}, to{};
+  std::int64_t channels = 1;  ///< between pixels: a multiple of `lanes`
+  ir::Expr active = ir::integer(1);  ///< channels that exist; the others are left out or written as they come
+  ir::Expr lines = ir::integer(1);   ///< pooled
+  std::int64_t most_lines = 1;
+  std::int64_t width = 1;  ///< pooled pixels of a line; a line of sums has width x window
+  std::int64_t lanes = 16;
+  ir::Expr first_channel = ir::integer(0);  ///< of the image
+  /// Flat index of the first channel of a pooled pixel. In `sums` itself it must not lie behind the first one
+  /// of its window.
+  std::function<ir::Expr(const ir::Expr& line, const ir::Expr& pixel)> target;
+  bool masked = false;  ///< whether only `active` channels may be written
+};
+
+/// Applies the epilogue to each sum and stores one of each window.
+ir::Stmt pool_sums(ir::KernelBuilder& builder, const PooledSums& s, const FusedEpilogue& epilogue);
+
+}  // namespace lehr::cpu
