@@ -314,6 +314,7 @@ class Lowering {
     pooled.sums = sums_, pooled.to = nhwc() ? y_ : sums_, pooled.masked = nhwc();
     pooled.channels = shape_.nr, pooled.active = channels_now(), pooled.lanes = s_.lanes;
     pooled.lines = lines_out(), pooled.most_lines = shape_.lines / shape_.window, pooled.width = out_.width;
+    pooled.line_stride = conv_.out_w();
     pooled.first_channel = group() * shape_.filters + var(panel_) * shape_.nr;
     pooled.target = [&](const Expr& line, const Expr& pixel) {
       if (!nhwc()) return (line * out_.width + pixel) * shape_.nr;

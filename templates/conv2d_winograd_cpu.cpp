@@ -18,9 +18,11 @@
 #include <iterator>
 #include <utility>
 
+#include "templates/conv2d_winograd_cpu_filters.h"
 #include "templates/conv2d_winograd_cpu_space.h"
 #include "templates/cpu_common.h"
 #include "templates/lines_cpu.h"
+#include "templates/pool_cpu.h"
 #include "templates/register_tile.h"
 #include "templates/winograd.h"
 
@@ -31,11 +33,14 @@ using namespace ir;
 using cpu::ceil_div;
 
 constexpr const char* kFamily = "conv2d_winograd_cpu";
+constexpr std::int64_t kLargestTile = 4;
 
 class Lowering {
  public:
   Lowering(const Workload& workload, const WinogradCpuSchedule& schedule)
-      : conv_(workload.conv2d()),
+      : conv_(pooled_part(workload)),
+        window_(window_of(workload.epilogue)),
+        size_(output_size(workload)),
         s_(schedule),
         shape_(winograd_cpu_shape(conv_, s_)),
         algorithm_(winograd(s_.tile)) {
@@ -44,7 +49,7 @@ class Lowering {
     b_.kernel.target = Target::kCpu;
     x_ = b_.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
     f_ = b_.param("f", DType::kF32, conv.k * conv.products(), Direction::kIn);
-    y_ = b_.param("y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
+    y_ = b_.param("y", DType::kF32, conv.n * conv.k * size_.height * size_.width, Direction::kOut);
     epilogue_ = FusedEpilogue(b_, workload);
     u_ = b_.param("u", DType::kF32, products() * shape_.panels * conv.c * shape_.nr, Direction::kPrepacked);
     const auto scratch = [&](std::string_view name, std::int64_t elements) {
@@ -54,8 +59,7 @@ class Lowering {
     v_ = scratch("v", shape_.tiles() * tile_stride(shape_.channels));
     sums_ = scratch("sums", shape_.tiles() * tile_stride(block_channels()));
     out_ = scratch("out", s_.tile * out_width() * s_.lanes);
-    if (!nhwc())
-      y_lines_ = scratch("y_lines", s_.lanes * cpu::ChannelSums::line_room(conv.out_w(), s_.lanes));
+    if (!nhwc()) y_lines_ = scratch("y_lines", s_.lanes * cpu::ChannelSums::line_room(size_.width, s_.lanes));
     for (const auto& [id, name] : {std::pair(&task_, "task_index"),
                                    {&image_, "image"},
                                    {&block_, "block"},
@@ -88,7 +92,7 @@ class Lowering {
     for (const BufferId buffer : {out_, sums_, v_, pixels_}) body.insert(body.begin(), Alloc{buffer});
     const std::int64_t tasks = s_.split == 2 ? conv_.n : s_.threads;
     b_.kernel.body = block(loop(task_, tasks, LoopKind::kParallel, std::move(body)));
-    b_.kernel.prepack = transform_filters();
+    b_.kernel.prepack = winograd_filters(b_, conv_, shape_, algorithm_, f_, u_);
     return std::move(b_.kernel);
   }
 
@@ -271,7 +275,9 @@ class Lowering {
       return store_vector(out_, (var(column_) * s_.tile + (i * out_width() + j)) * s_.lanes,
                           std::move(value));
     });
-    Block of_row = block(loop(column_, shape_.columns, LoopKind::kSerial, std::move(tiles)), write(channel));
+    Block of_row = block(loop(column_, shape_.columns, LoopKind::kSerial, std::move(tiles)));
+    if (window_ > 1) of_row.push_back(pool(channel));
+    if (window_ == 1 || !nhwc()) of_row.push_back(write(channel));
     Expr used = panels_now() * s_.nv;
     if (conv_.k % shape_.nr != 0)
       used =
@@ -280,17 +286,39 @@ class Lowering {
                    block(Let{channel, var(first_panel_) * shape_.nr + var(vector) * s_.lanes},
                          loop_to(row_, rows_now(), shape_.block_rows, std::move(of_row))));
   }
+  /// The output's lines of a row of tiles.
+  std::int64_t lines_out() const { return s_.tile / window_; }
+  Expr first_line() const { return (var(first_row_) + var(row_)) * lines_out(); }
+  std::optional<Expr> left_from(VarId channel) const {
+    if (conv_.k % s_.lanes == 0) return std::nullopt;
+    return integer(conv_.k) - var(channel);
+  }
+  /// With nhwc into y, else in the sums' place.
+  Stmt pool(VarId channel) {
+    cpu::PooledSums pooled;
+    pooled.sums = out_, pooled.to = nhwc() ? y_ : out_, pooled.masked = nhwc();
+    pooled.channels = s_.lanes, pooled.lanes = s_.lanes, pooled.first_channel = var(channel);
+    pooled.active = left_from(channel).value_or(integer(s_.lanes));
+    const std::int64_t most = lines_out();
+    pooled.lines =
+        size_.height % most == 0 ? integer(most) : min(integer(most), integer(size_.height) - first_line());
+    pooled.most_lines = most, pooled.width = size_.width, pooled.line_stride = out_width();
+    pooled.target = [&](const Expr& line, const Expr& pixel) {
+      if (!nhwc()) return (line * size_.width + pixel) * s_.lanes;
+      return ((image() * size_.height + first_line() + line) * size_.width + pixel) * conv_.k + var(channel);
+    };
+    return cpu::pool_sums(b_, pooled, epilogue_);
+  }
   /// The lines of a row of tiles, a vector of output channels from `channel` on.
   Stmt write(VarId channel) {
     const VarId line = b_.var("out_line"), y = b_.var("out_y");
-    const Expr from = var(line) * (out_width() * s_.lanes);
-    std::optional<Expr> left;
-    if (conv_.k % s_.lanes != 0) left = integer(conv_.k) - var(channel);
+    const Expr from = var(line) * ((window_ > 1 ? size_.width : out_width()) * s_.lanes);
+    const std::optional<Expr> left = left_from(channel);
     Block move = nhwc() ? block(write_pixels(channel, y, from, left)) : write_lines(channel, y, from, left);
-    if (conv_.out_h() % s_.tile != 0)
-      move = block(If{lt(var(y), integer(conv_.out_h())), std::move(move), {}});
-    move.insert(move.begin(), Let{y, (var(first_row_) + var(row_)) * s_.tile + var(line)});
-    return loop(line, s_.tile, LoopKind::kSerial, std::move(move));
+    if (size_.height % lines_out() != 0)
+      move = block(If{lt(var(y), integer(size_.height)), std::move(move), {}});
+    move.insert(move.begin(), Let{y, first_line() + var(line)});
+    return loop(line, lines_out(), LoopKind::kSerial, std::move(move));
   }
   Stmt write_pixels(VarId channel, VarId y, const Expr& from, const std::optional<Expr>& left) {
     const VarId x = b_.var("out_x");
@@ -303,59 +331,18 @@ class Lowering {
     cpu::ChannelSums sums;
     sums.sums = out_, sums.lines = y_lines_, sums.to = y_, sums.lanes = s_.lanes;
     sums.source = from, sums.stride = s_.lanes;
-    sums.pixels = integer(conv_.out_w()), sums.most_pixels = conv_.out_w();
+    sums.pixels = integer(size_.width), sums.most_pixels = size_.width;
     sums.channels = left ? min(integer(s_.lanes), *left) : integer(s_.lanes), sums.most_channels = s_.lanes;
     sums.first_channel = var(channel);
     sums.target = [&](const Expr& k) {
-      return ((image() * conv_.k + k) * conv_.out_h() + var(y)) * conv_.out_w();
+      return ((image() * conv_.k + k) * size_.height + var(y)) * size_.width;
     };
-    return cpu::store_by_channel(b_, sums, epilogue_);
+    return cpu::store_by_channel(b_, sums, window_ > 1 ? FusedEpilogue() : epilogue_);
   }
 
-  // ---- filters ----
-
-  /// G g G^T of all filters.
-  Block transform_filters() {
-    const VarId panel = b_.var("u_panel"), c = b_.var("u_c"), column = b_.var("u_column"), k = b_.var("u_k"),
-                product = b_.var("u_product");
-    const BufferId half = b_.buffer("g_half", DType::kF32, Scope::kRegister, inputs() * 3);
-    const auto u_at = [&](const Expr& of) {
-      return ((of * shape_.panels + var(panel)) * conv_.c + var(c)) * shape_.nr + var(column);
-    };
-    const auto put = [](BufferId to, Expr index, Expr value) {
-      return Stmt(Store{to, std::move(index), std::move(value), 1, std::nullopt});
-    };
-    Block body = block(Alloc{half});
-    for (std::int64_t i = 0; i < inputs(); ++i)
-      for (std::int64_t j = 0; j < 3; ++j) {
-        const auto tap = [&](std::size_t q) {
-          const std::int64_t number = static_cast<std::int64_t>(q) * 3 + j;
-          return load(f_, nhwc() ? (var(k) * 9 + number) * conv_.c + var(c)
-                                 : (var(k) * conv_.c + var(c)) * 9 + number);
-        };
-        body.push_back(
-            put(half, integer(i * 3 + j), combine(algorithm_.filter[static_cast<std::size_t>(i)], tap, 1)));
-      }
-    for (std::int64_t i = 0; i < inputs(); ++i)
-      for (std::int64_t j = 0; j < inputs(); ++j) {
-        const auto value = [&](std::size_t q) {
-          return load(half, integer(i * 3 + static_cast<std::int64_t>(q)));
-        };
-        body.push_back(put(u_, u_at(integer(i * inputs() + j)),
-                           combine(algorithm_.filter[static_cast<std::size_t>(j)], value, 1)));
-      }
-    if (conv_.k % shape_.nr != 0) {
-      Block nothing = block(loop(product, products(), LoopKind::kSerial,
-                                 block(put(u_, u_at(var(product)), Float{0, DType::kF32}))));
-      body = block(If{lt(var(k), integer(conv_.k)), std::move(body), std::move(nothing)});
-    }
-    body.insert(body.begin(), Let{k, var(panel) * shape_.nr + var(column)});
-    return block(loop(panel, shape_.panels, LoopKind::kParallel,
-                      block(loop(c, conv_.c, LoopKind::kSerial,
-                                 block(loop(column, shape_.nr, LoopKind::kSerial, std::move(body)))))));
-  }
-
-  const Conv2d& conv_;
+  Conv2d conv_;  ///< what a pool leaves out is not in it
+  std::int64_t window_ = 1;
+  ImageSize size_;
   WinogradCpuSchedule s_;
   WinogradCpuShape shape_;
   const Winograd& algorithm_;
@@ -372,13 +359,22 @@ Kernel lower_winograd(const Workload& workload, const Config& config, const Limi
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
   if (!winograd_applies(workload.conv2d())) return "made for 3x3 filters without stride, dilation and groups";
+  if (kLargestTile % window_of(workload.epilogue) != 0)
+    return "its tiles of 2 x 2 and 4 x 4 hold no such windows";
   return std::nullopt;
 }
 
 }  // namespace
 
 Template conv2d_winograd_cpu_template() {
-  return {kFamily, 2, why_not, winograd_cpu_space, lower_winograd, winograd_cpu_default, Operator::kConv2d};
+  return {.name = kFamily,
+          .version = 2,
+          .why_not = why_not,
+          .space = winograd_cpu_space,
+          .lower = lower_winograd,
+          .default_config = winograd_cpu_default,
+          .op = Operator::kConv2d,
+          .pools = true};
 }
 
 }  // namespace lehr

@@ -20,6 +20,11 @@ const Values& row_steps() {
   return steps;
 }
 
+/// Of the tiles, those that hold whole windows of a pool.
+Values whole_windows(std::int64_t window) {
+  return window <= 2 ? Values{2, 4} : Values{4};
+}
+
 std::int64_t scratch_bytes(const Conv2d& conv, const WinogradCpuSchedule& s) {
   const WinogradCpuShape shape = winograd_cpu_shape(conv, s);
   return 4 * winograd(s.tile).products() * shape.tiles() * (shape.channels + shape.block_panels * shape.nr);
@@ -49,10 +54,11 @@ WinogradCpuShape winograd_cpu_shape(const Conv2d& conv, const WinogradCpuSchedul
 }
 
 FamilySpace winograd_cpu_space(const Workload& workload, const Limits& limits) {
-  const Conv2d conv = workload.conv2d();
+  const Conv2d conv = pooled_part(workload);
   const std::int64_t narrowest = cpu::lane_counts(limits).front();
   FamilySpace space("conv2d_winograd_cpu");
-  const KnobId tile = space.add("tile", "outputs of a tile along each side", {2, 4});
+  const KnobId tile =
+      space.add("tile", "outputs of a tile along each side", whole_windows(window_of(workload.epilogue)));
   const cpu::ThreadKnobs shared =
       cpu::add_thread_knobs(space, limits, conv.n > 1, "0 rows of tiles, 1 output channels, 2 images");
   const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
@@ -122,7 +128,7 @@ FamilySpace winograd_cpu_space(const Workload& workload, const Limits& limits) {
 // the micro-kernel that covers a block's tiles in the least time. Threads share out what they would otherwise
 // all read.
 Config winograd_cpu_default(const Workload& workload, const Limits& limits) {
-  const Conv2d& conv = workload.conv2d();
+  const Conv2d conv = pooled_part(workload);
   const FamilySpace space = winograd_cpu_space(workload, limits);
   WinogradCpuSchedule s;
   s.tile = std::min(conv.out_h(), conv.out_w()) >= 12 ? 4 : 2;

@@ -20,7 +20,7 @@ Stmt pool_sums(KernelBuilder& builder, const PooledSums& s, const FusedEpilogue&
   std::vector<Expr> pixels;
   for (std::int64_t row = 0; row < window; ++row) {
     for (std::int64_t column = 0; column < window; ++column) {
-      const Expr at = (var(line) * window + row) * (s.width * window) + var(pixel) * window + column;
+      const Expr at = (var(line) * window + row) * s.line_stride + var(pixel) * window + column;
       pixels.push_back(epilogue.of(
           load(s.sums, at * s.channels + channel, lanes),
           {.channel = s.first_channel + channel, .along_channels = true, .lanes = lanes, .active = left}));

@@ -16,7 +16,8 @@ struct PooledSums {
   ir::Expr active = ir::integer(1);  ///< channels that exist; the others are left out or written as they come
   ir::Expr lines = ir::integer(1);   ///< pooled
   std::int64_t most_lines = 1;
-  std::int64_t width = 1;  ///< pooled pixels of a line; a line of sums has width x window
+  std::int64_t width = 1;        ///< pooled pixels of a line
+  std::int64_t line_stride = 1;  ///< pixels between lines of sums: width x window or more
   std::int64_t lanes = 16;
   ir::Expr first_channel = ir::integer(0);  ///< of the image
   /// Flat index of the first channel of a pooled pixel. In `sums` itself it must not lie behind the first one

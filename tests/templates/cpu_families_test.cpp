@@ -303,19 +303,21 @@ std::vector<std::string> pooled_convolutions() {
   for (const char* layout : {"nchw", "nhwc"})
     for (const char* rest :
          {"n=2 h=12 w=13 c=5 k=19 r=3 s=3 pad=1", "h=17 w=9 c=3 k=33 r=2 s=3 stride=2x1 pad=1x0x2x1",
-          "h=9 w=11 c=8 k=70 r=1 s=1", "n=3 h=10 w=10 c=8 k=12 r=3 s=3 groups=2 dilation=2"})
-      for (const char* epilogue : {"bias+relu+maxpool(2)", "avgpool(2)", "scale_shift+silu+maxpool(3)"})
+          "h=9 w=11 c=8 k=70 r=1 s=1", "h=15 w=22 c=3 k=20 r=3 s=3 pad=1x1x0x0",
+          "n=3 h=10 w=10 c=8 k=12 r=3 s=3 groups=2 dilation=2"})
+      for (const char* epilogue :
+           {"bias+relu+maxpool(2)", "avgpool(2)", "scale_shift+silu+maxpool(3)", "relu+avgpool(4)"})
         texts.push_back(fmt::format("conv2d {} layout={} epilogue={}", rest, layout, epilogue));
   return texts;
 }
 
 TEST(CpuFamilies, SampledPooledConvolutionsEqualTheReference) {
-  expect_right(pooled_convolutions(), 3, 88);
+  expect_right(pooled_convolutions(), 1, 88);
 }
 
 TEST(CpuFamilies, APoolAsAPassOfItsOwnEqualsTheReference) {
   const std::vector<std::string> all = pooled_convolutions();
-  expect_right({all[0], all[8], all[12], all[20]}, 1, 89, unfused);
+  expect_right({all[0], all[9], all[22], all[39]}, 1, 89, unfused);
 }
 
 TEST(CpuFamilies, SampledConvolutionsEqualTheReference) {
