@@ -59,21 +59,19 @@ const Template& template_named(std::string_view name) {
              near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(known, ", "));
 }
 
-namespace {
-
-std::optional<std::string> why_not(const Template& entry, const Workload& workload, const Limits& limits) {
+std::optional<std::string> why_unserved(const Template& entry, const Workload& workload,
+                                        const Limits& limits) {
+  if (entry.op != workload.op()) return "it is for another operator";
   if (window_of(workload.epilogue) > 1 && !entry.pools) return "it stores every pixel: it has no pools";
   return entry.why_not(workload, limits);
 }
-
-}  // namespace
 
 Space space_for(const Workload& workload, const Limits& limits) {
   std::vector<FamilySpace> families;
   std::string reasons;
   for (const Template& entry : catalog()) {
     if (entry.op != workload.op()) continue;
-    if (const auto reason = why_not(entry, workload, limits)) {
+    if (const auto reason = why_unserved(entry, workload, limits)) {
       reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", entry.name, *reason);
     } else {
       families.push_back(entry.space(workload, limits));
@@ -91,8 +89,7 @@ ir::Kernel lower(const Workload& workload, const Config& config, const Limits& l
 std::vector<Config> default_configs(const Workload& workload, const Limits& limits) {
   std::vector<Config> defaults;
   for (const Template& entry : catalog()) {
-    if (entry.op == workload.op() && !why_not(entry, workload, limits))
-      defaults.push_back(entry.default_config(workload, limits));
+    if (!why_unserved(entry, workload, limits)) defaults.push_back(entry.default_config(workload, limits));
   }
   // The catalogue lists general families first; one made for few rows or for dot products, where it serves
   // the workload, is the better first guess.

@@ -1,7 +1,9 @@
 // The explicit list of kernel families, and the three questions that everyone else asks of it.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 
 #include "templates/template.h"
 
@@ -11,6 +13,10 @@ std::span<const Template> catalog();
 
 /// The template of that name. Throws Error(kUser) naming the known ones.
 const Template& template_named(std::string_view name);
+
+/// nullopt if the family serves the workload on the device, else the reason.
+std::optional<std::string> why_unserved(const Template& entry, const Workload& workload,
+                                        const Limits& limits);
 
 /// The union of all families that serve the workload on the device. Throws Error(kUser) with each family's
 /// reason when there is none.

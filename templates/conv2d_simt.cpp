@@ -17,7 +17,8 @@ namespace {
 constexpr std::int64_t kViewRegisters = 24, kGatherRegisters = 16;
 constexpr std::int64_t kLargestTile = 256;  // no tile is larger, along k with the copies ahead of it
 
-GemmSimtForm form_of(const Conv2d& conv) {
+GemmSimtForm form_of(const Workload& workload) {
+  const Conv2d conv = pooled_part(workload);
   GemmSimtForm form;
   form.problem = cpu::problem_of(image_product(conv));
   form.family = "conv2d_simt";
@@ -25,6 +26,7 @@ GemmSimtForm form_of(const Conv2d& conv) {
   form.more_registers = kViewRegisters;
   form.registers_per_gather = kGatherRegisters;
   form.gathers_a = conv.layout == ImageLayout::kNhwc;
+  form.pools = window_of(workload.epilogue) > 1;
   return form;
 }
 
@@ -33,21 +35,22 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
   const Conv2d& conv = workload.conv2d();
   for (const DType type : {conv.input, conv.filter, conv.output, conv.accum})
     if (type != DType::kF32) return fmt::format("it computes in f32 only, not {}", name_of(type));
+  if (window_of(workload.epilogue) > 2) return "its threads hold windows of 2 x 2 only";
   if (conv.layout == ImageLayout::kNhwc && conv.groups > 1) return "it takes groups with nchw only";
   if (auto reason = cuda::why_no_grid(image_product(conv).gemm())) return reason;
   return why_no_view_indices(conv, kLargestTile);
 }
 
 FamilySpace space(const Workload& workload, const Limits& limits) {
-  return gemm_simt_space_of(form_of(workload.conv2d()), limits);
+  return gemm_simt_space_of(form_of(workload), limits);
 }
 
 Config default_config(const Workload& workload, const Limits& limits) {
-  return gemm_simt_default_of(form_of(workload.conv2d()), limits);
+  return gemm_simt_default_of(form_of(workload), limits);
 }
 
 ir::Kernel lower_conv2d_simt(const Workload& workload, const Config& config, const Limits&) {
-  return lower_gemm_simt(workload, form_of(workload.conv2d()).problem, gemm_simt_schedule(config));
+  return lower_gemm_simt(workload, form_of(workload).problem, gemm_simt_schedule(config));
 }
 
 }  // namespace
@@ -59,7 +62,8 @@ Template conv2d_simt_template() {
           .space = space,
           .lower = lower_conv2d_simt,
           .default_config = default_config,
-          .op = Operator::kConv2d};
+          .op = Operator::kConv2d,
+          .pools = true};
 }
 
 }  // namespace lehr

@@ -28,7 +28,7 @@ class Lowering {
  public:
   Lowering(const Workload& workload, const cpu::Problem& problem, const GemmSimtSchedule& schedule)
       : p_(problem), s_(schedule) {
-    if (workload.op() == Operator::kConv2d) image_ = workload.conv2d();
+    if (workload.op() == Operator::kConv2d) image_ = image_view_of(workload);
     builder_.kernel.name = image_ ? "conv2d_simt" : "gemm_simt";
     builder_.kernel.target = Target::kCuda;
     builder_.kernel.min_blocks_per_core = static_cast<int>(s_.min_blocks);
@@ -63,9 +63,10 @@ class Lowering {
     if (s_.staged == 1) body.push_back(Alloc{staging_});
     append(body, gemm_simt_clear(builder_, share_));
     append(body, s_.async == 1 ? async_main_loop() : prefetch_main_loop());
-    Block write = gemm_simt_write(builder_, share_,
-                                  {operands_.c, matrix(p_.m * p_.output_columns()), p_.m, p_.n, m0_, n0_,
-                                   epilogue_, channels_are_columns(), first_channel(), staging_});
+    Block write =
+        gemm_simt_write(builder_, share_,
+                        {operands_.c, matrix(p_.m * p_.output_columns() / window_pixels()), p_.m, p_.n, m0_,
+                         n0_, epilogue_, channels_are_columns(), first_channel(), staging_});
     append(body, s_.split_k > 1 ? split_k_sum(builder_, sums_, place_in_split(), share_.acc, std::move(write))
                                 : std::move(write));
     Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));
@@ -92,15 +93,17 @@ class Lowering {
   bool channels_are_columns() const { return image_ ? !pixels_are_columns() : !p_.swapped; }
   /// Of the block's group.
   Expr first_channel() const {
-    return image_ && image_->groups > 1 ? var(batch_) % image_->groups * p_.m : integer(0);
+    return image_ && image_->conv.groups > 1 ? var(batch_) % image_->conv.groups * p_.m : integer(0);
   }
-  bool pixels_are_columns() const { return image_->layout == ImageLayout::kNchw; }
+  /// Pixels that become one.
+  std::int64_t window_pixels() const { return image_ ? image_->window * image_->window : 1; }
+  bool pixels_are_columns() const { return image_->conv.layout == ImageLayout::kNchw; }
   cpu::Operands image_params() {
-    const Conv2d& conv = *image_;
+    const Conv2d& conv = image_->conv;
     const BufferId x = builder_.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
     const BufferId f = builder_.param("f", DType::kF32, conv.k * conv.products(), Direction::kIn);
-    const BufferId y =
-        builder_.param("y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
+    const BufferId y = builder_.param(
+        "y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w() / window_pixels(), Direction::kOut);
     return pixels_are_columns() ? cpu::Operands{f, x, y} : cpu::Operands{x, f, y};
   }
 
@@ -174,12 +177,13 @@ class Lowering {
     return gemm_simt_corner(a_.copy, image_ ? filters() : matrix(p_.m * p_.k), tile_of_k(tile), var(m0_));
   }
   GemmSimtCorner corner_b(const Expr& tile) const {
-    const std::int64_t elements = image_ ? image_->c / image_->groups * image_->h * image_->w : p_.k * p_.n;
+    const std::int64_t elements =
+        image_ ? image_->conv.c / image_->conv.groups * image_->conv.h * image_->conv.w : p_.k * p_.n;
     return gemm_simt_corner(b_.copy, matrix(elements), tile_of_k(tile), var(n0_));
   }
   /// First filter of the block's group: the images share them.
   Expr filters() const {
-    return image_->groups > 1 ? var(batch_) % image_->groups * (p_.m * p_.k) : integer(0);
+    return image_->conv.groups > 1 ? var(batch_) % image_->conv.groups * (p_.m * p_.k) : integer(0);
   }
   /// First element of this block's matrix of the batch.
   Expr matrix(std::int64_t elements) const { return p_.batch > 1 ? var(batch_) * elements : integer(0); }
@@ -259,7 +263,7 @@ class Lowering {
 
   cpu::Problem p_;
   GemmSimtSchedule s_;
-  std::optional<Conv2d> image_;
+  std::optional<ImageView> image_;
   KernelBuilder builder_;
   cpu::Operands operands_{};
   FusedEpilogue epilogue_;

@@ -6,8 +6,6 @@
 
 #include <optional>
 
-#include "templates/image_view.h"
-
 namespace lehr {
 namespace {
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "ir/kernel.h"
-#include "templates/conv2d.h"
 #include "templates/gemm_simt_space.h"
+#include "templates/image_view.h"
 
 namespace lehr {
 
@@ -21,7 +21,7 @@ struct GemmSimtOperand {
   ir::BufferId in_flight{};  ///< registers between global and shared memory; unused with cp.async
   ir::VarId k_in{}, x_in{};  ///< this thread's first element within the tile
   std::string name;          ///< "a" or "b", for loop variables
-  std::optional<Conv2d> image = std::nullopt;  ///< the matrix is an image_view.h of this convolution's input
+  std::optional<ImageView> image = std::nullopt;  ///< the matrix is this view of an input
 };
 
 /// Lets k_in and x_in from the thread's number.

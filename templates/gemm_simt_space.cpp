@@ -26,6 +26,8 @@ std::int64_t round_up(std::int64_t value, std::int64_t to) {
   return ceil_div(value, to) * to;
 }
 
+constexpr std::int64_t kLeastPooled = 32;
+
 /// Tile extents for a dimension: no smaller than 32 unless the dimension is, and none that is half empty
 /// above 8.
 std::vector<std::int64_t> tile_extents(std::int64_t extent) {
@@ -167,15 +169,16 @@ FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
 FamilySpace gemm_simt_space_of(const GemmSimtForm& form, const Limits& limits) {
   const cpu::Problem p = form.problem;
   FamilySpace space(form.family);
-  const KnobId bm = space.add("bm", "rows of C per block", tile_extents(p.m));
-  const KnobId bn = space.add("bn", "columns of C per block", tile_extents(p.n));
-  const KnobId tm = space.add_dependent("tm", "rows of C per thread", all_thread_extents(tile_extents(p.m)),
+  // A thread's four pixels side by side leave a warp too small a tile of fewer.
+  const std::int64_t least = form.pools ? kLeastPooled : 1;
+  const std::vector<std::int64_t> rows = tile_extents(form.gathers_a ? std::max(p.m, least) : p.m);
+  const std::vector<std::int64_t> columns = tile_extents(form.gathers_a ? p.n : std::max(p.n, least));
+  const KnobId bm = space.add("bm", "rows of C per block", rows);
+  const KnobId bn = space.add("bn", "columns of C per block", columns);
+  const KnobId tm = space.add_dependent("tm", "rows of C per thread", all_thread_extents(rows),
                                         [=](const Point& x) { return thread_extents(x[bm]); });
-  const KnobId tn =
-      space.add_dependent("tn", "columns of C per thread", all_thread_extents(tile_extents(p.n)),
-                          [=](const Point& x) { return thread_extents(x[bn]); });
-  const std::vector<std::int64_t> rows = tile_extents(p.m);
-  const std::vector<std::int64_t> columns = tile_extents(p.n);
+  const KnobId tn = space.add_dependent("tn", "columns of C per thread", all_thread_extents(columns),
+                                        [=](const Point& x) { return thread_extents(x[bn]); });
   std::vector<std::int64_t> warp_rows;
   for (const std::int64_t lanes : powers_of_two(1, 32)) {
     const bool fits = lanes <= rows.back() && 32 / lanes <= columns.back();
@@ -227,7 +230,7 @@ FamilySpace gemm_simt_space_of(const GemmSimtForm& form, const Limits& limits) {
         return powers_of_two(x[k_major] == 1 ? kQuad : x[frag_buffers], x[bk]);
       });
   const KnobId raster = space.add("raster", "rows of block tiles walked together, for the L2",
-                                  at_most(ceil_div(p.m, tile_extents(p.m).front()), {1, 2, 4, 8}));
+                                  at_most(ceil_div(p.m, rows.front()), {1, 2, 4, 8}));
   const KnobId staged = space.add("staged", "C goes out 0: from registers, 1: through shared memory", {0, 1});
 
   space.require("a warp does not fit the block tile", {bm, bn, tm, tn, lanes_m}, [=](const Point& x) {
@@ -264,6 +267,12 @@ FamilySpace gemm_simt_space_of(const GemmSimtForm& form, const Limits& limits) {
       const bool side_by_side = x[staged] == 1 || x[k_major] == 0 || !b_along_k(p);
       return x[tn] >= 2 && side_by_side;
     });
+  if (form.pools)
+    space.require("a thread does not store whole windows from registers", {tm, tn, k_major, staged},
+                  [=](const Point& x) {
+                    const std::int64_t side = form.gathers_a ? x[tm] : x[tn];
+                    return x[staged] == 0 && side >= 4 && (!form.gathers_a || x[k_major] == 0);
+                  });
   space.require("too much code", {tm, tn, unroll},
                 [=](const Point& x) { return x[tm] * x[tn] * x[unroll] <= 1024; });
   space.require("more rows of block tiles walked together than there are", {bm, raster},

@@ -87,6 +87,7 @@ struct GemmSimtForm {
   std::int64_t more_registers = 0;          ///< of a thread, beside gemm_simt_registers()
   std::int64_t registers_per_gather = 0;    ///< the same, for each load of the operand that is gathered
   bool gathers_a = false;                   ///< else B is
+  bool pools = false;                       ///< four neighbours of the gathered side become one
 };
 FamilySpace gemm_simt_space_of(const GemmSimtForm& form, const Limits& limits);
 Config gemm_simt_default_of(const GemmSimtForm& form, const Limits& limits);

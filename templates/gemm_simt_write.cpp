@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 namespace lehr {
 namespace {
@@ -12,6 +13,8 @@ using namespace ir;
 void append(Block& to, Block from) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
 }
+
+constexpr int kWindow = 4;  // pixels of 2 x 2
 
 class Writing {
  public:
@@ -38,6 +41,9 @@ class Writing {
     body = block(loop(r, height, LoopKind::kUnrolled, std::move(body)));
     return block(loop(fi, s_.tm / height, LoopKind::kUnrolled, std::move(body)));
   }
+
+  /// A thread has whole windows: four pixels side by side, which are rows or columns.
+  Block pooled_from_registers() { return out_.channels_are_columns ? pooled_rows() : pooled_columns(); }
 
   Block through_shared() {
     const std::int64_t height = t_.height(), width = t_.width(),
@@ -81,6 +87,53 @@ class Writing {
   }
 
  private:
+  Block pooled_rows() {
+    const std::int64_t width = t_.width(), vec = vector(width);
+    const VarId fi = builder_.var("fi"), fj = builder_.var("fj"), part = builder_.var("part");
+    const VarId r = builder_.var("r"), at = builder_.var("at");
+    const Expr first = var(fi) * (kWindow * s_.tn) + var(fj) * width + var(part) * vec;
+    const int lanes = static_cast<int>(vec);
+    Block body = block(
+        Let{column_, var(out_.n0) + var(t_.column) + var(fj) * (s_.lanes_n() * width) + var(part) * vec});
+    Block pool = block(
+        loop(r, kWindow, LoopKind::kUnrolled,
+             out_.epilogue.in_place(
+                 builder_, t_.acc, first + var(r) * s_.tn,
+                 {.channel = out_.first_channel + var(column_), .along_channels = true, .lanes = lanes})));
+    std::vector<Expr> pixels;
+    for (std::int64_t row = 0; row < kWindow; ++row)
+      pixels.push_back(load(t_.acc, first + row * s_.tn + var(at)));
+    pool.push_back(loop(
+        at, vec, LoopKind::kUnrolled,
+        block(Store{t_.acc, first + var(at), out_.epilogue.pool(std::move(pixels), 1), 1, std::nullopt})));
+    pool.push_back(Store{out_.c, out_.base + var(row_) / kWindow * out_.n + var(column_),
+                         load(t_.acc, first, lanes), lanes, std::nullopt});
+    append(body, inside_columns(std::move(pool)));
+    body = block(loop(part, width / vec, LoopKind::kUnrolled, std::move(body)));
+    body = inside_rows(block(loop(fj, s_.tn / width, LoopKind::kUnrolled, std::move(body))));
+    body.insert(body.begin(), Let{row_, var(out_.m0) + var(t_.row) + var(fi) * (s_.lanes_m * kWindow)});
+    return block(loop(fi, s_.tm / kWindow, LoopKind::kUnrolled, std::move(body)));
+  }
+
+  Block pooled_columns() {
+    const std::int64_t height = t_.height();
+    const VarId fi = builder_.var("fi"), r = builder_.var("r"), fj = builder_.var("fj");
+    const Expr first = (var(fi) * height + var(r)) * s_.tn + var(fj) * kWindow;
+    Block pool = out_.epilogue.in_place(builder_, t_.acc, first,
+                                        {.channel = out_.first_channel + var(row_), .lanes = kWindow});
+    std::vector<Expr> pixels;
+    for (std::int64_t i = 0; i < kWindow; ++i) pixels.push_back(load(t_.acc, first + i));
+    pool.push_back(Store{out_.c, out_.base + var(row_) * (out_.n / kWindow) + var(column_) / kWindow,
+                         out_.epilogue.pool(std::move(pixels), 1), 1, std::nullopt});
+    Block body = block(Let{column_, var(out_.n0) + var(t_.column) + var(fj) * (s_.lanes_n() * kWindow)});
+    append(body, inside_columns(std::move(pool)));
+    body = inside_rows(block(loop(fj, s_.tn / kWindow, LoopKind::kUnrolled, std::move(body))));
+    body.insert(body.begin(),
+                Let{row_, var(out_.m0) + var(t_.row) + var(fi) * (s_.lanes_m * height) + var(r)});
+    body = block(loop(r, height, LoopKind::kUnrolled, std::move(body)));
+    return block(loop(fi, s_.tm / height, LoopKind::kUnrolled, std::move(body)));
+  }
+
   /// The longest vector up to `most` (a power of two) at which every row of C is aligned.
   std::int64_t vector(std::int64_t most) const {
     while (out_.n % most != 0) most /= 2;
@@ -132,6 +185,7 @@ class Writing {
 
 Block gemm_simt_write(KernelBuilder& builder, const GemmSimtThread& thread, const GemmSimtOutput& output) {
   Writing writing(builder, thread, output);
+  if (output.epilogue.window() > 1) return writing.pooled_from_registers();
   return thread.schedule.staged == 1 ? writing.through_shared() : writing.from_registers();
 }
 

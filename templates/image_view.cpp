@@ -25,13 +25,20 @@ struct Place {
   Expr image, row, column;  ///< of the input, with padding: may lie outside
 };
 
-Place place_of(const Conv2d& conv, const Taps& taps, const Expr& pixel) {
+Place place_of(const ImageView& view, const Taps& taps, const Expr& pixel) {
+  const Conv2d& conv = view.conv;
   const std::int64_t width = conv.out_w(), pixels = conv.out_h() * width;
   const bool all_images = conv.layout == ImageLayout::kNhwc && conv.n > 1;
   const Expr of_image = all_images ? pixel % pixels : pixel;
+  Expr row = of_image / width, column = of_image % width;
+  if (const std::int64_t w = view.window; w > 1) {
+    const Expr number = of_image / (w * w), inside = of_image % (w * w);
+    row = number / (width / w) * w + inside / w;
+    column = number % (width / w) * w + inside % w;
+  }
   return {all_images ? pixel / pixels : integer(0),
-          of_image / width * conv.stride_h + taps.row * conv.dilation_h - conv.pad_top,
-          of_image % width * conv.stride_w + taps.column * conv.dilation_w - conv.pad_left};
+          std::move(row) * conv.stride_h + taps.row * conv.dilation_h - conv.pad_top,
+          std::move(column) * conv.stride_w + taps.column * conv.dilation_w - conv.pad_left};
 }
 
 void require(std::optional<Expr>& all, Expr condition) {
@@ -46,6 +53,10 @@ void require_within(std::optional<Expr>& all, const Expr& at, std::int64_t least
 }
 
 }  // namespace
+
+ImageView image_view_of(const Workload& workload) {
+  return {pooled_part(workload), window_of(workload.epilogue)};
+}
 
 Workload image_product(const Conv2d& conv) {
   Workload workload;
@@ -76,9 +87,10 @@ std::optional<std::string> why_no_view_indices(const Conv2d& conv, std::int64_t 
   return std::nullopt;
 }
 
-Expr image_index(const Conv2d& conv, const Expr& base, const Expr& q, const Expr& pixel) {
+Expr image_index(const ImageView& view, const Expr& base, const Expr& q, const Expr& pixel) {
+  const Conv2d& conv = view.conv;
   const Taps taps = taps_of(conv, q);
-  const Place at = place_of(conv, taps, pixel);
+  const Place at = place_of(view, taps, pixel);
   if (conv.layout == ImageLayout::kNhwc)
     return base + ((at.image * conv.h + at.row) * conv.w + at.column) * conv.c + taps.channel;
   return base + (taps.channel * conv.h + at.row) * conv.w + at.column;
@@ -94,8 +106,9 @@ std::optional<Expr> pixel_inside(const Conv2d& conv, const Expr& row, const Expr
   return all;
 }
 
-std::optional<Expr> image_inside(const Conv2d& conv, const Expr& q, const Expr& pixel) {
-  const Place at = place_of(conv, taps_of(conv, q), pixel);
+std::optional<Expr> image_inside(const ImageView& view, const Expr& q, const Expr& pixel) {
+  const Conv2d& conv = view.conv;
+  const Place at = place_of(view, taps_of(conv, q), pixel);
   return pixel_inside(conv, at.row, at.column, conv.out_h(), conv.out_w());
 }
 

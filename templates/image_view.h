@@ -5,6 +5,9 @@
 //         width + column of one image. y (k x pixels) = f (k x q) view (q x pixels).
 //   nhwc: q = (filter row * s + filter column) * c + channel; pixel = (image * height + output row) * width +
 //         column. y (pixels x k) = view (pixels x q) f^T.
+//
+// Where windows are pooled, the pixels of an image are numbered window by window, so that those of a window
+// are neighbours.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +20,13 @@
 
 namespace lehr {
 
+struct ImageView {
+  Conv2d conv;
+  std::int64_t window = 1;  ///< out_h() and out_w() are multiples of it
+};
+/// Of what a pool takes (pooled_part()).
+ImageView image_view_of(const Workload& workload);
+
 /// The product with the view: batch is the images times the groups with nchw, 1 with nhwc.
 Workload image_product(const Conv2d& conv);
 /// Why 32-bit indices do not reach all operands when tiles of the product stand out beyond it by up to `tile`
@@ -25,7 +35,7 @@ std::optional<std::string> why_no_view_indices(const Conv2d& conv, std::int64_t 
 
 /// Index of the element behind `base`, the first element of the image (and group) with nchw, of all images
 /// with nhwc. Meaningless where image_inside() is false.
-ir::Expr image_index(const Conv2d& conv, const ir::Expr& base, const ir::Expr& q, const ir::Expr& pixel);
+ir::Expr image_index(const ImageView& view, const ir::Expr& base, const ir::Expr& q, const ir::Expr& pixel);
 
 /// Whether the pixel (row, column) of the input exists, of those that `rows` x `columns` outputs read with
 /// all taps; nullopt where all do.
@@ -33,7 +43,7 @@ std::optional<ir::Expr> pixel_inside(const Conv2d& conv, const ir::Expr& row, co
                                      std::int64_t rows, std::int64_t columns);
 
 /// Whether the element exists; nullopt where all do. `q` and `pixel` are in range.
-std::optional<ir::Expr> image_inside(const Conv2d& conv, const ir::Expr& q, const ir::Expr& pixel);
+std::optional<ir::Expr> image_inside(const ImageView& view, const ir::Expr& q, const ir::Expr& pixel);
 
 /// Elements side by side along q that are side by side in memory and inside or outside together: a power of
 /// two up to 4; 1 with nchw.

@@ -17,7 +17,7 @@ struct Template {
   int version =
       1;  ///< raise it when the same config lowers to another kernel; rows of older versions become evidence
   /// nullopt if it serves the workload on the device, else the reason. Only asked of workloads of its
-  /// operator.
+  /// operator, and of those with a pool only where it has them: others ask why_unserved() (catalog.h).
   std::optional<std::string> (*why_not)(const Workload&, const Limits&);
   /// The schedules. Only called when why_not() is nullopt; never empty.
   FamilySpace (*space)(const Workload&, const Limits&);

@@ -8,10 +8,12 @@
 #include <iostream>
 #include <map>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "codegen/emit.h"
 #include "ir/verify.h"
 #include "measure/check.h"
+#include "templates/catalog.h"
 #include "tests/emulator/families.h"
 #include "tests/emulator/program.h"
 #include "tune/task.h"
@@ -161,6 +163,37 @@ TEST(EmulatedGates, MakeOneColumnOfTwo) {
     run(samples, 0, samples.size());
   }
   EXPECT_EQ(families, (std::vector<std::string>{"gemm_simt", "gemm_mma", "gemm_wgmma"}));
+}
+
+/// The served samples with a pool, in f32 and in whatever the family takes.
+std::vector<Sample> pooled_samples(const Template& family, std::size_t count) {
+  const std::vector<std::string> pools = {"bias+relu+maxpool(2)", "avgpool(2)",
+                                          "scale_shift+silu+maxpool(2)"};
+  Rng rng(kSeed);
+  std::vector<Sample> result;
+  if (family.op != Operator::kConv2d || !family.pools) return result;
+  for (Sample sample : lehr::testing::samples_of(family, 4 * count, shapes(), rng)) {
+    const Conv2d& conv = sample.workload.conv2d();
+    if (conv.accum == DType::kS32 || conv.out_h() < 2 || conv.out_w() < 2) continue;
+    sample.workload.epilogue = parse_epilogue(pools[result.size() % pools.size()]);
+    if (why_unserved(family, sample.workload, sample.limits)) continue;
+    const std::optional<Config> config = family.space(sample.workload, sample.limits).sample(rng);
+    CHECK(config, "{} finds no schedule for {}", family.name, to_text(sample.workload));
+    sample.config = *config;
+    result.push_back(sample);
+    if (result.size() == count) break;
+  }
+  return result;
+}
+
+TEST(EmulatedPools, MakeOnePixelOfAWindow) {
+  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
+  constexpr std::size_t kKernels = 20;
+  for (const Template* family : lehr::testing::cuda_families()) {
+    const std::vector<Sample> samples = pooled_samples(*family, kKernels);
+    EXPECT_EQ(samples.size(), family->pools ? kKernels : 0) << family->name;
+    if (!samples.empty()) run(samples, 0, samples.size());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, EmulatedFamily, ::testing::ValuesIn(lehr::testing::cuda_families()),
