@@ -9,16 +9,19 @@
 namespace lehr {
 namespace {
 
+constexpr std::int64_t kLargestWindow = 2;
 constexpr std::int64_t kLargestTile = 512;  // no tile is larger, along k with the copies ahead of it
 
-GemmMmaProblem problem_of(const Conv2d& conv) {
-  GemmMmaProblem problem = gemm_mma_problem(image_product(conv));
-  problem.image = conv;
+GemmMmaProblem problem_of(const Workload& workload) {
+  const ImageView view = image_view_of(workload);
+  GemmMmaProblem problem = gemm_mma_problem(image_product(view.conv));
+  problem.image = view;
   return problem;
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   const Conv2d& conv = workload.conv2d();
+  if (window_of(workload.epilogue) > kLargestWindow) return "its threads hold windows of 2 x 2 only";
   if (conv.layout != ImageLayout::kNhwc || conv.groups > 1) return "it takes nhwc images without groups";
   const Workload product = image_product(conv);
   if (auto reason = why_not_gemm_mma(product.gemm(), limits)) return reason;
@@ -26,15 +29,15 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 }
 
 FamilySpace space(const Workload& workload, const Limits& limits) {
-  return gemm_mma_space(problem_of(workload.conv2d()), limits);
+  return gemm_mma_space(problem_of(workload), limits);
 }
 
 Config default_config(const Workload& workload, const Limits& limits) {
-  return gemm_mma_default(problem_of(workload.conv2d()), limits);
+  return gemm_mma_default(problem_of(workload), limits);
 }
 
 ir::Kernel lower_conv2d_mma(const Workload& workload, const Config& config, const Limits&) {
-  return lower_gemm_mma(workload, problem_of(workload.conv2d()), gemm_mma_schedule(config));
+  return lower_gemm_mma(workload, problem_of(workload), gemm_mma_schedule(config));
 }
 
 }  // namespace
@@ -46,7 +49,8 @@ Template conv2d_mma_template() {
           .space = space,
           .lower = lower_conv2d_mma,
           .default_config = default_config,
-          .op = Operator::kConv2d};
+          .op = Operator::kConv2d,
+          .pools = true};
 }
 
 }  // namespace lehr

@@ -51,7 +51,7 @@ class Lowering {
       c_tile_ =
           builder_.buffer("c_tile", p_.accum, Scope::kShared, s_.k_warps * s_.bm * gemm_mma_c_stride(s_));
       sum_ = builder_.buffer("sum", p_.accum, Scope::kRegister,
-                             s_.split_k > 1 ? s_.bm * s_.bn / s_.threads() : vec);
+                             s_.split_k > 1 ? s_.bm * s_.bn / s_.threads() : vec * p_.window_pixels());
     }
     if (s_.k_warps > 1) part_ = builder_.buffer("part", p_.accum, Scope::kRegister, vec);
     if (p_.output != p_.accum) converted_ = builder_.buffer("converted", p_.output, Scope::kRegister, 4);
@@ -89,11 +89,11 @@ class Lowering {
   void add_params() {
     const cpu::Problem& size = p_.size;
     if (p_.image) {
-      const Conv2d& conv = *p_.image;
+      const Conv2d& conv = p_.image->conv;
       a_.global = builder_.param("x", p_.operand, conv.n * conv.h * conv.w * conv.c, Direction::kIn);
       b_.global = builder_.param("f", p_.operand, size.n * size.k, Direction::kIn);
-      c_ = builder_.param("y", p_.output, size.m * size.n, Direction::kOut);
-      a_.image = conv;
+      c_ = builder_.param("y", p_.output, size.m / p_.window_pixels() * size.n, Direction::kOut);
+      a_.image = p_.image;
       return;
     }
     const std::int64_t a_elements = size.batch * size.m * size.k;

@@ -74,7 +74,7 @@ std::optional<Expr> inside(const GemmMmaOperand& operand, const GemmMmaCorner& c
     condition = condition ? logical_and(std::move(*condition), std::move(k_inside)) : std::move(k_inside);
   }
   if (operand.image) {
-    if (auto in_image = image_inside({*operand.image}, at.k, at.x))
+    if (auto in_image = image_inside(*operand.image, at.k, at.x))
       condition = condition ? logical_and(std::move(*condition), std::move(*in_image)) : std::move(in_image);
   }
   return condition;
@@ -82,7 +82,7 @@ std::optional<Expr> inside(const GemmMmaOperand& operand, const GemmMmaCorner& c
 
 Expr global_index(const GemmMmaOperand& operand, const GemmMmaCorner& corner, const Coordinates& at) {
   const GemmMmaTile& tile = operand.tile;
-  if (operand.image) return image_index({*operand.image}, corner.base, at.k, at.x);
+  if (operand.image) return image_index(*operand.image, corner.base, at.k, at.x);
   return tile.along_k ? corner.base + at.x * tile.k + at.k : corner.base + at.k * tile.x + at.x;
 }
 

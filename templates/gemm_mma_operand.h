@@ -13,7 +13,7 @@ namespace lehr {
 struct GemmMmaOperand {
   GemmMmaTile tile;
   bool is_a = false;
-  std::optional<Conv2d> image = std::nullopt;  ///< see GemmMmaProblem
+  std::optional<ImageView> image = std::nullopt;  ///< see GemmMmaProblem
   ir::BufferId global{};
   ir::BufferId shared{};
   ir::BufferId in_flight{};   ///< registers between global and shared memory; unused with cp.async

@@ -78,7 +78,7 @@ GemmMmaTile tile_of(const GemmMmaProblem& p, const GemmMmaSchedule& s, bool alon
   t.warp_tile = warp_tile;
   t.chunk = p.chunk();
   // What one copy takes of an image must be of one tap.
-  const std::int64_t line_bytes = (is_image ? p.image->c : along_k ? t.k : x) * p.bytes();
+  const std::int64_t line_bytes = (is_image ? p.image->conv.c : along_k ? t.k : x) * p.bytes();
   t.vec = line_bytes % 16 == 0 ? t.chunk : line_bytes % 8 == 0 ? t.chunk / 2 : t.chunk / 4;
   t.async = line_bytes % 4 == 0;
   if (!t.async) t.vec = 1;
@@ -282,6 +282,9 @@ FamilySpace gemm_mma_space(const GemmMmaProblem& p, const Limits& limits) {
   if (p.size.gated)
     space.require("a thread does not store columns in pairs", {bm, bn, wm, wn, k_warps},
                   [=](const Point& x) { return x[bm] * x[bn] / threads(x) >= 2; });
+  if (p.window_pixels() > 1)
+    space.require("windows are pooled on their way through shared memory", {split_k, stage_c},
+                  [=](const Point& x) { return x[split_k] == 1 && x[stage_c] == 1; });
   space.require("too many copies per thread", {bm, bn, wm, wn, bk, k_warps}, [=](const Point& x) {
     const GemmMmaSchedule s = schedule(x);
     const auto few = [](const GemmMmaTile& t) { return t.copies() <= (t.async ? kMaxCopies : kMaxLoads); };

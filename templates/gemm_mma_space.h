@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "space/space.h"
 #include "templates/cpu_common.h"
+#include "templates/image_view.h"
 #include "templates/split_k.h"
 #include "templates/workload.h"
 
@@ -23,15 +24,16 @@ struct GemmMmaProblem {
   int passes = 1;                ///< 3: 3xTF32
   bool rounds = false;           ///< f32 operands become tf32 in registers
   bool two_level = false;        ///< sums of one instruction are added to the others in f32
-  /// A is the view of this nhwc convolution's input (image_view.h), B holds the filters; k is contiguous in
-  /// both.
-  std::optional<Conv2d> image = std::nullopt;
+  /// A is this view of an nhwc convolution's input, B holds the filters; k is contiguous in both.
+  std::optional<ImageView> image = std::nullopt;
 
   std::int64_t bytes() const { return size_of(operand); }
   /// Elements of one row of ldmatrix, and of one cp.async at best: 16 bytes.
   std::int64_t chunk() const { return 16 / bytes(); }
   /// k of one mma: rows of 32 bytes, whatever the type.
   std::int64_t mma_k() const { return 32 / bytes(); }
+  /// Rows of the product, side by side, that become one: a pool's window.
+  std::int64_t window_pixels() const { return image ? image->window * image->window : 1; }
   std::string_view family() const { return image ? "conv2d_mma" : "gemm_mma"; }
   bool a_along_k() const { return size.a == Layout::kRow; }
   bool b_along_k() const { return size.b == Layout::kColumn; }

@@ -4,6 +4,7 @@
 
 #include <iterator>
 #include <utility>
+#include <vector>
 
 namespace lehr {
 namespace {
@@ -78,18 +79,21 @@ class Writer {
     return block(Let{mine, std::move(place)}, loop(at.i, s_.wm / 16, LoopKind::kUnrolled, std::move(body)));
   }
 
-  /// One body for each vector of the tile that the thread takes; the threads take them row by row.
+  /// One body for each vector of the tile that the thread takes; the threads take them row by row, or every
+  /// `rows` of them.
   template <typename Body>
-  Block each_vector(const Body& body) {
-    const std::int64_t vec = gemm_mma_c_vector(p_, s_);
+  Block each_vector(const Body& body, std::int64_t rows = 1) {
+    const std::int64_t vec = gemm_mma_c_vector(p_, s_), count = s_.bm / rows * s_.bn / vec;
     const VarId copy = b_.var("copy_c");
     const VarId vector = b_.var("vector");
     Block inner = body(var(copy), var(vector) / (s_.bn / vec), var(vector) % (s_.bn / vec) * vec);
+    if (count % s_.threads() != 0) inner = block(If{lt(var(vector), integer(count)), std::move(inner), {}});
     inner.insert(inner.begin(), Let{vector, var(copy) * s_.threads() + var(out_.thread)});
-    return block(loop(copy, s_.bm * s_.bn / vec / s_.threads(), LoopKind::kUnrolled, std::move(inner)));
+    return block(loop(copy, cpu::ceil_div(count, s_.threads()), LoopKind::kUnrolled, std::move(inner)));
   }
 
   Block from_shared() {
+    if (p_.window_pixels() > 1) return windows_from_shared();
     if (!split()) {
       return each_vector([&](const Expr&, const Expr& row, const Expr& column) {
         return guarded(row, column, integer(0), add_parts(row, column, integer(0)));
@@ -103,6 +107,37 @@ class Writer {
                               return guarded(row, column, copy * vec, {});
                             })));
     return result;
+  }
+
+  /// The rows of a window lie side by side: a thread takes a vector of each.
+  Block windows_from_shared() {
+    const std::int64_t pixels = p_.window_pixels(), vec = gemm_mma_c_vector(p_, s_);
+    const int lanes = static_cast<int>(vec);
+    return each_vector(
+        [&](const Expr&, const Expr& window, const Expr& column_in) {
+          const VarId row = b_.var("row"), column = b_.var("column"), e = b_.var("e");
+          Block pool;
+          std::vector<Expr> values;
+          for (std::int64_t i = 0; i < pixels; ++i) {
+            append(pool, add_parts(window * pixels + i, column_in, integer(i * vec)));
+            append(pool,
+                   out_.epilogue.in_place(b_, out_.sum, integer(i * vec),
+                                          {.channel = var(column), .along_channels = true, .lanes = lanes}));
+            values.push_back(load(out_.sum, var(e) + i * vec));
+          }
+          pool.push_back(loop(
+              e, vec, LoopKind::kUnrolled,
+              block(Store{out_.sum, var(e), out_.epilogue.pool(std::move(values), 1), 1, std::nullopt})));
+          append(pool, put(out_.sum, integer(0), vec, out_.base + var(row) * p_.size.n + var(column)));
+          if (p_.size.n % s_.bn != 0)
+            pool = block(If{lt(var(column), integer(p_.size.n)), std::move(pool), {}});
+          if (p_.size.m % s_.bm != 0)
+            pool = block(If{lt(var(row), integer(p_.size.m / pixels)), std::move(pool), {}});
+          pool.insert(pool.begin(), Let{column, var(out_.n0) + column_in});
+          pool.insert(pool.begin(), Let{row, var(out_.m0) / pixels + window});
+          return pool;
+        },
+        pixels);
   }
 
   /// A vector of the tile, summed over the warps that split k, into registers from `to` on.
@@ -153,20 +188,21 @@ class Writer {
         b_, from, place,
         {channels_are_columns ? to : var(row), channels_are_columns, index, lanes, std::nullopt});
     if (gated) append(body, out_.epilogue.gate_in_place(b_, from, place, vec / 2));
-    const std::int64_t stored = gated ? vec / 2 : vec;
-    const int stored_lanes = static_cast<int>(stored);
-    if (p_.output == p_.accum) {
-      body.push_back(Store{out_.c, index, load(from, place, stored_lanes), stored_lanes, std::nullopt});
-    } else {
-      const VarId e = b_.var("e");
-      append(body, block(loop(e, stored, LoopKind::kUnrolled,
-                              block(Store{out_.converted, var(e), cast(p_.output, load(from, place + var(e))),
-                                          1, std::nullopt})),
-                         Store{out_.c, index, load(out_.converted, integer(0), stored_lanes), stored_lanes,
-                               std::nullopt}));
-    }
+    append(body, put(from, place, gated ? vec / 2 : vec, index));
     if (p_.size.n % s_.bn != 0) body = block(If{lt(to, integer(p_.size.n)), std::move(body), {}});
     return block(loop(v, count / vec, LoopKind::kUnrolled, std::move(body)));
+  }
+
+  /// `count` registers from `place` on to C, in C's type.
+  Block put(BufferId from, const Expr& place, std::int64_t count, const Expr& index) {
+    const int lanes = static_cast<int>(count);
+    if (p_.output == p_.accum)
+      return block(Store{out_.c, index, load(from, place, lanes), lanes, std::nullopt});
+    const VarId e = b_.var("e");
+    return block(loop(e, count, LoopKind::kUnrolled,
+                      block(Store{out_.converted, var(e), cast(p_.output, load(from, place + var(e))), 1,
+                                  std::nullopt})),
+                 Store{out_.c, index, load(out_.converted, integer(0), lanes), lanes, std::nullopt});
   }
 
   KernelBuilder& b_;
