@@ -47,7 +47,7 @@ void Conv2dFlags::add_to(CLI::App& app) {
   add("--dtype", dtype_, "type of x, f and y (f32); of 8-bit ones, y has that of the sums");
   add("--accum", accum_, "type of the sums (s32 for integers, else f32)");
   add("--epilogue", epilogue_,
-      "what is done to y before it is stored, in order: bias+relu, scale_shift+residual+relu, ... (none)");
+      "what is done to y before it is stored, in order: bias+relu, scale_shift+residual+relu, bias+relu+maxpool(2), ... (none)");
 }
 
 std::vector<Workload> Conv2dFlags::workloads() const {
