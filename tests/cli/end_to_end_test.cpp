@@ -391,7 +391,7 @@ TEST(Doctor, NamesEveryPartAndSucceedsWhateverIsMissing) {
     EXPECT_NE(finding["text"], "") << finding["what"];
   }
   EXPECT_THAT(parts, ::testing::ElementsAre("cpu", "host compiler", "openblas", "onednn", "cuda device",
-                                            "nvrtc", "cublaslt", "temporary files", "database"));
+                                            "nvrtc", "cublaslt", "cudnn", "temporary files", "database"));
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
 }
 
