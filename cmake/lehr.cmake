@@ -1,13 +1,18 @@
-# lehr_library(NAME SOURCES a.cpp ... LINKS base ... [EXTERNAL fmt::fmt ...])
-# One static library per folder. LINKS are other folders of this project, EXTERNAL are third-party targets.
+# lehr_library(NAME [UNITY] SOURCES a.cpp ... LINKS base ... [EXTERNAL fmt::fmt ...] [ALONE b.cpp ...])
+# One static library per folder. LINKS are other folders of this project, EXTERNAL are third-party targets. UNITY: with
+# LEHR_UNITY, eight sources are compiled as one, but for those that stand ALONE since they have names that others have too.
 function(lehr_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;EXTERNAL" ${ARGN})
+  cmake_parse_arguments(ARG "UNITY" "" "SOURCES;LINKS;EXTERNAL;ALONE" ${ARGN})
   add_library(lehr_${name} STATIC ${ARG_SOURCES})
   target_include_directories(lehr_${name} PUBLIC ${CMAKE_SOURCE_DIR})
   foreach(link ${ARG_LINKS})
     target_link_libraries(lehr_${name} PUBLIC lehr_${link})
   endforeach()
   target_link_libraries(lehr_${name} PUBLIC ${ARG_EXTERNAL})
+  if(ARG_UNITY)
+    set_target_properties(lehr_${name} PROPERTIES UNITY_BUILD ${LEHR_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+    set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
 endfunction()
 
 # lehr_installed(TARGET)

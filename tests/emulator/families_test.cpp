@@ -188,7 +188,7 @@ std::vector<Sample> pooled_samples(const Template& family, std::size_t count) {
 
 TEST(EmulatedPools, MakeOnePixelOfAWindow) {
   SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
-  constexpr std::size_t kKernels = 20;
+  constexpr std::size_t kKernels = 12;
   for (const Template* family : lehr::testing::cuda_families()) {
     const std::vector<Sample> samples = pooled_samples(*family, kKernels);
     EXPECT_EQ(samples.size(), family->pools ? kKernels : 0) << family->name;

@@ -278,12 +278,12 @@ std::vector<std::string> gated_products() {
 }
 
 TEST(CpuFamilies, SampledGatedProductsEqualTheReference) {
-  expect_right(gated_products(), 3, 86);
+  expect_right(gated_products(), 2, 86);
 }
 
 TEST(CpuFamilies, SampledEpiloguesOfConvolutionsEqualTheReference) {
   const std::vector<std::string>& all = convolutions();
-  expect_right(with_epilogues({all[1], all[3], all[6], all[7], all[9], all[10], all[12]}), 3, 80);
+  expect_right(with_epilogues({all[1], all[3], all[6], all[7], all[9], all[10], all[12]}), 2, 80);
 }
 
 // On every layout of the output: channels along its rows and across them, and more elements than one thread
@@ -312,7 +312,10 @@ std::vector<std::string> pooled_convolutions() {
 }
 
 TEST(CpuFamilies, SampledPooledConvolutionsEqualTheReference) {
-  expect_right(pooled_convolutions(), 1, 88);
+  std::vector<std::string> texts;  // of each pool every other shape, of each shape every other pool
+  for (std::size_t i = 0; i < pooled_convolutions().size(); ++i)
+    if ((i / 4 + i) % 2 == 0) texts.push_back(pooled_convolutions()[i]);
+  expect_right(texts, 1, 88);
 }
 
 TEST(CpuFamilies, APoolAsAPassOfItsOwnEqualsTheReference) {
@@ -321,11 +324,11 @@ TEST(CpuFamilies, APoolAsAPassOfItsOwnEqualsTheReference) {
 }
 
 TEST(CpuFamilies, SampledConvolutionsEqualTheReference) {
-  expect_right(convolutions(), 2, 78);
+  expect_right(convolutions(), 1, 78);
 }
 
 TEST(CpuFamilies, SampledNhwcConvolutionsEqualTheReference) {
-  expect_right(nhwc_convolutions(), 4, 83);
+  expect_right(nhwc_convolutions(), 2, 83);
 }
 
 TEST(CpuFamilies, SampledEpiloguesOfNhwcConvolutionsEqualTheReference) {
@@ -334,12 +337,12 @@ TEST(CpuFamilies, SampledEpiloguesOfNhwcConvolutionsEqualTheReference) {
 }
 
 TEST(CpuFamilies, SampledDepthwiseConvolutionsEqualTheReference) {
-  expect_right(depthwise_convolutions(), 4, 81);
+  expect_right(depthwise_convolutions(), 2, 81);
 }
 
 TEST(CpuFamilies, SampledEpiloguesOfDepthwiseConvolutionsEqualTheReference) {
   const std::vector<std::string>& all = depthwise_convolutions();
-  expect_right(with_epilogues({all[0], all[6], all[1], all[5]}), 3, 82);
+  expect_right(with_epilogues({all[0], all[6], all[1], all[5]}), 2, 82);
 }
 
 }  // namespace
