@@ -113,7 +113,7 @@ const std::vector<std::string>& epilogues() {
 
 TEST_P(EmulatedFamily, ComputesEveryEpilogue) {
   SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
-  constexpr std::size_t kKernels = 22;
+  constexpr std::size_t kKernels = 11;
   Rng rng(kSeed);
   const std::vector<Sample> served = lehr::testing::samples_of(*GetParam(), 4 * kKernels, shapes(), rng);
   std::vector<Sample> samples;

@@ -24,7 +24,7 @@ constexpr std::uint64_t kSeed = 42;
 /// Of a family per architecture; 0.2 to 0.5 s of one core each, of conv2d_winograd 1.3 s.
 std::int64_t configs(const std::string& family) {
   const std::int64_t usual = family == "gemm_simt"         ? 200
-                             : family.starts_with("gemm_") ? 30
+                             : family.starts_with("gemm_") ? 24
                              : family == "conv2d_winograd" ? 8
                                                            : 15;
   const char* const wanted = std::getenv("LEHR_NVRTC_CONFIGS");
