@@ -14,10 +14,10 @@
 #include "cli/rig.h"
 #include "cli/table.h"
 #include "database/database.h"
-#include "measure/baseline_sgemm.h"
 #include "measure/cublaslt.h"
 #include "measure/cudnn.h"
 #include "measure/nvrtc.h"
+#include "measure/shared_library.h"
 #include "measure/temp_dir.h"
 
 namespace lehr {
@@ -49,7 +49,7 @@ std::string describe_cpu() {
 
 Finding library(const std::string& what, const std::vector<std::string>& names, const char* package) {
   return found(what, [&]() -> std::string {
-    if (open_library(names)) return "found: it takes part in the finals";
+    if (load_library(names)) return "found: it takes part in the finals";
     throw_environment("not found ({}): install {} to compare with it", names[0], package);
   });
 }

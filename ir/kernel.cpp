@@ -2,6 +2,7 @@
 #include "ir/kernel.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/error.h"
 #include "base/overloaded.h"
@@ -141,6 +142,10 @@ BufferId KernelBuilder::param(std::string_view name, DType type, std::int64_t el
   const BufferId id = buffer(name, type, Scope::kGlobal, elements);
   kernel.params.push_back({id, direction, std::nullopt});
   return id;
+}
+
+void append(Block& to, Block from) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
 Stmt loop(VarId var, std::int64_t extent, LoopKind kind, Block body) {

@@ -52,6 +52,9 @@ std::string_view name_of(Direction direction);
 /// on, then the next images from `lower` on, each moved by the offset. What lies outside of the tensor reads
 /// as zero.
 struct Im2col {
+  /// What the driver and the instruction take along w and h, of tensors of four dimensions: corners of the
+  /// bounding box, steps (elementStrides), offsets of an instruction.
+  static constexpr std::int64_t kLeastCorner = -128, kMostCorner = 127, kMostStep = 8, kMostOffset = 255;
   std::int64_t pixels = 0;
   std::array<std::int64_t, 2> lower{}, upper{};  ///< w, h; upper: counted from the last pixel
   std::array<std::int64_t, 2> step = {1, 1};     ///< w, h: the strides of a convolution
@@ -150,6 +153,8 @@ class KernelBuilder {
 /// Loop builders: `loop` for a constant extent, `loop_to` for one that depends on outer variables.
 Stmt loop(VarId var, std::int64_t extent, LoopKind kind, Block body);
 Stmt loop_to(VarId var, Expr extent, std::int64_t bound, Block body, LoopKind kind = LoopKind::kSerial);
+/// Moves the statements of `from` to the end of `to`.
+void append(Block& to, Block from);
 /// Moves `parts` into one block.
 template <typename... Parts>
 Block block(Parts... parts) {

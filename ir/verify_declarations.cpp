@@ -19,12 +19,9 @@ bool is_identifier(const std::string& name) {
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
-/// Of the tensor map's limits: CUDA Driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col (of four
-/// dimensions; elementStrides are the steps here).
+/// Of the tensor map's limits: CUDA Driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col.
 constexpr std::int64_t kMaxBox = 256;
 constexpr std::int64_t kMaxPixels = 1024;
-constexpr std::int64_t kLeastCorner = -128, kMostCorner = 127;
-constexpr std::int64_t kMaxStep = 8;
 /// CUDA C++ Programming Guide 13.0, "Thread Block Clusters": what every device with clusters has.
 constexpr int kLargestCluster = 8;
 
@@ -138,13 +135,13 @@ class Declarations {
       return fail("an instruction reads {} pixels of {}, it can read 1 to {}", i.pixels, who, kMaxPixels);
     for (const std::size_t d : {0, 1}) {
       for (const std::int64_t corner : {i.lower[d], i.upper[d]})
-        if (corner < kLeastCorner || corner > kMostCorner)
+        if (corner < Im2col::kLeastCorner || corner > Im2col::kMostCorner)
           return fail("a corner of {}'s bounding box is {}; it must be in [{}, {}]", who, corner,
-                      kLeastCorner, kMostCorner);
+                      Im2col::kLeastCorner, Im2col::kMostCorner);
       if (map.dims[d + 1] - 1 + i.upper[d] < i.lower[d])
         return fail("{}'s bounding box from {} to {} is empty", who, i.lower[d], i.upper[d]);
-      if (i.step[d] < 1 || i.step[d] > kMaxStep)
-        return fail("{} is read by steps of {}, they are 1 to {}", who, i.step[d], kMaxStep);
+      if (i.step[d] < 1 || i.step[d] > Im2col::kMostStep)
+        return fail("{} is read by steps of {}, they are 1 to {}", who, i.step[d], Im2col::kMostStep);
     }
     return true;
   }

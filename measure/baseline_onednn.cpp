@@ -1,13 +1,12 @@
 // oneDNN, found at run time. The declarations are ours, so that no header of the library is needed.
 #include "measure/baseline_onednn.h"
 
-#include <dlfcn.h>
-
 #include <new>
 #include <optional>
 
 #include "base/error.h"
 #include "measure/sampling.h"
+#include "measure/shared_library.h"
 #include "measure/stats.h"
 
 namespace lehr {
@@ -19,15 +18,16 @@ using DnnlSgemm = int (*)(char transa, char transb, std::int64_t m, std::int64_t
                           float beta, float* c, std::int64_t ldc);
 
 void* open_onednn_library() {
-  void* library = open_library({"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so.1", "libdnnl.so"});
-  if (library == nullptr)
-    throw_environment("libdnnl.so.2 is not installed (Debian: apt-get install libdnnl2)");
-  return library;
+  const std::vector<std::string> names = {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so.1", "libdnnl.so"};
+  const SharedLibrary library = load_library(names);
+  if (!library) throw_environment("libdnnl.so.2 is not installed (Debian: apt-get install libdnnl2)");
+  return library.handle;
 }
 
 SgemmFunction open_onednn() {
-  void* library = open_onednn_library();
-  const auto sgemm = reinterpret_cast<DnnlSgemm>(dlsym(library, "dnnl_sgemm"));
+  DnnlSgemm sgemm = nullptr;
+  FunctionFinder find(open_onednn_library());
+  find("dnnl_sgemm", sgemm);
   if (sgemm == nullptr)
     throw_environment("libdnnl.so.2 has no dnnl_sgemm: it was built without a CPU engine");
   return [sgemm](const SgemmCall& call) {

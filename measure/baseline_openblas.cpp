@@ -1,9 +1,11 @@
 // cblas_sgemm, found at run time. The declarations are ours, so that no header of the library is needed.
 #include "measure/baseline_openblas.h"
 
-#include <dlfcn.h>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
+#include "measure/shared_library.h"
 
 namespace lehr {
 namespace {
@@ -16,11 +18,14 @@ using CblasSgemm = void (*)(int order, int transa, int transb, int m, int n, int
                             const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc);
 
 SgemmFunction open_openblas() {
-  void* library = open_library({"libopenblas.so.0", "libopenblas.so"});
-  if (library == nullptr) {
+  const std::vector<std::string> names = {"libopenblas.so.0", "libopenblas.so"};
+  const SharedLibrary library = load_library(names);
+  if (!library) {
     throw_environment("libopenblas.so.0 is not installed (Debian: apt-get install libopenblas0-pthread)");
   }
-  const auto sgemm = reinterpret_cast<CblasSgemm>(dlsym(library, "cblas_sgemm"));
+  CblasSgemm sgemm = nullptr;
+  FunctionFinder find(library.handle);
+  find("cblas_sgemm", sgemm);
   if (sgemm == nullptr) throw_environment("libopenblas.so.0 has no cblas_sgemm: it was built without CBLAS");
   return [sgemm](const SgemmCall& call) {
     const auto narrow = [](std::int64_t value) { return static_cast<int>(value); };

@@ -1,8 +1,6 @@
 // Layouts in a BLAS's terms, and the runner around the call.
 #include "measure/baseline_sgemm.h"
 
-#include <dlfcn.h>
-
 #include <new>
 #include <utility>
 
@@ -89,12 +87,5 @@ std::variant<Samples, Fault> SgemmRunner::time(int, const SampleRequest& request
 }
 
 void SgemmRunner::unload(int) {}
-
-void* open_library(const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    if (void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
-  }
-  return nullptr;
-}
 
 }  // namespace lehr

@@ -54,8 +54,4 @@ class SgemmRunner {
   int threads_ = 1;
 };
 
-/// The first of `names` that dlopen finds; nullptr when there is none. Never closed: such libraries keep
-/// threads.
-void* open_library(const std::vector<std::string>& names);
-
 }  // namespace lehr

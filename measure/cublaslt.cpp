@@ -3,12 +3,13 @@
 // in 12.
 #include "measure/cublaslt.h"
 
-#include <dlfcn.h>
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <utility>
+
+#include "measure/shared_library.h"
 
 namespace lehr {
 
@@ -74,11 +75,7 @@ constexpr std::int32_t kOrderRow = 1;              // CUBLASLT_ORDER_ROW
 constexpr std::int32_t kTransposed = 1;            // CUBLAS_OP_T
 
 std::string_view find_all(void* library, CublasLt::Functions& f) {
-  std::string_view missing;
-  const auto find = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    if (!function && missing.empty()) missing = name;
-  };
+  FunctionFinder find(library);
   find("cublasLtCreate", f.create);
   find("cublasLtDestroy", f.destroy);
   find("cublasLtGetVersion", f.version);
@@ -96,7 +93,7 @@ std::string_view find_all(void* library, CublasLt::Functions& f) {
   find("cublasLtMatmulAlgoGetHeuristic", f.heuristic);
   find("cublasLtMatmulAlgoConfigGetAttribute", f.algorithm_get);
   find("cublasLtMatmul", f.matmul);
-  return missing;
+  return find.missing();
 }
 
 /// The number one as the scale type has it, and zero behind it.
@@ -141,12 +138,8 @@ CublasLt::~CublasLt() {
 
 std::unique_ptr<CublasLt> CublasLt::open(std::span<const std::string> paths, std::string& why_not) {
   std::unique_ptr<CublasLt> library(new CublasLt());
-  void* loaded = nullptr;  // never closed: its kernels belong to the context, which may outlive this value
-  for (const std::string& path : paths) {
-    loaded = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    library->path_ = path;
-    if (loaded) break;
-  }
+  const SharedLibrary loaded = load_library(paths);  // never closed: its kernels may outlive this value
+  library->path_ = loaded.path;
   if (!loaded) {
     why_not =
         "libcublasLt.so.13 (or .12) was not found: install the CUDA toolkit's cuBLAS (Debian and Ubuntu: "
@@ -154,7 +147,7 @@ std::unique_ptr<CublasLt> CublasLt::open(std::span<const std::string> paths, std
     return nullptr;
   }
   library->functions_ = std::make_unique<Functions>();
-  if (const std::string_view missing = find_all(loaded, *library->functions_); !missing.empty()) {
+  if (const std::string_view missing = find_all(loaded.handle, *library->functions_); !missing.empty()) {
     why_not = fmt::format("{} has no function {}: install cuBLAS 12.0 or newer", library->path_, missing);
     return nullptr;
   }

@@ -1,12 +1,12 @@
 // Values over the driver's functions.
 #include "measure/cuda_driver.h"
 
-#include <dlfcn.h>
 #include <fmt/core.h>
 
 #include <string_view>
 
 #include "measure/cuda_functions.h"
+#include "measure/shared_library.h"
 
 namespace lehr {
 
@@ -80,7 +80,7 @@ CudaDriver::~CudaDriver() {
 
 std::unique_ptr<CudaDriver> CudaDriver::open(const std::string& library, std::string& why_not) {
   std::unique_ptr<CudaDriver> driver(new CudaDriver());
-  driver->library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  driver->library_ = load_library(std::span(&library, 1)).handle;
   if (!driver->library_) {
     why_not =
         fmt::format("{} was not found: install NVIDIA's driver (525 or newer) to run CUDA kernels", library);

@@ -1,18 +1,12 @@
 // The only file that names the driver's symbols, with their ABI version (cuMemAlloc_v2).
 #include "measure/cuda_functions.h"
 
-#include <dlfcn.h>
-
-#include <type_traits>
+#include "measure/shared_library.h"
 
 namespace lehr {
 
 std::string_view find_cuda_functions(void* library, CudaDriver::Functions& f) {
-  std::string_view missing;
-  const auto find = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    if (!function && missing.empty()) missing = name;
-  };
+  FunctionFinder find(library);
   find("cuInit", f.init);
   find("cuDriverGetVersion", f.driver_version);
   find("cuGetErrorName", f.error_name);
@@ -52,7 +46,7 @@ std::string_view find_cuda_functions(void* library, CudaDriver::Functions& f) {
   find("cuGraphLaunch", f.graph_launch);
   find("cuTensorMapEncodeTiled", f.tensor_map_encode_tiled);
   find("cuTensorMapEncodeIm2col", f.tensor_map_encode_im2col);
-  return missing;
+  return find.missing();
 }
 
 }  // namespace lehr

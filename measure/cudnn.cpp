@@ -2,13 +2,12 @@
 // version 9).
 #include "measure/cudnn.h"
 
-#include <dlfcn.h>
 #include <fmt/core.h>
 
 #include <string_view>
-#include <type_traits>
 
 #include "base/error.h"
+#include "measure/shared_library.h"
 
 namespace lehr {
 
@@ -34,11 +33,7 @@ namespace {
 constexpr std::size_t kOldestVersion = 90000;
 
 std::string_view find_all(void* library, Cudnn::Functions& f) {
-  std::string_view missing;
-  const auto find = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    if (!function && missing.empty()) missing = name;
-  };
+  FunctionFinder find(library);
   find("cudnnCreate", f.create);
   find("cudnnDestroy", f.destroy);
   find("cudnnSetStream", f.set_stream);
@@ -51,7 +46,7 @@ std::string_view find_all(void* library, Cudnn::Functions& f) {
   find("cudnnBackendGetAttribute", f.descriptor_get);
   find("cudnnBackendFinalize", f.descriptor_finalize);
   find("cudnnBackendExecute", f.execute);
-  return missing;
+  return find.missing();
 }
 
 }  // namespace
@@ -65,12 +60,8 @@ Cudnn::~Cudnn() {
 
 std::unique_ptr<Cudnn> Cudnn::open(std::span<const std::string> paths, std::string& why_not) {
   std::unique_ptr<Cudnn> library(new Cudnn());
-  void* loaded = nullptr;  // never closed: its kernels belong to the context, which may outlive this value
-  for (const std::string& path : paths) {
-    loaded = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    library->path_ = path;
-    if (loaded) break;
-  }
+  const SharedLibrary loaded = load_library(paths);  // never closed: its kernels may outlive this value
+  library->path_ = loaded.path;
   if (!loaded) {
     why_not =
         "libcudnn.so.9 was not found: install cuDNN (Debian and Ubuntu: libcudnn9-cuda-13, pip: "
@@ -78,7 +69,7 @@ std::unique_ptr<Cudnn> Cudnn::open(std::span<const std::string> paths, std::stri
     return nullptr;
   }
   library->functions_ = std::make_unique<Functions>();
-  const std::string_view missing = find_all(loaded, *library->functions_);
+  const std::string_view missing = find_all(loaded.handle, *library->functions_);
   if (!missing.empty() || library->functions_->version() < kOldestVersion) {
     why_not = fmt::format("{} is older than cuDNN 9{}{}", library->path_,
                           missing.empty() ? "" : ": it has no function ", missing);

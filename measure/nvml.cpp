@@ -2,7 +2,7 @@
 // Cleanup", "Device Queries"), so that no header is needed.
 #include "measure/nvml.h"
 
-#include <dlfcn.h>
+#include "measure/shared_library.h"
 
 namespace lehr {
 
@@ -21,18 +21,14 @@ constexpr int kClockSm = 1;         // nvmlClockType_t NVML_CLOCK_SM
 constexpr int kTemperatureGpu = 0;  // nvmlTemperatureSensors_t NVML_TEMPERATURE_GPU
 
 bool find_all(void* library, Nvml::Functions& f) {
-  bool complete = true;
-  const auto find = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    complete = complete && function != nullptr;
-  };
+  FunctionFinder find(library);
   find("nvmlInit_v2", f.init);
   find("nvmlShutdown", f.shutdown);
   find("nvmlDeviceGetHandleByUUID", f.by_uuid);
   find("nvmlDeviceGetClockInfo", f.clock);
   find("nvmlDeviceGetPowerUsage", f.power);
   find("nvmlDeviceGetTemperature", f.temperature);
-  return complete;
+  return find.missing().empty();
 }
 
 }  // namespace
@@ -46,7 +42,7 @@ Nvml::~Nvml() {
 
 std::unique_ptr<Nvml> Nvml::open(const std::string& library, const std::string& uuid) {
   std::unique_ptr<Nvml> nvml(new Nvml());
-  nvml->library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  nvml->library_ = load_library(std::span(&library, 1)).handle;
   if (!nvml->library_) return nullptr;
   auto functions = std::make_unique<Functions>();
   if (!find_all(nvml->library_, *functions) || functions->init() != 0) return nullptr;

@@ -1,13 +1,12 @@
 // Descriptors are opaque here: the library fills them in, and they are only handed back to it.
 #include "measure/onednn_conv2d.h"
 
-#include <dlfcn.h>
-
 #include <array>
 #include <cstdint>
 #include <utility>
 
 #include "base/error.h"
+#include "measure/shared_library.h"
 
 namespace lehr {
 namespace {
@@ -54,33 +53,30 @@ struct Api {
   int (*memory_destroy)(void*);
 };
 
-template <typename Function>
-void resolve(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr)
-    throw_environment("oneDNN has no {}: its convolutions are called through the API of version 2", name);
-}
-
 Api open_api(void* library) {
   Api api{};
-  resolve(library, "dnnl_engine_create", api.engine_create);
-  resolve(library, "dnnl_stream_create", api.stream_create);
-  resolve(library, "dnnl_stream_wait", api.stream_wait);
-  resolve(library, "dnnl_memory_desc_init_by_strides", api.md_by_strides);
-  resolve(library, "dnnl_memory_desc_init_by_tag", api.md_by_tag);
-  resolve(library, "dnnl_memory_desc_equal", api.md_equal);
-  resolve(library, "dnnl_dilated_convolution_forward_desc_init", api.convolution);
-  resolve(library, "dnnl_primitive_desc_create", api.pd_create);
-  resolve(library, "dnnl_primitive_desc_query_md", api.pd_query_md);
-  resolve(library, "dnnl_primitive_create", api.primitive_create);
-  resolve(library, "dnnl_primitive_execute", api.primitive_execute);
-  resolve(library, "dnnl_memory_create", api.memory_create);
-  resolve(library, "dnnl_reorder_primitive_desc_create", api.reorder_pd);
-  resolve(library, "dnnl_engine_destroy", api.engine_destroy);
-  resolve(library, "dnnl_stream_destroy", api.stream_destroy);
-  resolve(library, "dnnl_primitive_desc_destroy", api.pd_destroy);
-  resolve(library, "dnnl_primitive_destroy", api.primitive_destroy);
-  resolve(library, "dnnl_memory_destroy", api.memory_destroy);
+  FunctionFinder find(library);
+  find("dnnl_engine_create", api.engine_create);
+  find("dnnl_stream_create", api.stream_create);
+  find("dnnl_stream_wait", api.stream_wait);
+  find("dnnl_memory_desc_init_by_strides", api.md_by_strides);
+  find("dnnl_memory_desc_init_by_tag", api.md_by_tag);
+  find("dnnl_memory_desc_equal", api.md_equal);
+  find("dnnl_dilated_convolution_forward_desc_init", api.convolution);
+  find("dnnl_primitive_desc_create", api.pd_create);
+  find("dnnl_primitive_desc_query_md", api.pd_query_md);
+  find("dnnl_primitive_create", api.primitive_create);
+  find("dnnl_primitive_execute", api.primitive_execute);
+  find("dnnl_memory_create", api.memory_create);
+  find("dnnl_reorder_primitive_desc_create", api.reorder_pd);
+  find("dnnl_engine_destroy", api.engine_destroy);
+  find("dnnl_stream_destroy", api.stream_destroy);
+  find("dnnl_primitive_desc_destroy", api.pd_destroy);
+  find("dnnl_primitive_destroy", api.primitive_destroy);
+  find("dnnl_memory_destroy", api.memory_destroy);
+  if (!find.missing().empty())
+    throw_environment("oneDNN has no {}: its convolutions are called through the API of version 2",
+                      find.missing());
   return api;
 }
 

@@ -11,7 +11,6 @@
 #include "templates/conv2d_cpu.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "templates/conv2d_cpu_space.h"
 #include "templates/cpu_common.h"
@@ -147,7 +146,7 @@ Block micro_kernel(Lowering& l, std::int64_t rows) {
   }
   Block step = block(tile.allocate_b());
   Block pixels = tile.load_b(l.x_planes, x_at, false);
-  std::move(pixels.begin(), pixels.end(), std::back_inserter(step));
+  append(step, std::move(pixels));
   step.push_back(tile.multiply_add(weight));
   const LoopKind line = l.s.taps >= 1 ? LoopKind::kUnrolled : LoopKind::kSerial;
   const LoopKind lines = l.s.taps == 2 ? LoopKind::kUnrolled : LoopKind::kSerial;

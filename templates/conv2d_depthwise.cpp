@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -147,7 +146,7 @@ class Lowering {
     const std::int64_t blocks = ceil_div(tiles(), s_.threads);
     Block body = block(Let{number_, var(block_) * s_.threads + var(thread_)});
     if (tiles() % s_.threads != 0) work = block(If{lt(var(number_), integer(tiles())), std::move(work), {}});
-    std::move(work.begin(), work.end(), std::back_inserter(body));
+    append(body, std::move(work));
     body = block(loop(thread_, s_.threads, LoopKind::kThreadX, std::move(body)));
     b_.kernel.body = block(loop(block_, blocks, LoopKind::kBlockX, std::move(body)));
     return std::move(b_.kernel);

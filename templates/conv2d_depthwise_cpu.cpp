@@ -11,7 +11,6 @@
 #include "templates/conv2d_depthwise_cpu.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "templates/conv2d_depthwise_cpu_space.h"
@@ -78,7 +77,6 @@ class Lowering {
   BufferId vectors(const char* name, std::int64_t count) {
     return b_.buffer(name, DType::kF32, Scope::kRegister, count * s_.lanes, width());
   }
-  static void append(Block& to, Block more) { std::move(more.begin(), more.end(), std::back_inserter(to)); }
 
   Expr first_unit() const {
     return by_channels() ? cpu::first_tile(var(task_), shape_.units, s_.threads) : integer(0);

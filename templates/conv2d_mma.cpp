@@ -9,7 +9,6 @@
 namespace lehr {
 namespace {
 
-constexpr std::int64_t kLargestWindow = 2;
 constexpr std::int64_t kLargestTile = 512;  // no tile is larger, along k with the copies ahead of it
 
 GemmMmaProblem problem_of(const Workload& workload) {
@@ -21,7 +20,7 @@ GemmMmaProblem problem_of(const Workload& workload) {
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   const Conv2d& conv = workload.conv2d();
-  if (window_of(workload.epilogue) > kLargestWindow) return "its threads hold windows of 2 x 2 only";
+  if (auto reason = why_no_view_window(workload)) return reason;
   if (conv.layout != ImageLayout::kNhwc || conv.groups > 1) return "it takes nhwc images without groups";
   const Workload product = image_product(conv);
   if (auto reason = why_not_gemm_mma(product.gemm(), limits)) return reason;

@@ -13,7 +13,6 @@
 #include "templates/conv2d_oc_cpu.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "templates/conv2d_oc_cpu_copy.h"
@@ -79,7 +78,7 @@ class Lowering {
     if (pools()) of_panel.push_back(pool());
     if (!nhwc()) {
       Block write = write_lines();
-      std::move(write.begin(), write.end(), std::back_inserter(of_panel));
+      append(of_panel, std::move(write));
     }
     Block of_block = block(Let{line_, first_line() + var(block_) * shape_.lines});
     if (s_.copy == 1) of_block.push_back(copy_input(b_, copy()));
@@ -90,7 +89,8 @@ class Lowering {
     body = cpu::over_parts(conv_.n, s_.split == 2, image_, task_, std::move(body));
     if (s_.copy == 1) {
       Block clear = clear_margins(b_, copy());
-      body.insert(body.begin(), std::make_move_iterator(clear.begin()), std::make_move_iterator(clear.end()));
+      append(clear, std::move(body));
+      body = std::move(clear);
     }
     if (!nhwc()) body.insert(body.begin(), Alloc{y_lines_});
     if (keeps_sums()) body.insert(body.begin(), Alloc{sums_});
@@ -283,7 +283,7 @@ class Lowering {
     const Expr first = filters_at(group(), var(panel_), first_channel());
     Block filters = tile.load_b(
         u_, [&](Expr column) { return first + now * shape_.nr + std::move(column); }, false);
-    std::move(filters.begin(), filters.end(), std::back_inserter(tap));
+    append(tap, std::move(filters));
     tap.push_back(tile.multiply_add(value));
     if (s_.prefetch == 1) tap.push_back(prefetch(tile, first, channels * (conv_.r * conv_.s), now));
     Stmt line =

@@ -35,7 +35,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
   const Conv2d& conv = workload.conv2d();
   for (const DType type : {conv.input, conv.filter, conv.output, conv.accum})
     if (type != DType::kF32) return fmt::format("it computes in f32 only, not {}", name_of(type));
-  if (window_of(workload.epilogue) > 2) return "its threads hold windows of 2 x 2 only";
+  if (auto reason = why_no_view_window(workload)) return reason;
   if (conv.layout == ImageLayout::kNhwc && conv.groups > 1) return "it takes groups with nchw only";
   if (auto reason = cuda::why_no_grid(image_product(conv).gemm())) return reason;
   return why_no_view_indices(conv, kLargestTile);

@@ -13,23 +13,23 @@ namespace {
 
 constexpr std::int64_t kLargestTile = 512;  // no tile is larger, along k with the copies ahead of it
 
-/// What a load of pixels takes along one dimension: CUDA Driver API, cuTensorMapEncodeIm2col (corners and
-/// element strides), and PTX ISA 9.0, "Tensors: im2col mode" (offsets), of tensors of four dimensions.
-constexpr std::int64_t kLeastCorner = -128, kMostCorner = 127, kMostStride = 8, kMostOffset = 255;
+using ir::Im2col;
 
+/// What a load of pixels asks of one dimension.
 std::optional<std::string> why_not_along(std::int64_t stride, std::int64_t before, std::int64_t after,
                                          std::int64_t reach) {
-  if (stride > kMostStride)
-    return fmt::format("the tensor memory accelerator takes strides up to {}, not {}", kMostStride, stride);
-  if (reach > kMostOffset)
+  if (stride > Im2col::kMostStep)
+    return fmt::format("the tensor memory accelerator takes strides up to {}, not {}", Im2col::kMostStep,
+                       stride);
+  if (reach > Im2col::kMostOffset)
     return fmt::format("the last tap of a filter is {} pixels from the first one, not up to {}", reach,
-                       kMostOffset);
+                       Im2col::kMostOffset);
   for (const std::int64_t corner : {-before, after - reach})
-    if (corner < kLeastCorner || corner > kMostCorner)
+    if (corner < Im2col::kLeastCorner || corner > Im2col::kMostCorner)
       return fmt::format(
           "padding of {} and {} and filters of {} pixels make a corner of {}; the tensor memory accelerator "
           "takes those in [{}, {}]",
-          before, after, reach + 1, corner, kLeastCorner, kMostCorner);
+          before, after, reach + 1, corner, Im2col::kLeastCorner, Im2col::kMostCorner);
   return std::nullopt;
 }
 

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <iterator>
 #include <utility>
 
 #include "templates/conv2d_winograd_block.h"
@@ -18,10 +17,6 @@ namespace {
 using namespace ir;
 
 constexpr std::int64_t kLargestTile = 128;  // output channels that a block may reach beyond the last one
-
-void append(Block& to, Block from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-}
 
 class Lowering {
  public:

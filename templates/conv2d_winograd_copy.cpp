@@ -1,7 +1,6 @@
 #include "templates/conv2d_winograd_copy.h"
 
 #include <functional>
-#include <iterator>
 #include <utility>
 
 #include "templates/image_view.h"
@@ -12,10 +11,6 @@ namespace lehr {
 using namespace ir;
 
 namespace {
-
-void append(Block& to, Block from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-}
 
 void require(std::optional<Expr>& all, std::optional<Expr> condition) {
   if (!condition) return;

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <utility>
 
 #include "templates/conv2d_winograd_cpu_filters.h"
@@ -244,7 +243,7 @@ class Lowering {
     Block step = block(tile.allocate_b());
     Block row = tile.load_b(
         u_, [&](Expr column) { return filters * shape_.nr + std::move(column); }, false);
-    std::move(row.begin(), row.end(), std::back_inserter(step));
+    append(step, std::move(row));
     step.push_back(tile.multiply_add(load(v_, at(shape_.channels) + var(c))));
     if (s_.prefetch == 1) {
       // All micro-kernels that use a panel one after the other fetch their share of the next.

@@ -1,6 +1,5 @@
 #include "templates/conv2d_winograd_write.h"
 
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -10,10 +9,6 @@ namespace lehr {
 namespace {
 
 using namespace ir;
-
-void append(Block& to, Block from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-}
 
 class Writing {
  public:

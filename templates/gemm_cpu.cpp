@@ -12,7 +12,6 @@
 #include "templates/gemm_cpu.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/error.h"
 #include "templates/cpu_common.h"
@@ -171,7 +170,7 @@ Block micro_kernel(Lowering& l, std::int64_t rows, std::int64_t columns, bool an
   }
   Block step = block(tile.allocate_b());
   Block b_row = l.s.pack_b ? tile.load_b(l.b_panel, panel_at, false) : tile.load_b(l.operands.b, b_at, true);
-  std::move(b_row.begin(), b_row.end(), std::back_inserter(step));
+  append(step, std::move(b_row));
   if (l.s.prefetch == GemmCpuSchedule::kNextTileShared) {
     const std::int64_t lines = ceil_div(ceil_div(l.nr(), cpu::kLineFloats), l.mc());
     step.push_back(tile.prefetch_b(l.operands.b, lines, [&](Expr column) {

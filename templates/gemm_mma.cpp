@@ -2,7 +2,6 @@
 #include "templates/gemm_mma.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 
 #include "templates/cuda_common.h"
@@ -17,10 +16,6 @@ using namespace ir;
 using cpu::ceil_div;
 
 constexpr std::int64_t kLargestTile = 512;  // no tile is larger, along k with the copies ahead of it
-
-void append(Block& to, Block from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-}
 
 class Lowering {
  public:

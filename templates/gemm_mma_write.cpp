@@ -2,7 +2,6 @@
 // columns 2 (l % 4) and the next of rows l / 4 and l / 4 + 8.
 #include "templates/gemm_mma_write.h"
 
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -10,10 +9,6 @@ namespace lehr {
 namespace {
 
 using namespace ir;
-
-void append(Block& to, Block from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-}
 
 class Writer {
  public:

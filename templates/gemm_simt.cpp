@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "templates/cuda_common.h"
 #include "templates/gemm_simt_compute.h"
@@ -19,10 +18,6 @@ using namespace ir;
 using cpu::ceil_div;
 
 constexpr std::int64_t kLargestTile = 256;  // no tile is larger, along k with the copies ahead of it
-
-void append(Block& to, Block from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-}
 
 class Lowering {
  public:

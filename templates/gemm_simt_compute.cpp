@@ -1,16 +1,11 @@
 #include "templates/gemm_simt_compute.h"
 
 #include <functional>
-#include <iterator>
 
 namespace lehr {
 namespace {
 
 using namespace ir;
-
-void append(Block& to, Block from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-}
 
 class Multiplication {
  public:

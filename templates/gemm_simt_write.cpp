@@ -1,7 +1,6 @@
 #include "templates/gemm_simt_write.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -9,10 +8,6 @@ namespace lehr {
 namespace {
 
 using namespace ir;
-
-void append(Block& to, Block from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-}
 
 constexpr int kWindow = 4;  // pixels of 2 x 2
 

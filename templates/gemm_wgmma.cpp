@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,10 +23,6 @@ using namespace ir;
 
 constexpr std::int64_t kLargestTile = 512;    // no tile is larger
 constexpr std::int64_t kSumsOnTheirWay = 96;  // of other blocks, in registers of one thread
-
-void append(Block& to, Block from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-}
 
 using Place = GemmWgmmaWalk::Place;
 

@@ -1,6 +1,5 @@
 #include "templates/gemm_wgmma_copy.h"
 
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>

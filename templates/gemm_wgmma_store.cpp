@@ -3,7 +3,6 @@
 // Driver API, CUtensorMapSwizzle). Eight rows of a warp's store then fall into different banks.
 #include "templates/gemm_wgmma_store.h"
 
-#include <iterator>
 #include <utility>
 
 #include "templates/gemm_wgmma_copy.h"
@@ -13,10 +12,6 @@ namespace lehr {
 using namespace ir;
 
 namespace {
-
-void append(Block& to, Block from) {
-  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-}
 
 /// By one thread of the consumer: the same one issues, commits and waits.
 Block lead(KernelBuilder& b, const GemmWgmmaSchedule& s, const GemmWgmmaOutput& out, Block body) {

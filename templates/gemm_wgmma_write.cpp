@@ -3,8 +3,6 @@
 // 4 and l / 4 + 8.
 #include "templates/gemm_wgmma_write.h"
 
-#include <iterator>
-
 namespace lehr {
 
 using namespace ir;
@@ -39,9 +37,6 @@ Block write_gated_rows(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
     if (p.size.n % s.bm != 0) body = block(If{lt(at_row, integer(p.size.n)), std::move(body), {}});
     if (p.size.m % s.bn != 0) body = block(If{lt(var(column), integer(p.size.m)), std::move(body), {}});
     return body;
-  };
-  const auto append = [](Block& to, Block from) {
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
   };
   Block body = block(Let{column, var(out.column0) + var(out.lane) % 4 * 2 + var(j) * 8 + var(v)});
   for (const std::int64_t half : {0, 1}) {
@@ -107,10 +102,7 @@ Block gemm_wgmma_write(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
   const Expr index =
       gated ? out.base + var(row) * p.size.output_columns() + at / 2 : element_of(p, s, out, var(row), at);
   Block body = gemm_wgmma_epilogue(b, p, s, out, sum, var(row), at, lanes);
-  if (gated) {
-    Block gate = out.epilogue.gate_in_place(b, out.accumulators, sum, 1);
-    body.insert(body.end(), std::make_move_iterator(gate.begin()), std::make_move_iterator(gate.end()));
-  }
+  if (gated) append(body, out.epilogue.gate_in_place(b, out.accumulators, sum, 1));
   if (p.output == p.accum) {
     body.push_back(
         Store{out.c, index, load(out.accumulators, sum, stored_lanes), stored_lanes, std::nullopt});

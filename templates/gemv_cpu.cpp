@@ -6,7 +6,6 @@
 #include "templates/gemv_cpu.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/error.h"
 #include "templates/cpu_common.h"
@@ -108,7 +107,7 @@ Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const P
     }));
   }
   Block b_row = tile.load_b(l.operands.b, b_at, true);
-  std::move(b_row.begin(), b_row.end(), std::back_inserter(step));
+  append(step, std::move(b_row));
   step.push_back(
       tile.multiply_add(load(l.operands.a, cpu::element(l.p.a, l.p.m, l.p.k, l.batch_offset(l.p.m * l.p.k),
                                                         tile.row(), var(l.k0) + var(u)))));

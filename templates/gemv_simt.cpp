@@ -4,7 +4,6 @@
 #include "templates/gemv_simt.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "templates/cpu_common.h"
@@ -16,10 +15,6 @@ namespace {
 
 using namespace ir;
 using cpu::ceil_div;
-
-void append(Block& to, Block from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-}
 
 /// The longest vector of at most `most` elements into which `count` elements divide and at whose multiples
 /// every row of `extent` begins. `most` is a power of two.

@@ -58,6 +58,11 @@ ImageView image_view_of(const Workload& workload) {
   return {pooled_part(workload), window_of(workload.epilogue)};
 }
 
+std::optional<std::string> why_no_view_window(const Workload& workload) {
+  if (window_of(workload.epilogue) > 2) return "its threads hold windows of 2 x 2 only";
+  return std::nullopt;
+}
+
 Workload image_product(const Conv2d& conv) {
   Workload workload;
   Gemm& gemm = workload.gemm();

@@ -27,6 +27,10 @@ struct ImageView {
 /// Of what a pool takes (pooled_part()).
 ImageView image_view_of(const Workload& workload);
 
+/// Why the pools at the workload's end are none that the threads of a product of the view can take: they hold
+/// windows of 2 x 2; nullopt when they can, or there are none.
+std::optional<std::string> why_no_view_window(const Workload& workload);
+
 /// The product with the view: batch is the images times the groups with nchw, 1 with nhwc.
 Workload image_product(const Conv2d& conv);
 /// Why 32-bit indices do not reach all operands when tiles of the product stand out beyond it by up to `tile`

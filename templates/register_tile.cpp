@@ -120,8 +120,7 @@ Stmt RegisterTile::store_pairs(KernelBuilder& builder, BufferId c, const At& at,
         last_active_ == lanes_ ? std::nullopt : std::optional<Expr>(integer(last_active_));
     Expr active = integer(((rest - 1) * lanes_ + last_active_) / 2);
     if (columns_left_) active = min(std::move(active), *left(behind));
-    Block end = step(behind, rest, last, std::move(active));
-    row.insert(row.end(), std::make_move_iterator(end.begin()), std::make_move_iterator(end.end()));
+    append(row, step(behind, rest, last, std::move(active)));
   }
   return over_rows(std::move(row));
 }

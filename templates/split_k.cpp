@@ -1,7 +1,6 @@
 #include "templates/split_k.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace lehr {
@@ -98,11 +97,11 @@ Block split_k_total(KernelBuilder& builder, const SplitKSums& s, const SplitKPla
 Block split_k_sum(KernelBuilder& builder, const SplitKSums& s, const SplitKPlace& place, BufferId registers,
                   Block then) {
   Block last = split_k_total(builder, s, place, registers);
-  std::move(then.begin(), then.end(), std::back_inserter(last));
+  append(last, std::move(then));
   Block result = block(Alloc{s.ticket}, Alloc{s.part});
   for (Block part : {split_k_leave(builder, s, place, registers),
                      split_k_arrive(s, place.tile, eq(var(place.thread), integer(0)), std::move(last))})
-    std::move(part.begin(), part.end(), std::back_inserter(result));
+    append(result, std::move(part));
   return result;
 }
 

@@ -1,6 +1,5 @@
 #include "templates/winograd_transform.h"
 
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -11,10 +10,6 @@ using namespace ir;
 
 using Matrix = Winograd::Matrix;
 using Value = std::function<Expr(std::size_t)>;
-
-void append(Block& to, Block from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-}
 
 Stmt put_scalar(BufferId to, const Expr& index, Expr value) {
   return Store{to, index, std::move(value), 1, std::nullopt};
