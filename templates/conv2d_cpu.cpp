@@ -15,6 +15,7 @@
 #include "templates/conv2d_cpu_space.h"
 #include "templates/cpu_common.h"
 #include "templates/lines_cpu.h"
+#include "templates/planes_cpu.h"
 #include "templates/register_tile.h"
 
 namespace lehr {
@@ -77,40 +78,15 @@ struct Lowering {
 };
 
 Stmt copy_in(Lowering& l) {
-  const Conv2d& conv = l.conv;
-  const Conv2dPlanes& p = l.planes;
-  const VarId channel = l.builder.var("in_c"), phase_h = l.builder.var("in_ph"), y = l.builder.var("in_y"),
-              phase_w = l.builder.var("in_pw"), row = l.builder.var("in_row");
-  const Expr target =
-      var(channel) * p.channel() + (var(phase_h) * p.phases_w + var(phase_w)) * p.plane() + var(y) * p.width;
-  const Expr source =
-      ((l.image_index() * conv.c + l.group_index() * l.channels() + var(channel)) * conv.h + var(row)) *
-      conv.w;
-  cpu::Line line;
-  line.from = l.x, line.to = l.x_planes;
-  line.source = source;
-  // What lies behind the last pixel that is read has no place in the plane.
-  line.width = std::min(conv.w, p.width * conv.stride_w - conv.pad_left);
-  line.pad = conv.pad_left, line.stride = conv.stride_w, line.phases = p.phases_w, line.lanes = l.s.lanes;
-  line.target = [&](std::int64_t phase) {
-    return var(channel) * p.channel() + (var(phase_h) * p.phases_w + phase) * p.plane() + var(y) * p.width;
-  };
-  line.unused = integer(l.slack_begin());
-  const auto clear = [&] {
-    return loop(phase_w, p.phases_w, LoopKind::kSerial,
-                block(cpu::clear_line(l.builder, l.x_planes, target, p.width, l.s.lanes)));
-  };
-  const Expr is_inside = logical_and(le(integer(0), var(row)), lt(var(row), integer(conv.h)));
-  Block lines = block(Let{row, (var(l.line) + var(y)) * conv.stride_h + var(phase_h) - conv.pad_top});
-  if (line.stride == 1 && line.pad == 0 && line.width == p.width) {
-    lines.push_back(If{is_inside, cpu::copy_line(l.builder, line), block(clear())});
-  } else {
-    lines.push_back(clear());
-    lines.push_back(If{is_inside, cpu::copy_line(l.builder, line), {}});
-  }
-  return loop(channel, l.channels(), LoopKind::kSerial,
-              block(loop(phase_h, p.phases_h, LoopKind::kSerial,
-                         block(loop(y, p.lines_in, LoopKind::kSerial, std::move(lines))))));
+  return cpu::copy_planes(l.builder, {.conv = l.conv,
+                                      .planes = l.planes,
+                                      .from = l.x,
+                                      .to = l.x_planes,
+                                      .unused = integer(l.slack_begin()),
+                                      .lanes = l.s.lanes,
+                                      .image = l.image_index(),
+                                      .group = l.group_index(),
+                                      .line = var(l.line)});
 }
 
 // `rows` output channels x one tile of pixels, over the current block of input channels.
@@ -124,10 +100,7 @@ Block micro_kernel(Lowering& l, std::int64_t rows) {
     return l.y_line_element(var(l.it) * l.s.mr + tile.row(), var(l.jt) * l.tile() + std::move(column));
   };
   const auto x_at = [&](Expr column) {
-    const Expr h = var(r) * conv.dilation_h, w = var(s) * conv.dilation_w;
-    return channel * p.channel() +
-           (h % integer(conv.stride_h) * p.phases_w + w % integer(conv.stride_w)) * p.plane() +
-           h / integer(conv.stride_h) * p.width + w / integer(conv.stride_w) + var(l.jt) * l.tile() +
+    return cpu::tap_in(p, conv, channel * p.channel(), var(r), var(s)) + var(l.jt) * l.tile() +
            std::move(column);
   };
   const Expr filter =

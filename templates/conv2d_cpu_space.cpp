@@ -49,13 +49,7 @@ Conv2dCpuSchedule conv2d_cpu_schedule(const Config& config) {
 }
 
 Conv2dPlanes conv2d_planes(const Conv2d& conv, const Conv2dCpuSchedule& s) {
-  Conv2dPlanes p;
-  for (std::int64_t r = 0; r < conv.r; ++r)
-    p.phases_h = std::max(p.phases_h, r * conv.dilation_h % conv.stride_h + 1);
-  for (std::int64_t tap = 0; tap < conv.s; ++tap)
-    p.phases_w = std::max(p.phases_w, tap * conv.dilation_w % conv.stride_w + 1);
-  p.lines_in = s.lines + (conv.r - 1) * conv.dilation_h / conv.stride_h;
-  p.width = conv.out_w() + (conv.s - 1) * conv.dilation_w / conv.stride_w;
+  Conv2dPlanes p{cpu::image_planes(conv, s.lines)};
   p.pixels = s.lines * p.width;
   p.tiles = ceil_div(p.pixels, s.nv * s.lanes);
   return p;

@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "space/space.h"
+#include "templates/planes_cpu.h"
 #include "templates/workload.h"
 
 namespace lehr {
@@ -23,18 +24,11 @@ struct Conv2dCpuSchedule {
 };
 Conv2dCpuSchedule conv2d_cpu_schedule(const Config& config);
 
-/// The input as a block of output lines needs it: per channel of a group, planes [phase_h][phase_w] of
-/// `lines_in` x `width`. Plane (p, q) holds the padded image's pixels (y stride_h + p, x stride_w + q), so
-/// that tap (r, s) of output pixel (y, x) is element (y + r' , x + s') of one plane: a shift that all pixels
-/// share. Output pixels are numbered along these wide lines; the surplus ones at the ends are computed and
-/// dropped.
-struct Conv2dPlanes {
-  std::int64_t phases_h = 1, phases_w = 1;
-  std::int64_t lines_in = 1, width = 1;
+/// The planes of a block of output lines. Output pixels are numbered along their wide lines; the surplus ones
+/// at the ends are computed and dropped.
+struct Conv2dPlanes : cpu::ImagePlanes {
   std::int64_t pixels = 1;  ///< of a block of output lines, surplus included
   std::int64_t tiles = 1;   ///< of nv x lanes pixels
-  std::int64_t plane() const { return lines_in * width; }
-  std::int64_t channel() const { return phases_h * phases_w * plane(); }
 };
 Conv2dPlanes conv2d_planes(const Conv2d& conv, const Conv2dCpuSchedule& schedule);
 

@@ -22,6 +22,12 @@ const Values& k_steps() {
   return steps;
 }
 
+/// `reads`, and the knob where there is one.
+std::vector<KnobId> with(std::vector<KnobId> reads, KnobId knob) {
+  if (knob.index >= 0) reads.push_back(knob);
+  return reads;
+}
+
 }  // namespace
 
 GemmCpuSchedule gemm_cpu_schedule(const Config& config) {
@@ -34,8 +40,8 @@ GemmCpuSchedule gemm_cpu_schedule(const Config& config) {
   s.kc = config.at("kc");
   s.mc = config.at("mc");
   s.nc = config.at("nc");
-  s.pack_a = config.at("pack_a");
-  s.pack_b = config.at("pack_b");
+  s.pack_a = config.find("pack_a").value_or(0);
+  s.pack_b = config.find("pack_b").value_or(0);
   s.order = config.at("order");
   s.ku = config.at("ku");
   s.prefetch = config.at("prefetch");
@@ -44,10 +50,18 @@ GemmCpuSchedule gemm_cpu_schedule(const Config& config) {
 }
 
 FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::string family) {
-  const cpu::Problem p = cpu::problem_of(workload);
+  GemmCpuProduct product;
+  const cpu::Problem& p = product.p = cpu::problem_of(workload);
+  product.k_blocks = cpu::up_to(p.k, k_steps());
+  // Between blocks of k the sums wait in C, where those of pairs have no room.
+  if (p.gated) product.k_blocks = {product.k_blocks.back()};
+  return gemm_cpu_space(product, limits, std::move(family));
+}
+
+FamilySpace gemm_cpu_space(const GemmCpuProduct& product, const Limits& limits, std::string family) {
+  const cpu::Problem& p = product.p;
   FamilySpace space(std::move(family));
-  const cpu::ThreadKnobs shared =
-      cpu::add_thread_knobs(space, limits, p.batch > 1, "0 rows, 1 columns, 2 matrices of the batch");
+  const cpu::ThreadKnobs shared = cpu::add_thread_knobs(space, limits, p.batch > 1, product.shared);
   const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
   // Value lists hold what some valid config can take and little else: sampling rejects whole draws.
   const std::int64_t narrowest = cpu::lane_counts(limits).front();
@@ -58,10 +72,7 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::
     if (vectors == 1 || (vectors - 1) * narrowest < p.n) vector_counts.push_back(vectors);
   }
   const KnobId nv = space.add("nv", "vectors of a row of C in registers", vector_counts);
-  // Between blocks of k the sums wait in C, where those of pairs have no room.
-  const Values k_blocks = cpu::up_to(p.k, k_steps());
-  const KnobId kc = space.add("kc", "k of one block; the last value covers all of k",
-                              p.gated ? Values{k_blocks.back()} : k_blocks);
+  const KnobId kc = space.add("kc", "k of one block; the last value covers all of k", product.k_blocks);
   const auto row_tiles = [=](const Point& x) {
     return ceil_div(ceil_div(p.m, x[mr]), x[threads] > 1 && x[split] == 0 ? x[threads] : 1);
   };
@@ -74,23 +85,31 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::
   const KnobId nc = space.add_dependent("nc", "tiles of columns of one block; the last value covers all",
                                         cpu::powers_up_to(ceil_div(p.n, cpu::lane_counts(limits).front())),
                                         [=](const Point& x) { return cpu::powers_up_to(column_tiles(x)); });
-  const KnobId pack_a =
-      space.add("pack_a", "copy A's block into panels", one_column_tile ? Values{0} : Values{0, 1});
-  const KnobId pack_b = space.add("pack_b", "copy B's block into panels",
-                                  p.b == Layout::kColumn ? Values{1}
-                                  : p.m == 1             ? Values{0}
-                                                         : Values{0, 1});
+  KnobId pack_a, pack_b;
+  if (product.a == Panels::kChosen)
+    pack_a = space.add("pack_a", "copy A's block into panels", one_column_tile ? Values{0} : Values{0, 1});
+  if (product.b == Panels::kChosen)
+    pack_b = space.add("pack_b", "copy B's block into panels",
+                       p.b == Layout::kColumn ? Values{1}
+                       : p.m == 1             ? Values{0}
+                                              : Values{0, 1});
+  const auto packs = [](const Point& x, Panels panels, KnobId chosen) {
+    return panels == Panels::kChosen ? x[chosen] == 1 : panels == Panels::kPacked;
+  };
+  const Panels a = product.a, b = product.b;
   const KnobId order = space.add("order", "outer loop inside a block: 0 columns, 1 rows",
                                  one_column_tile || p.m == 1 ? Values{0} : Values{0, 1});
   const KnobId ku = space.add("ku", "k steps unrolled",
                               p.k % 4 == 0   ? Values{1, 2, 4}
                               : p.k % 2 == 0 ? Values{1, 2}
                                              : Values{1});
-  const KnobId prefetch = space.add(
-      "prefetch",
-      "prefetch of B: 0 none, 1 the next tile, 2 the next tile shared out among the tiles of rows (both "
-      "where B is not packed), else rows ahead",
-      {0, 1, 2, 4, 8, 16});
+  const KnobId prefetch =
+      b == Panels::kChosen
+          ? space.add("prefetch",
+                      "prefetch of B: 0 none, 1 the next tile, 2 the next tile shared out among the tiles of "
+                      "rows (both where B is not packed), else rows ahead",
+                      {0, 1, 2, 4, 8, 16})
+          : space.add("prefetch", "prefetch of B's panel: 0 none, else rows ahead", {0, 4, 8, 16});
 
   space.add_dependent("masked", "right edge: 0 micro-kernels of its own, 1 every vector masked",
                       cpu::masks_are_free(limits) && !one_column_tile ? Values{0, 1} : Values{0},
@@ -117,20 +136,24 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::
                                                : p.batch;
     return tiles >= x[threads];
   });
-  space.require(
-      "the packed block of A is larger than twice the L2 cache", {mr, kc, mc, pack_a}, [=](const Point& x) {
-        const std::int64_t l2 = limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20;
-        return x[pack_a] == 0 || std::min(x[mc] * x[mr], p.m + x[mr]) * std::min(x[kc], p.k) * 4 <= 2 * l2;
-      });
-  space.require("the packed block of B is too large", {nv, lanes, kc, nc, pack_b}, [=](const Point& x) {
-    return x[pack_b] == 0 ||
+  space.require("the packed block of A is larger than twice the L2 cache", with({mr, kc, mc}, pack_a),
+                [=](const Point& x) {
+                  const std::int64_t l2 = limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20;
+                  return !packs(x, a, pack_a) ||
+                         std::min(x[mc] * x[mr], p.m + x[mr]) * std::min(x[kc], p.k) * 4 <= 2 * l2;
+                });
+  space.require("the packed block of B is too large", with({nv, lanes, kc, nc}, pack_b), [=](const Point& x) {
+    return !packs(x, b, pack_b) ||
            std::min(x[nc] * x[nv] * x[lanes], p.n + x[nv] * x[lanes]) * std::min(x[kc], p.k) * 4 <=
                kMaxPanelBytes;
   });
-  space.require("packing B does not pay for one tile of rows", {threads, split, mr, nv, lanes, pack_b},
-                [=](const Point& x) { return x[pack_b] == 0 || p.b == Layout::kColumn || row_tiles(x) > 1; });
-  space.require("packing A does not pay for one tile of columns", {threads, split, mr, nv, lanes, pack_a},
-                [=](const Point& x) { return x[pack_a] == 0 || column_tiles(x) > 1; });
+  if (b == Panels::kChosen)
+    space.require(
+        "packing B does not pay for one tile of rows", {threads, split, mr, nv, lanes, pack_b},
+        [=](const Point& x) { return x[pack_b] == 0 || p.b == Layout::kColumn || row_tiles(x) > 1; });
+  if (a == Panels::kChosen)
+    space.require("packing A does not pay for one tile of columns", {threads, split, mr, nv, lanes, pack_a},
+                  [=](const Point& x) { return x[pack_a] == 0 || column_tiles(x) > 1; });
   space.require("the order of one loop has no meaning", {mc, nc, order},
                 [=](const Point& x) { return x[order] == 0 || (x[mc] > 1 && x[nc] > 1); });
   space.require("k is not a multiple of the unrolling", {kc, ku}, [=](const Point& x) {
@@ -138,12 +161,14 @@ FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::
   });
   space.require("too much code", {mr, nv, ku},
                 [=](const Point& x) { return x[ku] == 1 || x[mr] * x[nv] * x[ku] <= 64; });
-  space.require("the next tile of a packed B follows by itself", {pack_b, prefetch}, [=](const Point& x) {
-    return x[pack_b] == 0 || x[prefetch] == 0 || x[prefetch] > GemmCpuSchedule::kNextTileShared;
-  });
-  space.require("no tiles of rows that could share a prefetch", {mc, order, prefetch}, [=](const Point& x) {
-    return x[prefetch] != GemmCpuSchedule::kNextTileShared || (x[mc] > 1 && x[order] == 0);
-  });
+  if (b == Panels::kChosen) {
+    space.require("the next tile of a packed B follows by itself", {pack_b, prefetch}, [=](const Point& x) {
+      return x[pack_b] == 0 || x[prefetch] == 0 || x[prefetch] > GemmCpuSchedule::kNextTileShared;
+    });
+    space.require("no tiles of rows that could share a prefetch", {mc, order, prefetch}, [=](const Point& x) {
+      return x[prefetch] != GemmCpuSchedule::kNextTileShared || (x[mc] > 1 && x[order] == 0);
+    });
+  }
   return space;
 }
 

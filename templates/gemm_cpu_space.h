@@ -1,8 +1,14 @@
 // The schedules of gemm_cpu: knobs, constraints, default.
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "base/limits.h"
 #include "space/space.h"
+#include "templates/cpu_common.h"
 #include "templates/workload.h"
 
 namespace lehr {
@@ -27,8 +33,22 @@ struct GemmCpuSchedule {
   std::int64_t prefetch = kNoPrefetch;
   std::int64_t masked = 0;
 };
+/// pack_a and pack_b of a family that leaves no choice are 0.
 GemmCpuSchedule gemm_cpu_schedule(const Config& config);
-/// `family` is the name that the configs carry.
+
+/// How an operand comes into panels: where the schedule says so, in each block, or beforehand (prepacked).
+enum class Panels { kChosen, kPacked, kPrepacked };
+
+/// What the schedules of the shared nest (gemm_cpu_nest.h) depend on.
+struct GemmCpuProduct {
+  cpu::Problem p;
+  Panels a = Panels::kChosen, b = Panels::kChosen;  ///< without a choice there is no such knob
+  std::vector<std::int64_t> k_blocks;               ///< values of "kc", ascending; the last one covers k
+  std::string_view shared = "0 rows, 1 columns, 2 matrices of the batch";  ///< what "split" means
+};
+FamilySpace gemm_cpu_space(const GemmCpuProduct& product, const Limits& limits, std::string family);
+
+/// Those of a GEMM. `family` is the name that the configs carry.
 FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::string family);
 Config gemm_cpu_default(const Workload& workload, const Limits& limits, std::string family);
 
