@@ -11,6 +11,7 @@
 #include "templates/conv2d_cpu.h"
 #include "templates/conv2d_depthwise.h"
 #include "templates/conv2d_depthwise_cpu.h"
+#include "templates/conv2d_im2col_cpu.h"
 #include "templates/conv2d_mma.h"
 #include "templates/conv2d_oc_cpu.h"
 #include "templates/conv2d_simt.h"
@@ -35,6 +36,7 @@ std::span<const Template> catalog() {
                                        gemm_mma_template(),
                                        gemm_wgmma_template(),
                                        gemv_simt_template(),
+                                       conv2d_im2col_cpu_template(),
                                        conv2d_cpu_template(),
                                        conv2d_oc_cpu_template(),
                                        conv2d_depthwise_cpu_template(),

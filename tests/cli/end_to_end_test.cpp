@@ -147,7 +147,8 @@ TEST(EndToEnd, AConvolutionGoesTheSameWay) {
       "f=f32 y=f32 accum=f32 epilogue=none";
   EXPECT_EQ(summaries[1]["workload"], workload);
   EXPECT_EQ(summaries[1]["trials"]["timed"], 3);
-  EXPECT_THAT(summaries[1]["best"]["template"].get<std::string>(), AnyOf("conv2d_cpu", "conv2d_oc_cpu"));
+  EXPECT_THAT(summaries[1]["best"]["template"].get<std::string>(),
+              AnyOf("conv2d_cpu", "conv2d_oc_cpu", "conv2d_im2col_cpu"));
 
   const json best = parsed(lehr("best --json"));
   ASSERT_EQ(best.size(), 2u);
@@ -164,7 +165,7 @@ TEST(EndToEnd, AConvolutionGoesTheSameWay) {
       "check conv2d --h 12 --w 11 --c 6 --k 8 --r 3 --stride 2x1,1 --pad 0x1x1x1 --groups 2 --device cpu "
       "--threads 1 --samples 2 --json"));
   EXPECT_EQ(checked["failed_configs"], 0);
-  EXPECT_EQ(checked["right_configs"], 8);  // two of each family for both
+  EXPECT_EQ(checked["right_configs"], 12);  // two of each family for both
 
   const Ran integers =
       lehr("show conv2d --h 9 --w 9 --c 16 --k 4 --r 3 --layout nhwc --dtype s8 --arch sm_90a --as ast");

@@ -236,6 +236,22 @@ TEST(Golden, OcCpuOfNhwcImagesReadWhereTheyAre) {
       avx512());
 }
 
+TEST(Golden, Im2colCpuOfPixelsAcrossTheEndsOfLines) {
+  expect_golden_kernel(
+      "conv2d_im2col_cpu_nchw", "conv2d h=10 w=19 c=10 k=40 r=3 s=3 stride=2 pad=1 epilogue=bias+relu",
+      "conv2d_im2col_cpu(threads=2, split=1, lanes=16, mr=6, nv=1, kc=36, mc=4, nc=2, order=0, ku=1, "
+      "prefetch=0, masked=0, copy=1)",
+      avx512());
+}
+
+TEST(Golden, Im2colCpuOfNhwcImagesWhoseTapsLieSideBySide) {
+  expect_golden_kernel(
+      "conv2d_im2col_cpu_nhwc", "conv2d n=2 h=9 w=14 c=5 k=40 r=3 s=3 pad=1x0 layout=nhwc epilogue=bias+relu",
+      "conv2d_im2col_cpu(threads=2, split=2, lanes=16, mr=5, nv=2, kc=45, mc=4, nc=2, order=0, ku=1, "
+      "prefetch=4, masked=0, copy=0)",
+      avx512());
+}
+
 TEST(Golden, GemmWgmmaTwoLevel) {
   expect_golden_kernel("gemm_wgmma_two_level",
                        "gemm m=256 n=192 k=512 a=e4m3:row b=e4m3:column c=bf16:row math=two_level",

@@ -32,6 +32,7 @@ using lehr::testing::convolutions;
 using lehr::testing::cpu_limits;
 using lehr::testing::depthwise_convolutions;
 using lehr::testing::nhwc_convolutions;
+using lehr::testing::odd_convolutions;
 using lehr::testing::shapes;
 
 TEST(CpuFamilies, EverySampledConfigLowersVerifiesAndKeepsItsLimits) {
@@ -60,7 +61,7 @@ TEST(CpuFamilies, EverySampledConfigLowersVerifiesAndKeepsItsLimits) {
       ASSERT_GE(analysis.flops, flops_of(workload) * least);
       ASSERT_LE(analysis.scratch_bytes, (64LL << 20) + (4 * limits.l2_bytes));
       ASSERT_LE(analysis.launch.tasks, std::max<std::int64_t>(limits.cores, workload.op() == Operator::kConv2d
-                                                                                ? workload.conv2d().n
+                                                                                ? workload.conv2d().n * workload.conv2d().groups
                                                                                 : workload.gemm().batch));
     }
   }
@@ -196,10 +197,11 @@ Source unfused(const Workload& workload, const Config& config, const Limits& lim
                      numbered(lower_epilogue_pass(workload, limits, product), number, "pass"));
 }
 
-// `each` sampled configs of every family for every workload, compiled and run.
+// `each` sampled configs of every family, or of the one named, for every workload, compiled and run.
 void expect_right(const std::vector<std::string>& texts, int each, std::uint64_t seed,
                   const std::function<Source(const Workload&, const Config&, const Limits&, std::size_t)>&
-                      source_of = fused) {
+                      source_of = fused,
+                  const char* only = nullptr) {
   Rng rng(seed);
   char dir_name[] = "/tmp/lehr_cpu_families_XXXXXX";
   const std::filesystem::path dir = ::mkdtemp(dir_name);
@@ -209,7 +211,8 @@ void expect_right(const std::vector<std::string>& texts, int each, std::uint64_t
   for (const std::string& text : texts) {
     const Limits limits = cpu_limits(vector_bytes, 1 + static_cast<int>(rng.below(3)));
     const Workload workload = parse_workload(text);
-    const Space space = space_for(workload, limits);
+    const Space space =
+        only == nullptr ? space_for(workload, limits) : Space({template_named(only).space(workload, limits)});
     for (std::size_t i = 0; i < static_cast<std::size_t>(each) * space.families().size(); ++i) {
       const std::optional<Config> config = space.families()[i % space.families().size()].sample(rng);
       ASSERT_TRUE(config) << text;
@@ -334,6 +337,12 @@ TEST(CpuFamilies, SampledNhwcConvolutionsEqualTheReference) {
 TEST(CpuFamilies, SampledEpiloguesOfNhwcConvolutionsEqualTheReference) {
   const std::vector<std::string>& all = nhwc_convolutions();
   expect_right(with_epilogues({all[1], all[3], all[4], all[6], all[11]}), 2, 84);
+}
+
+// Tiles of pixels begin and end anywhere in a line, and what pads them lies on any side.
+TEST(CpuFamilies, PanelsOfPixelsOfAnyConvolutionEqualTheReference) {
+  Rng rng(90);
+  expect_right(odd_convolutions(rng, 60), 2, 91, fused, "conv2d_im2col_cpu");
 }
 
 TEST(CpuFamilies, SampledDepthwiseConvolutionsEqualTheReference) {

@@ -1,5 +1,9 @@
 #include "cpu_problems.h"
 
+#include <algorithm>
+
+#include "templates/workload.h"
+
 namespace lehr::testing {
 
 Limits cpu_limits(int vector_bytes, int cores) {
@@ -93,6 +97,29 @@ std::vector<std::string> all_shapes() {
   all.insert(all.end(), convolutions().begin(), convolutions().end());
   all.insert(all.end(), nhwc_convolutions().begin(), nhwc_convolutions().end());
   all.insert(all.end(), depthwise_convolutions().begin(), depthwise_convolutions().end());
+  return all;
+}
+
+std::vector<std::string> odd_convolutions(Rng& rng, int count) {
+  const auto drawn = [&](std::int64_t least, std::uint64_t values) {
+    return least + static_cast<std::int64_t>(rng.below(values));
+  };
+  std::vector<std::string> all;
+  while (static_cast<int>(all.size()) < count) {
+    Conv2d conv;
+    conv.n = drawn(1, 3), conv.h = drawn(1, 20), conv.w = drawn(1, 40);
+    conv.r = drawn(1, 5), conv.s = drawn(1, 10);
+    conv.stride_h = drawn(1, 3), conv.stride_w = drawn(1, 3);
+    conv.dilation_h = drawn(1, 3), conv.dilation_w = drawn(1, 2);
+    for (std::int64_t* pad : {&conv.pad_top, &conv.pad_bottom, &conv.pad_left, &conv.pad_right})
+      *pad = std::max<std::int64_t>(0, drawn(-2, 8));
+    conv.groups = std::max<std::int64_t>(1, drawn(-2, 6));
+    conv.c = conv.groups * drawn(1, 24), conv.k = conv.groups * drawn(2, 40);
+    conv.layout = rng.below(2) == 0 ? ImageLayout::kNchw : ImageLayout::kNhwc;
+    const bool fits = conv.dilation_h * (conv.r - 1) < conv.h + conv.pad_top + conv.pad_bottom &&
+                      conv.dilation_w * (conv.s - 1) < conv.w + conv.pad_left + conv.pad_right;
+    if (fits) all.push_back(to_text(conv));
+  }
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "base/rng.h"
 
 namespace lehr::testing {
 
@@ -18,5 +19,7 @@ const std::vector<std::string>& depthwise_convolutions();
 const std::vector<std::string>& nhwc_convolutions();
 /// Of both operators.
 std::vector<std::string> all_shapes();
+/// Convolutions of which every size is drawn, most of them odd; no depthwise ones.
+std::vector<std::string> odd_convolutions(Rng& rng, int count);
 
 }  // namespace lehr::testing

@@ -1,0 +1,140 @@
+#include "templates/conv2d_im2col_cpu_space.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/error.h"
+#include "templates/cpu_common.h"
+#include "templates/planes_cpu.h"
+
+namespace lehr {
+namespace {
+
+using cpu::ceil_div;
+
+using Values = std::vector<std::int64_t>;
+
+/// More than a share of any last-level cache only costs bandwidth.
+constexpr std::int64_t kMaxScratchBytes = 48LL << 20;
+/// Fewer steps of k than this are too little work for a tile's way into registers and out.
+constexpr std::int64_t kLeastBlock = 8;
+
+bool is_nchw(const Conv2d& conv) {
+  return conv.layout == ImageLayout::kNchw;
+}
+
+/// A block of k holds all taps of its channels.
+Values k_blocks(const Conv2d& conv) {
+  static const Values steps = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048};
+  const std::int64_t channels = conv.c / conv.groups, taps = conv.r * conv.s;
+  Values values;
+  for (const std::int64_t count : cpu::up_to(channels, steps))
+    if (count * taps >= kLeastBlock || count >= channels) values.push_back(std::min(count, channels) * taps);
+  return values;
+}
+
+bool needs_copy(const Conv2d& conv) {
+  return conv.stride_w > 1 || conv.pad_left > 0 || conv.pad_top > 0 ||
+         conv.out_w() - 1 + (conv.s - 1) * conv.dilation_w >= conv.w ||
+         (conv.out_h() - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h >= conv.h;
+}
+
+KnobId knob_named(const FamilySpace& space, std::string_view name) {
+  const std::vector<Knob>& knobs = space.knobs();
+  const auto at = std::find_if(knobs.begin(), knobs.end(), [&](const Knob& knob) { return knob.name == name; });
+  CHECK(at != knobs.end());
+  return {static_cast<int>(at - knobs.begin())};
+}
+
+GemmCpuProduct product_of(const Conv2d& conv) {
+  GemmCpuProduct product;
+  product.p = im2col_problem(conv);
+  product.k_blocks = k_blocks(conv);
+  if (is_nchw(conv)) {
+    product.a = Panels::kPrepacked, product.b = Panels::kPacked;
+    product.shared = "0 output channels, 1 pixels, 2 images and groups";
+  } else {
+    product.a = Panels::kPacked, product.b = Panels::kPrepacked;
+    product.shared = "0 pixels, 1 output channels, 2 images and groups";
+  }
+  return product;
+}
+
+}  // namespace
+
+cpu::Problem im2col_problem(const Conv2d& conv) {
+  const std::int64_t pixels = conv.out_h() * conv.out_w(), filters = conv.k / conv.groups;
+  cpu::Problem p;
+  p.m = is_nchw(conv) ? filters : pixels;
+  p.n = is_nchw(conv) ? pixels : filters;
+  p.k = conv.products();
+  p.batch = conv.n * conv.groups;
+  return p;
+}
+
+Im2colSchedule im2col_schedule(const Config& config) {
+  return {gemm_cpu_schedule(config), config.at("copy")};
+}
+
+std::int64_t im2col_run(const Conv2d& conv, std::int64_t copy) {
+  const bool gapless = copy == 1 ? cpu::image_planes(conv, 1).width == conv.out_w()
+                                 : conv.stride_h == 1 && conv.w == conv.out_w();
+  return gapless ? conv.out_h() * conv.out_w() : conv.out_w();
+}
+
+std::int64_t im2col_lines(const Conv2d& conv, std::int64_t pixels) {
+  return std::min(conv.out_h(), (pixels + conv.out_w() - 2) / conv.out_w() + 1);
+}
+
+FamilySpace conv2d_im2col_cpu_space(const Workload& workload, const Limits& limits) {
+  const Conv2d conv = workload.conv2d();
+  const GemmCpuProduct product = product_of(conv);
+  const std::int64_t pixels = product.p.n;
+  FamilySpace space = gemm_cpu_space(product, limits, "conv2d_im2col_cpu");
+  const KnobId copy = space.add("copy", "lines of the image: 0 read where they are, 1 copied, padded",
+                                !is_nchw(conv)     ? Values{0}
+                                : needs_copy(conv) ? Values{1}
+                                                   : Values{0, 1});
+  if (!is_nchw(conv)) return space;
+  const KnobId lanes = knob_named(space, "lanes"), nv = knob_named(space, "nv"), kc = knob_named(space, "kc"),
+               nc = knob_named(space, "nc");
+  space.require("its copies of the image are too large", {lanes, nv, kc, nc, copy}, [=](const Point& x) {
+    const std::int64_t block = std::min(pixels, x[nc] * x[nv] * x[lanes]);
+    const std::int64_t lines =
+        x[copy] * (conv.c / conv.groups) * cpu::image_planes(conv, im2col_lines(conv, block)).channel();
+    return x[nc] == 1 || 4 * (lines + x[kc] * block) <= kMaxScratchBytes;
+  });
+  return space;
+}
+
+// The packed block of pixels stays in half of L2, one panel of it in L1 or a little beyond. Threads share the
+// pixels, so that each packs its own, where there are enough of them.
+Config conv2d_im2col_cpu_default(const Workload& workload, const Limits& limits) {
+  constexpr std::int64_t kSteps = 256;
+  const Conv2d& conv = workload.conv2d();
+  const FamilySpace space = conv2d_im2col_cpu_space(workload, limits);
+  const cpu::Problem p = im2col_problem(conv);
+  GemmCpuSchedule s;
+  s.threads = limits.cores;
+  s.lanes = cpu::lane_counts(limits).back();
+  if (p.n <= s.lanes / 2) s.lanes = cpu::lane_counts(limits).front();
+  const cpu::Tiling tiling = cpu::fastest_tiling(p.m, p.n, s.lanes, 0, limits);
+  s.mr = tiling.rows, s.nv = tiling.vectors;
+  for (const std::int64_t block : k_blocks(conv))
+    if (s.kc == 1 || block <= kSteps) s.kc = block;
+  const std::int64_t half_l2 = (limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20) / 2;
+  const std::int64_t row_tiles = ceil_div(p.m, s.mr), column_tiles = ceil_div(p.n, s.nv * s.lanes);
+  const auto fitting = [&](std::int64_t tile) {
+    std::int64_t tiles = 1;
+    while (8 * tiles * tile * s.kc <= half_l2) tiles *= 2;
+    return tiles;
+  };
+  const std::int64_t pixel_tiles = is_nchw(conv) ? column_tiles : row_tiles;
+  const std::int64_t of_pixels = is_nchw(conv) ? 1 : 0;
+  s.split = p.batch >= 2 * limits.cores ? 2 : pixel_tiles >= 2 * limits.cores ? of_pixels : 1 - of_pixels;
+  s.mc = is_nchw(conv) ? 8 : fitting(s.mr);
+  s.nc = is_nchw(conv) ? fitting(s.nv * s.lanes) : column_tiles;
+  return cpu::nearest_config(space, {s.threads, s.split, s.lanes, s.mr, s.nv, s.kc, s.mc, s.nc, 0, 1, 8, 0, 1});
+}
+
+}  // namespace lehr
