@@ -1,8 +1,8 @@
 // Tensor memory accelerator (PTX ISA 9.0, "Data Movement and Conversion Instructions: cp.async.bulk.tensor"),
-// bulk groups ("cp.async.bulk.commit_group"), mbarrier and named barriers ("Parallel Synchronization and
-// Communication Instructions: mbarrier", "barrier"), wgmma ("Asynchronous Warpgroup Level Matrix
-// Instructions"), setmaxnreg ("Miscellaneous Instructions") and griddepcontrol ("Parallel Synchronization and
-// Communication Instructions: griddepcontrol").
+// reductions ("cp.reduce.async.bulk"), bulk groups ("cp.async.bulk.commit_group"), mbarrier and named
+// barriers ("Parallel Synchronization and Communication Instructions: mbarrier", "barrier"), wgmma
+// ("Asynchronous Warpgroup Level Matrix Instructions"), setmaxnreg ("Miscellaneous Instructions") and
+// griddepcontrol ("Parallel Synchronization and Communication Instructions: griddepcontrol").
 #include "codegen/prelude_hopper.h"
 
 #include <fmt/core.h>
@@ -120,6 +120,20 @@ std::string tma_store(int rank) {
 }}
 )",
       rank, parameters, places, operands));
+}
+
+/// `type`: of the sums, as PTX spells it.
+std::string tma_reduce(std::string_view type) {
+  return device_only(fmt::format(
+      R"(void lehr_tma_reduce_add_{0}(const void* shared, void* global, int bytes) {{
+  const unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.{0} [%0], [%1], %2;" ::"l"(
+                   __cvta_generic_to_global(global)),
+               "r"(from), "r"(bytes)
+               : "memory");
+}}
+)",
+      type));
 }
 
 /// What follows the accumulators' type in the name: "f32_bf16" -> operands "bf16", ...
@@ -297,8 +311,11 @@ std::map<std::string, std::string> all_snippets() {
       {"tma_im2col_multicast_4d", tma_load(4, true, true)},
       {"tma_store_2d", tma_store(2)},
       {"tma_store_3d", tma_store(3)},
+      {"tma_reduce_add_f32", tma_reduce("f32")},
+      {"tma_reduce_add_s32", tma_reduce("s32")},
       {"tma_store_commit", plain("tma_store_commit", "cp.async.bulk.commit_group")},
       {"tma_store_wait", with_number("tma_store_wait", "cp.async.bulk.wait_group.read")},
+      {"tma_store_wait_complete", with_number("tma_store_wait_complete", "cp.async.bulk.wait_group")},
       // What this thread has written to shared memory is seen by the tensor memory accelerator behind it.
       {"async_proxy_fence", plain("async_proxy_fence", "fence.proxy.async.shared::cta")},
       {"elect_one", device_only(kElectOne)},
@@ -307,8 +324,9 @@ std::map<std::string, std::string> all_snippets() {
        plain("griddepcontrol_launch_dependents", "griddepcontrol.launch_dependents")},
       {"stmatrix_x4", device_only(kStmatrix)},
       {"named_barrier",
-       device_only("void lehr_named_barrier(int number, int threads = 128) {\n"
-                   "  asm volatile(\"bar.sync %0, %1;\" ::\"r\"(number), \"r\"(threads) : \"memory\");\n}\n")},
+       device_only(
+           "void lehr_named_barrier(int number, int threads = 128) {\n"
+           "  asm volatile(\"bar.sync %0, %1;\" ::\"r\"(number), \"r\"(threads) : \"memory\");\n}\n")},
       {"wgmma_fence", plain("wgmma_fence", "wgmma.fence.sync.aligned")},
       {"wgmma_commit", plain("wgmma_commit", "wgmma.commit_group.sync.aligned")},
       {"wgmma_wait", with_number("wgmma_wait", "wgmma.wait_group.sync.aligned")},

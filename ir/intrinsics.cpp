@@ -64,6 +64,13 @@ constexpr std::array kTmaIm2col = {write(Scope::kShared, 0),
 // The other way: no barrier, but a group of stores that is committed and waited for.
 constexpr std::array kTmaStore = {read(Scope::kShared, 0),
                                   TouchRule{Scope::kGlobal, true, 0, std::nullopt, true}};
+// The same without a map, of one run of elements: each of the workspace += that of shared memory, atomically
+// (PTX ISA 9.0, "cp.reduce.async.bulk": relaxed at GPU scope; f32 is rounded to nearest even, and subnormal
+// numbers become zero).
+constexpr std::array kTmaReduceF32 = {TouchRule{Scope::kShared, false, 0, DType::kF32, false},
+                                      TouchRule{Scope::kGlobal, true, 0, DType::kF32, false}};
+constexpr std::array kTmaReduceS32 = {TouchRule{Scope::kShared, false, 0, DType::kS32, false},
+                                      TouchRule{Scope::kGlobal, true, 0, DType::kS32, false}};
 // Accumulators, and the two operands in shared memory: each thread's share of the bytes. Arguments: whether A
 // and B lie along m and n instead of k; swizzle, leading and stride byte offset of A's descriptor, and of
 // B's; 0 if the sums start from zero, else 1.
@@ -142,9 +149,14 @@ constexpr std::array kRules = {
     IntrinsicRule{"tma_im2col_multicast_4d", kTmaIm2col, 8, 8, true, false, 32, 1},
     IntrinsicRule{"tma_store_2d", kTmaStore, 2, 2, true, false},
     IntrinsicRule{"tma_store_3d", kTmaStore, 3, 3, true, false},
+    // Argument: bytes.
+    IntrinsicRule{"tma_reduce_add_f32", kTmaReduceF32, 1, 1, true, false},
+    IntrinsicRule{"tma_reduce_add_s32", kTmaReduceS32, 1, 1, true, false},
     IntrinsicRule{"tma_store_commit", {}, 0, 0, true, false},
     // Argument: groups that may still read shared memory.
     IntrinsicRule{"tma_store_wait", {}, 1, 1, true, false, 32, 1},
+    // Argument: groups that may still be on their way; what the others write is seen by this thread.
+    IntrinsicRule{"tma_store_wait_complete", {}, 1, 1, true, false, 32, 1},
     IntrinsicRule{"async_proxy_fence", {}, 0, 0, true, false},
     // Arguments: number of the barrier, 1 to 15; threads that come to it, where it is not one warpgroup.
     IntrinsicRule{"named_barrier", {}, 1, 2, true, true, kWarpgroup},

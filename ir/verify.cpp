@@ -259,10 +259,24 @@ class Verifier {
       return fail("its argument must be a constant power of two up to 32");
     if (intrinsic.name.starts_with("atomic_") && !is_workspace(intrinsic.touches[1].buffer))
       return fail("its counter must be in a workspace");
+    if (intrinsic.name.starts_with("tma_reduce_") && !reduction_rules(intrinsic)) return false;
     for (std::size_t i = 0; i < rule->immediates; ++i)
       if (as_constant(intrinsic.args[i]).value_or(-1) < 0)
         return fail("its {}argument must be a constant of at least 0",
                     intrinsic.args.size() == 1 ? "" : std::string(kOrdinals[i]) + " ");
+    return true;
+  }
+
+  /// PTX ISA 9.0, "cp.reduce.async.bulk": units of 16 bytes. What is added to must be zero at first.
+  bool reduction_rules(const Intrinsic& intrinsic) {
+    if (!is_workspace(intrinsic.touches[1].buffer)) return fail("its sums must be in a workspace");
+    const std::int64_t bytes = as_constant(intrinsic.args[0]).value_or(0);
+    if (bytes < 1 || bytes % 16 != 0)
+      return fail("its argument must be a constant multiple of 16 bytes, at least one");
+    for (const Touch& touch : intrinsic.touches)
+      if (touch.rows != 1 || touch.elements * size_of(kernel_.buffer(touch.buffer).type) != bytes)
+        return fail("it touches {} elements of {} in {} rows and adds {} bytes", touch.elements,
+                    name(touch.buffer), touch.rows, bytes);
     return true;
   }
 

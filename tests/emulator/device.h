@@ -45,7 +45,8 @@ void emulated_tma_im2col(void* shared, const void* map, const void* barrier, int
                          int offset_w, int offset_h, unsigned mask);
 void emulated_tma_store(const void* shared, const void* map, int c0, int c1, int c2);
 void emulated_tma_store_commit();
-void emulated_tma_store_wait(int pending);
+void emulated_tma_store_wait(int pending, bool complete);
+void emulated_tma_reduce(const void* shared, const void* global, int bytes, bool is_float);
 void emulated_async_proxy_fence();
 void emulated_wgmma_fence();
 void emulated_wgmma(void* sums, int columns, unsigned long long a, unsigned long long b, int add, int along_m,
@@ -249,7 +250,17 @@ inline void lehr_tma_store_commit() {
 }
 template <int kPending>
 inline void lehr_tma_store_wait() {
-  emulated_tma_store_wait(kPending);
+  emulated_tma_store_wait(kPending, false);
+}
+template <int kPending>
+inline void lehr_tma_store_wait_complete() {
+  emulated_tma_store_wait(kPending, true);
+}
+inline void lehr_tma_reduce_add_f32(const void* shared, void* global, int bytes) {
+  emulated_tma_reduce(shared, global, bytes, true);
+}
+inline void lehr_tma_reduce_add_s32(const void* shared, void* global, int bytes) {
+  emulated_tma_reduce(shared, global, bytes, false);
 }
 inline void lehr_async_proxy_fence() {
   emulated_async_proxy_fence();

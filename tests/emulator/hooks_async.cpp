@@ -59,8 +59,11 @@ void emulated_tma_store(const void* shared, const void* map, int c0, int c1, int
 void emulated_tma_store_commit() {
   Machine::current()->tma_store_commit();
 }
-void emulated_tma_store_wait(int pending) {
-  Machine::current()->tma_store_wait(pending);
+void emulated_tma_store_wait(int pending, bool complete) {
+  Machine::current()->tma_store_wait(pending, complete);
+}
+void emulated_tma_reduce(const void* shared, const void* global, int bytes, bool is_float) {
+  Machine::current()->tma_reduce(shared, global, bytes, is_float);
 }
 void emulated_async_proxy_fence() {
   Machine::current()->async_proxy_fence();

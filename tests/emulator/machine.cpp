@@ -105,13 +105,9 @@ std::optional<std::string> Machine::run(const std::function<void()>& entry) {
 
 void Machine::run_cluster() {
   const int count = static_cast<int>(threads_.size());
-  const bool has_stores = std::any_of(buffers_.begin(), buffers_.end(), [](const GlobalBuffer& buffer) {
-    return buffer.map && buffer.role() == GlobalBuffer::Role::kOutput;
-  });
   for (std::size_t rank = blocks_.size(); rank-- > 0;) {
     Block& block = blocks_[rank];
     block.shared.reset(launch_.shared_bytes);
-    block.shared.has_stores = has_stores;
     block.epoch = 0;
     block.arrived_from = -1;
     block.lets_next_begin = false;

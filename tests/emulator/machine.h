@@ -67,7 +67,7 @@ class Machine {
   /// `wait`: griddepcontrol.wait, else griddepcontrol.launch_dependents.
   void griddepcontrol(bool wait);
   void flop() { flops_ += 1; }
-  // machine_async.cpp
+  // machine_async.cpp and machine_stores.cpp
   void mbarrier_init(const void* barrier, int arrivals);
   void mbarrier_arrive(const void* barrier, int transaction_bytes);
   /// At the mbarrier that block `rank` of the cluster has at the same place; to be followed by a cluster
@@ -80,8 +80,12 @@ class Machine {
   void tma_load(void* shared, std::size_t param, const void* barrier, const BoxPlace& place, unsigned mask);
   /// From shared to global memory, at once; until waited for, nobody may write the bytes in shared memory.
   void tma_store(const void* shared, std::size_t param, const BoxPlace& place);
+  /// Adds `bytes` bytes of shared memory to as many of a workspace, at the wait for its completion.
+  void tma_reduce(const void* shared, const void* global, int bytes, bool is_float);
   void tma_store_commit();
-  void tma_store_wait(int pending);
+  /// Until at most `pending` groups of the thread's stores and reductions still read shared memory;
+  /// `complete`: until at most so many are under way.
+  void tma_store_wait(int pending, bool complete);
   void async_proxy_fence() { shared().async_proxy_fence(who()); }
   void wgmma_fence();
   /// Comes back when the other threads of the warpgroup have come. The sums are poison until waited for, and
@@ -96,6 +100,18 @@ class Machine {
     std::uintptr_t shared;
     const void* global;
     std::size_t bytes, source_bytes;
+  };
+  /// A reduction into a parameter, which has given it a number.
+  struct Reduction {
+    std::size_t param, number;
+    std::vector<unsigned char> addends;
+    bool is_float;
+  };
+  /// Stores and reductions of the tensor memory accelerator.
+  struct StoreGroup {
+    std::vector<std::uintptr_t> reads;  ///< chunks of shared memory
+    std::vector<Reduction> reductions;
+    bool empty() const { return reads.empty() && reductions.empty(); }
   };
   /// Accumulators of a warpgroup that operations are under way for: 64 x columns.
   struct Sums {
@@ -143,8 +159,8 @@ class Machine {
     WarpCall* call = nullptr;                              ///< kInCollective
     std::vector<Copy> open;                                ///< copies not yet committed
     std::deque<std::vector<Copy>> groups;                  ///< committed, oldest first
-    std::vector<std::uintptr_t> open_stores;               ///< chunks of TMA stores not yet committed
-    std::deque<std::vector<std::uintptr_t>> store_groups;  ///< committed, oldest first
+    StoreGroup open_stores;                                ///< not yet committed
+    std::deque<StoreGroup> store_groups;                   ///< committed, oldest first
     std::uint32_t barrier = 0;                             ///< kAtMBarrier
     std::map<std::uint32_t, int> phases;                   ///< see Who
     bool fenced = false;                                   ///< the registers are ready for wgmma

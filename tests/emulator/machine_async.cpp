@@ -158,41 +158,6 @@ void Machine::land(const Load& load) {
   }
 }
 
-void Machine::tma_store(const void* shared, std::size_t param, const BoxPlace& place) {
-  const std::uint32_t address = shared_address(shared);
-  const ir::TensorMap& map = map_of(param, address, place, "store from");
-  GlobalBuffer& buffer = buffers_[param];
-  const auto size = static_cast<std::int64_t>(buffer.element_bytes());
-  const std::int64_t per_chunk = 16 / size;
-  for (std::int64_t first = 0; first < map.box_elements(); first += per_chunk) {
-    const auto offset = address + static_cast<std::uint32_t>(first * size);
-    const std::uintptr_t chunk = block().shared.begin() + swizzled(offset, static_cast<int>(map.swizzle));
-    if (auto fault = block().shared.begin_store(chunk, who())) fail("a TMA store " + *fault);
-    self().open_stores.push_back(chunk);
-    for (std::int64_t e = 0; e < per_chunk; ++e) {
-      const std::optional<std::int64_t> element = element_of_box(map, place, first + e);
-      if (!element) continue;
-      auto* to = static_cast<unsigned char*>(buffer.data()) + *element * size;
-      if (auto fault = buffer.access(reinterpret_cast<std::uintptr_t>(to), static_cast<std::size_t>(size),
-                                     true, who(), order_))
-        fail("a TMA store " + *fault);
-      std::memcpy(to, reinterpret_cast<const unsigned char*>(chunk) + e * size,
-                  static_cast<std::size_t>(size));
-    }
-  }
-}
-
-void Machine::tma_store_commit() {
-  self().store_groups.push_back(std::move(self().open_stores));
-  self().open_stores.clear();
-}
-
-void Machine::tma_store_wait(int pending) {
-  Thread& t = self();
-  for (; t.store_groups.size() > static_cast<std::size_t>(pending); t.store_groups.pop_front())
-    for (const std::uintptr_t chunk : t.store_groups.front()) shared().end_read(chunk);
-}
-
 std::optional<std::string> Machine::unfinished() const {
   for (std::size_t i = 0; launch_.programmatic && i < threads_.size(); ++i) {
     const std::string name = name_of_thread(static_cast<int>(i));
@@ -205,7 +170,7 @@ std::optional<std::string> Machine::unfinished() const {
     if (!thread.open_calls.empty() || !thread.call_groups.empty())
       return fmt::format("block {} ends while wgmma operations are under way", block_);
     if (!thread.open_stores.empty() || !thread.store_groups.empty())
-      return fmt::format("block {} ends while TMA stores read its shared memory", block_);
+      return fmt::format("block {} ends while TMA stores or reductions are under way", block_);
   }
   for (std::size_t rank = 0; rank < blocks_.size(); ++rank)
     if (blocks_[rank].arrived_from == cluster_epoch_)

@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 
 #include "device_order.h"
 
@@ -16,6 +18,15 @@ constexpr unsigned char kPoison = 0xFF;  // four of them are a NaN
 std::optional<std::string> misaligned(const char* what, std::uintptr_t address, std::size_t bytes) {
   if ((bytes & (bytes - 1)) == 0 && bytes <= 16 && address % bytes == 0) return std::nullopt;
   return fmt::format("{} of {} bytes is not aligned", what, bytes);
+}
+
+/// PTX ISA 9.0, "cp.reduce.async.bulk": "flushes subnormal inputs and results to sign-preserving zero".
+float flushed(float x) {
+  return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x;
+}
+std::uint32_t add_f32(std::uint32_t a, std::uint32_t b) {
+  return std::bit_cast<std::uint32_t>(
+      flushed(flushed(std::bit_cast<float>(a)) + flushed(std::bit_cast<float>(b))));
 }
 
 }  // namespace
@@ -34,6 +45,7 @@ GlobalBuffer::GlobalBuffer(std::string name, std::span<const unsigned char> valu
 void GlobalBuffer::begin_launch() {
   traffic = {};
   if (role_ == Role::kWorkspace) shared_.assign(bytes_ / element_bytes_, {});
+  reductions_.clear();
   if (role_ != Role::kOutput) return;
   std::memset(data(), kPoison, bytes_);
   writer_.assign(bytes_ / element_bytes_, 0);
@@ -81,7 +93,10 @@ std::optional<std::string> GlobalBuffer::access_workspace(std::size_t element, b
   Shared& shared = shared_[element];
   const char* verb = writes ? "writes" : "reads";
   if (shared.atomic) return fmt::format("{} {}[{}], which is used as a counter", verb, name_, element);
+  if (auto fault = why_unordered_reductions(element, who, order))
+    return fmt::format("{} {}[{}]: {}", verb, name_, element, *fault);
   if (!writes) {
+    if (reduction_into(element) != nullptr) return std::nullopt;  // which was behind what was written before
     if (auto fault = order.why_unordered(shared.write, who))
       return fmt::format("reads {}[{}]: {}", name_, element, *fault);
     return std::nullopt;
@@ -92,7 +107,63 @@ std::optional<std::string> GlobalBuffer::access_workspace(std::size_t element, b
                        old.block);
   }
   shared.write = order.stamp(who);
+  shared.reductions = reductions_.size();
   return std::nullopt;
+}
+
+const GlobalBuffer::Reduction* GlobalBuffer::reduction_into(std::size_t element) const {
+  for (std::size_t i = reductions_.size(); i-- > shared_[element].reductions;)
+    if (reductions_[i].covers(element)) return &reductions_[i];
+  return nullptr;
+}
+
+std::optional<std::string> GlobalBuffer::why_unordered_reductions(std::size_t element, const Who& who,
+                                                                  const DeviceOrder& order) const {
+  for (std::size_t i = shared_[element].reductions; i < reductions_.size(); ++i) {
+    const Reduction& each = reductions_[i];
+    if (!each.covers(element)) continue;
+    if (!each.ended)
+      return fmt::format("the reduction of thread {} of block {} has not been waited for", each.thread,
+                         each.block);
+    if (auto fault = order.why_unordered(*each.ended, who)) return fault;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> GlobalBuffer::begin_reduction(std::uintptr_t address, std::size_t bytes,
+                                                         const Who& who, const DeviceOrder& order) {
+  if (role_ != Role::kWorkspace) return fmt::format("adds to {}, which is no workspace", name_);
+  const std::size_t offset = address - begin();
+  const std::size_t first = offset / element_bytes_;
+  if (offset + bytes > bytes_)
+    return fmt::format("adds to {}[{}], {} bytes beyond its {} elements", name_, first,
+                       offset + bytes - bytes_, bytes_ / element_bytes_);
+  if (offset % 16 != 0 || element_bytes_ != 4) return fmt::format("of {}[{}] is not aligned", name_, first);
+  const Reduction reduction{first, bytes / element_bytes_, who.block, who.thread, std::nullopt};
+  for (std::size_t element = first; reduction.covers(element); ++element) {
+    const Shared& shared = shared_[element];
+    if (shared.atomic) return fmt::format("adds to {}[{}], which is used as a counter", name_, element);
+    if (shared.write.block < 0) continue;  // what the launch before has left
+    if (auto fault = order.why_unordered(shared.write, who))
+      return fmt::format("adds to {}[{}]: {}", name_, element, *fault);
+  }
+  reductions_.push_back(reduction);
+  traffic.written_bytes += static_cast<std::int64_t>(bytes);
+  return std::nullopt;
+}
+
+void GlobalBuffer::end_reduction(std::size_t number, std::span<const unsigned char> addends, bool is_float,
+                                 const Who& who, const DeviceOrder& order) {
+  Reduction& reduction = reductions_[number];
+  auto* const to = static_cast<unsigned char*>(data()) + reduction.first * element_bytes_;
+  for (std::size_t i = 0; i < addends.size(); i += 4) {
+    std::array<std::uint32_t, 2> bits;
+    std::memcpy(&bits[0], to + i, 4);
+    std::memcpy(&bits[1], addends.data() + i, 4);
+    const std::uint32_t sum = is_float ? add_f32(bits[0], bits[1]) : bits[0] + bits[1];
+    std::memcpy(to + i, &sum, 4);
+  }
+  reduction.ended = order.stamp(who);
 }
 
 std::optional<std::string> GlobalBuffer::atomic(std::uintptr_t address) {
@@ -100,6 +171,8 @@ std::optional<std::string> GlobalBuffer::atomic(std::uintptr_t address) {
   if (role_ != Role::kWorkspace) return fmt::format("makes an atomic on {}, which is no workspace", name_);
   if (address % 4 != 0 || element_bytes_ != 4) return fmt::format("{}: an atomic is not aligned", name_);
   traffic.written_bytes += 4;
+  if (reduction_into(element) != nullptr)
+    return fmt::format("uses {}[{}] as a counter, which a reduction adds to", name_, element);
   if (shared_[element].write.block >= 0)
     return fmt::format("uses {}[{}] as a counter, which thread {} of block {} has written", name_, element,
                        shared_[element].write.thread, shared_[element].write.block);
@@ -136,15 +209,19 @@ void SharedMemory::unpark() {
 }
 
 void SharedMemory::async_proxy_fence(const Who& who) {
-  for (const std::size_t number : unfenced_[who.thread]) --chunks_[number].unfenced;
-  unfenced_[who.thread].clear();
+  const auto thread = static_cast<std::size_t>(who.thread);
+  if (thread >= unfenced_.size()) return;
+  for (const std::size_t number : unfenced_[thread]) --chunks_[number].unfenced;
+  unfenced_[thread].clear();
 }
 
 std::optional<std::string> SharedMemory::access(std::uintptr_t address, std::size_t bytes, bool writes,
                                                 const Who& who) {
   if (auto fault = touch(address, bytes, writes, who)) return fault;
-  if (!writes || !has_stores) return std::nullopt;
-  std::vector<std::size_t>& mine = unfenced_[who.thread];
+  if (!writes) return std::nullopt;
+  const auto thread = static_cast<std::size_t>(who.thread);
+  if (thread >= unfenced_.size()) unfenced_.resize(thread + 1);
+  std::vector<std::size_t>& mine = unfenced_[thread];
   const std::size_t number = (address - begin()) / 16;
   if (mine.empty() || mine.back() != number) {
     mine.push_back(number);

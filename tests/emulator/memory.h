@@ -71,6 +71,15 @@ class GlobalBuffer {
                                     const DeviceOrder& order);
   /// The same for an atomic, which only a workspace takes.
   std::optional<std::string> atomic(std::uintptr_t address);
+  /// A reduction of the tensor memory accelerator that will add to `bytes` bytes of a workspace: several may
+  /// be under way for one element, and nobody may touch it before all of them have ended and are ordered
+  /// before what he does. Reductions are numbered from 0 on; begin_reduction() begins number reductions().
+  std::optional<std::string> begin_reduction(std::uintptr_t address, std::size_t bytes, const Who& who,
+                                             const DeviceOrder& order);
+  std::size_t reductions() const { return reductions_.size(); }
+  /// Adds, as `who`, who has waited for it: f32, or s32.
+  void end_reduction(std::size_t number, std::span<const unsigned char> addends, bool is_float,
+                     const Who& who, const DeviceOrder& order);
   /// nullopt when both canaries are whole.
   std::optional<std::string> damage() const;
   std::span<const unsigned char> bytes() const { return {storage_.data() + kCanaryBytes, bytes_}; }
@@ -94,9 +103,22 @@ class GlobalBuffer {
   std::vector<std::int64_t> writer_;  // of an output, per element: 1 + block * 2^20 + thread; 0 = not written
   struct Shared {
     WriteStamp write;
-    bool atomic = false;  ///< used as a counter in this launch
+    bool atomic = false;         ///< used as a counter in this launch
+    std::size_t reductions = 0;  ///< that had begun when it was last written
   };
+  struct Reduction {
+    std::size_t first, elements;
+    std::int64_t block;
+    int thread;
+    std::optional<WriteStamp> ended;
+    bool covers(std::size_t element) const { return element - first < elements; }
+  };
+  /// The last reduction into the element since it was written; nullptr: none.
+  const Reduction* reduction_into(std::size_t element) const;
+  std::optional<std::string> why_unordered_reductions(std::size_t element, const Who& who,
+                                                      const DeviceOrder& order) const;
   std::vector<Shared> shared_;  // of a workspace, per element
+  std::vector<Reduction> reductions_;  // of this launch
 };
 
 /// Shared memory of a block. All blocks of a cluster have theirs at the same addresses, where the kernel's
@@ -142,8 +164,6 @@ class SharedMemory {
   std::optional<std::string> begin_read(std::uintptr_t address);
   void end_read(std::uintptr_t address) { --chunk_at(address).readers; }
   Traffic traffic;
-  bool has_stores =
-      false;  ///< the kernel has stores of the tensor memory accelerator: fences are kept account of
 
  private:
   static constexpr int kNobody = -1;
@@ -187,7 +207,7 @@ class SharedMemory {
   int published_ = 0;
   std::vector<Granule> granules_;
   std::vector<Chunk> chunks_;
-  std::map<int, std::vector<std::size_t>> unfenced_;  ///< by thread: chunks that it has written
+  std::vector<std::vector<std::size_t>> unfenced_;  ///< by thread: chunks that it has written
 };
 
 }  // namespace lehr::emulator

@@ -83,6 +83,59 @@ TEST(Workspace, HoldsTheCountersOfAtomics) {
   EXPECT_THAT(h.complaint(), HasSubstr("its counter must be in a workspace"));
 }
 
+/// Each of 4 blocks adds 32 numbers to the same place.
+struct Reduction : Handover {
+  BufferId row;
+  Intrinsic add;
+  Reduction() {
+    row = b.buffer("row", DType::kF32, Scope::kShared, 32);
+    add = {"tma_reduce_add_f32",
+           {Touch{row, integer(0), 32, false}, Touch{partials, integer(0), 32, true}},
+           {integer(128)},
+           0};
+  }
+  Kernel kernel() {
+    Kernel handover = Handover::kernel();
+    Block& body = std::get<For>(std::get<For>(handover.body[0].node).body[0].node).body;
+    body[1] = Store{row, var(thread), load(in, var(block_x) * 32 + var(thread)), 1, std::nullopt};
+    Block one = block(add, Intrinsic{"tma_store_commit", {}, {}, 0},
+                      Intrinsic{"tma_store_wait_complete", {}, {integer(0)}, 0});
+    body.insert(body.begin() + 2, If{eq(var(thread), integer(0)), std::move(one), {}, 1});
+    body.insert(body.begin(), Alloc{row});
+    return handover;
+  }
+  std::string complaint() { return why_malformed(kernel()).value_or(""); }
+};
+
+TEST(Workspace, IsAddedToInUnitsOf16Bytes) {
+  EXPECT_EQ(Reduction().complaint(), "");
+  const auto with = [](auto change) {
+    Reduction r;
+    change(r.add);
+    return r.complaint();
+  };
+  EXPECT_THAT(with([](Intrinsic& add) { add.args[0] = integer(120); }),
+              HasSubstr("must be a constant multiple of 16 bytes"));
+  EXPECT_THAT(with([](Intrinsic& add) { add.args[0] = integer(64); }),
+              HasSubstr("it touches 32 elements of row in 1 rows and adds 64 bytes"));
+  EXPECT_THAT(with([](Intrinsic& add) { add.touches[1].elements = 16; }),
+              HasSubstr("it touches 16 elements of partials in 1 rows and adds 128 bytes"));
+  EXPECT_THAT(with([](Intrinsic& add) { add.name = "tma_reduce_add_s32"; }),
+              HasSubstr("row is of f32, it takes s32"));
+  Reduction r;
+  r.add.touches[1].buffer = r.out;
+  EXPECT_THAT(r.complaint(), HasSubstr("its sums must be in a workspace"));
+}
+
+TEST(Workspace, IsWrittenByReductions) {
+  const Kernel kernel = Reduction().kernel();
+  const Analysis analysis = analyze(kernel);
+  EXPECT_EQ(analysis.global.written_bytes, 4 * 128 + (128 + 128) * 4);  // one thread's; counters and out
+  EXPECT_EQ(analysis.shared.read_bytes, 4 * 128 + 128 * 4);             // the ticket, too
+  EXPECT_THAT(to_text(kernel),
+              HasSubstr("tma_reduce_add_f32(read row[0 : 32], write partials[0 : 32], 128)"));
+}
+
 TEST(Workspace, IsPrinted) {
   const std::string text = to_text(Handover().kernel());
   EXPECT_THAT(text, HasSubstr("in in: f32[128], out out: f32[32], workspace partials: f32[128], workspace "
