@@ -11,8 +11,8 @@
 namespace lehr {
 namespace {
 
-// "nullopt when 100 000 draws found none": the contract of FamilySpace::sample.
-constexpr int kMaxDraws = 100'000;
+// "nullopt when 400 000 draws found none": the contract of FamilySpace::sample.
+constexpr int kMaxDraws = 400'000;
 
 bool contains(const std::vector<std::int64_t>& values, std::int64_t value) {
   return std::find(values.begin(), values.end(), value) != values.end();

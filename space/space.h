@@ -87,7 +87,7 @@ class FamilySpace {
   /// nullopt if `config` is a point of this family, else the reason why not.
   std::optional<std::string> why_invalid(const Config& config) const;
   /// A uniformly distributed valid config. Rejection on prefixes: each knob is drawn from its superset, and
-  /// the draw starts again at the first value that is not allowed. nullopt when 100 000 draws found none.
+  /// the draw starts again at the first value that is not allowed. nullopt when 400 000 draws found none.
   std::optional<Config> sample(Rng& rng) const;
   /// `values` as a Config of this family (one per knob, in order).
   Config config_of(std::span<const std::int64_t> values) const;
@@ -128,7 +128,7 @@ std::vector<std::int64_t> powers_of_two(std::int64_t first, std::int64_t last);
 /// The union of the families that can serve one workload; the family is the first knob.
 class Space {
  public:
-  /// Samples each family once (with a fixed seed): one in which 100 000 draws find no valid config is never
+  /// Samples each family once (with a fixed seed): one in which 400 000 draws find no valid config is never
   /// sampled later, so that it costs some milliseconds here and nothing in a search. CHECKs that names
   /// differ.
   explicit Space(std::vector<FamilySpace> families);
