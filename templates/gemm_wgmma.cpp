@@ -21,8 +21,7 @@ namespace {
 
 using namespace ir;
 
-constexpr std::int64_t kLargestTile = 512;    // no tile is larger
-constexpr std::int64_t kSumsOnTheirWay = 96;  // of other blocks, in registers of one thread
+constexpr std::int64_t kLargestTile = 512;  // no tile is larger
 
 using Place = GemmWgmmaWalk::Place;
 
@@ -57,7 +56,10 @@ class Lowering {
       acc_.first_level = b_.buffer("first_level", p_.accum, Scope::kRegister, s_.columns() / 2);
     if (p_.output != p_.accum)
       converted_ = b_.buffer("converted", p_.output, Scope::kRegister, s_.stmatrix == 1 ? 8 : 2);
-    if (s_.split_k > 1) add_split();
+    if (s_.split_k > 1) {
+      split_ = b_.var("split");
+      exchange_ = gemm_wgmma_exchange(b_, p_, s_, grid_.tiles);
+    }
     thread_ = b_.var("thread");
   }
 
@@ -66,7 +68,7 @@ class Lowering {
     append(body, block(Alloc{rows_.shared}, Alloc{columns_.shared}));
     if (s_.staged()) body.push_back(Alloc{staged_});
     append(body, block(Alloc{full_}, Alloc{empty_}));
-    if (s_.split_k > 1) body.push_back(Alloc{s_.reduce == 1 ? reduce_.shared : sums_.ticket});
+    if (s_.split_k > 1) append(body, gemm_wgmma_exchange_allocs(exchange_));
     if (s_.ping_pong == 1) body.push_back(Alloc{turns_});
     body.push_back(If{eq(var(thread_), integer(0)), make_barriers(), {}, 1});
     // Nobody reaches for another block's barriers before they are made, or after it has ended.
@@ -80,7 +82,9 @@ class Lowering {
     if (s_.pdl == 1) body.push_back(Intrinsic{"griddepcontrol_wait", {}, {}, 0});
     body.push_back(If{eq(var(thread_) / 128, integer(0)), produce(), consume(), 128});
     if (s_.cluster() > 1) body.push_back(Barrier{together});
-    if (s_.split_k > 1) append(body, s_.reduce == 1 ? sum_up_cluster() : sum_up());
+    if (s_.split_k > 1)
+      append(body, gemm_wgmma_meet(exchange_, sums_place(thread_), eq(var(thread_), integer(0)),
+                                   block(write_total())));
     Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));
     if (s_.reduce == 1) {  // the parts of a tile are a cluster
       const VarId number = b_.var("block_of_part");
@@ -106,55 +110,23 @@ class Lowering {
                    parts.most(), std::move(body), kind);
   }
 
-  void add_split() {
-    split_ = b_.var("split");
-    if (s_.reduce == 1) {
-      reduce_.parts = s_.split_k, reduce_.threads = 128 * s_.consumers;
-      reduce_.elements = s_.accumulators();
-      add_gemm_wgmma_reduce(b_, p_.accum, reduce_);
-      return;
-    }
-    sums_.parts = s_.split_k, sums_.tiles = grid_.tiles, sums_.threads = 128 * s_.consumers;
-    sums_.elements = s_.accumulators(), sums_.vec = 4;
-    // Unrolled, the parts are all on their way at once: six of 32 sums spilled.
-    if ((sums_.parts - 1) * sums_.elements > kSumsOnTheirWay) sums_.over_parts = LoopKind::kRolled;
-    add_split_k_buffers(b_, p_.accum, sums_);
-  }
   /// Of consumers' threads, which are numbered from `worker` on.
   SplitKPlace sums_place(VarId worker) const { return {var(split_), var(walk_.block()), worker}; }
 
-  /// C from what `total` makes of all parts, by the threads that have sums.
-  template <typename Total>
-  Stmt write_total(BufferId part, const Total& total) {
+  /// C from the sums of all parts, by the threads that have some.
+  Stmt write_total() {
     const VarId turn = b_.var("turn");
     const VarId worker = b_.var("worker");
     const VarId consumer = b_.var("consumer");
     const VarId lane = b_.var("lane");
-    Block body = block(Alloc{acc_.accumulators}, Alloc{part}, Let{worker, var(thread_) - 128},
+    Block body = block(Alloc{acc_.accumulators}, Alloc{exchange_.sums.part}, Let{worker, var(thread_) - 128},
                        Let{consumer, s_.consumers > 1 ? var(worker) / 128 : integer(0)},
                        Let{lane, var(thread_) % 32}, Let{turn, integer(0)});
-    append(body, total(worker));
+    append(body, gemm_wgmma_total(b_, exchange_, sums_place(worker), acc_.accumulators));
     Place place = walk_.place(turn);
     append(body, std::move(place.lets));
     append(body, gemm_wgmma_write(b_, p_, s_, output(place, consumer, lane)));
     return If{lt(integer(0), var(thread_) / 128), std::move(body), {}, 128 * s_.consumers};
-  }
-
-  /// Behind the consumers' last step: the block of the tile that comes last writes it.
-  Block sum_up() {
-    const auto total = [&](VarId worker) {
-      return split_k_total(b_, sums_, sums_place(worker), acc_.accumulators);
-    };
-    return split_k_arrive(sums_, var(walk_.block()), eq(var(thread_), integer(0)),
-                          block(write_total(sums_.part, total)));
-  }
-
-  /// The same in a cluster: its first block writes.
-  Block sum_up_cluster() {
-    const auto total = [&](VarId worker) { return gemm_wgmma_total(b_, reduce_, worker, acc_.accumulators); };
-    Block first = block(write_total(reduce_.part, total));
-    return block(Barrier{BarrierScope::kCluster}, If{eq(var(split_), integer(0)), std::move(first), {}},
-                 Barrier{BarrierScope::kCluster});
   }
 
   void add_params() {
@@ -271,8 +243,7 @@ class Lowering {
     if (s_.split_k > 1) {
       const VarId worker = b_.var("worker");
       body.push_back(Let{worker, var(thread_) - 128});
-      append(body, s_.reduce == 1 ? gemm_wgmma_leave(b_, reduce_, worker, acc_.accumulators)
-                                  : split_k_leave(b_, sums_, sums_place(worker), acc_.accumulators));
+      append(body, gemm_wgmma_leave(b_, exchange_, sums_place(worker), thread_, consumer, acc_.accumulators));
       append(result, walk_.each(turn, integer(0), 1, std::move(body)));
       return result;
     }
@@ -357,8 +328,7 @@ class Lowering {
   GemmWgmmaSide rows_, columns_;
   FusedEpilogue epilogue_;
   GemmWgmmaSums acc_;
-  SplitKSums sums_;         ///< used with split_k > 1 and reduce = 0
-  GemmWgmmaReduce reduce_;  ///< used with reduce = 1
+  GemmWgmmaExchange exchange_;  ///< used with split_k > 1
   BufferId c_{}, full_{}, empty_{}, turns_{}, staged_{}, converted_{};
   VarId thread_{}, split_{};
 };

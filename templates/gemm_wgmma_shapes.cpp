@@ -206,6 +206,10 @@ SplitK gemm_wgmma_split_k(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s)
   return {s.split_k, ceil_div(p.size.k, s.k_atoms * p.row())};
 }
 
+std::int64_t gemm_wgmma_addends(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
+  return p.accum == DType::kS32 ? s.split_k : 2;
+}
+
 GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, const Limits& limits) {
   GemmWgmmaGrid grid;
   grid.rows = ceil_div(s.swap_ab == 1 ? p.size.n : p.size.m, s.bm);
@@ -244,9 +248,9 @@ std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& p, const GemmWgmmaS
                           kGemmWgmmaTileAlignment);
   const bool room_for_c = s.staged() && s.store != 3;
   const std::int64_t of_c = room_for_c ? gemm_wgmma_stage(p, s).elements() * size_of(p.output) : 0;
-  const std::int64_t of_split = s.reduce == 1   ? 128 * s.consumers * s.accumulators() * size_of(p.accum)
-                                : s.split_k > 1 ? kSplitKSharedBytes
-                                                : 0;
+  const std::int64_t of_sums = 128 * s.consumers * s.accumulators() * size_of(p.accum);
+  const std::int64_t of_split =
+      (s.reduce != 0 ? of_sums : 0) + (s.split_k > 1 && s.reduce != 1 ? kSplitKSharedBytes : 0);
   return of_stages + of_c + 2 * round_up(s.stages * kBarrierBytes, 16) +
          (s.ping_pong == 1 ? 2 * kBarrierBytes : 0) + of_split;
 }

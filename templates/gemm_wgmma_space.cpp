@@ -145,12 +145,16 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
   const KnobId split_k =
       space.add("split_k", "blocks that share a tile of C, each with its part of k", splits);
   const KnobId reduce = space.add(
-      "reduce", "their sums meet 0: in a workspace, 1: in a cluster's shared memory", flags(may_split));
+      "reduce",
+      "their sums meet 0: in a workspace, 1: in a cluster's shared memory, 2: by adding to a workspace",
+      may_split ? std::vector<std::int64_t>{0, 1, 2} : std::vector<std::int64_t>{0});
   space.require("a cluster whose blocks split k has one tile and two, four or eight blocks",
                 {cluster_bm, cluster_bn, split_k, reduce}, [=](const Point& x) {
                   const bool fits = x[split_k] == 2 || x[split_k] == 4 || x[split_k] == 8;
-                  return x[reduce] == 0 || (fits && x[cluster_bm] * x[cluster_bn] == 1);
+                  return x[reduce] != 1 || (fits && x[cluster_bm] * x[cluster_bn] == 1);
                 });
+  space.require("one part of k is added to nothing", {split_k, reduce},
+                [=](const Point& x) { return x[split_k] > 1 || x[reduce] != 2; });
   space.add("keep", "what the L2 is told 0: nothing, to keep 1: the tiles of bm, 2: those of bn", {0, 1, 2});
   const bool may_store = !must_swap && p.size.output_columns() * size_of(p.output) % 16 == 0;  // C's lines
   const KnobId store = space.add_dependent(

@@ -67,7 +67,9 @@ struct GemmWgmmaSchedule {
   std::int64_t hilbert = 0;     ///< 1: raster x raster of them along a Hilbert curve, then the next square
   std::int64_t raster = 1;      ///< tiles (of a block or a cluster) along bm that are walked together
   std::int64_t split_k = 1;     ///< blocks that share a tile of C, each with its part of k
-  std::int64_t reduce = 0;      ///< their sums meet 0: in a workspace, 1: in shared memory, as a cluster
+  /// Their sums meet 0: in a workspace, 1: in shared memory, as a cluster, 2: in a workspace to which they
+  /// are added.
+  std::int64_t reduce = 0;
   /// The L2 is told to keep 1: the tiles of the side of 64 rows, 2: those of the other side, and to give up
   /// the others first; 0: it is told nothing.
   std::int64_t keep = 0;
@@ -151,6 +153,9 @@ struct GemmWgmmaGrid {
 };
 /// How the stages of k are dealt out.
 SplitK gemm_wgmma_split_k(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
+/// With reduce = 2, parts that add to one place of the workspace: all of them in s32; in f32, where the order
+/// of more would show, two.
+std::int64_t gemm_wgmma_addends(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 
 GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule,
                               const Limits& limits);

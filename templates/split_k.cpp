@@ -12,10 +12,13 @@ using namespace ir;
 constexpr std::int64_t kLeastK = 256;
 constexpr std::int64_t kMaxWorkspaceBytes = 32 << 20;
 
-/// First element of this thread's vector `i` of what part `part` left.
-Expr slot(const SplitKSums& s, const SplitKPlace& place, const Expr& part, const Expr& i) {
-  const std::int64_t in_tile = s.elements * s.threads;
-  return (part * s.tiles + place.tile) * in_tile + (i * s.threads + var(place.thread)) * s.vec;
+Expr first_of_tile(const SplitKSums& s, const SplitKPlace& place, const Expr& number) {
+  return (number * s.tiles + place.tile) * (s.elements * s.threads);
+}
+
+/// First element of this thread's vector `i` of place `number`.
+Expr slot(const SplitKSums& s, const SplitKPlace& place, const Expr& number, const Expr& i) {
+  return first_of_tile(s, place, number) + split_k_vector(s, place.thread, i);
 }
 
 /// One body for each vector of the thread's sums.
@@ -46,10 +49,20 @@ std::int64_t default_split_k(std::int64_t k, std::int64_t blocks, int cores) {
 
 void add_split_k_buffers(KernelBuilder& builder, DType type, SplitKSums& s) {
   s.partials =
-      builder.param("partials", type, s.parts * s.tiles * s.threads * s.elements, Direction::kWorkspace);
+      builder.param("partials", type, s.places() * s.tiles * s.threads * s.elements, Direction::kWorkspace);
   s.arrived = builder.param("arrived", DType::kU32, s.tiles, Direction::kWorkspace);
   s.ticket = builder.buffer("ticket", DType::kU32, Scope::kShared, 1);
   s.part = builder.buffer("split_part", type, Scope::kRegister, s.vec);
+}
+
+Expr split_k_vector(const SplitKSums& s, VarId thread, const Expr& i) {
+  if (s.group == 0 || s.group == s.threads) return (i * s.threads + var(thread)) * s.vec;
+  return var(thread) / s.group * (s.elements * s.group) + (i * s.group + var(thread) % s.group) * s.vec;
+}
+
+Expr split_k_run(const SplitKSums& s, const SplitKPlace& place, const Expr& group) {
+  // Neighbouring parts, which come at the same time, add to different places.
+  return first_of_tile(s, place, place.part % s.places()) + group * (s.elements * s.group);
 }
 
 Block split_k_leave(KernelBuilder& builder, const SplitKSums& s, const SplitKPlace& place,
@@ -77,6 +90,7 @@ Block split_k_total(KernelBuilder& builder, const SplitKSums& s, const SplitKPla
   const int lanes = static_cast<int>(s.vec);
   const VarId part = builder.var("from_split");
   const VarId e = builder.var("e");
+  const std::int64_t places = s.places();
   Block total =
       block(Intrinsic{"device_fence", {}, {}, 0}, each_vector(builder, s, [&](const Expr& i) {
               return block(Store{registers, i * s.vec, load(s.partials, slot(s, place, integer(0), i), lanes),
@@ -90,7 +104,17 @@ Block split_k_total(KernelBuilder& builder, const SplitKSums& s, const SplitKPla
         loop(e, s.vec, LoopKind::kUnrolled,
              block(Store{registers, at, load(registers, at) + load(s.part, var(e)), 1, std::nullopt})));
   }));
-  total.push_back(loop(part, s.parts - 1, s.over_parts, std::move(add)));
+  if (places > 1) total.push_back(loop(part, places - 1, s.over_parts, std::move(add)));
+  if (s.addends == 1) return total;
+  const VarId z = builder.var("z");
+  const VarId to = builder.var("place");
+  const DType type = builder.kernel.buffer(s.part).type;
+  total.push_back(
+      loop(z, s.vec, LoopKind::kUnrolled, block(Store{s.part, var(z), zero(type), 1, std::nullopt})));
+  total.push_back(loop(to, places, s.over_parts, block(each_vector(builder, s, [&](const Expr& i) {
+                         return block(Store{s.partials, slot(s, place, var(to), i),
+                                            load(s.part, integer(0), lanes), lanes, std::nullopt});
+                       }))));
   return total;
 }
 

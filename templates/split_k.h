@@ -39,12 +39,18 @@ struct SplitKSums {
   std::int64_t threads = 0;   ///< of a block
   std::int64_t elements = 0;  ///< sums of one thread, in registers
   std::int64_t vec = 1;       ///< of these, moved together: 1, 2 or 4, divides `elements`
-  /// Of the sum over the parts. kRolled: the sums of one part at a time in registers, where those are short.
+  /// Parts that have one place of the workspace in common, to which each adds its sums: the place is zero
+  /// between launches. Added up in whatever order they come, so the result is the same in every launch for
+  /// sums in s32, and in f32 for two. 1: each part has a place of its own, and writes there.
+  std::int64_t addends = 1;
+  std::int64_t group = 0;  ///< so many threads' sums lie together in a place, divides `threads`; 0: all
+  /// Of the sum over the places. kRolled: the sums of one part at a time in registers, where those are short.
   ir::LoopKind over_parts = ir::LoopKind::kSerial;
   ir::BufferId partials{};  ///< workspace
   ir::BufferId arrived{};   ///< workspace: blocks of each tile that have come, zero between launches
   ir::BufferId ticket{};    ///< shared
   ir::BufferId part{};      ///< registers
+  std::int64_t places() const { return (parts + addends - 1) / addends; }
 };
 /// Declares the buffers, for sums of `type`.
 void add_split_k_buffers(ir::KernelBuilder& builder, DType type, SplitKSums& sums);
@@ -63,13 +69,18 @@ ir::Block split_k_sum(ir::KernelBuilder& builder, const SplitKSums& sums, const 
 // The same in steps, for blocks of which some threads have no sums: those that have leave them, all threads
 // of the block come to the second step, and in `last` those that had sums add up.
 
-/// Leaves the thread's sums in the workspace.
+/// First element of vector `i` of thread number `thread` among the sums of a block.
+ir::Expr split_k_vector(const SplitKSums& sums, ir::VarId thread, const ir::Expr& i);
+/// First element, in the part's place of the workspace, of what the `group`-th group of threads has there: a
+/// run of group x elements, like those of the block's sums.
+ir::Expr split_k_run(const SplitKSums& sums, const SplitKPlace& place, const ir::Expr& group);
+/// Leaves the thread's sums in the workspace, in a place of its own.
 ir::Block split_k_leave(ir::KernelBuilder& builder, const SplitKSums& sums, const SplitKPlace& place,
                         ir::BufferId registers);
 /// `last` in the block of tile `tile` that comes last. All threads of the block; `first`: whether this is the
 /// one that counts. No barrier in `last`.
 ir::Block split_k_arrive(const SplitKSums& sums, const ir::Expr& tile, const ir::Expr& first, ir::Block last);
-/// `registers` = the sums of all parts.
+/// `registers` = the sums of all parts. Places that parts have in common become zero.
 ir::Block split_k_total(ir::KernelBuilder& builder, const SplitKSums& sums, const SplitKPlace& place,
                         ir::BufferId registers);
 

@@ -199,6 +199,14 @@ TEST(Golden, GemmWgmmaReduce) {
                        cuda_limits("sm_90a"));
 }
 
+TEST(Golden, GemmWgmmaPartsThatAdd) {
+  expect_golden_kernel("gemm_wgmma_add", "gemm m=96 n=512 k=1024 a=bf16:row b=bf16:column c=bf16:row",
+                       "gemm_wgmma(swap_ab=0, bm=128, bn=16, k_atoms=1, consumers=2, ping_pong=0, "
+                       "persistent=0, cluster_bm=1, cluster_bn=1, split_k=3, reduce=2, keep=0, store=0, "
+                       "stmatrix=0, stages=4, in_flight=0, raster=1, hilbert=0, pdl=1, registers=0)",
+                       cuda_limits("sm_90a"));
+}
+
 TEST(Golden, GemmWgmmaSplit) {
   expect_golden_kernel("gemm_wgmma_split", "gemm m=16 n=512 k=1024 a=bf16:row b=bf16:column c=bf16:row",
                        "gemm_wgmma(swap_ab=1, bm=64, bn=16, k_atoms=1, consumers=1, ping_pong=0, "

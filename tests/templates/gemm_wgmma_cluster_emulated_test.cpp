@@ -65,28 +65,5 @@ TEST(GemmWgmmaClusters, NeedsEveryStepOfTheCluster) {
   mutants.expect_each_to_be_found(kGemmWgmmaSeed);
 }
 
-TEST(GemmWgmmaClusters, NeedsEveryStepOfTheReductionInACluster) {
-  Mutants mutants;
-  for (const char* const config :
-       {"gemm_wgmma(swap_ab=1, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
-        "cluster_bm=1, cluster_bn=1, split_k=4, reduce=1, keep=0, store=0, stmatrix=0, stages=2, "
-        "in_flight=0, raster=1, hilbert=0, pdl=0, registers=0)",
-        "gemm_wgmma(swap_ab=0, bm=128, bn=48, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
-        "cluster_bm=1, cluster_bn=1, split_k=2, reduce=1, keep=0, store=0, stmatrix=0, stages=2, "
-        "in_flight=0, raster=1, hilbert=0, pdl=1, registers=0)"}) {
-    const Faults faults({mma_of(DType::kBF16, 72, 136, 1024, 1, 2), config});
-    faults.plant(mutants, "lehr_cluster_barrier();", "");
-    faults.plant(mutants, "lehr_cluster_barrier();", "__syncthreads();");
-    faults.plant(mutants, "__syncthreads();", "");
-    faults.plant(mutants, "lehr_cluster_load_16(", "(void)(");
-    faults.plant(mutants, "from_split + 1", "from_split");
-    faults.plant(mutants, "from_split + 1", "from_split + 2");
-    faults.plant(mutants, "split == 0", "split == 1");
-    faults.plant(mutants, "split * ", "0 * ");
-  }
-  ASSERT_GE(mutants.size(), 20u);
-  mutants.expect_each_to_be_found(kGemmWgmmaSeed);
-}
-
 }  // namespace
 }  // namespace lehr
