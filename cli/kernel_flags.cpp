@@ -39,11 +39,12 @@ Workload KernelFlags::workload() const {
   }
 }
 
-Device KernelFlags::device(const Workload& workload, const Environment& environment) const {
+Device KernelFlags::device(const Workload& workload, const Environment& environment,
+                           bool measure_rates) const {
   const DeviceChoice choice = parse_device(device_, threads_);
   if (arch_.empty()) {
     std::string note;
-    return choose_device(choice, workload, environment, false, note);
+    return choose_device(choice, workload, environment, measure_rates, note);
   }
   if (!choice.automatic && choice.target == Target::kCpu)
     throw_user("--arch {} is for CUDA; leave out --device cpu", arch_);

@@ -30,8 +30,9 @@ class KernelFlags {
   void add_to(CLI::App& app);
   /// Throws Error(kUser), one sentence, when none or two are given.
   Workload workload() const;
-  /// The device with its limits, without a compiler. Throws as choose_device; Error(kUser) for a bad --arch.
-  Device device(const Workload& workload, const Environment& environment) const;
+  /// The device with its limits, without a compiler; a CPU's peak rates are measured when `measure_rates`.
+  /// Throws as choose_device; Error(kUser) for a bad --arch.
+  Device device(const Workload& workload, const Environment& environment, bool measure_rates = false) const;
   /// The config of --config; nullopt when it was not given. Throws Error(kUser) when it is no point of
   /// `space`.
   std::optional<Config> config(const Space& space) const;

@@ -10,34 +10,41 @@
 #include "cli/args.h"
 #include "cli/rig.h"
 #include "cli/show_model.h"
+#include "cli/show_picks.h"
 #include "cli/show_text.h"
 #include "cli/table.h"
 #include "codegen/emit.h"
 #include "deploy/winners.h"
 #include "ir/print.h"
+#include "measure/affinity.h"
 #include "templates/catalog.h"
 
 namespace lehr {
 namespace {
 
-const std::vector<std::string> kForms = {"ast", "source", "features", "log", "model"};
+const std::vector<std::string> kForms = {"ast", "source", "features", "log", "model", "picks"};
 
 }  // namespace
 
 ShowCommand::ShowCommand(CLI::App& root, const Environment& environment)
     : environment_(environment), database_(environment.database) {
-  app_ = root.add_subcommand(
-      "show", "Print a config's AST, source, features or compile log, or what the model makes of a task");
+  app_ = root.add_subcommand("show",
+                             "Print a config's AST, source, features or compile log, what the model makes of "
+                             "a task, or a task's first picks");
   kernel_.add_to(*app_);
   const auto add = [&](const char* name, std::string& value, const char* help) {
     app_->add_option(name, value, help)->option_text(" ");
   };
   add("--as", as_,
-      "ast | source | features | log | model (ast); log compiles it; model judges the cost model on the "
+      "ast | source | features | log | model | picks (ast); log compiles it; model judges the cost model on "
+      "the "
       "log's "
-      "trials of the workload, of every device there that --device, --threads and --arch do not exclude");
+      "trials of the workload, of every device there that --device, --threads and --arch do not exclude; "
+      "picks lists "
+      "what tune begins with where no log knows the workload");
   add("--sample", sample_,
       "a random config of the space, by seed; without it and --config: the best in the log, or the default");
+  add("--seed", seed_, "that of tune, for --as picks (0)");
   add("--db", database_, "the trial log (./lehr.db, or LEHR_DB)");
   app_->add_flag("--json", json_, "one JSON document on stdout");
   app_->footer(
@@ -45,7 +52,8 @@ ShowCommand::ShowCommand(CLI::App& root, const Environment& environment)
       "  lehr show gemm --m 512 --n 512 --k 512 --as source\n"
       "  lehr show gemm --m 512 --n 512 --k 512 --arch sm_90a --sample 1 --as log\n"
       "  lehr show --workload \"gemm m=512 n=512 k=512\" --as source --json\n"
-      "  lehr show gemm --m 512 --n 512 --k 512 --db lehr.db --as model");
+      "  lehr show gemm --m 512 --n 512 --k 512 --db lehr.db --as model\n"
+      "  lehr show gemm --m 512 --n 512 --k 512 --arch sm_90a --as picks");
 }
 
 ShowCommand::Choice ShowCommand::choose(const Workload& workload, const Limits& limits) const {
@@ -80,6 +88,7 @@ int ShowCommand::run() {
   parse_choice("--as", as_, kForms);
   const Workload problem = kernel_.workload();
   if (as_ == "model") return run_model(to_text(problem));
+  if (as_ == "picks") return run_picks(problem);
   const Device target = kernel_.device(problem, environment_);
   const Choice choice = choose(problem, target.limits);
   const ir::Kernel kernel = lower(problem, choice.config, target.limits);
@@ -104,6 +113,21 @@ int ShowCommand::run() {
   else
     fmt::print("{}", text);
   return code;
+}
+
+int ShowCommand::run_picks(const Workload& workload) const {
+  if (kernel_.has_config() || !sample_.empty())
+    throw_user("--as picks is about a whole space; leave out --config and --sample");
+  const auto seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
+  const Task task = {workload, kernel_.device(workload, environment_, true)};
+  nlohmann::json document = {
+      {"workload", to_text(workload)}, {"arch", task.device.limits.arch}, {"seed", seed}};
+  std::string text =
+      fmt::format("workload: {}\narch: {}\nseed: {}\n", to_text(workload), task.device.limits.arch, seed);
+  const auto threads = static_cast<int>(allowed_cpus().size());
+  show_picks(first_picks(candidates_for(task), task.device.limits, seed, threads), document, text);
+  fmt::print("{}", json_ ? document.dump(2) + "\n" : text);
+  return 0;
 }
 
 int ShowCommand::run_model(const std::string& workload) const {

@@ -1,4 +1,5 @@
-// `lehr show`: one config's AST, source, features or compile log; or the model of a task in a log.
+// `lehr show`: one config's AST, source, features or compile log; the model of a task in a log; or what a
+// session begins with.
 #pragma once
 
 #include <string>
@@ -28,11 +29,12 @@ class ShowCommand {
   };
   Choice choose(const Workload& workload, const Limits& limits) const;
   int run_model(const std::string& workload) const;
+  int run_picks(const Workload& workload) const;
 
   const Environment& environment_;
   CLI::App* app_;
   KernelFlags kernel_;
-  std::string as_ = "ast", sample_, database_;
+  std::string as_ = "ast", sample_, seed_ = "0", database_;
   bool json_ = false;
 };
 

@@ -21,13 +21,6 @@ std::vector<std::string> tune_command(const std::string& more) {
 constexpr const char* kWorkload =
     "gemm m=24 n=20 k=16 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none";
 
-json parsed(const Ran& ran) {
-  EXPECT_EQ(ran.code, 0) << ran.err;
-  const json document = json::parse(ran.out, nullptr, false);
-  EXPECT_FALSE(document.is_discarded()) << ran.out;
-  return document;
-}
-
 TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   const Scratch scratch;
   const auto lehr = [&](std::vector<std::string> arguments) { return run_lehr(arguments, scratch.path()); };
@@ -346,41 +339,6 @@ TEST(EndToEnd, BestOfADatabaseWithoutAMatchIsNotFound) {
       run_lehr({"export", "--workload", "gemm m=9 n=9 k=9", "--out", "x.json"}, scratch.path());
   EXPECT_EQ(exported.code, 3);
   EXPECT_FALSE(std::filesystem::exists(scratch.path() / "x.json"));
-}
-
-TEST(Show, PrintsEveryFormOfACpuAndACudaKernel) {
-  const Scratch scratch;
-  for (const std::string target : {"--device cpu", "--arch sm_90a"}) {
-    for (const std::string form : {"ast", "source", "features"}) {
-      const std::string line = "show gemm --m 64 --n 64 --k 64 " + target + " --sample 3 --as " + form;
-      const Ran text = run_lehr(words(line), scratch.path());
-      EXPECT_EQ(text.code, 0) << line << text.err;
-      EXPECT_THAT(text.out, HasSubstr("// config: gemm")) << line;
-      const json document = parsed(run_lehr(words(line + " --json"), scratch.path()));
-      EXPECT_TRUE(document.contains(form)) << line;
-      EXPECT_EQ(document["chosen"], "sample 3");
-      if (form != "features") continue;
-      EXPECT_THAT(text.out, HasSubstr("The analytic prior")) << line;
-      EXPECT_GT(document["prior"]["time_us"], 0) << line;
-      EXPECT_GE(document["prior"]["terms"].size(), 7u) << line;
-    }
-  }
-}
-
-TEST(Show, SaysThatItShowsTheDefaultWhenNothingIsKnown) {
-  const Scratch scratch;
-  const Ran ran = run_lehr(words("show gemm --m 8 --n 8 --k 8 --device cpu --as ast"), scratch.path());
-  EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("// chosen: the default; ./lehr.db knows none of this workload"));
-  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "lehr.db"));
-}
-
-TEST(Show, CompilesForTheLog) {
-  const Scratch scratch;
-  const json document =
-      parsed(run_lehr(words("show gemm --m 8 --n 8 --k 8 --device cpu --as log --json"), scratch.path()));
-  EXPECT_TRUE(document["failure"].is_null());
-  EXPECT_GT(document["resources"]["compile_s"].get<double>(), 0);
 }
 
 TEST(Doctor, NamesEveryPartAndSucceedsWhateverIsMissing) {

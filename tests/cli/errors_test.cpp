@@ -89,6 +89,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"show gemm --m 8 --n 8 --k 8 --sample x", 1, "--sample x is not valid"},
         Bad{"show gemm --m 8 --n 8 --k 8 --as model --db nothing.db", 1, "nothing.db"},
         Bad{"show gemm --m 8 --n 8 --k 8 --as model --sample 1", 1, "leave out --config and --sample"},
+        Bad{"show gemm --m 8 --n 8 --k 8 --as picks --sample 1", 1, "leave out --config and --sample"},
+        Bad{"show gemm --m 8 --n 8 --k 8 --as picks --seed x", 1, "--seed x is not valid"},
         Bad{"show gemm --m 8 --n 8 --k 8 --as model --device gpu", 1, "--device gpu is not known"},
         Bad{"compile --arch sm_90a", 1, "--workload is missing: write lehr compile gemm"},
         Bad{"compile gemm --m 8 --n 8 --k 8 --arch sm_90b", 1,

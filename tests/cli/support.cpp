@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,6 +67,13 @@ Ran run_lehr(const std::vector<std::string>& arguments, const std::filesystem::p
   waitpid(pid, &status, 0);
   ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
   return ran;
+}
+
+nlohmann::json parsed(const Ran& ran) {
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  nlohmann::json document = nlohmann::json::parse(ran.out, nullptr, false);
+  EXPECT_FALSE(document.is_discarded()) << ran.out;
+  return document;
 }
 
 Scratch::Scratch() {

@@ -20,6 +20,9 @@ Ran run_lehr(const std::vector<std::string>& arguments, const std::filesystem::p
              const std::function<void(int pid, const std::string& err)>& while_running = {},
              const std::vector<std::string>& environment = {});
 
+/// The document on stdout; what failed is a failed expectation.
+nlohmann::json parsed(const Ran& ran);
+
 /// A directory of its own for each test, removed at the end.
 class Scratch {
  public:

@@ -1,0 +1,50 @@
+#include "tune/first_picks.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "costmodel/roofline_model.h"
+#include "tune/guide.h"
+#include "tune/tuner.h"
+
+namespace lehr {
+
+std::vector<FirstPick> first_picks(const Candidates& candidates, const Limits& limits, std::uint64_t seed,
+                                   int threads) {
+  const Tuner tuner = make_tuner("anneal", candidates.space, seed);
+  const LearnerOptions fits = learner_options(tuner, limits.target);
+  const RooflineModel prior(limits);
+  Scorer scorer(feature_table().size(), kernel_rows(candidates, limits), threads);
+  Learner learner(scorer.columns(), tuner.model.get(), tuner.validity.get(), fits);
+  Guide guide(*tuner.strategy, learner, scorer, &prior, tuner.options.batches, seed);
+
+  std::vector<FirstPick> picks;
+  Seen seen;
+  double best_us = std::numeric_limits<double>::infinity();
+  const auto measure = [&](std::span<const Config> configs, int batch) {
+    std::vector<Measurement> results;
+    const FeatureMatrix rows = scorer.features(configs);
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      const double us = prior.time_us(rows.row(i));
+      best_us = std::min(best_us, us);
+      picks.push_back({configs[i], batch, us});
+      results.push_back({configs[i], us});
+      seen.insert(configs[i]);
+    }
+    guide.observe(results, best_us);
+  };
+  // As a session does: the first default alone.
+  const std::span<const Config> defaults = candidates.defaults;
+  measure(defaults.first(1), 0);
+  measure(defaults.subspan(1), 0);
+  for (int batch = 1; picks.size() < fits.first_fit; ++batch) {
+    std::vector<Config> configs;
+    for (Proposal& each : guide.propose(guide.next_batch(), seen)) configs.push_back(std::move(each.config));
+    if (configs.empty()) break;  // the space is exhausted
+    measure(configs, batch);
+  }
+  return picks;
+}
+
+}  // namespace lehr
