@@ -44,8 +44,12 @@ void Conv2dFlags::add_to(CLI::App& app) {
   add("--dilation", dilation_, "2 | 2x1 (1)");
   add("--groups", groups_, "groups of channels; as many as channels: depthwise (1)");
   add("--layout", layout_, "nchw | nhwc (nchw)");
-  add("--dtype", dtype_, "type of x, f and y (f32); of 8-bit ones, y has that of the sums");
+  add("--dtype", dtype_, "type of x and f (f32)");
+  add("--y", y_, "type of y (that of x; s32 for s8, f32 for e4m3 and e5m2)");
   add("--accum", accum_, "type of the sums (s32 for integers, else f32)");
+  add("--math", math_,
+      "strict | tf32 | 3xtf32: what f32 inputs may be rounded to on the way; two_level: as for gemm "
+      "(strict)");
   add("--epilogue", epilogue_,
       "what is done to y before it is stored, in order: bias+relu, scale_shift+residual+relu, bias+relu+maxpool(2), ... (none)");
 }
@@ -69,7 +73,8 @@ std::vector<Workload> Conv2dFlags::workloads() const {
   parse_padding(pad_, base);
   set_field(base, "layout", parse_choice("--layout", layout_, {"nchw", "nhwc"}));
   base.input = base.filter = parse_operand(dtype_).type;
-  base.output = output_for(base.input);
+  base.output = y_.empty() ? output_for(base.input) : parse_operand(y_).type;
+  base.math = parse_math(math_);
   base.accum = accum_.empty() ? sums_for(base.input) : parse_operand(accum_).type;
 
   std::vector<Workload> result(1);

@@ -14,14 +14,15 @@ namespace lehr {
 
 class Conv2dFlags {
  public:
-  /// Adds --n --h --w --c --k --r --s --stride --pad --dilation --groups --layout --dtype --accum --epilogue.
+  /// Adds --n --h --w --c --k --r --s --stride --pad --dilation --groups --layout --dtype --y --accum
+  /// --math --epilogue.
   void add_to(CLI::App& app);
   /// The cross product of all lists, n slowest. Throws Error(kUser), one sentence.
   std::vector<Workload> workloads() const;
 
  private:
   std::string n_ = "1", h_, w_, c_, k_, r_, s_, stride_ = "1", pad_ = "0", dilation_ = "1", groups_ = "1",
-              layout_ = "nchw", dtype_ = "f32", accum_, epilogue_ = "none";
+              layout_ = "nchw", dtype_ = "f32", y_, accum_, math_ = "strict", epilogue_ = "none";
 };
 
 }  // namespace lehr

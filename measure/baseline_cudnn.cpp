@@ -66,12 +66,13 @@ void CudnnRunner::describe(const DnnGraph& graph) {
     const DnnStatus status = stage.operations.configs(heuristic, offered);
     if (!status.ok()) refused = status;
   }
-  const bool f32 = harness_.problem().tensors[0].type == DType::kF32;
+  // TF32 or f16: the check of the result sees no difference, and the permission covers the rounding of both.
+  const bool exact = harness_.problem().tensors[0].type == DType::kF32 && !harness_.problem().conv2d->tf32;
   for (DnnConfig& config : offered) {
     const bool known =
         std::ranges::any_of(stage.configs, [&](const DnnConfig& other) { return other.text == config.text; });
     const bool permitted =
-        !config.reduced_precision && !(f32 && (config.tensor_cores || config.down_converts));
+        !config.reduced_precision && !(exact && (config.tensor_cores || config.down_converts));
     if (!known && permitted) stage.configs.push_back(std::move(config));
   }
   if (!stage.configs.empty()) return;

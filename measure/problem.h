@@ -37,6 +37,7 @@ struct BaselineConv2d {
   std::int64_t out_h = 0, out_w = 0;
   bool nhwc = false;  ///< input and output n,h,w,c and filter k,r,s,c in memory; else n,c,h,w and k,c,r,s
   DType accum = DType::kF32;
+  bool tf32 = false;  ///< as BaselineGemm::tf32
   friend bool operator==(const BaselineConv2d&, const BaselineConv2d&) = default;
 };
 

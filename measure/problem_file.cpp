@@ -77,7 +77,8 @@ void write_problem(const std::string& path, const Problem& problem) {
     header["conv2d"] = {v.n,          v.c,          v.h,       v.w,          v.k,
                         v.r,          v.s,          v.groups,  v.stride_h,   v.stride_w,
                         v.dilation_h, v.dilation_w, v.pad_top, v.pad_bottom, v.pad_left,
-                        v.pad_right,  v.out_h,      v.out_w,   v.nhwc,       name_of(v.accum)};
+                        v.pad_right,  v.out_h,      v.out_w,   v.nhwc,       name_of(v.accum),
+                        v.tf32};
   }
   for (const BaselineStep& step : problem.steps)
     header["steps"].push_back(
@@ -116,11 +117,11 @@ Problem read_problem(const std::string& path) {
   }
   if (header.contains("conv2d")) {
     const json& v = header["conv2d"];
-    problem.conv2d =
-        BaselineConv2d{v[0],  v[1],  v[2],  v[3],  v[4],
-                       v[5],  v[6],  v[7],  v[8],  v[9],
-                       v[10], v[11], v[12], v[13], v[14],
-                       v[15], v[16], v[17], v[18], parse_dtype(v[19].get<std::string>()).value()};
+    problem.conv2d = BaselineConv2d{v[0],  v[1],  v[2],  v[3],  v[4],
+                                    v[5],  v[6],  v[7],  v[8],  v[9],
+                                    v[10], v[11], v[12], v[13], v[14],
+                                    v[15], v[16], v[17], v[18], parse_dtype(v[19].get<std::string>()).value(),
+                                    v[20]};
   }
   if (header.contains("steps")) {
     for (const json& s : header["steps"])

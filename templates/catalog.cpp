@@ -42,11 +42,11 @@ std::span<const Template> catalog() {
                                        conv2d_depthwise_cpu_template(),
                                        conv1x1_cpu_template(),
                                        conv2d_simt_template(),
+                                       conv2d_winograd_template(),
                                        conv2d_mma_template(),
                                        conv2d_wgmma_template(),
                                        conv2d_depthwise_template(),
-                                       conv2d_winograd_cpu_template(),
-                                       conv2d_winograd_template()};
+                                       conv2d_winograd_cpu_template()};
   return templates;
 }
 

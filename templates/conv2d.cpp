@@ -71,6 +71,7 @@ void validate(const Conv2d& conv) {
   check_elements("the input", {conv.n, conv.c, conv.h, conv.w});
   check_elements("the filter", {conv.k, conv.c / conv.groups, conv.r, conv.s});
   check_elements("the output", {conv.n, conv.k, conv.out_h(), conv.out_w()});
+  validate(conv.math, conv.input, conv.filter, conv.accum);
 }
 
 std::string to_text(const Conv2d& conv) {
@@ -133,6 +134,8 @@ bool set_field(Conv2d& conv, std::string_view key, std::string_view value) {
   } else if (key == "layout") {
     if (value != "nchw" && value != "nhwc") throw_user("unknown layout '{}'; known are nchw, nhwc", value);
     conv.layout = value == "nchw" ? ImageLayout::kNchw : ImageLayout::kNhwc;
+  } else if (key == "math") {
+    conv.math = parse_math(value);
   } else {
     return false;
   }

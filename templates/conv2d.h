@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/dtype.h"
+#include "templates/math_mode.h"
 
 namespace lehr {
 
@@ -28,6 +29,7 @@ struct Conv2d {
   std::int64_t groups = 1;
   ImageLayout layout = ImageLayout::kNchw;
   DType input = DType::kF32, filter = DType::kF32, output = DType::kF32, accum = DType::kF32;
+  Math math = Math::kStrict;
   friend bool operator==(const Conv2d&, const Conv2d&) = default;
 
   /// Of the output; below 1 when a dilated filter is larger than the padded image.
@@ -38,14 +40,15 @@ struct Conv2d {
 };
 
 /// Throws Error(kUser), one sentence: a size out of [1, 2^31), a padding out of [0, 2^31), an empty output,
-/// channels that the groups do not divide, a tensor of 2^31 elements or more.
+/// channels that the groups do not divide, a tensor of 2^31 elements or more, a math that the types do not
+/// have.
 void validate(const Conv2d& conv);
 
 /// "conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 stride=1x1 pad=1x1x1x1 dilation=1x1 groups=1 layout=nchw x=f32
-/// f=f32 y=f32 accum=f32"; the padding is top, bottom, left, right.
+/// f=f32 y=f32 accum=f32"; the padding is top, bottom, left, right. Without the math.
 std::string to_text(const Conv2d& conv);
-/// Sets what `key`=`value` says: a key of to_text(). False for an unknown key; throws Error(kUser) for a bad
-/// value.
+/// Sets what `key`=`value` says: a key of to_text(), or math. False for an unknown key; throws Error(kUser)
+/// for a bad value.
 bool set_field(Conv2d& conv, std::string_view key, std::string_view value);
 
 /// "2" or "2x1" (vertical, horizontal). Throws Error(kUser) naming `what`.

@@ -38,15 +38,7 @@ void validate(const Gemm& g) {
   check_elements("A", g.batch, g.m, g.k);
   check_elements("B", g.batch, g.k, g.n);
   check_elements("C", g.batch, g.m, g.n);
-  if (g.math == Math::kStrict) return;
-  const bool two_level = g.math == Math::kTwoLevel;
-  for (const DType type : {g.a.type, g.b.type}) {
-    if (two_level ? !is_8_bit_float(type) : type != DType::kF32)
-      throw_user("math={} is for {} operands; with {} leave it at strict", name_of(g.math),
-                 two_level ? "e4m3 and e5m2" : "f32", name_of(type));
-  }
-  if (g.accum != DType::kF32)
-    throw_user("math={} is for sums in f32; with {} leave it at strict", name_of(g.math), name_of(g.accum));
+  validate(g.math, g.a.type, g.b.type, g.accum);
 }
 
 std::string to_text(const Operand& operand) {
@@ -56,20 +48,6 @@ std::string to_text(const Operand& operand) {
 std::string to_text(const Gemm& g) {
   return fmt::format("gemm m={} n={} k={} batch={} a={} b={} c={} accum={}", g.m, g.n, g.k, g.batch,
                      to_text(g.a), to_text(g.b), to_text(g.c), name_of(g.accum));
-}
-
-std::string_view name_of(Math math) {
-  switch (math) {
-    case Math::kStrict:
-      return "strict";
-    case Math::k3xTf32:
-      return "3xtf32";
-    case Math::kTf32:
-      return "tf32";
-    case Math::kTwoLevel:
-      return "two_level";
-  }
-  return "";
 }
 
 namespace {
@@ -89,12 +67,6 @@ DType dtype_of(std::string_view text) {
 }
 
 }  // namespace
-
-Math parse_math(std::string_view text) {
-  for (const Math math : {Math::kStrict, Math::kTf32, Math::k3xTf32, Math::kTwoLevel})
-    if (name_of(math) == text) return math;
-  throw_user("unknown math '{}'; known are strict, tf32, 3xtf32, two_level", text);
-}
 
 Operand parse_operand(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ':');
@@ -117,10 +89,6 @@ DType output_for(DType type) {
   if (type == DType::kS8 || type == DType::kU8) return DType::kS32;
   if (is_8_bit_float(type)) return DType::kF32;
   return type;
-}
-
-bool is_8_bit_float(DType type) {
-  return type == DType::kE4M3 || type == DType::kE5M2;
 }
 
 DType sums_for(DType type) {

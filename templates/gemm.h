@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/dtype.h"
+#include "templates/math_mode.h"
 
 namespace lehr {
 
@@ -19,26 +20,11 @@ struct Operand {
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
-/// How exact a product must be, where the types leave a choice: that of f32 operands, and that of 8-bit
-/// floats with sums in f32.
-enum class Math {
-  /// No operand is rounded, and sums are as exact as their type: f32 or better. But those of 8-bit floats are
-  /// what tensor cores make of them: exact products, and sums of 13 fraction bits on Hopper.
-  kStrict,
-  k3xTf32,   ///< f32: three tf32 products of split operands: errors near those of f32
-  kTf32,     ///< f32: operands may be rounded to tf32 (10 fraction bits)
-  kTwoLevel  ///< 8-bit floats: a tensor core sums up kTwoLevelK products at most, and f32 what it gives
-};
-/// Products of one sum inside the tensor core where sums have two levels (kernels.md section 4: DeepGEMM).
-inline constexpr std::int64_t kTwoLevelK = 128;
-std::string_view name_of(Math math);
-
 /// C[b] = A[b] * B[b] for each of `batch` matrices, contiguous, one after the other.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   Operand a, b, c;
   DType accum = DType::kF32;
-  /// kTf32 and k3xTf32 only for f32 operands and sums, kTwoLevel for 8-bit floats with sums in f32
   Math math = Math::kStrict;
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
@@ -54,8 +40,6 @@ std::string to_text(const Gemm& gemm);
 /// a bad value.
 bool set_field(Gemm& gemm, std::string_view key, std::string_view value);
 
-/// "strict", "tf32", "3xtf32", "two_level" -> Math. Throws Error(kUser).
-Math parse_math(std::string_view text);
 /// "f32:row" -> Operand. Throws Error(kUser).
 Operand parse_operand(std::string_view text);
 std::string to_text(const Operand& operand);
@@ -64,7 +48,5 @@ std::string to_text(const Operand& operand);
 /// f32 for 8-bit floats, else `type`), and that of the sums (f64 for f64, s32 for integers, else f32).
 DType output_for(DType type);
 DType sums_for(DType type);
-/// e4m3 and e5m2.
-bool is_8_bit_float(DType type);
 
 }  // namespace lehr

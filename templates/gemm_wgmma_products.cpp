@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
+
 namespace lehr {
 
 using namespace ir;
@@ -76,7 +78,10 @@ Block gemm_wgmma_two_level_products(KernelBuilder& b, const GemmWgmmaProblem& p,
   const VarId i = b.var("i");
   const VarId part = b.var("part");
   const VarId e = b.var("e");
-  const std::int64_t steps = kTwoLevelK / p.mma_k();
+  // A stage of a convolution with few channels may be shorter.
+  const std::int64_t of_stage = s.k_atoms * p.row(), of_group = std::min(kTwoLevelK, of_stage);
+  CHECK(of_stage % of_group == 0);
+  const std::int64_t steps = of_group / p.mma_k();
   const Which at = {i, part, var(group) * steps + var(k)};
   const Expr sum = first_sum(s, at) + var(e);
   const auto add = [&](const Expr& first_level) { return load(sums.accumulators, sum) + first_level; };
@@ -87,8 +92,7 @@ Block gemm_wgmma_two_level_products(KernelBuilder& b, const GemmWgmmaProblem& p,
       gemm_wgmma_keep(p, sums.first_level, s.columns() / 2),
       loop(e, s.columns() / 2, LoopKind::kUnrolled,
            block(Store{sums.accumulators, sum, add(load(sums.first_level, var(e))), 1, std::nullopt})));
-  const std::int64_t groups = s.k_atoms * p.row() / kTwoLevelK;
-  return block(loop(group, groups, LoopKind::kUnrolled, each_tile(s, at, std::move(body))));
+  return block(loop(group, of_stage / of_group, LoopKind::kUnrolled, each_tile(s, at, std::move(body))));
 }
 
 Block gemm_wgmma_clear(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,

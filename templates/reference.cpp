@@ -198,7 +198,8 @@ Reference conv2d_reference(const Workload& workload, const std::vector<std::vect
                                      .a = {conv.input, {}},
                                      .b = {conv.filter, {}},
                                      .c = {conv.output, {}},
-                                     .accum = conv.accum});
+                                     .accum = conv.accum,
+                                     .math = conv.math});
   if (winograd_applies(conv)) of_sums = std::max(of_sums, winograd_tolerance(conv));
   reference.tolerance = tolerance_of(workload, of_sums, conv.products());
   return reference;

@@ -57,8 +57,8 @@ std::string to_text(const Workload& workload) {
   std::string text = std::visit([](const auto& problem) { return to_text(problem); }, workload.problem);
   text += " epilogue=" + to_text(workload.epilogue);
   // Strict is left out, so that texts written before there was a choice keep their meaning.
-  if (const Gemm* gemm = std::get_if<Gemm>(&workload.problem); gemm && gemm->math != Math::kStrict)
-    text += fmt::format(" math={}", name_of(gemm->math));
+  if (const Math math = math_of(workload); math != Math::kStrict)
+    text += fmt::format(" math={}", name_of(math));
   return text;
 }
 
@@ -86,7 +86,7 @@ Workload parse_workload(std::string_view text) {
     if (!known)
       throw_user("unknown key '{}' in workload '{}'; known are {}, epilogue", key, text,
                  workload.op() == Operator::kConv2d
-                     ? "n, h, w, c, k, r, s, stride, pad, dilation, groups, layout, x, f, y, accum"
+                     ? "n, h, w, c, k, r, s, stride, pad, dilation, groups, layout, x, f, y, accum, math"
                      : "m, n, k, batch, a, b, c, accum, math");
   }
   validate(workload);
@@ -95,6 +95,10 @@ Workload parse_workload(std::string_view text) {
 
 DType accum_of(const Workload& workload) {
   return std::visit([](const auto& problem) { return problem.accum; }, workload.problem);
+}
+
+Math math_of(const Workload& workload) {
+  return std::visit([](const auto& problem) { return problem.math; }, workload.problem);
 }
 
 double flops_of(const Workload& workload) {

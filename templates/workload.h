@@ -36,12 +36,13 @@ struct Workload {
 void validate(const Workload& workload);
 
 /// The problem's text (gemm.h, conv2d.h) and " epilogue=none" (epilogue.h); behind it " math=tf32" where the
-/// math of a GEMM is not strict (gemm.h).
+/// math is not strict (math_mode.h).
 std::string to_text(const Workload& workload);
 /// Inverse of to_text; keys may come in any order, those with a default may be missing. Throws Error(kUser).
 Workload parse_workload(std::string_view text);
 /// Type of the sums, in which the epilogue is computed too.
 DType accum_of(const Workload& workload);
+Math math_of(const Workload& workload);
 /// Multiplications and additions, without those of the epilogue: 2 m n k batch, or 2 n k out_h out_w
 /// products() with padding counted (as everybody counts them).
 double flops_of(const Workload& workload);

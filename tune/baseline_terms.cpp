@@ -39,7 +39,8 @@ BaselineConv2d baseline_of(const Conv2d& conv) {
           .out_h = conv.out_h(),
           .out_w = conv.out_w(),
           .nhwc = conv.layout == ImageLayout::kNhwc,
-          .accum = conv.accum};
+          .accum = conv.accum,
+          .tf32 = conv.math == Math::kTf32};
 }
 
 std::vector<BaselineStep> steps_of(const Workload& workload) {

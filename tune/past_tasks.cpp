@@ -53,7 +53,7 @@ double distance(const Conv2d& x, const Conv2d& y) {
   return octaves(x.n, y.n) + octaves(x.h, y.h) + octaves(x.w, y.w) + octaves(x.c, y.c) + octaves(x.k, y.k) +
          octaves(x.r, y.r) + octaves(x.s, y.s) + octaves(x.stride_h, y.stride_h) +
          octaves(x.groups, y.groups) + octaves(x.dilation_h, y.dilation_h) +
-         (x.layout == y.layout && x.input == y.input ? 0 : kOtherKind);
+         (x.layout == y.layout && x.input == y.input && x.math == y.math ? 0 : kOtherKind);
 }
 
 }  // namespace

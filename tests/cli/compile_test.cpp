@@ -24,6 +24,21 @@ Ran compile(const std::string& more, const Scratch& scratch, const std::string& 
                   {kFakeCompiler, "LEHR_FAKE_NVRTC=" + behaviour});
 }
 
+TEST(Conv2dFlags, SayTypesAndMath) {
+  const Scratch scratch;
+  const auto shown = [&](const std::string& more) {
+    return run_lehr(words("show conv2d --h 9 --w 9 --c 16 --k 8 --r 3 --layout nhwc --arch sm_90a --as ast " +
+                          more),
+                    scratch.path())
+        .out;
+  };
+  EXPECT_THAT(shown("--dtype e4m3 --y bf16 --math two_level"),
+              HasSubstr("x=e4m3 f=e4m3 y=bf16 accum=f32 epilogue=none math=two_level"));
+  EXPECT_THAT(shown("--math tf32"), HasSubstr("kernel conv2d_wgmma"));
+  EXPECT_THAT(shown("--math 3xtf32"), HasSubstr("kernel conv2d_mma"));
+  EXPECT_THAT(shown(""), ::testing::Not(HasSubstr("math=")));
+}
+
 TEST(Compile, PrintsWhatSampledKernelsUseWithoutAGpu) {
   const Scratch scratch;
   const Ran ran = compile("--arch sm_90a --samples 6 --seed 3 --jobs 2 --family gemm_simt --json", scratch);

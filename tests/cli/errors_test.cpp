@@ -43,6 +43,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"tune gemm --m 1000000 --n 8 --k 1000000", 1, "A would have 1e+12 elements"},
         Bad{"tune gemm --m 8 --n 8", 1, "--k is missing"},
         Bad{"tune gemm --m 8, --n 8 --k 8", 1, "--m '' is not valid"},
+        Bad{"tune conv2d --h 8 --w 8 --c 8 --k 8 --r 3 --dtype f16 --math tf32", 1,
+            "math=tf32 is for f32 operands; with f16 leave it at strict"},
         Bad{"tune gemm --m 8:4 --n 8 --k 8", 1, "the range ends before it starts"},
         Bad{"tune gemm --m 8:16:0 --n 8 --k 8", 1, "--m 0 is not valid"},
         Bad{"tune gemm --m 1:100000 --n 8 --k 8", 1, "more than 10000 values"},

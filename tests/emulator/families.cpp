@@ -147,12 +147,20 @@ const std::vector<Workload>& convolutions() {
           "n=2 h=3 w=2 c=256 k=24 r=3 s=3 pad=1 layout=nhwc x=s8 f=s8 y=s32 accum=s32",
           "h=4 w=5 c=248 k=16 r=3 s=3 layout=nhwc x=e4m3 f=e4m3 y=bf16",
           "h=3 w=4 c=192 k=24 r=3 s=3 pad=1 layout=nhwc x=f16 f=f16 y=f32",
-          "n=3 h=11 w=9 c=24 k=40 r=3 s=2 stride=2x1 pad=1x0x2x1 dilation=1x2 layout=nhwc x=bf16 f=bf16 y=bf16",
+          "n=3 h=11 w=9 c=24 k=40 r=3 s=2 stride=2x1 pad=1x0x2x1 dilation=1x2 layout=nhwc x=bf16 f=bf16 "
+          "y=bf16",
           "n=9 h=8 w=7 c=72 k=24 r=2 s=3 stride=3x2 pad=0x1x1x3 layout=nhwc x=f16 f=f16 y=f16",
           "n=2 h=7 w=6 c=1040 k=33 r=1 s=1 stride=2 layout=nhwc x=e5m2 f=e5m2 y=f16",
           "n=2 h=6 w=13 c=40 k=130 r=1 s=1 layout=nhwc x=bf16 f=bf16 y=f32",
           "h=12 w=13 c=144 k=72 r=3 s=3 pad=2 dilation=2 layout=nhwc x=e4m3 f=e4m3 y=bf16",
-          "h=14 w=19 c=16 k=264 r=5 s=5 pad=2 layout=nhwc x=bf16 f=bf16 y=bf16"})
+          "h=14 w=19 c=16 k=264 r=5 s=5 pad=2 layout=nhwc x=bf16 f=bf16 y=bf16",
+          "n=2 h=7 w=9 c=12 k=24 r=3 s=3 pad=1 layout=nhwc math=tf32",
+          "h=9 w=8 c=5 k=17 r=3 s=2 stride=2x1 pad=0x1x2x0 layout=nhwc math=tf32",
+          "n=2 h=6 w=7 c=36 k=40 r=3 s=3 pad=2 dilation=2 layout=nhwc math=tf32",
+          "h=3 w=4 c=200 k=20 r=3 s=3 pad=1 layout=nhwc math=tf32",
+          "h=3 w=4 c=200 k=20 r=3 s=3 pad=1 layout=nhwc math=3xtf32",
+          "n=2 h=5 w=5 c=160 k=24 r=3 s=3 pad=1 layout=nhwc x=e4m3 f=e4m3 y=bf16 math=two_level",
+          "h=6 w=5 c=240 k=40 r=3 s=2 stride=2x1 layout=nhwc x=e5m2 f=e5m2 y=f32 math=two_level"})
       workloads.push_back(parse_workload(std::string("conv2d ") + text));
     return workloads;
   }();
@@ -176,6 +184,21 @@ std::vector<Workload> served_convolutions(const Template& family) {
   return served;
 }
 
+/// Splits for the kinds of products that have none among `samples`, where the family can.
+void add_splits_of_convolutions(const Template& family, const std::vector<Workload>& served,
+                                std::vector<Sample>& samples, Rng& rng) {
+  const auto kind_of = [](const Workload& w) { return std::pair(w.conv2d().input, math_of(w)); };
+  for (const Workload& workload : served) {
+    const bool has = std::any_of(samples.begin(), samples.end(), [&](const Sample& sample) {
+      return kind_of(sample.workload) == kind_of(workload) && splits_k(sample.config);
+    });
+    if (has) continue;
+    const Limits limits = serving(family, workload).back();
+    const std::optional<Config> config = sample_split(family.space(workload, limits), rng);
+    if (config && splits_k(*config)) samples.push_back({&family, workload, limits, *config});
+  }
+}
+
 /// The default for every fifth, a split of the products for every third where the family can.
 std::vector<Sample> samples_of_convolutions(const Template& family, std::size_t count, Rng& rng) {
   const std::vector<Workload> served = served_convolutions(family);
@@ -192,6 +215,7 @@ std::vector<Sample> samples_of_convolutions(const Template& family, std::size_t 
     CHECK(config, "{} finds no schedule for {} on {}", family.name, lehr::to_text(workload), arch.arch);
     samples.push_back({&family, workload, arch, *config});
   }
+  add_splits_of_convolutions(family, served, samples, rng);
   return samples;
 }
 
@@ -212,7 +236,7 @@ ir::Kernel lowered(const Sample& sample) {
 Facts facts_of(const Workload& workload) {
   if (workload.op() == Operator::kConv2d) {
     const Conv2d& conv = workload.conv2d();
-    return {conv.products(), conv.input, conv.accum, Math::kStrict};
+    return {conv.products(), conv.input, conv.accum, conv.math};
   }
   const Gemm& g = workload.gemm();
   return {g.k, g.a.type, g.accum, g.math};

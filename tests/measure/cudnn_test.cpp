@@ -256,6 +256,10 @@ TEST_F(CudnnOnFakes, LeavesOutPlansThatRoundMoreThanTheProblemPermits) {
   EXPECT_THAT(checked(best), HasSubstr("of 1 offered), plan 0: engine 2"));
   best.prepare(conv_problem(odd_conv(true), {}, DType::kF16), {});
   EXPECT_THAT(checked(best), HasSubstr("of 2 offered), plan 0: engine 0"));
+  BaselineConv2d permits_tf32 = odd_conv(true);
+  permits_tf32.tf32 = true;
+  best.prepare(conv_problem(permits_tf32), {});
+  EXPECT_THAT(checked(best), HasSubstr("of 2 offered), plan 0: engine 0"));
   offer({tf32});
   EXPECT_EQ(error_of([&] { best.prepare(conv_problem(odd_conv(true)), {}); }),
             "cudnn has no plan for this graph that rounds nothing in between");

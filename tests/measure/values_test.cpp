@@ -249,7 +249,7 @@ TEST(ProblemFile, ReadsBackAConvolution) {
   Problem problem = gemm_problem({3, 4, 5, 2, true, false, true});
   problem.gemm.reset();
   problem.conv2d =
-      BaselineConv2d{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, true, DType::kS32};
+      BaselineConv2d{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, true, DType::kS32, true};
   problem.steps = {{.op = BaselineStep::Op::kAdd, .tensor = 3, .per_channel = true},
                    {.op = BaselineStep::Op::kClamp, .low = 0}};
   const std::string path = directory.path() + "/problem";

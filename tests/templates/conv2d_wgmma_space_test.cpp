@@ -30,6 +30,8 @@ const std::vector<Workload>& convolutions() {
       conv_of("n=5 h=5 w=5 c=80 k=520 r=1 s=1 stride=2 x=e5m2 f=e5m2 y=f16"),
       conv_of("n=4 h=17 w=19 c=208 k=96 r=3 s=3 pad=1 x=s8 f=s8 y=s32 accum=s32"),
       conv_of("n=1 h=4 w=5 c=1024 k=2048 r=2 s=2 x=f16 f=f16 y=f16"),
+      conv_of("n=8 h=27 w=29 c=36 k=100 r=3 s=3 stride=1x2 pad=1 math=tf32 epilogue=bias+relu"),
+      conv_of("n=4 h=17 w=19 c=208 k=96 r=3 s=3 pad=1 x=e4m3 f=e4m3 y=bf16 math=two_level"),
   };
   return all;
 }
@@ -96,11 +98,26 @@ TEST(Conv2dWgmma, TakesInputsThatAreTheMatrixAsSuch) {
   EXPECT_TRUE(gemm_wgmma_problem(convolutions()[5]).gathers());  // by its stride
 }
 
-TEST(Conv2dWgmma, ComesBeforeTheGatheringFamilies) {
+TEST(Conv2dWgmma, RoundsF32ToTf32OnItsWay) {
+  const Limits limits = cuda_limits("sm_90a");
+  const Template family = conv2d_wgmma_template();
+  const Workload workload = conv_of("h=9 w=9 c=32 k=64 r=3 s=3 math=tf32");
+  const ir::Kernel kernel = family.lower(workload, family.default_config(workload, limits), limits);
+  EXPECT_TRUE(kernel.params[0].map->tf32);
+  EXPECT_TRUE(kernel.params[1].map->tf32);
+}
+
+TEST(Conv2dWgmma, ComesBeforeTheGatheringFamiliesAndTensorCoresBeforeTheOthers) {
   const Limits limits = cuda_limits("sm_90a");
   const std::vector<Config> defaults = default_configs(convolutions()[0], limits);
   ASSERT_GE(defaults.size(), 2U);
   EXPECT_EQ(defaults[0].family, "conv2d_wgmma");
+  const auto first = [&](const std::string& math) {
+    return default_configs(conv_of("h=28 w=28 c=64 k=64 r=3 s=3 pad=1 math=" + math), limits)[0].family;
+  };
+  EXPECT_EQ(first("tf32"), "conv2d_wgmma");
+  EXPECT_EQ(first("3xtf32"), "conv2d_mma");
+  EXPECT_EQ(first("strict"), "conv2d_winograd");
 }
 
 TEST(Conv2dWgmma, SaysWhomItDoesNotServe) {
@@ -121,6 +138,9 @@ TEST(Conv2dWgmma, SaysWhomItDoesNotServe) {
   EXPECT_EQ(reason(f16 + "r=3 s=2 dilation=1x129 pad=0x0x0x1"), "");
   EXPECT_THAT(reason(f16 + "r=3 s=3 dilation=128x1 pad=127"), HasSubstr("256 pixels from the first one"));
   EXPECT_THAT(reason("layout=nhwc h=20 w=20 c=64 k=32 r=3 s=3"), HasSubstr("math=strict does not permit"));
+  EXPECT_EQ(reason("layout=nhwc h=20 w=20 c=64 k=32 r=3 s=3 math=tf32"), "");
+  EXPECT_THAT(reason("layout=nhwc h=20 w=20 c=64 k=32 r=3 s=3 math=3xtf32"),
+              HasSubstr("math=3xtf32 does not permit"));
 }
 
 }  // namespace

@@ -201,6 +201,16 @@ TEST(Reference, ToleranceOfTf32FitsRoundedOperandsAndThatOfStrictDoesNot) {
   }
 }
 
+TEST(Reference, AllowsAConvolutionWhatItAllowsTheProductThatItIs) {
+  for (const char* math : {"strict", "tf32", "3xtf32"}) {
+    const Workload conv = parse_workload(fmt::format("conv2d h=3 w=4 c=7 k=2 r=2 s=3 math={}", math));
+    const Workload product = parse_workload(fmt::format("gemm m=4 n=2 k=42 math={}", math));
+    EXPECT_EQ(make_reference(conv, make_inputs(conv, 1)).tolerance,
+              make_reference(product, make_inputs(product, 1)).tolerance)
+        << math;
+  }
+}
+
 TEST(Inputs, AreValuesOfTheirType) {
   for (const char* type : {"f16", "bf16", "e4m3", "e5m2"}) {
     const Workload w = parse_workload(fmt::format("gemm m=20 n=20 k=20 a={0} b={0}", type));

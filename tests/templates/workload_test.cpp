@@ -81,6 +81,21 @@ TEST(WorkloadText, SaysWhatIsWrongWithAConvolution) {
   EXPECT_THAT(error(" h=x"), HasSubstr("h=x is not a whole number"));
 }
 
+TEST(WorkloadText, NamesTheMathOfAConvolutionAlike) {
+  const std::string strict = to_text(parse_workload("conv2d h=8 w=8 c=4 k=4 r=3 s=3 epilogue=bias"));
+  EXPECT_EQ(strict.find("math"), std::string::npos);
+  const Workload tf32 = parse_workload("conv2d math=tf32 h=8 w=8 c=4 k=4 r=3 s=3 epilogue=bias");
+  EXPECT_EQ(to_text(tf32), strict + " math=tf32");
+  EXPECT_EQ(parse_workload(to_text(tf32)), tf32);
+  EXPECT_EQ(math_of(tf32), Math::kTf32);
+  EXPECT_NE(tf32, parse_workload(strict));
+  EXPECT_THAT(
+      message_of([] { parse_workload("conv2d h=8 w=8 c=4 k=4 r=3 s=3 x=f16 f=f16 y=f16 math=tf32"); }),
+      HasSubstr("math=tf32 is for f32 operands; with f16 leave it at strict"));
+  EXPECT_THAT(message_of([] { parse_workload("conv2d h=8 w=8 c=4 k=4 r=3 s=3 math=two_level"); }),
+              HasSubstr("math=two_level is for e4m3 and e5m2 operands"));
+}
+
 TEST(WorkloadText, NamesTheMathOnlyWhereItIsNotStrict) {
   const std::string strict = to_text(parse_workload("gemm m=1 n=2 k=3 math=strict"));
   EXPECT_EQ(strict, to_text(parse_workload("gemm m=1 n=2 k=3")));

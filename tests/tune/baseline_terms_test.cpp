@@ -27,6 +27,13 @@ TEST(BaselineTerms, OfAConvolutionHaveItsTypesAndItsSteps) {
                                                       {.op = Op::kClamp, .low = 0, .high = 6}}));
 }
 
+TEST(BaselineTerms, PermitTf32WhereTheConvolutionDoes) {
+  const std::string text = "conv2d h=8 w=8 c=4 k=4 r=3 s=3";
+  EXPECT_FALSE(baseline_terms(parse_workload(text)).conv2d->tf32);
+  EXPECT_FALSE(baseline_terms(parse_workload(text + " math=3xtf32")).conv2d->tf32);
+  EXPECT_TRUE(baseline_terms(parse_workload(text + " math=tf32")).conv2d->tf32);
+}
+
 TEST(BaselineTerms, OfAConvolutionHaveTheTypeOfItsSums) {
   const Workload workload = parse_workload("conv2d h=4 w=4 c=4 k=4 r=1 s=1 x=s8 f=s8 y=s32 accum=s32");
   EXPECT_EQ(baseline_terms(workload).conv2d->accum, DType::kS32);

@@ -1,0 +1,34 @@
+// How exact a workload's products and sums must be. Its text is part of a workload's (workload.h).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/dtype.h"
+
+namespace lehr {
+
+/// How exact a product or a convolution must be, where the types leave a choice: that of f32 operands, and
+/// that of 8-bit floats with sums in f32.
+enum class Math {
+  /// No operand is rounded, and sums are as exact as their type: f32 or better. But those of 8-bit floats are
+  /// what tensor cores make of them: exact products, and sums of 13 fraction bits on Hopper.
+  kStrict,
+  k3xTf32,   ///< f32: three tf32 products of split operands: errors near those of f32
+  kTf32,     ///< f32: operands may be rounded to tf32 (10 fraction bits)
+  kTwoLevel  ///< 8-bit floats: a tensor core sums up kTwoLevelK products at most, and f32 what it gives
+};
+/// Products of one sum inside the tensor core where sums have two levels (kernels.md section 4: DeepGEMM).
+inline constexpr std::int64_t kTwoLevelK = 128;
+std::string_view name_of(Math math);
+/// "strict", "tf32", "3xtf32", "two_level" -> Math. Throws Error(kUser).
+Math parse_math(std::string_view text);
+
+/// Throws Error(kUser), one sentence, where `math` does not go with the types of the operands and of the
+/// sums: kTf32 and k3xTf32 are only for f32 operands and sums, kTwoLevel for 8-bit floats with sums in f32.
+void validate(Math math, DType a, DType b, DType accum);
+
+/// e4m3 and e5m2.
+bool is_8_bit_float(DType type);
+
+}  // namespace lehr
