@@ -107,11 +107,13 @@ FamilySpace conv2d_im2col_cpu_space(const Workload& workload, const Limits& limi
   return space;
 }
 
-// The packed block of pixels stays in half of L2, one panel of it in L1 or a little beyond. Threads share the
-// pixels, so that each packs its own, where there are enough of them.
+// The packed block of pixels stays in half of L2. With nhwc deep blocks of few rows, which share the prefetch
+// of the next panel of filters, are ahead of shallow ones by 5 to 20 % (56 x 56 x 64, 28 x 28 x 128, 7 x 7 x
+// 512); with nchw the depth makes no difference. Threads share the pixels, so that each packs its own, where
+// there are enough of them.
 Config conv2d_im2col_cpu_default(const Workload& workload, const Limits& limits) {
-  constexpr std::int64_t kSteps = 256;
   const Conv2d& conv = workload.conv2d();
+  const std::int64_t most_steps = is_nchw(conv) ? 256 : 640;
   const FamilySpace space = conv2d_im2col_cpu_space(workload, limits);
   const cpu::Problem p = im2col_problem(conv);
   GemmCpuSchedule s;
@@ -121,7 +123,7 @@ Config conv2d_im2col_cpu_default(const Workload& workload, const Limits& limits)
   const cpu::Tiling tiling = cpu::fastest_tiling(p.m, p.n, s.lanes, 0, limits);
   s.mr = tiling.rows, s.nv = tiling.vectors;
   for (const std::int64_t block : k_blocks(conv))
-    if (s.kc == 1 || block <= kSteps) s.kc = block;
+    if (s.kc == 1 || block <= most_steps) s.kc = block;
   const std::int64_t half_l2 = (limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20) / 2;
   const std::int64_t row_tiles = ceil_div(p.m, s.mr), column_tiles = ceil_div(p.n, s.nv * s.lanes);
   const auto fitting = [&](std::int64_t tile) {
@@ -132,9 +134,11 @@ Config conv2d_im2col_cpu_default(const Workload& workload, const Limits& limits)
   const std::int64_t pixel_tiles = is_nchw(conv) ? column_tiles : row_tiles;
   const std::int64_t of_pixels = is_nchw(conv) ? 1 : 0;
   s.split = p.batch >= 2 * limits.cores ? 2 : pixel_tiles >= 2 * limits.cores ? of_pixels : 1 - of_pixels;
-  s.mc = is_nchw(conv) ? 8 : fitting(s.mr);
+  s.mc = is_nchw(conv) ? 8 : std::min<std::int64_t>(4, fitting(s.mr));
   s.nc = is_nchw(conv) ? fitting(s.nv * s.lanes) : column_tiles;
-  return cpu::nearest_config(space, {s.threads, s.split, s.lanes, s.mr, s.nv, s.kc, s.mc, s.nc, 0, 1, 8, 0, 1});
+  s.prefetch = is_nchw(conv) ? 8 : GemmCpuSchedule::kNextTileShared;
+  return cpu::nearest_config(
+      space, {s.threads, s.split, s.lanes, s.mr, s.nv, s.kc, s.mc, s.nc, 0, 1, s.prefetch, 0, 1});
 }
 
 }  // namespace lehr

@@ -140,7 +140,7 @@ Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limi
     n.b = l.b_panel, n.b_in_panels = true;
     n.b_at = [&](const Expr& k, const Expr& j) { return var(n.jt) * (n.nr() * n.kc()) + k * n.nr() + j; };
   } else {
-    n.b = l.operands.b;
+    n.b = l.operands.b, n.next_tile = n.nr();
     n.b_at = [&](const Expr& k, const Expr& j) { return l.b_element(k, j); };
   }
   n.c = l.operands.c;

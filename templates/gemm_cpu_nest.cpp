@@ -35,7 +35,7 @@ Stmt prefetch(const GemmNest& n, const RegisterTile& tile, const Expr& k) {
   if (n.s.prefetch == GemmCpuSchedule::kNextTileShared) {
     const std::int64_t lines = ceil_div(ceil_div(n.nr(), kLineFloats), n.mc());
     return tile.prefetch_b(n.b, lines, [&](Expr column) {
-      return n.b_at(k, var(n.it) * (lines * kLineFloats) + std::move(column) + n.nr());
+      return n.b_at(k, var(n.it) * (lines * kLineFloats) + std::move(column) + n.next_tile);
     });
   }
   return tile.prefetch_b(n.b, tile.lines(), [&](Expr column) {

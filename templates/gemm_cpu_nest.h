@@ -41,6 +41,8 @@ struct GemmNest {
   ir::BufferId b{};
   std::function<ir::Expr(const ir::Expr& k, const ir::Expr& j)> b_at;
   bool b_in_panels = false;  ///< [k][nr] without gaps, whole vectors; else a matrix whose rows have n columns
+  std::int64_t next_tile =
+      0;  ///< elements from a row of B's tile to that of the next one; of shared prefetches
   /// Flat index of C's element in a row and a column, whose neighbours follow; gated pairs are one column.
   std::function<ir::Expr(const ir::Expr& row, const ir::Expr& column)> c_at;
   /// What the epilogue needs to know of a vector of C that begins at `element`.

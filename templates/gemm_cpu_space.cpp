@@ -103,13 +103,13 @@ FamilySpace gemm_cpu_space(const GemmCpuProduct& product, const Limits& limits, 
                               p.k % 4 == 0   ? Values{1, 2, 4}
                               : p.k % 2 == 0 ? Values{1, 2}
                                              : Values{1});
-  const KnobId prefetch =
-      b == Panels::kChosen
-          ? space.add("prefetch",
-                      "prefetch of B: 0 none, 1 the next tile, 2 the next tile shared out among the tiles of "
-                      "rows (both where B is not packed), else rows ahead",
-                      {0, 1, 2, 4, 8, 16})
-          : space.add("prefetch", "prefetch of B's panel: 0 none, else rows ahead", {0, 4, 8, 16});
+  const KnobId prefetch = space.add("prefetch",
+                                    "prefetch of B: 0 none, 1 the next tile, 2 the next tile shared out "
+                                    "among the tiles of rows (not where B "
+                                    "is packed), else rows ahead",
+                                    b == Panels::kChosen   ? Values{0, 1, 2, 4, 8, 16}
+                                    : b == Panels::kPacked ? Values{0, 4, 8, 16}
+                                                           : Values{0, 2, 4, 8, 16});
 
   space.add_dependent("masked", "right edge: 0 micro-kernels of its own, 1 every vector masked",
                       cpu::masks_are_free(limits) && !one_column_tile ? Values{0, 1} : Values{0},
@@ -161,14 +161,14 @@ FamilySpace gemm_cpu_space(const GemmCpuProduct& product, const Limits& limits, 
   });
   space.require("too much code", {mr, nv, ku},
                 [=](const Point& x) { return x[ku] == 1 || x[mr] * x[nv] * x[ku] <= 64; });
-  if (b == Panels::kChosen) {
+  if (b == Panels::kChosen)
     space.require("the next tile of a packed B follows by itself", {pack_b, prefetch}, [=](const Point& x) {
       return x[pack_b] == 0 || x[prefetch] == 0 || x[prefetch] > GemmCpuSchedule::kNextTileShared;
     });
+  if (b != Panels::kPacked)
     space.require("no tiles of rows that could share a prefetch", {mc, order, prefetch}, [=](const Point& x) {
       return x[prefetch] != GemmCpuSchedule::kNextTileShared || (x[mc] > 1 && x[order] == 0);
     });
-  }
   return space;
 }
 
