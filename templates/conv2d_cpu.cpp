@@ -77,16 +77,16 @@ struct Lowering {
   }
 };
 
-Stmt copy_in(Lowering& l) {
-  return cpu::copy_planes(l.builder, {.conv = l.conv,
-                                      .planes = l.planes,
-                                      .from = l.x,
-                                      .to = l.x_planes,
-                                      .unused = integer(l.slack_begin()),
-                                      .lanes = l.s.lanes,
-                                      .image = l.image_index(),
-                                      .group = l.group_index(),
-                                      .line = var(l.line)});
+cpu::PlaneCopy copy_of(const Lowering& l) {
+  return {.conv = l.conv,
+          .planes = l.planes,
+          .from = l.x,
+          .to = l.x_planes,
+          .behind = l.slack(),
+          .lanes = l.s.lanes,
+          .image = l.image_index(),
+          .group = l.group_index(),
+          .line = var(l.line)};
 }
 
 // `rows` output channels x one tile of pixels, over the current block of input channels.
@@ -221,14 +221,13 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Li
   l.it = builder.var("it");
 
   const std::int64_t blocks = ceil_div(l.task_lines(), l.s.lines);
-  Block body =
-      block(Let{l.line, l.first_line() + var(l.block) * l.s.lines}, copy_in(l), compute(l), copy_out(l));
+  Block body = block(Let{l.line, l.first_line() + var(l.block) * l.s.lines},
+                     cpu::copy_planes(builder, copy_of(l)), compute(l), copy_out(l));
   body = block(loop(l.block, blocks, LoopKind::kSerial, std::move(body)));
   if (conv.groups > 1) body = block(loop(l.group, conv.groups, LoopKind::kSerial, std::move(body)));
   body = cpu::over_parts(conv.n, l.s.split == 2, l.image, l.task, std::move(body));
   // What lies behind the last plane is read for pixels that are dropped; zeros keep it from being slow.
-  body.insert(body.begin(),
-              cpu::clear_line(builder, l.x_planes, integer(l.slack_begin()), l.slack(), l.s.lanes));
+  body.insert(body.begin(), cpu::clear_planes(builder, copy_of(l)));
   body.insert(body.begin(), Alloc{l.y_lines});
   body.insert(body.begin(), Alloc{l.x_planes});
   const std::int64_t tasks = l.s.split == 2 ? conv.n : l.s.threads;
@@ -246,7 +245,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 }  // namespace
 
 Template conv2d_cpu_template() {
-  return {"conv2d_cpu",     4, why_not, conv2d_cpu_space, lower_conv2d_cpu, conv2d_cpu_default,
+  return {"conv2d_cpu",     5, why_not, conv2d_cpu_space, lower_conv2d_cpu, conv2d_cpu_default,
           Operator::kConv2d};
 }
 

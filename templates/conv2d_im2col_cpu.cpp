@@ -77,18 +77,25 @@ void read_nchw(Lowering& l, PixelSource& source) {
     source.copied = true;
     source.planes = cpu::image_planes(l.conv, im2col_lines(l.conv, n.nc() * nr));
     // Behind the last plane: read by the last vector of a line, written by what takes lines apart.
-    const Expr behind = integer(l.channels() * source.planes.channel());
     source.buffer = l.planes = n.builder.buffer("x_planes", DType::kF32, Scope::kScratch,
                                                 l.channels() * source.planes.channel() + n.s.lanes);
     source.line = n.builder.var("line");
     n.scratch.push_back(l.planes);
-    n.at_start = block(cpu::clear_line(n.builder, l.planes, behind, n.s.lanes, n.s.lanes));
-    n.before_columns = [&, behind] {
+    const auto copy = [&] {
+      return cpu::PlaneCopy{.conv = l.conv,
+                            .planes = source.planes,
+                            .from = l.x,
+                            .to = l.planes,
+                            .behind = n.s.lanes,
+                            .lanes = n.s.lanes,
+                            .image = n.matrix() / l.conv.groups,
+                            .group = l.group(),
+                            .line = var(source.line)};
+    };
+    n.at_start = block(cpu::clear_planes(n.builder, copy()));
+    n.before_columns = [&n, &l, &source, copy] {
       return block(Let{source.line, n.column_of(integer(0)) / l.conv.out_w()},
-                   cpu::copy_planes(n.builder, {.conv = l.conv, .planes = source.planes, .from = l.x,
-                                                .to = l.planes, .unused = behind, .lanes = n.s.lanes,
-                                                .image = n.matrix() / l.conv.groups, .group = l.group(),
-                                                .line = var(source.line)}));
+                   cpu::copy_planes(n.builder, copy()));
     };
   }
   l.panel = n.builder.buffer("x_panel", DType::kF32, Scope::kScratch, n.nc() * nr * n.kc());
@@ -162,7 +169,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 
 Template conv2d_im2col_cpu_template() {
   return {kFamily,
-          1,
+          2,
           why_not,
           conv2d_im2col_cpu_space,
           lower_conv2d_im2col_cpu,

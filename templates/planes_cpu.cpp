@@ -27,6 +27,13 @@ Expr tap_in(const ImagePlanes& p, const Conv2d& conv, const Expr& channel, const
          h / integer(conv.stride_h) * p.width + w / integer(conv.stride_w);
 }
 
+Stmt clear_planes(KernelBuilder& builder, const PlaneCopy& copy) {
+  const bool padded = copy.conv.stride_w > 1 || copy.conv.pad_left > 0 || copy.planes.width > copy.conv.w;
+  if (!padded) return clear_line(builder, copy.to, copy.unused(), copy.behind, copy.lanes);
+  const std::int64_t all = copy.conv.c / copy.conv.groups * copy.planes.channel();
+  return clear_line(builder, copy.to, integer(0), all + copy.behind, copy.lanes);
+}
+
 Stmt copy_planes(KernelBuilder& builder, const PlaneCopy& copy) {
   const Conv2d& conv = copy.conv;
   const ImagePlanes& p = copy.planes;
@@ -43,19 +50,12 @@ Stmt copy_planes(KernelBuilder& builder, const PlaneCopy& copy) {
   line.width = std::min(conv.w, p.width * conv.stride_w - conv.pad_left);
   line.pad = conv.pad_left, line.stride = conv.stride_w, line.phases = p.phases_w, line.lanes = copy.lanes;
   line.target = [&](std::int64_t phase) { return target(integer(phase)); };
-  line.unused = copy.unused;
-  const auto clear = [&] {
-    return loop(phase_w, p.phases_w, LoopKind::kSerial,
-                block(clear_line(builder, copy.to, target(var(phase_w)), p.width, copy.lanes)));
-  };
+  line.unused = copy.unused();
+  Stmt clear = loop(phase_w, p.phases_w, LoopKind::kSerial,
+                    block(clear_line(builder, copy.to, target(var(phase_w)), p.width, copy.lanes)));
   const Expr is_inside = logical_and(le(integer(0), var(row)), lt(var(row), integer(conv.h)));
   Block lines = block(Let{row, (copy.line + var(y)) * conv.stride_h + var(phase_h) - conv.pad_top});
-  if (line.stride == 1 && line.pad == 0 && line.width == p.width) {
-    lines.push_back(If{is_inside, copy_line(builder, line), block(clear())});
-  } else {
-    lines.push_back(clear());
-    lines.push_back(If{is_inside, copy_line(builder, line), {}});
-  }
+  lines.push_back(If{is_inside, copy_line(builder, line), block(std::move(clear))});
   return loop(channel, channels, LoopKind::kSerial,
               block(loop(phase_h, p.phases_h, LoopKind::kSerial,
                          block(loop(y, p.lines_in, LoopKind::kSerial, std::move(lines))))));

@@ -27,13 +27,18 @@ ir::Expr tap_in(const ImagePlanes& planes, const Conv2d& conv, const ir::Expr& c
 struct PlaneCopy {
   const Conv2d& conv;
   ImagePlanes planes;
-  ir::BufferId from{}, to{};         ///< the input; the planes of all channels of a group, and
-  ir::Expr unused = ir::integer(0);  ///< `lanes` elements behind them that may be overwritten
+  ir::BufferId from{}, to{};  ///< the input; the planes of all channels of a group, and
+  std::int64_t behind = 16;   ///< so many elements behind them, `lanes` or more, that may be overwritten
   std::int64_t lanes = 16;
   ir::Expr image = ir::integer(0), group = ir::integer(0);
   ir::Expr line = ir::integer(0);  ///< the block's first output line; the last ones may not exist
+
+  ir::Expr unused() const { return ir::integer(conv.c / conv.groups * planes.channel()); }
 };
-/// Writes every element of the planes.
+/// Zeroes what copy_planes() leaves as it is: padding beside the lines, and what is behind the planes. Once
+/// and for all.
+ir::Stmt clear_planes(ir::KernelBuilder& builder, const PlaneCopy& copy);
+/// Writes every other element.
 ir::Stmt copy_planes(ir::KernelBuilder& builder, const PlaneCopy& copy);
 
 }  // namespace lehr::cpu
