@@ -21,7 +21,10 @@ GemmMmaProblem problem_of(const Workload& workload) {
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   const Conv2d& conv = workload.conv2d();
   if (auto reason = why_no_view_window(workload)) return reason;
-  if (conv.layout != ImageLayout::kNhwc || conv.groups > 1) return "it takes nhwc images without groups";
+  if (conv.groups > 1 && conv.groups == conv.c && conv.groups == conv.k)
+    return "one filter per channel is no product of matrices";
+  if (conv.layout == ImageLayout::kNchw && window_of(workload.epilogue) > 1)
+    return "it pools nhwc images only";
   const Workload product = image_product(conv);
   if (auto reason = why_not_gemm_mma(product.gemm(), limits)) return reason;
   return why_no_view_indices(conv, kLargestTile);
@@ -43,7 +46,7 @@ ir::Kernel lower_conv2d_mma(const Workload& workload, const Config& config, cons
 
 Template conv2d_mma_template() {
   return {.name = "conv2d_mma",
-          .version = 1,
+          .version = 2,
           .why_not = why_not,
           .space = space,
           .lower = lower_conv2d_mma,

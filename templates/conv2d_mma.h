@@ -1,13 +1,14 @@
 // Convolution on tensor cores as a product with the input's view (image_view.h): the ring of tiles, fragments
-// and mma.sync of gemm_mma, whose copies of A gather the taps of the filters.
+// and mma.sync of gemm_mma, whose copies of one operand gather the taps of the filters.
 #pragma once
 
 #include "templates/template.h"
 
 namespace lehr {
 
-/// Serves nhwc convolutions without groups in the types of gemm_mma (never strict f32): any filter, stride,
-/// padding and dilation.
+/// Serves convolutions in the types of gemm_mma (never strict f32), but for those with one filter per
+/// channel: any filter, stride, padding, dilation and groups. nchw in 16 and 8 bits is gathered element by
+/// element, through registers: neighbouring pixels share no aligned word.
 Template conv2d_mma_template();
 
 }  // namespace lehr

@@ -36,7 +36,6 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
   for (const DType type : {conv.input, conv.filter, conv.output, conv.accum})
     if (type != DType::kF32) return fmt::format("it computes in f32 only, not {}", name_of(type));
   if (auto reason = why_no_view_window(workload)) return reason;
-  if (conv.layout == ImageLayout::kNhwc && conv.groups > 1) return "it takes groups with nchw only";
   if (auto reason = cuda::why_no_grid(image_product(conv).gemm())) return reason;
   return why_no_view_indices(conv, kLargestTile);
 }
@@ -57,7 +56,7 @@ ir::Kernel lower_conv2d_simt(const Workload& workload, const Config& config, con
 
 Template conv2d_simt_template() {
   return {.name = "conv2d_simt",
-          .version = 1,
+          .version = 2,
           .why_not = why_not,
           .space = space,
           .lower = lower_conv2d_simt,

@@ -85,10 +85,12 @@ class Lowering {
     const cpu::Problem& size = p_.size;
     if (p_.image) {
       const Conv2d& conv = p_.image->conv;
-      a_.global = builder_.param("x", p_.operand, conv.n * conv.h * conv.w * conv.c, Direction::kIn);
-      b_.global = builder_.param("f", p_.operand, size.n * size.k, Direction::kIn);
-      c_ = builder_.param("y", p_.output, size.m / p_.window_pixels() * size.n, Direction::kOut);
-      a_.image = p_.image;
+      GemmMmaOperand& pixels = p_.pixels_are_columns() ? b_ : a_;
+      GemmMmaOperand& filters = p_.pixels_are_columns() ? a_ : b_;
+      pixels.global = builder_.param("x", p_.operand, conv.n * conv.h * conv.w * conv.c, Direction::kIn);
+      filters.global = builder_.param("f", p_.operand, conv.k * size.k, Direction::kIn);
+      c_ = builder_.param("y", p_.output, size.batch * size.m / p_.window_pixels() * size.n, Direction::kOut);
+      pixels.image = p_.image;
       return;
     }
     const std::int64_t a_elements = size.batch * size.m * size.k;
@@ -168,9 +170,14 @@ class Lowering {
   }
 
   GemmMmaCorner corner(const GemmMmaOperand& operand, const Expr& tile) const {
-    const std::int64_t elements = operand.tile.x * operand.tile.k;
     const Expr first = s_.split_k > 1 ? var(first_tile_) : integer(0);
-    return {matrix(elements), (first + tile) * s_.bk, var(operand.is_a ? m0_ : n0_)};
+    const Expr base = !p_.image       ? matrix(operand.tile.x * operand.tile.k)
+                      : operand.image ? image_matrices().pixels
+                                      : image_matrices().filters;
+    return {base, (first + tile) * s_.bk, var(operand.is_a ? m0_ : n0_)};
+  }
+  ImageMatrices image_matrices() const {
+    return lehr::image_matrices(*p_.image, p_.size.batch > 1 ? var(batch_) : integer(0));
   }
   /// First element of this block's matrix of the batch.
   Expr matrix(std::int64_t elements) const { return p_.size.batch > 1 ? var(batch_) * elements : integer(0); }
@@ -313,6 +320,12 @@ class Lowering {
     out.warp_m = warp_m_, out.warp_n = warp_n_;
     out.m0 = m0_, out.n0 = n0_;
     out.base = matrix(p_.size.m * p_.size.output_columns());
+    out.row = p_.size.output_columns();
+    out.channels_are_columns = !p_.size.swapped && !p_.pixels_are_columns();
+    if (p_.image) {
+      const ImageMatrices at = image_matrices();
+      out.base = at.output, out.row = at.output_row, out.first_channel = at.first_channel;
+    }
     out.sums = sums_;
     if (s_.split_k > 1) {
       const Expr before = p_.size.batch > 1 ? var(batch_) * (tiles_m() * tiles_n()) : integer(0);
@@ -351,7 +364,7 @@ Kernel lower_gemm_mma(const Workload& workload, const GemmMmaProblem& problem,
 
 Template gemm_mma_template() {
   return {.name = "gemm_mma",
-          .version = 2,
+          .version = 3,
           .why_not = why_not,
           .space = gemm_mma_space,
           .lower = lower_config,

@@ -77,8 +77,11 @@ GemmMmaTile tile_of(const GemmMmaProblem& p, const GemmMmaSchedule& s, bool alon
   t.bk = s.bk;
   t.warp_tile = warp_tile;
   t.chunk = p.chunk();
-  // What one copy takes of an image must be of one tap.
-  const std::int64_t line_bytes = (is_image ? p.image->conv.c : along_k ? t.k : x) * p.bytes();
+  // What one copy takes of an image must be of one tap: its channels (nhwc), one pixel (nchw).
+  const std::int64_t image_run = p.pixels_are_columns() ? 1
+                                 : is_image             ? p.image->conv.c / p.image->conv.groups
+                                                        : 0;
+  const std::int64_t line_bytes = (is_image ? image_run : along_k ? t.k : x) * p.bytes();
   t.vec = line_bytes % 16 == 0 ? t.chunk : line_bytes % 8 == 0 ? t.chunk / 2 : t.chunk / 4;
   t.async = line_bytes % 4 == 0;
   if (!t.async) t.vec = 1;
@@ -93,7 +96,7 @@ GemmMmaTile tile_of(const GemmMmaProblem& p, const GemmMmaSchedule& s, bool alon
 std::int64_t copy_registers(const GemmMmaTile& t) {
   if (!t.async) return (5 * t.copies() + 1) / 2;  // the elements on their way, and addresses
   const bool guarded = t.x % t.tile != 0 || t.k % t.bk != 0;
-  if (guarded && t.copies() > 8) return 4 * t.copies();
+  if (guarded && t.copies() >= 8) return (t.copies() > 8 ? 4 : 2) * t.copies();
   return t.copies() <= 4 ? t.copies() : (t.copies() + 4) / 2;
 }
 
@@ -180,10 +183,10 @@ std::int64_t gemm_mma_tiles(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
 }
 
 GemmMmaTile gemm_mma_tile_a(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
-  return tile_of(p, s, p.a_along_k(), p.size.m, s.bm, s.wm, p.image.has_value());
+  return tile_of(p, s, p.a_along_k(), p.size.m, s.bm, s.wm, p.image && !p.pixels_are_columns());
 }
 GemmMmaTile gemm_mma_tile_b(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
-  return tile_of(p, s, p.b_along_k(), p.size.n, s.bn, s.wn, false);
+  return tile_of(p, s, p.b_along_k(), p.size.n, s.bn, s.wn, p.pixels_are_columns());
 }
 
 std::int64_t gemm_mma_c_stride(const GemmMmaSchedule& s) {
@@ -203,10 +206,12 @@ std::int64_t gemm_mma_registers(const GemmMmaProblem& p, const GemmMmaSchedule& 
                                                                  : k8BitFloatFactor;
   const std::int64_t fragments = (s.wm + s.wn) / 16 * 4 * s.frag_buffers * copies_of_each;
   const GemmMmaTile a = gemm_mma_tile_a(p, s);
-  const std::int64_t view = p.image ? kViewRegisters + kViewRegistersOfCopy * a.copies() : 0;
+  const GemmMmaTile b = gemm_mma_tile_b(p, s);
+  const std::int64_t gathers = p.pixels_are_columns() ? b.copies() : a.copies();
+  const std::int64_t view = p.image ? kViewRegisters + kViewRegistersOfCopy * gathers : 0;
   const std::int64_t first_level = p.two_level ? kFirstLevelRegisters : 0;
-  return accumulators + first_level + fragments + copy_registers(a) + copy_registers(gemm_mma_tile_b(p, s)) +
-         view + kOtherRegisters;
+  return accumulators + first_level + fragments + copy_registers(a) + copy_registers(b) + view +
+         kOtherRegisters;
 }
 
 std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& p, const GemmMmaSchedule& s) {

@@ -24,7 +24,9 @@ struct GemmMmaProblem {
   int passes = 1;                ///< 3: 3xTF32
   bool rounds = false;           ///< f32 operands become tf32 in registers
   bool two_level = false;        ///< sums of one instruction are added to the others in f32
-  /// A is this view of an nhwc convolution's input, B holds the filters; k is contiguous in both.
+  /// One operand is this view of a convolution's input, the other holds the filters. nhwc: A is the view, and
+  /// k is contiguous in both. nchw: B is the view, whose columns are the pixels of one image. The batch is
+  /// that of image_product().
   std::optional<ImageView> image = std::nullopt;
 
   std::int64_t bytes() const { return size_of(operand); }
@@ -34,6 +36,7 @@ struct GemmMmaProblem {
   std::int64_t mma_k() const { return 32 / bytes(); }
   /// Rows of the product, side by side, that become one: a pool's window.
   std::int64_t window_pixels() const { return image ? image->window * image->window : 1; }
+  bool pixels_are_columns() const { return image && image->conv.layout == ImageLayout::kNchw; }
   std::string_view family() const { return image ? "conv2d_mma" : "gemm_mma"; }
   bool a_along_k() const { return size.a == Layout::kRow; }
   bool b_along_k() const { return size.b == Layout::kColumn; }

@@ -115,15 +115,16 @@ class Writer {
           std::vector<Expr> values;
           for (std::int64_t i = 0; i < pixels; ++i) {
             append(pool, add_parts(window * pixels + i, column_in, integer(i * vec)));
-            append(pool,
-                   out_.epilogue.in_place(b_, out_.sum, integer(i * vec),
-                                          {.channel = var(column), .along_channels = true, .lanes = lanes}));
+            append(pool, out_.epilogue.in_place(b_, out_.sum, integer(i * vec),
+                                                {.channel = out_.first_channel + var(column),
+                                                 .along_channels = true,
+                                                 .lanes = lanes}));
             values.push_back(load(out_.sum, var(e) + i * vec));
           }
           pool.push_back(loop(
               e, vec, LoopKind::kUnrolled,
               block(Store{out_.sum, var(e), out_.epilogue.pool(std::move(values), 1), 1, std::nullopt})));
-          append(pool, put(out_.sum, integer(0), vec, out_.base + var(row) * p_.size.n + var(column)));
+          append(pool, put(out_.sum, integer(0), vec, out_.base + var(row) * out_.row + var(column)));
           if (p_.size.n % s_.bn != 0)
             pool = block(If{lt(var(column), integer(p_.size.n)), std::move(pool), {}});
           if (p_.size.m % s_.bm != 0)
@@ -177,11 +178,10 @@ class Writer {
     const Expr place = first + var(v) * vec;
     const Expr to = var(column) + var(v) * vec;
     const bool gated = p_.size.gated;
-    const Expr index = out_.base + var(row) * p_.size.output_columns() + (gated ? to / 2 : to);
-    const bool channels_are_columns = !p_.size.swapped;
-    Block body = out_.epilogue.in_place(
-        b_, from, place,
-        {channels_are_columns ? to : var(row), channels_are_columns, index, lanes, std::nullopt});
+    const Expr index = out_.base + var(row) * out_.row + (gated ? to / 2 : to);
+    Block body = out_.epilogue.in_place(b_, from, place,
+                                        {out_.first_channel + (out_.channels_are_columns ? to : var(row)),
+                                         out_.channels_are_columns, index, lanes, std::nullopt});
     if (gated) append(body, out_.epilogue.gate_in_place(b_, from, place, vec / 2));
     append(body, put(from, place, gated ? vec / 2 : vec, index));
     if (p_.size.n % s_.bn != 0) body = block(If{lt(to, integer(p_.size.n)), std::move(body), {}});

@@ -21,6 +21,9 @@ struct GemmMmaOutput {
   SplitKSums sums{};  ///< used with split_k > 1, as `place`
   SplitKPlace place{};
   ir::Expr base = ir::integer(0);  ///< first element of this block's matrix of the batch
+  std::int64_t row = 0;            ///< elements between neighbouring rows of C
+  bool channels_are_columns = true;         ///< of the epilogue: else rows
+  ir::Expr first_channel = ir::integer(0);  ///< of this block's matrix
 };
 
 /// Allocs, exchange with the blocks that have the other parts of k, and the block tile's elements that lie

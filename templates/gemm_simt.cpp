@@ -58,10 +58,7 @@ class Lowering {
     if (s_.staged == 1) body.push_back(Alloc{staging_});
     append(body, gemm_simt_clear(builder_, share_));
     append(body, s_.async == 1 ? async_main_loop() : prefetch_main_loop());
-    Block write =
-        gemm_simt_write(builder_, share_,
-                        {operands_.c, matrix(p_.m * p_.output_columns() / window_pixels()), p_.m, p_.n, m0_,
-                         n0_, epilogue_, channels_are_columns(), first_channel(), staging_});
+    Block write = gemm_simt_write(builder_, share_, output());
     append(body, s_.split_k > 1 ? split_k_sum(builder_, sums_, place_in_split(), share_.acc, std::move(write))
                                 : std::move(write));
     Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));
@@ -86,9 +83,18 @@ class Lowering {
 
   /// Of C: those of the workload's C, or the filters.
   bool channels_are_columns() const { return image_ ? !pixels_are_columns() : !p_.swapped; }
-  /// Of the block's group.
-  Expr first_channel() const {
-    return image_ && image_->conv.groups > 1 ? var(batch_) % image_->conv.groups * p_.m : integer(0);
+  GemmSimtOutput output() const {
+    GemmSimtOutput out{.c = operands_.c, .epilogue = epilogue_};
+    out.base = matrix(p_.m * p_.output_columns());
+    out.m = p_.m, out.n = p_.n, out.row = p_.output_columns();
+    out.m0 = m0_, out.n0 = n0_;
+    out.channels_are_columns = channels_are_columns();
+    out.staging = staging_;
+    if (image_) {
+      const ImageMatrices at = image_matrices();
+      out.base = at.output, out.row = at.output_row, out.first_channel = at.first_channel;
+    }
+    return out;
   }
   /// Pixels that become one.
   std::int64_t window_pixels() const { return image_ ? image_->window * image_->window : 1; }
@@ -169,16 +175,18 @@ class Lowering {
   }
 
   GemmSimtCorner corner_a(const Expr& tile) const {
-    return gemm_simt_corner(a_.copy, image_ ? filters() : matrix(p_.m * p_.k), tile_of_k(tile), var(m0_));
+    return gemm_simt_corner(a_.copy, base_of(true), tile_of_k(tile), var(m0_));
   }
   GemmSimtCorner corner_b(const Expr& tile) const {
-    const std::int64_t elements =
-        image_ ? image_->conv.c / image_->conv.groups * image_->conv.h * image_->conv.w : p_.k * p_.n;
-    return gemm_simt_corner(b_.copy, matrix(elements), tile_of_k(tile), var(n0_));
+    return gemm_simt_corner(b_.copy, base_of(false), tile_of_k(tile), var(n0_));
   }
-  /// First filter of the block's group: the images share them.
-  Expr filters() const {
-    return image_->conv.groups > 1 ? var(batch_) % image_->conv.groups * (p_.m * p_.k) : integer(0);
+  /// Of A or B, this block's matrix.
+  Expr base_of(bool a) const {
+    if (!image_) return matrix(a ? p_.m * p_.k : p_.k * p_.n);
+    return a == pixels_are_columns() ? image_matrices().filters : image_matrices().pixels;
+  }
+  ImageMatrices image_matrices() const {
+    return lehr::image_matrices(*image_, p_.batch > 1 ? var(batch_) : integer(0));
   }
   /// First element of this block's matrix of the batch.
   Expr matrix(std::int64_t elements) const { return p_.batch > 1 ? var(batch_) * elements : integer(0); }
@@ -294,7 +302,7 @@ Kernel lower_gemm_simt(const Workload& workload, const cpu::Problem& problem,
 
 Template gemm_simt_template() {
   return {.name = "gemm_simt",
-          .version = 3,
+          .version = 4,
           .why_not = why_not,
           .space = gemm_simt_space,
           .lower = lower_config,

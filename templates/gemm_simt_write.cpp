@@ -101,7 +101,7 @@ class Writing {
     pool.push_back(loop(
         at, vec, LoopKind::kUnrolled,
         block(Store{t_.acc, first + var(at), out_.epilogue.pool(std::move(pixels), 1), 1, std::nullopt})));
-    pool.push_back(Store{out_.c, out_.base + var(row_) / kWindow * out_.n + var(column_),
+    pool.push_back(Store{out_.c, out_.base + var(row_) / kWindow * out_.row + var(column_),
                          load(t_.acc, first, lanes), lanes, std::nullopt});
     append(body, inside_columns(std::move(pool)));
     body = block(loop(part, width / vec, LoopKind::kUnrolled, std::move(body)));
@@ -139,7 +139,7 @@ class Writing {
   Block to_c(BufferId sums, const Expr& first, std::int64_t vec) const {
     const int lanes = static_cast<int>(vec);
     if (out_.epilogue.gated()) return pairs_to_c(sums, first, vec);
-    const Expr element = out_.base + var(row_) * out_.n + var(column_);
+    const Expr element = out_.base + var(row_) * out_.row + var(column_);
     Block result =
         out_.epilogue.in_place(builder_, sums, first,
                                {out_.first_channel + (out_.channels_are_columns ? var(column_) : var(row_)),
@@ -155,7 +155,7 @@ class Writing {
         builder_, sums, first,
         {.channel = var(column_), .along_channels = true, .lanes = static_cast<int>(vec)});
     append(result, out_.epilogue.gate_in_place(builder_, sums, first, vec / 2));
-    const Expr element = out_.base + var(row_) * (out_.n / 2) + var(column_) / 2;
+    const Expr element = out_.base + var(row_) * out_.row + var(column_) / 2;
     result.push_back(Store{out_.c, element, load(sums, first, lanes), lanes, std::nullopt});
     return result;
   }

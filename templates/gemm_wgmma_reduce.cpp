@@ -12,7 +12,6 @@ namespace {
 
 constexpr int kVec = 4;                       // 16 bytes
 constexpr std::int64_t kConsumer = 128;       // threads
-constexpr std::int64_t kSumsOnTheirWay = 96;  // of other blocks, in registers of one thread
 
 Block to_shared(KernelBuilder& builder, const GemmWgmmaExchange& x, VarId worker, BufferId registers) {
   const VarId i = builder.var("i");
@@ -84,8 +83,6 @@ GemmWgmmaExchange gemm_wgmma_exchange(KernelBuilder& builder, const GemmWgmmaPro
     return x;
   }
   if (x.reduce == 2) s.group = kConsumer, s.addends = gemm_wgmma_addends(p, schedule);
-  // Unrolled, the parts are all on their way at once: six of 32 sums spilled.
-  if ((s.places() - 1) * s.elements > kSumsOnTheirWay) s.over_parts = LoopKind::kRolled;
   add_split_k_buffers(builder, p.accum, s);
   return x;
 }

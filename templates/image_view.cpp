@@ -17,7 +17,9 @@ struct Taps {
 };
 
 Taps taps_of(const Conv2d& conv, const Expr& q) {
-  if (conv.layout == ImageLayout::kNhwc) return {q % conv.c, q / (conv.s * conv.c), q / conv.c % conv.s};
+  const std::int64_t channels = conv.c / conv.groups;
+  if (conv.layout == ImageLayout::kNhwc)
+    return {q % channels, q / (conv.s * channels), q / channels % conv.s};
   return {q / (conv.r * conv.s), q / conv.s % conv.r, q % conv.s};
 }
 
@@ -75,10 +77,26 @@ Workload image_product(const Conv2d& conv) {
     gemm.batch = conv.n * conv.groups;
   } else {
     gemm.m = conv.n * conv.out_h() * conv.out_w();
-    gemm.n = conv.k;
+    gemm.n = conv.k / conv.groups;
+    gemm.batch = conv.groups;
     gemm.b.layout = Layout::kColumn;
   }
   return workload;
+}
+
+ImageMatrices image_matrices(const ImageView& view, const Expr& batch) {
+  const Conv2d& conv = view.conv;
+  const std::int64_t channels = conv.c / conv.groups, filters = conv.k / conv.groups;
+  const bool nhwc = conv.layout == ImageLayout::kNhwc;
+  const std::int64_t pixels = conv.out_h() * conv.out_w();
+  const Expr group = conv.groups == 1 ? integer(0) : nhwc ? batch : batch % integer(conv.groups);
+  ImageMatrices at;
+  at.filters = group * (filters * conv.products());
+  at.first_channel = group * filters;
+  at.pixels = nhwc ? group * channels : batch * (channels * conv.h * conv.w);
+  at.output = nhwc ? at.first_channel : batch * (filters * pixels / (view.window * view.window));
+  at.output_row = nhwc ? conv.k : pixels;
+  return at;
 }
 
 std::optional<std::string> why_no_view_indices(const Conv2d& conv, std::int64_t tile) {
@@ -120,7 +138,8 @@ std::optional<Expr> image_inside(const ImageView& view, const Expr& q, const Exp
 
 std::int64_t image_vector(const Conv2d& conv) {
   if (conv.layout == ImageLayout::kNchw) return 1;
-  return conv.c % 4 == 0 ? 4 : conv.c % 2 == 0 ? 2 : 1;
+  const std::int64_t channels = conv.c / conv.groups;
+  return channels % 4 == 0 ? 4 : channels % 2 == 0 ? 2 : 1;
 }
 
 }  // namespace lehr

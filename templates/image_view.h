@@ -3,8 +3,9 @@
 //
 //   nchw: q = (channel * r + filter row) * s + filter column, channels of one group; pixel = output row *
 //         width + column of one image. y (k x pixels) = f (k x q) view (q x pixels).
-//   nhwc: q = (filter row * s + filter column) * c + channel; pixel = (image * height + output row) * width +
-//         column. y (pixels x k) = view (pixels x q) f^T.
+//   nhwc: q = (filter row * s + filter column) * c + channel, channels of one group; pixel = (image * height
+//   +
+//         output row) * width + column. y (pixels x k) = view (pixels x q) f^T.
 //
 // Where windows are pooled, the pixels of an image are numbered window by window, so that those of a window
 // are neighbours.
@@ -31,8 +32,16 @@ ImageView image_view_of(const Workload& workload);
 /// windows of 2 x 2; nullopt when they can, or there are none.
 std::optional<std::string> why_no_view_window(const Workload& workload);
 
-/// The product with the view: batch is the images times the groups with nchw, 1 with nhwc.
+/// The product with the view: batch is the images times the groups with nchw, the groups with nhwc.
 Workload image_product(const Conv2d& conv);
+/// Where the matrices of one product of the batch begin, in elements.
+struct ImageMatrices {
+  ir::Expr pixels = ir::integer(0), filters = ir::integer(0), output = ir::integer(0);
+  ir::Expr first_channel = ir::integer(0);  ///< of its output channels
+  std::int64_t output_row = 0;              ///< elements between rows of the output that are neighbours
+};
+/// `batch`: the number of the product. The output is that of the pools, where there are any.
+ImageMatrices image_matrices(const ImageView& view, const ir::Expr& batch);
 /// Why 32-bit indices do not reach all operands when tiles of the product stand out beyond it by up to `tile`
 /// elements; nullopt when they do.
 std::optional<std::string> why_no_view_indices(const Conv2d& conv, std::int64_t tile);

@@ -11,6 +11,10 @@ using namespace ir;
 /// Shorter parts lose more to the exchange than the further blocks win.
 constexpr std::int64_t kLeastK = 256;
 constexpr std::int64_t kMaxWorkspaceBytes = 32 << 20;
+/// In registers of one thread, of other parts: where the loop over the parts is the compiler's to unroll, it
+/// has all of them on their way at once. Seven times 32 spilled (gemm_simt's schedules, NVRTC 13.0), six
+/// times 32 did in gemm_wgmma.
+constexpr std::int64_t kSumsOnTheirWay = 96;
 
 Expr first_of_tile(const SplitKSums& s, const SplitKPlace& place, const Expr& number) {
   return (number * s.tiles + place.tile) * (s.elements * s.threads);
@@ -48,6 +52,7 @@ std::int64_t default_split_k(std::int64_t k, std::int64_t blocks, int cores) {
 }
 
 void add_split_k_buffers(KernelBuilder& builder, DType type, SplitKSums& s) {
+  if ((s.places() - 1) * s.elements > kSumsOnTheirWay) s.over_parts = LoopKind::kRolled;
   s.partials =
       builder.param("partials", type, s.places() * s.tiles * s.threads * s.elements, Direction::kWorkspace);
   s.arrived = builder.param("arrived", DType::kU32, s.tiles, Direction::kWorkspace);

@@ -44,7 +44,8 @@ struct SplitKSums {
   /// sums in s32, and in f32 for two. 1: each part has a place of its own, and writes there.
   std::int64_t addends = 1;
   std::int64_t group = 0;  ///< so many threads' sums lie together in a place, divides `threads`; 0: all
-  /// Of the sum over the places. kRolled: the sums of one part at a time in registers, where those are short.
+  /// Of the sum over the places: add_split_k_buffers() has it kRolled where the sums of all parts together
+  /// would take too many registers.
   ir::LoopKind over_parts = ir::LoopKind::kSerial;
   ir::BufferId partials{};  ///< workspace
   ir::BufferId arrived{};   ///< workspace: blocks of each tile that have come, zero between launches
