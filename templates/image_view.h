@@ -3,9 +3,8 @@
 //
 //   nchw: q = (channel * r + filter row) * s + filter column, channels of one group; pixel = output row *
 //         width + column of one image. y (k x pixels) = f (k x q) view (q x pixels).
-//   nhwc: q = (filter row * s + filter column) * c + channel, channels of one group; pixel = (image * height
-//   +
-//         output row) * width + column. y (pixels x k) = view (pixels x q) f^T.
+//   nhwc: q = (filter row * s + filter column) * c + channel, channels of one group;
+//         pixel = (image * height + output row) * width + column. y (pixels x k) = view (pixels x q) f^T.
 //
 // Where windows are pooled, the pixels of an image are numbered window by window, so that those of a window
 // are neighbours.

@@ -164,16 +164,17 @@ const std::vector<Workload>& convolutions() {
           "n=2 h=9 w=7 c=16 k=40 r=3 s=3 pad=1 x=f16 f=f16 y=f16",
           "h=11 w=13 c=3 k=24 r=7 s=7 stride=2 pad=3 x=bf16 f=bf16 y=f32",
           "n=2 h=10 w=9 c=12 k=18 r=3 s=2 stride=2x1 pad=0x1x2x0 dilation=1x2 groups=3 x=f16 f=f16 y=f16",
-          "n=2 h=7 w=6 c=64 k=64 r=3 s=3 pad=1 groups=2 x=bf16 f=bf16 y=bf16",
+          "n=2 h=7 w=6 c=64 k=64 r=3 s=3 pad=1 groups=2 x=bf16 f=bf16 y=bf16 epilogue=bias+residual",
           "h=6 w=6 c=40 k=33 r=1 s=1 x=f16 f=f16 y=f16",
           "h=3 w=4 c=192 k=24 r=3 s=3 pad=1 x=f16 f=f16 y=f16",
           "h=8 w=9 c=12 k=24 r=3 s=3 pad=1 math=tf32",
           "n=2 h=5 w=7 c=10 k=20 r=2 s=3 stride=1x2 pad=1 groups=2 math=3xtf32",
           "n=2 h=6 w=5 c=24 k=20 r=3 s=3 pad=1 x=s8 f=s8 y=s32 accum=s32",
           "h=5 w=5 c=32 k=24 r=3 s=3 pad=1 x=e4m3 f=e4m3 y=bf16",
-          "n=2 h=8 w=7 c=32 k=48 r=3 s=3 pad=1 groups=4 layout=nhwc x=f16 f=f16 y=f16",
+          "n=2 h=8 w=7 c=32 k=48 r=3 s=3 pad=1 groups=4 layout=nhwc x=f16 f=f16 y=f16 "
+          "epilogue=scale_shift+residual",
           "h=9 w=10 c=18 k=12 r=3 s=2 stride=2x1 pad=0x1x2x0 groups=6 layout=nhwc x=bf16 f=bf16 y=f32",
-          "n=2 h=7 w=9 c=12 k=20 r=3 s=3 pad=1 dilation=2 groups=2 layout=nhwc",
+          "n=2 h=7 w=9 c=12 k=20 r=3 s=3 pad=1 dilation=2 groups=2 layout=nhwc epilogue=bias+residual",
           "n=3 h=5 w=6 c=64 k=32 r=1 s=1 groups=2 layout=nhwc math=tf32"})
       workloads.push_back(parse_workload(std::string("conv2d ") + text));
     return workloads;
