@@ -32,7 +32,9 @@ constexpr int kCrashes = 440, kHangs = 30, kWrong = 300, kUncompiled = 230;
 constexpr int kFailures = kCrashes + kHangs + kWrong + kUncompiled;
 static_assert(kFailures == 1000 && kFailures < kConfigs);
 constexpr double kRunLimitS = 0.5;
-constexpr int kSlowest = 6;  // the good ones compute their product 2 to 6 times over, the best one once
+// The good ones compute their product 2 to 6 times over, the fastest once. There are several of those: a machine
+// that stops for the milliseconds of one trial would otherwise decide the test.
+constexpr int kSlowest = 6, kFastest = 8;
 
 enum class Fate { kGood, kCrash, kHang, kWrong, kUncompiled };
 struct Plan {
@@ -44,8 +46,8 @@ int index_of(const Config& config) {
   return static_cast<int>(config.at("row") * kColumns + config.at("column"));
 }
 
-/// What becomes of each config; the default, number 0, is good and slow. `best`: the fastest one.
-std::vector<Plan> draw_plans(std::uint64_t seed, int& best) {
+/// What becomes of each config; the default, number 0, is good and slow.
+std::vector<Plan> draw_plans(std::uint64_t seed) {
   std::vector<Plan> plans;
   const auto add = [&](Fate fate, int count) {
     plans.resize(plans.size() + static_cast<std::size_t>(count), {fate, 0});
@@ -56,14 +58,11 @@ std::vector<Plan> draw_plans(std::uint64_t seed, int& best) {
   add(Fate::kUncompiled, kUncompiled);
   Rng rng(seed);
   for (int good = 0; good < kConfigs - kFailures - 1; ++good)
-    plans.push_back({Fate::kGood, good == 0 ? 1 : 2 + static_cast<int>(rng.uniform() * (kSlowest - 1))});
+    plans.push_back(
+        {Fate::kGood, good < kFastest ? 1 : 2 + static_cast<int>(rng.uniform() * (kSlowest - 1))});
   for (std::size_t i = plans.size() - 1; i > 0; --i)
     std::swap(plans[i], plans[static_cast<std::size_t>(rng.uniform() * static_cast<double>(i + 1))]);
   plans.insert(plans.begin(), Plan{});
-  for (int i = 0; i < kConfigs; ++i)
-    if (plans[static_cast<std::size_t>(i)].fate == Fate::kGood &&
-        plans[static_cast<std::size_t>(i)].times == 1)
-      best = i;
   return plans;
 }
 
@@ -233,8 +232,7 @@ const char* words_of(Fate fate) {
 
 TEST(Drill, AThousandFailuresInOneSessionCostNothingButTheirTime) {
   const auto start = std::chrono::steady_clock::now();
-  int best = -1;
-  const std::vector<Plan> plans = draw_plans(7, best);
+  const std::vector<Plan> plans = draw_plans(7);
   const TempDir directory;
   const std::string file = directory.path() + "/log.db";
   Summary summary;
@@ -267,7 +265,8 @@ TEST(Drill, AThousandFailuresInOneSessionCostNothingButTheirTime) {
   EXPECT_EQ(summary.stop, StopReason::kExhausted);
   EXPECT_EQ(summary.measured, kConfigs);
   ASSERT_TRUE(summary.best);
-  EXPECT_EQ(index_of(summary.best->config), best);
+  EXPECT_EQ(plans[static_cast<std::size_t>(index_of(summary.best->config))].times, 1)
+      << to_text(summary.best->config);
   EXPECT_TRUE(summary.contested);
 
   std::map<FailureKind, int> stored;
