@@ -135,18 +135,20 @@ const std::vector<unsigned char>& PageFile::read(std::uint32_t image) {
 }
 
 void PageFile::cells(const std::function<void(const CellPlace&)>& found) {
+  // No payload is longer than the file: a chain of pages that bites its own tail would go on.
+  const std::uint64_t most = std::min<std::uint64_t>(kMostPayload, images_.size() * page_size_);
   for (std::uint32_t image = 0; image < images_.size(); ++image) {
     const Bytes page(read(image));
     const std::size_t start = images_[image].page == 1 ? 100 : 0;  // behind the file's header
     const std::size_t stated = big_endian(page.subspan(start + 3, 2));
-    const std::size_t most = (page.size() - start - 8) / 2;
-    for (std::size_t i = 0; i < std::min(stated, most); ++i) {
+    const std::size_t room = (page.size() - start - 8) / 2;
+    for (std::size_t i = 0; i < std::min(stated, room); ++i) {
       const auto offset = static_cast<std::uint16_t>(big_endian(page.subspan(start + 8 + 2 * i, 2)));
       if (offset >= page.size()) continue;
       Bytes cell = page.subspan(offset);
       const auto length = take_varint(cell);
       const auto rowid = take_varint(cell);
-      if (length && rowid && *length > 0 && *length <= kMostPayload)
+      if (length && rowid && *length > 0 && *length <= most)
         found({std::bit_cast<std::int64_t>(*rowid), image, offset});
     }
   }

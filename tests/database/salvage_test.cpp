@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <set>
 
 #include "base/error.h"
@@ -144,6 +145,33 @@ TEST(Salvage, LeavesOutRowsWithAFlippedBitAndCountsThem) {
   const AddedRows rows = salvage(dir / "a.db", dir / "b.db");
   EXPECT_GE(rows.trials.added, 49);
   EXPECT_EQ(rows.trials.added + rows.trials.refused, 50);
+}
+
+TEST(Salvage, DoesNotFollowAChainOfPagesThatBitesItsTail) {
+  // Four pages: each of the first three is full of cells that state 60 MiB and go on in the fourth, whose
+  // next page is itself. 700 cells would take a minute.
+  constexpr std::size_t kSize = 512, kPages = 4;
+  std::string bytes(kSize * kPages, '\0');
+  const auto put = [&bytes](std::size_t at, std::initializer_list<int> values) {
+    for (const int value : values) bytes[at++] = static_cast<char>(value);
+  };
+  bytes.replace(0, 16, std::string("SQLite format 3\0", 16));
+  put(16, {kSize >> 8, 0});
+  for (std::size_t page = 0; page + 1 < kPages; ++page) {
+    const std::size_t at = page * kSize, header = at + (page == 0 ? 100 : 0);
+    put(header, {0x0d, 0, 0, 0, 230});  // a leaf of a table with 230 cells, all of them the one at 450
+    for (std::size_t i = 0; header + 8 + 2 * i + 2 <= at + 450; ++i)
+      put(header + 8 + 2 * i, {450 >> 8, 450 & 0xff});
+    put(at + 450, {0x9e, 0x80, 0x80, 0x00, 1});  // 30 x 2^21 bytes, row 1
+    for (std::size_t local = 0; local < 40; ++local) bytes[at + 455 + local] = 0;
+  }
+  for (std::size_t page = 0; page < kPages; ++page) put(page * kSize + kSize - 4, {0, 0, 0, kPages});
+  put((kPages - 1) * kSize, {0, 0, 0, kPages});
+  const TempDir dir;
+  write_bytes(dir / "bomb.db", bytes);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(error_of([&] { salvage(dir / "bomb.db", dir / "fresh.db"); }).kind, kNotFound);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
 }
 
 TEST(Salvage, FindsNothingInWhatIsNoLogAndMakesNoFile) {
