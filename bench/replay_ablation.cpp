@@ -36,6 +36,14 @@ struct Variant {
 const std::vector<Variant> kVariants = {
     {"tune", "anneal", [](TunerOptions&) {}},
     {"autotvm", "autotvm", [](TunerOptions&) {}},
+    {"trees_alone", "anneal", [](TunerOptions& o) { o.learner.process = false; }},
+    {"curiosity_0", "anneal", [](TunerOptions& o) { o.learner.curiosity = 0; }},
+    {"curiosity_6", "anneal", [](TunerOptions& o) { o.learner.curiosity = 6; }},
+    {"first_4", "anneal",
+     [](TunerOptions& o) {
+       o.learner.first_fit = o.learner.least_new = 4;
+       o.batches = {.first = 4, .step = 1, .largest = 32};
+     }},
     {"regression", "anneal", [](TunerOptions& o) { o.model.objective = Objective::kRegression; }},
     {"depth_3", "anneal", [](TunerOptions& o) { o.model.max_depth = 3; }},
     {"depth_8", "anneal", [](TunerOptions& o) { o.model.max_depth = 8; }},

@@ -76,22 +76,25 @@ void AnnealStrategy::explore(const Seen& seen, ScoredPool& pool, Rng& rng) {
 
 void AnnealStrategy::add_scored(Batch& batch, const Seen& seen, const Score& score, Rng& rng) {
   const std::size_t n = batch.room();
-  const std::size_t random = share_of(n, epsilon_at(options_.epsilon, round_++), rng);
-  const std::size_t local = std::min(share_of(n, options_.local_share, rng), n - random);
-  const auto keep = static_cast<std::size_t>(std::ceil(options_.overdraw * static_cast<double>(n)));
-  ScoredPool pool(score, seen, std::max(keep, n), options_.max_scored);
+  const std::size_t guided = n - share_of(n, epsilon_at(options_.epsilon, round_++), rng);
+  const auto overdrawn = static_cast<std::size_t>(std::ceil(options_.overdraw * static_cast<double>(n)));
+  ScoredPool pool(score, seen, choose_ ? options_.short_list : std::max(overdrawn, n), options_.max_scored);
 
   const std::vector<Config> around = surroundings(seen);
   const std::vector<double> around_scores = pool.score(around);
   explore(seen, pool, rng);
   last_scored_ = pool.scored();
 
-  Batch chosen(n - random, seen);
+  std::vector<ScoredConfig> candidates = pool.best();
+  if (choose_) {
+    for (std::size_t i : choose_(candidates, guided)) batch.add(candidates[i].config);
+    return;
+  }
+  Batch chosen(guided, seen);
   std::vector<double> scores;
-  for (std::size_t i : top_k(around_scores, local)) {
+  for (std::size_t i : top_k(around_scores, std::min(share_of(n, options_.local_share, rng), guided))) {
     if (chosen.add(around[i])) scores.push_back(around_scores[i]);
   }
-  std::vector<ScoredConfig> candidates = pool.best();
   std::erase_if(candidates, [&](const ScoredConfig& each) { return !chosen.accepts(each.config); });
   for (std::size_t i : diverse_pick(candidates, chosen.room(), options_.alpha)) {
     if (chosen.add(candidates[i].config)) scores.push_back(candidates[i].score);

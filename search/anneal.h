@@ -23,6 +23,7 @@ struct AnnealOptions {
   double local_share = 0.25;  ///< share of a batch: one-step neighbours of the best measured configs
   std::size_t local_parents = 8;  ///< so many best measured configs have their neighbours considered
   EpsilonSchedule epsilon;        ///< share of a batch: random configs; a round is a call with a model
+  std::size_t short_list = 256;   ///< so many of the best scored are what choose_by()'s function sees
   double overdraw = 2;            ///< lambda: the batch is chosen among the best lambda * n
   double alpha = 0.25;            ///< weight of diversity, see diverse_pick; 0 takes the best n
   std::size_t spread_candidates =
@@ -33,13 +34,15 @@ struct AnnealOptions {
 
 /// With a score: a batch is (1) `local_share` unmeasured neighbours of the best measured configs, the best by
 /// score, (2) a diverse choice of the best that annealing found, both in one order by score, then (3) the
-/// random share. Without: (1) neighbours of the best measured configs, in turn, then (2) random configs far
-/// from one another. The chains persist from call to call. Borrows `space`.
+/// random share. Where choose_by() gave a function, it takes the place of (1) and (2): it picks among the
+/// best that were scored, neighbours included. Without: (1) neighbours of the best measured configs, in turn,
+/// then (2) random configs far from one another. The chains persist from call to call. Borrows `space`.
 class AnnealStrategy : public Strategy {
  public:
   explicit AnnealStrategy(const Space& space, const AnnealOptions& options = {});
 
   std::vector<Config> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) override;
+  void choose_by(Choose choose) override { choose_ = std::move(choose); }
   void observe(std::span<const Observed> results) override { history_.add(results); }
 
   /// Configs scored in the last propose call.
@@ -58,6 +61,7 @@ class AnnealStrategy : public Strategy {
   Chains chains_;
   std::vector<Config> all_;  // every valid config of a small space, else empty
   bool counted_ = false;     // all_ is decided
+  Choose choose_;
   std::size_t round_ = 0;
   std::size_t last_scored_ = 0;
 };

@@ -13,11 +13,6 @@
 
 namespace lehr {
 
-struct ScoredConfig {
-  Config config;
-  double score = 0;  ///< higher is better; any scale, may be negative or -infinity
-};
-
 /// The picks of one propose call in order, most wanted first: at most `capacity`, distinct, none of them in
 /// `seen`.
 class Batch {

@@ -14,6 +14,14 @@ namespace lehr {
 
 /// Scores configs: same order, higher is better. Built by tune/ from template, features and model.
 using Score = std::function<std::vector<double>(std::span<const Config>)>;
+/// A config with its score.
+struct ScoredConfig {
+  Config config;
+  double score = 0;  ///< higher is better; any scale, may be negative or -infinity
+};
+/// Picks n of the candidates, all if there are fewer: their positions, the most wanted first.
+using Choose =
+    std::function<std::vector<std::size_t>(std::span<const ScoredConfig> candidates, std::size_t n)>;
 /// What must not be proposed again.
 using Seen = std::unordered_set<Config, ConfigHash>;
 
@@ -33,6 +41,9 @@ class Strategy {
   /// empty when the space is exhausted. `score` may be empty (no model yet): then the proposal does not
   /// depend on a model.
   virtual std::vector<Config> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) = 0;
+  /// From now on `choose`, unless it is empty, picks among the best that the score has found. A strategy may
+  /// do without it.
+  virtual void choose_by(Choose) {}
   /// Results of measured configs, in the order of measurement.
   virtual void observe(std::span<const Observed> results) = 0;
 };

@@ -37,6 +37,18 @@ Predict Guide::predictor() const {
   return {};
 }
 
+Choose Guide::chooser() const {
+  return [this](std::span<const ScoredConfig> candidates, std::size_t n) {
+    std::vector<Config> configs;
+    std::vector<double> scores;
+    for (const ScoredConfig& each : candidates) {
+      configs.push_back(each.config);
+      scores.push_back(each.score);
+    }
+    return learner_->choose(scorer_->features(configs), scores, n);
+  };
+}
+
 std::vector<Proposal> Guide::propose(std::size_t count, const Seen& seen) {
   best_proposed_.reset();
   if (made_up_ || !learner_->transfer_dropped()) return propose_by(predictor(), count, seen);
@@ -52,6 +64,7 @@ std::vector<Proposal> Guide::propose(std::size_t count, const Seen& seen) {
 std::vector<Proposal> Guide::propose_by(const Predict& predict, std::size_t count, const Seen& seen) {
   Score score;
   if (predict) score = [&](std::span<const Config> configs) { return scorer_->score(configs, predict); };
+  strategy_->choose_by(predict && learner_->chooses() ? chooser() : Choose());
   const std::vector<Config> configs = strategy_->propose(count, seen, score, rng_);
   std::vector<Proposal> proposals;
   for (const Config& config : configs) proposals.push_back({config, std::nullopt});

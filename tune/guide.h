@@ -55,6 +55,7 @@ class Guide {
 
  private:
   Predict predictor() const;
+  Choose chooser() const;
   std::vector<Proposal> propose_by(const Predict& predict, std::size_t count, const Seen& seen);
 
   Strategy* strategy_;

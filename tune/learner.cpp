@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.h"
 #include "tune/held_out_rank.h"
@@ -69,6 +70,7 @@ bool Learner::refit_if_due() {
   if (!model_ || times_us_.empty()) return false;
   const auto share = static_cast<std::size_t>(options_.new_share * static_cast<double>(rows_at_fit_));
   const std::size_t due = fitted() ? std::max(options_.least_new, share) : options_.first_fit;
+  if (options_.process && times_us_.size() >= options_.first_fit) process_.fit(rows_, times_us_);
   if (learnable() < rows_at_fit_ + due) return false;
   if (hints_count() && times_us_.size() >= options_.transfer_judged) judge_transfer();
   asks_transfer_ = hints_count();
@@ -83,6 +85,23 @@ bool Learner::refit_if_due() {
   rows_at_fit_ = learnable();
   ++fits_;
   return true;
+}
+
+std::vector<std::size_t> Learner::choose(const FeatureMatrix& rows, std::span<const double> scores,
+                                         std::size_t n) const {
+  CHECK(chooses() && rows.rows() == scores.size(), "rows={} scores={}", rows.rows(), scores.size());
+  Beliefs beliefs(process_, rows);
+  std::vector<std::size_t> left(scores.size()), picks;
+  std::iota(left.begin(), left.end(), 0);
+  while (picks.size() < n && !left.empty()) {
+    const auto best = std::ranges::max_element(left, {}, [&](std::size_t i) {
+      return scores[i] + beliefs.mean(i) + options_.curiosity * beliefs.deviation(i);
+    });
+    picks.push_back(*best);
+    left.erase(best);
+    beliefs.assume_measured(picks.back());
+  }
+  return picks;
 }
 
 std::vector<double> Learner::predict(const FeatureMatrix& rows) const {

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "costmodel/gaussian_process.h"
 #include "costmodel/model.h"
 #include "costmodel/validity_model.h"
 #include "tune/transfer.h"
@@ -26,6 +27,8 @@ struct LearnerOptions {
   /// bench/results/replay).
   std::size_t transfer_judged = 16;
   double transfer_least_rank = 0.1;
+  bool process = true;   ///< a Gaussian process chooses among the best by score
+  double curiosity = 3;  ///< what a standard deviation of the process counts against one of the score
   bool failures_are_slow = false;  ///< failures count as rows, of target 0, as AutoTVM has it
 };
 
@@ -56,6 +59,16 @@ class Learner {
   bool transfer_dropped() const { return transfer_dropped_; }
   int fits() const { return fits_; }
 
+  /// Whether a process is there to choose by.
+  bool chooses() const { return process_.learnt(); }
+  /// n of the rows (all if there are fewer), the most wanted first, one after the other: each the highest of
+  /// its score, what the process expects of it, and `curiosity` times what the process does not know of it
+  /// once those picked before are measured (upper confidence bound; Desautels, Krause and Burdick,
+  /// "Parallelizing Exploration-Exploitation Tradeoffs in Gaussian Process Bandit Optimization", 2014).
+  /// `scores` as predict() gives them. CHECKs chooses().
+  std::vector<std::size_t> choose(const FeatureMatrix& rows, std::span<const double> scores,
+                                  std::size_t n) const;
+
   /// Higher is better, comparable between the calls after one fit: the model's score in units of its standard
   /// deviation over the measured rows, plus the other tasks' score times transfer_weight(), plus ln P(valid).
   /// CHECKs ready().
@@ -74,6 +87,7 @@ class Learner {
   /// `row` with the other tasks' score as one column more, if there are other tasks.
   FeatureMatrix extended(const FeatureMatrix& rows) const;
 
+  GaussianProcess process_;  // of all of rows_ at the last refit_if_due()
   FeatureMatrix rows_, failures_, tried_;
   std::vector<double> times_us_;
   std::vector<bool> valid_;  // of tried_

@@ -15,7 +15,8 @@ TunerOptions tuner_options(std::string_view name) {
   options.strategy.anneal.max_scored = 8'000;
   if (name == "autotvm") {
     const std::size_t plan = options.strategy.autotvm.plan;
-    options.learner = {.first_fit = plan, .least_new = plan, .new_share = 0, .failures_are_slow = true};
+    options.learner = {
+        .first_fit = plan, .least_new = plan, .new_share = 0, .process = false, .failures_are_slow = true};
     options.batches = {.first = plan, .step = 0, .largest = plan};
   }
   return options;

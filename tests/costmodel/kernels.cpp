@@ -1,6 +1,8 @@
 // Hand-built kernels for the tests.
 #include "tests/costmodel/kernels.h"
 
+#include <cmath>
+
 namespace lehr::test {
 
 using namespace lehr::ir;  // NOLINT: the builders read as kernels

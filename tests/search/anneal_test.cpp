@@ -100,6 +100,33 @@ TEST(AnnealStrategy, ScoresASmallSpaceWholeAndTakesItsBest) {
   EXPECT_EQ(picks, all);
 }
 
+TEST(AnnealStrategy, LetsTheChooserDecideAmongTheBest) {
+  const Space space = testing::small_space();
+  auto all = testing::brute_force(space);
+  const Landscape landscape{1};
+  AnnealOptions options;
+  options.epsilon = {0, 0, 0};
+  options.short_list = 12;
+  AnnealStrategy anneal(space, options);
+  Rng rng(1);
+  std::vector<Config> offered;
+  anneal.choose_by([&](std::span<const ScoredConfig> candidates, std::size_t n) {
+    EXPECT_EQ(n, 3U);
+    for (const ScoredConfig& each : candidates) {
+      EXPECT_EQ(each.score, landscape(each.config));
+      offered.push_back(each.config);
+    }
+    return std::vector<std::size_t>{7, 2, 11};
+  });
+  const auto picks = anneal.propose(3, {}, testing::score_of(landscape), rng);
+  std::ranges::sort(all, std::greater(), [&](const Config& config) { return landscape(config); });
+  all.resize(12);
+  EXPECT_EQ(offered, all);
+  EXPECT_EQ(picks, (std::vector<Config>{all[7], all[2], all[11]}));
+  anneal.choose_by({});
+  EXPECT_EQ(anneal.propose(3, {}, testing::score_of(landscape), rng).size(), 3U);
+}
+
 TEST(AnnealStrategy, KeepsToItsBudgetAndScoresNothingTwice) {
   const Space space = testing::gemm_like_space();
   for (const std::size_t budget : {100U, 1'000U, 4'000U}) {
