@@ -154,6 +154,7 @@ TEST(Learner, ChoosesTheBestOfTheScoreAndThenWhatItKnowsLeast) {
   NearestModel model;
   LearnerOptions options;
   options.first_fit = 4;
+  options.curiosity = 10;
   Learner learner(1, &model, nullptr, options);
   EXPECT_FALSE(learner.chooses());
   const auto one = [](float value) { return std::vector<float>{value}; };
@@ -163,14 +164,19 @@ TEST(Learner, ChoosesTheBestOfTheScoreAndThenWhatItKnowsLeast) {
   FeatureMatrix rows(1);
   for (const float value : {1.5F, 1.52F, 2.9F, 60.0F, 60.01F}) rows.append(one(value));
   using Picks = std::vector<std::size_t>;
-  EXPECT_EQ(learner.choose(rows, std::vector<double>{0, 0, 0, -9, -9}, 1), Picks{0});
-  EXPECT_EQ(learner.choose(rows, std::vector<double>{0, 0, 9, -9, -9}, 1), Picks{2});
+  EXPECT_EQ(learner.choose(rows, std::vector<double>{0, 0, 0, -99, -99}, 1), Picks{0});
+  EXPECT_EQ(learner.choose(rows, std::vector<double>{0, 0, 99, 0, 0}, 1), Picks{2});
   const std::vector<double> equal(5, 0.0);
   // What is far from all that was measured is known least; one of the twins there stands for both.
   const Picks two = learner.choose(rows, equal, 2);
   EXPECT_GE(two[0], 3U);
   EXPECT_LT(two[1], 3U);
   EXPECT_EQ(learner.choose(rows, equal, 9).size(), 5U);
+  options.curiosity = 0;
+  Learner bold(1, &model, nullptr, options);
+  for (const float value : {0.0F, 1.0F, 2.0F, 3.0F}) bold.add(one(value), 10 + std::abs(value - 1.4F));
+  bold.refit_if_due();
+  EXPECT_LT(bold.choose(rows, equal, 1)[0], 2U);
   options.process = false;
   Learner trees(1, &model, nullptr, options);
   for (const float value : {0.0F, 1.0F, 2.0F, 3.0F}) trees.add(one(value), 10 + value);
