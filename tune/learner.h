@@ -59,8 +59,9 @@ class Learner {
   bool transfer_dropped() const { return transfer_dropped_; }
   int fits() const { return fits_; }
 
-  /// Whether a process is there to choose by.
-  bool chooses() const { return process_.learnt(); }
+  /// Whether a process is there to choose by. Not while other tasks are asked: they know where to look, and
+  /// curiosity leads away from there.
+  bool chooses() const { return process_.learnt() && !hints_count(); }
   /// n of the rows (all if there are fewer), the most wanted first, one after the other: each the highest of
   /// its score, what the process expects of it, and `curiosity` times what the process does not know of it
   /// once those picked before are measured (upper confidence bound; Desautels, Krause and Burdick,

@@ -105,7 +105,9 @@ TEST(Learner, ScoresByOtherTasksAtOnceAndByItsOwnRowsInTheEnd) {
     learner.refit_if_due();
     EXPECT_LE(learner.transfer_weight(), before);
     before = learner.transfer_weight();
+    EXPECT_TRUE(before == 0 || !learner.chooses());  // curiosity comes later
   }
+  EXPECT_TRUE(learner.chooses());
   EXPECT_LT(learner.transfer_weight(), 0.1);
   scores = learner.predict(ends);
   EXPECT_LT(scores[0], scores[1]);
