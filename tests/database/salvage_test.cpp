@@ -151,6 +151,8 @@ TEST(Salvage, DoesNotFollowAChainOfPagesThatBitesItsTail) {
   // Four pages: each of the first three is full of cells that state 60 MiB and go on in the fourth, whose
   // next page is itself. 700 cells would take a minute.
   constexpr std::size_t kSize = 512, kPages = 4;
+  // Of such a length 39 bytes lie on the page itself (SQLite's file format, section 1.6).
+  constexpr int kLocal = 39, kLength = kLocal + 123'800 * (kSize - 4);
   std::string bytes(kSize * kPages, '\0');
   const auto put = [&bytes](std::size_t at, std::initializer_list<int> values) {
     for (const int value : values) bytes[at++] = static_cast<char>(value);
@@ -162,10 +164,10 @@ TEST(Salvage, DoesNotFollowAChainOfPagesThatBitesItsTail) {
     put(header, {0x0d, 0, 0, 0, 230});  // a leaf of a table with 230 cells, all of them the one at 450
     for (std::size_t i = 0; header + 8 + 2 * i + 2 <= at + 450; ++i)
       put(header + 8 + 2 * i, {450 >> 8, 450 & 0xff});
-    put(at + 450, {0x9e, 0x80, 0x80, 0x00, 1});  // 30 x 2^21 bytes, row 1
-    for (std::size_t local = 0; local < 40; ++local) bytes[at + 455 + local] = 0;
+    put(at + 450, {kLength >> 21 | 128, (kLength >> 14 & 127) | 128, (kLength >> 7 & 127) | 128,
+                   kLength & 127, 1});          // its length, and row 1
+    put(at + 455 + kLocal, {0, 0, 0, kPages});  // behind what lies on the page itself: where the rest is
   }
-  for (std::size_t page = 0; page < kPages; ++page) put(page * kSize + kSize - 4, {0, 0, 0, kPages});
   put((kPages - 1) * kSize, {0, 0, 0, kPages});
   const TempDir dir;
   write_bytes(dir / "bomb.db", bytes);
