@@ -1,8 +1,9 @@
 // What each part of the tuner gives: variants of its options, replayed on recorded tables, as a Markdown
 // table.
-//   replay_ablation [--transfer] [--trials N] [--only I] SEEDS VARIANT,...|all TABLE...
+//   replay_ablation [--transfer] [--trials N] [--only I] [--first-seed N] SEEDS VARIANT,...|all TABLE...
 // --transfer: each table is searched with the others as a start, where they have the same knobs.
-// --trials: length of each search (384). --only: table I alone is searched, counted from 0.
+// --trials: length of each search (384). --only: table I alone is searched, counted from 0. --first-seed: the
+// seeds are N, N + 1, ... (0).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -26,6 +27,7 @@ struct Plan {
   bool transfer = false;
   std::size_t trials = 384;
   std::size_t only = SIZE_MAX;  // of the tables; SIZE_MAX: all
+  std::size_t first_seed = 0;
 };
 
 struct Variant {
@@ -38,7 +40,9 @@ const std::vector<Variant> kVariants = {
     {"autotvm", "autotvm", [](TunerOptions&) {}},
     {"trees_alone", "anneal", [](TunerOptions& o) { o.learner.process = false; }},
     {"curiosity_0", "anneal", [](TunerOptions& o) { o.learner.curiosity = 0; }},
+    {"curiosity_1.5", "anneal", [](TunerOptions& o) { o.learner.curiosity = 1.5; }},
     {"curiosity_6", "anneal", [](TunerOptions& o) { o.learner.curiosity = 6; }},
+    {"curiosity_12", "anneal", [](TunerOptions& o) { o.learner.curiosity = 12; }},
     {"first_4", "anneal",
      [](TunerOptions& o) {
        o.learner.first_fit = o.learner.least_new = 4;
@@ -74,7 +78,7 @@ struct Result {
   double mean_to_95 = 0;  // geometric, over the seeds; the trials where a seed never came
 };
 
-Result run(const Variant& variant, const Table& table, const std::vector<Table>& others, std::size_t trials,
+Result run(const Variant& variant, const Table& table, const std::vector<Table>& others, const Plan& wanted,
            int seeds) {
   const Arena arena(table, variant.strategy == "autotvm");
   const RandomBaseline random(table);
@@ -82,19 +86,19 @@ Result run(const Variant& variant, const Table& table, const std::vector<Table>&
   plan.options.strategy = variant.strategy;
   plan.options.tuner = tuner_options(variant.strategy);
   variant.change(plan.options.tuner);
-  plan.options.trials = trials;
+  plan.options.trials = wanted.trials;
   for (const Table& other : others) plan.transfer.push_back(&other);
   const std::optional<Transfer> transfer = transfer_to(arena, plan);
   if (transfer) plan.options.transfer = &*transfer;
   Result result;
   std::vector<std::vector<double>> searches;
   for (int seed = 0; seed < seeds; ++seed) {
-    plan.options.seed = static_cast<std::uint64_t>(seed);
+    plan.options.seed = wanted.first_seed + static_cast<std::uint64_t>(seed);
     searches.push_back(replay(arena, plan.options));
     const auto& search = searches.back();
     std::size_t first = 0;
     while (first < search.size() && random.optimum_us() / search[first] < 0.95) ++first;
-    result.mean_to_95 += std::log(static_cast<double>(std::min(first + 1, trials))) / seeds;
+    result.mean_to_95 += std::log(static_cast<double>(std::min(first + 1, wanted.trials))) / seeds;
   }
   result.mean_to_95 = std::exp(result.mean_to_95);
   result.figures = figures_of(searches, random);
@@ -107,11 +111,12 @@ int run_all(const std::vector<std::string>& words, const Plan& plan) {
   for (std::size_t i = 2; i < words.size(); ++i)
     for (Table& table : read_tables(words[i])) tables.push_back(std::move(table));
   fmt::print(
-      "{} seeds, {} trials{}. @n: median fraction of the optimum after n trials (10th percentile); to 95 %: "
+      "{} seeds from {} on, {} trials{}. @n: median fraction of the optimum after n trials (10th "
+      "percentile); to 95 %: "
       "geometric mean "
       "over the seeds.\n\n| variant | table | @16 | @32 | @64 | @128 | @256 | to 95 % | score |\n"
       "|---|---|---|---|---|---|---|---|---|\n",
-      seeds, plan.trials, plan.transfer ? ", the other tables as a start" : "");
+      seeds, plan.first_seed, plan.trials, plan.transfer ? ", the other tables as a start" : "");
   for (const Variant& variant : kVariants) {
     bool wanted = words[1] == "all";
     for (const std::string_view name : split(words[1], ',')) wanted = wanted || name == variant.name;
@@ -121,8 +126,7 @@ int run_all(const std::vector<std::string>& words, const Plan& plan) {
     for (std::size_t i = 0; i < tables.size(); ++i) {
       if (plan.only != SIZE_MAX && i != plan.only) continue;
       const Table& table = tables[i];
-      const Result result =
-          run(variant, table, plan.transfer ? tables : std::vector<Table>(), plan.trials, seeds);
+      const Result result = run(variant, table, plan.transfer ? tables : std::vector<Table>(), plan, seeds);
       std::string line = fmt::format("| {} | {} on {} ", variant.name, table.kernel, table.device);
       for (const auto& fraction : result.figures.fraction)
         line += fraction ? fmt::format("| {:.3f} ({:.3f}) ", fraction->median, fraction->p10) : "| - ";
@@ -147,8 +151,12 @@ int main(int argc, char** argv) {
     words.erase(words.begin());
     if (flag == "--transfer") {
       plan.transfer = true;
-    } else if (!words.empty() && (flag == "--trials" || flag == "--only")) {
-      (flag == "--trials" ? plan.trials : plan.only) = std::stoul(words[0]);
+    } else if (std::size_t* const number = flag == "--trials"       ? &plan.trials
+                                           : flag == "--only"       ? &plan.only
+                                           : flag == "--first-seed" ? &plan.first_seed
+                                                                    : nullptr;
+               number && !words.empty()) {
+      *number = std::stoul(words[0]);
       words.erase(words.begin());
     } else {
       words.clear();
@@ -157,7 +165,8 @@ int main(int argc, char** argv) {
   if (words.size() < 3) {
     fmt::print(
         stderr,
-        "usage: replay_ablation [--transfer] [--trials N] [--only I] SEEDS VARIANT,...|all TABLE...\n");
+        "usage: replay_ablation [--transfer] [--trials N] [--only I] [--first-seed N] SEEDS VARIANT,...|all "
+        "TABLE...\n");
     return 1;
   }
   try {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "costmodel/metrics.h"
 
 namespace lehr {
 namespace {
@@ -81,17 +82,15 @@ std::vector<std::size_t> chosen(std::span<const double> times_us) {
   return order;
 }
 
-// Logistic quantiles of the ranks, deviation 1, best first as `count` rows are; equal times get their mean
-// rank.
+// Logistic quantiles of the ranks, deviation 1; equal times get their mean rank.
 std::vector<double> targets_of(const std::vector<std::size_t>& order, std::span<const double> times_us) {
   const std::size_t n = order.size();
-  std::vector<double> targets(n);
-  for (std::size_t begin = 0, end; begin < n; begin = end) {
-    for (end = begin + 1; end < n && times_us[order[end]] == times_us[order[begin]];) ++end;
-    const double rank = static_cast<double>(n) - 0.5 * static_cast<double>(begin + end);
-    const double share = rank / static_cast<double>(n);
-    std::fill(targets.begin() + static_cast<std::ptrdiff_t>(begin),
-              targets.begin() + static_cast<std::ptrdiff_t>(end), std::log(share / (1 - share)));
+  std::vector<double> chosen_us;
+  for (const std::size_t i : order) chosen_us.push_back(times_us[i]);
+  std::vector<double> targets = mean_ranks(chosen_us);  // 0: the slowest
+  for (double& target : targets) {
+    const double share = (target + 0.5) / static_cast<double>(n);
+    target = std::log(share / (1 - share));
   }
   double sum = 0, squares = 0;
   for (const double t : targets) sum += t;

@@ -34,20 +34,6 @@ FirstK first_k(std::span<const std::size_t> order, std::span<const double> predi
   return {order.subspan(0, begin), order.subspan(begin, end - begin), k - begin};
 }
 
-/// Ranks from 0, the mean rank for ties.
-std::vector<double> mean_ranks(std::span<const double> values) {
-  const std::vector<std::size_t> order = best_first(values);
-  std::vector<double> ranks(values.size());
-  for (std::size_t begin = 0; begin < order.size();) {
-    std::size_t end = begin;
-    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
-    const double rank = static_cast<double>(begin + end - 1) / 2;
-    for (std::size_t i = begin; i < end; ++i) ranks[order[i]] = rank;
-    begin = end;
-  }
-  return ranks;
-}
-
 void check_lengths(std::span<const double> predicted, std::span<const double> truth) {
   CHECK(predicted.size() == truth.size(), "{} predictions for {} truths", predicted.size(), truth.size());
 }
@@ -114,6 +100,19 @@ double regret_at_k(std::span<const double> predicted, std::span<const double> tr
     none_yet *= 1 - drawn;
   }
   return 1 - expected / best;
+}
+
+std::vector<double> mean_ranks(std::span<const double> values) {
+  const std::vector<std::size_t> order = best_first(values);
+  std::vector<double> ranks(values.size());
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin;
+    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    const double rank = static_cast<double>(begin + end - 1) / 2;
+    for (std::size_t i = begin; i < end; ++i) ranks[order[i]] = rank;
+    begin = end;
+  }
+  return ranks;
 }
 
 double spearman(std::span<const double> predicted, std::span<const double> truth) {

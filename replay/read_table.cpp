@@ -28,9 +28,8 @@ std::string reason_of(const json::exception& error) {
 
 }  // namespace
 
-std::vector<Table> read_tables(const std::string& path) {
-  if (is_sqlite(path)) return read_log(path);
-  std::string text = without_nan(read_text_file(path));
+Table parse_table(std::string text, const std::string& path) {
+  text = without_nan(std::move(text));
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     throw_user("{} is empty; it must be a table", path);
   json document;
@@ -68,7 +67,12 @@ std::vector<Table> read_tables(const std::string& path) {
     table.notes.push_back(
         fmt::format("its writer left it open, as Kernel Tuner does while it tunes; its {} whole rows count",
                     table.rows.size()));
-  return {std::move(table)};
+  return table;
+}
+
+std::vector<Table> read_tables(const std::string& path) {
+  if (is_sqlite(path)) return read_log(path);
+  return {parse_table(read_text_file(path), path)};
 }
 
 }  // namespace lehr

@@ -12,5 +12,7 @@ namespace lehr {
 /// table each; plain or gzipped), or one of our own logs (one table per workload and device). Throws
 /// Error(kUser), one sentence with the file, the place in it and what would be right.
 std::vector<Table> read_tables(const std::string& path);
+/// The one table in a JSON text, as of the file `path`, which is not read. Throws as read_tables().
+Table parse_table(std::string text, const std::string& path);
 
 }  // namespace lehr

@@ -96,7 +96,17 @@ std::optional<PastTask> past_task(const Table& source, const Arena& arena) {
 Arena::Arena(const Table& table, bool raw_knobs) : table_(&table), space_(space_of(table)), recorded_(table) {
   if (!raw_knobs && lowers(table)) {
     columns_ = feature_table().size();
-    row_of_ = lowered_rows(*table.origin);
+    // Searches come back to the same rows over and over: each is lowered once.
+    const RowOf lower_row = lowered_rows(*table.origin);
+    std::vector<float> row(columns_);
+    for (const TableRow& each : table.rows)
+      if (lower_row(each.config, row)) rows_.emplace(each.config, row);
+    row_of_ = [this](const Config& config, std::span<float> into) {
+      const auto found = rows_.find(config);
+      if (found == rows_.end()) return false;
+      std::ranges::copy(found->second, into.begin());
+      return true;
+    };
     return;
   }
   knobs_ = std::make_unique<KnobFeatures>(space_, raw_knobs ? KnobColumns::kRaw : KnobColumns::kGuessed);

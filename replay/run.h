@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "replay/table.h"
@@ -28,6 +29,7 @@ class Arena {
   /// Borrows `table`. Features are those of the kernels where the table is of one of our logs and its configs
   /// can still be lowered, else those of the knobs. `raw_knobs`: the knobs as they are, in any case.
   Arena(const Table& table, bool raw_knobs);
+  Arena(const Arena&) = delete;  // row_of() refers to it
 
   const Table& table() const { return *table_; }
   const Space& space() const { return space_; }
@@ -42,6 +44,7 @@ class Arena {
   Recorded recorded_;
   std::unique_ptr<KnobFeatures> knobs_;
   std::size_t columns_ = 0;
+  std::unordered_map<Config, std::vector<float>, ConfigHash> rows_;  // of kernels
   RowOf row_of_;
 };
 

@@ -47,7 +47,8 @@ class Learner {
   /// row; borrows it.
   void start_from(const Transfer& transfer) { transfer_ = &transfer; }
 
-  /// Fits when enough rows are new. Returns whether it did.
+  /// Fits the models when enough rows are new, and the process, which is cheap, at every call from
+  /// `first_fit` timings on. Returns whether the models were fitted.
   bool refit_if_due();
   bool fitted() const { return fits_ > 0; }
   /// Whether there is anything to score by.

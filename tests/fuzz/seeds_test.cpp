@@ -1,49 +1,81 @@
-// The fuzzing targets without a fuzzer: every committed seed, whole, cut off, and with changed bytes.
+// The fuzzing targets without a fuzzer: every committed seed, and changes of the seeds: kChanges of each, or
+// as many as LEHR_FUZZ_SECONDS allow.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 
 #include "base/rng.h"
+#include "tests/fuzz/mutate.h"
 #include "tests/fuzz/targets.h"
 
 namespace lehr::test {
 namespace {
 
-constexpr int kChanges = 200;
+constexpr std::size_t kChanges = 200;
+constexpr std::size_t kInputsPerLook = 16;  // at the clock
 
-std::map<std::string, std::string> seeds_of(std::string_view target) {
-  std::map<std::string, std::string> seeds;
+std::vector<std::string> seeds_of(std::string_view target) {
+  std::vector<std::string> seeds;
   const std::filesystem::path folder = std::filesystem::path(LEHR_SOURCE_DIR) / "tests/fuzz/seeds" / target;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     std::ifstream file(entry.path(), std::ios::binary);
-    seeds[entry.path().filename()] = std::string(std::istreambuf_iterator<char>(file), {});
+    seeds.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   }
+  std::ranges::sort(seeds);
   return seeds;
 }
 
-class FuzzSeeds : public ::testing::TestWithParam<FuzzTarget> {};
+// What is run now, and the file in which a dying process leaves it.
+std::string running, finding;
+
+void leave_input(int signal) {
+  const int file = ::open(finding.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  if (::write(file, running.data(), running.size()) == static_cast<ssize_t>(running.size()))
+    std::fprintf(stderr, "the input that ended this is %s\n", finding.c_str());
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+class FuzzSeeds : public ::testing::TestWithParam<FuzzTarget> {
+ protected:
+  FuzzSeeds() {
+    finding = std::string(LEHR_BINARY_DIR "/fuzz-finding-") + std::string(GetParam().name);
+    for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGBUS, SIGILL}) std::signal(signal, leave_input);
+  }
+  void run(std::string input) {
+    running = std::move(input);
+    EXPECT_NO_THROW(GetParam().run(running)) << "input:\n" << running;
+  }
+};
 
 TEST_P(FuzzSeeds, AndTheirNeighboursAreAnswered) {
-  const std::uint64_t seed = 1;
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  using Clock = std::chrono::steady_clock;
+  const char* const seconds_text = std::getenv("LEHR_FUZZ_SECONDS");
+  const auto end = Clock::now() + std::chrono::seconds(seconds_text ? std::atoi(seconds_text) : 0);
+  // A minute sees other changes each day.
+  const auto seed = seconds_text ? static_cast<std::uint64_t>(std::time(nullptr) / 86400) : 1;
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   Rng rng(seed);
-  const std::map<std::string, std::string> seeds = seeds_of(GetParam().name);
+  const std::vector<std::string> seeds = seeds_of(GetParam().name);
   ASSERT_FALSE(seeds.empty());
-  for (const auto& [name, bytes] : seeds) {
-    SCOPED_TRACE(name);
-    EXPECT_NO_THROW(GetParam().run(bytes));
-    for (int i = 0; i < kChanges && !bytes.empty(); ++i) {
-      std::string changed = bytes;
-      if (i % 4 == 0) changed.resize(rng.below(changed.size()));
-      for (std::uint64_t count = rng.below(8); count > 0 && !changed.empty(); --count)
-        changed[rng.below(changed.size())] = static_cast<char>(rng.below(256));
-      EXPECT_NO_THROW(GetParam().run(changed)) << "change " << i;
-    }
+  for (const std::string& each : seeds) run(each);
+  std::size_t inputs = 0;
+  while (!HasFailure() &&
+         (inputs < kChanges * seeds.size() || inputs % kInputsPerLook != 0 || Clock::now() < end)) {
+    run(mutated(seeds, rng));
+    ++inputs;
   }
+  std::printf("%zu changed inputs\n", inputs);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FuzzSeeds, ::testing::ValuesIn(fuzz_targets().begin(), fuzz_targets().end()),
