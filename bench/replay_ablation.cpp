@@ -43,10 +43,12 @@ const std::vector<Variant> kVariants = {
     {"curiosity_1.5", "anneal", [](TunerOptions& o) { o.learner.curiosity = 1.5; }},
     {"curiosity_6", "anneal", [](TunerOptions& o) { o.learner.curiosity = 6; }},
     {"curiosity_12", "anneal", [](TunerOptions& o) { o.learner.curiosity = 12; }},
-    {"first_4", "anneal",
+    {"hinted_curiosity_0.5", "anneal", [](TunerOptions& o) { o.learner.hinted_curiosity = 0.5; }},
+    {"hinted_curiosity_1", "anneal", [](TunerOptions& o) { o.learner.hinted_curiosity = 1; }},
+    {"first_8", "anneal",
      [](TunerOptions& o) {
-       o.learner.first_fit = o.learner.least_new = 4;
-       o.batches = {.first = 4, .step = 1, .largest = 32};
+       o.learner.least_new = 8;
+       o.batches = {.first = 8, .step = 2, .largest = 32};
      }},
     {"regression", "anneal", [](TunerOptions& o) { o.model.objective = Objective::kRegression; }},
     {"depth_3", "anneal", [](TunerOptions& o) { o.model.max_depth = 3; }},

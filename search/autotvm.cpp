@@ -29,8 +29,8 @@ Config AutotvmStrategy::walk(const Config& from, Rng& rng) const {
       continue;
     }
     values[index] = family.knobs()[index].values[rng.below(family.knobs()[index].values.size())];
-    Config to = family.config_of(values);
-    if (!(to == from) && space_->contains(to)) return to;
+    if (!family.contains(values)) continue;
+    if (Config to = family.config_of(values); !(to == from)) return to;
   }
   return space_->mutate(from, rng).value_or(from);
 }

@@ -14,7 +14,7 @@ namespace {
 // "nullopt when 400 000 draws found none": the contract of FamilySpace::sample.
 constexpr int kMaxDraws = 400'000;
 
-bool contains(const std::vector<std::int64_t>& values, std::int64_t value) {
+bool is_in(const std::vector<std::int64_t>& values, std::int64_t value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
@@ -124,13 +124,13 @@ std::optional<std::string> FamilySpace::why_invalid(const Config& config) const 
     if (i >= config.knobs.size() || config.knobs[i].name != knob.name) {
       return fmt::format("the knob {} of {} must be number {}", knob.name, family_, i + 1);
     }
-    if (!contains(knob.values, *value)) {
+    if (!is_in(knob.values, *value)) {
       return fmt::format("{}={} is not one of {}", knob.name, *value, fmt::join(knob.values, ", "));
     }
     if (knob.allowed) {
       const auto allowed = values_after(prefix, i);
       if (allowed.empty()) return fmt::format("{} has no allowed value after the knobs before it", knob.name);
-      if (!contains(allowed, *value)) {
+      if (!is_in(allowed, *value)) {
         return fmt::format("{}={} does not go with the knobs before it, which allow {}", knob.name, *value,
                            fmt::join(allowed, ", "));
       }
@@ -146,7 +146,14 @@ std::optional<std::string> FamilySpace::why_invalid(const Config& config) const 
 
 bool FamilySpace::allows(std::span<const std::int64_t> values) const {
   const Knob& knob = knobs_[values.size() - 1];
-  return !knob.allowed || contains(knob.allowed(Point(values.first(values.size() - 1))), values.back());
+  return !knob.allowed || is_in(knob.allowed(Point(values.first(values.size() - 1))), values.back());
+}
+
+bool FamilySpace::contains(std::span<const std::int64_t> values) const {
+  CHECK(values.size() == knobs_.size(), "{} values for {} knobs", values.size(), knobs_.size());
+  for (std::size_t n = 1; n <= values.size(); ++n)
+    if (!allows(values.first(n)) || !holds(values.first(n))) return false;
+  return true;
 }
 
 void FamilySpace::sample_from(std::vector<std::vector<std::int64_t>> points) {
@@ -199,7 +206,7 @@ bool FamilySpace::repair(std::span<std::int64_t> values, std::size_t changed) co
     if (i > changed && knobs_[i].allowed) {
       const auto allowed = values_after(values, i);
       if (allowed.empty()) return false;
-      if (!contains(allowed, values[i])) values[i] = nearest(knobs_[i].values, allowed, values[i]);
+      if (!is_in(allowed, values[i])) values[i] = nearest(knobs_[i].values, allowed, values[i]);
     }
     if (!holds(values.first(i + 1))) return false;
   }

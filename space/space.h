@@ -86,6 +86,9 @@ class FamilySpace {
 
   /// nullopt if `config` is a point of this family, else the reason why not.
   std::optional<std::string> why_invalid(const Config& config) const;
+  /// Whether `values`, one of each knob's superset in order, are a point of this family: why_invalid()
+  /// without its text and without a Config.
+  bool contains(std::span<const std::int64_t> values) const;
   /// A uniformly distributed valid config. Rejection on prefixes: each knob is drawn from its superset, and
   /// the draw starts again at the first value that is not allowed. nullopt when 400 000 draws found none.
   std::optional<Config> sample(Rng& rng) const;

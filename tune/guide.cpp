@@ -4,6 +4,12 @@
 #include <algorithm>
 
 namespace lehr {
+namespace {
+
+// As many as a cold start measures before its model is fitted, or nearly so.
+constexpr std::size_t kBlindAfterHints = 8;
+
+}  // namespace
 
 Guide::Guide(Strategy& strategy, Learner& learner, Scorer& scorer, const CostModel* prior,
              const BatchSchedule& batches, std::uint64_t seed)
@@ -53,7 +59,7 @@ std::vector<Proposal> Guide::propose(std::size_t count, const Seen& seen) {
   best_proposed_.reset();
   if (made_up_ || !learner_->transfer_dropped()) return propose_by(predictor(), count, seen);
   made_up_ = true;
-  const std::size_t blind = std::min(count, batches_.first);
+  const std::size_t blind = std::min(count, kBlindAfterHints);
   std::vector<Proposal> proposals = propose_by(predictor(), count - blind, seen);
   Seen taken = seen;
   for (const Proposal& each : proposals) taken.insert(each.config);

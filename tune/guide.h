@@ -27,7 +27,7 @@ struct Proposal {
 /// Sizes of the batches that are measured between two looks at the model: small first, because the model is
 /// young; then enough to keep the compiler's processes busy.
 struct BatchSchedule {
-  std::size_t first = 8;
+  std::size_t first = 4;
   std::size_t step = 2;
   std::size_t largest = 32;
 };

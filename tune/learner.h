@@ -14,7 +14,7 @@ namespace lehr {
 /// When a fit is due, and what is learnt from.
 struct LearnerOptions {
   std::size_t first_fit = 8;       ///< rows before the first fit
-  std::size_t least_new = 8;       ///< new rows before another fit, at least
+  std::size_t least_new = 4;       ///< new rows before another fit, at least
   double new_share = 0.125;        ///< and at least this share of the rows at the last fit: the total time of
                                    ///< fitting stays proportional to the last fit
   double transfer_halving = 8;     ///< trials after which what other tasks say counts half as much
@@ -29,6 +29,8 @@ struct LearnerOptions {
   double transfer_least_rank = 0.1;
   bool process = true;   ///< a Gaussian process chooses among the best by score
   double curiosity = 3;  ///< what a standard deviation of the process counts against one of the score
+  /// The same while other tasks are asked: they know where to look, and curiosity leads away from there.
+  double hinted_curiosity = 0;
   bool failures_are_slow = false;  ///< failures count as rows, of target 0, as AutoTVM has it
 };
 
@@ -60,11 +62,10 @@ class Learner {
   bool transfer_dropped() const { return transfer_dropped_; }
   int fits() const { return fits_; }
 
-  /// Whether a process is there to choose by. Not while other tasks are asked: they know where to look, and
-  /// curiosity leads away from there.
-  bool chooses() const { return process_.learnt() && !hints_count(); }
+  /// Whether a process is there to choose by.
+  bool chooses() const { return process_.learnt(); }
   /// n of the rows (all if there are fewer), the most wanted first, one after the other: each the highest of
-  /// its score, what the process expects of it, and `curiosity` times what the process does not know of it
+  /// its score, what the process expects of it, and the curiosity times what the process does not know of it
   /// once those picked before are measured (upper confidence bound; Desautels, Krause and Burdick,
   /// "Parallelizing Exploration-Exploitation Tradeoffs in Gaussian Process Bandit Optimization", 2014).
   /// `scores` as predict() gives them. CHECKs chooses().

@@ -45,11 +45,11 @@ TEST(Show, ListsWhatATuningWouldBeginWith) {
   const json& picks = document["picks"];
   ASSERT_GE(picks.size(), 16u);  // the prior's, on CUDA
   EXPECT_EQ(picks[0]["batch"], 0);
-  EXPECT_EQ(picks.back()["batch"], 2);
+  EXPECT_EQ(picks.back()["batch"], 3);
   const std::string last = picks.back()["config"];
   const Ran text = run_lehr(words(line), scratch.path());
   EXPECT_EQ(text.code, 0) << text.err;
-  EXPECT_THAT(text.out, HasSubstr("batch 2"));
+  EXPECT_THAT(text.out, HasSubstr("batch 3"));
   EXPECT_THAT(text.out, HasSubstr(last));
   // Each can be asked what its estimate is made of.
   std::vector<std::string> ask = words("show " + problem + "--arch sm_90a --as features --json --config");

@@ -53,6 +53,23 @@ TEST(FamilySpace, RefusesAConstraintThatReadsALaterKnob) {
   EXPECT_THROW(family.sample(rng), Error);
 }
 
+TEST(FamilySpace, ContainsTheValuesOfItsConfigsAndNoOthers) {
+  FamilySpace family("f");
+  const KnobId a = family.add("a", "", {1, 2, 3});
+  family.add_dependent("b", "", {1, 2, 3}, [=](const Point& p) { return factors(p[a], 3); });
+  const KnobId c = family.add("c", "", {1, 2});
+  family.require("", {a, c}, [=](const Point& p) { return p[a] + p[c] < 5; });
+  int inside = 0;
+  for (std::int64_t x = 1; x <= 3; ++x)
+    for (std::int64_t y = 1; y <= 3; ++y)
+      for (std::int64_t z = 1; z <= 2; ++z) {
+        const std::vector<std::int64_t> values = {x, y, z};
+        EXPECT_EQ(family.contains(values), !family.why_invalid(family.config_of(values))) << x << y << z;
+        inside += family.contains(values);
+      }
+  EXPECT_EQ(inside, 1 * 2 + 2 * 2 + 2 * 1);
+}
+
 TEST(FamilySpace, ChecksAConstraintAfterTheLastKnobThatItReads) {
   FamilySpace family("f");
   const KnobId a = family.add("a", "", {1, 2});

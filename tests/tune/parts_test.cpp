@@ -145,7 +145,7 @@ TEST(Learner, FitsFirstAfterAFewRowsAndThenAtGrowingDistances) {
   }
   ASSERT_GT(at.size(), 5u);
   EXPECT_EQ(at[0], 8);
-  EXPECT_EQ(at[1], 16);
+  EXPECT_EQ(at[1], 12);
   EXPECT_GE(at.back() - at[at.size() - 2], 40);
   EXPECT_EQ(model.fits, static_cast<int>(at.size()));
 }

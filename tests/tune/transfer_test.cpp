@@ -83,6 +83,29 @@ TEST(Transfer, ExpectsLittleLossFromTasksThatAgreeAndMuchFromThoseThatDoNot) {
   EXPECT_THAT(describe(alike, 4), ::testing::HasSubstr("are expected to lose"));
 }
 
+TEST(Learner, IsCuriousOnlyWhenOtherTasksAreNotAskedAnyMore) {
+  const Transfer transfer({task(2)}, {});
+  XgboostModel model;
+  LearnerOptions options;
+  options.curiosity = 100;
+  options.transfer_least_rank = -1;  // never dropped
+  Learner learner(kColumns, &model, nullptr, options);
+  learner.start_from(transfer);
+  FeatureMatrix rows(kColumns);
+  rows.append(row_of(2, 4));
+  rows.append(row_of(15, 15));
+  const std::vector<double> equal(2, 0.0);
+  Rng rng(5);
+  for (std::size_t i = 1; i <= options.transfer_rows; ++i) {
+    const auto x = static_cast<std::int64_t>(rng.below(6)), y = static_cast<std::int64_t>(rng.below(6));
+    learner.add(row_of(x, y), time_of(x, y, 2));
+    learner.refit_if_due();
+    if (!learner.chooses()) continue;
+    EXPECT_EQ(learner.choose(rows, equal, 1)[0], i < options.transfer_rows ? 0U : 1U) << i << " timings";
+  }
+  EXPECT_TRUE(learner.chooses());
+}
+
 TEST(Learner, ScoresByOtherTasksAtOnceAndByItsOwnRowsInTheEnd) {
   // The other task's best is at x = 2, this one's at x = 13.
   const Transfer transfer({task(2)}, {});
@@ -105,7 +128,7 @@ TEST(Learner, ScoresByOtherTasksAtOnceAndByItsOwnRowsInTheEnd) {
     learner.refit_if_due();
     EXPECT_LE(learner.transfer_weight(), before);
     before = learner.transfer_weight();
-    EXPECT_TRUE(before == 0 || !learner.chooses());  // curiosity comes later
+    EXPECT_EQ(learner.chooses(), i >= 7);  // from LearnerOptions::first_fit rows on
   }
   EXPECT_TRUE(learner.chooses());
   EXPECT_LT(learner.transfer_weight(), 0.1);
@@ -241,7 +264,7 @@ TEST(Guide, FollowsThePriorForTheFirstSixteenPicksOnCuda) {
     }
     return picks;
   };
-  EXPECT_EQ(picked_by_prior(Target::kCpu), 8U);
+  EXPECT_EQ(picked_by_prior(Target::kCpu), 10U);
   EXPECT_GE(picked_by_prior(Target::kCuda), 16U);
   EXPECT_EQ(learner_options(make_tuner("autotvm", space(), 1), Target::kCuda).first_fit, 64U);
 }
