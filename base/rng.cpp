@@ -34,10 +34,10 @@ std::uint64_t Rng::next() {
 
 std::uint64_t Rng::below(std::uint64_t bound) {
   CHECK(bound > 0);
-  const std::uint64_t threshold = (0 - bound) % bound;  // 2^64 mod bound: values under it would be biased
   for (;;) {
     const std::uint64_t x = next();
-    if (x >= threshold) return x % bound;
+    // Values under 2^64 mod bound would be biased; it is less than bound, so that most need not know it.
+    if (x >= bound || x >= (0 - bound) % bound) return x % bound;
   }
 }
 

@@ -41,6 +41,9 @@ function(lehr_test name)
   # What a test calls is optimised, its own text need not be: half of the time that compiling it takes.
   target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O0>)
   set_target_properties(${name}_test PROPERTIES UNITY_BUILD ${LEHR_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  if(LEHR_UNITY)
+    target_precompile_headers(${name}_test REUSE_FROM lehr_gtest)
+  endif()
   target_compile_definitions(${name}_test PRIVATE LEHR_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                                   LEHR_BINARY_DIR="${CMAKE_BINARY_DIR}")
   if(NOT ARG_CASES)

@@ -161,22 +161,25 @@ void FamilySpace::sample_from(std::vector<std::vector<std::int64_t>> points) {
   points_ = std::move(points);
 }
 
-std::optional<std::vector<std::int64_t>> FamilySpace::draw(Rng& rng) const {
-  if (!points_.empty()) return points_[rng.below(points_.size())];
-  std::vector<std::int64_t> values;
-  values.reserve(knobs_.size());
+bool FamilySpace::draw(Rng& rng, std::vector<std::int64_t>& values) const {
+  if (!points_.empty()) {
+    values = points_[rng.below(points_.size())];
+    return true;
+  }
+  values.clear();
   for (const Knob& knob : knobs_) {
     values.push_back(knob.values[rng.below(knob.values.size())]);
     // From the superset, not from the allowed subset: else a value after a prefix with few choices would come
     // up more often than one after a prefix with many.
-    if (!allows(values) || !holds(values)) return std::nullopt;
+    if (!allows(values) || !holds(values)) return false;
   }
-  return values;
+  return true;
 }
 
 std::optional<Config> FamilySpace::sample(Rng& rng) const {
+  std::vector<std::int64_t> values;
   for (int i = 0; i < kMaxDraws; ++i) {
-    if (const auto values = draw(rng)) return config_of(*values);
+    if (draw(rng, values)) return config_of(values);
   }
   return std::nullopt;
 }

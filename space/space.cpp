@@ -58,7 +58,8 @@ double Space::size_estimate(Rng& rng, int draws) const {
   double size = 0;
   for (const FamilySpace& family : families_) {
     int valid = 0;
-    for (int i = 0; i < draws; ++i) valid += family.draw(rng).has_value() ? 1 : 0;
+    std::vector<std::int64_t> values;
+    for (int i = 0; i < draws; ++i) valid += family.draw(rng, values) ? 1 : 0;
     size += family.product_size() * valid / draws;
   }
   return size;

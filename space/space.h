@@ -102,8 +102,9 @@ class FamilySpace {
   bool repair(std::span<std::int64_t> values, std::size_t changed) const;
   /// Number of points of the unconstrained product, or of the list (as a double: it may exceed 2^64).
   double product_size() const;
-  /// One draw of sample(): nullopt if it was rejected. Its acceptance rate is the valid share of the product.
-  std::optional<std::vector<std::int64_t>> draw(Rng& rng) const;
+  /// One draw of sample() into `values`: false if it was rejected, and `values` means nothing then. Its
+  /// acceptance rate is the valid share of the product.
+  bool draw(Rng& rng, std::vector<std::int64_t>& values) const;
 
  private:
   KnobId append(Knob knob);

@@ -67,12 +67,8 @@ std::int64_t most_staged(std::int64_t consumers, bool stmatrix) {
 /// Values of `all` that are below `extent`, and the first that covers it.
 template <typename Values>
 std::vector<std::int64_t> covering(const Values& all, std::int64_t extent) {
-  std::vector<std::int64_t> values;
-  for (const std::int64_t each : all) {
-    values.push_back(each);
-    if (each >= extent) break;
-  }
-  return values;
+  const auto last = std::ranges::lower_bound(all, extent);
+  return {all.begin(), last == all.end() ? last : last + 1};
 }
 
 }  // namespace

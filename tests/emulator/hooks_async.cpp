@@ -77,8 +77,8 @@ void emulated_wgmma(void* sums, int columns, unsigned long long a, unsigned long
   operation.type = type_named(type);
   operation.columns = columns;
   operation.add = add != 0;
-  operation.a = {along_m == 0, chunks_of(decoded(a), kWgmmaRows, along_m == 0)};
-  operation.b = {along_n == 0, chunks_of(decoded(b), columns, along_n == 0)};
+  operation.a = {along_m == 0, decoded(a)};
+  operation.b = {along_n == 0, decoded(b)};
   Machine::current()->wgmma(static_cast<std::uint32_t*>(sums), operation, line);
 }
 void emulated_wgmma_commit() {

@@ -191,9 +191,7 @@ void Machine::wgmma(std::uint32_t* sums, const Wgmma& operation, int line) {
   for (int i = first; i < first + kWarpgroup && group.arrived > 0; ++i) {
     const Thread& other = threads_[static_cast<std::size_t>(i)];
     if (other.state != State::kAtWgmma) continue;
-    if (other.line == line && other.operation.a.chunks == operation.a.chunks &&
-        other.operation.b.chunks == operation.b.chunks && other.operation.add == operation.add)
-      break;
+    if (other.line == line && other.operation == operation) break;
     fail(fmt::format("comes to the wgmma of line {} with other operands than thread {}", line, i));
   }
   self().state = State::kAtWgmma;
@@ -245,8 +243,8 @@ void Machine::issue(int first) {
   auto call = std::make_shared<WgmmaCall>();
   call->operation = operation;
   call->sums = sums;
-  for (const WgmmaOperand* operand : {&operation.a, &operation.b}) {
-    for (const std::uint32_t chunk : operand->chunks)
+  for (const auto& chunks : {operation.chunks_of_a(), operation.chunks_of_b()}) {
+    for (const std::uint32_t chunk : chunks)
       if (auto fault = shared().begin_read(shared().begin() + chunk)) fail(first, "a wgmma " + *fault);
   }
   group.calls.push_back(call);
@@ -279,8 +277,8 @@ void Machine::wgmma_wait(int pending, int line) {
       perform_until(group, *call);
       if (++call->retired < kWarpgroup) continue;
       --call->sums->operations;
-      for (const WgmmaOperand* operand : {&call->operation.a, &call->operation.b})
-        for (const std::uint32_t chunk : operand->chunks) shared().end_read(shared().begin() + chunk);
+      for (const auto& chunks : {call->operation.chunks_of_a(), call->operation.chunks_of_b()})
+        for (const std::uint32_t chunk : chunks) shared().end_read(shared().begin() + chunk);
     }
     const Thread::Calls retired = std::move(self().call_groups.front());
     self().call_groups.pop_front();

@@ -19,7 +19,8 @@ constexpr int kChunk = 16;
 constexpr int kPatternRows = 8;
 
 /// The operand's values: [row or column][k].
-std::vector<float> values_of(const WgmmaOperand& operand, int across, EmulatedMma type,
+std::vector<float> values_of(const WgmmaOperand& operand, const std::vector<std::uint32_t>& chunks,
+                             int across, EmulatedMma type,
                              const std::function<const unsigned char*(std::uint32_t)>& memory) {
   const int bits = bits_of(type);
   const int depth = kOperandRowBytes * 8 / bits;
@@ -28,8 +29,8 @@ std::vector<float> values_of(const WgmmaOperand& operand, int across, EmulatedMm
   const auto put = [&](int x, int k, float value) {
     values[static_cast<std::size_t>(x * depth + k)] = value;
   };
-  for (std::size_t c = 0; c < operand.chunks.size(); ++c) {
-    const unsigned char* bytes = memory(operand.chunks[c]);
+  for (std::size_t c = 0; c < chunks.size(); ++c) {
+    const unsigned char* bytes = memory(chunks[c]);
     for (int e = 0; e < per_chunk; ++e) {
       std::uint32_t pattern = 0;
       std::memcpy(&pattern, bytes + e * bits / 8, static_cast<std::size_t>(bits / 8));
@@ -77,6 +78,8 @@ MatrixDescriptor decoded(std::uint64_t bits) {
 
 std::vector<std::uint32_t> chunks_of(const MatrixDescriptor& m, int across, bool along_k) {
   std::vector<std::uint32_t> chunks;
+  chunks.reserve(
+      static_cast<std::size_t>(2 * across));  // 32 bytes of k in every row, or 16 values of 2 bytes
   const auto add = [&](int pattern_leading, int pattern_stride, int inside) {
     const std::uint32_t linear = m.start + static_cast<std::uint32_t>(pattern_leading) * m.leading +
                                  static_cast<std::uint32_t>(pattern_stride) * m.stride +
@@ -118,8 +121,8 @@ WgmmaPlace place_of_sum(int thread, int index) {
 void multiply(const Wgmma& op, const std::function<const unsigned char*(std::uint32_t)>& memory,
               std::vector<std::uint32_t>& sums) {
   const int depth = kOperandRowBytes * 8 / bits_of(op.type);
-  const std::vector<float> a = values_of(op.a, kWgmmaRows, op.type, memory);
-  const std::vector<float> b = values_of(op.b, op.columns, op.type, memory);
+  const std::vector<float> a = values_of(op.a, op.chunks_of_a(), kWgmmaRows, op.type, memory);
+  const std::vector<float> b = values_of(op.b, op.chunks_of_b(), op.columns, op.type, memory);
   if (is_fp8(op.type)) return multiply_fp8(op, a, b, sums);
   const auto columns = static_cast<std::size_t>(op.columns);
   std::vector<double> b_by_k(columns * static_cast<std::size_t>(depth));

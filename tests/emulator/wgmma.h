@@ -25,6 +25,7 @@ struct MatrixDescriptor {
   std::uint32_t leading = 0;  ///< LBO
   std::uint32_t stride = 0;   ///< SBO
   int swizzle = 0;            ///< span in bytes
+  bool operator==(const MatrixDescriptor&) const = default;
 };
 MatrixDescriptor decoded(std::uint64_t bits);
 
@@ -35,7 +36,8 @@ std::vector<std::uint32_t> chunks_of(const MatrixDescriptor& matrix, int across,
 
 struct WgmmaOperand {
   bool along_k = true;
-  std::vector<std::uint32_t> chunks;
+  MatrixDescriptor matrix;
+  bool operator==(const WgmmaOperand&) const = default;
 };
 
 /// One operation of a warpgroup.
@@ -44,6 +46,10 @@ struct Wgmma {
   int columns = 8;
   bool add = true;  ///< false: the sums start from zero
   WgmmaOperand a, b;
+  bool operator==(const Wgmma&) const = default;
+
+  std::vector<std::uint32_t> chunks_of_a() const { return chunks_of(a.matrix, kWgmmaRows, a.along_k); }
+  std::vector<std::uint32_t> chunks_of_b() const { return chunks_of(b.matrix, columns, b.along_k); }
 };
 /// Row and column of register `index` of a thread of the warpgroup: "Register Fragments for
 /// wgmma.mma_async.m64nNk*".

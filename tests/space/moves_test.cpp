@@ -29,7 +29,7 @@ std::ptrdiff_t position(const FamilySpace& family, const Config& config, std::si
 }
 
 TEST(Neighbours, AreValidDistinctAndOneStepAway) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const Space space = testing::random_space(seed);
     for (const Config& config : testing::brute_force(space)) {
       const FamilySpace& family = *space.family(config.family);
@@ -76,7 +76,7 @@ TEST(Neighbours, MoveDependentKnobsToTheNearestAllowedValue) {
 }
 
 TEST(Mutate, ReturnsAValidConfigThatDiffers) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < 80; ++seed) {
     const Space space = testing::random_space(seed);
     Rng rng(seed);
     auto config = space.try_sample(rng);
@@ -163,7 +163,7 @@ TEST(Mutate, TakesFewMicroseconds) {
 }
 
 TEST(Crossover, TakesEachKnobFromAParentOrRepairsIt) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < 80; ++seed) {
     const Space space = testing::random_space(seed);
     Rng rng(seed);
     for (int i = 0; i < 20; ++i) {

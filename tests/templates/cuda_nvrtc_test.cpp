@@ -23,7 +23,7 @@ constexpr std::uint64_t kSeed = 42;
 
 /// Of a family per architecture; 0.2 to 0.5 s of one core each, of conv2d_winograd 1.3 s.
 std::int64_t configs(const std::string& family) {
-  const std::int64_t usual = family == "gemm_simt"         ? 200
+  const std::int64_t usual = family == "gemm_simt"         ? 64
                              : family.starts_with("gemm_") ? 24
                              : family == "conv2d_winograd" ? 8
                                                            : 15;

@@ -136,8 +136,8 @@ TEST(Scorer, RanksWhatCannotBeLoweredLast) {
 
 TEST(Learner, FitsFirstAfterAFewRowsAndThenAtGrowingDistances) {
   NearestModel model;
-  Learner learner(feature_table().size(), &model, nullptr);
-  const std::vector<float> row(feature_table().size(), 1.0f);
+  Learner learner(1, &model, nullptr);
+  const std::vector<float> row = {1.0f};
   std::vector<int> at;
   for (int i = 1; i <= 400; ++i) {
     learner.add(row, 10 + i);
