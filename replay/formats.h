@@ -20,8 +20,9 @@ Table read_kernel_tuner(const nlohmann::json& document, const std::string& file)
 bool close_kernel_tuner_cache(std::string& text);
 
 /// KTT 2.1's JSON results (Metadata, Results): Configuration as Name and Value, Status "Ok" or a failure's
-/// name, TotalDuration in the unit that Metadata names.
-Table read_ktt(const nlohmann::json& document, const std::string& file);
+/// name, TotalDuration in the unit that Metadata names. One table per KernelName; a kernel without any time
+/// is left out where others have some, and a note says so.
+std::vector<Table> read_ktt(const nlohmann::json& document, const std::string& file);
 
 /// T4 results, schema 1.0.0 (kernel_tuner/file_utils.py): results with configuration, invalidity, and
 /// measurements of which the one that `objectives` names is the time; where something else was the objective,

@@ -88,8 +88,12 @@ std::vector<std::string> RowBuilder::notes() const {
   return notes;
 }
 
+bool RowBuilder::has_times() const {
+  return std::ranges::any_of(times_us_, [](const auto& time) { return time.has_value(); });
+}
+
 std::vector<TableRow> RowBuilder::finish() {
-  if (std::ranges::none_of(times_us_, [](const auto& time) { return time.has_value(); }))
+  if (!has_times())
     throw_user("{} holds {} rows, none of which has a time: there is nothing to search for", file_,
                values_.size());
   // Per knob: the code of each value, where they are not all whole numbers.

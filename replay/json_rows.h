@@ -42,6 +42,7 @@ class RowBuilder {
 
   /// One value per knob. A time that is not finite and positive is how some programs write a failure.
   void add(const std::vector<nlohmann::json>& values, Microseconds time_us);
+  bool has_times() const;
   /// The rows; of several with one config the first. Throws Error(kUser) if none has a time.
   std::vector<TableRow> finish();
   /// After finish(), one sentence each: rows that were left out, times that were none.

@@ -28,7 +28,7 @@ std::string reason_of(const json::exception& error) {
 
 }  // namespace
 
-Table parse_table(std::string text, const std::string& path) {
+std::vector<Table> parse_tables(std::string text, const std::string& path) {
   text = without_nan(std::move(text));
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     throw_user("{} is empty; it must be a table", path);
@@ -49,13 +49,13 @@ Table parse_table(std::string text, const std::string& path) {
   if (!document.is_object())
     throw_user("{} is JSON, but no table: it must be an object with \"cache\", \"Results\" or \"results\"",
                path);
-  Table table;
+  std::vector<Table> tables;
   if (document.contains("cache")) {
-    table = read_kernel_tuner(document, path);
+    tables.push_back(read_kernel_tuner(document, path));
   } else if (document.contains("Results")) {
-    table = read_ktt(document, path);
+    tables = read_ktt(document, path);
   } else if (document.contains("results")) {
-    table = read_t4(document, path);
+    tables.push_back(read_t4(document, path));
   } else {
     throw_user(
         "{} is JSON, but no table that is known: \"cache\" (Kernel Tuner), \"Results\" (KTT) or \"results\" "
@@ -64,15 +64,15 @@ Table parse_table(std::string text, const std::string& path) {
         path);
   }
   if (closed_here)
-    table.notes.push_back(
+    tables[0].notes.push_back(
         fmt::format("its writer left it open, as Kernel Tuner does while it tunes; its {} whole rows count",
-                    table.rows.size()));
-  return table;
+                    tables[0].rows.size()));
+  return tables;
 }
 
 std::vector<Table> read_tables(const std::string& path) {
   if (is_sqlite(path)) return read_log(path);
-  return {parse_table(read_text_file(path), path)};
+  return parse_tables(read_text_file(path), path);
 }
 
 }  // namespace lehr

@@ -144,6 +144,30 @@ TEST(Readers, TakeParametersOfAnyTypeAndNamesThatCollide) {
   EXPECT_EQ(row_of(table, "kernel(o=0, tile_x=0, tile_x_2=1)").time_us, 3000);
 }
 
+TEST(Readers, TakeEachKernelOfAKttFileAsATable) {
+  const Folder folder;
+  const auto result = [](const std::string& kernel, const std::string& parameters,
+                         const std::string& status) {
+    return fmt::format(R"({{"KernelName": "{}", "Configuration": [{}], "Status": "{}", "TotalDuration": 2}})",
+                       kernel, parameters, status);
+  };
+  const std::string x = R"({"Name": "X", "Value": 1})", y = R"({"Name": "Y", "Value": 7})";
+  const std::string head = R"({"Metadata": {"Device": "d", "TimeUnit": "Microseconds"}, "Results": [)";
+  const std::string text = head + result("transpose", x, "Ok") + "," +
+                           result("broken", x, "CompilationFailed") + "," +
+                           result("sort", x + "," + y, "Ok") + "," +
+                           result("transpose", R"({"Name": "X", "Value": 2})", "ComputationFailed") + "]}";
+  const std::vector<Table> tables = read_tables(folder.file("ktt.json", text));
+  ASSERT_EQ(tables.size(), 2u);
+  EXPECT_EQ(tables[0].kernel, "transpose");
+  EXPECT_EQ(row_of(tables[0], "transpose(X=1)").time_us, 2);
+  EXPECT_EQ(row_of(tables[0], "transpose(X=2)").time_us, std::nullopt);
+  EXPECT_EQ(tables[0].rows.size(), 2u);
+  EXPECT_TRUE(note_with(tables[0], "its kernel \"broken\" has no timed result and is left out"));
+  EXPECT_EQ(tables[1].rows.size(), 1u);
+  EXPECT_EQ(row_of(tables[1], "sort(X=1, Y=7)").time_us, 2);
+}
+
 TEST(Readers, TakeKttParametersInAnyOrderAndOfAnyType) {
   const Folder folder;
   const std::string text = R"({"Metadata": {"Device": "d", "TimeUnit": "Nanoseconds", "KttVersion": "2.2"},
@@ -263,6 +287,13 @@ TEST(Readers, SayOfABadFileWhatIsWrongAndWhere) {
        "Metadata: the unit \"Fortnights\""},
       {R"({"Metadata": {"Device": "d", "TimeUnit": "Seconds"}, "Results": []})",
        "\"Results\" must be a list"},
+      {R"({"Metadata": {"Device": "d", "TimeUnit": "Seconds"}, "Results": [
+           {"KernelName": "a", "Configuration": [], "Status": "CompilationFailed"},
+           {"KernelName": "b", "Configuration": [], "Status": "CompilationFailed"}]})",
+       "none of its results has a time"},
+      {R"({"Metadata": {"Device": "d", "TimeUnit": "Seconds"}, "Results": [
+           {"KernelName": "a", "Configuration": [], "Status": "CompilationFailed"}]})",
+       "holds 1 rows, none of which has a time"},
       {R"({"metadata": {"timeunit": "moons"}, "results": [{"configuration": {"a": 1}}]})",
        "metadata: the \"timeunit\" \"moons\" is no unit of time"},
       {R"({"results": [{"configuration": {"a": 1}, "invalidity": "correct", "measurements": []}]})",
