@@ -135,6 +135,7 @@ Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environ
   options.settings.cold = choice.cold;
   if (rig.device.limits.target == Target::kCpu) options.settings.threads = rig.device.limits.cores;
   options.chunk = std::max(8, jobs);
+  options.compile_jobs = jobs;
   options.overlap = choice.overlap.value_or(cuda || options.settings.threads + jobs < cpus);
   // A sweep of a large cache takes longer than a window of the reference kernel.
   if (choice.cold && !cuda) options.use_reference = false;

@@ -54,6 +54,13 @@ Resources merged(const Resources& compiled, const Resources& loaded) {
   return result;
 }
 
+/// Kernels that are compiled before one of them runs, of a batch of `count`.
+std::size_t chunk_of(const LocalOptions& options, std::size_t count) {
+  const auto most = static_cast<std::size_t>(options.chunk);
+  if (!options.overlap) return most;
+  return std::min(most, std::max((count + 1) / 2, static_cast<std::size_t>(options.compile_jobs)));
+}
+
 }  // namespace
 
 LocalMeasurer::LocalMeasurer(Compiler& compiler, LocalOptions options)
@@ -61,16 +68,14 @@ LocalMeasurer::LocalMeasurer(Compiler& compiler, LocalOptions options)
       compiler_(compiler),
       ahead_(compiler),
       directory_(options_.temp_base),
-      worker_(options_.worker) {
+      worker_(options_.worker),
+      kept_(options_.kept_binaries) {
   if (options_.chunk < 1) throw_user("the measurer's chunk must be 1 or more, not {}", options_.chunk);
 }
 
-LocalMeasurer::~LocalMeasurer() {
-  drop_reference();
-}
+LocalMeasurer::~LocalMeasurer() = default;
 
 void LocalMeasurer::drop_reference() {
-  if (reference_) unlink(reference_->candidate.path.c_str());
   reference_.reset();
   deaths_ = 0;
 }
@@ -79,6 +84,7 @@ void LocalMeasurer::prepare(const Problem& problem) {
   output_of(problem);
   if (!prepared_.problem_path.empty()) unlink(prepared_.problem_path.c_str());
   drop_reference();
+  kept_.clear();
   best_us_ = 0;
   prepared_ = {options_.runner, fmt::format("{}/problem{}", directory_.path(), problems_++),
                options_.settings};
@@ -109,6 +115,22 @@ std::vector<Compiled> LocalMeasurer::compile(std::span<const Source> sources) {
   return compiler_.compile(sources);
 }
 
+/// Files of what was compiled here are the caller's to delete, those that were kept are not.
+std::vector<Compiled> LocalMeasurer::compile_unless_kept(std::span<const Source> sources) {
+  std::vector<Source> missing;
+  for (const Source& source : sources)
+    if (kept_.find(source) == nullptr) missing.push_back(source);
+  std::vector<Compiled> compiled;
+  if (!missing.empty()) compiled = compile(missing);
+  std::vector<Compiled> results;
+  auto next = compiled.begin();
+  for (const Source& source : sources) {
+    const Binary* const kept = kept_.find(source);
+    results.push_back(kept != nullptr ? Compiled(*kept) : std::move(*next++));
+  }
+  return results;
+}
+
 constexpr double kReferenceCare = 5;
 
 Outcome LocalMeasurer::run(const Source& source, const Binary& binary) {
@@ -137,10 +159,11 @@ Outcome LocalMeasurer::run(const Source& source, const Binary& binary) {
   spent_.retimed += timing.windows - 1;
   spent_.disturbed += timing.disturbed ? 1 : 0;
   if (best_us_ == 0 || timing.time_us < best_us_) best_us_ = timing.time_us;
-  if (reference_ || !options_.use_reference) {
-    unlink(binary.path.c_str());
-  } else {
+  const bool is_reference = options_.use_reference && !reference_;
+  kept_.keep(source, binary, timing.time_us, is_reference);
+  if (is_reference) {
     reference_ = ReferenceKernel{request.candidate, timing.time_us};
+    reference_->candidate.path = kept_.find(source)->path;
   }
   return outcome;
 }
@@ -149,7 +172,7 @@ std::vector<Outcome> LocalMeasurer::measure(std::span<const Source> sources,
                                             const std::function<void(std::size_t, const Outcome&)>& done) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
   std::vector<Outcome> outcomes(sources.size());
-  const std::size_t chunk = static_cast<std::size_t>(options_.chunk);
+  const std::size_t chunk = chunk_of(options_, sources.size());
   const auto chunk_from = [&](std::size_t begin) {
     return sources.subspan(begin, std::min(chunk, sources.size() - begin));
   };
@@ -228,7 +251,7 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
   const double compile_s_before = spent_.compile_s;
   std::vector<Source> ours(sources.begin(), sources.end());
   for (const Rival& rival : rivals) ours.push_back(rival.source);
-  const std::vector<Compiled> compiled = compile(ours);
+  const std::vector<Compiled> compiled = compile_unless_kept(ours);
   options.budget_s = std::max(budget_s / 2, budget_s - (spent_.compile_s - compile_s_before));
   const Stopwatch stopwatch(spent_.run_s);
   std::vector<Participant> participants;
@@ -251,20 +274,21 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
   for (const std::string& name : baselines)
     participants.push_back(baseline_participant(name, workers, options));
   std::vector<ContestEntry> entries = run_contest(std::move(participants), options);
-  for (const Compiled& one : compiled) {
-    if (const auto* binary = std::get_if<Binary>(&one)) unlink(binary->path.c_str());
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    const auto* binary = std::get_if<Binary>(&compiled[i]);
+    if (binary != nullptr && kept_.find(ours[i]) == nullptr) unlink(binary->path.c_str());
   }
   return entries;
 }
 
 std::variant<Repetition, Failure> LocalMeasurer::repeat(const Source& source) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
-  const Compiled compiled = compile({&source, 1})[0];
+  const Compiled compiled = compile_unless_kept({&source, 1})[0];
   if (const auto* failure = std::get_if<Failure>(&compiled)) return *failure;
   const Stopwatch stopwatch(spent_.run_s);
   const Binary& binary = std::get<Binary>(compiled);
   auto result = worker_.repeat({candidate_of(source, binary)}, options_.run_timeout_s);
-  unlink(binary.path.c_str());
+  if (kept_.find(source) == nullptr) unlink(binary.path.c_str());
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "measure/compile_ahead.h"
 #include "measure/compiler.h"
 #include "measure/contest.h"
+#include "measure/kept_binaries.h"
 #include "measure/measurer.h"
 #include "measure/runner.h"
 #include "measure/temp_dir.h"
@@ -29,18 +30,21 @@ struct LocalOptions {
   bool use_reference = true;  ///< correct times by the reference kernel
   double run_timeout_s = 10;  ///< one candidate's loading, check and timing; then its process is killed
   int chunk = 8;              ///< so many are compiled (in parallel) before they are run (one by one)
+  int compile_jobs = 1;       ///< so many the compiler compiles at once
   /// The next chunk is compiled while this one is timed. On a GPU that is right: the host only has to queue
   /// graphs in time, and a core should be left to it. On a CPU the compiler takes what is timed: not only a
   /// core, but cache, memory bandwidth and clock. Only where threads and compile jobs leave a core free is
   /// that no more than the noise (beside four compilers on two cores single trials came out twice too fast or
-  /// too slow, 2026-11-21), so it is off unless the caller knows.
+  /// too slow, 2026-11-21), so it is off unless the caller knows. A batch that is no longer than a chunk goes
+  /// in two halves then, but for what keeps fewer than `compile_jobs` compilers busy.
   bool overlap = false;
-  std::string temp_base;      ///< for the problem's file; "" as in TempDir
+  std::size_t kept_binaries = 24;  ///< so many of the fastest need no second compilation in a contest
+  std::string temp_base;           ///< for the problem's file; "" as in TempDir
 };
 
 /// A candidate has three deadlines: its compilation (HostCompilerOptions, NvrtcOptions), the wait for a
 /// worker that is ready (WorkerOptions; passing it is the environment's fault), and its run. Binaries are
-/// deleted as soon as they are timed, except for the reference kernel's.
+/// deleted as soon as they are timed, except for the fastest ones and the reference kernel's.
 class LocalMeasurer : public Measurer {
  public:
   /// `compiler` must outlive this object. Starts nothing yet.
@@ -59,6 +63,7 @@ class LocalMeasurer : public Measurer {
   void begin_compiling(std::span<const Source> sources);
   std::vector<Compiled> finish_compiling();
   std::vector<Compiled> compile(std::span<const Source> sources);
+  std::vector<Compiled> compile_unless_kept(std::span<const Source> sources);
   void drop_reference();
   Outcome run(const Source& source, const Binary& binary);
   Participant baseline_participant(const std::string& name, std::vector<std::unique_ptr<Worker>>& workers,
@@ -71,7 +76,8 @@ class LocalMeasurer : public Measurer {
   Worker worker_;
   PrepareRequest prepared_;  ///< its path is empty before prepare()
   int problems_ = 0;
-  std::optional<ReferenceKernel> reference_;
+  KeptBinaries kept_;
+  std::optional<ReferenceKernel> reference_;  ///< its file is kept_'s
   int deaths_ = 0;      ///< worker processes lost in a row
   double best_us_ = 0;  ///< 0: nothing timed since prepare()
   Spent spent_;

@@ -74,7 +74,7 @@ struct Summary {
 
   int measured = 0;  ///< trials of this session, failures included
   int timed = 0;
-  int kernels = 0;   ///< sources given to the compiler in elapsed.compile_s, finalists a second time
+  int kernels = 0;   ///< sources given to the compiler in elapsed.compile_s
   int retimed = 0;   ///< windows that were timed again because the machine disturbed them
   int disturbed = 0;  ///< trials without a calm window
   int reused = 0;    ///< trials of earlier runs

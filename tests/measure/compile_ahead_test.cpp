@@ -82,6 +82,25 @@ TEST_F(CompilingAhead, CompilesTheNextChunkWhileThisOneIsTimedOnlyWhenToldTo) {
   }
 }
 
+TEST_F(CompilingAhead, CutsAShortBatchInHalvesButKeepsItsCompilersBusy) {
+  struct Expected {
+    bool overlap;
+    int jobs, calls;
+  };
+  for (const auto& [overlap, jobs, calls] :
+       {Expected{true, 1, 2}, {true, 3, 2}, {true, 4, 1}, {false, 1, 1}}) {
+    SCOPED_TRACE(::testing::Message() << overlap << " " << jobs);
+    WatchedCompiler compiler(*compiler_);
+    LocalOptions options = local_options();
+    options.compile_jobs = jobs;
+    options.overlap = overlap;
+    LocalMeasurer measurer(compiler, options);
+    measurer.prepare(square_problem());
+    measurer.measure(std::vector<Source>(4, right_source()), {});
+    EXPECT_EQ(compiler.calls, calls);
+  }
+}
+
 TEST_F(CompilingAhead, DropsWhatWasCompiledAheadWhenABatchIsLeft) {
   WatchedCompiler compiler(*compiler_);
   {
