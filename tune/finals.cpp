@@ -13,6 +13,13 @@ constexpr double kLeastGain = 0.01;
 
 }  // namespace
 
+std::size_t affordable_finalists(double budget_s, std::size_t most) {
+  constexpr double kSecondsEach = 1.5 * 5 * 0.02;
+  constexpr std::size_t kLeast = 4;
+  return std::clamp(static_cast<std::size_t>(std::max(0.0, budget_s) / kSecondsEach), std::min(kLeast, most),
+                    most);
+}
+
 std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optional<Config>& default_config,
                                         std::size_t count) {
   std::vector<std::size_t> order;

@@ -12,10 +12,10 @@
 namespace lehr {
 
 /// The default first, then the finalists; all of them measured (and so checked) by this session.
-std::vector<Config> Session::entrants() {
+std::vector<Config> Session::entrants(std::size_t finalists) {
   std::vector<Config> configs;
   if (default_) configs.push_back(*default_);
-  for (const std::size_t at : pick_finalists(trials_, default_, options_.finalists))
+  for (const std::size_t at : pick_finalists(trials_, default_, finalists))
     configs.push_back(trials_.all()[at].config);
   std::vector<Pick> unknown_here;
   for (const Config& config : configs)
@@ -38,17 +38,23 @@ std::vector<Rival> Session::rivals(const std::vector<Config>& configs) const {
   return {{std::string(kUnfused), to_text(fastest) + ", then a pass", candidates_.unfused(fastest)}};
 }
 
-void Session::finals() {
-  report(EventKind::kFinals, "");
-  const std::vector<Config> configs = entrants();
-  if (configs.empty() || interrupted()) return conclude_from_trials();
-  std::vector<Source> sources;
-  for (const Config& config : configs) sources.push_back(bench_.source_of(config));
+double Session::finals_budget_s() {
   double budget_s = finals_share_s(options_.stop, elapsed_s());
   if (options_.stop.time_s > 0)  // what the rounds overran is taken from the finals, but not all of it
     budget_s = std::clamp(options_.stop.time_s - elapsed_s(), 0.25 * budget_s, budget_s);
   // Starting the vendor libraries and choosing among their variants takes time that a contest does not count.
-  if (!options_.baselines.empty()) budget_s *= 0.6;
+  return options_.baselines.empty() ? budget_s : 0.6 * budget_s;
+}
+
+void Session::finals() {
+  report(EventKind::kFinals, "");
+  const bool in_time = options_.stop.time_s > 0;
+  const std::vector<Config> configs =
+      entrants(in_time ? affordable_finalists(finals_budget_s(), options_.finalists) : options_.finalists);
+  if (configs.empty() || interrupted()) return conclude_from_trials();
+  std::vector<Source> sources;
+  for (const Config& config : configs) sources.push_back(bench_.source_of(config));
+  const double budget_s = finals_budget_s();
   std::vector<std::string> libraries = options_.baselines;
   std::erase(libraries, kUnfused);
   const std::vector<ContestEntry> entries =

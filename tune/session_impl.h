@@ -42,7 +42,8 @@ class Session {
   void report(EventKind kind, std::string note);
   // session_end.cpp
   void finals();
-  std::vector<Config> entrants();
+  double finals_budget_s();
+  std::vector<Config> entrants(std::size_t finalists);
   std::vector<Rival> rivals(const std::vector<Config>& configs) const;
   void conclude_from_trials();
   void check_determinism();
