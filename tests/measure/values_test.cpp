@@ -365,7 +365,7 @@ TEST(CpuDevice, SaysWhatCandidatesNeedToKnow) {
 
 TEST(CpuDevice, MeasuresPlausibleRates) {
   const Limits limits = cpu_device(1, true).limits;
-  EXPECT_GT(limits.peak_gflops_f32, 0.5);
+  EXPECT_GT(limits.peak_gflops_f32, 0.05);  // under a sanitizer, beside others
   EXPECT_LT(limits.peak_gflops_f32, 1000);  // no core does 128 fused multiply-adds at 4 GHz
   EXPECT_GT(limits.dram_gbytes_per_s, 0.1);
   EXPECT_LT(limits.dram_gbytes_per_s, 1000);
