@@ -35,8 +35,9 @@ struct LocalOptions {
   /// graphs in time, and a core should be left to it. On a CPU the compiler takes what is timed: not only a
   /// core, but cache, memory bandwidth and clock. Only where threads and compile jobs leave a core free is
   /// that no more than the noise (beside four compilers on two cores single trials came out twice too fast or
-  /// too slow, 2026-11-21), so it is off unless the caller knows. A batch that is no longer than a chunk goes
-  /// in two halves then, but for what keeps fewer than `compile_jobs` compilers busy.
+  /// too slow, 2026-11-21), so it is off unless the caller knows. Of a batch of less than two chunks one half
+  /// is compiled while the other is timed, unless a half is less than what `compile_jobs` compilers do at
+  /// once.
   bool overlap = false;
   std::size_t kept_binaries = 24;  ///< so many of the fastest need no second compilation in a contest
   std::string temp_base;           ///< for the problem's file; "" as in TempDir

@@ -1,5 +1,6 @@
 // KTT's JSON results: see formats.h.
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 #include "replay/formats.h"
@@ -32,11 +33,12 @@ struct KernelResults {
 
 std::vector<KernelResults> by_kernel(const json& results, const std::string& file) {
   std::vector<KernelResults> kernels;
+  std::map<std::string, std::size_t> known;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const std::string name = text_member(results[i], "KernelName", place_of(file, i));
-    auto known = std::ranges::find(kernels, name, &KernelResults::kernel);
-    if (known == kernels.end()) known = kernels.insert(known, KernelResults{name, {}});
-    known->at.push_back(i);
+    const std::size_t kernel = known.emplace(name, kernels.size()).first->second;
+    if (kernel == kernels.size()) kernels.push_back({name, {}});
+    kernels[kernel].at.push_back(i);
   }
   return kernels;
 }
