@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "measure/contest.h"
 
 namespace lehr {
 namespace {
@@ -14,10 +15,10 @@ constexpr double kLeastGain = 0.01;
 }  // namespace
 
 std::size_t affordable_finalists(double budget_s, std::size_t most) {
-  constexpr double kSecondsEach = 1.5 * 5 * 0.02;
-  constexpr std::size_t kLeast = 4;
-  return std::clamp(static_cast<std::size_t>(std::max(0.0, budget_s) / kSecondsEach), std::min(kLeast, most),
-                    most);
+  const ContestOptions contest;
+  const double seconds_each = 1.5 * contest.heat_rounds * contest.block_us * 1e-6;
+  return std::clamp(static_cast<std::size_t>(std::max(0.0, budget_s) / seconds_each),
+                    std::min(contest.most_finalists, most), most);
 }
 
 std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optional<Config>& default_config,

@@ -15,9 +15,9 @@ namespace lehr {
 std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optional<Config>& default_config,
                                         std::size_t count);
 
-/// How many of `most` finalists a contest of `budget_s` seconds has time for; at least four. Each costs a
-/// turn of 20 ms in the five rounds of the first heat, and half of them as much in the second
-/// (measure/contest.h).
+/// How many of `most` finalists a contest of `budget_s` seconds has time for; at least those that no heat
+/// drops. Each costs a turn in each round of the first heat, and half of them as much in the second
+/// (ContestOptions).
 std::size_t affordable_finalists(double budget_s, std::size_t most);
 
 /// How many times faster one is than another: the median over the rounds of a contest, with the 95 % interval
