@@ -1,5 +1,6 @@
 // Real kernels through compiler and worker: right ones are timed, and no wrong one takes the measurer down.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +10,7 @@
 #include "base/error.h"
 #include "measure/host_compiler.h"
 #include "measure/memory_limit.h"
+#include "measure/messages.h"
 #include "measure/serve.h"
 #include "measure/stats.h"
 #include "measuring.h"
@@ -291,12 +293,22 @@ TEST_F(Measuring, DropsAReferenceKernelThatTurnsOutToCrash) {
 // Three deadlines: the candidate's own is its run; that no worker gets ready in time is nobody's fault but
 // the machine's.
 TEST_F(Measuring, WaitingForAWorkerHasADeadlineOfItsOwn) {
+  // A worker that starts as it should and then never answers.
+  const TempDir directory;
+  const std::string hello = to_text(Reply(Hello{}));
+  ASSERT_LT(hello.size(), 256U);
+  std::ofstream(directory.path() + "/hello")
+      << static_cast<char>(hello.size()) << std::string(3, '\0') << hello;
+  const std::string script = directory.path() + "/worker";
+  std::ofstream(script) << "#!/bin/sh\ncat " << directory.path() << "/hello >&3\nexec sleep 60\n";
+  ASSERT_EQ(chmod(script.c_str(), 0700), 0);
   LocalOptions options = local_options();
-  options.worker.prepare_timeout_s = 1e-6;
+  options.worker.executable = script;
+  options.worker.prepare_timeout_s = 0.2;
   LocalMeasurer measurer = make(options);
   try {
     measurer.prepare(square_problem());
-    FAIL() << "a worker was prepared within a microsecond";
+    FAIL() << "a worker that never answers was prepared";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
     EXPECT_NE(std::string(error.what()).find("while it prepared the problem"), std::string::npos)
