@@ -11,7 +11,7 @@
 #include "cli/rig.h"
 #include "cli/table.h"
 #include "codegen/emit.h"
-#include "tune/finals.h"
+#include "measure/ratio.h"
 #include "tune/session.h"
 
 namespace lehr {
@@ -68,7 +68,7 @@ std::string table_of(const std::vector<Side>& sides, double flops) {
       continue;
     }
     const Ratio ratio = speedup_over(entry, sides[0].entry);
-    rows.push_back({format_time_us(entry.time_us, quantile_interval(entry.round_us, 0.5)),
+    rows.push_back({format_time_us(entry.time_us, quantile_interval(calm_us(entry), 0.5)),
                     fmt::format("{:.1f}", flops / entry.time_us / 1e3),
                     ratio.value > 0 ? fmt::format("{:.3f}x ({:.3f} to {:.3f})", ratio.value,
                                                   ratio.interval.low, ratio.interval.high)
@@ -84,7 +84,7 @@ json json_of(const std::vector<Side>& sides) {
     const ContestEntry& entry = side.entry;
     const bool timed = entry.missing.empty();
     const Ratio ratio = timed ? speedup_over(entry, sides[0].entry) : Ratio{};
-    const Interval time = timed ? quantile_interval(entry.round_us, 0.5) : Interval{};
+    const Interval time = timed ? quantile_interval(calm_us(entry), 0.5) : Interval{};
     entries.push_back({{"what", side.name},
                        {"missing", timed ? json(nullptr) : json(entry.missing)},
                        {"note", entry.note},

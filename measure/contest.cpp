@@ -3,17 +3,30 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "measure/stats.h"
+#include "measure/ratio.h"
 
 namespace lehr {
 namespace {
+
+constexpr int kTrialBlocks = 3;
+constexpr double kTrialSeconds = 0.06;
+
+/// Seconds since it was made.
+class Elapsed {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 struct Turn {
   double us = 0;
@@ -51,7 +64,7 @@ class Field {
       if (!participants_[i].contender || !races(i)) continue;
       std::vector<double> us;
       for (const Round& round : rounds) us.push_back(round[i]->us);
-      times.emplace_back(median(std::move(us)), i);
+      times.emplace_back(estimate(us), i);
     }
     std::sort(times.begin(), times.end());
     for (std::size_t place = std::max(times.size() / 2, options_.most_finalists); place < times.size();
@@ -155,35 +168,49 @@ void fill_entries(std::vector<ContestEntry>& entries, const std::vector<Round>& 
   for (std::size_t i = 0; i < entries.size(); ++i) {
     ContestEntry& entry = entries[i];
     if (!entry.missing.empty()) continue;
-    std::vector<double> ratios;
     for (const Round& round : rounds) {
       if (!round[i]) break;  // dropped out
       entry.round_us.push_back(round[i]->us);
-      if (entries[0].missing.empty()) ratios.push_back(round[0]->us / round[i]->us);
     }
     if (entry.round_us.empty()) continue;  // it dropped out before the first round that counts
-    entry.time_us = median(entry.round_us);
+    entry.time_us = median(calm_us(entry));
     entry.gpu = typical_state(rounds, i);
-    if (ratios.empty()) continue;
-    entry.ratio = median(ratios);
+    entry.ratio = speedup_over(entry, entries[0]).value;
   }
 }
 
 }  // namespace
 
+ContestOptions contest_options(Target target) {
+  ContestOptions options;
+  if (target == Target::kCuda) return options;
+  options.block_us = 2000;
+  options.calm_within = 1.05;
+  options.max_rounds = 5000;
+  options.heat_rounds = 20;
+  return options;
+}
+
 std::vector<ContestEntry> run_contest(std::vector<Participant> participants, const ContestOptions& options) {
   Field field(participants, options);
   field.load_all();
-  const auto start = std::chrono::steady_clock::now();
-  const auto spent = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
+  const Elapsed elapsed;
   const std::size_t count = participants.size();
   std::vector<Round> rounds;
+  int heat_start = 0;
+  double heat_start_s = 0;
   while (static_cast<int>(rounds.size()) < options.max_rounds) {
     const int done = static_cast<int>(rounds.size());
-    if (done >= options.min_rounds && spent() >= options.budget_s) break;
-    if (done >= 3 && spent() >= 2 * options.budget_s) break;
+    const double spent_s = elapsed.seconds();
+    if (done >= options.min_rounds && spent_s >= options.budget_s) break;
+    if (done >= 3 && spent_s >= 2 * options.budget_s) break;
+    const int in_heat = done - heat_start;
+    if (in_heat >= options.heat_rounds ||
+        (in_heat >= 2 && spent_s - heat_start_s >= options.heat_share * options.budget_s)) {
+      field.end_heat(rounds);
+      heat_start = done;
+      heat_start_s = spent_s;
+    }
     if (std::all_of(participants.begin(), participants.end(),
                     [](const Participant& p) { return !p.missing.empty(); }))
       break;
@@ -193,7 +220,6 @@ std::vector<ContestEntry> run_contest(std::vector<Participant> participants, con
       round[who] = field.turn(who);
     }
     rounds.push_back(std::move(round));
-    if (static_cast<int>(rounds.size()) % options.heat_rounds == 0) field.end_heat(rounds);
   }
   for (const Participant& one : participants) {
     if (one.worker != nullptr) one.worker->resume();
@@ -203,6 +229,7 @@ std::vector<ContestEntry> run_contest(std::vector<Participant> participants, con
   for (std::size_t i = 0; i < count; ++i) {
     ContestEntry& entry = entries.emplace_back();
     entry.name = participants[i].name;
+    entry.calm_within = options.calm_within;
     entry.finished = !field.dropped(i);
     entry.missing = participants[i].missing;
     entry.failure = participants[i].failure;
@@ -212,15 +239,18 @@ std::vector<ContestEntry> run_contest(std::vector<Participant> participants, con
   return entries;
 }
 
-double trial_block_us(Participant& participant, int blocks, const ContestOptions& options) {
+double trial_block_us(Participant& participant, const ContestOptions& options) {
   std::vector<Participant> alone = {participant};
   Field field(alone, options);
   std::vector<double> times;
-  for (int block = 0; block < blocks; ++block) {
-    if (const std::optional<Turn> turn = field.turn(0)) times.push_back(turn->us);
+  const Elapsed elapsed;
+  for (int block = 0; block < kTrialBlocks || elapsed.seconds() < kTrialSeconds; ++block) {
+    const std::optional<Turn> turn = field.turn(0);
+    if (!turn) break;
+    times.push_back(turn->us);
   }
   participant.missing = alone[0].missing;
-  return times.empty() ? 0 : median(times);
+  return times.empty() ? 0 : estimate(times);
 }
 
 }  // namespace lehr

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/limits.h"
 #include "measure/measurer.h"
 #include "measure/worker.h"
 
@@ -14,14 +15,20 @@ namespace lehr {
 struct ContestOptions {
   double budget_s = 2;
   double block_us = 20000;  ///< how long one participant's turn lasts (one call at least)
+  double calm_within = 0;   ///< ContestEntry::calm_within
   int min_rounds = 9;       ///< within at most twice the budget; then 3 must do
   int max_rounds = 200;
   double min_cpu_share = 0.9;  ///< a round in which one of ours got less of its CPUs does not count ...
   int min_kept = 5;            ///< ... but so many, the best served ones, always do
   int heat_rounds = 5;  ///< after so many rounds the slower half of the contenders drops out ...
+  double heat_share = 0.25;        ///< ... or after two of them and this share of the budget, ...
   std::size_t most_finalists = 4;  ///< ... until so many are left
   double timeout_s = 10;           ///< for one request
 };
+
+/// CUDA: the defaults; the clock follows the load within milliseconds, so that turns are long. CPU: short
+/// turns, so that both of a pair lie within one calm spell, and only calm rounds count (measure/ratio.h).
+ContestOptions contest_options(Target target);
 
 /// One side. Several may share a worker: then they share its buffers too.
 struct Participant {
@@ -43,8 +50,8 @@ struct Participant {
 /// the fast ones. All workers are running again at the end. Entries in the participants' order.
 std::vector<ContestEntry> run_contest(std::vector<Participant> participants, const ContestOptions& options);
 
-/// One participant's median time of a few blocks; missing is set on it when it fails. Its worker is left
-/// stopped.
-double trial_block_us(Participant& participant, int blocks, const ContestOptions& options);
+/// One participant's estimate() over three blocks, and more for 60 ms; missing is set on it when it fails.
+/// Its worker is left stopped.
+double trial_block_us(Participant& participant, const ContestOptions& options);
 
 }  // namespace lehr

@@ -198,7 +198,6 @@ std::vector<Outcome> LocalMeasurer::measure(std::span<const Source> sources,
 Participant LocalMeasurer::baseline_participant(const std::string& name,
                                                 std::vector<std::unique_ptr<Worker>>& workers,
                                                 const ContestOptions& options) {
-  constexpr int kTrialBlocks = 3;
   Participant best;
   best.name = name;
   const std::vector<std::string> known = runner_names();
@@ -229,7 +228,7 @@ Participant LocalMeasurer::baseline_participant(const std::string& name,
       best.missing = error.what();
       return best;
     }
-    const double us = variants.size() > 1 ? trial_block_us(trial, kTrialBlocks, options) : 0;
+    const double us = variants.size() > 1 ? trial_block_us(trial, options) : 0;
     const bool first = best_worker == nullptr && best.missing.empty();
     const bool better = trial.missing.empty() && (best_worker == nullptr || us < best_us);
     if (!first && !better) continue;
@@ -246,7 +245,7 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
                                                  std::span<const Rival> rivals,
                                                  std::span<const std::string> baselines, double budget_s) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
-  ContestOptions options;
+  ContestOptions options = contest_options(options_.runner == "cpu" ? Target::kCpu : Target::kCuda);
   options.timeout_s = options_.run_timeout_s;
   const double compile_s_before = spent_.compile_s;
   std::vector<Source> ours(sources.begin(), sources.end());

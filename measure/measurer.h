@@ -18,9 +18,11 @@ namespace lehr {
 struct ContestEntry {
   std::string name;              ///< "source 0", "openblas", "onednn", ...
   std::vector<double> round_us;  ///< one time per round; empty when `missing` says why
-  bool finished = true;          ///< false: dropped out, round_us holds the rounds up to then
-  double time_us = 0;            ///< median of round_us
-  double ratio = 0;  ///< median over the rounds of (entry 0's time / this one's): > 1 is faster than entry 0
+  double calm_within = 0;  ///< a round counts up to so many times the entry's best ones (measure/ratio.h); 0:
+                           ///< every round counts
+  bool finished = true;    ///< false: dropped out, round_us holds the rounds up to then
+  double time_us = 0;      ///< median of calm_us()
+  double ratio = 0;        ///< speedup_over(this, entry 0): > 1 is faster than entry 0
   std::optional<GpuState> gpu;  ///< median over the rounds; nullopt on the CPU and where NVML does not tell
   std::string note;             ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string missing;  ///< why a baseline could not be timed ("libdnnl.so.2 is not installed"), else empty

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "measure/measurer.h"
-#include "measure/stats.h"
+#include "measure/contest.h"
+#include "measure/ratio.h"
 #include "tune/trials.h"
 
 namespace lehr {
@@ -16,16 +16,8 @@ std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optiona
                                         std::size_t count);
 
 /// How many of `most` finalists a contest of `budget_s` seconds has time for; at least those that no heat
-/// drops. Each costs a turn in each round of the first heat, and half of them as much in the second
-/// (ContestOptions).
-std::size_t affordable_finalists(double budget_s, std::size_t most);
-
-/// How many times faster one is than another: the median over the rounds of a contest, with the 95 % interval
-/// of that median (measure/stats.h). Both were timed in each round, so that drift is in neither.
-struct Ratio {
-  double value = 0;  ///< 0: not known
-  Interval interval;
-};
+/// drops. Each costs a turn in each round of the first heat, and half of them as much in the second.
+std::size_t affordable_finalists(double budget_s, std::size_t most, const ContestOptions& contest);
 
 /// The outcome of a contest whose entry 0 is the default.
 struct Judgement {
@@ -40,9 +32,6 @@ struct Judgement {
 /// section 4) and by more than the noise: the whole interval of their ratio is above 1. CHECKs that entry 0
 /// was timed.
 Judgement judge(const std::vector<ContestEntry>& entries, std::size_t sources);
-
-/// How much faster `entry` is than `other`; value 0 when one was not timed.
-Ratio speedup_over(const ContestEntry& entry, const ContestEntry& other);
 
 /// The same decision from single trials, when there was no time for a contest: by 1 % or more, and the
 /// intervals of the two times do not touch.

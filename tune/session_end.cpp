@@ -49,8 +49,9 @@ double Session::finals_budget_s() {
 void Session::finals() {
   report(EventKind::kFinals, "");
   const bool in_time = options_.stop.time_s > 0;
-  const std::vector<Config> configs =
-      entrants(in_time ? affordable_finalists(finals_budget_s(), options_.finalists) : options_.finalists);
+  const ContestOptions contest = contest_options(task_.device.limits.target);
+  const std::vector<Config> configs = entrants(
+      in_time ? affordable_finalists(finals_budget_s(), options_.finalists, contest) : options_.finalists);
   if (configs.empty() || interrupted()) return conclude_from_trials();
   std::vector<Source> sources;
   for (const Config& config : configs) sources.push_back(bench_.source_of(config));
@@ -81,7 +82,7 @@ void Session::conclude_from_contest(const std::vector<Config>& configs,
   const Judgement verdict = judge(entries, configs.size());
   summary_.contested = true;
   const auto interval_of_median = [](const ContestEntry& entry) {
-    return entry.round_us.empty() ? Interval{} : quantile_interval(entry.round_us, 0.5);
+    return entry.round_us.empty() ? Interval{} : quantile_interval(calm_us(entry), 0.5);
   };
   const ContestEntry& winner = entries[verdict.winner];
   summary_.best = timed(configs[verdict.winner], winner.time_us, interval_of_median(winner));

@@ -235,10 +235,15 @@ TEST(Finals, TakeDistinctKernelsFastestFirstWithoutTheDefault) {
   trials.add(trial(16, 6, 300));
   EXPECT_EQ(pick_finalists(trials, toy_config(1, 1, 1, 0), 5), (std::vector<std::size_t>{4, 2}));
   EXPECT_EQ(pick_finalists(trials, toy_config(1, 1, 1, 0), 1), (std::vector<std::size_t>{4}));
-  EXPECT_EQ(affordable_finalists(9, 16), 16u);
-  EXPECT_EQ(affordable_finalists(1.52, 16), 10u);
-  EXPECT_EQ(affordable_finalists(-1, 16), 4u);
-  EXPECT_EQ(affordable_finalists(0, 2), 2u);
+}
+
+TEST(Finals, HaveAsManyEntrantsAsTheirTimePaysFor) {
+  const ContestOptions cuda = contest_options(Target::kCuda), cpu = contest_options(Target::kCpu);
+  EXPECT_EQ(affordable_finalists(9, 16, cuda), 16u);
+  EXPECT_EQ(affordable_finalists(1.52, 16, cuda), 9u);
+  EXPECT_EQ(affordable_finalists(1.52, 16, cpu), 14u);  // their turns are shorter
+  EXPECT_EQ(affordable_finalists(-1, 16, cuda), 4u);
+  EXPECT_EQ(affordable_finalists(0, 2, cuda), 2u);
 }
 
 ContestEntry entry(const std::string& name, double us) {

@@ -1,0 +1,30 @@
+// What a contest says: who is faster by how much, from the rounds in which nothing disturbed the two.
+#pragma once
+
+#include <vector>
+
+#include "measure/measurer.h"
+#include "measure/stats.h"
+
+namespace lehr {
+
+/// How many times faster one is than another: the median over the rounds of a contest, with the 95 % interval
+/// of that median (measure/stats.h). Both were timed in each round, so that drift is in neither.
+struct Ratio {
+  double value = 0;  ///< 0: not known
+  Interval interval;
+};
+
+/// The times of an entry's calm rounds: those within `calm_within` of its best ones (their 2 % quantile), but
+/// at least the five best. On a CPU whose cores are shared, what runs on the other hardware thread of a core
+/// slows one kernel down to half its speed and another by a quarter, for seconds: the median over all rounds
+/// then tells what the neighbour did. Empty when the entry was not timed.
+std::vector<double> calm_us(const ContestEntry& entry);
+
+/// How much faster `entry` is than `other`, from the rounds that are calm for both, or the five that are the
+/// nearest to it; value 0 when one was not timed. With every round counted, pairs of CPU kernels 3 % apart
+/// came into the right order in 69 % of contests of 1 s, with turns of 2 ms and the calm rounds alone in 90 %
+/// (14 pairs, 2 shared cores, 2026-11-23; `bench/ranking` asks again).
+Ratio speedup_over(const ContestEntry& entry, const ContestEntry& other);
+
+}  // namespace lehr

@@ -1,0 +1,60 @@
+// What rounds say of two kernels when a neighbour on the same core comes and goes.
+#include "measure/ratio.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+
+namespace lehr {
+namespace {
+
+ContestEntry entry(std::vector<double> round_us, double calm_within = 1.05) {
+  ContestEntry result;
+  result.round_us = std::move(round_us);
+  result.calm_within = calm_within;
+  return result;
+}
+
+TEST(CalmRounds, AreThoseNearTheBestOnesButAtLeastFive) {
+  EXPECT_EQ(calm_us(entry({100, 140, 101, 104, 150, 99, 100, 135, 98})),
+            (std::vector<double>{98, 99, 100, 100, 101}));
+  EXPECT_EQ(calm_us(entry({100, 200, 300, 400, 500, 600})), (std::vector<double>{100, 200, 300, 400, 500}));
+  EXPECT_EQ(calm_us(entry({100, 200, 300}, 0)), (std::vector<double>{100, 200, 300}));
+  EXPECT_TRUE(calm_us(entry({})).empty());
+}
+
+// As measured on two hardware threads of one core: alone 547 and 648 us, beside a busy neighbour 1133 and
+// 865.
+TEST(Speedup, IsThatOfTheCalmRoundsWhateverTheNeighbourDid) {
+  for (const double busy_share : {0.2, 0.8}) {
+    const std::uint64_t seed = 7;
+    SCOPED_TRACE(fmt::format("busy {} seed {}", busy_share, seed));
+    Rng rng(seed);
+    std::vector<double> fast, slow;
+    while (fast.size() < 200) {
+      const bool busy = rng.uniform() < busy_share;
+      for (int spell = 0; spell < 10; ++spell) {
+        const auto noise = [&] { return 1 + 0.02 * rng.uniform() * rng.uniform(); };
+        fast.push_back((busy ? 1133 : 547) * noise());
+        slow.push_back((busy ? 865 : 648) * noise());
+      }
+    }
+    const Ratio calm = speedup_over(entry(fast), entry(slow));
+    EXPECT_NEAR(calm.value, 648.0 / 547, 0.01);
+    EXPECT_LE(calm.interval.low, calm.value);
+    EXPECT_GE(calm.interval.high, calm.value);
+    EXPECT_LT(calm.interval.high - calm.interval.low, 0.03);
+    const Ratio all = speedup_over(entry(fast, 0), entry(slow, 0));
+    EXPECT_EQ(all.value<1, busy_share> 0.5);  // the neighbour decides
+  }
+}
+
+TEST(Speedup, ComparesRoundsThatBothWereIn) {
+  const ContestEntry dropped = entry({50, 50, 50}), base = entry({100, 100, 100, 70, 70, 70, 70});
+  EXPECT_DOUBLE_EQ(speedup_over(dropped, base).value, 2);
+  EXPECT_EQ(speedup_over(entry({}), base).value, 0);
+}
+
+}  // namespace
+}  // namespace lehr
