@@ -1,6 +1,10 @@
 // Are two kernels that differ by 3 % put into the right order? Pairs of sampled CPU kernels, ordered by the
-// finalists' contest and by single trials, against a long contest.
-//   ranking_pairs LEHR [PAIRS] [LONG_S] [FINAL_S] [REPEATS] [SEED]     (30 pairs, 8 s, 1.6 s, 3, 1)
+// finalists' contest and by single trials, against a long contest before and another one after: on a shared
+// machine the ratio of two kernels may be another one minutes later, and then there is no right order. So
+// there are pairs of another kind too: `alike`, of one kernel whose calls are 34 and 33 rounds of the same
+// work.
+//   ranking_pairs LEHR [PAIRS] [LONG_S] [FINAL_S] [REPEATS] [SEED] [different|alike]     (30 pairs, 8 s, 1.6
+//   s, 3, 1)
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -28,6 +32,7 @@ constexpr double kSurelyAbove = 1.01, kSurelyBelow = 1.06;
 /// Numbers of calls are corrected by what a long contest says, and the pair is tried again, so many times.
 constexpr int kAttempts = 3;
 constexpr int kCalls = 20, kMostCalls = 60;
+constexpr int kAlikeSlow = 34, kAlikeFast = 33;  // 3.03 % apart
 
 struct Plan {
   std::string lehr;
@@ -38,6 +43,7 @@ struct Plan {
   double final_s = 1.6;
   int repeats = 3;
   std::uint64_t seed = 1;
+  bool alike = false;
 };
 
 /// A kernel, and how long one call of it takes.
@@ -105,6 +111,12 @@ std::vector<Timed> sample(LocalMeasurer& measurer, const Candidates& candidates,
   return kernels;
 }
 
+/// Whether the order is sure and 3 % is about right.
+bool is_clear(const Ratio& ratio) {
+  return ratio.value >= kLeast && ratio.value <= kMost && ratio.interval.low >= kSurelyAbove &&
+         ratio.interval.high <= kSurelyBelow;
+}
+
 /// The two kernels with such numbers of calls that they differ by about 3 %, surely; nothing where the
 /// machine does not let that be known.
 std::optional<Pair> find_pair(LocalMeasurer& measurer, const Timed& first, Timed second, double long_s) {
@@ -118,8 +130,7 @@ std::optional<Pair> find_pair(LocalMeasurer& measurer, const Timed& first, Timed
     Pair pair = near(first, second);
     const Ratio ratio = contest(measurer, pair, true, long_s);
     if (ratio.value <= 0) return std::nullopt;
-    const bool clear = ratio.value >= kLeast && ratio.value <= kMost && ratio.interval.low >= kSurelyAbove &&
-                       ratio.interval.high <= kSurelyBelow;
+    const bool clear = is_clear(ratio);
     fmt::print("{:<9} {:.4f} ({:.4f} to {:.4f})\n", clear ? "pair" : "not yet", ratio.value,
                ratio.interval.low, ratio.interval.high);
     std::fflush(stdout);
@@ -169,7 +180,15 @@ int run(const Plan& plan) {
   const auto wanted = static_cast<std::size_t>(plan.pairs);
   std::vector<Pair> pairs;
   int unclear = 0;
-  for (int batch = 0; batch < 4 && pairs.size() < wanted; ++batch) {
+  if (plan.alike) {
+    for (const Timed& kernel : sample(measurer, candidates, static_cast<std::size_t>(plan.pairs), rng)) {
+      Pair pair = {repeated(kernel.source, kAlikeSlow), repeated(kernel.source, kAlikeFast)};
+      const Ratio ratio = contest(measurer, pair, true, plan.long_s);
+      pair.ratio = ratio.value;
+      pairs.push_back(std::move(pair));
+    }
+  }
+  for (int batch = 0; batch < 4 && pairs.size() < wanted && !plan.alike; ++batch) {
     const std::vector<Timed> kernels = sample(measurer, candidates, 2 * (wanted - pairs.size()) + 2, rng);
     for (std::size_t i = 0; i + 1 < kernels.size() && pairs.size() < wanted; i += 2) {
       const auto pair = find_pair(measurer, kernels[i], kernels[i + 1], plan.long_s);
@@ -179,26 +198,54 @@ int run(const Plan& plan) {
         ++unclear;
     }
   }
-  Share finals, decided, held, trials;
+  struct Trial {
+    Ratio contest;
+    double single = 1;
+  };
+  std::vector<std::vector<Trial>> repeats(pairs.size());
   for (int repeat = 0; repeat < plan.repeats; ++repeat) {
-    for (const Pair& pair : pairs) {
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
       const bool slow_first = rng.uniform() < 0.5;
-      const Ratio ratio = contest(measurer, pair, slow_first, plan.final_s);
-      finals.add(ratio.value > 1);
-      if (ratio.interval.low > 1 || ratio.interval.high < 1) decided.add(ratio.interval.low > 1);
-      held.add(ratio.interval.low <= pair.ratio && pair.ratio <= ratio.interval.high);
-      trials.add(single_trial_ratio(measurer, pair, slow_first) > 1);
+      const Ratio ratio = contest(measurer, pairs[i], slow_first, plan.final_s);
+      repeats[i].push_back({ratio, single_trial_ratio(measurer, pairs[i], slow_first)});
+    }
+  }
+  fmt::print("\n before   after  contests in between\n");
+  Share finals, decided, held, trials;
+  std::size_t steady = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const Ratio after = contest(measurer, pairs[i], true, plan.long_s);
+    fmt::print("{:.4f}  {:.4f} ", pairs[i].ratio, after.value);
+    for (const Trial& trial : repeats[i]) fmt::print(" {:.3f}", trial.contest.value);
+    const bool is_known = plan.alike || is_clear(after);
+    fmt::print("{}\n", is_known ? "" : "  left out: another ratio afterwards");
+    std::fflush(stdout);
+    if (!is_known) continue;
+    ++steady;
+    const double truth =
+        plan.alike ? static_cast<double>(kAlikeSlow) / kAlikeFast : std::sqrt(pairs[i].ratio * after.value);
+    for (const Trial& trial : repeats[i]) {
+      const Interval& interval = trial.contest.interval;
+      finals.add(trial.contest.value > 1);
+      if (interval.low > 1 || interval.high < 1) decided.add(interval.low > 1);
+      held.add(interval.low <= truth && truth <= interval.high);
+      trials.add(trial.single > 1);
     }
   }
   if (finals.of == 0) {
     fmt::print(stderr, "ranking_pairs: no pair between {} and {} was found\n", kLeast, kMost);
     return 1;
   }
-  fmt::print("\n{} pairs between {} and {}; {} others were not, or not clearly\n", pairs.size(), kLeast,
-             kMost, unclear);
+  if (plan.alike)
+    fmt::print("\n{} pairs of {} and {} calls of one kernel\n", steady, kAlikeSlow, kAlikeFast);
+  else
+    fmt::print(
+        "\n{} pairs between {} and {} before and after; {} before alone; {} others were not, or not "
+        "clearly\n",
+        steady, kLeast, kMost, pairs.size() - steady, unclear);
   fmt::print("ordered right by the finalists' contest    {}; the goal is 90 %\n", finals.text());
   fmt::print("of those whose 95 % interval leaves out 1  {}\n", decided.text());
-  fmt::print("the long ratio lies in that interval       {}\n", held.text());
+  fmt::print("the true ratio lies in that interval       {}\n", held.text());
   fmt::print("ordered right by single trials             {}\n", trials.text());
   return 0;
 }
@@ -208,7 +255,8 @@ int run(const Plan& plan) {
 
 int main(int count, char** words) {
   if (count < 2) {
-    fmt::print(stderr, "usage: ranking_pairs LEHR [PAIRS] [LONG_S] [FINAL_S] [REPEATS] [SEED]\n");
+    fmt::print(stderr,
+               "usage: ranking_pairs LEHR [PAIRS] [LONG_S] [FINAL_S] [REPEATS] [SEED] [different|alike]\n");
     return 1;
   }
   lehr::Plan plan;
@@ -218,6 +266,7 @@ int main(int count, char** words) {
   if (count > 4) plan.final_s = std::atof(words[4]);
   if (count > 5) plan.repeats = std::atoi(words[5]);
   if (count > 6) plan.seed = std::strtoull(words[6], nullptr, 10);
+  if (count > 7) plan.alike = std::string(words[7]) == "alike";
   try {
     return lehr::run(plan);
   } catch (const lehr::Error& error) {

@@ -22,9 +22,9 @@ struct Ratio {
 std::vector<double> calm_us(const ContestEntry& entry);
 
 /// How much faster `entry` is than `other`, from the rounds that are calm for both, or the five that are the
-/// nearest to it; value 0 when one was not timed. With every round counted, pairs of CPU kernels 3 % apart
-/// came into the right order in 69 % of contests of 1 s, with turns of 2 ms and the calm rounds alone in 90 %
-/// (14 pairs, 2 shared cores, 2026-11-23; `bench/ranking` asks again).
+/// nearest to it; value 0 when one was not timed. Beside a busy process contests of 1 s would have ordered 70
+/// % of pairs of CPU kernels 3 % apart with turns of 20 ms and every round counted, 68 % with turns of 2 ms,
+/// and 90 % with these and the calm rounds alone (14 pairs, 2026-11-23: bench/results/ranking).
 Ratio speedup_over(const ContestEntry& entry, const ContestEntry& other);
 
 }  // namespace lehr
