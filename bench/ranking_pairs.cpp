@@ -3,8 +3,8 @@
 // machine the ratio of two kernels may be another one minutes later, and then there is no right order. So
 // there are pairs of another kind too: `alike`, of one kernel whose calls are 34 and 33 rounds of the same
 // work.
-//   ranking_pairs LEHR [PAIRS] [LONG_S] [FINAL_S] [REPEATS] [SEED] [different|alike]     (30 pairs, 8 s, 1.6
-//   s, 3, 1)
+//   ranking_pairs LEHR [PAIRS] [LONG_S] [FINAL_S] [REPEATS] [SEED] [different|alike]
+// (30 pairs, 8 s, 1.6 s, 3, 1, different)
 #include <fmt/core.h>
 
 #include <algorithm>
