@@ -1,4 +1,4 @@
-// Rounds, dropped rounds, ratios.
+// Rounds, heats, ratios.
 #include "measure/contest.h"
 
 #include <algorithm>
@@ -30,7 +30,6 @@ class Elapsed {
 
 struct Turn {
   double us = 0;
-  double cpu_share = 1;
   std::optional<GpuState> gpu;
 };
 using Round = std::vector<std::optional<Turn>>;  ///< by participant
@@ -116,7 +115,7 @@ class Field {
       return std::nullopt;
     }
     const Samples& samples = std::get<Samples>(answer);
-    return Turn{median(samples.us), one.knows_share ? samples.cpu_share : 1, samples.gpu};
+    return Turn{median(samples.us), samples.gpu};
   }
 
   std::vector<Participant>& participants_;
@@ -124,30 +123,6 @@ class Field {
   std::vector<int> loaded_;
   std::vector<bool> dropped_;
 };
-
-double worst_share(const Round& round) {
-  double worst = 1;
-  for (const std::optional<Turn>& turn : round) {
-    if (turn) worst = std::min(worst, turn->cpu_share);
-  }
-  return worst;
-}
-
-/// Without the disturbed rounds, in their order; with at least `min_kept` of them, if so many were run.
-std::vector<Round> undisturbed(std::vector<Round> rounds, const ContestOptions& options) {
-  std::vector<double> shares;
-  for (const Round& round : rounds) shares.push_back(worst_share(round));
-  double limit = options.min_cpu_share;
-  std::vector<double> sorted = shares;
-  std::sort(sorted.begin(), sorted.end(), std::greater<>());
-  const std::size_t kept = std::min(sorted.size(), static_cast<std::size_t>(options.min_kept));
-  if (kept > 0) limit = std::min(limit, sorted[kept - 1]);
-  std::vector<Round> result;
-  for (std::size_t i = 0; i < rounds.size(); ++i) {
-    if (shares[i] >= limit) result.push_back(std::move(rounds[i]));
-  }
-  return result;
-}
 
 /// The median of each quantity over the rounds in which it could be told.
 std::optional<GpuState> typical_state(const std::vector<Round>& rounds, std::size_t participant) {
@@ -172,7 +147,7 @@ void fill_entries(std::vector<ContestEntry>& entries, const std::vector<Round>& 
       if (!round[i]) break;  // dropped out
       entry.round_us.push_back(round[i]->us);
     }
-    if (entry.round_us.empty()) continue;  // it dropped out before the first round that counts
+    if (entry.round_us.empty()) continue;
     entry.time_us = median(calm_us(entry));
     entry.gpu = typical_state(rounds, i);
     entry.ratio = speedup_over(entry, entries[0]).value;
@@ -235,7 +210,7 @@ std::vector<ContestEntry> run_contest(std::vector<Participant> participants, con
     entry.failure = participants[i].failure;
     entry.note = participants[i].note;
   }
-  fill_entries(entries, undisturbed(std::move(rounds), options));
+  fill_entries(entries, rounds);
   return entries;
 }
 

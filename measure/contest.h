@@ -18,8 +18,6 @@ struct ContestOptions {
   double calm_within = 0;   ///< ContestEntry::calm_within
   int min_rounds = 9;       ///< within at most twice the budget; then 3 must do
   int max_rounds = 200;
-  double min_cpu_share = 0.9;  ///< a round in which one of ours got less of its CPUs does not count ...
-  int min_kept = 5;            ///< ... but so many, the best served ones, always do
   int heat_rounds = 5;  ///< after so many rounds the slower half of the contenders drops out ...
   double heat_share = 0.25;        ///< ... or after two of them and this share of the budget, ...
   std::size_t most_finalists = 4;  ///< ... until so many are left
@@ -28,15 +26,15 @@ struct ContestOptions {
 
 /// CUDA: the defaults; the clock follows the load within milliseconds, so that turns are long. CPU: short
 /// turns, so that both of a pair lie within one calm spell, and only calm rounds count (measure/ratio.h).
+/// That a side lost its CPUs shows in its time alone: the CPU time of its other threads is some milliseconds
+/// behind.
 ContestOptions contest_options(Target target);
 
 /// One side. Several may share a worker: then they share its buffers too.
 struct Participant {
   std::string name;
   Worker* worker = nullptr;
-  LoadRequest load;  ///< slots are distinct among participants of one worker
-  bool knows_share =
-      false;               ///< its threads spin for the whole block, so that a low CPU share means disturbance
+  LoadRequest load;        ///< slots are distinct among participants of one worker
   bool contender = false;  ///< one of many of which only the fastest matter
   std::string missing;     ///< set: it does not take part
   std::optional<Failure> failure = std::nullopt;  ///< what it did when it was loaded or timed

@@ -260,7 +260,6 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
     one.name = rival != nullptr ? rival->name : fmt::format("source {}", i);
     one.note = rival != nullptr ? rival->note : "";
     one.worker = &worker_;
-    one.knows_share = options_.runner == "cpu";
     one.contender = i > 0 && rival == nullptr;
     if (const auto* failure = std::get_if<Failure>(&compiled[i])) {
       one.missing = fmt::format("{}: {}", name_of(failure->kind), failure->text);

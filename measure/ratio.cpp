@@ -9,7 +9,8 @@ namespace lehr {
 namespace {
 
 constexpr double kBest = 0.02;
-constexpr std::size_t kLeastRounds = 5;
+constexpr std::size_t kLeastCalmRounds = 5;
+constexpr double kLeastCalmShare = 0.15;
 
 /// For each of the first `rounds` rounds how many times longer it took than the entry's best ones.
 std::vector<double> slowdowns(const ContestEntry& entry, std::size_t rounds) {
@@ -24,9 +25,11 @@ std::vector<std::size_t> calm_rounds(const std::vector<double>& slowdown, double
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t r = 0; r < slowdown.size(); ++r) order.emplace_back(slowdown[r], r);
   std::ranges::sort(order);
+  const auto share = static_cast<std::size_t>(kLeastCalmShare * static_cast<double>(order.size()));
+  const std::size_t least = std::max(kLeastCalmRounds, share);
   std::vector<std::size_t> result;
   for (const auto& [slow, round] : order)
-    if (within <= 0 || slow <= within || result.size() < kLeastRounds) result.push_back(round);
+    if (within <= 0 || slow <= within || result.size() < least) result.push_back(round);
   return result;
 }
 

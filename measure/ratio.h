@@ -16,12 +16,13 @@ struct Ratio {
 };
 
 /// The times of an entry's calm rounds: those within `calm_within` of its best ones (their 2 % quantile), but
-/// at least the five best. On a CPU whose cores are shared, what runs on the other hardware thread of a core
-/// slows one kernel down to half its speed and another by a quarter, for seconds: the median over all rounds
-/// then tells what the neighbour did. Empty when the entry was not timed.
+/// at least the best five and the best 15 % (of kernels on all cores hardly a round is calm). On a CPU whose
+/// cores are shared, what runs on the other hardware thread of a core slows one kernel down to half its speed
+/// and another by a quarter, for seconds: the median over all rounds then tells what the neighbour did. Empty
+/// when the entry was not timed.
 std::vector<double> calm_us(const ContestEntry& entry);
 
-/// How much faster `entry` is than `other`, from the rounds that are calm for both, or the five that are the
+/// How much faster `entry` is than `other`, from the rounds that are calm for both, or as many that are the
 /// nearest to it; value 0 when one was not timed. Beside a busy process contests of 1 s would have ordered 70
 /// % of pairs of CPU kernels 3 % apart with turns of 20 ms and every round counted, 68 % with turns of 2 ms,
 /// and 90 % with these and the calm rounds alone (14 pairs, 2026-11-23: bench/results/ranking).
