@@ -162,6 +162,106 @@ double single_trial_ratio(LocalMeasurer& measurer, const Pair& pair, bool slow_f
   return slow_first ? first->time_us / second->time_us : second->time_us / first->time_us;
 }
 
+/// What the contests are run on.
+struct Field {
+  LocalMeasurer& measurer;
+  const Candidates& candidates;
+  Rng& rng;
+};
+
+/// Kernels against themselves.
+std::vector<Pair> alike_pairs(const Field& field, const Plan& plan) {
+  std::vector<Pair> pairs;
+  const auto count = static_cast<std::size_t>(plan.pairs);
+  for (const Timed& kernel : sample(field.measurer, field.candidates, count, field.rng)) {
+    Pair pair = {repeated(kernel.source, kAlikeSlow), repeated(kernel.source, kAlikeFast)};
+    pair.ratio = contest(field.measurer, pair, true, plan.long_s).value;
+    pairs.push_back(std::move(pair));
+  }
+  return pairs;
+}
+
+/// Two different kernels each, as far as there are such pairs.
+std::vector<Pair> different_pairs(const Field& field, const Plan& plan) {
+  const auto wanted = static_cast<std::size_t>(plan.pairs);
+  std::vector<Pair> pairs;
+  int unclear = 0;
+  for (int batch = 0; batch < 4 && pairs.size() < wanted; ++batch) {
+    const std::vector<Timed> kernels =
+        sample(field.measurer, field.candidates, 2 * (wanted - pairs.size()) + 2, field.rng);
+    for (std::size_t i = 0; i + 1 < kernels.size() && pairs.size() < wanted; i += 2) {
+      const auto pair = find_pair(field.measurer, kernels[i], kernels[i + 1], plan.long_s);
+      if (pair)
+        pairs.push_back(*pair);
+      else
+        ++unclear;
+    }
+  }
+  fmt::print("{} pairs between {} and {}; {} others were not, or not clearly\n", pairs.size(), kLeast, kMost,
+             unclear);
+  return pairs;
+}
+
+/// A short contest of a pair, and single trials of the two.
+struct Attempt {
+  Ratio contest;
+  double single = 1;
+};
+
+/// By pair; one attempt at each pair, then the next one at each.
+std::vector<std::vector<Attempt>> attempts_at(const Field& field, const std::vector<Pair>& pairs,
+                                              const Plan& plan) {
+  std::vector<std::vector<Attempt>> attempts(pairs.size());
+  for (int repeat = 0; repeat < plan.repeats; ++repeat) {
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const bool slow_first = field.rng.uniform() < 0.5;
+      const Ratio ratio = contest(field.measurer, pairs[i], slow_first, plan.final_s);
+      attempts[i].push_back({ratio, single_trial_ratio(field.measurer, pairs[i], slow_first)});
+    }
+  }
+  return attempts;
+}
+
+int report(const Field& field, const std::vector<Pair>& pairs,
+           const std::vector<std::vector<Attempt>>& attempts, const Plan& plan) {
+  fmt::print("\n before   after  contests in between\n");
+  Share finals, decided, held, trials;
+  std::size_t counted = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const Ratio after = contest(field.measurer, pairs[i], true, plan.long_s);
+    fmt::print("{:.4f}  {:.4f} ", pairs[i].ratio, after.value);
+    for (const Attempt& attempt : attempts[i]) fmt::print(" {:.3f}", attempt.contest.value);
+    const bool counts = plan.alike || is_clear(after);
+    fmt::print("{}\n", counts ? "" : "  left out: another ratio afterwards");
+    std::fflush(stdout);
+    if (!counts) continue;
+    ++counted;
+    const double truth =
+        plan.alike ? static_cast<double>(kAlikeSlow) / kAlikeFast : std::sqrt(pairs[i].ratio * after.value);
+    for (const Attempt& attempt : attempts[i]) {
+      const Interval& interval = attempt.contest.interval;
+      finals.add(attempt.contest.value > 1);
+      if (interval.low > 1 || interval.high < 1) decided.add(interval.low > 1);
+      held.add(interval.low <= truth && truth <= interval.high);
+      trials.add(attempt.single > 1);
+    }
+  }
+  if (finals.of == 0) {
+    fmt::print(stderr, "ranking_pairs: no pair is left to judge by\n");
+    return 1;
+  }
+  if (plan.alike)
+    fmt::print("\n{} pairs of {} and {} calls of one kernel\n", counted, kAlikeSlow, kAlikeFast);
+  else
+    fmt::print("\n{} of {} pairs between {} and {} were there afterwards too\n", counted, pairs.size(),
+               kLeast, kMost);
+  fmt::print("ordered right by the finalists' contest    {}; the goal is 90 %\n", finals.text());
+  fmt::print("of those whose 95 % interval leaves out 1  {}\n", decided.text());
+  fmt::print("the true ratio lies in that interval       {}\n", held.text());
+  fmt::print("ordered right by single trials             {}\n", trials.text());
+  return 0;
+}
+
 int run(const Plan& plan) {
   Task task;
   task.workload.gemm().m = task.workload.gemm().n = task.workload.gemm().k = 96;
@@ -175,79 +275,13 @@ int run(const Plan& plan) {
   const Candidates candidates = candidates_for(task);
   Rng rng(plan.seed);
 
-  fmt::print("{}\n{}, one thread, {} s to know the ratio, {} s for a contest, seed {}\n\n", task.device.name,
-             to_text(task.workload), plan.long_s, plan.final_s, plan.seed);
-  const auto wanted = static_cast<std::size_t>(plan.pairs);
-  std::vector<Pair> pairs;
-  int unclear = 0;
-  if (plan.alike) {
-    for (const Timed& kernel : sample(measurer, candidates, static_cast<std::size_t>(plan.pairs), rng)) {
-      Pair pair = {repeated(kernel.source, kAlikeSlow), repeated(kernel.source, kAlikeFast)};
-      const Ratio ratio = contest(measurer, pair, true, plan.long_s);
-      pair.ratio = ratio.value;
-      pairs.push_back(std::move(pair));
-    }
-  }
-  for (int batch = 0; batch < 4 && pairs.size() < wanted && !plan.alike; ++batch) {
-    const std::vector<Timed> kernels = sample(measurer, candidates, 2 * (wanted - pairs.size()) + 2, rng);
-    for (std::size_t i = 0; i + 1 < kernels.size() && pairs.size() < wanted; i += 2) {
-      const auto pair = find_pair(measurer, kernels[i], kernels[i + 1], plan.long_s);
-      if (pair)
-        pairs.push_back(*pair);
-      else
-        ++unclear;
-    }
-  }
-  struct Trial {
-    Ratio contest;
-    double single = 1;
-  };
-  std::vector<std::vector<Trial>> repeats(pairs.size());
-  for (int repeat = 0; repeat < plan.repeats; ++repeat) {
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      const bool slow_first = rng.uniform() < 0.5;
-      const Ratio ratio = contest(measurer, pairs[i], slow_first, plan.final_s);
-      repeats[i].push_back({ratio, single_trial_ratio(measurer, pairs[i], slow_first)});
-    }
-  }
-  fmt::print("\n before   after  contests in between\n");
-  Share finals, decided, held, trials;
-  std::size_t steady = 0;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const Ratio after = contest(measurer, pairs[i], true, plan.long_s);
-    fmt::print("{:.4f}  {:.4f} ", pairs[i].ratio, after.value);
-    for (const Trial& trial : repeats[i]) fmt::print(" {:.3f}", trial.contest.value);
-    const bool is_known = plan.alike || is_clear(after);
-    fmt::print("{}\n", is_known ? "" : "  left out: another ratio afterwards");
-    std::fflush(stdout);
-    if (!is_known) continue;
-    ++steady;
-    const double truth =
-        plan.alike ? static_cast<double>(kAlikeSlow) / kAlikeFast : std::sqrt(pairs[i].ratio * after.value);
-    for (const Trial& trial : repeats[i]) {
-      const Interval& interval = trial.contest.interval;
-      finals.add(trial.contest.value > 1);
-      if (interval.low > 1 || interval.high < 1) decided.add(interval.low > 1);
-      held.add(interval.low <= truth && truth <= interval.high);
-      trials.add(trial.single > 1);
-    }
-  }
-  if (finals.of == 0) {
-    fmt::print(stderr, "ranking_pairs: no pair between {} and {} was found\n", kLeast, kMost);
-    return 1;
-  }
-  if (plan.alike)
-    fmt::print("\n{} pairs of {} and {} calls of one kernel\n", steady, kAlikeSlow, kAlikeFast);
-  else
-    fmt::print(
-        "\n{} pairs between {} and {} before and after; {} before alone; {} others were not, or not "
-        "clearly\n",
-        steady, kLeast, kMost, pairs.size() - steady, unclear);
-  fmt::print("ordered right by the finalists' contest    {}; the goal is 90 %\n", finals.text());
-  fmt::print("of those whose 95 % interval leaves out 1  {}\n", decided.text());
-  fmt::print("the true ratio lies in that interval       {}\n", held.text());
-  fmt::print("ordered right by single trials             {}\n", trials.text());
-  return 0;
+  fmt::print("{}\n{}, one thread, {} s to know the ratio, {} s for a contest, seed {}, {} kernels\n\n",
+             task.device.name, to_text(task.workload), plan.long_s, plan.final_s, plan.seed,
+             plan.alike ? "alike" : "different");
+  const Field field = {measurer, candidates, rng};
+  const std::vector<Pair> pairs = plan.alike ? alike_pairs(field, plan) : different_pairs(field, plan);
+  const std::vector<std::vector<Attempt>> attempts = attempts_at(field, pairs, plan);
+  return report(field, pairs, attempts, plan);
 }
 
 }  // namespace

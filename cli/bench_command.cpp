@@ -122,7 +122,8 @@ BenchCommand::BenchCommand(CLI::App& root, const Environment& environment) : env
         "Examples:\n"
         "  lehr bench gemm --m 512 --n 512 --k 512\n"
         "  lehr bench conv2d --h 56 --w 56 --c 64 --k 64 --r 3 --pad 1 --device cpu --time 20s\n"
-        "All are timed round by round; the ratios are medians over the rounds, with their 95 % intervals.\n"
+        "All are timed round by round; the ratios are medians over the rounds that count, with their 95 %\n"
+        "intervals: on CUDA all, on the CPU those that were calm for both.\n"
         "Exit code 4: a kernel gave a wrong result or did not run.");
   }
 }

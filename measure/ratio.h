@@ -23,9 +23,9 @@ struct Ratio {
 std::vector<double> calm_us(const ContestEntry& entry);
 
 /// How much faster `entry` is than `other`, from the rounds that are calm for both, or as many that are the
-/// nearest to it; value 0 when one was not timed. Beside a busy process contests of 1 s would have ordered 70
-/// % of pairs of CPU kernels 3 % apart with turns of 20 ms and every round counted, 68 % with turns of 2 ms,
-/// and 90 % with these and the calm rounds alone (14 pairs, 2026-11-23: bench/results/ranking).
+/// nearest to it; value 0 when one was not timed. Beside a busy process contests of 1 s would have ordered
+/// pairs of CPU kernels 3 % apart in 70 of 100 cases with turns of 20 ms and every round counted, in 66 with
+/// turns of 2 ms, and in 88 with these and the calm rounds alone (bench/results/ranking).
 Ratio speedup_over(const ContestEntry& entry, const ContestEntry& other);
 
 }  // namespace lehr
