@@ -10,12 +10,11 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "bench/variants.h"
 #include "replay/read_table.h"
 #include "replay/report.h"
 
@@ -30,51 +29,6 @@ struct Plan {
   std::size_t first_seed = 0;
 };
 
-struct Variant {
-  std::string name, strategy;
-  std::function<void(TunerOptions&)> change;
-};
-
-const std::vector<Variant> kVariants = {
-    {"tune", "anneal", [](TunerOptions&) {}},
-    {"autotvm", "autotvm", [](TunerOptions&) {}},
-    {"trees_alone", "anneal", [](TunerOptions& o) { o.learner.process = false; }},
-    {"curiosity_0", "anneal", [](TunerOptions& o) { o.learner.curiosity = 0; }},
-    {"curiosity_1.5", "anneal", [](TunerOptions& o) { o.learner.curiosity = 1.5; }},
-    {"curiosity_6", "anneal", [](TunerOptions& o) { o.learner.curiosity = 6; }},
-    {"curiosity_12", "anneal", [](TunerOptions& o) { o.learner.curiosity = 12; }},
-    {"hinted_curiosity_0.5", "anneal", [](TunerOptions& o) { o.learner.hinted_curiosity = 0.5; }},
-    {"hinted_curiosity_1", "anneal", [](TunerOptions& o) { o.learner.hinted_curiosity = 1; }},
-    {"first_8", "anneal",
-     [](TunerOptions& o) {
-       o.learner.least_new = 8;
-       o.batches = {.first = 8, .step = 2, .largest = 32};
-     }},
-    {"regression", "anneal", [](TunerOptions& o) { o.model.objective = Objective::kRegression; }},
-    {"depth_3", "anneal", [](TunerOptions& o) { o.model.max_depth = 3; }},
-    {"depth_8", "anneal", [](TunerOptions& o) { o.model.max_depth = 8; }},
-    {"ensemble_3", "anneal", [](TunerOptions& o) { o.members = 3; }},
-    {"ensemble_3_optimism", "anneal",
-     [](TunerOptions& o) {
-       o.members = 3;
-       o.optimism = 0.5;
-     }},
-    {"late_fits", "anneal",
-     [](TunerOptions& o) {
-       o.learner.first_fit = o.learner.least_new = 12;
-       o.batches = {.first = 8, .step = 4, .largest = 32};
-     }},
-    {"batches_of_8", "anneal", [](TunerOptions& o) { o.batches = {.first = 8, .step = 0, .largest = 8}; }},
-    {"no_local", "anneal", [](TunerOptions& o) { o.strategy.anneal.local_share = 0; }},
-    {"local_half", "anneal", [](TunerOptions& o) { o.strategy.anneal.local_share = 0.5; }},
-    {"hints_kept", "anneal", [](TunerOptions& o) { o.learner.transfer_judged = o.learner.transfer_rows; }},
-    {"no_diversity", "anneal", [](TunerOptions& o) { o.strategy.anneal.alpha = 0; }},
-    {"epsilon_5", "anneal",
-     [](TunerOptions& o) {
-       o.strategy.anneal.epsilon = {0.05, 0.05, 1};
-     }},
-};
-
 struct Result {
   Figures figures;
   double mean_to_95 = 0;  // geometric, over the seeds; the trials where a seed never came
@@ -86,8 +40,7 @@ Result run(const Variant& variant, const Table& table, const std::vector<Table>&
   const RandomBaseline random(table);
   ReplayPlan plan;
   plan.options.strategy = variant.strategy;
-  plan.options.tuner = tuner_options(variant.strategy);
-  variant.change(plan.options.tuner);
+  plan.options.tuner = variant.options();
   plan.options.trials = wanted.trials;
   for (const Table& other : others) plan.transfer.push_back(&other);
   const std::optional<Transfer> transfer = transfer_to(arena, plan);
@@ -119,10 +72,7 @@ int run_all(const std::vector<std::string>& words, const Plan& plan) {
       "over the seeds.\n\n| variant | table | @16 | @32 | @64 | @128 | @256 | to 95 % | score |\n"
       "|---|---|---|---|---|---|---|---|---|\n",
       seeds, plan.first_seed, plan.trials, plan.transfer ? ", the other tables as a start" : "");
-  for (const Variant& variant : kVariants) {
-    bool wanted = words[1] == "all";
-    for (const std::string_view name : split(words[1], ',')) wanted = wanted || name == variant.name;
-    if (!wanted) continue;
+  for (const Variant& variant : variants_named(words[1])) {
     double logs = 0;
     std::size_t searched = 0;
     for (std::size_t i = 0; i < tables.size(); ++i) {

@@ -1,6 +1,9 @@
 // What hints are worth: searches on recorded tables, cold and with other tables as a start, and how soon the
 // second reaches what the first had at its end.
-//   transfer_levels TRIALS SEEDS SOURCES TARGETS     (both: files of tables)
+//   transfer_levels [--rows PERCENT] [--variants A,B] [--first-seed N] TRIALS SEEDS SOURCES TARGETS
+// SOURCES, TARGETS: files of tables. --rows: each seed's tables are draws of PERCENT of the rows, so that the
+// best config is another one each time: with all rows the seeds share it, and the mean over them says little
+// about other tables. --variants: of the warm search (tune); the cold one is always what `tune` does.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,6 +13,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/rng.h"
+#include "bench/variants.h"
 #include "replay/read_table.h"
 #include "replay/report.h"
 
@@ -17,80 +22,145 @@ namespace {
 
 using namespace lehr;
 
+struct Wanted {
+  std::size_t trials = 128, seeds = 1, first_seed = 0, percent = 100;
+  std::vector<Variant> variants;
+};
+
 /// Trials until a search is at `level_us`; its length where it never is.
 std::size_t trials_to(const std::vector<double>& search, double level_us) {
   const auto at = std::ranges::find_if(search, [&](double best_us) { return best_us <= level_us; });
   return std::min<std::size_t>(static_cast<std::size_t>(at - search.begin()) + 1, search.size());
 }
 
-/// Geometric means over seeds, cold and warm.
-struct Pair {
-  double cold = 0, warm = 0;
+/// Logarithms of trials, cold and warm, seed by seed.
+struct Pairs {
+  std::vector<double> cold, warm;
+
   void add(std::size_t cold_trials, std::size_t warm_trials) {
-    cold += std::log(static_cast<double>(cold_trials));
-    warm += std::log(static_cast<double>(warm_trials));
+    cold.push_back(std::log(static_cast<double>(cold_trials)));
+    warm.push_back(std::log(static_cast<double>(warm_trials)));
   }
-  Pair mean(int seeds) const { return {std::exp(cold / seeds), std::exp(warm / seeds)}; }
+  void add(const Pairs& other) {
+    cold.insert(cold.end(), other.cold.begin(), other.cold.end());
+    warm.insert(warm.end(), other.warm.begin(), other.warm.end());
+  }
 };
 
-/// Trials to the level of the cold search's end, and to 95 % of the optimum.
-struct Row {
-  Pair to_end, to_95;
-};
-
-Row run(const Table& target, const std::vector<Table>& sources, std::size_t trials, int seeds) {
-  const Arena arena(target, false);
-  ReplayPlan plan;
-  plan.options.tuner = tuner_options(plan.options.strategy);
-  plan.options.trials = trials;
-  for (const Table& source : sources) plan.transfer.push_back(&source);
-  const std::optional<Transfer> transfer = transfer_to(arena, plan);
-  if (!transfer) throw_user("no source has anything to tell about {}", target.kernel);
-  Row row;
-  for (int seed = 0; seed < seeds; ++seed) {
-    ReplayOptions options = plan.options;
-    options.seed = static_cast<std::uint64_t>(seed);
-    const std::vector<double> cold = replay(arena, options);
-    options.transfer = &*transfer;
-    const std::vector<double> warm = replay(arena, options);
-    row.to_end.add(trials_to(cold, cold.back()), trials_to(warm, cold.back()));
-    const double good_us = target.optimum_us() / 0.95;
-    row.to_95.add(trials_to(cold, good_us), trials_to(warm, good_us));
-  }
-  return {row.to_end.mean(seeds), row.to_95.mean(seeds)};
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
 }
 
-void run_all(std::size_t trials, int seeds, const std::string& from, const std::string& to) {
+/// "| cold | warm | cold / warm +- standard error of its mean, in percent |", geometric means.
+std::string cells(const Pairs& pairs) {
+  const double cold = mean(pairs.cold), warm = mean(pairs.warm);
+  double squares = 0;
+  for (std::size_t i = 0; i < pairs.cold.size(); ++i)
+    squares += std::pow(pairs.cold[i] - pairs.warm[i] - (cold - warm), 2);
+  const auto n = static_cast<double>(pairs.cold.size());
+  const double error = n > 1 ? std::sqrt(squares / (n - 1) / n) : 0;
+  return fmt::format("| {:.0f} | {:.0f} | {:.2f} +-{:.0f} % ", std::exp(cold), std::exp(warm),
+                     std::exp(cold - warm), 100 * error);
+}
+
+/// To the level of the cold search's end, and to 95 % of the optimum.
+struct Row {
+  Pairs to_end, to_95;
+};
+
+/// `percent` of the rows, the same for the same seed; the whole table at 100.
+Table drawn(const Table& table, std::size_t percent, std::uint64_t seed) {
+  Table result = table;
+  if (percent >= 100) return result;
+  Rng(seed).fork(table.kernel + table.device).shuffle(result.rows);
+  result.rows.resize(std::max<std::size_t>(1, table.rows.size() * percent / 100));
+  return result;
+}
+
+/// One row per variant.
+std::vector<Row> run(const Table& whole, const std::vector<Table>& sources, const Wanted& wanted) {
+  std::vector<Row> rows(wanted.variants.size());
+  for (std::uint64_t seed = wanted.first_seed; seed < wanted.first_seed + wanted.seeds; ++seed) {
+    const Table target = drawn(whole, wanted.percent, seed);
+    std::vector<Table> others;
+    for (const Table& source : sources) others.push_back(drawn(source, wanted.percent, seed));
+    const Arena arena(target, false);
+    ReplayPlan plan;
+    for (const Table& other : others) plan.transfer.push_back(&other);
+    const std::optional<Transfer> transfer = transfer_to(arena, plan);
+    if (!transfer) throw_user("no source has anything to tell about {}", target.kernel);
+    ReplayOptions options;
+    options.tuner = tuner_options(options.strategy);
+    options.trials = wanted.trials;
+    options.seed = seed;
+    const std::vector<double> cold = replay(arena, options);
+    options.transfer = &*transfer;
+    const double good_us = target.optimum_us() / 0.95;
+    for (std::size_t v = 0; v < rows.size(); ++v) {
+      options.strategy = wanted.variants[v].strategy;
+      options.tuner = wanted.variants[v].options();
+      const std::vector<double> warm = replay(arena, options);
+      rows[v].to_end.add(trials_to(cold, cold.back()), trials_to(warm, cold.back()));
+      rows[v].to_95.add(trials_to(cold, good_us), trials_to(warm, good_us));
+    }
+  }
+  return rows;
+}
+
+void run_all(const Wanted& wanted, const std::string& from, const std::string& to) {
   const std::vector<Table> sources = read_tables(from), targets = read_tables(to);
   fmt::print(
-      "{} seeds, {} trials. Geometric means of trials to the level that the cold search had at its end, and "
-      "to "
-      "95 % of the optimum.\n\n"
-      "| target | rows | to cold's end: cold | warm | ratio | to 95 %: cold | warm | ratio |\n"
+      "{} seeds from {} on, {} trials, {} % of each table's rows. Geometric means of trials to the level "
+      "that "
+      "the cold search had at its end, and to 95 % of the optimum; +- the standard error of the ratio.\n\n"
+      "| variant | target | to cold's end: cold | warm | ratio | to 95 %: cold | warm | ratio |\n"
       "|---|---|---|---|---|---|---|---|\n",
-      seeds, trials);
-  double end_ratio = 0, good_ratio = 0;
+      wanted.seeds, wanted.first_seed, wanted.trials, wanted.percent);
+  std::vector<Row> all(wanted.variants.size());
   for (const Table& target : targets) {
-    const auto [to_end, to_95] = run(target, sources, trials, seeds);
-    fmt::print("| {} on {} | {} | {:.0f} | {:.0f} | {:.2f} | {:.0f} | {:.0f} | {:.2f} |\n", target.kernel,
-               target.device, target.rows.size(), to_end.cold, to_end.warm, to_end.cold / to_end.warm,
-               to_95.cold, to_95.warm, to_95.cold / to_95.warm);
+    const std::vector<Row> rows = run(target, sources, wanted);
+    for (std::size_t v = 0; v < rows.size(); ++v) {
+      fmt::print("| {} | {} on {} {}{}|\n", wanted.variants[v].name, target.kernel, target.device,
+                 cells(rows[v].to_end), cells(rows[v].to_95));
+      all[v].to_end.add(rows[v].to_end);
+      all[v].to_95.add(rows[v].to_95);
+    }
     std::fflush(stdout);
-    end_ratio += std::log(to_end.cold / to_end.warm) / static_cast<double>(targets.size());
-    good_ratio += std::log(to_95.cold / to_95.warm) / static_cast<double>(targets.size());
   }
-  fmt::print("| geometric mean | | | | {:.2f} | | | {:.2f} |\n", std::exp(end_ratio), std::exp(good_ratio));
+  for (std::size_t v = 0; v < all.size(); ++v)
+    fmt::print("| {} | all {}{}|\n", wanted.variants[v].name, cells(all[v].to_end), cells(all[v].to_95));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    fmt::print(stderr, "usage: transfer_levels TRIALS SEEDS SOURCES TARGETS\n");
-    return 1;
-  }
+  std::vector<std::string> words(argv + 1, argv + argc);
   try {
-    run_all(std::stoul(argv[1]), std::stoi(argv[2]), argv[3], argv[4]);
+    Wanted wanted;
+    std::string variants = "tune";
+    while (words.size() >= 2 && words[0].starts_with("--")) {
+      if (words[0] == "--rows")
+        wanted.percent = std::stoul(words[1]);
+      else if (words[0] == "--first-seed")
+        wanted.first_seed = std::stoul(words[1]);
+      else if (words[0] == "--variants")
+        variants = words[1];
+      else
+        break;
+      words.erase(words.begin(), words.begin() + 2);
+    }
+    if (words.size() != 4) {
+      fmt::print(stderr,
+                 "usage: transfer_levels [--rows PERCENT] [--variants A,B] [--first-seed N] TRIALS SEEDS "
+                 "SOURCES TARGETS\n");
+      return 1;
+    }
+    wanted.variants = variants_named(variants);
+    wanted.trials = std::stoul(words[0]);
+    wanted.seeds = std::stoul(words[1]);
+    run_all(wanted, words[2], words[3]);
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "transfer_levels: {}\n", error.what());
