@@ -19,6 +19,7 @@ const std::vector<Variant> kVariants = {
     {"curiosity_12", "anneal", [](TunerOptions& o) { o.learner.curiosity = 12; }},
     {"hinted_curiosity_0.5", "anneal", [](TunerOptions& o) { o.learner.hinted_curiosity = 0.5; }},
     {"hinted_curiosity_1", "anneal", [](TunerOptions& o) { o.learner.hinted_curiosity = 1; }},
+    {"hints_no_prior", "anneal", [](TunerOptions& o) { o.learner.hints_as_prior = false; }},
     {"first_8", "anneal",
      [](TunerOptions& o) {
        o.learner.least_new = 8;

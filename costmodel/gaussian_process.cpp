@@ -39,6 +39,13 @@ double dot(const double* a, const double* b, std::size_t n) {
   return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
+// How much of `prior` the targets hold, both solved by the factor: its mean given them, if a priori its
+// deviation is the process's own (Rasmussen and Williams, Eq. 2.42 with b = 0 and B = variance).
+double prior_share(std::span<const double> prior, std::span<const double> targets) {
+  const std::size_t n = prior.size();
+  return std::max(0.0, dot(prior.data(), targets.data(), n) / (dot(prior.data(), prior.data(), n) + 1));
+}
+
 // In place, the lower half; false if the matrix is not positive definite.
 bool factorize(std::vector<double>& a, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
@@ -103,9 +110,12 @@ std::vector<double> targets_of(const std::vector<std::size_t>& order, std::span<
 
 }  // namespace
 
-void GaussianProcess::fit(const FeatureMatrix& rows, std::span<const double> times_us) {
-  CHECK(rows.rows() == times_us.size(), "rows={} times={}", rows.rows(), times_us.size());
+void GaussianProcess::fit(const FeatureMatrix& rows, std::span<const double> times_us,
+                          std::span<const double> prior) {
+  CHECK(rows.rows() == times_us.size() && (prior.empty() || prior.size() == times_us.size()),
+        "rows={} times={} prior={}", rows.rows(), times_us.size(), prior.size());
   *this = {};
+  has_prior_ = !prior.empty();
   const std::vector<std::size_t> order = chosen(times_us);
   const std::size_t n = order.size();
   for (std::size_t c = 0; c < rows.columns(); ++c) {
@@ -140,6 +150,14 @@ void GaussianProcess::fit(const FeatureMatrix& rows, std::span<const double> tim
       if (!factorize(factor, n)) continue;
       std::vector<double> solved = targets;
       solve_lower(factor, solved);
+      double share = 0;
+      if (has_prior_) {
+        std::vector<double> expected;
+        for (const std::size_t i : order) expected.push_back(prior[i]);
+        solve_lower(factor, expected);
+        share = prior_share(expected, solved);
+        for (std::size_t i = 0; i < n; ++i) solved[i] -= share * expected[i];
+      }
       const double variance = dot(solved.data(), solved.data(), n) / static_cast<double>(n);
       double log_determinant = 0;
       for (std::size_t i = 0; i < n; ++i) log_determinant += 2 * std::log(factor[i * n + i]);
@@ -150,6 +168,7 @@ void GaussianProcess::fit(const FeatureMatrix& rows, std::span<const double> tim
       length_ = length;
       noise_ = noise;
       variance_ = variance;
+      prior_share_ = share;
       solve_upper(factor, solved);
       weights_ = std::move(solved);
       factor_ = std::move(factor);
@@ -166,9 +185,10 @@ void GaussianProcess::covariances(const float* scaled, std::span<double> out) co
     out[i] = matern(distance_squared(scaled, &points_[i * columns_.size()], columns_.size()), length_);
 }
 
-Beliefs::Beliefs(const GaussianProcess& process, const FeatureMatrix& rows)
+Beliefs::Beliefs(const GaussianProcess& process, const FeatureMatrix& rows, std::span<const double> prior)
     : process_(&process), known_(process.rows()) {
-  CHECK(process.learnt());
+  CHECK(process.learnt() && prior.size() == (process.has_prior() ? rows.rows() : 0), "rows={} prior={}",
+        rows.rows(), prior.size());
   const std::size_t columns = process.columns_.size();
   points_.resize(rows.rows() * columns);
   solved_.resize(rows.rows() * known_);
@@ -176,7 +196,8 @@ Beliefs::Beliefs(const GaussianProcess& process, const FeatureMatrix& rows)
     process.scale(rows.row(i), &points_[i * columns]);
     const std::span<double> mine(&solved_[i * known_], known_);
     process.covariances(&points_[i * columns], mine);
-    means_.push_back(dot(mine.data(), process.weights_.data(), known_));
+    const double expected = prior.empty() ? 0 : process.prior_share_ * prior[i];
+    means_.push_back(expected + dot(mine.data(), process.weights_.data(), known_));
     solve_lower(process.factor_, mine);
     variances_.push_back(1 - dot(mine.data(), mine.data(), known_));
   }

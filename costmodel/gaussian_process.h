@@ -19,10 +19,15 @@ class GaussianProcess {
   /// Learns from at most so many rows: the fastest half of them, the others spread evenly over what is left.
   static constexpr std::size_t kMostRows = 256;
 
-  /// `times_us[i]` > 0 belongs to row i. Replaces what was learnt before.
-  void fit(const FeatureMatrix& rows, std::span<const double> times_us);
+  /// `times_us[i]` > 0 belongs to row i. `prior`: what somebody else expects of each row, higher is faster,
+  /// of deviation about 1; empty: nobody does. The targets are then a share of it, at least 0 and believed to
+  /// be 0 before the rows say otherwise, and a process of what that leaves over (Rasmussen and
+  /// Williams, 2.7). Replaces what was learnt before.
+  void fit(const FeatureMatrix& rows, std::span<const double> times_us, std::span<const double> prior = {});
   /// False until fit() saw two rows that differ.
   bool learnt() const { return !weights_.empty(); }
+  /// Whether the last fit had a prior.
+  bool has_prior() const { return has_prior_; }
   /// Rows that the last fit learnt from.
   std::size_t rows() const { return weights_.size(); }
 
@@ -37,14 +42,16 @@ class GaussianProcess {
   std::vector<double> factor_;        // lower Cholesky factor of covariance + noise, row-major
   std::vector<double> weights_;       // (covariance + noise)^-1 targets
   double length_ = 1, noise_ = 1, variance_ = 1;
+  double prior_share_ = 0;
+  bool has_prior_ = false;
 };
 
 /// What a process believes of some rows together: asking one of them changes what is known of those near it.
 /// Higher is faster; targets had deviation 1.
 class Beliefs {
  public:
-  /// Borrows the process, which must be learnt().
-  Beliefs(const GaussianProcess& process, const FeatureMatrix& rows);
+  /// Borrows the process, which must be learnt(). `prior`: of these rows, if the process has one.
+  Beliefs(const GaussianProcess& process, const FeatureMatrix& rows, std::span<const double> prior = {});
 
   double mean(std::size_t row) const { return means_[row]; }
   double deviation(std::size_t row) const;

@@ -70,7 +70,10 @@ bool Learner::refit_if_due() {
   if (!model_ || times_us_.empty()) return false;
   const auto share = static_cast<std::size_t>(options_.new_share * static_cast<double>(rows_at_fit_));
   const std::size_t due = fitted() ? std::max(options_.least_new, share) : options_.first_fit;
-  if (options_.process && times_us_.size() >= options_.first_fit) process_.fit(rows_, times_us_);
+  if (options_.process && times_us_.size() >= options_.first_fit) {
+    const bool prior = options_.hints_as_prior && hints_count();
+    process_.fit(rows_, times_us_, prior ? transfer_->predict(rows_) : std::vector<double>());
+  }
   if (learnable() < rows_at_fit_ + due) return false;
   if (hints_count() && times_us_.size() >= options_.transfer_judged) judge_transfer();
   asks_transfer_ = hints_count();
@@ -90,7 +93,7 @@ bool Learner::refit_if_due() {
 std::vector<std::size_t> Learner::choose(const FeatureMatrix& rows, std::span<const double> scores,
                                          std::size_t n) const {
   CHECK(chooses() && rows.rows() == scores.size(), "rows={} scores={}", rows.rows(), scores.size());
-  Beliefs beliefs(process_, rows);
+  Beliefs beliefs(process_, rows, process_.has_prior() ? transfer_->predict(rows) : std::vector<double>());
   const double curiosity = hints_count() ? options_.hinted_curiosity : options_.curiosity;
   std::vector<std::size_t> left(scores.size()), picks;
   std::iota(left.begin(), left.end(), 0);

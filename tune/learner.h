@@ -28,6 +28,9 @@ struct LearnerOptions {
   std::size_t transfer_judged = 16;
   double transfer_least_rank = 0.1;
   bool process = true;   ///< a Gaussian process chooses among the best by score
+  /// What other tasks say, while they are asked, is the process's prior: it learns how much of that holds
+  /// here and describes the rest. Otherwise it knows nothing of them.
+  bool hints_as_prior = true;
   double curiosity = 3;  ///< what a standard deviation of the process counts against one of the score
   /// The same while other tasks are asked: they know where to look, and curiosity leads away from there.
   double hinted_curiosity = 0;

@@ -86,6 +86,31 @@ TEST(GaussianProcess, RanksWhatItHasNotSeen) {
   EXPECT_GT(spearman(means, test::speeds(other.times_us)), 0.25);
 }
 
+TEST(GaussianProcess, BelievesAPriorAsFarAsItHolds) {
+  const std::vector<float> xs = {-4, -3, -2, -1, 0.5, 1.5, 2.5, 3.5};
+  std::vector<double> times, right, wrong;
+  for (const float x : xs) {
+    times.push_back(valley(x));
+    right.push_back(1 - 0.25 * std::abs(x));
+    wrong.push_back(-right.back());
+  }
+  const FeatureMatrix asked = column({0, 40, 80});
+  const std::vector<double> there = {1, -2, -3};
+  GaussianProcess alone, helped, misled;
+  alone.fit(column(xs), times);
+  helped.fit(column(xs), times, right);
+  misled.fit(column(xs), times, wrong);
+  EXPECT_FALSE(alone.has_prior());
+  EXPECT_TRUE(helped.has_prior());
+  const Beliefs without(alone, asked), with(helped, asked, there), against(misled, asked, there);
+  // Far from what was measured it goes by the prior, if that was right about what was measured.
+  EXPECT_GT(with.mean(0), with.mean(1) + 1);
+  EXPECT_GT(with.mean(1), with.mean(2) + 0.3);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(against.mean(i), without.mean(i)) << i;
+  // The prior is no measurement: it makes nothing surer far away.
+  EXPECT_GT(with.deviation(1), 5 * with.deviation(0));
+}
+
 TEST(GaussianProcess, LearnsFromTheFastestHalfAndSomeOfTheRest) {
   const std::size_t many = 2 * GaussianProcess::kMostRows;
   const test::Planted known = test::planted(many, 1);

@@ -106,6 +106,28 @@ TEST(Learner, IsCuriousOnlyWhenOtherTasksAreNotAskedAnyMore) {
   EXPECT_TRUE(learner.chooses());
 }
 
+TEST(Learner, ChoosesByOtherTasksWhereItHasMeasuredNothing) {
+  const Transfer transfer({task(2)}, {});
+  // Only x varied in what was measured, and y is wrong in the first: without hints the two look the same.
+  FeatureMatrix rows(kColumns);
+  rows.append(row_of(8, 14));
+  rows.append(row_of(8, 4));
+  for (const bool asked : {true, false}) {
+    XgboostModel model;
+    LearnerOptions options;
+    options.hints_as_prior = asked;
+    Learner learner(kColumns, &model, nullptr, options);
+    learner.start_from(transfer);
+    for (std::int64_t i = 0; i < 12; ++i) {
+      learner.add(row_of(i, 4), time_of(i, 4, 2));
+      learner.refit_if_due();
+    }
+    ASSERT_TRUE(learner.chooses() && learner.transfer_weight() > 0);
+    const std::vector<double> equal(2, 0.0);
+    EXPECT_EQ(learner.choose(rows, equal, 1)[0], asked ? 1U : 0U);
+  }
+}
+
 TEST(Learner, ScoresByOtherTasksAtOnceAndByItsOwnRowsInTheEnd) {
   // The other task's best is at x = 2, this one's at x = 13.
   const Transfer transfer({task(2)}, {});
