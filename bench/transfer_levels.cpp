@@ -1,9 +1,12 @@
 // What hints are worth: searches on recorded tables, cold and with other tables as a start, and how soon the
 // second reaches what the first had at its end.
-//   transfer_levels [--rows PERCENT] [--variants A,B] [--first-seed N] TRIALS SEEDS SOURCES TARGETS
+//   transfer_levels [--wrong-hints] [--rows PERCENT] [--variants A,B] [--first-seed N] TRIALS SEEDS SOURCES
+//                   TARGETS
 // SOURCES, TARGETS: files of tables. --rows: each seed's tables are draws of PERCENT of the rows, so that the
 // best config is another one each time: with all rows the seeds share it, and the mean over them says little
 // about other tables. --variants: of the warm search (tune); the cold one is always what `tune` does.
+// --wrong-hints: in the sources the configs' times are dealt out anew at random: what it costs to believe
+// them.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -24,6 +27,7 @@ using namespace lehr;
 
 struct Wanted {
   std::size_t trials = 128, seeds = 1, first_seed = 0, percent = 100;
+  bool wrong_hints = false;
   std::vector<Variant> variants;
 };
 
@@ -79,13 +83,25 @@ Table drawn(const Table& table, std::size_t percent, std::uint64_t seed) {
   return result;
 }
 
+/// The same configs and the same times, but not each its own.
+Table dealt_anew(Table table, std::uint64_t seed) {
+  std::vector<std::optional<double>> times_us;
+  for (const TableRow& row : table.rows) times_us.push_back(row.time_us);
+  Rng(seed).fork("dealt " + table.kernel + table.device).shuffle(times_us);
+  for (std::size_t i = 0; i < times_us.size(); ++i) table.rows[i].time_us = times_us[i];
+  return table;
+}
+
 /// One row per variant.
 std::vector<Row> run(const Table& whole, const std::vector<Table>& sources, const Wanted& wanted) {
   std::vector<Row> rows(wanted.variants.size());
   for (std::uint64_t seed = wanted.first_seed; seed < wanted.first_seed + wanted.seeds; ++seed) {
     const Table target = drawn(whole, wanted.percent, seed);
     std::vector<Table> others;
-    for (const Table& source : sources) others.push_back(drawn(source, wanted.percent, seed));
+    for (const Table& source : sources) {
+      others.push_back(drawn(source, wanted.percent, seed));
+      if (wanted.wrong_hints) others.back() = dealt_anew(std::move(others.back()), seed);
+    }
     const Arena arena(target, false);
     ReplayPlan plan;
     for (const Table& other : others) plan.transfer.push_back(&other);
@@ -112,12 +128,13 @@ std::vector<Row> run(const Table& whole, const std::vector<Table>& sources, cons
 void run_all(const Wanted& wanted, const std::string& from, const std::string& to) {
   const std::vector<Table> sources = read_tables(from), targets = read_tables(to);
   fmt::print(
-      "{} seeds from {} on, {} trials, {} % of each table's rows. Geometric means of trials to the level "
+      "{} seeds from {} on, {} trials, {} % of each table's rows{}. Geometric means of trials to the level "
       "that "
       "the cold search had at its end, and to 95 % of the optimum; +- the standard error of the ratio.\n\n"
       "| variant | target | to cold's end: cold | warm | ratio | to 95 %: cold | warm | ratio |\n"
       "|---|---|---|---|---|---|---|---|\n",
-      wanted.seeds, wanted.first_seed, wanted.trials, wanted.percent);
+      wanted.seeds, wanted.first_seed, wanted.trials, wanted.percent,
+      wanted.wrong_hints ? ", wrong hints" : "");
   std::vector<Row> all(wanted.variants.size());
   for (const Table& target : targets) {
     const std::vector<Row> rows = run(target, sources, wanted);
@@ -140,6 +157,10 @@ int main(int argc, char** argv) {
   try {
     Wanted wanted;
     std::string variants = "tune";
+    if (!words.empty() && words[0] == "--wrong-hints") {
+      wanted.wrong_hints = true;
+      words.erase(words.begin());
+    }
     while (words.size() >= 2 && words[0].starts_with("--")) {
       if (words[0] == "--rows")
         wanted.percent = std::stoul(words[1]);
@@ -153,7 +174,8 @@ int main(int argc, char** argv) {
     }
     if (words.size() != 4) {
       fmt::print(stderr,
-                 "usage: transfer_levels [--rows PERCENT] [--variants A,B] [--first-seed N] TRIALS SEEDS "
+                 "usage: transfer_levels [--wrong-hints] [--rows PERCENT] [--variants A,B] [--first-seed N] "
+                 "TRIALS SEEDS "
                  "SOURCES TARGETS\n");
       return 1;
     }
