@@ -20,6 +20,7 @@
 #include "bench/variants.h"
 #include "replay/read_table.h"
 #include "replay/report.h"
+#include "tune/held_out_rank.h"
 
 namespace {
 
@@ -60,11 +61,10 @@ double mean(const std::vector<double>& values) {
 /// "| cold | warm | cold / warm +- standard error of its mean, in percent |", geometric means.
 std::string cells(const Pairs& pairs) {
   const double cold = mean(pairs.cold), warm = mean(pairs.warm);
-  double squares = 0;
-  for (std::size_t i = 0; i < pairs.cold.size(); ++i)
-    squares += std::pow(pairs.cold[i] - pairs.warm[i] - (cold - warm), 2);
-  const auto n = static_cast<double>(pairs.cold.size());
-  const double error = n > 1 ? std::sqrt(squares / (n - 1) / n) : 0;
+  std::vector<double> gains;
+  for (std::size_t i = 0; i < pairs.cold.size(); ++i) gains.push_back(pairs.cold[i] - pairs.warm[i]);
+  const auto n = static_cast<double>(gains.size());
+  const double error = n > 1 ? standard_deviation(gains) / std::sqrt(n - 1) : 0;
   return fmt::format("| {:.0f} | {:.0f} | {:.2f} +-{:.0f} % ", std::exp(cold), std::exp(warm),
                      std::exp(cold - warm), 100 * error);
 }

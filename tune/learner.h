@@ -27,7 +27,7 @@ struct LearnerOptions {
   /// bench/results/replay).
   std::size_t transfer_judged = 16;
   double transfer_least_rank = 0.1;
-  bool process = true;   ///< a Gaussian process chooses among the best by score
+  bool process = true;  ///< a Gaussian process chooses among the best by score
   /// What other tasks say, while they are asked, is the process's prior: it learns how much of that holds
   /// here and describes the rest. Otherwise it knows nothing of them.
   bool hints_as_prior = true;
