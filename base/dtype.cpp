@@ -8,24 +8,19 @@ namespace {
 struct Row {
   DType type;
   std::string_view name;
-  int bytes;
 };
-constexpr std::array<Row, 10> kRows = {{{DType::kF64, "f64", 8},
-                                        {DType::kF32, "f32", 4},
-                                        {DType::kF16, "f16", 2},
-                                        {DType::kBF16, "bf16", 2},
-                                        {DType::kS32, "s32", 4},
-                                        {DType::kS8, "s8", 1},
-                                        {DType::kU8, "u8", 1},
-                                        {DType::kE4M3, "e4m3", 1},
-                                        {DType::kE5M2, "e5m2", 1},
-                                        {DType::kU32, "u32", 4}}};
+constexpr std::array<Row, 10> kRows = {{{DType::kF64, "f64"},
+                                        {DType::kF32, "f32"},
+                                        {DType::kF16, "f16"},
+                                        {DType::kBF16, "bf16"},
+                                        {DType::kS32, "s32"},
+                                        {DType::kS8, "s8"},
+                                        {DType::kU8, "u8"},
+                                        {DType::kE4M3, "e4m3"},
+                                        {DType::kE5M2, "e5m2"},
+                                        {DType::kU32, "u32"}}};
 
 }  // namespace
-
-int size_of(DType type) {
-  return kRows[static_cast<std::size_t>(type)].bytes;
-}
 
 std::string_view name_of(DType type) {
   return kRows[static_cast<std::size_t>(type)].name;

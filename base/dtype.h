@@ -1,6 +1,8 @@
 // Scalar types of operands, accumulators and registers.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,7 +14,10 @@ namespace lehr {
 enum class DType : std::uint8_t { kF64, kF32, kF16, kBF16, kS32, kS8, kU8, kE4M3, kE5M2, kU32 };
 
 /// Bytes of one element.
-int size_of(DType type);
+constexpr int size_of(DType type) {
+  constexpr std::array<int, 10> kBytes = {8, 4, 2, 2, 4, 1, 1, 1, 1, 4};  // in the order of the enumeration
+  return kBytes[static_cast<std::size_t>(type)];
+}
 /// "f32", "bf16", ...; the spelling of the command line and of canonical texts.
 std::string_view name_of(DType type);
 /// The inverse of name_of; nullopt for an unknown spelling.

@@ -3,6 +3,9 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
 #include <unordered_set>
 
 #include "codegen/emit.h"
@@ -16,8 +19,20 @@
 namespace lehr {
 namespace {
 
-Limits limits_of(Target target) {
-  if (target == Target::kCuda) return cuda_limits("sm_90a");
+/// What is searched: a benchmark's argument.
+struct Case {
+  std::string_view label;
+  Target target;
+  std::string_view workload;
+};
+constexpr std::array<Case, 3> kCases = {{
+    {"cpu families", Target::kCpu, "gemm m=1024 n=1024 k=1024"},
+    {"cuda families", Target::kCuda, "gemm m=1024 n=1024 k=1024"},
+    {"cuda families, tensor cores", Target::kCuda, "gemm m=1024 n=1024 k=1024 a=f16 b=f16"},
+}};
+
+Limits limits_of(const Case& of) {
+  if (of.target == Target::kCuda) return cuda_limits("sm_90a");
   Limits limits;
   limits.arch = "avx512";
   limits.cores = 2;
@@ -31,10 +46,10 @@ Limits limits_of(Target target) {
   return limits;
 }
 
-Task task_for(Target target) {
+Task task_for(const Case& of) {
   Task task;
-  task.workload = parse_workload("gemm m=1024 n=1024 k=1024");
-  task.device.limits = limits_of(target);
+  task.workload = parse_workload(of.workload);
+  task.device.limits = limits_of(of);
   return task;
 }
 
@@ -70,66 +85,66 @@ XgboostModel fitted_model(const Candidates& candidates, const Limits& limits, in
   return model;
 }
 
-Target target_of(const benchmark::State& state) {
-  return state.range(0) == 0 ? Target::kCpu : Target::kCuda;
+const Case& case_of(const benchmark::State& state) {
+  return kCases[static_cast<std::size_t>(state.range(0))];
 }
 
 void label(benchmark::State& state) {
-  state.SetLabel(target_of(state) == Target::kCpu ? "cpu families" : "cuda families");
+  state.SetLabel(std::string(case_of(state).label));
   state.SetItemsProcessed(state.iterations());
 }
 
 void Sample(benchmark::State& state) {
-  const Candidates candidates = candidates_for(task_for(target_of(state)));
+  const Candidates candidates = candidates_for(task_for(case_of(state)));
   Rng rng(2);
   for (auto _ : state) benchmark::DoNotOptimize(candidates.space.sample(rng));
   label(state);
 }
-BENCHMARK(Sample)->Arg(0)->Arg(1);
+BENCHMARK(Sample)->DenseRange(0, 2);
 
 void Mutate(benchmark::State& state) {
-  const Candidates candidates = candidates_for(task_for(target_of(state)));
+  const Candidates candidates = candidates_for(task_for(case_of(state)));
   const std::vector<Config> configs = samples(candidates, 256);
   Rng rng(2);
   std::size_t i = 0;
   for (auto _ : state) benchmark::DoNotOptimize(candidates.space.mutate(configs[i++ % configs.size()], rng));
   label(state);
 }
-BENCHMARK(Mutate)->Arg(0)->Arg(1);
+BENCHMARK(Mutate)->DenseRange(0, 2);
 
 void Lower(benchmark::State& state) {
-  const Candidates candidates = candidates_for(task_for(target_of(state)));
+  const Candidates candidates = candidates_for(task_for(case_of(state)));
   const std::vector<Config> configs = samples(candidates, 256);
   std::size_t i = 0;
   for (auto _ : state) benchmark::DoNotOptimize(candidates.lower(configs[i++ % configs.size()]));
   label(state);
 }
-BENCHMARK(Lower)->Arg(0)->Arg(1);
+BENCHMARK(Lower)->DenseRange(0, 2);
 
 void Analyze(benchmark::State& state) {
-  const Candidates candidates = candidates_for(task_for(target_of(state)));
+  const Candidates candidates = candidates_for(task_for(case_of(state)));
   std::vector<ir::Kernel> kernels;
   for (const Config& config : samples(candidates, 64)) kernels.push_back(candidates.lower(config));
   std::size_t i = 0;
   for (auto _ : state) benchmark::DoNotOptimize(ir::analyze(kernels[i++ % kernels.size()]));
   label(state);
 }
-BENCHMARK(Analyze)->Arg(0)->Arg(1);
+BENCHMARK(Analyze)->DenseRange(0, 2);
 
 void AnalyzeAndFeaturize(benchmark::State& state) {
-  const Limits limits = limits_of(target_of(state));
-  const Candidates candidates = candidates_for(task_for(target_of(state)));
+  const Limits limits = limits_of(case_of(state));
+  const Candidates candidates = candidates_for(task_for(case_of(state)));
   std::vector<ir::Kernel> kernels;
   for (const Config& config : samples(candidates, 64)) kernels.push_back(candidates.lower(config));
   std::size_t i = 0;
   for (auto _ : state) benchmark::DoNotOptimize(featurize(kernels[i++ % kernels.size()], limits));
   label(state);
 }
-BENCHMARK(AnalyzeAndFeaturize)->Arg(0)->Arg(1);
+BENCHMARK(AnalyzeAndFeaturize)->DenseRange(0, 2);
 
 void PredictBatch(benchmark::State& state) {
-  const Limits limits = limits_of(target_of(state));
-  const Candidates candidates = candidates_for(task_for(target_of(state)));
+  const Limits limits = limits_of(case_of(state));
+  const Candidates candidates = candidates_for(task_for(case_of(state)));
   const XgboostModel model = fitted_model(candidates, limits, 1);
   FeatureMatrix rows(feature_table().size());
   for (const Config& config : samples(candidates, 128))
@@ -138,25 +153,25 @@ void PredictBatch(benchmark::State& state) {
   label(state);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(rows.rows()));
 }
-BENCHMARK(PredictBatch)->Arg(0)->Arg(1);
+BENCHMARK(PredictBatch)->DenseRange(0, 2);
 
 void Emit(benchmark::State& state) {
-  const Candidates candidates = candidates_for(task_for(target_of(state)));
+  const Candidates candidates = candidates_for(task_for(case_of(state)));
   std::vector<ir::Kernel> kernels;
   for (const Config& config : samples(candidates, 64)) kernels.push_back(candidates.lower(config));
   std::size_t i = 0;
   for (auto _ : state) benchmark::DoNotOptimize(emit(kernels[i++ % kernels.size()]));
   label(state);
 }
-BENCHMARK(Emit)->Arg(0)->Arg(1);
+BENCHMARK(Emit)->DenseRange(0, 2);
 
 // What the search does with configs that it has not seen: AST, features and prediction, two threads, batches
 // of 128.
 void ScoreNewCandidates(benchmark::State& state) {
   constexpr int kThreads = 2;
   constexpr std::size_t kBatch = 128;
-  const Limits limits = limits_of(target_of(state));
-  const Candidates candidates = candidates_for(task_for(target_of(state)));
+  const Limits limits = limits_of(case_of(state));
+  const Candidates candidates = candidates_for(task_for(case_of(state)));
   const XgboostModel model = fitted_model(candidates, limits, 1);  // as in a session
   const std::vector<Config> configs = samples(candidates, 16384);
   const lehr::Predict predict = [&](const FeatureMatrix& rows) { return model.predict(rows); };
@@ -175,7 +190,7 @@ void ScoreNewCandidates(benchmark::State& state) {
   label(state);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kBatch));
 }
-BENCHMARK(ScoreNewCandidates)->Arg(0)->Arg(1)->UseRealTime();
+BENCHMARK(ScoreNewCandidates)->DenseRange(0, 2)->UseRealTime();
 
 }  // namespace
 }  // namespace lehr

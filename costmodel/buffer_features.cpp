@@ -24,7 +24,7 @@ struct RoleFacts {
 
 /// Iterations of the innermost sequential loops that leave the address where it is: how long the value could
 /// stay in a register.
-double innermost_reuse(const KernelView& view, const ir::Access& access, const std::vector<int>& chain) {
+double innermost_reuse(const KernelView& view, const ir::Access& access, const Chain& chain) {
   double reuse = 1;
   for (std::size_t i = chain.size(); i-- > 0;) {
     const ir::LoopInfo& loop = view.analysis.loops[static_cast<std::size_t>(chain[i])];
@@ -52,12 +52,11 @@ void add_buffer_columns(const FeatureContext& context, Columns& columns) {
     roles[role].available += static_cast<double>(buffer.elements) * size_of(buffer.type);
     roles[role].per_block += context.core.top_bytes(b);
   }
-  std::vector<int> chain;
   for (std::size_t r = 0; r < kRoles; ++r) {
     RoleFacts& facts = roles[r];
     if (view.hottest[r] >= 0) {
       const ir::Access& access = view.analysis.accesses[static_cast<std::size_t>(view.hottest[r])];
-      view.chain_of(access.loop, chain);
+      const Chain chain = view.chain_of(access.loop);
       facts.lanes = access.lanes;
       facts.inner_reuse = innermost_reuse(view, access, chain);
       if (!chain.empty()) facts.inner_stride = stride_at(access, chain.size() - 1);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/arena.h"
 #include "costmodel/columns.h"
 #include "costmodel/kernel_view.h"
 #include "costmodel/memory_model.h"
@@ -18,7 +19,10 @@ enum class CacheLevel { kL1, kL2, kLast };
 inline constexpr std::array<std::string_view, 3> kCacheLevelNames = {"l1", "l2", "llc"};
 
 /// Everything that the sections read, computed once per row.
-struct FeatureContext {
+class FeatureContext {
+  Arena<24 << 10> arena_;  // what the others lie in; enough for most kernels
+
+ public:
   FeatureContext(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits);
   FeatureContext(const FeatureContext&) = delete;
   FeatureContext& operator=(const FeatureContext&) = delete;

@@ -58,17 +58,25 @@ struct Table {
   }
 };
 
+void fill(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits,
+          std::span<float> row) {
+  Columns columns(row);
+  add_all(FeatureContext(analysis, kernel, limits), columns);
+  CHECK(columns.full(), "a row has fewer values than the table has columns");
+}
+
 }  // namespace
 
 FeatureContext::FeatureContext(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits)
-    : text(walk_text(kernel, analysis)),
-      view(analysis, kernel, limits, text),
-      cached(view),
-      core(view, cached, Sharing::kPrivate),
+    : text(walk_text(kernel, analysis, arena_.memory())),
+      view(analysis, kernel, limits, text, arena_.memory()),
+      cached(view, arena_.memory()),
+      core(view, cached, Sharing::kPrivate, arena_.memory()),
       capacity(capacities(view)) {
   traffic[0] = core.traffic(capacity[0]);
   traffic[1] = view.cuda ? traffic[0] : core.traffic(capacity[1]);
-  if (view.cuda || analysis.launch.tasks > 1) several_.emplace(view, cached, Sharing::kShared);
+  if (view.cuda || analysis.launch.tasks > 1)
+    several_.emplace(view, cached, Sharing::kShared, arena_.memory());
   traffic[2] = chip().traffic(capacity[2]);
 }
 
@@ -86,10 +94,12 @@ std::size_t feature_index(std::string_view name) {
 
 std::vector<float> featurize(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits) {
   std::vector<float> row(feature_table().size());
-  Columns columns(row);
-  add_all(FeatureContext(analysis, kernel, limits), columns);
-  CHECK(columns.full(), "a row has fewer values than the table has columns");
+  fill(analysis, kernel, limits, row);
   return row;
+}
+
+void featurize(const ir::Kernel& kernel, const Limits& limits, std::span<float> row) {
+  fill(ir::analyze(kernel), kernel, limits, row);
 }
 
 std::vector<float> featurize(const ir::Kernel& kernel, const Limits& limits) {

@@ -26,6 +26,8 @@ std::span<const FeatureInfo> feature_table();
 
 /// One value per column, all finite. Pure; at most some tens of microseconds.
 std::vector<float> featurize(const ir::Kernel& kernel, const Limits& limits);
+/// The same into `row`, which has a place for every column.
+void featurize(const ir::Kernel& kernel, const Limits& limits, std::span<float> row);
 /// The same from an analysis at hand: `analysis` must be that of `kernel`.
 std::vector<float> featurize(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits);
 

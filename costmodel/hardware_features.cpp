@@ -56,7 +56,7 @@ void add_register_columns(const KernelView& view, Columns& columns) {
 
 /// What the L2 is told of the role's buffer.
 double hint_of(const FeatureContext& context, Role role) {
-  const std::vector<Role>& roles = context.view.role_of_buffer;
+  const auto& roles = context.view.role_of_buffer;
   for (std::size_t i = 0; i < roles.size(); ++i)
     if (roles[i] == role) return context.text.hints[i];
   return 0;

@@ -62,8 +62,8 @@ Residency cpu_residency(const ir::Analysis& a, const Limits& limits) {
   return r;
 }
 
-std::vector<int> hottest_chain(const std::vector<ir::LoopInfo>& loops) {
-  std::vector<int> best_child(loops.size(), -1);
+Chain hottest_chain(const std::vector<ir::LoopInfo>& loops, std::pmr::memory_resource* memory) {
+  std::pmr::vector<int> best_child(loops.size(), -1, memory);
   int best_root = -1;
   const auto hotter = [&](int a, int b) {
     if (b < 0) return true;
@@ -76,14 +76,14 @@ std::vector<int> hottest_chain(const std::vector<ir::LoopInfo>& loops) {
     int& best = parent < 0 ? best_root : best_child[static_cast<std::size_t>(parent)];
     if (hotter(i, best)) best = i;
   }
-  std::vector<int> chain;
+  Chain chain;
   for (int loop = best_root; loop >= 0; loop = best_child[static_cast<std::size_t>(loop)])
     chain.push_back(loop);
   return chain;
 }
 
-std::vector<Role> roles_of(const ir::Kernel& kernel) {
-  std::vector<Role> roles(kernel.buffers.size(), Role::kOther);
+std::pmr::vector<Role> roles_of(const ir::Kernel& kernel, std::pmr::memory_resource* memory) {
+  std::pmr::vector<Role> roles(kernel.buffers.size(), Role::kOther, memory);
   int inputs = 0;
   bool output = false;
   for (const ir::Param& param : kernel.params) {
@@ -109,11 +109,16 @@ std::vector<Role> roles_of(const ir::Kernel& kernel) {
 
 }  // namespace
 
-KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits& l, const TextFacts& t)
-    : analysis(a), kernel(k), limits(l), text(t), cuda(k.target == Target::kCuda) {
+KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits& l, const TextFacts& t,
+                       std::pmr::memory_resource* memory)
+    : analysis(a),
+      kernel(k),
+      limits(l),
+      text(t),
+      cuda(k.target == Target::kCuda),
+      main_chain(hottest_chain(a.loops, memory)),
+      role_of_buffer(roles_of(k, memory)) {
   residency = cuda ? cuda_residency(a, k, l, t.register_bytes) : cpu_residency(a, l);
-  main_chain = hottest_chain(a.loops);
-  role_of_buffer = roles_of(k);
   hottest.fill(-1);
   std::array<double, kRoles> most{};
   std::array<double, 2> operand_elements{};
@@ -156,11 +161,15 @@ bool KernelView::is_workspace(ir::BufferId buffer) const {
   });
 }
 
-void KernelView::chain_of(int loop, std::vector<int>& chain) const {
-  chain.clear();
-  chain.reserve(16);
-  for (int l = loop; l >= 0; l = analysis.loops[static_cast<std::size_t>(l)].parent) chain.push_back(l);
-  std::reverse(chain.begin(), chain.end());
+Chain KernelView::chain_of(int loop) const {
+  Chain chain;
+  if (loop < 0) return chain;
+  chain.resize(static_cast<std::size_t>(analysis.loops[static_cast<std::size_t>(loop)].depth) + 1);
+  for (std::size_t i = chain.size(); i-- > 0;) {
+    chain[i] = loop;
+    loop = analysis.loops[static_cast<std::size_t>(loop)].parent;
+  }
+  return chain;
 }
 
 }  // namespace lehr

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory_resource>
 #include <vector>
 
 #include "base/limits.h"
@@ -40,10 +41,13 @@ inline bool is_sequential(ir::LoopKind kind) {
   return kind == ir::LoopKind::kSerial || kind == ir::LoopKind::kUnrolled || kind == ir::LoopKind::kRolled;
 }
 
-/// Refers to its arguments; they must outlive it.
+/// Enclosing loops from the outermost in, by their number.
+using Chain = ir::PerLoop<int>;
+
+/// Refers to its arguments; they must outlive it. Its vectors lie in `memory`.
 struct KernelView {
   KernelView(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits,
-             const TextFacts& text);
+             const TextFacts& text, std::pmr::memory_resource* memory);
 
   const ir::Analysis& analysis;
   const ir::Kernel& kernel;
@@ -52,8 +56,8 @@ struct KernelView {
   bool cuda = false;
   Residency residency;
   /// Loops from the outermost in along which the most flops (then the most iterations) are executed.
-  std::vector<int> main_chain;
-  std::vector<Role> role_of_buffer;
+  Chain main_chain;
+  std::pmr::vector<Role> role_of_buffer;
   /// Per role, the access that moves the most bytes; -1 where the kernel has none.
   std::array<int, kRoles> hottest;
   /// The two reads (of different buffers outside registers) that move the most elements; -1 where there is
@@ -81,8 +85,8 @@ struct KernelView {
   double moved_bytes(const ir::Access& access) const {
     return executions(access) * access.lanes * element_bytes(access);
   }
-  /// Enclosing loops from the outermost in, into `chain`.
-  void chain_of(int loop, std::vector<int>& chain) const;
+  /// The loops around what stands in `loop`, itself included; -1: none.
+  Chain chain_of(int loop) const;
 };
 
 /// The stride of `access` along the `i`-th enclosing loop from the outside; 0 where the analysis has none.

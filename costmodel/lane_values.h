@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "ir/kernel.h"
@@ -13,6 +14,16 @@ namespace lehr {
 
 using Lanes = std::array<std::int32_t, 32>;
 
+/// One number per point, in 32-bit arithmetic that wraps around. Most have one for all points (constants, and
+/// on a warp all loops but its threads'), and many differ by one summand only and share their lanes.
+struct LaneValue {
+  std::int32_t scalar = 0;
+  const Lanes* lanes = nullptr;  ///< the number at point t is scalar + (*lanes)[t]; nullptr: scalar at all
+
+  bool is_uniform() const { return lanes == nullptr; }
+  Lanes all() const;
+};
+
 class LaneValues {
  public:
   enum class Points {
@@ -20,38 +31,40 @@ class LaneValues {
     kSample,  ///< lanes are spread over the iterations of all loops
   };
 
-  LaneValues(const ir::Kernel& kernel, const ir::Launch& launch, Points points);
+  /// Refers to its arguments; values lie in `memory`.
+  LaneValues(const ir::Kernel& kernel, const ir::Launch& launch, Points points,
+             std::pmr::memory_resource* memory);
 
   /// `kernel`'s loops and Lets must be bound in the order of the text; a later binding of a variable replaces
   /// it.
   void bind(const ir::For& loop);
   void bind(const ir::Let& let);
-  /// What is no integer arithmetic (a load, a float) counts as 0. 32-bit arithmetic that wraps around.
-  void evaluate(const ir::Expr& expr, Lanes& out);
+  /// What is no integer arithmetic (a load, a float) counts as 0. The lanes live as long as the memory.
+  LaneValue evaluate(const ir::Expr& expr);
 
  private:
-  /// Most subexpressions have one value for all lanes: constants, and on a warp all loops but its threads'.
-  struct Value {
-    Value() {}  // not `= default`: that would clear the lanes
-    bool uniform = true;
-    std::int32_t scalar = 0;  ///< where uniform
-    Lanes lanes;              ///< where not
-  };
   struct Binding {
     const ir::For* loop = nullptr;
     const ir::Let* let = nullptr;
-    const Value* known = nullptr;  ///< its value, once it was asked for: `own`, or another variable's
-    Value own;
+    bool known = false;  // its value was asked for
+    LaneValue value;
   };
-  const Value& value_of(ir::VarId id);
-  /// The value of `expr`: in `storage`, or a variable's.
-  const Value& value_of(const ir::Expr& expr, Value& storage);
-  void fill_loop(Binding& binding, std::size_t var);
-  static void apply(ir::BinaryOp op, const Value& a, const Value& b, Value& out);
+  LaneValue value_of(ir::VarId id);
+  LaneValue value_of_loop(const ir::For& loop, std::size_t var);
+  LaneValue value_of_thread(ir::LoopKind kind);
+  LaneValue apply(ir::BinaryOp op, LaneValue a, LaneValue b);
+  LaneValue add(LaneValue a, LaneValue b);
+  LaneValue multiply(LaneValue value, std::int32_t factor);
+  LaneValue divide_by_power_of_two(ir::BinaryOp op, LaneValue value, std::int32_t divisor);
+  /// The value of `lanes`, uniform if they are all alike.
+  static LaneValue reduced(const Lanes& lanes);
+  /// Undefined lanes.
+  Lanes& fresh();
 
   const ir::Launch& launch_;
   Points points_;
-  std::vector<Binding> bindings_;
+  std::pmr::memory_resource* memory_;
+  std::pmr::vector<Binding> bindings_;
 };
 
 /// Bank conflict degree of one warp's access: how many times more cycles than without conflicts, at least 1.
@@ -63,7 +76,7 @@ double bank_conflict_degree(const Lanes& word, int words);
 /// NVIDIA L1/L2 sector (Nsight Compute documentation, "sectors per request").
 inline constexpr int kSectorBytes = 32;
 /// Distinct sectors that one warp's access of `access_bytes` per thread touches; `index` in elements of
-/// `element_bytes`, thread 0 at a sector's start.
+/// `element_bytes` (a power of two up to 32), thread 0 at a sector's start.
 double sectors_of_warp(const Lanes& index, double access_bytes, int element_bytes);
 
 }  // namespace lehr

@@ -58,15 +58,16 @@ class Reach {
 
 }  // namespace
 
-CachedAccesses::CachedAccesses(const KernelView& view) {
+CachedAccesses::CachedAccesses(const KernelView& view, std::pmr::memory_resource* memory)
+    : entries(memory), levels(memory) {
   const std::vector<ir::LoopInfo>& nest = view.analysis.loops;
   entries.reserve(view.analysis.accesses.size());
   levels.reserve(view.analysis.accesses.size() * 8);
-  std::vector<int> chain;
+  Chain chain;
   int loop = -1;  // whose chain that is
   for (const ir::Access& access : view.analysis.accesses) {
     if (!is_cached(view, view.buffer_of(access).scope)) continue;
-    if (access.loop != loop) view.chain_of(access.loop, chain);
+    if (access.loop != loop) chain = view.chain_of(access.loop);
     loop = access.loop;
     entries.push_back({&access, levels.size(), chain.size()});
     for (std::size_t i = 0; i < chain.size(); ++i) {
@@ -78,18 +79,25 @@ CachedAccesses::CachedAccesses(const KernelView& view) {
   }
 }
 
-MemoryModel::MemoryModel(const KernelView& view, const CachedAccesses& cached, Sharing sharing)
-    : view_(view), sharing_(sharing) {
+MemoryModel::MemoryModel(const KernelView& view, const CachedAccesses& cached, Sharing sharing,
+                         std::pmr::memory_resource* memory)
+    : view_(view),
+      memory_(memory),
+      sharing_(sharing),
+      accesses_(memory),
+      levels_(memory),
+      sizes_(memory),
+      full_(view.analysis.loops.size(), 0, memory),
+      iteration_(view.analysis.loops.size(), 0, memory),
+      top_of_buffer_(view.kernel.buffers.size(), 0, memory) {
   const ir::Analysis& a = view.analysis;
   // Only cached buffers have a column in the tables per loop.
-  std::vector<std::size_t> column_of(view.kernel.buffers.size());
+  std::pmr::vector<std::size_t> column_of(view.kernel.buffers.size(), memory);
   std::size_t columns = 0;
   for (std::size_t b = 0; b < column_of.size(); ++b)
     if (is_cached(view, view.kernel.buffers[b].scope)) column_of[b] = columns++;
-  std::vector<double> full_of(a.loops.size() * columns), iteration_of(a.loops.size() * columns);
-  top_of_buffer_.assign(column_of.size(), 0);
-  full_.assign(a.loops.size(), 0);
-  iteration_.assign(a.loops.size(), 0);
+  std::pmr::vector<double> full_of(a.loops.size() * columns, memory);
+  std::pmr::vector<double> iteration_of(a.loops.size() * columns, memory);
   accesses_.reserve(cached.entries.size());
   levels_.reserve(cached.levels.size());
   sizes_.reserve(cached.levels.size() + cached.entries.size());
@@ -116,10 +124,13 @@ MemoryModel::MemoryModel(const KernelView& view, const CachedAccesses& cached, S
     top_of_buffer_[f.buffer] = std::max(top_of_buffer_[f.buffer], sizes_[f.first_size]);
   }
   for (std::size_t l = 0; l < a.loops.size(); ++l) {
+    double full = 0, iteration = 0;
     for (std::size_t c = 0; c < columns; ++c) {
-      full_[l] += full_of[l * columns + c];
-      iteration_[l] += iteration_of[l * columns + c];
+      full += full_of[l * columns + c];
+      iteration += iteration_of[l * columns + c];
     }
+    full_[l] = full;
+    iteration_[l] = iteration;
   }
   for (const double bytes : top_of_buffer_) top_ += bytes;
 }
@@ -191,7 +202,7 @@ MemoryModel::Traffic MemoryModel::traffic(double capacity) const {
     int branch;
     double bytes;
   };
-  std::vector<Moved> moved;
+  std::pmr::vector<Moved> moved(memory_);
   moved.reserve(accesses_.size());
   const bool top_fits = top_ * residents <= capacity;
   for (const Footprints& f : accesses_) {
@@ -221,11 +232,14 @@ MemoryModel::Traffic MemoryModel::traffic(double capacity) const {
       same->bytes = std::max(same->bytes, bytes);
     }
   }
-  result.of_buffer.resize(buffers);
+  const std::span of_buffer(
+      static_cast<double*>(memory_->allocate(buffers * sizeof(double), alignof(double))), buffers);
+  std::ranges::fill(of_buffer, 0.0);
   for (const Moved& m : moved) {
-    result.of_buffer[m.buffer] += m.bytes;
+    of_buffer[m.buffer] += m.bytes;
     result.bytes += m.bytes;
   }
+  result.of_buffer = of_buffer;
 
   result.bytes = std::max(result.bytes, a.unique_global_bytes);  // each comes at least once
 

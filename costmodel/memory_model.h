@@ -17,6 +17,8 @@
 
 #include <array>
 #include <cstdint>
+#include <memory_resource>
+#include <span>
 #include <vector>
 
 #include "costmodel/kernel_view.h"
@@ -27,7 +29,8 @@ enum class Sharing { kPrivate, kShared };
 
 /// The accesses to cached memory with the loops around them, which both models read.
 struct CachedAccesses {
-  explicit CachedAccesses(const KernelView& view);
+  /// The vectors lie in `memory`.
+  CachedAccesses(const KernelView& view, std::pmr::memory_resource* memory);
 
   struct Entry {
     const ir::Access* access;
@@ -41,19 +44,21 @@ struct CachedAccesses {
     double growth;  ///< by what it multiplies the distinct elements, in [1, extent]
     double step;    ///< elements between two iterations, without the sign
   };
-  std::vector<Entry> entries;
-  std::vector<Level> levels;  ///< of each entry, from the outermost in
+  std::pmr::vector<Entry> entries;
+  std::pmr::vector<Level> levels;  ///< of each entry, from the outermost in
 };
 
 /// Footprints of all accesses to cached memory (global, and scratch on the CPU) and working sets of all
 /// loops.
 class MemoryModel {
  public:
-  MemoryModel(const KernelView& view, const CachedAccesses& cached, Sharing sharing);
+  /// Its vectors and what traffic() returns lie in `memory`.
+  MemoryModel(const KernelView& view, const CachedAccesses& cached, Sharing sharing,
+              std::pmr::memory_resource* memory);
 
   struct Traffic {
-    double bytes = 0;               ///< from beyond the cache, both directions, whole kernel
-    std::vector<double> of_buffer;  ///< the same per buffer
+    double bytes = 0;                   ///< from beyond the cache, both directions, whole kernel
+    std::span<const double> of_buffer;  ///< the same per buffer; lies in the model's memory
     double fitting_bytes =
         0;                  ///< working set of the largest piece on the main chain that fits (0: none does)
     double next_bytes = 0;  ///< working set of the next larger piece (0: everything fits)
@@ -87,14 +92,16 @@ class MemoryModel {
   double together(ir::LoopKind kind, double extent) const;
 
   const KernelView& view_;
+  std::pmr::memory_resource* memory_;
   Sharing sharing_;
   std::array<double, 4> wave_ = {1, 1, 1, 1};  ///< extent of one wave: block x, y, z; tasks
-  std::vector<Footprints> accesses_;
-  std::vector<int> levels_;        ///< sequential loops of each access, from the outermost in
-  std::vector<double> sizes_;      ///< distinct bytes from each level inward, then of one innermost iteration
-  std::vector<double> full_;       ///< per loop
-  std::vector<double> iteration_;  ///< per loop: working set of one iteration
-  std::vector<double> top_of_buffer_;
+  std::pmr::vector<Footprints> accesses_;
+  std::pmr::vector<int> levels_;  ///< sequential loops of each access, from the outermost in
+  std::pmr::vector<double>
+      sizes_;                      ///< distinct bytes from each level inward, then of one innermost iteration
+  std::pmr::vector<double> full_;  ///< per loop
+  std::pmr::vector<double> iteration_;  ///< per loop: working set of one iteration
+  std::pmr::vector<double> top_of_buffer_;
   double top_ = 0;
 };
 

@@ -8,6 +8,7 @@
 // are powers of two. Unlike AutoTVM's code, nothing is sorted independently, so pairs stay pairs.
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "costmodel/feature_sections.h"
 
@@ -31,20 +32,28 @@ struct Point {
   double topdown;
 };
 
-void points_of(const KernelView& view, int access_index, std::vector<int>& chain,
-               std::vector<Point>& points) {
-  points.clear();
-  points.reserve(16);
-  if (access_index < 0) return;
+/// Of one access: its own, then one per loop around it from the inside out.
+struct Points {
+  std::array<Point, ir::kMaxLoopDepth + 1> values;
+  std::size_t count = 0;
+
+  void add(Point point) { values[count++] = point; }
+  std::span<const Point> all() const { return std::span(values).first(count); }
+};
+
+Points points_of(const KernelView& view, int access_index) {
+  Points points;
+  if (access_index < 0) return points;
   const ir::Access& access = view.analysis.accesses[static_cast<std::size_t>(access_index)];
-  view.chain_of(access.loop, chain);
+  const Chain chain = view.chain_of(access.loop);
   double count = access.lanes, reuse = 1;
-  points.push_back({count, reuse, access.executions});
+  points.add({count, reuse, access.executions});
   for (std::size_t i = chain.size(); i-- > 0;) {
     const ir::LoopInfo& loop = view.analysis.loops[static_cast<std::size_t>(chain[i])];
     (stride_at(access, i) != 0 ? count : reuse) *= static_cast<double>(loop.extent);
-    points.push_back({count, reuse, loop.iterations});
+    points.add({count, reuse, loop.iterations});
   }
+  return points;
 }
 
 }  // namespace
@@ -52,10 +61,9 @@ void points_of(const KernelView& view, int access_index, std::vector<int>& chain
 void add_relation_columns(const FeatureContext& context, Columns& columns) {
   constexpr std::array<std::string_view, 2> kOperands = {"operand0", "operand1"};
   const KernelView& view = context.view;
-  std::vector<int> chain;
-  std::vector<Point> points;
   for (std::size_t o = 0; o < kOperands.size(); ++o) {
-    points_of(view, view.operands[o], chain, points);
+    const Points of_operand = points_of(view, view.operands[o]);
+    const std::span<const Point> points = of_operand.all();
     // Outwards counts and reuses grow and topdown shrinks, so each maximum is at one end of its range.
     std::array<std::array<double, 4>, 3> most{};
     for (std::size_t t = 0; t < kThresholds.size(); ++t) {

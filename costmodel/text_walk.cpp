@@ -43,18 +43,33 @@ std::uint64_t bit_of(std::size_t depth) {
   return std::uint64_t{1} << std::min<std::size_t>(depth, 63);
 }
 
+/// Bank conflict degree of a warp that accesses `bytes` per thread of shared memory, at `index` in elements.
+double conflict_degree(const LaneValue& index, double bytes, int element_bytes) {
+  if (index.is_uniform()) return 1;
+  Lanes word = index.all();
+  if (element_bytes < 4) {
+    for (std::int32_t& i : word) i /= 4 / element_bytes;
+  } else if (element_bytes > 4) {
+    for (std::int32_t& i : word) i *= element_bytes / 4;
+  }
+  return bank_conflict_degree(word, static_cast<int>(std::clamp(bytes / 4, 1.0, 4.0)));
+}
+
 class Walker {
  public:
-  Walker(const ir::Kernel& kernel, const ir::Analysis& analysis)
+  Walker(const ir::Kernel& kernel, const ir::Analysis& analysis, std::pmr::memory_resource* memory)
       : kernel_(kernel),
         analysis_(analysis),
-        sample_(kernel, analysis.launch, LaneValues::Points::kSample),
-        depends_(kernel.vars.size()) {
-    if (kernel.target == Target::kCuda) warp_.emplace(kernel, analysis.launch, LaneValues::Points::kWarp);
-    open_.reserve(24);
+        sample_(kernel, analysis.launch, LaneValues::Points::kSample, memory),
+        facts_(memory),
+        depends_(kernel.vars.size(), memory),
+        open_(memory) {
+    if (kernel.target == Target::kCuda)
+      warp_.emplace(kernel, analysis.launch, LaneValues::Points::kWarp, memory);
+    open_.reserve(ir::kMaxLoopDepth);
     facts_.hints.assign(kernel.buffers.size(), 0);
-    facts_.loop_share.reserve(32);
-    facts_.loop_branch.reserve(32);
+    facts_.loop_share.reserve(analysis.loops.size());
+    facts_.loop_branch.reserve(analysis.loops.size());
   }
 
   void block(const ir::Block& block) {
@@ -90,10 +105,8 @@ class Walker {
     sample_.bind(loop);
     const auto bound = static_cast<double>(std::max<std::int64_t>(0, loop.bound));
     if (extent.depends != 0 && bound > 0) {
-      Lanes extents;
-      sample_.evaluate(loop.extent, extents);
       double sum = 0;
-      for (const std::int32_t e : extents) sum += std::max(e, 0);
+      for (const std::int32_t e : sample_.evaluate(loop.extent).all()) sum += std::max(e, 0);
       share_ *= std::clamp(sum / 32 / bound, kLeastShare, 1.0);
     }
     depends_[static_cast<std::size_t>(loop.var)] = bit_of(open_.size());
@@ -127,9 +140,9 @@ class Walker {
       if (constant && *constant > 0 && compared->a.as_load())
         return 1.0 / (static_cast<double>(*constant) + 1);
     }
-    Lanes taken;
-    sample_.evaluate(condition, taken);
-    return static_cast<double>(32 - std::ranges::count(taken, 0)) / 32;
+    const LaneValue taken = sample_.evaluate(condition);
+    if (taken.is_uniform()) return taken.scalar != 0 ? 1 : 0;
+    return static_cast<double>(32 - std::ranges::count(taken.all(), 0)) / 32;
   }
   void statement(const ir::If& branch) {
     expression(branch.condition);
@@ -320,18 +333,16 @@ class Walker {
     const double bytes = static_cast<double>(lanes) * element;
     const double weight = issued * bytes;
     WarpFacts& w = facts_.warp;
-    Lanes where;
-    warp_->evaluate(index, where);
+    const LaneValue where = warp_->evaluate(index);
     if (buffer.scope == ir::Scope::kGlobal) {
-      const double sectors = sectors_of_warp(where, bytes, element);
+      const double sectors = sectors_of_warp(where.all(), bytes, element);
       const double ratio = sectors / std::max(1.0, std::ceil(32 * bytes / kSectorBytes));
       (writes ? w.store_ratio : w.load_ratio) += weight * ratio;
       (writes ? stored_ : loaded_) += weight;
       w.worst_ratio = std::max(w.worst_ratio, ratio);
       w.sector_bytes += sectors * kSectorBytes * issued / 32;
     } else if (buffer.scope == ir::Scope::kShared) {
-      for (std::int32_t& i : where) i = element >= 4 ? i * (element / 4) : i / (4 / element);
-      const double degree = bank_conflict_degree(where, static_cast<int>(std::clamp(bytes / 4, 1.0, 4.0)));
+      const double degree = conflict_degree(where, bytes, element);
       (writes ? w.write_conflict : w.read_conflict) += weight * degree;
       (writes ? written_ : read_) += weight;
       w.worst_conflict = std::max(w.worst_conflict, degree);
@@ -345,23 +356,24 @@ class Walker {
   std::optional<LaneValues> warp_;  // CUDA only
   LaneValues sample_;
   TextFacts facts_;
-  std::vector<std::uint64_t> depends_;  // per variable, as ExprFacts::depends
-  std::vector<OpenLoop> open_;          // enclosing loops
-  std::uint64_t unrolled_ = 0;          // which of them are unrolled
-  double executions_ = 1;               // product of the enclosing bounds
-  double share_ = 1;                    // of them, what is executed
-  double copies_ = 1;                   // in the unrolled text
-  double threads_ = 1;                  // of a block that come here
-  int branch_ = 0, branches_ = 0;       // innermost side of an If, and how many there were
-  double alive_ = 0;                    // bytes of register buffers
+  std::pmr::vector<std::uint64_t> depends_;  // per variable, as ExprFacts::depends
+  std::pmr::vector<OpenLoop> open_;          // enclosing loops
+  std::uint64_t unrolled_ = 0;               // which of them are unrolled
+  double executions_ = 1;                    // product of the enclosing bounds
+  double share_ = 1;                         // of them, what is executed
+  double copies_ = 1;                        // in the unrolled text
+  double threads_ = 1;                       // of a block that come here
+  int branch_ = 0, branches_ = 0;            // innermost side of an If, and how many there were
+  double alive_ = 0;                         // bytes of register buffers
   double flops_ = 0, all_flops_ = 0;
   double loaded_ = 0, stored_ = 0, read_ = 0, written_ = 0;  // bytes behind the means of WarpFacts
 };
 
 }  // namespace
 
-TextFacts walk_text(const ir::Kernel& kernel, const ir::Analysis& analysis) {
-  Walker walker(kernel, analysis);
+TextFacts walk_text(const ir::Kernel& kernel, const ir::Analysis& analysis,
+                    std::pmr::memory_resource* memory) {
+  Walker walker(kernel, analysis, memory);
   walker.block(kernel.body);
   return walker.take();
 }

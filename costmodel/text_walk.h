@@ -3,6 +3,7 @@
 // walk over the AST. Internal to costmodel/.
 #pragma once
 
+#include <memory_resource>
 #include <vector>
 
 #include "ir/analyze.h"
@@ -26,6 +27,10 @@ struct WarpFacts {
 /// "Executed" counts a branch as often as a sample of the iterations takes it, and a loop whose extent varies
 /// with the sample's mean extent, where the analysis counts both sides and the bound.
 struct TextFacts {
+  /// `memory` is what the vectors lie in.
+  explicit TextFacts(std::pmr::memory_resource* memory)
+      : hints(memory), loop_branch(memory), loop_share(memory) {}
+
   double statements = 0;  ///< in the text, unrolled loops expanded: code size
   double divisions =
       0;  ///< executed integer Div and Mod, but for powers of two and what unrolling makes constant
@@ -40,15 +45,16 @@ struct TextFacts {
   double pipeline_depth = 0;  ///< 1 + the largest argument of cp_async_wait; 0 without one
   double register_bytes = 0;  ///< most bytes of kRegister buffers alive at one time
   double granted_registers = 0;  ///< most that a setmaxnreg gives a thread; 0 without one
-  std::vector<int> hints;        ///< by BufferId: what the L2 is told of it (ir/intrinsics.cpp, "tma_load_2d")
+  std::pmr::vector<int> hints;  ///< by BufferId: what the L2 is told of it (ir/intrinsics.cpp, "tma_load_2d")
   WarpFacts warp;
   /// Per loop in pre-order: which side of which If is the innermost around it; 0 for none.
-  std::vector<int> loop_branch;
+  std::pmr::vector<int> loop_branch;
   /// Per loop in pre-order: executed iterations / those that the analysis counts.
-  std::vector<double> loop_share;
+  std::pmr::vector<double> loop_share;
 };
 
-/// `analysis` must be that of `kernel`.
-TextFacts walk_text(const ir::Kernel& kernel, const ir::Analysis& analysis);
+/// `analysis` must be that of `kernel`; what the walk needs and the facts lie in `memory`.
+TextFacts walk_text(const ir::Kernel& kernel, const ir::Analysis& analysis,
+                    std::pmr::memory_resource* memory);
 
 }  // namespace lehr

@@ -4,6 +4,7 @@
 
 #include <deque>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/overloaded.h"
 #include "ir/footprint.h"
@@ -43,8 +44,12 @@ bool is_counted(BinaryOp op) {
 
 class Walker {
  public:
-  explicit Walker(const Kernel& kernel) : kernel_(kernel) {
-    nest_.vars.resize(kernel.vars.size());
+  explicit Walker(const Kernel& kernel)
+      : kernel_(kernel),
+        nest_{0, {}, std::pmr::vector<VarBinding>(kernel.vars.size(), arena_.memory())},
+        form_(arena_.memory()),
+        lets_(arena_.memory()),
+        global_(arena_.memory()) {
     // A GEMM with its tail copies has some 50 of each; growing would copy them all.
     out_.loops.reserve(64);
     out_.accesses.reserve(64);
@@ -134,7 +139,7 @@ class Walker {
   }
 
   void visit(const Let& let) {
-    IndexForm& form = lets_.emplace_back();
+    IndexForm& form = lets_.emplace_back(arena_.memory());
     read_index(let.value, nest_, form);
     nest_.vars[static_cast<std::size_t>(let.var)] = {-1, &let.value, &form};
     count_integer_work(form);
@@ -307,10 +312,11 @@ class Walker {
   }
 
   const Kernel& kernel_;
+  Arena<24 << 10> arena_;  // enough for most kernels
   Analysis out_;
   LoopNest nest_;
   IndexForm form_;
-  std::deque<IndexForm> lets_;  // of all Lets; references stay valid
+  std::pmr::deque<IndexForm> lets_;  // of all Lets; references stay valid
   TouchedBytes global_;
   int loop_ = -1;          // innermost enclosing loop
   double executions_ = 1;  // product of the bounds of the enclosing loops

@@ -27,6 +27,7 @@ class PerLoop {
   /// New values are undefined. CHECKs nothing: kMaxLoopDepth is the walk's to keep.
   void resize(std::size_t size) { size_ = size; }
   void clear() { size_ = 0; }
+  void push_back(const T& value) { values_[size_++] = value; }
   T& operator[](std::size_t i) { return values_[i]; }
   const T& operator[](std::size_t i) const { return values_[i]; }
   const T* begin() const { return values_.data(); }
@@ -55,6 +56,7 @@ struct LoopInfo {
 /// an access before the loads inside its index). Loads under a Let, an If's condition or a loop's extent
 /// count too.
 struct Access {
+  Access() {}  // not `= default`: that would clear the arrays
   BufferId buffer{};
   bool writes = false;
   int lanes = 1;          ///< elements per execution (a touch's `elements`)

@@ -12,102 +12,90 @@ namespace lehr::ir {
 // Makes the kinds that have operands.
 class ExprFactory {
  public:
+  using Head = Expr::Head;
+  using Kind = Expr::Kind;
+
   template <typename... Moved>
-  static Expr with(Expr::Kind kind, Moved&&... moved) {
+  static Expr with(Head head, Moved&&... moved) {
     constexpr std::size_t kCount = sizeof...(moved);
     void* memory = spare_operands.take(kCount);
     if (memory == nullptr) memory = ::operator new(sizeof(Expr::Operands) + kCount * sizeof(Expr));
     auto* operands = new (memory) Expr::Operands;
     Expr* at = operands->begin();
     (new (at++) Expr(std::move(moved)), ...);
-    Expr result(kind);
-    result.node_.count = kCount;
-    result.node_.operands = operands;
-    return result;
+    return Expr(head.count(kCount), Expr::payload_of(operands));
   }
   static Expr binary(BinaryOp op, Expr&& a, Expr&& b) {
-    const bool is_index = a.node_.is_index && b.node_.is_index;
-    Expr result = with(Expr::Kind::kBinary, std::move(a), std::move(b));
-    result.node_.op = op;
-    result.node_.is_index = is_index;
-    return result;
+    const bool is_index = a.is_index() && b.is_index();
+    return with(Head(Kind::kBinary).op(op).index(is_index), std::move(a), std::move(b));
   }
   static Expr unary(UnaryOp op, Expr&& value) {
-    Expr result = with(Expr::Kind::kUnary, std::move(value));
-    result.node_.op = static_cast<BinaryOp>(op);
-    return result;
+    return with(Head(Kind::kUnary).op(static_cast<BinaryOp>(op)), std::move(value));
   }
-  static Expr load(BufferId buffer, int lanes, Expr&& loaded) {
-    loaded.node_.operands->buffer = buffer;
-    loaded.node_.lanes = lanes;
+  static Expr load(BufferId buffer, Expr&& loaded) {
+    loaded.operands()->buffer = buffer;
     return std::move(loaded);
   }
   static Expr load(BufferId buffer, Expr&& index, int lanes) {
-    return load(buffer, lanes, with(Expr::Kind::kLoad, std::move(index)));
+    return load(buffer, with(Head(Kind::kLoad).lanes(lanes), std::move(index)));
   }
   static Expr load(BufferId buffer, Expr&& index, int lanes, Expr&& active) {
-    return load(buffer, lanes, with(Expr::Kind::kLoad, std::move(index), std::move(active)));
+    return load(buffer, with(Head(Kind::kLoad).lanes(lanes), std::move(index), std::move(active)));
   }
   static Expr splat(Expr&& value, int lanes) {
-    Expr result = with(Expr::Kind::kSplat, std::move(value));
-    result.node_.lanes = lanes;
-    return result;
+    return with(Head(Kind::kSplat).lanes(lanes), std::move(value));
   }
   static Expr fma(Expr&& a, Expr&& b, Expr&& c) {
-    return with(Expr::Kind::kFma, std::move(a), std::move(b), std::move(c));
+    return with(Head(Kind::kFma), std::move(a), std::move(b), std::move(c));
   }
-  static Expr reduce_add(Expr&& value) { return with(Expr::Kind::kReduceAdd, std::move(value)); }
-  static Expr cast(DType type, Expr&& value) {
-    Expr result = with(Expr::Kind::kCast, std::move(value));
-    result.node_.type = type;
-    return result;
-  }
+  static Expr reduce_add(Expr&& value) { return with(Head(Kind::kReduceAdd), std::move(value)); }
+  static Expr cast(DType type, Expr&& value) { return with(Head(Kind::kCast).type(type), std::move(value)); }
   static Expr select(Expr&& condition, Expr&& a, Expr&& b) {
-    const bool is_index = a.node_.is_index && b.node_.is_index;
-    Expr result = with(Expr::Kind::kSelect, std::move(condition), std::move(a), std::move(b));
-    result.node_.is_index = is_index;
-    return result;
+    const bool is_index = a.is_index() && b.is_index();
+    return with(Head(Kind::kSelect).index(is_index), std::move(condition), std::move(a), std::move(b));
   }
   // An operand of an expression that is not needed any more.
   static Expr take(const Expr& expr, std::size_t operand) { return expr.operand(operand); }
 };
 
 void Expr::release() {
-  if (--node_.operands->owners != 0) return;
-  for (std::size_t i = 0; i < node_.count; ++i) node_.operands->begin()[i].~Expr();
-  node_.operands->~Operands();
-  if (!spare_operands.keep(node_.operands, node_.count))
-    ::operator delete(node_.operands, sizeof(Operands) + node_.count * sizeof(Expr));
+  Operands* const mine = operands();
+  if (--mine->owners != 0) return;
+  for (std::size_t i = 0; i < head_.count(); ++i) mine->begin()[i].~Expr();
+  mine->~Operands();
+  if (!spare_operands.keep(mine, head_.count()))
+    ::operator delete(mine, sizeof(Operands) + head_.count() * sizeof(Expr));
 }
 
 bool operator==(const Expr& x, const Expr& y) {
-  if (x.node_.kind != y.node_.kind || x.node_.count != y.node_.count || x.node_.lanes != y.node_.lanes)
+  using Kind = Expr::Kind;
+  const Kind kind = x.head_.kind();
+  if (kind != y.head_.kind() || x.head_.count() != y.head_.count() || x.head_.lanes() != y.head_.lanes())
     return false;
-  switch (x.node_.kind) {
-    case Expr::Kind::kInt:
-    case Expr::Kind::kVar:
-      return x.node_.value == y.node_.value;
-    case Expr::Kind::kFloat:
-      return x.node_.number == y.node_.number && x.node_.type == y.node_.type;
-    case Expr::Kind::kBinary:
-    case Expr::Kind::kUnary:
-      if (x.node_.op != y.node_.op) return false;
+  switch (kind) {
+    case Kind::kInt:
+    case Kind::kVar:
+      return x.payload_ == y.payload_;
+    case Kind::kFloat:
+      return x.number() == y.number() && x.head_.type() == y.head_.type();
+    case Kind::kBinary:
+    case Kind::kUnary:
+      if (x.head_.op() != y.head_.op()) return false;
       break;
-    case Expr::Kind::kLoad:
-      if (x.node_.operands->buffer != y.node_.operands->buffer) return false;
+    case Kind::kLoad:
+      if (x.operands()->buffer != y.operands()->buffer) return false;
       break;
-    case Expr::Kind::kCast:
-      if (x.node_.type != y.node_.type) return false;
+    case Kind::kCast:
+      if (x.head_.type() != y.head_.type()) return false;
       break;
-    case Expr::Kind::kSplat:
-    case Expr::Kind::kFma:
-    case Expr::Kind::kReduceAdd:
-    case Expr::Kind::kSelect:
+    case Kind::kSplat:
+    case Kind::kFma:
+    case Kind::kReduceAdd:
+    case Kind::kSelect:
       break;
   }
-  return x.node_.operands == y.node_.operands ||
-         std::equal(x.node_.operands->begin(), x.node_.operands->begin() + x.node_.count,
-                    y.node_.operands->begin());
+  return x.operands() == y.operands() ||
+         std::equal(x.operands()->begin(), x.operands()->begin() + x.head_.count(), y.operands()->begin());
 }
 
 namespace {

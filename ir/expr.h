@@ -1,6 +1,7 @@
 // Expressions of the loop-nest AST: values without side effects.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -95,71 +96,6 @@ struct Select {
 /// search several per cent): a kernel may go from thread to thread, but an expression and copies of it must
 /// not be copied or dropped by two threads at one time.
 class Expr {
- public:
-  Expr(Int n) : Expr(Kind::kInt) {
-    node_.value = n.value, node_.is_index = true;
-  }  // NOLINT: implicit on purpose
-  Expr(Float n) : Expr(Kind::kFloat) { node_.number = n.value, node_.type = n.type; }  // NOLINT
-  Expr(Var n) : Expr(Kind::kVar) {
-    node_.value = static_cast<std::int64_t>(n.id), node_.is_index = true;
-  }  // NOLINT
-  Expr(const Expr& other) noexcept;
-  Expr(Expr&& other) noexcept : node_(other.node_) { other.node_.count = 0; }
-  Expr& operator=(const Expr& other) noexcept { return *this = Expr(other); }
-  Expr& operator=(Expr&& other) noexcept {
-    if (this == &other) return *this;
-    const Expr old(std::move(*this));
-    node_ = other.node_;
-    other.node_.count = 0;
-    return *this;
-  }
-  ~Expr() {
-    if (node_.count != 0) release();
-  }
-
-  /// Calls `visitor` with the view of this kind.
-  template <typename Visitor>
-  decltype(auto) visit(Visitor&& visitor) const {
-    switch (node_.kind) {
-      case Kind::kInt:
-        return visitor(Int{node_.value});
-      case Kind::kFloat:
-        return visitor(Float{node_.number, node_.type});
-      case Kind::kVar:
-        return visitor(Var{static_cast<VarId>(node_.value)});
-      case Kind::kBinary:
-        return visitor(Binary{node_.op, operand(0), operand(1)});
-      case Kind::kUnary:
-        return visitor(Unary{static_cast<UnaryOp>(node_.op), operand(0)});
-      case Kind::kLoad:
-        return visitor(view_of_load());
-      case Kind::kSplat:
-        return visitor(Splat{operand(0), node_.lanes});
-      case Kind::kFma:
-        return visitor(Fma{operand(0), operand(1), operand(2)});
-      case Kind::kReduceAdd:
-        return visitor(ReduceAdd{operand(0)});
-      case Kind::kCast:
-        return visitor(Cast{node_.type, operand(0)});
-      case Kind::kSelect:
-        break;
-    }
-    return visitor(Select{operand(0), operand(1), operand(2)});
-  }
-
-  std::optional<Int> as_int() const;
-  std::optional<Var> as_var() const;
-  std::optional<Binary> as_binary() const;
-  std::optional<Load> as_load() const;
-  std::optional<Fma> as_fma() const;
-  /// Certainly one integer: built of constants, variables and arithmetic on them. Loads are left out because
-  /// an expression does not know its buffers' types.
-  bool is_index() const { return node_.is_index; }
-
-  friend bool operator==(const Expr& x, const Expr& y);
-
- private:
-  friend class ExprFactory;
   enum class Kind : std::uint8_t {
     kInt,
     kFloat,
@@ -174,27 +110,111 @@ class Expr {
     kSelect
   };
   struct Operands;
+  class Head;
 
-  explicit Expr(Kind kind) { node_.kind = kind; }
+ public:
+  Expr(Int n) : Expr(Head(Kind::kInt).index(true), n.value) {}  // NOLINT: implicit on purpose
+  Expr(Float n) : Expr(Head(Kind::kFloat).type(n.type), payload_of(n.value)) {}         // NOLINT
+  Expr(Var n) : Expr(Head(Kind::kVar).index(true), static_cast<std::int64_t>(n.id)) {}  // NOLINT
+  Expr(const Expr& other) noexcept;
+  Expr(Expr&& other) noexcept : Expr(other.head_, other.payload_) { other.head_.disown(); }
+  Expr& operator=(const Expr& other) noexcept { return *this = Expr(other); }
+  Expr& operator=(Expr&& other) noexcept {
+    if (this == &other) return *this;
+    const Expr old(std::move(*this));
+    head_ = other.head_;
+    payload_ = other.payload_;
+    other.head_.disown();
+    return *this;
+  }
+  ~Expr() {
+    if (head_.count() != 0) release();
+  }
+
+  /// Calls `visitor` with the view of this kind.
+  template <typename Visitor>
+  decltype(auto) visit(Visitor&& visitor) const {
+    switch (head_.kind()) {
+      case Kind::kInt:
+        return visitor(Int{payload_});
+      case Kind::kFloat:
+        return visitor(Float{number(), head_.type()});
+      case Kind::kVar:
+        return visitor(Var{static_cast<VarId>(payload_)});
+      case Kind::kBinary:
+        return visitor(Binary{head_.op(), operand(0), operand(1)});
+      case Kind::kUnary:
+        return visitor(Unary{static_cast<UnaryOp>(head_.op()), operand(0)});
+      case Kind::kLoad:
+        return visitor(view_of_load());
+      case Kind::kSplat:
+        return visitor(Splat{operand(0), head_.lanes()});
+      case Kind::kFma:
+        return visitor(Fma{operand(0), operand(1), operand(2)});
+      case Kind::kReduceAdd:
+        return visitor(ReduceAdd{operand(0)});
+      case Kind::kCast:
+        return visitor(Cast{head_.type(), operand(0)});
+      case Kind::kSelect:
+        break;
+    }
+    return visitor(Select{operand(0), operand(1), operand(2)});
+  }
+
+  std::optional<Int> as_int() const;
+  std::optional<Var> as_var() const;
+  std::optional<Binary> as_binary() const;
+  std::optional<Load> as_load() const;
+  std::optional<Fma> as_fma() const;
+  /// Certainly one integer: built of constants, variables and arithmetic on them. Loads are left out because
+  /// an expression does not know its buffers' types.
+  bool is_index() const { return head_.is_index(); }
+
+  friend bool operator==(const Expr& x, const Expr& y);
+
+ private:
+  friend class ExprFactory;
+  /// What an expression is but for its value or operands, in one word, so that it is written and copied
+  /// whole: a processor waits when it reads as one what it has just written in parts.
+  class Head {
+   public:
+    explicit constexpr Head(Kind kind) : bits_(static_cast<std::uint64_t>(kind) | std::uint64_t{1} << 32) {}
+    constexpr Kind kind() const { return static_cast<Kind>(bits_ & 0xff); }
+    constexpr BinaryOp op() const { return static_cast<BinaryOp>(bits_ >> 8 & 0xff); }  // or a UnaryOp
+    constexpr DType type() const { return static_cast<DType>(bits_ >> 16 & 0xff); }
+    constexpr unsigned count() const { return bits_ >> 24 & 3; }  // of operands
+    constexpr bool is_index() const { return (bits_ >> 26 & 1) != 0; }
+    constexpr int lanes() const { return static_cast<int>(bits_ >> 32); }
+
+    constexpr Head op(BinaryOp op) const { return with(8, 0xff, static_cast<std::uint64_t>(op)); }
+    constexpr Head type(DType type) const { return with(16, 0xff, static_cast<std::uint64_t>(type)); }
+    constexpr Head count(std::size_t count) const { return with(24, 3, count); }
+    constexpr Head index(bool is_index) const { return with(26, 1, is_index ? 1 : 0); }
+    constexpr Head lanes(int lanes) const { return with(32, 0xffffffff, static_cast<std::uint32_t>(lanes)); }
+    constexpr void disown() { *this = count(0); }
+
+   private:
+    constexpr Head with(int place, std::uint64_t mask, std::uint64_t value) const {
+      Head result = *this;
+      result.bits_ = (bits_ & ~(mask << place)) | value << place;
+      return result;
+    }
+    std::uint64_t bits_;
+  };
+
+  Expr(Head head, std::int64_t payload) : head_(head), payload_(payload) {}
+  static std::int64_t payload_of(double number) { return std::bit_cast<std::int64_t>(number); }
+  static std::int64_t payload_of(Operands* operands) {
+    return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(operands));
+  }
+  double number() const { return std::bit_cast<double>(payload_); }
+  Operands* operands() const { return reinterpret_cast<Operands*>(static_cast<std::intptr_t>(payload_)); }
   const Expr& operand(std::size_t i) const;
   Load view_of_load() const;
   void release();
 
-  /// One copy of 16 bytes moves an expression.
-  struct Node {
-    Kind kind = Kind::kInt;
-    BinaryOp op = BinaryOp::kAdd;  // kUnary: a UnaryOp's number
-    DType type = DType::kF32;
-    std::uint8_t count : 2 = 0;  // of operands; 0: none, and `operands` is not the union's member
-    bool is_index : 1 = false;
-    int lanes = 1;
-    union {
-      std::int64_t value = 0;  // the constant or the variable
-      double number;           // kFloat
-      Operands* operands;
-    };
-  };
-  Node node_;
+  Head head_;
+  std::int64_t payload_;  // the constant, the variable, the bits of a number, or the Operands' address
 };
 
 /// The operands of an expression follow this header in memory.
@@ -206,31 +226,31 @@ struct Expr::Operands {
 static_assert(sizeof(Expr) == 16);
 
 inline const Expr& Expr::operand(std::size_t i) const {
-  return node_.operands->begin()[i];
+  return operands()->begin()[i];
 }
 inline Load Expr::view_of_load() const {
-  return {node_.operands->buffer, operand(0), node_.lanes, node_.count == 2 ? &operand(1) : nullptr};
+  return {operands()->buffer, operand(0), head_.lanes(), head_.count() == 2 ? &operand(1) : nullptr};
 }
-inline Expr::Expr(const Expr& other) noexcept : node_(other.node_) {
-  if (node_.count != 0) ++node_.operands->owners;
+inline Expr::Expr(const Expr& other) noexcept : Expr(other.head_, other.payload_) {
+  if (head_.count() != 0) ++operands()->owners;
 }
 
 inline std::optional<Int> Expr::as_int() const {
-  return node_.kind == Kind::kInt ? std::optional<Int>(Int{node_.value}) : std::nullopt;
+  return head_.kind() == Kind::kInt ? std::optional<Int>(Int{payload_}) : std::nullopt;
 }
 inline std::optional<Var> Expr::as_var() const {
-  return node_.kind == Kind::kVar ? std::optional<Var>(Var{static_cast<VarId>(node_.value)}) : std::nullopt;
+  return head_.kind() == Kind::kVar ? std::optional<Var>(Var{static_cast<VarId>(payload_)}) : std::nullopt;
 }
 inline std::optional<Binary> Expr::as_binary() const {
-  if (node_.kind != Kind::kBinary) return std::nullopt;
-  return std::optional<Binary>(std::in_place, Binary{node_.op, operand(0), operand(1)});
+  if (head_.kind() != Kind::kBinary) return std::nullopt;
+  return std::optional<Binary>(std::in_place, Binary{head_.op(), operand(0), operand(1)});
 }
 inline std::optional<Load> Expr::as_load() const {
-  if (node_.kind != Kind::kLoad) return std::nullopt;
+  if (head_.kind() != Kind::kLoad) return std::nullopt;
   return std::optional<Load>(std::in_place, view_of_load());
 }
 inline std::optional<Fma> Expr::as_fma() const {
-  if (node_.kind != Kind::kFma) return std::nullopt;
+  if (head_.kind() != Kind::kFma) return std::nullopt;
   return std::optional<Fma>(std::in_place, Fma{operand(0), operand(1), operand(2)});
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "ir/index_form.h"
@@ -30,6 +31,7 @@ IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& ru
 /// set, others add up, capped by the range that they span together and by the buffer.
 class TouchedBytes {
  public:
+  explicit TouchedBytes(std::pmr::memory_resource* memory) : entries_(memory) {}
   void add(BufferId buffer, IndexRange range, double footprint);
   double bytes(const Kernel& kernel) const;
 
@@ -39,7 +41,7 @@ class TouchedBytes {
     IndexRange range;
     double footprint;
   };
-  std::vector<Entry> entries_;
+  std::pmr::vector<Entry> entries_;
 };
 
 }  // namespace lehr::ir

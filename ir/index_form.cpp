@@ -124,13 +124,8 @@ class IndexReader {
         return;
       }
       if (binary->op == BinaryOp::kMul) {
-        const auto right = constant_of(binary->b);
-        const auto left = right ? std::nullopt : constant_of(binary->a);
-        if (right || left) {
-          ++form_.operations;
-          add(right ? binary->a : binary->b, scale * (right ? *right : *left));
-          return;
-        }
+        if (const Expr* factor = constant_of(binary->b)) return add_scaled(binary->a, scale, *factor);
+        if (const Expr* factor = constant_of(binary->a)) return add_scaled(binary->b, scale, *factor);
       }
     }
     add_term(expr, scale);
@@ -147,19 +142,31 @@ class IndexReader {
       form_.coefficients[d] += scale * let.coefficients[d];
     }
     if (scale == 0) return;
-    for (const IndexTerm& term : let.terms)
-      form_.terms.push_back({term.depth, scale * term.step, term.count});
+    for (const IndexTerm& term : let.terms) add_term(term.depth, scale * term.step, term.count);
   }
 
   static std::uint32_t bit_of(int depth) { return depth < 0 ? 0 : 1u << static_cast<unsigned>(depth); }
 
   const VarBinding& binding_of(const Var& var) const { return nest_.vars[static_cast<std::size_t>(var.id)]; }
 
-  std::optional<std::int64_t> constant_of(const Expr& expr) const {
-    if (const auto constant = as_constant(expr)) return constant;
+  void add_scaled(const Expr& expr, std::int64_t scale, const Expr& factor) {
+    ++form_.operations;
+    add(expr, scale * *as_constant(factor));
+  }
+
+  // The constant that `expr` is or that a Let gives it; nullptr where it is none.
+  const Expr* constant_of(const Expr& expr) const {
+    if (expr.as_int()) return &expr;
     const auto var = expr.as_var();
-    if (!var || binding_of(*var).value == nullptr) return std::nullopt;
-    return as_constant(*binding_of(*var).value);
+    const Expr* value = var ? binding_of(*var).value : nullptr;
+    return value != nullptr && value->as_int() ? value : nullptr;
+  }
+
+  void add_term(std::int64_t depth, std::int64_t step, std::int64_t count) {
+    IndexTerm& term = form_.terms.emplace_back();
+    term.depth = depth;
+    term.step = step;
+    term.count = count;
   }
 
   void add_term(const Expr& expr, std::int64_t scale) {
@@ -175,7 +182,7 @@ class IndexReader {
       if (first) form_.offset += scale * values.at0;
       form_.strides[static_cast<std::size_t>(depth)] += scale * (values.at1 - values.at0);
       if (values.count > 1 && values.step != 0 && scale != 0)
-        form_.terms.push_back({depth, scale * values.step, values.count});
+        add_term(depth, scale * values.step, values.count);
     }
   }
 
@@ -191,9 +198,9 @@ class IndexReader {
         [&](const Binary& n) {
           ++form_.operations;
           if (n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) {
-            const auto divisor = constant_of(n.b);
-            const bool shift =
-                divisor && *divisor > 0 && std::has_single_bit(static_cast<std::uint64_t>(*divisor));
+            const Expr* const constant = constant_of(n.b);
+            const std::int64_t divisor = constant != nullptr ? *as_constant(*constant) : 0;
+            const bool shift = divisor > 0 && std::has_single_bit(static_cast<std::uint64_t>(divisor));
             form_.divisions += shift ? 0 : 1;
           }
           const std::uint32_t left = scan(n.a);

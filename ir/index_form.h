@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "ir/analyze.h"
@@ -23,17 +24,20 @@ struct VarBinding {
 struct LoopNest {
   int depth = 0;                                      ///< number of enclosing loops
   std::array<std::int64_t, kMaxLoopDepth> extents{};  ///< bounds, outermost first
-  std::vector<VarBinding> vars;                       ///< by VarId
+  std::pmr::vector<VarBinding> vars;                  ///< by VarId
 };
 
 /// The values that part of an index takes as the loop at `depth` runs alone: an arithmetic progression.
 struct IndexTerm {
-  int depth = 0;
+  std::int64_t depth = 0;
   std::int64_t step = 0;
   std::int64_t count = 1;
 };
 
 struct IndexForm {
+  /// `memory` is what the terms lie in.
+  explicit IndexForm(std::pmr::memory_resource* memory) : terms(memory) {}
+
   std::uint32_t loops = 0;  ///< the enclosing loops that it depends on, a bit per depth
   std::int64_t offset = 0;  ///< the index at iteration 0 of every loop
   /// Per loop: the index at iteration 1 minus that at iteration 0, the other loops at 0.
@@ -41,7 +45,7 @@ struct IndexForm {
   /// Per loop: the coefficient in the affine part of the index (= stride where the whole index is affine).
   std::array<std::int64_t, kMaxLoopDepth> coefficients;
   /// The parts under a Div, Mod, Xor, Min, Max, Select, comparison or product of variables; seldom any.
-  std::vector<IndexTerm> terms;
+  std::pmr::vector<IndexTerm> terms;
   int operations = 0;       ///< integer operations of the expression as written, Lets not expanded
   int divisions = 0;        ///< of these: Div and Mod by anything but a constant power of two
   std::vector<Load> loads;  ///< loads inside the expression (gathers), outermost first, Lets not expanded

@@ -2,6 +2,8 @@
 #include "ir/kernel.h"
 
 #include <algorithm>
+#include <charconv>
+#include <functional>
 #include <iterator>
 
 #include "base/error.h"
@@ -47,6 +49,16 @@ void collect(const Block& block, Launch& launch, unsigned& seen) {
       collect(branch->otherwise, launch, seen);
     }
   }
+}
+
+// "i", 2 -> "i_2".
+std::string numbered(std::string_view stem, int number) {
+  std::array<char, 12> digits;
+  const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  std::string name;
+  name.reserve(stem.size() + 1 + static_cast<std::size_t>(end - digits.data()));
+  return name.append(stem).append(1, '_').append(digits.data(),
+                                                 static_cast<std::size_t>(end - digits.data()));
 }
 
 }  // namespace
@@ -105,24 +117,21 @@ KernelBuilder::KernelBuilder() {
   stems_.reserve(32);
 }
 
+// Two stems of one hash would share their numbers, and have unique names still.
 std::string KernelBuilder::unique_name(std::string_view stem) {
-  const auto slot_of = [](std::string_view name) {
-    const auto first = static_cast<unsigned char>(name.front()),
-               last = static_cast<unsigned char>(name.back());
-    return (first * 7 + last * 3 + name.size()) % 64;
-  };
   CHECK(!stem.empty());
-  int& slot = slots_[slot_of(stem)];
+  const std::size_t hash = std::hash<std::string_view>{}(stem);
+  int& slot = slots_[hash % slots_.size()];
   for (int i = slot; i != 0;) {
     Stem& known = stems_[static_cast<std::size_t>(i - 1)];
-    if (known.name == stem) return known.name + '_' + std::to_string(++known.uses);
+    if (known.hash == hash) return numbered(stem, ++known.uses);
     i = known.next;
   }
   // So that no stem can be another one's second use.
   const std::size_t last = stem.find_last_not_of("0123456789");
   CHECK(last != std::string_view::npos && (last + 1 == stem.size() || stem[last] != '_'),
         "the name {} ends like a suffix", stem);
-  stems_.push_back({std::string(stem), 1, slot});
+  stems_.push_back({hash, 1, slot});
   slot = static_cast<int>(stems_.size());
   return std::string(stem);
 }
@@ -145,6 +154,10 @@ BufferId KernelBuilder::param(std::string_view name, DType type, std::int64_t el
 }
 
 void append(Block& to, Block from) {
+  if (to.empty()) {
+    to = std::move(from);
+    return;
+  }
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 

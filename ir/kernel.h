@@ -118,10 +118,11 @@ struct Kernel {
 struct Launch {
   std::array<std::int64_t, 3> grid = {1, 1, 1};
   std::array<std::int64_t, 3> block = {1, 1, 1};
-  std::int64_t shared_bytes = 0;  ///< all kShared buffers with memory of their own, rounded up to their alignments
-  std::int64_t tasks = 1;         ///< CPU: extent of the kParallel loop
+  std::int64_t shared_bytes =
+      0;                   ///< all kShared buffers with memory of their own, rounded up to their alignments
+  std::int64_t tasks = 1;  ///< CPU: extent of the kParallel loop
   std::int64_t prepack_tasks = 0;  ///< CPU: the same of Kernel::prepack; 0: nothing is prepacked
-  std::int64_t cluster = 1;       ///< Kernel::cluster; compiled into the kernel, the launch need not say it
+  std::int64_t cluster = 1;        ///< Kernel::cluster; compiled into the kernel, the launch need not say it
   /// Kernel::programmatic: the launch says so by the attribute
   /// CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION; without it the kernel is right as well.
   bool programmatic = false;
@@ -141,13 +142,13 @@ class KernelBuilder {
 
  private:
   struct Stem {
-    std::string name;
+    std::size_t hash;
     int uses;
     int next;  // of the same slot, as in slots_
   };
   std::string unique_name(std::string_view stem);
   std::vector<Stem> stems_;         // of variables and buffers
-  std::array<int, 64> slots_ = {};  // by a stem's ends: 1 + the newest one's place in stems_; 0: none
+  std::array<int, 64> slots_ = {};  // by a stem's hash: 1 + the newest one's place in stems_; 0: none
 };
 
 /// Loop builders: `loop` for a constant extent, `loop_to` for one that depends on outer variables.

@@ -56,7 +56,7 @@ std::vector<std::size_t> chosen(const std::vector<TableRow>& rows) {
 RowOf lowered_rows(const TableOrigin& origin) {
   return [&origin](const Config& config, std::span<float> row) {
     try {
-      std::ranges::copy(featurize(lower(origin.workload, config, origin.limits), origin.limits), row.begin());
+      featurize(lower(origin.workload, config, origin.limits), origin.limits, row);
       return true;
     } catch (const std::exception&) {
       return false;

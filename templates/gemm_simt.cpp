@@ -39,8 +39,8 @@ class Lowering {
     share_.lane = builder_.var("lane");
     share_.row = builder_.var("row_in");
     share_.column = builder_.var("column_in");
-    share_.a = operand("a", operands_.a, p_.a, gemm_simt_copy_a(p_, s_), true);
-    share_.b = operand("b", operands_.b, p_.b, gemm_simt_copy_b(p_, s_), false);
+    share_.a = operand(operands_.a, p_.a, gemm_simt_copy_a(p_, s_), true);
+    share_.b = operand(operands_.b, p_.b, gemm_simt_copy_b(p_, s_), false);
     if (image_) (pixels_are_columns() ? share_.b : share_.a).image = image_;
     share_.acc = builder_.buffer("acc", DType::kF32, Scope::kRegister, s_.tm * s_.tn);
     share_.a_fragment = fragment("a_frag", share_.a.copy, s_.tm);
@@ -122,22 +122,20 @@ class Lowering {
     return {var(split_), before + var(block_), thread_};
   }
 
-  GemmSimtOperand operand(const std::string& name, BufferId global, Layout layout, GemmSimtCopy copy,
-                          bool is_a) {
+  GemmSimtOperand operand(BufferId global, Layout layout, GemmSimtCopy copy, bool is_a) {
     GemmSimtOperand operand;
     operand.copy = copy;
     operand.layout = layout;
     operand.is_a = is_a;
     operand.global = global;
-    operand.name = name;
     operand.shared =
-        builder_.buffer(name + "_tile", DType::kF32, Scope::kShared, s_.stages * copy.elements());
+        builder_.buffer(is_a ? "a_tile" : "b_tile", DType::kF32, Scope::kShared, s_.stages * copy.elements());
     if (s_.async == 0) {
       operand.in_flight =
-          builder_.buffer(name + "_next", DType::kF32, Scope::kRegister, copy.loads() * copy.vec);
+          builder_.buffer(is_a ? "a_next" : "b_next", DType::kF32, Scope::kRegister, copy.loads() * copy.vec);
     }
-    operand.k_in = builder_.var(name + "_k");
-    operand.x_in = builder_.var(name + (is_a ? "_m" : "_n"));
+    operand.k_in = builder_.var(is_a ? "a_k" : "b_k");
+    operand.x_in = builder_.var(is_a ? "a_m" : "b_n");
     return operand;
   }
 

@@ -74,7 +74,7 @@ Block each_load(const GemmSimtOperand& operand, VarId thread, VarId i, Block bod
 }
 
 VarId load_var(KernelBuilder& builder, const GemmSimtOperand& operand) {
-  return builder.var("load_" + std::string(operand.name));
+  return builder.var(operand.is_a ? "load_a" : "load_b");
 }
 
 /// Index within shared memory of element (k, x) of the tile that begins at `stage`.
@@ -136,7 +136,7 @@ Block gemm_simt_store(KernelBuilder& builder, const GemmSimtOperand& operand, Va
                      block(Store{operand.shared, shared_index(copy, stage, place.k, place.x),
                                  load(operand.in_flight, var(i) * copy.vec, lanes), lanes, std::nullopt}));
   }
-  const VarId lane = builder.var("lane_" + std::string(operand.name));
+  const VarId lane = builder.var(operand.is_a ? "lane_a" : "lane_b");
   Stmt scatter = Store{operand.shared, shared_index(copy, stage, place.k + var(lane), place.x),
                        load(operand.in_flight, var(i) * copy.vec + var(lane)), 1, std::nullopt};
   return each_load(operand, thread, i,

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "ir/kernel.h"
 #include "templates/gemm_simt_space.h"
@@ -20,7 +19,6 @@ struct GemmSimtOperand {
   ir::BufferId shared{};
   ir::BufferId in_flight{};  ///< registers between global and shared memory; unused with cp.async
   ir::VarId k_in{}, x_in{};  ///< this thread's first element within the tile
-  std::string name;          ///< "a" or "b", for loop variables
   std::optional<ImageView> image = std::nullopt;  ///< the matrix is this view of an input
 };
 

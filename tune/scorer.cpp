@@ -22,7 +22,7 @@ RowOf kernel_rows(const Candidates& candidates, const Limits& limits) {
   return [&candidates, limits](const Config& config, std::span<float> row) {
     const auto kernel = try_lower(candidates, config);
     const auto* lowered = std::get_if<ir::Kernel>(&kernel);
-    if (lowered) std::ranges::copy(featurize(*lowered, limits), row.begin());
+    if (lowered) featurize(*lowered, limits, row);
     return lowered != nullptr;
   };
 }
@@ -44,14 +44,17 @@ Scorer::Call Scorer::look_up(std::span<const Config> configs) {
   }
   Call call;
   call.of_config.reserve(configs.size());
-  std::unordered_map<std::uint64_t, std::uint32_t> seen;
+  call.rows.reserve(configs.size());
+  ++calls_;
   for (const Config& config : configs) {
-    const std::uint64_t hash = ConfigHash{}(config);
-    const auto [place, is_first] = seen.try_emplace(hash, static_cast<std::uint32_t>(call.rows.size()));
-    call.of_config.push_back(place->second);
-    if (!is_first) continue;
-    const auto [found, is_new] = index_.try_emplace(hash, used_);
-    call.rows.push_back({found->second, &config, !is_new, found->second == kNoRow});
+    const auto [found, is_new] = index_.try_emplace(ConfigHash{}(config), Remembered{used_});
+    Remembered& remembered = found->second;
+    if (remembered.call != calls_) {
+      remembered.call = calls_;
+      remembered.place = static_cast<std::uint32_t>(call.rows.size());
+      call.rows.push_back({remembered.row, &config, &remembered, !is_new, remembered.row == kNoRow});
+    }
+    call.of_config.push_back(remembered.place);
     if (!is_new) continue;
     if (used_ / kRowsPerChunk >= chunks_.size())
       chunks_.push_back(std::make_unique_for_overwrite<float[]>(kRowsPerChunk * columns_));
@@ -67,7 +70,7 @@ void Scorer::make(Needed& needed) {
 
 void Scorer::settle(const Call& call) {
   for (const Needed& needed : call.rows)
-    if (needed.failed && !needed.known) index_[ConfigHash{}(*needed.config)] = kNoRow;
+    if (needed.failed) needed.remembered->row = kNoRow;
 }
 
 FeatureMatrix Scorer::features(std::span<const Config> configs) {

@@ -43,10 +43,16 @@ class Scorer {
   std::uint64_t made() const { return made_; }
 
  private:
+  struct Remembered {
+    std::uint32_t row;
+    std::uint32_t place = 0;  // in the rows of call number `call`
+    std::uint64_t call = 0;   // the last that needed it
+  };
   /// A row that a call needs; the same config twice needs it once.
   struct Needed {
     std::uint32_t row;
     const Config* config;
+    Remembered* remembered;
     bool known;   // it was made by an earlier call
     bool failed;  // the config has none
   };
@@ -66,9 +72,10 @@ class Scorer {
   RowOf row_of_;
   std::size_t capacity_;  // rows that may be remembered; all are forgotten when it is exceeded
   Pool pool_;
-  std::unordered_map<std::uint64_t, std::uint32_t> index_;  // hash of a config -> row
+  std::unordered_map<std::uint64_t, Remembered> index_;  // by a config's hash
   std::vector<std::unique_ptr<float[]>> chunks_;
   std::uint32_t used_ = 0;
+  std::uint64_t calls_ = 0;
   std::uint64_t scored_ = 0, made_ = 0;
 };
 

@@ -1,0 +1,26 @@
+// Memory for what one computation needs on its way: handed out piece by piece, given back all at once.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory_resource>
+
+namespace lehr {
+
+/// `kBytes` in place, then blocks of the heap. For std::pmr containers that live shorter than it does; what
+/// they give back is not used again.
+template <std::size_t kBytes>
+class Arena {
+ public:
+  Arena() : resource_(first_.data(), first_.size()) {}
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  std::pmr::memory_resource* memory() { return &resource_; }
+
+ private:
+  alignas(std::max_align_t) std::array<std::byte, kBytes> first_;
+  std::pmr::monotonic_buffer_resource resource_;
+};
+
+}  // namespace lehr
