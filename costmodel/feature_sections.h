@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/arena.h"
+#include "base/local_arena.h"
 #include "costmodel/columns.h"
 #include "costmodel/kernel_view.h"
 #include "costmodel/memory_model.h"
@@ -20,7 +20,7 @@ inline constexpr std::array<std::string_view, 3> kCacheLevelNames = {"l1", "l2",
 
 /// Everything that the sections read, computed once per row.
 class FeatureContext {
-  Arena<24 << 10> arena_;  // what the others lie in; enough for most kernels
+  LocalArena<24 << 10> arena_;  // what the others lie in; enough for most kernels
 
  public:
   FeatureContext(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits);

@@ -4,8 +4,8 @@
 
 #include <deque>
 
-#include "base/arena.h"
 #include "base/error.h"
+#include "base/local_arena.h"
 #include "base/overloaded.h"
 #include "ir/footprint.h"
 #include "ir/index_form.h"
@@ -312,7 +312,7 @@ class Walker {
   }
 
   const Kernel& kernel_;
-  Arena<24 << 10> arena_;  // enough for most kernels
+  LocalArena<24 << 10> arena_;  // enough for most kernels
   Analysis out_;
   LoopNest nest_;
   IndexForm form_;

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "base/arena.h"
+#include "base/local_arena.h"
 #include "base/rng.h"
 
 namespace lehr {
@@ -152,7 +152,7 @@ TEST(LaneValues, AWarpsExpressionsAreWhatItsThreadsCompute) {
     const ir::For loop_k{k, ir::Int{9}, 9, ir::LoopKind::kSerial, {}};
     ir::Launch launch;
     launch.block = {width, 64, 1};
-    Arena<16 << 10> arena;
+    LocalArena<16 << 10> arena;
     LaneValues values(builder.kernel, launch, LaneValues::Points::kWarp, arena.memory());
     values.bind(loop_x);
     values.bind(loop_y);

@@ -10,11 +10,11 @@ namespace lehr {
 /// `kBytes` in place, then blocks of the heap. For std::pmr containers that live shorter than it does; what
 /// they give back is not used again.
 template <std::size_t kBytes>
-class Arena {
+class LocalArena {
  public:
-  Arena() : resource_(first_.data(), first_.size()) {}
-  Arena(const Arena&) = delete;
-  Arena& operator=(const Arena&) = delete;
+  LocalArena() : resource_(first_.data(), first_.size()) {}
+  LocalArena(const LocalArena&) = delete;
+  LocalArena& operator=(const LocalArena&) = delete;
 
   std::pmr::memory_resource* memory() { return &resource_; }
 
