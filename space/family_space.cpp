@@ -158,17 +158,33 @@ bool FamilySpace::contains(std::span<const std::int64_t> values) const {
 
 void FamilySpace::sample_from(std::vector<std::vector<std::int64_t>> points) {
   CHECK(!points.empty(), "family {}: an empty list", family_);
-  points_ = std::move(points);
+  starts_ = std::move(points);
+}
+
+void FamilySpace::list_prefixes(std::size_t most) {
+  if (!starts_.empty()) return;
+  std::vector<std::vector<std::int64_t>> prefixes = {{}};
+  for (std::size_t i = 0; i < knobs_.size(); ++i) {
+    std::vector<std::vector<std::int64_t>> longer;
+    for (std::vector<std::int64_t>& prefix : prefixes) {
+      for (const std::int64_t value : values_after(prefix, i)) {
+        prefix.push_back(value);
+        if (holds(prefix)) longer.push_back(prefix);
+        prefix.pop_back();
+      }
+      if (longer.size() > most) break;
+    }
+    if (longer.empty() || longer.size() > most) break;
+    prefixes = std::move(longer);
+  }
+  starts_ = std::move(prefixes);
 }
 
 bool FamilySpace::draw(Rng& rng, std::vector<std::int64_t>& values) const {
-  if (!points_.empty()) {
-    values = points_[rng.below(points_.size())];
-    return true;
-  }
   values.clear();
-  for (const Knob& knob : knobs_) {
-    values.push_back(knob.values[rng.below(knob.values.size())]);
+  if (!starts_.empty()) values = starts_[rng.below(starts_.size())];
+  for (std::size_t i = values.size(); i < knobs_.size(); ++i) {
+    values.push_back(knobs_[i].values[rng.below(knobs_[i].values.size())]);
     // From the superset, not from the allowed subset: else a value after a prefix with few choices would come
     // up more often than one after a prefix with many.
     if (!allows(values) || !holds(values)) return false;
@@ -217,9 +233,10 @@ bool FamilySpace::repair(std::span<std::int64_t> values, std::size_t changed) co
 }
 
 double FamilySpace::product_size() const {
-  if (!points_.empty()) return static_cast<double>(points_.size());
-  double size = 1;
-  for (const Knob& knob : knobs_) size *= static_cast<double>(knob.values.size());
+  double size = starts_.empty() ? 1 : static_cast<double>(starts_.size());
+  const std::size_t drawn_from = starts_.empty() ? 0 : starts_.front().size();
+  for (std::size_t i = drawn_from; i < knobs_.size(); ++i)
+    size *= static_cast<double>(knobs_[i].values.size());
   return size;
 }
 

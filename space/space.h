@@ -68,10 +68,15 @@ class FamilySpace {
                        std::function<std::vector<std::int64_t>(const Point&)> allowed);
   /// `holds` may read only `reads` (not empty); it is checked as soon as the last of them is chosen.
   void require(std::string reason, std::vector<KnobId> reads, std::function<bool(const Point&)> holds);
-  /// From now on sample() and draw() take one of `points` instead of drawing knob by knob, and product_size()
-  /// is their number: for a family that is a list (listed_family). The caller sees to it that they are
-  /// exactly the valid configs. CHECKs that there is one.
+  /// From now on sample() and draw() take one of `points` instead of drawing knob by knob: for a family that
+  /// is a list (listed_family). The caller sees to it that they are exactly the valid configs. CHECKs that
+  /// there is one.
   void sample_from(std::vector<std::vector<std::int64_t>> points);
+
+  /// From now on sample() and draw() begin with one of the valid prefixes of a length at which there are at
+  /// most `most`, and draw the other knobs only: fewer draws are rejected, and sampling stays uniform. Does
+  /// nothing after sample_from(). To be called when all knobs and constraints are there.
+  void list_prefixes(std::size_t most);
 
   const std::string& family() const { return family_; }
   const std::vector<Knob>& knobs() const { return knobs_; }
@@ -89,8 +94,9 @@ class FamilySpace {
   /// Whether `values`, one of each knob's superset in order, are a point of this family: why_invalid()
   /// without its text and without a Config.
   bool contains(std::span<const std::int64_t> values) const;
-  /// A uniformly distributed valid config. Rejection on prefixes: each knob is drawn from its superset, and
-  /// the draw starts again at the first value that is not allowed. nullopt when 400 000 draws found none.
+  /// A uniformly distributed valid config. Rejection on prefixes: each knob (behind the listed prefix) is
+  /// drawn from its superset, and the draw starts again at the first value that is not allowed. nullopt when
+  /// 400 000 draws found none.
   std::optional<Config> sample(Rng& rng) const;
   /// `values` as a Config of this family (one per knob, in order).
   Config config_of(std::span<const std::int64_t> values) const;
@@ -100,7 +106,8 @@ class FamilySpace {
   /// whose value is no longer allowed moves to the nearest allowed one (by position in its superset; a tie
   /// goes to the earlier). false if a knob has no allowed value left or a constraint does not hold.
   bool repair(std::span<std::int64_t> values, std::size_t changed) const;
-  /// Number of points of the unconstrained product, or of the list (as a double: it may exceed 2^64).
+  /// Number of points that draw() draws from: of the unconstrained product, of the list, or the listed
+  /// prefixes times the product of the other knobs (as a double: it may exceed 2^64).
   double product_size() const;
   /// One draw of sample() into `values`: false if it was rejected, and `values` means nothing then. Its
   /// acceptance rate is the valid share of the product.
@@ -115,7 +122,7 @@ class FamilySpace {
   std::vector<Knob> knobs_;
   std::vector<Constraint> constraints_;
   std::vector<std::vector<int>> constraints_after_;  // per knob: indices into constraints_
-  std::vector<std::vector<std::int64_t>> points_;    // of sample_from
+  std::vector<std::vector<std::int64_t>> starts_;    // what draws begin with, of one length; empty: nothing
 };
 
 /// A family whose valid configs are exactly `points`, each with one value per knob of `names`: what a table
@@ -132,9 +139,9 @@ std::vector<std::int64_t> powers_of_two(std::int64_t first, std::int64_t last);
 /// The union of the families that can serve one workload; the family is the first knob.
 class Space {
  public:
-  /// Samples each family once (with a fixed seed): one in which 400 000 draws find no valid config is never
-  /// sampled later, so that it costs some milliseconds here and nothing in a search. CHECKs that names
-  /// differ.
+  /// Lists each family's first knobs' valid prefixes, for cheap sampling (about a millisecond), and samples
+  /// it once (with a fixed seed): one in which 400 000 draws find no valid config is never sampled later, so
+  /// that it costs some milliseconds here and nothing in a search. CHECKs that names differ.
   explicit Space(std::vector<FamilySpace> families);
 
   const std::vector<FamilySpace>& families() const { return families_; }

@@ -114,7 +114,7 @@ TEST(FamilySpace, ConvertsBetweenValuesAndConfigs) {
   EXPECT_EQ(family.values_of(family.config_of(values)), values);
   EXPECT_THROW(family.config_of(std::vector<std::int64_t>{8}), Error);
   EXPECT_THROW(family.values_of(parse_config("small(step=4, tile=8, vector=2, stages=3, order=1)")), Error);
-  EXPECT_EQ(family.product_size(), 5.0 * 7 * 3 * 3 * 2);
+  EXPECT_EQ(testing::small_family().product_size(), 5.0 * 7 * 3 * 3 * 2);
 }
 
 TEST(FamilySpace, RepairsToTheNearestAllowedValue) {

@@ -41,12 +41,13 @@ std::optional<Config> prefix_sample(const FamilySpace& family, Rng& rng) {
 }
 
 TEST(SpaceSampling, IsUniformOverTheValidConfigsOfAFamily) {
-  const Space space = testing::small_space();
-  const FamilySpace& family = space.families()[0];
-  const auto valid = testing::brute_force(space);
+  const auto valid = testing::brute_force(testing::small_space());
   ASSERT_GT(valid.size(), 50U);
   const int draws = 400 * static_cast<int>(valid.size());
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (const std::size_t prefixes : {0, 4, 20, 50, 1000}) {
+    FamilySpace family = testing::small_family();
+    if (prefixes != 0) family.list_prefixes(prefixes);
+    const std::uint64_t seed = 1 + prefixes;
     Rng rng(seed);
     Counts uniform;
     Counts by_prefix;
@@ -57,10 +58,37 @@ TEST(SpaceSampling, IsUniformOverTheValidConfigsOfAFamily) {
         ++i;
       }
     }
-    EXPECT_EQ(uniform.size(), valid.size()) << "seed " << seed;
-    EXPECT_LT(std::abs(chi_square_excess(uniform, valid, draws)), 4) << "seed " << seed;
-    EXPECT_GT(chi_square_excess(by_prefix, valid, draws), 100) << "the test cannot tell; seed " << seed;
+    EXPECT_EQ(uniform.size(), valid.size()) << prefixes << " prefixes";
+    EXPECT_LT(std::abs(chi_square_excess(uniform, valid, draws)), 4) << prefixes << " prefixes";
+    EXPECT_GT(chi_square_excess(by_prefix, valid, draws), 100) << "the test cannot tell";
   }
+}
+
+TEST(SpaceSampling, RejectsFewerDrawsTheLongerThePrefixesThatAreListed) {
+  const auto valid = static_cast<double>(testing::brute_force(testing::small_space()).size());
+  double before = testing::small_family().product_size();
+  for (const std::size_t prefixes : {20, 50, 1000}) {
+    FamilySpace family = testing::small_family();
+    family.list_prefixes(prefixes);
+    EXPECT_LT(family.product_size(), before) << prefixes << " prefixes";
+    before = family.product_size();
+    Rng rng(prefixes);
+    constexpr int kDraws = 20'000;
+    int taken = 0;
+    std::vector<std::int64_t> values;
+    for (int i = 0; i < kDraws; ++i) taken += family.draw(rng, values) ? 1 : 0;
+    EXPECT_NEAR(before * taken / kDraws, valid, 0.05 * valid) << prefixes << " prefixes";
+  }
+  EXPECT_EQ(before, valid) << "all are listed";
+}
+
+TEST(SpaceSampling, ListsPrefixesOfAFamilyWithoutValidConfigs) {
+  FamilySpace empty("empty");
+  const KnobId first = empty.add("a", "", {1, 2});
+  empty.require("never", {first}, [](const Point&) { return false; });
+  empty.list_prefixes(10);
+  Rng rng(1);
+  EXPECT_EQ(empty.sample(rng), std::nullopt);
 }
 
 TEST(SpaceSampling, NeverReturnsAnInvalidConfig) {

@@ -66,7 +66,7 @@ void expand(const FamilySpace& family, std::vector<std::int64_t>& values, std::v
 
 }  // namespace
 
-Space small_space() {
+FamilySpace small_family() {
   FamilySpace family("small");
   const KnobId tile = family.add("tile", "elements", {1, 2, 4, 8, 12});
   const KnobId step = family.add_dependent("step", "a factor of tile", {1, 2, 3, 4, 6, 8, 12},
@@ -84,7 +84,11 @@ Space small_space() {
                  [=](const Point& p) { return p[tile] * p[stages] <= 24; });
   family.require("order 1 needs vectors", {vector, order},
                  [=](const Point& p) { return p[order] == 0 || p[vector] > 1; });
-  return Space({family});
+  return family;
+}
+
+Space small_space() {
+  return Space({small_family()});
 }
 
 Space two_family_space() {

@@ -10,6 +10,8 @@
 namespace lehr::testing {
 
 /// 5 knobs, two of them dependent (one has dead ends), two constraints; about a hundred valid configs.
+FamilySpace small_family();
+/// It alone.
 Space small_space();
 /// Two families of very different size: "few" (3 valid configs) and "many" (some hundred).
 Space two_family_space();
