@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/overloaded.h"
+#include "base/power_of_two.h"
 
 namespace lehr {
 namespace {
@@ -190,7 +191,7 @@ LaneValue LaneValues::multiply(LaneValue value, std::int32_t factor) {
   if (factor == 0) return {};
   if (factor == 1) return value;
   Lanes& out = fresh();
-  if (factor > 0 && std::has_single_bit(raw(factor))) {
+  if (is_power_of_two(factor)) {
     const int shift = std::countr_zero(raw(factor));
     for (std::size_t t = 0; t < 32; ++t) out[t] = wrap(raw((*value.lanes)[t]) << shift);
   } else {
@@ -229,8 +230,7 @@ LaneValue LaneValues::apply(ir::BinaryOp op, LaneValue a, LaneValue b) {
       break;
     case ir::BinaryOp::kDiv:
     case ir::BinaryOp::kMod:
-      if (b.is_uniform() && b.scalar > 0 && std::has_single_bit(raw(b.scalar)))
-        return divide_by_power_of_two(op, a, b.scalar);
+      if (b.is_uniform() && is_power_of_two(b.scalar)) return divide_by_power_of_two(op, a, b.scalar);
       break;
     default:
       break;

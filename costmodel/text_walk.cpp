@@ -2,12 +2,12 @@
 #include "costmodel/text_walk.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <optional>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/power_of_two.h"
 #include "costmodel/columns.h"
 #include "costmodel/lane_values.h"
 
@@ -242,8 +242,7 @@ class Walker {
     } else if ((b.op == ir::BinaryOp::kDiv || b.op == ir::BinaryOp::kMod) &&
                (result.depends & ~unrolled_) != 0) {
       const auto divisor = ir::as_constant(b.b);
-      const bool cheap = divisor && *divisor > 0 && std::has_single_bit(static_cast<std::uint64_t>(*divisor));
-      if (!cheap) facts_.divisions += executed();
+      if (!divisor || !is_power_of_two(*divisor)) facts_.divisions += executed();
     }
     return result;
   }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/local_arena.h"
 #include "base/overloaded.h"
+#include "base/power_of_two.h"
 #include "ir/footprint.h"
 #include "ir/index_form.h"
 
@@ -62,7 +63,7 @@ class Walker {
       const LoopInfo& loop = out_.loops[i];
       (loop.parent >= 0 ? out_.loops[static_cast<std::size_t>(loop.parent)].flops : out_.flops) += loop.flops;
     }
-    out_.launch = launch_of(kernel_);
+    out_.launch = launch_of(kernel_, launch_loops_);
     out_.shared_bytes = out_.launch.shared_bytes;
     for (const Buffer& buffer : kernel_.buffers) {
       const std::int64_t bytes = buffer.elements * size_of(buffer.type);
@@ -86,6 +87,7 @@ class Walker {
   void visit(const For& loop) {
     CHECK(nest_.depth < kMaxLoopDepth, "loops nest deeper than {}", kMaxLoopDepth);
     if (!as_constant(loop.extent)) integer(loop.extent);
+    launch_loops_.add(loop);
     const int outer_loop = loop_;
     const double outer_executions = executions_;
     const double outer_in_block = in_block_;
@@ -230,8 +232,7 @@ class Walker {
       out_.integer_operations += executions_;
       const auto divisor = as_constant(n.b);
       const bool divides = n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod;
-      if (divides && !(divisor && *divisor > 0 && (*divisor & (*divisor - 1)) == 0))
-        out_.integer_divisions += executions_;
+      if (divides && !(divisor && is_power_of_two(*divisor))) out_.integer_divisions += executions_;
     } else if (is_counted(n.op)) {
       flops(a.lanes);
     }
@@ -318,6 +319,7 @@ class Walker {
   IndexForm form_;
   std::pmr::deque<IndexForm> lets_;  // of all Lets; references stay valid
   TouchedBytes global_;
+  LaunchLoops launch_loops_;
   int loop_ = -1;          // innermost enclosing loop
   double executions_ = 1;  // product of the bounds of the enclosing loops
   double in_block_ = 1;    // of those that repeat within one block

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/overloaded.h"
+#include "base/power_of_two.h"
 
 namespace lehr::ir {
 namespace {
@@ -200,8 +201,7 @@ class IndexReader {
           if (n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) {
             const Expr* const constant = constant_of(n.b);
             const std::int64_t divisor = constant != nullptr ? *as_constant(*constant) : 0;
-            const bool shift = divisor > 0 && std::has_single_bit(static_cast<std::uint64_t>(divisor));
-            form_.divisions += shift ? 0 : 1;
+            form_.divisions += is_power_of_two(divisor) ? 0 : 1;
           }
           const std::uint32_t left = scan(n.a);
           return left | scan(n.b);
@@ -258,13 +258,23 @@ class IndexReader {
   }
 
   Progression progression_of_let(const VarBinding& let, int depth) const {
-    const IndexForm& form = *let.form;
+    IndexForm& form = *let.form;
     if ((form.loops & bit_of(depth)) == 0) return constant(form.offset);
     const auto here = [&](const IndexTerm& term) { return term.depth == depth; };
-    if (std::ranges::any_of(form.terms, here)) return progression(*let.value, depth);
+    if (std::ranges::any_of(form.terms, here)) return bent(let, depth);
     const auto d = static_cast<std::size_t>(depth);
     const std::int64_t step = form.coefficients[d];
     return {form.offset, form.offset + form.strides[d], step, step == 0 ? 1 : extent(depth)};
+  }
+
+  // Of a Let that is not affine in the loop: it is walked once.
+  Progression bent(const VarBinding& let, int depth) const {
+    std::pmr::vector<IndexValues>& known = let.form->bent;
+    for (const IndexValues& each : known)
+      if (each.depth == depth) return {each.at0, each.at1, each.step, each.count};
+    const Progression values = progression(*let.value, depth);
+    known.push_back({depth, values.at0, values.at1, values.step, values.count});
+    return values;
   }
 
   Progression progression(const Binary& n, int depth) const {
@@ -322,6 +332,7 @@ void read_index(const Expr& index, const LoopNest& nest, IndexForm& form) {
   std::fill_n(form.strides.begin(), nest.depth, 0);
   std::fill_n(form.coefficients.begin(), nest.depth, 0);
   form.terms.clear();
+  form.bent.clear();
   form.loads.clear();
   form.operations = 0;
   form.divisions = 0;

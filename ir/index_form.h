@@ -17,7 +17,7 @@ struct IndexForm;
 struct VarBinding {
   int depth = -1;
   const Expr* value = nullptr;
-  const IndexForm* form = nullptr;
+  IndexForm* form = nullptr;
 };
 
 /// The enclosing loops of a point and the variables bound there.
@@ -34,9 +34,16 @@ struct IndexTerm {
   std::int64_t count = 1;
 };
 
+/// The values of a whole index as the loop at `depth` runs alone.
+struct IndexValues {
+  int depth;
+  std::int64_t at0, at1;     ///< in its first two iterations
+  std::int64_t step, count;  ///< about: at0, at0 + step, ..., so many of them
+};
+
 struct IndexForm {
   /// `memory` is what the terms lie in.
-  explicit IndexForm(std::pmr::memory_resource* memory) : terms(memory) {}
+  explicit IndexForm(std::pmr::memory_resource* memory) : terms(memory), bent(memory) {}
 
   std::uint32_t loops = 0;  ///< the enclosing loops that it depends on, a bit per depth
   std::int64_t offset = 0;  ///< the index at iteration 0 of every loop
@@ -46,6 +53,8 @@ struct IndexForm {
   std::array<std::int64_t, kMaxLoopDepth> coefficients;
   /// The parts under a Div, Mod, Xor, Min, Max, Select, comparison or product of variables; seldom any.
   std::pmr::vector<IndexTerm> terms;
+  /// Of a Let, for loops of `terms`: what has been asked for so far.
+  std::pmr::vector<IndexValues> bent;
   int operations = 0;       ///< integer operations of the expression as written, Lets not expanded
   int divisions = 0;        ///< of these: Div and Mod by anything but a constant power of two
   std::vector<Load> loads;  ///< loads inside the expression (gathers), outermost first, Lets not expanded

@@ -33,20 +33,14 @@ std::int64_t* launch_entry(Launch& launch, LoopKind kind) {
   return nullptr;
 }
 
-void collect(const Block& block, Launch& launch, unsigned& seen) {
+void collect(const Block& block, LaunchLoops& loops) {
   for (const Stmt& stmt : block) {
     if (const For* loop = std::get_if<For>(&stmt.node)) {
-      if (std::int64_t* entry = launch_entry(launch, loop->kind)) {
-        const unsigned bit = 1u << static_cast<unsigned>(loop->kind);
-        CHECK((seen & bit) == 0 || *entry == loop->bound,
-              "two loops bind the same launch dimension with extents {} and {}", *entry, loop->bound);
-        seen |= bit;
-        *entry = loop->bound;
-      }
-      collect(loop->body, launch, seen);
+      loops.add(*loop);
+      collect(loop->body, loops);
     } else if (const If* branch = std::get_if<If>(&stmt.node)) {
-      collect(branch->then, launch, seen);
-      collect(branch->otherwise, launch, seen);
+      collect(branch->then, loops);
+      collect(branch->otherwise, loops);
     }
   }
 }
@@ -63,17 +57,30 @@ std::string numbered(std::string_view stem, int number) {
 
 }  // namespace
 
+void LaunchLoops::add(const For& loop) {
+  std::int64_t* const entry = launch_entry(bound_, loop.kind);
+  if (entry == nullptr) return;
+  const unsigned bit = 1u << static_cast<unsigned>(loop.kind);
+  CHECK((seen_ & bit) == 0 || *entry == loop.bound,
+        "two loops bind the same launch dimension with extents {} and {}", *entry, loop.bound);
+  seen_ |= bit;
+  *entry = loop.bound;
+}
+
 Launch launch_of(const Kernel& kernel) {
-  Launch launch;
+  LaunchLoops loops;
+  collect(kernel.body, loops);
+  return launch_of(kernel, loops);
+}
+
+Launch launch_of(const Kernel& kernel, const LaunchLoops& loops) {
+  Launch launch = loops.bound();
   launch.cluster = kernel.cluster;
   launch.programmatic = kernel.programmatic;
-  unsigned seen = 0;
-  collect(kernel.body, launch, seen);
   if (!kernel.prepack.empty()) {
-    Launch prepack;
-    seen = 0;
-    collect(kernel.prepack, prepack, seen);
-    launch.prepack_tasks = prepack.tasks;
+    LaunchLoops prepack;
+    collect(kernel.prepack, prepack);
+    launch.prepack_tasks = prepack.bound().tasks;
   }
   for (const Buffer& buffer : kernel.buffers)
     if (buffer.scope == Scope::kShared && !buffer.in_place_of)

@@ -128,7 +128,21 @@ struct Launch {
   bool programmatic = false;
   friend bool operator==(const Launch&, const Launch&) = default;
 };
+/// The part of a launch that loops bind, gathered by whoever walks them anyway.
+class LaunchLoops {
+ public:
+  /// Every loop of a body, in any order. Throws Error(kInternal) where two bind one dimension differently.
+  void add(const For& loop);
+  /// Grid, block and tasks.
+  const Launch& bound() const { return bound_; }
+
+ private:
+  Launch bound_;
+  unsigned seen_ = 0;  // a bit per LoopKind
+};
 Launch launch_of(const Kernel& kernel);
+/// The same where all loops of the body are in `loops` already.
+Launch launch_of(const Kernel& kernel, const LaunchLoops& loops);
 
 /// Builds a kernel: hands out ids, keeps names unique by numbering the further uses of one ("i", "i_2").
 /// Names are C identifiers that do not end in such a number. A value; move `kernel` out at the end.

@@ -27,7 +27,8 @@ namespace lehr::ir {
 /// - barriers only on CUDA, and not under an If or loop whose condition or extent depends on a thread
 /// variable
 ///   or on memory: an If that all threads of a block decide alike may hold one;
-/// - the same holds for warp collectives (ldmatrix, mma, warp_sum_f32); the group of a sum or an exchange is a
+/// - the same holds for warp collectives (ldmatrix, mma, warp_sum_f32); the group of a sum or an exchange is
+/// a
 ///   constant power of two up to 32 lanes;
 /// - workspaces only on CUDA, behind all other parameters, and written; an atomic's counter is in one;
 /// - prepacked parameters only on the CPU, behind all other parameters, written by the prepack block and by

@@ -231,8 +231,8 @@ std::int64_t VerifyScope::group_of(const Expr& expr) const {
         return threads > 0 ? threads : least({&n.a, &n.b});
       },
       [&](const Unary& n) { return group_of(n.value); },
-      // What memory holds may differ between threads; but of one place of shared memory, read where no barrier
-      // lies between them, a difference would be a race.
+      // What memory holds may differ between threads; but of one place of shared memory, read where no
+      // barrier lies between them, a difference would be a race.
       [&](const Load& n) {
         return kernel_.buffer(n.buffer).scope == Scope::kShared ? group_of(n.index) : std::int64_t{1};
       },
