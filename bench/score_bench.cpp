@@ -1,9 +1,11 @@
 // How many candidates a second the search can score, and which step bounds it: sample, mutate, lower,
-// featurise, predict, and all of it through the scorer that a session uses. One thread each, except the last.
+// featurise, predict, all of it through the scorer that a session uses, and whole proposals. One thread each,
+// except the last two.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -12,6 +14,7 @@
 #include "costmodel/features.h"
 #include "costmodel/xgboost_model.h"
 #include "ir/analyze.h"
+#include "search/anneal.h"
 #include "templates/catalog.h"
 #include "tune/scorer.h"
 #include "tune/task.h"
@@ -25,6 +28,7 @@ struct Case {
   Target target;
   std::string_view workload;
 };
+constexpr int kScoreThreads = 2;
 constexpr std::array<Case, 3> kCases = {{
     {"cpu families", Target::kCpu, "gemm m=1024 n=1024 k=1024"},
     {"cuda families", Target::kCuda, "gemm m=1024 n=1024 k=1024"},
@@ -64,6 +68,13 @@ std::vector<Config> samples(const Candidates& candidates, std::size_t n) {
   return result;
 }
 
+// A stand-in for a measurement: what a forest can learn from the row, and no two configs alike.
+double time_us(std::span<const float> row) {
+  double time = 100;
+  for (std::size_t i = 0; i < row.size(); i += 3) time += std::min(50.0f, std::abs(row[i]));
+  return time;
+}
+
 // A forest of the size that a session of some hundred trials fits.
 XgboostModel fitted_model(const Candidates& candidates, const Limits& limits, int threads) {
   const std::vector<Config> configs = samples(candidates, 256);
@@ -72,9 +83,7 @@ XgboostModel fitted_model(const Candidates& candidates, const Limits& limits, in
   for (const Config& config : configs) {
     const std::vector<float> row = featurize(candidates.lower(config), limits);
     rows.append(row);
-    double time = 100;
-    for (std::size_t i = 0; i < row.size(); i += 3) time += std::min(50.0f, std::abs(row[i]));
-    times_us.push_back(time);
+    times_us.push_back(time_us(row));
   }
   XgboostOptions options;
   options.threads = threads;
@@ -168,7 +177,6 @@ BENCHMARK(Emit)->DenseRange(0, 2);
 // What the search does with configs that it has not seen: AST, features and prediction, two threads, batches
 // of 128.
 void ScoreNewCandidates(benchmark::State& state) {
-  constexpr int kThreads = 2;
   constexpr std::size_t kBatch = 128;
   const Limits limits = limits_of(case_of(state));
   const Candidates candidates = candidates_for(task_for(case_of(state)));
@@ -180,7 +188,7 @@ void ScoreNewCandidates(benchmark::State& state) {
   for (auto _ : state) {
     if (at + kBatch > configs.size()) {  // a fresh scorer remembers nothing
       state.PauseTiming();
-      scorer.emplace(feature_table().size(), kernel_rows(candidates, limits), kThreads);
+      scorer.emplace(feature_table().size(), kernel_rows(candidates, limits), kScoreThreads);
       at = 0;
       state.ResumeTiming();
     }
@@ -191,6 +199,56 @@ void ScoreNewCandidates(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kBatch));
 }
 BENCHMARK(ScoreNewCandidates)->DenseRange(0, 2)->UseRealTime();
+
+// What a search does: ten proposals of the annealing strategy in a row, 16 configs each, with a model that is
+// fitted anew before each. Timed are the proposals alone; counted is each config that one scored, of which
+// the scorer remembers some from the proposals before.
+void Propose(benchmark::State& state) {
+  constexpr int kProposals = 10;
+  constexpr std::size_t kBatch = 16;
+  const Limits limits = limits_of(case_of(state));
+  const Candidates candidates = candidates_for(task_for(case_of(state)));
+  double scored = 0, made = 0;
+  for (auto _ : state) {
+    Scorer scorer(feature_table().size(), kernel_rows(candidates, limits), kScoreThreads);
+    AnnealStrategy strategy(candidates.space);
+    Rng rng(3);
+    FeatureMatrix rows(feature_table().size());
+    std::vector<double> times_us;
+    Seen seen;
+    const auto measure = [&](const std::vector<Config>& batch) {
+      std::vector<Observed> observed;
+      for (const Config& config : batch) {
+        rows.append(featurize(candidates.lower(config), limits));
+        times_us.push_back(time_us(rows.row(rows.rows() - 1)));
+        observed.push_back({config, 100 / times_us.back()});
+        seen.insert(config);
+      }
+      strategy.observe(observed);
+    };
+    measure(samples(candidates, 2 * kBatch));
+    double seconds = 0;
+    for (int i = 0; i < kProposals; ++i) {
+      XgboostModel model;
+      Dataset data;
+      append_group(data, rows, times_us);
+      model.fit(data);
+      const lehr::Predict predict = [&](const FeatureMatrix& some) { return model.predict(some); };
+      const Score score = [&](std::span<const Config> configs) { return scorer.score(configs, predict); };
+      const auto start = std::chrono::steady_clock::now();
+      const std::vector<Config> batch = strategy.propose(kBatch, seen, score, rng);
+      seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      measure(batch);
+    }
+    state.SetIterationTime(seconds);
+    scored += static_cast<double>(scorer.scored());
+    made += static_cast<double>(scorer.made());
+  }
+  label(state);
+  state.SetItemsProcessed(static_cast<std::int64_t>(scored));
+  state.counters["new_share"] = made / scored;
+}
+BENCHMARK(Propose)->DenseRange(0, 2)->UseManualTime()->Iterations(3);
 
 }  // namespace
 }  // namespace lehr
