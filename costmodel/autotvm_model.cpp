@@ -1,6 +1,7 @@
 // AutoTVM's fit: see autotvm_model.h.
 #include "costmodel/autotvm_model.h"
 
+#include "costmodel/booster.h"
 #include "costmodel/metrics.h"
 
 namespace lehr {
@@ -14,7 +15,7 @@ constexpr std::size_t kRecallOf = 64;  // the plan's size
 }  // namespace
 
 void AutotvmModel::fit(const Dataset& data) {
-  booster_.reset();
+  forest_.reset();
   if (data.size() == 0) return;
   const BoosterParameters parameters = {{"objective", "reg:squarederror"},
                                         {"max_depth", "3"},
@@ -29,13 +30,13 @@ void AutotvmModel::fit(const Dataset& data) {
                                         {"verbosity", "0"}};
   const TrainingMatrix matrix(data.rows, data.targets, {}, threads_);
   const std::vector<double> truth(data.targets.begin(), data.targets.end());
-  booster_.emplace(matrix, parameters);
+  Booster booster(matrix, parameters);
   double best = -1;
   int best_round = 0;
   for (int round = 0; round < kMostRounds; ++round) {
-    booster_->update(round, matrix);
+    booster.update(round, matrix);
     if (round % kLookEvery != 0) continue;
-    const double recall = average_recall(booster_->predict(data.rows), truth, kRecallOf);
+    const double recall = average_recall(booster.predict(data.rows), truth, kRecallOf);
     if (recall > best) {
       best = recall;
       best_round = round;
@@ -43,11 +44,12 @@ void AutotvmModel::fit(const Dataset& data) {
       break;
     }
   }
+  forest_.emplace(booster.to_bytes());
 }
 
 std::vector<double> AutotvmModel::predict(const FeatureMatrix& rows) const {
-  if (!booster_) return std::vector<double>(rows.rows(), 0.0);
-  return booster_->predict(rows);
+  if (!forest_) return std::vector<double>(rows.rows(), 0.0);
+  return forest_->predict(rows);
 }
 
 }  // namespace lehr

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "costmodel/booster.h"
+#include "costmodel/forest.h"
 #include "costmodel/model.h"
 
 namespace lehr {
@@ -21,7 +21,7 @@ class AutotvmModel : public CostModel {
 
  private:
   int threads_;
-  std::optional<Booster> booster_;
+  std::optional<Forest> forest_;
 };
 
 }  // namespace lehr

@@ -65,6 +65,7 @@ BoosterParameters parameters_of(const ValidityOptions& options) {
 void ValidityModel::fit(const FeatureMatrix& rows, const std::vector<bool>& valid) {
   CHECK(rows.rows() == valid.size(), "{} rows with {} labels", rows.rows(), valid.size());
   booster_.reset();
+  forest_.reset();
   const auto good = static_cast<std::size_t>(std::ranges::count(valid, true));
   if (good < kFewestOfEach || valid.size() - good < kFewestOfEach) return;
   Part train{FeatureMatrix(rows.columns()), {}}, held_out{FeatureMatrix(rows.columns()), {}};
@@ -78,11 +79,12 @@ void ValidityModel::fit(const FeatureMatrix& rows, const std::vector<bool>& vali
                                   held_out.rows, score, parameters, options_.boosting, options_.threads);
   const std::vector<float> labels(valid.begin(), valid.end());
   booster_ = boost(TrainingMatrix(rows, labels, {}, options_.threads), parameters, boosted.rounds);
+  forest_.emplace(booster_->to_bytes());
 }
 
 std::vector<double> ValidityModel::predict(const FeatureMatrix& rows) const {
-  if (!booster_) return std::vector<double>(rows.rows(), 1.0);
-  return booster_->predict(rows);
+  if (!forest_) return std::vector<double>(rows.rows(), 1.0);
+  return forest_->predict(rows);
 }
 
 void ValidityModel::save(const std::string& path) const {
@@ -91,9 +93,14 @@ void ValidityModel::save(const std::string& path) const {
 
 void ValidityModel::load(const std::string& path) {
   const std::string bytes = read_model_file(path, kKind);
-  std::optional<Booster> loaded;
-  if (!bytes.empty()) loaded.emplace(bytes, options_.threads);
-  booster_ = std::move(loaded);
+  std::optional<Booster> booster;
+  std::optional<Forest> forest;
+  if (!bytes.empty()) {
+    booster.emplace(bytes, options_.threads);
+    forest.emplace(bytes);
+  }
+  booster_ = std::move(booster);
+  forest_ = std::move(forest);
 }
 
 }  // namespace lehr

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "costmodel/booster.h"
+#include "costmodel/forest.h"
 
 namespace lehr {
 
@@ -39,6 +40,7 @@ class ValidityModel {
  private:
   ValidityOptions options_;
   std::optional<Booster> booster_;
+  std::optional<Forest> forest_;  // the booster's, for prediction
 };
 
 }  // namespace lehr

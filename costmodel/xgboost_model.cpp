@@ -82,6 +82,7 @@ void XgboostModel::fit(const Dataset& data) {
   CHECK(data.rows.rows() == data.size() && data.groups.size() == data.size(), "rows={} targets={} groups={}",
         data.rows.rows(), data.size(), data.groups.size());
   booster_.reset();
+  forest_.reset();
   report_ = {};
   report_.rows = data.size();
   if (data.size() == 0) return;
@@ -92,6 +93,7 @@ void XgboostModel::fit(const Dataset& data) {
   if (!split || split->held_out.size() == 0) {
     report_.rounds = std::min(kUncheckedRounds, options_.boosting.most_rounds);
     booster_ = boost(training_matrix(data, options_), parameters_of(options_, data.size()), report_.rounds);
+    forest_.emplace(booster_->to_bytes());
     return;
   }
   const std::vector<double> targets(split->held_out.targets.begin(), split->held_out.targets.end());
@@ -109,11 +111,12 @@ void XgboostModel::fit(const Dataset& data) {
   if (options_.refit_on_all_rows) {
     booster_ = boost(training_matrix(data, options_), parameters_of(options_, data.size()), report_.rounds);
   }
+  forest_.emplace(booster_->to_bytes());
 }
 
 std::vector<double> XgboostModel::predict(const FeatureMatrix& rows) const {
-  if (!booster_) return std::vector<double>(rows.rows(), 0.0);
-  return booster_->predict(rows);
+  if (!forest_) return std::vector<double>(rows.rows(), 0.0);
+  return forest_->predict(rows);
 }
 
 std::vector<double> XgboostModel::gain_shares() const {
@@ -132,9 +135,14 @@ void XgboostModel::save(const std::string& path) const {
 
 void XgboostModel::load(const std::string& path) {
   const std::string bytes = read_model_file(path, kind_of(options_.objective));
-  std::optional<Booster> loaded;
-  if (!bytes.empty()) loaded.emplace(bytes, options_.threads);
-  booster_ = std::move(loaded);
+  std::optional<Booster> booster;
+  std::optional<Forest> forest;
+  if (!bytes.empty()) {
+    booster.emplace(bytes, options_.threads);
+    forest.emplace(bytes);
+  }
+  booster_ = std::move(booster);
+  forest_ = std::move(forest);
   report_ = {};
   if (booster_) report_.rounds = booster_->rounds();
 }

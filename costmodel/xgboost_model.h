@@ -6,6 +6,7 @@
 #include <string>
 
 #include "costmodel/booster.h"
+#include "costmodel/forest.h"
 #include "costmodel/model.h"
 
 namespace lehr {
@@ -42,8 +43,8 @@ struct FitReport {
   std::optional<double> held_out_score;
 };
 
-/// Deterministic for the same data, options (seed and threads included) and XGBoost version. Calls on one
-/// model must not overlap in time.
+/// Deterministic for the same data, options (seed and threads included) and XGBoost version. Several
+/// threads may predict at one time.
 class XgboostModel : public CostModel {
  public:
   explicit XgboostModel(XgboostOptions options = {}) : options_(options) {}
@@ -65,6 +66,7 @@ class XgboostModel : public CostModel {
  private:
   XgboostOptions options_;
   std::optional<Booster> booster_;
+  std::optional<Forest> forest_;  // the booster's, for prediction
   FitReport report_;
 };
 
