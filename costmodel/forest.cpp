@@ -15,6 +15,9 @@ namespace {
 
 using Json = nlohmann::json;
 
+/// No number is at or above it.
+constexpr float kNever = std::numeric_limits<float>::quiet_NaN();
+
 /// The nodes of one tree, as the format lists them.
 struct Listed {
   explicit Listed(const Json& tree)
@@ -67,7 +70,7 @@ void Forest::read(const Json& learner) {
         const auto i = static_cast<std::size_t>(order[begin]);
         const auto here = root + static_cast<std::uint32_t>(begin);
         if (listed.left.at(i) < 0) {
-          nodes_.push_back({std::numeric_limits<float>::infinity(), listed.threshold.at(i), here, 0, false});
+          nodes_.push_back({kNever, listed.threshold.at(i), here, 0, false});
           continue;
         }
         nodes_.push_back({listed.threshold.at(i), 0, root + static_cast<std::uint32_t>(order.size()),
@@ -121,6 +124,11 @@ std::vector<double> Forest::predict(const FeatureMatrix& rows) const {
   if (logistic_)
     for (double& each : result) each = 1 / (1 + std::exp(-each));
   return result;
+}
+
+std::optional<Trained> trained_from(std::string_view bytes, int threads) {
+  if (bytes.empty()) return std::nullopt;
+  return Trained(Booster(bytes, threads));
 }
 
 }  // namespace lehr

@@ -5,9 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "costmodel/booster.h"
 #include "costmodel/features.h"
 
 namespace lehr {
@@ -30,7 +33,7 @@ class Forest {
   /// Children are neighbours: the right one follows the left one. A leaf is its own left child, and all go
   /// left there, so that a row may take as many steps as the deepest one needs.
   struct Node {
-    float threshold;  // at and above it a row goes right; of a leaf: infinity
+    float threshold;  // at and above it a row goes right; of a leaf: NaN
     float value;      // of a leaf
     std::uint32_t left;
     std::uint16_t column;
@@ -52,5 +55,14 @@ class Forest {
   bool logistic_ = false;  // the sums are log odds
   std::size_t columns_ = 0;
 };
+
+/// A forest as it was trained and as it predicts.
+struct Trained {
+  explicit Trained(Booster trained) : booster(std::move(trained)), forest(booster.to_bytes()) {}
+  Booster booster;
+  Forest forest;
+};
+/// From Booster::to_bytes(); nothing from no bytes.
+std::optional<Trained> trained_from(std::string_view bytes, int threads);
 
 }  // namespace lehr

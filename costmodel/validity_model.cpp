@@ -64,8 +64,7 @@ BoosterParameters parameters_of(const ValidityOptions& options) {
 
 void ValidityModel::fit(const FeatureMatrix& rows, const std::vector<bool>& valid) {
   CHECK(rows.rows() == valid.size(), "{} rows with {} labels", rows.rows(), valid.size());
-  booster_.reset();
-  forest_.reset();
+  trained_.reset();
   const auto good = static_cast<std::size_t>(std::ranges::count(valid, true));
   if (good < kFewestOfEach || valid.size() - good < kFewestOfEach) return;
   Part train{FeatureMatrix(rows.columns()), {}}, held_out{FeatureMatrix(rows.columns()), {}};
@@ -78,29 +77,20 @@ void ValidityModel::fit(const FeatureMatrix& rows, const std::vector<bool>& vali
       boost_until_held_out_stalls(TrainingMatrix(train.rows, train.labels, {}, options_.threads),
                                   held_out.rows, score, parameters, options_.boosting, options_.threads);
   const std::vector<float> labels(valid.begin(), valid.end());
-  booster_ = boost(TrainingMatrix(rows, labels, {}, options_.threads), parameters, boosted.rounds);
-  forest_.emplace(booster_->to_bytes());
+  trained_.emplace(boost(TrainingMatrix(rows, labels, {}, options_.threads), parameters, boosted.rounds));
 }
 
 std::vector<double> ValidityModel::predict(const FeatureMatrix& rows) const {
-  if (!forest_) return std::vector<double>(rows.rows(), 1.0);
-  return forest_->predict(rows);
+  if (!trained_) return std::vector<double>(rows.rows(), 1.0);
+  return trained_->forest.predict(rows);
 }
 
 void ValidityModel::save(const std::string& path) const {
-  write_model_file(path, kKind, booster_ ? booster_->to_bytes() : std::string());
+  write_model_file(path, kKind, trained_ ? trained_->booster.to_bytes() : std::string());
 }
 
 void ValidityModel::load(const std::string& path) {
-  const std::string bytes = read_model_file(path, kKind);
-  std::optional<Booster> booster;
-  std::optional<Forest> forest;
-  if (!bytes.empty()) {
-    booster.emplace(bytes, options_.threads);
-    forest.emplace(bytes);
-  }
-  booster_ = std::move(booster);
-  forest_ = std::move(forest);
+  trained_ = trained_from(read_model_file(path, kKind), options_.threads);
 }
 
 }  // namespace lehr

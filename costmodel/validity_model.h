@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/booster.h"
 #include "costmodel/forest.h"
 
 namespace lehr {
@@ -31,7 +30,7 @@ class ValidityModel {
   void fit(const FeatureMatrix& rows, const std::vector<bool>& valid);
   /// P(valid) per row, in [0, 1].
   std::vector<double> predict(const FeatureMatrix& rows) const;
-  bool learnt() const { return booster_.has_value(); }
+  bool learnt() const { return trained_.has_value(); }
 
   /// Errors as in model_file.h.
   void save(const std::string& path) const;
@@ -39,8 +38,7 @@ class ValidityModel {
 
  private:
   ValidityOptions options_;
-  std::optional<Booster> booster_;
-  std::optional<Forest> forest_;  // the booster's, for prediction
+  std::optional<Trained> trained_;
 };
 
 }  // namespace lehr

@@ -81,8 +81,7 @@ TrainingMatrix training_matrix(const Dataset& data, const XgboostOptions& option
 void XgboostModel::fit(const Dataset& data) {
   CHECK(data.rows.rows() == data.size() && data.groups.size() == data.size(), "rows={} targets={} groups={}",
         data.rows.rows(), data.size(), data.groups.size());
-  booster_.reset();
-  forest_.reset();
+  trained_.reset();
   report_ = {};
   report_.rows = data.size();
   if (data.size() == 0) return;
@@ -92,8 +91,8 @@ void XgboostModel::fit(const Dataset& data) {
   if (data.size() >= kFewestRowsToHoldOut) split = split_by_row(data, options_.held_out_share, options_.seed);
   if (!split || split->held_out.size() == 0) {
     report_.rounds = std::min(kUncheckedRounds, options_.boosting.most_rounds);
-    booster_ = boost(training_matrix(data, options_), parameters_of(options_, data.size()), report_.rounds);
-    forest_.emplace(booster_->to_bytes());
+    trained_.emplace(
+        boost(training_matrix(data, options_), parameters_of(options_, data.size()), report_.rounds));
     return;
   }
   const std::vector<double> targets(split->held_out.targets.begin(), split->held_out.targets.end());
@@ -107,21 +106,21 @@ void XgboostModel::fit(const Dataset& data) {
   report_.held_out_rows = split->held_out.size();
   report_.held_out_score = boosted.score;
   report_.rounds = boosted.rounds;
-  booster_ = std::move(boosted.booster);
   if (options_.refit_on_all_rows) {
-    booster_ = boost(training_matrix(data, options_), parameters_of(options_, data.size()), report_.rounds);
+    boosted.booster =
+        boost(training_matrix(data, options_), parameters_of(options_, data.size()), report_.rounds);
   }
-  forest_.emplace(booster_->to_bytes());
+  trained_.emplace(std::move(boosted.booster));
 }
 
 std::vector<double> XgboostModel::predict(const FeatureMatrix& rows) const {
-  if (!forest_) return std::vector<double>(rows.rows(), 0.0);
-  return forest_->predict(rows);
+  if (!trained_) return std::vector<double>(rows.rows(), 0.0);
+  return trained_->forest.predict(rows);
 }
 
 std::vector<double> XgboostModel::gain_shares() const {
-  if (!booster_) return {};
-  std::vector<double> shares = booster_->total_gain();
+  if (!trained_) return {};
+  std::vector<double> shares = trained_->booster.total_gain();
   double sum = 0;
   for (const double gain : shares) sum += gain;
   if (sum > 0)
@@ -130,21 +129,14 @@ std::vector<double> XgboostModel::gain_shares() const {
 }
 
 void XgboostModel::save(const std::string& path) const {
-  write_model_file(path, kind_of(options_.objective), booster_ ? booster_->to_bytes() : std::string());
+  write_model_file(path, kind_of(options_.objective),
+                   trained_ ? trained_->booster.to_bytes() : std::string());
 }
 
 void XgboostModel::load(const std::string& path) {
-  const std::string bytes = read_model_file(path, kind_of(options_.objective));
-  std::optional<Booster> booster;
-  std::optional<Forest> forest;
-  if (!bytes.empty()) {
-    booster.emplace(bytes, options_.threads);
-    forest.emplace(bytes);
-  }
-  booster_ = std::move(booster);
-  forest_ = std::move(forest);
+  trained_ = trained_from(read_model_file(path, kind_of(options_.objective)), options_.threads);
   report_ = {};
-  if (booster_) report_.rounds = booster_->rounds();
+  if (trained_) report_.rounds = trained_->booster.rounds();
 }
 
 }  // namespace lehr

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "costmodel/booster.h"
 #include "costmodel/forest.h"
 #include "costmodel/model.h"
 
@@ -65,8 +64,7 @@ class XgboostModel : public CostModel {
 
  private:
   XgboostOptions options_;
-  std::optional<Booster> booster_;
-  std::optional<Forest> forest_;  // the booster's, for prediction
+  std::optional<Trained> trained_;
   FitReport report_;
 };
 

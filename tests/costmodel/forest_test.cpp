@@ -68,6 +68,17 @@ TEST(Forest, PredictsWhatXgboostPredictsToTheLastBit) {
   }
 }
 
+TEST(Forest, TakesInfiniteValues) {
+  Rng rng(8);
+  const FeatureMatrix rows = random_rows(rng, 200, 5, false);
+  const Booster booster = boosted(rows, {{"objective", "reg:squarederror"}, {"verbosity", "0"}}, 20, false);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  FeatureMatrix asked(5);
+  asked.append(std::vector<float>{kInfinity, kInfinity, kInfinity, kInfinity, kInfinity});
+  asked.append(std::vector<float>{-kInfinity, 0, kInfinity, 0, -kInfinity});
+  expect_same(booster, asked, 0);
+}
+
 TEST(Forest, GivesProbabilitiesOfALogisticObjective) {
   Rng rng(5);
   const FeatureMatrix rows = random_rows(rng, 300, 10, true);
