@@ -12,6 +12,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/power_of_two.h"
 
 namespace lehr {
 namespace {
@@ -62,7 +63,7 @@ std::uint64_t size_of(int file) {
 }
 
 std::uint32_t valid_page_size(std::uint64_t size) {
-  return size >= 512 && size <= 65536 && std::has_single_bit(size) ? static_cast<std::uint32_t>(size) : 0;
+  return size >= 512 && size <= 65536 && is_power_of_two(size) ? static_cast<std::uint32_t>(size) : 0;
 }
 
 /// The value of one serial type, its bytes taken off the front of `body`; nullopt where they are not there.

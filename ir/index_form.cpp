@@ -12,17 +12,6 @@
 namespace lehr::ir {
 namespace {
 
-// A value as one loop runs from 0 to its extent and the other loops stay at 0. at0 and at1 are exact; that
-// the values are at0, at0 + step, ... (count of them) is an estimate outside affine arithmetic.
-struct Progression {
-  std::int64_t at0 = 0;
-  std::int64_t at1 = 0;
-  std::int64_t step = 0;
-  std::int64_t count = 1;
-
-  std::int64_t span() const { return std::abs(step) * (count - 1); }
-};
-
 Progression constant(std::int64_t value) {
   return {value, value, 0, 1};
 }
@@ -271,9 +260,9 @@ class IndexReader {
   Progression bent(const VarBinding& let, int depth) const {
     std::pmr::vector<IndexValues>& known = let.form->bent;
     for (const IndexValues& each : known)
-      if (each.depth == depth) return {each.at0, each.at1, each.step, each.count};
+      if (each.depth == depth) return each.values;
     const Progression values = progression(*let.value, depth);
-    known.push_back({depth, values.at0, values.at1, values.step, values.count});
+    known.push_back({depth, values});
     return values;
   }
 

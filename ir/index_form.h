@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <memory_resource>
 #include <vector>
 
@@ -34,11 +35,20 @@ struct IndexTerm {
   std::int64_t count = 1;
 };
 
-/// The values of a whole index as the loop at `depth` runs alone.
+/// A value as one loop runs from 0 to its extent and the other loops stay at 0. at0 and at1 are exact; that
+/// the values are at0, at0 + step, ... (count of them) is an estimate outside affine arithmetic.
+struct Progression {
+  std::int64_t at0 = 0;
+  std::int64_t at1 = 0;
+  std::int64_t step = 0;
+  std::int64_t count = 1;
+
+  std::int64_t span() const { return std::abs(step) * (count - 1); }
+};
+/// A whole index as the loop at `depth` runs alone.
 struct IndexValues {
   int depth;
-  std::int64_t at0, at1;     ///< in its first two iterations
-  std::int64_t step, count;  ///< about: at0, at0 + step, ..., so many of them
+  Progression values;
 };
 
 struct IndexForm {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/overloaded.h"
+#include "base/power_of_two.h"
 #include "base/text.h"
 #include "ir/intrinsics.h"
 #include "ir/print.h"
@@ -24,7 +25,7 @@ bool is_block_or_thread(LoopKind kind) {
 // A number of lanes into which a warp divides.
 bool is_lane_group(const Expr& lanes) {
   const std::int64_t count = as_constant(lanes).value_or(0);
-  return count >= 1 && count <= 32 && (count & (count - 1)) == 0;
+  return count <= 32 && is_power_of_two(count);
 }
 bool is_thread(LoopKind kind) {
   return kind >= LoopKind::kThreadX;

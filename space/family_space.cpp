@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/power_of_two.h"
 #include "space/space.h"
 
 namespace lehr {
@@ -254,7 +255,7 @@ std::vector<std::int64_t> factors(std::int64_t extent, std::int64_t limit) {
 }
 
 std::vector<std::int64_t> powers_of_two(std::int64_t first, std::int64_t last) {
-  CHECK(first >= 1 && (first & (first - 1)) == 0, "{} is not a power of two", first);
+  CHECK(is_power_of_two(first), "{} is not a power of two", first);
   std::vector<std::int64_t> values;
   for (std::int64_t v = first; v <= last; v *= 2) {
     values.push_back(v);

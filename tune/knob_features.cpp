@@ -7,6 +7,8 @@
 #include <cmath>
 #include <optional>
 
+#include "base/power_of_two.h"
+
 namespace lehr {
 namespace {
 
@@ -23,7 +25,7 @@ float log_of(double value) {
 
 // Positive powers of two, 0 and 1: for these an alignment says what the value says.
 bool power_of_two(std::int64_t value) {
-  return value >= 0 && (value & (value - 1)) == 0;
+  return value == 0 || is_power_of_two(value);
 }
 
 // Whole values below 2^62; 0 is as aligned as can be.
