@@ -57,7 +57,7 @@ class Emitter {
   }
 
   void write(const For& loop) {
-    const std::string& name = kernel_.name_of(loop.var);
+    const std::string& name = exprs_.name(loop.var);
     switch (loop.kind) {
       case LoopKind::kSerial:
       case LoopKind::kUnrolled:
@@ -123,7 +123,7 @@ class Emitter {
   }
 
   void write(const Let& let) {
-    line("const {} {} = {};", dialect_.index_type, kernel_.name_of(let.var), exprs_.text(let.value));
+    line("const {} {} = {};", dialect_.index_type, exprs_.name(let.var), exprs_.text(let.value));
   }
 
   void write(const Alloc& alloc) {

@@ -85,7 +85,7 @@ void find_unrolled(const Block& block, std::vector<bool>& unrolled) {
 }  // namespace
 
 ExprText::ExprText(const Kernel& kernel, SnippetSet& snippets)
-    : kernel_(kernel), snippets_(snippets), unrolled_(kernel.vars.size()) {
+    : kernel_(kernel), snippets_(snippets), names_(var_names(kernel)), unrolled_(kernel.vars.size()) {
   find_unrolled(kernel.body, unrolled_);
 }
 
@@ -150,7 +150,7 @@ std::string ExprText::text(const Expr& expr, int parent) {
   return expr.visit(overloaded{
       [&](const Int& n) { return n.value < 0 ? fmt::format("({})", n.value) : fmt::format("{}", n.value); },
       [&](const Float& n) { return float_literal(n.value, n.type); },
-      [&](const Var& n) { return kernel_.name_of(n.id); },
+      [&](const Var& n) { return name(n.id); },
       [&](const Binary& n) {
         const Operator op = operator_of(n.op);
         if (op.symbol.empty()) {

@@ -15,6 +15,7 @@ class ExprText {
   ExprText(const ir::Kernel& kernel, SnippetSet& snippets);
 
   std::string text(const ir::Expr& expr) { return text(expr, 0); }
+  const std::string& name(ir::VarId id) const { return names_[static_cast<std::size_t>(id)]; }
   /// "buffer + index": pointer to the first element.
   std::string address(ir::BufferId buffer, const ir::Expr& index);
   /// An lvalue of `lanes` elements.
@@ -34,7 +35,8 @@ class ExprText {
 
   const ir::Kernel& kernel_;
   SnippetSet& snippets_;
-  std::vector<bool> unrolled_;  // per variable
+  std::vector<std::string> names_;  // per variable
+  std::vector<bool> unrolled_;      // the same
 };
 
 }  // namespace lehr

@@ -34,9 +34,6 @@ inline bool is_concurrent(ir::LoopKind kind) {
   return kind == ir::LoopKind::kParallel || kind == ir::LoopKind::kBlockX || kind == ir::LoopKind::kBlockY ||
          kind == ir::LoopKind::kBlockZ;
 }
-inline bool is_thread(ir::LoopKind kind) {
-  return kind == ir::LoopKind::kThreadX || kind == ir::LoopKind::kThreadY || kind == ir::LoopKind::kThreadZ;
-}
 inline bool is_sequential(ir::LoopKind kind) {
   return kind == ir::LoopKind::kSerial || kind == ir::LoopKind::kUnrolled || kind == ir::LoopKind::kRolled;
 }
@@ -69,18 +66,12 @@ struct KernelView {
   double element_bytes(const ir::Access& access) const { return size_of(buffer_of(access).type); }
   /// Executed flops: branches as often as they are taken.
   double flops() const { return analysis.flops * text.flops_share; }
-  /// Share of a loop's iterations, as the analysis counts them, that are executed.
-  double loop_share(int loop) const {
-    const auto l = static_cast<std::size_t>(loop);
-    return loop >= 0 && l < text.loop_share.size() ? text.loop_share[l] : 1;
-  }
-  /// The innermost branch around a loop, 0 for none.
-  int loop_branch(int loop) const {
-    const auto l = static_cast<std::size_t>(loop);
-    return loop >= 0 && l < text.loop_branch.size() ? text.loop_branch[l] : 0;
+  /// Of one of the analysis's accesses.
+  const ExecutedAccess& executed(const ir::Access& access) const {
+    return text.accesses[static_cast<std::size_t>(&access - analysis.accesses.data())];
   }
   /// Executions, branches as often as they are taken.
-  double executions(const ir::Access& access) const { return access.executions * loop_share(access.loop); }
+  double executions(const ir::Access& access) const { return access.executions * executed(access).share; }
   /// Bytes moved by all executions.
   double moved_bytes(const ir::Access& access) const {
     return executions(access) * access.lanes * element_bytes(access);

@@ -20,10 +20,6 @@ std::uint32_t raw(std::int32_t x) {
   return static_cast<std::uint32_t>(x);
 }
 
-bool is_thread(ir::LoopKind kind) {
-  return kind == ir::LoopKind::kThreadX || kind == ir::LoopKind::kThreadY || kind == ir::LoopKind::kThreadZ;
-}
-
 /// Told that nothing overlaps, the compiler makes a few vector instructions of it.
 template <typename Operation>
 void for_lanes(const Lanes& __restrict x, const Lanes& __restrict y, Lanes& __restrict out, Operation f) {
@@ -190,6 +186,7 @@ LaneValue LaneValues::add(LaneValue a, LaneValue b) {
 LaneValue LaneValues::multiply(LaneValue value, std::int32_t factor) {
   if (factor == 0) return {};
   if (factor == 1) return value;
+  if (value.is_uniform()) return {wrap(raw(value.scalar) * raw(factor)), nullptr};
   Lanes& out = fresh();
   if (is_power_of_two(factor)) {
     const int shift = std::countr_zero(raw(factor));
@@ -213,28 +210,18 @@ LaneValue LaneValues::divide_by_power_of_two(ir::BinaryOp op, LaneValue value, s
 }
 
 LaneValue LaneValues::apply(ir::BinaryOp op, LaneValue a, LaneValue b) {
+  // No jump table for the most frequent operations, as in evaluate().
+  if (op == ir::BinaryOp::kAdd) return add(a, b);
+  if (op == ir::BinaryOp::kMul && b.is_uniform()) return multiply(a, b.scalar);
+  if (op == ir::BinaryOp::kMul && a.is_uniform()) return multiply(b, a.scalar);
   if (a.is_uniform() && b.is_uniform()) {
     LaneValue result;
     with_operation(op, [&](auto f) { result.scalar = f(a.scalar, b.scalar); });
     return result;
   }
-  switch (op) {
-    case ir::BinaryOp::kAdd:
-      return add(a, b);
-    case ir::BinaryOp::kSub:
-      if (b.is_uniform()) return {wrap(raw(a.scalar) - raw(b.scalar)), a.lanes};
-      break;
-    case ir::BinaryOp::kMul:
-      if (b.is_uniform()) return multiply(a, b.scalar);
-      if (a.is_uniform()) return multiply(b, a.scalar);
-      break;
-    case ir::BinaryOp::kDiv:
-    case ir::BinaryOp::kMod:
-      if (b.is_uniform() && is_power_of_two(b.scalar)) return divide_by_power_of_two(op, a, b.scalar);
-      break;
-    default:
-      break;
-  }
+  if (op == ir::BinaryOp::kSub && b.is_uniform()) return {wrap(raw(a.scalar) - raw(b.scalar)), a.lanes};
+  const bool divides = op == ir::BinaryOp::kDiv || op == ir::BinaryOp::kMod;
+  if (divides && b.is_uniform() && is_power_of_two(b.scalar)) return divide_by_power_of_two(op, a, b.scalar);
   const Lanes x = a.all(), y = b.all();
   Lanes& out = fresh();
   with_operation(op, [&](auto f) { for_lanes(x, y, out, f); });
@@ -242,15 +229,16 @@ LaneValue LaneValues::apply(ir::BinaryOp op, LaneValue a, LaneValue b) {
 }
 
 LaneValue LaneValues::evaluate(const ir::Expr& expr) {
+  // Not by a jump table: processors foresee these better.
+  if (const auto binary = expr.as_binary()) {
+    const LaneValue a = evaluate(binary->a);
+    if (const auto number = binary->b.as_int())
+      return apply(binary->op, a, {static_cast<std::int32_t>(number->value), nullptr});
+    return apply(binary->op, a, evaluate(binary->b));
+  }
+  if (const auto variable = expr.as_var()) return value_of(variable->id);
+  if (const auto number = expr.as_int()) return {static_cast<std::int32_t>(number->value), nullptr};
   return expr.visit(overloaded{
-      [](const ir::Int& node) {
-        return LaneValue{static_cast<std::int32_t>(node.value), nullptr};
-      },
-      [&](const ir::Var& node) { return value_of(node.id); },
-      [&](const ir::Binary& node) {
-        const LaneValue a = evaluate(node.a);
-        return apply(node.op, a, evaluate(node.b));
-      },
       [&](const ir::Select& node) {
         const LaneValue condition = evaluate(node.condition);
         if (condition.is_uniform()) return evaluate(condition.scalar != 0 ? node.a : node.b);

@@ -154,8 +154,8 @@ void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses:
   f.buffer = static_cast<std::size_t>(access.buffer);
   f.writes = access.writes;
   f.multiplier = 1;
-  f.branch = view_.loop_branch(access.loop);
-  f.share = view_.loop_share(access.loop);
+  f.branch = view_.executed(access).branch;
+  f.share = view_.executed(access).share;
   f.first_level = levels_.size();
   f.first_size = sizes_.size();
 

@@ -78,7 +78,7 @@ class MemoryModel {
   struct Footprints {
     std::size_t buffer;
     bool writes;
-    int branch;               ///< TextFacts::loop_branch
+    int branch;               ///< ExecutedAccess::branch
     double multiplier;        ///< private: tasks or blocks around it; shared: waves
     double share;             ///< of its executions as counted, those that happen
     double everything;        ///< shared: distinct bytes over all concurrent iterations

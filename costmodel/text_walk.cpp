@@ -22,10 +22,6 @@ constexpr double kLeastShare = 1.0 / 64;
 /// newer).
 constexpr double kSharedBytesPerCycle = 128;
 
-bool is_thread(LoopKind kind) {
-  return kind >= LoopKind::kThreadX;
-}
-
 /// What an expression is made of.
 struct ExprFacts {
   int lanes = 1;
@@ -68,15 +64,14 @@ class Walker {
       warp_.emplace(kernel, analysis.launch, LaneValues::Points::kWarp, memory);
     open_.reserve(ir::kMaxLoopDepth);
     facts_.hints.assign(kernel.buffers.size(), 0);
-    facts_.loop_share.reserve(analysis.loops.size());
-    facts_.loop_branch.reserve(analysis.loops.size());
+    facts_.accesses.reserve(analysis.accesses.size());
   }
 
   void block(const ir::Block& block) {
     const double alive = alive_;
     for (const ir::Stmt& stmt : block) {
       facts_.statements += copies_;
-      std::visit([this](const auto& node) { statement(node); }, stmt.node);
+      ir::visit(stmt, [this](const auto& node) { statement(node); });
     }
     alive_ = alive;
   }
@@ -98,7 +93,7 @@ class Walker {
   void statement(const ir::For& loop) {
     const double executions = executions_, copies = copies_, share = share_;
     const std::uint64_t unrolled = unrolled_;
-    const ExprFacts extent = expression(loop.extent);
+    const ExprFacts extent = loop.extent.as_int() ? ExprFacts() : expression(loop.extent);
     const double threads = threads_;
     if (is_thread(loop.kind)) threads_ *= static_cast<double>(loop.bound);
     if (warp_) warp_->bind(loop);
@@ -115,8 +110,6 @@ class Walker {
       copies_ *= bound;
       unrolled_ |= bit_of(open_.size());
     }
-    facts_.loop_share.push_back(share_);
-    facts_.loop_branch.push_back(branch_);
     open_.push_back({loop.kind, bound});
     block(loop.body);
     open_.pop_back();
@@ -128,8 +121,8 @@ class Walker {
   }
   void statement(const ir::Store& store) {
     access(store.buffer, store.index, store.lanes, true);
-    if (store.active) expression(*store.active);
-    expression(store.value);
+    if (store.active) count(*store.active);
+    count(store.value);
   }
   /// Share of the sample that takes the branch. Of what stands in memory nothing is known: a value there that
   /// is compared with a constant c is taken for one of 0 to c, each as likely (the ticket of blocks that
@@ -145,7 +138,7 @@ class Walker {
     return static_cast<double>(32 - std::ranges::count(taken.all(), 0)) / 32;
   }
   void statement(const ir::If& branch) {
-    expression(branch.condition);
+    count(branch.condition);
     if (branch.threads > 0) return by_threads(branch);
     const double p = share_taken(branch.condition);
     const double share = share_;
@@ -175,7 +168,8 @@ class Walker {
     branch_ = outer;
   }
   void statement(const ir::Let& let) {
-    depends_[static_cast<std::size_t>(let.var)] = expression(let.value).depends;
+    const auto var = static_cast<std::size_t>(let.var);
+    depends_[var] = let.value.is_plain_index() ? analysis_.let_moves_with[var] : expression(let.value).depends;
     if (warp_) warp_->bind(let);
     sample_.bind(let);
   }
@@ -209,7 +203,7 @@ class Walker {
         facts_.async_bytes += executed() * elements * size_of(kernel_.buffer(touch.buffer).type);
       }
     }
-    for (const ir::Expr& arg : intrinsic.args) expression(arg);
+    for (const ir::Expr& arg : intrinsic.args) count(arg);
     if (name.starts_with("cp_async_wait")) {
       const auto pending = intrinsic.args.empty() ? std::nullopt : ir::as_constant(intrinsic.args[0]);
       facts_.pipeline_depth = std::max(facts_.pipeline_depth, 1.0 + static_cast<double>(pending.value_or(0)));
@@ -228,6 +222,10 @@ class Walker {
     }
   }
 
+  /// What the features count of an expression; nothing of plain indices.
+  void count(const ir::Expr& expr) {
+    if (!expr.is_plain_index()) expression(expr);
+  }
   ExprFacts expression(const ir::Expr& expr) {
     return expr.visit([this](const auto& node) { return facts_of(node); });
   }
@@ -248,7 +246,7 @@ class Walker {
   }
   ExprFacts facts_of(const ir::Load& load) {
     access(load.buffer, load.index, load.lanes, false);
-    if (load.active) expression(*load.active);
+    if (load.active) count(*load.active);
     return {load.lanes, true, ~std::uint64_t{0}};
   }
   ExprFacts facts_of(const ir::Unary& unary) {
@@ -293,6 +291,7 @@ class Walker {
   std::uint64_t index_of_access(const ir::Expr& index) {
     CHECK(next_access_ < analysis_.accesses.size(), "the analysis is of another kernel");
     const ir::Access& access = analysis_.accesses[next_access_++];
+    facts_.accesses.push_back({share_, branch_});
     if (access.gathers) return expression(index).depends;
     if (access.divisions != 0 && (access.moves_with & ~unrolled_) != 0)
       facts_.divisions += executed() * access.divisions;

@@ -24,12 +24,18 @@ struct WarpFacts {
   double shared_cycles = 0;  ///< of shared memory, conflicts included, summed over the SMs
 };
 
+/// How often one access is executed.
+struct ExecutedAccess {
+  double share = 1;  ///< executions / those that the analysis counts
+  int branch = 0;    ///< which side of which If is the innermost around it; 0: none
+};
+
 /// "Executed" counts a branch as often as a sample of the iterations takes it, and a loop whose extent varies
 /// with the sample's mean extent, where the analysis counts both sides and the bound.
 struct TextFacts {
   /// `memory` is what the vectors lie in.
   explicit TextFacts(std::pmr::memory_resource* memory)
-      : hints(memory), loop_branch(memory), loop_share(memory) {}
+      : hints(memory), accesses(memory) {}
 
   double statements = 0;  ///< in the text, unrolled loops expanded: code size
   double divisions =
@@ -47,10 +53,7 @@ struct TextFacts {
   double granted_registers = 0;  ///< most that a setmaxnreg gives a thread; 0 without one
   std::pmr::vector<int> hints;  ///< by BufferId: what the L2 is told of it (ir/intrinsics.cpp, "tma_load_2d")
   WarpFacts warp;
-  /// Per loop in pre-order: which side of which If is the innermost around it; 0 for none.
-  std::pmr::vector<int> loop_branch;
-  /// Per loop in pre-order: executed iterations / those that the analysis counts.
-  std::pmr::vector<double> loop_share;
+  std::pmr::vector<ExecutedAccess> accesses;  ///< in the order of Analysis::accesses
 };
 
 /// `analysis` must be that of `kernel`; what the walk needs and the facts lie in `memory`.

@@ -19,10 +19,6 @@ bool repeats_in_block(LoopKind kind) {
   return kind == LoopKind::kSerial || kind == LoopKind::kUnrolled || kind == LoopKind::kRolled;
 }
 
-bool is_thread(LoopKind kind) {
-  return kind >= LoopKind::kThreadX;
-}
-
 bool is_counted(BinaryOp op) {
   switch (op) {
     case BinaryOp::kAdd:
@@ -54,6 +50,7 @@ class Walker {
     // A GEMM with its tail copies has some 50 of each; growing would copy them all.
     out_.loops.reserve(64);
     out_.accesses.reserve(64);
+    out_.let_moves_with.resize(kernel.vars.size());
   }
 
   Analysis run() {
@@ -81,7 +78,7 @@ class Walker {
   };
 
   void block(const Block& statements) {
-    for (const Stmt& stmt : statements) std::visit([&](const auto& node) { visit(node); }, stmt.node);
+    for (const Stmt& stmt : statements) ir::visit(stmt, [&](const auto& node) { visit(node); });
   }
 
   void visit(const For& loop) {
@@ -144,6 +141,7 @@ class Walker {
     IndexForm& form = lets_.emplace_back(arena_.memory());
     read_index(let.value, nest_, form);
     nest_.vars[static_cast<std::size_t>(let.var)] = {-1, &let.value, &form};
+    out_.let_moves_with[static_cast<std::size_t>(let.var)] = form.loops;
     count_integer_work(form);
   }
 

@@ -93,6 +93,8 @@ struct Traffic {
 struct Analysis {
   std::vector<LoopInfo> loops;
   std::vector<Access> accesses;
+  /// By VarId: the enclosing loops that a Let depends on, a bit per depth; 0 for a loop's variable.
+  std::vector<std::uint32_t> let_moves_with;
   /// Arithmetic on data in the whole kernel, at loop bounds (tails counted as full): Fma 2 x lanes, ReduceAdd
   /// lanes - 1, add/sub/mul/div/min/max with a Load or Float among their operands lanes (integer data, as of
   /// s8 GEMMs, included), Intrinsic its own. Both branches of an If or Select count. Arithmetic inside an

@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "ir/spare_operands.h"
+#include "base/power_of_two.h"
+#include "base/spare_memory.h"
 
 namespace lehr::ir {
 
@@ -18,16 +19,17 @@ class ExprFactory {
   template <typename... Moved>
   static Expr with(Head head, Moved&&... moved) {
     constexpr std::size_t kCount = sizeof...(moved);
-    void* memory = spare_operands.take(kCount);
-    if (memory == nullptr) memory = ::operator new(sizeof(Expr::Operands) + kCount * sizeof(Expr));
-    auto* operands = new (memory) Expr::Operands;
+    auto* operands = new (spare_memory.take(Expr::Operands::bytes(kCount))) Expr::Operands;
     Expr* at = operands->begin();
     (new (at++) Expr(std::move(moved)), ...);
     return Expr(head.count(kCount), Expr::payload_of(operands));
   }
   static Expr binary(BinaryOp op, Expr&& a, Expr&& b) {
     const bool is_index = a.is_index() && b.is_index();
-    return with(Head(Kind::kBinary).op(op).index(is_index), std::move(a), std::move(b));
+    const bool divides = op == BinaryOp::kDiv || op == BinaryOp::kMod;
+    const bool is_plain = a.is_plain_index() && b.is_plain_index() &&
+                          (!divides || is_power_of_two(as_constant(b).value_or(0)));
+    return with(Head(Kind::kBinary).op(op).index(is_index).plain(is_plain), std::move(a), std::move(b));
   }
   static Expr unary(UnaryOp op, Expr&& value) {
     return with(Head(Kind::kUnary).op(static_cast<BinaryOp>(op)), std::move(value));
@@ -52,7 +54,9 @@ class ExprFactory {
   static Expr cast(DType type, Expr&& value) { return with(Head(Kind::kCast).type(type), std::move(value)); }
   static Expr select(Expr&& condition, Expr&& a, Expr&& b) {
     const bool is_index = a.is_index() && b.is_index();
-    return with(Head(Kind::kSelect).index(is_index), std::move(condition), std::move(a), std::move(b));
+    const bool is_plain = condition.is_plain_index() && a.is_plain_index() && b.is_plain_index();
+    return with(Head(Kind::kSelect).index(is_index).plain(is_plain), std::move(condition), std::move(a),
+                std::move(b));
   }
   // An operand of an expression that is not needed any more.
   static Expr take(const Expr& expr, std::size_t operand) { return expr.operand(operand); }
@@ -61,10 +65,10 @@ class ExprFactory {
 void Expr::release() {
   Operands* const mine = operands();
   if (--mine->owners != 0) return;
-  for (std::size_t i = 0; i < head_.count(); ++i) mine->begin()[i].~Expr();
+  const std::size_t count = head_.count();
+  for (std::size_t i = 0; i < count; ++i) mine->begin()[i].~Expr();
   mine->~Operands();
-  if (!spare_operands.keep(mine, head_.count()))
-    ::operator delete(mine, sizeof(Operands) + head_.count() * sizeof(Expr));
+  spare_memory.give_back(mine, Operands::bytes(count));
 }
 
 bool operator==(const Expr& x, const Expr& y) {

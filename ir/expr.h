@@ -113,9 +113,10 @@ class Expr {
   class Head;
 
  public:
-  Expr(Int n) : Expr(Head(Kind::kInt).index(true), n.value) {}  // NOLINT: implicit on purpose
+  Expr(Int n) : Expr(Head(Kind::kInt).index(true).plain(true), n.value) {}  // NOLINT: implicit on purpose
   Expr(Float n) : Expr(Head(Kind::kFloat).type(n.type), payload_of(n.value)) {}         // NOLINT
-  Expr(Var n) : Expr(Head(Kind::kVar).index(true), static_cast<std::int64_t>(n.id)) {}  // NOLINT
+  Expr(Var n)  // NOLINT
+      : Expr(Head(Kind::kVar).index(true).plain(true), static_cast<std::int64_t>(n.id)) {}
   Expr(const Expr& other) noexcept;
   Expr(Expr&& other) noexcept : Expr(other.head_, other.payload_) { other.head_.disown(); }
   Expr& operator=(const Expr& other) noexcept { return *this = Expr(other); }
@@ -169,6 +170,8 @@ class Expr {
   /// Certainly one integer: built of constants, variables and arithmetic on them. Loads are left out because
   /// an expression does not know its buffers' types.
   bool is_index() const { return head_.is_index(); }
+  /// The same without any load, and divided by constant powers of two only.
+  bool is_plain_index() const { return head_.is_plain(); }
 
   friend bool operator==(const Expr& x, const Expr& y);
 
@@ -184,12 +187,14 @@ class Expr {
     constexpr DType type() const { return static_cast<DType>(bits_ >> 16 & 0xff); }
     constexpr unsigned count() const { return bits_ >> 24 & 3; }  // of operands
     constexpr bool is_index() const { return (bits_ >> 26 & 1) != 0; }
+    constexpr bool is_plain() const { return (bits_ >> 27 & 1) != 0; }
     constexpr int lanes() const { return static_cast<int>(bits_ >> 32); }
 
     constexpr Head op(BinaryOp op) const { return with(8, 0xff, static_cast<std::uint64_t>(op)); }
     constexpr Head type(DType type) const { return with(16, 0xff, static_cast<std::uint64_t>(type)); }
     constexpr Head count(std::size_t count) const { return with(24, 3, count); }
     constexpr Head index(bool is_index) const { return with(26, 1, is_index ? 1 : 0); }
+    constexpr Head plain(bool is_plain) const { return with(27, 1, is_plain ? 1 : 0); }
     constexpr Head lanes(int lanes) const { return with(32, 0xffffffff, static_cast<std::uint32_t>(lanes)); }
     constexpr void disown() { *this = count(0); }
 
@@ -222,6 +227,7 @@ struct Expr::Operands {
   std::uint32_t owners = 1;
   BufferId buffer{};  // of a Load
   Expr* begin() { return reinterpret_cast<Expr*>(this + 1); }
+  static constexpr std::size_t bytes(std::size_t count) { return sizeof(Operands) + count * sizeof(Expr); }
 };
 static_assert(sizeof(Expr) == 16);
 

@@ -153,6 +153,7 @@ class IndexReader {
   }
 
   void add_term(std::int64_t depth, std::int64_t step, std::int64_t count) {
+    if (form_.terms.capacity() == 0) form_.terms.reserve(8);
     IndexTerm& term = form_.terms.emplace_back();
     term.depth = depth;
     term.step = step;
@@ -178,23 +179,26 @@ class IndexReader {
 
   // The loops that `expr` depends on, as a mask of depths; counts its operations and collects its loads.
   std::uint32_t scan(const Expr& expr) {
+    // Not by a jump table: processors foresee these better.
+    if (const auto binary = expr.as_binary()) {
+      ++form_.operations;
+      if (binary->op == BinaryOp::kDiv || binary->op == BinaryOp::kMod) {
+        const Expr* const constant = constant_of(binary->b);
+        const std::int64_t divisor = constant != nullptr ? *as_constant(*constant) : 0;
+        form_.divisions += is_power_of_two(divisor) ? 0 : 1;
+      }
+      const std::uint32_t left = scan(binary->a);
+      return binary->b.as_int() ? left : left | scan(binary->b);
+    }
+    if (const auto variable = expr.as_var()) {
+      const VarBinding& binding = binding_of(*variable);
+      return binding.form != nullptr ? binding.form->loops : bit_of(binding.depth);
+    }
     return expr.visit(overloaded{
         [](const Int&) { return 0u; },
         [](const Float&) { return 0u; },
-        [&](const Var& n) {
-          const VarBinding& binding = binding_of(n);
-          return binding.form != nullptr ? binding.form->loops : bit_of(binding.depth);
-        },
-        [&](const Binary& n) {
-          ++form_.operations;
-          if (n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) {
-            const Expr* const constant = constant_of(n.b);
-            const std::int64_t divisor = constant != nullptr ? *as_constant(*constant) : 0;
-            form_.divisions += is_power_of_two(divisor) ? 0 : 1;
-          }
-          const std::uint32_t left = scan(n.a);
-          return left | scan(n.b);
-        },
+        [](const Var&) { return 0u; },
+        [](const Binary&) { return 0u; },
         [&](const Load& n) {
           form_.loads.push_back(n);
           return 0u;
@@ -218,15 +222,19 @@ class IndexReader {
   }
 
   Progression progression(const Expr& expr, int depth) const {
+    // As in scan().
+    if (const auto binary = expr.as_binary()) return progression(*binary, depth);
+    if (const auto number = expr.as_int()) return constant(number->value);
+    if (const auto variable = expr.as_var()) {
+      const VarBinding& binding = binding_of(*variable);
+      if (binding.form != nullptr) return progression_of_let(binding, depth);
+      return binding.depth == depth ? Progression{0, 1, 1, extent(depth)} : constant(0);
+    }
     return expr.visit(overloaded{
-        [](const Int& n) { return constant(n.value); },
+        [](const Int&) { return constant(0); },
         [](const Float&) { return constant(0); },
-        [&](const Var& n) {
-          const VarBinding& binding = binding_of(n);
-          if (binding.form != nullptr) return progression_of_let(binding, depth);
-          return binding.depth == depth ? Progression{0, 1, 1, extent(depth)} : constant(0);
-        },
-        [&](const Binary& n) { return progression(n, depth); },
+        [](const Var&) { return constant(0); },
+        [](const Binary&) { return constant(0); },
         [](const Load&) { return constant(0); },
         [](const Unary&) { return constant(0); },
         [](const Splat&) { return constant(0); },
@@ -272,17 +280,19 @@ class IndexReader {
     const auto truth = [&](bool at0, bool at1) {
       return Progression{at0, at1, 1, std::min<std::int64_t>(2, std::max(a.count, b.count))};
     };
+    // The most frequent ones before the jump table.
+    if (n.op == BinaryOp::kAdd) return sum(a, b, 1, extent(depth));
+    if (n.op == BinaryOp::kMul) return product(a, b, extent(depth));
+    if (n.op == BinaryOp::kDiv) return quotient(a, b);
+    if (n.op == BinaryOp::kMod) return remainder(a, b);
     switch (n.op) {
       case BinaryOp::kAdd:
-        return sum(a, b, 1, extent(depth));
+      case BinaryOp::kMul:
+      case BinaryOp::kDiv:
+      case BinaryOp::kMod:
+        break;
       case BinaryOp::kSub:
         return sum(a, b, -1, extent(depth));
-      case BinaryOp::kMul:
-        return product(a, b, extent(depth));
-      case BinaryOp::kDiv:
-        return quotient(a, b);
-      case BinaryOp::kMod:
-        return remainder(a, b);
       case BinaryOp::kMin:
         return clamped(a, b, true);
       case BinaryOp::kMax:

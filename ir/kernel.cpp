@@ -1,10 +1,10 @@
 // KernelBuilder, the loop builders, and the launch shape that a kernel's loops declare.
 #include "ir/kernel.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <charconv>
-#include <functional>
-#include <iterator>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "base/overloaded.h"
@@ -45,14 +45,17 @@ void collect(const Block& block, LaunchLoops& loops) {
   }
 }
 
-// "i", 2 -> "i_2".
+/// "i" of "i_2".
+std::string_view stem_of(std::string_view name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  const bool ends_in_number = last != std::string_view::npos && last + 1 < name.size() && name[last] == '_';
+  return ends_in_number ? name.substr(0, last) : name;
+}
+
+/// The `number`-th name of a stem.
 std::string numbered(std::string_view stem, int number) {
-  std::array<char, 12> digits;
-  const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  std::string name;
-  name.reserve(stem.size() + 1 + static_cast<std::size_t>(end - digits.data()));
-  return name.append(stem).append(1, '_').append(digits.data(),
-                                                 static_cast<std::size_t>(end - digits.data()));
+  CHECK(!stem.empty() && stem_of(stem) == stem, "the name '{}' ends like a number", stem);
+  return number == 1 ? std::string(stem) : fmt::format("{}_{}", stem, number);
 }
 
 }  // namespace
@@ -110,6 +113,19 @@ std::int64_t TensorMap::box_elements() const {
   return elements;
 }
 
+std::string Kernel::name_of(VarId id) const {
+  return var_names(*this)[static_cast<std::size_t>(id)];
+}
+
+std::vector<std::string> var_names(const Kernel& kernel) {
+  std::unordered_map<std::string_view, int> uses;
+  for (const Buffer& buffer : kernel.buffers) ++uses[stem_of(buffer.name)];
+  std::vector<std::string> names;
+  names.reserve(kernel.vars.size());
+  for (const std::string& stem : kernel.vars) names.push_back(numbered(stem, ++uses[stem]));
+  return names;
+}
+
 const Param* Kernel::param_of(BufferId id) const {
   for (const Param& param : params)
     if (param.buffer == id) return &param;
@@ -121,36 +137,18 @@ KernelBuilder::KernelBuilder() {
   kernel.vars.reserve(48);
   kernel.buffers.reserve(16);
   kernel.params.reserve(8);
-  stems_.reserve(32);
-}
-
-// Two stems of one hash would share their numbers, and have unique names still.
-std::string KernelBuilder::unique_name(std::string_view stem) {
-  CHECK(!stem.empty());
-  const std::size_t hash = std::hash<std::string_view>{}(stem);
-  int& slot = slots_[hash % slots_.size()];
-  for (int i = slot; i != 0;) {
-    Stem& known = stems_[static_cast<std::size_t>(i - 1)];
-    if (known.hash == hash) return numbered(stem, ++known.uses);
-    i = known.next;
-  }
-  // So that no stem can be another one's second use.
-  const std::size_t last = stem.find_last_not_of("0123456789");
-  CHECK(last != std::string_view::npos && (last + 1 == stem.size() || stem[last] != '_'),
-        "the name {} ends like a suffix", stem);
-  stems_.push_back({hash, 1, slot});
-  slot = static_cast<int>(stems_.size());
-  return std::string(stem);
 }
 
 VarId KernelBuilder::var(std::string_view name) {
-  kernel.vars.push_back(unique_name(name));
+  kernel.vars.emplace_back(name);
   return static_cast<VarId>(kernel.vars.size() - 1);
 }
 
 BufferId KernelBuilder::buffer(std::string_view name, DType type, Scope scope, std::int64_t elements,
                                int lanes) {
-  kernel.buffers.push_back({unique_name(name), type, scope, elements, lanes, 16});
+  const auto is_namesake = [&](const Buffer& b) { return b.name.starts_with(name) && stem_of(b.name) == name; };
+  const auto before = static_cast<int>(std::ranges::count_if(kernel.buffers, is_namesake));
+  kernel.buffers.push_back({numbered(name, 1 + before), type, scope, elements, lanes, 16});
   return static_cast<BufferId>(kernel.buffers.size() - 1);
 }
 
@@ -161,11 +159,7 @@ BufferId KernelBuilder::param(std::string_view name, DType type, std::int64_t el
 }
 
 void append(Block& to, Block from) {
-  if (to.empty()) {
-    to = std::move(from);
-    return;
-  }
-  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  to.splice(to.end(), from);
 }
 
 Stmt loop(VarId var, std::int64_t extent, LoopKind kind, Block body) {
@@ -174,6 +168,17 @@ Stmt loop(VarId var, std::int64_t extent, LoopKind kind, Block body) {
 
 Stmt loop_to(VarId var, Expr extent, std::int64_t bound, Block body, LoopKind kind) {
   return For{var, std::move(extent), bound, kind, std::move(body)};
+}
+
+Unrolled::Unrolled(KernelBuilder& builder, std::string_view name, std::int64_t extent)
+    : at(extent == 1 ? integer(0) : ir::var(builder.var(name))), extent_(extent) {
+  CHECK(extent >= 1, "an unrolled loop of {} iterations", extent);
+}
+
+Block Unrolled::over(Block body) const {
+  if (const auto looped = at.as_var())
+    return block(loop(looped->id, extent_, LoopKind::kUnrolled, std::move(body)));
+  return body;
 }
 
 }  // namespace lehr::ir

@@ -88,8 +88,10 @@ struct Param {
 struct Kernel {
   std::string name;  ///< entry point's name: a C identifier
   Target target = Target::kCpu;
-  std::vector<std::string> vars;  ///< VarId -> name (C identifiers, unique)
-  std::vector<Buffer> buffers;    ///< BufferId -> buffer
+  /// VarId -> what its name begins with. The names themselves, which are unique, are var_names()'s: most
+  /// kernels are never printed.
+  std::vector<std::string> vars;
+  std::vector<Buffer> buffers;  ///< BufferId -> buffer
   std::vector<Param> params;      ///< in the order of the entry's arguments; all kGlobal
   Block body;
   /// CPU: fills the kPrepacked parameters, once before the first launch and again whenever an input that it
@@ -109,10 +111,15 @@ struct Kernel {
   friend bool operator==(const Kernel&, const Kernel&) = default;
 
   const Buffer& buffer(BufferId id) const { return buffers[static_cast<std::size_t>(id)]; }
-  const std::string& name_of(VarId id) const { return vars[static_cast<std::size_t>(id)]; }
+  /// One of var_names().
+  std::string name_of(VarId id) const;
   /// The parameter of this buffer; nullptr for a buffer that is none.
   const Param* param_of(BufferId id) const;
 };
+
+/// The names of all variables: C identifiers that no other variable and no buffer has. The further uses of one
+/// are numbered, those of buffers first ("i", "i_2").
+std::vector<std::string> var_names(const Kernel& kernel);
 
 /// Grid and block (CUDA) or number of tasks (CPU), read off the kernel's loops.
 struct Launch {
@@ -144,8 +151,9 @@ Launch launch_of(const Kernel& kernel);
 /// The same where all loops of the body are in `loops` already.
 Launch launch_of(const Kernel& kernel, const LaunchLoops& loops);
 
-/// Builds a kernel: hands out ids, keeps names unique by numbering the further uses of one ("i", "i_2").
-/// Names are C identifiers that do not end in such a number. A value; move `kernel` out at the end.
+/// Builds a kernel: hands out ids. Names are C identifiers that do not end in a number behind an underscore;
+/// buffers of one name are numbered ("tile", "tile_2"), for variables see var_names(). A value; move `kernel`
+/// out at the end.
 class KernelBuilder {
  public:
   KernelBuilder();
@@ -153,28 +161,30 @@ class KernelBuilder {
   VarId var(std::string_view name);
   BufferId buffer(std::string_view name, DType type, Scope scope, std::int64_t elements, int lanes = 1);
   BufferId param(std::string_view name, DType type, std::int64_t elements, Direction direction);
-
- private:
-  struct Stem {
-    std::size_t hash;
-    int uses;
-    int next;  // of the same slot, as in slots_
-  };
-  std::string unique_name(std::string_view stem);
-  std::vector<Stem> stems_;         // of variables and buffers
-  std::array<int, 64> slots_ = {};  // by a stem's hash: 1 + the newest one's place in stems_; 0: none
 };
 
 /// Loop builders: `loop` for a constant extent, `loop_to` for one that depends on outer variables.
 Stmt loop(VarId var, std::int64_t extent, LoopKind kind, Block body);
 Stmt loop_to(VarId var, Expr extent, std::int64_t bound, Block body, LoopKind kind = LoopKind::kSerial);
+/// An unrolled loop of constant extent; there is none where it would run once.
+class Unrolled {
+ public:
+  /// Hands out the loop's variable. Throws Error(kInternal) for an extent below 1.
+  Unrolled(KernelBuilder& builder, std::string_view name, std::int64_t extent);
+  /// Its variable, or 0.
+  const Expr at;
+  /// `body`, which uses `at`, for each iteration. May be asked for several loops that follow each other.
+  Block over(Block body) const;
+
+ private:
+  std::int64_t extent_;
+};
 /// Moves the statements of `from` to the end of `to`.
 void append(Block& to, Block from);
 /// Moves `parts` into one block.
 template <typename... Parts>
 Block block(Parts... parts) {
   Block result;
-  result.reserve(sizeof...(parts));
   (result.emplace_back(std::move(parts)), ...);
   return result;
 }

@@ -50,7 +50,7 @@ Spelling spelling_of(BinaryOp op) {
 
 class Printer {
  public:
-  Printer(const Kernel& kernel, std::string& out) : kernel_(kernel), out_(out) {}
+  Printer(const Kernel& kernel, std::string& out) : kernel_(kernel), names_(var_names(kernel)), out_(out) {}
 
   void kernel() {
     add("kernel {} target={} params(", kernel_.name, lehr::name_of(kernel_.target));
@@ -112,7 +112,7 @@ class Printer {
   // Also prints what verify() would reject: messages about a malformed kernel use this printer.
   std::string name(VarId id) const {
     const auto i = static_cast<std::size_t>(id);
-    return i < kernel_.vars.size() ? kernel_.vars[i] : fmt::format("var#{}", static_cast<int>(id));
+    return i < names_.size() ? names_[i] : fmt::format("var#{}", static_cast<int>(id));
   }
   std::string name(BufferId id) const {
     const auto i = static_cast<std::size_t>(id);
@@ -274,6 +274,7 @@ class Printer {
   }
 
   const Kernel& kernel_;
+  const std::vector<std::string> names_;
   std::string& out_;
   int indent_ = 0;
 };

@@ -3,17 +3,20 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "base/spare_memory.h"
 #include "ir/expr.h"
 
 namespace lehr::ir {
 
 struct Stmt;
-using Block = std::vector<Stmt>;
+/// A list: blocks are put together from blocks, at either end.
+using Block = std::list<Stmt, SpareAllocator<Stmt>>;
 
 /// for (var = 0; var < extent; ++var) body. For a loop over tiles the body multiplies. `extent` may depend on
 /// outer variables for kSerial; it is a constant for every other kind. `bound` is the largest value that
@@ -75,12 +78,15 @@ struct Touch {
   std::int64_t copies = 1;  ///< shared memory of so many blocks of the cluster is touched alike (multicast)
   friend bool operator==(const Touch&, const Touch&) = default;
 };
+using Touches = std::vector<Touch, SpareAllocator<Touch>>;
+using Args = std::vector<Expr, SpareAllocator<Expr>>;
+
 /// An operation whose text lives in the device-intrinsics header (codegen/): prefetch, cp.async, ...
 /// Pointer arguments are the touches in order, then the integer arguments.
 struct Intrinsic {
   std::string name;  ///< "prefetch", "cp_async_16", "ldmatrix_x4", ...: ir/intrinsics.h
-  std::vector<Touch> touches;
-  std::vector<Expr> args;
+  Touches touches;
+  Args args;
   double flops = 0;  ///< of one thread: a warp's mma divided by 32
   friend bool operator==(const Intrinsic&, const Intrinsic&) = default;
 };
@@ -91,6 +97,19 @@ struct Stmt {
   Stmt(Node n) : node(std::move(n)) {}  // NOLINT: implicit on purpose
   friend bool operator==(const Stmt&, const Stmt&) = default;
 };
+
+/// Calls `visitor` with the statement itself. Beside std::visit: a chain of comparisons, the most frequent kinds
+/// first, which processors foresee better than a jump and compilers expand in place.
+template <typename Visitor>
+decltype(auto) visit(const Stmt& stmt, Visitor&& visitor) {
+  if (const auto* node = std::get_if<Let>(&stmt.node)) return visitor(*node);
+  if (const auto* node = std::get_if<For>(&stmt.node)) return visitor(*node);
+  if (const auto* node = std::get_if<Intrinsic>(&stmt.node)) return visitor(*node);
+  if (const auto* node = std::get_if<Store>(&stmt.node)) return visitor(*node);
+  if (const auto* node = std::get_if<Alloc>(&stmt.node)) return visitor(*node);
+  if (const auto* node = std::get_if<If>(&stmt.node)) return visitor(*node);
+  return visitor(std::get<Barrier>(stmt.node));
+}
 
 inline bool operator==(const For& a, const For& b) {
   return a.var == b.var && a.extent == b.extent && a.bound == b.bound && a.kind == b.kind && a.body == b.body;

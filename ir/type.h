@@ -34,6 +34,10 @@ enum class LoopKind {
   kThreadY,
   kThreadZ,  ///< CUDA block; constant extent
 };
+/// One of the three of a CUDA block.
+constexpr bool is_thread(LoopKind kind) {
+  return kind >= LoopKind::kThreadX;
+}
 
 /// kCluster: all blocks of the cluster (Kernel::cluster), and so each block, too.
 enum class BarrierScope { kBlock, kWarp, kCluster };

@@ -27,10 +27,6 @@ bool is_lane_group(const Expr& lanes) {
   const std::int64_t count = as_constant(lanes).value_or(0);
   return count <= 32 && is_power_of_two(count);
 }
-bool is_thread(LoopKind kind) {
-  return kind >= LoopKind::kThreadX;
-}
-
 class Verifier {
  public:
   explicit Verifier(const Kernel& kernel)

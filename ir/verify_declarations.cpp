@@ -48,7 +48,7 @@ class Declarations {
       if (!is_identifier(name)) return fail("the name '{}' is not a C identifier", name);
       return names.insert(name).second || fail("the name {} is used twice", name);
     };
-    for (const std::string& name : kernel_.vars)
+    for (const std::string& name : var_names(kernel_))
       if (!claim(name)) return false;
     for (const Buffer& buffer : kernel_.buffers) {
       if (!claim(buffer.name)) return false;

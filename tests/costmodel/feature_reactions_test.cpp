@@ -217,6 +217,22 @@ TEST(BranchFeatures, ATailCountsAsOftenAsItIsTaken) {
   }
 }
 
+TEST(BranchFeatures, WhatStandsInABranchWithoutALoopCountsAsOftenToo) {
+  const auto written_by = [](std::int64_t threads) {
+    KernelBuilder b;
+    b.kernel.name = "few";
+    b.kernel.target = Target::kCuda;
+    const BufferId out = b.param("out", DType::kF32, 64, Direction::kOut);
+    const VarId thread = b.var("thread");
+    Block store = block(Store{out, var(thread), Float{1}, 1, std::nullopt});
+    if (threads < 64) store = block(If{lt(var(thread), integer(threads)), std::move(store), {}});
+    b.kernel.body = block(loop(thread, 64, LoopKind::kThreadX, std::move(store)));
+    return unlog(feature(featurize(b.kernel, cuda_limits("sm_90a")), "global_written"));
+  };
+  EXPECT_NEAR(written_by(64), 64 * 4, 0.1);
+  EXPECT_NEAR(written_by(16), 16 * 4, 0.1);
+}
+
 TEST(BranchFeatures, RegistersOfBranchesThatExcludeEachOtherDoNotAddUp) {
   const Limits limits = test::cpu_test_limits();
   EXPECT_EQ(feature(tailed(true), limits, "register_bytes"),

@@ -75,6 +75,17 @@ TEST(ExprBuilders, NeverFoldWhatMayBeFloatingPointOrAVector) {
   EXPECT_EQ(text(splat(integer(3), 4) * integer(0)), "splat(3 : 4)*0") << "a vector cannot become one scalar";
 }
 
+TEST(Expr, KnowsAPlainIndex) {
+  const Expr x = var(kX), y = var(kY);
+  for (const Expr& plain : {integer(3), x, x + y * 5, x / 8 + y % 4, min(x, y), select(lt(x, y), x, integer(0))})
+    EXPECT_TRUE(plain.is_plain_index()) << text(plain);
+  const Expr loaded = load(kF, x);
+  for (const Expr& other : {x / 3, x % y, (x / 3) * 8 + y, loaded, load(kF, x) + 1, Expr(Float{1}),
+                            select(eq(loaded, integer(0)), x, y), select(lt(x, y), x % 5, y)})
+    EXPECT_FALSE(other.is_plain_index()) << text(other);
+  EXPECT_TRUE((x / 3).is_index());
+}
+
 TEST(ExprBuilders, RefuseOverflowAndBadDivisors) {
   const std::int64_t large = std::int64_t{1} << 62;
   EXPECT_THROW(integer(large) * integer(4), Error);

@@ -14,9 +14,15 @@ TEST(KernelBuilder, KeepsNamesUniqueAmongVariablesAndBuffers) {
   const VarId first = b.var("i");
   const VarId second = b.var("i");
   const BufferId buffer = b.buffer("i", DType::kF32, Scope::kRegister, 4);
-  EXPECT_EQ(b.kernel.name_of(first), "i");
-  EXPECT_EQ(b.kernel.name_of(second), "i_2");
-  EXPECT_EQ(b.kernel.buffer(buffer).name, "i_3");
+  const BufferId third = b.buffer("i", DType::kF32, Scope::kRegister, 4);
+  const VarId other = b.var("row_of_2x2");
+  EXPECT_EQ(b.kernel.buffer(buffer).name, "i");
+  EXPECT_EQ(b.kernel.buffer(third).name, "i_2");
+  EXPECT_EQ(b.kernel.name_of(first), "i_3");
+  EXPECT_EQ(b.kernel.name_of(second), "i_4");
+  EXPECT_EQ(var_names(b.kernel), (std::vector<std::string>{"i_3", "i_4", b.kernel.name_of(other)}));
+  b.var("i_2");
+  EXPECT_THROW(var_names(b.kernel), Error);
 }
 
 TEST(KernelBuilder, ListsParametersInTheOrderOfTheirCalls) {
@@ -60,13 +66,24 @@ TEST(Launch, AcceptsSiblingLoopsOfOneExtentAndRefusesOthers) {
   EXPECT_THROW(launch_of(b.kernel), Error);
 }
 
+TEST(Unrolled, IsALoopWhereItRunsMoreThanOnce) {
+  KernelBuilder b;
+  const BufferId out = b.param("out", DType::kF32, 4, Direction::kOut);
+  const auto stored = [&](const Expr& at) { return block(Store{out, at, Float{1}, 1, std::nullopt}); };
+  const Unrolled four(b, "i", 4), one(b, "j", 1);
+  EXPECT_EQ(four.over(stored(four.at)),
+            block(loop(four.at.as_var()->id, 4, LoopKind::kUnrolled, stored(four.at))));
+  EXPECT_EQ(one.at, integer(0));
+  EXPECT_EQ(one.over(stored(one.at)), stored(integer(0)));
+  EXPECT_EQ(b.kernel.vars.size(), 1u);
+  EXPECT_THROW(Unrolled(b, "none", 0), Error);
+}
+
 TEST(Kernel, IsAValueThatCopiesDeeply) {
   const Kernel original = testing::cuda_gemm();
   Kernel copy = original;
   EXPECT_EQ(copy, original);
-  For* outer = std::get_if<For>(&copy.body[0].node);
-  ASSERT_NE(outer, nullptr);
-  outer->body.clear();
+  testing::nth<For>(copy.body, 0).body.clear();
   EXPECT_NE(copy, original);
   EXPECT_EQ(original, testing::cuda_gemm());
 }

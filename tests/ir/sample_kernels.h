@@ -1,6 +1,9 @@
 // Two small GEMMs written by hand, in the shape that the templates produce: what the tests of ir/ look at.
 #pragma once
 
+#include <iterator>
+#include <variant>
+
 #include "ir/kernel.h"
 
 namespace lehr::testing {
@@ -12,5 +15,11 @@ ir::Kernel cpu_gemm();
 /// C = A B on CUDA: 64 x 64 x 32, blocks of 32 x 32 and 64 threads, k in steps of 8 through two shared tiles
 /// that cp.async fills, 4 x 4 accumulators per thread.
 ir::Kernel cuda_gemm();
+
+/// Statement number `i` of a block, which is a Node.
+template <typename Node>
+Node& nth(ir::Block& block, int i) {
+  return std::get<Node>(std::next(block.begin(), i)->node);
+}
 
 }  // namespace lehr::testing

@@ -7,6 +7,7 @@
 #include "ir/intrinsics.h"
 #include "ir/print.h"
 #include "ir/verify.h"
+#include "tests/ir/sample_kernels.h"
 
 namespace lehr::ir {
 namespace {
@@ -111,9 +112,9 @@ TEST(Specialised, LaysABufferInPlaceOfAnother) {
 TEST(Specialised, HasFewerBytesWhereABoxIsPartial) {
   Specialised s;
   Kernel kernel = s.kernel();
-  auto& threads = std::get<For>(kernel.body[0].node);
-  auto& one = std::get<If>(std::get<If>(threads.body[2].node).then[0].node);
-  auto& load = std::get<Intrinsic>(std::get<For>(one.then[1].node).body[0].node);
+  auto& threads = testing::nth<For>(kernel.body, 0);
+  auto& one = testing::nth<If>(testing::nth<If>(threads.body, 2).then, 0);
+  auto& load = testing::nth<Intrinsic>(testing::nth<For>(one.then, 1).body, 0);
   load.touches[1].partial = true;
   const Analysis analysis = analyze(kernel);
   int guarded = 0;
@@ -138,7 +139,7 @@ TEST(Specialised, LetsOnlyWholeGroupsExecuteCollectives) {
   const VarId number = nested.b.var("warp");
   nested.extra = If{lt(integer(0), var(number) / 4), block(Intrinsic{"wgmma_fence", {}, {}, 0}), {}};
   Kernel kernel = nested.kernel();
-  auto& threads = std::get<For>(kernel.body[0].node);
+  auto& threads = testing::nth<For>(kernel.body, 0);
   threads.body.insert(threads.body.begin(), Let{number, var(nested.thread) / 32});
   EXPECT_EQ(why_malformed(kernel), std::nullopt);
   Specialised barrier;
@@ -182,9 +183,9 @@ struct OfImages : Specialised {
   }
   std::string complaint() {
     Kernel made = kernel();
-    auto& threads = std::get<For>(made.body[0].node);
-    auto& one = std::get<If>(std::get<If>(threads.body[2].node).then[0].node);
-    auto& load = std::get<Intrinsic>(std::get<For>(one.then[1].node).body[0].node);
+    auto& threads = testing::nth<For>(made.body, 0);
+    auto& one = testing::nth<If>(testing::nth<If>(threads.body, 2).then, 0);
+    auto& load = testing::nth<Intrinsic>(testing::nth<For>(one.then, 1).body, 0);
     load.name = "tma_im2col_4d";
     load.args.insert(load.args.end(), 4, integer(0));
     return why_malformed(made).value_or("");

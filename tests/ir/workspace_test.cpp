@@ -5,6 +5,7 @@
 #include "ir/analyze.h"
 #include "ir/print.h"
 #include "ir/verify.h"
+#include "tests/ir/sample_kernels.h"
 
 namespace lehr::ir {
 namespace {
@@ -96,11 +97,11 @@ struct Reduction : Handover {
   }
   Kernel kernel() {
     Kernel handover = Handover::kernel();
-    Block& body = std::get<For>(std::get<For>(handover.body[0].node).body[0].node).body;
-    body[1] = Store{row, var(thread), load(in, var(block_x) * 32 + var(thread)), 1, std::nullopt};
+    Block& body = testing::nth<For>(testing::nth<For>(handover.body, 0).body, 0).body;
+    *std::next(body.begin()) = Store{row, var(thread), load(in, var(block_x) * 32 + var(thread)), 1, std::nullopt};
     Block one = block(add, Intrinsic{"tma_store_commit", {}, {}, 0},
                       Intrinsic{"tma_store_wait_complete", {}, {integer(0)}, 0});
-    body.insert(body.begin() + 2, If{eq(var(thread), integer(0)), std::move(one), {}, 1});
+    body.insert(std::next(body.begin(), 2), If{eq(var(thread), integer(0)), std::move(one), {}, 1});
     body.insert(body.begin(), Alloc{row});
     return handover;
   }
