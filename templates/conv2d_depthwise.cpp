@@ -261,7 +261,7 @@ Kernel lower_conv2d_depthwise(const Workload& workload, const Config& config, co
 
 Template conv2d_depthwise_template() {
   return {.name = "conv2d_depthwise",
-          .version = 1,
+          .version = 2,
           .why_not = why_not,
           .space = space,
           .lower = lower_conv2d_depthwise,

@@ -56,7 +56,7 @@ ir::Kernel lower_conv2d_simt(const Workload& workload, const Config& config, con
 
 Template conv2d_simt_template() {
   return {.name = "conv2d_simt",
-          .version = 2,
+          .version = 3,
           .why_not = why_not,
           .space = space,
           .lower = lower_conv2d_simt,

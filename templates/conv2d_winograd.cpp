@@ -196,7 +196,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 
 Template conv2d_winograd_template() {
   return {.name = "conv2d_winograd",
-          .version = 4,
+          .version = 5,
           .why_not = why_not,
           .space = winograd_cuda_space,
           .lower = lower_conv2d_winograd,

@@ -94,12 +94,11 @@ Expr FusedEpilogue::pool(std::vector<Expr> pixels, int lanes) const {
 Block FusedEpilogue::gate_in_place(KernelBuilder& builder, BufferId registers, const Expr& first,
                                    std::int64_t count) const {
   // The element that is written is none that a later one reads.
-  const VarId pair = builder.var("pair");
-  const Expr gate_at = first + var(pair) * 2;
-  return block(
-      loop(pair, count, LoopKind::kUnrolled,
-           block(Store{registers, first + var(pair),
-                       gate(load(registers, gate_at), load(registers, gate_at + 1)), 1, std::nullopt})));
+  const Unrolled pair(builder, "pair", count);
+  const Expr gate_at = first + pair.at * 2;
+  return pair.over(block(Store{registers, first + pair.at,
+                               gate(load(registers, gate_at), load(registers, gate_at + 1)), 1,
+                               std::nullopt}));
 }
 
 Expr FusedEpilogue::of(Expr sums, const EpiloguePlace& place) const {
@@ -118,7 +117,7 @@ Block FusedEpilogue::in_place(KernelBuilder& builder, BufferId registers, const 
                               const EpiloguePlace& place) const {
   Block result;
   if (empty()) return result;
-  const VarId lane = builder.var("lane_of");
+  const Unrolled lane(builder, "lane_of", place.lanes);
   std::vector<Expr> values;  // of each operand for the current lane
   for (const Operand& operand : operands_) {
     const bool one = operand.per_channel && !place.along_channels;
@@ -128,14 +127,13 @@ Block FusedEpilogue::in_place(KernelBuilder& builder, BufferId registers, const 
         builder.buffer(builder.kernel.buffer(operand.buffer).name, stored_, Scope::kRegister, count);
     result.push_back(Alloc{held});
     result.push_back(Store{held, integer(0), load(operand.buffer, index, count), count, std::nullopt});
-    Expr value = load(held, one ? integer(0) : var(lane));
+    Expr value = load(held, one ? integer(0) : lane.at);
     values.push_back(stored_ == accum_ ? std::move(value) : cast(accum_, std::move(value)));
   }
-  const Expr at = first + var(lane);
-  result.push_back(
-      loop(lane, place.lanes, LoopKind::kUnrolled,
-           block(Store{registers, at, apply(load(registers, at), 1, [&](std::size_t i) { return values[i]; }),
-                       1, std::nullopt})));
+  const Expr at = first + lane.at;
+  const auto value_of = [&](std::size_t operand) { return values[operand]; };
+  append(result, lane.over(block(
+                     Store{registers, at, apply(load(registers, at), 1, value_of), 1, std::nullopt})));
   return result;
 }
 

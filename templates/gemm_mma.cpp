@@ -8,6 +8,7 @@
 #include "templates/gemm_mma_operand.h"
 #include "templates/gemm_mma_space.h"
 #include "templates/gemm_mma_write.h"
+#include "templates/tile_ring.h"
 
 namespace lehr {
 namespace {
@@ -169,12 +170,14 @@ class Lowering {
     return result;
   }
 
-  GemmMmaCorner corner(const GemmMmaOperand& operand, const Expr& tile) const {
+  /// Of tile `tile`, a number up to `last`, which is the block's own where k is split.
+  GemmMmaCorner corner(const GemmMmaOperand& operand, const Expr& tile, std::int64_t last) const {
     const Expr first = s_.split_k > 1 ? var(first_tile_) : integer(0);
     const Expr base = !p_.image       ? matrix(operand.tile.x * operand.tile.k)
                       : operand.image ? image_matrices().pixels
                                       : image_matrices().filters;
-    return {base, (first + tile) * s_.bk, var(operand.is_a ? m0_ : n0_)};
+    const bool whole = p_.size.k % s_.bk == 0 || (s_.split_k == 1 && (last + 1) * s_.bk <= p_.size.k);
+    return {base, (first + tile) * s_.bk, var(operand.is_a ? m0_ : n0_), whole};
   }
   ImageMatrices image_matrices() const {
     return lehr::image_matrices(*p_.image, p_.size.batch > 1 ? var(batch_) : integer(0));
@@ -186,19 +189,19 @@ class Lowering {
   }
 
   Block clear(BufferId sums, std::int64_t count) {
-    const VarId i = builder_.var("i");
-    return block(
-        loop(i, count, LoopKind::kUnrolled, block(Store{sums, var(i), zero(p_.accum), 1, std::nullopt})));
+    const Unrolled i(builder_, "i", count);
+    return i.over(block(Store{sums, i.at, zero(p_.accum), 1, std::nullopt}));
   }
 
-  /// What begins the way of tile `tile` to `stage`: cp.async, or the loads of what cannot come by it.
-  Block begin_copy(const Expr& tile, const Expr& stage) {
+  /// What begins the way of tile `tile`, a number up to `last`, to `stage`: cp.async, or the loads of what
+  /// cannot come by it.
+  Block begin_copy(const Expr& tile, std::int64_t last, const Expr& stage) {
     Block result;
     for (const GemmMmaOperand* each : {&a_, &b_}) {
       const GemmMmaThread thread = thread_of(*each);
-      append(result, each->tile.async
-                         ? gemm_mma_copy(builder_, *each, thread, corner(*each, tile), stage_of(*each, stage))
-                         : gemm_mma_load(builder_, *each, thread, corner(*each, tile)));
+      const GemmMmaCorner from = corner(*each, tile, last);
+      append(result, each->tile.async ? gemm_mma_copy(builder_, *each, thread, from, stage_of(*each, stage))
+                                      : gemm_mma_load(builder_, *each, thread, from));
     }
     return result;
   }
@@ -223,16 +226,12 @@ class Lowering {
     const SplitK split = tiles_k();
     const bool even = split.least() == split.most();
     const Expr tiles = even ? integer(split.most()) : var(tiles_);
-    Block result;
-    for (std::int64_t tile = 0; tile < ahead; ++tile) {
-      if (tile < split.most()) {
-        Block copy = begin_copy(integer(tile), integer(tile));
-        append(copy, end_copy(integer(tile)));
-        const bool always = tile < split.least();
-        append(result, always ? std::move(copy) : block(If{lt(integer(tile), tiles), std::move(copy), {}}));
-      }
-      append(result, commit());
-    }
+    const TileRing ring = {ahead, split, tiles, s_.split_k == 1 ? p_.size.k / s_.bk : 0, commit()};
+    Block result = first_tiles(builder_, ring, [&](const Expr& first, std::int64_t last) {
+      Block copy = begin_copy(first, last, first);
+      append(copy, end_copy(first));
+      return copy;
+    });
     const VarId tile = builder_.var("tile");
     const VarId stage = builder_.var("stage");
     const Expr more = lt(var(tile), tiles - ahead);
@@ -240,7 +239,7 @@ class Lowering {
     Block body;
     if (any_async()) body.push_back(Intrinsic{"cp_async_wait", {}, {integer(ahead - 1)}, 0});
     body.push_back(Barrier{});
-    if (split.most() > ahead) body.push_back(If{more, begin_copy(var(tile) + ahead, next_stage), {}});
+    if (split.most() > ahead) body.push_back(If{more, begin_copy(var(tile) + ahead, split.most() - 1, next_stage), {}});
     append(body, commit());
     body.push_back(Let{stage, var(tile) % s_.stages});
     append(body, compute(var(stage)));
@@ -263,12 +262,12 @@ class Lowering {
   /// with the fragment of B that was used last. With two levels of sums, each instruction's are the first.
   Block multiply_add(const Expr& turn) {
     const std::int64_t columns = s_.wn / 8;
-    const VarId i = builder_.var("i");
-    const VarId j = builder_.var("j");
+    const Unrolled i(builder_, "i", s_.wm / 16);
+    const Unrolled j(builder_, "j", columns);
     const VarId column = builder_.var("mma_column");
-    const Expr a = turn * fragment_registers(a_) + var(i) * 4;
+    const Expr a = turn * fragment_registers(a_) + i.at * 4;
     const Expr b = turn * fragment_registers(b_) + var(column) * 2;
-    const Expr first = (var(i) * columns + var(column)) * 4;
+    const Expr first = (i.at * columns + var(column)) * 4;
     const Touch sums = p_.two_level ? Touch{step_sums_, integer(0), 4, true} : Touch{acc_, first, 4, true};
     const auto mma = [&](BufferId left, BufferId right) {
       return Intrinsic{std::string(p_.instruction),
@@ -276,7 +275,7 @@ class Lowering {
                        {},
                        2.0 * 16 * 8 * static_cast<double>(p_.mma_k()) / 32};
     };
-    Block body = block(Let{column, var(j) + var(i) % 2 * (integer(columns - 1) - var(j) * 2)});
+    Block body = block(Let{column, j.at + i.at % 2 * (integer(columns - 1) - j.at * 2)});
     if (p_.passes == 3) append(body, block(mma(a_.rest, b_.fragment), mma(a_.fragment, b_.rest)));
     if (p_.two_level) {
       append(body, clear(step_sums_, 4));
@@ -289,23 +288,23 @@ class Lowering {
     } else {
       body.push_back(mma(a_.fragment, b_.fragment));
     }
-    Block row = block(loop(j, columns, LoopKind::kUnrolled, std::move(body)));
-    return block(loop(i, s_.wm / 16, LoopKind::kUnrolled, std::move(row)));
+    return i.over(j.over(std::move(body)));
   }
 
   /// acc += the warp's part of A tile * B tile.
   Block compute(const Expr& stage) {
-    const VarId step = builder_.var("step");
     if (s_.frag_buffers == 1) {
-      Block body = load_fragments(stage, var(step), integer(0));
+      const Unrolled step(builder_, "step", steps());
+      Block body = load_fragments(stage, step.at, integer(0));
       append(body, multiply_add(integer(0)));
-      return block(loop(step, steps(), LoopKind::kUnrolled, std::move(body)));
+      return step.over(std::move(body));
     }
-    const Expr next = var(step) + 1;
+    const Unrolled step(builder_, "step", steps() - 1);
+    const Expr next = step.at + 1;
     Block result = load_fragments(stage, integer(0), integer(0));
     Block body = load_fragments(stage, next, next % 2);
-    append(body, multiply_add(var(step) % 2));
-    result.push_back(loop(step, steps() - 1, LoopKind::kUnrolled, std::move(body)));
+    append(body, multiply_add(step.at % 2));
+    append(result, step.over(std::move(body)));
     append(result, multiply_add(integer((steps() - 1) % 2)));
     return result;
   }
@@ -364,7 +363,7 @@ Kernel lower_gemm_mma(const Workload& workload, const GemmMmaProblem& problem,
 
 Template gemm_mma_template() {
   return {.name = "gemm_mma",
-          .version = 3,
+          .version = 4,
           .why_not = why_not,
           .space = gemm_mma_space,
           .lower = lower_config,

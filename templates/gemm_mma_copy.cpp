@@ -67,9 +67,7 @@ std::optional<Expr> inside(const GemmMmaOperand& operand, const GemmMmaCorner& c
   const GemmMmaTile& tile = operand.tile;
   std::optional<Expr> condition;
   if (tile.x % tile.tile != 0) condition = lt(at.x, integer(tile.x));
-  const auto first_k = as_constant(corner.k);
-  const bool whole = tile.k % tile.bk == 0 || (first_k && *first_k + tile.bk <= tile.k);
-  if (!whole) {
+  if (!corner.whole_k) {
     Expr k_inside = lt(at.k, integer(tile.k));
     condition = condition ? logical_and(std::move(*condition), std::move(k_inside)) : std::move(k_inside);
   }
@@ -87,15 +85,15 @@ Expr global_index(const GemmMmaOperand& operand, const GemmMmaCorner& corner, co
 }
 
 /// for (i < copies) body, left to the first threads where there are fewer vectors than threads.
-Block each_copy(const GemmMmaTile& tile, const GemmMmaThread& thread, VarId i, Block body) {
-  Block result = block(loop(i, tile.copies(), LoopKind::kUnrolled, std::move(body)));
+Block each_copy(const GemmMmaTile& tile, const GemmMmaThread& thread, const Unrolled& i, Block body) {
+  Block result = i.over(std::move(body));
   if (tile.vectors() < tile.threads)
     return block(If{lt(var(thread.thread), integer(tile.vectors())), std::move(result), {}});
   return result;
 }
 
-VarId copy_var(KernelBuilder& builder, const GemmMmaOperand& operand) {
-  return builder.var(operand.is_a ? "copy_a" : "copy_b");
+Unrolled copies(KernelBuilder& builder, const GemmMmaOperand& operand) {
+  return {builder, operand.is_a ? "copy_a" : "copy_b", operand.tile.copies()};
 }
 
 Expr shared_index(const GemmMmaTile& tile, const Expr& stage, const Place& place) {
@@ -117,8 +115,8 @@ Block gemm_mma_copy_places(const GemmMmaOperand& operand, const GemmMmaThread& t
 Block gemm_mma_copy(KernelBuilder& builder, const GemmMmaOperand& operand, const GemmMmaThread& thread,
                     const GemmMmaCorner& corner, const Expr& stage) {
   const GemmMmaTile& tile = operand.tile;
-  const VarId i = copy_var(builder, operand);
-  const Place place = place_of(operand, var(i));
+  const Unrolled i = copies(builder, operand);
+  const Place place = place_of(operand, i.at);
   const Coordinates at = coordinates_of(tile, corner, place);
   const std::int64_t bytes = tile.vec * 16 / tile.chunk;
   Intrinsic copy;
@@ -134,24 +132,24 @@ Block gemm_mma_copy(KernelBuilder& builder, const GemmMmaOperand& operand, const
 Block gemm_mma_load(KernelBuilder& builder, const GemmMmaOperand& operand, const GemmMmaThread& thread,
                     const GemmMmaCorner& corner) {
   const GemmMmaTile& tile = operand.tile;
-  const VarId i = copy_var(builder, operand);
-  const Coordinates at = coordinates_of(tile, corner, place_of(operand, var(i)));
+  const Unrolled i = copies(builder, operand);
+  const Coordinates at = coordinates_of(tile, corner, place_of(operand, i.at));
   Expr value = load(operand.global, global_index(operand, corner, at));
   if (auto condition = inside(operand, corner, at)) {
     const DType type = builder.kernel.buffer(operand.global).type;
     value = select(std::move(*condition), std::move(value), zero(type));
   }
   return each_copy(tile, thread, i,
-                   block(Store{operand.in_flight, var(i), std::move(value), 1, std::nullopt}));
+                   block(Store{operand.in_flight, i.at, std::move(value), 1, std::nullopt}));
 }
 
 Block gemm_mma_store(KernelBuilder& builder, const GemmMmaOperand& operand, const GemmMmaThread& thread,
                      const Expr& stage) {
-  const VarId i = copy_var(builder, operand);
-  const Place place = place_of(operand, var(i));
+  const Unrolled i = copies(builder, operand);
+  const Place place = place_of(operand, i.at);
   return each_copy(operand.tile, thread, i,
                    block(Store{operand.shared, shared_index(operand.tile, stage, place),
-                               load(operand.in_flight, var(i)), 1, std::nullopt}));
+                               load(operand.in_flight, i.at), 1, std::nullopt}));
 }
 
 }  // namespace lehr

@@ -55,25 +55,25 @@ Block gemm_mma_fragment_places(const GemmMmaProblem& problem, const GemmMmaSched
 Block gemm_mma_fragments(KernelBuilder& builder, const GemmMmaProblem& problem, const GemmMmaOperand& operand,
                          const Expr& stage, const Expr& step, const Expr& turn) {
   const GemmMmaTile& tile = operand.tile;
-  const VarId i = builder.var(operand.is_a ? "frag_i" : "frag_j");
-  const Expr place = turn + var(i) * 4;
+  const Unrolled i(builder, operand.is_a ? "frag_i" : "frag_j", tile.warp_tile / 16);
+  const Expr place = turn + i.at * 4;
   Block body;
   if (tile.gathered) {
-    const VarId r = builder.var("reg");
+    const Unrolled r(builder, "reg", 4);
     const bool wide = problem.bytes() == 4;
-    const Expr k = step * problem.mma_k() + k_part(operand, var(r)) * (problem.mma_k() / 2);
-    Expr index = stage + var(operand.row) + k * tile.stride + var(i) * 16 + x_part(operand, var(r)) * 8;
+    const Expr k = step * problem.mma_k() + k_part(operand, r.at) * (problem.mma_k() / 2);
+    Expr index = stage + var(operand.row) + k * tile.stride + i.at * 16 + x_part(operand, r.at) * 8;
     Intrinsic gather{wide ? "gather_1x32" : "gather_4x8",
-                     {Touch{operand.fragment, place + var(r), 1, true},
+                     {Touch{operand.fragment, place + r.at, 1, true},
                       Touch{operand.shared, std::move(index), wide ? 1 : 4, false}},
                      {},
                      0};
     if (!wide) gather.args = {integer(tile.stride)};
-    body = block(loop(r, 4, LoopKind::kUnrolled, block(std::move(gather))));
+    body = r.over(block(std::move(gather)));
   } else {
     // Steps and tiles of 16 are aligned powers of two: XOR is as good as a sum, and cheaper.
-    const Expr line = (tile.along_k ? var(i) : step) * (16 * tile.stride);
-    const Expr chunk = bit_xor((tile.along_k ? step : var(i)) * 2, var(operand.chunk));
+    const Expr line = (tile.along_k ? i.at : step) * (16 * tile.stride);
+    const Expr chunk = bit_xor((tile.along_k ? step : i.at) * 2, var(operand.chunk));
     body = block(Intrinsic{
         tile.along_k ? "ldmatrix_x4" : "ldmatrix_x4_trans",
         {Touch{operand.fragment, place, 4, true},
@@ -89,7 +89,7 @@ Block gemm_mma_fragments(KernelBuilder& builder, const GemmMmaProblem& problem, 
   } else if (problem.rounds) {
     body.push_back(Intrinsic{"tf32_round_x4", {Touch{operand.fragment, place, 4, true}}, {}, 0});
   }
-  return block(loop(i, tile.warp_tile / 16, LoopKind::kUnrolled, std::move(body)));
+  return i.over(std::move(body));
 }
 
 }  // namespace lehr

@@ -32,11 +32,13 @@ struct GemmMmaThread {
   ir::VarId k_group{};  ///< which part of a tile's k the warp takes; unused with k_warps = 1
 };
 
-/// Where a tile begins in global memory: `base` is the matrix's first element, (k, x) the tile's corner.
+/// Where a tile begins in global memory: `base` is the matrix's first element, (k, x) the tile's corner; with
+/// `whole_k` no element of the tile lies beyond k.
 struct GemmMmaCorner {
   ir::Expr base = ir::integer(0);
   ir::Expr k = ir::integer(0);
   ir::Expr x = ir::integer(0);
+  bool whole_k = true;
 };
 
 /// Lets of `line`, `along` and `place`.

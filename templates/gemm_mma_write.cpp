@@ -30,17 +30,19 @@ class Writer {
   }
 
  private:
-  /// Loop variables of a pair of columns.
+  /// The loops over a lane's pairs of columns.
   struct Pair {
-    VarId i, j, half;
+    Unrolled i, j, half;
   };
-  Pair pair() { return {b_.var("i"), b_.var("j"), b_.var("half")}; }
+  Pair pair() {
+    return {Unrolled(b_, "i", s_.wm / 16), Unrolled(b_, "j", s_.wn / 8), Unrolled(b_, "half", 2)};
+  }
   bool split() const { return s_.split_k > 1; }
   Block exchange(BufferId sums, Block then) {
     return split_k_sum(b_, out_.sums, out_.place, sums, std::move(then));
   }
   Expr accumulator(const Pair& at) const {
-    return (var(at.i) * (s_.wn / 8) + var(at.j)) * 4 + var(at.half) * 2;
+    return (at.i.at * (s_.wn / 8) + at.j.at) * 4 + at.half.at * 2;
   }
   /// Of this lane's first pair, in the block tile.
   Expr first_row() const { return var(out_.warp_m) * s_.wm + var(out_.lane) / 4; }
@@ -52,12 +54,11 @@ class Writer {
     const VarId column = b_.var("column");
     const std::int64_t vec = p_.size.n % 2 == 0 ? 2 : 1;
     Block body = store(out_.accumulators, accumulator(at), 2, vec, row, column);
-    body.insert(body.begin(), Let{column, var(out_.n0) + first_column() + var(at.j) * 8});
-    body = block(loop(at.j, s_.wn / 8, LoopKind::kUnrolled, std::move(body)));
+    body.insert(body.begin(), Let{column, var(out_.n0) + first_column() + at.j.at * 8});
+    body = at.j.over(std::move(body));
     if (p_.size.m % s_.bm != 0) body = block(If{lt(var(row), integer(p_.size.m)), std::move(body), {}});
-    body.insert(body.begin(), Let{row, var(out_.m0) + first_row() + var(at.i) * 16 + var(at.half) * 8});
-    body = block(loop(at.half, 2, LoopKind::kUnrolled, std::move(body)));
-    return block(loop(at.i, s_.wm / 16, LoopKind::kUnrolled, std::move(body)));
+    body.insert(body.begin(), Let{row, var(out_.m0) + first_row() + at.i.at * 16 + at.half.at * 8});
+    return at.i.over(at.half.over(std::move(body)));
   }
 
   Block to_shared() {
@@ -67,11 +68,11 @@ class Writer {
     Expr place = first_row() * stride + first_column();
     if (s_.k_warps > 1) place = var(out_.k_group) * (s_.bm * stride) + std::move(place);
     Block body =
-        block(Store{out_.tile, var(mine) + (var(at.i) * 16 + var(at.half) * 8) * stride + var(at.j) * 8,
+        block(Store{out_.tile, var(mine) + (at.i.at * 16 + at.half.at * 8) * stride + at.j.at * 8,
                     load(out_.accumulators, accumulator(at), 2), 2, std::nullopt});
-    body = block(loop(at.half, 2, LoopKind::kUnrolled, std::move(body)));
-    body = block(loop(at.j, s_.wn / 8, LoopKind::kUnrolled, std::move(body)));
-    return block(Let{mine, std::move(place)}, loop(at.i, s_.wm / 16, LoopKind::kUnrolled, std::move(body)));
+    Block result = block(Let{mine, std::move(place)});
+    append(result, at.i.over(at.j.over(at.half.over(std::move(body)))));
+    return result;
   }
 
   /// One body for each vector of the tile that the thread takes; the threads take them row by row, or every
@@ -79,12 +80,12 @@ class Writer {
   template <typename Body>
   Block each_vector(const Body& body, std::int64_t rows = 1) {
     const std::int64_t vec = gemm_mma_c_vector(p_, s_), count = s_.bm / rows * s_.bn / vec;
-    const VarId copy = b_.var("copy_c");
+    const Unrolled copy(b_, "copy_c", cpu::ceil_div(count, s_.threads()));
     const VarId vector = b_.var("vector");
-    Block inner = body(var(copy), var(vector) / (s_.bn / vec), var(vector) % (s_.bn / vec) * vec);
+    Block inner = body(copy.at, var(vector) / (s_.bn / vec), var(vector) % (s_.bn / vec) * vec);
     if (count % s_.threads() != 0) inner = block(If{lt(var(vector), integer(count)), std::move(inner), {}});
-    inner.insert(inner.begin(), Let{vector, var(copy) * s_.threads() + var(out_.thread)});
-    return block(loop(copy, cpu::ceil_div(count, s_.threads()), LoopKind::kUnrolled, std::move(inner)));
+    inner.insert(inner.begin(), Let{vector, copy.at * s_.threads() + var(out_.thread)});
+    return copy.over(std::move(inner));
   }
 
   Block from_shared() {
@@ -110,7 +111,8 @@ class Writer {
     const int lanes = static_cast<int>(vec);
     return each_vector(
         [&](const Expr&, const Expr& window, const Expr& column_in) {
-          const VarId row = b_.var("row"), column = b_.var("column"), e = b_.var("e");
+          const VarId row = b_.var("row"), column = b_.var("column");
+          const Unrolled e(b_, "e", vec);
           Block pool;
           std::vector<Expr> values;
           for (std::int64_t i = 0; i < pixels; ++i) {
@@ -119,11 +121,10 @@ class Writer {
                                                 {.channel = out_.first_channel + var(column),
                                                  .along_channels = true,
                                                  .lanes = lanes}));
-            values.push_back(load(out_.sum, var(e) + i * vec));
+            values.push_back(load(out_.sum, e.at + i * vec));
           }
-          pool.push_back(loop(
-              e, vec, LoopKind::kUnrolled,
-              block(Store{out_.sum, var(e), out_.epilogue.pool(std::move(values), 1), 1, std::nullopt})));
+          append(pool, e.over(block(Store{out_.sum, e.at, out_.epilogue.pool(std::move(values), 1), 1,
+                                          std::nullopt})));
           append(pool, put(out_.sum, integer(0), vec, out_.base + var(row) * out_.row + var(column)));
           if (p_.size.n % s_.bn != 0)
             pool = block(If{lt(var(column), integer(p_.size.n)), std::move(pool), {}});
@@ -144,15 +145,14 @@ class Writer {
     const Expr place = row * stride + column;
     Block body = block(Store{out_.sum, to, load(out_.tile, place, lanes), lanes, std::nullopt});
     if (s_.k_warps == 1) return body;
-    const VarId part = b_.var("from_part");
-    const VarId e = b_.var("e");
-    const Expr total = load(out_.sum, to + var(e)) + load(out_.part, var(e));
-    body.push_back(loop(
-        part, s_.k_warps - 1, LoopKind::kUnrolled,
-        block(
-            Store{out_.part, integer(0), load(out_.tile, (var(part) + 1) * (s_.bm * stride) + place, lanes),
-                  lanes, std::nullopt},
-            loop(e, vec, LoopKind::kUnrolled, block(Store{out_.sum, to + var(e), total, 1, std::nullopt})))));
+    const Unrolled part(b_, "from_part", s_.k_warps - 1);
+    const Unrolled e(b_, "e", vec);
+    const Expr total = load(out_.sum, to + e.at) + load(out_.part, e.at);
+    Block add = block(Store{out_.part, integer(0),
+                            load(out_.tile, (part.at + 1) * (s_.bm * stride) + place, lanes), lanes,
+                            std::nullopt});
+    append(add, e.over(block(Store{out_.sum, to + e.at, total, 1, std::nullopt})));
+    append(body, part.over(std::move(add)));
     return body;
   }
 
@@ -174,9 +174,9 @@ class Writer {
   Block store(BufferId from, const Expr& first, std::int64_t count, std::int64_t vec, VarId row,
               VarId column) {
     const int lanes = static_cast<int>(vec);
-    const VarId v = b_.var("v");
-    const Expr place = first + var(v) * vec;
-    const Expr to = var(column) + var(v) * vec;
+    const Unrolled v(b_, "v", count / vec);
+    const Expr place = first + v.at * vec;
+    const Expr to = var(column) + v.at * vec;
     const bool gated = p_.size.gated;
     const Expr index = out_.base + var(row) * out_.row + (gated ? to / 2 : to);
     Block body = out_.epilogue.in_place(b_, from, place,
@@ -185,7 +185,7 @@ class Writer {
     if (gated) append(body, out_.epilogue.gate_in_place(b_, from, place, vec / 2));
     append(body, put(from, place, gated ? vec / 2 : vec, index));
     if (p_.size.n % s_.bn != 0) body = block(If{lt(to, integer(p_.size.n)), std::move(body), {}});
-    return block(loop(v, count / vec, LoopKind::kUnrolled, std::move(body)));
+    return v.over(std::move(body));
   }
 
   /// `count` registers from `place` on to C, in C's type.
@@ -193,11 +193,11 @@ class Writer {
     const int lanes = static_cast<int>(count);
     if (p_.output == p_.accum)
       return block(Store{out_.c, index, load(from, place, lanes), lanes, std::nullopt});
-    const VarId e = b_.var("e");
-    return block(loop(e, count, LoopKind::kUnrolled,
-                      block(Store{out_.converted, var(e), cast(p_.output, load(from, place + var(e))), 1,
-                                  std::nullopt})),
-                 Store{out_.c, index, load(out_.converted, integer(0), lanes), lanes, std::nullopt});
+    const Unrolled e(b_, "e", count);
+    Block result = e.over(
+        block(Store{out_.converted, e.at, cast(p_.output, load(from, place + e.at)), 1, std::nullopt}));
+    result.push_back(Store{out_.c, index, load(out_.converted, integer(0), lanes), lanes, std::nullopt});
+    return result;
   }
 
   KernelBuilder& b_;

@@ -10,6 +10,7 @@
 #include "templates/gemm_simt_copy.h"
 #include "templates/gemm_simt_space.h"
 #include "templates/gemm_simt_write.h"
+#include "templates/tile_ring.h"
 
 namespace lehr {
 namespace {
@@ -237,17 +238,12 @@ class Lowering {
   /// is complete for all threads, and the stage that the next copy overwrites has been read by all.
   Block async_main_loop() {
     const std::int64_t ahead = s_.stages - 1;
-    Block result;
     const SplitK split = tiles_k();
-    for (std::int64_t tile = 0; tile < ahead; ++tile) {
-      if (tile < split.most()) {
-        Block copies = copy_tile_async(integer(tile), integer(tile));
-        const bool always = tile < split.least();
-        append(result,
-               always ? std::move(copies) : block(If{lt(integer(tile), tiles()), std::move(copies), {}}));
-      }
-      result.push_back(Intrinsic{"cp_async_commit", {}, {}, 0});
-    }
+    // Of tiles that k does not fill the first is copied otherwise.
+    const TileRing ring = {ahead, split, tiles(), p_.k % s_.bk == 0 ? 0 : 1,
+                           block(Intrinsic{"cp_async_commit", {}, {}, 0})};
+    Block result = first_tiles(builder_, ring,
+                               [&](const Expr& first, std::int64_t) { return copy_tile_async(first, first); });
     const VarId tile = builder_.var("tile");
     const VarId stage = builder_.var("stage");
     Block body = block(Intrinsic{"cp_async_wait", {}, {integer(ahead - 1)}, 0}, Barrier{});
@@ -300,7 +296,7 @@ Kernel lower_gemm_simt(const Workload& workload, const cpu::Problem& problem,
 
 Template gemm_simt_template() {
   return {.name = "gemm_simt",
-          .version = 4,
+          .version = 5,
           .why_not = why_not,
           .space = gemm_simt_space,
           .lower = lower_config,

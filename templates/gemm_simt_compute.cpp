@@ -26,21 +26,21 @@ class Multiplication {
     const std::int64_t lanes = of_a ? s_.lanes_m : s_.lanes_n();
     const std::int64_t width = from.copy.fragment_width(extent);
     const std::int64_t each = from.copy.kept ? kQuad : width;  // elements of one load
-    const VarId f = builder_.var("f");
-    const Expr x = var(of_a ? t_.row : t_.column) + var(f) * (lanes * width);
+    const Unrolled f(builder_, "f", extent / width);
+    const Expr x = var(of_a ? t_.row : t_.column) + f.at * (lanes * width);
     Expr index = stage_ * from.copy.elements() +
                  (from.copy.kept ? x * from.copy.stride + k : k * from.copy.stride + x);
     Stmt move =
-        Store{to, turn * extent + var(f) * each, load(from.shared, std::move(index), static_cast<int>(each)),
+        Store{to, turn * extent + f.at * each, load(from.shared, std::move(index), static_cast<int>(each)),
               static_cast<int>(each), std::nullopt};
-    return block(loop(f, extent / width, LoopKind::kUnrolled, block(std::move(move))));
+    return f.over(block(std::move(move)));
   }
 
   /// acc += A fragment * B fragment, of buffer `turn`, or of element `step` of a quad. Every second row is
   /// walked backwards, so that each multiply-add shares an operand with the one before it: ptxas keeps shared
   /// operands in the reuse cache of the register file, in the order in which it finds them.
   Block multiply_add(const Expr& turn, const Expr& step) {
-    const VarId j = builder_.var("j");
+    const Unrolled j(builder_, "j", s_.tn);
     const auto element = [&](bool of_a, const Expr& x) {
       const bool kept = of_a ? t_.a.copy.kept : t_.b.copy.kept;
       return load(of_a ? t_.a_fragment : t_.b_fragment,
@@ -49,22 +49,22 @@ class Multiplication {
     const auto row = [&](const Expr& i, const Expr& column) {
       const Expr place = i * s_.tn + column;
       Expr sum = fma(element(true, i), element(false, column), load(t_.acc, place));
-      return loop(j, s_.tn, LoopKind::kUnrolled,
-                  block(Store{t_.acc, place, std::move(sum), 1, std::nullopt}));
+      return j.over(block(Store{t_.acc, place, std::move(sum), 1, std::nullopt}));
     };
-    if (s_.tm == 1) return block(row(integer(0), var(j)));
-    const VarId i = builder_.var("i");
-    return block(loop(i, s_.tm / 2, LoopKind::kUnrolled,
-                      block(row(var(i) * 2, var(j)), row(var(i) * 2 + 1, integer(s_.tn - 1) - var(j)))));
+    if (s_.tm == 1) return row(integer(0), j.at);
+    const Unrolled i(builder_, "i", s_.tm / 2);
+    Block rows = row(i.at * 2, j.at);
+    append(rows, row(i.at * 2 + 1, integer(s_.tn - 1) - j.at));
+    return i.over(std::move(rows));
   }
 
   /// `unroll` of the tile's steps of k at a time.
   Block over_k(std::int64_t width, const std::function<Block(const Expr& k, const Expr& step)>& step_of) {
     const VarId ko = builder_.var("ko");
-    const VarId ki = builder_.var("ki");
+    const Unrolled ki(builder_, "ki", s_.unroll / width);
     const bool whole = s_.unroll == s_.bk;
-    const Expr k = whole ? var(ki) * width : var(ko) * s_.unroll + var(ki) * width;
-    Block steps = block(loop(ki, s_.unroll / width, LoopKind::kUnrolled, step_of(k, var(ki))));
+    const Expr k = whole ? ki.at * width : var(ko) * s_.unroll + ki.at * width;
+    Block steps = ki.over(step_of(k, ki.at));
     if (whole) return steps;
     return block(loop(ko, s_.bk / s_.unroll, LoopKind::kSerial, std::move(steps)));
   }
@@ -95,14 +95,14 @@ class Multiplication {
   /// Four k at a time: kept tiles are read once for the four, others once for each.
   Block by_quads() {
     return over_k(kQuad, [&](const Expr& k, const Expr&) {
-      const VarId kk = builder_.var("kk");
+      const Unrolled kk(builder_, "kk", kQuad);
       Block quad, step;
       for (const bool of_a : {true, false}) {
         const bool kept = of_a ? t_.a.copy.kept : t_.b.copy.kept;
-        append(kept ? quad : step, load_fragment(of_a, kept ? k : k + var(kk), integer(0)));
+        append(kept ? quad : step, load_fragment(of_a, kept ? k : k + kk.at, integer(0)));
       }
-      append(step, multiply_add(integer(0), var(kk)));
-      quad.push_back(loop(kk, kQuad, LoopKind::kUnrolled, std::move(step)));
+      append(step, multiply_add(integer(0), kk.at));
+      append(quad, kk.over(std::move(step)));
       return quad;
     });
   }
@@ -116,9 +116,8 @@ class Multiplication {
 }  // namespace
 
 Block gemm_simt_clear(KernelBuilder& builder, const GemmSimtThread& thread) {
-  const VarId i = builder.var("i");
-  return block(loop(i, thread.schedule.tm * thread.schedule.tn, LoopKind::kUnrolled,
-                    block(Store{thread.acc, var(i), zero(DType::kF32), 1, std::nullopt})));
+  const Unrolled i(builder, "i", thread.schedule.tm * thread.schedule.tn);
+  return i.over(block(Store{thread.acc, i.at, zero(DType::kF32), 1, std::nullopt}));
 }
 
 Block gemm_simt_multiply(KernelBuilder& builder, const GemmSimtThread& thread, const Expr& stage) {

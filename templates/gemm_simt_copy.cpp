@@ -65,16 +65,16 @@ Expr global_index(const GemmSimtOperand& operand, const Expr& base, const Expr& 
 }
 
 /// for (i < loads) body, left to the first threads where there are fewer vectors than threads.
-Block each_load(const GemmSimtOperand& operand, VarId thread, VarId i, Block body) {
+Block each_load(const GemmSimtOperand& operand, VarId thread, const Unrolled& i, Block body) {
   const GemmSimtCopy& copy = operand.copy;
-  Block result = block(loop(i, copy.loads(), LoopKind::kUnrolled, std::move(body)));
+  Block result = i.over(std::move(body));
   if (copy.vectors() < copy.threads)
     return block(If{lt(var(thread), integer(copy.vectors())), std::move(result), {}});
   return result;
 }
 
-VarId load_var(KernelBuilder& builder, const GemmSimtOperand& operand) {
-  return builder.var(operand.is_a ? "load_a" : "load_b");
+Unrolled loads(KernelBuilder& builder, const GemmSimtOperand& operand) {
+  return {builder, operand.is_a ? "load_a" : "load_b", operand.copy.loads()};
 }
 
 /// Index within shared memory of element (k, x) of the tile that begins at `stage`.
@@ -114,40 +114,39 @@ Block gemm_simt_load(KernelBuilder& builder, const GemmSimtOperand& operand, Var
                      const GemmSimtCorner& corner) {
   const GemmSimtCopy& copy = operand.copy;
   const int lanes = static_cast<int>(copy.vec);
-  const VarId i = load_var(builder, operand);
-  const Place place = place_of(operand, var(i));
+  const Unrolled i = loads(builder, operand);
+  const Place place = place_of(operand, i.at);
   const Expr k = corner.k + place.k;
   const Expr x = corner.x + place.x;
   Expr value = load(operand.global, global_index(operand, corner.base, k, x), lanes);
   if (auto condition = inside(operand, corner, place.k, x))
     value = select(std::move(*condition), std::move(value), zero(DType::kF32, lanes));
   return each_load(operand, thread, i,
-                   block(Store{operand.in_flight, var(i) * copy.vec, std::move(value), lanes, std::nullopt}));
+                   block(Store{operand.in_flight, i.at * copy.vec, std::move(value), lanes, std::nullopt}));
 }
 
 Block gemm_simt_store(KernelBuilder& builder, const GemmSimtOperand& operand, VarId thread,
                       const Expr& stage) {
   const GemmSimtCopy& copy = operand.copy;
   const int lanes = static_cast<int>(copy.vec);
-  const VarId i = load_var(builder, operand);
-  const Place place = place_of(operand, var(i));
+  const Unrolled i = loads(builder, operand);
+  const Place place = place_of(operand, i.at);
   if (!copy.along_k || copy.kept) {
     return each_load(operand, thread, i,
                      block(Store{operand.shared, shared_index(copy, stage, place.k, place.x),
-                                 load(operand.in_flight, var(i) * copy.vec, lanes), lanes, std::nullopt}));
+                                 load(operand.in_flight, i.at * copy.vec, lanes), lanes, std::nullopt}));
   }
-  const VarId lane = builder.var(operand.is_a ? "lane_a" : "lane_b");
-  Stmt scatter = Store{operand.shared, shared_index(copy, stage, place.k + var(lane), place.x),
-                       load(operand.in_flight, var(i) * copy.vec + var(lane)), 1, std::nullopt};
-  return each_load(operand, thread, i,
-                   block(loop(lane, copy.vec, LoopKind::kUnrolled, block(std::move(scatter)))));
+  const Unrolled lane(builder, operand.is_a ? "lane_a" : "lane_b", copy.vec);
+  Stmt scatter = Store{operand.shared, shared_index(copy, stage, place.k + lane.at, place.x),
+                       load(operand.in_flight, i.at * copy.vec + lane.at), 1, std::nullopt};
+  return each_load(operand, thread, i, lane.over(block(std::move(scatter))));
 }
 
 Block gemm_simt_copy_async(KernelBuilder& builder, const GemmSimtOperand& operand, VarId thread,
                            const GemmSimtCorner& corner, const Expr& stage) {
   const GemmSimtCopy& copy = operand.copy;
-  const VarId i = load_var(builder, operand);
-  const Place place = place_of(operand, var(i));
+  const Unrolled i = loads(builder, operand);
+  const Place place = place_of(operand, i.at);
   const Expr k = corner.k + place.k;
   const Expr x = corner.x + place.x;
   const std::int64_t bytes = copy.vec * size_of(DType::kF32);

@@ -22,19 +22,16 @@ class Writing {
   /// Lanes side by side in a warp write columns side by side.
   Block from_registers() {
     const std::int64_t height = t_.height(), width = t_.width(), vec = vector(width);
-    const VarId fi = builder_.var("fi"), r = builder_.var("r");
-    const VarId fj = builder_.var("fj"), part = builder_.var("part");
-    const Expr first = (var(fi) * height + var(r)) * s_.tn + var(fj) * width + var(part) * vec;
+    const Unrolled fi(builder_, "fi", s_.tm / height), r(builder_, "r", height);
+    const Unrolled fj(builder_, "fj", s_.tn / width), part(builder_, "part", width / vec);
+    const Expr first = (fi.at * height + r.at) * s_.tn + fj.at * width + part.at * vec;
     Block body = inside_columns(to_c(t_.acc, first, vec));
-    body.insert(body.begin(), Let{column_, var(out_.n0) + var(t_.column) + var(fj) * (s_.lanes_n() * width) +
-                                               var(part) * vec});
-    body = block(loop(part, width / vec, LoopKind::kUnrolled, std::move(body)));
-    body = block(loop(fj, s_.tn / width, LoopKind::kUnrolled, std::move(body)));
-    body = inside_rows(std::move(body));
+    body.insert(body.begin(), Let{column_, var(out_.n0) + var(t_.column) + fj.at * (s_.lanes_n() * width) +
+                                               part.at * vec});
+    body = inside_rows(fj.over(part.over(std::move(body))));
     body.insert(body.begin(),
-                Let{row_, var(out_.m0) + var(t_.row) + var(fi) * (s_.lanes_m * height) + var(r)});
-    body = block(loop(r, height, LoopKind::kUnrolled, std::move(body)));
-    return block(loop(fi, s_.tm / height, LoopKind::kUnrolled, std::move(body)));
+                Let{row_, var(out_.m0) + var(t_.row) + fi.at * (s_.lanes_m * height) + r.at});
+    return fi.over(r.over(std::move(body)));
   }
 
   /// A thread has whole windows: four pixels side by side, which are rows or columns.
@@ -44,13 +41,14 @@ class Writing {
     const std::int64_t height = t_.height(), width = t_.width(),
                        vec = vector(std::min<std::int64_t>(4, s_.tn));
     const std::int64_t columns = s_.warp_columns();
-    const VarId fi = builder_.var("fi"), r = builder_.var("r");
-    const VarId fj = builder_.var("fj"), part = builder_.var("part"), at = builder_.var("at");
+    const Unrolled fi(builder_, "fi", s_.tm / height), r(builder_, "r", height);
+    const Unrolled fj(builder_, "fj", s_.tn / width), part(builder_, "part", s_.tn / vec);
+    const VarId at = builder_.var("at");
     const Expr own = var(t_.warp) * (32 * s_.tn);  // this warp's part of the staging buffer
 
-    Expr share = load(t_.acc, (var(fi) * height + var(r)) * s_.tn + var(fj) * width, static_cast<int>(width));
+    Expr share = load(t_.acc, (fi.at * height + r.at) * s_.tn + fj.at * width, static_cast<int>(width));
     Stmt put = Store{out_.staging,
-                     own + var(t_.lane) / s_.lanes_n() * columns + var(fj) * (s_.lanes_n() * width) +
+                     own + var(t_.lane) / s_.lanes_n() * columns + fj.at * (s_.lanes_n() * width) +
                          var(t_.lane) % s_.lanes_n() * width,
                      std::move(share), static_cast<int>(width), std::nullopt};
 
@@ -70,63 +68,60 @@ class Writing {
     const Expr warp_row = var(t_.warp) / s_.warps_n() * (s_.lanes_m * s_.tm);
     take.insert(take.begin(), Let{column_, var(out_.n0) + warp_column + var(at) % columns});
     take = inside_rows(std::move(take));
-    take.insert(take.begin(), Let{row_, var(out_.m0) + warp_row + var(fi) * (s_.lanes_m * height) +
-                                            var(at) / columns * height + var(r)});
-    take.insert(take.begin(), Let{at, (var(part) * 32 + var(t_.lane)) * vec});
+    take.insert(take.begin(), Let{row_, var(out_.m0) + warp_row + fi.at * (s_.lanes_m * height) +
+                                            var(at) / columns * height + r.at});
+    take.insert(take.begin(), Let{at, (part.at * 32 + var(t_.lane)) * vec});
 
-    Block round = block(
-        loop(fj, s_.tn / width, LoopKind::kUnrolled, block(std::move(put))), Barrier{BarrierScope::kWarp},
-        loop(part, s_.tn / vec, LoopKind::kUnrolled, std::move(take)), Barrier{BarrierScope::kWarp});
-    round = block(loop(r, height, LoopKind::kUnrolled, std::move(round)));
-    return block(loop(fi, s_.tm / height, LoopKind::kUnrolled, std::move(round)));
+    Block round = fj.over(block(std::move(put)));
+    round.push_back(Barrier{BarrierScope::kWarp});
+    append(round, part.over(std::move(take)));
+    round.push_back(Barrier{BarrierScope::kWarp});
+    return fi.over(r.over(std::move(round)));
   }
 
  private:
   Block pooled_rows() {
     const std::int64_t width = t_.width(), vec = vector(width);
-    const VarId fi = builder_.var("fi"), fj = builder_.var("fj"), part = builder_.var("part");
-    const VarId r = builder_.var("r"), at = builder_.var("at");
-    const Expr first = var(fi) * (kWindow * s_.tn) + var(fj) * width + var(part) * vec;
+    const Unrolled fi(builder_, "fi", s_.tm / kWindow), r(builder_, "r", kWindow);
+    const Unrolled fj(builder_, "fj", s_.tn / width), part(builder_, "part", width / vec);
+    const Unrolled at(builder_, "at", vec);
+    const Expr first = fi.at * (kWindow * s_.tn) + fj.at * width + part.at * vec;
     const int lanes = static_cast<int>(vec);
     Block body = block(
-        Let{column_, var(out_.n0) + var(t_.column) + var(fj) * (s_.lanes_n() * width) + var(part) * vec});
-    Block pool = block(
-        loop(r, kWindow, LoopKind::kUnrolled,
-             out_.epilogue.in_place(
-                 builder_, t_.acc, first + var(r) * s_.tn,
-                 {.channel = out_.first_channel + var(column_), .along_channels = true, .lanes = lanes})));
+        Let{column_, var(out_.n0) + var(t_.column) + fj.at * (s_.lanes_n() * width) + part.at * vec});
+    Block pool = r.over(out_.epilogue.in_place(
+        builder_, t_.acc, first + r.at * s_.tn,
+        {.channel = out_.first_channel + var(column_), .along_channels = true, .lanes = lanes}));
     std::vector<Expr> pixels;
     for (std::int64_t row = 0; row < kWindow; ++row)
-      pixels.push_back(load(t_.acc, first + row * s_.tn + var(at)));
-    pool.push_back(loop(
-        at, vec, LoopKind::kUnrolled,
-        block(Store{t_.acc, first + var(at), out_.epilogue.pool(std::move(pixels), 1), 1, std::nullopt})));
+      pixels.push_back(load(t_.acc, first + row * s_.tn + at.at));
+    append(pool, at.over(block(Store{t_.acc, first + at.at, out_.epilogue.pool(std::move(pixels), 1), 1,
+                                     std::nullopt})));
     pool.push_back(Store{out_.c, out_.base + var(row_) / kWindow * out_.row + var(column_),
                          load(t_.acc, first, lanes), lanes, std::nullopt});
     append(body, inside_columns(std::move(pool)));
-    body = block(loop(part, width / vec, LoopKind::kUnrolled, std::move(body)));
-    body = inside_rows(block(loop(fj, s_.tn / width, LoopKind::kUnrolled, std::move(body))));
-    body.insert(body.begin(), Let{row_, var(out_.m0) + var(t_.row) + var(fi) * (s_.lanes_m * kWindow)});
-    return block(loop(fi, s_.tm / kWindow, LoopKind::kUnrolled, std::move(body)));
+    body = inside_rows(fj.over(part.over(std::move(body))));
+    body.insert(body.begin(), Let{row_, var(out_.m0) + var(t_.row) + fi.at * (s_.lanes_m * kWindow)});
+    return fi.over(std::move(body));
   }
 
   Block pooled_columns() {
     const std::int64_t height = t_.height();
-    const VarId fi = builder_.var("fi"), r = builder_.var("r"), fj = builder_.var("fj");
-    const Expr first = (var(fi) * height + var(r)) * s_.tn + var(fj) * kWindow;
+    const Unrolled fi(builder_, "fi", s_.tm / height), r(builder_, "r", height);
+    const Unrolled fj(builder_, "fj", s_.tn / kWindow);
+    const Expr first = (fi.at * height + r.at) * s_.tn + fj.at * kWindow;
     Block pool = out_.epilogue.in_place(builder_, t_.acc, first,
                                         {.channel = out_.first_channel + var(row_), .lanes = kWindow});
     std::vector<Expr> pixels;
     for (std::int64_t i = 0; i < kWindow; ++i) pixels.push_back(load(t_.acc, first + i));
     pool.push_back(Store{out_.c, out_.base + var(row_) * (out_.n / kWindow) + var(column_) / kWindow,
                          out_.epilogue.pool(std::move(pixels), 1), 1, std::nullopt});
-    Block body = block(Let{column_, var(out_.n0) + var(t_.column) + var(fj) * (s_.lanes_n() * kWindow)});
+    Block body = block(Let{column_, var(out_.n0) + var(t_.column) + fj.at * (s_.lanes_n() * kWindow)});
     append(body, inside_columns(std::move(pool)));
-    body = inside_rows(block(loop(fj, s_.tn / kWindow, LoopKind::kUnrolled, std::move(body))));
+    body = inside_rows(fj.over(std::move(body)));
     body.insert(body.begin(),
-                Let{row_, var(out_.m0) + var(t_.row) + var(fi) * (s_.lanes_m * height) + var(r)});
-    body = block(loop(r, height, LoopKind::kUnrolled, std::move(body)));
-    return block(loop(fi, s_.tm / height, LoopKind::kUnrolled, std::move(body)));
+                Let{row_, var(out_.m0) + var(t_.row) + fi.at * (s_.lanes_m * height) + r.at});
+    return fi.over(r.over(std::move(body)));
   }
 
   /// The longest vector up to `most` (a power of two) at which every row of C is aligned.

@@ -165,15 +165,13 @@ class Lowering {
   /// A stage is full when its bytes have come, and empty when all warps that multiply it are done with it,
   /// those of the blocks that get parts of it from this one, too.
   Block make_barriers() {
-    const VarId stage = b_.var("stage");
+    const Unrolled stage(b_, "stage", s_.stages);
     const std::int64_t warps = 4 * (s_.ping_pong == 1 ? 1 : s_.consumers) * s_.sharing_blocks();
-    Block result = block(loop(stage, s_.stages, LoopKind::kUnrolled,
-                              block(on("mbarrier_init", full_, var(stage), integer(1)),
-                                    on("mbarrier_init", empty_, var(stage), integer(warps)))));
+    Block result = stage.over(block(on("mbarrier_init", full_, stage.at, integer(1)),
+                                    on("mbarrier_init", empty_, stage.at, integer(warps))));
     if (s_.ping_pong == 1) {
-      const VarId consumer = b_.var("consumer");
-      result.push_back(loop(consumer, 2, LoopKind::kUnrolled,
-                            block(on("mbarrier_init", turns_, var(consumer), integer(4)))));
+      const Unrolled consumer(b_, "consumer", 2);
+      append(result, consumer.over(block(on("mbarrier_init", turns_, consumer.at, integer(4)))));
     }
     result.push_back(Intrinsic{"mbarrier_init_fence", {}, {}, 0});
     return result;
@@ -347,7 +345,7 @@ Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Li
 
 Template gemm_wgmma_template() {
   return {.name = "gemm_wgmma",
-          .version = 12,
+          .version = 13,
           .why_not = why_not,
           .space = gemm_wgmma_space,
           .lower = lower_gemm_wgmma,

@@ -109,9 +109,8 @@ Block gemm_wgmma_copy(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgm
   const GemmWgmmaTile& t = side.tile;
   const Expr slice = is_rows ? walk.rank_n() : walk.rank_m();
   const std::int64_t lines = t.box_outer / t.slices;
-  const VarId number_of_box = b.var("box");
-  const bool several = t.boxes > 1;
-  const Expr number = several ? var(number_of_box) : integer(0);
+  const Unrolled boxes(b, "box", t.boxes);
+  const Expr& number = boxes.at;
   // Boxes of an operand along k: parts of the tile, and of these the rows of k.
   const std::int64_t parts = t.along_k ? t.tile / t.box_outer : t.boxes;
   Expr across = var(is_rows ? at.row0 : at.column0) +
@@ -146,8 +145,7 @@ Block gemm_wgmma_copy(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgm
   if (t.slices > 1) load.args.push_back(receivers(s, walk, is_rows));
   Block body = std::move(box.lets);
   body.push_back(std::move(load));
-  if (!several) return body;
-  return block(loop(number_of_box, t.boxes, LoopKind::kUnrolled, std::move(body)));
+  return boxes.over(std::move(body));
 }
 
 }  // namespace lehr

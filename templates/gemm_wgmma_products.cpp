@@ -20,7 +20,8 @@ Expr place(const GemmWgmmaProblem& p, const GemmWgmmaTile& t, const Expr& across
 
 /// Which instruction of a stage: 64 rows of the consumer, a part of the columns, and k.
 struct Which {
-  VarId i, part;
+  const Unrolled& i;
+  const Unrolled& part;
   Expr k;
 };
 
@@ -36,9 +37,9 @@ Intrinsic mma(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, const GemmW
   mma.flops = static_cast<double>(columns * k_elements);
   mma.touches = {
       Touch{sums, first, columns / 2, true},
-      Touch{of.rows.shared, of.stage * r.stage_elements() + place(p, r, of.row + var(at.i) * 64, at.k),
+      Touch{of.rows.shared, of.stage * r.stage_elements() + place(p, r, of.row + at.i.at * 64, at.k),
             64 * k_elements / 128, false},
-      Touch{of.columns.shared, of.stage * c.stage_elements() + place(p, c, var(at.part) * columns, at.k),
+      Touch{of.columns.shared, of.stage * c.stage_elements() + place(p, c, at.part.at * columns, at.k),
             std::max<std::int64_t>(1, columns * k_elements / 128), false}};
   mma.args = {integer(r.along_k ? 0 : 1), integer(c.along_k ? 0 : 1), integer(r.span),
               integer(r.leading),         integer(r.stride),          integer(c.span),
@@ -47,59 +48,56 @@ Intrinsic mma(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, const GemmW
 }
 
 Expr first_sum(const GemmWgmmaSchedule& s, const Which& at) {
-  return var(at.i) * (s.bn / 2) + var(at.part) * (s.columns() / 2);
+  return at.i.at * (s.bn / 2) + at.part.at * (s.columns() / 2);
 }
 
 /// `body` for each of the consumer's 64 rows and each part of the columns.
-Block each_tile(const GemmWgmmaSchedule& s, const Which& at, Block body) {
-  body = block(loop(at.part, s.parts(), LoopKind::kUnrolled, std::move(body)));
-  return block(loop(at.i, s.consumer_rows() / 64, LoopKind::kUnrolled, std::move(body)));
+Block each_tile(const Which& at, Block body) {
+  return at.i.over(at.part.over(std::move(body)));
+}
+Unrolled each_64_rows(KernelBuilder& b, const GemmWgmmaSchedule& s) {
+  return {b, "i", s.consumer_rows() / 64};
 }
 
 }  // namespace
 
 Block gemm_wgmma_products(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                           const GemmWgmmaSums& sums, const GemmWgmmaOperands& of) {
-  const VarId k = b.var("k");
-  const VarId i = b.var("i");
-  const VarId part = b.var("part");
-  const Which at = {i, part, var(k)};
-  Block body =
-      each_tile(s, at, block(mma(p, s, of, at, sums.accumulators, first_sum(s, at), of.k_tile + var(k))));
-  const std::int64_t steps = s.k_atoms * p.row() / p.mma_k();
-  return block(Intrinsic{"wgmma_fence", {}, {}, 0}, loop(k, steps, LoopKind::kUnrolled, std::move(body)),
-               Intrinsic{"wgmma_commit", {}, {}, 0});
+  const Unrolled k(b, "k", s.k_atoms * p.row() / p.mma_k());
+  const Unrolled i = each_64_rows(b, s), part(b, "part", s.parts());
+  const Which at = {i, part, k.at};
+  Block result = block(Intrinsic{"wgmma_fence", {}, {}, 0});
+  append(result, k.over(each_tile(at, block(mma(p, s, of, at, sums.accumulators, first_sum(s, at),
+                                                of.k_tile + k.at)))));
+  result.push_back(Intrinsic{"wgmma_commit", {}, {}, 0});
+  return result;
 }
 
 Block gemm_wgmma_two_level_products(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                                     const GemmWgmmaSums& sums, const GemmWgmmaOperands& of) {
-  const VarId group = b.var("group");
-  const VarId k = b.var("k");
-  const VarId i = b.var("i");
-  const VarId part = b.var("part");
-  const VarId e = b.var("e");
   // A stage of a convolution with few channels may be shorter.
   const std::int64_t of_stage = s.k_atoms * p.row(), of_group = std::min(kTwoLevelK, of_stage);
   CHECK(of_stage % of_group == 0);
   const std::int64_t steps = of_group / p.mma_k();
-  const Which at = {i, part, var(group) * steps + var(k)};
-  const Expr sum = first_sum(s, at) + var(e);
+  const Unrolled group(b, "group", of_stage / of_group), k(b, "k", steps);
+  const Unrolled i = each_64_rows(b, s), part(b, "part", s.parts());
+  const Unrolled e(b, "e", s.columns() / 2);
+  const Which at = {i, part, group.at * steps + k.at};
+  const Expr sum = first_sum(s, at) + e.at;
   const auto add = [&](const Expr& first_level) { return load(sums.accumulators, sum) + first_level; };
-  Block body = block(
-      Intrinsic{"wgmma_fence", {}, {}, 0},
-      loop(k, steps, LoopKind::kUnrolled, block(mma(p, s, of, at, sums.first_level, integer(0), var(k)))),
-      Intrinsic{"wgmma_commit", {}, {}, 0}, Intrinsic{"wgmma_wait", {}, {integer(0)}, 0},
-      gemm_wgmma_keep(p, sums.first_level, s.columns() / 2),
-      loop(e, s.columns() / 2, LoopKind::kUnrolled,
-           block(Store{sums.accumulators, sum, add(load(sums.first_level, var(e))), 1, std::nullopt})));
-  return block(loop(group, of_stage / of_group, LoopKind::kUnrolled, each_tile(s, at, std::move(body))));
+  Block body = block(Intrinsic{"wgmma_fence", {}, {}, 0});
+  append(body, k.over(block(mma(p, s, of, at, sums.first_level, integer(0), k.at))));
+  append(body, block(Intrinsic{"wgmma_commit", {}, {}, 0}, Intrinsic{"wgmma_wait", {}, {integer(0)}, 0},
+                     gemm_wgmma_keep(p, sums.first_level, s.columns() / 2)));
+  append(body, e.over(block(Store{sums.accumulators, sum, add(load(sums.first_level, e.at)), 1,
+                                  std::nullopt})));
+  return group.over(each_tile(at, std::move(body)));
 }
 
 Block gemm_wgmma_clear(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                        const GemmWgmmaSums& sums) {
-  const VarId e = b.var("e");
-  return block(loop(e, s.accumulators(), LoopKind::kUnrolled,
-                    block(Store{sums.accumulators, var(e), zero(p.accum), 1, std::nullopt})));
+  const Unrolled e(b, "e", s.accumulators());
+  return e.over(block(Store{sums.accumulators, e.at, zero(p.accum), 1, std::nullopt}));
 }
 
 Stmt gemm_wgmma_keep(const GemmWgmmaProblem& p, BufferId sums, std::int64_t count) {

@@ -14,10 +14,9 @@ constexpr int kVec = 4;                       // 16 bytes
 constexpr std::int64_t kConsumer = 128;       // threads
 
 Block to_shared(KernelBuilder& builder, const GemmWgmmaExchange& x, VarId worker, BufferId registers) {
-  const VarId i = builder.var("i");
-  const Store leave{x.shared, split_k_vector(x.sums, worker, var(i)), load(registers, var(i) * kVec, kVec),
-                    kVec, std::nullopt};
-  return block(loop(i, x.sums.elements / kVec, LoopKind::kUnrolled, block(leave)));
+  const Unrolled i(builder, "i", x.sums.elements / kVec);
+  return i.over(block(Store{x.shared, split_k_vector(x.sums, worker, i.at),
+                            load(registers, i.at * kVec, kVec), kVec, std::nullopt}));
 }
 
 /// Each consumer's sums, by one of its threads. What they are added to is zero: so the block that came last
@@ -48,22 +47,22 @@ Block add_to_workspace(KernelBuilder& builder, const GemmWgmmaExchange& x, const
 Block total_of_cluster(KernelBuilder& builder, const GemmWgmmaExchange& x, VarId worker, BufferId registers) {
   const SplitKSums& s = x.sums;
   const VarId part = builder.var("from_split");
-  const VarId i = builder.var("i");
-  const VarId own = builder.var("i");
-  const VarId e = builder.var("e");
-  const Expr at = var(i) * kVec + var(e);
-  const Store first{registers, var(own) * kVec, load(x.shared, split_k_vector(s, worker, var(own)), kVec),
-                    kVec, std::nullopt};
+  const Unrolled i(builder, "i", s.elements / kVec), own(builder, "i", s.elements / kVec);
+  const Unrolled e(builder, "e", kVec);
+  const Expr at = i.at * kVec + e.at;
+  const Store first{registers, own.at * kVec, load(x.shared, split_k_vector(s, worker, own.at), kVec), kVec,
+                    std::nullopt};
   const Intrinsic read{"cluster_load_16",
                        {Touch{s.part, integer(0), kVec, true},
-                        Touch{x.shared, split_k_vector(s, worker, var(i)), kVec, false}},
+                        Touch{x.shared, split_k_vector(s, worker, i.at), kVec, false}},
                        {var(part) + 1},
                        0};
-  const Store add{registers, at, load(registers, at) + load(s.part, var(e)), 1, std::nullopt};
-  Block body = block(read, loop(e, kVec, LoopKind::kUnrolled, block(add)));
-  body = block(loop(i, s.elements / kVec, LoopKind::kUnrolled, std::move(body)));
-  return block(loop(own, s.elements / kVec, LoopKind::kUnrolled, block(first)),
-               loop(part, s.parts - 1, LoopKind::kSerial, std::move(body)));
+  const Store add{registers, at, load(registers, at) + load(s.part, e.at), 1, std::nullopt};
+  Block body = block(read);
+  append(body, e.over(block(add)));
+  Block result = own.over(block(first));
+  result.push_back(loop(part, s.parts - 1, LoopKind::kSerial, i.over(std::move(body))));
+  return result;
 }
 
 }  // namespace

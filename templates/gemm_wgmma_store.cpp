@@ -51,10 +51,8 @@ class Part {
     if (reused) append(result, wait(0));
     append(result, names());
     append(result, fill(integer(0), stage_.boxes, integer(0)));
-    const VarId box = b_.var("box");
-    append(
-        result,
-        send(block(loop(box, stage_.boxes, LoopKind::kUnrolled, block(store(var(box), var(box), matrix))))));
+    const Unrolled box(b_, "c_box", stage_.boxes);
+    append(result, send(box.over(block(store(box.at, box.at, matrix)))));
     return result;
   }
 
@@ -62,14 +60,14 @@ class Part {
   Block in_turn(bool reused, const Expr& matrix) {
     Block result = names();
     const auto boxes = [&](std::int64_t from, std::int64_t to, bool waits) {
-      const VarId number = b_.var("box");
-      const Expr box = from == 0 ? Expr(Var{number}) : var(number) + from;
+      const Unrolled number(b_, "c_box", to - from);
+      const Expr box = number.at + from;
       const Expr place = box % stage_.room;
       Block body;
       if (waits) body = wait(1);
       append(body, fill(box, 1, place));
       append(body, send(block(store(box, place, matrix))));
-      result.push_back(loop(number, to - from, LoopKind::kUnrolled, std::move(body)));
+      append(result, number.over(std::move(body)));
     };
     if (!reused) {
       boxes(0, stage_.room, false);
@@ -116,36 +114,32 @@ class Part {
 
   /// `boxes` of them from `first_box` on, from registers to `place` and behind it.
   Block fill(const Expr& first_box, std::int64_t boxes, const Expr& place) {
-    const VarId i = b_.var("i");
-    const VarId half = b_.var(by_matrix_ ? "matrix" : "half");
-    const VarId j = b_.var("j");
     const std::int64_t steps = stage_.box_columns / columns_;  // of a box
-    const Expr step = first_box * steps + var(j);              // of the tile
-    const Expr group = by_matrix_ ? step * 2 + var(half) / 2 : step;
-    const Expr lower = by_matrix_ ? var(half) % 2 : Expr(Var{half});
-    const Expr sum = var(i) * (s_.bn / 2) + group * 4 + lower * 2;
-    const Expr row_of_step = by_matrix_ ? var(i) * 64 : var(i) * 64 + var(half) * 8;
-    const Expr column = var(j) * columns_;
-    const Expr chunk = columns_ < chunk_ ? column / chunk_ : var(j) * (columns_ / chunk_);
+    const Unrolled i(b_, "i", stage_.rows / 64), j(b_, "j", boxes * steps);
+    const Unrolled half(b_, by_matrix_ ? "matrix" : "half", by_matrix_ ? 4 : 2);
+    const Expr step = first_box * steps + j.at;  // of the tile
+    const Expr group = by_matrix_ ? step * 2 + half.at / 2 : step;
+    const Expr lower = by_matrix_ ? half.at % 2 : half.at;
+    const Expr sum = i.at * (s_.bn / 2) + group * 4 + lower * 2;
+    const Expr row_of_step = by_matrix_ ? i.at * 64 : i.at * 64 + half.at * 8;
+    const Expr column = j.at * columns_;
+    const Expr chunk = columns_ < chunk_ ? column / chunk_ : j.at * (columns_ / chunk_);
     const Expr chunk_of_box = bit_xor(chunk % chunks_, var(swizzle_));
     const Expr box = boxes == 1 ? place : place + column / stage_.box_columns;
     Expr index =
         var(first_) + row_of_step * stage_.box_columns + box * stage_.box_elements() + chunk_of_box * chunk_;
     if (columns_ < chunk_) index = std::move(index) + column % chunk_;
-    Block body = finish(sum, var(i) * 64 + lower * 8, group * 8);
-    append(body, to_shared(sum, by_matrix_ ? var(half) * 2 : integer(0), index));
+    Block body = finish(sum, i.at * 64 + lower * 8, group * 8);
+    append(body, to_shared(sum, by_matrix_ ? half.at * 2 : integer(0), index));
     if (by_matrix_) {
-      body = block(loop(half, 4, LoopKind::kUnrolled, std::move(body)),
-                   Intrinsic{"stmatrix_x4",
-                             {Touch{tile_, index, 8, true}, Touch{out_.converted, integer(0), 8, false}},
-                             {},
-                             0});
-      body = block(loop(j, boxes * steps, LoopKind::kUnrolled, std::move(body)));
+      body = half.over(std::move(body));
+      body.push_back(Intrinsic{
+          "stmatrix_x4", {Touch{tile_, index, 8, true}, Touch{out_.converted, integer(0), 8, false}}, {}, 0});
+      body = j.over(std::move(body));
     } else {
-      body = block(loop(j, boxes * steps, LoopKind::kUnrolled, std::move(body)));
-      body = block(loop(half, 2, LoopKind::kUnrolled, std::move(body)));
+      body = half.over(j.over(std::move(body)));
     }
-    return block(loop(i, stage_.rows / 64, LoopKind::kUnrolled, std::move(body)));
+    return i.over(std::move(body));
   }
 
   Expr first_row() const {
@@ -175,12 +169,10 @@ class Part {
     const int lanes = p_.size.gated ? 1 : 2;
     if (p_.output == p_.accum)
       return block(Store{tile_, index, load(out_.accumulators, sum, lanes), lanes, std::nullopt});
-    const VarId e = b_.var("e");
-    const Expr to = by_matrix_ ? registers + var(e) : Expr(Var{e});
-    Block result =
-        block(loop(e, lanes, LoopKind::kUnrolled,
-                   block(Store{out_.converted, to, cast(p_.output, load(out_.accumulators, sum + var(e))), 1,
-                               std::nullopt})));
+    const Unrolled e(b_, "e", lanes);
+    const Expr to = by_matrix_ ? registers + e.at : e.at;
+    Block result = e.over(block(Store{
+        out_.converted, to, cast(p_.output, load(out_.accumulators, sum + e.at)), 1, std::nullopt}));
     if (!by_matrix_)
       result.push_back(Store{tile_, index, load(out_.converted, integer(0), lanes), lanes, std::nullopt});
     return result;

@@ -24,21 +24,19 @@ Expr first_row(const GemmWgmmaSchedule& s, const GemmWgmmaOutput& out) {
 /// exchange one sum, so that the lane of the even row has both of row l / 4, the other both of row l / 4 + 8.
 Block write_gated_rows(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                        const GemmWgmmaOutput& out) {
-  const VarId i = b.var("i");
-  const VarId j = b.var("j");
-  const VarId v = b.var("v");
+  const Unrolled i(b, "i", s.consumer_rows() / 64), j(b, "j", s.bn / 8), v(b, "v", 2);
   const VarId odd = b.var("odd");
   const VarId row = b.var("row");
   const VarId column = b.var("column");
   const BufferId other = b.buffer("other", p.accum, Scope::kRegister, 1);
   const BufferId pair = b.buffer("pair", p.accum, Scope::kRegister, 2);
-  const Expr sum = var(i) * (s.bn / 2) + var(j) * 4 + var(v);
+  const Expr sum = i.at * (s.bn / 2) + j.at * 4 + v.at;
   const auto inside = [&](const Expr& at_row, Block body) {  // the rows of a pair are both inside or outside
     if (p.size.n % s.bm != 0) body = block(If{lt(at_row, integer(p.size.n)), std::move(body), {}});
     if (p.size.m % s.bn != 0) body = block(If{lt(var(column), integer(p.size.m)), std::move(body), {}});
     return body;
   };
-  Block body = block(Let{column, var(out.column0) + var(out.lane) % 4 * 2 + var(j) * 8 + var(v)});
+  Block body = block(Let{column, var(out.column0) + var(out.lane) % 4 * 2 + j.at * 8 + v.at});
   for (const std::int64_t half : {0, 1}) {
     const Expr at = var(row) + half * 8;
     Block finish = gemm_wgmma_epilogue(b, p, s, out, sum + half * 2, at, var(column), 1);
@@ -58,12 +56,11 @@ Block write_gated_rows(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
     body.push_back(Store{out.converted, integer(0), cast(p.output, load(pair, integer(0))), 1, std::nullopt});
   append(body, inside(at, block(Store{out.c, out.base + var(column) * p.size.output_columns() + at / 2,
                                       load(converts ? out.converted : pair, integer(0)), 1, std::nullopt})));
-  body = block(loop(v, 2, LoopKind::kUnrolled, std::move(body)));
-  body = block(loop(j, s.bn / 8, LoopKind::kUnrolled, std::move(body)));
-  body.insert(body.begin(), Let{row, first_row(s, out) + var(i) * 64});
+  body = j.over(v.over(std::move(body)));
+  body.insert(body.begin(), Let{row, first_row(s, out) + i.at * 64});
   Block result = block(Alloc{other}, Alloc{pair}, Let{odd, var(out.lane) / 4 % 2});
   if (converts) result.push_back(Alloc{out.converted});
-  result.push_back(loop(i, s.consumer_rows() / 64, LoopKind::kUnrolled, std::move(body)));
+  append(result, i.over(std::move(body)));
   return result;
 }
 
@@ -85,17 +82,15 @@ Block gemm_wgmma_write(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
   if (swapped && p.size.gated) return write_gated_rows(b, p, s, out);
   const std::int64_t rows = swapped ? p.size.n : p.size.m;
   const std::int64_t columns = swapped ? p.size.m : p.size.n;
-  const VarId i = b.var("i");
-  const VarId half = b.var("half");
-  const VarId j = b.var("j");
-  const VarId v = b.var("v");
+  const Unrolled i(b, "i", s.consumer_rows() / 64), half(b, "half", 2), j(b, "j", s.bn / 8);
   const VarId row = b.var("row");
   const VarId column = b.var("column");
   // Neighbouring columns are neighbours in C unless the sides are swapped.
   const std::int64_t vec = !swapped && p.size.n % 2 == 0 ? 2 : 1;
+  const Unrolled v(b, "v", 2 / vec);
   const int lanes = static_cast<int>(vec);
-  const Expr sum = var(i) * (s.bn / 2) + var(j) * 4 + var(half) * 2 + var(v) * vec;
-  const Expr at = var(column) + var(v) * vec;
+  const Expr sum = i.at * (s.bn / 2) + j.at * 4 + half.at * 2 + v.at * vec;
+  const Expr at = var(column) + v.at * vec;
   const bool gated = p.size.gated;  // two neighbours become one
   const std::int64_t stored = gated ? 1 : vec;
   const int stored_lanes = static_cast<int>(stored);
@@ -107,23 +102,22 @@ Block gemm_wgmma_write(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
     body.push_back(
         Store{out.c, index, load(out.accumulators, sum, stored_lanes), stored_lanes, std::nullopt});
   } else {
-    const VarId e = b.var("e");
-    body.push_back(loop(e, stored, LoopKind::kUnrolled,
-                        block(Store{out.converted, var(e),
-                                    cast(p.output, load(out.accumulators, sum + var(e))), 1, std::nullopt})));
+    const Unrolled e(b, "e", stored);
+    append(body, e.over(block(Store{out.converted, e.at, cast(p.output, load(out.accumulators, sum + e.at)), 1,
+                                    std::nullopt})));
     body.push_back(
         Store{out.c, index, load(out.converted, integer(0), stored_lanes), stored_lanes, std::nullopt});
   }
   if (columns % s.bn != 0) body = block(If{lt(at, integer(columns)), std::move(body), {}});
-  body = block(loop(v, 2 / vec, LoopKind::kUnrolled, std::move(body)));
-  body.insert(body.begin(), Let{column, var(out.column0) + var(out.lane) % 4 * 2 + var(j) * 8});
-  body = block(loop(j, s.bn / 8, LoopKind::kUnrolled, std::move(body)));
+  body = v.over(std::move(body));
+  body.insert(body.begin(), Let{column, var(out.column0) + var(out.lane) % 4 * 2 + j.at * 8});
+  body = j.over(std::move(body));
   if (rows % s.bm != 0) body = block(If{lt(var(row), integer(rows)), std::move(body), {}});
-  body.insert(body.begin(), Let{row, first_row(s, out) + var(i) * 64 + var(half) * 8});
-  body = block(loop(half, 2, LoopKind::kUnrolled, std::move(body)));
+  body.insert(body.begin(), Let{row, first_row(s, out) + i.at * 64 + half.at * 8});
+  body = half.over(std::move(body));
   Block result;
   if (p.output != p.accum) result.push_back(Alloc{out.converted});
-  result.push_back(loop(i, s.consumer_rows() / 64, LoopKind::kUnrolled, std::move(body)));
+  append(result, i.over(std::move(body)));
   return result;
 }
 

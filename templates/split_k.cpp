@@ -27,9 +27,9 @@ Expr slot(const SplitKSums& s, const SplitKPlace& place, const Expr& number, con
 
 /// One body for each vector of the thread's sums.
 template <typename Body>
-Stmt each_vector(KernelBuilder& builder, const SplitKSums& s, const Body& body) {
-  const VarId i = builder.var("i");
-  return loop(i, s.elements / s.vec, LoopKind::kUnrolled, body(var(i)));
+Block each_vector(KernelBuilder& builder, const SplitKSums& s, const Body& body) {
+  const Unrolled i(builder, "i", s.elements / s.vec);
+  return i.over(body(i.at));
 }
 
 }  // namespace
@@ -73,12 +73,12 @@ Expr split_k_run(const SplitKSums& s, const SplitKPlace& place, const Expr& grou
 Block split_k_leave(KernelBuilder& builder, const SplitKSums& s, const SplitKPlace& place,
                     BufferId registers) {
   const int lanes = static_cast<int>(s.vec);
-  return block(each_vector(builder, s,
-                           [&](const Expr& i) {
-                             return block(Store{s.partials, slot(s, place, place.part, i),
-                                                load(registers, i * s.vec, lanes), lanes, std::nullopt});
-                           }),
-               Intrinsic{"device_fence", {}, {}, 0});
+  Block result = each_vector(builder, s, [&](const Expr& i) {
+    return block(Store{s.partials, slot(s, place, place.part, i), load(registers, i * s.vec, lanes), lanes,
+                       std::nullopt});
+  });
+  result.push_back(Intrinsic{"device_fence", {}, {}, 0});
+  return result;
 }
 
 Block split_k_arrive(const SplitKSums& s, const Expr& tile, const Expr& first, Block last) {
@@ -94,32 +94,30 @@ Block split_k_total(KernelBuilder& builder, const SplitKSums& s, const SplitKPla
                     BufferId registers) {
   const int lanes = static_cast<int>(s.vec);
   const VarId part = builder.var("from_split");
-  const VarId e = builder.var("e");
+  const Unrolled e(builder, "e", s.vec);
   const std::int64_t places = s.places();
-  Block total =
-      block(Intrinsic{"device_fence", {}, {}, 0}, each_vector(builder, s, [&](const Expr& i) {
-              return block(Store{registers, i * s.vec, load(s.partials, slot(s, place, integer(0), i), lanes),
-                                 lanes, std::nullopt});
-            }));
-  Block add = block(each_vector(builder, s, [&](const Expr& i) {
-    const Expr at = i * s.vec + var(e);
-    return block(
-        Store{s.part, integer(0), load(s.partials, slot(s, place, var(part) + 1, i), lanes), lanes,
-              std::nullopt},
-        loop(e, s.vec, LoopKind::kUnrolled,
-             block(Store{registers, at, load(registers, at) + load(s.part, var(e)), 1, std::nullopt})));
-  }));
+  Block total = block(Intrinsic{"device_fence", {}, {}, 0});
+  append(total, each_vector(builder, s, [&](const Expr& i) {
+           return block(Store{registers, i * s.vec, load(s.partials, slot(s, place, integer(0), i), lanes),
+                              lanes, std::nullopt});
+         }));
+  Block add = each_vector(builder, s, [&](const Expr& i) {
+    const Expr at = i * s.vec + e.at;
+    Block one = block(Store{s.part, integer(0), load(s.partials, slot(s, place, var(part) + 1, i), lanes),
+                            lanes, std::nullopt});
+    append(one, e.over(block(Store{registers, at, load(registers, at) + load(s.part, e.at), 1, std::nullopt})));
+    return one;
+  });
   if (places > 1) total.push_back(loop(part, places - 1, s.over_parts, std::move(add)));
   if (s.addends == 1) return total;
-  const VarId z = builder.var("z");
+  const Unrolled z(builder, "z", s.vec);
   const VarId to = builder.var("place");
   const DType type = builder.kernel.buffer(s.part).type;
-  total.push_back(
-      loop(z, s.vec, LoopKind::kUnrolled, block(Store{s.part, var(z), zero(type), 1, std::nullopt})));
-  total.push_back(loop(to, places, s.over_parts, block(each_vector(builder, s, [&](const Expr& i) {
+  append(total, z.over(block(Store{s.part, z.at, zero(type), 1, std::nullopt})));
+  total.push_back(loop(to, places, s.over_parts, each_vector(builder, s, [&](const Expr& i) {
                          return block(Store{s.partials, slot(s, place, var(to), i),
                                             load(s.part, integer(0), lanes), lanes, std::nullopt});
-                       }))));
+                       })));
   return total;
 }
 
@@ -128,9 +126,8 @@ Block split_k_sum(KernelBuilder& builder, const SplitKSums& s, const SplitKPlace
   Block last = split_k_total(builder, s, place, registers);
   append(last, std::move(then));
   Block result = block(Alloc{s.ticket}, Alloc{s.part});
-  for (Block part : {split_k_leave(builder, s, place, registers),
-                     split_k_arrive(s, place.tile, eq(var(place.thread), integer(0)), std::move(last))})
-    append(result, std::move(part));
+  append(result, split_k_leave(builder, s, place, registers));
+  append(result, split_k_arrive(s, place.tile, eq(var(place.thread), integer(0)), std::move(last)));
   return result;
 }
 

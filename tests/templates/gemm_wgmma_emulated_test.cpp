@@ -265,7 +265,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
     if (store == 2) {
       faults.plant(mutants, "lehr_tma_store_wait<1>();", "");
       faults.plant(mutants, "lehr_tma_store_wait<1>();", "lehr_tma_store_wait<2>();");
-      faults.plant(mutants, "box_3 % 2", "0");
+      faults.plant(mutants, "c_box % 2", "0");
     }
     if (store == 3) {
       faults.plant(mutants, "lehr_named_barrier(3, 256);", "");
