@@ -169,7 +169,8 @@ class Walker {
   }
   void statement(const ir::Let& let) {
     const auto var = static_cast<std::size_t>(let.var);
-    depends_[var] = let.value.is_plain_index() ? analysis_.let_moves_with[var] : expression(let.value).depends;
+    depends_[var] =
+        let.value.is_plain_index() ? analysis_.let_moves_with[var] : expression(let.value).depends;
     if (warp_) warp_->bind(let);
     sample_.bind(let);
   }

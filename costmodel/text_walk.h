@@ -34,8 +34,7 @@ struct ExecutedAccess {
 /// with the sample's mean extent, where the analysis counts both sides and the bound.
 struct TextFacts {
   /// `memory` is what the vectors lie in.
-  explicit TextFacts(std::pmr::memory_resource* memory)
-      : hints(memory), accesses(memory) {}
+  explicit TextFacts(std::pmr::memory_resource* memory) : hints(memory), accesses(memory) {}
 
   double statements = 0;  ///< in the text, unrolled loops expanded: code size
   double divisions =

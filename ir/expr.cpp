@@ -27,8 +27,8 @@ class ExprFactory {
   static Expr binary(BinaryOp op, Expr&& a, Expr&& b) {
     const bool is_index = a.is_index() && b.is_index();
     const bool divides = op == BinaryOp::kDiv || op == BinaryOp::kMod;
-    const bool is_plain = a.is_plain_index() && b.is_plain_index() &&
-                          (!divides || is_power_of_two(as_constant(b).value_or(0)));
+    const bool is_plain =
+        a.is_plain_index() && b.is_plain_index() && (!divides || is_power_of_two(as_constant(b).value_or(0)));
     return with(Head(Kind::kBinary).op(op).index(is_index).plain(is_plain), std::move(a), std::move(b));
   }
   static Expr unary(UnaryOp op, Expr&& value) {

@@ -50,7 +50,8 @@ class ProgressionSum {
     const std::int64_t coarse_count = part.count + count - fine_count;
     const std::int64_t ratio = coarse_step / fine_step;
     // One branch for both: no processor foresees them.
-    if (static_cast<int>(ratio > fine_count) | static_cast<int>(ratio * fine_step != coarse_step)) return false;
+    if (static_cast<int>(ratio > fine_count) | static_cast<int>(ratio * fine_step != coarse_step))
+      return false;
     step = fine_step;
     count = fine_count + (coarse_count - 1) * ratio;
     return true;

@@ -146,7 +146,9 @@ VarId KernelBuilder::var(std::string_view name) {
 
 BufferId KernelBuilder::buffer(std::string_view name, DType type, Scope scope, std::int64_t elements,
                                int lanes) {
-  const auto is_namesake = [&](const Buffer& b) { return b.name.starts_with(name) && stem_of(b.name) == name; };
+  const auto is_namesake = [&](const Buffer& b) {
+    return b.name.starts_with(name) && stem_of(b.name) == name;
+  };
   const auto before = static_cast<int>(std::ranges::count_if(kernel.buffers, is_namesake));
   kernel.buffers.push_back({numbered(name, 1 + before), type, scope, elements, lanes, 16});
   return static_cast<BufferId>(kernel.buffers.size() - 1);

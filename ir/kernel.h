@@ -91,7 +91,7 @@ struct Kernel {
   /// VarId -> what its name begins with. The names themselves, which are unique, are var_names()'s: most
   /// kernels are never printed.
   std::vector<std::string> vars;
-  std::vector<Buffer> buffers;  ///< BufferId -> buffer
+  std::vector<Buffer> buffers;    ///< BufferId -> buffer
   std::vector<Param> params;      ///< in the order of the entry's arguments; all kGlobal
   Block body;
   /// CPU: fills the kPrepacked parameters, once before the first launch and again whenever an input that it
@@ -117,8 +117,8 @@ struct Kernel {
   const Param* param_of(BufferId id) const;
 };
 
-/// The names of all variables: C identifiers that no other variable and no buffer has. The further uses of one
-/// are numbered, those of buffers first ("i", "i_2").
+/// The names of all variables: C identifiers that no other variable and no buffer has. The further uses of
+/// one are numbered, those of buffers first ("i", "i_2").
 std::vector<std::string> var_names(const Kernel& kernel);
 
 /// Grid and block (CUDA) or number of tasks (CPU), read off the kernel's loops.

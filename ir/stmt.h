@@ -98,8 +98,8 @@ struct Stmt {
   friend bool operator==(const Stmt&, const Stmt&) = default;
 };
 
-/// Calls `visitor` with the statement itself. Beside std::visit: a chain of comparisons, the most frequent kinds
-/// first, which processors foresee better than a jump and compilers expand in place.
+/// Calls `visitor` with the statement itself. Beside std::visit: a chain of comparisons, the most frequent
+/// kinds first, which processors foresee better than a jump and compilers expand in place.
 template <typename Visitor>
 decltype(auto) visit(const Stmt& stmt, Visitor&& visitor) {
   if (const auto* node = std::get_if<Let>(&stmt.node)) return visitor(*node);

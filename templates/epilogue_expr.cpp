@@ -96,9 +96,9 @@ Block FusedEpilogue::gate_in_place(KernelBuilder& builder, BufferId registers, c
   // The element that is written is none that a later one reads.
   const Unrolled pair(builder, "pair", count);
   const Expr gate_at = first + pair.at * 2;
-  return pair.over(block(Store{registers, first + pair.at,
-                               gate(load(registers, gate_at), load(registers, gate_at + 1)), 1,
-                               std::nullopt}));
+  return pair.over(
+      block(Store{registers, first + pair.at, gate(load(registers, gate_at), load(registers, gate_at + 1)), 1,
+                  std::nullopt}));
 }
 
 Expr FusedEpilogue::of(Expr sums, const EpiloguePlace& place) const {
@@ -132,8 +132,8 @@ Block FusedEpilogue::in_place(KernelBuilder& builder, BufferId registers, const 
   }
   const Expr at = first + lane.at;
   const auto value_of = [&](std::size_t operand) { return values[operand]; };
-  append(result, lane.over(block(
-                     Store{registers, at, apply(load(registers, at), 1, value_of), 1, std::nullopt})));
+  append(result,
+         lane.over(block(Store{registers, at, apply(load(registers, at), 1, value_of), 1, std::nullopt})));
   return result;
 }
 

@@ -239,7 +239,8 @@ class Lowering {
     Block body;
     if (any_async()) body.push_back(Intrinsic{"cp_async_wait", {}, {integer(ahead - 1)}, 0});
     body.push_back(Barrier{});
-    if (split.most() > ahead) body.push_back(If{more, begin_copy(var(tile) + ahead, split.most() - 1, next_stage), {}});
+    if (split.most() > ahead)
+      body.push_back(If{more, begin_copy(var(tile) + ahead, split.most() - 1, next_stage), {}});
     append(body, commit());
     body.push_back(Let{stage, var(tile) % s_.stages});
     append(body, compute(var(stage)));

@@ -139,8 +139,7 @@ Block gemm_mma_load(KernelBuilder& builder, const GemmMmaOperand& operand, const
     const DType type = builder.kernel.buffer(operand.global).type;
     value = select(std::move(*condition), std::move(value), zero(type));
   }
-  return each_copy(tile, thread, i,
-                   block(Store{operand.in_flight, i.at, std::move(value), 1, std::nullopt}));
+  return each_copy(tile, thread, i, block(Store{operand.in_flight, i.at, std::move(value), 1, std::nullopt}));
 }
 
 Block gemm_mma_store(KernelBuilder& builder, const GemmMmaOperand& operand, const GemmMmaThread& thread,

@@ -41,9 +41,7 @@ class Writer {
   Block exchange(BufferId sums, Block then) {
     return split_k_sum(b_, out_.sums, out_.place, sums, std::move(then));
   }
-  Expr accumulator(const Pair& at) const {
-    return (at.i.at * (s_.wn / 8) + at.j.at) * 4 + at.half.at * 2;
-  }
+  Expr accumulator(const Pair& at) const { return (at.i.at * (s_.wn / 8) + at.j.at) * 4 + at.half.at * 2; }
   /// Of this lane's first pair, in the block tile.
   Expr first_row() const { return var(out_.warp_m) * s_.wm + var(out_.lane) / 4; }
   Expr first_column() const { return var(out_.warp_n) * s_.wn + var(out_.lane) % 4 * 2; }
@@ -67,9 +65,8 @@ class Writer {
     const VarId mine = b_.var("c_place");
     Expr place = first_row() * stride + first_column();
     if (s_.k_warps > 1) place = var(out_.k_group) * (s_.bm * stride) + std::move(place);
-    Block body =
-        block(Store{out_.tile, var(mine) + (at.i.at * 16 + at.half.at * 8) * stride + at.j.at * 8,
-                    load(out_.accumulators, accumulator(at), 2), 2, std::nullopt});
+    Block body = block(Store{out_.tile, var(mine) + (at.i.at * 16 + at.half.at * 8) * stride + at.j.at * 8,
+                             load(out_.accumulators, accumulator(at), 2), 2, std::nullopt});
     Block result = block(Let{mine, std::move(place)});
     append(result, at.i.over(at.j.over(at.half.over(std::move(body)))));
     return result;
@@ -148,9 +145,9 @@ class Writer {
     const Unrolled part(b_, "from_part", s_.k_warps - 1);
     const Unrolled e(b_, "e", vec);
     const Expr total = load(out_.sum, to + e.at) + load(out_.part, e.at);
-    Block add = block(Store{out_.part, integer(0),
-                            load(out_.tile, (part.at + 1) * (s_.bm * stride) + place, lanes), lanes,
-                            std::nullopt});
+    Block add =
+        block(Store{out_.part, integer(0), load(out_.tile, (part.at + 1) * (s_.bm * stride) + place, lanes),
+                    lanes, std::nullopt});
     append(add, e.over(block(Store{out_.sum, to + e.at, total, 1, std::nullopt})));
     append(body, part.over(std::move(add)));
     return body;

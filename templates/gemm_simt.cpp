@@ -242,8 +242,8 @@ class Lowering {
     // Of tiles that k does not fill the first is copied otherwise.
     const TileRing ring = {ahead, split, tiles(), p_.k % s_.bk == 0 ? 0 : 1,
                            block(Intrinsic{"cp_async_commit", {}, {}, 0})};
-    Block result = first_tiles(builder_, ring,
-                               [&](const Expr& first, std::int64_t) { return copy_tile_async(first, first); });
+    Block result = first_tiles(
+        builder_, ring, [&](const Expr& first, std::int64_t) { return copy_tile_async(first, first); });
     const VarId tile = builder_.var("tile");
     const VarId stage = builder_.var("stage");
     Block body = block(Intrinsic{"cp_async_wait", {}, {integer(ahead - 1)}, 0}, Barrier{});

@@ -26,11 +26,10 @@ class Writing {
     const Unrolled fj(builder_, "fj", s_.tn / width), part(builder_, "part", width / vec);
     const Expr first = (fi.at * height + r.at) * s_.tn + fj.at * width + part.at * vec;
     Block body = inside_columns(to_c(t_.acc, first, vec));
-    body.insert(body.begin(), Let{column_, var(out_.n0) + var(t_.column) + fj.at * (s_.lanes_n() * width) +
-                                               part.at * vec});
-    body = inside_rows(fj.over(part.over(std::move(body))));
     body.insert(body.begin(),
-                Let{row_, var(out_.m0) + var(t_.row) + fi.at * (s_.lanes_m * height) + r.at});
+                Let{column_, var(out_.n0) + var(t_.column) + fj.at * (s_.lanes_n() * width) + part.at * vec});
+    body = inside_rows(fj.over(part.over(std::move(body))));
+    body.insert(body.begin(), Let{row_, var(out_.m0) + var(t_.row) + fi.at * (s_.lanes_m * height) + r.at});
     return fi.over(r.over(std::move(body)));
   }
 
@@ -87,8 +86,8 @@ class Writing {
     const Unrolled at(builder_, "at", vec);
     const Expr first = fi.at * (kWindow * s_.tn) + fj.at * width + part.at * vec;
     const int lanes = static_cast<int>(vec);
-    Block body = block(
-        Let{column_, var(out_.n0) + var(t_.column) + fj.at * (s_.lanes_n() * width) + part.at * vec});
+    Block body =
+        block(Let{column_, var(out_.n0) + var(t_.column) + fj.at * (s_.lanes_n() * width) + part.at * vec});
     Block pool = r.over(out_.epilogue.in_place(
         builder_, t_.acc, first + r.at * s_.tn,
         {.channel = out_.first_channel + var(column_), .along_channels = true, .lanes = lanes}));
@@ -119,8 +118,7 @@ class Writing {
     Block body = block(Let{column_, var(out_.n0) + var(t_.column) + fj.at * (s_.lanes_n() * kWindow)});
     append(body, inside_columns(std::move(pool)));
     body = inside_rows(fj.over(std::move(body)));
-    body.insert(body.begin(),
-                Let{row_, var(out_.m0) + var(t_.row) + fi.at * (s_.lanes_m * height) + r.at});
+    body.insert(body.begin(), Let{row_, var(out_.m0) + var(t_.row) + fi.at * (s_.lanes_m * height) + r.at});
     return fi.over(r.over(std::move(body)));
   }
 

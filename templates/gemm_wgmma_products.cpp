@@ -67,8 +67,8 @@ Block gemm_wgmma_products(KernelBuilder& b, const GemmWgmmaProblem& p, const Gem
   const Unrolled i = each_64_rows(b, s), part(b, "part", s.parts());
   const Which at = {i, part, k.at};
   Block result = block(Intrinsic{"wgmma_fence", {}, {}, 0});
-  append(result, k.over(each_tile(at, block(mma(p, s, of, at, sums.accumulators, first_sum(s, at),
-                                                of.k_tile + k.at)))));
+  append(result, k.over(each_tile(
+                     at, block(mma(p, s, of, at, sums.accumulators, first_sum(s, at), of.k_tile + k.at)))));
   result.push_back(Intrinsic{"wgmma_commit", {}, {}, 0});
   return result;
 }
@@ -89,8 +89,8 @@ Block gemm_wgmma_two_level_products(KernelBuilder& b, const GemmWgmmaProblem& p,
   append(body, k.over(block(mma(p, s, of, at, sums.first_level, integer(0), k.at))));
   append(body, block(Intrinsic{"wgmma_commit", {}, {}, 0}, Intrinsic{"wgmma_wait", {}, {integer(0)}, 0},
                      gemm_wgmma_keep(p, sums.first_level, s.columns() / 2)));
-  append(body, e.over(block(Store{sums.accumulators, sum, add(load(sums.first_level, e.at)), 1,
-                                  std::nullopt})));
+  append(body,
+         e.over(block(Store{sums.accumulators, sum, add(load(sums.first_level, e.at)), 1, std::nullopt})));
   return group.over(each_tile(at, std::move(body)));
 }
 

@@ -52,11 +52,11 @@ Block total_of_cluster(KernelBuilder& builder, const GemmWgmmaExchange& x, VarId
   const Expr at = i.at * kVec + e.at;
   const Store first{registers, own.at * kVec, load(x.shared, split_k_vector(s, worker, own.at), kVec), kVec,
                     std::nullopt};
-  const Intrinsic read{"cluster_load_16",
-                       {Touch{s.part, integer(0), kVec, true},
-                        Touch{x.shared, split_k_vector(s, worker, i.at), kVec, false}},
-                       {var(part) + 1},
-                       0};
+  const Intrinsic read{
+      "cluster_load_16",
+      {Touch{s.part, integer(0), kVec, true}, Touch{x.shared, split_k_vector(s, worker, i.at), kVec, false}},
+      {var(part) + 1},
+      0};
   const Store add{registers, at, load(registers, at) + load(s.part, e.at), 1, std::nullopt};
   Block body = block(read);
   append(body, e.over(block(add)));

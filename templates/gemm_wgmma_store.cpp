@@ -171,8 +171,8 @@ class Part {
       return block(Store{tile_, index, load(out_.accumulators, sum, lanes), lanes, std::nullopt});
     const Unrolled e(b_, "e", lanes);
     const Expr to = by_matrix_ ? registers + e.at : e.at;
-    Block result = e.over(block(Store{
-        out_.converted, to, cast(p_.output, load(out_.accumulators, sum + e.at)), 1, std::nullopt}));
+    Block result = e.over(block(
+        Store{out_.converted, to, cast(p_.output, load(out_.accumulators, sum + e.at)), 1, std::nullopt}));
     if (!by_matrix_)
       result.push_back(Store{tile_, index, load(out_.converted, integer(0), lanes), lanes, std::nullopt});
     return result;

@@ -103,8 +103,8 @@ Block gemm_wgmma_write(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
         Store{out.c, index, load(out.accumulators, sum, stored_lanes), stored_lanes, std::nullopt});
   } else {
     const Unrolled e(b, "e", stored);
-    append(body, e.over(block(Store{out.converted, e.at, cast(p.output, load(out.accumulators, sum + e.at)), 1,
-                                    std::nullopt})));
+    append(body, e.over(block(Store{out.converted, e.at, cast(p.output, load(out.accumulators, sum + e.at)),
+                                    1, std::nullopt})));
     body.push_back(
         Store{out.c, index, load(out.converted, integer(0), stored_lanes), stored_lanes, std::nullopt});
   }

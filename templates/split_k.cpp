@@ -105,7 +105,8 @@ Block split_k_total(KernelBuilder& builder, const SplitKSums& s, const SplitKPla
     const Expr at = i * s.vec + e.at;
     Block one = block(Store{s.part, integer(0), load(s.partials, slot(s, place, var(part) + 1, i), lanes),
                             lanes, std::nullopt});
-    append(one, e.over(block(Store{registers, at, load(registers, at) + load(s.part, e.at), 1, std::nullopt})));
+    append(one,
+           e.over(block(Store{registers, at, load(registers, at) + load(s.part, e.at), 1, std::nullopt})));
     return one;
   });
   if (places > 1) total.push_back(loop(part, places - 1, s.over_parts, std::move(add)));

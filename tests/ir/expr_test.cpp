@@ -77,7 +77,8 @@ TEST(ExprBuilders, NeverFoldWhatMayBeFloatingPointOrAVector) {
 
 TEST(Expr, KnowsAPlainIndex) {
   const Expr x = var(kX), y = var(kY);
-  for (const Expr& plain : {integer(3), x, x + y * 5, x / 8 + y % 4, min(x, y), select(lt(x, y), x, integer(0))})
+  for (const Expr& plain :
+       {integer(3), x, x + y * 5, x / 8 + y % 4, min(x, y), select(lt(x, y), x, integer(0))})
     EXPECT_TRUE(plain.is_plain_index()) << text(plain);
   const Expr loaded = load(kF, x);
   for (const Expr& other : {x / 3, x % y, (x / 3) * 8 + y, loaded, load(kF, x) + 1, Expr(Float{1}),

@@ -147,7 +147,8 @@ TEST(Verify, RejectsNamesThatAreNoIdentifiersOrNotUnique) {
   EXPECT_EQ(p.complaint(LoopKind::kSerial), "in kernel plot: the name '2i' is not a C identifier");
   p.b.kernel.vars[0] = "i";
   p.b.kernel.buffers[0].name = p.b.kernel.buffers[1].name;
-  EXPECT_EQ(p.complaint(LoopKind::kSerial), "in kernel plot: the name " + p.b.kernel.buffers[0].name + " is used twice");
+  EXPECT_EQ(p.complaint(LoopKind::kSerial),
+            "in kernel plot: the name " + p.b.kernel.buffers[0].name + " is used twice");
   p.b.kernel.name = "a b";
   EXPECT_THAT(p.complaint(LoopKind::kSerial), HasSubstr("'a b' is not a C identifier"));
 }

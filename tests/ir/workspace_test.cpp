@@ -98,7 +98,8 @@ struct Reduction : Handover {
   Kernel kernel() {
     Kernel handover = Handover::kernel();
     Block& body = testing::nth<For>(testing::nth<For>(handover.body, 0).body, 0).body;
-    *std::next(body.begin()) = Store{row, var(thread), load(in, var(block_x) * 32 + var(thread)), 1, std::nullopt};
+    *std::next(body.begin()) =
+        Store{row, var(thread), load(in, var(block_x) * 32 + var(thread)), 1, std::nullopt};
     Block one = block(add, Intrinsic{"tma_store_commit", {}, {}, 0},
                       Intrinsic{"tma_store_wait_complete", {}, {integer(0)}, 0});
     body.insert(std::next(body.begin(), 2), If{eq(var(thread), integer(0)), std::move(one), {}, 1});
