@@ -8,11 +8,25 @@
 
 namespace lehr {
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LEHR_ADDRESS_SANITIZER
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define LEHR_ADDRESS_SANITIZER
+#endif
+
 /// Blocks that this thread gave back last, for its next one of the size: still in the nearest cache, where a
 /// general allocator hands out the block that was not used for longest. Bounded, because a thread may drop
 /// what others build.
 class SpareMemory {
  public:
+#ifdef LEHR_ADDRESS_SANITIZER
+  static constexpr int kMost = 0;  ///< blocks kept: none, so that the sanitizer sees who uses one too long
+#else
+  static constexpr int kMost = 4096;
+#endif
   /// As operator new.
   void* take(std::size_t bytes) {
     if (bytes > kLargest) return ::operator new(bytes);
@@ -43,7 +57,7 @@ class SpareMemory {
   void close();
 
   std::array<Block*, kLargest / kStep> first_ = {};
-  int kept_ = 0, most_ = 4096;
+  int kept_ = 0, most_ = kMost;
 };
 
 /// Without a constructor or a destructor to run, so that a use need not check whether it is there already.

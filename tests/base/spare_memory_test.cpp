@@ -12,6 +12,7 @@ namespace lehr {
 namespace {
 
 TEST(SpareMemory, GivesTheLastBlockOfASizeAgain) {
+  if (SpareMemory::kMost == 0) GTEST_SKIP() << "nothing is kept under the address sanitizer";
   SpareMemory& memory = spare_memory;
   void* const first = memory.take(40);
   void* const second = memory.take(40);
