@@ -27,7 +27,7 @@ class SpareMemory {
 #else
   static constexpr int kMost = 4096;
 #endif
-  /// As operator new.
+  /// As operator new, for at least one byte.
   void* take(std::size_t bytes) {
     if (bytes > kLargest) return ::operator new(bytes);
     Block*& first = first_[place_of(bytes)];
@@ -70,7 +70,10 @@ struct SpareAllocator {
   SpareAllocator() = default;
   template <typename U>
   SpareAllocator(const SpareAllocator<U>&) {}  // NOLINT: implicit, as containers need it
-  T* allocate(std::size_t count) { return static_cast<T*>(spare_memory.take(count * sizeof(T))); }
+  T* allocate(std::size_t count) {
+    static_assert(alignof(T) <= alignof(std::max_align_t));
+    return static_cast<T*>(spare_memory.take(count * sizeof(T)));
+  }
   void deallocate(T* memory, std::size_t count) { spare_memory.give_back(memory, count * sizeof(T)); }
   friend bool operator==(const SpareAllocator&, const SpareAllocator&) { return true; }
 };

@@ -210,7 +210,7 @@ LaneValue LaneValues::divide_by_power_of_two(ir::BinaryOp op, LaneValue value, s
 }
 
 LaneValue LaneValues::apply(ir::BinaryOp op, LaneValue a, LaneValue b) {
-  // No jump table for the most frequent operations, as in evaluate().
+  // No jump table for the most frequent operations, as in Expr::visit().
   if (op == ir::BinaryOp::kAdd) return add(a, b);
   if (op == ir::BinaryOp::kMul && b.is_uniform()) return multiply(a, b.scalar);
   if (op == ir::BinaryOp::kMul && a.is_uniform()) return multiply(b, a.scalar);
@@ -229,16 +229,15 @@ LaneValue LaneValues::apply(ir::BinaryOp op, LaneValue a, LaneValue b) {
 }
 
 LaneValue LaneValues::evaluate(const ir::Expr& expr) {
-  // Not by a jump table: processors foresee these better.
-  if (const auto binary = expr.as_binary()) {
-    const LaneValue a = evaluate(binary->a);
-    if (const auto number = binary->b.as_int())
-      return apply(binary->op, a, {static_cast<std::int32_t>(number->value), nullptr});
-    return apply(binary->op, a, evaluate(binary->b));
-  }
-  if (const auto variable = expr.as_var()) return value_of(variable->id);
-  if (const auto number = expr.as_int()) return {static_cast<std::int32_t>(number->value), nullptr};
   return expr.visit(overloaded{
+      [](const ir::Int& node) {
+        return LaneValue{static_cast<std::int32_t>(node.value), nullptr};
+      },
+      [&](const ir::Var& node) { return value_of(node.id); },
+      [&](const ir::Binary& node) {
+        const LaneValue a = evaluate(node.a);
+        return apply(node.op, a, evaluate(node.b));
+      },
       [&](const ir::Select& node) {
         const LaneValue condition = evaluate(node.condition);
         if (condition.is_uniform()) return evaluate(condition.scalar != 0 ? node.a : node.b);

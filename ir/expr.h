@@ -135,15 +135,14 @@ class Expr {
   /// Calls `visitor` with the view of this kind.
   template <typename Visitor>
   decltype(auto) visit(Visitor&& visitor) const {
-    switch (head_.kind()) {
-      case Kind::kInt:
-        return visitor(Int{payload_});
+    // The most frequent kinds by comparisons, which processors foresee better than a jump through a table.
+    const Kind kind = head_.kind();
+    if (kind == Kind::kBinary) return visitor(Binary{head_.op(), operand(0), operand(1)});
+    if (kind == Kind::kVar) return visitor(Var{static_cast<VarId>(payload_)});
+    if (kind == Kind::kInt) return visitor(Int{payload_});
+    switch (kind) {
       case Kind::kFloat:
         return visitor(Float{number(), head_.type()});
-      case Kind::kVar:
-        return visitor(Var{static_cast<VarId>(payload_)});
-      case Kind::kBinary:
-        return visitor(Binary{head_.op(), operand(0), operand(1)});
       case Kind::kUnary:
         return visitor(Unary{static_cast<UnaryOp>(head_.op()), operand(0)});
       case Kind::kLoad:
@@ -156,6 +155,9 @@ class Expr {
         return visitor(ReduceAdd{operand(0)});
       case Kind::kCast:
         return visitor(Cast{head_.type(), operand(0)});
+      case Kind::kBinary:
+      case Kind::kVar:
+      case Kind::kInt:
       case Kind::kSelect:
         break;
     }

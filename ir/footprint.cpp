@@ -45,13 +45,12 @@ class ProgressionSum {
   // Exact: true when the sum of both is one progression, which `step` and `count` become.
   static bool merge(const Part& part, std::int64_t& step, std::int64_t& count) {
     const bool part_is_fine = part.step <= step;
-    const std::int64_t fine_step = std::min(part.step, step), coarse_step = std::max(part.step, step);
+    const std::int64_t fine_step = part_is_fine ? part.step : step;
     const std::int64_t fine_count = part_is_fine ? part.count : count;
-    const std::int64_t coarse_count = part.count + count - fine_count;
+    const std::int64_t coarse_step = part_is_fine ? step : part.step;
+    const std::int64_t coarse_count = part_is_fine ? count : part.count;
     const std::int64_t ratio = coarse_step / fine_step;
-    // One branch for both: no processor foresees them.
-    if (static_cast<int>(ratio > fine_count) | static_cast<int>(ratio * fine_step != coarse_step))
-      return false;
+    if (ratio > fine_count || coarse_step % fine_step != 0) return false;
     step = fine_step;
     count = fine_count + (coarse_count - 1) * ratio;
     return true;
@@ -77,15 +76,12 @@ IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& ru
   };
   const auto size = static_cast<double>(elements);
   double reached = std::min(indices.count(), size);
-  std::uint32_t bent = 0;  // the loops that have terms
-  for (const IndexTerm& term : form.terms) bent |= 1u << static_cast<unsigned>(term.depth);
   for (int depth = nest.depth; depth-- > 0;) {
     const auto d = static_cast<std::size_t>(depth);
     const bool moves = form.coefficients[d] != 0;
     if (moves) extend(form.coefficients[d], nest.extents[d]);
-    if ((bent >> d & 1) != 0)
-      for (const IndexTerm& term : form.terms)
-        if (term.depth == depth) extend(term.step, term.count);
+    for (const IndexTerm& term : form.terms)
+      if (term.depth == depth) extend(term.step, term.count);
     iterations *= static_cast<double>(nest.extents[d]);
     if (moves || !form.terms.empty())  // most loops leave most indices alone
       reached = std::min({indices.count(), static_cast<double>(range.high - range.low), size});

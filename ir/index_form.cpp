@@ -179,26 +179,23 @@ class IndexReader {
 
   // The loops that `expr` depends on, as a mask of depths; counts its operations and collects its loads.
   std::uint32_t scan(const Expr& expr) {
-    // Not by a jump table: processors foresee these better.
-    if (const auto binary = expr.as_binary()) {
-      ++form_.operations;
-      if (binary->op == BinaryOp::kDiv || binary->op == BinaryOp::kMod) {
-        const Expr* const constant = constant_of(binary->b);
-        const std::int64_t divisor = constant != nullptr ? *as_constant(*constant) : 0;
-        form_.divisions += is_power_of_two(divisor) ? 0 : 1;
-      }
-      const std::uint32_t left = scan(binary->a);
-      return binary->b.as_int() ? left : left | scan(binary->b);
-    }
-    if (const auto variable = expr.as_var()) {
-      const VarBinding& binding = binding_of(*variable);
-      return binding.form != nullptr ? binding.form->loops : bit_of(binding.depth);
-    }
     return expr.visit(overloaded{
         [](const Int&) { return 0u; },
         [](const Float&) { return 0u; },
-        [](const Var&) { return 0u; },
-        [](const Binary&) { return 0u; },
+        [&](const Var& n) {
+          const VarBinding& binding = binding_of(n);
+          return binding.form != nullptr ? binding.form->loops : bit_of(binding.depth);
+        },
+        [&](const Binary& n) {
+          ++form_.operations;
+          if (n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) {
+            const Expr* const constant = constant_of(n.b);
+            const std::int64_t divisor = constant != nullptr ? *as_constant(*constant) : 0;
+            form_.divisions += is_power_of_two(divisor) ? 0 : 1;
+          }
+          const std::uint32_t left = scan(n.a);
+          return left | scan(n.b);
+        },
         [&](const Load& n) {
           form_.loads.push_back(n);
           return 0u;
@@ -222,19 +219,15 @@ class IndexReader {
   }
 
   Progression progression(const Expr& expr, int depth) const {
-    // As in scan().
-    if (const auto binary = expr.as_binary()) return progression(*binary, depth);
-    if (const auto number = expr.as_int()) return constant(number->value);
-    if (const auto variable = expr.as_var()) {
-      const VarBinding& binding = binding_of(*variable);
-      if (binding.form != nullptr) return progression_of_let(binding, depth);
-      return binding.depth == depth ? Progression{0, 1, 1, extent(depth)} : constant(0);
-    }
     return expr.visit(overloaded{
-        [](const Int&) { return constant(0); },
+        [](const Int& n) { return constant(n.value); },
         [](const Float&) { return constant(0); },
-        [](const Var&) { return constant(0); },
-        [](const Binary&) { return constant(0); },
+        [&](const Var& n) {
+          const VarBinding& binding = binding_of(n);
+          if (binding.form != nullptr) return progression_of_let(binding, depth);
+          return binding.depth == depth ? Progression{0, 1, 1, extent(depth)} : constant(0);
+        },
+        [&](const Binary& n) { return progression(n, depth); },
         [](const Load&) { return constant(0); },
         [](const Unary&) { return constant(0); },
         [](const Splat&) { return constant(0); },
@@ -280,19 +273,17 @@ class IndexReader {
     const auto truth = [&](bool at0, bool at1) {
       return Progression{at0, at1, 1, std::min<std::int64_t>(2, std::max(a.count, b.count))};
     };
-    // The most frequent ones before the jump table.
-    if (n.op == BinaryOp::kAdd) return sum(a, b, 1, extent(depth));
-    if (n.op == BinaryOp::kMul) return product(a, b, extent(depth));
-    if (n.op == BinaryOp::kDiv) return quotient(a, b);
-    if (n.op == BinaryOp::kMod) return remainder(a, b);
     switch (n.op) {
       case BinaryOp::kAdd:
-      case BinaryOp::kMul:
-      case BinaryOp::kDiv:
-      case BinaryOp::kMod:
-        break;
+        return sum(a, b, 1, extent(depth));
       case BinaryOp::kSub:
         return sum(a, b, -1, extent(depth));
+      case BinaryOp::kMul:
+        return product(a, b, extent(depth));
+      case BinaryOp::kDiv:
+        return quotient(a, b);
+      case BinaryOp::kMod:
+        return remainder(a, b);
       case BinaryOp::kMin:
         return clamped(a, b, true);
       case BinaryOp::kMax:
