@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace lehr {
 namespace {
@@ -101,8 +102,14 @@ std::vector<double> Scorer::score(std::span<const Config> configs, const Predict
     for (std::size_t j = 0; j < predicted.size(); ++j) row_scores[ready[thread][j]] = predicted[j];
     ready[thread].clear();
   };
+  // Kernels of one family after each other: they are made by the same code.
+  std::vector<std::size_t> order(call.rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(
+      order, {}, [&](std::size_t i) -> const std::string& { return call.rows[i].config->family; });
   const auto make_rows = [&](std::size_t begin, std::size_t end, std::size_t thread) {
-    for (std::size_t i = begin; i < end; ++i) {
+    for (std::size_t at = begin; at < end; ++at) {
+      const std::size_t i = order[at];
       make(call.rows[i]);
       if (!call.rows[i].failed) ready[thread].push_back(i);
     }
