@@ -168,7 +168,7 @@ class Emitter {
   }
 
   void write(const Intrinsic& intrinsic) {
-    snippets_.insert(intrinsic.name);
+    snippets_.insert(std::string(intrinsic.name));
     std::string arguments;
     for (const Touch& touch : intrinsic.touches) {
       arguments += arguments.empty() ? "" : ", ";
@@ -270,6 +270,7 @@ std::string prepack_entry(std::string_view entry) {
 }
 
 Source emit(const Kernel& kernel) {
+  const KernelScope scope;  // expressions that are printed only
   Emitter emitter(kernel);
   const std::string body = emitter.body(kernel.body);
   Source source;

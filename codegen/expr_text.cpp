@@ -60,7 +60,7 @@ std::optional<Expr> divided(const Expr& expr, std::int64_t divisor) {
     auto a = divided(binary->a, divisor);
     auto b = divided(binary->b, divisor);
     if (!a || !b) return std::nullopt;
-    return std::move(*a) + std::move(*b);
+    return *a + *b;
   }
   if (binary->op == BinaryOp::kMul) {
     if (const auto factor = as_constant(binary->b); factor && *factor % divisor == 0) {

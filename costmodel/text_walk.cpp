@@ -10,6 +10,8 @@
 #include "base/power_of_two.h"
 #include "costmodel/columns.h"
 #include "costmodel/lane_values.h"
+#include "costmodel/warp_access.h"
+#include "ir/intrinsics.h"
 
 namespace lehr {
 namespace {
@@ -39,29 +41,19 @@ std::uint64_t bit_of(std::size_t depth) {
   return std::uint64_t{1} << std::min<std::size_t>(depth, 63);
 }
 
-/// Bank conflict degree of a warp that accesses `bytes` per thread of shared memory, at `index` in elements.
-double conflict_degree(const LaneValue& index, double bytes, int element_bytes) {
-  if (index.is_uniform()) return 1;
-  Lanes word = index.all();
-  if (element_bytes < 4) {
-    for (std::int32_t& i : word) i /= 4 / element_bytes;
-  } else if (element_bytes > 4) {
-    for (std::int32_t& i : word) i *= element_bytes / 4;
-  }
-  return bank_conflict_degree(word, static_cast<int>(std::clamp(bytes / 4, 1.0, 4.0)));
-}
-
 class Walker {
  public:
-  Walker(const ir::Kernel& kernel, const ir::Analysis& analysis, std::pmr::memory_resource* memory)
+  Walker(const ir::Kernel& kernel, const ir::Analysis& analysis, LaneMemo& memo,
+         std::pmr::memory_resource* memory)
       : kernel_(kernel),
         analysis_(analysis),
-        sample_(kernel, analysis.launch, LaneValues::Points::kSample, memory),
+        memo_(memo),
+        sample_(kernel, analysis.launch, LaneValues::Points::kSample, memo, memory),
         facts_(memory),
         depends_(kernel.vars.size(), memory),
         open_(memory) {
     if (kernel.target == Target::kCuda)
-      warp_.emplace(kernel, analysis.launch, LaneValues::Points::kWarp, memory);
+      warp_.emplace(kernel, analysis.launch, LaneValues::Points::kWarp, memo, memory);
     open_.reserve(ir::kMaxLoopDepth);
     facts_.hints.assign(kernel.buffers.size(), 0);
     facts_.accesses.reserve(analysis.accesses.size());
@@ -182,13 +174,13 @@ class Walker {
   }
   void statement(const ir::Barrier&) {}
   void statement(const ir::Intrinsic& intrinsic) {
-    const std::string_view name = intrinsic.name;
+    const ir::IntrinsicKind kind = ir::kind_of(intrinsic.name);
     facts_.intrinsic_flops += executed() * intrinsic.flops;
     count_flops(intrinsic.flops);
-    const bool prefetch = name == "prefetch";
+    const bool prefetch = kind == ir::IntrinsicKind::kPrefetch;
     if (prefetch) facts_.prefetches += executed();
-    const bool tma = name.starts_with("tma_");
-    const bool async = tma || name.starts_with("cp_async");
+    const bool tma = ir::is_tma(kind);
+    const bool async = tma || ir::is_cp_async(kind);
     for (const ir::Touch& touch : intrinsic.touches) {
       const auto elements = static_cast<double>(touch.elements);
       if (prefetch) {
@@ -205,19 +197,19 @@ class Walker {
       }
     }
     for (const ir::Expr& arg : intrinsic.args) count(arg);
-    if (name.starts_with("cp_async_wait")) {
+    if (kind == ir::IntrinsicKind::kAsyncWait) {
       const auto pending = intrinsic.args.empty() ? std::nullopt : ir::as_constant(intrinsic.args[0]);
       facts_.pipeline_depth = std::max(facts_.pipeline_depth, 1.0 + static_cast<double>(pending.value_or(0)));
     }
-    if (name.starts_with("setmaxnreg_")) {
+    if (kind == ir::IntrinsicKind::kSetRegisters) {
       const auto count = static_cast<double>(ir::as_constant(intrinsic.args[0]).value_or(0));
       facts_.granted_registers = std::max(facts_.granted_registers, count);
     }
-    if (name.starts_with("tma_load_") || name.starts_with("tma_multicast_")) {
+    if (kind == ir::IntrinsicKind::kTmaLoad) {
       facts_.hints[static_cast<std::size_t>(intrinsic.touches[1].buffer)] =
           static_cast<int>(ir::as_constant(intrinsic.args[0]).value_or(0));
     }
-    if (name == "mbarrier_expect_tx") {  // one barrier, of two words, for each buffer in flight
+    if (kind == ir::IntrinsicKind::kBarrierExpects) {  // one barrier, of two words, for each buffer in flight
       const auto words = static_cast<double>(kernel_.buffer(intrinsic.touches[0].buffer).elements);
       facts_.pipeline_depth = std::max(facts_.pipeline_depth, words / 2);
     }
@@ -334,14 +326,14 @@ class Walker {
     WarpFacts& w = facts_.warp;
     const LaneValue where = warp_->evaluate(index);
     if (buffer.scope == ir::Scope::kGlobal) {
-      const double sectors = sectors_of_warp(where.all(), bytes, element);
+      const double sectors = sectors_of_warp(where, bytes, element, memo_);
       const double ratio = sectors / std::max(1.0, std::ceil(32 * bytes / kSectorBytes));
       (writes ? w.store_ratio : w.load_ratio) += weight * ratio;
       (writes ? stored_ : loaded_) += weight;
       w.worst_ratio = std::max(w.worst_ratio, ratio);
       w.sector_bytes += sectors * kSectorBytes * issued / 32;
     } else if (buffer.scope == ir::Scope::kShared) {
-      const double degree = conflict_degree(where, bytes, element);
+      const double degree = bank_conflict_degree(where, bytes, element, memo_);
       (writes ? w.write_conflict : w.read_conflict) += weight * degree;
       (writes ? written_ : read_) += weight;
       w.worst_conflict = std::max(w.worst_conflict, degree);
@@ -351,6 +343,7 @@ class Walker {
 
   const ir::Kernel& kernel_;
   const ir::Analysis& analysis_;
+  LaneMemo& memo_;
   std::size_t next_access_ = 0;
   std::optional<LaneValues> warp_;  // CUDA only
   LaneValues sample_;
@@ -372,7 +365,9 @@ class Walker {
 
 TextFacts walk_text(const ir::Kernel& kernel, const ir::Analysis& analysis,
                     std::pmr::memory_resource* memory) {
-  Walker walker(kernel, analysis, memory);
+  static thread_local LaneMemo memo;  // from kernel to kernel: it is what makes the walk cheap
+  memo.tidy();
+  Walker walker(kernel, analysis, memo, memory);
   walker.block(kernel.body);
   return walker.take();
 }

@@ -2,14 +2,13 @@
 // how many elements that makes by footprint.cpp.
 #include "ir/analyze.h"
 
-#include <deque>
-
 #include "base/error.h"
 #include "base/local_arena.h"
 #include "base/overloaded.h"
 #include "base/power_of_two.h"
 #include "ir/footprint.h"
 #include "ir/index_form.h"
+#include "ir/intrinsics.h"
 
 namespace lehr::ir {
 namespace {
@@ -45,7 +44,6 @@ class Walker {
       : kernel_(kernel),
         nest_{0, {}, std::pmr::vector<VarBinding>(kernel.vars.size(), arena_.memory())},
         form_(arena_.memory()),
-        lets_(arena_.memory()),
         global_(arena_.memory()) {
     // A GEMM with its tail copies has some 50 of each; growing would copy them all.
     out_.loops.reserve(64);
@@ -138,7 +136,9 @@ class Walker {
   }
 
   void visit(const Let& let) {
-    IndexForm& form = lets_.emplace_back(arena_.memory());
+    // Nobody destroys it: all of it lies in the arena.
+    std::pmr::polymorphic_allocator<> arena(arena_.memory());
+    IndexForm& form = *arena.new_object<IndexForm>(arena_.memory());
     read_index(let.value, nest_, form);
     nest_.vars[static_cast<std::size_t>(let.var)] = {-1, &let.value, &form};
     out_.let_moves_with[static_cast<std::size_t>(let.var)] = form.loops;
@@ -152,8 +152,9 @@ class Walker {
   }
 
   void visit(const Intrinsic& intrinsic) {
-    const bool copies = intrinsic.name.starts_with("cp_async_");
-    const bool asynchronous = copies || intrinsic.name.starts_with("tma_");
+    const IntrinsicKind kind = kind_of(intrinsic.name);
+    const bool copies = is_cp_async(kind);
+    const bool asynchronous = copies || is_tma(kind);
     // The argument of an asynchronous copy says how many bytes it reads; the rest is written as zeros.
     const bool partial = copies && !intrinsic.args.empty() && !as_constant(intrinsic.args[0]);
     for (const Touch& touch : intrinsic.touches) {
@@ -165,10 +166,10 @@ class Walker {
     }
     for (const Expr& arg : intrinsic.args) integer(arg);
     flops(intrinsic.flops);
-    if (intrinsic.name == "cp_async_wait" && !intrinsic.args.empty())
+    if (kind == IntrinsicKind::kAsyncWait && !intrinsic.args.empty())
       if (const auto left = as_constant(intrinsic.args[0]))
         out_.pipeline_depth = std::max(out_.pipeline_depth, static_cast<int>(*left) + 1);
-    if (intrinsic.name == "mbarrier_expect_tx")  // one barrier, of two words, for each buffer in flight
+    if (kind == IntrinsicKind::kBarrierExpects)  // one barrier, of two words, for each buffer in flight
       out_.pipeline_depth = std::max(
           out_.pipeline_depth, static_cast<int>(kernel_.buffer(intrinsic.touches[0].buffer).elements / 2));
   }
@@ -253,7 +254,7 @@ class Walker {
     out_.integer_operations += executions_ * form.operations;
     out_.integer_divisions += executions_ * form.divisions;
     if (form.loads.empty()) return;
-    const std::vector<Load> inner = std::move(form.loads);  // form_ is reused by them
+    const std::pmr::vector<Load> inner = std::move(form.loads);  // form_ is reused by them
     form.loads.clear();
     for (const Load& each : inner) load(each);
   }
@@ -278,7 +279,7 @@ class Walker {
     access.moves_with = form_.loops;
     access.offset = form_.offset;
     access.strides.resize(depth);
-    for (std::size_t d = 0; d < depth; ++d) access.strides[d] = form_.strides[d];
+    for (std::size_t d = 0; d < depth; ++d) access.strides[d] = form_.motions[d].stride;
     if (buffer.scope != Scope::kRegister) {
       access.footprint.resize(depth);
       const Run run{lanes / static_cast<int>(rows), rows, row_stride};
@@ -311,11 +312,10 @@ class Walker {
   }
 
   const Kernel& kernel_;
-  LocalArena<24 << 10> arena_;  // enough for most kernels
+  LocalArena<32 << 10> arena_;  // enough for most kernels
   Analysis out_;
   LoopNest nest_;
   IndexForm form_;
-  std::pmr::deque<IndexForm> lets_;  // of all Lets; references stay valid
   TouchedBytes global_;
   LaunchLoops launch_loops_;
   int loop_ = -1;          // innermost enclosing loop

@@ -37,8 +37,8 @@ class PerLoop {
   }
 
  private:
+  std::size_t size_ = 0;  // beside the values that are used
   std::array<T, kMaxLoopDepth> values_;
-  std::size_t size_ = 0;
 };
 
 /// One For of the kernel, in pre-order.

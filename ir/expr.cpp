@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/power_of_two.h"
-#include "base/spare_memory.h"
+#include "ir/kernel_memory.h"
 
 namespace lehr::ir {
 
@@ -16,60 +16,46 @@ class ExprFactory {
   using Head = Expr::Head;
   using Kind = Expr::Kind;
 
-  template <typename... Moved>
-  static Expr with(Head head, Moved&&... moved) {
-    constexpr std::size_t kCount = sizeof...(moved);
-    auto* operands = new (spare_memory.take(Expr::Operands::bytes(kCount))) Expr::Operands;
-    Expr* at = operands->begin();
-    (new (at++) Expr(std::move(moved)), ...);
+  template <typename... Operand>
+  static Expr with(Head head, Operand... operand) {
+    constexpr std::size_t kCount = sizeof...(operand);
+    auto* operands = static_cast<Expr*>(take_kernel_memory(kCount * sizeof(Expr)));
+    Expr* at = operands;
+    (new (at++) Expr(operand), ...);
     return Expr(head.count(kCount), Expr::payload_of(operands));
   }
-  static Expr binary(BinaryOp op, Expr&& a, Expr&& b) {
+  static Expr binary(BinaryOp op, Expr a, Expr b) {
     const bool is_index = a.is_index() && b.is_index();
     const bool divides = op == BinaryOp::kDiv || op == BinaryOp::kMod;
     const bool is_plain =
         a.is_plain_index() && b.is_plain_index() && (!divides || is_power_of_two(as_constant(b).value_or(0)));
-    return with(Head(Kind::kBinary).op(op).index(is_index).plain(is_plain), std::move(a), std::move(b));
+    return with(Head(Kind::kBinary).op(op).index(is_index).plain(is_plain), a, b);
   }
-  static Expr unary(UnaryOp op, Expr&& value) {
-    return with(Head(Kind::kUnary).op(static_cast<BinaryOp>(op)), std::move(value));
+  static Expr unary(UnaryOp op, Expr value) {
+    return with(Head(Kind::kUnary).op(static_cast<BinaryOp>(op)), value);
   }
-  static Expr load(BufferId buffer, Expr&& loaded) {
-    loaded.operands()->buffer = buffer;
-    return std::move(loaded);
+  template <typename... Active>
+  static Expr load(BufferId buffer, int lanes, Expr index, Active... active) {
+    CHECK(static_cast<std::uint32_t>(buffer) <= 0xffff, "buffer {}", static_cast<int>(buffer));
+    return with(Head(Kind::kLoad).buffer(buffer).lanes(lanes), index, active...);
   }
-  static Expr load(BufferId buffer, Expr&& index, int lanes) {
-    return load(buffer, with(Head(Kind::kLoad).lanes(lanes), std::move(index)));
+  static Expr splat(Expr value, int lanes) {
+    return with(Head(Kind::kSplat).lanes(lanes), value);
   }
-  static Expr load(BufferId buffer, Expr&& index, int lanes, Expr&& active) {
-    return load(buffer, with(Head(Kind::kLoad).lanes(lanes), std::move(index), std::move(active)));
+  static Expr fma(Expr a, Expr b, Expr c) {
+    return with(Head(Kind::kFma), a, b, c);
   }
-  static Expr splat(Expr&& value, int lanes) {
-    return with(Head(Kind::kSplat).lanes(lanes), std::move(value));
-  }
-  static Expr fma(Expr&& a, Expr&& b, Expr&& c) {
-    return with(Head(Kind::kFma), std::move(a), std::move(b), std::move(c));
-  }
-  static Expr reduce_add(Expr&& value) { return with(Head(Kind::kReduceAdd), std::move(value)); }
-  static Expr cast(DType type, Expr&& value) { return with(Head(Kind::kCast).type(type), std::move(value)); }
-  static Expr select(Expr&& condition, Expr&& a, Expr&& b) {
+  static Expr reduce_add(Expr value) { return with(Head(Kind::kReduceAdd), value); }
+  static Expr cast(DType type, Expr value) { return with(Head(Kind::kCast).type(type), value); }
+  static Expr select(Expr condition, Expr a, Expr b) {
     const bool is_index = a.is_index() && b.is_index();
     const bool is_plain = condition.is_plain_index() && a.is_plain_index() && b.is_plain_index();
-    return with(Head(Kind::kSelect).index(is_index).plain(is_plain), std::move(condition), std::move(a),
-                std::move(b));
+    return with(Head(Kind::kSelect).index(is_index).plain(is_plain), condition, a,
+                b);
   }
   // An operand of an expression that is not needed any more.
   static Expr take(const Expr& expr, std::size_t operand) { return expr.operand(operand); }
 };
-
-void Expr::release() {
-  Operands* const mine = operands();
-  if (--mine->owners != 0) return;
-  const std::size_t count = head_.count();
-  for (std::size_t i = 0; i < count; ++i) mine->begin()[i].~Expr();
-  mine->~Operands();
-  spare_memory.give_back(mine, Operands::bytes(count));
-}
 
 bool operator==(const Expr& x, const Expr& y) {
   using Kind = Expr::Kind;
@@ -87,7 +73,7 @@ bool operator==(const Expr& x, const Expr& y) {
       if (x.head_.op() != y.head_.op()) return false;
       break;
     case Kind::kLoad:
-      if (x.operands()->buffer != y.operands()->buffer) return false;
+      if (x.head_.buffer() != y.head_.buffer()) return false;
       break;
     case Kind::kCast:
       if (x.head_.type() != y.head_.type()) return false;
@@ -99,7 +85,7 @@ bool operator==(const Expr& x, const Expr& y) {
       break;
   }
   return x.operands() == y.operands() ||
-         std::equal(x.operands()->begin(), x.operands()->begin() + x.head_.count(), y.operands()->begin());
+         std::equal(x.operands(), x.operands() + x.head_.count(), y.operands());
 }
 
 namespace {
@@ -122,13 +108,13 @@ std::int64_t checked_mul(std::int64_t a, std::int64_t b) {
   return result;
 }
 
-Expr binary(BinaryOp op, Expr&& a, Expr&& b) {
-  return ExprFactory::binary(op, std::move(a), std::move(b));
+Expr binary(BinaryOp op, Expr a, Expr b) {
+  return ExprFactory::binary(op, a, b);
 }
 
 // x + c for a scalar integer x, looking through one x' + c' or x' - c' or c' - x'.
-Expr add_constant(Expr&& x, std::int64_t c) {
-  if (c == 0) return std::move(x);
+Expr add_constant(Expr x, std::int64_t c) {
+  if (c == 0) return x;
   if (const auto inner = x.as_binary();
       inner && (inner->op == BinaryOp::kAdd || inner->op == BinaryOp::kSub)) {
     const bool adds = inner->op == BinaryOp::kAdd;
@@ -139,33 +125,33 @@ Expr add_constant(Expr&& x, std::int64_t c) {
     if (const auto left = as_constant(inner->a); left && !adds)
       return binary(BinaryOp::kSub, integer(checked_add(*left, c)), ExprFactory::take(x, 1));
   }
-  if (c > 0) return binary(BinaryOp::kAdd, std::move(x), integer(c));
-  return binary(BinaryOp::kSub, std::move(x), integer(checked_mul(c, -1)));
+  if (c > 0) return binary(BinaryOp::kAdd, x, integer(c));
+  return binary(BinaryOp::kSub, x, integer(checked_mul(c, -1)));
 }
 
-Expr mul_constant(Expr&& x, std::int64_t c) {
+Expr mul_constant(Expr x, std::int64_t c) {
   if (c == 0) return integer(0);
-  if (c == 1) return std::move(x);
+  if (c == 1) return x;
   if (const auto inner = x.as_binary(); inner && inner->op == BinaryOp::kMul) {
     if (const auto right = as_constant(inner->b))
       return mul_constant(ExprFactory::take(x, 0), checked_mul(c, *right));
   }
-  return binary(BinaryOp::kMul, std::move(x), integer(c));
+  return binary(BinaryOp::kMul, x, integer(c));
 }
 
 }  // namespace
 
 Expr unfolded(BinaryOp op, Expr a, Expr b) {
-  return binary(op, std::move(a), std::move(b));
+  return binary(op, a, b);
 }
 
 Expr operator+(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(checked_add(*ca, *cb));
-  if (cb && a.is_index()) return add_constant(std::move(a), *cb);
-  if (ca && b.is_index()) return add_constant(std::move(b), *ca);
-  return binary(BinaryOp::kAdd, std::move(a), std::move(b));
+  if (cb && a.is_index()) return add_constant(a, *cb);
+  if (ca && b.is_index()) return add_constant(b, *ca);
+  return binary(BinaryOp::kAdd, a, b);
 }
 
 Expr operator-(Expr a, Expr b) {
@@ -173,18 +159,18 @@ Expr operator-(Expr a, Expr b) {
   const auto cb = as_constant(b);
   if (cb && (ca || a.is_index())) {
     const std::int64_t negative = checked_mul(*cb, -1);
-    return ca ? integer(checked_add(*ca, negative)) : add_constant(std::move(a), negative);
+    return ca ? integer(checked_add(*ca, negative)) : add_constant(a, negative);
   }
-  return binary(BinaryOp::kSub, std::move(a), std::move(b));
+  return binary(BinaryOp::kSub, a, b);
 }
 
 Expr operator*(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(checked_mul(*ca, *cb));
-  if (cb && a.is_index()) return mul_constant(std::move(a), *cb);
-  if (ca && b.is_index()) return mul_constant(std::move(b), *ca);
-  return binary(BinaryOp::kMul, std::move(a), std::move(b));
+  if (cb && a.is_index()) return mul_constant(a, *cb);
+  if (ca && b.is_index()) return mul_constant(b, *ca);
+  return binary(BinaryOp::kMul, a, b);
 }
 
 Expr operator/(Expr a, Expr b) {
@@ -196,7 +182,7 @@ Expr operator/(Expr a, Expr b) {
     if (ca) return integer(*ca / *cb);
     if (*cb == 1) return a;
   }
-  return binary(BinaryOp::kDiv, std::move(a), std::move(b));
+  return binary(BinaryOp::kDiv, a, b);
 }
 
 Expr operator%(Expr a, Expr b) {
@@ -208,58 +194,58 @@ Expr operator%(Expr a, Expr b) {
     if (ca) return integer(*ca % *cb);
     if (*cb == 1) return integer(0);
   }
-  return binary(BinaryOp::kMod, std::move(a), std::move(b));
+  return binary(BinaryOp::kMod, a, b);
 }
 
 Expr operator+(Expr a, std::int64_t b) {
-  return std::move(a) + integer(b);
+  return a + integer(b);
 }
 Expr operator-(Expr a, std::int64_t b) {
-  return std::move(a) - integer(b);
+  return a - integer(b);
 }
 Expr operator*(Expr a, std::int64_t b) {
-  return std::move(a) * integer(b);
+  return a * integer(b);
 }
 Expr operator/(Expr a, std::int64_t b) {
-  return std::move(a) / integer(b);
+  return a / integer(b);
 }
 Expr operator%(Expr a, std::int64_t b) {
-  return std::move(a) % integer(b);
+  return a % integer(b);
 }
 
 Expr min(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(std::min(*ca, *cb));
-  return binary(BinaryOp::kMin, std::move(a), std::move(b));
+  return binary(BinaryOp::kMin, a, b);
 }
 
 Expr max(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(std::max(*ca, *cb));
-  return binary(BinaryOp::kMax, std::move(a), std::move(b));
+  return binary(BinaryOp::kMax, a, b);
 }
 
 Expr lt(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(*ca < *cb ? 1 : 0);
-  return binary(BinaryOp::kLt, std::move(a), std::move(b));
+  return binary(BinaryOp::kLt, a, b);
 }
 
 Expr le(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(*ca <= *cb ? 1 : 0);
-  return binary(BinaryOp::kLe, std::move(a), std::move(b));
+  return binary(BinaryOp::kLe, a, b);
 }
 
 Expr eq(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(*ca == *cb ? 1 : 0);
-  return binary(BinaryOp::kEq, std::move(a), std::move(b));
+  return binary(BinaryOp::kEq, a, b);
 }
 
 Expr logical_and(Expr a, Expr b) {
@@ -275,7 +261,7 @@ Expr logical_and(Expr a, Expr b) {
     if (*cb == 0) return integer(0);
     if (is_comparison(a)) return a;
   }
-  return binary(BinaryOp::kAnd, std::move(a), std::move(b));
+  return binary(BinaryOp::kAnd, a, b);
 }
 
 Expr bit_xor(Expr a, Expr b) {
@@ -284,11 +270,11 @@ Expr bit_xor(Expr a, Expr b) {
   if (ca && cb) return integer(*ca ^ *cb);
   if (cb == 0 && a.is_index()) return a;
   if (ca == 0 && b.is_index()) return b;
-  return binary(BinaryOp::kXor, std::move(a), std::move(b));
+  return binary(BinaryOp::kXor, a, b);
 }
 
 Expr unary(UnaryOp op, Expr value) {
-  return ExprFactory::unary(op, std::move(value));
+  return ExprFactory::unary(op, value);
 }
 
 std::string_view name_of(UnaryOp op) {
@@ -324,39 +310,39 @@ double flops_of(UnaryOp op) {
 }
 
 Expr load(BufferId buffer, Expr index, int lanes) {
-  return ExprFactory::load(buffer, std::move(index), lanes);
+  return ExprFactory::load(buffer, lanes, index);
 }
 
 Expr load_active(BufferId buffer, Expr index, int lanes, Expr active) {
   if (const auto count = as_constant(active); count && *count >= lanes)
-    return load(buffer, std::move(index), lanes);
-  return ExprFactory::load(buffer, std::move(index), lanes, std::move(active));
+    return load(buffer, index, lanes);
+  return ExprFactory::load(buffer, lanes, index, active);
 }
 
 Expr splat(Expr value, int lanes) {
-  return ExprFactory::splat(std::move(value), lanes);
+  return ExprFactory::splat(value, lanes);
 }
 Expr fma(Expr a, Expr b, Expr c) {
-  return ExprFactory::fma(std::move(a), std::move(b), std::move(c));
+  return ExprFactory::fma(a, b, c);
 }
 Expr reduce_add(Expr value) {
-  return ExprFactory::reduce_add(std::move(value));
+  return ExprFactory::reduce_add(value);
 }
 
 Expr cast(DType type, Expr value) {
-  return ExprFactory::cast(type, std::move(value));
+  return ExprFactory::cast(type, value);
 }
 
 Expr select(Expr condition, Expr a, Expr b) {
-  if (const auto constant = as_constant(condition)) return *constant != 0 ? std::move(a) : std::move(b);
-  return ExprFactory::select(std::move(condition), std::move(a), std::move(b));
+  if (const auto constant = as_constant(condition)) return *constant != 0 ? a : b;
+  return ExprFactory::select(condition, a, b);
 }
 
 Expr zero(DType type, int lanes) {
   const bool is_integer =
       type == DType::kS32 || type == DType::kS8 || type == DType::kU8 || type == DType::kU32;
   Expr scalar = is_integer ? Expr(Int{0}) : Expr(Float{0, type});
-  return lanes == 1 ? std::move(scalar) : splat(std::move(scalar), lanes);
+  return lanes == 1 ? scalar : splat(scalar, lanes);
 }
 
 }  // namespace lehr::ir

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "ir/type.h"
@@ -89,12 +90,11 @@ struct Select {
   const Expr& b;
 };
 
-/// One expression: a value that never changes. A copy shares the operands, whose owners are counted, so
-/// copies cost nothing; a moved-from one may only be assigned to or destroyed. All kinds share one layout of
-/// 16 bytes, because a search builds and drops hundreds of millions of these: a constant or a variable
-/// allocates nothing, anything else once for all its operands. The count is not synchronised (that cost a
-/// search several per cent): a kernel may go from thread to thread, but an expression and copies of it must
-/// not be copied or dropped by two threads at one time.
+/// One expression: a value that never changes. A copy shares the operands and costs nothing. All kinds share
+/// one layout of 16 bytes, because a search builds and drops hundreds of millions of these: a constant or a
+/// variable takes no memory, anything else once for all its operands. The operands lie in the memory of the
+/// kernel whose builder was alive when they were made (KernelBuilder), so that expressions need no owner and
+/// are good as long as that builder or that kernel; those made without a builder, until their thread ends.
 class Expr {
   enum class Kind : std::uint8_t {
     kInt,
@@ -109,7 +109,6 @@ class Expr {
     kCast,
     kSelect
   };
-  struct Operands;
   class Head;
 
  public:
@@ -117,20 +116,6 @@ class Expr {
   Expr(Float n) : Expr(Head(Kind::kFloat).type(n.type), payload_of(n.value)) {}         // NOLINT
   Expr(Var n)  // NOLINT
       : Expr(Head(Kind::kVar).index(true).plain(true), static_cast<std::int64_t>(n.id)) {}
-  Expr(const Expr& other) noexcept;
-  Expr(Expr&& other) noexcept : Expr(other.head_, other.payload_) { other.head_.disown(); }
-  Expr& operator=(const Expr& other) noexcept { return *this = Expr(other); }
-  Expr& operator=(Expr&& other) noexcept {
-    if (this == &other) return *this;
-    const Expr old(std::move(*this));
-    head_ = other.head_;
-    payload_ = other.payload_;
-    other.head_.disown();
-    return *this;
-  }
-  ~Expr() {
-    if (head_.count() != 0) release();
-  }
 
   /// Calls `visitor` with the view of this kind.
   template <typename Visitor>
@@ -191,6 +176,7 @@ class Expr {
     constexpr bool is_index() const { return (bits_ >> 26 & 1) != 0; }
     constexpr bool is_plain() const { return (bits_ >> 27 & 1) != 0; }
     constexpr int lanes() const { return static_cast<int>(bits_ >> 32); }
+    constexpr BufferId buffer() const { return static_cast<BufferId>(bits_ >> 8 & 0xffff); }  // of a Load
 
     constexpr Head op(BinaryOp op) const { return with(8, 0xff, static_cast<std::uint64_t>(op)); }
     constexpr Head type(DType type) const { return with(16, 0xff, static_cast<std::uint64_t>(type)); }
@@ -198,7 +184,7 @@ class Expr {
     constexpr Head index(bool is_index) const { return with(26, 1, is_index ? 1 : 0); }
     constexpr Head plain(bool is_plain) const { return with(27, 1, is_plain ? 1 : 0); }
     constexpr Head lanes(int lanes) const { return with(32, 0xffffffff, static_cast<std::uint32_t>(lanes)); }
-    constexpr void disown() { *this = count(0); }
+    constexpr Head buffer(BufferId id) const { return with(8, 0xffff, static_cast<std::uint64_t>(id)); }
 
    private:
     constexpr Head with(int place, std::uint64_t mask, std::uint64_t value) const {
@@ -211,36 +197,24 @@ class Expr {
 
   Expr(Head head, std::int64_t payload) : head_(head), payload_(payload) {}
   static std::int64_t payload_of(double number) { return std::bit_cast<std::int64_t>(number); }
-  static std::int64_t payload_of(Operands* operands) {
+  static std::int64_t payload_of(const Expr* operands) {
     return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(operands));
   }
   double number() const { return std::bit_cast<double>(payload_); }
-  Operands* operands() const { return reinterpret_cast<Operands*>(static_cast<std::intptr_t>(payload_)); }
-  const Expr& operand(std::size_t i) const;
+  const Expr* operands() const {
+    return reinterpret_cast<const Expr*>(static_cast<std::intptr_t>(payload_));
+  }
+  const Expr& operand(std::size_t i) const { return operands()[i]; }
   Load view_of_load() const;
-  void release();
 
   Head head_;
-  std::int64_t payload_;  // the constant, the variable, the bits of a number, or the Operands' address
+  std::int64_t payload_;  // the constant, the variable, the bits of a number, or the operands' address
 };
 
-/// The operands of an expression follow this header in memory.
-struct Expr::Operands {
-  std::uint32_t owners = 1;
-  BufferId buffer{};  // of a Load
-  Expr* begin() { return reinterpret_cast<Expr*>(this + 1); }
-  static constexpr std::size_t bytes(std::size_t count) { return sizeof(Operands) + count * sizeof(Expr); }
-};
-static_assert(sizeof(Expr) == 16);
+static_assert(sizeof(Expr) == 16 && std::is_trivially_copyable_v<Expr>);
 
-inline const Expr& Expr::operand(std::size_t i) const {
-  return operands()->begin()[i];
-}
 inline Load Expr::view_of_load() const {
-  return {operands()->buffer, operand(0), head_.lanes(), head_.count() == 2 ? &operand(1) : nullptr};
-}
-inline Expr::Expr(const Expr& other) noexcept : Expr(other.head_, other.payload_) {
-  if (head_.count() != 0) ++operands()->owners;
+  return {head_.buffer(), operand(0), head_.lanes(), head_.count() == 2 ? &operand(1) : nullptr};
 }
 
 inline std::optional<Int> Expr::as_int() const {

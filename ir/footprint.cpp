@@ -78,8 +78,9 @@ IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& ru
   double reached = std::min(indices.count(), size);
   for (int depth = nest.depth; depth-- > 0;) {
     const auto d = static_cast<std::size_t>(depth);
-    const bool moves = form.coefficients[d] != 0;
-    if (moves) extend(form.coefficients[d], nest.extents[d]);
+    const std::int64_t coefficient = form.along(depth).coefficient;
+    const bool moves = coefficient != 0;
+    if (moves) extend(coefficient, nest.extents[d]);
     for (const IndexTerm& term : form.terms)
       if (term.depth == depth) extend(term.step, term.count);
     iterations *= static_cast<double>(nest.extents[d]);

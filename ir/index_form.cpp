@@ -99,8 +99,8 @@ class IndexReader {
       const VarBinding& binding = binding_of(*var);
       if (binding.depth >= 0) {
         form_.loops |= bit_of(binding.depth);
-        form_.coefficients[static_cast<std::size_t>(binding.depth)] += scale;
-        form_.strides[static_cast<std::size_t>(binding.depth)] += scale;
+        form_.along(binding.depth).stride += scale;
+        form_.along(binding.depth).coefficient += scale;
       } else if (binding.form != nullptr) {
         add(*binding.form, scale);
       }
@@ -127,9 +127,9 @@ class IndexReader {
     form_.loops |= let.loops;
     form_.offset += scale * let.offset;
     for (std::uint32_t loops = let.loops; loops != 0; loops &= loops - 1) {
-      const auto d = static_cast<std::size_t>(std::countr_zero(loops));
-      form_.strides[d] += scale * let.strides[d];
-      form_.coefficients[d] += scale * let.coefficients[d];
+      const int depth = std::countr_zero(loops);
+      form_.along(depth).stride += scale * let.along(depth).stride;
+      form_.along(depth).coefficient += scale * let.along(depth).coefficient;
     }
     if (scale == 0) return;
     for (const IndexTerm& term : let.terms) add_term(term.depth, scale * term.step, term.count);
@@ -171,7 +171,7 @@ class IndexReader {
       const int depth = std::countr_zero(loops);
       const Progression values = progression(expr, depth);
       if (first) form_.offset += scale * values.at0;
-      form_.strides[static_cast<std::size_t>(depth)] += scale * (values.at1 - values.at0);
+      form_.along(depth).stride += scale * (values.at1 - values.at0);
       if (values.count > 1 && values.step != 0 && scale != 0)
         add_term(depth, scale * values.step, values.count);
     }
@@ -252,9 +252,8 @@ class IndexReader {
     if ((form.loops & bit_of(depth)) == 0) return constant(form.offset);
     const auto here = [&](const IndexTerm& term) { return term.depth == depth; };
     if (std::ranges::any_of(form.terms, here)) return bent(let, depth);
-    const auto d = static_cast<std::size_t>(depth);
-    const std::int64_t step = form.coefficients[d];
-    return {form.offset, form.offset + form.strides[d], step, step == 0 ? 1 : extent(depth)};
+    const IndexMotion& moved = form.along(depth);
+    return {form.offset, form.offset + moved.stride, moved.coefficient, moved.coefficient == 0 ? 1 : extent(depth)};
   }
 
   // Of a Let that is not affine in the loop: it is walked once.
@@ -319,8 +318,7 @@ class IndexReader {
 void read_index(const Expr& index, const LoopNest& nest, IndexForm& form) {
   form.loops = 0;
   form.offset = 0;
-  std::fill_n(form.strides.begin(), nest.depth, 0);
-  std::fill_n(form.coefficients.begin(), nest.depth, 0);
+  std::fill_n(form.motions.begin(), nest.depth, IndexMotion{0, 0});
   form.terms.clear();
   form.bent.clear();
   form.loads.clear();

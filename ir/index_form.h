@@ -51,23 +51,30 @@ struct IndexValues {
   Progression values;
 };
 
+/// How an index moves with one loop.
+struct IndexMotion {
+  std::int64_t stride;       ///< the index at iteration 1 minus that at iteration 0, the other loops at 0
+  std::int64_t coefficient;  ///< in the affine part of the index (= stride where the whole index is affine)
+};
+
 struct IndexForm {
-  /// `memory` is what the terms lie in.
-  explicit IndexForm(std::pmr::memory_resource* memory) : terms(memory), bent(memory) {}
+  /// Its vectors lie in `memory`, so that nobody need destroy it before.
+  explicit IndexForm(std::pmr::memory_resource* memory) : terms(memory), bent(memory), loads(memory) {}
 
   std::uint32_t loops = 0;  ///< the enclosing loops that it depends on, a bit per depth
   std::int64_t offset = 0;  ///< the index at iteration 0 of every loop
-  /// Per loop: the index at iteration 1 minus that at iteration 0, the other loops at 0.
-  std::array<std::int64_t, kMaxLoopDepth> strides;
-  /// Per loop: the coefficient in the affine part of the index (= stride where the whole index is affine).
-  std::array<std::int64_t, kMaxLoopDepth> coefficients;
   /// The parts under a Div, Mod, Xor, Min, Max, Select, comparison or product of variables; seldom any.
   std::pmr::vector<IndexTerm> terms;
   /// Of a Let, for loops of `terms`: what has been asked for so far.
   std::pmr::vector<IndexValues> bent;
-  int operations = 0;       ///< integer operations of the expression as written, Lets not expanded
-  int divisions = 0;        ///< of these: Div and Mod by anything but a constant power of two
-  std::vector<Load> loads;  ///< loads inside the expression (gathers), outermost first, Lets not expanded
+  int operations = 0;            ///< integer operations of the expression as written, Lets not expanded
+  int divisions = 0;             ///< of these: Div and Mod by anything but a constant power of two
+  std::pmr::vector<Load> loads;  ///< inside the expression (gathers), outermost first, Lets not expanded
+  /// By the loops' depth. Behind the rest, because most of it is never touched.
+  std::array<IndexMotion, kMaxLoopDepth> motions;
+
+  IndexMotion& along(int depth) { return motions[static_cast<std::size_t>(depth)]; }
+  const IndexMotion& along(int depth) const { return motions[static_cast<std::size_t>(depth)]; }
 };
 
 /// Reads `index` into `form`, whose vectors are reused. A Load inside an index counts as the value 0.

@@ -1,9 +1,13 @@
 #include "ir/intrinsics.h"
 
-#include <algorithm>
-#include <array>
-#include <string>
+#include <fmt/core.h>
 
+#include <array>
+#include <deque>
+#include <string>
+#include <unordered_map>
+
+#include "base/error.h"
 #include "base/text.h"
 
 namespace lehr::ir {
@@ -178,7 +182,62 @@ constexpr std::array kRules = {
 
 constexpr std::string_view kWgmma = "wgmma_m64n";
 
+/// All names, those of wgmma with their columns.
+struct Names {
+  Names() {
+    for (const IntrinsicRule& rule : kRules) {
+      rules.emplace(rule.name, &rule);
+      const std::size_t k = kWgmma.size() - 1;
+      if (!rule.name.starts_with(kWgmma.substr(0, k)) || rule.name[k] != 'k') continue;
+      for (int columns = 8; columns <= 256; columns += 8) {
+        texts.push_back(fmt::format("{}{}{}", kWgmma, columns, rule.name.substr(k)));
+        if (wgmma_columns(texts.back()) != 0) rules.emplace(texts.back(), &rule);
+      }
+    }
+  }
+
+  std::unordered_map<std::string_view, const IntrinsicRule*> rules;
+  std::deque<std::string> texts;  // what the names of wgmma refer to
+};
+
+const Names& names() {
+  static const Names* const all = new Names;  // for ever: kernels refer to them
+  return *all;
+}
+
 }  // namespace
+
+StaticText intrinsic_name(std::string_view text) {
+  const auto found = names().rules.find(text);
+  CHECK(found != names().rules.end(), "no intrinsic is named {}", text);
+  return StaticText::lasting(found->first);
+}
+
+IntrinsicKind kind_of(std::string_view name) {
+  // By the first letter, because the search asks this for every intrinsic of every kernel.
+  switch (name.empty() ? '\0' : name.front()) {
+    case 'c':
+      if (!name.starts_with("cp_async_")) break;
+      if (name == "cp_async_wait") return IntrinsicKind::kAsyncWait;
+      return name == "cp_async_commit" ? IntrinsicKind::kAsyncCommit : IntrinsicKind::kAsyncCopy;
+    case 't':
+      if (name.starts_with("tma_load_") || name.starts_with("tma_multicast_")) return IntrinsicKind::kTmaLoad;
+      if (name.starts_with("tma_")) return IntrinsicKind::kTma;
+      break;
+    case 'p':
+      if (name == "prefetch") return IntrinsicKind::kPrefetch;
+      break;
+    case 'm':
+      if (name == "mbarrier_expect_tx") return IntrinsicKind::kBarrierExpects;
+      break;
+    case 's':
+      if (name.starts_with("setmaxnreg_")) return IntrinsicKind::kSetRegisters;
+      break;
+    default:
+      break;
+  }
+  return IntrinsicKind::kOther;
+}
 
 int wgmma_columns(std::string_view name) {
   if (!name.starts_with(kWgmma)) return 0;
@@ -190,15 +249,8 @@ int wgmma_columns(std::string_view name) {
 }
 
 const IntrinsicRule* intrinsic_rule(std::string_view name) {
-  std::string without_columns;
-  if (wgmma_columns(name) != 0) {
-    without_columns =
-        std::string(kWgmma.substr(0, kWgmma.size() - 1)) + std::string(name.substr(name.find('k')));
-    name = without_columns;
-  }
-  const auto found = std::find_if(kRules.begin(), kRules.end(),
-                                  [&](const IntrinsicRule& rule) { return rule.name == name; });
-  return found == kRules.end() ? nullptr : &*found;
+  const auto found = names().rules.find(name);
+  return found == names().rules.end() ? nullptr : found->second;
 }
 
 std::span<const IntrinsicRule> intrinsic_rules() {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/static_text.h"
 #include "ir/type.h"
 
 namespace lehr::ir {
@@ -29,6 +30,32 @@ struct IntrinsicRule {
   std::int64_t group = 32;     ///< that many consecutive ones: a warp, or a warpgroup of four
   std::size_t immediates = 0;  ///< so many leading arguments are constants of the instruction, at least 0
 };
+
+/// The name that reads so, which stays. CHECKs that there is an intrinsic of that name.
+StaticText intrinsic_name(std::string_view text);
+
+/// What analysis and features tell apart.
+enum class IntrinsicKind {
+  kOther,
+  kPrefetch,
+  kAsyncCopy,       ///< cp_async_4, _8, _16
+  kAsyncCommit,     ///< cp_async_commit
+  kAsyncWait,       ///< cp_async_wait
+  kTmaLoad,         ///< tma_load_*, tma_multicast_*: the L2 is told something of what they read
+  kTma,             ///< all other tma_*
+  kBarrierExpects,  ///< mbarrier_expect_tx
+  kSetRegisters,    ///< setmaxnreg_*
+};
+/// Also of a name that no rule has.
+IntrinsicKind kind_of(std::string_view name);
+constexpr bool is_tma(IntrinsicKind kind) {
+  return kind == IntrinsicKind::kTmaLoad || kind == IntrinsicKind::kTma;
+}
+/// cp.async in all its parts.
+constexpr bool is_cp_async(IntrinsicKind kind) {
+  return kind == IntrinsicKind::kAsyncCopy || kind == IntrinsicKind::kAsyncCommit ||
+         kind == IntrinsicKind::kAsyncWait;
+}
 
 /// nullptr for an unknown name. "wgmma_m64n128k16_f32_bf16" has the rule of "wgmma_m64k16_f32_bf16".
 const IntrinsicRule* intrinsic_rule(std::string_view name);

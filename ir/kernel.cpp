@@ -122,7 +122,7 @@ std::vector<std::string> var_names(const Kernel& kernel) {
   for (const Buffer& buffer : kernel.buffers) ++uses[stem_of(buffer.name)];
   std::vector<std::string> names;
   names.reserve(kernel.vars.size());
-  for (const std::string& stem : kernel.vars) names.push_back(numbered(stem, ++uses[stem]));
+  for (const StaticText stem : kernel.vars) names.push_back(numbered(stem, ++uses[stem]));
   return names;
 }
 
@@ -133,21 +133,26 @@ const Param* Kernel::param_of(BufferId id) const {
 }
 
 KernelBuilder::KernelBuilder() {
+  kernel.memory = KernelScope::share();
   // What a GEMM with its edge tiles needs, so that nothing grows.
   kernel.vars.reserve(48);
   kernel.buffers.reserve(16);
   kernel.params.reserve(8);
 }
 
-VarId KernelBuilder::var(std::string_view name) {
-  kernel.vars.emplace_back(name);
+VarId KernelBuilder::var(StaticText name) {
+  kernel.vars.push_back(name);
   return static_cast<VarId>(kernel.vars.size() - 1);
+}
+
+void KernelBuilder::make_vars(std::initializer_list<NewVar> vars) {
+  for (const NewVar& each : vars) each.id = var(each.name);
 }
 
 BufferId KernelBuilder::buffer(std::string_view name, DType type, Scope scope, std::int64_t elements,
                                int lanes) {
   const auto is_namesake = [&](const Buffer& b) {
-    return b.name.starts_with(name) && stem_of(b.name) == name;
+    return b.name.front() == name.front() && b.name.starts_with(name) && stem_of(b.name) == name;
   };
   const auto before = static_cast<int>(std::ranges::count_if(kernel.buffers, is_namesake));
   kernel.buffers.push_back({numbered(name, 1 + before), type, scope, elements, lanes, 16});
@@ -160,26 +165,25 @@ BufferId KernelBuilder::param(std::string_view name, DType type, std::int64_t el
   return id;
 }
 
-void append(Block& to, Block from) {
-  to.splice(to.end(), from);
+void append(Block& to, const Block& from) {
+  to.append(from);
 }
 
 Stmt loop(VarId var, std::int64_t extent, LoopKind kind, Block body) {
-  return For{var, Int{extent}, extent, kind, std::move(body)};
+  return For{var, Int{extent}, extent, kind, body};
 }
 
 Stmt loop_to(VarId var, Expr extent, std::int64_t bound, Block body, LoopKind kind) {
-  return For{var, std::move(extent), bound, kind, std::move(body)};
+  return For{var, extent, bound, kind, body};
 }
 
-Unrolled::Unrolled(KernelBuilder& builder, std::string_view name, std::int64_t extent)
+Unrolled::Unrolled(KernelBuilder& builder, StaticText name, std::int64_t extent)
     : at(extent == 1 ? integer(0) : ir::var(builder.var(name))), extent_(extent) {
   CHECK(extent >= 1, "an unrolled loop of {} iterations", extent);
 }
 
 Block Unrolled::over(Block body) const {
-  if (const auto looped = at.as_var())
-    return block(loop(looped->id, extent_, LoopKind::kUnrolled, std::move(body)));
+  if (const auto looped = at.as_var()) return block(loop(looped->id, extent_, LoopKind::kUnrolled, body));
   return body;
 }
 

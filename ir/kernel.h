@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "ir/kernel_memory.h"
 #include "ir/stmt.h"
 
 namespace lehr::ir {
@@ -90,7 +92,7 @@ struct Kernel {
   Target target = Target::kCpu;
   /// VarId -> what its name begins with. The names themselves, which are unique, are var_names()'s: most
   /// kernels are never printed.
-  std::vector<std::string> vars;
+  std::vector<StaticText> vars;
   std::vector<Buffer> buffers;    ///< BufferId -> buffer
   std::vector<Param> params;      ///< in the order of the entry's arguments; all kGlobal
   Block body;
@@ -108,6 +110,7 @@ struct Kernel {
   /// thread executes griddepcontrol_wait before it touches a parameter, workspaces included: behind it all
   /// earlier launches have ended, and what they wrote is seen.
   bool programmatic = false;
+  KernelShare memory;  ///< what the body and prepack lie in
   friend bool operator==(const Kernel&, const Kernel&) = default;
 
   const Buffer& buffer(BufferId id) const { return buffers[static_cast<std::size_t>(id)]; }
@@ -153,12 +156,21 @@ Launch launch_of(const Kernel& kernel, const LaunchLoops& loops);
 
 /// Builds a kernel: hands out ids. Names are C identifiers that do not end in a number behind an underscore;
 /// buffers of one name are numbered ("tile", "tile_2"), for variables see var_names(). A value; move `kernel`
-/// out at the end.
+/// out at the end. Expressions that are made while it is alive lie in the memory of its kernel; builders that
+/// are alive together on a thread have one memory in common.
 class KernelBuilder {
+  KernelScope scope_;
+
  public:
   KernelBuilder();
   Kernel kernel;
-  VarId var(std::string_view name);
+  VarId var(StaticText name);
+  /// Several at a time.
+  struct NewVar {
+    VarId& id;
+    StaticText name;
+  };
+  void make_vars(std::initializer_list<NewVar> vars);
   BufferId buffer(std::string_view name, DType type, Scope scope, std::int64_t elements, int lanes = 1);
   BufferId param(std::string_view name, DType type, std::int64_t elements, Direction direction);
 };
@@ -170,7 +182,7 @@ Stmt loop_to(VarId var, Expr extent, std::int64_t bound, Block body, LoopKind ki
 class Unrolled {
  public:
   /// Hands out the loop's variable. Throws Error(kInternal) for an extent below 1.
-  Unrolled(KernelBuilder& builder, std::string_view name, std::int64_t extent);
+  Unrolled(KernelBuilder& builder, StaticText name, std::int64_t extent);
   /// Its variable, or 0.
   const Expr at;
   /// `body`, which uses `at`, for each iteration. May be asked for several loops that follow each other.
@@ -179,14 +191,12 @@ class Unrolled {
  private:
   std::int64_t extent_;
 };
-/// Moves the statements of `from` to the end of `to`.
-void append(Block& to, Block from);
-/// Moves `parts` into one block.
+/// Adds the statements of `from` to the end of `to`.
+void append(Block& to, const Block& from);
+/// `parts` as one block.
 template <typename... Parts>
-Block block(Parts... parts) {
-  Block result;
-  (result.emplace_back(std::move(parts)), ...);
-  return result;
+Block block(const Parts&... parts) {
+  return {Stmt(parts)...};
 }
 
 }  // namespace lehr::ir

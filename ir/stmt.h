@@ -3,20 +3,17 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
 #include <optional>
-#include <string>
 #include <variant>
-#include <vector>
 
-#include "base/spare_memory.h"
 #include "ir/expr.h"
+#include "ir/intrinsics.h"
+#include "ir/items.h"
 
 namespace lehr::ir {
 
 struct Stmt;
-/// A list: blocks are put together from blocks, at either end.
-using Block = std::list<Stmt, SpareAllocator<Stmt>>;
+using Block = Items<Stmt>;
 
 /// for (var = 0; var < extent; ++var) body. For a loop over tiles the body multiplies. `extent` may depend on
 /// outer variables for kSerial; it is a constant for every other kind. `bound` is the largest value that
@@ -78,15 +75,13 @@ struct Touch {
   std::int64_t copies = 1;  ///< shared memory of so many blocks of the cluster is touched alike (multicast)
   friend bool operator==(const Touch&, const Touch&) = default;
 };
-using Touches = std::vector<Touch, SpareAllocator<Touch>>;
-using Args = std::vector<Expr, SpareAllocator<Expr>>;
 
 /// An operation whose text lives in the device-intrinsics header (codegen/): prefetch, cp.async, ...
 /// Pointer arguments are the touches in order, then the integer arguments.
 struct Intrinsic {
-  std::string name;  ///< "prefetch", "cp_async_16", "ldmatrix_x4", ...: ir/intrinsics.h
-  Touches touches;
-  Args args;
+  StaticText name;  ///< "prefetch", "cp_async_16", "ldmatrix_x4", ...
+  Items<Touch> touches;
+  Items<Expr> args;
   double flops = 0;  ///< of one thread: a warp's mma divided by 32
   friend bool operator==(const Intrinsic&, const Intrinsic&) = default;
 };
@@ -94,7 +89,7 @@ struct Intrinsic {
 struct Stmt {
   std::variant<For, Store, If, Let, Alloc, Barrier, Intrinsic> node;
   template <typename Node>
-  Stmt(Node n) : node(std::move(n)) {}  // NOLINT: implicit on purpose
+  Stmt(const Node& n) : node(n) {}  // NOLINT: implicit on purpose
   friend bool operator==(const Stmt&, const Stmt&) = default;
 };
 

@@ -232,7 +232,7 @@ class Verifier {
   }
 
   bool check(const Intrinsic& intrinsic, std::vector<VarId>&, std::vector<BufferId>&) {
-    path_.push_back("intrinsic " + intrinsic.name);
+    path_.push_back("intrinsic " + std::string(intrinsic.name));
     const IntrinsicRule* rule = intrinsic_rule(intrinsic.name);
     if (rule == nullptr) return unknown_intrinsic(intrinsic.name);
     if (rule->cuda_only && kernel_.target != Target::kCuda) return fail("it exists only on target cuda");
@@ -278,7 +278,7 @@ class Verifier {
   }
 
   /// Kernel::programmatic. In between: what lets the next launch begin early is of no use earlier.
-  bool launch_control(const std::string& name) {
+  bool launch_control(std::string_view name) {
     if (!kernel_.programmatic) return fail("the kernel does not overlap other launches");
     if (name == "griddepcontrol_wait") {
       if (group_ != kAllAlike) return fail("threads may disagree on whether they reach it");
@@ -321,10 +321,10 @@ class Verifier {
     return true;
   }
 
-  bool unknown_intrinsic(const std::string& given) {
+  bool unknown_intrinsic(std::string_view given) {
     std::vector<std::string> known;
     for (const IntrinsicRule& rule : intrinsic_rules()) known.emplace_back(rule.name);
-    const std::string near = closest(given, known);
+    const std::string near = closest(std::string(given), known);
     return fail("no such intrinsic{}", near.empty() ? "" : ", did you mean " + near + "?");
   }
 

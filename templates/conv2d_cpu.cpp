@@ -72,9 +72,7 @@ struct Lowering {
   Expr image_index() const { return conv.n == 1 ? integer(0) : var(image); }
   Expr group_index() const { return conv.groups == 1 ? integer(0) : var(group); }
   // Of the block's outputs: row `filter` counts from the task's first tile.
-  Expr y_line_element(Expr filter, Expr pixel) const {
-    return std::move(filter) * (planes.tiles * tile()) + std::move(pixel);
-  }
+  Expr y_line_element(Expr filter, Expr pixel) const { return filter * (planes.tiles * tile()) + pixel; }
 };
 
 cpu::PlaneCopy copy_of(const Lowering& l) {
@@ -97,11 +95,10 @@ Block micro_kernel(Lowering& l, std::int64_t rows) {
   const VarId c = l.builder.var("c"), r = l.builder.var("r"), s = l.builder.var("s");
   const Expr channel = var(l.cb) * l.cc() + var(c);
   const auto y_at = [&](Expr column) {
-    return l.y_line_element(var(l.it) * l.s.mr + tile.row(), var(l.jt) * l.tile() + std::move(column));
+    return l.y_line_element(var(l.it) * l.s.mr + tile.row(), var(l.jt) * l.tile() + column);
   };
   const auto x_at = [&](Expr column) {
-    return cpu::tap_in(p, conv, channel * p.channel(), var(r), var(s)) + var(l.jt) * l.tile() +
-           std::move(column);
+    return cpu::tap_in(p, conv, channel * p.channel(), var(r), var(s)) + var(l.jt) * l.tile() + column;
   };
   const Expr filter =
       l.group_index() * l.filters() + (l.first_filter_tile() + var(l.it)) * l.s.mr + tile.row();
@@ -119,12 +116,12 @@ Block micro_kernel(Lowering& l, std::int64_t rows) {
   }
   Block step = block(tile.allocate_b());
   Block pixels = tile.load_b(l.x_planes, x_at, false);
-  append(step, std::move(pixels));
+  append(step, pixels);
   step.push_back(tile.multiply_add(weight));
   const LoopKind line = l.s.taps >= 1 ? LoopKind::kUnrolled : LoopKind::kSerial;
   const LoopKind lines = l.s.taps == 2 ? LoopKind::kUnrolled : LoopKind::kSerial;
   result.push_back(loop_to(c, l.channels_now(), l.cc(),
-                           block(loop(r, conv.r, lines, block(loop(s, conv.s, line, std::move(step)))))));
+                           block(loop(r, conv.r, lines, block(loop(s, conv.s, line, step))))));
   result.push_back(tile.store_c(l.y_lines, y_at));
   return result;
 }
@@ -137,12 +134,12 @@ Block pack_filters(Lowering& l) {
   const Expr from = ((group * l.filters() + var(filter)) * l.channels() + var(c)) * taps + var(tap);
   Block body =
       block(Store{l.u, l.packed(group, tile, var(c), var(tap)) + var(row), load(l.f, from), 1, std::nullopt});
-  if (l.filters() % l.s.mr != 0) body = block(If{lt(var(filter), integer(l.filters())), std::move(body), {}});
-  body.insert(body.begin(), Let{filter, tile * l.s.mr + var(row)});
-  body = block(loop(row, l.s.mr, LoopKind::kSerial, std::move(body)));
-  body = block(loop(tap, taps, LoopKind::kSerial, std::move(body)));
+  if (l.filters() % l.s.mr != 0) body = block(If{lt(var(filter), integer(l.filters())), body, {}});
+  body.push_front(Let{filter, tile * l.s.mr + var(row)});
+  body = block(loop(row, l.s.mr, LoopKind::kSerial, body));
+  body = block(loop(tap, taps, LoopKind::kSerial, body));
   return block(loop(part, l.conv.groups * l.filter_tiles(), LoopKind::kParallel,
-                    block(loop(c, l.channels(), LoopKind::kSerial, std::move(body)))));
+                    block(loop(c, l.channels(), LoopKind::kSerial, body))));
 }
 
 Stmt compute(Lowering& l) {
@@ -150,16 +147,14 @@ Stmt compute(Lowering& l) {
   Block inner, edge;
   if (full > 0) inner = micro_kernel(l, l.s.mr);
   if (tail > 0) edge = micro_kernel(l, tail);
-  Block body = cpu::by_tile(l.first_filter_tile() + var(l.it), full, tail, std::move(inner), std::move(edge));
+  Block body = cpu::by_tile(l.first_filter_tile() + var(l.it), full, tail, inner, edge);
   const auto over_filters = [&](Block b) {
-    return loop_to(l.it, l.filter_tiles_now(), l.task_filter_tiles(), std::move(b));
+    return loop_to(l.it, l.filter_tiles_now(), l.task_filter_tiles(), b);
   };
-  const auto over_pixels = [&](Block b) {
-    return loop(l.jt, l.planes.tiles, LoopKind::kSerial, std::move(b));
-  };
-  Stmt tiles = l.s.order == 0 ? over_pixels(block(over_filters(std::move(body))))
-                              : over_filters(block(over_pixels(std::move(body))));
-  return loop(l.cb, l.channel_blocks(), LoopKind::kSerial, block(std::move(tiles)));
+  const auto over_pixels = [&](Block b) { return loop(l.jt, l.planes.tiles, LoopKind::kSerial, b); };
+  Stmt tiles =
+      l.s.order == 0 ? over_pixels(block(over_filters(body))) : over_filters(block(over_pixels(body)));
+  return loop(l.cb, l.channel_blocks(), LoopKind::kSerial, block(tiles));
 }
 
 Stmt copy_out(Lowering& l) {
@@ -180,13 +175,11 @@ Stmt copy_out(Lowering& l) {
   const Expr column = var(v) * lanes;
   const Expr left = integer(width) - column;
   Expr sums = load(l.y_lines, l.y_line_element(var(filter), var(y) * l.planes.width + column), lanes);
-  Stmt move =
-      Store{l.y, target + column,
-            l.epilogue.of(std::move(sums), {channel, false, target + column, lanes, left}), lanes, left};
-  return loop_to(
-      filter, std::move(filters), most,
-      block(loop_to(y, std::move(lines), l.s.lines,
-                    block(loop(v, ceil_div(width, lanes), LoopKind::kSerial, block(std::move(move)))))));
+  Stmt move = Store{l.y, target + column, l.epilogue.of(sums, {channel, false, target + column, lanes, left}),
+                    lanes, left};
+  return loop_to(filter, filters, most,
+                 block(loop_to(y, lines, l.s.lines,
+                               block(loop(v, ceil_div(width, lanes), LoopKind::kSerial, block(move))))));
 }
 
 Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Limits&) {
@@ -223,15 +216,15 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Li
   const std::int64_t blocks = ceil_div(l.task_lines(), l.s.lines);
   Block body = block(Let{l.line, l.first_line() + var(l.block) * l.s.lines},
                      cpu::copy_planes(builder, copy_of(l)), compute(l), copy_out(l));
-  body = block(loop(l.block, blocks, LoopKind::kSerial, std::move(body)));
-  if (conv.groups > 1) body = block(loop(l.group, conv.groups, LoopKind::kSerial, std::move(body)));
-  body = cpu::over_parts(conv.n, l.s.split == 2, l.image, l.task, std::move(body));
+  body = block(loop(l.block, blocks, LoopKind::kSerial, body));
+  if (conv.groups > 1) body = block(loop(l.group, conv.groups, LoopKind::kSerial, body));
+  body = cpu::over_parts(conv.n, l.s.split == 2, l.image, l.task, body);
   // What lies behind the last plane is read for pixels that are dropped; zeros keep it from being slow.
-  body.insert(body.begin(), cpu::clear_planes(builder, copy_of(l)));
-  body.insert(body.begin(), Alloc{l.y_lines});
-  body.insert(body.begin(), Alloc{l.x_planes});
+  body.push_front(cpu::clear_planes(builder, copy_of(l)));
+  body.push_front(Alloc{l.y_lines});
+  body.push_front(Alloc{l.x_planes});
   const std::int64_t tasks = l.s.split == 2 ? conv.n : l.s.threads;
-  builder.kernel.body = block(loop(l.task, tasks, LoopKind::kParallel, std::move(body)));
+  builder.kernel.body = block(loop(l.task, tasks, LoopKind::kParallel, body));
   if (l.s.packed == 1) builder.kernel.prepack = pack_filters(l);
   return std::move(builder.kernel);
 }

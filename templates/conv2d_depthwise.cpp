@@ -122,17 +122,16 @@ class Lowering {
     values_ = b_.buffer("values", conv.input, Scope::kRegister, s_.vec);
     if (conv.output != DType::kF32)
       converted_ = b_.buffer("converted", conv.output, Scope::kRegister, s_.vec);
-    for (const auto& [id, name] : {std::pair(&block_, "block"),
-                                   {&thread_, "thread"},
-                                   {&number_, "number"},
-                                   {&image_, "image"},
-                                   {&channel_, "channel"},
-                                   {&row0_, "row0"},
-                                   {&column0_, "column0"},
-                                   {&i_, "i"},
-                                   {&j_, "j"},
-                                   {&v_, "v"}})
-      *id = b_.var(name);
+    b_.make_vars({{block_, "block"},
+                  {thread_, "thread"},
+                  {number_, "number"},
+                  {image_, "image"},
+                  {channel_, "channel"},
+                  {row0_, "row0"},
+                  {column0_, "column0"},
+                  {i_, "i"},
+                  {j_, "j"},
+                  {v_, "v"}});
   }
 
   Kernel kernel() {
@@ -145,10 +144,10 @@ class Lowering {
     work.push_back(write());
     const std::int64_t blocks = ceil_div(tiles(), s_.threads);
     Block body = block(Let{number_, var(block_) * s_.threads + var(thread_)});
-    if (tiles() % s_.threads != 0) work = block(If{lt(var(number_), integer(tiles())), std::move(work), {}});
-    append(body, std::move(work));
-    body = block(loop(thread_, s_.threads, LoopKind::kThreadX, std::move(body)));
-    b_.kernel.body = block(loop(block_, blocks, LoopKind::kBlockX, std::move(body)));
+    if (tiles() % s_.threads != 0) work = block(If{lt(var(number_), integer(tiles())), work, {}});
+    append(body, work);
+    body = block(loop(thread_, s_.threads, LoopKind::kThreadX, body));
+    b_.kernel.body = block(loop(block_, blocks, LoopKind::kBlockX, body));
     return std::move(b_.kernel);
   }
 
@@ -173,11 +172,10 @@ class Lowering {
 
   Expr sum() const { return (var(i_) * s_.columns + var(j_)) * s_.vec + var(v_); }
   Stmt over_outputs(Block body) const {
-    return loop(i_, s_.rows, LoopKind::kUnrolled,
-                block(loop(j_, s_.columns, LoopKind::kUnrolled, std::move(body))));
+    return loop(i_, s_.rows, LoopKind::kUnrolled, block(loop(j_, s_.columns, LoopKind::kUnrolled, body)));
   }
   static Expr as_f32(DType type, Expr value) {
-    return type == DType::kF32 ? std::move(value) : cast(DType::kF32, std::move(value));
+    return type == DType::kF32 ? value : cast(DType::kF32, value);
   }
   /// Of a tensor of h x w pixels.
   Expr element(const Expr& row, const Expr& column, std::int64_t h, std::int64_t w) const {
@@ -197,21 +195,21 @@ class Lowering {
     if (auto inside = inside_image(row, column))
       fetch = block(loop(v_, s_.vec, LoopKind::kUnrolled,
                          block(Store{values_, var(v_), zero(conv_.input), 1, std::nullopt})),
-                    If{std::move(*inside), std::move(fetch), {}});
+                    If{*inside, fetch, {}});
     Expr product =
         fma(as_f32(conv_.input, load(values_, var(v_))), load(weights_, var(v_)), load(acc_, sum()));
-    Block of_output = std::move(fetch);
-    of_output.push_back(loop(v_, s_.vec, LoopKind::kUnrolled,
-                             block(Store{acc_, sum(), std::move(product), 1, std::nullopt})));
+    Block of_output = fetch;
+    of_output.push_back(
+        loop(v_, s_.vec, LoopKind::kUnrolled, block(Store{acc_, sum(), product, 1, std::nullopt})));
     const Expr weight = ((var(channel_) + var(v_)) * conv_.r + var(r)) * conv_.s + var(s);
     Block of_tap =
         block(loop(v_, s_.vec, LoopKind::kUnrolled,
                    block(Store{weights_, var(v_), as_f32(conv_.filter, load(f_, weight)), 1, std::nullopt})),
-              over_outputs(std::move(of_output)));
+              over_outputs(of_output));
     const auto kind = [&](std::int64_t from) {
       return s_.unroll >= from ? LoopKind::kUnrolled : LoopKind::kSerial;
     };
-    return loop(r, conv_.r, kind(kAllTaps), block(loop(s, conv_.s, kind(kRowOfTaps), std::move(of_tap))));
+    return loop(r, conv_.r, kind(kAllTaps), block(loop(s, conv_.s, kind(kRowOfTaps), of_tap)));
   }
 
   /// Tiles reach beyond the output, and so beyond the image even without padding.
@@ -239,10 +237,10 @@ class Lowering {
     if (conv_.out_h() % s_.rows != 0) exists = lt(row, integer(conv_.out_h()));
     if (conv_.out_w() % s_.columns != 0) {
       Expr in_row = lt(column, integer(conv_.out_w()));
-      exists = exists ? logical_and(std::move(*exists), std::move(in_row)) : std::move(in_row);
+      exists = exists ? logical_and(*exists, in_row) : in_row;
     }
-    if (exists) body = block(If{std::move(*exists), std::move(body), {}});
-    return over_outputs(std::move(body));
+    if (exists) body = block(If{*exists, body, {}});
+    return over_outputs(body);
   }
 
   const Conv2d& conv_;

@@ -41,17 +41,16 @@ class Lowering {
     if (s_.hold != 0) held_ = vectors("f_reg", taps());
     acc_ = vectors("acc", s_.rows * s_.cols);
     in_ = vectors("x_reg", s_.cols);
-    for (const auto& [id, name] : {std::pair(&task_, "task_index"),
-                                   {&image_, "image"},
-                                   {&unit_, "unit"},
-                                   {&block_, "block"},
-                                   {&tile_, "tile"},
-                                   {&column_tile_, "column_tile"},
-                                   {&line_, "line"},
-                                   {&channel_, "channel"},
-                                   {&i_, "i"},
-                                   {&j_, "j"}})
-      *id = b_.var(name);
+    b_.make_vars({{task_, "task_index"},
+                  {image_, "image"},
+                  {unit_, "unit"},
+                  {block_, "block"},
+                  {tile_, "tile"},
+                  {column_tile_, "column_tile"},
+                  {line_, "line"},
+                  {channel_, "channel"},
+                  {i_, "i"},
+                  {j_, "j"}});
   }
 
   Kernel kernel() {
@@ -61,7 +60,7 @@ class Lowering {
     if (copies()) body.push_back(cpu::clear_line(b_, lines_, integer(0), shape_.copy_elements(), s_.lanes));
     if (shape_.nhwc) body.push_back(pack_filter());
     body.push_back(nest());
-    b_.kernel.body = block(loop(task_, s_.threads, LoopKind::kParallel, std::move(body)));
+    b_.kernel.body = block(loop(task_, s_.threads, LoopKind::kParallel, body));
     return std::move(b_.kernel);
   }
 
@@ -110,19 +109,19 @@ class Lowering {
                 block(loop(column_tile_, shape_.column_tiles, LoopKind::kSerial, micro_kernel()))));
     const Stmt let_line = Let{line_, (first_tile() + var(block_) * shape_.block) * s_.rows};  // of the output
     const auto over_blocks = [&](Block body) {
-      body.insert(body.begin(), let_line);
-      return loop(block_, blocks(), LoopKind::kSerial, std::move(body));
+      body.push_front(let_line);
+      return loop(block_, blocks(), LoopKind::kSerial, body);
     };
     const auto over_units = [&](Block body) {
       Block whole = block(Let{channel_, shape_.nhwc ? (first_unit() + var(unit_)) * s_.lanes
                                                     : (first_unit() + var(unit_)) % integer(conv_.k)});
       if (s_.hold != 0) append(whole, hold_filter());
-      append(whole, std::move(body));
-      return loop_to(unit_, units_now(), owned_units(), std::move(whole));
+      append(whole, body);
+      return loop_to(unit_, units_now(), owned_units(), whole);
     };
-    if (!shape_.nhwc) return over_units(block(over_blocks(std::move(inner))));
-    Stmt of_image = over_blocks(block(over_units(std::move(inner))));
-    return conv_.n == 1 ? of_image : loop(image_, conv_.n, LoopKind::kSerial, block(std::move(of_image)));
+    if (!shape_.nhwc) return over_units(block(over_blocks(inner)));
+    Stmt of_image = over_blocks(block(over_units(inner)));
+    return conv_.n == 1 ? of_image : loop(image_, conv_.n, LoopKind::kSerial, block(of_image));
   }
 
   /// f_panel[unit][tap][lane]: the filters lie one after the other, lanes are their neighbours.
@@ -153,10 +152,10 @@ class Lowering {
     const VarId y = b_.var("in_y"), row = b_.var("in_row");
     const Expr target = var(y) * shape_.line();
     Block inside = shape_.nhwc ? copy_channels(target, row) : copy_plane_line(target, row);
-    Stmt one = If{logical_and(le(integer(0), var(row)), lt(var(row), integer(conv_.h))), std::move(inside),
+    Stmt one = If{logical_and(le(integer(0), var(row)), lt(var(row), integer(conv_.h))), inside,
                   block(cpu::clear_line(b_, lines_, target, shape_.line(), s_.lanes))};
     return block(loop(y, shape_.block_in, LoopKind::kSerial,
-                      block(Let{row, var(line_) * conv_.stride_h + var(y) - conv_.pad_top}, std::move(one))));
+                      block(Let{row, var(line_) * conv_.stride_h + var(y) - conv_.pad_top}, one)));
   }
   Block copy_plane_line(const Expr& target, VarId row) {
     // With m filters a channel, plane p of the output sees plane p / m of the input.
@@ -174,8 +173,8 @@ class Lowering {
     const Expr from = ((image() * conv_.h + var(row)) * conv_.w + var(column)) * conv_.c + var(channel_);
     Expr value = channels_left() ? load_active(x_, from, width(), *channels_left()) : load(x_, from, width());
     return block(loop(column, conv_.w, LoopKind::kSerial,
-                      block(Store{lines_, target + (var(column) + conv_.pad_left) * s_.lanes,
-                                  std::move(value), width(), std::nullopt})));
+                      block(Store{lines_, target + (var(column) + conv_.pad_left) * s_.lanes, value, width(),
+                                  std::nullopt})));
   }
 
   /// Of the vector that tap column `s` of output column `j` of the tile reads, within a line of the copy.
@@ -188,9 +187,7 @@ class Lowering {
            (var(column_tile_) * s_.cols + var(j_)) * s_.lanes;
   }
   Expr sum_at(const Expr& i) const { return i * (s_.cols * s_.lanes) + var(j_) * s_.lanes; }
-  Stmt over_columns(Stmt body) const {
-    return loop(j_, s_.cols, LoopKind::kUnrolled, block(std::move(body)));
-  }
+  Stmt over_columns(Stmt body) const { return loop(j_, s_.cols, LoopKind::kUnrolled, block(body)); }
   /// The vectors that the tile's columns read at tap column `s` of line `tile_line` of its input.
   Stmt load_inputs(const Expr& tile_line, const Expr& s, bool guarded) const {
     return over_columns(Store{in_, var(j_) * s_.lanes, input(tile_line, s, guarded), width(), std::nullopt});
@@ -207,9 +204,9 @@ class Lowering {
     std::optional<Expr> active = channels_left();
     if (guarded) {
       const Expr exists = logical_and(le(integer(0), column), lt(column, integer(conv_.w)));
-      active = exists * (active ? std::move(*active) : integer(s_.lanes));
+      active = exists * (active ? *active : integer(s_.lanes));
     }
-    return active ? load_active(x_, at, width(), std::move(*active)) : load(x_, at, width());
+    return active ? load_active(x_, at, width(), *active) : load(x_, at, width());
   }
   /// Without a copy: of the image, that a line of the tile's input is.
   Expr image_line(const Expr& tile_line) const {
@@ -221,7 +218,7 @@ class Lowering {
         (shape_.row_tiles * s_.rows - 1) * conv_.stride_h + (conv_.r - 1) * conv_.dilation_h - conv_.pad_top;
     if (copies() || (conv_.pad_top == 0 && last < conv_.h)) return body;
     const Expr line = image_line(tile_line);
-    return block(If{logical_and(le(integer(0), line), lt(line, integer(conv_.h))), std::move(body), {}});
+    return block(If{logical_and(le(integer(0), line), lt(line, integer(conv_.h))), body, {}});
   }
   /// Whether all columns that the tile reads exist; nullopt: for every tile.
   std::optional<Expr> columns_exist() const {
@@ -234,10 +231,9 @@ class Lowering {
   }
   Stmt multiply_add(const Expr& i, const Expr& tap) const {
     Expr factor = s_.hold != 0 ? load(held_, tap * s_.lanes, width()) : weight(tap);
-    return over_columns(
-        Store{acc_, sum_at(i),
-              fma(load(in_, var(j_) * s_.lanes, width()), std::move(factor), load(acc_, sum_at(i), width())),
-              width(), std::nullopt});
+    return over_columns(Store{
+        acc_, sum_at(i), fma(load(in_, var(j_) * s_.lanes, width()), factor, load(acc_, sum_at(i), width())),
+        width(), std::nullopt});
   }
 
   Block micro_kernel() {
@@ -266,8 +262,7 @@ class Lowering {
         of_tap.push_back(multiply_add(integer(i), integer(below / conv_.dilation_h * conv_.s) + var(s)));
       }
       if (of_tap.size() == loads) continue;
-      append(body,
-             if_line_exists(integer(q), block(loop(s, conv_.s, LoopKind::kUnrolled, std::move(of_tap)))));
+      append(body, if_line_exists(integer(q), block(loop(s, conv_.s, LoopKind::kUnrolled, of_tap))));
     }
     return body;
   }
@@ -276,10 +271,10 @@ class Lowering {
     const Expr line = var(i_) * conv_.stride_h + var(r) * conv_.dilation_h;
     Block of_row = block(Alloc{in_}, load_inputs(line, var(s), guarded),
                          multiply_add(var(i_), var(r) * conv_.s + var(s)));
-    return block(loop(
-        r, conv_.r, LoopKind::kSerial,
-        block(loop(s, conv_.s, LoopKind::kSerial,
-                   block(loop(i_, s_.rows, LoopKind::kUnrolled, if_line_exists(line, std::move(of_row))))))));
+    return block(
+        loop(r, conv_.r, LoopKind::kSerial,
+             block(loop(s, conv_.s, LoopKind::kSerial,
+                        block(loop(i_, s_.rows, LoopKind::kUnrolled, if_line_exists(line, of_row)))))));
   }
 
   Block write() {
@@ -293,11 +288,11 @@ class Lowering {
     if (!shape_.nhwc && !whole) active = integer(width_out) - column;
     Expr value =
         epilogue_.of(load(acc_, sum_at(var(i_)), width()), {var(channel_), shape_.nhwc, at, width(), active});
-    Stmt store = Store{y_, at, std::move(value), width(), active};
-    if (shape_.nhwc && !whole) store = If{lt(column, integer(width_out)), block(std::move(store)), {}};
-    store = over_columns(std::move(store));
-    if (lines % s_.rows != 0) store = If{lt(row, integer(lines)), block(std::move(store)), {}};
-    return block(loop(i_, s_.rows, LoopKind::kUnrolled, block(std::move(store))));
+    Stmt store = Store{y_, at, value, width(), active};
+    if (shape_.nhwc && !whole) store = If{lt(column, integer(width_out)), block(store), {}};
+    store = over_columns(store);
+    if (lines % s_.rows != 0) store = If{lt(row, integer(lines)), block(store), {}};
+    return block(loop(i_, s_.rows, LoopKind::kUnrolled, block(store)));
   }
 
   const Conv2d& conv_;

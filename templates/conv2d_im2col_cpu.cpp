@@ -61,13 +61,13 @@ Block pack_filters(Lowering& l) {
   if (filters % l.side() != 0) {
     Block otherwise;
     if (!l.nchw()) otherwise = block(Store{l.u, to, Float{0, DType::kF32}, 1, std::nullopt});
-    body = block(If{lt(var(k), integer(filters)), std::move(body), std::move(otherwise)});
+    body = block(If{lt(var(k), integer(filters)), body, otherwise});
   }
-  body.insert(body.begin(), Let{k, first + var(row)});
-  body = block(loop(row, l.side(), LoopKind::kSerial, std::move(body)));
-  body = block(loop(tap, taps, LoopKind::kSerial, std::move(body)));
+  body.push_front(Let{k, first + var(row)});
+  body = block(loop(row, l.side(), LoopKind::kSerial, body));
+  body = block(loop(tap, taps, LoopKind::kSerial, body));
   return block(loop(part, conv.groups * l.panels(), LoopKind::kParallel,
-                    block(loop(c, channels, LoopKind::kSerial, std::move(body)))));
+                    block(loop(c, channels, LoopKind::kSerial, body))));
 }
 
 void read_nchw(Lowering& l, PixelSource& source) {
@@ -107,8 +107,7 @@ void read_nchw(Lowering& l, PixelSource& source) {
   n.b_at = [&n, nr](const Expr& k, const Expr& j) { return var(n.jt) * (nr * n.kc()) + k * nr + j; };
   n.c_at = [&](const Expr& row, const Expr& column) { return (n.matrix() * n.p.m + row) * n.p.n + column; };
   n.place = [&](const Expr& row, const Expr&, const Expr& element, std::optional<Expr> active) {
-    return EpiloguePlace{l.group() * n.p.m + row, false, element, static_cast<int>(n.s.lanes),
-                         std::move(active)};
+    return EpiloguePlace{l.group() * n.p.m + row, false, element, static_cast<int>(n.s.lanes), active};
   };
 }
 
@@ -129,8 +128,7 @@ void read_nhwc(Lowering& l, PixelSource& source) {
     return (image * n.p.m + row) * l.conv.k + l.group() * n.p.n + column;
   };
   n.place = [&](const Expr&, const Expr& column, const Expr& element, std::optional<Expr> active) {
-    return EpiloguePlace{l.group() * n.p.n + column, true, element, static_cast<int>(n.s.lanes),
-                         std::move(active)};
+    return EpiloguePlace{l.group() * n.p.n + column, true, element, static_cast<int>(n.s.lanes), active};
   };
 }
 

@@ -82,31 +82,30 @@ Stmt pack_pixels_as_columns(GemmNest& n, const PixelSource& from, BufferId panel
   std::optional<Expr> room;
   if (!one_part) room = integer(nr) - at;
   const Expr k = (var(c) * conv.r + var(r)) * conv.s + var(s);
-  Block body = block(
-      Store{panel, var(tile) * (nr * n.kc()) + k * nr + at, std::move(value), lanes, std::move(room)});
+  Block body = block(Store{panel, var(tile) * (nr * n.kc()) + k * nr + at, value, lanes, room});
   const LoopKind of_line = conv.s <= kMostUnrolled ? LoopKind::kUnrolled : LoopKind::kSerial;
-  body = block(loop(r, conv.r, LoopKind::kSerial, block(loop(s, conv.s, of_line, std::move(body)))));
-  body = block(loop_to(c, channels.now, channels.most, std::move(body)));
+  body = block(loop(r, conv.r, LoopKind::kSerial, block(loop(s, conv.s, of_line, body))));
+  body = block(loop_to(c, channels.now, channels.most, body));
   const std::int64_t most_vectors = ceil_div(std::min(run, nr), n.s.lanes);
   const Expr vectors = even ? integer(most_vectors) : (last - first + (n.s.lanes - 1)) / n.s.lanes;
-  body = block(Let{source, from_at}, loop_to(v, vectors, most_vectors, std::move(body)));
+  body = block(Let{source, from_at}, loop_to(v, vectors, most_vectors, body));
   if (!one_part) {
-    body.insert(body.begin(), Let{end, min(run_begins + run, now)});
-    body.insert(body.begin(), Let{begin, max(run_begins, integer(0))});
-    body = block(loop_to(part, (in_run + now - 1) / run + 1, most_parts, std::move(body)));
+    body.push_front(Let{end, min(run_begins + run, now)});
+    body.push_front(Let{begin, max(run_begins, integer(0))});
+    body = block(loop_to(part, (in_run + now - 1) / run + 1, most_parts, body));
   }
   Block of_tile = block(Let{n.column, n.column_of(var(tile))});
   if (!whole) {
     Stmt clear =
         cpu::clear_line(n.builder, panel, var(tile) * (nr * n.kc()), nr * n.kc(), n.s.lanes);
-    of_tile.push_back(If{lt(integer(pixels) - var(n.column), integer(nr)), block(std::move(clear)), {}});
+    of_tile.push_back(If{lt(integer(pixels) - var(n.column), integer(nr)), block(clear), {}});
   }
   if (run != pixels) {
     of_tile.push_back(Let{y, var(n.column) / run});
     of_tile.push_back(Let{x, var(n.column) % integer(run)});
   }
-  append(of_tile, std::move(body));
-  return loop_to(tile, tiles, n.nc(), std::move(of_tile));
+  append(of_tile, body);
+  return loop_to(tile, tiles, n.nc(), of_tile);
 }
 
 namespace {
@@ -121,9 +120,8 @@ struct RowCopy {
   Block move(const Expr& source, const Expr& target, const Expr& elements, std::int64_t most) const {
     const int width = static_cast<int>(lanes);
     const auto store = [&](const Expr& at, std::optional<Expr> active) {
-      Expr value = active ? load_active(from, source + at, width, std::move(*active))
-                          : load(from, source + at, width);
-      return Stmt(Store{to, target + at, std::move(value), width, std::nullopt});
+      Expr value = active ? load_active(from, source + at, width, *active) : load(from, source + at, width);
+      return Stmt(Store{to, target + at, value, width, std::nullopt});
     };
     const VarId v = builder.var("px_v");
     const auto count = as_constant(elements);
@@ -141,12 +139,12 @@ struct RowCopy {
                 Store{to, target + var(v) * lanes, zero(DType::kF32, width), width, std::nullopt});
   }
   Stmt over(VarId v, const Expr& elements, std::int64_t most, Stmt store) const {
-    return loop_to(v, (elements + (lanes - 1)) / lanes, ceil_div(most, lanes), block(std::move(store)));
+    return loop_to(v, (elements + (lanes - 1)) / lanes, ceil_div(most, lanes), block(store));
   }
 };
 
 std::optional<Expr> both(std::optional<Expr> a, std::optional<Expr> b) {
-  return !a ? b : !b ? a : std::optional<Expr>(logical_and(std::move(*a), std::move(*b)));
+  return !a ? b : !b ? a : std::optional<Expr>(logical_and(*a, *b));
 }
 
 /// Whether all taps of a filter's line, the first of them at (row, column), lie in rows and in columns of the
@@ -196,25 +194,25 @@ Stmt pack_pixels_as_rows(GemmNest& n, const PixelSource& from, BufferId panel, c
           Let{count, max(min(integer(conv.s), integer(conv.w) - var(x)) - var(first), integer(0)) * conv.c});
       append(some,
              copy.move(pixel_at(var(x) + var(first)), target + var(first) * conv.c, var(count), elements));
-      append(otherwise, inside.rows ? block(If{*inside.rows, std::move(some), {}}) : std::move(some));
+      append(otherwise, inside.rows ? block(If{*inside.rows, some, {}}) : some);
     }
     const auto all_inside = both(inside.rows, inside.columns);
-    taps = all_inside ? block(If{*all_inside, std::move(all), std::move(otherwise)}) : std::move(all);
+    taps = all_inside ? block(If{*all_inside, all, otherwise}) : all;
   } else {
     const Expr column = var(x) + var(s) * conv.dilation_w;
     const Expr target = to + (var(r) * conv.s + var(s)) * channels.now;
     Block all = copy.move(pixel_at(column), target, channels.now, channels.most);
     const auto inside = pixel_inside(conv, row, column, conv.out_h(), conv.out_w());
-    if (inside) all = block(If{*inside, std::move(all), block(copy.clear(target, channels.now, channels.most))});
-    taps = block(loop(s, conv.s, LoopKind::kSerial, std::move(all)));
+    if (inside) all = block(If{*inside, all, block(copy.clear(target, channels.now, channels.most))});
+    taps = block(loop(s, conv.s, LoopKind::kSerial, all));
   }
   const Expr pixel = var(n.row) + var(i);
   const Expr rows = n.p.m % n.s.mr == 0 ? integer(n.s.mr) : min(integer(n.s.mr), integer(n.p.m) - var(n.row));
   Block of_pixel = block(Let{y, pixel / conv.out_w() * conv.stride_h - conv.pad_top},
                          Let{x, pixel % integer(conv.out_w()) * conv.stride_w - conv.pad_left},
-                         loop(r, conv.r, LoopKind::kSerial, std::move(taps)));
+                         loop(r, conv.r, LoopKind::kSerial, taps));
   return loop_to(tile, tiles, n.mc(),
-                 block(Let{n.row, n.row_of(var(tile))}, loop_to(i, rows, n.s.mr, std::move(of_pixel))));
+                 block(Let{n.row, n.row_of(var(tile))}, loop_to(i, rows, n.s.mr, of_pixel)));
 }
 
 }  // namespace lehr

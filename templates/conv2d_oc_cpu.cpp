@@ -58,18 +58,17 @@ class Lowering {
     if (!nhwc())
       y_lines_ = b_.buffer("y_lines", DType::kF32, Scope::kScratch,
                            shape_.nr * cpu::ChannelSums::line_room(most_pixels(), s_.lanes));
-    for (const auto& [id, name] : {std::pair(&task_, "task_index"),
-                                   {&image_, "image"},
-                                   {&group_, "group"},
-                                   {&block_, "block"},
-                                   {&line_, "line"},
-                                   {&jt_, "jt"},
-                                   {&panel_, "panel"},
-                                   {&cb_, "cb"},
-                                   {&y_in_block_, "y_line"},
-                                   {&first_r_, "first_r"},
-                                   {&it_, "it"}})
-      *id = b_.var(name);
+    b_.make_vars({{task_, "task_index"},
+                  {image_, "image"},
+                  {group_, "group"},
+                  {block_, "block"},
+                  {line_, "line"},
+                  {jt_, "jt"},
+                  {panel_, "panel"},
+                  {cb_, "cb"},
+                  {y_in_block_, "y_line"},
+                  {first_r_, "first_r"},
+                  {it_, "it"}});
   }
 
   Kernel kernel() {
@@ -78,25 +77,24 @@ class Lowering {
     if (pools()) of_panel.push_back(pool());
     if (!nhwc()) {
       Block write = write_lines();
-      append(of_panel, std::move(write));
+      append(of_panel, write);
     }
     Block of_block = block(Let{line_, first_line() + var(block_) * shape_.lines});
     if (s_.copy == 1) of_block.push_back(copy_input(b_, copy()));
-    of_block.push_back(loop_to(jt_, panels_now(), shape_.owned_panels, std::move(of_panel)));
-    Block body = block(
-        loop(block_, ceil_div(shape_.owned_lines, shape_.lines), LoopKind::kSerial, std::move(of_block)));
-    body = cpu::over_parts(conv_.groups, false, group_, task_, std::move(body));
-    body = cpu::over_parts(conv_.n, s_.split == 2, image_, task_, std::move(body));
+    of_block.push_back(loop_to(jt_, panels_now(), shape_.owned_panels, of_panel));
+    Block body = block(loop(block_, ceil_div(shape_.owned_lines, shape_.lines), LoopKind::kSerial, of_block));
+    body = cpu::over_parts(conv_.groups, false, group_, task_, body);
+    body = cpu::over_parts(conv_.n, s_.split == 2, image_, task_, body);
     if (s_.copy == 1) {
       Block clear = clear_margins(b_, copy());
-      append(clear, std::move(body));
-      body = std::move(clear);
+      append(clear, body);
+      body = clear;
     }
-    if (!nhwc()) body.insert(body.begin(), Alloc{y_lines_});
-    if (keeps_sums()) body.insert(body.begin(), Alloc{sums_});
-    if (s_.copy == 1) body.insert(body.begin(), Alloc{lines_});
+    if (!nhwc()) body.push_front(Alloc{y_lines_});
+    if (keeps_sums()) body.push_front(Alloc{sums_});
+    if (s_.copy == 1) body.push_front(Alloc{lines_});
     const std::int64_t tasks = s_.split == 2 ? conv_.n : s_.threads;
-    b_.kernel.body = block(loop(task_, tasks, LoopKind::kParallel, std::move(body)));
+    b_.kernel.body = block(loop(task_, tasks, LoopKind::kParallel, body));
     b_.kernel.prepack = pack_filters();
     return std::move(b_.kernel);
   }
@@ -192,14 +190,14 @@ class Lowering {
                     step(channels_from(first), var(r), var(s), var(c) - first) * shape_.nr + var(column);
     Block body = block(Store{u_, to, load(f_, from), 1, std::nullopt});
     if (shape_.filters % shape_.nr != 0)
-      body = block(If{lt(var(k), integer(shape_.filters)), std::move(body),
+      body = block(If{lt(var(k), integer(shape_.filters)), body,
                       block(Store{u_, to, Float{0, DType::kF32}, 1, std::nullopt})});
-    body.insert(body.begin(), Let{k, panel * shape_.nr + var(column)});
-    body = block(loop(column, shape_.nr, LoopKind::kSerial, std::move(body)));
-    body = block(loop(s, conv_.s, LoopKind::kSerial, std::move(body)));
-    body = block(loop(r, conv_.r, LoopKind::kSerial, std::move(body)));
+    body.push_front(Let{k, panel * shape_.nr + var(column)});
+    body = block(loop(column, shape_.nr, LoopKind::kSerial, body));
+    body = block(loop(s, conv_.s, LoopKind::kSerial, body));
+    body = block(loop(r, conv_.r, LoopKind::kSerial, body));
     return block(loop(part, conv_.groups * shape_.panels, LoopKind::kParallel,
-                      block(loop(c, shape_.channels, LoopKind::kSerial, std::move(body)))));
+                      block(loop(c, shape_.channels, LoopKind::kSerial, body))));
   }
 
   // ---- products ----
@@ -209,10 +207,9 @@ class Lowering {
     Block inner, edge;
     if (full > 0) inner = by_filters(s_.mr);
     if (tail > 0) edge = by_filters(tail);
-    Stmt line = loop(it_, tiles_of_line(), LoopKind::kSerial,
-                     cpu::by_tile(var(it_), full, tail, std::move(inner), std::move(edge)));
-    return loop_to(y_in_block_, lines_now(), shape_.lines,
-                   block(Let{first_r_, first_row()}, std::move(line)));
+    Stmt line =
+        loop(it_, tiles_of_line(), LoopKind::kSerial, cpu::by_tile(var(it_), full, tail, inner, edge));
+    return loop_to(y_in_block_, lines_now(), shape_.lines, block(Let{first_r_, first_row()}, line));
   }
   /// Kept sums have room for whole panels.
   Block by_filters(std::int64_t rows) {
@@ -221,7 +218,7 @@ class Lowering {
     Block inner, edge;
     if (full > 0) inner = micro_kernel(rows, shape_.nr);
     if (tail > 0) edge = micro_kernel(rows, tail);
-    return cpu::by_tile(var(panel_), full, tail, std::move(inner), std::move(edge));
+    return cpu::by_tile(var(panel_), full, tail, inner, edge);
   }
 
   /// How many lines of a filter lie above line `lines` of the image, for the current output line.
@@ -246,9 +243,9 @@ class Lowering {
     const BufferId out = keeps_sums() ? sums_ : y_;
     const auto out_at = [&](Expr column) {
       const Expr pixel = var(it_) * s_.mr + tile.row();
-      if (keeps_sums()) return (var(y_in_block_) * conv_.out_w() + pixel) * shape_.nr + std::move(column);
+      if (keeps_sums()) return (var(y_in_block_) * conv_.out_w() + pixel) * shape_.nr + column;
       const Expr line = image() * conv_.out_h() + var(line_) + var(y_in_block_);
-      return (line * conv_.out_w() + pixel) * conv_.k + channel + std::move(column);
+      return (line * conv_.out_w() + pixel) * conv_.k + channel + column;
     };
     Block result = block(tile.allocate());
     if (channel_blocks() == 1)
@@ -258,7 +255,7 @@ class Lowering {
     result.push_back(products(tile));
     const auto finish = [&](Expr sums, Expr column, std::optional<Expr> active) {
       const Expr at = out_at(column);
-      return epilogue_.of(std::move(sums), {channel + column, true, at, lanes(), std::move(active)});
+      return epilogue_.of(sums, {channel + column, true, at, lanes(), active});
     };
     if (keeps_sums() || epilogue_.empty())
       result.push_back(tile.store_c(out, out_at));
@@ -282,22 +279,21 @@ class Lowering {
     const Expr channels = channels_from(first_channel()), now = step(channels, row, var(s), var(c));
     const Expr first = filters_at(group(), var(panel_), first_channel());
     Block filters = tile.load_b(
-        u_, [&](Expr column) { return first + now * shape_.nr + std::move(column); }, false);
-    append(tap, std::move(filters));
+        u_, [&](Expr column) { return first + now * shape_.nr + column; }, false);
+    append(tap, filters);
     tap.push_back(tile.multiply_add(value));
     if (s_.prefetch == 1) tap.push_back(prefetch(tile, first, channels * (conv_.r * conv_.s), now));
-    Stmt line =
-        s_.taps == 1
-            ? loop_to(c, channels, shape_.cc, block(loop(s, conv_.s, LoopKind::kUnrolled, std::move(tap))))
-            : loop(s, conv_.s, LoopKind::kSerial, block(loop_to(c, channels, shape_.cc, std::move(tap))));
-    return loop_to(r, rows_now(), conv_.r, block(std::move(line)));
+    Stmt line = s_.taps == 1
+                    ? loop_to(c, channels, shape_.cc, block(loop(s, conv_.s, LoopKind::kUnrolled, tap)))
+                    : loop(s, conv_.s, LoopKind::kSerial, block(loop_to(c, channels, shape_.cc, tap)));
+    return loop_to(r, rows_now(), conv_.r, block(line));
   }
   /// All steps of all micro-kernels of a block, `steps` each, fetch their share of the next one.
   Stmt prefetch(cpu::RegisterTile& tile, const Expr& first, const Expr& steps, const Expr& now) {
     const std::int64_t share = ceil_div(shape_.nr, shape_.lines * tiles_of_line());
     const Expr kernel = var(y_in_block_) * tiles_of_line() + var(it_);
     return tile.prefetch_b(u_, ceil_div(share, cpu::kLineFloats), [&](Expr column) {
-      return first + steps * shape_.nr + (kernel * steps + now) * share + std::move(column);
+      return first + steps * shape_.nr + (kernel * steps + now) * share + column;
     });
   }
 

@@ -40,7 +40,7 @@ Block clear_margins(KernelBuilder& builder, const OcCopy& c) {
   Block body;
   if (left > 0) body.push_back(cpu::clear_line(builder, c.to, var(i) * run, left, c.lanes));
   if (right > 0) body.push_back(cpu::clear_line(builder, c.to, var(i) * run + (run - right), right, c.lanes));
-  return block(loop(i, runs, LoopKind::kSerial, std::move(body)));
+  return block(loop(i, runs, LoopKind::kSerial, body));
 }
 
 Stmt copy_input(KernelBuilder& builder, const OcCopy& c) {
@@ -51,7 +51,7 @@ Stmt copy_input(KernelBuilder& builder, const OcCopy& c) {
   const auto lines = [&](Block copy) {
     return loop(slot, shape.lines_in, LoopKind::kSerial,
                 block(Let{row, c.line * conv.stride_h + var(slot) * shape.step_h - conv.pad_top},
-                      If{is_inside, std::move(copy), {}}));
+                      If{is_inside, copy, {}}));
   };
   cpu::Line line;
   line.from = c.from, line.to = c.to, line.lanes = c.lanes;
@@ -76,8 +76,8 @@ Stmt copy_input(KernelBuilder& builder, const OcCopy& c) {
   line.width = gapless ? covered(c) * conv.c : shape.channels;
   line.target = [&](std::int64_t) { return (var(slot) * shape.width_in + kept) * shape.channels; };
   Block copy = cpu::copy_line(builder, line);
-  if (!gapless) copy = block(loop(pixel, covered(c), LoopKind::kSerial, std::move(copy)));
-  return lines(std::move(copy));
+  if (!gapless) copy = block(loop(pixel, covered(c), LoopKind::kSerial, copy));
+  return lines(copy);
 }
 
 }  // namespace lehr

@@ -37,14 +37,13 @@ class Lowering {
     w_.sums = b_.buffer("sums", DType::kF32, Scope::kRegister, s_.sums());
     u_ = b_.buffer("u_fragment", DType::kF32, Scope::kRegister, s_.tm);
     v_ = b_.buffer("v_fragment", DType::kF32, Scope::kRegister, s_.tn);
-    for (const auto& [id, name] : {std::pair(&block_, "block"),
-                                   {&w_.thread, "thread"},
-                                   {&w_.m0, "m0"},
-                                   {&w_.n0, "n0"},
-                                   {&w_.product, "product"},
-                                   {&w_.row, "row_in"},
-                                   {&w_.column, "column_in"}})
-      *id = b_.var(name);
+    b_.make_vars({{block_, "block"},
+                  {w_.thread, "thread"},
+                  {w_.m0, "m0"},
+                  {w_.n0, "n0"},
+                  {w_.product, "product"},
+                  {w_.row, "row_in"},
+                  {w_.column, "column_in"}});
     if (s_.split_k > 1) add_split();
   }
 
@@ -57,10 +56,10 @@ class Lowering {
     append(body, main_loop(copy));
     const SplitKPlace place = {s_.split_k > 1 ? var(split_) : integer(0), var(block_), w_.thread};
     append(body, winograd_write(b_, w_, epilogue_, s_.split_k > 1 ? &exchange_ : nullptr, place));
-    Block grid = block(loop(w_.thread, s_.threads(), LoopKind::kThreadX, std::move(body)));
-    grid = block(loop(block_, w_.shape.blocks(), LoopKind::kBlockX, std::move(grid)));
-    if (s_.split_k > 1) grid = block(loop(split_, s_.split_k, LoopKind::kBlockY, std::move(grid)));
-    b_.kernel.body = std::move(grid);
+    Block grid = block(loop(w_.thread, s_.threads(), LoopKind::kThreadX, body));
+    grid = block(loop(block_, w_.shape.blocks(), LoopKind::kBlockX, grid));
+    if (s_.split_k > 1) grid = block(loop(split_, s_.split_k, LoopKind::kBlockY, grid));
+    b_.kernel.body = grid;
     return std::move(b_.kernel);
   }
 
@@ -121,7 +120,7 @@ class Lowering {
     if (ahead) body.push_back(If{more, copy.fetch(number(var(group) + 1)), {}});
     append(body, multiply(var(at)));
     if (s_.stages == 1) body.push_back(Barrier{});
-    result.push_back(loop_to(group, groups(), most, std::move(body)));
+    result.push_back(loop_to(group, groups(), most, body));
     if (s_.stages > 1) result.push_back(Barrier{});
     return result;
   }
@@ -157,8 +156,8 @@ class Lowering {
         block(fragment(true, u_from), fragment(false, v_from),
               loop(i, s_.tm / 2, LoopKind::kUnrolled,
                    block(row(var(i) * 2, var(j)), row(var(i) * 2 + 1, integer(s_.tn - 1) - var(j)))));
-    step = block(loop(p, s_.products, LoopKind::kUnrolled, std::move(step)));
-    step = block(loop(ki, s_.unroll, LoopKind::kUnrolled, std::move(step)));
+    step = block(loop(p, s_.products, LoopKind::kUnrolled, step));
+    step = block(loop(ki, s_.unroll, LoopKind::kUnrolled, step));
     const bool whole = s_.unroll == s_.bk;
     const auto first = [&](std::int64_t stride) {
       const Expr at = stage + var(w_.product) * (s_.bk * stride);
@@ -166,9 +165,9 @@ class Lowering {
     };
     Block result = block(Let{u_from, first(w_.shape.u_stride) + var(w_.row)},
                          Let{v_from, first(w_.shape.v_stride) + var(w_.column) + w_.inputs_at()});
-    append(result, std::move(step));
+    append(result, step);
     if (whole) return result;
-    return block(loop(ko, s_.bk / s_.unroll, LoopKind::kSerial, std::move(result)));
+    return block(loop(ko, s_.bk / s_.unroll, LoopKind::kSerial, result));
   }
 
   KernelBuilder b_;

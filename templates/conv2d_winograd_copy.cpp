@@ -14,11 +14,11 @@ namespace {
 
 void require(std::optional<Expr>& all, std::optional<Expr> condition) {
   if (!condition) return;
-  all = all ? logical_and(std::move(*all), std::move(*condition)) : std::move(condition);
+  all = all ? logical_and(*all, *condition) : condition;
 }
 
 Expr guarded(const std::optional<Expr>& condition, Expr value) {
-  return condition ? select(*condition, std::move(value), zero(DType::kF32)) : std::move(value);
+  return condition ? select(*condition, value, zero(DType::kF32)) : value;
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ WinogradItem winograd_item(const Expr& thread, const Expr& i, std::int64_t threa
 Block winograd_existing(const Expr& thread, const Expr& i, std::int64_t threads, std::int64_t all,
                         Block body) {
   if (all % threads == 0) return body;
-  return block(If{lt(thread + i * threads, integer(all)), std::move(body), {}});
+  return block(If{lt(thread + i * threads, integer(all)), body, {}});
 }
 
 WinogradCopy::WinogradCopy(KernelBuilder& builder, const WinogradBlock& block) : b_(builder), w_(block) {
@@ -82,7 +82,7 @@ Block WinogradCopy::place_tile(const Expr& i) const {
 Block WinogradCopy::each(bool inputs, const std::function<Block(const Expr& i)>& body) const {
   const WinogradCudaSchedule& s = w_.schedule;
   const std::int64_t all = s.bk * (inputs ? s.bn : s.bm);
-  const VarId i = b_.var(inputs ? "patch_number" : "filter_number");
+  const VarId i = b_.var(inputs ? StaticText("patch_number") : "filter_number");
   return block(loop(
       i, inputs ? w_.shape.patches : w_.shape.filters, LoopKind::kUnrolled,
       winograd_existing(var(inputs ? w_.thread : filter_thread_), var(i), s.threads(), all, body(var(i)))));
@@ -118,15 +118,15 @@ Block WinogradCopy::fetch_patch(const Expr& i, const Expr& group) const {
                                  w_.shape.columns * tile));
     const int count = static_cast<int>(lanes);
     Expr value = load(w_.x, var(from) + var(u) * (conv.w * pixel) + column * pixel, count);
-    if (exists) value = select(*std::move(exists), std::move(value), zero(DType::kF32, count));
-    return block(Store{patches_, in_patch(i, var(u), column), std::move(value), count, std::nullopt});
+    if (exists) value = select(*exists, value, zero(DType::kF32, count));
+    return block(Store{patches_, in_patch(i, var(u), column), value, count, std::nullopt});
   };
   Block row = block(loop(v, tile / width, LoopKind::kUnrolled, fetch(var(v) * width + 1, width)),
                     loop(v, 2, LoopKind::kUnrolled, fetch(var(v) * (inputs - 1), 1)));
   Block result;
   if (!one_tile_) append(result, place_tile(i));
   result.push_back(Let{from, first});
-  result.push_back(loop(u, inputs, LoopKind::kUnrolled, std::move(row)));
+  result.push_back(loop(u, inputs, LoopKind::kUnrolled, row));
   return result;
 }
 
@@ -142,9 +142,8 @@ Block WinogradCopy::fetch_filter(const Expr& i, const Expr& group) const {
   const Expr first = w_.nhwc() ? k * (9 * conv.c) + channel : (k * conv.c + channel) * 9;
   Expr value = load(w_.f, var(from) + var(tap) * (w_.nhwc() ? conv.c : 1));
   const Expr to = i * 9 + var(tap);
-  return block(Let{from, first},
-               loop(tap, 9, LoopKind::kUnrolled,
-                    block(Store{filters_, to, guarded(exists, std::move(value)), 1, std::nullopt})));
+  return block(Let{from, first}, loop(tap, 9, LoopKind::kUnrolled,
+                                      block(Store{filters_, to, guarded(exists, value), 1, std::nullopt})));
 }
 
 Block WinogradCopy::transform_patch(const Expr& i, const Expr& stage) const {
@@ -158,7 +157,7 @@ Block WinogradCopy::transform_patch(const Expr& i, const Expr& stage) const {
              [&](const Expr& row, const Expr& column) { return load(patches_, in_patch(i, row, column)); },
              [&](const Expr& row, std::int64_t column, Expr value) {
                const Expr at = var(to) + row * (inputs * product) + column * product;
-               return Stmt(Store{w_.shared, at, std::move(value), 1, std::nullopt});
+               return Stmt(Store{w_.shared, at, value, 1, std::nullopt});
              }));
   return result;
 }
@@ -175,7 +174,7 @@ Block WinogradCopy::transform_filter(const Expr& i, const Expr& stage) const {
              [&](const Expr& row, const Expr& column) { return load(filters_, first + row * 3 + column); },
              [&](const Expr& row, std::int64_t column, Expr value) {
                const Expr at = var(to) + row * (inputs * product) + column * product;
-               return Stmt(Store{w_.shared, at, std::move(value), 1, std::nullopt});
+               return Stmt(Store{w_.shared, at, value, 1, std::nullopt});
              }));
   return result;
 }

@@ -59,15 +59,14 @@ class Lowering {
     sums_ = scratch("sums", shape_.tiles() * tile_stride(block_channels()));
     out_ = scratch("out", s_.tile * out_width() * s_.lanes);
     if (!nhwc()) y_lines_ = scratch("y_lines", s_.lanes * cpu::ChannelSums::line_room(size_.width, s_.lanes));
-    for (const auto& [id, name] : {std::pair(&task_, "task_index"),
-                                   {&image_, "image"},
-                                   {&block_, "block"},
-                                   {&first_row_, "first_row"},
-                                   {&kb_, "kb"},
-                                   {&first_panel_, "first_panel"},
-                                   {&row_, "row"},
-                                   {&column_, "column"}})
-      *id = b_.var(name);
+    b_.make_vars({{task_, "task_index"},
+                  {image_, "image"},
+                  {block_, "block"},
+                  {first_row_, "first_row"},
+                  {kb_, "kb"},
+                  {first_panel_, "first_panel"},
+                  {row_, "row"},
+                  {column_, "column"}});
   }
 
   Kernel kernel() {
@@ -79,18 +78,16 @@ class Lowering {
         block(Let{first_row_, begin_of(s_.split == 0, shape_.rows) + var(block_) * shape_.block_rows},
               loop(vector, shape_.channels / s_.lanes, LoopKind::kSerial,
                    block(gather(var(vector) * s_.lanes), transform_inputs(var(vector) * s_.lanes))),
-              loop(kb_, ceil_div(shape_.owned_panels, shape_.block_panels), LoopKind::kSerial,
-                   std::move(of_channels)));
-    body = block(
-        loop(block_, ceil_div(shape_.owned_rows, shape_.block_rows), LoopKind::kSerial, std::move(body)));
-    body = cpu::over_parts(conv_.n, s_.split == 2, image_, task_, std::move(body));
+              loop(kb_, ceil_div(shape_.owned_panels, shape_.block_panels), LoopKind::kSerial, of_channels));
+    body = block(loop(block_, ceil_div(shape_.owned_rows, shape_.block_rows), LoopKind::kSerial, body));
+    body = cpu::over_parts(conv_.n, s_.split == 2, image_, task_, body);
     // Left and right of the image the lines stay zero: nothing else is written there.
-    body.insert(body.begin(), cpu::clear_line(b_, pixels_, integer(0),
+    body.push_front(cpu::clear_line(b_, pixels_, integer(0),
                                               shape_.lines_in * shape_.width_in * s_.lanes, s_.lanes));
-    if (!nhwc()) body.insert(body.begin(), Alloc{y_lines_});
-    for (const BufferId buffer : {out_, sums_, v_, pixels_}) body.insert(body.begin(), Alloc{buffer});
+    if (!nhwc()) body.push_front(Alloc{y_lines_});
+    for (const BufferId buffer : {out_, sums_, v_, pixels_}) body.push_front(Alloc{buffer});
     const std::int64_t tasks = s_.split == 2 ? conv_.n : s_.threads;
-    b_.kernel.body = block(loop(task_, tasks, LoopKind::kParallel, std::move(body)));
+    b_.kernel.body = block(loop(task_, tasks, LoopKind::kParallel, body));
     b_.kernel.prepack = winograd_filters(b_, conv_, shape_, algorithm_, f_, u_);
     return std::move(b_.kernel);
   }
@@ -126,14 +123,14 @@ class Lowering {
   Expr panels_now() const { return now(s_.split == 1, shape_.panels, shape_.block_panels, first_panel_); }
 
   Stmt store_vector(BufferId to, Expr index, Expr value, std::optional<Expr> active = std::nullopt) const {
-    return Store{to, std::move(index), std::move(value), lanes(), std::move(active)};
+    return Store{to, index, value, lanes(), active};
   }
   BufferId vectors(std::string_view name, std::int64_t count) {
     return b_.buffer(name, DType::kF32, Scope::kRegister, count * s_.lanes, lanes());
   }
   Stmt over_tiles(Block body) const {
     return loop_to(row_, rows_now(), shape_.block_rows,
-                   block(loop(column_, shape_.columns, LoopKind::kSerial, std::move(body))));
+                   block(loop(column_, shape_.columns, LoopKind::kSerial, body)));
   }
 
   /// matrix T matrix^T for the inputs x inputs vectors of T at `at`; element (i, j) of the result goes to
@@ -185,7 +182,7 @@ class Lowering {
       const Expr from = ((image() * conv_.h + var(y)) * conv_.w + var(x)) * conv_.c + channel;
       Expr value = conv_.c % s_.lanes == 0 ? load(x_, from, lanes()) : load_active(x_, from, lanes(), left);
       copy = block(loop(x, covered, LoopKind::kSerial,
-                        block(store_vector(pixels_, target + var(x) * s_.lanes, std::move(value)))));
+                        block(store_vector(pixels_, target + var(x) * s_.lanes, value))));
     } else if (covered > 0) {
       cpu::Transposition t;
       t.from = x_, t.to = pixels_, t.lanes = s_.lanes;
@@ -198,9 +195,9 @@ class Lowering {
     Block clear = block(cpu::clear_line(b_, pixels_, var(line) * (shape_.width_in * s_.lanes),
                                         shape_.width_in * s_.lanes, s_.lanes));
     const Expr is_inside = logical_and(le(integer(0), var(y)), lt(var(y), integer(conv_.h)));
-    return loop(line, shape_.lines_in, LoopKind::kSerial,
-                block(Let{y, var(first_row_) * s_.tile + var(line) - conv_.pad_top},
-                      If{is_inside, std::move(copy), std::move(clear)}));
+    return loop(
+        line, shape_.lines_in, LoopKind::kSerial,
+        block(Let{y, var(first_row_) * s_.tile + var(line) - conv_.pad_top}, If{is_inside, copy, clear}));
   }
   /// B^T d B of each tile.
   Stmt transform_inputs(const Expr& channel) {
@@ -210,7 +207,7 @@ class Lowering {
     return over_tiles(
         both_sides(algorithm_.input, pixels_, at, [&](std::int64_t i, std::int64_t j, Expr value) {
           const Expr first = tile_now() * tile_stride(shape_.channels) + channel;
-          return store_vector(v_, first + (i * inputs() + j) * shape_.channels, std::move(value));
+          return store_vector(v_, first + (i * inputs() + j) * shape_.channels, value);
         }));
   }
 
@@ -223,14 +220,12 @@ class Lowering {
     Block inner, edge;
     if (full > 0) inner = micro_kernel(s_.mr, product, panel, it);
     if (tail > 0) edge = micro_kernel(tail, product, panel, it);
-    Block body = cpu::by_tile(var(it), full, tail, std::move(inner), std::move(edge));
+    Block body = cpu::by_tile(var(it), full, tail, inner, edge);
     const Expr used = (rows_now() * shape_.columns + (s_.mr - 1)) / s_.mr;
-    const auto over_panels = [&](Block b) {
-      return loop_to(panel, panels_now(), shape_.block_panels, std::move(b));
-    };
-    Stmt all = s_.order == 0 ? loop_to(it, used, most, block(over_panels(std::move(body))))
-                             : over_panels(block(loop_to(it, used, most, std::move(body))));
-    return loop(product, products(), LoopKind::kSerial, block(std::move(all)));
+    const auto over_panels = [&](Block b) { return loop_to(panel, panels_now(), shape_.block_panels, b); };
+    Stmt all = s_.order == 0 ? loop_to(it, used, most, block(over_panels(body)))
+                             : over_panels(block(loop_to(it, used, most, body)));
+    return loop(product, products(), LoopKind::kSerial, block(all));
   }
   /// `rows` tiles x a panel, over all input channels. The last tiles of a short block hold anything.
   Block micro_kernel(std::int64_t rows, VarId product, VarId panel, VarId it) {
@@ -242,8 +237,8 @@ class Lowering {
     const Expr filters = (var(product) * shape_.panels + var(first_panel_) + var(panel)) * conv_.c + var(c);
     Block step = block(tile.allocate_b());
     Block row = tile.load_b(
-        u_, [&](Expr column) { return filters * shape_.nr + std::move(column); }, false);
-    append(step, std::move(row));
+        u_, [&](Expr column) { return filters * shape_.nr + column; }, false);
+    append(step, row);
     step.push_back(tile.multiply_add(load(v_, at(shape_.channels) + var(c))));
     if (s_.prefetch == 1) {
       // All micro-kernels that use a panel one after the other fetch their share of the next.
@@ -252,12 +247,12 @@ class Lowering {
       const Expr number = s_.order == 0 ? integer(0) : var(it);
       const Expr next = (filters - var(c) + conv_.c) * shape_.nr;
       step.push_back(tile.prefetch_b(u_, ceil_div(share, cpu::kLineFloats), [&](Expr column) {
-        return next + (number * conv_.c + var(c)) * share + std::move(column);
+        return next + (number * conv_.c + var(c)) * share + column;
       }));
     }
-    return block(tile.allocate(), tile.clear(), loop(c, conv_.c, LoopKind::kSerial, std::move(step)),
+    return block(tile.allocate(), tile.clear(), loop(c, conv_.c, LoopKind::kSerial, step),
                  tile.store_c(sums_, [&](Expr column) {
-                   return at(block_channels()) + var(panel) * shape_.nr + std::move(column);
+                   return at(block_channels()) + var(panel) * shape_.nr + column;
                  }));
   }
 
@@ -271,19 +266,17 @@ class Lowering {
              (i * inputs() + j) * block_channels();
     };
     Block tiles = both_sides(algorithm_.output, sums_, at, [&](std::int64_t i, std::int64_t j, Expr value) {
-      return store_vector(out_, (var(column_) * s_.tile + (i * out_width() + j)) * s_.lanes,
-                          std::move(value));
+      return store_vector(out_, (var(column_) * s_.tile + (i * out_width() + j)) * s_.lanes, value);
     });
-    Block of_row = block(loop(column_, shape_.columns, LoopKind::kSerial, std::move(tiles)));
+    Block of_row = block(loop(column_, shape_.columns, LoopKind::kSerial, tiles));
     if (window_ > 1) of_row.push_back(pool(channel));
     if (window_ == 1 || !nhwc()) of_row.push_back(write(channel));
     Expr used = panels_now() * s_.nv;
     if (conv_.k % shape_.nr != 0)
-      used =
-          min(std::move(used), (integer(conv_.k + s_.lanes - 1) - var(first_panel_) * shape_.nr) / s_.lanes);
-    return loop_to(vector, std::move(used), shape_.block_panels * s_.nv,
+      used = min(used, (integer(conv_.k + s_.lanes - 1) - var(first_panel_) * shape_.nr) / s_.lanes);
+    return loop_to(vector, used, shape_.block_panels * s_.nv,
                    block(Let{channel, var(first_panel_) * shape_.nr + var(vector) * s_.lanes},
-                         loop_to(row_, rows_now(), shape_.block_rows, std::move(of_row))));
+                         loop_to(row_, rows_now(), shape_.block_rows, of_row)));
   }
   /// The output's lines of a row of tiles.
   std::int64_t lines_out() const { return s_.tile / window_; }
@@ -314,17 +307,16 @@ class Lowering {
     const Expr from = var(line) * ((window_ > 1 ? size_.width : out_width()) * s_.lanes);
     const std::optional<Expr> left = left_from(channel);
     Block move = nhwc() ? block(write_pixels(channel, y, from, left)) : write_lines(channel, y, from, left);
-    if (size_.height % lines_out() != 0)
-      move = block(If{lt(var(y), integer(size_.height)), std::move(move), {}});
-    move.insert(move.begin(), Let{y, first_line() + var(line)});
-    return loop(line, lines_out(), LoopKind::kSerial, std::move(move));
+    if (size_.height % lines_out() != 0) move = block(If{lt(var(y), integer(size_.height)), move, {}});
+    move.push_front(Let{y, first_line() + var(line)});
+    return loop(line, lines_out(), LoopKind::kSerial, move);
   }
   Stmt write_pixels(VarId channel, VarId y, const Expr& from, const std::optional<Expr>& left) {
     const VarId x = b_.var("out_x");
     const Expr to = ((image() * conv_.out_h() + var(y)) * conv_.out_w() + var(x)) * conv_.k + var(channel);
     Expr value =
         epilogue_.of(load(out_, from + var(x) * s_.lanes, lanes()), {var(channel), true, to, lanes(), left});
-    return loop(x, conv_.out_w(), LoopKind::kSerial, block(store_vector(y_, to, std::move(value), left)));
+    return loop(x, conv_.out_w(), LoopKind::kSerial, block(store_vector(y_, to, value, left)));
   }
   Block write_lines(VarId channel, VarId y, const Expr& from, const std::optional<Expr>& left) {
     cpu::ChannelSums sums;

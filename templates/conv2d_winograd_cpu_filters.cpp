@@ -17,7 +17,7 @@ Block winograd_filters(KernelBuilder& builder, const Conv2d& conv, const Winogra
     return ((of * shape.panels + var(panel)) * conv.c + var(c)) * shape.nr + var(column);
   };
   const auto put = [](BufferId to, Expr index, Expr value) {
-    return Stmt(Store{to, std::move(index), std::move(value), 1, std::nullopt});
+    return Stmt(Store{to, index, value, 1, std::nullopt});
   };
   Block body = block(Alloc{half});
   for (std::int64_t i = 0; i < inputs; ++i)
@@ -41,12 +41,12 @@ Block winograd_filters(KernelBuilder& builder, const Conv2d& conv, const Winogra
   if (conv.k % shape.nr != 0) {
     Block nothing = block(
         loop(product, products, LoopKind::kSerial, block(put(u, u_at(var(product)), Float{0, DType::kF32}))));
-    body = block(If{lt(var(k), integer(conv.k)), std::move(body), std::move(nothing)});
+    body = block(If{lt(var(k), integer(conv.k)), body, nothing});
   }
-  body.insert(body.begin(), Let{k, var(panel) * shape.nr + var(column)});
-  return block(loop(panel, shape.panels, LoopKind::kParallel,
-                    block(loop(c, conv.c, LoopKind::kSerial,
-                               block(loop(column, shape.nr, LoopKind::kSerial, std::move(body)))))));
+  body.push_front(Let{k, var(panel) * shape.nr + var(column)});
+  return block(loop(
+      panel, shape.panels, LoopKind::kParallel,
+      block(loop(c, conv.c, LoopKind::kSerial, block(loop(column, shape.nr, LoopKind::kSerial, body))))));
 }
 
 }  // namespace lehr

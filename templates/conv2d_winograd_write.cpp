@@ -28,9 +28,9 @@ class Writing {
     body.push_back(Barrier{});
     Block item = transform();
     if (!keeps_) append(item, write_tile());
-    append(body, each_item(std::move(item)));
+    append(body, each_item(item));
     body.push_back(Barrier{});
-    return block(loop(round_, s_.rounds, LoopKind::kUnrolled, std::move(body)));
+    return block(loop(round_, s_.rounds, LoopKind::kUnrolled, body));
   }
 
   Block write_kept() { return block(loop(round_, s_.rounds, LoopKind::kUnrolled, each_item(write_tile()))); }
@@ -44,9 +44,8 @@ class Writing {
  private:
   std::int64_t channels() const { return s_.round_channels(); }
   Block each_item(Block body) {
-    return block(loop(
-        item_, w_.shape.outputs, LoopKind::kUnrolled,
-        winograd_existing(var(w_.thread), var(item_), s_.threads(), channels() * s_.bn, std::move(body))));
+    return block(loop(item_, w_.shape.outputs, LoopKind::kUnrolled,
+                      winograd_existing(var(w_.thread), var(item_), s_.threads(), channels() * s_.bn, body)));
   }
   /// The tile and the channel of the round: neighbouring threads write neighbours.
   WinogradItem item() const {
@@ -71,10 +70,10 @@ class Writing {
         var(to) + var(p) * sums_of_product() + channel * stride + var(part) * (s_.thread_columns() * wide);
     const int lanes = static_cast<int>(wide);
     Block move = block(Store{w_.shared, at, load(w_.sums, sum, lanes), lanes, std::nullopt});
-    move = block(loop(part, s_.tn / wide, LoopKind::kUnrolled, std::move(move)));
-    move = block(loop(i, rows, LoopKind::kUnrolled, std::move(move)));
+    move = block(loop(part, s_.tn / wide, LoopKind::kUnrolled, move));
+    move = block(loop(i, rows, LoopKind::kUnrolled, move));
     return block(Let{to, var(w_.product) * sums_of_product() + var(w_.row) * stride + var(w_.column)},
-                 loop(p, s_.products, LoopKind::kUnrolled, std::move(move)));
+                 loop(p, s_.products, LoopKind::kUnrolled, move));
   }
 
   Block transform() {
@@ -82,16 +81,14 @@ class Writing {
     const VarId from = b_.var("sums_from");
     const Expr first = first_output();
     Block result = block(Let{from, at.outer * w_.shape.sums_stride + at.inner});
-    append(
-        result,
-        both_sides(
-            b_, w_.algorithm.output,
-            [&](const Expr& row, const Expr& column) {
-              return load(w_.shared, var(from) + (row * s_.inputs() + column) * sums_of_product());
-            },
-            [&](const Expr& row, std::int64_t column, Expr value) {
-              return Stmt(Store{outputs_, first + row * s_.tile + column, std::move(value), 1, std::nullopt});
-            }));
+    append(result, both_sides(
+                       b_, w_.algorithm.output,
+                       [&](const Expr& row, const Expr& column) {
+                         return load(w_.shared, var(from) + (row * s_.inputs() + column) * sums_of_product());
+                       },
+                       [&](const Expr& row, std::int64_t column, Expr value) {
+                         return Stmt(Store{outputs_, first + row * s_.tile + column, value, 1, std::nullopt});
+                       }));
     return result;
   }
 
@@ -116,25 +113,25 @@ class Writing {
     Block body =
         epilogue_.in_place(b_, outputs_, first, {var(channel), w_.nhwc(), element, lanes, std::nullopt});
     body.push_back(Store{w_.y, element, load(outputs_, first, lanes), lanes, std::nullopt});
-    body = inside(conv.out_w() % s_.tile != 0, pixel_of_line, conv.out_w(), std::move(body));
-    body = block(loop(part, s_.tile / width, LoopKind::kUnrolled, std::move(body)));
-    body = inside(conv.out_h() % s_.tile != 0, line, conv.out_h(), std::move(body));
-    body = block(loop(p, s_.tile, LoopKind::kUnrolled, std::move(body)));
+    body = inside(conv.out_w() % s_.tile != 0, pixel_of_line, conv.out_w(), body);
+    body = block(loop(part, s_.tile / width, LoopKind::kUnrolled, body));
+    body = inside(conv.out_h() % s_.tile != 0, line, conv.out_h(), body);
+    body = block(loop(p, s_.tile, LoopKind::kUnrolled, body));
     const Expr first_element =
         w_.nhwc() ? ((tile.image * conv.out_h() + var(y0)) * conv.out_w() + var(x0)) * conv.k + var(channel)
                   : ((tile.image * conv.k + var(channel)) * conv.out_h() + var(y0)) * conv.out_w() + var(x0);
     Block placed = block(Let{y0, tile.row}, Let{x0, tile.column}, Let{corner, first_element});
-    append(placed, std::move(body));
-    placed = inside(w_.shape.tiles % s_.bn != 0, var(number), w_.shape.tiles, std::move(placed));
-    placed = inside(conv.k % s_.bm != 0, var(channel), conv.k, std::move(placed));
+    append(placed, body);
+    placed = inside(w_.shape.tiles % s_.bn != 0, var(number), w_.shape.tiles, placed);
+    placed = inside(conv.k % s_.bm != 0, var(channel), conv.k, placed);
     Block result = block(Let{number, var(w_.n0) + at.inner},
                          Let{channel, var(w_.m0) + var(round_) * channels() + at.outer});
-    append(result, std::move(placed));
+    append(result, placed);
     return result;
   }
   static Block inside(bool open, const Expr& place, std::int64_t extent, Block body) {
     if (!open) return body;
-    return block(If{lt(place, integer(extent)), std::move(body), {}});
+    return block(If{lt(place, integer(extent)), body, {}});
   }
 
   KernelBuilder& b_;

@@ -93,8 +93,8 @@ ThreadKnobs add_thread_knobs(FamilySpace& space, const Limits& limits, bool seve
 
 ir::Block over_parts(std::int64_t parts, bool one_a_task, ir::VarId part, ir::VarId task, ir::Block body) {
   if (parts == 1) return body;
-  if (!one_a_task) return ir::block(ir::loop(part, parts, ir::LoopKind::kSerial, std::move(body)));
-  body.insert(body.begin(), ir::Let{part, ir::var(task)});
+  if (!one_a_task) return ir::block(ir::loop(part, parts, ir::LoopKind::kSerial, body));
+  body.push_front(ir::Let{part, ir::var(task)});
   return body;
 }
 
@@ -142,20 +142,19 @@ Operands add_params(ir::KernelBuilder& builder, const Problem& p) {
 
 ir::Expr element(Layout layout, std::int64_t rows, std::int64_t columns, ir::Expr base, ir::Expr row,
                  ir::Expr column) {
-  if (layout == Layout::kRow) return std::move(base) + std::move(row) * columns + std::move(column);
-  return std::move(base) + std::move(column) * rows + std::move(row);
+  if (layout == Layout::kRow) return base + row * columns + column;
+  return base + column * rows + row;
 }
 
 EpiloguePlace place_of(const Problem& problem, ir::Expr row, ir::Expr column, ir::Expr element, int lanes,
                        std::optional<ir::Expr> active) {
   // The channels are the columns of the workload's C, which are the rows of its transpose.
-  return {problem.swapped ? std::move(row) : std::move(column), !problem.swapped, std::move(element), lanes,
-          std::move(active)};
+  return {problem.swapped ? row : column, !problem.swapped, element, lanes, active};
 }
 
 ir::Expr first_tile(ir::Expr task, std::int64_t tiles, std::int64_t tasks) {
-  if (tiles % tasks == 0) return std::move(task) * (tiles / tasks);
-  return std::move(task) * tiles / tasks;
+  if (tiles % tasks == 0) return task * (tiles / tasks);
+  return task * tiles / tasks;
 }
 
 ir::Expr tiles_in_block(const ir::Expr& first, const ir::Expr& end, std::int64_t owned, bool even,
@@ -168,7 +167,7 @@ ir::Block by_tile(const ir::Expr& tile, std::int64_t full, std::int64_t tail, ir
                   ir::Block edge) {
   if (tail == 0) return inner;
   if (full == 0) return edge;
-  return ir::block(ir::If{lt(tile, ir::integer(full)), std::move(inner), std::move(edge)});
+  return ir::block(ir::If{lt(tile, ir::integer(full)), inner, edge});
 }
 
 Config nearest_config(const FamilySpace& space, const std::vector<std::int64_t>& wanted) {

@@ -30,43 +30,43 @@ Expr FusedEpilogue::apply(Expr value, int lanes, const Fetch& fetch) const {
   std::size_t operand = 0;
   // The bound comes first: where the value is not a number, the comparison is false and the value stays.
   const auto bounded = [&](Expr x, std::optional<double> low, std::optional<double> high) {
-    if (low) x = max(constant(*low, lanes), std::move(x));
-    if (high) x = min(constant(*high, lanes), std::move(x));
+    if (low) x = max(constant(*low, lanes), x);
+    if (high) x = min(constant(*high, lanes), x);
     return x;
   };
   for (const EpilogueStep& step : epilogue_.steps) {
     switch (step.op) {
       case EpilogueOp::kBias:
       case EpilogueOp::kResidual:
-        value = std::move(value) + fetch(operand++);
+        value = value + fetch(operand++);
         break;
       case EpilogueOp::kScaleShift:
-        value = fma(std::move(value), fetch(operand), fetch(operand + 1));
+        value = fma(value, fetch(operand), fetch(operand + 1));
         operand += 2;
         break;
       case EpilogueOp::kRelu:
-        value = bounded(std::move(value), 0, std::nullopt);
+        value = bounded(value, 0, std::nullopt);
         break;
       case EpilogueOp::kRelu6:
-        value = bounded(std::move(value), 0, 6);
+        value = bounded(value, 0, 6);
         break;
       case EpilogueOp::kClamp:
-        value = bounded(std::move(value), step.low, step.high);
+        value = bounded(value, step.low, step.high);
         break;
       case EpilogueOp::kGeluTanh:
-        value = unary(UnaryOp::kGeluTanh, std::move(value));
+        value = unary(UnaryOp::kGeluTanh, value);
         break;
       case EpilogueOp::kGeluErf:
-        value = unary(UnaryOp::kGeluErf, std::move(value));
+        value = unary(UnaryOp::kGeluErf, value);
         break;
       case EpilogueOp::kSilu:
-        value = unary(UnaryOp::kSilu, std::move(value));
+        value = unary(UnaryOp::kSilu, value);
         break;
       case EpilogueOp::kSigmoid:
-        value = unary(UnaryOp::kSigmoid, std::move(value));
+        value = unary(UnaryOp::kSigmoid, value);
         break;
       case EpilogueOp::kTanh:
-        value = unary(UnaryOp::kTanh, std::move(value));
+        value = unary(UnaryOp::kTanh, value);
         break;
       case EpilogueOp::kSwiglu:
       case EpilogueOp::kGeglu:    // gate()
@@ -80,15 +80,15 @@ Expr FusedEpilogue::apply(Expr value, int lanes, const Fetch& fetch) const {
 
 Expr FusedEpilogue::gate(Expr gate, Expr value) const {
   const bool swiglu = epilogue_.steps.back().op == EpilogueOp::kSwiglu;
-  return unary(swiglu ? UnaryOp::kSilu : UnaryOp::kGeluTanh, std::move(gate)) * std::move(value);
+  return unary(swiglu ? UnaryOp::kSilu : UnaryOp::kGeluTanh, gate) * value;
 }
 
 Expr FusedEpilogue::pool(std::vector<Expr> pixels, int lanes) const {
   const bool largest = epilogue_.steps.back().op == EpilogueOp::kMaxPool;
-  Expr result = std::move(pixels.front());
+  Expr result = pixels.front();
   for (std::size_t i = 1; i < pixels.size(); ++i)
-    result = largest ? max(std::move(result), std::move(pixels[i])) : std::move(result) + std::move(pixels[i]);
-  return largest ? result : std::move(result) * constant(1.0 / static_cast<double>(pixels.size()), lanes);
+    result = largest ? max(result, pixels[i]) : result + pixels[i];
+  return largest ? result : result * constant(1.0 / static_cast<double>(pixels.size()), lanes);
 }
 
 Block FusedEpilogue::gate_in_place(KernelBuilder& builder, BufferId registers, const Expr& first,
@@ -102,14 +102,14 @@ Block FusedEpilogue::gate_in_place(KernelBuilder& builder, BufferId registers, c
 }
 
 Expr FusedEpilogue::of(Expr sums, const EpiloguePlace& place) const {
-  return apply(std::move(sums), place.lanes, [&](std::size_t i) {
+  return apply(sums, place.lanes, [&](std::size_t i) {
     const Operand& operand = operands_[i];
     const Expr& index = operand.per_channel ? place.channel : place.element;
     if (operand.per_channel && !place.along_channels && place.lanes > 1)
       return splat(load(operand.buffer, index), place.lanes);
     Expr value = place.active ? load_active(operand.buffer, index, place.lanes, *place.active)
                               : load(operand.buffer, index, place.lanes);
-    return stored_ == accum_ ? value : cast(accum_, std::move(value));
+    return stored_ == accum_ ? value : cast(accum_, value);
   });
 }
 
@@ -128,7 +128,7 @@ Block FusedEpilogue::in_place(KernelBuilder& builder, BufferId registers, const 
     result.push_back(Alloc{held});
     result.push_back(Store{held, integer(0), load(operand.buffer, index, count), count, std::nullopt});
     Expr value = load(held, one ? integer(0) : lane.at);
-    values.push_back(stored_ == accum_ ? std::move(value) : cast(accum_, std::move(value)));
+    values.push_back(stored_ == accum_ ? value : cast(accum_, value));
   }
   const Expr at = first + lane.at;
   const auto value_of = [&](std::size_t operand) { return values[operand]; };

@@ -81,8 +81,8 @@ Block plain_row(KernelBuilder& builder, const Shape& shape, const FusedEpilogue&
     const Expr at = var(row) * shape.width + column;
     Expr sums = active ? load_active(y, at, vector, *active) : load(y, at, vector);
     const Expr channel = shape.along_channels ? column : var(row) % integer(shape.channels);
-    Expr value = epilogue.of(std::move(sums), {channel, shape.along_channels, at, vector, active});
-    return Stmt(Store{y, at, std::move(value), vector, std::move(active)});
+    Expr value = epilogue.of(sums, {channel, shape.along_channels, at, vector, active});
+    return Stmt(Store{y, at, value, vector, active});
   };
   Block body;
   const std::int64_t whole = shape.width / (kUnrolled * lanes), rest = whole * kUnrolled * lanes;
@@ -119,13 +119,14 @@ Block pooled_row(KernelBuilder& builder, const Workload& workload, const FusedEp
       const Expr sum = line * conv.out_w() + var(pixel) * window + j;
       const Expr element = nhwc ? sum * conv.k + at : sum;
       Expr value = active ? load_active(product, element, vector, *active) : load(product, element, vector);
-      pixels.push_back(epilogue.of(std::move(value), {.channel = channel, .along_channels = nhwc, .lanes = vector, .active = active}));
+      pixels.push_back(epilogue.of(
+          value, {.channel = channel, .along_channels = nhwc, .lanes = vector, .active = active}));
     }
   }
   const Expr to = var(row) * width + var(pixel);
   Block store = block(Store{y, nhwc ? to * conv.k + at : to, epilogue.pool(std::move(pixels), vector), vector, active});
-  if (nhwc) store = block(loop(v, cpu::ceil_div(conv.k, lanes), LoopKind::kSerial, std::move(store)));
-  return block(loop(pixel, width, LoopKind::kSerial, std::move(store)));
+  if (nhwc) store = block(loop(v, cpu::ceil_div(conv.k, lanes), LoopKind::kSerial, store));
+  return block(loop(pixel, width, LoopKind::kSerial, store));
 }
 
 // One row of the product in memory, kUnrolled vectors at a time, to a row of C with half the columns.
@@ -138,15 +139,15 @@ Block gated_row(KernelBuilder& builder, const Workload& workload, const FusedEpi
   const VarId block_of = builder.var("v"), column = builder.var("column");
   cpu::RegisterTile tile(builder, 1, columns, lanes);
   if (gemm.n % columns != 0) tile.mask_everywhere(integer(gemm.n) - var(column));
-  const auto product_at = [&](Expr at) { return var(row) * gemm.n + var(column) + std::move(at); };
-  const auto c_at = [&](Expr at) { return var(row) * (gemm.n / 2) + var(column) / 2 + std::move(at); };
+  const auto product_at = [&](Expr at) { return var(row) * gemm.n + var(column) + at; };
+  const auto c_at = [&](Expr at) { return var(row) * (gemm.n / 2) + var(column) / 2 + at; };
   const auto finish = [&](Expr sums, Expr at, std::optional<Expr> active) {
-    return epilogue.of(std::move(sums), {.channel = var(column) + std::move(at),
-                                         .along_channels = true,
-                                         .lanes = static_cast<int>(lanes),
-                                         .active = std::move(active)});
+    return epilogue.of(sums, {.channel = var(column) + at,
+                              .along_channels = true,
+                              .lanes = static_cast<int>(lanes),
+                              .active = active});
   };
-  const auto gate = [&](Expr even, Expr odd) { return epilogue.gate(std::move(even), std::move(odd)); };
+  const auto gate = [&](Expr even, Expr odd) { return epilogue.gate(even, odd); };
   return block(
       loop(block_of, cpu::ceil_div(gemm.n, columns), LoopKind::kSerial,
            block(Let{column, var(block_of) * columns}, tile.allocate(), tile.load_c(product, product_at),
@@ -180,13 +181,12 @@ Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits, const
   Block body = epilogue.gated()        ? gated_row(builder, workload, epilogue, y, row, lanes)
                : epilogue.window() > 1 ? pooled_row(builder, workload, epilogue, y, row, lanes)
                                        : plain_row(builder, shape, epilogue, y, row, lanes);
-  body.insert(body.begin(), Let{row, cpu::first_tile(var(task), shape.rows, tasks) + var(own)});
+  body.push_front(Let{row, cpu::first_tile(var(task), shape.rows, tasks) + var(own)});
   const std::int64_t most = cpu::ceil_div(shape.rows, tasks);
   Expr rows = shape.rows % tasks == 0 ? integer(most)
                                       : cpu::first_tile(var(task) + 1, shape.rows, tasks) -
                                             cpu::first_tile(var(task), shape.rows, tasks);
-  builder.kernel.body = block(
-      loop(task, tasks, LoopKind::kParallel, block(loop_to(own, std::move(rows), most, std::move(body)))));
+  builder.kernel.body = block(loop(task, tasks, LoopKind::kParallel, block(loop_to(own, rows, most, body))));
   return std::move(builder.kernel);
 }
 

@@ -52,19 +52,18 @@ Stmt pack_b(Lowering& l, const Expr& tiles) {
     Expr value = n.p.n % nr == 0 ? load(l.operands.b, l.b_element(var(k), var(j) * n.s.lanes), lanes)
                                  : load_active(l.operands.b, l.b_element(var(k), var(j) * n.s.lanes), lanes,
                                                integer(n.p.n) - var(n.column) - var(j) * n.s.lanes);
-    copy.push_back(
-        loop_to(k, n.k_extent(), n.kc(),
-                block(loop(j, n.s.nv, LoopKind::kUnrolled,
-                           block(Store{l.b_panel, target, std::move(value), lanes, std::nullopt})))));
+    copy.push_back(loop_to(k, n.k_extent(), n.kc(),
+                           block(loop(j, n.s.nv, LoopKind::kUnrolled,
+                                      block(Store{l.b_panel, target, value, lanes, std::nullopt})))));
   } else {
     Expr columns = n.p.n % nr == 0 ? integer(nr) : min(integer(nr), integer(n.p.n) - var(n.column));
     copy.push_back(loop_to(
-        j, std::move(columns), nr,
+        j, columns, nr,
         block(loop_to(k, n.k_extent(), n.kc(),
                       block(Store{l.b_panel, panel + var(k) * nr + var(j),
                                   load(l.operands.b, l.b_element(var(k), var(j))), 1, std::nullopt})))));
   }
-  return loop_to(tile, tiles, n.nc(), std::move(copy));
+  return loop_to(tile, tiles, n.nc(), copy);
 }
 
 // Panels of the block that ic and pc name. A row-major A is copied row by row with whole vectors,
@@ -85,18 +84,15 @@ Stmt pack_a(Lowering& l, const Expr& tiles) {
         n.kc() % n.s.lanes == 0 && n.p.k % n.s.lanes == 0
             ? load(l.operands.a, l.a_element(var(i), at), lanes)
             : load_active(l.operands.a, l.a_element(var(i), at), lanes, integer(n.p.k) - var(n.k0) - at);
-    Stmt move =
-        Store{l.a_panel, l.a_panel_element(var(tile), var(i), at), std::move(value), lanes, std::nullopt};
-    copy.push_back(
-        loop_to(i, std::move(rows), n.s.mr,
-                block(loop(k, cpu::ceil_div(n.kc(), n.s.lanes), LoopKind::kSerial, block(std::move(move))))));
+    Stmt move = Store{l.a_panel, l.a_panel_element(var(tile), var(i), at), value, lanes, std::nullopt};
+    copy.push_back(loop_to(i, rows, n.s.mr,
+                           block(loop(k, cpu::ceil_div(n.kc(), n.s.lanes), LoopKind::kSerial, block(move)))));
   } else {
     Stmt move = Store{l.a_panel, l.a_panel_element(var(tile), var(i), var(k)),
                       load(l.operands.a, l.a_element(var(i), var(k))), 1, std::nullopt};
-    copy.push_back(
-        loop_to(k, n.k_extent(), n.kc(), block(loop_to(i, std::move(rows), n.s.mr, block(std::move(move))))));
+    copy.push_back(loop_to(k, n.k_extent(), n.kc(), block(loop_to(i, rows, n.s.mr, block(move)))));
   }
-  return loop_to(tile, tiles, n.mc(), std::move(copy));
+  return loop_to(tile, tiles, n.mc(), copy);
 }
 
 FamilySpace space(const Workload& workload, const Limits& limits) {
@@ -148,7 +144,7 @@ Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limi
     return l.batch_offset(n.p.m * n.p.output_columns()) + row * n.p.output_columns() + column;
   };
   n.place = [&](const Expr& row, const Expr& column, const Expr& element, std::optional<Expr> active) {
-    return cpu::place_of(n.p, row, column, element, static_cast<int>(n.s.lanes), std::move(active));
+    return cpu::place_of(n.p, row, column, element, static_cast<int>(n.s.lanes), active);
   };
   return cpu::kernel_of(n);
 }

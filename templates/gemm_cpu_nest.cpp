@@ -35,12 +35,12 @@ Stmt prefetch(const GemmNest& n, const RegisterTile& tile, const Expr& k) {
   if (n.s.prefetch == GemmCpuSchedule::kNextTileShared) {
     const std::int64_t lines = ceil_div(ceil_div(n.nr(), kLineFloats), n.mc());
     return tile.prefetch_b(n.b, lines, [&](Expr column) {
-      return n.b_at(k, var(n.it) * (lines * kLineFloats) + std::move(column) + n.next_tile);
+      return n.b_at(k, var(n.it) * (lines * kLineFloats) + column + n.next_tile);
     });
   }
   return tile.prefetch_b(n.b, tile.lines(), [&](Expr column) {
-    if (n.b_in_panels) return n.b_at(k, std::move(column) + n.s.prefetch * n.nr());
-    return n.s.prefetch == GemmCpuSchedule::kNextTile ? n.b_at(k, std::move(column) + n.nr())
+    if (n.b_in_panels) return n.b_at(k, column + n.s.prefetch * n.nr());
+    return n.s.prefetch == GemmCpuSchedule::kNextTile ? n.b_at(k, column + n.nr())
                                                       : n.b_at(k + n.s.prefetch, column);
   });
 }
@@ -70,20 +70,20 @@ Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool an
   if (n.s.prefetch != GemmCpuSchedule::kNoPrefetch) step.push_back(prefetch(n, tile, k_now));
   step.push_back(tile.multiply_add(n.a_at(tile.row(), k_now)));
   if (n.s.ku == 1) {
-    result.push_back(loop_to(k, n.k_extent(), n.kc(), std::move(step)));
+    result.push_back(loop_to(k, n.k_extent(), n.kc(), step));
   } else {
     result.push_back(loop_to(k, n.k_extent() / n.s.ku, n.kc() / n.s.ku,
-                             block(loop(u, n.s.ku, LoopKind::kUnrolled, std::move(step)))));
+                             block(loop(u, n.s.ku, LoopKind::kUnrolled, step))));
   }
   const auto finish = [&](Expr sums, const Expr& column, std::optional<Expr> active) {
-    return n.epilogue.of(std::move(sums), n.place(var(n.row) + tile.row(), var(n.column) + column,
-                                                  c_at(column), std::move(active)));
+    return n.epilogue.of(sums,
+                         n.place(var(n.row) + tile.row(), var(n.column) + column, c_at(column), active));
   };
   if (n.p.gated) {
     const auto pair_at = [&](const Expr& column) {
       return n.c_at(var(n.row) + tile.row(), var(n.column) / 2) + column;
     };
-    const auto gate = [&](Expr even, Expr odd) { return n.epilogue.gate(std::move(even), std::move(odd)); };
+    const auto gate = [&](Expr even, Expr odd) { return n.epilogue.gate(even, odd); };
     result.push_back(tile.store_pairs(n.builder, n.c, pair_at, finish, gate));
   } else if (n.epilogue.empty() || n.k_blocks() == 1) {
     result.push_back(tile.store_c(n.c, c_at, finish));
@@ -108,12 +108,12 @@ Block tile_body(GemmNest& n) {
     Block inner, edge;
     if (full_columns > 0) inner = micro_kernel(n, rows, n.nr(), false);
     if (tail_columns > 0) edge = micro_kernel(n, rows, tail_columns, false);
-    return by_tile(var(n.column) / n.nr(), full_columns, tail_columns, std::move(inner), std::move(edge));
+    return by_tile(var(n.column) / n.nr(), full_columns, tail_columns, inner, edge);
   };
   Block inner, edge;
   if (full_rows > 0) inner = over_columns(n.s.mr);
   if (tail_rows > 0) edge = over_columns(tail_rows);
-  return by_tile(var(n.row) / n.s.mr, full_rows, tail_rows, std::move(inner), std::move(edge));
+  return by_tile(var(n.row) / n.s.mr, full_rows, tail_rows, inner, edge);
 }
 
 }  // namespace
@@ -132,17 +132,16 @@ Expr GemmNest::column_of(const Expr& tile) const {
 void init(GemmNest& nest, const char* name) {
   nest.builder.kernel.name = name;
   nest.builder.kernel.target = Target::kCpu;
-  for (const auto& [id, stem] : {std::pair(&nest.task, "task_index"),
-                                 {&nest.batch, "batch"},
-                                 {&nest.jc, "jc"},
-                                 {&nest.pc, "pc"},
-                                 {&nest.ic, "ic"},
-                                 {&nest.jt, "jt"},
-                                 {&nest.it, "it"},
-                                 {&nest.k0, "k0"},
-                                 {&nest.column, "column"},
-                                 {&nest.row, "row"}})
-    *id = nest.builder.var(stem);
+  nest.builder.make_vars({{nest.task, "task_index"},
+                          {nest.batch, "batch"},
+                          {nest.jc, "jc"},
+                          {nest.pc, "pc"},
+                          {nest.ic, "ic"},
+                          {nest.jt, "jt"},
+                          {nest.it, "it"},
+                          {nest.k0, "k0"},
+                          {nest.column, "column"},
+                          {nest.row, "row"}});
 }
 
 Kernel kernel_of(GemmNest& n) {
@@ -152,29 +151,28 @@ Kernel kernel_of(GemmNest& n) {
   Block tiles;
   Block inner = tile_body(n);
   if (n.s.order == 0) {  // a tile of columns stays in L1 while the rows pass
-    inner.insert(inner.begin(), let_row);
-    tiles = block(loop_to(n.jt, column_tiles, n.nc(),
-                          block(let_column, loop_to(n.it, row_tiles, n.mc(), std::move(inner)))));
+    inner.push_front(let_row);
+    tiles = block(
+        loop_to(n.jt, column_tiles, n.nc(), block(let_column, loop_to(n.it, row_tiles, n.mc(), inner))));
   } else {  // a tile of rows stays while the columns pass
-    inner.insert(inner.begin(), let_column);
-    tiles = block(loop_to(n.it, row_tiles, n.mc(),
-                          block(let_row, loop_to(n.jt, column_tiles, n.nc(), std::move(inner)))));
+    inner.push_front(let_column);
+    tiles =
+        block(loop_to(n.it, row_tiles, n.mc(), block(let_row, loop_to(n.jt, column_tiles, n.nc(), inner))));
   }
-  if (n.pack_a) tiles.insert(tiles.begin(), n.pack_a(row_tiles));
+  if (n.pack_a) tiles.push_front(n.pack_a(row_tiles));
   Block k_body = block(Let{n.k0, var(n.pc) * n.kc()});
   if (n.pack_b) k_body.push_back(n.pack_b(column_tiles));
-  k_body.push_back(loop(n.ic, ceil_div(n.task_row_tiles(), n.mc()), LoopKind::kSerial, std::move(tiles)));
+  k_body.push_back(loop(n.ic, ceil_div(n.task_row_tiles(), n.mc()), LoopKind::kSerial, tiles));
   Block of_columns = n.before_columns ? n.before_columns() : Block();
-  of_columns.push_back(loop(n.pc, n.k_blocks(), LoopKind::kSerial, std::move(k_body)));
-  Block body =
-      block(loop(n.jc, ceil_div(n.task_column_tiles(), n.nc()), LoopKind::kSerial, std::move(of_columns)));
-  body = over_parts(n.p.batch, n.s.split == 2, n.batch, n.task, std::move(body));
+  of_columns.push_back(loop(n.pc, n.k_blocks(), LoopKind::kSerial, k_body));
+  Block body = block(loop(n.jc, ceil_div(n.task_column_tiles(), n.nc()), LoopKind::kSerial, of_columns));
+  body = over_parts(n.p.batch, n.s.split == 2, n.batch, n.task, body);
   Block of_task;
   for (const BufferId buffer : n.scratch) of_task.push_back(Alloc{buffer});
-  append(of_task, std::move(n.at_start));
-  append(of_task, std::move(body));
+  append(of_task, n.at_start);
+  append(of_task, body);
   const std::int64_t tasks = n.s.split == 2 ? n.p.batch : n.s.threads;
-  n.builder.kernel.body = block(loop(n.task, tasks, LoopKind::kParallel, std::move(of_task)));
+  n.builder.kernel.body = block(loop(n.task, tasks, LoopKind::kParallel, of_task));
   return std::move(n.builder.kernel);
 }
 

@@ -95,21 +95,20 @@ Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
   const VarId i = builder.var("i"), j = builder.var("j"), k = builder.var("k"), u = builder.var("u");
   const auto acc_at = [&] { return var(i) * (columns * lanes) + var(j) * lanes; };
   const auto a_at = [&](Expr at) {
-    return l.batch_offset(l.p.m * l.p.k) + (var(l.row) + var(i)) * l.p.k + std::move(at);
+    return l.batch_offset(l.p.m * l.p.k) + (var(l.row) + var(i)) * l.p.k + at;
   };
   const auto b_at = [&](Expr at) {
-    return l.batch_offset(l.p.k * l.p.n) + (var(l.column) + var(j)) * l.p.k + std::move(at);
+    return l.batch_offset(l.p.k * l.p.n) + (var(l.column) + var(j)) * l.p.k + at;
   };
   const auto over_tile = [&](Block body) {
-    return loop(i, rows, LoopKind::kUnrolled, block(loop(j, columns, LoopKind::kUnrolled, std::move(body))));
+    return loop(i, rows, LoopKind::kUnrolled, block(loop(j, columns, LoopKind::kUnrolled, body)));
   };
   // One vector of k at `at`; the A vectors are held in registers while B's pass.
   const auto step = [&](const Expr& at, std::optional<Expr> active) {
     const BufferId a_reg = builder.buffer("a_reg", DType::kF32, Scope::kRegister, rows * lanes, width);
     const BufferId b_reg = builder.buffer("b_reg", DType::kF32, Scope::kRegister, lanes, width);
     const auto vector_at = [&](BufferId buffer, Expr index) {
-      return active ? load_active(buffer, std::move(index), width, *active)
-                    : load(buffer, std::move(index), width);
+      return active ? load_active(buffer, index, width, *active) : load(buffer, index, width);
     };
     Block body = block(
         Alloc{a_reg},
@@ -129,7 +128,7 @@ Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
                                            fma(load(a_reg, var(i) * lanes, width),
                                                load(b_reg, integer(0), width), load(acc, acc_at(), width)),
                                            width, std::nullopt})));
-    body.push_back(loop(j, columns, LoopKind::kUnrolled, std::move(column_body)));
+    body.push_back(loop(j, columns, LoopKind::kUnrolled, column_body));
     return body;
   };
 
@@ -140,27 +139,25 @@ Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
   if (whole > 0) {
     const Expr at = l.s.ku == 1 ? var(k) * stride : var(k) * stride + var(u) * lanes;
     Block body = step(at, std::nullopt);
-    if (l.s.ku > 1) body = block(loop(u, l.s.ku, LoopKind::kUnrolled, std::move(body)));
-    result.push_back(loop(k, whole, LoopKind::kSerial, std::move(body)));
+    if (l.s.ku > 1) body = block(loop(u, l.s.ku, LoopKind::kUnrolled, body));
+    result.push_back(loop(k, whole, LoopKind::kSerial, body));
   }
   for (std::int64_t at = whole * stride; at < l.p.k;
        at += lanes) {  // fewer than ku vectors, the last one masked
     const std::int64_t left = l.p.k - at;
-    for (Stmt& stmt : step(integer(at), left < lanes ? std::optional<Expr>(integer(left)) : std::nullopt)) {
-      result.push_back(std::move(stmt));
-    }
+    append(result, step(integer(at), left < lanes ? std::optional<Expr>(integer(left)) : std::nullopt));
   }
   const Expr row = var(l.row) + var(i), column = var(l.column) + var(j);
   const Expr c_at = l.batch_offset(l.p.m * l.p.n) + row * l.p.n + var(l.column) + var(j);
   Expr sum = reduce_add(load(acc, acc_at(), width));
   if (l.epilogue.empty()) {
-    result.push_back(over_tile(block(Store{l.operands.c, c_at, std::move(sum), 1, std::nullopt})));
+    result.push_back(over_tile(block(Store{l.operands.c, c_at, sum, 1, std::nullopt})));
   } else {
     const BufferId held = builder.buffer("sum", DType::kF32, Scope::kRegister, 1);
     Expr value =
         l.epilogue.of(load(held, integer(0)), cpu::place_of(l.p, row, column, c_at, 1, std::nullopt));
-    result.push_back(over_tile(block(Alloc{held}, Store{held, integer(0), std::move(sum), 1, std::nullopt},
-                                     Store{l.operands.c, c_at, std::move(value), 1, std::nullopt})));
+    result.push_back(over_tile(block(Alloc{held}, Store{held, integer(0), sum, 1, std::nullopt},
+                                     Store{l.operands.c, c_at, value, 1, std::nullopt})));
   }
   return result;
 }
@@ -194,29 +191,29 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Config& config, const 
     Block inner, edge;
     if (full_columns > 0) inner = tile_kernel(l, rows, l.s.nr);
     if (tail_columns > 0) edge = tile_kernel(l, rows, tail_columns);
-    return cpu::by_tile(tile_index, full_columns, tail_columns, std::move(inner), std::move(edge));
+    return cpu::by_tile(tile_index, full_columns, tail_columns, inner, edge);
   };
   Block inner, edge;
   if (full_rows > 0) inner = over_columns(l.s.mr);
   if (tail_rows > 0) edge = over_columns(tail_rows);
-  Block tile = cpu::by_tile(var(l.it), full_rows, tail_rows, std::move(inner), std::move(edge));
+  Block tile = cpu::by_tile(var(l.it), full_rows, tail_rows, inner, edge);
 
   const Stmt let_column = Let{l.column, tile_index * l.s.nr};
   const Stmt let_row = Let{l.row, var(l.it) * l.s.mr};
   const std::int64_t row_tiles = ceil_div(l.p.m, l.s.mr);
   Block nest;
   if (l.s.order == 0) {
-    tile.insert(tile.begin(), let_row);
-    nest = block(loop_to(l.jt, tiles_now, l.nc(),
-                         block(let_column, loop(l.it, row_tiles, LoopKind::kSerial, std::move(tile)))));
+    tile.push_front(let_row);
+    nest = block(
+        loop_to(l.jt, tiles_now, l.nc(), block(let_column, loop(l.it, row_tiles, LoopKind::kSerial, tile))));
   } else {
-    tile.insert(tile.begin(), let_column);
-    nest = block(loop(l.it, row_tiles, LoopKind::kSerial,
-                      block(let_row, loop_to(l.jt, tiles_now, l.nc(), std::move(tile)))));
+    tile.push_front(let_column);
+    nest = block(
+        loop(l.it, row_tiles, LoopKind::kSerial, block(let_row, loop_to(l.jt, tiles_now, l.nc(), tile))));
   }
-  Block body = block(loop(l.jc, ceil_div(l.task_tiles(), l.nc()), LoopKind::kSerial, std::move(nest)));
-  if (l.p.batch > 1) body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, std::move(body)));
-  builder.kernel.body = block(loop(l.task, l.s.threads, LoopKind::kParallel, std::move(body)));
+  Block body = block(loop(l.jc, ceil_div(l.task_tiles(), l.nc()), LoopKind::kSerial, nest));
+  if (l.p.batch > 1) body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, body));
+  builder.kernel.body = block(loop(l.task, l.s.threads, LoopKind::kParallel, body));
   return std::move(builder.kernel);
 }
 

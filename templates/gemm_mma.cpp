@@ -66,11 +66,11 @@ class Lowering {
     append(body, clear(acc_, s_.wm * s_.wn / 32));
     append(body, main_loop());
     append(body, write());
-    Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));
-    grid = block(loop(block_, tiles_m() * tiles_n(), LoopKind::kBlockX, std::move(grid)));
-    if (s_.split_k > 1) grid = block(loop(split_, s_.split_k, LoopKind::kBlockY, std::move(grid)));
-    if (p_.size.batch > 1) grid = block(loop(batch_, p_.size.batch, LoopKind::kBlockZ, std::move(grid)));
-    builder_.kernel.body = std::move(grid);
+    Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, body));
+    grid = block(loop(block_, tiles_m() * tiles_n(), LoopKind::kBlockX, grid));
+    if (s_.split_k > 1) grid = block(loop(split_, s_.split_k, LoopKind::kBlockY, grid));
+    if (p_.size.batch > 1) grid = block(loop(batch_, p_.size.batch, LoopKind::kBlockZ, grid));
+    builder_.kernel.body = grid;
     return std::move(builder_.kernel);
   }
 
@@ -126,11 +126,11 @@ class Lowering {
     if (!tile.async)
       operand.in_flight =
           builder_.buffer(is_a ? "a_next" : "b_next", p_.operand, Scope::kRegister, tile.copies());
-    operand.line = builder_.var(is_a ? "a_line" : "b_line");
-    operand.along = builder_.var(is_a ? "a_along" : "b_along");
-    operand.place = builder_.var(is_a ? "a_place" : "b_place");
-    operand.row = builder_.var(is_a ? "a_row" : "b_row");
-    operand.chunk = builder_.var(is_a ? "a_chunk" : "b_chunk");
+    operand.line = builder_.var(is_a ? StaticText("a_line") : "b_line");
+    operand.along = builder_.var(is_a ? StaticText("a_along") : "b_along");
+    operand.place = builder_.var(is_a ? StaticText("a_place") : "b_place");
+    operand.row = builder_.var(is_a ? StaticText("a_row") : "b_row");
+    operand.chunk = builder_.var(is_a ? StaticText("a_chunk") : "b_chunk");
   }
 
   static std::int64_t fragment_registers(const GemmMmaOperand& operand) {
@@ -155,8 +155,8 @@ class Lowering {
     }
     const std::int64_t warps = s_.warps_m() * s_.warps_n();
     const SplitK split = tiles_k();
-    Block result = block(Let{m0_, std::move(tile_m) * s_.bm}, Let{n0_, std::move(tile_n) * s_.bn},
-                         Let{lane_, var(thread_) % 32}, Let{warp_, var(thread_) / 32});
+    Block result = block(Let{m0_, tile_m * s_.bm}, Let{n0_, tile_n * s_.bn}, Let{lane_, var(thread_) % 32},
+                         Let{warp_, var(thread_) / 32});
     if (s_.k_warps > 1) result.push_back(Let{k_group_, var(warp_) / warps});
     result.push_back(Let{warp_m_, (s_.k_warps > 1 ? var(warp_) % warps : var(warp_)) / s_.warps_n()});
     result.push_back(Let{warp_n_, var(warp_) % s_.warps_n()});
@@ -245,8 +245,8 @@ class Lowering {
     body.push_back(Let{stage, var(tile) % s_.stages});
     append(body, compute(var(stage)));
     Block end = end_copy(next_stage);
-    if (split.most() > ahead && !end.empty()) body.push_back(If{more, std::move(end), {}});
-    result.push_back(loop_to(tile, tiles, split.most(), std::move(body)));
+    if (split.most() > ahead && !end.empty()) body.push_back(If{more, end, {}});
+    result.push_back(loop_to(tile, tiles, split.most(), body));
     return result;
   }
 
@@ -271,7 +271,7 @@ class Lowering {
     const Expr first = (i.at * columns + var(column)) * 4;
     const Touch sums = p_.two_level ? Touch{step_sums_, integer(0), 4, true} : Touch{acc_, first, 4, true};
     const auto mma = [&](BufferId left, BufferId right) {
-      return Intrinsic{std::string(p_.instruction),
+      return Intrinsic{p_.instruction,
                        {sums, Touch{left, a, 4, false}, Touch{right, b, 2, false}},
                        {},
                        2.0 * 16 * 8 * static_cast<double>(p_.mma_k()) / 32};
@@ -289,7 +289,7 @@ class Lowering {
     } else {
       body.push_back(mma(a_.fragment, b_.fragment));
     }
-    return i.over(j.over(std::move(body)));
+    return i.over(j.over(body));
   }
 
   /// acc += the warp's part of A tile * B tile.
@@ -298,14 +298,14 @@ class Lowering {
       const Unrolled step(builder_, "step", steps());
       Block body = load_fragments(stage, step.at, integer(0));
       append(body, multiply_add(integer(0)));
-      return step.over(std::move(body));
+      return step.over(body);
     }
     const Unrolled step(builder_, "step", steps() - 1);
     const Expr next = step.at + 1;
     Block result = load_fragments(stage, integer(0), integer(0));
     Block body = load_fragments(stage, next, next % 2);
     append(body, multiply_add(step.at % 2));
-    append(result, step.over(std::move(body)));
+    append(result, step.over(body));
     append(result, multiply_add(integer((steps() - 1) % 2)));
     return result;
   }

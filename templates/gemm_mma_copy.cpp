@@ -29,7 +29,7 @@ struct Place {
 Expr permuted(const GemmMmaTile& tile, const Expr& line, const Expr& along) {
   if (tile.gathered) return along;
   Expr chunk = bit_xor(along / tile.chunk, gemm_mma_swizzle(tile, line)) * tile.chunk;
-  return tile.vec == tile.chunk ? std::move(chunk) : std::move(chunk) + along % tile.chunk;
+  return tile.vec == tile.chunk ? chunk : chunk + along % tile.chunk;
 }
 
 /// Threads and lines are powers of two: either the threads take whole lines at once (then `i` moves across
@@ -42,13 +42,13 @@ Place place_of(const GemmMmaOperand& operand, const Expr& i) {
     Expr line = var(operand.line) + i * step;
     // The permutation repeats every 8 lines.
     Expr shared = step % 8 == 0 ? var(operand.place) : permuted(tile, line, var(operand.along));
-    return {std::move(line), var(operand.along), std::move(shared)};
+    return {line, var(operand.along), shared};
   }
   const std::int64_t copies_per_line = in_line / tile.threads;
   Expr line = i / copies_per_line;
   Expr along = var(operand.along) + i % copies_per_line * (tile.threads * tile.vec);
   Expr shared = permuted(tile, line, along);
-  return {std::move(line), std::move(along), std::move(shared)};
+  return {line, along, shared};
 }
 
 struct Coordinates {
@@ -69,11 +69,11 @@ std::optional<Expr> inside(const GemmMmaOperand& operand, const GemmMmaCorner& c
   if (tile.x % tile.tile != 0) condition = lt(at.x, integer(tile.x));
   if (!corner.whole_k) {
     Expr k_inside = lt(at.k, integer(tile.k));
-    condition = condition ? logical_and(std::move(*condition), std::move(k_inside)) : std::move(k_inside);
+    condition = condition ? logical_and(*condition, k_inside) : k_inside;
   }
   if (operand.image) {
     if (auto in_image = image_inside(*operand.image, at.k, at.x))
-      condition = condition ? logical_and(std::move(*condition), std::move(*in_image)) : std::move(in_image);
+      condition = condition ? logical_and(*condition, *in_image) : in_image;
   }
   return condition;
 }
@@ -86,14 +86,14 @@ Expr global_index(const GemmMmaOperand& operand, const GemmMmaCorner& corner, co
 
 /// for (i < copies) body, left to the first threads where there are fewer vectors than threads.
 Block each_copy(const GemmMmaTile& tile, const GemmMmaThread& thread, const Unrolled& i, Block body) {
-  Block result = i.over(std::move(body));
+  Block result = i.over(body);
   if (tile.vectors() < tile.threads)
-    return block(If{lt(var(thread.thread), integer(tile.vectors())), std::move(result), {}});
+    return block(If{lt(var(thread.thread), integer(tile.vectors())), result, {}});
   return result;
 }
 
 Unrolled copies(KernelBuilder& builder, const GemmMmaOperand& operand) {
-  return {builder, operand.is_a ? "copy_a" : "copy_b", operand.tile.copies()};
+  return {builder, operand.is_a ? StaticText("copy_a") : "copy_b", operand.tile.copies()};
 }
 
 Expr shared_index(const GemmMmaTile& tile, const Expr& stage, const Place& place) {
@@ -120,13 +120,13 @@ Block gemm_mma_copy(KernelBuilder& builder, const GemmMmaOperand& operand, const
   const Coordinates at = coordinates_of(tile, corner, place);
   const std::int64_t bytes = tile.vec * 16 / tile.chunk;
   Intrinsic copy;
-  copy.name = "cp_async_" + std::to_string(bytes);
+  copy.name = intrinsic_name("cp_async_" + std::to_string(bytes));
   copy.touches = {Touch{operand.shared, shared_index(tile, stage, place), tile.vec, true},
                   Touch{operand.global, global_index(operand, corner, at), tile.vec, false}};
   // Zero source bytes: nothing is read, the destination becomes zero.
   if (auto condition = inside(operand, corner, at))
-    copy.args = {select(std::move(*condition), integer(bytes), integer(0))};
-  return each_copy(tile, thread, i, block(std::move(copy)));
+    copy.args = {select(*condition, integer(bytes), integer(0))};
+  return each_copy(tile, thread, i, block(copy));
 }
 
 Block gemm_mma_load(KernelBuilder& builder, const GemmMmaOperand& operand, const GemmMmaThread& thread,
@@ -137,9 +137,9 @@ Block gemm_mma_load(KernelBuilder& builder, const GemmMmaOperand& operand, const
   Expr value = load(operand.global, global_index(operand, corner, at));
   if (auto condition = inside(operand, corner, at)) {
     const DType type = builder.kernel.buffer(operand.global).type;
-    value = select(std::move(*condition), std::move(value), zero(type));
+    value = select(*condition, value, zero(type));
   }
-  return each_copy(tile, thread, i, block(Store{operand.in_flight, i.at, std::move(value), 1, std::nullopt}));
+  return each_copy(tile, thread, i, block(Store{operand.in_flight, i.at, value, 1, std::nullopt}));
 }
 
 Block gemm_mma_store(KernelBuilder& builder, const GemmMmaOperand& operand, const GemmMmaThread& thread,

@@ -55,7 +55,7 @@ Block gemm_mma_fragment_places(const GemmMmaProblem& problem, const GemmMmaSched
 Block gemm_mma_fragments(KernelBuilder& builder, const GemmMmaProblem& problem, const GemmMmaOperand& operand,
                          const Expr& stage, const Expr& step, const Expr& turn) {
   const GemmMmaTile& tile = operand.tile;
-  const Unrolled i(builder, operand.is_a ? "frag_i" : "frag_j", tile.warp_tile / 16);
+  const Unrolled i(builder, operand.is_a ? StaticText("frag_i") : "frag_j", tile.warp_tile / 16);
   const Expr place = turn + i.at * 4;
   Block body;
   if (tile.gathered) {
@@ -63,19 +63,19 @@ Block gemm_mma_fragments(KernelBuilder& builder, const GemmMmaProblem& problem, 
     const bool wide = problem.bytes() == 4;
     const Expr k = step * problem.mma_k() + k_part(operand, r.at) * (problem.mma_k() / 2);
     Expr index = stage + var(operand.row) + k * tile.stride + i.at * 16 + x_part(operand, r.at) * 8;
-    Intrinsic gather{wide ? "gather_1x32" : "gather_4x8",
-                     {Touch{operand.fragment, place + r.at, 1, true},
-                      Touch{operand.shared, std::move(index), wide ? 1 : 4, false}},
-                     {},
-                     0};
+    Intrinsic gather{
+        wide ? StaticText("gather_1x32") : "gather_4x8",
+        {Touch{operand.fragment, place + r.at, 1, true}, Touch{operand.shared, index, wide ? 1 : 4, false}},
+        {},
+        0};
     if (!wide) gather.args = {integer(tile.stride)};
-    body = r.over(block(std::move(gather)));
+    body = r.over(block(gather));
   } else {
     // Steps and tiles of 16 are aligned powers of two: XOR is as good as a sum, and cheaper.
     const Expr line = (tile.along_k ? i.at : step) * (16 * tile.stride);
     const Expr chunk = bit_xor((tile.along_k ? step : i.at) * 2, var(operand.chunk));
     body = block(Intrinsic{
-        tile.along_k ? "ldmatrix_x4" : "ldmatrix_x4_trans",
+        tile.along_k ? StaticText("ldmatrix_x4") : "ldmatrix_x4_trans",
         {Touch{operand.fragment, place, 4, true},
          Touch{operand.shared, stage + var(operand.row) + line + chunk * tile.chunk, tile.chunk, false}},
         {},
@@ -89,7 +89,7 @@ Block gemm_mma_fragments(KernelBuilder& builder, const GemmMmaProblem& problem, 
   } else if (problem.rounds) {
     body.push_back(Intrinsic{"tf32_round_x4", {Touch{operand.fragment, place, 4, true}}, {}, 0});
   }
-  return i.over(std::move(body));
+  return i.over(body);
 }
 
 }  // namespace lehr

@@ -42,7 +42,7 @@ constexpr std::int64_t kMaxUnrolledMmas = 256;
 struct Row {
   DType operand;
   DType accum;
-  std::string_view instruction;
+  StaticText instruction;
 };
 constexpr std::array<Row, 6> kInstructions = {{
     {DType::kBF16, DType::kF32, "mma_m16n8k16_f32_bf16"},
@@ -136,7 +136,7 @@ std::optional<std::string> why_not_gemm_mma(const Gemm& g, const Limits& limits)
   return cuda::why_no_grid(g);
 }
 
-std::string_view gemm_mma_instruction(DType operand, DType accum) {
+StaticText gemm_mma_instruction(DType operand, DType accum) {
   for (const Row& row : kInstructions)
     if (row.operand == operand && row.accum == accum) return row.instruction;
   return "";

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/limits.h"
+#include "base/static_text.h"
 #include "space/space.h"
 #include "templates/cpu_common.h"
 #include "templates/image_view.h"
@@ -20,7 +21,7 @@ struct GemmMmaProblem {
   DType operand = DType::kF16;
   DType output = DType::kF32;
   DType accum = DType::kF32;
-  std::string_view instruction;  ///< "mma_m16n8k16_f32_bf16"
+  StaticText instruction;        ///< "mma_m16n8k16_f32_bf16"
   int passes = 1;                ///< 3: 3xTF32
   bool rounds = false;           ///< f32 operands become tf32 in registers
   bool two_level = false;        ///< sums of one instruction are added to the others in f32
@@ -47,7 +48,7 @@ std::optional<std::string> why_not_gemm_mma(const Gemm& gemm, const Limits& limi
 /// CHECKs that the family has an instruction for the types.
 GemmMmaProblem gemm_mma_problem(const Workload& workload);
 /// The instruction for operands and sums of these types, or "".
-std::string_view gemm_mma_instruction(DType operand, DType accum);
+StaticText gemm_mma_instruction(DType operand, DType accum);
 
 /// The knobs by name; meanings and units are those of gemm_mma_space(). All but `stages` are powers of two.
 struct GemmMmaSchedule {

@@ -19,7 +19,7 @@ class Writer {
   /// Each lane writes its pairs of columns.
   Block direct() {
     Block result = pairs_to_c();
-    return split() ? exchange(out_.accumulators, std::move(result)) : std::move(result);
+    return split() ? exchange(out_.accumulators, result) : result;
   }
 
   Block staged() {
@@ -38,9 +38,7 @@ class Writer {
     return {Unrolled(b_, "i", s_.wm / 16), Unrolled(b_, "j", s_.wn / 8), Unrolled(b_, "half", 2)};
   }
   bool split() const { return s_.split_k > 1; }
-  Block exchange(BufferId sums, Block then) {
-    return split_k_sum(b_, out_.sums, out_.place, sums, std::move(then));
-  }
+  Block exchange(BufferId sums, Block then) { return split_k_sum(b_, out_.sums, out_.place, sums, then); }
   Expr accumulator(const Pair& at) const { return (at.i.at * (s_.wn / 8) + at.j.at) * 4 + at.half.at * 2; }
   /// Of this lane's first pair, in the block tile.
   Expr first_row() const { return var(out_.warp_m) * s_.wm + var(out_.lane) / 4; }
@@ -52,11 +50,11 @@ class Writer {
     const VarId column = b_.var("column");
     const std::int64_t vec = p_.size.n % 2 == 0 ? 2 : 1;
     Block body = store(out_.accumulators, accumulator(at), 2, vec, row, column);
-    body.insert(body.begin(), Let{column, var(out_.n0) + first_column() + at.j.at * 8});
-    body = at.j.over(std::move(body));
-    if (p_.size.m % s_.bm != 0) body = block(If{lt(var(row), integer(p_.size.m)), std::move(body), {}});
-    body.insert(body.begin(), Let{row, var(out_.m0) + first_row() + at.i.at * 16 + at.half.at * 8});
-    return at.i.over(at.half.over(std::move(body)));
+    body.push_front(Let{column, var(out_.n0) + first_column() + at.j.at * 8});
+    body = at.j.over(body);
+    if (p_.size.m % s_.bm != 0) body = block(If{lt(var(row), integer(p_.size.m)), body, {}});
+    body.push_front(Let{row, var(out_.m0) + first_row() + at.i.at * 16 + at.half.at * 8});
+    return at.i.over(at.half.over(body));
   }
 
   Block to_shared() {
@@ -64,11 +62,11 @@ class Writer {
     const Pair at = pair();
     const VarId mine = b_.var("c_place");
     Expr place = first_row() * stride + first_column();
-    if (s_.k_warps > 1) place = var(out_.k_group) * (s_.bm * stride) + std::move(place);
+    if (s_.k_warps > 1) place = var(out_.k_group) * (s_.bm * stride) + place;
     Block body = block(Store{out_.tile, var(mine) + (at.i.at * 16 + at.half.at * 8) * stride + at.j.at * 8,
                              load(out_.accumulators, accumulator(at), 2), 2, std::nullopt});
-    Block result = block(Let{mine, std::move(place)});
-    append(result, at.i.over(at.j.over(at.half.over(std::move(body)))));
+    Block result = block(Let{mine, place});
+    append(result, at.i.over(at.j.over(at.half.over(body))));
     return result;
   }
 
@@ -80,9 +78,9 @@ class Writer {
     const Unrolled copy(b_, "copy_c", cpu::ceil_div(count, s_.threads()));
     const VarId vector = b_.var("vector");
     Block inner = body(copy.at, var(vector) / (s_.bn / vec), var(vector) % (s_.bn / vec) * vec);
-    if (count % s_.threads() != 0) inner = block(If{lt(var(vector), integer(count)), std::move(inner), {}});
-    inner.insert(inner.begin(), Let{vector, copy.at * s_.threads() + var(out_.thread)});
-    return copy.over(std::move(inner));
+    if (count % s_.threads() != 0) inner = block(If{lt(var(vector), integer(count)), inner, {}});
+    inner.push_front(Let{vector, copy.at * s_.threads() + var(out_.thread)});
+    return copy.over(inner);
   }
 
   Block from_shared() {
@@ -123,12 +121,10 @@ class Writer {
           append(pool, e.over(block(Store{out_.sum, e.at, out_.epilogue.pool(std::move(values), 1), 1,
                                           std::nullopt})));
           append(pool, put(out_.sum, integer(0), vec, out_.base + var(row) * out_.row + var(column)));
-          if (p_.size.n % s_.bn != 0)
-            pool = block(If{lt(var(column), integer(p_.size.n)), std::move(pool), {}});
-          if (p_.size.m % s_.bm != 0)
-            pool = block(If{lt(var(row), integer(p_.size.m / pixels)), std::move(pool), {}});
-          pool.insert(pool.begin(), Let{column, var(out_.n0) + column_in});
-          pool.insert(pool.begin(), Let{row, var(out_.m0) / pixels + window});
+          if (p_.size.n % s_.bn != 0) pool = block(If{lt(var(column), integer(p_.size.n)), pool, {}});
+          if (p_.size.m % s_.bm != 0) pool = block(If{lt(var(row), integer(p_.size.m / pixels)), pool, {}});
+          pool.push_front(Let{column, var(out_.n0) + column_in});
+          pool.push_front(Let{row, var(out_.m0) / pixels + window});
           return pool;
         },
         pixels);
@@ -149,7 +145,7 @@ class Writer {
         block(Store{out_.part, integer(0), load(out_.tile, (part.at + 1) * (s_.bm * stride) + place, lanes),
                     lanes, std::nullopt});
     append(add, e.over(block(Store{out_.sum, to + e.at, total, 1, std::nullopt})));
-    append(body, part.over(std::move(add)));
+    append(body, part.over(add));
     return body;
   }
 
@@ -158,11 +154,11 @@ class Writer {
     const VarId row = b_.var("row");
     const VarId column = b_.var("column");
     const std::int64_t vec = gemm_mma_c_vector(p_, s_);
-    Block body = std::move(before);
+    Block body = before;
     append(body, store(out_.sum, from, vec, vec, row, column));
-    if (p_.size.m % s_.bm != 0) body = block(If{lt(var(row), integer(p_.size.m)), std::move(body), {}});
-    body.insert(body.begin(), Let{column, var(out_.n0) + column_in});
-    body.insert(body.begin(), Let{row, var(out_.m0) + row_in});
+    if (p_.size.m % s_.bm != 0) body = block(If{lt(var(row), integer(p_.size.m)), body, {}});
+    body.push_front(Let{column, var(out_.n0) + column_in});
+    body.push_front(Let{row, var(out_.m0) + row_in});
     return body;
   }
 
@@ -181,8 +177,8 @@ class Writer {
                                          out_.channels_are_columns, index, lanes, std::nullopt});
     if (gated) append(body, out_.epilogue.gate_in_place(b_, from, place, vec / 2));
     append(body, put(from, place, gated ? vec / 2 : vec, index));
-    if (p_.size.n % s_.bn != 0) body = block(If{lt(to, integer(p_.size.n)), std::move(body), {}});
-    return v.over(std::move(body));
+    if (p_.size.n % s_.bn != 0) body = block(If{lt(to, integer(p_.size.n)), body, {}});
+    return v.over(body);
   }
 
   /// `count` registers from `place` on to C, in C's type.

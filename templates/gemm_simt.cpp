@@ -60,13 +60,12 @@ class Lowering {
     append(body, gemm_simt_clear(builder_, share_));
     append(body, s_.async == 1 ? async_main_loop() : prefetch_main_loop());
     Block write = gemm_simt_write(builder_, share_, output());
-    append(body, s_.split_k > 1 ? split_k_sum(builder_, sums_, place_in_split(), share_.acc, std::move(write))
-                                : std::move(write));
-    Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));
-    grid = block(loop(block_, tiles_m() * tiles_n(), LoopKind::kBlockX, std::move(grid)));
-    if (s_.split_k > 1) grid = block(loop(split_, s_.split_k, LoopKind::kBlockY, std::move(grid)));
-    if (p_.batch > 1) grid = block(loop(batch_, p_.batch, LoopKind::kBlockZ, std::move(grid)));
-    builder_.kernel.body = std::move(grid);
+    append(body, s_.split_k > 1 ? split_k_sum(builder_, sums_, place_in_split(), share_.acc, write) : write);
+    Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, body));
+    grid = block(loop(block_, tiles_m() * tiles_n(), LoopKind::kBlockX, grid));
+    if (s_.split_k > 1) grid = block(loop(split_, s_.split_k, LoopKind::kBlockY, grid));
+    if (p_.batch > 1) grid = block(loop(batch_, p_.batch, LoopKind::kBlockZ, grid));
+    builder_.kernel.body = grid;
     return std::move(builder_.kernel);
   }
 
@@ -135,8 +134,8 @@ class Lowering {
       operand.in_flight =
           builder_.buffer(is_a ? "a_next" : "b_next", DType::kF32, Scope::kRegister, copy.loads() * copy.vec);
     }
-    operand.k_in = builder_.var(is_a ? "a_k" : "b_k");
-    operand.x_in = builder_.var(is_a ? "a_m" : "b_n");
+    operand.k_in = builder_.var(is_a ? StaticText("a_k") : "b_k");
+    operand.x_in = builder_.var(is_a ? StaticText("a_m") : "b_n");
     return operand;
   }
 
@@ -158,7 +157,7 @@ class Lowering {
       tile_m = first + var(block_) % group % rows;
       tile_n = var(block_) % group / rows;
     }
-    Block result = block(Let{m0_, std::move(tile_m) * s_.bm}, Let{n0_, std::move(tile_n) * s_.bn},
+    Block result = block(Let{m0_, tile_m * s_.bm}, Let{n0_, tile_n * s_.bn},
                          Let{share_.warp, var(thread_) / 32}, Let{share_.lane, var(thread_) % 32},
                          Let{share_.row, var(share_.warp) / s_.warps_n() * (s_.lanes_m * s_.tm) +
                                              var(share_.lane) / s_.lanes_n() * share_.height()},
@@ -216,7 +215,7 @@ class Lowering {
     append(result, store_tile(integer(0)));
     result.push_back(Barrier{});
     const VarId tile = builder_.var("tile");
-    const auto stage = [&](Expr index) { return s_.stages == 1 ? integer(0) : std::move(index) % s_.stages; };
+    const auto stage = [&](Expr index) { return s_.stages == 1 ? integer(0) : index % s_.stages; };
     if (tiles_k().most() == 1) {
       append(result, multiply(integer(0)));
       return result;
@@ -229,7 +228,7 @@ class Lowering {
     if (s_.stages == 1) body.push_back(Barrier{});
     body.push_back(If{more, store_tile(stage(var(tile) + 1)), {}});
     body.push_back(Barrier{});
-    result.push_back(loop_to(tile, tiles(), tiles_k().most(), std::move(body)));
+    result.push_back(loop_to(tile, tiles(), tiles_k().most(), body));
     return result;
   }
 
@@ -249,12 +248,12 @@ class Lowering {
     Block body = block(Intrinsic{"cp_async_wait", {}, {integer(ahead - 1)}, 0}, Barrier{});
     if (split.most() > ahead) {
       Block copies = copy_tile_async(var(tile) + ahead, (var(tile) + ahead) % s_.stages);
-      body.push_back(If{lt(var(tile), tiles() - ahead), std::move(copies), {}});
+      body.push_back(If{lt(var(tile), tiles() - ahead), copies, {}});
     }
     body.push_back(Intrinsic{"cp_async_commit", {}, {}, 0});
     body.push_back(Let{stage, var(tile) % s_.stages});
     append(body, multiply(var(stage)));
-    result.push_back(loop_to(tile, tiles(), tiles_k().most(), std::move(body)));
+    result.push_back(loop_to(tile, tiles(), tiles_k().most(), body));
     return result;
   }
 

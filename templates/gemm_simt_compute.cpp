@@ -30,10 +30,9 @@ class Multiplication {
     const Expr x = var(of_a ? t_.row : t_.column) + f.at * (lanes * width);
     Expr index = stage_ * from.copy.elements() +
                  (from.copy.kept ? x * from.copy.stride + k : k * from.copy.stride + x);
-    Stmt move =
-        Store{to, turn * extent + f.at * each, load(from.shared, std::move(index), static_cast<int>(each)),
-              static_cast<int>(each), std::nullopt};
-    return f.over(block(std::move(move)));
+    Stmt move = Store{to, turn * extent + f.at * each, load(from.shared, index, static_cast<int>(each)),
+                      static_cast<int>(each), std::nullopt};
+    return f.over(block(move));
   }
 
   /// acc += A fragment * B fragment, of buffer `turn`, or of element `step` of a quad. Every second row is
@@ -49,13 +48,13 @@ class Multiplication {
     const auto row = [&](const Expr& i, const Expr& column) {
       const Expr place = i * s_.tn + column;
       Expr sum = fma(element(true, i), element(false, column), load(t_.acc, place));
-      return j.over(block(Store{t_.acc, place, std::move(sum), 1, std::nullopt}));
+      return j.over(block(Store{t_.acc, place, sum, 1, std::nullopt}));
     };
     if (s_.tm == 1) return row(integer(0), j.at);
     const Unrolled i(builder_, "i", s_.tm / 2);
     Block rows = row(i.at * 2, j.at);
     append(rows, row(i.at * 2 + 1, integer(s_.tn - 1) - j.at));
-    return i.over(std::move(rows));
+    return i.over(rows);
   }
 
   /// `unroll` of the tile's steps of k at a time.
@@ -66,7 +65,7 @@ class Multiplication {
     const Expr k = whole ? ki.at * width : var(ko) * s_.unroll + ki.at * width;
     Block steps = ki.over(step_of(k, ki.at));
     if (whole) return steps;
-    return block(loop(ko, s_.bk / s_.unroll, LoopKind::kSerial, std::move(steps)));
+    return block(loop(ko, s_.bk / s_.unroll, LoopKind::kSerial, steps));
   }
 
   Block by_steps() {
@@ -102,7 +101,7 @@ class Multiplication {
         append(kept ? quad : step, load_fragment(of_a, kept ? k : k + kk.at, integer(0)));
       }
       append(step, multiply_add(integer(0), kk.at));
-      append(quad, kk.over(std::move(step)));
+      append(quad, kk.over(step));
       return quad;
     });
   }

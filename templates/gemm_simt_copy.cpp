@@ -29,14 +29,14 @@ Place place_of(const GemmSimtOperand& operand, const Expr& i) {
   Expr along = copy.along_k ? var(operand.k_in) : var(operand.x_in);
   Expr across = copy.along_k ? var(operand.x_in) : var(operand.k_in);
   if (copy.threads >= line) {
-    across = std::move(across) + i * (copy.threads / line);
+    across = across + i * (copy.threads / line);
   } else {
     const std::int64_t loads_per_line = line / copy.threads;
-    along = std::move(along) + i % loads_per_line * (copy.threads * copy.vec);
-    across = std::move(across) + i / loads_per_line;
+    along = along + i % loads_per_line * (copy.threads * copy.vec);
+    across = across + i / loads_per_line;
   }
-  if (copy.along_k) return {std::move(along), std::move(across)};
-  return {std::move(across), std::move(along)};
+  if (copy.along_k) return {along, across};
+  return {across, along};
 }
 
 /// Whether the vector at (k, x) of the tile exists, `x` counted from the matrix's edge and `k` from the
@@ -48,11 +48,11 @@ std::optional<Expr> inside(const GemmSimtOperand& operand, const GemmSimtCorner&
   if (copy.x % copy.tile != 0) condition = lt(x, integer(copy.x));
   if (!corner.whole_k) {
     Expr k_inside = lt(k, integer(copy.k % copy.bk));
-    condition = condition ? logical_and(std::move(*condition), std::move(k_inside)) : std::move(k_inside);
+    condition = condition ? logical_and(*condition, k_inside) : k_inside;
   }
   if (operand.image) {
     if (auto in_image = image_inside(*operand.image, corner.k + k, x))
-      condition = condition ? logical_and(std::move(*condition), std::move(*in_image)) : std::move(in_image);
+      condition = condition ? logical_and(*condition, *in_image) : in_image;
   }
   return condition;
 }
@@ -67,14 +67,13 @@ Expr global_index(const GemmSimtOperand& operand, const Expr& base, const Expr& 
 /// for (i < loads) body, left to the first threads where there are fewer vectors than threads.
 Block each_load(const GemmSimtOperand& operand, VarId thread, const Unrolled& i, Block body) {
   const GemmSimtCopy& copy = operand.copy;
-  Block result = i.over(std::move(body));
-  if (copy.vectors() < copy.threads)
-    return block(If{lt(var(thread), integer(copy.vectors())), std::move(result), {}});
+  Block result = i.over(body);
+  if (copy.vectors() < copy.threads) return block(If{lt(var(thread), integer(copy.vectors())), result, {}});
   return result;
 }
 
 Unrolled loads(KernelBuilder& builder, const GemmSimtOperand& operand) {
-  return {builder, operand.is_a ? "load_a" : "load_b", operand.copy.loads()};
+  return {builder, operand.is_a ? StaticText("load_a") : "load_b", operand.copy.loads()};
 }
 
 /// Index within shared memory of element (k, x) of the tile that begins at `stage`.
@@ -87,8 +86,8 @@ Expr shared_index(const GemmSimtCopy& copy, const Expr& stage, const Expr& k, co
 GemmSimtCorner gemm_simt_corner(const GemmSimtCopy& copy, Expr base, const Expr& tile, Expr x) {
   const std::int64_t rest = copy.k % copy.bk;
   GemmSimtCorner corner;
-  corner.base = std::move(base);
-  corner.x = std::move(x);
+  corner.base = base;
+  corner.x = x;
   if (as_constant(tile) == 0) {
     corner.whole_k = rest == 0;
   } else {
@@ -120,9 +119,9 @@ Block gemm_simt_load(KernelBuilder& builder, const GemmSimtOperand& operand, Var
   const Expr x = corner.x + place.x;
   Expr value = load(operand.global, global_index(operand, corner.base, k, x), lanes);
   if (auto condition = inside(operand, corner, place.k, x))
-    value = select(std::move(*condition), std::move(value), zero(DType::kF32, lanes));
+    value = select(*condition, value, zero(DType::kF32, lanes));
   return each_load(operand, thread, i,
-                   block(Store{operand.in_flight, i.at * copy.vec, std::move(value), lanes, std::nullopt}));
+                   block(Store{operand.in_flight, i.at * copy.vec, value, lanes, std::nullopt}));
 }
 
 Block gemm_simt_store(KernelBuilder& builder, const GemmSimtOperand& operand, VarId thread,
@@ -136,10 +135,10 @@ Block gemm_simt_store(KernelBuilder& builder, const GemmSimtOperand& operand, Va
                      block(Store{operand.shared, shared_index(copy, stage, place.k, place.x),
                                  load(operand.in_flight, i.at * copy.vec, lanes), lanes, std::nullopt}));
   }
-  const Unrolled lane(builder, operand.is_a ? "lane_a" : "lane_b", copy.vec);
+  const Unrolled lane(builder, operand.is_a ? StaticText("lane_a") : "lane_b", copy.vec);
   Stmt scatter = Store{operand.shared, shared_index(copy, stage, place.k + lane.at, place.x),
                        load(operand.in_flight, i.at * copy.vec + lane.at), 1, std::nullopt};
-  return each_load(operand, thread, i, lane.over(block(std::move(scatter))));
+  return each_load(operand, thread, i, lane.over(block(scatter)));
 }
 
 Block gemm_simt_copy_async(KernelBuilder& builder, const GemmSimtOperand& operand, VarId thread,
@@ -151,13 +150,13 @@ Block gemm_simt_copy_async(KernelBuilder& builder, const GemmSimtOperand& operan
   const Expr x = corner.x + place.x;
   const std::int64_t bytes = copy.vec * size_of(DType::kF32);
   Intrinsic move;
-  move.name = "cp_async_" + std::to_string(bytes);
+  move.name = intrinsic_name("cp_async_" + std::to_string(bytes));
   move.touches = {Touch{operand.shared, shared_index(copy, stage, place.k, place.x), copy.vec, true},
                   Touch{operand.global, global_index(operand, corner.base, k, x), copy.vec, false}};
   // Zero source bytes: nothing is read, the destination becomes zero.
   if (auto condition = inside(operand, corner, place.k, x))
-    move.args = {select(std::move(*condition), integer(bytes), integer(0))};
-  return each_load(operand, thread, i, block(std::move(move)));
+    move.args = {select(*condition, integer(bytes), integer(0))};
+  return each_load(operand, thread, i, block(move));
 }
 
 }  // namespace lehr

@@ -26,11 +26,10 @@ class Writing {
     const Unrolled fj(builder_, "fj", s_.tn / width), part(builder_, "part", width / vec);
     const Expr first = (fi.at * height + r.at) * s_.tn + fj.at * width + part.at * vec;
     Block body = inside_columns(to_c(t_.acc, first, vec));
-    body.insert(body.begin(),
-                Let{column_, var(out_.n0) + var(t_.column) + fj.at * (s_.lanes_n() * width) + part.at * vec});
-    body = inside_rows(fj.over(part.over(std::move(body))));
-    body.insert(body.begin(), Let{row_, var(out_.m0) + var(t_.row) + fi.at * (s_.lanes_m * height) + r.at});
-    return fi.over(r.over(std::move(body)));
+    body.push_front(Let{column_, var(out_.n0) + var(t_.column) + fj.at * (s_.lanes_n() * width) + part.at * vec});
+    body = inside_rows(fj.over(part.over(body)));
+    body.push_front(Let{row_, var(out_.m0) + var(t_.row) + fi.at * (s_.lanes_m * height) + r.at});
+    return fi.over(r.over(body));
   }
 
   /// A thread has whole windows: four pixels side by side, which are rows or columns.
@@ -49,7 +48,7 @@ class Writing {
     Stmt put = Store{out_.staging,
                      own + var(t_.lane) / s_.lanes_n() * columns + fj.at * (s_.lanes_n() * width) +
                          var(t_.lane) % s_.lanes_n() * width,
-                     std::move(share), static_cast<int>(width), std::nullopt};
+                     share, static_cast<int>(width), std::nullopt};
 
     Block take;
     const Expr staged = own + var(at);
@@ -61,21 +60,21 @@ class Writing {
       take =
           block(Alloc{held}, Store{held, integer(0), load(out_.staging, staged, lanes), lanes, std::nullopt});
       append(take, to_c(held, integer(0), vec));
-      take = inside_columns(std::move(take));
+      take = inside_columns(take);
     }
     const Expr warp_column = var(t_.warp) % s_.warps_n() * columns;
     const Expr warp_row = var(t_.warp) / s_.warps_n() * (s_.lanes_m * s_.tm);
-    take.insert(take.begin(), Let{column_, var(out_.n0) + warp_column + var(at) % columns});
-    take = inside_rows(std::move(take));
-    take.insert(take.begin(), Let{row_, var(out_.m0) + warp_row + fi.at * (s_.lanes_m * height) +
+    take.push_front(Let{column_, var(out_.n0) + warp_column + var(at) % columns});
+    take = inside_rows(take);
+    take.push_front(Let{row_, var(out_.m0) + warp_row + fi.at * (s_.lanes_m * height) +
                                             var(at) / columns * height + r.at});
-    take.insert(take.begin(), Let{at, (part.at * 32 + var(t_.lane)) * vec});
+    take.push_front(Let{at, (part.at * 32 + var(t_.lane)) * vec});
 
-    Block round = fj.over(block(std::move(put)));
+    Block round = fj.over(block(put));
     round.push_back(Barrier{BarrierScope::kWarp});
-    append(round, part.over(std::move(take)));
+    append(round, part.over(take));
     round.push_back(Barrier{BarrierScope::kWarp});
-    return fi.over(r.over(std::move(round)));
+    return fi.over(r.over(round));
   }
 
  private:
@@ -98,10 +97,10 @@ class Writing {
                                      std::nullopt})));
     pool.push_back(Store{out_.c, out_.base + var(row_) / kWindow * out_.row + var(column_),
                          load(t_.acc, first, lanes), lanes, std::nullopt});
-    append(body, inside_columns(std::move(pool)));
-    body = inside_rows(fj.over(part.over(std::move(body))));
-    body.insert(body.begin(), Let{row_, var(out_.m0) + var(t_.row) + fi.at * (s_.lanes_m * kWindow)});
-    return fi.over(std::move(body));
+    append(body, inside_columns(pool));
+    body = inside_rows(fj.over(part.over(body)));
+    body.push_front(Let{row_, var(out_.m0) + var(t_.row) + fi.at * (s_.lanes_m * kWindow)});
+    return fi.over(body);
   }
 
   Block pooled_columns() {
@@ -116,10 +115,10 @@ class Writing {
     pool.push_back(Store{out_.c, out_.base + var(row_) * (out_.n / kWindow) + var(column_) / kWindow,
                          out_.epilogue.pool(std::move(pixels), 1), 1, std::nullopt});
     Block body = block(Let{column_, var(out_.n0) + var(t_.column) + fj.at * (s_.lanes_n() * kWindow)});
-    append(body, inside_columns(std::move(pool)));
-    body = inside_rows(fj.over(std::move(body)));
-    body.insert(body.begin(), Let{row_, var(out_.m0) + var(t_.row) + fi.at * (s_.lanes_m * height) + r.at});
-    return fi.over(r.over(std::move(body)));
+    append(body, inside_columns(pool));
+    body = inside_rows(fj.over(body));
+    body.push_front(Let{row_, var(out_.m0) + var(t_.row) + fi.at * (s_.lanes_m * height) + r.at});
+    return fi.over(r.over(body));
   }
 
   /// The longest vector up to `most` (a power of two) at which every row of C is aligned.
@@ -155,11 +154,11 @@ class Writing {
 
   Block inside_columns(Block body) const {
     if (out_.n % s_.bn == 0) return body;
-    return block(If{lt(var(column_), integer(out_.n)), std::move(body), {}});
+    return block(If{lt(var(column_), integer(out_.n)), body, {}});
   }
   Block inside_rows(Block body) const {
     if (out_.m % s_.bm == 0) return body;
-    return block(If{lt(var(row_), integer(out_.m)), std::move(body), {}});
+    return block(If{lt(var(row_), integer(out_.m)), body, {}});
   }
 
   KernelBuilder& builder_;

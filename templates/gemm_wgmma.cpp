@@ -85,16 +85,16 @@ class Lowering {
     if (s_.split_k > 1)
       append(body, gemm_wgmma_meet(exchange_, sums_place(thread_), eq(var(thread_), integer(0)),
                                    block(write_total())));
-    Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));
+    Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, body));
     if (s_.reduce == 1) {  // the parts of a tile are a cluster
       const VarId number = b_.var("block_of_part");
-      grid.insert(grid.begin(),
-                  {Let{walk_.block(), var(number) / s_.split_k}, Let{split_, var(number) % s_.split_k}});
-      b_.kernel.body = block(loop(number, grid_.blocks * s_.split_k, LoopKind::kBlockX, std::move(grid)));
+      grid.push_front(Let{split_, var(number) % s_.split_k});
+      grid.push_front(Let{walk_.block(), var(number) / s_.split_k});
+      b_.kernel.body = block(loop(number, grid_.blocks * s_.split_k, LoopKind::kBlockX, grid));
       return std::move(b_.kernel);
     }
-    if (s_.split_k > 1) grid = block(loop(split_, s_.split_k, LoopKind::kBlockY, std::move(grid)));
-    b_.kernel.body = block(loop(walk_.block(), grid_.blocks, LoopKind::kBlockX, std::move(grid)));
+    if (s_.split_k > 1) grid = block(loop(split_, s_.split_k, LoopKind::kBlockY, grid));
+    b_.kernel.body = block(loop(walk_.block(), grid_.blocks, LoopKind::kBlockX, grid));
     return std::move(b_.kernel);
   }
 
@@ -105,9 +105,9 @@ class Lowering {
 
   Stmt each_tile_k(VarId kt, LoopKind kind, Block body) const {
     const SplitK parts = split();
-    if (parts.least() == parts.most()) return loop(kt, parts.most(), kind, std::move(body));
+    if (parts.least() == parts.most()) return loop(kt, parts.most(), kind, body);
     return loop_to(kt, min(integer(parts.most()), integer(parts.tiles) - var(split_) * parts.most()),
-                   parts.most(), std::move(body), kind);
+                   parts.most(), body, kind);
   }
 
   /// Of consumers' threads, which are numbered from `worker` on.
@@ -124,9 +124,9 @@ class Lowering {
                        Let{lane, var(thread_) % 32}, Let{turn, integer(0)});
     append(body, gemm_wgmma_total(b_, exchange_, sums_place(worker), acc_.accumulators));
     Place place = walk_.place(turn);
-    append(body, std::move(place.lets));
+    append(body, place.lets);
     append(body, gemm_wgmma_write(b_, p_, s_, output(place, consumer, lane)));
-    return If{lt(integer(0), var(thread_) / 128), std::move(body), {}, 128 * s_.consumers};
+    return If{lt(integer(0), var(thread_) / 128), body, {}, 128 * s_.consumers};
   }
 
   void add_params() {
@@ -158,8 +158,8 @@ class Lowering {
   }
 
   /// An operation on one barrier.
-  static Intrinsic on(std::string_view name, BufferId buffer, Expr number, Expr argument) {
-    return {std::string(name), {gemm_wgmma_barrier(buffer, std::move(number))}, {std::move(argument)}, 0};
+  static Intrinsic on(StaticText name, BufferId buffer, Expr number, Expr argument) {
+    return {name, {gemm_wgmma_barrier(buffer, number)}, {argument}, 0};
   }
 
   /// A stage is full when its bytes have come, and empty when all warps that multiply it are done with it,
@@ -190,8 +190,8 @@ class Lowering {
     append(body, gemm_wgmma_copy_begin(b_, p_, s_, walk_, place, pixel));
     Block copies =
         block(Let{step, var(turn) * tiles_k() + var(kt)},
-              on(s_.cluster() > 1 ? "mbarrier_wait_cluster" : "mbarrier_wait", empty_, stage_of(var(step)),
-                 (round_of(var(step)) + 1) % 2),
+              on(s_.cluster() > 1 ? StaticText("mbarrier_wait_cluster") : "mbarrier_wait", empty_,
+                 stage_of(var(step)), (round_of(var(step)) + 1) % 2),
               on("mbarrier_expect_tx", full_, stage_of(var(step)),
                  integer((rows_.tile.stage_elements() + columns_.tile.stage_elements()) * p_.bytes())));
     const Expr k_tile = s_.split_k > 1 ? var(split_) * split().most() + var(kt) : var(kt);
@@ -199,12 +199,12 @@ class Lowering {
       append(copies, gemm_wgmma_copy(b_, p_, s_, walk_, is_rows ? rows_ : columns_, is_rows, place,
                                      {full_, k_tile, stage_of(var(step)), pixel}));
     // Unrolled where k is short, its addresses would not fit the few registers that the producer has.
-    body.push_back(each_tile_k(kt, LoopKind::kRolled, std::move(copies)));
-    Block one = walk_.each(turn, integer(0), 1, std::move(body));
+    body.push_back(each_tile_k(kt, LoopKind::kRolled, copies));
+    Block one = walk_.each(turn, integer(0), 1, body);
     // What is left is the block's last products and C: time for the next launch to make its barriers.
     if (s_.pdl == 1) one.push_back(Intrinsic{"griddepcontrol_launch_dependents", {}, {}, 0});
     Block result = take_registers(false);
-    append(result, gemm_wgmma_by_one(b_, eq(var(thread_) / 32, integer(0)), 1, std::move(one)));
+    append(result, gemm_wgmma_by_one(b_, eq(var(thread_) / 32, integer(0)), 1, one));
     return result;
   }
 
@@ -212,7 +212,7 @@ class Lowering {
   Block take_registers(bool more) const {
     if (s_.split_k > 1) return {};
     const GemmWgmmaRegisters registers = gemm_wgmma_registers(p_, s_);
-    return block(Intrinsic{more ? "setmaxnreg_inc" : "setmaxnreg_dec",
+    return block(Intrinsic{more ? StaticText("setmaxnreg_inc") : "setmaxnreg_dec",
                            {},
                            {integer(more ? registers.consumer : registers.producer)},
                            0});
@@ -242,13 +242,12 @@ class Lowering {
       const VarId worker = b_.var("worker");
       body.push_back(Let{worker, var(thread_) - 128});
       append(body, gemm_wgmma_leave(b_, exchange_, sums_place(worker), thread_, consumer, acc_.accumulators));
-      append(result, walk_.each(turn, integer(0), 1, std::move(body)));
+      append(result, walk_.each(turn, integer(0), 1, body));
       return result;
     }
     append(body, s_.staged() ? gemm_wgmma_store(b_, p_, s_, out, staged_, walk_.several_turns(), place.matrix)
                              : gemm_wgmma_write(b_, p_, s_, out));
-    append(result,
-           walk_.each(turn, in_turns ? var(consumer) : integer(0), in_turns ? 2 : 1, std::move(body)));
+    append(result, walk_.each(turn, in_turns ? var(consumer) : integer(0), in_turns ? 2 : 1, body));
     if (s_.staged()) append(result, gemm_wgmma_store_end(b_, s_, out));
     return result;
   }
@@ -276,7 +275,7 @@ class Lowering {
     }
     Block result;
     if (p_.two_level) result = gemm_wgmma_clear(b_, p_, s_, acc_);
-    result.push_back(each_tile_k(kt, LoopKind::kSerial, std::move(body)));
+    result.push_back(each_tile_k(kt, LoopKind::kSerial, body));
     return result;
   }
 
@@ -287,14 +286,14 @@ class Lowering {
   Intrinsic release(Expr stage, VarId lane, const std::optional<Expr>& condition) const {
     const std::int64_t blocks = s_.sharing_blocks();
     Expr tells = blocks == 1 ? eq(var(lane), integer(0)) : lt(var(lane), integer(blocks));
-    if (condition) tells = logical_and(std::move(tells), *condition);
-    if (blocks == 1) return on("mbarrier_arrive", empty_, std::move(stage), std::move(tells));
+    if (condition) tells = logical_and(tells, *condition);
+    if (blocks == 1) return on("mbarrier_arrive", empty_, stage, tells);
     Expr which = var(lane);  // also of those along bm where there is one of them, or nobody along bn
     if (s_.cluster_bn > 1 && s_.cluster_bm > 2)
       which = max(var(lane), (var(lane) - (s_.cluster_bn - 1)) * s_.cluster_bn);
     return {"mbarrier_arrive_cluster",
-            {gemm_wgmma_barrier(empty_, std::move(stage))},
-            {bit_xor(walk_.rank(), std::move(which)), std::move(tells)},
+            {gemm_wgmma_barrier(empty_, stage)},
+            {bit_xor(walk_.rank(), which), tells},
             0};
   }
 

@@ -27,7 +27,7 @@ Expr receivers(const GemmWgmmaSchedule& s, const GemmWgmmaWalk& walk, bool is_ro
   const Expr number = is_rows ? walk.rank_m() : walk.rank_n();
   const auto more = [](std::int64_t bits) { return (std::int64_t{1} << bits) - 1; };
   Expr moved = integer(mask) + (others == 2 ? number : number % 2) * (mask * more(step));
-  if (others == 4) moved = std::move(moved) * (number / 2 * more(2 * step) + 1);
+  if (others == 4) moved = moved * (number / 2 * more(2 * step) + 1);
   return moved;
 }
 
@@ -42,26 +42,27 @@ GemmWgmmaBox matrix_box(const GemmWgmmaProblem& p, const GemmWgmmaTile& t, Expr 
                         const Expr& matrix) {
   const std::int64_t length = t.along_k ? p.size.k : t.extent;
   Expr inner = t.along_k ? k : across;
-  Expr outer = t.along_k ? std::move(across) : std::move(k);
+  Expr outer = t.along_k ? across : k;
   GemmWgmmaBox box;
   box.kind = p.size.batch > 1 ? "load_3d" : "load_2d";
   box.line = length;
   box.index = outer * length + inner;
   box.place.reserve(5);
-  box.place.push_back(std::move(inner));
-  box.place.push_back(std::move(outer));
+  box.place.push_back(inner);
+  box.place.push_back(outer);
   if (p.size.batch > 1) {
-    box.index = matrix * (p.size.k * t.extent) + std::move(box.index);
+    box.index = matrix * (p.size.k * t.extent) + box.index;
     box.place.push_back(matrix);
   }
   return box;
 }
 
 /// "tma_multicast_2d" of "load_2d".
-std::string name_of_load(std::string_view kind, bool multicast) {
-  if (!multicast) return "tma_" + std::string(kind);
+StaticText name_of_load(std::string_view kind, bool multicast) {
+  if (!multicast) return intrinsic_name("tma_" + std::string(kind));
   const bool im2col = kind.starts_with("im2col");
-  return (im2col ? "tma_im2col_multicast" : "tma_multicast") + std::string(kind.substr(kind.rfind('_')));
+  return intrinsic_name((im2col ? "tma_im2col_multicast" : "tma_multicast") +
+                        std::string(kind.substr(kind.rfind('_'))));
 }
 
 }  // namespace
@@ -81,14 +82,14 @@ TensorMap gemm_wgmma_load_map(const GemmWgmmaProblem& p, const GemmWgmmaTile& ti
 }
 
 Touch gemm_wgmma_barrier(BufferId barriers, Expr number) {
-  return {barriers, std::move(number) * 2, 0, true};  // of two words
+  return {barriers, number * 2, 0, true};  // of two words
 }
 
 Block gemm_wgmma_by_one(KernelBuilder& b, const Expr& warp, std::int64_t warps, Block body) {
   const BufferId elected = b.buffer("elected", DType::kU32, Scope::kRegister, 1);
   Block of_warp = block(Alloc{elected}, Intrinsic{"elect_one", {Touch{elected, integer(0), 1, true}}, {}, 0},
-                        If{eq(load(elected, integer(0)), integer(1)), std::move(body), {}, warps});
-  return block(If{warp, std::move(of_warp), {}, 32 * warps});
+                        If{eq(load(elected, integer(0)), integer(1)), body, {}, warps});
+  return block(If{warp, of_warp, {}, 32 * warps});
 }
 
 Block gemm_wgmma_copy_begin(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
@@ -119,7 +120,7 @@ Block gemm_wgmma_copy(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgm
   GemmWgmmaBox box;
   switch (t.view) {
     case GemmWgmmaView::kMatrix:
-      box = matrix_box(p, t, std::move(across),
+      box = matrix_box(p, t, across,
                        step.k_tile * bk + (t.along_k ? number / parts * p.row() : slice * lines), at.matrix);
       break;
     case GemmWgmmaView::kPixels:
@@ -134,18 +135,17 @@ Block gemm_wgmma_copy(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgm
   load.name = name_of_load(box.kind, t.slices > 1);
   const std::int64_t elements = lines * t.box_inner;
   const bool partial = box.partial || p.size.k % bk != 0 || t.extent % t.tile != 0;
-  load.touches = {
-      Touch{side.shared, step.stage * t.stage_elements() + number * t.box_elements() + slice * elements,
-            elements, true},
-      Touch{side.global, std::move(box.index), elements, false, lines, box.line, partial},
-      gemm_wgmma_barrier(step.full, step.stage)};
-  load.touches[0].copies = t.slices;
-  load.args = std::move(box.place);
-  load.args.insert(load.args.begin(), integer(hint_of(s, is_rows)));
+  Touch to{side.shared, step.stage * t.stage_elements() + number * t.box_elements() + slice * elements,
+           elements, true};
+  to.copies = t.slices;
+  load.touches = {to, Touch{side.global, box.index, elements, false, lines, box.line, partial},
+                  gemm_wgmma_barrier(step.full, step.stage)};
+  load.args = box.place;
+  load.args.push_front(integer(hint_of(s, is_rows)));
   if (t.slices > 1) load.args.push_back(receivers(s, walk, is_rows));
-  Block body = std::move(box.lets);
-  body.push_back(std::move(load));
-  return boxes.over(std::move(body));
+  Block body = box.lets;
+  body.push_back(load);
+  return boxes.over(body);
 }
 
 }  // namespace lehr

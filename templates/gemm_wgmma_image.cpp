@@ -71,7 +71,7 @@ GemmWgmmaBox gemm_wgmma_pixels(KernelBuilder& b, const GemmWgmmaProblem& p, cons
       taps.channel;
   box.line = conv.c * conv.stride_w;
   box.partial = conv.pad_top + conv.pad_bottom + conv.pad_left + conv.pad_right > 0 || conv.c % p.row() != 0;
-  box.place = {std::move(taps.channel), var(first.column), var(first.row), var(first.image), right, down};
+  box.place = {taps.channel, var(first.column), var(first.row), var(first.image), right, down};
   return box;
 }
 
@@ -84,7 +84,7 @@ GemmWgmmaBox gemm_wgmma_filters(KernelBuilder& b, const GemmWgmmaProblem& p, con
   box.index = across * filter + taps.number * p.conv->c + taps.channel;
   box.line = filter;
   box.partial = p.conv->c % p.row() != 0;
-  box.place = {std::move(taps.channel), std::move(taps.number), across};
+  box.place = {taps.channel, taps.number, across};
   return box;
 }
 

@@ -53,7 +53,7 @@ Expr first_sum(const GemmWgmmaSchedule& s, const Which& at) {
 
 /// `body` for each of the consumer's 64 rows and each part of the columns.
 Block each_tile(const Which& at, Block body) {
-  return at.i.over(at.part.over(std::move(body)));
+  return at.i.over(at.part.over(body));
 }
 Unrolled each_64_rows(KernelBuilder& b, const GemmWgmmaSchedule& s) {
   return {b, "i", s.consumer_rows() / 64};
@@ -91,7 +91,7 @@ Block gemm_wgmma_two_level_products(KernelBuilder& b, const GemmWgmmaProblem& p,
                      gemm_wgmma_keep(p, sums.first_level, s.columns() / 2)));
   append(body,
          e.over(block(Store{sums.accumulators, sum, add(load(sums.first_level, e.at)), 1, std::nullopt})));
-  return group.over(each_tile(at, std::move(body)));
+  return group.over(each_tile(at, body));
 }
 
 Block gemm_wgmma_clear(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
@@ -101,7 +101,7 @@ Block gemm_wgmma_clear(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
 }
 
 Stmt gemm_wgmma_keep(const GemmWgmmaProblem& p, BufferId sums, std::int64_t count) {
-  return Intrinsic{p.accum == DType::kF32 ? "wgmma_keep_f32" : "wgmma_keep_s32",
+  return Intrinsic{p.accum == DType::kF32 ? StaticText("wgmma_keep_f32") : "wgmma_keep_s32",
                    {Touch{sums, integer(0), 0, true}},
                    {integer(count)},
                    0};

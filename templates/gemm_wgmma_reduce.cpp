@@ -29,7 +29,7 @@ Block add_to_workspace(KernelBuilder& builder, const GemmWgmmaExchange& x, const
   const SplitKSums& s = x.sums;
   const std::int64_t run = s.elements * s.group;
   const bool is_float = builder.kernel.buffer(x.shared).type == DType::kF32;
-  const Intrinsic add{is_float ? "tma_reduce_add_f32" : "tma_reduce_add_s32",
+  const Intrinsic add{is_float ? StaticText("tma_reduce_add_f32") : "tma_reduce_add_s32",
                       {Touch{x.shared, consumer * run, run, false},
                        Touch{s.partials, split_k_run(s, place, consumer), run, true}},
                       {integer(run * 4)},
@@ -61,7 +61,7 @@ Block total_of_cluster(KernelBuilder& builder, const GemmWgmmaExchange& x, VarId
   Block body = block(read);
   append(body, e.over(block(add)));
   Block result = own.over(block(first));
-  result.push_back(loop(part, s.parts - 1, LoopKind::kSerial, i.over(std::move(body))));
+  result.push_back(loop(part, s.parts - 1, LoopKind::kSerial, i.over(body)));
   return result;
 }
 
@@ -102,9 +102,9 @@ Block gemm_wgmma_leave(KernelBuilder& builder, const GemmWgmmaExchange& x, const
 }
 
 Block gemm_wgmma_meet(const GemmWgmmaExchange& x, const SplitKPlace& place, const Expr& first, Block write) {
-  if (x.reduce != 1) return split_k_arrive(x.sums, place.tile, first, std::move(write));
+  if (x.reduce != 1) return split_k_arrive(x.sums, place.tile, first, write);
   const Barrier together{BarrierScope::kCluster};  // the second: the others are still there until then
-  return block(together, If{eq(place.part, integer(0)), std::move(write), {}}, together);
+  return block(together, If{eq(place.part, integer(0)), write, {}}, together);
 }
 
 Block gemm_wgmma_total(KernelBuilder& builder, const GemmWgmmaExchange& x, const SplitKPlace& place,

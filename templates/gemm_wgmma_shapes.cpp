@@ -103,8 +103,8 @@ std::int64_t gemm_wgmma_span(std::int64_t elements, std::int64_t bytes) {
   return 0;
 }
 
-std::string gemm_wgmma_instruction(const GemmWgmmaProblem& p, std::int64_t columns) {
-  return fmt::format("wgmma_m64n{}{}", columns, instruction_suffix(p.operand, p.accum));
+StaticText gemm_wgmma_instruction(const GemmWgmmaProblem& p, std::int64_t columns) {
+  return ir::intrinsic_name(fmt::format("wgmma_m64n{}{}", columns, instruction_suffix(p.operand, p.accum)));
 }
 
 bool GemmWgmmaProblem::gathers() const {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/limits.h"
+#include "base/static_text.h"
 #include "space/space.h"
 #include "templates/cpu_common.h"
 #include "templates/split_k.h"
@@ -46,7 +47,7 @@ struct GemmWgmmaProblem {
 /// Of a product, or of a convolution that conv2d_wgmma serves.
 GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload);
 /// "wgmma_m64n128k16_f32_bf16"
-std::string gemm_wgmma_instruction(const GemmWgmmaProblem& problem, std::int64_t columns);
+StaticText gemm_wgmma_instruction(const GemmWgmmaProblem& problem, std::int64_t columns);
 /// Why the instruction, or the tensor memory accelerator, does not take such operands; nullopt if they do.
 std::optional<std::string> why_not_wgmma_operands(const Gemm& gemm, const Limits& limits);
 

@@ -15,7 +15,7 @@ namespace {
 
 /// By one thread of the consumer: the same one issues, commits and waits.
 Block lead(KernelBuilder& b, const GemmWgmmaSchedule& s, const GemmWgmmaOutput& out, Block body) {
-  return gemm_wgmma_by_one(b, eq(var(out.thread) / 32 % 4, integer(0)), s.consumers, std::move(body));
+  return gemm_wgmma_by_one(b, eq(var(out.thread) / 32 % 4, integer(0)), s.consumers, body);
 }
 Stmt named_barrier(const GemmWgmmaOutput& out) {
   return Intrinsic{"named_barrier", {}, {var(out.consumer) + 1}, 0};
@@ -67,7 +67,7 @@ class Part {
       if (waits) body = wait(1);
       append(body, fill(box, 1, place));
       append(body, send(block(store(box, place, matrix))));
-      append(result, number.over(std::move(body)));
+      append(result, number.over(body));
     };
     if (!reused) {
       boxes(0, stage_.room, false);
@@ -116,7 +116,7 @@ class Part {
   Block fill(const Expr& first_box, std::int64_t boxes, const Expr& place) {
     const std::int64_t steps = stage_.box_columns / columns_;  // of a box
     const Unrolled i(b_, "i", stage_.rows / 64), j(b_, "j", boxes * steps);
-    const Unrolled half(b_, by_matrix_ ? "matrix" : "half", by_matrix_ ? 4 : 2);
+    const Unrolled half(b_, by_matrix_ ? StaticText("matrix") : "half", by_matrix_ ? 4 : 2);
     const Expr step = first_box * steps + j.at;  // of the tile
     const Expr group = by_matrix_ ? step * 2 + half.at / 2 : step;
     const Expr lower = by_matrix_ ? half.at % 2 : half.at;
@@ -128,18 +128,18 @@ class Part {
     const Expr box = boxes == 1 ? place : place + column / stage_.box_columns;
     Expr index =
         var(first_) + row_of_step * stage_.box_columns + box * stage_.box_elements() + chunk_of_box * chunk_;
-    if (columns_ < chunk_) index = std::move(index) + column % chunk_;
+    if (columns_ < chunk_) index = index + column % chunk_;
     Block body = finish(sum, i.at * 64 + lower * 8, group * 8);
     append(body, to_shared(sum, by_matrix_ ? half.at * 2 : integer(0), index));
     if (by_matrix_) {
-      body = half.over(std::move(body));
+      body = half.over(body);
       body.push_back(Intrinsic{
           "stmatrix_x4", {Touch{tile_, index, 8, true}, Touch{out_.converted, integer(0), 8, false}}, {}, 0});
-      body = j.over(std::move(body));
+      body = j.over(body);
     } else {
-      body = half.over(j.over(std::move(body)));
+      body = half.over(j.over(body));
     }
-    return i.over(std::move(body));
+    return i.over(body);
   }
 
   Expr first_row() const {
@@ -155,10 +155,10 @@ class Part {
     Block result = gemm_wgmma_epilogue(b_, p_, s_, out_, sum, var(row), var(column), 2);
     if (!result.empty()) {
       const bool whole_rows = p_.size.m % s_.bm == 0, whole_columns = p_.size.n % s_.bn == 0;
-      if (!whole_columns) result = block(If{lt(var(column), integer(p_.size.n)), std::move(result), {}});
-      if (!whole_rows) result = block(If{lt(var(row), integer(p_.size.m)), std::move(result), {}});
-      result.insert(result.begin(), Let{column, var(out_.column0) + var(out_.lane) % 4 * 2 + columns});
-      result.insert(result.begin(), Let{row, first_row() + (warp_row() + var(out_.lane) / 4) + rows});
+      if (!whole_columns) result = block(If{lt(var(column), integer(p_.size.n)), result, {}});
+      if (!whole_rows) result = block(If{lt(var(row), integer(p_.size.m)), result, {}});
+      result.push_front(Let{column, var(out_.column0) + var(out_.lane) % 4 * 2 + columns});
+      result.push_front(Let{row, first_row() + (warp_row() + var(out_.lane) / 4) + rows});
     }
     if (p_.size.gated) append(result, out_.epilogue.gate_in_place(b_, out_.accumulators, sum, 1));
     return result;
@@ -183,7 +183,7 @@ class Part {
     const Expr column0 = p_.size.gated ? var(out_.column0) / 2 : var(out_.column0);
     const Expr first_column = column0 + box * stage_.box_columns;
     Intrinsic store;
-    store.name = p_.size.batch > 1 ? "tma_store_3d" : "tma_store_2d";
+    store.name = p_.size.batch > 1 ? StaticText("tma_store_3d") : "tma_store_2d";
     const bool partial = p_.size.m % s_.bm != 0 || p_.size.n % s_.bn != 0;
     store.touches = {Touch{tile_, part_ + place * stage_.box_elements(), stage_.box_elements(), false},
                      Touch{out_.c, out_.base + first_row() * columns + first_column, stage_.box_elements(),
@@ -197,7 +197,7 @@ class Part {
   Block send(Block stores) {
     stores.push_back(Intrinsic{"tma_store_commit", {}, {}, 0});
     Block result = block(Intrinsic{"async_proxy_fence", {}, {}, 0}, named_barrier(out_));
-    append(result, lead(b_, s_, out_, std::move(stores)));
+    append(result, lead(b_, s_, out_, stores));
     return result;
   }
 
@@ -239,7 +239,7 @@ Block gemm_wgmma_store(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
   if (s.store == 3)  // the stages are read by the products of all consumers
     result.push_back(
         Intrinsic{"named_barrier", {}, {integer(s.consumers + 1), integer(128 * s.consumers)}, 0});
-  for (Stmt& stmt : part.at_once(reused, matrix)) result.push_back(std::move(stmt));
+  append(result, part.at_once(reused, matrix));
   return result;
 }
 

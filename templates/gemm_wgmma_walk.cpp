@@ -41,18 +41,18 @@ Expr GemmWgmmaWalk::rank_n() const {
 
 Block GemmWgmmaWalk::each(VarId turn, const Expr& first, std::int64_t step, Block body) const {
   if (!several_turns()) {
-    body.insert(body.begin(), Let{turn, integer(0)});
+    body.push_front(Let{turn, integer(0)});
     return body;
   }
   // The walker's tiles are walker, walker + walkers, ...; of these first, first + step, ...
   const std::int64_t most = ceil_div(ceil_div(units_, walkers_), step);
   const VarId visit = b_.var("visit");
-  body.insert(body.begin(), Let{turn, var(visit) * step + first});
+  body.push_front(Let{turn, var(visit) * step + first});
   const bool even = units_ % (walkers_ * step) == 0;
-  if (even) return ir::block(loop(visit, most, LoopKind::kSerial, std::move(body)));
+  if (even) return ir::block(loop(visit, most, LoopKind::kSerial, body));
   const Expr walker = s_.cluster() == 1 ? var(block_) : var(cluster_);
   const Expr left = integer(units_ - 1) - walker - first * walkers_;
-  return ir::block(loop_to(visit, (left + walkers_ * step) / (walkers_ * step), most, std::move(body)));
+  return ir::block(loop_to(visit, (left + walkers_ * step) / (walkers_ * step), most, body));
 }
 
 // Blocks that run at the same time should share operands in the L2: `raster` tiles along bm are walked before
@@ -69,10 +69,10 @@ GemmWgmmaWalk::Place GemmWgmmaWalk::place(VarId turn) const {
     const VarId whole = b_.var("tile");
     const VarId matrix = b_.var("matrix");
     place.matrix = var(matrix);
-    place.lets = ir::block(Let{whole, std::move(tile)}, Let{matrix, var(whole) / of_matrix});
+    place.lets = ir::block(Let{whole, tile}, Let{matrix, var(whole) / of_matrix});
     tile = var(whole) % of_matrix;
   }
-  place.lets.push_back(Let{number, std::move(tile)});
+  place.lets.push_back(Let{number, tile});
   Expr row = var(number) / columns_;
   Expr column = var(number) % columns_;
   if (s_.raster > 1) {
@@ -86,7 +86,7 @@ GemmWgmmaWalk::Place GemmWgmmaWalk::place(VarId turn) const {
       const std::int64_t square = s_.raster * s_.raster;
       const auto name = [&](Expr value) {
         const VarId part = b_.var("part");
-        place.lets.push_back(Let{part, std::move(value)});
+        place.lets.push_back(Let{part, value});
         return var(part);
       };
       const auto inside = hilbert_place(s_.raster, var(number) % square, name);
@@ -94,10 +94,10 @@ GemmWgmmaWalk::Place GemmWgmmaWalk::place(VarId turn) const {
       column = var(number) % group / square * s_.raster + inside.second;
     }
   }
-  if (s_.cluster_bm > 1) row = std::move(row) * s_.cluster_bm + rank_m();
-  if (s_.cluster_bn > 1) column = std::move(column) * s_.cluster_bn + rank_n();
-  place.lets.push_back(Let{place.row0, std::move(row) * s_.bm});
-  place.lets.push_back(Let{place.column0, std::move(column) * s_.bn});
+  if (s_.cluster_bm > 1) row = row * s_.cluster_bm + rank_m();
+  if (s_.cluster_bn > 1) column = column * s_.cluster_bn + rank_n();
+  place.lets.push_back(Let{place.row0, row * s_.bm});
+  place.lets.push_back(Let{place.column0, column * s_.bn});
   return place;
 }
 

@@ -32,15 +32,15 @@ Block write_gated_rows(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
   const BufferId pair = b.buffer("pair", p.accum, Scope::kRegister, 2);
   const Expr sum = i.at * (s.bn / 2) + j.at * 4 + v.at;
   const auto inside = [&](const Expr& at_row, Block body) {  // the rows of a pair are both inside or outside
-    if (p.size.n % s.bm != 0) body = block(If{lt(at_row, integer(p.size.n)), std::move(body), {}});
-    if (p.size.m % s.bn != 0) body = block(If{lt(var(column), integer(p.size.m)), std::move(body), {}});
+    if (p.size.n % s.bm != 0) body = block(If{lt(at_row, integer(p.size.n)), body, {}});
+    if (p.size.m % s.bn != 0) body = block(If{lt(var(column), integer(p.size.m)), body, {}});
     return body;
   };
   Block body = block(Let{column, var(out.column0) + var(out.lane) % 4 * 2 + j.at * 8 + v.at});
   for (const std::int64_t half : {0, 1}) {
     const Expr at = var(row) + half * 8;
     Block finish = gemm_wgmma_epilogue(b, p, s, out, sum + half * 2, at, var(column), 1);
-    append(body, inside(at, std::move(finish)));
+    append(body, inside(at, finish));
   }
   const Expr is_odd = eq(var(odd), integer(1));
   const Expr upper = load(out.accumulators, sum), lower = load(out.accumulators, sum + 2);
@@ -56,11 +56,11 @@ Block write_gated_rows(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
     body.push_back(Store{out.converted, integer(0), cast(p.output, load(pair, integer(0))), 1, std::nullopt});
   append(body, inside(at, block(Store{out.c, out.base + var(column) * p.size.output_columns() + at / 2,
                                       load(converts ? out.converted : pair, integer(0)), 1, std::nullopt})));
-  body = j.over(v.over(std::move(body)));
-  body.insert(body.begin(), Let{row, first_row(s, out) + i.at * 64});
+  body = j.over(v.over(body));
+  body.push_front(Let{row, first_row(s, out) + i.at * 64});
   Block result = block(Alloc{other}, Alloc{pair}, Let{odd, var(out.lane) / 4 % 2});
   if (converts) result.push_back(Alloc{out.converted});
-  append(result, i.over(std::move(body)));
+  append(result, i.over(body));
   return result;
 }
 
@@ -108,16 +108,16 @@ Block gemm_wgmma_write(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
     body.push_back(
         Store{out.c, index, load(out.converted, integer(0), stored_lanes), stored_lanes, std::nullopt});
   }
-  if (columns % s.bn != 0) body = block(If{lt(at, integer(columns)), std::move(body), {}});
-  body = v.over(std::move(body));
-  body.insert(body.begin(), Let{column, var(out.column0) + var(out.lane) % 4 * 2 + j.at * 8});
-  body = j.over(std::move(body));
-  if (rows % s.bm != 0) body = block(If{lt(var(row), integer(rows)), std::move(body), {}});
-  body.insert(body.begin(), Let{row, first_row(s, out) + i.at * 64 + half.at * 8});
-  body = half.over(std::move(body));
+  if (columns % s.bn != 0) body = block(If{lt(at, integer(columns)), body, {}});
+  body = v.over(body);
+  body.push_front(Let{column, var(out.column0) + var(out.lane) % 4 * 2 + j.at * 8});
+  body = j.over(body);
+  if (rows % s.bm != 0) body = block(If{lt(var(row), integer(rows)), body, {}});
+  body.push_front(Let{row, first_row(s, out) + i.at * 64 + half.at * 8});
+  body = half.over(body);
   Block result;
   if (p.output != p.accum) result.push_back(Alloc{out.converted});
-  append(result, i.over(std::move(body)));
+  append(result, i.over(body));
   return result;
 }
 

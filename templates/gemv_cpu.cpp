@@ -95,28 +95,28 @@ Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const P
   cpu::RegisterTile tile(l.builder, l.p.m, columns, l.s.lanes);
   const VarId u = l.builder.var("u");
   const auto c_at = [&](Expr column) {
-    return l.batch_offset(l.p.m * l.p.n) + tile.row() * l.p.n + var(l.column) + std::move(column);
+    return l.batch_offset(l.p.m * l.p.n) + tile.row() * l.p.n + var(l.column) + column;
   };
   const auto b_at = [&](Expr column) {
-    return l.batch_offset(l.p.k * l.p.n) + (var(l.k0) + var(u)) * l.p.n + var(l.column) + std::move(column);
+    return l.batch_offset(l.p.k * l.p.n) + (var(l.k0) + var(u)) * l.p.n + var(l.column) + column;
   };
   Block step = block(tile.allocate_b());
   if (l.s.prefetch > 0) {
     step.push_back(tile.prefetch_b(l.operands.b, tile.lines(), [&](Expr column) {
-      return b_at(std::move(column) + l.s.prefetch * cpu::kLineFloats);
+      return b_at(column + l.s.prefetch * cpu::kLineFloats);
     }));
   }
   Block b_row = tile.load_b(l.operands.b, b_at, true);
-  append(step, std::move(b_row));
+  append(step, b_row);
   step.push_back(
       tile.multiply_add(load(l.operands.a, cpu::element(l.p.a, l.p.m, l.p.k, l.batch_offset(l.p.m * l.p.k),
                                                         tile.row(), var(l.k0) + var(u)))));
   Block result =
       block(tile.allocate(), If{pass.first, block(tile.clear()), block(tile.load_c(l.operands.c, c_at))},
-            loop(u, rows, LoopKind::kUnrolled, std::move(step)));
+            loop(u, rows, LoopKind::kUnrolled, step));
   const auto finish = [&](Expr sums, Expr column, std::optional<Expr> active) {
-    return l.epilogue.of(std::move(sums), cpu::place_of(l.p, tile.row(), var(l.column) + column, c_at(column),
-                                                        static_cast<int>(l.s.lanes), std::move(active)));
+    return l.epilogue.of(sums, cpu::place_of(l.p, tile.row(), var(l.column) + column, c_at(column),
+                                             static_cast<int>(l.s.lanes), active));
   };
   if (l.epilogue.empty())
     result.push_back(tile.store_c(l.operands.c, c_at));
@@ -134,9 +134,9 @@ Stmt chunks_over(Lowering& l, std::int64_t rows, const Pass& pass, const Expr& f
   if (full > 0) inner = chunk_kernel(l, l.chunk(), rows, pass);
   if (tail > 0) edge = chunk_kernel(l, tail, rows, pass);
   const Expr chunk_index = first_chunk + var(l.jb) * l.nb() + var(l.jc);
-  Block body = cpu::by_tile(chunk_index, full, tail, std::move(inner), std::move(edge));
-  body.insert(body.begin(), Let{l.column, chunk_index * l.chunk()});
-  return loop_to(l.jc, chunks_now, l.nb(), std::move(body));
+  Block body = cpu::by_tile(chunk_index, full, tail, inner, edge);
+  body.push_front(Let{l.column, chunk_index * l.chunk()});
+  return loop_to(l.jc, chunks_now, l.nb(), body);
 }
 
 Kernel lower_gemv_cpu(const Workload& workload, const Config& config, const Limits&) {
@@ -177,9 +177,9 @@ Kernel lower_gemv_cpu(const Workload& workload, const Config& config, const Limi
     k_loops.push_back(Let{l.k0, integer(whole * l.s.ku)});
     k_loops.push_back(chunks_over(l, rest, {integer(0), integer(1)}, first_chunk, chunks_now));
   }
-  Block body = block(loop(l.jb, ceil_div(l.task_chunks(), l.nb()), LoopKind::kSerial, std::move(k_loops)));
-  if (l.p.batch > 1) body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, std::move(body)));
-  builder.kernel.body = block(loop(l.task, l.s.threads, LoopKind::kParallel, std::move(body)));
+  Block body = block(loop(l.jb, ceil_div(l.task_chunks(), l.nb()), LoopKind::kSerial, k_loops));
+  if (l.p.batch > 1) body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, body));
+  builder.kernel.body = block(loop(l.task, l.s.threads, LoopKind::kParallel, body));
   return std::move(builder.kernel);
 }
 

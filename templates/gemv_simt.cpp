@@ -25,7 +25,7 @@ std::int64_t aligned_vector(std::int64_t most, std::int64_t count, std::int64_t 
 
 /// An element of `type` in f32 arithmetic.
 Expr in_f32(DType type, Expr value) {
-  return type == DType::kF32 ? std::move(value) : cast(DType::kF32, std::move(value));
+  return type == DType::kF32 ? value : cast(DType::kF32, value);
 }
 
 class Lowering {
@@ -71,11 +71,10 @@ class Lowering {
     append(body, over_k());
     append(body, reduce_lanes());
     append(body, s_.warps_k > 1 ? reduce_warps() : write_own());
-    Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, std::move(body)));
-    grid = block(
-        loop(block_, ceil_div(p_.outputs, shape_.outputs_per_block), LoopKind::kBlockX, std::move(grid)));
-    if (p_.batch > 1) grid = block(loop(batch_, p_.batch, LoopKind::kBlockZ, std::move(grid)));
-    builder_.kernel.body = std::move(grid);
+    Block grid = block(loop(thread_, s_.threads(), LoopKind::kThreadX, body));
+    grid = block(loop(block_, ceil_div(p_.outputs, shape_.outputs_per_block), LoopKind::kBlockX, grid));
+    if (p_.batch > 1) grid = block(loop(batch_, p_.batch, LoopKind::kBlockZ, grid));
+    builder_.kernel.body = grid;
     return std::move(builder_.kernel);
   }
 
@@ -111,11 +110,11 @@ class Lowering {
     append(load, multiply_add(integer(0), integer(0), chunk));
     Block body = block(Let{k, (var(round) * s_.slices() + var(slice_)) * chunk + done});
     if ((p_.k - done) % per_round == 0) {
-      append(body, std::move(load));
+      append(body, load);
     } else {
-      body.push_back(If{lt(var(k), integer(p_.k)), std::move(load), {}});
+      body.push_back(If{lt(var(k), integer(p_.k)), load, {}});
     }
-    result.push_back(loop(round, ceil_div(p_.k - done, per_round), LoopKind::kUnrolled, std::move(body)));
+    result.push_back(loop(round, ceil_div(p_.k - done, per_round), LoopKind::kUnrolled, body));
     return result;
   }
 
@@ -130,7 +129,7 @@ class Lowering {
       result.push_back(loop(u, s_.unroll, LoopKind::kUnrolled, load_matrix(at, var(u))));
       Block use = load_vectors(at, s_.vec);
       append(use, multiply_add(var(u), integer(0), s_.vec));
-      result.push_back(loop(u, s_.unroll, LoopKind::kUnrolled, std::move(use)));
+      result.push_back(loop(u, s_.unroll, LoopKind::kUnrolled, use));
       return result;
     }
     result.push_back(Let{k, (step * s_.slices() + var(slice_)) * s_.unroll});
@@ -145,13 +144,13 @@ class Lowering {
   Block load_matrix(const Expr& k, const Expr& slot) {
     const VarId t = builder_.var("t");
     Expr output = var(first_) + output_in_block(var(t));
-    if (!outputs_are_whole()) output = min(std::move(output), integer(p_.outputs - shape_.outputs_per_load));
+    if (!outputs_are_whole()) output = min(output, integer(p_.outputs - shape_.outputs_per_load));
     const Expr base = first_of(p_.outputs * p_.k);
     Expr index = p_.matrix_along_k ? base + output * p_.k + k : base + k * p_.outputs + output;
     return block(loop(t, s_.each, LoopKind::kUnrolled,
                       block(Store{matrix_part_, (slot * s_.each + var(t)) * s_.vec,
-                                  load(matrix_, std::move(index), static_cast<int>(s_.vec)),
-                                  static_cast<int>(s_.vec), std::nullopt})));
+                                  load(matrix_, index, static_cast<int>(s_.vec)), static_cast<int>(s_.vec),
+                                  std::nullopt})));
   }
 
   /// Elements k .. k + count of every vector.
@@ -163,17 +162,17 @@ class Lowering {
     const std::int64_t vec =
         p_.vectors_along_k ? aligned_vector(most, count, p_.k) : aligned_vector(most, p_.vectors, p_.vectors);
     const auto move = [&](Expr to, Expr from) {
-      return block(Store{vector_part_, std::move(to), load(vectors_, std::move(from), static_cast<int>(vec)),
-                         static_cast<int>(vec), std::nullopt});
+      return block(Store{vector_part_, to, load(vectors_, from, static_cast<int>(vec)), static_cast<int>(vec),
+                         std::nullopt});
     };
     if (p_.vectors_along_k) {
       Block parts = move(var(i) * count + var(q) * vec, base + var(i) * p_.k + k + var(q) * vec);
-      parts = block(loop(q, count / vec, LoopKind::kUnrolled, std::move(parts)));
-      return block(loop(i, p_.vectors, LoopKind::kUnrolled, std::move(parts)));
+      parts = block(loop(q, count / vec, LoopKind::kUnrolled, parts));
+      return block(loop(i, p_.vectors, LoopKind::kUnrolled, parts));
     }
     Block parts = move(var(q) * p_.vectors + var(i) * vec, base + (k + var(q)) * p_.vectors + var(i) * vec);
-    parts = block(loop(i, p_.vectors / vec, LoopKind::kUnrolled, std::move(parts)));
-    return block(loop(q, count, LoopKind::kUnrolled, std::move(parts)));
+    parts = block(loop(i, p_.vectors / vec, LoopKind::kUnrolled, parts));
+    return block(loop(q, count, LoopKind::kUnrolled, parts));
   }
 
   /// The sums take the load at `slot`. `first` is the element of the vectors' parts (of `count` k each) that
@@ -189,10 +188,10 @@ class Lowering {
     Expr sum = fma(in_f32(p_.type, load(vector_part_, x)),
                    in_f32(p_.type, load(matrix_part_, (slot * s_.each + var(t)) * s_.vec + var(e))),
                    load(acc_, place));
-    Block body = block(Store{acc_, place, std::move(sum), 1, std::nullopt});
-    body = block(loop(e, s_.vec, LoopKind::kUnrolled, std::move(body)));
-    body = block(loop(t, s_.each, LoopKind::kUnrolled, std::move(body)));
-    return block(loop(i, p_.vectors, LoopKind::kUnrolled, std::move(body)));
+    Block body = block(Store{acc_, place, sum, 1, std::nullopt});
+    body = block(loop(e, s_.vec, LoopKind::kUnrolled, body));
+    body = block(loop(t, s_.each, LoopKind::kUnrolled, body));
+    return block(loop(i, p_.vectors, LoopKind::kUnrolled, body));
   }
 
   // ---- the sums ----
@@ -205,7 +204,7 @@ class Lowering {
     sum.touches = {Touch{acc_, var(i), 1, true}};
     sum.args = {integer(s_.lanes_k)};
     for (std::int64_t width = s_.lanes_k; width > 1; width /= 2) sum.flops += 1;
-    return block(loop(i, accumulators(), LoopKind::kUnrolled, block(std::move(sum))));
+    return block(loop(i, accumulators(), LoopKind::kUnrolled, block(sum)));
   }
 
   /// `body` for every sum of this thread, left to one of the lanes that hold the same sums. `output` counts
@@ -218,12 +217,12 @@ class Lowering {
     const VarId output = builder_.var("output");
     Block inner =
         body(var(i), var(output), load(acc_, (var(i) * s_.each + var(t)) * shape_.outputs_per_load + var(e)));
-    inner.insert(inner.begin(), Let{output, output_in_block(var(t)) + var(e)});
-    inner = block(loop(e, shape_.outputs_per_load, LoopKind::kUnrolled, std::move(inner)));
-    inner = block(loop(t, s_.each, LoopKind::kUnrolled, std::move(inner)));
-    inner = block(loop(i, p_.vectors, LoopKind::kUnrolled, std::move(inner)));
+    inner.push_front(Let{output, output_in_block(var(t)) + var(e)});
+    inner = block(loop(e, shape_.outputs_per_load, LoopKind::kUnrolled, inner));
+    inner = block(loop(t, s_.each, LoopKind::kUnrolled, inner));
+    inner = block(loop(i, p_.vectors, LoopKind::kUnrolled, inner));
     if (s_.lanes_k == 1) return inner;
-    return block(If{eq(var(thread_) % s_.lanes_k, integer(0)), std::move(inner), {}});
+    return block(If{eq(var(thread_) % s_.lanes_k, integer(0)), inner, {}});
   }
 
   /// C of one vector and one output of the block.
@@ -232,17 +231,16 @@ class Lowering {
     Expr index = first_of(p_.vectors * p_.outputs) +
                  (p_.vectors_inner ? at * p_.vectors + vector : vector * p_.outputs + at);
     // The channels are the columns of the workload's C.
-    value = epilogue_.of(std::move(value), {p_.matrix_is_a ? vector : at, false, index, 1, std::nullopt});
-    if (p_.c_type != DType::kF32) value = cast(p_.c_type, std::move(value));
-    Block store = block(Store{c_, std::move(index), std::move(value), 1, std::nullopt});
+    value = epilogue_.of(value, {p_.matrix_is_a ? vector : at, false, index, 1, std::nullopt});
+    if (p_.c_type != DType::kF32) value = cast(p_.c_type, value);
+    Block store = block(Store{c_, index, value, 1, std::nullopt});
     if (outputs_are_whole()) return store;
-    return block(If{lt(at, integer(p_.outputs)), std::move(store), {}});
+    return block(If{lt(at, integer(p_.outputs)), store, {}});
   }
 
   Block write_own() {
-    return each_sum([&](const Expr& vector, const Expr& output, Expr value) {
-      return to_c(vector, output, std::move(value));
-    });
+    return each_sum(
+        [&](const Expr& vector, const Expr& output, Expr value) { return to_c(vector, output, value); });
   }
 
   /// Every warp along k leaves its sums in shared memory, in the order of C; then each thread adds up those
@@ -254,7 +252,7 @@ class Lowering {
     append(body, each_sum([&](const Expr& vector, const Expr& output, Expr value) {
              Expr at =
                  p_.vectors_inner ? output * p_.vectors + vector : vector * shape_.outputs_per_block + output;
-             return block(Store{partial_, mine + std::move(at), std::move(value), 1, std::nullopt});
+             return block(Store{partial_, mine + at, value, 1, std::nullopt});
            }));
     body.push_back(Barrier{});
 
@@ -268,13 +266,13 @@ class Lowering {
     const Expr vector = p_.vectors_inner ? var(at) % p_.vectors : var(at) / shape_.outputs_per_block;
     const Expr output = p_.vectors_inner ? var(at) / p_.vectors : var(at) % shape_.outputs_per_block;
     Block write = to_c(vector, output, load(sum_, integer(0)));
-    if (!whole) write = block(If{lt(var(at), integer(results)), std::move(write), {}});
+    if (!whole) write = block(If{lt(var(at), integer(results)), write, {}});
     Block one = block(Let{at, var(round) * s_.threads() + var(thread_)},
                       Store{sum_, integer(0), load(partial_, from), 1, std::nullopt},
                       loop(warp, s_.warps_k - 1, LoopKind::kUnrolled,
-                           block(Store{sum_, integer(0), std::move(total), 1, std::nullopt})));
-    append(one, std::move(write));
-    body.push_back(loop(round, ceil_div(results, s_.threads()), LoopKind::kSerial, std::move(one)));
+                           block(Store{sum_, integer(0), total, 1, std::nullopt})));
+    append(one, write);
+    body.push_back(loop(round, ceil_div(results, s_.threads()), LoopKind::kSerial, one));
     return body;
   }
 

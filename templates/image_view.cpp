@@ -39,12 +39,12 @@ Place place_of(const ImageView& view, const Taps& taps, const Expr& pixel) {
     column = number % (width / w) * w + inside % w;
   }
   return {all_images ? pixel / pixels : integer(0),
-          std::move(row) * conv.stride_h + taps.row * conv.dilation_h - conv.pad_top,
-          std::move(column) * conv.stride_w + taps.column * conv.dilation_w - conv.pad_left};
+          row * conv.stride_h + taps.row * conv.dilation_h - conv.pad_top,
+          column * conv.stride_w + taps.column * conv.dilation_w - conv.pad_left};
 }
 
 void require(std::optional<Expr>& all, Expr condition) {
-  all = all ? logical_and(std::move(*all), std::move(condition)) : std::move(condition);
+  all = all ? logical_and(*all, condition) : condition;
 }
 
 /// 0 <= at < extent, where the least and the largest value of `at` leave that open.

@@ -35,12 +35,12 @@ Block copy_pairs(KernelBuilder& builder, const Line& line) {
     return Touch{line.to, line.target(first % 2) + first / 2 + var(v) * line.lanes, pairs, true};
   };
   const Expr at = var(v) * (2 * line.lanes);
-  Stmt split = Intrinsic{fmt::format("split_pairs_{}", line.lanes),
+  Stmt split = Intrinsic{intrinsic_name(fmt::format("split_pairs_{}", line.lanes)),
                          {place(line.pad), place(line.pad + 1),
                           Touch{line.from, line.source + at, std::min(2 * line.lanes, line.width), false}},
                          {integer(line.width) - at},
                          0};
-  return block(loop(v, ceil_div(line.width, 2 * line.lanes), LoopKind::kSerial, block(std::move(split))));
+  return block(loop(v, ceil_div(line.width, 2 * line.lanes), LoopKind::kSerial, block(split)));
 }
 
 Block copy_pixels(KernelBuilder& builder, const Line& line) {
@@ -75,7 +75,7 @@ Stmt clear_line(KernelBuilder& builder, BufferId to, const Expr& target, std::in
   std::optional<Expr> left;
   if (elements % lanes != 0) left = integer(elements) - at;
   return loop(v, ceil_div(elements, lanes), LoopKind::kSerial,
-              block(Store{to, target + at, zero(DType::kF32, width), width, std::move(left)}));
+              block(Store{to, target + at, zero(DType::kF32, width), width, left}));
 }
 
 Stmt transpose(KernelBuilder& builder, const Transposition& t) {
@@ -85,12 +85,12 @@ Stmt transpose(KernelBuilder& builder, const Transposition& t) {
   Touch to = {t.to, t.target + column * t.to_stride + row, columns * t.lanes, true, columns, t.to_stride};
   const std::int64_t rows = std::min(t.lanes, t.most_rows);
   Touch from = {t.from, t.source + row * t.from_stride + column, rows * columns, false, rows, t.from_stride};
-  Stmt tile = Intrinsic{fmt::format("transpose_{}", t.lanes),
-                        {std::move(to), std::move(from)},
+  Stmt tile = Intrinsic{intrinsic_name(fmt::format("transpose_{}", t.lanes)),
+                        {to, from},
                         {integer(t.to_stride), integer(t.from_stride), t.rows - row, t.columns - column},
                         0};
   return loop(i, ceil_div(t.most_rows, t.lanes), LoopKind::kSerial,
-              block(loop(j, ceil_div(t.most_columns, t.lanes), LoopKind::kSerial, block(std::move(tile)))));
+              block(loop(j, ceil_div(t.most_columns, t.lanes), LoopKind::kSerial, block(tile))));
 }
 
 std::int64_t ChannelSums::line_room(std::int64_t most_pixels, std::int64_t lanes) {
@@ -114,9 +114,8 @@ Block store_by_channel(KernelBuilder& builder, const ChannelSums& s, const Fused
   std::optional<Expr> left;
   if (!pixels || *pixels % s.lanes != 0) left = s.pixels - at;
   Expr value = epilogue.of(load(s.lines, var(k) * room + at, lanes), {channel, false, target, lanes, left});
-  Stmt line = loop(v, room / s.lanes, LoopKind::kSerial,
-                   block(Store{s.to, target, std::move(value), lanes, std::move(left)}));
-  return block(transpose(builder, t), loop_to(k, s.channels, s.most_channels, block(std::move(line))));
+  Stmt line = loop(v, room / s.lanes, LoopKind::kSerial, block(Store{s.to, target, value, lanes, left}));
+  return block(transpose(builder, t), loop_to(k, s.channels, s.most_channels, block(line)));
 }
 
 }  // namespace lehr::cpu

@@ -55,10 +55,10 @@ Stmt copy_planes(KernelBuilder& builder, const PlaneCopy& copy) {
                     block(clear_line(builder, copy.to, target(var(phase_w)), p.width, copy.lanes)));
   const Expr is_inside = logical_and(le(integer(0), var(row)), lt(var(row), integer(conv.h)));
   Block lines = block(Let{row, (copy.line + var(y)) * conv.stride_h + var(phase_h) - conv.pad_top});
-  lines.push_back(If{is_inside, copy_line(builder, line), block(std::move(clear))});
+  lines.push_back(If{is_inside, copy_line(builder, line), block(clear)});
   return loop(channel, channels, LoopKind::kSerial,
               block(loop(phase_h, p.phases_h, LoopKind::kSerial,
-                         block(loop(y, p.lines_in, LoopKind::kSerial, std::move(lines))))));
+                         block(loop(y, p.lines_in, LoopKind::kSerial, lines)))));
 }
 
 }  // namespace lehr::cpu

@@ -28,9 +28,9 @@ Stmt pool_sums(KernelBuilder& builder, const PooledSums& s, const FusedEpilogue&
   }
   Stmt store = Store{s.to, s.target(var(line), var(pixel)) + channel, epilogue.pool(std::move(pixels), lanes),
                      lanes, s.masked ? left : std::nullopt};
-  Stmt of_pixel = loop(v, s.channels / s.lanes, LoopKind::kSerial, block(std::move(store)));
+  Stmt of_pixel = loop(v, s.channels / s.lanes, LoopKind::kSerial, block(store));
   return loop_to(line, s.lines, s.most_lines,
-                 block(loop(pixel, s.width, LoopKind::kSerial, block(std::move(of_pixel)))));
+                 block(loop(pixel, s.width, LoopKind::kSerial, block(of_pixel))));
 }
 
 }  // namespace lehr::cpu

@@ -28,12 +28,12 @@ std::int64_t RegisterTile::lines() const {
 }
 
 Stmt RegisterTile::over_rows(Block body) const {
-  return loop(i_, rows_, LoopKind::kUnrolled, std::move(body));
+  return loop(i_, rows_, LoopKind::kUnrolled, body);
 }
 
 Block RegisterTile::per_vector(const Make& make) const {
   const auto looped = [&](std::int64_t count, std::optional<Expr> active) {
-    return loop(j_, count, LoopKind::kUnrolled, block(make(var(j_) * lanes_, std::move(active))));
+    return loop(j_, count, LoopKind::kUnrolled, block(make(var(j_) * lanes_, active)));
   };
   if (columns_left_) return block(looped(vectors_, *columns_left_ - var(j_) * lanes_));
   if (last_active_ == lanes_) return block(looped(vectors_, std::nullopt));
@@ -45,8 +45,7 @@ Block RegisterTile::per_vector(const Make& make) const {
 
 Expr RegisterTile::vector_at(BufferId buffer, Expr index, std::optional<Expr> active) const {
   const int width = static_cast<int>(lanes_);
-  return active ? load_active(buffer, std::move(index), width, std::move(*active))
-                : load(buffer, std::move(index), width);
+  return active ? load_active(buffer, index, width, *active) : load(buffer, index, width);
 }
 
 Stmt RegisterTile::clear() const {
@@ -58,8 +57,8 @@ Stmt RegisterTile::clear() const {
 
 Stmt RegisterTile::load_c(BufferId c, const At& at) const {
   return over_rows(per_vector([&](Expr column, std::optional<Expr> active) {
-    return Stmt(Store{acc_, acc_at(column), vector_at(c, at(column), std::move(active)),
-                      static_cast<int>(lanes_), std::nullopt});
+    return Stmt(Store{acc_, acc_at(column), vector_at(c, at(column), active), static_cast<int>(lanes_),
+                      std::nullopt});
   }));
 }
 
@@ -71,7 +70,7 @@ Stmt RegisterTile::store_c(BufferId c, const At& at, const Finish& finish) const
   const int width = static_cast<int>(lanes_);
   return over_rows(per_vector([&](Expr column, std::optional<Expr> active) {
     Expr value = finish(load(acc_, acc_at(column), width), column, active);
-    return Stmt(Store{c, at(column), std::move(value), width, std::move(active)});
+    return Stmt(Store{c, at(column), value, width, active});
   }));
 }
 
@@ -91,17 +90,17 @@ Stmt RegisterTile::store_pairs(KernelBuilder& builder, BufferId c, const At& at,
       std::optional<Expr> exist = columns_left_    ? std::optional<Expr>(*columns_left_ - column)
                                   : v + 1 == count ? last
                                                    : std::nullopt;
-      Expr value = v < count ? finish(load(acc_, acc_at(column), width), column, std::move(exist))
-                             : zero(DType::kF32, width);
-      body.push_back(Store{sums, integer(v * lanes_), std::move(value), width, std::nullopt});
+      Expr value =
+          v < count ? finish(load(acc_, acc_at(column), width), column, exist) : zero(DType::kF32, width);
+      body.push_back(Store{sums, integer(v * lanes_), value, width, std::nullopt});
     }
-    body.push_back(Intrinsic{fmt::format("split_pairs_{}", lanes_),
+    body.push_back(Intrinsic{intrinsic_name(fmt::format("split_pairs_{}", lanes_)),
                              {Touch{even, integer(0), lanes_, true}, Touch{odd, integer(0), lanes_, true},
                               Touch{sums, integer(0), 2 * lanes_, false}},
                              {integer(2 * lanes_)},
                              0});
     Expr value = gate(load(even, integer(0), width), load(odd, integer(0), width));
-    body.push_back(Store{c, at(first * (lanes_ / 2)), std::move(value), width, std::move(active)});
+    body.push_back(Store{c, at(first * (lanes_ / 2)), value, width, active});
     return body;
   };
   const bool whole = columns_left_ || last_active_ == lanes_;
@@ -119,10 +118,10 @@ Stmt RegisterTile::store_pairs(KernelBuilder& builder, BufferId c, const At& at,
     const std::optional<Expr> last =
         last_active_ == lanes_ ? std::nullopt : std::optional<Expr>(integer(last_active_));
     Expr active = integer(((rest - 1) * lanes_ + last_active_) / 2);
-    if (columns_left_) active = min(std::move(active), *left(behind));
+    if (columns_left_) active = min(active, *left(behind));
     append(row, step(behind, rest, last, std::move(active)));
   }
-  return over_rows(std::move(row));
+  return over_rows(row);
 }
 
 Block RegisterTile::load_b(BufferId b, const At& at, bool masked) const {
@@ -133,7 +132,7 @@ Block RegisterTile::load_b(BufferId b, const At& at, bool masked) const {
         block(Store{b_reg_, var(j_) * lanes_, load(b, at(var(j_) * lanes_), width), width, std::nullopt})));
   }
   return per_vector([&](Expr column, std::optional<Expr> active) {
-    return Stmt(Store{b_reg_, column, vector_at(b, at(column), std::move(active)), width, std::nullopt});
+    return Stmt(Store{b_reg_, column, vector_at(b, at(column), active), width, std::nullopt});
   });
 }
 
@@ -144,12 +143,11 @@ Stmt RegisterTile::prefetch_b(BufferId b, std::int64_t lines, const At& at) cons
 
 Stmt RegisterTile::multiply_add(Expr a) const {
   const int width = static_cast<int>(lanes_);
-  return over_rows(
-      block(loop(j_, vectors_, LoopKind::kUnrolled,
-                 block(Store{acc_, acc_at(var(j_) * lanes_),
-                             fma(splat(std::move(a), width), load(b_reg_, var(j_) * lanes_, width),
-                                 load(acc_, acc_at(var(j_) * lanes_), width)),
-                             width, std::nullopt}))));
+  return over_rows(block(loop(j_, vectors_, LoopKind::kUnrolled,
+                              block(Store{acc_, acc_at(var(j_) * lanes_),
+                                          fma(splat(a, width), load(b_reg_, var(j_) * lanes_, width),
+                                              load(acc_, acc_at(var(j_) * lanes_), width)),
+                                          width, std::nullopt}))));
 }
 
 }  // namespace lehr::cpu

@@ -87,7 +87,7 @@ Block split_k_arrive(const SplitKSums& s, const Expr& tile, const Expr& first, B
                          {integer(s.parts - 1)},
                          0};
   return block(Barrier{}, If{first, block(arrive), {}}, Barrier{},
-               If{eq(load(s.ticket, integer(0)), integer(s.parts - 1)), std::move(last), {}});
+               If{eq(load(s.ticket, integer(0)), integer(s.parts - 1)), last, {}});
 }
 
 Block split_k_total(KernelBuilder& builder, const SplitKSums& s, const SplitKPlace& place,
@@ -109,7 +109,7 @@ Block split_k_total(KernelBuilder& builder, const SplitKSums& s, const SplitKPla
            e.over(block(Store{registers, at, load(registers, at) + load(s.part, e.at), 1, std::nullopt})));
     return one;
   });
-  if (places > 1) total.push_back(loop(part, places - 1, s.over_parts, std::move(add)));
+  if (places > 1) total.push_back(loop(part, places - 1, s.over_parts, add));
   if (s.addends == 1) return total;
   const Unrolled z(builder, "z", s.vec);
   const VarId to = builder.var("place");
@@ -125,10 +125,10 @@ Block split_k_total(KernelBuilder& builder, const SplitKSums& s, const SplitKPla
 Block split_k_sum(KernelBuilder& builder, const SplitKSums& s, const SplitKPlace& place, BufferId registers,
                   Block then) {
   Block last = split_k_total(builder, s, place, registers);
-  append(last, std::move(then));
+  append(last, then);
   Block result = block(Alloc{s.ticket}, Alloc{s.part});
   append(result, split_k_leave(builder, s, place, registers));
-  append(result, split_k_arrive(s, place.tile, eq(var(place.thread), integer(0)), std::move(last)));
+  append(result, split_k_arrive(s, place.tile, eq(var(place.thread), integer(0)), last));
   return result;
 }
 

@@ -22,10 +22,10 @@ Block first_tiles(KernelBuilder& builder, const TileRing& ring,
     Block body;
     if (first < ring.split.most()) {
       body = copy(tile, end - 1);
-      if (first >= ring.split.least()) body = block(If{lt(tile, ring.tiles), std::move(body), {}});
+      if (first >= ring.split.least()) body = block(If{lt(tile, ring.tiles), body, {}});
     }
     append(body, ring.commit);
-    append(result, i.over(std::move(body)));
+    append(result, i.over(body));
     first = end;
   }
   return result;

@@ -12,7 +12,7 @@ using Matrix = Winograd::Matrix;
 using Value = std::function<Expr(std::size_t)>;
 
 Stmt put_scalar(BufferId to, const Expr& index, Expr value) {
-  return Store{to, index, std::move(value), 1, std::nullopt};
+  return Store{to, index, value, 1, std::nullopt};
 }
 
 /// How many rows have the same two elements, and how many have opposite ones, zeros left out.
@@ -98,17 +98,14 @@ Block both_sides(KernelBuilder& builder, const Matrix& matrix,
                         builder, matrix,
                         [&](std::size_t of) { return load(column, integer(static_cast<std::int64_t>(of))); },
                         [&](std::size_t row, Expr value) {
-                          return put_scalar(half, var(j) + static_cast<std::int64_t>(row) * inputs,
-                                            std::move(value));
+                          return put_scalar(half, var(j) + static_cast<std::int64_t>(row) * inputs, value);
                         }));
   Block of_row = line(
       builder, matrix,
       [&](std::size_t of) { return load(half, var(i) * inputs + static_cast<std::int64_t>(of)); },
-      [&](std::size_t row, Expr value) {
-        return put(var(i), static_cast<std::int64_t>(row), std::move(value));
-      });
-  return block(Alloc{half}, loop(j, inputs, LoopKind::kUnrolled, std::move(of_column)),
-               loop(i, rows, LoopKind::kUnrolled, std::move(of_row)));
+      [&](std::size_t row, Expr value) { return put(var(i), static_cast<std::int64_t>(row), value); });
+  return block(Alloc{half}, loop(j, inputs, LoopKind::kUnrolled, of_column),
+               loop(i, rows, LoopKind::kUnrolled, of_row));
 }
 
 }  // namespace lehr

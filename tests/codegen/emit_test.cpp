@@ -204,10 +204,9 @@ TEST(EmitCuda, PassesWorkspacesBehindTheTensorsAndTellsTheirSizes) {
                          {Touch{ticket, integer(0), 1, true}, Touch{counters, integer(2), 1, true}},
                          {integer(7)},
                          0};
-  for (Stmt& stmt :
-       block(Alloc{ticket}, Store{partials, integer(0), load(ticket, integer(0)), 1, std::nullopt},
-             Intrinsic{"device_fence", {}, {}, 0}, arrive))
-    builder.kernel.body.push_back(std::move(stmt));
+  append(builder.kernel.body,
+         block(Alloc{ticket}, Store{partials, integer(0), load(ticket, integer(0)), 1, std::nullopt},
+               Intrinsic{"device_fence", {}, {}, 0}, arrive));
   const Source source = emit(builder.kernel);
   EXPECT_THAT(source.text, HasSubstr("float* __restrict__ out, float* partials, unsigned* counters)"));
   EXPECT_THAT(source.text,

@@ -10,6 +10,7 @@
 
 #include "base/local_arena.h"
 #include "base/rng.h"
+#include "costmodel/warp_access.h"
 
 namespace lehr {
 namespace {
@@ -140,9 +141,40 @@ ir::Expr random_expr(Rng& rng, int depth) {
   }
 }
 
+// More steps than it has room for, each asked for several times.
+TEST(LaneMemo, GivesWhatWasMade) {
+  LaneMemo memo;
+  int made = 0;
+  const auto multiples = [&](std::int32_t of) {
+    return memo.result({LaneStep::kThread, {of}, {}}, [&](Lanes& out) {
+      ++made;
+      for (std::size_t t = 0; t < 32; ++t) out[t] = static_cast<std::int32_t>(t) * of;
+      return of == 0 ? LaneValue{} : LaneValue{0, 1, &out};
+    });
+  };
+  EXPECT_TRUE(multiples(0).is_uniform());
+  for (int round = 0; round < 2; ++round) {
+    for (std::int32_t of = 1; of < 9000; ++of) {
+      const LaneValue value = multiples(of);
+      ASSERT_EQ((*value.lanes)[31], 31 * of);
+      ASSERT_EQ(value.all()[7], 7 * of);
+    }
+  }
+  EXPECT_GT(made, 9000);   // not all were remembered
+  EXPECT_LT(made, 17000);  // but many
+  memo.tidy();
+  const int before = made;
+  for (int round = 0; round < 3; ++round) EXPECT_EQ((*multiples(3).lanes)[2], 6);
+  EXPECT_EQ(made, before + 1);
+  memo.tidy();  // there is little
+  multiples(3);
+  EXPECT_EQ(made, before + 1);
+}
+
 TEST(LaneValues, AWarpsExpressionsAreWhatItsThreadsCompute) {
   constexpr std::uint64_t kSeed = 7;
   Rng rng(kSeed);
+  LaneMemo memo;
   for (int i = 0; i < 2000; ++i) {
     const std::int64_t width = std::int64_t{1} << rng.below(7);
     ir::KernelBuilder builder;
@@ -153,7 +185,8 @@ TEST(LaneValues, AWarpsExpressionsAreWhatItsThreadsCompute) {
     ir::Launch launch;
     launch.block = {width, 64, 1};
     LocalArena<16 << 10> arena;
-    LaneValues values(builder.kernel, launch, LaneValues::Points::kWarp, arena.memory());
+    memo.tidy();
+    LaneValues values(builder.kernel, launch, LaneValues::Points::kWarp, memo, arena.memory());
     values.bind(loop_x);
     values.bind(loop_y);
     values.bind(loop_k);

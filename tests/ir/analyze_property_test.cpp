@@ -46,8 +46,7 @@ void close_nest(Nest& nest, Block body, Rng& rng) {
   for (std::size_t d = nest.vars.size(); d-- > 0;) {
     if (rng.below(3) == 0) body.push_back(Barrier{});
     if (rng.below(4) == 0)
-      body.insert(body.begin(),
-                  Store{nest.out, integer(7), load(nest.in, integer(9)) * load(nest.in, integer(3)), 1,
+      body.push_front(Store{nest.out, integer(7), load(nest.in, integer(9)) * load(nest.in, integer(3)), 1,
                         std::nullopt});
     Block outer = block(loop(nest.vars[d], nest.extents[d],
                              rng.below(2) == 0 ? LoopKind::kSerial : LoopKind::kUnrolled, std::move(body)));

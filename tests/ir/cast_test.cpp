@@ -5,6 +5,7 @@
 #include "ir/analyze.h"
 #include "ir/print.h"
 #include "ir/verify.h"
+#include "tests/ir/sample_kernels.h"
 
 namespace lehr::ir {
 namespace {
@@ -27,7 +28,7 @@ struct CastPlot {
   }
   std::string complaint(Expr value, Block more = {}) {
     Block body = block(Alloc{floats}, Alloc{words}, Store{out, var(i), std::move(value), 1, std::nullopt});
-    for (Stmt& stmt : more) body.push_back(std::move(stmt));
+    append(body, more);
     const LoopKind kind = b.kernel.target == Target::kCuda ? LoopKind::kThreadX : LoopKind::kSerial;
     b.kernel.body = block(loop(i, 32, kind, std::move(body)));
     return why_malformed(b.kernel).value_or("");
@@ -78,13 +79,13 @@ TEST(TensorIntrinsics, TakeRegistersOfTheirTypeAndSize) {
   EXPECT_EQ(p.complaint(value, block(mma(p))), "");
   EXPECT_EQ(analyze(p.b.kernel).flops, 128 * 32);  // of one thread, times the threads
   Intrinsic wrong = mma(p);
-  wrong.touches[0].buffer = p.words;
+  wrong.touches = testing::changed(wrong.touches, 0, [&](Touch& sums) { sums.buffer = p.words; });
   EXPECT_THAT(p.complaint(value, block(wrong)), HasSubstr("words is of u32, it takes f32"));
   wrong = mma(p);
-  wrong.touches[2].elements = 4;
+  wrong.touches = testing::changed(wrong.touches, 2, [](Touch& b) { b.elements = 4; });
   EXPECT_THAT(p.complaint(value, block(wrong)), HasSubstr("it touches 16 bytes of words instead of 8"));
   wrong = mma(p);
-  wrong.touches[1] = {p.in, integer(0), 4, false};
+  wrong.touches = testing::changed(wrong.touches, 1, [&](Touch& a) { a = {p.in, integer(0), 4, false}; });
   EXPECT_THAT(p.complaint(value, block(wrong)), HasSubstr("its second touch must read a register buffer"));
 }
 

@@ -79,11 +79,15 @@ TEST(Unrolled, IsALoopWhereItRunsMoreThanOnce) {
   EXPECT_THROW(Unrolled(b, "none", 0), Error);
 }
 
-TEST(Kernel, IsAValueThatCopiesDeeply) {
+TEST(Kernel, IsAValue) {
   const Kernel original = testing::cuda_gemm();
   Kernel copy = original;
   EXPECT_EQ(copy, original);
-  testing::nth<For>(copy.body, 0).body.clear();
+  copy.body.push_back(Barrier{});
+  EXPECT_NE(copy, original);
+  EXPECT_EQ(original, testing::cuda_gemm());
+  copy = original;
+  testing::change_nth<For>(copy.body, 0, [](For& loop) { loop.body = {}; });
   EXPECT_NE(copy, original);
   EXPECT_EQ(original, testing::cuda_gemm());
 }

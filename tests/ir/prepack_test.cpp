@@ -56,7 +56,7 @@ TEST(Prepack, MustStandBehindTheTensors) {
 
 TEST(Prepack, MustFillItsParameters) {
   Doubled d;
-  d.b.kernel.prepack.clear();
+  d.b.kernel.prepack = {};
   EXPECT_THAT(d.complaint(), HasSubstr("prepacked parameter u is never written"));
 }
 

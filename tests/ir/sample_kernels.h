@@ -16,10 +16,21 @@ ir::Kernel cpu_gemm();
 /// that cp.async fills, 4 x 4 accumulators per thread.
 ir::Kernel cuda_gemm();
 
-/// Statement number `i` of a block, which is a Node.
-template <typename Node>
-Node& nth(ir::Block& block, int i) {
-  return std::get<Node>(std::next(block.begin(), i)->node);
+/// `items`, item number `i` of them as `change` leaves it.
+template <typename T, typename Change>
+ir::Items<T> changed(const ir::Items<T>& items, std::size_t i, Change change) {
+  ir::Items<T> result;
+  for (std::size_t at = 0; at < items.size(); ++at) {
+    T item = items[at];
+    if (at == i) change(item);
+    result.push_back(item);
+  }
+  return result;
+}
+/// The same of statements, of which number `i` is a Node.
+template <typename Node, typename Change>
+void change_nth(ir::Block& block, std::size_t i, Change change) {
+  block = changed(block, i, [&](ir::Stmt& stmt) { change(std::get<Node>(stmt.node)); });
 }
 
 }  // namespace lehr::testing

@@ -109,13 +109,25 @@ TEST(Specialised, LaysABufferInPlaceOfAnother) {
   EXPECT_THAT(complaint(with(DType::kF32, 16, 16, false)), HasSubstr("only shared memory lies in the place"));
 }
 
+/// The load of a Specialised kernel.
+template <typename Change>
+void change_load(Kernel& kernel, Change change) {
+  testing::change_nth<For>(kernel.body, 0, [&](For& threads) {
+    testing::change_nth<If>(threads.body, 2, [&](If& producer) {
+      testing::change_nth<If>(producer.then, 0, [&](If& one) {
+        testing::change_nth<For>(one.then, 1,
+                                 [&](For& steps) { testing::change_nth<Intrinsic>(steps.body, 0, change); });
+      });
+    });
+  });
+}
+
 TEST(Specialised, HasFewerBytesWhereABoxIsPartial) {
   Specialised s;
   Kernel kernel = s.kernel();
-  auto& threads = testing::nth<For>(kernel.body, 0);
-  auto& one = testing::nth<If>(testing::nth<If>(threads.body, 2).then, 0);
-  auto& load = testing::nth<Intrinsic>(testing::nth<For>(one.then, 1).body, 0);
-  load.touches[1].partial = true;
+  change_load(kernel, [](Intrinsic& load) {
+    load.touches = testing::changed(load.touches, 1, [](Touch& from) { from.partial = true; });
+  });
   const Analysis analysis = analyze(kernel);
   int guarded = 0;
   for (const Access& access : analysis.accesses) guarded += access.guarded ? 1 : 0;
@@ -139,8 +151,9 @@ TEST(Specialised, LetsOnlyWholeGroupsExecuteCollectives) {
   const VarId number = nested.b.var("warp");
   nested.extra = If{lt(integer(0), var(number) / 4), block(Intrinsic{"wgmma_fence", {}, {}, 0}), {}};
   Kernel kernel = nested.kernel();
-  auto& threads = testing::nth<For>(kernel.body, 0);
-  threads.body.insert(threads.body.begin(), Let{number, var(nested.thread) / 32});
+  testing::change_nth<For>(kernel.body, 0, [&](For& threads) {
+    threads.body.push_front(Let{number, var(nested.thread) / 32});
+  });
   EXPECT_EQ(why_malformed(kernel), std::nullopt);
   Specialised barrier;
   barrier.extra = Barrier{};
@@ -183,11 +196,10 @@ struct OfImages : Specialised {
   }
   std::string complaint() {
     Kernel made = kernel();
-    auto& threads = testing::nth<For>(made.body, 0);
-    auto& one = testing::nth<If>(testing::nth<If>(threads.body, 2).then, 0);
-    auto& load = testing::nth<Intrinsic>(testing::nth<For>(one.then, 1).body, 0);
-    load.name = "tma_im2col_4d";
-    load.args.insert(load.args.end(), 4, integer(0));
+    change_load(made, [](Intrinsic& load) {
+      load.name = "tma_im2col_4d";
+      for (int i = 0; i < 4; ++i) load.args.push_back(integer(0));
+    });
     return why_malformed(made).value_or("");
   }
 };

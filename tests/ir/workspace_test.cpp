@@ -70,7 +70,7 @@ TEST(Workspace, MustBeUsed) {
 
 TEST(Workspace, CountersAreUnsignedAndNotInRegisters) {
   Handover h;
-  h.arrive.touches[1].buffer = h.partials;
+  h.arrive.touches = testing::changed(h.arrive.touches, 1, [&](Touch& touch) { touch.buffer = h.partials; });
   EXPECT_THAT(h.complaint(), HasSubstr("partials is of f32, it takes u32"));
   Handover g;
   g.b.kernel.buffers[static_cast<std::size_t>(g.ticket)].scope = Scope::kRegister;
@@ -97,13 +97,18 @@ struct Reduction : Handover {
   }
   Kernel kernel() {
     Kernel handover = Handover::kernel();
-    Block& body = testing::nth<For>(testing::nth<For>(handover.body, 0).body, 0).body;
-    *std::next(body.begin()) =
-        Store{row, var(thread), load(in, var(block_x) * 32 + var(thread)), 1, std::nullopt};
-    Block one = block(add, Intrinsic{"tma_store_commit", {}, {}, 0},
-                      Intrinsic{"tma_store_wait_complete", {}, {integer(0)}, 0});
-    body.insert(std::next(body.begin(), 2), If{eq(var(thread), integer(0)), std::move(one), {}, 1});
-    body.insert(body.begin(), Alloc{row});
+    const Block one = block(add, Intrinsic{"tma_store_commit", {}, {}, 0},
+                            Intrinsic{"tma_store_wait_complete", {}, {integer(0)}, 0});
+    testing::change_nth<For>(handover.body, 0, [&](For& blocks) {
+      testing::change_nth<For>(blocks.body, 0, [&](For& threads) {
+        const Block before = threads.body;
+        threads.body =
+            block(Alloc{row}, before[0],
+                  Store{row, var(thread), load(in, var(block_x) * 32 + var(thread)), 1, std::nullopt},
+                  If{eq(var(thread), integer(0)), one, {}, 1});
+        for (std::size_t i = 2; i < before.size(); ++i) threads.body.push_back(before[i]);
+      });
+    });
     return handover;
   }
   std::string complaint() { return why_malformed(kernel()).value_or(""); }
@@ -116,16 +121,18 @@ TEST(Workspace, IsAddedToInUnitsOf16Bytes) {
     change(r.add);
     return r.complaint();
   };
-  EXPECT_THAT(with([](Intrinsic& add) { add.args[0] = integer(120); }),
+  EXPECT_THAT(with([](Intrinsic& add) { add.args = {integer(120)}; }),
               HasSubstr("must be a constant multiple of 16 bytes"));
-  EXPECT_THAT(with([](Intrinsic& add) { add.args[0] = integer(64); }),
+  EXPECT_THAT(with([](Intrinsic& add) { add.args = {integer(64)}; }),
               HasSubstr("it touches 32 elements of row in 1 rows and adds 64 bytes"));
-  EXPECT_THAT(with([](Intrinsic& add) { add.touches[1].elements = 16; }),
+  EXPECT_THAT(with([](Intrinsic& add) {
+                add.touches = testing::changed(add.touches, 1, [](Touch& to) { to.elements = 16; });
+              }),
               HasSubstr("it touches 16 elements of partials in 1 rows and adds 128 bytes"));
   EXPECT_THAT(with([](Intrinsic& add) { add.name = "tma_reduce_add_s32"; }),
               HasSubstr("row is of f32, it takes s32"));
   Reduction r;
-  r.add.touches[1].buffer = r.out;
+  r.add.touches = testing::changed(r.add.touches, 1, [&](Touch& to) { to.buffer = r.out; });
   EXPECT_THAT(r.complaint(), HasSubstr("its sums must be in a workspace"));
 }
 

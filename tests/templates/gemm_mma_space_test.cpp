@@ -142,7 +142,8 @@ void collect(const ir::Block& block, std::set<std::string>& names) {
       collect(branch->then, names);
       collect(branch->otherwise, names);
     }
-    if (const auto* intrinsic = std::get_if<ir::Intrinsic>(&stmt.node)) names.insert(intrinsic->name);
+    if (const auto* intrinsic = std::get_if<ir::Intrinsic>(&stmt.node))
+      names.insert(std::string(intrinsic->name));
   }
 }
 std::set<std::string> intrinsics_of(const Workload& workload) {

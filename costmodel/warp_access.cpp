@@ -1,0 +1,121 @@
+// Counting banks and sectors; what was counted once for an index is remembered.
+#include "costmodel/warp_access.h"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+
+namespace lehr {
+namespace {
+
+std::uint32_t raw(std::int32_t x) {
+  return static_cast<std::uint32_t>(x);
+}
+
+/// Whether the threads' words, `wide` consecutive ones from each first one on, lie in different banks, or are
+/// all the same ones.
+bool without_conflict(std::span<const std::int32_t> firsts, std::uint32_t wide) {
+  std::uint32_t differ = 0, banks = 0, doubtful = 0;
+  for (const std::int32_t first : firsts) {
+    differ |= raw(first) ^ raw(firsts[0]);
+    doubtful |= (raw(first) & (wide - 1)) | (banks >> (raw(first) % 32) & 1);
+    banks |= 1u << (raw(first) % 32);
+  }
+  return differ == 0 || doubtful == 0;
+}
+
+/// Of threads that are served together: the most distinct words that fall into one bank.
+int cycles_of_phase(std::span<const std::int32_t> firsts, std::uint32_t wide) {
+  struct Word {
+    std::uint32_t word;
+    std::uint32_t before;  // the one before it in its bank: 1 + its place in `words`; 0: none
+  };
+  std::array<Word, 32> words;
+  std::array<std::uint8_t, 32> newest{}, in_bank{};
+  std::uint8_t count = 0, most = 1;
+  for (const std::int32_t first : firsts) {
+    for (std::uint32_t w = 0; w < wide; ++w) {
+      const std::uint32_t here = raw(first) + w;
+      std::uint32_t known = newest[here % 32];
+      while (known != 0 && words[known - 1].word != here) known = words[known - 1].before;
+      if (known != 0) continue;
+      words[count] = {here, newest[here % 32]};
+      newest[here % 32] = ++count;
+      most = std::max(most, ++in_bank[here % 32]);
+    }
+  }
+  return most;
+}
+
+/// Words that a thread is served in one phase, given those that it accesses.
+int words_of_phase(int words) {
+  return words <= 1 ? 1 : words == 2 ? 2 : 4;
+}
+
+int cycles_of_warp(const Lanes& word, int wide) {
+  const auto phases = static_cast<std::size_t>(wide);
+  const std::size_t threads = 32 / phases;  // per phase
+  int cycles = 0;
+  for (std::size_t phase = 0; phase < phases; ++phase) {
+    const std::span<const std::int32_t> firsts = std::span(word).subspan(phase * threads, threads);
+    cycles += without_conflict(firsts, raw(wide)) ? 1 : cycles_of_phase(firsts, raw(wide));
+  }
+  return cycles;
+}
+
+int distinct_sectors(const Lanes& index, int element_bytes) {
+  // Elements of a sector are a power of two.
+  const int shift = std::countr_zero(static_cast<unsigned>(kSectorBytes / element_bytes));
+  unsigned falls = 0;
+  for (std::size_t t = 1; t < 32; ++t) falls += index[t] < index[t - 1];
+  const std::int32_t least = falls == 0 ? index[0] : *std::min_element(index.begin(), index.end());
+  std::array<std::uint32_t, 32> sector;
+  for (std::size_t t = 0; t < 32; ++t) sector[t] = (raw(index[t]) - raw(least)) >> shift;
+  if (falls != 0) std::sort(sector.begin(), sector.end());
+  int distinct = 1;
+  for (std::size_t t = 1; t < 32; ++t) distinct += sector[t] != sector[t - 1];
+  return distinct;
+}
+
+double bytes_of_sectors(int sectors, double access_bytes) {
+  return sectors * std::max(1.0, access_bytes / kSectorBytes);
+}
+
+}  // namespace
+
+double bank_conflict_degree(const Lanes& word, int words) {
+  const int wide = words_of_phase(words);
+  return static_cast<double>(cycles_of_warp(word, wide)) / wide;
+}
+
+double bank_conflict_degree(const LaneValue& index, double bytes, int element_bytes, LaneMemo& memo) {
+  if (index.is_uniform()) return 1;
+  const int wide = words_of_phase(static_cast<int>(std::clamp(bytes / 4, 1.0, 4.0)));
+  const LaneStep step{LaneStep::kCycles, index, {wide, element_bytes, nullptr}};
+  const LaneValue cycles = memo.result(step, [&](Lanes& word) {
+    word = index.all();
+    if (element_bytes < 4) {
+      for (std::int32_t& i : word) i /= 4 / element_bytes;
+    } else if (element_bytes > 4) {
+      for (std::int32_t& i : word) i *= element_bytes / 4;
+    }
+    return LaneValue{cycles_of_warp(word, wide), 0, nullptr};
+  });
+  return static_cast<double>(cycles.scalar) / wide;
+}
+
+double sectors_of_warp(const Lanes& index, double access_bytes, int element_bytes) {
+  return bytes_of_sectors(distinct_sectors(index, element_bytes), access_bytes);
+}
+
+double sectors_of_warp(const LaneValue& index, double access_bytes, int element_bytes, LaneMemo& memo) {
+  if (index.is_uniform()) return bytes_of_sectors(1, access_bytes);
+  // Thread 0 is at a sector's start wherever that is.
+  const LaneStep step{
+      LaneStep::kSectors, {0, index.factor, index.lanes}, {0, element_bytes, nullptr}};
+  const LaneValue sectors = memo.result(
+      step, [&](Lanes&) { return LaneValue{distinct_sectors(index.all(), element_bytes), 0, nullptr}; });
+  return bytes_of_sectors(sectors.scalar, access_bytes);
+}
+
+}  // namespace lehr
