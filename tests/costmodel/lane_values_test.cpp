@@ -200,5 +200,40 @@ TEST(LaneValues, AWarpsExpressionsAreWhatItsThreadsCompute) {
   }
 }
 
+TEST(LaneValues, ASelectTakesASidePerThread) {
+  ir::KernelBuilder builder;
+  const ir::VarId x = builder.var("x");
+  const ir::For loop{x, ir::Int{32}, 32, ir::LoopKind::kThreadX, {}};
+  ir::Launch launch;
+  launch.block = {32, 1, 1};
+  LocalArena<16 << 10> arena;
+  LaneMemo memo;
+  LaneValues values(builder.kernel, launch, LaneValues::Points::kWarp, memo, arena.memory());
+  values.bind(loop);
+  const ir::Expr thread = ir::var(x);
+  const Lanes lanes =
+      values.evaluate(ir::select(ir::lt(thread % 5, ir::integer(2)), thread * 3, thread / 2 + 7)).all();
+  for (std::int32_t t = 0; t < 32; ++t)
+    EXPECT_EQ(lanes[static_cast<std::size_t>(t)], t % 5 < 2 ? t * 3 : t / 2 + 7) << "thread " << t;
+}
+
+// As in a kernel whose first 128 threads do something else: (thread - 128) / 128 is one number per warp.
+TEST(LaneValues, ADivisionOfNegativeNumbersIsTheSameForAllThreadsOfAWarp) {
+  ir::KernelBuilder builder;
+  const ir::VarId x = builder.var("x");
+  const ir::For loop{x, ir::Int{256}, 256, ir::LoopKind::kThreadX, {}};
+  ir::Launch launch;
+  launch.block = {256, 1, 1};
+  LocalArena<16 << 10> arena;
+  LaneMemo memo;
+  LaneValues values(builder.kernel, launch, LaneValues::Points::kWarp, memo, arena.memory());
+  values.bind(loop);
+  const ir::Expr worker = ir::var(x) - 128;
+  const LaneValue group = values.evaluate(worker / 128);
+  EXPECT_TRUE(group.is_uniform());
+  EXPECT_EQ(group.scalar, -1);
+  EXPECT_EQ(values.evaluate(worker % 128).all()[5], 5);
+}
+
 }  // namespace
 }  // namespace lehr
