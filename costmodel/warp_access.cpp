@@ -83,11 +83,6 @@ double bytes_of_sectors(int sectors, double access_bytes) {
 
 }  // namespace
 
-double bank_conflict_degree(const Lanes& word, int words) {
-  const int wide = words_of_phase(words);
-  return static_cast<double>(cycles_of_warp(word, wide)) / wide;
-}
-
 double bank_conflict_degree(const LaneValue& index, double bytes, int element_bytes, LaneMemo& memo) {
   if (index.is_uniform()) return 1;
   const int wide = words_of_phase(static_cast<int>(std::clamp(bytes / 4, 1.0, 4.0)));
@@ -102,10 +97,6 @@ double bank_conflict_degree(const LaneValue& index, double bytes, int element_by
     return LaneValue{cycles_of_warp(word, wide), 0, nullptr};
   });
   return static_cast<double>(cycles.scalar) / wide;
-}
-
-double sectors_of_warp(const Lanes& index, double access_bytes, int element_bytes) {
-  return bytes_of_sectors(distinct_sectors(index, element_bytes), access_bytes);
 }
 
 double sectors_of_warp(const LaneValue& index, double access_bytes, int element_bytes, LaneMemo& memo) {

@@ -7,18 +7,15 @@
 namespace lehr {
 
 /// Bank conflict degree of one warp's access: how many times more cycles than without conflicts, at least 1.
-/// `word` are the threads' first 4-byte words, `words` the consecutive words of each (1 to 4). Shared memory
-/// has 32 banks of 4 bytes; 8- and 16-byte accesses are served per half and quarter warp; threads of one
-/// phase that read the same word share it (CUDA C++ Programming Guide, Compute Capability 5.x and later).
-double bank_conflict_degree(const Lanes& word, int words);
-/// Of an access of `bytes` per thread at `index`, in elements of `element_bytes`.
+/// Each thread accesses `bytes` at `index`, in elements of `element_bytes`. Shared memory has 32 banks of 4
+/// bytes; 8- and 16-byte accesses are served per half and quarter warp; threads of one phase that read the
+/// same word share it (CUDA C++ Programming Guide, Compute Capability 5.x and later).
 double bank_conflict_degree(const LaneValue& index, double bytes, int element_bytes, LaneMemo& memo);
 
 /// NVIDIA L1/L2 sector (Nsight Compute documentation, "sectors per request").
 inline constexpr int kSectorBytes = 32;
 /// Distinct sectors that one warp's access of `access_bytes` per thread touches; `index` in elements of
 /// `element_bytes` (a power of two up to 32), thread 0 at a sector's start.
-double sectors_of_warp(const Lanes& index, double access_bytes, int element_bytes);
 double sectors_of_warp(const LaneValue& index, double access_bytes, int element_bytes, LaneMemo& memo);
 
 }  // namespace lehr

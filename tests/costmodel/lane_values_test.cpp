@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 
@@ -60,13 +61,17 @@ Lanes random_lanes(Rng& rng) {
 TEST(LaneValues, BankConflictsAndSectorsAreCountedByTheLetter) {
   constexpr std::uint64_t kSeed = 20261123;
   Rng rng(kSeed);
+  LaneMemo memo;
+  std::deque<Lanes> all;  // the memo knows them by where they lie
   for (int i = 0; i < 4000; ++i) {
-    const Lanes lanes = random_lanes(rng);
+    const Lanes& lanes = all.emplace_back(random_lanes(rng));
+    const LaneValue index{0, 1, &lanes};
     for (const int words : {1, 2, 4})
-      ASSERT_EQ(bank_conflict_degree(lanes, words), conflict_degree_by_the_letter(lanes, words))
+      ASSERT_EQ(bank_conflict_degree(index, 4.0 * words, 4, memo),
+                conflict_degree_by_the_letter(lanes, words))
           << "seed " << kSeed << " case " << i << " words " << words;
     for (const int element : {1, 2, 4, 8})
-      ASSERT_EQ(sectors_of_warp(lanes, 4.0 * element, element),
+      ASSERT_EQ(sectors_of_warp(index, 4.0 * element, element, memo),
                 sectors_by_the_letter(lanes, 4.0 * element, element))
           << "seed " << kSeed << " case " << i << " element " << element;
   }
@@ -200,39 +205,38 @@ TEST(LaneValues, AWarpsExpressionsAreWhatItsThreadsCompute) {
   }
 }
 
-TEST(LaneValues, ASelectTakesASidePerThread) {
+/// The first warp of a block of `threads` along x.
+struct Warp {
+  explicit Warp(std::int64_t threads)
+      : loop{x, ir::Int{threads}, threads, ir::LoopKind::kThreadX, {}}, launch{.block = {threads, 1, 1}} {
+    values.bind(loop);
+  }
   ir::KernelBuilder builder;
   const ir::VarId x = builder.var("x");
-  const ir::For loop{x, ir::Int{32}, 32, ir::LoopKind::kThreadX, {}};
-  ir::Launch launch;
-  launch.block = {32, 1, 1};
+  const ir::For loop;
+  const ir::Launch launch;
   LocalArena<16 << 10> arena;
   LaneMemo memo;
-  LaneValues values(builder.kernel, launch, LaneValues::Points::kWarp, memo, arena.memory());
-  values.bind(loop);
-  const ir::Expr thread = ir::var(x);
+  LaneValues values{builder.kernel, launch, LaneValues::Points::kWarp, memo, arena.memory()};
+};
+
+TEST(LaneValues, ASelectTakesASidePerThread) {
+  Warp warp(32);
+  const ir::Expr thread = ir::var(warp.x);
   const Lanes lanes =
-      values.evaluate(ir::select(ir::lt(thread % 5, ir::integer(2)), thread * 3, thread / 2 + 7)).all();
+      warp.values.evaluate(ir::select(ir::lt(thread % 5, ir::integer(2)), thread * 3, thread / 2 + 7)).all();
   for (std::int32_t t = 0; t < 32; ++t)
     EXPECT_EQ(lanes[static_cast<std::size_t>(t)], t % 5 < 2 ? t * 3 : t / 2 + 7) << "thread " << t;
 }
 
 // As in a kernel whose first 128 threads do something else: (thread - 128) / 128 is one number per warp.
 TEST(LaneValues, ADivisionOfNegativeNumbersIsTheSameForAllThreadsOfAWarp) {
-  ir::KernelBuilder builder;
-  const ir::VarId x = builder.var("x");
-  const ir::For loop{x, ir::Int{256}, 256, ir::LoopKind::kThreadX, {}};
-  ir::Launch launch;
-  launch.block = {256, 1, 1};
-  LocalArena<16 << 10> arena;
-  LaneMemo memo;
-  LaneValues values(builder.kernel, launch, LaneValues::Points::kWarp, memo, arena.memory());
-  values.bind(loop);
-  const ir::Expr worker = ir::var(x) - 128;
-  const LaneValue group = values.evaluate(worker / 128);
+  Warp warp(256);
+  const ir::Expr worker = ir::var(warp.x) - 128;
+  const LaneValue group = warp.values.evaluate(worker / 128);
   EXPECT_TRUE(group.is_uniform());
   EXPECT_EQ(group.scalar, -1);
-  EXPECT_EQ(values.evaluate(worker % 128).all()[5], 5);
+  EXPECT_EQ(warp.values.evaluate(worker % 128).all()[5], 5);
 }
 
 }  // namespace
