@@ -165,9 +165,7 @@ LaneValue LaneValues::apply(ir::BinaryOp op, const LaneValue& a, const LaneValue
 
 LaneValue LaneValues::evaluate(const ir::Expr& expr) {
   return expr.visit(overloaded{
-      [](const ir::Int& node) {
-        return LaneValue{static_cast<std::int32_t>(node.value)};
-      },
+      [](const ir::Int& node) { return LaneValue{static_cast<std::int32_t>(node.value)}; },
       [&](const ir::Var& node) { return value_of(node.id); },
       [&](const ir::Binary& node) {
         const LaneValue a = evaluate(node.a);

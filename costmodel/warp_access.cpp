@@ -102,10 +102,10 @@ double bank_conflict_degree(const LaneValue& index, double bytes, int element_by
 double sectors_of_warp(const LaneValue& index, double access_bytes, int element_bytes, LaneMemo& memo) {
   if (index.is_uniform()) return bytes_of_sectors(1, access_bytes);
   // Thread 0 is at a sector's start wherever that is.
-  const LaneStep step{
-      LaneStep::kSectors, {0, index.factor, index.lanes}, {0, element_bytes, nullptr}};
-  const LaneValue sectors = memo.result(
-      step, [&](Lanes&) { return LaneValue{distinct_sectors(index.all(), element_bytes), 0, nullptr}; });
+  const LaneStep step{LaneStep::kSectors, {0, index.factor, index.lanes}, {0, element_bytes, nullptr}};
+  const LaneValue sectors = memo.result(step, [&](Lanes&) {
+    return LaneValue{distinct_sectors(index.all(), element_bytes), 0, nullptr};
+  });
   return bytes_of_sectors(sectors.scalar, access_bytes);
 }
 

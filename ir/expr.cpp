@@ -39,22 +39,15 @@ class ExprFactory {
     CHECK(static_cast<std::uint32_t>(buffer) <= 0xffff, "buffer {}", static_cast<int>(buffer));
     return with(Head(Kind::kLoad).buffer(buffer).lanes(lanes), index, active...);
   }
-  static Expr splat(Expr value, int lanes) {
-    return with(Head(Kind::kSplat).lanes(lanes), value);
-  }
-  static Expr fma(Expr a, Expr b, Expr c) {
-    return with(Head(Kind::kFma), a, b, c);
-  }
+  static Expr splat(Expr value, int lanes) { return with(Head(Kind::kSplat).lanes(lanes), value); }
+  static Expr fma(Expr a, Expr b, Expr c) { return with(Head(Kind::kFma), a, b, c); }
   static Expr reduce_add(Expr value) { return with(Head(Kind::kReduceAdd), value); }
   static Expr cast(DType type, Expr value) { return with(Head(Kind::kCast).type(type), value); }
   static Expr select(Expr condition, Expr a, Expr b) {
     const bool is_index = a.is_index() && b.is_index();
     const bool is_plain = condition.is_plain_index() && a.is_plain_index() && b.is_plain_index();
-    return with(Head(Kind::kSelect).index(is_index).plain(is_plain), condition, a,
-                b);
+    return with(Head(Kind::kSelect).index(is_index).plain(is_plain), condition, a, b);
   }
-  // An operand of an expression that is not needed any more.
-  static Expr take(const Expr& expr, std::size_t operand) { return expr.operand(operand); }
 };
 
 bool operator==(const Expr& x, const Expr& y) {
@@ -120,10 +113,10 @@ Expr add_constant(Expr x, std::int64_t c) {
     const bool adds = inner->op == BinaryOp::kAdd;
     if (const auto right = as_constant(inner->b)) {
       const std::int64_t total = checked_add(c, adds ? *right : checked_mul(*right, -1));
-      return add_constant(ExprFactory::take(x, 0), total);
+      return add_constant(inner->a, total);
     }
     if (const auto left = as_constant(inner->a); left && !adds)
-      return binary(BinaryOp::kSub, integer(checked_add(*left, c)), ExprFactory::take(x, 1));
+      return binary(BinaryOp::kSub, integer(checked_add(*left, c)), inner->b);
   }
   if (c > 0) return binary(BinaryOp::kAdd, x, integer(c));
   return binary(BinaryOp::kSub, x, integer(checked_mul(c, -1)));
@@ -133,8 +126,7 @@ Expr mul_constant(Expr x, std::int64_t c) {
   if (c == 0) return integer(0);
   if (c == 1) return x;
   if (const auto inner = x.as_binary(); inner && inner->op == BinaryOp::kMul) {
-    if (const auto right = as_constant(inner->b))
-      return mul_constant(ExprFactory::take(x, 0), checked_mul(c, *right));
+    if (const auto right = as_constant(inner->b)) return mul_constant(inner->a, checked_mul(c, *right));
   }
   return binary(BinaryOp::kMul, x, integer(c));
 }
@@ -314,8 +306,7 @@ Expr load(BufferId buffer, Expr index, int lanes) {
 }
 
 Expr load_active(BufferId buffer, Expr index, int lanes, Expr active) {
-  if (const auto count = as_constant(active); count && *count >= lanes)
-    return load(buffer, index, lanes);
+  if (const auto count = as_constant(active); count && *count >= lanes) return load(buffer, index, lanes);
   return ExprFactory::load(buffer, lanes, index, active);
 }
 

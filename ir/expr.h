@@ -114,7 +114,7 @@ class Expr {
  public:
   Expr(Int n) : Expr(Head(Kind::kInt).index(true).plain(true), n.value) {}  // NOLINT: implicit on purpose
   Expr(Float n) : Expr(Head(Kind::kFloat).type(n.type), payload_of(n.value)) {}         // NOLINT
-  Expr(Var n)  // NOLINT
+  Expr(Var n)                                                                           // NOLINT
       : Expr(Head(Kind::kVar).index(true).plain(true), static_cast<std::int64_t>(n.id)) {}
 
   /// Calls `visitor` with the view of this kind.
@@ -201,9 +201,7 @@ class Expr {
     return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(operands));
   }
   double number() const { return std::bit_cast<double>(payload_); }
-  const Expr* operands() const {
-    return reinterpret_cast<const Expr*>(static_cast<std::intptr_t>(payload_));
-  }
+  const Expr* operands() const { return reinterpret_cast<const Expr*>(static_cast<std::intptr_t>(payload_)); }
   const Expr& operand(std::size_t i) const { return operands()[i]; }
   Load view_of_load() const;
 

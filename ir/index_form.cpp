@@ -253,7 +253,8 @@ class IndexReader {
     const auto here = [&](const IndexTerm& term) { return term.depth == depth; };
     if (std::ranges::any_of(form.terms, here)) return bent(let, depth);
     const IndexMotion& moved = form.along(depth);
-    return {form.offset, form.offset + moved.stride, moved.coefficient, moved.coefficient == 0 ? 1 : extent(depth)};
+    return {form.offset, form.offset + moved.stride, moved.coefficient,
+            moved.coefficient == 0 ? 1 : extent(depth)};
   }
 
   // Of a Let that is not affine in the loop: it is walked once.

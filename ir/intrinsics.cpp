@@ -218,8 +218,7 @@ IntrinsicKind kind_of(std::string_view name) {
   switch (name.empty() ? '\0' : name.front()) {
     case 'c':
       if (!name.starts_with("cp_async_")) break;
-      if (name == "cp_async_wait") return IntrinsicKind::kAsyncWait;
-      return name == "cp_async_commit" ? IntrinsicKind::kAsyncCommit : IntrinsicKind::kAsyncCopy;
+      return name == "cp_async_wait" ? IntrinsicKind::kAsyncWait : IntrinsicKind::kAsync;
     case 't':
       if (name.starts_with("tma_load_") || name.starts_with("tma_multicast_")) return IntrinsicKind::kTmaLoad;
       if (name.starts_with("tma_")) return IntrinsicKind::kTma;

@@ -38,9 +38,8 @@ StaticText intrinsic_name(std::string_view text);
 enum class IntrinsicKind {
   kOther,
   kPrefetch,
-  kAsyncCopy,       ///< cp_async_4, _8, _16
-  kAsyncCommit,     ///< cp_async_commit
   kAsyncWait,       ///< cp_async_wait
+  kAsync,           ///< all other cp_async_*
   kTmaLoad,         ///< tma_load_*, tma_multicast_*: the L2 is told something of what they read
   kTma,             ///< all other tma_*
   kBarrierExpects,  ///< mbarrier_expect_tx
@@ -51,10 +50,8 @@ IntrinsicKind kind_of(std::string_view name);
 constexpr bool is_tma(IntrinsicKind kind) {
   return kind == IntrinsicKind::kTmaLoad || kind == IntrinsicKind::kTma;
 }
-/// cp.async in all its parts.
 constexpr bool is_cp_async(IntrinsicKind kind) {
-  return kind == IntrinsicKind::kAsyncCopy || kind == IntrinsicKind::kAsyncCommit ||
-         kind == IntrinsicKind::kAsyncWait;
+  return kind == IntrinsicKind::kAsyncWait || kind == IntrinsicKind::kAsync;
 }
 
 /// nullptr for an unknown name. "wgmma_m64n128k16_f32_bf16" has the rule of "wgmma_m64k16_f32_bf16".

@@ -61,8 +61,8 @@ class Items {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
     static_assert(alignof(T) <= kMemoryStep && sizeof(T) % alignof(T) == 0);
     const std::size_t capacity = data_ == nullptr ? size : std::max(size, 2 * std::size_t{size_});
-    auto* const memory = static_cast<std::byte*>(
-        take_kernel_memory(round_up(kHeaderBytes + capacity * sizeof(T))));
+    auto* const memory =
+        static_cast<std::byte*>(take_kernel_memory(round_up(kHeaderBytes + capacity * sizeof(T))));
     new (memory) Header{size_, static_cast<std::uint32_t>(capacity)};
     auto* const moved = reinterpret_cast<T*>(memory + kHeaderBytes);
     if (size_ != 0) std::memcpy(static_cast<void*>(moved), data_, size_ * sizeof(T));

@@ -47,7 +47,7 @@ class KernelMemory {
 namespace {
 
 struct ThreadMemory {
-  int scopes = 0;                 // that are alive
+  int scopes = 0;                   // that are alive
   KernelMemory* inside = nullptr;   // theirs, or the last ones'
   KernelMemory* outside = nullptr;  // of what was made without a scope
   MemoryPiece outside_piece;        // while there are scopes

@@ -27,8 +27,8 @@ class KernelShare {
   KernelMemory* memory_ = nullptr;
 };
 
-/// While one is alive, all statements and expressions that its thread makes lie in one memory; scopes that are
-/// alive together have one in common. What a thread makes without a scope stays until it ends.
+/// While one is alive, all statements and expressions that its thread makes lie in one memory; scopes that
+/// are alive together have one in common. What a thread makes without a scope stays until it ends.
 class KernelScope {
  public:
   KernelScope();
@@ -51,7 +51,8 @@ void* take_from_next_piece(std::size_t bytes);
 inline constexpr std::size_t kMemoryStep = 16;
 /// Of a multiple of kMemoryStep bytes, aligned to that.
 inline void* take_kernel_memory(std::size_t bytes) {
-  if (static_cast<std::size_t>(memory_piece.end - memory_piece.at) < bytes) return take_from_next_piece(bytes);
+  if (static_cast<std::size_t>(memory_piece.end - memory_piece.at) < bytes)
+    return take_from_next_piece(bytes);
   void* const result = memory_piece.at;
   memory_piece.at += bytes;
   return result;

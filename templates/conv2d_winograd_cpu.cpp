@@ -82,8 +82,8 @@ class Lowering {
     body = block(loop(block_, ceil_div(shape_.owned_rows, shape_.block_rows), LoopKind::kSerial, body));
     body = cpu::over_parts(conv_.n, s_.split == 2, image_, task_, body);
     // Left and right of the image the lines stay zero: nothing else is written there.
-    body.push_front(cpu::clear_line(b_, pixels_, integer(0),
-                                              shape_.lines_in * shape_.width_in * s_.lanes, s_.lanes));
+    body.push_front(
+        cpu::clear_line(b_, pixels_, integer(0), shape_.lines_in * shape_.width_in * s_.lanes, s_.lanes));
     if (!nhwc()) body.push_front(Alloc{y_lines_});
     for (const BufferId buffer : {out_, sums_, v_, pixels_}) body.push_front(Alloc{buffer});
     const std::int64_t tasks = s_.split == 2 ? conv_.n : s_.threads;

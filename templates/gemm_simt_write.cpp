@@ -26,7 +26,8 @@ class Writing {
     const Unrolled fj(builder_, "fj", s_.tn / width), part(builder_, "part", width / vec);
     const Expr first = (fi.at * height + r.at) * s_.tn + fj.at * width + part.at * vec;
     Block body = inside_columns(to_c(t_.acc, first, vec));
-    body.push_front(Let{column_, var(out_.n0) + var(t_.column) + fj.at * (s_.lanes_n() * width) + part.at * vec});
+    body.push_front(
+        Let{column_, var(out_.n0) + var(t_.column) + fj.at * (s_.lanes_n() * width) + part.at * vec});
     body = inside_rows(fj.over(part.over(body)));
     body.push_front(Let{row_, var(out_.m0) + var(t_.row) + fi.at * (s_.lanes_m * height) + r.at});
     return fi.over(r.over(body));
@@ -66,8 +67,8 @@ class Writing {
     const Expr warp_row = var(t_.warp) / s_.warps_n() * (s_.lanes_m * s_.tm);
     take.push_front(Let{column_, var(out_.n0) + warp_column + var(at) % columns});
     take = inside_rows(take);
-    take.push_front(Let{row_, var(out_.m0) + warp_row + fi.at * (s_.lanes_m * height) +
-                                            var(at) / columns * height + r.at});
+    take.push_front(Let{
+        row_, var(out_.m0) + warp_row + fi.at * (s_.lanes_m * height) + var(at) / columns * height + r.at});
     take.push_front(Let{at, (part.at * 32 + var(t_.lane)) * vec});
 
     Block round = fj.over(block(put));

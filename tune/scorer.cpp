@@ -105,8 +105,8 @@ std::vector<double> Scorer::score(std::span<const Config> configs, const Predict
   // Kernels of one family after each other: they are made by the same code.
   std::vector<std::size_t> order(call.rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(
-      order, {}, [&](std::size_t i) -> const std::string& { return call.rows[i].config->family; });
+  std::ranges::stable_sort(order, {},
+                           [&](std::size_t i) -> const std::string& { return call.rows[i].config->family; });
   const auto make_rows = [&](std::size_t begin, std::size_t end, std::size_t thread) {
     for (std::size_t at = begin; at < end; ++at) {
       const std::size_t i = order[at];

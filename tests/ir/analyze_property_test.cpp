@@ -47,7 +47,7 @@ void close_nest(Nest& nest, Block body, Rng& rng) {
     if (rng.below(3) == 0) body.push_back(Barrier{});
     if (rng.below(4) == 0)
       body.push_front(Store{nest.out, integer(7), load(nest.in, integer(9)) * load(nest.in, integer(3)), 1,
-                        std::nullopt});
+                            std::nullopt});
     Block outer = block(loop(nest.vars[d], nest.extents[d],
                              rng.below(2) == 0 ? LoopKind::kSerial : LoopKind::kUnrolled, std::move(body)));
     body = std::move(outer);

@@ -45,8 +45,8 @@ TEST(Intrinsics, AreOfTheKindThatTheirNameSays) {
     EXPECT_EQ(kind == IntrinsicKind::kSetRegisters, rule.name.starts_with("setmaxnreg_")) << rule.name;
   }
   EXPECT_EQ(kind_of("cp_async_wait"), IntrinsicKind::kAsyncWait);
-  EXPECT_EQ(kind_of("cp_async_commit"), IntrinsicKind::kAsyncCommit);
-  EXPECT_EQ(kind_of("cp_async_8"), IntrinsicKind::kAsyncCopy);
+  EXPECT_EQ(kind_of("cp_async_commit"), IntrinsicKind::kAsync);
+  EXPECT_EQ(kind_of("cp_async_8"), IntrinsicKind::kAsync);
   EXPECT_EQ(kind_of("prefetch"), IntrinsicKind::kPrefetch);
   EXPECT_EQ(kind_of("mbarrier_expect_tx"), IntrinsicKind::kBarrierExpects);
   EXPECT_EQ(kind_of("mbarrier_wait"), IntrinsicKind::kOther);
