@@ -27,7 +27,7 @@ Space space_of(const Table& table) {
     if (found == listed.end()) {
       listed.push_back({row.config.family, {}, {}});
       found = listed.end() - 1;
-      for (const KnobValue& knob : row.config.knobs) found->names.push_back(knob.name);
+      for (const KnobValue& knob : row.config.knobs) found->names.push_back(knob.name.text());
     }
     std::vector<std::int64_t> point;
     for (const KnobValue& knob : row.config.knobs) point.push_back(knob.value);

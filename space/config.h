@@ -8,10 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/interned_text.h"
+
 namespace lehr {
 
 struct KnobValue {
-  std::string name;
+  InternedText name;
   std::int64_t value = 0;
   friend bool operator==(const KnobValue&, const KnobValue&) = default;
 };

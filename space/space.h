@@ -39,7 +39,7 @@ class Point {
 
 /// One tunable. Values are ordered: neighbouring values are one step apart.
 struct Knob {
-  std::string name;
+  InternedText name;
   std::string meaning;               ///< one line with its unit
   std::vector<std::int64_t> values;  ///< all values that it can take, for any prefix (non-empty, distinct)
   /// For a dependent knob: the subset of `values`, in order, that the prefix allows (may be empty = dead

@@ -46,13 +46,13 @@ KnobFeatures::KnobFeatures(const Space& space, KnobColumns columns) {
     Family family{&each, names_.size(), {}};
     for (std::size_t i = 0; i < each.knobs().size(); ++i) {
       const Knob& knob = each.knobs()[i];
-      add(family, prefix + knob.name, {i}, {}, Form::kValue);
+      add(family, prefix + knob.name.text(), {i}, {}, Form::kValue);
       // The logarithm splits as the value does in a tree; it is there for models that add and for the ratios
       // below.
       if (columns == KnobColumns::kGuessed && knob.values.size() > 2)
-        add(family, prefix + "log2 " + knob.name, {i}, {});
+        add(family, prefix + "log2 " + knob.name.text(), {i}, {});
       if (columns == KnobColumns::kGuessed && !std::ranges::all_of(knob.values, power_of_two))
-        add(family, prefix + "alignment " + knob.name, {i}, {}, Form::kAlignment);
+        add(family, prefix + "alignment " + knob.name.text(), {i}, {}, Form::kAlignment);
     }
     if (columns == KnobColumns::kGuessed) add_guesses(family, prefix);
     families_.push_back(std::move(family));
@@ -69,7 +69,7 @@ void KnobFeatures::add_guesses(Family& family, const std::string& prefix) {
   const auto find = [&](std::string_view name) -> std::optional<std::size_t> {
     const auto& knobs = family.space->knobs();
     for (std::size_t i = 0; i < knobs.size(); ++i)
-      if (lower_case(knobs[i].name) == name) return i;
+      if (lower_case(knobs[i].name.text()) == name) return i;
     return std::nullopt;
   };
   // Kernel Tuner: whichever axes there are.

@@ -66,7 +66,7 @@ inline void expect_every_value_is_reached(const FamilySpace& space) {
     for (std::size_t knob = 0; knob < seen.size(); ++knob) seen[knob].insert(config->knobs[knob].value);
   }
   for (std::size_t knob = 0; knob < seen.size(); ++knob)
-    EXPECT_EQ(seen[knob].size(), space.knobs()[knob].values.size()) << space.knobs()[knob].name;
+    EXPECT_EQ(seen[knob].size(), space.knobs()[knob].values.size()) << space.knobs()[knob].name.text();
 }
 
 inline void expect_the_same_kernel_twice(const Template& family, const Workload& workload) {

@@ -233,7 +233,7 @@ TEST(GemmWgmma, ShowsEveryKnobInTheFeatures) {
       const std::vector<float> row = featurize(family.lower(workload, config, limits), limits);
       const std::vector<std::int64_t> values = space.values_of(config);
       for (std::size_t knob = 0; knob < values.size(); ++knob) {
-        const std::string& name = space.knobs()[knob].name;
+        const std::string& name = space.knobs()[knob].name.text();
         if (name == "raster") continue;
         for (const std::int64_t value : space.values_after(std::span(values).first(knob), knob)) {
           std::vector<std::int64_t> moved = values;

@@ -1,0 +1,46 @@
+// Names of which there are few and copies many.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace lehr {
+
+/// A text that is kept once, for ever: a copy is one word, and equal texts are the same one. To make one from
+/// characters takes a look-up and a lock; from any thread.
+class InternedText {
+ public:
+  InternedText() : InternedText(std::string_view()) {}
+  template <typename Text>
+    requires std::convertible_to<const Text&, std::string_view>
+  InternedText(const Text& text)  // NOLINT: implicit on purpose
+      : text_(kept(text)) {}
+
+  const std::string& text() const { return *text_; }
+  operator std::string_view() const { return *text_; }  // NOLINT: implicit on purpose
+
+  friend bool operator==(InternedText a, InternedText b) { return a.text_ == b.text_; }
+  /// With a text of another type; it is not kept for that.
+  template <typename Text>
+    requires std::convertible_to<const Text&, std::string_view> && (!std::same_as<Text, InternedText>)
+  friend bool operator==(InternedText a, const Text& b) {
+    return *a.text_ == std::string_view(b);
+  }
+
+ private:
+  static const std::string* kept(std::string_view text);
+  const std::string* text_;
+};
+
+}  // namespace lehr
+
+template <>
+struct fmt::formatter<lehr::InternedText> : fmt::formatter<std::string_view> {
+  template <typename Context>
+  auto format(const lehr::InternedText& text, Context& context) const {
+    return fmt::formatter<std::string_view>::format(text.text(), context);
+  }
+};
