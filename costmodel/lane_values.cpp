@@ -169,6 +169,8 @@ LaneValue LaneValues::evaluate(const ir::Expr& expr) {
       [&](const ir::Var& node) { return value_of(node.id); },
       [&](const ir::Binary& node) {
         const LaneValue a = evaluate(node.a);
+        if (const auto number = node.b.as_int())
+          return apply(node.op, a, LaneValue{static_cast<std::int32_t>(number->value)});
         return apply(node.op, a, evaluate(node.b));
       },
       [&](const ir::Select& node) {

@@ -246,7 +246,7 @@ class Walker {
   // An integer expression that is no index: only what it costs.
   void integer(const Expr& expr) {
     if (expr.as_int() || expr.as_var()) return;
-    read_index(expr, nest_, form_);
+    count_operations(expr, nest_, form_);
     count_integer_work(form_);
   }
 

@@ -78,14 +78,14 @@ IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& ru
   double reached = std::min(indices.count(), size);
   for (int depth = nest.depth; depth-- > 0;) {
     const auto d = static_cast<std::size_t>(depth);
-    const std::int64_t coefficient = form.along(depth).coefficient;
-    const bool moves = coefficient != 0;
-    if (moves) extend(coefficient, nest.extents[d]);
-    for (const IndexTerm& term : form.terms)
-      if (term.depth == depth) extend(term.step, term.count);
     iterations *= static_cast<double>(nest.extents[d]);
-    if (moves || !form.terms.empty())  // most loops leave most indices alone
+    if ((form.loops >> d & 1) != 0) {  // most loops leave most indices alone
+      const std::int64_t coefficient = form.along(depth).coefficient;
+      if (coefficient != 0) extend(coefficient, nest.extents[d]);
+      for (const IndexTerm& term : form.terms)
+        if (term.depth == depth) extend(term.step, term.count);
       reached = std::min({indices.count(), static_cast<double>(range.high - range.low), size});
+    }
     result[d] = std::min(reached, iterations);
   }
   return range;

@@ -121,6 +121,9 @@ class IndexReader {
     add_term(expr, scale);
   }
 
+  // Only its operations and loads.
+  void count(const Expr& expr) { scan(expr); }
+
  private:
   // scale times the form of a Let, whose own operations were counted where it stands.
   void add(const IndexForm& let, std::int64_t scale) {
@@ -194,7 +197,7 @@ class IndexReader {
             form_.divisions += is_power_of_two(divisor) ? 0 : 1;
           }
           const std::uint32_t left = scan(n.a);
-          return left | scan(n.b);
+          return n.b.as_int() ? left : left | scan(n.b);
         },
         [&](const Load& n) {
           form_.loads.push_back(n);
@@ -269,7 +272,8 @@ class IndexReader {
 
   Progression progression(const Binary& n, int depth) const {
     const Progression a = progression(n.a, depth);
-    const Progression b = progression(n.b, depth);
+    const auto number = n.b.as_int();  // as most are
+    const Progression b = number ? constant(number->value) : progression(n.b, depth);
     const auto truth = [&](bool at0, bool at1) {
       return Progression{at0, at1, 1, std::min<std::int64_t>(2, std::max(a.count, b.count))};
     };
@@ -314,6 +318,12 @@ class IndexReader {
   IndexForm& form_;
 };
 
+void count_nothing(IndexForm& form) {
+  form.loads.clear();
+  form.operations = 0;
+  form.divisions = 0;
+}
+
 }  // namespace
 
 void read_index(const Expr& index, const LoopNest& nest, IndexForm& form) {
@@ -322,10 +332,13 @@ void read_index(const Expr& index, const LoopNest& nest, IndexForm& form) {
   std::fill_n(form.motions.begin(), nest.depth, IndexMotion{0, 0});
   form.terms.clear();
   form.bent.clear();
-  form.loads.clear();
-  form.operations = 0;
-  form.divisions = 0;
+  count_nothing(form);
   IndexReader(nest, form).add(index, 1);
+}
+
+void count_operations(const Expr& expr, const LoopNest& nest, IndexForm& form) {
+  count_nothing(form);
+  IndexReader(nest, form).count(expr);
 }
 
 }  // namespace lehr::ir

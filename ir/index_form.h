@@ -79,5 +79,7 @@ struct IndexForm {
 
 /// Reads `index` into `form`, whose vectors are reused. A Load inside an index counts as the value 0.
 void read_index(const Expr& index, const LoopNest& nest, IndexForm& form);
+/// Of `form`, only what it counts: operations, divisions and loads.
+void count_operations(const Expr& expr, const LoopNest& nest, IndexForm& form);
 
 }  // namespace lehr::ir

@@ -198,6 +198,28 @@ TEST(Analyze, CountsDivisionsThatNoShiftReplaces) {
   EXPECT_EQ(analyze(b.kernel).integer_operations, 20 * (1 + 3 + 3));
 }
 
+TEST(Analyze, CountsAnActiveCountAsAnIndexOfTheSameForm) {
+  KernelBuilder b;
+  b.kernel.name = "active";
+  const BufferId n = b.param("n", DType::kS32, 16, Direction::kIn);
+  const BufferId y = b.param("y", DType::kF32, 1000, Direction::kOut);
+  const VarId i = b.var("i"), q = b.var("q");
+  const Expr sum = select(lt(var(q), integer(3)), load(n, var(q)) % 6, min(var(i) * 4, var(q) / 5)) + var(i);
+  const auto analysis_of = [&](Expr index, std::optional<Expr> active) {
+    b.kernel.body = block(loop(i, 20, LoopKind::kSerial,
+                               block(Let{q, var(i) / 2}, Store{y, index, Float{1, DType::kF32}, 1, active})));
+    return analyze(b.kernel);
+  };
+  const Analysis as_index = analysis_of(sum, std::nullopt), as_count = analysis_of(integer(0), sum);
+  EXPECT_EQ(as_count.integer_operations, 20 * (1 + 7));
+  EXPECT_EQ(as_count.integer_divisions, 20 * 2);
+  EXPECT_EQ(as_index.integer_operations, as_count.integer_operations);
+  EXPECT_EQ(as_index.integer_divisions, as_count.integer_divisions);
+  ASSERT_EQ(as_count.accesses.size(), 2u);
+  EXPECT_EQ(as_count.accesses[1].buffer, n);
+  EXPECT_EQ(as_count.accesses[1].moves_with, 1u);
+}
+
 TEST(Analyze, ReadsALetThatNamesALoopAndStillStaysTheSame) {
   KernelBuilder b;
   b.kernel.name = "constant_let";
