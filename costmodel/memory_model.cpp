@@ -15,10 +15,6 @@ double line_bytes(bool cuda) {
   return cuda ? 32 : 64;
 }
 
-bool is_cached(const KernelView& view, ir::Scope scope) {
-  return scope == ir::Scope::kGlobal || (scope == ir::Scope::kScratch && !view.cuda);
-}
-
 /// By what the `i`-th loop from the outside multiplies the distinct elements: between 1 and its extent.
 double growth_at(const ir::Access& access, std::size_t i, double extent) {
   if (i >= access.footprint.size()) return stride_at(access, i) != 0 ? std::max(1.0, extent) : 1;
@@ -66,7 +62,7 @@ CachedAccesses::CachedAccesses(const KernelView& view, std::pmr::memory_resource
   Chain chain;
   int loop = -1;  // whose chain that is
   for (const ir::Access& access : view.analysis.accesses) {
-    if (!is_cached(view, view.buffer_of(access).scope)) continue;
+    if (!is_cached(view.buffer_of(access).scope)) continue;
     if (access.loop != loop) chain = view.chain_of(access.loop);
     loop = access.loop;
     entries.push_back({&access, levels.size(), chain.size()});
@@ -95,7 +91,7 @@ MemoryModel::MemoryModel(const KernelView& view, const CachedAccesses& cached, S
   std::pmr::vector<std::size_t> column_of(view.kernel.buffers.size(), memory);
   std::size_t columns = 0;
   for (std::size_t b = 0; b < column_of.size(); ++b)
-    if (is_cached(view, view.kernel.buffers[b].scope)) column_of[b] = columns++;
+    if (is_cached(view.kernel.buffers[b].scope)) column_of[b] = columns++;
   std::pmr::vector<double> full_of(a.loops.size() * columns, memory);
   std::pmr::vector<double> iteration_of(a.loops.size() * columns, memory);
   accesses_.reserve(cached.entries.size());

@@ -280,7 +280,7 @@ class Walker {
     access.offset = form_.offset;
     access.strides.resize(depth);
     for (std::size_t d = 0; d < depth; ++d) access.strides[d] = form_.motions[d].stride;
-    if (buffer.scope != Scope::kRegister) {
+    if (is_cached(buffer.scope)) {
       access.footprint.resize(depth);
       const Run run{lanes / static_cast<int>(rows), rows, row_stride};
       const IndexRange range = footprints(form_, nest_, run, buffer.elements, access.footprint);

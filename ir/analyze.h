@@ -80,7 +80,7 @@ struct Access {
   /// apart), one per Div, Mod or other non-affine part and loop, one for the lanes. Two progressions whose
   /// steps divide each other and that leave no gap merge into one. Estimate: the product of what remains;
   /// capped by the range of indices spanned, by iterations x lanes and by the buffer's size. Exact for tiles,
-  /// convolution windows and their packed copies. Empty for registers: they bring in no lines.
+  /// convolution windows and their packed copies. Empty where no cache serves the buffer.
   PerLoop<double> footprint;
 };
 

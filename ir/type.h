@@ -20,6 +20,10 @@ enum class Scope {
   kShared,    ///< CUDA: shared memory of the block
   kRegister,  ///< private to the thread; every index becomes a constant after unrolling
 };
+/// Whether caches serve it.
+constexpr bool is_cached(Scope scope) {
+  return scope == Scope::kGlobal || scope == Scope::kScratch;
+}
 
 /// How the iterations of a loop are executed.
 enum class LoopKind {

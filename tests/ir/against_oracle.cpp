@@ -32,8 +32,7 @@ void expect_exact_but_footprints(const Kernel& kernel, const Analysis& analysis,
     EXPECT_EQ(got.lanes, want.lanes);
     EXPECT_EQ(got.executions, static_cast<double>(want.executions));
     EXPECT_EQ(got.offset, want.first_index);
-    const bool in_registers = kernel.buffer(want.buffer).scope == Scope::kRegister;
-    EXPECT_EQ(got.footprint.size(), in_registers ? 0 : want.distinct.size());
+    EXPECT_EQ(got.footprint.size(), is_cached(kernel.buffer(want.buffer).scope) ? want.distinct.size() : 0);
     // The oracle never sees iteration 1 of a loop that has only one.
     std::vector<std::int64_t> strides(got.strides.begin(), got.strides.end());
     int loop = got.loop;
@@ -56,7 +55,7 @@ void expect_exact(const Kernel& kernel) {
   ASSERT_EQ(analysis.accesses.size(), counts.accesses.size());
   for (std::size_t i = 0; i < counts.accesses.size(); ++i) {
     const Buffer& buffer = kernel.buffer(counts.accesses[i].buffer);
-    if (buffer.scope == Scope::kRegister) continue;
+    if (!is_cached(buffer.scope)) continue;
     SCOPED_TRACE(fmt::format("access {}, of {}", i, buffer.name));
     EXPECT_EQ(analysis.accesses[i].footprint,
               std::vector<double>(counts.accesses[i].distinct.begin(), counts.accesses[i].distinct.end()));
