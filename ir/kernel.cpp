@@ -1,7 +1,7 @@
 // KernelBuilder, the loop builders, and the launch shape that a kernel's loops declare.
 #include "ir/kernel.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <unordered_map>
@@ -55,7 +55,9 @@ std::string_view stem_of(std::string_view name) {
 /// The `number`-th name of a stem.
 std::string numbered(std::string_view stem, int number) {
   CHECK(!stem.empty() && stem_of(stem) == stem, "the name '{}' ends like a number", stem);
-  return number == 1 ? std::string(stem) : fmt::format("{}_{}", stem, number);
+  std::string name(stem);
+  if (number > 1) name.append("_").append(fmt::format_int(number).c_str());
+  return name;
 }
 
 }  // namespace

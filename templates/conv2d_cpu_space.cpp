@@ -34,17 +34,18 @@ std::int64_t scratch_bytes(const Conv2d& conv, const Conv2dCpuSchedule& s) {
 }  // namespace
 
 Conv2dCpuSchedule conv2d_cpu_schedule(const Config& config) {
+  KnobReader knobs(config);
   Conv2dCpuSchedule s;
-  s.threads = config.at("threads");
-  s.split = config.at("split");
-  s.lanes = config.at("lanes");
-  s.mr = config.at("mr");
-  s.nv = config.at("nv");
-  s.lines = config.at("lines");
-  s.cc = config.at("cc");
-  s.order = config.at("order");
-  s.taps = config.at("taps");
-  s.packed = config.at("packed");
+  s.threads = knobs.at("threads");
+  s.split = knobs.at("split");
+  s.lanes = knobs.at("lanes");
+  s.mr = knobs.at("mr");
+  s.nv = knobs.at("nv");
+  s.lines = knobs.at("lines");
+  s.cc = knobs.at("cc");
+  s.order = knobs.at("order");
+  s.taps = knobs.at("taps");
+  s.packed = knobs.at("packed");
   return s;
 }
 

@@ -36,8 +36,9 @@ struct Schedule {
   std::int64_t min_blocks = 1;
 };
 Schedule schedule_of(const Config& config) {
-  return {config.at("threads"), config.at("rows"),   config.at("columns"),
-          config.at("vec"),     config.at("unroll"), config.at("min_blocks")};
+  KnobReader knobs(config);
+  return {knobs.at("threads"), knobs.at("rows"),   knobs.at("columns"),
+          knobs.at("vec"),     knobs.at("unroll"), knobs.at("min_blocks")};
 }
 
 std::int64_t registers(const Conv2d& conv, const Schedule& s) {

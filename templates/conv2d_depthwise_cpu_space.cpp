@@ -32,8 +32,9 @@ std::int64_t registers(const Conv2d& conv, const DepthwiseCpuSchedule& s) {
 }  // namespace
 
 DepthwiseCpuSchedule depthwise_cpu_schedule(const Config& config) {
-  return {config.at("threads"), config.at("split"), config.at("lanes"), config.at("rows"), config.at("cols"),
-          config.at("copy"),    config.at("block"), config.at("taps"),  config.at("hold")};
+  KnobReader knobs(config);
+  return {knobs.at("threads"), knobs.at("split"), knobs.at("lanes"), knobs.at("rows"), knobs.at("cols"),
+          knobs.at("copy"),    knobs.at("block"), knobs.at("taps"),  knobs.at("hold")};
 }
 
 DepthwiseCpuShape depthwise_cpu_shape(const Conv2d& conv, const DepthwiseCpuSchedule& s) {

@@ -49,9 +49,10 @@ std::int64_t scratch_bytes(const Conv2d& conv, const Conv2dOcSchedule& s, std::i
 }  // namespace
 
 Conv2dOcSchedule conv2d_oc_schedule(const Config& config) {
-  return {config.at("threads"), config.at("split"),   config.at("lanes"), config.at("mr"),
-          config.at("nv"),      config.at("lines"),   config.at("cc"),    config.at("copy"),
-          config.at("taps"),    config.at("prefetch")};
+  KnobReader knobs(config);
+  return {knobs.at("threads"), knobs.at("split"),   knobs.at("lanes"), knobs.at("mr"),
+          knobs.at("nv"),      knobs.at("lines"),   knobs.at("cc"),    knobs.at("copy"),
+          knobs.at("taps"),    knobs.at("prefetch")};
 }
 
 Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s, std::int64_t window) {

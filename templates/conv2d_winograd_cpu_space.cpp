@@ -33,9 +33,10 @@ std::int64_t scratch_bytes(const Conv2d& conv, const WinogradCpuSchedule& s) {
 }  // namespace
 
 WinogradCpuSchedule winograd_cpu_schedule(const Config& config) {
-  return {config.at("tile"),  config.at("threads"), config.at("split"), config.at("lanes"),
-          config.at("mr"),    config.at("nv"),      config.at("rows"),  config.at("panels"),
-          config.at("order"), config.at("prefetch")};
+  KnobReader knobs(config);
+  return {knobs.at("tile"),  knobs.at("threads"), knobs.at("split"), knobs.at("lanes"),
+          knobs.at("mr"),    knobs.at("nv"),      knobs.at("rows"),  knobs.at("panels"),
+          knobs.at("order"), knobs.at("prefetch")};
 }
 
 WinogradCpuShape winograd_cpu_shape(const Conv2d& conv, const WinogradCpuSchedule& s) {

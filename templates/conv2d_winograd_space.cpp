@@ -62,22 +62,23 @@ double estimated_cycles(const Conv2d& conv, const WinogradCudaSchedule& s, int c
 }  // namespace
 
 WinogradCudaSchedule winograd_cuda_schedule(const Config& config) {
+  KnobReader knobs(config);
   WinogradCudaSchedule s;
-  s.tile = config.at("tile");
-  s.bm = config.at("bm");
-  s.bn = config.at("bn");
-  s.tm = config.at("tm");
-  s.tn = config.at("tn");
-  s.products = config.at("products");
-  s.bk = config.at("bk");
-  s.split_k = config.at("split_k");
-  s.stages = config.at("stages");
-  s.prefetch = config.at("prefetch");
-  s.pad = config.at("pad");
-  s.rounds = config.at("rounds");
-  s.unroll = config.at("unroll");
-  s.channels_first = config.at("channels_first");
-  s.min_blocks = config.at("min_blocks");
+  s.tile = knobs.at("tile");
+  s.bm = knobs.at("bm");
+  s.bn = knobs.at("bn");
+  s.tm = knobs.at("tm");
+  s.tn = knobs.at("tn");
+  s.products = knobs.at("products");
+  s.bk = knobs.at("bk");
+  s.split_k = knobs.at("split_k");
+  s.stages = knobs.at("stages");
+  s.prefetch = knobs.at("prefetch");
+  s.pad = knobs.at("pad");
+  s.rounds = knobs.at("rounds");
+  s.unroll = knobs.at("unroll");
+  s.channels_first = knobs.at("channels_first");
+  s.min_blocks = knobs.at("min_blocks");
   return s;
 }
 

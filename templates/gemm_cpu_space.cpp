@@ -31,21 +31,22 @@ std::vector<KnobId> with(std::vector<KnobId> reads, KnobId knob) {
 }  // namespace
 
 GemmCpuSchedule gemm_cpu_schedule(const Config& config) {
+  KnobReader knobs(config);
   GemmCpuSchedule s;
-  s.threads = config.at("threads");
-  s.split = config.at("split");
-  s.lanes = config.at("lanes");
-  s.mr = config.at("mr");
-  s.nv = config.at("nv");
-  s.kc = config.at("kc");
-  s.mc = config.at("mc");
-  s.nc = config.at("nc");
+  s.threads = knobs.at("threads");
+  s.split = knobs.at("split");
+  s.lanes = knobs.at("lanes");
+  s.mr = knobs.at("mr");
+  s.nv = knobs.at("nv");
+  s.kc = knobs.at("kc");
+  s.mc = knobs.at("mc");
+  s.nc = knobs.at("nc");
   s.pack_a = config.find("pack_a").value_or(0);
   s.pack_b = config.find("pack_b").value_or(0);
-  s.order = config.at("order");
-  s.ku = config.at("ku");
-  s.prefetch = config.at("prefetch");
-  s.masked = config.at("masked");
+  s.order = knobs.at("order");
+  s.ku = knobs.at("ku");
+  s.prefetch = knobs.at("prefetch");
+  s.masked = knobs.at("masked");
   return s;
 }
 

@@ -21,8 +21,9 @@ struct Schedule {
   std::int64_t threads, lanes, mr, nr, nc, order, ku, prefetch;
 };
 Schedule schedule_of(const Config& config) {
-  return {config.at("threads"), config.at("lanes"), config.at("mr"), config.at("nr"),
-          config.at("nc"),      config.at("order"), config.at("ku"), config.at("prefetch")};
+  KnobReader knobs(config);
+  return {knobs.at("threads"), knobs.at("lanes"), knobs.at("mr"), knobs.at("nr"),
+          knobs.at("nc"),      knobs.at("order"), knobs.at("ku"), knobs.at("prefetch")};
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {

@@ -158,19 +158,20 @@ GemmMmaProblem gemm_mma_problem(const Workload& workload) {
 }
 
 GemmMmaSchedule gemm_mma_schedule(const Config& config) {
+  KnobReader knobs(config);
   GemmMmaSchedule s;
-  s.bm = config.at("bm");
-  s.bn = config.at("bn");
-  s.wm = config.at("wm");
-  s.wn = config.at("wn");
-  s.bk = config.at("bk");
-  s.k_warps = config.at("k_warps");
-  s.split_k = config.at("split_k");
-  s.stages = config.at("stages");
-  s.frag_buffers = config.at("frag_buffers");
-  s.min_blocks = config.at("min_blocks");
-  s.stage_c = config.at("stage_c");
-  s.raster = config.at("raster");
+  s.bm = knobs.at("bm");
+  s.bn = knobs.at("bn");
+  s.wm = knobs.at("wm");
+  s.wn = knobs.at("wn");
+  s.bk = knobs.at("bk");
+  s.k_warps = knobs.at("k_warps");
+  s.split_k = knobs.at("split_k");
+  s.stage_c = knobs.at("stage_c");
+  s.stages = knobs.at("stages");
+  s.frag_buffers = knobs.at("frag_buffers");
+  s.min_blocks = knobs.at("min_blocks");
+  s.raster = knobs.at("raster");
   return s;
 }
 

@@ -101,25 +101,26 @@ bool b_along_k(const cpu::Problem& p) {
 }  // namespace
 
 GemmSimtSchedule gemm_simt_schedule(const Config& config) {
+  KnobReader knobs(config);
   GemmSimtSchedule s;
-  s.bm = config.at("bm");
-  s.bn = config.at("bn");
-  s.bk = config.at("bk");
-  s.split_k = config.at("split_k");
-  s.k_major = config.at("k_major");
-  s.tm = config.at("tm");
-  s.tn = config.at("tn");
-  s.lanes_m = config.at("lanes_m");
-  s.async = config.at("async");
-  s.stages = config.at("stages");
-  s.vec_a = config.at("vec_a");
-  s.vec_b = config.at("vec_b");
-  s.pad = config.at("pad");
-  s.raster = config.at("raster");
-  s.min_blocks = config.at("min_blocks");
-  s.frag_buffers = config.at("frag_buffers");
-  s.unroll = config.at("unroll");
-  s.staged = config.at("staged");
+  s.bm = knobs.at("bm");
+  s.bn = knobs.at("bn");
+  s.tm = knobs.at("tm");
+  s.tn = knobs.at("tn");
+  s.lanes_m = knobs.at("lanes_m");
+  s.bk = knobs.at("bk");
+  s.split_k = knobs.at("split_k");
+  s.async = knobs.at("async");
+  s.stages = knobs.at("stages");
+  s.k_major = knobs.at("k_major");
+  s.vec_a = knobs.at("vec_a");
+  s.vec_b = knobs.at("vec_b");
+  s.pad = knobs.at("pad");
+  s.min_blocks = knobs.at("min_blocks");
+  s.frag_buffers = knobs.at("frag_buffers");
+  s.unroll = knobs.at("unroll");
+  s.raster = knobs.at("raster");
+  s.staged = knobs.at("staged");
   return s;
 }
 

@@ -140,17 +140,17 @@ GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload) {
 }
 
 GemmWgmmaSchedule gemm_wgmma_schedule(const Config& config) {
+  KnobReader knobs(config);
   GemmWgmmaSchedule s;
-  s.swap_ab = config.at("swap_ab");
-  s.bm = config.at("bm"), s.bn = config.at("bn"), s.k_atoms = config.at("k_atoms");
-  s.consumers = config.at("consumers"), s.ping_pong = config.at("ping_pong");
-  s.stages = config.at("stages"), s.in_flight = config.at("in_flight");
-  s.persistent = config.at("persistent");
-  s.raster = config.at("raster"), s.hilbert = config.at("hilbert");
-  s.cluster_bm = config.at("cluster_bm"), s.cluster_bn = config.at("cluster_bn");
-  s.split_k = config.at("split_k"), s.reduce = config.at("reduce"), s.keep = config.at("keep");
-  s.store = config.at("store"), s.stmatrix = config.at("stmatrix"), s.pdl = config.at("pdl");
-  s.registers = config.at("registers");
+  s.swap_ab = knobs.at("swap_ab"), s.bm = knobs.at("bm"), s.bn = knobs.at("bn");
+  s.k_atoms = knobs.at("k_atoms"), s.consumers = knobs.at("consumers"), s.ping_pong = knobs.at("ping_pong");
+  s.persistent = knobs.at("persistent"), s.cluster_bm = knobs.at("cluster_bm"),
+  s.cluster_bn = knobs.at("cluster_bn");
+  s.split_k = knobs.at("split_k"), s.reduce = knobs.at("reduce"), s.keep = knobs.at("keep");
+  s.store = knobs.at("store"), s.stmatrix = knobs.at("stmatrix"), s.stages = knobs.at("stages"),
+  s.in_flight = knobs.at("in_flight");
+  s.raster = knobs.at("raster"), s.hilbert = knobs.at("hilbert"), s.pdl = knobs.at("pdl"),
+  s.registers = knobs.at("registers");
   return s;
 }
 

@@ -23,8 +23,9 @@ struct Schedule {
   std::int64_t threads, lanes, nv, ku, nb, prefetch;
 };
 Schedule schedule_of(const Config& config) {
-  return {config.at("threads"), config.at("lanes"), config.at("nv"),
-          config.at("ku"),      config.at("nb"),    config.at("prefetch")};
+  KnobReader knobs(config);
+  return {knobs.at("threads"), knobs.at("lanes"), knobs.at("nv"),
+          knobs.at("ku"),      knobs.at("nb"),    knobs.at("prefetch")};
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {

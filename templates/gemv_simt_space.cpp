@@ -66,14 +66,15 @@ GemvProblem gemv_problem(const Workload& workload) {
 }
 
 GemvSchedule gemv_schedule(const Config& config) {
+  KnobReader knobs(config);
   GemvSchedule s;
-  s.vec = config.at("vec");
-  s.lanes_k = config.at("lanes_k");
-  s.warps_k = config.at("warps_k");
-  s.warps_o = config.at("warps_o");
-  s.each = config.at("each");
-  s.unroll = config.at("unroll");
-  s.min_blocks = config.at("min_blocks");
+  s.vec = knobs.at("vec");
+  s.lanes_k = knobs.at("lanes_k");
+  s.warps_k = knobs.at("warps_k");
+  s.warps_o = knobs.at("warps_o");
+  s.each = knobs.at("each");
+  s.unroll = knobs.at("unroll");
+  s.min_blocks = knobs.at("min_blocks");
   return s;
 }
 
