@@ -50,15 +50,17 @@ void add_register_columns(const KernelView& view, Columns& columns) {
               log_scale(bytes));
   columns.add("registers_wanted", "log2(count)",
               "CUDA: estimated registers per thread; CPU: vector registers", log_scale(wanted));
+  columns.add("registers_allowed", "log2(count)", "CUDA: registers that its launch bounds leave a thread",
+              log_scale(view.residency.registers_allowed));
   columns.add("register_pressure", "ratio", "registers wanted / available, at most 8",
               std::min(8.0, share_of(wanted, available)));
 }
 
-/// What the L2 is told of the role's buffer.
-double hint_of(const FeatureContext& context, Role role) {
+/// A fact by buffer, of the role's first buffer; 0 where there is none.
+double of_role(const FeatureContext& context, const std::pmr::vector<int>& by_buffer, Role role) {
   const auto& roles = context.view.role_of_buffer;
   for (std::size_t i = 0; i < roles.size(); ++i)
-    if (roles[i] == role) return context.text.hints[i];
+    if (roles[i] == role) return by_buffer[i];
   return 0;
 }
 
@@ -68,8 +70,14 @@ void add_launch_columns(const FeatureContext& context, Columns& columns) {
   columns.add("programmatic", "flag", "1: a launch begins while the one before it ends",
               context.view.analysis.launch.programmatic ? 1 : 0);
   columns.add("in0_hint", "0..2", "what the L2 is told of in0: 0: nothing, 1: the first to go, 2: to keep",
-              hint_of(context, Role::kInput0));
-  columns.add("in1_hint", "0..2", "the same of in1", hint_of(context, Role::kInput1));
+              of_role(context, context.text.hints, Role::kInput0));
+  columns.add("in1_hint", "0..2", "the same of in1", of_role(context, context.text.hints, Role::kInput1));
+  columns.add(
+      "in0_block_starts", "log2(count)",
+      "CUDA: distinct places where the first 32 blocks begin to read in0: the fewer, the more L2 shares",
+      log_scale(of_role(context, context.text.block_starts, Role::kInput0)));
+  columns.add("in1_block_starts", "log2(count)", "the same of in1",
+              log_scale(of_role(context, context.text.block_starts, Role::kInput1)));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ struct Residency {
   double threads = 1;     ///< per block
   double warps = 1;       ///< per block, rounded up
   double registers = 0;   ///< 32-bit registers per thread, estimated (see kernel_view.cpp)
+  double registers_allowed = 0;  ///< most that launch bounds leave a thread; 0: no such limit is known
   double by_threads = 1;  ///< blocks per core that each resource alone would allow
   double by_shared = 1;
   double by_registers = 1;
@@ -31,8 +32,7 @@ enum class Role { kInput0, kInput1, kOutput, kStaged0, kStaged1, kRegister, kOth
 inline constexpr int kRoles = 6;  ///< without kOther
 
 inline bool is_concurrent(ir::LoopKind kind) {
-  return kind == ir::LoopKind::kParallel || kind == ir::LoopKind::kBlockX || kind == ir::LoopKind::kBlockY ||
-         kind == ir::LoopKind::kBlockZ;
+  return kind == ir::LoopKind::kParallel || is_block(kind);
 }
 inline bool is_sequential(ir::LoopKind kind) {
   return kind == ir::LoopKind::kSerial || kind == ir::LoopKind::kUnrolled || kind == ir::LoopKind::kRolled;

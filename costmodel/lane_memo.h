@@ -26,7 +26,14 @@ struct LaneValue {
 /// What was computed from what: an operation and its operands, which alone decide its result.
 struct LaneStep {
   /// An ir::BinaryOp, or one of these.
-  enum Operation : std::int32_t { kNone = -1, kThread = -2, kSpread = -3, kCycles = -4, kSectors = -5 };
+  enum Operation : std::int32_t {
+    kNone = -1,
+    kSpread = -2,
+    kCycles = -3,
+    kSectors = -4,
+    kDistinct = -5,
+    kPlace = -8,  ///< x; y and z behind it
+  };
   std::int32_t operation = kNone;
   LaneValue a, b;
 

@@ -8,6 +8,11 @@
 namespace lehr {
 namespace {
 
+/// 0: x, 1: y, 2: z, of three kinds that begin at `first`.
+std::int32_t dimension_of(ir::LoopKind kind, ir::LoopKind first) {
+  return static_cast<std::int32_t>(kind) - static_cast<std::int32_t>(first);
+}
+
 /// Signed wrap-around without undefined behaviour.
 std::int32_t wrap(std::uint32_t x) {
   return static_cast<std::int32_t>(x);
@@ -68,38 +73,46 @@ void with_operation(ir::BinaryOp op, F f) {
 
 }  // namespace
 
-LaneValues::LaneValues(const ir::Kernel& kernel, const ir::Launch& launch, Points points, LaneMemo& memo,
+LaneValues::LaneValues(const ir::Kernel& kernel, const ir::Launch& launch, LaneMemo& memo,
                        std::pmr::memory_resource* memory)
-    : launch_(launch), points_(points), memo_(memo), bindings_(kernel.vars.size(), memory) {}
+    : launch_(launch), memo_(memo), bindings_(kernel.vars.size(), memory) {}
 
 void LaneValues::bind(const ir::For& loop) {
   Binding& binding = bindings_[static_cast<std::size_t>(loop.var)];
   binding.loop = &loop;
   binding.let = nullptr;
-  binding.known = false;
+  binding.known = {};
 }
 
 void LaneValues::bind(const ir::Let& let) {
   Binding& binding = bindings_[static_cast<std::size_t>(let.var)];
   binding.loop = nullptr;
   binding.let = &let;
-  binding.known = false;
+  binding.known = {};
 }
 
 LaneValue LaneValues::value_of(ir::VarId id) {
   const auto var = static_cast<std::size_t>(id);
   Binding& binding = bindings_[var];
-  if (!binding.known) {
-    binding.value = binding.let != nullptr    ? evaluate(binding.let->value)
-                    : binding.loop != nullptr ? value_of_loop(*binding.loop, var)
-                                              : LaneValue{};
-    binding.known = true;
+  const auto points = static_cast<std::size_t>(points_);
+  LaneValue& value = binding.values[points];
+  if (!binding.known[points]) {
+    value = binding.let != nullptr    ? evaluate(binding.let->value)
+            : binding.loop != nullptr ? value_of_loop(*binding.loop, var)
+                                      : LaneValue{};
+    binding.known[points] = true;
   }
-  return binding.value;
+  return value;
 }
 
 LaneValue LaneValues::value_of_loop(const ir::For& loop, std::size_t var) {
-  if (points_ == Points::kWarp) return is_thread(loop.kind) ? value_of_thread(loop.kind) : LaneValue{};
+  if (points_ == Points::kWarp)
+    return is_thread(loop.kind)
+               ? value_of_place(dimension_of(loop.kind, ir::LoopKind::kThreadX), launch_.block)
+               : LaneValue{};
+  if (points_ == Points::kBlocks)
+    return is_block(loop.kind) ? value_of_place(dimension_of(loop.kind, ir::LoopKind::kBlockX), launch_.grid)
+                               : LaneValue{};
   // A different odd multiplier per variable permutes the lanes, so that variables do not move in step.
   const std::size_t multiplier = (8 * var + 5) % 32;
   const LaneStep step{LaneStep::kSpread, evaluate(loop.extent), {static_cast<std::int32_t>(multiplier)}};
@@ -113,11 +126,12 @@ LaneValue LaneValues::value_of_loop(const ir::For& loop, std::size_t var) {
   });
 }
 
-LaneValue LaneValues::value_of_thread(ir::LoopKind kind) {
-  const auto x = static_cast<std::int32_t>(std::clamp<std::int64_t>(launch_.block[0], 1, 32));
-  const auto y = static_cast<std::int32_t>(std::clamp<std::int64_t>(launch_.block[1], 1, 32));
-  const auto dimension = static_cast<std::int32_t>(kind) - static_cast<std::int32_t>(ir::LoopKind::kThreadX);
-  return memo_.result({LaneStep::kThread, {dimension}, {x, y}}, [&](Lanes& out) {
+LaneValue LaneValues::value_of_place(std::int32_t dimension, const std::array<std::int64_t, 3>& extents) {
+  const auto up_to_32 = [&](std::size_t i) {
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(extents[i], 1, 32));
+  };
+  const std::int32_t x = up_to_32(0), y = up_to_32(1), z = up_to_32(2);
+  return memo_.result({LaneStep::kPlace + dimension, {x}, {y, z}}, [&](Lanes& out) {
     std::int32_t here[3] = {0, 0, 0};
     for (std::int32_t& lane : out) {
       lane = here[dimension];
@@ -125,7 +139,7 @@ LaneValue LaneValues::value_of_thread(ir::LoopKind kind) {
       here[0] = 0;
       if (++here[1] < y) continue;
       here[1] = 0;
-      ++here[2];
+      if (++here[2] == z) here[2] = 0;
     }
     return reduced(out);
   });

@@ -1,6 +1,6 @@
-// Integer expressions of a kernel evaluated at 32 points at once: the threads of the first warp, or a sample
-// of all iterations. Exact where strides are not: division, remainder and XOR of the thread index. Internal
-// to costmodel/.
+// Integer expressions of a kernel evaluated at 32 points at once: the threads of the first warp, the first
+// blocks, or a sample of all iterations. Exact where strides are not: division, remainder and XOR of the
+// thread index. Internal to costmodel/.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,13 @@ class LaneValues {
  public:
   enum class Points {
     kWarp,    ///< lane t is thread t of the block's first warp, in the first iteration of all other loops
+    kBlocks,  ///< lane t is the first thread of block t, in the order in which they start (x, y, z),
+              ///< likewise; again from the first where there are fewer than 32
     kSample,  ///< lanes are spread over the iterations of all loops
   };
 
   /// Refers to its arguments; the lanes of its values are `memo`'s.
-  LaneValues(const ir::Kernel& kernel, const ir::Launch& launch, Points points, LaneMemo& memo,
+  LaneValues(const ir::Kernel& kernel, const ir::Launch& launch, LaneMemo& memo,
              std::pmr::memory_resource* memory);
 
   /// `kernel`'s loops and Lets must be bound in the order of the text; a later binding of a variable replaces
@@ -28,24 +30,29 @@ class LaneValues {
   void bind(const ir::For& loop);
   void bind(const ir::Let& let);
   /// What is no integer arithmetic (a load, a float) counts as 0.
-  LaneValue evaluate(const ir::Expr& expr);
+  LaneValue evaluate(const ir::Expr& expr, Points points) {
+    points_ = points;
+    return evaluate(expr);
+  }
 
  private:
   struct Binding {
     const ir::For* loop = nullptr;
     const ir::Let* let = nullptr;
-    bool known = false;  // its value was asked for
-    LaneValue value;
+    std::array<bool, 3> known{};  // by Points: its value was asked for
+    std::array<LaneValue, 3> values;
   };
+  LaneValue evaluate(const ir::Expr& expr);
   LaneValue value_of(ir::VarId id);
   LaneValue value_of_loop(const ir::For& loop, std::size_t var);
-  LaneValue value_of_thread(ir::LoopKind kind);
+  /// `dimension`: 0: x, 1: y, 2: z.
+  LaneValue value_of_place(std::int32_t dimension, const std::array<std::int64_t, 3>& extents);
   LaneValue apply(ir::BinaryOp op, const LaneValue& a, const LaneValue& b);
   LaneValue add(LaneValue a, LaneValue b);
   LaneValue step(ir::BinaryOp op, const LaneValue& a, const LaneValue& b);
 
   const ir::Launch& launch_;
-  Points points_;
+  Points points_ = Points::kWarp;
   LaneMemo& memo_;
   std::pmr::vector<Binding> bindings_;
 };

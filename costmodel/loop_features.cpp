@@ -77,6 +77,8 @@ void add_kernel_columns(const FeatureContext& context, Columns& columns) {
   columns.add("guarded_share", "share", "moved bytes that are under a condition or an active count",
               share_of(moved.guarded, moved.all));
   columns.add("prefetches", "log2(count)", "executed prefetches", log_scale(text.prefetches));
+  columns.add("prefetch_distance", "log2(element)", "from what is read to what is prefetched then",
+              log_scale(text.prefetch_distance));
   columns.add("loops", "count", "loops in the text", static_cast<double>(a.loops.size()));
 }
 

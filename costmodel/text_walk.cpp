@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <string_view>
 
 #include "base/error.h"
@@ -48,14 +47,14 @@ class Walker {
       : kernel_(kernel),
         analysis_(analysis),
         memo_(memo),
-        sample_(kernel, analysis.launch, LaneValues::Points::kSample, memo, memory),
+        cuda_(kernel.target == Target::kCuda),
+        values_(kernel, analysis.launch, memo, memory),
         facts_(memory),
         depends_(kernel.vars.size(), memory),
         open_(memory) {
-    if (kernel.target == Target::kCuda)
-      warp_.emplace(kernel, analysis.launch, LaneValues::Points::kWarp, memo, memory);
     open_.reserve(ir::kMaxLoopDepth);
     facts_.hints.assign(kernel.buffers.size(), 0);
+    facts_.block_starts.assign(kernel.buffers.size(), 0);
     facts_.accesses.reserve(analysis.accesses.size());
   }
 
@@ -88,12 +87,12 @@ class Walker {
     const ExprFacts extent = loop.extent.as_int() ? ExprFacts() : expression(loop.extent);
     const double threads = threads_;
     if (is_thread(loop.kind)) threads_ *= static_cast<double>(loop.bound);
-    if (warp_) warp_->bind(loop);
-    sample_.bind(loop);
+    values_.bind(loop);
     const auto bound = static_cast<double>(std::max<std::int64_t>(0, loop.bound));
     if (extent.depends != 0 && bound > 0) {
       double sum = 0;
-      for (const std::int32_t e : sample_.evaluate(loop.extent).all()) sum += std::max(e, 0);
+      for (const std::int32_t e : values_.evaluate(loop.extent, LaneValues::Points::kSample).all())
+        sum += std::max(e, 0);
       share_ *= std::clamp(sum / 32 / bound, kLeastShare, 1.0);
     }
     depends_[static_cast<std::size_t>(loop.var)] = bit_of(open_.size());
@@ -125,7 +124,7 @@ class Walker {
       if (constant && *constant > 0 && compared->a.as_load())
         return 1.0 / (static_cast<double>(*constant) + 1);
     }
-    const LaneValue taken = sample_.evaluate(condition);
+    const LaneValue taken = values_.evaluate(condition, LaneValues::Points::kSample);
     if (taken.is_uniform()) return taken.scalar != 0 ? 1 : 0;
     return static_cast<double>(32 - std::ranges::count(taken.all(), 0)) / 32;
   }
@@ -163,8 +162,7 @@ class Walker {
     const auto var = static_cast<std::size_t>(let.var);
     depends_[var] =
         let.value.is_plain_index() ? analysis_.let_moves_with[var] : expression(let.value).depends;
-    if (warp_) warp_->bind(let);
-    sample_.bind(let);
+    values_.bind(let);
   }
   void statement(const ir::Alloc& alloc) {
     const ir::Buffer& buffer = kernel_.buffer(alloc.buffer);
@@ -178,7 +176,10 @@ class Walker {
     facts_.intrinsic_flops += executed() * intrinsic.flops;
     count_flops(intrinsic.flops);
     const bool prefetch = kind == ir::IntrinsicKind::kPrefetch;
-    if (prefetch) facts_.prefetches += executed();
+    if (prefetch) {
+      facts_.prefetches += executed();
+      facts_.prefetch_distance = std::max(facts_.prefetch_distance, distance_to_read(next_access_));
+    }
     const bool tma = ir::is_tma(kind);
     const bool async = tma || ir::is_cp_async(kind);
     for (const ir::Touch& touch : intrinsic.touches) {
@@ -280,6 +281,17 @@ class Walker {
     all_flops_ += executions_ * flops;
   }
 
+  /// Elements from where its buffer was last read in the text to the address of access `at`.
+  double distance_to_read(std::size_t at) const {
+    const ir::Access& fetched = analysis_.accesses[at];
+    while (at-- > 0) {
+      const ir::Access& read = analysis_.accesses[at];
+      if (read.buffer == fetched.buffer && !read.writes)
+        return std::abs(static_cast<double>(fetched.offset - read.offset));
+    }
+    return 0;
+  }
+
   // The analysis has read all indices already, in this order: what an index depends on, as in ExprFacts.
   std::uint64_t index_of_access(const ir::Expr& index) {
     CHECK(next_access_ < analysis_.accesses.size(), "the analysis is of another kernel");
@@ -301,7 +313,15 @@ class Walker {
       if ((depends & bit_of(i)) == 0) issued /= std::max(1.0, open_[i].bound);
     }
     facts_.memory_instructions += issued;
-    if (warp_) warp_access(buffer, index, lanes, writes, issued);
+    if (!cuda_) return;
+    warp_access(buffer, index, lanes, writes, issued);
+    if (!writes) begin_to_read(id, index);
+  }
+
+  void begin_to_read(ir::BufferId id, const ir::Expr& index) {
+    int& starts = facts_.block_starts[static_cast<std::size_t>(id)];
+    if (starts == 0 && kernel_.buffer(id).scope == ir::Scope::kGlobal)
+      starts = distinct_values(values_.evaluate(index, LaneValues::Points::kBlocks), memo_);
   }
 
   /// One thread moves it, in whole lines and without bank conflicts (the box is swizzled).
@@ -310,6 +330,7 @@ class Walker {
     const double bytes = static_cast<double>(touch.elements) * size_of(buffer.type) * executed();
     facts_.memory_instructions += executed();
     index_of_access(touch.index);
+    if (!touch.writes) begin_to_read(touch.buffer, touch.index);
     WarpFacts& w = facts_.warp;
     const bool global = buffer.scope == ir::Scope::kGlobal;
     double& mean = global ? (touch.writes ? w.store_ratio : w.load_ratio)
@@ -324,7 +345,7 @@ class Walker {
     const double bytes = static_cast<double>(lanes) * element;
     const double weight = issued * bytes;
     WarpFacts& w = facts_.warp;
-    const LaneValue where = warp_->evaluate(index);
+    const LaneValue where = values_.evaluate(index, LaneValues::Points::kWarp);
     if (buffer.scope == ir::Scope::kGlobal) {
       const double sectors = sectors_of_warp(where, bytes, element, memo_);
       const double ratio = sectors / std::max(1.0, std::ceil(32 * bytes / kSectorBytes));
@@ -345,8 +366,8 @@ class Walker {
   const ir::Analysis& analysis_;
   LaneMemo& memo_;
   std::size_t next_access_ = 0;
-  std::optional<LaneValues> warp_;  // CUDA only
-  LaneValues sample_;
+  bool cuda_;
+  LaneValues values_;
   TextFacts facts_;
   std::pmr::vector<std::uint64_t> depends_;  // per variable, as ExprFacts::depends
   std::pmr::vector<OpenLoop> open_;          // enclosing loops

@@ -34,7 +34,8 @@ struct ExecutedAccess {
 /// with the sample's mean extent, where the analysis counts both sides and the bound.
 struct TextFacts {
   /// `memory` is what the vectors lie in.
-  explicit TextFacts(std::pmr::memory_resource* memory) : hints(memory), accesses(memory) {}
+  explicit TextFacts(std::pmr::memory_resource* memory)
+      : block_starts(memory), hints(memory), accesses(memory) {}
 
   double statements = 0;  ///< in the text, unrolled loops expanded: code size
   double divisions =
@@ -50,6 +51,10 @@ struct TextFacts {
   double pipeline_depth = 0;  ///< 1 + the largest argument of cp_async_wait; 0 without one
   double register_bytes = 0;  ///< most bytes of kRegister buffers alive at one time
   double granted_registers = 0;  ///< most that a setmaxnreg gives a thread; 0 without one
+  double prefetch_distance = 0;  ///< most elements from where a prefetched buffer is read to what is fetched
+  /// By BufferId: distinct places among the first 32 blocks where they begin to read it; 0: nobody does, or
+  /// no CUDA kernel. What is few for both operands is shared in L2.
+  std::pmr::vector<int> block_starts;
   std::pmr::vector<int> hints;  ///< by BufferId: what the L2 is told of it (ir/intrinsics.cpp, "tma_load_2d")
   WarpFacts warp;
   std::pmr::vector<ExecutedAccess> accesses;  ///< in the order of Analysis::accesses

@@ -109,4 +109,18 @@ double sectors_of_warp(const LaneValue& index, double access_bytes, int element_
   return bytes_of_sectors(sectors.scalar, access_bytes);
 }
 
+int distinct_values(const LaneValue& value, LaneMemo& memo) {
+  if (value.is_uniform()) return 1;
+  // A factor other than 0 (by which what is uniform is known) and a sum change no number of values.
+  return memo
+      .result({LaneStep::kDistinct, {0, 1, value.lanes}, {}},
+              [&](Lanes& sorted) {
+                sorted = *value.lanes;
+                std::ranges::sort(sorted);
+                const auto repeated = std::ranges::unique(sorted);
+                return LaneValue{static_cast<std::int32_t>(sorted.size() - repeated.size()), 0, nullptr};
+              })
+      .scalar;
+}
+
 }  // namespace lehr

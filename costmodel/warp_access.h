@@ -1,5 +1,5 @@
-// What the addresses of one warp's access mean for shared memory and for sectors of global memory. Internal
-// to costmodel/.
+// What the addresses at 32 points mean for shared memory, for sectors of global memory, and for what they
+// share. Internal to costmodel/.
 #pragma once
 
 #include "costmodel/lane_memo.h"
@@ -17,5 +17,8 @@ inline constexpr int kSectorBytes = 32;
 /// Distinct sectors that one warp's access of `access_bytes` per thread touches; `index` in elements of
 /// `element_bytes` (a power of two up to 32), thread 0 at a sector's start.
 double sectors_of_warp(const LaneValue& index, double access_bytes, int element_bytes, LaneMemo& memo);
+
+/// Distinct numbers among the 32.
+int distinct_values(const LaneValue& value, LaneMemo& memo);
 
 }  // namespace lehr

@@ -43,6 +43,11 @@ constexpr bool is_thread(LoopKind kind) {
   return kind >= LoopKind::kThreadX;
 }
 
+/// One of the three of a CUDA grid.
+constexpr bool is_block(LoopKind kind) {
+  return kind >= LoopKind::kBlockX && kind <= LoopKind::kBlockZ;
+}
+
 /// kCluster: all blocks of the cluster (Kernel::cluster), and so each block, too.
 enum class BarrierScope { kBlock, kWarp, kCluster };
 

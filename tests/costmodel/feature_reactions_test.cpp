@@ -153,6 +153,37 @@ TEST(CudaFeatures, LargerBlockTilesReadLessFromTheL2) {
             feature(test::cuda_gemm(small), limits, "l1_intensity"));
 }
 
+TEST(CudaFeatures, LaunchBoundsLeaveAThreadItsShareOfTheRegisters) {
+  Kernel kernel = test::cuda_gemm({});  // 256 threads
+  const Limits limits = cuda_limits("sm_80");
+  EXPECT_NEAR(unlog(feature(kernel, limits, "registers_allowed")), 255, 1e-3);
+  kernel.min_blocks_per_core = 2;
+  EXPECT_NEAR(unlog(feature(kernel, limits, "registers_allowed")), 65536 / 512, 1e-3);
+}
+
+TEST(CudaFeatures, BlocksThatStartTogetherShareOperands) {
+  // 16 x 16 blocks along x and y: the first 32 read all 16 columns of B, and 2 rows of A.
+  const auto row = featurize(test::cuda_gemm({}), cuda_limits("sm_80"));
+  EXPECT_NEAR(unlog(feature(row, "in0_block_starts")), 2, 1e-4);
+  EXPECT_NEAR(unlog(feature(row, "in1_block_starts")), 16, 1e-4);
+}
+
+TEST(CpuFeatures, APrefetchShowsHowFarAheadItIs) {
+  const auto row_of = [](std::int64_t ahead) {
+    KernelBuilder b;
+    const BufferId in = b.param("in", DType::kF32, 8192, Direction::kIn);
+    const BufferId out = b.param("out", DType::kF32, 4096, Direction::kOut);
+    const VarId i = b.var("i");
+    Intrinsic fetch{"prefetch", {Touch{in, var(i) + ahead}}, {}, 0};
+    b.kernel.body = block(loop(i, 4096, LoopKind::kSerial,
+                               block(Store{out, var(i), load(in, var(i)), 1, {}}, std::move(fetch))));
+    return featurize(b.kernel, test::cpu_test_limits());
+  };
+  EXPECT_NEAR(unlog(feature(row_of(64), "prefetch_distance")), 64, 1e-3);
+  EXPECT_NEAR(unlog(feature(row_of(512), "prefetch_distance")), 512, 1e-2);
+  EXPECT_EQ(feature(test::cpu_gemm({}), test::cpu_test_limits(), "prefetch_distance"), 0);
+}
+
 TEST(CudaFeatures, BarriersAndStagingAreCounted) {
   const auto row = featurize(test::cuda_gemm({}), cuda_limits("sm_80"));
   EXPECT_NEAR(unlog(feature(row, "barriers")), 2 * 1024 / 16, 1e-3);

@@ -151,7 +151,7 @@ TEST(LaneMemo, GivesWhatWasMade) {
   LaneMemo memo;
   int made = 0;
   const auto multiples = [&](std::int32_t of) {
-    return memo.result({LaneStep::kThread, {of}, {}}, [&](Lanes& out) {
+    return memo.result({LaneStep::kPlace, {of}, {}}, [&](Lanes& out) {
       ++made;
       for (std::size_t t = 0; t < 32; ++t) out[t] = static_cast<std::int32_t>(t) * of;
       return of == 0 ? LaneValue{} : LaneValue{0, 1, &out};
@@ -191,12 +191,12 @@ TEST(LaneValues, AWarpsExpressionsAreWhatItsThreadsCompute) {
     launch.block = {width, 64, 1};
     LocalArena<16 << 10> arena;
     memo.tidy();
-    LaneValues values(builder.kernel, launch, LaneValues::Points::kWarp, memo, arena.memory());
+    LaneValues values(builder.kernel, launch, memo, arena.memory());
     values.bind(loop_x);
     values.bind(loop_y);
     values.bind(loop_k);
     const ir::Expr expr = random_expr(rng, 4);
-    const Lanes lanes = values.evaluate(expr).all();
+    const Lanes lanes = values.evaluate(expr, LaneValues::Points::kWarp).all();
     for (std::int32_t t = 0; t < 32; ++t) {
       const auto across = static_cast<std::int32_t>(width);
       ASSERT_EQ(lanes[static_cast<std::size_t>(t)], at_thread(expr, t % across, t / across))
@@ -211,20 +211,45 @@ struct Warp {
       : loop{x, ir::Int{threads}, threads, ir::LoopKind::kThreadX, {}}, launch{.block = {threads, 1, 1}} {
     values.bind(loop);
   }
+  LaneValue evaluate(const ir::Expr& expr) { return values.evaluate(expr, LaneValues::Points::kWarp); }
+
   ir::KernelBuilder builder;
   const ir::VarId x = builder.var("x");
   const ir::For loop;
   const ir::Launch launch;
   LocalArena<16 << 10> arena;
   LaneMemo memo;
-  LaneValues values{builder.kernel, launch, LaneValues::Points::kWarp, memo, arena.memory()};
+  LaneValues values{builder.kernel, launch, memo, arena.memory()};
 };
+
+// 3 x 4 x 5 blocks of 64 threads: number 13 is the second along x of the first row of the second layer.
+TEST(LaneValues, BlocksComeInTheOrderInWhichTheyStart) {
+  ir::KernelBuilder builder;
+  const ir::VarId x = builder.var("x"), y = builder.var("y"), z = builder.var("z"), t = builder.var("t");
+  const ir::For loop_x{x, ir::Int{3}, 3, ir::LoopKind::kBlockX, {}};
+  const ir::For loop_y{y, ir::Int{4}, 4, ir::LoopKind::kBlockY, {}};
+  const ir::For loop_z{z, ir::Int{5}, 5, ir::LoopKind::kBlockZ, {}};
+  const ir::For loop_t{t, ir::Int{64}, 64, ir::LoopKind::kThreadX, {}};
+  const ir::Launch launch{.grid = {3, 4, 5}, .block = {64, 1, 1}};
+  LocalArena<16 << 10> arena;
+  LaneMemo memo;
+  LaneValues values(builder.kernel, launch, memo, arena.memory());
+  for (const ir::For* loop : {&loop_z, &loop_y, &loop_x, &loop_t}) values.bind(*loop);
+  const ir::Expr place = ir::var(x) + ir::var(y) * 10 + ir::var(z) * 100 + ir::var(t) * 1000;
+  const Lanes lanes = values.evaluate(place, LaneValues::Points::kBlocks).all();
+  for (std::int32_t block = 0; block < 32; ++block)
+    EXPECT_EQ(lanes[static_cast<std::size_t>(block)], block % 3 + block / 3 % 4 * 10 + block / 12 * 100);
+  EXPECT_EQ(distinct_values(values.evaluate(ir::var(x), LaneValues::Points::kBlocks), memo), 3);
+  EXPECT_EQ(distinct_values(values.evaluate(ir::var(x) * 7 + 1, LaneValues::Points::kBlocks), memo), 3);
+  EXPECT_EQ(distinct_values(values.evaluate(ir::var(t), LaneValues::Points::kBlocks), memo), 1);
+  EXPECT_EQ(distinct_values(values.evaluate(place, LaneValues::Points::kWarp), memo), 32);
+}
 
 TEST(LaneValues, ASelectTakesASidePerThread) {
   Warp warp(32);
   const ir::Expr thread = ir::var(warp.x);
   const Lanes lanes =
-      warp.values.evaluate(ir::select(ir::lt(thread % 5, ir::integer(2)), thread * 3, thread / 2 + 7)).all();
+      warp.evaluate(ir::select(ir::lt(thread % 5, ir::integer(2)), thread * 3, thread / 2 + 7)).all();
   for (std::int32_t t = 0; t < 32; ++t)
     EXPECT_EQ(lanes[static_cast<std::size_t>(t)], t % 5 < 2 ? t * 3 : t / 2 + 7) << "thread " << t;
 }
@@ -233,10 +258,10 @@ TEST(LaneValues, ASelectTakesASidePerThread) {
 TEST(LaneValues, ADivisionOfNegativeNumbersIsTheSameForAllThreadsOfAWarp) {
   Warp warp(256);
   const ir::Expr worker = ir::var(warp.x) - 128;
-  const LaneValue group = warp.values.evaluate(worker / 128);
+  const LaneValue group = warp.evaluate(worker / 128);
   EXPECT_TRUE(group.is_uniform());
   EXPECT_EQ(group.scalar, -1);
-  EXPECT_EQ(warp.values.evaluate(worker % 128).all()[5], 5);
+  EXPECT_EQ(warp.evaluate(worker % 128).all()[5], 5);
 }
 
 }  // namespace
