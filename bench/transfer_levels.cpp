@@ -1,12 +1,13 @@
 // What hints are worth: searches on recorded tables, cold and with other tables as a start, and how soon the
 // second reaches what the first had at its end.
-//   transfer_levels [--wrong-hints] [--rows PERCENT] [--variants A,B] [--first-seed N] TRIALS SEEDS SOURCES
+//   transfer_levels [--hints KIND] [--rows PERCENT] [--variants A,B] [--first-seed N] TRIALS SEEDS SOURCES
 //                   TARGETS
 // SOURCES, TARGETS: files of tables. --rows: each seed's tables are draws of PERCENT of the rows, so that the
 // best config is another one each time: with all rows the seeds share it, and the mean over them says little
 // about other tables. --variants: of the warm search (tune); the cold one is always what `tune` does.
-// --wrong-hints: in the sources the configs' times are dealt out anew at random: what it costs to believe
-// them.
+// --hints: what the sources say. true: what was measured. dealt: in each source the configs' times are dealt
+// out anew at random. upside_down: each time t is 1 / t, the fastest config the slowest. What it costs to
+// believe in such.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,17 +19,26 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "bench/variants.h"
+#include "costmodel/metrics.h"
 #include "replay/read_table.h"
 #include "replay/report.h"
-#include "tune/held_out_rank.h"
 
 namespace {
 
 using namespace lehr;
 
+enum class Hints { kTrue, kDealt, kUpsideDown };
+
+Hints hints_named(const std::string& name) {
+  if (name == "true") return Hints::kTrue;
+  if (name == "dealt") return Hints::kDealt;
+  if (name == "upside_down") return Hints::kUpsideDown;
+  throw_user("--hints is true, dealt or upside_down, not {}", name);
+}
+
 struct Wanted {
   std::size_t trials = 128, seeds = 1, first_seed = 0, percent = 100;
-  bool wrong_hints = false;
+  std::string hints = "true";
   std::vector<Variant> variants;
 };
 
@@ -92,6 +102,15 @@ Table dealt_anew(Table table, std::uint64_t seed) {
   return table;
 }
 
+Table told(const Table& source, Hints hints, std::uint64_t seed) {
+  if (hints == Hints::kDealt) return dealt_anew(source, seed);
+  Table table = source;
+  if (hints == Hints::kUpsideDown)
+    for (TableRow& row : table.rows)
+      if (row.time_us) row.time_us = 1 / *row.time_us;
+  return table;
+}
+
 /// One row per variant.
 std::vector<Row> run(const Table& whole, const std::vector<Table>& sources, const Wanted& wanted) {
   std::vector<Row> rows(wanted.variants.size());
@@ -99,20 +118,18 @@ std::vector<Row> run(const Table& whole, const std::vector<Table>& sources, cons
     const Table target = drawn(whole, wanted.percent, seed);
     std::vector<Table> others;
     for (const Table& source : sources) {
-      others.push_back(drawn(source, wanted.percent, seed));
-      if (wanted.wrong_hints) others.back() = dealt_anew(std::move(others.back()), seed);
+      others.push_back(told(drawn(source, wanted.percent, seed), hints_named(wanted.hints), seed));
     }
     const Arena arena(target, false);
     ReplayPlan plan;
     for (const Table& other : others) plan.transfer.push_back(&other);
     const std::optional<Transfer> transfer = transfer_to(arena, plan);
-    if (!transfer) throw_user("no source has anything to tell about {}", target.kernel);
     ReplayOptions options;
     options.tuner = tuner_options(options.strategy);
     options.trials = wanted.trials;
     options.seed = seed;
     const std::vector<double> cold = replay(arena, options);
-    options.transfer = &*transfer;
+    options.transfer = transfer ? &*transfer : nullptr;
     const double good_us = target.optimum_us() / 0.95;
     for (std::size_t v = 0; v < rows.size(); ++v) {
       options.strategy = wanted.variants[v].strategy;
@@ -128,13 +145,12 @@ std::vector<Row> run(const Table& whole, const std::vector<Table>& sources, cons
 void run_all(const Wanted& wanted, const std::string& from, const std::string& to) {
   const std::vector<Table> sources = read_tables(from), targets = read_tables(to);
   fmt::print(
-      "{} seeds from {} on, {} trials, {} % of each table's rows{}. Geometric means of trials to the level "
-      "that "
-      "the cold search had at its end, and to 95 % of the optimum; +- the standard error of the ratio.\n\n"
+      "{} seeds from {} on, {} trials, {} % of each table's rows, hints {}. Geometric means of trials to the "
+      "level that the cold search had at its end, and to 95 % of the optimum; +- the standard error of the "
+      "ratio.\n\n"
       "| variant | target | to cold's end: cold | warm | ratio | to 95 %: cold | warm | ratio |\n"
       "|---|---|---|---|---|---|---|---|\n",
-      wanted.seeds, wanted.first_seed, wanted.trials, wanted.percent,
-      wanted.wrong_hints ? ", wrong hints" : "");
+      wanted.seeds, wanted.first_seed, wanted.trials, wanted.percent, wanted.hints);
   std::vector<Row> all(wanted.variants.size());
   for (const Table& target : targets) {
     const std::vector<Row> rows = run(target, sources, wanted);
@@ -157,12 +173,10 @@ int main(int argc, char** argv) {
   try {
     Wanted wanted;
     std::string variants = "tune";
-    if (!words.empty() && words[0] == "--wrong-hints") {
-      wanted.wrong_hints = true;
-      words.erase(words.begin());
-    }
     while (words.size() >= 2 && words[0].starts_with("--")) {
-      if (words[0] == "--rows")
+      if (words[0] == "--hints")
+        wanted.hints = words[1];
+      else if (words[0] == "--rows")
         wanted.percent = std::stoul(words[1]);
       else if (words[0] == "--first-seed")
         wanted.first_seed = std::stoul(words[1]);
@@ -174,7 +188,7 @@ int main(int argc, char** argv) {
     }
     if (words.size() != 4) {
       fmt::print(stderr,
-                 "usage: transfer_levels [--wrong-hints] [--rows PERCENT] [--variants A,B] [--first-seed N] "
+                 "usage: transfer_levels [--hints KIND] [--rows PERCENT] [--variants A,B] [--first-seed N] "
                  "TRIALS SEEDS "
                  "SOURCES TARGETS\n");
       return 1;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tune/trusted_tasks.h"
+
 namespace lehr {
 namespace {
 
@@ -26,10 +28,11 @@ std::optional<Transfer> transfer_to(const Arena& arena, const ReplayPlan& plan) 
   std::vector<PastTask> tasks;
   for (const Table* source : plan.transfer)
     if (auto past = past_task(*source, arena)) tasks.push_back(*std::move(past));
-  if (tasks.empty()) return std::nullopt;
   XgboostOptions options;
   options.seed = plan.options.seed;
-  return std::optional<Transfer>(std::in_place, std::move(tasks), options);
+  TrustedTasks trusted = trusted_tasks(std::move(tasks), options);
+  if (trusted.tasks.empty()) return std::nullopt;
+  return std::optional<Transfer>(std::in_place, std::move(trusted.tasks), options);
 }
 
 std::vector<TableReport> replay_tables(const std::vector<Table>& tables, const ReplayPlan& plan,

@@ -10,11 +10,11 @@
 #include "tune/past_tasks.h"
 #include "tune/resume.h"
 #include "tune/session_impl.h"
+#include "tune/trusted_tasks.h"
 
 namespace lehr {
 namespace {
 
-constexpr std::size_t kWarmStarts = 4;
 constexpr int kKnownWell = 64;  // own timings from which on other tasks are not asked
 
 double steady_now_s() {
@@ -118,14 +118,23 @@ void Session::recall_tasks() {
   std::vector<PastTask> tasks =
       past_tasks(log.all({.workload = "", .device = "", .target = summary_.target, .family = ""}), task_,
                  candidates_, row_of_, scorer_.columns(), !options_.row_of);
-  if (tasks.empty()) return;
   XgboostOptions model;
   model.seed = options_.seed;
-  transfer_.emplace(std::move(tasks), model);
+  TrustedTasks trusted = trusted_tasks(std::move(tasks), model);
+  const auto say = [this](const std::string& text) {
+    summary_.resume_text += (summary_.resume_text.empty() ? "" : "; ") + text;
+  };
+  if (!trusted.left_out.empty())
+    say(fmt::format(
+        "{} of {} other tasks {} no hints: their times do not follow from their configs (first: {})",
+        trusted.left_out.size(), trusted.left_out.size() + trusted.tasks.size(),
+        trusted.left_out.size() == 1 ? "gives" : "give", trusted.left_out[0]));
+  if (trusted.tasks.empty()) return;
+  transfer_.emplace(std::move(trusted.tasks), model);
   guide_.start_from(*transfer_);
   warm_starts_ = transfer_->first_picks(candidates_.space, kWarmStarts);
   for (const PastTask& past : transfer_->tasks()) summary_.evidence += static_cast<int>(past.times_us.size());
-  summary_.resume_text += (summary_.resume_text.empty() ? "" : "; ") + describe(*transfer_, kWarmStarts);
+  say(describe(*transfer_, kWarmStarts));
 }
 
 void Session::learn(const std::vector<std::size_t>& positions) {
@@ -180,7 +189,7 @@ void Session::rounds() {
 
 void Session::tell_that_hints_were_dropped() {
   const std::string text =
-      fmt::format("the hints were dropped after {} timings: they do not rank them, and the own model does",
+      fmt::format("the hints were dropped after {} timings: what they say does not show there",
                   trials_.timed() + trials_.reused_timed());
   summary_.resume_text += "; " + text;
   report(EventKind::kResumed, text);
