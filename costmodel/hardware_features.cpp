@@ -50,8 +50,9 @@ void add_register_columns(const KernelView& view, Columns& columns) {
               log_scale(bytes));
   columns.add("registers_wanted", "log2(count)",
               "CUDA: estimated registers per thread; CPU: vector registers", log_scale(wanted));
-  columns.add("registers_allowed", "log2(count)", "CUDA: registers that its launch bounds leave a thread",
-              log_scale(view.residency.registers_allowed));
+  columns.add("register_share", "log2(count)",
+              "CUDA: a core's registers / the threads that launch bounds promise it",
+              log_scale(view.residency.core_share));
   columns.add("register_pressure", "ratio", "registers wanted / available, at most 8",
               std::min(8.0, share_of(wanted, available)));
 }

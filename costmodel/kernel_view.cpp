@@ -36,13 +36,10 @@ Residency cuda_residency(const ir::Analysis& a, const ir::Kernel& kernel, const 
   r.warps = std::ceil(r.threads / warp);
   r.blocks = std::max(1.0, product(a.launch.grid));
   r.registers = register_bytes / 4 + kRegisterOverhead;
-  r.registers_allowed = std::max(32.0, static_cast<double>(limits.max_registers_per_thread));
-  if (limits.registers_per_core > 0) {
-    const int blocks = std::max(1, kernel.min_blocks_per_core);
-    r.registers_allowed =
-        std::min(r.registers_allowed, limits.registers_per_core / (blocks * r.warps * warp));
-  }
-  const double granted = std::min(r.registers, r.registers_allowed);
+  double granted =
+      std::min(r.registers, std::max(32.0, static_cast<double>(limits.max_registers_per_thread)));
+  r.core_share = limits.registers_per_core / (std::max(1, kernel.min_blocks_per_core) * r.warps * warp);
+  if (r.core_share > 0) granted = std::min(granted, r.core_share);
   const double warp_registers = std::ceil(std::max(1.0, granted) * warp / kRegisterUnit) * kRegisterUnit;
   const double shared = static_cast<double>(std::max(a.shared_bytes, a.launch.shared_bytes));
   r.by_threads = std::floor(limits.max_threads_per_core / (r.warps * warp));

@@ -17,7 +17,7 @@ struct Residency {
   double threads = 1;     ///< per block
   double warps = 1;       ///< per block, rounded up
   double registers = 0;   ///< 32-bit registers per thread, estimated (see kernel_view.cpp)
-  double registers_allowed = 0;  ///< most that launch bounds leave a thread; 0: no such limit is known
+  double core_share = 0;  ///< a core's registers / the threads that launch bounds promise it; 0: not known
   double by_threads = 1;  ///< blocks per core that each resource alone would allow
   double by_shared = 1;
   double by_registers = 1;

@@ -334,6 +334,8 @@ FamilySpace gemm_mma_space(const GemmMmaProblem& p, const Limits& limits) {
                 });
   space.require("more rows of block tiles walked together than there are", {bm, raster},
                 [=](const Point& x) { return x[raster] == 1 || x[raster] <= ceil_div(m, x[bm]); });
+  space.require("the order of one column of block tiles has no meaning", {bn, raster},
+                [=](const Point& x) { return x[raster] == 1 || n > x[bn]; });
   return space;
 }
 

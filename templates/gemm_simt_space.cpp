@@ -278,6 +278,8 @@ FamilySpace gemm_simt_space_of(const GemmSimtForm& form, const Limits& limits) {
                 [=](const Point& x) { return x[tm] * x[tn] * x[unroll] <= 1024; });
   space.require("more rows of block tiles walked together than there are", {bm, raster},
                 [=](const Point& x) { return x[raster] == 1 || x[raster] <= ceil_div(p.m, x[bm]); });
+  space.require("the order of one column of block tiles has no meaning", {bn, raster},
+                [=](const Point& x) { return x[raster] == 1 || p.n > x[bn]; });
 
   const auto schedule = [=](const Point& x) {  // without raster, unroll and those that come later
     GemmSimtSchedule s;

@@ -291,6 +291,9 @@ FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
                   const std::int64_t tile = x[bm] * x[cluster_bm];
                   return x[raster] == 1 || x[raster] <= ceil_div(x[swap_ab] == 1 ? n : m, tile);
                 });
+  space.require(
+      "the order of one column of tiles has no meaning", {swap_ab, bn, cluster_bn, raster},
+      [=](const Point& x) { return x[raster] == 1 || (x[swap_ab] == 1 ? m : n) > x[bn] * x[cluster_bn]; });
   space.require("a Hilbert curve goes through whole squares of 4 x 4 tiles and more",
                 {swap_ab, bm, bn, cluster_bm, cluster_bn, raster, hilbert}, [=](const Point& x) {
                   if (x[hilbert] == 0) return true;

@@ -156,9 +156,9 @@ TEST(CudaFeatures, LargerBlockTilesReadLessFromTheL2) {
 TEST(CudaFeatures, LaunchBoundsLeaveAThreadItsShareOfTheRegisters) {
   Kernel kernel = test::cuda_gemm({});  // 256 threads
   const Limits limits = cuda_limits("sm_80");
-  EXPECT_NEAR(unlog(feature(kernel, limits, "registers_allowed")), 255, 1e-3);
+  EXPECT_NEAR(unlog(feature(kernel, limits, "register_share")), 65536 / 256, 1e-3);
   kernel.min_blocks_per_core = 2;
-  EXPECT_NEAR(unlog(feature(kernel, limits, "registers_allowed")), 65536 / 512, 1e-3);
+  EXPECT_NEAR(unlog(feature(kernel, limits, "register_share")), 65536 / 512, 1e-3);
 }
 
 TEST(CudaFeatures, BlocksThatStartTogetherShareOperands) {
