@@ -6,13 +6,10 @@
 namespace lehr {
 namespace {
 
-// What hints are judged by lies apart from what they like: one such timing among eight tells hints that hold
-// from such that mislead (LearnerOptions::transfer_judged), and costs one trial.
-constexpr std::size_t kBlindAmongHinted = 1;
-
-// Half as many as a cold start measures before its model is fitted: what was measured under the hints tells
-// something, too (upside-down hints on bench/results/own_tables: as many cost a tenth more trials).
-constexpr std::size_t kBlindAfterHints = 4;
+// What hints are judged by lies apart from what they like. One such timing among their picks tells, unless it
+// happens to be good: then several do, half as many as a cold start measures before its model is fitted.
+constexpr std::size_t kBlindUnconfirmed = 1;
+constexpr std::size_t kBlindInDoubt = 4;
 
 }  // namespace
 
@@ -61,22 +58,18 @@ Choose Guide::chooser() const {
 }
 
 std::size_t Guide::blind_picks(std::size_t count) {
-  if (learner_->hinted() && !doubted_ && count > kBlindAmongHinted) {
-    doubted_ = true;
-    return kBlindAmongHinted;
-  }
-  if (learner_->transfer_dropped() && !made_up_) {
-    made_up_ = true;
-    return std::min(count, kBlindAfterHints);
-  }
-  return 0;
+  if (!learner_->hinted()) return 0;
+  const std::size_t wanted = learner_->transfer_doubted()     ? kBlindInDoubt
+                             : learner_->transfer_confirmed() ? 0
+                                                              : kBlindUnconfirmed;
+  return std::min(wanted, count / 2);
 }
 
 std::vector<Proposal> Guide::propose(std::size_t count, const Seen& seen) {
   best_proposed_.reset();
   const std::size_t blind = blind_picks(count);
-  if (blind == 0) return propose_by(predictor(), count, seen);
   std::vector<Proposal> proposals = propose_by(predictor(), count - blind, seen);
+  if (blind == 0) return proposals;
   Seen taken = seen;
   for (const Proposal& each : proposals) taken.insert(each.config);
   for (Proposal& each : propose_by({}, blind, taken)) proposals.push_back(std::move(each));

@@ -57,10 +57,15 @@ FeatureMatrix Learner::extended(const FeatureMatrix& rows) const {
 }
 
 void Learner::judge_transfer() {
+  if (!hinted() || times_us_.size() < std::max(options_.transfer_judged, rows_at_judgement_ + 1)) return;
+  rows_at_judgement_ = times_us_.size();
   std::vector<double> log_speeds;
   for (const double us : times_us_) log_speeds.push_back(-std::log(us));
-  transfer_dropped_ =
-      correlation(transfer_->predict(rows_), log_speeds) < options_.transfer_least_correlation;
+  const double fits = correlation(transfer_->predict(rows_), log_speeds);
+  const bool doubted = fits < options_.transfer_least_correlation;
+  transfer_dropped_ = transfer_doubted_ && doubted;
+  transfer_doubted_ = doubted;
+  transfer_confirmed_ = fits >= options_.transfer_sure_correlation;
 }
 
 double Learner::transfer_weight() const {
@@ -69,7 +74,7 @@ double Learner::transfer_weight() const {
 
 bool Learner::refit_if_due() {
   if (!model_ || times_us_.empty()) return false;
-  if (hinted() && times_us_.size() >= options_.transfer_judged) judge_transfer();
+  judge_transfer();
   const auto share = static_cast<std::size_t>(options_.new_share * static_cast<double>(rows_at_fit_));
   const std::size_t due = fitted() ? std::max(options_.least_new, share) : options_.first_fit;
   if (options_.process && times_us_.size() >= options_.first_fit) {

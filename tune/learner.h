@@ -20,12 +20,15 @@ struct LearnerOptions {
   double transfer_halving = 8;     ///< trials after which what other tasks say counts half as much
   std::size_t transfer_rows = 32;  ///< own timings from which on other tasks are not asked any more: the
                                    ///< model is then the one of a cold start
-  /// Own timings from which on other tasks are judged: they are not asked any more once what they say does
-  /// not correlate with the logarithms of the speeds. With one pick of a search that knows nothing among
-  /// eight, hints that hold show 0.16 to 0.99 and hints upside down -0.99 to -0.45 (60 searches each on the
-  /// tables of bench/results/own_tables).
+  /// Own timings from which on other tasks are judged whenever there are new ones, by the correlation of what
+  /// they say with the logarithms of the speeds. Below the least they are doubted, and dropped when they are
+  /// doubted twice in a row. Among their own picks it says little. With one pick among eight that is not
+  /// theirs, hints that hold show 0.16 to 0.99, seldom less, and hints upside down -0.99 to -0.28 (60 and 30
+  /// searches on the tables of bench/results/own_tables).
   std::size_t transfer_judged = 8;
   double transfer_least_correlation = 0;
+  /// From this correlation on nothing is measured for the sake of judging them.
+  double transfer_sure_correlation = 0.3;
   bool process = true;  ///< a Gaussian process chooses among the best by score
   /// What other tasks say, while they are asked, is the process's prior: it learns how much of that holds
   /// here and describes the rest. Otherwise it knows nothing of them.
@@ -62,6 +65,10 @@ class Learner {
   /// What the other tasks' word counts beside the own model's now: 1 at first, halved every
   /// `transfer_halving` timings; 0 from `transfer_rows` on, and once they are dropped.
   double transfer_weight() const;
+  /// Whether what other tasks say fits the timings so far well.
+  bool transfer_confirmed() const { return transfer_confirmed_; }
+  /// Whether it does not fit them.
+  bool transfer_doubted() const { return transfer_doubted_; }
   /// Whether other tasks were asked, and what they say was found not to hold here.
   bool transfer_dropped() const { return transfer_dropped_; }
   int fits() const { return fits_; }
@@ -99,7 +106,8 @@ class Learner {
   double scale_ = 1;  // standard deviation of the model's scores over rows_
   int fits_ = 0;
   const Transfer* transfer_ = nullptr;
-  bool transfer_dropped_ = false;
+  bool transfer_confirmed_ = false, transfer_doubted_ = false, transfer_dropped_ = false;
+  std::size_t rows_at_judgement_ = 0;
   bool asks_transfer_ = false;  // the last fit had the other tasks' column
 };
 

@@ -52,7 +52,7 @@ class Transfer {
 };
 
 /// So many of first_picks() a search begins with.
-inline constexpr std::size_t kWarmStarts = 4;
+inline constexpr std::size_t kWarmStarts = 8;
 
 /// "512 trials of 3 other tasks serve as hints (nearest: gemm m=16 ...); 4 picks by them are expected to lose
 /// 6 % against the best measured".
