@@ -19,9 +19,9 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "bench/variants.h"
-#include "costmodel/metrics.h"
 #include "replay/read_table.h"
 #include "replay/report.h"
+#include "tune/held_out_rank.h"
 
 namespace {
 

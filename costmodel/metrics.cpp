@@ -38,11 +38,6 @@ void check_lengths(std::span<const double> predicted, std::span<const double> tr
   CHECK(predicted.size() == truth.size(), "{} predictions for {} truths", predicted.size(), truth.size());
 }
 
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) /
-         static_cast<double>(std::max<std::size_t>(1, values.size()));
-}
-
 }  // namespace
 
 PairCount count_pairs(std::span<const double> predicted, std::span<const double> truth) {
@@ -120,27 +115,17 @@ std::vector<double> mean_ranks(std::span<const double> values) {
   return ranks;
 }
 
-double standard_deviation(std::span<const double> values) {
-  const double mean = mean_of(values);
-  double square = 0;
-  for (const double value : values) square += (value - mean) * (value - mean);
-  return std::sqrt(square / static_cast<double>(std::max<std::size_t>(1, values.size())));
-}
-
-double correlation(std::span<const double> a, std::span<const double> b) {
-  check_lengths(a, b);
-  const double mean_a = mean_of(a), mean_b = mean_of(b);
+double spearman(std::span<const double> predicted, std::span<const double> truth) {
+  check_lengths(predicted, truth);
+  const std::vector<double> a = mean_ranks(predicted), b = mean_ranks(truth);
+  const double mean = (static_cast<double>(truth.size()) - 1) / 2;
   double ab = 0, aa = 0, bb = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    ab += (a[i] - mean_a) * (b[i] - mean_b);
-    aa += (a[i] - mean_a) * (a[i] - mean_a);
-    bb += (b[i] - mean_b) * (b[i] - mean_b);
+    ab += (a[i] - mean) * (b[i] - mean);
+    aa += (a[i] - mean) * (a[i] - mean);
+    bb += (b[i] - mean) * (b[i] - mean);
   }
   return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
-}
-
-double spearman(std::span<const double> predicted, std::span<const double> truth) {
-  return correlation(mean_ranks(predicted), mean_ranks(truth));
 }
 
 double average_recall(std::span<const double> predicted, std::span<const double> truth, std::size_t k) {

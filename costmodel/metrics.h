@@ -1,5 +1,4 @@
-// How well a model's scores rank what was measured, and the statistics under it. Pure functions on one group
-// (task).
+// How well a model's scores rank what was measured. Pure functions on one group (task).
 #pragma once
 
 #include <array>
@@ -36,12 +35,6 @@ double regret_at_k(std::span<const double> predicted, std::span<const double> tr
 
 /// Ranks from 0 for the highest value, the mean rank for ties.
 std::vector<double> mean_ranks(std::span<const double> values);
-
-/// Population standard deviation; 0 for none.
-double standard_deviation(std::span<const double> values);
-
-/// Pearson's correlation in [-1, 1] of two lists of equal length; 0 where one side is constant.
-double correlation(std::span<const double> a, std::span<const double> b);
 
 /// Spearman's rank correlation in [-1, 1] with mean ranks for ties; 0 where one side is constant.
 double spearman(std::span<const double> predicted, std::span<const double> truth);

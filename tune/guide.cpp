@@ -6,10 +6,8 @@
 namespace lehr {
 namespace {
 
-// What hints are judged by lies apart from what they like. One such timing among their picks tells, unless it
-// happens to be good: then several do, half as many as a cold start measures before its model is fitted.
-constexpr std::size_t kBlindUnconfirmed = 1;
-constexpr std::size_t kBlindInDoubt = 4;
+// As many as a cold start measures before its model is fitted, or nearly so.
+constexpr std::size_t kBlindAfterHints = 8;
 
 }  // namespace
 
@@ -57,19 +55,12 @@ Choose Guide::chooser() const {
   };
 }
 
-std::size_t Guide::blind_picks(std::size_t count) {
-  if (!learner_->hinted()) return 0;
-  const std::size_t wanted = learner_->transfer_doubted()     ? kBlindInDoubt
-                             : learner_->transfer_confirmed() ? 0
-                                                              : kBlindUnconfirmed;
-  return std::min(wanted, count / 2);
-}
-
 std::vector<Proposal> Guide::propose(std::size_t count, const Seen& seen) {
   best_proposed_.reset();
-  const std::size_t blind = blind_picks(count);
+  if (made_up_ || !learner_->transfer_dropped()) return propose_by(predictor(), count, seen);
+  made_up_ = true;
+  const std::size_t blind = std::min(count, kBlindAfterHints);
   std::vector<Proposal> proposals = propose_by(predictor(), count - blind, seen);
-  if (blind == 0) return proposals;
   Seen taken = seen;
   for (const Proposal& each : proposals) taken.insert(each.config);
   for (Proposal& each : propose_by({}, blind, taken)) proposals.push_back(std::move(each));

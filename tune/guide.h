@@ -44,10 +44,9 @@ class Guide {
   void start_from(const Transfer& transfer) { learner_->start_from(transfer); }
   /// Fits the models if enough is new. Returns whether it did.
   bool refit_if_due() { return learner_->refit_if_due(); }
-  /// At most `count`, the most wanted first; empty when the space is exhausted. As long as hints have not
-  /// been confirmed a batch ends with a config that is not theirs, by which they are judged; while they are
-  /// doubted with several, far from one another as a cold start begins (at most half of it): to judge them
-  /// once more, and to go on from should they be dropped.
+  /// At most `count`, the most wanted first; empty when the space is exhausted. The first batch after other
+  /// tasks were dropped ends with (or is) configs far from one another, as a cold start begins: what was
+  /// measured until then is where those tasks led.
   std::vector<Proposal> propose(std::size_t count, const Seen& seen);
   /// The size of the next batch; each call is one batch.
   std::size_t next_batch();
@@ -55,8 +54,6 @@ class Guide {
   bool expects_gain_over(const Config& best);
 
  private:
-  /// How many of the next `count` proposals no model may pick.
-  std::size_t blind_picks(std::size_t count);
   Predict predictor() const;
   Choose chooser() const;
   std::vector<Proposal> propose_by(const Predict& predict, std::size_t count, const Seen& seen);
@@ -68,6 +65,7 @@ class Guide {
   BatchSchedule batches_;
   std::size_t batch_;
   Rng rng_;
+  bool made_up_ = false;  // for the beginning that other tasks, dropped since, took the place of
   std::optional<double> best_proposed_;  // of the last proposals, if a fitted model scored them
 };
 

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "costmodel/metrics.h"
+#include "tune/held_out_rank.h"
 
 namespace lehr {
 namespace {
@@ -57,32 +57,26 @@ FeatureMatrix Learner::extended(const FeatureMatrix& rows) const {
 }
 
 void Learner::judge_transfer() {
-  if (!hinted() || times_us_.size() < std::max(options_.transfer_judged, rows_at_judgement_ + 1)) return;
-  rows_at_judgement_ = times_us_.size();
-  std::vector<double> log_speeds;
-  for (const double us : times_us_) log_speeds.push_back(-std::log(us));
-  const double fits = correlation(transfer_->predict(rows_), log_speeds);
-  const bool doubted = fits < options_.transfer_least_correlation;
-  transfer_dropped_ = transfer_doubted_ && doubted;
-  transfer_doubted_ = doubted;
-  transfer_confirmed_ = fits >= options_.transfer_sure_correlation;
+  const double theirs = rank_of(transfer_->predict(rows_), times_us_);
+  if (theirs >= options_.transfer_least_rank) return;
+  transfer_dropped_ = theirs < held_out_rank(*model_, rows_, times_us_);
 }
 
 double Learner::transfer_weight() const {
-  return hinted() ? std::exp2(-static_cast<double>(times_us_.size()) / options_.transfer_halving) : 0;
+  return hints_count() ? std::exp2(-static_cast<double>(times_us_.size()) / options_.transfer_halving) : 0;
 }
 
 bool Learner::refit_if_due() {
   if (!model_ || times_us_.empty()) return false;
-  judge_transfer();
   const auto share = static_cast<std::size_t>(options_.new_share * static_cast<double>(rows_at_fit_));
   const std::size_t due = fitted() ? std::max(options_.least_new, share) : options_.first_fit;
   if (options_.process && times_us_.size() >= options_.first_fit) {
-    const bool prior = options_.hints_as_prior && hinted();
+    const bool prior = options_.hints_as_prior && hints_count();
     process_.fit(rows_, times_us_, prior ? transfer_->predict(rows_) : std::vector<double>());
   }
   if (learnable() < rows_at_fit_ + due) return false;
-  asks_transfer_ = hinted();
+  if (hints_count() && times_us_.size() >= options_.transfer_judged) judge_transfer();
+  asks_transfer_ = hints_count();
   const FeatureMatrix rows = extended(rows_);
   Dataset data(rows.columns());
   append_group(data, rows, times_us_);
@@ -100,7 +94,7 @@ std::vector<std::size_t> Learner::choose(const FeatureMatrix& rows, std::span<co
                                          std::size_t n) const {
   CHECK(chooses() && rows.rows() == scores.size(), "rows={} scores={}", rows.rows(), scores.size());
   Beliefs beliefs(process_, rows, process_.has_prior() ? transfer_->predict(rows) : std::vector<double>());
-  const double curiosity = hinted() ? options_.hinted_curiosity : options_.curiosity;
+  const double curiosity = hints_count() ? options_.hinted_curiosity : options_.curiosity;
   std::vector<std::size_t> left(scores.size()), picks;
   std::iota(left.begin(), left.end(), 0);
   while (picks.size() < n && !left.empty()) {

@@ -20,15 +20,13 @@ struct LearnerOptions {
   double transfer_halving = 8;     ///< trials after which what other tasks say counts half as much
   std::size_t transfer_rows = 32;  ///< own timings from which on other tasks are not asked any more: the
                                    ///< model is then the one of a cold start
-  /// Own timings from which on other tasks are judged whenever there are new ones, by the correlation of what
-  /// they say with the logarithms of the speeds. Below the least they are doubted, and dropped when they are
-  /// doubted twice in a row. Among their own picks it says little. With one pick among eight that is not
-  /// theirs, hints that hold show 0.16 to 0.99, seldom less, and hints upside down -0.99 to -0.28 (60 and 30
-  /// searches on the tables of bench/results/own_tables).
-  std::size_t transfer_judged = 8;
-  double transfer_least_correlation = 0;
-  /// From this correlation on nothing is measured for the sake of judging them.
-  double transfer_sure_correlation = 0.3;
+  /// Own timings from which on other tasks are judged at each fit: they are not asked any more when their
+  /// rank correlation with these timings is below `transfer_least_rank`, and below the own model's with those
+  /// that it has not seen. A low bar, because they picked many of these configs: among configs that they all
+  /// like hints that hold show 0.2 to 0.6, and those that mislead 0 or less (12 tasks and a pair of tables of
+  /// bench/results/replay).
+  std::size_t transfer_judged = 16;
+  double transfer_least_rank = 0.1;
   bool process = true;  ///< a Gaussian process chooses among the best by score
   /// What other tasks say, while they are asked, is the process's prior: it learns how much of that holds
   /// here and describes the rest. Otherwise it knows nothing of them.
@@ -54,22 +52,16 @@ class Learner {
   /// row; borrows it.
   void start_from(const Transfer& transfer) { transfer_ = &transfer; }
 
-  /// Judges other tasks, fits the models when enough rows are new, and the process, which is cheap, at every
-  /// call from `first_fit` timings on. Returns whether the models were fitted.
+  /// Fits the models when enough rows are new, and the process, which is cheap, at every call from
+  /// `first_fit` timings on. Returns whether the models were fitted.
   bool refit_if_due();
   bool fitted() const { return fits_ > 0; }
   /// Whether there is anything to score by.
-  bool ready() const { return fitted() || hinted(); }
-  /// Whether other tasks are asked now.
-  bool hinted() const { return transfer_ && !transfer_dropped_ && times_us_.size() < options_.transfer_rows; }
+  bool ready() const { return fitted() || transfer_; }
   /// What the other tasks' word counts beside the own model's now: 1 at first, halved every
   /// `transfer_halving` timings; 0 from `transfer_rows` on, and once they are dropped.
   double transfer_weight() const;
-  /// Whether what other tasks say fits the timings so far well.
-  bool transfer_confirmed() const { return transfer_confirmed_; }
-  /// Whether it does not fit them.
-  bool transfer_doubted() const { return transfer_doubted_; }
-  /// Whether other tasks were asked, and what they say was found not to hold here.
+  /// Whether other tasks were asked, and were found to rank this one worse than its own model does.
   bool transfer_dropped() const { return transfer_dropped_; }
   int fits() const { return fits_; }
 
@@ -89,6 +81,9 @@ class Learner {
   std::vector<double> predict(const FeatureMatrix& rows) const;
 
  private:
+  bool hints_count() const {
+    return transfer_ && !transfer_dropped_ && times_us_.size() < options_.transfer_rows;
+  }
   void judge_transfer();
   std::size_t learnable() const { return options_.failures_are_slow ? valid_.size() : times_us_.size(); }
 
@@ -106,8 +101,7 @@ class Learner {
   double scale_ = 1;  // standard deviation of the model's scores over rows_
   int fits_ = 0;
   const Transfer* transfer_ = nullptr;
-  bool transfer_confirmed_ = false, transfer_doubted_ = false, transfer_dropped_ = false;
-  std::size_t rows_at_judgement_ = 0;
+  bool transfer_dropped_ = false;
   bool asks_transfer_ = false;  // the last fit had the other tasks' column
 };
 

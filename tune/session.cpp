@@ -15,6 +15,7 @@
 namespace lehr {
 namespace {
 
+constexpr std::size_t kWarmStarts = 4;
 constexpr int kKnownWell = 64;  // own timings from which on other tasks are not asked
 
 double steady_now_s() {
@@ -189,7 +190,7 @@ void Session::rounds() {
 
 void Session::tell_that_hints_were_dropped() {
   const std::string text =
-      fmt::format("the hints were dropped after {} timings: what they say does not show there",
+      fmt::format("the hints were dropped after {} timings: they do not rank them, and the own model does",
                   trials_.timed() + trials_.reused_timed());
   summary_.resume_text += "; " + text;
   report(EventKind::kResumed, text);

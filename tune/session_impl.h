@@ -65,10 +65,10 @@ class Session {
   Learner learner_;
   Guide guide_;
   std::optional<Transfer> transfer_;
-  std::vector<Config> warm_starts_;
   bool model_expects_gain_ = true;
   std::optional<StopReason> stop_;
   std::optional<Config> default_;  // the first default that ran in this session
+  std::vector<Config> warm_starts_;
   double setup_s_ = 0;
   int spent_ = 0;  // of the budget of trials, by earlier runs that were cut off
   Summary summary_;

@@ -51,9 +51,6 @@ class Transfer {
   double mean_ = 0, deviation_ = 1;
 };
 
-/// So many of first_picks() a search begins with.
-inline constexpr std::size_t kWarmStarts = 8;
-
 /// "512 trials of 3 other tasks serve as hints (nearest: gemm m=16 ...); 4 picks by them are expected to lose
 /// 6 % against the best measured".
 std::string describe(const Transfer& transfer, std::size_t picks);

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "costmodel/metrics.h"
+#include "tune/held_out_rank.h"
 
 namespace lehr {
 namespace {
@@ -30,9 +30,7 @@ std::vector<double> held_out_ranks(const std::vector<PastTask>& tasks, const Xgb
     model.fit(data);
     for (std::size_t t = 0; t < tasks.size(); ++t) {
       const PastTask unseen = half_of(tasks[t], 1 - half);
-      std::vector<double> speeds;
-      for (const double us : unseen.times_us) speeds.push_back(1 / us);
-      ranks[t] += spearman(model.predict(unseen.rows), speeds) / 2;
+      ranks[t] += rank_of(model.predict(unseen.rows), unseen.times_us) / 2;
     }
   }
   return ranks;

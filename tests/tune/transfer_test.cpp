@@ -11,6 +11,7 @@
 #include "search/anneal.h"
 #include "support.h"
 #include "tune/guide.h"
+#include "tune/held_out_rank.h"
 #include "tune/learner.h"
 #include "tune/past_tasks.h"
 #include "tune/tuner.h"
@@ -87,7 +88,7 @@ TEST(Learner, IsCuriousOnlyWhenOtherTasksAreNotAskedAnyMore) {
   XgboostModel model;
   LearnerOptions options;
   options.curiosity = 100;
-  options.transfer_least_correlation = -2;  // never dropped
+  options.transfer_least_rank = -1;  // never dropped
   Learner learner(kColumns, &model, nullptr, options);
   learner.start_from(transfer);
   FeatureMatrix rows(kColumns);
@@ -176,12 +177,12 @@ PastTask upside_down(std::int64_t best_x) {
   return past;
 }
 
-TEST(Learner, DropsOtherTasksAfterTheFirstTimingsThatTheyDoNotFit) {
+TEST(Learner, DropsOtherTasksThatRankThisOneWorseThanItsOwnModel) {
   const Transfer misleads({upside_down(8)}, {}), helps({task(8)}, {});
   XgboostModel model;
   Learner misled(kColumns, &model, nullptr), helped(kColumns, &model, nullptr);
   misled.start_from(misleads);
-  EXPECT_EQ(dropped_after(misled, 8, 31), 9) << "doubted after eight timings";
+  EXPECT_EQ(dropped_after(misled, 8, 31), 16);
   EXPECT_EQ(misled.transfer_weight(), 0);
   FeatureMatrix ends(kColumns);
   ends.append(row_of(8, 4));
@@ -193,7 +194,23 @@ TEST(Learner, DropsOtherTasksAfterTheFirstTimingsThatTheyDoNotFit) {
   EXPECT_GT(helped.transfer_weight(), 0);
 }
 
-TEST(Guide, AsksOncePastOtherTasksAndOftenerWhereItDoubtsThem) {
+TEST(HeldOutRank, IsHighForARuleLowForChanceAndNeverSeesTheRow) {
+  FeatureMatrix rows(kColumns);
+  std::vector<double> times_us;
+  Rng rng(9);
+  for (int i = 0; i < 64; ++i) {
+    const auto x = static_cast<std::int64_t>(rng.below(16)), y = static_cast<std::int64_t>(rng.below(16));
+    rows.append(row_of(x, y));
+    times_us.push_back(time_of(x, y, 8));
+  }
+  XgboostModel model;
+  EXPECT_GT(held_out_rank(model, rows, times_us), 0.6);
+  rng.shuffle(times_us);
+  EXPECT_LT(std::abs(held_out_rank(model, rows, times_us)), 0.3);
+  EXPECT_EQ(standard_deviation({1, 3}), 1);
+}
+
+TEST(Guide, MakesUpForTheBeginningThatMisleadingTasksTookThePlaceOf) {
   // Proposals without a prediction are those that no model picked.
   const auto unpredicted = [](const Transfer& transfer) {
     const Space all = space();
@@ -228,8 +245,8 @@ TEST(Guide, AsksOncePastOtherTasksAndOftenerWhereItDoubtsThem) {
     }
     return counts;
   };
-  EXPECT_THAT(unpredicted(Transfer({task(8)}, {})), ::testing::ElementsAre(1, 0, 0, 0));
-  EXPECT_THAT(unpredicted(Transfer({upside_down(8)}, {})), ::testing::ElementsAre(1, 4, 0, 0));
+  EXPECT_THAT(unpredicted(Transfer({task(8)}, {})), ::testing::Each(0));
+  EXPECT_THAT(unpredicted(Transfer({upside_down(8)}, {})), ::testing::ElementsAre(0, 0, 8, 0));
 }
 
 /// Finds all rows equal.
