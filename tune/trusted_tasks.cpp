@@ -39,16 +39,14 @@ std::vector<double> held_out_ranks(const std::vector<PastTask>& tasks, const Xgb
 }  // namespace
 
 TrustedTasks trusted_tasks(std::vector<PastTask> tasks, const XgboostOptions& options) {
+  double all_rows = 0;
+  for (const PastTask& task : tasks) all_rows += static_cast<double>(task.times_us.size());
+  if (all_rows < kPooledRows) return {std::move(tasks), {}};
   TrustedTasks result;
-  if (tasks.empty()) return result;
   const std::vector<double> ranks = held_out_ranks(tasks, options);
-  double all_rows = 0, pooled = 0;
-  for (std::size_t t = 0; t < tasks.size(); ++t) {
-    const auto rows = static_cast<double>(tasks[t].times_us.size());
-    all_rows += rows;
-    pooled += rows * ranks[t];
-  }
-  pooled /= all_rows;
+  double pooled = 0;
+  for (std::size_t t = 0; t < tasks.size(); ++t)
+    pooled += static_cast<double>(tasks[t].times_us.size()) * ranks[t] / all_rows;
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     const auto rows = static_cast<double>(tasks[t].times_us.size());
     const double rank = (rows * ranks[t] + kPooledRows * pooled) / (rows + kPooledRows);

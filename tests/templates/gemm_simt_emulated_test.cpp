@@ -60,7 +60,7 @@ TEST(GemmSimtEmulated, BlocksThatSplitKNeedEveryBarrierFenceAndSlot) {
   Mutants mutants;
   for (const char* text :
        {"gemm_simt(bm=32, bn=32, tm=4, tn=4, lanes_m=4, bk=16, split_k=4, async=0, stages=2, k_major=0, "
-        "vec_a=1, vec_b=2, pad=4, min_blocks=1, frag_buffers=2, unroll=8, raster=2, staged=0)",
+        "vec_a=1, vec_b=2, pad=4, min_blocks=1, frag_buffers=2, unroll=8, raster=1, staged=0)",
         "gemm_simt(bm=32, bn=32, tm=4, tn=4, lanes_m=4, bk=32, split_k=2, async=1, stages=3, k_major=1, "
         "vec_a=1, vec_b=2, pad=4, min_blocks=1, frag_buffers=1, unroll=4, raster=1, staged=0)"}) {
     const Source source = source_of(workload, text);

@@ -70,10 +70,12 @@ TEST(TrustedTasks, JudgesATaskOfFewRowsMostlyByTheOthers) {
   EXPECT_THAT(with_noise.tasks, IsEmpty());
 }
 
-TEST(TrustedTasks, NeedsNoTasks) {
+TEST(TrustedTasks, SaysNothingAgainstTasksOfTooFewRowsToTell) {
   EXPECT_THAT(trusted_tasks({}, {}).tasks, IsEmpty());
-  const TrustedTasks one_row = trusted_tasks({task("one", 1, Times::kRule, 5)}, {});
-  EXPECT_THAT(one_row.left_out, ElementsAre("one"));
+  const TrustedTasks few =
+      trusted_tasks({task("one", 1, Times::kRule, 5), task("two", 30, Times::kDealt, 6)}, {});
+  EXPECT_THAT(names(few.tasks), ElementsAre("one", "two"));
+  EXPECT_THAT(few.left_out, IsEmpty());
 }
 
 }  // namespace
