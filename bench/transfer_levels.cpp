@@ -1,9 +1,9 @@
-// What hints are worth: searches on recorded tables, cold and with other tables as a start, and how soon the
-// second reaches what the first had at its end.
+// What hints are worth: searches on recorded tables, cold and with other tables as a start: how soon the
+// second reaches what the first had at its end, and how fast its best config is after as many trials.
 //   transfer_levels [--hints KIND] [--rows PERCENT] [--variants A,B] [--first-seed N] TRIALS SEEDS SOURCES
 //                   TARGETS
-// SOURCES, TARGETS: files of tables. --rows: each seed's tables are draws of PERCENT of the rows, so that the
-// best config is another one each time: with all rows the seeds share it, and the mean over them says little
+// SOURCES, TARGETS: files of tables. --rows: each seed's tables are draws of PERCENT of the configs, so that
+// the best one is another one each time: with all rows the seeds share it, and the mean over them says little
 // about other tables. --variants: of the warm search (tune); the cold one is always what `tune` does.
 // --hints: what the sources say. true: what was measured. dealt: in each source the configs' times are dealt
 // out anew at random. upside_down: each time t is 1 / t, the fastest config the slowest. What it costs to
@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -68,28 +69,70 @@ double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
+/// Of the mean of `values`; 0 for a single one.
+double standard_error(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  return n > 1 ? standard_deviation(values) / std::sqrt(n - 1) : 0;
+}
+
 /// "| cold | warm | cold / warm +- standard error of its mean, in percent |", geometric means.
 std::string cells(const Pairs& pairs) {
   const double cold = mean(pairs.cold), warm = mean(pairs.warm);
   std::vector<double> gains;
   for (std::size_t i = 0; i < pairs.cold.size(); ++i) gains.push_back(pairs.cold[i] - pairs.warm[i]);
-  const auto n = static_cast<double>(gains.size());
-  const double error = n > 1 ? standard_deviation(gains) / std::sqrt(n - 1) : 0;
   return fmt::format("| {:.0f} | {:.0f} | {:.2f} +-{:.0f} % ", std::exp(cold), std::exp(warm),
-                     std::exp(cold - warm), 100 * error);
+                     std::exp(cold - warm), 100 * standard_error(gains));
 }
 
-/// To the level of the cold search's end, and to 95 % of the optimum.
-struct Row {
-  Pairs to_end, to_95;
+constexpr std::array<std::size_t, 6> kBudgets = {8, 16, 32, 64, 96, 128};
+
+/// Per budget, the logarithms of cold / warm best time after so many trials, seed by seed.
+struct Gains {
+  std::array<std::vector<double>, kBudgets.size()> of_budget;
+
+  void add(const std::vector<double>& cold, const std::vector<double>& warm) {
+    for (std::size_t i = 0; i < kBudgets.size(); ++i)
+      if (kBudgets[i] <= std::min(cold.size(), warm.size()))
+        of_budget[i].push_back(std::log(cold[kBudgets[i] - 1] / warm[kBudgets[i] - 1]));
+  }
+  void add(const Gains& other) {
+    for (std::size_t i = 0; i < kBudgets.size(); ++i)
+      of_budget[i].insert(of_budget[i].end(), other.of_budget[i].begin(), other.of_budget[i].end());
+  }
 };
 
-/// `percent` of the rows, the same for the same seed; the whole table at 100.
+/// "| warm / cold speed +- its standard error, in percent " per budget, geometric means; "| - " where no
+/// search was so long.
+std::string cells(const Gains& gains) {
+  std::string text;
+  for (const std::vector<double>& each : gains.of_budget)
+    text += each.empty()
+                ? "| - "
+                : fmt::format("| {:.3f} +-{:.1f} % ", std::exp(mean(each)), 100 * standard_error(each));
+  return text;
+}
+
+/// To the level of the cold search's end, to 95 % of the optimum, and what a budget buys.
+struct Row {
+  Pairs to_end, to_95;
+  Gains gains;
+
+  void add(const Row& other) {
+    to_end.add(other.to_end);
+    to_95.add(other.to_95);
+    gains.add(other.gains);
+  }
+};
+
+/// Some `percent` of the rows, by config: the same for the same seed, in every table. As in a space, what is
+/// missing here is missing elsewhere. The whole table at 100.
 Table drawn(const Table& table, std::size_t percent, std::uint64_t seed) {
   Table result = table;
   if (percent >= 100) return result;
-  Rng(seed).fork(table.kernel + table.device).shuffle(result.rows);
-  result.rows.resize(std::max<std::size_t>(1, table.rows.size() * percent / 100));
+  const Rng draw(seed);
+  std::erase_if(result.rows,
+                [&](const TableRow& row) { return draw.fork(to_text(row.config)).below(100) >= percent; });
+  if (result.rows.empty()) throw_user("{}: no row is left at {} %", table.file, percent);
   return result;
 }
 
@@ -137,6 +180,7 @@ std::vector<Row> run(const Table& whole, const std::vector<Table>& sources, cons
       const std::vector<double> warm = replay(arena, options);
       rows[v].to_end.add(trials_to(cold, cold.back()), trials_to(warm, cold.back()));
       rows[v].to_95.add(trials_to(cold, good_us), trials_to(warm, good_us));
+      rows[v].gains.add(cold, warm);
     }
   }
   return rows;
@@ -152,18 +196,31 @@ void run_all(const Wanted& wanted, const std::string& from, const std::string& t
       "|---|---|---|---|---|---|---|---|\n",
       wanted.seeds, wanted.first_seed, wanted.trials, wanted.percent, wanted.hints);
   std::vector<Row> all(wanted.variants.size());
+  std::string by_budget;
   for (const Table& target : targets) {
     const std::vector<Row> rows = run(target, sources, wanted);
     for (std::size_t v = 0; v < rows.size(); ++v) {
-      fmt::print("| {} | {} on {} {}{}|\n", wanted.variants[v].name, target.kernel, target.device,
-                 cells(rows[v].to_end), cells(rows[v].to_95));
-      all[v].to_end.add(rows[v].to_end);
-      all[v].to_95.add(rows[v].to_95);
+      const std::string name =
+          fmt::format("| {} | {} on {} ", wanted.variants[v].name, target.kernel, target.device);
+      fmt::print("{}{}{}|\n", name, cells(rows[v].to_end), cells(rows[v].to_95));
+      by_budget += fmt::format("{}{}|\n", name, cells(rows[v].gains));
+      all[v].add(rows[v]);
     }
     std::fflush(stdout);
   }
-  for (std::size_t v = 0; v < all.size(); ++v)
-    fmt::print("| {} | all {}{}|\n", wanted.variants[v].name, cells(all[v].to_end), cells(all[v].to_95));
+  for (std::size_t v = 0; v < all.size(); ++v) {
+    const std::string name = fmt::format("| {} | all ", wanted.variants[v].name);
+    fmt::print("{}{}{}|\n", name, cells(all[v].to_end), cells(all[v].to_95));
+    by_budget += fmt::format("{}{}|\n", name, cells(all[v].gains));
+  }
+  std::string heads = "| variant | target |", rules = "|---|---|";
+  for (const std::size_t budget : kBudgets) {
+    heads += fmt::format(" @{} |", budget);
+    rules += "---|";
+  }
+  fmt::print(
+      "\nSpeed of the best config after so many trials, warm / cold, +- its standard error.\n\n{}\n{}\n{}",
+      heads, rules, by_budget);
 }
 
 }  // namespace

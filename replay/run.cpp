@@ -14,8 +14,6 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kFirstPicks = 8;  // by other tables, before the search
-
 // True if the first config of each family can still be lowered.
 bool lowers(const Table& table) {
   if (!table.origin) return false;
@@ -136,7 +134,7 @@ std::vector<double> replay(const Arena& arena, const ReplayOptions& options) {
   };
   if (options.transfer) {
     guide.start_from(*options.transfer);
-    measure(options.transfer->first_picks(arena.space(), kFirstPicks));
+    measure(options.transfer->first_picks(arena.space(), Transfer::kWarmStarts));
   }
   while (best.size() < options.trials) {
     guide.refit_if_due();

@@ -32,6 +32,10 @@ Learner::Learner(std::size_t columns, CostModel* model, ValidityModel* validity,
 void Learner::add(std::span<const float> row, double time_us) {
   rows_.append(row);
   times_us_.push_back(time_us);
+  if (time_us < fastest_us_ * (1 - options_.transfer_least_gain)) {
+    fastest_us_ = time_us;
+    fastest_at_ = times_us_.size();
+  }
   tried_.append(row);
   valid_.push_back(true);
 }
@@ -56,6 +60,11 @@ FeatureMatrix Learner::extended(const FeatureMatrix& rows) const {
   return result;
 }
 
+bool Learner::hints_count() const {
+  return transfer_ && !transfer_dropped_ && times_us_.size() < options_.transfer_rows &&
+         times_us_.size() < std::max(options_.first_fit, fastest_at_) + options_.transfer_patience;
+}
+
 void Learner::judge_transfer() {
   const double theirs = rank_of(transfer_->predict(rows_), times_us_);
   if (theirs >= options_.transfer_least_rank) return;
@@ -75,7 +84,8 @@ bool Learner::refit_if_due() {
     process_.fit(rows_, times_us_, prior ? transfer_->predict(rows_) : std::vector<double>());
   }
   if (learnable() < rows_at_fit_ + due) return false;
-  if (hints_count() && times_us_.size() >= options_.transfer_judged) judge_transfer();
+  const bool asked = asks_transfer_ || hints_count();
+  if (asked && times_us_.size() >= options_.transfer_judged) judge_transfer();
   asks_transfer_ = hints_count();
   const FeatureMatrix rows = extended(rows_);
   Dataset data(rows.columns());

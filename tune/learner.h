@@ -1,6 +1,7 @@
 // When and on what the models are fitted during a session, and the score that they give together.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -20,13 +21,18 @@ struct LearnerOptions {
   double transfer_halving = 8;     ///< trials after which what other tasks say counts half as much
   std::size_t transfer_rows = 32;  ///< own timings from which on other tasks are not asked any more: the
                                    ///< model is then the one of a cold start
-  /// Own timings from which on other tasks are judged at each fit: they are not asked any more when their
-  /// rank correlation with these timings is below `transfer_least_rank`, and below the own model's with those
-  /// that it has not seen. A low bar, because they picked many of these configs: among configs that they all
-  /// like hints that hold show 0.2 to 0.6, and those that mislead 0 or less (12 tasks and a pair of tables of
-  /// bench/results/replay).
-  std::size_t transfer_judged = 16;
-  double transfer_least_rank = 0.1;
+  /// Other tasks are not asked any more either when so many timings, counted from `first_fit` on, brought no
+  /// config faster than the fastest by `transfer_least_gain`: where they lead on they lead on at once, and
+  /// elsewhere they keep a search on a plateau that its own model leaves.
+  std::size_t transfer_patience = 4;
+  double transfer_least_gain = 0.01;
+  /// Own timings from which on other tasks are judged, at each fit and once more at the one after which they
+  /// are not asked any more: they are dropped when their rank correlation with these timings is below
+  /// `transfer_least_rank`, and below the own model's with those that it has not seen. Below zero, because
+  /// they picked these configs: among few that they all like even hints that hold may rank none, and those
+  /// that mislead rank them the other way round.
+  std::size_t transfer_judged = 8;
+  double transfer_least_rank = -0.1;
   bool process = true;  ///< a Gaussian process chooses among the best by score
   /// What other tasks say, while they are asked, is the process's prior: it learns how much of that holds
   /// here and describes the rest. Otherwise it knows nothing of them.
@@ -48,8 +54,8 @@ class Learner {
   void add(std::span<const float> row, double time_us);
   void add_failure(std::span<const float> row);
   /// From now on the score starts from what other tasks say, and their word is one more column for the own
-  /// model, which learns how far it holds here, until there are `transfer_rows` own timings. Before the first
-  /// row; borrows it.
+  /// model, which learns how far it holds here, until there are `transfer_rows` own timings or they bring no
+  /// gain any more. Before the first row; borrows it.
   void start_from(const Transfer& transfer) { transfer_ = &transfer; }
 
   /// Fits the models when enough rows are new, and the process, which is cheap, at every call from
@@ -59,7 +65,7 @@ class Learner {
   /// Whether there is anything to score by.
   bool ready() const { return fitted() || transfer_; }
   /// What the other tasks' word counts beside the own model's now: 1 at first, halved every
-  /// `transfer_halving` timings; 0 from `transfer_rows` on, and once they are dropped.
+  /// `transfer_halving` timings; 0 once they are not asked any more.
   double transfer_weight() const;
   /// Whether other tasks were asked, and were found to rank this one worse than its own model does.
   bool transfer_dropped() const { return transfer_dropped_; }
@@ -81,9 +87,7 @@ class Learner {
   std::vector<double> predict(const FeatureMatrix& rows) const;
 
  private:
-  bool hints_count() const {
-    return transfer_ && !transfer_dropped_ && times_us_.size() < options_.transfer_rows;
-  }
+  bool hints_count() const;
   void judge_transfer();
   std::size_t learnable() const { return options_.failures_are_slow ? valid_.size() : times_us_.size(); }
 
@@ -96,7 +100,9 @@ class Learner {
   GaussianProcess process_;  // of all of rows_ at the last refit_if_due()
   FeatureMatrix rows_, failures_, tried_;
   std::vector<double> times_us_;
-  std::vector<bool> valid_;  // of tried_
+  double fastest_us_ = std::numeric_limits<double>::infinity();
+  std::size_t fastest_at_ = 0;  // timings when it was found
+  std::vector<bool> valid_;     // of tried_
   std::size_t rows_at_fit_ = 0;
   double scale_ = 1;  // standard deviation of the model's scores over rows_
   int fits_ = 0;

@@ -15,7 +15,6 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kWarmStarts = 4;
 constexpr int kKnownWell = 64;  // own timings from which on other tasks are not asked
 
 double steady_now_s() {
@@ -133,9 +132,9 @@ void Session::recall_tasks() {
   if (trusted.tasks.empty()) return;
   transfer_.emplace(std::move(trusted.tasks), model);
   guide_.start_from(*transfer_);
-  warm_starts_ = transfer_->first_picks(candidates_.space, kWarmStarts);
+  warm_starts_ = transfer_->first_picks(candidates_.space, Transfer::kWarmStarts);
   for (const PastTask& past : transfer_->tasks()) summary_.evidence += static_cast<int>(past.times_us.size());
-  say(describe(*transfer_, kWarmStarts));
+  say(describe(*transfer_, Transfer::kWarmStarts));
 }
 
 void Session::learn(const std::vector<std::size_t>& positions) {

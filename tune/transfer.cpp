@@ -95,6 +95,7 @@ std::vector<Config> Transfer::first_picks(const Space& space, std::size_t count)
   };
   std::vector<Choice> choices;
   for (const auto& [config, by_task] : performance) {
+    if (std::ranges::max(by_task) < kLeastSpeed) continue;
     double mean = 0;
     for (std::size_t t = 0; t < tasks_.size(); ++t) mean += tasks_[t].weight * by_task[t] / weights;
     choices.push_back({config, by_task, mean});

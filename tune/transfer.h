@@ -30,12 +30,17 @@ class Transfer {
   Transfer(std::vector<PastTask> tasks, const XgboostOptions& options);
 
   static constexpr std::size_t kMostRows = 1024;
+  static constexpr std::size_t kWarmStarts = 8;  ///< first picks of a search, at most
+  /// What was slower than this share of a task's best speed is no start: a model of the same tasks picks
+  /// better ones (bench/results/own_tables/table.md).
+  static constexpr double kLeastSpeed = 0.9;
 
   /// Higher is better, in units of the standard deviation over the learnt rows.
   std::vector<double> predict(const FeatureMatrix& rows) const;
-  /// At most `count` distinct configs of `space` that did best: chosen one after the other so that for every
-  /// task one of them is near its best (nearer tasks count more), then by their mean over the tasks, and away
-  /// from the ones chosen before.
+  /// At most `count` distinct configs of `space` that came within kLeastSpeed of a task's best: chosen one
+  /// after the other so that for every task one of them is near its best (nearer tasks count more), then by
+  /// their mean over the tasks, and away from the ones chosen before. Fewer or none where the space holds few
+  /// of the other tasks' good configs: the model picks better ones than what was slow elsewhere.
   std::vector<Config> first_picks(const Space& space, std::size_t count) const;
   /// What the first `count` of the model's picks lost against the best of a task that it had not seen: mean
   /// over the tasks, each left out once, of 1 - best picked / best measured. nullopt with fewer than two

@@ -65,11 +65,19 @@ TEST(Transfer, PicksTheBestOfEachTaskFirst) {
 
 TEST(Transfer, PicksOnlyWhatTheSpaceHolds) {
   const Transfer transfer({task(2)}, {});
-  const Space small({listed_family("k", {"x", "y"}, {{2, 5}, {9, 9}})});
+  const Space small({listed_family("k", {"x", "y"}, {{3, 4}, {20, 20}})});
   const std::vector<Config> picks = transfer.first_picks(small, 4);
-  ASSERT_FALSE(picks.empty());
-  for (const Config& pick : picks) EXPECT_TRUE(small.contains(pick));
-  EXPECT_EQ(to_text(picks[0]), "k(x=2, y=5)");
+  ASSERT_EQ(picks.size(), 1U);
+  EXPECT_EQ(to_text(picks[0]), "k(x=3, y=4)");
+}
+
+TEST(Transfer, PicksNothingThatWasSlowEverywhere) {
+  const Transfer transfer({task(2), task(13)}, {});
+  // 10 %, 18 % slower than the best of the one, far from the other's.
+  const Space some({listed_family("k", {"x", "y"}, {{3, 4}, {2, 5}, {7, 9}})});
+  const std::vector<Config> picks = transfer.first_picks(some, 8);
+  ASSERT_EQ(picks.size(), 1U);
+  EXPECT_EQ(to_text(picks[0]), "k(x=3, y=4)");
 }
 
 TEST(Transfer, ExpectsLittleLossFromTasksThatAgreeAndMuchFromThoseThatDoNot) {
@@ -89,6 +97,7 @@ TEST(Learner, IsCuriousOnlyWhenOtherTasksAreNotAskedAnyMore) {
   LearnerOptions options;
   options.curiosity = 100;
   options.transfer_least_rank = -1;  // never dropped
+  options.transfer_patience = options.transfer_rows;
   Learner learner(kColumns, &model, nullptr, options);
   learner.start_from(transfer);
   FeatureMatrix rows(kColumns);
@@ -116,6 +125,7 @@ TEST(Learner, ChoosesByOtherTasksWhereItHasMeasuredNothing) {
     XgboostModel model;
     LearnerOptions options;
     options.hints_as_prior = asked;
+    options.transfer_patience = options.transfer_rows;
     Learner learner(kColumns, &model, nullptr, options);
     learner.start_from(transfer);
     for (std::int64_t i = 0; i < 12; ++i) {
@@ -158,6 +168,27 @@ TEST(Learner, ScoresByOtherTasksAtOnceAndByItsOwnRowsInTheEnd) {
   EXPECT_LT(scores[0], scores[1]);
 }
 
+TEST(Learner, AsksOtherTasksNoMoreWhenTheyBringNothingNew) {
+  const Transfer transfer({task(2)}, {});
+  XgboostModel model;
+  LearnerOptions options;
+  options.transfer_least_rank = -1;  // never dropped
+  Learner learner(kColumns, &model, nullptr, options);
+  learner.start_from(transfer);
+  const auto timings_until_silence = [&](std::initializer_list<double> times_us) {
+    for (const double us : times_us) learner.add(row_of(2, 4), us);
+    return learner.transfer_weight() == 0;
+  };
+  // The first eight are for the first fit, however slow; then each gain gives four more.
+  EXPECT_FALSE(timings_until_silence({100, 110, 110, 110, 110, 110, 110, 110}));
+  EXPECT_FALSE(timings_until_silence({110, 110, 98}));
+  EXPECT_FALSE(timings_until_silence({98, 98, 98}));
+  EXPECT_FALSE(timings_until_silence({90}));
+  EXPECT_FALSE(timings_until_silence({89.5, 89.5, 89.5})) << "less than 1 % is no gain";
+  EXPECT_TRUE(timings_until_silence({89.5}));
+  EXPECT_FALSE(learner.transfer_dropped());
+}
+
 /// `count` random timings of the task whose best is at `best_x`; returns the first number of timings after
 /// which the other tasks were dropped, 0 for never.
 int dropped_after(Learner& learner, std::int64_t best_x, int count) {
@@ -180,9 +211,11 @@ PastTask upside_down(std::int64_t best_x) {
 TEST(Learner, DropsOtherTasksThatRankThisOneWorseThanItsOwnModel) {
   const Transfer misleads({upside_down(8)}, {}), helps({task(8)}, {});
   XgboostModel model;
-  Learner misled(kColumns, &model, nullptr), helped(kColumns, &model, nullptr);
+  LearnerOptions options;
+  options.transfer_patience = options.transfer_rows;
+  Learner misled(kColumns, &model, nullptr), helped(kColumns, &model, nullptr, options);
   misled.start_from(misleads);
-  EXPECT_EQ(dropped_after(misled, 8, 31), 16);
+  EXPECT_EQ(dropped_after(misled, 8, 31), 8);
   EXPECT_EQ(misled.transfer_weight(), 0);
   FeatureMatrix ends(kColumns);
   ends.append(row_of(8, 4));
@@ -246,7 +279,7 @@ TEST(Guide, MakesUpForTheBeginningThatMisleadingTasksTookThePlaceOf) {
     return counts;
   };
   EXPECT_THAT(unpredicted(Transfer({task(8)}, {})), ::testing::Each(0));
-  EXPECT_THAT(unpredicted(Transfer({upside_down(8)}, {})), ::testing::ElementsAre(0, 0, 8, 0));
+  EXPECT_THAT(unpredicted(Transfer({upside_down(8)}, {})), ::testing::ElementsAre(0, 8, 0, 0));
 }
 
 /// Finds all rows equal.
