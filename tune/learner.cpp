@@ -67,7 +67,9 @@ bool Learner::hints_count() const {
 
 void Learner::judge_transfer() {
   const double theirs = rank_of(transfer_->predict(rows_), times_us_);
-  if (theirs >= options_.transfer_least_rank) return;
+  // The variance of Spearman's coefficient of n independent pairs is 1 / (n - 1) (Hotelling and Pabst, 1936).
+  const double deviation = 1 / std::sqrt(static_cast<double>(times_us_.size()) - 1);
+  if (theirs >= -options_.transfer_doubt * deviation) return;
   transfer_dropped_ = theirs < held_out_rank(*model_, rows_, times_us_);
 }
 

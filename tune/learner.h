@@ -26,13 +26,13 @@ struct LearnerOptions {
   /// elsewhere they keep a search on a plateau that its own model leaves.
   std::size_t transfer_patience = 4;
   double transfer_least_gain = 0.01;
-  /// Own timings from which on other tasks are judged, at each fit and once more at the one after which they
-  /// are not asked any more: they are dropped when their rank correlation with these timings is below
-  /// `transfer_least_rank`, and below the own model's with those that it has not seen. Below zero, because
-  /// they picked these configs: among few that they all like even hints that hold may rank none, and those
-  /// that mislead rank them the other way round.
+  /// Own timings, two at least, from which on other tasks are judged, at each fit and once more at the one
+  /// after which they are not asked any more: they are dropped when their rank correlation with these timings
+  /// is below the own model's with those that it has not seen, and further below 0 than chance makes it, by
+  /// `transfer_doubt` standard deviations. Not at 0, because they picked these configs: among few that they
+  /// all like even hints that hold may rank none, and those that mislead rank them the other way round.
   std::size_t transfer_judged = 8;
-  double transfer_least_rank = -0.1;
+  double transfer_doubt = 1;
   bool process = true;  ///< a Gaussian process chooses among the best by score
   /// What other tasks say, while they are asked, is the process's prior: it learns how much of that holds
   /// here and describes the rest. Otherwise it knows nothing of them.

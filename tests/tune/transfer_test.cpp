@@ -96,7 +96,7 @@ TEST(Learner, IsCuriousOnlyWhenOtherTasksAreNotAskedAnyMore) {
   XgboostModel model;
   LearnerOptions options;
   options.curiosity = 100;
-  options.transfer_least_rank = -1;  // never dropped
+  options.transfer_judged = options.transfer_rows + 1;  // never dropped
   options.transfer_patience = options.transfer_rows;
   Learner learner(kColumns, &model, nullptr, options);
   learner.start_from(transfer);
@@ -172,7 +172,7 @@ TEST(Learner, AsksOtherTasksNoMoreWhenTheyBringNothingNew) {
   const Transfer transfer({task(2)}, {});
   XgboostModel model;
   LearnerOptions options;
-  options.transfer_least_rank = -1;  // never dropped
+  options.transfer_judged = options.transfer_rows + 1;  // never dropped
   Learner learner(kColumns, &model, nullptr, options);
   learner.start_from(transfer);
   const auto timings_until_silence = [&](std::initializer_list<double> times_us) {
