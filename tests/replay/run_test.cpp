@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -125,6 +126,56 @@ TEST(Quality, GuidedSearchOnARecordedGemmStaysFarAheadOfRandom) {
   ASSERT_TRUE(searched.trials_to[1]);
   EXPECT_LE(*searched.trials_to[1] * 3, *random.trials_to[1]);
   EXPECT_GE(searched.score, 0.6);
+}
+
+// As if from another device: the same configs, but large tiles in M are up to 1.6 times slower there, so that
+// its best config is another one.
+Table elsewhere(Table table) {
+  table.device = "elsewhere";
+  for (TableRow& row : table.rows)
+    for (const KnobValue& knob : row.config.knobs)
+      if (row.time_us && knob.name == "MWG")
+        row.time_us = *row.time_us * (1 + 0.6 * static_cast<double>(knob.value) / 128);
+  return table;
+}
+
+/// Mean over the seeds of the logarithm of the trials to 95 % of the optimum, and of the best times after 16,
+/// 32, 64 and 96.
+struct Progress {
+  double trials_to_95 = 0;
+  std::array<double, 4> best{};
+};
+
+Progress progress(const Table& table, const Transfer* transfer, std::uint64_t seeds) {
+  constexpr std::array<std::size_t, 4> kAt = {16, 32, 64, 96};
+  const Arena arena(table, false);
+  Progress mean;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    ReplayOptions options = options_of("anneal", 96);
+    options.seed = seed;
+    options.transfer = transfer;
+    const std::vector<double> best = replay(arena, options);
+    const auto good = std::ranges::find_if(best, [&](double us) { return us <= table.optimum_us() / 0.95; });
+    const double n = static_cast<double>(seeds);
+    mean.trials_to_95 += std::log(static_cast<double>(good - best.begin() + 1)) / n;
+    for (std::size_t i = 0; i < kAt.size(); ++i) mean.best[i] += std::log(best[kAt[i] - 1]) / n;
+  }
+  return mean;
+}
+
+TEST(Quality, HintsOfAnotherDeviceDoNotMakeASearchWorse) {
+  const Table table = read_tables(LEHR_SOURCE_DIR "/tests/data/kernel_tuner_gemm_RTX_3090.json.gz").at(0);
+  const Table other = elsewhere(table);
+  const Arena arena(table, false);
+  ReplayPlan plan;
+  plan.transfer = {&other};
+  const std::optional<Transfer> transfer = transfer_to(arena, plan);
+  ASSERT_TRUE(transfer);
+  const Progress cold = progress(table, nullptr, 6), warm = progress(table, &*transfer, 6);
+  EXPECT_LT(warm.trials_to_95, cold.trials_to_95);
+  EXPECT_LT(warm.best[0], cold.best[0] - 0.05) << "after 16 trials";
+  // Later both are near the optimum: a percent is what the seeds differ by.
+  for (std::size_t i = 1; i < warm.best.size(); ++i) EXPECT_LT(warm.best[i], cold.best[i] + 0.01) << i;
 }
 
 }  // namespace
