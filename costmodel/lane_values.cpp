@@ -75,7 +75,8 @@ void with_operation(ir::BinaryOp op, F f) {
 
 LaneValues::LaneValues(const ir::Kernel& kernel, const ir::Launch& launch, LaneMemo& memo,
                        std::pmr::memory_resource* memory)
-    : launch_(launch), memo_(memo), bindings_(kernel.vars.size(), memory) {}
+    // Copies of one: GCC makes each of vector(n) by a call of memset.
+    : launch_(launch), memo_(memo), bindings_(kernel.vars.size(), Binding{}, memory) {}
 
 void LaneValues::bind(const ir::For& loop) {
   Binding& binding = bindings_[static_cast<std::size_t>(loop.var)];

@@ -63,18 +63,29 @@ int cycles_of_warp(const Lanes& word, int wide) {
   return cycles;
 }
 
+/// By a hash table of twice as many places.
+int count_distinct(const Lanes& values) {
+  constexpr std::size_t kPlaces = 64;
+  std::array<std::int32_t, kPlaces> known;
+  std::uint64_t used = 0;  // a bit per place
+  for (const std::int32_t value : values) {
+    // Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): the six high bits.
+    std::size_t place = raw(value) * 2654435769u >> 26;
+    while ((used >> place & 1) != 0 && known[place] != value) place = (place + 1) % kPlaces;
+    known[place] = value;
+    used |= std::uint64_t{1} << place;
+  }
+  return std::popcount(used);
+}
+
 int distinct_sectors(const Lanes& index, int element_bytes) {
   // Elements of a sector are a power of two.
   const int shift = std::countr_zero(static_cast<unsigned>(kSectorBytes / element_bytes));
-  unsigned falls = 0;
-  for (std::size_t t = 1; t < 32; ++t) falls += index[t] < index[t - 1];
-  const std::int32_t least = falls == 0 ? index[0] : *std::min_element(index.begin(), index.end());
-  std::array<std::uint32_t, 32> sector;
-  for (std::size_t t = 0; t < 32; ++t) sector[t] = (raw(index[t]) - raw(least)) >> shift;
-  if (falls != 0) std::sort(sector.begin(), sector.end());
-  int distinct = 1;
-  for (std::size_t t = 1; t < 32; ++t) distinct += sector[t] != sector[t - 1];
-  return distinct;
+  const std::int32_t least = *std::ranges::min_element(index);
+  Lanes sectors;
+  for (std::size_t t = 0; t < 32; ++t)
+    sectors[t] = static_cast<std::int32_t>((raw(index[t]) - raw(least)) >> shift);
+  return count_distinct(sectors);
 }
 
 double bytes_of_sectors(int sectors, double access_bytes) {
@@ -114,12 +125,7 @@ int distinct_values(const LaneValue& value, LaneMemo& memo) {
   // A factor other than 0 (by which what is uniform is known) and a sum change no number of values.
   return memo
       .result({LaneStep::kDistinct, {0, 1, value.lanes}, {}},
-              [&](Lanes& sorted) {
-                sorted = *value.lanes;
-                std::ranges::sort(sorted);
-                const auto repeated = std::ranges::unique(sorted);
-                return LaneValue{static_cast<std::int32_t>(sorted.size() - repeated.size()), 0, nullptr};
-              })
+              [&](Lanes&) { return LaneValue{count_distinct(*value.lanes)}; })
       .scalar;
 }
 

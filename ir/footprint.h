@@ -31,7 +31,7 @@ IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& ru
 /// set, others add up, capped by the range that they span together and by the buffer.
 class TouchedBytes {
  public:
-  explicit TouchedBytes(std::pmr::memory_resource* memory) : entries_(memory) {}
+  explicit TouchedBytes(std::pmr::memory_resource* memory) : entries_(memory) { entries_.reserve(16); }
   void add(BufferId buffer, IndexRange range, double footprint);
   double bytes(const Kernel& kernel) const;
 

@@ -266,6 +266,7 @@ class IndexReader {
     for (const IndexValues& each : known)
       if (each.depth == depth) return each.values;
     const Progression values = progression(*let.value, depth);
+    if (known.capacity() == 0) known.reserve(4);
     known.push_back({depth, values});
     return values;
   }

@@ -40,9 +40,9 @@ struct Recall {
 /// again, but for those that have killed kQuarantineDeaths workers: their last death is the answer.
 Recall recall(const std::vector<Record>& rows, const std::string& identity, const Candidates& candidates);
 
-/// How many trials of its budget a run finds spent: configs of those of `rows` with its seed, measured on `identity` since the last
-/// run that came to its end (`last_finished`, a session's id, "" = none) by runs that were cut off. 0 if they are more
-/// than `budget`: then it was another command that was cut off.
+/// How many trials of its budget a run finds spent: configs of those of `rows` with its seed, measured on
+/// `identity` since the last run that came to its end (`last_finished`, a session's id, "" = none) by runs
+/// that were cut off. 0 if they are more than `budget`: then it was another command that was cut off.
 int spent_by_cut_off_runs(const std::vector<Record>& rows, const std::string& identity, std::uint64_t seed,
                           const std::string& last_finished, int budget);
 

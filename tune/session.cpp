@@ -189,7 +189,7 @@ void Session::rounds() {
 
 void Session::tell_that_hints_were_dropped() {
   const std::string text =
-      fmt::format("the hints were dropped after {} timings: they do not rank them, and the own model does",
+      fmt::format("the hints were dropped after {} timings: they rank them the wrong way, the own model better",
                   trials_.timed() + trials_.reused_timed());
   summary_.resume_text += "; " + text;
   report(EventKind::kResumed, text);

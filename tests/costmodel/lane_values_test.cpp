@@ -58,7 +58,7 @@ Lanes random_lanes(Rng& rng) {
   return lanes;
 }
 
-TEST(LaneValues, BankConflictsAndSectorsAreCountedByTheLetter) {
+TEST(LaneValues, BankConflictsSectorsAndValuesAreCountedByTheLetter) {
   constexpr std::uint64_t kSeed = 20261123;
   Rng rng(kSeed);
   LaneMemo memo;
@@ -74,6 +74,9 @@ TEST(LaneValues, BankConflictsAndSectorsAreCountedByTheLetter) {
       ASSERT_EQ(sectors_of_warp(index, 4.0 * element, element, memo),
                 sectors_by_the_letter(lanes, 4.0 * element, element))
           << "seed " << kSeed << " case " << i << " element " << element;
+    const std::set<std::int32_t> distinct(lanes.begin(), lanes.end());
+    ASSERT_EQ(distinct_values(index, memo), static_cast<int>(distinct.size()))
+        << "seed " << kSeed << " case " << i;
   }
 }
 
