@@ -38,6 +38,13 @@ void Guide::observe(std::span<const Measurement> results, double best_us) {
 }
 
 Predict Guide::predictor() const {
+  if (learner_->ready() && !learner_->fitted() && prior_)
+    return [this](const FeatureMatrix& rows) {
+      std::vector<double> scores = learner_->predict(rows);
+      const std::vector<double> expected = prior_->predict(rows);
+      for (std::size_t i = 0; i < scores.size(); ++i) scores[i] += expected[i];
+      return scores;
+    };
   if (learner_->ready()) return [this](const FeatureMatrix& rows) { return learner_->predict(rows); };
   if (prior_) return [this](const FeatureMatrix& rows) { return prior_->predict(rows); };
   return {};

@@ -34,7 +34,9 @@ struct BatchSchedule {
 
 class Guide {
  public:
-  /// Borrows all; `prior` scores before the first fit, nullptr: nothing does.
+  /// Borrows all; `prior` scores before the first fit, nullptr: nothing does. Where other tasks are asked as
+  /// well the two are added up: hints come from other shapes, the prior knows this one
+  /// (bench/results/transfer_quality).
   Guide(Strategy& strategy, Learner& learner, Scorer& scorer, const CostModel* prior,
         const BatchSchedule& batches, std::uint64_t seed);
 

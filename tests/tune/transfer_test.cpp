@@ -29,6 +29,10 @@ double time_of(std::int64_t x, std::int64_t y, std::int64_t best_x) {
 std::vector<float> row_of(std::int64_t x, std::int64_t y) {
   return {static_cast<float>(x), static_cast<float>(y), 1};
 }
+bool knob_rows(const Config& config, std::span<float> row) {
+  std::ranges::copy(row_of(config.knobs[0].value, config.knobs[1].value), row.begin());
+  return true;
+}
 PastTask task(std::int64_t best_x, double scale = 1) {
   PastTask past{"best at " + std::to_string(best_x), 1, {}, FeatureMatrix(kColumns), {}};
   for (std::int64_t x = 0; x < 16; ++x)
@@ -250,13 +254,7 @@ TEST(Guide, MakesUpForTheBeginningThatMisleadingTasksTookThePlaceOf) {
     AnnealStrategy strategy(all);
     XgboostModel model;
     Learner learner(kColumns, &model, nullptr);
-    Scorer scorer(
-        kColumns,
-        [](const Config& config, std::span<float> row) {
-          std::ranges::copy(row_of(config.knobs[0].value, config.knobs[1].value), row.begin());
-          return true;
-        },
-        1);
+    Scorer scorer(kColumns, knob_rows, 1);
     Guide guide(strategy, learner, scorer, nullptr, {}, 1);
     guide.start_from(transfer);
     Seen seen;
@@ -291,18 +289,55 @@ class FlatPrior : public CostModel {
   }
 };
 
+/// Wants x = 12, whatever y is.
+class WantsTwelve : public CostModel {
+ public:
+  void fit(const Dataset&) override {}
+  std::vector<double> predict(const FeatureMatrix& rows) const override {
+    std::vector<double> scores;
+    for (std::size_t i = 0; i < rows.rows(); ++i) scores.push_back(-10 * std::abs(rows.row(i)[0] - 12));
+    return scores;
+  }
+};
+
+TEST(Guide, AddsThePriorToWhatOtherTasksSayUntilItsOwnFit) {
+  const Transfer transfer({task(2)}, {});
+  const Space all = space();
+  const WantsTwelve wants_twelve;
+  const auto first_of = [&](const CostModel* prior) {
+    AnnealStrategy strategy(all);
+    XgboostModel model;
+    Learner learner(kColumns, &model, nullptr);
+    Scorer scorer(kColumns, knob_rows, 1);
+    Guide guide(strategy, learner, scorer, prior, {}, 1);
+    guide.start_from(transfer);
+    Seen seen;
+    const Config first = guide.propose(16, seen).at(0).config;
+    std::vector<Measurement> results;
+    for (std::int64_t i = 0; i < 16; ++i)
+      results.push_back({Config{"k", {{"x", i}, {"y", 15 - i}}}, time_of(i, 15 - i, 8)});
+    guide.observe(results, 100);
+    EXPECT_TRUE(guide.refit_if_due());
+    for (const Proposal& each : guide.propose(4, seen)) {
+      if (!each.predicted) continue;
+      FeatureMatrix row(kColumns);
+      row.append(row_of(each.config.knobs[0].value, each.config.knobs[1].value));
+      EXPECT_EQ(*each.predicted, learner.predict(row)[0]) << "no prior any more";
+    }
+    return first;
+  };
+  const Config alone = first_of(nullptr), both = first_of(&wants_twelve);
+  EXPECT_LT(std::abs(alone.knobs[0].value - 2), 3) << to_text(alone);
+  EXPECT_EQ(both.knobs[0].value, 12) << to_text(both);
+  EXPECT_LT(std::abs(both.knobs[1].value - 4), 3) << "which the prior does not say: " << to_text(both);
+}
+
 TEST(Guide, FollowsThePriorForTheFirstSixteenPicksOnCuda) {
   const auto picked_by_prior = [](Target target) {
     const Space all = space();
     const Tuner tuner = make_tuner("anneal", all, 1);
     Learner learner(kColumns, tuner.model.get(), nullptr, learner_options(tuner, target));
-    Scorer scorer(
-        kColumns,
-        [](const Config& config, std::span<float> row) {
-          std::ranges::copy(row_of(config.knobs[0].value, config.knobs[1].value), row.begin());
-          return true;
-        },
-        1);
+    Scorer scorer(kColumns, knob_rows, 1);
     const FlatPrior prior;
     Guide guide(*tuner.strategy, learner, scorer, &prior, tuner.options.batches, 1);
     Seen seen;
