@@ -19,10 +19,10 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "bench/log_ratios.h"
 #include "bench/variants.h"
 #include "replay/read_table.h"
 #include "replay/report.h"
-#include "tune/held_out_rank.h"
 
 namespace {
 
@@ -63,18 +63,6 @@ struct Pairs {
   }
 };
 
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-/// Of the mean of `values`; 0 for a single one.
-double standard_error(const std::vector<double>& values) {
-  const auto n = static_cast<double>(values.size());
-  return n > 1 ? standard_deviation(values) / std::sqrt(n - 1) : 0;
-}
-
 /// "| cold | warm | cold / warm +- standard error of its mean, in percent |", geometric means.
 std::string cells(const Pairs& pairs) {
   const double cold = mean(pairs.cold), warm = mean(pairs.warm);
@@ -105,10 +93,7 @@ struct Gains {
 /// search was so long.
 std::string cells(const Gains& gains) {
   std::string text;
-  for (const std::vector<double>& each : gains.of_budget)
-    text += each.empty()
-                ? "| - "
-                : fmt::format("| {:.3f} +-{:.1f} % ", std::exp(mean(each)), 100 * standard_error(each));
+  for (const std::vector<double>& each : gains.of_budget) text += fmt::format("| {} ", ratio_text(each));
   return text;
 }
 
