@@ -38,7 +38,7 @@ void Guide::observe(std::span<const Measurement> results, double best_us) {
 }
 
 Predict Guide::predictor() const {
-  if (learner_->ready() && !learner_->fitted() && prior_)
+  if (hints_with_prior_ && prior_ && !learner_->fitted())
     return [this](const FeatureMatrix& rows) {
       std::vector<double> scores = learner_->predict(rows);
       const std::vector<double> expected = prior_->predict(rows);

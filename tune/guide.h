@@ -34,16 +34,19 @@ struct BatchSchedule {
 
 class Guide {
  public:
-  /// Borrows all; `prior` scores before the first fit, nullptr: nothing does. Where other tasks are asked as
-  /// well the two are added up: hints come from other shapes, the prior knows this one
-  /// (bench/results/transfer_quality).
+  /// Borrows all; `prior` scores before the first fit, nullptr: nothing does.
   Guide(Strategy& strategy, Learner& learner, Scorer& scorer, const CostModel* prior,
         const BatchSchedule& batches, std::uint64_t seed);
 
   /// In the order of measurement; `best_us` is the fastest of all so far.
   void observe(std::span<const Measurement> results, double best_us);
-  /// Scores start from what other tasks say; borrows it.
-  void start_from(const Transfer& transfer) { learner_->start_from(transfer); }
+  /// Scores start from what other tasks say; borrows it. `with_prior`: until the first fit what the prior
+  /// says is added to it. For tasks none of whose configs this space holds: through features alone they lead
+  /// worse than the prior does (bench/results/transfer_quality).
+  void start_from(const Transfer& transfer, bool with_prior) {
+    learner_->start_from(transfer);
+    hints_with_prior_ = with_prior;
+  }
   /// Fits the models if enough is new. Returns whether it did.
   bool refit_if_due() { return learner_->refit_if_due(); }
   /// At most `count`, the most wanted first; empty when the space is exhausted. The first batch after other
@@ -64,6 +67,7 @@ class Guide {
   Learner* learner_;
   Scorer* scorer_;
   const CostModel* prior_;
+  bool hints_with_prior_ = false;
   BatchSchedule batches_;
   std::size_t batch_;
   Rng rng_;

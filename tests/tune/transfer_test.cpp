@@ -256,7 +256,7 @@ TEST(Guide, MakesUpForTheBeginningThatMisleadingTasksTookThePlaceOf) {
     Learner learner(kColumns, &model, nullptr);
     Scorer scorer(kColumns, knob_rows, 1);
     Guide guide(strategy, learner, scorer, nullptr, {}, 1);
-    guide.start_from(transfer);
+    guide.start_from(transfer, false);
     Seen seen;
     std::vector<int> counts;
     for (int round = 0; round < 4; ++round) {
@@ -300,17 +300,17 @@ class WantsTwelve : public CostModel {
   }
 };
 
-TEST(Guide, AddsThePriorToWhatOtherTasksSayUntilItsOwnFit) {
+TEST(Guide, AddsThePriorToWhatOtherTasksSayUntilItsOwnFitWhereAsked) {
   const Transfer transfer({task(2)}, {});
   const Space all = space();
   const WantsTwelve wants_twelve;
-  const auto first_of = [&](const CostModel* prior) {
+  const auto first_of = [&](bool with_prior) {
     AnnealStrategy strategy(all);
     XgboostModel model;
     Learner learner(kColumns, &model, nullptr);
     Scorer scorer(kColumns, knob_rows, 1);
-    Guide guide(strategy, learner, scorer, prior, {}, 1);
-    guide.start_from(transfer);
+    Guide guide(strategy, learner, scorer, &wants_twelve, {}, 1);
+    guide.start_from(transfer, with_prior);
     Seen seen;
     const Config first = guide.propose(16, seen).at(0).config;
     std::vector<Measurement> results;
@@ -326,7 +326,7 @@ TEST(Guide, AddsThePriorToWhatOtherTasksSayUntilItsOwnFit) {
     }
     return first;
   };
-  const Config alone = first_of(nullptr), both = first_of(&wants_twelve);
+  const Config alone = first_of(false), both = first_of(true);
   EXPECT_LT(std::abs(alone.knobs[0].value - 2), 3) << to_text(alone);
   EXPECT_EQ(both.knobs[0].value, 12) << to_text(both);
   EXPECT_LT(std::abs(both.knobs[1].value - 4), 3) << "which the prior does not say: " << to_text(both);
