@@ -107,9 +107,8 @@ void Session::recall_spent(const std::vector<Record>& rows) {
   spent_ = spent_by_cut_off_runs(rows, summary_.identity, options_.seed, last.empty() ? "" : last[0].session,
                                  options_.stop.trials);
   if (spent_ > 0)
-    summary_.resume_text +=
-        fmt::format("{}{} of the {} trials were spent by a run that was cut off",
-                    summary_.resume_text.empty() ? "" : "; ", spent_, options_.stop.trials);
+    summary_.resume_text += fmt::format("{}{} of the {} trials were spent by a run that was cut off",
+                                        summary_.resume_text.empty() ? "" : "; ", spent_, options_.stop.trials);
 }
 
 /// Where this task is well known already, other tasks have nothing to add.
@@ -189,9 +188,9 @@ void Session::rounds() {
 }
 
 void Session::tell_that_hints_were_dropped() {
-  const std::string text = fmt::format(
-      "the hints were dropped after {} timings: they rank them the wrong way, the own model better",
-      trials_.timed() + trials_.reused_timed());
+  const std::string text =
+      fmt::format("the hints were dropped after {} timings: they rank them the wrong way, the own model better",
+                  trials_.timed() + trials_.reused_timed());
   summary_.resume_text += "; " + text;
   report(EventKind::kResumed, text);
 }
