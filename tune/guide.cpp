@@ -38,6 +38,7 @@ void Guide::observe(std::span<const Measurement> results, double best_us) {
 }
 
 Predict Guide::predictor() const {
+  // A factor of e in the prior's estimate counts as much as a standard deviation of the hints.
   if (hints_with_prior_ && prior_ && !learner_->fitted())
     return [this](const FeatureMatrix& rows) {
       std::vector<double> scores = learner_->predict(rows);
