@@ -1,0 +1,56 @@
+// Which rows of a log become other tasks, and how near these are.
+#include "tune/past_tasks.h"
+
+#include <gtest/gtest.h>
+
+#include "costmodel/features.h"
+#include "support.h"
+
+namespace lehr::testing {
+namespace {
+
+TEST(PastTasks, AreNearWhereSizesAndTypesAre) {
+  const Workload a = parse_workload("gemm m=512 n=512 k=512");
+  EXPECT_EQ(distance(a, a), 0);
+  EXPECT_EQ(distance(a, parse_workload("gemm m=1024 n=512 k=128")), 3);
+  EXPECT_GE(distance(a, parse_workload("gemm m=512 n=512 k=512 a=f32:col")), 4);
+  const Workload conv = parse_workload("conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3");
+  EXPECT_EQ(distance(conv, parse_workload("conv2d n=1 h=56 w=56 c=128 k=64 r=3 s=3")), 1);
+  EXPECT_EQ(distance(a, conv), 32);
+}
+
+Record record_of(const std::string& workload, const std::string& device, const Config& config, double us) {
+  Record record;
+  record.workload = workload;
+  record.device = device;
+  record.target = "cpu";
+  record.config = config;
+  Timing timing;
+  timing.time_us = us;
+  record.outcome = timing;
+  return record;
+}
+
+TEST(PastTasks, LeaveOutAnswersAndFailuresAndTakeTheNearestFirst) {
+  const Task here = toy_task();
+  const Candidates candidates = toy_candidates();
+  const RowOf rows = kernel_rows(candidates, here.device.limits);
+  const std::string own = to_text(here.workload);
+  std::vector<Record> records = {
+      record_of(own, identity_of(here.device), toy_config(4, 4, 4, 0), 5),  // an answer
+      record_of(own, "elsewhere", toy_config(4, 4, 4, 0), 6),
+      record_of(own, "elsewhere", toy_config(4, 4, 2, 0), 7),
+      record_of(own, "elsewhere", toy_config(3, 4, 2, 0), 7),  // not in the space
+      record_of("conv of the future", "elsewhere", toy_config(4, 4, 2, 0), 7),
+  };
+  records.push_back(record_of(own, "elsewhere", toy_config(4, 4, 1, 0), 1));
+  records.back().outcome = Failure{FailureKind::kCompile, "no", {}};
+  const auto tasks = past_tasks(records, here, candidates, rows, feature_table().size(), true);
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].times_us, (std::vector<double>{6, 7}));
+  EXPECT_EQ(tasks[0].rows.rows(), 2u);
+  EXPECT_LT(tasks[0].weight, 1);
+}
+
+}  // namespace
+}  // namespace lehr::testing
