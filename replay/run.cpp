@@ -133,7 +133,7 @@ std::vector<double> replay(const Arena& arena, const ReplayOptions& options) {
     guide.observe(results, best_us);
   };
   if (options.transfer) {
-    guide.start_from(*options.transfer, false);
+    guide.start_from(*options.transfer, false);  // there is no prior here
     measure(options.transfer->first_picks(arena.space(), Transfer::kWarmStarts));
   }
   while (best.size() < options.trials) {
