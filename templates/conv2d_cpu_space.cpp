@@ -70,7 +70,8 @@ FamilySpace conv2d_cpu_space(const Workload& workload, const Limits& limits) {
     return x[threads] > 1 && x[split] == 0 ? ceil_div(out_lines, x[threads]) : out_lines;
   };
   const KnobId lines = space.add_dependent(
-      "lines", "output lines of one block; the last value covers all", cpu::up_to(out_lines, line_steps()),
+      "lines", "output lines of one block; the last value covers all",
+      cpu::up_to_any({out_lines, ceil_div(out_lines, limits.cores)}, line_steps()),
       [=](const Point& x) { return cpu::up_to(lines_of_task(x), line_steps()); });
   space.add("cc", "input channels of one block; the last value covers all",
             cpu::up_to(channels, channel_steps()));

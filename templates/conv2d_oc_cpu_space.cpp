@@ -31,9 +31,10 @@ bool needs_copy(const Conv2d& conv) {
 std::int64_t most_lines(const Conv2d& conv, std::int64_t tasks, std::int64_t window) {
   return ceil_div(conv.out_h() / window, tasks) * window;
 }
-/// Lines of a block: whole windows.
-Values line_values(std::int64_t lines, std::int64_t window) {
-  Values values = cpu::up_to(lines / window, line_steps());
+/// Lines of a block of any of so many: whole windows.
+Values line_values(Values lines, std::int64_t window) {
+  for (std::int64_t& count : lines) count /= window;
+  Values values = cpu::up_to_any(lines, line_steps());
   for (std::int64_t& value : values) value *= window;
   return values;
 }
@@ -91,10 +92,10 @@ FamilySpace conv2d_oc_cpu_space(const Workload& workload, const Limits& limits) 
   const KnobId mr = space.add("mr", "pixels of a line in registers", cpu::register_rows(conv.out_w()));
   const KnobId nv = space.add("nv", "vectors of output channels in registers", vectors);
   const KnobId lines = space.add_dependent(
-      "lines", "output lines of one block; the last value covers all", line_values(conv.out_h(), window),
-      [=](const Point& x) {
+      "lines", "output lines of one block; the last value covers all",
+      line_values({conv.out_h(), most_lines(conv, limits.cores, window)}, window), [=](const Point& x) {
         const bool shares = x[threads] > 1 && x[split] == 0;
-        return line_values(shares ? most_lines(conv, x[threads], window) : conv.out_h(), window);
+        return line_values({shares ? most_lines(conv, x[threads], window) : conv.out_h()}, window);
       });
   const KnobId cc = space.add("cc", "input channels of one block; the last value covers all",
                               cpu::up_to(channels, channel_steps()));

@@ -70,8 +70,12 @@ FamilySpace winograd_cpu_space(const Workload& workload, const Limits& limits) {
                      most_tiles = most_rows * ceil_div(conv.out_w(), 2);
   const KnobId mr = space.add("mr", "tiles in registers", cpu::register_rows(most_tiles));
   const KnobId nv = space.add("nv", "vectors of output channels in registers", vectors);
+  Values row_counts;
+  for (const std::int64_t size : space.knobs()[0].values)
+    for (const std::int64_t tasks : {std::int64_t{1}, std::int64_t{limits.cores}})
+      row_counts.push_back(ceil_div(ceil_div(conv.out_h(), size), tasks));
   const KnobId rows = space.add_dependent(
-      "rows", "rows of tiles of one block; the last value covers all", cpu::up_to(most_rows, row_steps()),
+      "rows", "rows of tiles of one block; the last value covers all", cpu::up_to_any(row_counts, row_steps()),
       [=](const Point& x) {
         const std::int64_t all = ceil_div(conv.out_h(), x[tile]);
         return cpu::up_to(x[threads] > 1 && x[split] == 0 ? ceil_div(all, x[threads]) : all, row_steps());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -110,6 +111,16 @@ std::vector<std::int64_t> up_to(std::int64_t extent, const std::vector<std::int6
   }
   if (result.back() < extent) result.push_back(extent);
   return result;
+}
+
+std::vector<std::int64_t> up_to_any(const std::vector<std::int64_t>& extents,
+                                    const std::vector<std::int64_t>& steps) {
+  std::set<std::int64_t> values;
+  for (const std::int64_t extent : extents) {
+    const std::vector<std::int64_t> of_extent = up_to(extent, steps);
+    values.insert(of_extent.begin(), of_extent.end());
+  }
+  return {values.begin(), values.end()};
 }
 
 std::vector<std::int64_t> powers_up_to(std::int64_t extent) {

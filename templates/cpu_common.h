@@ -66,7 +66,10 @@ bool masks_are_free(const Limits& limits);
 /// Those of `steps` (ascending) that are < extent, and the smallest one that covers it: "all" is always the
 /// last value.
 std::vector<std::int64_t> up_to(std::int64_t extent, const std::vector<std::int64_t>& steps);
-/// The same for powers of two.
+/// What up_to() says of any of `extents`, ascending: the superset of a knob whose extent depends on others.
+std::vector<std::int64_t> up_to_any(const std::vector<std::int64_t>& extents,
+                                    const std::vector<std::int64_t>& steps);
+/// The same as up_to() for powers of two.
 std::vector<std::int64_t> powers_up_to(std::int64_t extent);
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b);

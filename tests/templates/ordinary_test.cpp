@@ -1,0 +1,104 @@
+// Random ordinary workloads through every family that serves them, on every kind of device, in process: whatever a
+// person may ask for has spaces, defaults, kernels, text and features. Shapes that were chosen by hand hid that no
+// image over 224 pixels could be tuned.
+//
+//   LEHR_ORDINARY_COUNT=100000 LEHR_ORDINARY_SEED=7 build/ci/tests/templates/ordinary_test   (scripts/ordinary sweep)
+#include <gtest/gtest.h>
+
+#include <fmt/core.h>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <exception>
+
+#include "codegen/emit.h"
+#include "costmodel/features.h"
+#include "cpu_problems.h"
+#include "ir/verify.h"
+#include "templates/catalog.h"
+#include "tests/support/ordinary.h"
+
+namespace lehr::testing {
+namespace {
+
+constexpr int kSampledConfigs = 2;
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+/// Another one in each run, unless it is given.
+std::uint64_t seed_of_run() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return from_environment("LEHR_ORDINARY_SEED",
+                          static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count()));
+}
+
+/// One of each kind of device, with a number of CPU cores that differs from workload to workload.
+std::vector<Limits> devices(Rng& rng) {
+  const int cores = std::array{1, 2, 6, 64}[rng.below(4)];
+  std::vector<Limits> all = {cpu_limits(64, cores), cpu_limits(32, cores), cpu_limits(16, cores)};
+  all.back().arch = "neon", all.back().vector_registers = 32;
+  for (const std::string& arch : known_cuda_archs()) all.push_back(cuda_limits(arch));
+  return all;
+}
+
+/// "" or what is wrong with the kernel of a config.
+std::string fault_of(const Workload& workload, const Config& config, const Limits& limits) {
+  const ir::Kernel kernel = lower(workload, config, limits);
+  if (const auto malformed = ir::why_malformed(kernel)) return *malformed;
+  if (emit(kernel).text.empty()) return "no text";
+  for (const float value : featurize(kernel, limits))
+    if (!std::isfinite(value)) return "a feature that is not finite";
+  return "";
+}
+
+/// "" or what is wrong with a family that serves the workload.
+std::string fault_of(const Template& family, const Workload& workload, const Limits& limits, Rng& rng) {
+  Config config;
+  try {
+    FamilySpace space = family.space(workload, limits);
+    config = family.default_config(workload, limits);
+    if (const auto invalid = space.why_invalid(config)) return "the default: " + *invalid;
+    if (std::string fault = fault_of(workload, config, limits); !fault.empty()) return fault;
+    space.list_prefixes(2000);
+    for (int i = 0; i < kSampledConfigs; ++i) {
+      const std::optional<Config> sampled = space.sample(rng);
+      if (!sampled) return "no valid config that sampling can find";
+      config = *sampled;
+      if (std::string fault = fault_of(workload, config, limits); !fault.empty()) return fault + " in " + to_text(config);
+    }
+  } catch (const std::exception& error) {
+    return fmt::format("{} in {}", error.what(), to_text(config));
+  }
+  return "";
+}
+
+TEST(Ordinary, EveryWorkloadHasSpacesDefaultsKernelsTextAndFeaturesInEveryFamilyThatServesIt) {
+  const std::uint64_t seed = seed_of_run(), count = from_environment("LEHR_ORDINARY_COUNT", 2000);
+  fmt::print("seed {} (LEHR_ORDINARY_SEED), {} workloads (LEHR_ORDINARY_COUNT)\n", seed, count);
+  Rng rng(seed);
+  std::uint64_t kernels = 0, served = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const Workload workload = ordinary_workload(rng);
+    const std::uint64_t before = kernels;
+    for (const Limits& limits : devices(rng)) {
+      for (const Template& family : catalog()) {
+        if (why_unserved(family, workload, limits)) continue;
+        kernels += 1 + kSampledConfigs;
+        const std::string fault = fault_of(family, workload, limits, rng);
+        EXPECT_EQ(fault, "") << "seed " << seed << ", number " << i << ": " << to_text(workload) << " by "
+                             << family.name << " on " << limits.arch << " x" << limits.cores;
+      }
+    }
+    served += kernels > before ? 1 : 0;
+  }
+  fmt::print("{} kernels; {} of the workloads are served by no family\n", kernels, count - served);
+  EXPECT_GT(served, count * 8 / 10);
+}
+
+}  // namespace
+}  // namespace lehr::testing
