@@ -1,6 +1,7 @@
 // NHWC: y (pixels x k) = x (pixels x c) f^T. NCHW with one image: the same, x and y stored by columns.
 #include "templates/conv1x1_cpu.h"
 
+#include "templates/conv_view.h"
 #include "templates/cpu_common.h"
 #include "templates/gemm_cpu.h"
 #include "templates/gemm_cpu_space.h"
@@ -11,7 +12,7 @@ namespace {
 constexpr const char* kFamily = "conv1x1_cpu";
 
 Workload as_gemm(const Workload& workload) {
-  const Conv2d& conv = workload.conv2d();
+  const Conv2d conv = cpu::conv_view(workload).conv;
   Gemm gemm;
   gemm.m = conv.n * conv.h * conv.w;
   gemm.n = conv.k;
@@ -23,8 +24,9 @@ Workload as_gemm(const Workload& workload) {
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
-  const Conv2d& conv = workload.conv2d();
-  const bool plain = conv.r == 1 && conv.s == 1 && conv.stride_h == 1 && conv.stride_w == 1 &&
+  const cpu::ConvView view = cpu::conv_view(workload);
+  const Conv2d& conv = view.conv;
+  const bool plain = view.stored_taps == 1 && conv.stride_h == 1 && conv.stride_w == 1 &&
                      conv.pad_top + conv.pad_bottom + conv.pad_left + conv.pad_right == 0 && conv.groups == 1;
   if (!plain) return "made for 1x1 filters without stride, padding and groups";
   if (conv.layout == ImageLayout::kNchw && conv.n > 1) return "takes nchw images one at a time";
@@ -40,7 +42,7 @@ FamilySpace space(const Workload& workload, const Limits& limits) {
 // -> 128, but behind on 56 x 56 x 64 -> 256 and on 112 x 112 x 32 -> 64.
 Config default_config(const Workload& workload, const Limits& limits) {
   constexpr std::int64_t kFewestOutputs = 48, kMostOutputs = 128, kFewestInputs = 64;
-  const Conv2d& conv = workload.conv2d();
+  const Conv2d conv = cpu::conv_view(workload).conv;
   if (conv.layout != ImageLayout::kNchw || conv.k < kFewestOutputs || conv.k > kMostOutputs ||
       conv.c < kFewestInputs || limits.vector_registers < 32)
     return gemm_cpu_default(as_gemm(workload), limits, kFamily);

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "templates/conv_view.h"
 #include "templates/conv2d_cpu_space.h"
 #include "templates/cpu_common.h"
 #include "templates/lines_cpu.h"
@@ -25,6 +26,7 @@ using namespace ir;
 using cpu::ceil_div;
 
 struct Lowering {
+  cpu::ConvView view;
   Conv2d conv;
   Conv2dCpuSchedule s;
   Conv2dPlanes planes;
@@ -106,7 +108,7 @@ Block micro_kernel(Lowering& l, std::int64_t rows) {
   const Expr weight =
       l.s.packed == 1
           ? load(l.u, l.packed(l.group_index(), l.first_filter_tile() + var(l.it), channel, tap) + tile.row())
-          : load(l.f, (filter * l.channels() + channel) * (conv.r * conv.s) + tap);
+          : load(l.f, l.view.filter_element(filter, channel, l.view.stored_tap(var(r), var(s))));
 
   Block result = block(tile.allocate());
   if (l.channel_blocks() == 1) {
@@ -131,7 +133,8 @@ Block pack_filters(Lowering& l) {
   const VarId part = l.builder.var("u_part"), c = l.builder.var("u_c"), tap = l.builder.var("u_tap"),
               row = l.builder.var("u_row"), filter = l.builder.var("u_k");
   const Expr group = var(part) / l.filter_tiles(), tile = var(part) % l.filter_tiles();
-  const Expr from = ((group * l.filters() + var(filter)) * l.channels() + var(c)) * taps + var(tap);
+  const Expr from =
+      l.view.filter_element(group * l.filters() + var(filter), var(c), l.view.stored_tap(var(tap)));
   Block body =
       block(Store{l.u, l.packed(group, tile, var(c), var(tap)) + var(row), load(l.f, from), 1, std::nullopt});
   if (l.filters() % l.s.mr != 0) body = block(If{lt(var(filter), integer(l.filters())), body, {}});
@@ -184,7 +187,8 @@ Stmt copy_out(Lowering& l) {
 
 Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Limits&) {
   Lowering l;
-  l.conv = workload.conv2d();
+  l.view = cpu::conv_view(workload);
+  l.conv = l.view.conv;
   l.s = conv2d_cpu_schedule(config);
   l.planes = conv2d_planes(l.conv, l.s);
   const Conv2d& conv = l.conv;
@@ -192,7 +196,7 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Li
   builder.kernel.name = "conv2d_cpu";
   builder.kernel.target = Target::kCpu;
   l.x = builder.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
-  l.f = builder.param("f", DType::kF32, conv.k * conv.products(), Direction::kIn);
+  l.f = builder.param("f", DType::kF32, l.view.filter_elements(), Direction::kIn);
   l.y = builder.param("y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
   l.epilogue = FusedEpilogue(builder, workload);
   if (l.s.packed == 1)
@@ -231,14 +235,14 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Li
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
-  if (workload.conv2d().layout != ImageLayout::kNchw) return "reads images as nchw only";
+  if (cpu::conv_view(workload).conv.layout != ImageLayout::kNchw) return "reads images as nchw only";
   return std::nullopt;
 }
 
 }  // namespace
 
 Template conv2d_cpu_template() {
-  return {"conv2d_cpu",     5, why_not, conv2d_cpu_space, lower_conv2d_cpu, conv2d_cpu_default,
+  return {"conv2d_cpu",     6, why_not, conv2d_cpu_space, lower_conv2d_cpu, conv2d_cpu_default,
           Operator::kConv2d};
 }
 

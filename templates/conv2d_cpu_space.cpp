@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "templates/conv_view.h"
 #include "templates/cpu_common.h"
 
 namespace lehr {
@@ -57,7 +58,7 @@ Conv2dPlanes conv2d_planes(const Conv2d& conv, const Conv2dCpuSchedule& s) {
 }
 
 FamilySpace conv2d_cpu_space(const Workload& workload, const Limits& limits) {
-  const Conv2d conv = workload.conv2d();
+  const Conv2d conv = cpu::conv_view(workload).conv;
   const std::int64_t channels = conv.c / conv.groups, filters = conv.k / conv.groups;
   const std::int64_t out_lines = conv.out_h();
   FamilySpace space("conv2d_cpu");
@@ -122,7 +123,7 @@ FamilySpace conv2d_cpu_space(const Workload& workload, const Limits& limits) {
 
 // As gemm_cpu: the largest micro-tile that the registers hold; as many lines as leave the copy in half of L2.
 Config conv2d_cpu_default(const Workload& workload, const Limits& limits) {
-  const Conv2d& conv = workload.conv2d();
+  const Conv2d conv = cpu::conv_view(workload).conv;
   const FamilySpace space = conv2d_cpu_space(workload, limits);
   const std::int64_t filters = conv.k / conv.groups;
   const std::int64_t registers = std::max(limits.vector_registers, 16);

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "templates/conv_view.h"
 #include "templates/conv2d_depthwise_cpu_space.h"
 #include "templates/cpu_common.h"
 #include "templates/lines_cpu.h"
@@ -28,12 +29,12 @@ constexpr const char* kFamily = "conv2d_depthwise_cpu";
 class Lowering {
  public:
   Lowering(const Workload& workload, const DepthwiseCpuSchedule& schedule)
-      : conv_(workload.conv2d()), s_(schedule), shape_(depthwise_cpu_shape(conv_, s_)) {
+      : view_(cpu::conv_view(workload)), conv_(view_.conv), s_(schedule), shape_(depthwise_cpu_shape(conv_, s_)) {
     const Conv2d& conv = conv_;
     b_.kernel.name = kFamily;
     b_.kernel.target = Target::kCpu;
     x_ = b_.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
-    f_ = b_.param("f", DType::kF32, conv.k * conv.r * conv.s, Direction::kIn);
+    f_ = b_.param("f", DType::kF32, view_.filter_elements(), Direction::kIn);
     y_ = b_.param("y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
     epilogue_ = FusedEpilogue(b_, workload);
     if (copies()) lines_ = b_.buffer("x_lines", DType::kF32, Scope::kScratch, shape_.copy_elements());
@@ -67,7 +68,8 @@ class Lowering {
  private:
   int width() const { return static_cast<int>(s_.lanes); }
   std::int64_t taps() const { return conv_.r * conv_.s; }
-  std::int64_t filter() const { return taps() * s_.lanes; }  // elements of a packed filter
+  /// Elements of a packed filter, with taps that the view leaves out.
+  std::int64_t filter() const { return view_.stored_taps * s_.lanes; }
   bool copies() const { return s_.copy != 0; }
   bool by_channels() const { return s_.split == 0; }
   std::int64_t owned_units() const {
@@ -128,18 +130,19 @@ class Lowering {
   Stmt pack_filter() {
     cpu::Transposition t;
     t.from = f_, t.to = panel_;
-    t.source = var(channel_) * taps(), t.target = var(unit_) * filter();
-    t.from_stride = taps(), t.to_stride = s_.lanes;
+    t.source = var(channel_) * view_.stored_taps, t.target = var(unit_) * filter();
+    t.from_stride = view_.stored_taps, t.to_stride = s_.lanes;
     t.rows = integer(conv_.k) - var(channel_), t.most_rows = s_.lanes;
-    t.columns = integer(taps()), t.most_columns = taps();
+    t.columns = integer(view_.stored_taps), t.most_columns = view_.stored_taps;
     t.lanes = s_.lanes;
     return loop_to(unit_, units_now(), owned_units(),
                    block(Let{channel_, (first_unit() + var(unit_)) * s_.lanes}, cpu::transpose(b_, t)));
   }
 
   Expr weight(const Expr& tap) const {
-    if (shape_.nhwc) return load(panel_, var(unit_) * filter() + tap * s_.lanes, width());
-    return splat(load(f_, var(channel_) * taps() + tap), width());
+    const Expr stored = view_.stored_tap(tap);
+    if (shape_.nhwc) return load(panel_, var(unit_) * filter() + stored * s_.lanes, width());
+    return splat(load(f_, var(channel_) * view_.stored_taps + stored), width());
   }
   Block hold_filter() {
     const VarId tap = b_.var("tap");
@@ -295,6 +298,7 @@ class Lowering {
     return block(loop(i_, s_.rows, LoopKind::kUnrolled, block(store)));
   }
 
+  cpu::ConvView view_;
   const Conv2d& conv_;
   DepthwiseCpuSchedule s_;
   DepthwiseCpuShape shape_;
@@ -310,7 +314,7 @@ Kernel lower_conv2d_depthwise_cpu(const Workload& workload, const Config& config
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
-  const Conv2d& conv = workload.conv2d();
+  const Conv2d conv = cpu::conv_view(workload).conv;
   if (conv.groups != conv.c) return "takes as many groups as input channels";
   if (conv.layout == ImageLayout::kNhwc && conv.k != conv.c)
     return "takes one filter a channel of nhwc images";
@@ -321,7 +325,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 
 Template conv2d_depthwise_cpu_template() {
   return {.name = kFamily,
-          .version = 1,
+          .version = 2,
           .why_not = why_not,
           .space = conv2d_depthwise_cpu_space,
           .lower = lower_conv2d_depthwise_cpu,

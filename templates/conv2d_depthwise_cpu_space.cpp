@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "templates/conv_view.h"
 #include "templates/cpu_common.h"
 
 namespace lehr {
@@ -61,7 +62,7 @@ DepthwiseCpuShape depthwise_cpu_shape(const Conv2d& conv, const DepthwiseCpuSche
 }
 
 FamilySpace conv2d_depthwise_cpu_space(const Workload& workload, const Limits& limits) {
-  const Conv2d conv = workload.conv2d();
+  const Conv2d conv = cpu::conv_view(workload).conv;
   const std::int64_t taps_count = conv.r * conv.s, narrowest = cpu::lane_counts(limits).front();
   const auto at_most = [](std::int64_t limit, const Values& values) {
     Values result;
@@ -129,7 +130,7 @@ FamilySpace conv2d_depthwise_cpu_space(const Workload& workload, const Limits& l
 // reaches over two cache lines half of the time), and its stores. The cheapest tiling of the whole map that
 // the registers hold is taken, with a block whose copy stays in L1.
 Config conv2d_depthwise_cpu_default(const Workload& workload, const Limits& limits) {
-  const Conv2d& conv = workload.conv2d();
+  const Conv2d conv = cpu::conv_view(workload).conv;
   const FamilySpace space = conv2d_depthwise_cpu_space(workload, limits);
   const std::int64_t available = std::max(limits.vector_registers, 16), taps = conv.r * conv.s;
   DepthwiseCpuSchedule s;

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "templates/conv_view.h"
 #include "templates/conv2d_im2col_cpu_pack.h"
 #include "templates/conv2d_im2col_cpu_space.h"
 #include "templates/cpu_common.h"
@@ -21,6 +22,7 @@ using cpu::GemmNest;
 constexpr const char* kFamily = "conv2d_im2col_cpu";
 
 struct Lowering {
+  cpu::ConvView view;
   Conv2d conv;
   Im2colSchedule s;
   GemmNest n;
@@ -47,9 +49,9 @@ Block pack_filters(Lowering& l) {
               row = builder.var("u_row"), k = builder.var("u_k");
   const Expr of_group = var(part) / l.panels(), first = var(part) % integer(l.panels()) * l.side();
   const Expr filter = of_group * filters + var(k);
-  Expr from = (filter * channels + var(c)) * taps + var(tap), step = var(c) * taps + var(tap);
+  const Expr from = l.view.filter_element(filter, var(c), l.view.stored_tap(var(tap)));
+  Expr step = var(c) * taps + var(tap);
   if (!l.nchw()) {
-    from = (filter * taps + var(tap)) * channels + var(c);
     const std::int64_t of_block = l.n.kc() / taps;
     const Expr begin = var(c) / of_block * of_block;
     const Expr now = channels % of_block == 0 ? integer(of_block)
@@ -134,7 +136,8 @@ void read_nhwc(Lowering& l, PixelSource& source) {
 
 Kernel lower_conv2d_im2col_cpu(const Workload& workload, const Config& config, const Limits& limits) {
   Lowering l;
-  l.conv = workload.conv2d();
+  l.view = cpu::conv_view(workload);
+  l.conv = l.view.conv;
   l.s = im2col_schedule(config);
   const Conv2d& conv = l.conv;
   GemmNest& n = l.n;
@@ -143,7 +146,7 @@ Kernel lower_conv2d_im2col_cpu(const Workload& workload, const Config& config, c
   n.masks_are_free = cpu::masks_are_free(limits);
   cpu::init(n, kFamily);
   l.x = n.builder.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
-  l.f = n.builder.param("f", DType::kF32, conv.k * conv.products(), Direction::kIn);
+  l.f = n.builder.param("f", DType::kF32, l.view.filter_elements(), Direction::kIn);
   n.c = n.builder.param("y", DType::kF32, n.p.batch * n.p.m * n.p.n, Direction::kOut);
   n.epilogue = FusedEpilogue(n.builder, workload);
   l.u = n.builder.param("u", DType::kF32, conv.groups * l.panels() * l.side() * n.p.k, Direction::kPrepacked);
@@ -167,7 +170,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 
 Template conv2d_im2col_cpu_template() {
   return {kFamily,
-          2,
+          3,
           why_not,
           conv2d_im2col_cpu_space,
           lower_conv2d_im2col_cpu,

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "templates/conv_view.h"
 #include "templates/cpu_common.h"
 #include "templates/planes_cpu.h"
 
@@ -87,7 +88,7 @@ std::int64_t im2col_lines(const Conv2d& conv, std::int64_t pixels) {
 }
 
 FamilySpace conv2d_im2col_cpu_space(const Workload& workload, const Limits& limits) {
-  const Conv2d conv = workload.conv2d();
+  const Conv2d conv = cpu::conv_view(workload).conv;
   const GemmCpuProduct product = product_of(conv);
   const std::int64_t pixels = product.p.n;
   FamilySpace space = gemm_cpu_space(product, limits, "conv2d_im2col_cpu");
@@ -112,7 +113,7 @@ FamilySpace conv2d_im2col_cpu_space(const Workload& workload, const Limits& limi
 // 512); with nchw the depth makes no difference. Threads share the pixels, so that each packs its own, where
 // there are enough of them.
 Config conv2d_im2col_cpu_default(const Workload& workload, const Limits& limits) {
-  const Conv2d& conv = workload.conv2d();
+  const Conv2d conv = cpu::conv_view(workload).conv;
   const std::int64_t most_steps = is_nchw(conv) ? 256 : 640;
   const FamilySpace space = conv2d_im2col_cpu_space(workload, limits);
   const cpu::Problem p = im2col_problem(conv);

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "templates/conv2d_oc_cpu_copy.h"
+#include "templates/conv_view.h"
 #include "templates/conv2d_oc_cpu_space.h"
 #include "templates/cpu_common.h"
 #include "templates/lines_cpu.h"
@@ -40,15 +41,16 @@ struct Input {
 class Lowering {
  public:
   Lowering(const Workload& workload, const Conv2dOcSchedule& schedule)
-      : conv_(pooled_part(workload)),
+      : view_(cpu::conv_view(workload)),
+        conv_(view_.conv),
         s_(schedule),
         shape_(conv2d_oc_shape(conv_, s_, window_of(workload.epilogue))),
-        out_(output_size(workload)) {
+        out_{conv_.out_h() / shape_.window, conv_.out_w() / shape_.window} {
     const Conv2d& conv = conv_;
     b_.kernel.name = kFamily;
     b_.kernel.target = Target::kCpu;
     x_ = b_.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
-    f_ = b_.param("f", DType::kF32, conv.k * conv.products(), Direction::kIn);
+    f_ = b_.param("f", DType::kF32, view_.filter_elements(), Direction::kIn);
     y_ = b_.param("y", DType::kF32, conv.n * conv.k * out_.height * out_.width, Direction::kOut);
     epilogue_ = FusedEpilogue(b_, workload);
     u_ = b_.param("u", DType::kF32, conv.groups * shape_.panels * panel_elements(), Direction::kPrepacked);
@@ -183,8 +185,7 @@ class Lowering {
                 column = b_.var("u_column"), k = b_.var("u_k");
     const Expr of_group = var(part) / shape_.panels, panel = var(part) % shape_.panels;
     const Expr source = of_group * shape_.filters + var(k);
-    const Expr from = nhwc() ? ((source * conv_.r + var(r)) * conv_.s + var(s)) * shape_.channels + var(c)
-                             : ((source * shape_.channels + var(c)) * conv_.r + var(r)) * conv_.s + var(s);
+    const Expr from = view_.filter_element(source, var(c), view_.stored_tap(var(r), var(s)));
     const Expr first = var(c) / shape_.cc * shape_.cc;
     const Expr to = filters_at(of_group, panel, first) +
                     step(channels_from(first), var(r), var(s), var(c) - first) * shape_.nr + var(column);
@@ -333,7 +334,8 @@ class Lowering {
     return cpu::store_by_channel(b_, sums, pools() ? FusedEpilogue() : epilogue_);
   }
 
-  Conv2d conv_;  ///< what a pool leaves out is not in it
+  cpu::ConvView view_;
+  const Conv2d& conv_;
   Conv2dOcSchedule s_;
   Conv2dOcShape shape_;
   ImageSize out_;
@@ -360,7 +362,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 
 Template conv2d_oc_cpu_template() {
   return {.name = kFamily,
-          .version = 2,
+          .version = 3,
           .why_not = why_not,
           .space = conv2d_oc_cpu_space,
           .lower = lower_conv2d_oc_cpu,

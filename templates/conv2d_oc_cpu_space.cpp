@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "templates/conv_view.h"
 #include "templates/cpu_common.h"
 
 namespace lehr {
@@ -78,7 +79,7 @@ Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s, std
 }
 
 FamilySpace conv2d_oc_cpu_space(const Workload& workload, const Limits& limits) {
-  const Conv2d conv = pooled_part(workload);
+  const Conv2d conv = cpu::conv_view(workload).conv;
   const std::int64_t window = window_of(workload.epilogue);
   const std::int64_t channels = conv.c / conv.groups, filters = conv.k / conv.groups;
   const std::int64_t narrowest = cpu::lane_counts(limits).front();
@@ -141,7 +142,7 @@ FamilySpace conv2d_oc_cpu_space(const Workload& workload, const Limits& limits) 
 // Copies of input and output stay in half of L2, that of the output alone in L1, and a block of filters in
 // half of L1. Threads share what is larger, so that the smaller one is what they all read.
 Config conv2d_oc_cpu_default(const Workload& workload, const Limits& limits) {
-  const Conv2d conv = pooled_part(workload);
+  const Conv2d conv = cpu::conv_view(workload).conv;
   const std::int64_t window = window_of(workload.epilogue);
   const FamilySpace space = conv2d_oc_cpu_space(workload, limits);
   Conv2dOcSchedule s;

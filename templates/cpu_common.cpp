@@ -27,6 +27,17 @@ Problem problem_of(const Workload& workload) {
   return {g.n, g.m, g.k, g.batch, flipped(g.b.layout), flipped(g.a.layout), true};
 }
 
+Problem few_rows_of(const Workload& workload) {
+  const Gemm& g = workload.gemm();
+  const bool gated = is_gated(workload.epilogue);
+  Problem p = {g.m, g.n, g.k, g.batch, g.a.layout, g.b.layout, false, gated, g.c.layout};
+  if (g.n < g.m)
+    p = {g.n, g.m, g.k, g.batch, flipped(g.b.layout), flipped(g.a.layout), true, gated, flipped(g.c.layout)};
+  if (p.m == 1) p.a = p.c = Layout::kRow;
+  if (p.n == 1) p.b = Layout::kColumn;
+  return p;
+}
+
 std::optional<std::string> why_not_cpu(const Workload& workload, const Limits& limits) {
   if (limits.target != Target::kCpu) return "made for CPUs";
   for (const TensorSpec& tensor : tensors_of(workload))

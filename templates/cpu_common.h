@@ -16,17 +16,23 @@
 
 namespace lehr::cpu {
 
-/// The GEMM as the lowerings see it: C is row-major (a column-major C is computed as its transpose, with A
-/// and B in exchanged roles).
+/// The GEMM as the lowerings see it.
 struct Problem {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   Layout a = Layout::kRow, b = Layout::kRow;
   bool swapped = false;  ///< the lowering's A is the workload's B
   bool gated = false;    ///< pairs of columns become one: never with `swapped`
+  Layout c = Layout::kRow;
   /// Of C in memory.
   std::int64_t output_columns() const { return gated ? n / 2 : n; }
 };
+/// With a row-major C: a column-major one is computed as its transpose, C^T = B^T A^T, with A and B in
+/// exchanged roles.
 Problem problem_of(const Workload& workload);
+/// With few rows rather than few columns: of C and its transpose the one that has no more rows than columns,
+/// for families that keep a few rows and stream the other operand. A matrix of a single row or column lies
+/// both ways; here it is contiguous in k, and so is C along its one row. C may be column-major.
+Problem few_rows_of(const Workload& workload);
 
 /// Reasons why no CPU family serves the workload, a GEMM or a convolution (types, target); nullopt otherwise.
 std::optional<std::string> why_not_cpu(const Workload& workload, const Limits& limits);

@@ -3,12 +3,15 @@
 //   for batch / for jc: blocks of nc column tiles
 //     for it: tiles of mr rows / for jt: column tiles of the block      (order exchanges the two)
 //       mr x nr vector accumulators over all of k, then each summed over its lanes
+//
+// A few rows of A that are not contiguous in k are copied so first, by every task.
 #include "templates/gemm_dot_cpu.h"
 
 #include <algorithm>
 
 #include "base/error.h"
 #include "templates/cpu_common.h"
+#include "templates/lines_cpu.h"
 #include "templates/register_tile.h"
 
 namespace lehr {
@@ -26,16 +29,26 @@ Schedule schedule_of(const Config& config) {
           knobs.at("nc"),      knobs.at("order"), knobs.at("ku"), knobs.at("prefetch")};
 }
 
+constexpr std::int64_t kFewRows = 16;               // of which a copy costs little beside the products
+constexpr std::int64_t kMaxCopyBytes = 4LL << 20;  // more would leave the L2 cache
+
+/// Threads share the columns, so that few of them are taken as rows.
+cpu::Problem view_of(const Workload& workload) {
+  const Gemm& g = workload.gemm();
+  return std::min(g.m, g.n) <= kFewRows ? cpu::few_rows_of(workload) : cpu::problem_of(workload);
+}
+
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
-  const cpu::Problem p = cpu::problem_of(workload);
-  if (p.a != Layout::kRow || p.b != Layout::kColumn)
-    return "runs along k, so both operands must be contiguous in k";
+  const cpu::Problem p = view_of(workload);
+  const bool may_copy = p.m <= kFewRows && 4 * p.m * p.k <= kMaxCopyBytes;
+  if (p.b != Layout::kColumn || (p.a != Layout::kRow && !may_copy))
+    return "runs along k, so both operands must be contiguous in k (or one have few rows or columns)";
   return std::nullopt;
 }
 
 FamilySpace space_of(const Workload& workload, const Limits& limits) {
-  const cpu::Problem p = cpu::problem_of(workload);
+  const cpu::Problem p = view_of(workload);
   FamilySpace space("gemm_dot_cpu");
   const KnobId threads =
       space.add("threads", "CPU threads, each with a range of columns", cpu::thread_counts(limits));
@@ -69,9 +82,23 @@ FamilySpace space_of(const Workload& workload, const Limits& limits) {
   return space;
 }
 
+// The tile that covers C in the least time: a step of it costs its multiply-adds or its loads (two a cycle),
+// but not less than a multiply-add's latency; behind k every accumulator is summed over its lanes.
 Config default_config(const Workload& workload, const Limits& limits) {
-  const std::int64_t lanes = cpu::lane_counts(limits).back();
-  return cpu::nearest_config(space_of(workload, limits), {limits.cores, lanes, 4, 4, 16, 0, 1, 0});
+  constexpr std::int64_t kSumOfLanes = 10;  // half cycles
+  const cpu::Problem p = view_of(workload);
+  const FamilySpace space = space_of(workload, limits);
+  const std::int64_t lanes = cpu::lane_counts(limits).back(), steps = ceil_div(p.k, lanes);
+  const std::int64_t registers = std::max(limits.vector_registers, 16);
+  const auto cost_of = [&](std::int64_t mr, std::int64_t nr) {
+    const std::int64_t step = std::max<std::int64_t>({mr * nr, mr + nr, 8}) + 1;
+    return ceil_div(p.m, mr) * ceil_div(p.n, nr) * (steps * step + mr * nr * kSumOfLanes);
+  };
+  std::int64_t best_mr = 1, best_nr = 1;
+  for (const std::int64_t mr : space.knobs()[2].values)
+    for (const std::int64_t nr : space.knobs()[3].values)
+      if (mr * nr + mr + 1 <= registers && cost_of(mr, nr) < cost_of(best_mr, best_nr)) best_mr = mr, best_nr = nr;
+  return cpu::nearest_config(space, {limits.cores, lanes, best_mr, best_nr, 16, 0, 1, 0});
 }
 
 struct Lowering {
@@ -80,11 +107,15 @@ struct Lowering {
   KernelBuilder builder;
   cpu::Operands operands{};
   FusedEpilogue epilogue;
+  BufferId a_rows{};  ///< A's rows, copied
   VarId task{}, batch{}, jc{}, jt{}, it{}, row{}, column{};
 
   std::int64_t tiles() const { return ceil_div(p.n, s.nr); }
   std::int64_t task_tiles() const { return ceil_div(tiles(), s.threads); }
   std::int64_t nc() const { return std::min(s.nc, task_tiles()); }
+  bool copies_a() const { return p.a == Layout::kColumn; }
+  /// Elements from one copied row to the next.
+  std::int64_t a_pitch() const { return ceil_div(p.k, s.lanes) * s.lanes; }
   Expr batch_offset(std::int64_t elements) const { return p.batch == 1 ? integer(0) : var(batch) * elements; }
 };
 
@@ -95,7 +126,9 @@ Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
   const BufferId acc = builder.buffer("acc", DType::kF32, Scope::kRegister, rows * columns * lanes, width);
   const VarId i = builder.var("i"), j = builder.var("j"), k = builder.var("k"), u = builder.var("u");
   const auto acc_at = [&] { return var(i) * (columns * lanes) + var(j) * lanes; };
+  const BufferId a = l.copies_a() ? l.a_rows : l.operands.a;
   const auto a_at = [&](Expr at) {
+    if (l.copies_a()) return (var(l.row) + var(i)) * l.a_pitch() + at;
     return l.batch_offset(l.p.m * l.p.k) + (var(l.row) + var(i)) * l.p.k + at;
   };
   const auto b_at = [&](Expr at) {
@@ -114,7 +147,7 @@ Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
     Block body = block(
         Alloc{a_reg},
         loop(i, rows, LoopKind::kUnrolled,
-             block(Store{a_reg, var(i) * lanes, vector_at(l.operands.a, a_at(at)), width, std::nullopt})));
+             block(Store{a_reg, var(i) * lanes, vector_at(a, a_at(at)), width, std::nullopt})));
     Block column_body = block(Alloc{b_reg});
     if (l.s.prefetch > 0 && !active) {
       column_body.push_back(Intrinsic{
@@ -149,7 +182,7 @@ Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
     append(result, step(integer(at), left < lanes ? std::optional<Expr>(integer(left)) : std::nullopt));
   }
   const Expr row = var(l.row) + var(i), column = var(l.column) + var(j);
-  const Expr c_at = l.batch_offset(l.p.m * l.p.n) + row * l.p.n + var(l.column) + var(j);
+  const Expr c_at = cpu::element(l.p.c, l.p.m, l.p.n, l.batch_offset(l.p.m * l.p.n), row, column);
   Expr sum = reduce_add(load(acc, acc_at(), width));
   if (l.epilogue.empty()) {
     result.push_back(over_tile(block(Store{l.operands.c, c_at, sum, 1, std::nullopt})));
@@ -163,9 +196,22 @@ Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
   return result;
 }
 
+Stmt copy_a(Lowering& l) {
+  return cpu::transpose(l.builder, {.from = l.operands.a,
+                                    .to = l.a_rows,
+                                    .source = l.batch_offset(l.p.m * l.p.k),
+                                    .from_stride = l.p.m,
+                                    .to_stride = l.a_pitch(),
+                                    .rows = integer(l.p.k),
+                                    .columns = integer(l.p.m),
+                                    .most_rows = l.p.k,
+                                    .most_columns = l.p.m,
+                                    .lanes = l.s.lanes});
+}
+
 Kernel lower_gemm_dot_cpu(const Workload& workload, const Config& config, const Limits&) {
   Lowering l;
-  l.p = cpu::problem_of(workload);
+  l.p = view_of(workload);
   l.s = schedule_of(config);
   KernelBuilder& builder = l.builder;
   builder.kernel.name = "gemm_dot_cpu";
@@ -179,6 +225,8 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Config& config, const 
   l.it = builder.var("it");
   l.row = builder.var("row");
   l.column = builder.var("column");
+
+  if (l.copies_a()) l.a_rows = builder.buffer("a_rows", DType::kF32, Scope::kScratch, l.p.m * l.a_pitch());
 
   const Expr first = cpu::first_tile(var(l.task), l.tiles(), l.s.threads);
   const Expr end = cpu::first_tile(var(l.task) + 1, l.tiles(), l.s.threads);
@@ -213,7 +261,9 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Config& config, const 
         loop(l.it, row_tiles, LoopKind::kSerial, block(let_row, loop_to(l.jt, tiles_now, l.nc(), tile))));
   }
   Block body = block(loop(l.jc, ceil_div(l.task_tiles(), l.nc()), LoopKind::kSerial, nest));
+  if (l.copies_a()) body.push_front(copy_a(l));
   if (l.p.batch > 1) body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, body));
+  if (l.copies_a()) body.push_front(Alloc{l.a_rows});
   builder.kernel.body = block(loop(l.task, l.s.threads, LoopKind::kParallel, body));
   return std::move(builder.kernel);
 }
@@ -221,7 +271,7 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Config& config, const 
 }  // namespace
 
 Template gemm_dot_cpu_template() {
-  return {"gemm_dot_cpu", 2, why_not, space_of, lower_gemm_dot_cpu, default_config};
+  return {"gemm_dot_cpu", 3, why_not, space_of, lower_gemm_dot_cpu, default_config};
 }
 
 }  // namespace lehr

@@ -3,6 +3,9 @@
 //   for batch / for jb: blocks of nb chunks
 //     for kb: ku rows of B at a time            -> ku x m scalars of A in registers
 //       for jc: chunks of the block             -> C's chunk in registers, ku rows of B added to it
+//
+// Few columns are few rows of the transpose. Where C's rows are not contiguous, the sums of a block of columns
+// wait in scratch memory and are stored behind it.
 #include "templates/gemv_cpu.h"
 
 #include <algorithm>
@@ -30,14 +33,14 @@ Schedule schedule_of(const Config& config) {
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
-  const cpu::Problem p = cpu::problem_of(workload);
-  if (p.m > kMaxRows) return "made for at most 4 rows of C";
-  if (p.b != Layout::kRow) return "streams B along n, so B must be row-major";
+  const cpu::Problem p = cpu::few_rows_of(workload);
+  if (p.m > kMaxRows) return "made for at most 4 rows or columns of C";
+  if (p.b != Layout::kRow) return "streams the large operand across k, so it must be contiguous there";
   return std::nullopt;
 }
 
 FamilySpace space_of(const Workload& workload, const Limits& limits) {
-  const cpu::Problem p = cpu::problem_of(workload);
+  const cpu::Problem p = cpu::few_rows_of(workload);
   FamilySpace space("gemv_cpu");
   const KnobId threads =
       space.add("threads", "CPU threads, each with a range of columns", cpu::thread_counts(limits));
@@ -64,7 +67,7 @@ FamilySpace space_of(const Workload& workload, const Limits& limits) {
 }
 
 Config default_config(const Workload& workload, const Limits& limits) {
-  const cpu::Problem p = cpu::problem_of(workload);
+  const cpu::Problem p = cpu::few_rows_of(workload);
   const std::int64_t lanes = cpu::lane_counts(limits).back();
   return cpu::nearest_config(space_of(workload, limits),
                              {limits.cores, lanes, 2, 8, ceil_div(p.n, 2 * lanes), 0});
@@ -76,13 +79,19 @@ struct Lowering {
   KernelBuilder builder;
   cpu::Operands operands{};
   FusedEpilogue epilogue;
+  BufferId sums{};  ///< [row][column of the block], where C's rows are not contiguous
   VarId task{}, batch{}, jb{}, jc{}, column{}, k0{};
 
   std::int64_t chunk() const { return s.nv * s.lanes; }
   std::int64_t chunks() const { return ceil_div(p.n, chunk()); }
   std::int64_t task_chunks() const { return ceil_div(chunks(), s.threads); }
   std::int64_t nb() const { return std::min(s.nb, task_chunks()); }
+  std::int64_t block_columns() const { return nb() * chunk(); }
+  bool stores_behind() const { return p.c == Layout::kColumn; }
   Expr batch_offset(std::int64_t elements) const { return p.batch == 1 ? integer(0) : var(batch) * elements; }
+  Expr c_element(const Expr& row, const Expr& of_column) const {
+    return cpu::element(p.c, p.m, p.n, batch_offset(p.m * p.n), row, of_column);
+  }
 };
 
 /// Which of the passes over a chunk this is: conditions.
@@ -95,8 +104,10 @@ struct Pass {
 Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const Pass& pass) {
   cpu::RegisterTile tile(l.builder, l.p.m, columns, l.s.lanes);
   const VarId u = l.builder.var("u");
+  const BufferId c = l.stores_behind() ? l.sums : l.operands.c;
   const auto c_at = [&](Expr column) {
-    return l.batch_offset(l.p.m * l.p.n) + tile.row() * l.p.n + var(l.column) + column;
+    if (l.stores_behind()) return tile.row() * l.block_columns() + var(l.jc) * l.chunk() + column;
+    return l.c_element(tile.row(), var(l.column) + column);
   };
   const auto b_at = [&](Expr column) {
     return l.batch_offset(l.p.k * l.p.n) + (var(l.k0) + var(u)) * l.p.n + var(l.column) + column;
@@ -113,17 +124,16 @@ Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const P
       tile.multiply_add(load(l.operands.a, cpu::element(l.p.a, l.p.m, l.p.k, l.batch_offset(l.p.m * l.p.k),
                                                         tile.row(), var(l.k0) + var(u)))));
   Block result =
-      block(tile.allocate(), If{pass.first, block(tile.clear()), block(tile.load_c(l.operands.c, c_at))},
+      block(tile.allocate(), If{pass.first, block(tile.clear()), block(tile.load_c(c, c_at))},
             loop(u, rows, LoopKind::kUnrolled, step));
   const auto finish = [&](Expr sums, Expr column, std::optional<Expr> active) {
     return l.epilogue.of(sums, cpu::place_of(l.p, tile.row(), var(l.column) + column, c_at(column),
                                              static_cast<int>(l.s.lanes), active));
   };
-  if (l.epilogue.empty())
-    result.push_back(tile.store_c(l.operands.c, c_at));
+  if (l.epilogue.empty() || l.stores_behind())
+    result.push_back(tile.store_c(c, c_at));
   else
-    result.push_back(If{pass.last, block(tile.store_c(l.operands.c, c_at, finish)),
-                        block(tile.store_c(l.operands.c, c_at))});
+    result.push_back(If{pass.last, block(tile.store_c(c, c_at, finish)), block(tile.store_c(c, c_at))});
   return result;
 }
 
@@ -140,9 +150,21 @@ Stmt chunks_over(Lowering& l, std::int64_t rows, const Pass& pass, const Expr& f
   return loop_to(l.jc, chunks_now, l.nb(), body);
 }
 
+// The sums of the current block of columns on their way to C: a few elements for each long column of B.
+Stmt store_block(Lowering& l, const Expr& first_chunk, const Expr& chunks_now) {
+  const VarId j = l.builder.var("j"), row = l.builder.var("row");
+  const Expr first = (first_chunk + var(l.jb) * l.nb()) * l.chunk();
+  const Expr column = first + var(j), element = l.c_element(var(row), column);
+  const Expr sum = load(l.sums, var(row) * l.block_columns() + var(j));
+  const Expr value = l.epilogue.of(sum, cpu::place_of(l.p, var(row), column, element, 1, std::nullopt));
+  return loop_to(j, min(chunks_now * l.chunk(), integer(l.p.n) - first), l.block_columns(),
+                 block(loop(row, l.p.m, LoopKind::kSerial,
+                            block(Store{l.operands.c, element, value, 1, std::nullopt}))));
+}
+
 Kernel lower_gemv_cpu(const Workload& workload, const Config& config, const Limits&) {
   Lowering l;
-  l.p = cpu::problem_of(workload);
+  l.p = cpu::few_rows_of(workload);
   l.s = schedule_of(config);
   KernelBuilder& builder = l.builder;
   builder.kernel.name = "gemv_cpu";
@@ -156,6 +178,9 @@ Kernel lower_gemv_cpu(const Workload& workload, const Config& config, const Limi
   l.jc = builder.var("jc");
   l.column = builder.var("column");
   l.k0 = builder.var("k0");
+
+  if (l.stores_behind())
+    l.sums = builder.buffer("sums", DType::kF32, Scope::kScratch, l.p.m * l.block_columns());
 
   const Expr first_chunk = cpu::first_tile(var(l.task), l.chunks(), l.s.threads);
   const Expr end_chunk = cpu::first_tile(var(l.task) + 1, l.chunks(), l.s.threads);
@@ -178,8 +203,10 @@ Kernel lower_gemv_cpu(const Workload& workload, const Config& config, const Limi
     k_loops.push_back(Let{l.k0, integer(whole * l.s.ku)});
     k_loops.push_back(chunks_over(l, rest, {integer(0), integer(1)}, first_chunk, chunks_now));
   }
+  if (l.stores_behind()) k_loops.push_back(store_block(l, first_chunk, chunks_now));
   Block body = block(loop(l.jb, ceil_div(l.task_chunks(), l.nb()), LoopKind::kSerial, k_loops));
   if (l.p.batch > 1) body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, body));
+  if (l.stores_behind()) body.push_front(Alloc{l.sums});
   builder.kernel.body = block(loop(l.task, l.s.threads, LoopKind::kParallel, body));
   return std::move(builder.kernel);
 }
@@ -187,7 +214,7 @@ Kernel lower_gemv_cpu(const Workload& workload, const Config& config, const Limi
 }  // namespace
 
 Template gemv_cpu_template() {
-  return {"gemv_cpu", 2, why_not, space_of, lower_gemv_cpu, default_config};
+  return {"gemv_cpu", 3, why_not, space_of, lower_gemv_cpu, default_config};
 }
 
 }  // namespace lehr

@@ -41,27 +41,13 @@ std::int64_t covering(std::int64_t extent) {
 GemvProblem gemv_problem(const Workload& workload) {
   const Gemm& g = workload.gemm();
   GemvProblem p;
-  p.k = g.k;
-  p.batch = g.batch;
-  p.type = g.a.type;
-  p.c_type = g.c.type;
-  p.matrix_is_a = g.n < g.m;
-  if (p.matrix_is_a) {
-    p.vectors = g.n;
-    p.outputs = g.m;
-    p.matrix_along_k = g.a.layout == Layout::kRow;
-    p.vectors_along_k = g.b.layout == Layout::kColumn;
-    p.vectors_inner = g.c.layout == Layout::kRow;
-  } else {
-    p.vectors = g.m;
-    p.outputs = g.n;
-    p.matrix_along_k = g.b.layout == Layout::kColumn;
-    p.vectors_along_k = g.a.layout == Layout::kRow;
-    p.vectors_inner = g.c.layout == Layout::kColumn;
-  }
-  // A single vector is contiguous whatever its matrix is called; so is the matrix with a single output.
-  if (p.vectors == 1) p.vectors_along_k = true;
-  if (p.outputs == 1) p.matrix_along_k = true;
+  const cpu::Problem few = cpu::few_rows_of(workload);
+  p.vectors = few.m, p.outputs = few.n, p.k = few.k, p.batch = few.batch;
+  p.type = g.a.type, p.c_type = g.c.type;
+  p.matrix_is_a = few.swapped;
+  p.matrix_along_k = few.b == Layout::kColumn;
+  p.vectors_along_k = few.a == Layout::kRow;
+  p.vectors_inner = few.c == Layout::kColumn;
   return p;
 }
 

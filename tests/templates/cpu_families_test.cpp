@@ -21,6 +21,7 @@
 #include "ir/analyze.h"
 #include "ir/verify.h"
 #include "templates/catalog.h"
+#include "templates/conv_view.h"
 #include "templates/epilogue_pass.h"
 #include "templates/reference.h"
 
@@ -56,8 +57,11 @@ TEST(CpuFamilies, EverySampledConfigLowersVerifiesAndKeepsItsLimits) {
       const ir::Kernel kernel = lower(workload, config, limits);
       if (const auto malformed = ir::why_malformed(kernel)) FAIL() << *malformed;
       const ir::Analysis analysis = ir::analyze(kernel);
-      // F(4x4, 3x3) takes a quarter of the products; beyond the edge they count too.
-      const double least = config.family == "conv2d_winograd_cpu" ? 0.25 : 0.99;
+      // F(4x4, 3x3) takes a quarter of the products; beyond the edge they count too. Those of taps that only meet
+      // padding are left out.
+      double least = config.family == "conv2d_winograd_cpu" ? 0.25 : 0.99;
+      if (workload.op() == Operator::kConv2d)
+        least *= flops_of({cpu::conv_view(workload).conv, {}}) / flops_of(workload);
       ASSERT_GE(analysis.flops, flops_of(workload) * least);
       ASSERT_LE(analysis.scratch_bytes, (64LL << 20) + (4 * limits.l2_bytes));
       ASSERT_LE(analysis.launch.tasks, std::max<std::int64_t>(limits.cores, workload.op() == Operator::kConv2d
@@ -270,6 +274,36 @@ TEST(CpuFamilies, SampledEpiloguesOfProductsEqualTheReference) {
   expect_right(with_epilogues(prefixes), 2, 79);
 }
 
+// Few columns are few rows of the transpose, whose C lies across; one column or row lies both ways.
+TEST(CpuFamilies, ProductsOfFewColumnsEqualTheReference) {
+  std::vector<std::string> texts, epilogues;
+  for (const char* shape : {"gemm m=300 n=1 k=129", "gemm m=47 n=3 k=50", "gemm m=130 n=2 k=8 batch=2",
+                            "gemm m=70 n=4 k=33", "gemm m=45 n=16 k=70", "gemm m=16 n=90 k=21 batch=3", "gemm m=7 n=3 k=384"})
+    for (const char* layout : {"", " a=f32:column", " b=f32:column", " a=f32:column b=f32:column",
+                               " c=f32:column", " a=f32:column c=f32:column"}) {
+      texts.push_back(std::string(shape) + layout);
+      if (std::string_view(shape).ends_with("0")) epilogues.push_back(texts.back());
+    }
+  expect_right(texts, 1, 92);
+  expect_right(with_epilogues(epilogues), 1, 93);
+}
+
+TEST(CpuFamilies, ServeFewColumnsAsTheyServeFewRows) {
+  const auto families_of = [](const std::string& text) {
+    std::vector<std::string> names;
+    const Workload workload = parse_workload(text);
+    const Space space = space_for(workload, cpu_limits(32, 2));
+    for (const FamilySpace& family : space.families()) names.push_back(family.family());
+    return names;
+  };
+  for (const std::string few : {"1", "3"}) {
+    // C^T = B^T A^T: A's rows are the columns of its transpose.
+    EXPECT_EQ(families_of("gemm m=" + few + " n=200 k=64"),
+              families_of("gemm m=200 n=" + few + " k=64 a=f32:column b=f32:column"));
+    EXPECT_EQ(families_of("gemm m=" + few + " n=200 k=64 b=f32:column"), families_of("gemm m=200 n=" + few + " k=64"));
+  }
+}
+
 std::vector<std::string> gated_products() {
   std::vector<std::string> texts;
   for (const char* shape : {"gemm m=33 n=66 k=17", "gemm m=3 n=2 k=50", "gemm m=9 n=34 k=70 batch=2",
@@ -328,6 +362,38 @@ TEST(CpuFamilies, APoolAsAPassOfItsOwnEqualsTheReference) {
 
 TEST(CpuFamilies, SampledConvolutionsEqualTheReference) {
   expect_right(convolutions(), 1, 78);
+}
+
+/// Filters of which some taps only meet padding, images of one column, of one pixel.
+std::vector<std::string> edge_convolutions() {
+  std::vector<std::string> texts;
+  for (const char* layout : {"nchw", "nhwc"})
+    for (const char* rest :
+         {"n=9 h=1 w=1 c=20 k=37 r=3 s=3 pad=1", "n=2 h=31 w=1 c=9 k=9 r=3 s=3 pad=1 groups=9",
+          "h=9 w=9 c=16 k=24 r=3 s=3 pad=12 dilation=12", "n=2 h=2 w=2 c=5 k=10 r=5 s=5 pad=2",
+          "h=25 w=1 c=6 k=22 r=5 s=3 stride=2 pad=2x1 groups=2", "n=6 h=1 w=1 c=14 k=26 r=1 s=1 groups=2",
+          "h=3 w=20 c=4 k=9 r=5 s=2 pad=4x0 dilation=2x1", "n=3 h=1 w=1 c=12 k=12 r=3 s=3 pad=1 groups=12",
+          "n=2 h=1 w=1 c=7 k=9 r=1 s=1 stride=4 pad=1", "n=2 h=40 w=1 c=6 k=8 r=1 s=1", "n=7 h=1 w=1 c=33 k=17 r=1 s=1",
+          "n=2 h=1 w=4 c=5 k=10 r=3 s=5 pad=3x5 stride=3x2", "h=1 w=1 c=8 k=16 r=3 s=3 pad=1 groups=8"})
+      texts.push_back(fmt::format("conv2d {} layout={}", rest, layout));
+  return texts;
+}
+
+TEST(CpuFamilies, ConvolutionsAtTheEdgesEqualTheReference) {
+  expect_right(edge_convolutions(), 2, 94);
+  expect_right(with_epilogues(edge_convolutions()), 1, 95);
+}
+
+// A 3 x 3 filter on an image of one pixel is one product of nine.
+TEST(CpuFamilies, LeaveOutTapsThatOnlyMeetPadding) {
+  for (const char* layout : {"nchw", "nhwc"}) {
+    const Workload workload = parse_workload(fmt::format("conv2d n=64 h=1 w=1 c=32 k=48 r=3 s=3 pad=1 layout={}", layout));
+    const Limits limits = cpu_limits(32, 2);
+    for (const Config& config : default_configs(workload, limits)) {
+      if (config.family == "conv2d_winograd_cpu") continue;  // its tiles are of 3 x 3 taps
+      EXPECT_LE(ir::analyze(lower(workload, config, limits)).flops, flops_of(workload) / 9 * 1.01) << to_text(config);
+    }
+  }
 }
 
 TEST(CpuFamilies, SampledNhwcConvolutionsEqualTheReference) {

@@ -1,0 +1,37 @@
+// A convolution as the CPU families compute it: the same numbers from the same memory, less work, longer lines.
+#pragma once
+
+#include <cstdint>
+
+#include "ir/kernel.h"
+#include "templates/workload.h"
+
+namespace lehr::cpu {
+
+/// Tensors lie as `conv` says but for the filter, whose taps are those of the workload's.
+///
+/// - Outer rows and columns of the filter that meet nothing but padding, wherever they are put, are left out (a
+///   3 x 3 filter on an image of one pixel; a dilated one on a map smaller than its steps).
+/// - An image of one column is one of one line.
+/// - Images of one pixel are the pixels of one image, side by side: channels are innermost, whatever the layout.
+struct ConvView {
+  Conv2d conv;
+  ImageLayout filter_layout = ImageLayout::kNchw;
+  std::int64_t stored_taps = 1;  ///< of a filter in memory
+  /// The number of the tap (0, 0) of `conv` among these, and what a row and a column further add to it.
+  std::int64_t first_tap = 0, row_step = 1, column_step = 1;
+
+  /// Elements of the filter tensor.
+  std::int64_t filter_elements() const { return conv.k * (conv.c / conv.groups) * stored_taps; }
+  /// The stored number of a tap of `conv`, by its row and column or by its own number.
+  ir::Expr stored_tap(const ir::Expr& row, const ir::Expr& column) const;
+  ir::Expr stored_tap(const ir::Expr& tap) const;
+  /// Flat index in the filter tensor; `filter` counts all output channels, `channel` those of a group.
+  ir::Expr filter_element(const ir::Expr& filter, const ir::Expr& channel, const ir::Expr& stored_tap) const;
+};
+
+/// Of the workload's convolution, cropped to what a pool takes (pooled_part()). Padding at the right and at the
+/// bottom may be negative there.
+ConvView conv_view(const Workload& workload);
+
+}  // namespace lehr::cpu
