@@ -143,7 +143,7 @@ Workload ordinary_workload(Rng& rng, const Ordinary& kind) {
       workload.problem = gemm_of(rng, types);
     else
       workload.problem = conv_of(rng, types);
-    if (chance(rng, 0.5)) workload.epilogue = parse_epilogue(one_of<const char*>(rng, kEpilogues));
+    if (chance(rng, kind.share_of_epilogues)) workload.epilogue = parse_epilogue(one_of<const char*>(rng, kEpilogues));
     if (is_valid(workload) && flops_of(workload) <= kind.most_flops && min_bytes_of(workload) <= kind.most_bytes)
       return workload;
   }

@@ -12,11 +12,12 @@ struct Ordinary {
   double most_flops = 1e18;   ///< a larger workload is drawn again
   double most_bytes = 1e18;   ///< the same for all its tensors together
   double share_of_gemm = 0.35;
+  double share_of_epilogues = 0.5;
 };
 
 /// A valid workload: a GEMM with extents to 262 144, batches, every layout; or a convolution with images to
 /// 4 096, channels to 2 048, filters to 11, strides, dilation, groups (depthwise, too), uneven padding, both
-/// layouts; half of them with an epilogue. The same generator state gives the same workload on every machine.
+/// layouts. The same generator state gives the same workload on every machine.
 Workload ordinary_workload(Rng& rng, const Ordinary& kind = {});
 
 }  // namespace lehr::testing
