@@ -31,6 +31,22 @@ std::string splat(int lanes) {
                      copies);
 }
 
+/// Loads stand in loops over k, where going through memory would cost a dozen cycles each. Stores stand behind
+/// them, and AMD's masked one is slower than some scalar ones (Fog, instruction tables: VMASKMOVPS m,y,y).
+std::string avx2_masked_load(int lanes) {
+  std::string numbers;
+  for (int i = 0; i < lanes; ++i) numbers += fmt::format("{}{}", i == 0 ? "" : ", ", i);
+  return fmt::format(
+      R"(#ifdef __AVX2__
+static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
+  typedef int s32x{0} __attribute__((vector_size({1})));
+  if (n >= {0}) return *(const f32x{0}_u*)p;
+  return __builtin_ia32_maskloadps{2}((const f32x{0}*)p, s32x{0}{{{3}}} < (int)n);
+}}
+)",
+      lanes, lanes * 4, lanes == 8 ? "256" : "", numbers);
+}
+
 // Leading `n` lanes only; the rest reads as zero and is not touched. GCC's own mask builtins, since a vector
 // extension cannot say "masked" (names: GCC manual, x86 built-in functions; clang has the same ones). The
 // mask is computed without a branch, so that the compiler takes it out of the loop over k.
@@ -38,6 +54,8 @@ std::string masked(int lanes) {
   const int bits = lanes * 32;
   const std::string mask_type = lanes == 16 ? "unsigned short" : "unsigned char";
   const std::string condition = lanes == 16 ? "defined(__AVX512F__)" : "defined(__AVX512VL__)";
+  const std::string if_avx2 = lanes == 16 ? "" : avx2_masked_load(lanes) + "#else\n";
+  const std::string end_of_avx2 = lanes == 16 ? "" : "#endif\n";
   return fmt::format(
       R"(#if {2}
 static inline {3} lehr_mask{0}(long n) {{
@@ -51,13 +69,13 @@ static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
   __builtin_ia32_storeups{1}_mask((float*)p, v, lehr_mask{0}(n));
 }}
 #else
-static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
+{4}static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
   if (n >= {0}) return *(const f32x{0}_u*)p;
   float lanes[{0}] = {{}};
   for (long i = 0; i < n; ++i) lanes[i] = p[i];
   return *(const f32x{0}_u*)lanes;
 }}
-static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
+{5}static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
   if (n >= {0}) {{
     *(f32x{0}_u*)p = v;
     return;
@@ -68,20 +86,29 @@ static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
 }}
 #endif
 )",
-      lanes, bits, condition, mask_type);
+      lanes, bits, condition, mask_type, if_avx2, end_of_avx2);
 }
 
+// Halves are added up until one lane is left, in registers: through memory each step would wait for the one before.
 std::string reduce(int lanes) {
+  std::string steps;
+  for (int width = lanes / 2; width > 0; width /= 2) {
+    std::string from;
+    for (int i = 0; i < lanes; ++i) from += fmt::format("{}{}", i == 0 ? "" : ", ", (i + width) % lanes);
+    steps += fmt::format("  v += LEHR_LANES{}(v, {});\n", lanes, from);
+  }
   return fmt::format(
-      R"(static inline float lehr_reduce{0}(f32x{0} v) {{
-  float lanes[{0}];
-  *(f32x{0}_u*)lanes = v;
-  for (int width = {0} / 2; width > 0; width /= 2)
-    for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
-  return lanes[0];
+      R"(#ifdef __clang__
+#define LEHR_LANES{0}(v, ...) __builtin_shufflevector(v, v, __VA_ARGS__)
+#else
+typedef int s32x{0} __attribute__((vector_size({1})));
+#define LEHR_LANES{0}(v, ...) __builtin_shuffle(v, s32x{0}{{__VA_ARGS__}})
+#endif
+static inline float lehr_reduce{0}(f32x{0} v) {{
+{2}  return v[0];
 }}
 )",
-      lanes);
+      lanes, lanes * 4, steps);
 }
 
 // Of each lane, as LEHR_MIN and LEHR_MAX have it: where one is not a number, the second one.

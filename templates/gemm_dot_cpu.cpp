@@ -196,7 +196,15 @@ Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
   return result;
 }
 
+/// Element by element where there are fewer rows than a vector's lanes, most of which blocks would leave empty.
 Stmt copy_a(Lowering& l) {
+  if (l.p.m < l.s.lanes) {
+    const VarId k = l.builder.var("copy_k"), row = l.builder.var("copy_row");
+    const Expr from = l.batch_offset(l.p.m * l.p.k) + var(k) * l.p.m + var(row);
+    const Stmt move =
+        Store{l.a_rows, var(row) * l.a_pitch() + var(k), load(l.operands.a, from), 1, std::nullopt};
+    return loop(k, l.p.k, LoopKind::kSerial, block(loop(row, l.p.m, LoopKind::kUnrolled, block(move))));
+  }
   return cpu::transpose(l.builder, {.from = l.operands.a,
                                     .to = l.a_rows,
                                     .source = l.batch_offset(l.p.m * l.p.k),
