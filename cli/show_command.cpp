@@ -18,6 +18,7 @@
 #include "ir/print.h"
 #include "measure/affinity.h"
 #include "templates/catalog.h"
+#include "tune/task.h"
 
 namespace lehr {
 namespace {
@@ -76,7 +77,7 @@ ShowCommand::Choice ShowCommand::choose(const Workload& workload, const Limits& 
               fmt::format("the best in {}, {}", database_, format_time_us(winner.time_us, winner.interval))};
     }
   }
-  return {default_configs(workload, limits)[0],
+  return {ordered_defaults(workload, limits)[0],
           fmt::format("the default; {} knows none of this workload", database_)};
 }
 

@@ -46,7 +46,7 @@ Config default_config(const Workload& workload, const Limits& limits) {
   if (conv.layout != ImageLayout::kNchw || conv.k < kFewestOutputs || conv.k > kMostOutputs ||
       conv.c < kFewestInputs || limits.vector_registers < 32)
     return gemm_cpu_default(as_gemm(workload), limits, kFamily);
-  return cpu::nearest_config(space(workload, limits), {limits.cores, 1, cpu::lane_counts(limits).back(), 8, 3,
+  return cpu::nearest_config(space(workload, limits), {cpu::default_threads(workload, limits), 1, cpu::lane_counts(limits).back(), 8, 3,
                                                        512, 16, 8, 0, 0, 0, 1, 4, 0});
 }
 
@@ -59,7 +59,7 @@ ir::Kernel lower_conv1x1(const Workload& workload, const Config& config, const L
 }  // namespace
 
 Template conv1x1_cpu_template() {
-  return {kFamily, 2, why_not, space, lower_conv1x1, default_config, Operator::kConv2d};
+  return {kFamily, 3, why_not, space, lower_conv1x1, default_config, Operator::kConv2d};
 }
 
 }  // namespace lehr

@@ -116,10 +116,7 @@ Block micro_kernel(Lowering& l, std::int64_t rows) {
   } else {
     result.push_back(If{lt(var(l.cb), integer(1)), block(tile.clear()), block(tile.load_c(l.y_lines, y_at))});
   }
-  Block step = block(tile.allocate_b());
-  Block pixels = tile.load_b(l.x_planes, x_at, false);
-  append(step, pixels);
-  step.push_back(tile.multiply_add(weight));
+  const Block step = tile.step(l.builder, l.x_planes, x_at, false, weight);
   const LoopKind line = l.s.taps >= 1 ? LoopKind::kUnrolled : LoopKind::kSerial;
   const LoopKind lines = l.s.taps == 2 ? LoopKind::kUnrolled : LoopKind::kSerial;
   result.push_back(loop_to(c, l.channels_now(), l.cc(),

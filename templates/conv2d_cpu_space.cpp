@@ -128,7 +128,7 @@ Config conv2d_cpu_default(const Workload& workload, const Limits& limits) {
   const std::int64_t filters = conv.k / conv.groups;
   const std::int64_t registers = std::max(limits.vector_registers, 16);
   Conv2dCpuSchedule s;
-  s.threads = limits.cores;
+  s.threads = cpu::default_threads(workload, limits);
   s.split = conv.out_h() >= 2 * limits.cores || filters < 2 * limits.cores ? 0 : 1;
   s.lanes = cpu::lane_counts(limits).back();
   // Wide rather than tall: 6 x 4 is ahead of 12 x 2 by a tenth on 14 x 14 maps, and nowhere behind.

@@ -134,7 +134,7 @@ Config conv2d_depthwise_cpu_default(const Workload& workload, const Limits& limi
   const FamilySpace space = conv2d_depthwise_cpu_space(workload, limits);
   const std::int64_t available = std::max(limits.vector_registers, 16), taps = conv.r * conv.s;
   DepthwiseCpuSchedule s;
-  s.threads = limits.cores;
+  s.threads = cpu::default_threads(workload, limits);
   s.lanes = cpu::lane_counts(limits).back();
   s.copy = is_nhwc(conv) ? 0 : 1;
   const std::int64_t along = is_nhwc(conv) ? conv.k : conv.out_w();

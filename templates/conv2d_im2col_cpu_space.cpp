@@ -118,7 +118,7 @@ Config conv2d_im2col_cpu_default(const Workload& workload, const Limits& limits)
   const FamilySpace space = conv2d_im2col_cpu_space(workload, limits);
   const cpu::Problem p = im2col_problem(conv);
   GemmCpuSchedule s;
-  s.threads = limits.cores;
+  s.threads = cpu::default_threads(workload, limits);
   s.lanes = cpu::lane_counts(limits).back();
   if (p.n <= s.lanes / 2) s.lanes = cpu::lane_counts(limits).front();
   const cpu::Tiling tiling = cpu::fastest_tiling(p.m, p.n, s.lanes, 0, limits);

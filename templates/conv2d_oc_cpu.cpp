@@ -276,13 +276,10 @@ class Lowering {
     const Expr value =
         load(in.buffer, in.line + row * (conv_.dilation_h / shape_.step_h) * in.line_stride +
                             (first_channel() + var(c)) * in.channel_stride + pixel * in.pixel_stride);
-    Block tap = block(tile.allocate_b());
     const Expr channels = channels_from(first_channel()), now = step(channels, row, var(s), var(c));
     const Expr first = filters_at(group(), var(panel_), first_channel());
-    Block filters = tile.load_b(
-        u_, [&](Expr column) { return first + now * shape_.nr + column; }, false);
-    append(tap, filters);
-    tap.push_back(tile.multiply_add(value));
+    Block tap = tile.step(
+        b_, u_, [&](Expr column) { return first + now * shape_.nr + column; }, false, value);
     if (s_.prefetch == 1) tap.push_back(prefetch(tile, first, channels * (conv_.r * conv_.s), now));
     Stmt line = s_.taps == 1
                     ? loop_to(c, channels, shape_.cc, block(loop(s, conv_.s, LoopKind::kUnrolled, tap)))

@@ -146,7 +146,7 @@ Config conv2d_oc_cpu_default(const Workload& workload, const Limits& limits) {
   const std::int64_t window = window_of(workload.epilogue);
   const FamilySpace space = conv2d_oc_cpu_space(workload, limits);
   Conv2dOcSchedule s;
-  s.threads = limits.cores;
+  s.threads = cpu::default_threads(workload, limits);
   s.lanes = cpu::lane_counts(limits).back();
   const std::int64_t filters = conv.k / conv.groups, channels = conv.c / conv.groups;
   if (filters <= s.lanes / 2) s.lanes = cpu::lane_counts(limits).front();

@@ -235,11 +235,9 @@ class Lowering {
       return (var(it) * s_.mr + tile.row()) * tile_stride(channels) + var(product) * channels;
     };
     const Expr filters = (var(product) * shape_.panels + var(first_panel_) + var(panel)) * conv_.c + var(c);
-    Block step = block(tile.allocate_b());
-    Block row = tile.load_b(
-        u_, [&](Expr column) { return filters * shape_.nr + column; }, false);
-    append(step, row);
-    step.push_back(tile.multiply_add(load(v_, at(shape_.channels) + var(c))));
+    Block step = tile.step(
+        b_, u_, [&](Expr column) { return filters * shape_.nr + column; }, false,
+        load(v_, at(shape_.channels) + var(c)));
     if (s_.prefetch == 1) {
       // All micro-kernels that use a panel one after the other fetch their share of the next.
       const std::int64_t sharers = s_.order == 0 ? 1 : ceil_div(shape_.tiles(), s_.mr);
@@ -359,7 +357,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 
 Template conv2d_winograd_cpu_template() {
   return {.name = kFamily,
-          .version = 2,
+          .version = 3,
           .why_not = why_not,
           .space = winograd_cpu_space,
           .lower = lower_winograd,

@@ -137,7 +137,7 @@ Config winograd_cpu_default(const Workload& workload, const Limits& limits) {
   const FamilySpace space = winograd_cpu_space(workload, limits);
   WinogradCpuSchedule s;
   s.tile = std::min(conv.out_h(), conv.out_w()) >= 12 ? 4 : 2;
-  s.threads = limits.cores;
+  s.threads = cpu::default_threads(workload, limits);
   const std::int64_t half_l2 = (limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20) / 2;
   const bool filters_stay = 4 * winograd(s.tile).products() * conv.k * conv.c <= half_l2;
   s.split = filters_stay && ceil_div(conv.out_h(), s.tile) % limits.cores == 0 ? 0 : 1;

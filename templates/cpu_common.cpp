@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "templates/register_tile.h"
 
 namespace lehr::cpu {
 namespace {
@@ -52,6 +53,12 @@ std::vector<std::int64_t> thread_counts(const Limits& limits) {
   return {1, limits.cores};
 }
 
+std::int64_t default_threads(const Workload& workload, const Limits& limits) {
+  // A core does so much in about a microsecond, and calling the others takes some tenths of one.
+  constexpr double kLeastFlops = 5e4;
+  return flops_of(workload) >= kLeastFlops * limits.cores ? limits.cores : 1;
+}
+
 std::vector<std::int64_t> lane_counts(const Limits& limits) {
   const std::int64_t widest = std::max(4, limits.vector_bytes / 4);
   if (widest <= 4) return {4};
@@ -66,7 +73,8 @@ std::vector<std::int64_t> register_rows(std::int64_t extent) {
 }
 
 bool fits_registers(std::int64_t rows, std::int64_t vectors, const Limits& limits) {
-  return rows * vectors + std::min<std::int64_t>(vectors, 4) + 1 <= std::max(limits.vector_registers, 16);
+  const std::int64_t registers = std::max(limits.vector_registers, 16);
+  return rows * vectors + std::min<std::int64_t>(vectors, 4) + 1 <= registers || streams_b(rows, vectors);
 }
 
 // A step of a tile of m rows costs its multiply-adds or its loads (two a cycle), but not less than the

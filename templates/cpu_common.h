@@ -39,11 +39,14 @@ std::optional<std::string> why_not_cpu(const Workload& workload, const Limits& l
 
 /// {1, cores} or {1}.
 std::vector<std::int64_t> thread_counts(const Limits& limits);
+/// Of them, what a schedule that nobody measured should take: all, unless the work is too little to share.
+std::int64_t default_threads(const Workload& workload, const Limits& limits);
 /// Vector lengths in f32 lanes: the widest and half of it.
 std::vector<std::int64_t> lane_counts(const Limits& limits);
 /// Those of {1 .. 14, 16, 20, 24, 28} rows of a micro-kernel that are not beyond `extent`.
 std::vector<std::int64_t> register_rows(std::int64_t extent);
-/// Whether `rows` x `vectors` accumulators, up to four vectors beside them and one more do.
+/// Whether `rows` x `vectors` accumulators fit, with up to four vectors beside them and one more, or with a factor
+/// of each row and one vector (streams_b()).
 bool fits_registers(std::int64_t rows, std::int64_t vectors, const Limits& limits);
 
 /// A micro-kernel's accumulators.

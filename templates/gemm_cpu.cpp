@@ -150,7 +150,7 @@ Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limi
 }
 
 Template gemm_cpu_template() {
-  return {"gemm_cpu", 2, why_not, space, lower_gemm_cpu, default_config};
+  return {"gemm_cpu", 3, why_not, space, lower_gemm_cpu, default_config};
 }
 
 }  // namespace lehr

@@ -64,11 +64,11 @@ Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool an
   } else {
     result.push_back(If{lt(var(n.pc), integer(1)), block(tile.clear()), block(tile.load_c(n.c, c_at))});
   }
-  Block step = block(tile.allocate_b());
-  append(step, tile.load_b(
-                   n.b, [&](const Expr& column) { return n.b_at(k_now, column); }, !n.b_in_panels));
-  if (n.s.prefetch != GemmCpuSchedule::kNoPrefetch) step.push_back(prefetch(n, tile, k_now));
-  step.push_back(tile.multiply_add(n.a_at(tile.row(), k_now)));
+  Block beside;
+  if (n.s.prefetch != GemmCpuSchedule::kNoPrefetch) beside.push_back(prefetch(n, tile, k_now));
+  const Block step = tile.step(
+      n.builder, n.b, [&](const Expr& column) { return n.b_at(k_now, column); }, !n.b_in_panels,
+      n.a_at(tile.row(), k_now), beside);
   if (n.s.ku == 1) {
     result.push_back(loop_to(k, n.k_extent(), n.kc(), step));
   } else {

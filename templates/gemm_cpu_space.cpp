@@ -187,8 +187,9 @@ Config gemm_cpu_default(const Workload& workload, const Limits& limits, std::str
   const std::int64_t nv = std::min<std::int64_t>(is_wide ? 4 : 2, ceil_div(p.n, lanes));
   const std::int64_t mr = std::min<std::int64_t>(p.m, std::min<std::int64_t>(12, (registers - nv - 1) / nv));
   const std::int64_t split = p.n >= p.m ? 1 : 0;
-  const Values wanted = packs ? Values{limits.cores, split, lanes, mr, nv, 256, 8, 8, 0, 1, 1, 1, 8, 0}
-                              : Values{limits.cores, split, lanes, mr, nv, 96, 4, 16, 1, 0, 0, 1,
+  const std::int64_t threads = cpu::default_threads(workload, limits);
+  const Values wanted = packs ? Values{threads, split, lanes, mr, nv, 256, 8, 8, 0, 1, 1, 1, 8, 0}
+                              : Values{threads, split, lanes, mr, nv, 96, 4, 16, 1, 0, 0, 1,
                                        GemmCpuSchedule::kNextTileShared, 0};
   return cpu::nearest_config(space, wanted);
 }

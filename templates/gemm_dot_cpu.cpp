@@ -98,7 +98,7 @@ Config default_config(const Workload& workload, const Limits& limits) {
   for (const std::int64_t mr : space.knobs()[2].values)
     for (const std::int64_t nr : space.knobs()[3].values)
       if (mr * nr + mr + 1 <= registers && cost_of(mr, nr) < cost_of(best_mr, best_nr)) best_mr = mr, best_nr = nr;
-  return cpu::nearest_config(space, {limits.cores, lanes, best_mr, best_nr, 16, 0, 1, 0});
+  return cpu::nearest_config(space, {cpu::default_threads(workload, limits), lanes, best_mr, best_nr, 16, 0, 1, 0});
 }
 
 struct Lowering {

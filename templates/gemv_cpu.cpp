@@ -70,7 +70,7 @@ Config default_config(const Workload& workload, const Limits& limits) {
   const cpu::Problem p = cpu::few_rows_of(workload);
   const std::int64_t lanes = cpu::lane_counts(limits).back();
   return cpu::nearest_config(space_of(workload, limits),
-                             {limits.cores, lanes, 2, 8, ceil_div(p.n, 2 * lanes), 0});
+                             {cpu::default_threads(workload, limits), lanes, 2, 8, ceil_div(p.n, 2 * lanes), 0});
 }
 
 struct Lowering {

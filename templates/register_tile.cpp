@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "templates/cpu_common.h"
@@ -9,6 +10,12 @@
 namespace lehr::cpu {
 
 using namespace ir;
+
+bool streams_b(std::int64_t rows, std::int64_t vectors) {
+  constexpr std::int64_t kRegisters = 16;
+  return rows * vectors + std::min<std::int64_t>(vectors, 4) + 1 > kRegisters &&
+         rows * vectors + rows + 1 <= kRegisters;
+}
 
 RegisterTile::RegisterTile(KernelBuilder& builder, std::int64_t rows, std::int64_t columns,
                            std::int64_t lanes)
@@ -134,6 +141,38 @@ Block RegisterTile::load_b(BufferId b, const At& at, bool masked) const {
   return per_vector([&](Expr column, std::optional<Expr> active) {
     return Stmt(Store{b_reg_, column, vector_at(b, at(column), active), width, std::nullopt});
   });
+}
+
+Block RegisterTile::step(KernelBuilder& builder, BufferId b, const At& at, bool masked, const Expr& a,
+                         const Block& beside) const {
+  const int width = static_cast<int>(lanes_);
+  if (!streams_b(rows_, vectors_)) {
+    Block result = block(allocate_b());
+    append(result, load_b(b, at, masked));
+    append(result, beside);
+    result.push_back(multiply_add(a));
+    return result;
+  }
+  const BufferId factors = builder.buffer("a_reg", DType::kF32, Scope::kRegister, rows_ * lanes_, width);
+  const BufferId vector = builder.buffer("b_vector", DType::kF32, Scope::kRegister, lanes_, width);
+  const auto of_vector = [&](const Expr& column, const std::optional<Expr>& active) {
+    return block(Alloc{vector},
+                 Store{vector, integer(0), vector_at(b, at(column), active), width, std::nullopt},
+                 over_rows(block(Store{acc_, acc_at(column),
+                                       fma(load(factors, row() * lanes_, width), load(vector, integer(0), width),
+                                           load(acc_, acc_at(column), width)),
+                                       width, std::nullopt})));
+  };
+  Block result = beside;
+  result.push_back(Alloc{factors});
+  result.push_back(over_rows(block(Store{factors, row() * lanes_, splat(a, width), width, std::nullopt})));
+  const bool ragged = masked && last_active_ != lanes_ && !columns_left_;
+  const Expr column = var(j_) * lanes_;
+  std::optional<Expr> exist;
+  if (masked && columns_left_) exist = *columns_left_ - column;
+  result.push_back(loop(j_, ragged ? vectors_ - 1 : vectors_, LoopKind::kUnrolled, of_vector(column, exist)));
+  if (ragged) append(result, of_vector(integer((vectors_ - 1) * lanes_), integer(last_active_)));
+  return result;
 }
 
 Stmt RegisterTile::prefetch_b(BufferId b, std::int64_t lines, const At& at) const {

@@ -10,6 +10,10 @@
 
 namespace lehr::cpu {
 
+/// Whether a tile of so many rows holds a factor of each of its rows in registers while B's vectors pass one at a
+/// time, as x86's 16 registers want it where a row of B does not fit beside the accumulators: 3 x 4 and 2 x 6.
+bool streams_b(std::int64_t rows, std::int64_t vectors);
+
 /// Floats of a cache line of 64 bytes.
 inline constexpr std::int64_t kLineFloats = 16;
 
@@ -40,6 +44,10 @@ class RegisterTile {
 
   ir::Stmt allocate() const { return ir::Alloc{acc_}; }
   ir::Stmt allocate_b() const { return ir::Alloc{b_reg_}; }
+  /// One step of k, with load_b() and multiply_add() in the order that the registers want; `beside` is done between
+  /// them, or before.
+  ir::Block step(ir::KernelBuilder& builder, ir::BufferId b, const At& at, bool masked, const ir::Expr& a,
+                 const ir::Block& beside = {}) const;
   ir::Stmt clear() const;
   ir::Stmt load_c(ir::BufferId c, const At& at) const;
   ir::Stmt store_c(ir::BufferId c, const At& at) const;

@@ -1,12 +1,15 @@
 // Binds the template catalogue and the reference to one task.
 #include "tune/task.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
 #include "base/error.h"
 #include "codegen/emit.h"
 #include "codegen/sequence.h"
+#include "costmodel/features.h"
+#include "costmodel/roofline_model.h"
 #include "templates/catalog.h"
 #include "templates/epilogue_pass.h"
 #include "templates/reference.h"
@@ -28,11 +31,26 @@ std::function<Source(const Config&)> unfused_of(const Task& task) {
 
 }  // namespace
 
+// The catalogue's order knows no sizes: a family made for depthwise filters would come first for images of one
+// channel, Winograd's for one output channel, dot products for however many rows.
+std::vector<Config> ordered_defaults(const Workload& workload, const Limits& limits) {
+  std::vector<Config> defaults = default_configs(workload, limits);
+  if (limits.target != Target::kCpu) return defaults;
+  const RooflineModel model(limits);
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < defaults.size(); ++i)
+    order.push_back({model.time_us(featurize(lower(workload, defaults[i], limits), limits)), i});
+  std::sort(order.begin(), order.end());
+  std::vector<Config> sorted;
+  for (const auto& [time_us, i] : order) sorted.push_back(std::move(defaults[i]));
+  return sorted;
+}
+
 Candidates candidates_for(const Task& task) {
   const Workload workload = task.workload;
   const Limits limits = task.device.limits;
   return {.space = space_for(workload, limits),
-          .defaults = default_configs(workload, limits),
+          .defaults = ordered_defaults(workload, limits),
           .lower = [workload, limits](const Config& config) { return lower(workload, config, limits); },
           .version_of = [](std::string_view family) { return template_named(family).version; },
           .unfused = unfused_of(task)};

@@ -32,6 +32,10 @@ struct Candidates {
   std::function<Source(const Config&)> unfused = {};
 };
 
+/// One default of each family that serves the workload, the most promising first: on a CPU that with the shortest
+/// estimate (costmodel/roofline_model.h), elsewhere the catalogue's order.
+std::vector<Config> ordered_defaults(const Workload& workload, const Limits& limits);
+
 /// All template families that serve the task. Throws Error(kUser) with each family's reason when there is
 /// none.
 Candidates candidates_for(const Task& task);
