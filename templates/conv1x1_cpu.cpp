@@ -21,8 +21,8 @@ Workload as_gemm(const Workload& workload) {
   return {gemm, workload.epilogue};
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
+  if (auto reason = cpu::why_not_cpu(workload)) return reason;
   const Conv2d& conv = workload.conv2d();
   const bool plain = conv.r == 1 && conv.s == 1 && conv.stride_h == 1 && conv.stride_w == 1 &&
                      conv.pad_top + conv.pad_bottom + conv.pad_left + conv.pad_right == 0 && conv.groups == 1;
@@ -57,7 +57,7 @@ ir::Kernel lower_conv1x1(const Workload& workload, const Config& config, const L
 }  // namespace
 
 Template conv1x1_cpu_template() {
-  return {kFamily, 2, why_not, space, lower_conv1x1, default_config, Operator::kConv2d};
+  return {kFamily, 2, Target::kCpu, why_not, space, lower_conv1x1, default_config, Operator::kConv2d};
 }
 
 }  // namespace lehr

@@ -26,8 +26,7 @@ Problem problem_of(const Workload& workload) {
   return {g.n, g.m, g.k, g.batch, flipped(g.b.layout), flipped(g.a.layout), true};
 }
 
-std::optional<std::string> why_not_cpu(const Workload& workload, const Limits& limits) {
-  if (limits.target != Target::kCpu) return "made for CPUs";
+std::optional<std::string> why_not_cpu(const Workload& workload) {
   for (const TensorSpec& tensor : tensors_of(workload))
     if (tensor.type != DType::kF32) return "computes in f32 only";
   if (accum_of(workload) != DType::kF32) return "computes in f32 only";

@@ -26,8 +26,8 @@ Schedule schedule_of(const Config& config) {
           knobs.at("nc"),      knobs.at("order"), knobs.at("ku"), knobs.at("prefetch")};
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
+  if (auto reason = cpu::why_not_cpu(workload)) return reason;
   const cpu::Problem p = cpu::problem_of(workload);
   if (p.a != Layout::kRow || p.b != Layout::kColumn)
     return "runs along k, so both operands must be contiguous in k";
@@ -221,7 +221,7 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Config& config, const 
 }  // namespace
 
 Template gemm_dot_cpu_template() {
-  return {"gemm_dot_cpu", 2, why_not, space_of, lower_gemm_dot_cpu, default_config};
+  return {"gemm_dot_cpu", 2, Target::kCpu, why_not, space_of, lower_gemm_dot_cpu, default_config};
 }
 
 }  // namespace lehr

@@ -28,8 +28,8 @@ Schedule schedule_of(const Config& config) {
           knobs.at("ku"),      knobs.at("nb"),    knobs.at("prefetch")};
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
+  if (auto reason = cpu::why_not_cpu(workload)) return reason;
   const cpu::Problem p = cpu::problem_of(workload);
   if (p.m > kMaxRows) return "made for at most 4 rows of C";
   if (p.b != Layout::kRow) return "streams B along n, so B must be row-major";
@@ -187,7 +187,7 @@ Kernel lower_gemv_cpu(const Workload& workload, const Config& config, const Limi
 }  // namespace
 
 Template gemv_cpu_template() {
-  return {"gemv_cpu", 2, why_not, space_of, lower_gemv_cpu, default_config};
+  return {"gemv_cpu", 2, Target::kCpu, why_not, space_of, lower_gemv_cpu, default_config};
 }
 
 }  // namespace lehr
