@@ -42,7 +42,8 @@ std::vector<Workload> ProblemFlags::served_by(
   std::string reason;
   std::erase_if(workloads, [&](const Workload& workload) {
     try {
-      candidates_for({workload, device});
+      for (const LeftOut& family : candidates_for({workload, device}).faulty)
+        leave_out(fmt::format("{} for '{}': {}", family.family, to_text(workload), family.reason));
       return false;
     } catch (const Error& error) {
       if (!from_file() || error.kind() != ErrorKind::kUser) throw;

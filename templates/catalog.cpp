@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -64,24 +65,61 @@ const Template& template_named(std::string_view name) {
 std::optional<std::string> why_unserved(const Template& entry, const Workload& workload,
                                         const Limits& limits) {
   if (entry.op != workload.op()) return "it is for another operator";
+  if (entry.target != limits.target)
+    return fmt::format("it is for {} devices", entry.target == Target::kCuda ? "CUDA" : "CPU");
   if (window_of(workload.epilogue) > 1 && !entry.pools) return "it stores every pixel: it has no pools";
   return entry.why_not(workload, limits);
 }
 
-Space space_for(const Workload& workload, const Limits& limits) {
-  std::vector<FamilySpace> families;
-  std::string reasons;
-  for (const Template& entry : catalog()) {
-    if (entry.op != workload.op()) continue;
-    if (const auto reason = why_unserved(entry, workload, limits)) {
-      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", entry.name, *reason);
-    } else {
-      families.push_back(entry.space(workload, limits));
+namespace {
+
+/// Adds a family's space and default to `found`, or the reason why it has none.
+void describe(const Template& entry, const Workload& workload, const Limits& limits, Families& found) {
+  try {
+    if (auto reason = why_unserved(entry, workload, limits)) {
+      found.refusing.push_back({entry.name, std::move(*reason)});
+      return;
     }
+    FamilySpace space = entry.space(workload, limits);
+    Config config = entry.default_config(workload, limits);
+    if (const auto invalid = space.why_invalid(config)) {
+      found.faulty.push_back(
+          {entry.name, fmt::format("internal error: its default {} is invalid: {}", to_text(config), *invalid)});
+      return;
+    }
+    found.spaces.push_back(std::move(space));
+    found.defaults.push_back(std::move(config));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kInternal) throw;
+    found.faulty.push_back({entry.name, error.what()});
   }
-  if (families.empty())
-    throw_user("no kernel family serves '{}' on {} ({})", to_text(workload), limits.arch, reasons);
-  return Space(std::move(families));
+}
+
+}  // namespace
+
+Families families_for(std::span<const Template> templates, const Workload& workload, const Limits& limits) {
+  Families found;
+  for (const Template& entry : templates)
+    if (entry.op == workload.op() && entry.target == limits.target) describe(entry, workload, limits, found);
+  return found;
+}
+
+Space space_for(std::span<const Template> templates, const Workload& workload, const Limits& limits) {
+  Families found = families_for(templates, workload, limits);
+  if (!found.spaces.empty()) return Space(std::move(found.spaces));
+  std::vector<std::string> reasons;
+  for (const std::vector<LeftOut>* some : {&found.refusing, &found.faulty})
+    for (const LeftOut& one : *some) reasons.push_back(fmt::format("{}: {}", one.family, one.reason));
+  throw_user("no kernel family serves '{}' on {} ({})", to_text(workload), limits.arch,
+             fmt::join(reasons, "; "));
+}
+
+Space space_for(const Workload& workload, const Limits& limits) {
+  return space_for(catalog(), workload, limits);
+}
+
+std::vector<LeftOut> faulty_families(const Workload& workload, const Limits& limits) {
+  return families_for(catalog(), workload, limits).faulty;
 }
 
 ir::Kernel lower(const Workload& workload, const Config& config, const Limits& limits) {
@@ -89,10 +127,7 @@ ir::Kernel lower(const Workload& workload, const Config& config, const Limits& l
 }
 
 std::vector<Config> default_configs(const Workload& workload, const Limits& limits) {
-  std::vector<Config> defaults;
-  for (const Template& entry : catalog()) {
-    if (!why_unserved(entry, workload, limits)) defaults.push_back(entry.default_config(workload, limits));
-  }
+  std::vector<Config> defaults = families_for(catalog(), workload, limits).defaults;
   // The catalogue lists general families first; one made for few rows or for dot products, where it serves
   // the workload, is the better first guess.
   std::reverse(defaults.begin(), defaults.end());

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "templates/template.h"
 
@@ -18,15 +19,36 @@ const Template& template_named(std::string_view name);
 std::optional<std::string> why_unserved(const Template& entry, const Workload& workload,
                                         const Limits& limits);
 
-/// The union of all families that serve the workload on the device. Throws Error(kUser) with each family's
-/// reason when there is none.
+/// A family that does not take part in the search for a workload, and why.
+struct LeftOut {
+  std::string family;
+  std::string reason;
+};
+
+/// What families make of one workload on one device.
+struct Families {
+  std::vector<FamilySpace> spaces;
+  std::vector<Config> defaults;   ///< one point of each space
+  std::vector<LeftOut> refusing;  ///< of the operator and the target: what why_unserved() says
+  /// Those that serve the workload and then fail to describe their schedules: an internal error, or a default
+  /// that is no point of the space (as where it has none). A bug of theirs, which costs their part of the
+  /// search and not the search.
+  std::vector<LeftOut> faulty;
+};
+Families families_for(std::span<const Template> templates, const Workload& workload, const Limits& limits);
+
+/// The union of the families that serve the workload on the device, without the faulty ones. Throws
+/// Error(kUser) with the reason of each family of that target when there is none.
 Space space_for(const Workload& workload, const Limits& limits);
+Space space_for(std::span<const Template> templates, const Workload& workload, const Limits& limits);
+
+/// The faulty ones of the catalogue: what a person is to be told, and what tests want to be empty.
+std::vector<LeftOut> faulty_families(const Workload& workload, const Limits& limits);
 
 /// The AST of a config of that space. CHECKs validity in debug builds only: it is the search's inner loop.
 ir::Kernel lower(const Workload& workload, const Config& config, const Limits& limits);
 
-/// One default per family that serves the workload, the most promising first (e.g. the GEMV family first for
-/// m = 1).
+/// One default per family of space_for(), the most promising first (e.g. the GEMV family first for m = 1).
 std::vector<Config> default_configs(const Workload& workload, const Limits& limits);
 
 }  // namespace lehr

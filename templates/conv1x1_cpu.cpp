@@ -22,8 +22,8 @@ Workload as_gemm(const Workload& workload) {
   return {gemm, workload.epilogue};
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
+  if (auto reason = cpu::why_not_cpu(workload)) return reason;
   const cpu::ConvView view = cpu::conv_view(workload);
   const Conv2d& conv = view.conv;
   const bool plain = view.stored_taps == 1 && conv.stride_h == 1 && conv.stride_w == 1 &&
@@ -59,7 +59,7 @@ ir::Kernel lower_conv1x1(const Workload& workload, const Config& config, const L
 }  // namespace
 
 Template conv1x1_cpu_template() {
-  return {kFamily, 3, why_not, space, lower_conv1x1, default_config, Operator::kConv2d};
+  return {kFamily, 3, Target::kCpu, why_not, space, lower_conv1x1, default_config, Operator::kConv2d};
 }
 
 }  // namespace lehr

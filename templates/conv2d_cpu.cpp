@@ -230,8 +230,8 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Li
   return std::move(builder.kernel);
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
+  if (auto reason = cpu::why_not_cpu(workload)) return reason;
   if (cpu::conv_view(workload).conv.layout != ImageLayout::kNchw) return "reads images as nchw only";
   return std::nullopt;
 }
@@ -239,8 +239,14 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 }  // namespace
 
 Template conv2d_cpu_template() {
-  return {"conv2d_cpu",     6, why_not, conv2d_cpu_space, lower_conv2d_cpu, conv2d_cpu_default,
-          Operator::kConv2d};
+  return {.name = "conv2d_cpu",
+          .version = 6,
+          .target = Target::kCpu,
+          .why_not = why_not,
+          .space = conv2d_cpu_space,
+          .lower = lower_conv2d_cpu,
+          .default_config = conv2d_cpu_default,
+          .op = Operator::kConv2d};
 }
 
 }  // namespace lehr

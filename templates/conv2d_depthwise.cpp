@@ -56,8 +56,7 @@ bool is_nhwc(const Conv2d& conv) {
   return conv.layout == ImageLayout::kNhwc;
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (limits.target != Target::kCuda) return "it is for CUDA devices";
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   const Conv2d& conv = workload.conv2d();
   if (conv.groups != conv.c || conv.k != conv.c || conv.c == 1)
     return "it takes as many groups as input and output channels, and more than one";
@@ -261,6 +260,7 @@ Kernel lower_conv2d_depthwise(const Workload& workload, const Config& config, co
 Template conv2d_depthwise_template() {
   return {.name = "conv2d_depthwise",
           .version = 2,
+          .target = Target::kCuda,
           .why_not = why_not,
           .space = space,
           .lower = lower_conv2d_depthwise,

@@ -312,8 +312,8 @@ Kernel lower_conv2d_depthwise_cpu(const Workload& workload, const Config& config
   return Lowering(workload, depthwise_cpu_schedule(config)).kernel();
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
+  if (auto reason = cpu::why_not_cpu(workload)) return reason;
   const Conv2d conv = cpu::conv_view(workload).conv;
   if (conv.groups != conv.c) return "takes as many groups as input channels";
   if (conv.layout == ImageLayout::kNhwc && conv.k != conv.c)
@@ -326,6 +326,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 Template conv2d_depthwise_cpu_template() {
   return {.name = kFamily,
           .version = 2,
+          .target = Target::kCpu,
           .why_not = why_not,
           .space = conv2d_depthwise_cpu_space,
           .lower = lower_conv2d_depthwise_cpu,

@@ -158,8 +158,8 @@ Kernel lower_conv2d_im2col_cpu(const Workload& workload, const Config& config, c
   return cpu::kernel_of(n);
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
+  if (auto reason = cpu::why_not_cpu(workload)) return reason;
   const Conv2d& conv = workload.conv2d();
   if (conv.groups > 1 && conv.groups == conv.c && conv.groups == conv.k)
     return "one filter per channel is no product of matrices";
@@ -171,6 +171,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 Template conv2d_im2col_cpu_template() {
   return {kFamily,
           3,
+          Target::kCpu,
           why_not,
           conv2d_im2col_cpu_space,
           lower_conv2d_im2col_cpu,

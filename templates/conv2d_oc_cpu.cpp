@@ -347,8 +347,8 @@ Kernel lower_conv2d_oc_cpu(const Workload& workload, const Config& config, const
   return Lowering(workload, conv2d_oc_schedule(config)).kernel();
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
+  if (auto reason = cpu::why_not_cpu(workload)) return reason;
   const Conv2d& conv = workload.conv2d();
   if (conv.groups > 1 && conv.groups == conv.c && conv.groups == conv.k)
     return "its vectors run across output channels of one group, and here a group has one";
@@ -360,6 +360,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 Template conv2d_oc_cpu_template() {
   return {.name = kFamily,
           .version = 3,
+          .target = Target::kCpu,
           .why_not = why_not,
           .space = conv2d_oc_cpu_space,
           .lower = lower_conv2d_oc_cpu,

@@ -30,8 +30,7 @@ GemmSimtForm form_of(const Workload& workload) {
   return form;
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (limits.target != Target::kCuda) return "it is for CUDA devices";
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   const Conv2d& conv = workload.conv2d();
   for (const DType type : {conv.input, conv.filter, conv.output, conv.accum})
     if (type != DType::kF32) return fmt::format("it computes in f32 only, not {}", name_of(type));
@@ -57,6 +56,7 @@ ir::Kernel lower_conv2d_simt(const Workload& workload, const Config& config, con
 Template conv2d_simt_template() {
   return {.name = "conv2d_simt",
           .version = 3,
+          .target = Target::kCuda,
           .why_not = why_not,
           .space = space,
           .lower = lower_conv2d_simt,

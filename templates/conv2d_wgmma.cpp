@@ -55,6 +55,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 Template conv2d_wgmma_template() {
   return {.name = "conv2d_wgmma",
           .version = 2,
+          .target = Target::kCuda,
           .why_not = why_not,
           .space = gemm_wgmma_space,
           .lower = lower_gemm_wgmma,

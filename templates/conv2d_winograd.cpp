@@ -184,8 +184,7 @@ Kernel lower_conv2d_winograd(const Workload& workload, const Config& config, con
   return Lowering(workload, winograd_cuda_schedule(config)).kernel();
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (limits.target != Target::kCuda) return "it is for CUDA devices";
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   const Conv2d& conv = workload.conv2d();
   if (!winograd_applies(conv)) return "made for f32 and 3x3 filters without stride, dilation and groups";
   return why_no_view_indices(conv, kLargestTile);
@@ -196,6 +195,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 Template conv2d_winograd_template() {
   return {.name = "conv2d_winograd",
           .version = 5,
+          .target = Target::kCuda,
           .why_not = why_not,
           .space = winograd_cuda_space,
           .lower = lower_conv2d_winograd,

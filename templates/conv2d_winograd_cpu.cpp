@@ -345,8 +345,8 @@ Kernel lower_winograd(const Workload& workload, const Config& config, const Limi
   return Lowering(workload, winograd_cpu_schedule(config)).kernel();
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
+  if (auto reason = cpu::why_not_cpu(workload)) return reason;
   if (!winograd_applies(workload.conv2d())) return "made for 3x3 filters without stride, dilation and groups";
   if (kLargestTile % window_of(workload.epilogue) != 0)
     return "its tiles of 2 x 2 and 4 x 4 hold no such windows";
@@ -358,6 +358,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 Template conv2d_winograd_cpu_template() {
   return {.name = kFamily,
           .version = 3,
+          .target = Target::kCpu,
           .why_not = why_not,
           .space = winograd_cpu_space,
           .lower = lower_winograd,

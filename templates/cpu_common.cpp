@@ -39,8 +39,7 @@ Problem few_rows_of(const Workload& workload) {
   return p;
 }
 
-std::optional<std::string> why_not_cpu(const Workload& workload, const Limits& limits) {
-  if (limits.target != Target::kCpu) return "made for CPUs";
+std::optional<std::string> why_not_cpu(const Workload& workload) {
   for (const TensorSpec& tensor : tensors_of(workload))
     if (tensor.type != DType::kF32) return "computes in f32 only";
   if (accum_of(workload) != DType::kF32) return "computes in f32 only";

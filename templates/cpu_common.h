@@ -34,8 +34,8 @@ Problem problem_of(const Workload& workload);
 /// both ways; here it is contiguous in k, and so is C along its one row. C may be column-major.
 Problem few_rows_of(const Workload& workload);
 
-/// Reasons why no CPU family serves the workload, a GEMM or a convolution (types, target); nullopt otherwise.
-std::optional<std::string> why_not_cpu(const Workload& workload, const Limits& limits);
+/// Reasons why no CPU family serves the workload, a GEMM or a convolution (types, gates); nullopt otherwise.
+std::optional<std::string> why_not_cpu(const Workload& workload);
 
 /// {1, cores} or {1}.
 std::vector<std::int64_t> thread_counts(const Limits& limits);

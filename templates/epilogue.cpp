@@ -14,6 +14,7 @@
 namespace lehr {
 namespace {
 
+/// Text is written with the first name of a step; other programs' names are only read.
 constexpr std::pair<std::string_view, EpilogueOp> kOps[] = {
     {"bias", EpilogueOp::kBias},          {"scale_shift", EpilogueOp::kScaleShift},
     {"relu", EpilogueOp::kRelu},          {"relu6", EpilogueOp::kRelu6},
@@ -22,7 +23,7 @@ constexpr std::pair<std::string_view, EpilogueOp> kOps[] = {
     {"tanh", EpilogueOp::kTanh},          {"clamp", EpilogueOp::kClamp},
     {"residual", EpilogueOp::kResidual},  {"swiglu", EpilogueOp::kSwiglu},
     {"geglu", EpilogueOp::kGeglu},        {"maxpool", EpilogueOp::kMaxPool},
-    {"avgpool", EpilogueOp::kAvgPool},
+    {"avgpool", EpilogueOp::kAvgPool},    {"gelu", EpilogueOp::kGeluErf},
 };
 
 bool gates(const EpilogueStep& step) {

@@ -100,8 +100,8 @@ FamilySpace space(const Workload& workload, const Limits& limits) {
 }
 
 // Beside what all CPU families say: it takes gated pairs.
-std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  return cpu::why_not_cpu({workload.problem, {}}, limits);
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
+  return cpu::why_not_cpu({workload.problem, {}});
 }
 
 Config default_config(const Workload& workload, const Limits& limits) {
@@ -150,7 +150,7 @@ Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limi
 }
 
 Template gemm_cpu_template() {
-  return {"gemm_cpu", 3, why_not, space, lower_gemm_cpu, default_config};
+  return {"gemm_cpu", 3, Target::kCpu, why_not, space, lower_gemm_cpu, default_config};
 }
 
 }  // namespace lehr

@@ -38,8 +38,8 @@ cpu::Problem view_of(const Workload& workload) {
   return std::min(g.m, g.n) <= kFewRows ? cpu::few_rows_of(workload) : cpu::problem_of(workload);
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
+  if (auto reason = cpu::why_not_cpu(workload)) return reason;
   const cpu::Problem p = view_of(workload);
   const bool may_copy = p.m <= kFewRows && 4 * p.m * p.k <= kMaxCopyBytes;
   if (p.b != Layout::kColumn || (p.a != Layout::kRow && !may_copy))
@@ -279,7 +279,7 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Config& config, const 
 }  // namespace
 
 Template gemm_dot_cpu_template() {
-  return {"gemm_dot_cpu", 3, why_not, space_of, lower_gemm_dot_cpu, default_config};
+  return {"gemm_dot_cpu", 3, Target::kCpu, why_not, space_of, lower_gemm_dot_cpu, default_config};
 }
 
 }  // namespace lehr

@@ -365,6 +365,7 @@ Kernel lower_gemm_mma(const Workload& workload, const GemmMmaProblem& problem,
 Template gemm_mma_template() {
   return {.name = "gemm_mma",
           .version = 4,
+          .target = Target::kCuda,
           .why_not = why_not,
           .space = gemm_mma_space,
           .lower = lower_config,

@@ -128,7 +128,6 @@ std::optional<std::string> why_not_types(const Gemm& g) {
 }  // namespace
 
 std::optional<std::string> why_not_gemm_mma(const Gemm& g, const Limits& limits) {
-  if (limits.target != Target::kCuda) return "it is for CUDA devices";
   const std::int64_t wanted = is_8_bit_float(g.a.type) ? 89 : 80;  // of mma.sync
   if (capability(limits.arch) < wanted)
     return fmt::format("mma of {} needs sm_{} or newer, not {}", name_of(g.a.type), wanted, limits.arch);

@@ -272,9 +272,8 @@ class Lowering {
   BufferId staging_{};
 };
 
-std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   const Gemm& g = workload.gemm();
-  if (limits.target != Target::kCuda) return "it is for CUDA devices";
   for (const DType type : {g.a.type, g.b.type, g.c.type, g.accum}) {
     if (type != DType::kF32) return fmt::format("it computes in f32 only, not {}", name_of(type));
   }
@@ -296,6 +295,7 @@ Kernel lower_gemm_simt(const Workload& workload, const cpu::Problem& problem,
 Template gemm_simt_template() {
   return {.name = "gemm_simt",
           .version = 5,
+          .target = Target::kCuda,
           .why_not = why_not,
           .space = gemm_simt_space,
           .lower = lower_config,

@@ -345,6 +345,7 @@ Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Li
 Template gemm_wgmma_template() {
   return {.name = "gemm_wgmma",
           .version = 13,
+          .target = Target::kCuda,
           .why_not = why_not,
           .space = gemm_wgmma_space,
           .lower = lower_gemm_wgmma,

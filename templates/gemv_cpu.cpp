@@ -31,8 +31,8 @@ Schedule schedule_of(const Config& config) {
           knobs.at("ku"),      knobs.at("nb"),    knobs.at("prefetch")};
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  if (auto reason = cpu::why_not_cpu(workload, limits)) return reason;
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
+  if (auto reason = cpu::why_not_cpu(workload)) return reason;
   const cpu::Problem p = cpu::few_rows_of(workload);
   if (p.m > kMaxRows) return "made for at most 4 rows or columns of C";
   if (p.b != Layout::kRow) return "streams the large operand across k, so it must be contiguous there";
@@ -214,7 +214,7 @@ Kernel lower_gemv_cpu(const Workload& workload, const Config& config, const Limi
 }  // namespace
 
 Template gemv_cpu_template() {
-  return {"gemv_cpu", 3, why_not, space_of, lower_gemv_cpu, default_config};
+  return {"gemv_cpu", 3, Target::kCpu, why_not, space_of, lower_gemv_cpu, default_config};
 }
 
 }  // namespace lehr

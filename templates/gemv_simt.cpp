@@ -297,6 +297,7 @@ Kernel lower_gemv_simt(const Workload& workload, const Config& config, const Lim
 Template gemv_simt_template() {
   return {.name = "gemv_simt",
           .version = 1,
+          .target = Target::kCuda,
           .why_not = gemv_why_not,
           .space = gemv_simt_space,
           .lower = lower_gemv_simt,

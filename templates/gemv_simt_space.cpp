@@ -93,9 +93,8 @@ std::int64_t gemv_shared_bytes(const GemvProblem& p, const GemvSchedule& s) {
   return ceil_div(s.warps_k * p.vectors * gemv_shape(p, s).outputs_per_block * 4, 16) * 16;
 }
 
-std::optional<std::string> gemv_why_not(const Workload& workload, const Limits& limits) {
+std::optional<std::string> gemv_why_not(const Workload& workload, const Limits&) {
   const Gemm& g = workload.gemm();
-  if (limits.target != Target::kCuda) return "it is for CUDA devices";
   if (is_gated(workload.epilogue)) return kNoGate;
   if (std::min(g.m, g.n) > kMaxVectors)
     return fmt::format("it is made for at most {} rows or columns of C, not {}", kMaxVectors,

@@ -11,6 +11,7 @@
 #include "base/small_float.h"
 #include "templates/reference_conv2d.h"
 #include "templates/reference_epilogue.h"
+#include "templates/tolerance.h"
 #include "templates/winograd.h"
 
 namespace lehr {
@@ -82,38 +83,6 @@ bool is_integer(DType type) {
   return type == DType::kS8 || type == DType::kU8 || type == DType::kS32 || type == DType::kU32;
 }
 
-// A sum of k products of normal(0,1) values has standard deviation sqrt(k). Each of its k roundings adds an
-// error of about epsilon/2 times the partial sum, which grows like sqrt(i): the standard deviation of the
-// total is about epsilon/2 * k/sqrt(2). Six of them plus epsilon * 8 sqrt(k) for the final rounding are
-// never exceeded by a right kernel in any order of summation, and one wrong or missing product (size about
-// 1) exceeds it until k ~ 10^6. Each of these adds what its arithmetic loses:
-// - tf32: two operands rounded by up to 2^-11 of their size, uniformly: sqrt(2/3) 2^-11 sqrt(k), six times;
-// - 3xtf32: what is left of the operands is below 2^-22 of them, and the product of the two rests is left out
-//   (2^-22 too);
-// - 8-bit floats: tensor cores keep 13 fraction bits of the largest of a step's 32 products and the sum so
-//   far (kernels.md section 4; Hopper), so that each of the 33 loses up to a unit of them, uniformly: sqrt(33
-//   / 3) units a step, six times, where the sum is of its usual size;
-// - those with two levels: the same of sums of 128 products at most. Beside such a sum only the products
-// below
-//   2^-7 of it have bits to lose (they have 6 fraction bits): at most a quarter of them.
-// The rounding to a 16-bit C is not in it: measure/check.h allows half a unit of the very value.
-double tolerance_of(const Gemm& g) {
-  if (g.accum == DType::kS32) return 0;
-  const double epsilon = std::numeric_limits<float>::epsilon();
-  const double k = static_cast<double>(g.k);
-  const double sigma = std::sqrt(k);
-  double tolerance = epsilon * (6.0 * k / (2.0 * std::sqrt(2.0)) + 8.0 * sigma + 4.0);
-  if (g.math == Math::kTf32) tolerance += 6.0 * std::sqrt(2.0 / 3.0) * 0x1p-11 * (sigma + 4.0);
-  if (g.math == Math::k3xTf32) tolerance += 6.0 * 0x1p-21 * (sigma + 4.0);
-  if (is_8_bit_float(g.a.type)) {
-    const bool two_level = g.math == Math::kTwoLevel;
-    const double together = two_level ? std::min(k, static_cast<double>(kTwoLevelK)) : k;
-    const double losing = two_level ? 33.0 / 4.0 : 33.0;
-    tolerance += 6.0 * 0x1p-13 * (std::sqrt(together) + 4.0) * std::sqrt(losing / 3.0 * std::ceil(k / 32.0));
-  }
-  return tolerance;
-}
-
 }  // namespace
 
 std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint64_t seed) {
@@ -156,11 +125,28 @@ std::span<const std::vector<float>> epilogue_inputs(const std::vector<std::vecto
   return std::span(inputs).subspan(3);
 }
 
-/// Of the result, where the sums of `products` products are off by `tolerance`. 6 standard deviations and
-/// what a few products may reach bound a sum.
-double tolerance_of(const Workload& workload, double tolerance, std::int64_t products) {
-  return tolerance_behind(workload.epilogue, tolerance, 6.0 * std::sqrt(static_cast<double>(products)) + 12.0,
+/// Sums of which `elements` elements of the output are made.
+std::int64_t sums_of(const Epilogue& epilogue, std::size_t elements) {
+  const std::int64_t window = window_of(epilogue);
+  return static_cast<std::int64_t>(elements) * window * window * (is_gated(epilogue) ? 2 : 1);
+}
+
+/// Of the result, where `sums` sums of `products` products each are off by `tolerance`.
+double tolerance_of(const Workload& workload, double tolerance, std::int64_t products, std::int64_t sums) {
+  return tolerance_behind(workload.epilogue, tolerance, largest_of_sums(products, sums),
                           std::numeric_limits<float>::epsilon());
+}
+
+/// How far that many sums of a convolution may be off. Padding only takes products away.
+double tolerance_of_sums(const Conv2d& conv, std::int64_t sums) {
+  const double direct = tolerance_of_sums(Gemm{.k = conv.products(),
+                                               .a = {conv.input, {}},
+                                               .b = {conv.filter, {}},
+                                               .c = {conv.output, {}},
+                                               .accum = conv.accum,
+                                               .math = conv.math},
+                                          sums);
+  return winograd_applies(conv) ? std::max(direct, winograd_tolerance(conv, sums)) : direct;
 }
 
 Reference conv2d_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
@@ -193,15 +179,8 @@ Reference conv2d_reference(const Workload& workload, const std::vector<std::vect
       }
     }
   }
-  // Padding only takes products away.
-  double of_sums = tolerance_of(Gemm{.k = conv.products(),
-                                     .a = {conv.input, {}},
-                                     .b = {conv.filter, {}},
-                                     .c = {conv.output, {}},
-                                     .accum = conv.accum,
-                                     .math = conv.math});
-  if (winograd_applies(conv)) of_sums = std::max(of_sums, winograd_tolerance(conv));
-  reference.tolerance = tolerance_of(workload, of_sums, conv.products());
+  const std::int64_t sums = sums_of(workload.epilogue, reference.values.size());
+  reference.tolerance = tolerance_of(workload, tolerance_of_sums(conv, sums), conv.products(), sums);
   return reference;
 }
 
@@ -243,7 +222,8 @@ Reference make_reference(const Workload& workload, const std::vector<std::vector
       }
     }
   }
-  reference.tolerance = tolerance_of(workload, tolerance_of(g), g.k);
+  const std::int64_t sums = sums_of(workload.epilogue, reference.values.size());
+  reference.tolerance = tolerance_of(workload, tolerance_of_sums(g, sums), g.k, sums);
   return reference;
 }
 

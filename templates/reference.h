@@ -17,9 +17,9 @@ std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint6
 struct Reference {
   std::vector<std::int64_t> indices;
   std::vector<float> values;
-  /// Bound on each element's |result - expected|, before the result is rounded to an output of 16 bits:
-  /// scaled by dtype and K (see reference.cpp for the bound of the sums, reference_epilogue.cpp for what
-  /// follows them).
+  /// Bound on each element's |result - expected|, before the result is rounded to an output of 16 bits. By
+  /// types, length of the sums and how many values there are: the largest error of all right ones exceeds it
+  /// once in a million checks (tolerance.h, winograd.h; reference_epilogue.h for what follows the sums).
   double tolerance = 0;
 };
 

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <numbers>
 
+#include "templates/tolerance.h"
+
 namespace lehr {
 namespace {
 
-/// No value of make_inputs() is larger: a sum of four uniform numbers, scaled to variance 1.
-constexpr double kLargestOperand = 2 * std::numbers::sqrt3;
 /// The functions are within so many units in the last place of their argument or result
 /// (codegen/prelude_math.h).
 constexpr double kUnits = 6;
@@ -91,12 +91,12 @@ double tolerance_behind(const Epilogue& epilogue, double tolerance, double large
     switch (step.op) {
       case EpilogueOp::kBias:
       case EpilogueOp::kResidual:
-        largest += kLargestOperand;
+        largest += kLargestInput;
         tolerance += epsilon * largest;
         break;
       case EpilogueOp::kScaleShift:
-        tolerance *= kLargestOperand;
-        largest = (largest + 1) * kLargestOperand;
+        tolerance *= kLargestInput;
+        largest = (largest + 1) * kLargestInput;
         tolerance += 2 * epsilon * largest;
         break;
       case EpilogueOp::kRelu:  // bounds keep what an error is, or make it smaller

@@ -16,8 +16,10 @@ struct Template {
   std::string name;  ///< = the family in configs
   int version =
       1;  ///< raise it when the same config lowers to another kernel; rows of older versions become evidence
+  Target target;  ///< the devices that its kernels run on
   /// nullopt if it serves the workload on the device, else the reason. Only asked of workloads of its
-  /// operator, and of those with a pool only where it has them: others ask why_unserved() (catalog.h).
+  /// operator and devices of its target, and of those with a pool only where it has them: others ask
+  /// why_unserved() (catalog.h).
   std::optional<std::string> (*why_not)(const Workload&, const Limits&);
   /// The schedules. Only called when why_not() is nullopt; never empty.
   FamilySpace (*space)(const Workload&, const Limits&);

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
+#include "templates/tolerance.h"
 
 namespace lehr {
 
@@ -43,14 +43,16 @@ bool winograd_applies(const Conv2d& conv) {
          conv.filter == DType::kF32 && conv.output == DType::kF32 && conv.accum == DType::kF32;
 }
 
-// One sum over c channels, of terms with variance t, gathers rounding errors with the standard deviation
-// epsilon/2 * c/sqrt(2) * sqrt(t) (as in reference.cpp). The term of product (i, j) is a transformed input
-// times a transformed filter: t = t_i t_j, where t_i is the squared length of row i of B^T times that of row
-// i of G. A^T adds the sums up: the error of output (p, q) has the deviation epsilon/2 * c/sqrt(2) * e_p e_q,
-// where e_p^2 = sum over i of A^T[p][i]^2 t_i. The largest e_p, of the last row, makes e_p^2 = 94.4, where a
-// direct sum of 9 c products has 9. Six deviations, and the few roundings of the transforms, which grow like
-// sqrt(c).
-double winograd_tolerance(const Conv2d& conv) {
+// One sum over c channels, of terms with variance t, gathers rounding errors of at most rounding_bound(c)
+// f32_rounding() sqrt(t) (tolerance.cpp). The term of product (i, j) is a transformed input times a
+// transformed filter: t = t_i t_j, where t_i is the squared length of row i of B^T times that of row i of G.
+// A^T adds the sums up: given the terms, the variance of the error of output (p, q) is the sum over (i, j) of
+// A^T[p][i]^2 A^T[q][j]^2 times that of sum (i, j). The moments of such a mean are largest where all sums go
+// together: as though there were one, of terms with variance e_p^2 e_q^2, where e_p^2 = sum over i of
+// A^T[p][i]^2 t_i. The largest e_p, of the last row, makes e_p^2 = 94.4, where a direct sum of 9 c products
+// has 9. The transforms round, too: rows and columns of a filter add up 3 numbers, those of an input 4, those
+// of the sums 6, so that each term has gone through 26 roundings at most.
+double winograd_tolerance(const Conv2d& conv, std::int64_t count) {
   const Winograd& four = winograd(4);
   const auto squares = [](const std::vector<double>& row) {
     return std::inner_product(row.begin(), row.end(), row.begin(), 0.0);
@@ -63,8 +65,9 @@ double winograd_tolerance(const Conv2d& conv) {
     worst = std::max(worst, sum);
   }
   const auto c = static_cast<double>(conv.c);
-  return std::numeric_limits<float>::epsilon() * worst *
-         (6.0 * c / (2.0 * std::sqrt(2.0)) + 8.0 * std::sqrt(c) + 4.0);
+  const double rarity = rarity_of(count);
+  return f32_rounding() * worst *
+         (rounding_bound(c + 2, rarity) + std::sqrt(26.0) * gathered_bound(c, 1, rarity));
 }
 
 Expr combine(std::span<const double> row, const std::function<Expr(std::size_t)>& value, int lanes) {

@@ -33,9 +33,9 @@ const Winograd& winograd(std::int64_t tile);
 /// groups.
 bool winograd_applies(const Conv2d& conv);
 
-/// What F(4x4, 3x3) may be off by, for inputs and filters of variance 1, in any order of summation; that of
-/// F(2x2, 3x3) is smaller. Derivation in winograd.cpp.
-double winograd_tolerance(const Conv2d& conv);
+/// What each of `count` outputs of F(4x4, 3x3) may be off by, for inputs of make_inputs(), in any order of
+/// summation; that of F(2x2, 3x3) is smaller. Derivation in winograd.cpp.
+double winograd_tolerance(const Conv2d& conv, std::int64_t count);
 
 /// The sum over j of row[j] value(j), zeros left out; vectors of `lanes` f32.
 ir::Expr combine(std::span<const double> row, const std::function<ir::Expr(std::size_t)>& value, int lanes);

@@ -53,7 +53,8 @@ Candidates candidates_for(const Task& task) {
           .defaults = ordered_defaults(workload, limits),
           .lower = [workload, limits](const Config& config) { return lower(workload, config, limits); },
           .version_of = [](std::string_view family) { return template_named(family).version; },
-          .unfused = unfused_of(task)};
+          .unfused = unfused_of(task),
+          .faulty = faulty_families(workload, limits)};
 }
 
 Problem problem_for(const Workload& workload, std::uint64_t seed) {

@@ -12,6 +12,7 @@
 #include "measure/outcome.h"
 #include "measure/problem.h"
 #include "space/space.h"
+#include "templates/catalog.h"
 #include "templates/workload.h"
 
 namespace lehr {
@@ -30,6 +31,7 @@ struct Candidates {
   /// The kernel of a config without the epilogue, then the epilogue as a pass of its own over the output.
   /// Empty: there is no epilogue, or no such pass for the device.
   std::function<Source(const Config&)> unfused = {};
+  std::vector<LeftOut> faulty = {};  ///< families that should be in `space` (templates/catalog.h)
 };
 
 /// One default of each family that serves the workload, the most promising first: on a CPU that with the shortest

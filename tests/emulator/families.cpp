@@ -53,7 +53,7 @@ std::optional<Workload> first_served(const Template& family, const Types& types,
   static const Limits newest = cuda_limits("sm_90a");
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const Workload workload = workload_of(types, layouts, shapes[(first + i) % shapes.size()]);
-    if (!family.why_not(workload, newest)) return workload;
+    if (!why_unserved(family, workload, newest)) return workload;
   }
   return std::nullopt;
 }
@@ -100,7 +100,7 @@ void add_splits(const Template& family, const std::vector<std::pair<Types, int>>
       const bool has = std::any_of(samples.begin(), samples.end(), [&](const Sample& sample) {
         return kind_of(sample.workload) == kind_of(workload) && splits_k(sample.config);
       });
-      if (has || family.why_not(workload, limits)) continue;
+      if (has || why_unserved(family, workload, limits)) continue;
       const std::optional<Config> config = sample_split(family.space(workload, limits), rng);
       if (config && splits_k(*config)) samples.push_back({&family, workload, limits, *config});
     }
@@ -187,7 +187,7 @@ std::vector<Limits> serving(const Template& family, const Workload& workload) {
   std::vector<Limits> limits;
   for (const std::string& arch : known_cuda_archs()) {
     const Limits each = cuda_limits(arch);
-    if (!family.why_not(workload, each)) limits.push_back(each);
+    if (!why_unserved(family, workload, each)) limits.push_back(each);
   }
   return limits;
 }

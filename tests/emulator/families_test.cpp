@@ -121,7 +121,7 @@ TEST_P(EmulatedFamily, ComputesEveryEpilogue) {
     Sample sample = served[rng.below(served.size())];
     if (accum_of(sample.workload) == DType::kS32) continue;
     sample.workload.epilogue = parse_epilogue(epilogues()[samples.size() % epilogues().size()]);
-    ASSERT_EQ(GetParam()->why_not(sample.workload, sample.limits), std::nullopt) << to_text(sample);
+    ASSERT_EQ(why_unserved(*GetParam(), sample.workload, sample.limits), std::nullopt) << to_text(sample);
     // The steps take registers: some schedules of the plain workload are not of this one.
     const FamilySpace space = GetParam()->space(sample.workload, sample.limits);
     if (space.why_invalid(sample.config)) sample.config = space.sample(rng).value();
@@ -143,7 +143,7 @@ std::vector<Sample> gated_samples(const Template& family, std::size_t count) {
     gemm.c.layout = Layout::kRow;
     if (gemm.accum == DType::kS32) continue;
     sample.workload.epilogue = parse_epilogue(gates[result.size() % gates.size()]);
-    if (family.why_not(sample.workload, sample.limits)) continue;
+    if (why_unserved(family, sample.workload, sample.limits)) continue;
     sample.config = family.space(sample.workload, sample.limits).sample(rng).value();
     result.push_back(sample);
     if (result.size() == count) break;

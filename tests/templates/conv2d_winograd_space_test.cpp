@@ -4,6 +4,7 @@
 
 #include "cuda_space_checks.h"
 #include "ir/analyze.h"
+#include "templates/catalog.h"
 #include "templates/conv2d_winograd.h"
 #include "templates/conv2d_winograd_space.h"
 
@@ -72,7 +73,7 @@ TEST(WinogradCuda, TakesFewerOperationsThanTheDefinition) {
 
 TEST(WinogradCuda, SaysWhomItDoesNotServe) {
   const auto why_not = [](const char* text, const Limits& limits) {
-    return conv2d_winograd_template().why_not(parse_workload(text), limits).value_or("");
+    return why_unserved(conv2d_winograd_template(), parse_workload(text), limits).value_or("");
   };
   const Limits limits = cuda_limits("sm_90a");
   const char* const served = "conv2d h=8 w=8 c=4 k=4 r=3 s=3 pad=1";

@@ -137,7 +137,7 @@ const std::vector<Workload>& workloads() {
 }
 
 bool serves_on(const Template& family, const Workload& workload, const Limits& limits) {
-  return family.op == workload.op() && !family.why_not(workload, limits);
+  return !why_unserved(family, workload, limits);
 }
 
 std::vector<std::string> cuda_families() {

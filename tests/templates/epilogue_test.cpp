@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "templates/reference_epilogue.h"
+#include "templates/workload.h"
 
 namespace lehr {
 namespace {
@@ -31,6 +32,15 @@ TEST(EpilogueText, RoundTripsInItsOrder) {
     EXPECT_EQ(to_text(parse_epilogue(text)), text);
   EXPECT_EQ(to_text(parse_epilogue("clamp(-1.0,6.00)")), "clamp(-1,6)");
   EXPECT_NE(parse_epilogue("bias+relu"), parse_epilogue("relu+bias"));
+}
+
+TEST(EpilogueText, GeluIsTheExactOneUnderItsOwnName) {
+  EXPECT_EQ(to_text(parse_epilogue("bias+gelu")), "bias+gelu_erf");
+  EXPECT_EQ(parse_epilogue("gelu"), parse_epilogue("gelu_erf"));
+  EXPECT_THAT(error_of("gelu_erf+gelu"), HasSubstr("has 'gelu' twice in a row"));
+  const Workload listed = parse_workload("gemm m=4 n=4 k=4 epilogue=gelu");  // as in a file of problems
+  EXPECT_THAT(to_text(listed), HasSubstr("epilogue=gelu_erf"));
+  EXPECT_EQ(to_text(parse_workload(to_text(listed))), to_text(listed));
 }
 
 TEST(EpilogueText, SaysWhatIsWrong) {

@@ -8,6 +8,7 @@
 #include "cuda_space_checks.h"
 #include "gemm_mma_cases.h"
 #include "ir/analyze.h"
+#include "templates/catalog.h"
 #include "templates/gemm_mma.h"
 #include "templates/gemm_mma_space.h"
 #include "templates/gemm_simt.h"
@@ -197,7 +198,7 @@ TEST(GemmMma, SaysWhomItDoesNotServe) {
   Workload mixed = mma_of(DType::kBF16, 8, 8, 8, 1, 0);
   mixed.gemm().b.type = DType::kF16;
   EXPECT_THAT(reason(mixed), HasSubstr("one type"));
-  EXPECT_TRUE(gemm_mma.why_not(mma_of(DType::kBF16, 8, 8, 8, 1, 0), Limits{}));
+  EXPECT_TRUE(why_unserved(gemm_mma, mma_of(DType::kBF16, 8, 8, 8, 1, 0), Limits{}));
   // And strict f32 keeps a family that serves it.
   EXPECT_EQ(gemm_simt_template().why_not(gemm_of(8, 8, 8, 1, 0), limits), std::nullopt);
 }

@@ -1,0 +1,172 @@
+// Which families a workload gets: those of its operator and its target, and none that fails to describe
+// itself.
+#include "templates/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <string>
+
+#include "base/error.h"
+
+namespace lehr {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Limits cpu() {
+  Limits limits;
+  limits.arch = "avx2";
+  limits.cores = 2;
+  limits.vector_bytes = 32;
+  limits.vector_registers = 16;
+  limits.l1_bytes = 32 << 10;
+  limits.l2_bytes = 1 << 20;
+  return limits;
+}
+
+std::string error_of(const std::function<void()>& act, ErrorKind kind) {
+  try {
+    act();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    return error.what();
+  }
+  return "no error";
+}
+
+const Workload kWorkload = parse_workload("gemm m=8 n=8 k=8");
+
+FamilySpace one_knob(std::string family) {
+  FamilySpace space(std::move(family));
+  space.add("rows", "rows of a tile", {1, 2, 4});
+  return space;
+}
+
+/// A family that serves everything with one knob.
+Template sound(const char* name = "sound") {
+  return {
+      .name = name,
+      .version = 1,
+      .target = Target::kCpu,
+      .why_not = [](const Workload&, const Limits&) -> std::optional<std::string> { return std::nullopt; },
+      .space = [](const Workload&, const Limits&) { return one_knob("sound"); },
+      .lower = [](const Workload&, const Config&, const Limits&) { return ir::Kernel{}; },
+      .default_config =
+          [](const Workload&, const Limits&) {
+            return Config{"sound", {{"rows", 2}}};
+          }};
+}
+
+FamilySpace space_that_fails(const Workload&, const Limits&) {
+  FamilySpace space("broken");
+  space.add("rows", "rows of a tile", {});
+  return space;
+}
+
+Config default_that_fails(const Workload&, const Limits&) {
+  CHECK(1 > 2, "no tile fits");
+  return {};
+}
+
+FamilySpace empty_space(const Workload&, const Limits&) {
+  FamilySpace space("sound");
+  const KnobId rows = space.add("rows", "rows of a tile", {1, 2, 4});
+  space.require("nothing fits", {rows}, [](const Point&) { return false; });
+  return space;
+}
+
+TEST(Catalog, NamesTheFamiliesOfTheTargetAndTheOperatorAloneWhereNoneServes) {
+  const Workload wide = parse_workload("gemm m=8 n=8 k=8 a=f64:row b=f64:row c=f64:row accum=f64");
+  EXPECT_THAT(error_of([&] { space_for(wide, cpu()); }, ErrorKind::kUser),
+              AllOf(HasSubstr("on avx2 (gemm_cpu: computes in f32 only; gemm_dot_cpu: "),
+                    HasSubstr("gemv_cpu: "), Not(HasSubstr("gemm_simt")), Not(HasSubstr("conv2d"))));
+  EXPECT_THAT(error_of([&] { space_for(wide, cuda_limits("sm_90a")); }, ErrorKind::kUser),
+              AllOf(HasSubstr("on sm_90a (gemm_simt: it computes in f32 only, not f64; "),
+                    HasSubstr("gemv_simt: "), Not(HasSubstr("gemm_cpu")), Not(HasSubstr("conv2d"))));
+}
+
+TEST(Catalog, AFamilyOfTheOtherTargetOrOperatorSaysSo) {
+  EXPECT_EQ(why_unserved(template_named("gemm_simt"), kWorkload, cpu()), "it is for CUDA devices");
+  EXPECT_EQ(why_unserved(template_named("gemm_cpu"), kWorkload, cuda_limits("sm_80")),
+            "it is for CPU devices");
+  EXPECT_EQ(why_unserved(template_named("conv2d_cpu"), kWorkload, cpu()), "it is for another operator");
+  EXPECT_EQ(why_unserved(template_named("gemm_cpu"), kWorkload, cpu()), std::nullopt);
+}
+
+TEST(Catalog, AFaultyFamilyIsLeftOutWithItsReasonAndTheOthersRemain) {
+  Template no_space = sound("no_space"), no_default = sound("no_default"), no_config = sound("no_config");
+  no_space.space = space_that_fails;
+  no_default.default_config = default_that_fails;
+  no_config.space = empty_space;
+  const std::array all = {no_space, no_default, sound(), no_config};
+  const Families found = families_for(all, kWorkload, cpu());
+  ASSERT_EQ(found.spaces.size(), 1u);
+  ASSERT_EQ(found.defaults.size(), 1u);
+  EXPECT_EQ(to_text(found.defaults[0]), "sound(rows=2)");
+  EXPECT_TRUE(found.refusing.empty());
+  ASSERT_EQ(found.faulty.size(), 3u);
+  EXPECT_EQ(found.faulty[0].family, "no_space");
+  EXPECT_THAT(found.faulty[0].reason, HasSubstr("internal error: "));
+  EXPECT_EQ(found.faulty[1].family, "no_default");
+  EXPECT_THAT(found.faulty[1].reason, HasSubstr("no tile fits"));
+  EXPECT_EQ(found.faulty[2].family, "no_config");
+  EXPECT_THAT(found.faulty[2].reason, HasSubstr("its default sound(rows=2) is invalid: nothing fits"));
+  EXPECT_EQ(space_for(all, kWorkload, cpu()).families().size(), 1u);
+}
+
+TEST(Catalog, WhereEveryFamilyIsFaultyTheMessageHasTheirReasons) {
+  Template broken = sound("broken"), refusing = sound("refusing");
+  broken.default_config = default_that_fails;
+  refusing.why_not = [](const Workload&, const Limits&) -> std::optional<std::string> { return "too small"; };
+  const std::array all = {broken, refusing};
+  EXPECT_THAT(error_of([&] { space_for(all, kWorkload, cpu()); }, ErrorKind::kUser),
+              AllOf(HasSubstr("no kernel family serves 'gemm m=8 n=8 k=8"), HasSubstr("refusing: too small"),
+                    HasSubstr("broken: internal error: 1 > 2 does not hold"), HasSubstr("no tile fits")));
+}
+
+TEST(Catalog, WhatIsNoBugOfTheFamilyEndsTheCommand) {
+  Template asks = sound();
+  asks.space = [](const Workload&, const Limits&) -> FamilySpace { throw_user("bad input"); };
+  const std::array all = {asks, sound("other")};
+  EXPECT_EQ(error_of([&] { families_for(all, kWorkload, cpu()); }, ErrorKind::kUser), "bad input");
+}
+
+TEST(Catalog, NoFamilyIsFaultyAndDefaultsAreOfTheSameFamiliesAsTheSpace) {
+  std::vector<Workload> workloads;
+  for (const char* text :
+       {"gemm m=1 n=1 k=1", "gemm m=1 n=4096 k=4096", "gemm m=4 n=11008 k=4096 b=f32:column",
+        "gemm m=31 n=17 k=5 batch=3", "gemm m=512 n=512 k=512 epilogue=bias+gelu",
+        "gemm m=64 n=64 k=64 a=bf16 b=bf16 c=f32", "gemm m=16 n=4096 k=4096 a=f16 b=f16 c=f16",
+        "gemm m=2048 n=2048 k=2048 a=e4m3 b=e4m3 c=bf16 math=two_level", "gemm m=64 n=128 k=256 math=tf32",
+        "conv2d h=1 w=1 c=1 k=1 r=1 s=1", "conv2d h=7 w=7 c=512 k=512 r=3 s=3 pad=1",
+        "conv2d h=56 w=56 c=64 k=64 r=3 s=3 pad=1 layout=nhwc", "conv2d h=9 w=9 c=4 k=4 r=9 s=9",
+        "conv2d h=112 w=112 c=32 k=32 r=3 s=3 pad=1 groups=32", "conv2d n=8 h=28 w=28 c=256 k=512 r=1 s=1 stride=2",
+        "conv2d h=56 w=56 c=64 k=64 r=3 s=3 pad=1 epilogue=bias+relu+maxpool(2)",
+        "conv2d h=14 w=14 c=256 k=256 r=3 s=3 pad=1 layout=nhwc x=f16 f=f16 y=f16"})
+    workloads.push_back(parse_workload(text));
+  std::vector<Limits> devices = {cpu()};
+  for (const std::string& arch : known_cuda_archs()) devices.push_back(cuda_limits(arch));
+  int served = 0;
+  for (const Workload& workload : workloads) {
+    for (const Limits& limits : devices) {
+      SCOPED_TRACE(to_text(workload) + " on " + limits.arch);
+      for (const LeftOut& one : faulty_families(workload, limits))
+        ADD_FAILURE() << one.family << ": " << one.reason;
+      const std::vector<Config> defaults = default_configs(workload, limits);
+      if (defaults.empty()) continue;
+      const Space space = space_for(workload, limits);
+      ASSERT_EQ(defaults.size(), space.families().size());
+      for (const Config& config : defaults) EXPECT_EQ(space.why_invalid(config), std::nullopt);
+      ++served;
+    }
+  }
+  EXPECT_GT(served, 50);
+}
+
+}  // namespace
+}  // namespace lehr

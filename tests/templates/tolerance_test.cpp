@@ -1,0 +1,235 @@
+// The tolerance against what arithmetic loses, in several orders of summation and over millions of elements.
+//
+// Odds of one in a million can't be observed, but their tail can: the derivation says that an element's error
+// exceeds rounding_bound(k, rarity) with probability exp(-rarity) at most, at every rarity, and that the true
+// probability falls ever further behind. So of N elements at most n should exceed the bound of rarity
+// ln(N / n), which is tested for n = 1, 10, 100 and 1000. The bound of rarity ln(1e6 N) differs from those by
+// nothing but its place on the same line.
+#include "templates/tolerance.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "templates/reference.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::uint64_t kSeed = 1018;
+
+/// A product of row-major f32 matrices with its inputs.
+struct Product {
+  Workload workload;
+  std::vector<std::vector<float>> inputs;
+  Reference reference;
+
+  explicit Product(const std::string& text)
+      : workload(parse_workload(text)),
+        inputs(make_inputs(workload, kSeed)),
+        reference(make_reference(workload, inputs, 1e12)) {}
+
+  const Gemm& gemm() const { return workload.gemm(); }
+  double count() const { return static_cast<double>(reference.values.size()); }
+  float a(std::int64_t i, std::int64_t p) const {
+    return inputs[0][static_cast<std::size_t>(i * gemm().k + p)];
+  }
+  const float* b(std::int64_t p) const { return inputs[1].data() + p * gemm().n; }
+
+  /// |sum - expected| of every element; `row(i, sums)` makes those of row i, of zeros.
+  std::vector<double> errors(const std::function<void(std::int64_t, std::vector<float>&)>& row) const {
+    std::vector<double> found;
+    for (std::int64_t i = 0; i < gemm().m; ++i) {
+      std::vector<float> sums(static_cast<std::size_t>(gemm().n), 0);
+      row(i, sums);
+      for (std::size_t j = 0; j < sums.size(); ++j)
+        found.push_back(std::abs(static_cast<double>(sums[j]) -
+                                 reference.values[static_cast<std::size_t>(i) * sums.size() + j]));
+    }
+    return found;
+  }
+
+  /// The products `first`, `first + step`, ... of row i, `count` of them, added to its sums one by one.
+  void add(std::int64_t i, std::int64_t first, std::int64_t step, std::int64_t count,
+           std::vector<float>& sums) const {
+    const std::int64_t n = gemm().n;
+    for (std::int64_t at = 0, p = first; at < count; ++at, p += step) {
+      const float x = a(i, p);
+      const float* line = b(p);
+      float* to = sums.data();
+      for (std::int64_t j = 0; j < n; ++j) to[j] += x * line[j];
+    }
+  }
+
+  /// In `parts` interleaved or contiguous parts, which are then added up.
+  void add_parts(std::int64_t i, std::int64_t parts, bool interleaved, std::vector<float>& sums) const {
+    const std::int64_t k = gemm().k, size = (k + parts - 1) / parts;
+    for (std::int64_t part = 0; part < parts; ++part) {
+      std::vector<float> some(sums.size(), 0);
+      if (interleaved)
+        add(i, part, parts, (k - part + parts - 1) / parts, some);
+      else
+        add(i, part * size, 1, std::clamp<std::int64_t>(k - part * size, 0, size), some);
+      for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += some[j];
+    }
+  }
+};
+
+double worst_of(const std::vector<double>& errors) {
+  return *std::ranges::max_element(errors);
+}
+
+/// What the largest of a million times as many would be where tails are exponential, as they are here: the
+/// errors of probability 1 / N grow like ln(N). Where tails are shorter, it is less.
+double of_a_million_checks(double worst, double count) {
+  return worst * std::log(count * 1e6) / std::log(count);
+}
+
+TEST(Tolerance, HoldsInEveryOrderOfSummationAndLeavesOddsOfOneInAMillion) {
+  for (const auto& [m, n, k] : {std::array<int, 3>{300, 300, 1},
+                                {500, 500, 2},
+                                {500, 500, 8},
+                                {1000, 1000, 27},
+                                {200, 200, 144},
+                                {150, 150, 432},
+                                {80, 80, 1024},
+                                {32, 32, 8192}}) {
+    const Product product(fmt::format("gemm m={} n={} k={}", m, n, k));
+    using Row = std::function<void(std::int64_t, std::vector<float>&)>;
+    const std::pair<const char*, Row> orders[] = {
+        {"first to last", [&](auto i, auto& sums) { product.add(i, 0, 1, k, sums); }},
+        {"last to first", [&](auto i, auto& sums) { product.add(i, k - 1, -1, k, sums); }},
+        {"eight chains", [&](auto i, auto& sums) { product.add_parts(i, 8, true, sums); }},
+        {"blocks", [&](auto i, auto& sums) { product.add_parts(i, (k + 31) / 32, false, sums); }}};
+    for (const auto& [name, row] : orders) {
+      SCOPED_TRACE(fmt::format("m={} n={} k={}, {}, seed {}", m, n, k, name, kSeed));
+      const std::vector<double> errors = product.errors(row);
+      EXPECT_LE(of_a_million_checks(worst_of(errors), product.count()), product.reference.tolerance);
+      for (const double expected : {1, 10, 100, 1000}) {
+        const double bound = f32_rounding() * rounding_bound(k + 2, std::log(product.count() / expected));
+        EXPECT_LE(std::ranges::count_if(errors, [&](double error) { return error > bound; }), expected);
+      }
+    }
+  }
+}
+
+TEST(Tolerance, FindsNearlyEveryMissingProductOfThousands) {
+  const Product product("gemm m=64 n=256 k=4096");
+  const std::int64_t k = product.gemm().k;
+  const double tolerance = product.reference.tolerance;
+  int found = 0, missed = 0;
+  std::int64_t column = 0;
+  for (std::int64_t i = 0; i < product.gemm().m; ++i) {
+    std::vector<float> sums(256, 0);
+    product.add(i, 0, 1, k, sums);
+    for (std::size_t j = 0; j < sums.size(); ++j, ++column) {
+      const std::int64_t dropped = column * 31 % k;
+      const double missing = static_cast<double>(product.a(i, dropped)) * product.b(dropped)[j];
+      const double error =
+          std::abs(sums[j] - missing - product.reference.values[static_cast<std::size_t>(column)]);
+      (error > tolerance ? found : missed) += 1;
+      EXPECT_TRUE(error > tolerance || std::abs(missing) < 1.5 * tolerance) << missing << ", seed " << kSeed;
+    }
+  }
+  EXPECT_LT(tolerance, 0.003);  // of products that are about 1, in sums that are about 64
+  EXPECT_GT(found, 98 * missed) << "seed " << kSeed;
+}
+
+TEST(Tolerance, GrowsWithTheNumberOfElementsThatAreCompared) {
+  const Workload workload = parse_workload("gemm m=1000 n=50 k=20");
+  const auto inputs = make_inputs(workload, kSeed);
+  const Reference all = make_reference(workload, inputs);
+  const Reference some = make_reference(workload, inputs, flops_of(workload) / 20);
+  ASSERT_LT(some.values.size() * 10, all.values.size());
+  EXPECT_GT(all.tolerance, some.tolerance * 1.05);
+  EXPECT_LT(all.tolerance, some.tolerance * 1.5);
+}
+
+TEST(Tolerance, BoundsTheSumsThemselves) {
+  for (const auto& [m, n, k] :
+       {std::array<int, 3>{1000, 1000, 1}, {1000, 1000, 4}, {1000, 1000, 27}, {300, 300, 1000}}) {
+    const Product product(fmt::format("gemm m={} n={} k={}", m, n, k));
+    const auto above = [&](double bound) {
+      return std::ranges::count_if(product.reference.values,
+                                   [&](float sum) { return std::abs(sum) > bound; });
+    };
+    for (const double expected : {1, 10, 100})
+      EXPECT_LE(above(gathered_bound(k, 1, std::log(product.count() / expected))), 2 * expected)
+          << "k=" << k << ", seed " << kSeed;
+    EXPECT_EQ(above(largest_of_sums(k, m * n)), 0);
+  }
+  EXPECT_EQ(largest_of_sums(1, 1000), kLargestInput * kLargestInput);
+}
+
+TEST(Tolerance, OfTf32LeavesOddsOfOneInAMillion) {
+  const auto tf32 = [](float x) {  // 10 fraction bits, ties away from zero
+    return std::bit_cast<float>((std::bit_cast<std::uint32_t>(x) + 0x1000) & ~0x1FFFU);
+  };
+  for (const auto& [m, n, k] : {std::array<int, 3>{1000, 1000, 1}, {300, 300, 16}, {60, 60, 1000}}) {
+    const Product product(fmt::format("gemm m={} n={} k={} math=tf32", m, n, k));
+    const std::vector<double> errors = product.errors([&](std::int64_t i, std::vector<float>& sums) {
+      for (std::int64_t p = 0; p < product.gemm().k; ++p)
+        for (std::size_t j = 0; j < sums.size(); ++j)
+          sums[j] += tf32(product.a(i, p)) * tf32(product.b(p)[j]);
+    });
+    EXPECT_LE(of_a_million_checks(worst_of(errors), product.count()), product.reference.tolerance)
+        << "k=" << k << ", seed " << kSeed;
+  }
+}
+
+/// `value` cut off below `unit`, a power of two.
+double cut(double value, double unit) {
+  return std::trunc(value / unit) * unit;
+}
+
+/// A sum as a tensor core of Hopper makes it of `count` products from `first` on.
+double tensor_core_sum(const Product& product, std::int64_t i, std::size_t j, std::int64_t first,
+                       std::int64_t count) {
+  double sum = 0;
+  for (std::int64_t step = first; step < first + count; step += 32) {
+    const std::int64_t end = std::min(step + 32, first + count);
+    double largest = std::abs(sum), products[32] = {};
+    for (std::int64_t p = step; p < end; ++p) {
+      products[p - step] = static_cast<double>(product.a(i, p)) * product.b(p)[j];
+      largest = std::max(largest, std::abs(products[p - step]));
+    }
+    const double unit = std::ldexp(1.0, std::ilogb(largest) - 13);
+    sum = cut(sum, unit);
+    for (const double one : products) sum += cut(one, unit);
+  }
+  return sum;
+}
+
+TEST(Tolerance, Of8BitFloatsLeavesOddsOfOneInAMillionForBothKindsOfSums) {
+  for (const auto& [m, n, k] : {std::array<int, 3>{100, 100, 32},
+                                {100, 100, 100},
+                                {60, 60, 128},
+                                {40, 40, 1000},
+                                {25, 25, 4096},
+                                {8, 8, 32768}}) {
+    for (const bool two_level : {false, true}) {
+      const Product product(fmt::format("gemm m={} n={} k={} a=e4m3 b=e4m3 math={}", m, n, k,
+                                        two_level ? "two_level" : "strict"));
+      const std::int64_t together = two_level ? kTwoLevelK : k;
+      const std::vector<double> errors = product.errors([&](std::int64_t i, std::vector<float>& sums) {
+        for (std::size_t j = 0; j < sums.size(); ++j)
+          for (std::int64_t p = 0; p < k; p += together)
+            sums[j] += static_cast<float>(
+                tensor_core_sum(product, i, j, p, std::min<std::int64_t>(together, k - p)));
+      });
+      EXPECT_LE(of_a_million_checks(worst_of(errors), product.count()), product.reference.tolerance)
+          << to_text(product.workload) << ", seed " << kSeed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lehr
