@@ -12,6 +12,7 @@
 #include "codegen/expr_text.h"
 #include "codegen/prelude.h"
 #include "ir/intrinsics.h"
+#include "ir/uses.h"
 
 namespace lehr {
 namespace {
@@ -31,6 +32,7 @@ class Emitter {
       : kernel_(kernel), dialect_(dialect_for(kernel.target)), exprs_(kernel, snippets_) {}
 
   std::string body(const Block& block) {
+    uses_ = uses_of(kernel_, block);
     write_block(block);
     return std::exchange(text_, {});
   }
@@ -74,18 +76,23 @@ class Emitter {
         break;
       case LoopKind::kParallel:
         line("{{  // parallel {} in 0..{}", name, loop.bound);
-        ++indent_;
-        line("const {} {} = task;", dialect_.index_type, name);
-        --indent_;
+        write_index(loop.var, "task");
         break;
       default:
         line("{{  // {} in 0..{}", name, loop.bound);
-        ++indent_;
-        line("const {} {} = {};", dialect_.index_type, name, hardware_index(loop.kind));
-        --indent_;
+        write_index(loop.var, hardware_index(loop.kind));
     }
     write_nested(loop.body);
   }
+
+  void write_index(VarId var, std::string_view value) {
+    if (!is_read(var)) return;
+    ++indent_;
+    line("const {} {} = {};", dialect_.index_type, exprs_.name(var), value);
+    --indent_;
+  }
+  // What nothing uses has no place in a text: compilers warn of it, and whoever reads looks for its use.
+  bool is_read(VarId var) const { return uses_.vars[static_cast<std::size_t>(var)]; }
 
   void write(const Store& store) {
     const Buffer& buffer = kernel_.buffer(store.buffer);
@@ -123,6 +130,7 @@ class Emitter {
   }
 
   void write(const Let& let) {
+    if (!is_read(let.var)) return;
     line("const {} {} = {};", dialect_.index_type, exprs_.name(let.var), exprs_.text(let.value));
   }
 
@@ -192,18 +200,22 @@ class Emitter {
   Dialect dialect_;
   SnippetSet snippets_{"base"};
   ExprText exprs_;
+  Uses uses_;
   std::string text_;
   int indent_ = 1;
   std::int64_t scratch_bytes_ = 0;
   std::int64_t shared_bytes_ = 0;
 };
 
-// `filled`: the parameters of this direction are written too; a workspace always.
-std::string cpp_entry(const Kernel& kernel, const std::string& name, const std::string& body,
-                      Direction filled) {
+// Of `block`, whose text is `body`. `filled`: the parameters of this direction are written too; a workspace
+// always.
+std::string cpp_entry(const Kernel& kernel, const std::string& name, const Block& block,
+                      const std::string& body, Direction filled) {
+  const Uses uses = uses_of(kernel, block);
   std::string text =
       fmt::format("extern \"C\" void {}(void* const* params, void* scratch, long task) {{\n", name);
   for (std::size_t i = 0; i < kernel.params.size(); ++i) {
+    if (!uses.buffers[static_cast<std::size_t>(kernel.params[i].buffer)]) continue;
     const Buffer& buffer = kernel.buffer(kernel.params[i].buffer);
     const Direction direction = kernel.params[i].direction;
     const char* constness = direction == filled || direction == Direction::kWorkspace ? "" : "const ";
@@ -287,9 +299,11 @@ Source emit(const Kernel& kernel) {
   }
   source.text = prelude(kernel.target, emitter.snippets());
   if (!prepack.empty())
-    source.text += cpp_entry(kernel, prepack_entry(kernel.name), prepack, Direction::kPrepacked);
-  source.text += kernel.target == Target::kCpu ? cpp_entry(kernel, kernel.name, body, Direction::kOut)
-                                               : cuda_entry(kernel, source.launch, body);
+    source.text +=
+        cpp_entry(kernel, prepack_entry(kernel.name), kernel.prepack, prepack, Direction::kPrepacked);
+  source.text += kernel.target == Target::kCpu
+                     ? cpp_entry(kernel, kernel.name, kernel.body, body, Direction::kOut)
+                     : cuda_entry(kernel, source.launch, body);
   return source;
 }
 

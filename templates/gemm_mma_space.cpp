@@ -19,9 +19,12 @@ using cpu::ceil_div;
 // gemm_mma_registers(), to NVRTC 13.0 on sm_80 and sm_90a: sampled schedules that are let through do not
 // spill.
 constexpr std::int64_t kOtherRegisters = 44;
-// Beside a plain product's: taps, and the pixel of each copy. Held by the NVRTC test of conv2d_mma.
+// Beside a plain product's: taps, the pixel of each copy by cp.async, and what the pixel of an element that
+// comes through registers takes beyond copy_registers(). That holds up to kMaxCopies of these: with twice as
+// many, ten of 150 sampled schedules spilled. Held by the NVRTC test of conv2d_mma.
 constexpr std::int64_t kViewRegisters = 16;
 constexpr std::int64_t kViewRegistersOfCopy = 6;
+constexpr std::int64_t kViewRegistersOfLoad = 3;
 // Sums of a single instruction.
 constexpr std::int64_t kFirstLevelRegisters = 4;
 // sm_90 has no such mma.sync: ptxas converts the fragments to f16 before it multiplies them, well
@@ -31,7 +34,7 @@ constexpr std::int64_t k8BitFloatFactor = 7;
 constexpr std::int64_t k8BitFloatFactorOfSmallTiles = 4;
 // More copies of one operand per thread cost registers for addresses and code, and hide no more latency.
 constexpr std::int64_t kMaxCopies = 16;
-// Those of single elements, which few threads share where the problem is tiny.
+// Those of single elements that are no pixels, which few threads share where the problem is tiny.
 constexpr std::int64_t kMaxLoads = 32;
 // 3xTF32: registers of all fragments of a tile, high and low halves. On sm_90 ptxas splits the operands of
 // all steps ahead of the products: of 110 sampled schedules none spilled up to 160, all did from 192 on.
@@ -207,8 +210,9 @@ std::int64_t gemm_mma_registers(const GemmMmaProblem& p, const GemmMmaSchedule& 
   const std::int64_t fragments = (s.wm + s.wn) / 16 * 4 * s.frag_buffers * copies_of_each;
   const GemmMmaTile a = gemm_mma_tile_a(p, s);
   const GemmMmaTile b = gemm_mma_tile_b(p, s);
-  const std::int64_t gathers = p.pixels_are_columns() ? b.copies() : a.copies();
-  const std::int64_t view = p.image ? kViewRegisters + kViewRegistersOfCopy * gathers : 0;
+  const GemmMmaTile& pixels = p.pixels_are_columns() ? b : a;
+  const std::int64_t of_each = pixels.async ? kViewRegistersOfCopy : kViewRegistersOfLoad;
+  const std::int64_t view = p.image ? kViewRegisters + of_each * pixels.copies() : 0;
   const std::int64_t first_level = p.two_level ? kFirstLevelRegisters : 0;
   return accumulators + first_level + fragments + copy_registers(a) + copy_registers(b) + view +
          kOtherRegisters;
@@ -239,8 +243,10 @@ FamilySpace gemm_mma_space(const GemmMmaProblem& p, const Limits& limits) {
   const KnobId wm = space.add_dependent("wm", "rows of C per warp", all_warp_tiles(m), warp_tiles(bm));
   const KnobId wn = space.add_dependent("wn", "columns of C per warp", all_warp_tiles(n), warp_tiles(bn));
   const std::int64_t unit = p.mma_k();
-  const KnobId bk = space.add("bk", "k per tile",
-                              up_to(2 * std::max(k, unit) - 1, {2 * unit, 4 * unit, 8 * unit, 16 * unit}));
+  std::vector<std::int64_t> tiles_of_k =
+      up_to(2 * std::max(k, unit) - 1, {2 * unit, 4 * unit, 8 * unit, 16 * unit});
+  if (k <= unit) tiles_of_k.insert(tiles_of_k.begin(), unit);  // half of the other would be padding
+  const KnobId bk = space.add("bk", "k per tile", tiles_of_k);
   const KnobId k_warps =
       space.add("k_warps", "warps that split the k of a tile", up_to(ceil_div(k, unit), {1, 2, 4, 8}));
   const KnobId split_k =
@@ -292,8 +298,11 @@ FamilySpace gemm_mma_space(const GemmMmaProblem& p, const Limits& limits) {
                   [=](const Point& x) { return x[split_k] == 1 && x[stage_c] == 1; });
   space.require("too many copies per thread", {bm, bn, wm, wn, bk, k_warps}, [=](const Point& x) {
     const GemmMmaSchedule s = schedule(x);
-    const auto few = [](const GemmMmaTile& t) { return t.copies() <= (t.async ? kMaxCopies : kMaxLoads); };
-    return few(gemm_mma_tile_a(p, s)) && few(gemm_mma_tile_b(p, s));
+    const auto few = [](const GemmMmaTile& t, bool pixels) {
+      return t.copies() <= (t.async || pixels ? kMaxCopies : kMaxLoads);
+    };
+    return few(gemm_mma_tile_a(p, s), p.image && !p.pixels_are_columns()) &&
+           few(gemm_mma_tile_b(p, s), p.pixels_are_columns());
   });
   space.require("k is too short to be split, or the grid is large without that", {bm, bn, bk, split_k},
                 [=](const Point& x) {
@@ -361,6 +370,7 @@ Config gemm_mma_default(const GemmMmaProblem& p, const Limits& limits) {
   } else if (p.passes == 3) {
     s.wn = 32;
   }
+  if (p.size.k <= unit) s.bk = unit;
   s.split_k = default_split_k(p.size.k, gemm_mma_tiles(p, s), limits.cores);
   return cpu::nearest_config(space, {s.bm, s.bn, s.wm, s.wn, s.bk, s.k_warps, s.split_k, s.stage_c, s.stages,
                                      s.frag_buffers, s.min_blocks, s.raster});

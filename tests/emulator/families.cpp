@@ -171,6 +171,13 @@ const std::vector<Workload>& convolutions() {
           "n=2 h=5 w=7 c=10 k=20 r=2 s=3 stride=1x2 pad=1 groups=2 math=3xtf32",
           "n=2 h=6 w=5 c=24 k=20 r=3 s=3 pad=1 x=s8 f=s8 y=s32 accum=s32",
           "h=5 w=5 c=32 k=24 r=3 s=3 pad=1 x=e4m3 f=e4m3 y=bf16",
+          "n=2 h=14 w=14 c=3 k=1 r=3 s=3 stride=2 pad=1 x=s8 f=s8 y=s32 accum=s32",
+          "h=15 w=14 c=3 k=24 r=5 s=5 stride=2 pad=2 layout=nhwc x=s8 f=s8 y=s32 accum=s32",
+          "n=2 h=9 w=14 c=3 k=24 r=3 s=3 stride=2 pad=1 x=e4m3 f=e4m3 y=f32",
+          "h=13 w=9 c=3 k=17 r=3 s=4 pad=1 layout=nhwc x=e5m2 f=e5m2 y=f32",
+          "n=2 h=8 w=9 c=9 k=15 r=3 s=3 pad=1 groups=3 x=e5m2 f=e5m2 y=bf16",
+          "n=2 h=7 w=8 c=15 k=9 r=3 s=3 groups=3 layout=nhwc x=e4m3 f=e4m3 y=f32 math=two_level",
+          "h=9 w=7 c=16 k=16 r=1 s=1 groups=8 x=s8 f=s8 y=s32 accum=s32",
           "n=2 h=8 w=7 c=32 k=48 r=3 s=3 pad=1 groups=4 layout=nhwc x=f16 f=f16 y=f16 "
           "epilogue=scale_shift+residual",
           "h=9 w=10 c=18 k=12 r=3 s=2 stride=2x1 pad=0x1x2x0 groups=6 layout=nhwc x=bf16 f=bf16 y=f32",

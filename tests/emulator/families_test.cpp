@@ -1,12 +1,14 @@
 // Every CUDA family's emitted text, run by the emulator on odd shapes in every layout and type, under
 // rotating schedules, against the reference in double precision with the tolerance of the measurer.
-// `--configs N`: at least N kernels per family (default 40).
+// `--configs N`: at least N kernels per family (default 40), and half as many of random shapes. Those are
+// other ones in each run, by a seed that is printed: `--seed N` draws them again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <map>
+#include <random>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -16,6 +18,7 @@
 #include "templates/catalog.h"
 #include "tests/emulator/families.h"
 #include "tests/emulator/program.h"
+#include "tests/emulator/random_workloads.h"
 #include "tune/task.h"
 
 namespace lehr {
@@ -33,6 +36,12 @@ std::size_t& configs_per_family() {
   return count;
 }
 
+/// Of the random shapes; main() sets it.
+std::uint64_t& random_seed() {
+  static std::uint64_t seed = kSeed;
+  return seed;
+}
+
 /// Small, since emulation is slow: no size a multiple of a tile, one, few and many of each.
 const std::vector<Shape>& shapes() {
   static const std::vector<Shape> all = {
@@ -43,7 +52,7 @@ const std::vector<Shape>& shapes() {
   return all;
 }
 
-void run(const std::vector<Sample>& samples, std::size_t begin, std::size_t end) {
+void run(const std::vector<Sample>& samples, std::size_t begin, std::size_t end, std::uint64_t seed = kSeed) {
   std::vector<Source> sources;
   for (std::size_t i = begin; i < end; ++i) {
     const ir::Kernel kernel = lowered(samples[i]);
@@ -53,7 +62,7 @@ void run(const std::vector<Sample>& samples, std::size_t begin, std::size_t end)
   const emulator::Program program(sources);
   for (std::size_t i = begin; i < end; ++i) {
     SCOPED_TRACE(::testing::Message() << "number " << i << ": " << to_text(samples[i]));
-    const Problem problem = problem_for(samples[i].workload, kSeed + i);
+    const Problem problem = problem_for(samples[i].workload, seed + i);
     std::vector<std::vector<float>> inputs;
     for (const ProblemTensor& tensor : problem.tensors) {
       if (!tensor.output) inputs.push_back(tensor.values);
@@ -100,6 +109,41 @@ TEST_P(EmulatedFamily, IsRightForEveryTypeLayoutAndOddShape) {
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   std::cout << GetParam()->name << ": " << samples.size() << " kernels in " << took.count() << " s\n";
+}
+
+/// A config of the workload for the family, where it serves that: every fourth is the default. A failure of
+/// the test where it has none.
+void add_random_sample(const Template& family, const Workload& workload, const Limits& limits, Rng& rng,
+                       std::vector<Sample>& samples) {
+  if (why_unserved(family, workload, limits)) return;
+  SCOPED_TRACE(::testing::Message() << family.name << " " << limits.arch << " " << to_text(workload));
+  try {
+    const std::optional<Config> config = samples.size() % 4 == 0 ? family.default_config(workload, limits)
+                                                                 : family.space(workload, limits).sample(rng);
+    ASSERT_TRUE(config) << "the family says that it serves this, and has no schedule";
+    samples.push_back({&family, workload, limits, *config});
+  } catch (const Error& error) {
+    FAIL() << error.what();
+  }
+}
+
+TEST_P(EmulatedFamily, IsRightForRandomShapes) {
+  SCOPED_TRACE(::testing::Message() << "--seed " << random_seed() << " --configs " << configs_per_family());
+  const std::vector<std::string> archs = known_cuda_archs();
+  const std::size_t count = configs_per_family() / 2;
+  constexpr int kMostDraws = 4000;  // for one sample: few shapes are those of a special family
+  Rng rng = Rng(random_seed()).fork(GetParam()->name);
+  std::vector<Sample> samples;
+  for (std::size_t draw = 0; samples.size() < count; ++draw) {
+    ASSERT_LT(draw, kMostDraws * count) << "the family serves hardly any random shape";
+    const Workload workload = lehr::testing::random_workload(GetParam()->op, rng);
+    add_random_sample(*GetParam(), workload, cuda_limits(archs[rng.below(archs.size())]), rng, samples);
+    if (HasFailure()) return;
+  }
+  for (std::size_t i = 0; i < samples.size(); i += kBatch) {
+    run(samples, i, std::min(i + kBatch, samples.size()), random_seed());
+    if (HasFatalFailure()) return;
+  }
 }
 
 /// Each step at least once, before and after others.
@@ -204,9 +248,14 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, EmulatedFamily, ::testing::ValuesIn(lehr::te
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
+  lehr::random_seed() = std::random_device()();
   for (int i = 1; i + 1 < argc; ++i) {
-    if (std::string_view(argv[i]) == "--configs")
+    const std::string_view flag = argv[i];
+    if (flag == "--configs")
       lehr::configs_per_family() = static_cast<std::size_t>(lehr::parse_int(argv[i + 1]).value_or(40));
+    if (flag == "--seed")
+      lehr::random_seed() = static_cast<std::uint64_t>(lehr::parse_int(argv[i + 1]).value_or(0));
   }
+  std::cout << "random shapes: --seed " << lehr::random_seed() << "\n";
   return RUN_ALL_TESTS();
 }

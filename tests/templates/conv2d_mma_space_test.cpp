@@ -1,0 +1,84 @@
+// The schedules of conv2d_mma where images have few channels: the copies of single elements must leave some.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "base/limits.h"
+#include "base/rng.h"
+#include "cuda_space_checks.h"
+#include "ir/verify.h"
+#include "templates/conv2d_mma.h"
+
+namespace lehr {
+namespace {
+
+/// First layers of networks, groups of few channels, outputs of less than a tile, few and many products.
+const std::vector<std::string>& few_channels() {
+  static const std::vector<std::string> all = {
+      "h=14 w=14 c=3 k=1 r=3 s=3 stride=2 pad=1",
+      "n=8 h=224 w=224 c=3 k=64 r=7 s=7 stride=2 pad=3",
+      "h=14 w=14 c=3 k=24 r=3 s=3 stride=2 pad=1",
+      "n=64 h=448 w=448 c=32 k=16 r=1 s=1 stride=2",
+      "h=128 w=128 c=16 k=16 r=1 s=1 groups=8",
+      "n=4 h=1 w=1 c=39 k=3 r=11 s=11 stride=2 pad=30x10 dilation=6x2",
+      "n=16 h=19 w=19 c=2 k=2 r=3 s=1 pad=1x0",
+      "n=32 h=24 w=24 c=9 k=30 r=3 s=3 stride=3 pad=1x6 dilation=1x6 groups=3",
+      "h=3 w=21 c=1210 k=12 r=11 s=11 stride=4 pad=10x5 dilation=2x1",
+      "h=2 w=2 c=80 k=48 r=3 s=3 stride=3 pad=1 groups=16",
+      "h=224 w=224 c=1 k=8 r=5 s=5 pad=2",
+      "h=33 w=35 c=21 k=23 r=3 s=4 pad=2x0x1x1"};
+  return all;
+}
+
+const std::vector<std::string>& operand_types() {
+  static const std::vector<std::string> all = {"x=s8 f=s8 y=s32 accum=s32",
+                                               "x=e4m3 f=e4m3 y=f32",
+                                               "x=e5m2 f=e5m2 y=f32",
+                                               "x=e4m3 f=e4m3 y=bf16",
+                                               "x=f16 f=f16 y=f16",
+                                               "x=bf16 f=bf16 y=bf16",
+                                               "x=f32 f=f32 y=f32 math=tf32",
+                                               "x=f32 f=f32 y=f32 math=3xtf32",
+                                               "x=e4m3 f=e4m3 y=f32 math=two_level"};
+  return all;
+}
+
+void expect_schedules(const Workload& workload, const Limits& limits) {
+  const Template family = conv2d_mma_template();
+  const FamilySpace space = family.space(workload, limits);
+  std::vector<Config> configs = {family.default_config(workload, limits)};
+  EXPECT_EQ(space.why_invalid(configs[0]), std::nullopt);
+  Rng rng(lehr::testing::kSpaceSeed);
+  for (int i = 0; i < 3; ++i) {
+    const auto config = space.sample(rng);
+    ASSERT_TRUE(config) << "sampling finds no schedule";
+    configs.push_back(*config);
+  }
+  for (const Config& config : configs)
+    EXPECT_EQ(ir::why_malformed(family.lower(workload, config, limits)), std::nullopt) << to_text(config);
+}
+
+TEST(Conv2dMmaSpace, HoldsSchedulesForFewChannelsOfEveryType) {
+  SCOPED_TRACE(::testing::Message() << "seed " << lehr::testing::kSpaceSeed);
+  std::set<std::string> served;
+  for (const char* const arch : {"sm_80", "sm_89", "sm_90a"}) {
+    for (const std::string& type : operand_types()) {
+      for (const std::string& shape : few_channels()) {
+        for (const char* const layout : {"nchw", "nhwc"}) {
+          const Workload workload = parse_workload("conv2d " + shape + " layout=" + layout + " " + type);
+          SCOPED_TRACE(arch + (" " + to_text(workload)));
+          const Limits limits = cuda_limits(arch);
+          if (conv2d_mma_template().why_not(workload, limits)) continue;
+          served.insert(arch + (" " + type));
+          expect_schedules(workload, limits);
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(served.size(), 3 * operand_types().size() - 4);  // all but 8-bit floats on sm_80
+}
+
+}  // namespace
+}  // namespace lehr
