@@ -23,6 +23,7 @@
 #include "templates/catalog.h"
 #include "templates/conv_view.h"
 #include "templates/epilogue_pass.h"
+#include "templates/register_tile.h"
 #include "templates/reference.h"
 
 namespace lehr {
@@ -201,11 +202,18 @@ Source unfused(const Workload& workload, const Config& config, const Limits& lim
                      numbered(lower_epilogue_pass(workload, limits, product), number, "pass"));
 }
 
+// A sampled config, one that is `wanted` if any of many draws is.
+std::optional<Config> sample(const FamilySpace& family, Rng& rng, const std::function<bool(const Config&)>& wanted) {
+  std::optional<Config> config = family.sample(rng);
+  for (int draw = 0; wanted && config && !wanted(*config) && draw < 20000; ++draw) config = family.sample(rng);
+  return config;
+}
+
 // `each` sampled configs of every family, or of the one named, for every workload, compiled and run.
 void expect_right(const std::vector<std::string>& texts, int each, std::uint64_t seed,
                   const std::function<Source(const Workload&, const Config&, const Limits&, std::size_t)>&
                       source_of = fused,
-                  const char* only = nullptr) {
+                  const char* only = nullptr, const std::function<bool(const Config&)>& wanted = {}) {
   Rng rng(seed);
   char dir_name[] = "/tmp/lehr_cpu_families_XXXXXX";
   const std::filesystem::path dir = ::mkdtemp(dir_name);
@@ -218,8 +226,8 @@ void expect_right(const std::vector<std::string>& texts, int each, std::uint64_t
     const Space space =
         only == nullptr ? space_for(workload, limits) : Space({template_named(only).space(workload, limits)});
     for (std::size_t i = 0; i < static_cast<std::size_t>(each) * space.families().size(); ++i) {
-      const std::optional<Config> config = space.families()[i % space.families().size()].sample(rng);
-      ASSERT_TRUE(config) << text;
+      const std::optional<Config> config = sample(space.families()[i % space.families().size()], rng, wanted);
+      ASSERT_TRUE(config && (!wanted || wanted(*config))) << text;
       candidates.push_back({workload, *config, source_of(workload, *config, limits, candidates.size())});
     }
   }
@@ -394,6 +402,17 @@ TEST(CpuFamilies, LeaveOutTapsThatOnlyMeetPadding) {
       EXPECT_LE(ir::analyze(lower(workload, config, limits)).flops, flops_of(workload) / 9 * 1.01) << to_text(config);
     }
   }
+}
+
+// 3 x 4 and 2 x 6 vectors of sums leave 16 registers no room for a row of B: their factors are held instead.
+TEST(CpuFamilies, TilesThatHoldTheirFactorsEqualTheReference) {
+  const auto holds_factors = [](const Config& config) { return cpu::streams_b(config.at("mr"), config.at("nv")); };
+  expect_right({"gemm m=7 n=93 k=19", "gemm m=9 n=45 k=50 b=f32:column", "gemm m=3 n=130 k=9 batch=2 epilogue=bias+residual",
+                "gemm m=11 n=90 k=33 a=f32:column epilogue=swiglu"},
+               3, 96, fused, "gemm_cpu", holds_factors);
+  for (const char* family : {"conv2d_cpu", "conv2d_oc_cpu", "conv2d_winograd_cpu", "conv2d_im2col_cpu"})
+    expect_right({"conv2d n=2 h=9 w=8 c=7 k=50 r=3 s=3 pad=1", "conv2d h=11 w=13 c=5 k=33 r=3 s=3 pad=1 epilogue=bias+relu"}, 2,
+                 97, fused, family, holds_factors);
 }
 
 TEST(CpuFamilies, SampledNhwcConvolutionsEqualTheReference) {

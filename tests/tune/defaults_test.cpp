@@ -1,0 +1,49 @@
+// What a tuning, or a product that was never tuned, begins with.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "templates/catalog.h"
+#include "tune/task.h"
+
+namespace lehr {
+namespace {
+
+Limits two_avx2_cores() {
+  Limits limits;
+  limits.arch = "avx2", limits.cores = 2, limits.vector_bytes = 32, limits.vector_registers = 16;
+  limits.l1_bytes = 32 << 10, limits.l2_bytes = 1 << 20, limits.l3_bytes = 32 << 20;
+  return limits;
+}
+
+Config first_default(const std::string& workload) {
+  return ordered_defaults(parse_workload(workload), two_avx2_cores()).at(0);
+}
+
+// Each of these began with a family that is several times slower there, because it stands last in the catalogue.
+TEST(Defaults, BeginWithTheFamilyThatSuitsTheSizes) {
+  EXPECT_EQ(first_default("gemm m=768 n=1500 k=400 b=f32:column").family, "gemm_cpu");
+  EXPECT_EQ(first_default("gemm m=2816 n=48 k=1000 b=f32:column").family, "gemm_cpu");
+  EXPECT_EQ(first_default("gemm m=4096 n=1 k=4096").family, "gemm_dot_cpu");
+  EXPECT_NE(first_default("conv2d h=112 w=112 c=64 k=1 r=3 s=3 pad=1").family, "conv2d_winograd_cpu");
+  EXPECT_NE(first_default("conv2d n=64 h=1 w=1 c=256 k=256 r=3 s=3 pad=1").family, "conv2d_winograd_cpu");
+  EXPECT_NE(first_default("conv2d h=160 w=160 c=1 k=1792 r=1 s=1 stride=3").family, "conv2d_depthwise_cpu");
+}
+
+TEST(Defaults, AreThoseOfTheCatalogueInAnotherOrder) {
+  const Workload workload = parse_workload("conv2d h=28 w=28 c=16 k=32 r=3 s=3 pad=1");
+  const auto sorted = [](std::vector<Config> configs) {
+    std::sort(configs.begin(), configs.end(), [](const Config& a, const Config& b) { return to_text(a) < to_text(b); });
+    return configs;
+  };
+  EXPECT_EQ(sorted(ordered_defaults(workload, two_avx2_cores())), sorted(default_configs(workload, two_avx2_cores())));
+}
+
+TEST(Defaults, ShareOutWhatIsWorthIt) {
+  EXPECT_EQ(first_default("gemm m=17 n=1 k=16").at("threads"), 1);
+  EXPECT_EQ(first_default("conv2d h=4 w=4 c=8 k=8 r=1 s=1").at("threads"), 1);
+  EXPECT_EQ(first_default("gemm m=512 n=512 k=512").at("threads"), 2);
+}
+
+}  // namespace
+}  // namespace lehr
