@@ -51,7 +51,8 @@ void Conv2dFlags::add_to(CLI::App& app) {
       "strict | tf32 | 3xtf32: what f32 inputs may be rounded to on the way; two_level: as for gemm "
       "(strict)");
   add("--epilogue", epilogue_,
-      "what is done to y before it is stored, in order: bias+relu, scale_shift+residual+relu, bias+relu+maxpool(2), ... (none)");
+      "what is done to y before it is stored, in order: bias+relu, bias+gelu, scale_shift+residual+relu, "
+      "bias+relu+maxpool(2), ... (none)");
 }
 
 std::vector<Workload> Conv2dFlags::workloads() const {

@@ -49,8 +49,8 @@ void GemmFlags::add_to(CLI::App& app) {
       "at most 128 products summed in the tensor core, and the rest in f32 (strict)");
   add("--layout", layout_, "nn | nt | tn | tt: A, B stored row-major (n) or column-major (t)");
   add("--epilogue", epilogue_,
-      "what is done to C before it is stored, in order: bias+relu, bias+gelu, scale_shift+residual+relu, ...; swiglu, "
-      "geglu: one column of two neighbours, the gate and the value (none)");
+      "what is done to C before it is stored, in order: bias+relu, bias+gelu, scale_shift+residual+relu, ...; "
+      "swiglu, geglu: one column of two neighbours, the gate and the value (none)");
 }
 
 std::vector<Workload> GemmFlags::workloads() const {

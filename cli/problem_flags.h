@@ -32,8 +32,8 @@ class ProblemFlags {
   /// Of the operator that was chosen, or of the file. Throws Error(kUser), one sentence.
   std::vector<Workload> workloads() const;
   /// The same, those of a file without the ones that no family serves on the device: `leave_out` gets a
-  /// sentence for each of these, and for each family that fails to describe itself. Throws Error(kUser) where a workload of the flags, or none of the file, is
-  /// served.
+  /// sentence for each of these, and for each family that fails to describe itself. Throws Error(kUser) where
+  /// a workload of the flags, or none of the file, is served.
   std::vector<Workload> served_by(const Device& device, std::vector<Workload> workloads,
                                   const std::function<void(const std::string&)>& leave_out) const;
   /// The same, which must be one. Throws Error(kUser).

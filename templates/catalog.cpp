@@ -83,8 +83,8 @@ void describe(const Template& entry, const Workload& workload, const Limits& lim
     FamilySpace space = entry.space(workload, limits);
     Config config = entry.default_config(workload, limits);
     if (const auto invalid = space.why_invalid(config)) {
-      found.faulty.push_back(
-          {entry.name, fmt::format("internal error: its default {} is invalid: {}", to_text(config), *invalid)});
+      found.faulty.push_back({entry.name, fmt::format("internal error: its default {} is invalid: {}",
+                                                      to_text(config), *invalid)});
       return;
     }
     found.spaces.push_back(std::move(space));
