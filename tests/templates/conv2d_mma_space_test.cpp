@@ -80,5 +80,20 @@ TEST(Conv2dMmaSpace, HoldsSchedulesForFewChannelsOfEveryType) {
   EXPECT_EQ(served.size(), 3 * operand_types().size() - 4);  // all but 8-bit floats on sm_80
 }
 
+TEST(Conv2dMmaSpace, LeavesRegistersForTheTilesOfADeepRingThatComeThroughThem) {
+  const Workload workload = parse_workload(
+      "conv2d n=2 h=48 w=48 c=479 k=8 r=3 s=9 stride=3 pad=2x2x6x5 layout=nhwc x=f16 f=f16 y=f16");
+  const FamilySpace space = conv2d_mma_template().space(workload, cuda_limits("sm_90a"));
+  const auto why_invalid = [&](int stages) {
+    return space
+        .why_invalid(parse_config("conv2d_mma(bm=16, bn=16, wm=16, wn=16, bk=32, k_warps=1, split_k=12, "
+                                  "stage_c=0, stages=" +
+                                  std::to_string(stages) + ", frag_buffers=1, min_blocks=2, raster=1)"))
+        .value_or("");
+  };
+  EXPECT_NE(why_invalid(8).find("registers"), std::string::npos);  // it spilled (NVRTC 13.0 on sm_90a)
+  EXPECT_EQ(why_invalid(4), "");
+}
+
 }  // namespace
 }  // namespace lehr
