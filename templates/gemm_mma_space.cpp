@@ -25,6 +25,11 @@ constexpr std::int64_t kOtherRegisters = 44;
 constexpr std::int64_t kViewRegisters = 16;
 constexpr std::int64_t kViewRegistersOfCopy = 6;
 constexpr std::int64_t kViewRegistersOfLoad = 3;
+// Of each copy by cp.async, for so many tiles beyond the first that come before the main loop: they are
+// unrolled, and ptxas computes their pixels together. 16 copies took 108 registers with two stages, 208 with
+// three and 254 with four, where some spilled; so did two of 8 copies with eight stages, of which this holds
+// one.
+constexpr std::int64_t kTilesAheadOfViewRegister = 3;
 // Sums of a single instruction.
 constexpr std::int64_t kFirstLevelRegisters = 4;
 // sm_90 has no such mma.sync: ptxas converts the fragments to f16 before it multiplies them, well
@@ -218,7 +223,8 @@ std::int64_t gemm_mma_registers(const GemmMmaProblem& p, const GemmMmaSchedule& 
   const GemmMmaTile b = gemm_mma_tile_b(p, s);
   const GemmMmaTile& pixels = p.pixels_are_columns() ? b : a;
   const std::int64_t of_each = pixels.async ? kViewRegistersOfCopy : kViewRegistersOfLoad;
-  const std::int64_t view = p.image ? kViewRegisters + of_each * pixels.copies() : 0;
+  const std::int64_t ahead = pixels.async ? (s.stages - 2) * pixels.copies() / kTilesAheadOfViewRegister : 0;
+  const std::int64_t view = p.image ? kViewRegisters + of_each * pixels.copies() + ahead : 0;
   const std::int64_t first_level = p.two_level ? kFirstLevelRegisters : 0;
   return accumulators + first_level + fragments + copy_registers(a, s.stages) + copy_registers(b, s.stages) +
          view + kOtherRegisters;
