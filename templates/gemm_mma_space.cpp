@@ -25,6 +25,11 @@ constexpr std::int64_t kOtherRegisters = 44;
 constexpr std::int64_t kViewRegisters = 16;
 constexpr std::int64_t kViewRegistersOfCopy = 6;
 constexpr std::int64_t kViewRegistersOfLoad = 3;
+// Of each copy by cp.async, for so many tiles beyond the first that come before the main loop: they are
+// unrolled, and ptxas computes their pixels together. 16 copies took 108 registers with two stages, 208 with
+// three and 254 with four, where some spilled; so did two of 8 copies with eight stages, of which this holds
+// one.
+constexpr std::int64_t kTilesAheadOfViewRegister = 3;
 // Sums of a single instruction.
 constexpr std::int64_t kFirstLevelRegisters = 4;
 // sm_90 has no such mma.sync: ptxas converts the fragments to f16 before it multiplies them, well
@@ -39,6 +44,10 @@ constexpr std::int64_t kMaxLoads = 32;
 // 3xTF32: registers of all fragments of a tile, high and low halves. On sm_90 ptxas splits the operands of
 // all steps ahead of the products: of 110 sampled schedules none spilled up to 160, all did from 192 on.
 constexpr std::int64_t kMaxSplitFragments = 160;
+// Of each copy through registers, for so many tiles beyond the first that come before the main loop: they are
+// unrolled, and ptxas moves their loads ahead of each other. 2 x 16 such copies took 154 registers with two
+// stages and 203 with four; with eight they spilled.
+constexpr std::int64_t kTilesAheadOfRegister = 2;
 // mma instructions in the text of one tile's main loop.
 constexpr std::int64_t kMaxUnrolledMmas = 256;
 
@@ -96,8 +105,9 @@ GemmMmaTile tile_of(const GemmMmaProblem& p, const GemmMmaSchedule& s, bool alon
   return t;
 }
 
-std::int64_t copy_registers(const GemmMmaTile& t) {
-  if (!t.async) return (5 * t.copies() + 1) / 2;  // the elements on their way, and addresses
+std::int64_t copy_registers(const GemmMmaTile& t, std::int64_t stages) {
+  if (!t.async)  // the elements on their way, and addresses
+    return (5 * t.copies() + 1) / 2 + (stages - 2) * t.copies() / kTilesAheadOfRegister;
   const bool guarded = t.x % t.tile != 0 || t.k % t.bk != 0;
   if (guarded && t.copies() >= 8) return (t.copies() > 8 ? 4 : 2) * t.copies();
   return t.copies() <= 4 ? t.copies() : (t.copies() + 4) / 2;
@@ -212,10 +222,11 @@ std::int64_t gemm_mma_registers(const GemmMmaProblem& p, const GemmMmaSchedule& 
   const GemmMmaTile b = gemm_mma_tile_b(p, s);
   const GemmMmaTile& pixels = p.pixels_are_columns() ? b : a;
   const std::int64_t of_each = pixels.async ? kViewRegistersOfCopy : kViewRegistersOfLoad;
-  const std::int64_t view = p.image ? kViewRegisters + of_each * pixels.copies() : 0;
+  const std::int64_t ahead = pixels.async ? (s.stages - 2) * pixels.copies() / kTilesAheadOfViewRegister : 0;
+  const std::int64_t view = p.image ? kViewRegisters + of_each * pixels.copies() + ahead : 0;
   const std::int64_t first_level = p.two_level ? kFirstLevelRegisters : 0;
-  return accumulators + first_level + fragments + copy_registers(a) + copy_registers(b) + view +
-         kOtherRegisters;
+  return accumulators + first_level + fragments + copy_registers(a, s.stages) + copy_registers(b, s.stages) +
+         view + kOtherRegisters;
 }
 
 std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
@@ -330,9 +341,9 @@ FamilySpace gemm_mma_space(const GemmMmaProblem& p, const Limits& limits) {
                 {bm, bn, wm, wn, k_warps, min_blocks},
                 [=](const Point& x) { return x[min_blocks] * threads(x) <= limits.max_threads_per_core; });
   space.require("needs more registers than a thread can have",
-                {bm, bn, wm, wn, bk, k_warps, frag_buffers, min_blocks}, [=](const Point& x) {
+                {bm, bn, wm, wn, bk, k_warps, stages, frag_buffers, min_blocks}, [=](const Point& x) {
                   GemmMmaSchedule s = schedule(x);
-                  s.frag_buffers = x[frag_buffers];
+                  s.stages = x[stages], s.frag_buffers = x[frag_buffers];
                   return gemm_mma_registers(p, s) <=
                          cuda::registers_granted(limits, x[min_blocks], threads(x));
                 });

@@ -80,5 +80,27 @@ TEST(Conv2dMmaSpace, HoldsSchedulesForFewChannelsOfEveryType) {
   EXPECT_EQ(served.size(), 3 * operand_types().size() - 4);  // all but 8-bit floats on sm_80
 }
 
+// Each spilled with the larger number of stages (NVRTC 13.0).
+TEST(Conv2dMmaSpace, LeavesRegistersForTheTilesOfADeepRing) {
+  const auto expect_most = [](const char* arch, const char* conv, const std::string& tiles, int most,
+                              int too_many) {
+    const FamilySpace space = conv2d_mma_template().space(parse_workload(conv), cuda_limits(arch));
+    const auto why_invalid = [&](int stages) {
+      const Config config = parse_config("conv2d_mma(" + tiles + ", stages=" + std::to_string(stages) +
+                                         ", frag_buffers=1, min_blocks=1, raster=1)");
+      return space.why_invalid(config).value_or("");
+    };
+    EXPECT_NE(why_invalid(too_many).find("registers"), std::string::npos) << conv;
+    EXPECT_EQ(why_invalid(most), "") << conv;
+  };
+  expect_most("sm_90a",
+              "conv2d n=2 h=48 w=48 c=479 k=8 r=3 s=9 stride=3 pad=2x2x6x5 layout=nhwc x=f16 f=f16 y=f16",
+              "bm=16, bn=16, wm=16, wn=16, bk=32, k_warps=1, split_k=12, stage_c=0", 4, 8);
+  expect_most("sm_80", "conv2d n=32 h=8 w=2935 c=3 k=8 r=7 s=7 pad=2x0x5x3 math=tf32",
+              "bm=16, bn=64, wm=16, wn=32, bk=16, k_warps=1, split_k=1, stage_c=1", 2, 4);
+  expect_most("sm_90a", "conv2d n=32 h=80 w=80 c=8 k=2048 r=7 s=7 stride=2 dilation=3 groups=2 math=tf32",
+              "bm=128, bn=32, wm=128, wn=16, bk=16, k_warps=1, split_k=1, stage_c=0", 4, 8);
+}
+
 }  // namespace
 }  // namespace lehr

@@ -130,6 +130,11 @@ const std::vector<Workload>& workloads() {
       parse_workload("conv2d n=8 h=28 w=28 c=256 k=256 r=3 s=3 pad=1 groups=32 layout=nhwc"),
       parse_workload("conv2d n=2 h=33 w=35 c=30 k=50 r=5 s=3 stride=2x1 pad=2x0x1x1 math=tf32"),
       parse_workload("conv2d n=2 h=17 w=19 c=64 k=96 r=3 s=3 pad=1 x=s8 f=s8 y=s32 accum=s32"),
+      parse_workload("conv2d n=8 h=224 w=224 c=3 k=32 r=3 s=3 stride=2 pad=1 x=s8 f=s8 y=s32 accum=s32"),
+      parse_workload(
+          "conv2d n=8 h=224 w=224 c=3 k=64 r=7 s=7 stride=2 pad=3 layout=nhwc x=e4m3 f=e4m3 y=bf16"),
+      parse_workload(
+          "conv2d n=128 h=35 w=35 c=481 k=37 r=5 s=5 stride=3 pad=2 dilation=4 x=e4m3 f=e4m3 y=bf16"),
       parse_workload("conv2d n=8 h=14 w=14 c=256 k=256 r=3 s=3 pad=1 layout=nhwc math=3xtf32"),
       parse_workload("conv2d n=4 h=32 w=32 c=64 k=96 r=3 s=3 pad=1 layout=nhwc x=e4m3 f=e4m3 y=bf16 "
                      "math=two_level")};

@@ -108,6 +108,28 @@ TEST(GemmMmaSpace, Of3xTf32UnrollsNoMoreFragmentsThanFitIntoRegisters) {
   EXPECT_EQ(why_invalid(32), std::nullopt);
 }
 
+// Each spilled with the larger number of stages (NVRTC 13.0 on sm_90a).
+TEST(GemmMmaSpace, LeavesRegistersForTheTilesOfADeepRingThatComeThroughThem) {
+  const Limits limits = cuda_limits("sm_90a");
+  const auto why_invalid = [&](const char* workload, std::string config, int stages) {
+    const std::string mark = "stages=?";
+    config.replace(config.find(mark), mark.size(), "stages=" + std::to_string(stages));
+    return gemm_mma_space(parse_workload(workload), limits).why_invalid(parse_config(config)).value_or("");
+  };
+  const char* const s8 = "gemm m=17 n=514 k=1459 a=s8:row b=s8:column c=s32:row accum=s32";
+  const char* const of_s8 =
+      "gemm_mma(bm=32, bn=64, wm=16, wn=16, bk=128, k_warps=1, split_k=2, stage_c=1, stages=?, "
+      "frag_buffers=2, min_blocks=1, raster=1)";
+  const char* const e4m3 = "gemm m=5 n=23 k=89494 a=e4m3:row b=e4m3:row c=f32:row math=two_level";
+  const char* const of_e4m3 =
+      "gemm_mma(bm=16, bn=16, wm=16, wn=16, bk=64, k_warps=2, split_k=3, stage_c=1, stages=?, "
+      "frag_buffers=1, min_blocks=3, raster=1)";
+  EXPECT_THAT(why_invalid(s8, of_s8, 5), ::testing::HasSubstr("registers"));
+  EXPECT_EQ(why_invalid(s8, of_s8, 2), "");
+  EXPECT_THAT(why_invalid(e4m3, of_e4m3, 8), ::testing::HasSubstr("registers"));
+  EXPECT_EQ(why_invalid(e4m3, of_e4m3, 2), "");
+}
+
 TEST(GemmMmaSpace, KeepsTheWorkspaceWithin32MiB) {
   const Limits limits = cuda_limits("sm_90a");
   const Workload workload = mma_of(DType::kBF16, 500, 2000, 50000, 1, 2);
