@@ -80,13 +80,15 @@ Stmt pack_a(Lowering& l, const Expr& tiles) {
   if (n.p.a == Layout::kRow) {
     const int lanes = static_cast<int>(n.s.lanes);
     const Expr at = var(k) * n.s.lanes;
+    const bool whole = n.kc() % n.s.lanes == 0 && n.p.k % n.s.lanes == 0;
     Expr value =
-        n.kc() % n.s.lanes == 0 && n.p.k % n.s.lanes == 0
-            ? load(l.operands.a, l.a_element(var(i), at), lanes)
-            : load_active(l.operands.a, l.a_element(var(i), at), lanes, integer(n.p.k) - var(n.k0) - at);
+        whole ? load(l.operands.a, l.a_element(var(i), at), lanes)
+              : load_active(l.operands.a, l.a_element(var(i), at), lanes, integer(n.p.k) - var(n.k0) - at);
     Stmt move = Store{l.a_panel, l.a_panel_element(var(tile), var(i), at), value, lanes, std::nullopt};
-    copy.push_back(loop_to(i, rows, n.s.mr,
-                           block(loop(k, cpu::ceil_div(n.kc(), n.s.lanes), LoopKind::kSerial, block(move)))));
+    // Whole vectors end with the block: behind the last one of k there may be no memory.
+    Stmt row = whole ? loop_to(k, n.k_extent() / n.s.lanes, n.kc() / n.s.lanes, block(move))
+                     : loop(k, cpu::ceil_div(n.kc(), n.s.lanes), LoopKind::kSerial, block(move));
+    copy.push_back(loop_to(i, rows, n.s.mr, block(row)));
   } else {
     Stmt move = Store{l.a_panel, l.a_panel_element(var(tile), var(i), var(k)),
                       load(l.operands.a, l.a_element(var(i), var(k))), 1, std::nullopt};

@@ -154,17 +154,15 @@ Block RegisterTile::step(KernelBuilder& builder, BufferId b, const At& at, bool 
     return result;
   }
   const BufferId factors = builder.buffer("a_reg", DType::kF32, Scope::kRegister, rows_ * lanes_, width);
-  const BufferId vector = builder.buffer("b_vector", DType::kF32, Scope::kRegister, lanes_, width);
   const auto of_vector = [&](const Expr& column, const std::optional<Expr>& active) {
-    return block(Alloc{vector},
-                 Store{vector, integer(0), vector_at(b, at(column), active), width, std::nullopt},
+    return block(Store{b_reg_, column, vector_at(b, at(column), active), width, std::nullopt},
                  over_rows(block(Store{acc_, acc_at(column),
-                                       fma(load(factors, row() * lanes_, width), load(vector, integer(0), width),
+                                       fma(load(factors, row() * lanes_, width), load(b_reg_, column, width),
                                            load(acc_, acc_at(column), width)),
                                        width, std::nullopt})));
   };
   Block result = beside;
-  result.push_back(Alloc{factors});
+  append(result, block(Alloc{factors}, allocate_b()));
   result.push_back(over_rows(block(Store{factors, row() * lanes_, splat(a, width), width, std::nullopt})));
   const bool ragged = masked && last_active_ != lanes_ && !columns_left_;
   const Expr column = var(j_) * lanes_;

@@ -1,0 +1,232 @@
+#include "cpu_runs.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "codegen/emit.h"
+#include "codegen/sequence.h"
+#include "cpu_problems.h"
+#include "templates/catalog.h"
+#include "templates/epilogue_pass.h"
+#include "templates/reference.h"
+
+namespace lehr::testing {
+namespace {
+
+struct Candidate {
+  Workload workload;
+  Config config;
+  Source source;
+};
+
+// One shared object for all candidates: starting the compiler is most of its time.
+std::filesystem::path compile_all(const std::vector<Candidate>& candidates,
+                                  const std::filesystem::path& dir) {
+  std::ofstream text(dir / "all.cpp");
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    text << "namespace k" << i << " {\n" << candidates[i].source.text << "}\n";
+  }
+  text.close();
+  const auto object = dir / "all.so";
+  const std::string command =
+      fmt::format("g++ -O1 -march=native -ffp-contract=fast -shared -fPIC -w -o {} {}", object.string(),
+                  (dir / "all.cpp").string());
+  CHECK(std::system(command.c_str()) == 0, "{}", command);
+  return object;
+}
+
+constexpr float kPoison = -12345.678f;
+
+/// Floats that end where the next page can't be touched, behind others that must stay as they are. A vector that
+/// reads beyond the last element of a tensor would work anywhere else, until a user's tensor ends there.
+class Guarded {
+ public:
+  explicit Guarded(std::size_t elements) : elements_(elements) {
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    pages_ = (elements * sizeof(float) + page - 1) / page * page + page;
+    void* const memory = ::mmap(nullptr, pages_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(memory != MAP_FAILED);
+    begin_ = static_cast<float*>(memory);
+    mapped_ = pages_ + page;
+    CHECK(::mprotect(static_cast<char*>(memory) + pages_, page, PROT_NONE) == 0);
+    std::fill(begin_, data(), kPoison);
+  }
+  ~Guarded() {
+    if (begin_ != nullptr) ::munmap(begin_, mapped_);
+  }
+  Guarded(Guarded&& other) noexcept
+      : begin_(std::exchange(other.begin_, nullptr)),
+        elements_(other.elements_),
+        pages_(other.pages_),
+        mapped_(other.mapped_) {}
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+
+  float* data() { return begin_ + pages_ / sizeof(float) - elements_; }
+  bool intact() {
+    return std::all_of(begin_, data(), [](float value) { return value == kPoison; });
+  }
+
+ private:
+  float* begin_ = nullptr;
+  std::size_t elements_ = 0, pages_ = 0, mapped_ = 0;
+};
+
+sigjmp_buf before_fault;
+void leave(int) { siglongjmp(before_fault, 1); }
+
+/// Whether `run` came back without touching what it must not.
+bool touches_nothing_else(const std::function<void()>& run) {
+  struct sigaction to = {}, before = {};
+  to.sa_handler = leave;
+  to.sa_flags = SA_NODEFER;
+  ::sigaction(SIGSEGV, &to, &before);
+  const bool came_back = sigsetjmp(before_fault, 1) == 0;
+  if (came_back) run();
+  ::sigaction(SIGSEGV, &before, nullptr);
+  return came_back;
+}
+
+using Entry = void (*)(void* const*, void*, long);
+
+struct Step {
+  Entry entry;
+  long tasks;
+};
+
+/// The workload's tensors, the output NaN, and what the kernel has behind them.
+std::vector<Guarded> tensors_for(const Candidate& candidate, const std::vector<std::vector<float>>& inputs) {
+  std::vector<Guarded> tensors;
+  for (const TensorSpec& tensor : tensors_of(candidate.workload)) {
+    const std::vector<float>& values = inputs[tensors.size()];
+    Guarded& guarded = tensors.emplace_back(static_cast<std::size_t>(tensor.elements));
+    if (tensor.output)
+      std::fill_n(guarded.data(), tensor.elements, std::numeric_limits<float>::quiet_NaN());
+    else
+      std::copy(values.begin(), values.end(), guarded.data());
+  }
+  const auto add = [&](std::int64_t bytes, float value) {
+    const std::size_t elements = static_cast<std::size_t>(bytes) / sizeof(float);
+    std::fill_n(tensors.emplace_back(elements).data(), elements, value);
+  };
+  for (const std::int64_t bytes : prepacked_bytes(candidate.source))
+    add(bytes, std::numeric_limits<float>::quiet_NaN());
+  for (const std::int64_t bytes : workspace_bytes(candidate.source)) add(bytes, 0);
+  return tensors;
+}
+
+void run_and_compare(const Candidate& candidate, Entry prepack, const std::vector<Step>& steps) {
+  const auto inputs = make_inputs(candidate.workload, 9);
+  const Reference reference = make_reference(candidate.workload, inputs);
+  std::vector<Guarded> tensors = tensors_for(candidate, inputs);
+  std::vector<char> scratch(static_cast<std::size_t>(candidate.source.scratch_bytes) + 128, '\xff');  // NaNs
+  void* aligned = scratch.data();
+  std::size_t room = scratch.size();
+  ASSERT_NE(std::align(64, static_cast<std::size_t>(candidate.source.scratch_bytes), aligned, room), nullptr);
+  std::vector<void*> params;
+  for (Guarded& tensor : tensors) params.push_back(tensor.data());
+  ASSERT_TRUE(touches_nothing_else([&] {
+    for (long task = candidate.source.launch.prepack_tasks - 1; task >= 0; --task)
+      prepack(params.data(), nullptr, task);
+    for (const Step& step : steps)
+      for (long task = step.tasks - 1; task >= 0; --task) step.entry(params.data(), aligned, task);
+  })) << "read or wrote behind the end of a tensor";
+  for (Guarded& tensor : tensors) EXPECT_TRUE(tensor.intact()) << "wrote outside its buffers";
+  const float* output = tensors[2].data();
+  for (std::size_t i = 0; i < reference.values.size(); ++i) {
+    const double error = std::abs(output[i] - reference.values[i]);
+    ASSERT_TRUE(error <= reference.tolerance)
+        << "element " << i << " is " << output[i] << ", expected " << reference.values[i];
+  }
+}
+
+Source numbered(ir::Kernel kernel, std::size_t number, const char* stem) {
+  kernel.name = fmt::format("{}{}", stem, number);
+  return emit(kernel);
+}
+
+/// A sampled config, one that is `wanted` if any of many draws is.
+std::optional<Config> sample(const FamilySpace& family, Rng& rng, const std::function<bool(const Config&)>& wanted) {
+  std::optional<Config> config = family.sample(rng);
+  for (int draw = 0; wanted && config && !wanted(*config) && draw < 20000; ++draw) config = family.sample(rng);
+  return config;
+}
+
+std::vector<Candidate> candidates_of(const std::vector<std::string>& texts, int each, Rng& rng,
+                                     const MakeSource& source_of, const char* only,
+                                     const std::function<bool(const Config&)>& wanted) {
+  std::vector<Candidate> candidates;
+  // The widest vectors that this processor runs; narrower ones are points of the same space.
+  const int vector_bytes = __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
+  for (const std::string& text : texts) {
+    const Limits limits = cpu_limits(vector_bytes, 1 + static_cast<int>(rng.below(3)));
+    const Workload workload = parse_workload(text);
+    const Space space =
+        only == nullptr ? space_for(workload, limits) : Space({template_named(only).space(workload, limits)});
+    for (std::size_t i = 0; i < static_cast<std::size_t>(each) * space.families().size(); ++i) {
+      const std::optional<Config> config = sample(space.families()[i % space.families().size()], rng, wanted);
+      CHECK(config && (!wanted || wanted(*config)), "{}", text);
+      candidates.push_back({workload, *config, source_of(workload, *config, limits, candidates.size())});
+    }
+  }
+  return candidates;
+}
+
+void load_and_compare(void* library, const Candidate& candidate) {
+  void* prepack = ::dlsym(library, prepack_entry(candidate.source.entry).c_str());
+  ASSERT_EQ(prepack != nullptr, candidate.source.launch.prepack_tasks > 0);
+  std::vector<Step> steps;
+  std::vector<SourceStep> named = {{candidate.source.entry, candidate.source.launch.tasks}};
+  named.insert(named.end(), candidate.source.then.begin(), candidate.source.then.end());
+  for (const SourceStep& step : named) {
+    void* entry = ::dlsym(library, step.entry.c_str());
+    ASSERT_NE(entry, nullptr) << step.entry;
+    steps.push_back({reinterpret_cast<Entry>(entry), step.tasks});
+  }
+  run_and_compare(candidate, reinterpret_cast<Entry>(prepack), steps);
+}
+
+}  // namespace
+
+Source fused(const Workload& workload, const Config& config, const Limits& limits, std::size_t number) {
+  return numbered(lower(workload, config, limits), number, "entry");
+}
+
+Source unfused(const Workload& workload, const Config& config, const Limits& limits, std::size_t number) {
+  const ir::Kernel product = with_epilogue_operands(lower({workload.problem, {}}, config, limits), workload);
+  return in_sequence(numbered(product, number, "entry"),
+                     numbered(lower_epilogue_pass(workload, limits, product), number, "pass"));
+}
+
+void expect_right(const std::vector<std::string>& texts, int each, std::uint64_t seed, const MakeSource& source_of,
+                  const char* only, const std::function<bool(const Config&)>& wanted) {
+  Rng rng(seed);
+  const std::vector<Candidate> candidates = candidates_of(texts, each, rng, source_of, only, wanted);
+  char dir_name[] = "/tmp/lehr_cpu_families_XXXXXX";
+  const std::filesystem::path dir = ::mkdtemp(dir_name);
+  void* library = ::dlopen(compile_all(candidates, dir).c_str(), RTLD_NOW);
+  ASSERT_NE(library, nullptr) << ::dlerror();
+  for (const Candidate& candidate : candidates) {
+    SCOPED_TRACE(fmt::format("seed {} {}: {}", seed, to_text(candidate.workload), to_text(candidate.config)));
+    load_and_compare(library, candidate);
+  }
+  ::dlclose(library);
+  std::filesystem::remove_all(dir);
+}
+
+}  // namespace lehr::testing

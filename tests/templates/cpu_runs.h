@@ -1,0 +1,31 @@
+// CPU kernels compiled by the system's compiler and run, against the reference and between guards.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "codegen/source.h"
+#include "space/config.h"
+#include "templates/workload.h"
+
+namespace lehr::testing {
+
+using MakeSource = std::function<Source(const Workload&, const Config&, const Limits&, std::size_t number)>;
+
+/// The kernel of a config; `number` names its entry, so that no two of one program share one.
+Source fused(const Workload& workload, const Config& config, const Limits& limits, std::size_t number);
+/// The same config without the epilogue, then the epilogue as a pass of its own.
+Source unfused(const Workload& workload, const Config& config, const Limits& limits, std::size_t number);
+
+/// `each` sampled configs of every family, or of the one named, for every workload, compiled and run: the results are
+/// right, nothing is written outside of the tensors, and nothing behind their ends is read. `wanted`: of many draws
+/// one of these.
+void expect_right(const std::vector<std::string>& texts, int each, std::uint64_t seed,
+                  const MakeSource& source_of = fused, const char* only = nullptr,
+                  const std::function<bool(const Config&)>& wanted = {});
+
+}  // namespace lehr::testing
