@@ -31,17 +31,24 @@ std::string splat(int lanes) {
                      copies);
 }
 
-/// Loads stand in loops over k, where going through memory would cost a dozen cycles each. Stores stand behind
-/// them, and AMD's masked one is slower than some scalar ones (Fog, instruction tables: VMASKMOVPS m,y,y).
-std::string avx2_masked_load(int lanes) {
+/// Loads stand in loops over k, where going through memory would cost a dozen cycles each; and sums whose vectors are
+/// taken apart in memory behind a loop are kept there in it, too.
+std::string avx2_masked(int lanes) {
   std::string numbers;
   for (int i = 0; i < lanes; ++i) numbers += fmt::format("{}{}", i == 0 ? "" : ", ", i);
   return fmt::format(
-      R"(#ifdef __AVX2__
+      R"(#elif defined(__AVX2__)
 static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
   typedef int s32x{0} __attribute__((vector_size({1})));
   if (n >= {0}) return *(const f32x{0}_u*)p;
   return __builtin_ia32_maskloadps{2}((const f32x{0}*)p, s32x{0}{{{3}}} < (int)n);
+}}
+static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
+  typedef int s32x{0} __attribute__((vector_size({1})));
+  if (n >= {0})
+    *(f32x{0}_u*)p = v;
+  else
+    __builtin_ia32_maskstoreps{2}((f32x{0}*)p, s32x{0}{{{3}}} < (int)n, v);
 }}
 )",
       lanes, lanes * 4, lanes == 8 ? "256" : "", numbers);
@@ -54,8 +61,7 @@ std::string masked(int lanes) {
   const int bits = lanes * 32;
   const std::string mask_type = lanes == 16 ? "unsigned short" : "unsigned char";
   const std::string condition = lanes == 16 ? "defined(__AVX512F__)" : "defined(__AVX512VL__)";
-  const std::string if_avx2 = lanes == 16 ? "" : avx2_masked_load(lanes) + "#else\n";
-  const std::string end_of_avx2 = lanes == 16 ? "" : "#endif\n";
+  const std::string avx2 = lanes == 16 ? "" : avx2_masked(lanes);
   return fmt::format(
       R"(#if {2}
 static inline {3} lehr_mask{0}(long n) {{
@@ -68,14 +74,14 @@ static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
 static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
   __builtin_ia32_storeups{1}_mask((float*)p, v, lehr_mask{0}(n));
 }}
-#else
-{4}static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
+{4}#else
+static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
   if (n >= {0}) return *(const f32x{0}_u*)p;
   float lanes[{0}] = {{}};
   for (long i = 0; i < n; ++i) lanes[i] = p[i];
   return *(const f32x{0}_u*)lanes;
 }}
-{5}static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
+static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
   if (n >= {0}) {{
     *(f32x{0}_u*)p = v;
     return;
@@ -86,7 +92,7 @@ static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
 }}
 #endif
 )",
-      lanes, bits, condition, mask_type, if_avx2, end_of_avx2);
+      lanes, bits, condition, mask_type, avx2);
 }
 
 // Halves are added up until one lane is left, in registers: through memory each step would wait for the one before.

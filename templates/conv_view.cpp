@@ -37,6 +37,30 @@ void transpose(ConvView& view) {
   std::swap(view.row_step, view.column_step);
 }
 
+/// Whether each output is that of one pixel, in the order of the pixels, with the channels of each side by side.
+bool is_product(const Conv2d& conv) {
+  const bool one_tap = conv.r * conv.s == 1 && conv.pad_top == 0 && conv.pad_left == 0;
+  if (conv.h * conv.w == 1) {
+    // Depthwise convolutions with several filters a channel are served in nchw only.
+    const bool has_rows = conv.groups < conv.c || conv.k == conv.c;
+    return one_tap && has_rows && conv.out_h() * conv.out_w() == 1;
+  }
+  return one_tap && conv.layout == ImageLayout::kNhwc && conv.out_h() == conv.h && conv.out_w() == conv.w;
+}
+
+/// Makes the lines of a product's image long enough for the tallest tiles of registers, if they are not.
+void join_lines(Conv2d& conv) {
+  constexpr std::int64_t kLongEnough = 24;
+  if (conv.w >= kLongEnough) return;
+  const std::int64_t lines = std::exchange(conv.n, 1) * conv.h;
+  std::int64_t joined = 1;
+  while (joined < lines && (lines % joined != 0 || conv.w * joined < kLongEnough)) ++joined;
+  conv.h = lines / joined, conv.w *= joined;
+  conv.layout = ImageLayout::kNhwc;
+  conv.stride_h = conv.stride_w = conv.dilation_h = conv.dilation_w = 1;
+  conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = 0;
+}
+
 }  // namespace
 
 ir::Expr ConvView::stored_tap(const ir::Expr& row, const ir::Expr& column) const {
@@ -66,16 +90,7 @@ ConvView conv_view(const Workload& workload) {
   conv.r = rows.taps, conv.pad_top = rows.before, conv.pad_bottom = rows.after;
   conv.s = columns.taps, conv.pad_left = columns.before, conv.pad_right = columns.after;
   if (conv.w == 1 && conv.s == 1 && conv.out_w() == 1 && conv.h > 1) transpose(view);
-  const bool is_product = conv.r * conv.s == 1 && conv.h * conv.w == 1 && conv.out_h() * conv.out_w() == 1 &&
-                          conv.pad_top == 0 && conv.pad_left == 0;
-  // Depthwise convolutions with several filters a channel are served in nchw only.
-  const bool has_rows = conv.groups < conv.c || conv.k == conv.c;
-  if (is_product && has_rows) {
-    conv.layout = ImageLayout::kNhwc;
-    conv.w = std::exchange(conv.n, 1);
-    conv.stride_h = conv.stride_w = conv.dilation_h = conv.dilation_w = 1;
-    conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = 0;
-  }
+  if (is_product(conv) && window_of(workload.epilogue) == 1) join_lines(conv);
   return view;
 }
 

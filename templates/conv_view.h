@@ -13,7 +13,8 @@ namespace lehr::cpu {
 /// - Outer rows and columns of the filter that meet nothing but padding, wherever they are put, are left out (a
 ///   3 x 3 filter on an image of one pixel; a dilated one on a map smaller than its steps).
 /// - An image of one column is one of one line.
-/// - Images of one pixel are the pixels of one image, side by side: channels are innermost, whatever the layout.
+/// - Where a filter of one tap makes each pixel a row of a product, short lines are joined, across images too. The
+///   channels of an image of one pixel are innermost, whatever the layout.
 struct ConvView {
   Conv2d conv;
   ImageLayout filter_layout = ImageLayout::kNchw;
