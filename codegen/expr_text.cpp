@@ -111,6 +111,7 @@ bool ExprText::is_offset_from_variable(BufferId buffer, const Expr& index) const
 std::string ExprText::address(BufferId buffer, const Expr& index) {
   const std::string& name = kernel_.buffer(buffer).name;
   if (as_constant(index) == 0) return name;
+  if (const int lanes = kernel_.buffer(buffer).lanes; lanes > 1) return "&" + element(buffer, index, lanes);
   return fmt::format("{} + {}", name, text(index, is_offset_from_variable(buffer, index) ? 8 : 9));
 }
 

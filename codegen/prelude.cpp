@@ -125,6 +125,22 @@ std::string minmax(int lanes) {
       lanes);
 }
 
+// An empty statement that might change the vector, so that the one in the register is the only one.
+std::string hold(int lanes) {
+  return fmt::format(
+      R"(static inline void lehr_hold_{0}(void* vector) {{
+#if defined(__AVX512F__)
+  __asm__("" : "+v"(*(f32x{0}*)vector));
+#elif defined(__AVX2__)
+  __asm__("" : "+x"(*(f32x{0}*)vector));
+#else
+  (void)vector;
+#endif
+}}
+)",
+      lanes);
+}
+
 std::string cpp_snippet(const std::string& name) {
   if (name == "base") {
     return "#define LEHR_MIN(a, b) ((a) < (b) ? (a) : (b))\n#define LEHR_MAX(a, b) ((a) > (b) ? (a) : (b))\n";
@@ -138,6 +154,7 @@ std::string cpp_snippet(const std::string& name) {
   if (name.starts_with("splat")) return splat(lanes_after("splat"));
   if (name.starts_with("minmax")) return minmax(lanes_after("minmax"));
   if (name.starts_with("masked")) return masked(lanes_after("masked"));
+  if (name.starts_with("hold_")) return hold(lanes_after("hold_"));
   if (name.starts_with("reduce")) return reduce(lanes_after("reduce"));
   if (std::string text = math_snippet(Target::kCpu, name); !text.empty()) return text;
   if (std::string text = shuffle_snippet(name); !text.empty()) return text;
@@ -264,7 +281,7 @@ std::string prelude(Target target, const SnippetSet& used) {
     if (const std::string needed = hopper_snippet_needed_by(name); !needed.empty()) all.insert(needed);
     for (std::string& needed : math_snippets_needed_by(target, name)) all.insert(std::move(needed));
     for (std::string& needed : shuffle_snippets_needed_by(name)) all.insert(std::move(needed));
-    for (const char* operation : {"splat", "masked", "minmax", "reduce"}) {
+    for (const char* operation : {"splat", "masked", "minmax", "reduce", "hold_"}) {
       if (name.starts_with(operation)) all.insert("vector" + name.substr(std::string_view(operation).size()));
     }
   }

@@ -32,6 +32,9 @@ constexpr TouchRule kWrite = {std::nullopt, true, 0, DType::kF32, false};
 constexpr std::array kTranspose = {kWrite, kRead};
 // Elements of even and of odd number, from; how many exist.
 constexpr std::array kSplitPairs = {kWrite, kWrite, kRead};
+// A vector that is used several times is loaded once: compilers would rather load it again with each use where it
+// takes the last register. Changes nothing.
+constexpr std::array kHold = {TouchRule{Scope::kRegister, false, 0, DType::kF32, false}};
 constexpr std::array kCopy4 = {write(Scope::kShared, 4), read(Scope::kGlobal, 4)};
 constexpr std::array kCopy8 = {write(Scope::kShared, 8), read(Scope::kGlobal, 8)};
 constexpr std::array kCopy16 = {write(Scope::kShared, 16), read(Scope::kGlobal, 16)};
@@ -95,6 +98,9 @@ constexpr std::array kRules = {
     IntrinsicRule{"split_pairs_4", kSplitPairs, 1, 1, false, false},
     IntrinsicRule{"split_pairs_8", kSplitPairs, 1, 1, false, false},
     IntrinsicRule{"split_pairs_16", kSplitPairs, 1, 1, false, false},
+    IntrinsicRule{"hold_4", kHold, 0, 0, false, false},
+    IntrinsicRule{"hold_8", kHold, 0, 0, false, false},
+    IntrinsicRule{"hold_16", kHold, 0, 0, false, false},
     IntrinsicRule{"cp_async_4", kCopy4, 0, 1, true, false},
     IntrinsicRule{"cp_async_8", kCopy8, 0, 1, true, false},
     IntrinsicRule{"cp_async_16", kCopy16, 0, 1, true, false},

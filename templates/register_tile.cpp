@@ -11,8 +11,13 @@ namespace lehr::cpu {
 
 using namespace ir;
 
+namespace {
+
+constexpr std::int64_t kRegisters = 16;  // of x86 without AVX-512
+
+}  // namespace
+
 bool streams_b(std::int64_t rows, std::int64_t vectors) {
-  constexpr std::int64_t kRegisters = 16;
   return rows * vectors + std::min<std::int64_t>(vectors, 4) + 1 > kRegisters &&
          rows * vectors + rows + 1 <= kRegisters;
 }
@@ -143,19 +148,25 @@ Block RegisterTile::load_b(BufferId b, const At& at, bool masked) const {
   });
 }
 
+Stmt RegisterTile::hold(const Expr& column) const {
+  return Intrinsic{intrinsic_name(fmt::format("hold_{}", lanes_)), {Touch{b_reg_, column, lanes_, false}}, {}, 0};
+}
+
 Block RegisterTile::step(KernelBuilder& builder, BufferId b, const At& at, bool masked, const Expr& a,
                          const Block& beside) const {
   const int width = static_cast<int>(lanes_);
   if (!streams_b(rows_, vectors_)) {
     Block result = block(allocate_b());
     append(result, load_b(b, at, masked));
+    if (rows_ * vectors_ + vectors_ + 1 == kRegisters && rows_ > 1)
+      result.push_back(loop(j_, vectors_, LoopKind::kUnrolled, block(hold(var(j_) * lanes_))));
     append(result, beside);
     result.push_back(multiply_add(a));
     return result;
   }
   const BufferId factors = builder.buffer("a_reg", DType::kF32, Scope::kRegister, rows_ * lanes_, width);
   const auto of_vector = [&](const Expr& column, const std::optional<Expr>& active) {
-    return block(Store{b_reg_, column, vector_at(b, at(column), active), width, std::nullopt},
+    return block(Store{b_reg_, column, vector_at(b, at(column), active), width, std::nullopt}, hold(column),
                  over_rows(block(Store{acc_, acc_at(column),
                                        fma(load(factors, row() * lanes_, width), load(b_reg_, column, width),
                                            load(acc_, acc_at(column), width)),

@@ -63,6 +63,8 @@ class RegisterTile {
   ir::Stmt multiply_add(ir::Expr a) const;
 
  private:
+  /// Says that a vector of B's row, which takes one of the last registers, is not to be loaded with each use.
+  ir::Stmt hold(const ir::Expr& column) const;
   using Make = std::function<ir::Stmt(ir::Expr column, std::optional<ir::Expr> active)>;
   /// `make` for each vector of a row, with the number of its lanes that exist where that is not all of them.
   ir::Block per_vector(const Make& make) const;
