@@ -102,6 +102,10 @@ TEST(Conv2dWgmma, LeavesOutTapsThatOnlyMeetPadding) {
   EXPECT_EQ(kernel.buffer(kernel.params[1].buffer).elements, 200 * 35 * 48);
   EXPECT_EQ(x.im2col->lower, (decltype(x.im2col->lower){-2, -1}));
   EXPECT_EQ(x.im2col->upper, (decltype(x.im2col->upper){-2, -1}));
+  // Taps that lie further from each other than a load can reach are no obstacle where they are left out.
+  EXPECT_EQ(
+      family.why_not(conv_of("h=20 w=20 c=64 k=32 r=3 s=3 pad=200 dilation=200 x=f16 f=f16 y=f16"), limits),
+      std::nullopt);
   // One tap in the middle of nine: the filters are no matrix of their own.
   EXPECT_TRUE(
       gemm_wgmma_problem(conv_of("n=64 h=1 w=1 c=64 k=64 r=3 s=3 pad=1 x=f16 f=f16 y=f16")).gathers());
