@@ -24,7 +24,7 @@ Workload as_gemm(const Workload& workload) {
 
 std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   if (auto reason = cpu::why_not_cpu(workload)) return reason;
-  const cpu::ConvView view = cpu::conv_view(workload);
+  const ConvView view = cpu::conv_view(workload);
   const Conv2d& conv = view.conv;
   const bool plain = view.stored_taps == 1 && conv.stride_h == 1 && conv.stride_w == 1 &&
                      conv.pad_top + conv.pad_bottom + conv.pad_left + conv.pad_right == 0 && conv.groups == 1;

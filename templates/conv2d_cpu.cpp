@@ -26,7 +26,7 @@ using namespace ir;
 using cpu::ceil_div;
 
 struct Lowering {
-  cpu::ConvView view;
+  ConvView view;
   Conv2d conv;
   Conv2dCpuSchedule s;
   Conv2dPlanes planes;

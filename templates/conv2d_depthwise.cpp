@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "templates/conv_view.h"
 #include "templates/cpu_common.h"
 #include "templates/cuda_common.h"
 #include "templates/epilogue_expr.h"
@@ -69,7 +70,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 }
 
 FamilySpace space(const Workload& workload, const Limits& limits) {
-  const Conv2d& conv = workload.conv2d();
+  const Conv2d conv = trimmed_view(workload).conv;
   const auto up_to = [](std::int64_t limit, std::vector<std::int64_t> values) {
     while (values.size() > 1 && values.back() >= 2 * limit) values.pop_back();
     return values;
@@ -108,13 +109,14 @@ Config default_config(const Workload& workload, const Limits& limits) {
 
 class Lowering {
  public:
-  Lowering(const Workload& workload, const Schedule& schedule) : conv_(workload.conv2d()), s_(schedule) {
+  Lowering(const Workload& workload, const Schedule& schedule)
+      : view_(trimmed_view(workload)), conv_(view_.conv), s_(schedule) {
     const Conv2d& conv = conv_;
     b_.kernel.name = "conv2d_depthwise";
     b_.kernel.target = Target::kCuda;
     b_.kernel.min_blocks_per_core = static_cast<int>(s_.min_blocks);
     x_ = b_.param("x", conv.input, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
-    f_ = b_.param("f", conv.filter, conv.c * conv.r * conv.s, Direction::kIn);
+    f_ = b_.param("f", conv.filter, view_.filter_elements(), Direction::kIn);
     y_ = b_.param("y", conv.output, conv.n * conv.c * conv.out_h() * conv.out_w(), Direction::kOut);
     epilogue_ = FusedEpilogue(b_, workload);
     acc_ = b_.buffer("acc", DType::kF32, Scope::kRegister, s_.rows * s_.columns * s_.vec);
@@ -201,7 +203,8 @@ class Lowering {
     Block of_output = fetch;
     of_output.push_back(
         loop(v_, s_.vec, LoopKind::kUnrolled, block(Store{acc_, sum(), product, 1, std::nullopt})));
-    const Expr weight = ((var(channel_) + var(v_)) * conv_.r + var(r)) * conv_.s + var(s);
+    const Expr weight =
+        view_.filter_element(var(channel_) + var(v_), integer(0), view_.stored_tap(var(r), var(s)));
     Block of_tap =
         block(loop(v_, s_.vec, LoopKind::kUnrolled,
                    block(Store{weights_, var(v_), as_f32(conv_.filter, load(f_, weight)), 1, std::nullopt})),
@@ -243,6 +246,7 @@ class Lowering {
     return over_outputs(body);
   }
 
+  ConvView view_;
   const Conv2d& conv_;
   Schedule s_;
   KernelBuilder b_;
@@ -259,7 +263,7 @@ Kernel lower_conv2d_depthwise(const Workload& workload, const Config& config, co
 
 Template conv2d_depthwise_template() {
   return {.name = "conv2d_depthwise",
-          .version = 2,
+          .version = 3,
           .target = Target::kCuda,
           .why_not = why_not,
           .space = space,

@@ -298,7 +298,7 @@ class Lowering {
     return block(loop(i_, s_.rows, LoopKind::kUnrolled, block(store)));
   }
 
-  cpu::ConvView view_;
+  ConvView view_;
   const Conv2d& conv_;
   DepthwiseCpuSchedule s_;
   DepthwiseCpuShape shape_;

@@ -22,7 +22,7 @@ using cpu::GemmNest;
 constexpr const char* kFamily = "conv2d_im2col_cpu";
 
 struct Lowering {
-  cpu::ConvView view;
+  ConvView view;
   Conv2d conv;
   Im2colSchedule s;
   GemmNest n;

@@ -46,7 +46,7 @@ ir::Kernel lower_conv2d_mma(const Workload& workload, const Config& config, cons
 
 Template conv2d_mma_template() {
   return {.name = "conv2d_mma",
-          .version = 3,
+          .version = 4,
           .target = Target::kCuda,
           .why_not = why_not,
           .space = space,

@@ -331,7 +331,7 @@ class Lowering {
     return cpu::store_by_channel(b_, sums, pools() ? FusedEpilogue() : epilogue_);
   }
 
-  cpu::ConvView view_;
+  ConvView view_;
   const Conv2d& conv_;
   Conv2dOcSchedule s_;
   Conv2dOcShape shape_;

@@ -15,17 +15,26 @@ namespace {
 /// Registers beside a plain product's: the places of the taps and pixels, of all loads and of each one that
 /// gathers (the compiler computes those of a whole tile ahead). Held by the NVRTC test of the family.
 constexpr std::int64_t kViewRegisters = 24, kGatherRegisters = 16;
+/// And of filters of which some taps are left out: the places of the others.
+constexpr std::int64_t kTrimmedRegisters = 8;
 constexpr std::int64_t kLargestTile = 256;  // no tile is larger, along k with the copies ahead of it
 
+/// Elements of a load, where so many are side by side.
+std::int64_t vector_of(std::int64_t run) {
+  return run % 4 == 0 ? 4 : run % 2 == 0 ? 2 : 1;
+}
+
 GemmSimtForm form_of(const Workload& workload) {
-  const Conv2d conv = pooled_part(workload);
+  const ImageView view = image_view_of(workload);
+  const Conv2d& conv = view.conv;
   GemmSimtForm form;
   form.problem = cpu::problem_of(image_product(conv));
   form.family = "conv2d_simt";
-  (conv.layout == ImageLayout::kNchw ? form.vector_b : form.vector_a) = image_vector(conv);
-  form.more_registers = kViewRegisters;
-  form.registers_per_gather = kGatherRegisters;
   form.gathers_a = conv.layout == ImageLayout::kNhwc;
+  (form.gathers_a ? form.vector_a : form.vector_b) = vector_of(image_run(conv));
+  (form.gathers_a ? form.vector_b : form.vector_a) = vector_of(filter_run(view));
+  form.more_registers = kViewRegisters + (view.is_trimmed() ? kTrimmedRegisters : 0);
+  form.registers_per_gather = kGatherRegisters;
   form.pools = window_of(workload.epilogue) > 1;
   return form;
 }
@@ -55,7 +64,7 @@ ir::Kernel lower_conv2d_simt(const Workload& workload, const Config& config, con
 
 Template conv2d_simt_template() {
   return {.name = "conv2d_simt",
-          .version = 3,
+          .version = 4,
           .target = Target::kCuda,
           .why_not = why_not,
           .space = space,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "templates/conv_view.h"
 #include "templates/gemm_wgmma.h"
 #include "templates/gemm_wgmma_space.h"
 #include "templates/image_view.h"
@@ -34,7 +35,7 @@ std::optional<std::string> why_not_along(std::int64_t stride, std::int64_t befor
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
-  const Conv2d& conv = workload.conv2d();
+  const Conv2d conv = trimmed_view(workload).conv;
   if (conv.layout != ImageLayout::kNhwc || conv.groups > 1) return "it takes nhwc images without groups";
   if (auto reason = why_not_wgmma_operands(image_product(conv).gemm(), limits)) return reason;
   if (const std::int64_t bytes = conv.c * size_of(conv.input); bytes % 16 != 0)
@@ -54,7 +55,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 
 Template conv2d_wgmma_template() {
   return {.name = "conv2d_wgmma",
-          .version = 2,
+          .version = 3,
           .target = Target::kCuda,
           .why_not = why_not,
           .space = gemm_wgmma_space,

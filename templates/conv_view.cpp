@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace lehr::cpu {
+namespace lehr {
 namespace {
 
 /// One direction of a convolution.
@@ -63,6 +63,10 @@ void join_lines(Conv2d& conv) {
 
 }  // namespace
 
+bool ConvView::has_one_run() const {
+  return (conv.s == 1 || column_step == 1) && (conv.r == 1 || row_step == conv.s);
+}
+
 ir::Expr ConvView::stored_tap(const ir::Expr& row, const ir::Expr& column) const {
   return row * row_step + column * column_step + first_tap;
 }
@@ -79,7 +83,7 @@ ir::Expr ConvView::filter_element(const ir::Expr& filter, const ir::Expr& channe
   return (filter * stored_taps + tap) * channels + channel;
 }
 
-ConvView conv_view(const Workload& workload) {
+ConvView trimmed_view(const Workload& workload) {
   ConvView view{pooled_part(workload)};
   Conv2d& conv = view.conv;
   view.filter_layout = conv.layout;
@@ -89,9 +93,15 @@ ConvView conv_view(const Workload& workload) {
   view.first_tap = trim(rows) * view.row_step + trim(columns);
   conv.r = rows.taps, conv.pad_top = rows.before, conv.pad_bottom = rows.after;
   conv.s = columns.taps, conv.pad_left = columns.before, conv.pad_right = columns.after;
+  return view;
+}
+
+ConvView cpu::conv_view(const Workload& workload) {
+  ConvView view = trimmed_view(workload);
+  Conv2d& conv = view.conv;
   if (conv.w == 1 && conv.s == 1 && conv.out_w() == 1 && conv.h > 1) transpose(view);
   if (is_product(conv) && window_of(workload.epilogue) == 1) join_lines(conv);
   return view;
 }
 
-}  // namespace lehr::cpu
+}  // namespace lehr

@@ -1,4 +1,4 @@
-// A convolution as the CPU families compute it: the same numbers from the same memory, less work, longer lines.
+// A convolution as its kernels compute it: the same numbers from the same memory, less work, longer lines.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +6,9 @@
 #include "ir/kernel.h"
 #include "templates/workload.h"
 
-namespace lehr::cpu {
+namespace lehr {
 
 /// Tensors lie as `conv` says but for the filter, whose taps are those of the workload's.
-///
-/// - Outer rows and columns of the filter that meet nothing but padding, wherever they are put, are left out (a
-///   3 x 3 filter on an image of one pixel; a dilated one on a map smaller than its steps).
-/// - An image of one column is one of one line.
-/// - Where a filter of one tap makes each pixel a row of a product, short lines are joined, across images too. The
-///   channels of an image of one pixel are innermost, whatever the layout.
 struct ConvView {
   Conv2d conv;
   ImageLayout filter_layout = ImageLayout::kNchw;
@@ -24,6 +18,10 @@ struct ConvView {
 
   /// Elements of the filter tensor.
   std::int64_t filter_elements() const { return conv.k * (conv.c / conv.groups) * stored_taps; }
+  /// Whether some of the taps in memory are left out.
+  bool is_trimmed() const { return conv.r * conv.s < stored_taps; }
+  /// Whether its taps are neighbours in memory, in their order.
+  bool has_one_run() const;
   /// The stored number of a tap of `conv`, by its row and column or by its own number.
   ir::Expr stored_tap(const ir::Expr& row, const ir::Expr& column) const;
   ir::Expr stored_tap(const ir::Expr& tap) const;
@@ -31,8 +29,20 @@ struct ConvView {
   ir::Expr filter_element(const ir::Expr& filter, const ir::Expr& channel, const ir::Expr& stored_tap) const;
 };
 
-/// Of the workload's convolution, cropped to what a pool takes (pooled_part()). Padding at the right and at the
-/// bottom may be negative there.
+/// The workload's convolution, cropped to what a pool takes (pooled_part()), without outer rows and columns
+/// of the filter that meet nothing but padding, wherever they are put: a 3 x 3 filter on an image of one
+/// pixel, a dilated one on a map smaller than its steps. Padding at the right and at the bottom may be
+/// negative there.
+ConvView trimmed_view(const Workload& workload);
+
+namespace cpu {
+
+/// The trimmed view, as the CPU families take it:
+///
+/// - An image of one column is one of one line.
+/// - Where a filter of one tap makes each pixel a row of a product, short lines are joined, across images too. The
+///   channels of an image of one pixel are innermost, whatever the layout.
 ConvView conv_view(const Workload& workload);
 
-}  // namespace lehr::cpu
+}  // namespace cpu
+}  // namespace lehr

@@ -89,9 +89,9 @@ class Lowering {
       GemmMmaOperand& pixels = p_.pixels_are_columns() ? b_ : a_;
       GemmMmaOperand& filters = p_.pixels_are_columns() ? a_ : b_;
       pixels.global = builder_.param("x", p_.operand, conv.n * conv.h * conv.w * conv.c, Direction::kIn);
-      filters.global = builder_.param("f", p_.operand, conv.k * size.k, Direction::kIn);
+      filters.global = builder_.param("f", p_.operand, p_.image->filter_elements(), Direction::kIn);
       c_ = builder_.param("y", p_.output, size.batch * size.m / p_.window_pixels() * size.n, Direction::kOut);
-      pixels.image = p_.image;
+      pixels.image = filters.filters_of = p_.image;
       return;
     }
     const std::int64_t a_elements = size.batch * size.m * size.k;

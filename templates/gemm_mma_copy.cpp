@@ -81,6 +81,7 @@ std::optional<Expr> inside(const GemmMmaOperand& operand, const GemmMmaCorner& c
 Expr global_index(const GemmMmaOperand& operand, const GemmMmaCorner& corner, const Coordinates& at) {
   const GemmMmaTile& tile = operand.tile;
   if (operand.image) return image_index(*operand.image, corner.base, at.k, at.x);
+  if (operand.filters_of) return filter_index(*operand.filters_of, corner.base, at.k, at.x);
   return tile.along_k ? corner.base + at.x * tile.k + at.k : corner.base + at.k * tile.x + at.x;
 }
 

@@ -30,6 +30,8 @@ constexpr std::int64_t kViewRegistersOfLoad = 3;
 // three and 254 with four, where some spilled; so did two of 8 copies with eight stages, of which this holds
 // one.
 constexpr std::int64_t kTilesAheadOfViewRegister = 3;
+// Of filters of which some taps are left out.
+constexpr std::int64_t kTrimmedRegisters = 8;
 // Sums of a single instruction.
 constexpr std::int64_t kFirstLevelRegisters = 4;
 // sm_90 has no such mma.sync: ptxas converts the fragments to f16 before it multiplies them, well
@@ -89,13 +91,13 @@ GemmMmaTile tile_of(const GemmMmaProblem& p, const GemmMmaSchedule& s, bool alon
   t.bk = s.bk;
   t.warp_tile = warp_tile;
   t.chunk = p.chunk();
-  // What one copy takes of an image must be of one tap: its channels (nhwc), one pixel (nchw).
-  const std::int64_t image_run = p.pixels_are_columns() ? 1
-                                 : is_image             ? p.image->conv.c / p.image->conv.groups
-                                                        : 0;
-  const std::int64_t line_bytes = (is_image ? image_run : along_k ? t.k : x) * p.bytes();
-  t.vec = line_bytes % 16 == 0 ? t.chunk : line_bytes % 8 == 0 ? t.chunk / 2 : t.chunk / 4;
-  t.async = line_bytes % 4 == 0;
+  const std::int64_t run = is_image  ? image_run(p.image->conv)
+                           : p.image ? filter_run(*p.image)
+                           : along_k ? t.k
+                                     : x;
+  const std::int64_t run_bytes = run * p.bytes();
+  t.vec = run_bytes % 16 == 0 ? t.chunk : run_bytes % 8 == 0 ? t.chunk / 2 : t.chunk / 4;
+  t.async = run_bytes % 4 == 0;
   if (!t.async) t.vec = 1;
   t.lines = along_k ? tile : s.bk;
   t.line = along_k ? s.bk : tile;
@@ -223,7 +225,8 @@ std::int64_t gemm_mma_registers(const GemmMmaProblem& p, const GemmMmaSchedule& 
   const GemmMmaTile& pixels = p.pixels_are_columns() ? b : a;
   const std::int64_t of_each = pixels.async ? kViewRegistersOfCopy : kViewRegistersOfLoad;
   const std::int64_t ahead = pixels.async ? (s.stages - 2) * pixels.copies() / kTilesAheadOfViewRegister : 0;
-  const std::int64_t view = p.image ? kViewRegisters + of_each * pixels.copies() + ahead : 0;
+  const std::int64_t trimmed = p.image && p.image->is_trimmed() ? kTrimmedRegisters : 0;
+  const std::int64_t view = p.image ? kViewRegisters + of_each * pixels.copies() + ahead + trimmed : 0;
   const std::int64_t first_level = p.two_level ? kFirstLevelRegisters : 0;
   return accumulators + first_level + fragments + copy_registers(a, s.stages) + copy_registers(b, s.stages) +
          view + kOtherRegisters;

@@ -42,7 +42,10 @@ class Lowering {
     share_.column = builder_.var("column_in");
     share_.a = operand(operands_.a, p_.a, gemm_simt_copy_a(p_, s_), true);
     share_.b = operand(operands_.b, p_.b, gemm_simt_copy_b(p_, s_), false);
-    if (image_) (pixels_are_columns() ? share_.b : share_.a).image = image_;
+    if (image_) {
+      (pixels_are_columns() ? share_.b : share_.a).image = image_;
+      (pixels_are_columns() ? share_.a : share_.b).filters_of = image_;
+    }
     share_.acc = builder_.buffer("acc", DType::kF32, Scope::kRegister, s_.tm * s_.tn);
     share_.a_fragment = fragment("a_frag", share_.a.copy, s_.tm);
     share_.b_fragment = fragment("b_frag", share_.b.copy, s_.tn);
@@ -102,7 +105,7 @@ class Lowering {
   cpu::Operands image_params() {
     const Conv2d& conv = image_->conv;
     const BufferId x = builder_.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
-    const BufferId f = builder_.param("f", DType::kF32, conv.k * conv.products(), Direction::kIn);
+    const BufferId f = builder_.param("f", DType::kF32, image_->filter_elements(), Direction::kIn);
     const BufferId y = builder_.param(
         "y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w() / window_pixels(), Direction::kOut);
     return pixels_are_columns() ? cpu::Operands{f, x, y} : cpu::Operands{x, f, y};

@@ -60,6 +60,7 @@ std::optional<Expr> inside(const GemmSimtOperand& operand, const GemmSimtCorner&
 Expr global_index(const GemmSimtOperand& operand, const Expr& base, const Expr& k, const Expr& x) {
   const GemmSimtCopy& copy = operand.copy;
   if (operand.image) return image_index(*operand.image, base, k, x);
+  if (operand.filters_of) return filter_index(*operand.filters_of, base, k, x);
   if (operand.is_a) return cpu::element(operand.layout, copy.x, copy.k, base, x, k);
   return cpu::element(operand.layout, copy.k, copy.x, base, k, x);
 }

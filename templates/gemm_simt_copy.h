@@ -19,7 +19,8 @@ struct GemmSimtOperand {
   ir::BufferId shared{};
   ir::BufferId in_flight{};  ///< registers between global and shared memory; unused with cp.async
   ir::VarId k_in{}, x_in{};  ///< this thread's first element within the tile
-  std::optional<ImageView> image = std::nullopt;  ///< the matrix is this view of an input
+  std::optional<ImageView> image = std::nullopt;       ///< the matrix is this view of an input
+  std::optional<ImageView> filters_of = std::nullopt;  ///< it holds the filters of this one
 };
 
 /// Lets k_in and x_in from the thread's number.

@@ -135,7 +135,7 @@ class Lowering {
     const bool a_first = !size.swapped;
     BufferId of_a{}, of_b{};
     using Names = std::array<std::string_view, 3>;
-    const Names names = p_.conv ? Names{"x", "f", "y"} : Names{"a", "b", "c"};
+    const Names names = p_.image ? Names{"x", "f", "y"} : Names{"a", "b", "c"};
     for (const bool a : {a_first, !a_first}) {
       (a ? of_a : of_b) =
           b_.param(a == a_first ? names[0] : names[1], p_.operand, p_.elements(a), Direction::kIn);

@@ -99,8 +99,8 @@ Block gemm_wgmma_copy_begin(KernelBuilder& b, const GemmWgmmaProblem& p, const G
   const bool is_rows = s.swap_ab == 0;
   const GemmWgmmaTile t = gemm_wgmma_tile(p, s, is_rows);
   const Expr slice = is_rows ? walk.rank_n() : walk.rank_m();
-  return gemm_wgmma_pixel(b, *p.conv, var(is_rows ? at.row0 : at.column0) + slice * (t.box_outer / t.slices),
-                          pixel);
+  return gemm_wgmma_pixel(b, p.image->conv,
+                          var(is_rows ? at.row0 : at.column0) + slice * (t.box_outer / t.slices), pixel);
 }
 
 Block gemm_wgmma_copy(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,

@@ -13,7 +13,7 @@ struct Taps {
   Expr number, channel;  ///< of the filter; the first one
 };
 Taps taps_of(KernelBuilder& b, const GemmWgmmaProblem& p, const Expr& row, Block& lets) {
-  const std::int64_t taps = p.conv->r * p.conv->s;
+  const std::int64_t taps = p.image->conv.r * p.image->conv.s;
   if (taps == 1) return {integer(0), row * p.row()};
   const VarId number = b.var("k_row");
   lets.push_back(Let{number, row});
@@ -23,13 +23,13 @@ Taps taps_of(KernelBuilder& b, const GemmWgmmaProblem& p, const Expr& row, Block
 }  // namespace
 
 TensorMap gemm_wgmma_image_map(const GemmWgmmaProblem& p, const GemmWgmmaTile& tile) {
-  const Conv2d& conv = *p.conv;
+  const Conv2d& conv = p.image->conv;
   const std::int64_t lines = tile.box_outer / tile.slices;
   TensorMap map;
   map.swizzle = tile.span;
   map.tf32 = p.operand == DType::kF32;
   if (tile.view == GemmWgmmaView::kFilters) {
-    const std::int64_t taps = conv.r * conv.s;
+    const std::int64_t taps = p.image->stored_taps;
     map.rank = 3;
     map.dims = {conv.c, taps, conv.k, 0};
     map.strides = {1, conv.c, taps * conv.c, 0};
@@ -60,7 +60,7 @@ Block gemm_wgmma_pixel(KernelBuilder& b, const Conv2d& conv, const Expr& pixel, 
 
 GemmWgmmaBox gemm_wgmma_pixels(KernelBuilder& b, const GemmWgmmaProblem& p, const Expr& row,
                                const GemmWgmmaPixel& first) {
-  const Conv2d& conv = *p.conv;
+  const Conv2d& conv = p.image->conv;
   GemmWgmmaBox box;
   Taps taps = taps_of(b, p, row, box.lets);
   const Expr down = taps.number / conv.s * conv.dilation_h;
@@ -77,14 +77,15 @@ GemmWgmmaBox gemm_wgmma_pixels(KernelBuilder& b, const GemmWgmmaProblem& p, cons
 
 GemmWgmmaBox gemm_wgmma_filters(KernelBuilder& b, const GemmWgmmaProblem& p, const Expr& row,
                                 const Expr& across) {
-  const std::int64_t filter = p.conv->r * p.conv->s * p.conv->c;
+  const std::int64_t channels = p.image->conv.c, filter = channels * p.image->stored_taps;
   GemmWgmmaBox box;
-  Taps taps = taps_of(b, p, row, box.lets);
+  const Taps taps = taps_of(b, p, row, box.lets);
+  const Expr stored = p.image->stored_tap(taps.number);
   box.kind = "load_3d";
-  box.index = across * filter + taps.number * p.conv->c + taps.channel;
+  box.index = across * filter + stored * channels + taps.channel;
   box.line = filter;
-  box.partial = p.conv->c % p.row() != 0;
-  box.place = {taps.channel, taps.number, across};
+  box.partial = channels % p.row() != 0;
+  box.place = {taps.channel, stored, across};
   return box;
 }
 

@@ -3,7 +3,8 @@
 //
 // k runs over rows of channels, and within each over the filter's taps: row q of k is tap q % taps of the
 // channels from q / taps rows on. Taps and channels have dimensions of their own, so that channels behind the
-// last one, and rows of k behind the last one, are zero on both sides.
+// last one, and rows of k behind the last one, are zero on both sides. Taps that only meet padding are no
+// rows of k; in memory the filters have them.
 #pragma once
 
 #include <string_view>

@@ -108,34 +108,36 @@ StaticText gemm_wgmma_instruction(const GemmWgmmaProblem& p, std::int64_t column
 }
 
 bool GemmWgmmaProblem::gathers() const {
-  if (!conv) return false;
-  const bool moves = conv->pad_top + conv->pad_bottom + conv->pad_left + conv->pad_right > 0 ||
-                     conv->stride_h > 1 || conv->stride_w > 1;
-  return conv->r * conv->s > 1 || moves;
+  if (!image) return false;
+  const Conv2d& conv = image->conv;
+  const bool moves = conv.pad_top + conv.pad_bottom + conv.pad_left + conv.pad_right > 0 ||
+                     conv.stride_h > 1 || conv.stride_w > 1;
+  return image->stored_taps > 1 || moves;
 }
 
 std::int64_t GemmWgmmaProblem::elements(bool of_a) const {
-  if (conv) return conv->c * (of_a ? conv->n * conv->h * conv->w : conv->k * conv->r * conv->s);
+  if (image)
+    return of_a ? image->conv.n * image->conv.h * image->conv.w * image->conv.c : image->filter_elements();
   return size.batch * size.k * (of_a ? size.m : size.n);
 }
 
 GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload) {
-  const bool is_conv = workload.op() == Operator::kConv2d;
-  const Workload of_conv = is_conv ? image_product(workload.conv2d()) : Workload();
-  const Workload& product = is_conv ? of_conv : workload;
-  const Gemm& g = product.gemm();
   GemmWgmmaProblem p;
+  if (workload.op() == Operator::kConv2d) p.image = trimmed_view(workload);
+  const Workload of_conv = p.image ? image_product(p.image->conv) : Workload();
+  const Workload& product = p.image ? of_conv : workload;
+  const Gemm& g = product.gemm();
   p.size = cpu::problem_of(product);
   p.operand = g.a.type, p.output = g.c.type, p.accum = g.accum;
   p.two_level = g.math == Math::kTwoLevel;
   p.fused = !workload.epilogue.empty();
-  if (!is_conv) return p;
-  p.conv = workload.conv2d();
+  if (!p.image) return p;
+  const Conv2d& conv = p.image->conv;
   // A row of k holds channels of one tap: the widest rows of those that leave the fewest of them empty.
-  const auto padded = [&](std::int64_t span) { return ceil_div(p.conv->c * p.bytes(), span) * span; };
+  const auto padded = [&](std::int64_t span) { return ceil_div(conv.c * p.bytes(), span) * span; };
   for (const std::int64_t span : {64, 32})
     if (padded(span) < padded(p.span)) p.span = span;
-  if (p.gathers()) p.size.k = padded(p.span) / p.bytes() * p.conv->r * p.conv->s;
+  if (p.gathers()) p.size.k = padded(p.span) / p.bytes() * conv.r * conv.s;
   return p;
 }
 

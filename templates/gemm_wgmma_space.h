@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/static_text.h"
 #include "space/space.h"
+#include "templates/conv_view.h"
 #include "templates/cpu_common.h"
 #include "templates/split_k.h"
 #include "templates/workload.h"
@@ -22,14 +23,15 @@ struct GemmWgmmaProblem {
   DType accum = DType::kF32;
   bool two_level = false;  ///< sums of kTwoLevelK products are added up in registers of their own
   bool fused = false;      ///< an epilogue follows
-  /// The convolution that this is: of nhwc images, without groups. A is its input as a matrix of output
-  /// pixels (image_view.h), B holds the filters; k is contiguous in both.
-  std::optional<Conv2d> conv = std::nullopt;
+  /// The convolution that this is, trimmed: of nhwc images, without groups. A is its input as a matrix of
+  /// output pixels (image_view.h), B holds the filters; k is contiguous in both.
+  std::optional<ConvView> image = std::nullopt;
   /// Bytes of a row of k in shared memory: the swizzle of operands that lie along k.
   std::int64_t span = 128;
 
-  std::string_view family() const { return conv ? "conv2d_wgmma" : "gemm_wgmma"; }
-  /// Whether A is not the input itself: `size.k` counts the channels of each tap in whole rows then.
+  std::string_view family() const { return image ? "conv2d_wgmma" : "gemm_wgmma"; }
+  /// Whether A is not the input itself, or B not all of the filters: `size.k` counts the channels of each tap
+  /// in whole rows then.
   bool gathers() const;
   /// Of A, or of B, in memory.
   std::int64_t elements(bool of_a) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 
 #include "templates/cuda_common.h"
@@ -57,7 +58,7 @@ void require_within(std::optional<Expr>& all, const Expr& at, std::int64_t least
 }  // namespace
 
 ImageView image_view_of(const Workload& workload) {
-  return {pooled_part(workload), window_of(workload.epilogue)};
+  return {trimmed_view(workload), window_of(workload.epilogue)};
 }
 
 std::optional<std::string> why_no_view_window(const Workload& workload) {
@@ -91,7 +92,7 @@ ImageMatrices image_matrices(const ImageView& view, const Expr& batch) {
   const std::int64_t pixels = conv.out_h() * conv.out_w();
   const Expr group = conv.groups == 1 ? integer(0) : nhwc ? batch : batch % integer(conv.groups);
   ImageMatrices at;
-  at.filters = group * (filters * conv.products());
+  at.filters = group * (filters * channels * view.stored_taps);
   at.first_channel = group * filters;
   at.pixels = nhwc ? group * channels : batch * (channels * conv.h * conv.w);
   at.output = nhwc ? at.first_channel : batch * (filters * pixels / (view.window * view.window));
@@ -136,10 +137,30 @@ std::optional<Expr> image_inside(const ImageView& view, const Expr& q, const Exp
   return pixel_inside(conv, at.row, at.column, conv.out_h(), conv.out_w());
 }
 
-std::int64_t image_vector(const Conv2d& conv) {
-  if (conv.layout == ImageLayout::kNchw) return 1;
-  const std::int64_t channels = conv.c / conv.groups;
-  return channels % 4 == 0 ? 4 : channels % 2 == 0 ? 2 : 1;
+std::int64_t image_run(const Conv2d& conv) {
+  return conv.layout == ImageLayout::kNchw ? 1 : conv.c / conv.groups;
+}
+
+Expr filter_index(const ImageView& view, const Expr& base, const Expr& q, const Expr& filter) {
+  const std::int64_t taps = view.conv.r * view.conv.s, channels = view.conv.c / view.conv.groups;
+  const std::int64_t line = channels * view.stored_taps;
+  const Expr first = base + filter * line;
+  if (!view.is_trimmed()) return first + q;
+  if (view.filter_layout == ImageLayout::kNchw) {
+    const Expr tap = q % taps;
+    return first + q / taps * view.stored_taps +
+           (view.has_one_run() ? tap + view.first_tap : view.stored_tap(tap));
+  }
+  if (view.has_one_run()) return first + q + view.first_tap * channels;
+  return first + view.stored_tap(q / channels) * channels + q % channels;
+}
+
+std::int64_t filter_run(const ImageView& view) {
+  const std::int64_t channels = view.conv.c / view.conv.groups;
+  if (!view.is_trimmed()) return view.conv.products();
+  if (view.filter_layout == ImageLayout::kNchw) return 1;
+  if (!view.has_one_run()) return channels;
+  return channels * std::gcd(view.conv.r * view.conv.s, std::gcd(view.first_tap, view.stored_taps));
 }
 
 }  // namespace lehr

@@ -15,16 +15,15 @@
 #include <string>
 
 #include "ir/expr.h"
-#include "templates/conv2d.h"
+#include "templates/conv_view.h"
 #include "templates/workload.h"
 
 namespace lehr {
 
-struct ImageView {
-  Conv2d conv;
+struct ImageView : ConvView {
   std::int64_t window = 1;  ///< out_h() and out_w() are multiples of it
 };
-/// Of what a pool takes (pooled_part()).
+/// The trimmed one (trimmed_view()): the taps that q counts are those that meet some pixel.
 ImageView image_view_of(const Workload& workload);
 
 /// Why the pools at the workload's end are none that the threads of a product of the view can take: they hold
@@ -57,8 +56,15 @@ std::optional<ir::Expr> pixel_inside(const Conv2d& conv, const ir::Expr& row, co
 /// Whether the element exists; nullopt where all do. `q` and `pixel` are in range.
 std::optional<ir::Expr> image_inside(const ImageView& view, const ir::Expr& q, const ir::Expr& pixel);
 
-/// Elements side by side along q that are side by side in memory and inside or outside together: a power of
-/// two up to 4; 1 with nchw.
-std::int64_t image_vector(const Conv2d& conv);
+/// Elements along q, from any multiple of so many on, that are side by side in memory, begin there at a
+/// multiple of it and are inside or outside together: the channels with nhwc, 1 with nchw.
+std::int64_t image_run(const Conv2d& conv);
+
+/// The filters as the product's other matrix. Index of element (q, filter) behind `base`, the group's first
+/// one.
+ir::Expr filter_index(const ImageView& view, const ir::Expr& base, const ir::Expr& q, const ir::Expr& filter);
+/// Elements along q, from any multiple of so many on, that are side by side in memory and begin there,
+/// whatever the filter, at a multiple of it.
+std::int64_t filter_run(const ImageView& view);
 
 }  // namespace lehr

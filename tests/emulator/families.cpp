@@ -1,10 +1,13 @@
 #include "families.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
 #include "base/error.h"
 #include "templates/catalog.h"
+#include "templates/conv_view.h"
 
 namespace lehr::testing {
 namespace {
@@ -206,6 +209,38 @@ std::vector<Workload> served_convolutions(const Template& family) {
   return served;
 }
 
+/// Of edge_samples_of().
+const std::vector<Workload>& edge_convolutions() {
+  static const std::vector<Workload> all = [] {
+    std::vector<Workload> workloads;
+    for (const char* const types :
+         {"", "math=tf32", "math=3xtf32", "x=f16 f=f16 y=f16", "x=bf16 f=bf16 y=bf16", "x=bf16 f=bf16 y=f32",
+          "x=s8 f=s8 y=s32 accum=s32", "x=e4m3 f=e4m3 y=bf16", "x=e5m2 f=e5m2 y=f32 math=two_level"}) {
+      for (const char* const layout : {"nchw", "nhwc"}) {
+        for (const char* const shape :
+             {"n=40 h=1 w=1 c=16 k=24 r=3 s=3 pad=1", "h=6 w=7 c=32 k=20 r=3 s=3 pad=8 dilation=8",
+              "n=3 h=2 w=2 c=16 k=33 r=5 s=5 pad=2", "n=2 h=1 w=9 c=48 k=16 r=3 s=3 pad=1",
+              "n=2 h=10 w=1 c=8 k=12 r=3 s=3 stride=2x1 pad=1",
+              "n=2 h=1 w=4 c=5 k=10 r=3 s=5 pad=1x5 stride=3x2", "h=2 w=1 c=192 k=20 r=5 s=3 pad=2x1",
+              "n=5 h=3 w=2 c=12 k=18 r=3 s=5 pad=1x2x0x4 groups=3",
+              "n=2 h=1 w=3 c=16 k=16 r=3 s=3 pad=1 groups=16",
+              "h=9 w=9 c=8 k=8 r=3 s=3 pad=12 dilation=12 groups=8",
+              "n=5 h=1 w=3 c=32 k=24 r=3 s=3 pad=1 epilogue=bias+residual+relu",
+              "h=6 w=5 c=16 k=12 r=5 s=3 pad=12x1 dilation=6x1 epilogue=scale_shift+residual",
+              "n=2 h=3 w=4 c=16 k=16 r=3 s=3 pad=4 dilation=4 groups=16 epilogue=residual+relu",
+              "n=2 h=4 w=6 c=16 k=10 r=5 s=3 pad=8x1 dilation=4x1 epilogue=bias+relu+maxpool(2)"}) {
+          const std::string text = fmt::format("conv2d {} {} layout={}", shape, types, layout);
+          const bool is_s32 = text.find("s32") != std::string::npos;
+          if (is_s32 && text.find("epilogue") != std::string::npos) continue;
+          workloads.push_back(parse_workload(text));
+        }
+      }
+    }
+    return workloads;
+  }();
+  return all;
+}
+
 /// Splits for the kinds of products that have none among `samples`, where the family can.
 void add_splits_of_convolutions(const Template& family, const std::vector<Workload>& served,
                                 std::vector<Sample>& samples, Rng& rng) {
@@ -242,6 +277,24 @@ std::vector<Sample> samples_of_convolutions(const Template& family, std::size_t 
 }
 
 }  // namespace
+
+std::vector<Sample> edge_samples_of(const Template& family, Rng& rng) {
+  std::vector<Sample> samples;
+  for (const Workload& workload : edge_convolutions()) {
+    CHECK(trimmed_view(workload).is_trimmed(), "{}", lehr::to_text(workload));
+    const std::vector<Limits> limits = serving(family, workload);
+    if (limits.empty()) continue;
+    const std::size_t i = samples.size();
+    const Limits& arch = limits[i % limits.size()];
+    const FamilySpace space = family.space(workload, arch);
+    const std::optional<Config> config = i % 3 == 0   ? family.default_config(workload, arch)
+                                         : i % 3 == 1 ? sample_split(space, rng)
+                                                      : space.sample(rng);
+    CHECK(config, "{} finds no schedule for {} on {}", family.name, lehr::to_text(workload), arch.arch);
+    samples.push_back({&family, workload, arch, *config});
+  }
+  return samples;
+}
 
 std::string to_text(const Sample& sample) {
   return sample.limits.arch + " " + lehr::to_text(sample.workload) + " " + lehr::to_text(sample.config);

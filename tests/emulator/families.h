@@ -46,4 +46,10 @@ struct Shape {
 std::vector<Sample> samples_of(const Template& family, std::size_t count, const std::vector<Shape>& shapes,
                                Rng& rng);
 
+/// The convolutions of a list that the family serves, in every type and layout, whose filters have taps that
+/// only meet padding: one tap is left of them, a row, a column, taps that are no neighbours in memory; with
+/// groups, epilogues, pools. Every third config is the default, every third one splits k where the family
+/// can.
+std::vector<Sample> edge_samples_of(const Template& family, Rng& rng);
+
 }  // namespace lehr::testing

@@ -2,6 +2,7 @@
 // rotating schedules, against the reference in double precision with the tolerance of the measurer.
 // `--configs N`: at least N kernels per family (default 40), and half as many of random shapes. Those are
 // other ones in each run, by a seed that is printed: `--seed N` draws them again.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -238,6 +239,22 @@ TEST(EmulatedPools, MakeOnePixelOfAWindow) {
     EXPECT_EQ(samples.size(), family->pools ? kKernels : 0) << family->name;
     if (!samples.empty()) run(samples, 0, samples.size());
   }
+}
+
+TEST(EmulatedEdges, AreRightWithoutTapsThatOnlyMeetPadding) {
+  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
+  std::vector<std::string> families;
+  for (const Template* family : lehr::testing::cuda_families()) {
+    if (family->op != Operator::kConv2d) continue;
+    families.push_back(family->name);
+    Rng rng(kSeed);
+    const std::vector<Sample> samples = lehr::testing::edge_samples_of(*family, rng);
+    EXPECT_GE(samples.size(), 10U) << family->name;
+    for (std::size_t i = 0; i < samples.size(); i += kBatch)
+      run(samples, i, std::min(i + kBatch, samples.size()));
+  }
+  EXPECT_THAT(families,
+              ::testing::IsSupersetOf({"conv2d_simt", "conv2d_mma", "conv2d_wgmma", "conv2d_depthwise"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, EmulatedFamily, ::testing::ValuesIn(lehr::testing::cuda_families()),

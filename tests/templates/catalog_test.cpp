@@ -5,11 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/core.h>
+
 #include <array>
 #include <functional>
+#include <set>
 #include <string>
 
 #include "base/error.h"
+#include "ir/analyze.h"
 
 namespace lehr {
 namespace {
@@ -166,6 +170,33 @@ TEST(Catalog, NoFamilyIsFaultyAndDefaultsAreOfTheSameFamiliesAsTheSpace) {
     }
   }
   EXPECT_GT(served, 50);
+}
+
+// A dilated 3 x 3 filter on a map smaller than its steps costs what one of 1 x 1 does, in every type and
+// layout.
+TEST(Catalog, CudaFamiliesLeaveOutTapsThatOnlyMeetPadding) {
+  const Limits limits = cuda_limits("sm_90a");
+  std::set<std::string> families;
+  for (const char* types : {"", "math=tf32", "math=3xtf32", "x=f16 f=f16 y=f16", "x=s8 f=s8 y=s32 accum=s32",
+                            "x=e4m3 f=e4m3 y=bf16"})
+    for (const char* layout : {"nchw", "nhwc"})
+      for (const char* groups : {"1", "2", "128"}) {
+        const auto with_filter = [&](const char* filter) {
+          return parse_workload(fmt::format("conv2d h=33 w=33 c=128 k=128 {} groups={} layout={} {}", filter,
+                                            groups, layout, types));
+        };
+        const Workload workload = with_filter("r=3 s=3 pad=36 dilation=36"),
+                       pointwise = with_filter("r=1 s=1");
+        for (const Config& config : default_configs(workload, limits)) {
+          if (config.family == "conv2d_winograd") continue;  // its tiles are of 3 x 3 taps
+          EXPECT_EQ(ir::analyze(lower(workload, config, limits)).flops,
+                    ir::analyze(lower(pointwise, config, limits)).flops)
+              << to_text(workload) << " " << to_text(config);
+          families.insert(config.family);
+        }
+      }
+  EXPECT_EQ(families,
+            (std::set<std::string>{"conv2d_depthwise", "conv2d_mma", "conv2d_simt", "conv2d_wgmma"}));
 }
 
 }  // namespace

@@ -27,7 +27,11 @@ const std::vector<std::string>& few_channels() {
       "h=3 w=21 c=1210 k=12 r=11 s=11 stride=4 pad=10x5 dilation=2x1",
       "h=2 w=2 c=80 k=48 r=3 s=3 stride=3 pad=1 groups=16",
       "h=224 w=224 c=1 k=8 r=5 s=5 pad=2",
-      "h=33 w=35 c=21 k=23 r=3 s=4 pad=2x0x1x1"};
+      "h=33 w=35 c=21 k=23 r=3 s=4 pad=2x0x1x1",
+      "n=64 h=1 w=1 c=7 k=48 r=3 s=3 pad=1",
+      "n=2 h=2 w=3 c=6 k=40 r=5 s=7 pad=2x3 groups=2",
+      "h=1 w=40 c=10 k=33 r=3 s=3 pad=1",
+      "h=33 w=33 c=13 k=256 r=3 s=3 pad=36 dilation=36"};
   return all;
 }
 

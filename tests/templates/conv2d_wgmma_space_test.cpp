@@ -32,6 +32,8 @@ const std::vector<Workload>& convolutions() {
       conv_of("n=1 h=4 w=5 c=1024 k=2048 r=2 s=2 x=f16 f=f16 y=f16"),
       conv_of("n=8 h=27 w=29 c=36 k=100 r=3 s=3 stride=1x2 pad=1 math=tf32 epilogue=bias+relu"),
       conv_of("n=4 h=17 w=19 c=208 k=96 r=3 s=3 pad=1 x=e4m3 f=e4m3 y=bf16 math=two_level"),
+      conv_of("n=8 h=33 w=33 c=256 k=256 r=3 s=3 pad=36 dilation=36 x=f16 f=f16 y=f16 epilogue=bias+relu"),
+      conv_of("n=128 h=2 w=3 c=48 k=200 r=5 s=7 pad=2x3 x=bf16 f=bf16 y=bf16"),
   };
   return all;
 }
@@ -85,6 +87,28 @@ TEST(Conv2dWgmma, SeesTheInputAsPixelsAndTheFiltersAsTaps) {
   EXPECT_EQ(x.im2col, (ir::Im2col{s.swap_ab == 1 ? s.bn : s.bm, {0, -2}, {1, -7}, {3, 2}}));
   EXPECT_EQ(f.dims, (Dims{48, 15, 100, 0}));
   EXPECT_FALSE(f.im2col);
+}
+
+// Of five rows three meet the image, of seven columns five: the filters keep all of them in memory.
+TEST(Conv2dWgmma, LeavesOutTapsThatOnlyMeetPadding) {
+  const Limits limits = cuda_limits("sm_90a");
+  const Template family = conv2d_wgmma_template();
+  const Workload workload = convolutions()[11];
+  const ir::Kernel kernel = family.lower(workload, family.default_config(workload, limits), limits);
+  const ir::TensorMap x = kernel.params[0].map.value(), f = kernel.params[1].map.value();
+  using Dims = decltype(x.dims);
+  EXPECT_EQ(gemm_wgmma_problem(workload).size.k, 48 * 3 * 5);
+  EXPECT_EQ(f.dims, (Dims{48, 35, 200, 0}));
+  EXPECT_EQ(kernel.buffer(kernel.params[1].buffer).elements, 200 * 35 * 48);
+  EXPECT_EQ(x.im2col->lower, (decltype(x.im2col->lower){-2, -1}));
+  EXPECT_EQ(x.im2col->upper, (decltype(x.im2col->upper){-2, -1}));
+  // Taps that lie further from each other than a load can reach are no obstacle where they are left out.
+  EXPECT_EQ(
+      family.why_not(conv_of("h=20 w=20 c=64 k=32 r=3 s=3 pad=200 dilation=200 x=f16 f=f16 y=f16"), limits),
+      std::nullopt);
+  // One tap in the middle of nine: the filters are no matrix of their own.
+  EXPECT_TRUE(
+      gemm_wgmma_problem(conv_of("n=64 h=1 w=1 c=64 k=64 r=3 s=3 pad=1 x=f16 f=f16 y=f16")).gathers());
 }
 
 TEST(Conv2dWgmma, TakesInputsThatAreTheMatrixAsSuch) {

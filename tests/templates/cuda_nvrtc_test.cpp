@@ -136,6 +136,11 @@ const std::vector<Workload>& workloads() {
       parse_workload(
           "conv2d n=128 h=35 w=35 c=481 k=37 r=5 s=5 stride=3 pad=2 dilation=4 x=e4m3 f=e4m3 y=bf16"),
       parse_workload("conv2d n=8 h=14 w=14 c=256 k=256 r=3 s=3 pad=1 layout=nhwc math=3xtf32"),
+      parse_workload("conv2d n=2 h=33 w=33 c=512 k=256 r=3 s=3 pad=36 dilation=36 epilogue=bias+relu"),
+      parse_workload("conv2d n=64 h=2 w=2 c=90 k=50 r=5 s=5 pad=2 layout=nhwc"),
+      parse_workload("conv2d n=64 h=2 w=2 c=250 k=512 r=5 s=5 pad=2 layout=nhwc x=bf16 f=bf16 y=bf16"),
+      parse_workload("conv2d n=8 h=1 w=40 c=99 k=256 r=3 s=3 pad=1 x=f16 f=f16 y=f16"),
+      parse_workload("conv2d n=64 h=3 w=2 c=512 k=512 r=5 s=5 pad=4x2 x=s8 f=s8 y=s32 accum=s32"),
       parse_workload("conv2d n=4 h=32 w=32 c=64 k=96 r=3 s=3 pad=1 layout=nhwc x=e4m3 f=e4m3 y=bf16 "
                      "math=two_level")};
   return all;
