@@ -296,11 +296,11 @@ class Verifier {
         touch.partial ? 1 : touch.elements / touch.rows + (touch.rows - 1) * touch.row_stride;
     if (!scope_.has(touch.buffer)) return fail("a touched buffer does not exist");
     const Buffer& buffer = kernel_.buffer(touch.buffer);
-    // Registers kept as vectors are touched in several whole ones.
+    // Registers kept as vectors are touched one vector at a time, or in several whole ones from the first on.
     const bool vectors = buffer.lanes > 1 && run % buffer.lanes == 0 && run <= buffer.elements;
     const int lanes = vectors ? buffer.lanes : static_cast<int>(std::max<std::int64_t>(run, 1));
     if (!passes(scope_.check_access(touch.buffer, touch.index, lanes, nullptr))) return false;
-    if (vectors && as_constant(touch.index) != 0)
+    if (vectors && run > buffer.lanes && as_constant(touch.index) != 0)
       return fail("it begins behind the start of {}", buffer.name);
     const Param* param = kernel_.param_of(touch.buffer);
     if (rule.map != (param != nullptr && param->map))

@@ -45,7 +45,7 @@ FamilySpace space_of(const Workload& workload, const Limits& limits) {
   const KnobId threads =
       space.add("threads", "CPU threads, each with a range of columns", cpu::thread_counts(limits));
   const KnobId lanes = space.add("lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
-  const KnobId nv = space.add("nv", "vectors of C in registers", {1, 2, 4, 8});
+  const KnobId nv = space.add("nv", "vectors of C in registers", {1, 2, 3, 4, 6, 8});
   std::vector<std::int64_t> rows_at_once;
   for (const std::int64_t rows : {1, 2, 4, 8, 12, 16, 24, 32}) {
     if (rows <= p.k) rows_at_once.push_back(rows);
@@ -59,18 +59,20 @@ FamilySpace space_of(const Workload& workload, const Limits& limits) {
   space.add("prefetch", "cache lines ahead on each row, 0: none", {0, 4, 8, 16, 32, 64});
   space.require("more threads than chunks of columns", {threads, lanes, nv},
                 [=](const Point& x) { return ceil_div(p.n, x[nv] * x[lanes]) >= x[threads]; });
-  space.require("needs more vector registers than there are", {nv}, [=](const Point& x) {
-    return p.m * x[nv] + std::min<std::int64_t>(x[nv], 4) + 2 <= std::max(limits.vector_registers, 16);
-  });
+  space.require("needs more vector registers than there are", {nv},
+                [=](const Point& x) { return cpu::fits_registers(p.m, x[nv], limits); });
   space.require("too much code", {nv, ku}, [=](const Point& x) { return p.m * x[nv] * x[ku] <= 128; });
   return space;
 }
 
+// As many sums as hide the latency of a multiply-add, where the registers hold them.
 Config default_config(const Workload& workload, const Limits& limits) {
   const cpu::Problem p = cpu::few_rows_of(workload);
   const std::int64_t lanes = cpu::lane_counts(limits).back();
+  std::int64_t nv = 4;
+  while (nv > 1 && !cpu::fits_registers(p.m, nv, limits)) --nv;
   return cpu::nearest_config(space_of(workload, limits),
-                             {cpu::default_threads(workload, limits), lanes, 2, 8, ceil_div(p.n, 2 * lanes), 0});
+                             {cpu::default_threads(workload, limits), lanes, nv, 8, ceil_div(p.n, nv * lanes), 0});
 }
 
 struct Lowering {
@@ -112,17 +114,15 @@ Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const P
   const auto b_at = [&](Expr column) {
     return l.batch_offset(l.p.k * l.p.n) + (var(l.k0) + var(u)) * l.p.n + var(l.column) + column;
   };
-  Block step = block(tile.allocate_b());
+  Block ahead;
   if (l.s.prefetch > 0) {
-    step.push_back(tile.prefetch_b(l.operands.b, tile.lines(), [&](Expr column) {
+    ahead.push_back(tile.prefetch_b(l.operands.b, tile.lines(), [&](Expr column) {
       return b_at(column + l.s.prefetch * cpu::kLineFloats);
     }));
   }
-  Block b_row = tile.load_b(l.operands.b, b_at, true);
-  append(step, b_row);
-  step.push_back(
-      tile.multiply_add(load(l.operands.a, cpu::element(l.p.a, l.p.m, l.p.k, l.batch_offset(l.p.m * l.p.k),
-                                                        tile.row(), var(l.k0) + var(u)))));
+  const Expr a = load(l.operands.a, cpu::element(l.p.a, l.p.m, l.p.k, l.batch_offset(l.p.m * l.p.k), tile.row(),
+                                                 var(l.k0) + var(u)));
+  const Block step = tile.step(l.builder, l.operands.b, b_at, true, a, ahead);
   Block result =
       block(tile.allocate(), If{pass.first, block(tile.clear()), block(tile.load_c(c, c_at))},
             loop(u, rows, LoopKind::kUnrolled, step));

@@ -156,7 +156,7 @@ Block RegisterTile::step(KernelBuilder& builder, BufferId b, const At& at, bool 
                          const Block& beside) const {
   const int width = static_cast<int>(lanes_);
   if (!streams_b(rows_, vectors_)) {
-    Block result = block(allocate_b());
+    Block result = block(Alloc{b_reg_});
     append(result, load_b(b, at, masked));
     if (rows_ * vectors_ + vectors_ + 1 == kRegisters && rows_ > 1)
       result.push_back(loop(j_, vectors_, LoopKind::kUnrolled, block(hold(var(j_) * lanes_))));
@@ -173,7 +173,7 @@ Block RegisterTile::step(KernelBuilder& builder, BufferId b, const At& at, bool 
                                        width, std::nullopt})));
   };
   Block result = beside;
-  append(result, block(Alloc{factors}, allocate_b()));
+  append(result, block(Alloc{factors}, Alloc{b_reg_}));
   result.push_back(over_rows(block(Store{factors, row() * lanes_, splat(a, width), width, std::nullopt})));
   const bool ragged = masked && last_active_ != lanes_ && !columns_left_;
   const Expr column = var(j_) * lanes_;
@@ -189,7 +189,7 @@ Stmt RegisterTile::prefetch_b(BufferId b, std::int64_t lines, const At& at) cons
               block(Intrinsic{"prefetch", {Touch{b, at(var(j_) * kLineFloats), kLineFloats, false}}, {}, 0}));
 }
 
-Stmt RegisterTile::multiply_add(Expr a) const {
+Stmt RegisterTile::multiply_add(const Expr& a) const {
   const int width = static_cast<int>(lanes_);
   return over_rows(block(loop(j_, vectors_, LoopKind::kUnrolled,
                               block(Store{acc_, acc_at(var(j_) * lanes_),

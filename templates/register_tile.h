@@ -43,9 +43,8 @@ class RegisterTile {
   std::int64_t lines() const;
 
   ir::Stmt allocate() const { return ir::Alloc{acc_}; }
-  ir::Stmt allocate_b() const { return ir::Alloc{b_reg_}; }
-  /// One step of k, with load_b() and multiply_add() in the order that the registers want; `beside` is done between
-  /// them, or before.
+  /// One step of k: C's tile += a (a scalar that may depend on row()) times a row of B, in the order that the registers
+  /// want. `masked`: only columns of B that exist are read (a packed panel is whole). `beside` is done once in it.
   ir::Block step(ir::KernelBuilder& builder, ir::BufferId b, const At& at, bool masked, const ir::Expr& a,
                  const ir::Block& beside = {}) const;
   ir::Stmt clear() const;
@@ -55,14 +54,13 @@ class RegisterTile {
   /// The same of columns in pairs, which `gate` makes one of: `at` counts the columns of C.
   ir::Stmt store_pairs(ir::KernelBuilder& builder, ir::BufferId c, const At& at, const Finish& finish,
                        const Gate& gate) const;
-  /// Fills the row of B. `masked`: only columns that exist are read (a packed panel is whole).
-  ir::Block load_b(ir::BufferId b, const At& at, bool masked) const;
   /// Prefetches so many lines of a row of B that follow each other.
   ir::Stmt prefetch_b(ir::BufferId b, std::int64_t lines, const At& at) const;
-  /// C's tile += a (a scalar that may depend on row()) times the row of B.
-  ir::Stmt multiply_add(ir::Expr a) const;
 
  private:
+  /// Fills the row of B.
+  ir::Block load_b(ir::BufferId b, const At& at, bool masked) const;
+  ir::Stmt multiply_add(const ir::Expr& a) const;
   /// Says that a vector of B's row, which takes one of the last registers, is not to be loaded with each use.
   ir::Stmt hold(const ir::Expr& column) const;
   using Make = std::function<ir::Stmt(ir::Expr column, std::optional<ir::Expr> active)>;
