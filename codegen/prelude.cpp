@@ -32,10 +32,19 @@ std::string splat(int lanes) {
 }
 
 /// Loads stand in loops over k, where going through memory would cost a dozen cycles each; and sums whose vectors are
-/// taken apart in memory behind a loop are kept there in it, too.
+/// taken apart in memory behind a loop are kept there in it, too. Stores are of halves of a vector, then of its halves:
+/// AMD's masked store takes as long as twenty of these (Fog, instruction tables: VMASKMOVPS m,y,y).
 std::string avx2_masked(int lanes) {
   std::string numbers;
   for (int i = 0; i < lanes; ++i) numbers += fmt::format("{}{}", i == 0 ? "" : ", ", i);
+  const std::string_view halves = lanes == 8 ? R"(  f32x4_half half = {v[0], v[1], v[2], v[3]};
+  if (n & 4) {
+    *(f32x4_half*)p = half;
+    half = f32x4_half{v[4], v[5], v[6], v[7]};
+    p += 4;
+  }
+)"
+                                             : "  f32x4_half half = v;\n";
   return fmt::format(
       R"(#elif defined(__AVX2__)
 static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
@@ -44,14 +53,23 @@ static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
   return __builtin_ia32_maskloadps{2}((const f32x{0}*)p, s32x{0}{{{3}}} < (int)n);
 }}
 static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
-  typedef int s32x{0} __attribute__((vector_size({1})));
-  if (n >= {0})
+  typedef float f32x4_half __attribute__((vector_size(16), aligned(4), may_alias));
+  typedef long s64x2 __attribute__((vector_size(16)));
+  typedef long two_floats __attribute__((aligned(4), may_alias));
+  if (n >= {0}) {{
     *(f32x{0}_u*)p = v;
-  else
-    __builtin_ia32_maskstoreps{2}((f32x{0}*)p, s32x{0}{{{3}}} < (int)n, v);
+    return;
+  }}
+  if (n <= 0) return;
+{4}  if (n & 2) {{
+    *(two_floats*)p = ((s64x2)half)[0];
+    half = f32x4_half{{half[2], half[3], half[2], half[3]}};
+    p += 2;
+  }}
+  if (n & 1) *p = half[0];
 }}
 )",
-      lanes, lanes * 4, lanes == 8 ? "256" : "", numbers);
+      lanes, lanes * 4, lanes == 8 ? "256" : "", numbers, halves);
 }
 
 // Leading `n` lanes only; the rest reads as zero and is not touched. GCC's own mask builtins, since a vector
