@@ -1,11 +1,12 @@
-// Prints random ordinary workloads for the CPU (f32), one a line, as `lehr tune --problems` and `lehr check --problems`
-// read them.
+// Prints random ordinary workloads that a CPU family serves (f32), one a line, as `lehr tune --problems` and
+// `lehr check --problems` read them.
 //   ordinary_workloads SEED COUNT [MOST_GFLOP]
 #include <fmt/core.h>
 
 #include <cstdio>
 #include <cstdlib>
 
+#include "templates/catalog.h"
 #include "tests/support/ordinary.h"
 
 int main(int argc, char** argv) {
@@ -19,6 +20,12 @@ int main(int argc, char** argv) {
   kind.most_bytes = 200e6;
   kind.share_of_epilogues = 0.25;
   lehr::Rng rng(std::strtoull(argv[1], nullptr, 10));
-  for (long i = 0; i < std::atol(argv[2]); ++i)
-    fmt::print("{}\n", lehr::to_text(lehr::testing::ordinary_workload(rng, kind)));
+  lehr::Limits limits;
+  limits.arch = "avx2", limits.vector_bytes = 32, limits.vector_registers = 16;
+  for (long left = std::atol(argv[2]); left > 0;) {
+    const lehr::Workload workload = lehr::testing::ordinary_workload(rng, kind);
+    if (lehr::families_for(lehr::catalog(), workload, limits).spaces.empty()) continue;
+    fmt::print("{}\n", lehr::to_text(workload));
+    --left;
+  }
 }

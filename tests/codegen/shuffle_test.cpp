@@ -1,5 +1,6 @@
-// What the C++ text of transpositions and of pairs taken apart does, compiled by the system compiler for this
-// processor and for the plainest one: every number of rows, columns and elements, and nothing beside them.
+// What the C++ text of transpositions, of pairs taken apart, of masked loads and stores and of sums does, compiled by the
+// system compiler for this processor, for AVX2 and for the plainest one: every number of rows, columns and elements,
+// and nothing beside them.
 #include <dlfcn.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -19,6 +20,8 @@ namespace {
 
 using Transpose = void (*)(float*, const float*, long, long, long, long);
 using SplitPairs = void (*)(float*, float*, const float*, long);
+using Move = void (*)(float*, const float*, long);
+using Sum = float (*)(const float*);
 
 constexpr float kUntouched = -1;
 
@@ -67,19 +70,43 @@ void expect_split(SplitPairs function, long lanes) {
   }
 }
 
+void expect_masked(Move load, Move store, long lanes) {
+  for (long count = -1; count <= lanes + 1; ++count) {
+    const long exist = std::clamp(count, 0L, lanes);
+    const auto size = static_cast<std::size_t>(lanes);
+    std::vector<float> loaded(size), stored(size + 1, kUntouched);
+    load(loaded.data(), numbered(static_cast<std::size_t>(exist)).data(), count);
+    store(stored.data(), numbered(size).data(), count);
+    for (long i = 0; i <= lanes; ++i) {
+      const float value = static_cast<float>(i + 1);
+      if (i < lanes) {
+        ASSERT_EQ(loaded[static_cast<std::size_t>(i)], i < exist ? value : 0) << count << " at " << i;
+      }
+      ASSERT_EQ(stored[static_cast<std::size_t>(i)], i < exist ? value : kUntouched) << count << " at " << i;
+    }
+  }
+}
+
 class ShuffleText : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ShuffleText, MovesWhatExistsAndNothingElse) {
+  if (std::string(GetParam()).starts_with("-mavx2") && !__builtin_cpu_supports("avx2"))
+    GTEST_SKIP() << "this processor has no AVX2";
   SnippetSet used = {"base"};
   std::string entries;
   for (const int lanes : {4, 8, 16}) {
     used.insert(fmt::format("transpose_{}", lanes));
     used.insert(fmt::format("split_pairs_{}", lanes));
+    used.insert(fmt::format("masked{}", lanes));
+    used.insert(fmt::format("reduce{}", lanes));
     entries += fmt::format(
         "extern \"C\" void transpose{0}(float* t, const float* f, long ts, long fs, long r, long c) {{\n"
         "  lehr_transpose_{0}(t, f, ts, fs, r, c);\n}}\n"
         "extern \"C\" void split{0}(float* e, float* o, const float* f, long n) {{\n"
-        "  lehr_split_pairs_{0}(e, o, f, n);\n}}\n",
+        "  lehr_split_pairs_{0}(e, o, f, n);\n}}\n"
+        "extern \"C\" void load{0}(float* t, const float* f, long n) {{ *(f32x{0}_u*)t = lehr_load{0}_n(f, n); }}\n"
+        "extern \"C\" void store{0}(float* t, const float* f, long n) {{ lehr_store{0}_n(t, *(f32x{0}_u*)f, n); }}\n"
+        "extern \"C\" float sum{0}(const float* f) {{ return lehr_reduce{0}(*(f32x{0}_u*)f); }}\n",
         lanes);
   }
   char dir_name[] = "/tmp/lehr_shuffle_test_XXXXXX";
@@ -97,12 +124,16 @@ TEST_P(ShuffleText, MovesWhatExistsAndNothingElse) {
         reinterpret_cast<Transpose>(::dlsym(library, fmt::format("transpose{}", lanes).c_str())), lanes);
     expect_split(reinterpret_cast<SplitPairs>(::dlsym(library, fmt::format("split{}", lanes).c_str())),
                  lanes);
+    expect_masked(reinterpret_cast<Move>(::dlsym(library, fmt::format("load{}", lanes).c_str())),
+                  reinterpret_cast<Move>(::dlsym(library, fmt::format("store{}", lanes).c_str())), lanes);
+    const auto sum = reinterpret_cast<Sum>(::dlsym(library, fmt::format("sum{}", lanes).c_str()));
+    EXPECT_EQ(sum(numbered(static_cast<std::size_t>(lanes)).data()), static_cast<float>(lanes * (lanes + 1) / 2));
   }
   ::dlclose(library);
   std::filesystem::remove_all(dir);
 }
 
-INSTANTIATE_TEST_SUITE_P(Processors, ShuffleText, ::testing::Values("-march=native", ""));
+INSTANTIATE_TEST_SUITE_P(Processors, ShuffleText, ::testing::Values("-march=native", "-mavx2 -mfma", ""));
 
 }  // namespace
 }  // namespace lehr
