@@ -13,6 +13,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "cpu_problems.h"
 #include "ir/analyze.h"
 
 namespace lehr {
@@ -22,16 +23,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Limits cpu() {
-  Limits limits;
-  limits.arch = "avx2";
-  limits.cores = 2;
-  limits.vector_bytes = 32;
-  limits.vector_registers = 16;
-  limits.l1_bytes = 32 << 10;
-  limits.l2_bytes = 1 << 20;
-  return limits;
-}
+Limits cpu() { return lehr::testing::cpu_limits(32, 2); }
 
 std::string error_of(const std::function<void()>& act, ErrorKind kind) {
   try {

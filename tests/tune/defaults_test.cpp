@@ -4,17 +4,13 @@
 #include <algorithm>
 
 #include "templates/catalog.h"
+#include "tests/templates/cpu_problems.h"
 #include "tune/task.h"
 
 namespace lehr {
 namespace {
 
-Limits two_avx2_cores() {
-  Limits limits;
-  limits.arch = "avx2", limits.cores = 2, limits.vector_bytes = 32, limits.vector_registers = 16;
-  limits.l1_bytes = 32 << 10, limits.l2_bytes = 1 << 20, limits.l3_bytes = 32 << 20;
-  return limits;
-}
+Limits two_avx2_cores() { return testing::cpu_limits(32, 2); }
 
 Config first_default(const std::string& workload) {
   return ordered_defaults(parse_workload(workload), two_avx2_cores()).at(0);
