@@ -159,4 +159,9 @@ std::vector<EpilogueOperand> operands_of(const Epilogue& epilogue) {
   return operands;
 }
 
+bool has_residual(const Epilogue& epilogue) {
+  return std::ranges::any_of(epilogue.steps,
+                             [](const EpilogueStep& step) { return step.op == EpilogueOp::kResidual; });
+}
+
 }  // namespace lehr

@@ -70,5 +70,7 @@ struct EpilogueOperand {
 };
 /// In the order of the steps.
 std::vector<EpilogueOperand> operands_of(const Epilogue& epilogue);
+/// Whether a step reads a tensor of the output's shape.
+bool has_residual(const Epilogue& epilogue);
 
 }  // namespace lehr

@@ -107,17 +107,47 @@ struct Lowering {
   KernelBuilder builder;
   cpu::Operands operands{};
   FusedEpilogue epilogue;
-  BufferId a_rows{};  ///< A's rows, copied
+  BufferId a_rows{};    ///< A's rows, copied
+  BufferId sums{};      ///< of a tile, by whole vectors of a row, for the epilogue
+  bool by_element{};    ///< the epilogue reads elements that are not neighbours
   VarId task{}, batch{}, jc{}, jt{}, it{}, row{}, column{};
 
   std::int64_t tiles() const { return ceil_div(p.n, s.nr); }
   std::int64_t task_tiles() const { return ceil_div(tiles(), s.threads); }
   std::int64_t nc() const { return std::min(s.nc, task_tiles()); }
+  bool is_scattered() const { return p.c == Layout::kColumn; }
+  std::int64_t row_vectors(std::int64_t columns) const { return ceil_div(columns, s.lanes); }
   bool copies_a() const { return p.a == Layout::kColumn; }
   /// Elements from one copied row to the next.
   std::int64_t a_pitch() const { return ceil_div(p.k, s.lanes) * s.lanes; }
   Expr batch_offset(std::int64_t elements) const { return p.batch == 1 ? integer(0) : var(batch) * elements; }
+  Expr c_element(const Expr& of_row, const Expr& of_column) const {
+    return cpu::element(p.c, p.m, p.n, batch_offset(p.m * p.n), of_row, of_column);
+  }
 };
+
+// The epilogue of a tile's sums, a vector of a row at a time: one by one, functions such as GELU's would take longer
+// than the products.
+Block finish(Lowering& l, std::int64_t rows, std::int64_t columns) {
+  const int width = static_cast<int>(l.s.lanes);
+  const std::int64_t pitch = l.row_vectors(columns) * l.s.lanes;
+  const VarId i = l.builder.var("row_of_tile"), j = l.builder.var("column_of_tile");
+  const Expr row = var(l.row) + var(i);
+  Block vectors;
+  for (std::int64_t at = 0; at < columns; at += l.s.lanes) {
+    std::optional<Expr> active;
+    if (columns - at < l.s.lanes) active = integer(columns - at);
+    const Expr first = var(l.column) + at, held = var(i) * pitch + at, element = l.c_element(row, first);
+    Expr value = l.epilogue.of(load(l.sums, held, width), cpu::place_of(l.p, row, first, element, width, active));
+    vectors.push_back(l.is_scattered() ? Store{l.sums, held, value, width, std::nullopt}
+                                       : Store{l.operands.c, element, value, width, active});
+  }
+  if (l.is_scattered())
+    vectors.push_back(loop(j, columns, LoopKind::kSerial,
+                           block(Store{l.operands.c, l.c_element(row, var(l.column) + var(j)),
+                                       load(l.sums, var(i) * pitch + var(j)), 1, std::nullopt})));
+  return block(loop(i, rows, LoopKind::kSerial, vectors));
+}
 
 Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
   const std::int64_t lanes = l.s.lanes;
@@ -182,16 +212,19 @@ Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
     append(result, step(integer(at), left < lanes ? std::optional<Expr>(integer(left)) : std::nullopt));
   }
   const Expr row = var(l.row) + var(i), column = var(l.column) + var(j);
-  const Expr c_at = cpu::element(l.p.c, l.p.m, l.p.n, l.batch_offset(l.p.m * l.p.n), row, column);
-  Expr sum = reduce_add(load(acc, acc_at(), width));
+  const Expr sum = reduce_add(load(acc, acc_at(), width));
   if (l.epilogue.empty()) {
-    result.push_back(over_tile(block(Store{l.operands.c, c_at, sum, 1, std::nullopt})));
-  } else {
+    result.push_back(over_tile(block(Store{l.operands.c, l.c_element(row, column), sum, 1, std::nullopt})));
+  } else if (l.by_element) {
     const BufferId held = builder.buffer("sum", DType::kF32, Scope::kRegister, 1);
-    Expr value =
-        l.epilogue.of(load(held, integer(0)), cpu::place_of(l.p, row, column, c_at, 1, std::nullopt));
+    Expr value = l.epilogue.of(load(held, integer(0)), cpu::place_of(l.p, row, column, l.c_element(row, column), 1,
+                                                                     std::nullopt));
     result.push_back(over_tile(block(Alloc{held}, Store{held, integer(0), sum, 1, std::nullopt},
-                                     Store{l.operands.c, c_at, value, 1, std::nullopt})));
+                                     Store{l.operands.c, l.c_element(row, column), value, 1, std::nullopt})));
+  } else {
+    const std::int64_t pitch = l.row_vectors(columns) * lanes;
+    result.push_back(over_tile(block(Store{l.sums, var(i) * pitch + var(j), sum, 1, std::nullopt})));
+    append(result, finish(l, rows, columns));
   }
   return result;
 }
@@ -226,6 +259,7 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Config& config, const 
   builder.kernel.target = Target::kCpu;
   l.operands = cpu::add_params(builder, l.p);
   l.epilogue = FusedEpilogue(builder, workload);
+  l.by_element = l.is_scattered() && has_residual(workload.epilogue);
   l.task = builder.var("task_index");
   l.batch = builder.var("batch");
   l.jc = builder.var("jc");
@@ -234,6 +268,9 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Config& config, const 
   l.row = builder.var("row");
   l.column = builder.var("column");
 
+  const bool keeps_sums = !l.epilogue.empty() && !l.by_element;
+  if (keeps_sums)
+    l.sums = builder.buffer("sums", DType::kF32, Scope::kScratch, l.s.mr * l.row_vectors(l.s.nr) * l.s.lanes);
   if (l.copies_a()) l.a_rows = builder.buffer("a_rows", DType::kF32, Scope::kScratch, l.p.m * l.a_pitch());
 
   const Expr first = cpu::first_tile(var(l.task), l.tiles(), l.s.threads);
@@ -272,6 +309,7 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Config& config, const 
   if (l.copies_a()) body.push_front(copy_a(l));
   if (l.p.batch > 1) body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, body));
   if (l.copies_a()) body.push_front(Alloc{l.a_rows});
+  if (keeps_sums) body.push_front(Alloc{l.sums});
   builder.kernel.body = block(loop(l.task, l.s.threads, LoopKind::kParallel, body));
   return std::move(builder.kernel);
 }

@@ -81,7 +81,8 @@ struct Lowering {
   KernelBuilder builder;
   cpu::Operands operands{};
   FusedEpilogue epilogue;
-  BufferId sums{};  ///< [row][column of the block], where C's rows are not contiguous
+  BufferId sums{};         ///< [row][column of the block], where C's rows are not contiguous
+  bool finishes_behind{};  ///< there the epilogue needs to know of elements of C, one by one
   VarId task{}, batch{}, jb{}, jc{}, column{}, k0{};
 
   std::int64_t chunk() const { return s.nv * s.lanes; }
@@ -130,7 +131,7 @@ Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const P
     return l.epilogue.of(sums, cpu::place_of(l.p, tile.row(), var(l.column) + column, c_at(column),
                                              static_cast<int>(l.s.lanes), active));
   };
-  if (l.epilogue.empty() || l.stores_behind())
+  if (l.epilogue.empty() || l.finishes_behind)
     result.push_back(tile.store_c(c, c_at));
   else
     result.push_back(If{pass.last, block(tile.store_c(c, c_at, finish)), block(tile.store_c(c, c_at))});
@@ -155,8 +156,9 @@ Stmt store_block(Lowering& l, const Expr& first_chunk, const Expr& chunks_now) {
   const VarId j = l.builder.var("j"), row = l.builder.var("row");
   const Expr first = (first_chunk + var(l.jb) * l.nb()) * l.chunk();
   const Expr column = first + var(j), element = l.c_element(var(row), column);
-  const Expr sum = load(l.sums, var(row) * l.block_columns() + var(j));
-  const Expr value = l.epilogue.of(sum, cpu::place_of(l.p, var(row), column, element, 1, std::nullopt));
+  Expr value = load(l.sums, var(row) * l.block_columns() + var(j));
+  if (l.finishes_behind)
+    value = l.epilogue.of(value, cpu::place_of(l.p, var(row), column, element, 1, std::nullopt));
   return loop_to(j, min(chunks_now * l.chunk(), integer(l.p.n) - first), l.block_columns(),
                  block(loop(row, l.p.m, LoopKind::kSerial,
                             block(Store{l.operands.c, element, value, 1, std::nullopt}))));
@@ -171,6 +173,7 @@ Kernel lower_gemv_cpu(const Workload& workload, const Config& config, const Limi
   builder.kernel.target = Target::kCpu;
   l.operands = cpu::add_params(builder, l.p);
   l.epilogue = FusedEpilogue(builder, workload);
+  l.finishes_behind = l.stores_behind() && has_residual(workload.epilogue);
   l.task = builder.var("task_index");
   l.batch = builder.var("batch");
   l.jb = builder.var("jb");
