@@ -130,7 +130,7 @@ RooflineModel::Terms RooflineModel::cpu_terms(std::span<const float> row) const 
   // Independent sums: one per vector register that the register arrays fill.
   const double sums = std::max(1.0, unlog(row[column_.register_bytes]) / vector_bytes_);
   const double in_flight = std::min(1.0, sums / kFmasInFlight);
-  const double spill = spill_factor(row[column_.register_pressure]);
+  const double spill = trusts_registers_ ? 1 : spill_factor(row[column_.register_pressure]);
   // Vectors wider than a register take several instructions.
   const double lane_bytes = 4.0 * row[column_.arithmetic_lanes];
   const double per_node = std::max(1.0, lane_bytes / vector_bytes_);

@@ -35,6 +35,10 @@ class RooflineModel : public CostModel {
   /// `limits` of the device that the rows were featurised for. Peaks that it does not know (0) are replaced
   /// by guesses.
   explicit RooflineModel(const Limits& limits);
+  /// From now on register arrays that exceed the registers cost nothing on a CPU: right for schedules whose main loop is
+  /// known to fit, as that of every default, and wrong for all others. The arrays of a kernel's other parts, such as the
+  /// patches that Winograd's transforms hold, would else be charged to its whole time.
+  void trust_registers() { trusts_registers_ = true; }
 
   /// Learns nothing.
   void fit(const Dataset& data) override;
@@ -62,6 +66,7 @@ class RooflineModel : public CostModel {
 
   ColumnIndex column_;
   bool cuda_;
+  bool trusts_registers_ = false;
   double cores_;
   double vector_bytes_;
   double peak_flops_;  ///< per second, whole device

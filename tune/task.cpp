@@ -36,7 +36,8 @@ std::function<Source(const Config&)> unfused_of(const Task& task) {
 std::vector<Config> ordered_defaults(const Workload& workload, const Limits& limits) {
   std::vector<Config> defaults = default_configs(workload, limits);
   if (limits.target != Target::kCpu) return defaults;
-  const RooflineModel model(limits);
+  RooflineModel model(limits);
+  model.trust_registers();
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < defaults.size(); ++i)
     order.push_back({model.time_us(featurize(lower(workload, defaults[i], limits), limits)), i});

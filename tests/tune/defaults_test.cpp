@@ -26,6 +26,12 @@ TEST(Defaults, BeginWithTheFamilyThatSuitsTheSizes) {
   EXPECT_NE(first_default("conv2d h=160 w=160 c=1 k=1792 r=1 s=1 stride=3").family, "conv2d_depthwise_cpu");
 }
 
+TEST(Defaults, BeginWithWinogradsWhereItTakesTheFewestProducts) {
+  EXPECT_EQ(first_default("conv2d h=28 w=28 c=336 k=240 r=3 s=3 pad=1").family, "conv2d_winograd_cpu");
+  EXPECT_EQ(first_default("conv2d n=2 h=104 w=48 c=116 k=24 r=3 s=3").family, "conv2d_winograd_cpu");
+  EXPECT_EQ(first_default("conv2d h=137 w=3 c=96 k=232 r=3 s=3 pad=1 layout=nhwc").family, "conv2d_winograd_cpu");
+}
+
 TEST(Defaults, AreThoseOfTheCatalogueInAnotherOrder) {
   const Workload workload = parse_workload("conv2d h=28 w=28 c=16 k=32 r=3 s=3 pad=1");
   const auto sorted = [](std::vector<Config> configs) {
