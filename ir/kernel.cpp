@@ -60,6 +60,22 @@ std::string numbered(std::string_view stem, int number) {
   return name;
 }
 
+/// Calls `visit` with each variable that `block` binds, in the order of the text.
+template <typename Visit>
+void for_each_bound(const Block& block, const Visit& visit) {
+  for (const Stmt& stmt : block) {
+    if (const Let* let = std::get_if<Let>(&stmt.node)) {
+      visit(static_cast<std::size_t>(let->var));
+    } else if (const For* loop = std::get_if<For>(&stmt.node)) {
+      visit(static_cast<std::size_t>(loop->var));
+      for_each_bound(loop->body, visit);
+    } else if (const If* branch = std::get_if<If>(&stmt.node)) {
+      for_each_bound(branch->then, visit);
+      for_each_bound(branch->otherwise, visit);
+    }
+  }
+}
+
 }  // namespace
 
 void LaunchLoops::add(const For& loop) {
@@ -122,9 +138,14 @@ std::string Kernel::name_of(VarId id) const {
 std::vector<std::string> var_names(const Kernel& kernel) {
   std::unordered_map<std::string_view, int> uses;
   for (const Buffer& buffer : kernel.buffers) ++uses[stem_of(buffer.name)];
-  std::vector<std::string> names;
-  names.reserve(kernel.vars.size());
-  for (const StaticText stem : kernel.vars) names.push_back(numbered(stem, ++uses[stem]));
+  std::vector<std::string> names(kernel.vars.size());
+  const auto give_name = [&](std::size_t var) {
+    if (var < names.size() && names[var].empty())
+      names[var] = numbered(kernel.vars[var], ++uses[kernel.vars[var]]);
+  };
+  for_each_bound(kernel.body, give_name);
+  for_each_bound(kernel.prepack, give_name);
+  for (std::size_t var = 0; var < names.size(); ++var) give_name(var);
   return names;
 }
 

@@ -93,8 +93,8 @@ struct Kernel {
   /// VarId -> what its name begins with. The names themselves, which are unique, are var_names()'s: most
   /// kernels are never printed.
   std::vector<StaticText> vars;
-  std::vector<Buffer> buffers;    ///< BufferId -> buffer
-  std::vector<Param> params;      ///< in the order of the entry's arguments; all kGlobal
+  std::vector<Buffer> buffers;  ///< BufferId -> buffer
+  std::vector<Param> params;    ///< in the order of the entry's arguments; all kGlobal
   Block body;
   /// CPU: fills the kPrepacked parameters, once before the first launch and again whenever an input that it
   /// reads has changed. One kParallel loop, as in the body. Empty: nothing is prepacked. Neither launch_of()
@@ -121,7 +121,9 @@ struct Kernel {
 };
 
 /// The names of all variables: C identifiers that no other variable and no buffer has. The further uses of
-/// one are numbered, those of buffers first ("i", "i_2").
+/// one are numbered in the order in which the body binds them, those of buffers first ("i", "i_2"): not in
+/// the order of their ids, which a template's compiler may choose (it is free to evaluate arguments in any
+/// order).
 std::vector<std::string> var_names(const Kernel& kernel);
 
 /// Grid and block (CUDA) or number of tasks (CPU), read off the kernel's loops.

@@ -1,9 +1,13 @@
 // KernelBuilder's names, launch shapes, deep copies.
 #include "ir/kernel.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "base/error.h"
+#include "ir/print.h"
 #include "tests/ir/sample_kernels.h"
 
 namespace lehr::ir {
@@ -23,6 +27,25 @@ TEST(KernelBuilder, KeepsNamesUniqueAmongVariablesAndBuffers) {
   EXPECT_EQ(var_names(b.kernel), (std::vector<std::string>{"i_3", "i_4", b.kernel.name_of(other)}));
   b.var("i_2");
   EXPECT_THROW(var_names(b.kernel), Error);
+}
+
+// A template that makes two variables in the arguments of one call makes them in the order that the compiler
+// likes.
+TEST(KernelBuilder, NumbersVariablesAsTheTextBindsThemAndNotAsTheyWereMade) {
+  const auto text = [](bool swapped) {
+    KernelBuilder b;
+    VarId first = b.var("i"), second = b.var("i");
+    if (swapped) std::swap(first, second);
+    const BufferId out = b.param("out", DType::kF32, 4, Direction::kOut);
+    const auto fill = [&](VarId i) {
+      return loop(i, 4, LoopKind::kSerial, block(Store{out, var(i), Float{1, DType::kF32}, 1, std::nullopt}));
+    };
+    b.kernel.prepack = block(fill(b.var("i")));
+    b.kernel.body = block(fill(first), fill(second));
+    return to_text(b.kernel);
+  };
+  EXPECT_EQ(text(false), text(true));
+  EXPECT_THAT(text(false), ::testing::HasSubstr("body\nfor i in 0..4:\n  out[i] = 1.0\nfor i_2 in 0..4:"));
 }
 
 TEST(KernelBuilder, ListsParametersInTheOrderOfTheirCalls) {
