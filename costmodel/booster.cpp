@@ -1,4 +1,4 @@
-// The only file that talks to XGBoost (C API of 1.7).
+// The only file that talks to XGBoost (C API of 1.7; 2 and 3 have it too).
 #include "costmodel/booster.h"
 
 #include <xgboost/c_api.h>
@@ -40,8 +40,10 @@ TrainingMatrix::TrainingMatrix(const FeatureMatrix& rows, std::span<const float>
   try {
     check(XGDMatrixSetFloatInfo(handle_, "label", targets.data(), targets.size()), "take the targets");
     if (!group_sizes.empty()) {
-      check(XGDMatrixSetUIntInfo(handle_, "group", group_sizes.data(), group_sizes.size()),
-            "take the groups");
+      const std::string sizes =
+          fmt::format(R"({{"data":[{},true],"shape":[{}],"typestr":"<u4","version":3}})",
+                      reinterpret_cast<std::uintptr_t>(group_sizes.data()), group_sizes.size());
+      check(XGDMatrixSetInfoFromInterface(handle_, "group", sizes.c_str()), "take the groups");
     }
   } catch (...) {
     XGDMatrixFree(handle_);
@@ -132,6 +134,20 @@ std::string Booster::to_bytes() const {
   const char* bytes = nullptr;
   check(XGBoosterSaveModelToBuffer(handle_, R"({"format":"ubj"})", &size, &bytes), "save a model");
   return std::string(bytes, size);
+}
+
+BoosterParameters pairs_per_row(int pairs) {
+  const std::string count = std::to_string(pairs);
+  int major = 0, minor = 0, patch = 0;
+  XGBoostVersion(&major, &minor, &patch);
+  if (major < 2) return {{"num_pairsample", count}};
+  // From 2.0 on the default compares each row with the head of the list. `mean` draws pairs from all of it,
+  // as 1.7 does, which knows neither normalisation (XGBoost 3.0 documentation, "Learning to Rank" and
+  // "Parameters for learning to rank").
+  return {{"lambdarank_pair_method", "mean"},
+          {"lambdarank_num_pair_per_sample", count},
+          {"lambdarank_normalization", "0"},
+          {"lambdarank_score_normalization", "0"}};
 }
 
 Boosted boost_until_held_out_stalls(const TrainingMatrix& data, const FeatureMatrix& held_out,

@@ -32,6 +32,9 @@ class TrainingMatrix {
 };
 
 using BoosterParameters = std::vector<std::pair<std::string, std::string>>;
+/// How the pairwise ranking objective draws `pairs` others for each row, in the words of the library at hand,
+/// which silently ignores those of other versions.
+BoosterParameters pairs_per_row(int pairs);
 
 /// A boosted forest. Movable, not copyable.
 class Booster {

@@ -1,7 +1,9 @@
 // Fits, stops, refits and keeps the boosted trees.
 #include "costmodel/xgboost_model.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/error.h"
 #include "costmodel/metrics.h"
@@ -60,9 +62,8 @@ BoosterParameters parameters_of(const XgboostOptions& options, std::size_t rows)
       {"seed", std::to_string(options.seed % 0x7fffffff)},
       {"disable_default_eval_metric", "1"},
       {"verbosity", "0"}};
-  if (options.objective == Objective::kRankPairwise) {
-    parameters.emplace_back("num_pairsample", std::to_string(options.pairs_per_row));
-  }
+  if (options.objective == Objective::kRankPairwise)
+    std::ranges::move(pairs_per_row(options.pairs_per_row), std::back_inserter(parameters));
   return parameters;
 }
 
