@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <functional>
+#include <memory>
+#include <vector>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
@@ -14,6 +18,7 @@
 #include "cli/db_command.h"
 #include "cli/doctor_command.h"
 #include "cli/export_command.h"
+#include "cli/help.h"
 #include "cli/replay_command.h"
 #include "cli/show_command.h"
 #include "cli/tune_command.h"
@@ -71,34 +76,67 @@ std::string one_line(std::string text) {
   return text;
 }
 
+/// CLI11 gives them to every command by itself, in a group of its own.
+void group_help_flags(CLI::App& app) {
+  app.get_option("--help")->group(kOutputGroup);
+  app.get_option("--help-all")->group(kOutputGroup);
+  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) group_help_flags(*sub);
+}
+
 }  // namespace
 
-int run_command_line(int argc, char** argv) {
-  const Environment environment = read_environment();
-  CLI::App app("Lehr: an autotuner for GPU and CPU kernels", "lehr");
-  app.set_version_flag("--version", std::string("lehr ") + kToolVersion);
+struct CommandLine::Parts {
+  Environment environment = read_environment();
+  CLI::App app{"Lehr: an autotuner for GPU and CPU kernels", "lehr"};
+  struct Command {
+    std::function<bool()> chosen;
+    std::function<int()> run;
+  };
+  std::vector<Command> commands;
+
+  template <typename T>
+  void add() {
+    const auto command = std::make_shared<T>(app, environment);
+    commands.push_back({[=] { return command->chosen(); }, [=] { return command->run(); }});
+  }
+};
+
+CommandLine::CommandLine() : parts_(std::make_unique<Parts>()) {
+  CLI::App& app = parts_->app;
+  app.formatter(help_formatter());
+  app.set_version_flag("--version", std::string("lehr ") + kToolVersion)->group(kOutputGroup);
   app.set_help_all_flag("--help-all", "the flags of all commands");
-  app.require_subcommand(1);
-  TuneCommand tune(app, environment);
-  CheckCommand check(app, environment);
-  BenchCommand bench(app, environment);
-  BestCommand best(app, environment);
-  ShowCommand show(app, environment);
-  CompileCommand compile(app, environment);
-  ExportCommand exporter(app, environment);
-  ReplayCommand replay(app);
-  DbCommand db(app, environment);
-  DoctorCommand doctor(app, environment);
+  app.require_subcommand(0, 1);
+  parts_->add<TuneCommand>();
+  parts_->add<CheckCommand>();
+  parts_->add<BenchCommand>();
+  parts_->add<BestCommand>();
+  parts_->add<ShowCommand>();
+  parts_->add<CompileCommand>();
+  parts_->add<ExportCommand>();
+  parts_->add<ReplayCommand>();
+  parts_->add<DbCommand>();
+  parts_->add<DoctorCommand>();
+  group_help_flags(app);
   app.footer(
-      "Examples:\n"
-      "  lehr doctor\n"
-      "  lehr tune gemm --m 512 --n 512 --k 512 --time 30s\n"
-      "  lehr best\n"
-      "  lehr show gemm --m 512 --n 512 --k 512 --as source\n"
-      "  lehr export --out winners.json\n"
-      "Results go to stdout, progress to stderr. Exit codes: 0 ok, 1 wrong input, 2 something on this "
-      "machine is missing,\n"
-      "3 nothing found, 4 a check failed, 130 interrupted (the log is valid).");
+      examples({{"look", "lehr doctor"},
+                {"tune", "lehr tune gemm --m 512 --n 512 --k 512 --time 30s"},
+                {"results", "lehr best"},
+                {"", "lehr show gemm --m 512 --n 512 --k 512 --as source"},
+                {"take", "lehr export --out winners.json"}},
+               "Results go to stdout, progress to stderr. Exit codes: 0 ok, 1 wrong input, 2 something "
+               "on this machine is missing, 3 nothing found, 4 a check failed, 130 interrupted (the log "
+               "is valid)."));
+}
+
+CommandLine::~CommandLine() = default;
+
+CLI::App& CommandLine::app() {
+  return parts_->app;
+}
+
+int CommandLine::run(int argc, char** argv) {
+  CLI::App& app = parts_->app;
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
@@ -107,20 +145,21 @@ int run_command_line(int argc, char** argv) {
     if (!app.remaining(true).empty()) explain_extra(app);
     const CLI::App* reached = deepest(&app);
     if (dynamic_cast<const CLI::RequiredError*>(&error) && !names_of_subcommands(*reached).empty())
-      throw_user("lehr{} needs a command: {}", reached == &app ? "" : " " + path_of(reached),
+      throw_user("lehr {} needs a command: {}", path_of(reached),
                  fmt::join(names_of_subcommands(*reached), ", "));
     throw_user("{}", one_line(error.what()));
   }
-  if (tune.chosen()) return tune.run();
-  if (check.chosen()) return check.run();
-  if (bench.chosen()) return bench.run();
-  if (best.chosen()) return best.run();
-  if (show.chosen()) return show.run();
-  if (compile.chosen()) return compile.run();
-  if (exporter.chosen()) return exporter.run();
-  if (replay.chosen()) return replay.run();
-  if (db.chosen()) return db.run();
-  return doctor.run();
+  for (const Parts::Command& command : parts_->commands)
+    if (command.chosen()) return command.run();
+  fmt::print(
+      "Lehr finds the fastest kernel of a matrix product or a convolution on this machine. Three steps:\n"
+      "\n"
+      "  lehr doctor                                        what this machine offers, and what is missing\n"
+      "  lehr tune gemm --m 512 --n 512 --k 512 --time 30s  measures kernels, keeps every trial in lehr.db\n"
+      "  lehr best                                          the fastest of each workload in that log\n"
+      "\n"
+      "lehr --help lists all commands, lehr COMMAND --help the flags of one.\n");
+  return 0;
 }
 
 int run_worker(int argc, char** argv) {

@@ -1,10 +1,28 @@
 // The command line as a whole: subcommands, help, and what is wrong with an invocation.
 #pragma once
 
+#include <memory>
+
+namespace CLI {
+class App;
+}
+
 namespace lehr {
 
-/// Parses, runs the chosen command and returns the exit code (design, section 5). Throws Error.
-int run_command_line(int argc, char** argv);
+class CommandLine {
+ public:
+  CommandLine();
+  ~CommandLine();
+  /// All commands with their flags.
+  CLI::App& app();
+  /// Parses, runs the chosen command and returns the exit code; says the first steps where none is chosen.
+  /// Throws Error. Once.
+  int run(int argc, char** argv);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
 
 /// The hidden command that runs candidates: `lehr worker --fd N` with a socket to its parent. Returns the
 /// exit code.

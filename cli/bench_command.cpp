@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/exit_codes.h"
+#include "cli/help.h"
 #include "cli/rig.h"
 #include "cli/table.h"
 #include "codegen/emit.h"
@@ -105,26 +106,29 @@ BenchCommand::BenchCommand(CLI::App& root, const Environment& environment) : env
   problem_.add_to(*app_, "Time configs of a {} in turn");
   for (CLI::App* app : problem_.operators()) {
     const auto add = [&](const char* name, std::string& value, const char* help) {
-      app->add_option(name, value, help)->option_text(" ");
+      value_flag(*app, kMeasuringGroup, name, value, help);
     };
     app->add_option(
            "--config", configs_,
            "a config as `lehr best` prints it; may be given several times (the default of each family)")
+        ->group(kSearchGroup)
         ->option_text(" ")
         ->take_all();
     add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
     add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
     add("--time", time_, "of the contest: 500ms, 5s, 1m (5s)");
     add("--baseline", baseline_, "vendor libraries to compare with (all that this build knows)");
-    app->add_flag("--no-baseline", no_baseline_, "compare with no vendor library");
-    app->add_flag("--json", json_, "one JSON document on stdout");
-    app->footer(
-        "Examples:\n"
-        "  lehr bench gemm --m 512 --n 512 --k 512\n"
-        "  lehr bench conv2d --h 56 --w 56 --c 64 --k 64 --r 3 --pad 1 --device cpu --time 20s\n"
-        "All are timed round by round; the ratios are medians over the rounds that count, with their 95 %\n"
-        "intervals: on CUDA all, on the CPU those that were calm for both.\n"
-        "Exit code 4: a kernel gave a wrong result or did not run.");
+    switch_flag(*app, kMeasuringGroup, "--no-baseline", no_baseline_, "compare with no vendor library");
+    switch_flag(*app, kOutputGroup, "--json", json_, "one JSON document on stdout");
+    app->footer(examples(
+        {{"problem", "lehr bench gemm --m 512 --n 512 --k 512"},
+         {"search", "lehr bench gemm --m 512 --n 512 --k 512 --config \"CONFIG\" --config \"CONFIG\""},
+         {"measuring", "lehr bench conv2d --h 56 --w 56 --c 64 --k 64 --r 3 --device cpu --time 20s"},
+         {"output", "lehr bench gemm --m 512 --n 512 --k 512 --json"}},
+        "All are timed round by round; the ratios are medians over the rounds that count, with their 95 % "
+        "intervals: on CUDA all, on the CPU those that were calm for both. Exit code 4: a kernel gave a "
+        "wrong "
+        "result or did not run."));
   }
 }
 

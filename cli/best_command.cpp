@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "cli/help.h"
 #include "cli/table.h"
 #include "deploy/winners.h"
 #include "tune/summary.h"
@@ -63,9 +64,11 @@ json json_of(const Winner& winner) {
 
 BestCommand::BestCommand(CLI::App& root, const Environment& environment) : database_(environment.database) {
   app_ = root.add_subcommand("best", "Show the fastest known kernel of each workload and how it was found");
-  app_->add_option("--db", database_, "the trial log (./lehr.db, or LEHR_DB)")->option_text(" ");
   filter_.add_to(*app_);
-  app_->add_flag("--json", json_, "one JSON array on stdout");
+  value_flag(*app_, kOutputGroup, "--db", database_, "the trial log (./lehr.db, or LEHR_DB)");
+  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON array on stdout");
+  app_->footer(examples({{"filters", "lehr best --family gemm_cpu --workload \"gemm m=512 n=512 k=512\""},
+                         {"output", "lehr best --db llama.db --json"}}));
 }
 
 bool BestCommand::chosen() const {

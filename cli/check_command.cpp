@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/exit_codes.h"
+#include "cli/help.h"
 #include "cli/rig.h"
 #include "cli/signals.h"
 #include "cli/table.h"
@@ -24,18 +25,20 @@ CheckCommand::CheckCommand(CLI::App& root, const Environment& environment) : env
 }
 
 void CheckCommand::add_flags(CLI::App& app) {
-  const auto add = [&](const char* name, std::string& value, const char* help) {
-    app.add_option(name, value, help)->option_text(" ");
-  };
-  add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
-  add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
-  add("--samples", samples_, "configs per family and workload, its default among them (4)");
-  add("--seed", seed_, "same seed: same configs and inputs (0)");
-  app.add_flag("--json", json_, "one JSON document on stdout");
+  value_flag(app, kSearchGroup, "--samples", samples_,
+             "configs per family and workload, its default among them (4)");
+  value_flag(app, kSearchGroup, "--seed", seed_, "same seed: same configs and inputs (0)");
+  value_flag(app, kMeasuringGroup, "--device", device_,
+             "auto | cpu | cuda:N (auto: the GPU where there is one)");
+  value_flag(app, kMeasuringGroup, "--threads", threads_,
+             "CPU threads that a kernel may use (all that are allowed)");
+  switch_flag(app, kOutputGroup, "--json", json_, "one JSON document on stdout");
   app.footer(
-      "Examples:\n"
-      "  lehr check gemm --m 1,35,257 --n 129 --k 67 --device cuda --samples 20\n"
-      "Exit code 4: a kernel gave a wrong result or did not run. Ctrl-C prints what is known.");
+      examples({{"problem", "lehr check gemm --m 1,35,257 --n 129 --k 67"},
+                {"search", "lehr check gemm --m 35 --n 129 --k 67 --samples 20 --seed 3"},
+                {"measuring", "lehr check conv2d --h 14 --w 14 --c 8 --k 8 --r 3 --device cpu --threads 1"},
+                {"output", "lehr check gemm --m 35 --n 129 --k 67 --json"}},
+               "Exit code 4: a kernel gave a wrong result or did not run. Ctrl-C prints what is known."));
 }
 
 bool CheckCommand::chosen() const {

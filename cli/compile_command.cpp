@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
+#include "cli/help.h"
 #include "cli/progress.h"
 #include "cli/rig.h"
 #include "cli/show_text.h"
@@ -67,18 +68,19 @@ CompileCommand::CompileCommand(CLI::App& root, const Environment& environment) :
       "compile", "Compile configs for a device that need not be present: registers, spills, shared memory");
   kernel_.add_to(*app_);
   const auto add = [&](const char* name, std::string& value, const char* help) {
-    app_->add_option(name, value, help)->option_text(" ");
+    value_flag(*app_, kSearchGroup, name, value, help);
   };
   add("--samples", samples_, "so many random configs; without it and --config: the default of each family");
   add("--seed", seed_, "same seed: same samples (0)");
   add("--family", family_, "only this kernel family");
-  add("--jobs", jobs_, "kernels compiled at once (one per CPU)");
-  app_->add_flag("--json", json_, "one JSON document on stdout");
+  value_flag(*app_, kMeasuringGroup, "--jobs", jobs_, "kernels compiled at once (one per CPU)");
+  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
   app_->footer(
-      "Examples:\n"
-      "  lehr compile gemm --m 4096 --n 4096 --k 4096 --arch sm_90a\n"
-      "  lehr compile gemm --m 4096 --n 4096 --k 4096 --arch sm_80 --samples 64 --json\n"
-      "Exit code 1 when a kernel does not compile, spills, or draws an advisory of ptxas (C75xx).");
+      examples({{"problem", "lehr compile --workload \"gemm m=4096 n=4096 k=4096\" --arch sm_90a"},
+                {"search", "lehr compile gemm --m 4096 --n 4096 --k 4096 --arch sm_80 --samples 64 --seed 3"},
+                {"measuring", "lehr compile gemm --m 512 --n 512 --k 512 --device cpu --threads 1 --jobs 2"},
+                {"output", "lehr compile gemm --m 4096 --n 4096 --k 4096 --arch sm_90a --json"}},
+               "Exit code 1 when a kernel does not compile, spills, or draws an advisory of ptxas (C75xx)."));
 }
 
 std::vector<Config> CompileCommand::configs(const Workload& workload, const Limits& limits) const {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
+#include "cli/help.h"
 
 namespace lehr {
 namespace {
@@ -27,10 +28,11 @@ std::vector<Workload> with_strides(const std::vector<Workload>& workloads, std::
 }  // namespace
 
 void Conv2dFlags::add_to(CLI::App& app) {
-  const std::string group =
-      "Problem: y (n x k x out_h x out_w) = x (n x c x h x w) filtered by f (k x c x r x s)";
+  // --h is the height, and CLI11 from 2.4 on takes no -h beside it.
+  app.set_help_flag("--help", "Print this help message and exit");
   const auto add = [&](const char* name, std::string& value, const char* help) {
-    return app.add_option(name, value, help)->group(group)->option_text(" ");
+    value_flag(app, "Problem: y (n x k x out_h x out_w) = x (n x c x h x w) filtered by f (k x c x r x s)",
+               name, value, help);
   };
   add("--n", n_, "images: 1 | 1,8 | 8:64:8 (start:end:step) (1)");
   add("--h", h_, "height of the input; these and the next five take lists, too");

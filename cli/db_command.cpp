@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "cli/db_report.h"
 #include "cli/exit_codes.h"
+#include "cli/help.h"
 #include "cli/table.h"
 #include "database/salvage.h"
 
@@ -38,6 +39,7 @@ DbCommand::DbCommand(CLI::App& root, const Environment& environment) : database_
     CLI::App* sub = app_->add_subcommand(name, help);
     CLI::Option* option = sub->add_option(optional ? std::string("--db,") + file : file, database_,
                                           optional ? "the trial log (./lehr.db, or LEHR_DB)" : "")
+                              ->group(optional ? kOutputGroup : "Options")
                               ->option_text(" ");
     if (!optional) option->required();
     return sub;
@@ -45,7 +47,9 @@ DbCommand::DbCommand(CLI::App& root, const Environment& environment) : database_
   const auto add_others = [&](CLI::App* sub, const char* name, const char* help) {
     return sub->add_option(name, others_, help)->option_text(" ")->required();
   };
-  const auto add_json = [&](CLI::App* sub) { sub->add_flag("--json", json_, "one JSON document on stdout"); };
+  const auto add_json = [&](CLI::App* sub) {
+    switch_flag(*sub, kOutputGroup, "--json", json_, "one JSON document on stdout");
+  };
 
   stats_ = add("stats", "Count what a trial log holds", "FILE", true);
   verify_ = add("verify", "Check every row's checksum and the file's structure; exit code 4 for damage",
@@ -59,6 +63,10 @@ DbCommand::DbCommand(CLI::App& root, const Environment& environment) : database_
   salvage_ = add("salvage", "Write what is left of a damaged log to a new one", "TORN", false);
   add_others(salvage_, "NEW", "the file to make")->expected(1);
   for (CLI::App* sub : {stats_, verify_, merge_, import_, salvage_}) add_json(sub);
+  app_->footer(examples({{"check", "lehr db verify lehr.db"},
+                         {"join", "lehr db merge all.db node1.db node2.db"},
+                         {"move", "lehr db dump lehr.db > log.jsonl; lehr db import copy.db log.jsonl"},
+                         {"save", "lehr db salvage torn.db saved.db"}}));
 }
 
 bool DbCommand::chosen() const {

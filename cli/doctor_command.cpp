@@ -11,9 +11,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "cli/help.h"
 #include "cli/rig.h"
 #include "cli/table.h"
 #include "database/database.h"
+#include "measure/baseline_onednn.h"
 #include "measure/cublaslt.h"
 #include "measure/cudnn.h"
 #include "measure/nvrtc.h"
@@ -52,6 +54,14 @@ Finding library(const std::string& what, const std::vector<std::string>& names, 
     if (load_library(names)) return "found: it takes part in the finals";
     throw_environment("not found ({}): install {} to compare with it", names[0], package);
   });
+}
+
+std::string describe_onednn() {
+  const OneDnnLibrary library = open_onednn_library();
+  if (library.serves_convolutions) return fmt::format("{}: it takes part in the finals", library.version);
+  return fmt::format(
+      "{}: it takes part in the finals of matrix products; for convolutions version 2 is needed",
+      library.version);
 }
 
 Finding gpu() {
@@ -116,8 +126,8 @@ DoctorCommand::DoctorCommand(CLI::App& root, const Environment& environment)
     : environment_(environment), database_(environment.database) {
   app_ = root.add_subcommand("doctor",
                              "Show what this machine offers, what is missing, and what to do about it");
-  app_->add_option("--db", database_, "the trial log to look at (./lehr.db, or LEHR_DB)")->option_text(" ");
-  app_->add_flag("--json", json_, "one JSON document on stdout");
+  value_flag(*app_, kOutputGroup, "--db", database_, "the trial log to look at (./lehr.db, or LEHR_DB)");
+  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
 }
 
 bool DoctorCommand::chosen() const {
@@ -130,8 +140,7 @@ int DoctorCommand::run() {
   findings.push_back(
       found("host compiler", [&] { return make_compiler(Limits{}, environment_, 1)->identity(); }));
   findings.push_back(library("openblas", {"libopenblas.so.0", "libopenblas.so"}, "libopenblas0"));
-  findings.push_back(
-      library("onednn", {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so.1", "libdnnl.so"}, "libdnnl2"));
+  findings.push_back(found("onednn", describe_onednn));
   findings.push_back(gpu());
   findings.push_back(found("nvrtc", [&] {
     NvrtcOptions options;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "cli/help.h"
 #include "cli/rig.h"
 #include "cli/table.h"
 #include "deploy/bundle_json.h"
@@ -33,10 +34,12 @@ std::vector<Device> local_cpus(const Environment& environment) {
 ExportCommand::ExportCommand(CLI::App& root, const Environment& environment)
     : environment_(environment), database_(environment.database) {
   app_ = root.add_subcommand("export", "Write the winners with their sources as one JSON file");
-  app_->add_option("--db", database_, "the trial log (./lehr.db, or LEHR_DB)")->option_text(" ");
-  app_->add_option("--out", out_, "the file to write; an old one is replaced in one step")->option_text(" ");
   filter_.add_to(*app_);
-  app_->add_flag("--json", json_, "what was done as JSON on stdout");
+  value_flag(*app_, kOutputGroup, "--db", database_, "the trial log (./lehr.db, or LEHR_DB)");
+  value_flag(*app_, kOutputGroup, "--out", out_, "the file to write; an old one is replaced in one step");
+  switch_flag(*app_, kOutputGroup, "--json", json_, "what was done as JSON on stdout");
+  app_->footer(examples({{"filters", "lehr export --out winners.json --target cpu"},
+                         {"output", "lehr export --db llama.db --out winners.json --json"}}));
 }
 
 bool ExportCommand::chosen() const {

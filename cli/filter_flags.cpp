@@ -5,13 +5,14 @@
 
 #include "base/error.h"
 #include "cli/args.h"
+#include "cli/help.h"
 #include "templates/catalog.h"
 
 namespace lehr {
 
 void FilterFlags::add_to(CLI::App& app) {
   const auto add = [&](const char* name, std::string& value, const char* help) {
-    app.add_option(name, value, help)->group("Filters")->option_text(" ");
+    value_flag(app, "Filters", name, value, help);
   };
   add("--workload", workload_,
       "a workload's text: \"gemm m=512 n=512 k=512\" (missing keys have their defaults)");

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cli/args.h"
+#include "cli/help.h"
 
 namespace lehr {
 namespace {
@@ -31,9 +32,8 @@ void apply_layout(const char* flag, const std::string& text, char letter, const 
 }  // namespace
 
 void GemmFlags::add_to(CLI::App& app) {
-  const std::string group = "Problem: C (m x n) = A (m x k) B (k x n)";
   const auto add = [&](const char* name, std::string& value, const char* help) {
-    return app.add_option(name, value, help)->group(group)->option_text(" ");
+    value_flag(app, "Problem: C (m x n) = A (m x k) B (k x n)", name, value, help);
   };
   add("--m", m_, "rows of C: 64 | 64,128 | 1024:4096:1024 (start:end:step)");
   add("--n", n_,
@@ -49,7 +49,8 @@ void GemmFlags::add_to(CLI::App& app) {
       "at most 128 products summed in the tensor core, and the rest in f32 (strict)");
   add("--layout", layout_, "nn | nt | tn | tt: A, B stored row-major (n) or column-major (t)");
   add("--epilogue", epilogue_,
-      "what is done to C before it is stored, in order: bias+relu, bias+gelu, scale_shift+residual+relu, ...; "
+      "what is done to C before it is stored, in order: bias+relu, bias+gelu, scale_shift+residual+relu, "
+      "...; "
       "swiglu, geglu: one column of two neighbours, the gate and the value (none)");
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/args.h"
+#include "cli/help.h"
 #include "cli/rig.h"
 #include "replay/origin.h"
 
@@ -15,11 +16,11 @@ void KernelFlags::add_to(CLI::App& app) {
   app_ = &app;
   problem_.add_to(app, "The workload as problem flags: a {}");
   for (CLI::App* each : problem_.operators()) each->fallthrough();
+  value_flag(app, "Problem", "--workload", workload_, "the workload as text: \"gemm m=512 n=512 k=512\"");
+  value_flag(app, kSearchGroup, "--config", config_, "the config as text");
   const auto add = [&](const char* name, std::string& value, const char* help) {
-    app.add_option(name, value, help)->option_text(" ");
+    value_flag(app, kMeasuringGroup, name, value, help);
   };
-  add("--workload", workload_, "the workload as text: \"gemm m=512 n=512 k=512\"");
-  add("--config", config_, "the config as text");
   add("--arch", arch_, "a CUDA architecture, which need not be present: sm_80, sm_90a, ...");
   add("--device", device_, "auto | cpu | cuda:N");
   add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");

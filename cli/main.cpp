@@ -26,7 +26,7 @@ int exit_code(lehr::ErrorKind kind) {
 int main(int argc, char** argv) {
   try {
     if (argc >= 2 && std::string_view(argv[1]) == "worker") return lehr::run_worker(argc, argv);
-    return lehr::run_command_line(argc, argv);
+    return lehr::CommandLine().run(argc, argv);
   } catch (const lehr::Error& error) {
     fmt::print(stderr, "lehr: {}\n", error.what());
     return exit_code(error.kind());

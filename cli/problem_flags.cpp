@@ -26,6 +26,7 @@ void ProblemFlags::add_file() {
   parent_
       ->add_option("--problems", file_,
                    "a file of problems, one per line: workloads as text, DeepBench, MIOpenDriver; or a table")
+      ->group("Problem")
       ->option_text("FILE");
 }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cli/args.h"
 #include "cli/exit_codes.h"
+#include "cli/help.h"
 #include "cli/replay_report.h"
 #include "cli/signals.h"
 #include "cli/table.h"
@@ -32,14 +33,14 @@ std::vector<Table> read_all(const std::vector<std::string>& files, bool quiet) {
 
 }  // namespace
 
-ReplayCommand::ReplayCommand(CLI::App& root) {
+ReplayCommand::ReplayCommand(CLI::App& root, const Environment&) {
   app_ =
       root.add_subcommand("replay", "Run a search strategy on recorded tables, without measuring anything");
   app_->add_option("TABLE", tables_,
                    "Kernel Tuner caches, KTT or T4 results (.json, plain or gzipped), or logs of lehr (.db)")
       ->option_text("...");
   const auto add = [&](const char* name, std::string& value, const char* help) {
-    app_->add_option(name, value, help)->option_text(" ");
+    value_flag(*app_, kSearchGroup, name, value, help);
   };
   add("--strategy,--preset", strategy_,
       "anneal | random | genetic | grid | autotvm (anneal, the one of tune); autotvm: AutoTVM's settings");
@@ -48,15 +49,14 @@ ReplayCommand::ReplayCommand(CLI::App& root) {
   add("--seed", seed_, "the first seed (0)");
   app_->add_option("--transfer", transfer_,
                    "tables to learn from first, but for a recording of the same kernel and device")
+      ->group(kSearchGroup)
       ->option_text("...");
-  add("--plot", plot_, "write the curves to this file, comma-separated");
-  app_->add_flag("--json", json_, "one JSON document on stdout; times in microseconds");
-  app_->add_flag("--quiet", quiet_, "no progress on stderr");
-  app_->footer(
-      "Examples:\n"
-      "  lehr replay gemm_A100.json gemm_V100.json.gz\n"
-      "  lehr replay gemm_A100.json --transfer gemm_V100.json gemm_P100.json --json\n"
-      "  lehr replay lehr.db --strategy autotvm --seeds 5");
+  value_flag(*app_, kOutputGroup, "--plot", plot_, "write the curves to this file, comma-separated");
+  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout; times in microseconds");
+  switch_flag(*app_, kOutputGroup, "--quiet", quiet_, "no progress on stderr");
+  app_->footer(examples({{"search", "lehr replay lehr.db --strategy autotvm --seeds 5"},
+                         {"", "lehr replay gemm_A100.json --transfer gemm_V100.json gemm_P100.json"},
+                         {"output", "lehr replay gemm_A100.json.gz --plot curves.csv --json"}}));
 }
 
 ReplayPlan ReplayCommand::plan() const {

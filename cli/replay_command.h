@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/environment.h"
 #include "replay/report.h"
 
 namespace CLI {
@@ -14,7 +15,7 @@ namespace lehr {
 
 class ReplayCommand {
  public:
-  explicit ReplayCommand(CLI::App& root);
+  ReplayCommand(CLI::App& root, const Environment& environment);
   bool chosen() const;
   /// The exit code.
   int run();

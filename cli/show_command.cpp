@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cli/args.h"
+#include "cli/help.h"
 #include "cli/rig.h"
 #include "cli/show_model.h"
 #include "cli/show_picks.h"
@@ -33,28 +34,22 @@ ShowCommand::ShowCommand(CLI::App& root, const Environment& environment)
                              "Print a config's AST, source, features or compile log, what the model makes of "
                              "a task, or a task's first picks");
   kernel_.add_to(*app_);
-  const auto add = [&](const char* name, std::string& value, const char* help) {
-    app_->add_option(name, value, help)->option_text(" ");
-  };
-  add("--as", as_,
+  value_flag(*app_, kSearchGroup, "--sample", sample_,
+             "a random config of the space, by seed; without it and --config: the best in the log, or the "
+             "default");
+  value_flag(*app_, kSearchGroup, "--seed", seed_, "that of tune, for --as picks (0)");
+  value_flag(
+      *app_, kOutputGroup, "--as", as_,
       "ast | source | features | log | model | picks (ast); log compiles it; model judges the cost model on "
-      "the "
-      "log's "
-      "trials of the workload, of every device there that --device, --threads and --arch do not exclude; "
-      "picks lists "
-      "what tune begins with where no log knows the workload");
-  add("--sample", sample_,
-      "a random config of the space, by seed; without it and --config: the best in the log, or the default");
-  add("--seed", seed_, "that of tune, for --as picks (0)");
-  add("--db", database_, "the trial log (./lehr.db, or LEHR_DB)");
-  app_->add_flag("--json", json_, "one JSON document on stdout");
+      "the log's trials of the workload, of every device there that --device, --threads and --arch do not "
+      "exclude; picks lists what tune begins with where no log knows the workload");
+  value_flag(*app_, kOutputGroup, "--db", database_, "the trial log (./lehr.db, or LEHR_DB)");
+  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
   app_->footer(
-      "Examples:\n"
-      "  lehr show gemm --m 512 --n 512 --k 512 --as source\n"
-      "  lehr show gemm --m 512 --n 512 --k 512 --arch sm_90a --sample 1 --as log\n"
-      "  lehr show --workload \"gemm m=512 n=512 k=512\" --as source --json\n"
-      "  lehr show gemm --m 512 --n 512 --k 512 --db lehr.db --as model\n"
-      "  lehr show gemm --m 512 --n 512 --k 512 --arch sm_90a --as picks");
+      examples({{"problem", "lehr show --workload \"gemm m=512 n=512 k=512\" --as source --json"},
+                {"search", "lehr show gemm --m 512 --n 512 --k 512 --arch sm_90a --sample 1 --as log"},
+                {"measuring", "lehr show gemm --m 512 --n 512 --k 512 --arch sm_90a --as picks"},
+                {"output", "lehr show gemm --m 512 --n 512 --k 512 --as model --db lehr.db"}}));
 }
 
 ShowCommand::Choice ShowCommand::choose(const Workload& workload, const Limits& limits) const {

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "cli/args.h"
 #include "cli/exit_codes.h"
+#include "cli/help.h"
 #include "cli/progress.h"
 #include "cli/rig.h"
 #include "cli/signals.h"
@@ -48,47 +49,54 @@ TuneCommand::TuneCommand(CLI::App& root, const Environment& environment)
 }
 
 void TuneCommand::add_flags(CLI::App& app) {
+  const char* group = kSearchGroup;
   const auto add = [&](const char* name, std::string& value, const char* help) {
-    app.add_option(name, value, help)->option_text(" ");
+    value_flag(app, group, name, value, help);
   };
-  add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
-  add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
-  add("--jobs", jobs_, "kernels compiled at once (one per CPU; one less with a GPU)");
-  add("--overlap", overlap_,
-      "auto | on | off: compile while others are timed (auto: with a GPU, and where --threads and --jobs "
-      "leave "
-      "a CPU free)");
   add("--trials", trials_,
       "new candidates to measure per workload, those of a run that was cut off included (no limit)");
   add("--time", time_,
       "wall time per workload, finals included: 500ms, 60s, 2m (60s where no --trials is given); of each "
-      "run: "
-      "what a run that was cut off has spent does not count");
+      "run: what a run that was cut off has spent does not count");
   add("--patience", patience_,
       "stop after so many trials without a gain, when the model expects none; 0: never (256)");
   add("--strategy,--preset", strategy_,
       "anneal | random | genetic | grid | autotvm (anneal); autotvm: AutoTVM's settings");
   add("--seed", seed_, "same seed and same log: same picks (0)");
-  add("--db", database_, "the trial log; earlier rows are reused (./lehr.db, or LEHR_DB)");
   add("--transfer", transfer_,
       "auto | off | FILE: hints from other tasks of the log, or of another log (auto)");
-  add("--baseline", baseline_, "vendor libraries to compare with, and on the CPU, unfused: a kernel with the epilogue as a pass of its own (all that this build knows)");
-  app.add_flag("--no-baseline", no_baseline_, "compare with nothing but the default");
-  app.add_flag("--cold", cold_,
-               "sweep the caches before each timed call (else a CPU's are warm, a GPU's inputs in DRAM)");
-  app.add_flag("--deterministic-check", deterministic_check_,
-               "run the winner twice on the same input and compare the bits; exit code 4 if they differ");
-  app.add_flag("--fresh", fresh_, "do not reuse earlier rows of the log");
-  app.add_flag("--json", json_, "one JSON document on stdout; an array where there are several workloads");
-  app.add_flag("--quiet", quiet_, "no progress on stderr");
-  app.footer(
-      "Examples:\n"
-      "  lehr tune gemm --m 512 --n 512 --k 512 --time 30s\n"
-      "  lehr tune gemm --m 1,16,64 --n 4096 --k 4096 --trials 200 --db llama.db\n"
-      "  lehr tune gemm --m 256 --n 256 --k 1024:4096:1024 --layout nt --json\n"
-      "  lehr tune --problems resnet.txt --time 30s\n"
-      "Ctrl-C ends a run with exit code 130; everything measured so far is in the log, and the next run goes "
-      "on from there.");
+  switch_flag(app, group, "--fresh", fresh_, "do not reuse earlier rows of the log");
+
+  group = kMeasuringGroup;
+  add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
+  add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
+  add("--jobs", jobs_, "kernels compiled at once (one per CPU; one less with a GPU)");
+  add("--overlap", overlap_,
+      "auto | on | off: compile while others are timed (auto: with a GPU, and where --threads and --jobs "
+      "leave a CPU free)");
+  add("--baseline", baseline_,
+      "vendor libraries to compare with, and on the CPU, unfused: a kernel with the epilogue as a pass of "
+      "its own (all that this build knows)");
+  switch_flag(app, group, "--no-baseline", no_baseline_, "compare with nothing but the default");
+  switch_flag(app, group, "--cold", cold_,
+              "sweep the caches before each timed call (else a CPU's are warm, a GPU's inputs in DRAM)");
+  switch_flag(app, group, "--deterministic-check", deterministic_check_,
+              "run the winner twice on the same input and compare the bits; exit code 4 if they differ");
+
+  group = kOutputGroup;
+  add("--db", database_, "the trial log; earlier rows are reused (./lehr.db, or LEHR_DB)");
+  switch_flag(app, group, "--json", json_,
+              "one JSON document on stdout; an array where there are several workloads");
+  switch_flag(app, group, "--quiet", quiet_, "no progress on stderr");
+  app.footer(examples(
+      {{"problem", "lehr tune gemm --m 1,16,64 --n 4096 --k 1024:4096:1024 --epilogue bias+relu"},
+       {"", "lehr tune conv2d --h 56 --w 56 --c 64 --k 64 --r 3 --pad 1"},
+       {"", "lehr tune --problems FILE"},
+       {"search", "lehr tune gemm --m 512 --n 512 --k 512 --trials 200 --seed 7"},
+       {"measuring", "lehr tune gemm --m 512 --n 512 --k 512 --time 30s --device cpu --threads 1 --cold"},
+       {"output", "lehr tune gemm --m 512 --n 512 --k 512 --time 30s --db llama.db --json"}},
+      "Ctrl-C ends a run with exit code 130; everything measured so far is in the log, and the next "
+      "run goes on from there."));
 }
 
 SessionOptions TuneCommand::session_options() const {

@@ -12,24 +12,18 @@
 namespace lehr {
 namespace {
 
-// oneDNN's C API: row-major, dimensions are int64_t, 0 is dnnl_success. The same in versions 1 to 3.
+// oneDNN's C API: row-major, dimensions are int64_t, 0 is dnnl_success. The same in versions 2 and 3.
 using DnnlSgemm = int (*)(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k,
                           float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb,
                           float beta, float* c, std::int64_t ldc);
 
-void* open_onednn_library() {
-  const std::vector<std::string> names = {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so.1", "libdnnl.so"};
-  const SharedLibrary library = load_library(names);
-  if (!library) throw_environment("libdnnl.so.2 is not installed (Debian: apt-get install libdnnl2)");
-  return library.handle;
-}
-
 SgemmFunction open_onednn() {
   DnnlSgemm sgemm = nullptr;
-  FunctionFinder find(open_onednn_library());
+  const OneDnnLibrary library = open_onednn_library();
+  FunctionFinder find(library.handle);
   find("dnnl_sgemm", sgemm);
   if (sgemm == nullptr)
-    throw_environment("libdnnl.so.2 has no dnnl_sgemm: it was built without a CPU engine");
+    throw_environment("oneDNN {} has no dnnl_sgemm: it was built without a CPU engine", library.version);
   return [sgemm](const SgemmCall& call) {
     // A failed call leaves the poison in the output, and the check says so.
     sgemm(call.transpose_a ? 'T' : 'N', call.transpose_b ? 'T' : 'N', call.m, call.n, call.k, 1.0F, call.a,
@@ -40,7 +34,29 @@ SgemmFunction open_onednn() {
 /// Long enough to tell ways apart that differ by some percent.
 constexpr SampleRequest kChoosing = {1000, 5, 20000, 100000, 3, 0};
 
+/// The head of dnnl_version_t, the same in all versions.
+struct DnnlVersion {
+  int major, minor, patch;
+};
+
 }  // namespace
+
+OneDnnLibrary open_onednn_library() {
+  // 3.6 is what Debian 13's has for a name.
+  const std::vector<std::string> names = {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so.3.6", "libdnnl.so"};
+  const SharedLibrary library = load_library(names);
+  if (!library)
+    throw_environment("oneDNN is not installed (Debian 12: apt-get install libdnnl2, Debian 13: libdnnl3.6)");
+  const DnnlVersion* (*version_of)() = nullptr;
+  FunctionFinder find(library.handle);
+  find("dnnl_version", version_of);
+  if (version_of == nullptr) throw_environment("{} has no dnnl_version: it is no oneDNN", library.path);
+  const DnnlVersion version = *version_of();
+  const std::string text = fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
+  if (version.major < 2 || version.major > 3)
+    throw_environment("oneDNN {} is not served: versions 2 and 3 are", text);
+  return {library.handle, text, version.major == 2};
+}
 
 OneDnnRunner::OneDnnRunner() : gemm_("onednn", &open_onednn) {}
 
@@ -60,8 +76,13 @@ void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) 
     throw_environment("no memory for onednn to run this problem");
   }
   const auto pointer = [this](std::size_t i) { return static_cast<float*>(buffers_->pointers()[i]); };
-  conv2d_ = std::make_unique<OneDnnConv2d>(open_onednn_library(), *problem.conv2d, pointer(0), pointer(1),
-                                           pointer(2));
+  const OneDnnLibrary library = open_onednn_library();
+  if (!library.serves_convolutions)
+    throw_environment(
+        "oneDNN {} is not served for convolutions: they are called through the API of version 2",
+        library.version);
+  conv2d_ =
+      std::make_unique<OneDnnConv2d>(library.handle, *problem.conv2d, pointer(0), pointer(1), pointer(2));
   choose_way();
 }
 

@@ -9,6 +9,16 @@
 
 namespace lehr {
 
+/// The library as it is here.
+struct OneDnnLibrary {
+  void* handle = nullptr;  ///< dlopen's; stays open
+  std::string version;     ///< "2.6.3"
+  /// Version 3 has other calls for convolutions than 2, which OneDnnConv2d makes; dnnl_sgemm is the same.
+  bool serves_convolutions = false;
+};
+/// Throws Error(kEnvironment) when there is none, or only one of a version that is not served.
+OneDnnLibrary open_onednn_library();
+
 /// A Runner (measure/runner.h) whose one slot needs no file: Candidate is not looked at.
 class OneDnnRunner {
  public:

@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"tune", 1, "lehr tune needs a command: gemm, conv2d, or --problems FILE"},
         Bad{"check --problems nothing.txt", 1, "--problems nothing.txt cannot be read: No such file"},
         Bad{"tune --problems nothing.txt gemm --m 8 --n 8 --k 8", 1, "exclude each other"},
-        Bad{"", 1, "lehr needs a command"}, Bad{"tuen", 1, "unknown command 'tuen' (did you mean tune?)"},
+        Bad{"tuen", 1, "unknown command 'tuen' (did you mean tune?)"},
         Bad{"check gemm --m 8 --n 8 --k 8 --samples 0", 1, "--samples 0 is not valid"},
         Bad{"check gemm --m 8 --n 8 --k 8 --device cuda:63", 2, "--device cuda:63 cannot be used"},
         Bad{"best --db nothing.db", 1, "nothing.db"}, Bad{"db stats --db nothing.db", 1, "nothing.db"},
