@@ -76,13 +76,14 @@ Microseconds time_of(const json& result, double scale, const Place& place) {
 }  // namespace
 
 std::vector<Table> read_ktt(const json& document, const std::string& file) {
-  const Place head{file, "Metadata"};
-  const json& metadata = member(document, "Metadata", {file, ""});
+  // A name of its own: g++ 14 takes a temporary among the arguments for what the reference refers to.
+  const Place whole{file, ""}, head{file, "Metadata"};
+  const json& metadata = member(document, "Metadata", whole);
   const std::string device = text_member(metadata, "Device", head);
   const double scale = microseconds_per(text_member(metadata, "TimeUnit", head), head);
-  const json& results = member(document, "Results", {file, ""});
+  const json& results = member(document, "Results", whole);
   if (!results.is_array() || results.empty())
-    throw_at({file, ""}, "\"Results\" must be a list of results, and not empty");
+    throw_at(whole, "\"Results\" must be a list of results, and not empty");
   const std::vector<KernelResults> kernels = by_kernel(results, file);
   std::vector<Table> tables;
   std::vector<std::string> left_out;

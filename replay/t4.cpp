@@ -92,9 +92,10 @@ double unit_of_file(const json& document, const Place& place) {
 }  // namespace
 
 Table read_t4(const json& document, const std::string& file) {
-  const json& results = member(document, "results", {file, ""});
+  const Place whole{file, ""};  // a name, as in read_ktt()
+  const json& results = member(document, "results", whole);
   if (!results.is_array() || results.empty())
-    throw_at({file, ""}, "\"results\" must be a list of results, and not empty");
+    throw_at(whole, "\"results\" must be a list of results, and not empty");
   Table table;
   table.file = file;
   table.device = stem_of(file);

@@ -14,7 +14,7 @@ namespace {
 using lehr::testing::expect_exact;
 
 // The n-th access to the buffer of that name.
-const Access& access_to(const Kernel& kernel, const Analysis& analysis, const std::string& name, int n = 0) {
+const Access& access_to(const Kernel& kernel, const Analysis& analysis, const char* name, int n = 0) {
   for (const Access& access : analysis.accesses)
     if (kernel.buffer(access.buffer).name == name && n-- == 0) return access;
   throw Error(ErrorKind::kNotFound, name);
