@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/rng.h"
@@ -198,6 +199,13 @@ struct QuickSession : ToySession {
 };
 constexpr double kTooLow = 0.01;  // the fastest toys do 1024 operations in less than 30 us: above 0.03
 
+/// The machine was at half its speed: the corrected time is half of what the samples say.
+Outcome at_half_speed(const Source& source) {
+  Outcome outcome = toy_outcome(source);
+  std::get<Timing>(outcome).time_us /= 2;
+  return outcome;
+}
+
 /// The toy's candidates as a family of another name.
 Candidates toys_named(const std::string& family_name) {
   Candidates toys = toy_candidates();
@@ -225,6 +233,7 @@ TEST(SessionRoofline, IsAtMostAHundredPercentWhereAKernelIsFasterThanTheProbe) {
 
 TEST(SessionRoofline, HoldsForAWinnerWithoutAContestToo) {
   QuickSession toy(kTooLow);
+  toy.outcome_of = at_half_speed;
   toy.arrange = [&](FakeMeasurer& measurer) {
     measurer.before_trial = [&](int trial) { toy.interrupted = trial >= 20; };
   };
@@ -236,11 +245,7 @@ TEST(SessionRoofline, HoldsForAWinnerWithoutAContestToo) {
 
 TEST(SessionRoofline, TakesTheRawTimesOfTrialsAndNotTheCorrectedOnes) {
   QuickSession toy(kTooLow);
-  toy.outcome_of = [](const Source& source) {
-    Outcome outcome = toy_outcome(source);
-    std::get<Timing>(outcome).time_us /= 2;  // the machine was at half its speed
-    return outcome;
-  };
+  toy.outcome_of = at_half_speed;
   toy.arrange = [](FakeMeasurer& measurer) {
     measurer.contest_us = [](const Source&, int) { return 100.0; };
   };
