@@ -23,7 +23,8 @@ double pairs_inside(std::int64_t outputs, std::int64_t taps, std::int64_t stride
   return static_cast<double>(pairs);
 }
 
-/// What a direct sum does at least: as flops_of(), without products with padding or for outputs that a pool drops.
+/// What a direct sum does at least: as flops_of(), without products with padding or for outputs that a pool
+/// drops.
 double needed_flops(const Workload& workload) {
   if (workload.op() != Operator::kConv2d) return flops_of(workload);
   const Conv2d conv = pooled_part(workload);

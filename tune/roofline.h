@@ -17,7 +17,7 @@ enum class Roof {
 
 /// The most that a device is known to do. 0: not known.
 struct Peaks {
-  double gflops_f32 = 0;     ///< as Limits::peak_gflops_f32
+  double gflops_f32 = 0;    ///< as Limits::peak_gflops_f32
   double gbytes_per_s = 0;  ///< as Limits::dram_gbytes_per_s
 };
 
@@ -43,9 +43,9 @@ class Roofline {
 
   /// The roof that bounds the workload. The memory's bounds only what does not fit the caches.
   Roof binding() const;
-  /// Fastest possible time of a direct sum / `time_us`: the larger share of the two roofs, above 0. Never above
-  /// 1 for a time that was given to reached() with a family that saves nothing. nullopt: a rate is not known,
-  /// the time is not above 0, or the workload may run on other units than the f32 ones (tensor cores).
+  /// Fastest possible time of a direct sum / `time_us`: the larger share of the two roofs, above 0. Never
+  /// above 1 for a time that was given to reached() with a family that saves nothing. nullopt: a rate is not
+  /// known, the time is not above 0, or the workload may run on other units than the f32 ones (tensor cores).
   std::optional<double> share(double time_us) const;
   const Peaks& peaks() const { return peaks_; }
 
@@ -58,7 +58,8 @@ class Roofline {
   Peaks peaks_;
 };
 
-/// Why a share is above 100 %, for people: one sentence without a full stop. "" where it rounds to 100 % or less.
+/// Why a share is above 100 %, for people: one sentence without a full stop. "" where it rounds to 100 % or
+/// less.
 std::string_view why_above_all(double share);
 
 /// Measures a roof anew, in its unit: the arithmetic in about 15 ms, the memory in some tenths of a second.

@@ -41,7 +41,7 @@ struct BaselineTime {
 struct Elapsed {
   double total_s = 0;
   double setup_s = 0;    ///< inputs and the expected output
-  double search_s = 0;   ///< the tuner's own share: sampling, features, model, database
+  double search_s = 0;   ///< the tuner's own share: sampling, features, model, database, probes of the roofs
   double compile_s = 0;  ///< waiting for the compiler, also for the finals, with the device idle
   double run_s = 0;      ///< checking and timing, the finals included
 };

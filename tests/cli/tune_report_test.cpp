@@ -24,14 +24,16 @@ std::string report_of(std::optional<double> share) {
 TEST(TuneReport, PrintsTheShareOfTheSessionsPeaks) {
   EXPECT_THAT(report_of(0.874),
               HasSubstr("roofline  87 % of what the device can do (230 GFLOP/s, 21 GB/s)\ntrials "));
-  EXPECT_THAT(report_of(1), HasSubstr("roofline  100 % of what the device can do (230 GFLOP/s, 21 GB/s)\ntrials "));
+  EXPECT_THAT(report_of(1),
+              HasSubstr("roofline  100 % of what the device can do (230 GFLOP/s, 21 GB/s)\ntrials "));
   EXPECT_THAT(report_of(std::nullopt), Not(HasSubstr("roofline")));
 }
 
 TEST(TuneReport, SaysInWordsWhyWinogradIsAboveAHundredPercent) {
-  EXPECT_THAT(report_of(1.96), HasSubstr("roofline  196 % of what the device can do (230 GFLOP/s, 21 GB/s)\n"
-                                         "          more than 100 %: Winograd's algorithm does fewer operations "
-                                         "than the direct sum that is counted\n"));
+  EXPECT_THAT(report_of(1.96),
+              HasSubstr("roofline  196 % of what the device can do (230 GFLOP/s, 21 GB/s)\n"
+                        "          more than 100 %: Winograd's algorithm does fewer operations "
+                        "than the direct sum that is counted\n"));
 }
 
 }  // namespace

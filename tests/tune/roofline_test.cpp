@@ -172,8 +172,7 @@ TEST(Roofline, CountsNoProductWithPaddingWhichSomeFamiliesSkip) {
 }
 
 TEST(Roofline, CountsNoOutputThatAPoolDrops) {
-  const Workload pooled =
-      parse_workload("conv2d h=9 w=7 c=4 k=6 r=3 s=3 pad=1x1x1x1 epilogue=maxpool(2)");
+  const Workload pooled = parse_workload("conv2d h=9 w=7 c=4 k=6 r=3 s=3 pad=1x1x1x1 epilogue=maxpool(2)");
   EXPECT_NEAR(*Roofline(pooled, limits_of(1, 1)).share(1), counted_flops(pooled.conv2d(), 8, 6) * 1e-3, 1e-9);
 }
 
