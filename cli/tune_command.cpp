@@ -171,7 +171,8 @@ int TuneCommand::run() {
                                      .prior = tuner.takes_prior ? &prior : nullptr,
                                      .interrupted = &interrupted,
                                      .on_event = [&](const Event& event) { progress.show(event); },
-                                     .now_s = {}}));
+                                     .now_s = {},
+                                     .prober = prober_of(rig.device.limits)}));
     progress.finish();
     if (!json_) fmt::print("{}", report_text(summaries.back(), rig.device, database_));
     std::fflush(stdout);

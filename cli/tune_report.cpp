@@ -66,13 +66,11 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
   line("result", verdict_line(s));
   if (s.determinism) line("bits", s.determinism->text);
   if (s.caches == "cold") line("caches", "cold: swept before each timed call");
-  if (s.roofline_fraction)
-    // More than all of it: fewer products were computed than are counted (Winograd).
-    line("roofline",
-         fmt::format("{:.0f} % of what the device can do{} (measured: {:.0f} GFLOP/s, {:.0f} GB/s)",
-                     100 * *s.roofline_fraction,
-                     *s.roofline_fraction > 1.02 ? " with all products of a direct sum" : "",
-                     device.limits.peak_gflops_f32, device.limits.dram_gbytes_per_s));
+  if (s.roofline_fraction) {
+    line("roofline", fmt::format("{:.0f} % of what the device can do ({:.0f} GFLOP/s, {:.0f} GB/s)",
+                                 100 * *s.roofline_fraction, s.peaks.gflops_f32, s.peaks.gbytes_per_s));
+    line("", std::string(why_above_all(*s.roofline_fraction)));
+  }
   if (s.gpu)
     line("gpu", fmt::format("{:.0f} MHz, {:.0f} W, {:.0f} C while the best one was timed", s.gpu->sm_mhz,
                             s.gpu->power_w, s.gpu->temperature_c));

@@ -16,9 +16,15 @@ namespace lehr {
 namespace {
 
 constexpr int kKnownWell = 64;  // own timings from which on other tasks are not asked
+constexpr double kProbingShare = 0.005;  // of the session's time, that probes of the roofs may take
 
 double steady_now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// As it was timed: the correction by the reference kernel is no speed that was reached.
+double raw_us(const Timing& timing) {
+  return timing.samples_us.empty() ? timing.time_us : estimate(timing.samples_us);
 }
 
 SessionParts completed(SessionParts parts) {
@@ -39,9 +45,11 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
       started_s_(parts_.now_s()),
       spent_before_(parts_.measurer->spent()),
       trials_(options.stop.plateau_gain),
+      roofline_(task.workload, task.device.limits),
       bench_(task_, candidates_, options_, parts_, trials_,
              [this](const Trial& trial, bool best) {
                const auto* failure = std::get_if<Failure>(&trial.outcome);
+               if (!failure) roofline_.reached(trial.config.family, raw_us(std::get<Timing>(trial.outcome)));
                report(best ? EventKind::kNewBest : EventKind::kTrial,
                       failure ? std::string(first_line(failure->text)) : to_text(trial.config));
              }),
@@ -71,6 +79,7 @@ Summary Session::run() {
   else
     finals();
   check_determinism();
+  if (!interrupted()) probe_roof();
   summarize(at_stop);
   append_verdict();
   return std::move(summary_);
@@ -167,6 +176,7 @@ void Session::measure_defaults() {
   for (const Config& config : warm_starts_)
     if (!trials_.find(config)) picks.push_back({config, "transfer", std::nullopt});
   if (!out_of_budget()) measure(picks);
+  probe_roof();
   for (const Config& config : candidates_.defaults) {
     const Trial* trial = trials_.find(config);
     if (!default_ && trial && trial->time_us()) default_ = config;
@@ -184,7 +194,21 @@ void Session::rounds() {
       break;
     }
     measure(picks);
+    probe_roof();
   }
+}
+
+/// One probe at the start may meet a machine that is busy with something else. Between two batches nothing of
+/// ours runs; the share of the time that probes may take spreads them over the session.
+void Session::probe_roof() {
+  if (!parts_.prober) return;
+  const Roof roof = roofline_.binding();
+  double& cost_s = probe_cost_s_[static_cast<std::size_t>(roof)];
+  if (probing_s_ + cost_s > kProbingShare * elapsed_s()) return;
+  const double begin_s = elapsed_s();
+  roofline_.probed(roof, parts_.prober(roof));
+  cost_s = elapsed_s() - begin_s;
+  probing_s_ += cost_s;
 }
 
 void Session::tell_that_hints_were_dropped() {

@@ -15,6 +15,7 @@
 #include "search/strategy.h"
 #include "tune/events.h"
 #include "tune/guide.h"
+#include "tune/roofline.h"
 #include "tune/stop.h"
 #include "tune/summary.h"
 #include "tune/task.h"
@@ -55,6 +56,7 @@ struct SessionParts {
   const std::atomic<bool>* interrupted = nullptr;  ///< nullptr: never
   EventSink on_event;                              ///< may be empty
   std::function<double()> now_s;                   ///< monotonic seconds; empty: the steady clock
+  Prober prober = {};  ///< asked now and then while no kernel runs; empty: never
 };
 
 /// Measures the defaults, then what the strategy wants, until a stop rule fires; re-times the finalists;

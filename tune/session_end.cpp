@@ -84,6 +84,8 @@ void Session::conclude_from_contest(const std::vector<Config>& configs,
   const auto interval_of_median = [](const ContestEntry& entry) {
     return entry.round_us.empty() ? Interval{} : quantile_interval(calm_us(entry), 0.5);
   };
+  for (std::size_t i = 0; i < configs.size(); ++i)
+    if (!entries[i].round_us.empty()) roofline_.reached(configs[i].family, entries[i].time_us);
   const ContestEntry& winner = entries[verdict.winner];
   summary_.best = timed(configs[verdict.winner], winner.time_us, interval_of_median(winner));
   summary_.gpu = winner.gpu;
@@ -153,9 +155,11 @@ void Session::summarize(const Standing& at_stop) {
   summary_.scored = scorer_.scored();
   summary_.stop = *stop_;
   summary_.stop_text = explain(*stop_, options_.stop, at_stop);
-  if (summary_.best)
-    summary_.roofline_fraction =
-        roofline_fraction(task_.workload, task_.device.limits, summary_.best->time_us);
+  if (summary_.best) {
+    roofline_.reached(summary_.best->config.family, summary_.best->time_us);
+    summary_.roofline_fraction = roofline_.share(summary_.best->time_us);
+  }
+  summary_.peaks = roofline_.peaks();
   Elapsed& elapsed = summary_.elapsed;
   elapsed.total_s = elapsed_s();
   elapsed.setup_s = setup_s_;

@@ -2,12 +2,14 @@
 // session_end.cpp its finals and its summary.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tune/bench.h"
 #include "tune/guide.h"
+#include "tune/roofline.h"
 #include "tune/session.h"
 #include "tune/trials.h"
 
@@ -35,6 +37,7 @@ class Session {
   std::vector<Pick> propose(std::size_t count);
   void measure(std::span<const Pick> picks);
   void learn(const std::vector<std::size_t>& positions);
+  void probe_roof();
   Standing standing() const;
   bool out_of_budget();
   bool interrupted() const { return parts_.interrupted && parts_.interrupted->load(); }
@@ -59,6 +62,7 @@ class Session {
   const double started_s_;
   const Spent spent_before_;
   Trials trials_;
+  Roofline roofline_;
   Bench bench_;
   RowOf row_of_;
   Scorer scorer_;
@@ -70,6 +74,8 @@ class Session {
   std::optional<Config> default_;  // the first default that ran in this session
   std::vector<Config> warm_starts_;
   double setup_s_ = 0;
+  std::array<double, 2> probe_cost_s_ = {0.02, 0.1};  // by Roof: guessed, then what the last one took
+  double probing_s_ = 0;
   int spent_ = 0;  // of the budget of trials, by earlier runs that were cut off
   Summary summary_;
 };

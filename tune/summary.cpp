@@ -1,7 +1,6 @@
 // The summary's derived numbers and its JSON form.
 #include "tune/summary.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace lehr {
@@ -37,24 +36,6 @@ double gflops_of(const Workload& workload, double time_us) {
   return time_us > 0 ? flops_of(workload) / time_us * 1e-3 : 0;
 }
 
-std::optional<double> roofline_fraction(const Workload& workload, const Limits& limits, double time_us) {
-  const DType accum = accum_of(workload);
-  const std::vector<TensorSpec> tensors = tensors_of(workload);
-  const bool f32 = accum == DType::kF32 && std::ranges::all_of(tensors, [](const TensorSpec& tensor) {
-                     return tensor.output || tensor.type == DType::kF32;
-                   });
-  if (!f32 || limits.peak_gflops_f32 <= 0 || time_us <= 0) return std::nullopt;
-  double bound_us = flops_of(workload) / limits.peak_gflops_f32 * 1e-3;
-  const double caches =
-      static_cast<double>(limits.l2_bytes) * (limits.target == Target::kCpu ? limits.cores : 1) +
-      static_cast<double>(limits.l3_bytes);
-  if (min_bytes_of(workload) > caches) {
-    if (limits.dram_gbytes_per_s <= 0) return std::nullopt;
-    bound_us = std::max(bound_us, min_bytes_of(workload) / limits.dram_gbytes_per_s * 1e-3);
-  }
-  return bound_us / time_us;
-}
-
 double device_idle_s(const Elapsed& elapsed) {
   return elapsed.compile_s + elapsed.search_s;
 }
@@ -75,6 +56,7 @@ json to_json(const Summary& s) {
   json baseline = nullptr;
   if (s.baseline)
     baseline = {{"name", s.baselines[*s.baseline].name}, {"time_us", s.baselines[*s.baseline].time_us}};
+  const std::string_view note = why_above_all(s.roofline_fraction.value_or(0));
   const double kernels_per_s = s.compiling_s > 0 ? s.kernels / s.compiling_s : 0;
   return {{"workload", s.workload},
           {"device", s.device},
@@ -98,6 +80,10 @@ json to_json(const Summary& s) {
            s.determinism && s.determinism->same ? json(*s.determinism->same) : json(nullptr)},
           {"determinism", s.determinism ? json(s.determinism->text) : json(nullptr)},
           {"roofline_fraction", s.roofline_fraction ? json(*s.roofline_fraction) : json(nullptr)},
+          {"roofline_note", note.empty() ? json(nullptr) : json(note)},
+          {"peaks",
+           {{"gflops_f32", number_or_null(s.peaks.gflops_f32)},
+            {"gbytes_per_s", number_or_null(s.peaks.gbytes_per_s)}}},
           {"trials",
            {{"measured", s.measured},
             {"timed", s.timed},

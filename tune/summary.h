@@ -11,6 +11,7 @@
 #include "measure/outcome.h"
 #include "space/config.h"
 #include "tune/finals.h"
+#include "tune/roofline.h"
 #include "tune/stop.h"
 #include "tune/task.h"
 
@@ -40,7 +41,7 @@ struct BaselineTime {
 struct Elapsed {
   double total_s = 0;
   double setup_s = 0;    ///< inputs and the expected output
-  double search_s = 0;   ///< the tuner's own share: sampling, features, model, database
+  double search_s = 0;   ///< the tuner's own share: sampling, features, model, database, probes of the roofs
   double compile_s = 0;  ///< waiting for the compiler, also for the finals, with the device idle
   double run_s = 0;      ///< checking and timing, the finals included
 };
@@ -69,8 +70,8 @@ struct Summary {
   std::optional<std::size_t> baseline;  ///< the fastest of them
   Ratio speedup_vs_baseline;            ///< 0: no baseline was timed
   std::optional<Determinism> determinism;  ///< nullopt: nobody asked
-  std::optional<double>
-      roofline_fraction;  ///< of the device's measured peak; nullopt: peak not known for these types
+  std::optional<double> roofline_fraction;  ///< Roofline::share() of the best kernel
+  Peaks peaks;                              ///< that it is a share of: the most that this session has seen
 
   int measured = 0;  ///< trials of this session, failures included
   int timed = 0;
@@ -98,10 +99,5 @@ nlohmann::json to_json(const Summary& summary);
 
 /// Gigaflops per second of a time in microseconds.
 double gflops_of(const Workload& workload, double time_us);
-
-/// Fastest possible time on the device / `time_us`: the larger of flops at the f32 peak and, where the
-/// operands do not fit the caches, bytes at the memory bandwidth. nullopt when a rate is not known or the
-/// types run on other units than the f32 ones (tensor cores).
-std::optional<double> roofline_fraction(const Workload& workload, const Limits& limits, double time_us);
 
 }  // namespace lehr

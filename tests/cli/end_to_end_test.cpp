@@ -30,8 +30,8 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   const json summary = parsed(first);
   for (const char* field :
        {"workload", "device", "identity", "default", "best", "baseline", "speedup_vs_default",
-        "speedup_vs_baseline", "roofline_fraction", "trials", "elapsed_s", "stop_reason", "stop_text", "seed",
-        "strategy", "session", "database"})
+        "speedup_vs_baseline", "roofline_fraction", "roofline_note", "peaks", "trials", "elapsed_s", "stop_reason",
+        "stop_text", "seed", "strategy", "session", "database"})
     EXPECT_TRUE(summary.contains(field)) << field;
   EXPECT_EQ(summary["workload"], kWorkload);
   EXPECT_EQ(summary["stop_reason"], "trials");
@@ -40,6 +40,9 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   EXPECT_GT(summary["best"]["gflops"].get<double>(), 0);
   EXPECT_GE(summary["speedup_vs_default"].get<double>(), 1);
   EXPECT_TRUE(summary["contested"]);
+  EXPECT_GT(summary["roofline_fraction"].get<double>(), 0);
+  EXPECT_LE(summary["roofline_fraction"].get<double>(), 1);
+  EXPECT_GE(summary["peaks"]["gflops_f32"].get<double>(), summary["best"]["gflops"].get<double>());
   const json& elapsed = summary["elapsed_s"];
   EXPECT_NEAR(elapsed["total"].get<double>(),
               elapsed["setup"].get<double>() + elapsed["search"].get<double>() +

@@ -314,21 +314,5 @@ TEST(Judge, NeedsTheDefaultTimed) {
   EXPECT_THROW(judge({ContestEntry{}, entry("source 1", 70)}, 2), Error);
 }
 
-TEST(RooflineFraction, IsTheComputeBoundInsideTheCachesAndNullForOtherTypes) {
-  Workload workload = toy_task().workload;
-  const Limits limits = toy_task().device.limits;  // 100 GFLOP/s: 1024 flops in 0.01024 us
-  EXPECT_NEAR(*roofline_fraction(workload, limits, 0.02048), 0.5, 1e-9);
-  workload.gemm().a.type = DType::kBF16;
-  EXPECT_EQ(roofline_fraction(workload, limits, 1), std::nullopt);
-}
-
-TEST(RooflineFraction, IsTheBandwidthBoundBeyondTheCaches) {
-  Workload workload = toy_task().workload;
-  workload.gemm().m = 1;
-  workload.gemm().n = workload.gemm().k = 4096;
-  const double us = min_bytes_of(workload) / 10e9 * 1e6;
-  EXPECT_NEAR(*roofline_fraction(workload, toy_task().device.limits, us), 1, 1e-9);
-}
-
 }  // namespace
 }  // namespace lehr::testing

@@ -49,7 +49,8 @@ Summary ToySession::run() {
                       .prior = nullptr,
                       .interrupted = &interrupted,
                       .on_event = [this](const Event& event) { events.push_back(event); },
-                      .now_s = [this] { return clock.now_s; }});
+                      .now_s = [this] { return clock.now_s; },
+                      .prober = prober});
 }
 
 std::vector<Record> ToySession::rows(const std::string& session) const {

@@ -44,6 +44,7 @@ struct ToySession {
   bool with_model = true;
   std::atomic<bool> interrupted = false;
   std::vector<Event> events;
+  Prober prober;  ///< SessionParts::prober
   /// The measurer of the last run.
   std::unique_ptr<FakeMeasurer> measurer;
   /// Called with the new measurer before a run.

@@ -1,0 +1,106 @@
+// Roofs that rise, and the operations that a direct sum needs.
+#include "tune/roofline.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "measure/peak.h"
+
+namespace lehr {
+namespace {
+
+/// Along one side of the image: pairs of an output and a tap that meet a pixel.
+double pairs_inside(std::int64_t outputs, std::int64_t taps, std::int64_t stride, std::int64_t dilation,
+                    std::int64_t pad, std::int64_t size) {
+  std::int64_t pairs = 0;
+  for (std::int64_t tap = 0; tap < taps; ++tap) {
+    // Outputs with 0 <= output * stride + shift < size.
+    const std::int64_t shift = tap * dilation - pad;
+    const std::int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+    const std::int64_t end = size > shift ? (size - shift + stride - 1) / stride : 0;
+    pairs += std::max<std::int64_t>(0, std::min(end, outputs) - first);
+  }
+  return static_cast<double>(pairs);
+}
+
+/// What a direct sum does at least: as flops_of(), without products with padding or for outputs that a pool
+/// drops.
+double needed_flops(const Workload& workload) {
+  if (workload.op() != Operator::kConv2d) return flops_of(workload);
+  const Conv2d conv = pooled_part(workload);
+  const double rows =
+      pairs_inside(conv.out_h(), conv.r, conv.stride_h, conv.dilation_h, conv.pad_top, conv.h);
+  const double columns =
+      pairs_inside(conv.out_w(), conv.s, conv.stride_w, conv.dilation_w, conv.pad_left, conv.w);
+  return 2.0 * static_cast<double>(conv.n * conv.k) * static_cast<double>(conv.c / conv.groups) * rows *
+         columns;
+}
+
+/// Whether all its products are made by the units that Limits::peak_gflops_f32 is about.
+bool on_f32_units(const Workload& workload, Target target) {
+  if (target == Target::kCuda && math_of(workload) != Math::kStrict) return false;
+  const std::vector<TensorSpec> tensors = tensors_of(workload);
+  return accum_of(workload) == DType::kF32 && std::ranges::all_of(tensors, [](const TensorSpec& tensor) {
+           return tensor.output || tensor.type == DType::kF32;
+         });
+}
+
+void raise(double& roof, double rate) {
+  if (roof > 0) roof = std::max(roof, rate);
+}
+
+}  // namespace
+
+bool saves_products(std::string_view family) {
+  return family.starts_with("conv2d_winograd");
+}
+
+Roofline::Roofline(const Workload& workload, const Limits& limits)
+    : flops_(on_f32_units(workload, limits.target) ? needed_flops(workload) : 0),
+      peaks_{limits.peak_gflops_f32, limits.dram_gbytes_per_s} {
+  const double caches =
+      static_cast<double>(limits.l2_bytes) * (limits.target == Target::kCpu ? limits.cores : 1) +
+      static_cast<double>(limits.l3_bytes);
+  if (min_bytes_of(workload) > caches) bytes_ = min_bytes_of(workload);
+}
+
+void Roofline::probed(Roof roof, double rate) {
+  raise(roof == Roof::kArithmetic ? peaks_.gflops_f32 : peaks_.gbytes_per_s, rate);
+}
+
+void Roofline::reached(std::string_view family, double time_us) {
+  if (time_us <= 0) return;
+  if (!saves_products(family)) raise(peaks_.gflops_f32, gflops_of_us(time_us));
+  raise(peaks_.gbytes_per_s, gbytes_of_us(time_us));
+}
+
+Roof Roofline::binding() const {
+  const bool memory = bytes_ * peaks_.gflops_f32 > flops_ * peaks_.gbytes_per_s;
+  return memory ? Roof::kMemory : Roof::kArithmetic;
+}
+
+std::optional<double> Roofline::share(double time_us) const {
+  if (flops_ <= 0 || time_us <= 0 || peaks_.gflops_f32 <= 0) return std::nullopt;
+  // Rates and not times are compared: a kernel that has set a roof is at exactly 1 of it.
+  double share = gflops_of_us(time_us) / peaks_.gflops_f32;
+  if (bytes_ > 0) {
+    if (peaks_.gbytes_per_s <= 0) return std::nullopt;
+    share = std::max(share, gbytes_of_us(time_us) / peaks_.gbytes_per_s);
+  }
+  return share;
+}
+
+std::string_view why_above_all(double share) {
+  if (std::lround(100 * share) <= 100) return "";
+  return "more than 100 %: Winograd's algorithm does fewer operations than the direct sum that is counted";
+}
+
+Prober prober_of(const Limits& limits) {
+  if (limits.target != Target::kCpu) return {};
+  return [limits](Roof roof) {
+    return roof == Roof::kArithmetic ? measure_peak_gflops(limits.cores, limits.arch)
+                                     : measure_read_gbytes(limits.cores, limits.l3_bytes);
+  };
+}
+
+}  // namespace lehr

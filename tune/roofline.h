@@ -1,0 +1,71 @@
+// The roofline as one session knows it: the most that the device was seen to do, and a kernel's share of it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "base/limits.h"
+#include "templates/workload.h"
+
+namespace lehr {
+
+enum class Roof {
+  kArithmetic,  ///< f32 operations, in GFLOP/s
+  kMemory,      ///< what the memory delivers, in GB/s
+};
+
+/// The most that a device is known to do. 0: not known.
+struct Peaks {
+  double gflops_f32 = 0;    ///< as Limits::peak_gflops_f32
+  double gbytes_per_s = 0;  ///< as Limits::dram_gbytes_per_s
+};
+
+/// Whether the kernels of a family do fewer products than the sum that defines the operator (Winograd's).
+bool saves_products(std::string_view family);
+
+/// Times of one workload as shares of what the device can do. Roofs begin with the limits' rates and only
+/// rise: to each probe and to each checked kernel that is above them. The limits themselves stay as they are:
+/// lowering, models and the log must not depend on how busy the machine was.
+///
+/// A kernel's operations are those that the direct sum needs: products with the image, none with padding,
+/// which some families skip. A family that saves products may be above the whole; no other is.
+class Roofline {
+ public:
+  Roofline(const Workload& workload, const Limits& limits);
+
+  /// A probe of a roof gave `rate`, in the roof's unit. A lower one was taken in a busier moment and says
+  /// nothing, nor does any for a roof that is not known.
+  void probed(Roof roof, double rate);
+  /// A kernel of `family` whose result was right took `time_us` microseconds. One that saves products says
+  /// nothing about the arithmetic.
+  void reached(std::string_view family, double time_us);
+
+  /// The roof that bounds the workload. The memory's bounds only what does not fit the caches.
+  Roof binding() const;
+  /// Fastest possible time of a direct sum / `time_us`: the larger share of the two roofs, above 0. Never
+  /// above 1 for a time that was given to reached() with a family that saves nothing. nullopt: a rate is not
+  /// known, the time is not above 0, or the workload may run on other units than the f32 ones (tensor cores).
+  std::optional<double> share(double time_us) const;
+  const Peaks& peaks() const { return peaks_; }
+
+ private:
+  double gflops_of_us(double time_us) const { return flops_ / time_us * 1e-3; }
+  double gbytes_of_us(double time_us) const { return bytes_ / time_us * 1e-3; }
+
+  double flops_ = 0;  // 0: not on the f32 units
+  double bytes_ = 0;  // 0: all operands fit the caches
+  Peaks peaks_;
+};
+
+/// Why a share is above 100 %, for people: one sentence without a full stop. "" where it rounds to 100 % or
+/// less.
+std::string_view why_above_all(double share);
+
+/// Measures a roof anew, in its unit: the arithmetic in about 15 ms, the memory in some tenths of a second.
+/// Nothing else must be running.
+using Prober = std::function<double(Roof)>;
+/// Of the CPU with these limits. Empty for other devices, whose rates follow from their clocks.
+Prober prober_of(const Limits& limits);
+
+}  // namespace lehr
