@@ -286,8 +286,12 @@ std::optional<std::string> FamilySpace::read_ahead(std::span<const std::int64_t>
   for (std::size_t i = 0; i < knobs_.size(); ++i) {
     unset[knobs_[i].place] = set[knobs_[i].place] = values[i];
     if (goes(i, unset) != goes(i, set)) return knobs_[i].name.text();
-    for (const Rule& rule : knobs_[i].rules)
-      if (rule.forbids(Point(unset)) != rule.forbids(Point(set))) return rule.sentence;
+    if (!goes(i, unset)) break;  // none of the others is asked
+    for (const Rule& rule : knobs_[i].rules) {
+      const bool forbidden = rule.forbids(Point(unset));
+      if (rule.forbids(Point(set)) != forbidden) return rule.sentence;
+      if (forbidden) return std::nullopt;
+    }
   }
   return std::nullopt;
 }
