@@ -1,4 +1,4 @@
-// The knobs and constraints of one kernel family: building them, judging a config, drawing and repairing
+// The knobs and rules of one kernel family: building them, judging a config, drawing and repairing
 // values.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,8 +21,8 @@ bool is_in(const std::vector<std::int64_t>& values, std::int64_t value) {
 
 // The member of `allowed` (a subset of `superset`, in its order) nearest to `value` by position in
 // `superset`.
-std::int64_t nearest(const std::vector<std::int64_t>& superset, const std::vector<std::int64_t>& allowed,
-                     std::int64_t value) {
+std::int64_t nearest_of(const std::vector<std::int64_t>& superset, const std::vector<std::int64_t>& allowed,
+                        std::int64_t value) {
   const auto position = [&](std::int64_t v) {
     return std::find(superset.begin(), superset.end(), v) - superset.begin();
   };
@@ -41,83 +41,112 @@ std::int64_t nearest(const std::vector<std::int64_t>& superset, const std::vecto
 
 }  // namespace
 
-FamilySpace::FamilySpace(std::string family) : family_(std::move(family)) {
+FamilySpace::FamilySpace(std::string family, std::vector<std::int64_t> unset)
+    : family_(std::move(family)), unset_(std::move(unset)) {
   CHECK(is_name(family_), "family \"{}\"", family_);
 }
 
-KnobId FamilySpace::append(Knob knob) {
-  CHECK(is_name(knob.name), "family {}: knob \"{}\"", family_, knob.name);
-  CHECK(!knob.values.empty(), "family {}: knob {} has no values", family_, knob.name);
-  CHECK(std::set<std::int64_t>(knob.values.begin(), knob.values.end()).size() == knob.values.size(),
-        "family {}: knob {} names a value twice: {}", family_, knob.name, fmt::join(knob.values, " "));
-  for (const Knob& other : knobs_) {
-    CHECK(other.name != knob.name, "family {}: two knobs are called {}", family_, knob.name);
-  }
-  knobs_.push_back(std::move(knob));
-  constraints_after_.emplace_back();
-  return {static_cast<int>(knobs_.size()) - 1};
+void FamilySpace::knob(std::size_t place, std::string_view name, std::string_view meaning,
+                       std::vector<std::int64_t> values) {
+  CHECK(is_name(name), "family {}: knob \"{}\"", family_, name);
+  CHECK(!values.empty(), "family {}: knob {} has no values", family_, name);
+  CHECK(std::set<std::int64_t>(values.begin(), values.end()).size() == values.size(),
+        "family {}: knob {} names a value twice: {}", family_, name, fmt::join(values, " "));
+  CHECK(place < unset_.size(), "family {}: knob {} is at place {} of {}", family_, name, place, unset_.size());
+  for (const Knob& other : knobs_)
+    CHECK(other.name != name && other.place != place, "family {}: two knobs are called {}, or are at one place",
+          family_, name);
+  knobs_.push_back({name, std::string(meaning), std::move(values), place, nullptr, {}});
+}
+
+void FamilySpace::only(PointTest goes) {
+  CHECK(!knobs_.empty() && goes != nullptr && !knobs_.back().only, "family {}: nothing to depend on", family_);
+  knobs_.back().only = std::move(goes);
+}
+
+void FamilySpace::forbid(std::string_view sentence, PointTest when) {
+  CHECK(!knobs_.empty() && when != nullptr, "family {}: rule \"{}\"", family_, sentence);
+  knobs_.back().rules.push_back({std::string(sentence), std::move(when)});
 }
 
 KnobId FamilySpace::add(std::string name, std::string meaning, std::vector<std::int64_t> values) {
-  return append({std::move(name), std::move(meaning), std::move(values), {}});
+  unset_.push_back(0);
+  knob(knobs_.size(), name, meaning, std::move(values));
+  return {static_cast<int>(knobs_.size()) - 1};
 }
 
 KnobId FamilySpace::add_dependent(std::string name, std::string meaning, std::vector<std::int64_t> superset,
                                   std::function<std::vector<std::int64_t>(const Point&)> allowed) {
   CHECK(allowed != nullptr, "family {}: dependent knob {} has no function", family_, name);
-  return append({std::move(name), std::move(meaning), std::move(superset), std::move(allowed)});
+  const KnobId id = add(std::move(name), std::move(meaning), std::move(superset));
+  only([=, allowed = std::move(allowed)](const Point& x) { return is_in(allowed(x), x[id]); });
+  return id;
 }
 
 void FamilySpace::require(std::string reason, std::vector<KnobId> reads,
                           std::function<bool(const Point&)> holds) {
   CHECK(!reads.empty() && holds != nullptr, "family {}: constraint \"{}\"", family_, reason);
   int after = 0;
-  for (KnobId id : reads) {
+  for (const KnobId id : reads) {
     CHECK(id.index >= 0 && id.index < static_cast<int>(knobs_.size()),
           "family {}: constraint \"{}\" reads knob {}", family_, reason, id.index);
     after = std::max(after, id.index);
   }
-  constraints_after_[static_cast<std::size_t>(after)].push_back(static_cast<int>(constraints_.size()));
-  constraints_.push_back({std::move(reason), after, std::move(holds)});
+  knobs_[static_cast<std::size_t>(after)].rules.push_back(
+      {std::move(reason), [holds = std::move(holds)](const Point& x) { return !holds(x); }});
+}
+
+std::vector<std::int64_t> FamilySpace::places_of(std::span<const std::int64_t> prefix) const {
+  std::vector<std::int64_t> places = unset_;
+  for (std::size_t i = 0; i < prefix.size(); ++i) places[knobs_[i].place] = prefix[i];
+  return places;
+}
+
+bool FamilySpace::goes(std::size_t index, std::span<const std::int64_t> places) const {
+  const Knob& knob = knobs_[index];
+  return !knob.only || knob.only(Point(places));
+}
+
+const Rule* FamilySpace::broken(std::size_t index, std::span<const std::int64_t> places) const {
+  for (const Rule& rule : knobs_[index].rules)
+    if (rule.forbids(Point(places))) return &rule;
+  return nullptr;
+}
+
+// Leaves one of the values in `places`.
+std::vector<std::int64_t> FamilySpace::values_in(std::vector<std::int64_t>& places, std::size_t index) const {
+  const Knob& knob = knobs_[index];
+  if (!knob.only) return knob.values;
+  std::vector<std::int64_t> values;
+  for (const std::int64_t value : knob.values) {
+    places[knob.place] = value;
+    if (knob.only(Point(places))) values.push_back(value);
+  }
+  return values;
 }
 
 std::vector<std::int64_t> FamilySpace::values_after(std::span<const std::int64_t> prefix,
                                                     std::size_t index) const {
   CHECK(index < knobs_.size() && prefix.size() >= index, "knob {} of {} after {} values", index,
         knobs_.size(), prefix.size());
-  const Knob& knob = knobs_[index];
-  if (!knob.allowed) return knob.values;
-  std::vector<std::int64_t> values = knob.allowed(Point(prefix.first(index)));
-  auto known = knob.values.begin();
-  for (std::int64_t value : values) {
-    known = std::find(known, knob.values.end(), value);
-    CHECK(known != knob.values.end(),
-          "family {}: knob {} allows {}, which is not in its superset, or not in order", family_, knob.name,
-          value);
-    ++known;
-  }
-  return values;
+  if (!knobs_[index].only) return knobs_[index].values;
+  std::vector<std::int64_t> places = places_of(prefix.first(index));
+  return values_in(places, index);
 }
 
 bool FamilySpace::holds(std::span<const std::int64_t> prefix) const {
-  for (int index : constraints_after_[prefix.size() - 1]) {
-    if (!constraints_[static_cast<std::size_t>(index)].holds(Point(prefix))) return false;
-  }
-  return true;
+  return knobs_[prefix.size() - 1].rules.empty() || broken(prefix.size() - 1, places_of(prefix)) == nullptr;
 }
 
 std::optional<std::string> FamilySpace::violation(std::span<const std::int64_t> prefix) const {
   CHECK(!prefix.empty() && prefix.size() <= knobs_.size(), "{} values", prefix.size());
-  for (int index : constraints_after_[prefix.size() - 1]) {
-    const Constraint& constraint = constraints_[static_cast<std::size_t>(index)];
-    if (!constraint.holds(Point(prefix))) return constraint.reason;
-  }
+  if (const Rule* rule = broken(prefix.size() - 1, places_of(prefix))) return rule->sentence;
   return std::nullopt;
 }
 
 std::optional<std::string> FamilySpace::why_invalid(const Config& config) const {
   if (config.family != family_) return fmt::format("it is of family {}, not {}", config.family, family_);
-  std::vector<std::int64_t> prefix;
+  std::vector<std::int64_t> places = unset_;
   for (std::size_t i = 0; i < knobs_.size(); ++i) {
     const Knob& knob = knobs_[i];
     const auto value = config.find(knob.name);
@@ -128,16 +157,15 @@ std::optional<std::string> FamilySpace::why_invalid(const Config& config) const 
     if (!is_in(knob.values, *value)) {
       return fmt::format("{}={} is not one of {}", knob.name, *value, fmt::join(knob.values, ", "));
     }
-    if (knob.allowed) {
-      const auto allowed = values_after(prefix, i);
+    places[knob.place] = *value;
+    if (!goes(i, places)) {
+      const auto allowed = values_in(places, i);
       if (allowed.empty()) return fmt::format("{} has no allowed value after the knobs before it", knob.name);
-      if (!is_in(allowed, *value)) {
-        return fmt::format("{}={} does not go with the knobs before it, which allow {}", knob.name, *value,
-                           fmt::join(allowed, ", "));
-      }
+      return fmt::format("{}={} does not go with the knobs before it, which allow {}", knob.name, *value,
+                         fmt::join(allowed, ", "));
     }
-    prefix.push_back(*value);
-    if (auto reason = violation(prefix)) return fmt::format("{} (at {}={})", *reason, knob.name, *value);
+    if (const Rule* rule = broken(i, places))
+      return fmt::format("{} (at {}={})", rule->sentence, knob.name, *value);
   }
   if (config.knobs.size() > knobs_.size()) {
     return fmt::format("{} has no knob {}", family_, config.knobs[knobs_.size()].name);
@@ -145,15 +173,13 @@ std::optional<std::string> FamilySpace::why_invalid(const Config& config) const 
   return std::nullopt;
 }
 
-bool FamilySpace::allows(std::span<const std::int64_t> values) const {
-  const Knob& knob = knobs_[values.size() - 1];
-  return !knob.allowed || is_in(knob.allowed(Point(values.first(values.size() - 1))), values.back());
-}
-
 bool FamilySpace::contains(std::span<const std::int64_t> values) const {
   CHECK(values.size() == knobs_.size(), "{} values for {} knobs", values.size(), knobs_.size());
-  for (std::size_t n = 1; n <= values.size(); ++n)
-    if (!allows(values.first(n)) || !holds(values.first(n))) return false;
+  std::vector<std::int64_t> places = unset_;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    places[knobs_[i].place] = values[i];
+    if (!goes(i, places) || broken(i, places)) return false;
+  }
   return true;
 }
 
@@ -167,11 +193,13 @@ void FamilySpace::list_prefixes(std::size_t most) {
   std::vector<std::vector<std::int64_t>> prefixes = {{}};
   for (std::size_t i = 0; i < knobs_.size(); ++i) {
     std::vector<std::vector<std::int64_t>> longer;
-    for (std::vector<std::int64_t>& prefix : prefixes) {
-      for (const std::int64_t value : values_after(prefix, i)) {
-        prefix.push_back(value);
-        if (holds(prefix)) longer.push_back(prefix);
-        prefix.pop_back();
+    for (const std::vector<std::int64_t>& prefix : prefixes) {
+      std::vector<std::int64_t> places = places_of(prefix);
+      for (const std::int64_t value : knobs_[i].values) {
+        places[knobs_[i].place] = value;
+        if (!goes(i, places) || broken(i, places)) continue;
+        longer.push_back(prefix);
+        longer.back().push_back(value);
       }
       if (longer.size() > most) break;
     }
@@ -181,22 +209,32 @@ void FamilySpace::list_prefixes(std::size_t most) {
   starts_ = std::move(prefixes);
 }
 
-bool FamilySpace::draw(Rng& rng, std::vector<std::int64_t>& values) const {
+bool FamilySpace::draw_into(Rng& rng, std::vector<std::int64_t>& values,
+                            std::vector<std::int64_t>& places) const {
   values.clear();
+  places = unset_;
   if (!starts_.empty()) values = starts_[rng.below(starts_.size())];
+  for (std::size_t i = 0; i < values.size(); ++i) places[knobs_[i].place] = values[i];
   for (std::size_t i = values.size(); i < knobs_.size(); ++i) {
-    values.push_back(knobs_[i].values[rng.below(knobs_[i].values.size())]);
-    // From the superset, not from the allowed subset: else a value after a prefix with few choices would come
-    // up more often than one after a prefix with many.
-    if (!allows(values) || !holds(values)) return false;
+    const Knob& knob = knobs_[i];
+    values.push_back(knob.values[rng.below(knob.values.size())]);
+    places[knob.place] = values.back();
+    // From all values, not from those that go with the prefix: else one after a prefix with few choices would
+    // come up more often than one after a prefix with many.
+    if (!goes(i, places) || broken(i, places)) return false;
   }
   return true;
 }
 
+bool FamilySpace::draw(Rng& rng, std::vector<std::int64_t>& values) const {
+  std::vector<std::int64_t> places;
+  return draw_into(rng, values, places);
+}
+
 std::optional<Config> FamilySpace::sample(Rng& rng) const {
-  std::vector<std::int64_t> values;
+  std::vector<std::int64_t> values, places;
   for (int i = 0; i < kMaxDraws; ++i) {
-    if (draw(rng, values)) return config_of(values);
+    if (draw_into(rng, values, places)) return config_of(values);
   }
   return std::nullopt;
 }
@@ -221,16 +259,60 @@ std::vector<std::int64_t> FamilySpace::values_of(const Config& config) const {
   return values;
 }
 
+std::vector<std::int64_t> FamilySpace::values_at(std::span<const std::int64_t> places) const {
+  std::vector<std::int64_t> values;
+  for (const Knob& knob : knobs_) values.push_back(places[knob.place]);
+  return values;
+}
+
 bool FamilySpace::repair(std::span<std::int64_t> values, std::size_t changed) const {
+  std::vector<std::int64_t> places = places_of(values.first(changed));
   for (std::size_t i = changed; i < knobs_.size(); ++i) {
-    if (i > changed && knobs_[i].allowed) {
-      const auto allowed = values_after(values, i);
+    std::int64_t& place = places[knobs_[i].place];
+    place = values[i];
+    if (i > changed && !goes(i, places)) {
+      const auto allowed = values_in(places, i);
       if (allowed.empty()) return false;
-      if (!is_in(allowed, values[i])) values[i] = nearest(knobs_[i].values, allowed, values[i]);
+      place = values[i] = nearest_of(knobs_[i].values, allowed, values[i]);
     }
-    if (!holds(values.first(i + 1))) return false;
+    if (broken(i, places)) return false;
   }
   return true;
+}
+
+std::optional<std::string> FamilySpace::read_ahead(std::span<const std::int64_t> values,
+                                                   std::span<const std::int64_t> others) const {
+  std::vector<std::int64_t> unset = unset_, set = places_of(others);
+  for (std::size_t i = 0; i < knobs_.size(); ++i) {
+    unset[knobs_[i].place] = set[knobs_[i].place] = values[i];
+    if (goes(i, unset) != goes(i, set)) return knobs_[i].name.text();
+    if (!goes(i, unset)) break;  // none of the others is asked
+    for (const Rule& rule : knobs_[i].rules) {
+      const bool forbidden = rule.forbids(Point(unset));
+      if (rule.forbids(Point(set)) != forbidden) return rule.sentence;
+      if (forbidden) return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+Config FamilySpace::nearest(std::span<const std::int64_t> wanted) const {
+  CHECK(wanted.size() == knobs_.size(), "{} values for {} knobs", wanted.size(), knobs_.size());
+  std::vector<std::int64_t> values;
+  const std::function<bool()> extend = [&] {
+    if (values.size() == wanted.size()) return true;
+    const std::int64_t target = wanted[values.size()];
+    std::vector<std::int64_t> choices = values_after(values, values.size());
+    std::ranges::stable_sort(choices, {}, [&](std::int64_t choice) { return std::abs(choice - target); });
+    for (const std::int64_t choice : choices) {
+      values.push_back(choice);
+      if (holds(values) && extend()) return true;
+      values.pop_back();
+    }
+    return false;
+  };
+  CHECK(extend(), "{} has no valid schedule", family_);
+  return config_of(values);
 }
 
 double FamilySpace::product_size() const {

@@ -1,5 +1,5 @@
-// Depth-first, lexicographic walk over a space's valid configs; a subtree is left at its first violated
-// constraint.
+// Depth-first, lexicographic walk over a space's valid configs; a subtree is left at its first broken
+// rule.
 #include <algorithm>
 
 #include "space/space.h"

@@ -12,7 +12,7 @@ constexpr int kFamilyChangeOneIn = 64;  // the contract of Space::mutate
 // What knob `index` may take after `values`; borrows the knob's own list where it is independent.
 std::span<const std::int64_t> choices(const FamilySpace& family, std::span<const std::int64_t> values,
                                       std::size_t index, std::vector<std::int64_t>& storage) {
-  if (!family.knobs()[index].allowed) return family.knobs()[index].values;
+  if (!family.knobs()[index].only) return family.knobs()[index].values;
   storage = family.values_after(values, index);
   return storage;
 }

@@ -1,13 +1,17 @@
 // The search space of one workload: for each kernel family its knobs, with ordered values, and the
-// closed-form constraints between them. Legal by construction: constraints act while sampling and moving, and
-// the full product is never enumerated.
+// closed-form rules between them. Legal by construction: rules act while sampling and moving, and the full
+// product is never enumerated.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -16,58 +20,73 @@
 
 namespace lehr {
 
-/// Position of a knob in its family, as returned by FamilySpace::add.
+/// Where a knob's value is in a Point. (Until all families describe a struct: what add() returns.)
 struct KnobId {
   int index = -1;
 };
 
-/// The values chosen so far, in knob order; a constraint or a dependent knob may read the ids that come
-/// before it.
+/// The values of a family's knobs, each at a place of its own: of a struct whose members are the knobs
+/// (space/knobs.h), these members in order. Where rules ask, knobs that come later, and members that are no
+/// knobs here, have the values that the struct is born with.
 class Point {
  public:
-  explicit Point(std::span<const std::int64_t> values) : values_(values) {}
-  /// CHECKs that the knob comes before the reader: what a later knob holds at this moment means nothing.
-  std::int64_t operator[](KnobId id) const {
-    const auto index = static_cast<std::size_t>(id.index);
-    CHECK(index < values_.size(), "knob {} is read after {} knobs", id.index, values_.size());
-    return values_[index];
+  explicit Point(std::span<const std::int64_t> places) : places_(places) {}
+  std::int64_t operator[](std::size_t place) const { return places_[place]; }
+  std::int64_t operator[](KnobId id) const { return places_[static_cast<std::size_t>(id.index)]; }
+  /// As the struct, which holds 64-bit integers only.
+  template <typename S>
+  S as() const {
+    std::array<std::int64_t, sizeof(S) / sizeof(std::int64_t)> members;
+    std::copy_n(places_.begin(), members.size(), members.begin());
+    return std::bit_cast<S>(members);
   }
 
  private:
-  std::span<const std::int64_t> values_;
+  std::span<const std::int64_t> places_;
+};
+
+/// A predicate over the knobs up to one of them.
+using PointTest = std::function<bool(const Point&)>;
+
+/// What a knob's value and those before it must not be together.
+struct Rule {
+  std::string sentence;  ///< what a config that breaks it does wrong, e.g. "needs more than 48 KiB of memory"
+  PointTest forbids;
 };
 
 /// One tunable. Values are ordered: neighbouring values are one step apart.
 struct Knob {
   InternedText name;
   std::string meaning;               ///< one line with its unit
-  std::vector<std::int64_t> values;  ///< all values that it can take, for any prefix (non-empty, distinct)
-  /// For a dependent knob: the subset of `values`, in order, that the prefix allows (may be empty = dead
-  /// end).
-  std::function<std::vector<std::int64_t>(const Point&)> allowed;  ///< empty function: all of `values`
+  std::vector<std::int64_t> values;  ///< all that it can take, whatever the knobs before it (distinct, some)
+  std::size_t place = 0;             ///< in a Point
+  PointTest only;           ///< of a dependent knob: whether the value goes with the knobs before it; else empty
+  std::vector<Rule> rules;  ///< asked as soon as it has a value, in this order
 };
 
-/// A predicate over a prefix of the knobs.
-struct Constraint {
-  std::string reason;  ///< what a violating config does wrong, e.g. "needs more than 48 KiB of shared memory"
-  int after = 0;       ///< checked as soon as this knob has its value
-  std::function<bool(const Point&)> holds;
-};
-
-/// The knobs and constraints of one kernel family.
+/// The knobs and rules of one kernel family. Described once (space/knobs.h says how), then only read.
 class FamilySpace {
  public:
-  /// Names (of families and knobs) hold letters, digits and "_.:-" only, so that texts parse back; CHECKed.
-  explicit FamilySpace(std::string family);
+  /// `unset`: what Points hold before any knob has a value. Names (of families and knobs) hold letters, digits
+  /// and "_.:-" only, so that texts parse back; CHECKed.
+  explicit FamilySpace(std::string family, std::vector<std::int64_t> unset = {});
 
-  /// Adds an independent knob. CHECKs: a new name, at least one value, distinct values.
+  /// Adds a knob. CHECKs: a new name and place, at least one value, distinct values.
+  void knob(std::size_t place, std::string_view name, std::string_view meaning,
+            std::vector<std::int64_t> values);
+  /// Makes the last knob a dependent one: its values are those of which `goes` says so, which may be none (a
+  /// dead end). Moves take the nearest of them.
+  void only(PointTest goes);
+  /// Forbids points, as soon as the last knob so far has its value. `when` must not depend on later knobs
+  /// (read_ahead() finds out); why_invalid() says `sentence`.
+  void forbid(std::string_view sentence, PointTest when);
+
+  /// The older way to describe, by the knobs' ids: it goes with the last family that uses it.
   KnobId add(std::string name, std::string meaning, std::vector<std::int64_t> values);
-  /// Adds a knob whose allowed values depend on the knobs before it. `superset` holds all values it can ever
-  /// take.
   KnobId add_dependent(std::string name, std::string meaning, std::vector<std::int64_t> superset,
                        std::function<std::vector<std::int64_t>(const Point&)> allowed);
-  /// `holds` may read only `reads` (not empty); it is checked as soon as the last of them is chosen.
   void require(std::string reason, std::vector<KnobId> reads, std::function<bool(const Point&)> holds);
+
   /// From now on sample() and draw() take one of `points` instead of drawing knob by knob: for a family that
   /// is a list (listed_family). The caller sees to it that they are exactly the valid configs. CHECKs that
   /// there is one.
@@ -75,36 +94,40 @@ class FamilySpace {
 
   /// From now on sample() and draw() begin with one of the valid prefixes of a length at which there are at
   /// most `most`, and draw the other knobs only: fewer draws are rejected, and sampling stays uniform. Does
-  /// nothing after sample_from(). To be called when all knobs and constraints are there.
+  /// nothing after sample_from(). To be called when all knobs and rules are there.
   void list_prefixes(std::size_t most);
 
   const std::string& family() const { return family_; }
   const std::vector<Knob>& knobs() const { return knobs_; }
 
-  /// Values that knob `index` may take after `prefix` (which holds the knobs before it); constraints not
-  /// applied.
+  /// Values that knob `index` may take after `prefix` (which holds the knobs before it); rules not asked.
   std::vector<std::int64_t> values_after(std::span<const std::int64_t> prefix, std::size_t index) const;
-  /// The reason of the first constraint that the last value of `prefix` violates, else nullopt.
+  /// The sentence of the first rule that the last value of `prefix` breaks, else nullopt.
   std::optional<std::string> violation(std::span<const std::int64_t> prefix) const;
-  /// True if no constraint speaks against the last value of `prefix`: violation() without its text.
+  /// True if no rule speaks against the last value of `prefix`: violation() without its text.
   bool holds(std::span<const std::int64_t> prefix) const;
 
   /// nullopt if `config` is a point of this family, else the reason why not.
   std::optional<std::string> why_invalid(const Config& config) const;
-  /// Whether `values`, one of each knob's superset in order, are a point of this family: why_invalid()
-  /// without its text and without a Config.
+  /// Whether `values`, one of each knob's in order, are a point of this family: why_invalid() without its text
+  /// and without a Config.
   bool contains(std::span<const std::int64_t> values) const;
   /// A uniformly distributed valid config. Rejection on prefixes: each knob (behind the listed prefix) is
-  /// drawn from its superset, and the draw starts again at the first value that is not allowed. nullopt when
+  /// drawn from all its values, and the draw starts again at the first one that is not allowed. nullopt when
   /// 400 000 draws found none.
   std::optional<Config> sample(Rng& rng) const;
   /// `values` as a Config of this family (one per knob, in order).
   Config config_of(std::span<const std::int64_t> values) const;
   /// The inverse of config_of. CHECKs family and knob names.
   std::vector<std::int64_t> values_of(const Config& config) const;
+  /// The knobs' values, in order, of what `places` holds.
+  std::vector<std::int64_t> values_at(std::span<const std::int64_t> places) const;
+  /// The valid config whose knobs, in order, are nearest to `wanted`: each takes the allowed value closest to
+  /// the wanted one that leaves a valid completion. CHECKs that there is one.
+  Config nearest(std::span<const std::int64_t> wanted) const;
   /// Makes `values` valid again after knob `changed` got a value that its prefix allows: each later knob
-  /// whose value is no longer allowed moves to the nearest allowed one (by position in its superset; a tie
-  /// goes to the earlier). false if a knob has no allowed value left or a constraint does not hold.
+  /// whose value is no longer allowed moves to the nearest allowed one (by position in its values; a tie
+  /// goes to the earlier). false if a knob has no allowed value left or a rule is broken.
   bool repair(std::span<std::int64_t> values, std::size_t changed) const;
   /// Number of points that draw() draws from: of the unconstrained product, of the list, or the listed
   /// prefixes times the product of the other knobs (as a double: it may exceed 2^64).
@@ -113,16 +136,25 @@ class FamilySpace {
   /// acceptance rate is the valid share of the product.
   bool draw(Rng& rng, std::vector<std::int64_t>& values) const;
 
+  /// What a test asks: the knob whose dependency, or the sentence whose rule, answers otherwise for `values`
+  /// where the knobs behind it have the values of `others`. nullopt: each is asked where it knows enough.
+  std::optional<std::string> read_ahead(std::span<const std::int64_t> values,
+                                        std::span<const std::int64_t> others) const;
+
  private:
-  KnobId append(Knob knob);
-  /// True if `values` keeps to the subset that knob `values.size() - 1` allows after the values before it.
-  bool allows(std::span<const std::int64_t> values) const;
+  /// What a Point holds after `prefix`.
+  std::vector<std::int64_t> places_of(std::span<const std::int64_t> prefix) const;
+  /// Whether the value that knob `index` has in `places` goes with those before it.
+  bool goes(std::size_t index, std::span<const std::int64_t> places) const;
+  /// The first rule of knob `index` that `places` breaks, or nullptr.
+  const Rule* broken(std::size_t index, std::span<const std::int64_t> places) const;
+  std::vector<std::int64_t> values_in(std::vector<std::int64_t>& places, std::size_t index) const;
+  bool draw_into(Rng& rng, std::vector<std::int64_t>& values, std::vector<std::int64_t>& places) const;
 
   std::string family_;
+  std::vector<std::int64_t> unset_;
   std::vector<Knob> knobs_;
-  std::vector<Constraint> constraints_;
-  std::vector<std::vector<int>> constraints_after_;  // per knob: indices into constraints_
-  std::vector<std::vector<std::int64_t>> starts_;    // what draws begin with, of one length; empty: nothing
+  std::vector<std::vector<std::int64_t>> starts_;  // what draws begin with, of one length; empty: nothing
 };
 
 /// A family whose valid configs are exactly `points`, each with one value per knob of `names`: what a table

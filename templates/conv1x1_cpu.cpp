@@ -3,13 +3,12 @@
 
 #include "templates/conv_view.h"
 #include "templates/cpu_common.h"
+#include "templates/family.h"
 #include "templates/gemm_cpu.h"
 #include "templates/gemm_cpu_space.h"
 
 namespace lehr {
 namespace {
-
-constexpr const char* kFamily = "conv1x1_cpu";
 
 Workload as_gemm(const Workload& workload) {
   const Conv2d conv = cpu::conv_view(workload).conv;
@@ -33,33 +32,41 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   return std::nullopt;
 }
 
-FamilySpace space(const Workload& workload, const Limits& limits) {
-  return gemm_cpu_space(as_gemm(workload), limits, kFamily);
+void knobs(Knobs<GemmCpuSchedule>& k, const Workload& workload, const Limits& limits) {
+  gemm_cpu_knobs(k, as_gemm(workload), limits);
 }
 
 // The planes of an nchw image are B's rows. For so few output channels packing them does not pay: left where
 // they are and prefetched they are ahead by a seventh on 56 x 56 x 64 -> 64 and by a tenth on 28 x 28 x 512
 // -> 128, but behind on 56 x 56 x 64 -> 256 and on 112 x 112 x 32 -> 64.
-Config default_config(const Workload& workload, const Limits& limits) {
+GemmCpuSchedule wanted(const Workload& workload, const Limits& limits) {
   constexpr std::int64_t kFewestOutputs = 48, kMostOutputs = 128, kFewestInputs = 64;
   const Conv2d conv = cpu::conv_view(workload).conv;
   if (conv.layout != ImageLayout::kNchw || conv.k < kFewestOutputs || conv.k > kMostOutputs ||
       conv.c < kFewestInputs || limits.vector_registers < 32)
-    return gemm_cpu_default(as_gemm(workload), limits, kFamily);
-  return cpu::nearest_config(space(workload, limits), {cpu::default_threads(workload, limits), 1, cpu::lane_counts(limits).back(), 8, 3,
-                                                       512, 16, 8, 0, 0, 0, 1, 4, 0});
+    return gemm_cpu_wanted(as_gemm(workload), limits);
+  return {.threads = cpu::default_threads(workload, limits),
+          .split = 1,
+          .lanes = cpu::lane_counts(limits).back(),
+          .mr = 8,
+          .nv = 3,
+          .kc = 512,
+          .mc = 16,
+          .nc = 8,
+          .prefetch = 4};
 }
 
-ir::Kernel lower_conv1x1(const Workload& workload, const Config& config, const Limits& limits) {
-  ir::Kernel kernel = lower_gemm_cpu(as_gemm(workload), config, limits);
-  kernel.name = kFamily;
+ir::Kernel lower_conv1x1(const Workload& workload, const GemmCpuSchedule& schedule, const Limits& limits) {
+  ir::Kernel kernel = lower_gemm_cpu(as_gemm(workload), schedule, limits);
+  kernel.name = "conv1x1_cpu";
   return kernel;
 }
 
 }  // namespace
 
 Template conv1x1_cpu_template() {
-  return {kFamily, 3, Target::kCpu, why_not, space, lower_conv1x1, default_config, Operator::kConv2d};
+  return family<"conv1x1_cpu", knobs, wanted, lower_conv1x1>(
+      {.version = 3, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d});
 }
 
 }  // namespace lehr

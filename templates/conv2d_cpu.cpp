@@ -15,6 +15,7 @@
 #include "templates/conv_view.h"
 #include "templates/conv2d_cpu_space.h"
 #include "templates/cpu_common.h"
+#include "templates/family.h"
 #include "templates/lines_cpu.h"
 #include "templates/planes_cpu.h"
 #include "templates/register_tile.h"
@@ -182,11 +183,11 @@ Stmt copy_out(Lowering& l) {
                                block(loop(v, ceil_div(width, lanes), LoopKind::kSerial, block(move))))));
 }
 
-Kernel lower_conv2d_cpu(const Workload& workload, const Config& config, const Limits&) {
+Kernel lower_conv2d_cpu(const Workload& workload, const Conv2dCpuSchedule& schedule, const Limits&) {
   Lowering l;
   l.view = cpu::conv_view(workload);
   l.conv = l.view.conv;
-  l.s = conv2d_cpu_schedule(config);
+  l.s = schedule;
   l.planes = conv2d_planes(l.conv, l.s);
   const Conv2d& conv = l.conv;
   KernelBuilder& builder = l.builder;
@@ -239,14 +240,8 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 }  // namespace
 
 Template conv2d_cpu_template() {
-  return {.name = "conv2d_cpu",
-          .version = 6,
-          .target = Target::kCpu,
-          .why_not = why_not,
-          .space = conv2d_cpu_space,
-          .lower = lower_conv2d_cpu,
-          .default_config = conv2d_cpu_default,
-          .op = Operator::kConv2d};
+  return family<"conv2d_cpu", conv2d_cpu_knobs, conv2d_cpu_wanted, lower_conv2d_cpu>(
+      {.version = 6, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d});
 }
 
 }  // namespace lehr

@@ -1,14 +1,14 @@
-// The schedules of conv2d_cpu: knobs, constraints, default, and the shapes of its scratch memory.
+// The schedules of conv2d_cpu: knobs, rules, default, and the shapes of its scratch memory.
 #pragma once
 
 #include "base/limits.h"
-#include "space/space.h"
+#include "space/knobs.h"
 #include "templates/planes_cpu.h"
 #include "templates/workload.h"
 
 namespace lehr {
 
-/// The knobs by name; meanings and units are those of conv2d_cpu_space().
+/// The knobs; meanings and units are those of conv2d_cpu_knobs().
 struct Conv2dCpuSchedule {
   std::int64_t threads = 1;
   std::int64_t split =
@@ -22,7 +22,6 @@ struct Conv2dCpuSchedule {
   std::int64_t taps = 0;    ///< unrolled: 0 none, 1 a filter's line, 2 the whole filter
   std::int64_t packed = 0;  ///< filters: 0 read as they lie, 1 prepacked for the micro-kernel
 };
-Conv2dCpuSchedule conv2d_cpu_schedule(const Config& config);
 
 /// The planes of a block of output lines. Output pixels are numbered along their wide lines; the surplus ones
 /// at the ends are computed and dropped.
@@ -32,7 +31,7 @@ struct Conv2dPlanes : cpu::ImagePlanes {
 };
 Conv2dPlanes conv2d_planes(const Conv2d& conv, const Conv2dCpuSchedule& schedule);
 
-FamilySpace conv2d_cpu_space(const Workload& workload, const Limits& limits);
-Config conv2d_cpu_default(const Workload& workload, const Limits& limits);
+void conv2d_cpu_knobs(Knobs<Conv2dCpuSchedule>& k, const Workload& workload, const Limits& limits);
+Conv2dCpuSchedule conv2d_cpu_wanted(const Workload& workload, const Limits& limits);
 
 }  // namespace lehr

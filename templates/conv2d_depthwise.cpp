@@ -11,6 +11,7 @@
 #include "templates/cpu_common.h"
 #include "templates/cuda_common.h"
 #include "templates/epilogue_expr.h"
+#include "templates/family.h"
 #include "templates/image_view.h"
 
 namespace lehr {
@@ -36,11 +37,6 @@ struct Schedule {
   std::int64_t unroll = kAllTaps;      ///< taps whose inputs may be in registers together
   std::int64_t min_blocks = 1;
 };
-Schedule schedule_of(const Config& config) {
-  KnobReader knobs(config);
-  return {knobs.at("threads"), knobs.at("rows"),   knobs.at("columns"),
-          knobs.at("vec"),     knobs.at("unroll"), knobs.at("min_blocks")};
-}
 
 std::int64_t registers(const Conv2d& conv, const Schedule& s) {
   const std::int64_t r = s.unroll == kAllTaps ? conv.r : 1, taps = s.unroll == kNoTaps ? 1 : conv.s;
@@ -69,42 +65,38 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   return why_no_view_indices(conv, kLargestTile);
 }
 
-FamilySpace space(const Workload& workload, const Limits& limits) {
-  const Conv2d conv = trimmed_view(workload).conv;
-  const auto up_to = [](std::int64_t limit, std::vector<std::int64_t> values) {
-    while (values.size() > 1 && values.back() >= 2 * limit) values.pop_back();
-    return values;
-  };
-  std::vector<std::int64_t> vectors = {1};
-  for (const std::int64_t vec : {2, 4, 8})
-    if (is_nhwc(conv) && conv.c % vec == 0 && vec * size_of(conv.input) <= 16) vectors.push_back(vec);
-  FamilySpace space("conv2d_depthwise");
-  const KnobId threads = space.add("threads", "threads of a block", {64, 128, 256});
-  const KnobId rows = space.add("rows", "rows of outputs of a thread", up_to(conv.out_h(), {1, 2, 4, 8}));
-  const KnobId columns =
-      space.add("columns", "columns of outputs of a thread", up_to(conv.out_w(), {1, 2, 4, 8}));
-  const KnobId vec = space.add("vec", "channels of a thread", vectors);
-  const KnobId unroll = space.add("unroll", "taps unrolled 0: none, 1: a row of the filter, 2: all",
-                                  conv.r == 1 ? std::vector<std::int64_t>{kNoTaps, kRowOfTaps}
-                                              : std::vector<std::int64_t>{kNoTaps, kRowOfTaps, kAllTaps});
-  const KnobId min_blocks = space.add("min_blocks", "blocks that a multiprocessor must hold", {1, 2, 4});
-  space.require("more outputs than a thread can hold", {rows, columns, vec},
-                [=](const Point& x) { return x[rows] * x[columns] * x[vec] <= kMaxOutputs; });
-  const std::int64_t taps = conv.r * conv.s;
-  space.require("too much code", {rows, columns, vec, unroll}, [=](const Point& x) {
-    return x[unroll] != kAllTaps || x[rows] * x[columns] * x[vec] * taps <= kMaxUnrolled;
-  });
-  space.require("needs more registers than a thread can have",
-                {threads, rows, columns, vec, unroll, min_blocks}, [=](const Point& x) {
-                  const Schedule s = {x[threads], x[rows], x[columns], x[vec], x[unroll], x[min_blocks]};
-                  return registers(conv, s) <= cuda::registers_granted(limits, s.min_blocks, s.threads);
-                });
-  return space;
+/// Those of which not more than half stands out beyond `limit`, and the first.
+std::vector<std::int64_t> outputs_up_to(std::int64_t limit) {
+  std::vector<std::int64_t> counts = {1, 2, 4, 8};
+  while (counts.size() > 1 && counts.back() >= 2 * limit) counts.pop_back();
+  return counts;
 }
 
-Config default_config(const Workload& workload, const Limits& limits) {
-  const FamilySpace all = space(workload, limits);
-  return cpu::nearest_config(all, {128, 4, is_nhwc(workload.conv2d()) ? 2 : 1, 2, kAllTaps, 1});
+void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
+  using S = Schedule;
+  const Conv2d conv = trimmed_view(workload).conv;
+  std::vector<std::int64_t> vectors = {1}, unrolled = {kNoTaps, kRowOfTaps};
+  for (const std::int64_t vec : {2, 4, 8})
+    if (is_nhwc(conv) && conv.c % vec == 0 && vec * size_of(conv.input) <= 16) vectors.push_back(vec);
+  if (conv.r > 1) unrolled.push_back(kAllTaps);
+  const auto outputs = [](const S& s) { return s.rows * s.columns * s.vec; };
+  k.knob(&S::threads, "threads", "threads of a block", {64, 128, 256});
+  k.knob(&S::rows, "rows", "rows of outputs of a thread", outputs_up_to(conv.out_h()));
+  k.knob(&S::columns, "columns", "columns of outputs of a thread", outputs_up_to(conv.out_w()));
+  k.knob(&S::vec, "vec", "channels of a thread", vectors);
+  k.forbid("more outputs than a thread can hold", [=](const S& s) { return outputs(s) > kMaxOutputs; });
+  k.knob(&S::unroll, "unroll", "taps unrolled 0: none, 1: a row of the filter, 2: all", unrolled);
+  k.forbid("too much code", [=](const S& s) {
+    return s.unroll == kAllTaps && outputs(s) * conv.r * conv.s > kMaxUnrolled;
+  });
+  k.knob(&S::min_blocks, "min_blocks", "blocks that a multiprocessor must hold", {1, 2, 4});
+  k.forbid("needs more registers than a thread can have", [=](const S& s) {
+    return registers(conv, s) > cuda::registers_granted(limits, s.min_blocks, s.threads);
+  });
+}
+
+Schedule wanted(const Workload& workload, const Limits&) {
+  return {.threads = 128, .rows = 4, .columns = is_nhwc(workload.conv2d()) ? 2 : 1, .vec = 2};
 }
 
 class Lowering {
@@ -255,21 +247,15 @@ class Lowering {
   VarId block_{}, thread_{}, number_{}, image_{}, channel_{}, row0_{}, column0_{}, i_{}, j_{}, v_{};
 };
 
-Kernel lower_conv2d_depthwise(const Workload& workload, const Config& config, const Limits&) {
-  return Lowering(workload, schedule_of(config)).kernel();
+Kernel lower_conv2d_depthwise(const Workload& workload, const Schedule& schedule, const Limits&) {
+  return Lowering(workload, schedule).kernel();
 }
 
 }  // namespace
 
 Template conv2d_depthwise_template() {
-  return {.name = "conv2d_depthwise",
-          .version = 3,
-          .target = Target::kCuda,
-          .why_not = why_not,
-          .space = space,
-          .lower = lower_conv2d_depthwise,
-          .default_config = default_config,
-          .op = Operator::kConv2d};
+  return family<"conv2d_depthwise", knobs, wanted, lower_conv2d_depthwise>(
+      {.version = 3, .target = Target::kCuda, .why_not = why_not, .op = Operator::kConv2d});
 }
 
 }  // namespace lehr

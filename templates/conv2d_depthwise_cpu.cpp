@@ -16,6 +16,7 @@
 #include "templates/conv_view.h"
 #include "templates/conv2d_depthwise_cpu_space.h"
 #include "templates/cpu_common.h"
+#include "templates/family.h"
 #include "templates/lines_cpu.h"
 
 namespace lehr {
@@ -308,8 +309,8 @@ class Lowering {
   VarId task_{}, image_{}, unit_{}, block_{}, tile_{}, column_tile_{}, line_{}, channel_{}, i_{}, j_{};
 };
 
-Kernel lower_conv2d_depthwise_cpu(const Workload& workload, const Config& config, const Limits&) {
-  return Lowering(workload, depthwise_cpu_schedule(config)).kernel();
+Kernel lower_conv2d_depthwise_cpu(const Workload& workload, const DepthwiseCpuSchedule& schedule, const Limits&) {
+  return Lowering(workload, schedule).kernel();
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits&) {
@@ -324,14 +325,8 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 }  // namespace
 
 Template conv2d_depthwise_cpu_template() {
-  return {.name = kFamily,
-          .version = 2,
-          .target = Target::kCpu,
-          .why_not = why_not,
-          .space = conv2d_depthwise_cpu_space,
-          .lower = lower_conv2d_depthwise_cpu,
-          .default_config = conv2d_depthwise_cpu_default,
-          .op = Operator::kConv2d};
+  return family<"conv2d_depthwise_cpu", depthwise_cpu_knobs, depthwise_cpu_wanted, lower_conv2d_depthwise_cpu>(
+      {.version = 2, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d});
 }
 
 }  // namespace lehr

@@ -26,17 +26,16 @@ std::int64_t line_vectors(const Conv2d& conv, std::int64_t lanes) {
   return is_nhwc(conv) ? conv.out_w() : ceil_div(conv.out_w(), lanes);
 }
 
+Values at_most(std::int64_t limit, Values values) {
+  std::erase_if(values, [=](std::int64_t value) { return value > limit; });
+  return values;
+}
+
 std::int64_t registers(const Conv2d& conv, const DepthwiseCpuSchedule& s) {
   return s.rows * s.cols + std::min<std::int64_t>(s.cols, 4) + (s.hold != 0 ? conv.r * conv.s : 1);
 }
 
 }  // namespace
-
-DepthwiseCpuSchedule depthwise_cpu_schedule(const Config& config) {
-  KnobReader knobs(config);
-  return {knobs.at("threads"), knobs.at("split"), knobs.at("lanes"), knobs.at("rows"), knobs.at("cols"),
-          knobs.at("copy"),    knobs.at("block"), knobs.at("taps"),  knobs.at("hold")};
-}
 
 DepthwiseCpuShape depthwise_cpu_shape(const Conv2d& conv, const DepthwiseCpuSchedule& s) {
   DepthwiseCpuShape shape;
@@ -61,77 +60,48 @@ DepthwiseCpuShape depthwise_cpu_shape(const Conv2d& conv, const DepthwiseCpuSche
   return shape;
 }
 
-FamilySpace conv2d_depthwise_cpu_space(const Workload& workload, const Limits& limits) {
+void depthwise_cpu_knobs(Knobs<DepthwiseCpuSchedule>& k, const Workload& workload, const Limits& limits) {
+  using S = DepthwiseCpuSchedule;
   const Conv2d conv = cpu::conv_view(workload).conv;
-  const std::int64_t taps_count = conv.r * conv.s, narrowest = cpu::lane_counts(limits).front();
-  const auto at_most = [](std::int64_t limit, const Values& values) {
-    Values result;
-    for (const std::int64_t value : values)
-      if (value <= limit) result.push_back(value);
-    return result;
-  };
-  FamilySpace space("conv2d_depthwise_cpu");
-  const cpu::ThreadKnobs shared = cpu::add_thread_knobs(space, limits, false, "0 channels, 1 output lines");
-  const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
-  const KnobId rows =
-      space.add("rows", "output lines of a tile", at_most(conv.out_h(), {1, 2, 3, 4, 5, 6, 7, 8}));
-  const KnobId cols = space.add(
-      "cols",
-      is_nhwc(conv) ? "pixels of a tile along the line" : "vectors of pixels of a tile along the line",
-      at_most(line_vectors(conv, narrowest), {1, 2, 3, 4, 5, 6, 7, 8, 10, 14}));
-  const KnobId copy = space.add("copy", "input lines are copied to padded memory first",
-                                is_nhwc(conv) ? Values{0, 1} : Values{1});
-  const KnobId block = space.add_dependent(
-      "block",
-      "tiles of lines between two copies of the input, or two vectors of channels; the last value covers all",
-      cpu::powers_up_to(conv.out_h()), [=](const Point& x) {
-        const std::int64_t row_tiles = ceil_div(conv.out_h(), x[rows]);
-        return cpu::powers_up_to(x[split] == 1 ? ceil_div(row_tiles, x[threads]) : row_tiles);
-      });
-  const KnobId taps = space.add(
-      "taps", "0: loops over the filter, 1: written out, an input vector serves all lines that need it",
-      taps_count <= kMaxUnrolled ? Values{0, 1} : Values{0});
-  const KnobId hold = space.add("hold", "the filter stays in registers",
-                                taps_count <= kMaxUnrolled ? Values{0, 1} : Values{0});
-
-  space.require("needs more vector registers than there are", {rows, cols, hold}, [=](const Point& x) {
-    DepthwiseCpuSchedule s = {1, 0, 1, x[rows], x[cols]};
-    s.hold = x[hold];
-    return registers(conv, s) <= std::max(limits.vector_registers, 16);
+  const std::int64_t taps = conv.r * conv.s;
+  const bool nhwc = is_nhwc(conv), may_unroll = taps <= kMaxUnrolled;
+  cpu::thread_knobs(k, limits, false, "what the threads share out: 0 channels, 1 output lines");
+  k.knob(&S::rows, "rows", "output lines of a tile", at_most(conv.out_h(), {1, 2, 3, 4, 5, 6, 7, 8}));
+  k.forbid("more threads than channels or tiles of lines", [=](const S& s) {
+    const DepthwiseCpuShape shape = depthwise_cpu_shape(conv, s);
+    return s.threads > 1 && (s.split == 0 ? shape.units : shape.row_tiles) < s.threads;
   });
-  space.require("too much code", {rows, cols, taps}, [=](const Point& x) {
-    return x[taps] == 0 || x[rows] * x[cols] * taps_count <= kMaxUnrolled;
+  k.knob(&S::cols, "cols",
+         nhwc ? "pixels of a tile along the line" : "vectors of pixels of a tile along the line",
+         at_most(line_vectors(conv, cpu::lane_counts(limits).front()), {1, 2, 3, 4, 5, 6, 7, 8, 10, 14}));
+  k.forbid("a tile is wider than the line", [=](const S& s) { return s.cols > line_vectors(conv, s.lanes); });
+  k.knob(&S::copy, "copy", "input lines are copied to padded memory first", nhwc ? Values{0, 1} : Values{1});
+  k.knob(&S::block, "block",
+         "tiles of lines between two copies of the input, or two vectors of channels; the last value covers all",
+         cpu::powers_up_to(conv.out_h()));
+  k.only([=](const S& s) { return cpu::is_power_up_to(s.block, depthwise_cpu_shape(conv, s).owned); });
+  k.forbid("its copy of the input is too large", [=](const S& s) {
+    const bool least = s.block == 1 && s.rows == 1;
+    return !least && s.copy == 1 && 4 * depthwise_cpu_shape(conv, s).copy_elements() > kMaxCopyBytes;
   });
-  space.require("a loop cannot index registers", {taps, hold},
-                [=](const Point& x) { return x[hold] == 0 || x[taps] == 1; });
+  k.knob(&S::taps, "taps",
+         "0: loops over the filter, 1: written out, an input vector serves all lines that need it",
+         may_unroll ? Values{0, 1} : Values{0});
   // Guards of the margins are code beside the code of the inner tiles.
-  space.require("too much code", {rows, cols, copy, taps}, [=](const Point& x) {
-    return x[taps] == 0 || x[copy] == 1 || 2 * x[rows] * x[cols] * taps_count <= kMaxUnrolled;
+  k.forbid("too much code", [=](const S& s) {
+    return s.taps == 1 && s.rows * s.cols * taps * (s.copy == 1 ? 1 : 2) > kMaxUnrolled;
   });
-  space.require("a tile is wider than the line", {lanes, cols},
-                [=](const Point& x) { return x[cols] <= line_vectors(conv, x[lanes]); });
-  space.require(
-      "more threads than channels or tiles of lines", {threads, split, lanes, rows}, [=](const Point& x) {
-        if (x[threads] == 1) return true;
-        const DepthwiseCpuShape shape = depthwise_cpu_shape(conv, {x[threads], x[split], x[lanes], x[rows]});
-        return (x[split] == 0 ? shape.units : shape.row_tiles) >= x[threads];
-      });
-  space.require(
-      "its copy of the input is too large", {threads, split, lanes, rows, cols, copy, block},
-      [=](const Point& x) {
-        const DepthwiseCpuSchedule s = {x[threads], x[split], x[lanes], x[rows], x[cols], x[copy], x[block]};
-        const bool least = x[block] == 1 && x[rows] == 1;
-        return least || x[copy] == 0 || 4 * depthwise_cpu_shape(conv, s).copy_elements() <= kMaxCopyBytes;
-      });
-  return space;
+  k.knob(&S::hold, "hold", "the filter stays in registers", may_unroll ? Values{0, 1} : Values{0});
+  k.forbid("needs more vector registers than there are",
+           [=](const S& s) { return registers(conv, s) > std::max(limits.vector_registers, 16); });
+  k.forbid("a loop cannot index registers", [](const S& s) { return s.hold == 1 && s.taps == 0; });
 }
 
 // A tile costs its multiply-adds or its loads, whatever is more (two a cycle, but a load that begins anywhere
 // reaches over two cache lines half of the time), and its stores. The cheapest tiling of the whole map that
 // the registers hold is taken, with a block whose copy stays in L1.
-Config conv2d_depthwise_cpu_default(const Workload& workload, const Limits& limits) {
+DepthwiseCpuSchedule depthwise_cpu_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
-  const FamilySpace space = conv2d_depthwise_cpu_space(workload, limits);
   const std::int64_t available = std::max(limits.vector_registers, 16), taps = conv.r * conv.s;
   DepthwiseCpuSchedule s;
   s.threads = cpu::default_threads(workload, limits);
@@ -167,8 +137,7 @@ Config conv2d_depthwise_cpu_default(const Workload& workload, const Limits& limi
   const std::int64_t l1 = limits.l1_bytes > 0 ? limits.l1_bytes : 32 << 10;
   s.block = depthwise_cpu_shape(conv, s).owned;
   while (s.block > 1 && 4 * depthwise_cpu_shape(conv, s).copy_elements() > l1) s.block = ceil_div(s.block, 2);
-  return cpu::nearest_config(space,
-                             {s.threads, s.split, s.lanes, s.rows, s.cols, s.copy, s.block, s.taps, s.hold});
+  return s;
 }
 
 }  // namespace lehr

@@ -1,13 +1,13 @@
-// The schedules of conv2d_depthwise_cpu: knobs, constraints, default, and the shapes of its scratch memory.
+// The schedules of conv2d_depthwise_cpu: knobs, rules, default, and the shapes of its scratch memory.
 #pragma once
 
 #include "base/limits.h"
-#include "space/space.h"
+#include "space/knobs.h"
 #include "templates/workload.h"
 
 namespace lehr {
 
-/// The knobs by name; meanings and units are those of conv2d_depthwise_cpu_space().
+/// The knobs; meanings and units are those of depthwise_cpu_knobs().
 struct DepthwiseCpuSchedule {
   std::int64_t threads = 1;
   std::int64_t split = 0;  ///< 0: channels over the threads, 1: tiles of lines
@@ -19,7 +19,6 @@ struct DepthwiseCpuSchedule {
   std::int64_t taps = 1;   ///< 0: loops, 1: each input vector is used for all lines of the tile that need it
   std::int64_t hold = 0;   ///< the filter stays in registers
 };
-DepthwiseCpuSchedule depthwise_cpu_schedule(const Config& config);
 
 /// What follows from a convolution and a schedule. A *unit* is what one filter vector serves: a plane of the
 /// output (nchw) or `lanes` channels (nhwc).
@@ -39,7 +38,7 @@ struct DepthwiseCpuShape {
 };
 DepthwiseCpuShape depthwise_cpu_shape(const Conv2d& conv, const DepthwiseCpuSchedule& schedule);
 
-FamilySpace conv2d_depthwise_cpu_space(const Workload& workload, const Limits& limits);
-Config conv2d_depthwise_cpu_default(const Workload& workload, const Limits& limits);
+void depthwise_cpu_knobs(Knobs<DepthwiseCpuSchedule>& k, const Workload& workload, const Limits& limits);
+DepthwiseCpuSchedule depthwise_cpu_wanted(const Workload& workload, const Limits& limits);
 
 }  // namespace lehr

@@ -10,6 +10,7 @@
 #include "templates/conv2d_im2col_cpu_pack.h"
 #include "templates/conv2d_im2col_cpu_space.h"
 #include "templates/cpu_common.h"
+#include "templates/family.h"
 #include "templates/gemm_cpu_nest.h"
 #include "templates/lines_cpu.h"
 
@@ -19,12 +20,9 @@ namespace {
 using namespace ir;
 using cpu::GemmNest;
 
-constexpr const char* kFamily = "conv2d_im2col_cpu";
-
 struct Lowering {
   ConvView view;
   Conv2d conv;
-  Im2colSchedule s;
   GemmNest n;
   BufferId x{}, f{}, u{}, panel{}, planes{};
 
@@ -75,7 +73,7 @@ Block pack_filters(Lowering& l) {
 void read_nchw(Lowering& l, PixelSource& source) {
   GemmNest& n = l.n;
   const std::int64_t nr = n.nr();
-  if (l.s.copy == 1) {
+  if (l.n.s.copy == 1) {
     source.copied = true;
     source.planes = cpu::image_planes(l.conv, im2col_lines(l.conv, n.nc() * nr));
     // Behind the last plane: read by the last vector of a line, written by what takes lines apart.
@@ -134,17 +132,17 @@ void read_nhwc(Lowering& l, PixelSource& source) {
   };
 }
 
-Kernel lower_conv2d_im2col_cpu(const Workload& workload, const Config& config, const Limits& limits) {
+Kernel lower_conv2d_im2col_cpu(const Workload& workload, const GemmCpuSchedule& schedule,
+                               const Limits& limits) {
   Lowering l;
   l.view = cpu::conv_view(workload);
   l.conv = l.view.conv;
-  l.s = im2col_schedule(config);
   const Conv2d& conv = l.conv;
   GemmNest& n = l.n;
   n.p = im2col_problem(conv);
-  n.s = l.s.gemm;
+  n.s = schedule;
   n.masks_are_free = cpu::masks_are_free(limits);
-  cpu::init(n, kFamily);
+  cpu::init(n, "conv2d_im2col_cpu");
   l.x = n.builder.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
   l.f = n.builder.param("f", DType::kF32, l.view.filter_elements(), Direction::kIn);
   n.c = n.builder.param("y", DType::kF32, n.p.batch * n.p.m * n.p.n, Direction::kOut);
@@ -169,14 +167,8 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 }  // namespace
 
 Template conv2d_im2col_cpu_template() {
-  return {kFamily,
-          3,
-          Target::kCpu,
-          why_not,
-          conv2d_im2col_cpu_space,
-          lower_conv2d_im2col_cpu,
-          conv2d_im2col_cpu_default,
-          Operator::kConv2d};
+  return family<"conv2d_im2col_cpu", im2col_knobs, im2col_wanted, lower_conv2d_im2col_cpu>(
+      {.version = 3, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d});
 }
 
 }  // namespace lehr

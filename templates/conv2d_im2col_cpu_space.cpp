@@ -1,9 +1,7 @@
 #include "templates/conv2d_im2col_cpu_space.h"
 
 #include <algorithm>
-#include <string_view>
 
-#include "base/error.h"
 #include "templates/conv_view.h"
 #include "templates/cpu_common.h"
 #include "templates/planes_cpu.h"
@@ -40,23 +38,16 @@ bool needs_copy(const Conv2d& conv) {
          (conv.out_h() - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h >= conv.h;
 }
 
-KnobId knob_named(const FamilySpace& space, std::string_view name) {
-  const std::vector<Knob>& knobs = space.knobs();
-  const auto at = std::find_if(knobs.begin(), knobs.end(), [&](const Knob& knob) { return knob.name == name; });
-  CHECK(at != knobs.end());
-  return {static_cast<int>(at - knobs.begin())};
-}
-
 GemmCpuProduct product_of(const Conv2d& conv) {
   GemmCpuProduct product;
   product.p = im2col_problem(conv);
   product.k_blocks = k_blocks(conv);
   if (is_nchw(conv)) {
     product.a = Panels::kPrepacked, product.b = Panels::kPacked;
-    product.shared = "0 output channels, 1 pixels, 2 images and groups";
+    product.shared_out = "what the threads share out: 0 output channels, 1 pixels, 2 images and groups";
   } else {
     product.a = Panels::kPacked, product.b = Panels::kPrepacked;
-    product.shared = "0 pixels, 1 output channels, 2 images and groups";
+    product.shared_out = "what the threads share out: 0 pixels, 1 output channels, 2 images and groups";
   }
   return product;
 }
@@ -73,10 +64,6 @@ cpu::Problem im2col_problem(const Conv2d& conv) {
   return p;
 }
 
-Im2colSchedule im2col_schedule(const Config& config) {
-  return {gemm_cpu_schedule(config), config.at("copy")};
-}
-
 std::int64_t im2col_run(const Conv2d& conv, std::int64_t copy) {
   const bool gapless = copy == 1 ? cpu::image_planes(conv, 1).width == conv.out_w()
                                  : conv.stride_h == 1 && conv.w == conv.out_w();
@@ -87,35 +74,32 @@ std::int64_t im2col_lines(const Conv2d& conv, std::int64_t pixels) {
   return std::min(conv.out_h(), (pixels + conv.out_w() - 2) / conv.out_w() + 1);
 }
 
-FamilySpace conv2d_im2col_cpu_space(const Workload& workload, const Limits& limits) {
+void im2col_knobs(Knobs<GemmCpuSchedule>& k, const Workload& workload, const Limits& limits) {
+  using S = GemmCpuSchedule;
   const Conv2d conv = cpu::conv_view(workload).conv;
   const GemmCpuProduct product = product_of(conv);
-  const std::int64_t pixels = product.p.n;
-  FamilySpace space = gemm_cpu_space(product, limits, "conv2d_im2col_cpu");
-  const KnobId copy = space.add("copy", "lines of the image: 0 read where they are, 1 copied, padded",
-                                !is_nchw(conv)     ? Values{0}
-                                : needs_copy(conv) ? Values{1}
-                                                   : Values{0, 1});
-  if (!is_nchw(conv)) return space;
-  const KnobId lanes = knob_named(space, "lanes"), nv = knob_named(space, "nv"), kc = knob_named(space, "kc"),
-               nc = knob_named(space, "nc");
-  space.require("its copies of the image are too large", {lanes, nv, kc, nc, copy}, [=](const Point& x) {
-    const std::int64_t block = std::min(pixels, x[nc] * x[nv] * x[lanes]);
+  gemm_cpu_product_knobs(k, product, limits);
+  k.knob(&S::copy, "copy", "lines of the image: 0 read where they are, 1 copied, padded",
+         !is_nchw(conv)     ? Values{0}
+         : needs_copy(conv) ? Values{1}
+                            : Values{0, 1});
+  if (!is_nchw(conv)) return;
+  const std::int64_t pixels = product.p.n, channels = conv.c / conv.groups;
+  k.forbid("its copies of the image are too large", [=](const S& s) {
+    const std::int64_t block = std::min(pixels, s.nc * s.nv * s.lanes);
     const std::int64_t lines =
-        x[copy] * (conv.c / conv.groups) * cpu::image_planes(conv, im2col_lines(conv, block)).channel();
-    return x[nc] == 1 || 4 * (lines + x[kc] * block) <= kMaxScratchBytes;
+        s.copy * channels * cpu::image_planes(conv, im2col_lines(conv, block)).channel();
+    return s.nc > 1 && 4 * (lines + s.kc * block) > kMaxScratchBytes;
   });
-  return space;
 }
 
 // The packed block of pixels stays in half of L2. With nhwc deep blocks of few rows, which share the prefetch
 // of the next panel of filters, are ahead of shallow ones by 5 to 20 % (56 x 56 x 64, 28 x 28 x 128, 7 x 7 x
 // 512); with nchw the depth makes no difference. Threads share the pixels, so that each packs its own, where
 // there are enough of them.
-Config conv2d_im2col_cpu_default(const Workload& workload, const Limits& limits) {
+GemmCpuSchedule im2col_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
   const std::int64_t most_steps = is_nchw(conv) ? 256 : 640;
-  const FamilySpace space = conv2d_im2col_cpu_space(workload, limits);
   const cpu::Problem p = im2col_problem(conv);
   GemmCpuSchedule s;
   s.threads = cpu::default_threads(workload, limits);
@@ -138,8 +122,8 @@ Config conv2d_im2col_cpu_default(const Workload& workload, const Limits& limits)
   s.mc = is_nchw(conv) ? 8 : std::min<std::int64_t>(4, fitting(s.mr));
   s.nc = is_nchw(conv) ? fitting(s.nv * s.lanes) : column_tiles;
   s.prefetch = is_nchw(conv) ? 8 : GemmCpuSchedule::kNextTileShared;
-  return cpu::nearest_config(
-      space, {s.threads, s.split, s.lanes, s.mr, s.nv, s.kc, s.mc, s.nc, 0, 1, s.prefetch, 0, 1});
+  s.copy = 1;
+  return s;
 }
 
 }  // namespace lehr

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "templates/family.h"
 #include "templates/gemm_mma.h"
 #include "templates/gemm_mma_space.h"
 #include "templates/image_view.h"
@@ -30,30 +31,26 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
   return why_no_view_indices(conv, kLargestTile);
 }
 
-FamilySpace space(const Workload& workload, const Limits& limits) {
-  return gemm_mma_space(problem_of(workload), limits);
+void knobs(Knobs<GemmMmaSchedule>& k, const Workload& workload, const Limits& limits) {
+  gemm_mma_problem_knobs(k, problem_of(workload), limits);
 }
 
-Config default_config(const Workload& workload, const Limits& limits) {
-  return gemm_mma_default(problem_of(workload), limits);
+GemmMmaSchedule wanted(const Workload& workload, const Limits& limits) {
+  return gemm_mma_problem_wanted(problem_of(workload), limits);
 }
 
-ir::Kernel lower_conv2d_mma(const Workload& workload, const Config& config, const Limits&) {
-  return lower_gemm_mma(workload, problem_of(workload), gemm_mma_schedule(config));
+ir::Kernel lower_conv2d_mma(const Workload& workload, const GemmMmaSchedule& schedule, const Limits&) {
+  return lower_gemm_mma(workload, problem_of(workload), schedule);
 }
 
 }  // namespace
 
 Template conv2d_mma_template() {
-  return {.name = "conv2d_mma",
-          .version = 4,
-          .target = Target::kCuda,
-          .why_not = why_not,
-          .space = space,
-          .lower = lower_conv2d_mma,
-          .default_config = default_config,
-          .op = Operator::kConv2d,
-          .pools = true};
+  return family<"conv2d_mma", knobs, wanted, lower_conv2d_mma>({.version = 4,
+                                                                .target = Target::kCuda,
+                                                                .why_not = why_not,
+                                                                .op = Operator::kConv2d,
+                                                                .pools = true});
 }
 
 }  // namespace lehr

@@ -19,6 +19,7 @@
 #include "templates/conv_view.h"
 #include "templates/conv2d_oc_cpu_space.h"
 #include "templates/cpu_common.h"
+#include "templates/family.h"
 #include "templates/lines_cpu.h"
 #include "templates/pool_cpu.h"
 #include "templates/register_tile.h"
@@ -343,8 +344,8 @@ class Lowering {
       it_{};
 };
 
-Kernel lower_conv2d_oc_cpu(const Workload& workload, const Config& config, const Limits&) {
-  return Lowering(workload, conv2d_oc_schedule(config)).kernel();
+Kernel lower_conv2d_oc_cpu(const Workload& workload, const Conv2dOcSchedule& schedule, const Limits&) {
+  return Lowering(workload, schedule).kernel();
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits&) {
@@ -358,15 +359,8 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 }  // namespace
 
 Template conv2d_oc_cpu_template() {
-  return {.name = kFamily,
-          .version = 3,
-          .target = Target::kCpu,
-          .why_not = why_not,
-          .space = conv2d_oc_cpu_space,
-          .lower = lower_conv2d_oc_cpu,
-          .default_config = conv2d_oc_cpu_default,
-          .op = Operator::kConv2d,
-          .pools = true};
+  return family<"conv2d_oc_cpu", conv2d_oc_knobs, conv2d_oc_wanted, lower_conv2d_oc_cpu>(
+      {.version = 3, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d, .pools = true});
 }
 
 }  // namespace lehr

@@ -48,14 +48,29 @@ std::int64_t scratch_bytes(const Conv2d& conv, const Conv2dOcSchedule& s, std::i
   return 4 * (shape.copy_elements + 2 * shape.sums_elements);
 }
 
-}  // namespace
+using S = Conv2dOcSchedule;
 
-Conv2dOcSchedule conv2d_oc_schedule(const Config& config) {
-  KnobReader knobs(config);
-  return {knobs.at("threads"), knobs.at("split"),   knobs.at("lanes"), knobs.at("mr"),
-          knobs.at("nv"),      knobs.at("lines"),   knobs.at("cc"),    knobs.at("copy"),
-          knobs.at("taps"),    knobs.at("prefetch")};
+void tile_knobs(Knobs<S>& k, const Conv2d& conv, std::int64_t window, const Limits& limits) {
+  const std::int64_t filters = conv.k / conv.groups, width = conv.out_w();
+  k.knob(&S::mr, "mr", "pixels of a line in registers", cpu::register_rows(width));
+  k.knob(&S::nv, "nv", "vectors of output channels in registers",
+         cpu::register_vectors(filters, limits, {1, 2, 3, 4, 5, 6}));
+  k.forbid("needs more vector registers than there are",
+           [=](const S& s) { return !cpu::fits_registers(s.mr, s.nv, limits); });
+  k.forbid("too few accumulators to hide the latency of a multiply-add", [=](const S& s) {
+    const std::int64_t vectors = std::min<std::int64_t>(ceil_div(filters, s.lanes), 6);
+    return cpu::too_few_accumulators(s.mr, s.nv, width, vectors);
+  });
+  k.forbid("a panel is wider than a group's output channels",
+           [=](const S& s) { return s.nv > 1 && (s.nv - 1) * s.lanes >= filters; });
+  const std::int64_t lines = conv.out_h() / window, images = conv.n;
+  k.forbid("more threads than lines, panels or images", [=](const S& s) {
+    const std::int64_t panels = ceil_div(filters, s.nv * s.lanes);
+    return s.threads > 1 && (s.split == 0 ? lines : s.split == 1 ? panels : images) < s.threads;
+  });
 }
+
+}  // namespace
 
 Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s, std::int64_t window) {
   Conv2dOcShape shape;
@@ -78,73 +93,42 @@ Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s, std
   return shape;
 }
 
-FamilySpace conv2d_oc_cpu_space(const Workload& workload, const Limits& limits) {
+void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
-  const std::int64_t window = window_of(workload.epilogue);
-  const std::int64_t channels = conv.c / conv.groups, filters = conv.k / conv.groups;
-  const std::int64_t narrowest = cpu::lane_counts(limits).front();
-  FamilySpace space("conv2d_oc_cpu");
-  const cpu::ThreadKnobs shared =
-      cpu::add_thread_knobs(space, limits, conv.n > 1, "0 lines, 1 output channels, 2 images");
-  const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
-  Values vectors;
-  for (const std::int64_t count : {1, 2, 3, 4, 5, 6})
-    if (count == 1 || (count - 1) * narrowest < filters) vectors.push_back(count);
-  const KnobId mr = space.add("mr", "pixels of a line in registers", cpu::register_rows(conv.out_w()));
-  const KnobId nv = space.add("nv", "vectors of output channels in registers", vectors);
-  const KnobId lines = space.add_dependent(
-      "lines", "output lines of one block; the last value covers all",
-      line_values({conv.out_h(), most_lines(conv, limits.cores, window)}, window), [=](const Point& x) {
-        const bool shares = x[threads] > 1 && x[split] == 0;
-        return line_values({shares ? most_lines(conv, x[threads], window) : conv.out_h()}, window);
-      });
-  const KnobId cc = space.add("cc", "input channels of one block; the last value covers all",
-                              cpu::up_to(channels, channel_steps()));
-  const KnobId copy = space.add("copy", "input: 0 read where it is, 1 a block's lines are copied",
-                                needs_copy(conv) ? Values{1} : Values{0, 1});
-  const KnobId taps = space.add("taps", "innermost loop: 0 channels, 1 a filter's line, unrolled",
-                                conv.s == 1 ? Values{0} : Values{0, 1});
-  const KnobId prefetch = space.add("prefetch", "filters: 0 nothing, 1 the next block", {0, 1});
-
-  space.require("needs more vector registers than there are", {mr, nv},
-                [=](const Point& x) { return cpu::fits_registers(x[mr], x[nv], limits); });
-  // Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the units busy.
-  space.require(
-      "too few accumulators to hide the latency of a multiply-add", {lanes, mr, nv}, [=](const Point& x) {
-        const std::int64_t most =
-            std::min<std::int64_t>(conv.out_w(), 28) * std::min<std::int64_t>(ceil_div(filters, x[lanes]), 6);
-        return x[mr] * x[nv] >= std::min<std::int64_t>(6, most);
-      });
-  space.require("a panel is wider than a group's output channels", {lanes, nv},
-                [=](const Point& x) { return x[nv] == 1 || (x[nv] - 1) * x[lanes] < filters; });
-  space.require("more threads than lines, panels or images", {threads, split, lanes, nv},
-                [=](const Point& x) {
-                  if (x[threads] == 1) return true;
-                  const std::int64_t panels = ceil_div(filters, x[nv] * x[lanes]);
-                  return (x[split] == 0 ? conv.out_h() / window : x[split] == 1 ? panels : conv.n) >= x[threads];
-                });
-  space.require("its copies of the input and of the output are too large", {lanes, nv, lines, copy},
-                [=](const Point& x) {
-                  Conv2dOcSchedule s;
-                  s.lanes = x[lanes], s.nv = x[nv], s.lines = x[lines], s.copy = x[copy];
-                  return x[lines] == window || scratch_bytes(conv, s, window) <= kMaxScratchBytes;
-                });
-  // The compiler keeps a broadcast pixel for the next tap that reads it.
-  space.require(
-      "a line's taps need more vector registers than there are", {mr, nv, taps},
-      [=](const Point& x) { return x[taps] == 0 || cpu::fits_registers(x[mr], x[nv] + 1, limits); });
-  space.require("no block of filters comes after the first", {lanes, nv, cc, prefetch}, [=](const Point& x) {
-    return x[prefetch] == 0 || x[cc] < channels || x[nv] * x[lanes] < filters;
+  const std::int64_t window = window_of(workload.epilogue), channels = conv.c / conv.groups;
+  cpu::thread_knobs(k, limits, conv.n > 1,
+                    "what the threads share out: 0 lines, 1 output channels, 2 images");
+  tile_knobs(k, conv, window, limits);
+  k.knob(&S::lines, "lines", "output lines of one block; the last value covers all",
+         line_values({conv.out_h(), most_lines(conv, limits.cores, window)}, window));
+  k.only([=](const S& s) {
+    const std::int64_t most = s.split == 0 ? most_lines(conv, s.threads, window) : conv.out_h();
+    return cpu::is_up_to(s.lines / window, most / window, line_steps());
   });
-  return space;
+  k.knob(&S::cc, "cc", "input channels of one block; the last value covers all",
+         cpu::up_to(channels, channel_steps()));
+  k.knob(&S::copy, "copy", "input: 0 read where it is, 1 a block's lines are copied",
+         needs_copy(conv) ? Values{1} : Values{0, 1});
+  k.forbid("its copies of the input and of the output are too large", [=](S s) {
+    s.threads = 1, s.split = 0;  // as if a task had all lines
+    return s.lines > window && scratch_bytes(conv, s, window) > kMaxScratchBytes;
+  });
+  k.knob(&S::taps, "taps", "innermost loop: 0 channels, 1 a filter's line, unrolled",
+         conv.s == 1 ? Values{0} : Values{0, 1});
+  // The compiler keeps a broadcast pixel for the next tap that reads it.
+  k.forbid("a line's taps need more vector registers than there are",
+           [=](const S& s) { return s.taps == 1 && !cpu::fits_registers(s.mr, s.nv + 1, limits); });
+  k.knob(&S::prefetch, "prefetch", "filters: 0 nothing, 1 the next block", {0, 1});
+  k.forbid("no block of filters comes after the first", [=](const S& s) {
+    return s.prefetch == 1 && s.cc >= channels && s.nv * s.lanes >= conv.k / conv.groups;
+  });
 }
 
 // Copies of input and output stay in half of L2, that of the output alone in L1, and a block of filters in
 // half of L1. Threads share what is larger, so that the smaller one is what they all read.
-Config conv2d_oc_cpu_default(const Workload& workload, const Limits& limits) {
+Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
   const std::int64_t window = window_of(workload.epilogue);
-  const FamilySpace space = conv2d_oc_cpu_space(workload, limits);
   Conv2dOcSchedule s;
   s.threads = cpu::default_threads(workload, limits);
   s.lanes = cpu::lane_counts(limits).back();
@@ -164,8 +148,7 @@ Config conv2d_oc_cpu_default(const Workload& workload, const Limits& limits) {
   s.lines = conv2d_oc_shape(conv, s, window).owned_lines;
   while (s.lines > window && scratch_bytes(conv, s, window) > (s.copy == 1 ? half_l2 : 2 * half_l1))
     s.lines = ceil_div(s.lines / window, 2) * window;
-  return cpu::nearest_config(
-      space, {s.threads, s.split, s.lanes, s.mr, s.nv, s.lines, s.cc, s.copy, s.taps, s.prefetch});
+  return s;
 }
 
 }  // namespace lehr

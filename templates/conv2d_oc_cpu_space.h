@@ -1,15 +1,15 @@
-// The schedules of conv2d_oc_cpu: knobs, constraints, default, and the shapes of its scratch memory.
+// The schedules of conv2d_oc_cpu: knobs, rules, default, and the shapes of its scratch memory.
 #pragma once
 
 #include <cstdint>
 
 #include "base/limits.h"
-#include "space/space.h"
+#include "space/knobs.h"
 #include "templates/workload.h"
 
 namespace lehr {
 
-/// The knobs by name; meanings and units are those of conv2d_oc_cpu_space().
+/// The knobs; meanings and units are those of conv2d_oc_knobs().
 struct Conv2dOcSchedule {
   std::int64_t threads = 1;
   std::int64_t split =
@@ -23,7 +23,6 @@ struct Conv2dOcSchedule {
   std::int64_t taps = 0;      ///< innermost loop: 0 channels, 1 a filter's line, unrolled
   std::int64_t prefetch = 0;  ///< 1: a block of filters is prefetched while the one before it is used
 };
-Conv2dOcSchedule conv2d_oc_schedule(const Config& config);
 
 /// What follows from a convolution and a schedule; channels and filters are those of one group. Lines are
 /// taken by whole windows of a pool, of which the convolution has no pixel beyond the last (pooled_part()).
@@ -44,7 +43,7 @@ struct Conv2dOcShape {
 };
 Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& schedule, std::int64_t window);
 
-FamilySpace conv2d_oc_cpu_space(const Workload& workload, const Limits& limits);
-Config conv2d_oc_cpu_default(const Workload& workload, const Limits& limits);
+void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const Limits& limits);
+Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits);
 
 }  // namespace lehr

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "templates/cuda_common.h"
+#include "templates/family.h"
 #include "templates/gemm_simt.h"
 #include "templates/gemm_simt_space.h"
 #include "templates/image_view.h"
@@ -29,7 +30,6 @@ GemmSimtForm form_of(const Workload& workload) {
   const Conv2d& conv = view.conv;
   GemmSimtForm form;
   form.problem = cpu::problem_of(image_product(conv));
-  form.family = "conv2d_simt";
   form.gathers_a = conv.layout == ImageLayout::kNhwc;
   (form.gathers_a ? form.vector_a : form.vector_b) = vector_of(image_run(conv));
   (form.gathers_a ? form.vector_b : form.vector_a) = vector_of(filter_run(view));
@@ -48,30 +48,26 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   return why_no_view_indices(conv, kLargestTile);
 }
 
-FamilySpace space(const Workload& workload, const Limits& limits) {
-  return gemm_simt_space_of(form_of(workload), limits);
+void knobs(Knobs<GemmSimtSchedule>& k, const Workload& workload, const Limits& limits) {
+  gemm_simt_form_knobs(k, form_of(workload), limits);
 }
 
-Config default_config(const Workload& workload, const Limits& limits) {
-  return gemm_simt_default_of(form_of(workload), limits);
+GemmSimtSchedule wanted(const Workload& workload, const Limits& limits) {
+  return gemm_simt_form_wanted(form_of(workload), limits);
 }
 
-ir::Kernel lower_conv2d_simt(const Workload& workload, const Config& config, const Limits&) {
-  return lower_gemm_simt(workload, form_of(workload).problem, gemm_simt_schedule(config));
+ir::Kernel lower_conv2d_simt(const Workload& workload, const GemmSimtSchedule& schedule, const Limits&) {
+  return lower_gemm_simt(workload, form_of(workload).problem, schedule);
 }
 
 }  // namespace
 
 Template conv2d_simt_template() {
-  return {.name = "conv2d_simt",
-          .version = 4,
-          .target = Target::kCuda,
-          .why_not = why_not,
-          .space = space,
-          .lower = lower_conv2d_simt,
-          .default_config = default_config,
-          .op = Operator::kConv2d,
-          .pools = true};
+  return family<"conv2d_simt", knobs, wanted, lower_conv2d_simt>({.version = 4,
+                                                                  .target = Target::kCuda,
+                                                                  .why_not = why_not,
+                                                                  .op = Operator::kConv2d,
+                                                                  .pools = true});
 }
 
 }  // namespace lehr

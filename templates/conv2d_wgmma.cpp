@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "templates/conv_view.h"
+#include "templates/family.h"
 #include "templates/gemm_wgmma.h"
 #include "templates/gemm_wgmma_space.h"
 #include "templates/image_view.h"
@@ -54,14 +55,8 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 }  // namespace
 
 Template conv2d_wgmma_template() {
-  return {.name = "conv2d_wgmma",
-          .version = 3,
-          .target = Target::kCuda,
-          .why_not = why_not,
-          .space = gemm_wgmma_space,
-          .lower = lower_gemm_wgmma,
-          .default_config = gemm_wgmma_default,
-          .op = Operator::kConv2d};
+  return family<"conv2d_wgmma", gemm_wgmma_knobs, gemm_wgmma_wanted, lower_gemm_wgmma>(
+      {.version = 3, .target = Target::kCuda, .why_not = why_not, .op = Operator::kConv2d});
 }
 
 }  // namespace lehr

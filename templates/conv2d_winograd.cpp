@@ -9,6 +9,7 @@
 #include "templates/conv2d_winograd_copy.h"
 #include "templates/conv2d_winograd_space.h"
 #include "templates/conv2d_winograd_write.h"
+#include "templates/family.h"
 #include "templates/image_view.h"
 
 namespace lehr {
@@ -180,8 +181,8 @@ class Lowering {
   SplitKSums exchange_;
 };
 
-Kernel lower_conv2d_winograd(const Workload& workload, const Config& config, const Limits&) {
-  return Lowering(workload, winograd_cuda_schedule(config)).kernel();
+Kernel lower_conv2d_winograd(const Workload& workload, const WinogradCudaSchedule& schedule, const Limits&) {
+  return Lowering(workload, schedule).kernel();
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits&) {
@@ -193,14 +194,8 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 }  // namespace
 
 Template conv2d_winograd_template() {
-  return {.name = "conv2d_winograd",
-          .version = 5,
-          .target = Target::kCuda,
-          .why_not = why_not,
-          .space = winograd_cuda_space,
-          .lower = lower_conv2d_winograd,
-          .default_config = winograd_cuda_default,
-          .op = Operator::kConv2d};
+  return family<"conv2d_winograd", winograd_cuda_knobs, winograd_cuda_wanted, lower_conv2d_winograd>(
+      {.version = 5, .target = Target::kCuda, .why_not = why_not, .op = Operator::kConv2d});
 }
 
 }  // namespace lehr

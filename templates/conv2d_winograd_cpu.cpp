@@ -20,6 +20,7 @@
 #include "templates/conv2d_winograd_cpu_filters.h"
 #include "templates/conv2d_winograd_cpu_space.h"
 #include "templates/cpu_common.h"
+#include "templates/family.h"
 #include "templates/lines_cpu.h"
 #include "templates/pool_cpu.h"
 #include "templates/register_tile.h"
@@ -341,8 +342,8 @@ class Lowering {
   VarId task_{}, image_{}, block_{}, first_row_{}, kb_{}, first_panel_{}, row_{}, column_{};
 };
 
-Kernel lower_winograd(const Workload& workload, const Config& config, const Limits&) {
-  return Lowering(workload, winograd_cpu_schedule(config)).kernel();
+Kernel lower_winograd(const Workload& workload, const WinogradCpuSchedule& schedule, const Limits&) {
+  return Lowering(workload, schedule).kernel();
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits&) {
@@ -356,15 +357,8 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 }  // namespace
 
 Template conv2d_winograd_cpu_template() {
-  return {.name = kFamily,
-          .version = 3,
-          .target = Target::kCpu,
-          .why_not = why_not,
-          .space = winograd_cpu_space,
-          .lower = lower_winograd,
-          .default_config = winograd_cpu_default,
-          .op = Operator::kConv2d,
-          .pools = true};
+  return family<"conv2d_winograd_cpu", winograd_cpu_knobs, winograd_cpu_wanted, lower_winograd>(
+      {.version = 3, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d, .pools = true});
 }
 
 }  // namespace lehr

@@ -30,14 +30,26 @@ std::int64_t scratch_bytes(const Conv2d& conv, const WinogradCpuSchedule& s) {
   return 4 * winograd(s.tile).products() * shape.tiles() * (shape.channels + shape.block_panels * shape.nr);
 }
 
-}  // namespace
+using S = WinogradCpuSchedule;
 
-WinogradCpuSchedule winograd_cpu_schedule(const Config& config) {
-  KnobReader knobs(config);
-  return {knobs.at("tile"),  knobs.at("threads"), knobs.at("split"), knobs.at("lanes"),
-          knobs.at("mr"),    knobs.at("nv"),      knobs.at("rows"),  knobs.at("panels"),
-          knobs.at("order"), knobs.at("prefetch")};
+void tile_knobs(Knobs<S>& k, const Conv2d& conv, const Limits& limits) {
+  k.knob(&S::mr, "mr", "tiles in registers",
+         cpu::register_rows(ceil_div(conv.out_h(), 2) * ceil_div(conv.out_w(), 2)));
+  k.knob(&S::nv, "nv", "vectors of output channels in registers",
+         cpu::register_vectors(conv.k, limits, {1, 2, 3, 4, 5, 6}));
+  k.forbid("needs more vector registers than there are",
+           [=](const S& s) { return !cpu::fits_registers(s.mr, s.nv, limits); });
+  k.forbid("more threads than rows of tiles, panels or images", [=](const S& s) {
+    const std::int64_t parts = s.split == 0   ? ceil_div(conv.out_h(), s.tile)
+                               : s.split == 1 ? ceil_div(conv.k, s.nv * s.lanes)
+                                              : conv.n;
+    return s.threads > 1 && parts < s.threads;
+  });
+  k.forbid("a panel is wider than the output channels",
+           [=](const S& s) { return s.nv > 1 && (s.nv - 1) * s.lanes >= conv.k; });
 }
+
+}  // namespace
 
 WinogradCpuShape winograd_cpu_shape(const Conv2d& conv, const WinogradCpuSchedule& s) {
   WinogradCpuShape shape;
@@ -54,87 +66,48 @@ WinogradCpuShape winograd_cpu_shape(const Conv2d& conv, const WinogradCpuSchedul
   return shape;
 }
 
-FamilySpace winograd_cpu_space(const Workload& workload, const Limits& limits) {
+void winograd_cpu_knobs(Knobs<WinogradCpuSchedule>& k, const Workload& workload, const Limits& limits) {
   const Conv2d conv = pooled_part(workload);
-  const std::int64_t narrowest = cpu::lane_counts(limits).front();
-  FamilySpace space("conv2d_winograd_cpu");
-  const KnobId tile =
-      space.add("tile", "outputs of a tile along each side", whole_windows(window_of(workload.epilogue)));
-  const cpu::ThreadKnobs shared =
-      cpu::add_thread_knobs(space, limits, conv.n > 1, "0 rows of tiles, 1 output channels, 2 images");
-  const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
-  Values vectors;
-  for (const std::int64_t count : {1, 2, 3, 4, 5, 6})
-    if (count == 1 || (count - 1) * narrowest < conv.k) vectors.push_back(count);
-  const std::int64_t most_rows = ceil_div(conv.out_h(), 2),
-                     most_tiles = most_rows * ceil_div(conv.out_w(), 2);
-  const KnobId mr = space.add("mr", "tiles in registers", cpu::register_rows(most_tiles));
-  const KnobId nv = space.add("nv", "vectors of output channels in registers", vectors);
+  const Values sizes = whole_windows(window_of(workload.epilogue));
+  k.knob(&S::tile, "tile", "outputs of a tile along each side", sizes);
+  cpu::thread_knobs(k, limits, conv.n > 1,
+                    "what the threads share out: 0 rows of tiles, 1 output channels, 2 images");
+  tile_knobs(k, conv, limits);
   Values row_counts;
-  for (const std::int64_t size : space.knobs()[0].values)
+  for (const std::int64_t size : sizes)
     for (const std::int64_t tasks : {std::int64_t{1}, std::int64_t{limits.cores}})
       row_counts.push_back(ceil_div(ceil_div(conv.out_h(), size), tasks));
-  const KnobId rows = space.add_dependent(
-      "rows", "rows of tiles of one block; the last value covers all", cpu::up_to_any(row_counts, row_steps()),
-      [=](const Point& x) {
-        const std::int64_t all = ceil_div(conv.out_h(), x[tile]);
-        return cpu::up_to(x[threads] > 1 && x[split] == 0 ? ceil_div(all, x[threads]) : all, row_steps());
-      });
-  const KnobId panels = space.add_dependent(
-      "panels", "panels of output channels of one block; the last value covers all",
-      cpu::powers_up_to(ceil_div(conv.k, narrowest)), [=](const Point& x) {
-        const std::int64_t all = ceil_div(conv.k, x[nv] * x[lanes]);
-        return cpu::powers_up_to(x[threads] > 1 && x[split] == 1 ? ceil_div(all, x[threads]) : all);
-      });
-  const KnobId order = space.add("order", "outer loop of a product: 0 tiles, 1 panels", {0, 1});
-  space.add("prefetch", "transformed filters: 0 nothing, 1 the next panel", {0, 1});
-
-  const auto schedule = [=](const Point& x) {
-    WinogradCpuSchedule s;
-    s.tile = x[tile], s.threads = x[threads], s.split = x[split], s.lanes = x[lanes];
-    s.mr = x[mr], s.nv = x[nv], s.rows = x[rows];
-    return s;
-  };
-  space.require("needs more vector registers than there are", {mr, nv},
-                [=](const Point& x) { return cpu::fits_registers(x[mr], x[nv], limits); });
-  // Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the units busy.
-  space.require("too few accumulators to hide the latency of a multiply-add", {lanes, mr, nv, rows},
-                [=](const Point& x) {
-                  const std::int64_t tiles = winograd_cpu_shape(conv, schedule(x)).tiles();
-                  const std::int64_t most = std::min<std::int64_t>(tiles, 28) *
-                                            std::min<std::int64_t>(ceil_div(conv.k, x[lanes]), 6);
-                  return x[mr] * x[nv] >= std::min<std::int64_t>(6, most);
-                });
-  space.require("more threads than rows of tiles, panels or images", {tile, threads, split, lanes, nv},
-                [=](const Point& x) {
-                  if (x[threads] == 1) return true;
-                  const std::int64_t parts = x[split] == 0   ? ceil_div(conv.out_h(), x[tile])
-                                             : x[split] == 1 ? ceil_div(conv.k, x[nv] * x[lanes])
-                                                             : conv.n;
-                  return parts >= x[threads];
-                });
-  space.require("a micro-kernel has more tiles than a block", {tile, threads, split, mr, rows},
-                [=](const Point& x) { return x[mr] <= winograd_cpu_shape(conv, schedule(x)).tiles(); });
-  space.require("a panel is wider than the output channels", {lanes, nv},
-                [=](const Point& x) { return x[nv] == 1 || (x[nv] - 1) * x[lanes] < conv.k; });
-  space.require("the order of one loop has no meaning", {panels, order},
-                [=](const Point& x) { return x[order] == 0 || x[panels] > 1; });
-  space.require("its transformed inputs and products are too large",
-                {tile, threads, split, lanes, nv, rows, panels}, [=](const Point& x) {
-                  WinogradCpuSchedule s = schedule(x);
-                  s.panels = x[panels];
-                  return (x[rows] == 1 && x[panels] == 1) || scratch_bytes(conv, s) <= kMaxScratchBytes;
-                });
-  return space;
+  k.knob(&S::rows, "rows", "rows of tiles of one block; the last value covers all",
+         cpu::up_to_any(row_counts, row_steps()));
+  k.only([=](const S& s) {
+    return cpu::is_up_to(s.rows, winograd_cpu_shape(conv, s).owned_rows, row_steps());
+  });
+  k.forbid("too few accumulators to hide the latency of a multiply-add", [=](const S& s) {
+    const std::int64_t vectors = std::min<std::int64_t>(ceil_div(conv.k, s.lanes), 6);
+    return cpu::too_few_accumulators(s.mr, s.nv, winograd_cpu_shape(conv, s).tiles(), vectors);
+  });
+  k.forbid("a micro-kernel has more tiles than a block",
+           [=](const S& s) { return s.mr > winograd_cpu_shape(conv, s).tiles(); });
+  k.knob(&S::panels, "panels", "panels of output channels of one block; the last value covers all",
+         cpu::powers_up_to(ceil_div(conv.k, cpu::lane_counts(limits).front())));
+  k.only([=](const S& s) {
+    return cpu::is_power_up_to(s.panels, winograd_cpu_shape(conv, s).owned_panels);
+  });
+  k.forbid("its transformed inputs and products are too large", [=](const S& s) {
+    return (s.rows > 1 || s.panels > 1) && scratch_bytes(conv, s) > kMaxScratchBytes;
+  });
+  k.knob(&S::order, "order", "outer loop of a product: 0 tiles, 1 panels", {0, 1});
+  k.forbid("the order of one loop has no meaning",
+           [](const S& s) { return s.order == 1 && s.panels == 1; });
+  k.knob(&S::prefetch, "prefetch", "transformed filters: 0 nothing, 1 the next panel", {0, 1});
 }
 
 // The larger tile where the output has several of them; as many rows of tiles, then as many panels, as leave
 // transformed inputs and products in half of L2, or in an eighth where the filters stay there beside them;
 // the micro-kernel that covers a block's tiles in the least time. Threads share out what they would otherwise
 // all read.
-Config winograd_cpu_default(const Workload& workload, const Limits& limits) {
+WinogradCpuSchedule winograd_cpu_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = pooled_part(workload);
-  const FamilySpace space = winograd_cpu_space(workload, limits);
   WinogradCpuSchedule s;
   s.tile = std::min(conv.out_h(), conv.out_w()) >= 12 ? 4 : 2;
   s.threads = cpu::default_threads(workload, limits);
@@ -156,8 +129,9 @@ Config winograd_cpu_default(const Workload& workload, const Limits& limits) {
     s.panels /= 2;
     break;
   }
-  return cpu::nearest_config(
-      space, {s.tile, s.threads, s.split, s.lanes, s.mr, s.nv, s.rows, s.panels, s.panels > 1 ? 1 : 0, 1});
+  s.order = s.panels > 1 ? 1 : 0;
+  s.prefetch = 1;
+  return s;
 }
 
 }  // namespace lehr

@@ -1,13 +1,13 @@
-// The schedules of conv2d_winograd_cpu: knobs, constraints, default, and the shapes of its scratch memory.
+// The schedules of conv2d_winograd_cpu: knobs, rules, default, and the shapes of its scratch memory.
 #pragma once
 
 #include "base/limits.h"
-#include "space/space.h"
+#include "space/knobs.h"
 #include "templates/workload.h"
 
 namespace lehr {
 
-/// The knobs by name; meanings and units are those of winograd_cpu_space().
+/// The knobs; meanings and units are those of winograd_cpu_knobs().
 struct WinogradCpuSchedule {
   std::int64_t tile = 4;  ///< outputs of a tile along each side: 2 or 4
   std::int64_t threads = 1;
@@ -21,7 +21,6 @@ struct WinogradCpuSchedule {
   std::int64_t order = 0;     ///< outer loop of a product: 0 tiles, 1 panels
   std::int64_t prefetch = 0;  ///< 1: a panel is prefetched while the one before it is used
 };
-WinogradCpuSchedule winograd_cpu_schedule(const Config& config);
 
 /// What follows from a convolution and a schedule.
 struct WinogradCpuShape {
@@ -38,7 +37,7 @@ struct WinogradCpuShape {
 };
 WinogradCpuShape winograd_cpu_shape(const Conv2d& conv, const WinogradCpuSchedule& schedule);
 
-FamilySpace winograd_cpu_space(const Workload& workload, const Limits& limits);
-Config winograd_cpu_default(const Workload& workload, const Limits& limits);
+void winograd_cpu_knobs(Knobs<WinogradCpuSchedule>& k, const Workload& workload, const Limits& limits);
+WinogradCpuSchedule winograd_cpu_wanted(const Workload& workload, const Limits& limits);
 
 }  // namespace lehr

@@ -1,11 +1,11 @@
 #include "templates/conv2d_winograd_space.h"
 
 #include <limits>
-#include <optional>
 #include <vector>
 
 #include "templates/cpu_common.h"
 #include "templates/cuda_common.h"
+#include "templates/family.h"
 
 namespace lehr {
 namespace {
@@ -34,16 +34,8 @@ Values not_half_empty(std::int64_t extent, Values values) {
 }
 
 /// Thread tiles of a block tile.
-Values thread_extents(std::int64_t tile) {
-  Values extents;
-  for (const std::int64_t extent : {2, 4, 8, 16})
-    if (extent <= tile && (extent >= 4 || tile < 16)) extents.push_back(extent);
-  return extents;
-}
-
-/// Of a patch's (tile + 2)^2 products.
-Values product_counts(std::int64_t tile) {
-  return tile == 2 ? Values{1, 2} : Values{1, 2, 3};
+bool is_thread_extent(std::int64_t extent, std::int64_t tile) {
+  return extent <= tile && (extent >= 4 || tile < 16);
 }
 
 /// Of the whole grid, by counting instructions of one lane (NVRTC 13.0, sm_90a): those of a patch, of a
@@ -60,27 +52,6 @@ double estimated_cycles(const Conv2d& conv, const WinogradCudaSchedule& s, int c
 }
 
 }  // namespace
-
-WinogradCudaSchedule winograd_cuda_schedule(const Config& config) {
-  KnobReader knobs(config);
-  WinogradCudaSchedule s;
-  s.tile = knobs.at("tile");
-  s.bm = knobs.at("bm");
-  s.bn = knobs.at("bn");
-  s.tm = knobs.at("tm");
-  s.tn = knobs.at("tn");
-  s.products = knobs.at("products");
-  s.bk = knobs.at("bk");
-  s.split_k = knobs.at("split_k");
-  s.stages = knobs.at("stages");
-  s.prefetch = knobs.at("prefetch");
-  s.pad = knobs.at("pad");
-  s.rounds = knobs.at("rounds");
-  s.unroll = knobs.at("unroll");
-  s.channels_first = knobs.at("channels_first");
-  s.min_blocks = knobs.at("min_blocks");
-  return s;
-}
 
 WinogradCudaShape winograd_cuda_shape(const Conv2d& conv, const WinogradCudaSchedule& s) {
   WinogradCudaShape shape;
@@ -119,151 +90,114 @@ std::int64_t winograd_cuda_shared_bytes(const Conv2d& conv, const WinogradCudaSc
   return ceil_div(bytes, kSharedAlignment) * kSharedAlignment + (s.split_k > 1 ? kSplitKSharedBytes : 0);
 }
 
-FamilySpace winograd_cuda_space(const Workload& workload, const Limits& limits) {
-  const Conv2d conv = workload.conv2d();
-  FamilySpace space("conv2d_winograd");
+namespace {
+
+using S = WinogradCudaSchedule;
+
+void tile_knobs(Knobs<S>& k, const Conv2d& conv, const Limits& limits) {
   const auto tiles_of = [=](std::int64_t tile) {
     return conv.n * ceil_div(conv.out_h(), tile) * ceil_div(conv.out_w(), tile);
   };
-  const KnobId tile = space.add("tile", "outputs of a tile along each side", {2, 4});
-  const KnobId bm = space.add("bm", "output channels per block", not_half_empty(conv.k, {16, 32, 64, 128}));
-  const Values all_bn = not_half_empty(tiles_of(2), {4, 8, 16, 32, 64});
-  const KnobId bn = space.add_dependent("bn", "tiles per block", all_bn, [=](const Point& x) {
-    return not_half_empty(tiles_of(x[tile]), all_bn);
+  k.knob(&S::tile, "tile", "outputs of a tile along each side", {2, 4});
+  k.knob(&S::bm, "bm", "output channels per block", not_half_empty(conv.k, {16, 32, 64, 128}));
+  k.knob(&S::bn, "bn", "tiles per block", not_half_empty(tiles_of(2), {4, 8, 16, 32, 64}));
+  k.only([=](const S& s) { return s.bn == 4 || s.bn < 2 * tiles_of(s.tile); });
+  k.knob(&S::tm, "tm", "output channels per thread", {4, 8, 16});
+  k.only([](const S& s) { return is_thread_extent(s.tm, s.bm); });
+  k.knob(&S::tn, "tn", "tiles per thread", {2, 4, 8, 16});
+  k.only([](const S& s) { return is_thread_extent(s.tn, s.bn); });
+  k.forbid("a thread's tile is long and narrow",
+           [](const S& s) { return s.tm > 4 * s.tn || s.tn > 4 * s.tm; });
+  k.knob(&S::products, "products", "of a tile's 16 or 36 products, per thread", {1, 2, 3});
+  k.only([](const S& s) { return s.products < 3 || s.tile == 4; });
+  k.forbid("too many sums, or too few to hide the latency of a multiply-add",
+           [](const S& s) { return s.sums() < 16 || s.sums() > 128; });
+  k.forbid("threads that do not fill warps, fewer than two of these, or too many", [=](const S& s) {
+    const std::int64_t threads = s.threads();
+    return threads % limits.warp_size != 0 || threads < 2 * limits.warp_size ||
+           threads > limits.max_threads_per_block;
   });
-  const KnobId tm = space.add_dependent("tm", "output channels per thread", {4, 8, 16},
-                                        [=](const Point& x) { return thread_extents(x[bm]); });
-  const KnobId tn = space.add_dependent("tn", "tiles per thread",
-                                        all_bn.front() >= 16 ? Values{4, 8, 16} : Values{2, 4, 8, 16},
-                                        [=](const Point& x) { return thread_extents(x[bn]); });
-  const KnobId products =
-      space.add_dependent("products", "of a tile's 16 or 36 products, per thread", {1, 2, 3},
-                          [=](const Point& x) { return product_counts(x[tile]); });
-  const KnobId bk = space.add("bk", "input channels per copy", not_half_empty(conv.c, {4, 8, 16}));
-  const KnobId split_k = space.add("split_k", "blocks that share a tile, each with its input channels",
-                                   split_k_values(conv.products()));
-  const KnobId stages = space.add("stages", "copies in shared memory", {1, 2});
-  const KnobId prefetch =
-      space.add("prefetch", "the next copy is fetched 0: behind the products, 1: during them", {0, 1});
-  const KnobId pad = space.add("pad", "elements behind a row in shared memory", {0, 4});
-  const KnobId rounds = space.add_dependent(
-      "rounds", "in which the sums go through shared memory", {1, 2, 4},
-      [=](const Point& x) { return powers_of_two(1, std::max<std::int64_t>(1, x[tm] / 4)); });
-  const KnobId unroll = space.add_dependent("unroll", "input channels unrolled", {1, 2, 4, 8, 16},
-                                            [=](const Point& x) { return powers_of_two(1, x[bk]); });
-  const KnobId channels_first =
-      space.add("channels_first", "neighbouring blocks have the same 0: channels, 1: tiles", {0, 1});
-  const KnobId min_blocks = space.add("min_blocks", "blocks that a multiprocessor must hold", {1, 2, 3});
+}
 
-  const auto tile_of = [=](const Point& x) {
-    WinogradCudaSchedule s;
-    s.tile = x[tile], s.bm = x[bm], s.bn = x[bn], s.tm = x[tm], s.tn = x[tn], s.products = x[products];
-    return s;
-  };
-  const auto copy_of = [=](const Point& x) {
-    WinogradCudaSchedule s = tile_of(x);
-    s.bk = x[bk], s.split_k = x[split_k], s.stages = x[stages], s.prefetch = x[prefetch], s.pad = x[pad];
-    s.rounds = x[rounds];
-    return s;
-  };
-  const std::vector<KnobId> tile_knobs = {tile, bm, bn, tm, tn, products};
-  const std::vector<KnobId> copy_knobs = {tile, bm,      bn,     tm,       tn,  products,
-                                          bk,   split_k, stages, prefetch, pad, rounds};
-  space.require("too many sums, or too few to hide the latency of a multiply-add", {tm, tn, products},
-                [=](const Point& x) {
-                  const std::int64_t sums = x[tm] * x[tn] * x[products];
-                  return sums >= 16 && sums <= 128;
-                });
-  space.require("a thread's tile is long and narrow", {tm, tn},
-                [=](const Point& x) { return x[tm] <= 4 * x[tn] && x[tn] <= 4 * x[tm]; });
-  space.require("threads that do not fill warps, fewer than two of these, or too many", tile_knobs,
-                [=](const Point& x) {
-                  const std::int64_t threads = tile_of(x).threads();
-                  return threads % limits.warp_size == 0 && threads >= 2 * limits.warp_size &&
-                         threads <= limits.max_threads_per_block;
-                });
-  space.require("too many patches or filters per thread", {tile, bm, bn, tm, tn, products, bk},
-                [=](const Point& x) {
-                  WinogradCudaSchedule s = tile_of(x);
-                  s.bk = x[bk];
-                  return winograd_cuda_shape(conv, s).fetched <= kMaxFetched;
-                });
-  space.require("there are too few input channels to share, or the grid is large without that",
-                {tile, bm, bn, tm, tn, products, bk, split_k}, [=](const Point& x) {
-                  WinogradCudaSchedule s = tile_of(x);
-                  s.bk = x[bk], s.split_k = x[split_k];
-                  const WinogradCudaShape shape = winograd_cuda_shape(conv, s);
-                  const std::int64_t part = shape.blocks() * s.bm * s.bn * s.tile * s.tile * 4;
-                  return may_split_k(shape.split, conv.products(), shape.blocks(), part, limits.cores);
-                });
-  space.require(
-      "a single group of input channels needs no second stage and no prefetch",
-      {bk, split_k, stages, prefetch}, [=](const Point& x) {
-        return SplitK{x[split_k], ceil_div(conv.c, x[bk])}.most() > 1 || (x[stages] == 1 && x[prefetch] == 0);
-      });
-  space.require("needs more shared memory than a block may have", copy_knobs, [=](const Point& x) {
-    return winograd_cuda_shared_bytes(conv, copy_of(x)) <= limits.shared_bytes_per_block;
+void copy_knobs(Knobs<S>& k, const Conv2d& conv, const Limits& limits) {
+  k.knob(&S::bk, "bk", "input channels per copy", not_half_empty(conv.c, {4, 8, 16}));
+  k.forbid("too many patches or filters per thread",
+           [=](const S& s) { return winograd_cuda_shape(conv, s).fetched > kMaxFetched; });
+  k.knob(&S::split_k, "split_k", "blocks that share a tile, each with its input channels",
+         split_k_values(conv.products()));
+  k.forbid("there are too few input channels to share, or the grid is large without that", [=](const S& s) {
+    const WinogradCudaShape shape = winograd_cuda_shape(conv, s);
+    const std::int64_t part = shape.blocks() * s.bm * s.bn * s.tile * s.tile * 4;
+    return !may_split_k(shape.split, conv.products(), shape.blocks(), part, limits.cores);
   });
-  space.require("keeps too many outputs for the exchange", copy_knobs, [=](const Point& x) {
-    const WinogradCudaSchedule s = copy_of(x);
-    return s.split_k == 1 || s.rounds * winograd_cuda_shape(conv, s).outputs * s.tile * s.tile <= kMaxKept;
+  k.knob(&S::stages, "stages", "copies in shared memory", {1, 2});
+  k.knob(&S::prefetch, "prefetch", "the next copy is fetched 0: behind the products, 1: during them", {0, 1});
+  k.forbid("a single group of input channels needs no second stage and no prefetch", [=](const S& s) {
+    return winograd_cuda_shape(conv, s).split.most() == 1 && (s.stages > 1 || s.prefetch == 1);
   });
-  space.require("too much code", {tm, tn, products, unroll},
-                [=](const Point& x) { return x[tm] * x[tn] * x[products] * x[unroll] <= kMaxUnrolled; });
-  space.require("the order of one line of blocks has no meaning", {tile, bm, bn, channels_first},
-                [=](const Point& x) {
-                  return x[channels_first] == 0 || (conv.k > x[bm] && tiles_of(x[tile]) > x[bn]);
-                });
-  std::vector<KnobId> residence = copy_knobs;
-  residence.push_back(min_blocks);
-  space.require(
-      "needs more threads than the multiprocessor has for that many blocks", residence,
-      [=](const Point& x) { return x[min_blocks] * copy_of(x).threads() <= limits.max_threads_per_core; });
-  space.require("needs more shared memory than the multiprocessor has for that many blocks", residence,
-                [=](const Point& x) {
-                  return cuda::shared_memory_holds(limits, x[min_blocks],
-                                                   winograd_cuda_shared_bytes(conv, copy_of(x)));
-                });
-  space.require("needs more registers than a thread can have", residence, [=](const Point& x) {
-    const WinogradCudaSchedule s = copy_of(x);
-    return winograd_cuda_registers(conv, s) <= cuda::registers_granted(limits, x[min_blocks], s.threads());
+  k.knob(&S::pad, "pad", "elements behind a row in shared memory", {0, 4});
+  k.knob(&S::rounds, "rounds", "in which the sums go through shared memory", {1, 2, 4});
+  k.only([](const S& s) { return s.rounds == 1 || s.rounds <= s.tm / 4; });
+  k.forbid("needs more shared memory than a block may have", [=](const S& s) {
+    return winograd_cuda_shared_bytes(conv, s) > limits.shared_bytes_per_block;
   });
-  return space;
+  k.forbid("keeps too many outputs for the exchange", [=](const S& s) {
+    return s.split_k > 1 && s.rounds * winograd_cuda_shape(conv, s).outputs * s.tile * s.tile > kMaxKept;
+  });
+}
+
+}  // namespace
+
+void winograd_cuda_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits) {
+  const Conv2d conv = workload.conv2d();
+  tile_knobs(k, conv, limits);
+  copy_knobs(k, conv, limits);
+  k.knob(&S::unroll, "unroll", "input channels unrolled", {1, 2, 4, 8, 16});
+  k.only([](const S& s) { return s.unroll <= s.bk; });
+  k.forbid("too much code", [](const S& s) { return s.sums() * s.unroll > kMaxUnrolled; });
+  k.knob(&S::channels_first, "channels_first", "neighbouring blocks have the same 0: channels, 1: tiles",
+         {0, 1});
+  k.forbid("the order of one line of blocks has no meaning", [=](const S& s) {
+    const WinogradCudaShape shape = winograd_cuda_shape(conv, s);
+    return s.channels_first == 1 && (shape.blocks_m == 1 || shape.blocks_n == 1);
+  });
+  k.knob(&S::min_blocks, "min_blocks", "blocks that a multiprocessor must hold", {1, 2, 3});
+  k.forbid("needs more threads than the multiprocessor has for that many blocks",
+           [=](const S& s) { return s.min_blocks * s.threads() > limits.max_threads_per_core; });
+  k.forbid("needs more shared memory than the multiprocessor has for that many blocks", [=](const S& s) {
+    return !cuda::shared_memory_holds(limits, s.min_blocks, winograd_cuda_shared_bytes(conv, s));
+  });
+  k.forbid("needs more registers than a thread can have", [=](const S& s) {
+    return winograd_cuda_registers(conv, s) > cuda::registers_granted(limits, s.min_blocks, s.threads());
+  });
 }
 
 // The tile, block tile and parts of k with the shortest estimate, with 256 threads or more, since there are
 // few blocks to hide latency behind.
-Config winograd_cuda_default(const Workload& workload, const Limits& limits) {
+WinogradCudaSchedule winograd_cuda_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d& conv = workload.conv2d();
-  const FamilySpace space = winograd_cuda_space(workload, limits);
-  std::optional<Config> best;
+  const FamilySpace space = family_space<winograd_cuda_knobs>("conv2d_winograd", workload, limits);
+  S best = {.tile = 2, .bm = 16, .bn = 4, .tm = 4, .tn = 4, .bk = 4, .pad = 4, .unroll = 4};
   double least = std::numeric_limits<double>::infinity();
-  const auto consider = [&](WinogradCudaSchedule s) {
+  const auto consider = [&](S s) {
     s.tm = 8, s.tn = std::min<std::int64_t>(8, s.bn);
     while (s.threads() < 256 && s.tm * s.tn > 16) (s.tm > s.tn ? s.tm : s.tn) /= 2;
     const double cycles = estimated_cycles(conv, s, limits.cores);
     if (cycles >= least) return;
-    for (const std::int64_t prefetch : {1, 0})
-      for (const std::int64_t stages : {2, 1}) {
-        const Config config = space.config_of(
-            std::vector<std::int64_t>{s.tile, s.bm, s.bn, s.tm, s.tn, 1, 8, s.split_k, stages, prefetch,
-                                      // pad, rounds, unroll, channels_first, min_blocks
-                                      4, s.tm / 4, 8, 0, 1});
-        if (space.why_invalid(config)) continue;
-        least = cycles, best = config;
+    s.bk = 8, s.pad = 4, s.rounds = s.tm / 4, s.unroll = 8;
+    for (s.prefetch = 1; s.prefetch >= 0; --s.prefetch)
+      for (s.stages = 2; s.stages >= 1; --s.stages) {
+        if (space.why_invalid(config_of(space, s))) continue;
+        least = cycles, best = s;
         return;
       }
   };
   for (const std::int64_t tile : {2, 4})
     for (const std::int64_t bm : {16, 32, 64})
       for (const std::int64_t bn : {4, 8, 16, 32})
-        for (const std::int64_t parts : split_k_values(conv.products())) {
-          WinogradCudaSchedule s;
-          s.tile = tile, s.bm = bm, s.bn = bn, s.split_k = parts;
-          consider(s);
-        }
-  if (best) return *best;
-  return cpu::nearest_config(space, {2, 16, 4, 4, 4, 1, 4, 1, 1, 0, 4, 1, 4, 0, 1});
+        for (const std::int64_t parts : split_k_values(conv.products()))
+          consider({.tile = tile, .bm = bm, .bn = bn, .split_k = parts});
+  return best;
 }
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// The schedules of conv2d_winograd: knobs, constraints, default, and what follows from a schedule (threads,
+// The schedules of conv2d_winograd: knobs, rules, default, and what follows from a schedule (threads,
 // shares of the copies, shared memory, registers).
 #pragma once
 
@@ -6,13 +6,13 @@
 #include <cstdint>
 
 #include "base/limits.h"
-#include "space/space.h"
+#include "space/knobs.h"
 #include "templates/split_k.h"
 #include "templates/workload.h"
 
 namespace lehr {
 
-/// The knobs by name; meanings and units are those of winograd_cuda_space(). For each of the (tile + 2)^2
+/// The knobs; meanings and units are those of winograd_cuda_knobs(). For each of the (tile + 2)^2
 /// products of a tile the family multiplies two matrices: m is the output channel, n the tile, k the input
 /// channel. Sizes are powers of two.
 struct WinogradCudaSchedule {
@@ -44,7 +44,6 @@ struct WinogradCudaSchedule {
   /// Output channels of one round.
   std::int64_t round_channels() const { return bm / rounds; }
 };
-WinogradCudaSchedule winograd_cuda_schedule(const Config& config);
 
 /// What follows from a convolution and a schedule.
 struct WinogradCudaShape {
@@ -69,7 +68,7 @@ std::int64_t winograd_cuda_registers(const Conv2d& conv, const WinogradCudaSched
 /// Shared memory of a block in bytes.
 std::int64_t winograd_cuda_shared_bytes(const Conv2d& conv, const WinogradCudaSchedule& schedule);
 
-FamilySpace winograd_cuda_space(const Workload& workload, const Limits& limits);
-Config winograd_cuda_default(const Workload& workload, const Limits& limits);
+void winograd_cuda_knobs(Knobs<WinogradCudaSchedule>& k, const Workload& workload, const Limits& limits);
+WinogradCudaSchedule winograd_cuda_wanted(const Workload& workload, const Limits& limits);
 
 }  // namespace lehr

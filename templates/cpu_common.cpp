@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <functional>
 #include <set>
 #include <utility>
 
@@ -76,6 +74,19 @@ bool fits_registers(std::int64_t rows, std::int64_t vectors, const Limits& limit
   return rows * vectors + std::min<std::int64_t>(vectors, 4) + 1 <= registers || streams_b(rows, vectors);
 }
 
+std::vector<std::int64_t> register_vectors(std::int64_t columns, const Limits& limits,
+                                           std::vector<std::int64_t> counts) {
+  const std::int64_t narrowest = lane_counts(limits).front();
+  std::erase_if(counts, [=](std::int64_t count) { return count > 1 && (count - 1) * narrowest >= columns; });
+  return counts;
+}
+
+// Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the units busy.
+bool too_few_accumulators(std::int64_t rows, std::int64_t vectors, std::int64_t most_rows,
+                          std::int64_t most_vectors) {
+  return rows * vectors < std::min<std::int64_t>(6, std::min<std::int64_t>(most_rows, 28) * most_vectors);
+}
+
 // A step of a tile of m rows costs its multiply-adds or its loads (two a cycle), but not less than the
 // multiply-add's latency, and the loop's own half cycle.
 Tiling fastest_tiling(std::int64_t extent, std::int64_t columns, std::int64_t lanes, std::int64_t spare,
@@ -97,12 +108,16 @@ Tiling fastest_tiling(std::int64_t extent, std::int64_t columns, std::int64_t la
   return best;
 }
 
+std::vector<std::int64_t> split_values(const Limits& limits, bool several) {
+  if (limits.cores <= 1) return {0};
+  if (several) return {0, 1, 2};
+  return {0, 1};
+}
+
 ThreadKnobs add_thread_knobs(FamilySpace& space, const Limits& limits, bool several,
                              std::string_view shared) {
   const std::vector<std::int64_t> one = {0};
-  const std::vector<std::int64_t> splits = limits.cores <= 1 ? one
-                                           : several         ? std::vector<std::int64_t>{0, 1, 2}
-                                                             : std::vector<std::int64_t>{0, 1};
+  const std::vector<std::int64_t> splits = split_values(limits, several);
   const KnobId threads = space.add("threads", "CPU threads", thread_counts(limits));
   const KnobId split =
       space.add_dependent("split", fmt::format("what the threads share out: {}", shared), splits,
@@ -141,10 +156,20 @@ std::vector<std::int64_t> up_to_any(const std::vector<std::int64_t>& extents,
   return {values.begin(), values.end()};
 }
 
+bool is_up_to(std::int64_t value, std::int64_t extent, const std::vector<std::int64_t>& steps) {
+  const auto at = std::ranges::lower_bound(steps, value);
+  if (at == steps.end() || *at != value) return value == extent && extent > steps.back();
+  return at == steps.begin() || at[-1] < extent;
+}
+
 std::vector<std::int64_t> powers_up_to(std::int64_t extent) {
   std::vector<std::int64_t> result = {1};
   while (result.back() < extent) result.push_back(result.back() * 2);
   return result;
+}
+
+bool is_power_up_to(std::int64_t value, std::int64_t extent) {
+  return value == 1 || value / 2 < extent;
 }
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
@@ -200,24 +225,7 @@ ir::Block by_tile(const ir::Expr& tile, std::int64_t full, std::int64_t tail, ir
 }
 
 Config nearest_config(const FamilySpace& space, const std::vector<std::int64_t>& wanted) {
-  CHECK(wanted.size() == space.knobs().size());
-  std::vector<std::int64_t> values;
-  const std::function<bool()> extend = [&] {
-    if (values.size() == wanted.size()) return true;
-    const std::size_t i = values.size();
-    std::vector<std::int64_t> choices = space.values_after(values, i);
-    std::stable_sort(choices.begin(), choices.end(), [&](std::int64_t a, std::int64_t b) {
-      return std::abs(a - wanted[i]) < std::abs(b - wanted[i]);
-    });
-    for (const std::int64_t choice : choices) {
-      values.push_back(choice);
-      if (!space.violation(values) && extend()) return true;
-      values.pop_back();
-    }
-    return false;
-  };
-  CHECK(extend(), "{} has no valid schedule", space.family());
-  return space.config_of(values);
+  return space.nearest(wanted);
 }
 
 }  // namespace lehr::cpu

@@ -10,6 +10,7 @@
 
 #include "base/limits.h"
 #include "ir/kernel.h"
+#include "space/knobs.h"
 #include "space/space.h"
 #include "templates/epilogue_expr.h"
 #include "templates/workload.h"
@@ -49,6 +50,14 @@ std::vector<std::int64_t> register_rows(std::int64_t extent);
 /// of each row and one vector (streams_b()).
 bool fits_registers(std::int64_t rows, std::int64_t vectors, const Limits& limits);
 
+/// Those of `counts` vectors of a micro-kernel of which at least one is needed to cover `columns`.
+std::vector<std::int64_t> register_vectors(std::int64_t columns, const Limits& limits,
+                                           std::vector<std::int64_t> counts);
+/// Whether so many accumulators cannot keep the units busy, of those that `most_rows` rows (28 at best) and
+/// `most_vectors` vectors allow.
+bool too_few_accumulators(std::int64_t rows, std::int64_t vectors, std::int64_t most_rows,
+                          std::int64_t most_vectors);
+
 /// A micro-kernel's accumulators.
 struct Tiling {
   std::int64_t rows = 1, vectors = 1;
@@ -62,9 +71,19 @@ Tiling fastest_tiling(std::int64_t extent, std::int64_t columns, std::int64_t la
 struct ThreadKnobs {
   KnobId threads, split, lanes;
 };
-/// `shared` says what the values 0, 1 and, only where there are `several` (images, matrices), 2 of "split"
-/// mean. One thread shares nothing out: 0.
 ThreadKnobs add_thread_knobs(FamilySpace& space, const Limits& limits, bool several, std::string_view shared);
+
+/// {0, 1} or, where there are `several` (images, matrices), {0, 1, 2}; {0} of one core.
+std::vector<std::int64_t> split_values(const Limits& limits, bool several);
+/// The knobs that most families begin with: "threads", "split" and "lanes". `shared_out` says what the values
+/// of "split" mean. One thread shares nothing out: 0.
+template <typename S>
+void thread_knobs(Knobs<S>& k, const Limits& limits, bool several, std::string_view shared_out) {
+  k.knob(&S::threads, "threads", "CPU threads", thread_counts(limits));
+  k.knob(&S::split, "split", shared_out, split_values(limits, several));
+  k.only([](const S& s) { return s.split == 0 || s.threads > 1; });
+  k.knob(&S::lanes, "lanes", "f32 lanes of a vector", lane_counts(limits));
+}
 
 /// `body` for each of `parts` (images, matrices): of the task's number where each task has one, else in a
 /// loop. No more than the body where there is one.
@@ -78,8 +97,12 @@ std::vector<std::int64_t> up_to(std::int64_t extent, const std::vector<std::int6
 /// What up_to() says of any of `extents`, ascending: the superset of a knob whose extent depends on others.
 std::vector<std::int64_t> up_to_any(const std::vector<std::int64_t>& extents,
                                     const std::vector<std::int64_t>& steps);
+/// Whether up_to() has `value`.
+bool is_up_to(std::int64_t value, std::int64_t extent, const std::vector<std::int64_t>& steps);
 /// The same as up_to() for powers of two.
 std::vector<std::int64_t> powers_up_to(std::int64_t extent);
+/// Whether powers_up_to() has the power of two `value`.
+bool is_power_up_to(std::int64_t value, std::int64_t extent);
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b);
 

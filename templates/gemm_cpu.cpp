@@ -2,6 +2,7 @@
 #include "templates/gemm_cpu.h"
 
 #include "templates/cpu_common.h"
+#include "templates/family.h"
 #include "templates/gemm_cpu_nest.h"
 #include "templates/gemm_cpu_space.h"
 
@@ -97,26 +98,18 @@ Stmt pack_a(Lowering& l, const Expr& tiles) {
   return loop_to(tile, tiles, n.mc(), copy);
 }
 
-FamilySpace space(const Workload& workload, const Limits& limits) {
-  return gemm_cpu_space(workload, limits, "gemm_cpu");
-}
-
 // Beside what all CPU families say: it takes gated pairs.
 std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   return cpu::why_not_cpu({workload.problem, {}});
 }
 
-Config default_config(const Workload& workload, const Limits& limits) {
-  return gemm_cpu_default(workload, limits, "gemm_cpu");
-}
-
 }  // namespace
 
-Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limits& limits) {
+Kernel lower_gemm_cpu(const Workload& workload, const GemmCpuSchedule& schedule, const Limits& limits) {
   Lowering l;
   GemmNest& n = l.n;
   n.p = cpu::problem_of(workload);
-  n.s = gemm_cpu_schedule(config);
+  n.s = schedule;
   n.masks_are_free = cpu::masks_are_free(limits);
   cpu::init(n, "gemm_cpu");
   l.operands = cpu::add_params(n.builder, n.p);
@@ -152,7 +145,8 @@ Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limi
 }
 
 Template gemm_cpu_template() {
-  return {"gemm_cpu", 3, Target::kCpu, why_not, space, lower_gemm_cpu, default_config};
+  return family<"gemm_cpu", gemm_cpu_knobs, gemm_cpu_wanted, lower_gemm_cpu>(
+      {.version = 3, .target = Target::kCpu, .why_not = why_not});
 }
 
 }  // namespace lehr

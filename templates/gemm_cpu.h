@@ -3,14 +3,14 @@
 // high-performance matrix multiplication" (2008) and of BLIS; what the workload leaves open is a knob.
 #pragma once
 
+#include "templates/gemm_cpu_space.h"
 #include "templates/template.h"
 
 namespace lehr {
 
 Template gemm_cpu_template();
 
-/// The kernel of a schedule of gemm_cpu_space(), whatever family name the config carries. `workload` is a
-/// GEMM.
-ir::Kernel lower_gemm_cpu(const Workload& workload, const Config& config, const Limits& limits);
+/// The kernel of a schedule, whatever its family's name. `workload` is a GEMM.
+ir::Kernel lower_gemm_cpu(const Workload& workload, const GemmCpuSchedule& schedule, const Limits& limits);
 
 }  // namespace lehr

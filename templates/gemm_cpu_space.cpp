@@ -1,9 +1,7 @@
 #include "templates/gemm_cpu_space.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "base/error.h"
 #include "templates/cpu_common.h"
 
 namespace lehr {
@@ -22,176 +20,165 @@ const Values& k_steps() {
   return steps;
 }
 
-/// `reads`, and the knob where there is one.
-std::vector<KnobId> with(std::vector<KnobId> reads, KnobId knob) {
-  if (knob.index >= 0) reads.push_back(knob);
-  return reads;
+using S = GemmCpuSchedule;
+
+/// Of a task.
+std::int64_t row_tiles(const cpu::Problem& p, const S& s) {
+  return ceil_div(ceil_div(p.m, s.mr), s.split == 0 ? s.threads : 1);
+}
+std::int64_t column_tiles(const cpu::Problem& p, const S& s) {
+  return ceil_div(ceil_div(p.n, s.nv * s.lanes), s.split == 1 ? s.threads : 1);
+}
+/// Whether no task has two of them.
+bool one_column_tile(const cpu::Problem& p, const Limits& limits) {
+  return p.n <= cpu::lane_counts(limits).front();
+}
+
+void tile_knobs(Knobs<S>& k, const cpu::Problem& p, const Limits& limits) {
+  k.knob(&S::mr, "mr", "rows of C in registers", cpu::register_rows(p.m));
+  // Value lists hold what some valid config can take and little else: sampling rejects whole draws.
+  k.knob(&S::nv, "nv", "vectors of a row of C in registers",
+         cpu::register_vectors(p.n, limits, {1, 2, 3, 4, 5, 6, 8}));
+  k.forbid("needs more vector registers than there are",
+           [=](const S& s) { return !cpu::fits_registers(s.mr, s.nv, limits); });
+  k.forbid("a tile is wider than the matrix",
+           [=](const S& s) { return s.nv > 1 && (s.nv - 1) * s.lanes >= p.n; });
+  k.forbid("too few accumulators to hide the latency of a multiply-add", [=](const S& s) {
+    return cpu::too_few_accumulators(s.mr, s.nv, p.m, std::min<std::int64_t>(8, ceil_div(p.n, s.lanes)));
+  });
+  k.forbid("more threads than tiles", [=](const S& s) {
+    const std::int64_t tiles = s.split == 0   ? ceil_div(p.m, s.mr)
+                               : s.split == 1 ? ceil_div(p.n, s.nv * s.lanes)
+                                              : p.batch;
+    return s.threads > 1 && tiles < s.threads;
+  });
+}
+
+/// What a packed block of A must not be; where packing is a choice, with what it must not be besides.
+void forbid_blocks_of_a(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits) {
+  const cpu::Problem p = product.p;
+  const bool always = product.a == Panels::kPacked;
+  const std::int64_t l2 = limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20;
+  k.forbid("the packed block of A is larger than twice the L2 cache", [=](const S& s) {
+    const std::int64_t rows = std::min(s.mc * s.mr, p.m + s.mr);
+    return (always || s.pack_a == 1) && rows * std::min(s.kc, p.k) * 4 > 2 * l2;
+  });
+  if (always) return;
+  k.forbid("packing A does not pay for one tile of columns",
+           [=](const S& s) { return s.pack_a == 1 && column_tiles(p, s) == 1; });
+}
+
+void forbid_blocks_of_b(Knobs<S>& k, const GemmCpuProduct& product) {
+  const cpu::Problem p = product.p;
+  const bool always = product.b == Panels::kPacked;
+  k.forbid("the packed block of B is too large", [=](const S& s) {
+    const std::int64_t nr = s.nv * s.lanes, columns = std::min(s.nc * nr, p.n + nr);
+    return (always || s.pack_b == 1) && columns * std::min(s.kc, p.k) * 4 > kMaxPanelBytes;
+  });
+  if (always) return;
+  k.forbid("packing B does not pay for one tile of rows", [=](const S& s) {
+    return s.pack_b == 1 && p.b != Layout::kColumn && row_tiles(p, s) == 1;
+  });
+}
+
+void block_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits) {
+  const cpu::Problem p = product.p;
+  k.knob(&S::kc, "kc", "k of one block; the last value covers all of k", product.k_blocks);
+  k.knob(&S::mc, "mc", "tiles of rows of one block; the last value covers all", cpu::powers_up_to(p.m));
+  k.only([=](const S& s) { return cpu::is_power_up_to(s.mc, row_tiles(p, s)); });
+  if (product.a == Panels::kPacked) forbid_blocks_of_a(k, product, limits);
+  k.knob(&S::nc, "nc", "tiles of columns of one block; the last value covers all",
+         cpu::powers_up_to(ceil_div(p.n, cpu::lane_counts(limits).front())));
+  k.only([=](const S& s) { return cpu::is_power_up_to(s.nc, column_tiles(p, s)); });
+  if (product.b == Panels::kPacked) forbid_blocks_of_b(k, product);
+  if (product.a == Panels::kChosen) {
+    k.knob(&S::pack_a, "pack_a", "copy A's block into panels",
+           one_column_tile(p, limits) ? Values{0} : Values{0, 1});
+    forbid_blocks_of_a(k, product, limits);
+  }
+  if (product.b == Panels::kChosen) {
+    k.knob(&S::pack_b, "pack_b", "copy B's block into panels",
+           p.b == Layout::kColumn ? Values{1}
+           : p.m == 1             ? Values{0}
+                                  : Values{0, 1});
+    forbid_blocks_of_b(k, product);
+  }
+}
+
+void prefetch_knob(Knobs<S>& k, Panels b) {
+  k.knob(&S::prefetch, "prefetch",
+         "prefetch of B: 0 none, 1 the next tile, 2 the next tile shared out among the tiles of rows (not where B "
+         "is packed), else rows ahead",
+         b == Panels::kChosen   ? Values{0, 1, 2, 4, 8, 16}
+         : b == Panels::kPacked ? Values{0, 4, 8, 16}
+                                : Values{0, 2, 4, 8, 16});
+  if (b == Panels::kChosen)
+    k.forbid("the next tile of a packed B follows by itself", [](const S& s) {
+      return s.pack_b == 1 && s.prefetch != 0 && s.prefetch <= S::kNextTileShared;
+    });
+  if (b != Panels::kPacked)
+    k.forbid("no tiles of rows that could share a prefetch", [](const S& s) {
+      return s.prefetch == S::kNextTileShared && (s.mc == 1 || s.order == 1);
+    });
 }
 
 }  // namespace
 
-GemmCpuSchedule gemm_cpu_schedule(const Config& config) {
-  KnobReader knobs(config);
-  GemmCpuSchedule s;
-  s.threads = knobs.at("threads");
-  s.split = knobs.at("split");
-  s.lanes = knobs.at("lanes");
-  s.mr = knobs.at("mr");
-  s.nv = knobs.at("nv");
-  s.kc = knobs.at("kc");
-  s.mc = knobs.at("mc");
-  s.nc = knobs.at("nc");
-  s.pack_a = config.find("pack_a").value_or(0);
-  s.pack_b = config.find("pack_b").value_or(0);
-  s.order = knobs.at("order");
-  s.ku = knobs.at("ku");
-  s.prefetch = knobs.at("prefetch");
-  s.masked = knobs.at("masked");
-  return s;
+void gemm_cpu_product_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits) {
+  const cpu::Problem p = product.p;
+  const bool narrow = one_column_tile(p, limits);
+  cpu::thread_knobs(k, limits, p.batch > 1, product.shared_out);
+  tile_knobs(k, p, limits);
+  block_knobs(k, product, limits);
+  k.knob(&S::order, "order", "outer loop inside a block: 0 columns, 1 rows",
+         narrow || p.m == 1 ? Values{0} : Values{0, 1});
+  k.forbid("the order of one loop has no meaning",
+           [](const S& s) { return s.order == 1 && (s.mc == 1 || s.nc == 1); });
+  k.knob(&S::ku, "ku", "k steps unrolled",
+         p.k % 4 == 0   ? Values{1, 2, 4}
+         : p.k % 2 == 0 ? Values{1, 2}
+                        : Values{1});
+  k.forbid("k is not a multiple of the unrolling", [=](const S& s) {
+    return s.ku > 1 && (p.k % s.ku != 0 || std::min(s.kc, p.k) % s.ku != 0);
+  });
+  k.forbid("too much code", [](const S& s) { return s.ku > 1 && s.mr * s.nv * s.ku > 64; });
+  prefetch_knob(k, product.b);
+  k.knob(&S::masked, "masked", "right edge: 0 micro-kernels of its own, 1 every vector masked",
+         cpu::masks_are_free(limits) && !narrow ? Values{0, 1} : Values{0});
+  k.only([=](const S& s) {
+    const std::int64_t nr = s.nv * s.lanes;
+    return s.masked == 0 || (p.n > nr && p.n % nr != 0);
+  });
 }
 
-FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::string family) {
+void gemm_cpu_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits) {
   GemmCpuProduct product;
   const cpu::Problem& p = product.p = cpu::problem_of(workload);
   product.k_blocks = cpu::up_to(p.k, k_steps());
   // Between blocks of k the sums wait in C, where those of pairs have no room.
   if (p.gated) product.k_blocks = {product.k_blocks.back()};
-  return gemm_cpu_space(product, limits, std::move(family));
-}
-
-FamilySpace gemm_cpu_space(const GemmCpuProduct& product, const Limits& limits, std::string family) {
-  const cpu::Problem& p = product.p;
-  FamilySpace space(std::move(family));
-  const cpu::ThreadKnobs shared = cpu::add_thread_knobs(space, limits, p.batch > 1, product.shared);
-  const KnobId threads = shared.threads, split = shared.split, lanes = shared.lanes;
-  // Value lists hold what some valid config can take and little else: sampling rejects whole draws.
-  const std::int64_t narrowest = cpu::lane_counts(limits).front();
-  const bool one_column_tile = p.n <= narrowest;
-  const KnobId mr = space.add("mr", "rows of C in registers", cpu::register_rows(p.m));
-  Values vector_counts;
-  for (const std::int64_t vectors : {1, 2, 3, 4, 5, 6, 8}) {
-    if (vectors == 1 || (vectors - 1) * narrowest < p.n) vector_counts.push_back(vectors);
-  }
-  const KnobId nv = space.add("nv", "vectors of a row of C in registers", vector_counts);
-  const KnobId kc = space.add("kc", "k of one block; the last value covers all of k", product.k_blocks);
-  const auto row_tiles = [=](const Point& x) {
-    return ceil_div(ceil_div(p.m, x[mr]), x[threads] > 1 && x[split] == 0 ? x[threads] : 1);
-  };
-  const auto column_tiles = [=](const Point& x) {
-    return ceil_div(ceil_div(p.n, x[nv] * x[lanes]), x[threads] > 1 && x[split] == 1 ? x[threads] : 1);
-  };
-  const KnobId mc = space.add_dependent("mc", "tiles of rows of one block; the last value covers all",
-                                        cpu::powers_up_to(p.m),
-                                        [=](const Point& x) { return cpu::powers_up_to(row_tiles(x)); });
-  const KnobId nc = space.add_dependent("nc", "tiles of columns of one block; the last value covers all",
-                                        cpu::powers_up_to(ceil_div(p.n, cpu::lane_counts(limits).front())),
-                                        [=](const Point& x) { return cpu::powers_up_to(column_tiles(x)); });
-  KnobId pack_a, pack_b;
-  if (product.a == Panels::kChosen)
-    pack_a = space.add("pack_a", "copy A's block into panels", one_column_tile ? Values{0} : Values{0, 1});
-  if (product.b == Panels::kChosen)
-    pack_b = space.add("pack_b", "copy B's block into panels",
-                       p.b == Layout::kColumn ? Values{1}
-                       : p.m == 1             ? Values{0}
-                                              : Values{0, 1});
-  const auto packs = [](const Point& x, Panels panels, KnobId chosen) {
-    return panels == Panels::kChosen ? x[chosen] == 1 : panels == Panels::kPacked;
-  };
-  const Panels a = product.a, b = product.b;
-  const KnobId order = space.add("order", "outer loop inside a block: 0 columns, 1 rows",
-                                 one_column_tile || p.m == 1 ? Values{0} : Values{0, 1});
-  const KnobId ku = space.add("ku", "k steps unrolled",
-                              p.k % 4 == 0   ? Values{1, 2, 4}
-                              : p.k % 2 == 0 ? Values{1, 2}
-                                             : Values{1});
-  const KnobId prefetch = space.add("prefetch",
-                                    "prefetch of B: 0 none, 1 the next tile, 2 the next tile shared out "
-                                    "among the tiles of rows (not where B "
-                                    "is packed), else rows ahead",
-                                    b == Panels::kChosen   ? Values{0, 1, 2, 4, 8, 16}
-                                    : b == Panels::kPacked ? Values{0, 4, 8, 16}
-                                                           : Values{0, 2, 4, 8, 16});
-
-  space.add_dependent("masked", "right edge: 0 micro-kernels of its own, 1 every vector masked",
-                      cpu::masks_are_free(limits) && !one_column_tile ? Values{0, 1} : Values{0},
-                      [=](const Point& x) {
-                        const bool has_edge = p.n > x[nv] * x[lanes] && p.n % (x[nv] * x[lanes]) != 0;
-                        return has_edge && cpu::masks_are_free(limits) ? Values{0, 1} : Values{0};
-                      });
-
-  space.require("needs more vector registers than there are", {mr, nv},
-                [=](const Point& x) { return cpu::fits_registers(x[mr], x[nv], limits); });
-  space.require("a tile is wider than the matrix", {nv, lanes},
-                [=](const Point& x) { return x[nv] == 1 || (x[nv] - 1) * x[lanes] < p.n; });
-  // Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the units busy.
-  space.require("too few accumulators to hide the latency of a multiply-add", {mr, nv, lanes},
-                [=](const Point& x) {
-                  const std::int64_t most =
-                      std::min<std::int64_t>(p.m, 28) * std::min<std::int64_t>(8, ceil_div(p.n, x[lanes]));
-                  return x[mr] * x[nv] >= std::min<std::int64_t>(6, most);
-                });
-  space.require("more threads than tiles", {threads, split, mr, nv, lanes}, [=](const Point& x) {
-    if (x[threads] == 1) return true;
-    const std::int64_t tiles = x[split] == 0   ? ceil_div(p.m, x[mr])
-                               : x[split] == 1 ? ceil_div(p.n, x[nv] * x[lanes])
-                                               : p.batch;
-    return tiles >= x[threads];
-  });
-  space.require("the packed block of A is larger than twice the L2 cache", with({mr, kc, mc}, pack_a),
-                [=](const Point& x) {
-                  const std::int64_t l2 = limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20;
-                  return !packs(x, a, pack_a) ||
-                         std::min(x[mc] * x[mr], p.m + x[mr]) * std::min(x[kc], p.k) * 4 <= 2 * l2;
-                });
-  space.require("the packed block of B is too large", with({nv, lanes, kc, nc}, pack_b), [=](const Point& x) {
-    return !packs(x, b, pack_b) ||
-           std::min(x[nc] * x[nv] * x[lanes], p.n + x[nv] * x[lanes]) * std::min(x[kc], p.k) * 4 <=
-               kMaxPanelBytes;
-  });
-  if (b == Panels::kChosen)
-    space.require(
-        "packing B does not pay for one tile of rows", {threads, split, mr, nv, lanes, pack_b},
-        [=](const Point& x) { return x[pack_b] == 0 || p.b == Layout::kColumn || row_tiles(x) > 1; });
-  if (a == Panels::kChosen)
-    space.require("packing A does not pay for one tile of columns", {threads, split, mr, nv, lanes, pack_a},
-                  [=](const Point& x) { return x[pack_a] == 0 || column_tiles(x) > 1; });
-  space.require("the order of one loop has no meaning", {mc, nc, order},
-                [=](const Point& x) { return x[order] == 0 || (x[mc] > 1 && x[nc] > 1); });
-  space.require("k is not a multiple of the unrolling", {kc, ku}, [=](const Point& x) {
-    return x[ku] == 1 || (p.k % x[ku] == 0 && std::min(x[kc], p.k) % x[ku] == 0);
-  });
-  space.require("too much code", {mr, nv, ku},
-                [=](const Point& x) { return x[ku] == 1 || x[mr] * x[nv] * x[ku] <= 64; });
-  if (b == Panels::kChosen)
-    space.require("the next tile of a packed B follows by itself", {pack_b, prefetch}, [=](const Point& x) {
-      return x[pack_b] == 0 || x[prefetch] == 0 || x[prefetch] > GemmCpuSchedule::kNextTileShared;
-    });
-  if (b != Panels::kPacked)
-    space.require("no tiles of rows that could share a prefetch", {mc, order, prefetch}, [=](const Point& x) {
-      return x[prefetch] != GemmCpuSchedule::kNextTileShared || (x[mc] > 1 && x[order] == 0);
-    });
-  return space;
+  gemm_cpu_product_knobs(k, product, limits);
 }
 
 // BLIS's rules of thumb, adjusted by timing (bench/cpu_gemm has the outcome as "vs default"): a micro-tile of
 // about as many vectors as rows keeps the loads few, a panel of B of a few times L1 is prefetched from L2.
 // What few rows use is not packed but prefetched, in thin blocks of k; up to 36 rows are three tiles of 12.
-Config gemm_cpu_default(const Workload& workload, const Limits& limits, std::string family) {
+GemmCpuSchedule gemm_cpu_wanted(const Workload& workload, const Limits& limits) {
   constexpr std::int64_t kFewRows = 48, kTallTileRows = 24;
   const cpu::Problem p = cpu::problem_of(workload);
-  const FamilySpace space = gemm_cpu_space(workload, limits, std::move(family));
-  const std::int64_t lanes = cpu::lane_counts(limits).back();
   const std::int64_t registers = std::max(limits.vector_registers, 16);
   const bool packs = p.m >= kFewRows || p.b == Layout::kColumn;
   const bool is_wide = registers >= 32 && (packs || p.m < kTallTileRows);
-  const std::int64_t nv = std::min<std::int64_t>(is_wide ? 4 : 2, ceil_div(p.n, lanes));
-  const std::int64_t mr = std::min<std::int64_t>(p.m, std::min<std::int64_t>(12, (registers - nv - 1) / nv));
-  const std::int64_t split = p.n >= p.m ? 1 : 0;
-  const std::int64_t threads = cpu::default_threads(workload, limits);
-  const Values wanted = packs ? Values{threads, split, lanes, mr, nv, 256, 8, 8, 0, 1, 1, 1, 8, 0}
-                              : Values{threads, split, lanes, mr, nv, 96, 4, 16, 1, 0, 0, 1,
-                                       GemmCpuSchedule::kNextTileShared, 0};
-  return cpu::nearest_config(space, wanted);
+  S s = {.threads = cpu::default_threads(workload, limits),
+         .split = p.n >= p.m ? 1 : 0,
+         .lanes = cpu::lane_counts(limits).back()};
+  s.nv = std::min<std::int64_t>(is_wide ? 4 : 2, ceil_div(p.n, s.lanes));
+  s.mr = std::min<std::int64_t>(p.m, std::min<std::int64_t>(12, (registers - s.nv - 1) / s.nv));
+  if (packs)
+    s.kc = 256, s.mc = 8, s.nc = 8, s.pack_b = 1, s.order = 1, s.prefetch = 8;
+  else
+    s.kc = 96, s.mc = 4, s.nc = 16, s.pack_a = 1, s.prefetch = S::kNextTileShared;
+  return s;
 }
 
 }  // namespace lehr

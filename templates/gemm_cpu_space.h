@@ -1,19 +1,19 @@
-// The schedules of gemm_cpu: knobs, constraints, default.
+// The schedules of gemm_cpu: knobs, rules, default.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/limits.h"
-#include "space/space.h"
+#include "space/knobs.h"
 #include "templates/cpu_common.h"
 #include "templates/workload.h"
 
 namespace lehr {
 
-/// The knobs by name; meanings and units are those of gemm_cpu_space().
+/// The knobs; meanings and units are those of gemm_cpu_knobs(). What a family leaves no choice of stays as it is
+/// here.
 struct GemmCpuSchedule {
   std::int64_t threads = 1;
   std::int64_t split = 0;  ///< 0: rows over the threads, 1: columns, 2: batch (one task per matrix)
@@ -32,9 +32,10 @@ struct GemmCpuSchedule {
   static constexpr std::int64_t kNoPrefetch = 0, kNextTile = 1, kNextTileShared = 2;
   std::int64_t prefetch = kNoPrefetch;
   std::int64_t masked = 0;
+  /// Of an nchw image in conv2d_im2col_cpu, 1: the lines that a block of pixels reads are copied first, as
+  /// padded planes (planes_cpu.h); 0: they are read where they are.
+  std::int64_t copy = 0;
 };
-/// pack_a and pack_b of a family that leaves no choice are 0.
-GemmCpuSchedule gemm_cpu_schedule(const Config& config);
 
 /// How an operand comes into panels: where the schedule says so, in each block, or beforehand (prepacked).
 enum class Panels { kChosen, kPacked, kPrepacked };
@@ -44,12 +45,12 @@ struct GemmCpuProduct {
   cpu::Problem p;
   Panels a = Panels::kChosen, b = Panels::kChosen;  ///< without a choice there is no such knob
   std::vector<std::int64_t> k_blocks;               ///< values of "kc", ascending; the last one covers k
-  std::string_view shared = "0 rows, 1 columns, 2 matrices of the batch";  ///< what "split" means
+  std::string_view shared_out = "what the threads share out: 0 rows, 1 columns, 2 matrices of the batch";
 };
-FamilySpace gemm_cpu_space(const GemmCpuProduct& product, const Limits& limits, std::string family);
+void gemm_cpu_product_knobs(Knobs<GemmCpuSchedule>& k, const GemmCpuProduct& product, const Limits& limits);
 
-/// Those of a GEMM. `family` is the name that the configs carry.
-FamilySpace gemm_cpu_space(const Workload& workload, const Limits& limits, std::string family);
-Config gemm_cpu_default(const Workload& workload, const Limits& limits, std::string family);
+/// Those of a GEMM.
+void gemm_cpu_knobs(Knobs<GemmCpuSchedule>& k, const Workload& workload, const Limits& limits);
+GemmCpuSchedule gemm_cpu_wanted(const Workload& workload, const Limits& limits);
 
 }  // namespace lehr

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "templates/cpu_common.h"
+#include "templates/family.h"
 #include "templates/lines_cpu.h"
 #include "templates/register_tile.h"
 
@@ -21,13 +22,11 @@ using namespace ir;
 using cpu::ceil_div;
 
 struct Schedule {
-  std::int64_t threads, lanes, mr, nr, nc, order, ku, prefetch;
+  std::int64_t threads = 1, lanes = 16;
+  std::int64_t mr = 1, nr = 1;  ///< rows and columns of a tile
+  std::int64_t nc = 1;          ///< tiles of columns of a block
+  std::int64_t order = 0, ku = 1, prefetch = 0;
 };
-Schedule schedule_of(const Config& config) {
-  KnobReader knobs(config);
-  return {knobs.at("threads"), knobs.at("lanes"), knobs.at("mr"), knobs.at("nr"),
-          knobs.at("nc"),      knobs.at("order"), knobs.at("ku"), knobs.at("prefetch")};
-}
 
 constexpr std::int64_t kFewRows = 16;               // of which a copy costs little beside the products
 constexpr std::int64_t kMaxCopyBytes = 4LL << 20;  // more would leave the L2 cache
@@ -47,58 +46,55 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   return std::nullopt;
 }
 
-FamilySpace space_of(const Workload& workload, const Limits& limits) {
+/// Rows or columns of a tile.
+std::vector<std::int64_t> counts_up_to(std::int64_t extent) {
+  std::vector<std::int64_t> counts;
+  for (const std::int64_t count : {1, 2, 3, 4, 5, 6, 8})
+    if (count <= extent) counts.push_back(count);
+  return counts;
+}
+
+bool fits_registers(std::int64_t mr, std::int64_t nr, const Limits& limits) {
+  return mr * nr + mr + 1 <= std::max(limits.vector_registers, 16);
+}
+
+void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
+  using S = Schedule;
   const cpu::Problem p = view_of(workload);
-  FamilySpace space("gemm_dot_cpu");
-  const KnobId threads =
-      space.add("threads", "CPU threads, each with a range of columns", cpu::thread_counts(limits));
-  const KnobId lanes = space.add("lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
-  const auto counts_up_to = [](std::int64_t extent) {
-    std::vector<std::int64_t> counts;
-    for (const std::int64_t count : {1, 2, 3, 4, 5, 6, 8}) {
-      if (count <= extent) counts.push_back(count);
-    }
-    return counts;
-  };
-  const KnobId mr = space.add("mr", "rows of C in registers", counts_up_to(p.m));
-  const KnobId nr = space.add("nr", "columns of C in registers", counts_up_to(p.n));
-  const KnobId nc = space.add_dependent(
-      "nc", "tiles of columns of one block; the last value covers all", cpu::powers_up_to(p.n),
-      [=](const Point& x) { return cpu::powers_up_to(ceil_div(ceil_div(p.n, x[nr]), x[threads])); });
-  const KnobId order = space.add("order", "outer loop inside a block: 0 columns, 1 rows", {0, 1});
-  const KnobId ku = space.add("ku", "vectors of k unrolled", {1, 2, 4});
-  space.add("prefetch", "cache lines ahead on each column of B, 0: none", {0, 4, 8, 16, 32});
-  space.require("more threads than tiles of columns", {threads, nr},
-                [=](const Point& x) { return ceil_div(p.n, x[nr]) >= x[threads]; });
-  space.require("needs more vector registers than there are", {mr, nr}, [=](const Point& x) {
-    return x[mr] * x[nr] + x[mr] + 1 <= std::max(limits.vector_registers, 16);
-  });
-  space.require("the order of one loop has no meaning", {mr, nc, order},
-                [=](const Point& x) { return x[order] == 0 || (x[mr] < p.m && x[nc] > 1); });
-  space.require("k is shorter than the unrolled step", {lanes, ku},
-                [=](const Point& x) { return x[ku] == 1 || x[ku] * x[lanes] <= p.k; });
-  space.require("too much code", {mr, nr, ku},
-                [=](const Point& x) { return x[ku] == 1 || x[mr] * x[nr] * x[ku] <= 64; });
-  return space;
+  k.knob(&S::threads, "threads", "CPU threads, each with a range of columns", cpu::thread_counts(limits));
+  k.knob(&S::lanes, "lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
+  k.knob(&S::mr, "mr", "rows of C in registers", counts_up_to(p.m));
+  k.knob(&S::nr, "nr", "columns of C in registers", counts_up_to(p.n));
+  k.forbid("more threads than tiles of columns", [=](const S& s) { return ceil_div(p.n, s.nr) < s.threads; });
+  k.forbid("needs more vector registers than there are",
+           [=](const S& s) { return !fits_registers(s.mr, s.nr, limits); });
+  k.knob(&S::nc, "nc", "tiles of columns of one block; the last value covers all", cpu::powers_up_to(p.n));
+  k.only([=](const S& s) { return cpu::is_power_up_to(s.nc, ceil_div(ceil_div(p.n, s.nr), s.threads)); });
+  k.knob(&S::order, "order", "outer loop inside a block: 0 columns, 1 rows", {0, 1});
+  k.forbid("the order of one loop has no meaning",
+           [=](const S& s) { return s.order == 1 && (s.mr >= p.m || s.nc == 1); });
+  k.knob(&S::ku, "ku", "vectors of k unrolled", {1, 2, 4});
+  k.forbid("k is shorter than the unrolled step",
+           [=](const S& s) { return s.ku > 1 && s.ku * s.lanes > p.k; });
+  k.forbid("too much code", [](const S& s) { return s.ku > 1 && s.mr * s.nr * s.ku > 64; });
+  k.knob(&S::prefetch, "prefetch", "cache lines ahead on each column of B, 0: none", {0, 4, 8, 16, 32});
 }
 
 // The tile that covers C in the least time: a step of it costs its multiply-adds or its loads (two a cycle),
 // but not less than a multiply-add's latency; behind k every accumulator is summed over its lanes.
-Config default_config(const Workload& workload, const Limits& limits) {
+Schedule wanted(const Workload& workload, const Limits& limits) {
   constexpr std::int64_t kSumOfLanes = 10;  // half cycles
   const cpu::Problem p = view_of(workload);
-  const FamilySpace space = space_of(workload, limits);
-  const std::int64_t lanes = cpu::lane_counts(limits).back(), steps = ceil_div(p.k, lanes);
-  const std::int64_t registers = std::max(limits.vector_registers, 16);
+  Schedule s = {.threads = cpu::default_threads(workload, limits), .lanes = cpu::lane_counts(limits).back(), .nc = 16};
+  const std::int64_t steps = ceil_div(p.k, s.lanes);
   const auto cost_of = [&](std::int64_t mr, std::int64_t nr) {
     const std::int64_t step = std::max<std::int64_t>({mr * nr, mr + nr, 8}) + 1;
     return ceil_div(p.m, mr) * ceil_div(p.n, nr) * (steps * step + mr * nr * kSumOfLanes);
   };
-  std::int64_t best_mr = 1, best_nr = 1;
-  for (const std::int64_t mr : space.knobs()[2].values)
-    for (const std::int64_t nr : space.knobs()[3].values)
-      if (mr * nr + mr + 1 <= registers && cost_of(mr, nr) < cost_of(best_mr, best_nr)) best_mr = mr, best_nr = nr;
-  return cpu::nearest_config(space, {cpu::default_threads(workload, limits), lanes, best_mr, best_nr, 16, 0, 1, 0});
+  for (const std::int64_t mr : counts_up_to(p.m))
+    for (const std::int64_t nr : counts_up_to(p.n))
+      if (fits_registers(mr, nr, limits) && cost_of(mr, nr) < cost_of(s.mr, s.nr)) s.mr = mr, s.nr = nr;
+  return s;
 }
 
 struct Lowering {
@@ -250,10 +246,10 @@ Stmt copy_a(Lowering& l) {
                                     .lanes = l.s.lanes});
 }
 
-Kernel lower_gemm_dot_cpu(const Workload& workload, const Config& config, const Limits&) {
+Kernel lower_gemm_dot_cpu(const Workload& workload, const Schedule& schedule, const Limits&) {
   Lowering l;
   l.p = view_of(workload);
-  l.s = schedule_of(config);
+  l.s = schedule;
   KernelBuilder& builder = l.builder;
   builder.kernel.name = "gemm_dot_cpu";
   builder.kernel.target = Target::kCpu;
@@ -317,7 +313,8 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Config& config, const 
 }  // namespace
 
 Template gemm_dot_cpu_template() {
-  return {"gemm_dot_cpu", 3, Target::kCpu, why_not, space_of, lower_gemm_dot_cpu, default_config};
+  return family<"gemm_dot_cpu", knobs, wanted, lower_gemm_dot_cpu>(
+      {.version = 3, .target = Target::kCpu, .why_not = why_not});
 }
 
 }  // namespace lehr

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "templates/cuda_common.h"
+#include "templates/family.h"
 #include "templates/gemm_mma_operand.h"
 #include "templates/gemm_mma_space.h"
 #include "templates/gemm_mma_write.h"
@@ -351,8 +352,8 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
   return cuda::why_no_indices(g, kLargestTile);
 }
 
-Kernel lower_config(const Workload& workload, const Config& config, const Limits&) {
-  return lower_gemm_mma(workload, gemm_mma_problem(workload), gemm_mma_schedule(config));
+Kernel lower_schedule(const Workload& workload, const GemmMmaSchedule& schedule, const Limits&) {
+  return lower_gemm_mma(workload, gemm_mma_problem(workload), schedule);
 }
 
 }  // namespace
@@ -363,13 +364,8 @@ Kernel lower_gemm_mma(const Workload& workload, const GemmMmaProblem& problem,
 }
 
 Template gemm_mma_template() {
-  return {.name = "gemm_mma",
-          .version = 4,
-          .target = Target::kCuda,
-          .why_not = why_not,
-          .space = gemm_mma_space,
-          .lower = lower_config,
-          .default_config = gemm_mma_default};
+  return family<"gemm_mma", gemm_mma_knobs, gemm_mma_wanted, lower_schedule>(
+      {.version = 4, .target = Target::kCuda, .why_not = why_not});
 }
 
 }  // namespace lehr

@@ -171,24 +171,6 @@ GemmMmaProblem gemm_mma_problem(const Workload& workload) {
   return p;
 }
 
-GemmMmaSchedule gemm_mma_schedule(const Config& config) {
-  KnobReader knobs(config);
-  GemmMmaSchedule s;
-  s.bm = knobs.at("bm");
-  s.bn = knobs.at("bn");
-  s.wm = knobs.at("wm");
-  s.wn = knobs.at("wn");
-  s.bk = knobs.at("bk");
-  s.k_warps = knobs.at("k_warps");
-  s.split_k = knobs.at("split_k");
-  s.stage_c = knobs.at("stage_c");
-  s.stages = knobs.at("stages");
-  s.frag_buffers = knobs.at("frag_buffers");
-  s.min_blocks = knobs.at("min_blocks");
-  s.raster = knobs.at("raster");
-  return s;
-}
-
 SplitK gemm_mma_split_k(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
   return {s.split_k, ceil_div(p.size.k, s.bk)};
 }
@@ -239,137 +221,134 @@ std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& p, const GemmMmaSchedul
   return s.stages * elements * p.bytes() + c + (s.split_k > 1 ? kSplitKSharedBytes : 0);
 }
 
-FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits) {
-  return gemm_mma_space(gemm_mma_problem(workload), limits);
+namespace {
+
+using S = GemmMmaSchedule;
+using Problem = GemmMmaProblem;
+
+std::vector<std::int64_t> warp_tiles(std::int64_t extent) {
+  return powers_of_two(16, std::min<std::int64_t>(tile_extents(extent).back(), 128));
 }
 
-FamilySpace gemm_mma_space(const GemmMmaProblem& p, const Limits& limits) {
-  const std::int64_t m = p.size.m, n = p.size.n, k = p.size.k;
-  FamilySpace space{std::string(p.family())};
-  const KnobId bm = space.add("bm", "rows of C per block", tile_extents(m));
-  const KnobId bn = space.add("bn", "columns of C per block", tile_extents(n));
-  const auto warp_tiles = [](KnobId block_tile) {
-    return [=](const Point& x) { return powers_of_two(16, std::min<std::int64_t>(x[block_tile], 128)); };
+void tile_knobs(Knobs<S>& k, const cpu::Problem& size) {
+  k.knob(&S::bm, "bm", "rows of C per block", tile_extents(size.m));
+  k.knob(&S::bn, "bn", "columns of C per block", tile_extents(size.n));
+  k.knob(&S::wm, "wm", "rows of C per warp", warp_tiles(size.m));
+  k.only([](const S& s) { return s.wm <= s.bm; });
+  k.knob(&S::wn, "wn", "columns of C per warp", warp_tiles(size.n));
+  k.only([](const S& s) { return s.wn <= s.bn; });
+  k.forbid("more accumulators than a thread can hold", [](const S& s) {
+    return s.wm * s.wn > 32 * 128 || (std::max(s.wm, s.wn) >= 128 && std::min(s.wm, s.wn) > 32);
+  });
+  k.forbid("a warp tile much smaller than the block tile",
+           [](const S& s) { return s.warps_m() > 4 || s.warps_n() > 4; });
+}
+
+bool too_much_code(const Problem& p, const S& s) {
+  const std::int64_t steps = s.bk / p.mma_k() / s.k_warps;
+  // On sm_90 ptxas makes one mma of 8-bit floats from f16 ones and conversions, which it moves ahead until
+  // it spills: seen at 64 of them in the text, never at 32.
+  const std::int64_t of_each = is_8_bit_float(p.operand) ? 8 : p.passes;
+  if (p.passes == 3 && steps * (s.wm + s.wn) / 16 * 4 * 2 > kMaxSplitFragments) return true;
+  return steps * (s.wm / 16) * (s.wn / 8) * of_each > kMaxUnrolledMmas;
+}
+
+bool too_many_copies(const Problem& p, const S& s) {
+  const auto few = [](const GemmMmaTile& t, bool pixels) {
+    return t.copies() <= (t.async || pixels ? kMaxCopies : kMaxLoads);
   };
-  const auto all_warp_tiles = [](std::int64_t extent) {
-    return powers_of_two(16, std::min<std::int64_t>(tile_extents(extent).back(), 128));
-  };
-  const KnobId wm = space.add_dependent("wm", "rows of C per warp", all_warp_tiles(m), warp_tiles(bm));
-  const KnobId wn = space.add_dependent("wn", "columns of C per warp", all_warp_tiles(n), warp_tiles(bn));
+  return !few(gemm_mma_tile_a(p, s), p.image && !p.pixels_are_columns()) ||
+         !few(gemm_mma_tile_b(p, s), p.pixels_are_columns());
+}
+
+void depth_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
   const std::int64_t unit = p.mma_k();
   std::vector<std::int64_t> tiles_of_k =
-      up_to(2 * std::max(k, unit) - 1, {2 * unit, 4 * unit, 8 * unit, 16 * unit});
-  if (k <= unit) tiles_of_k.insert(tiles_of_k.begin(), unit);  // half of the other would be padding
-  const KnobId bk = space.add("bk", "k per tile", tiles_of_k);
-  const KnobId k_warps =
-      space.add("k_warps", "warps that split the k of a tile", up_to(ceil_div(k, unit), {1, 2, 4, 8}));
-  const KnobId split_k =
-      space.add("split_k", "blocks that share a tile of C, each with its part of k", split_k_values(k));
-  const KnobId stage_c = space.add_dependent(
-      "stage_c", "C goes 0: from registers, 1: through shared memory", {0, 1}, [=](const Point& x) {
-        return x[k_warps] > 1 ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{0, 1};
-      });
-  const KnobId stages =
-      space.add("stages", "tiles in shared memory",
-                up_to(std::max<std::int64_t>(2, ceil_div(k, 2 * unit)), {2, 3, 4, 5, 6, 8}));
-  const KnobId frag_buffers =
-      space.add("frag_buffers", "fragments in registers: this k's, or the next k's too", {1, 2});
-  const KnobId min_blocks = space.add("min_blocks", "blocks that a multiprocessor must hold", {1, 2, 3});
-  const KnobId raster = space.add("raster", "rows of block tiles walked together, for the L2",
-                                  up_to(ceil_div(m, 16), {1, 2, 4, 8}));
-
-  const auto schedule = [=](const Point& x) {  // split_k and later: not read
-    GemmMmaSchedule s;
-    s.bm = x[bm], s.bn = x[bn], s.wm = x[wm], s.wn = x[wn], s.bk = x[bk], s.k_warps = x[k_warps];
-    return s;
-  };
-  const auto split = [=](const Point& x) { return SplitK{x[split_k], ceil_div(k, x[bk])}; };
-  const auto threads = [=](const Point& x) { return 32 * (x[bm] / x[wm]) * (x[bn] / x[wn]) * x[k_warps]; };
-  space.require("more accumulators than a thread can hold", {wm, wn}, [=](const Point& x) {
-    return x[wm] * x[wn] <= 32 * 128 && (std::max(x[wm], x[wn]) < 128 || std::min(x[wm], x[wn]) <= 32);
-  });
-  space.require("a warp tile much smaller than the block tile", {bm, bn, wm, wn},
-                [=](const Point& x) { return x[bm] / x[wm] <= 4 && x[bn] / x[wn] <= 4; });
-  space.require("more warps along k than the tile has steps", {bk, k_warps},
-                [=](const Point& x) { return x[k_warps] * unit <= x[bk]; });
-  space.require("warps that split k are for small block tiles", {bm, bn, k_warps},
-                [=](const Point& x) { return x[k_warps] == 1 || x[bm] * x[bn] <= 64 * 64; });
-  space.require("too many threads", {bm, bn, wm, wn, k_warps},
-                [=](const Point& x) { return threads(x) <= std::min(512, limits.max_threads_per_block); });
-  space.require("too much code", {wm, wn, bk, k_warps}, [=](const Point& x) {
-    const std::int64_t steps = x[bk] / unit / x[k_warps];
-    // On sm_90 ptxas makes one mma of 8-bit floats from f16 ones and conversions, which it moves ahead until
-    // it spills: seen at 64 of them in the text, never at 32.
-    const std::int64_t of_each = is_8_bit_float(p.operand) ? 8 : p.passes;
-    if (p.passes == 3 && steps * (x[wm] + x[wn]) / 16 * 4 * 2 > kMaxSplitFragments) return false;
-    return steps * (x[wm] / 16) * (x[wn] / 8) * of_each <= kMaxUnrolledMmas;
-  });
+      up_to(2 * std::max(p.size.k, unit) - 1, {2 * unit, 4 * unit, 8 * unit, 16 * unit});
+  if (p.size.k <= unit) tiles_of_k.insert(tiles_of_k.begin(), unit);  // half of the other would be padding
+  k.knob(&S::bk, "bk", "k per tile", tiles_of_k);
+  k.knob(&S::k_warps, "k_warps", "warps that split the k of a tile",
+         up_to(ceil_div(p.size.k, unit), {1, 2, 4, 8}));
+  k.forbid("more warps along k than the tile has steps",
+           [=](const S& s) { return s.k_warps * unit > s.bk; });
+  k.forbid("warps that split k are for small block tiles",
+           [](const S& s) { return s.k_warps > 1 && s.bm * s.bn > 64 * 64; });
+  k.forbid("too many threads",
+           [=](const S& s) { return s.threads() > std::min(512, limits.max_threads_per_block); });
+  k.forbid("too much code", [=](const S& s) { return too_much_code(p, s); });
   if (p.size.gated)
-    space.require("a thread does not store columns in pairs", {bm, bn, wm, wn, k_warps},
-                  [=](const Point& x) { return x[bm] * x[bn] / threads(x) >= 2; });
-  if (p.window_pixels() > 1)
-    space.require("windows are pooled on their way through shared memory", {split_k, stage_c},
-                  [=](const Point& x) { return x[split_k] == 1 && x[stage_c] == 1; });
-  space.require("too many copies per thread", {bm, bn, wm, wn, bk, k_warps}, [=](const Point& x) {
-    const GemmMmaSchedule s = schedule(x);
-    const auto few = [](const GemmMmaTile& t, bool pixels) {
-      return t.copies() <= (t.async || pixels ? kMaxCopies : kMaxLoads);
-    };
-    return few(gemm_mma_tile_a(p, s), p.image && !p.pixels_are_columns()) &&
-           few(gemm_mma_tile_b(p, s), p.pixels_are_columns());
+    k.forbid("a thread does not store columns in pairs",
+             [](const S& s) { return s.bm * s.bn / s.threads() < 2; });
+  k.forbid("too many copies per thread", [=](const S& s) { return too_many_copies(p, s); });
+  k.knob(&S::split_k, "split_k", "blocks that share a tile of C, each with its part of k",
+         split_k_values(p.size.k));
+  k.forbid("k is too short to be split, or the grid is large without that", [=](const S& s) {
+    const std::int64_t tiles = gemm_mma_tiles(p, s);
+    return !may_split_k(gemm_mma_split_k(p, s), p.size.k, tiles, tiles * s.bm * s.bn * 4, limits.cores);
   });
-  space.require("k is too short to be split, or the grid is large without that", {bm, bn, bk, split_k},
-                [=](const Point& x) {
-                  GemmMmaSchedule s;
-                  s.bm = x[bm], s.bn = x[bn];
-                  const std::int64_t tiles = gemm_mma_tiles(p, s);
-                  return may_split_k(split(x), k, tiles, tiles * s.bm * s.bn * 4, limits.cores);
-                });
-  space.require("more stages than tiles of k", {bk, split_k, stages},
-                [=](const Point& x) { return x[stages] <= std::max<std::int64_t>(2, split(x).most()); });
-  const auto shared = [=](const Point& x) {
-    GemmMmaSchedule s = schedule(x);
-    s.split_k = x[split_k], s.stage_c = x[stage_c], s.stages = x[stages];
-    return gemm_mma_shared_bytes(p, s);
-  };
-  space.require("needs more shared memory than a block may have",
-                {bm, bn, wm, wn, bk, k_warps, split_k, stage_c, stages},
-                [=](const Point& x) { return shared(x) <= limits.shared_bytes_per_block; });
-  space.require("fragments of the next k need a second step", {bk, k_warps, frag_buffers},
-                [=](const Point& x) { return x[frag_buffers] == 1 || x[bk] >= 2 * unit * x[k_warps]; });
-  space.require("needs more shared memory than the multiprocessor has for that many blocks",
-                {bm, bn, wm, wn, bk, k_warps, split_k, stage_c, stages, min_blocks},
-                [=](const Point& x) { return cuda::shared_memory_holds(limits, x[min_blocks], shared(x)); });
-  space.require("needs more threads than the multiprocessor has for that many blocks",
-                {bm, bn, wm, wn, k_warps, min_blocks},
-                [=](const Point& x) { return x[min_blocks] * threads(x) <= limits.max_threads_per_core; });
-  space.require("needs more registers than a thread can have",
-                {bm, bn, wm, wn, bk, k_warps, stages, frag_buffers, min_blocks}, [=](const Point& x) {
-                  GemmMmaSchedule s = schedule(x);
-                  s.stages = x[stages], s.frag_buffers = x[frag_buffers];
-                  return gemm_mma_registers(p, s) <=
-                         cuda::registers_granted(limits, x[min_blocks], threads(x));
-                });
-  space.require("blocks that split k and stage C have no registers for so many sums and their places",
-                {bm, bn, wm, wn, k_warps, split_k, stage_c}, [=](const Point& x) {
-                  return x[split_k] == 1 || x[stage_c] == 0 || x[bm] * x[bn] / threads(x) <= 64;
-                });
-  space.require("more rows of block tiles walked together than there are", {bm, raster},
-                [=](const Point& x) { return x[raster] == 1 || x[raster] <= ceil_div(m, x[bm]); });
-  space.require("the order of one column of block tiles has no meaning", {bn, raster},
-                [=](const Point& x) { return x[raster] == 1 || n > x[bn]; });
-  return space;
+}
+
+void memory_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
+  k.knob(&S::stage_c, "stage_c", "C goes 0: from registers, 1: through shared memory", {0, 1});
+  k.only([](const S& s) { return s.stage_c == 1 || s.k_warps == 1; });
+  if (p.window_pixels() > 1)
+    k.forbid("windows are pooled on their way through shared memory",
+             [](const S& s) { return s.split_k > 1 || s.stage_c == 0; });
+  k.forbid("blocks that split k and stage C have no registers for so many sums and their places",
+           [](const S& s) { return s.split_k > 1 && s.stage_c == 1 && s.bm * s.bn / s.threads() > 64; });
+  k.knob(&S::stages, "stages", "tiles in shared memory",
+         up_to(std::max<std::int64_t>(2, ceil_div(p.size.k, 2 * p.mma_k())), {2, 3, 4, 5, 6, 8}));
+  k.forbid("more stages than tiles of k", [=](const S& s) {
+    return s.stages > std::max<std::int64_t>(2, gemm_mma_split_k(p, s).most());
+  });
+  k.forbid("needs more shared memory than a block may have",
+           [=](const S& s) { return gemm_mma_shared_bytes(p, s) > limits.shared_bytes_per_block; });
+}
+
+void residence_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
+  const std::int64_t unit = p.mma_k();
+  k.knob(&S::frag_buffers, "frag_buffers", "fragments in registers: this k's, or the next k's too", {1, 2});
+  k.forbid("fragments of the next k need a second step",
+           [=](const S& s) { return s.frag_buffers == 2 && s.bk < 2 * unit * s.k_warps; });
+  k.knob(&S::min_blocks, "min_blocks", "blocks that a multiprocessor must hold", {1, 2, 3});
+  k.forbid("needs more shared memory than the multiprocessor has for that many blocks", [=](const S& s) {
+    return !cuda::shared_memory_holds(limits, s.min_blocks, gemm_mma_shared_bytes(p, s));
+  });
+  k.forbid("needs more threads than the multiprocessor has for that many blocks",
+           [=](const S& s) { return s.min_blocks * s.threads() > limits.max_threads_per_core; });
+  k.forbid("needs more registers than a thread can have", [=](const S& s) {
+    return gemm_mma_registers(p, s) > cuda::registers_granted(limits, s.min_blocks, s.threads());
+  });
+}
+
+}  // namespace
+
+void gemm_mma_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits) {
+  gemm_mma_problem_knobs(k, gemm_mma_problem(workload), limits);
+}
+
+void gemm_mma_problem_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
+  tile_knobs(k, p.size);
+  depth_knobs(k, p, limits);
+  memory_knobs(k, p, limits);
+  residence_knobs(k, p, limits);
+  const std::int64_t m = p.size.m, n = p.size.n;
+  k.knob(&S::raster, "raster", "rows of block tiles walked together, for the L2",
+         up_to(ceil_div(m, 16), {1, 2, 4, 8}));
+  k.forbid("more rows of block tiles walked together than there are",
+           [=](const S& s) { return s.raster > 1 && s.raster > ceil_div(m, s.bm); });
+  k.forbid("the order of one column of block tiles has no meaning",
+           [=](const S& s) { return s.raster > 1 && n <= s.bn; });
 }
 
 // Large: 128 x 128 in four warps of 64 x 64 (kernels.md section 2.1); smaller where that would leave
 // multiprocessors without a block; for few rows or columns, warps that split k (section 5). Where most
 // multiprocessors still have no block, blocks split k as well.
-Config gemm_mma_default(const Workload& workload, const Limits& limits) {
-  return gemm_mma_default(gemm_mma_problem(workload), limits);
+GemmMmaSchedule gemm_mma_wanted(const Workload& workload, const Limits& limits) {
+  return gemm_mma_problem_wanted(gemm_mma_problem(workload), limits);
 }
 
-Config gemm_mma_default(const GemmMmaProblem& p, const Limits& limits) {
-  const FamilySpace space = gemm_mma_space(p, limits);
+GemmMmaSchedule gemm_mma_problem_wanted(const GemmMmaProblem& p, const Limits& limits) {
   const std::int64_t unit = p.mma_k();
   GemmMmaSchedule s;
   s.bk = 2 * unit, s.raster = 4;
@@ -386,8 +365,7 @@ Config gemm_mma_default(const GemmMmaProblem& p, const Limits& limits) {
   }
   if (p.size.k <= unit) s.bk = unit;
   s.split_k = default_split_k(p.size.k, gemm_mma_tiles(p, s), limits.cores);
-  return cpu::nearest_config(space, {s.bm, s.bn, s.wm, s.wn, s.bk, s.k_warps, s.split_k, s.stage_c, s.stages,
-                                     s.frag_buffers, s.min_blocks, s.raster});
+  return s;
 }
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// The schedules of gemm_mma: knobs, constraints, default, and what follows from a schedule (threads, tiles in
+// The schedules of gemm_mma: knobs, rules, default, and what follows from a schedule (threads, tiles in
 // shared memory, registers).
 #pragma once
 
@@ -7,7 +7,7 @@
 
 #include "base/limits.h"
 #include "base/static_text.h"
-#include "space/space.h"
+#include "space/knobs.h"
 #include "templates/cpu_common.h"
 #include "templates/image_view.h"
 #include "templates/split_k.h"
@@ -50,7 +50,7 @@ GemmMmaProblem gemm_mma_problem(const Workload& workload);
 /// The instruction for operands and sums of these types, or "".
 StaticText gemm_mma_instruction(DType operand, DType accum);
 
-/// The knobs by name; meanings and units are those of gemm_mma_space(). All but `stages` are powers of two.
+/// The knobs; meanings and units are those of gemm_mma_knobs(). All but `stages` are powers of two.
 struct GemmMmaSchedule {
   std::int64_t bm = 128, bn = 128, bk = 32;  ///< block tile
   std::int64_t wm = 64, wn = 64;             ///< warp tile
@@ -69,7 +69,6 @@ struct GemmMmaSchedule {
   std::int64_t group_threads() const { return 32 * warps_m() * warps_n(); }
   std::int64_t threads() const { return group_threads() * k_warps; }
 };
-GemmMmaSchedule gemm_mma_schedule(const Config& config);
 
 /// Tiles of k, and how the blocks of a tile of C share them.
 SplitK gemm_mma_split_k(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
@@ -111,9 +110,11 @@ std::int64_t gemm_mma_registers(const GemmMmaProblem& problem, const GemmMmaSche
 /// Shared memory of a block in bytes.
 std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 
-FamilySpace gemm_mma_space(const GemmMmaProblem& problem, const Limits& limits);
-Config gemm_mma_default(const GemmMmaProblem& problem, const Limits& limits);
-FamilySpace gemm_mma_space(const Workload& workload, const Limits& limits);
-Config gemm_mma_default(const Workload& workload, const Limits& limits);
+void gemm_mma_problem_knobs(Knobs<GemmMmaSchedule>& k, const GemmMmaProblem& problem, const Limits& limits);
+GemmMmaSchedule gemm_mma_problem_wanted(const GemmMmaProblem& problem, const Limits& limits);
+
+/// Those of a GEMM.
+void gemm_mma_knobs(Knobs<GemmMmaSchedule>& k, const Workload& workload, const Limits& limits);
+GemmMmaSchedule gemm_mma_wanted(const Workload& workload, const Limits& limits);
 
 }  // namespace lehr

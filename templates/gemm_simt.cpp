@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "templates/cuda_common.h"
+#include "templates/family.h"
 #include "templates/gemm_simt_compute.h"
 #include "templates/gemm_simt_copy.h"
 #include "templates/gemm_simt_space.h"
@@ -284,8 +285,8 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   return cuda::why_no_indices(g, kLargestTile);
 }
 
-Kernel lower_config(const Workload& workload, const Config& config, const Limits&) {
-  return lower_gemm_simt(workload, cpu::problem_of(workload), gemm_simt_schedule(config));
+Kernel lower_schedule(const Workload& workload, const GemmSimtSchedule& schedule, const Limits&) {
+  return lower_gemm_simt(workload, cpu::problem_of(workload), schedule);
 }
 
 }  // namespace
@@ -296,13 +297,8 @@ Kernel lower_gemm_simt(const Workload& workload, const cpu::Problem& problem,
 }
 
 Template gemm_simt_template() {
-  return {.name = "gemm_simt",
-          .version = 5,
-          .target = Target::kCuda,
-          .why_not = why_not,
-          .space = gemm_simt_space,
-          .lower = lower_config,
-          .default_config = gemm_simt_default};
+  return family<"gemm_simt", gemm_simt_knobs, gemm_simt_wanted, lower_schedule>(
+      {.version = 5, .target = Target::kCuda, .why_not = why_not});
 }
 
 }  // namespace lehr

@@ -49,25 +49,17 @@ std::vector<std::int64_t> vector_widths(std::int64_t contiguous_extent, std::int
 }
 
 /// Thread tiles: 4 to 16 where the block tile has at least 32, else what fits.
-std::vector<std::int64_t> thread_extents(std::int64_t tile) {
-  std::vector<std::int64_t> extents;
-  for (const std::int64_t extent : powers_of_two(1, 16)) {
-    if (extent <= tile && (tile < 32 || extent >= 4)) extents.push_back(extent);
-  }
-  return extents;
+bool is_thread_extent(std::int64_t extent, std::int64_t tile) {
+  return extent <= tile && (tile < 32 || extent >= 4);
 }
 
 /// All thread tiles that some of `tiles` allows.
-std::vector<std::int64_t> all_thread_extents(const std::vector<std::int64_t>& tiles) {
-  std::vector<std::int64_t> all;
-  for (const std::int64_t extent : powers_of_two(1, 16)) {
-    const bool allowed = std::any_of(tiles.begin(), tiles.end(), [&](std::int64_t tile) {
-      const std::vector<std::int64_t> some = thread_extents(tile);
-      return std::find(some.begin(), some.end(), extent) != some.end();
-    });
-    if (allowed) all.push_back(extent);
-  }
-  return all;
+std::vector<std::int64_t> thread_extents(const std::vector<std::int64_t>& tiles) {
+  std::vector<std::int64_t> extents = powers_of_two(1, 16);
+  std::erase_if(extents, [&](std::int64_t extent) {
+    return std::ranges::none_of(tiles, [=](std::int64_t tile) { return is_thread_extent(extent, tile); });
+  });
+  return extents;
 }
 
 /// Those of `values` that are at most `limit`, and the first in any case.
@@ -99,30 +91,6 @@ bool b_along_k(const cpu::Problem& p) {
 }
 
 }  // namespace
-
-GemmSimtSchedule gemm_simt_schedule(const Config& config) {
-  KnobReader knobs(config);
-  GemmSimtSchedule s;
-  s.bm = knobs.at("bm");
-  s.bn = knobs.at("bn");
-  s.tm = knobs.at("tm");
-  s.tn = knobs.at("tn");
-  s.lanes_m = knobs.at("lanes_m");
-  s.bk = knobs.at("bk");
-  s.split_k = knobs.at("split_k");
-  s.async = knobs.at("async");
-  s.stages = knobs.at("stages");
-  s.k_major = knobs.at("k_major");
-  s.vec_a = knobs.at("vec_a");
-  s.vec_b = knobs.at("vec_b");
-  s.pad = knobs.at("pad");
-  s.min_blocks = knobs.at("min_blocks");
-  s.frag_buffers = knobs.at("frag_buffers");
-  s.unroll = knobs.at("unroll");
-  s.raster = knobs.at("raster");
-  s.staged = knobs.at("staged");
-  return s;
-}
 
 SplitK gemm_simt_split_k(const cpu::Problem& p, const GemmSimtSchedule& s) {
   return {s.split_k, ceil_div(p.k, s.bk)};
@@ -163,205 +131,208 @@ std::int64_t gemm_simt_shared_bytes(const cpu::Problem& p, const GemmSimtSchedul
          (s.split_k > 1 ? kSplitKSharedBytes : 0);
 }
 
-FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits) {
-  return gemm_simt_space_of({.problem = cpu::problem_of(workload)}, limits);
-}
+namespace {
 
-FamilySpace gemm_simt_space_of(const GemmSimtForm& form, const Limits& limits) {
-  const cpu::Problem p = form.problem;
-  FamilySpace space(form.family);
-  // A thread's four pixels side by side leave a warp too small a tile of fewer.
-  const std::int64_t least = form.pools ? kLeastPooled : 1;
-  const std::vector<std::int64_t> rows = tile_extents(form.gathers_a ? std::max(p.m, least) : p.m);
-  const std::vector<std::int64_t> columns = tile_extents(form.gathers_a ? p.n : std::max(p.n, least));
-  const KnobId bm = space.add("bm", "rows of C per block", rows);
-  const KnobId bn = space.add("bn", "columns of C per block", columns);
-  const KnobId tm = space.add_dependent("tm", "rows of C per thread", all_thread_extents(rows),
-                                        [=](const Point& x) { return thread_extents(x[bm]); });
-  const KnobId tn = space.add_dependent("tn", "columns of C per thread", all_thread_extents(columns),
-                                        [=](const Point& x) { return thread_extents(x[bn]); });
-  std::vector<std::int64_t> warp_rows;
+using S = GemmSimtSchedule;
+using Values = std::vector<std::int64_t>;
+
+constexpr const char* kTooLittleShared =
+    "needs more shared memory than the multiprocessor has for that many blocks";
+constexpr const char* kTooFewRegisters = "needs more registers than a thread can have";
+
+Values flags(bool both) { return both ? Values{0, 1} : Values{0}; }
+
+bool any_along_k(const cpu::Problem& p) { return a_along_k(p) || b_along_k(p); }
+
+/// Rows of threads that a warp may have where the smallest and the largest block tiles are these.
+Values warp_rows(const Values& rows, const Values& columns) {
+  Values all;
   for (const std::int64_t lanes : powers_of_two(1, 32)) {
     const bool fits = lanes <= rows.back() && 32 / lanes <= columns.back();
     const bool square = rows.front() >= 32 && columns.front() >= 32;
-    if (fits && (!square || (lanes >= 2 && lanes <= 16))) warp_rows.push_back(lanes);
+    if (fits && (!square || (lanes >= 2 && lanes <= 16))) all.push_back(lanes);
   }
-  const KnobId lanes_m = space.add("lanes_m", "rows of threads in a warp", warp_rows);
-  const KnobId bk = space.add("bk", "k per tile", at_most(2 * p.k - 1, {8, 16, 32}));
-  const KnobId split_k =
-      space.add("split_k", "blocks that share a tile of C, each with its part of k", split_k_values(p.k));
-  const KnobId async = space.add("async", "tiles come by 0: registers, 1: cp.async", {0, 1});
-  const std::int64_t most_stages = std::max<std::int64_t>(2, ceil_div(p.k, 8));
-  const KnobId stages = space.add_dependent(
-      "stages", "tiles in shared memory", at_most(most_stages, {1, 2, 3, 4, 5}), [=](const Point& x) {
-        return x[async] == 0 ? std::vector<std::int64_t>{1, 2} : at_most(most_stages, {2, 3, 4, 5});
-      });
-  const bool any_along_k = a_along_k(p) || b_along_k(p);
-  const KnobId k_major =
-      space.add("k_major", "tiles of operands contiguous along k: 0: transposed, 1: kept, read 4 k at a time",
-                any_along_k ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0});
-  // cp.async writes what it reads: a row of k cannot be scattered by it but element by element.
-  const auto widths = [=](bool along_k, const std::vector<std::int64_t>& all) {
-    return [=](const Point& x) {
-      const bool scattered = along_k && x[k_major] == 0;
-      return scattered && x[async] == 1 ? std::vector<std::int64_t>{1} : all;
-    };
-  };
-  const std::vector<std::int64_t> widths_a = vector_widths(a_along_k(p) ? p.k : p.m, form.vector_a);
-  const std::vector<std::int64_t> widths_b = vector_widths(b_along_k(p) ? p.k : p.n, form.vector_b);
-  const KnobId vec_a =
-      space.add_dependent("vec_a", "elements per load of A", widths_a, widths(a_along_k(p), widths_a));
-  const KnobId vec_b =
-      space.add_dependent("vec_b", "elements per load of B", widths_b, widths(b_along_k(p), widths_b));
-  // Rows of 8, 16 or 32 elements of k that are 4 apart put the reads of 8 rows into distinct banks.
-  const KnobId pad = space.add_dependent(
-      "pad", "elements behind a row of a tile whose operand is contiguous along k",
-      any_along_k ? std::vector<std::int64_t>{0, 4} : std::vector<std::int64_t>{0}, [=](const Point& x) {
-        if (!any_along_k) return std::vector<std::int64_t>{0};
-        return x[k_major] == 1 ? std::vector<std::int64_t>{4} : std::vector<std::int64_t>{0, 4};
-      });
-  const KnobId min_blocks = space.add("min_blocks", "blocks that a multiprocessor must hold", {1, 2, 3});
-  const KnobId frag_buffers = space.add_dependent(
-      "frag_buffers", "fragments in registers: this k's, or the next k's too", {1, 2}, [=](const Point& x) {
-        return x[k_major] == 1 ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{1, 2};
-      });
-  const KnobId unroll =
-      space.add_dependent("unroll", "k steps unrolled", powers_of_two(1, 32), [=](const Point& x) {
-        // Two buffers take turns, so the step is even; a kept tile is read four k at a time.
-        return powers_of_two(x[k_major] == 1 ? kQuad : x[frag_buffers], x[bk]);
-      });
-  const KnobId raster = space.add("raster", "rows of block tiles walked together, for the L2",
-                                  at_most(ceil_div(p.m, rows.front()), {1, 2, 4, 8}));
-  const KnobId staged = space.add("staged", "C goes out 0: from registers, 1: through shared memory", {0, 1});
+  return all;
+}
 
-  space.require("a warp does not fit the block tile", {bm, bn, tm, tn, lanes_m}, [=](const Point& x) {
-    return x[bm] % (x[lanes_m] * x[tm]) == 0 && x[bn] % (32 / x[lanes_m] * x[tn]) == 0;
+void tile_knobs(Knobs<S>& k, const Values& rows, const Values& columns, const Limits& limits) {
+  k.knob(&S::bm, "bm", "rows of C per block", rows);
+  k.knob(&S::bn, "bn", "columns of C per block", columns);
+  k.knob(&S::tm, "tm", "rows of C per thread", thread_extents(rows));
+  k.only([](const S& s) { return is_thread_extent(s.tm, s.bm); });
+  k.knob(&S::tn, "tn", "columns of C per thread", thread_extents(columns));
+  k.only([](const S& s) { return is_thread_extent(s.tn, s.bn); });
+  const std::int64_t most_threads = limits.max_threads_per_block;
+  k.forbid("too many threads", [=](const S& s) { return s.threads() > most_threads; });
+  k.forbid("too many accumulators", [](const S& s) { return s.tm * s.tn > 128; });
+  k.knob(&S::lanes_m, "lanes_m", "rows of threads in a warp", warp_rows(rows, columns));
+  k.forbid("a warp does not fit the block tile", [](const S& s) {
+    return s.bm % (s.lanes_m * s.tm) != 0 || s.bn % s.warp_columns() != 0;
   });
-  const auto threads = [=](const Point& x) { return x[bm] / x[tm] * (x[bn] / x[tn]); };
-  space.require("too many threads", {bm, bn, tm, tn},
-                [=](const Point& x) { return threads(x) <= limits.max_threads_per_block; });
-  space.require("too many accumulators", {tm, tn}, [=](const Point& x) { return x[tm] * x[tn] <= 128; });
-  space.require("a warp is a single row or column of a square tile", {bm, bn, lanes_m}, [=](const Point& x) {
-    return x[bm] < 32 || x[bn] < 32 || (x[lanes_m] >= 2 && x[lanes_m] <= 16);
+  k.forbid("a warp is a single row or column of a square tile", [](const S& s) {
+    return s.bm >= 32 && s.bn >= 32 && (s.lanes_m < 2 || s.lanes_m > 16);
   });
-  space.require("a vector is longer than the tile", {bm, bn, bk, vec_a, vec_b}, [=](const Point& x) {
-    return x[vec_a] <= (a_along_k(p) ? x[bk] : x[bm]) && x[vec_b] <= (b_along_k(p) ? x[bk] : x[bn]);
+}
+
+void depth_knobs(Knobs<S>& k, const cpu::Problem& p, const Limits& limits) {
+  k.knob(&S::bk, "bk", "k per tile", at_most(2 * p.k - 1, {8, 16, 32}));
+  k.knob(&S::split_k, "split_k", "blocks that share a tile of C, each with its part of k",
+         split_k_values(p.k));
+  const int cores = limits.cores;
+  k.forbid("k is too short to be split, or the grid is large without that", [=](const S& s) {
+    const std::int64_t tiles = gemm_simt_tiles(p, s);
+    return !may_split_k(gemm_simt_split_k(p, s), p.k, tiles, tiles * s.bm * s.bn * 4, cores);
   });
-  space.require("more stages than tiles of k", {bk, split_k, stages}, [=](const Point& x) {
-    return x[stages] <= std::max<std::int64_t>(2, SplitK{x[split_k], ceil_div(p.k, x[bk])}.most());
-  });
-  space.require("k is too short to be split, or the grid is large without that", {bm, bn, bk, split_k},
-                [=](const Point& x) {
-                  GemmSimtSchedule s;
-                  s.bm = x[bm], s.bn = x[bn], s.bk = x[bk], s.split_k = x[split_k];
-                  const std::int64_t tiles = gemm_simt_tiles(p, s);
-                  return may_split_k(gemm_simt_split_k(p, s), p.k, tiles, tiles * s.bm * s.bn * 4,
-                                     limits.cores);
-                });
   // The first tile of k is the partial one, and only one part of k begins with that.
-  space.require("blocks that split k take whole tiles of it", {bk, split_k},
-                [=](const Point& x) { return x[split_k] == 1 || p.k % x[bk] == 0; });
-  space.require("blocks that split k write C from registers", {split_k, staged},
-                [=](const Point& x) { return x[split_k] == 1 || x[staged] == 0; });
+  k.forbid("blocks that split k take whole tiles of it",
+           [=](const S& s) { return s.split_k > 1 && p.k % s.bk != 0; });
+  k.knob(&S::async, "async", "tiles come by 0: registers, 1: cp.async", {0, 1});
+  k.knob(&S::stages, "stages", "tiles in shared memory",
+         at_most(std::max<std::int64_t>(2, ceil_div(p.k, 8)), {1, 2, 3, 4, 5}));
+  k.only([](const S& s) { return s.async == 1 ? s.stages >= 2 : s.stages <= 2; });
+  k.forbid("more stages than tiles of k", [=](const S& s) {
+    return s.stages > std::max<std::int64_t>(2, gemm_simt_split_k(p, s).most());
+  });
+}
+
+void copy_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
+  const cpu::Problem p = form.problem;
+  k.knob(&S::k_major, "k_major",
+         "tiles of operands contiguous along k: 0: transposed, 1: kept, read 4 k at a time",
+         flags(any_along_k(p)));
+  // cp.async writes what it reads: a row of k cannot be scattered by it but element by element.
+  const auto scatters = [](bool along_k, const S& s) { return along_k && s.k_major == 0 && s.async == 1; };
+  k.knob(&S::vec_a, "vec_a", "elements per load of A",
+         vector_widths(a_along_k(p) ? p.k : p.m, form.vector_a));
+  k.only([=](const S& s) { return s.vec_a == 1 || !scatters(a_along_k(p), s); });
+  k.knob(&S::vec_b, "vec_b", "elements per load of B",
+         vector_widths(b_along_k(p) ? p.k : p.n, form.vector_b));
+  k.only([=](const S& s) { return s.vec_b == 1 || !scatters(b_along_k(p), s); });
+  k.forbid("a vector is longer than the tile", [=](const S& s) {
+    return s.vec_a > (a_along_k(p) ? s.bk : s.bm) || s.vec_b > (b_along_k(p) ? s.bk : s.bn);
+  });
+  // Rows of 8, 16 or 32 elements of k that are 4 apart put the reads of 8 rows into distinct banks.
+  k.knob(&S::pad, "pad", "elements behind a row of a tile whose operand is contiguous along k",
+         any_along_k(p) ? Values{0, 4} : Values{0});
+  k.only([](const S& s) { return s.k_major == 0 || s.pad == 4; });
+  k.forbid("too many loads per thread", [=](const S& s) {
+    return gemm_simt_copy_a(p, s).loads() > kMaxLoads || gemm_simt_copy_b(p, s).loads() > kMaxLoads;
+  });
+  const std::int64_t shared_bytes = limits.shared_bytes_per_block;
+  k.forbid("needs more shared memory than a block may have", [=](S s) {
+    s.staged = 0;
+    return gemm_simt_shared_bytes(p, s) > shared_bytes;
+  });
+}
+
+bool shared_fits(const cpu::Problem& p, const S& s, const Limits& limits) {
+  const std::int64_t bytes = gemm_simt_shared_bytes(p, s);
+  return bytes <= limits.shared_bytes_per_block && cuda::shared_memory_holds(limits, s.min_blocks, bytes);
+}
+
+bool registers_fit(const GemmSimtForm& form, const S& s, const Limits& limits) {
+  const cpu::Problem& p = form.problem;
+  const GemmSimtCopy gathered = form.gathers_a ? gemm_simt_copy_a(p, s) : gemm_simt_copy_b(p, s);
+  const std::int64_t gather = form.registers_per_gather * gathered.loads();
+  return gemm_simt_registers(p, s) + form.more_registers + gather <=
+         cuda::registers_granted(limits, s.min_blocks, s.threads());
+}
+
+/// The first answers of a point that stages C are those of one that does not, which needs less.
+void residence_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
+  const cpu::Problem p = form.problem;
+  k.knob(&S::min_blocks, "min_blocks", "blocks that a multiprocessor must hold", {1, 2, 3});
+  k.forbid(kTooLittleShared, [=](S s) {
+    s.staged = 0;
+    return !shared_fits(p, s, limits);
+  });
+  k.forbid("needs more threads than the multiprocessor has for that many blocks",
+           [=](const S& s) { return s.min_blocks * s.threads() > limits.max_threads_per_core; });
+  k.knob(&S::frag_buffers, "frag_buffers", "fragments in registers: this k's, or the next k's too", {1, 2});
+  k.only([](const S& s) { return s.k_major == 0 || s.frag_buffers == 1; });
+  k.forbid(kTooFewRegisters, [=](S s) {
+    s.staged = 0;
+    return !registers_fit(form, s, limits);
+  });
+  k.knob(&S::unroll, "unroll", "k steps unrolled", powers_of_two(1, 32));
+  // Two buffers take turns, so the step is even; a kept tile is read four k at a time.
+  k.only([](const S& s) { return s.unroll >= (s.k_major == 1 ? kQuad : s.frag_buffers) && s.unroll <= s.bk; });
+  k.forbid("too much code", [](const S& s) { return s.tm * s.tn * s.unroll > 1024; });
+}
+
+void raster_knob(Knobs<S>& k, const cpu::Problem& p, std::int64_t least_rows) {
+  k.knob(&S::raster, "raster", "rows of block tiles walked together, for the L2",
+         at_most(ceil_div(p.m, least_rows), {1, 2, 4, 8}));
+  k.forbid("more rows of block tiles walked together than there are",
+           [=](const S& s) { return s.raster > 1 && s.raster > ceil_div(p.m, s.bm); });
+  k.forbid("the order of one column of block tiles has no meaning",
+           [=](const S& s) { return s.raster > 1 && p.n <= s.bn; });
+}
+
+void staged_knob(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
+  const cpu::Problem p = form.problem;
+  k.knob(&S::staged, "staged", "C goes out 0: from registers, 1: through shared memory", {0, 1});
+  k.forbid("blocks that split k write C from registers",
+           [](const S& s) { return s.split_k > 1 && s.staged == 1; });
   if (p.gated)
-    space.require("a thread does not store columns in pairs", {tn, k_major, staged}, [=](const Point& x) {
-      const bool side_by_side = x[staged] == 1 || x[k_major] == 0 || !b_along_k(p);
-      return x[tn] >= 2 && side_by_side;
+    k.forbid("a thread does not store columns in pairs", [=](const S& s) {
+      const bool side_by_side = s.staged == 1 || s.k_major == 0 || !b_along_k(p);
+      return s.tn < 2 || !side_by_side;
     });
   if (form.pools)
-    space.require("a thread does not store whole windows from registers", {tm, tn, k_major, staged},
-                  [=](const Point& x) {
-                    const std::int64_t side = form.gathers_a ? x[tm] : x[tn];
-                    return x[staged] == 0 && side >= 4 && (!form.gathers_a || x[k_major] == 0);
-                  });
-  space.require("too much code", {tm, tn, unroll},
-                [=](const Point& x) { return x[tm] * x[tn] * x[unroll] <= 1024; });
-  space.require("more rows of block tiles walked together than there are", {bm, raster},
-                [=](const Point& x) { return x[raster] == 1 || x[raster] <= ceil_div(p.m, x[bm]); });
-  space.require("the order of one column of block tiles has no meaning", {bn, raster},
-                [=](const Point& x) { return x[raster] == 1 || p.n > x[bn]; });
+    k.forbid("a thread does not store whole windows from registers", [=](const S& s) {
+      const std::int64_t side = form.gathers_a ? s.tm : s.tn;
+      return s.staged == 1 || side < 4 || (form.gathers_a && s.k_major == 1);
+    });
+  k.forbid(kTooLittleShared, [=](const S& s) { return !shared_fits(p, s, limits); });
+  k.forbid(kTooFewRegisters, [=](const S& s) { return !registers_fit(form, s, limits); });
+}
 
-  const auto schedule = [=](const Point& x) {  // without raster, unroll and those that come later
-    GemmSimtSchedule s;
-    s.bm = x[bm], s.bn = x[bn], s.bk = x[bk], s.tm = x[tm], s.tn = x[tn], s.lanes_m = x[lanes_m];
-    s.async = x[async], s.stages = x[stages], s.vec_a = x[vec_a], s.vec_b = x[vec_b], s.pad = x[pad];
-    s.k_major = x[k_major], s.split_k = x[split_k];
-    return s;
-  };
-  const std::vector<KnobId> tile_knobs = {bm,    bn,     tm,      tn,    lanes_m, bk, split_k,
-                                          async, stages, k_major, vec_a, vec_b,   pad};
-  const auto and_also = [&](std::initializer_list<KnobId> more) {
-    std::vector<KnobId> all = tile_knobs;
-    all.insert(all.end(), more);
-    return all;
-  };
-  space.require("too many loads per thread", tile_knobs, [=](const Point& x) {
-    const GemmSimtSchedule s = schedule(x);
-    return gemm_simt_copy_a(p, s).loads() <= kMaxLoads && gemm_simt_copy_b(p, s).loads() <= kMaxLoads;
-  });
-  space.require("needs more shared memory than a block may have", tile_knobs, [=](const Point& x) {
-    return gemm_simt_shared_bytes(p, schedule(x)) <= limits.shared_bytes_per_block;
-  });
-  const auto blocks_fit = [=](const GemmSimtSchedule& s, std::int64_t blocks) {
-    const std::int64_t bytes = gemm_simt_shared_bytes(p, s);
-    return bytes <= limits.shared_bytes_per_block && cuda::shared_memory_holds(limits, blocks, bytes);
-  };
-  const char* const too_little_shared =
-      "needs more shared memory than the multiprocessor has for that many blocks";
-  space.require(too_little_shared, and_also({min_blocks}),
-                [=](const Point& x) { return blocks_fit(schedule(x), x[min_blocks]); });
-  space.require(too_little_shared, and_also({min_blocks, staged}), [=](const Point& x) {
-    GemmSimtSchedule s = schedule(x);
-    s.staged = x[staged];
-    return blocks_fit(s, x[min_blocks]);
-  });
-  space.require("needs more threads than the multiprocessor has for that many blocks",
-                {bm, bn, tm, tn, min_blocks},
-                [=](const Point& x) { return x[min_blocks] * threads(x) <= limits.max_threads_per_core; });
-  const char* const too_few_registers = "needs more registers than a thread can have";
-  const auto registers_fit = [=](const GemmSimtSchedule& s, std::int64_t blocks) {
-    const GemmSimtCopy gathered = form.gathers_a ? gemm_simt_copy_a(p, s) : gemm_simt_copy_b(p, s);
-    const std::int64_t gather = form.registers_per_gather * gathered.loads();
-    return gemm_simt_registers(p, s) + form.more_registers + gather <=
-           cuda::registers_granted(limits, blocks, s.threads());
-  };
-  space.require(too_few_registers, and_also({min_blocks, frag_buffers}), [=](const Point& x) {
-    GemmSimtSchedule s = schedule(x);
-    s.frag_buffers = x[frag_buffers];
-    return registers_fit(s, x[min_blocks]);
-  });
-  space.require(too_few_registers, and_also({min_blocks, frag_buffers, staged}), [=](const Point& x) {
-    GemmSimtSchedule s = schedule(x);
-    s.frag_buffers = x[frag_buffers], s.staged = x[staged];
-    return registers_fit(s, x[min_blocks]);
-  });
-  return space;
+}  // namespace
+
+void gemm_simt_form_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
+  const cpu::Problem& p = form.problem;
+  // A thread's four pixels side by side leave a warp too small a tile of fewer.
+  const std::int64_t least = form.pools ? kLeastPooled : 1;
+  const Values rows = tile_extents(form.gathers_a ? std::max(p.m, least) : p.m);
+  const Values columns = tile_extents(form.gathers_a ? p.n : std::max(p.n, least));
+  tile_knobs(k, rows, columns, limits);
+  depth_knobs(k, p, limits);
+  copy_knobs(k, form, limits);
+  residence_knobs(k, form, limits);
+  raster_knob(k, p, rows.front());
+  staged_knob(k, form, limits);
+}
+
+void gemm_simt_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits) {
+  gemm_simt_form_knobs(k, {.problem = cpu::problem_of(workload)}, limits);
 }
 
 // 128 x 128 with 8 x 8 per thread is what every public SGEMM ends at (kernels.md section 1.1); smaller tiles
 // where that would leave multiprocessors without a block.
-Config gemm_simt_default(const Workload& workload, const Limits& limits) {
-  return gemm_simt_default_of({.problem = cpu::problem_of(workload)}, limits);
+GemmSimtSchedule gemm_simt_wanted(const Workload& workload, const Limits& limits) {
+  return gemm_simt_form_wanted({.problem = cpu::problem_of(workload)}, limits);
 }
 
-Config gemm_simt_default_of(const GemmSimtForm& form, const Limits& limits) {
+GemmSimtSchedule gemm_simt_form_wanted(const GemmSimtForm& form, const Limits& limits) {
   const cpu::Problem& p = form.problem;
-  const FamilySpace space = gemm_simt_space_of(form, limits);
   const auto blocks = [&](std::int64_t bm, std::int64_t bn) {
     return ceil_div(p.m, bm) * ceil_div(p.n, bn) * p.batch;
   };
   const bool large = blocks(128, 128) >= limits.cores;
   const bool medium = blocks(64, 64) >= limits.cores;
-  const std::int64_t tile = large ? 128 : medium ? 64 : 32;
-  const std::int64_t per_thread = large ? 8 : 4;
-  const std::int64_t split = default_split_k(p.k, blocks(tile, tile), limits.cores);
-  const std::int64_t unaligned = p.n % 4 == 0 ? 0 : 1;  // rows of C that 128-bit stores cannot write
-  const std::vector<std::int64_t> wanted = {
-      // bm, bn, tm, tn, lanes_m, bk, split_k, async, stages
-      tile, tile, per_thread, per_thread, 4, large ? 8 : 16, split, 0, 2,
-      // k_major, vec_a, vec_b, pad, min_blocks, frag_buffers, unroll, raster, staged
-      0, 4, 4, 4, large ? 2 : 1, 2, 8, 4, unaligned};
-  return cpu::nearest_config(space, wanted);
+  S s;
+  s.bm = s.bn = large ? 128 : medium ? 64 : 32;
+  s.tm = s.tn = large ? 8 : 4;
+  s.lanes_m = 4;
+  s.bk = large ? 8 : 16;
+  s.split_k = default_split_k(p.k, blocks(s.bm, s.bn), limits.cores);
+  s.async = 0, s.stages = 2;
+  s.k_major = 0, s.vec_a = 4, s.vec_b = 4, s.pad = 4;
+  s.min_blocks = large ? 2 : 1;
+  s.frag_buffers = 2, s.unroll = 8, s.raster = 4;
+  s.staged = p.n % 4 == 0 ? 0 : 1;  // rows of C that 128-bit stores cannot write
+  return s;
 }
 
 }  // namespace lehr

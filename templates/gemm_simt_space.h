@@ -1,19 +1,19 @@
-// The schedules of gemm_simt: knobs, constraints, default, and what follows from a schedule (threads, warps,
+// The schedules of gemm_simt: knobs, rules, default, and what follows from a schedule (threads, warps,
 // registers).
 #pragma once
 
 #include <algorithm>
-#include <string>
+#include <cstdint>
 
 #include "base/limits.h"
-#include "space/space.h"
+#include "space/knobs.h"
 #include "templates/cpu_common.h"
 #include "templates/split_k.h"
 #include "templates/workload.h"
 
 namespace lehr {
 
-/// The knobs by name; meanings and units are those of gemm_simt_space(). All sizes are powers of two.
+/// The knobs; meanings and units are those of gemm_simt_knobs(). All sizes are powers of two.
 struct GemmSimtSchedule {
   std::int64_t bm = 128, bn = 128, bk = 8;  ///< block tile
   std::int64_t tm = 8, tn = 8;              ///< thread tile
@@ -36,7 +36,6 @@ struct GemmSimtSchedule {
   /// Columns of a warp's part of the block tile.
   std::int64_t warp_columns() const { return lanes_n() * tn; }
 };
-GemmSimtSchedule gemm_simt_schedule(const Config& config);
 
 /// Tiles of k, and how the blocks of a tile of C share them.
 SplitK gemm_simt_split_k(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
@@ -82,17 +81,17 @@ std::int64_t gemm_simt_shared_bytes(const cpu::Problem& problem, const GemmSimtS
 /// What a family made of these schedules may vary.
 struct GemmSimtForm {
   cpu::Problem problem;
-  std::string family = "gemm_simt";
   std::int64_t vector_a = 4, vector_b = 4;  ///< most elements per load, beside what the lines' lengths allow
   std::int64_t more_registers = 0;          ///< of a thread, beside gemm_simt_registers()
   std::int64_t registers_per_gather = 0;    ///< the same, for each load of the operand that is gathered
   bool gathers_a = false;                   ///< else B is
   bool pools = false;                       ///< four neighbours of the gathered side become one
 };
-FamilySpace gemm_simt_space_of(const GemmSimtForm& form, const Limits& limits);
-Config gemm_simt_default_of(const GemmSimtForm& form, const Limits& limits);
+void gemm_simt_form_knobs(Knobs<GemmSimtSchedule>& k, const GemmSimtForm& form, const Limits& limits);
+GemmSimtSchedule gemm_simt_form_wanted(const GemmSimtForm& form, const Limits& limits);
 
-FamilySpace gemm_simt_space(const Workload& workload, const Limits& limits);
-Config gemm_simt_default(const Workload& workload, const Limits& limits);
+/// Those of a GEMM.
+void gemm_simt_knobs(Knobs<GemmSimtSchedule>& k, const Workload& workload, const Limits& limits);
+GemmSimtSchedule gemm_simt_wanted(const Workload& workload, const Limits& limits);
 
 }  // namespace lehr

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "templates/cuda_common.h"
+#include "templates/family.h"
 #include "templates/gemm_wgmma_copy.h"
 #include "templates/gemm_wgmma_products.h"
 #include "templates/gemm_wgmma_reduce.h"
@@ -27,9 +28,9 @@ using Place = GemmWgmmaWalk::Place;
 
 class Lowering {
  public:
-  Lowering(const Workload& workload, const Config& config, const Limits& limits)
+  Lowering(const Workload& workload, const GemmWgmmaSchedule& schedule, const Limits& limits)
       : p_(gemm_wgmma_problem(workload)),
-        s_(gemm_wgmma_schedule(config)),
+        s_(schedule),
         grid_(gemm_wgmma_grid(p_, s_, limits)),
         walk_(b_, p_, s_, grid_) {
     b_.kernel.name = p_.family();
@@ -338,18 +339,13 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 
 }  // namespace
 
-Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Limits& limits) {
-  return Lowering(workload, config, limits).kernel();
+Kernel lower_gemm_wgmma(const Workload& workload, const GemmWgmmaSchedule& schedule, const Limits& limits) {
+  return Lowering(workload, schedule, limits).kernel();
 }
 
 Template gemm_wgmma_template() {
-  return {.name = "gemm_wgmma",
-          .version = 13,
-          .target = Target::kCuda,
-          .why_not = why_not,
-          .space = gemm_wgmma_space,
-          .lower = lower_gemm_wgmma,
-          .default_config = gemm_wgmma_default};
+  return family<"gemm_wgmma", gemm_wgmma_knobs, gemm_wgmma_wanted, lower_gemm_wgmma>(
+      {.version = 13, .target = Target::kCuda, .why_not = why_not});
 }
 
 }  // namespace lehr

@@ -3,6 +3,7 @@
 // schedules.
 #pragma once
 
+#include "templates/gemm_wgmma_space.h"
 #include "templates/template.h"
 
 namespace lehr {
@@ -12,6 +13,7 @@ namespace lehr {
 Template gemm_wgmma_template();
 
 /// The kernel of a product, or of a convolution that conv2d_wgmma serves, with parameters x, f and y.
-ir::Kernel lower_gemm_wgmma(const Workload& workload, const Config& config, const Limits& limits);
+ir::Kernel lower_gemm_wgmma(const Workload& workload, const GemmWgmmaSchedule& schedule,
+                            const Limits& limits);
 
 }  // namespace lehr

@@ -141,21 +141,6 @@ GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload) {
   return p;
 }
 
-GemmWgmmaSchedule gemm_wgmma_schedule(const Config& config) {
-  KnobReader knobs(config);
-  GemmWgmmaSchedule s;
-  s.swap_ab = knobs.at("swap_ab"), s.bm = knobs.at("bm"), s.bn = knobs.at("bn");
-  s.k_atoms = knobs.at("k_atoms"), s.consumers = knobs.at("consumers"), s.ping_pong = knobs.at("ping_pong");
-  s.persistent = knobs.at("persistent"), s.cluster_bm = knobs.at("cluster_bm"),
-  s.cluster_bn = knobs.at("cluster_bn");
-  s.split_k = knobs.at("split_k"), s.reduce = knobs.at("reduce"), s.keep = knobs.at("keep");
-  s.store = knobs.at("store"), s.stmatrix = knobs.at("stmatrix"), s.stages = knobs.at("stages"),
-  s.in_flight = knobs.at("in_flight");
-  s.raster = knobs.at("raster"), s.hilbert = knobs.at("hilbert"), s.pdl = knobs.at("pdl"),
-  s.registers = knobs.at("registers");
-  return s;
-}
-
 std::int64_t gemm_wgmma_sums(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
   return s.accumulators() + (p.two_level ? s.columns() / 2 : 0);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 #include <vector>
 
 namespace lehr {
@@ -33,27 +32,17 @@ std::int64_t most_accumulators(std::int64_t consumers, bool fused) {
   return consumers == 1 ? 192 : consumers == 2 ? 208 : 96;
 }
 
-/// Tiles of a cluster along one side.
-const std::vector<std::int64_t> kClusters = {1, 2, 4};
-/// Those that divide `tiles` and are at most `most`.
-std::vector<std::int64_t> dividing(std::int64_t tiles, std::int64_t most) {
-  std::vector<std::int64_t> values;
-  for (const std::int64_t each : kClusters)
-    if (tiles % each == 0 && each <= most) values.push_back(each);
-  return values;
+/// Of `all` (ascending), whether `value` is below `extent` or the first that covers it.
+template <typename Values>
+bool is_covering(const Values& all, std::int64_t value, std::int64_t extent) {
+  const auto last = std::ranges::lower_bound(all, extent);
+  return last == all.end() || value <= *last;
 }
-
-/// Those that divide the tiles of one of `sides`, cut into one of `tiles`.
-template <typename Tiles>
-std::vector<std::int64_t> dividing_any(const std::vector<std::int64_t>& sides, const Tiles& tiles) {
-  std::vector<std::int64_t> values;
-  for (const std::int64_t each : kClusters)
-    if (std::ranges::any_of(sides, [&](std::int64_t side) {
-          return std::ranges::any_of(tiles,
-                                     [&](std::int64_t tile) { return ceil_div(side, tile) % each == 0; });
-        }))
-      values.push_back(each);
-  return values;
+/// All of these.
+template <typename Values>
+std::vector<std::int64_t> covering(const Values& all, std::int64_t extent) {
+  const auto last = std::ranges::lower_bound(all, extent);
+  return {all.begin(), last == all.end() ? last : last + 1};
 }
 
 /// Of these, what leaves registers for the place in a cluster: 208 spilled in a fifth of the schedules.
@@ -64,254 +53,246 @@ std::int64_t most_staged(std::int64_t consumers, bool stmatrix) {
   return consumers == 1 ? 152 : stmatrix ? 176 : 208;
 }
 
-/// Values of `all` that are below `extent`, and the first that covers it.
-template <typename Values>
-std::vector<std::int64_t> covering(const Values& all, std::int64_t extent) {
-  const auto last = std::ranges::lower_bound(all, extent);
-  return {all.begin(), last == all.end() ? last : last + 1};
+using S = GemmWgmmaSchedule;
+using Problem = GemmWgmmaProblem;
+using Values = std::vector<std::int64_t>;
+
+Values flags(bool both) { return both ? Values{0, 1} : Values{0}; }
+
+// Lists of values are as narrow as the sizes allow: sampling draws from them.
+bool may_swap(const Problem& p) { return p.size.m <= kMaxRowsSwapped; }
+bool must_swap(const Problem& p) { return p.size.m <= kFewRows; }
+/// Extents of C on the side of 64 rows and on the other one.
+std::int64_t rows_of(const Problem& p, const S& s) { return s.swap_ab == 1 ? p.size.n : p.size.m; }
+std::int64_t columns_of(const Problem& p, const S& s) { return s.swap_ab == 1 ? p.size.m : p.size.n; }
+/// What these may be; the columns are those without the swap, and then those with it.
+Values possible_rows(const Problem& p) {
+  if (must_swap(p)) return {p.size.n};
+  return may_swap(p) ? Values{p.size.m, p.size.n} : Values{p.size.m};
+}
+Values possible_columns(const Problem& p) {
+  if (must_swap(p)) return {p.size.m};
+  return may_swap(p) ? Values{p.size.n, p.size.m} : Values{p.size.n};
+}
+/// 16 is the least that every type and layout can do.
+std::int64_t least_columns(std::int64_t extent) { return std::max<std::int64_t>(extent, 16); }
+std::int64_t rows_of_k(const Problem& p) { return ceil_div(p.size.k, p.row()); }
+bool may_persist(const Problem& p, const Limits& limits) {
+  const auto [less, more] = std::minmax(p.size.m, p.size.n);
+  return ceil_div(more, 64) * ceil_div(less, 8) * p.size.batch > limits.cores;
+}
+
+/// Parts of k of which the largest tiles leave room for.
+Values split_values(const Problem& p, const Limits& limits) {
+  const auto least_tiles = [&](std::int64_t rows, std::int64_t columns) {
+    return ceil_div(rows, kRows.back()) * ceil_div(columns, kColumns.back()) * p.size.batch;
+  };
+  const std::int64_t m = p.size.m, n = p.size.n, tiles = std::min(least_tiles(m, n), least_tiles(n, m));
+  Values splits = split_k_values(p.size.k);
+  while (splits.size() > 1 && !may_split_k({splits.back(), splits.back()}, p.size.k, tiles,
+                                           m * n * p.size.batch * 4, limits.cores))
+    splits.pop_back();
+  return splits;
+}
+
+/// Whether wgmma takes the tile's columns in one or two instructions.
+bool takes_columns(const Problem& p, const S& s) {
+  const bool along_k = s.swap_ab == 1 ? p.a_along_k() : p.b_along_k();
+  if (!along_k && gemm_wgmma_span(s.columns(), p.bytes()) == 0) return false;
+  if (p.operand == DType::kF32) return s.columns() % 16 == 0;  // what 128 threads have equal shares of
+  return p.operand != DType::kS8 || s.columns() <= 24 || s.columns() % 16 == 0;
+}
+
+void tile_knobs(Knobs<S>& k, const Problem& p) {
+  k.knob(&S::swap_ab, "swap_ab", "1: n is on the side of 64 rows, for few rows of C",
+         must_swap(p) ? Values{1} : flags(may_swap(p)));
+  k.knob(&S::bm, "bm", "tile of C on the side of 64 rows",
+         covering(kRows, std::ranges::max(possible_rows(p))));
+  k.only([=](const S& s) { return is_covering(kRows, s.bm, rows_of(p, s)); });
+  k.knob(&S::bn, "bn", "tile of C on the other side",
+         covering(kColumns, least_columns(std::ranges::max(possible_columns(p)))));
+  k.only([=](const S& s) { return is_covering(kColumns, s.bn, least_columns(columns_of(p, s))); });
+  k.forbid("the instruction does not take so many columns",
+           [=](const S& s) { return !takes_columns(p, s); });
+  Values atoms = {1};  // up to 256 bytes
+  while (atoms.back() * p.span < 256 && atoms.back() < rows_of_k(p)) atoms.push_back(2 * atoms.back());
+  k.knob(&S::k_atoms, "k_atoms", "k of a stage, in rows of 128 bytes (of a swizzle for fewer channels)",
+         atoms);
+}
+
+void block_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
+  k.knob(&S::consumers, "consumers", "warpgroups that multiply", {1, 2, 3});
+  k.forbid("three consumers have registers for 192 columns only",
+           [](const S& s) { return s.consumers == 3 && s.bn > 192; });
+  k.knob(&S::ping_pong, "ping_pong", "consumers 0: share each tile, 1: take tiles in turn",
+         flags(may_persist(p, limits)));
+  k.forbid("consumers that take tiles in turn are two",
+           [](const S& s) { return s.ping_pong == 1 && s.consumers != 2; });
+  k.forbid("the consumers' shares of a tile are not multiples of 64 rows",
+           [](const S& s) { return s.ping_pong == 0 && s.bm % (64 * s.consumers) != 0; });
+  k.forbid("more accumulators than a thread can hold",
+           [=](const S& s) { return gemm_wgmma_sums(p, s) > most_accumulators(s.consumers, p.fused); });
+  k.knob(&S::persistent, "persistent", "1: one block per multiprocessor takes several tiles",
+         flags(may_persist(p, limits)));
+  k.forbid("there is no second tile for a block", [=](const S& s) {
+    return s.persistent == 1 && gemm_wgmma_grid(p, s, limits).tiles <= limits.cores;
+  });
+  k.forbid("only persistent blocks have tiles to take in turn",
+           [](const S& s) { return s.ping_pong == 1 && s.persistent == 0; });
+}
+
+/// Of 1, 2 and 4, those that divide the tiles of one of `sides`, cut into one of `tiles`.
+template <typename Tiles>
+Values cluster_values(const Values& sides, const Tiles& tiles) {
+  Values values;
+  for (const std::int64_t each : {1, 2, 4})
+    if (std::ranges::any_of(sides, [&](std::int64_t side) {
+          return std::ranges::any_of(tiles,
+                                     [&](std::int64_t tile) { return ceil_div(side, tile) % each == 0; });
+        }))
+      values.push_back(each);
+  return values;
+}
+
+/// A cluster has at most eight blocks (ir/verify_declarations.cpp), and the tiles divide among clusters.
+void cluster_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
+  k.knob(&S::cluster_bm, "cluster_bm",
+         "tiles along bm whose blocks bring each other the other side's operand",
+         cluster_values(possible_rows(p), kRows));
+  k.only([=](const S& s) { return ceil_div(rows_of(p, s), s.bm) % s.cluster_bm == 0; });
+  // Eight lines are one pattern of the swizzle.
+  k.forbid("a block's slice of the other side's tile is not of eight lines", [=](const S& s) {
+    const GemmWgmmaTile tile = gemm_wgmma_tile(p, s, false);
+    return tile.box_outer % (8 * tile.slices) != 0;
+  });
+  k.knob(&S::cluster_bn, "cluster_bn", "the same along bn", cluster_values(possible_columns(p), kColumns));
+  k.only([=](const S& s) { return ceil_div(columns_of(p, s), s.bn) % s.cluster_bn == 0 && s.cluster() <= 8; });
+  k.forbid("a cluster takes registers that the sums need",
+           [=](const S& s) { return s.cluster() > 1 && gemm_wgmma_sums(p, s) > kMostInClusters; });
+  k.forbid("there are not as many multiprocessors as a cluster needs",
+           [=](const S& s) { return s.persistent == 1 && s.cluster() > limits.cores; });
+}
+
+/// Sums of a thread, of blocks that split k: they have no more registers than are dealt out evenly.
+std::int64_t most_of_parts(const Problem& p, std::int64_t consumers) {
+  // A second set of sums, or an epilogue's functions, take some beside them; integers spilled with 80 of two
+  // consumers and 128 of one.
+  const std::int64_t others = p.accum == DType::kS32 ? 40 : p.two_level || p.fused ? 32 : 16;
+  return 320 / (1 + consumers) - others;
+}
+
+void split_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
+  const Values splits = split_values(p, limits);
+  k.knob(&S::split_k, "split_k", "blocks that share a tile of C, each with its part of k", splits);
+  k.forbid("blocks that split k take one tile each",
+           [](const S& s) { return s.split_k > 1 && s.persistent == 1; });
+  k.forbid("k is too short to be split, or the grid is large without that", [=](const S& s) {
+    const std::int64_t tiles = gemm_wgmma_grid(p, s, limits).tiles;
+    return !may_split_k(gemm_wgmma_split_k(p, s), p.size.k, tiles, tiles * s.bm * s.bn * 4, limits.cores);
+  });
+  k.forbid("blocks that split k have no more registers than are dealt out evenly",
+           [=](const S& s) { return s.split_k > 1 && gemm_wgmma_sums(p, s) > most_of_parts(p, s.consumers); });
+  k.knob(&S::reduce, "reduce",
+         "their sums meet 0: in a workspace, 1: in a cluster's shared memory, 2: by adding to a workspace",
+         splits.size() > 1 ? Values{0, 1, 2} : Values{0});
+  k.forbid("a cluster whose blocks split k has one tile and two, four or eight blocks", [](const S& s) {
+    const bool fits = s.split_k == 2 || s.split_k == 4 || s.split_k == 8;
+    return s.reduce == 1 && (!fits || s.cluster() > 1);
+  });
+  k.forbid("one part of k is added to nothing", [](const S& s) { return s.reduce == 2 && s.split_k == 1; });
+}
+
+/// Whether C may go that way: blocks that split k write from registers, and only C by rows goes through shared
+/// memory.
+bool may_store(const Problem& p, const S& s) {
+  const GemmWgmmaStage stage = gemm_wgmma_stage(p, s);
+  if (s.store == 0) return true;
+  if (s.swap_ab == 1 || s.split_k > 1 || stage.span == 0) return false;
+  if (s.store == 3) return s.persistent == 0;  // else the next tile's stages are on their way
+  return s.store == 1 || stage.boxes > 2;
+}
+
+void store_knobs(Knobs<S>& k, const Problem& p) {
+  k.knob(&S::keep, "keep", "what the L2 is told 0: nothing, to keep 1: the tiles of bm, 2: those of bn",
+         {0, 1, 2});
+  const bool whole_lines = !must_swap(p) && p.size.output_columns() * size_of(p.output) % 16 == 0;  // of C
+  k.knob(&S::store, "store",
+         "C 0: from registers, else by TMA through 1: a tile, 2: two boxes in turn, 3: the stages' place",
+         whole_lines ? Values{0, 1, 2, 3} : Values{0});
+  k.only([=](const S& s) { return may_store(p, s); });
+  // What stmatrix takes from a thread are neighbours; of a gate's columns it has one in four.
+  k.knob(&S::stmatrix, "stmatrix", "1: C goes into shared memory by stmatrix",
+         flags(whole_lines && !p.size.gated && size_of(p.output) == 2));
+  k.only([](const S& s) { return s.stmatrix == 0 || s.store > 0; });
+  k.forbid("C's way through shared memory takes registers that the sums need", [=](const S& s) {
+    return s.store > 0 && gemm_wgmma_sums(p, s) > most_staged(s.consumers, s.stmatrix == 1);
+  });
+}
+
+void stage_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
+  Values counts = {2, 3, 4, 5, 6, 7, 8, 10, 12, 16};
+  const std::int64_t most = std::max<std::int64_t>(2, rows_of_k(p) * (may_persist(p, limits) ? 4 : 1));
+  std::erase_if(counts, [=](std::int64_t count) { return count > most; });
+  k.knob(&S::stages, "stages", "tiles of A and B in shared memory", counts);
+  k.forbid("C does not fit into the place of the stages", [=](const S& s) {
+    const GemmWgmmaTile below = gemm_wgmma_tile(p, s, gemm_wgmma_c_takes_rows(s));
+    return s.store == 3 && gemm_wgmma_stage(p, s).elements() * size_of(p.output) >
+                               s.stages * below.stage_elements() * p.bytes();
+  });
+  k.forbid("needs more shared memory than a block may have",
+           [=](const S& s) { return gemm_wgmma_shared_bytes(p, s) > limits.shared_bytes_per_block; });
+  k.forbid("more stages than steps along k", [=](const S& s) {
+    const std::int64_t steps = gemm_wgmma_split_k(p, s).most() * (1 + 3 * s.persistent);
+    return s.stages > std::max<std::int64_t>(2, steps);
+  });
+  // Sums of two levels are added up behind each group.
+  k.knob(&S::in_flight, "in_flight", "groups of wgmma left running when the next stage is taken up",
+         flags(!p.two_level));
+  k.forbid("ptxas serialises instructions in flight for so few accumulators",
+           [](const S& s) { return s.in_flight == 1 && s.accumulators() < kLeastInFlight; });
+}
+
+void order_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
+  k.knob(&S::raster, "raster", "tiles along bm walked together, for the L2",
+         covering(Values{1, 2, 4, 8, 16}, ceil_div(std::ranges::max(possible_rows(p)), 64)));
+  k.forbid("more tiles walked together than there are", [=](const S& s) {
+    return s.raster > 1 && s.raster > ceil_div(rows_of(p, s), s.bm * s.cluster_bm);
+  });
+  k.forbid("the order of one column of tiles has no meaning",
+           [=](const S& s) { return s.raster > 1 && columns_of(p, s) <= s.bn * s.cluster_bn; });
+  k.knob(&S::hilbert, "hilbert", "1: squares of raster x raster tiles are walked along a Hilbert curve",
+         flags(std::min(p.size.m, p.size.n) >= kLeastHilbert));
+  k.forbid("a Hilbert curve goes through whole squares of 4 x 4 tiles and more", [=](const S& s) {
+    const GemmWgmmaGrid grid = gemm_wgmma_grid(p, s, limits);
+    const bool whole =
+        grid.rows % (s.cluster_bm * s.raster) == 0 && grid.columns % (s.cluster_bn * s.raster) == 0;
+    return s.hilbert == 1 && (s.raster < 4 || !whole);
+  });
 }
 
 }  // namespace
 
-FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits) {
+void gemm_wgmma_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits) {
   const GemmWgmmaProblem p = gemm_wgmma_problem(workload);
-  const std::int64_t m = p.size.m, n = p.size.n;
-  const bool fused = p.fused;
-  const std::int64_t rows_of_k = ceil_div(p.size.k, p.row());
-  // Supersets are as narrow as the sizes allow: sampling draws from them.
-  const bool gated = p.size.gated;
-  const bool may_swap = m <= kMaxRowsSwapped, must_swap = m <= kFewRows;
-  const bool may_persist =
-      ceil_div(std::max(m, n), 64) * ceil_div(std::min(m, n), 8) * p.size.batch > limits.cores;
-  const auto least_tiles = [&](std::int64_t rows, std::int64_t columns) {
-    return ceil_div(rows, kRows.back()) * ceil_div(columns, kColumns.back()) * p.size.batch;
-  };
-  std::vector<std::int64_t> splits = split_k_values(p.size.k);
-  while (splits.size() > 1 &&
-         !may_split_k({splits.back(), splits.back()}, p.size.k,
-                      std::min(least_tiles(m, n), least_tiles(n, m)), m * n * p.size.batch * 4, limits.cores))
-    splits.pop_back();
-  const bool may_split = splits.size() > 1;
-  const auto flags = [](bool both) {
-    return both ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0};
-  };
-  // 16 is the least that every type and layout can do.
-  const auto columns_for = [](std::int64_t extent) {
-    return covering(kColumns, std::max<std::int64_t>(extent, 16));
-  };
-  const std::int64_t longer = must_swap ? n : may_swap ? std::max(m, n) : m;
-  const std::int64_t most_stages = std::max<std::int64_t>(2, rows_of_k * (may_persist ? 4 : 1));
-  std::vector<std::int64_t> atoms = {1};  // up to 256 bytes
-  while (atoms.back() * p.span < 256 && atoms.back() < rows_of_k) atoms.push_back(2 * atoms.back());
-  FamilySpace space{std::string(p.family())};
-  const KnobId swap_ab = space.add("swap_ab", "1: n is on the side of 64 rows, for few rows of C",
-                                   must_swap ? std::vector<std::int64_t>{1} : flags(may_swap));
-  const KnobId bm =
-      space.add_dependent("bm", "tile of C on the side of 64 rows", covering(kRows, longer),
-                          [=](const Point& x) { return covering(kRows, x[swap_ab] == 1 ? n : m); });
-  const KnobId bn = space.add_dependent("bn", "tile of C on the other side",
-                                        columns_for(must_swap  ? m
-                                                    : may_swap ? std::max(m, n)
-                                                               : n),
-                                        [=](const Point& x) { return columns_for(x[swap_ab] == 1 ? m : n); });
-  const KnobId k_atoms =
-      space.add("k_atoms", "k of a stage, in rows of 128 bytes (of a swizzle for fewer channels)", atoms);
-  const KnobId consumers = space.add("consumers", "warpgroups that multiply", {1, 2, 3});
-  const KnobId ping_pong =
-      space.add("ping_pong", "consumers 0: share each tile, 1: take tiles in turn", flags(may_persist));
-  const auto schedule = [=](const Point& x) {  // split_k and later: not read
-    GemmWgmmaSchedule s;
-    s.swap_ab = x[swap_ab], s.bm = x[bm], s.bn = x[bn], s.k_atoms = x[k_atoms], s.consumers = x[consumers];
-    s.ping_pong = x[ping_pong];
-    return s;
-  };
-  const KnobId persistent =
-      space.add("persistent", "1: one block per multiprocessor takes several tiles", flags(may_persist));
-  std::vector<std::int64_t> rows_of_tiles, columns_of_tiles;
-  if (!must_swap) rows_of_tiles.push_back(m), columns_of_tiles.push_back(n);
-  if (may_swap) rows_of_tiles.push_back(n), columns_of_tiles.push_back(m);
-  // A cluster has at most eight blocks (ir/verify_declarations.cpp), and the tiles divide among clusters.
-  const KnobId cluster_bm = space.add_dependent(
-      "cluster_bm", "tiles along bm whose blocks bring each other the other side's operand",
-      dividing_any(rows_of_tiles, kRows),
-      [=](const Point& x) { return dividing(ceil_div(x[swap_ab] == 1 ? n : m, x[bm]), 8); });
-  const KnobId cluster_bn = space.add_dependent(
-      "cluster_bn", "the same along bn", dividing_any(columns_of_tiles, kColumns),
-      [=](const Point& x) { return dividing(ceil_div(x[swap_ab] == 1 ? m : n, x[bn]), 8 / x[cluster_bm]); });
-  const KnobId split_k =
-      space.add("split_k", "blocks that share a tile of C, each with its part of k", splits);
-  const KnobId reduce = space.add(
-      "reduce",
-      "their sums meet 0: in a workspace, 1: in a cluster's shared memory, 2: by adding to a workspace",
-      may_split ? std::vector<std::int64_t>{0, 1, 2} : std::vector<std::int64_t>{0});
-  space.require("a cluster whose blocks split k has one tile and two, four or eight blocks",
-                {cluster_bm, cluster_bn, split_k, reduce}, [=](const Point& x) {
-                  const bool fits = x[split_k] == 2 || x[split_k] == 4 || x[split_k] == 8;
-                  return x[reduce] != 1 || (fits && x[cluster_bm] * x[cluster_bn] == 1);
-                });
-  space.require("one part of k is added to nothing", {split_k, reduce},
-                [=](const Point& x) { return x[split_k] > 1 || x[reduce] != 2; });
-  space.add("keep", "what the L2 is told 0: nothing, to keep 1: the tiles of bm, 2: those of bn", {0, 1, 2});
-  const bool may_store = !must_swap && p.size.output_columns() * size_of(p.output) % 16 == 0;  // C's lines
-  const KnobId store = space.add_dependent(
-      "store",
-      "C 0: from registers, else by TMA through 1: a tile, 2: two boxes in turn, 3: the stages' place",
-      may_store ? std::vector<std::int64_t>{0, 1, 2, 3} : std::vector<std::int64_t>{0}, [=](const Point& x) {
-        std::vector<std::int64_t> values = {0};
-        GemmWgmmaSchedule s;
-        s.bn = x[bn];
-        const GemmWgmmaStage stage = gemm_wgmma_stage(p, s);
-        // Blocks that split k write from registers, and only C by rows goes through shared memory.
-        if (!may_store || x[swap_ab] == 1 || x[split_k] > 1 || stage.span == 0) return values;
-        values.push_back(1);
-        if (stage.boxes > 2) values.push_back(2);
-        if (x[persistent] == 0) values.push_back(3);  // else the next tile's stages are on their way
-        return values;
-      });
-  // What stmatrix takes from a thread are neighbours; of a gate's columns it has one in four.
-  const bool may_stmatrix = may_store && !gated && size_of(p.output) == 2;
-  const KnobId stmatrix =
-      space.add_dependent("stmatrix", "1: C goes into shared memory by stmatrix", flags(may_stmatrix),
-                          [=](const Point& x) { return flags(may_stmatrix && x[store] > 0); });
-  std::vector<std::int64_t> stage_counts;
-  for (const std::int64_t each : {2, 3, 4, 5, 6, 7, 8, 10, 12, 16})
-    if (each <= most_stages) stage_counts.push_back(each);
-  const KnobId stages = space.add("stages", "tiles of A and B in shared memory", stage_counts);
-  // Sums of two levels are added up behind each group.
-  const KnobId in_flight = space.add(
-      "in_flight", "groups of wgmma left running when the next stage is taken up", flags(!p.two_level));
-  const KnobId raster =
-      space.add("raster", "tiles along bm walked together, for the L2",
-                covering(std::array<std::int64_t, 5>{1, 2, 4, 8, 16}, ceil_div(longer, 64)));
-  const KnobId hilbert =
-      space.add("hilbert", "1: squares of raster x raster tiles are walked along a Hilbert curve",
-                flags(std::min(m, n) >= kLeastHilbert));
-  space.add("pdl", "1: a launch begins while the one before it ends (programmatic dependent launch)", {0, 1});
-  space.add_dependent("registers",
-                      "of threads that multiply 0: the public kernels' split, 1: 8 more or fewer",
-                      flags(!must_swap), [=](const Point& x) {
-                        GemmWgmmaSchedule s = schedule(x);
-                        s.split_k = x[split_k];
-                        s.cluster_bm = x[cluster_bm], s.cluster_bn = x[cluster_bn];
-                        return flags(!must_swap && gemm_wgmma_splits_registers(p, s));
-                      });
-
-  space.require("the instruction does not take so many columns", {swap_ab, bn}, [=](const Point& x) {
-    const std::int64_t columns = x[bn] > 256 ? x[bn] / 2 : x[bn];
-    const bool along_k = x[swap_ab] == 1 ? p.a_along_k() : p.b_along_k();
-    if (!along_k && gemm_wgmma_span(columns, p.bytes()) == 0) return false;
-    if (p.operand == DType::kF32) return columns % 16 == 0;  // what 128 threads have equal shares of
-    return p.operand != DType::kS8 || columns <= 24 || columns % 16 == 0;
-  });
-  space.require("consumers that take tiles in turn are two", {consumers, ping_pong},
-                [=](const Point& x) { return x[ping_pong] == 0 || x[consumers] == 2; });
-  space.require("the consumers' shares of a tile are not multiples of 64 rows", {bm, consumers, ping_pong},
-                [=](const Point& x) { return x[ping_pong] == 1 || x[bm] % (64 * x[consumers]) == 0; });
-  space.require("three consumers have registers for 192 columns only", {bn, consumers},
-                [=](const Point& x) { return x[consumers] < 3 || x[bn] <= 192; });
-  space.require("more accumulators than a thread can hold", {bm, bn, k_atoms, consumers, ping_pong},
-                [=](const Point& x) {
-                  return gemm_wgmma_sums(p, schedule(x)) <= most_accumulators(x[consumers], fused);
-                });
-  space.require("a cluster takes registers that the sums need",
-                {bm, bn, k_atoms, consumers, ping_pong, cluster_bm, cluster_bn}, [=](const Point& x) {
-                  return x[cluster_bm] * x[cluster_bn] == 1 ||
-                         gemm_wgmma_sums(p, schedule(x)) <= kMostInClusters;
-                });
-  space.require("C's way through shared memory takes registers that the sums need",
-                {bm, bn, k_atoms, consumers, ping_pong, store, stmatrix}, [=](const Point& x) {
-                  return x[store] == 0 ||
-                         gemm_wgmma_sums(p, schedule(x)) <= most_staged(x[consumers], x[stmatrix] == 1);
-                });
-  space.require("there is no second tile for a block", {swap_ab, bm, bn, persistent}, [=](const Point& x) {
-    if (x[persistent] == 0) return true;
-    GemmWgmmaSchedule s;
-    s.swap_ab = x[swap_ab], s.bm = x[bm], s.bn = x[bn];
-    return gemm_wgmma_grid(p, s, limits).tiles > limits.cores;
-  });
-  space.require("only persistent blocks have tiles to take in turn", {ping_pong, persistent},
-                [=](const Point& x) { return x[ping_pong] == 0 || x[persistent] == 1; });
-  // Eight lines are one pattern of the swizzle.
-  space.require("a block's slice of the other side's tile is not of eight lines", {swap_ab, bn, cluster_bm},
-                [=](const Point& x) {
-                  GemmWgmmaSchedule s;
-                  s.swap_ab = x[swap_ab], s.bn = x[bn], s.cluster_bm = x[cluster_bm];
-                  const GemmWgmmaTile tile = gemm_wgmma_tile(p, s, false);
-                  return tile.box_outer % (8 * tile.slices) == 0;
-                });
-  space.require(
-      "there are not as many multiprocessors as a cluster needs", {persistent, cluster_bm, cluster_bn},
-      [=](const Point& x) { return x[persistent] == 0 || x[cluster_bm] * x[cluster_bn] <= limits.cores; });
-  space.require("blocks that split k take one tile each", {persistent, split_k},
-                [=](const Point& x) { return x[split_k] == 1 || x[persistent] == 0; });
-  space.require("k is too short to be split, or the grid is large without that",
-                {swap_ab, bm, bn, k_atoms, split_k}, [=](const Point& x) {
-                  GemmWgmmaSchedule s = schedule(x);
-                  s.split_k = x[split_k];
-                  const std::int64_t tiles = gemm_wgmma_grid(p, s, limits).tiles;
-                  return may_split_k(gemm_wgmma_split_k(p, s), p.size.k, tiles, tiles * s.bm * s.bn * 4,
-                                     limits.cores);
-                });
-  space.require("blocks that split k have no more registers than are dealt out evenly",
-                {bm, bn, k_atoms, consumers, ping_pong, split_k}, [=](const Point& x) {
-                  // A second set of sums, or an epilogue's functions, take some beside them; integers spilled
-                  // with 80 of two consumers and 128 of one.
-                  const std::int64_t others = p.accum == DType::kS32 ? 40 : p.two_level || fused ? 32 : 16;
-                  return x[split_k] == 1 ||
-                         gemm_wgmma_sums(p, schedule(x)) <= 320 / (1 + x[consumers]) - others;
-                });
-  space.require("C does not fit into the place of the stages",
-                {swap_ab, bm, bn, k_atoms, consumers, ping_pong, store, stages}, [=](const Point& x) {
-                  if (x[store] != 3) return true;
-                  GemmWgmmaSchedule s = schedule(x);
-                  const GemmWgmmaTile below = gemm_wgmma_tile(p, s, gemm_wgmma_c_takes_rows(s));
-                  return gemm_wgmma_stage(p, s).elements() * size_of(p.output) <=
-                         x[stages] * below.stage_elements() * p.bytes();
-                });
-  space.require("needs more shared memory than a block may have",
-                {swap_ab, bm, bn, k_atoms, consumers, ping_pong, split_k, reduce, store, stages},
-                [=](const Point& x) {
-                  GemmWgmmaSchedule s = schedule(x);
-                  s.stages = x[stages], s.store = x[store], s.split_k = x[split_k], s.reduce = x[reduce];
-                  return gemm_wgmma_shared_bytes(p, s) <= limits.shared_bytes_per_block;
-                });
-  space.require("more stages than steps along k", {k_atoms, persistent, split_k, stages},
-                [=](const Point& x) {
-                  const SplitK split{x[split_k], ceil_div(rows_of_k, x[k_atoms])};
-                  return x[stages] <= std::max<std::int64_t>(2, split.most() * (1 + 3 * x[persistent]));
-                });
-  space.require("ptxas serialises instructions in flight for so few accumulators",
-                {bm, bn, consumers, ping_pong, in_flight}, [=](const Point& x) {
-                  GemmWgmmaSchedule s;
-                  s.bm = x[bm], s.bn = x[bn], s.consumers = x[consumers], s.ping_pong = x[ping_pong];
-                  return x[in_flight] == 0 || s.accumulators() >= kLeastInFlight;
-                });
-  space.require("more tiles walked together than there are", {swap_ab, bm, cluster_bm, raster},
-                [=](const Point& x) {
-                  const std::int64_t tile = x[bm] * x[cluster_bm];
-                  return x[raster] == 1 || x[raster] <= ceil_div(x[swap_ab] == 1 ? n : m, tile);
-                });
-  space.require(
-      "the order of one column of tiles has no meaning", {swap_ab, bn, cluster_bn, raster},
-      [=](const Point& x) { return x[raster] == 1 || (x[swap_ab] == 1 ? m : n) > x[bn] * x[cluster_bn]; });
-  space.require("a Hilbert curve goes through whole squares of 4 x 4 tiles and more",
-                {swap_ab, bm, bn, cluster_bm, cluster_bn, raster, hilbert}, [=](const Point& x) {
-                  if (x[hilbert] == 0) return true;
-                  GemmWgmmaSchedule s;
-                  s.swap_ab = x[swap_ab], s.bm = x[bm], s.bn = x[bn];
-                  const GemmWgmmaGrid grid = gemm_wgmma_grid(p, s, limits);
-                  return x[raster] >= 4 && grid.rows % (x[cluster_bm] * x[raster]) == 0 &&
-                         grid.columns % (x[cluster_bn] * x[raster]) == 0;
-                });
-  return space;
+  tile_knobs(k, p);
+  block_knobs(k, p, limits);
+  cluster_knobs(k, p, limits);
+  split_knobs(k, p, limits);
+  store_knobs(k, p);
+  stage_knobs(k, p, limits);
+  order_knobs(k, p, limits);
+  k.knob(&S::pdl, "pdl", "1: a launch begins while the one before it ends (programmatic dependent launch)",
+         {0, 1});
+  k.knob(&S::registers, "registers",
+         "of threads that multiply 0: the public kernels' split, 1: 8 more or fewer", flags(!must_swap(p)));
+  k.only([=](const S& s) { return s.registers == 0 || gemm_wgmma_splits_registers(p, s); });
 }
 
 // The tile that the public kernels settle on (kernels.md sections 3.1 and 3.2) where it fills the
 // multiprocessors, smaller ones where it does not; few rows of C go to the side of the columns (section 5).
-Config gemm_wgmma_default(const Workload& workload, const Limits& limits) {
+GemmWgmmaSchedule gemm_wgmma_wanted(const Workload& workload, const Limits& limits) {
   const GemmWgmmaProblem p = gemm_wgmma_problem(workload);
-  const FamilySpace space = gemm_wgmma_space(workload, limits);
-  GemmWgmmaSchedule s;
+  S s;
   s.k_atoms = 128 / p.span;
   const auto fills = [&](std::int64_t bm, std::int64_t bn) {
     s.bm = bm, s.bn = bn, s.persistent = 0;
@@ -330,10 +311,8 @@ Config gemm_wgmma_default(const Workload& workload, const Limits& limits) {
   s.split_k = default_split_k(p.size.k, tiles, limits.cores);
   const std::int64_t stage = gemm_wgmma_shared_bytes(p, s) / s.stages;
   s.stages = std::clamp<std::int64_t>(limits.shared_bytes_per_block / (stage + 64), 2, 12);
-  return cpu::nearest_config(space,
-                             {s.swap_ab, s.bm, s.bn, s.k_atoms, s.consumers, s.ping_pong, s.persistent, 1, 1,
-                              s.split_k, 0,    0,    0,         0,           s.stages,    s.in_flight,  8, 0,
-                              0,         0});
+  s.raster = 8;
+  return s;
 }
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// The schedules of gemm_wgmma: knobs, constraints, default, and what follows from a schedule (threads, tiles
+// The schedules of gemm_wgmma: knobs, rules, default, and what follows from a schedule (threads, tiles
 // in shared memory, registers, tiles of C).
 #pragma once
 
@@ -7,7 +7,7 @@
 
 #include "base/limits.h"
 #include "base/static_text.h"
-#include "space/space.h"
+#include "space/knobs.h"
 #include "templates/conv_view.h"
 #include "templates/cpu_common.h"
 #include "templates/split_k.h"
@@ -53,7 +53,7 @@ StaticText gemm_wgmma_instruction(const GemmWgmmaProblem& problem, std::int64_t 
 /// Why the instruction, or the tensor memory accelerator, does not take such operands; nullopt if they do.
 std::optional<std::string> why_not_wgmma_operands(const Gemm& gemm, const Limits& limits);
 
-/// The knobs by name; meanings and units are those of gemm_wgmma_space(). A tile of C has `bm` rows on the
+/// The knobs; meanings and units are those of gemm_wgmma_knobs(). A tile of C has `bm` rows on the
 /// side that the instruction takes 64 at a time, and `bn` columns; with swap_ab these are columns and rows of
 /// C.
 struct GemmWgmmaSchedule {
@@ -100,7 +100,6 @@ struct GemmWgmmaSchedule {
     return consumer_rows() / 64 * bn / 2;
   }  ///< 32-bit registers of a thread
 };
-GemmWgmmaSchedule gemm_wgmma_schedule(const Config& config);
 /// Of the accumulators and, with two levels of sums, of the first level's beside them: those of one
 /// instruction.
 std::int64_t gemm_wgmma_sums(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
@@ -174,7 +173,7 @@ bool gemm_wgmma_splits_registers(const GemmWgmmaProblem& problem, const GemmWgmm
 std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 
 /// Of a product, or of a convolution that conv2d_wgmma serves.
-FamilySpace gemm_wgmma_space(const Workload& workload, const Limits& limits);
-Config gemm_wgmma_default(const Workload& workload, const Limits& limits);
+void gemm_wgmma_knobs(Knobs<GemmWgmmaSchedule>& k, const Workload& workload, const Limits& limits);
+GemmWgmmaSchedule gemm_wgmma_wanted(const Workload& workload, const Limits& limits);
 
 }  // namespace lehr

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "templates/cpu_common.h"
+#include "templates/family.h"
 #include "templates/register_tile.h"
 
 namespace lehr {
@@ -23,13 +24,12 @@ using cpu::ceil_div;
 constexpr std::int64_t kMaxRows = 4;  // beyond it the outer-product family reuses B from registers
 
 struct Schedule {
-  std::int64_t threads, lanes, nv, ku, nb, prefetch;
+  std::int64_t threads = 1, lanes = 16;
+  std::int64_t nv = 1;  ///< vectors of a chunk
+  std::int64_t ku = 1;  ///< rows of B
+  std::int64_t nb = 1;  ///< chunks of a block
+  std::int64_t prefetch = 0;
 };
-Schedule schedule_of(const Config& config) {
-  KnobReader knobs(config);
-  return {knobs.at("threads"), knobs.at("lanes"), knobs.at("nv"),
-          knobs.at("ku"),      knobs.at("nb"),    knobs.at("prefetch")};
-}
 
 std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   if (auto reason = cpu::why_not_cpu(workload)) return reason;
@@ -39,40 +39,37 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   return std::nullopt;
 }
 
-FamilySpace space_of(const Workload& workload, const Limits& limits) {
+void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
+  using S = Schedule;
   const cpu::Problem p = cpu::few_rows_of(workload);
-  FamilySpace space("gemv_cpu");
-  const KnobId threads =
-      space.add("threads", "CPU threads, each with a range of columns", cpu::thread_counts(limits));
-  const KnobId lanes = space.add("lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
-  const KnobId nv = space.add("nv", "vectors of C in registers", {1, 2, 3, 4, 6, 8});
+  const auto chunks = [=](const S& s) { return ceil_div(p.n, s.nv * s.lanes); };
+  k.knob(&S::threads, "threads", "CPU threads, each with a range of columns", cpu::thread_counts(limits));
+  k.knob(&S::lanes, "lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
+  k.knob(&S::nv, "nv", "vectors of C in registers", {1, 2, 3, 4, 6, 8});
+  k.forbid("more threads than chunks of columns", [=](const S& s) { return chunks(s) < s.threads; });
+  k.forbid("needs more vector registers than there are",
+           [=](const S& s) { return !cpu::fits_registers(p.m, s.nv, limits); });
   std::vector<std::int64_t> rows_at_once;
-  for (const std::int64_t rows : {1, 2, 4, 8, 12, 16, 24, 32}) {
+  for (const std::int64_t rows : {1, 2, 4, 8, 12, 16, 24, 32})
     if (rows <= p.k) rows_at_once.push_back(rows);
-  }
-  const KnobId ku = space.add("ku", "rows of B streamed side by side", rows_at_once);
-  space.add_dependent("nb", "chunks of nv vectors of one block of columns; the last value covers all",
-                      cpu::powers_up_to(ceil_div(p.n, cpu::lane_counts(limits).front())),
-                      [=](const Point& x) {
-                        return cpu::powers_up_to(ceil_div(ceil_div(p.n, x[nv] * x[lanes]), x[threads]));
-                      });
-  space.add("prefetch", "cache lines ahead on each row, 0: none", {0, 4, 8, 16, 32, 64});
-  space.require("more threads than chunks of columns", {threads, lanes, nv},
-                [=](const Point& x) { return ceil_div(p.n, x[nv] * x[lanes]) >= x[threads]; });
-  space.require("needs more vector registers than there are", {nv},
-                [=](const Point& x) { return cpu::fits_registers(p.m, x[nv], limits); });
-  space.require("too much code", {nv, ku}, [=](const Point& x) { return p.m * x[nv] * x[ku] <= 128; });
-  return space;
+  k.knob(&S::ku, "ku", "rows of B streamed side by side", rows_at_once);
+  k.forbid("too much code", [=](const S& s) { return p.m * s.nv * s.ku > 128; });
+  k.knob(&S::nb, "nb", "chunks of nv vectors of one block of columns; the last value covers all",
+         cpu::powers_up_to(ceil_div(p.n, cpu::lane_counts(limits).front())));
+  k.only([=](const S& s) { return cpu::is_power_up_to(s.nb, ceil_div(chunks(s), s.threads)); });
+  k.knob(&S::prefetch, "prefetch", "cache lines ahead on each row, 0: none", {0, 4, 8, 16, 32, 64});
 }
 
 // As many sums as hide the latency of a multiply-add, where the registers hold them.
-Config default_config(const Workload& workload, const Limits& limits) {
+Schedule wanted(const Workload& workload, const Limits& limits) {
   const cpu::Problem p = cpu::few_rows_of(workload);
-  const std::int64_t lanes = cpu::lane_counts(limits).back();
-  std::int64_t nv = 4;
-  while (nv > 1 && !cpu::fits_registers(p.m, nv, limits)) --nv;
-  return cpu::nearest_config(space_of(workload, limits),
-                             {cpu::default_threads(workload, limits), lanes, nv, 8, ceil_div(p.n, nv * lanes), 0});
+  Schedule s = {.threads = cpu::default_threads(workload, limits),
+                .lanes = cpu::lane_counts(limits).back(),
+                .nv = 4,
+                .ku = 8};
+  while (s.nv > 1 && !cpu::fits_registers(p.m, s.nv, limits)) --s.nv;
+  s.nb = ceil_div(p.n, s.nv * s.lanes);
+  return s;
 }
 
 struct Lowering {
@@ -164,10 +161,10 @@ Stmt store_block(Lowering& l, const Expr& first_chunk, const Expr& chunks_now) {
                             block(Store{l.operands.c, element, value, 1, std::nullopt}))));
 }
 
-Kernel lower_gemv_cpu(const Workload& workload, const Config& config, const Limits&) {
+Kernel lower_gemv_cpu(const Workload& workload, const Schedule& schedule, const Limits&) {
   Lowering l;
   l.p = cpu::few_rows_of(workload);
-  l.s = schedule_of(config);
+  l.s = schedule;
   KernelBuilder& builder = l.builder;
   builder.kernel.name = "gemv_cpu";
   builder.kernel.target = Target::kCpu;
@@ -217,7 +214,8 @@ Kernel lower_gemv_cpu(const Workload& workload, const Config& config, const Limi
 }  // namespace
 
 Template gemv_cpu_template() {
-  return {"gemv_cpu", 3, Target::kCpu, why_not, space_of, lower_gemv_cpu, default_config};
+  return family<"gemv_cpu", knobs, wanted, lower_gemv_cpu>(
+      {.version = 3, .target = Target::kCpu, .why_not = why_not});
 }
 
 }  // namespace lehr

@@ -8,6 +8,7 @@
 
 #include "templates/cpu_common.h"
 #include "templates/epilogue_expr.h"
+#include "templates/family.h"
 #include "templates/gemv_simt_space.h"
 
 namespace lehr {
@@ -30,8 +31,8 @@ Expr in_f32(DType type, Expr value) {
 
 class Lowering {
  public:
-  Lowering(const Workload& workload, const Config& config)
-      : p_(gemv_problem(workload)), s_(gemv_schedule(config)), shape_(gemv_shape(p_, s_)) {
+  Lowering(const Workload& workload, const GemvSchedule& schedule)
+      : p_(gemv_problem(workload)), s_(schedule), shape_(gemv_shape(p_, s_)) {
     builder_.kernel.name = "gemv_simt";
     builder_.kernel.target = Target::kCuda;
     builder_.kernel.min_blocks_per_core = static_cast<int>(s_.min_blocks);
@@ -288,20 +289,15 @@ class Lowering {
   VarId place_{};  ///< this thread's place along the block's outputs
 };
 
-Kernel lower_gemv_simt(const Workload& workload, const Config& config, const Limits&) {
-  return Lowering(workload, config).kernel();
+Kernel lower_gemv_simt(const Workload& workload, const GemvSchedule& schedule, const Limits&) {
+  return Lowering(workload, schedule).kernel();
 }
 
 }  // namespace
 
 Template gemv_simt_template() {
-  return {.name = "gemv_simt",
-          .version = 1,
-          .target = Target::kCuda,
-          .why_not = gemv_why_not,
-          .space = gemv_simt_space,
-          .lower = lower_gemv_simt,
-          .default_config = gemv_simt_default};
+  return family<"gemv_simt", gemv_simt_knobs, gemv_simt_wanted, lower_gemv_simt>(
+      {.version = 1, .target = Target::kCuda, .why_not = gemv_why_not});
 }
 
 }  // namespace lehr

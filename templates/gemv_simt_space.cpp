@@ -51,19 +51,6 @@ GemvProblem gemv_problem(const Workload& workload) {
   return p;
 }
 
-GemvSchedule gemv_schedule(const Config& config) {
-  KnobReader knobs(config);
-  GemvSchedule s;
-  s.vec = knobs.at("vec");
-  s.lanes_k = knobs.at("lanes_k");
-  s.warps_k = knobs.at("warps_k");
-  s.warps_o = knobs.at("warps_o");
-  s.each = knobs.at("each");
-  s.unroll = knobs.at("unroll");
-  s.min_blocks = knobs.at("min_blocks");
-  return s;
-}
-
 GemvShape gemv_shape(const GemvProblem& p, const GemvSchedule& s) {
   GemvShape shape;
   (p.matrix_along_k ? shape.k_per_load : shape.outputs_per_load) = s.vec;
@@ -110,85 +97,60 @@ std::optional<std::string> gemv_why_not(const Workload& workload, const Limits&)
   return cuda::why_no_grid(g);
 }
 
-FamilySpace gemv_simt_space(const Workload& workload, const Limits& limits) {
+void gemv_simt_knobs(Knobs<GemvSchedule>& k, const Workload& workload, const Limits& limits) {
+  using S = GemvSchedule;
   const GemvProblem p = gemv_problem(workload);
-  FamilySpace space("gemv_simt");
-  const KnobId vec =
-      space.add("vec", "elements per load of the matrix", vector_widths(p.row(), size_of(p.type)));
+  k.knob(&S::vec, "vec", "elements per load of the matrix", vector_widths(p.row(), size_of(p.type)));
   // Fewer lanes along a row of the matrix than four would leave most of each memory sector unused.
-  const KnobId lanes_k = space.add("lanes_k", "lanes of a warp that split k",
-                                   p.matrix_along_k ? powers_of_two(4, 32) : powers_of_two(1, 16));
-  const KnobId warps_k = space.add("warps_k", "warps of a block that split k", powers_of_two(1, 16));
-  const KnobId warps_o = space.add("warps_o", "warps of a block that split the outputs", powers_of_two(1, 8));
-  const KnobId each =
-      space.add("each", "loads along the outputs per thread", powers_of_two(1, p.matrix_along_k ? 8 : 4));
-  const KnobId unroll = space.add("unroll", "loads along k in flight per thread", powers_of_two(1, 16));
-  const KnobId min_blocks = space.add("min_blocks", "blocks that a multiprocessor must hold", {1, 2, 4});
-
-  const auto schedule = [=](const Point& x) {
-    GemvSchedule s;
-    s.vec = x[vec], s.lanes_k = x[lanes_k], s.warps_k = x[warps_k], s.warps_o = x[warps_o];
-    s.each = x[each], s.unroll = x[unroll];
-    return s;
-  };
-  const std::vector<KnobId> all = {vec, lanes_k, warps_k, warps_o, each, unroll};
-  space.require("too many threads", {warps_k, warps_o},
-                [=](const Point& x) { return 32 * x[warps_k] * x[warps_o] <= limits.max_threads_per_block; });
-  space.require("a block is larger than the outputs", {vec, lanes_k, warps_o, each}, [=](const Point& x) {
-    const std::int64_t per_load = p.matrix_along_k ? 1 : x[vec];
-    return x[each] * per_load * (32 / x[lanes_k]) * x[warps_o] <= covering(p.outputs);
-  });
-  space.require("a step is longer than k", all,
-                [=](const Point& x) { return gemv_shape(p, schedule(x)).k_per_step <= covering(p.k); });
-  space.require("too much code", all, [=](const Point& x) {
-    const GemvSchedule s = schedule(x);
-    return p.vectors * s.each * s.unroll * s.vec <= 1024;
-  });
+  k.knob(&S::lanes_k, "lanes_k", "lanes of a warp that split k",
+         p.matrix_along_k ? powers_of_two(4, 32) : powers_of_two(1, 16));
+  k.knob(&S::warps_k, "warps_k", "warps of a block that split k", powers_of_two(1, 16));
+  k.knob(&S::warps_o, "warps_o", "warps of a block that split the outputs", powers_of_two(1, 8));
+  k.forbid("too many threads", [=](const S& s) { return s.threads() > limits.max_threads_per_block; });
+  k.knob(&S::each, "each", "loads along the outputs per thread", powers_of_two(1, p.matrix_along_k ? 8 : 4));
+  k.forbid("a block is larger than the outputs",
+           [=](const S& s) { return gemv_shape(p, s).outputs_per_block > covering(p.outputs); });
+  k.knob(&S::unroll, "unroll", "loads along k in flight per thread", powers_of_two(1, 16));
+  k.forbid("a step is longer than k",
+           [=](const S& s) { return gemv_shape(p, s).k_per_step > covering(p.k); });
+  k.forbid("too much code", [=](const S& s) { return p.vectors * s.each * s.unroll * s.vec > 1024; });
   // ptxas begins all loads of an iteration at once where it can, and spills what does not fit.
-  space.require("too many elements of the vectors in flight", all, [=](const Point& x) {
-    const GemvSchedule s = schedule(x);
-    return p.vectors * s.unroll * (p.matrix_along_k ? s.vec : 1) <= kMaxVectorElements;
+  k.forbid("too many elements of the vectors in flight", [=](const S& s) {
+    return p.vectors * s.unroll * (p.matrix_along_k ? s.vec : 1) > kMaxVectorElements;
   });
-  space.require("needs more shared memory than a block may have", all, [=](const Point& x) {
-    return gemv_shared_bytes(p, schedule(x)) <= limits.shared_bytes_per_block;
+  k.forbid("needs more shared memory than a block may have",
+           [=](const S& s) { return gemv_shared_bytes(p, s) > limits.shared_bytes_per_block; });
+  k.knob(&S::min_blocks, "min_blocks", "blocks that a multiprocessor must hold", {1, 2, 4});
+  k.forbid("needs more threads than the multiprocessor has for that many blocks",
+           [=](const S& s) { return s.threads() * s.min_blocks > limits.max_threads_per_core; });
+  k.forbid("needs more shared memory than the multiprocessor has for that many blocks", [=](const S& s) {
+    return !cuda::shared_memory_holds(limits, s.min_blocks, gemv_shared_bytes(p, s));
   });
-  space.require("needs more threads than the multiprocessor has for that many blocks",
-                {warps_k, warps_o, min_blocks}, [=](const Point& x) {
-                  return 32 * x[warps_k] * x[warps_o] * x[min_blocks] <= limits.max_threads_per_core;
-                });
-  std::vector<KnobId> with_blocks = all;
-  with_blocks.push_back(min_blocks);
-  space.require("needs more shared memory than the multiprocessor has for that many blocks", with_blocks,
-                [=](const Point& x) {
-                  return cuda::shared_memory_holds(limits, x[min_blocks], gemv_shared_bytes(p, schedule(x)));
-                });
-  space.require("needs more registers than a thread can have", with_blocks, [=](const Point& x) {
-    const GemvSchedule s = schedule(x);
-    return gemv_registers(p, s) <= cuda::registers_granted(limits, x[min_blocks], s.threads());
+  k.forbid("needs more registers than a thread can have", [=](const S& s) {
+    return gemv_registers(p, s) > cuda::registers_granted(limits, s.min_blocks, s.threads());
   });
-  return space;
 }
 
 // Enough bytes in flight to cover the memory's latency on every multiprocessor: four 16-byte loads per
 // thread, K split over more warps while there are fewer blocks than two per multiprocessor.
-Config gemv_simt_default(const Workload& workload, const Limits& limits) {
+GemvSchedule gemv_simt_wanted(const Workload& workload, const Limits& limits) {
   const GemvProblem p = gemv_problem(workload);
-  const std::int64_t wide = vector_widths(p.row(), size_of(p.type)).back();
-  const std::int64_t blocks = 2 * limits.cores;
+  GemvSchedule s;
+  s.vec = vector_widths(p.row(), size_of(p.type)).back();
   const auto few = [&](std::int64_t outputs_per_block) {
-    return ceil_div(p.outputs, outputs_per_block) * p.batch < blocks;
+    return ceil_div(p.outputs, outputs_per_block) * p.batch < 2 * limits.cores;
   };
-  std::int64_t lanes_k = 32, warps_k = 1, warps_o = 4, each = p.vectors > 2 ? 4 : 2;
   if (p.matrix_along_k) {
-    while (warps_o > 1 && few(warps_o * each)) warps_o /= 2, warps_k *= 2;
-    while (each > 1 && few(each)) each /= 2;
+    s.lanes_k = 32, s.warps_o = 4, s.each = p.vectors > 2 ? 4 : 2;
+    while (s.warps_o > 1 && few(s.warps_o * s.each)) s.warps_o /= 2, s.warps_k *= 2;
+    while (s.each > 1 && few(s.each)) s.each /= 2;
   } else {
-    lanes_k = 1, warps_k = 8, warps_o = 1, each = 1;
+    s.lanes_k = 1, s.warps_k = 8;
     // 8 lanes of 16 bytes take a cache line of 128 bytes, 2 lanes a sector.
-    while (lanes_k < 16 && few(32 / lanes_k * wide)) lanes_k *= 2;
+    while (s.lanes_k < 16 && few(s.lanes_o() * s.vec)) s.lanes_k *= 2;
   }
-  return cpu::nearest_config(gemv_simt_space(workload, limits),
-                             {wide, lanes_k, warps_k, warps_o, each, std::max<std::int64_t>(1, 4 / each), 1});
+  s.unroll = std::max<std::int64_t>(1, 4 / s.each);
+  return s;
 }
 
 }  // namespace lehr

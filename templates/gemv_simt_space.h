@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/limits.h"
-#include "space/space.h"
+#include "space/knobs.h"
 #include "templates/workload.h"
 
 namespace lehr {
@@ -26,7 +26,7 @@ struct GemvProblem {
 };
 GemvProblem gemv_problem(const Workload& workload);
 
-/// The knobs by name; meanings and units are those of gemv_simt_space(). All sizes are powers of two.
+/// The knobs; meanings and units are those of gemv_simt_knobs(). All sizes are powers of two.
 ///
 /// A warp is lanes_k x lanes_o lanes, a block warps_k x warps_o warps; each of the lanes_k * warps_k slices
 /// of the block takes every so manieth k, and its partial sums meet at the end. A load of the matrix takes
@@ -43,7 +43,6 @@ struct GemvSchedule {
   std::int64_t threads() const { return 32 * warps_k * warps_o; }
   std::int64_t slices() const { return lanes_k * warps_k; }
 };
-GemvSchedule gemv_schedule(const Config& config);
 
 /// What a schedule makes of a problem.
 struct GemvShape {
@@ -63,7 +62,7 @@ std::int64_t gemv_registers(const GemvProblem& problem, const GemvSchedule& sche
 std::int64_t gemv_shared_bytes(const GemvProblem& problem, const GemvSchedule& schedule);
 
 std::optional<std::string> gemv_why_not(const Workload& workload, const Limits& limits);
-FamilySpace gemv_simt_space(const Workload& workload, const Limits& limits);
-Config gemv_simt_default(const Workload& workload, const Limits& limits);
+void gemv_simt_knobs(Knobs<GemvSchedule>& k, const Workload& workload, const Limits& limits);
+GemvSchedule gemv_simt_wanted(const Workload& workload, const Limits& limits);
 
 }  // namespace lehr

@@ -13,21 +13,21 @@
 namespace lehr {
 
 struct Template {
-  std::string name;  ///< = the family in configs
+  std::string name = {};  ///< = the family in configs
   int version =
       1;  ///< raise it when the same config lowers to another kernel; rows of older versions become evidence
-  Target target;  ///< the devices that its kernels run on
+  Target target = Target::kCpu;  ///< the devices that its kernels run on
   /// nullopt if it serves the workload on the device, else the reason. Only asked of workloads of its
   /// operator and devices of its target, and of those with a pool only where it has them: others ask
   /// why_unserved() (catalog.h).
-  std::optional<std::string> (*why_not)(const Workload&, const Limits&);
+  std::optional<std::string> (*why_not)(const Workload&, const Limits&) = nullptr;
   /// The schedules. Only called when why_not() is nullopt; never empty.
-  FamilySpace (*space)(const Workload&, const Limits&);
+  FamilySpace (*space)(const Workload&, const Limits&) = nullptr;
   /// The kernel of a valid config. Pure; microseconds.
-  ir::Kernel (*lower)(const Workload&, const Config&, const Limits&);
+  ir::Kernel (*lower)(const Workload&, const Config&, const Limits&) = nullptr;
   /// A schedule that a careful engineer would write down without measuring; a point of the space. Measured
   /// first.
-  Config (*default_config)(const Workload&, const Limits&);
+  Config (*default_config)(const Workload&, const Limits&) = nullptr;
   Operator op = Operator::kGemm;  ///< the operator that it serves
   bool pools = false;             ///< whether the last step of an epilogue may be a pool
 };

@@ -7,6 +7,7 @@
 
 #include "codegen/emit.h"
 #include "ir/analyze.h"
+#include "templates/family.h"
 #include "templates/gemm_wgmma_space.h"
 #include "tests/emulator/families.h"
 #include "tests/emulator/program.h"
@@ -87,7 +88,10 @@ bool splits_evenly(const Sample& sample) {
   const std::int64_t parts = sample.config.find("split_k").value_or(1);
   if (parts == 1) return true;
   if (sample.config.find("k_atoms"))  // gemm_wgmma counts k in rows of the swizzle
-    return gemm_wgmma_split_k(gemm_wgmma_problem(sample.workload), gemm_wgmma_schedule(sample.config)).tiles %
+    return gemm_wgmma_split_k(
+               gemm_wgmma_problem(sample.workload),
+               schedule_of<gemm_wgmma_knobs>(sample.config, sample.workload, sample.limits))
+                   .tiles %
                parts ==
            0;
   const std::int64_t bk = sample.config.at("bk");

@@ -34,25 +34,6 @@ TEST(FamilySpace, RefusesBadKnobs) {
   EXPECT_EQ(family.knobs().size(), 1U);
 }
 
-TEST(FamilySpace, RefusesAllowedValuesOutsideTheSuperset) {
-  FamilySpace family("f");
-  family.add("a", "", {1, 2});
-  family.add_dependent("outside", "", {1, 2}, [](const Point&) { return std::vector<std::int64_t>{1, 3}; });
-  family.add_dependent("disorder", "", {1, 2}, [](const Point&) { return std::vector<std::int64_t>{2, 1}; });
-  const std::vector<std::int64_t> prefix{1, 1};
-  EXPECT_THROW(family.values_after(prefix, 1), Error);
-  EXPECT_THROW(family.values_after(prefix, 2), Error);
-}
-
-TEST(FamilySpace, RefusesAConstraintThatReadsALaterKnob) {
-  FamilySpace family("f");
-  const KnobId a = family.add("a", "", {1});
-  const KnobId b = family.add("b", "", {1});
-  family.require("lies about what it reads", {a}, [=](const Point& p) { return p[b] == 1; });
-  Rng rng(1);
-  EXPECT_THROW(family.sample(rng), Error);
-}
-
 TEST(FamilySpace, ContainsTheValuesOfItsConfigsAndNoOthers) {
   FamilySpace family("f");
   const KnobId a = family.add("a", "", {1, 2, 3});

@@ -175,7 +175,7 @@ TEST(Crossover, TakesEachKnobFromAParentOrRepairsIt) {
       ASSERT_EQ(a->family, b->family);
       ASSERT_EQ(space.why_invalid(*child), std::nullopt) << to_text(*child) << ", seed " << seed;
       for (std::size_t k = 0; k < child->knobs.size(); ++k) {
-        if (space.family(a->family)->knobs()[k].allowed) continue;
+        if (space.family(a->family)->knobs()[k].only) continue;
         const std::int64_t value = child->knobs[k].value;
         ASSERT_TRUE(value == a->knobs[k].value || value == b->knobs[k].value) << "seed " << seed;
       }

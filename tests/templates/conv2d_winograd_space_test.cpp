@@ -7,6 +7,7 @@
 #include "templates/catalog.h"
 #include "templates/conv2d_winograd.h"
 #include "templates/conv2d_winograd_space.h"
+#include "templates/family.h"
 
 namespace lehr {
 namespace {
@@ -30,7 +31,7 @@ TEST(WinogradCudaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLi
       conv2d_winograd_template(), workloads(),
       [](const Workload& workload, const Config& config, const ir::Kernel& kernel) {
         const ir::Launch launch = ir::launch_of(kernel);
-        const WinogradCudaSchedule schedule = winograd_cuda_schedule(config);
+        const auto schedule = schedule_of<winograd_cuda_knobs>(config, workload, cuda_limits("sm_90a"));
         ASSERT_EQ(launch.block[0], schedule.threads());
         ASSERT_EQ(launch.block[0] % 32, 0);
         ASSERT_EQ(launch.shared_bytes, winograd_cuda_shared_bytes(workload.conv2d(), schedule));
@@ -43,13 +44,13 @@ TEST(WinogradCudaSpace, HoldsItsDefault) {
 }
 
 TEST(WinogradCudaSpace, ReachesEveryValueOfEveryKnob) {
-  lehr::testing::expect_every_value_is_reached(winograd_cuda_space(
+  lehr::testing::expect_every_value_is_reached(conv2d_winograd_template().space(
       parse_workload("conv2d h=14 w=14 c=1024 k=256 r=3 s=3 pad=1"), cuda_limits("sm_90a")));
 }
 
 TEST(WinogradCudaSpace, SharesTheChannelsOfASmallMap) {
   const auto parts = [](const char* text) {
-    return winograd_cuda_default(parse_workload(text), cuda_limits("sm_90a")).at("split_k");
+    return conv2d_winograd_template().default_config(parse_workload(text), cuda_limits("sm_90a")).at("split_k");
   };
   EXPECT_GT(parts("conv2d h=7 w=7 c=512 k=512 r=3 s=3 pad=1"), 1);
   EXPECT_EQ(parts("conv2d n=32 h=56 w=56 c=64 k=64 r=3 s=3 pad=1"), 1);

@@ -9,6 +9,7 @@
 #include "gemm_mma_cases.h"
 #include "ir/analyze.h"
 #include "templates/catalog.h"
+#include "templates/family.h"
 #include "templates/gemm_mma.h"
 #include "templates/gemm_mma_space.h"
 #include "templates/gemm_simt.h"
@@ -44,12 +45,17 @@ const std::vector<Workload>& workloads() {
   return all;
 }
 
+GemmMmaSchedule default_of(const Workload& workload) {
+  const Limits limits = cuda_limits("sm_90a");
+  return schedule_of<gemm_mma_knobs>(gemm_mma_template().default_config(workload, limits), workload, limits);
+}
+
 TEST(GemmMmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits) {
   lehr::testing::expect_legal_schedules(
       gemm_mma_template(), workloads(),
       [](const Workload& workload, const Config& config, const ir::Kernel& kernel) {
         const ir::Launch launch = ir::launch_of(kernel);
-        const GemmMmaSchedule schedule = gemm_mma_schedule(config);
+        const auto schedule = schedule_of<gemm_mma_knobs>(config, workload, cuda_limits("sm_90a"));
         ASSERT_EQ(launch.block[0], schedule.threads());
         ASSERT_EQ(launch.shared_bytes, gemm_mma_shared_bytes(gemm_mma_problem(workload), schedule));
         ASSERT_EQ(launch.grid[1], schedule.split_k);
@@ -61,14 +67,11 @@ TEST(GemmMmaSpace, HoldsItsDefault) {
 }
 
 TEST(GemmMmaSpace, GivesTheTextbookTileToALargeProblemAndWarpsAlongKToFewRows) {
-  const Limits limits = cuda_limits("sm_90a");
-  const GemmMmaSchedule large =
-      gemm_mma_schedule(gemm_mma_default(mma_of(DType::kBF16, 4096, 4096, 4096, 1, 2), limits));
+  const GemmMmaSchedule large = default_of(mma_of(DType::kBF16, 4096, 4096, 4096, 1, 2));
   EXPECT_EQ(large.bm, 128);
   EXPECT_EQ(large.wm * large.wn, 64 * 64);
   EXPECT_EQ(large.k_warps, 1);
-  const GemmMmaSchedule few =
-      gemm_mma_schedule(gemm_mma_default(mma_of(DType::kBF16, 8, 4096, 4096, 1, 2), limits));
+  const GemmMmaSchedule few = default_of(mma_of(DType::kBF16, 8, 4096, 4096, 1, 2));
   EXPECT_EQ(few.bm, 16);
   EXPECT_EQ(few.k_warps, 4);
 }
@@ -76,7 +79,7 @@ TEST(GemmMmaSpace, GivesTheTextbookTileToALargeProblemAndWarpsAlongKToFewRows) {
 TEST(GemmMmaSpace, LetsBlocksSplitKOnlyWhereItIsLongAndTheGridSmall) {
   const Limits limits = cuda_limits("sm_90a");
   const auto of_default = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return gemm_mma_schedule(gemm_mma_default(mma_of(DType::kBF16, m, n, k, 1, 2), limits)).split_k;
+    return default_of(mma_of(DType::kBF16, m, n, k, 1, 2)).split_k;
   };
   EXPECT_EQ(of_default(4096, 4096, 4096), 1);
   EXPECT_EQ(of_default(16, 4096, 16384), 1);  // 128 blocks: nearly one for each multiprocessor
@@ -84,7 +87,7 @@ TEST(GemmMmaSpace, LetsBlocksSplitKOnlyWhereItIsLongAndTheGridSmall) {
   EXPECT_EQ(of_default(64, 64, 32768), 32);
   EXPECT_EQ(of_default(64, 64, 511), 1);
   const auto most = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    const FamilySpace space = gemm_mma_space(mma_of(DType::kBF16, m, n, k, 1, 2), limits);
+    const FamilySpace space = gemm_mma_template().space(mma_of(DType::kBF16, m, n, k, 1, 2), limits);
     Rng rng(kSeed);
     std::int64_t largest = 0;
     for (int i = 0; i < 500; ++i) largest = std::max(largest, space.sample(rng)->at("split_k"));
@@ -98,7 +101,7 @@ TEST(GemmMmaSpace, LetsBlocksSplitKOnlyWhereItIsLongAndTheGridSmall) {
 
 TEST(GemmMmaSpace, Of3xTf32UnrollsNoMoreFragmentsThanFitIntoRegisters) {
   const Workload workload = mma_of(DType::kF32, 60, 128, 8191, 1, 0, Math::k3xTf32);
-  const FamilySpace space = gemm_mma_space(workload, cuda_limits("sm_90a"));
+  const FamilySpace space = gemm_mma_template().space(workload, cuda_limits("sm_90a"));
   const auto why_invalid = [&](int bk) {
     return space.why_invalid(
         parse_config("gemm_mma(bm=32, bn=128, wm=16, wn=32, bk=" + std::to_string(bk) +
@@ -114,7 +117,10 @@ TEST(GemmMmaSpace, LeavesRegistersForTheTilesOfADeepRingThatComeThroughThem) {
   const auto why_invalid = [&](const char* workload, std::string config, int stages) {
     const std::string mark = "stages=?";
     config.replace(config.find(mark), mark.size(), "stages=" + std::to_string(stages));
-    return gemm_mma_space(parse_workload(workload), limits).why_invalid(parse_config(config)).value_or("");
+    return gemm_mma_template()
+        .space(parse_workload(workload), limits)
+        .why_invalid(parse_config(config))
+        .value_or("");
   };
   const char* const s8 = "gemm m=17 n=514 k=1459 a=s8:row b=s8:column c=s32:row accum=s32";
   const char* const of_s8 =
@@ -134,7 +140,7 @@ TEST(GemmMmaSpace, KeepsTheWorkspaceWithin32MiB) {
   const Limits limits = cuda_limits("sm_90a");
   const Workload workload = mma_of(DType::kBF16, 500, 2000, 50000, 1, 2);
   Rng rng(kSeed);
-  const FamilySpace space = gemm_mma_space(workload, limits);
+  const FamilySpace space = gemm_mma_template().space(workload, limits);
   std::int64_t largest = 0;
   for (int i = 0; i < 1000; ++i) {
     const ir::Kernel kernel = gemm_mma_template().lower(workload, *space.sample(rng), limits);
@@ -153,7 +159,7 @@ TEST(GemmMmaSpace, ReachesEveryValueOfEveryKnob) {
                                    mma_of(DType::kF32, 1024, 1024, 1024, 1, 0, Math::kTf32),
                                    mma_of(DType::kS8, 1024, 1024, 1024, 1, 2)}) {
     SCOPED_TRACE(to_text(workload));
-    lehr::testing::expect_every_value_is_reached(gemm_mma_space(workload, cuda_limits("sm_90a")));
+    lehr::testing::expect_every_value_is_reached(gemm_mma_template().space(workload, cuda_limits("sm_90a")));
   }
 }
 
@@ -171,8 +177,9 @@ void collect(const ir::Block& block, std::set<std::string>& names) {
 }
 std::set<std::string> intrinsics_of(const Workload& workload) {
   const Limits limits = cuda_limits("sm_90a");
+  const Template gemm_mma = gemm_mma_template();
   std::set<std::string> names;
-  collect(gemm_mma_template().lower(workload, gemm_mma_default(workload, limits), limits).body, names);
+  collect(gemm_mma.lower(workload, gemm_mma.default_config(workload, limits), limits).body, names);
   return names;
 }
 
@@ -191,9 +198,9 @@ TEST(GemmMma, CountsTheFlopsOfItsTiles) {
   const Workload workload = mma_of(DType::kBF16, 256, 256, 128, 1, 2);
   Rng rng(kSeed);
   for (int i = 0; i < 50; ++i) {
-    const Config config = *gemm_mma_space(workload, limits).sample(rng);
+    const Config config = *gemm_mma_template().space(workload, limits).sample(rng);
     const ir::Analysis analysis = ir::analyze(gemm_mma_template().lower(workload, config, limits));
-    const GemmMmaSchedule s = gemm_mma_schedule(config);
+    const auto s = schedule_of<gemm_mma_knobs>(config, workload, limits);
     const double sums = static_cast<double>(s.k_warps - 1) * 256 * 256;
     EXPECT_EQ(analysis.flops, 2.0 * 256 * 256 * 128 + sums) << to_text(config);
     EXPECT_EQ(analysis.pipeline_depth, s.stages - 1);

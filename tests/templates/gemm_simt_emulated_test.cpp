@@ -7,6 +7,7 @@
 #include "cuda_cases.h"
 #include "cuda_mutants.h"
 #include "ir/analyze.h"
+#include "templates/family.h"
 #include "templates/gemm_simt.h"
 #include "templates/gemm_simt_space.h"
 #include "tests/emulator/program.h"
@@ -82,7 +83,7 @@ TEST(GemmSimtEmulated, MovesWhatTheAnalysisOfItsTreeSays) {
   std::vector<Source> sources;
   while (configs.size() < 8) {
     const Config config = space.sample(rng).value();
-    const GemmSimtSchedule schedule = gemm_simt_schedule(config);
+    const auto schedule = schedule_of<gemm_simt_knobs>(config, workload, limits);
     const cpu::Problem problem = cpu::problem_of(workload);
     // The analysis counts a guarded load for every thread, also where the first threads alone have one.
     if (gemm_simt_copy_a(problem, schedule).vectors() < schedule.threads() ||

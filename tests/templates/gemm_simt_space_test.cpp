@@ -5,6 +5,7 @@
 #include "cuda_cases.h"
 #include "cuda_space_checks.h"
 #include "templates/catalog.h"
+#include "templates/family.h"
 #include "templates/gemm_simt.h"
 #include "templates/gemm_simt_space.h"
 
@@ -25,12 +26,17 @@ const std::vector<Workload>& workloads() {
   return all;
 }
 
+GemmSimtSchedule default_of(const Workload& workload) {
+  const Limits limits = cuda_limits("sm_90a");
+  return schedule_of<gemm_simt_knobs>(gemm_simt_template().default_config(workload, limits), workload, limits);
+}
+
 TEST(GemmSimtSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits) {
   lehr::testing::expect_legal_schedules(
       gemm_simt_template(), workloads(),
       [](const Workload& workload, const Config& config, const ir::Kernel& kernel) {
         const ir::Launch launch = ir::launch_of(kernel);
-        const GemmSimtSchedule schedule = gemm_simt_schedule(config);
+        const auto schedule = schedule_of<gemm_simt_knobs>(config, workload, cuda_limits("sm_90a"));
         ASSERT_EQ(launch.block[0], schedule.threads());
         ASSERT_EQ(launch.block[0] % 32, 0);
         ASSERT_EQ(launch.shared_bytes, gemm_simt_shared_bytes(cpu::problem_of(workload), schedule));
@@ -43,8 +49,7 @@ TEST(GemmSimtSpace, HoldsItsDefault) {
 }
 
 TEST(GemmSimtSpace, GivesTheTextbookTileToALargeProblem) {
-  const GemmSimtSchedule schedule = gemm_simt_schedule(
-      gemm_simt_template().default_config(gemm_of(4096, 4096, 4096, 1, 0), cuda_limits("sm_90a")));
+  const GemmSimtSchedule schedule = default_of(gemm_of(4096, 4096, 4096, 1, 0));
   EXPECT_EQ(schedule.bm, 128);
   EXPECT_EQ(schedule.bn, 128);
   EXPECT_EQ(schedule.tm, 8);
@@ -55,12 +60,12 @@ TEST(GemmSimtSpace, GivesTheTextbookTileToALargeProblem) {
 
 TEST(GemmSimtSpace, ReachesEveryValueOfEveryKnob) {
   lehr::testing::expect_every_value_is_reached(
-      gemm_simt_space(gemm_of(1024, 1024, 1024, 1, 2), cuda_limits("sm_90a")));
+      gemm_simt_template().space(gemm_of(1024, 1024, 1024, 1, 2), cuda_limits("sm_90a")));
 }
 
 TEST(GemmSimtSpace, LetsTwoBlocksOf128By128StayOnAMultiprocessorWithTwoFragmentBuffers) {
   // ptxas makes do with 128 registers there (NVRTC 13.0).
-  const FamilySpace space = gemm_simt_space(gemm_of(4096, 4096, 4096, 1, 0), cuda_limits("sm_80"));
+  const FamilySpace space = gemm_simt_template().space(gemm_of(4096, 4096, 4096, 1, 0), cuda_limits("sm_80"));
   EXPECT_EQ(space.why_invalid(parse_config(
                 "gemm_simt(bm=128, bn=128, tm=8, tn=8, lanes_m=4, bk=8, split_k=1, async=0, stages=2, "
                 "k_major=0, vec_a=4, vec_b=4, pad=4, min_blocks=2, frag_buffers=2, unroll=8, raster=4, "
@@ -69,9 +74,8 @@ TEST(GemmSimtSpace, LetsTwoBlocksOf128By128StayOnAMultiprocessorWithTwoFragmentB
 }
 
 TEST(GemmSimtSpace, LetsBlocksSplitKOnlyWhereItIsLongAndWhole) {
-  const Limits limits = cuda_limits("sm_90a");
-  const auto split_of = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return gemm_simt_schedule(gemm_simt_default(gemm_of(m, n, k, 1, 2), limits)).split_k;
+  const auto split_of = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return default_of(gemm_of(m, n, k, 1, 2)).split_k;
   };
   EXPECT_EQ(split_of(4096, 4096, 4096), 1);
   EXPECT_EQ(split_of(64, 256, 16384), 8);  // 16 blocks of 32 x 32 without it
@@ -81,9 +85,11 @@ TEST(GemmSimtSpace, LetsBlocksSplitKOnlyWhereItIsLongAndWhole) {
 
 TEST(GemmSimtSpace, LoadsVectorsOnlyWhereRowsAreAligned) {
   Rng rng(kSeed);
-  const FamilySpace space = gemm_simt_space(gemm_of(64, 63, 66, 1, 0), cuda_limits("sm_90a"));
+  const Limits limits = cuda_limits("sm_90a");
+  const Workload workload = gemm_of(64, 63, 66, 1, 0);
+  const FamilySpace space = gemm_simt_template().space(workload, limits);
   for (int i = 0; i < 300; ++i) {
-    const GemmSimtSchedule schedule = gemm_simt_schedule(*space.sample(rng));
+    const auto schedule = schedule_of<gemm_simt_knobs>(*space.sample(rng), workload, limits);
     EXPECT_LE(schedule.vec_a, 2);  // rows of 66
     EXPECT_EQ(schedule.vec_b, 1);  // rows of 63
   }

@@ -9,6 +9,7 @@
 #include "gemm_mma_cases.h"
 #include "gemm_wgmma_faults.h"
 #include "measure/check.h"
+#include "templates/family.h"
 #include "templates/gemm_wgmma.h"
 #include "templates/gemm_wgmma_space.h"
 #include "tests/emulator/program.h"
@@ -111,7 +112,7 @@ TEST_P(GemmWgmmaMode, IsRight) {
     const Limits limits = few_cores(static_cast<int>(1 + rng.below(4)));
     const std::optional<Config> config = sampled(family.space(workload, limits), mode, rng);
     if (!config) continue;
-    const GemmWgmmaSchedule s = gemm_wgmma_schedule(*config);
+    const auto s = schedule_of<gemm_wgmma_knobs>(*config, workload, limits);
     if (!is_of(workload, s, GetParam())) continue;
     // Clusters are slow here: a few of each of their seven shapes.
     const std::size_t most = std::string_view(GetParam()) == "clustered" ? 6 : 1;
@@ -125,7 +126,7 @@ TEST_P(GemmWgmmaMode, IsRight) {
   std::set<std::int64_t> kept, splits, reduced, overlapping, consumers;
   std::set<DType> sums;
   for (const Sampled& each : all) {
-    const GemmWgmmaSchedule s = gemm_wgmma_schedule(each.config);
+    const auto s = schedule_of<gemm_wgmma_knobs>(each.config, each.workload, each.limits);
     clusters.insert({s.cluster_bm, s.cluster_bn});
     kept.insert(s.keep);
     splits.insert(s.split_k);

@@ -8,6 +8,7 @@
 #include "codegen/emit.h"
 #include "cuda_mutants.h"
 #include "ir/verify.h"
+#include "templates/family.h"
 #include "templates/gemm_wgmma.h"
 #include "templates/gemm_wgmma_space.h"
 
@@ -46,7 +47,9 @@ class Faults {
     EXPECT_EQ(gemm_wgmma_template().space(workload_, few_cores(2)).why_invalid(config_), std::nullopt);
     source_ = source_of({workload_, few_cores(2), config_});
   }
-  GemmWgmmaSchedule schedule() const { return gemm_wgmma_schedule(config_); }
+  GemmWgmmaSchedule schedule() const {
+    return schedule_of<gemm_wgmma_knobs>(config_, workload_, few_cores(2));
+  }
   void plant_those_of_split_k(Mutants& mutants) const { mutants.add_those_of_split_k(source_, workload_); }
   void plant(Mutants& mutants, const std::string& what, const std::string& instead) const {
     const std::size_t before = mutants.size();

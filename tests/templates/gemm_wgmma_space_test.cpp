@@ -10,6 +10,7 @@
 #include "ir/analyze.h"
 #include "ir/verify.h"
 #include "templates/catalog.h"
+#include "templates/family.h"
 #include "templates/gemm_wgmma.h"
 #include "templates/gemm_wgmma_space.h"
 
@@ -66,7 +67,7 @@ TEST(GemmWgmmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimit
         const ir::Kernel kernel = family.lower(workload, *config, limits);
         ASSERT_EQ(ir::why_malformed(kernel), std::nullopt);
         const ir::Launch launch = ir::launch_of(kernel);
-        const GemmWgmmaSchedule s = gemm_wgmma_schedule(*config);
+        const auto s = schedule_of<gemm_wgmma_knobs>(*config, workload, limits);
         ASSERT_EQ(launch.block[0], s.threads());
         ASSERT_LE(launch.shared_bytes, limits.shared_bytes_per_block);
         ASSERT_EQ(launch.shared_bytes, gemm_wgmma_shared_bytes(problem, s));
@@ -99,13 +100,16 @@ TEST(GemmWgmmaSpace, HoldsItsDefault) {
     EXPECT_EQ(family.space(workload, limits).why_invalid(config), std::nullopt) << to_text(config);
   }
   // What the public kernels settle on for large squares.
-  const GemmWgmmaSchedule large = gemm_wgmma_schedule(family.default_config(workloads()[5], limits));
+  const auto default_of = [&](const Workload& workload) {
+    return schedule_of<gemm_wgmma_knobs>(family.default_config(workload, limits), workload, limits);
+  };
+  const GemmWgmmaSchedule large = default_of(workloads()[5]);
   EXPECT_EQ(large.bm, 128);
   EXPECT_EQ(large.bn, 256);
   EXPECT_EQ(large.stages, 4);
   EXPECT_EQ(large.persistent, 1);
   // Few rows of C are few columns of the instruction.
-  const GemmWgmmaSchedule few = gemm_wgmma_schedule(family.default_config(workloads()[3], limits));
+  const GemmWgmmaSchedule few = default_of(workloads()[3]);
   EXPECT_EQ(few.swap_ab, 1);
   EXPECT_EQ(few.bn, 16);
 }

@@ -6,6 +6,7 @@
 #include "cuda_space_checks.h"
 #include "ir/analyze.h"
 #include "templates/catalog.h"
+#include "templates/family.h"
 #include "templates/gemv_simt.h"
 #include "templates/gemv_simt_space.h"
 
@@ -37,7 +38,7 @@ TEST(GemvSimtSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits
       gemv_simt_template(), workloads(),
       [](const Workload& workload, const Config& config, const ir::Kernel& kernel) {
         const ir::Analysis analysis = ir::analyze(kernel);
-        const GemvSchedule schedule = gemv_schedule(config);
+        const auto schedule = schedule_of<gemv_simt_knobs>(config, workload, cuda_limits("sm_90a"));
         ASSERT_EQ(analysis.launch.block[0], schedule.threads());
         ASSERT_EQ(analysis.shared_bytes, gemv_shared_bytes(gemv_problem(workload), schedule));
         ASSERT_GE(analysis.flops, flops_of(workload));
@@ -57,7 +58,7 @@ TEST(GemvSimtSpace, ItsDefaultGivesEveryMultiprocessorABlock) {
       const Config config = gemv_simt.default_config(workload, limits);
       EXPECT_GE(ir::launch_of(gemv_simt.lower(workload, config, limits)).grid[0], limits.cores)
           << to_text(config);
-      EXPECT_EQ(gemv_schedule(config).vec, 4);
+      EXPECT_EQ(config.at("vec"), 4);
     }
   }
 }
@@ -65,13 +66,13 @@ TEST(GemvSimtSpace, ItsDefaultGivesEveryMultiprocessorABlock) {
 TEST(GemvSimtSpace, ReachesEveryValueOfEveryKnob) {
   for (const int layouts : {0, 2})
     lehr::testing::expect_every_value_is_reached(
-        gemv_simt_space(gemm_of(1, 4096, 4096, 1, layouts), cuda_limits("sm_90a")));
+        gemv_simt_template().space(gemm_of(1, 4096, 4096, 1, layouts), cuda_limits("sm_90a")));
 }
 
 TEST(GemvSimtSpace, LoadsVectorsOnlyWhereRowsOfTheMatrixAreAligned) {
   const Limits limits = cuda_limits("sm_90a");
   const auto widest = [&](const Workload& workload) {
-    return gemv_simt_space(workload, limits).knobs()[0].values.back();
+    return gemv_simt_template().space(workload, limits).knobs()[0].values.back();
   };
   EXPECT_EQ(widest(gemm_of(1, 64, 66, 1, 2)), 2);  // B along k: rows of 66
   EXPECT_EQ(widest(gemm_of(1, 64, 66, 1, 0)), 4);  // rows of 64
@@ -82,7 +83,7 @@ TEST(GemvSimtSpace, LoadsVectorsOnlyWhereRowsOfTheMatrixAreAligned) {
 TEST(GemvSimtSpace, LoadsSixteenBytesOfEveryType) {
   const Limits limits = cuda_limits("sm_90a");
   const Workload workload = parse_workload("gemm m=1 n=64 k=64 a=bf16:row b=bf16:column c=bf16:row");
-  EXPECT_EQ(gemv_simt_space(workload, limits).knobs()[0].values.back(), 8);
+  EXPECT_EQ(gemv_simt_template().space(workload, limits).knobs()[0].values.back(), 8);
 }
 
 TEST(GemvSimt, TakesTheLargerOperandAsTheMatrix) {

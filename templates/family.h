@@ -1,0 +1,64 @@
+// The Template of a family that describes its schedules once (space/knobs.h).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "base/limits.h"
+#include "space/knobs.h"
+#include "templates/template.h"
+#include "templates/workload.h"
+
+namespace lehr {
+
+/// A text as a template's argument.
+template <std::size_t kSize>
+struct FamilyName {
+  char text[kSize];
+  consteval FamilyName(const char (&literal)[kSize]) { std::ranges::copy(literal, text); }  // NOLINT: implicit
+};
+
+namespace family_parts {
+template <typename S>
+S schedule_of(void (*)(Knobs<S>&, const Workload&, const Limits&));
+}
+/// The struct whose knobs a family's function visits.
+template <auto kKnobs>
+using ScheduleOf = decltype(family_parts::schedule_of(kKnobs));
+
+/// The space that `kKnobs(knobs, workload, limits)` describes.
+template <auto kKnobs>
+FamilySpace family_space(std::string name, const Workload& workload, const Limits& limits) {
+  using S = ScheduleOf<kKnobs>;
+  return described_space<S>(std::move(name), [&](Knobs<S>& knobs) { kKnobs(knobs, workload, limits); });
+}
+
+/// The schedule that a config of that space is.
+template <auto kKnobs>
+ScheduleOf<kKnobs> schedule_of(const Config& config, const Workload& workload, const Limits& limits) {
+  using S = ScheduleOf<kKnobs>;
+  return read_schedule<S>(config, [&](Knobs<S>& knobs) { kKnobs(knobs, workload, limits); });
+}
+
+/// `entry` with its name and with what follows from three functions of a schedule's struct S:
+/// - void kKnobs(Knobs<S>&, const Workload&, const Limits&) visits the knobs;
+/// - S kWanted(const Workload&, const Limits&) is the default, of which the nearest valid one is taken;
+/// - ir::Kernel kLower(const Workload&, const S&, const Limits&) is the kernel.
+template <FamilyName kName, auto kKnobs, auto kWanted, auto kLower>
+Template family(Template entry) {
+  entry.name = kName.text;
+  entry.space = [](const Workload& workload, const Limits& limits) {
+    return family_space<kKnobs>(kName.text, workload, limits);
+  };
+  entry.lower = [](const Workload& workload, const Config& config, const Limits& limits) {
+    return kLower(workload, schedule_of<kKnobs>(config, workload, limits), limits);
+  };
+  entry.default_config = [](const Workload& workload, const Limits& limits) {
+    return nearest_config(family_space<kKnobs>(kName.text, workload, limits), kWanted(workload, limits));
+  };
+  return entry;
+}
+
+}  // namespace lehr
