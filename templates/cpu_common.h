@@ -12,7 +12,7 @@
 #include "ir/kernel.h"
 #include "space/space.h"
 #include "templates/epilogue_expr.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr::cpu {
 

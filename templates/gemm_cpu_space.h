@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "space/space.h"
 #include "templates/cpu_common.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

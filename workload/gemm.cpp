@@ -1,4 +1,4 @@
-#include "templates/gemm.h"
+#include "workload/gemm.h"
 
 #include <fmt/format.h>
 
