@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace CLI {
 class App;

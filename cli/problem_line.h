@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

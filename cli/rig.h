@@ -10,7 +10,7 @@
 #include "measure/compiler.h"
 #include "measure/device.h"
 #include "measure/measurer.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

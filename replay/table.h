@@ -11,7 +11,7 @@
 
 #include "base/limits.h"
 #include "space/space.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

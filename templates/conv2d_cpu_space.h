@@ -4,7 +4,7 @@
 #include "base/limits.h"
 #include "space/knobs.h"
 #include "templates/planes_cpu.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "ir/kernel.h"
-#include "templates/conv2d.h"
 #include "templates/gemm_cpu_nest.h"
 #include "templates/planes_cpu.h"
+#include "workload/conv2d.h"
 
 namespace lehr {
 

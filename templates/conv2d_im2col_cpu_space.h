@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 #include "templates/gemm_cpu_space.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "ir/kernel.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

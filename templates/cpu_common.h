@@ -13,7 +13,7 @@
 #include "space/knobs.h"
 #include "space/space.h"
 #include "templates/epilogue_expr.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr::cpu {
 

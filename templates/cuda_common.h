@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/limits.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr::cuda {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ir/kernel.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

@@ -3,7 +3,7 @@
 
 #include "base/limits.h"
 #include "ir/kernel.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

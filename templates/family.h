@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "space/knobs.h"
 #include "templates/template.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

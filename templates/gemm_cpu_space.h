@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "space/knobs.h"
 #include "templates/cpu_common.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

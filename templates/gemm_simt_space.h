@@ -9,7 +9,7 @@
 #include "space/knobs.h"
 #include "templates/cpu_common.h"
 #include "templates/split_k.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

@@ -11,7 +11,7 @@
 #include "templates/conv_view.h"
 #include "templates/cpu_common.h"
 #include "templates/split_k.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 #include "space/knobs.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

@@ -16,7 +16,7 @@
 
 #include "ir/expr.h"
 #include "templates/conv_view.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "ir/kernel.h"
 #include "space/space.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "measure/problem.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/limits.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

@@ -12,8 +12,8 @@
 #include "costmodel/roofline_model.h"
 #include "templates/catalog.h"
 #include "templates/epilogue_pass.h"
-#include "templates/reference.h"
 #include "tune/baseline_terms.h"
+#include "workload/reference.h"
 
 namespace lehr {
 

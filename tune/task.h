@@ -13,7 +13,7 @@
 #include "measure/problem.h"
 #include "space/space.h"
 #include "templates/catalog.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr {
 

@@ -10,9 +10,9 @@
 namespace lehr::test {
 namespace {
 
-const std::vector<std::string> kWholeProduct = {"base",      "space",  "ir",      "codegen",  "templates",
-                                                "costmodel", "search", "measure", "database", "tune",
-                                                "replay",    "deploy", "cli"};
+const std::vector<std::string> kWholeProduct = {"base",      "workload", "space",   "ir",       "codegen",
+                                                "templates", "costmodel", "search", "measure", "database",
+                                                "tune",      "replay", "deploy", "cli"};
 
 std::vector<std::string> product_without(std::initializer_list<std::string_view> left_out) {
   std::vector<std::string> folders = kWholeProduct;
@@ -49,16 +49,17 @@ bool allows(const FolderRule& rule, const std::string& path) {
 std::span<const FolderRule> folder_rules() {
   static const std::vector<FolderRule> kRules = {
       {"base", {}},
+      {"workload", {"base"}},
       {"space", {"base"}},
       {"ir", {"base"}},
       {"codegen", {"ir", "base"}},
-      {"templates", {"ir", "space", "base"}},
+      {"templates", {"workload", "ir", "space", "base"}},
       {"costmodel", {"ir", "base"}},
       {"search", {"space", "base"}},
-      {"measure", {"codegen", "ir", "base"}},
+      {"measure", {"codegen", "workload", "ir", "base"}},
       {"database", {"space", "base", "measure/outcome.h"}},
       {"tune", product_without({"tune", "replay", "deploy", "cli"})},
-      {"replay", {"base", "space", "templates", "costmodel", "search", "database", "tune"}},
+      {"replay", {"base", "workload", "space", "templates", "costmodel", "search", "database", "tune"}},
       {"deploy", {"tune", "templates", "measure", "database", "codegen", "base"}},
       {"cli", product_without({"cli"})},
       {"tests", kWholeProduct},

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "codegen/prelude.h"
-#include "templates/conv2d.h"
 #include "tests/emulator/box.h"
 #include "tests/emulator/kernel_text.h"
 #include "tests/emulator/program.h"
+#include "workload/conv2d.h"
 
 namespace lehr::emulator {
 namespace {

@@ -19,7 +19,7 @@
 #include "database/salvage.h"
 #include "replay/read_table.h"
 #include "space/config.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr::test {
 namespace {

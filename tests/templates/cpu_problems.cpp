@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr::testing {
 

@@ -23,7 +23,7 @@
 #include "cpu_problems.h"
 #include "templates/catalog.h"
 #include "templates/epilogue_pass.h"
-#include "templates/reference.h"
+#include "workload/reference.h"
 
 namespace lehr::testing {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "codegen/source.h"
 #include "space/config.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr::testing {
 

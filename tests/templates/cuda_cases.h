@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 namespace lehr::testing {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "codegen/source.h"
-#include "templates/reference.h"
 #include "tests/emulator/program.h"
+#include "workload/reference.h"
 
 namespace lehr::testing {
 

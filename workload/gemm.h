@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/dtype.h"
-#include "templates/math_mode.h"
+#include "workload/math_mode.h"
 
 namespace lehr {
 
@@ -40,8 +40,9 @@ std::string to_text(const Gemm& gemm);
 /// a bad value.
 bool set_field(Gemm& gemm, std::string_view key, std::string_view value);
 
-/// "f32:row" -> Operand. Throws Error(kUser).
+/// "f32:row" -> Operand; "f32" -> the type of one. Throws Error(kUser).
 Operand parse_operand(std::string_view text);
+DType parse_operand_type(std::string_view text);
 std::string to_text(const Operand& operand);
 
 /// What goes with operands of `type` where nothing is said: the type of the output (s32 for 8-bit integers,

@@ -1,11 +1,11 @@
-#include "templates/reference_epilogue.h"
+#include "workload/reference_epilogue.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
 
-#include "templates/tolerance.h"
+#include "workload/tolerance.h"
 
 namespace lehr {
 namespace {

@@ -1,4 +1,4 @@
-#include "templates/math_mode.h"
+#include "workload/math_mode.h"
 
 #include "base/error.h"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "templates/conv2d.h"
-#include "templates/epilogue.h"
-#include "templates/gemm.h"
+#include "workload/conv2d.h"
+#include "workload/epilogue.h"
+#include "workload/gemm.h"
 
 namespace lehr {
 

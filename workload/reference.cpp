@@ -1,4 +1,4 @@
-#include "templates/reference.h"
+#include "workload/reference.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/small_float.h"
-#include "templates/reference_conv2d.h"
-#include "templates/reference_epilogue.h"
-#include "templates/tolerance.h"
-#include "templates/winograd.h"
+#include "workload/reference_conv2d.h"
+#include "workload/reference_epilogue.h"
+#include "workload/tolerance.h"
+#include "workload/winograd.h"
 
 namespace lehr {
 namespace {

@@ -1,4 +1,4 @@
-#include "templates/tolerance.h"
+#include "workload/tolerance.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
-// One output row of a convolution in double precision, for templates/reference.
+// One output row of a convolution in double precision, for workload/reference.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "templates/conv2d.h"
+#include "workload/conv2d.h"
 
 namespace lehr {
 

@@ -5,7 +5,7 @@
 // probability falls ever further behind. So of N elements at most n should exceed the bound of rarity
 // ln(N / n), which is tested for n = 1, 10, 100 and 1000. The bound of rarity ln(1e6 N) differs from those by
 // nothing but its place on the same line.
-#include "templates/tolerance.h"
+#include "workload/tolerance.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "templates/reference.h"
+#include "workload/reference.h"
 
 namespace lehr {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/dtype.h"
-#include "templates/math_mode.h"
+#include "workload/math_mode.h"
 
 namespace lehr {
 

@@ -1,4 +1,4 @@
-#include "templates/workload.h"
+#include "workload/workload.h"
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>

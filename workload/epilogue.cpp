@@ -1,4 +1,4 @@
-#include "templates/epilogue.h"
+#include "workload/epilogue.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // The definition, a filter tap at a time, so that the inner loop runs over the pixels of one line.
-#include "templates/reference_conv2d.h"
+#include "workload/reference_conv2d.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "templates/gemm.h"
+#include "workload/gemm.h"
 
 #include <fmt/format.h>
 
@@ -58,7 +58,9 @@ const std::vector<std::string>& dtype_names() {
   return names;
 }
 
-DType dtype_of(std::string_view text) {
+}  // namespace
+
+DType parse_operand_type(std::string_view text) {
   const auto type = parse_dtype(text);
   if (type && *type != DType::kU32) return *type;  // u32 is for registers
   const std::string near = closest(text, dtype_names());
@@ -66,12 +68,10 @@ DType dtype_of(std::string_view text) {
              near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(dtype_names(), ", "));
 }
 
-}  // namespace
-
 Operand parse_operand(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ':');
   Operand operand;
-  operand.type = dtype_of(parts[0]);
+  operand.type = parse_operand_type(parts[0]);
   if (parts.size() > 2) throw_user("operand '{}' has too many parts; write dtype:layout, e.g. f32:row", text);
   if (parts.size() == 2) {
     if (parts[1] == "row") {
@@ -110,7 +110,7 @@ bool set_field(Gemm& g, std::string_view key, std::string_view value) {
     return true;
   }
   if (key == "accum") {
-    g.accum = dtype_of(value);
+    g.accum = parse_operand_type(value);
   } else if (key == "math") {
     g.math = parse_math(value);
   } else {

@@ -1,4 +1,4 @@
-#include "templates/reference.h"
+#include "workload/reference.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "templates/gemm.h"
+#include "workload/gemm.h"
 
 namespace lehr {
 

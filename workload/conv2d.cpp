@@ -1,4 +1,4 @@
-#include "templates/conv2d.h"
+#include "workload/conv2d.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "templates/gemm.h"
+#include "workload/gemm.h"
 
 namespace lehr {
 namespace {

@@ -1,4 +1,4 @@
-#include "templates/epilogue.h"
+#include "workload/epilogue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/error.h"
-#include "templates/reference_epilogue.h"
-#include "templates/workload.h"
+#include "workload/reference_epilogue.h"
+#include "workload/workload.h"
 
 namespace lehr {
 namespace {

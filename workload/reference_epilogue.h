@@ -1,11 +1,11 @@
-// An epilogue in double precision, and what it does to the bound of an error, for templates/reference.
+// An epilogue in double precision, and what it does to the bound of an error, for workload/reference.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "templates/epilogue.h"
+#include "workload/epilogue.h"
 
 namespace lehr {
 

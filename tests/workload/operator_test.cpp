@@ -1,0 +1,84 @@
+#include "workload/operator.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+
+namespace lehr {
+namespace {
+
+/// Texts of both operators: most of them valid, some with a wrong key, value or combination.
+std::string random_text(Rng& rng) {
+  const auto one_of = [&](std::initializer_list<const char*> words) { return *(words.begin() + rng.below(words.size())); };
+  const auto size = [&] { return rng.below(60) == 0 ? std::string(one_of({"x", "0", "-3", "4+", "", "3000000000", "2+3+4"}))
+                                                    : fmt::format("{}", 1 + rng.below(300)); };
+  const auto type = [&] { return rng.below(80) == 0 ? one_of({"f33", "u32", "", "f32:row", "f32:col:x", "f32:diagonal"})
+                                                    : one_of({"f64", "f32", "f32", "f16", "bf16", "s32", "s8", "u8", "e4m3", "e5m2"}); };
+  const auto epilogue = [&] { return one_of({"none", "bias", "bias+relu", "gelu", "swiglu", "clamp(-1,6)", "maxpool(2)", "clamp(6,1)",
+                                             "relu7", "bias+bias", "scale_shift+residual+clamp(-1e+05,6)", "residual+geglu"}); };
+  const auto math = [&] { return one_of({"strict", "strict", "tf32", "3xtf32", "two_level", "fast"}); };
+  const bool gemm = rng.below(2) == 0;
+  std::string text = gemm ? "gemm" : "conv2d";
+  const auto add = [&](const char* key, const std::string& value) {
+    if (rng.below(40) == 0) return;
+    text += fmt::format(" {}={}", rng.below(150) == 0 ? "kk" : key, value);
+    if (rng.below(300) == 0) text += one_of({" ", "  q", " m="});
+  };
+  const auto some = [&](const char* key, const std::string& value) {
+    if (rng.below(3) == 0) add(key, value);
+  };
+  if (gemm) {
+    for (const char* key : {"k", "m", "n"}) add(key, size());
+    some("batch", size());
+    for (const char* key : {"c", "a", "b"}) some(key, type() + std::string(one_of({"", ":row", ":column", ":col"})));
+  } else {
+    for (const char* key : {"h", "w", "c", "k"}) add(key, size());
+    for (const char* key : {"s", "r"}) add(key, fmt::format("{}", 1 + rng.below(4)));
+    some("n", size());
+    some("stride", one_of({"1", "2", "2x1", "1x3", "0", "1x1x1", "ax1", ""}));
+    some("dilation", one_of({"1", "2", "2x1", "1x3", "0", "-1"}));
+    some("pad", one_of({"0", "1", "1x2", "0x1x0x1", "-1", "1x1x1", "1xb"}));
+    some("groups", one_of({"1", "1", "2", "3", "0"}));
+    some("layout", one_of({"nchw", "nhwc", "chwn"}));
+    for (const char* key : {"x", "f", "y"}) some(key, type());
+  }
+  some("accum", type());
+  some("epilogue", epilogue());
+  some("math", math());
+  return text;
+}
+
+std::string outcome(const std::string& text, Workload (*parse)(std::string_view), std::string (*write)(const Workload&)) {
+  try {
+    return write(parse(text));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUser);
+    return std::string("! ") + error.what();
+  }
+}
+
+TEST(OperatorTables, ReadAndWriteAsBeforeThereWereTables) {
+  Rng rng(20261125);
+  int valid = 0;
+  for (int i = 0; i < 40000; ++i) {
+    const std::string text = random_text(rng);
+    const std::string then = outcome(text, &parse_workload, &to_text);
+    ASSERT_EQ(outcome(text, &parse_by_table, &text_by_table), then) << text;
+    if (then[0] == '!') continue;
+    ++valid;
+    ASSERT_EQ(parse_by_table(then), parse_workload(text)) << text;
+  }
+  EXPECT_GT(valid, 8000);
+  EXPECT_LT(valid, 36000);
+}
+
+TEST(OperatorTables, AreInTheOrderOfTheVariant) {
+  for (std::size_t i = 0; i < operators().size(); ++i)
+    EXPECT_EQ(operators()[i].usual().problem.index(), i) << operators()[i].name;
+}
+
+}  // namespace
+}  // namespace lehr

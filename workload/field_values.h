@@ -1,0 +1,49 @@
+// Kinds of values that a field may have: their text, and how far two of them are apart.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "workload/field.h"
+#include "workload/workload.h"
+
+namespace lehr {
+
+using Pair = std::array<std::int64_t, 2>;     ///< vertical, horizontal
+using Padding = std::array<std::int64_t, 4>;  ///< top, bottom, left, right
+
+void append_value(std::string& text, std::int64_t size);
+void append_value(std::string& text, const Operand& operand);
+void append_value(std::string& text, DType type);
+void append_value(std::string& text, ImageLayout layout);
+void append_value(std::string& text, Math math);
+void append_value(std::string& text, const Epilogue& epilogue);
+void append_value(std::string& text, const Pair& pair);
+void append_value(std::string& text, const Padding& padding);
+
+/// The inverses, as Field::read. Sizes may be sums: with n=4096+1024 layers that share A are one product with their B side by
+/// side. A single number stands for both of a pair and for all sides of a padding, two for the vertical and the horizontal
+/// ones.
+void read_value(const Field& field, std::string_view name, std::string_view value, std::int64_t& size);
+void read_value(const Field& field, std::string_view name, std::string_view value, Operand& operand);
+void read_value(const Field& field, std::string_view name, std::string_view value, DType& type);
+void read_value(const Field& field, std::string_view name, std::string_view value, ImageLayout& layout);
+void read_value(const Field& field, std::string_view name, std::string_view value, Math& math);
+void read_value(const Field& field, std::string_view name, std::string_view value, Epilogue& epilogue);
+void read_value(std::string_view name, std::string_view value, const std::array<std::int64_t*, 2>& pair);
+void read_value(std::string_view name, std::string_view value, const std::array<std::int64_t*, 4>& padding);
+
+/// As Field::distance. Numbers that belong together count with their mean, those of a padding as though they were larger by
+/// one, since they may be 0.
+double value_distance(std::int64_t a, std::int64_t b);
+double value_distance(const Operand& a, const Operand& b);
+double value_distance(DType a, DType b);
+double value_distance(ImageLayout a, ImageLayout b);
+double value_distance(Math a, Math b);
+double value_distance(const Epilogue& a, const Epilogue& b);
+double value_distance(const Pair& a, const Pair& b);
+double value_distance(const Padding& a, const Padding& b);
+
+}  // namespace lehr
