@@ -40,6 +40,16 @@ struct Field {
   constexpr bool in_text() const { return read != nullptr; }
   constexpr bool is_flag() const { return !help.empty(); }
 
+ private:
+  // Ahead of its uses: clang evaluates no constant through a template that is defined behind them.
+  template <typename T>
+  constexpr Field with(T Field::*member, T value) const {
+    Field changed = *this;
+    changed.*member = value;
+    return changed;
+  }
+
+ public:
   constexpr Field sizes() const { return with(&Field::sweep, Sweep::kSizes); }
   constexpr Field list() const { return with(&Field::sweep, Sweep::kValues); }
   constexpr Field needed() const { return with(&Field::required, true); }
@@ -49,14 +59,6 @@ struct Field {
   constexpr Field or_operand() const { return with(&Field::drops_layout, true); }
   constexpr Field usually(std::string_view text) const { return with(&Field::usual, text); }
   constexpr Field one_of(std::span<const std::string_view> known) const { return with(&Field::choices, known); }
-
- private:
-  template <typename T>
-  constexpr Field with(T Field::*member, T value) const {
-    Field changed = *this;
-    changed.*member = value;
-    return changed;
-  }
 };
 
 inline constexpr double kOtherKind = 4;
