@@ -175,8 +175,9 @@ void FamilySpace::list_prefixes(std::size_t most) {
   std::vector<std::vector<std::int64_t>> prefixes = {{}};
   for (std::size_t i = 0; i < knobs_.size(); ++i) {
     std::vector<std::vector<std::int64_t>> longer;
+    std::vector<std::int64_t> places = unset_;
     for (const std::vector<std::int64_t>& prefix : prefixes) {
-      std::vector<std::int64_t> places = places_of(prefix);
+      for (std::size_t before = 0; before < i; ++before) places[knobs_[before].place] = prefix[before];
       for (const std::int64_t value : knobs_[i].values) {
         places[knobs_[i].place] = value;
         if (!goes(i, places) || broken(i, places)) continue;

@@ -16,10 +16,10 @@ namespace lehr {
 /// A text as a template's argument.
 template <std::size_t kSize>
 struct FamilyName {
-  char text[kSize];
-  consteval FamilyName(const char (&literal)[kSize]) {
+  consteval FamilyName(const char (&literal)[kSize]) {  // NOLINT: implicit on purpose
     std::ranges::copy(literal, text);
-  }  // NOLINT: implicit
+  }
+  char text[kSize] = {};
 };
 
 namespace family_parts {
