@@ -52,9 +52,10 @@ std::vector<std::size_t> chosen(const std::vector<TableRow>& rows) {
 }  // namespace
 
 RowOf lowered_rows(const TableOrigin& origin) {
-  return [&origin](const Config& config, std::span<float> row) {
+  return [&origin, lowered = Lowerings(origin.workload, origin.limits)](const Config& config,
+                                                                        std::span<float> row) {
     try {
-      featurize(lower(origin.workload, config, origin.limits), origin.limits, row);
+      featurize(lowered(config), origin.limits, row);
       return true;
     } catch (const std::exception&) {
       return false;

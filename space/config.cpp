@@ -57,16 +57,6 @@ std::optional<std::int64_t> Config::find(std::string_view knob) const {
   return std::nullopt;
 }
 
-std::int64_t KnobReader::at(std::string_view knob) {
-  const auto& knobs = config_.knobs;
-  for (std::size_t i = next_; i < knobs.size(); ++i) {
-    if (knobs[i].name != knob) continue;
-    next_ = i + 1;
-    return knobs[i].value;
-  }
-  return config_.at(knob);
-}
-
 bool is_name(std::string_view text) {
   constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-";
   return !text.empty() && text.find_first_not_of(kAllowed) == std::string_view::npos;

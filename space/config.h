@@ -28,18 +28,6 @@ struct Config {
   friend bool operator==(const Config&, const Config&) = default;
 };
 
-/// Reads many knobs of a config, which must outlive it: next to no work for those in the config's order.
-class KnobReader {
- public:
-  explicit KnobReader(const Config& config) : config_(config) {}
-  /// As Config::at.
-  std::int64_t at(std::string_view knob);
-
- private:
-  const Config& config_;
-  std::size_t next_ = 0;  // behind the last one in turn
-};
-
 /// True for a name of a family or a knob: letters, digits and "_.:-", at least one, so that texts parse back.
 bool is_name(std::string_view text);
 

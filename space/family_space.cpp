@@ -52,15 +52,17 @@ void FamilySpace::knob(std::size_t place, std::string_view name, std::string_vie
   CHECK(!values.empty(), "family {}: knob {} has no values", family_, name);
   CHECK(std::set<std::int64_t>(values.begin(), values.end()).size() == values.size(),
         "family {}: knob {} names a value twice: {}", family_, name, fmt::join(values, " "));
-  CHECK(place < unset_.size(), "family {}: knob {} is at place {} of {}", family_, name, place, unset_.size());
+  CHECK(place < unset_.size(), "family {}: knob {} is at place {} of {}", family_, name, place,
+        unset_.size());
   for (const Knob& other : knobs_)
-    CHECK(other.name != name && other.place != place, "family {}: two knobs are called {}, or are at one place",
-          family_, name);
+    CHECK(other.name != name && other.place != place,
+          "family {}: two knobs are called {}, or are at one place", family_, name);
   knobs_.push_back({name, std::string(meaning), std::move(values), place, nullptr, {}});
 }
 
 void FamilySpace::only(PointTest goes) {
-  CHECK(!knobs_.empty() && goes != nullptr && !knobs_.back().only, "family {}: nothing to depend on", family_);
+  CHECK(!knobs_.empty() && goes != nullptr && !knobs_.back().only, "family {}: nothing to depend on",
+        family_);
   knobs_.back().only = std::move(goes);
 }
 
@@ -69,31 +71,11 @@ void FamilySpace::forbid(std::string_view sentence, PointTest when) {
   knobs_.back().rules.push_back({std::string(sentence), std::move(when)});
 }
 
-KnobId FamilySpace::add(std::string name, std::string meaning, std::vector<std::int64_t> values) {
+std::size_t FamilySpace::add(std::string_view name, std::string_view meaning,
+                             std::vector<std::int64_t> values) {
   unset_.push_back(0);
-  knob(knobs_.size(), name, meaning, std::move(values));
-  return {static_cast<int>(knobs_.size()) - 1};
-}
-
-KnobId FamilySpace::add_dependent(std::string name, std::string meaning, std::vector<std::int64_t> superset,
-                                  std::function<std::vector<std::int64_t>(const Point&)> allowed) {
-  CHECK(allowed != nullptr, "family {}: dependent knob {} has no function", family_, name);
-  const KnobId id = add(std::move(name), std::move(meaning), std::move(superset));
-  only([=, allowed = std::move(allowed)](const Point& x) { return is_in(allowed(x), x[id]); });
-  return id;
-}
-
-void FamilySpace::require(std::string reason, std::vector<KnobId> reads,
-                          std::function<bool(const Point&)> holds) {
-  CHECK(!reads.empty() && holds != nullptr, "family {}: constraint \"{}\"", family_, reason);
-  int after = 0;
-  for (const KnobId id : reads) {
-    CHECK(id.index >= 0 && id.index < static_cast<int>(knobs_.size()),
-          "family {}: constraint \"{}\" reads knob {}", family_, reason, id.index);
-    after = std::max(after, id.index);
-  }
-  knobs_[static_cast<std::size_t>(after)].rules.push_back(
-      {std::move(reason), [holds = std::move(holds)](const Point& x) { return !holds(x); }});
+  knob(unset_.size() - 1, name, meaning, std::move(values));
+  return unset_.size() - 1;
 }
 
 std::vector<std::int64_t> FamilySpace::places_of(std::span<const std::int64_t> prefix) const {
@@ -193,8 +175,9 @@ void FamilySpace::list_prefixes(std::size_t most) {
   std::vector<std::vector<std::int64_t>> prefixes = {{}};
   for (std::size_t i = 0; i < knobs_.size(); ++i) {
     std::vector<std::vector<std::int64_t>> longer;
+    std::vector<std::int64_t> places = unset_;
     for (const std::vector<std::int64_t>& prefix : prefixes) {
-      std::vector<std::int64_t> places = places_of(prefix);
+      for (std::size_t before = 0; before < i; ++before) places[knobs_[before].place] = prefix[before];
       for (const std::int64_t value : knobs_[i].values) {
         places[knobs_[i].place] = value;
         if (!goes(i, places) || broken(i, places)) continue;
@@ -263,6 +246,15 @@ std::vector<std::int64_t> FamilySpace::values_at(std::span<const std::int64_t> p
   std::vector<std::int64_t> values;
   for (const Knob& knob : knobs_) values.push_back(places[knob.place]);
   return values;
+}
+
+std::vector<std::int64_t> FamilySpace::places_of(const Config& config) const {
+  std::vector<std::int64_t> places = unset_;
+  for (std::size_t i = 0; i < knobs_.size(); ++i) {
+    const bool in_turn = i < config.knobs.size() && config.knobs[i].name == knobs_[i].name;
+    places[knobs_[i].place] = in_turn ? config.knobs[i].value : config.at(knobs_[i].name);
+  }
+  return places;
 }
 
 bool FamilySpace::repair(std::span<std::int64_t> values, std::size_t changed) const {

@@ -11,14 +11,13 @@
 //     k.forbid("more threads than tiles", [](const Schedule& s) { return 64 / s.mr < s.threads; });
 //   }
 //
-// The space, the schedule that a config says, and the config of a schedule come from that function.
+// The space, the schedule that a config is, and the config of a schedule come from that function.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -49,45 +48,35 @@ std::size_t place_of(std::int64_t S::*member) {
   return static_cast<std::size_t>(std::ranges::find(places, 1) - places.begin());
 }
 
-/// What a function that describes schedules visits the knobs with: it adds them to a space, or reads them from
-/// a config. That the function may be run for each schedule that is lowered, it does little but speak of knobs.
+/// What a function that describes schedules visits the knobs with.
 template <typename S>
 class Knobs {
  public:
-  /// Describes: adds to `space`, which began with the places of S{}.
-  explicit Knobs(FamilySpace& space) : space_(&space) {}
-  /// Reads: sets the members of schedule() to what `config` says.
-  explicit Knobs(const Config& config) : reader_(config) {}
+  /// Adds to `space`, which began with the places of S{}.
+  explicit Knobs(FamilySpace& space) : space_(space) {}
 
   /// The next knob. Its name is stored with configs, so it stays. `values` are all that it can take, ordered:
-  /// neighbours are one step apart. CHECKs, where it reads, that the config has it.
+  /// neighbours are one step apart.
   void knob(std::int64_t S::*member, std::string_view name, std::string_view meaning,
             std::vector<std::int64_t> values) {
-    if (space_)
-      space_->knob(place_of(member), name, meaning, std::move(values));
-    else
-      schedule_.*member = reader_->at(name);
+    space_.knob(place_of(member), name, meaning, std::move(values));
   }
   /// Of the last knob's values, those go with the knobs before it of which `goes(schedule)` is true. Moves
   /// take the nearest one that does.
   template <typename Test>
   void only(Test goes) {
-    if (space_) space_->only([goes](const Point& point) { return goes(point.as<S>()); });
+    space_.only([goes](const Point& point) { return goes(point.as<S>()); });
   }
   /// What no schedule may be, asked as soon as the last knob so far has its value: later ones have their
   /// initialisers, on which `when(schedule)` must not depend. `sentence` says what is wrong with one, without
   /// a full stop.
   template <typename Test>
   void forbid(std::string_view sentence, Test when) {
-    if (space_) space_->forbid(sentence, [when](const Point& point) { return when(point.as<S>()); });
+    space_.forbid(sentence, [when](const Point& point) { return when(point.as<S>()); });
   }
 
-  const S& schedule() const { return schedule_; }
-
  private:
-  FamilySpace* space_ = nullptr;
-  std::optional<KnobReader> reader_;
-  S schedule_;
+  FamilySpace& space_;
 };
 
 /// The space that `describe(Knobs<S>&)` describes.
@@ -100,12 +89,10 @@ FamilySpace described_space(std::string family, const Describe& describe) {
   return space;
 }
 
-/// What a config of that space says.
-template <typename S, typename Describe>
-S read_schedule(const Config& config, const Describe& describe) {
-  Knobs<S> knobs(config);
-  describe(knobs);
-  return knobs.schedule();
+/// The schedule that a config is, valid or not. CHECKs that it has all knobs of the space.
+template <typename S>
+S schedule_of(const FamilySpace& space, const Config& config) {
+  return Point(space.places_of(config)).as<S>();
 }
 
 /// The config of a schedule, which need not be valid.

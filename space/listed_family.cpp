@@ -18,7 +18,8 @@ bool has_prefix(const Points& points, const Point& at, std::size_t length) {
       if (point[i] != at[i]) return point[i] < at[i] ? -1 : 1;
     return 0;
   };
-  const auto first = std::ranges::partition_point(points, [&](const auto& point) { return order(point) < 0; });
+  const auto first =
+      std::ranges::partition_point(points, [&](const auto& point) { return order(point) < 0; });
   return first != points.end() && order(*first) == 0;
 }
 
@@ -32,11 +33,11 @@ FamilySpace listed_family(std::string family, const std::vector<std::string>& na
   std::ranges::sort(points);
   points.erase(std::unique(points.begin(), points.end()), points.end());
   const auto sorted = std::make_shared<const Points>(points);
-  FamilySpace space(std::move(family), std::vector<std::int64_t>(names.size()));
+  FamilySpace space(std::move(family));
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::set<std::int64_t> values;
     for (const auto& point : *sorted) values.insert(point[i]);
-    space.knob(i, names[i], "a column of the table", {values.begin(), values.end()});
+    space.add(names[i], "a column of the table", {values.begin(), values.end()});
     space.only([sorted, i](const Point& at) { return has_prefix(*sorted, at, i + 1); });
   }
   space.sample_from(std::move(points));

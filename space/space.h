@@ -20,19 +20,13 @@
 
 namespace lehr {
 
-/// Where a knob's value is in a Point. (Until all families describe a struct: what add() returns.)
-struct KnobId {
-  int index = -1;
-};
-
-/// The values of a family's knobs, each at a place of its own: of a struct whose members are the knobs
-/// (space/knobs.h), these members in order. Where rules ask, knobs that come later, and members that are no
-/// knobs here, have the values that the struct is born with.
+/// The values of a family's knobs, each at a place of its own: the members, in order, of a struct whose
+/// members are the knobs (space/knobs.h). Where rules ask, knobs that come later, and members that are no
+/// knobs of this space, have the values that the struct is born with.
 class Point {
  public:
   explicit Point(std::span<const std::int64_t> places) : places_(places) {}
   std::int64_t operator[](std::size_t place) const { return places_[place]; }
-  std::int64_t operator[](KnobId id) const { return places_[static_cast<std::size_t>(id.index)]; }
   /// As the struct, which holds 64-bit integers only.
   template <typename S>
   S as() const {
@@ -60,15 +54,15 @@ struct Knob {
   std::string meaning;               ///< one line with its unit
   std::vector<std::int64_t> values;  ///< all that it can take, whatever the knobs before it (distinct, some)
   std::size_t place = 0;             ///< in a Point
-  PointTest only;           ///< of a dependent knob: whether the value goes with the knobs before it; else empty
+  PointTest only;  ///< of a dependent knob: whether the value goes with the knobs before it; else empty
   std::vector<Rule> rules;  ///< asked as soon as it has a value, in this order
 };
 
 /// The knobs and rules of one kernel family. Described once (space/knobs.h says how), then only read.
 class FamilySpace {
  public:
-  /// `unset`: what Points hold before any knob has a value. Names (of families and knobs) hold letters, digits
-  /// and "_.:-" only, so that texts parse back; CHECKed.
+  /// `unset`: what Points hold before any knob has a value. Names (of families and knobs) hold letters,
+  /// digits and "_.:-" only, so that texts parse back; CHECKed.
   explicit FamilySpace(std::string family, std::vector<std::int64_t> unset = {});
 
   /// Adds a knob. CHECKs: a new name and place, at least one value, distinct values.
@@ -81,11 +75,9 @@ class FamilySpace {
   /// (read_ahead() finds out); why_invalid() says `sentence`.
   void forbid(std::string_view sentence, PointTest when);
 
-  /// The older way to describe, by the knobs' ids: it goes with the last family that uses it.
-  KnobId add(std::string name, std::string meaning, std::vector<std::int64_t> values);
-  KnobId add_dependent(std::string name, std::string meaning, std::vector<std::int64_t> superset,
-                       std::function<std::vector<std::int64_t>(const Point&)> allowed);
-  void require(std::string reason, std::vector<KnobId> reads, std::function<bool(const Point&)> holds);
+  /// Adds a knob at a place behind the others, 0 until it has a value, and answers the place: for a family
+  /// without a struct, as a list is.
+  std::size_t add(std::string_view name, std::string_view meaning, std::vector<std::int64_t> values);
 
   /// From now on sample() and draw() take one of `points` instead of drawing knob by knob: for a family that
   /// is a list (listed_family). The caller sees to it that they are exactly the valid configs. CHECKs that
@@ -109,8 +101,8 @@ class FamilySpace {
 
   /// nullopt if `config` is a point of this family, else the reason why not.
   std::optional<std::string> why_invalid(const Config& config) const;
-  /// Whether `values`, one of each knob's in order, are a point of this family: why_invalid() without its text
-  /// and without a Config.
+  /// Whether `values`, one of each knob's in order, are a point of this family: why_invalid() without its
+  /// text and without a Config.
   bool contains(std::span<const std::int64_t> values) const;
   /// A uniformly distributed valid config. Rejection on prefixes: each knob (behind the listed prefix) is
   /// drawn from all its values, and the draw starts again at the first one that is not allowed. nullopt when
@@ -120,8 +112,10 @@ class FamilySpace {
   Config config_of(std::span<const std::int64_t> values) const;
   /// The inverse of config_of. CHECKs family and knob names.
   std::vector<std::int64_t> values_of(const Config& config) const;
-  /// The knobs' values, in order, of what `places` holds.
+  /// The knobs' values, in order, of what a Point holds, and what it holds of a config: of each knob by its
+  /// name, valid or not. CHECKs that the config has all of them.
   std::vector<std::int64_t> values_at(std::span<const std::int64_t> places) const;
+  std::vector<std::int64_t> places_of(const Config& config) const;
   /// The valid config whose knobs, in order, are nearest to `wanted`: each takes the allowed value closest to
   /// the wanted one that leaves a valid completion. CHECKs that there is one.
   Config nearest(std::span<const std::int64_t> wanted) const;

@@ -81,7 +81,7 @@ void describe(const Template& entry, const Workload& workload, const Limits& lim
       return;
     }
     FamilySpace space = entry.space(workload, limits);
-    Config config = entry.default_config(workload, limits);
+    Config config = entry.default_in(space, workload, limits);
     if (const auto invalid = space.why_invalid(config)) {
       found.faulty.push_back({entry.name, fmt::format("internal error: its default {} is invalid: {}",
                                                       to_text(config), *invalid)});
@@ -124,6 +124,16 @@ std::vector<LeftOut> faulty_families(const Workload& workload, const Limits& lim
 
 ir::Kernel lower(const Workload& workload, const Config& config, const Limits& limits) {
   return template_named(config.family).lower(workload, config, limits);
+}
+
+Lowerings::Lowerings(const Workload& workload, const Limits& limits)
+    : workload_(workload), limits_(limits), spaces_(families_for(catalog(), workload, limits).spaces) {}
+
+ir::Kernel Lowerings::operator()(const Config& config) const {
+  const Template& entry = template_named(config.family);
+  const auto space = std::ranges::find(spaces_, config.family, &FamilySpace::family);
+  if (space == spaces_.end()) return entry.lower(workload_, config, limits_);
+  return entry.lower_in(*space, workload_, config, limits_);
 }
 
 std::vector<Config> default_configs(const Workload& workload, const Limits& limits) {

@@ -45,8 +45,20 @@ Space space_for(std::span<const Template> templates, const Workload& workload, c
 /// The faulty ones of the catalogue: what a person is to be told, and what tests want to be empty.
 std::vector<LeftOut> faulty_families(const Workload& workload, const Limits& limits);
 
-/// The AST of a config of that space. CHECKs validity in debug builds only: it is the search's inner loop.
+/// The AST of a config, which should be one of that space. CHECKs that it has the knobs of its family.
 ir::Kernel lower(const Workload& workload, const Config& config, const Limits& limits);
+
+/// The same of many configs of one workload, in half of the time: a search's inner loop. From any thread.
+class Lowerings {
+ public:
+  Lowerings(const Workload& workload, const Limits& limits);
+  ir::Kernel operator()(const Config& config) const;
+
+ private:
+  Workload workload_;
+  Limits limits_;
+  std::vector<FamilySpace> spaces_;
+};
 
 /// One default per family of space_for(), the most promising first (e.g. the GEMV family first for m = 1).
 std::vector<Config> default_configs(const Workload& workload, const Limits& limits);

@@ -12,8 +12,8 @@
 
 #include <algorithm>
 
-#include "templates/conv_view.h"
 #include "templates/conv2d_cpu_space.h"
+#include "templates/conv_view.h"
 #include "templates/cpu_common.h"
 #include "templates/family.h"
 #include "templates/lines_cpu.h"

@@ -64,9 +64,8 @@ void conv2d_cpu_knobs(Knobs<Conv2dCpuSchedule>& k, const Workload& workload, con
     const std::int64_t vectors = ceil_div(conv2d_planes(conv, s).pixels, s.lanes);
     return cpu::too_few_accumulators(s.mr, s.nv, filters, std::min<std::int64_t>(vectors, 8));
   });
-  k.forbid("a tile is wider than the block of lines", [=](const S& s) {
-    return s.nv > 1 && (s.nv - 1) * s.lanes >= conv2d_planes(conv, s).pixels;
-  });
+  k.forbid("a tile is wider than the block of lines",
+           [=](const S& s) { return s.nv > 1 && (s.nv - 1) * s.lanes >= conv2d_planes(conv, s).pixels; });
   k.forbid("its copy of the input and of the output is too large",
            [=](const S& s) { return s.lines > 1 && scratch_bytes(conv, s) > kMaxScratchBytes; });
   k.knob(&S::cc, "cc", "input channels of one block; the last value covers all",

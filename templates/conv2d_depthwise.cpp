@@ -86,9 +86,8 @@ void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
   k.knob(&S::vec, "vec", "channels of a thread", vectors);
   k.forbid("more outputs than a thread can hold", [=](const S& s) { return outputs(s) > kMaxOutputs; });
   k.knob(&S::unroll, "unroll", "taps unrolled 0: none, 1: a row of the filter, 2: all", unrolled);
-  k.forbid("too much code", [=](const S& s) {
-    return s.unroll == kAllTaps && outputs(s) * conv.r * conv.s > kMaxUnrolled;
-  });
+  k.forbid("too much code",
+           [=](const S& s) { return s.unroll == kAllTaps && outputs(s) * conv.r * conv.s > kMaxUnrolled; });
   k.knob(&S::min_blocks, "min_blocks", "blocks that a multiprocessor must hold", {1, 2, 4});
   k.forbid("needs more registers than a thread can have", [=](const S& s) {
     return registers(conv, s) > cuda::registers_granted(limits, s.min_blocks, s.threads);

@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "templates/conv_view.h"
 #include "templates/conv2d_depthwise_cpu_space.h"
+#include "templates/conv_view.h"
 #include "templates/cpu_common.h"
 #include "templates/family.h"
 #include "templates/lines_cpu.h"
@@ -309,7 +309,8 @@ class Lowering {
   VarId task_{}, image_{}, unit_{}, block_{}, tile_{}, column_tile_{}, line_{}, channel_{}, i_{}, j_{};
 };
 
-Kernel lower_conv2d_depthwise_cpu(const Workload& workload, const DepthwiseCpuSchedule& schedule, const Limits&) {
+Kernel lower_conv2d_depthwise_cpu(const Workload& workload, const DepthwiseCpuSchedule& schedule,
+                                  const Limits&) {
   return Lowering(workload, schedule).kernel();
 }
 
@@ -325,7 +326,8 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 }  // namespace
 
 Template conv2d_depthwise_cpu_template() {
-  return family<"conv2d_depthwise_cpu", depthwise_cpu_knobs, depthwise_cpu_wanted, lower_conv2d_depthwise_cpu>(
+  return family<"conv2d_depthwise_cpu", depthwise_cpu_knobs, depthwise_cpu_wanted,
+                lower_conv2d_depthwise_cpu>(
       {.version = 2, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d});
 }
 

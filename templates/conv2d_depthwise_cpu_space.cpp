@@ -76,9 +76,10 @@ void depthwise_cpu_knobs(Knobs<DepthwiseCpuSchedule>& k, const Workload& workloa
          at_most(line_vectors(conv, cpu::lane_counts(limits).front()), {1, 2, 3, 4, 5, 6, 7, 8, 10, 14}));
   k.forbid("a tile is wider than the line", [=](const S& s) { return s.cols > line_vectors(conv, s.lanes); });
   k.knob(&S::copy, "copy", "input lines are copied to padded memory first", nhwc ? Values{0, 1} : Values{1});
-  k.knob(&S::block, "block",
-         "tiles of lines between two copies of the input, or two vectors of channels; the last value covers all",
-         cpu::powers_up_to(conv.out_h()));
+  k.knob(
+      &S::block, "block",
+      "tiles of lines between two copies of the input, or two vectors of channels; the last value covers all",
+      cpu::powers_up_to(conv.out_h()));
   k.only([=](const S& s) { return cpu::is_power_up_to(s.block, depthwise_cpu_shape(conv, s).owned); });
   k.forbid("its copy of the input is too large", [=](const S& s) {
     const bool least = s.block == 1 && s.rows == 1;

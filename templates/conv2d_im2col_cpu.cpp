@@ -6,9 +6,9 @@
 
 #include <utility>
 
-#include "templates/conv_view.h"
 #include "templates/conv2d_im2col_cpu_pack.h"
 #include "templates/conv2d_im2col_cpu_space.h"
+#include "templates/conv_view.h"
 #include "templates/cpu_common.h"
 #include "templates/family.h"
 #include "templates/gemm_cpu_nest.h"

@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "templates/conv2d_oc_cpu_copy.h"
-#include "templates/conv_view.h"
 #include "templates/conv2d_oc_cpu_space.h"
+#include "templates/conv_view.h"
 #include "templates/cpu_common.h"
 #include "templates/family.h"
 #include "templates/lines_cpu.h"

@@ -79,9 +79,8 @@ void winograd_cpu_knobs(Knobs<WinogradCpuSchedule>& k, const Workload& workload,
       row_counts.push_back(ceil_div(ceil_div(conv.out_h(), size), tasks));
   k.knob(&S::rows, "rows", "rows of tiles of one block; the last value covers all",
          cpu::up_to_any(row_counts, row_steps()));
-  k.only([=](const S& s) {
-    return cpu::is_up_to(s.rows, winograd_cpu_shape(conv, s).owned_rows, row_steps());
-  });
+  k.only(
+      [=](const S& s) { return cpu::is_up_to(s.rows, winograd_cpu_shape(conv, s).owned_rows, row_steps()); });
   k.forbid("too few accumulators to hide the latency of a multiply-add", [=](const S& s) {
     const std::int64_t vectors = std::min<std::int64_t>(ceil_div(conv.k, s.lanes), 6);
     return cpu::too_few_accumulators(s.mr, s.nv, winograd_cpu_shape(conv, s).tiles(), vectors);
@@ -90,15 +89,12 @@ void winograd_cpu_knobs(Knobs<WinogradCpuSchedule>& k, const Workload& workload,
            [=](const S& s) { return s.mr > winograd_cpu_shape(conv, s).tiles(); });
   k.knob(&S::panels, "panels", "panels of output channels of one block; the last value covers all",
          cpu::powers_up_to(ceil_div(conv.k, cpu::lane_counts(limits).front())));
-  k.only([=](const S& s) {
-    return cpu::is_power_up_to(s.panels, winograd_cpu_shape(conv, s).owned_panels);
-  });
+  k.only([=](const S& s) { return cpu::is_power_up_to(s.panels, winograd_cpu_shape(conv, s).owned_panels); });
   k.forbid("its transformed inputs and products are too large", [=](const S& s) {
     return (s.rows > 1 || s.panels > 1) && scratch_bytes(conv, s) > kMaxScratchBytes;
   });
   k.knob(&S::order, "order", "outer loop of a product: 0 tiles, 1 panels", {0, 1});
-  k.forbid("the order of one loop has no meaning",
-           [](const S& s) { return s.order == 1 && s.panels == 1; });
+  k.forbid("the order of one loop has no meaning", [](const S& s) { return s.order == 1 && s.panels == 1; });
   k.knob(&S::prefetch, "prefetch", "transformed filters: 0 nothing, 1 the next panel", {0, 1});
 }
 

@@ -138,9 +138,8 @@ void copy_knobs(Knobs<S>& k, const Conv2d& conv, const Limits& limits) {
   k.knob(&S::pad, "pad", "elements behind a row in shared memory", {0, 4});
   k.knob(&S::rounds, "rounds", "in which the sums go through shared memory", {1, 2, 4});
   k.only([](const S& s) { return s.rounds == 1 || s.rounds <= s.tm / 4; });
-  k.forbid("needs more shared memory than a block may have", [=](const S& s) {
-    return winograd_cuda_shared_bytes(conv, s) > limits.shared_bytes_per_block;
-  });
+  k.forbid("needs more shared memory than a block may have",
+           [=](const S& s) { return winograd_cuda_shared_bytes(conv, s) > limits.shared_bytes_per_block; });
   k.forbid("keeps too many outputs for the exchange", [=](const S& s) {
     return s.split_k > 1 && s.rounds * winograd_cuda_shape(conv, s).outputs * s.tile * s.tile > kMaxKept;
   });

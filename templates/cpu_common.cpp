@@ -1,12 +1,9 @@
 #include "templates/cpu_common.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <set>
 #include <utility>
 
-#include "base/error.h"
 #include "templates/register_tile.h"
 
 namespace lehr::cpu {
@@ -114,17 +111,6 @@ std::vector<std::int64_t> split_values(const Limits& limits, bool several) {
   return {0, 1};
 }
 
-ThreadKnobs add_thread_knobs(FamilySpace& space, const Limits& limits, bool several,
-                             std::string_view shared) {
-  const std::vector<std::int64_t> one = {0};
-  const std::vector<std::int64_t> splits = split_values(limits, several);
-  const KnobId threads = space.add("threads", "CPU threads", thread_counts(limits));
-  const KnobId split =
-      space.add_dependent("split", fmt::format("what the threads share out: {}", shared), splits,
-                          [=](const Point& x) { return x[threads] == 1 ? one : splits; });
-  return {threads, split, space.add("lanes", "f32 lanes of a vector", lane_counts(limits))};
-}
-
 ir::Block over_parts(std::int64_t parts, bool one_a_task, ir::VarId part, ir::VarId task, ir::Block body) {
   if (parts == 1) return body;
   if (!one_a_task) return ir::block(ir::loop(part, parts, ir::LoopKind::kSerial, body));
@@ -222,10 +208,6 @@ ir::Block by_tile(const ir::Expr& tile, std::int64_t full, std::int64_t tail, ir
   if (tail == 0) return inner;
   if (full == 0) return edge;
   return ir::block(ir::If{lt(tile, ir::integer(full)), inner, edge});
-}
-
-Config nearest_config(const FamilySpace& space, const std::vector<std::int64_t>& wanted) {
-  return space.nearest(wanted);
 }
 
 }  // namespace lehr::cpu

@@ -67,12 +67,6 @@ struct Tiling {
 Tiling fastest_tiling(std::int64_t extent, std::int64_t columns, std::int64_t lanes, std::int64_t spare,
                       const Limits& limits);
 
-/// The knobs that most families begin with: "threads", "split" and "lanes".
-struct ThreadKnobs {
-  KnobId threads, split, lanes;
-};
-ThreadKnobs add_thread_knobs(FamilySpace& space, const Limits& limits, bool several, std::string_view shared);
-
 /// {0, 1} or, where there are `several` (images, matrices), {0, 1, 2}; {0} of one core.
 std::vector<std::int64_t> split_values(const Limits& limits, bool several);
 /// The knobs that most families begin with: "threads", "split" and "lanes". `shared_out` says what the values
@@ -133,9 +127,5 @@ ir::Expr tiles_in_block(const ir::Expr& first, const ir::Expr& end, std::int64_t
 /// 0).
 ir::Block by_tile(const ir::Expr& tile, std::int64_t full, std::int64_t tail, ir::Block inner,
                   ir::Block edge);
-
-/// The valid config whose knobs, in order, are nearest to `wanted`: each takes the allowed value closest to
-/// the wanted one that leaves a valid completion. CHECKs that there is one.
-Config nearest_config(const FamilySpace& space, const std::vector<std::int64_t>& wanted);
 
 }  // namespace lehr::cpu

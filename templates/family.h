@@ -16,17 +16,19 @@ namespace lehr {
 /// A text as a template's argument.
 template <std::size_t kSize>
 struct FamilyName {
-  char text[kSize];
-  consteval FamilyName(const char (&literal)[kSize]) { std::ranges::copy(literal, text); }  // NOLINT: implicit
+  consteval FamilyName(const char (&literal)[kSize]) {  // NOLINT: implicit on purpose
+    std::ranges::copy(literal, text);
+  }
+  char text[kSize] = {};
 };
 
 namespace family_parts {
 template <typename S>
-S schedule_of(void (*)(Knobs<S>&, const Workload&, const Limits&));
+S struct_of(void (*)(Knobs<S>&, const Workload&, const Limits&));
 }
 /// The struct whose knobs a family's function visits.
 template <auto kKnobs>
-using ScheduleOf = decltype(family_parts::schedule_of(kKnobs));
+using ScheduleOf = decltype(family_parts::struct_of(kKnobs));
 
 /// The space that `kKnobs(knobs, workload, limits)` describes.
 template <auto kKnobs>
@@ -38,8 +40,7 @@ FamilySpace family_space(std::string name, const Workload& workload, const Limit
 /// The schedule that a config of that space is.
 template <auto kKnobs>
 ScheduleOf<kKnobs> schedule_of(const Config& config, const Workload& workload, const Limits& limits) {
-  using S = ScheduleOf<kKnobs>;
-  return read_schedule<S>(config, [&](Knobs<S>& knobs) { kKnobs(knobs, workload, limits); });
+  return schedule_of<ScheduleOf<kKnobs>>(family_space<kKnobs>(config.family, workload, limits), config);
 }
 
 /// `entry` with its name and with what follows from three functions of a schedule's struct S:
@@ -52,11 +53,12 @@ Template family(Template entry) {
   entry.space = [](const Workload& workload, const Limits& limits) {
     return family_space<kKnobs>(kName.text, workload, limits);
   };
-  entry.lower = [](const Workload& workload, const Config& config, const Limits& limits) {
-    return kLower(workload, schedule_of<kKnobs>(config, workload, limits), limits);
+  entry.lower_in = [](const FamilySpace& space, const Workload& workload, const Config& config,
+                      const Limits& limits) {
+    return kLower(workload, schedule_of<ScheduleOf<kKnobs>>(space, config), limits);
   };
-  entry.default_config = [](const Workload& workload, const Limits& limits) {
-    return nearest_config(family_space<kKnobs>(kName.text, workload, limits), kWanted(workload, limits));
+  entry.default_in = [](const FamilySpace& space, const Workload& workload, const Limits& limits) {
+    return nearest_config(space, kWanted(workload, limits));
   };
   return entry;
 }

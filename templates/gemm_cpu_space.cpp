@@ -76,9 +76,8 @@ void forbid_blocks_of_b(Knobs<S>& k, const GemmCpuProduct& product) {
     return (always || s.pack_b == 1) && columns * std::min(s.kc, p.k) * 4 > kMaxPanelBytes;
   });
   if (always) return;
-  k.forbid("packing B does not pay for one tile of rows", [=](const S& s) {
-    return s.pack_b == 1 && p.b != Layout::kColumn && row_tiles(p, s) == 1;
-  });
+  k.forbid("packing B does not pay for one tile of rows",
+           [=](const S& s) { return s.pack_b == 1 && p.b != Layout::kColumn && row_tiles(p, s) == 1; });
 }
 
 void block_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits) {
@@ -107,19 +106,18 @@ void block_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limit
 
 void prefetch_knob(Knobs<S>& k, Panels b) {
   k.knob(&S::prefetch, "prefetch",
-         "prefetch of B: 0 none, 1 the next tile, 2 the next tile shared out among the tiles of rows (not where B "
+         "prefetch of B: 0 none, 1 the next tile, 2 the next tile shared out among the tiles of rows (not "
+         "where B "
          "is packed), else rows ahead",
          b == Panels::kChosen   ? Values{0, 1, 2, 4, 8, 16}
          : b == Panels::kPacked ? Values{0, 4, 8, 16}
                                 : Values{0, 2, 4, 8, 16});
   if (b == Panels::kChosen)
-    k.forbid("the next tile of a packed B follows by itself", [](const S& s) {
-      return s.pack_b == 1 && s.prefetch != 0 && s.prefetch <= S::kNextTileShared;
-    });
+    k.forbid("the next tile of a packed B follows by itself",
+             [](const S& s) { return s.pack_b == 1 && s.prefetch != 0 && s.prefetch <= S::kNextTileShared; });
   if (b != Panels::kPacked)
-    k.forbid("no tiles of rows that could share a prefetch", [](const S& s) {
-      return s.prefetch == S::kNextTileShared && (s.mc == 1 || s.order == 1);
-    });
+    k.forbid("no tiles of rows that could share a prefetch",
+             [](const S& s) { return s.prefetch == S::kNextTileShared && (s.mc == 1 || s.order == 1); });
 }
 
 }  // namespace
@@ -138,9 +136,8 @@ void gemm_cpu_product_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Li
          p.k % 4 == 0   ? Values{1, 2, 4}
          : p.k % 2 == 0 ? Values{1, 2}
                         : Values{1});
-  k.forbid("k is not a multiple of the unrolling", [=](const S& s) {
-    return s.ku > 1 && (p.k % s.ku != 0 || std::min(s.kc, p.k) % s.ku != 0);
-  });
+  k.forbid("k is not a multiple of the unrolling",
+           [=](const S& s) { return s.ku > 1 && (p.k % s.ku != 0 || std::min(s.kc, p.k) % s.ku != 0); });
   k.forbid("too much code", [](const S& s) { return s.ku > 1 && s.mr * s.nv * s.ku > 64; });
   prefetch_knob(k, product.b);
   k.knob(&S::masked, "masked", "right edge: 0 micro-kernels of its own, 1 every vector masked",

@@ -12,8 +12,8 @@
 
 namespace lehr {
 
-/// The knobs; meanings and units are those of gemm_cpu_knobs(). What a family leaves no choice of stays as it is
-/// here.
+/// The knobs; meanings and units are those of gemm_cpu_knobs(). What a family leaves no choice of stays as it
+/// is here.
 struct GemmCpuSchedule {
   std::int64_t threads = 1;
   std::int64_t split = 0;  ///< 0: rows over the threads, 1: columns, 2: batch (one task per matrix)

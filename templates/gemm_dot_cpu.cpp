@@ -85,7 +85,8 @@ void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
 Schedule wanted(const Workload& workload, const Limits& limits) {
   constexpr std::int64_t kSumOfLanes = 10;  // half cycles
   const cpu::Problem p = view_of(workload);
-  Schedule s = {.threads = cpu::default_threads(workload, limits), .lanes = cpu::lane_counts(limits).back(), .nc = 16};
+  Schedule s = {
+      .threads = cpu::default_threads(workload, limits), .lanes = cpu::lane_counts(limits).back(), .nc = 16};
   const std::int64_t steps = ceil_div(p.k, s.lanes);
   const auto cost_of = [&](std::int64_t mr, std::int64_t nr) {
     const std::int64_t step = std::max<std::int64_t>({mr * nr, mr + nr, 8}) + 1;
@@ -246,29 +247,8 @@ Stmt copy_a(Lowering& l) {
                                     .lanes = l.s.lanes});
 }
 
-Kernel lower_gemm_dot_cpu(const Workload& workload, const Schedule& schedule, const Limits&) {
-  Lowering l;
-  l.p = view_of(workload);
-  l.s = schedule;
-  KernelBuilder& builder = l.builder;
-  builder.kernel.name = "gemm_dot_cpu";
-  builder.kernel.target = Target::kCpu;
-  l.operands = cpu::add_params(builder, l.p);
-  l.epilogue = FusedEpilogue(builder, workload);
-  l.by_element = l.is_scattered() && has_residual(workload.epilogue);
-  l.task = builder.var("task_index");
-  l.batch = builder.var("batch");
-  l.jc = builder.var("jc");
-  l.jt = builder.var("jt");
-  l.it = builder.var("it");
-  l.row = builder.var("row");
-  l.column = builder.var("column");
-
-  const bool keeps_sums = !l.epilogue.empty() && !l.by_element;
-  if (keeps_sums)
-    l.sums = builder.buffer("sums", DType::kF32, Scope::kScratch, l.s.mr * l.row_vectors(l.s.nr) * l.s.lanes);
-  if (l.copies_a()) l.a_rows = builder.buffer("a_rows", DType::kF32, Scope::kScratch, l.p.m * l.a_pitch());
-
+/// The tiles of a block of columns.
+Block tiles_of_block(Lowering& l) {
   const Expr first = cpu::first_tile(var(l.task), l.tiles(), l.s.threads);
   const Expr end = cpu::first_tile(var(l.task) + 1, l.tiles(), l.s.threads);
   const bool even = l.tiles() % l.s.threads == 0;
@@ -291,17 +271,37 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Schedule& schedule, co
   const Stmt let_column = Let{l.column, tile_index * l.s.nr};
   const Stmt let_row = Let{l.row, var(l.it) * l.s.mr};
   const std::int64_t row_tiles = ceil_div(l.p.m, l.s.mr);
-  Block nest;
-  if (l.s.order == 0) {
-    tile.push_front(let_row);
-    nest = block(
+  tile.push_front(l.s.order == 0 ? let_row : let_column);
+  if (l.s.order == 0)
+    return block(
         loop_to(l.jt, tiles_now, l.nc(), block(let_column, loop(l.it, row_tiles, LoopKind::kSerial, tile))));
-  } else {
-    tile.push_front(let_column);
-    nest = block(
-        loop(l.it, row_tiles, LoopKind::kSerial, block(let_row, loop_to(l.jt, tiles_now, l.nc(), tile))));
-  }
-  Block body = block(loop(l.jc, ceil_div(l.task_tiles(), l.nc()), LoopKind::kSerial, nest));
+  return block(
+      loop(l.it, row_tiles, LoopKind::kSerial, block(let_row, loop_to(l.jt, tiles_now, l.nc(), tile))));
+}
+
+Kernel lower_gemm_dot_cpu(const Workload& workload, const Schedule& schedule, const Limits&) {
+  Lowering l;
+  l.p = view_of(workload);
+  l.s = schedule;
+  KernelBuilder& builder = l.builder;
+  builder.kernel.name = "gemm_dot_cpu";
+  builder.kernel.target = Target::kCpu;
+  l.operands = cpu::add_params(builder, l.p);
+  l.epilogue = FusedEpilogue(builder, workload);
+  l.by_element = l.is_scattered() && has_residual(workload.epilogue);
+  l.task = builder.var("task_index");
+  l.batch = builder.var("batch");
+  l.jc = builder.var("jc");
+  l.jt = builder.var("jt");
+  l.it = builder.var("it");
+  l.row = builder.var("row");
+  l.column = builder.var("column");
+
+  const bool keeps_sums = !l.epilogue.empty() && !l.by_element;
+  if (keeps_sums)
+    l.sums = builder.buffer("sums", DType::kF32, Scope::kScratch, l.s.mr * l.row_vectors(l.s.nr) * l.s.lanes);
+  if (l.copies_a()) l.a_rows = builder.buffer("a_rows", DType::kF32, Scope::kScratch, l.p.m * l.a_pitch());
+  Block body = block(loop(l.jc, ceil_div(l.task_tiles(), l.nc()), LoopKind::kSerial, tiles_of_block(l)));
   if (l.copies_a()) body.push_front(copy_a(l));
   if (l.p.batch > 1) body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, body));
   if (l.copies_a()) body.push_front(Alloc{l.a_rows});

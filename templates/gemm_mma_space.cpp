@@ -269,8 +269,7 @@ void depth_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
   k.knob(&S::bk, "bk", "k per tile", tiles_of_k);
   k.knob(&S::k_warps, "k_warps", "warps that split the k of a tile",
          up_to(ceil_div(p.size.k, unit), {1, 2, 4, 8}));
-  k.forbid("more warps along k than the tile has steps",
-           [=](const S& s) { return s.k_warps * unit > s.bk; });
+  k.forbid("more warps along k than the tile has steps", [=](const S& s) { return s.k_warps * unit > s.bk; });
   k.forbid("warps that split k are for small block tiles",
            [](const S& s) { return s.k_warps > 1 && s.bm * s.bn > 64 * 64; });
   k.forbid("too many threads",
@@ -298,9 +297,8 @@ void memory_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
            [](const S& s) { return s.split_k > 1 && s.stage_c == 1 && s.bm * s.bn / s.threads() > 64; });
   k.knob(&S::stages, "stages", "tiles in shared memory",
          up_to(std::max<std::int64_t>(2, ceil_div(p.size.k, 2 * p.mma_k())), {2, 3, 4, 5, 6, 8}));
-  k.forbid("more stages than tiles of k", [=](const S& s) {
-    return s.stages > std::max<std::int64_t>(2, gemm_mma_split_k(p, s).most());
-  });
+  k.forbid("more stages than tiles of k",
+           [=](const S& s) { return s.stages > std::max<std::int64_t>(2, gemm_mma_split_k(p, s).most()); });
   k.forbid("needs more shared memory than a block may have",
            [=](const S& s) { return gemm_mma_shared_bytes(p, s) > limits.shared_bytes_per_block; });
 }

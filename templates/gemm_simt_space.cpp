@@ -140,9 +140,13 @@ constexpr const char* kTooLittleShared =
     "needs more shared memory than the multiprocessor has for that many blocks";
 constexpr const char* kTooFewRegisters = "needs more registers than a thread can have";
 
-Values flags(bool both) { return both ? Values{0, 1} : Values{0}; }
+Values flags(bool both) {
+  return both ? Values{0, 1} : Values{0};
+}
 
-bool any_along_k(const cpu::Problem& p) { return a_along_k(p) || b_along_k(p); }
+bool any_along_k(const cpu::Problem& p) {
+  return a_along_k(p) || b_along_k(p);
+}
 
 /// Rows of threads that a warp may have where the smallest and the largest block tiles are these.
 Values warp_rows(const Values& rows, const Values& columns) {
@@ -166,12 +170,10 @@ void tile_knobs(Knobs<S>& k, const Values& rows, const Values& columns, const Li
   k.forbid("too many threads", [=](const S& s) { return s.threads() > most_threads; });
   k.forbid("too many accumulators", [](const S& s) { return s.tm * s.tn > 128; });
   k.knob(&S::lanes_m, "lanes_m", "rows of threads in a warp", warp_rows(rows, columns));
-  k.forbid("a warp does not fit the block tile", [](const S& s) {
-    return s.bm % (s.lanes_m * s.tm) != 0 || s.bn % s.warp_columns() != 0;
-  });
-  k.forbid("a warp is a single row or column of a square tile", [](const S& s) {
-    return s.bm >= 32 && s.bn >= 32 && (s.lanes_m < 2 || s.lanes_m > 16);
-  });
+  k.forbid("a warp does not fit the block tile",
+           [](const S& s) { return s.bm % (s.lanes_m * s.tm) != 0 || s.bn % s.warp_columns() != 0; });
+  k.forbid("a warp is a single row or column of a square tile",
+           [](const S& s) { return s.bm >= 32 && s.bn >= 32 && (s.lanes_m < 2 || s.lanes_m > 16); });
 }
 
 void depth_knobs(Knobs<S>& k, const cpu::Problem& p, const Limits& limits) {
@@ -190,9 +192,8 @@ void depth_knobs(Knobs<S>& k, const cpu::Problem& p, const Limits& limits) {
   k.knob(&S::stages, "stages", "tiles in shared memory",
          at_most(std::max<std::int64_t>(2, ceil_div(p.k, 8)), {1, 2, 3, 4, 5}));
   k.only([](const S& s) { return s.async == 1 ? s.stages >= 2 : s.stages <= 2; });
-  k.forbid("more stages than tiles of k", [=](const S& s) {
-    return s.stages > std::max<std::int64_t>(2, gemm_simt_split_k(p, s).most());
-  });
+  k.forbid("more stages than tiles of k",
+           [=](const S& s) { return s.stages > std::max<std::int64_t>(2, gemm_simt_split_k(p, s).most()); });
 }
 
 void copy_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
@@ -256,7 +257,8 @@ void residence_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits
   });
   k.knob(&S::unroll, "unroll", "k steps unrolled", powers_of_two(1, 32));
   // Two buffers take turns, so the step is even; a kept tile is read four k at a time.
-  k.only([](const S& s) { return s.unroll >= (s.k_major == 1 ? kQuad : s.frag_buffers) && s.unroll <= s.bk; });
+  k.only(
+      [](const S& s) { return s.unroll >= (s.k_major == 1 ? kQuad : s.frag_buffers) && s.unroll <= s.bk; });
   k.forbid("too much code", [](const S& s) { return s.tm * s.tn * s.unroll > 1024; });
 }
 

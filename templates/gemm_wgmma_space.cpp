@@ -57,14 +57,24 @@ using S = GemmWgmmaSchedule;
 using Problem = GemmWgmmaProblem;
 using Values = std::vector<std::int64_t>;
 
-Values flags(bool both) { return both ? Values{0, 1} : Values{0}; }
+Values flags(bool both) {
+  return both ? Values{0, 1} : Values{0};
+}
 
 // Lists of values are as narrow as the sizes allow: sampling draws from them.
-bool may_swap(const Problem& p) { return p.size.m <= kMaxRowsSwapped; }
-bool must_swap(const Problem& p) { return p.size.m <= kFewRows; }
+bool may_swap(const Problem& p) {
+  return p.size.m <= kMaxRowsSwapped;
+}
+bool must_swap(const Problem& p) {
+  return p.size.m <= kFewRows;
+}
 /// Extents of C on the side of 64 rows and on the other one.
-std::int64_t rows_of(const Problem& p, const S& s) { return s.swap_ab == 1 ? p.size.n : p.size.m; }
-std::int64_t columns_of(const Problem& p, const S& s) { return s.swap_ab == 1 ? p.size.m : p.size.n; }
+std::int64_t rows_of(const Problem& p, const S& s) {
+  return s.swap_ab == 1 ? p.size.n : p.size.m;
+}
+std::int64_t columns_of(const Problem& p, const S& s) {
+  return s.swap_ab == 1 ? p.size.m : p.size.n;
+}
 /// What these may be; the columns are those without the swap, and then those with it.
 Values possible_rows(const Problem& p) {
   if (must_swap(p)) return {p.size.n};
@@ -75,8 +85,12 @@ Values possible_columns(const Problem& p) {
   return may_swap(p) ? Values{p.size.n, p.size.m} : Values{p.size.n};
 }
 /// 16 is the least that every type and layout can do.
-std::int64_t least_columns(std::int64_t extent) { return std::max<std::int64_t>(extent, 16); }
-std::int64_t rows_of_k(const Problem& p) { return ceil_div(p.size.k, p.row()); }
+std::int64_t least_columns(std::int64_t extent) {
+  return std::max<std::int64_t>(extent, 16);
+}
+std::int64_t rows_of_k(const Problem& p) {
+  return ceil_div(p.size.k, p.row());
+}
 bool may_persist(const Problem& p, const Limits& limits) {
   const auto [less, more] = std::minmax(p.size.m, p.size.n);
   return ceil_div(more, 64) * ceil_div(less, 8) * p.size.batch > limits.cores;
@@ -112,8 +126,7 @@ void tile_knobs(Knobs<S>& k, const Problem& p) {
   k.knob(&S::bn, "bn", "tile of C on the other side",
          covering(kColumns, least_columns(std::ranges::max(possible_columns(p)))));
   k.only([=](const S& s) { return is_covering(kColumns, s.bn, least_columns(columns_of(p, s))); });
-  k.forbid("the instruction does not take so many columns",
-           [=](const S& s) { return !takes_columns(p, s); });
+  k.forbid("the instruction does not take so many columns", [=](const S& s) { return !takes_columns(p, s); });
   Values atoms = {1};  // up to 256 bytes
   while (atoms.back() * p.span < 256 && atoms.back() < rows_of_k(p)) atoms.push_back(2 * atoms.back());
   k.knob(&S::k_atoms, "k_atoms", "k of a stage, in rows of 128 bytes (of a swizzle for fewer channels)",
@@ -166,7 +179,8 @@ void cluster_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
     return tile.box_outer % (8 * tile.slices) != 0;
   });
   k.knob(&S::cluster_bn, "cluster_bn", "the same along bn", cluster_values(possible_columns(p), kColumns));
-  k.only([=](const S& s) { return ceil_div(columns_of(p, s), s.bn) % s.cluster_bn == 0 && s.cluster() <= 8; });
+  k.only(
+      [=](const S& s) { return ceil_div(columns_of(p, s), s.bn) % s.cluster_bn == 0 && s.cluster() <= 8; });
   k.forbid("a cluster takes registers that the sums need",
            [=](const S& s) { return s.cluster() > 1 && gemm_wgmma_sums(p, s) > kMostInClusters; });
   k.forbid("there are not as many multiprocessors as a cluster needs",
@@ -190,8 +204,9 @@ void split_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
     const std::int64_t tiles = gemm_wgmma_grid(p, s, limits).tiles;
     return !may_split_k(gemm_wgmma_split_k(p, s), p.size.k, tiles, tiles * s.bm * s.bn * 4, limits.cores);
   });
-  k.forbid("blocks that split k have no more registers than are dealt out evenly",
-           [=](const S& s) { return s.split_k > 1 && gemm_wgmma_sums(p, s) > most_of_parts(p, s.consumers); });
+  k.forbid("blocks that split k have no more registers than are dealt out evenly", [=](const S& s) {
+    return s.split_k > 1 && gemm_wgmma_sums(p, s) > most_of_parts(p, s.consumers);
+  });
   k.knob(&S::reduce, "reduce",
          "their sums meet 0: in a workspace, 1: in a cluster's shared memory, 2: by adding to a workspace",
          splits.size() > 1 ? Values{0, 1, 2} : Values{0});
@@ -202,8 +217,8 @@ void split_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
   k.forbid("one part of k is added to nothing", [](const S& s) { return s.reduce == 2 && s.split_k == 1; });
 }
 
-/// Whether C may go that way: blocks that split k write from registers, and only C by rows goes through shared
-/// memory.
+/// Whether C may go that way: blocks that split k write from registers, and only C by rows goes through
+/// shared memory.
 bool may_store(const Problem& p, const S& s) {
   const GemmWgmmaStage stage = gemm_wgmma_stage(p, s);
   if (s.store == 0) return true;

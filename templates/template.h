@@ -23,13 +23,21 @@ struct Template {
   std::optional<std::string> (*why_not)(const Workload&, const Limits&) = nullptr;
   /// The schedules. Only called when why_not() is nullopt; never empty.
   FamilySpace (*space)(const Workload&, const Limits&) = nullptr;
-  /// The kernel of a valid config. Pure; microseconds.
-  ir::Kernel (*lower)(const Workload&, const Config&, const Limits&) = nullptr;
-  /// A schedule that a careful engineer would write down without measuring; a point of the space. Measured
+  /// The kernel of a config, in the space that space() makes for the workload. Pure; microseconds.
+  ir::Kernel (*lower_in)(const FamilySpace&, const Workload&, const Config&, const Limits&) = nullptr;
+  /// A schedule that a careful engineer would write down without measuring; a point of that space. Measured
   /// first.
-  Config (*default_config)(const Workload&, const Limits&) = nullptr;
+  Config (*default_in)(const FamilySpace&, const Workload&, const Limits&) = nullptr;
   Operator op = Operator::kGemm;  ///< the operator that it serves
   bool pools = false;             ///< whether the last step of an epilogue may be a pool
+
+  /// The same, where there is no space yet. Of many configs of one workload: Lowerings (catalog.h).
+  ir::Kernel lower(const Workload& workload, const Config& config, const Limits& limits) const {
+    return lower_in(space(workload, limits), workload, config, limits);
+  }
+  Config default_config(const Workload& workload, const Limits& limits) const {
+    return default_in(space(workload, limits), workload, limits);
+  }
 };
 
 }  // namespace lehr

@@ -52,7 +52,7 @@ Candidates candidates_for(const Task& task) {
   const Limits limits = task.device.limits;
   return {.space = space_for(workload, limits),
           .defaults = ordered_defaults(workload, limits),
-          .lower = [workload, limits](const Config& config) { return lower(workload, config, limits); },
+          .lower = Lowerings(workload, limits),
           .version_of = [](std::string_view family) { return template_named(family).version; },
           .unfused = unfused_of(task),
           .faulty = faulty_families(workload, limits)};

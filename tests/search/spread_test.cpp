@@ -83,12 +83,12 @@ TEST(AddRandom, FindsWhatSamplingCannotHit) {
   FamilySpace family("needle");
   std::vector<std::int64_t> values;
   for (std::int64_t v = 0; v < 1000; ++v) values.push_back(v);
-  const KnobId a = family.add("a", "", values);
-  const KnobId b = family.add("b", "", values);
-  const KnobId c = family.add("c", "", values);
-  family.require("a is 700", {a}, [=](const Point& p) { return p[a] == 700; });
-  family.require("b is 3", {b}, [=](const Point& p) { return p[b] == 3; });
-  family.require("c is 999", {c}, [=](const Point& p) { return p[c] == 999; });
+  const std::size_t a = family.add("a", "", values);
+  family.forbid("a is not 700", [=](const Point& p) { return p[a] != 700; });
+  const std::size_t b = family.add("b", "", values);
+  family.forbid("b is not 3", [=](const Point& p) { return p[b] != 3; });
+  const std::size_t c = family.add("c", "", values);
+  family.forbid("c is not 999", [=](const Point& p) { return p[c] != 999; });
   const Space space({family});
   const Seen seen;
   Rng rng(1);

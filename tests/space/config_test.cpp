@@ -101,14 +101,5 @@ TEST(ConfigKnobs, AreFoundByName) {
   EXPECT_THROW(sample().at("kc"), Error);
 }
 
-TEST(KnobReader, ReadsKnobsInAnyOrder) {
-  const Config config{"f", {{"a", 1}, {"b", 2}, {"c", 3}, {"d", 4}}};
-  for (const std::string_view order : {"abcd", "dcba", "acbd", "bbda", "cc"}) {
-    KnobReader knobs(config);
-    for (const char knob : order) EXPECT_EQ(knobs.at(std::string_view(&knob, 1)), knob - 'a' + 1) << order;
-  }
-  EXPECT_THROW(KnobReader(config).at("e"), Error);
-}
-
 }  // namespace
 }  // namespace lehr

@@ -20,26 +20,28 @@ std::string why(const Space& space, std::string_view text) {
 
 TEST(FamilySpace, RefusesBadKnobs) {
   FamilySpace family("f");
-  const KnobId a = family.add("a", "", {1, 2});
+  EXPECT_THROW(family.only([](const Point&) { return true; }), Error);
+  EXPECT_THROW(family.forbid("", [](const Point&) { return true; }), Error);
+  family.add("a", "", {1, 2});
   EXPECT_THROW(family.add("a", "", {1}), Error);
   EXPECT_THROW(family.add("b", "", {}), Error);
   EXPECT_THROW(family.add("b", "", {1, 2, 1}), Error);
   EXPECT_THROW(family.add("b c", "", {1}), Error);
   EXPECT_THROW(family.add("", "", {1}), Error);
-  EXPECT_THROW(family.add_dependent("b", "", {1}, nullptr), Error);
-  EXPECT_THROW(family.require("", {KnobId{7}}, [](const Point&) { return true; }), Error);
-  EXPECT_THROW(family.require("", {}, [](const Point&) { return true; }), Error);
-  EXPECT_THROW(family.require("", {a}, nullptr), Error);
+  EXPECT_THROW(family.knob(0, "b", "", {1}), Error);
+  EXPECT_THROW(family.knob(99, "b", "", {1}), Error);
+  EXPECT_THROW(family.only(nullptr), Error);
+  EXPECT_THROW(family.forbid("", nullptr), Error);
   EXPECT_THROW(FamilySpace("no(good"), Error);
   EXPECT_EQ(family.knobs().size(), 1U);
 }
 
 TEST(FamilySpace, ContainsTheValuesOfItsConfigsAndNoOthers) {
   FamilySpace family("f");
-  const KnobId a = family.add("a", "", {1, 2, 3});
-  family.add_dependent("b", "", {1, 2, 3}, [=](const Point& p) { return factors(p[a], 3); });
-  const KnobId c = family.add("c", "", {1, 2});
-  family.require("", {a, c}, [=](const Point& p) { return p[a] + p[c] < 5; });
+  const std::size_t a = family.add("a", "", {1, 2, 3}), b = family.add("b", "", {1, 2, 3});
+  family.only([=](const Point& p) { return p[a] % p[b] == 0; });
+  const std::size_t c = family.add("c", "", {1, 2});
+  family.forbid("", [=](const Point& p) { return p[a] + p[c] >= 5; });
   int inside = 0;
   for (std::int64_t x = 1; x <= 3; ++x)
     for (std::int64_t y = 1; y <= 3; ++y)
@@ -51,12 +53,12 @@ TEST(FamilySpace, ContainsTheValuesOfItsConfigsAndNoOthers) {
   EXPECT_EQ(inside, 1 * 2 + 2 * 2 + 2 * 1);
 }
 
-TEST(FamilySpace, ChecksAConstraintAfterTheLastKnobThatItReads) {
+TEST(FamilySpace, AsksARuleAfterTheKnobThatItFollows) {
   FamilySpace family("f");
-  const KnobId a = family.add("a", "", {1, 2});
+  const std::size_t a = family.add("a", "", {1, 2});
   family.add("b", "", {1, 2});
-  const KnobId c = family.add("c", "", {1, 2});
-  family.require("a and c are equal", {c, a}, [=](const Point& p) { return p[a] != p[c]; });
+  const std::size_t c = family.add("c", "", {1, 2});
+  family.forbid("a and c are equal", [=](const Point& p) { return p[a] == p[c]; });
   using Values = std::vector<std::int64_t>;
   EXPECT_EQ(family.violation(Values{1}), std::nullopt);
   EXPECT_EQ(family.violation(Values{1, 1}), std::nullopt);
@@ -65,7 +67,7 @@ TEST(FamilySpace, ChecksAConstraintAfterTheLastKnobThatItReads) {
   EXPECT_FALSE(family.holds(Values{2, 1, 2}));
 }
 
-TEST(WhyInvalid, NamesTheKnobOrTheConstraint) {
+TEST(WhyInvalid, NamesTheKnobOrSaysTheRule) {
   const Space space = testing::small_space();
   EXPECT_EQ(why(space, "small(tile=8, step=4, vector=2, stages=3, order=1)"), "valid");
   EXPECT_THAT(why(space, "other(tile=8)"), AllOf(HasSubstr("other"), HasSubstr("small")));
@@ -108,7 +110,7 @@ TEST(FamilySpace, RepairsToTheNearestAllowedValue) {
   values = {2, 12, 4, 1, 0};
   ASSERT_TRUE(family.repair(values, 0));
   EXPECT_THAT(values, ElementsAre(2, 2, 2, 1, 0));
-  values = {12, 4, 4, 3, 0};  // 36 elements: a constraint is not repaired
+  values = {12, 4, 4, 3, 0};  // 36 elements: a broken rule is not repaired
   EXPECT_FALSE(family.repair(values, 0));
   values = {12, 3, 1, 1, 0};  // a dead end
   EXPECT_FALSE(family.repair(values, 1));

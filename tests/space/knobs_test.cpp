@@ -46,7 +46,8 @@ TEST(Knobs, RulesSayWhatIsWrong) {
   EXPECT_EQ(f.why_invalid(parse_config("f(threads=8, split=0, mr=4, unroll=2)")), std::nullopt);
   EXPECT_EQ(f.why_invalid(parse_config("f(threads=8, split=0, mr=16, unroll=1)")),
             "more threads than tiles (at mr=16)");
-  EXPECT_EQ(f.why_invalid(parse_config("f(threads=8, split=1, mr=16, unroll=2)")), "too much code (at unroll=2)");
+  EXPECT_EQ(f.why_invalid(parse_config("f(threads=8, split=1, mr=16, unroll=2)")),
+            "too much code (at unroll=2)");
   EXPECT_EQ(f.why_invalid(parse_config("f(threads=1, split=1, mr=1, unroll=1)")),
             "split=1 does not go with the knobs before it, which allow 0");
 }
@@ -57,7 +58,7 @@ TEST(Knobs, AScheduleAndItsConfigAreOneThing) {
     Rng rng(1);
     for (int i = 0; i < 50; ++i) {
       const Config config = f.sample(rng).value();
-      const auto schedule = read_schedule<Schedule>(config, [=](Knobs<Schedule>& k) { visit(k, packs); });
+      const auto schedule = schedule_of<Schedule>(f, config);
       EXPECT_EQ(schedule.mr, config.at("mr"));
       EXPECT_EQ(schedule.pack, config.find("pack").value_or(0));
       EXPECT_EQ(config_of(f, schedule), config);
@@ -65,13 +66,15 @@ TEST(Knobs, AScheduleAndItsConfigAreOneThing) {
   }
 }
 
-TEST(Knobs, ReadingAsksForAllOfThem) {
-  const Config config = parse_config("f(threads=8, split=0, mr=4)");
-  EXPECT_THROW(read_schedule<Schedule>(config, [](Knobs<Schedule>& k) { visit(k, false); }), Error);
+TEST(Knobs, AreReadByNameAndAllOfThem) {
+  const FamilySpace f = space(false);
+  EXPECT_THROW(schedule_of<Schedule>(f, parse_config("f(threads=8, split=0, mr=4)")), Error);
+  EXPECT_EQ(schedule_of<Schedule>(f, parse_config("f(unroll=3, mr=4, threads=8, new=1, split=0)")).unroll, 3);
 }
 
 TEST(Knobs, TheNearestConfigOfAWantedScheduleIsValid) {
-  EXPECT_EQ(to_text(nearest_config(space(true), Schedule{.unroll = 2, .threads = 8, .split = 1, .mr = 12, .pack = 1})),
+  EXPECT_EQ(to_text(nearest_config(space(true),
+                                   Schedule{.unroll = 2, .threads = 8, .split = 1, .mr = 12, .pack = 1})),
             "f(threads=8, split=1, mr=16, pack=1, unroll=1)");
   EXPECT_EQ(to_text(nearest_config(space(false), Schedule{.threads = 3, .split = 1, .mr = 3})),
             "f(threads=1, split=0, mr=4, unroll=2)");

@@ -143,8 +143,8 @@ TEST(Mutate, GivesUpWhereThereIsNoMove) {
   family.add("a", "", {1});
   Rng rng(1);
   EXPECT_EQ(Space({family}).mutate(parse_config("f(a=1)"), rng), std::nullopt);
-  const KnobId b = family.add("b", "", {1, 2, 3});
-  family.require("only 2 works", {b}, [=](const Point& p) { return p[b] == 2; });
+  const std::size_t b = family.add("b", "", {1, 2, 3});
+  family.forbid("only 2 works", [=](const Point& p) { return p[b] != 2; });
   EXPECT_EQ(Space({family}).mutate(parse_config("f(a=1, b=2)"), rng), std::nullopt);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/hash.h"
+#include "space/knobs.h"
 
 namespace lehr::testing {
 namespace {
@@ -26,27 +27,18 @@ std::vector<std::int64_t> random_values(Rng& rng) {
 
 FamilySpace random_family(const std::string& name, Rng& rng) {
   FamilySpace family(name);
-  std::vector<KnobId> ids;
+  std::vector<std::size_t> ids;
   for (std::uint64_t n = 1 + rng.below(6); ids.size() < n;) {
-    const std::string knob = "k" + std::to_string(ids.size());
-    const auto values = random_values(rng);
-    if (ids.empty() || rng.below(2) == 0) {
-      ids.push_back(family.add(knob, "", values));
-    } else {
-      const KnobId on = ids[rng.below(ids.size())];
-      const std::uint64_t seed = rng.next();
-      ids.push_back(family.add_dependent(knob, "", values, [=](const Point& point) {
-        std::vector<std::int64_t> allowed;
-        std::copy_if(values.begin(), values.end(), std::back_inserter(allowed),
-                     [&](std::int64_t v) { return coin(seed, point[on], v, 65); });
-        return allowed;
-      }));
-    }
+    const bool dependent = !ids.empty() && rng.below(2) != 0;
+    const std::size_t on = dependent ? ids[rng.below(ids.size())] : 0;
+    ids.push_back(family.add("k" + std::to_string(ids.size()), "", random_values(rng)));
+    if (dependent)
+      family.only(
+          [=, own = ids.back(), seed = rng.next()](const Point& p) { return coin(seed, p[on], p[own], 65); });
     if (rng.below(3) != 0) continue;
-    const KnobId a = ids[rng.below(ids.size())];
-    const KnobId b = ids[rng.below(ids.size())];
-    const std::uint64_t seed = rng.next();
-    family.require("the coin fell", {a, b}, [=](const Point& p) { return coin(seed, p[a], p[b], 75); });
+    const std::size_t a = ids[rng.below(ids.size())], b = ids[rng.below(ids.size())];
+    family.forbid("the coin fell",
+                  [=, seed = rng.next()](const Point& p) { return !coin(seed, p[a], p[b], 75); });
   }
   return family;
 }
@@ -67,24 +59,20 @@ void expand(const FamilySpace& family, std::vector<std::int64_t>& values, std::v
 }  // namespace
 
 FamilySpace small_family() {
-  FamilySpace family("small");
-  const KnobId tile = family.add("tile", "elements", {1, 2, 4, 8, 12});
-  const KnobId step = family.add_dependent("step", "a factor of tile", {1, 2, 3, 4, 6, 8, 12},
-                                           [=](const Point& p) { return factors(p[tile], 12); });
-  const KnobId vector = family.add_dependent("vector", "lanes", {1, 2, 4}, [=](const Point& p) {
-    std::vector<std::int64_t> lanes;  // none for a step of 3: a dead end
-    for (std::int64_t v : {1, 2, 4}) {
-      if (p[step] % v == 0 && p[step] != 3) lanes.push_back(v);
-    }
-    return lanes;
+  struct Small {
+    std::int64_t tile = 1, step = 1, vector = 1, stages = 1, order = 0;
+  };
+  return described_space<Small>("small", [](Knobs<Small>& k) {
+    k.knob(&Small::tile, "tile", "elements", {1, 2, 4, 8, 12});
+    k.knob(&Small::step, "step", "a factor of tile", {1, 2, 3, 4, 6, 8, 12});
+    k.only([](const Small& s) { return s.tile % s.step == 0; });
+    k.knob(&Small::vector, "vector", "lanes", {1, 2, 4});
+    k.only([](const Small& s) { return s.step % s.vector == 0 && s.step != 3; });  // a dead end
+    k.knob(&Small::stages, "stages", "buffers", {1, 2, 3});
+    k.forbid("needs more than 24 elements of memory", [](const Small& s) { return s.tile * s.stages > 24; });
+    k.knob(&Small::order, "order", "loop order", {0, 1});
+    k.forbid("order 1 needs vectors", [](const Small& s) { return s.order == 1 && s.vector == 1; });
   });
-  const KnobId stages = family.add("stages", "buffers", {1, 2, 3});
-  const KnobId order = family.add("order", "loop order", {0, 1});
-  family.require("needs more than 24 elements of memory", {tile, stages},
-                 [=](const Point& p) { return p[tile] * p[stages] <= 24; });
-  family.require("order 1 needs vectors", {vector, order},
-                 [=](const Point& p) { return p[order] == 0 || p[vector] > 1; });
-  return family;
 }
 
 Space small_space() {
@@ -103,22 +91,20 @@ Space two_family_space() {
 
 Space gemm_like_space() {
   FamilySpace f("gemm");
-  const KnobId bm = f.add("block_m", "rows of a block's tile", powers_of_two(16, 256));
-  const KnobId bn = f.add("block_n", "columns of a block's tile", powers_of_two(16, 256));
-  const KnobId bk = f.add("block_k", "depth of a stage", powers_of_two(8, 128));
-  const auto up_to = [](KnobId limit) {
-    return [=](const Point& p) { return powers_of_two(1, std::min<std::int64_t>(16, p[limit])); };
-  };
-  const KnobId tm = f.add_dependent("thread_m", "rows of a thread's tile", powers_of_two(1, 16), up_to(bm));
-  const KnobId tn =
-      f.add_dependent("thread_n", "columns of a thread's tile", powers_of_two(1, 16), up_to(bn));
-  f.require("needs 32 to 1024 threads", {bm, bn, tm, tn}, [=](const Point& p) {
+  const std::size_t bm = f.add("block_m", "rows of a block's tile", powers_of_two(16, 256));
+  const std::size_t bn = f.add("block_n", "columns of a block's tile", powers_of_two(16, 256));
+  const std::size_t bk = f.add("block_k", "depth of a stage", powers_of_two(8, 128));
+  const std::size_t tm = f.add("thread_m", "rows of a thread's tile", powers_of_two(1, 16));
+  f.only([=](const Point& p) { return p[tm] <= p[bm]; });
+  const std::size_t tn = f.add("thread_n", "columns of a thread's tile", powers_of_two(1, 16));
+  f.only([=](const Point& p) { return p[tn] <= p[bn]; });
+  f.forbid("needs fewer than 32 threads or more than 1024", [=](const Point& p) {
     const std::int64_t threads = p[bm] * p[bn] / (p[tm] * p[tn]);
-    return threads >= 32 && threads <= 1024;
+    return threads < 32 || threads > 1024;
   });
-  const KnobId stages = f.add("stages", "buffers", {1, 2, 3, 4, 5});
-  f.require("needs more than 96 KiB of shared memory", {bm, bn, bk, stages},
-            [=](const Point& p) { return (p[bm] + p[bn]) * p[bk] * 2 * p[stages] <= 98304; });
+  const std::size_t stages = f.add("stages", "buffers", {1, 2, 3, 4, 5});
+  f.forbid("needs more than 96 KiB of shared memory",
+           [=](const Point& p) { return (p[bm] + p[bn]) * p[bk] * 2 * p[stages] > 98304; });
   f.add("vector_a", "elements per load", {1, 2, 4, 8});
   f.add("vector_b", "elements per load", {1, 2, 4, 8});
   f.add("swizzle", "", {0, 1, 2, 3});
@@ -132,11 +118,10 @@ Space huge_space() {
   FamilySpace family("huge");
   std::vector<std::int64_t> values;
   for (std::int64_t v = 0; v < 32; ++v) values.push_back(v);
-  std::vector<KnobId> ids;
-  for (int i = 0; i < 10; ++i) ids.push_back(family.add("k" + std::to_string(i), "", values));
-  for (std::size_t i = 0; i + 1 < 5; ++i) {  // each keeps about half: (1/2)^4 = 6 % are valid
-    family.require("not ascending", {ids[i], ids[i + 5]},
-                   [=](const Point& p) { return p[ids[i]] <= p[ids[i + 5]]; });
+  for (std::size_t i = 0; i < 10; ++i) {
+    family.add("k" + std::to_string(i), "", values);
+    if (i >= 5 && i < 9)  // each keeps about half: (1/2)^4 = 6 % are valid
+      family.forbid("not ascending", [=](const Point& p) { return p[i - 5] > p[i]; });
   }
   return Space({family});
 }

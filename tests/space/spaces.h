@@ -9,17 +9,17 @@
 
 namespace lehr::testing {
 
-/// 5 knobs, two of them dependent (one has dead ends), two constraints; about a hundred valid configs.
+/// 5 knobs, two of them dependent (one has dead ends), two rules; about a hundred valid configs.
 FamilySpace small_family();
 /// It alone.
 Space small_space();
 /// Two families of very different size: "few" (3 valid configs) and "many" (some hundred).
 Space two_family_space();
-/// One family in the manner of a GPU GEMM: 12 knobs, two dependent, two constraints; 7e7 valid configs.
+/// One family in the manner of a GPU GEMM: 12 knobs, two dependent, two rules; 7e7 valid configs.
 Space gemm_like_space();
 /// More than 1e12 points, of which a few percent are valid.
 Space huge_space();
-/// A space drawn at random: 1-3 families of 1-6 knobs, dependent knobs with dead ends, constraints. May be
+/// A space drawn at random: 1-3 families of 1-6 knobs, dependent knobs with dead ends, rules. May be
 /// empty.
 Space random_space(std::uint64_t seed);
 

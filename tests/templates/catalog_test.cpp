@@ -51,9 +51,10 @@ Template sound(const char* name = "sound") {
       .target = Target::kCpu,
       .why_not = [](const Workload&, const Limits&) -> std::optional<std::string> { return std::nullopt; },
       .space = [](const Workload&, const Limits&) { return one_knob("sound"); },
-      .lower = [](const Workload&, const Config&, const Limits&) { return ir::Kernel{}; },
-      .default_config =
-          [](const Workload&, const Limits&) {
+      .lower_in = [](const FamilySpace&, const Workload&, const Config&,
+                     const Limits&) { return ir::Kernel{}; },
+      .default_in =
+          [](const FamilySpace&, const Workload&, const Limits&) {
             return Config{"sound", {{"rows", 2}}};
           }};
 }
@@ -64,15 +65,15 @@ FamilySpace space_that_fails(const Workload&, const Limits&) {
   return space;
 }
 
-Config default_that_fails(const Workload&, const Limits&) {
+Config default_that_fails(const FamilySpace&, const Workload&, const Limits&) {
   CHECK(1 > 2, "no tile fits");
   return {};
 }
 
 FamilySpace empty_space(const Workload&, const Limits&) {
   FamilySpace space("sound");
-  const KnobId rows = space.add("rows", "rows of a tile", {1, 2, 4});
-  space.require("nothing fits", {rows}, [](const Point&) { return false; });
+  space.add("rows", "rows of a tile", {1, 2, 4});
+  space.forbid("nothing fits", [](const Point&) { return true; });
   return space;
 }
 
@@ -97,7 +98,7 @@ TEST(Catalog, AFamilyOfTheOtherTargetOrOperatorSaysSo) {
 TEST(Catalog, AFaultyFamilyIsLeftOutWithItsReasonAndTheOthersRemain) {
   Template no_space = sound("no_space"), no_default = sound("no_default"), no_config = sound("no_config");
   no_space.space = space_that_fails;
-  no_default.default_config = default_that_fails;
+  no_default.default_in = default_that_fails;
   no_config.space = empty_space;
   const std::array all = {no_space, no_default, sound(), no_config};
   const Families found = families_for(all, kWorkload, cpu());
@@ -117,7 +118,7 @@ TEST(Catalog, AFaultyFamilyIsLeftOutWithItsReasonAndTheOthersRemain) {
 
 TEST(Catalog, WhereEveryFamilyIsFaultyTheMessageHasTheirReasons) {
   Template broken = sound("broken"), refusing = sound("refusing");
-  broken.default_config = default_that_fails;
+  broken.default_in = default_that_fails;
   refusing.why_not = [](const Workload&, const Limits&) -> std::optional<std::string> { return "too small"; };
   const std::array all = {broken, refusing};
   EXPECT_THAT(error_of([&] { space_for(all, kWorkload, cpu()); }, ErrorKind::kUser),

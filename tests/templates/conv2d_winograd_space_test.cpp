@@ -50,7 +50,9 @@ TEST(WinogradCudaSpace, ReachesEveryValueOfEveryKnob) {
 
 TEST(WinogradCudaSpace, SharesTheChannelsOfASmallMap) {
   const auto parts = [](const char* text) {
-    return conv2d_winograd_template().default_config(parse_workload(text), cuda_limits("sm_90a")).at("split_k");
+    return conv2d_winograd_template()
+        .default_config(parse_workload(text), cuda_limits("sm_90a"))
+        .at("split_k");
   };
   EXPECT_GT(parts("conv2d h=7 w=7 c=512 k=512 r=3 s=3 pad=1"), 1);
   EXPECT_EQ(parts("conv2d n=32 h=56 w=56 c=64 k=64 r=3 s=3 pad=1"), 1);

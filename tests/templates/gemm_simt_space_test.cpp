@@ -28,7 +28,8 @@ const std::vector<Workload>& workloads() {
 
 GemmSimtSchedule default_of(const Workload& workload) {
   const Limits limits = cuda_limits("sm_90a");
-  return schedule_of<gemm_simt_knobs>(gemm_simt_template().default_config(workload, limits), workload, limits);
+  return schedule_of<gemm_simt_knobs>(gemm_simt_template().default_config(workload, limits), workload,
+                                      limits);
 }
 
 TEST(GemmSimtSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits) {

@@ -70,7 +70,8 @@ const std::vector<std::string> kWorkloads = {
 
 std::vector<Limits> devices() {
   using testing::cpu_limits;
-  return {cpu_limits(16, 1), cpu_limits(32, 2), cpu_limits(64, 16), cuda_limits("sm_80"), cuda_limits("sm_90a")};
+  return {cpu_limits(16, 1), cpu_limits(32, 2), cpu_limits(64, 16), cuda_limits("sm_80"),
+          cuda_limits("sm_90a")};
 }
 
 /// Of all texts that it is given, in order.
@@ -161,13 +162,35 @@ TEST(PinnedSpaces, AreWhatTheyWereWalkedSampledAndMovedIn) {
         const Config first = family.default_config(workload, limits);
         Digest default_config;
         default_config.add(first);
-        lines += fmt::format("{} {}x{} \"{}\": knobs {} walk {} samples {} moves {} neighbours {} default {} "
-                             "sentences {}\n",
-                             family.name, limits.arch, limits.cores, text, knobs_of(space.families()[0]),
-                             walk_of(space), samples_of(space), moves_of(space, first), neighbours_of(space),
-                             default_config.text(), sentences_of(space));
+        lines += fmt::format(
+            "{} {}x{} \"{}\": knobs {} walk {} samples {} moves {} neighbours {} default {} "
+            "sentences {}\n",
+            family.name, limits.arch, limits.cores, text, knobs_of(space.families()[0]), walk_of(space),
+            samples_of(space), moves_of(space, first), neighbours_of(space), default_config.text(),
+            sentences_of(space));
       }
   testing::expect_golden("spaces.txt", lines);
+}
+
+TEST(PinnedSpaces, AskNoRuleBeforeTheKnobsThatItReads) {
+  Rng rng(5);
+  for (const Template& family : catalog())
+    for (const Limits& limits : devices())
+      for (const std::string& text : kWorkloads) {
+        const Workload workload = parse_workload(text);
+        if (why_unserved(family, workload, limits)) continue;
+        const Space space({family.space(workload, limits)});
+        const FamilySpace& only = space.families()[0];
+        for (int i = 0; i < 10; ++i) {
+          const std::vector<std::int64_t> others = only.values_of(space.sample(rng));
+          std::vector<std::int64_t> values = only.values_of(space.sample(rng));
+          for (std::size_t knob = i % 2 == 0 ? values.size() : 0; knob < values.size();
+               ++knob)  // a near miss
+            if (rng.below(4) == 0)
+              values[knob] = only.knobs()[knob].values[rng.below(only.knobs()[knob].values.size())];
+          ASSERT_EQ(only.read_ahead(values, others), std::nullopt) << family.name << " " << text;
+        }
+      }
 }
 
 }  // namespace
