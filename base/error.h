@@ -8,7 +8,7 @@
 
 namespace lehr {
 
-/// Who can mend it. The CLI turns it into the exit code (design, section 5).
+/// Who can mend it. cli/main.cpp turns it into the exit code (docs/commands.md).
 enum class ErrorKind {
   kUser,         ///< bad input: exit code 1
   kEnvironment,  ///< something on this machine is missing or broken: exit code 2

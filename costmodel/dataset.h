@@ -9,8 +9,9 @@
 
 namespace lehr {
 
-/// Targets are best time of the group / time, in (0, 1]. Failures are not rows here (design,
-/// decision 6), but where a preset that reproduces AutoTVM wants them to be.
+/// Targets are best time of the group / time, in (0, 1]. Failures are not rows here, since
+/// they train a model of their own (ValidityModel), but where a preset that reproduces AutoTVM wants them to
+/// be.
 struct Dataset {
   /// `columns` per row; those of featurize() unless said otherwise.
   explicit Dataset(std::size_t columns = feature_table().size()) : rows(columns) {}

@@ -47,8 +47,9 @@ constexpr double kLoadLatencySeconds = 0.6e-6;
 /// A 32-bit integer division is about twenty instructions of a warp.
 constexpr double kCudaDivisionInstructions = 20;
 constexpr double kLaunchSeconds = 2e-6;
-/// From the start of an asynchronous copy to its data in shared memory: a load that misses the L2 takes 570
-/// cycles on an H100 (kernels.md section 1), a third of a microsecond, and there is the barrier behind it.
+/// From the start of an asynchronous copy to its data in shared memory: a load that misses the L2 takes some
+/// 570 cycles on an H100, as microbenchmarks of it say, a third of a microsecond, and there is the barrier
+/// behind it.
 constexpr double kCopyLatencySeconds = 0.5e-6;
 
 /// Work done per second falls with this factor when accumulators spill: each spilled value costs a store and

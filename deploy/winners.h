@@ -28,8 +28,8 @@ struct Winner {
 
 /// One per (workload, device) that matches, by workload, then device. `filter.device` matches any part of the
 /// identity. The newest verdict decides, unless a later trial was faster than its winner by more than 5 % (an
-/// interrupted session has no verdict, and single trials of different runs differ by some percent: cpu.md
-/// section 4).
+/// interrupted session has no verdict, and single trials of one kernel in different runs differed by
+/// up to 7 % on a virtual machine, whose clock drifts).
 std::vector<Winner> winners(const Database& database, const RecordFilter& filter);
 
 }  // namespace lehr

@@ -11,7 +11,8 @@
 namespace lehr {
 namespace {
 
-/// PyTorch's default on Hopper and the size that cuBLAS's manual recommends there (kernels.md section 8).
+/// PyTorch's default on Hopper and the size that cuBLAS's manual recommends there (cublasSetWorkspace;
+/// PyTorch's issue 120925).
 constexpr std::int64_t kWorkspaceBytes = std::int64_t{32} << 20;
 constexpr std::int64_t kLargeWorkspaceBytes = std::int64_t{256} << 20;
 /// Asked of the heuristic for each order of the operands. It seldom has more than some tens of them.

@@ -15,7 +15,8 @@ namespace {
 /// Calls of one sample: enough to hide the ends of a 2 us kernel's sample, few enough to instantiate in 1 ms.
 constexpr std::int64_t kMaxLaunches = 512;
 /// Below kShortUs a sample holds at least kMinLaunches calls, whatever it is asked to last: the events'
-/// resolution of 0.5 us and the graph's own launch are then below 1 % of it (kernels.md section 8).
+/// resolution of 0.5 us (CUDA Runtime API, cudaEventElapsedTime) and the graph's own launch are then below 1
+/// % of it.
 constexpr double kShortUs = 50;
 constexpr std::int64_t kMinLaunches = 20;
 

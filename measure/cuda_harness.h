@@ -21,11 +21,12 @@ struct CudaLibraries {
   std::string nvml = "libnvidia-ml.so.1";
 };
 
-/// How one call is timed (kernels.md section 8). A sample is a graph of calls between two events. In
-/// front of the first event the device fills a buffer of twice the L2: that evicts what the last sample left
-/// behind, and keeps the device busy until the whole graph is queued, so that no launch waits for the host.
-/// The calls of a sample take turns over sets of tensors that together exceed twice the L2: every call finds
-/// its inputs in DRAM, as a layer of a network does. RunSettings::cold restricts a sample to one call.
+/// How one call is timed, after CUTLASS's guidelines for measuring GEMMs (media/docs/
+/// gemm_performance_measurement_methodology_guidelines.md). A sample is a graph of calls between two events.
+/// In front of the first event the device fills a buffer of twice the L2: that evicts what the last sample
+/// left behind, and keeps the device busy until the whole graph is queued, so that no launch waits for the
+/// host. The calls of a sample take turns over sets of tensors that together exceed twice the L2: every call
+/// finds its inputs in DRAM, as a layer of a network does. RunSettings::cold restricts a sample to one call.
 class CudaHarness {
  public:
   /// Puts one call on stream(), with the tensors of set `set`; a Fault when it was refused. Called while the

@@ -1,6 +1,7 @@
 // GEMM on tensor cores by mma.sync: tiles come by cp.async through a ring of stages in XOR-swizzled shared
-// memory, fragments by ldmatrix (kernels.md section 2). The warps of a block may also split k among them,
-// which is what few rows or columns need (kernels.md section 5).
+// memory, fragments by ldmatrix, as in CUTLASS's kernels for sm_80. The warps of a block may also split k
+// among them, which is what few rows or columns need: there are too few tiles to keep the memory busy
+// otherwise.
 #pragma once
 
 #include "templates/gemm_mma_space.h"

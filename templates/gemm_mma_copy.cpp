@@ -1,6 +1,6 @@
 // Threads take the vectors of a tile in the order in which they lie in global memory, so that a warp's copies
 // coalesce. In shared memory the 16-byte chunks of a line are permuted by the line's number, so that neither
-// the copies nor ldmatrix meet in a bank (kernels.md section 2.2).
+// the copies nor ldmatrix meet in a bank.
 #include <fmt/core.h>
 
 #include <optional>

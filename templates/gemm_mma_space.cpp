@@ -339,8 +339,8 @@ void gemm_mma_problem_knobs(Knobs<S>& k, const Problem& p, const Limits& limits)
            [=](const S& s) { return s.raster > 1 && n <= s.bn; });
 }
 
-// Large: 128 x 128 in four warps of 64 x 64 (kernels.md section 2.1); smaller where that would leave
-// multiprocessors without a block; for few rows or columns, warps that split k (section 5). Where most
+// Large: 128 x 128 in four warps of 64 x 64, as CUTLASS's list for sm_80 has it; smaller where that would
+// leave multiprocessors without a block; for few rows or columns, warps that split k. Where most
 // multiprocessors still have no block, blocks split k as well.
 GemmMmaSchedule gemm_mma_wanted(const Workload& workload, const Limits& limits) {
   return gemm_mma_problem_wanted(gemm_mma_problem(workload), limits);

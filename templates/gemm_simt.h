@@ -1,6 +1,6 @@
 // GEMM in f32 on CUDA cores: block, warp and thread tiles, both operands staged through shared memory. The
-// structure is that of the fastest public SGEMM kernels (kernels.md section 1.2); what the workload leaves
-// open is a knob.
+// structure is that of the fastest public SGEMM kernels (salykova/sgemm.cu, CUTLASS's SIMT kernels); what the
+// workload leaves open is a knob.
 #pragma once
 
 #include <optional>

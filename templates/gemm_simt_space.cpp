@@ -310,8 +310,8 @@ void gemm_simt_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits
   gemm_simt_form_knobs(k, {.problem = cpu::problem_of(workload)}, limits);
 }
 
-// 128 x 128 with 8 x 8 per thread is what every public SGEMM ends at (kernels.md section 1.1); smaller tiles
-// where that would leave multiprocessors without a block.
+// 128 x 128 with 8 x 8 per thread is what public SGEMMs end at (siboehm/SGEMM_CUDA, salykova/sgemm.cu,
+// CUTLASS's list); smaller tiles where that would leave multiprocessors without a block.
 GemmSimtSchedule gemm_simt_wanted(const Workload& workload, const Limits& limits) {
   return gemm_simt_form_wanted({.problem = cpu::problem_of(workload)}, limits);
 }

@@ -27,8 +27,9 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return ceil_div(value, multiple) * multiple;
 }
 
-/// A cluster stays within one GPC, and those have 16 or 18 multiprocessors (kernels.md section 11): what is
-/// left over where four or eight do not divide 18 runs no block of it. One cluster too many would run alone.
+/// A cluster stays within one GPC, and those have 16 or 18 multiprocessors (132 of 144 are on in an H100):
+/// what is left over where four or eight do not divide 18 runs no block of it. One cluster too many would run
+/// alone.
 std::int64_t clusters_at_once(const GemmWgmmaSchedule& s, std::int64_t cores) {
   constexpr std::int64_t kOfGpc = 16;
   if (s.cluster() <= 2 || cores < kOfGpc) return cores / s.cluster();
@@ -209,7 +210,8 @@ GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
 
 // All warpgroups of a block share what it is launched with, which ptxas (13.0) puts at 168 registers for 384
 // threads and at 128 for 512: 40 + 2 x 232 and 32 + 3 x 160 are all of it, the splits of the public kernels
-// (kernels.md sections 3.1 and 3.8). Two consumers with many sums take 240. One is not short of them.
+// (pranjalssh/fast.cu, ThunderKittens' bf16_h100). Two consumers with many sums take 240. One is not short of
+// them.
 GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
   const std::int64_t sums = gemm_wgmma_sums(p, s);
   const bool other = s.registers == 1;

@@ -9,8 +9,8 @@ namespace {
 
 using cpu::ceil_div;
 
-/// Of the hand-written and library kernels (kernels.md section 3.2), with the 16-step columns of wgmma
-/// between.
+/// Of the hand-written and library kernels (CUTLASS's sm90_shapes.py, DeepGEMM's heuristics/sm90.hpp, quack),
+/// with the 16-step columns of wgmma between.
 constexpr std::array<std::int64_t, 4> kRows = {64, 128, 192, 256};
 constexpr std::array<std::int64_t, 20> kColumns = {8,   16,  24,  32,  48,  64,  80,  96,  112, 128,
                                                    144, 160, 176, 192, 208, 224, 240, 256, 320, 384};
@@ -22,9 +22,9 @@ constexpr std::int64_t kLeastHilbert = 128;
 /// Of C, up to which the sides may be swapped: beyond, the sums would be written in short pieces for nothing.
 constexpr std::int64_t kMaxRowsSwapped = 256;
 /// Up to which they must be: half and more of 64 rows would be padding, and boxes that lie outside of the
-/// matrix for the most part are slower than small ones (kernels.md section 5, DeepGEMM's issue 60).
+/// matrix for the most part are slower than small ones (DeepGEMM's issue 60).
 constexpr std::int64_t kFewRows = 32;
-/// Accumulators of a thread that ptxas (13.0) places without a spill or an advisory: kernels.md section 3.8;
+/// Accumulators of a thread that ptxas (13.0) places without a spill or an advisory, found by compiling;
 /// the NVRTC test of the family holds them.
 /// An epilogue's operands and functions take registers beside them: 128 sums of two consumers spilled.
 std::int64_t most_accumulators(std::int64_t consumers, bool fused) {
@@ -303,8 +303,8 @@ void gemm_wgmma_knobs(Knobs<S>& k, const Workload& workload, const Limits& limit
   k.only([=](const S& s) { return s.registers == 0 || gemm_wgmma_splits_registers(p, s); });
 }
 
-// The tile that the public kernels settle on (kernels.md sections 3.1 and 3.2) where it fills the
-// multiprocessors, smaller ones where it does not; few rows of C go to the side of the columns (section 5).
+// The tile that the public kernels settle on (128 x 256: fast.cu, ThunderKittens) where it fills the
+// multiprocessors, smaller ones where it does not; few rows of C go to the side of the columns.
 GemmWgmmaSchedule gemm_wgmma_wanted(const Workload& workload, const Limits& limits) {
   const GemmWgmmaProblem p = gemm_wgmma_problem(workload);
   S s;

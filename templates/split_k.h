@@ -22,9 +22,10 @@ struct SplitK {
 
 /// Parts that a family offers for this k: 1, and more where each keeps some 256 of it.
 std::vector<std::int64_t> split_k_values(std::int64_t k);
-/// Whether `split` is worth a trial: no part is empty, each has 256 of k (kernels.md section 5: blocks that
-/// split k pay where k is long), the grid without it (`blocks`) is small, and the workspace stays within 32
-/// MiB (what vendor libraries take). `part_bytes`: the sums of one part of a whole C, padding included.
+/// Whether `split` is worth a trial: no part is empty, each has 256 of k (blocks that
+/// split k pay where k is long: TensorRT-LLM's issue 17889 has them win from 4096 on), the grid without it
+/// (`blocks`) is small, and the workspace stays within 32 MiB (what vendor libraries take). `part_bytes`: the
+/// sums of one part of a whole C, padding included.
 bool may_split_k(const SplitK& split, std::int64_t k, std::int64_t blocks, std::int64_t part_bytes,
                  int cores);
 /// As many parts as fill the device's idle multiprocessors; 1 where fewer than half are idle.

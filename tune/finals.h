@@ -28,9 +28,9 @@ struct Judgement {
 };
 
 /// `entries`: first `sources` kernels, then baselines. The winner has the largest ratio among those that were
-/// timed to the end and beat the default by 1 % or more (smaller differences are not reproducible: cpu.md
-/// section 4) and by more than the noise: the whole interval of their ratio is above 1. CHECKs that entry 0
-/// was timed.
+/// timed to the end and beat the default by 1 % or more (smaller differences came out in the wrong order
+/// in a third of repeated runs) and by more than the noise: the whole interval of their ratio is above 1.
+/// CHECKs that entry 0 was timed.
 Judgement judge(const std::vector<ContestEntry>& entries, std::size_t sources);
 
 /// The same decision from single trials, when there was no time for a contest: by 1 % or more, and the

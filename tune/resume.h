@@ -25,7 +25,7 @@ inline constexpr int kQuarantineDeaths = 2;
 bool killed_a_worker(const Outcome& outcome);
 using Deaths = std::unordered_map<Config, int, ConfigHash>;
 
-/// Of the rows of the same workload and target those that are answers (design, decision 10); rows of other
+/// Of the rows of the same workload and target those that are answers; rows of other
 /// device identities and template versions are hints: past_tasks.h.
 struct Recall {
   std::vector<Trial> answers;  ///< this device identity and template version: not measured again

@@ -23,7 +23,7 @@ struct StopRules {
   int trials = 0;              ///< new measurements of this session; 0: no limit
   double time_s = 0;           ///< wall time of the whole task, finals included; 0: no limit
   int plateau_trials = 0;      ///< trials without a gain; 0: never stop for it
-  double plateau_gain = 0.01;  ///< relative gain that counts as one (below it is noise: cpu.md section 4)
+  double plateau_gain = 0.01;  ///< relative gain that counts as one (below it is noise, tune/finals.h)
   int failing_trials = 96;     ///< failures from the start without one timing; 0: never stop for it
 };
 

@@ -94,7 +94,7 @@ struct Summary {
 /// Seconds in which the device stood still after the setup: for the compiler, and for the search.
 double device_idle_s(const Elapsed& elapsed);
 
-/// The document of `tune --json` (design, section 5). Unknown numbers are null.
+/// The document of `tune --json`. Unknown numbers are null.
 nlohmann::json to_json(const Summary& summary);
 
 /// Gigaflops per second of a time in microseconds.

@@ -77,7 +77,7 @@ Problem problem_for(const Workload& workload, std::uint64_t seed) {
 
 namespace {
 
-/// A template or emitter that throws on one candidate must not end the session (design, decision 8).
+/// A template or emitter that throws on one candidate must not end the session.
 template <typename Result, typename Function>
 std::variant<Result, Failure> guarded(const Config& config, const Function& function) {
   try {

@@ -18,7 +18,7 @@ enum class Math {
   kTf32,     ///< f32: operands may be rounded to tf32 (10 fraction bits)
   kTwoLevel  ///< 8-bit floats: a tensor core sums up kTwoLevelK products at most, and f32 what it gives
 };
-/// Products of one sum inside the tensor core where sums have two levels (kernels.md section 4: DeepGEMM).
+/// Products of one sum inside the tensor core where sums have two levels (as DeepGEMM does).
 inline constexpr std::int64_t kTwoLevelK = 128;
 std::string_view name_of(Math math);
 /// "strict", "tf32", "3xtf32", "two_level" -> Math. Throws Error(kUser).
