@@ -34,9 +34,8 @@ inline constexpr double kReferenceFreshS = 0.03;
 /// cores, 2026-11-21: without the limit single trials came out twice too fast.
 inline constexpr double kLargestCorrection = 1.15;
 /// A window is disturbed when the reference before and after it differ by more than this, or the candidate
-/// got less of its CPUs than that (in such a window kernels that differ by two per cent come out in the
-/// wrong order as often as not). It is timed again, so often at most, if the candidate might be a contender
-/// without the disturbance; the least disturbed window counts.
+/// got less of its CPUs than that (such a window says nothing of two per cent). It is timed again, so often
+/// at most, if the candidate might be a contender without the disturbance; the least disturbed window counts.
 inline constexpr double kSteady = 0.05;
 inline constexpr double kLeastShare = 0.9;
 inline constexpr int kAttempts = 3;
