@@ -312,7 +312,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheTwoLevels) {
   faults.plant(mutants, "lehr_wgmma_wait<0>();", "");
   faults.plant(mutants, "1024, k);", "1024, 1);");  // the first level's sums go on
   faults.plant(mutants, "1024, k);", "1024, 0);");
-  faults.plant(mutants, " + first_level[e]", "");
+  faults.plant(mutants, " + first_level[e_2]", "");
   faults.plant(mutants, "= 0.0f", "= 1.0f");
   faults.plant(mutants, "(group * 4 + k) / 4", "k / 4");
   ASSERT_GE(mutants.size(), 9u);
