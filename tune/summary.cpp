@@ -41,7 +41,7 @@ std::optional<double> roofline_fraction(const Workload& workload, const Limits& 
   const DType accum = accum_of(workload);
   const std::vector<TensorSpec> tensors = tensors_of(workload);
   const bool f32 = accum == DType::kF32 && std::ranges::all_of(tensors, [](const TensorSpec& tensor) {
-                     return tensor.output || tensor.type == DType::kF32;
+                     return tensor.is_output() || tensor.type == DType::kF32;
                    });
   if (!f32 || limits.peak_gflops_f32 <= 0 || time_us <= 0) return std::nullopt;
   double bound_us = flops_of(workload) / limits.peak_gflops_f32 * 1e-3;
