@@ -74,6 +74,11 @@ double parse_duration(std::string_view flag, std::string_view text) {
   return seconds;
 }
 
+std::string listed(const std::vector<std::string>& names) {
+  if (names.size() < 2) return names.empty() ? "" : names[0];
+  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
 std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
   const std::string near = closest(word, known);
   return near.empty() ? "" : fmt::format(" (did you mean {}?)", near);

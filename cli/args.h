@@ -29,6 +29,9 @@ std::string parse_choice(std::string_view flag, std::string_view text, const std
 std::vector<std::string> parse_choices(std::string_view flag, std::string_view text,
                                        const std::vector<std::string>& known);
 
+/// "a", "a and b", "a, b and c".
+std::string listed(const std::vector<std::string>& names);
+
 /// " (did you mean X?)" or "".
 std::string suggestion(std::string_view word, const std::vector<std::string>& known);
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "cli/problems_file.h"
 #include "tune/task.h"
@@ -11,14 +13,17 @@ namespace lehr {
 
 void ProblemFlags::add_to(CLI::App& app, std::string_view help) {
   parent_ = &app;
-  apps_[0] = app.add_subcommand("gemm", fmt::format(fmt::runtime(help), "matrix product"));
-  apps_[1] = app.add_subcommand("conv2d", fmt::format(fmt::runtime(help), "convolution over images"));
-  gemm_.add_to(*apps_[0]);
-  conv2d_.add_to(*apps_[1]);
+  // Before the first flag is added: CLI11 keeps the addresses of their texts.
+  for (const OperatorTable& op : lehr::operators()) flags_.emplace_back(op);
+  for (std::size_t i = 0; i < flags_.size(); ++i) {
+    const OperatorTable& op = lehr::operators()[i];
+    apps_.push_back(app.add_subcommand(std::string(op.name), fmt::format(fmt::runtime(help), op.thing)));
+    flags_[i].add_to(*apps_[i]);
+  }
 }
 
 bool ProblemFlags::chosen() const {
-  return apps_[0]->parsed() || apps_[1]->parsed();
+  return std::ranges::any_of(apps_, [](const CLI::App* app) { return app->parsed(); });
 }
 
 void ProblemFlags::add_file() {
@@ -33,8 +38,10 @@ void ProblemFlags::add_file() {
 std::vector<Workload> ProblemFlags::workloads() const {
   if (from_file() && chosen()) throw_user("--problems and the problem flags exclude each other");
   if (from_file()) return read_problems(file_);
-  if (!chosen()) throw_user("lehr {} needs a command: gemm, conv2d, or --problems FILE", parent_->get_name());
-  return apps_[1]->parsed() ? conv2d_.workloads() : gemm_.workloads();
+  for (std::size_t i = 0; i < apps_.size(); ++i)
+    if (apps_[i]->parsed()) return flags_[i].workloads();
+  throw_user("lehr {} needs a command: {}, or --problems FILE", parent_->get_name(),
+             fmt::join(operator_names(), ", "));
 }
 
 std::vector<Workload> ProblemFlags::served_by(

@@ -2,14 +2,12 @@
 // `show` and `compile` share.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cli/conv2d_flags.h"
-#include "cli/gemm_flags.h"
+#include "cli/operator_flags.h"
 #include "measure/device.h"
 
 namespace CLI {
@@ -20,13 +18,12 @@ namespace lehr {
 
 class ProblemFlags {
  public:
-  /// Adds the subcommands `gemm` and `conv2d` to `app`; `help` is what the command does, with {} for the
-  /// thing.
+  /// Adds a subcommand for each operator to `app`; `help` is what the command does, with {} for the thing.
   void add_to(CLI::App& app, std::string_view help);
   /// Adds --problems FILE to that `app`, which then needs no subcommand.
   void add_file();
-  /// For the flags that both take.
-  const std::array<CLI::App*, 2>& operators() const { return apps_; }
+  /// For the flags that all take.
+  const std::vector<CLI::App*>& operators() const { return apps_; }
   bool chosen() const;
   bool from_file() const { return !file_.empty(); }
   /// Of the operator that was chosen, or of the file. Throws Error(kUser), one sentence.
@@ -41,10 +38,9 @@ class ProblemFlags {
 
  private:
   CLI::App* parent_ = nullptr;
-  std::array<CLI::App*, 2> apps_{};
+  std::vector<CLI::App*> apps_;
+  std::vector<OperatorFlags> flags_;  ///< of each of `apps_`
   std::string file_;
-  GemmFlags gemm_;
-  Conv2dFlags conv2d_;
 };
 
 }  // namespace lehr

@@ -12,6 +12,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/args.h"
+#include "workload/operator.h"
 
 namespace lehr {
 namespace {
@@ -145,14 +147,15 @@ Workload parse_problem_line(std::string_view line) {
   if (!words.empty() && words[0].ends_with("MIOpenDriver")) words.erase(words.begin());
   if (words.empty()) throw_user("there is no problem in '{}'", line);
   const std::string_view first = words[0];
-  if (first == "gemm" || first == "conv2d") return parse_workload(line);
+  if (find_operator(first) != nullptr) return parse_workload(line);
   if (!driver_type(first).empty()) return parse_driver(words);
   const bool tuple = first.starts_with('(') || first.starts_with("std::make_tuple(");
   if (tuple || std::isdigit(static_cast<unsigned char>(first[0])) != 0) return parse_deepbench(line);
+  const std::vector<std::string_view> operators = operator_names();
   throw_user(
-      "'{}' begins no problem: known are gemm and conv2d (a workload's text), the numbers of DeepBench, and "
+      "'{}' begins no problem: known are {} (a workload's text), the numbers of DeepBench, and "
       "conv, convfp16 and convbfp16 of MIOpenDriver",
-      first);
+      first, listed({operators.begin(), operators.end()}));
 }
 
 Workload parse_problem_params(std::string_view op, std::string_view params) {

@@ -18,8 +18,6 @@ using namespace ir;
 /// Fewer elements are not worth waking threads for; the number is that of PyTorch (at::internal::GRAIN_SIZE).
 constexpr std::int64_t kLeastOfThreads = 32768;
 constexpr std::int64_t kUnrolled = 4;
-/// Of a workload without an epilogue.
-constexpr std::size_t kTensors = 3;
 
 /// The output in memory: `rows` runs of `width` elements; of a pooled one, its lines.
 struct Shape {
@@ -49,8 +47,10 @@ Shape shape_of(const Workload& workload) {
 
 Kernel with_epilogue_operands(Kernel kernel, const Workload& workload) {
   const std::vector<TensorSpec> tensors = tensors_of(workload);
+  const auto found = std::ranges::find(tensors, TensorRole::kOutput, &TensorSpec::role);
+  const auto output = static_cast<std::size_t>(found - tensors.begin());
   // Behind the tensors may stand what is prepacked.
-  for (std::size_t i = kTensors; i < tensors.size(); ++i) {
+  for (std::size_t i = output + 1; i < tensors.size(); ++i) {
     const auto id = static_cast<BufferId>(kernel.buffers.size());
     kernel.buffers.push_back({.name = "unused_" + tensors[i].name,
                               .type = tensors[i].type,
@@ -59,13 +59,13 @@ Kernel with_epilogue_operands(Kernel kernel, const Workload& workload) {
     kernel.params.insert(kernel.params.begin() + static_cast<std::ptrdiff_t>(i), {id, Direction::kIn});
   }
   if (!is_gated(workload.epilogue) && window_of(workload.epilogue) == 1) return kernel;
-  const Param product = {kernel.params[kTensors - 1].buffer, Direction::kWorkspace};
+  const Param product = {kernel.params[output].buffer, Direction::kWorkspace};
   const auto id = static_cast<BufferId>(kernel.buffers.size());
   kernel.buffers.push_back({.name = "unused_c",
-                            .type = tensors[kTensors - 1].type,
+                            .type = tensors[output].type,
                             .scope = Scope::kGlobal,
-                            .elements = tensors[kTensors - 1].elements});
-  kernel.params[kTensors - 1] = {id, Direction::kOut};
+                            .elements = tensors[output].elements});
+  kernel.params[output] = {id, Direction::kOut};
   kernel.params.push_back(product);
   return kernel;
 }
@@ -162,12 +162,12 @@ Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits, const
   KernelBuilder builder;
   builder.kernel.name = "epilogue_pass";
   builder.kernel.target = Target::kCpu;
-  const std::vector<TensorSpec> tensors = tensors_of(workload);
   BufferId y{};
-  for (std::size_t i = 0; i < kTensors; ++i) {
-    const Direction direction = tensors[i].output ? Direction::kOut : Direction::kIn;
-    const BufferId buffer = builder.param(tensors[i].name, tensors[i].type, tensors[i].elements, direction);
-    if (tensors[i].output) y = buffer;
+  for (const TensorSpec& tensor : tensors_of(workload)) {
+    if (tensor.role == TensorRole::kOperand) continue;
+    const Direction direction = tensor.is_output() ? Direction::kOut : Direction::kIn;
+    const BufferId buffer = builder.param(tensor.name, tensor.type, tensor.elements, direction);
+    if (tensor.is_output()) y = buffer;
   }
   const FusedEpilogue epilogue(builder, workload);
   // Workspaces come behind what is prepacked.

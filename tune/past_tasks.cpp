@@ -34,36 +34,7 @@ void cut(std::vector<const Record*>& rows) {
   rows = std::move(by_time);
 }
 
-constexpr double kOtherKind = 4;  // another type or layout
-constexpr double kOtherEpilogue = 0.5;  // a pass over C at the end
-constexpr double kOtherOperator =
-    32;  // farther than any sizes of the same operator that are tuned in practice
-
-double octaves(std::int64_t p, std::int64_t q) {
-  return std::fabs(std::log2(static_cast<double>(p) / static_cast<double>(q)));
-}
-
-double distance(const Gemm& x, const Gemm& y) {
-  return octaves(x.m, y.m) + octaves(x.n, y.n) + octaves(x.k, y.k) + octaves(x.batch, y.batch) +
-         kOtherKind * ((x.a == y.a ? 0 : 1) + (x.b == y.b ? 0 : 1) + (x.c == y.c ? 0 : 1)) +
-         (x.accum == y.accum && x.math == y.math ? 0 : kOtherKind);
-}
-
-double distance(const Conv2d& x, const Conv2d& y) {
-  return octaves(x.n, y.n) + octaves(x.h, y.h) + octaves(x.w, y.w) + octaves(x.c, y.c) + octaves(x.k, y.k) +
-         octaves(x.r, y.r) + octaves(x.s, y.s) + octaves(x.stride_h, y.stride_h) +
-         octaves(x.groups, y.groups) + octaves(x.dilation_h, y.dilation_h) +
-         (x.layout == y.layout && x.input == y.input && x.math == y.math ? 0 : kOtherKind);
-}
-
 }  // namespace
-
-double distance(const Workload& a, const Workload& b) {
-  if (a.op() != b.op()) return kOtherOperator;
-  const double epilogue = a.epilogue == b.epilogue ? 0 : kOtherEpilogue;
-  return epilogue +
-         (a.op() == Operator::kConv2d ? distance(a.conv2d(), b.conv2d()) : distance(a.gemm(), b.gemm()));
-}
 
 std::vector<PastTask> past_tasks(const std::vector<Record>& records, const Task& task,
                                  const Candidates& candidates, const RowOf& own_rows, std::size_t columns,

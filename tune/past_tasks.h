@@ -13,8 +13,8 @@ namespace lehr {
 
 /// The timed rows of `records` that are no answers to `task` (of another workload, device identity or
 /// template version), as tasks, the nearest first, at most kMostTasks of them and kMostTaskRows fast and
-/// recent rows of each. Near is: the same workload elsewhere, then sizes that are few powers of two away in
-/// types and layouts that are the same. Rows of the task's own workload get `own_rows` (of `columns` values);
+/// recent rows of each. Near is: the same workload elsewhere, then what is at a small distance()
+/// (workload/workload.h). Rows of the task's own workload get `own_rows` (of `columns` values);
 /// those of other workloads are lowered with the templates of today, and left out where that fails, or if
 /// `kernels` is false, because then rows are no kernels' features.
 std::vector<PastTask> past_tasks(const std::vector<Record>& records, const Task& task,
@@ -23,9 +23,5 @@ std::vector<PastTask> past_tasks(const std::vector<Record>& records, const Task&
 
 inline constexpr std::size_t kMostTasks = 8;
 inline constexpr std::size_t kMostTaskRows = 128;
-
-/// Powers of two between the sizes, summed, and 4 for each operand of another type or layout; 32 between
-/// operators.
-double distance(const Workload& a, const Workload& b);
 
 }  // namespace lehr

@@ -41,7 +41,7 @@ bool on_f32_units(const Workload& workload, Target target) {
   if (target == Target::kCuda && math_of(workload) != Math::kStrict) return false;
   const std::vector<TensorSpec> tensors = tensors_of(workload);
   return accum_of(workload) == DType::kF32 && std::ranges::all_of(tensors, [](const TensorSpec& tensor) {
-           return tensor.output || tensor.type == DType::kF32;
+           return tensor.is_output() || tensor.type == DType::kF32;
          });
 }
 

@@ -67,7 +67,7 @@ Problem problem_for(const Workload& workload, std::uint64_t seed) {
   for (std::size_t i = 0; i < tensors.size(); ++i)
     problem.tensors.push_back({.type = tensors[i].type,
                                .elements = tensors[i].elements,
-                               .output = tensors[i].output,
+                               .output = tensors[i].is_output(),
                                .values = std::move(inputs[i])});
   problem.indices = std::move(reference.indices);
   problem.expected = std::move(reference.values);

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/text.h"
-#include "workload/gemm.h"
+#include "workload/field_of.h"
+#include "workload/operator.h"
+#include "workload/reference.h"
 
 namespace lehr {
 namespace {
@@ -27,23 +28,8 @@ void check_elements(std::string_view name, std::initializer_list<std::int64_t> e
                fmt::join(extents, " x "), kLimit - 1);
 }
 
-std::vector<std::int64_t> numbers_of(std::string_view what, std::string_view text) {
-  std::vector<std::int64_t> numbers;
-  for (const std::string_view part : split(text, 'x')) {
-    const auto number = parse_int(part);
-    if (!number) throw_user("{}={}: '{}' is not a whole number", what, text, part);
-    numbers.push_back(*number);
-  }
-  return numbers;
-}
-
-std::string_view name_of(ImageLayout layout) {
-  return layout == ImageLayout::kNchw ? "nchw" : "nhwc";
-}
-
-}  // namespace
-
-void validate(const Conv2d& conv) {
+void validate_conv2d(const Workload& workload) {
+  const Conv2d& conv = workload.conv2d();
   for (const auto& [name, value] : {std::pair{"n", conv.n},
                                     {"h", conv.h},
                                     {"w", conv.w},
@@ -74,72 +60,88 @@ void validate(const Conv2d& conv) {
   validate(conv.math, conv.input, conv.filter, conv.accum);
 }
 
-std::string to_text(const Conv2d& conv) {
-  return fmt::format(
-      "conv2d n={} h={} w={} c={} k={} r={} s={} stride={}x{} pad={}x{}x{}x{} dilation={}x{} groups={} "
-      "layout={} x={} f={} y={} accum={}",
-      conv.n, conv.h, conv.w, conv.c, conv.k, conv.r, conv.s, conv.stride_h, conv.stride_w, conv.pad_top,
-      conv.pad_bottom, conv.pad_left, conv.pad_right, conv.dilation_h, conv.dilation_w, conv.groups,
-      name_of(conv.layout), name_of(conv.input), name_of(conv.filter), name_of(conv.output),
-      name_of(conv.accum));
+std::vector<TensorSpec> conv2d_tensors(const Workload& workload) {
+  const Conv2d& conv = workload.conv2d();
+  return {{"x", conv.input, conv.n * conv.c * conv.h * conv.w, TensorRole::kInput},
+          {"f", conv.filter, conv.k * conv.products(), TensorRole::kInput},
+          {"y", conv.output, conv.n * conv.k * conv.out_h() * conv.out_w(), TensorRole::kOutput}};
 }
 
-void parse_pair(std::string_view what, std::string_view text, std::int64_t& vertical,
-                std::int64_t& horizontal) {
-  const std::vector<std::int64_t> numbers = numbers_of(what, text);
-  if (numbers.size() > 2) throw_user("{}={}: write one number, or two as in 2x1", what, text);
-  vertical = numbers.front();
-  horizontal = numbers.back();
+double conv2d_flops(const Workload& workload) {
+  const Conv2d& conv = workload.conv2d();
+  return 2.0 * static_cast<double>(conv.n * conv.k) * static_cast<double>(conv.out_h() * conv.out_w()) *
+         static_cast<double>(conv.products());
 }
 
-void parse_padding(std::string_view text, Conv2d& conv) {
-  const std::vector<std::int64_t> n = numbers_of("pad", text);
-  if (n.size() != 1 && n.size() != 2 && n.size() != 4)
-    throw_user("pad={}: write one number, two (vertical x horizontal) or four (top x bottom x left x right)",
-               text);
-  const std::size_t vertical = 0, horizontal = n.size() / 2;
-  conv.pad_top = n[vertical];
-  conv.pad_bottom = n[n.size() == 4 ? 1 : vertical];
-  conv.pad_left = n[horizontal];
-  conv.pad_right = n[n.size() == 4 ? 3 : horizontal];
+constexpr std::string_view kLayouts[] = {"nchw", "nhwc"};
+
+template <auto kMember>
+constexpr Field size(std::string_view key, std::string_view help) {
+  return field<kMember>(key, help).sizes().without_quotes();
 }
 
-bool set_field(Conv2d& conv, std::string_view key, std::string_view value) {
-  for (const auto& [name, field] : {std::pair{"n", &conv.n},
-                                    {"h", &conv.h},
-                                    {"w", &conv.w},
-                                    {"c", &conv.c},
-                                    {"k", &conv.k},
-                                    {"r", &conv.r},
-                                    {"s", &conv.s},
-                                    {"groups", &conv.groups}}) {
-    if (key != name) continue;
-    const auto number = parse_sum(value);
-    if (!number) throw_user("{}={} is not a whole number", key, value);
-    *field = *number;
-    return true;
-  }
-  for (const auto& [name, type] :
-       {std::pair{"x", &conv.input}, {"f", &conv.filter}, {"y", &conv.output}, {"accum", &conv.accum}}) {
-    if (key != name) continue;
-    *type = parse_operand(value).type;
-    return true;
-  }
-  if (key == "stride") {
-    parse_pair(key, value, conv.stride_h, conv.stride_w);
-  } else if (key == "dilation") {
-    parse_pair(key, value, conv.dilation_h, conv.dilation_w);
-  } else if (key == "pad") {
-    parse_padding(value, conv);
-  } else if (key == "layout") {
-    if (value != "nchw" && value != "nhwc") throw_user("unknown layout '{}'; known are nchw, nhwc", value);
-    conv.layout = value == "nchw" ? ImageLayout::kNchw : ImageLayout::kNhwc;
-  } else if (key == "math") {
-    conv.math = parse_math(value);
-  } else {
-    return false;
-  }
-  return true;
+template <auto kMember>
+constexpr Field type(std::string_view key, std::string_view help = {}) {
+  return field<kMember>(key, help).or_operand();
+}
+
+constexpr Field kFields[] = {
+    size<&Conv2d::n>("n", "images: 1 | 1,8 | 8:64:8 (start:end:step) (1)").usually("1"),
+    size<&Conv2d::h>("h", "height of the input; these and the next five take lists, too").needed(),
+    size<&Conv2d::w>("w", "width of the input").needed(),
+    size<&Conv2d::c>("c", "input channels").needed(),
+    size<&Conv2d::k>("k", "output channels").needed(),
+    size<&Conv2d::r>("r", "height of a filter").needed(),
+    size<&Conv2d::s>("s", "width of a filter (as --r)"),
+    numbers<&Conv2d::stride_h, &Conv2d::stride_w>("stride", "2 | 2x1 (vertical x horizontal) | 1,2 (a list) (1)")
+        .list()
+        .usually("1"),
+    numbers<&Conv2d::pad_top, &Conv2d::pad_bottom, &Conv2d::pad_left, &Conv2d::pad_right>(
+        "pad", "1 | 1x2 (vertical x horizontal) | 0x1x0x1 (top x bottom x left x right) (0)")
+        .usually("0"),
+    numbers<&Conv2d::dilation_h, &Conv2d::dilation_w>("dilation", "2 | 2x1 (1)").usually("1"),
+    size<&Conv2d::groups>("groups", "groups of channels; as many as channels: depthwise (1)").usually("1"),
+    field<&Conv2d::layout>("layout", "nchw | nhwc (nchw)").one_of(kLayouts).usually("nchw"),
+    type<&Conv2d::input>("x"),
+    type<&Conv2d::filter>("f"),
+    shorthand("dtype", "type of x and f (f32)").usually("f32"),
+    type<&Conv2d::output>("y", "type of y (that of x; s32 for s8, f32 for e4m3 and e5m2)"),
+    type<&Conv2d::accum>("accum", "type of the sums (s32 for integers, else f32)"),
+    field<&Conv2d::math>("math",
+                         "strict | tf32 | 3xtf32: what f32 inputs may be rounded to on the way; two_level: as for "
+                         "gemm (strict)")
+        .usually("strict")
+        .added_later(),
+    field<&Workload::epilogue>("epilogue",
+                               "what is done to y before it is stored, in order: bias+relu, bias+gelu, "
+                               "scale_shift+residual+relu, bias+relu+maxpool(2), ... (none)")
+        .usually("none"),
+};
+
+void complete_conv2d(Workload& workload, const GivenFlags& given) {
+  Conv2d& conv = workload.conv2d();
+  conv.input = conv.filter = parse_operand(given("dtype")).type;
+  if (given("y").empty()) conv.output = output_for(conv.input);
+  if (given("accum").empty()) conv.accum = sums_for(conv.input);
+  // One list for both sides of a filter means square filters.
+  if (given("s").empty()) conv.s = conv.r;
+}
+
+}  // namespace
+
+OperatorTable conv2d_operator() {
+  return {.name = "conv2d",
+          .thing = "convolution over images",
+          .article = "a convolution",
+          .formula = "y (n x k x out_h x out_w) = x (n x c x h x w) filtered by f (k x c x r x s)",
+          .fields = kFields,
+          .usual = [] { return Workload{Conv2d(), {}}; },
+          .complete = &complete_conv2d,
+          .validate = &validate_conv2d,
+          .tensors = &conv2d_tensors,
+          .channels = [](const Workload& workload) { return workload.conv2d().k; },
+          .flops = &conv2d_flops,
+          .reference = &conv2d_reference};
 }
 
 }  // namespace lehr

@@ -1,9 +1,7 @@
-// A convolution over images: shapes, steps, types. Its canonical text is part of a workload's (workload.h).
+// A convolution over images: shapes, steps, types. conv2d.cpp describes it.
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 #include "base/dtype.h"
 #include "workload/math_mode.h"
@@ -38,23 +36,5 @@ struct Conv2d {
   /// Products that are summed up for one output, those with padding included.
   std::int64_t products() const { return c / groups * r * s; }
 };
-
-/// Throws Error(kUser), one sentence: a size out of [1, 2^31), a padding out of [0, 2^31), an empty output,
-/// channels that the groups do not divide, a tensor of 2^31 elements or more, a math that the types do not
-/// have.
-void validate(const Conv2d& conv);
-
-/// "conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 stride=1x1 pad=1x1x1x1 dilation=1x1 groups=1 layout=nchw x=f32
-/// f=f32 y=f32 accum=f32"; the padding is top, bottom, left, right. Without the math.
-std::string to_text(const Conv2d& conv);
-/// Sets what `key`=`value` says: a key of to_text(), or math. False for an unknown key; throws Error(kUser)
-/// for a bad value.
-bool set_field(Conv2d& conv, std::string_view key, std::string_view value);
-
-/// "2" or "2x1" (vertical, horizontal). Throws Error(kUser) naming `what`.
-void parse_pair(std::string_view what, std::string_view text, std::int64_t& vertical,
-                std::int64_t& horizontal);
-/// "1" (all sides), "1x2" (vertical, horizontal) or "0x1x0x1" (top, bottom, left, right).
-void parse_padding(std::string_view text, Conv2d& conv);
 
 }  // namespace lehr

@@ -42,8 +42,7 @@ void append_value(std::string& text, std::int64_t size) {
 }
 
 void append_value(std::string& text, const Operand& operand) {
-  text += name_of(operand.type);
-  text += operand.layout == Layout::kRow ? ":row" : ":column";
+  text += to_text(operand);
 }
 
 void append_value(std::string& text, DType type) {

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "workload/field_of.h"
+#include "workload/operator.h"
+#include "workload/reference.h"
 
 namespace lehr {
 namespace {
@@ -28,9 +31,8 @@ void check_elements(std::string_view name, std::int64_t batch, std::int64_t rows
   }
 }
 
-}  // namespace
-
-void validate(const Gemm& g) {
+void validate_gemm(const Workload& workload) {
+  const Gemm& g = workload.gemm();
   check_size("m", g.m);
   check_size("n", g.n);
   check_size("k", g.k);
@@ -41,16 +43,18 @@ void validate(const Gemm& g) {
   validate(g.math, g.a.type, g.b.type, g.accum);
 }
 
-std::string to_text(const Operand& operand) {
-  return fmt::format("{}:{}", name_of(operand.type), operand.layout == Layout::kRow ? "row" : "column");
+std::vector<TensorSpec> gemm_tensors(const Workload& workload) {
+  const Gemm& g = workload.gemm();
+  return {{"a", g.a.type, g.batch * g.m * g.k, TensorRole::kInput},
+          {"b", g.b.type, g.batch * g.k * g.n, TensorRole::kInput},
+          {"c", g.c.type, g.batch * g.m * g.n, TensorRole::kOutput}};
 }
 
-std::string to_text(const Gemm& g) {
-  return fmt::format("gemm m={} n={} k={} batch={} a={} b={} c={} accum={}", g.m, g.n, g.k, g.batch,
-                     to_text(g.a), to_text(g.b), to_text(g.c), name_of(g.accum));
+double gemm_flops(const Workload& workload) {
+  const Gemm& g = workload.gemm();
+  return 2.0 * static_cast<double>(g.batch) * static_cast<double>(g.m) * static_cast<double>(g.n) *
+         static_cast<double>(g.k);
 }
-
-namespace {
 
 const std::vector<std::string>& dtype_names() {
   static const std::vector<std::string> names = {"f64", "f32", "f16",  "bf16", "s32",
@@ -85,6 +89,10 @@ Operand parse_operand(std::string_view text) {
   return operand;
 }
 
+std::string to_text(const Operand& operand) {
+  return fmt::format("{}:{}", name_of(operand.type), operand.layout == Layout::kRow ? "row" : "column");
+}
+
 DType output_for(DType type) {
   if (type == DType::kS8 || type == DType::kU8) return DType::kS32;
   if (is_8_bit_float(type)) return DType::kF32;
@@ -96,27 +104,68 @@ DType sums_for(DType type) {
   return type == DType::kF64 ? DType::kF64 : DType::kF32;
 }
 
-bool set_field(Gemm& g, std::string_view key, std::string_view value) {
-  for (const auto& [name, field] : {std::pair{"m", &g.m}, {"n", &g.n}, {"k", &g.k}, {"batch", &g.batch}}) {
-    if (key != name) continue;
-    const auto number = parse_sum(value);
-    if (!number) throw_user("'{}={}' is not a whole number", key, value);
-    *field = *number;
-    return true;
-  }
-  for (const auto& [name, operand] : {std::pair{"a", &g.a}, {"b", &g.b}, {"c", &g.c}}) {
-    if (key != name) continue;
-    *operand = parse_operand(value);
-    return true;
-  }
-  if (key == "accum") {
-    g.accum = parse_operand_type(value);
-  } else if (key == "math") {
-    g.math = parse_math(value);
-  } else {
-    return false;
-  }
-  return true;
+namespace {
+
+constexpr std::string_view kGemmLayouts[] = {"nn", "nt", "tn", "tt"};
+
+constexpr Field kGemmFields[] = {
+    field<&Gemm::m>("m", "rows of C: 64 | 64,128 | 1024:4096:1024 (start:end:step)").sizes().needed(),
+    field<&Gemm::n>("n", "columns of C; 4096+1024+1024: of layers that share A, run as one with their B side by side")
+        .sizes()
+        .needed(),
+    field<&Gemm::k>("k", "inner size").sizes().needed(),
+    field<&Gemm::batch>("batch", "number of independent products (1)").sizes().usually("1"),
+    field<&Gemm::a>("a", "type[:layout] of A: f32:row, bf16:column, ... (f32:row)").usually("f32").naming_flag(),
+    field<&Gemm::b>("b", "type[:layout] of B (the type of A, row)").naming_flag(),
+    field<&Gemm::c>("c", "type[:layout] of C (the type of A, s32 for s8, f32 for e4m3 and e5m2; row)").naming_flag(),
+    field<&Gemm::accum>("accum", "type of the sums (f32; f64 for f64, s32 for s8)").naming_flag(),
+    field<&Gemm::math>("math",
+                       "strict | tf32 | 3xtf32: what f32 operands may be rounded to on the way; two_level: 8-bit "
+                       "floats with at most 128 products summed in the tensor core, and the rest in f32 (strict)")
+        .usually("strict")
+        .added_later(),
+    shorthand("layout", "nn | nt | tn | tt: A, B stored row-major (n) or column-major (t)").one_of(kGemmLayouts),
+    field<&Workload::epilogue>("epilogue",
+                               "what is done to C before it is stored, in order: bias+relu, bias+gelu, "
+                               "scale_shift+residual+relu, ...; swiglu, geglu: one column of two neighbours, the gate "
+                               "and the value (none)")
+        .usually("none"),
+};
+
+/// 't' stores the operand column-major; a layout of its own must agree.
+void apply_layout(std::string_view key, char letter, const GivenFlags& given, Operand& operand) {
+  const Layout wanted = letter == 't' ? Layout::kColumn : Layout::kRow;
+  if (given(key).find(':') != std::string_view::npos && operand.layout != wanted)
+    throw_user("--{} {} contradicts --layout {}: give only one of the two", key, given(key), given("layout"));
+  operand.layout = wanted;
+}
+
+void complete_gemm(Workload& workload, const GivenFlags& given) {
+  Gemm& g = workload.gemm();
+  if (given("b").empty()) g.b = {g.a.type, Layout::kRow};
+  if (given("c").empty()) g.c = {output_for(g.a.type), Layout::kRow};
+  if (given("accum").empty()) g.accum = sums_for(g.a.type);
+  if (given("layout").empty()) return;
+  apply_layout("a", given("layout")[0], given, g.a);
+  apply_layout("b", given("layout")[1], given, g.b);
+}
+
+}  // namespace
+
+OperatorTable gemm_operator() {
+  return {.name = "gemm",
+          .thing = "matrix product",
+          .article = "a GEMM",
+          .formula = "C (m x n) = A (m x k) B (k x n)",
+          .named_by_sizes = true,
+          .fields = kGemmFields,
+          .usual = [] { return Workload{Gemm(), {}}; },
+          .complete = &complete_gemm,
+          .validate = &validate_gemm,
+          .tensors = &gemm_tensors,
+          .channels = [](const Workload& workload) { return workload.gemm().n; },
+          .flops = &gemm_flops,
+          .reference = &gemm_reference};
 }
 
 }  // namespace lehr

@@ -1,5 +1,4 @@
-// A matrix product: sizes, types, layouts, how exact. Its canonical text is part of a workload's
-// (workload.h).
+// A matrix product: sizes, types, layouts, how exact. gemm.cpp describes it.
 #pragma once
 
 #include <cstdint>
@@ -28,17 +27,6 @@ struct Gemm {
   Math math = Math::kStrict;
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
-
-/// Throws Error(kUser) when a size is not in [1, 2^31), an operand has 2^31 elements or more, or `math` does
-/// not go with the types, naming it and the limit.
-void validate(const Gemm& gemm);
-
-/// "gemm m=512 n=512 k=512 batch=1 a=f32:row b=f32:row c=f32:row accum=f32"; without the math.
-std::string to_text(const Gemm& gemm);
-/// Sets what `key`=`value` says: a key of to_text(), or math. Sizes may be sums: with n=4096+1024 layers
-/// that share A are one product with their B side by side. False for an unknown key; throws Error(kUser) for
-/// a bad value.
-bool set_field(Gemm& gemm, std::string_view key, std::string_view value);
 
 /// "f32:row" -> Operand; "f32" -> the type of one. Throws Error(kUser).
 Operand parse_operand(std::string_view text);

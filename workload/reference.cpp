@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/small_float.h"
+#include "workload/operator.h"
 #include "workload/reference_conv2d.h"
 #include "workload/reference_epilogue.h"
 #include "workload/tolerance.h"
@@ -89,7 +90,7 @@ std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint6
   std::vector<std::vector<float>> inputs;
   for (const TensorSpec& tensor : tensors_of(workload)) {
     std::vector<float> values;
-    if (!tensor.output) {
+    if (!tensor.is_output()) {
       Rng rng = Rng(seed).fork(tensor.name);
       const double scale = is_integer(tensor.type) ? kIntegerScale : 1;
       values.resize(static_cast<std::size_t>(tensor.elements));
@@ -120,9 +121,10 @@ std::vector<std::int64_t> rows_to_compute(std::int64_t m, double flops, double f
   return rows;
 }
 
-/// Those of the epilogue come behind the output.
-std::span<const std::vector<float>> epilogue_inputs(const std::vector<std::vector<float>>& inputs) {
-  return std::span(inputs).subspan(3);
+/// Those of the epilogue come behind the others.
+std::span<const std::vector<float>> epilogue_inputs(const Workload& workload,
+                                                    const std::vector<std::vector<float>>& inputs) {
+  return std::span(inputs).last(operands_of(workload.epilogue).size());
 }
 
 /// Sums of which `elements` elements of the output are made.
@@ -149,6 +151,8 @@ double tolerance_of_sums(const Conv2d& conv, std::int64_t sums) {
   return winograd_applies(conv) ? std::max(direct, winograd_tolerance(conv, sums)) : direct;
 }
 
+}  // namespace
+
 Reference conv2d_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
                            double full_flops) {
   const Conv2d& conv = workload.conv2d();
@@ -156,6 +160,7 @@ Reference conv2d_reference(const Workload& workload, const std::vector<std::vect
   const std::int64_t all = conv.n * conv.k * (conv.out_h() / window);
   const std::vector<std::int64_t> rows = rows_to_compute(all, flops_of(workload), full_flops);
   const bool full = static_cast<std::int64_t>(rows.size()) == all;
+  const std::span<const std::vector<float>> operands = epilogue_inputs(workload, inputs);
   Reference reference;
   if (full) reference.values.resize(static_cast<std::size_t>(all * width));
   std::vector<std::vector<double>> lines(static_cast<std::size_t>(window));
@@ -169,7 +174,7 @@ Reference conv2d_reference(const Workload& workload, const std::vector<std::vect
       for (const std::vector<double>& line : lines)
         for (std::int64_t i = 0; i < window; ++i)
           pixels.push_back(reference_value(workload.epilogue, line[static_cast<std::size_t>(column * window + i)],
-                                           epilogue_inputs(inputs), at.channel, index));
+                                           operands, at.channel, index));
       const auto value = static_cast<float>(window > 1 ? reference_pooled(workload.epilogue, pixels) : pixels[0]);
       if (full) {
         reference.values[static_cast<std::size_t>(index)] = value;
@@ -184,13 +189,16 @@ Reference conv2d_reference(const Workload& workload, const std::vector<std::vect
   return reference;
 }
 
-}  // namespace
-
 Reference make_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
                          double full_flops) {
-  CHECK(inputs.size() == 3 + operands_of(workload.epilogue).size());
-  if (workload.op() == Operator::kConv2d) return conv2d_reference(workload, inputs, full_flops);
+  CHECK(inputs.size() == tensors_of(workload).size());
+  return operator_of(workload).reference(workload, inputs, full_flops);
+}
+
+Reference gemm_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
+                         double full_flops) {
   const Gemm& g = workload.gemm();
+  const std::span<const std::vector<float>> operands = epilogue_inputs(workload, inputs);
   Reference reference;
   const bool full = flops_of(workload) <= full_flops;
   const std::vector<std::int64_t> rows = rows_to_compute(g.m, flops_of(workload), full_flops);
@@ -206,7 +214,7 @@ Reference make_reference(const Workload& workload, const std::vector<std::vector
       reference_row(a, b, g.n, g.k, row, line);
       const auto value_at = [&](std::int64_t column, std::int64_t index) {
         return reference_value(workload.epilogue, line[static_cast<std::size_t>(column)],
-                               epilogue_inputs(inputs), column, index);
+                               operands, column, index);
       };
       for (std::int64_t j = 0; j < columns; ++j) {
         const std::int64_t index = batch * g.m * columns + (row_major ? row * columns + j : j * g.m + row);

@@ -30,4 +30,8 @@ struct Reference {
 Reference make_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
                          double full_flops = 8e9);
 
+/// Those of the operators, for their tables (operator.h).
+Reference gemm_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs, double full_flops);
+Reference conv2d_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs, double full_flops);
+
 }  // namespace lehr

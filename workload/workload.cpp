@@ -1,12 +1,12 @@
 #include "workload/workload.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/overloaded.h"
 #include "base/text.h"
+#include "workload/operator.h"
 
 namespace lehr {
 
@@ -16,22 +16,37 @@ bool is_integer(DType type) {
   return type == DType::kS32 || type == DType::kS8 || type == DType::kU8 || type == DType::kU32;
 }
 
-std::vector<TensorSpec> tensors_of(const Gemm& g) {
-  return {{"a", g.a.type, g.batch * g.m * g.k, false},
-          {"b", g.b.type, g.batch * g.k * g.n, false},
-          {"c", g.c.type, g.batch * g.m * g.n, true}};
+/// Farther than any sizes of the same operator that are tuned in practice.
+constexpr double kOtherOperator = 32;
+
+void append_field(std::string& text, const Field& field, const Workload& workload) {
+  text += ' ';
+  text += field.key;
+  text += '=';
+  field.append(workload, text);
 }
 
-std::vector<TensorSpec> tensors_of(const Conv2d& conv) {
-  return {{"x", conv.input, conv.n * conv.c * conv.h * conv.w, false},
-          {"f", conv.filter, conv.k * conv.products(), false},
-          {"y", conv.output, conv.n * conv.k * conv.out_h() * conv.out_w(), true}};
+void read_word(Workload& workload, const OperatorTable& op, std::string_view word, std::string_view text) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string_view::npos) throw_user("'{}' in workload '{}' is not key=value", word, text);
+  const std::string_view key = word.substr(0, equals), value = word.substr(equals + 1);
+  std::vector<std::string_view> known;
+  for (const Field& field : op.fields) {
+    if (!field.in_text()) continue;
+    if (field.key == key) return field.read(field, key, value, workload);
+    known.push_back(field.key);
+  }
+  throw_user("unknown key '{}' in workload '{}'; known are {}", key, text, fmt::join(known, ", "));
+}
+
+TensorSpec& output_of(std::vector<TensorSpec>& tensors) {
+  return *std::ranges::find(tensors, TensorRole::kOutput, &TensorSpec::role);
 }
 
 }  // namespace
 
 void validate(const Workload& workload) {
-  std::visit([](const auto& problem) { validate(problem); }, workload.problem);
+  operator_of(workload).validate(workload);
   if (workload.epilogue.empty()) return;
   if (const std::int64_t window = window_of(workload.epilogue); window > 1) {
     const Conv2d* conv = std::get_if<Conv2d>(&workload.problem);
@@ -39,9 +54,8 @@ void validate(const Workload& workload) {
       throw_user("epilogue={} needs a conv2d whose output has {} x {} pixels or more", to_text(workload.epilogue),
                  window, window);
   }
-  const std::vector<TensorSpec> tensors = tensors_of(workload);
-  const auto output = std::ranges::find(tensors, true, &TensorSpec::output);
-  for (const DType type : {accum_of(workload), output->type})
+  std::vector<TensorSpec> tensors = operator_of(workload).tensors(workload);
+  for (const DType type : {accum_of(workload), output_of(tensors).type})
     if (is_integer(type))
       throw_user("epilogue={} needs sums and outputs that are floating-point numbers, not {}",
                  to_text(workload.epilogue), name_of(type));
@@ -54,43 +68,39 @@ void validate(const Workload& workload) {
 }
 
 std::string to_text(const Workload& workload) {
-  std::string text = std::visit([](const auto& problem) { return to_text(problem); }, workload.problem);
-  text += " epilogue=" + to_text(workload.epilogue);
-  // Strict is left out, so that texts written before there was a choice keep their meaning.
-  if (const Math math = math_of(workload); math != Math::kStrict)
-    text += fmt::format(" math={}", name_of(math));
+  const OperatorTable& op = operator_of(workload);
+  std::string text(op.name);
+  for (const Field& field : op.fields)
+    if (field.in_text() && !field.later) append_field(text, field, workload);
+  // What came later is left out where it is as usual, so that texts written before keep their meaning.
+  for (const Field& field : op.fields) {
+    if (!field.later) continue;
+    std::string value;
+    field.append(workload, value);
+    if (value != field.usual) append_field(text, field, workload);
+  }
   return text;
 }
 
 Workload parse_workload(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (const std::string_view word : split(text, ' ')) {
-    if (!word.empty()) words.push_back(word);
-  }
-  if (words.empty() || (words[0] != "gemm" && words[0] != "conv2d"))
-    throw_user("workload '{}' does not start with a known operator; known are: gemm, conv2d", text);
-  Workload workload;
-  if (words[0] == "conv2d") workload.problem = Conv2d();
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const std::size_t equals = words[i].find('=');
-    if (equals == std::string_view::npos)
-      throw_user("'{}' in workload '{}' is not key=value", words[i], text);
-    const std::string_view key = words[i].substr(0, equals);
-    const std::string_view value = words[i].substr(equals + 1);
-    if (key == "epilogue") {
-      workload.epilogue = parse_epilogue(value);
-      continue;
-    }
-    const bool known =
-        std::visit([&](auto& problem) { return set_field(problem, key, value); }, workload.problem);
-    if (!known)
-      throw_user("unknown key '{}' in workload '{}'; known are {}, epilogue", key, text,
-                 workload.op() == Operator::kConv2d
-                     ? "n, h, w, c, k, r, s, stride, pad, dilation, groups, layout, x, f, y, accum, math"
-                     : "m, n, k, batch, a, b, c, accum, math");
-  }
+  std::vector<std::string_view> words = split(text, ' ');
+  std::erase(words, "");
+  const OperatorTable* op = words.empty() ? nullptr : find_operator(words[0]);
+  if (op == nullptr)
+    throw_user("workload '{}' does not start with a known operator; known are: {}", text,
+               fmt::join(operator_names(), ", "));
+  Workload workload = op->usual();
+  for (std::size_t i = 1; i < words.size(); ++i) read_word(workload, *op, words[i], text);
   validate(workload);
   return workload;
+}
+
+double distance(const Workload& a, const Workload& b) {
+  if (a.problem.index() != b.problem.index()) return kOtherOperator;
+  double sum = 0;
+  for (const Field& field : operator_of(a).fields)
+    if (field.in_text()) sum += field.distance(a, b);
+  return sum;
 }
 
 DType accum_of(const Workload& workload) {
@@ -102,16 +112,7 @@ Math math_of(const Workload& workload) {
 }
 
 double flops_of(const Workload& workload) {
-  return std::visit(overloaded{[](const Gemm& g) {
-                                 return 2.0 * static_cast<double>(g.batch) * static_cast<double>(g.m) *
-                                        static_cast<double>(g.n) * static_cast<double>(g.k);
-                               },
-                               [](const Conv2d& conv) {
-                                 return 2.0 * static_cast<double>(conv.n * conv.k) *
-                                        static_cast<double>(conv.out_h() * conv.out_w()) *
-                                        static_cast<double>(conv.products());
-                               }},
-                    workload.problem);
+  return operator_of(workload).flops(workload);
 }
 
 std::int64_t output_columns(const Workload& workload) {
@@ -147,18 +148,17 @@ double min_bytes_of(const Workload& workload) {
 }
 
 std::vector<TensorSpec> tensors_of(const Workload& workload) {
-  std::vector<TensorSpec> tensors =
-      std::visit([](const auto& problem) { return tensors_of(problem); }, workload.problem);
-  if (is_gated(workload.epilogue)) tensors.back().elements /= 2;
+  const OperatorTable& op = operator_of(workload);
+  std::vector<TensorSpec> tensors = op.tensors(workload);
+  if (is_gated(workload.epilogue)) output_of(tensors).elements /= 2;
   if (window_of(workload.epilogue) > 1) {
     const ImageSize size = output_size(workload);
-    tensors.back().elements = workload.conv2d().n * workload.conv2d().k * size.height * size.width;
+    output_of(tensors).elements = workload.conv2d().n * workload.conv2d().k * size.height * size.width;
   }
-  const TensorSpec output = tensors.back();
-  const std::int64_t channels = workload.op() == Operator::kGemm ? workload.gemm().n : workload.conv2d().k;
+  const TensorSpec output = output_of(tensors);
   for (const EpilogueOperand& operand : operands_of(workload.epilogue))
-    tensors.push_back(
-        {std::string(operand.name), output.type, operand.per_channel ? channels : output.elements, false});
+    tensors.push_back({std::string(operand.name), output.type,
+                       operand.per_channel ? op.channels(workload) : output.elements, TensorRole::kOperand});
   return tensors;
 }
 

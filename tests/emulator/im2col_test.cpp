@@ -7,7 +7,7 @@
 #include "tests/emulator/box.h"
 #include "tests/emulator/kernel_text.h"
 #include "tests/emulator/program.h"
-#include "workload/conv2d.h"
+#include "workload/workload.h"
 
 namespace lehr::emulator {
 namespace {
@@ -119,7 +119,7 @@ TEST(Im2colLoad, ReadsTheRowsOfEveryTapOfAConvolution) {
         const float expected = expected_of(at.conv, x, at.first + pixel, at.r, at.s, at.c + channel);
         read += expected != 0 ? 2 : 0;
         ASSERT_EQ(result.outputs[0][static_cast<std::size_t>(pixel * kChannels + channel)], expected)
-            << to_text(at.conv) << " tap " << at.r << ", " << at.s << ": output " << at.first + pixel
+            << to_text(Workload{at.conv, {}}) << " tap " << at.r << ", " << at.s << ": output " << at.first + pixel
             << ", channel " << at.c + channel;
       }
     }

@@ -118,7 +118,7 @@ std::vector<std::string> odd_convolutions(Rng& rng, int count) {
     conv.layout = rng.below(2) == 0 ? ImageLayout::kNchw : ImageLayout::kNhwc;
     const bool fits = conv.dilation_h * (conv.r - 1) < conv.h + conv.pad_top + conv.pad_bottom &&
                       conv.dilation_w * (conv.s - 1) < conv.w + conv.pad_left + conv.pad_right;
-    if (fits) all.push_back(to_text(conv));
+    if (fits) all.push_back(to_text(Workload{conv, {}}));
   }
   return all;
 }

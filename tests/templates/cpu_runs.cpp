@@ -115,7 +115,7 @@ std::vector<Guarded> tensors_for(const Candidate& candidate, const std::vector<s
   for (const TensorSpec& tensor : tensors_of(candidate.workload)) {
     const std::vector<float>& values = inputs[tensors.size()];
     Guarded& guarded = tensors.emplace_back(static_cast<std::size_t>(tensor.elements));
-    if (tensor.output)
+    if (tensor.is_output())
       std::fill_n(guarded.data(), tensor.elements, std::numeric_limits<float>::quiet_NaN());
     else
       std::copy(values.begin(), values.end(), guarded.data());

@@ -171,14 +171,14 @@ TEST(Workload, HasTheEpiloguesOperandsBehindTheOutput) {
   const auto tensors =
       tensors_of(parse_workload("gemm m=2 n=3 k=5 batch=7 c=bf16 epilogue=residual+scale_shift+tanh+bias"));
   ASSERT_EQ(tensors.size(), 7u);
-  EXPECT_TRUE(tensors[2].output);
+  EXPECT_TRUE(tensors[2].is_output());
   const std::vector<std::pair<std::string, std::int64_t>> expected = {
       {"residual", 42}, {"scale", 3}, {"shift", 3}, {"bias", 3}};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(tensors[3 + i].name, expected[i].first);
     EXPECT_EQ(tensors[3 + i].elements, expected[i].second);
     EXPECT_EQ(tensors[3 + i].type, DType::kBF16);
-    EXPECT_FALSE(tensors[3 + i].output);
+    EXPECT_FALSE(tensors[3 + i].is_output());
   }
   const std::vector<TensorSpec> gated =
       tensors_of(parse_workload("gemm m=2 n=6 k=5 batch=7 epilogue=bias+swiglu"));
@@ -196,8 +196,8 @@ TEST(Workload, CountsOperationsAndBytes) {
   const auto tensors = tensors_of(w);
   ASSERT_EQ(tensors.size(), 3u);
   EXPECT_EQ(tensors[1].elements, 7 * 15);
-  EXPECT_TRUE(tensors[2].output);
-  EXPECT_FALSE(tensors[0].output);
+  EXPECT_TRUE(tensors[2].is_output());
+  EXPECT_FALSE(tensors[0].is_output());
 }
 
 }  // namespace
