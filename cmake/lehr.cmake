@@ -4,7 +4,8 @@
 function(lehr_library name)
   cmake_parse_arguments(ARG "UNITY" "" "SOURCES;LINKS;EXTERNAL;ALONE" ${ARGN})
   add_library(lehr_${name} STATIC ${ARG_SOURCES})
-  target_include_directories(lehr_${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  target_include_directories(lehr_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include/lehr>)
+  target_compile_features(lehr_${name} PUBLIC cxx_std_20)
   foreach(link ${ARG_LINKS})
     target_link_libraries(lehr_${name} PUBLIC lehr_${link})
   endforeach()
@@ -15,13 +16,29 @@ function(lehr_library name)
   endif()
 endfunction()
 
+# lehr_public(NAME...)
+# What `cmake --install BUILD --component dev` installs: the headers of these folders as include/lehr/FOLDER/..., their
+# libraries, and the files of find_package(lehr), which gives a target lehr::NAME for each.
+function(lehr_public)
+  foreach(name ${ARGN})
+    set_target_properties(lehr_${name} PROPERTIES EXPORT_NAME ${name})
+    install(TARGETS lehr_${name} EXPORT lehrTargets ARCHIVE DESTINATION lib COMPONENT dev)
+    install(DIRECTORY ${CMAKE_SOURCE_DIR}/${name} DESTINATION include/lehr COMPONENT dev FILES_MATCHING PATTERN "*.h")
+  endforeach()
+  include(CMakePackageConfigHelpers)
+  write_basic_package_version_file(${CMAKE_BINARY_DIR}/lehrConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${CMAKE_SOURCE_DIR}/cmake/lehrConfig.cmake ${CMAKE_SOURCE_DIR}/cmake/FindXGBoost.cmake
+                ${CMAKE_BINARY_DIR}/lehrConfigVersion.cmake DESTINATION lib/cmake/lehr COMPONENT dev)
+  install(EXPORT lehrTargets NAMESPACE lehr:: DESTINATION lib/cmake/lehr COMPONENT dev)
+endfunction()
+
 # lehr_installed(TARGET)
-# An installed program looks for its libraries in ../lib before the system's folders. The old DT_RPATH, because it also
-# holds for what those libraries need; DT_RUNPATH does not.
+# A program of the component `program`, which scripts/package packs. Installed, it looks for its libraries in ../lib before
+# the system's folders. The old DT_RPATH, because it also holds for what those libraries need; DT_RUNPATH does not.
 function(lehr_installed name)
   set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
   target_link_options(${name} PRIVATE LINKER:--disable-new-dtags)
-  install(TARGETS ${name} RUNTIME DESTINATION bin)
+  install(TARGETS ${name} RUNTIME DESTINATION bin COMPONENT program)
 endfunction()
 
 # lehr_test(NAME SOURCES a_test.cpp ... LINKS base ... [EXTERNAL ...] [CASES ...])
