@@ -19,7 +19,8 @@ std::string flag_of(const Field& field) {
 }
 
 void read_flag(const Field& field, std::string_view text, Workload& workload) {
-  if (!field.choices.empty()) parse_choice(flag_of(field), text, {field.choices.begin(), field.choices.end()});
+  if (!field.choices.empty())
+    parse_choice(flag_of(field), text, {field.choices.begin(), field.choices.end()});
   if (!field.in_text()) return;
   try {
     field.read(field, flag_of(field), text, workload);
@@ -96,7 +97,7 @@ std::string_view OperatorFlags::given(std::string_view key) const {
 }
 
 Workload OperatorFlags::without_lists() const {
-  Workload workload = op_.usual();
+  Workload workload = op_.usual;
   for (std::size_t i = 0; i < texts_.size(); ++i)
     if (op_.fields[i].sweep == Sweep::kNone && !left_out(i)) read_flag(op_.fields[i], texts_[i], workload);
   for (std::size_t i = 0; i < texts_.size(); ++i)
@@ -111,12 +112,13 @@ std::vector<Workload> OperatorFlags::with_sizes(const Workload& base) const {
   double count = 1;
   for (std::size_t i = 0; i < texts_.size(); ++i) {
     if (!takes_sizes(op_.fields[i]) || left_out(i)) continue;
-    for (const std::int64_t size : parse_sizes(flag_of(op_.fields[i]), texts_[i])) lists[i].push_back(fmt::to_string(size));
+    for (const std::int64_t size : parse_sizes(flag_of(op_.fields[i]), texts_[i]))
+      lists[i].push_back(fmt::to_string(size));
     count *= static_cast<double>(lists[i].size());
   }
   if (count > kMostProblems && op_.named_by_sizes)
-    throw_user("{} make {:.0f} problems together, more than {:.0f}", listed(flags_of(op_, takes_sizes)), count,
-               kMostProblems);
+    throw_user("{} make {:.0f} problems together, more than {:.0f}", listed(flags_of(op_, takes_sizes)),
+               count, kMostProblems);
   if (count > kMostProblems) throw_user("the lists make more than {:.0f} problems together", kMostProblems);
   std::vector<Workload> workloads = {base};
   for (std::size_t i = 0; i < lists.size(); ++i)

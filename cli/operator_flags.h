@@ -19,8 +19,8 @@ class OperatorFlags {
   explicit OperatorFlags(const OperatorTable& op);
   /// Adds a flag for each field that has help.
   void add_to(CLI::App& app);
-  /// The cross product of all lists: of sizes in the table's order, the first one slowest, then of values. Throws
-  /// Error(kUser), one sentence.
+  /// The cross product of all lists: of sizes in the table's order, the first one slowest, then of values.
+  /// Throws Error(kUser), one sentence.
   std::vector<Workload> workloads() const;
 
  private:

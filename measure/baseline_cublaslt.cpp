@@ -35,8 +35,8 @@ void CublasLtRunner::prepare(const Problem& problem, const RunSettings& settings
   library_.reset();
   workspace_ = CudaMemory();
   // The way that every caller of cuBLAS with column-major matrices takes; the other one for "best" only.
-  std::vector<LtGemm> gemms = {lt_gemm(problem, false)};
-  if (best_) gemms.push_back(lt_gemm(problem, true));
+  std::vector<LtGemm> gemms = {lt_gemm(problem.workload, false)};
+  if (best_) gemms.push_back(lt_gemm(problem.workload, true));
   harness_.prepare(problem, settings);
   for (const char* name : kForeignPermissions) unsetenv(name);
   std::string why_not;

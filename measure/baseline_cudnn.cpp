@@ -31,7 +31,7 @@ void CudnnRunner::prepare(const Problem& problem, const RunSettings& settings) {
   workspace_ = CudaMemory();
   intermediate_ = CudaMemory();
   const std::vector<DnnGraph> graphs =
-      mode_ == Mode::kUnfused ? unfused_graphs(problem) : std::vector{fused_graph(problem)};
+      mode_ == Mode::kUnfused ? unfused_graphs(problem.workload) : std::vector{fused_graph(problem.workload)};
   harness_.prepare(problem, settings);
   unsetenv(kForeignPermission);
   std::string why_not;
@@ -67,7 +67,8 @@ void CudnnRunner::describe(const DnnGraph& graph) {
     if (!status.ok()) refused = status;
   }
   // TF32 or f16: the check of the result sees no difference, and the permission covers the rounding of both.
-  const bool exact = harness_.problem().tensors[0].type == DType::kF32 && !harness_.problem().conv2d->tf32;
+  const Conv2d& conv = harness_.problem().workload.conv2d();
+  const bool exact = conv.input == DType::kF32 && conv.math != Math::kTf32;
   for (DnnConfig& config : offered) {
     const bool known =
         std::ranges::any_of(stage.configs, [&](const DnnConfig& other) { return other.text == config.text; });

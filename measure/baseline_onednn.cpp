@@ -63,11 +63,11 @@ OneDnnRunner::OneDnnRunner() : gemm_("onednn", &open_onednn) {}
 void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) {
   conv2d_.reset();
   buffers_.reset();
-  if (!problem.conv2d) return gemm_.prepare(problem, settings);
-  if (!problem.steps.empty()) throw_user("onednn is not asked for what follows a convolution");
+  const Conv2d* conv = std::get_if<Conv2d>(&problem.workload.problem);
+  if (conv == nullptr) return gemm_.prepare(problem, settings);
+  if (!problem.workload.epilogue.empty()) throw_user("onednn is not asked for what follows a convolution");
   for (const ProblemTensor& tensor : problem.tensors)
     if (tensor.type != DType::kF32) throw_user("onednn is called for f32 only, not {}", name_of(tensor.type));
-  CHECK(problem.tensors.size() == 3 && problem.tensors[2].output);
   if (settings.cold) throw_user("onednn is timed with warm caches only");
   threads_ = settings.threads;
   try {
@@ -82,7 +82,7 @@ void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) 
         "oneDNN {} is not served for convolutions: they are called through the API of version 2",
         library.version);
   conv2d_ =
-      std::make_unique<OneDnnConv2d>(library.handle, *problem.conv2d, pointer(0), pointer(1), pointer(2));
+      std::make_unique<OneDnnConv2d>(library.handle, *conv, pointer(0), pointer(1), pointer(2));
   choose_way();
 }
 

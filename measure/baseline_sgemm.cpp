@@ -9,12 +9,13 @@
 
 namespace lehr {
 
-std::vector<SgemmCall> sgemm_calls(const BaselineGemm& gemm, const float* a, const float* b, float* c) {
+std::vector<SgemmCall> sgemm_calls(const Gemm& gemm, const float* a, const float* b, float* c) {
+  const bool a_columns = gemm.a.layout == Layout::kColumn, b_columns = gemm.b.layout == Layout::kColumn;
   std::vector<SgemmCall> calls;
   for (std::int64_t i = 0; i < gemm.batch; ++i) {
     SgemmCall call;
-    call.transpose_a = gemm.transpose_a;
-    call.transpose_b = gemm.transpose_b;
+    call.transpose_a = a_columns;
+    call.transpose_b = b_columns;
     call.m = gemm.m;
     call.n = gemm.n;
     call.k = gemm.k;
@@ -22,16 +23,16 @@ std::vector<SgemmCall> sgemm_calls(const BaselineGemm& gemm, const float* a, con
     call.b = b + i * gemm.k * gemm.n;
     call.c = c + i * gemm.m * gemm.n;
     // Column-major m x k is row-major k x m.
-    call.lda = gemm.transpose_a ? gemm.m : gemm.k;
-    call.ldb = gemm.transpose_b ? gemm.k : gemm.n;
+    call.lda = a_columns ? gemm.m : gemm.k;
+    call.ldb = b_columns ? gemm.k : gemm.n;
     call.ldc = gemm.n;
-    if (gemm.c_column_major) {
+    if (gemm.c.layout == Layout::kColumn) {
       // Row-major C^T (n x m): B comes first, each operand the other way round.
       std::swap(call.m, call.n);
       std::swap(call.a, call.b);
       std::swap(call.lda, call.ldb);
-      call.transpose_a = !gemm.transpose_b;
-      call.transpose_b = !gemm.transpose_a;
+      call.transpose_a = !b_columns;
+      call.transpose_b = !a_columns;
       call.ldc = gemm.m;
     }
     calls.push_back(call);
@@ -43,20 +44,11 @@ SgemmRunner::SgemmRunner(std::string name, SgemmFunction (*open)()) : name_(std:
 
 void SgemmRunner::prepare(const Problem& problem, const RunSettings& settings) {
   if (settings.cold) throw_user("{} is timed with warm caches only", name_);
-  const std::vector<ProblemTensor>& tensors = problem.tensors;
-  const bool plain = problem.gemm && problem.steps.empty() && tensors.size() == 3 && !tensors[0].output &&
-                     !tensors[1].output && tensors[2].output;
-  if (!plain) throw_user("{} has no call that computes this problem", name_);
-  for (const ProblemTensor& tensor : tensors) {
-    if (tensor.type != DType::kF32) throw_user("{} has no call for {} operands", name_, name_of(tensor.type));
-  }
-  const BaselineGemm& gemm = *problem.gemm;
-  const bool fits = tensors[0].elements == gemm.batch * gemm.m * gemm.k &&
-                    tensors[1].elements == gemm.batch * gemm.k * gemm.n &&
-                    tensors[2].elements == gemm.batch * gemm.m * gemm.n;
-  if (!fits)
-    throw_user("{} cannot run this problem: its tensors are not {} contiguous {} x {} x {} products", name_,
-               gemm.batch, gemm.m, gemm.n, gemm.k);
+  const Gemm* gemm = std::get_if<Gemm>(&problem.workload.problem);
+  if (gemm == nullptr || !problem.workload.epilogue.empty())
+    throw_user("{} has no call that computes this problem", name_);
+  for (const DType type : {gemm->a.type, gemm->b.type, gemm->c.type})
+    if (type != DType::kF32) throw_user("{} has no call for {} operands", name_, name_of(type));
   if (!sgemm_) sgemm_ = open_();
   threads_ = settings.threads;
   try {
@@ -65,7 +57,7 @@ void SgemmRunner::prepare(const Problem& problem, const RunSettings& settings) {
     throw_environment("no memory for {} to run this problem", name_);
   }
   const auto pointer = [this](std::size_t i) { return static_cast<float*>(buffers_->pointers()[i]); };
-  calls_ = sgemm_calls(gemm, pointer(0), pointer(1), pointer(2));
+  calls_ = sgemm_calls(*gemm, pointer(0), pointer(1), pointer(2));
 }
 
 std::variant<Resources, Fault> SgemmRunner::load(int, const Candidate&) {

@@ -26,7 +26,7 @@ struct SgemmCall {
 using SgemmFunction = std::function<void(const SgemmCall&)>;
 
 /// `gemm` as one call per batch entry. A column-major C is computed as its transpose: C^T = op(B)^T op(A)^T.
-std::vector<SgemmCall> sgemm_calls(const BaselineGemm& gemm, const float* a, const float* b, float* c);
+std::vector<SgemmCall> sgemm_calls(const Gemm& gemm, const float* a, const float* b, float* c);
 
 /// A Runner (measure/runner.h) for an f32 GEMM with two inputs. Its one slot needs no file: Candidate is not
 /// looked at. Threads are bound by nobody; their number is set by the environment that the worker is started
@@ -36,7 +36,8 @@ class SgemmRunner {
   /// `open` loads the library; it throws Error(kEnvironment) that says what to install.
   SgemmRunner(std::string name, SgemmFunction (*open)());
 
-  /// Throws Error(kEnvironment) when the library is missing, Error(kUser) when the problem is no f32 GEMM.
+  /// Throws Error(kEnvironment) when the library is missing, Error(kUser) when the problem is no f32 GEMM
+  /// without epilogue.
   void prepare(const Problem& problem, const RunSettings& settings);
   std::variant<Resources, Fault> load(int slot, const Candidate& candidate);
   std::variant<Checked, Fault> check(int slot);

@@ -47,10 +47,11 @@ bool is_fp8(int type) {
   return type == kR8E4M3 || type == kR8E5M2;
 }
 
-int compute_type(const BaselineGemm& gemm, DType operand) {
+int compute_type(const Gemm& gemm) {
   switch (gemm.accum) {
     case DType::kF32:
-      return gemm.tf32 && operand == DType::kF32 ? kCompute32FFastTf32 : kCompute32F;
+      // 3xTF32 is no permission: its errors are those of f32.
+      return gemm.math == Math::kTf32 ? kCompute32FFastTf32 : kCompute32F;
     case DType::kF64:
       return kCompute64F;
     case DType::kS32:
@@ -77,36 +78,33 @@ LtMatrix declared(DType type, std::int64_t rows, std::int64_t columns, bool stor
 
 }  // namespace
 
-LtGemm lt_gemm(const Problem& problem, bool row_order) {
-  const std::vector<ProblemTensor>& tensors = problem.tensors;
-  const bool plain = problem.gemm && problem.steps.empty() && tensors.size() == 3 && !tensors[0].output &&
-                     !tensors[1].output && tensors[2].output;
-  if (!plain) throw_user("cublaslt has no call that computes this problem");
-  for (const ProblemTensor& tensor : tensors) {
-    if (!data_type(tensor.type)) throw_user("cublaslt has no call for {} operands", name_of(tensor.type));
-  }
-  const BaselineGemm& g = *problem.gemm;
-  const bool fits = tensors[0].elements == g.batch * g.m * g.k &&
-                    tensors[1].elements == g.batch * g.k * g.n && tensors[2].elements == g.batch * g.m * g.n;
-  CHECK(fits, "tensors do not fit a GEMM of batch {} m {} n {} k {}", g.batch, g.m, g.n, g.k);
+LtGemm lt_gemm(const Workload& workload, bool row_order) {
+  const Gemm* gemm = std::get_if<Gemm>(&workload.problem);
+  if (gemm == nullptr || !workload.epilogue.empty())
+    throw_user("cublaslt has no call that computes this problem");
+  const Gemm& g = *gemm;
+  for (const DType type : {g.a.type, g.b.type, g.c.type})
+    if (!data_type(type)) throw_user("cublaslt has no call for {} operands", name_of(type));
+  const bool a_rows = g.a.layout == Layout::kRow, b_rows = g.b.layout == Layout::kRow,
+             c_rows = g.c.layout == Layout::kRow;
 
   LtGemm call;
   call.row_order = row_order;
-  call.swapped = g.c_column_major == row_order;
+  call.swapped = c_rows != row_order;
   call.batch = g.batch;
-  call.compute = compute_type(g, tensors[0].type);
+  call.compute = compute_type(g);
   call.scale = data_type(g.accum).value();
-  call.fast_accumulation = g.fast_accumulation && is_fp8(data_type(tensors[0].type).value());
+  call.fast_accumulation = g.math != Math::kTwoLevel && is_fp8(data_type(g.a.type).value());
   bool transposed_d = false;  // never: the order of the operands was chosen so
   if (call.swapped) {
     // Of B^T (n x k) and A^T (k x m), whose rows are the columns of B and A.
-    call.first = declared(tensors[1].type, g.n, g.k, g.transpose_b, row_order, call.transpose_first);
-    call.second = declared(tensors[0].type, g.k, g.m, g.transpose_a, row_order, call.transpose_second);
-    call.d = declared(tensors[2].type, g.n, g.m, g.c_column_major, row_order, transposed_d);
+    call.first = declared(g.b.type, g.n, g.k, !b_rows, row_order, call.transpose_first);
+    call.second = declared(g.a.type, g.k, g.m, !a_rows, row_order, call.transpose_second);
+    call.d = declared(g.c.type, g.n, g.m, !c_rows, row_order, transposed_d);
   } else {
-    call.first = declared(tensors[0].type, g.m, g.k, !g.transpose_a, row_order, call.transpose_first);
-    call.second = declared(tensors[1].type, g.k, g.n, !g.transpose_b, row_order, call.transpose_second);
-    call.d = declared(tensors[2].type, g.m, g.n, !g.c_column_major, row_order, transposed_d);
+    call.first = declared(g.a.type, g.m, g.k, a_rows, row_order, call.transpose_first);
+    call.second = declared(g.b.type, g.k, g.n, b_rows, row_order, call.transpose_second);
+    call.d = declared(g.c.type, g.m, g.n, c_rows, row_order, transposed_d);
   }
   CHECK(!transposed_d);
   return call;

@@ -1,9 +1,9 @@
-// A GEMM problem in cuBLASLt's terms: pure translation, no library.
+// A GEMM in cuBLASLt's terms: pure translation, no library.
 #pragma once
 
 #include <cstdint>
 
-#include "measure/problem.h"
+#include "workload/workload.h"
 
 namespace lehr {
 
@@ -33,9 +33,9 @@ struct LtGemm {
 
 /// The library knows one storage order per matrix and a transposition of each operand, so either order of the
 /// operands expresses any GEMM: row-major C is column-major C^T = B^T A^T, without a copy. `row_order`
-/// chooses how D is declared, and with it which operand comes first. Throws Error(kUser) for a problem that
-/// is no GEMM of three tensors, or whose types the library has no call for, naming them.
-LtGemm lt_gemm(const Problem& problem, bool row_order);
+/// chooses how D is declared, and with it which operand comes first. Throws Error(kUser) for a workload that
+/// is no GEMM without epilogue, or whose types the library has no call for, naming them.
+LtGemm lt_gemm(const Workload& workload, bool row_order);
 
 /// What the library's manual asks of such operands beyond their types, as a clause for "no kernel for this":
 /// "cuBLASLt multiplies s8 only with ..."; "" when nothing is known.

@@ -30,27 +30,44 @@ std::optional<int> data_type(DType type) {
   }
 }
 
-/// cudnnPointwiseMode_t. A clamp is a ReLU with bounds.
-int mode_of(BaselineStep::Op op) {
-  switch (op) {
-    case BaselineStep::Op::kAdd:
-      return 0;  // CUDNN_POINTWISE_ADD
-    case BaselineStep::Op::kMultiply:
-      return 1;  // CUDNN_POINTWISE_MUL
-    case BaselineStep::Op::kClamp:
-      return 100;  // CUDNN_POINTWISE_RELU_FWD
-    case BaselineStep::Op::kTanh:
-      return 101;  // CUDNN_POINTWISE_TANH_FWD
-    case BaselineStep::Op::kSigmoid:
-      return 102;  // CUDNN_POINTWISE_SIGMOID_FWD
-    case BaselineStep::Op::kGeluErf:
-      return 104;  // CUDNN_POINTWISE_GELU_FWD
-    case BaselineStep::Op::kSilu:
-      return 106;  // CUDNN_POINTWISE_SWISH_FWD, whose beta is 1
-    case BaselineStep::Op::kGeluTanh:
-      return 107;  // CUDNN_POINTWISE_GELU_APPROX_TANH_FWD
+constexpr int kAdd = 0,
+              kMultiply = 1;  // CUDNN_POINTWISE_ADD, CUDNN_POINTWISE_MUL: with a tensor of the problem
+constexpr int kRelu = 100;    // CUDNN_POINTWISE_RELU_FWD
+
+/// cudnnPointwiseMode_t and bounds of a step: a clamp is a ReLU with bounds, a folded batch norm is two
+/// operations.
+std::vector<DnnPointwise> operations_of(const EpilogueStep& step) {
+  switch (step.op) {
+    case EpilogueOp::kBias:
+    case EpilogueOp::kResidual:
+      return {{.mode = kAdd}};
+    case EpilogueOp::kScaleShift:
+      return {{.mode = kMultiply}, {.mode = kAdd}};
+    case EpilogueOp::kRelu:
+      return {{.mode = kRelu}};
+    case EpilogueOp::kRelu6:
+      return {{.mode = kRelu, .high = 6}};
+    case EpilogueOp::kClamp:
+      // With its own bounds the library has more engines for it.
+      if (step.low == 0) return {{.mode = kRelu, .high = step.high}};
+      return {{.mode = kRelu, .low = step.low, .high = step.high}};
+    case EpilogueOp::kTanh:
+      return {{.mode = 101}};  // CUDNN_POINTWISE_TANH_FWD
+    case EpilogueOp::kSigmoid:
+      return {{.mode = 102}};  // CUDNN_POINTWISE_SIGMOID_FWD
+    case EpilogueOp::kGeluErf:
+      return {{.mode = 104}};  // CUDNN_POINTWISE_GELU_FWD
+    case EpilogueOp::kSilu:
+      return {{.mode = 106}};  // CUDNN_POINTWISE_SWISH_FWD, whose beta is 1
+    case EpilogueOp::kGeluTanh:
+      return {{.mode = 107}};  // CUDNN_POINTWISE_GELU_APPROX_TANH_FWD
+    case EpilogueOp::kSwiglu:
+    case EpilogueOp::kGeglu:
+    case EpilogueOp::kMaxPool:
+    case EpilogueOp::kAvgPool:
+      break;  // refused
   }
-  return 0;
+  return {};
 }
 
 std::array<std::int64_t, 4> strides_of(const std::array<std::int64_t, 4>& extents, bool channels_last) {
@@ -63,18 +80,18 @@ constexpr std::size_t kInput = 0, kFilter = 1, kOutput = 2;
 
 class Translation {
  public:
-  explicit Translation(const Problem& problem) : problem_(problem) {
-    if (!problem.conv2d) throw_user("cudnn is asked for convolutions only");
-    for (const ProblemTensor& tensor : problem.tensors)
+  explicit Translation(const Workload& workload) : workload_(workload), tensors_(tensors_of(workload)) {
+    if (workload.op() != Operator::kConv2d) throw_user("cudnn is asked for convolutions only");
+    if (window_of(workload.epilogue) > 1) throw_user("cudnn is not asked for a pool behind a convolution");
+    for (const TensorSpec& tensor : tensors_)
       if (!data_type(tensor.type)) throw_user("cudnn has no call for {} operands", name_of(tensor.type));
-    CHECK(problem.tensors.size() >= 3 && problem.tensors[kOutput].output);
-    const BaselineConv2d& conv = *problem.conv2d;
+    const Conv2d& conv = workload.conv2d();
     graph_.math = data_type(conv.accum).value();
-    images_ = {conv.n, conv.k, conv.out_h, conv.out_w};
+    images_ = {conv.n, conv.k, conv.out_h(), conv.out_w()};
   }
 
   void convolution(DnnTensor sums) {
-    const BaselineConv2d& c = *problem_.conv2d;
+    const Conv2d& c = workload_.conv2d();
     add(in_problem(kInput, {c.n, c.c, c.h, c.w}));
     add(in_problem(kFilter, {c.k, c.c / c.groups, c.r, c.s}));
     add(sums);
@@ -85,26 +102,29 @@ class Translation {
                           .compute = graph_.math};
   }
 
-  /// The steps, from tensor `x` of the graph to the problem's output.
+  /// The epilogue, from tensor `x` of the graph to the output.
   void pointwise(std::size_t x) {
-    for (std::size_t i = 0; i < problem_.steps.size(); ++i) {
-      const BaselineStep& step = problem_.steps[i];
-      DnnPointwise operation = {.mode = mode_of(step.op), .x = x};
-      // With its own bounds the library has more engines for it.
-      if (step.op == BaselineStep::Op::kClamp && step.low != 0) operation.low = step.low;
-      if (step.op == BaselineStep::Op::kClamp && step.high < BaselineStep().high) operation.high = step.high;
-      if (step.op == BaselineStep::Op::kAdd || step.op == BaselineStep::Op::kMultiply)
-        operation.b = add(in_problem(
-            step.tensor, step.per_channel ? std::array<std::int64_t, 4>{1, images_[1], 1, 1} : images_));
-      x = operation.y = add(i + 1 == problem_.steps.size() ? output() : in_registers());
-      graph_.pointwise.push_back(operation);
+    std::vector<DnnPointwise> operations;
+    for (const EpilogueStep& step : workload_.epilogue.steps)
+      for (const DnnPointwise& operation : operations_of(step)) operations.push_back(operation);
+    const std::vector<EpilogueOperand> operands = operands_of(workload_.epilogue);
+    std::size_t operand = 0;
+    for (DnnPointwise& operation : operations) {
+      operation.x = x;
+      if (operation.mode == kAdd || operation.mode == kMultiply) {
+        const std::array<std::int64_t, 4> channels = {1, images_[1], 1, 1};
+        const std::size_t tensor = tensors_.size() - operands.size() + operand;
+        operation.b = add(in_problem(tensor, operands[operand++].per_channel ? channels : images_));
+      }
+      x = operation.y = add(&operation == &operations.back() ? output() : in_registers());
     }
+    graph_.pointwise = std::move(operations);
   }
 
   DnnTensor output() const { return in_problem(kOutput, images_); }
   DnnTensor in_registers() const { return images(graph_.math, DnnPlace::kVirtual); }
   DnnTensor in_memory() const {
-    return images(data_type(problem_.tensors[kOutput].type).value(), DnnPlace::kIntermediate);
+    return images(data_type(tensors_[kOutput].type).value(), DnnPlace::kIntermediate);
   }
   std::size_t add(const DnnTensor& tensor) {
     graph_.tensors.push_back(tensor);
@@ -114,31 +134,34 @@ class Translation {
 
  private:
   DnnTensor images(int type, DnnPlace place) const {
-    return {type, images_, strides_of(images_, problem_.conv2d->nhwc), place, 0};
+    return {type, images_, strides_of(images_, channels_last()), place, 0};
   }
   DnnTensor in_problem(std::size_t tensor, const std::array<std::int64_t, 4>& extents) const {
-    return {data_type(problem_.tensors[tensor].type).value(), extents,
-            strides_of(extents, problem_.conv2d->nhwc), DnnPlace::kProblem, tensor};
+    return {data_type(tensors_[tensor].type).value(), extents, strides_of(extents, channels_last()),
+            DnnPlace::kProblem, tensor};
   }
 
-  const Problem& problem_;
+  bool channels_last() const { return workload_.conv2d().layout == ImageLayout::kNhwc; }
+
+  const Workload& workload_;
+  std::vector<TensorSpec> tensors_;
   std::array<std::int64_t, 4> images_{};
   DnnGraph graph_;
 };
 
 }  // namespace
 
-DnnGraph fused_graph(const Problem& problem) {
-  Translation translation(problem);
-  const bool plain = problem.steps.empty();
+DnnGraph fused_graph(const Workload& workload) {
+  Translation translation(workload);
+  const bool plain = workload.epilogue.empty();
   translation.convolution(plain ? translation.output() : translation.in_registers());
   translation.pointwise(kOutput);
   return translation.take();
 }
 
-std::vector<DnnGraph> unfused_graphs(const Problem& problem) {
-  Translation convolution(problem), rest(problem);
-  if (problem.steps.empty()) throw_user("cudnn-unfused has nothing to leave unfused here");
+std::vector<DnnGraph> unfused_graphs(const Workload& workload) {
+  Translation convolution(workload), rest(workload);
+  if (workload.epilogue.empty()) throw_user("cudnn-unfused has nothing to leave unfused here");
   convolution.convolution(convolution.in_memory());
   rest.pointwise(rest.add(rest.in_memory()));
   return {convolution.take(), rest.take()};

@@ -7,13 +7,13 @@
 #include <optional>
 #include <vector>
 
-#include "measure/problem.h"
+#include "workload/workload.h"
 
 namespace lehr {
 
 /// Where a tensor of a graph is.
 enum class DnnPlace {
-  kProblem,       ///< one of Problem::tensors
+  kProblem,       ///< one of tensors_of(workload)
   kVirtual,       ///< nowhere: the library keeps it in registers
   kIntermediate,  ///< in memory between two graphs
 };
@@ -51,13 +51,13 @@ struct DnnGraph {
   friend bool operator==(const DnnGraph&, const DnnGraph&) = default;
 };
 
-/// The whole problem as one graph. Throws Error(kUser) for a problem that is no convolution or whose types
-/// the library has no name for.
-DnnGraph fused_graph(const Problem& problem);
+/// The whole workload as one graph. Throws Error(kUser) for one that is no convolution, that ends in a pool or
+/// whose types the library has no name for.
+DnnGraph fused_graph(const Workload& workload);
 
 /// The same in two: the convolution by itself, rounded to the output's type in memory, and then one graph of
 /// all that follows, as a framework runs it whose compiler fuses elementwise operations only. Throws as
-/// fused_graph() does, and for a problem without steps.
-std::vector<DnnGraph> unfused_graphs(const Problem& problem);
+/// fused_graph() does, and for a workload without epilogue.
+std::vector<DnnGraph> unfused_graphs(const Workload& workload);
 
 }  // namespace lehr

@@ -14,7 +14,7 @@
 namespace lehr {
 
 /// The worker's first message. Both sides come from one build; the number guards against a wrong executable.
-inline constexpr int kProtocolVersion = 6;
+inline constexpr int kProtocolVersion = 7;
 
 /// Choose a runner by name and give it the problem. Answered by Done.
 struct PrepareRequest {

@@ -160,7 +160,7 @@ struct OneDnnConv2d::State {
   }
 };
 
-OneDnnConv2d::OneDnnConv2d(void* library, const BaselineConv2d& conv, float* x, float* f, float* y)
+OneDnnConv2d::OneDnnConv2d(void* library, const Conv2d& conv, float* x, float* f, float* y)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.api = open_api(library);
@@ -171,12 +171,12 @@ OneDnnConv2d::OneDnnConv2d(void* library, const BaselineConv2d& conv, float* x, 
   }
   if (!s.ok(status)) throw_environment("oneDNN has no CPU engine");
   const bool grouped = conv.groups > 1;
-  const Dims x_dims = {conv.n, conv.c, conv.h, conv.w}, y_dims = {conv.n, conv.k, conv.out_h, conv.out_w};
+  const Dims x_dims = {conv.n, conv.c, conv.h, conv.w}, y_dims = {conv.n, conv.k, conv.out_h(), conv.out_w()};
   const Dims f_dims = grouped ? Dims{conv.groups, conv.k / conv.groups, conv.c / conv.groups, conv.r, conv.s}
                               : Dims{conv.k, conv.c, conv.r, conv.s};
   const int f_rank = grouped ? 5 : 4;
   const std::vector<std::size_t> image =
-      conv.nhwc ? std::vector<std::size_t>{0, 2, 3, 1} : std::vector<std::size_t>{0, 1, 2, 3};
+      conv.layout == ImageLayout::kNhwc ? std::vector<std::size_t>{0, 2, 3, 1} : std::vector<std::size_t>{0, 1, 2, 3};
   std::vector<std::size_t> filter = image;
   if (grouped) {
     for (std::size_t& axis : filter) ++axis;

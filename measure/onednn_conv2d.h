@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/problem.h"
+#include "workload/conv2d.h"
 
 namespace lehr {
 
@@ -15,7 +15,7 @@ class OneDnnConv2d {
  public:
   /// `library` is dlopen's. `x`, `f` and `y` outlive this. Throws Error(kEnvironment) when the library has no
   /// such API (versions before and after 2), Error(kUser) when it refuses the convolution.
-  OneDnnConv2d(void* library, const BaselineConv2d& conv, float* x, float* f, float* y);
+  OneDnnConv2d(void* library, const Conv2d& conv, float* x, float* f, float* y);
   ~OneDnnConv2d();
   OneDnnConv2d(const OneDnnConv2d&) = delete;
   OneDnnConv2d& operator=(const OneDnnConv2d&) = delete;

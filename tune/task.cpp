@@ -12,8 +12,6 @@
 #include "costmodel/roofline_model.h"
 #include "templates/catalog.h"
 #include "templates/epilogue_pass.h"
-#include "tune/baseline_terms.h"
-#include "workload/reference.h"
 
 namespace lehr {
 
@@ -56,23 +54,6 @@ Candidates candidates_for(const Task& task) {
           .version_of = [](std::string_view family) { return template_named(family).version; },
           .unfused = unfused_of(task),
           .faulty = faulty_families(workload, limits)};
-}
-
-Problem problem_for(const Workload& workload, std::uint64_t seed) {
-  Problem problem = baseline_terms(workload);
-  std::vector<std::vector<float>> inputs = make_inputs(workload, seed);
-  Reference reference = make_reference(workload, inputs);
-  const std::vector<TensorSpec> tensors = tensors_of(workload);
-  CHECK(inputs.size() == tensors.size(), "{} inputs for {} tensors", inputs.size(), tensors.size());
-  for (std::size_t i = 0; i < tensors.size(); ++i)
-    problem.tensors.push_back({.type = tensors[i].type,
-                               .elements = tensors[i].elements,
-                               .output = tensors[i].is_output(),
-                               .values = std::move(inputs[i])});
-  problem.indices = std::move(reference.indices);
-  problem.expected = std::move(reference.values);
-  problem.tolerance = reference.tolerance;
-  return problem;
 }
 
 namespace {

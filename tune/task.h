@@ -42,9 +42,6 @@ std::vector<Config> ordered_defaults(const Workload& workload, const Limits& lim
 /// none.
 Candidates candidates_for(const Task& task);
 
-/// Inputs and expected output of the workload; the same for the same seed.
-Problem problem_for(const Workload& workload, std::uint64_t seed);
-
 /// The kernel of `config`, or what the template threw, as a failed trial.
 std::variant<ir::Kernel, Failure> try_lower(const Candidates& candidates, const Config& config);
 /// The emitted source of `config`, or what the template or the emitter threw, as a failed trial.

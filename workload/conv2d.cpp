@@ -93,7 +93,8 @@ constexpr Field kFields[] = {
     size<&Conv2d::k>("k", "output channels").needed(),
     size<&Conv2d::r>("r", "height of a filter").needed(),
     size<&Conv2d::s>("s", "width of a filter (as --r)"),
-    numbers<&Conv2d::stride_h, &Conv2d::stride_w>("stride", "2 | 2x1 (vertical x horizontal) | 1,2 (a list) (1)")
+    numbers<&Conv2d::stride_h, &Conv2d::stride_w>("stride",
+                                                  "2 | 2x1 (vertical x horizontal) | 1,2 (a list) (1)")
         .list()
         .usually("1"),
     numbers<&Conv2d::pad_top, &Conv2d::pad_bottom, &Conv2d::pad_left, &Conv2d::pad_right>(
@@ -107,9 +108,10 @@ constexpr Field kFields[] = {
     shorthand("dtype", "type of x and f (f32)").usually("f32"),
     type<&Conv2d::output>("y", "type of y (that of x; s32 for s8, f32 for e4m3 and e5m2)"),
     type<&Conv2d::accum>("accum", "type of the sums (s32 for integers, else f32)"),
-    field<&Conv2d::math>("math",
-                         "strict | tf32 | 3xtf32: what f32 inputs may be rounded to on the way; two_level: as for "
-                         "gemm (strict)")
+    field<&Conv2d::math>(
+        "math",
+        "strict | tf32 | 3xtf32: what f32 inputs may be rounded to on the way; two_level: as for "
+        "gemm (strict)")
         .usually("strict")
         .added_later(),
     field<&Workload::epilogue>("epilogue",
@@ -135,7 +137,7 @@ OperatorTable conv2d_operator() {
           .article = "a convolution",
           .formula = "y (n x k x out_h x out_w) = x (n x c x h x w) filtered by f (k x c x r x s)",
           .fields = kFields,
-          .usual = [] { return Workload{Conv2d(), {}}; },
+          .usual = {Conv2d(), {}},
           .complete = &complete_conv2d,
           .validate = &validate_conv2d,
           .tensors = &conv2d_tensors,

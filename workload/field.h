@@ -1,4 +1,5 @@
-// One key=value of a workload's text, described once: its text, parser, flag, help and distance are all derived from it.
+// One key=value of a workload's text, described once: its text, parser, flag, help and distance are all
+// derived from it.
 #pragma once
 
 #include <span>
@@ -16,25 +17,30 @@ enum class Sweep {
   kValues  ///< "1,2x1": values of the field's own text
 };
 
-/// A row of an operator's table (operator.h), where field() and its like write it (field_of.h). The table's order is that of
-/// the text, of help, and of the loops over lists, the first one outermost: those of sizes, then those of values.
+/// A row of an operator's table (operator.h), where field() and its like write it (field_of.h). The table's
+/// order is that of the text, of help, and of the loops over lists, the first one outermost: those of sizes,
+/// then those of values.
 struct Field {
   std::string_view key;
-  std::string_view help = {};   ///< of the flag --key; "" where there is no such flag
-  std::string_view usual = {};  ///< what the flag is where it is not given; "" where the operator's complete() says it
+  std::string_view help = {};  ///< of the flag --key; "" where there is no such flag
+  /// What the flag is where it is not given; "" where the operator's complete() says it.
+  std::string_view usual = {};
   Sweep sweep = Sweep::kNone;
-  bool required = false;      ///< a flag that must be given
-  bool later = false;         ///< came after texts were stored: left out where it is `usual`, else behind all others
+  bool required = false;  ///< a flag that must be given
+  /// Came after texts were stored: left out where it is `usual`, else behind all others.
+  bool later = false;
   bool names_flag = false;    ///< sentences about a bad value of the flag begin with the flag
   bool unquoted = false;      ///< "m=x is not a whole number"; else "'m=x' is ..."
   bool drops_layout = false;  ///< a type may be written as an operand is, "f32:row"
   std::span<const std::string_view> choices = {};  ///< of the flag; empty: read() says what is wrong
   /// Adds the value's text. nullptr, as the other two are, in a row that is a flag only: complete() reads it.
   void (*append)(const Workload& workload, std::string& text) = nullptr;
-  /// Sets the value; `name` is what sentences call it: the key, or the flag. Throws Error(kUser), one sentence.
-  void (*read)(const Field& field, std::string_view name, std::string_view value, Workload& workload) = nullptr;
-  /// How far two values are apart: powers of two between sizes, kOtherKind for another type, layout or math, kOtherEpilogue
-  /// for another epilogue.
+  /// Sets the value; `name` is what sentences call it: the key, or the flag. Throws Error(kUser), one
+  /// sentence.
+  void (*read)(const Field& field, std::string_view name, std::string_view value,
+               Workload& workload) = nullptr;
+  /// How far two values are apart: powers of two between sizes, kOtherKind for another type, layout or math,
+  /// kOtherEpilogue for another epilogue.
   double (*distance)(const Workload& a, const Workload& b) = nullptr;
 
   constexpr bool in_text() const { return read != nullptr; }
@@ -58,7 +64,9 @@ struct Field {
   constexpr Field without_quotes() const { return with(&Field::unquoted, true); }
   constexpr Field or_operand() const { return with(&Field::drops_layout, true); }
   constexpr Field usually(std::string_view text) const { return with(&Field::usual, text); }
-  constexpr Field one_of(std::span<const std::string_view> known) const { return with(&Field::choices, known); }
+  constexpr Field one_of(std::span<const std::string_view> known) const {
+    return with(&Field::choices, known);
+  }
 };
 
 inline constexpr double kOtherKind = 4;

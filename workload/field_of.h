@@ -1,4 +1,5 @@
-// Rows of an operator's table, made of members of a workload or of its operator. For the operators' own files.
+// Rows of an operator's table, made of members of a workload or of its operator. For the operators' own
+// files.
 #pragma once
 
 #include <array>
@@ -31,8 +32,10 @@ constexpr Field field(std::string_view key, std::string_view help = {}) {
           .append = [](const Workload& w, std::string& text) { append_value(text, member_of<kMember>(w)); },
           .read = [](const Field& row, std::string_view name, std::string_view value,
                      Workload& w) { read_value(row, name, value, member_of<kMember>(w)); },
-          .distance = [](const Workload& a,
-                         const Workload& b) { return value_distance(member_of<kMember>(a), member_of<kMember>(b)); }};
+          .distance =
+              [](const Workload& a, const Workload& b) {
+                return value_distance(member_of<kMember>(a), member_of<kMember>(b));
+              }};
 }
 
 /// Numbers with an x between them: two, vertical and horizontal, or the four sides of a padding.
@@ -40,14 +43,14 @@ template <auto... kMembers>
 constexpr Field numbers(std::string_view key, std::string_view help) {
   return {.key = key,
           .help = help,
-          .append = [](const Workload& w, std::string& text) { append_value(text, std::array{member_of<kMembers>(w)...}); },
-          .read =
-              [](const Field&, std::string_view name, std::string_view value, Workload& w) {
-                read_value(name, value, std::array{&member_of<kMembers>(w)...});
-              },
+          .append = [](const Workload& w,
+                       std::string& text) { append_value(text, std::array{member_of<kMembers>(w)...}); },
+          .read = [](const Field&, std::string_view name, std::string_view value,
+                     Workload& w) { read_value(name, value, std::array{&member_of<kMembers>(w)...}); },
           .distance =
               [](const Workload& a, const Workload& b) {
-                return value_distance(std::array{member_of<kMembers>(a)...}, std::array{member_of<kMembers>(b)...});
+                return value_distance(std::array{member_of<kMembers>(a)...},
+                                      std::array{member_of<kMembers>(b)...});
               }};
 }
 

@@ -28,7 +28,8 @@ double kind_distance(const Value& a, const Value& b) {
 }
 
 template <std::size_t kCount>
-double mean_distance(const std::array<std::int64_t, kCount>& a, const std::array<std::int64_t, kCount>& b, std::int64_t more) {
+double mean_distance(const std::array<std::int64_t, kCount>& a, const std::array<std::int64_t, kCount>& b,
+                     std::int64_t more) {
   double sum = 0;
   for (std::size_t i = 0; i < kCount; ++i) sum += value_distance(a[i] + more, b[i] + more);
   return sum / static_cast<double>(kCount);

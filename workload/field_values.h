@@ -23,9 +23,9 @@ void append_value(std::string& text, const Epilogue& epilogue);
 void append_value(std::string& text, const Pair& pair);
 void append_value(std::string& text, const Padding& padding);
 
-/// The inverses, as Field::read. Sizes may be sums: with n=4096+1024 layers that share A are one product with their B side by
-/// side. A single number stands for both of a pair and for all sides of a padding, two for the vertical and the horizontal
-/// ones.
+/// The inverses, as Field::read. Sizes may be sums: with n=4096+1024 layers that share A are one product with
+/// their B side by side. A single number stands for both of a pair and for all sides of a padding, two for
+/// the vertical and the horizontal ones.
 void read_value(const Field& field, std::string_view name, std::string_view value, std::int64_t& size);
 void read_value(const Field& field, std::string_view name, std::string_view value, Operand& operand);
 void read_value(const Field& field, std::string_view name, std::string_view value, DType& type);
@@ -35,8 +35,8 @@ void read_value(const Field& field, std::string_view name, std::string_view valu
 void read_value(std::string_view name, std::string_view value, const std::array<std::int64_t*, 2>& pair);
 void read_value(std::string_view name, std::string_view value, const std::array<std::int64_t*, 4>& padding);
 
-/// As Field::distance. Numbers that belong together count with their mean, those of a padding as though they were larger by
-/// one, since they may be 0.
+/// As Field::distance. Numbers that belong together count with their mean, those of a padding as though they
+/// were larger by one, since they may be 0.
 double value_distance(std::int64_t a, std::int64_t b);
 double value_distance(const Operand& a, const Operand& b);
 double value_distance(DType a, DType b);

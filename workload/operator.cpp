@@ -6,8 +6,8 @@
 namespace lehr {
 
 std::span<const OperatorTable> operators() {
-  static const std::array<OperatorTable, std::variant_size_v<decltype(Workload::problem)>> tables = {gemm_operator(),
-                                                                                                     conv2d_operator()};
+  static const std::array<OperatorTable, std::variant_size_v<decltype(Workload::problem)>> tables = {
+      gemm_operator(), conv2d_operator()};
   return tables;
 }
 

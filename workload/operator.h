@@ -26,13 +26,14 @@ struct OperatorTable {
   /// Sentences about one workload of a list name its sizes; else they hold its text.
   bool named_by_sizes = false;
   std::span<const Field> fields;
-  Workload (*usual)() = nullptr;  ///< what a text without any key is
+  Workload usual;  ///< what a text without any key is
   /// Sets what flags leave open, once those that were given are read. Throws Error(kUser).
   void (*complete)(Workload& workload, const GivenFlags& given) = nullptr;
   void (*validate)(const Workload& workload) = nullptr;  ///< as validate(const Workload&)
   /// In argument order, the output last.
   std::vector<TensorSpec> (*tensors)(const Workload& workload) = nullptr;
-  std::int64_t (*channels)(const Workload& workload) = nullptr;  ///< of the sums, for an epilogue (epilogue.h)
+  std::int64_t (*channels)(const Workload& workload) =
+      nullptr;  ///< of the sums, for an epilogue (epilogue.h)
   double (*flops)(const Workload& workload) = nullptr;
   /// As make_reference(), with the epilogue.
   Reference (*reference)(const Workload& workload, const std::vector<std::vector<float>>& inputs,

@@ -89,7 +89,7 @@ Workload parse_workload(std::string_view text) {
   if (op == nullptr)
     throw_user("workload '{}' does not start with a known operator; known are: {}", text,
                fmt::join(operator_names(), ", "));
-  Workload workload = op->usual();
+  Workload workload = op->usual;
   for (std::size_t i = 1; i < words.size(); ++i) read_word(workload, *op, words[i], text);
   validate(workload);
   return workload;

@@ -44,42 +44,54 @@ TEST(OperatorFlags, ReadListsInTheOrderOfTheTableWithTheFirstOneSlowest) {
 
 TEST(OperatorFlags, TakeStridesBehindSizesAndSquareFilters) {
   std::vector<std::string> strides;
-  for (const std::string& text : texts_of("conv2d --stride 1,2x1 --groups 1,2 --h 8 --w 8 --c 4 --k 4 --r 1,3 --pad 1x2"))
+  for (const std::string& text :
+       texts_of("conv2d --stride 1,2x1 --groups 1,2 --h 8 --w 8 --c 4 --k 4 --r 1,3 --pad 1x2"))
     strides.push_back(text.substr(text.find("r="), 18) + text.substr(text.find("groups="), 8));
-  EXPECT_THAT(strides, ElementsAre("r=1 s=1 stride=1x1groups=1", "r=1 s=1 stride=2x1groups=1", "r=1 s=1 stride=1x1groups=2",
-                                   "r=1 s=1 stride=2x1groups=2", "r=3 s=3 stride=1x1groups=1", "r=3 s=3 stride=2x1groups=1",
+  EXPECT_THAT(strides, ElementsAre("r=1 s=1 stride=1x1groups=1", "r=1 s=1 stride=2x1groups=1",
+                                   "r=1 s=1 stride=1x1groups=2", "r=1 s=1 stride=2x1groups=2",
+                                   "r=3 s=3 stride=1x1groups=1", "r=3 s=3 stride=2x1groups=1",
                                    "r=3 s=3 stride=1x1groups=2", "r=3 s=3 stride=2x1groups=2"));
 }
 
 TEST(OperatorFlags, CompleteTypesThatAreNotGiven) {
   EXPECT_THAT(texts_of("gemm --m 1 --n 2 --k 3 --a s8 --layout tn"),
               ElementsAre("gemm m=1 n=2 k=3 batch=1 a=s8:column b=s8:row c=s32:row accum=s32 epilogue=none"));
-  EXPECT_THAT(texts_of("gemm --m 1 --n 2 --k 3 --b f16:col --math strict"),
-              ElementsAre("gemm m=1 n=2 k=3 batch=1 a=f32:row b=f16:column c=f32:row accum=f32 epilogue=none"));
-  EXPECT_THAT(texts_of("conv2d --h 4 --w 4 --c 2 --k 2 --r 1 --dtype e4m3 --layout nhwc --math two_level"),
-              ElementsAre("conv2d n=1 h=4 w=4 c=2 k=2 r=1 s=1 stride=1x1 pad=0x0x0x0 dilation=1x1 groups=1 layout=nhwc "
-                          "x=e4m3 f=e4m3 y=f32 accum=f32 epilogue=none math=two_level"));
+  EXPECT_THAT(
+      texts_of("gemm --m 1 --n 2 --k 3 --b f16:col --math strict"),
+      ElementsAre("gemm m=1 n=2 k=3 batch=1 a=f32:row b=f16:column c=f32:row accum=f32 epilogue=none"));
+  EXPECT_THAT(
+      texts_of("conv2d --h 4 --w 4 --c 2 --k 2 --r 1 --dtype e4m3 --layout nhwc --math two_level"),
+      ElementsAre(
+          "conv2d n=1 h=4 w=4 c=2 k=2 r=1 s=1 stride=1x1 pad=0x0x0x0 dilation=1x1 groups=1 layout=nhwc "
+          "x=e4m3 f=e4m3 y=f32 accum=f32 epilogue=none math=two_level"));
 }
 
 TEST(OperatorFlags, SayWhatIsWrong) {
   const auto sentence = [](const std::string& line) { return texts_of(line).at(0); };
   EXPECT_EQ(sentence("gemm --m 1 --n 2"), "--k is missing: a GEMM needs --m, --n and --k");
-  EXPECT_EQ(sentence("conv2d --h 1 --w 2 --c 2 --r 1"), "--k is missing: a convolution needs --h, --w, --c, --k and --r");
-  EXPECT_THAT(sentence("gemm --m 1 --n 2 --k 3 --b f33"), HasSubstr("--b f33: unknown dtype 'f33' (did you mean f32?)"));
-  EXPECT_THAT(sentence("conv2d --h 1 --w 1 --c 2 --k 2 --r 1 --y f33"), ::testing::StartsWith("unknown dtype 'f33'"));
+  EXPECT_EQ(sentence("conv2d --h 1 --w 2 --c 2 --r 1"),
+            "--k is missing: a convolution needs --h, --w, --c, --k and --r");
+  EXPECT_THAT(sentence("gemm --m 1 --n 2 --k 3 --b f33"),
+              HasSubstr("--b f33: unknown dtype 'f33' (did you mean f32?)"));
+  EXPECT_THAT(sentence("conv2d --h 1 --w 1 --c 2 --k 2 --r 1 --y f33"),
+              ::testing::StartsWith("unknown dtype 'f33'"));
   EXPECT_EQ(sentence("gemm --m 1 --n 2 --k 3 --a f32:row --layout tn"),
             "--a f32:row contradicts --layout tn: give only one of the two");
   EXPECT_EQ(sentence("conv2d --h 1 --w 1 --c 2 --k 2 --r 1 --layout nhcw"),
             "--layout nhcw is not known (did you mean nchw?): it must be one of nchw, nhwc");
-  EXPECT_EQ(sentence("conv2d --h 1 --w 1 --c 2 --k 2 --r 1 --dilation 1xa"), "--dilation=1xa: 'a' is not a whole number");
+  EXPECT_EQ(sentence("conv2d --h 1 --w 1 --c 2 --k 2 --r 1 --dilation 1xa"),
+            "--dilation=1xa: 'a' is not a whole number");
   EXPECT_EQ(sentence("gemm --m 1:200 --n 1:200 --k 3"),
             "--m, --n, --k and --batch make 40000 problems together, more than 10000");
-  EXPECT_EQ(sentence("conv2d --h 1:200 --w 1:200 --c 2 --k 2 --r 1"), "the lists make more than 10000 problems together");
+  EXPECT_EQ(sentence("conv2d --h 1:200 --w 1:200 --c 2 --k 2 --r 1"),
+            "the lists make more than 10000 problems together");
   EXPECT_EQ(sentence("gemm --m 1 --n 3 --k 3 --epilogue swiglu"),
-            "--m 1 --n 3 --k 3 --batch 1: epilogue=swiglu makes one column of two neighbours: it needs a gemm with an even n "
+            "--m 1 --n 3 --k 3 --batch 1: epilogue=swiglu makes one column of two neighbours: it needs a "
+            "gemm with an even n "
             "and a row-major c");
-  EXPECT_THAT(sentence("conv2d --h 2 --w 2 --c 2 --k 2 --r 3"),
-              HasSubstr("epilogue=none': the filter covers 3 x 3 pixels, more than the padded image of 2 x 2"));
+  EXPECT_THAT(
+      sentence("conv2d --h 2 --w 2 --c 2 --k 2 --r 3"),
+      HasSubstr("epilogue=none': the filter covers 3 x 3 pixels, more than the padded image of 2 x 2"));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 namespace lehr {
 namespace {
 
+using testing::gemm_of;
 using testing::gemm_problem;
 using testing::local_options;
 using testing::right_source;
@@ -159,7 +160,7 @@ TEST(Contest, ABaselineThatDoesNotComputeTheProblemIsNotTimed) {
   HostCompiler compiler;
   LocalMeasurer measurer(compiler, local_options());
   Problem problem = square_problem();
-  problem.gemm.reset();
+  problem.workload.epilogue = parse_epilogue("relu");
   measurer.prepare(problem);
   const std::vector<std::string> baselines = {"openblas"};
   const std::vector<ContestEntry> entries =
@@ -179,17 +180,16 @@ TEST(Baselines, OpenBlasIsTriedWithTheCoreTypesThatTheCpuCanRun) {
   }
 }
 
-/// All layouts of small odd shapes against the naive product in double.
+/// All layouts of small odd shapes against the reference.
 template <typename R>
 void expect_right_in_all_layouts() {
   for (int layout = 0; layout < 8; ++layout) {
     for (const auto& [m, n, k, batch] :
          {std::tuple{7, 5, 3, 1}, {1, 33, 17, 1}, {13, 1, 9, 3}, {64, 48, 31, 2}}) {
-      const BaselineGemm gemm = {m, n, k, batch, (layout & 1) != 0, (layout & 2) != 0, (layout & 4) != 0};
       SCOPED_TRACE(fmt::format("m={} n={} k={} batch={} layout={}", m, n, k, batch, layout));
       R runner;
       try {
-        runner.prepare(gemm_problem(gemm, 7), RunSettings{});
+        runner.prepare(gemm_problem(gemm_of(m, n, k, batch, layout), 7), RunSettings{});
       } catch (const Error& error) {
         GTEST_SKIP() << error.what();
       }
@@ -199,16 +199,16 @@ void expect_right_in_all_layouts() {
   }
 }
 
-TEST(Baselines, OpenBlasAgreesWithANaiveProductInAllLayouts) {
+TEST(Baselines, OpenBlasAgreesWithTheReferenceInAllLayouts) {
   expect_right_in_all_layouts<OpenBlasRunner>();
 }
-TEST(Baselines, OneDnnAgreesWithANaiveProductInAllLayouts) {
+TEST(Baselines, OneDnnAgreesWithTheReferenceInAllLayouts) {
   expect_right_in_all_layouts<OneDnnRunner>();
 }
 
 TEST(Baselines, RefuseOperandsThatTheyHaveNoCallFor) {
   Problem problem = square_problem();
-  problem.tensors[0].type = DType::kBF16;
+  problem.workload.gemm().a.type = DType::kBF16;
   OpenBlasRunner runner;
   try {
     runner.prepare(problem, RunSettings{});

@@ -12,6 +12,7 @@
 namespace lehr {
 namespace {
 
+using lehr::testing::gemm_of;
 using lehr::testing::gemm_problem;
 using ::testing::HasSubstr;
 
@@ -58,7 +59,7 @@ TEST(CublasLtContest, BothEntriesAreTimedInTurnWithOurKernel) {
   const TempDir directory;
   FakeCompiler compiler;
   LocalMeasurer measurer(compiler, options_with(directory));
-  measurer.prepare(gemm_problem({7, 5, 3, 1, false, false, false}));
+  measurer.prepare(gemm_problem(gemm_of(7, 5, 3)));
   const std::vector<Source> sources = {gemm_source()};
   const std::vector<std::string> baselines = {"cublaslt", "cublaslt-best"};
   const std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, 0.2);
@@ -81,8 +82,8 @@ TEST(CublasLtContest, GoesOnWithoutABaselineThatHasNoKernel) {
   const TempDir directory;
   FakeCompiler compiler;
   LocalMeasurer measurer(compiler, options_with(directory));
-  Problem problem = gemm_problem({7, 5, 3, 1, false, false, false});
-  problem.gemm->accum = DType::kF16;  // the fake has no f32 kernel that accumulates so
+  Problem problem = gemm_problem(gemm_of(7, 5, 3));
+  problem.workload.gemm().accum = DType::kF16;  // the fake has no f32 kernel that accumulates so
   measurer.prepare(problem);
   const std::vector<ContestEntry> entries =
       measurer.contest(std::vector<Source>{gemm_source()}, {}, std::vector<std::string>{"cublaslt"}, 0.1);

@@ -19,35 +19,26 @@ namespace lehr {
 namespace {
 
 using lehr::testing::error_of;
+using lehr::testing::gemm_of;
 using lehr::testing::gemm_problem;
-using lehr::testing::naive_gemm;
 using ::testing::HasSubstr;
 
-/// Inputs that every type holds exactly, and the tolerance of the fake's truncating stores.
-Problem typed_problem(const BaselineGemm& gemm, DType in, DType out) {
+Gemm typed(Gemm gemm, DType in, DType out, DType accum = DType::kF32) {
+  gemm.a.type = gemm.b.type = in;
+  gemm.c.type = out;
+  gemm.accum = accum;
+  return gemm;
+}
+
+/// With the tolerance of the fake's truncating stores.
+Problem typed_problem(const Gemm& gemm) {
   Problem problem = gemm_problem(gemm, 7);
-  const float unit = in == DType::kS8 ? 8.0F : 1.0F;
-  for (std::size_t i = 0; i < 2; ++i) {
-    problem.tensors[i].type = in;
-    for (float& value : problem.tensors[i].values) value = std::round(value * 8) / 8 * unit;
-  }
-  problem.tensors[2].type = out;
-  problem.expected = naive_gemm(gemm, problem.tensors[0].values, problem.tensors[1].values);
   float largest = 0;
   for (const float value : problem.expected) largest = std::max(largest, std::fabs(value));
+  const DType out = gemm.c.type;
   const double unit_roundoff = out == DType::kF16 ? 0x1p-10 : out == DType::kBF16 ? 0x1p-7 : 0x1p-20;
   problem.tolerance = unit_roundoff * largest;
   return problem;
-}
-
-BaselineGemm gemm_of(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch, int layout) {
-  return {.m = m,
-          .n = n,
-          .k = k,
-          .batch = batch,
-          .transpose_a = (layout & 1) != 0,
-          .transpose_b = (layout & 2) != 0,
-          .c_column_major = (layout & 4) != 0};
 }
 
 class CublasLtOnFakes : public ::testing::Test {
@@ -85,7 +76,7 @@ class CublasLtOnFakes : public ::testing::Test {
   void* library_ = nullptr;
 };
 
-TEST_F(CublasLtOnFakes, AgreesWithANaiveProductInAllLayoutsAndTypes) {
+TEST_F(CublasLtOnFakes, AgreesWithTheReferenceInAllLayoutsAndTypes) {
   struct Types {
     DType in, out, accum;
   };
@@ -103,9 +94,8 @@ TEST_F(CublasLtOnFakes, AgreesWithANaiveProductInAllLayoutsAndTypes) {
              {std::tuple{7, 5, 3, 1}, {1, 33, 17, 1}, {13, 1, 9, 3}, {12, 20, 31, 2}}) {
           SCOPED_TRACE(
               fmt::format("m={} n={} k={} batch={} layout={} {}", m, n, k, batch, layout, name_of(types.in)));
-          BaselineGemm gemm = gemm_of(m, n, k, batch, layout);
-          gemm.accum = types.accum;
-          const Problem problem = typed_problem(gemm, types.in, types.out);
+          const Problem problem =
+              typed_problem(typed(gemm_of(m, n, k, batch, layout), types.in, types.out, types.accum));
           CublasLtRunner first(options_);
           first.prepare(problem, {});
           EXPECT_THAT(checked(first), ::testing::StartsWith("cuBLASLt 13.1.0, heuristic 0: algorithm 0"));
@@ -120,14 +110,14 @@ TEST_F(CublasLtOnFakes, AgreesWithANaiveProductInAllLayoutsAndTypes) {
 }
 
 TEST_F(CublasLtOnFakes, MultipliesIntegersWhereTheLibraryHasKernels) {
-  BaselineGemm gemm = gemm_of(7, 12, 8, 2, 2);  // row-major A, column-major B: k is contiguous in both
-  gemm.accum = DType::kS32;
+  // Row-major A, column-major B: k is contiguous in both.
+  Gemm gemm = typed(gemm_of(7, 12, 8, 2, 2), DType::kS8, DType::kS32, DType::kS32);
   CublasLtRunner runner(options_);
-  runner.prepare(typed_problem(gemm, DType::kS8, DType::kS32), {});
+  runner.prepare(typed_problem(gemm), {});
   EXPECT_THAT(checked(runner), HasSubstr("heuristic 0"));
   gemm.k = 9;
   EXPECT_THAT(
-      error_of([&] { runner.prepare(typed_problem(gemm, DType::kS8, DType::kS32), {}); }),
+      error_of([&] { runner.prepare(typed_problem(gemm), {}); }),
       ::testing::StartsWith("cublaslt has no kernel for s8 x s8 -> s32 in these layouts and sizes; it "
                             "multiplies s8 only with row-major A and column-major B, and with k and "
                             "the contiguous extent of C multiples of 4: CUBLAS_STATUS_NOT_SUPPORTED"));
@@ -138,59 +128,55 @@ TEST_F(CublasLtOnFakes, MultipliesEightBitFloatsWhereTheLibraryHasKernels) {
        {std::pair{DType::kE4M3, DType::kE4M3}, {DType::kE4M3, DType::kE5M2}, {DType::kE5M2, DType::kE4M3}}) {
     for (const int layout : {2, 6}) {  // row-major A and column-major B, either C
       for (const DType out : {DType::kF32, DType::kBF16}) {
-        Problem problem = typed_problem(gemm_of(16, 8, 32, 2, layout), a, out);
-        for (std::size_t i = 0; i < 2; ++i) {
-          for (float& value : problem.tensors[i].values)
-            value = std::round(value * 4) / 4;  // both types hold it
-        }
-        problem.tensors[1].type = b;
-        problem.expected = naive_gemm(*problem.gemm, problem.tensors[0].values, problem.tensors[1].values);
+        Gemm gemm = typed(gemm_of(16, 8, 32, 2, layout), a, out);
+        gemm.b.type = b;
+        const Problem problem = typed_problem(gemm);
         CublasLtRunner runner(options_);
         runner.prepare(problem, {});
         EXPECT_THAT(checked(runner), HasSubstr("heuristic 0")) << name_of(a) << name_of(b) << layout;
       }
     }
   }
-  const Problem refused = typed_problem(gemm_of(16, 8, 32, 1, 0), DType::kE4M3, DType::kF32);
+  const Problem refused = typed_problem(typed(gemm_of(16, 8, 32), DType::kE4M3, DType::kF32));
   CublasLtRunner runner(options_);
   EXPECT_THAT(error_of([&] { runner.prepare(refused, {}); }),
               HasSubstr("it multiplies 8-bit floats only with row-major A and column-major B"));
 }
 
 TEST(LtGemm, KeepsSumsOfEightBitFloatsInTheTensorCoreOnlyWithPermission) {
-  Problem problem = typed_problem(gemm_of(16, 8, 32, 1, 2), DType::kE4M3, DType::kF32);
-  EXPECT_TRUE(lt_gemm(problem, false).fast_accumulation);
-  problem.gemm->fast_accumulation = false;
-  EXPECT_FALSE(lt_gemm(problem, false).fast_accumulation);
-  EXPECT_FALSE(lt_gemm(gemm_problem(gemm_of(7, 5, 3, 1, 0)), false).fast_accumulation);  // f32
+  Gemm gemm = typed(gemm_of(16, 8, 32, 1, 2), DType::kE4M3, DType::kF32);
+  EXPECT_TRUE(lt_gemm({gemm, {}}, false).fast_accumulation);
+  gemm.math = Math::kTwoLevel;
+  EXPECT_FALSE(lt_gemm({gemm, {}}, false).fast_accumulation);
+  EXPECT_FALSE(lt_gemm({gemm_of(7, 5, 3), {}}, false).fast_accumulation);  // f32
 }
 
 TEST_F(CublasLtOnFakes, AsksForFastAccumulationOnlyWithPermission) {
   for (const bool permitted : {true, false}) {
-    Problem problem = typed_problem(gemm_of(16, 8, 32, 1, 2), DType::kE4M3, DType::kF32);
-    problem.gemm->fast_accumulation = permitted;
+    Gemm gemm = typed(gemm_of(16, 8, 32, 1, 2), DType::kE4M3, DType::kF32);
+    if (!permitted) gemm.math = Math::kTwoLevel;
     CublasLtRunner runner(options_);
-    runner.prepare(problem, {});
+    runner.prepare(typed_problem(gemm), {});
     EXPECT_EQ(counts().fast_accumulation, permitted ? 1 : 0);
   }
 }
 
 TEST_F(CublasLtOnFakes, NamesTypesThatItHasNoCallFor) {
   CublasLtRunner runner(options_);
-  BaselineGemm gemm = gemm_of(4, 4, 4, 1, 0);
-  gemm.accum = DType::kS32;
-  EXPECT_EQ(error_of([&] { runner.prepare(typed_problem(gemm, DType::kU8, DType::kS32), {}); }),
+  const auto refusal = [&](const Gemm& gemm, const char* epilogue) {
+    Problem problem = gemm_problem(gemm);
+    problem.workload.epilogue = parse_epilogue(epilogue);
+    return error_of([&] { runner.prepare(problem, {}); });
+  };
+  EXPECT_EQ(refusal(typed(gemm_of(4, 4, 4), DType::kU8, DType::kS32, DType::kS32), "none"),
             "cublaslt has no call for u8 operands");
-  Problem problem = typed_problem(gemm, DType::kS8, DType::kS32);
-  problem.gemm.reset();
-  EXPECT_EQ(error_of([&] { runner.prepare(problem, {}); }),
-            "cublaslt has no call that computes this problem");
+  EXPECT_EQ(refusal(gemm_of(4, 4, 4), "relu"), "cublaslt has no call that computes this problem");
 }
 
 TEST_F(CublasLtOnFakes, TakesTheHeuristicsFirstAnswerWithin32MiB) {
   offer({{.us = 50, .workspace_bytes = 33 << 20}, {.us = 40, .workspace_bytes = 1 << 20}, {.us = 5}});
   CublasLtRunner runner(options_);
-  runner.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {});
+  runner.prepare(gemm_problem(gemm_of(7, 5, 3)), {});
   EXPECT_EQ(counts().asked, 1);
   EXPECT_EQ(counts().workspace_bytes, 32 << 20);
   EXPECT_EQ(counts().alignment, 256U);
@@ -200,9 +186,9 @@ TEST_F(CublasLtOnFakes, TakesTheHeuristicsFirstAnswerWithin32MiB) {
 
 TEST_F(CublasLtOnFakes, AddsPartsOfKInTheTypeOfTheSumsWhereTheOutputIsNarrower) {
   CublasLtRunner runner(options_);
-  runner.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {});
+  runner.prepare(gemm_problem(gemm_of(7, 5, 3)), {});
   EXPECT_EQ(counts().reductions, 7U);
-  runner.prepare(typed_problem(gemm_of(7, 5, 3, 1, 0), DType::kBF16, DType::kBF16), {});
+  runner.prepare(typed_problem(typed(gemm_of(7, 5, 3), DType::kBF16, DType::kBF16)), {});
   EXPECT_EQ(counts().reductions, 2U);
 }
 
@@ -214,7 +200,7 @@ TEST_F(CublasLtOnFakes, BestIsTheFastestOfAllThatRunAndAreRight) {
          {.us = 20, .row_order_us = 90, .workspace_bytes = 64 << 20},
          {.us = 1, .row_order_us = 1, .workspace_bytes = 300 << 20}});
   CublasLtBestRunner runner(options_);
-  runner.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {});
+  runner.prepare(gemm_problem(gemm_of(7, 5, 3)), {});
   EXPECT_EQ(counts().asked, 100);
   EXPECT_EQ(counts().workspace_bytes, 256 << 20);
   const std::string note = checked(runner);
@@ -229,9 +215,9 @@ TEST_F(CublasLtOnFakes, BestIsTheFastestOfAllThatRunAndAreRight) {
 TEST_F(CublasLtOnFakes, AWrongResultIsReportedAsSuch) {
   offer({{.us = 50, .wrong = true}, {.us = 40, .wrong = true}});
   CublasLtRunner runner(options_);
-  runner.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {});
+  runner.prepare(gemm_problem(gemm_of(7, 5, 3)), {});
   CublasLtBestRunner best(options_);
-  best.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {});
+  best.prepare(gemm_problem(gemm_of(7, 5, 3)), {});
   for (const auto& result : {runner.check(0), best.check(0)}) {
     ASSERT_TRUE(std::holds_alternative<Fault>(result));
     EXPECT_EQ(std::get<Fault>(result).failure.kind, FailureKind::kWrongResult);
@@ -241,10 +227,10 @@ TEST_F(CublasLtOnFakes, AWrongResultIsReportedAsSuch) {
 TEST_F(CublasLtOnFakes, SaysThatNoAlgorithmRuns) {
   offer({{.fails = true}});
   CublasLtBestRunner best(options_);
-  EXPECT_EQ(error_of([&] { best.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {}); }),
+  EXPECT_EQ(error_of([&] { best.prepare(gemm_problem(gemm_of(7, 5, 3)), {}); }),
             "none of cublaslt's 2 algorithms for this problem runs");
   CublasLtRunner runner(options_);
-  runner.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {});
+  runner.prepare(gemm_problem(gemm_of(7, 5, 3)), {});
   EXPECT_THAT(checked(runner), HasSubstr("FAULT CUBLAS_STATUS_OTHER (a fake status) from cublasLtMatmul"));
 }
 
@@ -252,14 +238,14 @@ TEST_F(CublasLtOnFakes, TriesWhatTimeAllows) {
   offer({{.us = 50}, {.us = 40}, {.us = 30}});
   options_.screening_s = 0;
   CublasLtBestRunner best(options_);
-  best.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {});
+  best.prepare(gemm_problem(gemm_of(7, 5, 3)), {});
   EXPECT_THAT(checked(best), HasSubstr("fastest of 1 (of 6 offered)"));
 }
 
 TEST_F(CublasLtOnFakes, IsTimedAsOurKernelsAre) {
   offer({{.us = 15.625}});  // exact in the float that the events give
   CublasLtRunner runner(options_);
-  runner.prepare(gemm_problem(gemm_of(16, 16, 16, 1, 0)), {});
+  runner.prepare(gemm_problem(gemm_of(16, 16, 16)), {});
   checked(runner);
   const std::size_t before = counts().outputs.size();
   const auto timed = runner.time(0, {});
@@ -281,7 +267,7 @@ TEST_F(CublasLtOnFakes, DestroysWhatItMade) {
   {
     CublasLtBestRunner runner(options_);
     runner.prepare(gemm_problem(gemm_of(7, 5, 3, 2, 3)), {});
-    runner.prepare(gemm_problem(gemm_of(8, 5, 3, 1, 0)), {});
+    runner.prepare(gemm_problem(gemm_of(8, 5, 3)), {});
     EXPECT_GT(counts().objects, 0);
   }
   EXPECT_EQ(counts().objects, 0);
@@ -292,13 +278,13 @@ TEST_F(CublasLtOnFakes, TakesNoPermissionFromTheEnvironment) {
   setenv("NVIDIA_TF32_OVERRIDE", "1", 1);
   setenv("CUBLAS_EMULATE_SINGLE_PRECISION", "1", 1);
   CublasLtRunner runner(options_);
-  runner.prepare(gemm_problem(gemm_of(7, 5, 3, 1, 0)), {});
+  runner.prepare(gemm_problem(gemm_of(7, 5, 3)), {});
   EXPECT_EQ(getenv("NVIDIA_TF32_OVERRIDE"), nullptr);
   EXPECT_EQ(getenv("CUBLAS_EMULATE_SINGLE_PRECISION"), nullptr);
 }
 
 TEST_F(CublasLtOnFakes, SaysWhatIsMissing) {
-  const Problem problem = gemm_problem(gemm_of(7, 5, 3, 1, 0));
+  const Problem problem = gemm_problem(gemm_of(7, 5, 3));
   CublasLtOptions without = options_;
   without.paths = {"libno_such_cublaslt.so.13"};
   CublasLtRunner no_library(without);
@@ -315,7 +301,7 @@ TEST_F(CublasLtOnFakes, SaysWhatIsMissing) {
 }
 
 TEST(LtGemm, RowMajorMatricesAreTheTransposedProblem) {
-  const LtGemm call = lt_gemm(gemm_problem(gemm_of(7, 5, 3, 1, 0)), false);
+  const LtGemm call = lt_gemm({gemm_of(7, 5, 3), {}}, false);
   EXPECT_TRUE(call.swapped);
   EXPECT_FALSE(call.transpose_first || call.transpose_second || call.row_order);
   EXPECT_EQ(call.first, (LtMatrix{0, 5, 3, 5, 15}));   // B^T, columns of 5
@@ -325,7 +311,7 @@ TEST(LtGemm, RowMajorMatricesAreTheTransposedProblem) {
 
 TEST(LtGemm, OperandsThatAreContiguousInKAreTheLibrarysTnFormat) {
   for (const bool c_column_major : {false, true}) {
-    const LtGemm call = lt_gemm(gemm_problem(gemm_of(7, 5, 3, 1, c_column_major ? 6 : 2)), false);
+    const LtGemm call = lt_gemm({gemm_of(7, 5, 3, 1, c_column_major ? 6 : 2), {}}, false);
     EXPECT_EQ(call.swapped, !c_column_major);
     EXPECT_TRUE(call.transpose_first);
     EXPECT_FALSE(call.transpose_second);
@@ -333,10 +319,12 @@ TEST(LtGemm, OperandsThatAreContiguousInKAreTheLibrarysTnFormat) {
 }
 
 TEST(LtGemm, RoundsToTf32OnlyWithPermission) {
-  Problem problem = gemm_problem(gemm_of(7, 5, 3, 1, 0));
-  EXPECT_EQ(lt_gemm(problem, false).compute, 68);  // CUBLAS_COMPUTE_32F
-  problem.gemm->tf32 = true;
-  EXPECT_EQ(lt_gemm(problem, false).compute, 77);  // CUBLAS_COMPUTE_32F_FAST_TF32
+  Gemm gemm = gemm_of(7, 5, 3);
+  EXPECT_EQ(lt_gemm({gemm, {}}, false).compute, 68);  // CUBLAS_COMPUTE_32F
+  gemm.math = Math::k3xTf32;
+  EXPECT_EQ(lt_gemm({gemm, {}}, false).compute, 68);
+  gemm.math = Math::kTf32;
+  EXPECT_EQ(lt_gemm({gemm, {}}, false).compute, 77);  // CUBLAS_COMPUTE_32F_FAST_TF32
 }
 
 TEST(CublasLt, TheInstalledLibraryHasAllFunctions) {

@@ -5,11 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdlib>
 
 #include "base/error.h"
-#include "base/rng.h"
 #include "fake_cudnn.h"
 #include "host_support.h"
 #include "measure/baseline_cudnn.h"
@@ -17,130 +15,30 @@
 namespace lehr {
 namespace {
 
-using Op = BaselineStep::Op;
 using lehr::testing::error_of;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-double after(const std::vector<BaselineStep>& steps, const Problem& problem, double value,
-             std::int64_t channel, std::int64_t element) {
-  for (const BaselineStep& step : steps) {
-    const auto operand = [&] {
-      return static_cast<double>(problem.tensors[step.tensor]
-                                     .values[static_cast<std::size_t>(step.per_channel ? channel : element)]);
-    };
-    if (step.op == Op::kAdd) value += operand();
-    if (step.op == Op::kMultiply) value *= operand();
-    if (step.op == Op::kClamp) value = std::min(std::max(value, step.low), step.high);
-    if (step.op == Op::kTanh) value = std::tanh(value);
-    if (step.op == Op::kSigmoid) value = 1 / (1 + std::exp(-value));
-    if (step.op == Op::kSilu) value = value / (1 + std::exp(-value));
-    if (step.op == Op::kGeluErf) value = value * 0.5 * (1 + std::erf(value * M_SQRT1_2));
-    if (step.op == Op::kGeluTanh)
-      value *= 0.5 * (1 + std::tanh(std::sqrt(M_2_PI) * (value + 0.044715 * std::pow(value, 3))));
-  }
-  return value;
-}
-
-/// With its expected output, naively in double.
-Problem conv_problem(BaselineConv2d conv, const std::vector<BaselineStep>& steps = {},
+/// "conv2d ..." in one type, with a tolerance for what the fake rounds in between.
+Problem conv_problem(const std::string& conv, const std::string& epilogue = "none",
                      DType type = DType::kF32) {
-  conv.out_h =
-      (conv.h + conv.pad_top + conv.pad_bottom - conv.dilation_h * (conv.r - 1) - 1) / conv.stride_h + 1;
-  conv.out_w =
-      (conv.w + conv.pad_left + conv.pad_right - conv.dilation_w * (conv.s - 1) - 1) / conv.stride_w + 1;
-  Problem problem;
-  problem.conv2d = conv;
-  problem.steps = steps;
-  Rng rng(5);
-  const auto add = [&](std::int64_t elements, bool output) {
-    ProblemTensor tensor = {type, elements, output, {}};
-    for (std::int64_t i = 0; !output && i < elements; ++i)
-      tensor.values.push_back(static_cast<float>(std::round(rng.uniform() * 16 - 8) / 8));
-    problem.tensors.push_back(std::move(tensor));
-  };
-  const std::int64_t per_group = conv.c / conv.groups, outputs = conv.n * conv.k * conv.out_h * conv.out_w;
-  add(conv.n * conv.c * conv.h * conv.w, false);
-  add(conv.k * per_group * conv.r * conv.s, false);
-  add(outputs, true);
-  for (const BaselineStep& step : steps)
-    if (step.op == Op::kAdd || step.op == Op::kMultiply) add(step.per_channel ? conv.k : outputs, false);
-  const auto place = [&](std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x,
-                         std::int64_t channels, std::int64_t height, std::int64_t width) {
-    return conv.nhwc ? ((n * height + y) * width + x) * channels + c
-                     : ((n * channels + c) * height + y) * width + x;
-  };
-  problem.expected.resize(static_cast<std::size_t>(outputs));
-  for (std::int64_t n = 0; n < conv.n; ++n) {
-    for (std::int64_t k = 0; k < conv.k; ++k) {
-      for (std::int64_t oy = 0; oy < conv.out_h; ++oy) {
-        for (std::int64_t ox = 0; ox < conv.out_w; ++ox) {
-          double sum = 0;
-          for (std::int64_t c = 0; c < per_group; ++c) {
-            for (std::int64_t r = 0; r < conv.r; ++r) {
-              for (std::int64_t s = 0; s < conv.s; ++s) {
-                const std::int64_t y = oy * conv.stride_h + r * conv.dilation_h - conv.pad_top;
-                const std::int64_t x = ox * conv.stride_w + s * conv.dilation_w - conv.pad_left;
-                if (y < 0 || x < 0 || y >= conv.h || x >= conv.w) continue;
-                const std::int64_t channel = k / (conv.k / conv.groups) * per_group + c;
-                sum += static_cast<double>(problem.tensors[0].values[static_cast<std::size_t>(
-                           place(n, channel, y, x, conv.c, conv.h, conv.w))]) *
-                       static_cast<double>(problem.tensors[1].values[static_cast<std::size_t>(
-                           place(k, c, r, s, per_group, conv.r, conv.s))]);
-              }
-            }
-          }
-          const std::int64_t element = place(n, k, oy, ox, conv.k, conv.out_h, conv.out_w);
-          problem.expected[static_cast<std::size_t>(element)] =
-              static_cast<float>(after(steps, problem, sum, k, element));
-        }
-      }
-    }
-  }
+  Problem problem = problem_for(
+      parse_workload(fmt::format("{0} x={1} f={1} y={1} epilogue={2}", conv, name_of(type), epilogue)), 5);
   problem.tolerance = type == DType::kF32 ? 1e-4 : 0.1;
   return problem;
 }
 
-BaselineConv2d odd_conv(bool nhwc) {
-  return {.n = 2,
-          .c = 4,
-          .h = 7,
-          .w = 6,
-          .k = 6,
-          .r = 3,
-          .s = 2,
-          .groups = 2,
-          .stride_h = 2,
-          .stride_w = 1,
-          .dilation_h = 1,
-          .dilation_w = 2,
-          .pad_top = 1,
-          .pad_bottom = 2,
-          .pad_left = 0,
-          .pad_right = 1,
-          .nhwc = nhwc};
+std::string odd_conv(bool nhwc) {
+  return fmt::format(
+      "conv2d n=2 c=4 h=7 w=6 k=6 r=3 s=2 groups=2 stride=2x1 dilation=1x2 pad=1x2x0x1 layout={}",
+      nhwc ? "nhwc" : "nchw");
 }
 
-BaselineConv2d wide_conv(bool nhwc) {
-  return {.n = 1,
-          .c = 32,
-          .h = 7,
-          .w = 7,
-          .k = 32,
-          .r = 3,
-          .s = 3,
-          .groups = 1,
-          .pad_top = 1,
-          .pad_bottom = 1,
-          .pad_left = 1,
-          .pad_right = 1,
-          .nhwc = nhwc};
+std::string wide_conv(bool nhwc) {
+  return fmt::format("conv2d c=32 h=7 w=7 k=32 r=3 s=3 pad=1 layout={}", nhwc ? "nhwc" : "nchw");
 }
 
-const std::vector<BaselineStep> kBnReluResidual = {{.op = Op::kMultiply, .tensor = 3, .per_channel = true},
-                                                   {.op = Op::kAdd, .tensor = 4, .per_channel = true},
-                                                   {.op = Op::kClamp, .low = 0},
-                                                   {.op = Op::kAdd, .tensor = 5}};
+const char* const kBnReluResidual = "scale_shift+relu+residual";
 
 /// Few calls fill a sample of them.
 const FakePlan kLongCalls = {.us = 5000, .pointwise_us = 5000};
@@ -178,19 +76,16 @@ class CudnnOnFakes : public ::testing::Test {
 };
 
 TEST_F(CudnnOnFakes, ComputesConvolutionsAndAllThatMayFollowThem) {
-  std::vector<std::vector<BaselineStep>> epilogues = {{}, kBnReluResidual};
-  for (const Op op : {Op::kGeluTanh, Op::kGeluErf, Op::kSilu, Op::kSigmoid, Op::kTanh})
-    epilogues.push_back({{.op = Op::kAdd, .tensor = 3, .per_channel = true}, {.op = op}});
-  epilogues.push_back({{.op = Op::kClamp, .low = -0.5, .high = 2}});
   for (const bool nhwc : {false, true}) {
-    for (const std::vector<BaselineStep>& steps : epilogues) {
+    for (const std::string epilogue : {"none", kBnReluResidual, "bias+gelu_tanh", "bias+gelu_erf",
+                                       "bias+silu", "bias+sigmoid", "bias+tanh", "clamp(-0.5,2)", "relu6"}) {
       for (const DType type : {DType::kF32, DType::kF16}) {
-        SCOPED_TRACE(fmt::format("nhwc={} steps={} {}", nhwc, steps.size(), name_of(type)));
-        const Problem problem = conv_problem(odd_conv(nhwc), steps, type);
+        SCOPED_TRACE(fmt::format("nhwc={} {} {}", nhwc, epilogue, name_of(type)));
+        const Problem problem = conv_problem(odd_conv(nhwc), epilogue, type);
         CudnnRunner first(options_);
         first.prepare(problem, {});
         EXPECT_EQ(checked(first), "cuDNN 9.19.0, plan 0: engine 0");
-        if (steps.empty()) continue;
+        if (epilogue == "none") continue;
         CudnnUnfusedRunner unfused(options_);
         unfused.prepare(problem, {});
         EXPECT_THAT(checked(unfused), HasSubstr("; then fastest of 1 (of 1 offered), plan 0: engine 0"));
@@ -254,11 +149,9 @@ TEST_F(CudnnOnFakes, LeavesOutPlansThatRoundMoreThanTheProblemPermits) {
   CudnnBestRunner best(options_);
   best.prepare(conv_problem(odd_conv(true)), {});
   EXPECT_THAT(checked(best), HasSubstr("of 1 offered), plan 0: engine 2"));
-  best.prepare(conv_problem(odd_conv(true), {}, DType::kF16), {});
+  best.prepare(conv_problem(odd_conv(true), "none", DType::kF16), {});
   EXPECT_THAT(checked(best), HasSubstr("of 2 offered), plan 0: engine 0"));
-  BaselineConv2d permits_tf32 = odd_conv(true);
-  permits_tf32.tf32 = true;
-  best.prepare(conv_problem(permits_tf32), {});
+  best.prepare(conv_problem(odd_conv(true) + " math=tf32"), {});
   EXPECT_THAT(checked(best), HasSubstr("of 2 offered), plan 0: engine 0"));
   offer({tf32});
   EXPECT_EQ(error_of([&] { best.prepare(conv_problem(odd_conv(true)), {}); }),
@@ -288,12 +181,47 @@ TEST_F(CudnnOnFakes, SaysWhatIsMissing) {
   EXPECT_EQ(checked(runner), "FAULT CUDNN_STATUS_OTHER from cudnnBackendExecute (it does not run)");
   CudnnBestRunner best(options_);
   EXPECT_EQ(error_of([&] { best.prepare(problem, {}); }), "none of cudnn's 1 plans for this graph runs");
-  Problem gemm = problem;
-  gemm.conv2d.reset();
-  EXPECT_EQ(error_of([&] { runner.prepare(gemm, {}); }), "cudnn is asked for convolutions only");
-  Problem unsigned_problem = problem;
-  unsigned_problem.tensors[0].type = DType::kU8;
-  EXPECT_EQ(error_of([&] { runner.prepare(unsigned_problem, {}); }), "cudnn has no call for u8 operands");
+}
+
+TEST(DnnGraphs, AreOfConvolutionsWithTypesThatTheLibraryHas) {
+  const auto refusal = [](const std::string& text) {
+    return error_of([&] { fused_graph(parse_workload(text)); });
+  };
+  EXPECT_EQ(refusal("gemm m=4 n=4 k=4"), "cudnn is asked for convolutions only");
+  EXPECT_EQ(refusal("conv2d h=4 w=4 c=4 k=4 r=1 s=1 x=u8 f=u8 y=s32 accum=s32"),
+            "cudnn has no call for u8 operands");
+  EXPECT_EQ(refusal("conv2d h=4 w=4 c=4 k=4 r=1 s=1 epilogue=relu+maxpool(2)"),
+            "cudnn is not asked for a pool behind a convolution");
+}
+
+TEST(DnnGraphs, HaveTheConvolutionsNumbersAndEveryStep) {
+  const DnnGraph graph = fused_graph(parse_workload(
+      "conv2d n=2 h=9 w=8 c=6 k=4 r=3 s=2 stride=2x1 pad=1x0x2x1 groups=2 layout=nhwc x=f16 f=f16 y=f16 "
+      "epilogue=scale_shift+residual+relu6+clamp(-1,2)+relu"));
+  ASSERT_TRUE(graph.convolution.has_value());
+  EXPECT_EQ(*graph.convolution,
+            (DnnConvolution{.before = {1, 2}, .after = {0, 1}, .strides = {2, 1}, .dilations = {1, 1}}));
+  using Extents = std::array<std::int64_t, 4>;
+  EXPECT_EQ(graph.tensors[1].extents, (Extents{4, 3, 3, 2}));
+  EXPECT_EQ(graph.tensors[2].extents, (Extents{2, 4, 4, 10}));
+  EXPECT_EQ(graph.tensors[2].strides, (Extents{160, 1, 40, 4}));
+  ASSERT_EQ(graph.pointwise.size(), 6U);
+  const auto operand = [&](std::size_t i) { return graph.tensors[*graph.pointwise[i].b]; };
+  const std::vector<int> modes = {1, 0, 0, 100, 100, 100};
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    EXPECT_EQ(graph.pointwise[i].mode, modes[i]) << i;
+    EXPECT_EQ(graph.pointwise[i].b.has_value(), i < 3) << i;
+  }
+  // Tensors 0 to 2 are the input, the filter and the output.
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(operand(i).tensor, 3 + i);
+  EXPECT_EQ(operand(0).extents, (Extents{1, 4, 1, 1}));
+  EXPECT_EQ(operand(2).extents, (Extents{2, 4, 4, 10}));
+  EXPECT_EQ(graph.pointwise[3].low, std::nullopt);
+  EXPECT_EQ(graph.pointwise[3].high, 6);
+  EXPECT_EQ(graph.pointwise[4].low, -1);
+  EXPECT_EQ(graph.pointwise[4].high, 2);
+  EXPECT_EQ(graph.pointwise[5].high, std::nullopt);
+  EXPECT_EQ(graph.tensors[graph.pointwise[5].y].tensor, 2U);
 }
 
 TEST_F(CudnnOnFakes, DestroysWhatItMade) {
@@ -350,14 +278,13 @@ class InstalledCudnn : public ::testing::Test {
 };
 
 TEST_F(InstalledCudnn, HasPlansForConvolutionsAlsoWithBiasAndRelu) {
-  const std::vector<BaselineStep> bias_relu = {{.op = Op::kAdd, .tensor = 3, .per_channel = true},
-                                               {.op = Op::kClamp, .low = 0}};
   for (const bool nhwc : {false, true}) {
     for (const DType type : {DType::kF32, DType::kF16, DType::kBF16}) {
-      for (const std::vector<BaselineStep>& steps : {std::vector<BaselineStep>{}, bias_relu}) {
-        SCOPED_TRACE(fmt::format("nhwc={} {} steps={}", nhwc, name_of(type), steps.size()));
+      for (const char* epilogue : {"none", "bias+relu"}) {
+        SCOPED_TRACE(fmt::format("nhwc={} {} {}", nhwc, name_of(type), epilogue));
         std::string text;
-        EXPECT_GT(plans(fused_graph(conv_problem(wide_conv(nhwc), steps, type)), text), 0U) << text;
+        EXPECT_GT(plans(fused_graph(conv_problem(wide_conv(nhwc), epilogue, type).workload), text), 0U)
+            << text;
         EXPECT_THAT(text, StartsWith("engine "));
       }
     }
@@ -366,15 +293,12 @@ TEST_F(InstalledCudnn, HasPlansForConvolutionsAlsoWithBiasAndRelu) {
 
 /// Whether it has plans cannot be asked: those that it compiles at run time want a driver.
 TEST_F(InstalledCudnn, TakesTheGraphsOfAllThatMayFollowAConvolution) {
-  std::vector<std::vector<BaselineStep>> epilogues = {kBnReluResidual,
-                                                      {{.op = Op::kClamp, .low = -0.5, .high = 2}}};
-  for (const Op op : {Op::kGeluTanh, Op::kGeluErf, Op::kSilu, Op::kSigmoid, Op::kTanh})
-    epilogues.push_back({{.op = op}});
-  for (const std::vector<BaselineStep>& steps : epilogues) {
+  for (const char* epilogue :
+       {kBnReluResidual, "clamp(-0.5,2)", "gelu_tanh", "gelu_erf", "silu", "sigmoid", "tanh"}) {
     for (const DType type : {DType::kF32, DType::kE4M3}) {
-      const Problem problem = conv_problem(wide_conv(true), steps, type);
-      std::vector<DnnGraph> graphs = unfused_graphs(problem);
-      graphs.push_back(fused_graph(problem));
+      const Workload workload = conv_problem(wide_conv(true), epilogue, type).workload;
+      std::vector<DnnGraph> graphs = unfused_graphs(workload);
+      graphs.push_back(fused_graph(workload));
       for (const DnnGraph& graph : graphs) {
         DnnOperations operations;
         const DnnStatus status = operations.describe(*library_, graph, 256);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/rng.h"
 #include "codegen/source.h"
 #include "measure/local_measurer.h"
 
@@ -26,56 +25,20 @@ inline std::string error_of(const std::function<void()>& action) {
   return "nothing was thrown";
 }
 
-/// Naive, in double: op(A) op(B) in the layouts of `gemm`.
-inline std::vector<float> naive_gemm(const BaselineGemm& gemm, const std::vector<float>& a,
-                                     const std::vector<float>& b) {
-  std::vector<float> c(static_cast<std::size_t>(gemm.batch * gemm.m * gemm.n));
-  const auto at = [](std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t columns,
-                     bool column_major) {
-    return column_major ? column * rows + row : row * columns + column;
+/// f32; of `layout` bit 0 stores A by columns, bit 1 B, bit 2 C.
+inline Gemm gemm_of(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch = 1, int layout = 0) {
+  const auto operand = [layout](int bit) {
+    return Operand{.layout = (layout & bit) != 0 ? Layout::kColumn : Layout::kRow};
   };
-  for (std::int64_t p = 0; p < gemm.batch; ++p) {
-    for (std::int64_t i = 0; i < gemm.m; ++i) {
-      for (std::int64_t j = 0; j < gemm.n; ++j) {
-        double sum = 0;
-        for (std::int64_t k = 0; k < gemm.k; ++k) {
-          const auto ia =
-              static_cast<std::size_t>(p * gemm.m * gemm.k + at(i, k, gemm.m, gemm.k, gemm.transpose_a));
-          const auto ib =
-              static_cast<std::size_t>(p * gemm.k * gemm.n + at(k, j, gemm.k, gemm.n, gemm.transpose_b));
-          sum += static_cast<double>(a[ia]) * static_cast<double>(b[ib]);
-        }
-        const auto ic =
-            static_cast<std::size_t>(p * gemm.m * gemm.n + at(i, j, gemm.m, gemm.n, gemm.c_column_major));
-        c[ic] = static_cast<float>(sum);
-      }
-    }
-  }
-  return c;
+  return {.m = m, .n = n, .k = k, .batch = batch, .a = operand(1), .b = operand(2), .c = operand(4)};
 }
 
-inline Problem gemm_problem(const BaselineGemm& gemm, std::uint64_t seed = 1) {
-  Rng rng(seed);
-  const auto random = [&rng](std::int64_t count) {
-    std::vector<float> values(static_cast<std::size_t>(count));
-    for (float& value : values) value = static_cast<float>(rng.uniform() * 2 - 1);
-    return values;
-  };
-  Problem problem;
-  problem.gemm = gemm;
-  problem.tensors.resize(3);
-  problem.tensors[0] = {DType::kF32, gemm.batch * gemm.m * gemm.k, false,
-                        random(gemm.batch * gemm.m * gemm.k)};
-  problem.tensors[1] = {DType::kF32, gemm.batch * gemm.k * gemm.n, false,
-                        random(gemm.batch * gemm.k * gemm.n)};
-  problem.tensors[2] = {DType::kF32, gemm.batch * gemm.m * gemm.n, true, {}};
-  problem.expected = naive_gemm(gemm, problem.tensors[0].values, problem.tensors[1].values);
-  problem.tolerance = 1e-6 * static_cast<double>(gemm.k + 10);
-  return problem;
+inline Problem gemm_problem(const Gemm& gemm, std::uint64_t seed = 1) {
+  return problem_for({gemm, {}}, seed);
 }
 
 inline Problem square_problem() {
-  return gemm_problem({kSize, kSize, kSize, 1, false, false, false});
+  return gemm_problem(gemm_of(kSize, kSize, kSize));
 }
 
 /// A kernel with `body` as the text of its entry; it sees a, b, c, scratch, task and the constant N.

@@ -109,7 +109,7 @@ TEST_F(Measuring, ChangesProblemsWithoutANewWorker) {
   LocalMeasurer measurer = make();
   measurer.prepare(square_problem());
   EXPECT_TRUE(std::holds_alternative<Timing>(measurer.measure(std::vector<Source>{right_source()}, {})[0]));
-  Problem other = testing::gemm_problem({kSize, kSize, kSize, 1, false, false, false}, 99);
+  Problem other = testing::gemm_problem(testing::gemm_of(kSize, kSize, kSize), 99);
   measurer.prepare(other);
   EXPECT_TRUE(std::holds_alternative<Timing>(measurer.measure(std::vector<Source>{right_source()}, {})[0]));
   other.expected[17] += 1;

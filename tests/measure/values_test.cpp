@@ -21,6 +21,7 @@
 namespace lehr {
 namespace {
 
+using testing::gemm_of;
 using testing::gemm_problem;
 
 TEST(Statistics, PercentilesInterpolateBetweenNeighbours) {
@@ -174,7 +175,7 @@ TEST(Elements, PoisonIsANaNInEveryFloatType) {
 
 class Comparing : public ::testing::Test {
  protected:
-  Problem problem = gemm_problem({2, 3, 4, 1, false, false, false});
+  Problem problem = gemm_problem(gemm_of(2, 3, 4));
   std::vector<float> output = problem.expected;
 };
 
@@ -211,53 +212,36 @@ TEST_F(Comparing, ANaNIsNeverRight) {
 TEST_F(Comparing, RefusesMalformedProblems) {
   problem.expected.pop_back();
   EXPECT_THROW(output_of(problem), Error);
-  problem = gemm_problem({2, 3, 4, 1, false, false, false});
+  problem = gemm_problem(gemm_of(2, 3, 4));
   problem.tensors[2].output = false;
   EXPECT_THROW(output_of(problem), Error);
 }
 
 TEST(ProblemFile, ReadsBackWhatWasWritten) {
   const TempDir directory;
-  Problem problem = gemm_problem({3, 4, 5, 2, true, false, true});
-  problem.indices = {1, 7};
-  problem.expected = {0.5F, -0.25F};
-  problem.gemm->accum = DType::kF64;
-  problem.gemm->tf32 = true;
-  problem.gemm->fast_accumulation = false;
   const std::string path = directory.path() + "/problem";
-  write_problem(path, problem);
-  const Problem back = read_problem(path);
-  ASSERT_TRUE(back.gemm.has_value());
-  EXPECT_EQ(back.gemm->k, 5);
-  EXPECT_TRUE(back.gemm->transpose_a);
-  EXPECT_FALSE(back.gemm->transpose_b);
-  EXPECT_EQ(back.gemm->batch, 2);
-  EXPECT_EQ(back.gemm->accum, DType::kF64);
-  EXPECT_TRUE(back.gemm->tf32);
-  EXPECT_FALSE(back.gemm->fast_accumulation);
-  ASSERT_EQ(back.tensors.size(), 3U);
-  EXPECT_EQ(back.tensors[1].values, problem.tensors[1].values);
-  EXPECT_EQ(back.tensors[2].elements, 24);
-  EXPECT_TRUE(back.tensors[2].output);
-  EXPECT_EQ(back.indices, problem.indices);
-  EXPECT_EQ(back.expected, problem.expected);
-  EXPECT_EQ(back.tolerance, problem.tolerance);
-}
-
-TEST(ProblemFile, ReadsBackAConvolution) {
-  const TempDir directory;
-  Problem problem = gemm_problem({3, 4, 5, 2, true, false, true});
-  problem.gemm.reset();
-  problem.conv2d =
-      BaselineConv2d{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, true, DType::kS32, true};
-  problem.steps = {{.op = BaselineStep::Op::kAdd, .tensor = 3, .per_channel = true},
-                   {.op = BaselineStep::Op::kClamp, .low = 0}};
-  const std::string path = directory.path() + "/problem";
-  write_problem(path, problem);
-  const Problem back = read_problem(path);
-  EXPECT_FALSE(back.gemm.has_value());
-  EXPECT_EQ(back.conv2d, problem.conv2d);
-  EXPECT_EQ(back.steps, problem.steps);
+  for (const char* text : {"gemm m=3 n=4 k=5 batch=2 a=f64:column b=f64 c=f64:column accum=f64 epilogue=bias+relu",
+                           "gemm m=4 n=4 k=5 math=tf32", "gemm m=4 n=4 k=32 a=s8 b=s8 c=s32 accum=s32",
+                           "conv2d n=2 h=6 w=5 c=4 k=6 r=3 s=2 stride=2x1 pad=1x0x2x1 dilation=1x2 groups=2 layout=nhwc "
+                           "x=f16 f=f16 y=f16 epilogue=scale_shift+residual+clamp(-1,2.5)"}) {
+    Problem problem = problem_for(parse_workload(text), 0xfedcba9876543210);
+    problem.indices = {1, 7};
+    problem.expected = {0.5F, -0.25F};
+    write_problem(path, problem);
+    const Problem back = read_problem(path);
+    EXPECT_EQ(back.workload, problem.workload) << text;
+    EXPECT_EQ(back.seed, problem.seed);
+    ASSERT_EQ(back.tensors.size(), problem.tensors.size());
+    for (std::size_t i = 0; i < back.tensors.size(); ++i) {
+      EXPECT_EQ(back.tensors[i].type, problem.tensors[i].type) << text << i;
+      EXPECT_EQ(back.tensors[i].elements, problem.tensors[i].elements) << text << i;
+      EXPECT_EQ(back.tensors[i].output, problem.tensors[i].output) << text << i;
+      EXPECT_EQ(back.tensors[i].values, problem.tensors[i].values) << text << i;
+    }
+    EXPECT_EQ(back.indices, problem.indices);
+    EXPECT_EQ(back.expected, problem.expected);
+    EXPECT_EQ(back.tolerance, problem.tolerance);
+  }
 }
 
 TEST(Messages, SurviveTheJourney) {

@@ -10,15 +10,25 @@
 
 namespace lehr::testing {
 
-/// Of one of the operators: many valid, some with a wrong key, value or combination. The same on every machine.
+/// Of one of the operators: many valid, some with a wrong key, value or combination. The same on every
+/// machine.
 inline std::string random_text(Rng& rng) {
-  const auto one_of = [&](std::initializer_list<const char*> words) { return *(words.begin() + rng.below(words.size())); };
-  const auto size = [&] { return rng.below(60) == 0 ? std::string(one_of({"x", "0", "-3", "4+", "", "3000000000", "2+3+4"}))
-                                                    : fmt::format("{}", 1 + rng.below(300)); };
-  const auto type = [&] { return rng.below(80) == 0 ? one_of({"f33", "u32", "", "f32:row", "f32:col:x", "f32:diagonal"})
-                                                    : one_of({"f64", "f32", "f32", "f16", "bf16", "s32", "s8", "u8", "e4m3", "e5m2"}); };
-  const auto epilogue = [&] { return one_of({"none", "bias", "bias+relu", "gelu", "swiglu", "clamp(-1,6)", "maxpool(2)", "clamp(6,1)",
-                                             "relu7", "bias+bias", "scale_shift+residual+clamp(-1e+05,6)", "residual+geglu"}); };
+  const auto one_of = [&](std::initializer_list<const char*> words) {
+    return *(words.begin() + rng.below(words.size()));
+  };
+  const auto size = [&] {
+    return rng.below(60) == 0 ? std::string(one_of({"x", "0", "-3", "4+", "", "3000000000", "2+3+4"}))
+                              : fmt::format("{}", 1 + rng.below(300));
+  };
+  const auto type = [&] {
+    return rng.below(80) == 0
+               ? one_of({"f33", "u32", "", "f32:row", "f32:col:x", "f32:diagonal"})
+               : one_of({"f64", "f32", "f32", "f16", "bf16", "s32", "s8", "u8", "e4m3", "e5m2"});
+  };
+  const auto epilogue = [&] {
+    return one_of({"none", "bias", "bias+relu", "gelu", "swiglu", "clamp(-1,6)", "maxpool(2)", "clamp(6,1)",
+                   "relu7", "bias+bias", "scale_shift+residual+clamp(-1e+05,6)", "residual+geglu"});
+  };
   const auto math = [&] { return one_of({"strict", "strict", "tf32", "3xtf32", "two_level", "fast"}); };
   const bool gemm = rng.below(2) == 0;
   std::string text = gemm ? "gemm" : "conv2d";
