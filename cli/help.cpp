@@ -11,7 +11,7 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kWidth = 98;
+constexpr std::size_t kWidth = 96;  // --help-all indents by two more
 constexpr std::size_t kNameWidth = 24;
 
 /// Groups that all commands share come last, in this order.
@@ -41,10 +41,13 @@ class Help : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
     if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
-    std::string out = wrapped(app->get_description(), kWidth) + '\n' + make_usage(app, std::move(name)) +
-                      make_positionals(app) + groups(app) + make_subcommands(app, mode);
+    std::string out = make_description(app) + make_usage(app, std::move(name)) + make_positionals(app) +
+                      groups(app) + make_subcommands(app, mode);
     if (!app->get_footer().empty()) out += '\n' + app->get_footer() + '\n';
     return out;
+  }
+  std::string make_description(const CLI::App* app) const override {
+    return wrapped(Formatter::make_description(app), kWidth);
   }
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
     return entry(make_option_name(option, is_positional) + make_option_opts(option),

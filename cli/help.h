@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,12 +25,12 @@ CLI::Option* value_flag(CLI::App& app, const char* group, const char* name, std:
 /// A flag without one.
 CLI::Option* switch_flag(CLI::App& app, const char* group, const char* name, bool& value, const char* help);
 
-/// The end of a command's help: an example for each group that it names, then a note on exit codes and the
-/// like ("" for none).
 struct Example {
-  std::string_view about;  ///< "search"
+  std::string_view about;  ///< "search"; "" goes on with the line before
   std::string_view command;
 };
+/// The end of a command's help: an example for each group that it names, then a note on exit codes and the
+/// like ("" for none).
 std::string examples(const std::vector<Example>& lines, std::string_view note = "");
 
 /// `text` with line breaks between words, so that no line of it is longer than `width`, but for words that

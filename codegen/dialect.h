@@ -1,4 +1,4 @@
-// The spellings in which C++ and CUDA C++ differ; the emitter knows no target beyond this table.
+// The spellings in which C++ and CUDA C++ differ.
 #pragma once
 
 #include <string>

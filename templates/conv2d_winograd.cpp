@@ -195,7 +195,11 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 
 Template conv2d_winograd_template() {
   return family<"conv2d_winograd", winograd_cuda_knobs, winograd_cuda_wanted, lower_conv2d_winograd>(
-      {.version = 5, .target = Target::kCuda, .why_not = why_not, .op = Operator::kConv2d});
+      {.version = 5,
+       .target = Target::kCuda,
+       .why_not = why_not,
+       .op = Operator::kConv2d,
+       .saves_products = true});
 }
 
 }  // namespace lehr

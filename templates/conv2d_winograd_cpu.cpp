@@ -358,7 +358,12 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 
 Template conv2d_winograd_cpu_template() {
   return family<"conv2d_winograd_cpu", winograd_cpu_knobs, winograd_cpu_wanted, lower_winograd>(
-      {.version = 3, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d, .pools = true});
+      {.version = 3,
+       .target = Target::kCpu,
+       .why_not = why_not,
+       .op = Operator::kConv2d,
+       .pools = true,
+       .saves_products = true});
 }
 
 }  // namespace lehr

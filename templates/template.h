@@ -30,6 +30,8 @@ struct Template {
   Config (*default_in)(const FamilySpace&, const Workload&, const Limits&) = nullptr;
   Operator op = Operator::kGemm;  ///< the operator that it serves
   bool pools = false;             ///< whether the last step of an epilogue may be a pool
+  /// Whether its kernels do fewer products than the sum that defines the operator (Winograd's).
+  bool saves_products = false;
 
   /// The same, where there is no space yet. Of many configs of one workload: Lowerings (catalog.h).
   ir::Kernel lower(const Workload& workload, const Config& config, const Limits& limits) const {

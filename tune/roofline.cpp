@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "measure/peak.h"
+#include "templates/catalog.h"
 
 namespace lehr {
 namespace {
@@ -52,7 +53,8 @@ void raise(double& roof, double rate) {
 }  // namespace
 
 bool saves_products(std::string_view family) {
-  return family.starts_with("conv2d_winograd");
+  const auto known = std::ranges::find(catalog(), family, &Template::name);
+  return known != catalog().end() && known->saves_products;
 }
 
 Roofline::Roofline(const Workload& workload, const Limits& limits)

@@ -21,7 +21,7 @@ struct Peaks {
   double gbytes_per_s = 0;  ///< as Limits::dram_gbytes_per_s
 };
 
-/// Whether the kernels of a family do fewer products than the sum that defines the operator (Winograd's).
+/// Template::saves_products of a family; false for one that this version does not have.
 bool saves_products(std::string_view family);
 
 /// Times of one workload as shares of what the device can do. Roofs begin with the limits' rates and only

@@ -127,8 +127,9 @@ Epilogue parse_epilogue(std::string_view text) {
       throw_user("epilogue '{}' has '{}' behind {}, which makes one column of two: it must be the last step",
                  text, part, name_of(epilogue.steps.back().op));
     if (window_of(epilogue) > 1)
-      throw_user("epilogue '{}' has '{}' behind {}, which makes one pixel of a window: it must be the last step",
-                 text, part, name_of(epilogue.steps.back().op));
+      throw_user(
+          "epilogue '{}' has '{}' behind {}, which makes one pixel of a window: it must be the last step",
+          text, part, name_of(epilogue.steps.back().op));
     if ((gates(step) || pools(step)) &&
         std::ranges::find(epilogue.steps, EpilogueOp::kResidual, &EpilogueStep::op) != epilogue.steps.end())
       throw_user("epilogue '{}' has a residual, which is of the output's shape, before {}, which shrinks it",

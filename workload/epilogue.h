@@ -50,8 +50,9 @@ struct Epilogue {
 
 /// "none", "bias+relu", "scale_shift+residual+clamp(-1,6)", "relu+maxpool(2)".
 std::string to_text(const Epilogue& epilogue);
-/// Inverse of to_text(); "gelu" is read as gelu_erf, as PyTorch and ONNX mean it. Throws Error(kUser), one sentence: an unknown step, bad bounds, a second step that
-/// needs the same operand, a step twice in a row, anything behind a gate or a pool, a residual before one.
+/// Inverse of to_text(); "gelu" is read as gelu_erf, as PyTorch and ONNX mean it. Throws Error(kUser), one
+/// sentence: an unknown step, bad bounds, a second step that needs the same operand, a step twice in a row,
+/// anything behind a gate or a pool, a residual before one.
 Epilogue parse_epilogue(std::string_view text);
 
 /// Whether the last step makes one column of two.

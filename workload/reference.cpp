@@ -84,6 +84,16 @@ bool is_integer(DType type) {
   return type == DType::kS8 || type == DType::kU8 || type == DType::kS32 || type == DType::kU32;
 }
 
+/// One output element. `full`: all are kept, each at its index; else those that are computed, one by one.
+void keep(Reference& reference, bool full, std::int64_t index, float value) {
+  if (full) {
+    reference.values[static_cast<std::size_t>(index)] = value;
+  } else {
+    reference.indices.push_back(index);
+    reference.values.push_back(value);
+  }
+}
+
 }  // namespace
 
 std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint64_t seed) {
@@ -167,21 +177,19 @@ Reference conv2d_reference(const Workload& workload, const std::vector<std::vect
   for (const std::int64_t row : rows) {
     const OutputRow at = output_row(conv, window, row);
     for (std::int64_t i = 0; i < window; ++i)
-      reference_row(conv, inputs[0].data(), inputs[1].data(), at.first_row + i, lines[static_cast<std::size_t>(i)]);
+      reference_row(conv, inputs[0].data(), inputs[1].data(), at.first_row + i,
+                    lines[static_cast<std::size_t>(i)]);
     for (std::int64_t column = 0; column < width; ++column) {
       const std::int64_t index = at.first_index + column * at.step;
       std::vector<double> pixels;
       for (const std::vector<double>& line : lines)
         for (std::int64_t i = 0; i < window; ++i)
-          pixels.push_back(reference_value(workload.epilogue, line[static_cast<std::size_t>(column * window + i)],
-                                           operands, at.channel, index));
-      const auto value = static_cast<float>(window > 1 ? reference_pooled(workload.epilogue, pixels) : pixels[0]);
-      if (full) {
-        reference.values[static_cast<std::size_t>(index)] = value;
-      } else {
-        reference.indices.push_back(index);
-        reference.values.push_back(value);
-      }
+          pixels.push_back(reference_value(workload.epilogue,
+                                           line[static_cast<std::size_t>(column * window + i)], operands,
+                                           at.channel, index));
+      const auto value =
+          static_cast<float>(window > 1 ? reference_pooled(workload.epilogue, pixels) : pixels[0]);
+      keep(reference, full, index, value);
     }
   }
   const std::int64_t sums = sums_of(workload.epilogue, reference.values.size());
@@ -213,20 +221,15 @@ Reference gemm_reference(const Workload& workload, const std::vector<std::vector
     for (const std::int64_t row : rows) {
       reference_row(a, b, g.n, g.k, row, line);
       const auto value_at = [&](std::int64_t column, std::int64_t index) {
-        return reference_value(workload.epilogue, line[static_cast<std::size_t>(column)],
-                               operands, column, index);
+        return reference_value(workload.epilogue, line[static_cast<std::size_t>(column)], operands, column,
+                               index);
       };
       for (std::int64_t j = 0; j < columns; ++j) {
         const std::int64_t index = batch * g.m * columns + (row_major ? row * columns + j : j * g.m + row);
         const auto value = static_cast<float>(
             gated ? reference_gated(workload.epilogue, value_at(2 * j, index), value_at(2 * j + 1, index))
                   : value_at(j, index));
-        if (full) {
-          reference.values[static_cast<std::size_t>(index)] = value;
-        } else {
-          reference.indices.push_back(index);
-          reference.values.push_back(value);
-        }
+        keep(reference, full, index, value);
       }
     }
   }

@@ -31,7 +31,9 @@ Reference make_reference(const Workload& workload, const std::vector<std::vector
                          double full_flops = 8e9);
 
 /// Those of the operators, for their tables (operator.h).
-Reference gemm_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs, double full_flops);
-Reference conv2d_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs, double full_flops);
+Reference gemm_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
+                         double full_flops);
+Reference conv2d_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
+                           double full_flops);
 
 }  // namespace lehr

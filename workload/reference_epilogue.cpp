@@ -64,7 +64,7 @@ double reference_value(const Epilogue& epilogue, double sum, std::span<const std
         x = std::tanh(x);
         break;
       case EpilogueOp::kSwiglu:
-      case EpilogueOp::kGeglu:    // reference_gated()
+      case EpilogueOp::kGeglu:  // reference_gated()
       case EpilogueOp::kMaxPool:
       case EpilogueOp::kAvgPool:  // reference_pooled()
         break;

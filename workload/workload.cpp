@@ -51,8 +51,8 @@ void validate(const Workload& workload) {
   if (const std::int64_t window = window_of(workload.epilogue); window > 1) {
     const Conv2d* conv = std::get_if<Conv2d>(&workload.problem);
     if (!conv || conv->out_h() < window || conv->out_w() < window)
-      throw_user("epilogue={} needs a conv2d whose output has {} x {} pixels or more", to_text(workload.epilogue),
-                 window, window);
+      throw_user("epilogue={} needs a conv2d whose output has {} x {} pixels or more",
+                 to_text(workload.epilogue), window, window);
   }
   std::vector<TensorSpec> tensors = operator_of(workload).tensors(workload);
   for (const DType type : {accum_of(workload), output_of(tensors).type})
@@ -129,13 +129,16 @@ Conv2d pooled_part(const Workload& workload) {
   const std::int64_t window = window_of(workload.epilogue);
   const std::int64_t rows = conv.out_h() % window, columns = conv.out_w() % window;
   // The outputs that are left have the input that they had.
-  const auto crop = [](std::int64_t& pad, std::int64_t size, std::int64_t span, std::int64_t stride, std::int64_t left_out) {
+  const auto crop = [](std::int64_t& pad, std::int64_t size, std::int64_t span, std::int64_t stride,
+                       std::int64_t left_out) {
     if (left_out == 0) return;
     const std::int64_t unused = (size - span) % stride;
     pad -= unused + left_out * stride;
   };
-  crop(conv.pad_bottom, conv.h + conv.pad_top + conv.pad_bottom, conv.dilation_h * (conv.r - 1) + 1, conv.stride_h, rows);
-  crop(conv.pad_right, conv.w + conv.pad_left + conv.pad_right, conv.dilation_w * (conv.s - 1) + 1, conv.stride_w, columns);
+  crop(conv.pad_bottom, conv.h + conv.pad_top + conv.pad_bottom, conv.dilation_h * (conv.r - 1) + 1,
+       conv.stride_h, rows);
+  crop(conv.pad_right, conv.w + conv.pad_left + conv.pad_right, conv.dilation_w * (conv.s - 1) + 1,
+       conv.stride_w, columns);
   return conv;
 }
 

@@ -30,23 +30,22 @@ struct Workload {
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 
-/// Throws Error(kUser), one sentence: a size out of range, an empty output, a tensor of 2^31 elements or more, a
-/// math that the types do not have; an epilogue where the sums or the output are integers, a gated one of anything
-/// but a GEMM with an even n and a row-major C, a pool of anything but a convolution whose output has room for a
-/// window.
+/// Throws Error(kUser), one sentence: a size out of range, an empty output, a tensor of 2^31 elements or
+/// more, a math that the types do not have; an epilogue where the sums or the output are integers, a gated
+/// one of anything but a GEMM with an even n and a row-major C, a pool of anything but a convolution whose
+/// output has room for a window.
 void validate(const Workload& workload);
 
-/// The operator's fields (operator.h) in the order of its table, those that came later behind the others where they
-/// are not as usual:
-/// "gemm m=512 n=512 k=512 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none",
-/// "conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 stride=1x1 pad=1x1x1x1 dilation=1x1 groups=1 layout=nchw x=f32 f=f32
-/// y=f32 accum=f32 epilogue=bias+relu math=tf32".
+/// The operator's fields (operator.h) in the order of its table, those that came later behind the others
+/// where they are not as usual: "gemm m=512 n=512 k=512 batch=1 a=f32:row b=f32:row c=f32:row accum=f32
+/// epilogue=none", "conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 stride=1x1 pad=1x1x1x1 dilation=1x1 groups=1
+/// layout=nchw x=f32 f=f32 y=f32 accum=f32 epilogue=bias+relu math=tf32".
 std::string to_text(const Workload& workload);
 /// Inverse of to_text; keys may come in any order, those with a default may be missing. Throws Error(kUser).
 Workload parse_workload(std::string_view text);
-/// How far two workloads are apart for what was learnt of one to serve the other: powers of two between sizes, 4 for
-/// each tensor of another type or layout and for sums of another type or another math, half of one for another
-/// epilogue (field.h); 32 between operators.
+/// How far two workloads are apart for what was learnt of one to serve the other: powers of two between
+/// sizes, 4 for each tensor of another type or layout and for sums of another type or another math, half of
+/// one for another epilogue (field.h); 32 between operators.
 double distance(const Workload& a, const Workload& b);
 /// Type of the sums, in which the epilogue is computed too.
 DType accum_of(const Workload& workload);
@@ -61,8 +60,8 @@ struct ImageSize {
   std::int64_t height = 0, width = 0;
 };
 ImageSize output_size(const Workload& workload);
-/// The convolution, cropped at the right and at the bottom to what the windows of a pool take: its out_h() and
-/// out_w() are multiples of the window. The padding there may be negative.
+/// The convolution, cropped at the right and at the bottom to what the windows of a pool take: its out_h()
+/// and out_w() are multiples of the window. The padding there may be negative.
 Conv2d pooled_part(const Workload& workload);
 /// Bytes that must cross the memory interface at least once: all tensors.
 double min_bytes_of(const Workload& workload);
@@ -74,8 +73,8 @@ enum class TensorRole {
   kOperand  ///< read by the epilogue
 };
 
-/// A tensor of the workload, in argument order: those of the operator (a, b, c; or x, f, y: input, filter, output),
-/// then the operands of the epilogue, of the output's type.
+/// A tensor of the workload, in argument order: those of the operator (a, b, c; or x, f, y: input, filter,
+/// output), then the operands of the epilogue, of the output's type.
 struct TensorSpec {
   std::string name;
   DType type = DType::kF32;

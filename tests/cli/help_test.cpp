@@ -44,7 +44,9 @@ TEST(Help, NoCommandUsesANameTwiceLongOrShort) {
 
 TEST(Help, LinesAreShorterThan100Characters) {
   for_each_command([](const std::string& path, const CLI::App& app) {
-    for (const std::string_view line : split(app.help(path), '\n')) EXPECT_LT(line.size(), 100u) << line;
+    for (const CLI::AppFormatMode mode : {CLI::AppFormatMode::Normal, CLI::AppFormatMode::All})
+      for (const std::string& help = app.help(path, mode); const std::string_view line : split(help, '\n'))
+        EXPECT_LT(line.size(), 100u) << line;
   });
 }
 

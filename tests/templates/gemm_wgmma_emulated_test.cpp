@@ -9,6 +9,7 @@
 #include "gemm_mma_cases.h"
 #include "gemm_wgmma_faults.h"
 #include "measure/check.h"
+#include "measure/cublaslt_gemm.h"
 #include "templates/family.h"
 #include "templates/gemm_wgmma.h"
 #include "templates/gemm_wgmma_space.h"
@@ -336,6 +337,8 @@ TEST(GemmWgmmaEmulated, SumsOfTwoLevelsAreAsExactAsTheyPromiseAndThoseOfOneAreNo
     SCOPED_TRACE(to_text(workloads[i]));
     const bool two_level = workloads[i].gemm().math == Math::kTwoLevel;
     Problem problem = problem_for(workloads[i], kGemmWgmmaSeed);
+    // The library is asked for the same.
+    EXPECT_EQ(lt_gemm(workloads[i], false).fast_accumulation, !two_level);
     const emulator::Result run = program.run(i, {problem.tensors[0].values, problem.tensors[1].values});
     ASSERT_FALSE(run.fault) << *run.fault;
     EXPECT_EQ(compare_output(problem, run.output_bytes.at(0).data()).fault, "");

@@ -151,15 +151,23 @@ std::string sentences_of(const Space& space) {
   return digest.text();
 }
 
-TEST(PinnedSpaces, AreWhatTheyWereWalkedSampledAndMovedIn) {
-  std::string lines;
+/// Calls `visit(family, limits, text, space)` for every workload that a family serves on a device.
+template <typename Visit>
+void for_each_space(const Visit& visit) {
   for (const Template& family : catalog())
     for (const Limits& limits : devices())
       for (const std::string& text : kWorkloads) {
         const Workload workload = parse_workload(text);
-        if (why_unserved(family, workload, limits)) continue;
-        const Space space({family.space(workload, limits)});
-        const Config first = family.default_config(workload, limits);
+        if (!why_unserved(family, workload, limits))
+          visit(family, limits, text, Space({family.space(workload, limits)}));
+      }
+}
+
+TEST(PinnedSpaces, AreWhatTheyWereWalkedSampledAndMovedIn) {
+  std::string lines;
+  for_each_space(
+      [&](const Template& family, const Limits& limits, const std::string& text, const Space& space) {
+        const Config first = family.default_in(space.families()[0], parse_workload(text), limits);
         Digest default_config;
         default_config.add(first);
         lines += fmt::format(
@@ -168,29 +176,23 @@ TEST(PinnedSpaces, AreWhatTheyWereWalkedSampledAndMovedIn) {
             family.name, limits.arch, limits.cores, text, knobs_of(space.families()[0]), walk_of(space),
             samples_of(space), moves_of(space, first), neighbours_of(space), default_config.text(),
             sentences_of(space));
-      }
+      });
   testing::expect_golden("spaces.txt", lines);
 }
 
 TEST(PinnedSpaces, AskNoRuleBeforeTheKnobsThatItReads) {
   Rng rng(5);
-  for (const Template& family : catalog())
-    for (const Limits& limits : devices())
-      for (const std::string& text : kWorkloads) {
-        const Workload workload = parse_workload(text);
-        if (why_unserved(family, workload, limits)) continue;
-        const Space space({family.space(workload, limits)});
-        const FamilySpace& only = space.families()[0];
-        for (int i = 0; i < 10; ++i) {
-          const std::vector<std::int64_t> others = only.values_of(space.sample(rng));
-          std::vector<std::int64_t> values = only.values_of(space.sample(rng));
-          for (std::size_t knob = i % 2 == 0 ? values.size() : 0; knob < values.size();
-               ++knob)  // a near miss
-            if (rng.below(4) == 0)
-              values[knob] = only.knobs()[knob].values[rng.below(only.knobs()[knob].values.size())];
-          ASSERT_EQ(only.read_ahead(values, others), std::nullopt) << family.name << " " << text;
-        }
-      }
+  for_each_space([&](const Template& family, const Limits&, const std::string& text, const Space& space) {
+    const FamilySpace& only = space.families()[0];
+    for (int i = 0; i < 10; ++i) {
+      const std::vector<std::int64_t> others = only.values_of(space.sample(rng));
+      std::vector<std::int64_t> values = only.values_of(space.sample(rng));
+      for (std::size_t knob = i % 2 == 0 ? values.size() : 0; knob < values.size(); ++knob)  // a near miss
+        if (rng.below(4) == 0)
+          values[knob] = only.knobs()[knob].values[rng.below(only.knobs()[knob].values.size())];
+      ASSERT_EQ(only.read_ahead(values, others), std::nullopt) << family.name << " " << text;
+    }
+  });
 }
 
 }  // namespace
