@@ -32,9 +32,10 @@ constexpr int kCrashes = 440, kHangs = 30, kWrong = 300, kUncompiled = 230;
 constexpr int kFailures = kCrashes + kHangs + kWrong + kUncompiled;
 static_assert(kFailures == 1000 && kFailures < kConfigs);
 constexpr double kRunLimitS = 0.5;
-// The good ones compute their product 2 to 6 times over, the fastest once. There are several of those: a machine
-// that stops for the milliseconds of one trial would otherwise decide the test.
-constexpr int kSlowest = 6, kFastest = 8;
+// The good ones compute their product 4 to 8 times over, the fastest once. There are several of those, and the others
+// are far slower: a machine that stops for the milliseconds of one trial, or works for others for half a minute and
+// halves what it gives to this test, would otherwise decide the test.
+constexpr int kSlower = 4, kSlowest = 8, kFastest = 8;
 
 enum class Fate { kGood, kCrash, kHang, kWrong, kUncompiled };
 struct Plan {
@@ -58,8 +59,9 @@ std::vector<Plan> draw_plans(std::uint64_t seed) {
   add(Fate::kUncompiled, kUncompiled);
   Rng rng(seed);
   for (int good = 0; good < kConfigs - kFailures - 1; ++good)
-    plans.push_back(
-        {Fate::kGood, good < kFastest ? 1 : 2 + static_cast<int>(rng.uniform() * (kSlowest - 1))});
+    plans.push_back({Fate::kGood, good < kFastest
+                                      ? 1
+                                      : kSlower + static_cast<int>(rng.below(kSlowest - kSlower + 1))});
   for (std::size_t i = plans.size() - 1; i > 0; --i)
     std::swap(plans[i], plans[static_cast<std::size_t>(rng.uniform() * static_cast<double>(i + 1))]);
   plans.insert(plans.begin(), Plan{});
