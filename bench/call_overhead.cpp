@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "measure/affinity.h"
-#include "measure/host_runner.h"
+#include "measure/host/host_runner.h"
+#include "measure/system/affinity.h"
 
 namespace {
 

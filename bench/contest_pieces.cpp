@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "measure/contest.h"
-#include "measure/ratio.h"
+#include "measure/core/ratio.h"
+#include "measure/worker/contest.h"
 
 namespace {
 

@@ -17,9 +17,9 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "measure/device.h"
-#include "measure/host_compiler.h"
-#include "measure/local_measurer.h"
+#include "measure/host/device.h"
+#include "measure/host/host_compiler.h"
+#include "measure/worker/local_measurer.h"
 #include "tune/finals.h"
 #include "tune/task.h"
 

@@ -22,7 +22,7 @@
 #include "cli/replay_command.h"
 #include "cli/show_command.h"
 #include "cli/tune_command.h"
-#include "measure/worker_main.h"
+#include "measure/worker/worker_main.h"
 
 namespace lehr {
 namespace {

@@ -12,7 +12,7 @@
 #include "cli/rig.h"
 #include "cli/table.h"
 #include "codegen/emit.h"
-#include "measure/ratio.h"
+#include "measure/core/ratio.h"
 #include "tune/session.h"
 
 namespace lehr {

@@ -15,12 +15,12 @@
 #include "cli/rig.h"
 #include "cli/table.h"
 #include "database/database.h"
-#include "measure/baseline_onednn.h"
-#include "measure/cublaslt.h"
-#include "measure/cudnn.h"
-#include "measure/nvrtc.h"
-#include "measure/shared_library.h"
-#include "measure/temp_dir.h"
+#include "measure/cuda/nvrtc.h"
+#include "measure/system/shared_library.h"
+#include "measure/system/temp_dir.h"
+#include "measure/vendor/cublaslt/cublaslt.h"
+#include "measure/vendor/cudnn/cudnn.h"
+#include "measure/vendor/onednn/baseline_onednn.h"
 
 namespace lehr {
 namespace {

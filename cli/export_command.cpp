@@ -10,7 +10,7 @@
 #include "cli/rig.h"
 #include "cli/table.h"
 #include "deploy/bundle_json.h"
-#include "measure/affinity.h"
+#include "measure/system/affinity.h"
 
 namespace lehr {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/operator_flags.h"
-#include "measure/device.h"
+#include "measure/host/device.h"
 
 namespace CLI {
 class App;

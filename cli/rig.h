@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "cli/environment.h"
-#include "measure/compiler.h"
-#include "measure/device.h"
-#include "measure/measurer.h"
+#include "measure/core/compiler.h"
+#include "measure/core/measurer.h"
+#include "measure/host/device.h"
 #include "workload/workload.h"
 
 namespace lehr {

@@ -17,7 +17,7 @@
 #include "codegen/emit.h"
 #include "deploy/winners.h"
 #include "ir/print.h"
-#include "measure/affinity.h"
+#include "measure/system/affinity.h"
 #include "templates/catalog.h"
 #include "tune/task.h"
 

@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "codegen/source.h"
 #include "ir/kernel.h"
-#include "measure/compiler.h"
+#include "measure/core/compiler.h"
 
 namespace lehr {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/stats.h"
+#include "measure/core/stats.h"
 
 namespace lehr {
 

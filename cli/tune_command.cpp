@@ -18,7 +18,7 @@
 #include "cli/signals.h"
 #include "cli/tune_report.h"
 #include "costmodel/roofline_model.h"
-#include "measure/affinity.h"
+#include "measure/system/affinity.h"
 #include "tune/knob_features.h"
 #include "tune/tuner.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/device.h"
+#include "measure/host/device.h"
 #include "tune/summary.h"
 
 namespace lehr {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "measure/outcome.h"
+#include "measure/core/outcome.h"
 #include "space/config.h"
 
 namespace lehr {
@@ -13,7 +13,7 @@ namespace lehr {
 struct Record {
   std::string id;        ///< unique, 32 hex digits; given by the database when empty
   std::string workload;  ///< canonical text
-  std::string device;    ///< identity text (measure/device.h)
+  std::string device;    ///< identity text (measure/host/device.h)
   std::string target;    ///< "cpu" or "cuda"
   std::string arch;
   Config config;

@@ -8,7 +8,7 @@
 
 #include "codegen/source.h"
 #include "deploy/winners.h"
-#include "measure/device.h"
+#include "measure/host/device.h"
 
 namespace lehr {
 

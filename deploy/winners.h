@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "database/database.h"
-#include "measure/stats.h"
+#include "measure/core/stats.h"
 
 namespace lehr {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "measure/stats.h"
+#include "measure/core/stats.h"
 
 namespace lehr {
 

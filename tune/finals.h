@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "measure/contest.h"
-#include "measure/ratio.h"
+#include "measure/core/ratio.h"
+#include "measure/worker/contest.h"
 #include "tune/trials.h"
 
 namespace lehr {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "measure/peak.h"
+#include "measure/host/peak.h"
 #include "templates/catalog.h"
 
 namespace lehr {

@@ -11,7 +11,7 @@
 #include "costmodel/model.h"
 #include "costmodel/validity_model.h"
 #include "database/database.h"
-#include "measure/measurer.h"
+#include "measure/core/measurer.h"
 #include "search/strategy.h"
 #include "tune/events.h"
 #include "tune/guide.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/measurer.h"
+#include "measure/core/measurer.h"
 #include "tune/task.h"
 
 namespace lehr {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/outcome.h"
+#include "measure/core/outcome.h"
 #include "space/config.h"
 #include "tune/finals.h"
 #include "tune/roofline.h"
@@ -21,7 +21,7 @@ namespace lehr {
 struct TimedConfig {
   Config config;
   double time_us = 0;
-  Interval interval;  ///< of time_us, 95 % (measure/stats.h)
+  Interval interval;  ///< of time_us, 95 % (measure/core/stats.h)
   double gflops = 0;
   std::string record_id;
   std::string picked_by;

@@ -11,7 +11,7 @@
 #include "costmodel/features.h"
 #include "costmodel/roofline_model.h"
 #include "templates/catalog.h"
-#include "templates/epilogue_pass.h"
+#include "templates/shared/epilogue_pass.h"
 
 namespace lehr {
 

@@ -8,9 +8,9 @@
 
 #include "codegen/source.h"
 #include "ir/kernel.h"
-#include "measure/device.h"
-#include "measure/outcome.h"
-#include "measure/problem.h"
+#include "measure/core/outcome.h"
+#include "measure/core/problem.h"
+#include "measure/host/device.h"
 #include "space/space.h"
 #include "templates/catalog.h"
 #include "workload/workload.h"

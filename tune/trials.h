@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "measure/outcome.h"
+#include "measure/core/outcome.h"
 #include "search/strategy.h"
 #include "space/config.h"
 

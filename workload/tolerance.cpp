@@ -96,7 +96,7 @@ double f32_rounding() {
 // - tf32: two operands rounded by up to 2^-11 of their size, uniformly;
 // - 3xtf32: what is left of the operands is below 2^-22 of them, and the product of the two rests is left out
 //   (2^-22 too): together below 2^-20, with a deviation below 2^-21.
-// The rounding to a 16-bit C is not in it: measure/check.h allows half a unit of the very value.
+// The rounding to a 16-bit C is not in it: measure/core/check.h allows half a unit of the very value.
 double tolerance_of_sums(const Gemm& g, std::int64_t count) {
   if (g.accum == DType::kS32) return 0;
   const double k = static_cast<double>(g.k);

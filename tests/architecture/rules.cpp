@@ -57,7 +57,7 @@ std::span<const FolderRule> folder_rules() {
       {"costmodel", {"ir", "base"}},
       {"search", {"space", "base"}},
       {"measure", {"codegen", "workload", "ir", "base"}},
-      {"database", {"space", "base", "measure/outcome.h"}},
+      {"database", {"space", "base", "measure/core/outcome.h"}},
       {"tune", product_without({"tune", "replay", "deploy", "cli"})},
       {"replay", {"base", "workload", "space", "templates", "costmodel", "search", "database", "tune"}},
       {"deploy", {"tune", "templates", "measure", "database", "codegen", "base"}},

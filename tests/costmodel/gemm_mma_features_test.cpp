@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "templates/gemm_mma.h"
+#include "templates/gemm/cuda/gemm_mma.h"
 #include "tests/costmodel/kernels.h"
 
 namespace lehr {

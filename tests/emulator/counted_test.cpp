@@ -8,7 +8,7 @@
 #include "codegen/emit.h"
 #include "ir/analyze.h"
 #include "templates/family.h"
-#include "templates/gemm_wgmma_space.h"
+#include "templates/gemm/cuda/gemm_wgmma_space.h"
 #include "tests/emulator/families.h"
 #include "tests/emulator/program.h"
 #include "tune/task.h"

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "templates/catalog.h"
-#include "templates/conv_view.h"
+#include "templates/shared/conv_view.h"
 
 namespace lehr::testing {
 namespace {

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "codegen/emit.h"
 #include "ir/verify.h"
-#include "measure/check.h"
+#include "measure/core/check.h"
 #include "templates/catalog.h"
 #include "tests/emulator/families.h"
 #include "tests/emulator/program.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/rng.h"
-#include "measure/element.h"
+#include "measure/core/element.h"
 
 namespace lehr::emulator {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "codegen/dialect.h"
-#include "measure/element.h"
+#include "measure/core/element.h"
 
 namespace lehr::emulator {
 namespace {

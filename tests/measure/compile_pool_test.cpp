@@ -1,6 +1,6 @@
 // Compile workers with a compiler that crashes, hangs and devours memory (fake_nvrtc.cpp), through the same
 // path as the real one.
-#include "measure/compile_pool.h"
+#include "measure/worker/compile_pool.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@
 #include <set>
 
 #include "base/error.h"
-#include "measure/compile_ahead.h"
-#include "measure/memory_limit.h"
-#include "measure/temp_dir.h"
+#include "measure/system/memory_limit.h"
+#include "measure/system/temp_dir.h"
+#include "measure/worker/compile_ahead.h"
 
 namespace lehr {
 namespace {
@@ -142,7 +142,7 @@ TEST(CompilePool, KillsACompilationThatNeverEnds) {
 }
 
 TEST(CompilePool, LimitsTheMemoryOfACompilation) {
-  if (!kMemoryIsLimited) GTEST_SKIP() << "no memory limit under this sanitizer (measure/memory_limit.h)";
+  if (!kMemoryIsLimited) GTEST_SKIP() << "no memory limit under this sanitizer (measure/system/memory_limit.h)";
   CompilePoolOptions small = options();
   small.memory_bytes = std::int64_t{256} << 20;
   CompilePool pool(small);

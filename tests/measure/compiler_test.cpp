@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "host_support.h"
-#include "measure/host_compiler.h"
-#include "measure/process.h"
+#include "measure/host/host_compiler.h"
+#include "measure/system/process.h"
 
 namespace lehr {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "host_support.h"
-#include "measure/baseline_onednn.h"
-#include "measure/baseline_openblas.h"
-#include "measure/baselines.h"
-#include "measure/host_compiler.h"
+#include "measure/host/host_compiler.h"
+#include "measure/vendor/onednn/baseline_onednn.h"
+#include "measure/vendor/openblas/baseline_openblas.h"
+#include "measure/worker/baselines.h"
 
 namespace lehr {
 namespace {

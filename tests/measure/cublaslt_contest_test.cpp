@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "host_support.h"
-#include "measure/local_measurer.h"
-#include "measure/temp_dir.h"
+#include "measure/system/temp_dir.h"
+#include "measure/worker/local_measurer.h"
 
 namespace lehr {
 namespace {

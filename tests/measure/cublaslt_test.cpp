@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "fake_cublaslt.h"
 #include "host_support.h"
-#include "measure/baseline_cublaslt.h"
+#include "measure/vendor/cublaslt/baseline_cublaslt.h"
 
 namespace lehr {
 namespace {

@@ -1,5 +1,5 @@
 // Where CUDA's libraries are looked for, in a made-up file system.
-#include "measure/cuda_folders.h"
+#include "measure/cuda/cuda_folders.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "measure/temp_dir.h"
+#include "measure/system/temp_dir.h"
 
 namespace lehr {
 namespace {

@@ -1,6 +1,6 @@
 // The CUDA runner's logic against a fake driver (fake_cuda_driver.cpp): order of calls, checks, sampling,
 // lost contexts.
-#include "measure/cuda_runner.h"
+#include "measure/cuda/cuda_runner.h"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -11,8 +11,8 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "measure/cuda_device.h"
-#include "measure/temp_dir.h"
+#include "measure/cuda/cuda_device.h"
+#include "measure/system/temp_dir.h"
 
 namespace lehr {
 namespace {

@@ -2,7 +2,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include "measure/cuda_driver.h"
+#include "measure/cuda/cuda_driver.h"
 
 namespace lehr {
 namespace {

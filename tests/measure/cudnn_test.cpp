@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "fake_cudnn.h"
 #include "host_support.h"
-#include "measure/baseline_cudnn.h"
+#include "measure/vendor/cudnn/baseline_cudnn.h"
 
 namespace lehr {
 namespace {

@@ -1,6 +1,6 @@
 // A stand-in for libcublasLt.so, built as a shared object for tests: computes D = op(A) op(B) on the host
 // exactly as the descriptors say, on the fake driver's stream, and refuses what the manual of cuBLAS 13.0
-// (cublasLtMatmul()) rules out. Only what measure/cublaslt.cpp calls exists.
+// (cublasLtMatmul()) rules out. Only what measure/vendor/cublaslt/cublaslt.cpp calls exists.
 #include "fake_cublaslt.h"
 
 #include <algorithm>

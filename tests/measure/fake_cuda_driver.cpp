@@ -1,6 +1,6 @@
 // A stand-in for libcuda.so.1, built as a shared object for tests: device memory is host memory, a "cubin" is
 // a text file whose kernels are known here by name, and every call is written down in order. Only what
-// measure/cuda_driver.cpp and measure/nvml.cpp call exists.
+// measure/cuda/cuda_driver.cpp and measure/cuda/nvml.cpp call exists.
 #include "fake_cuda.h"
 
 #include <cstdio>

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "codegen/source.h"
-#include "measure/local_measurer.h"
+#include "measure/worker/local_measurer.h"
 
 namespace lehr::testing {
 

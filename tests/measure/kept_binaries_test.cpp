@@ -1,5 +1,5 @@
 // Which binaries stay for the finals, and that nobody's file is left behind.
-#include "measure/kept_binaries.h"
+#include "measure/worker/kept_binaries.h"
 
 #include <gtest/gtest.h>
 

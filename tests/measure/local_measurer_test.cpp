@@ -8,11 +8,11 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "measure/host_compiler.h"
-#include "measure/memory_limit.h"
-#include "measure/messages.h"
-#include "measure/serve.h"
-#include "measure/stats.h"
+#include "measure/core/stats.h"
+#include "measure/host/host_compiler.h"
+#include "measure/system/memory_limit.h"
+#include "measure/worker/messages.h"
+#include "measure/worker/serve.h"
 #include "measuring.h"
 
 namespace lehr {
@@ -155,7 +155,7 @@ TEST_F(Measuring, SurvivesEveryKindOfBadCandidate) {
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(one.body);
-    // Only a limit ends the one that allocates for ever; the sanitizers allow none (measure/memory_limit.h).
+    // Only a limit ends the one that allocates for ever; the sanitizers allow none (measure/system/memory_limit.h).
     if (!kMemoryIsLimited && one.body.find("malloc") != std::string::npos) continue;
     const Source bad = source(one.body, 1, one.body.find("scratch") != std::string::npos ? 64 : 0);
     expect_failure_then_recovery(measurer, bad, one.kind, one.words);

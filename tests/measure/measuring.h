@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "host_support.h"
-#include "measure/host_compiler.h"
+#include "measure/host/host_compiler.h"
 
 namespace lehr::testing {
 

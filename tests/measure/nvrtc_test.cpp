@@ -1,5 +1,5 @@
 // NVRTC as a Compiler. Skipped where NVRTC is not installed.
-#include "measure/nvrtc.h"
+#include "measure/cuda/nvrtc.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "measure/compile_pool.h"
+#include "measure/worker/compile_pool.h"
 
 namespace lehr {
 namespace {

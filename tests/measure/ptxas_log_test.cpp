@@ -1,5 +1,5 @@
 // ptxas's log read back: the forms below are recorded from NVRTC 13.0 (ptxas 13.0.88).
-#include "measure/ptxas_log.h"
+#include "measure/cuda/ptxas_log.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What rounds say of two kernels when a neighbour on the same core comes and goes.
-#include "measure/ratio.h"
+#include "measure/core/ratio.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // One trial inside a worker, with a runner whose times the test dictates: disturbed windows are timed again.
-#include "measure/serve.h"
+#include "measure/worker/serve.h"
 
 #include <gtest/gtest.h>
 

@@ -10,13 +10,13 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "host_support.h"
-#include "measure/check.h"
-#include "measure/device.h"
-#include "measure/element.h"
-#include "measure/messages.h"
-#include "measure/problem_file.h"
-#include "measure/sample_limits.h"
-#include "measure/stats.h"
+#include "measure/core/check.h"
+#include "measure/core/element.h"
+#include "measure/core/problem_file.h"
+#include "measure/core/sample_limits.h"
+#include "measure/core/stats.h"
+#include "measure/host/device.h"
+#include "measure/worker/messages.h"
 
 namespace lehr {
 namespace {

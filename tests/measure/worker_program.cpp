@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "measure/worker_main.h"
+#include "measure/worker/worker_main.h"
 
 int main(int count, char** words) {
   for (int i = 1; i + 1 < count; ++i) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/measurer.h"
+#include "measure/core/measurer.h"
 
 namespace lehr::testing {
 

@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "cuda_space_checks.h"
 #include "ir/verify.h"
-#include "templates/conv2d_mma.h"
+#include "templates/conv2d/cuda/conv2d_mma.h"
 
 namespace lehr {
 namespace {

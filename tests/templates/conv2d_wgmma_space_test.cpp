@@ -5,9 +5,9 @@
 #include "ir/analyze.h"
 #include "ir/verify.h"
 #include "templates/catalog.h"
-#include "templates/conv2d_wgmma.h"
+#include "templates/conv2d/cuda/conv2d_wgmma.h"
 #include "templates/family.h"
-#include "templates/gemm_wgmma_space.h"
+#include "templates/gemm/cuda/gemm_wgmma_space.h"
 
 namespace lehr {
 namespace {

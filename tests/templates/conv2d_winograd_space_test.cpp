@@ -5,8 +5,8 @@
 #include "cuda_space_checks.h"
 #include "ir/analyze.h"
 #include "templates/catalog.h"
-#include "templates/conv2d_winograd.h"
-#include "templates/conv2d_winograd_space.h"
+#include "templates/conv2d/cuda/conv2d_winograd.h"
+#include "templates/conv2d/cuda/conv2d_winograd_space.h"
 #include "templates/family.h"
 
 namespace lehr {

@@ -13,8 +13,8 @@
 #include "ir/analyze.h"
 #include "ir/verify.h"
 #include "templates/catalog.h"
-#include "templates/conv_view.h"
-#include "templates/register_tile.h"
+#include "templates/shared/conv_view.h"
+#include "templates/shared/register_tile.h"
 
 namespace lehr {
 namespace {

@@ -22,7 +22,7 @@
 #include "codegen/sequence.h"
 #include "cpu_problems.h"
 #include "templates/catalog.h"
-#include "templates/epilogue_pass.h"
+#include "templates/shared/epilogue_pass.h"
 #include "workload/reference.h"
 
 namespace lehr::testing {

@@ -32,7 +32,7 @@ class Mutants {
     sources_.push_back(std::move(mutant));
     workloads_.push_back(workload);
   }
-  /// What blocks that split k need of one another (templates/split_k.h).
+  /// What blocks that split k need of one another (templates/shared/split_k.h).
   void add_those_of_split_k(const Source& source, const Workload& workload) {
     const std::size_t before = size();
     add(source, workload, "", "lehr_device_fence();", "");

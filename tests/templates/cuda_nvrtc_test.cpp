@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "codegen/emit.h"
 #include "gemm_mma_cases.h"
-#include "measure/compile_pool.h"
+#include "measure/worker/compile_pool.h"
 #include "templates/catalog.h"
 
 namespace lehr {

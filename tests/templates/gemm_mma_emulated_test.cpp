@@ -6,7 +6,7 @@
 #include "codegen/emit.h"
 #include "cuda_mutants.h"
 #include "gemm_mma_cases.h"
-#include "templates/gemm_mma.h"
+#include "templates/gemm/cuda/gemm_mma.h"
 
 namespace lehr {
 namespace {

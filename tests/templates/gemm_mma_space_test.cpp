@@ -10,9 +10,9 @@
 #include "ir/analyze.h"
 #include "templates/catalog.h"
 #include "templates/family.h"
-#include "templates/gemm_mma.h"
-#include "templates/gemm_mma_space.h"
-#include "templates/gemm_simt.h"
+#include "templates/gemm/cuda/gemm_mma.h"
+#include "templates/gemm/cuda/gemm_mma_space.h"
+#include "templates/gemm/cuda/gemm_simt.h"
 
 namespace lehr {
 namespace {

@@ -8,8 +8,8 @@
 #include "cuda_mutants.h"
 #include "ir/analyze.h"
 #include "templates/family.h"
-#include "templates/gemm_simt.h"
-#include "templates/gemm_simt_space.h"
+#include "templates/gemm/cuda/gemm_simt.h"
+#include "templates/gemm/cuda/gemm_simt_space.h"
 #include "tests/emulator/program.h"
 
 namespace lehr {

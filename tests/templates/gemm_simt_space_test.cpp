@@ -6,8 +6,8 @@
 #include "cuda_space_checks.h"
 #include "templates/catalog.h"
 #include "templates/family.h"
-#include "templates/gemm_simt.h"
-#include "templates/gemm_simt_space.h"
+#include "templates/gemm/cuda/gemm_simt.h"
+#include "templates/gemm/cuda/gemm_simt_space.h"
 
 namespace lehr {
 namespace {

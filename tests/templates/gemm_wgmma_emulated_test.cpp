@@ -8,11 +8,11 @@
 
 #include "gemm_mma_cases.h"
 #include "gemm_wgmma_faults.h"
-#include "measure/check.h"
-#include "measure/cublaslt_gemm.h"
+#include "measure/core/check.h"
+#include "measure/vendor/cublaslt/cublaslt_gemm.h"
 #include "templates/family.h"
-#include "templates/gemm_wgmma.h"
-#include "templates/gemm_wgmma_space.h"
+#include "templates/gemm/cuda/gemm_wgmma.h"
+#include "templates/gemm/cuda/gemm_wgmma_space.h"
 #include "tests/emulator/program.h"
 #include "tune/task.h"
 

@@ -9,8 +9,8 @@
 #include "cuda_mutants.h"
 #include "ir/verify.h"
 #include "templates/family.h"
-#include "templates/gemm_wgmma.h"
-#include "templates/gemm_wgmma_space.h"
+#include "templates/gemm/cuda/gemm_wgmma.h"
+#include "templates/gemm/cuda/gemm_wgmma_space.h"
 
 namespace lehr::testing {
 

@@ -11,8 +11,8 @@
 #include "ir/verify.h"
 #include "templates/catalog.h"
 #include "templates/family.h"
-#include "templates/gemm_wgmma.h"
-#include "templates/gemm_wgmma_space.h"
+#include "templates/gemm/cuda/gemm_wgmma.h"
+#include "templates/gemm/cuda/gemm_wgmma_space.h"
 
 namespace lehr {
 namespace {

@@ -7,8 +7,8 @@
 #include "cuda_cases.h"
 #include "cuda_mutants.h"
 #include "templates/family.h"
-#include "templates/gemv_simt.h"
-#include "templates/gemv_simt_space.h"
+#include "templates/gemm/cuda/gemv_simt.h"
+#include "templates/gemm/cuda/gemv_simt_space.h"
 #include "tests/emulator/program.h"
 
 namespace lehr {

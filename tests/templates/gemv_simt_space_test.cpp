@@ -7,8 +7,8 @@
 #include "ir/analyze.h"
 #include "templates/catalog.h"
 #include "templates/family.h"
-#include "templates/gemv_simt.h"
-#include "templates/gemv_simt_space.h"
+#include "templates/gemm/cuda/gemv_simt.h"
+#include "templates/gemm/cuda/gemv_simt_space.h"
 
 namespace lehr {
 namespace {

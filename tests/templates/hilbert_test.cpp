@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "templates/hilbert.h"
+#include "templates/shared/hilbert.h"
 
 namespace lehr {
 namespace {

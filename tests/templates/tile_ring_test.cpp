@@ -1,5 +1,5 @@
 // The first tiles of a ring: each is copied once, in order, and guarded where not all blocks have it.
-#include "templates/tile_ring.h"
+#include "templates/shared/tile_ring.h"
 
 #include <gtest/gtest.h>
 

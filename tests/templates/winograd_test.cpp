@@ -1,6 +1,6 @@
 // The minimal filtering algorithms: their matrices against the sum that they stand for, and the tolerance
 // that is stated for them against what f32 loses.
-#include "templates/winograd.h"
+#include "templates/shared/winograd.h"
 
 #include <gtest/gtest.h>
 

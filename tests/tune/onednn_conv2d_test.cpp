@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "measure/baseline_onednn.h"
+#include "measure/vendor/onednn/baseline_onednn.h"
 #include "tune/task.h"
 
 namespace lehr {

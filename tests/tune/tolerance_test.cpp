@@ -5,8 +5,8 @@
 #include <fmt/core.h>
 
 #include "base/small_float.h"
-#include "measure/check.h"
-#include "measure/element.h"
+#include "measure/core/check.h"
+#include "measure/core/element.h"
 #include "tune/task.h"
 
 namespace lehr {

@@ -3,7 +3,7 @@
 
 #include "costmodel/xgboost_model.h"
 #include "deploy/winners.h"
-#include "measure/worker_main.h"
+#include "measure/worker/worker_main.h"
 #include "search/make_strategy.h"
 #include "tune/session.h"
 

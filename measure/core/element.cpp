@@ -1,0 +1,103 @@
+#include "measure/core/element.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/small_float.h"
+
+namespace lehr {
+namespace {
+
+template <typename T>
+T saturated(float value, double low, double high) {
+  return static_cast<T>(std::clamp(std::nearbyint(static_cast<double>(value)), low, high));
+}
+
+template <typename T, typename Convert>
+void store_all(std::span<const float> values, void* bytes, Convert convert) {
+  auto* to = static_cast<unsigned char*>(bytes);
+  for (float value : values) {
+    const T converted = convert(value);
+    std::memcpy(to, &converted, sizeof(T));
+    to += sizeof(T);
+  }
+}
+
+template <typename T>
+T load(const void* bytes, std::int64_t index) {
+  T value;
+  std::memcpy(&value, static_cast<const unsigned char*>(bytes) + index * static_cast<std::int64_t>(sizeof(T)),
+              sizeof(T));
+  return value;
+}
+
+}  // namespace
+
+void store_elements(DType type, std::span<const float> values, void* bytes) {
+  switch (type) {
+    case DType::kF64:
+      return store_all<double>(values, bytes, [](float v) { return static_cast<double>(v); });
+    case DType::kF32:
+      if (!values.empty()) std::memcpy(bytes, values.data(), values.size_bytes());
+      return;
+    case DType::kF16:
+      return store_all<std::uint16_t>(values, bytes, to_f16);
+    case DType::kBF16:
+      return store_all<std::uint16_t>(values, bytes, to_bf16);
+    case DType::kS32:
+      return store_all<std::int32_t>(
+          values, bytes, [](float v) { return saturated<std::int32_t>(v, -2147483648.0, 2147483647.0); });
+    case DType::kS8:
+      return store_all<std::int8_t>(values, bytes,
+                                    [](float v) { return saturated<std::int8_t>(v, -128, 127); });
+    case DType::kU8:
+      return store_all<std::uint8_t>(values, bytes,
+                                     [](float v) { return saturated<std::uint8_t>(v, 0, 255); });
+    case DType::kE4M3:
+      return store_all<std::uint8_t>(values, bytes, to_e4m3);
+    case DType::kE5M2:
+      return store_all<std::uint8_t>(values, bytes, to_e5m2);
+    case DType::kU32:
+      return store_all<std::uint32_t>(values, bytes,
+                                      [](float v) { return saturated<std::uint32_t>(v, 0, 4294967295.0); });
+  }
+  CHECK(false, "dtype {}", static_cast<int>(type));
+}
+
+double load_element(DType type, const void* bytes, std::int64_t index) {
+  switch (type) {
+    case DType::kF64:
+      return load<double>(bytes, index);
+    case DType::kF32:
+      return load<float>(bytes, index);
+    case DType::kF16:
+      return from_f16(load<std::uint16_t>(bytes, index));
+    case DType::kBF16:
+      return from_bf16(load<std::uint16_t>(bytes, index));
+    case DType::kS32:
+      return load<std::int32_t>(bytes, index);
+    case DType::kS8:
+      return load<std::int8_t>(bytes, index);
+    case DType::kU8:
+      return load<std::uint8_t>(bytes, index);
+    case DType::kE4M3:
+      return from_e4m3(load<std::uint8_t>(bytes, index));
+    case DType::kE5M2:
+      return from_e5m2(load<std::uint8_t>(bytes, index));
+    case DType::kU32:
+      return load<std::uint32_t>(bytes, index);
+  }
+  CHECK(false, "dtype {}", static_cast<int>(type));
+  return 0;
+}
+
+bool is_poison(DType type, const void* bytes, std::int64_t index) {
+  if (type == DType::kS32 || type == DType::kS8 || type == DType::kU8 || type == DType::kU32) return false;
+  const std::int64_t size = size_of(type);
+  const auto* at = static_cast<const unsigned char*>(bytes) + index * size;
+  return std::all_of(at, at + size, [](unsigned char byte) { return byte == kPoisonByte; });
+}
+
+}  // namespace lehr

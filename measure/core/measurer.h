@@ -1,0 +1,72 @@
+// Sources in, outcomes out: compile, check, time.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "codegen/source.h"
+#include "measure/core/outcome.h"
+#include "measure/core/problem.h"
+
+namespace lehr {
+
+/// One side of a contest: our kernels and the vendor libraries, timed in turn, round by round.
+struct ContestEntry {
+  std::string name;              ///< "source 0", "openblas", "onednn", ...
+  std::vector<double> round_us;  ///< one time per round; empty when `missing` says why
+  double calm_within = 0;  ///< a round counts up to so many times the entry's best ones (measure/core/ratio.h); 0:
+                           ///< every round counts
+  bool finished = true;    ///< false: dropped out, round_us holds the rounds up to then
+  double time_us = 0;      ///< median of calm_us()
+  double ratio = 0;        ///< speedup_over(this, entry 0): > 1 is faster than entry 0
+  std::optional<GpuState> gpu;  ///< median over the rounds; nullopt on the CPU and where NVML does not tell
+  std::string note;             ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
+  std::string missing;  ///< why a baseline could not be timed ("libdnnl.so.2 is not installed"), else empty
+  std::optional<Failure> failure = std::nullopt;  ///< how one of ours failed: the long form of `missing`
+};
+
+/// A source of ours that takes part in a contest as a vendor library does: it cannot drop out, and is not one
+/// of the kernels to choose from.
+struct Rival {
+  std::string name;
+  std::string note;  ///< goes into ContestEntry::note
+  Source source;
+};
+
+/// What a measurer has spent since it was made.
+struct Spent {
+  double compile_s = 0;  ///< wall time of waiting for the compiler, nothing else being done
+  double compiling_s = 0;  ///< wall time in which the compiler was at work; more where it works ahead
+  double run_s = 0;      ///< wall time of checking and timing, contests included
+  int kernels = 0;       ///< sources given to the compiler, those that it refused included
+  int retimed = 0;       ///< windows timed again, because the machine disturbed the one before
+  int disturbed = 0;     ///< candidates whose time comes from a disturbed window: there was no calm one
+};
+
+class Measurer {
+ public:
+  virtual ~Measurer() = default;
+  /// Sets what the next candidates run on. Call before measure().
+  virtual void prepare(const Problem& problem) = 0;
+  /// One outcome per source, same order; `done(i, outcome)` is called as soon as each is known. Throws only
+  /// when the device or the environment is lost, or what `done` throws: a caller leaves a batch that way, and
+  /// the next call works. The first timing after prepare() becomes the reference kernel.
+  virtual std::vector<Outcome> measure(std::span<const Source> sources,
+                                       const std::function<void(std::size_t, const Outcome&)>& done) = 0;
+  /// Re-times `sources` (already measured with success), the rivals and the named baselines interleaved for about
+  /// `budget_s` seconds, of which compiling them takes up to half; of many sources the slow ones drop out on the way, but never the first one, the rivals and the
+  /// baselines. Entries in the order: sources, rivals, baselines. Baselines run on the prepared problem's
+  /// workload; a result of theirs that does not match the reference is reported in `missing` and not timed.
+  virtual std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Rival> rivals,
+                                            std::span<const std::string> baselines, double budget_s) = 0;
+  /// Runs a source (already measured with success) twice on the prepared problem's input and compares the
+  /// outputs bit by bit. A result that differs within the tolerance was right both times.
+  virtual std::variant<Repetition, Failure> repeat(const Source& source) = 0;
+  virtual Spent spent() const = 0;
+};
+
+}  // namespace lehr

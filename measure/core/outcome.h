@@ -1,0 +1,75 @@
+// What became of one candidate: a timing or a failure, never a sentinel number.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace lehr {
+
+/// Compiler's and device's word on what the binary uses. Absent = not known for this target.
+struct Resources {
+  std::optional<int> registers;           ///< per thread
+  std::optional<int> spill_bytes;         ///< stores + loads, per thread
+  std::optional<int> shared_bytes;        ///< static + dynamic, per block
+  std::optional<int> stack_bytes;
+  double compile_s = 0;                   ///< wall time of this compilation
+  std::string advisories;                 ///< the compiler's words on lost speed, one per line (ptxas_log.h); "": none
+};
+
+/// What a GPU did while it was timed.
+struct GpuState {
+  double sm_mhz = 0;         ///< clock of the multiprocessors
+  double power_w = 0;        ///< of the whole board, averaged by the driver
+  double temperature_c = 0;  ///< of the chip
+};
+
+struct Timing {
+  /// Lower quartile of `samples_us` (measure/core/stats.h says why), corrected by the reference kernel where one was timed
+  /// beside it: times `session's reference time / reference_us`.
+  double time_us = 0;
+  std::vector<double> samples_us;  ///< raw, one per repeat, in order
+  double spread = 0;               ///< (p75 - p25) / median of the raw samples
+  double reference_us = 0;         ///< the reference kernel timed beside this candidate; 0: none was, or it is slow
+  double max_error = 0;            ///< largest error (measure/core/check.h)
+  double run_s = 0;                ///< wall time that checking and timing took
+  Resources resources;
+  int windows = 1;                 ///< how often it was timed: once more after each disturbance; not stored
+  bool disturbed = false;          ///< every window was; this is the least disturbed one's time; not stored
+};
+
+/// The stage at which a candidate ended.
+enum class FailureKind {
+  kLower,        ///< the template could not lower it (a bug of ours, stored all the same)
+  kCompile,
+  kCompileTimeout,
+  kLaunch,
+  kTimeout,      ///< ran longer than its limit and was killed
+  kCrash,        ///< the worker died: signal or illegal access
+  kWrongResult,
+  kOutOfMemory,
+  kRejected,     ///< compiled, but its log broke a rule (spills) and it was not run
+};
+struct Failure {
+  FailureKind kind = FailureKind::kCompile;
+  std::string text;  ///< one or more lines, first line says it all
+  Resources resources;
+};
+
+using Outcome = std::variant<Timing, Failure>;
+
+/// The outputs of two runs on the same input, compared bit by bit.
+struct Repetition {
+  std::int64_t elements = 0;   ///< of the output
+  std::int64_t different = 0;  ///< of those, with other bits in the second run
+  std::int64_t first = 0;      ///< flat index of the first of them
+};
+
+/// "compile", "wrong result", ...: shown to users and stored.
+std::string_view name_of(FailureKind kind);
+std::optional<FailureKind> parse_failure_kind(std::string_view name);
+
+}  // namespace lehr

@@ -1,0 +1,96 @@
+// Layout: header length (8 bytes), header (JSON: everything but the arrays, with their lengths), indices and
+// expected values. The inputs are made again from the seed.
+#include "measure/core/problem_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "measure/system/process.h"
+#include "measure/system/temp_dir.h"
+#include "workload/reference.h"
+
+namespace lehr {
+namespace {
+
+using nlohmann::json;
+
+void write_all(int fd, const std::string& path, const void* bytes, std::size_t count) {
+  const char* from = static_cast<const char*>(bytes);
+  while (count > 0) {
+    const ssize_t done = write(fd, from, count);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) throw_write_error(path, errno);
+    from += done;
+    count -= static_cast<std::size_t>(done);
+  }
+}
+
+void read_all(int fd, const std::string& path, void* bytes, std::size_t count) {
+  char* to = static_cast<char*>(bytes);
+  while (count > 0) {
+    const ssize_t done = read(fd, to, count);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0)
+      throw_environment("cannot read the problem file {}: {}", path,
+                        done < 0 ? std::strerror(errno) : "cut short");
+    to += done;
+    count -= static_cast<std::size_t>(done);
+  }
+}
+
+template <typename T>
+void write_array(int fd, const std::string& path, const std::vector<T>& values) {
+  write_all(fd, path, values.data(), values.size() * sizeof(T));
+}
+
+template <typename T>
+void read_array(int fd, const std::string& path, std::vector<T>& values, std::size_t count) {
+  values.resize(count);
+  read_all(fd, path, values.data(), count * sizeof(T));
+}
+
+}  // namespace
+
+void write_problem(const std::string& path, const Problem& problem) {
+  const json header = {{"workload", to_text(problem.workload)},
+                       {"seed", problem.seed},
+                       {"indices", problem.indices.size()},
+                       {"expected", problem.expected.size()},
+                       {"tolerance", problem.tolerance}};
+  const std::string text = header.dump();
+  const std::uint64_t length = text.size();
+
+  const Fd file(open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600));
+  if (file.get() < 0) throw_write_error(path, errno);
+  write_all(file.get(), path, &length, sizeof length);
+  write_all(file.get(), path, text.data(), text.size());
+  write_array(file.get(), path, problem.indices);
+  write_array(file.get(), path, problem.expected);
+}
+
+Problem read_problem(const std::string& path) {
+  const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) throw_environment("cannot read the problem file {}: {}", path, std::strerror(errno));
+  std::uint64_t length = 0;
+  read_all(file.get(), path, &length, sizeof length);
+  std::string text(length, '\0');
+  read_all(file.get(), path, text.data(), length);
+  const json header = json::parse(text);
+  Problem problem;
+  problem.workload = parse_workload(header["workload"].get<std::string>());
+  problem.seed = header["seed"];
+  problem.tensors = problem_tensors(problem.workload, make_inputs(problem.workload, problem.seed));
+  read_array(file.get(), path, problem.indices, header["indices"]);
+  read_array(file.get(), path, problem.expected, header["expected"]);
+  problem.tolerance = header["tolerance"];
+  return problem;
+}
+
+}  // namespace lehr

@@ -1,0 +1,58 @@
+// Calm rounds, and ratios over them.
+#include "measure/core/ratio.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace lehr {
+namespace {
+
+constexpr double kBest = 0.02;
+constexpr std::size_t kLeastCalmRounds = 5;
+constexpr double kLeastCalmShare = 0.15;
+
+/// For each of the first `rounds` rounds how many times longer it took than the entry's best ones.
+std::vector<double> slowdowns(const ContestEntry& entry, std::size_t rounds) {
+  const double best = percentile(std::span(entry.round_us).first(rounds), kBest);
+  std::vector<double> result;
+  for (std::size_t r = 0; r < rounds; ++r) result.push_back(entry.round_us[r] / best);
+  return result;
+}
+
+/// The rounds of little slowdown, in the order of it.
+std::vector<std::size_t> calm_rounds(const std::vector<double>& slowdown, double within) {
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t r = 0; r < slowdown.size(); ++r) order.emplace_back(slowdown[r], r);
+  std::ranges::sort(order);
+  const auto share = static_cast<std::size_t>(kLeastCalmShare * static_cast<double>(order.size()));
+  const std::size_t least = std::max(kLeastCalmRounds, share);
+  std::vector<std::size_t> result;
+  for (const auto& [slow, round] : order)
+    if (within <= 0 || slow <= within || result.size() < least) result.push_back(round);
+  return result;
+}
+
+}  // namespace
+
+std::vector<double> calm_us(const ContestEntry& entry) {
+  std::vector<double> result;
+  if (entry.round_us.empty()) return result;
+  for (const std::size_t r : calm_rounds(slowdowns(entry, entry.round_us.size()), entry.calm_within))
+    result.push_back(entry.round_us[r]);
+  return result;
+}
+
+Ratio speedup_over(const ContestEntry& entry, const ContestEntry& other) {
+  const std::size_t rounds = std::min(entry.round_us.size(), other.round_us.size());
+  if (rounds == 0) return {};
+  std::vector<double> slower = slowdowns(entry, rounds);
+  const std::vector<double> others = slowdowns(other, rounds);
+  for (std::size_t r = 0; r < rounds; ++r) slower[r] = std::max(slower[r], others[r]);
+  std::vector<double> ratios;
+  for (const std::size_t r : calm_rounds(slower, entry.calm_within))
+    ratios.push_back(other.round_us[r] / entry.round_us[r]);
+  return {median(ratios), quantile_interval(ratios, 0.5)};
+}
+
+}  // namespace lehr

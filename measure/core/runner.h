@@ -1,0 +1,114 @@
+// The seam inside a worker process: what a target or a vendor library implements so that trials and contests
+// can use it.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "codegen/source.h"
+#include "measure/core/outcome.h"
+#include "measure/core/problem.h"
+
+namespace lehr {
+
+/// What the parent decides for all candidates of one prepared problem.
+struct RunSettings {
+  int threads = 1;    ///< CPU threads that a candidate may use
+  bool cold = false;  ///< sweep the last-level cache between samples instead of timing warm caches
+  int device = 0;     ///< CUDA ordinal
+  std::int64_t memory_bytes = 0;  ///< CPU: limit on the worker's private memory; 0: half of the machine's
+  friend bool operator==(const RunSettings&, const RunSettings&) = default;
+};
+
+/// An argument that is a tensor map of tensor `tensor` (SourceParam::map).
+struct TensorMapArgument {
+  std::size_t tensor = 0;
+  DType type = DType::kF32;
+  ir::TensorMap map;
+  friend bool operator==(const TensorMapArgument&, const TensorMapArgument&) = default;
+};
+
+/// One compiled thing to run.
+struct Candidate {
+  std::string path;  ///< shared object or cubin; unused by vendor libraries
+  std::string entry;
+  decltype(Source::launch) launch;
+  std::int64_t scratch_bytes = 0;                   ///< CPU: per concurrent call
+  std::vector<std::int64_t> workspace_bytes = {};   ///< CUDA: of each workspace (codegen/source.h)
+  std::vector<std::int64_t> prepacked_bytes = {};   ///< CPU: of each prepacked parameter (the same)
+  std::vector<TensorMapArgument> tensor_maps = {};  ///< CUDA: the other arguments are addresses
+  std::vector<SourceStep> then = {};                ///< CPU: what follows (Source::then)
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
+/// A candidate's failure, and whether the process can go on. CUDA's sticky errors (illegal address, ...) set
+/// `worker_lost`: the worker answers, exits, and is replaced.
+struct Fault {
+  Failure failure;
+  bool worker_lost = false;
+};
+
+/// The checked run's findings; its result was right.
+struct Checked {
+  double max_error = 0;  ///< largest error (measure/core/check.h)
+  std::string note =
+      {};  ///< a vendor library: what it ran, for a reader ("cuBLASLt 13.1.0, heuristic 0"); else ""
+};
+
+/// A candidate's output as it lies in memory.
+struct RunOutput {
+  std::vector<unsigned char> bytes;
+  int element_bytes = 1;
+};
+
+/// How long to sample. One sample is the mean of as many calls as fill `sample_us` (one when the cache is
+/// cold). The defaults follow the noise study on two virtual cores: with 10 samples and 15 ms, the lower
+/// quartile orders two kernels that differ by 3 % correctly in 96-99 % of the cases when they are measured
+/// close together.
+struct SampleRequest {
+  double sample_us = 1000;
+  int min_samples = 10;
+  double min_total_us = 15000;
+  double max_total_us = 500000;  ///< stop once it is exceeded and `few_samples` are there
+  int few_samples = 3;
+  double hopeless_us = 0;  ///< a warm-up call slower than this (0: never) ends sampling at `few_samples`
+  /// Sampling goes on until the time is known this well: half the width of its 95 % interval over the time
+  /// (measure/core/stats.h), and ...
+  double tolerance = 1;
+  double tight_total_us = 60000;  ///< ... no longer than this in all,
+  double contender_us = 0;  ///< ... and no candidate of whose interval nothing is below this (0: every one)
+  friend bool operator==(const SampleRequest&, const SampleRequest&) = default;
+};
+
+struct Samples {
+  std::vector<double> us;  ///< per call, in order
+  bool hopeless = false;   ///< the warm-up call was slower than SampleRequest::hopeless_us
+  double cpu_share = 1;    ///< CPU time / (wall time x threads) while sampling; 1 where it cannot be told
+  std::optional<GpuState> gpu = std::nullopt;  ///< nullopt on the CPU and where NVML does not tell
+};
+
+/// A runner is a plain class with these members, called from one thread in this order: prepare once, then for
+/// each slot load, check (runs the candidate once, outputs poisoned before), time as often as wanted, unload.
+/// Several slots are loaded at a time: slot 0 holds the session's reference kernel. A CPU candidate may crash
+/// or hang in any of them: the parent sees the process die and reports it, the runner need not guard.
+///   prepare  throws Error(kEnvironment) when the device or library is not there: the text reaches the user
+///   load     what loading tells of the resources (fields that it does not know stay empty)
+///   time     makes its own warm-up call first
+/// A runner of candidates also has
+///   output() -> std::variant<RunOutput, Fault>   what the last check() computed
+template <typename R>
+concept Runner = std::default_initializable<R> &&
+    requires(R runner, const Problem& problem, const RunSettings& settings, int slot,
+             const Candidate& candidate, const SampleRequest& request) {
+  { runner.prepare(problem, settings) } -> std::same_as<void>;
+  { runner.load(slot, candidate) } -> std::same_as<std::variant<Resources, Fault>>;
+  { runner.check(slot) } -> std::same_as<std::variant<Checked, Fault>>;
+  { runner.time(slot, request) } -> std::same_as<std::variant<Samples, Fault>>;
+  { runner.unload(slot) } -> std::same_as<void>;
+};
+
+}  // namespace lehr

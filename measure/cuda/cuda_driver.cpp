@@ -1,0 +1,344 @@
+// Values over the driver's functions.
+#include "measure/cuda/cuda_driver.h"
+
+#include <fmt/core.h>
+
+#include <string_view>
+
+#include "measure/cuda/cuda_functions.h"
+#include "measure/system/shared_library.h"
+
+namespace lehr {
+
+namespace {
+
+constexpr unsigned kStreamDefault = 0;  // CU_STREAM_DEFAULT: ordered with the fills and copies of CudaMemory
+constexpr int kCaptureModeThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+constexpr int kProgrammaticStreamSerialization = 6;  // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+constexpr std::size_t kUuidBytes = 16;
+constexpr int kNoInterleave = 0;     // CU_TENSOR_MAP_INTERLEAVE_NONE
+constexpr int kPromotionL2_256 = 3;  // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+constexpr int kFillWithZeros = 0;    // CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE
+
+/// enum CUtensorMapDataType; floats of 8 bits travel as bytes.
+int tensor_map_type(DType type, bool tf32) {
+  switch (type) {
+    case DType::kF64:
+      return 8;
+    case DType::kF32:
+      return tf32 ? 11 : 7;
+    case DType::kF16:
+      return 6;
+    case DType::kBF16:
+      return 9;
+    case DType::kS32:
+      return 3;
+    case DType::kU32:
+      return 2;
+    case DType::kS8:
+    case DType::kU8:
+    case DType::kE4M3:
+    case DType::kE5M2:
+      return 0;
+  }
+  return 0;
+}
+/// enum CUtensorMapSwizzle.
+int tensor_map_swizzle(std::int64_t bytes) {
+  return bytes == 128 ? 3 : bytes == 64 ? 2 : bytes == 32 ? 1 : 0;
+}
+
+}  // namespace
+
+bool CudaStatus::sticky() const {
+  switch (code) {
+    case 214:  // ECC uncorrectable
+    case 226:  // contained
+    case 700:  // illegal address
+    case 702:  // launch timeout
+    case 709:  // context is destroyed
+    case 710:  // assert
+    case 714:  // hardware stack error
+    case 715:  // illegal instruction
+    case 716:  // misaligned address
+    case 717:  // invalid address space
+    case 718:  // invalid pc
+    case 719:  // launch failed
+    case 721:  // tensor memory leak
+    case 999:  // unknown
+      return true;
+    default:
+      return false;
+  }
+}
+
+CudaDriver::CudaDriver() = default;
+CudaDriver::~CudaDriver() {
+  functions_.reset();
+  if (library_) dlclose(library_);
+}
+
+std::unique_ptr<CudaDriver> CudaDriver::open(const std::string& library, std::string& why_not) {
+  std::unique_ptr<CudaDriver> driver(new CudaDriver());
+  driver->library_ = load_library(std::span(&library, 1)).handle;
+  if (!driver->library_) {
+    why_not =
+        fmt::format("{} was not found: install NVIDIA's driver (525 or newer) to run CUDA kernels", library);
+    return nullptr;
+  }
+  driver->functions_ = std::make_unique<Functions>();
+  if (const std::string_view missing = find_cuda_functions(driver->library_, *driver->functions_);
+      !missing.empty()) {
+    why_not = fmt::format("{} has no function {}: install NVIDIA's driver 525 or newer", library, missing);
+    return nullptr;
+  }
+  if (const CudaStatus status{driver->functions_->init(0), "cuInit"}; !status.ok()) {
+    why_not = fmt::format("the CUDA driver does not start: {}", driver->text_of(status));
+    return nullptr;
+  }
+  return driver;
+}
+
+std::string CudaDriver::text_of(CudaStatus status) const {
+  const char* name = nullptr;
+  const char* meaning = nullptr;
+  functions_->error_name(status.code, &name);
+  functions_->error_string(status.code, &meaning);
+  if (!name) return fmt::format("CUDA error {} from {}", status.code, status.call);
+  return fmt::format("{} ({}) from {}", name, meaning ? meaning : "no description", status.call);
+}
+
+std::string CudaDriver::version() const {
+  int version = 0;
+  if (functions_->driver_version(&version) != 0) return "";
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+int CudaDriver::device_count() const {
+  int count = 0;
+  return functions_->device_count(&count) == 0 ? count : 0;
+}
+
+std::string CudaDriver::device_name(int ordinal) const {
+  int device = 0;
+  char name[256] = {};
+  if (functions_->device_get(&device, ordinal) != 0 ||
+      functions_->device_name(name, sizeof name, device) != 0) {
+    return "";
+  }
+  return name;
+}
+
+std::string CudaDriver::device_uuid(int ordinal) const {
+  int device = 0;
+  unsigned char uuid[kUuidBytes] = {};
+  if (functions_->device_get(&device, ordinal) != 0 || functions_->device_uuid(uuid, device) != 0) return "";
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < kUuidBytes; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", uuid[i]);
+  }
+  return text;
+}
+
+std::optional<int> CudaDriver::attribute(int ordinal, CudaAttribute attribute) const {
+  int device = 0;
+  int value = 0;
+  if (functions_->device_get(&device, ordinal) != 0) return std::nullopt;
+  if (functions_->device_attribute(&value, static_cast<int>(attribute), device) != 0) return std::nullopt;
+  return value;
+}
+
+CudaStatus CudaContext::open(const CudaDriver& driver, int ordinal) {
+  const CudaDriver::Functions& f = driver.functions();
+  int device = 0;
+  if (const CudaStatus status{f.device_get(&device, ordinal), "cuDeviceGet"}; !status.ok()) return status;
+  void* context = nullptr;
+  if (const CudaStatus status{f.context_retain(&context, device), "cuDevicePrimaryCtxRetain"}; !status.ok()) {
+    return status;
+  }
+  driver_ = &driver;
+  device_ = device;
+  return {f.context_set_current(context), "cuCtxSetCurrent"};
+}
+
+CudaContext::~CudaContext() {
+  if (driver_) driver_->functions().context_release(device_);
+}
+
+CudaStatus CudaMemory::allocate(const CudaDriver& driver, std::int64_t bytes) {
+  *this = CudaMemory();
+  const CudaStatus status{driver.functions().memory_allocate(&address_, static_cast<std::size_t>(bytes)),
+                          "cuMemAlloc"};
+  if (status.ok()) {
+    driver_ = &driver;
+    bytes_ = bytes;
+  }
+  return status;
+}
+CudaMemory::~CudaMemory() {
+  if (driver_) driver_->functions().memory_free(address_);
+}
+void CudaMemory::swap(CudaMemory& other) {
+  std::swap(driver_, other.driver_);
+  std::swap(address_, other.address_);
+  std::swap(bytes_, other.bytes_);
+}
+CudaStatus CudaMemory::fill(std::int64_t offset, unsigned char value, std::int64_t bytes) const {
+  if (bytes == 0) return {};
+  return {driver_->functions().fill(address_ + static_cast<CudaAddress>(offset), value,
+                                    static_cast<std::size_t>(bytes)),
+          "cuMemsetD8"};
+}
+CudaStatus CudaMemory::write(std::int64_t offset, const void* from, std::int64_t bytes) const {
+  if (bytes == 0) return {};
+  return {driver_->functions().copy_to_device(address_ + static_cast<CudaAddress>(offset), from,
+                                              static_cast<std::size_t>(bytes)),
+          "cuMemcpyHtoD"};
+}
+CudaStatus CudaMemory::read(std::int64_t offset, void* to, std::int64_t bytes) const {
+  if (bytes == 0) return {};
+  return {driver_->functions().copy_to_host(to, address_ + static_cast<CudaAddress>(offset),
+                                            static_cast<std::size_t>(bytes)),
+          "cuMemcpyDtoH"};
+}
+
+CudaStatus encode_tensor_map(const CudaDriver& driver, const ir::TensorMap& map, DType type,
+                             CudaAddress address, CudaTensorMap& result) {
+  constexpr std::size_t kMost = ir::TensorMap::kMaxRank;
+  std::array<std::uint64_t, kMost> dims{};
+  std::array<std::uint64_t, kMost> stride_bytes{};  // of all dimensions but the innermost
+  std::array<unsigned, kMost> box{};
+  std::array<unsigned, kMost> step{};
+  step.fill(1);
+  for (std::size_t d = 0; d < static_cast<std::size_t>(map.rank); ++d) {
+    dims[d] = static_cast<std::uint64_t>(map.dims[d]);
+    box[d] = static_cast<unsigned>(map.box[d]);
+    if (d > 0) stride_bytes[d - 1] = static_cast<std::uint64_t>(map.strides[d] * size_of(type));
+  }
+  const int element = tensor_map_type(type, map.tf32), swizzle = tensor_map_swizzle(map.swizzle);
+  const auto rank = static_cast<unsigned>(map.rank);
+  void* const tensor = reinterpret_cast<void*>(address);
+  if (!map.im2col)
+    return {driver.functions().tensor_map_encode_tiled(
+                &result, element, rank, tensor, dims.data(), stride_bytes.data(), box.data(), step.data(),
+                kNoInterleave, swizzle, kPromotionL2_256, kFillWithZeros),
+            "cuTensorMapEncodeTiled"};
+  std::array<int, 2> lower{}, upper{};  // w, h, as the dimensions are
+  for (std::size_t d = 0; d < lower.size(); ++d) {
+    lower[d] = static_cast<int>(map.im2col->lower[d]);
+    upper[d] = static_cast<int>(map.im2col->upper[d]);
+    step[d + 1] = static_cast<unsigned>(map.im2col->step[d]);
+  }
+  return {driver.functions().tensor_map_encode_im2col(
+              &result, element, rank, tensor, dims.data(), stride_bytes.data(), lower.data(), upper.data(),
+              box[0], static_cast<unsigned>(map.im2col->pixels), step.data(), kNoInterleave, swizzle,
+              kPromotionL2_256, kFillWithZeros),
+          "cuTensorMapEncodeIm2col"};
+}
+
+CudaStatus CudaKernel::load(const CudaDriver& driver, const void* image, const std::string& entry) {
+  *this = CudaKernel();
+  if (const CudaStatus status{driver.functions().module_load(&module_, image), "cuModuleLoadData"};
+      !status.ok()) {
+    return status;
+  }
+  driver_ = &driver;
+  return {driver.functions().module_function(&function_, module_, entry.c_str()), "cuModuleGetFunction"};
+}
+CudaKernel::~CudaKernel() {
+  if (driver_) driver_->functions().module_unload(module_);
+}
+void CudaKernel::swap(CudaKernel& other) {
+  std::swap(driver_, other.driver_);
+  std::swap(module_, other.module_);
+  std::swap(function_, other.function_);
+}
+std::optional<int> CudaKernel::attribute(CudaFunctionAttribute attribute) const {
+  int value = 0;
+  if (driver_->functions().function_attribute(&value, static_cast<int>(attribute), function_) != 0)
+    return std::nullopt;
+  return value;
+}
+CudaStatus CudaKernel::allow_dynamic_shared(std::int64_t bytes) const {
+  return {driver_->functions().set_function_attribute(
+              function_, static_cast<int>(CudaFunctionAttribute::kMaxDynamicSharedBytes),
+              static_cast<int>(bytes)),
+          "cuFuncSetAttribute"};
+}
+
+CudaStatus CudaStream::open(const CudaDriver& driver) {
+  driver_ = &driver;
+  const CudaDriver::Functions& f = driver.functions();
+  if (const CudaStatus status{f.stream_create(&stream_, kStreamDefault), "cuStreamCreate"}; !status.ok()) {
+    return status;
+  }
+  if (const CudaStatus status{f.event_create(&begin_, 0), "cuEventCreate"}; !status.ok()) return status;
+  return {f.event_create(&end_, 0), "cuEventCreate"};
+}
+CudaStream::~CudaStream() {
+  if (!driver_) return;
+  if (begin_) driver_->functions().event_destroy(begin_);
+  if (end_) driver_->functions().event_destroy(end_);
+  if (stream_) driver_->functions().stream_destroy(stream_);
+}
+CudaStatus CudaStream::launch(const CudaKernel& kernel, const ir::Launch& shape, void** arguments) const {
+  CudaLaunchAttribute programmatic;
+  programmatic.id = kProgrammaticStreamSerialization;
+  programmatic.allowed = 1;
+  CudaLaunchConfig config;
+  for (std::size_t d = 0; d < 3; ++d) {
+    config.grid[d] = static_cast<unsigned>(shape.grid[d]);
+    config.block[d] = static_cast<unsigned>(shape.block[d]);
+  }
+  config.shared_bytes = static_cast<unsigned>(shape.shared_bytes);
+  config.stream = stream_;
+  config.attributes = &programmatic;
+  config.attribute_count = shape.programmatic ? 1 : 0;
+  return {driver_->functions().launch(&config, kernel.function(), arguments, nullptr), "cuLaunchKernelEx"};
+}
+CudaStatus CudaStream::fill(CudaAddress address, unsigned char value, std::int64_t bytes) const {
+  return {driver_->functions().fill_async(address, value, static_cast<std::size_t>(bytes), stream_),
+          "cuMemsetD8Async"};
+}
+CudaStatus CudaStream::record_begin() const {
+  return {driver_->functions().event_record(begin_, stream_), "cuEventRecord"};
+}
+CudaStatus CudaStream::record_end() const {
+  return {driver_->functions().event_record(end_, stream_), "cuEventRecord"};
+}
+CudaStatus CudaStream::wait() const {
+  return {driver_->functions().stream_synchronize(stream_), "cuStreamSynchronize"};
+}
+CudaStatus CudaStream::elapsed_us(double& us) const {
+  float milliseconds = 0;
+  const CudaStatus status{driver_->functions().event_elapsed(&milliseconds, begin_, end_),
+                          "cuEventElapsedTime"};
+  us = static_cast<double>(milliseconds) * 1000;
+  return status;
+}
+CudaStatus CudaStream::begin_capture() const {
+  return {driver_->functions().stream_begin_capture(stream_, kCaptureModeThreadLocal),
+          "cuStreamBeginCapture"};
+}
+CudaStatus CudaStream::end_capture(CudaGraph& graph) const {
+  void* captured = nullptr;
+  if (const CudaStatus status{driver_->functions().stream_end_capture(stream_, &captured),
+                              "cuStreamEndCapture"};
+      !status.ok()) {
+    return status;
+  }
+  const CudaStatus status{driver_->functions().graph_instantiate(&graph.executable_, captured, 0),
+                          "cuGraphInstantiateWithFlags"};
+  driver_->functions().graph_destroy(captured);
+  if (status.ok()) graph.driver_ = driver_;
+  return status;
+}
+CudaStatus CudaStream::launch(const CudaGraph& graph) const {
+  return {driver_->functions().graph_launch(graph.executable_, stream_), "cuGraphLaunch"};
+}
+CudaGraph::~CudaGraph() {
+  if (driver_) driver_->functions().graph_executable_destroy(executable_);
+}
+
+}  // namespace lehr

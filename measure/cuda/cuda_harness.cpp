@@ -1,0 +1,186 @@
+// The measurement protocol on CUDA.
+#include "measure/cuda/cuda_harness.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "measure/core/check.h"
+#include "measure/core/sample_limits.h"
+
+namespace lehr {
+namespace {
+
+/// Calls of one sample: enough to hide the ends of a 2 us kernel's sample, few enough to instantiate in 1 ms.
+constexpr std::int64_t kMaxLaunches = 512;
+/// Below kShortUs a sample holds at least kMinLaunches calls, whatever it is asked to last: the events'
+/// resolution of 0.5 us (CUDA Runtime API, cudaEventElapsedTime) and the graph's own launch are then below 1
+/// % of it.
+constexpr double kShortUs = 50;
+constexpr std::int64_t kMinLaunches = 20;
+
+std::int64_t calls_per_sample(double sample_us, double call_us) {
+  const double least = call_us < kShortUs ? static_cast<double>(kMinLaunches) : 1.0;
+  const double wanted = std::ceil(sample_us / std::max(call_us, 0.5));
+  return static_cast<std::int64_t>(std::clamp(wanted, least, static_cast<double>(kMaxLaunches)));
+}
+
+}  // namespace
+
+/// What stays from problem to problem; members are destroyed in reverse order, the driver last.
+struct CudaHarness::Device {
+  std::unique_ptr<CudaDriver> driver;
+  CudaContext context;
+  CudaStream stream;
+  std::unique_ptr<Nvml> nvml;  ///< nullptr: clocks and power are not known
+  std::int64_t l2_bytes = 0;
+  CudaMemory flush;
+};
+
+CudaHarness::CudaHarness(CudaLibraries libraries) : libraries_(std::move(libraries)) {}
+
+CudaHarness::~CudaHarness() = default;
+
+const CudaDriver& CudaHarness::driver() const {
+  return *device_->driver;
+}
+const CudaStream& CudaHarness::stream() const {
+  return device_->stream;
+}
+
+void CudaHarness::prepare(const Problem& problem, const RunSettings& settings) {
+  problem_ = problem;
+  if (!device_ || settings_.device != settings.device) {
+    tensors_ = CudaTensors();
+    device_.reset();
+    auto device = std::make_unique<Device>();
+    std::string why_not;
+    device->driver = CudaDriver::open(libraries_.driver, why_not);
+    if (!device->driver) throw_environment("CUDA kernels cannot run: {}", why_not);
+    const auto require = [&](CudaStatus status) {
+      if (!status.ok())
+        throw_environment("cuda:{} cannot be used: {}", settings.device, device->driver->text_of(status));
+    };
+    require(device->context.open(*device->driver, settings.device));
+    require(device->stream.open(*device->driver));
+    device->nvml = Nvml::open(libraries_.nvml, device->driver->device_uuid(settings.device));
+    device->l2_bytes = device->driver->attribute(settings.device, CudaAttribute::kL2Bytes).value_or(0);
+    require(device->flush.allocate(*device->driver, std::max<std::int64_t>(2 * device->l2_bytes, 1 << 20)));
+    device_ = std::move(device);
+  }
+  settings_ = settings;
+  place();
+}
+
+void CudaHarness::place() {
+  const std::int64_t rotated_bytes = settings_.cold ? 0 : 2 * device_->l2_bytes;
+  if (const CudaStatus status = tensors_.place(driver(), problem_, rotated_bytes); !status.ok()) {
+    throw_environment("the problem's tensors ({} bytes) cannot be placed on cuda:{}: {}",
+                      tensors_.set_bytes(), settings_.device, driver().text_of(status));
+  }
+}
+
+Fault CudaHarness::fault(FailureKind kind, CudaStatus status, const std::string& who) const {
+  Fault fault;
+  if (status.out_of_memory()) {
+    kind = FailureKind::kOutOfMemory;
+  } else if (status.launch_timeout()) {
+    kind = FailureKind::kTimeout;
+  } else if (status.sticky()) {
+    kind = FailureKind::kCrash;
+  }
+  fault.worker_lost = status.sticky();
+  fault.failure.kind = kind;
+  fault.failure.text = fmt::format("{}: {}", who, driver().text_of(status));
+  if (fault.worker_lost) fault.failure.text += "; the CUDA context is lost, the worker is replaced";
+  return fault;
+}
+
+std::variant<Checked, Fault> CudaHarness::check(const Call& call, const std::string& who) {
+  std::vector<unsigned char> bytes;
+  std::string damage;
+  CudaStatus status = tensors_.poison_output();
+  if (!status.ok()) return fault(FailureKind::kLaunch, status, who);
+  if (std::optional<Fault> refused = call(0)) return *std::move(refused);
+  status = stream().wait();
+  if (status.ok()) status = tensors_.read_output(bytes);
+  if (status.ok()) status = tensors_.find_damage(damage);
+  if (!status.ok()) return fault(FailureKind::kLaunch, status, who);
+  if (!damage.empty()) {
+    // Set 0's guards are spoilt now; the next candidate must not be blamed for it.
+    place();
+    return Fault{{FailureKind::kWrongResult, fmt::format("{}: {}", who, damage), {}}, false};
+  }
+  const Comparison comparison = compare_output(problem_, bytes.data());
+  if (!comparison.fault.empty()) return Fault{{FailureKind::kWrongResult, comparison.fault, {}}, false};
+  return Checked{comparison.max_error, ""};
+}
+
+std::variant<RunOutput, Fault> CudaHarness::output() const {
+  RunOutput output;
+  output.element_bytes = size_of(problem_.tensors[output_of(problem_)].type);
+  const CudaStatus status = tensors_.read_output(output.bytes);
+  if (!status.ok()) return fault(FailureKind::kLaunch, status, "reading the output");
+  return output;
+}
+
+std::optional<Fault> CudaHarness::capture(const Call& call, std::int64_t calls, const std::string& who,
+                                          CudaGraph& graph) const {
+  if (const CudaStatus status = stream().begin_capture(); !status.ok())
+    return fault(FailureKind::kLaunch, status, who);
+  std::optional<Fault> refused;
+  for (std::int64_t i = 0; i < calls && !refused; ++i) refused = call(i % tensors_.sets());
+  // Also after a refused call: the stream must leave the mode.
+  const CudaStatus ended = stream().end_capture(graph);
+  if (refused) return refused;
+  if (!ended.ok()) return fault(FailureKind::kLaunch, ended, who);
+  return std::nullopt;
+}
+
+CudaStatus CudaHarness::sample(const CudaGraph& graph, std::int64_t calls, double& us) const {
+  const CudaStream& queue = stream();
+  CudaStatus status = queue.fill(device_->flush.address(), 0, device_->flush.bytes());
+  if (status.ok()) status = queue.record_begin();
+  if (status.ok()) status = queue.launch(graph);
+  if (status.ok()) status = queue.record_end();
+  if (status.ok()) status = queue.wait();
+  if (status.ok()) status = queue.elapsed_us(us);
+  us /= static_cast<double>(calls);
+  return status;
+}
+
+/// Asked while an untimed repetition runs: an idle GPU has another clock and draws less.
+std::optional<GpuState> CudaHarness::state_while_busy(const CudaGraph& graph) const {
+  if (!device_->nvml || !stream().launch(graph).ok()) return std::nullopt;
+  const std::optional<GpuState> state = device_->nvml->read();
+  return stream().wait().ok() ? state : std::nullopt;
+}
+
+std::variant<Samples, Fault> CudaHarness::time(const Call& call, const SampleRequest& request,
+                                               const std::string& who) {
+  const auto failed = [&](CudaStatus status) { return fault(FailureKind::kLaunch, status, who); };
+  double warm_up_us = 0;
+  {
+    CudaGraph one;
+    if (std::optional<Fault> refused = capture(call, 1, who, one)) return *std::move(refused);
+    if (const CudaStatus status = sample(one, 1, warm_up_us); !status.ok()) return failed(status);
+  }
+  Samples samples;
+  samples.hopeless = request.hopeless_us > 0 && warm_up_us > request.hopeless_us;
+  const std::int64_t calls = settings_.cold ? 1 : calls_per_sample(request.sample_us, warm_up_us);
+  CudaGraph graph;
+  if (std::optional<Fault> refused = capture(call, calls, who, graph)) return *std::move(refused);
+  double total_us = 0;
+  while (!enough(samples, total_us, request)) {
+    double us = 0;
+    if (const CudaStatus status = sample(graph, calls, us); !status.ok()) return failed(status);
+    samples.us.push_back(us);
+    // An empty kernel still counts, else a fake clock or a broken one would sample for ever.
+    total_us += std::max(us, 0.5) * static_cast<double>(calls);
+  }
+  samples.gpu = state_while_busy(graph);
+  return samples;
+}
+
+}  // namespace lehr

@@ -1,0 +1,41 @@
+// Runs compiled CUDA candidates in a worker process: loads cubins and launches them. The Runner of runner.h
+// for the target "cuda".
+#pragma once
+
+#include <map>
+#include <optional>
+#include <variant>
+
+#include "measure/core/runner.h"
+#include "measure/cuda/cuda_arena.h"
+#include "measure/cuda/cuda_harness.h"
+
+namespace lehr {
+
+class CudaRunner {
+ public:
+  explicit CudaRunner(CudaLibraries libraries = {});
+
+  void prepare(const Problem& problem, const RunSettings& settings);
+  std::variant<Resources, Fault> load(int slot, const Candidate& candidate);
+  std::variant<Checked, Fault> check(int slot);
+  std::variant<RunOutput, Fault> output() const { return harness_.output(); }
+  std::variant<Samples, Fault> time(int slot, const SampleRequest& request);
+  void unload(int slot);
+
+ private:
+  struct Slot {
+    CudaKernel kernel;
+    Candidate candidate;
+    CudaArena workspace;
+  };
+  Slot& loaded(int slot);
+  /// All bytes zero, as before a kernel's first launch.
+  std::optional<Fault> place_workspace(Slot& slot) const;
+  CudaHarness::Call call_of(const Slot& slot) const;
+
+  CudaHarness harness_;
+  std::map<int, Slot> slots_;  ///< destroyed first: modules go before the context
+};
+
+}  // namespace lehr

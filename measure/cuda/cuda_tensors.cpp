@@ -1,0 +1,67 @@
+#include "measure/cuda/cuda_tensors.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "measure/core/check.h"
+#include "measure/core/element.h"
+
+namespace lehr {
+namespace {
+
+/// Sets beyond this many would not be used within a sample (cuda_harness.cpp, kMaxLaunches).
+constexpr std::int64_t kMaxSets = 512;
+
+}  // namespace
+
+CudaStatus CudaTensors::place(const CudaDriver& driver, const Problem& problem, std::int64_t rotated_bytes) {
+  output_ = output_of(problem);
+  std::vector<std::int64_t> bytes;
+  std::int64_t data_bytes = 0;
+  for (const ProblemTensor& tensor : problem.tensors) {
+    bytes.push_back(tensor.elements * size_of(tensor.type));
+    data_bytes += bytes.back();
+  }
+  sets_ = std::clamp<std::int64_t>(rotated_bytes / std::max<std::int64_t>(data_bytes, 1) + 1, 1, kMaxSets);
+  CudaStatus status = arena_.place(driver, bytes, sets_);
+  while (status.out_of_memory() && sets_ > 1) {
+    sets_ = (sets_ + 1) / 2;
+    status = arena_.place(driver, bytes, sets_);
+  }
+  return status.ok() ? fill_sets(problem) : status;
+}
+
+CudaStatus CudaTensors::fill_sets(const Problem& problem) const {
+  CudaStatus status;
+  for (std::size_t i = 0; i < arena_.count(); ++i) {
+    const ProblemTensor& tensor = problem.tensors[i];
+    std::vector<unsigned char> bytes(static_cast<std::size_t>(arena_.bytes(i)), kPoisonByte);
+    if (!tensor.output) store_elements(tensor.type, tensor.values, bytes.data());
+    for (std::int64_t set = 0; set < sets_ && status.ok(); ++set) status = arena_.write(i, set, bytes.data());
+  }
+  return status;
+}
+
+CudaStatus CudaTensors::poison_output() const {
+  return arena_.fill(output_, 0, kPoisonByte);
+}
+
+CudaStatus CudaTensors::read_output(std::vector<unsigned char>& bytes) const {
+  bytes.resize(static_cast<std::size_t>(arena_.bytes(output_)));
+  return arena_.read(output_, 0, bytes.data());
+}
+
+CudaStatus CudaTensors::find_damage(std::string& text) const {
+  std::optional<CudaArena::Damage> damage;
+  const CudaStatus status = arena_.find_damage(damage);
+  if (damage) text = text_of(*damage, fmt::format("argument {}", damage->piece));
+  return status;
+}
+
+std::string text_of(const CudaArena::Damage& damage, const std::string& piece) {
+  return fmt::format("it wrote outside {}: {} bytes {}", piece, damage.distance,
+                     damage.behind ? "behind its end" : "before its begin");
+}
+
+}  // namespace lehr

@@ -1,0 +1,46 @@
+// A problem's tensors in device memory: in several sets, so that each launch of a sample finds its inputs in
+// DRAM, and between guards, so that writes outside them are found.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "measure/core/problem.h"
+#include "measure/cuda/cuda_arena.h"
+#include "measure/cuda/cuda_driver.h"
+
+namespace lehr {
+
+/// Set 0 is the one that is checked.
+class CudaTensors {
+ public:
+  /// Allocates and fills: inputs with their values, the output with poison. As many sets as exceed
+  /// `rotated_bytes` together, fewer when memory is short, one at least. What an earlier call placed is
+  /// freed. `driver` must outlive this object.
+  CudaStatus place(const CudaDriver& driver, const Problem& problem, std::int64_t rotated_bytes);
+
+  std::int64_t sets() const { return sets_; }
+  /// What one set needs, guards included.
+  std::int64_t set_bytes() const { return arena_.set_bytes(); }
+  std::size_t count() const { return arena_.count(); }
+  CudaAddress address(std::size_t tensor, std::int64_t set) const { return arena_.address(tensor, set); }
+
+  CudaStatus poison_output() const;
+  CudaStatus read_output(std::vector<unsigned char>& bytes) const;
+  /// Reads the guards of set 0. `text` says which tensor's guard was overwritten, and stays empty if none
+  /// was.
+  CudaStatus find_damage(std::string& text) const;
+
+ private:
+  CudaStatus fill_sets(const Problem& problem) const;
+
+  CudaArena arena_;
+  std::int64_t sets_ = 0;
+  std::size_t output_ = 0;
+};
+
+/// A sentence about a write outside `piece` ("argument 2").
+std::string text_of(const CudaArena::Damage& damage, const std::string& piece);
+
+}  // namespace lehr

@@ -1,0 +1,291 @@
+// The only file that knows NVRTC's functions. Prototypes are written out here from the NVRTC 13.0 manual
+// (their ABI has not changed since 11.1), so that the build is the same with and without a CUDA toolkit.
+#include "measure/cuda/nvrtc.h"
+
+#include <dlfcn.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "measure/system/temp_dir.h"
+
+namespace lehr {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using NvrtcResult = int;
+using NvrtcProgram = struct NvrtcProgramTag*;
+constexpr NvrtcResult kSuccess = 0;
+constexpr NvrtcResult kOutOfMemory = 1;
+constexpr NvrtcResult kInvalidOption = 5;
+constexpr NvrtcResult kCompilation = 6;
+constexpr NvrtcResult kCancelled = 16;
+
+constexpr const char* kInstallHint =
+    "install the CUDA toolkit's NVRTC (12.0 or newer; Debian and Ubuntu: cuda-nvrtc-13-0, pip: "
+    "nvidia-cuda-nvrtc) or "
+    "name its directory in LD_LIBRARY_PATH";
+
+/// Owns a dlopen handle.
+struct Library {
+  void* handle = nullptr;
+  std::string path;
+  std::vector<void*> builtins;
+  Library() = default;
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  ~Library() {
+    if (handle) dlclose(handle);
+    for (void* library : builtins) dlclose(library);
+  }
+
+  bool open(const std::vector<std::string>& directories) {
+    std::vector<std::string> prefixes = {""};  // the loader's own search
+    for (const std::string& directory : directories) prefixes.push_back(directory + "/");
+    prefixes.push_back("/usr/local/cuda/lib64/");
+    for (const std::string& prefix : prefixes) {
+      for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) {
+        // It stays in the process: each unloading would lose the 73 kB that its C++ run time holds, and each
+        // loading costs some 50 ms.
+        handle = dlopen((prefix + name).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+        if (handle) {
+          path = prefix + name;
+          if (!prefix.empty()) load_builtins(prefix);
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /// NVRTC opens libnvrtc-builtins.so.13.0 by its bare name when it compiles, and has no RUNPATH that leads
+  /// to its own folder: where the loader does not know that folder, the library has to be there already.
+  void load_builtins(const std::string& folder) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (!entry->path().filename().string().starts_with("libnvrtc-builtins.so.")) continue;
+      if (void* library = dlopen(entry->path().c_str(), RTLD_NOW | RTLD_LOCAL)) builtins.push_back(library);
+    }
+  }
+
+  template <typename Function>
+  void find(const char* name, Function& function) const {
+    function = reinterpret_cast<Function>(dlsym(handle, name));
+    if (!function) throw_environment("{} has no function {}; {}", path, name, kInstallHint);
+  }
+};
+
+struct Functions {
+  const char* (*error_string)(NvrtcResult) = nullptr;
+  NvrtcResult (*version)(int*, int*) = nullptr;
+  NvrtcResult (*supported_count)(int*) = nullptr;
+  NvrtcResult (*supported)(int*) = nullptr;
+  NvrtcResult (*create)(NvrtcProgram*, const char*, const char*, int, const char* const*,
+                        const char* const*) = nullptr;
+  NvrtcResult (*destroy)(NvrtcProgram*) = nullptr;
+  NvrtcResult (*compile)(NvrtcProgram, int, const char* const*) = nullptr;
+  NvrtcResult (*cubin_size)(NvrtcProgram, std::size_t*) = nullptr;
+  NvrtcResult (*cubin)(NvrtcProgram, char*) = nullptr;
+  NvrtcResult (*log_size)(NvrtcProgram, std::size_t*) = nullptr;
+  NvrtcResult (*log)(NvrtcProgram, char*) = nullptr;
+  NvrtcResult (*set_flow_callback)(NvrtcProgram, int (*)(void*, void*), void*) = nullptr;  // null before 12.8
+
+  explicit Functions(const Library& library) {
+    library.find("nvrtcGetErrorString", error_string);
+    library.find("nvrtcVersion", version);
+    library.find("nvrtcGetNumSupportedArchs", supported_count);
+    library.find("nvrtcGetSupportedArchs", supported);
+    library.find("nvrtcCreateProgram", create);
+    library.find("nvrtcDestroyProgram", destroy);
+    library.find("nvrtcCompileProgram", compile);
+    library.find("nvrtcGetCUBINSize", cubin_size);
+    library.find("nvrtcGetCUBIN", cubin);
+    library.find("nvrtcGetProgramLogSize", log_size);
+    library.find("nvrtcGetProgramLog", log);
+    set_flow_callback =
+        reinterpret_cast<decltype(set_flow_callback)>(dlsym(library.handle, "nvrtcSetFlowCallback"));
+  }
+};
+
+/// Owns one NVRTC program.
+struct Program {
+  const Functions& nvrtc;
+  NvrtcProgram program = nullptr;
+  Program(const Functions& functions, const Source& source) : nvrtc(functions) {
+    const NvrtcResult result =
+        nvrtc.create(&program, source.text.c_str(), (source.entry + ".cu").c_str(), 0, nullptr, nullptr);
+    if (result != kSuccess)
+      throw_environment("NVRTC cannot create a program: {}", nvrtc.error_string(result));
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program() { nvrtc.destroy(&program); }
+
+  std::string log() const {
+    std::size_t size = 0;
+    if (nvrtc.log_size(program, &size) != kSuccess || size == 0) return "";
+    std::string text(size, '\0');
+    if (nvrtc.log(program, text.data()) != kSuccess) return "";
+    while (!text.empty() && text.back() == '\0') text.pop_back();
+    return text;
+  }
+};
+
+/// NVRTC calls this between passes; 1 cancels. Once past the deadline it stays past it, as NVRTC asks.
+int past_deadline(void* deadline, void*) {
+  return Clock::now() >= *static_cast<Clock::time_point*>(deadline) ? 1 : 0;
+}
+
+std::string first_error_line(const std::string& log) {
+  std::size_t begin = 0;
+  while (begin < log.size()) {
+    const std::size_t end = std::min(log.find('\n', begin), log.size());
+    const std::string line = log.substr(begin, end - begin);
+    if (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos) return line;
+    begin = end + 1;
+  }
+  return std::string(first_line(log));
+}
+
+/// 90 of "sm_90a".
+int arch_number(const std::string& arch) {
+  int number = 0;
+  if (std::sscanf(arch.c_str(), "sm_%d", &number) != 1) {
+    throw_user("'{}' is no CUDA architecture to compile for; expected one such as sm_80 or sm_90a", arch);
+  }
+  return number;
+}
+
+}  // namespace
+
+struct NvrtcCompiler::State {
+  NvrtcOptions options;
+  Library library;
+  std::optional<Functions> functions;
+  int major = 0;
+  int minor = 0;
+  std::optional<TempDir> directory;  ///< made for the first compile()
+  std::uint64_t compiled = 0;
+
+  std::string arch_option() const { return "--gpu-architecture=" + options.arch; }
+
+  /// No --extra-device-vectorization: the AST already says which accesses are vectors, and features are read
+  /// off it.
+  std::vector<std::string> arguments() const {
+    std::vector<std::string> arguments = {arch_option(), "--std=c++17", "-Xptxas", "-v"};
+    // The cache that NVRTC has since 12.9 answers without running ptxas; the log with the spills would be
+    // missing.
+    if (major * 100 + minor >= 1209) arguments.push_back("--no-cache");
+    return arguments;
+  }
+
+  Compiled compile(const Source& source, const std::string& path) {
+    const Clock::time_point begin = Clock::now();
+    Clock::time_point deadline = begin + std::chrono::duration_cast<Clock::duration>(
+                                             std::chrono::duration<double>(options.time_limit_s));
+    const Program program(*functions, source);
+    if (functions->set_flow_callback) functions->set_flow_callback(program.program, past_deadline, &deadline);
+    const std::vector<std::string> texts = arguments();
+    std::vector<const char*> pointers;
+    for (const std::string& text : texts) pointers.push_back(text.c_str());
+    const NvrtcResult result =
+        functions->compile(program.program, static_cast<int>(pointers.size()), pointers.data());
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    std::string log = program.log();
+
+    const PtxasReport report = parse_ptxas_log(log, source.entry);
+    const Resources resources = resources_of(report, source.launch.shared_bytes, seconds);
+    if (result == kCancelled) {
+      return Failure{FailureKind::kCompileTimeout,
+                     fmt::format("NVRTC was stopped after {:.1f} s, its limit is {:.1f} s", seconds,
+                                 options.time_limit_s),
+                     resources};
+    }
+    if (result == kInvalidOption) {
+      throw_environment("NVRTC {}.{} does not accept the options {}: {}", major, minor, fmt::join(texts, " "),
+                        log);
+    }
+    if (result == kOutOfMemory)
+      return Failure{FailureKind::kOutOfMemory, "NVRTC ran out of memory", resources};
+    if (result != kSuccess) {
+      const std::string first =
+          result == kCompilation && !log.empty() ? first_error_line(log) : functions->error_string(result);
+      return Failure{FailureKind::kCompile, first + "\n" + log, resources};
+    }
+    if (const auto reason = why_rejected(report, options.reject)) {
+      return Failure{FailureKind::kRejected, *reason + "\n" + log, resources};
+    }
+    write_cubin(program, path);
+    return Binary{path, std::move(log), resources};
+  }
+
+  void write_cubin(const Program& program, const std::string& path) const {
+    std::size_t size = 0;
+    NvrtcResult result = functions->cubin_size(program.program, &size);
+    std::string cubin(size, '\0');
+    if (result == kSuccess) result = functions->cubin(program.program, cubin.data());
+    if (result != kSuccess) throw_environment("NVRTC gives no cubin: {}", functions->error_string(result));
+    std::ofstream file(path, std::ios::binary);
+    file.write(cubin.data(), static_cast<std::streamsize>(cubin.size()));
+    file.close();
+    if (!file) throw_write_error(path, errno);
+  }
+};
+
+NvrtcCompiler::NvrtcCompiler(NvrtcOptions options) : state_(std::make_unique<State>()) {
+  state_->options = std::move(options);
+  const int arch = arch_number(state_->options.arch);
+  if (!state_->library.open(state_->options.library_directories)) {
+    throw_environment("libnvrtc.so was not found, so no CUDA kernel can be compiled; {}", kInstallHint);
+  }
+  state_->functions.emplace(state_->library);
+  state_->functions->version(&state_->major, &state_->minor);
+  int count = 0;
+  state_->functions->supported_count(&count);
+  std::vector<int> supported(static_cast<std::size_t>(std::max(count, 0)));
+  if (count > 0) state_->functions->supported(supported.data());
+  if (std::find(supported.begin(), supported.end(), arch) == supported.end()) {
+    throw_environment("NVRTC {}.{} ({}) cannot compile for {}; it knows sm_{}", state_->major, state_->minor,
+                      state_->library.path, state_->options.arch, fmt::join(supported, ", sm_"));
+  }
+}
+
+NvrtcCompiler::~NvrtcCompiler() = default;
+
+std::vector<Compiled> NvrtcCompiler::compile(std::span<const Source> sources) {
+  if (!state_->directory) state_->directory.emplace();
+  std::vector<Compiled> results;
+  for (const Source& source : sources) {
+    results.push_back(
+        compile_to(source, fmt::format("{}/{}.cubin", state_->directory->path(), state_->compiled++)));
+  }
+  return results;
+}
+
+Compiled NvrtcCompiler::compile_to(const Source& source, const std::string& path) {
+  return state_->compile(source, path);
+}
+
+std::string NvrtcCompiler::identity() const {
+  return fmt::format("NVRTC {}.{} {} --std=c++17", state_->major, state_->minor, state_->arch_option());
+}
+
+const std::string& NvrtcCompiler::library_path() const {
+  return state_->library.path;
+}
+
+std::optional<std::string> why_no_nvrtc(const std::vector<std::string>& library_directories) {
+  Library library;
+  if (library.open(library_directories)) return std::nullopt;
+  return fmt::format("libnvrtc.so was not found; {}", kInstallHint);
+}
+
+}  // namespace lehr

@@ -1,0 +1,142 @@
+// Facts of this CPU: name, instruction set, caches, cores. The CUDA half is in cuda_device.cpp.
+#include "measure/host/device.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/error.h"
+#include "measure/host/peak.h"
+#include "measure/system/affinity.h"
+
+namespace lehr {
+namespace {
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// The value of the first line "key : value" of /proc/cpuinfo; "" when there is none.
+std::string cpuinfo_field(const std::string& key) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon != std::string::npos && trimmed(line.substr(0, colon)) == key)
+      return trimmed(line.substr(colon + 1));
+  }
+  return "";
+}
+
+/// Hypervisors shorten the model name ("Intel(R) Xeon(R) Processor"), so family and model are part of the
+/// name.
+std::string cpu_name() {
+  std::string name = cpuinfo_field("model name");
+  for (const std::string mark : {"(R)", "(TM)", "(tm)"}) {
+    for (std::size_t at = name.find(mark); at != std::string::npos; at = name.find(mark))
+      name.erase(at, mark.size());
+  }
+  const std::string family = cpuinfo_field("cpu family");
+  const std::string model = cpuinfo_field("model");
+  if (!family.empty())
+    return fmt::format("{} (family {} model {})", name.empty() ? "CPU" : name, family, model);
+  const std::string part = cpuinfo_field("CPU part");
+  if (!part.empty()) return fmt::format("CPU implementer {} part {}", cpuinfo_field("CPU implementer"), part);
+  return name.empty() ? "unknown CPU" : name;
+}
+
+void set_instruction_set(Limits& limits) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  // The builtins also ask the operating system (XGETBV) whether it saves the wide registers.
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    limits.arch = "avx512";
+    limits.vector_bytes = 64;
+    limits.vector_registers = 32;
+  } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    limits.arch = "avx2";
+    limits.vector_bytes = 32;
+    limits.vector_registers = 16;
+  } else {
+    limits.arch = "sse2";
+    limits.vector_bytes = 16;
+    limits.vector_registers = 16;
+  }
+#elif defined(__aarch64__)
+  limits.arch = "neon";
+  limits.vector_bytes = 16;
+  limits.vector_registers = 32;
+#else
+#error "measure/host/device.cpp knows x86-64 and AArch64 only"
+#endif
+}
+
+/// Size of the data or unified cache of `level` as seen by `cpu`; 0 when neither the kernel nor the C library
+/// knows.
+std::int64_t cache_bytes(int cpu, int level) {
+  for (int index = 0; index < 8; ++index) {
+    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/cache/index{}/", cpu, index);
+    int found_level = 0;
+    std::string type;
+    std::int64_t size = 0;
+    std::string unit;
+    if (!(std::ifstream(folder + "level") >> found_level)) break;
+    std::ifstream(folder + "type") >> type;
+    std::ifstream size_file(folder + "size");
+    if (found_level != level || type == "Instruction" || !(size_file >> size)) continue;
+    size_file >> unit;
+    return unit == "M" ? size << 20 : unit == "K" ? size << 10 : size;
+  }
+  const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+  return std::max<std::int64_t>(0, sysconf(names[level - 1]));
+}
+
+}  // namespace
+
+std::string identity_of(const Device& device) {
+  return fmt::format("{} | {} | {} | cores={} | driver={} | {}{}", name_of(device.limits.target), device.name,
+                     device.limits.arch, device.limits.cores, device.driver, device.compiler,
+                     device.cold ? " | cold caches" : "");
+}
+
+std::string_view cache_policy(const Device& device) {
+  if (device.cold) return "cold";
+  return device.limits.target == Target::kCuda ? "rotating" : "warm";
+}
+
+Device cpu_device(int threads, bool measure_rates) {
+  if (threads < 0) throw_user("the number of threads must be 0 (all) or more, not {}", threads);
+  const std::vector<int> cpus = allowed_cpus();
+  Device device;
+  device.name = cpu_name();
+  Limits& limits = device.limits;
+  limits.target = Target::kCpu;
+  limits.cores = static_cast<int>(cpus.size());
+  if (threads > 0) limits.cores = std::min(limits.cores, threads);
+  set_instruction_set(limits);
+  // Where nothing is known (some containers hide it): the smallest caches of current server cores, so that
+  // tiles fit.
+  const auto known_or = [](std::int64_t size, std::int64_t otherwise) { return size > 0 ? size : otherwise; };
+  limits.l1_bytes = known_or(cache_bytes(cpus[0], 1), 32 << 10);
+  limits.l2_bytes = known_or(cache_bytes(cpus[0], 2), 512 << 10);
+  limits.l3_bytes = known_or(cache_bytes(cpus[0], 3), 8 << 20);
+  utsname system{};
+  if (uname(&system) == 0) {
+    // "6.1.0-18-amd64" -> "6.1": patch levels do not change what a time means.
+    std::string release = system.release;
+    const std::size_t first = release.find('.');
+    const std::size_t second = first == std::string::npos ? first : release.find_first_of(".-", first + 1);
+    device.os = fmt::format("{} {} {}", system.sysname, release.substr(0, second), system.machine);
+  }
+  if (measure_rates) {
+    limits.peak_gflops_f32 = measure_peak_gflops(limits.cores, limits.arch);
+    limits.dram_gbytes_per_s = measure_read_gbytes(limits.cores, limits.l3_bytes);
+  }
+  return device;
+}
+
+}  // namespace lehr

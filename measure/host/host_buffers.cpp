@@ -1,0 +1,114 @@
+// mmap'ed buffers; canaries and inputs are compared after the checked run.
+#include "measure/host/host_buffers.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/error.h"
+#include "measure/core/check.h"
+#include "measure/core/element.h"
+
+namespace lehr {
+namespace {
+
+std::uint64_t rotated(std::uint64_t value, int bits) {
+  return value << bits | value >> (64 - bits);
+}
+
+/// Any single changed bit changes it; not stored anywhere. Reads 32 bytes a step: inputs may be hundreds of
+/// MiB.
+std::uint64_t checksum(const unsigned char* bytes, std::size_t count) {
+  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;  // 2^64 / golden ratio: spreads bits, as in splitmix64
+  std::uint64_t lanes[4] = {1, 2, 3, 4};
+  std::size_t i = 0;
+  for (; i + 32 <= count; i += 32) {
+    std::uint64_t words[4];
+    std::memcpy(words, bytes + i, 32);
+    for (int lane = 0; lane < 4; ++lane) lanes[lane] = rotated((lanes[lane] ^ words[lane]) * kOdd, 29);
+  }
+  for (; i < count; ++i) lanes[i % 4] = rotated((lanes[i % 4] ^ bytes[i]) * kOdd, 29);
+  return lanes[0] ^ rotated(lanes[1], 16) ^ rotated(lanes[2], 32) ^ rotated(lanes[3], 48);
+}
+
+Fault outside(std::string text) {
+  return Fault{{FailureKind::kWrongResult, std::move(text), {}}, true};
+}
+
+}  // namespace
+
+GuardedBytes::GuardedBytes(std::size_t bytes) : bytes_(bytes) {
+  mapped_ = (bytes + kZone - 1) / kZone * kZone + 2 * kZone;
+  if (mapped_ < bytes) throw std::bad_alloc();
+  void* memory = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  base_ = static_cast<unsigned char*>(memory);
+  // Canaries hold the poison as well: a candidate that reads past an input computes with NaN, and is found
+  // out.
+  std::memset(base_, kPoisonByte, mapped_);
+}
+
+GuardedBytes::GuardedBytes(GuardedBytes&& other) noexcept
+    : base_(std::exchange(other.base_, nullptr)), bytes_(other.bytes_), mapped_(other.mapped_) {}
+
+GuardedBytes::~GuardedBytes() {
+  if (base_ != nullptr) munmap(base_, mapped_);
+}
+
+void GuardedBytes::poison() {
+  std::memset(data(), kPoisonByte, bytes_);
+}
+
+std::string GuardedBytes::damage() const {
+  const auto broken = [](unsigned char byte) { return byte != kPoisonByte; };
+  const unsigned char* after = data() + bytes_;
+  const unsigned char* end = base_ + mapped_;
+  const unsigned char* hit = std::find_if(after, end, broken);
+  if (hit != end) return fmt::format("{} bytes after its end", hit - after);
+  for (const unsigned char* at = data(); at != base_; --at) {
+    if (broken(at[-1])) return fmt::format("{} bytes before its start", data() - at + 1);
+  }
+  return "";
+}
+
+HostBuffers::HostBuffers(Problem problem) : problem_(std::move(problem)), output_(output_of(problem_)) {
+  for (ProblemTensor& tensor : problem_.tensors) {
+    const auto bytes =
+        static_cast<std::size_t>(tensor.elements) * static_cast<std::size_t>(size_of(tensor.type));
+    GuardedBytes& buffer = tensors_.emplace_back(bytes);
+    pointers_.push_back(buffer.data());
+    store_elements(tensor.type, tensor.values, buffer.data());
+    sums_.push_back(tensor.output ? 0 : checksum(buffer.data(), bytes));
+    tensor.values = {};  // from now on the bytes are the inputs
+  }
+}
+
+void HostBuffers::poison_output() {
+  tensors_[output_].poison();
+}
+
+std::variant<Checked, Fault> HostBuffers::verdict() const {
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const std::string damage = tensors_[i].damage();
+    if (!damage.empty()) {
+      return outside(fmt::format("wrote outside its {} (argument {}), {}", i == output_ ? "output" : "input",
+                                 i, damage));
+    }
+    if (i != output_ && checksum(tensors_[i].data(), tensors_[i].size()) != sums_[i]) {
+      return outside(fmt::format("modified its input (argument {})", i));
+    }
+  }
+  const Comparison comparison = compare_output(problem_, tensors_[output_].data());
+  if (!comparison.fault.empty()) return Fault{{FailureKind::kWrongResult, comparison.fault, {}}, false};
+  return Checked{comparison.max_error};
+}
+
+RunOutput HostBuffers::output() const {
+  const GuardedBytes& bytes = tensors_[output_];
+  return {{bytes.data(), bytes.data() + bytes.size()}, size_of(problem_.tensors[output_].type)};
+}
+
+}  // namespace lehr

@@ -1,0 +1,61 @@
+// The memory that a CPU candidate or a CPU library runs on, and what it must leave as it was.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "measure/core/problem.h"
+#include "measure/core/runner.h"
+
+namespace lehr {
+
+/// Page-aligned bytes between two canary zones of at least a page; everything is poisoned at first
+/// (element.h).
+class GuardedBytes {
+ public:
+  /// Throws std::bad_alloc when there is no memory.
+  explicit GuardedBytes(std::size_t bytes);
+  ~GuardedBytes();
+  GuardedBytes(GuardedBytes&& other) noexcept;
+  GuardedBytes& operator=(GuardedBytes&&) = delete;
+
+  unsigned char* data() const { return base_ + kZone; }
+  std::size_t size() const { return bytes_; }
+  void poison();
+  /// "" or which side's canary was broken, with the distance in bytes of the first broken one.
+  std::string damage() const;
+
+ private:
+  static constexpr std::size_t kZone = 4096;
+  unsigned char* base_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::size_t mapped_ = 0;
+};
+
+/// One problem's tensors in the device's types.
+class HostBuffers {
+ public:
+  /// Throws std::bad_alloc, or Error(kUser) for a malformed problem (output_of()).
+  explicit HostBuffers(Problem problem);
+
+  const Problem& problem() const { return problem_; }
+  /// One pointer per tensor, in argument order.
+  void* const* pointers() const { return pointers_.data(); }
+  /// Before the checked run.
+  void poison_output();
+  /// After it: right values, all written, nothing else touched. A candidate that wrote where it must not
+  /// leaves a process that cannot be trusted: Fault::worker_lost.
+  std::variant<Checked, Fault> verdict() const;
+  RunOutput output() const;
+
+ private:
+  Problem problem_;
+  std::size_t output_ = 0;
+  std::vector<GuardedBytes> tensors_;
+  std::vector<void*> pointers_;
+  std::vector<std::uint64_t> sums_;  ///< of the inputs
+};
+
+}  // namespace lehr

@@ -1,0 +1,241 @@
+// Runs the compiler driver in parallel, each job a process with a deadline.
+#include "measure/host/host_compiler.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <exception>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "measure/system/affinity.h"
+#include "measure/system/process.h"
+#include "measure/system/temp_dir.h"
+
+namespace lehr {
+namespace {
+
+const std::vector<std::string> kFlags = {
+    "-O2", "-march=native", "-ffp-contract=fast", "-fno-math-errno", "-shared", "-fPIC", "-w",
+    // The emitted code throws nothing and has no static objects.
+    "-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables", "-nostdlib"};
+// After the source, so that the linker can leave out what is not used.
+const std::vector<std::string> kLibraries = {"-lm", "-lc"};
+
+/// The first line of --version. GCC begins it with the name that it was called by; times do not depend on
+/// that.
+std::string version_text(const std::string& output) {
+  const std::string line(first_line(output));
+  if (line.find("clang") != std::string::npos || line.find(' ') == std::string::npos) return line;
+  return "g++" + line.substr(line.find(' '));
+}
+
+/// The first lines of a compiler's output, without the private directory's name.
+std::string excerpt(std::string text, const std::string& directory) {
+  constexpr int kLines = 12;
+  for (std::size_t at = text.find(directory + "/"); at != std::string::npos;
+       at = text.find(directory + "/")) {
+    text.erase(at, directory.size() + 1);
+  }
+  // The line that says "error" first; "In function ..." lines before it tell a reader nothing.
+  const std::size_t error = text.find("error: ");
+  if (error != std::string::npos) {
+    const std::size_t before = text.rfind('\n', error);
+    text.erase(0, before == std::string::npos ? 0 : before + 1);
+  }
+  std::size_t end = 0;
+  for (int line = 0; line < kLines && end != std::string::npos; ++line)
+    end = text.find('\n', end == 0 ? 0 : end + 1);
+  text.resize(std::min(end, text.size()));
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+/// GCC's, clang's (LLVM's) and the shell tools' words for it.
+bool ran_out_of_memory(const std::string& output) {
+  for (const char* words : {"out of memory", "memory exhausted", "Cannot allocate memory", "bad_alloc"})
+    if (output.find(words) != std::string::npos) return true;
+  return false;
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  const Fd file(open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600));
+  if (file.get() < 0) throw_write_error(path, errno);
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t count = write(file.get(), text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw_write_error(path, errno);
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+/// What -march=native became, from the driver's own dry run (`-###`): GCC's "-march=x" and "-m..." words or
+/// clang's -target-cpu and "+feature" words.
+std::string native_text(const std::string& dry_run) {
+  std::string cpu;
+  std::string features;
+  bool cpu_is_next = false;
+  for (std::string_view word : split(dry_run, ' ')) {
+    if (word.size() >= 2 && word.front() == '"' && word.back() == '"') word = word.substr(1, word.size() - 2);
+    if (cpu_is_next) cpu = word;
+    cpu_is_next = word == "-target-cpu";
+    if (word.starts_with("-march=")) cpu = word.substr(7);
+    const bool gcc_feature =
+        word.starts_with("-m") && !word.starts_with("-mllvm") && !word.starts_with("-march");
+    if (gcc_feature || word.starts_with('+')) features += word;
+  }
+  return fmt::format("{}/{}", cpu.empty() ? "unknown" : cpu, to_hex(stable_hash(features)).substr(0, 8));
+}
+
+}  // namespace
+
+struct HostCompiler::State {
+  HostCompilerOptions options;
+  std::string path;
+  std::string identity;
+  TempDir directory;
+  std::atomic<std::uint64_t> next_number = 0;
+
+  explicit State(HostCompilerOptions given) : options(std::move(given)), directory(options.temp_base) {}
+
+  SpawnOptions command(const std::vector<std::string>& arguments) const {
+    SpawnOptions result;
+    result.command = {path};
+    result.command.insert(result.command.end(), arguments.begin(), arguments.end());
+    result.environment = {"LC_ALL=C", "TMPDIR=" + directory.path()};
+    result.cpu_s = options.time_limit_s;
+    result.memory_bytes = options.memory_bytes;
+    return result;
+  }
+
+  std::vector<std::string> build_arguments(const std::string& source, const std::string& object) const {
+    std::vector<std::string> words = kFlags;
+    words.insert(words.end(), options.extra_flags.begin(), options.extra_flags.end());
+    words.insert(words.end(), {"-x", "c++", source, "-x", "none"});
+    words.insert(words.end(), kLibraries.begin(), kLibraries.end());
+    words.insert(words.end(), {"-o", object});
+    return words;
+  }
+
+  Compiled compile_one(const std::string& text) {
+    const auto start = std::chrono::steady_clock::now();
+    const std::string stem = fmt::format("{}/k{}", directory.path(), next_number++);
+    const std::string source = stem + ".cpp";
+    Binary binary;
+    binary.path = stem + ".so";
+    write_file(source, text);
+    const Captured run =
+        run_captured(command(build_arguments(source, binary.path)), deadline_in(options.time_limit_s));
+    unlink(source.c_str());
+    const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (run.succeeded()) {
+      binary.log = excerpt(run.output, directory.path());
+      binary.resources.compile_s = took;
+      return binary;
+    }
+    unlink(binary.path.c_str());
+    Failure failure;
+    failure.resources.compile_s = took;
+    if (run.timed_out) {
+      failure.kind = FailureKind::kCompileTimeout;
+      failure.text = fmt::format("the compiler was killed after {:g} s", options.time_limit_s);
+      return failure;
+    }
+    if (run.output.find("No space left on device") != std::string::npos) throw_write_error(source, ENOSPC);
+    failure.kind = ran_out_of_memory(run.output) ? FailureKind::kOutOfMemory : FailureKind::kCompile;
+    failure.text = excerpt(run.output, directory.path());
+    if (failure.text.empty()) failure.text = fmt::format("the compiler {}", describe_exit(run.status));
+    return failure;
+  }
+};
+
+HostCompiler::HostCompiler(HostCompilerOptions options)
+    : state_(std::make_unique<State>(std::move(options))) {
+  State& state = *state_;
+  const HostCompilerOptions& wanted = state.options;
+  const std::vector<std::string> names = wanted.compiler.empty()
+                                             ? std::vector<std::string>{"c++", "g++", "clang++"}
+                                             : std::vector<std::string>{wanted.compiler};
+  for (const std::string& name : names) {
+    state.path = find_program(name, wanted.search_path);
+    if (!state.path.empty()) break;
+  }
+  if (state.path.empty() && wanted.compiler.find('/') != std::string::npos) {
+    throw_environment(
+        "the C++ compiler '{}' does not exist or cannot be executed; name another one or unset CXX",
+        wanted.compiler);
+  }
+  if (state.path.empty()) {
+    throw_environment("no C++ compiler: found none of {} in {}; install one (Debian: apt-get install g++)",
+                      fmt::join(names, ", "), fmt::join(wanted.search_path, ":"));
+  }
+  if (state.options.jobs <= 0) state.options.jobs = static_cast<int>(allowed_cpus().size());
+
+  if (!state.directory.allows_execution()) {
+    throw_environment(
+        "{} is mounted noexec, so compiled kernels cannot be loaded from it: choose another directory for "
+        "temporary files",
+        state.directory.path());
+  }
+
+  // One build of nothing: whatever fails from now on is the candidate's fault.
+  const Compiled probe = state.compile_one("extern \"C\" void probe(void) {}\n");
+  if (const auto* failure = std::get_if<Failure>(&probe)) {
+    throw_environment("the compiler {} cannot build a shared object: {}", state.path,
+                      first_line(failure->text));
+  }
+  unlink(std::get<Binary>(probe).path.c_str());
+  const Captured version = run_captured(state.command({"--version"}), deadline_in(wanted.time_limit_s));
+  std::vector<std::string> dry = state.build_arguments("-", "a.so");
+  dry.insert(dry.begin(), "-###");
+  const Captured dry_run = run_captured(state.command(dry), deadline_in(wanted.time_limit_s));
+  std::vector<std::string> flags = kFlags;
+  flags.insert(flags.end(), wanted.extra_flags.begin(), wanted.extra_flags.end());
+  state.identity = fmt::format("{} {} [native={}]", version_text(version.output), fmt::join(flags, " "),
+                               native_text(dry_run.output));
+}
+
+HostCompiler::~HostCompiler() = default;
+
+std::vector<Compiled> HostCompiler::compile(std::span<const Source> sources) {
+  std::vector<Compiled> results(sources.size());
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr broken;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < sources.size(); i = next++) {
+      try {
+        results[i] = state_->compile_one(sources[i].text);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!broken) broken = std::current_exception();
+        next = sources.size();
+      }
+    }
+  };
+  const std::size_t jobs =
+      std::min<std::size_t>(static_cast<std::size_t>(state_->options.jobs), sources.size());
+  {
+    std::vector<std::jthread> helpers;
+    for (std::size_t job = 1; job < jobs; ++job) helpers.emplace_back(work);
+    work();
+  }
+  if (broken) std::rethrow_exception(broken);
+  return results;
+}
+
+std::string HostCompiler::identity() const {
+  return state_->identity;
+}
+
+}  // namespace lehr

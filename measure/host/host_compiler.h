@@ -1,0 +1,52 @@
+// C++ source -> shared object, with the system's compiler.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "measure/core/compiler.h"
+
+namespace lehr {
+
+struct HostCompilerOptions {
+  std::string compiler;  ///< name or path; "": the first of c++, g++, clang++ that is found
+  std::vector<std::string> search_path = {"/usr/local/bin", "/usr/bin", "/bin"};  ///< the caller's PATH
+  int jobs = 0;                          ///< compilations at once; 0: one per allowed CPU
+  /// Wall time of one compilation; then its process group is killed. Each of its processes is also held to
+  /// this much processor time by the kernel, so that none spins on when this program was killed.
+  double time_limit_s = 30;
+  /// Private memory of each of its processes: what needs 4 GiB is a runaway.
+  std::int64_t memory_bytes = std::int64_t{4} << 30;
+  std::string temp_base;                 ///< where the private directory is made; "" as in TempDir
+  std::vector<std::string> extra_flags;  ///< after ours
+};
+
+/// Flags: `-O2 -march=native` (GCC 12's -O3 miscompiles plain copy loops and is not faster on explicit vector
+/// code),
+/// `-ffp-contract=fast -fno-math-errno`; no exceptions, unwind tables, start files or libstdc++, which the
+/// emitted code never needs: that saves about a tenth of 80-100 ms per candidate (most of it is GCC's own
+/// work).
+class HostCompiler : public Compiler {
+ public:
+  /// Throws Error(kEnvironment), one sentence, when no compiler is found or it cannot build a shared object.
+  explicit HostCompiler(HostCompilerOptions options = {});
+  ~HostCompiler() override;
+  HostCompiler(const HostCompiler&) = delete;
+  HostCompiler& operator=(const HostCompiler&) = delete;
+
+  /// Binaries lie in a private directory that is removed with this object. Throws Error(kEnvironment) when
+  /// the disk is full: that is no candidate's fault.
+  std::vector<Compiled> compile(std::span<const Source> sources) override;
+  /// "g++ (Debian 12.2.0-14+deb12u1) 12.2.0 -O2 -march=native ... [native=sapphirerapids/1f2e3d4c]": the last
+  /// part names what the compiler made of -march=native, with a hash of all the instruction sets that it
+  /// switched on.
+  std::string identity() const override;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lehr

@@ -1,0 +1,181 @@
+// dlopen, call, compare, sample.
+#include "measure/host/host_runner.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/error.h"
+#include "measure/core/sampling.h"
+#include "measure/host/device.h"
+#include "measure/system/affinity.h"
+#include "measure/system/memory_limit.h"
+
+namespace lehr {
+namespace {
+
+Fault fault(FailureKind kind, std::string text) {
+  return Fault{{kind, std::move(text), {}}, false};
+}
+
+}  // namespace
+
+struct HostRunner::Loaded {
+  void* library = nullptr;
+  struct Step {
+    Entry entry = nullptr;
+    long tasks = 1;
+  };
+  std::vector<Step> steps;
+  std::vector<GuardedBytes> scratch;  ///< one per thread
+  std::vector<GuardedBytes> behind;   ///< one per parameter behind the tensors
+  std::vector<void*> params;          ///< the problem's tensors, then these
+
+  Loaded() = default;
+  ~Loaded() {
+    if (library != nullptr) dlclose(library);
+  }
+  Loaded(const Loaded&) = delete;
+  Loaded& operator=(const Loaded&) = delete;
+};
+
+HostRunner::HostRunner() : cpus_(allowed_cpus()) {}
+HostRunner::~HostRunner() = default;
+
+void HostRunner::prepare(const Problem& problem, const RunSettings& settings) {
+  slots_.clear();
+  buffers_.reset();
+  limit_memory(settings.memory_bytes);
+  try {
+    buffers_ = std::make_unique<HostBuffers>(problem);
+    sweep_.clear();
+    if (settings.cold)
+      sweep_.assign(static_cast<std::size_t>(2 * cpu_device(0, false).limits.l3_bytes), '\1');
+  } catch (const std::bad_alloc&) {
+    throw_environment(
+        "the problem's tensors do not fit into half of this machine's memory: choose a smaller problem");
+  }
+  const int threads = std::clamp(settings.threads, 1, static_cast<int>(cpus_.size()));
+  if (pool_ == nullptr || pool_->threads() != threads) pool_ = std::make_unique<TaskPool>(threads, cpus_);
+}
+
+std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candidate) {
+  auto loaded = std::make_unique<Loaded>();
+  loaded->library = dlopen(candidate.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (loaded->library == nullptr) return fault(FailureKind::kLaunch, dlerror());
+  std::vector<SourceStep> steps = {{candidate.entry, candidate.launch.tasks}};
+  steps.insert(steps.end(), candidate.then.begin(), candidate.then.end());
+  for (const SourceStep& step : steps) {
+    const auto entry = reinterpret_cast<Entry>(dlsym(loaded->library, step.entry.c_str()));
+    if (entry == nullptr)
+      return fault(FailureKind::kLaunch, fmt::format("has no function named {}", step.entry));
+    loaded->steps.push_back({entry, step.tasks});
+  }
+  Entry prepack = nullptr;
+  if (candidate.launch.prepack_tasks > 0) {
+    const std::string name = prepack_entry(candidate.entry);
+    prepack = reinterpret_cast<Entry>(dlsym(loaded->library, name.c_str()));
+    if (prepack == nullptr) return fault(FailureKind::kLaunch, fmt::format("has no function named {}", name));
+  }
+  const std::size_t tensors = buffers_->problem().tensors.size();
+  loaded->params.assign(buffers_->pointers(), buffers_->pointers() + tensors);
+  std::int64_t asked = candidate.scratch_bytes;
+  try {
+    for (int thread = 0; thread < pool_->threads(); ++thread) {
+      loaded->scratch.emplace_back(
+          static_cast<std::size_t>(std::max<std::int64_t>(candidate.scratch_bytes, 0)));
+    }
+    const auto add = [&](std::int64_t bytes) -> GuardedBytes& {
+      asked += bytes;
+      GuardedBytes& added = loaded->behind.emplace_back(static_cast<std::size_t>(bytes));
+      loaded->params.push_back(added.data());
+      return added;
+    };
+    for (const std::int64_t bytes : candidate.prepacked_bytes) add(bytes);
+    for (const std::int64_t bytes : candidate.workspace_bytes)
+      std::memset(add(bytes).data(), 0, static_cast<std::size_t>(bytes));
+  } catch (const std::bad_alloc&) {
+    return fault(
+        FailureKind::kOutOfMemory,
+        fmt::format("no memory for {} bytes: scratch on each of {} threads and parameters behind the tensors",
+                    asked, pool_->threads()));
+  }
+  // The inputs stay as they are until the next prepare().
+  if (prepack != nullptr) run_tasks(*pool_, prepack, *loaded, candidate.launch.prepack_tasks);
+  slots_[slot] = std::move(loaded);
+  return Resources{};
+}
+
+void HostRunner::run_tasks(TaskPool& pool, Entry entry, const Loaded& loaded, long tasks) {
+  struct Call {
+    Entry entry;
+    const Loaded& loaded;
+  } context = {entry, loaded};
+  pool.run(
+      tasks,
+      [](void* given, int thread, long task) {
+        const Call& call = *static_cast<Call*>(given);
+        call.entry(call.loaded.params.data(), call.loaded.scratch[static_cast<std::size_t>(thread)].data(),
+                   task);
+      },
+      &context);
+}
+
+void HostRunner::call(const Loaded& loaded) {
+  for (const Loaded::Step& step : loaded.steps) run_tasks(*pool_, step.entry, loaded, step.tasks);
+}
+
+std::variant<Checked, Fault> HostRunner::check(int slot) {
+  Loaded& loaded = *slots_.at(slot);
+  for (GuardedBytes& scratch : loaded.scratch) scratch.poison();
+  buffers_->poison_output();
+  call(loaded);
+  for (const GuardedBytes& scratch : loaded.scratch) {
+    const std::string damage = scratch.damage();
+    if (damage.empty()) continue;
+    return Fault{{FailureKind::kWrongResult, "wrote outside its scratch memory, " + damage, {}}, true};
+  }
+  for (const GuardedBytes& param : loaded.behind) {
+    const std::string damage = param.damage();
+    if (damage.empty()) continue;
+    return Fault{{FailureKind::kWrongResult, "wrote outside a parameter behind the tensors, " + damage, {}},
+                 true};
+  }
+  return buffers_->verdict();
+}
+
+std::variant<RunOutput, Fault> HostRunner::output() const {
+  return buffers_->output();
+}
+
+void HostRunner::sweep_caches() {
+  // Every thread reads its share, so that the private caches of all cores lose the kernel's data too.
+  pool_->run(
+      pool_->threads(),
+      [](void* given, int, long task) {
+        HostRunner& self = *static_cast<HostRunner*>(given);
+        const std::size_t share = self.sweep_.size() / static_cast<std::size_t>(self.pool_->threads());
+        volatile char* at = self.sweep_.data() + static_cast<std::size_t>(task) * share;
+        for (std::size_t i = 0; i < share; i += 64) at[i] = static_cast<char>(at[i] + 1);
+      },
+      this);
+}
+
+std::variant<Samples, Fault> HostRunner::time(int slot, const SampleRequest& request) {
+  const Loaded& loaded = *slots_.at(slot);
+  std::function<void()> evict;
+  if (!sweep_.empty()) evict = [this] { sweep_caches(); };
+  pool_->open();
+  Samples samples = sample_calls([&] { call(loaded); }, request, pool_->threads(), evict);
+  pool_->close();
+  return samples;
+}
+
+void HostRunner::unload(int slot) {
+  slots_.erase(slot);
+}
+
+}  // namespace lehr

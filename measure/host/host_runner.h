@@ -1,0 +1,46 @@
+// Runs compiled CPU candidates: shared objects with the entry that codegen/source.h describes. Runner "cpu".
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "measure/core/runner.h"
+#include "measure/host/host_buffers.h"
+#include "measure/system/task_pool.h"
+
+namespace lehr {
+
+/// A Runner (measure/core/runner.h). Candidates share the problem's buffers; each has scratch memory for every
+/// thread.
+class HostRunner {
+ public:
+  HostRunner();
+  ~HostRunner();
+  HostRunner(const HostRunner&) = delete;
+  HostRunner& operator=(const HostRunner&) = delete;
+
+  void prepare(const Problem& problem, const RunSettings& settings);
+  std::variant<Resources, Fault> load(int slot, const Candidate& candidate);
+  std::variant<Checked, Fault> check(int slot);
+  std::variant<RunOutput, Fault> output() const;
+  std::variant<Samples, Fault> time(int slot, const SampleRequest& request);
+  void unload(int slot);
+
+ private:
+  struct Loaded;
+  using Entry = void (*)(void* const* params, void* scratch, long task);
+
+  static void run_tasks(TaskPool& pool, Entry entry, const Loaded& loaded, long tasks);
+  void call(const Loaded& loaded);
+  void sweep_caches();
+
+  std::vector<int> cpus_;  ///< read once: the pool binds this thread to one of them
+  std::unique_ptr<TaskPool> pool_;
+  std::unique_ptr<HostBuffers> buffers_;
+  std::vector<char> sweep_;  ///< twice the last-level cache; empty when caches stay warm
+  std::map<int, std::unique_ptr<Loaded>> slots_;
+};
+
+}  // namespace lehr

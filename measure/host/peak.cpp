@@ -1,0 +1,204 @@
+// Peak rates. The library is compiled for the plain architecture, so the kernels carry target attributes.
+#include "measure/host/peak.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "measure/system/affinity.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+namespace lehr {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Keeps a result alive without storing it.
+template <typename T>
+void keep(T& value) {
+  asm volatile("" : "+m"(value));
+}
+
+/// Runs `steps` rounds of independent fused multiply-adds and returns the floating-point operations done.
+/// The number of chains covers latency x throughput (4 cycles x 2 per cycle) with some to spare.
+using FmaKernel = double (*)(std::int64_t steps);
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f"))) double fma_avx512(std::int64_t steps) {
+  constexpr int kChains = 16;
+  __m512 sums[kChains];
+  for (int i = 0; i < kChains; ++i) sums[i] = _mm512_set1_ps(static_cast<float>(i));
+  const __m512 x = _mm512_set1_ps(0.999F);
+  const __m512 y = _mm512_set1_ps(0.001F);
+  for (std::int64_t step = 0; step < steps; ++step) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kChains; ++i) sums[i] = _mm512_fmadd_ps(sums[i], x, y);
+  }
+  for (int i = 1; i < kChains; ++i) sums[0] = _mm512_add_ps(sums[0], sums[i]);
+  keep(sums[0]);
+  return static_cast<double>(steps) * kChains * 16 * 2;
+}
+
+__attribute__((target("avx2,fma"))) double fma_avx2(std::int64_t steps) {
+  constexpr int kChains = 12;
+  __m256 sums[kChains];
+  for (int i = 0; i < kChains; ++i) sums[i] = _mm256_set1_ps(static_cast<float>(i));
+  const __m256 x = _mm256_set1_ps(0.999F);
+  const __m256 y = _mm256_set1_ps(0.001F);
+  for (std::int64_t step = 0; step < steps; ++step) {
+#pragma GCC unroll 12
+    for (int i = 0; i < kChains; ++i) sums[i] = _mm256_fmadd_ps(sums[i], x, y);
+  }
+  for (int i = 1; i < kChains; ++i) sums[0] = _mm256_add_ps(sums[0], sums[i]);
+  keep(sums[0]);
+  return static_cast<double>(steps) * kChains * 8 * 2;
+}
+
+double fma_sse2(std::int64_t steps) {
+  // No fused operation: independent multiplications and additions, which such CPUs issue side by side.
+  constexpr int kChains = 6;
+  __m128 sums[kChains];
+  __m128 products[kChains];
+  for (int i = 0; i < kChains; ++i) sums[i] = products[i] = _mm_set1_ps(static_cast<float>(i));
+  const __m128 x = _mm_set1_ps(0.999F);
+  const __m128 y = _mm_set1_ps(0.001F);
+  for (std::int64_t step = 0; step < steps; ++step) {
+#pragma GCC unroll 6
+    for (int i = 0; i < kChains; ++i) {
+      products[i] = _mm_mul_ps(products[i], x);
+      sums[i] = _mm_add_ps(sums[i], y);
+    }
+  }
+  for (int i = 0; i < kChains; ++i) sums[0] = _mm_add_ps(sums[0], _mm_add_ps(sums[i], products[i]));
+  keep(sums[0]);
+  return static_cast<double>(steps) * kChains * 4 * 2;
+}
+#elif defined(__aarch64__)
+double fma_neon(std::int64_t steps) {
+  constexpr int kChains = 20;
+  float32x4_t sums[kChains];
+  for (int i = 0; i < kChains; ++i) sums[i] = vdupq_n_f32(static_cast<float>(i));
+  const float32x4_t x = vdupq_n_f32(0.999F);
+  const float32x4_t y = vdupq_n_f32(0.001F);
+  for (std::int64_t step = 0; step < steps; ++step) {
+#pragma GCC unroll 20
+    for (int i = 0; i < kChains; ++i) sums[i] = vfmaq_f32(y, sums[i], x);
+  }
+  for (int i = 1; i < kChains; ++i) sums[0] = vaddq_f32(sums[0], sums[i]);
+  keep(sums[0]);
+  return static_cast<double>(steps) * kChains * 4 * 2;
+}
+#endif
+
+FmaKernel kernel_for(std::string_view arch) {
+#if defined(__x86_64__)
+  if (arch == "avx512") return fma_avx512;
+  if (arch == "avx2") return fma_avx2;
+  if (arch == "sse2") return fma_sse2;
+#elif defined(__aarch64__)
+  if (arch == "neon") return fma_neon;
+#endif
+  (void)arch;
+  return nullptr;
+}
+
+/// Runs `body(thread)` on `threads` pinned threads, `rounds` times behind a barrier; returns the shortest
+/// round's seconds, from the first thread's start to the last one's end. (The threads read the clock: a
+/// caller that waits for its turn on a busy core would read it too late.)
+double best_round(int threads, int rounds, const std::function<void(int)>& body) {
+  const std::vector<int> cpus = allowed_cpus();
+  struct Span {
+    Clock::time_point start;
+    Clock::time_point end;
+  };
+  std::vector<std::vector<Span>> spans(static_cast<std::size_t>(threads));
+  std::barrier gate(threads);
+  std::vector<std::thread> team;
+  team.reserve(static_cast<std::size_t>(threads));
+  for (int thread = 0; thread < threads; ++thread) {
+    std::vector<Span>& mine = spans[static_cast<std::size_t>(thread)];
+    mine.resize(static_cast<std::size_t>(rounds));
+    team.emplace_back([&, thread] {
+      pin_to_cpu(cpus[static_cast<std::size_t>(thread) % cpus.size()]);
+      for (Span& span : mine) {
+        gate.arrive_and_wait();
+        span.start = Clock::now();
+        body(thread);
+        span.end = Clock::now();
+      }
+    });
+  }
+  for (std::thread& thread : team) thread.join();
+  double best = 0;
+  for (std::size_t round = 0; round < static_cast<std::size_t>(rounds); ++round) {
+    Span all = spans[0][round];
+    for (const std::vector<Span>& one : spans) {
+      all.start = std::min(all.start, one[round].start);
+      all.end = std::max(all.end, one[round].end);
+    }
+    const double took = std::chrono::duration<double>(all.end - all.start).count();
+    if (round == 0 || took < best) best = took;
+  }
+  return best;
+}
+
+}  // namespace
+
+double measure_peak_gflops(int threads, std::string_view arch) {
+  const FmaKernel kernel = kernel_for(arch);
+  if (kernel == nullptr) return 0;
+  kernel(20000);  // leaves the low-power state and the lower clock behind
+  const Clock::time_point start = Clock::now();
+  constexpr std::int64_t kProbe = 50000;
+  kernel(kProbe);
+  const double probe_s = std::max(seconds_since(start), 1e-7);
+  const auto steps = static_cast<std::int64_t>(0.002 / probe_s * static_cast<double>(kProbe)) + 1;
+  std::vector<double> operations(static_cast<std::size_t>(threads));
+  const double best = best_round(
+      threads, 6, [&](int thread) { operations[static_cast<std::size_t>(thread)] = kernel(steps); });
+  double total = 0;
+  for (double part : operations) total += part;
+  return total / best / 1e9;
+}
+
+double measure_read_gbytes(int threads, std::int64_t l3_bytes) {
+  constexpr std::int64_t kMiB = 1 << 20;
+  const std::int64_t wanted = std::clamp<std::int64_t>(2 * l3_bytes, 64 * kMiB, 256 * kMiB);
+  const std::int64_t part = wanted / threads / 64 * 64;
+  const auto bytes = static_cast<std::size_t>(part * threads);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return 0;
+  madvise(memory, bytes, MADV_HUGEPAGE);  // otherwise most of the time goes into page faults and TLB misses
+  char* const base = static_cast<char*>(memory);
+  best_round(threads, 1, [&](int thread) { std::fill_n(base + thread * part, part, '\1'); });
+  std::atomic<std::uint64_t> sink = 0;
+  const double best = best_round(threads, 3, [&](int thread) {
+    const auto* words = reinterpret_cast<const std::uint64_t*>(base + thread * part);
+    std::uint64_t sums[4] = {};
+    for (std::int64_t i = 0; i < part / 8; i += 8) {
+      sums[0] += words[i] + words[i + 4];
+      sums[1] += words[i + 1] + words[i + 5];
+      sums[2] += words[i + 2] + words[i + 6];
+      sums[3] += words[i + 3] + words[i + 7];
+    }
+    sink += sums[0] + sums[1] + sums[2] + sums[3];
+  });
+  munmap(memory, bytes);
+  return static_cast<double>(bytes) / best / 1e9;
+}
+
+}  // namespace lehr

@@ -1,0 +1,67 @@
+// Reads the affinity mask and the kernel's topology files.
+#include "measure/system/affinity.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <fstream>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace lehr {
+namespace {
+
+/// (package, core) of a CPU; (-1, cpu) when the kernel does not say, so that every CPU counts as a core.
+std::pair<int, int> core_of(int cpu) {
+  const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
+  int package = -1;
+  int core = -1;
+  std::ifstream(folder + "physical_package_id") >> package;
+  std::ifstream core_file(folder + "core_id");
+  if (!(core_file >> core)) return {-1, cpu};
+  return {package, core};
+}
+
+}  // namespace
+
+std::vector<int> allowed_cpus() {
+  std::vector<int> allowed;
+  // The kernel wants a mask at least as long as its own; grow until it fits.
+  for (int bits = 1024; bits <= 1 << 20; bits *= 2) {
+    cpu_set_t* mask = CPU_ALLOC(static_cast<std::size_t>(bits));
+    if (mask == nullptr) break;
+    const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(bits));
+    const bool fits = sched_getaffinity(0, bytes, mask) == 0;
+    if (fits) {
+      for (int cpu = 0; cpu < bits; ++cpu) {
+        if (CPU_ISSET_S(static_cast<std::size_t>(cpu), bytes, mask)) allowed.push_back(cpu);
+      }
+    }
+    CPU_FREE(mask);
+    if (fits) break;
+  }
+  if (allowed.empty()) {
+    const int count = static_cast<int>(std::thread::hardware_concurrency());
+    for (int cpu = 0; cpu < (count > 0 ? count : 1); ++cpu) allowed.push_back(cpu);
+  }
+  std::set<std::pair<int, int>> seen;
+  std::vector<int> ordered;
+  std::vector<int> siblings;
+  for (int cpu : allowed) (seen.insert(core_of(cpu)).second ? ordered : siblings).push_back(cpu);
+  ordered.insert(ordered.end(), siblings.begin(), siblings.end());
+  return ordered;
+}
+
+void pin_to_cpu(int cpu) {
+  cpu_set_t* mask = CPU_ALLOC(static_cast<std::size_t>(cpu + 1));
+  if (mask == nullptr) return;
+  const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(cpu + 1));
+  CPU_ZERO_S(bytes, mask);
+  CPU_SET_S(static_cast<std::size_t>(cpu), bytes, mask);
+  pthread_setaffinity_np(pthread_self(), bytes, mask);
+  CPU_FREE(mask);
+}
+
+}  // namespace lehr

@@ -1,0 +1,105 @@
+// mkdtemp, an flock that says "in use", and a sweep of what dead processes left.
+#include "measure/system/temp_dir.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+
+#include "base/error.h"
+
+namespace lehr {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* kPrefix = "lehr-";
+constexpr const char* kLockName = "in-use";
+
+std::uint64_t free_bytes(const std::string& path) {
+  struct statvfs facts {};
+  if (statvfs(path.c_str(), &facts) != 0) return 0;
+  return static_cast<std::uint64_t>(facts.f_bavail) * facts.f_frsize;
+}
+
+/// Where loading a shared object would fail: Docker mounts /dev/shm like that.
+bool forbids_execution(const std::string& path) {
+  struct statvfs facts {};
+  return statvfs(path.c_str(), &facts) == 0 && (facts.f_flag & ST_NOEXEC) != 0;
+}
+
+std::string default_base() {
+  constexpr std::uint64_t kEnough = 256 << 20;
+  const char* shared_memory = "/dev/shm";
+  if (access(shared_memory, W_OK | X_OK) == 0 && !forbids_execution(shared_memory) &&
+      free_bytes(shared_memory) >= kEnough)
+    return shared_memory;
+  return "/tmp";
+}
+
+/// Best effort: removes directories of ours whose lock nobody holds. Those younger than a minute are left
+/// alone: their maker may not have locked them yet.
+void sweep(const std::string& base) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(base, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.rfind(kPrefix, 0) != 0 || name.size() != std::strlen(kPrefix) + 6) continue;
+    struct stat facts {};
+    if (lstat(entry.path().c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) continue;
+    if (facts.st_uid != geteuid() || std::time(nullptr) - facts.st_mtime < 60) continue;
+    const int lock = open((entry.path() / kLockName).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (lock < 0) continue;
+    if (flock(lock, LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry.path(), ignored);
+    close(lock);
+  }
+}
+
+}  // namespace
+
+TempDir::TempDir(const std::string& base) {
+  const std::string parent = base.empty() ? default_base() : base;
+  sweep(parent);
+  path_ = parent + "/" + kPrefix + "XXXXXX";
+  if (mkdtemp(path_.data()) == nullptr) {
+    throw_environment("cannot make a temporary directory in {}: {}; name a writable one", parent,
+                      std::strerror(errno));
+  }
+  const std::string lock_path = path_ + "/" + kLockName;
+  lock_ = open(lock_path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  if (lock_ < 0 || flock(lock_, LOCK_SH) != 0) {
+    const int error_number = errno;
+    if (lock_ >= 0) close(lock_);
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+    throw_write_error(lock_path, error_number);
+  }
+}
+
+bool TempDir::allows_execution() const {
+  return !forbids_execution(path_);
+}
+
+TempDir::~TempDir() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+  close(lock_);
+}
+
+void throw_write_error(const std::string& path, int error_number) {
+  const std::string folder = fs::path(path).parent_path().string();
+  if (error_number == ENOSPC || error_number == EDQUOT) {
+    throw_environment(
+        "no space left on {} ({} MiB free): free some or choose another directory for temporary files",
+        folder, free_bytes(folder) >> 20);
+  }
+  throw_environment("cannot write {}: {}", path, std::strerror(error_number));
+}
+
+}  // namespace lehr

@@ -1,0 +1,141 @@
+// The choice among the library's algorithms, and the calls.
+#include "measure/vendor/cublaslt/baseline_cublaslt.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "base/error.h"
+#include "measure/vendor/vendor_choice.h"
+
+namespace lehr {
+namespace {
+
+/// PyTorch's default on Hopper and the size that cuBLAS's manual recommends there (cublasSetWorkspace;
+/// PyTorch's issue 120925).
+constexpr std::int64_t kWorkspaceBytes = std::int64_t{32} << 20;
+constexpr std::int64_t kLargeWorkspaceBytes = std::int64_t{256} << 20;
+/// Asked of the heuristic for each order of the operands. It seldom has more than some tens of them.
+constexpr int kMostAlgorithms = 100;
+
+/// Variables that change what the library computes (cuBLAS 13.0 manual, "TF32" and "Floating Point
+/// Emulation"): the problem alone says what is permitted.
+constexpr const char* kForeignPermissions[] = {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",
+                                               "CUBLAS_EMULATE_DOUBLE_PRECISION",
+                                               "CUBLAS_EMULATION_STRATEGY"};
+
+}  // namespace
+
+CublasLtRunner::CublasLtRunner(CublasLtOptions options, bool best)
+    : options_(std::move(options)), best_(best), harness_(options_.cuda) {}
+
+void CublasLtRunner::prepare(const Problem& problem, const RunSettings& settings) {
+  choices_.clear();
+  matmuls_.clear();
+  library_.reset();
+  workspace_ = CudaMemory();
+  // The way that every caller of cuBLAS with column-major matrices takes; the other one for "best" only.
+  std::vector<LtGemm> gemms = {lt_gemm(problem.workload, false)};
+  if (best_) gemms.push_back(lt_gemm(problem.workload, true));
+  harness_.prepare(problem, settings);
+  for (const char* name : kForeignPermissions) unsetenv(name);
+  std::string why_not;
+  library_ = CublasLt::open(options_.paths, why_not);
+  if (!library_) throw_environment("{}", why_not);
+  if (const LtStatus status = library_->start(); !status.ok())
+    throw_environment("{} does not start: {}", library_->path(), library_->text_of(status));
+
+  LtStatus refused;
+  for (const LtGemm& gemm : gemms) {
+    LtMatmul& matmul = matmuls_.emplace_back();
+    const LtStatus status = matmul.describe(*library_, gemm);
+    if (!status.ok()) matmuls_.pop_back();
+    if (!status.ok() && refused.ok()) refused = status;
+  }
+  if (matmuls_.empty()) refuse(gemms[0], refused);
+  collect(kWorkspaceBytes, 1);
+  if (best_) collect(kLargeWorkspaceBytes, kMostAlgorithms);
+  if (choices_.empty()) refuse(gemms[0], {15, "cublasLtMatmulAlgoGetHeuristic"});
+  std::int64_t workspace_bytes = 0;
+  for (const Choice& choice : choices_)
+    workspace_bytes = std::max(workspace_bytes, choice.algorithm.workspace_bytes);
+  if (workspace_bytes > 0) {
+    if (const CudaStatus status = workspace_.allocate(harness_.driver(), workspace_bytes); !status.ok()) {
+      throw_environment("no memory for cublaslt's workspace of {} bytes: {}", workspace_bytes,
+                        harness_.driver().text_of(status));
+    }
+  }
+  note_ = fmt::format("cuBLASLt {}", library_->version());
+  if (best_) choose();
+  const Choice& chosen = choices_.front();
+  note_ += fmt::format("{}heuristic {}{}: {}, workspace {} bytes", best_ ? "" : ", ", chosen.rank,
+                       chosen.matmul->gemm().row_order ? " with row-major matrices" : "",
+                       chosen.matmul->describe(chosen.algorithm), chosen.algorithm.workspace_bytes);
+}
+
+void CublasLtRunner::refuse(const LtGemm& gemm, LtStatus status) const {
+  const std::string rule = lt_rule(gemm);
+  const std::vector<ProblemTensor>& tensors = harness_.problem().tensors;
+  throw_user("cublaslt has no kernel for {} x {} -> {} in these layouts and sizes{}{}: {}",
+             name_of(tensors[0].type), name_of(tensors[1].type), name_of(tensors[2].type),
+             rule.empty() ? "" : "; ", rule, library_->text_of(status));
+}
+
+/// Adds what the heuristic answers and is not there yet.
+void CublasLtRunner::collect(std::int64_t workspace_bytes, int count) {
+  for (const LtMatmul& matmul : matmuls_) {
+    std::vector<LtAlgorithm> found;
+    const LtStatus status = matmul.heuristics(workspace_bytes, count, CudaArena::kAlignment, found);
+    if (!status.ok()) continue;  // as if it had found none
+    for (std::size_t rank = 0; rank < found.size(); ++rank) {
+      const bool known = std::any_of(choices_.begin(), choices_.end(), [&](const Choice& other) {
+        return other.matmul == &matmul && other.algorithm.opaque == found[rank].opaque;
+      });
+      if (!known) choices_.push_back({&matmul, found[rank], static_cast<int>(rank)});
+    }
+  }
+}
+
+CudaHarness::Call CublasLtRunner::call_of(const Choice& choice) const {
+  return [this, &choice](std::int64_t set) -> std::optional<Fault> {
+    const CudaTensors& tensors = harness_.tensors();
+    const bool swapped = choice.matmul->gemm().swapped;
+    const LtStatus status = choice.matmul->run(choice.algorithm, tensors.address(swapped ? 1 : 0, set),
+                                               tensors.address(swapped ? 0 : 1, set), tensors.address(2, set),
+                                               workspace_.address(), harness_.stream().handle());
+    if (status.ok()) return std::nullopt;
+    return Fault{{FailureKind::kLaunch, library_->text_of(status), {}}, false};
+  };
+}
+
+/// Brings the fastest one to the front.
+void CublasLtRunner::choose() {
+  const std::optional<VendorChoice> fastest = choose_fastest(
+      harness_, choices_.size(), [this](std::size_t i) { return std::optional(call_of(choices_[i])); },
+      options_.screening_s, "cublaslt");
+  if (!fastest) throw_environment("none of cublaslt's {} algorithms for this problem runs", choices_.size());
+  note_ += fmt::format(", fastest of {} (of {} offered", fastest->tried, choices_.size());
+  if (fastest->wrong > 0) note_ += fmt::format("; {} faster ones were wrong", fastest->wrong);
+  note_ += "), ";
+  std::swap(choices_.front(), choices_[fastest->way]);
+}
+
+std::variant<Resources, Fault> CublasLtRunner::load(int, const Candidate&) {
+  return Resources{};
+}
+
+std::variant<Checked, Fault> CublasLtRunner::check(int) {
+  std::variant<Checked, Fault> result = harness_.check(call_of(choices_.front()), "cublaslt");
+  if (auto* checked = std::get_if<Checked>(&result)) checked->note = note_;
+  return result;
+}
+
+std::variant<Samples, Fault> CublasLtRunner::time(int, const SampleRequest& request) {
+  return harness_.time(call_of(choices_.front()), request, "cublaslt");
+}
+
+void CublasLtRunner::unload(int) {}
+
+static_assert(Runner<CublasLtRunner> && Runner<CublasLtBestRunner>);
+
+}  // namespace lehr

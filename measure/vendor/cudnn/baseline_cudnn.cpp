@@ -1,0 +1,178 @@
+// The choice among the library's plans, and the calls.
+#include "measure/vendor/cudnn/baseline_cudnn.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "base/error.h"
+#include "measure/core/check.h"
+#include "measure/vendor/vendor_choice.h"
+
+namespace lehr {
+namespace {
+
+/// Above this a plan is left out: no framework grants a convolution more.
+constexpr std::int64_t kMostWorkspaceBytes = std::int64_t{1} << 30;
+
+/// Overrules what a plan says of its rounding (cuDNN manual, "TF32"): the problem alone says what is allowed.
+constexpr const char* kForeignPermission = "NVIDIA_TF32_OVERRIDE";
+
+}  // namespace
+
+CudnnRunner::CudnnRunner(CudnnOptions options, Mode mode)
+    : options_(std::move(options)), mode_(mode), harness_(options_.cuda) {}
+
+void CudnnRunner::prepare(const Problem& problem, const RunSettings& settings) {
+  stages_.clear();
+  library_.reset();
+  workspace_ = CudaMemory();
+  intermediate_ = CudaMemory();
+  const std::vector<DnnGraph> graphs =
+      mode_ == Mode::kUnfused ? unfused_graphs(problem.workload) : std::vector{fused_graph(problem.workload)};
+  harness_.prepare(problem, settings);
+  unsetenv(kForeignPermission);
+  std::string why_not;
+  library_ = Cudnn::open(options_.paths, why_not);
+  if (!library_) throw_environment("{}", why_not);
+  if (const DnnStatus status = library_->start(harness_.stream().handle()); !status.ok())
+    throw_environment("{} does not start: {}", library_->path(), library_->text_of(status));
+  if (mode_ == Mode::kUnfused) {
+    const ProblemTensor& output = problem.tensors[output_of(problem)];
+    const std::int64_t bytes = output.elements * size_of(output.type);
+    if (const CudaStatus status = intermediate_.allocate(harness_.driver(), bytes); !status.ok())
+      throw_environment("no memory for the {} bytes between cudnn's graphs: {}", bytes,
+                        harness_.driver().text_of(status));
+  }
+  for (const DnnGraph& graph : graphs) describe(graph);
+  for (const auto& stage : stages_) take_first(*stage);
+  if (mode_ != Mode::kFirst)
+    for (const auto& stage : stages_) take_fastest(*stage);
+  note_ = fmt::format("cuDNN {}", library_->version());
+  for (const auto& stage : stages_) note_ += (stage == stages_.front() ? ", " : "; then ") + stage->note;
+}
+
+/// Adds a stage with what the library has for it and the problem permits.
+void CudnnRunner::describe(const DnnGraph& graph) {
+  Stage& stage = *stages_.emplace_back(std::make_unique<Stage>());
+  if (const DnnStatus status = stage.operations.describe(*library_, graph, CudaArena::kAlignment);
+      !status.ok())
+    throw_user("cudnn has no such graph: {}", library_->text_of(status));
+  std::vector<DnnConfig> offered;
+  DnnStatus refused;
+  for (const DnnHeuristic heuristic : {DnnHeuristic::kA, DnnHeuristic::kB, DnnHeuristic::kFallback}) {
+    const DnnStatus status = stage.operations.configs(heuristic, offered);
+    if (!status.ok()) refused = status;
+  }
+  // TF32 or f16: the check of the result sees no difference, and the permission covers the rounding of both.
+  const Conv2d& conv = harness_.problem().workload.conv2d();
+  const bool exact = conv.input == DType::kF32 && conv.math != Math::kTf32;
+  for (DnnConfig& config : offered) {
+    const bool known =
+        std::ranges::any_of(stage.configs, [&](const DnnConfig& other) { return other.text == config.text; });
+    const bool permitted =
+        !config.reduced_precision && !(exact && (config.tensor_cores || config.down_converts));
+    if (!known && permitted) stage.configs.push_back(std::move(config));
+  }
+  if (!stage.configs.empty()) return;
+  throw_user("cudnn has no plan for this graph{}{}", offered.empty() ? "" : " that rounds nothing in between",
+             refused.ok() ? "" : ": " + library_->text_of(refused));
+}
+
+/// nullptr with a reason where the library turns the config down after all.
+std::shared_ptr<DnnPlan> CudnnRunner::plan_of(const DnnConfig& config, std::string& why_not) {
+  auto plan = std::make_shared<DnnPlan>();
+  if (const DnnStatus status = plan->build(*library_, config); !status.ok()) {
+    why_not = library_->text_of(status);
+    return nullptr;
+  }
+  const std::int64_t bytes = plan->workspace_bytes();
+  if (bytes > kMostWorkspaceBytes) {
+    why_not = fmt::format("it wants a workspace of {} bytes", bytes);
+    return nullptr;
+  }
+  if (bytes > workspace_.bytes()) {
+    // No call that was captured with the old one is launched again.
+    workspace_ = CudaMemory();
+    if (const CudaStatus status = workspace_.allocate(harness_.driver(), bytes); !status.ok()) {
+      why_not = fmt::format("no memory for its workspace of {} bytes: {}", bytes,
+                            harness_.driver().text_of(status));
+      return nullptr;
+    }
+  }
+  return plan;
+}
+
+void CudnnRunner::take_first(Stage& stage) {
+  std::string why_not;
+  for (std::size_t i = 0; i < stage.configs.size() && !stage.plan; ++i) {
+    stage.plan = plan_of(stage.configs[i], why_not);
+    stage.note = fmt::format("plan {}: {}", i, stage.configs[i].text);
+  }
+  if (!stage.plan)
+    throw_user("none of cudnn's {} plans for this graph can be built: {}", stage.configs.size(), why_not);
+}
+
+/// Among all of them, with the other stages as they are.
+void CudnnRunner::take_fastest(Stage& stage) {
+  std::vector<std::shared_ptr<DnnPlan>> plans(stage.configs.size());
+  const std::shared_ptr<DnnPlan> first = stage.plan;
+  const auto call_of = [&](std::size_t i) -> std::optional<CudaHarness::Call> {
+    std::string why_not;
+    plans[i] = plan_of(stage.configs[i], why_not);
+    if (!plans[i]) return std::nullopt;
+    return [this, &stage, plan = plans[i]](std::int64_t set) {
+      stage.plan = plan;
+      return all_stages()(set);
+    };
+  };
+  const std::optional<VendorChoice> fastest =
+      choose_fastest(harness_, plans.size(), call_of, options_.screening_s, "cudnn");
+  if (!fastest) throw_environment("none of cudnn's {} plans for this graph runs", plans.size());
+  stage.plan = plans[fastest->way];
+  stage.note = fmt::format(
+      "fastest of {} (of {} offered{}), plan {}: {}, workspace {} bytes", fastest->tried, plans.size(),
+      fastest->wrong > 0 ? fmt::format("; {} faster ones were wrong", fastest->wrong) : "", fastest->way,
+      stage.configs[fastest->way].text, stage.plan->workspace_bytes());
+}
+
+std::optional<Fault> CudnnRunner::run(const DnnOperations& operations, const DnnPlan& plan,
+                                      std::int64_t set) const {
+  std::vector<CudaAddress> addresses;
+  for (const DnnTensor& tensor : operations.graph().tensors)
+    addresses.push_back(tensor.place == DnnPlace::kProblem ? harness_.tensors().address(tensor.tensor, set)
+                                                           : intermediate_.address());
+  const DnnStatus status = plan.run(operations.graph(), addresses, workspace_.address());
+  if (status.ok()) return std::nullopt;
+  return Fault{{FailureKind::kLaunch, library_->text_of(status), {}}, false};
+}
+
+CudaHarness::Call CudnnRunner::all_stages() const {
+  return [this](std::int64_t set) -> std::optional<Fault> {
+    for (const auto& stage : stages_)
+      if (std::optional<Fault> fault = run(stage->operations, *stage->plan, set)) return fault;
+    return std::nullopt;
+  };
+}
+
+std::variant<Resources, Fault> CudnnRunner::load(int, const Candidate&) {
+  return Resources{};
+}
+
+std::variant<Checked, Fault> CudnnRunner::check(int) {
+  std::variant<Checked, Fault> result = harness_.check(all_stages(), "cudnn");
+  if (auto* checked = std::get_if<Checked>(&result)) checked->note = note_;
+  return result;
+}
+
+std::variant<Samples, Fault> CudnnRunner::time(int, const SampleRequest& request) {
+  return harness_.time(all_stages(), request, "cudnn");
+}
+
+void CudnnRunner::unload(int) {}
+
+static_assert(Runner<CudnnRunner> && Runner<CudnnBestRunner> && Runner<CudnnUnfusedRunner>);
+
+}  // namespace lehr

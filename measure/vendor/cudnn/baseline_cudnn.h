@@ -1,0 +1,84 @@
+// cuDNN as three baselines for convolutions, through its graph API: runner "cudnn" takes the first plan that
+// its heuristic A offers, which is what users get; "cudnn-best" times every plan of heuristics A, B and
+// FALLBACK and takes the fastest; "cudnn-unfused" runs the best plan of the convolution alone and then the
+// best one of all that follows it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "measure/core/runner.h"
+#include "measure/cuda/cuda_harness.h"
+#include "measure/vendor/cudnn/cudnn_plan.h"
+
+namespace lehr {
+
+/// What is opened and how long is searched; others than these are for tests.
+struct CudnnOptions {
+  CudaLibraries cuda;
+  std::vector<std::string> paths = cudnn_paths();
+  double screening_s =
+      15;  ///< per graph; then the rest, which the library expects to be slower, is not tried
+};
+
+/// A Runner (measure/core/runner.h) whose one slot needs no file: Candidate is not looked at. Calls are timed as
+/// our own kernels are: same tensors, same graphs. prepare() chooses the plan.
+///
+/// f32 operands are multiplied as such: plans on tensor cores, which round them to TF32, are left out, and so
+/// are those that add parts of a sum in a narrower type.
+class CudnnRunner {
+ public:
+  explicit CudnnRunner(CudnnOptions options = {}) : CudnnRunner(std::move(options), Mode::kFirst) {}
+
+  /// Throws Error(kEnvironment) when the driver or the library is missing, Error(kUser) when the library has
+  /// no plan for the problem.
+  void prepare(const Problem& problem, const RunSettings& settings);
+  std::variant<Resources, Fault> load(int slot, const Candidate& candidate);
+  std::variant<Checked, Fault> check(int slot);
+  std::variant<Samples, Fault> time(int slot, const SampleRequest& request);
+  void unload(int slot);
+
+ protected:
+  enum class Mode { kFirst, kBest, kUnfused };
+  CudnnRunner(CudnnOptions options, Mode mode);
+
+ private:
+  /// A graph, what the library offers for it, and what was chosen.
+  struct Stage {
+    DnnOperations operations;
+    std::vector<DnnConfig> configs;
+    std::shared_ptr<DnnPlan> plan;
+    std::string note;
+  };
+
+  void describe(const DnnGraph& graph);
+  void take_first(Stage& stage);
+  void take_fastest(Stage& stage);
+  std::shared_ptr<DnnPlan> plan_of(const DnnConfig& config, std::string& why_not);
+  std::optional<Fault> run(const DnnOperations& operations, const DnnPlan& plan, std::int64_t set) const;
+  CudaHarness::Call all_stages() const;
+
+  CudnnOptions options_;
+  Mode mode_ = Mode::kFirst;
+  CudaHarness harness_;
+  CudaMemory workspace_;  ///< these four go before the context
+  CudaMemory intermediate_;
+  std::unique_ptr<Cudnn> library_;
+  std::vector<std::unique_ptr<Stage>> stages_;
+  std::string note_;
+};
+
+class CudnnBestRunner : public CudnnRunner {
+ public:
+  explicit CudnnBestRunner(CudnnOptions options = {}) : CudnnRunner(std::move(options), Mode::kBest) {}
+};
+
+class CudnnUnfusedRunner : public CudnnRunner {
+ public:
+  explicit CudnnUnfusedRunner(CudnnOptions options = {}) : CudnnRunner(std::move(options), Mode::kUnfused) {}
+};
+
+}  // namespace lehr

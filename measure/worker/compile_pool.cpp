@@ -1,0 +1,206 @@
+// One thread, many workers: poll() tells who has answered.
+#include "measure/worker/compile_pool.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "measure/system/affinity.h"
+#include "measure/system/temp_dir.h"
+
+namespace lehr {
+namespace {
+
+/// NVRTC looks at its limit between passes; who has not stopped so much later does not look any more.
+constexpr double kGraceS = 1;
+
+/// One worker and what it is doing.
+struct Seat {
+  std::unique_ptr<WorkerProcess> process;
+  bool ready = false;                 ///< NVRTC is loaded
+  std::optional<std::size_t> source;  ///< index of what it compiles, or will once it is ready
+  std::string path;
+  Deadline deadline{};
+  Deadline begun{};
+};
+
+Failure failure_of(const Death& death, double limit_s) {
+  if (death.timed_out) {
+    return {FailureKind::kCompileTimeout, fmt::format("the compiler was killed after {:g} s", limit_s), {}};
+  }
+  if (death.garbage) return {FailureKind::kCompile, "the compiler wrote into the worker's connection", {}};
+  // Nobody but the kernel's out-of-memory killer sends SIGKILL to a worker (our own kills are told apart
+  // above).
+  const bool memory = WIFSIGNALED(death.status) && WTERMSIG(death.status) == SIGKILL;
+  return {memory ? FailureKind::kOutOfMemory : FailureKind::kCompile,
+          fmt::format("the compiler crashed: {}", describe_exit(death.status)),
+          {}};
+}
+
+}  // namespace
+
+struct CompilePool::State {
+  CompilePoolOptions options;
+  TempDir directory;
+  std::string identity;
+  std::vector<Seat> seats;
+  std::uint64_t compiled = 0;
+
+  explicit State(CompilePoolOptions given) : options(std::move(given)), directory(options.temp_base) {
+    if (options.workers < 0) throw_user("the number of compile workers must be 0 (one per CPU) or more");
+    if (options.workers == 0) options.workers = static_cast<int>(allowed_cpus().size());
+    seats.resize(static_cast<std::size_t>(options.workers));
+  }
+
+  void start(Seat& seat) {
+    seat.process.reset();
+    seat.process = std::make_unique<WorkerProcess>(options.worker);
+    seat.process->send(to_text(CompileWork(CompilerRequest{options.nvrtc, options.memory_bytes})));
+    seat.ready = false;
+    seat.deadline = deadline_in(options.worker.start_timeout_s);
+  }
+
+  void give(Seat& seat, const Source& source) {
+    seat.path = fmt::format("{}/{}.cubin", directory.path(), compiled++);
+    seat.begun = std::chrono::steady_clock::now();
+    seat.deadline = deadline_in(options.nvrtc.time_limit_s + kGraceS);
+    seat.process->send(to_text(
+        CompileWork(CompileRequest{source.entry, source.text, source.launch.shared_bytes, seat.path})));
+  }
+
+  /// The answer to CompilerRequest.
+  void finish_start(Seat& seat) {
+    std::variant<Reply, Death> answer = seat.process->receive(seat.deadline);
+    if (const auto* death = std::get_if<Death>(&answer)) {
+      seat.process.reset();
+      throw_environment("the compile worker failed while it loaded NVRTC: {}",
+                        death->timed_out
+                            ? fmt::format("no answer within {:g} s", options.worker.start_timeout_s)
+                            : describe_exit(death->status));
+    }
+    const Reply& reply = std::get<Reply>(answer);
+    if (const auto* thrown = std::get_if<Thrown>(&reply)) {
+      seat.process.reset();
+      throw Error(thrown->kind, thrown->text);
+    }
+    const auto* said = std::get_if<Identity>(&reply);
+    CHECK(said != nullptr, "the compile worker's first reply is of kind {}", reply.index());
+    identity = said->text;
+    seat.ready = true;
+  }
+
+  /// The answer to CompileRequest.
+  Compiled finish(Seat& seat) {
+    std::variant<Reply, Death> answer = seat.process->receive(seat.deadline);
+    seat.source.reset();
+    const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - seat.begun).count();
+    if (const auto* death = std::get_if<Death>(&answer)) {
+      seat.process.reset();
+      unlink(seat.path.c_str());
+      Failure failure = failure_of(*death, options.nvrtc.time_limit_s + kGraceS);
+      failure.resources.compile_s = took;
+      return failure;
+    }
+    Reply& reply = std::get<Reply>(answer);
+    if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->kind, thrown->text);
+    if (auto* fault = std::get_if<Fault>(&reply)) {
+      if (fault->worker_lost) seat.process.reset();
+      return std::move(fault->failure);
+    }
+    auto* binary = std::get_if<Binary>(&reply);
+    CHECK(binary != nullptr, "the compile worker's reply is of kind {}", reply.index());
+    return std::move(*binary);
+  }
+
+  /// Those who have answered, died, or passed their deadlines; waits for at least one.
+  std::vector<Seat*> wait() {
+    std::vector<pollfd> wanted;
+    std::vector<Seat*> busy;
+    Deadline first = Deadline::max();
+    for (Seat& seat : seats) {
+      if (!seat.source) continue;
+      wanted.push_back({seat.process->socket(), POLLIN, 0});
+      busy.push_back(&seat);
+      first = std::min(first, seat.deadline);
+    }
+    CHECK(!busy.empty(), "nothing is being compiled");
+    while (poll(wanted.data(), wanted.size(), milliseconds_left(first)) < 0) {
+      if (errno != EINTR) throw_environment("cannot wait for the compile workers: {}", std::strerror(errno));
+    }
+    std::vector<Seat*> due;
+    for (std::size_t i = 0; i < busy.size(); ++i) {
+      if (wanted[i].revents != 0 || milliseconds_left(busy[i]->deadline) == 0) due.push_back(busy[i]);
+    }
+    return due;
+  }
+
+  /// Whoever is still at work when compile() is left by an exception must not answer the next one's
+  /// questions.
+  void abandon() {
+    for (Seat& seat : seats) {
+      if (!seat.source) continue;
+      seat.source.reset();
+      seat.process.reset();
+      unlink(seat.path.c_str());
+    }
+  }
+
+  std::vector<Compiled> compile(std::span<const Source> sources) {
+    std::vector<Compiled> results(sources.size());
+    std::size_t next = 0;
+    for (std::size_t done = 0; done < sources.size();) {
+      for (Seat& seat : seats) {
+        if (seat.source || next == sources.size()) continue;
+        if (seat.process == nullptr || seat.process->ended()) start(seat);
+        seat.source = next++;
+        if (seat.ready) give(seat, sources[*seat.source]);
+      }
+      for (Seat* seat : wait()) {
+        const std::size_t i = *seat->source;
+        if (seat->ready) {
+          results[i] = finish(*seat);
+          ++done;
+        } else {
+          finish_start(*seat);
+          give(*seat, sources[i]);
+        }
+      }
+    }
+    return results;
+  }
+};
+
+CompilePool::CompilePool(CompilePoolOptions options) : state_(std::make_unique<State>(std::move(options))) {
+  state_->start(state_->seats[0]);
+  state_->finish_start(state_->seats[0]);
+}
+
+CompilePool::~CompilePool() = default;
+
+std::vector<Compiled> CompilePool::compile(std::span<const Source> sources) {
+  try {
+    return state_->compile(sources);
+  } catch (...) {
+    state_->abandon();
+    throw;
+  }
+}
+
+std::string CompilePool::identity() const {
+  return state_->identity;
+}
+
+int CompilePool::workers() const {
+  return state_->options.workers;
+}
+
+}  // namespace lehr

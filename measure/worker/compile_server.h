@@ -1,0 +1,13 @@
+// Inside a compile worker: NVRTC loaded once, then one source after the other.
+#pragma once
+
+#include "measure/worker/messages.h"
+
+namespace lehr {
+
+/// Becomes what `first` says and answers CompileRequests on `out_fd` until the parent hangs up. Ends after it
+/// ran out of memory, too: what is left of such a process is not to be trusted, and the parent starts
+/// another.
+void serve_compiler(int in_fd, int out_fd, const CompilerRequest& first);
+
+}  // namespace lehr

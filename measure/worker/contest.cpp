@@ -1,0 +1,231 @@
+// Rounds, heats, ratios.
+#include "measure/worker/contest.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "measure/core/ratio.h"
+
+namespace lehr {
+namespace {
+
+constexpr int kTrialBlocks = 3;
+constexpr double kTrialSeconds = 0.06;
+
+/// Seconds since it was made.
+class Elapsed {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+struct Turn {
+  double us = 0;
+  std::optional<GpuState> gpu;
+};
+using Round = std::vector<std::optional<Turn>>;  ///< by participant
+
+/// Whose slots are loaded in which generation of their worker.
+class Field {
+ public:
+  Field(std::vector<Participant>& participants, const ContestOptions& options)
+      : participants_(participants),
+        options_(options),
+        loaded_(participants.size(), 0),
+        dropped_(participants.size(), false) {}
+
+  /// One block of participant `i`; nullopt and `missing` set when it failed.
+  std::optional<Turn> turn(std::size_t i) {
+    Participant& one = participants_[i];
+    if (!races(i)) return std::nullopt;
+    one.worker->resume();
+    std::optional<Turn> result = running_turn(i);
+    one.worker->stop();
+    return result;
+  }
+
+  bool races(std::size_t i) const { return participants_[i].missing.empty() && !dropped_[i]; }
+  bool dropped(std::size_t i) const { return dropped_[i]; }
+
+  /// The slower half of the contenders that are still in the race goes, but `most_finalists` stay.
+  void end_heat(const std::vector<Round>& rounds) {
+    std::vector<std::pair<double, std::size_t>> times;
+    for (std::size_t i = 0; i < participants_.size(); ++i) {
+      if (!participants_[i].contender || !races(i)) continue;
+      std::vector<double> us;
+      for (const Round& round : rounds) us.push_back(round[i]->us);
+      times.emplace_back(estimate(us), i);
+    }
+    std::sort(times.begin(), times.end());
+    for (std::size_t place = std::max(times.size() / 2, options_.most_finalists); place < times.size();
+         ++place)
+      dropped_[times[place].second] = true;
+  }
+
+  void load_all() {
+    for (std::size_t i = 0; i < participants_.size(); ++i) {
+      if (!participants_[i].missing.empty()) continue;
+      participants_[i].worker->resume();
+      ensure_loaded(i);
+      participants_[i].worker->stop();
+    }
+  }
+
+ private:
+  void fail(std::size_t i, const Failure& failure) {
+    participants_[i].failure = failure;
+    const std::string_view first = first_line(failure.text);
+    participants_[i].missing = failure.kind == FailureKind::kWrongResult
+                                   ? fmt::format("its result does not match the reference: {}", first)
+                                   : fmt::format("{}: {}", name_of(failure.kind), first);
+  }
+
+  /// A crash of one participant takes the slots of those that share its worker: they are loaded again here.
+  bool ensure_loaded(std::size_t i) {
+    Participant& one = participants_[i];
+    if (loaded_[i] == one.worker->generation() && loaded_[i] != 0) return true;
+    const std::variant<std::string, Failure> loaded = one.worker->load(one.load, options_.timeout_s);
+    if (const auto* failure = std::get_if<Failure>(&loaded)) {
+      fail(i, *failure);
+      return false;
+    }
+    if (const std::string& note = std::get<std::string>(loaded); !note.empty()) one.note = note;
+    loaded_[i] = one.worker->generation();
+    return true;
+  }
+
+  std::optional<Turn> running_turn(std::size_t i) {
+    Participant& one = participants_[i];
+    if (!ensure_loaded(i)) return std::nullopt;
+    // Samples of a tenth of a millisecond: their median shrugs off an interruption.
+    const SampleRequest block = {100, 1, options_.block_us, options_.block_us, 1, 0};
+    const std::variant<Samples, Failure> answer =
+        one.worker->time({one.load.slot, block}, options_.timeout_s);
+    if (const auto* failure = std::get_if<Failure>(&answer)) {
+      fail(i, *failure);
+      return std::nullopt;
+    }
+    const Samples& samples = std::get<Samples>(answer);
+    return Turn{median(samples.us), samples.gpu};
+  }
+
+  std::vector<Participant>& participants_;
+  const ContestOptions& options_;
+  std::vector<int> loaded_;
+  std::vector<bool> dropped_;
+};
+
+/// The median of each quantity over the rounds in which it could be told.
+std::optional<GpuState> typical_state(const std::vector<Round>& rounds, std::size_t participant) {
+  std::vector<double> clocks, powers, temperatures;
+  for (const Round& round : rounds) {
+    if (!round[participant]) break;
+    const std::optional<GpuState>& state = round[participant]->gpu;
+    if (!state) continue;
+    clocks.push_back(state->sm_mhz);
+    powers.push_back(state->power_w);
+    temperatures.push_back(state->temperature_c);
+  }
+  if (clocks.empty()) return std::nullopt;
+  return GpuState{median(clocks), median(powers), median(temperatures)};
+}
+
+void fill_entries(std::vector<ContestEntry>& entries, const std::vector<Round>& rounds) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    ContestEntry& entry = entries[i];
+    if (!entry.missing.empty()) continue;
+    for (const Round& round : rounds) {
+      if (!round[i]) break;  // dropped out
+      entry.round_us.push_back(round[i]->us);
+    }
+    if (entry.round_us.empty()) continue;
+    entry.time_us = median(calm_us(entry));
+    entry.gpu = typical_state(rounds, i);
+    entry.ratio = speedup_over(entry, entries[0]).value;
+  }
+}
+
+}  // namespace
+
+ContestOptions contest_options(Target target) {
+  ContestOptions options;
+  if (target == Target::kCuda) return options;
+  options.block_us = 2000;
+  options.calm_within = 1.05;
+  options.max_rounds = 5000;
+  options.heat_rounds = 20;
+  return options;
+}
+
+std::vector<ContestEntry> run_contest(std::vector<Participant> participants, const ContestOptions& options) {
+  Field field(participants, options);
+  field.load_all();
+  const Elapsed elapsed;
+  const std::size_t count = participants.size();
+  std::vector<Round> rounds;
+  int heat_start = 0;
+  double heat_start_s = 0;
+  while (static_cast<int>(rounds.size()) < options.max_rounds) {
+    const int done = static_cast<int>(rounds.size());
+    const double spent_s = elapsed.seconds();
+    if (done >= options.min_rounds && spent_s >= options.budget_s) break;
+    if (done >= 3 && spent_s >= 2 * options.budget_s) break;
+    const int in_heat = done - heat_start;
+    if (in_heat >= options.heat_rounds ||
+        (in_heat >= 2 && spent_s - heat_start_s >= options.heat_share * options.budget_s)) {
+      field.end_heat(rounds);
+      heat_start = done;
+      heat_start_s = spent_s;
+    }
+    if (std::all_of(participants.begin(), participants.end(),
+                    [](const Participant& p) { return !p.missing.empty(); }))
+      break;
+    Round round(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t who = (i + rounds.size()) % count;
+      round[who] = field.turn(who);
+    }
+    rounds.push_back(std::move(round));
+  }
+  for (const Participant& one : participants) {
+    if (one.worker != nullptr) one.worker->resume();
+  }
+
+  std::vector<ContestEntry> entries;
+  for (std::size_t i = 0; i < count; ++i) {
+    ContestEntry& entry = entries.emplace_back();
+    entry.name = participants[i].name;
+    entry.calm_within = options.calm_within;
+    entry.finished = !field.dropped(i);
+    entry.missing = participants[i].missing;
+    entry.failure = participants[i].failure;
+    entry.note = participants[i].note;
+  }
+  fill_entries(entries, rounds);
+  return entries;
+}
+
+double trial_block_us(Participant& participant, const ContestOptions& options) {
+  std::vector<Participant> alone = {participant};
+  Field field(alone, options);
+  std::vector<double> times;
+  const Elapsed elapsed;
+  for (int block = 0; block < kTrialBlocks || elapsed.seconds() < kTrialSeconds; ++block) {
+    const std::optional<Turn> turn = field.turn(0);
+    if (!turn) break;
+    times.push_back(turn->us);
+  }
+  participant.missing = alone[0].missing;
+  return times.empty() ? 0 : estimate(times);
+}
+
+}  // namespace lehr

@@ -1,0 +1,55 @@
+// Participants timed in turn: our kernels and the vendor libraries, round by round.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "measure/core/measurer.h"
+#include "measure/worker/worker.h"
+
+namespace lehr {
+
+struct ContestOptions {
+  double budget_s = 2;
+  double block_us = 20000;  ///< how long one participant's turn lasts (one call at least)
+  double calm_within = 0;   ///< ContestEntry::calm_within
+  int min_rounds = 9;       ///< within at most twice the budget; then 3 must do
+  int max_rounds = 200;
+  int heat_rounds = 5;  ///< after so many rounds the slower half of the contenders drops out ...
+  double heat_share = 0.25;        ///< ... or after two of them and this share of the budget, ...
+  std::size_t most_finalists = 4;  ///< ... until so many are left
+  double timeout_s = 10;           ///< for one request
+};
+
+/// CUDA: the defaults; the clock follows the load within milliseconds, so that turns are long. CPU: short
+/// turns, so that both of a pair lie within one calm spell, and only calm rounds count (measure/core/ratio.h).
+/// That a side lost its CPUs shows in its time alone: the CPU time of its other threads is some milliseconds
+/// behind.
+ContestOptions contest_options(Target target);
+
+/// One side. Several may share a worker: then they share its buffers too.
+struct Participant {
+  std::string name;
+  Worker* worker = nullptr;
+  LoadRequest load;        ///< slots are distinct among participants of one worker
+  bool contender = false;  ///< one of many of which only the fastest matter
+  std::string missing;     ///< set: it does not take part
+  std::optional<Failure> failure = std::nullopt;  ///< what it did when it was loaded or timed
+  std::string note;        ///< goes into ContestEntry::note
+};
+
+/// Loads everyone, then rounds: each participant's process is continued (SIGCONT), warmed up by one call,
+/// timed for a block, and stopped (SIGSTOP); the starting one moves on by one each round. Stopped processes
+/// cannot disturb the others with spinning thread pools. Contenders race in heats: many of them, because the
+/// one that looked fastest in the trials was also the luckiest, but rounds spent on the slow ones are lost to
+/// the fast ones. All workers are running again at the end. Entries in the participants' order.
+std::vector<ContestEntry> run_contest(std::vector<Participant> participants, const ContestOptions& options);
+
+/// One participant's estimate() over three blocks, and more for 60 ms; missing is set on it when it fails.
+/// Its worker is left stopped.
+double trial_block_us(Participant& participant, const ContestOptions& options);
+
+}  // namespace lehr

@@ -1,0 +1,40 @@
+// The binaries of the fastest candidates so far, so that the finals need not compile them again.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "measure/core/compiler.h"
+
+namespace lehr {
+
+/// Owns the files of at most `most` binaries and of those that are pinned. Two sources of one text are one.
+class KeptBinaries {
+ public:
+  explicit KeptBinaries(std::size_t most) : most_(most) {}
+  ~KeptBinaries() { clear(); }
+  KeptBinaries(const KeptBinaries&) = delete;
+  KeptBinaries& operator=(const KeptBinaries&) = delete;
+
+  /// Takes the file over, and deletes it when there are enough faster ones or `source` has one already.
+  /// `pinned`: stays until clear(), however slow.
+  void keep(const Source& source, Binary binary, double time_us, bool pinned);
+  /// nullptr if there is none; valid until the next call of keep() or clear().
+  const Binary* find(const Source& source) const;
+  /// Deletes all.
+  void clear();
+
+ private:
+  struct Kept {
+    std::string text;
+    Binary binary;
+    double time_us = 0;
+    bool pinned = false;
+  };
+
+  std::size_t most_;
+  std::vector<Kept> kept_;
+};
+
+}  // namespace lehr

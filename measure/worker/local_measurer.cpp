@@ -1,0 +1,293 @@
+// Chunks: compile in parallel, then one trial after the other; contests.
+#include "measure/worker/local_measurer.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/error.h"
+#include "measure/core/check.h"
+#include "measure/core/problem_file.h"
+#include "measure/host/device.h"
+#include "measure/worker/baselines.h"
+#include "measure/worker/serve.h"
+#include "measure/worker/worker_main.h"
+
+namespace lehr {
+namespace {
+
+constexpr int kDeathsThatDoomTheReference = 4;
+
+/// Adds the wall time of its own life to `total`.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& total) : total_(total) {}
+  ~Stopwatch() { total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& total_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+Candidate candidate_of(const Source& source, const Binary& binary) {
+  Candidate candidate{binary.path, source.entry, source.launch, source.scratch_bytes,
+                      workspace_bytes(source), prepacked_bytes(source)};
+  candidate.then = source.then;
+  for (std::size_t i = 0; i < source.params.size(); ++i)
+    if (source.params[i].map)
+      candidate.tensor_maps.push_back({i, source.params[i].type, *source.params[i].map});
+  return candidate;
+}
+
+/// What the compiler said, overridden by what loading said.
+Resources merged(const Resources& compiled, const Resources& loaded) {
+  Resources result = compiled;
+  if (loaded.registers) result.registers = loaded.registers;
+  if (loaded.spill_bytes) result.spill_bytes = loaded.spill_bytes;
+  if (loaded.shared_bytes) result.shared_bytes = loaded.shared_bytes;
+  if (loaded.stack_bytes) result.stack_bytes = loaded.stack_bytes;
+  return result;
+}
+
+/// Kernels that are compiled before one of them runs, of a batch of `count`.
+std::size_t chunk_of(const LocalOptions& options, std::size_t count) {
+  const auto most = static_cast<std::size_t>(options.chunk);
+  if (!options.overlap) return most;
+  return std::min(most, std::max((count + 1) / 2, static_cast<std::size_t>(options.compile_jobs)));
+}
+
+}  // namespace
+
+LocalMeasurer::LocalMeasurer(Compiler& compiler, LocalOptions options)
+    : options_(std::move(options)),
+      compiler_(compiler),
+      ahead_(compiler),
+      directory_(options_.temp_base),
+      worker_(options_.worker),
+      kept_(options_.kept_binaries) {
+  if (options_.chunk < 1) throw_user("the measurer's chunk must be 1 or more, not {}", options_.chunk);
+}
+
+LocalMeasurer::~LocalMeasurer() = default;
+
+void LocalMeasurer::drop_reference() {
+  reference_.reset();
+  deaths_ = 0;
+}
+
+void LocalMeasurer::prepare(const Problem& problem) {
+  output_of(problem);
+  if (!prepared_.problem_path.empty()) unlink(prepared_.problem_path.c_str());
+  drop_reference();
+  kept_.clear();
+  best_us_ = 0;
+  prepared_ = {options_.runner, fmt::format("{}/problem{}", directory_.path(), problems_++),
+               options_.settings};
+  write_problem(prepared_.problem_path, problem);
+  worker_.prepare(prepared_);
+}
+
+void LocalMeasurer::begin_compiling(std::span<const Source> sources) {
+  ahead_.begin({sources.begin(), sources.end()});
+}
+
+std::vector<Compiled> LocalMeasurer::finish_compiling() {
+  const Stopwatch stopwatch(spent_.compile_s);
+  CompileAhead::Batch batch = ahead_.take();
+  spent_.compiling_s += batch.seconds;
+  spent_.kernels += static_cast<int>(batch.results.size());
+  return std::move(batch.results);
+}
+
+std::vector<Compiled> LocalMeasurer::compile(std::span<const Source> sources) {
+  if (options_.overlap) {
+    begin_compiling(sources);
+    return finish_compiling();
+  }
+  const Stopwatch waiting(spent_.compile_s);
+  const Stopwatch compiling(spent_.compiling_s);
+  spent_.kernels += static_cast<int>(sources.size());
+  return compiler_.compile(sources);
+}
+
+/// Files of what was compiled here are the caller's to delete, those that were kept are not.
+std::vector<Compiled> LocalMeasurer::compile_unless_kept(std::span<const Source> sources) {
+  std::vector<Source> missing;
+  for (const Source& source : sources)
+    if (kept_.find(source) == nullptr) missing.push_back(source);
+  std::vector<Compiled> compiled;
+  if (!missing.empty()) compiled = compile(missing);
+  std::vector<Compiled> results;
+  auto next = compiled.begin();
+  for (const Source& source : sources) {
+    const Binary* const kept = kept_.find(source);
+    results.push_back(kept != nullptr ? Compiled(*kept) : std::move(*next++));
+  }
+  return results;
+}
+
+constexpr double kReferenceCare = 5;
+
+Outcome LocalMeasurer::run(const Source& source, const Binary& binary) {
+  const Stopwatch stopwatch(spent_.run_s);
+  TrialRequest request;
+  request.candidate = candidate_of(source, binary);
+  request.sampling = options_.sampling;
+  request.sampling.hopeless_us = options_.hopeless_factor * best_us_;
+  request.sampling.contender_us = options_.contender_factor * best_us_;
+  if (options_.use_reference) request.reference = reference_;
+  // All later times are scaled by the reference's: it is timed longer than any of them.
+  if (options_.use_reference && !reference_) request.sampling.min_total_us *= kReferenceCare;
+  Outcome outcome = worker_.trial(request, options_.run_timeout_s);
+  if (auto* failure = std::get_if<Failure>(&outcome)) {
+    const bool died = failure->kind == FailureKind::kCrash || failure->kind == FailureKind::kTimeout;
+    deaths_ = died ? deaths_ + 1 : 0;
+    // It may be the reference kernel that dies, now and then, beside innocent candidates: take another one.
+    if (deaths_ == kDeathsThatDoomTheReference) drop_reference();
+    failure->resources = merged(binary.resources, failure->resources);
+    unlink(binary.path.c_str());
+    return outcome;
+  }
+  deaths_ = 0;
+  Timing& timing = std::get<Timing>(outcome);
+  timing.resources = merged(binary.resources, timing.resources);
+  spent_.retimed += timing.windows - 1;
+  spent_.disturbed += timing.disturbed ? 1 : 0;
+  if (best_us_ == 0 || timing.time_us < best_us_) best_us_ = timing.time_us;
+  const bool is_reference = options_.use_reference && !reference_;
+  kept_.keep(source, binary, timing.time_us, is_reference);
+  if (is_reference) {
+    reference_ = ReferenceKernel{request.candidate, timing.time_us};
+    reference_->candidate.path = kept_.find(source)->path;
+  }
+  return outcome;
+}
+
+std::vector<Outcome> LocalMeasurer::measure(std::span<const Source> sources,
+                                            const std::function<void(std::size_t, const Outcome&)>& done) {
+  CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
+  std::vector<Outcome> outcomes(sources.size());
+  const std::size_t chunk = chunk_of(options_, sources.size());
+  const auto chunk_from = [&](std::size_t begin) {
+    return sources.subspan(begin, std::min(chunk, sources.size() - begin));
+  };
+  if (options_.overlap && !sources.empty()) begin_compiling(chunk_from(0));
+  for (std::size_t begin = 0; begin < sources.size(); begin += chunk) {
+    const std::size_t end = begin + chunk_from(begin).size();
+    const std::vector<Compiled> compiled =
+        options_.overlap ? finish_compiling() : compile(chunk_from(begin));
+    if (options_.overlap && end < sources.size()) begin_compiling(chunk_from(end));
+    for (std::size_t i = begin; i < end; ++i) {
+      const Compiled& one = compiled[i - begin];
+      if (const auto* failure = std::get_if<Failure>(&one)) {
+        outcomes[i] = *failure;
+      } else {
+        outcomes[i] = run(sources[i], std::get<Binary>(one));
+      }
+      if (done) done(i, outcomes[i]);
+    }
+  }
+  return outcomes;
+}
+
+Participant LocalMeasurer::baseline_participant(const std::string& name,
+                                                std::vector<std::unique_ptr<Worker>>& workers,
+                                                const ContestOptions& options) {
+  Participant best;
+  best.name = name;
+  const std::vector<std::string> known = runner_names();
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    best.missing = fmt::format("no baseline named {} is known (there are {})", name, fmt::join(known, ", "));
+    return best;
+  }
+  double best_us = 0;
+  std::unique_ptr<Worker> best_worker;
+  const std::string arch = cpu_device(0, false).limits.arch;
+  const std::vector<BaselineVariant> variants = baseline_variants(name, arch, options_.settings.threads);
+  for (const BaselineVariant& variant : variants) {
+    WorkerOptions worker_options = options_.worker;
+    worker_options.environment.insert(worker_options.environment.end(), variant.environment.begin(),
+                                      variant.environment.end());
+    auto worker = std::make_unique<Worker>(std::move(worker_options));
+    Participant trial;
+    trial.name = name;
+    trial.worker = worker.get();
+    trial.load.slot = kFirstLoadSlot;
+    trial.note = variant.note;
+    try {
+      PrepareRequest request = prepared_;
+      request.runner = name;
+      worker->prepare(request);
+    } catch (const Error& error) {
+      // A missing library or an unsuitable problem: no variant will fare better.
+      best.missing = error.what();
+      return best;
+    }
+    const double us = variants.size() > 1 ? trial_block_us(trial, options) : 0;
+    const bool first = best_worker == nullptr && best.missing.empty();
+    const bool better = trial.missing.empty() && (best_worker == nullptr || us < best_us);
+    if (!first && !better) continue;
+    best = trial;
+    best_us = us;
+    best_worker = trial.missing.empty() ? std::move(worker) : nullptr;
+  }
+  best.worker = best_worker.get();
+  if (best_worker != nullptr) workers.push_back(std::move(best_worker));
+  return best;
+}
+
+std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources,
+                                                 std::span<const Rival> rivals,
+                                                 std::span<const std::string> baselines, double budget_s) {
+  CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
+  ContestOptions options = contest_options(options_.runner == "cpu" ? Target::kCpu : Target::kCuda);
+  options.timeout_s = options_.run_timeout_s;
+  const double compile_s_before = spent_.compile_s;
+  std::vector<Source> ours(sources.begin(), sources.end());
+  for (const Rival& rival : rivals) ours.push_back(rival.source);
+  const std::vector<Compiled> compiled = compile_unless_kept(ours);
+  options.budget_s = std::max(budget_s / 2, budget_s - (spent_.compile_s - compile_s_before));
+  const Stopwatch stopwatch(spent_.run_s);
+  std::vector<Participant> participants;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    const Rival* rival = i < sources.size() ? nullptr : &rivals[i - sources.size()];
+    Participant& one = participants.emplace_back();
+    one.name = rival != nullptr ? rival->name : fmt::format("source {}", i);
+    one.note = rival != nullptr ? rival->note : "";
+    one.worker = &worker_;
+    one.contender = i > 0 && rival == nullptr;
+    if (const auto* failure = std::get_if<Failure>(&compiled[i])) {
+      one.missing = fmt::format("{}: {}", name_of(failure->kind), failure->text);
+    } else {
+      one.load = {kFirstLoadSlot + static_cast<int>(i),
+                  candidate_of(ours[i], std::get<Binary>(compiled[i]))};
+    }
+  }
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (const std::string& name : baselines)
+    participants.push_back(baseline_participant(name, workers, options));
+  std::vector<ContestEntry> entries = run_contest(std::move(participants), options);
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    const auto* binary = std::get_if<Binary>(&compiled[i]);
+    if (binary != nullptr && kept_.find(ours[i]) == nullptr) unlink(binary->path.c_str());
+  }
+  return entries;
+}
+
+std::variant<Repetition, Failure> LocalMeasurer::repeat(const Source& source) {
+  CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
+  const Compiled compiled = compile_unless_kept({&source, 1})[0];
+  if (const auto* failure = std::get_if<Failure>(&compiled)) return *failure;
+  const Stopwatch stopwatch(spent_.run_s);
+  const Binary& binary = std::get<Binary>(compiled);
+  auto result = worker_.repeat({candidate_of(source, binary)}, options_.run_timeout_s);
+  if (kept_.find(source) == nullptr) unlink(binary.path.c_str());
+  return result;
+}
+
+}  // namespace lehr

@@ -1,0 +1,87 @@
+// The Measurer of this machine: compiles here, runs candidates in worker processes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/core/compiler.h"
+#include "measure/core/measurer.h"
+#include "measure/core/runner.h"
+#include "measure/system/temp_dir.h"
+#include "measure/worker/compile_ahead.h"
+#include "measure/worker/contest.h"
+#include "measure/worker/kept_binaries.h"
+#include "measure/worker/worker.h"
+
+namespace lehr {
+
+struct LocalOptions {
+  WorkerOptions worker;
+  std::string runner = "cpu";  ///< "cpu" or "cuda": a name in measure/worker/runners.cpp
+  RunSettings settings;
+  /// Half a window more for who needs it: 15 samples of 1 ms leave 1.5 % on a calm shared machine.
+  SampleRequest sampling = {.tolerance = 0.01};
+  double hopeless_factor =
+      4;  ///< a first call this much slower than the best time so far gets few samples; 0: never
+  double contender_factor =
+      1.1;  ///< a candidate surely slower than this times the best need not be timed tightly; 0: every one is
+  bool use_reference = true;  ///< correct times by the reference kernel
+  double run_timeout_s = 10;  ///< one candidate's loading, check and timing; then its process is killed
+  int chunk = 8;              ///< so many are compiled (in parallel) before they are run (one by one)
+  int compile_jobs = 1;       ///< so many the compiler compiles at once
+  /// The next chunk is compiled while this one is timed. On a GPU that is right: the host only has to queue
+  /// graphs in time, and a core should be left to it. On a CPU the compiler takes what is timed: not only a
+  /// core, but cache, memory bandwidth and clock. Only where threads and compile jobs leave a core free is
+  /// that no more than the noise (beside four compilers on two cores single trials came out twice too fast or
+  /// too slow, 2026-11-21), so it is off unless the caller knows. Of a batch of less than two chunks one half
+  /// is compiled while the other is timed, unless a half is less than what `compile_jobs` compilers do at
+  /// once.
+  bool overlap = false;
+  std::size_t kept_binaries = 24;  ///< so many of the fastest need no second compilation in a contest
+  std::string temp_base;           ///< for the problem's file; "" as in TempDir
+};
+
+/// A candidate has three deadlines: its compilation (HostCompilerOptions, NvrtcOptions), the wait for a
+/// worker that is ready (WorkerOptions; passing it is the environment's fault), and its run. Binaries are
+/// deleted as soon as they are timed, except for the fastest ones and the reference kernel's.
+class LocalMeasurer : public Measurer {
+ public:
+  /// `compiler` must outlive this object. Starts nothing yet.
+  LocalMeasurer(Compiler& compiler, LocalOptions options);
+  ~LocalMeasurer() override;
+
+  void prepare(const Problem& problem) override;
+  std::vector<Outcome> measure(std::span<const Source> sources,
+                               const std::function<void(std::size_t, const Outcome&)>& done) override;
+  std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Rival> rivals,
+                                    std::span<const std::string> baselines, double budget_s) override;
+  std::variant<Repetition, Failure> repeat(const Source& source) override;
+  Spent spent() const override { return spent_; }
+
+ private:
+  void begin_compiling(std::span<const Source> sources);
+  std::vector<Compiled> finish_compiling();
+  std::vector<Compiled> compile(std::span<const Source> sources);
+  std::vector<Compiled> compile_unless_kept(std::span<const Source> sources);
+  void drop_reference();
+  Outcome run(const Source& source, const Binary& binary);
+  Participant baseline_participant(const std::string& name, std::vector<std::unique_ptr<Worker>>& workers,
+                                   const ContestOptions& options);
+
+  LocalOptions options_;
+  Compiler& compiler_;
+  CompileAhead ahead_;  ///< not used without LocalOptions::overlap
+  TempDir directory_;
+  Worker worker_;
+  PrepareRequest prepared_;  ///< its path is empty before prepare()
+  int problems_ = 0;
+  KeptBinaries kept_;
+  std::optional<ReferenceKernel> reference_;  ///< its file is kept_'s
+  int deaths_ = 0;      ///< worker processes lost in a row
+  double best_us_ = 0;  ///< 0: nothing timed since prepare()
+  Spent spent_;
+};
+
+}  // namespace lehr

@@ -1,0 +1,100 @@
+// What parent and worker say to each other, as values; the JSON is in messages.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "base/error.h"
+#include "measure/core/compiler.h"
+#include "measure/core/outcome.h"
+#include "measure/core/runner.h"
+#include "measure/cuda/nvrtc.h"
+
+namespace lehr {
+
+/// The worker's first message. Both sides come from one build; the number guards against a wrong executable.
+inline constexpr int kProtocolVersion = 7;
+
+/// Choose a runner by name and give it the problem. Answered by Done.
+struct PrepareRequest {
+  std::string runner;
+  std::string problem_path;  ///< measure/core/problem_file.h
+  RunSettings settings;
+  friend bool operator==(const PrepareRequest&, const PrepareRequest&) = default;
+};
+/// The kernel that times of a session are related to.
+struct ReferenceKernel {
+  Candidate candidate;
+  double session_us = 0;  ///< its time when it was first measured
+  friend bool operator==(const ReferenceKernel&, const ReferenceKernel&) = default;
+};
+/// Load, check, time and unload one candidate. Answered by Timing or Fault.
+struct TrialRequest {
+  Candidate candidate;
+  SampleRequest sampling;
+  std::optional<ReferenceKernel> reference;
+  friend bool operator==(const TrialRequest&, const TrialRequest&) = default;
+};
+/// Load and check into a slot, and leave it there. Answered by Done or Fault.
+struct LoadRequest {
+  int slot = 0;
+  Candidate candidate;
+  friend bool operator==(const LoadRequest&, const LoadRequest&) = default;
+};
+/// Sample what a slot holds. Answered by Samples or Fault.
+struct TimeRequest {
+  int slot = 0;
+  SampleRequest sampling;
+  friend bool operator==(const TimeRequest&, const TimeRequest&) = default;
+};
+/// Load one candidate, check it twice, and compare the two outputs. Answered by Repetition or Fault.
+struct RepeatRequest {
+  Candidate candidate;
+  friend bool operator==(const RepeatRequest&, const RepeatRequest&) = default;
+};
+using Request = std::variant<PrepareRequest, TrialRequest, LoadRequest, TimeRequest, RepeatRequest>;
+
+/// Become a compile worker: load NVRTC. Answered by Identity.
+struct CompilerRequest {
+  NvrtcOptions options;
+  std::int64_t memory_bytes = 0;  ///< limit on the worker's private memory (measure/system/memory_limit.h)
+  friend bool operator==(const CompilerRequest&, const CompilerRequest&) = default;
+};
+/// Compile one CUDA source. Answered by Binary or Fault.
+struct CompileRequest {
+  std::string entry;
+  std::string text;
+  std::int64_t shared_bytes = 0;  ///< dynamic, as in Source::launch
+  std::string path;               ///< where the cubin goes
+  friend bool operator==(const CompileRequest&, const CompileRequest&) = default;
+};
+/// What a compile worker is asked; the kind of the first request decides what a worker is.
+using CompileWork = std::variant<CompilerRequest, CompileRequest>;
+
+struct Hello {
+  int version = kProtocolVersion;
+};
+struct Done {
+  std::string note = {};  ///< Checked::note of what was loaded
+};
+/// The compile worker is ready.
+struct Identity {
+  std::string text;  ///< Compiler::identity()
+};
+/// An Error thrown in the worker: rethrown in the parent.
+struct Thrown {
+  ErrorKind kind = ErrorKind::kEnvironment;
+  std::string text;
+};
+using Reply = std::variant<Hello, Done, Timing, Samples, Fault, Thrown, Identity, Binary, Repetition>;
+
+std::string to_text(const Request& request);
+std::string to_text(const CompileWork& work);
+std::string to_text(const Reply& reply);
+/// nullopt for what is not a well-formed message: a candidate may have written on the wrong descriptor.
+std::optional<Request> parse_request(const std::string& text);
+std::optional<CompileWork> parse_compile_work(const std::string& text);
+std::optional<Reply> parse_reply(const std::string& text);
+
+}  // namespace lehr

@@ -1,0 +1,120 @@
+// Replacement and the words for each kind of death.
+#include "measure/worker/worker.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <utility>
+
+#include "base/error.h"
+
+namespace lehr {
+namespace {
+
+Failure failure_of(const Death& death, double timeout_s) {
+  Failure failure;
+  if (death.timed_out) {
+    failure.kind = FailureKind::kTimeout;
+    failure.text = fmt::format("ran longer than {:g} s and was killed", timeout_s);
+    return failure;
+  }
+  // Nobody but the kernel's out-of-memory killer sends SIGKILL to a worker (our own kills are told apart
+  // above).
+  const bool memory = !death.garbage && WIFSIGNALED(death.status) && WTERMSIG(death.status) == SIGKILL;
+  failure.kind = memory ? FailureKind::kOutOfMemory : FailureKind::kCrash;
+  failure.text = death.garbage ? "wrote into the worker's connection" : describe_exit(death.status);
+  return failure;
+}
+
+template <typename T>
+T& expected(Reply& reply) {
+  T* value = std::get_if<T>(&reply);
+  CHECK(value != nullptr, "the worker's reply is of kind {}", reply.index());
+  return *value;
+}
+
+}  // namespace
+
+Worker::Worker(WorkerOptions options) : options_(std::move(options)) {}
+
+void Worker::start() {
+  process_.reset();
+  process_ = std::make_unique<WorkerProcess>(options_);
+  ++generation_;
+  if (!prepared_) return;
+  std::variant<Reply, Death> answer = process_->ask(*prepared_, deadline_in(options_.prepare_timeout_s));
+  if (const auto* death = std::get_if<Death>(&answer)) {
+    process_.reset();
+    throw_environment("the worker process failed while it prepared the problem: {}",
+                      failure_of(*death, options_.prepare_timeout_s).text);
+  }
+  Reply& reply = std::get<Reply>(answer);
+  if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->kind, thrown->text);
+  expected<Done>(reply);
+}
+
+void Worker::prepare(const PrepareRequest& request) {
+  prepared_ = request;
+  if (stopped_) resume();
+  if (process_ == nullptr || process_->ended()) return start();
+  std::variant<Reply, Death> answer = process_->ask(request, deadline_in(options_.prepare_timeout_s));
+  if (std::holds_alternative<Death>(answer))
+    return start();  // once more with a fresh process; then it throws
+  Reply& reply = std::get<Reply>(answer);
+  if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->kind, thrown->text);
+  expected<Done>(reply);
+}
+
+std::variant<Reply, Failure> Worker::ask(const Request& request, double timeout_s) {
+  CHECK(prepared_.has_value(), "prepare() comes first");
+  if (stopped_) resume();
+  if (process_ == nullptr || process_->ended()) start();
+  std::variant<Reply, Death> answer = process_->ask(request, deadline_in(timeout_s));
+  if (const auto* death = std::get_if<Death>(&answer)) {
+    process_.reset();
+    return failure_of(*death, timeout_s);
+  }
+  Reply& reply = std::get<Reply>(answer);
+  if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->kind, thrown->text);
+  if (auto* fault = std::get_if<Fault>(&reply)) {
+    if (fault->worker_lost) process_.reset();
+    return std::move(fault->failure);
+  }
+  return std::move(reply);
+}
+
+Outcome Worker::trial(const TrialRequest& request, double timeout_s) {
+  std::variant<Reply, Failure> answer = ask(request, timeout_s);
+  if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
+  return std::move(expected<Timing>(std::get<Reply>(answer)));
+}
+
+std::variant<std::string, Failure> Worker::load(const LoadRequest& request, double timeout_s) {
+  std::variant<Reply, Failure> answer = ask(request, timeout_s);
+  if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
+  return std::move(expected<Done>(std::get<Reply>(answer)).note);
+}
+
+std::variant<Samples, Failure> Worker::time(const TimeRequest& request, double timeout_s) {
+  std::variant<Reply, Failure> answer = ask(request, timeout_s);
+  if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
+  return std::move(expected<Samples>(std::get<Reply>(answer)));
+}
+
+std::variant<Repetition, Failure> Worker::repeat(const RepeatRequest& request, double timeout_s) {
+  std::variant<Reply, Failure> answer = ask(request, timeout_s);
+  if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
+  return expected<Repetition>(std::get<Reply>(answer));
+}
+
+void Worker::stop() {
+  if (process_ != nullptr) process_->stop();
+  stopped_ = true;
+}
+
+void Worker::resume() {
+  if (process_ != nullptr) process_->resume();
+  stopped_ = false;
+}
+
+}  // namespace lehr

@@ -1,0 +1,45 @@
+// A worker that outlives its processes: replaced after a crash, hang or lost device, and prepared again.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "measure/worker/worker_process.h"
+
+namespace lehr {
+
+/// Turns what happens to the process into values. Throws Error(kEnvironment) only when a worker cannot be
+/// started or prepared at all.
+class Worker {
+ public:
+  explicit Worker(WorkerOptions options);
+
+  /// Starts a process where none runs. The request is repeated for every replacement.
+  void prepare(const PrepareRequest& request);
+  /// Timing (uncorrected fields as the worker measured them) or Failure.
+  Outcome trial(const TrialRequest& request, double timeout_s);
+  /// The note of what was loaded (Checked::note), or why it was not.
+  std::variant<std::string, Failure> load(const LoadRequest& request, double timeout_s);
+  std::variant<Samples, Failure> time(const TimeRequest& request, double timeout_s);
+  std::variant<Repetition, Failure> repeat(const RepeatRequest& request, double timeout_s);
+
+  /// Between these two the process stands still and uses no CPU. A request continues it by itself.
+  void stop();
+  void resume();
+  /// Counts processes: slots loaded under another number are gone.
+  int generation() const { return generation_; }
+
+ private:
+  std::variant<Reply, Failure> ask(const Request& request, double timeout_s);
+  void start();
+
+  WorkerOptions options_;
+  std::optional<PrepareRequest> prepared_;
+  std::unique_ptr<WorkerProcess> process_;
+  int generation_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace lehr

@@ -1,0 +1,76 @@
+// Process set-up, greeting, and the choice of a runner or the compiler.
+#include "measure/worker/worker_main.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <optional>
+#include <variant>
+
+#include "measure/worker/compile_server.h"
+#include "measure/worker/runners.h"
+#include "measure/worker/wire.h"
+
+namespace lehr {
+namespace {
+
+/// A copy of `fd` that candidates are unlikely to hit and that their own children do not inherit.
+int hidden(int fd) {
+  const int high = fcntl(fd, F_DUPFD_CLOEXEC, 200);
+  return high >= 0 ? high : fd;
+}
+
+/// A candidate's crash is seen by the parent as the signal that it was: handlers that a run time library (a
+/// sanitizer) has installed would turn it into an exit.
+void die_of_faults() {
+  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) signal(fault, SIG_DFL);
+}
+
+}  // namespace
+
+int worker_main(int in_fd, int out_fd) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  die_of_faults();
+  const rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  const int in = hidden(in_fd);
+  const int out = out_fd == in_fd ? in : hidden(out_fd);
+  if (in != in_fd) close(in_fd);
+  if (out != out_fd && out_fd != in_fd) close(out_fd);
+
+  if (!send_message(out, to_text(Reply(Hello{})))) return 1;
+  std::string text;
+  if (receive_message(in, std::nullopt, text) != Received::kMessage) return 0;
+  if (const std::optional<CompileWork> work = parse_compile_work(text)) {
+    const auto* compiler = std::get_if<CompilerRequest>(&*work);
+    if (compiler == nullptr) return 1;
+    serve_compiler(in, out, *compiler);
+    return 0;
+  }
+  while (!text.empty()) {
+    const std::optional<Request> request = parse_request(text);
+    const auto* prepare = request ? std::get_if<PrepareRequest>(&*request) : nullptr;
+    if (prepare == nullptr) return 1;
+    const RunnerEntry* chosen = nullptr;
+    for (const RunnerEntry& entry : runners()) {
+      if (entry.name == prepare->runner) chosen = &entry;
+    }
+    if (chosen == nullptr) {
+      send_message(out, to_text(Reply(Thrown{ErrorKind::kInternal, "no runner named " + prepare->runner})));
+      return 1;
+    }
+    text = chosen->serve(in, out, *prepare);
+  }
+  return 0;
+}
+
+std::vector<std::string> runner_names() {
+  std::vector<std::string> names;
+  for (const RunnerEntry& entry : runners()) names.emplace_back(entry.name);
+  return names;
+}
+
+}  // namespace lehr

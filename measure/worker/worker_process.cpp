@@ -1,0 +1,115 @@
+// The parent's end of the socket, and the signals.
+#include "measure/worker/worker_process.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/error.h"
+#include "measure/worker/wire.h"
+
+namespace lehr {
+
+WorkerProcess::WorkerProcess(const WorkerOptions& options) {
+  auto [ours, theirs] = make_socket_pair();
+  SpawnOptions command;
+  command.command = {options.executable};
+  command.command.insert(command.command.end(), options.arguments.begin(), options.arguments.end());
+  command.command.insert(command.command.end(), {"--fd", "3"});
+  command.environment = options.environment;
+  command.descriptors = {{theirs.get(), 3}};
+  pid_ = spawn(command);
+  theirs.close();
+  socket_ = std::move(ours);
+  const std::variant<Reply, Death> first = receive(deadline_in(options.start_timeout_s));
+  if (const auto* death = std::get_if<Death>(&first)) {
+    throw_environment("the worker process {} {} did not start: {}", options.executable,
+                      fmt::join(options.arguments, " "),
+                      death->timed_out ? fmt::format("no answer within {:g} s", options.start_timeout_s)
+                      : death->garbage ? std::string("it is not a worker of this program")
+                                       : describe_exit(death->status));
+  }
+  const auto* reply = std::get_if<Reply>(&first);
+  const auto* hello = std::get_if<Hello>(reply);
+  if (hello == nullptr || hello->version != kProtocolVersion) {
+    die(false, true);
+    throw_environment("the worker process {} is of another version of this program", options.executable);
+  }
+}
+
+WorkerProcess::~WorkerProcess() {
+  if (pid_ > 0) kill_group(pid_);
+}
+
+Death WorkerProcess::die(bool timed_out, bool garbage) {
+  Death death{0, timed_out, garbage};
+  if (pid_ > 0) death.status = kill_group(pid_);
+  pid_ = -1;
+  socket_.close();
+  return death;
+}
+
+std::variant<Reply, Death> WorkerProcess::receive(Deadline deadline) {
+  std::string text;
+  switch (receive_message(socket_.get(), deadline, text)) {
+    case Received::kTimedOut:
+      return die(true, false);
+    case Received::kGarbage:
+      return die(false, true);
+    case Received::kClosed: {
+      // The socket closes while the process is still dying: its own end must be seen, not our kill.
+      int status = 0;
+      while (milliseconds_left(deadline) > 0) {
+        const pid_t ended = waitpid(pid_, &status, WNOHANG);
+        if (ended == pid_) {
+          kill(-pid_, SIGKILL);  // whatever the candidate may have started
+          pid_ = -1;
+          socket_.close();
+          return Death{status, false, false};
+        }
+        if (ended < 0 && errno != EINTR) break;
+        usleep(200);
+      }
+      return die(true, false);
+    }
+    case Received::kMessage:
+      break;
+  }
+  std::optional<Reply> reply = parse_reply(text);
+  if (!reply) return die(false, true);
+  return *std::move(reply);
+}
+
+void WorkerProcess::send(const std::string& message) {
+  // A failed send means that it died: receiving finds out how.
+  send_message(socket_.get(), message);
+}
+
+std::variant<Reply, Death> WorkerProcess::ask(const Request& request, Deadline deadline) {
+  send(to_text(request));
+  return receive(deadline);
+}
+
+void WorkerProcess::stop() {
+  kill(-pid_, SIGSTOP);
+  siginfo_t info{};
+  // WNOWAIT leaves an exit for receive() to find.
+  while (waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+}
+
+void WorkerProcess::resume() {
+  kill(-pid_, SIGCONT);
+}
+
+bool WorkerProcess::ended() {
+  if (pid_ <= 0) return true;
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid_;
+}
+
+}  // namespace lehr

@@ -1,0 +1,62 @@
+// One living worker process, seen from the parent: start, ask, stop and continue, kill.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "measure/system/process.h"
+#include "measure/worker/messages.h"
+
+namespace lehr {
+
+struct WorkerOptions {
+  std::string executable;  ///< calls worker_main(fd, fd) when it is given `arguments`
+  std::vector<std::string> arguments = {"worker"};  ///< "--fd", "3" is appended
+  std::vector<std::string> environment;             ///< "NAME=value", on top of ours
+  // How long a candidate may have to wait for a worker; what is later is the environment's fault.
+  double start_timeout_s = 30;     ///< until its first message
+  double prepare_timeout_s = 120;  ///< a CUDA context and a large problem's inputs, on a busy machine
+};
+
+/// How a worker ended.
+struct Death {
+  int status = 0;          ///< as from waitpid
+  bool timed_out = false;  ///< it was killed at the deadline
+  bool garbage = false;    ///< it was killed because what it sent was no message
+};
+
+/// The process, its group and its socket; killed at destruction. It dies with the *thread* that made it
+/// (PR_SET_PDEATHSIG): whoever starts workers from a short-lived thread sees them replaced.
+class WorkerProcess {
+ public:
+  /// Throws Error(kEnvironment), one sentence, when it does not come up.
+  explicit WorkerProcess(const WorkerOptions& options);
+  ~WorkerProcess();
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  /// Sends and waits. After a Death the object is of no use any more.
+  std::variant<Reply, Death> ask(const Request& request, Deadline deadline);
+  /// The two halves of ask(), for who waits for several workers at once: socket() is readable when there is
+  /// an answer, or an end, to receive.
+  void send(const std::string& message);
+  std::variant<Reply, Death> receive(Deadline deadline);
+  int socket() const { return socket_.get(); }
+  /// Stops every thread of the group (SIGSTOP) and waits until they stand still; resume() undoes it.
+  void stop();
+  void resume();
+  /// Whether it ended by itself since the last question.
+  bool ended();
+  pid_t pid() const { return pid_; }
+
+ private:
+  Death die(bool timed_out, bool garbage);
+
+  pid_t pid_ = -1;
+  Fd socket_;
+};
+
+}  // namespace lehr

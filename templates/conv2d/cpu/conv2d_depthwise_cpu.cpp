@@ -1,0 +1,334 @@
+// The loop nest of one task:
+//
+//   nchw: for planes of the output / for blocks of tiles of lines
+//   nhwc: for images / for blocks of tiles of lines / for vectors of channels
+//           copy the lines of the input that the block needs, padded (nchw: by phase of the stride)   (copy)
+//           for tiles of lines / for tiles of columns -> micro-kernel: rows x cols accumulators
+//
+// Margins of the copy are cleared once per task; lines outside of the image once per block. Without a copy,
+// tiles at the margins ask for each vector whether it exists. Outputs of a tile that lie beyond the last line
+// are computed and dropped.
+#include "templates/conv2d/cpu/conv2d_depthwise_cpu.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "templates/conv2d/cpu/conv2d_depthwise_cpu_space.h"
+#include "templates/family.h"
+#include "templates/shared/conv_view.h"
+#include "templates/shared/cpu_common.h"
+#include "templates/shared/lines_cpu.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+using cpu::ceil_div;
+
+constexpr const char* kFamily = "conv2d_depthwise_cpu";
+
+class Lowering {
+ public:
+  Lowering(const Workload& workload, const DepthwiseCpuSchedule& schedule)
+      : view_(cpu::conv_view(workload)), conv_(view_.conv), s_(schedule), shape_(depthwise_cpu_shape(conv_, s_)) {
+    const Conv2d& conv = conv_;
+    b_.kernel.name = kFamily;
+    b_.kernel.target = Target::kCpu;
+    x_ = b_.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
+    f_ = b_.param("f", DType::kF32, view_.filter_elements(), Direction::kIn);
+    y_ = b_.param("y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
+    epilogue_ = FusedEpilogue(b_, workload);
+    if (copies()) lines_ = b_.buffer("x_lines", DType::kF32, Scope::kScratch, shape_.copy_elements());
+    if (shape_.nhwc) panel_ = b_.buffer("f_panel", DType::kF32, Scope::kScratch, owned_units() * filter());
+    if (s_.hold != 0) held_ = vectors("f_reg", taps());
+    acc_ = vectors("acc", s_.rows * s_.cols);
+    in_ = vectors("x_reg", s_.cols);
+    b_.make_vars({{task_, "task_index"},
+                  {image_, "image"},
+                  {unit_, "unit"},
+                  {block_, "block"},
+                  {tile_, "tile"},
+                  {column_tile_, "column_tile"},
+                  {line_, "line"},
+                  {channel_, "channel"},
+                  {i_, "i"},
+                  {j_, "j"}});
+  }
+
+  Kernel kernel() {
+    Block body;
+    if (copies()) body.push_back(Alloc{lines_});
+    if (shape_.nhwc) body.push_back(Alloc{panel_});
+    if (copies()) body.push_back(cpu::clear_line(b_, lines_, integer(0), shape_.copy_elements(), s_.lanes));
+    if (shape_.nhwc) body.push_back(pack_filter());
+    body.push_back(nest());
+    b_.kernel.body = block(loop(task_, s_.threads, LoopKind::kParallel, body));
+    return std::move(b_.kernel);
+  }
+
+ private:
+  int width() const { return static_cast<int>(s_.lanes); }
+  std::int64_t taps() const { return conv_.r * conv_.s; }
+  /// Elements of a packed filter, with taps that the view leaves out.
+  std::int64_t filter() const { return view_.stored_taps * s_.lanes; }
+  bool copies() const { return s_.copy != 0; }
+  bool by_channels() const { return s_.split == 0; }
+  std::int64_t owned_units() const {
+    return by_channels() ? ceil_div(shape_.units, s_.threads) : shape_.units;
+  }
+  BufferId vectors(const char* name, std::int64_t count) {
+    return b_.buffer(name, DType::kF32, Scope::kRegister, count * s_.lanes, width());
+  }
+
+  Expr first_unit() const {
+    return by_channels() ? cpu::first_tile(var(task_), shape_.units, s_.threads) : integer(0);
+  }
+  Expr units_now() const {
+    if (!by_channels() || shape_.units % s_.threads == 0) return integer(owned_units());
+    return cpu::first_tile(var(task_) + 1, shape_.units, s_.threads) - first_unit();
+  }
+  Expr first_tile() const {
+    return by_channels() ? integer(0) : cpu::first_tile(var(task_), shape_.row_tiles, s_.threads);
+  }
+  Expr tiles_now() const {
+    const bool even = by_channels() || shape_.row_tiles % s_.threads == 0;
+    const Expr end = by_channels() ? integer(shape_.row_tiles)
+                                   : cpu::first_tile(var(task_) + 1, shape_.row_tiles, s_.threads);
+    return cpu::tiles_in_block(first_tile(), end, shape_.owned, even, var(block_), shape_.block);
+  }
+  std::int64_t blocks() const { return ceil_div(shape_.owned, shape_.block); }
+  Expr image() const { return conv_.n == 1 ? integer(0) : var(image_); }
+  /// nhwc: channels that exist from the unit's first one on; nullopt: all lanes.
+  std::optional<Expr> channels_left() const {
+    if (!shape_.nhwc || conv_.k % s_.lanes == 0) return std::nullopt;
+    return integer(conv_.k) - var(channel_);
+  }
+
+  Stmt nest() {
+    Block inner;
+    if (copies()) inner = copy_in();
+    inner.push_back(
+        loop_to(tile_, tiles_now(), shape_.block,
+                block(loop(column_tile_, shape_.column_tiles, LoopKind::kSerial, micro_kernel()))));
+    const Stmt let_line = Let{line_, (first_tile() + var(block_) * shape_.block) * s_.rows};  // of the output
+    const auto over_blocks = [&](Block body) {
+      body.push_front(let_line);
+      return loop(block_, blocks(), LoopKind::kSerial, body);
+    };
+    const auto over_units = [&](Block body) {
+      Block whole = block(Let{channel_, shape_.nhwc ? (first_unit() + var(unit_)) * s_.lanes
+                                                    : (first_unit() + var(unit_)) % integer(conv_.k)});
+      if (s_.hold != 0) append(whole, hold_filter());
+      append(whole, body);
+      return loop_to(unit_, units_now(), owned_units(), whole);
+    };
+    if (!shape_.nhwc) return over_units(block(over_blocks(inner)));
+    Stmt of_image = over_blocks(block(over_units(inner)));
+    return conv_.n == 1 ? of_image : loop(image_, conv_.n, LoopKind::kSerial, block(of_image));
+  }
+
+  /// f_panel[unit][tap][lane]: the filters lie one after the other, lanes are their neighbours.
+  Stmt pack_filter() {
+    cpu::Transposition t;
+    t.from = f_, t.to = panel_;
+    t.source = var(channel_) * view_.stored_taps, t.target = var(unit_) * filter();
+    t.from_stride = view_.stored_taps, t.to_stride = s_.lanes;
+    t.rows = integer(conv_.k) - var(channel_), t.most_rows = s_.lanes;
+    t.columns = integer(view_.stored_taps), t.most_columns = view_.stored_taps;
+    t.lanes = s_.lanes;
+    return loop_to(unit_, units_now(), owned_units(),
+                   block(Let{channel_, (first_unit() + var(unit_)) * s_.lanes}, cpu::transpose(b_, t)));
+  }
+
+  Expr weight(const Expr& tap) const {
+    const Expr stored = view_.stored_tap(tap);
+    if (shape_.nhwc) return load(panel_, var(unit_) * filter() + stored * s_.lanes, width());
+    return splat(load(f_, var(channel_) * view_.stored_taps + stored), width());
+  }
+  Block hold_filter() {
+    const VarId tap = b_.var("tap");
+    return block(Alloc{held_},
+                 loop(tap, taps(), LoopKind::kUnrolled,
+                      block(Store{held_, var(tap) * s_.lanes, weight(var(tap)), width(), std::nullopt})));
+  }
+
+  Block copy_in() {
+    const VarId y = b_.var("in_y"), row = b_.var("in_row");
+    const Expr target = var(y) * shape_.line();
+    Block inside = shape_.nhwc ? copy_channels(target, row) : copy_plane_line(target, row);
+    Stmt one = If{logical_and(le(integer(0), var(row)), lt(var(row), integer(conv_.h))), inside,
+                  block(cpu::clear_line(b_, lines_, target, shape_.line(), s_.lanes))};
+    return block(loop(y, shape_.block_in, LoopKind::kSerial,
+                      block(Let{row, var(line_) * conv_.stride_h + var(y) - conv_.pad_top}, one)));
+  }
+  Block copy_plane_line(const Expr& target, VarId row) {
+    // With m filters a channel, plane p of the output sees plane p / m of the input.
+    const Expr plane = (first_unit() + var(unit_)) / integer(conv_.k / conv_.c);
+    cpu::Line line;
+    line.from = x_, line.to = lines_;
+    line.source = (plane * conv_.h + var(row)) * conv_.w;
+    line.width = conv_.w, line.pad = conv_.pad_left, line.stride = conv_.stride_w, line.lanes = s_.lanes;
+    line.phases = shape_.phases;
+    line.target = [&](std::int64_t phase) { return target + phase * shape_.pitch; };
+    return cpu::copy_line(b_, line);
+  }
+  Block copy_channels(const Expr& target, VarId row) {
+    const VarId column = b_.var("in_x");
+    const Expr from = ((image() * conv_.h + var(row)) * conv_.w + var(column)) * conv_.c + var(channel_);
+    Expr value = channels_left() ? load_active(x_, from, width(), *channels_left()) : load(x_, from, width());
+    return block(loop(column, conv_.w, LoopKind::kSerial,
+                      block(Store{lines_, target + (var(column) + conv_.pad_left) * s_.lanes, value, width(),
+                                  std::nullopt})));
+  }
+
+  /// Of the vector that tap column `s` of output column `j` of the tile reads, within a line of the copy.
+  Expr column_at(const Expr& s) const {
+    const Expr shift = s * conv_.dilation_w;
+    if (shape_.nhwc)
+      return var(column_tile_) * (s_.cols * conv_.stride_w * s_.lanes) +
+             (var(j_) * conv_.stride_w + shift) * s_.lanes;
+    return shift % integer(conv_.stride_w) * shape_.pitch + shift / integer(conv_.stride_w) +
+           (var(column_tile_) * s_.cols + var(j_)) * s_.lanes;
+  }
+  Expr sum_at(const Expr& i) const { return i * (s_.cols * s_.lanes) + var(j_) * s_.lanes; }
+  Stmt over_columns(Stmt body) const { return loop(j_, s_.cols, LoopKind::kUnrolled, block(body)); }
+  /// The vectors that the tile's columns read at tap column `s` of line `tile_line` of its input.
+  Stmt load_inputs(const Expr& tile_line, const Expr& s, bool guarded) const {
+    return over_columns(Store{in_, var(j_) * s_.lanes, input(tile_line, s, guarded), width(), std::nullopt});
+  }
+  Expr input(const Expr& tile_line, const Expr& s, bool guarded) const {
+    if (copies()) {
+      const Expr line = var(tile_) * (s_.rows * conv_.stride_h) + tile_line;
+      return load(lines_, line * shape_.line() + column_at(s), width());
+    }
+    const Expr column =
+        (var(column_tile_) * s_.cols + var(j_)) * conv_.stride_w + s * conv_.dilation_w - conv_.pad_left;
+    const Expr at =
+        ((image() * conv_.h + image_line(tile_line)) * conv_.w + column) * conv_.c + var(channel_);
+    std::optional<Expr> active = channels_left();
+    if (guarded) {
+      const Expr exists = logical_and(le(integer(0), column), lt(column, integer(conv_.w)));
+      active = exists * (active ? *active : integer(s_.lanes));
+    }
+    return active ? load_active(x_, at, width(), *active) : load(x_, at, width());
+  }
+  /// Without a copy: of the image, that a line of the tile's input is.
+  Expr image_line(const Expr& tile_line) const {
+    return (var(line_) + var(tile_) * s_.rows) * conv_.stride_h + tile_line - conv_.pad_top;
+  }
+  /// Lines outside of the image add nothing.
+  Block if_line_exists(const Expr& tile_line, Block body) const {
+    const std::int64_t last =
+        (shape_.row_tiles * s_.rows - 1) * conv_.stride_h + (conv_.r - 1) * conv_.dilation_h - conv_.pad_top;
+    if (copies() || (conv_.pad_top == 0 && last < conv_.h)) return body;
+    const Expr line = image_line(tile_line);
+    return block(If{logical_and(le(integer(0), line), lt(line, integer(conv_.h))), body, {}});
+  }
+  /// Whether all columns that the tile reads exist; nullopt: for every tile.
+  std::optional<Expr> columns_exist() const {
+    const std::int64_t reach = (s_.cols - 1) * conv_.stride_w + (conv_.s - 1) * conv_.dilation_w;
+    const std::int64_t step = s_.cols * conv_.stride_w;
+    const bool all = conv_.pad_left == 0 && (shape_.column_tiles - 1) * step + reach < conv_.w;
+    if (copies() || all) return std::nullopt;
+    const Expr first = var(column_tile_) * step - conv_.pad_left;
+    return logical_and(le(integer(0), first), lt(first + reach, integer(conv_.w)));
+  }
+  Stmt multiply_add(const Expr& i, const Expr& tap) const {
+    Expr factor = s_.hold != 0 ? load(held_, tap * s_.lanes, width()) : weight(tap);
+    return over_columns(Store{
+        acc_, sum_at(i), fma(load(in_, var(j_) * s_.lanes, width()), factor, load(acc_, sum_at(i), width())),
+        width(), std::nullopt});
+  }
+
+  Block micro_kernel() {
+    Block body = block(Alloc{acc_});
+    body.push_back(loop(i_, s_.rows, LoopKind::kUnrolled,
+                        block(over_columns(Store{acc_, sum_at(var(i_)), zero(DType::kF32, width()), width(),
+                                                 std::nullopt}))));
+    const auto sums = [&](bool guarded) { return s_.taps == 1 ? written_out(guarded) : looped(guarded); };
+    if (const auto inside = columns_exist())
+      body.push_back(If{*inside, sums(false), sums(true)});
+    else
+      append(body, sums(false));
+    append(body, write());
+    return body;
+  }
+  /// Line by line of the tile's input: a vector is loaded once for all output lines that need it.
+  Block written_out(bool guarded) {
+    const VarId s = b_.var("s");
+    Block body;
+    for (std::int64_t q = 0; q < shape_.tile_in; ++q) {
+      Block of_tap = block(Alloc{in_}, load_inputs(integer(q), var(s), guarded));
+      const std::size_t loads = of_tap.size();
+      for (std::int64_t i = 0; i < s_.rows; ++i) {
+        const std::int64_t below = q - i * conv_.stride_h;
+        if (below < 0 || below % conv_.dilation_h != 0 || below / conv_.dilation_h >= conv_.r) continue;
+        of_tap.push_back(multiply_add(integer(i), integer(below / conv_.dilation_h * conv_.s) + var(s)));
+      }
+      if (of_tap.size() == loads) continue;
+      append(body, if_line_exists(integer(q), block(loop(s, conv_.s, LoopKind::kUnrolled, of_tap))));
+    }
+    return body;
+  }
+  Block looped(bool guarded) {
+    const VarId r = b_.var("r"), s = b_.var("s");
+    const Expr line = var(i_) * conv_.stride_h + var(r) * conv_.dilation_h;
+    Block of_row = block(Alloc{in_}, load_inputs(line, var(s), guarded),
+                         multiply_add(var(i_), var(r) * conv_.s + var(s)));
+    return block(
+        loop(r, conv_.r, LoopKind::kSerial,
+             block(loop(s, conv_.s, LoopKind::kSerial,
+                        block(loop(i_, s_.rows, LoopKind::kUnrolled, if_line_exists(line, of_row)))))));
+  }
+
+  Block write() {
+    const Expr row = var(line_) + var(tile_) * s_.rows + var(i_);
+    const Expr column = (var(column_tile_) * s_.cols + var(j_)) * (shape_.nhwc ? 1 : s_.lanes);
+    const std::int64_t lines = conv_.out_h(), width_out = conv_.out_w();
+    const Expr at = shape_.nhwc ? ((image() * lines + row) * width_out + column) * conv_.k + var(channel_)
+                                : ((first_unit() + var(unit_)) * lines + row) * width_out + column;
+    std::optional<Expr> active = channels_left();
+    const bool whole = width_out % (s_.cols * (shape_.nhwc ? 1 : s_.lanes)) == 0;
+    if (!shape_.nhwc && !whole) active = integer(width_out) - column;
+    Expr value =
+        epilogue_.of(load(acc_, sum_at(var(i_)), width()), {var(channel_), shape_.nhwc, at, width(), active});
+    Stmt store = Store{y_, at, value, width(), active};
+    if (shape_.nhwc && !whole) store = If{lt(column, integer(width_out)), block(store), {}};
+    store = over_columns(store);
+    if (lines % s_.rows != 0) store = If{lt(row, integer(lines)), block(store), {}};
+    return block(loop(i_, s_.rows, LoopKind::kUnrolled, block(store)));
+  }
+
+  ConvView view_;
+  const Conv2d& conv_;
+  DepthwiseCpuSchedule s_;
+  DepthwiseCpuShape shape_;
+  KernelBuilder b_;
+  FusedEpilogue epilogue_;
+  BufferId x_{}, f_{}, y_{}, lines_{}, panel_{}, held_{}, acc_{}, in_{};
+  VarId task_{}, image_{}, unit_{}, block_{}, tile_{}, column_tile_{}, line_{}, channel_{}, i_{}, j_{};
+};
+
+Kernel lower_conv2d_depthwise_cpu(const Workload& workload, const DepthwiseCpuSchedule& schedule,
+                                  const Limits&) {
+  return Lowering(workload, schedule).kernel();
+}
+
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
+  if (auto reason = cpu::why_not_cpu(workload)) return reason;
+  const Conv2d conv = cpu::conv_view(workload).conv;
+  if (conv.groups != conv.c) return "takes as many groups as input channels";
+  if (conv.layout == ImageLayout::kNhwc && conv.k != conv.c)
+    return "takes one filter a channel of nhwc images";
+  return std::nullopt;
+}
+
+}  // namespace
+
+Template conv2d_depthwise_cpu_template() {
+  return family<"conv2d_depthwise_cpu", depthwise_cpu_knobs, depthwise_cpu_wanted,
+                lower_conv2d_depthwise_cpu>(
+      {.version = 2, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d});
+}
+
+}  // namespace lehr

@@ -1,0 +1,366 @@
+// The loop nest of one task:
+//
+//   for image / for group / for blocks of output lines
+//     copy the input lines that the block needs, padded at their ends; or leave them where they are
+//     for jt: panels of output channels / for cb: blocks of input channels
+//       for lines, tiles of pixels -> micro-kernel over the taps and the block's channels
+//     pools: one of each window of the panel's sums, [pixel][output channel]
+//     nchw: transpose the panel's sums into lines of y
+//
+// Taps above and below the image are left out. The filters lie as they are read, [group][panel][block of
+// channels][step of the micro-kernel][output channel of the panel]. With nhwc y itself holds the sums until
+// the last block of input channels.
+#include "templates/conv2d/cpu/conv2d_oc_cpu.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "templates/conv2d/cpu/conv2d_oc_cpu_copy.h"
+#include "templates/conv2d/cpu/conv2d_oc_cpu_space.h"
+#include "templates/family.h"
+#include "templates/shared/conv_view.h"
+#include "templates/shared/cpu_common.h"
+#include "templates/shared/lines_cpu.h"
+#include "templates/shared/pool_cpu.h"
+#include "templates/shared/register_tile.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+using cpu::ceil_div;
+
+constexpr const char* kFamily = "conv2d_oc_cpu";
+
+/// The input as the micro-kernels read it: elements between neighbours of each kind.
+struct Input {
+  BufferId buffer{};
+  Expr line = integer(0);  ///< index of the line that the first taps of the current output line read
+  std::int64_t line_stride = 1, channel_stride = 1, pixel_stride = 1;
+};
+
+class Lowering {
+ public:
+  Lowering(const Workload& workload, const Conv2dOcSchedule& schedule)
+      : view_(cpu::conv_view(workload)),
+        conv_(view_.conv),
+        s_(schedule),
+        shape_(conv2d_oc_shape(conv_, s_, window_of(workload.epilogue))),
+        out_{conv_.out_h() / shape_.window, conv_.out_w() / shape_.window} {
+    const Conv2d& conv = conv_;
+    b_.kernel.name = kFamily;
+    b_.kernel.target = Target::kCpu;
+    x_ = b_.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
+    f_ = b_.param("f", DType::kF32, view_.filter_elements(), Direction::kIn);
+    y_ = b_.param("y", DType::kF32, conv.n * conv.k * out_.height * out_.width, Direction::kOut);
+    epilogue_ = FusedEpilogue(b_, workload);
+    u_ = b_.param("u", DType::kF32, conv.groups * shape_.panels * panel_elements(), Direction::kPrepacked);
+    if (s_.copy == 1)
+      lines_ = b_.buffer("x_lines", DType::kF32, Scope::kScratch, shape_.copy_elements + s_.lanes);
+    if (keeps_sums()) sums_ = b_.buffer("sums", DType::kF32, Scope::kScratch, shape_.sums_elements);
+    if (!nhwc())
+      y_lines_ = b_.buffer("y_lines", DType::kF32, Scope::kScratch,
+                           shape_.nr * cpu::ChannelSums::line_room(most_pixels(), s_.lanes));
+    b_.make_vars({{task_, "task_index"},
+                  {image_, "image"},
+                  {group_, "group"},
+                  {block_, "block"},
+                  {line_, "line"},
+                  {jt_, "jt"},
+                  {panel_, "panel"},
+                  {cb_, "cb"},
+                  {y_in_block_, "y_line"},
+                  {first_r_, "first_r"},
+                  {it_, "it"}});
+  }
+
+  Kernel kernel() {
+    Block of_panel = block(Let{panel_, first_panel() + var(jt_)},
+                           loop(cb_, channel_blocks(), LoopKind::kSerial, block(tiles())));
+    if (pools()) of_panel.push_back(pool());
+    if (!nhwc()) {
+      Block write = write_lines();
+      append(of_panel, write);
+    }
+    Block of_block = block(Let{line_, first_line() + var(block_) * shape_.lines});
+    if (s_.copy == 1) of_block.push_back(copy_input(b_, copy()));
+    of_block.push_back(loop_to(jt_, panels_now(), shape_.owned_panels, of_panel));
+    Block body = block(loop(block_, ceil_div(shape_.owned_lines, shape_.lines), LoopKind::kSerial, of_block));
+    body = cpu::over_parts(conv_.groups, false, group_, task_, body);
+    body = cpu::over_parts(conv_.n, s_.split == 2, image_, task_, body);
+    if (s_.copy == 1) {
+      Block clear = clear_margins(b_, copy());
+      append(clear, body);
+      body = clear;
+    }
+    if (!nhwc()) body.push_front(Alloc{y_lines_});
+    if (keeps_sums()) body.push_front(Alloc{sums_});
+    if (s_.copy == 1) body.push_front(Alloc{lines_});
+    const std::int64_t tasks = s_.split == 2 ? conv_.n : s_.threads;
+    b_.kernel.body = block(loop(task_, tasks, LoopKind::kParallel, body));
+    b_.kernel.prepack = pack_filters();
+    return std::move(b_.kernel);
+  }
+
+ private:
+  bool nhwc() const { return conv_.layout == ImageLayout::kNhwc; }
+  bool pools() const { return shape_.window > 1; }
+  /// Else y itself holds the sums.
+  bool keeps_sums() const { return !nhwc() || pools(); }
+  /// Outputs of a block, behind the pool.
+  std::int64_t most_pixels() const { return shape_.lines / shape_.window * out_.width; }
+  Expr lines_out() const { return pools() ? lines_now() / shape_.window : lines_now(); }
+  int lanes() const { return static_cast<int>(s_.lanes); }
+  std::int64_t channel_blocks() const { return ceil_div(shape_.channels, shape_.cc); }
+  std::int64_t panel_elements() const { return shape_.channels * conv_.r * conv_.s * shape_.nr; }
+  std::int64_t tiles_of_line() const { return ceil_div(conv_.out_w(), s_.mr); }
+
+  Expr image() const { return conv_.n == 1 ? integer(0) : var(image_); }
+  Expr group() const { return conv_.groups == 1 ? integer(0) : var(group_); }
+  Expr channels_from(const Expr& first) const {
+    if (shape_.channels % shape_.cc == 0) return integer(shape_.cc);
+    return min(integer(shape_.cc), integer(shape_.channels) - first);
+  }
+  Expr first_channel() const { return var(cb_) * shape_.cc; }
+  std::pair<Expr, Expr> range(bool shared, std::int64_t count) const {
+    if (!shared) return {integer(0), integer(count)};
+    return {cpu::first_tile(var(task_), count, s_.threads),
+            cpu::first_tile(var(task_) + 1, count, s_.threads)};
+  }
+  Expr first_line() const { return range(s_.split == 0, windows()).first * shape_.window; }
+  Expr lines_now() const {
+    const auto [first, end] = range(s_.split == 0, windows());
+    const bool even = s_.split != 0 || windows() % s_.threads == 0;
+    return cpu::tiles_in_block(first, end, shape_.owned_lines / shape_.window, even, var(block_),
+                               shape_.lines / shape_.window) *
+           shape_.window;
+  }
+  /// Lines of them.
+  std::int64_t windows() const { return conv_.out_h() / shape_.window; }
+  Expr first_panel() const { return range(s_.split == 1, shape_.panels).first; }
+  Expr panels_now() const {
+    const auto [first, end] = range(s_.split == 1, shape_.panels);
+    const bool even = s_.split != 1 || shape_.panels % s_.threads == 0;
+    return cpu::tiles_in_block(first, end, shape_.owned_panels, even, integer(0), shape_.owned_panels);
+  }
+
+  // ---- input ----
+
+  Input input() const {
+    Input in;
+    if (s_.copy == 1) {
+      in.buffer = lines_;
+      in.line_stride = shape_.width_in * shape_.channels;
+      in.channel_stride = nhwc() ? 1 : shape_.width_in;
+      in.pixel_stride = nhwc() ? shape_.channels : 1;
+      in.line = var(y_in_block_) * (conv_.stride_h / shape_.step_h) * in.line_stride;
+    } else {
+      in.buffer = x_;
+      in.line_stride = nhwc() ? conv_.w * conv_.c : conv_.w;
+      in.channel_stride = nhwc() ? 1 : conv_.h * conv_.w;
+      in.pixel_stride = nhwc() ? conv_.c : 1;
+      const Expr row = (var(line_) + var(y_in_block_)) * conv_.stride_h - conv_.pad_top;
+      in.line = image() * (conv_.c * conv_.h * conv_.w) + group() * shape_.channels * in.channel_stride +
+                row * in.line_stride;
+    }
+    return in;
+  }
+
+  OcCopy copy() const {
+    return {.conv = conv_, .shape = shape_, .from = x_, .to = lines_, .lanes = s_.lanes, .image = image(),
+            .group = group(), .line = var(line_)};
+  }
+
+  // ---- filters ----
+
+  /// A step of a micro-kernel, one tap and channel, counted in a block of `now` channels.
+  Expr step(const Expr& now, const Expr& row, const Expr& tap, const Expr& channel) const {
+    return s_.taps == 1 ? (row * now + channel) * conv_.s + tap : (row * conv_.s + tap) * now + channel;
+  }
+  /// Index of the output channels of a panel for the first step of the block that begins at channel `first`.
+  Expr filters_at(const Expr& of_group, const Expr& panel, const Expr& first) const {
+    return (of_group * shape_.panels + panel) * panel_elements() + first * (conv_.r * conv_.s * shape_.nr);
+  }
+  Block pack_filters() {
+    const VarId part = b_.var("u_part"), c = b_.var("u_c"), r = b_.var("u_r"), s = b_.var("u_s"),
+                column = b_.var("u_column"), k = b_.var("u_k");
+    const Expr of_group = var(part) / shape_.panels, panel = var(part) % shape_.panels;
+    const Expr source = of_group * shape_.filters + var(k);
+    const Expr from = view_.filter_element(source, var(c), view_.stored_tap(var(r), var(s)));
+    const Expr first = var(c) / shape_.cc * shape_.cc;
+    const Expr to = filters_at(of_group, panel, first) +
+                    step(channels_from(first), var(r), var(s), var(c) - first) * shape_.nr + var(column);
+    Block body = block(Store{u_, to, load(f_, from), 1, std::nullopt});
+    if (shape_.filters % shape_.nr != 0)
+      body = block(If{lt(var(k), integer(shape_.filters)), body,
+                      block(Store{u_, to, Float{0, DType::kF32}, 1, std::nullopt})});
+    body.push_front(Let{k, panel * shape_.nr + var(column)});
+    body = block(loop(column, shape_.nr, LoopKind::kSerial, body));
+    body = block(loop(s, conv_.s, LoopKind::kSerial, body));
+    body = block(loop(r, conv_.r, LoopKind::kSerial, body));
+    return block(loop(part, conv_.groups * shape_.panels, LoopKind::kParallel,
+                      block(loop(c, shape_.channels, LoopKind::kSerial, body))));
+  }
+
+  // ---- products ----
+
+  Stmt tiles() {
+    const std::int64_t full = conv_.out_w() / s_.mr, tail = conv_.out_w() % s_.mr;
+    Block inner, edge;
+    if (full > 0) inner = by_filters(s_.mr);
+    if (tail > 0) edge = by_filters(tail);
+    Stmt line =
+        loop(it_, tiles_of_line(), LoopKind::kSerial, cpu::by_tile(var(it_), full, tail, inner, edge));
+    return loop_to(y_in_block_, lines_now(), shape_.lines, block(Let{first_r_, first_row()}, line));
+  }
+  /// Kept sums have room for whole panels.
+  Block by_filters(std::int64_t rows) {
+    const std::int64_t full = keeps_sums() ? shape_.panels : shape_.filters / shape_.nr;
+    const std::int64_t tail = keeps_sums() ? 0 : shape_.filters % shape_.nr;
+    Block inner, edge;
+    if (full > 0) inner = micro_kernel(rows, shape_.nr);
+    if (tail > 0) edge = micro_kernel(rows, tail);
+    return cpu::by_tile(var(panel_), full, tail, inner, edge);
+  }
+
+  /// How many lines of a filter lie above line `lines` of the image, for the current output line.
+  Expr rows_before(std::int64_t lines) const {
+    const Expr down = (var(line_) + var(y_in_block_)) * conv_.stride_h;
+    return min(
+        integer(conv_.r),
+        (max(integer(conv_.pad_top + lines) - down, integer(0)) + (conv_.dilation_h - 1)) / conv_.dilation_h);
+  }
+  Expr first_row() const { return conv_.pad_top == 0 ? integer(0) : rows_before(0); }
+  Expr rows_now() const {
+    const bool whole =
+        (conv_.out_h() - 1) * conv_.stride_h + (conv_.r - 1) * conv_.dilation_h < conv_.h + conv_.pad_top;
+    if (whole && conv_.pad_top == 0) return integer(conv_.r);
+    return max((whole ? integer(conv_.r) : rows_before(conv_.h)) - var(first_r_), integer(0));
+  }
+
+  /// `rows` pixels x `columns` output channels, over the current block of input channels.
+  Block micro_kernel(std::int64_t rows, std::int64_t columns) {
+    cpu::RegisterTile tile(b_, rows, columns, s_.lanes);
+    const Expr channel = group() * shape_.filters + var(panel_) * shape_.nr;
+    const BufferId out = keeps_sums() ? sums_ : y_;
+    const auto out_at = [&](Expr column) {
+      const Expr pixel = var(it_) * s_.mr + tile.row();
+      if (keeps_sums()) return (var(y_in_block_) * conv_.out_w() + pixel) * shape_.nr + column;
+      const Expr line = image() * conv_.out_h() + var(line_) + var(y_in_block_);
+      return (line * conv_.out_w() + pixel) * conv_.k + channel + column;
+    };
+    Block result = block(tile.allocate());
+    if (channel_blocks() == 1)
+      result.push_back(tile.clear());
+    else
+      result.push_back(If{lt(var(cb_), integer(1)), block(tile.clear()), block(tile.load_c(out, out_at))});
+    result.push_back(products(tile));
+    const auto finish = [&](Expr sums, Expr column, std::optional<Expr> active) {
+      const Expr at = out_at(column);
+      return epilogue_.of(sums, {channel + column, true, at, lanes(), active});
+    };
+    if (keeps_sums() || epilogue_.empty())
+      result.push_back(tile.store_c(out, out_at));
+    else if (channel_blocks() == 1)
+      result.push_back(tile.store_c(out, out_at, finish));
+    else
+      result.push_back(If{lt(var(cb_), integer(channel_blocks() - 1)), block(tile.store_c(out, out_at)),
+                          block(tile.store_c(out, out_at, finish))});
+    return result;
+  }
+  Stmt products(cpu::RegisterTile& tile) {
+    const VarId r = b_.var("r"), c = b_.var("c"), s = b_.var("s");
+    const Input in = input();
+    const Expr row = var(first_r_) + var(r);
+    const Expr pixel = (var(it_) * s_.mr + tile.row()) * (conv_.stride_w / shape_.step_w) +
+                       var(s) * (conv_.dilation_w / shape_.step_w);
+    const Expr value =
+        load(in.buffer, in.line + row * (conv_.dilation_h / shape_.step_h) * in.line_stride +
+                            (first_channel() + var(c)) * in.channel_stride + pixel * in.pixel_stride);
+    const Expr channels = channels_from(first_channel()), now = step(channels, row, var(s), var(c));
+    const Expr first = filters_at(group(), var(panel_), first_channel());
+    Block tap = tile.step(
+        b_, u_, [&](Expr column) { return first + now * shape_.nr + column; }, false, value);
+    if (s_.prefetch == 1) tap.push_back(prefetch(tile, first, channels * (conv_.r * conv_.s), now));
+    Stmt line = s_.taps == 1
+                    ? loop_to(c, channels, shape_.cc, block(loop(s, conv_.s, LoopKind::kUnrolled, tap)))
+                    : loop(s, conv_.s, LoopKind::kSerial, block(loop_to(c, channels, shape_.cc, tap)));
+    return loop_to(r, rows_now(), conv_.r, block(line));
+  }
+  /// All steps of all micro-kernels of a block, `steps` each, fetch their share of the next one.
+  Stmt prefetch(cpu::RegisterTile& tile, const Expr& first, const Expr& steps, const Expr& now) {
+    const std::int64_t share = ceil_div(shape_.nr, shape_.lines * tiles_of_line());
+    const Expr kernel = var(y_in_block_) * tiles_of_line() + var(it_);
+    return tile.prefetch_b(u_, ceil_div(share, cpu::kLineFloats), [&](Expr column) {
+      return first + steps * shape_.nr + (kernel * steps + now) * share + column;
+    });
+  }
+
+  // ---- kept sums ----
+
+  /// Output channels of the panel.
+  Expr channels_now() const {
+    if (shape_.filters % shape_.nr == 0) return integer(shape_.nr);
+    return min(integer(shape_.nr), integer(shape_.filters) - var(panel_) * shape_.nr);
+  }
+  /// With nchw the pooled sums take the others' place.
+  Stmt pool() {
+    cpu::PooledSums pooled;
+    pooled.sums = sums_, pooled.to = nhwc() ? y_ : sums_, pooled.masked = nhwc();
+    pooled.channels = shape_.nr, pooled.active = channels_now(), pooled.lanes = s_.lanes;
+    pooled.lines = lines_out(), pooled.most_lines = shape_.lines / shape_.window, pooled.width = out_.width;
+    pooled.line_stride = conv_.out_w();
+    pooled.first_channel = group() * shape_.filters + var(panel_) * shape_.nr;
+    pooled.target = [&](const Expr& line, const Expr& pixel) {
+      if (!nhwc()) return (line * out_.width + pixel) * shape_.nr;
+      const Expr out_line = image() * out_.height + var(line_) / shape_.window + line;
+      return (out_line * out_.width + pixel) * conv_.k + pooled.first_channel;
+    };
+    return cpu::pool_sums(b_, pooled, epilogue_);
+  }
+  Block write_lines() {
+    cpu::ChannelSums sums;
+    sums.sums = sums_, sums.lines = y_lines_, sums.to = y_, sums.lanes = s_.lanes;
+    sums.stride = shape_.nr;
+    sums.pixels = lines_out() * out_.width, sums.most_pixels = most_pixels();
+    sums.channels = channels_now(), sums.most_channels = shape_.nr;
+    sums.first_channel = group() * shape_.filters + var(panel_) * shape_.nr;
+    sums.target = [&](const Expr& channel) {
+      const Expr line = pools() ? var(line_) / shape_.window : var(line_);
+      return ((image() * conv_.k + channel) * out_.height + line) * out_.width;
+    };
+    return cpu::store_by_channel(b_, sums, pools() ? FusedEpilogue() : epilogue_);
+  }
+
+  ConvView view_;
+  const Conv2d& conv_;
+  Conv2dOcSchedule s_;
+  Conv2dOcShape shape_;
+  ImageSize out_;
+  KernelBuilder b_;
+  FusedEpilogue epilogue_;
+  BufferId x_{}, f_{}, y_{}, u_{}, lines_{}, sums_{}, y_lines_{};
+  VarId task_{}, image_{}, group_{}, block_{}, line_{}, jt_{}, panel_{}, cb_{}, y_in_block_{}, first_r_{},
+      it_{};
+};
+
+Kernel lower_conv2d_oc_cpu(const Workload& workload, const Conv2dOcSchedule& schedule, const Limits&) {
+  return Lowering(workload, schedule).kernel();
+}
+
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
+  if (auto reason = cpu::why_not_cpu(workload)) return reason;
+  const Conv2d& conv = workload.conv2d();
+  if (conv.groups > 1 && conv.groups == conv.c && conv.groups == conv.k)
+    return "its vectors run across output channels of one group, and here a group has one";
+  return std::nullopt;
+}
+
+}  // namespace
+
+Template conv2d_oc_cpu_template() {
+  return family<"conv2d_oc_cpu", conv2d_oc_knobs, conv2d_oc_wanted, lower_conv2d_oc_cpu>(
+      {.version = 3, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d, .pools = true});
+}
+
+}  // namespace lehr

@@ -1,0 +1,26 @@
+// conv2d_oc_cpu's copy of the input lines that a block of output lines reads, padded at their ends.
+#pragma once
+
+#include <cstdint>
+
+#include "ir/kernel.h"
+#include "templates/conv2d/cpu/conv2d_oc_cpu_space.h"
+
+namespace lehr {
+
+struct OcCopy {
+  const Conv2d& conv;
+  const Conv2dOcShape& shape;
+  ir::BufferId from{}, to{};  ///< the input; scratch memory of shape.copy_elements
+  std::int64_t lanes = 16;
+  ir::Expr image = ir::integer(0), group = ir::integer(0);
+  ir::Expr line = ir::integer(0);  ///< the block's first output line
+};
+
+/// Zeroes the lines' ends, once and for all: copy_input() writes nothing there. Empty where there are none.
+ir::Block clear_margins(ir::KernelBuilder& builder, const OcCopy& copy);
+
+/// Copies the lines that lie in the image; those above and below it are left as they are.
+ir::Stmt copy_input(ir::KernelBuilder& builder, const OcCopy& copy);
+
+}  // namespace lehr

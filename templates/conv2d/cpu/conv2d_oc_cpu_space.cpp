@@ -1,0 +1,154 @@
+#include "templates/conv2d/cpu/conv2d_oc_cpu_space.h"
+
+#include <algorithm>
+
+#include "templates/shared/conv_view.h"
+#include "templates/shared/cpu_common.h"
+
+namespace lehr {
+namespace {
+
+using cpu::ceil_div;
+
+using Values = std::vector<std::int64_t>;
+
+/// More than a share of any last-level cache only costs bandwidth.
+constexpr std::int64_t kMaxScratchBytes = 16LL << 20;
+
+const Values& line_steps() {
+  static const Values steps = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 56, 112};
+  return steps;
+}
+const Values& channel_steps() {
+  static const Values steps = {4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048};
+  return steps;
+}
+
+/// Lines above and below the image are left out, pixels beside it are not.
+bool needs_copy(const Conv2d& conv) {
+  return conv.pad_left > 0 || (conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w >= conv.w;
+}
+/// Of a task, where `tasks` share the lines.
+std::int64_t most_lines(const Conv2d& conv, std::int64_t tasks, std::int64_t window) {
+  return ceil_div(conv.out_h() / window, tasks) * window;
+}
+/// Lines of a block of any of so many: whole windows.
+Values line_values(Values lines, std::int64_t window) {
+  for (std::int64_t& count : lines) count /= window;
+  Values values = cpu::up_to_any(lines, line_steps());
+  for (std::int64_t& value : values) value *= window;
+  return values;
+}
+std::int64_t kept_step(std::int64_t taps, std::int64_t stride, std::int64_t dilation) {
+  return taps == 1 || dilation % stride == 0 ? stride : 1;
+}
+
+std::int64_t scratch_bytes(const Conv2d& conv, const Conv2dOcSchedule& s, std::int64_t window) {
+  const Conv2dOcShape shape = conv2d_oc_shape(conv, s, window);
+  return 4 * (shape.copy_elements + 2 * shape.sums_elements);
+}
+
+using S = Conv2dOcSchedule;
+
+void tile_knobs(Knobs<S>& k, const Conv2d& conv, std::int64_t window, const Limits& limits) {
+  const std::int64_t filters = conv.k / conv.groups, width = conv.out_w();
+  k.knob(&S::mr, "mr", "pixels of a line in registers", cpu::register_rows(width));
+  k.knob(&S::nv, "nv", "vectors of output channels in registers",
+         cpu::register_vectors(filters, limits, {1, 2, 3, 4, 5, 6}));
+  k.forbid("needs more vector registers than there are",
+           [=](const S& s) { return !cpu::fits_registers(s.mr, s.nv, limits); });
+  k.forbid("too few accumulators to hide the latency of a multiply-add", [=](const S& s) {
+    const std::int64_t vectors = std::min<std::int64_t>(ceil_div(filters, s.lanes), 6);
+    return cpu::too_few_accumulators(s.mr, s.nv, width, vectors);
+  });
+  k.forbid("a panel is wider than a group's output channels",
+           [=](const S& s) { return s.nv > 1 && (s.nv - 1) * s.lanes >= filters; });
+  const std::int64_t lines = conv.out_h() / window, images = conv.n;
+  k.forbid("more threads than lines, panels or images", [=](const S& s) {
+    const std::int64_t panels = ceil_div(filters, s.nv * s.lanes);
+    return s.threads > 1 && (s.split == 0 ? lines : s.split == 1 ? panels : images) < s.threads;
+  });
+}
+
+}  // namespace
+
+Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s, std::int64_t window) {
+  Conv2dOcShape shape;
+  shape.window = window;
+  shape.channels = conv.c / conv.groups, shape.filters = conv.k / conv.groups;
+  shape.nr = s.nv * s.lanes;
+  shape.panels = ceil_div(shape.filters, shape.nr);
+  shape.owned_panels = s.split == 1 ? ceil_div(shape.panels, s.threads) : shape.panels;
+  shape.owned_lines = s.split == 0 ? most_lines(conv, s.threads, window) : conv.out_h();
+  shape.lines = std::min(s.lines, shape.owned_lines);
+  shape.cc = std::min(s.cc, shape.channels);
+  if (s.copy == 1) {
+    shape.step_h = kept_step(conv.r, conv.stride_h, conv.dilation_h);
+    shape.step_w = kept_step(conv.s, conv.stride_w, conv.dilation_w);
+  }
+  shape.lines_in = ((shape.lines - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h) / shape.step_h + 1;
+  shape.width_in = ((conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w) / shape.step_w + 1;
+  shape.copy_elements = s.copy == 1 ? shape.lines_in * shape.width_in * shape.channels : 0;
+  shape.sums_elements = conv.layout == ImageLayout::kNchw || window > 1 ? shape.lines * conv.out_w() * shape.nr : 0;
+  return shape;
+}
+
+void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const Limits& limits) {
+  const Conv2d conv = cpu::conv_view(workload).conv;
+  const std::int64_t window = window_of(workload.epilogue), channels = conv.c / conv.groups;
+  cpu::thread_knobs(k, limits, conv.n > 1,
+                    "what the threads share out: 0 lines, 1 output channels, 2 images");
+  tile_knobs(k, conv, window, limits);
+  k.knob(&S::lines, "lines", "output lines of one block; the last value covers all",
+         line_values({conv.out_h(), most_lines(conv, limits.cores, window)}, window));
+  k.only([=](const S& s) {
+    const std::int64_t most = s.split == 0 ? most_lines(conv, s.threads, window) : conv.out_h();
+    return cpu::is_up_to(s.lines / window, most / window, line_steps());
+  });
+  k.knob(&S::cc, "cc", "input channels of one block; the last value covers all",
+         cpu::up_to(channels, channel_steps()));
+  k.knob(&S::copy, "copy", "input: 0 read where it is, 1 a block's lines are copied",
+         needs_copy(conv) ? Values{1} : Values{0, 1});
+  k.forbid("its copies of the input and of the output are too large", [=](S s) {
+    s.threads = 1, s.split = 0;  // as if a task had all lines
+    return s.lines > window && scratch_bytes(conv, s, window) > kMaxScratchBytes;
+  });
+  k.knob(&S::taps, "taps", "innermost loop: 0 channels, 1 a filter's line, unrolled",
+         conv.s == 1 ? Values{0} : Values{0, 1});
+  // The compiler keeps a broadcast pixel for the next tap that reads it.
+  k.forbid("a line's taps need more vector registers than there are",
+           [=](const S& s) { return s.taps == 1 && !cpu::fits_registers(s.mr, s.nv + 1, limits); });
+  k.knob(&S::prefetch, "prefetch", "filters: 0 nothing, 1 the next block", {0, 1});
+  k.forbid("no block of filters comes after the first", [=](const S& s) {
+    return s.prefetch == 1 && s.cc >= channels && s.nv * s.lanes >= conv.k / conv.groups;
+  });
+}
+
+// Copies of input and output stay in half of L2, that of the output alone in L1, and a block of filters in
+// half of L1. Threads share what is larger, so that the smaller one is what they all read.
+Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits) {
+  const Conv2d conv = cpu::conv_view(workload).conv;
+  const std::int64_t window = window_of(workload.epilogue);
+  Conv2dOcSchedule s;
+  s.threads = cpu::default_threads(workload, limits);
+  s.lanes = cpu::lane_counts(limits).back();
+  const std::int64_t filters = conv.k / conv.groups, channels = conv.c / conv.groups;
+  if (filters <= s.lanes / 2) s.lanes = cpu::lane_counts(limits).front();
+  s.taps = conv.s > 1 && limits.vector_registers >= 32 ? 1 : 0;
+  const cpu::Tiling tiling = cpu::fastest_tiling(conv.out_w(), filters, s.lanes, s.taps, limits);
+  s.mr = tiling.rows, s.nv = tiling.vectors;
+  const bool lines_first = conv.h * conv.w * conv.c >= conv.k * conv.products();
+  s.split = lines_first || filters < 2 * s.nv * s.lanes * limits.cores ? 0 : 1;
+  const std::int64_t half_l1 = (limits.l1_bytes > 0 ? limits.l1_bytes : 32 << 10) / 2;
+  const std::int64_t half_l2 = (limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20) / 2;
+  s.cc = channels;
+  while (s.cc > 4 && 4 * s.cc * conv.r * conv.s * s.nv * s.lanes > half_l1) s.cc = ceil_div(s.cc, 2);
+  s.copy = needs_copy(conv) || kept_step(conv.s, conv.stride_w, conv.dilation_w) > 1 ? 1 : 0;
+  s.prefetch = 1;
+  s.lines = conv2d_oc_shape(conv, s, window).owned_lines;
+  while (s.lines > window && scratch_bytes(conv, s, window) > (s.copy == 1 ? half_l2 : 2 * half_l1))
+    s.lines = ceil_div(s.lines / window, 2) * window;
+  return s;
+}
+
+}  // namespace lehr

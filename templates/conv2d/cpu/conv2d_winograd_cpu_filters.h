@@ -1,0 +1,15 @@
+// The filters of conv2d_winograd_cpu, transformed once beforehand.
+#pragma once
+
+#include "ir/kernel.h"
+#include "templates/conv2d/cpu/conv2d_winograd_cpu_space.h"
+#include "templates/shared/winograd.h"
+
+namespace lehr {
+
+/// G g G^T of all filters `f`, laid out in `u` as [product][panel][input channel][output channel of the
+/// panel]: the body of a prepacking function.
+ir::Block winograd_filters(ir::KernelBuilder& builder, const Conv2d& conv, const WinogradCpuShape& shape,
+                           const Winograd& algorithm, ir::BufferId f, ir::BufferId u);
+
+}  // namespace lehr

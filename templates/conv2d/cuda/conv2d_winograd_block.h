@@ -1,0 +1,49 @@
+// What the parts of conv2d_winograd's lowering share: the schedule and its shape, tensors, the places of the
+// block and the thread.
+#pragma once
+
+#include "ir/kernel.h"
+#include "templates/conv2d/cuda/conv2d_winograd_space.h"
+#include "templates/shared/winograd.h"
+
+namespace lehr {
+
+struct WinogradBlock {
+  const Conv2d& conv;
+  WinogradCudaSchedule schedule;
+  WinogradCudaShape shape;
+  const Winograd& algorithm;
+  ir::BufferId x{}, f{}, y{};
+  /// The stages, or a round's sums. In a stage, transformed filters u[product][input channel][output
+  /// channel], and behind them transformed inputs v[product][input channel][tile].
+  ir::BufferId shared{};
+  ir::BufferId sums{};  ///< registers: [product][output channel][tile] of the thread
+  ir::VarId thread{};
+  ir::VarId m0{}, n0{};       ///< first output channel and tile of the block
+  ir::VarId product{};        ///< first one of the thread
+  ir::VarId row{}, column{};  ///< first output channel and tile of the thread, in the block
+
+  bool nhwc() const { return conv.layout == ImageLayout::kNhwc; }
+  /// First element of the transformed inputs in a stage.
+  std::int64_t inputs_at() const { return schedule.all_products() * schedule.bk * shape.u_stride; }
+};
+
+/// Position of a tile: its image, and its first row and column of outputs.
+struct WinogradTile {
+  ir::Expr image, row, column;
+};
+/// Of tile `number`, counted through all images.
+WinogradTile winograd_tile(const WinogradBlock& block, const ir::Expr& number);
+
+/// The share of thread `thread` in `items`, number `i` of it: (inner, outer) where `inner` neighbours belong
+/// to neighbouring threads.
+struct WinogradItem {
+  ir::Expr inner, outer;
+};
+WinogradItem winograd_item(const ir::Expr& thread, const ir::Expr& i, std::int64_t threads,
+                           std::int64_t inner);
+/// `body` for the items that exist: `all` of them, shared out over `threads`.
+ir::Block winograd_existing(const ir::Expr& thread, const ir::Expr& i, std::int64_t threads, std::int64_t all,
+                            ir::Block body);
+
+}  // namespace lehr

@@ -1,0 +1,179 @@
+// Tiles at the lower and right edge get micro-kernels of their own (at most four in all), the last vector of
+// a row masked; where masks are free the few tiles of the last rows share one, all of whose vectors are
+// masked: it is a fourth of the text to compile.
+#include "templates/gemm/cpu/gemm_cpu_nest.h"
+
+#include <utility>
+
+#include "templates/shared/register_tile.h"
+
+namespace lehr::cpu {
+
+using namespace ir;
+
+namespace {
+
+/// Of a block of rows or columns: the first tile, and how many there are now.
+struct Tiles {
+  Expr first, now;
+};
+Tiles tiles_of(const GemmNest& n, bool shared, std::int64_t tiles, std::int64_t owned, VarId block,
+               std::int64_t of_block) {
+  const Expr first = shared ? first_tile(var(n.task), tiles, n.s.threads) : integer(0);
+  const Expr end = shared ? first_tile(var(n.task) + 1, tiles, n.s.threads) : integer(tiles);
+  const bool even = !shared || tiles % n.s.threads == 0;
+  return {first + var(block) * of_block, tiles_in_block(first, end, owned, even, var(block), of_block)};
+}
+Tiles rows_of(const GemmNest& n) {
+  return tiles_of(n, n.s.split == 0, n.row_tiles(), n.task_row_tiles(), n.ic, n.mc());
+}
+Tiles columns_of(const GemmNest& n) {
+  return tiles_of(n, n.s.split == 1, n.column_tiles(), n.task_column_tiles(), n.jc, n.nc());
+}
+
+Stmt prefetch(const GemmNest& n, const RegisterTile& tile, const Expr& k) {
+  if (n.s.prefetch == GemmCpuSchedule::kNextTileShared) {
+    const std::int64_t lines = ceil_div(ceil_div(n.nr(), kLineFloats), n.mc());
+    return tile.prefetch_b(n.b, lines, [&](Expr column) {
+      return n.b_at(k, var(n.it) * (lines * kLineFloats) + column + n.next_tile);
+    });
+  }
+  return tile.prefetch_b(n.b, tile.lines(), [&](Expr column) {
+    if (n.b_in_panels) return n.b_at(k, column + n.s.prefetch * n.nr());
+    return n.s.prefetch == GemmCpuSchedule::kNextTile ? n.b_at(k, column + n.nr())
+                                                      : n.b_at(k + n.s.prefetch, column);
+  });
+}
+
+// rows x vectors accumulators over the current block of k. `columns` <= vectors * lanes: the rest of the last
+// vector is masked off. `any_edge`: the tile may reach over the right edge anywhere, so every vector has a
+// mask.
+Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool any_edge) {
+  RegisterTile tile(n.builder, rows, columns, n.s.lanes);
+  if (any_edge) tile.mask_everywhere(integer(n.p.n) - var(n.column));
+  const VarId k = n.builder.var("k");
+  const VarId u = n.builder.var("u");
+  const Expr k_now = n.s.ku == 1 ? var(k) : var(k) * n.s.ku + var(u);
+  const auto c_at = [&](const Expr& column) {
+    return n.c_at(var(n.row) + tile.row(), var(n.column)) + column;
+  };
+
+  Block result = block(tile.allocate());
+  if (n.k_blocks() == 1) {
+    result.push_back(tile.clear());
+  } else {
+    result.push_back(If{lt(var(n.pc), integer(1)), block(tile.clear()), block(tile.load_c(n.c, c_at))});
+  }
+  Block beside;
+  if (n.s.prefetch != GemmCpuSchedule::kNoPrefetch) beside.push_back(prefetch(n, tile, k_now));
+  const Block step = tile.step(
+      n.builder, n.b, [&](const Expr& column) { return n.b_at(k_now, column); }, !n.b_in_panels,
+      n.a_at(tile.row(), k_now), beside);
+  if (n.s.ku == 1) {
+    result.push_back(loop_to(k, n.k_extent(), n.kc(), step));
+  } else {
+    result.push_back(loop_to(k, n.k_extent() / n.s.ku, n.kc() / n.s.ku,
+                             block(loop(u, n.s.ku, LoopKind::kUnrolled, step))));
+  }
+  const auto finish = [&](Expr sums, const Expr& column, std::optional<Expr> active) {
+    return n.epilogue.of(sums,
+                         n.place(var(n.row) + tile.row(), var(n.column) + column, c_at(column), active));
+  };
+  if (n.p.gated) {
+    const auto pair_at = [&](const Expr& column) {
+      return n.c_at(var(n.row) + tile.row(), var(n.column) / 2) + column;
+    };
+    const auto gate = [&](Expr even, Expr odd) { return n.epilogue.gate(even, odd); };
+    result.push_back(tile.store_pairs(n.builder, n.c, pair_at, finish, gate));
+  } else if (n.epilogue.empty() || n.k_blocks() == 1) {
+    result.push_back(tile.store_c(n.c, c_at, finish));
+  } else {  // until the last block of k, C holds sums
+    result.push_back(If{lt(var(n.pc), integer(n.k_blocks() - 1)), block(tile.store_c(n.c, c_at)),
+                        block(tile.store_c(n.c, c_at, finish))});
+  }
+  return result;
+}
+
+// So many tiles of rows make it unimportant how fast the last, incomplete one is.
+constexpr std::int64_t kManyRowTiles = 4;
+
+// The tile (it, jt): picks the micro-kernel for inner and edge tiles.
+Block tile_body(GemmNest& n) {
+  const std::int64_t full_rows = n.p.m / n.s.mr, tail_rows = n.p.m % n.s.mr;
+  const std::int64_t full_columns = n.p.n / n.nr(), tail_columns = n.p.n % n.nr();
+  const auto over_columns = [&](std::int64_t rows) {
+    const bool is_rare = rows == tail_rows && full_rows >= kManyRowTiles;
+    const bool shares = n.masks_are_free && is_rare && full_columns > 0 && tail_columns > 0;
+    if (n.s.masked != 0 || shares) return micro_kernel(n, rows, n.nr(), true);
+    Block inner, edge;
+    if (full_columns > 0) inner = micro_kernel(n, rows, n.nr(), false);
+    if (tail_columns > 0) edge = micro_kernel(n, rows, tail_columns, false);
+    return by_tile(var(n.column) / n.nr(), full_columns, tail_columns, inner, edge);
+  };
+  Block inner, edge;
+  if (full_rows > 0) inner = over_columns(n.s.mr);
+  if (tail_rows > 0) edge = over_columns(tail_rows);
+  return by_tile(var(n.row) / n.s.mr, full_rows, tail_rows, inner, edge);
+}
+
+}  // namespace
+
+Expr GemmNest::k_extent() const {
+  if (p.k % kc() == 0) return integer(kc());
+  return min(integer(kc()), integer(p.k) - var(k0));
+}
+Expr GemmNest::row_of(const Expr& tile) const {
+  return (rows_of(*this).first + tile) * s.mr;
+}
+Expr GemmNest::column_of(const Expr& tile) const {
+  return (columns_of(*this).first + tile) * nr();
+}
+
+void init(GemmNest& nest, const char* name) {
+  nest.builder.kernel.name = name;
+  nest.builder.kernel.target = Target::kCpu;
+  nest.builder.make_vars({{nest.task, "task_index"},
+                          {nest.batch, "batch"},
+                          {nest.jc, "jc"},
+                          {nest.pc, "pc"},
+                          {nest.ic, "ic"},
+                          {nest.jt, "jt"},
+                          {nest.it, "it"},
+                          {nest.k0, "k0"},
+                          {nest.column, "column"},
+                          {nest.row, "row"}});
+}
+
+Kernel kernel_of(GemmNest& n) {
+  const Expr row_tiles = rows_of(n).now, column_tiles = columns_of(n).now;
+  const Stmt let_column = Let{n.column, n.column_of(var(n.jt))};
+  const Stmt let_row = Let{n.row, n.row_of(var(n.it))};
+  Block tiles;
+  Block inner = tile_body(n);
+  if (n.s.order == 0) {  // a tile of columns stays in L1 while the rows pass
+    inner.push_front(let_row);
+    tiles = block(
+        loop_to(n.jt, column_tiles, n.nc(), block(let_column, loop_to(n.it, row_tiles, n.mc(), inner))));
+  } else {  // a tile of rows stays while the columns pass
+    inner.push_front(let_column);
+    tiles =
+        block(loop_to(n.it, row_tiles, n.mc(), block(let_row, loop_to(n.jt, column_tiles, n.nc(), inner))));
+  }
+  if (n.pack_a) tiles.push_front(n.pack_a(row_tiles));
+  Block k_body = block(Let{n.k0, var(n.pc) * n.kc()});
+  if (n.pack_b) k_body.push_back(n.pack_b(column_tiles));
+  k_body.push_back(loop(n.ic, ceil_div(n.task_row_tiles(), n.mc()), LoopKind::kSerial, tiles));
+  Block of_columns = n.before_columns ? n.before_columns() : Block();
+  of_columns.push_back(loop(n.pc, n.k_blocks(), LoopKind::kSerial, k_body));
+  Block body = block(loop(n.jc, ceil_div(n.task_column_tiles(), n.nc()), LoopKind::kSerial, of_columns));
+  body = over_parts(n.p.batch, n.s.split == 2, n.batch, n.task, body);
+  Block of_task;
+  for (const BufferId buffer : n.scratch) of_task.push_back(Alloc{buffer});
+  append(of_task, n.at_start);
+  append(of_task, body);
+  const std::int64_t tasks = n.s.split == 2 ? n.p.batch : n.s.threads;
+  n.builder.kernel.body = block(loop(n.task, tasks, LoopKind::kParallel, of_task));
+  return std::move(n.builder.kernel);
+}
+
+}  // namespace lehr::cpu

@@ -1,0 +1,86 @@
+// The loop nest that gemm_cpu and the convolutions that are such products share, wherever the operands lie.
+//
+//   for batch / for jc: blocks of columns / for pc: blocks of k
+//     pack B's block into panels of nr columns             (pack_b)
+//     for ic: blocks of rows
+//       pack A's block into panels of mr rows              (pack_a)
+//       for jt, it (order): tiles of the block             -> micro-kernel: mr x nr accumulators over kc
+//
+// Names as in BLIS; every level's size is a knob.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "ir/kernel.h"
+#include "templates/gemm/cpu/gemm_cpu_space.h"
+#include "templates/shared/cpu_common.h"
+#include "templates/shared/epilogue_expr.h"
+
+namespace lehr::cpu {
+
+/// One kernel in the making. Filled in this order: init(); the parameters; buffers and functions; kernel().
+struct GemmNest {
+  Problem p;  ///< only m, n, k, batch and gated count
+  GemmCpuSchedule s;
+  bool masks_are_free = false;
+  ir::KernelBuilder builder;
+  FusedEpilogue epilogue;
+  ir::BufferId c{};
+  ir::VarId task{}, batch{}, jc{}, pc{}, ic{}, jt{}, it{};  ///< loops, outermost first
+  ir::VarId k0{}, column{}, row{};  ///< the first ones of the current block of k and of the current tile
+
+  // What follows may use the variables above; `k` counts from k0, `i` from `row`, `j` from `column`.
+
+  /// A scalar of A, of the tile `it` of the block.
+  std::function<ir::Expr(const ir::Expr& i, const ir::Expr& k)> a_at;
+  /// B as the micro-kernel reads it, of the tile `jt` of the block.
+  ir::BufferId b{};
+  std::function<ir::Expr(const ir::Expr& k, const ir::Expr& j)> b_at;
+  bool b_in_panels = false;  ///< [k][nr] without gaps, whole vectors; else a matrix whose rows have n columns
+  std::int64_t next_tile =
+      0;  ///< elements from a row of B's tile to that of the next one; of shared prefetches
+  /// Flat index of C's element in a row and a column, whose neighbours follow; gated pairs are one column.
+  std::function<ir::Expr(const ir::Expr& row, const ir::Expr& column)> c_at;
+  /// What the epilogue needs to know of a vector of C that begins at `element`.
+  std::function<EpiloguePlace(const ir::Expr& row, const ir::Expr& column, const ir::Expr& element,
+                              std::optional<ir::Expr> active)>
+      place;
+  /// Copy the current block's so many tiles; empty where nothing is copied.
+  std::function<ir::Stmt(const ir::Expr&tiles)> pack_a, pack_b;
+  std::function<ir::Block()> before_columns;  ///< for each block of columns (jc), before its blocks of k
+  std::vector<ir::BufferId> scratch;          ///< a task's
+  ir::Block at_start;                         ///< of a task
+
+  std::int64_t nr() const { return s.nv * s.lanes; }
+  std::int64_t row_tiles() const { return ceil_div(p.m, s.mr); }
+  std::int64_t column_tiles() const { return ceil_div(p.n, nr()); }
+  std::int64_t k_blocks() const { return ceil_div(p.k, s.kc); }
+  std::int64_t task_row_tiles() const { return ceil_div(row_tiles(), s.split == 0 ? s.threads : 1); }
+  std::int64_t task_column_tiles() const { return ceil_div(column_tiles(), s.split == 1 ? s.threads : 1); }
+  // Of a block.
+  std::int64_t mc() const { return std::min(s.mc, task_row_tiles()); }
+  std::int64_t nc() const { return std::min(s.nc, task_column_tiles()); }
+  std::int64_t kc() const { return std::min(s.kc, p.k); }
+
+  /// Number of the matrix of the batch.
+  ir::Expr matrix() const { return p.batch == 1 ? ir::integer(0) : ir::var(batch); }
+  /// Length of the current block of k; the last one may be short.
+  ir::Expr k_extent() const;
+  /// The first row or column of a tile of the current block.
+  ir::Expr row_of(const ir::Expr& tile) const;
+  ir::Expr column_of(const ir::Expr& tile) const;
+  /// Of the rows of A that are packed as rows: whole vectors, and an odd number of cache lines so that they
+  /// fall into all sets. At least a vector longer than a row.
+  std::int64_t a_row_stride() const { return ceil_div(kc(), 32) * 32 + 16; }
+};
+
+/// Names the kernel and the schedule, and makes the loop variables.
+void init(GemmNest& nest, const char* name);
+/// Moves the builder's kernel out.
+ir::Kernel kernel_of(GemmNest& nest);
+
+}  // namespace lehr::cpu

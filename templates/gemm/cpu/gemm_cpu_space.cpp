@@ -1,0 +1,181 @@
+#include "templates/gemm/cpu/gemm_cpu_space.h"
+
+#include <algorithm>
+
+#include "templates/shared/cpu_common.h"
+
+namespace lehr {
+namespace {
+
+using cpu::ceil_div;
+
+using Values = std::vector<std::int64_t>;
+
+constexpr std::int64_t kMaxPanelBytes =
+    64LL << 20;  // a packed panel larger than any L3 slice only costs bandwidth
+
+const Values& k_steps() {
+  static const Values steps = {8,   16,  32,  64,   96,   128,  192,  256,  320,
+                               384, 512, 768, 1024, 1536, 2048, 4096, 8192, 16384};
+  return steps;
+}
+
+using S = GemmCpuSchedule;
+
+/// Of a task.
+std::int64_t row_tiles(const cpu::Problem& p, const S& s) {
+  return ceil_div(ceil_div(p.m, s.mr), s.split == 0 ? s.threads : 1);
+}
+std::int64_t column_tiles(const cpu::Problem& p, const S& s) {
+  return ceil_div(ceil_div(p.n, s.nv * s.lanes), s.split == 1 ? s.threads : 1);
+}
+/// Whether no task has two of them.
+bool one_column_tile(const cpu::Problem& p, const Limits& limits) {
+  return p.n <= cpu::lane_counts(limits).front();
+}
+
+void tile_knobs(Knobs<S>& k, const cpu::Problem& p, const Limits& limits) {
+  k.knob(&S::mr, "mr", "rows of C in registers", cpu::register_rows(p.m));
+  // Value lists hold what some valid config can take and little else: sampling rejects whole draws.
+  k.knob(&S::nv, "nv", "vectors of a row of C in registers",
+         cpu::register_vectors(p.n, limits, {1, 2, 3, 4, 5, 6, 8}));
+  k.forbid("needs more vector registers than there are",
+           [=](const S& s) { return !cpu::fits_registers(s.mr, s.nv, limits); });
+  k.forbid("a tile is wider than the matrix",
+           [=](const S& s) { return s.nv > 1 && (s.nv - 1) * s.lanes >= p.n; });
+  k.forbid("too few accumulators to hide the latency of a multiply-add", [=](const S& s) {
+    return cpu::too_few_accumulators(s.mr, s.nv, p.m, std::min<std::int64_t>(8, ceil_div(p.n, s.lanes)));
+  });
+  k.forbid("more threads than tiles", [=](const S& s) {
+    const std::int64_t tiles = s.split == 0   ? ceil_div(p.m, s.mr)
+                               : s.split == 1 ? ceil_div(p.n, s.nv * s.lanes)
+                                              : p.batch;
+    return s.threads > 1 && tiles < s.threads;
+  });
+}
+
+/// What a packed block of A must not be; where packing is a choice, with what it must not be besides.
+void forbid_blocks_of_a(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits) {
+  const cpu::Problem p = product.p;
+  const bool always = product.a == Panels::kPacked;
+  const std::int64_t l2 = limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20;
+  k.forbid("the packed block of A is larger than twice the L2 cache", [=](const S& s) {
+    const std::int64_t rows = std::min(s.mc * s.mr, p.m + s.mr);
+    return (always || s.pack_a == 1) && rows * std::min(s.kc, p.k) * 4 > 2 * l2;
+  });
+  if (always) return;
+  k.forbid("packing A does not pay for one tile of columns",
+           [=](const S& s) { return s.pack_a == 1 && column_tiles(p, s) == 1; });
+}
+
+void forbid_blocks_of_b(Knobs<S>& k, const GemmCpuProduct& product) {
+  const cpu::Problem p = product.p;
+  const bool always = product.b == Panels::kPacked;
+  k.forbid("the packed block of B is too large", [=](const S& s) {
+    const std::int64_t nr = s.nv * s.lanes, columns = std::min(s.nc * nr, p.n + nr);
+    return (always || s.pack_b == 1) && columns * std::min(s.kc, p.k) * 4 > kMaxPanelBytes;
+  });
+  if (always) return;
+  k.forbid("packing B does not pay for one tile of rows",
+           [=](const S& s) { return s.pack_b == 1 && p.b != Layout::kColumn && row_tiles(p, s) == 1; });
+}
+
+void block_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits) {
+  const cpu::Problem p = product.p;
+  k.knob(&S::kc, "kc", "k of one block; the last value covers all of k", product.k_blocks);
+  k.knob(&S::mc, "mc", "tiles of rows of one block; the last value covers all", cpu::powers_up_to(p.m));
+  k.only([=](const S& s) { return cpu::is_power_up_to(s.mc, row_tiles(p, s)); });
+  if (product.a == Panels::kPacked) forbid_blocks_of_a(k, product, limits);
+  k.knob(&S::nc, "nc", "tiles of columns of one block; the last value covers all",
+         cpu::powers_up_to(ceil_div(p.n, cpu::lane_counts(limits).front())));
+  k.only([=](const S& s) { return cpu::is_power_up_to(s.nc, column_tiles(p, s)); });
+  if (product.b == Panels::kPacked) forbid_blocks_of_b(k, product);
+  if (product.a == Panels::kChosen) {
+    k.knob(&S::pack_a, "pack_a", "copy A's block into panels",
+           one_column_tile(p, limits) ? Values{0} : Values{0, 1});
+    forbid_blocks_of_a(k, product, limits);
+  }
+  if (product.b == Panels::kChosen) {
+    k.knob(&S::pack_b, "pack_b", "copy B's block into panels",
+           p.b == Layout::kColumn ? Values{1}
+           : p.m == 1             ? Values{0}
+                                  : Values{0, 1});
+    forbid_blocks_of_b(k, product);
+  }
+}
+
+void prefetch_knob(Knobs<S>& k, Panels b) {
+  k.knob(&S::prefetch, "prefetch",
+         "prefetch of B: 0 none, 1 the next tile, 2 the next tile shared out among the tiles of rows (not "
+         "where B "
+         "is packed), else rows ahead",
+         b == Panels::kChosen   ? Values{0, 1, 2, 4, 8, 16}
+         : b == Panels::kPacked ? Values{0, 4, 8, 16}
+                                : Values{0, 2, 4, 8, 16});
+  if (b == Panels::kChosen)
+    k.forbid("the next tile of a packed B follows by itself",
+             [](const S& s) { return s.pack_b == 1 && s.prefetch != 0 && s.prefetch <= S::kNextTileShared; });
+  if (b != Panels::kPacked)
+    k.forbid("no tiles of rows that could share a prefetch",
+             [](const S& s) { return s.prefetch == S::kNextTileShared && (s.mc == 1 || s.order == 1); });
+}
+
+}  // namespace
+
+void gemm_cpu_product_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits) {
+  const cpu::Problem p = product.p;
+  const bool narrow = one_column_tile(p, limits);
+  cpu::thread_knobs(k, limits, p.batch > 1, product.shared_out);
+  tile_knobs(k, p, limits);
+  block_knobs(k, product, limits);
+  k.knob(&S::order, "order", "outer loop inside a block: 0 columns, 1 rows",
+         narrow || p.m == 1 ? Values{0} : Values{0, 1});
+  k.forbid("the order of one loop has no meaning",
+           [](const S& s) { return s.order == 1 && (s.mc == 1 || s.nc == 1); });
+  k.knob(&S::ku, "ku", "k steps unrolled",
+         p.k % 4 == 0   ? Values{1, 2, 4}
+         : p.k % 2 == 0 ? Values{1, 2}
+                        : Values{1});
+  k.forbid("k is not a multiple of the unrolling",
+           [=](const S& s) { return s.ku > 1 && (p.k % s.ku != 0 || std::min(s.kc, p.k) % s.ku != 0); });
+  k.forbid("too much code", [](const S& s) { return s.ku > 1 && s.mr * s.nv * s.ku > 64; });
+  prefetch_knob(k, product.b);
+  k.knob(&S::masked, "masked", "right edge: 0 micro-kernels of its own, 1 every vector masked",
+         cpu::masks_are_free(limits) && !narrow ? Values{0, 1} : Values{0});
+  k.only([=](const S& s) {
+    const std::int64_t nr = s.nv * s.lanes;
+    return s.masked == 0 || (p.n > nr && p.n % nr != 0);
+  });
+}
+
+void gemm_cpu_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits) {
+  GemmCpuProduct product;
+  const cpu::Problem& p = product.p = cpu::problem_of(workload);
+  product.k_blocks = cpu::up_to(p.k, k_steps());
+  // Between blocks of k the sums wait in C, where those of pairs have no room.
+  if (p.gated) product.k_blocks = {product.k_blocks.back()};
+  gemm_cpu_product_knobs(k, product, limits);
+}
+
+// BLIS's rules of thumb, adjusted by timing (bench/cpu_gemm has the outcome as "vs default"): a micro-tile of
+// about as many vectors as rows keeps the loads few, a panel of B of a few times L1 is prefetched from L2.
+// What few rows use is not packed but prefetched, in thin blocks of k; up to 36 rows are three tiles of 12.
+GemmCpuSchedule gemm_cpu_wanted(const Workload& workload, const Limits& limits) {
+  constexpr std::int64_t kFewRows = 48, kTallTileRows = 24;
+  const cpu::Problem p = cpu::problem_of(workload);
+  const std::int64_t registers = std::max(limits.vector_registers, 16);
+  const bool packs = p.m >= kFewRows || p.b == Layout::kColumn;
+  const bool is_wide = registers >= 32 && (packs || p.m < kTallTileRows);
+  S s = {.threads = cpu::default_threads(workload, limits),
+         .split = p.n >= p.m ? 1 : 0,
+         .lanes = cpu::lane_counts(limits).back()};
+  s.nv = std::min<std::int64_t>(is_wide ? 4 : 2, ceil_div(p.n, s.lanes));
+  s.mr = std::min<std::int64_t>(p.m, std::min<std::int64_t>(12, (registers - s.nv - 1) / s.nv));
+  if (packs)
+    s.kc = 256, s.mc = 8, s.nc = 8, s.pack_b = 1, s.order = 1, s.prefetch = 8;
+  else
+    s.kc = 96, s.mc = 4, s.nc = 16, s.pack_a = 1, s.prefetch = S::kNextTileShared;
+  return s;
+}
+
+}  // namespace lehr

@@ -1,0 +1,320 @@
+// The loop nest of one task, which owns a range of column tiles (nr columns each):
+//
+//   for batch / for jc: blocks of nc column tiles
+//     for it: tiles of mr rows / for jt: column tiles of the block      (order exchanges the two)
+//       mr x nr vector accumulators over all of k, then each summed over its lanes
+//
+// A few rows of A that are not contiguous in k are copied so first, by every task.
+#include "templates/gemm/cpu/gemm_dot_cpu.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "templates/family.h"
+#include "templates/shared/cpu_common.h"
+#include "templates/shared/lines_cpu.h"
+#include "templates/shared/register_tile.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+using cpu::ceil_div;
+
+struct Schedule {
+  std::int64_t threads = 1, lanes = 16;
+  std::int64_t mr = 1, nr = 1;  ///< rows and columns of a tile
+  std::int64_t nc = 1;          ///< tiles of columns of a block
+  std::int64_t order = 0, ku = 1, prefetch = 0;
+};
+
+constexpr std::int64_t kFewRows = 16;               // of which a copy costs little beside the products
+constexpr std::int64_t kMaxCopyBytes = 4LL << 20;  // more would leave the L2 cache
+
+/// Threads share the columns, so that few of them are taken as rows.
+cpu::Problem view_of(const Workload& workload) {
+  const Gemm& g = workload.gemm();
+  return std::min(g.m, g.n) <= kFewRows ? cpu::few_rows_of(workload) : cpu::problem_of(workload);
+}
+
+std::optional<std::string> why_not(const Workload& workload, const Limits&) {
+  if (auto reason = cpu::why_not_cpu(workload)) return reason;
+  const cpu::Problem p = view_of(workload);
+  const bool may_copy = p.m <= kFewRows && 4 * p.m * p.k <= kMaxCopyBytes;
+  if (p.b != Layout::kColumn || (p.a != Layout::kRow && !may_copy))
+    return "runs along k, so both operands must be contiguous in k (or one have few rows or columns)";
+  return std::nullopt;
+}
+
+/// Rows or columns of a tile.
+std::vector<std::int64_t> counts_up_to(std::int64_t extent) {
+  std::vector<std::int64_t> counts;
+  for (const std::int64_t count : {1, 2, 3, 4, 5, 6, 8})
+    if (count <= extent) counts.push_back(count);
+  return counts;
+}
+
+bool fits_registers(std::int64_t mr, std::int64_t nr, const Limits& limits) {
+  return mr * nr + mr + 1 <= std::max(limits.vector_registers, 16);
+}
+
+void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
+  using S = Schedule;
+  const cpu::Problem p = view_of(workload);
+  k.knob(&S::threads, "threads", "CPU threads, each with a range of columns", cpu::thread_counts(limits));
+  k.knob(&S::lanes, "lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
+  k.knob(&S::mr, "mr", "rows of C in registers", counts_up_to(p.m));
+  k.knob(&S::nr, "nr", "columns of C in registers", counts_up_to(p.n));
+  k.forbid("more threads than tiles of columns", [=](const S& s) { return ceil_div(p.n, s.nr) < s.threads; });
+  k.forbid("needs more vector registers than there are",
+           [=](const S& s) { return !fits_registers(s.mr, s.nr, limits); });
+  k.knob(&S::nc, "nc", "tiles of columns of one block; the last value covers all", cpu::powers_up_to(p.n));
+  k.only([=](const S& s) { return cpu::is_power_up_to(s.nc, ceil_div(ceil_div(p.n, s.nr), s.threads)); });
+  k.knob(&S::order, "order", "outer loop inside a block: 0 columns, 1 rows", {0, 1});
+  k.forbid("the order of one loop has no meaning",
+           [=](const S& s) { return s.order == 1 && (s.mr >= p.m || s.nc == 1); });
+  k.knob(&S::ku, "ku", "vectors of k unrolled", {1, 2, 4});
+  k.forbid("k is shorter than the unrolled step",
+           [=](const S& s) { return s.ku > 1 && s.ku * s.lanes > p.k; });
+  k.forbid("too much code", [](const S& s) { return s.ku > 1 && s.mr * s.nr * s.ku > 64; });
+  k.knob(&S::prefetch, "prefetch", "cache lines ahead on each column of B, 0: none", {0, 4, 8, 16, 32});
+}
+
+// The tile that covers C in the least time: a step of it costs its multiply-adds or its loads (two a cycle),
+// but not less than a multiply-add's latency; behind k every accumulator is summed over its lanes.
+Schedule wanted(const Workload& workload, const Limits& limits) {
+  constexpr std::int64_t kSumOfLanes = 10;  // half cycles
+  const cpu::Problem p = view_of(workload);
+  Schedule s = {
+      .threads = cpu::default_threads(workload, limits), .lanes = cpu::lane_counts(limits).back(), .nc = 16};
+  const std::int64_t steps = ceil_div(p.k, s.lanes);
+  const auto cost_of = [&](std::int64_t mr, std::int64_t nr) {
+    const std::int64_t step = std::max<std::int64_t>({mr * nr, mr + nr, 8}) + 1;
+    return ceil_div(p.m, mr) * ceil_div(p.n, nr) * (steps * step + mr * nr * kSumOfLanes);
+  };
+  for (const std::int64_t mr : counts_up_to(p.m))
+    for (const std::int64_t nr : counts_up_to(p.n))
+      if (fits_registers(mr, nr, limits) && cost_of(mr, nr) < cost_of(s.mr, s.nr)) s.mr = mr, s.nr = nr;
+  return s;
+}
+
+struct Lowering {
+  cpu::Problem p;
+  Schedule s;
+  KernelBuilder builder;
+  cpu::Operands operands{};
+  FusedEpilogue epilogue;
+  BufferId a_rows{};    ///< A's rows, copied
+  BufferId sums{};      ///< of a tile, by whole vectors of a row, for the epilogue
+  bool by_element{};    ///< the epilogue reads elements that are not neighbours
+  VarId task{}, batch{}, jc{}, jt{}, it{}, row{}, column{};
+
+  std::int64_t tiles() const { return ceil_div(p.n, s.nr); }
+  std::int64_t task_tiles() const { return ceil_div(tiles(), s.threads); }
+  std::int64_t nc() const { return std::min(s.nc, task_tiles()); }
+  bool is_scattered() const { return p.c == Layout::kColumn; }
+  std::int64_t row_vectors(std::int64_t columns) const { return ceil_div(columns, s.lanes); }
+  bool copies_a() const { return p.a == Layout::kColumn; }
+  /// Elements from one copied row to the next.
+  std::int64_t a_pitch() const { return ceil_div(p.k, s.lanes) * s.lanes; }
+  Expr batch_offset(std::int64_t elements) const { return p.batch == 1 ? integer(0) : var(batch) * elements; }
+  Expr c_element(const Expr& of_row, const Expr& of_column) const {
+    return cpu::element(p.c, p.m, p.n, batch_offset(p.m * p.n), of_row, of_column);
+  }
+};
+
+// The epilogue of a tile's sums, a vector of a row at a time: one by one, functions such as GELU's would take longer
+// than the products.
+Block finish(Lowering& l, std::int64_t rows, std::int64_t columns) {
+  const int width = static_cast<int>(l.s.lanes);
+  const std::int64_t pitch = l.row_vectors(columns) * l.s.lanes;
+  const VarId i = l.builder.var("row_of_tile"), j = l.builder.var("column_of_tile");
+  const Expr row = var(l.row) + var(i);
+  Block vectors;
+  for (std::int64_t at = 0; at < columns; at += l.s.lanes) {
+    std::optional<Expr> active;
+    if (columns - at < l.s.lanes) active = integer(columns - at);
+    const Expr first = var(l.column) + at, held = var(i) * pitch + at, element = l.c_element(row, first);
+    Expr value = l.epilogue.of(load(l.sums, held, width), cpu::place_of(l.p, row, first, element, width, active));
+    vectors.push_back(l.is_scattered() ? Store{l.sums, held, value, width, std::nullopt}
+                                       : Store{l.operands.c, element, value, width, active});
+  }
+  if (l.is_scattered())
+    vectors.push_back(loop(j, columns, LoopKind::kSerial,
+                           block(Store{l.operands.c, l.c_element(row, var(l.column) + var(j)),
+                                       load(l.sums, var(i) * pitch + var(j)), 1, std::nullopt})));
+  return block(loop(i, rows, LoopKind::kSerial, vectors));
+}
+
+Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
+  const std::int64_t lanes = l.s.lanes;
+  const int width = static_cast<int>(lanes);
+  KernelBuilder& builder = l.builder;
+  const BufferId acc = builder.buffer("acc", DType::kF32, Scope::kRegister, rows * columns * lanes, width);
+  const VarId i = builder.var("i"), j = builder.var("j"), k = builder.var("k"), u = builder.var("u");
+  const auto acc_at = [&] { return var(i) * (columns * lanes) + var(j) * lanes; };
+  const BufferId a = l.copies_a() ? l.a_rows : l.operands.a;
+  const auto a_at = [&](Expr at) {
+    if (l.copies_a()) return (var(l.row) + var(i)) * l.a_pitch() + at;
+    return l.batch_offset(l.p.m * l.p.k) + (var(l.row) + var(i)) * l.p.k + at;
+  };
+  const auto b_at = [&](Expr at) {
+    return l.batch_offset(l.p.k * l.p.n) + (var(l.column) + var(j)) * l.p.k + at;
+  };
+  const auto over_tile = [&](Block body) {
+    return loop(i, rows, LoopKind::kUnrolled, block(loop(j, columns, LoopKind::kUnrolled, body)));
+  };
+  // One vector of k at `at`; the A vectors are held in registers while B's pass.
+  const auto step = [&](const Expr& at, std::optional<Expr> active) {
+    const BufferId a_reg = builder.buffer("a_reg", DType::kF32, Scope::kRegister, rows * lanes, width);
+    const BufferId b_reg = builder.buffer("b_reg", DType::kF32, Scope::kRegister, lanes, width);
+    const auto vector_at = [&](BufferId buffer, Expr index) {
+      return active ? load_active(buffer, index, width, *active) : load(buffer, index, width);
+    };
+    Block body = block(
+        Alloc{a_reg},
+        loop(i, rows, LoopKind::kUnrolled,
+             block(Store{a_reg, var(i) * lanes, vector_at(a, a_at(at)), width, std::nullopt})));
+    Block column_body = block(Alloc{b_reg});
+    if (l.s.prefetch > 0 && !active) {
+      column_body.push_back(Intrinsic{
+          "prefetch",
+          {Touch{l.operands.b, b_at(at + l.s.prefetch * cpu::kLineFloats), cpu::kLineFloats, false}},
+          {},
+          0});
+    }
+    column_body.push_back(Store{b_reg, integer(0), vector_at(l.operands.b, b_at(at)), width, std::nullopt});
+    column_body.push_back(loop(i, rows, LoopKind::kUnrolled,
+                               block(Store{acc, acc_at(),
+                                           fma(load(a_reg, var(i) * lanes, width),
+                                               load(b_reg, integer(0), width), load(acc, acc_at(), width)),
+                                           width, std::nullopt})));
+    body.push_back(loop(j, columns, LoopKind::kUnrolled, column_body));
+    return body;
+  };
+
+  Block result = block(Alloc{acc},
+                       over_tile(block(Store{acc, acc_at(), zero(DType::kF32, width), width, std::nullopt})));
+  const std::int64_t stride = l.s.ku * lanes;
+  const std::int64_t whole = l.p.k / stride;
+  if (whole > 0) {
+    const Expr at = l.s.ku == 1 ? var(k) * stride : var(k) * stride + var(u) * lanes;
+    Block body = step(at, std::nullopt);
+    if (l.s.ku > 1) body = block(loop(u, l.s.ku, LoopKind::kUnrolled, body));
+    result.push_back(loop(k, whole, LoopKind::kSerial, body));
+  }
+  for (std::int64_t at = whole * stride; at < l.p.k;
+       at += lanes) {  // fewer than ku vectors, the last one masked
+    const std::int64_t left = l.p.k - at;
+    append(result, step(integer(at), left < lanes ? std::optional<Expr>(integer(left)) : std::nullopt));
+  }
+  const Expr row = var(l.row) + var(i), column = var(l.column) + var(j);
+  const Expr sum = reduce_add(load(acc, acc_at(), width));
+  if (l.epilogue.empty()) {
+    result.push_back(over_tile(block(Store{l.operands.c, l.c_element(row, column), sum, 1, std::nullopt})));
+  } else if (l.by_element) {
+    const BufferId held = builder.buffer("sum", DType::kF32, Scope::kRegister, 1);
+    Expr value = l.epilogue.of(load(held, integer(0)), cpu::place_of(l.p, row, column, l.c_element(row, column), 1,
+                                                                     std::nullopt));
+    result.push_back(over_tile(block(Alloc{held}, Store{held, integer(0), sum, 1, std::nullopt},
+                                     Store{l.operands.c, l.c_element(row, column), value, 1, std::nullopt})));
+  } else {
+    const std::int64_t pitch = l.row_vectors(columns) * lanes;
+    result.push_back(over_tile(block(Store{l.sums, var(i) * pitch + var(j), sum, 1, std::nullopt})));
+    append(result, finish(l, rows, columns));
+  }
+  return result;
+}
+
+/// Element by element where there are fewer rows than a vector's lanes, most of which blocks would leave empty.
+Stmt copy_a(Lowering& l) {
+  if (l.p.m < l.s.lanes) {
+    const VarId k = l.builder.var("copy_k"), row = l.builder.var("copy_row");
+    const Expr from = l.batch_offset(l.p.m * l.p.k) + var(k) * l.p.m + var(row);
+    const Stmt move =
+        Store{l.a_rows, var(row) * l.a_pitch() + var(k), load(l.operands.a, from), 1, std::nullopt};
+    return loop(k, l.p.k, LoopKind::kSerial, block(loop(row, l.p.m, LoopKind::kUnrolled, block(move))));
+  }
+  return cpu::transpose(l.builder, {.from = l.operands.a,
+                                    .to = l.a_rows,
+                                    .source = l.batch_offset(l.p.m * l.p.k),
+                                    .from_stride = l.p.m,
+                                    .to_stride = l.a_pitch(),
+                                    .rows = integer(l.p.k),
+                                    .columns = integer(l.p.m),
+                                    .most_rows = l.p.k,
+                                    .most_columns = l.p.m,
+                                    .lanes = l.s.lanes});
+}
+
+/// The tiles of a block of columns.
+Block tiles_of_block(Lowering& l) {
+  const Expr first = cpu::first_tile(var(l.task), l.tiles(), l.s.threads);
+  const Expr end = cpu::first_tile(var(l.task) + 1, l.tiles(), l.s.threads);
+  const bool even = l.tiles() % l.s.threads == 0;
+  const Expr tiles_now = cpu::tiles_in_block(first, end, l.task_tiles(), even, var(l.jc), l.nc());
+  const Expr tile_index = first + var(l.jc) * l.nc() + var(l.jt);
+
+  const std::int64_t full_rows = l.p.m / l.s.mr, tail_rows = l.p.m % l.s.mr;
+  const std::int64_t full_columns = l.p.n / l.s.nr, tail_columns = l.p.n % l.s.nr;
+  const auto over_columns = [&](std::int64_t rows) {
+    Block inner, edge;
+    if (full_columns > 0) inner = tile_kernel(l, rows, l.s.nr);
+    if (tail_columns > 0) edge = tile_kernel(l, rows, tail_columns);
+    return cpu::by_tile(tile_index, full_columns, tail_columns, inner, edge);
+  };
+  Block inner, edge;
+  if (full_rows > 0) inner = over_columns(l.s.mr);
+  if (tail_rows > 0) edge = over_columns(tail_rows);
+  Block tile = cpu::by_tile(var(l.it), full_rows, tail_rows, inner, edge);
+
+  const Stmt let_column = Let{l.column, tile_index * l.s.nr};
+  const Stmt let_row = Let{l.row, var(l.it) * l.s.mr};
+  const std::int64_t row_tiles = ceil_div(l.p.m, l.s.mr);
+  tile.push_front(l.s.order == 0 ? let_row : let_column);
+  if (l.s.order == 0)
+    return block(
+        loop_to(l.jt, tiles_now, l.nc(), block(let_column, loop(l.it, row_tiles, LoopKind::kSerial, tile))));
+  return block(
+      loop(l.it, row_tiles, LoopKind::kSerial, block(let_row, loop_to(l.jt, tiles_now, l.nc(), tile))));
+}
+
+Kernel lower_gemm_dot_cpu(const Workload& workload, const Schedule& schedule, const Limits&) {
+  Lowering l;
+  l.p = view_of(workload);
+  l.s = schedule;
+  KernelBuilder& builder = l.builder;
+  builder.kernel.name = "gemm_dot_cpu";
+  builder.kernel.target = Target::kCpu;
+  l.operands = cpu::add_params(builder, l.p);
+  l.epilogue = FusedEpilogue(builder, workload);
+  l.by_element = l.is_scattered() && has_residual(workload.epilogue);
+  l.task = builder.var("task_index");
+  l.batch = builder.var("batch");
+  l.jc = builder.var("jc");
+  l.jt = builder.var("jt");
+  l.it = builder.var("it");
+  l.row = builder.var("row");
+  l.column = builder.var("column");
+
+  const bool keeps_sums = !l.epilogue.empty() && !l.by_element;
+  if (keeps_sums)
+    l.sums = builder.buffer("sums", DType::kF32, Scope::kScratch, l.s.mr * l.row_vectors(l.s.nr) * l.s.lanes);
+  if (l.copies_a()) l.a_rows = builder.buffer("a_rows", DType::kF32, Scope::kScratch, l.p.m * l.a_pitch());
+  Block body = block(loop(l.jc, ceil_div(l.task_tiles(), l.nc()), LoopKind::kSerial, tiles_of_block(l)));
+  if (l.copies_a()) body.push_front(copy_a(l));
+  if (l.p.batch > 1) body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, body));
+  if (l.copies_a()) body.push_front(Alloc{l.a_rows});
+  if (keeps_sums) body.push_front(Alloc{l.sums});
+  builder.kernel.body = block(loop(l.task, l.s.threads, LoopKind::kParallel, body));
+  return std::move(builder.kernel);
+}
+
+}  // namespace
+
+Template gemm_dot_cpu_template() {
+  return family<"gemm_dot_cpu", knobs, wanted, lower_gemm_dot_cpu>(
+      {.version = 3, .target = Target::kCpu, .why_not = why_not});
+}
+
+}  // namespace lehr

@@ -1,0 +1,66 @@
+// One operand of gemm_mma, as statements: its tile from global to shared memory, and from there the fragments
+// of a warp.
+#pragma once
+
+#include <optional>
+
+#include "ir/kernel.h"
+#include "templates/gemm/cuda/gemm_mma_space.h"
+
+namespace lehr {
+
+/// The buffers and variables that the statements refer to.
+struct GemmMmaOperand {
+  GemmMmaTile tile;
+  bool is_a = false;
+  std::optional<ImageView> image = std::nullopt;       ///< see GemmMmaProblem
+  std::optional<ImageView> filters_of = std::nullopt;  ///< of the other operand, whose filters this one holds
+  ir::BufferId global{};
+  ir::BufferId shared{};
+  ir::BufferId in_flight{};   ///< registers between global and shared memory; unused with cp.async
+  ir::BufferId fragment{};    ///< 32-bit registers, 4 for each 16 rows (columns) of the warp tile
+  ir::BufferId rest{};        ///< the same: what rounding took from the fragment; 3xTF32 only
+  ir::VarId line{}, along{};  ///< this thread's first element within the tile
+  ir::VarId place{};          ///< where `along` lies in that line of shared memory
+  ir::VarId row{}, chunk{};   ///< this lane's part of a fragment: element offset; 16-byte chunk of the line
+};
+
+/// The variables of a thread that the operands share.
+struct GemmMmaThread {
+  ir::VarId thread{};
+  ir::VarId lane{};
+  ir::VarId warp_x{};   ///< place of the warp tile along the operand's x
+  ir::VarId k_group{};  ///< which part of a tile's k the warp takes; unused with k_warps = 1
+};
+
+/// Where a tile begins in global memory: `base` is the matrix's first element, (k, x) the tile's corner; with
+/// `whole_k` no element of the tile lies beyond k.
+struct GemmMmaCorner {
+  ir::Expr base = ir::integer(0);
+  ir::Expr k = ir::integer(0);
+  ir::Expr x = ir::integer(0);
+  bool whole_k = true;
+};
+
+/// Lets of `line`, `along` and `place`.
+ir::Block gemm_mma_copy_places(const GemmMmaOperand& operand, const GemmMmaThread& thread);
+/// Global -> the tile at `stage` (in elements) of shared memory by cp.async, to be committed and waited for.
+/// What lies outside the matrix becomes zero, here and below.
+ir::Block gemm_mma_copy(ir::KernelBuilder& builder, const GemmMmaOperand& operand,
+                        const GemmMmaThread& thread, const GemmMmaCorner& corner, const ir::Expr& stage);
+/// Global -> registers, and registers -> shared, for operands whose lines cp.async cannot copy.
+ir::Block gemm_mma_load(ir::KernelBuilder& builder, const GemmMmaOperand& operand,
+                        const GemmMmaThread& thread, const GemmMmaCorner& corner);
+ir::Block gemm_mma_store(ir::KernelBuilder& builder, const GemmMmaOperand& operand,
+                         const GemmMmaThread& thread, const ir::Expr& stage);
+
+/// Lets of `row` and `chunk`.
+ir::Block gemm_mma_fragment_places(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule,
+                                   const GemmMmaOperand& operand, const GemmMmaThread& thread);
+/// The warp's fragments of mma step `step` of its part of k, into the registers from `turn` (in registers, a
+/// constant once unrolled) on.
+ir::Block gemm_mma_fragments(ir::KernelBuilder& builder, const GemmMmaProblem& problem,
+                             const GemmMmaOperand& operand, const ir::Expr& stage, const ir::Expr& step,
+                             const ir::Expr& turn);
+
+}  // namespace lehr

@@ -1,0 +1,35 @@
+// From accumulators to C, as statements.
+#pragma once
+
+#include "ir/kernel.h"
+#include "templates/gemm/cuda/gemm_mma_space.h"
+#include "templates/shared/epilogue_expr.h"
+
+namespace lehr {
+
+struct GemmMmaOutput {
+  ir::BufferId accumulators{};  ///< 4 for each 16 x 8 of the warp tile, rows of tiles first
+  ir::BufferId c{};
+  const FusedEpilogue& epilogue;
+  ir::BufferId tile{};  ///< shared: the block's sums, one tile for each part of k; used where `staged`
+  /// Registers: `vec` of these elements (with split_k > 1, all that the thread takes); used where `staged`.
+  ir::BufferId sum{};
+  ir::BufferId part{};       ///< the same, of one part of k; used with k_warps > 1
+  ir::BufferId converted{};  ///< registers: elements of C; used where C has not the accumulators' type
+  ir::VarId thread{}, lane{}, k_group{}, warp_m{}, warp_n{};
+  ir::VarId m0{}, n0{};
+  SplitKSums sums{};  ///< used with split_k > 1, as `place`
+  SplitKPlace place{};
+  ir::Expr base = ir::integer(0);  ///< first element of this block's matrix of the batch
+  std::int64_t row = 0;            ///< elements between neighbouring rows of C
+  bool channels_are_columns = true;         ///< of the epilogue: else rows
+  ir::Expr first_channel = ir::integer(0);  ///< of this block's matrix
+};
+
+/// Allocs, exchange with the blocks that have the other parts of k, and the block tile's elements that lie
+/// inside C. Staged: through shared memory, summed over the warps that split k in the order of their parts;
+/// the threads then write whole rows.
+ir::Block gemm_mma_write(ir::KernelBuilder& builder, const GemmMmaProblem& problem,
+                         const GemmMmaSchedule& schedule, const GemmMmaOutput& output);
+
+}  // namespace lehr

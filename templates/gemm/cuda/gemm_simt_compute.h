@@ -1,0 +1,31 @@
+// What one thread does with the tiles in shared memory: fragments into registers, multiply-adds.
+#pragma once
+
+#include "ir/kernel.h"
+#include "templates/gemm/cuda/gemm_simt_copy.h"
+#include "templates/gemm/cuda/gemm_simt_space.h"
+
+namespace lehr {
+
+/// A thread's share of the block tile, and the names under which the statements know it. Row i of the share
+/// is row `row` + i % h + i / h * (lanes_m * h) of the tile, where h is the fragment width of A; columns
+/// likewise: reads of neighbouring lanes lie side by side in shared memory, in distinct banks.
+struct GemmSimtThread {
+  GemmSimtSchedule schedule;
+  GemmSimtOperand a, b;
+  ir::VarId warp{}, lane{};   ///< of this thread
+  ir::VarId row{}, column{};  ///< its first row and column within the block tile
+  ir::BufferId acc{};         ///< tm x tn, row after row
+  /// Of a kept tile kQuad elements of k for each row (column); else frag_buffers times one element for each.
+  ir::BufferId a_fragment{}, b_fragment{};
+
+  std::int64_t height() const { return a.copy.fragment_width(schedule.tm); }
+  std::int64_t width() const { return b.copy.fragment_width(schedule.tn); }
+};
+
+/// acc = 0.
+ir::Block gemm_simt_clear(ir::KernelBuilder& builder, const GemmSimtThread& thread);
+/// acc += A tile * B tile, for the tiles in stage number `stage` of shared memory.
+ir::Block gemm_simt_multiply(ir::KernelBuilder& builder, const GemmSimtThread& thread, const ir::Expr& stage);
+
+}  // namespace lehr

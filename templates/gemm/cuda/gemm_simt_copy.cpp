@@ -1,0 +1,163 @@
+// Threads take the vectors of a tile in the order in which they lie in global memory, so that a warp's loads
+// coalesce.
+#include "templates/gemm/cuda/gemm_simt_copy.h"
+
+#include <fmt/core.h>
+
+#include <optional>
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+
+/// Vectors of one line of the tile that is contiguous in global memory.
+std::int64_t vectors_per_line(const GemmSimtCopy& copy) {
+  return (copy.along_k ? copy.bk : copy.tile) / copy.vec;
+}
+
+struct Place {
+  Expr k;
+  Expr x;
+};
+
+/// Position within the tile of load `i` of this thread. Threads and lines are powers of two: either the
+/// threads take whole lines at once (then `i` moves across lines), or a line takes several loads.
+Place place_of(const GemmSimtOperand& operand, const Expr& i) {
+  const GemmSimtCopy& copy = operand.copy;
+  const std::int64_t line = vectors_per_line(copy);
+  Expr along = copy.along_k ? var(operand.k_in) : var(operand.x_in);
+  Expr across = copy.along_k ? var(operand.x_in) : var(operand.k_in);
+  if (copy.threads >= line) {
+    across = across + i * (copy.threads / line);
+  } else {
+    const std::int64_t loads_per_line = line / copy.threads;
+    along = along + i % loads_per_line * (copy.threads * copy.vec);
+    across = across + i / loads_per_line;
+  }
+  if (copy.along_k) return {along, across};
+  return {across, along};
+}
+
+/// Whether the vector at (k, x) of the tile exists, `x` counted from the matrix's edge and `k` from the
+/// tile's; nullopt where it always does.
+std::optional<Expr> inside(const GemmSimtOperand& operand, const GemmSimtCorner& corner, const Expr& k,
+                           const Expr& x) {
+  const GemmSimtCopy& copy = operand.copy;
+  std::optional<Expr> condition;
+  if (copy.x % copy.tile != 0) condition = lt(x, integer(copy.x));
+  if (!corner.whole_k) {
+    Expr k_inside = lt(k, integer(copy.k % copy.bk));
+    condition = condition ? logical_and(*condition, k_inside) : k_inside;
+  }
+  if (operand.image) {
+    if (auto in_image = image_inside(*operand.image, corner.k + k, x))
+      condition = condition ? logical_and(*condition, *in_image) : in_image;
+  }
+  return condition;
+}
+
+Expr global_index(const GemmSimtOperand& operand, const Expr& base, const Expr& k, const Expr& x) {
+  const GemmSimtCopy& copy = operand.copy;
+  if (operand.image) return image_index(*operand.image, base, k, x);
+  if (operand.filters_of) return filter_index(*operand.filters_of, base, k, x);
+  if (operand.is_a) return cpu::element(operand.layout, copy.x, copy.k, base, x, k);
+  return cpu::element(operand.layout, copy.k, copy.x, base, k, x);
+}
+
+/// for (i < loads) body, left to the first threads where there are fewer vectors than threads.
+Block each_load(const GemmSimtOperand& operand, VarId thread, const Unrolled& i, Block body) {
+  const GemmSimtCopy& copy = operand.copy;
+  Block result = i.over(body);
+  if (copy.vectors() < copy.threads) return block(If{lt(var(thread), integer(copy.vectors())), result, {}});
+  return result;
+}
+
+Unrolled loads(KernelBuilder& builder, const GemmSimtOperand& operand) {
+  return {builder, operand.is_a ? StaticText("load_a") : "load_b", operand.copy.loads()};
+}
+
+/// Index within shared memory of element (k, x) of the tile that begins at `stage`.
+Expr shared_index(const GemmSimtCopy& copy, const Expr& stage, const Expr& k, const Expr& x) {
+  return copy.kept ? stage + x * copy.stride + k : stage + k * copy.stride + x;
+}
+
+}  // namespace
+
+GemmSimtCorner gemm_simt_corner(const GemmSimtCopy& copy, Expr base, const Expr& tile, Expr x) {
+  const std::int64_t rest = copy.k % copy.bk;
+  GemmSimtCorner corner;
+  corner.base = base;
+  corner.x = x;
+  if (as_constant(tile) == 0) {
+    corner.whole_k = rest == 0;
+  } else {
+    corner.k = rest == 0 ? tile * copy.bk : tile * copy.bk - (copy.bk - rest);
+  }
+  return corner;
+}
+
+Block gemm_simt_positions(const GemmSimtOperand& operand, VarId thread) {
+  const GemmSimtCopy& copy = operand.copy;
+  const std::int64_t line = vectors_per_line(copy);
+  Expr along = var(thread) % line * copy.vec;
+  Expr across = var(thread) / line;
+  if (copy.threads < line) {
+    along = var(thread) * copy.vec;
+    across = integer(0);
+  }
+  return block(Let{operand.k_in, copy.along_k ? along : across},
+               Let{operand.x_in, copy.along_k ? across : along});
+}
+
+Block gemm_simt_load(KernelBuilder& builder, const GemmSimtOperand& operand, VarId thread,
+                     const GemmSimtCorner& corner) {
+  const GemmSimtCopy& copy = operand.copy;
+  const int lanes = static_cast<int>(copy.vec);
+  const Unrolled i = loads(builder, operand);
+  const Place place = place_of(operand, i.at);
+  const Expr k = corner.k + place.k;
+  const Expr x = corner.x + place.x;
+  Expr value = load(operand.global, global_index(operand, corner.base, k, x), lanes);
+  if (auto condition = inside(operand, corner, place.k, x))
+    value = select(*condition, value, zero(DType::kF32, lanes));
+  return each_load(operand, thread, i,
+                   block(Store{operand.in_flight, i.at * copy.vec, value, lanes, std::nullopt}));
+}
+
+Block gemm_simt_store(KernelBuilder& builder, const GemmSimtOperand& operand, VarId thread,
+                      const Expr& stage) {
+  const GemmSimtCopy& copy = operand.copy;
+  const int lanes = static_cast<int>(copy.vec);
+  const Unrolled i = loads(builder, operand);
+  const Place place = place_of(operand, i.at);
+  if (!copy.along_k || copy.kept) {
+    return each_load(operand, thread, i,
+                     block(Store{operand.shared, shared_index(copy, stage, place.k, place.x),
+                                 load(operand.in_flight, i.at * copy.vec, lanes), lanes, std::nullopt}));
+  }
+  const Unrolled lane(builder, operand.is_a ? StaticText("lane_a") : "lane_b", copy.vec);
+  Stmt scatter = Store{operand.shared, shared_index(copy, stage, place.k + lane.at, place.x),
+                       load(operand.in_flight, i.at * copy.vec + lane.at), 1, std::nullopt};
+  return each_load(operand, thread, i, lane.over(block(scatter)));
+}
+
+Block gemm_simt_copy_async(KernelBuilder& builder, const GemmSimtOperand& operand, VarId thread,
+                           const GemmSimtCorner& corner, const Expr& stage) {
+  const GemmSimtCopy& copy = operand.copy;
+  const Unrolled i = loads(builder, operand);
+  const Place place = place_of(operand, i.at);
+  const Expr k = corner.k + place.k;
+  const Expr x = corner.x + place.x;
+  const std::int64_t bytes = copy.vec * size_of(DType::kF32);
+  Intrinsic move;
+  move.name = intrinsic_name("cp_async_" + std::to_string(bytes));
+  move.touches = {Touch{operand.shared, shared_index(copy, stage, place.k, place.x), copy.vec, true},
+                  Touch{operand.global, global_index(operand, corner.base, k, x), copy.vec, false}};
+  // Zero source bytes: nothing is read, the destination becomes zero.
+  if (auto condition = inside(operand, corner, place.k, x))
+    move.args = {select(*condition, integer(bytes), integer(0))};
+  return each_load(operand, thread, i, block(move));
+}
+
+}  // namespace lehr

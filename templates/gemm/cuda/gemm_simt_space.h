@@ -1,0 +1,97 @@
+// The schedules of gemm_simt: knobs, rules, default, and what follows from a schedule (threads, warps,
+// registers).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/limits.h"
+#include "space/knobs.h"
+#include "templates/shared/cpu_common.h"
+#include "templates/shared/split_k.h"
+#include "workload/workload.h"
+
+namespace lehr {
+
+/// The knobs; meanings and units are those of gemm_simt_knobs(). All sizes are powers of two.
+struct GemmSimtSchedule {
+  std::int64_t bm = 128, bn = 128, bk = 8;  ///< block tile
+  std::int64_t tm = 8, tn = 8;              ///< thread tile
+  std::int64_t split_k = 1;                 ///< blocks that share a tile of C, each with its part of k
+  std::int64_t lanes_m = 4;                 ///< a warp is lanes_m x (32 / lanes_m) threads
+  std::int64_t k_major = 0;  ///< tiles of operands contiguous along k: 0 transposed, 1 kept as they are
+  std::int64_t async = 0;    ///< 0: prefetch through registers, 1: cp.async
+  std::int64_t stages = 2;   ///< tiles of A and B in shared memory
+  std::int64_t vec_a = 1, vec_b = 1;  ///< elements per global load
+  std::int64_t pad = 0;           ///< elements behind each row of the tile of an operand contiguous along k
+  std::int64_t raster = 1;        ///< rows of block tiles that are walked column by column
+  std::int64_t min_blocks = 1;    ///< launch bounds
+  std::int64_t frag_buffers = 1;  ///< 2: fragments of the next k are loaded before those of this k are used
+  std::int64_t unroll = 1;        ///< k steps unrolled
+  std::int64_t staged = 0;        ///< 1: C goes through shared memory on its way out
+
+  std::int64_t lanes_n() const { return 32 / lanes_m; }
+  std::int64_t threads() const { return bm / tm * (bn / tn); }
+  std::int64_t warps_n() const { return bn / (lanes_n() * tn); }
+  /// Columns of a warp's part of the block tile.
+  std::int64_t warp_columns() const { return lanes_n() * tn; }
+};
+
+/// Tiles of k, and how the blocks of a tile of C share them.
+SplitK gemm_simt_split_k(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+/// Block tiles of C, of the whole batch.
+std::int64_t gemm_simt_tiles(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+
+/// Elements of k that a thread reads at once from a tile that is contiguous along k: one LDS.128.
+inline constexpr std::int64_t kQuad = 4;
+
+/// How the tile of one operand goes from global to shared memory. `x` is the operand's other dimension: m or
+/// n.
+struct GemmSimtCopy {
+  bool along_k = false;  ///< contiguous along k in global memory
+  /// Contiguous along k in shared memory too: a row of the tile is one x. Otherwise a row is one k, and the
+  /// elements of a vector load along k are scattered over rows.
+  bool kept = false;
+  std::int64_t x = 0;  ///< extent of the dimension
+  std::int64_t k = 0;
+  std::int64_t tile = 0;  ///< bm or bn
+  std::int64_t bk = 0;
+  std::int64_t vec = 1;
+  std::int64_t stride = 0;  ///< elements between rows of the tile in shared memory
+  std::int64_t threads = 0;
+  std::int64_t vectors() const { return tile * bk / vec; }
+  /// Elements of one tile in shared memory.
+  std::int64_t elements() const { return (kept ? tile : bk) * stride; }
+  /// Elements that a thread reads side by side from the tile along x; along k it is one or, kept, kQuad.
+  std::int64_t fragment_width(std::int64_t thread_tile) const {
+    return kept ? 1 : std::min<std::int64_t>(thread_tile, 4);
+  }
+  /// Vector loads of one thread; with fewer vectors than threads, the first threads make one each.
+  std::int64_t loads() const { return vectors() < threads ? 1 : vectors() / threads; }
+};
+GemmSimtCopy gemm_simt_copy_a(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+GemmSimtCopy gemm_simt_copy_b(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+
+/// Upper bound on the 32-bit registers that ptxas needs for a thread without spilling (gemm_simt_space.cpp
+/// has its source).
+std::int64_t gemm_simt_registers(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+/// Shared memory of a block in bytes.
+std::int64_t gemm_simt_shared_bytes(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+
+/// What a family made of these schedules may vary.
+struct GemmSimtForm {
+  cpu::Problem problem;
+  std::int64_t vector_a = 4, vector_b = 4;  ///< most elements per load, beside what the lines' lengths allow
+  std::int64_t more_registers = 0;          ///< of a thread, beside gemm_simt_registers()
+  std::int64_t registers_per_gather = 0;    ///< the same, for each load of the operand that is gathered
+  bool gathers_a = false;                   ///< else B is
+  bool pools = false;                       ///< four neighbours of the gathered side become one
+};
+void gemm_simt_form_knobs(Knobs<GemmSimtSchedule>& k, const GemmSimtForm& form, const Limits& limits);
+GemmSimtSchedule gemm_simt_form_wanted(const GemmSimtForm& form, const Limits& limits);
+
+/// Those of a GEMM.
+void gemm_simt_knobs(Knobs<GemmSimtSchedule>& k, const Workload& workload, const Limits& limits);
+GemmSimtSchedule gemm_simt_wanted(const Workload& workload, const Limits& limits);
+
+}  // namespace lehr

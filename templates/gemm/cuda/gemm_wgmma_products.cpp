@@ -1,0 +1,110 @@
+#include "templates/gemm/cuda/gemm_wgmma_products.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+
+namespace lehr {
+
+using namespace ir;
+
+namespace {
+
+/// Element of a stage where the operand of instruction `k` begins, `across` rows or columns into the tile.
+Expr place(const GemmWgmmaProblem& p, const GemmWgmmaTile& t, const Expr& across, const Expr& k) {
+  if (!t.along_k) return across / t.box_inner * t.box_elements() + k * (p.mma_k() * t.box_inner);
+  const std::int64_t per_row = p.row() / p.mma_k();
+  return k / per_row * (t.tile * p.row()) + across * p.row() + k % per_row * p.mma_k();
+}
+
+/// Which instruction of a stage: 64 rows of the consumer, a part of the columns, and k.
+struct Which {
+  const Unrolled& i;
+  const Unrolled& part;
+  Expr k;
+};
+
+/// `sums` from `first` on += A B, or = where `add` is 0.
+Intrinsic mma(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, const GemmWgmmaOperands& of,
+              const Which& at, BufferId sums, const Expr& first, const Expr& add) {
+  const std::int64_t columns = s.columns();
+  const std::int64_t k_elements = p.mma_k();
+  const GemmWgmmaTile& r = of.rows.tile;
+  const GemmWgmmaTile& c = of.columns.tile;
+  Intrinsic mma;
+  mma.name = gemm_wgmma_instruction(p, columns);
+  mma.flops = static_cast<double>(columns * k_elements);
+  mma.touches = {
+      Touch{sums, first, columns / 2, true},
+      Touch{of.rows.shared, of.stage * r.stage_elements() + place(p, r, of.row + at.i.at * 64, at.k),
+            64 * k_elements / 128, false},
+      Touch{of.columns.shared, of.stage * c.stage_elements() + place(p, c, at.part.at * columns, at.k),
+            std::max<std::int64_t>(1, columns * k_elements / 128), false}};
+  mma.args = {integer(r.along_k ? 0 : 1), integer(c.along_k ? 0 : 1), integer(r.span),
+              integer(r.leading),         integer(r.stride),          integer(c.span),
+              integer(c.leading),         integer(c.stride),          add};
+  return mma;
+}
+
+Expr first_sum(const GemmWgmmaSchedule& s, const Which& at) {
+  return at.i.at * (s.bn / 2) + at.part.at * (s.columns() / 2);
+}
+
+/// `body` for each of the consumer's 64 rows and each part of the columns.
+Block each_tile(const Which& at, Block body) {
+  return at.i.over(at.part.over(body));
+}
+Unrolled each_64_rows(KernelBuilder& b, const GemmWgmmaSchedule& s) {
+  return {b, "i", s.consumer_rows() / 64};
+}
+
+}  // namespace
+
+Block gemm_wgmma_products(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
+                          const GemmWgmmaSums& sums, const GemmWgmmaOperands& of) {
+  const Unrolled k(b, "k", s.k_atoms * p.row() / p.mma_k());
+  const Unrolled i = each_64_rows(b, s), part(b, "part", s.parts());
+  const Which at = {i, part, k.at};
+  Block result = block(Intrinsic{"wgmma_fence", {}, {}, 0});
+  append(result, k.over(each_tile(
+                     at, block(mma(p, s, of, at, sums.accumulators, first_sum(s, at), of.k_tile + k.at)))));
+  result.push_back(Intrinsic{"wgmma_commit", {}, {}, 0});
+  return result;
+}
+
+Block gemm_wgmma_two_level_products(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
+                                    const GemmWgmmaSums& sums, const GemmWgmmaOperands& of) {
+  // A stage of a convolution with few channels may be shorter.
+  const std::int64_t of_stage = s.k_atoms * p.row(), of_group = std::min(kTwoLevelK, of_stage);
+  CHECK(of_stage % of_group == 0);
+  const std::int64_t steps = of_group / p.mma_k();
+  const Unrolled group(b, "group", of_stage / of_group), k(b, "k", steps);
+  const Unrolled i = each_64_rows(b, s), part(b, "part", s.parts());
+  const Unrolled e(b, "e", s.columns() / 2);
+  const Which at = {i, part, group.at * steps + k.at};
+  const Expr sum = first_sum(s, at) + e.at;
+  const auto add = [&](const Expr& first_level) { return load(sums.accumulators, sum) + first_level; };
+  Block body = block(Intrinsic{"wgmma_fence", {}, {}, 0});
+  append(body, k.over(block(mma(p, s, of, at, sums.first_level, integer(0), k.at))));
+  append(body, block(Intrinsic{"wgmma_commit", {}, {}, 0}, Intrinsic{"wgmma_wait", {}, {integer(0)}, 0},
+                     gemm_wgmma_keep(p, sums.first_level, s.columns() / 2)));
+  append(body,
+         e.over(block(Store{sums.accumulators, sum, add(load(sums.first_level, e.at)), 1, std::nullopt})));
+  return group.over(each_tile(at, body));
+}
+
+Block gemm_wgmma_clear(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
+                       const GemmWgmmaSums& sums) {
+  const Unrolled e(b, "e", s.accumulators());
+  return e.over(block(Store{sums.accumulators, e.at, zero(p.accum), 1, std::nullopt}));
+}
+
+Stmt gemm_wgmma_keep(const GemmWgmmaProblem& p, BufferId sums, std::int64_t count) {
+  return Intrinsic{p.accum == DType::kF32 ? StaticText("wgmma_keep_f32") : "wgmma_keep_s32",
+                   {Touch{sums, integer(0), 0, true}},
+                   {integer(count)},
+                   0};
+}
+
+}  // namespace lehr

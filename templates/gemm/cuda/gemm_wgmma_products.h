@@ -1,0 +1,41 @@
+// The products of one stage of k, as statements: wgmma, and how its sums are added up.
+#pragma once
+
+#include "ir/kernel.h"
+#include "templates/gemm/cuda/gemm_wgmma_copy.h"
+#include "templates/gemm/cuda/gemm_wgmma_space.h"
+
+namespace lehr {
+
+struct GemmWgmmaSums {
+  ir::BufferId accumulators{};  ///< registers: bn / 2 for each 64 rows of the consumer
+  ir::BufferId first_level{};   ///< registers, with two levels of sums: columns() / 2
+};
+
+/// What a consumer multiplies: from `stage`, which is number `k_tile` of its tile, the rows from `row` on.
+struct GemmWgmmaOperands {
+  const GemmWgmmaSide& rows;
+  const GemmWgmmaSide& columns;
+  ir::Expr row;
+  ir::Expr stage;
+  ir::Expr k_tile;
+};
+
+/// All products of the stage, as one committed group of instructions: the accumulators += them, or = them in
+/// the first stage.
+ir::Block gemm_wgmma_products(ir::KernelBuilder& builder, const GemmWgmmaProblem& problem,
+                              const GemmWgmmaSchedule& schedule, const GemmWgmmaSums& sums,
+                              const GemmWgmmaOperands& operands);
+
+/// The same with two levels of sums: those of kTwoLevelK products are waited for and added to the
+/// accumulators, which gemm_wgmma_clear() has cleared. Nothing is left under way.
+ir::Block gemm_wgmma_two_level_products(ir::KernelBuilder& builder, const GemmWgmmaProblem& problem,
+                                        const GemmWgmmaSchedule& schedule, const GemmWgmmaSums& sums,
+                                        const GemmWgmmaOperands& operands);
+ir::Block gemm_wgmma_clear(ir::KernelBuilder& builder, const GemmWgmmaProblem& problem,
+                           const GemmWgmmaSchedule& schedule, const GemmWgmmaSums& sums);
+
+/// No read of `count` sums moves before this statement: behind the wait for them.
+ir::Stmt gemm_wgmma_keep(const GemmWgmmaProblem& problem, ir::BufferId sums, std::int64_t count);
+
+}  // namespace lehr

@@ -1,0 +1,333 @@
+#include "templates/gemm/cuda/gemm_wgmma_space.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace lehr {
+namespace {
+
+using cpu::ceil_div;
+
+/// Of the hand-written and library kernels (CUTLASS's sm90_shapes.py, DeepGEMM's heuristics/sm90.hpp, quack),
+/// with the 16-step columns of wgmma between.
+constexpr std::array<std::int64_t, 4> kRows = {64, 128, 192, 256};
+constexpr std::array<std::int64_t, 20> kColumns = {8,   16,  24,  32,  48,  64,  80,  96,  112, 128,
+                                                   144, 160, 176, 192, 208, 224, 240, 256, 320, 384};
+/// Accumulators of a thread below which ptxas (13.0) copies them between iterations and gives up the overlap:
+/// C7514 was seen at up to 64 of them, never above (300 sampled schedules).
+constexpr std::int64_t kLeastInFlight = 72;
+/// Rows and columns of C from which on there is a square of tiles to walk along a Hilbert curve.
+constexpr std::int64_t kLeastHilbert = 128;
+/// Of C, up to which the sides may be swapped: beyond, the sums would be written in short pieces for nothing.
+constexpr std::int64_t kMaxRowsSwapped = 256;
+/// Up to which they must be: half and more of 64 rows would be padding, and boxes that lie outside of the
+/// matrix for the most part are slower than small ones (DeepGEMM's issue 60).
+constexpr std::int64_t kFewRows = 32;
+/// Accumulators of a thread that ptxas (13.0) places without a spill or an advisory, found by compiling;
+/// the NVRTC test of the family holds them.
+/// An epilogue's operands and functions take registers beside them: 128 sums of two consumers spilled.
+std::int64_t most_accumulators(std::int64_t consumers, bool fused) {
+  if (fused) return consumers == 3 ? 64 : 112;
+  return consumers == 1 ? 192 : consumers == 2 ? 208 : 96;
+}
+
+/// Of `all` (ascending), whether `value` is below `extent` or the first that covers it.
+template <typename Values>
+bool is_covering(const Values& all, std::int64_t value, std::int64_t extent) {
+  const auto last = std::ranges::lower_bound(all, extent);
+  return last == all.end() || value <= *last;
+}
+/// All of these.
+template <typename Values>
+std::vector<std::int64_t> covering(const Values& all, std::int64_t extent) {
+  const auto last = std::ranges::lower_bound(all, extent);
+  return {all.begin(), last == all.end() ? last : last + 1};
+}
+
+/// Of these, what leaves registers for the place in a cluster: 208 spilled in a fifth of the schedules.
+constexpr std::int64_t kMostInClusters = 192;
+/// Of these, what leaves registers for C's way through shared memory: more of them spilled, with stmatrix 192
+/// and 208 sums of two consumers in a third of the schedules.
+std::int64_t most_staged(std::int64_t consumers, bool stmatrix) {
+  return consumers == 1 ? 152 : stmatrix ? 176 : 208;
+}
+
+using S = GemmWgmmaSchedule;
+using Problem = GemmWgmmaProblem;
+using Values = std::vector<std::int64_t>;
+
+Values flags(bool both) {
+  return both ? Values{0, 1} : Values{0};
+}
+
+// Lists of values are as narrow as the sizes allow: sampling draws from them.
+bool may_swap(const Problem& p) {
+  return p.size.m <= kMaxRowsSwapped;
+}
+bool must_swap(const Problem& p) {
+  return p.size.m <= kFewRows;
+}
+/// Extents of C on the side of 64 rows and on the other one.
+std::int64_t rows_of(const Problem& p, const S& s) {
+  return s.swap_ab == 1 ? p.size.n : p.size.m;
+}
+std::int64_t columns_of(const Problem& p, const S& s) {
+  return s.swap_ab == 1 ? p.size.m : p.size.n;
+}
+/// What these may be; the columns are those without the swap, and then those with it.
+Values possible_rows(const Problem& p) {
+  if (must_swap(p)) return {p.size.n};
+  return may_swap(p) ? Values{p.size.m, p.size.n} : Values{p.size.m};
+}
+Values possible_columns(const Problem& p) {
+  if (must_swap(p)) return {p.size.m};
+  return may_swap(p) ? Values{p.size.n, p.size.m} : Values{p.size.n};
+}
+/// 16 is the least that every type and layout can do.
+std::int64_t least_columns(std::int64_t extent) {
+  return std::max<std::int64_t>(extent, 16);
+}
+std::int64_t rows_of_k(const Problem& p) {
+  return ceil_div(p.size.k, p.row());
+}
+bool may_persist(const Problem& p, const Limits& limits) {
+  const auto [less, more] = std::minmax(p.size.m, p.size.n);
+  return ceil_div(more, 64) * ceil_div(less, 8) * p.size.batch > limits.cores;
+}
+
+/// Parts of k of which the largest tiles leave room for.
+Values split_values(const Problem& p, const Limits& limits) {
+  const auto least_tiles = [&](std::int64_t rows, std::int64_t columns) {
+    return ceil_div(rows, kRows.back()) * ceil_div(columns, kColumns.back()) * p.size.batch;
+  };
+  const std::int64_t m = p.size.m, n = p.size.n, tiles = std::min(least_tiles(m, n), least_tiles(n, m));
+  Values splits = split_k_values(p.size.k);
+  while (splits.size() > 1 && !may_split_k({splits.back(), splits.back()}, p.size.k, tiles,
+                                           m * n * p.size.batch * 4, limits.cores))
+    splits.pop_back();
+  return splits;
+}
+
+/// Whether wgmma takes the tile's columns in one or two instructions.
+bool takes_columns(const Problem& p, const S& s) {
+  const bool along_k = s.swap_ab == 1 ? p.a_along_k() : p.b_along_k();
+  if (!along_k && gemm_wgmma_span(s.columns(), p.bytes()) == 0) return false;
+  if (p.operand == DType::kF32) return s.columns() % 16 == 0;  // what 128 threads have equal shares of
+  return p.operand != DType::kS8 || s.columns() <= 24 || s.columns() % 16 == 0;
+}
+
+void tile_knobs(Knobs<S>& k, const Problem& p) {
+  k.knob(&S::swap_ab, "swap_ab", "1: n is on the side of 64 rows, for few rows of C",
+         must_swap(p) ? Values{1} : flags(may_swap(p)));
+  k.knob(&S::bm, "bm", "tile of C on the side of 64 rows",
+         covering(kRows, std::ranges::max(possible_rows(p))));
+  k.only([=](const S& s) { return is_covering(kRows, s.bm, rows_of(p, s)); });
+  k.knob(&S::bn, "bn", "tile of C on the other side",
+         covering(kColumns, least_columns(std::ranges::max(possible_columns(p)))));
+  k.only([=](const S& s) { return is_covering(kColumns, s.bn, least_columns(columns_of(p, s))); });
+  k.forbid("the instruction does not take so many columns", [=](const S& s) { return !takes_columns(p, s); });
+  Values atoms = {1};  // up to 256 bytes
+  while (atoms.back() * p.span < 256 && atoms.back() < rows_of_k(p)) atoms.push_back(2 * atoms.back());
+  k.knob(&S::k_atoms, "k_atoms", "k of a stage, in rows of 128 bytes (of a swizzle for fewer channels)",
+         atoms);
+}
+
+void block_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
+  k.knob(&S::consumers, "consumers", "warpgroups that multiply", {1, 2, 3});
+  k.forbid("three consumers have registers for 192 columns only",
+           [](const S& s) { return s.consumers == 3 && s.bn > 192; });
+  k.knob(&S::ping_pong, "ping_pong", "consumers 0: share each tile, 1: take tiles in turn",
+         flags(may_persist(p, limits)));
+  k.forbid("consumers that take tiles in turn are two",
+           [](const S& s) { return s.ping_pong == 1 && s.consumers != 2; });
+  k.forbid("the consumers' shares of a tile are not multiples of 64 rows",
+           [](const S& s) { return s.ping_pong == 0 && s.bm % (64 * s.consumers) != 0; });
+  k.forbid("more accumulators than a thread can hold",
+           [=](const S& s) { return gemm_wgmma_sums(p, s) > most_accumulators(s.consumers, p.fused); });
+  k.knob(&S::persistent, "persistent", "1: one block per multiprocessor takes several tiles",
+         flags(may_persist(p, limits)));
+  k.forbid("there is no second tile for a block", [=](const S& s) {
+    return s.persistent == 1 && gemm_wgmma_grid(p, s, limits).tiles <= limits.cores;
+  });
+  k.forbid("only persistent blocks have tiles to take in turn",
+           [](const S& s) { return s.ping_pong == 1 && s.persistent == 0; });
+}
+
+/// Of 1, 2 and 4, those that divide the tiles of one of `sides`, cut into one of `tiles`.
+template <typename Tiles>
+Values cluster_values(const Values& sides, const Tiles& tiles) {
+  Values values;
+  for (const std::int64_t each : {1, 2, 4})
+    if (std::ranges::any_of(sides, [&](std::int64_t side) {
+          return std::ranges::any_of(tiles,
+                                     [&](std::int64_t tile) { return ceil_div(side, tile) % each == 0; });
+        }))
+      values.push_back(each);
+  return values;
+}
+
+/// A cluster has at most eight blocks (ir/verify_declarations.cpp), and the tiles divide among clusters.
+void cluster_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
+  k.knob(&S::cluster_bm, "cluster_bm",
+         "tiles along bm whose blocks bring each other the other side's operand",
+         cluster_values(possible_rows(p), kRows));
+  k.only([=](const S& s) { return ceil_div(rows_of(p, s), s.bm) % s.cluster_bm == 0; });
+  // Eight lines are one pattern of the swizzle.
+  k.forbid("a block's slice of the other side's tile is not of eight lines", [=](const S& s) {
+    const GemmWgmmaTile tile = gemm_wgmma_tile(p, s, false);
+    return tile.box_outer % (8 * tile.slices) != 0;
+  });
+  k.knob(&S::cluster_bn, "cluster_bn", "the same along bn", cluster_values(possible_columns(p), kColumns));
+  k.only(
+      [=](const S& s) { return ceil_div(columns_of(p, s), s.bn) % s.cluster_bn == 0 && s.cluster() <= 8; });
+  k.forbid("a cluster takes registers that the sums need",
+           [=](const S& s) { return s.cluster() > 1 && gemm_wgmma_sums(p, s) > kMostInClusters; });
+  k.forbid("there are not as many multiprocessors as a cluster needs",
+           [=](const S& s) { return s.persistent == 1 && s.cluster() > limits.cores; });
+}
+
+/// Sums of a thread, of blocks that split k: they have no more registers than are dealt out evenly.
+std::int64_t most_of_parts(const Problem& p, std::int64_t consumers) {
+  // A second set of sums, or an epilogue's functions, take some beside them; integers spilled with 80 of two
+  // consumers and 128 of one.
+  const std::int64_t others = p.accum == DType::kS32 ? 40 : p.two_level || p.fused ? 32 : 16;
+  return 320 / (1 + consumers) - others;
+}
+
+void split_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
+  const Values splits = split_values(p, limits);
+  k.knob(&S::split_k, "split_k", "blocks that share a tile of C, each with its part of k", splits);
+  k.forbid("blocks that split k take one tile each",
+           [](const S& s) { return s.split_k > 1 && s.persistent == 1; });
+  k.forbid("k is too short to be split, or the grid is large without that", [=](const S& s) {
+    const std::int64_t tiles = gemm_wgmma_grid(p, s, limits).tiles;
+    return !may_split_k(gemm_wgmma_split_k(p, s), p.size.k, tiles, tiles * s.bm * s.bn * 4, limits.cores);
+  });
+  k.forbid("blocks that split k have no more registers than are dealt out evenly", [=](const S& s) {
+    return s.split_k > 1 && gemm_wgmma_sums(p, s) > most_of_parts(p, s.consumers);
+  });
+  k.knob(&S::reduce, "reduce",
+         "their sums meet 0: in a workspace, 1: in a cluster's shared memory, 2: by adding to a workspace",
+         splits.size() > 1 ? Values{0, 1, 2} : Values{0});
+  k.forbid("a cluster whose blocks split k has one tile and two, four or eight blocks", [](const S& s) {
+    const bool fits = s.split_k == 2 || s.split_k == 4 || s.split_k == 8;
+    return s.reduce == 1 && (!fits || s.cluster() > 1);
+  });
+  k.forbid("one part of k is added to nothing", [](const S& s) { return s.reduce == 2 && s.split_k == 1; });
+}
+
+/// Whether C may go that way: blocks that split k write from registers, and only C by rows goes through
+/// shared memory.
+bool may_store(const Problem& p, const S& s) {
+  const GemmWgmmaStage stage = gemm_wgmma_stage(p, s);
+  if (s.store == 0) return true;
+  if (s.swap_ab == 1 || s.split_k > 1 || stage.span == 0) return false;
+  if (s.store == 3) return s.persistent == 0;  // else the next tile's stages are on their way
+  return s.store == 1 || stage.boxes > 2;
+}
+
+void store_knobs(Knobs<S>& k, const Problem& p) {
+  k.knob(&S::keep, "keep", "what the L2 is told 0: nothing, to keep 1: the tiles of bm, 2: those of bn",
+         {0, 1, 2});
+  const bool whole_lines = !must_swap(p) && p.size.output_columns() * size_of(p.output) % 16 == 0;  // of C
+  k.knob(&S::store, "store",
+         "C 0: from registers, else by TMA through 1: a tile, 2: two boxes in turn, 3: the stages' place",
+         whole_lines ? Values{0, 1, 2, 3} : Values{0});
+  k.only([=](const S& s) { return may_store(p, s); });
+  // What stmatrix takes from a thread are neighbours; of a gate's columns it has one in four.
+  k.knob(&S::stmatrix, "stmatrix", "1: C goes into shared memory by stmatrix",
+         flags(whole_lines && !p.size.gated && size_of(p.output) == 2));
+  k.only([](const S& s) { return s.stmatrix == 0 || s.store > 0; });
+  k.forbid("C's way through shared memory takes registers that the sums need", [=](const S& s) {
+    return s.store > 0 && gemm_wgmma_sums(p, s) > most_staged(s.consumers, s.stmatrix == 1);
+  });
+}
+
+void stage_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
+  Values counts = {2, 3, 4, 5, 6, 7, 8, 10, 12, 16};
+  const std::int64_t most = std::max<std::int64_t>(2, rows_of_k(p) * (may_persist(p, limits) ? 4 : 1));
+  std::erase_if(counts, [=](std::int64_t count) { return count > most; });
+  k.knob(&S::stages, "stages", "tiles of A and B in shared memory", counts);
+  k.forbid("C does not fit into the place of the stages", [=](const S& s) {
+    const GemmWgmmaTile below = gemm_wgmma_tile(p, s, gemm_wgmma_c_takes_rows(s));
+    return s.store == 3 && gemm_wgmma_stage(p, s).elements() * size_of(p.output) >
+                               s.stages * below.stage_elements() * p.bytes();
+  });
+  k.forbid("needs more shared memory than a block may have",
+           [=](const S& s) { return gemm_wgmma_shared_bytes(p, s) > limits.shared_bytes_per_block; });
+  k.forbid("more stages than steps along k", [=](const S& s) {
+    const std::int64_t steps = gemm_wgmma_split_k(p, s).most() * (1 + 3 * s.persistent);
+    return s.stages > std::max<std::int64_t>(2, steps);
+  });
+  // Sums of two levels are added up behind each group.
+  k.knob(&S::in_flight, "in_flight", "groups of wgmma left running when the next stage is taken up",
+         flags(!p.two_level));
+  k.forbid("ptxas serialises instructions in flight for so few accumulators",
+           [](const S& s) { return s.in_flight == 1 && s.accumulators() < kLeastInFlight; });
+}
+
+void order_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
+  k.knob(&S::raster, "raster", "tiles along bm walked together, for the L2",
+         covering(Values{1, 2, 4, 8, 16}, ceil_div(std::ranges::max(possible_rows(p)), 64)));
+  k.forbid("more tiles walked together than there are", [=](const S& s) {
+    return s.raster > 1 && s.raster > ceil_div(rows_of(p, s), s.bm * s.cluster_bm);
+  });
+  k.forbid("the order of one column of tiles has no meaning",
+           [=](const S& s) { return s.raster > 1 && columns_of(p, s) <= s.bn * s.cluster_bn; });
+  k.knob(&S::hilbert, "hilbert", "1: squares of raster x raster tiles are walked along a Hilbert curve",
+         flags(std::min(p.size.m, p.size.n) >= kLeastHilbert));
+  k.forbid("a Hilbert curve goes through whole squares of 4 x 4 tiles and more", [=](const S& s) {
+    const GemmWgmmaGrid grid = gemm_wgmma_grid(p, s, limits);
+    const bool whole =
+        grid.rows % (s.cluster_bm * s.raster) == 0 && grid.columns % (s.cluster_bn * s.raster) == 0;
+    return s.hilbert == 1 && (s.raster < 4 || !whole);
+  });
+}
+
+}  // namespace
+
+void gemm_wgmma_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits) {
+  const GemmWgmmaProblem p = gemm_wgmma_problem(workload);
+  tile_knobs(k, p);
+  block_knobs(k, p, limits);
+  cluster_knobs(k, p, limits);
+  split_knobs(k, p, limits);
+  store_knobs(k, p);
+  stage_knobs(k, p, limits);
+  order_knobs(k, p, limits);
+  k.knob(&S::pdl, "pdl", "1: a launch begins while the one before it ends (programmatic dependent launch)",
+         {0, 1});
+  k.knob(&S::registers, "registers",
+         "of threads that multiply 0: the public kernels' split, 1: 8 more or fewer", flags(!must_swap(p)));
+  k.only([=](const S& s) { return s.registers == 0 || gemm_wgmma_splits_registers(p, s); });
+}
+
+// The tile that the public kernels settle on (128 x 256: fast.cu, ThunderKittens) where it fills the
+// multiprocessors, smaller ones where it does not; few rows of C go to the side of the columns.
+GemmWgmmaSchedule gemm_wgmma_wanted(const Workload& workload, const Limits& limits) {
+  const GemmWgmmaProblem p = gemm_wgmma_problem(workload);
+  S s;
+  s.k_atoms = 128 / p.span;
+  const auto fills = [&](std::int64_t bm, std::int64_t bn) {
+    s.bm = bm, s.bn = bn, s.persistent = 0;
+    return gemm_wgmma_grid(p, s, limits).tiles >= limits.cores;
+  };
+  if (p.size.m <= 64) {
+    s.swap_ab = 1, s.bm = 64, s.consumers = 1;
+    const std::int64_t step = p.size.m > 32 ? 16 : 8;
+    s.bn = ceil_div(p.size.m, step) * step;
+  } else if (!fills(128, 256) && !fills(128, 128) && !fills(128, 64)) {
+    s.bm = 64, s.bn = 64, s.consumers = 1;
+  }
+  if (s.swap_ab == 0) s.bn = std::min(s.bn, covering(kColumns, p.size.n).back());
+  const std::int64_t tiles = gemm_wgmma_grid(p, s, limits).tiles;
+  s.persistent = tiles > limits.cores ? 1 : 0;
+  s.split_k = default_split_k(p.size.k, tiles, limits.cores);
+  const std::int64_t stage = gemm_wgmma_shared_bytes(p, s) / s.stages;
+  s.stages = std::clamp<std::int64_t>(limits.shared_bytes_per_block / (stage + 64), 2, 12);
+  s.raster = 8;
+  return s;
+}
+
+}  // namespace lehr

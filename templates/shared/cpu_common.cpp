@@ -1,0 +1,213 @@
+#include "templates/shared/cpu_common.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "templates/shared/register_tile.h"
+
+namespace lehr::cpu {
+namespace {
+
+Layout flipped(Layout layout) {
+  return layout == Layout::kRow ? Layout::kColumn : Layout::kRow;
+}
+
+}  // namespace
+
+Problem problem_of(const Workload& workload) {
+  const Gemm& g = workload.gemm();
+  const bool gated = is_gated(workload.epilogue);
+  if (g.c.layout == Layout::kRow) return {g.m, g.n, g.k, g.batch, g.a.layout, g.b.layout, false, gated};
+  // C^T = B^T A^T, and a transposed matrix is the same memory in the other layout.
+  return {g.n, g.m, g.k, g.batch, flipped(g.b.layout), flipped(g.a.layout), true};
+}
+
+Problem few_rows_of(const Workload& workload) {
+  const Gemm& g = workload.gemm();
+  const bool gated = is_gated(workload.epilogue);
+  Problem p = {g.m, g.n, g.k, g.batch, g.a.layout, g.b.layout, false, gated, g.c.layout};
+  if (g.n < g.m)
+    p = {g.n, g.m, g.k, g.batch, flipped(g.b.layout), flipped(g.a.layout), true, gated, flipped(g.c.layout)};
+  if (p.m == 1) p.a = p.c = Layout::kRow;
+  if (p.n == 1) p.b = Layout::kColumn;
+  return p;
+}
+
+std::optional<std::string> why_not_cpu(const Workload& workload) {
+  for (const TensorSpec& tensor : tensors_of(workload))
+    if (tensor.type != DType::kF32) return "computes in f32 only";
+  if (accum_of(workload) != DType::kF32) return "computes in f32 only";
+  if (is_gated(workload.epilogue)) return kNoGate;
+  return std::nullopt;
+}
+
+std::vector<std::int64_t> thread_counts(const Limits& limits) {
+  if (limits.cores <= 1) return {1};
+  return {1, limits.cores};
+}
+
+std::int64_t default_threads(const Workload& workload, const Limits& limits) {
+  // A core does so much in about a microsecond: less than that would be shared out at the price of a cache miss or two.
+  constexpr double kLeastFlops = 5e4;
+  return flops_of(workload) >= kLeastFlops * limits.cores ? limits.cores : 1;
+}
+
+std::vector<std::int64_t> lane_counts(const Limits& limits) {
+  const std::int64_t widest = std::max(4, limits.vector_bytes / 4);
+  if (widest <= 4) return {4};
+  return {widest / 2, widest};
+}
+
+std::vector<std::int64_t> register_rows(std::int64_t extent) {
+  std::vector<std::int64_t> rows;
+  for (const std::int64_t count : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 24, 28})
+    if (count <= extent) rows.push_back(count);
+  return rows;
+}
+
+bool fits_registers(std::int64_t rows, std::int64_t vectors, const Limits& limits) {
+  const std::int64_t registers = std::max(limits.vector_registers, 16);
+  return rows * vectors + std::min<std::int64_t>(vectors, 4) + 1 <= registers || streams_b(rows, vectors);
+}
+
+std::vector<std::int64_t> register_vectors(std::int64_t columns, const Limits& limits,
+                                           std::vector<std::int64_t> counts) {
+  const std::int64_t narrowest = lane_counts(limits).front();
+  std::erase_if(counts, [=](std::int64_t count) { return count > 1 && (count - 1) * narrowest >= columns; });
+  return counts;
+}
+
+// Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the units busy.
+bool too_few_accumulators(std::int64_t rows, std::int64_t vectors, std::int64_t most_rows,
+                          std::int64_t most_vectors) {
+  return rows * vectors < std::min<std::int64_t>(6, std::min<std::int64_t>(most_rows, 28) * most_vectors);
+}
+
+// A step of a tile of m rows costs its multiply-adds or its loads (two a cycle), but not less than the
+// multiply-add's latency, and the loop's own half cycle.
+Tiling fastest_tiling(std::int64_t extent, std::int64_t columns, std::int64_t lanes, std::int64_t spare,
+                      const Limits& limits) {
+  const auto half_cycles = [](std::int64_t m, std::int64_t nv) {
+    return m == 0 ? 0 : std::max<std::int64_t>({m * nv, m + nv, 8}) + 1;
+  };
+  Tiling best;
+  std::int64_t least = 0;
+  for (const std::int64_t nv : {1, 2, 3, 4}) {
+    if (nv > 1 && (nv - 1) * lanes >= columns) continue;
+    for (const std::int64_t mr : register_rows(extent)) {
+      if (!fits_registers(mr, nv + spare, limits)) continue;
+      const std::int64_t all = extent / mr * half_cycles(mr, nv) + half_cycles(extent % mr, nv);
+      const std::int64_t cost = all * ceil_div(columns, nv * lanes);
+      if (least == 0 || cost < least) least = cost, best = {mr, nv};
+    }
+  }
+  return best;
+}
+
+std::vector<std::int64_t> split_values(const Limits& limits, bool several) {
+  if (limits.cores <= 1) return {0};
+  if (several) return {0, 1, 2};
+  return {0, 1};
+}
+
+ir::Block over_parts(std::int64_t parts, bool one_a_task, ir::VarId part, ir::VarId task, ir::Block body) {
+  if (parts == 1) return body;
+  if (!one_a_task) return ir::block(ir::loop(part, parts, ir::LoopKind::kSerial, body));
+  body.push_front(ir::Let{part, ir::var(task)});
+  return body;
+}
+
+bool masks_are_free(const Limits& limits) {
+  return limits.arch == "avx512";
+}
+
+std::vector<std::int64_t> up_to(std::int64_t extent, const std::vector<std::int64_t>& steps) {
+  std::vector<std::int64_t> result;
+  for (const std::int64_t step : steps) {
+    result.push_back(step);
+    if (step >= extent) break;
+  }
+  if (result.back() < extent) result.push_back(extent);
+  return result;
+}
+
+std::vector<std::int64_t> up_to_any(const std::vector<std::int64_t>& extents,
+                                    const std::vector<std::int64_t>& steps) {
+  std::set<std::int64_t> values;
+  for (const std::int64_t extent : extents) {
+    const std::vector<std::int64_t> of_extent = up_to(extent, steps);
+    values.insert(of_extent.begin(), of_extent.end());
+  }
+  return {values.begin(), values.end()};
+}
+
+bool is_up_to(std::int64_t value, std::int64_t extent, const std::vector<std::int64_t>& steps) {
+  const auto at = std::ranges::lower_bound(steps, value);
+  if (at == steps.end() || *at != value) return value == extent && extent > steps.back();
+  return at == steps.begin() || at[-1] < extent;
+}
+
+std::vector<std::int64_t> powers_up_to(std::int64_t extent) {
+  std::vector<std::int64_t> result = {1};
+  while (result.back() < extent) result.push_back(result.back() * 2);
+  return result;
+}
+
+bool is_power_up_to(std::int64_t value, std::int64_t extent) {
+  return value == 1 || value / 2 < extent;
+}
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+Operands add_params(ir::KernelBuilder& builder, const Problem& p) {
+  const std::int64_t a_elements = p.batch * p.m * p.k;
+  const std::int64_t b_elements = p.batch * p.k * p.n;
+  const auto input = [&](const char* name, std::int64_t elements) {
+    return builder.param(name, DType::kF32, elements, ir::Direction::kIn);
+  };
+  Operands operands{};
+  if (p.swapped) {
+    operands.b = input("a", b_elements);
+    operands.a = input("b", a_elements);
+  } else {
+    operands.a = input("a", a_elements);
+    operands.b = input("b", b_elements);
+  }
+  operands.c = builder.param("c", DType::kF32, p.batch * p.m * p.output_columns(), ir::Direction::kOut);
+  return operands;
+}
+
+ir::Expr element(Layout layout, std::int64_t rows, std::int64_t columns, ir::Expr base, ir::Expr row,
+                 ir::Expr column) {
+  if (layout == Layout::kRow) return base + row * columns + column;
+  return base + column * rows + row;
+}
+
+EpiloguePlace place_of(const Problem& problem, ir::Expr row, ir::Expr column, ir::Expr element, int lanes,
+                       std::optional<ir::Expr> active) {
+  // The channels are the columns of the workload's C, which are the rows of its transpose.
+  return {problem.swapped ? row : column, !problem.swapped, element, lanes, active};
+}
+
+ir::Expr first_tile(ir::Expr task, std::int64_t tiles, std::int64_t tasks) {
+  if (tiles % tasks == 0) return task * (tiles / tasks);
+  return task * tiles / tasks;
+}
+
+ir::Expr tiles_in_block(const ir::Expr& first, const ir::Expr& end, std::int64_t owned, bool even,
+                        const ir::Expr& block_index, std::int64_t block) {
+  if (even && owned % block == 0) return ir::integer(block);
+  return max(min(ir::integer(block), end - first - block_index * block), ir::integer(0));
+}
+
+ir::Block by_tile(const ir::Expr& tile, std::int64_t full, std::int64_t tail, ir::Block inner,
+                  ir::Block edge) {
+  if (tail == 0) return inner;
+  if (full == 0) return edge;
+  return ir::block(ir::If{lt(tile, ir::integer(full)), inner, edge});
+}
+
+}  // namespace lehr::cpu

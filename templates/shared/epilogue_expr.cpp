@@ -1,0 +1,140 @@
+#include "templates/shared/epilogue_expr.h"
+
+#include <string>
+#include <utility>
+
+namespace lehr {
+
+using namespace ir;
+
+FusedEpilogue::FusedEpilogue(KernelBuilder& builder, const Workload& workload)
+    : epilogue_(workload.epilogue), accum_(accum_of(workload)) {
+  if (epilogue_.empty()) return;
+  const std::vector<TensorSpec> tensors = tensors_of(workload);
+  const std::vector<EpilogueOperand> names = operands_of(epilogue_);
+  const std::size_t first = tensors.size() - names.size();
+  stored_ = tensors[first - 1].type;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const TensorSpec& tensor = tensors[first + i];
+    operands_.push_back(
+        {builder.param(tensor.name, tensor.type, tensor.elements, Direction::kIn), names[i].per_channel});
+  }
+}
+
+Expr FusedEpilogue::constant(double value, int lanes) const {
+  const Expr scalar = Float{value, accum_};
+  return lanes == 1 ? scalar : splat(scalar, lanes);
+}
+
+Expr FusedEpilogue::apply(Expr value, int lanes, const Fetch& fetch) const {
+  std::size_t operand = 0;
+  // The bound comes first: where the value is not a number, the comparison is false and the value stays.
+  const auto bounded = [&](Expr x, std::optional<double> low, std::optional<double> high) {
+    if (low) x = max(constant(*low, lanes), x);
+    if (high) x = min(constant(*high, lanes), x);
+    return x;
+  };
+  for (const EpilogueStep& step : epilogue_.steps) {
+    switch (step.op) {
+      case EpilogueOp::kBias:
+      case EpilogueOp::kResidual:
+        value = value + fetch(operand++);
+        break;
+      case EpilogueOp::kScaleShift:
+        value = fma(value, fetch(operand), fetch(operand + 1));
+        operand += 2;
+        break;
+      case EpilogueOp::kRelu:
+        value = bounded(value, 0, std::nullopt);
+        break;
+      case EpilogueOp::kRelu6:
+        value = bounded(value, 0, 6);
+        break;
+      case EpilogueOp::kClamp:
+        value = bounded(value, step.low, step.high);
+        break;
+      case EpilogueOp::kGeluTanh:
+        value = unary(UnaryOp::kGeluTanh, value);
+        break;
+      case EpilogueOp::kGeluErf:
+        value = unary(UnaryOp::kGeluErf, value);
+        break;
+      case EpilogueOp::kSilu:
+        value = unary(UnaryOp::kSilu, value);
+        break;
+      case EpilogueOp::kSigmoid:
+        value = unary(UnaryOp::kSigmoid, value);
+        break;
+      case EpilogueOp::kTanh:
+        value = unary(UnaryOp::kTanh, value);
+        break;
+      case EpilogueOp::kSwiglu:
+      case EpilogueOp::kGeglu:    // gate()
+      case EpilogueOp::kMaxPool:
+      case EpilogueOp::kAvgPool:  // pool()
+        break;
+    }
+  }
+  return value;
+}
+
+Expr FusedEpilogue::gate(Expr gate, Expr value) const {
+  const bool swiglu = epilogue_.steps.back().op == EpilogueOp::kSwiglu;
+  return unary(swiglu ? UnaryOp::kSilu : UnaryOp::kGeluTanh, gate) * value;
+}
+
+Expr FusedEpilogue::pool(std::vector<Expr> pixels, int lanes) const {
+  const bool largest = epilogue_.steps.back().op == EpilogueOp::kMaxPool;
+  Expr result = pixels.front();
+  for (std::size_t i = 1; i < pixels.size(); ++i)
+    result = largest ? max(result, pixels[i]) : result + pixels[i];
+  return largest ? result : result * constant(1.0 / static_cast<double>(pixels.size()), lanes);
+}
+
+Block FusedEpilogue::gate_in_place(KernelBuilder& builder, BufferId registers, const Expr& first,
+                                   std::int64_t count) const {
+  // The element that is written is none that a later one reads.
+  const Unrolled pair(builder, "pair", count);
+  const Expr gate_at = first + pair.at * 2;
+  return pair.over(
+      block(Store{registers, first + pair.at, gate(load(registers, gate_at), load(registers, gate_at + 1)), 1,
+                  std::nullopt}));
+}
+
+Expr FusedEpilogue::of(Expr sums, const EpiloguePlace& place) const {
+  return apply(sums, place.lanes, [&](std::size_t i) {
+    const Operand& operand = operands_[i];
+    const Expr& index = operand.per_channel ? place.channel : place.element;
+    if (operand.per_channel && !place.along_channels && place.lanes > 1)
+      return splat(load(operand.buffer, index), place.lanes);
+    Expr value = place.active ? load_active(operand.buffer, index, place.lanes, *place.active)
+                              : load(operand.buffer, index, place.lanes);
+    return stored_ == accum_ ? value : cast(accum_, value);
+  });
+}
+
+Block FusedEpilogue::in_place(KernelBuilder& builder, BufferId registers, const Expr& first,
+                              const EpiloguePlace& place) const {
+  Block result;
+  if (empty()) return result;
+  const Unrolled lane(builder, "lane_of", place.lanes);
+  std::vector<Expr> values;  // of each operand for the current lane
+  for (const Operand& operand : operands_) {
+    const bool one = operand.per_channel && !place.along_channels;
+    const int count = one ? 1 : place.lanes;
+    const Expr& index = operand.per_channel ? place.channel : place.element;
+    const BufferId held =
+        builder.buffer(builder.kernel.buffer(operand.buffer).name, stored_, Scope::kRegister, count);
+    result.push_back(Alloc{held});
+    result.push_back(Store{held, integer(0), load(operand.buffer, index, count), count, std::nullopt});
+    Expr value = load(held, one ? integer(0) : lane.at);
+    values.push_back(stored_ == accum_ ? value : cast(accum_, value));
+  }
+  const Expr at = first + lane.at;
+  const auto value_of = [&](std::size_t operand) { return values[operand]; };
+  append(result,
+         lane.over(block(Store{registers, at, apply(load(registers, at), 1, value_of), 1, std::nullopt})));
+  return result;
+}
+
+}  // namespace lehr

@@ -1,0 +1,193 @@
+#include "templates/shared/epilogue_pass.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "templates/shared/cpu_common.h"
+#include "templates/shared/epilogue_expr.h"
+#include "templates/shared/register_tile.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+
+/// Fewer elements are not worth waking threads for; the number is that of PyTorch (at::internal::GRAIN_SIZE).
+constexpr std::int64_t kLeastOfThreads = 32768;
+constexpr std::int64_t kUnrolled = 4;
+
+/// The output in memory: `rows` runs of `width` elements; of a pooled one, its lines.
+struct Shape {
+  std::int64_t rows = 1, width = 1;
+  bool along_channels = false;  ///< a run holds all channels; else row r is of channel r % channels
+  std::int64_t channels = 1;
+};
+
+Shape shape_of(const Workload& workload) {
+  if (workload.op() == Operator::kConv2d) {
+    const Conv2d& conv = workload.conv2d();
+    const ImageSize size = output_size(workload);
+    const std::int64_t pixels = size.height * size.width;
+    if (window_of(workload.epilogue) > 1) {
+      const std::int64_t planes = conv.layout == ImageLayout::kNhwc ? conv.n : conv.n * conv.k;
+      return {planes * size.height, size.width * (conv.layout == ImageLayout::kNhwc ? conv.k : 1), false, conv.k};
+    }
+    if (conv.layout == ImageLayout::kNhwc) return {conv.n * pixels, conv.k, true, conv.k};
+    return {conv.n * conv.k, pixels, false, conv.k};
+  }
+  const Gemm& gemm = workload.gemm();
+  if (gemm.c.layout == Layout::kRow) return {gemm.batch * gemm.m, gemm.n, true, gemm.n};
+  return {gemm.batch * gemm.n, gemm.m, false, gemm.n};
+}
+
+}  // namespace
+
+Kernel with_epilogue_operands(Kernel kernel, const Workload& workload) {
+  const std::vector<TensorSpec> tensors = tensors_of(workload);
+  const auto found = std::ranges::find(tensors, TensorRole::kOutput, &TensorSpec::role);
+  const auto output = static_cast<std::size_t>(found - tensors.begin());
+  // Behind the tensors may stand what is prepacked.
+  for (std::size_t i = output + 1; i < tensors.size(); ++i) {
+    const auto id = static_cast<BufferId>(kernel.buffers.size());
+    kernel.buffers.push_back({.name = "unused_" + tensors[i].name,
+                              .type = tensors[i].type,
+                              .scope = Scope::kGlobal,
+                              .elements = tensors[i].elements});
+    kernel.params.insert(kernel.params.begin() + static_cast<std::ptrdiff_t>(i), {id, Direction::kIn});
+  }
+  if (!is_gated(workload.epilogue) && window_of(workload.epilogue) == 1) return kernel;
+  const Param product = {kernel.params[output].buffer, Direction::kWorkspace};
+  const auto id = static_cast<BufferId>(kernel.buffers.size());
+  kernel.buffers.push_back({.name = "unused_c",
+                            .type = tensors[output].type,
+                            .scope = Scope::kGlobal,
+                            .elements = tensors[output].elements});
+  kernel.params[output] = {id, Direction::kOut};
+  kernel.params.push_back(product);
+  return kernel;
+}
+
+namespace {
+
+// One row in memory, in its place.
+Block plain_row(KernelBuilder& builder, const Shape& shape, const FusedEpilogue& epilogue, BufferId y,
+                VarId row, std::int64_t lanes) {
+  const int vector = static_cast<int>(lanes);
+  const VarId v = builder.var("v"), u = builder.var("u");
+  const auto step = [&](const Expr& column, std::optional<Expr> active) {
+    const Expr at = var(row) * shape.width + column;
+    Expr sums = active ? load_active(y, at, vector, *active) : load(y, at, vector);
+    const Expr channel = shape.along_channels ? column : var(row) % integer(shape.channels);
+    Expr value = epilogue.of(sums, {channel, shape.along_channels, at, vector, active});
+    return Stmt(Store{y, at, value, vector, active});
+  };
+  Block body;
+  const std::int64_t whole = shape.width / (kUnrolled * lanes), rest = whole * kUnrolled * lanes;
+  if (whole > 0)
+    body.push_back(loop(v, whole, LoopKind::kSerial,
+                        block(loop(u, kUnrolled, LoopKind::kUnrolled,
+                                   block(step((var(v) * kUnrolled + var(u)) * lanes, std::nullopt))))));
+  for (std::int64_t column = rest; column < shape.width; column += lanes) {
+    const std::int64_t left = shape.width - column;
+    body.push_back(step(integer(column), left < lanes ? std::optional<Expr>(integer(left)) : std::nullopt));
+  }
+  return body;
+}
+
+// One line of the output from the window's lines of sums.
+Block pooled_row(KernelBuilder& builder, const Workload& workload, const FusedEpilogue& epilogue, BufferId y,
+                 VarId row, std::int64_t lanes) {
+  const Conv2d& conv = workload.conv2d();
+  const std::int64_t window = epilogue.window(), lines = conv.out_h() / window, width = conv.out_w() / window;
+  const BufferId product = builder.param("product", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(),
+                                         Direction::kWorkspace);
+  const VarId pixel = builder.var("pixel"), v = builder.var("v");
+  const bool nhwc = conv.layout == ImageLayout::kNhwc;
+  // With nhwc vectors run across channels; with nchw neighbours of a line are pooled, one after the other.
+  const int vector = nhwc ? static_cast<int>(lanes) : 1;
+  const Expr at = var(v) * vector, image = var(row) / lines;  // of nchw: and channel
+  const Expr channel = nhwc ? at : image % conv.k;
+  std::optional<Expr> active;
+  if (nhwc && conv.k % lanes != 0) active = integer(conv.k) - at;
+  std::vector<Expr> pixels;
+  for (std::int64_t i = 0; i < window; ++i) {
+    for (std::int64_t j = 0; j < window; ++j) {
+      const Expr line = image * conv.out_h() + var(row) % lines * window + i;
+      const Expr sum = line * conv.out_w() + var(pixel) * window + j;
+      const Expr element = nhwc ? sum * conv.k + at : sum;
+      Expr value = active ? load_active(product, element, vector, *active) : load(product, element, vector);
+      pixels.push_back(epilogue.of(
+          value, {.channel = channel, .along_channels = nhwc, .lanes = vector, .active = active}));
+    }
+  }
+  const Expr to = var(row) * width + var(pixel);
+  Block store = block(Store{y, nhwc ? to * conv.k + at : to, epilogue.pool(std::move(pixels), vector), vector, active});
+  if (nhwc) store = block(loop(v, cpu::ceil_div(conv.k, lanes), LoopKind::kSerial, store));
+  return block(loop(pixel, width, LoopKind::kSerial, store));
+}
+
+// One row of the product in memory, kUnrolled vectors at a time, to a row of C with half the columns.
+Block gated_row(KernelBuilder& builder, const Workload& workload, const FusedEpilogue& epilogue, BufferId c,
+                VarId row, std::int64_t lanes) {
+  const Gemm& gemm = workload.gemm();
+  const std::int64_t columns = kUnrolled * lanes;
+  const BufferId product =
+      builder.param("product", DType::kF32, gemm.batch * gemm.m * gemm.n, Direction::kWorkspace);
+  const VarId block_of = builder.var("v"), column = builder.var("column");
+  cpu::RegisterTile tile(builder, 1, columns, lanes);
+  if (gemm.n % columns != 0) tile.mask_everywhere(integer(gemm.n) - var(column));
+  const auto product_at = [&](Expr at) { return var(row) * gemm.n + var(column) + at; };
+  const auto c_at = [&](Expr at) { return var(row) * (gemm.n / 2) + var(column) / 2 + at; };
+  const auto finish = [&](Expr sums, Expr at, std::optional<Expr> active) {
+    return epilogue.of(sums, {.channel = var(column) + at,
+                              .along_channels = true,
+                              .lanes = static_cast<int>(lanes),
+                              .active = active});
+  };
+  const auto gate = [&](Expr even, Expr odd) { return epilogue.gate(even, odd); };
+  return block(
+      loop(block_of, cpu::ceil_div(gemm.n, columns), LoopKind::kSerial,
+           block(Let{column, var(block_of) * columns}, tile.allocate(), tile.load_c(product, product_at),
+                 tile.store_pairs(builder, c, c_at, finish, gate))));
+}
+
+}  // namespace
+
+Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits, const Kernel& product) {
+  CHECK(!workload.epilogue.empty());
+  const Shape shape = shape_of(workload);
+  KernelBuilder builder;
+  builder.kernel.name = "epilogue_pass";
+  builder.kernel.target = Target::kCpu;
+  BufferId y{};
+  for (const TensorSpec& tensor : tensors_of(workload)) {
+    if (tensor.role == TensorRole::kOperand) continue;
+    const Direction direction = tensor.is_output() ? Direction::kOut : Direction::kIn;
+    const BufferId buffer = builder.param(tensor.name, tensor.type, tensor.elements, direction);
+    if (tensor.is_output()) y = buffer;
+  }
+  const FusedEpilogue epilogue(builder, workload);
+  // Workspaces come behind what is prepacked.
+  for (const Param& param : product.params)
+    if (param.direction == Direction::kPrepacked)
+      builder.param("unused", DType::kF32, product.buffer(param.buffer).elements, Direction::kWorkspace);
+  const VarId task = builder.var("task_index"), own = builder.var("own"), row = builder.var("row");
+  const std::int64_t lanes = cpu::lane_counts(limits).back();
+  const bool threaded = shape.rows * shape.width >= kLeastOfThreads;
+  const std::int64_t tasks = threaded ? std::min<std::int64_t>(limits.cores, shape.rows) : 1;
+  Block body = epilogue.gated()        ? gated_row(builder, workload, epilogue, y, row, lanes)
+               : epilogue.window() > 1 ? pooled_row(builder, workload, epilogue, y, row, lanes)
+                                       : plain_row(builder, shape, epilogue, y, row, lanes);
+  body.push_front(Let{row, cpu::first_tile(var(task), shape.rows, tasks) + var(own)});
+  const std::int64_t most = cpu::ceil_div(shape.rows, tasks);
+  Expr rows = shape.rows % tasks == 0 ? integer(most)
+                                      : cpu::first_tile(var(task) + 1, shape.rows, tasks) -
+                                            cpu::first_tile(var(task), shape.rows, tasks);
+  builder.kernel.body = block(loop(task, tasks, LoopKind::kParallel, block(loop_to(own, rows, most, body))));
+  return std::move(builder.kernel);
+}
+
+}  // namespace lehr

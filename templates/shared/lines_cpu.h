@@ -1,0 +1,64 @@
+// What CPU convolutions do to lines of an image: before they compute, these are copied to padded scratch
+// memory, taken apart by the horizontal stride; afterwards sums by channel become lines of an nchw image.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "ir/kernel.h"
+#include "templates/shared/epilogue_expr.h"
+
+namespace lehr::cpu {
+
+/// The pixels of one line of an nchw image that lie `pad` columns behind the start of a padded line.
+struct Line {
+  ir::BufferId from{}, to{};
+  ir::Expr source = ir::integer(0);  ///< flat index of the line's first pixel
+  std::int64_t width = 1;            ///< pixels
+  std::int64_t pad = 0;
+  std::int64_t stride = 1;
+  std::int64_t lanes = 16;
+  std::int64_t phases = 1;  ///< so many leading phases are wanted, at most `stride`
+  /// Flat index of where pixels p, p + stride, p + 2 stride, ... of the padded line begin, p < phases.
+  std::function<ir::Expr(std::int64_t phase)> target;
+  ir::Expr unused = ir::integer(0);  ///< `lanes` elements that may be overwritten; if phases < stride
+};
+
+/// Copies them by phase: pixel p of the padded line becomes element p / stride of target(p % stride). Nothing
+/// but those elements is written: margins stay as they are. No pixels, no copy.
+ir::Block copy_line(ir::KernelBuilder& builder, const Line& line);
+
+/// Sets `elements` elements of `to` from `target` on to zero, by vectors.
+ir::Stmt clear_line(ir::KernelBuilder& builder, ir::BufferId to, const ir::Expr& target,
+                    std::int64_t elements, std::int64_t lanes);
+
+/// to[j to_stride + i] = from[i from_stride + j] for `rows` x `columns` elements, in blocks of lanes x lanes;
+/// rows up to the next multiple of `lanes` are filled with zeros. `rows` is at most `most_rows`.
+struct Transposition {
+  ir::BufferId from{}, to{};
+  ir::Expr source = ir::integer(0), target = ir::integer(0);  ///< flat indices of the first elements
+  std::int64_t from_stride = 1, to_stride = 1;
+  ir::Expr rows = ir::integer(1), columns = ir::integer(1);
+  std::int64_t most_rows = 1, most_columns = 1;
+  std::int64_t lanes = 16;
+};
+ir::Stmt transpose(ir::KernelBuilder& builder, const Transposition& t);
+
+/// Sums as [pixel][channel] in scratch memory, and where they belong in an nchw image.
+struct ChannelSums {
+  ir::BufferId sums{}, lines{}, to{};  ///< `lines`: scratch memory of line_room() elements a channel
+  ir::Expr source = ir::integer(0);    ///< flat index of the first sum
+  std::int64_t stride = 1;             ///< elements between pixels
+  ir::Expr pixels = ir::integer(1), channels = ir::integer(1);
+  std::int64_t most_pixels = 1, most_channels = 1;
+  std::int64_t lanes = 16;
+  ir::Expr first_channel = ir::integer(0);  ///< of the image
+  /// Flat index of the first pixel of a channel of the image; the others follow.
+  std::function<ir::Expr(const ir::Expr& channel)> target;
+
+  static std::int64_t line_room(std::int64_t most_pixels, std::int64_t lanes);
+};
+/// Transposes them into `lines`, then stores these with the epilogue.
+ir::Block store_by_channel(ir::KernelBuilder& builder, const ChannelSums& s, const FusedEpilogue& epilogue);
+
+}  // namespace lehr::cpu

@@ -1,0 +1,32 @@
+// Pools of a convolution's outputs while they are in the cache.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "ir/kernel.h"
+#include "templates/shared/epilogue_expr.h"
+
+namespace lehr::cpu {
+
+/// Sums as [line][pixel][channel] in scratch memory, and where the pooled ones go.
+struct PooledSums {
+  ir::BufferId sums{}, to{};
+  std::int64_t channels = 1;  ///< between pixels: a multiple of `lanes`
+  ir::Expr active = ir::integer(1);  ///< channels that exist; the others are left out or written as they come
+  ir::Expr lines = ir::integer(1);   ///< pooled
+  std::int64_t most_lines = 1;
+  std::int64_t width = 1;        ///< pooled pixels of a line
+  std::int64_t line_stride = 1;  ///< pixels between lines of sums: width x window or more
+  std::int64_t lanes = 16;
+  ir::Expr first_channel = ir::integer(0);  ///< of the image
+  /// Flat index of the first channel of a pooled pixel. In `sums` itself it must not lie behind the first one
+  /// of its window.
+  std::function<ir::Expr(const ir::Expr& line, const ir::Expr& pixel)> target;
+  bool masked = false;  ///< whether only `active` channels may be written
+};
+
+/// Applies the epilogue to each sum and stores one of each window.
+ir::Stmt pool_sums(ir::KernelBuilder& builder, const PooledSums& s, const FusedEpilogue& epilogue);
+
+}  // namespace lehr::cpu
