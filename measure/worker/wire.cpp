@@ -16,7 +16,7 @@ namespace {
 bool send_all(int fd, const char* bytes, std::size_t count) {
   while (count > 0) {
     ssize_t sent = send(fd, bytes, count, MSG_NOSIGNAL);
-    if (sent < 0 && errno == ENOTSOCK) sent = write(fd, bytes, count);
+    if (sent < 0 && errno == ENOTSOCK) sent = ::write(fd, bytes, count);
     if (sent < 0 && errno == EINTR) continue;
     if (sent <= 0) return false;
     bytes += sent;
@@ -31,7 +31,7 @@ Received receive_all(int fd, std::optional<Deadline> deadline, char* bytes, std:
     const int ready = poll(&wanted, 1, deadline ? milliseconds_left(*deadline) : -1);
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0) return Received::kTimedOut;
-    const ssize_t got = read(fd, bytes, count);
+    const ssize_t got = ::read(fd, bytes, count);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return Received::kClosed;
     bytes += got;
