@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "base/limits.h"
+#include "base/target.h"
 #include "ir/kernel.h"
 
 namespace lehr {
@@ -42,7 +42,7 @@ struct SourceStep {
 /// launch.prepack_tasks) before the first launch and again when an input has changed that it reads; it takes
 /// no scratch.
 struct Source {
-  Target target = Target::kCpu;
+  Target target;
   std::string text;  ///< complete: includes the device-intrinsics prelude that it needs
   std::string entry;
   std::vector<SourceParam> params;  ///< in argument order

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/limits.h"
+#include "base/target.h"
 #include "ir/kernel_memory.h"
 #include "ir/stmt.h"
 
@@ -89,7 +89,7 @@ struct Param {
 
 struct Kernel {
   std::string name;  ///< entry point's name: a C identifier
-  Target target = Target::kCpu;
+  Target target;
   /// VarId -> what its name begins with. The names themselves, which are unique, are var_names()'s: most
   /// kernels are never printed.
   std::vector<StaticText> vars;

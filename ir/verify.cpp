@@ -47,6 +47,7 @@ class Verifier {
     error_ = place + ": " + fmt::format(format, std::forward<Args>(args)...);
     return false;
   }
+  bool has(Feature feature) const { return kernel_.target.has(feature); }
   // Turns a complaint of the expression checker into one of ours.
   bool passes(const std::optional<std::string>& complaint) { return !complaint || fail("{}", *complaint); }
 
@@ -59,7 +60,8 @@ class Verifier {
 
   bool prepack() {
     if (kernel_.prepack.empty()) return true;
-    if (kernel_.target != Target::kCpu) return fail("it prepacks, which only kernels for cpu do");
+    if (!has(Feature::kPrepack))
+      return fail("it prepacks, which only kernels for {} do", names_with(Feature::kPrepack));
     in_prepack_ = true;
     if (!block(kernel_.prepack)) return false;
     in_prepack_ = false;
@@ -137,8 +139,7 @@ class Verifier {
 
   bool launch_rules(const For& loop) {
     if (loop.kind < LoopKind::kParallel) return true;
-    const bool cuda_kind = is_block_or_thread(loop.kind);
-    if (cuda_kind != (kernel_.target == Target::kCuda))
+    if (!has(is_block_or_thread(loop.kind) ? Feature::kBlocks : Feature::kTasks))
       return fail("a loop of kind {} does not exist on target {}", name_of(loop.kind),
                   lehr::name_of(kernel_.target));
     if (loop.kind == LoopKind::kParallel && nesting_ > 0) return fail("a parallel loop must be outermost");
@@ -170,7 +171,7 @@ class Verifier {
     int lanes = 0;
     if (!passes(scope_.check_value(branch.condition, lanes))) return false;
     if (lanes != 1) return fail("the condition has {} lanes, it must have 1", lanes);
-    if (branch.threads < 0 || (branch.threads > 0 && kernel_.target != Target::kCuda))
+    if (branch.threads < 0 || (branch.threads > 0 && !has(Feature::kBlocks)))
       return fail("{} threads take it", branch.threads);
     const std::int64_t outer_group = group_;
     ++nesting_;
@@ -226,7 +227,8 @@ class Verifier {
 
   bool check(const Barrier& barrier, std::vector<VarId>&, std::vector<BufferId>&) {
     path_.push_back("barrier");
-    if (kernel_.target != Target::kCuda) return fail("barriers exist only on target cuda");
+    if (!has(Feature::kBlocks))
+      return fail("barriers exist only on target {}", names_with(Feature::kBlocks));
     if (barrier.scope == BarrierScope::kCluster && kernel_.cluster == 1) return fail("there are no clusters");
     return group_ == kAllAlike || fail("threads may disagree on whether they reach it");
   }
@@ -235,7 +237,8 @@ class Verifier {
     path_.push_back("intrinsic " + std::string(intrinsic.name));
     const IntrinsicRule* rule = intrinsic_rule(intrinsic.name);
     if (rule == nullptr) return unknown_intrinsic(intrinsic.name);
-    if (rule->cuda_only && kernel_.target != Target::kCuda) return fail("it exists only on target cuda");
+    if (rule->ptx && !has(Feature::kPtx))
+      return fail("it exists only on target {}", names_with(Feature::kPtx));
     if (rule->collective && group_ % rule->group != 0 && group_ != kAllAlike)
       return fail("the {} may disagree on whether they reach it",
                   rule->group == 32 ? "lanes of a warp" : "threads of a warpgroup");

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "base/limits.h"
+#include "base/target.h"
 #include "ir/print.h"
 
 namespace lehr::ir {
@@ -58,13 +58,13 @@ class Declarations {
           buffer.elements % buffer.lanes != 0)
         return fail("buffer {} cannot keep {} elements as vectors of {}", buffer.name, buffer.elements,
                     buffer.lanes);
-      if (buffer.scope == (kernel_.target == Target::kCpu ? Scope::kShared : Scope::kScratch))
+      if (buffer.scope == (kernel_.target.has(Feature::kBlocks) ? Scope::kScratch : Scope::kShared))
         return fail("buffer {} is {}, which the target {} does not have", buffer.name,
                     ir::name_of(buffer.scope), lehr::name_of(kernel_.target));
     }
     if (!cluster_rules()) return false;
-    if (kernel_.programmatic && kernel_.target != Target::kCuda)
-      return fail("it overlaps other launches, which only kernels for cuda do");
+    if (kernel_.programmatic && !kernel_.target.has(Feature::kOverlap))
+      return fail("it overlaps other launches, which only kernels for {} do", names_with(Feature::kOverlap));
     std::set<BufferId> listed;
     bool has_workspace = false, has_prepacked = false;
     for (const Param& param : kernel_.params) {
@@ -80,8 +80,9 @@ class Declarations {
         return fail("parameter {} stands behind a workspace", name(param.buffer));
       has_workspace = is_workspace;
       const bool is_prepacked = param.direction == Direction::kPrepacked;
-      if (is_prepacked && kernel_.target != Target::kCpu)
-        return fail("{} is prepacked, which only kernels for cpu have", name(param.buffer));
+      if (is_prepacked && !kernel_.target.has(Feature::kPrepack))
+        return fail("{} is prepacked, which only kernels for {} have", name(param.buffer),
+                    names_with(Feature::kPrepack));
       if (has_prepacked && !is_prepacked)
         return fail("parameter {} stands behind a prepacked one", name(param.buffer));
       has_prepacked = is_prepacked;
@@ -92,7 +93,8 @@ class Declarations {
 
   bool cluster_rules() {
     if (kernel_.cluster == 1) return true;
-    if (kernel_.target != Target::kCuda) return fail("its blocks form clusters, which only cuda has");
+    if (!kernel_.target.has(Feature::kClusters))
+      return fail("its blocks form clusters, which only {} has", names_with(Feature::kClusters));
     if (kernel_.cluster < 1 || kernel_.cluster > kLargestCluster)
       return fail("clusters of {} blocks; they have 1 to {}", kernel_.cluster, kLargestCluster);
     return true;
@@ -102,8 +104,9 @@ class Declarations {
     const TensorMap& map = *param.map;
     const std::string& who = kernel_.buffer(param.buffer).name;
     const std::int64_t bytes = size_of(kernel_.buffer(param.buffer).type);
-    if (kernel_.target != Target::kCuda)
-      return fail("{} has a tensor map, which only kernels for cuda have", who);
+    if (!kernel_.target.has(Feature::kTensorMaps))
+      return fail("{} has a tensor map, which only kernels for {} have", who,
+                  names_with(Feature::kTensorMaps));
     if (map.rank < 1 || map.rank > TensorMap::kMaxRank)
       return fail("the tensor map of {} has {} dimensions, it can have 1 to {}", who, map.rank,
                   TensorMap::kMaxRank);

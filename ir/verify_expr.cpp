@@ -171,8 +171,9 @@ VerifyScope::Type VerifyScope::type_of_cast(const Expr& expr, const Cast& n,
     complaint = fmt::format("{} casts {} lanes, it can cast 1", to_text(expr, kernel_), from.lanes);
   else if (!exists)
     complaint = fmt::format("{} is a cast that does not exist", to_text(expr, kernel_));
-  else if (kernel_.target != Target::kCuda && (from.small || is_small(n.type)))
-    complaint = fmt::format("{} is a cast that exists only on target cuda", to_text(expr, kernel_));
+  else if (!kernel_.target.has(Feature::kSmallFloats) && (from.small || is_small(n.type)))
+    complaint = fmt::format("{} is a cast that exists only on target {}", to_text(expr, kernel_),
+                            names_with(Feature::kSmallFloats));
   return {1, is_real(n.type), is_small(n.type) ? std::optional(n.type) : std::nullopt};
 }
 

@@ -66,7 +66,7 @@ std::optional<std::string> why_unserved(const Template& entry, const Workload& w
                                         const Limits& limits) {
   if (entry.op != workload.op()) return "it is for another operator";
   if (entry.target != limits.target)
-    return fmt::format("it is for {} devices", entry.target == Target::kCuda ? "CUDA" : "CPU");
+    return fmt::format("it is for {} devices", entry.target->title);
   if (window_of(workload.epilogue) > 1 && !entry.pools) return "it stores every pixel: it has no pools";
   return entry.why_not(workload, limits);
 }

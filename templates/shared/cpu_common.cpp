@@ -7,32 +7,6 @@
 #include "templates/shared/register_tile.h"
 
 namespace lehr::cpu {
-namespace {
-
-Layout flipped(Layout layout) {
-  return layout == Layout::kRow ? Layout::kColumn : Layout::kRow;
-}
-
-}  // namespace
-
-Problem problem_of(const Workload& workload) {
-  const Gemm& g = workload.gemm();
-  const bool gated = is_gated(workload.epilogue);
-  if (g.c.layout == Layout::kRow) return {g.m, g.n, g.k, g.batch, g.a.layout, g.b.layout, false, gated};
-  // C^T = B^T A^T, and a transposed matrix is the same memory in the other layout.
-  return {g.n, g.m, g.k, g.batch, flipped(g.b.layout), flipped(g.a.layout), true};
-}
-
-Problem few_rows_of(const Workload& workload) {
-  const Gemm& g = workload.gemm();
-  const bool gated = is_gated(workload.epilogue);
-  Problem p = {g.m, g.n, g.k, g.batch, g.a.layout, g.b.layout, false, gated, g.c.layout};
-  if (g.n < g.m)
-    p = {g.n, g.m, g.k, g.batch, flipped(g.b.layout), flipped(g.a.layout), true, gated, flipped(g.c.layout)};
-  if (p.m == 1) p.a = p.c = Layout::kRow;
-  if (p.n == 1) p.b = Layout::kColumn;
-  return p;
-}
 
 std::optional<std::string> why_not_cpu(const Workload& workload) {
   for (const TensorSpec& tensor : tensors_of(workload))
@@ -156,40 +130,6 @@ std::vector<std::int64_t> powers_up_to(std::int64_t extent) {
 
 bool is_power_up_to(std::int64_t value, std::int64_t extent) {
   return value == 1 || value / 2 < extent;
-}
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-
-Operands add_params(ir::KernelBuilder& builder, const Problem& p) {
-  const std::int64_t a_elements = p.batch * p.m * p.k;
-  const std::int64_t b_elements = p.batch * p.k * p.n;
-  const auto input = [&](const char* name, std::int64_t elements) {
-    return builder.param(name, DType::kF32, elements, ir::Direction::kIn);
-  };
-  Operands operands{};
-  if (p.swapped) {
-    operands.b = input("a", b_elements);
-    operands.a = input("b", a_elements);
-  } else {
-    operands.a = input("a", a_elements);
-    operands.b = input("b", b_elements);
-  }
-  operands.c = builder.param("c", DType::kF32, p.batch * p.m * p.output_columns(), ir::Direction::kOut);
-  return operands;
-}
-
-ir::Expr element(Layout layout, std::int64_t rows, std::int64_t columns, ir::Expr base, ir::Expr row,
-                 ir::Expr column) {
-  if (layout == Layout::kRow) return base + row * columns + column;
-  return base + column * rows + row;
-}
-
-EpiloguePlace place_of(const Problem& problem, ir::Expr row, ir::Expr column, ir::Expr element, int lanes,
-                       std::optional<ir::Expr> active) {
-  // The channels are the columns of the workload's C, which are the rows of its transpose.
-  return {problem.swapped ? row : column, !problem.swapped, element, lanes, active};
 }
 
 ir::Expr first_tile(ir::Expr task, std::int64_t tiles, std::int64_t tasks) {

@@ -1,5 +1,4 @@
-// What the CPU families share: the GEMM with C made row-major, the knobs' value lists, and the split of tiles
-// over tasks.
+// What the CPU families share: the knobs' value lists, and the split of tiles over tasks.
 #pragma once
 
 #include <cstdint>
@@ -8,32 +7,15 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "base/limits.h"
 #include "ir/kernel.h"
 #include "space/knobs.h"
 #include "space/space.h"
-#include "templates/shared/epilogue_expr.h"
+#include "templates/shared/product_view.h"
 #include "workload/workload.h"
 
 namespace lehr::cpu {
-
-/// The GEMM as the lowerings see it.
-struct Problem {
-  std::int64_t m = 0, n = 0, k = 0, batch = 1;
-  Layout a = Layout::kRow, b = Layout::kRow;
-  bool swapped = false;  ///< the lowering's A is the workload's B
-  bool gated = false;    ///< pairs of columns become one: never with `swapped`
-  Layout c = Layout::kRow;
-  /// Of C in memory.
-  std::int64_t output_columns() const { return gated ? n / 2 : n; }
-};
-/// With a row-major C: a column-major one is computed as its transpose, C^T = B^T A^T, with A and B in
-/// exchanged roles.
-Problem problem_of(const Workload& workload);
-/// With few rows rather than few columns: of C and its transpose the one that has no more rows than columns,
-/// for families that keep a few rows and stream the other operand. A matrix of a single row or column lies
-/// both ways; here it is contiguous in k, and so is C along its one row. C may be column-major.
-Problem few_rows_of(const Workload& workload);
 
 /// Reasons why no CPU family serves the workload, a GEMM or a convolution (types, gates); nullopt otherwise.
 std::optional<std::string> why_not_cpu(const Workload& workload);
@@ -97,23 +79,6 @@ bool is_up_to(std::int64_t value, std::int64_t extent, const std::vector<std::in
 std::vector<std::int64_t> powers_up_to(std::int64_t extent);
 /// Whether powers_up_to() has the power of two `value`.
 bool is_power_up_to(std::int64_t value, std::int64_t extent);
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b);
-
-/// The parameters of the kernel in the workload's argument order (a, b, c).
-struct Operands {
-  ir::BufferId a, b, c;  ///< the lowering's A, B and C
-};
-Operands add_params(ir::KernelBuilder& builder, const Problem& problem);
-
-/// Flat index of element (row, column) of a matrix of `rows` x `columns`, after `base`.
-ir::Expr element(Layout layout, std::int64_t rows, std::int64_t columns, ir::Expr base, ir::Expr row,
-                 ir::Expr column);
-
-/// What the epilogue needs to know of `lanes` columns of the lowering's C from (`row`, `column`) on, which is
-/// `element` in memory.
-EpiloguePlace place_of(const Problem& problem, ir::Expr row, ir::Expr column, ir::Expr element, int lanes,
-                       std::optional<ir::Expr> active);
 
 /// First tile of task `task` when `tiles` are split evenly over `tasks`; the next task's first is its end.
 ir::Expr first_tile(ir::Expr task, std::int64_t tiles, std::int64_t tasks);

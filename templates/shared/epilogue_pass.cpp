@@ -125,7 +125,7 @@ Block pooled_row(KernelBuilder& builder, const Workload& workload, const FusedEp
   }
   const Expr to = var(row) * width + var(pixel);
   Block store = block(Store{y, nhwc ? to * conv.k + at : to, epilogue.pool(std::move(pixels), vector), vector, active});
-  if (nhwc) store = block(loop(v, cpu::ceil_div(conv.k, lanes), LoopKind::kSerial, store));
+  if (nhwc) store = block(loop(v, ceil_div(conv.k, lanes), LoopKind::kSerial, store));
   return block(loop(pixel, width, LoopKind::kSerial, store));
 }
 
@@ -149,7 +149,7 @@ Block gated_row(KernelBuilder& builder, const Workload& workload, const FusedEpi
   };
   const auto gate = [&](Expr even, Expr odd) { return epilogue.gate(even, odd); };
   return block(
-      loop(block_of, cpu::ceil_div(gemm.n, columns), LoopKind::kSerial,
+      loop(block_of, ceil_div(gemm.n, columns), LoopKind::kSerial,
            block(Let{column, var(block_of) * columns}, tile.allocate(), tile.load_c(product, product_at),
                  tile.store_pairs(builder, c, c_at, finish, gate))));
 }
@@ -182,7 +182,7 @@ Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits, const
                : epilogue.window() > 1 ? pooled_row(builder, workload, epilogue, y, row, lanes)
                                        : plain_row(builder, shape, epilogue, y, row, lanes);
   body.push_front(Let{row, cpu::first_tile(var(task), shape.rows, tasks) + var(own)});
-  const std::int64_t most = cpu::ceil_div(shape.rows, tasks);
+  const std::int64_t most = ceil_div(shape.rows, tasks);
   Expr rows = shape.rows % tasks == 0 ? integer(most)
                                       : cpu::first_tile(var(task) + 1, shape.rows, tasks) -
                                             cpu::first_tile(var(task), shape.rows, tasks);

@@ -84,7 +84,7 @@ TEST(GemmSimtEmulated, MovesWhatTheAnalysisOfItsTreeSays) {
   while (configs.size() < 8) {
     const Config config = space.sample(rng).value();
     const auto schedule = schedule_of<gemm_simt_knobs>(config, workload, limits);
-    const cpu::Problem problem = cpu::problem_of(workload);
+    const ProductView problem = product_view(workload);
     // The analysis counts a guarded load for every thread, also where the first threads alone have one.
     if (gemm_simt_copy_a(problem, schedule).vectors() < schedule.threads() ||
         gemm_simt_copy_b(problem, schedule).vectors() < schedule.threads())

@@ -40,7 +40,7 @@ TEST(GemmSimtSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits
         const auto schedule = schedule_of<gemm_simt_knobs>(config, workload, cuda_limits("sm_90a"));
         ASSERT_EQ(launch.block[0], schedule.threads());
         ASSERT_EQ(launch.block[0] % 32, 0);
-        ASSERT_EQ(launch.shared_bytes, gemm_simt_shared_bytes(cpu::problem_of(workload), schedule));
+        ASSERT_EQ(launch.shared_bytes, gemm_simt_shared_bytes(product_view(workload), schedule));
         ASSERT_EQ(launch.grid[1], schedule.split_k);
       });
 }

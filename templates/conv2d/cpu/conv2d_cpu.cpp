@@ -24,7 +24,6 @@ namespace lehr {
 namespace {
 
 using namespace ir;
-using cpu::ceil_div;
 
 struct Lowering {
   ConvView view;

@@ -8,8 +8,6 @@
 namespace lehr {
 namespace {
 
-using cpu::ceil_div;
-
 using Values = std::vector<std::int64_t>;
 
 /// Input copy and output block of one task; more than a share of any last-level cache only costs bandwidth.

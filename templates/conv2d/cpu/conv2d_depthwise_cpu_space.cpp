@@ -8,8 +8,6 @@
 namespace lehr {
 namespace {
 
-using cpu::ceil_div;
-
 using Values = std::vector<std::int64_t>;
 
 /// Of a block's copy; more only costs bandwidth.

@@ -15,7 +15,6 @@
 namespace lehr {
 
 using namespace ir;
-using cpu::ceil_div;
 using cpu::GemmNest;
 
 namespace {

@@ -9,8 +9,6 @@
 namespace lehr {
 namespace {
 
-using cpu::ceil_div;
-
 using Values = std::vector<std::int64_t>;
 
 /// More than a share of any last-level cache only costs bandwidth.
@@ -54,9 +52,9 @@ GemmCpuProduct product_of(const Conv2d& conv) {
 
 }  // namespace
 
-cpu::Problem im2col_problem(const Conv2d& conv) {
+ProductView im2col_problem(const Conv2d& conv) {
   const std::int64_t pixels = conv.out_h() * conv.out_w(), filters = conv.k / conv.groups;
-  cpu::Problem p;
+  ProductView p;
   p.m = is_nchw(conv) ? filters : pixels;
   p.n = is_nchw(conv) ? pixels : filters;
   p.k = conv.products();
@@ -100,7 +98,7 @@ void im2col_knobs(Knobs<GemmCpuSchedule>& k, const Workload& workload, const Lim
 GemmCpuSchedule im2col_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
   const std::int64_t most_steps = is_nchw(conv) ? 256 : 640;
-  const cpu::Problem p = im2col_problem(conv);
+  const ProductView p = im2col_problem(conv);
   GemmCpuSchedule s;
   s.threads = cpu::default_threads(workload, limits);
   s.lanes = cpu::lane_counts(limits).back();

@@ -11,7 +11,7 @@ namespace lehr {
 
 /// One product per image and group: nchw filters (rows) x pixels, nhwc pixels (rows) x filters; k counts the
 /// input channels of a group times the filter's taps.
-cpu::Problem im2col_problem(const Conv2d& conv);
+ProductView im2col_problem(const Conv2d& conv);
 
 /// Output pixels whose taps lie side by side as they do: of a line, or of the whole image where one line
 /// follows the other without a gap. nchw.

@@ -28,7 +28,6 @@ namespace lehr {
 namespace {
 
 using namespace ir;
-using cpu::ceil_div;
 
 constexpr const char* kFamily = "conv2d_oc_cpu";
 

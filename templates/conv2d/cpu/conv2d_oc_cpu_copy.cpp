@@ -9,7 +9,6 @@
 namespace lehr {
 
 using namespace ir;
-using cpu::ceil_div;
 
 namespace {
 

@@ -30,7 +30,6 @@ namespace lehr {
 namespace {
 
 using namespace ir;
-using cpu::ceil_div;
 
 constexpr const char* kFamily = "conv2d_winograd_cpu";
 constexpr std::int64_t kLargestTile = 4;

@@ -8,8 +8,6 @@
 namespace lehr {
 namespace {
 
-using cpu::ceil_div;
-
 using Values = std::vector<std::int64_t>;
 
 /// Transformed inputs and products of one task; what leaves the L2 cache by far cannot win.

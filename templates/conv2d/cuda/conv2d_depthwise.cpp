@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "templates/family.h"
 #include "templates/shared/conv_view.h"
-#include "templates/shared/cpu_common.h"
 #include "templates/shared/cuda_common.h"
 #include "templates/shared/epilogue_expr.h"
 #include "templates/shared/image_view.h"
@@ -18,7 +18,6 @@ namespace lehr {
 namespace {
 
 using namespace ir;
-using cpu::ceil_div;
 
 /// Of taps times outputs of a thread: beyond, the text is too long for the instruction cache.
 constexpr std::int64_t kMaxUnrolled = 512;

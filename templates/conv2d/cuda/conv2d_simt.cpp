@@ -9,6 +9,7 @@
 #include "templates/gemm/cuda/gemm_simt_space.h"
 #include "templates/shared/cuda_common.h"
 #include "templates/shared/image_view.h"
+#include "templates/shared/product_view.h"
 
 namespace lehr {
 namespace {
@@ -29,7 +30,7 @@ GemmSimtForm form_of(const Workload& workload) {
   const ImageView view = image_view_of(workload);
   const Conv2d& conv = view.conv;
   GemmSimtForm form;
-  form.problem = cpu::problem_of(image_product(conv));
+  form.problem = product_view(image_product(conv));
   form.gathers_a = conv.layout == ImageLayout::kNhwc;
   (form.gathers_a ? form.vector_a : form.vector_b) = vector_of(image_run(conv));
   (form.gathers_a ? form.vector_b : form.vector_a) = vector_of(filter_run(view));

@@ -3,14 +3,12 @@
 #include <limits>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "templates/family.h"
-#include "templates/shared/cpu_common.h"
 #include "templates/shared/cuda_common.h"
 
 namespace lehr {
 namespace {
-
-using cpu::ceil_div;
 
 using Values = std::vector<std::int64_t>;
 

@@ -15,14 +15,14 @@ using cpu::GemmNest;
 // Everything that the parts of the lowering share.
 struct Lowering {
   GemmNest n;
-  cpu::Operands operands{};
+  Operands operands{};
   BufferId a_panel{}, b_panel{};
 
   Expr batch_offset(std::int64_t elements) const {
     return n.p.batch == 1 ? integer(0) : var(n.batch) * elements;
   }
   Expr a_element(const Expr& i, const Expr& k) const {
-    return cpu::element(n.p.a, n.p.m, n.p.k, batch_offset(n.p.m * n.p.k), var(n.row) + i, var(n.k0) + k);
+    return matrix_element(n.p.a, n.p.m, n.p.k, batch_offset(n.p.m * n.p.k), var(n.row) + i, var(n.k0) + k);
   }
   std::int64_t a_panel_size() const {
     return n.p.a == Layout::kRow ? n.s.mr * n.a_row_stride() : n.s.mr * n.kc();
@@ -32,7 +32,7 @@ struct Lowering {
     return n.p.a == Layout::kRow ? base + i * n.a_row_stride() + k : base + k * n.s.mr + i;
   }
   Expr b_element(const Expr& k, const Expr& j) const {
-    return cpu::element(n.p.b, n.p.k, n.p.n, batch_offset(n.p.k * n.p.n), var(n.k0) + k, var(n.column) + j);
+    return matrix_element(n.p.b, n.p.k, n.p.n, batch_offset(n.p.k * n.p.n), var(n.k0) + k, var(n.column) + j);
   }
 };
 
@@ -88,7 +88,7 @@ Stmt pack_a(Lowering& l, const Expr& tiles) {
     Stmt move = Store{l.a_panel, l.a_panel_element(var(tile), var(i), at), value, lanes, std::nullopt};
     // Whole vectors end with the block: behind the last one of k there may be no memory.
     Stmt row = whole ? loop_to(k, n.k_extent() / n.s.lanes, n.kc() / n.s.lanes, block(move))
-                     : loop(k, cpu::ceil_div(n.kc(), n.s.lanes), LoopKind::kSerial, block(move));
+                     : loop(k, ceil_div(n.kc(), n.s.lanes), LoopKind::kSerial, block(move));
     copy.push_back(loop_to(i, rows, n.s.mr, block(row)));
   } else {
     Stmt move = Store{l.a_panel, l.a_panel_element(var(tile), var(i), var(k)),
@@ -108,11 +108,11 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 Kernel lower_gemm_cpu(const Workload& workload, const GemmCpuSchedule& schedule, const Limits& limits) {
   Lowering l;
   GemmNest& n = l.n;
-  n.p = cpu::problem_of(workload);
+  n.p = product_view(workload);
   n.s = schedule;
   n.masks_are_free = cpu::masks_are_free(limits);
   cpu::init(n, "gemm_cpu");
-  l.operands = cpu::add_params(n.builder, n.p);
+  l.operands = add_params(n.builder, n.p);
   n.epilogue = FusedEpilogue(n.builder, workload);
   if (n.s.pack_a) {
     l.a_panel = n.builder.buffer("a_panel", DType::kF32, Scope::kScratch, n.mc() * l.a_panel_size());
@@ -139,7 +139,7 @@ Kernel lower_gemm_cpu(const Workload& workload, const GemmCpuSchedule& schedule,
     return l.batch_offset(n.p.m * n.p.output_columns()) + row * n.p.output_columns() + column;
   };
   n.place = [&](const Expr& row, const Expr& column, const Expr& element, std::optional<Expr> active) {
-    return cpu::place_of(n.p, row, column, element, static_cast<int>(n.s.lanes), active);
+    return place_of(n.p, row, column, element, static_cast<int>(n.s.lanes), active);
   };
   return cpu::kernel_of(n);
 }

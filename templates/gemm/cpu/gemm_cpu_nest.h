@@ -24,7 +24,7 @@ namespace lehr::cpu {
 
 /// One kernel in the making. Filled in this order: init(); the parameters; buffers and functions; kernel().
 struct GemmNest {
-  Problem p;  ///< only m, n, k, batch and gated count
+  ProductView p;  ///< only m, n, k, batch and gated count
   GemmCpuSchedule s;
   bool masks_are_free = false;
   ir::KernelBuilder builder;

@@ -7,8 +7,6 @@
 namespace lehr {
 namespace {
 
-using cpu::ceil_div;
-
 using Values = std::vector<std::int64_t>;
 
 constexpr std::int64_t kMaxPanelBytes =
@@ -23,18 +21,18 @@ const Values& k_steps() {
 using S = GemmCpuSchedule;
 
 /// Of a task.
-std::int64_t row_tiles(const cpu::Problem& p, const S& s) {
+std::int64_t row_tiles(const ProductView& p, const S& s) {
   return ceil_div(ceil_div(p.m, s.mr), s.split == 0 ? s.threads : 1);
 }
-std::int64_t column_tiles(const cpu::Problem& p, const S& s) {
+std::int64_t column_tiles(const ProductView& p, const S& s) {
   return ceil_div(ceil_div(p.n, s.nv * s.lanes), s.split == 1 ? s.threads : 1);
 }
 /// Whether no task has two of them.
-bool one_column_tile(const cpu::Problem& p, const Limits& limits) {
+bool one_column_tile(const ProductView& p, const Limits& limits) {
   return p.n <= cpu::lane_counts(limits).front();
 }
 
-void tile_knobs(Knobs<S>& k, const cpu::Problem& p, const Limits& limits) {
+void tile_knobs(Knobs<S>& k, const ProductView& p, const Limits& limits) {
   k.knob(&S::mr, "mr", "rows of C in registers", cpu::register_rows(p.m));
   // Value lists hold what some valid config can take and little else: sampling rejects whole draws.
   k.knob(&S::nv, "nv", "vectors of a row of C in registers",
@@ -56,7 +54,7 @@ void tile_knobs(Knobs<S>& k, const cpu::Problem& p, const Limits& limits) {
 
 /// What a packed block of A must not be; where packing is a choice, with what it must not be besides.
 void forbid_blocks_of_a(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits) {
-  const cpu::Problem p = product.p;
+  const ProductView p = product.p;
   const bool always = product.a == Panels::kPacked;
   const std::int64_t l2 = limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20;
   k.forbid("the packed block of A is larger than twice the L2 cache", [=](const S& s) {
@@ -69,7 +67,7 @@ void forbid_blocks_of_a(Knobs<S>& k, const GemmCpuProduct& product, const Limits
 }
 
 void forbid_blocks_of_b(Knobs<S>& k, const GemmCpuProduct& product) {
-  const cpu::Problem p = product.p;
+  const ProductView p = product.p;
   const bool always = product.b == Panels::kPacked;
   k.forbid("the packed block of B is too large", [=](const S& s) {
     const std::int64_t nr = s.nv * s.lanes, columns = std::min(s.nc * nr, p.n + nr);
@@ -81,7 +79,7 @@ void forbid_blocks_of_b(Knobs<S>& k, const GemmCpuProduct& product) {
 }
 
 void block_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits) {
-  const cpu::Problem p = product.p;
+  const ProductView p = product.p;
   k.knob(&S::kc, "kc", "k of one block; the last value covers all of k", product.k_blocks);
   k.knob(&S::mc, "mc", "tiles of rows of one block; the last value covers all", cpu::powers_up_to(p.m));
   k.only([=](const S& s) { return cpu::is_power_up_to(s.mc, row_tiles(p, s)); });
@@ -123,7 +121,7 @@ void prefetch_knob(Knobs<S>& k, Panels b) {
 }  // namespace
 
 void gemm_cpu_product_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits) {
-  const cpu::Problem p = product.p;
+  const ProductView p = product.p;
   const bool narrow = one_column_tile(p, limits);
   cpu::thread_knobs(k, limits, p.batch > 1, product.shared_out);
   tile_knobs(k, p, limits);
@@ -150,7 +148,7 @@ void gemm_cpu_product_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Li
 
 void gemm_cpu_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits) {
   GemmCpuProduct product;
-  const cpu::Problem& p = product.p = cpu::problem_of(workload);
+  const ProductView& p = product.p = product_view(workload);
   product.k_blocks = cpu::up_to(p.k, k_steps());
   // Between blocks of k the sums wait in C, where those of pairs have no room.
   if (p.gated) product.k_blocks = {product.k_blocks.back()};
@@ -162,7 +160,7 @@ void gemm_cpu_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits)
 // What few rows use is not packed but prefetched, in thin blocks of k; up to 36 rows are three tiles of 12.
 GemmCpuSchedule gemm_cpu_wanted(const Workload& workload, const Limits& limits) {
   constexpr std::int64_t kFewRows = 48, kTallTileRows = 24;
-  const cpu::Problem p = cpu::problem_of(workload);
+  const ProductView p = product_view(workload);
   const std::int64_t registers = std::max(limits.vector_registers, 16);
   const bool packs = p.m >= kFewRows || p.b == Layout::kColumn;
   const bool is_wide = registers >= 32 && (packs || p.m < kTallTileRows);

@@ -42,7 +42,7 @@ enum class Panels { kChosen, kPacked, kPrepacked };
 
 /// What the schedules of the shared nest (gemm_cpu_nest.h) depend on.
 struct GemmCpuProduct {
-  cpu::Problem p;
+  ProductView p;
   Panels a = Panels::kChosen, b = Panels::kChosen;  ///< without a choice there is no such knob
   std::vector<std::int64_t> k_blocks;               ///< values of "kc", ascending; the last one covers k
   std::string_view shared_out = "what the threads share out: 0 rows, 1 columns, 2 matrices of the batch";

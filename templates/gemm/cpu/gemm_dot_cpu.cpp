@@ -19,7 +19,6 @@ namespace lehr {
 namespace {
 
 using namespace ir;
-using cpu::ceil_div;
 
 struct Schedule {
   std::int64_t threads = 1, lanes = 16;
@@ -32,14 +31,14 @@ constexpr std::int64_t kFewRows = 16;               // of which a copy costs lit
 constexpr std::int64_t kMaxCopyBytes = 4LL << 20;  // more would leave the L2 cache
 
 /// Threads share the columns, so that few of them are taken as rows.
-cpu::Problem view_of(const Workload& workload) {
+ProductView view_of(const Workload& workload) {
   const Gemm& g = workload.gemm();
-  return std::min(g.m, g.n) <= kFewRows ? cpu::few_rows_of(workload) : cpu::problem_of(workload);
+  return std::min(g.m, g.n) <= kFewRows ? few_rows_view(workload) : product_view(workload);
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   if (auto reason = cpu::why_not_cpu(workload)) return reason;
-  const cpu::Problem p = view_of(workload);
+  const ProductView p = view_of(workload);
   const bool may_copy = p.m <= kFewRows && 4 * p.m * p.k <= kMaxCopyBytes;
   if (p.b != Layout::kColumn || (p.a != Layout::kRow && !may_copy))
     return "runs along k, so both operands must be contiguous in k (or one have few rows or columns)";
@@ -60,7 +59,7 @@ bool fits_registers(std::int64_t mr, std::int64_t nr, const Limits& limits) {
 
 void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
   using S = Schedule;
-  const cpu::Problem p = view_of(workload);
+  const ProductView p = view_of(workload);
   k.knob(&S::threads, "threads", "CPU threads, each with a range of columns", cpu::thread_counts(limits));
   k.knob(&S::lanes, "lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
   k.knob(&S::mr, "mr", "rows of C in registers", counts_up_to(p.m));
@@ -84,7 +83,7 @@ void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
 // but not less than a multiply-add's latency; behind k every accumulator is summed over its lanes.
 Schedule wanted(const Workload& workload, const Limits& limits) {
   constexpr std::int64_t kSumOfLanes = 10;  // half cycles
-  const cpu::Problem p = view_of(workload);
+  const ProductView p = view_of(workload);
   Schedule s = {
       .threads = cpu::default_threads(workload, limits), .lanes = cpu::lane_counts(limits).back(), .nc = 16};
   const std::int64_t steps = ceil_div(p.k, s.lanes);
@@ -99,10 +98,10 @@ Schedule wanted(const Workload& workload, const Limits& limits) {
 }
 
 struct Lowering {
-  cpu::Problem p;
+  ProductView p;
   Schedule s;
   KernelBuilder builder;
-  cpu::Operands operands{};
+  Operands operands{};
   FusedEpilogue epilogue;
   BufferId a_rows{};    ///< A's rows, copied
   BufferId sums{};      ///< of a tile, by whole vectors of a row, for the epilogue
@@ -119,7 +118,7 @@ struct Lowering {
   std::int64_t a_pitch() const { return ceil_div(p.k, s.lanes) * s.lanes; }
   Expr batch_offset(std::int64_t elements) const { return p.batch == 1 ? integer(0) : var(batch) * elements; }
   Expr c_element(const Expr& of_row, const Expr& of_column) const {
-    return cpu::element(p.c, p.m, p.n, batch_offset(p.m * p.n), of_row, of_column);
+    return matrix_element(p.c, p.m, p.n, batch_offset(p.m * p.n), of_row, of_column);
   }
 };
 
@@ -135,7 +134,7 @@ Block finish(Lowering& l, std::int64_t rows, std::int64_t columns) {
     std::optional<Expr> active;
     if (columns - at < l.s.lanes) active = integer(columns - at);
     const Expr first = var(l.column) + at, held = var(i) * pitch + at, element = l.c_element(row, first);
-    Expr value = l.epilogue.of(load(l.sums, held, width), cpu::place_of(l.p, row, first, element, width, active));
+    Expr value = l.epilogue.of(load(l.sums, held, width), place_of(l.p, row, first, element, width, active));
     vectors.push_back(l.is_scattered() ? Store{l.sums, held, value, width, std::nullopt}
                                        : Store{l.operands.c, element, value, width, active});
   }
@@ -214,7 +213,7 @@ Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
     result.push_back(over_tile(block(Store{l.operands.c, l.c_element(row, column), sum, 1, std::nullopt})));
   } else if (l.by_element) {
     const BufferId held = builder.buffer("sum", DType::kF32, Scope::kRegister, 1);
-    Expr value = l.epilogue.of(load(held, integer(0)), cpu::place_of(l.p, row, column, l.c_element(row, column), 1,
+    Expr value = l.epilogue.of(load(held, integer(0)), place_of(l.p, row, column, l.c_element(row, column), 1,
                                                                      std::nullopt));
     result.push_back(over_tile(block(Alloc{held}, Store{held, integer(0), sum, 1, std::nullopt},
                                      Store{l.operands.c, l.c_element(row, column), value, 1, std::nullopt})));
@@ -286,7 +285,7 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Schedule& schedule, co
   KernelBuilder& builder = l.builder;
   builder.kernel.name = "gemm_dot_cpu";
   builder.kernel.target = Target::kCpu;
-  l.operands = cpu::add_params(builder, l.p);
+  l.operands = add_params(builder, l.p);
   l.epilogue = FusedEpilogue(builder, workload);
   l.by_element = l.is_scattered() && has_residual(workload.epilogue);
   l.task = builder.var("task_index");

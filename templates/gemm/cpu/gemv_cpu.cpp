@@ -19,7 +19,6 @@ namespace lehr {
 namespace {
 
 using namespace ir;
-using cpu::ceil_div;
 
 constexpr std::int64_t kMaxRows = 4;  // beyond it the outer-product family reuses B from registers
 
@@ -33,7 +32,7 @@ struct Schedule {
 
 std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   if (auto reason = cpu::why_not_cpu(workload)) return reason;
-  const cpu::Problem p = cpu::few_rows_of(workload);
+  const ProductView p = few_rows_view(workload);
   if (p.m > kMaxRows) return "made for at most 4 rows or columns of C";
   if (p.b != Layout::kRow) return "streams the large operand across k, so it must be contiguous there";
   return std::nullopt;
@@ -41,7 +40,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 
 void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
   using S = Schedule;
-  const cpu::Problem p = cpu::few_rows_of(workload);
+  const ProductView p = few_rows_view(workload);
   const auto chunks = [=](const S& s) { return ceil_div(p.n, s.nv * s.lanes); };
   k.knob(&S::threads, "threads", "CPU threads, each with a range of columns", cpu::thread_counts(limits));
   k.knob(&S::lanes, "lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
@@ -62,7 +61,7 @@ void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
 
 // As many sums as hide the latency of a multiply-add, where the registers hold them.
 Schedule wanted(const Workload& workload, const Limits& limits) {
-  const cpu::Problem p = cpu::few_rows_of(workload);
+  const ProductView p = few_rows_view(workload);
   Schedule s = {.threads = cpu::default_threads(workload, limits),
                 .lanes = cpu::lane_counts(limits).back(),
                 .nv = 4,
@@ -73,10 +72,10 @@ Schedule wanted(const Workload& workload, const Limits& limits) {
 }
 
 struct Lowering {
-  cpu::Problem p;
+  ProductView p;
   Schedule s;
   KernelBuilder builder;
-  cpu::Operands operands{};
+  Operands operands{};
   FusedEpilogue epilogue;
   BufferId sums{};         ///< [row][column of the block], where C's rows are not contiguous
   bool finishes_behind{};  ///< there the epilogue needs to know of elements of C, one by one
@@ -90,7 +89,7 @@ struct Lowering {
   bool stores_behind() const { return p.c == Layout::kColumn; }
   Expr batch_offset(std::int64_t elements) const { return p.batch == 1 ? integer(0) : var(batch) * elements; }
   Expr c_element(const Expr& row, const Expr& of_column) const {
-    return cpu::element(p.c, p.m, p.n, batch_offset(p.m * p.n), row, of_column);
+    return matrix_element(p.c, p.m, p.n, batch_offset(p.m * p.n), row, of_column);
   }
 };
 
@@ -118,14 +117,15 @@ Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const P
       return b_at(column + l.s.prefetch * cpu::kLineFloats);
     }));
   }
-  const Expr a = load(l.operands.a, cpu::element(l.p.a, l.p.m, l.p.k, l.batch_offset(l.p.m * l.p.k), tile.row(),
-                                                 var(l.k0) + var(u)));
+  const Expr batch = l.batch_offset(l.p.m * l.p.k);
+  const Expr a =
+      load(l.operands.a, matrix_element(l.p.a, l.p.m, l.p.k, batch, tile.row(), var(l.k0) + var(u)));
   const Block step = tile.step(l.builder, l.operands.b, b_at, true, a, ahead);
   Block result =
       block(tile.allocate(), If{pass.first, block(tile.clear()), block(tile.load_c(c, c_at))},
             loop(u, rows, LoopKind::kUnrolled, step));
   const auto finish = [&](Expr sums, Expr column, std::optional<Expr> active) {
-    return l.epilogue.of(sums, cpu::place_of(l.p, tile.row(), var(l.column) + column, c_at(column),
+    return l.epilogue.of(sums, place_of(l.p, tile.row(), var(l.column) + column, c_at(column),
                                              static_cast<int>(l.s.lanes), active));
   };
   if (l.epilogue.empty() || l.finishes_behind)
@@ -155,7 +155,7 @@ Stmt store_block(Lowering& l, const Expr& first_chunk, const Expr& chunks_now) {
   const Expr column = first + var(j), element = l.c_element(var(row), column);
   Expr value = load(l.sums, var(row) * l.block_columns() + var(j));
   if (l.finishes_behind)
-    value = l.epilogue.of(value, cpu::place_of(l.p, var(row), column, element, 1, std::nullopt));
+    value = l.epilogue.of(value, place_of(l.p, var(row), column, element, 1, std::nullopt));
   return loop_to(j, min(chunks_now * l.chunk(), integer(l.p.n) - first), l.block_columns(),
                  block(loop(row, l.p.m, LoopKind::kSerial,
                             block(Store{l.operands.c, element, value, 1, std::nullopt}))));
@@ -163,12 +163,12 @@ Stmt store_block(Lowering& l, const Expr& first_chunk, const Expr& chunks_now) {
 
 Kernel lower_gemv_cpu(const Workload& workload, const Schedule& schedule, const Limits&) {
   Lowering l;
-  l.p = cpu::few_rows_of(workload);
+  l.p = few_rows_view(workload);
   l.s = schedule;
   KernelBuilder& builder = l.builder;
   builder.kernel.name = "gemv_cpu";
   builder.kernel.target = Target::kCpu;
-  l.operands = cpu::add_params(builder, l.p);
+  l.operands = add_params(builder, l.p);
   l.epilogue = FusedEpilogue(builder, workload);
   l.finishes_behind = l.stores_behind() && has_residual(workload.epilogue);
   l.task = builder.var("task_index");

@@ -4,18 +4,19 @@
 #include <algorithm>
 #include <string>
 
+#include "base/ceil_div.h"
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemm_mma_operand.h"
 #include "templates/gemm/cuda/gemm_mma_space.h"
 #include "templates/gemm/cuda/gemm_mma_write.h"
 #include "templates/shared/cuda_common.h"
+#include "templates/shared/product_view.h"
 #include "templates/shared/tile_ring.h"
 
 namespace lehr {
 namespace {
 
 using namespace ir;
-using cpu::ceil_div;
 
 constexpr std::int64_t kLargestTile = 512;  // no tile is larger, along k with the copies ahead of it
 
@@ -84,7 +85,7 @@ class Lowering {
   bool any_async() const { return a_.tile.async || b_.tile.async; }
 
   void add_params() {
-    const cpu::Problem& size = p_.size;
+    const ProductView& size = p_.size;
     if (p_.image) {
       const Conv2d& conv = p_.image->conv;
       GemmMmaOperand& pixels = p_.pixels_are_columns() ? b_ : a_;

@@ -6,14 +6,14 @@
 #include <array>
 #include <string>
 
+#include "base/ceil_div.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "templates/shared/cuda_common.h"
+#include "templates/shared/product_view.h"
 
 namespace lehr {
 namespace {
-
-using cpu::ceil_div;
 
 // Loop counters, places, addresses of the two operands in both memories. Fitted, with the weights in
 // gemm_mma_registers(), to NVRTC 13.0 on sm_80 and sm_90a: sampled schedules that are let through do not
@@ -159,7 +159,7 @@ StaticText gemm_mma_instruction(DType operand, DType accum) {
 GemmMmaProblem gemm_mma_problem(const Workload& workload) {
   const Gemm& g = workload.gemm();
   GemmMmaProblem p;
-  p.size = cpu::problem_of(workload);
+  p.size = product_view(workload);
   p.operand = g.a.type;
   p.output = g.c.type;
   p.accum = g.accum;
@@ -230,7 +230,7 @@ std::vector<std::int64_t> warp_tiles(std::int64_t extent) {
   return powers_of_two(16, std::min<std::int64_t>(tile_extents(extent).back(), 128));
 }
 
-void tile_knobs(Knobs<S>& k, const cpu::Problem& size) {
+void tile_knobs(Knobs<S>& k, const ProductView& size) {
   k.knob(&S::bm, "bm", "rows of C per block", tile_extents(size.m));
   k.knob(&S::bn, "bn", "columns of C per block", tile_extents(size.n));
   k.knob(&S::wm, "wm", "rows of C per warp", warp_tiles(size.m));

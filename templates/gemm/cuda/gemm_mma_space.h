@@ -8,8 +8,8 @@
 #include "base/limits.h"
 #include "base/static_text.h"
 #include "space/knobs.h"
-#include "templates/shared/cpu_common.h"
 #include "templates/shared/image_view.h"
+#include "templates/shared/product_view.h"
 #include "templates/shared/split_k.h"
 #include "workload/workload.h"
 
@@ -17,7 +17,7 @@ namespace lehr {
 
 /// What is the same for all schedules of a workload.
 struct GemmMmaProblem {
-  cpu::Problem size;  ///< C row-major
+  ProductView size;  ///< C row-major
   DType operand = DType::kF16;
   DType output = DType::kF32;
   DType accum = DType::kF32;

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/ceil_div.h"
+
 namespace lehr {
 namespace {
 
@@ -75,7 +77,7 @@ class Writer {
   template <typename Body>
   Block each_vector(const Body& body, std::int64_t rows = 1) {
     const std::int64_t vec = gemm_mma_c_vector(p_, s_), count = s_.bm / rows * s_.bn / vec;
-    const Unrolled copy(b_, "copy_c", cpu::ceil_div(count, s_.threads()));
+    const Unrolled copy(b_, "copy_c", ceil_div(count, s_.threads()));
     const VarId vector = b_.var("vector");
     Block inner = body(copy.at, var(vector) / (s_.bn / vec), var(vector) % (s_.bn / vec) * vec);
     if (count % s_.threads() != 0) inner = block(If{lt(var(vector), integer(count)), inner, {}});

@@ -5,31 +5,32 @@
 
 #include <algorithm>
 
+#include "base/ceil_div.h"
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemm_simt_compute.h"
 #include "templates/gemm/cuda/gemm_simt_copy.h"
 #include "templates/gemm/cuda/gemm_simt_space.h"
 #include "templates/gemm/cuda/gemm_simt_write.h"
 #include "templates/shared/cuda_common.h"
+#include "templates/shared/product_view.h"
 #include "templates/shared/tile_ring.h"
 
 namespace lehr {
 namespace {
 
 using namespace ir;
-using cpu::ceil_div;
 
 constexpr std::int64_t kLargestTile = 256;  // no tile is larger, along k with the copies ahead of it
 
 class Lowering {
  public:
-  Lowering(const Workload& workload, const cpu::Problem& problem, const GemmSimtSchedule& schedule)
+  Lowering(const Workload& workload, const ProductView& problem, const GemmSimtSchedule& schedule)
       : p_(problem), s_(schedule) {
     if (workload.op() == Operator::kConv2d) image_ = image_view_of(workload);
     builder_.kernel.name = image_ ? "conv2d_simt" : "gemm_simt";
     builder_.kernel.target = Target::kCuda;
     builder_.kernel.min_blocks_per_core = static_cast<int>(s_.min_blocks);
-    operands_ = image_ ? image_params() : cpu::add_params(builder_, p_);
+    operands_ = image_ ? image_params() : add_params(builder_, p_);
     epilogue_ = FusedEpilogue(builder_, workload);
     block_ = builder_.var("block");
     batch_ = builder_.var("batch");
@@ -103,13 +104,13 @@ class Lowering {
   /// Pixels that become one.
   std::int64_t window_pixels() const { return image_ ? image_->window * image_->window : 1; }
   bool pixels_are_columns() const { return image_->conv.layout == ImageLayout::kNchw; }
-  cpu::Operands image_params() {
+  Operands image_params() {
     const Conv2d& conv = image_->conv;
     const BufferId x = builder_.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
     const BufferId f = builder_.param("f", DType::kF32, image_->filter_elements(), Direction::kIn);
     const BufferId y = builder_.param(
         "y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w() / window_pixels(), Direction::kOut);
-    return pixels_are_columns() ? cpu::Operands{f, x, y} : cpu::Operands{x, f, y};
+    return pixels_are_columns() ? Operands{f, x, y} : Operands{x, f, y};
   }
 
   void add_split() {
@@ -261,11 +262,11 @@ class Lowering {
     return result;
   }
 
-  cpu::Problem p_;
+  ProductView p_;
   GemmSimtSchedule s_;
   std::optional<ImageView> image_;
   KernelBuilder builder_;
-  cpu::Operands operands_{};
+  Operands operands_{};
   FusedEpilogue epilogue_;
   GemmSimtThread share_;
   const GemmSimtOperand& a_ = share_.a;
@@ -286,12 +287,12 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 }
 
 Kernel lower_schedule(const Workload& workload, const GemmSimtSchedule& schedule, const Limits&) {
-  return lower_gemm_simt(workload, cpu::problem_of(workload), schedule);
+  return lower_gemm_simt(workload, product_view(workload), schedule);
 }
 
 }  // namespace
 
-Kernel lower_gemm_simt(const Workload& workload, const cpu::Problem& problem,
+Kernel lower_gemm_simt(const Workload& workload, const ProductView& problem,
                        const GemmSimtSchedule& schedule) {
   return Lowering(workload, problem, schedule).kernel();
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "templates/gemm/cuda/gemm_simt_space.h"
+#include "templates/shared/product_view.h"
 #include "templates/template.h"
 
 namespace lehr {
@@ -17,7 +18,7 @@ Template gemm_simt_template();
 /// workload is a convolution, one operand is the view of its input (image_view.h): B with nchw, where A holds
 /// the filters of each group and the batch is the images times the groups, and A with nhwc, where B holds the
 /// filters. The parameters are x, f and y then.
-ir::Kernel lower_gemm_simt(const Workload& workload, const cpu::Problem& problem,
+ir::Kernel lower_gemm_simt(const Workload& workload, const ProductView& problem,
                            const GemmSimtSchedule& schedule);
 
 }  // namespace lehr

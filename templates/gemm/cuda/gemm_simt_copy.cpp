@@ -6,6 +6,8 @@
 
 #include <optional>
 
+#include "templates/shared/product_view.h"
+
 namespace lehr {
 namespace {
 
@@ -61,8 +63,8 @@ Expr global_index(const GemmSimtOperand& operand, const Expr& base, const Expr& 
   const GemmSimtCopy& copy = operand.copy;
   if (operand.image) return image_index(*operand.image, base, k, x);
   if (operand.filters_of) return filter_index(*operand.filters_of, base, k, x);
-  if (operand.is_a) return cpu::element(operand.layout, copy.x, copy.k, base, x, k);
-  return cpu::element(operand.layout, copy.k, copy.x, base, k, x);
+  if (operand.is_a) return matrix_element(operand.layout, copy.x, copy.k, base, x, k);
+  return matrix_element(operand.layout, copy.k, copy.x, base, k, x);
 }
 
 /// for (i < loads) body, left to the first threads where there are fewer vectors than threads.

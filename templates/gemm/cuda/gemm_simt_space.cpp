@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "base/ceil_div.h"
 #include "templates/shared/cuda_common.h"
+#include "templates/shared/product_view.h"
 
 namespace lehr {
 namespace {
-
-using cpu::ceil_div;
 
 constexpr std::int64_t kSharedAlignment = 16;  // launch_of() rounds every buffer up to it
 // Loop counters, places, the two shared addresses; and the addresses of an epilogue that goes through shared
@@ -68,7 +68,7 @@ std::vector<std::int64_t> at_most(std::int64_t limit, std::vector<std::int64_t> 
   return values;
 }
 
-GemmSimtCopy copy_of(bool along_k, std::int64_t x, std::int64_t tile, std::int64_t vec, const cpu::Problem& p,
+GemmSimtCopy copy_of(bool along_k, std::int64_t x, std::int64_t tile, std::int64_t vec, const ProductView& p,
                      const GemmSimtSchedule& s) {
   GemmSimtCopy copy;
   copy.along_k = along_k;
@@ -83,31 +83,31 @@ GemmSimtCopy copy_of(bool along_k, std::int64_t x, std::int64_t tile, std::int64
   return copy;
 }
 
-bool a_along_k(const cpu::Problem& p) {
+bool a_along_k(const ProductView& p) {
   return p.a == Layout::kRow;
 }
-bool b_along_k(const cpu::Problem& p) {
+bool b_along_k(const ProductView& p) {
   return p.b == Layout::kColumn;
 }
 
 }  // namespace
 
-SplitK gemm_simt_split_k(const cpu::Problem& p, const GemmSimtSchedule& s) {
+SplitK gemm_simt_split_k(const ProductView& p, const GemmSimtSchedule& s) {
   return {s.split_k, ceil_div(p.k, s.bk)};
 }
 
-std::int64_t gemm_simt_tiles(const cpu::Problem& p, const GemmSimtSchedule& s) {
+std::int64_t gemm_simt_tiles(const ProductView& p, const GemmSimtSchedule& s) {
   return ceil_div(p.m, s.bm) * ceil_div(p.n, s.bn) * p.batch;
 }
 
-GemmSimtCopy gemm_simt_copy_a(const cpu::Problem& p, const GemmSimtSchedule& s) {
+GemmSimtCopy gemm_simt_copy_a(const ProductView& p, const GemmSimtSchedule& s) {
   return copy_of(a_along_k(p), p.m, s.bm, s.vec_a, p, s);
 }
-GemmSimtCopy gemm_simt_copy_b(const cpu::Problem& p, const GemmSimtSchedule& s) {
+GemmSimtCopy gemm_simt_copy_b(const ProductView& p, const GemmSimtSchedule& s) {
   return copy_of(b_along_k(p), p.n, s.bn, s.vec_b, p, s);
 }
 
-std::int64_t gemm_simt_registers(const cpu::Problem& p, const GemmSimtSchedule& s) {
+std::int64_t gemm_simt_registers(const ProductView& p, const GemmSimtSchedule& s) {
   const GemmSimtCopy a = gemm_simt_copy_a(p, s);
   const GemmSimtCopy b = gemm_simt_copy_b(p, s);
   const std::int64_t accumulators = s.tm * s.tn;
@@ -122,7 +122,7 @@ std::int64_t gemm_simt_registers(const cpu::Problem& p, const GemmSimtSchedule& 
   return accumulators + fragments + in_flight + per_load * loads + epilogue + kOtherRegisters;
 }
 
-std::int64_t gemm_simt_shared_bytes(const cpu::Problem& p, const GemmSimtSchedule& s) {
+std::int64_t gemm_simt_shared_bytes(const ProductView& p, const GemmSimtSchedule& s) {
   const auto bytes = [&](const GemmSimtCopy& copy) {
     return round_up(s.stages * copy.elements() * 4, kSharedAlignment);
   };
@@ -144,7 +144,7 @@ Values flags(bool both) {
   return both ? Values{0, 1} : Values{0};
 }
 
-bool any_along_k(const cpu::Problem& p) {
+bool any_along_k(const ProductView& p) {
   return a_along_k(p) || b_along_k(p);
 }
 
@@ -176,7 +176,7 @@ void tile_knobs(Knobs<S>& k, const Values& rows, const Values& columns, const Li
            [](const S& s) { return s.bm >= 32 && s.bn >= 32 && (s.lanes_m < 2 || s.lanes_m > 16); });
 }
 
-void depth_knobs(Knobs<S>& k, const cpu::Problem& p, const Limits& limits) {
+void depth_knobs(Knobs<S>& k, const ProductView& p, const Limits& limits) {
   k.knob(&S::bk, "bk", "k per tile", at_most(2 * p.k - 1, {8, 16, 32}));
   k.knob(&S::split_k, "split_k", "blocks that share a tile of C, each with its part of k",
          split_k_values(p.k));
@@ -197,7 +197,7 @@ void depth_knobs(Knobs<S>& k, const cpu::Problem& p, const Limits& limits) {
 }
 
 void copy_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
-  const cpu::Problem p = form.problem;
+  const ProductView p = form.problem;
   k.knob(&S::k_major, "k_major",
          "tiles of operands contiguous along k: 0: transposed, 1: kept, read 4 k at a time",
          flags(any_along_k(p)));
@@ -226,13 +226,13 @@ void copy_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
   });
 }
 
-bool shared_fits(const cpu::Problem& p, const S& s, const Limits& limits) {
+bool shared_fits(const ProductView& p, const S& s, const Limits& limits) {
   const std::int64_t bytes = gemm_simt_shared_bytes(p, s);
   return bytes <= limits.shared_bytes_per_block && cuda::shared_memory_holds(limits, s.min_blocks, bytes);
 }
 
 bool registers_fit(const GemmSimtForm& form, const S& s, const Limits& limits) {
-  const cpu::Problem& p = form.problem;
+  const ProductView& p = form.problem;
   const GemmSimtCopy gathered = form.gathers_a ? gemm_simt_copy_a(p, s) : gemm_simt_copy_b(p, s);
   const std::int64_t gather = form.registers_per_gather * gathered.loads();
   return gemm_simt_registers(p, s) + form.more_registers + gather <=
@@ -241,7 +241,7 @@ bool registers_fit(const GemmSimtForm& form, const S& s, const Limits& limits) {
 
 /// The first answers of a point that stages C are those of one that does not, which needs less.
 void residence_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
-  const cpu::Problem p = form.problem;
+  const ProductView p = form.problem;
   k.knob(&S::min_blocks, "min_blocks", "blocks that a multiprocessor must hold", {1, 2, 3});
   k.forbid(kTooLittleShared, [=](S s) {
     s.staged = 0;
@@ -262,7 +262,7 @@ void residence_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits
   k.forbid("too much code", [](const S& s) { return s.tm * s.tn * s.unroll > 1024; });
 }
 
-void raster_knob(Knobs<S>& k, const cpu::Problem& p, std::int64_t least_rows) {
+void raster_knob(Knobs<S>& k, const ProductView& p, std::int64_t least_rows) {
   k.knob(&S::raster, "raster", "rows of block tiles walked together, for the L2",
          at_most(ceil_div(p.m, least_rows), {1, 2, 4, 8}));
   k.forbid("more rows of block tiles walked together than there are",
@@ -272,7 +272,7 @@ void raster_knob(Knobs<S>& k, const cpu::Problem& p, std::int64_t least_rows) {
 }
 
 void staged_knob(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
-  const cpu::Problem p = form.problem;
+  const ProductView p = form.problem;
   k.knob(&S::staged, "staged", "C goes out 0: from registers, 1: through shared memory", {0, 1});
   k.forbid("blocks that split k write C from registers",
            [](const S& s) { return s.split_k > 1 && s.staged == 1; });
@@ -293,7 +293,7 @@ void staged_knob(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
 }  // namespace
 
 void gemm_simt_form_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
-  const cpu::Problem& p = form.problem;
+  const ProductView& p = form.problem;
   // A thread's four pixels side by side leave a warp too small a tile of fewer.
   const std::int64_t least = form.pools ? kLeastPooled : 1;
   const Values rows = tile_extents(form.gathers_a ? std::max(p.m, least) : p.m);
@@ -307,17 +307,17 @@ void gemm_simt_form_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& l
 }
 
 void gemm_simt_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits) {
-  gemm_simt_form_knobs(k, {.problem = cpu::problem_of(workload)}, limits);
+  gemm_simt_form_knobs(k, {.problem = product_view(workload)}, limits);
 }
 
 // 128 x 128 with 8 x 8 per thread is what public SGEMMs end at (siboehm/SGEMM_CUDA, salykova/sgemm.cu,
 // CUTLASS's list); smaller tiles where that would leave multiprocessors without a block.
 GemmSimtSchedule gemm_simt_wanted(const Workload& workload, const Limits& limits) {
-  return gemm_simt_form_wanted({.problem = cpu::problem_of(workload)}, limits);
+  return gemm_simt_form_wanted({.problem = product_view(workload)}, limits);
 }
 
 GemmSimtSchedule gemm_simt_form_wanted(const GemmSimtForm& form, const Limits& limits) {
-  const cpu::Problem& p = form.problem;
+  const ProductView& p = form.problem;
   const auto blocks = [&](std::int64_t bm, std::int64_t bn) {
     return ceil_div(p.m, bm) * ceil_div(p.n, bn) * p.batch;
   };

@@ -7,7 +7,7 @@
 
 #include "base/limits.h"
 #include "space/knobs.h"
-#include "templates/shared/cpu_common.h"
+#include "templates/shared/product_view.h"
 #include "templates/shared/split_k.h"
 #include "workload/workload.h"
 
@@ -38,9 +38,9 @@ struct GemmSimtSchedule {
 };
 
 /// Tiles of k, and how the blocks of a tile of C share them.
-SplitK gemm_simt_split_k(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+SplitK gemm_simt_split_k(const ProductView& problem, const GemmSimtSchedule& schedule);
 /// Block tiles of C, of the whole batch.
-std::int64_t gemm_simt_tiles(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+std::int64_t gemm_simt_tiles(const ProductView& problem, const GemmSimtSchedule& schedule);
 
 /// Elements of k that a thread reads at once from a tile that is contiguous along k: one LDS.128.
 inline constexpr std::int64_t kQuad = 4;
@@ -69,18 +69,18 @@ struct GemmSimtCopy {
   /// Vector loads of one thread; with fewer vectors than threads, the first threads make one each.
   std::int64_t loads() const { return vectors() < threads ? 1 : vectors() / threads; }
 };
-GemmSimtCopy gemm_simt_copy_a(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
-GemmSimtCopy gemm_simt_copy_b(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+GemmSimtCopy gemm_simt_copy_a(const ProductView& problem, const GemmSimtSchedule& schedule);
+GemmSimtCopy gemm_simt_copy_b(const ProductView& problem, const GemmSimtSchedule& schedule);
 
 /// Upper bound on the 32-bit registers that ptxas needs for a thread without spilling (gemm_simt_space.cpp
 /// has its source).
-std::int64_t gemm_simt_registers(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+std::int64_t gemm_simt_registers(const ProductView& problem, const GemmSimtSchedule& schedule);
 /// Shared memory of a block in bytes.
-std::int64_t gemm_simt_shared_bytes(const cpu::Problem& problem, const GemmSimtSchedule& schedule);
+std::int64_t gemm_simt_shared_bytes(const ProductView& problem, const GemmSimtSchedule& schedule);
 
 /// What a family made of these schedules may vary.
 struct GemmSimtForm {
-  cpu::Problem problem;
+  ProductView problem;
   std::int64_t vector_a = 4, vector_b = 4;  ///< most elements per load, beside what the lines' lengths allow
   std::int64_t more_registers = 0;          ///< of a thread, beside gemm_simt_registers()
   std::int64_t registers_per_gather = 0;    ///< the same, for each load of the operand that is gathered

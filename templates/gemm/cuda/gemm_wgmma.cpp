@@ -16,6 +16,7 @@
 #include "templates/gemm/cuda/gemm_wgmma_walk.h"
 #include "templates/gemm/cuda/gemm_wgmma_write.h"
 #include "templates/shared/cuda_common.h"
+#include "templates/shared/product_view.h"
 
 namespace lehr {
 namespace {
@@ -131,7 +132,7 @@ class Lowering {
   }
 
   void add_params() {
-    const cpu::Problem& size = p_.size;
+    const ProductView& size = p_.size;
     // The workload's a and b, in its order.
     const bool a_first = !size.swapped;
     BufferId of_a{}, of_b{};

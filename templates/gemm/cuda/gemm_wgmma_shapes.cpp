@@ -6,12 +6,12 @@
 #include <string_view>
 
 #include "templates/gemm/cuda/gemm_wgmma_space.h"
+#include "base/ceil_div.h"
 #include "templates/shared/image_view.h"
+#include "templates/shared/product_view.h"
 
 namespace lehr {
 namespace {
-
-using cpu::ceil_div;
 
 /// Bytes of the two mbarriers of a stage, and of the pair that orders the consumers of ping-pong.
 constexpr std::int64_t kBarrierBytes = 8;
@@ -128,7 +128,7 @@ GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload) {
   const Workload of_conv = p.image ? image_product(p.image->conv) : Workload();
   const Workload& product = p.image ? of_conv : workload;
   const Gemm& g = product.gemm();
-  p.size = cpu::problem_of(product);
+  p.size = product_view(product);
   p.operand = g.a.type, p.output = g.c.type, p.accum = g.accum;
   p.two_level = g.math == Math::kTwoLevel;
   p.fused = !workload.epilogue.empty();

@@ -4,10 +4,10 @@
 #include <array>
 #include <vector>
 
+#include "base/ceil_div.h"
+
 namespace lehr {
 namespace {
-
-using cpu::ceil_div;
 
 /// Of the hand-written and library kernels (CUTLASS's sm90_shapes.py, DeepGEMM's heuristics/sm90.hpp, quack),
 /// with the 16-step columns of wgmma between.

@@ -9,7 +9,7 @@
 #include "base/static_text.h"
 #include "space/knobs.h"
 #include "templates/shared/conv_view.h"
-#include "templates/shared/cpu_common.h"
+#include "templates/shared/product_view.h"
 #include "templates/shared/split_k.h"
 #include "workload/workload.h"
 
@@ -17,7 +17,7 @@ namespace lehr {
 
 /// What is the same for all schedules of a workload.
 struct GemmWgmmaProblem {
-  cpu::Problem size;  ///< C row-major
+  ProductView size;  ///< C row-major
   DType operand = DType::kBF16;
   DType output = DType::kF32;
   DType accum = DType::kF32;

@@ -2,12 +2,12 @@
 
 #include <utility>
 
+#include "base/ceil_div.h"
 #include "templates/shared/hilbert.h"
 
 namespace lehr {
 
 using namespace ir;
-using cpu::ceil_div;
 
 GemmWgmmaWalk::GemmWgmmaWalk(KernelBuilder& builder, const GemmWgmmaProblem& problem,
                              const GemmWgmmaSchedule& schedule, const GemmWgmmaGrid& grid)

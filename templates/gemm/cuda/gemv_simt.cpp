@@ -6,16 +6,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ceil_div.h"
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemv_simt_space.h"
-#include "templates/shared/cpu_common.h"
 #include "templates/shared/epilogue_expr.h"
 
 namespace lehr {
 namespace {
 
 using namespace ir;
-using cpu::ceil_div;
 
 /// The longest vector of at most `most` elements into which `count` elements divide and at whose multiples
 /// every row of `extent` begins. `most` is a power of two.

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <bit>
 
-#include "templates/shared/cpu_common.h"
+#include "base/ceil_div.h"
 #include "templates/shared/cuda_common.h"
+#include "templates/shared/product_view.h"
 
 namespace lehr {
 namespace {
-
-using cpu::ceil_div;
 
 constexpr std::int64_t kMaxVectors =
     8;  // beyond it the tensor cores and tiled families reuse the matrix more
@@ -41,7 +40,7 @@ std::int64_t covering(std::int64_t extent) {
 GemvProblem gemv_problem(const Workload& workload) {
   const Gemm& g = workload.gemm();
   GemvProblem p;
-  const cpu::Problem few = cpu::few_rows_of(workload);
+  const ProductView few = few_rows_view(workload);
   p.vectors = few.m, p.outputs = few.n, p.k = few.k, p.batch = few.batch;
   p.type = g.a.type, p.c_type = g.c.type;
   p.matrix_is_a = few.swapped;
