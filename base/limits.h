@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/target.h"
 
@@ -38,10 +36,5 @@ struct Limits {
   double peak_gflops_f32 = 0; ///< fused multiply-adds count 2, whole device (all `cores`), no tensor cores
   double dram_gbytes_per_s = 0;
 };
-
-/// Limits of a CUDA architecture that need not be present: "sm_80", "sm_89", "sm_90", "sm_90a".
-/// Throws Error(kUser) for an unknown arch, naming the known ones.
-Limits cuda_limits(std::string_view arch);
-std::vector<std::string> known_cuda_archs();
 
 }  // namespace lehr

@@ -9,6 +9,12 @@ std::optional<Target> target_named(std::string_view name) {
   return found == kTargets.end() ? std::nullopt : std::optional(*found);
 }
 
+std::vector<std::string> target_names() {
+  std::vector<std::string> names;
+  for (const Target target : kTargets) names.emplace_back(name_of(target));
+  return names;
+}
+
 std::string names_with(Feature feature) {
   std::string names;
   for (const Target target : kTargets)

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lehr {
 
@@ -87,6 +88,8 @@ constexpr std::string_view name_of(Target target) {
 }
 /// nullopt for a name that this version does not know: a log may be of a newer one.
 std::optional<Target> target_named(std::string_view name);
+/// Of all of them, in order.
+std::vector<std::string> target_names();
 /// The names of those that have it, for a message: "cuda".
 std::string names_with(Feature feature);
 

@@ -16,6 +16,7 @@
 #include "costmodel/xgboost_model.h"
 #include "ir/analyze.h"
 #include "search/anneal.h"
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "tune/scorer.h"
 #include "tune/task.h"

@@ -11,6 +11,7 @@
 #include "cli/table.h"
 #include "deploy/bundle_json.h"
 #include "measure/system/affinity.h"
+#include "target/archs.h"
 
 namespace lehr {
 namespace {
@@ -51,9 +52,11 @@ int ExportCommand::run() {
   const RecordFilter filter = filter_.filter();
   const std::vector<Winner> found = winners(Database::open_read_only(database_), filter);
   if (found.empty()) throw_not_found("{} holds no timed trial that matches; nothing is written", database_);
-  const bool cpu =
-      std::ranges::any_of(found, [](const Winner& winner) { return winner.record.target == "cpu"; });
-  const std::vector<Device> here = cpu ? local_cpus(environment_) : std::vector<Device>();
+  const bool some_stay = std::ranges::any_of(found, [](const Winner& winner) {
+    const std::optional<Target> target = target_named(winner.record.target);
+    return target && !archs_of(*target).portable;
+  });
+  const std::vector<Device> here = some_stay ? local_cpus(environment_) : std::vector<Device>();
   const Bundle bundle = make_bundle(found, here, kToolVersion);
   for (const std::string& reason : bundle.skipped) fmt::print(stderr, "lehr: {}\n", printable(reason));
   if (bundle.kernels == 0)

@@ -1,9 +1,12 @@
 // Filters.
 #include "cli/filter_flags.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 
 #include "base/error.h"
+#include "base/target.h"
 #include "cli/args.h"
 #include "cli/help.h"
 #include "templates/catalog.h"
@@ -17,7 +20,7 @@ void FilterFlags::add_to(CLI::App& app) {
   add("--workload", workload_,
       "a workload's text: \"gemm m=512 n=512 k=512\" (missing keys have their defaults)");
   add("--device", device_, "any part of the device's identity");
-  add("--target", target_, "cpu | cuda");
+  add("--target", target_, fmt::format("{}", fmt::join(target_names(), " | ")).c_str());
   add("--family", family_, "kernel family");
 }
 
@@ -29,7 +32,7 @@ RecordFilter FilterFlags::filter() const {
     throw_user("--workload: {}", error.what());
   }
   filter.device = device_;
-  if (!target_.empty()) filter.target = parse_choice("--target", target_, {"cpu", "cuda"});
+  if (!target_.empty()) filter.target = parse_choice("--target", target_, target_names());
   if (!family_.empty()) {
     std::vector<std::string> families;
     for (const Template& entry : catalog()) families.push_back(entry.name);

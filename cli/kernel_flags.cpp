@@ -2,6 +2,7 @@
 #include "cli/kernel_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <climits>
 
 #include "base/error.h"
@@ -9,8 +10,24 @@
 #include "cli/help.h"
 #include "cli/rig.h"
 #include "replay/origin.h"
+#include "target/archs.h"
 
 namespace lehr {
+namespace {
+
+/// The target that has this arch; of several the first.
+Target target_of_arch(const std::string& arch) {
+  std::vector<std::string> known;
+  for (const Target target : kTargets) {
+    const std::vector<std::string> archs = archs_of(target).known();
+    if (std::ranges::find(archs, arch) != archs.end()) return target;
+    known.insert(known.end(), archs.begin(), archs.end());
+  }
+  parse_choice("--arch", arch, known);  // throws
+  return {};
+}
+
+}  // namespace
 
 void KernelFlags::add_to(CLI::App& app) {
   app_ = &app;
@@ -47,11 +64,11 @@ Device KernelFlags::device(const Workload& workload, const Environment& environm
     std::string note;
     return choose_device(choice, workload, environment, measure_rates, note);
   }
-  if (!choice.automatic && choice.target == Target::kCpu)
-    throw_user("--arch {} is for CUDA; leave out --device cpu", arch_);
-  parse_choice("--arch", arch_, known_cuda_archs());
+  const Target target = target_of_arch(arch_);
+  if (!choice.automatic && choice.target != target)
+    throw_user("--arch {} is for {}; leave out --device {}", arch_, target->title, name_of(choice.target));
   Device device;
-  device.limits = cuda_limits(arch_);
+  device.limits = archs_of(target).limits(arch_, 0);
   device.name = "any " + arch_;
   return device;
 }
@@ -82,8 +99,8 @@ bool LoggedDevices::include(const Record& record) const {
   if (!target.empty() && record.target != target) return false;
   if (!arch.empty() && record.arch != arch) return false;
   const auto origin = origin_of(record);
-  return threads == 0 || record.target != name_of(Target::kCpu) ||
-         (origin && origin->limits.cores == threads);
+  const std::optional<Target> of = target_named(record.target);
+  return threads == 0 || !of || !of->has(Feature::kTasks) || (origin && origin->limits.cores == threads);
 }
 
 }  // namespace lehr

@@ -10,6 +10,7 @@
 #include "costmodel/roofline_model.h"
 #include "deploy/bundle_json.h"
 #include "ir/print.h"
+#include "target/dialect.h"
 
 namespace lehr {
 namespace {
@@ -35,21 +36,11 @@ void show_ast(const ir::Kernel& kernel, json& document, std::string& text) {
 
 void show_source(const Source& source, json& document, std::string& text) {
   document["source"] = to_json(source);
-  const auto triple = [](const std::array<std::int64_t, 3>& v) {
-    return fmt::format("{} x {} x {}", v[0], v[1], v[2]);
-  };
   text += fmt::format("// entry: {}\n", source.entry);
   for (const SourceParam& param : source.params)
     text += fmt::format("// {}: {} {}[{}]{}\n", ir::name_of(param.direction), param.name, name_of(param.type),
                         param.elements, param.map ? " as tensor map " + to_json(*param.map).dump() : "");
-  if (source.target == Target::kCuda)
-    text += fmt::format("// grid: {}\n// blocks of a cluster: {}\n// block: {}\n// shared bytes: {}\n{}",
-                        triple(source.launch.grid), source.launch.cluster, triple(source.launch.block),
-                        source.launch.shared_bytes,
-                        source.launch.programmatic ? "// programmatic dependent launch\n" : "");
-  else
-    text += fmt::format("// tasks: {}\n// scratch bytes of each: {}\n", source.launch.tasks,
-                        source.scratch_bytes);
+  text += dialect_of(source.target).launch_text(source.launch, source.scratch_bytes);
   if (source.launch.prepack_tasks > 0)
     text += fmt::format("// before: {} for tasks: {}\n", prepack_entry(source.entry),
                         source.launch.prepack_tasks);

@@ -8,11 +8,11 @@
 
 #include "base/error.h"
 #include "base/overloaded.h"
-#include "codegen/dialect.h"
 #include "codegen/expr_text.h"
-#include "codegen/prelude.h"
 #include "ir/intrinsics.h"
 #include "ir/uses.h"
+#include "target/dialect.h"
+#include "target/prelude.h"
 
 namespace lehr {
 namespace {
@@ -29,7 +29,7 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
 class Emitter {
  public:
   explicit Emitter(const Kernel& kernel)
-      : kernel_(kernel), dialect_(dialect_for(kernel.target)), exprs_(kernel, snippets_) {}
+      : kernel_(kernel), dialect_(dialect_of(kernel.target)), exprs_(kernel, snippets_) {}
 
   std::string body(const Block& block) {
     uses_ = uses_of(kernel_, block);
@@ -74,13 +74,9 @@ class Emitter {
         }
         line("for ({0} {1} = 0; {1} < {2}; ++{1}) {{", dialect_.index_type, name, exprs_.text(loop.extent));
         break;
-      case LoopKind::kParallel:
-        line("{{  // parallel {} in 0..{}", name, loop.bound);
-        write_index(loop.var, "task");
-        break;
       default:
-        line("{{  // {} in 0..{}", name, loop.bound);
-        write_index(loop.var, hardware_index(loop.kind));
+        line("{{  // {}{} in 0..{}", loop.kind == LoopKind::kParallel ? "parallel " : "", name, loop.bound);
+        write_index(loop.var, dialect_.launch_index(loop.kind));
     }
     write_nested(loop.body);
   }
@@ -136,12 +132,12 @@ class Emitter {
 
   void write(const Alloc& alloc) {
     const Buffer& buffer = kernel_.buffer(alloc.buffer);
-    const std::string scalar = type_name(kernel_.target, buffer.type, 1);
+    const std::string scalar = scalar_name(buffer.type);
     const std::int64_t bytes = buffer.elements * size_of(buffer.type);
     switch (buffer.scope) {
       case Scope::kRegister: {
         if (buffer.lanes > 1) snippets_.insert(fmt::format("vector{}", buffer.lanes));
-        line("{}{} {}[{}];", dialect_.register_align, type_name(kernel_.target, buffer.type, buffer.lanes),
+        line("{}{} {}[{}];", dialect_.register_align, dialect_.type_name(buffer.type, buffer.lanes),
              buffer.name, buffer.elements / buffer.lanes);
         break;
       }
@@ -197,7 +193,7 @@ class Emitter {
   }
 
   const Kernel& kernel_;
-  Dialect dialect_;
+  const Dialect& dialect_;
   SnippetSet snippets_{"base"};
   ExprText exprs_;
   Uses uses_;
@@ -206,61 +202,6 @@ class Emitter {
   std::int64_t scratch_bytes_ = 0;
   std::int64_t shared_bytes_ = 0;
 };
-
-// Of `block`, whose text is `body`. `filled`: the parameters of this direction are written too; a workspace
-// always.
-std::string cpp_entry(const Kernel& kernel, const std::string& name, const Block& block,
-                      const std::string& body, Direction filled) {
-  const Uses uses = uses_of(kernel, block);
-  std::string text =
-      fmt::format("extern \"C\" void {}(void* const* params, void* scratch, long task) {{\n", name);
-  for (std::size_t i = 0; i < kernel.params.size(); ++i) {
-    if (!uses.buffers[static_cast<std::size_t>(kernel.params[i].buffer)]) continue;
-    const Buffer& buffer = kernel.buffer(kernel.params[i].buffer);
-    const Direction direction = kernel.params[i].direction;
-    const char* constness = direction == filled || direction == Direction::kWorkspace ? "" : "const ";
-    text += fmt::format("  {0}{1}* __restrict {2} = ({0}{1}*)params[{3}];\n", constness,
-                        type_name(Target::kCpu, buffer.type, 1), buffer.name, i);
-  }
-  return text + "  (void)scratch, (void)task;\n" + body + "}\n";
-}
-
-std::string cuda_entry(const Kernel& kernel, const Launch& launch, const std::string& body) {
-  const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
-  std::string params;
-  for (const Param& param : kernel.params) {
-    const Buffer& buffer = kernel.buffer(param.buffer);
-    params += params.empty() ? "" : ", ";
-    if (param.map) {
-      params += fmt::format("const __grid_constant__ LehrTensorMap {}", buffer.name);
-      continue;
-    }
-    // What other blocks write to a workspace must be seen behind a fence: "restrict" would let the compiler
-    // move the access across it.
-    const char* alone = param.direction == Direction::kWorkspace ? "" : "__restrict__ ";
-    params += fmt::format("{}{}* {}{}", param.direction == Direction::kIn ? "const " : "",
-                          type_name(Target::kCuda, buffer.type, 1), alone, buffer.name);
-  }
-  const std::string bounds = kernel.min_blocks_per_core > 0
-                                 ? fmt::format("{}, {}", threads, kernel.min_blocks_per_core)
-                                 : fmt::format("{}", threads);
-  std::int64_t alignment = 16;  // one float4, one 16-byte cp.async
-  for (const Buffer& buffer : kernel.buffers)
-    if (buffer.scope == Scope::kShared) alignment = std::max(alignment, buffer.alignment);
-  const std::string shared =
-      launch.shared_bytes > 0
-          ? fmt::format("  extern __shared__ __align__({}) unsigned char lehr_shared[];\n", alignment)
-          : "";
-  // Compiled in, so that an ordinary launch has the clusters (PTX ISA 9.0, "Cluster Dimension Directives").
-  const std::string cluster =
-      kernel.cluster > 1 ? fmt::format("__cluster_dims__({}, 1, 1) ", kernel.cluster) : "";
-  return fmt::format("extern \"C\" __global__ void {}__launch_bounds__({}) {}({}) {{\n{}{}}}\n", cluster,
-                     bounds, kernel.name, params, shared, body);
-}
-
-}  // namespace
-
-namespace {
 
 std::vector<std::int64_t> bytes_of(const Source& source, Direction direction) {
   std::vector<std::int64_t> bytes;
@@ -292,18 +233,18 @@ Source emit(const Kernel& kernel) {
   source.scratch_bytes = emitter.scratch_bytes();
   const std::string prepack = emitter.body(kernel.prepack);
   CHECK(source.scratch_bytes == emitter.scratch_bytes(), "{} prepacks with scratch memory", kernel.name);
-  CHECK(kernel.target == Target::kCpu || source.launch.shared_bytes == emitter.shared_bytes());
+  CHECK(source.launch.shared_bytes == emitter.shared_bytes());
   for (const Param& param : kernel.params) {
     const Buffer& buffer = kernel.buffer(param.buffer);
     source.params.push_back({buffer.name, buffer.type, buffer.elements, param.direction, param.map});
   }
   source.text = prelude(kernel.target, emitter.snippets());
-  if (!prepack.empty())
-    source.text +=
-        cpp_entry(kernel, prepack_entry(kernel.name), kernel.prepack, prepack, Direction::kPrepacked);
-  source.text += kernel.target == Target::kCpu
-                     ? cpp_entry(kernel, kernel.name, kernel.body, body, Direction::kOut)
-                     : cuda_entry(kernel, source.launch, body);
+  const Dialect& dialect = dialect_of(kernel.target);
+  const auto add = [&](std::string name, const Block& block, const std::string& text, Direction filled) {
+    source.text += dialect.entry(kernel, source.launch, {std::move(name), block, text, filled});
+  };
+  if (!prepack.empty()) add(prepack_entry(kernel.name), kernel.prepack, prepack, Direction::kPrepacked);
+  add(kernel.name, kernel.body, body, Direction::kOut);
   return source;
 }
 

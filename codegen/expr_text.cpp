@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <optional>
 
 #include "base/error.h"
 #include "base/overloaded.h"
-#include "codegen/dialect.h"
 
 namespace lehr {
 namespace {
@@ -84,8 +84,18 @@ void find_unrolled(const Block& block, std::vector<bool>& unrolled) {
 
 }  // namespace
 
+std::string float_literal(double value, DType type) {
+  const bool single = type != DType::kF64;
+  const std::string_view suffix = single ? "f" : "";
+  if (std::isnan(value)) return fmt::format("__builtin_nan{}(\"\")", suffix);
+  if (std::isinf(value)) return fmt::format("({}__builtin_inf{}())", value < 0 ? "-" : "", suffix);
+  std::string digits = single ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
+  if (digits.find_first_of(".e") == std::string::npos) digits += ".0";
+  return value < 0 ? fmt::format("({}{})", digits, suffix) : fmt::format("{}{}", digits, suffix);
+}
+
 ExprText::ExprText(const Kernel& kernel, SnippetSet& snippets)
-    : kernel_(kernel), snippets_(snippets), names_(var_names(kernel)), unrolled_(kernel.vars.size()) {
+    : kernel_(kernel), dialect_(dialect_of(kernel.target)), snippets_(snippets), names_(var_names(kernel)), unrolled_(kernel.vars.size()) {
   find_unrolled(kernel.body, unrolled_);
 }
 
@@ -98,7 +108,7 @@ bool ExprText::is_constant_once_unrolled(const Expr& expr) const {
 
 bool ExprText::is_offset_from_variable(BufferId buffer, const Expr& index) const {
   const Scope scope = kernel_.buffer(buffer).scope;
-  if (kernel_.target != Target::kCuda || (scope != Scope::kShared && scope != Scope::kGlobal)) return false;
+  if (!dialect_.folds_offsets || (scope != Scope::kShared && scope != Scope::kGlobal)) return false;
   const auto sum = index.as_binary();
   if (!sum || sum->op != BinaryOp::kAdd || !is_constant_once_unrolled(sum->b)) return false;
   if (const auto variable = sum->a.as_var()) return !unrolled_[static_cast<std::size_t>(variable->id)];
@@ -129,15 +139,13 @@ std::string ExprText::element(BufferId id, const Expr& index, int lanes) {
   }
   if (lanes == 1) return fmt::format("{}[{}]", buffer.name, text(index));
   snippets_.insert(fmt::format("vector{}", lanes));
-  const std::string type = type_name(kernel_.target, buffer.type, lanes);
+  const std::string type = dialect_.type_name(buffer.type, lanes);
   bool constant = false;
   for (const Param& param : kernel_.params) {
     if (param.buffer == id) constant = param.direction == Direction::kIn;
   }
-  if (kernel_.target == Target::kCpu) {
-    return fmt::format("*({}{}_u*)({})", constant ? "const " : "", type, address(id, index));
-  }
-  return fmt::format("*reinterpret_cast<{}{}*>({})", constant ? "const " : "", type, address(id, index));
+  return fmt::format(fmt::runtime(dialect_.vector_in_memory), constant ? "const " : "", type,
+                     address(id, index));
 }
 
 std::string ExprText::product(const Expr& a, const Expr& b) {
@@ -169,8 +177,7 @@ std::string ExprText::text(const Expr& expr, int parent) {
       },
       [&](const Unary& n) {
         const int lanes = lanes_of(n.value);
-        // C++ computes scalars in one lane of a vector: the functions are written for vectors alone.
-        const bool one_of_four = lanes == 1 && kernel_.target == Target::kCpu;
+        const bool one_of_four = lanes == 1 && dialect_.scalars_in_lanes;
         snippets_.insert(fmt::format("unary_{}{}", name_of(n.op), one_of_four ? 4 : lanes));
         return fmt::format(fmt::runtime(one_of_four ? "lehr_{}(f32x4{{{}}})[0]" : "lehr_{}({})"),
                            name_of(n.op), text(n.value));
@@ -213,7 +220,7 @@ bool is_bits(DType type) {
 std::string ExprText::cast_text(const Cast& cast) {
   const DType from = type_of(cast.value);
   if (!is_bits(from) && !is_bits(cast.type))
-    return fmt::format("static_cast<{}>({})", type_name(kernel_.target, cast.type, 1), text(cast.value));
+    return fmt::format("static_cast<{}>({})", scalar_name(cast.type), text(cast.value));
   const std::string function = fmt::format("{}_from_{}", name_of(cast.type), name_of(from));
   snippets_.insert(function);
   return fmt::format("lehr_{}({})", function, text(cast.value));

@@ -4,10 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "codegen/prelude.h"
 #include "ir/kernel.h"
+#include "target/dialect.h"
+#include "target/prelude.h"
 
 namespace lehr {
+
+/// A literal that reads back as exactly `value`: "0.5f", "(-__builtin_inff())", "__builtin_nanf(\"\")".
+std::string float_literal(double value, DType type);
 
 /// Prints expressions of one kernel and notes in `snippets` which prelude functions they call. Borrows both.
 class ExprText {
@@ -34,6 +38,7 @@ class ExprText {
   bool is_constant_once_unrolled(const ir::Expr& expr) const;
 
   const ir::Kernel& kernel_;
+  const Dialect& dialect_;
   SnippetSet& snippets_;
   std::vector<std::string> names_;  // per variable
   std::vector<bool> unrolled_;      // the same

@@ -10,7 +10,7 @@
 namespace lehr {
 
 Source in_sequence(const Source& first, const Source& second) {
-  CHECK(first.target == Target::kCpu && second.target == Target::kCpu);
+  CHECK(first.target == second.target && first.target.has(Feature::kTasks));
   CHECK(first.entry != second.entry && first.then.empty() && second.then.empty());
   CHECK(second.params.size() <= first.params.size() && second.launch.prepack_tasks == 0);
   Source both = first;

@@ -9,30 +9,6 @@
 namespace lehr {
 namespace {
 
-/// Bytes of a cache that the limits do not know. Small ones of machines in use; only a rank between configs
-/// rests on it.
-constexpr double kUnknownL1 = 32 * 1024;
-constexpr double kUnknownL2 = 512 * 1024;
-/// Of a GPU's combined L1 and shared memory at least this much stays a cache (CUDA C++ Programming Guide,
-/// compute capability 8.x and 9.0: 256 KB with at most 228 KB of shared memory on 9.0, 192 with 164 on 8.0).
-constexpr double kSmallestCudaL1 = 28 * 1024;
-
-std::array<double, 3> capacities(const KernelView& view) {
-  const Limits& limits = view.limits;
-  const auto known = [](std::int64_t bytes, double fallback) {
-    return bytes > 0 ? static_cast<double>(bytes) : fallback;
-  };
-  if (view.cuda) {
-    const double shared = static_cast<double>(std::max(view.analysis.shared_bytes, std::int64_t{0}));
-    const double left =
-        static_cast<double>(limits.shared_bytes_per_core) - shared * view.residency.blocks_per_core;
-    const double l1 = kSmallestCudaL1 + std::max(0.0, left);
-    return {l1, l1, known(limits.l2_bytes, kUnknownL2)};
-  }
-  const double l2 = known(limits.l2_bytes, kUnknownL2);
-  return {known(limits.l1_bytes, kUnknownL1), l2, known(limits.l3_bytes, l2 * std::max(1, limits.cores))};
-}
-
 void add_all(const FeatureContext& context, Columns& columns) {
   add_kernel_columns(context, columns);
   add_loop_columns(context, columns);
@@ -72,10 +48,10 @@ FeatureContext::FeatureContext(const ir::Analysis& analysis, const ir::Kernel& k
       view(analysis, kernel, limits, text, arena_.memory()),
       cached(view, arena_.memory()),
       core(view, cached, Sharing::kPrivate, arena_.memory()),
-      capacity(capacities(view)) {
+      capacity(view.machine.capacities(analysis, view.residency, limits)) {
   traffic[0] = core.traffic(capacity[0]);
-  traffic[1] = view.cuda ? traffic[0] : core.traffic(capacity[1]);
-  if (view.cuda || analysis.launch.tasks > 1)
+  traffic[1] = kernel.target.has(Feature::kL2PerCore) ? core.traffic(capacity[1]) : traffic[0];
+  if (kernel.target.has(Feature::kBlocks) || analysis.launch.tasks > 1)
     several_.emplace(view, cached, Sharing::kShared, arena_.memory());
   traffic[2] = chip().traffic(capacity[2]);
 }

@@ -27,7 +27,7 @@ void add_residency_columns(const KernelView& view, Columns& columns) {
   columns.add("blocks", "log2(count)", "blocks of the grid, or tasks", log_scale(r.blocks));
   columns.add("threads_per_block", "log2(count)", "threads of one block", log_scale(r.threads));
   columns.add("warp_fill", "share", "threads / lanes of the block's warps",
-              view.cuda ? share_of(r.threads, r.warps * std::max(1, view.limits.warp_size)) : 1);
+              share_of(r.threads, r.warps * std::max(1, view.limits.warp_size)));
   columns.add("blocks_per_core", "count", "blocks that a core holds at once", r.blocks_per_core);
   columns.add("blocks_by_threads", "log2(count)", "blocks per core that the thread limit allows",
               log_scale(r.by_threads));
@@ -43,18 +43,15 @@ void add_residency_columns(const KernelView& view, Columns& columns) {
 
 void add_register_columns(const KernelView& view, Columns& columns) {
   const double bytes = view.text.register_bytes;
-  // CUDA: 32-bit registers of a thread. CPU: vector registers.
-  const double wanted = view.cuda ? view.residency.registers : share_of(bytes, view.limits.vector_bytes);
-  const double available = view.cuda ? view.limits.max_registers_per_thread : view.limits.vector_registers;
   columns.add("register_bytes", "log2(byte)", "register arrays of one thread that are alive together",
               log_scale(bytes));
   columns.add("registers_wanted", "log2(count)",
-              "CUDA: estimated registers per thread; CPU: vector registers", log_scale(wanted));
+              "CUDA: estimated registers per thread; CPU: vector registers", log_scale(view.residency.registers));
   columns.add("register_share", "log2(count)",
               "CUDA: a core's registers / the threads that launch bounds promise it",
               log_scale(view.residency.core_share));
   columns.add("register_pressure", "ratio", "registers wanted / available, at most 8",
-              std::min(8.0, share_of(wanted, available)));
+              std::min(8.0, share_of(view.residency.registers, view.residency.registers_most)));
 }
 
 /// A fact by buffer, of the role's first buffer; 0 where there is none.

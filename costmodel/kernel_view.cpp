@@ -2,64 +2,9 @@
 #include "costmodel/kernel_view.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace lehr {
 namespace {
-
-/// Registers that a CUDA thread needs beside its kRegister buffers (addresses, loop counters, values in
-/// flight). An allowance, not a measurement: generated SIMT GEMMs need 25-40 beside their accumulators and
-/// fragments.
-constexpr double kRegisterOverhead = 32;
-/// Shared memory that the driver takes per block on sm_80 and newer (CUDA C++ Programming Guide, Compute
-/// Capability 8.x).
-constexpr double kReservedSharedBytes = 1024;
-/// Registers are handed out to a warp in units of 256 (CUDA occupancy calculator, compute capability 8.x
-/// and 9.0).
-constexpr double kRegisterUnit = 256;
-
-double product(const std::array<std::int64_t, 3>& extents) {
-  return static_cast<double>(extents[0]) * static_cast<double>(extents[1]) * static_cast<double>(extents[2]);
-}
-
-void place_on_cores(Residency& r, double cores) {
-  const double slots = std::max(1.0, cores) * r.blocks_per_core;
-  r.waves = r.blocks / slots;
-  r.wave_efficiency = r.waves > 0 ? r.waves / std::ceil(r.waves) : 1;
-}
-
-Residency cuda_residency(const ir::Analysis& a, const ir::Kernel& kernel, const Limits& limits,
-                         double register_bytes) {
-  Residency r;
-  const double warp = std::max(1, limits.warp_size);
-  r.threads = std::max(1.0, product(a.launch.block));
-  r.warps = std::ceil(r.threads / warp);
-  r.blocks = std::max(1.0, product(a.launch.grid));
-  r.registers = register_bytes / 4 + kRegisterOverhead;
-  double granted =
-      std::min(r.registers, std::max(32.0, static_cast<double>(limits.max_registers_per_thread)));
-  r.core_share = limits.registers_per_core / (std::max(1, kernel.min_blocks_per_core) * r.warps * warp);
-  if (r.core_share > 0) granted = std::min(granted, r.core_share);
-  const double warp_registers = std::ceil(std::max(1.0, granted) * warp / kRegisterUnit) * kRegisterUnit;
-  const double shared = static_cast<double>(std::max(a.shared_bytes, a.launch.shared_bytes));
-  r.by_threads = std::floor(limits.max_threads_per_core / (r.warps * warp));
-  r.by_shared =
-      std::floor(static_cast<double>(limits.shared_bytes_per_core) / (shared + kReservedSharedBytes));
-  r.by_registers = std::floor(limits.registers_per_core / (warp_registers * r.warps));
-  const double most = std::max(1, limits.max_blocks_per_core);
-  r.blocks_per_core = std::clamp(std::min({r.by_threads, r.by_shared, r.by_registers}), 1.0, most);
-  const double all_warps = limits.max_threads_per_core / warp;
-  r.occupancy = all_warps > 0 ? std::min(1.0, r.blocks_per_core * r.warps / all_warps) : 1;
-  place_on_cores(r, limits.cores);
-  return r;
-}
-
-Residency cpu_residency(const ir::Analysis& a, const Limits& limits) {
-  Residency r;
-  r.blocks = std::max<double>(1, static_cast<double>(a.launch.tasks));
-  place_on_cores(r, limits.cores);
-  return r;
-}
 
 Chain hottest_chain(const std::vector<ir::LoopInfo>& loops, std::pmr::memory_resource* memory) {
   std::pmr::vector<int> best_child(loops.size(), -1, memory);
@@ -114,10 +59,10 @@ KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits&
       kernel(k),
       limits(l),
       text(t),
-      cuda(k.target == Target::kCuda),
+      machine(machine_of(k.target)),
+      residency(machine.residency(a, k, l, t.register_bytes)),
       main_chain(hottest_chain(a.loops, memory)),
       role_of_buffer(roles_of(k, memory)) {
-  residency = cuda ? cuda_residency(a, k, l, t.register_bytes) : cpu_residency(a, l);
   hottest.fill(-1);
   std::array<double, kRoles> most{};
   std::array<double, 2> operand_elements{};

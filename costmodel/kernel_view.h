@@ -7,26 +7,11 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "costmodel/machine.h"
 #include "costmodel/text_walk.h"
 #include "ir/analyze.h"
 
 namespace lehr {
-
-/// How many blocks a core holds at once and what that leaves idle (CUDA); on the CPU a block is a task.
-struct Residency {
-  double threads = 1;     ///< per block
-  double warps = 1;       ///< per block, rounded up
-  double registers = 0;   ///< 32-bit registers per thread, estimated (see kernel_view.cpp)
-  double core_share = 0;  ///< a core's registers / the threads that launch bounds promise it; 0: not known
-  double by_threads = 1;  ///< blocks per core that each resource alone would allow
-  double by_shared = 1;
-  double by_registers = 1;
-  double blocks_per_core = 1;  ///< the least of them, at least 1
-  double occupancy = 1;        ///< resident warps / the core's maximum, in [0, 1]
-  double blocks = 1;           ///< of the whole grid, or tasks
-  double waves = 1;            ///< blocks / (cores x blocks_per_core)
-  double wave_efficiency = 1;  ///< waves / waves rounded up: 1 means no idle tail
-};
 
 enum class Role { kInput0, kInput1, kOutput, kStaged0, kStaged1, kRegister, kOther };
 inline constexpr int kRoles = 6;  ///< without kOther
@@ -50,7 +35,7 @@ struct KernelView {
   const ir::Kernel& kernel;
   const Limits& limits;
   const TextFacts& text;
-  bool cuda = false;
+  const Machine& machine;
   Residency residency;
   /// Loops from the outermost in along which the most flops (then the most iterations) are executed.
   Chain main_chain;

@@ -40,7 +40,7 @@ void add_kernel_columns(const FeatureContext& context, Columns& columns) {
   const ir::Analysis& a = view.analysis;
   const TextFacts& text = context.text;
   const Moved moved = moved_by(view);
-  columns.add("is_cuda", "0/1", "the kernel is for CUDA", view.cuda ? 1 : 0);
+  columns.add("is_cuda", "0/1", "the kernel is for CUDA", view.kernel.target.has(Feature::kBlocks) ? 1 : 0);
   columns.add("flops", "log2(flop)", "floating-point operations, branches as often as taken",
               log_scale(view.flops()));
   columns.add("unique_bytes", "log2(byte)", "distinct bytes of the parameters touched",

@@ -10,11 +10,6 @@
 namespace lehr {
 namespace {
 
-/// Bytes of one unit of transfer: a cache line of common CPUs, a sector of NVIDIA's L1 and L2.
-double line_bytes(bool cuda) {
-  return cuda ? 32 : 64;
-}
-
 /// By what the `i`-th loop from the outside multiplies the distinct elements: between 1 and its extent.
 double growth_at(const ir::Access& access, std::size_t i, double extent) {
   if (i >= access.footprint.size()) return stride_at(access, i) != 0 ? std::max(1.0, extent) : 1;
@@ -143,7 +138,7 @@ void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses:
   const ir::Access& access = *entry.access;
   const std::span<const CachedAccesses::Level> around(cached.levels.data() + entry.first, entry.depth);
   const double element = view_.element_bytes(access);
-  const double line = line_bytes(view_.cuda);
+  const double line = view_.machine.line_bytes;
   const double most = static_cast<double>(view_.buffer_of(access).elements) * element;
   const Reach one(access.lanes, element, line, most);
   Footprints f{};

@@ -47,7 +47,6 @@ class Walker {
       : kernel_(kernel),
         analysis_(analysis),
         memo_(memo),
-        cuda_(kernel.target == Target::kCuda),
         values_(kernel, analysis.launch, memo, memory),
         facts_(memory),
         depends_(kernel.vars.size(), memory),
@@ -313,7 +312,7 @@ class Walker {
       if ((depends & bit_of(i)) == 0) issued /= std::max(1.0, open_[i].bound);
     }
     facts_.memory_instructions += issued;
-    if (!cuda_) return;
+    if (!kernel_.target.has(Feature::kBlocks)) return;  // there are no warps
     warp_access(buffer, index, lanes, writes, issued);
     if (!writes) begin_to_read(id, index);
   }
@@ -366,7 +365,6 @@ class Walker {
   const ir::Analysis& analysis_;
   LaneMemo& memo_;
   std::size_t next_access_ = 0;
-  bool cuda_;
   LaneValues values_;
   TextFacts facts_;
   std::pmr::vector<std::uint64_t> depends_;  // per variable, as ExprFacts::depends

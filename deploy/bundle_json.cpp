@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "codegen/emit.h"
+#include "target/archs.h"
 #include "templates/catalog.h"
 
 namespace lehr {
@@ -69,11 +70,12 @@ std::optional<Limits> limits_of(const Record& record, std::span<const Device> he
                          template_named(record.config.family).version);
     return std::nullopt;
   }
-  if (record.target == name_of(Target::kCuda)) return cuda_limits(record.arch);
+  const std::optional<Target> target = target_named(record.target);
+  if (target && archs_of(*target).portable) return archs_of(*target).limits(record.arch, 0);
   for (const Device& device : here)
     if (record.device == identity_of(device)) return device.limits;
-  reason = fmt::format("it was measured on another CPU or with another compiler ({}): export it there",
-                       record.device);
+  reason = fmt::format("it was measured on another {} or with another compiler ({}): export it there",
+                       target ? (*target)->title : record.target, record.device);
   return std::nullopt;
 }
 

@@ -277,7 +277,7 @@ Expr zero(DType type, int lanes = 1);
 
 /// "tanh", "sigmoid", "silu", "gelu_tanh", "gelu_erf".
 std::string_view name_of(UnaryOp op);
-/// What one lane costs: the operations of the C++ text (codegen/prelude_math.cpp), a division as one.
+/// What one lane costs: the operations of the C++ text (target/cpu/prelude_math.cpp), a division as one.
 double flops_of(UnaryOp op);
 
 /// The value if `expr` is an integer constant.

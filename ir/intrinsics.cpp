@@ -25,7 +25,7 @@ constexpr TouchRule registers(bool writes, std::int64_t count, DType type = DTyp
 }
 
 constexpr std::array kPrefetch = {TouchRule{}};
-// A number at the end of a name is that of f32 lanes (codegen/prelude_shuffle.h says what these do). To,
+// A number at the end of a name is that of f32 lanes (target/cpu/prelude_shuffle.h says what these do). To,
 // from; their strides, rows and columns that exist.
 constexpr TouchRule kRead = {std::nullopt, false, 0, DType::kF32, false};
 constexpr TouchRule kWrite = {std::nullopt, true, 0, DType::kF32, false};

@@ -8,26 +8,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "target/archs.h"
 
 namespace lehr {
 namespace {
-
-// Cache sizes of current server cores: features need some, the log stores none, and they must not depend on
-// the machine that replays.
-Limits cpu_limits(const std::string& arch, int cores) {
-  Limits limits;
-  limits.target = Target::kCpu;
-  limits.arch = arch;
-  limits.cores = cores;
-  limits.vector_bytes = arch == "avx512" ? 64 : arch == "avx2" ? 32 : 16;
-  limits.vector_registers = arch == "avx512" || arch == "neon" ? 32 : 16;
-  limits.l1_bytes = 48 << 10;
-  limits.l2_bytes = 2 << 20;
-  limits.l3_bytes = 32 << 20;
-  limits.peak_gflops_f32 = 2.0 * 2 * limits.vector_bytes / 4 * 2.5 * cores;  // two FMA units at 2.5 GHz
-  limits.dram_gbytes_per_s = 20;
-  return limits;
-}
 
 // The number in " | cores=2 | " of an identity (measure/host/device.h).
 int cores_of(const std::string& identity) {
@@ -51,9 +35,9 @@ std::string short_name(const std::string& identity) {
 
 std::optional<TableOrigin> origin_of(const Record& row) {
   try {
-    Limits limits = row.target == "cuda" ? cuda_limits(row.arch) : cpu_limits(row.arch, cores_of(row.device));
-    limits.cores = cores_of(row.device);
-    return TableOrigin{parse_workload(row.workload), limits};
+    const std::optional<Target> target = target_named(row.target);
+    if (!target) return std::nullopt;
+    return TableOrigin{parse_workload(row.workload), archs_of(*target).limits(row.arch, cores_of(row.device))};
   } catch (const Error&) {
     return std::nullopt;  // a workload or device of a newer version: its knobs remain
   }

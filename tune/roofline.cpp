@@ -39,7 +39,7 @@ double needed_flops(const Workload& workload) {
 
 /// Whether all its products are made by the units that Limits::peak_gflops_f32 is about.
 bool on_f32_units(const Workload& workload, Target target) {
-  if (target == Target::kCuda && math_of(workload) != Math::kStrict) return false;
+  if (target.has(Feature::kTensorCores) && math_of(workload) != Math::kStrict) return false;
   const std::vector<TensorSpec> tensors = tensors_of(workload);
   return accum_of(workload) == DType::kF32 && std::ranges::all_of(tensors, [](const TensorSpec& tensor) {
            return tensor.is_output() || tensor.type == DType::kF32;
@@ -61,7 +61,7 @@ Roofline::Roofline(const Workload& workload, const Limits& limits)
     : flops_(on_f32_units(workload, limits.target) ? needed_flops(workload) : 0),
       peaks_{limits.peak_gflops_f32, limits.dram_gbytes_per_s} {
   const double caches =
-      static_cast<double>(limits.l2_bytes) * (limits.target == Target::kCpu ? limits.cores : 1) +
+      static_cast<double>(limits.l2_bytes) * (limits.target.has(Feature::kL2PerCore) ? limits.cores : 1) +
       static_cast<double>(limits.l3_bytes);
   if (min_bytes_of(workload) > caches) bytes_ = min_bytes_of(workload);
 }

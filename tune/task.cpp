@@ -9,6 +9,7 @@
 #include "codegen/emit.h"
 #include "codegen/sequence.h"
 #include "costmodel/features.h"
+#include "costmodel/machine.h"
 #include "costmodel/roofline_model.h"
 #include "templates/catalog.h"
 #include "templates/shared/epilogue_pass.h"
@@ -19,7 +20,7 @@ namespace {
 
 std::function<Source(const Config&)> unfused_of(const Task& task) {
   const Limits limits = task.device.limits;
-  if (task.workload.epilogue.empty() || limits.target != Target::kCpu) return {};
+  if (task.workload.epilogue.empty() || !limits.target.has(Feature::kTasks)) return {};
   const Workload fused = task.workload, plain = {fused.problem, {}};
   return [fused, plain, limits](const Config& config) {
     const ir::Kernel product = with_epilogue_operands(lower(plain, config, limits), fused);
@@ -33,7 +34,7 @@ std::function<Source(const Config&)> unfused_of(const Task& task) {
 // channel, Winograd's for one output channel, dot products for however many rows.
 std::vector<Config> ordered_defaults(const Workload& workload, const Limits& limits) {
   std::vector<Config> defaults = default_configs(workload, limits);
-  if (limits.target != Target::kCpu) return defaults;
+  if (!machine_of(limits.target).ranks_defaults) return defaults;
   RooflineModel model(limits);
   model.trust_registers();
   std::vector<std::pair<double, std::size_t>> order;

@@ -161,7 +161,7 @@ Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits, const
   const Shape shape = shape_of(workload);
   KernelBuilder builder;
   builder.kernel.name = "epilogue_pass";
-  builder.kernel.target = Target::kCpu;
+  builder.kernel.target = limits.target;
   BufferId y{};
   for (const TensorSpec& tensor : tensors_of(workload)) {
     if (tensor.role == TensorRole::kOperand) continue;

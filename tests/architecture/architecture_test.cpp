@@ -50,6 +50,21 @@ TEST_F(Architecture, HasNoFileOver400Lines) {
   expect_none(check_length(files_, 400));
 }
 
+TEST_F(Architecture, NamesATargetOnlyInItsRooms) {
+  const std::string measuring = "the commands and the workers do not have a table of what measures yet";
+  expect_none(check_target_names(files_, {
+                                             {"cli/doctor_command.cpp", measuring},
+                                             {"cli/rig.cpp", measuring},
+                                             {"cli/rig.h", measuring},
+                                             {"measure/worker/compile_server.cpp", measuring},
+                                             {"measure/worker/contest.cpp", measuring},
+                                             {"measure/worker/local_measurer.cpp", measuring},
+                                             {"measure/worker/local_measurer.h", measuring},
+                                             {"measure/worker/runners.cpp", measuring},
+                                             {"tune/roofline.cpp", measuring},
+                                         }));
+}
+
 TEST_F(Architecture, SaysAtTheTopOfEachHeaderWhatItIsFor) {
   expect_none(check_header_form(files_));
 }

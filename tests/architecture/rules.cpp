@@ -10,7 +10,7 @@
 namespace lehr::test {
 namespace {
 
-const std::vector<std::string> kWholeProduct = {"base",      "workload", "space",   "ir",       "codegen",
+const std::vector<std::string> kWholeProduct = {"base",      "workload", "space",   "ir",       "target", "codegen",
                                                 "templates", "costmodel", "search", "measure", "database",
                                                 "tune",      "replay", "deploy", "cli"};
 
@@ -52,15 +52,16 @@ std::span<const FolderRule> folder_rules() {
       {"workload", {"base"}},
       {"space", {"base"}},
       {"ir", {"base"}},
-      {"codegen", {"ir", "base"}},
+      {"target", {"ir", "base"}},
+      {"codegen", {"target", "ir", "base"}},
       {"templates", {"workload", "ir", "space", "base"}},
       {"costmodel", {"ir", "base"}},
       {"search", {"space", "base"}},
       {"measure", {"codegen", "workload", "ir", "base"}},
       {"database", {"space", "base", "measure/core/outcome.h"}},
       {"tune", product_without({"tune", "replay", "deploy", "cli"})},
-      {"replay", {"base", "workload", "space", "templates", "costmodel", "search", "database", "tune"}},
-      {"deploy", {"tune", "templates", "measure", "database", "codegen", "base"}},
+      {"replay", {"base", "workload", "space", "target", "templates", "costmodel", "search", "database", "tune"}},
+      {"deploy", {"tune", "templates", "measure", "database", "codegen", "target", "base"}},
       {"cli", product_without({"cli"})},
       {"tests", kWholeProduct},
       {"bench", with(kWholeProduct, {"tests"})},
@@ -173,6 +174,36 @@ std::vector<std::string> check_type_names(const std::vector<SourceFile>& files) 
         findings.push_back(
             fmt::format("{}: {} is defined in {} too; give one another name", place, name, at->second));
     }
+  }
+  return findings;
+}
+
+namespace {
+
+bool is_room_of_a_target(const std::string& path) {
+  const auto inside = [&](const char* folder) { return path.find(folder) != std::string::npos; };
+  return path == "base/target.h" || inside("/cpu/") || inside("/cuda/") || path.starts_with("measure/host/") ||
+         path.starts_with("measure/vendor/");
+}
+
+}  // namespace
+
+std::vector<std::string> check_target_names(const std::vector<SourceFile>& files,
+                                            const std::vector<NamesATarget>& allowed) {
+  static const std::regex kName("Target::k[A-Z]|\"(cpu|cuda)\"");
+  std::vector<std::string> findings;
+  for (const SourceFile& file : files) {
+    if (!is_product(file) || is_room_of_a_target(file.path)) continue;
+    std::vector<std::string> found;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string code = file.lines[i].substr(0, file.lines[i].find("//"));
+      if (std::regex_search(code, kName))
+        found.push_back(fmt::format("{}:{}: names a target: ask what it has, or move it to the target's room",
+                                    file.path, i + 1));
+    }
+    const bool may = std::ranges::find(allowed, file.path, &NamesATarget::path) != allowed.end();
+    if (may && found.empty()) findings.push_back(fmt::format("{} names no target: take it off the list", file.path));
+    if (!may) findings.insert(findings.end(), found.begin(), found.end());
   }
   return findings;
 }

@@ -68,6 +68,17 @@ TEST(ArchitectureRules, FindForbiddenHeadersLongFilesAndBareHeaders) {
   EXPECT_THAT(check_header_form({parse_source("ir/a.h", "#include <vector>\n")}), SizeIs(2));
 }
 
+TEST(ArchitectureRules, FindANamedTargetOutsideItsRooms) {
+  const SourceFile test = parse_source("tune/a.cpp", "if (target == Target::kCuda) {  // as \"cpu\"\n");
+  EXPECT_THAT(check_target_names({test}, {}), ElementsAre(HasSubstr("tune/a.cpp:1")));
+  EXPECT_THAT(check_target_names({test}, {{"tune/a.cpp", "why"}}), IsEmpty());
+  EXPECT_THAT(check_target_names({parse_source("cli/a.cpp", "x = \"cpu\";\n")}, {}), SizeIs(1));
+  EXPECT_THAT(check_target_names({parse_source("measure/cuda/a.cpp", "x = Target::kCuda;\n")}, {}), IsEmpty());
+  EXPECT_THAT(check_target_names({parse_source("ir/a.h", "int x;  // \"cuda\"\n")}, {}), IsEmpty());
+  EXPECT_THAT(check_target_names({parse_source("ir/a.h", "int x;\n")}, {{"ir/a.h", "why"}}),
+              ElementsAre(HasSubstr("off the list")));
+}
+
 TEST(ArchitectureRules, FindATypeThatTwoHeadersDefine) {
   const SourceFile first =
       parse_source("search/a.h", "namespace lehr {\nstruct Run {\n};\nclass Other;\n}\n");

@@ -1,5 +1,6 @@
 // Spellings: literals, precedence, guards, intrinsics, entries of both dialects.
 #include "codegen/emit.h"
+#include "codegen/expr_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +11,8 @@
 #include <limits>
 
 #include "base/error.h"
-#include "codegen/dialect.h"
-#include "codegen/prelude.h"
+#include "target/dialect.h"
+#include "target/prelude.h"
 
 namespace lehr {
 namespace {

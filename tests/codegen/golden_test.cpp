@@ -6,6 +6,7 @@
 #include "codegen/emit.h"
 #include "ir/print.h"
 #include "ir/verify.h"
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "tests/support/golden.h"
 

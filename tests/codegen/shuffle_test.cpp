@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/prelude.h"
+#include "target/prelude.h"
 
 namespace lehr {
 namespace {

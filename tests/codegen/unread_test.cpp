@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/rng.h"
 #include "codegen/emit.h"
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 
 namespace lehr {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "target/cuda/archs.h"
 #include "tests/costmodel/kernels.h"
 
 namespace lehr {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "target/cuda/archs.h"
 #include "tests/costmodel/kernels.h"
 
 namespace lehr {

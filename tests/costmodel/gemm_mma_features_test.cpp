@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "target/cuda/archs.h"
 #include "templates/gemm/cuda/gemm_mma.h"
 #include "tests/costmodel/kernels.h"
 

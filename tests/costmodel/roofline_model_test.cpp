@@ -1,5 +1,6 @@
 // The analytic model ranks obvious cases and respects its roofs.
 #include "costmodel/roofline_model.h"
+#include "target/cuda/archs.h"
 
 #include <gtest/gtest.h>
 

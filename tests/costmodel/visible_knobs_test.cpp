@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "tests/costmodel/kernels.h"
 

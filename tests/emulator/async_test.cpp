@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "codegen/prelude.h"
+#include "target/prelude.h"
 #include "tests/emulator/kernel_text.h"
 #include "tests/emulator/program.h"
 #include "tests/emulator/wgmma.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "codegen/prelude.h"
+#include "target/prelude.h"
 #include "tests/emulator/kernel_text.h"
 #include "tests/emulator/program.h"
 

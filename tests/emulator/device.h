@@ -1,6 +1,6 @@
 // What emitted CUDA text sees instead of NVRTC's built-ins when the host compiler compiles it: vector types,
 // hardware indices, barriers, and a second body of every device intrinsic that is inline PTX in
-// codegen/prelude.cpp and stands under `#ifndef LEHR_EMULATOR` there. No system header: it is compiled in
+// target/cuda/ and stands under `#ifndef LEHR_EMULATOR` there. No system header: it is compiled in
 // front of every kernel.
 #pragma once
 
@@ -101,7 +101,7 @@ struct CountedFloat {
 #define float CountedFloat
 #endif
 
-// The functions of one value that codegen/prelude_math.cpp calls.
+// The functions of one value that target/cuda/prelude.cpp calls.
 extern "C" {
 EmulatedReal expf(EmulatedReal x);
 EmulatedReal tanhf(EmulatedReal x);

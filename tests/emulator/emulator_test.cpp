@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "codegen/prelude.h"
+#include "target/prelude.h"
 #include "tests/emulator/kernel_text.h"
 #include "tests/emulator/program.h"
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "templates/shared/conv_view.h"
 

@@ -16,6 +16,7 @@
 #include "codegen/emit.h"
 #include "ir/verify.h"
 #include "measure/core/check.h"
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "tests/emulator/families.h"
 #include "tests/emulator/program.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "codegen/dialect.h"
+#include "target/dialect.h"
 #include "codegen/source.h"
 
 namespace lehr::testing {
@@ -23,7 +23,7 @@ inline Source kernel_text(std::vector<SourceParam> params, int threads, int shar
       continue;
     }
     declared += fmt::format("{}{}* __restrict__ {}", param.direction == ir::Direction::kIn ? "const " : "",
-                            type_name(Target::kCuda, param.type, 1), param.name);
+                            scalar_name(param.type), param.name);
   }
   Source source;
   source.target = Target::kCuda;

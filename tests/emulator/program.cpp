@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "codegen/dialect.h"
+#include "target/dialect.h"
 #include "measure/core/element.h"
 
 namespace lehr::emulator {
@@ -75,7 +75,7 @@ std::string translate(const Source& source, std::size_t index) {
     call += i == 0 ? "" : ", ";
     call += source.params[i].map
                 ? fmt::format("*(LehrTensorMap*)arguments[{}]", i)
-                : fmt::format("({}*)arguments[{}]", type_name(Target::kCuda, source.params[i].type, 1), i);
+                : fmt::format("({}*)arguments[{}]", scalar_name(source.params[i].type), i);
   }
   // The caller reads the array of pointers, which is no memory of the kernel: no hooks there.
   return fmt::format(

@@ -5,7 +5,7 @@
 
 #include <tuple>
 
-#include "codegen/prelude.h"
+#include "target/prelude.h"
 #include "tests/emulator/kernel_text.h"
 #include "tests/emulator/program.h"
 

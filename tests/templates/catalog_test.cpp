@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "cpu_problems.h"
 #include "ir/analyze.h"
+#include "target/cuda/archs.h"
 
 namespace lehr {
 namespace {

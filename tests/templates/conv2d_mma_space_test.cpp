@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "cuda_space_checks.h"
 #include "ir/verify.h"
+#include "target/cuda/archs.h"
 #include "templates/conv2d/cuda/conv2d_mma.h"
 
 namespace lehr {

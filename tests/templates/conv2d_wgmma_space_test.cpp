@@ -4,6 +4,7 @@
 
 #include "ir/analyze.h"
 #include "ir/verify.h"
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "templates/conv2d/cuda/conv2d_wgmma.h"
 #include "templates/family.h"

@@ -4,6 +4,7 @@
 
 #include "cuda_space_checks.h"
 #include "ir/analyze.h"
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "templates/conv2d/cuda/conv2d_winograd.h"
 #include "templates/conv2d/cuda/conv2d_winograd_space.h"

@@ -10,6 +10,7 @@
 #include "codegen/emit.h"
 #include "gemm_mma_cases.h"
 #include "measure/worker/compile_pool.h"
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 
 namespace lehr {

@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "ir/verify.h"
+#include "target/cuda/archs.h"
 #include "templates/template.h"
 
 namespace lehr::testing {

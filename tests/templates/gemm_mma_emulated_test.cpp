@@ -6,6 +6,7 @@
 #include "codegen/emit.h"
 #include "cuda_mutants.h"
 #include "gemm_mma_cases.h"
+#include "target/cuda/archs.h"
 #include "templates/gemm/cuda/gemm_mma.h"
 
 namespace lehr {

@@ -8,6 +8,7 @@
 #include "cuda_space_checks.h"
 #include "gemm_mma_cases.h"
 #include "ir/analyze.h"
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemm_mma.h"

@@ -7,6 +7,7 @@
 #include "cuda_cases.h"
 #include "cuda_mutants.h"
 #include "ir/analyze.h"
+#include "target/cuda/archs.h"
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemm_simt.h"
 #include "templates/gemm/cuda/gemm_simt_space.h"

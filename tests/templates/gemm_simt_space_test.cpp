@@ -4,6 +4,7 @@
 
 #include "cuda_cases.h"
 #include "cuda_space_checks.h"
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemm_simt.h"

@@ -9,6 +9,7 @@
 #include "gemm_mma_cases.h"
 #include "ir/analyze.h"
 #include "ir/verify.h"
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemm_wgmma.h"

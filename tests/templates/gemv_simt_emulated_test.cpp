@@ -6,6 +6,7 @@
 #include "codegen/emit.h"
 #include "cuda_cases.h"
 #include "cuda_mutants.h"
+#include "target/cuda/archs.h"
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemv_simt.h"
 #include "templates/gemm/cuda/gemv_simt_space.h"

@@ -5,6 +5,7 @@
 #include "cuda_cases.h"
 #include "cuda_space_checks.h"
 #include "ir/analyze.h"
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemv_simt.h"

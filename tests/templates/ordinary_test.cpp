@@ -18,6 +18,7 @@
 #include "costmodel/features.h"
 #include "cpu_problems.h"
 #include "ir/verify.h"
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "tests/support/ordinary.h"
 

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/rng.h"
 #include "cpu_problems.h"
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "tests/support/golden.h"
 

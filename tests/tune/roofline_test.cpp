@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "ir/analyze.h"
 #include "support.h"
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 
 namespace lehr::testing {

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "codegen/emit.h"
+#include "target/cuda/archs.h"
 #include "templates/catalog.h"
 
 int main() {

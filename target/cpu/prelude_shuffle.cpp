@@ -1,7 +1,7 @@
 // All are networks of two-vector shuffles, which GCC and clang spell differently. L vectors are transposed
 // by log2(L) rounds, in each of which vector i is interleaved with vector i + L/2: a round rotates the bits
 // of an element's place (row, lane) by one.
-#include "codegen/prelude_shuffle.h"
+#include "target/cpu/prelude_shuffle.h"
 
 #include <fmt/core.h>
 

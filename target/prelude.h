@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "ir/kernel.h"
+#include "base/target.h"
 
 namespace lehr {
 

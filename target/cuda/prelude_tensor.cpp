@@ -1,7 +1,7 @@
 // Conversions (PTX ISA 9.0, "Data Movement and Conversion Instructions: cvt"), ldmatrix ("Warp-level matrix
 // load instruction: ldmatrix") and mma.sync ("Matrix multiply-accumulate operation using mma instruction").
 // Functions of inline PTX stand under `#ifndef LEHR_EMULATOR`; the others are the same there.
-#include "codegen/prelude_tensor.h"
+#include "target/cuda/prelude_tensor.h"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-// The part of the device-intrinsics header for small types and tensor cores; used by prelude.cpp only.
+// The part of the device-intrinsics header for small types and tensor cores.
 #pragma once
 
 #include <string>

@@ -3,7 +3,7 @@
 // barriers ("Parallel Synchronization and Communication Instructions: mbarrier", "barrier"), wgmma
 // ("Asynchronous Warpgroup Level Matrix Instructions"), setmaxnreg ("Miscellaneous Instructions") and
 // griddepcontrol ("Parallel Synchronization and Communication Instructions: griddepcontrol").
-#include "codegen/prelude_hopper.h"
+#include "target/cuda/prelude_hopper.h"
 
 #include <fmt/core.h>
 

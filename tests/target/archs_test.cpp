@@ -1,10 +1,11 @@
 // Limits of CUDA architectures: plain numbers that spaces are built from.
-#include "base/limits.h"
+#include "target/cuda/archs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "target/cuda/archs.h"
 
 namespace lehr {
 namespace {

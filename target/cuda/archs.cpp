@@ -1,8 +1,9 @@
-#include "base/limits.h"
+#include "target/cuda/archs.h"
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "target/cuda/cuda_target.h"
 
 namespace lehr {
 
@@ -49,5 +50,17 @@ Limits cuda_limits(std::string_view arch) {
   }
   return limits;
 }
+
+namespace {
+
+Limits limits_with(std::string_view arch, int cores) {
+  Limits limits = cuda_limits(arch);
+  if (cores > 0) limits.cores = cores;
+  return limits;
+}
+
+}  // namespace
+
+const Archs kCudaArchs = {.known = &known_cuda_archs, .limits = &limits_with, .portable = true};
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
 // The part of the device-intrinsics header that rearranges f32 on the CPU: transposition, and taking pairs
-// apart; used by prelude.cpp only.
+// apart.
 #pragma once
 
 #include <string>

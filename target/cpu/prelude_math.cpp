@@ -1,7 +1,7 @@
 // The C++ functions are written for vectors, since system compilers have no vector exp without a library and
 // a kernel links none. Polynomials and quotients: weighted least squares with Lawson's reweighting on 160
 // Chebyshev nodes, in 50 digits, towards the least relative error; rounded to f32.
-#include "codegen/prelude_math.h"
+#include "target/cpu/prelude_math.h"
 
 #include <fmt/format.h>
 
@@ -71,18 +71,16 @@ constexpr std::string_view kErf = R"(static inline f32x{0} lehr_erf(f32x{0} x) {
 }}
 )";
 
-/// What a function is made of: the other ones that it calls, and its value of `x` in C++ and in CUDA C++.
+/// What a function is made of: the other one that it calls, and its value of `x`, "" where it is what it calls.
 struct Function {
-  std::string_view name, calls, cpp, cuda;
+  std::string_view name, calls, text;
 };
 constexpr Function kFunctions[] = {
-    {"tanh", "tanh", "", "tanhf(x)"},
-    {"sigmoid", "exp", "1.0f / (1.0f + lehr_exp(-x))", "__fdividef(1.0f, 1.0f + expf(-x))"},
-    {"silu", "exp", "x / (1.0f + lehr_exp(-x))", "__fdividef(x, 1.0f + expf(-x))"},
-    {"gelu_tanh", "tanh", "x * 0.5f * (1.0f + lehr_tanh(x * (0.797884561f + x * x * 0.0356774081f)))",
-     "x * 0.5f * (1.0f + tanhf(x * (0.797884561f + x * x * 0.0356774081f)))"},
-    {"gelu_erf", "erf", "x * 0.5f * (1.0f + lehr_erf(x * 0.707106781f))",
-     "x * 0.5f * (1.0f + erff(x * 0.707106781f))"},
+    {"tanh", "tanh", ""},
+    {"sigmoid", "exp", "1.0f / (1.0f + lehr_exp(-x))"},
+    {"silu", "exp", "x / (1.0f + lehr_exp(-x))"},
+    {"gelu_tanh", "tanh", "x * 0.5f * (1.0f + lehr_tanh(x * (0.797884561f + x * x * 0.0356774081f)))"},
+    {"gelu_erf", "erf", "x * 0.5f * (1.0f + lehr_erf(x * 0.707106781f))"},
 };
 
 constexpr std::string_view kPrefix = "unary_";
@@ -100,29 +98,26 @@ const Function* parsed(std::string_view name, int& lanes) {
 
 }  // namespace
 
-std::string math_snippet(Target target, const std::string& name) {
+std::string math_snippet(const std::string& name) {
   int lanes = 0;
   if (const Function* function = parsed(name, lanes)) {
-    if (target == Target::kCuda)
-      return fmt::format("__device__ __forceinline__ float lehr_{}(float x) {{ return {}; }}\n",
-                         function->name, function->cuda);
-    if (function->cpp.empty()) return "";  // it is what it calls
+    if (function->text.empty()) return "";
     return fmt::format("static inline f32x{0} lehr_{1}(f32x{0} x) {{ return {2}; }}\n", lanes, function->name,
-                       function->cpp);
+                       function->text);
   }
   for (const auto& [called, text] : {std::pair{"exp", kExp}, {"tanh", kTanh}, {"erf", kErf}}) {
     const std::string_view prefix = called;
     const auto count = parse_int(std::string_view(name).substr(std::min(prefix.size(), name.size())));
-    if (target == Target::kCpu && name.starts_with(prefix) && count)
+    if (name.starts_with(prefix) && count)
       return fmt::format(fmt::runtime(text), *count, *count * 4);
   }
   return "";
 }
 
-std::vector<std::string> math_snippets_needed_by(Target target, const std::string& name) {
+std::vector<std::string> math_snippets_needed_by(const std::string& name) {
   int lanes = 0;
   const Function* function = parsed(name, lanes);
-  if (!function || target == Target::kCuda) return {};
+  if (!function) return {};
   return {fmt::format("{}{}", function->calls, lanes), fmt::format("vector{}", lanes)};
 }
 

@@ -1,0 +1,96 @@
+// What features and the analytic model make of a target's machine: one row per target.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "base/limits.h"
+#include "ir/analyze.h"
+
+namespace lehr {
+
+/// How many blocks a core holds at once and what that leaves idle; where there are no blocks, a task is one.
+struct Residency {
+  double threads = 1;     ///< per block
+  double warps = 1;       ///< per block, rounded up
+  double registers = 0;   ///< wanted: 32-bit ones per thread, estimated; where there are no threads, vector registers
+  double registers_most = 0;  ///< that there are of these
+  double core_share = 0;  ///< a core's registers / the threads that launch bounds promise it; 0: not known
+  double by_threads = 1;  ///< blocks per core that each resource alone would allow
+  double by_shared = 1;
+  double by_registers = 1;
+  double blocks_per_core = 1;  ///< the least of them, at least 1
+  double occupancy = 1;        ///< resident warps / the core's maximum, in [0, 1]
+  double blocks = 1;           ///< of the whole grid, or tasks
+  double waves = 1;            ///< blocks / (cores x blocks_per_core)
+  double wave_efficiency = 1;  ///< waves / waves rounded up: 1 means no idle tail
+
+  /// Sets waves and their efficiency from the others.
+  void place_on(int cores);
+};
+
+/// One part of an estimated time.
+struct TimeTerm {
+  std::string_view name;     ///< "compute", "dram", ...
+  std::string_view meaning;  ///< one phrase
+  double us = 0;
+  bool overlaps = true;  ///< of these the longest counts in full and the others a tenth; the rest is added
+};
+using TimeTerms = std::array<TimeTerm, 8>;
+
+/// Columns of a feature row by what they are for.
+struct RooflineColumns {
+  std::size_t flops, memory_instructions, arithmetic_instructions, arithmetic_lanes, intrinsic_flops_share,
+      divisions_per_flop, l1_traffic, l2_traffic, llc_traffic, blocks_per_core, threads_per_block, blocks,
+      wave_efficiency, shared_bytes, register_bytes, register_pressure, sector_bytes, shared_cycles, barriers,
+      async_share, pipeline_depth;
+  RooflineColumns();
+};
+
+/// What an estimate rests on.
+struct Roofs {
+  double cores = 1;
+  double vector_bytes = 16;
+  double flops = 0;  ///< per second, whole device
+  double dram_bytes = 0;  ///< per second
+  bool trusts_registers = false;  ///< RooflineModel::trust_registers()
+};
+
+struct Machine {
+  double line_bytes = 0;  ///< of one unit of transfer
+  Residency (*residency)(const ir::Analysis&, const ir::Kernel&, const Limits&, double register_bytes) = nullptr;
+  /// Bytes of the first cache, of the one behind it (the first again where a core has no other) and of the last, of which
+  /// limits may not tell.
+  std::array<double, 3> (*capacities)(const ir::Analysis&, const Residency&, const Limits&) = nullptr;
+  /// GFLOP/s of a device, and GB/s of its memory, where limits do not tell.
+  double (*usual_gflops)(const Limits&) = nullptr;
+  double usual_gbytes = 0;
+  /// The time of a feature row, in seconds; terms without a name are none. On the search's hot path: no allocation.
+  TimeTerms (*terms)(std::span<const float> row, const RooflineColumns&, const Roofs&) = nullptr;
+  /// Whether the analytic model tells the defaults of several families apart: then the best of them is measured first,
+  /// else the most special family's.
+  bool ranks_defaults = false;
+  /// So many first candidates are the analytic model's before a learnt one is asked, if that is more than is usual: on a
+  /// GPU it knows what bounds a kernel (tensor cores, L2, HBM, waves), and eight timings of a space of millions do not.
+  std::size_t first_picks = 0;
+};
+const Machine& machine_of(Target target);
+
+/// Bytes of a cache of which limits do not tell: small ones of machines in use; only a rank between configs rests on it.
+inline constexpr double kUnknownL1 = 32 * 1024;
+inline constexpr double kUnknownL2 = 512 * 1024;
+/// `bytes`, or `otherwise` where they are not known.
+inline double known_or(std::int64_t bytes, double otherwise) {
+  return bytes > 0 ? static_cast<double>(bytes) : otherwise;
+}
+/// What log_scale() (columns.h) was given.
+double unlog(float value);
+/// Work done per second falls with this factor when accumulators spill: each spilled value costs a store and a load.
+double spill_factor(double pressure);
+
+/// The rows.
+extern const Machine kCpuMachine, kCudaMachine;
+
+}  // namespace lehr

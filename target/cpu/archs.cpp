@@ -1,0 +1,33 @@
+#include "target/archs.h"
+
+#include <algorithm>
+
+#include "target/cpu/cpu_target.h"
+
+namespace lehr {
+namespace {
+
+// Cache sizes of current server cores: features need some, the log stores none, and they must not depend on
+// the machine that replays.
+Limits limits_with(std::string_view arch, int cores) {
+  Limits limits;
+  limits.target = Target::kCpu;
+  limits.arch = std::string(arch);
+  limits.cores = std::max(1, cores);
+  limits.vector_bytes = arch == "avx512" ? 64 : arch == "avx2" ? 32 : 16;
+  limits.vector_registers = arch == "avx512" || arch == "neon" ? 32 : 16;
+  limits.l1_bytes = 48 << 10;
+  limits.l2_bytes = 2 << 20;
+  limits.l3_bytes = 32 << 20;
+  limits.peak_gflops_f32 = 2.0 * 2 * limits.vector_bytes / 4 * 2.5 * limits.cores;  // two FMA units at 2.5 GHz
+  limits.dram_gbytes_per_s = 20;
+  return limits;
+}
+
+}  // namespace
+
+// A kernel depends on caches and on the compiler, too.
+const Archs kCpuArchs = {
+    .known = [] { return std::vector<std::string>(); }, .limits = &limits_with, .portable = false};
+
+}  // namespace lehr

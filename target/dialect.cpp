@@ -1,0 +1,31 @@
+#include "target/dialect.h"
+
+#include "base/error.h"
+
+namespace lehr {
+
+std::string scalar_name(DType type) {
+  switch (type) {
+    case DType::kF64:
+      return "double";
+    case DType::kF32:
+      return "float";
+    case DType::kS32:
+      return "int";
+    case DType::kS8:
+      return "signed char";
+    case DType::kU8:
+    case DType::kE4M3:
+    case DType::kE5M2:  // raw bits
+      return "unsigned char";
+    case DType::kU32:
+      return "unsigned";
+    case DType::kF16:
+    case DType::kBF16:
+      return "unsigned short";  // raw bits
+  }
+  CHECK(false, "no scalar");
+  return "";
+}
+
+}  // namespace lehr
