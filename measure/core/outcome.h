@@ -36,6 +36,11 @@ struct GpuState {
   double power_w = 0;        ///< of the whole board, averaged by the driver
   double temperature_c = 0;  ///< of the chip
 };
+void describe(auto& field, Is<GpuState> auto& state) {
+  field("sm_mhz", state.sm_mhz);
+  field("power_w", state.power_w);
+  field("temperature_c", state.temperature_c);
+}
 
 struct Timing {
   /// Lower quartile of `samples_us` (measure/core/stats.h says why), corrected by the reference kernel where one was timed
