@@ -9,6 +9,11 @@
 
 namespace lehr {
 
+/// A lane's number as bits: it wraps around without undefined behaviour.
+inline std::uint32_t raw(std::int32_t x) {
+  return static_cast<std::uint32_t>(x);
+}
+
 using Lanes = std::array<std::int32_t, 32>;
 
 /// One number per point, in 32-bit arithmetic that wraps around. Most have one for all points (constants, and

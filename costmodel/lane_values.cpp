@@ -17,9 +17,6 @@ std::int32_t dimension_of(ir::LoopKind kind, ir::LoopKind first) {
 std::int32_t wrap(std::uint32_t x) {
   return static_cast<std::int32_t>(x);
 }
-std::uint32_t raw(std::int32_t x) {
-  return static_cast<std::uint32_t>(x);
-}
 
 /// The value of `lanes`, uniform if they are all alike.
 LaneValue reduced(const Lanes& lanes) {

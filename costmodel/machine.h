@@ -13,9 +13,10 @@ namespace lehr {
 
 /// How many blocks a core holds at once and what that leaves idle; where there are no blocks, a task is one.
 struct Residency {
-  double threads = 1;     ///< per block
-  double warps = 1;       ///< per block, rounded up
-  double registers = 0;   ///< wanted: 32-bit ones per thread, estimated; where there are no threads, vector registers
+  double threads = 1;  ///< per block
+  double warps = 1;    ///< per block, rounded up
+  double registers =
+      0;  ///< wanted: 32-bit ones per thread, estimated; where there are no threads, vector registers
   double registers_most = 0;  ///< that there are of these
   double core_share = 0;  ///< a core's registers / the threads that launch bounds promise it; 0: not known
   double by_threads = 1;  ///< blocks per core that each resource alone would allow
@@ -53,32 +54,36 @@ struct RooflineColumns {
 struct Roofs {
   double cores = 1;
   double vector_bytes = 16;
-  double flops = 0;  ///< per second, whole device
-  double dram_bytes = 0;  ///< per second
+  double flops = 0;               ///< per second, whole device
+  double dram_bytes = 0;          ///< per second
   bool trusts_registers = false;  ///< RooflineModel::trust_registers()
 };
 
 struct Machine {
   double line_bytes = 0;  ///< of one unit of transfer
-  Residency (*residency)(const ir::Analysis&, const ir::Kernel&, const Limits&, double register_bytes) = nullptr;
-  /// Bytes of the first cache, of the one behind it (the first again where a core has no other) and of the last, of which
-  /// limits may not tell.
+  Residency (*residency)(const ir::Analysis&, const ir::Kernel&, const Limits&,
+                         double register_bytes) = nullptr;
+  /// Bytes of the first cache, of the one behind it (the first again where a core has no other) and of the
+  /// last, of which limits may not tell.
   std::array<double, 3> (*capacities)(const ir::Analysis&, const Residency&, const Limits&) = nullptr;
   /// GFLOP/s of a device, and GB/s of its memory, where limits do not tell.
   double (*usual_gflops)(const Limits&) = nullptr;
   double usual_gbytes = 0;
-  /// The time of a feature row, in seconds; terms without a name are none. On the search's hot path: no allocation.
+  /// The time of a feature row, in seconds; terms without a name are none. On the search's hot path: no
+  /// allocation.
   TimeTerms (*terms)(std::span<const float> row, const RooflineColumns&, const Roofs&) = nullptr;
-  /// Whether the analytic model tells the defaults of several families apart: then the best of them is measured first,
-  /// else the most special family's.
+  /// Whether the analytic model tells the defaults of several families apart: then the best of them is
+  /// measured first, else the most special family's.
   bool ranks_defaults = false;
-  /// So many first candidates are the analytic model's before a learnt one is asked, if that is more than is usual: on a
-  /// GPU it knows what bounds a kernel (tensor cores, L2, HBM, waves), and eight timings of a space of millions do not.
+  /// So many first candidates are the analytic model's before a learnt one is asked, if that is more than is
+  /// usual: on a GPU it knows what bounds a kernel (tensor cores, L2, HBM, waves), and eight timings of a
+  /// space of millions do not.
   std::size_t first_picks = 0;
 };
 const Machine& machine_of(Target target);
 
-/// Bytes of a cache of which limits do not tell: small ones of machines in use; only a rank between configs rests on it.
+/// Bytes of a cache of which limits do not tell: small ones of machines in use; only a rank between configs
+/// rests on it.
 inline constexpr double kUnknownL1 = 32 * 1024;
 inline constexpr double kUnknownL2 = 512 * 1024;
 /// `bytes`, or `otherwise` where they are not known.
@@ -87,7 +92,8 @@ inline double known_or(std::int64_t bytes, double otherwise) {
 }
 /// What log_scale() (columns.h) was given.
 double unlog(float value);
-/// Work done per second falls with this factor when accumulators spill: each spilled value costs a store and a load.
+/// Work done per second falls with this factor when accumulators spill: each spilled value costs a store and
+/// a load.
 double spill_factor(double pressure);
 
 /// The rows.

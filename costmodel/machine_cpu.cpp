@@ -24,7 +24,8 @@ constexpr double kCpuDivisionCycles = 10;
 /// Start and end of a parallel region.
 constexpr double kCpuTaskSeconds = 0.2e-6;
 
-Residency cpu_residency(const ir::Analysis& a, const ir::Kernel&, const Limits& limits, double register_bytes) {
+Residency cpu_residency(const ir::Analysis& a, const ir::Kernel&, const Limits& limits,
+                        double register_bytes) {
   Residency r;
   r.registers = share_of(register_bytes, limits.vector_bytes);
   r.registers_most = limits.vector_registers;
@@ -35,7 +36,8 @@ Residency cpu_residency(const ir::Analysis& a, const ir::Kernel&, const Limits& 
 
 std::array<double, 3> cpu_capacities(const ir::Analysis&, const Residency&, const Limits& limits) {
   const double l2 = known_or(limits.l2_bytes, kUnknownL2);
-  return {known_or(limits.l1_bytes, kUnknownL1), l2, known_or(limits.l3_bytes, l2 * std::max(1, limits.cores))};
+  return {known_or(limits.l1_bytes, kUnknownL1), l2,
+          known_or(limits.l3_bytes, l2 * std::max(1, limits.cores))};
 }
 
 double cpu_usual_gflops(const Limits& limits) {

@@ -48,7 +48,8 @@ double product(const std::array<std::int64_t, 3>& extents) {
   return static_cast<double>(extents[0]) * static_cast<double>(extents[1]) * static_cast<double>(extents[2]);
 }
 
-Residency cuda_residency(const ir::Analysis& a, const ir::Kernel& kernel, const Limits& limits, double register_bytes) {
+Residency cuda_residency(const ir::Analysis& a, const ir::Kernel& kernel, const Limits& limits,
+                         double register_bytes) {
   Residency r;
   const double warp = std::max(1, limits.warp_size);
   r.threads = std::max(1.0, product(a.launch.block));
@@ -74,7 +75,8 @@ Residency cuda_residency(const ir::Analysis& a, const ir::Kernel& kernel, const 
   return r;
 }
 
-std::array<double, 3> cuda_capacities(const ir::Analysis& a, const Residency& residency, const Limits& limits) {
+std::array<double, 3> cuda_capacities(const ir::Analysis& a, const Residency& residency,
+                                      const Limits& limits) {
   const double shared = static_cast<double>(std::max(a.shared_bytes, std::int64_t{0}));
   const double left = static_cast<double>(limits.shared_bytes_per_core) - shared * residency.blocks_per_core;
   const double l1 = kSmallestCudaL1 + std::max(0.0, left);
@@ -111,8 +113,8 @@ TimeTerms cuda_terms(std::span<const float> row, const RooflineColumns& column, 
   // for beside the stage that is being used.
   const double depth = row[column.pipeline_depth];
   const double async = std::clamp<double>(row[column.async_share], 0, 1);
-  const double in_flight =
-      unlog(row[column.shared_bytes]) * std::max(depth - 1, 0.5) / std::max(depth, 1.0) * resident * roofs.cores;
+  const double in_flight = unlog(row[column.shared_bytes]) * std::max(depth - 1, 0.5) / std::max(depth, 1.0) *
+                           resident * roofs.cores;
   const double copies = depth > 1 && in_flight > 0
                             ? async * unlog(row[column.l1_traffic]) * kCopyLatencySeconds / in_flight / tail
                             : 0;

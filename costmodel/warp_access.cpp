@@ -8,10 +8,6 @@
 namespace lehr {
 namespace {
 
-std::uint32_t raw(std::int32_t x) {
-  return static_cast<std::uint32_t>(x);
-}
-
 /// Whether the threads' words, `wide` consecutive ones from each first one on, lie in different banks, or are
 /// all the same ones.
 bool without_conflict(std::span<const std::int32_t> firsts, std::uint32_t wide) {

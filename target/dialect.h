@@ -21,22 +21,23 @@ struct EntryText {
 
 /// One value per target (table.cpp).
 struct Dialect {
-  std::string_view index_type;        ///< type of loop and Let variables
-  std::string_view restrict_word;     ///< spelling of the restrict qualifier
-  std::string_view unroll_prefix;     ///< line in front of an unrolled loop, up to the count
-  bool unroll_counted = false;        ///< the line ends in the loop's extent
-  std::string_view no_unroll;         ///< line in front of a loop that is not to be unrolled
-  std::string_view block_barrier;     ///< statement; empty: the target has none
-  std::string_view warp_barrier;
-  std::string_view cluster_barrier;
-  std::string_view register_align;    ///< in front of a register array: "{align}{type} {name}[{count}];"
+  std::string_view index_type;          ///< type of loop and Let variables
+  std::string_view restrict_word;       ///< spelling of the restrict qualifier
+  std::string_view unroll_prefix;       ///< line in front of an unrolled loop, up to the count
+  bool unroll_counted = false;          ///< the line ends in the loop's extent
+  std::string_view no_unroll;           ///< line in front of a loop that is not to be unrolled
+  std::string_view block_barrier = "";  ///< statement; empty: the target has none
+  std::string_view warp_barrier = "";
+  std::string_view cluster_barrier = "";
+  std::string_view register_align = "";  ///< in front of a register array: "{align}{type} {name}[{count}];"
   /// A vector in memory, a format: {0} "const " or nothing, {1} the vector type, {2} the address.
   std::string_view vector_in_memory;
   /// Constants are added to addresses behind a pointer, "(buffer + at)[4]", for global and shared memory.
   bool folds_offsets = false;
   /// The functions of one value are written for vectors, of which a scalar takes one lane.
   bool scalars_in_lanes = false;
-  /// "float", or the vector type of `lanes` elements: "f32x16" (C++), "float4" (CUDA). CHECKs that there is one.
+  /// "float", or the vector type of `lanes` elements: "f32x16" (C++), "float4" (CUDA). CHECKs that there is
+  /// one.
   std::string (*type_name)(DType type, int lanes) = nullptr;
   /// Value of the variable of a loop that the launch binds: "task", "blockIdx.x". CHECKs that `kind` is one.
   std::string_view (*launch_index)(ir::LoopKind kind) = nullptr;
@@ -51,6 +52,7 @@ struct Dialect {
 };
 
 const Dialect& dialect_of(Target target);
+extern const Dialect kCpuDialect, kCudaDialect;
 
 /// What C calls a scalar: "float", "unsigned short" for f16, which is kept as bits.
 std::string scalar_name(DType type);

@@ -2,8 +2,6 @@
 #include <array>
 
 #include "target/archs.h"
-#include "target/cpu/cpu_target.h"
-#include "target/cuda/cuda_target.h"
 #include "target/dialect.h"
 
 namespace lehr {

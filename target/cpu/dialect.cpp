@@ -4,11 +4,187 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "ir/uses.h"
-#include "target/cpu/cpu_target.h"
+#include "target/cpu/prelude_math.h"
+#include "target/cpu/prelude_shuffle.h"
+#include "target/dialect.h"
 
 namespace lehr {
 namespace {
+
+// A vector type, its unaligned twin for memory, and its operations. {t} element type, {n} lanes, {b} bytes.
+std::string vector_type(int lanes) {
+  return fmt::format(
+      "typedef float f32x{0} __attribute__((vector_size({1})));\n"
+      "typedef float f32x{0}_u __attribute__((vector_size({1}), aligned(4), may_alias));\n",
+      lanes, lanes * 4);
+}
+
+std::string splat(int lanes) {
+  std::string copies;
+  for (int i = 0; i < lanes; ++i) copies += i == 0 ? "x" : ", x";
+  return fmt::format("static inline f32x{0} lehr_splat{0}(float x) {{ return f32x{0}{{{1}}}; }}\n", lanes,
+                     copies);
+}
+
+/// Loads stand in loops over k, where going through memory would cost a dozen cycles each; and sums whose
+/// vectors are taken apart in memory behind a loop are kept there in it, too. Stores are of halves of a
+/// vector, then of its halves: AMD's masked store takes as long as twenty of these (Fog, instruction tables:
+/// VMASKMOVPS m,y,y).
+std::string avx2_masked(int lanes) {
+  std::string numbers;
+  for (int i = 0; i < lanes; ++i) numbers += fmt::format("{}{}", i == 0 ? "" : ", ", i);
+  const std::string_view halves = lanes == 8 ? R"(  f32x4_half half = {v[0], v[1], v[2], v[3]};
+  if (n & 4) {
+    *(f32x4_half*)p = half;
+    half = f32x4_half{v[4], v[5], v[6], v[7]};
+    p += 4;
+  }
+)"
+                                             : "  f32x4_half half = v;\n";
+  return fmt::format(
+      R"(#elif defined(__AVX2__)
+static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
+  typedef int s32x{0} __attribute__((vector_size({1})));
+  if (n >= {0}) return *(const f32x{0}_u*)p;
+  return __builtin_ia32_maskloadps{2}((const f32x{0}*)p, s32x{0}{{{3}}} < (int)n);
+}}
+static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
+  typedef float f32x4_half __attribute__((vector_size(16), aligned(4), may_alias));
+  typedef long s64x2 __attribute__((vector_size(16)));
+  typedef long two_floats __attribute__((aligned(4), may_alias));
+  if (n >= {0}) {{
+    *(f32x{0}_u*)p = v;
+    return;
+  }}
+  if (n <= 0) return;
+{4}  if (n & 2) {{
+    *(two_floats*)p = ((s64x2)half)[0];
+    half = f32x4_half{{half[2], half[3], half[2], half[3]}};
+    p += 2;
+  }}
+  if (n & 1) *p = half[0];
+}}
+)",
+      lanes, lanes * 4, lanes == 8 ? "256" : "", numbers, halves);
+}
+
+// Leading `n` lanes only; the rest reads as zero and is not touched. GCC's own mask builtins, since a vector
+// extension cannot say "masked" (names: GCC manual, x86 built-in functions; clang has the same ones). The
+// mask is computed without a branch, so that the compiler takes it out of the loop over k.
+std::string masked(int lanes) {
+  const int bits = lanes * 32;
+  const std::string mask_type = lanes == 16 ? "unsigned short" : "unsigned char";
+  const std::string condition = lanes == 16 ? "defined(__AVX512F__)" : "defined(__AVX512VL__)";
+  const std::string avx2 = lanes == 16 ? "" : avx2_masked(lanes);
+  return fmt::format(
+      R"(#if {2}
+static inline {3} lehr_mask{0}(long n) {{
+  const long lanes = n < 0 ? 0 : n > {0} ? {0} : n;
+  return ({3})((1u << lanes) - 1);
+}}
+static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
+  return __builtin_ia32_loadups{1}_mask((const float*)p, f32x{0}{{}}, lehr_mask{0}(n));
+}}
+static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
+  __builtin_ia32_storeups{1}_mask((float*)p, v, lehr_mask{0}(n));
+}}
+{4}#else
+static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
+  if (n >= {0}) return *(const f32x{0}_u*)p;
+  float lanes[{0}] = {{}};
+  for (long i = 0; i < n; ++i) lanes[i] = p[i];
+  return *(const f32x{0}_u*)lanes;
+}}
+static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
+  if (n >= {0}) {{
+    *(f32x{0}_u*)p = v;
+    return;
+  }}
+  float lanes[{0}];
+  *(f32x{0}_u*)lanes = v;
+  for (long i = 0; i < n; ++i) p[i] = lanes[i];
+}}
+#endif
+)",
+      lanes, bits, condition, mask_type, avx2);
+}
+
+// Halves are added up until one lane is left, in registers: through memory each step would wait for the one
+// before.
+std::string reduce(int lanes) {
+  std::string steps;
+  for (int width = lanes / 2; width > 0; width /= 2) {
+    std::string from;
+    for (int i = 0; i < lanes; ++i) from += fmt::format("{}{}", i == 0 ? "" : ", ", (i + width) % lanes);
+    steps += fmt::format("  v += LEHR_LANES{}(v, {});\n", lanes, from);
+  }
+  return fmt::format(
+      R"(#ifdef __clang__
+#define LEHR_LANES{0}(v, ...) __builtin_shufflevector(v, v, __VA_ARGS__)
+#else
+typedef int s32x{0} __attribute__((vector_size({1})));
+#define LEHR_LANES{0}(v, ...) __builtin_shuffle(v, s32x{0}{{__VA_ARGS__}})
+#endif
+static inline float lehr_reduce{0}(f32x{0} v) {{
+{2}  return v[0];
+}}
+)",
+      lanes, lanes * 4, steps);
+}
+
+// Of each lane, as LEHR_MIN and LEHR_MAX have it: where one is not a number, the second one.
+std::string minmax(int lanes) {
+  return fmt::format(
+      "static inline f32x{0} lehr_min{0}(f32x{0} a, f32x{0} b) {{ return a < b ? a : b; }}\n"
+      "static inline f32x{0} lehr_max{0}(f32x{0} a, f32x{0} b) {{ return a > b ? a : b; }}\n",
+      lanes);
+}
+
+// An empty statement that might change the vector, so that the one in the register is the only one.
+std::string hold(int lanes) {
+  return fmt::format(
+      R"(static inline void lehr_hold_{0}(void* vector) {{
+#if defined(__AVX512F__)
+  __asm__("" : "+v"(*(f32x{0}*)vector));
+#elif defined(__AVX2__)
+  __asm__("" : "+x"(*(f32x{0}*)vector));
+#else
+  (void)vector;
+#endif
+}}
+)",
+      lanes);
+}
+
+std::string snippet(const std::string& name) {
+  if (name == "base") {
+    return "#define LEHR_MIN(a, b) ((a) < (b) ? (a) : (b))\n#define LEHR_MAX(a, b) ((a) > (b) ? (a) : (b))\n";
+  }
+  if (name == "prefetch")
+    return "static inline void lehr_prefetch(const void* p) { __builtin_prefetch(p); }\n";
+  const auto lanes_after = [&](std::string_view prefix) {
+    return static_cast<int>(parse_int(std::string_view(name).substr(prefix.size())).value_or(0));
+  };
+  if (name.starts_with("vector")) return vector_type(lanes_after("vector"));
+  if (name.starts_with("splat")) return splat(lanes_after("splat"));
+  if (name.starts_with("minmax")) return minmax(lanes_after("minmax"));
+  if (name.starts_with("masked")) return masked(lanes_after("masked"));
+  if (name.starts_with("hold_")) return hold(lanes_after("hold_"));
+  if (name.starts_with("reduce")) return reduce(lanes_after("reduce"));
+  if (std::string text = math_snippet(name); !text.empty()) return text;
+  if (std::string text = shuffle_snippet(name); !text.empty()) return text;
+  if (name.starts_with("unary_tanh")) return "";
+  CHECK(false, "no C++ snippet '{}'", name);
+  return "";
+}
+
+std::vector<std::string> snippets_needed_by(const std::string& name) {
+  std::vector<std::string> needed = math_snippets_needed_by(name);
+  for (std::string& each : shuffle_snippets_needed_by(name)) needed.push_back(std::move(each));
+  return needed;
+}
 
 std::string type_name(DType type, int lanes) {
   return lanes == 1 ? scalar_name(type) : fmt::format("{}x{}", name_of(type), lanes);
@@ -46,19 +222,14 @@ const Dialect kCpuDialect = {
     .unroll_prefix = "#pragma GCC unroll ",
     .unroll_counted = true,
     .no_unroll = "#pragma GCC unroll 1",
-    .block_barrier = "",
-    .warp_barrier = "",
-    .cluster_barrier = "",
-    .register_align = "",
     .vector_in_memory = "*({}{}_u*)({})",
-    .folds_offsets = false,
     .scalars_in_lanes = true,
     .type_name = &type_name,
     .launch_index = &launch_index,
     .entry = &entry_text,
     .launch_text = &launch_text,
-    .snippet = &cpu_snippet,
-    .snippets_needed_by = &cpu_snippets_needed_by,
+    .snippet = &snippet,
+    .snippets_needed_by = &snippets_needed_by,
 };
 
 }  // namespace lehr

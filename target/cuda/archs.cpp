@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "target/cuda/cuda_target.h"
+#include "target/archs.h"
 
 namespace lehr {
 
-std::vector<std::string> known_cuda_archs() { return {"sm_80", "sm_89", "sm_90", "sm_90a"}; }
+std::vector<std::string> known_cuda_archs() {
+  return {"sm_80", "sm_89", "sm_90", "sm_90a"};
+}
 
 Limits cuda_limits(std::string_view arch) {
   Limits limits;

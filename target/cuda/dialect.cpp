@@ -4,14 +4,145 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
-#include "target/cuda/cuda_target.h"
+#include "target/cuda/prelude_hopper.h"
+#include "target/cuda/prelude_tensor.h"
+#include "target/dialect.h"
 
 namespace lehr {
 namespace {
 
-/// Vectors are only moved, so that types but f32 share the unsigned vector of their size: "uint4" for 8 of bf16.
+/// A function whose body is inline PTX: tests/emulator compiles the text for the CPU and brings its own body.
+std::string device_only(const std::string& function) {
+  return "#ifndef LEHR_EMULATOR\n" + function + "#endif\n";
+}
+
+// PTX ISA 9.0, "Data Movement and Conversion Instructions: cp.async": .ca caches at all levels and takes 4, 8
+// or 16 bytes; .cg (L2 only) takes 16. The optional source size zero-fills the rest of the destination.
+std::string cp_async(int bytes) {
+  return device_only(fmt::format(
+      R"(__device__ __forceinline__ void lehr_cp_async_{0}(void* shared, const void* global) {{
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.{1}.shared.global [%0], [%1], {0};" ::"r"(address), "l"(global) : "memory");
+}}
+__device__ __forceinline__ void lehr_cp_async_{0}(void* shared, const void* global, int source_bytes) {{
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.{1}.shared.global [%0], [%1], {0}, %2;" ::"r"(address), "l"(global), "r"(source_bytes)
+               : "memory");
+}}
+)",
+      bytes, bytes == 16 ? "cg" : "ca"));
+}
+
+// PTX ISA 9.0, "Data Movement and Conversion Instructions: shfl.sync", mode .bfly: after the step of mask m
+// every lane of a group of 2 m holds the same sum.
+std::string warp_sum(std::string_view name, std::string_view type) {
+  return device_only(fmt::format(R"(__device__ __forceinline__ void lehr_{}({}* value, int width) {{
+#pragma unroll
+  for (int mask = width / 2; mask > 0; mask /= 2) *value += __shfl_xor_sync(0xffffffffu, *value, mask);
+}}
+)",
+                                 name, type));
+}
+
+// The same, one step.
+std::string warp_exchange() {
+  return device_only(R"(__device__ __forceinline__ void lehr_warp_exchange_f32(float* value, int width) {
+  *value = __shfl_xor_sync(0xffffffffu, *value, width / 2);
+}
+)");
+}
+
+std::string cuda_masked(int lanes) {
+  std::string load;
+  std::string store;
+  const char* fields[] = {"x", "y", "z", "w"};
+  for (int i = 0; i < lanes; ++i) {
+    load += fmt::format("  if (n > {0}) v.{1} = p[{0}];\n", i, fields[i]);
+    store += fmt::format("  if (n > {0}) p[{0}] = v.{1};\n", i, fields[i]);
+  }
+  return fmt::format(
+      "__device__ __forceinline__ float{0} lehr_load{0}_n(const float* p, int n) {{\n  float{0} v = "
+      "{{}};\n{1}  return "
+      "v;\n}}\n__device__ __forceinline__ void lehr_store{0}_n(float* p, float{0} v, int n) {{\n{2}}}\n",
+      lanes, load, store);
+}
+
+/// The functions of one value (ir::UnaryOp). For all finite x: expf, tanhf and erff are within 2 units in the
+/// last place (CUDA C++ Programming Guide 13.0, "Mathematical Functions"), and division adds 2. NaN gives
+/// NaN.
+constexpr std::pair<std::string_view, std::string_view> kFunctions[] = {
+    {"tanh", "tanhf(x)"},
+    {"sigmoid", "__fdividef(1.0f, 1.0f + expf(-x))"},
+    {"silu", "__fdividef(x, 1.0f + expf(-x))"},
+    {"gelu_tanh", "x * 0.5f * (1.0f + tanhf(x * (0.797884561f + x * x * 0.0356774081f)))"},
+    {"gelu_erf", "x * 0.5f * (1.0f + erff(x * 0.707106781f))"},
+};
+
+std::string snippet(const std::string& name) {
+  if (name == "base") {
+    return "#define LEHR_MIN(a, b) ((a) < (b) ? (a) : (b))\n#define LEHR_MAX(a, b) ((a) > (b) ? (a) : (b))\n";
+  }
+  if (name == "prefetch") {
+    return device_only(
+        "__device__ __forceinline__ void lehr_prefetch(const void* p) {\n"
+        "  asm volatile(\"prefetch.global.L2 [%0];\" ::\"l\"(p));\n}\n");
+  }
+  if (name == "cp_async_4") return cp_async(4);
+  if (name == "cp_async_8") return cp_async(8);
+  if (name == "cp_async_16") return cp_async(16);
+  if (name == "cp_async_commit") {
+    return device_only(
+        "__device__ __forceinline__ void lehr_cp_async_commit() {\n"
+        "  asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\n}\n");
+  }
+  if (name == "cp_async_wait") {
+    // The group count must be an immediate, hence the template.
+    return device_only(
+        "template <int kPending>\n__device__ __forceinline__ void lehr_cp_async_wait() {\n"
+        "  asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(kPending) : \"memory\");\n}\n");
+  }
+  // What this thread has written is seen by every thread of the device that sees what follows, and the other
+  // way round (CUDA C++ Programming Guide 13.0, "Memory Fence Functions").
+  if (name == "device_fence")
+    return "__device__ __forceinline__ void lehr_device_fence() { __threadfence(); }\n";
+  // The counter goes from 0 to `last` and from there back to 0 (the same, "Atomic Functions: atomicInc").
+  if (name == "atomic_inc_u32") {
+    return "__device__ __forceinline__ void lehr_atomic_inc_u32(unsigned* old, unsigned* counter, int last) "
+           "{\n"
+           "  *old = atomicInc(counter, static_cast<unsigned>(last));\n}\n";
+  }
+  if (name == "warp_sum_f32") return warp_sum(name, "float");
+  if (name == "warp_exchange_f32") return warp_exchange();
+  if (name == "masked2") return cuda_masked(2);
+  if (name == "masked4") return cuda_masked(4);
+  if (name == "splat2")
+    return "__device__ __forceinline__ float2 lehr_splat2(float x) { return make_float2(x, x); }\n";
+  if (name == "splat4") {
+    return "__device__ __forceinline__ float4 lehr_splat4(float x) { return make_float4(x, x, x, x); }\n";
+  }
+  if (name.starts_with("vector")) return "";  // float2 and float4 are built in
+  if (std::string text = tensor_snippet(name); !text.empty()) return text;
+  if (std::string text = hopper_snippet(name); !text.empty()) return text;
+  for (const auto& [function, text] : kFunctions)
+    if (name == fmt::format("unary_{}1", function))
+      return fmt::format("__device__ __forceinline__ float lehr_{}(float x) {{ return {}; }}\n", function,
+                         text);
+  CHECK(false, "no CUDA snippet '{}'", name);
+  return "";
+}
+
+std::vector<std::string> snippets_needed_by(const std::string& name) {
+  std::vector<std::string> needed;
+  for (std::string each : {tensor_snippet_needed_by(name), hopper_snippet_needed_by(name)})
+    if (!each.empty()) needed.push_back(std::move(each));
+  return needed;
+}
+
+/// Vectors are only moved, so that types but f32 share the unsigned vector of their size: "uint4" for 8 of
+/// bf16.
 std::string type_name(DType type, int lanes) {
   if (lanes == 1) return scalar_name(type);
   const int bytes = lanes * size_of(type);
@@ -22,24 +153,10 @@ std::string type_name(DType type, int lanes) {
 }
 
 std::string_view launch_index(ir::LoopKind kind) {
-  switch (kind) {
-    case ir::LoopKind::kBlockX:
-      return "blockIdx.x";
-    case ir::LoopKind::kBlockY:
-      return "blockIdx.y";
-    case ir::LoopKind::kBlockZ:
-      return "blockIdx.z";
-    case ir::LoopKind::kThreadX:
-      return "threadIdx.x";
-    case ir::LoopKind::kThreadY:
-      return "threadIdx.y";
-    case ir::LoopKind::kThreadZ:
-      return "threadIdx.z";
-    default:
-      break;
-  }
-  CHECK(false, "not a loop that a launch binds");
-  return "";
+  constexpr std::array<std::string_view, 6> kIndices = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z",
+                                                        "threadIdx.x", "threadIdx.y", "threadIdx.z"};
+  CHECK(kind >= ir::LoopKind::kBlockX, "not a loop that a launch binds");
+  return kIndices[static_cast<std::size_t>(kind) - static_cast<std::size_t>(ir::LoopKind::kBlockX)];
 }
 
 std::string entry_text(const ir::Kernel& kernel, const ir::Launch& launch, const EntryText& entry) {
@@ -90,7 +207,6 @@ const Dialect kCudaDialect = {
     .index_type = "int",
     .restrict_word = "__restrict__",
     .unroll_prefix = "#pragma unroll",
-    .unroll_counted = false,
     .no_unroll = "#pragma unroll 1",
     .block_barrier = "__syncthreads();",
     .warp_barrier = "__syncwarp();",
@@ -98,13 +214,12 @@ const Dialect kCudaDialect = {
     .register_align = "alignas(16) ",
     .vector_in_memory = "*reinterpret_cast<{}{}*>({})",
     .folds_offsets = true,
-    .scalars_in_lanes = false,
     .type_name = &type_name,
     .launch_index = &launch_index,
     .entry = &entry_text,
     .launch_text = &launch_text,
-    .snippet = &cuda_snippet,
-    .snippets_needed_by = &cuda_snippets_needed_by,
+    .snippet = &snippet,
+    .snippets_needed_by = &snippets_needed_by,
 };
 
 }  // namespace lehr

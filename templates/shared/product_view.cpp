@@ -46,8 +46,8 @@ Operands add_params(ir::KernelBuilder& builder, const ProductView& p) {
   return operands;
 }
 
-ir::Expr matrix_element(Layout layout, std::int64_t rows, std::int64_t columns, ir::Expr base,
-                        ir::Expr row, ir::Expr column) {
+ir::Expr matrix_element(Layout layout, std::int64_t rows, std::int64_t columns, ir::Expr base, ir::Expr row,
+                        ir::Expr column) {
   if (layout == Layout::kRow) return base + row * columns + column;
   return base + column * rows + row;
 }

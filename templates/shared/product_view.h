@@ -35,8 +35,8 @@ struct Operands {
 Operands add_params(ir::KernelBuilder& builder, const ProductView& view);
 
 /// Flat index of element (row, column) of a matrix of `rows` x `columns`, after `base`.
-ir::Expr matrix_element(Layout layout, std::int64_t rows, std::int64_t columns, ir::Expr base,
-                        ir::Expr row, ir::Expr column);
+ir::Expr matrix_element(Layout layout, std::int64_t rows, std::int64_t columns, ir::Expr base, ir::Expr row,
+                        ir::Expr column);
 
 /// What the epilogue needs to know of `lanes` columns of the lowering's C from (`row`, `column`) on, which is
 /// `element` in memory.

@@ -101,7 +101,7 @@ struct CountedFloat {
 #define float CountedFloat
 #endif
 
-// The functions of one value that target/cuda/prelude.cpp calls.
+// The functions of one value that target/cuda/dialect.cpp calls.
 extern "C" {
 EmulatedReal expf(EmulatedReal x);
 EmulatedReal tanhf(EmulatedReal x);

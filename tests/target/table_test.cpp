@@ -46,7 +46,8 @@ TEST(TargetTable, KnowsArchsByNameOnlyWhereKernelsDependOnNothingElse) {
 
 // The log of a CPU's row names its instruction set and its cores: all the rest is that of a usual server.
 TEST(CpuArchs, FollowFromTheInstructionSetAndTheCores) {
-  const Limits wide = archs_of(Target::kCpu).limits("avx512", 4), narrow = archs_of(Target::kCpu).limits("neon", 0);
+  const Limits wide = archs_of(Target::kCpu).limits("avx512", 4),
+               narrow = archs_of(Target::kCpu).limits("neon", 0);
   EXPECT_EQ(wide.target, Target::kCpu);
   EXPECT_EQ(wide.vector_bytes, 64);
   EXPECT_EQ(wide.cores, 4);
