@@ -11,9 +11,9 @@
 #include "measure/cuda/nvrtc.h"
 #include "measure/host/host_compiler.h"
 #include "measure/system/affinity.h"
+#include "measure/worker/baselines.h"
 #include "measure/worker/compile_pool.h"
 #include "measure/worker/local_measurer.h"
-#include "measure/worker/worker_main.h"
 #include "templates/catalog.h"
 #include "tune/session.h"
 
@@ -65,12 +65,7 @@ DeviceChoice parse_device(const std::string& device, const std::string& threads)
 }
 
 std::vector<std::string> known_baselines(Target target) {
-  std::vector<std::string> names;
-  for (const std::string& name : runner_names()) {
-    if (name == "cpu" || name == "cuda") continue;
-    const bool cuda = name.starts_with("cu");
-    if (cuda == (target == Target::kCuda)) names.push_back(name);
-  }
+  std::vector<std::string> names = baseline_names(target);
   if (target == Target::kCpu) names.emplace_back(kUnfused);
   return names;
 }
@@ -130,7 +125,7 @@ Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environ
   LocalOptions options;
   options.worker.executable = own_executable();
   options.worker.environment = worker_environment(environment);
-  options.runner = name_of(rig.device.limits.target);
+  options.limits = rig.device.limits;
   options.settings.device = choice.ordinal;
   options.settings.cold = choice.cold;
   if (rig.device.limits.target == Target::kCpu) options.settings.threads = rig.device.limits.cores;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "measure/system/shared_library.h"
 
-namespace lehr {
+namespace lehr::onednn {
 namespace {
 
 // oneDNN 2.x, dnnl_types.h: names as there.
@@ -228,4 +228,4 @@ void OneDnnConv2d::call(std::size_t way) const {
   state_->run(state_->ways[way]);
 }
 
-}  // namespace lehr
+}  // namespace lehr::onednn
