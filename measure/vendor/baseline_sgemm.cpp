@@ -65,7 +65,7 @@ void require_sgemm(std::string_view name, const Workload& workload, const RunSet
     if (type != DType::kF32) throw_user("{} has no call for {} operands", name, name_of(type));
 }
 
-SgemmRunner::SgemmRunner(std::string name, SgemmFunction (*open)(int threads))
+SgemmRunner::SgemmRunner(std::string name, Sgemm (*open)(int threads))
     : name_(std::move(name)), open_(open) {}
 
 void SgemmRunner::prepare(const Problem& problem, const RunSettings& settings) {
@@ -82,13 +82,15 @@ void SgemmRunner::prepare(const Problem& problem, const RunSettings& settings) {
 }
 
 void SgemmRunner::call() const {
-  for (const SgemmCall& one : calls_) sgemm_(one);
+  for (const SgemmCall& one : calls_) sgemm_.call(one);
 }
 
 std::variant<Checked, Fault> SgemmRunner::check(int) {
   buffers_->poison_output();
   call();
-  return buffers_->verdict();
+  std::variant<Checked, Fault> verdict = buffers_->verdict();
+  if (auto* checked = std::get_if<Checked>(&verdict)) checked->note = sgemm_.note;
+  return verdict;
 }
 
 std::variant<Samples, Fault> SgemmRunner::time(int, const SampleRequest& request) {

@@ -26,6 +26,11 @@ struct SgemmCall {
   std::int64_t ldc = 0;
 };
 using SgemmFunction = std::function<void(const SgemmCall&)>;
+/// An open library.
+struct Sgemm {
+  SgemmFunction call;
+  std::string note = {};  ///< Checked::note: what it runs; "" where it does not tell
+};
 
 /// `gemm` as one call per batch entry. A column-major C is computed as its transpose: C^T = op(B)^T op(A)^T.
 std::vector<SgemmCall> sgemm_calls(const Gemm& gemm, const float* a, const float* b, float* c);
@@ -41,7 +46,7 @@ void require_sgemm(std::string_view name, const Workload& workload, const RunSet
 class SgemmRunner : public VendorRunner {
  public:
   /// `open` loads the library for calls on so many threads; it throws Error(kEnvironment) that says what to install.
-  SgemmRunner(std::string name, SgemmFunction (*open)(int threads));
+  SgemmRunner(std::string name, Sgemm (*open)(int threads));
 
   /// Throws Error(kEnvironment) when the library is missing, Error(kUser) as require_sgemm().
   void prepare(const Problem& problem, const RunSettings& settings) override;
@@ -52,8 +57,8 @@ class SgemmRunner : public VendorRunner {
   void call() const;
 
   std::string name_;
-  SgemmFunction (*open_)(int threads);
-  SgemmFunction sgemm_;
+  Sgemm (*open_)(int threads);
+  Sgemm sgemm_;
   std::unique_ptr<HostBuffers> buffers_;
   std::vector<SgemmCall> calls_;
   int threads_ = 1;

@@ -50,18 +50,18 @@ using DnnlSgemm = int (*)(char transa, char transb, std::int64_t m, std::int64_t
                           float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb,
                           float beta, float* c, std::int64_t ldc);
 
-SgemmFunction open_sgemm(int) {
+Sgemm open_sgemm(int) {
   DnnlSgemm sgemm = nullptr;
   const OneDnnLibrary library = open_library();
   FunctionFinder find(library.handle);
   find("dnnl_sgemm", sgemm);
   if (sgemm == nullptr)
     throw_environment("oneDNN {} has no dnnl_sgemm: it was built without a CPU engine", library.version);
-  return [sgemm](const SgemmCall& call) {
+  return {[sgemm](const SgemmCall& call) {
     // A failed call leaves the poison in the output, and the check says so.
     sgemm(call.transpose_a ? 'T' : 'N', call.transpose_b ? 'T' : 'N', call.m, call.n, call.k, 1.0F, call.a,
           call.lda, call.b, call.ldb, 0.0F, call.c, call.ldc);
-  };
+  }};
 }
 
 /// Long enough to tell ways apart that differ by some percent.

@@ -15,14 +15,14 @@ SharedLibrary load() {
   return load_library(names);
 }
 
-SgemmFunction open(int) {
+Sgemm open(int) {
   const SharedLibrary library = load();
   if (!library) {
     throw_environment("libopenblas.so.0 is not installed (Debian: apt-get install libopenblas0-pthread)");
   }
   const SgemmFunction sgemm = cblas_sgemm_of(library);
   if (!sgemm) throw_environment("libopenblas.so.0 has no cblas_sgemm: it was built without CBLAS");
-  return sgemm;
+  return {sgemm};
 }
 
 /// OpenBLAS picks its kernels by CPU model, and Debian's takes those of Haswell, half as fast, on CPUs that it does not
