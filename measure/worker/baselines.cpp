@@ -1,5 +1,6 @@
 #include "measure/worker/baselines.h"
 
+#include "measure/vendor/blis/baseline_blis.h"
 #include "measure/vendor/cublaslt/baseline_cublaslt.h"
 #include "measure/vendor/cudnn/baseline_cudnn.h"
 #include "measure/vendor/onednn/baseline_onednn.h"
@@ -11,6 +12,7 @@ namespace {
 constexpr const VendorLibrary* kLibraries[] = {
     &openblas::kLibrary,
     &onednn::kLibrary,
+    &blis::kLibrary,
     &cublaslt::kLibrary,
     &cudnn::kLibrary,
 };
