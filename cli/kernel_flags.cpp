@@ -8,6 +8,7 @@
 #include "cli/args.h"
 #include "cli/help.h"
 #include "cli/rig.h"
+#include "measure/worker/backends.h"
 #include "replay/origin.h"
 
 namespace lehr {
@@ -82,8 +83,9 @@ bool LoggedDevices::include(const Record& record) const {
   if (!target.empty() && record.target != target) return false;
   if (!arch.empty() && record.arch != arch) return false;
   const auto origin = origin_of(record);
-  return threads == 0 || record.target != name_of(Target::kCpu) ||
-         (origin && origin->limits.cores == threads);
+  const std::optional<Target> known = target_named(record.target);
+  const bool of_cpu = known && backend_of(*known).on_host;
+  return threads == 0 || !of_cpu || (origin && origin->limits.cores == threads);
 }
 
 }  // namespace lehr

@@ -58,7 +58,7 @@ std::string verdict_line(const Summary& s) {
 std::string report_text(const Summary& s, const Device& device, const std::string& database) {
   std::string out =
       fmt::format("\nworkload  {}\ndevice    {} ({}, {} {})\n\n", s.workload, device.name, device.limits.arch,
-                  device.limits.cores, device.limits.target == Target::kCpu ? "threads" : "SMs");
+                  device.limits.cores, device.limits.target->core_word);
   out += times_table(s) + "\n";
   const auto line = [&](const char* name, const std::string& text) {
     if (!text.empty()) out += fmt::format("{:<9} {}\n", name, text);

@@ -14,7 +14,7 @@ namespace lehr {
 struct Record {
   std::string id;        ///< unique, 32 hex digits; given by the database when empty
   std::string workload;  ///< canonical text
-  std::string device;    ///< identity text (measure/host/device.h)
+  std::string device;    ///< identity text (measure/core/device.h)
   std::string target;    ///< "cpu" or "cuda"
   std::string arch;
   Config config;

@@ -5,6 +5,7 @@
 
 #include "costmodel/autotvm_model.h"
 #include "costmodel/ensemble_model.h"
+#include "measure/worker/backends.h"
 
 namespace lehr {
 
@@ -49,10 +50,8 @@ Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed, 
 }
 
 LearnerOptions learner_options(const Tuner& tuner, Target target) {
-  constexpr std::size_t kPriorPicks = 16;
   LearnerOptions options = tuner.options.learner;
-  if (target == Target::kCuda && tuner.takes_prior)
-    options.first_fit = std::max(options.first_fit, kPriorPicks);
+  if (tuner.takes_prior) options.first_fit = std::max(options.first_fit, backend_of(target).prior_picks);
   return options;
 }
 

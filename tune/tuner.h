@@ -46,9 +46,7 @@ Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed);
 /// The same with other options.
 Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed, const TunerOptions& options);
 
-/// When the models of `tuner` are fitted in a session on `target`. On CUDA, where the prior knows what bounds
-/// a kernel (tensor cores, L2, HBM, waves) and eight timings of a space of millions do not, it picks the
-/// first 16.
+/// When the models of `tuner` are fitted in a session on `target`: not before Backend::prior_picks.
 LearnerOptions learner_options(const Tuner& tuner, Target target);
 
 }  // namespace lehr
