@@ -167,7 +167,7 @@ int arch_number(const std::string& arch) {
 }  // namespace
 
 struct NvrtcCompiler::State {
-  NvrtcOptions options;
+  WorkerCompilerOptions options;
   Library library;
   std::optional<Functions> functions;
   int major = 0;
@@ -240,7 +240,7 @@ struct NvrtcCompiler::State {
   }
 };
 
-NvrtcCompiler::NvrtcCompiler(NvrtcOptions options) : state_(std::make_unique<State>()) {
+NvrtcCompiler::NvrtcCompiler(WorkerCompilerOptions options) : state_(std::make_unique<State>()) {
   state_->options = std::move(options);
   const int arch = arch_number(state_->options.arch);
   if (!state_->library.open(state_->options.library_directories)) {

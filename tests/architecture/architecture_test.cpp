@@ -36,6 +36,17 @@ TEST_F(Architecture, HasOnlyTheEdgesOfItsTable) {
   expect_none(check_edges(files_));
 }
 
+TEST_F(Architecture, HasRoomsInMeasureThatKeepToTheirTable) {
+  expect_none(check_rooms(files_));
+  const std::string document = read_text(kRoot / "measure/README.md");
+  for (const FolderRule& rule : measure_rooms()) {
+    const std::size_t row = document.find("| `" + rule.folder + "/` |");
+    ASSERT_NE(row, std::string::npos) << "measure/README.md has no row for " << rule.folder;
+    const std::string line = document.substr(row, document.find('\n', row) - row);
+    EXPECT_TRUE(line.ends_with("| " + describe(rule) + " |")) << line << "\nshould end in: " << describe(rule);
+  }
+}
+
 TEST_F(Architecture, TouchesEachLibraryInOneFile) {
   for (const char* header : {"xgboost/c_api.h", "sqlite3.h", "zlib.h"})
     expect_none(check_single_user(files_, header));

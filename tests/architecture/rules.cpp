@@ -69,6 +69,18 @@ std::span<const FolderRule> folder_rules() {
   return kRules;
 }
 
+std::span<const FolderRule> measure_rooms() {
+  static const std::vector<FolderRule> kRooms = {
+      {"system", {}},
+      {"core", {"system"}},
+      {"host", {"core", "system"}},
+      {"cuda", {"core", "system"}},
+      {"vendor", {"host", "cuda", "core", "system"}},
+      {"worker", {"vendor", "host", "cuda", "core", "system"}},
+  };
+  return kRooms;
+}
+
 std::string describe(const FolderRule& rule) {
   if (rule.allowed.empty()) return "nothing";
   if (rule.allowed.size() >= kWholeProduct.size()) return "everything";
@@ -101,6 +113,28 @@ std::vector<std::string> check_edges(const std::vector<SourceFile>& files) {
         findings.push_back(fmt::format("{}:{}: {} must not include \"{}\"; it may include: {}", file.path,
                                        include.line, file.folder, include.path, describe(*rule)));
       }
+    }
+  }
+  return findings;
+}
+
+std::vector<std::string> check_rooms(const std::vector<SourceFile>& files) {
+  static const std::regex kRoom("^measure/([a-z]+)/(?:([a-z]+)/)?[^/]*$");
+  std::vector<std::string> findings;
+  for (const SourceFile& file : files) {
+    std::smatch own, other;
+    if (file.folder != "measure" || !std::regex_match(file.path, own, kRoom)) continue;
+    const auto rule = std::ranges::find(measure_rooms(), own[1].str(), &FolderRule::folder);
+    if (rule == measure_rooms().end()) {
+      findings.push_back(fmt::format("{}: measure/{} is not in the table of rooms", file.path, own[1].str()));
+      continue;
+    }
+    for (const Include& include : file.includes) {
+      if (!include.quoted || !std::regex_match(include.path, other, kRoom)) continue;
+      const bool same = other[1] == own[1] && (other[2] == own[2] || other[2].length() == 0);
+      if (same || (other[1] != own[1] && std::ranges::count(rule->allowed, other[1].str()) > 0)) continue;
+      findings.push_back(fmt::format("{}:{}: {} must not include \"{}\"; it may include: {}", file.path,
+                                     include.line, own[1].str(), include.path, describe(*rule)));
     }
   }
   return findings;

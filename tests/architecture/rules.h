@@ -21,8 +21,13 @@ std::string describe(const FolderRule& rule);
 /// The product's folders in the order of the data flow, then tests and bench.
 std::vector<std::string> all_folders();
 
+/// The rooms of measure/, in the order of the table in its README: rooms that each may include.
+std::span<const FolderRule> measure_rooms();
+
 /// Each returns one sentence per violation: file, line, and what would be right.
 std::vector<std::string> check_edges(const std::vector<SourceFile>& files);
+/// The same between the rooms of measure/. No vendor library's folder includes another's.
+std::vector<std::string> check_rooms(const std::vector<SourceFile>& files);
 /// `header` (as written in angle brackets or quotes) is included by exactly one file of the product's
 /// folders.
 std::vector<std::string> check_single_user(const std::vector<SourceFile>& files, const std::string& header);

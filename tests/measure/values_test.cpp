@@ -15,7 +15,8 @@
 #include "measure/core/problem_file.h"
 #include "measure/core/sample_limits.h"
 #include "measure/core/stats.h"
-#include "measure/host/device.h"
+#include "measure/host/cpu_device.h"
+#include "measure/worker/backends.h"
 #include "measure/worker/messages.h"
 
 namespace lehr {

@@ -1,4 +1,5 @@
-// BLIS's cblas_sgemm, found at run time. Its number of threads is set through its own API, the same in versions 0.9 to 1.1.
+// BLIS's cblas_sgemm, found at run time. Its number of threads is set through its own API, the same in
+// versions 0.9 to 1.1.
 #include "measure/vendor/blis/baseline_blis.h"
 
 #include "base/error.h"
@@ -9,7 +10,8 @@ namespace {
 
 struct Blis {
   SharedLibrary library;
-  std::string text;  ///< "BLIS 0.9.0 with kernels for zen3": by the CPU's model, generic ones where it knows none
+  std::string
+      text;  ///< "BLIS 0.9.0 with kernels for zen3": by the CPU's model, generic ones where it knows none
   void (*set_threads)(std::int64_t) = nullptr;
 };
 
@@ -45,8 +47,7 @@ std::string describe(const std::vector<std::string>&) {
 }
 
 constexpr Baseline kBaselines[] = {
-    {"blis",
-     []() -> std::unique_ptr<Runner> { return std::make_unique<SgemmRunner>("blis", &open_sgemm); },
+    {"blis", []() -> std::unique_ptr<Runner> { return std::make_unique<SgemmRunner>("blis", &open_sgemm); },
      [](const Workload& workload, const RunSettings& settings) {
        require_sgemm("blis", workload, settings);
      }}};
