@@ -20,26 +20,20 @@ namespace {
 
 using nlohmann::json;
 
-/// One side of the contest, ours or a library.
-struct Side {
-  std::string name;    ///< a config, or the library's
-  ContestEntry entry;  ///< not timed where `missing` says why
-};
-
 /// Checks each source against the reference and times those that are right, all of them to the end, with
-/// `rival` and the libraries, in turn.
-std::vector<Side> contest(Measurer& measurer, const std::vector<Config>& configs,
-                          const std::vector<Source>& sources, const std::optional<Rival>& rival,
-                          const std::vector<std::string>& baselines, double seconds) {
-  std::vector<Side> sides;
-  for (const Config& config : configs) sides.push_back({to_text(config), {}});
+/// `challenger` and the libraries, in turn. Entries of sources are named by their configs.
+std::vector<ContestEntry> contest(Measurer& measurer, const std::vector<Config>& configs,
+                                  const std::vector<Source>& sources, const std::optional<Challenger>& challenger,
+                                  const std::vector<std::string>& baselines, double seconds) {
+  std::vector<ContestEntry> sides(configs.size());
   std::vector<Source> first;
-  std::vector<Rival> others;       // unlike contenders, they never drop out
+  std::vector<Challenger> others;       // unlike contenders, they never drop out
   std::vector<std::size_t> place;  // of each right one among the sides
   const std::vector<Outcome> outcomes = measurer.measure(sources, {});
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    sides[i].name = to_text(configs[i]);
     if (const auto* failure = std::get_if<Failure>(&outcomes[i])) {
-      sides[i].entry.missing = fmt::format("{}: {}", name_of(failure->kind), failure->text);
+      sides[i].missing = fmt::format("{}: {}", name_of(failure->kind), failure->text);
       continue;
     }
     if (first.empty())
@@ -49,53 +43,48 @@ std::vector<Side> contest(Measurer& measurer, const std::vector<Config>& configs
     place.push_back(i);
   }
   if (first.empty()) return sides;
-  if (rival) others.push_back(*rival);
+  if (challenger) others.push_back(*challenger);
   std::vector<ContestEntry> entries = measurer.contest(first, others, baselines, seconds);
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (i < place.size())
-      sides[place[i]].entry = std::move(entries[i]);
-    else
-      sides.push_back({entries[i].name, std::move(entries[i])});
+    if (i < place.size()) entries[i].name = sides[place[i]].name;
+    (i < place.size() ? sides[place[i]] : sides.emplace_back()) = std::move(entries[i]);
   }
   return sides;
 }
 
-std::string table_of(const std::vector<Side>& sides, double flops) {
+std::string table_of(const std::vector<ContestEntry>& entries, double flops) {
   std::vector<std::vector<std::string>> rows;
-  for (const Side& side : sides) {
-    const ContestEntry& entry = side.entry;
+  for (const ContestEntry& entry : entries) {
     if (!entry.missing.empty()) {
-      rows.push_back({"-", "-", "-", side.name, std::string(first_line(entry.missing))});
+      rows.push_back({"-", "-", "-", entry.name, std::string(first_line(entry.missing))});
       continue;
     }
-    const Ratio ratio = speedup_over(entry, sides[0].entry);
-    rows.push_back({format_time_us(time_of(entry)),
-                    fmt::format("{:.1f}", flops / entry.time_us / 1e3),
+    const Ratio ratio = speedup_over(entry, entries[0]);
+    rows.push_back({format_time_us(time_of(entry)), fmt::format("{:.1f}", gflops_of(flops, entry.time_us)),
                     ratio.value > 0 ? fmt::format("{:.3f}x ({:.3f} to {:.3f})", ratio.value,
                                                   ratio.interval.low, ratio.interval.high)
                                     : "-",
-                    side.name, entry.note});
+                    entry.name, entry.note});
   }
   return format_table({"time", "GFLOP/s", "vs the first", "<what", "<note"}, rows);
 }
 
-json json_of(const std::vector<Side>& sides) {
-  json entries = json::array();
-  for (const Side& side : sides) {
-    const ContestEntry& entry = side.entry;
+json json_of(const std::vector<ContestEntry>& entries) {
+  json documents = json::array();
+  for (const ContestEntry& entry : entries) {
     const bool timed = entry.missing.empty();
-    const Ratio ratio = timed ? speedup_over(entry, sides[0].entry) : Ratio{};
-    const Interval time = time_of(entry).interval;
-    entries.push_back({{"what", side.name},
-                       {"missing", known_or_null(entry.missing)},
-                       {"note", entry.note},
-                       {"time_us", timed ? json(entry.time_us) : json(nullptr)},
-                       {"time_us_interval", {time.low, time.high}},
-                       {"rounds_us", entry.round_us},
-                       {"speedup", known_or_null(ratio.value)},
-                       {"speedup_interval", {ratio.interval.low, ratio.interval.high}}});
+    const Ratio ratio = timed ? speedup_over(entry, entries[0]) : Ratio{};
+    const Interval time = timed ? time_of(entry).interval : Interval{};
+    documents.push_back({{"what", entry.name},
+                         {"missing", known_or_null(entry.missing)},
+                         {"note", entry.note},
+                         {"time_us", timed ? json(entry.time_us) : json(nullptr)},
+                         {"time_us_interval", {time.low, time.high}},
+                         {"rounds_us", entry.round_us},
+                         {"speedup", known_or_null(ratio.value)},
+                         {"speedup_interval", {ratio.interval.low, ratio.interval.high}}});
   }
-  return entries;
+  return documents;
 }
 
 }  // namespace
@@ -162,12 +151,12 @@ int BenchCommand::run() {
   const std::vector<Config> chosen = configs(candidates);
   std::vector<Source> sources;
   for (const Config& config : chosen) sources.push_back(emit(candidates.lower(config)));
-  std::optional<Rival> rival;
+  std::optional<Challenger> challenger;
   if (std::erase(baselines, kUnfused) > 0 && candidates.unfused)
-    rival = {std::string(kUnfused), to_text(chosen[0]) + ", then a pass", candidates.unfused(chosen[0])};
+    challenger = {std::string(kUnfused), to_text(chosen[0]) + ", then a pass", candidates.unfused(chosen[0])};
 
   rig.measurer->prepare(problem_for(workload, 0));
-  const std::vector<Side> sides = contest(*rig.measurer, chosen, sources, rival, baselines, seconds);
+  const std::vector<ContestEntry> sides = contest(*rig.measurer, chosen, sources, challenger, baselines, seconds);
   if (json_)
     fmt::print("{}\n", json{{"workload", to_text(workload)},
                             {"device", rig.device.name},
@@ -178,8 +167,8 @@ int BenchCommand::run() {
     fmt::print("workload  {}\ndevice    {}\n\n{}", to_text(workload), rig.device.name,
                table_of(sides, flops_of(workload)));
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (sides[i].entry.missing.empty()) continue;
-    fmt::print(stderr, "lehr: {}: {}\n", sides[i].name, first_line(sides[i].entry.missing));
+    if (sides[i].missing.empty()) continue;
+    fmt::print(stderr, "lehr: {}: {}\n", sides[i].name, first_line(sides[i].missing));
     return kCheckFailedCode;
   }
   return 0;

@@ -47,7 +47,7 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
       spent_before_(parts_.measurer->spent()),
       trials_(options.stop.plateau_gain),
       roofline_(task.workload, task.device.limits),
-      bench_(task_, candidates_, options_, parts_, trials_,
+      runner_(task_, candidates_, options_, parts_, trials_,
              [this](const Trial& trial, bool best) {
                const auto* failure = std::get_if<Failure>(&trial.outcome);
                if (!failure) roofline_.reached(trial.config.family, raw_us(std::get<Timing>(trial.outcome)));
@@ -100,7 +100,7 @@ void Session::recall_rows() {
     EarlierRuns earlier = earlier_runs(rows, summary_.identity, candidates_);
     summary_.resume_text = describe(earlier);
     summary_.reused = static_cast<int>(earlier.answers.size());
-    bench_.remember(std::move(earlier.deaths));
+    runner_.remember(std::move(earlier.deaths));
     std::vector<std::size_t> positions;
     for (KnownTrial& trial : earlier.answers) positions.push_back(trials_.add(std::move(trial)));
     learn(positions);
@@ -159,7 +159,7 @@ void Session::learn(const std::vector<std::size_t>& positions) {
 }
 
 void Session::measure(std::span<const Pick> picks) {
-  learn(bench_.measure(picks, [this] { return out_of_budget(); }));
+  learn(runner_.measure(picks, [this] { return out_of_budget(); }));
 }
 
 /// The first default that is not quarantined is measured in every session, known or not, and whatever the
@@ -167,10 +167,10 @@ void Session::measure(std::span<const Pick> picks) {
 /// earlier run knows them.
 void Session::measure_defaults() {
   const auto first = std::ranges::find_if(
-      candidates_.defaults, [this](const Config& config) { return !bench_.quarantined(config); });
+      candidates_.defaults, [this](const Config& config) { return !runner_.quarantined(config); });
   if (first != candidates_.defaults.end()) {
     const Pick pick = {*first, "default", std::nullopt};
-    learn(bench_.measure({&pick, 1}, [this] { return interrupted(); }));
+    learn(runner_.measure({&pick, 1}, [this] { return interrupted(); }));
   }
   std::vector<Pick> picks;
   for (const Config& config : candidates_.defaults)

@@ -23,7 +23,7 @@ std::vector<Config> Session::entrants(std::size_t finalists) {
   for (const Config& config : configs)
     if (trials_.find(config)->origin != Origin::kHere)
       unknown_here.push_back({config, kPickedToResume, std::nullopt});
-  bench_.measure(unknown_here, [this] { return interrupted(); });
+  runner_.measure(unknown_here, [this] { return interrupted(); });
   std::erase_if(configs, [this](const Config& config) {
     const KnownTrial* trial = trials_.find(config);
     return trial->origin != Origin::kHere || !trial->time_us();
@@ -33,7 +33,7 @@ std::vector<Config> Session::entrants(std::size_t finalists) {
 }
 
 /// With the schedule that was the fastest so far: what the epilogue costs by itself, nothing else.
-std::vector<Rival> Session::rivals(const std::vector<Config>& configs) const {
+std::vector<Challenger> Session::challengers(const std::vector<Config>& configs) const {
   if (std::ranges::count(options_.baselines, kUnfused) == 0 || !candidates_.unfused) return {};
   const Config& fastest = *std::ranges::min_element(
       configs, {}, [this](const Config& config) { return *trials_.find(config)->time_us(); });
@@ -56,15 +56,15 @@ void Session::finals() {
       in_time ? affordable_finalists(finals_budget_s(), options_.finalists, contest) : options_.finalists);
   if (configs.empty() || interrupted()) return conclude_from_trials();
   std::vector<Source> sources;
-  for (const Config& config : configs) sources.push_back(bench_.source_of(config));
+  for (const Config& config : configs) sources.push_back(runner_.source_of(config));
   const double budget_s = finals_budget_s();
   std::vector<std::string> libraries = options_.baselines;
   std::erase(libraries, kUnfused);
   const std::vector<ContestEntry> entries =
-      parts_.measurer->contest(sources, rivals(configs), libraries, budget_s);
+      parts_.measurer->contest(sources, challengers(configs), libraries, budget_s);
   CHECK(entries.size() >= sources.size(), "{} entries for {} sources", entries.size(), sources.size());
   for (std::size_t i = 0; i < configs.size(); ++i)
-    if (entries[i].failure) bench_.record_failure(configs[i], *entries[i].failure);
+    if (entries[i].failure) runner_.record_failure(configs[i], *entries[i].failure);
   if (entries[0].round_us.empty()) return conclude_from_trials();
   conclude_from_contest(configs, entries);
 }
@@ -120,7 +120,7 @@ void Session::conclude_from_trials() {
 
 void Session::check_determinism() {
   if (!options_.check_determinism || !summary_.best || interrupted()) return;
-  const auto repeated = parts_.measurer->repeat(bench_.source_of(summary_.best->config));
+  const auto repeated = parts_.measurer->repeat(runner_.source_of(summary_.best->config));
   std::string& text = summary_.determinism;
   if (const auto* failure = std::get_if<Failure>(&repeated)) {
     text = fmt::format("whether the winner is deterministic could not be told: {}: {}",
@@ -141,7 +141,7 @@ void Session::summarize(const Progress& at_stop) {
   summary_.measured = trials_.measured();
   summary_.timed = trials_.timed();
   summary_.failed = trials_.failed();
-  summary_.first_failure = bench_.first_failure();
+  summary_.first_failure = runner_.first_failure();
   summary_.fits = learner_.fits();
   summary_.scored = scorer_.scored();
   summary_.stop = *stop_;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tune/bench.h"
+#include "tune/trial_runner.h"
 #include "tune/guide.h"
 #include "tune/roofline.h"
 #include "tune/session.h"
@@ -47,7 +47,7 @@ class Session {
   void finals();
   double finals_budget_s();
   std::vector<Config> entrants(std::size_t finalists);
-  std::vector<Rival> rivals(const std::vector<Config>& configs) const;
+  std::vector<Challenger> challengers(const std::vector<Config>& configs) const;
   void conclude_from_trials();
   void check_determinism();
   void conclude_from_contest(const std::vector<Config>& configs, const std::vector<ContestEntry>& entries);
@@ -62,7 +62,7 @@ class Session {
   const Spent spent_before_;
   Trials trials_;
   Roofline roofline_;
-  Bench bench_;
+  TrialRunner runner_;
   RowOf row_of_;
   Scorer scorer_;
   Learner learner_;

@@ -22,7 +22,6 @@ struct ContestEntry {
                            ///< every round counts
   bool finished = true;    ///< false: dropped out, round_us holds the rounds up to then
   double time_us = 0;      ///< median of calm_us()
-  double ratio = 0;        ///< speedup_over(this, entry 0): > 1 is faster than entry 0
   std::optional<GpuState> gpu;  ///< median over the rounds; nullopt on the CPU and where NVML does not tell
   std::string note;             ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string missing;  ///< why a baseline could not be timed ("libdnnl.so.2 is not installed"), else empty
@@ -31,7 +30,7 @@ struct ContestEntry {
 
 /// A source of ours that takes part in a contest as a vendor library does: it cannot drop out, and is not one
 /// of the kernels to choose from.
-struct Rival {
+struct Challenger {
   std::string name;
   std::string note;  ///< goes into ContestEntry::note
   Source source;
@@ -57,11 +56,12 @@ class Measurer {
   /// the next call works. The first timing after prepare() becomes the reference kernel.
   virtual std::vector<Outcome> measure(std::span<const Source> sources,
                                        const std::function<void(std::size_t, const Outcome&)>& done) = 0;
-  /// Re-times `sources` (already measured with success), the rivals and the named baselines interleaved for about
-  /// `budget_s` seconds, of which compiling them takes up to half; of many sources the slow ones drop out on the way, but never the first one, the rivals and the
-  /// baselines. Entries in the order: sources, rivals, baselines. Baselines run on the prepared problem's
+  /// Re-times `sources` (already measured with success), the challengers and the named baselines interleaved
+  /// for about `budget_s` seconds, of which compiling them takes up to half; of many sources the slow ones drop
+  /// out on the way, but never the first one, the challengers and the baselines. Entries in the order: sources, challengers, baselines. Baselines run on the prepared problem's
   /// workload; a result of theirs that does not match the reference is reported in `missing` and not timed.
-  virtual std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Rival> rivals,
+  virtual std::vector<ContestEntry> contest(std::span<const Source> sources,
+                                            std::span<const Challenger> challengers,
                                             std::span<const std::string> baselines, double budget_s) = 0;
   /// Runs a source (already measured with success) twice on the prepared problem's input and compares the
   /// outputs bit by bit. A result that differs within the tolerance was right both times.

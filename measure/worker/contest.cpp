@@ -35,9 +35,9 @@ struct Turn {
 using Round = std::vector<std::optional<Turn>>;  ///< by participant
 
 /// Whose slots are loaded in which generation of their worker.
-class Field {
+class Contestants {
  public:
-  Field(std::vector<Participant>& participants, const ContestOptions& options)
+  Contestants(std::vector<Participant>& participants, const ContestOptions& options)
       : participants_(participants),
         options_(options),
         loaded_(participants.size(), 0),
@@ -150,15 +150,14 @@ void fill_entries(std::vector<ContestEntry>& entries, const std::vector<Round>& 
     if (entry.round_us.empty()) continue;
     entry.time_us = median(calm_us(entry));
     entry.gpu = typical_state(rounds, i);
-    entry.ratio = speedup_over(entry, entries[0]).value;
   }
 }
 
 }  // namespace
 
 std::vector<ContestEntry> run_contest(std::vector<Participant> participants, const ContestOptions& options) {
-  Field field(participants, options);
-  field.load_all();
+  Contestants contestants(participants, options);
+  contestants.load_all();
   const Elapsed elapsed;
   const std::size_t count = participants.size();
   std::vector<Round> rounds;
@@ -172,7 +171,7 @@ std::vector<ContestEntry> run_contest(std::vector<Participant> participants, con
     const int in_heat = done - heat_start;
     if (in_heat >= options.heat_rounds ||
         (in_heat >= 2 && spent_s - heat_start_s >= options.heat_share * options.budget_s)) {
-      field.end_heat(rounds);
+      contestants.end_heat(rounds);
       heat_start = done;
       heat_start_s = spent_s;
     }
@@ -182,7 +181,7 @@ std::vector<ContestEntry> run_contest(std::vector<Participant> participants, con
     Round round(count);
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t who = (i + rounds.size()) % count;
-      round[who] = field.turn(who);
+      round[who] = contestants.turn(who);
     }
     rounds.push_back(std::move(round));
   }
@@ -195,7 +194,7 @@ std::vector<ContestEntry> run_contest(std::vector<Participant> participants, con
     ContestEntry& entry = entries.emplace_back();
     entry.name = participants[i].name;
     entry.calm_within = options.calm_within;
-    entry.finished = !field.dropped(i);
+    entry.finished = !contestants.dropped(i);
     entry.missing = participants[i].missing;
     entry.failure = participants[i].failure;
     entry.note = participants[i].note;
@@ -206,11 +205,11 @@ std::vector<ContestEntry> run_contest(std::vector<Participant> participants, con
 
 double trial_block_us(Participant& participant, const ContestOptions& options) {
   std::vector<Participant> alone = {participant};
-  Field field(alone, options);
+  Contestants contestants(alone, options);
   std::vector<double> times;
   const Elapsed elapsed;
   for (int block = 0; block < kTrialBlocks || elapsed.seconds() < kTrialSeconds; ++block) {
-    const std::optional<Turn> turn = field.turn(0);
+    const std::optional<Turn> turn = contestants.turn(0);
     if (!turn) break;
     times.push_back(turn->us);
   }

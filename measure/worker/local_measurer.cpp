@@ -245,25 +245,25 @@ Participant LocalMeasurer::baseline_participant(const std::string& name,
 }
 
 std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources,
-                                                 std::span<const Rival> rivals,
+                                                 std::span<const Challenger> challengers,
                                                  std::span<const std::string> baselines, double budget_s) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
   ContestOptions options = backend_of(options_.limits.target).contest;
   options.timeout_s = options_.run_timeout_s;
   const double compile_s_before = spent_.compile_s;
   std::vector<Source> ours(sources.begin(), sources.end());
-  for (const Rival& rival : rivals) ours.push_back(rival.source);
+  for (const Challenger& challenger : challengers) ours.push_back(challenger.source);
   const std::vector<Compiled> compiled = compile_unless_kept(ours);
   options.budget_s = std::max(budget_s / 2, budget_s - (spent_.compile_s - compile_s_before));
   const Stopwatch stopwatch(spent_.run_s);
   std::vector<Participant> participants;
   for (std::size_t i = 0; i < ours.size(); ++i) {
-    const Rival* rival = i < sources.size() ? nullptr : &rivals[i - sources.size()];
+    const Challenger* challenger = i < sources.size() ? nullptr : &challengers[i - sources.size()];
     Participant& one = participants.emplace_back();
-    one.name = rival != nullptr ? rival->name : fmt::format("source {}", i);
-    one.note = rival != nullptr ? rival->note : "";
+    one.name = challenger != nullptr ? challenger->name : fmt::format("source {}", i);
+    one.note = challenger != nullptr ? challenger->note : "";
     one.worker = &worker_;
-    one.contender = i > 0 && rival == nullptr;
+    one.contender = i > 0 && challenger == nullptr;
     if (const auto* failure = std::get_if<Failure>(&compiled[i])) {
       one.missing = fmt::format("{}: {}", name_of(failure->kind), failure->text);
     } else {

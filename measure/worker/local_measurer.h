@@ -55,7 +55,8 @@ class LocalMeasurer : public Measurer {
   void prepare(const Problem& problem) override;
   std::vector<Outcome> measure(std::span<const Source> sources,
                                const std::function<void(std::size_t, const Outcome&)>& done) override;
-  std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Rival> rivals,
+  std::vector<ContestEntry> contest(std::span<const Source> sources,
+                                    std::span<const Challenger> challengers,
                                     std::span<const std::string> baselines, double budget_s) override;
   std::variant<Repetition, Failure> repeat(const Source& source) override;
   Spent spent() const override { return spent_; }

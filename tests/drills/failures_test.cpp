@@ -189,9 +189,9 @@ class ClockedMeasurer : public Measurer {
       last = Clock::now();
     });
   }
-  std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Rival> rivals,
+  std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
                                     std::span<const std::string> baselines, double budget_s) override {
-    return measurer_.contest(sources, rivals, baselines, budget_s);
+    return measurer_.contest(sources, challengers, baselines, budget_s);
   }
   std::variant<Repetition, Failure> repeat(const Source& source) override { return measurer_.repeat(source); }
   Spent spent() const override { return measurer_.spent(); }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "host_support.h"
+#include "measure/core/ratio.h"
 #include "measure/host/host_compiler.h"
 #include "measure/worker/baselines.h"
 
@@ -21,6 +22,11 @@ using testing::local_options;
 using testing::right_source;
 using testing::source;
 using testing::square_problem;
+
+/// How much faster entry `i` is than the first.
+double ratio_of(const std::vector<ContestEntry>& entries, std::size_t i) {
+  return speedup_over(entries[i], entries[0]).value;
+}
 
 /// Of at most three contests the first that is as it should be, else the last: what the machine does beside
 /// it may spoil one.
@@ -41,7 +47,7 @@ TEST(Contest, FindsTheRatioOfTwoKernelsOfKnownWork) {
   measurer.prepare(square_problem());
   const std::vector<Source> sources = {right_source(20), right_source(10), right_source(20)};
   const std::vector<ContestEntry> entries = contest_until(measurer, sources, 2, [](const auto& all) {
-    return all[1].ratio > 1.6 && all[1].ratio < 2.6 && all[2].ratio > 0.7 && all[2].ratio < 1.4;
+    return ratio_of(all, 1) > 1.6 && ratio_of(all, 1) < 2.6 && ratio_of(all, 2) > 0.7 && ratio_of(all, 2) < 1.4;
   });
   ASSERT_EQ(entries.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -51,11 +57,11 @@ TEST(Contest, FindsTheRatioOfTwoKernelsOfKnownWork) {
     EXPECT_EQ(entries[i].round_us.size(), entries[0].round_us.size());
     EXPECT_GT(entries[i].time_us, 0);
   }
-  EXPECT_EQ(entries[0].ratio, 1);
-  EXPECT_GT(entries[1].ratio, 1.6);
-  EXPECT_LT(entries[1].ratio, 2.6);
-  EXPECT_GT(entries[2].ratio, 0.7);
-  EXPECT_LT(entries[2].ratio, 1.4);
+  EXPECT_EQ(ratio_of(entries, 0), 1);
+  EXPECT_GT(ratio_of(entries, 1), 1.6);
+  EXPECT_LT(ratio_of(entries, 1), 2.6);
+  EXPECT_GT(ratio_of(entries, 2), 0.7);
+  EXPECT_LT(ratio_of(entries, 2), 1.4);
   // The measurer goes on as before.
   EXPECT_TRUE(std::holds_alternative<Timing>(measurer.measure(std::vector<Source>{right_source()}, {})[0]));
 }
@@ -98,7 +104,7 @@ TEST(Contest, AFailingParticipantLeavesTheOthersInTheRace) {
   EXPECT_EQ(entries[1].failure->kind, FailureKind::kCrash);
   EXPECT_FALSE(entries[0].failure);
   EXPECT_EQ(entries[2].missing, "");
-  EXPECT_GT(entries[2].ratio, 0);
+  EXPECT_GT(ratio_of(entries, 2), 0);
   EXPECT_NE(entries[3].missing.find("does not match the reference"), std::string::npos) << entries[3].missing;
   EXPECT_NE(entries[4].missing.find("no baseline named no such library is known"), std::string::npos);
 }
@@ -114,7 +120,7 @@ Source doubled_source(const std::string& second) {
   return both;
 }
 
-TEST(Contest, ARivalRunsItsStepsInOrderAndNeverDropsOut) {
+TEST(Contest, AChallengerRunsItsStepsInOrderAndNeverDropsOut) {
   HostCompiler compiler;
   LocalMeasurer measurer(compiler, local_options(2));
   Problem problem = square_problem();
@@ -122,16 +128,16 @@ TEST(Contest, ARivalRunsItsStepsInOrderAndNeverDropsOut) {
   measurer.prepare(problem);
   const char* doubling = "for (long i = task * N * N / 2; i < (task + 1) * N * N / 2; ++i) c[i] *= 2;";
   const std::vector<Source> sources = {doubled_source(doubling)};
-  const std::vector<Rival> rivals = {{"slow", "how", doubled_source(doubling)},
+  const std::vector<Challenger> challengers = {{"slow", "how", doubled_source(doubling)},
                                      {"wrong", "", doubled_source("if (task == 0) c[0] *= 2;")}};
-  const std::vector<ContestEntry> entries = measurer.contest(sources, rivals, {}, 0.3);
+  const std::vector<ContestEntry> entries = measurer.contest(sources, challengers, {}, 0.3);
   ASSERT_EQ(entries.size(), 3U);
   EXPECT_EQ(entries[0].missing, "");
   EXPECT_EQ(entries[1].name, "slow");
   EXPECT_EQ(entries[1].note, "how");
   EXPECT_EQ(entries[1].missing, "");
   EXPECT_TRUE(entries[1].finished);
-  EXPECT_GT(entries[1].ratio, 0);
+  EXPECT_GT(ratio_of(entries, 1), 0);
   EXPECT_THAT(entries[2].missing, ::testing::HasSubstr("does not match the reference"));
 }
 
@@ -146,7 +152,7 @@ TEST(Contest, TimesInstalledBaselinesAndSaysWhyOthersAreMissing) {
   for (std::size_t i = 1; i < 3; ++i) {
     EXPECT_EQ(entries[i].name, baselines[i - 1]);
     if (entries[i].missing.empty()) {
-      EXPECT_GT(entries[i].ratio, 0);
+      EXPECT_GT(ratio_of(entries, i), 0);
       EXPECT_GE(entries[i].round_us.size(), 3U);
     } else {
       EXPECT_NE(entries[i].missing.find("is not installed (Debian: apt-get install"), std::string::npos)

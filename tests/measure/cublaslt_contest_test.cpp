@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "host_support.h"
+#include "measure/core/ratio.h"
 #include "measure/system/temp_dir.h"
 #include "measure/worker/local_measurer.h"
 
@@ -73,7 +74,7 @@ TEST(CublasLtContest, BothEntriesAreTimedInTurnWithOurKernel) {
   EXPECT_EQ(entries[0].note, "");
   EXPECT_NEAR(entries[0].time_us, 15.625, 1e-3);
   EXPECT_NEAR(entries[1].time_us, 10, 1e-3);
-  EXPECT_NEAR(entries[1].ratio, 1.5625, 1e-3);
+  EXPECT_NEAR(speedup_over(entries[1], entries[0]).value, 1.5625, 1e-3);
   EXPECT_THAT(entries[1].note, HasSubstr("cuBLASLt 13.1.0, heuristic 0"));
   EXPECT_THAT(entries[2].note, HasSubstr("cuBLASLt 13.1.0, fastest of 2"));
 }

@@ -38,7 +38,7 @@ std::vector<Outcome> FakeMeasurer::measure(std::span<const Source> sources,
 }
 
 std::vector<ContestEntry> FakeMeasurer::contest(std::span<const Source> sources,
-                                                std::span<const Rival> rivals,
+                                                std::span<const Challenger> challengers,
                                                 std::span<const std::string> baselines, double budget_s) {
   last_budget_s = budget_s;
   clock_->now_s += budget_s;
@@ -56,11 +56,11 @@ std::vector<ContestEntry> FakeMeasurer::contest(std::span<const Source> sources,
                                           : std::get<Timing>(outcome_of_(sources[i])).time_us);
     entries.push_back(std::move(entry));
   }
-  for (const Rival& rival : rivals) {
+  for (const Challenger& challenger : challengers) {
     ContestEntry entry;
-    entry.name = rival.name;
-    entry.note = rival.note;
-    entry.round_us.assign(kRounds, rival_us);
+    entry.name = challenger.name;
+    entry.note = challenger.note;
+    entry.round_us.assign(kRounds, challenger_us);
     entries.push_back(std::move(entry));
   }
   for (const std::string& name : baselines) {
@@ -74,12 +74,7 @@ std::vector<ContestEntry> FakeMeasurer::contest(std::span<const Source> sources,
   }
   for (ContestEntry& entry : entries) {
     if (entry.round_us.empty()) continue;
-    std::vector<double> ratios;
-    for (int round = 0; round < kRounds; ++round)
-      ratios.push_back(entries[0].round_us[static_cast<std::size_t>(round)] /
-                       entry.round_us[static_cast<std::size_t>(round)]);
     entry.time_us = quantile(entry.round_us, 0.5);
-    entry.ratio = quantile(ratios, 0.5);
   }
   return entries;
 }

@@ -29,7 +29,8 @@ class FakeMeasurer : public Measurer {
   void prepare(const Problem& problem) override;
   std::vector<Outcome> measure(std::span<const Source> sources,
                                const std::function<void(std::size_t, const Outcome&)>& done) override;
-  std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Rival> rivals,
+  std::vector<ContestEntry> contest(std::span<const Source> sources,
+                                    std::span<const Challenger> challengers,
                                     std::span<const std::string> baselines, double budget_s) override;
   std::variant<Repetition, Failure> repeat(const Source& source) override {
     repeated.push_back(source.entry);
@@ -46,7 +47,7 @@ class FakeMeasurer : public Measurer {
   std::function<std::optional<Failure>(const Source&)> contest_failure;
   /// Time of every baseline but "absent", which is reported as missing.
   double baseline_us = 50;
-  double rival_us = 60;
+  double challenger_us = 60;
 
   std::variant<Repetition, Failure> repetition;
   std::vector<std::string> repeated;  ///< entries

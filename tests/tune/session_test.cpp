@@ -151,9 +151,9 @@ TEST(Session, TimesTheFastestScheduleUnfusedBesideTheLibraries) {
   ASSERT_EQ(asked.size(), 1u);
   EXPECT_EQ(asked[0], summary.best->config);
   EXPECT_EQ(summary.baselines[0].note, to_text(asked[0]) + ", then a pass");
-  EXPECT_EQ(summary.baselines[0].time.us, toy.measurer->rival_us);  // no library of that name was asked
+  EXPECT_EQ(summary.baselines[0].time.us, toy.measurer->challenger_us);  // no library of that name was asked
   EXPECT_EQ(summary.baselines[1].name, "vendor");
-  EXPECT_NEAR(summary.baselines[0].speedup.value, toy.measurer->rival_us / summary.verdict.best.us, 1e-9);
+  EXPECT_NEAR(summary.baselines[0].speedup.value, toy.measurer->challenger_us / summary.verdict.best.us, 1e-9);
 }
 
 TEST(Session, HasNoUnfusedPairWithoutAnEpilogue) {

@@ -1,5 +1,5 @@
 // The way of a batch through emitter, measurer and database.
-#include "tune/bench.h"
+#include "tune/trial_runner.h"
 
 #include <utility>
 
@@ -27,7 +27,7 @@ std::uint64_t hash_of(const Source& source) {
   return hash;
 }
 
-Bench::Bench(const Task& task, const Candidates& candidates, const SessionOptions& options,
+TrialRunner::TrialRunner(const Task& task, const Candidates& candidates, const SessionOptions& options,
              const SessionParts& parts, Trials& trials, std::function<void(const Trial&, bool)> on_trial)
     : task_(&task),
       candidates_(&candidates),
@@ -44,7 +44,8 @@ Bench::Bench(const Task& task, const Candidates& candidates, const SessionOption
   row_.tool_version = options.tool_version;
 }
 
-std::vector<std::size_t> Bench::measure(std::span<const Pick> picks, const std::function<bool()>& abandon) {
+std::vector<std::size_t> TrialRunner::measure(std::span<const Pick> picks,
+                                              const std::function<bool()>& abandon) {
   std::vector<std::size_t> positions;
   std::vector<Source> sources;
   std::vector<const Pick*> queued;
@@ -80,17 +81,17 @@ std::vector<std::size_t> Bench::measure(std::span<const Pick> picks, const std::
   return positions;
 }
 
-bool Bench::quarantined(const Config& config) const {
+bool TrialRunner::quarantined(const Config& config) const {
   const auto found = deaths_.find(config);
   return found != deaths_.end() && found->second >= kQuarantineDeaths;
 }
 
-void Bench::record_failure(const Config& config, const Failure& failure) {
+void TrialRunner::record_failure(const Config& config, const Failure& failure) {
   const KnownTrial* trial = trials_->find(config);
   record({config, kPickedForFinals, std::nullopt}, trial ? trial->source_hash : 0, failure);
 }
 
-std::size_t Bench::record(const Pick& pick, std::uint64_t source_hash, Outcome outcome) {
+std::size_t TrialRunner::record(const Pick& pick, std::uint64_t source_hash, Outcome outcome) {
   if (killed_a_worker(outcome) && ++deaths_[pick.config] >= kQuarantineDeaths) {
     std::string& text = std::get<Failure>(outcome).text;
     text.insert(first_line(text).size(), "; quarantined: it has killed two workers and is not run again");
@@ -111,7 +112,7 @@ std::size_t Bench::record(const Pick& pick, std::uint64_t source_hash, Outcome o
   return at;
 }
 
-Source Bench::source_of(const Config& config) const {
+Source TrialRunner::source_of(const Config& config) const {
   std::variant<Source, Failure> emitted = try_emit(*candidates_, config);
   CHECK(std::holds_alternative<Source>(emitted), "{} was measured and cannot be emitted", to_text(config));
   return std::move(std::get<Source>(emitted));
