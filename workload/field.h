@@ -45,6 +45,13 @@ struct Field {
 
   constexpr bool in_text() const { return read != nullptr; }
   constexpr bool is_flag() const { return !help.empty(); }
+  /// Whether it came later and is not as usual here: what a text says only then.
+  bool is_new_in(const Workload& workload) const {
+    if (!later) return false;
+    std::string value;
+    append(workload, value);
+    return value != usual;
+  }
 
  private:
   // Ahead of its uses: clang evaluates no constant through a template that is defined behind them.

@@ -80,10 +80,6 @@ std::vector<std::int64_t> chosen_rows(std::int64_t m, std::int64_t count) {
 /// below 2^24, where the expected values (f32) are exact.
 constexpr double kIntegerScale = 25;
 
-bool is_integer(DType type) {
-  return type == DType::kS8 || type == DType::kU8 || type == DType::kS32 || type == DType::kU32;
-}
-
 /// One output element. `full`: all are kept, each at its index; else those that are computed, one by one.
 void keep(Reference& reference, bool full, std::int64_t index, float value) {
   if (full) {

@@ -2,10 +2,13 @@
 // can use it.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -100,6 +103,8 @@ struct Samples {
 ///   time     makes its own warm-up call first
 /// A runner of candidates also has
 ///   output() -> std::variant<RunOutput, Fault>   what the last check() computed
+/// A runner of a vendor library may have
+///   kReads   an array of keys: of a workload's fields that came later (workload/field.h), those that it heeds
 template <typename R>
 concept Runner = std::default_initializable<R> &&
     requires(R runner, const Problem& problem, const RunSettings& settings, int slot,
@@ -110,5 +115,16 @@ concept Runner = std::default_initializable<R> &&
   { runner.time(slot, request) } -> std::same_as<std::variant<Samples, Fault>>;
   { runner.unload(slot) } -> std::same_as<void>;
 };
+
+inline constexpr std::array<std::string_view, 1> kOldFields = {"math"};
+/// R::kReads; without it those fields that are older than such lists. No library is asked for a workload with
+/// others (measure/worker/serve.h).
+template <typename R>
+constexpr std::span<const std::string_view> fields_read_by() {
+  if constexpr (requires { R::kReads; })
+    return R::kReads;
+  else
+    return kOldFields;
+}
 
 }  // namespace lehr

@@ -14,6 +14,7 @@
 #include "measure/core/runner.h"
 #include "measure/core/stats.h"
 #include "measure/worker/messages.h"
+#include "workload/unread.h"
 
 namespace lehr {
 
@@ -50,7 +51,11 @@ class Server {
  public:
   Reply answer(const PrepareRequest& request) {
     reference_.reset();
-    runner_.prepare(read_problem(request.problem_path), request.settings);
+    const Problem problem = read_problem(request.problem_path);
+    if constexpr (!runs_candidates)
+      if (const auto unread = why_unread(problem.workload, fields_read_by<R>()))
+        throw_user("{} cannot compute this: {}", request.runner, *unread);
+    runner_.prepare(problem, request.settings);
     return Done{};
   }
 
@@ -71,7 +76,7 @@ class Server {
   }
 
   Reply answer(const RepeatRequest& request) {
-    if constexpr (requires(R& runner) { runner.output(); }) {
+    if constexpr (runs_candidates) {
       auto loaded = runner_.load(kTrialSlot, request.candidate);
       if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
       Reply reply = repeated();
@@ -96,6 +101,7 @@ class Server {
   }
 
  private:
+  static constexpr bool runs_candidates = requires(R& runner) { runner.output(); };
   using Clock = std::chrono::steady_clock;
   static double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();

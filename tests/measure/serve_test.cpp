@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
 #include <vector>
+
+#include "measure/system/temp_dir.h"
 
 namespace lehr {
 namespace {
@@ -32,6 +36,41 @@ class ScriptedRunner {
   }
   void unload(int) {}
 };
+
+/// A vendor library that was written before any field came later.
+class OldLibrary : public ScriptedRunner {
+ public:
+  static constexpr std::array<std::string_view, 0> kReads = {};
+};
+
+/// A runner of candidates, which the parent has lowered.
+class ScriptedDevice : public ScriptedRunner {
+ public:
+  std::variant<RunOutput, Fault> output() { return RunOutput{}; }
+};
+
+/// "" where the runner is asked for the workload.
+template <typename R>
+std::string refusal_of(const std::string& workload) {
+  const TempDir folder;
+  const std::string path = folder.path() + "/problem";
+  write_problem(path, problem_for(parse_workload(workload), 1));
+  try {
+    Server<R>().answer(PrepareRequest{.runner = "oldlib", .problem_path = path});
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUser);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Prepare, AsksNoLibraryForALaterFieldThatItDoesNotList) {
+  const std::string old = "gemm m=2 n=2 k=2", later = old + " math=tf32";
+  EXPECT_EQ(refusal_of<OldLibrary>(later), "oldlib cannot compute this: it does not know math=tf32");
+  EXPECT_EQ(refusal_of<OldLibrary>(old), "");
+  EXPECT_EQ(refusal_of<ScriptedRunner>(later), "");  // math is older than the lists
+  EXPECT_EQ(refusal_of<ScriptedDevice>(later), "");
+}
 
 Timing trial_of(Script given, double contender_us = 0) {
   script = std::move(given);

@@ -95,6 +95,18 @@ TEST(Catalog, AFamilyOfTheOtherTargetOrOperatorSaysSo) {
   EXPECT_EQ(why_unserved(template_named("gemm_cpu"), kWorkload, cpu()), std::nullopt);
 }
 
+// What was written before a field came would ignore it, and be silently wrong.
+TEST(Catalog, AFamilyRefusesAWorkloadWithALaterFieldThatItDoesNotList) {
+  const Workload tf32 = parse_workload("gemm m=8 n=8 k=8 math=tf32");
+  Template old = sound();
+  EXPECT_EQ(why_unserved(old, tf32, cpu()), std::nullopt);
+  old.reads = {};
+  EXPECT_EQ(why_unserved(old, tf32, cpu()), "it does not know math=tf32");
+  EXPECT_EQ(why_unserved(old, kWorkload, cpu()), std::nullopt);
+  EXPECT_THAT(error_of([&] { space_for(std::array{old}, tf32, cpu()); }, ErrorKind::kUser),
+              HasSubstr("(sound: it does not know math=tf32)"));
+}
+
 TEST(Catalog, AFaultyFamilyIsLeftOutWithItsReasonAndTheOthersRemain) {
   Template no_space = sound("no_space"), no_default = sound("no_default"), no_config = sound("no_config");
   no_space.space = space_that_fails;
