@@ -16,7 +16,7 @@ namespace {
 bool send_all(int fd, const char* bytes, std::size_t count) {
   while (count > 0) {
     ssize_t sent = send(fd, bytes, count, MSG_NOSIGNAL);
-    if (sent < 0 && errno == ENOTSOCK) sent = write(fd, bytes, count);
+    if (sent < 0 && errno == ENOTSOCK) sent = ::write(fd, bytes, count);
     if (sent < 0 && errno == EINTR) continue;
     if (sent <= 0) return false;
     bytes += sent;
