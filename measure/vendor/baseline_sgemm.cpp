@@ -19,6 +19,7 @@ std::vector<SgemmCall> sgemm_calls(const Gemm& gemm, const float* a, const float
     call.m = gemm.m;
     call.n = gemm.n;
     call.k = gemm.k;
+    call.alpha = gemm.alpha;
     call.a = a + i * gemm.m * gemm.k;
     call.b = b + i * gemm.k * gemm.n;
     call.c = c + i * gemm.m * gemm.n;

@@ -1,10 +1,12 @@
 // A vendor library's single-precision GEMM behind the runner seam: what OpenBLAS and oneDNN have in common.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "measure/core/runner.h"
@@ -12,10 +14,11 @@
 
 namespace lehr {
 
-/// Row-major c (m x n, leading dimension ldc) = op(a) op(b); op transposes where the flag is set.
+/// Row-major c (m x n, leading dimension ldc) = alpha op(a) op(b); op transposes where the flag is set.
 struct SgemmCall {
   bool transpose_a = false, transpose_b = false;
   std::int64_t m = 0, n = 0, k = 0;
+  float alpha = 1;
   const float* a = nullptr;
   std::int64_t lda = 0;
   const float* b = nullptr;
@@ -33,6 +36,8 @@ std::vector<SgemmCall> sgemm_calls(const Gemm& gemm, const float* a, const float
 /// with.
 class SgemmRunner {
  public:
+  static constexpr std::array<std::string_view, 2> kReads = {"math", "alpha"};
+
   /// `open` loads the library; it throws Error(kEnvironment) that says what to install.
   SgemmRunner(std::string name, SgemmFunction (*open)());
 

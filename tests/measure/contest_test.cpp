@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "host_support.h"
 #include "measure/host/host_compiler.h"
+#include "measure/vendor/cublaslt/baseline_cublaslt.h"
+#include "measure/vendor/cudnn/baseline_cudnn.h"
 #include "measure/vendor/onednn/baseline_onednn.h"
 #include "measure/vendor/openblas/baseline_openblas.h"
 #include "measure/worker/baselines.h"
@@ -180,7 +182,7 @@ TEST(Baselines, OpenBlasIsTriedWithTheCoreTypesThatTheCpuCanRun) {
   }
 }
 
-/// All layouts of small odd shapes against the reference.
+/// All layouts of small odd shapes against the reference, every other one scaled.
 template <typename R>
 void expect_right_in_all_layouts() {
   for (int layout = 0; layout < 8; ++layout) {
@@ -189,7 +191,9 @@ void expect_right_in_all_layouts() {
       SCOPED_TRACE(fmt::format("m={} n={} k={} batch={} layout={}", m, n, k, batch, layout));
       R runner;
       try {
-        runner.prepare(gemm_problem(gemm_of(m, n, k, batch, layout), 7), RunSettings{});
+        Gemm gemm = gemm_of(m, n, k, batch, layout);
+        if (batch == 1) gemm.alpha = -0.375F;
+        runner.prepare(gemm_problem(gemm, 7), RunSettings{});
       } catch (const Error& error) {
         GTEST_SKIP() << error.what();
       }
@@ -204,6 +208,17 @@ TEST(Baselines, OpenBlasAgreesWithTheReferenceInAllLayouts) {
 }
 TEST(Baselines, OneDnnAgreesWithTheReferenceInAllLayouts) {
   expect_right_in_all_layouts<OneDnnRunner>();
+}
+
+template <typename R>
+bool reads_alpha() {
+  return std::ranges::count(fields_read_by<R>(), "alpha") == 1;
+}
+
+TEST(Baselines, ReadAScaleOrAreNotAskedForIt) {
+  EXPECT_TRUE(reads_alpha<OpenBlasRunner>() && reads_alpha<OneDnnRunner>());
+  EXPECT_TRUE(reads_alpha<CublasLtRunner>() && reads_alpha<CublasLtBestRunner>());
+  EXPECT_FALSE(reads_alpha<CudnnRunner>() || reads_alpha<CudnnBestRunner>() || reads_alpha<CudnnUnfusedRunner>());
 }
 
 TEST(Baselines, RefuseOperandsThatTheyHaveNoCallFor) {

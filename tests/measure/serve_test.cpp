@@ -56,7 +56,7 @@ std::string refusal_of(const std::string& workload) {
   const std::string path = folder.path() + "/problem";
   write_problem(path, problem_for(parse_workload(workload), 1));
   try {
-    Server<R>().answer(PrepareRequest{.runner = "oldlib", .problem_path = path});
+    Server<R>().answer(PrepareRequest{"oldlib", path, {}});
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUser);
     return error.what();

@@ -2,8 +2,10 @@
 // "cublaslt-best" times all of its answers and takes the fastest.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -24,6 +26,8 @@ struct CublasLtOptions {
 /// our own kernels are: same tensors, same graphs. prepare() chooses the algorithm.
 class CublasLtRunner {
  public:
+  static constexpr std::array<std::string_view, 2> kReads = {"math", "alpha"};
+
   explicit CublasLtRunner(CublasLtOptions options = {}) : CublasLtRunner(std::move(options), false) {}
 
   /// Throws Error(kEnvironment) when the driver or the library is missing, Error(kUser) when the library has

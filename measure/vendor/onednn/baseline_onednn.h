@@ -22,6 +22,8 @@ OneDnnLibrary open_onednn_library();
 /// A Runner (measure/core/runner.h) whose one slot needs no file: Candidate is not looked at.
 class OneDnnRunner {
  public:
+  static constexpr auto& kReads = SgemmRunner::kReads;
+
   OneDnnRunner();
   /// For a convolution: checks and times every way that oneDNN has, and keeps the fastest right one. Throws
   /// Error(kEnvironment) when the library is missing, Error(kUser) when it has no call for the problem.

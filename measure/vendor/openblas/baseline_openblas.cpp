@@ -30,7 +30,7 @@ SgemmFunction open_openblas() {
   return [sgemm](const SgemmCall& call) {
     const auto narrow = [](std::int64_t value) { return static_cast<int>(value); };
     sgemm(kRowMajor, call.transpose_a ? kTrans : kNoTrans, call.transpose_b ? kTrans : kNoTrans,
-          narrow(call.m), narrow(call.n), narrow(call.k), 1.0F, call.a, narrow(call.lda), call.b,
+          narrow(call.m), narrow(call.n), narrow(call.k), call.alpha, call.a, narrow(call.lda), call.b,
           narrow(call.ldb), 0.0F, call.c, narrow(call.ldc));
   };
 }
