@@ -24,21 +24,6 @@ struct RecordFilter {
   std::string family;
 };
 
-/// A finished contest of a task: what `best` shows beside the winner.
-struct Verdict {
-  std::string workload;
-  std::string device;
-  std::string session;
-  std::string record_id;               ///< the winner
-  double default_us = 0, best_us = 0;  ///< interleaved medians
-  std::string baseline;                ///< fastest baseline's name; "" = none at hand
-  double baseline_us = 0;
-  double speedup_vs_default = 0;   ///< medians of per-round ratios
-  double speedup_vs_baseline = 0;  ///< 0 = no baseline
-  std::string json;                ///< the whole document that `tune --json` printed
-  std::int64_t created_unix_ms = 0;
-};
-
 struct TaskStats {
   std::string workload, device;
   std::int64_t timed = 0;

@@ -1,10 +1,11 @@
-// One trial as stored: a row that stands on its own.
+// What the log holds: trials and the verdicts of contests, each a row that stands on its own.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "base/describe.h"
 #include "measure/core/outcome.h"
 #include "space/config.h"
 
@@ -26,5 +27,51 @@ struct Record {
   std::int64_t created_unix_ms = 0;  ///< given by the database when 0
   std::string tool_version;          ///< of lehr
 };
+void describe(auto& field, Is<Record> auto& record) {
+  field("id", record.id);
+  field("workload", record.workload);
+  field("device", record.device);
+  field("target", record.target);
+  field("arch", record.arch);
+  field("family", record.config.family);
+  field("config", record.config);
+  field("template_version", record.template_version);
+  field("outcome", record.outcome);
+  field("predicted", record.predicted);
+  field("picked_by", record.picked_by);
+  field("session", record.session);
+  field("seed", record.seed);
+  field("created_unix_ms", record.created_unix_ms);
+  field("tool_version", record.tool_version);
+}
+
+/// A finished contest of a task: what `best` shows beside the winner.
+struct Verdict {
+  std::string workload;
+  std::string device;
+  std::string session;
+  std::string record_id;               ///< the winner
+  double default_us = 0, best_us = 0;  ///< interleaved medians
+  std::string baseline;                ///< fastest baseline's name; "" = none at hand
+  double baseline_us = 0;
+  double speedup_vs_default = 0;   ///< medians of per-round ratios
+  double speedup_vs_baseline = 0;  ///< 0 = no baseline
+  std::string json;                ///< the whole document that `tune --json` printed
+  std::int64_t created_unix_ms = 0;
+};
+void describe(auto& field, Is<Verdict> auto& verdict) {
+  field("workload", verdict.workload);
+  field("device", verdict.device);
+  field("session", verdict.session);
+  field("record_id", verdict.record_id);
+  field("default_us", verdict.default_us);
+  field("best_us", verdict.best_us);
+  field("baseline", verdict.baseline);
+  field("baseline_us", verdict.baseline_us);
+  field("speedup_vs_default", verdict.speedup_vs_default);
+  field("speedup_vs_baseline", verdict.speedup_vs_baseline);
+  field("json", verdict.json);
+  field("created_unix_ms", verdict.created_unix_ms);
+}
 
 }  // namespace lehr

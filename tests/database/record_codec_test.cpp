@@ -83,6 +83,22 @@ TEST(RecordCodec, KeepsItsPersistedChecksumForEver) {
   EXPECT_EQ(row_checksum(columns, values), stable_hash(text + "later=t1:x\n"));
 }
 
+// The checksum is over the columns in this order: it is stored, and so it is fixed for ever.
+TEST(RecordCodec, KeepsTheOrderOfTheColumns) {
+  const auto names_of = [](const LogTable& table) {
+    std::string names;
+    for (const Column& column : table.columns) names += std::string(column.name) + " ";
+    return names;
+  };
+  EXPECT_EQ(names_of(trial_table()),
+            "id workload device target arch family config template_version outcome time_us samples_us spread "
+            "reference_us max_error run_s failure registers spill_bytes shared_bytes stack_bytes compile_s "
+            "predicted picked_by session seed created_unix_ms tool_version advisories checksum ");
+  EXPECT_EQ(names_of(verdict_table()),
+            "workload device session record_id default_us best_us baseline baseline_us speedup_vs_default "
+            "speedup_vs_baseline json created_unix_ms checksum ");
+}
+
 TEST(RecordCodec, RefusesToStoreWhatIsNoMeasurement) {
   Rng rng(1);
   Record record = complete(rng);
