@@ -41,3 +41,13 @@ struct adl_serializer<std::optional<T>, void> {
 };
 
 }  // namespace nlohmann
+
+namespace lehr {
+
+/// null for a number or text that is not known: 0 or "".
+template <typename T>
+nlohmann::json known_or_null(const T& value) {
+  return value == T() ? nlohmann::json(nullptr) : nlohmann::json(value);
+}
+
+}  // namespace lehr

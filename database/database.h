@@ -86,7 +86,7 @@ class Database {
   /// whose id is already there, with the same content, is left as it is; Error(kUser) if the content differs.
   Record append(const Record& record);
   /// created_unix_ms is given by the database when 0.
-  void append(const Verdict& verdict);
+  void append(const StoredVerdict& verdict);
   /// Appends the records and verdicts of `others` that are not here yet, all of them or none. Running it
   /// twice changes nothing. Returns one entry for each.
   std::vector<AddedRows> merge(std::span<const Database> others);
@@ -107,7 +107,7 @@ class Database {
   /// In order of creation. Damaged rows are left out.
   std::vector<Record> all(const RecordFilter& filter) const;
   /// The newest verdict per (workload, device) that matches workload, device and target of the filter.
-  std::vector<Verdict> verdicts(const RecordFilter& filter) const;
+  std::vector<StoredVerdict> verdicts(const RecordFilter& filter) const;
   /// Counts rows without looking at their checksums, which verify() does; `best_us` is best()'s.
   DatabaseStats stats() const;
   /// The record with this id; nullopt if there is none or it is damaged.

@@ -202,7 +202,7 @@ bool is_sound(const Record& record) {
   return !record.id.empty() && !record.config.family.empty() &&
          (!timing || (std::isfinite(timing->time_us) && timing->time_us > 0));
 }
-bool is_sound(const Verdict&) {
+bool is_sound(const StoredVerdict&) {
   return true;
 }
 
@@ -233,7 +233,7 @@ const LogTable& trial_table() {
   return table;
 }
 const LogTable& verdict_table() {
-  static const std::vector<Column> columns = columns_of<Verdict>();
+  static const std::vector<Column> columns = columns_of<StoredVerdict>();
   static const LogTable table = {"verdict", columns};
   return table;
 }
@@ -241,15 +241,15 @@ const LogTable& verdict_table() {
 Row encode(const Record& record) {
   return encoded(trial_table(), record);
 }
-Row encode(const Verdict& verdict) {
+Row encode(const StoredVerdict& verdict) {
   return encoded(verdict_table(), verdict);
 }
 
 std::optional<Record> decode_record(const Row& row) {
   return decoded<Record>(trial_table(), row);
 }
-std::optional<Verdict> decode_verdict(const Row& row) {
-  return decoded<Verdict>(verdict_table(), row);
+std::optional<StoredVerdict> decode_verdict(const Row& row) {
+  return decoded<StoredVerdict>(verdict_table(), row);
 }
 
 }  // namespace lehr

@@ -86,6 +86,28 @@ struct Failure {
 };
 
 using Outcome = std::variant<Timing, Failure>;
+/// Microseconds; nullopt when it failed.
+std::optional<double> time_of(const Outcome& outcome);
+
+/// How far off a measured number may be, in its unit, 95 % (measure/core/stats.h); {0, 0}: not known.
+struct Interval {
+  double low = 0, high = 0;
+  bool known() const { return high > 0; }
+  /// Half its width as a share of `value`; 0 when it is not known.
+  double half_width_of(double value) const { return known() && value > 0 ? (high - low) / 2 / value : 0; }
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+/// A time that was measured beside others, round by round.
+struct Time {
+  double us = 0;  ///< 0: not known
+  Interval interval;
+};
+/// How many times faster one is than another: the median over the rounds of a contest, with the 95 % interval
+/// of that median. Both were timed in each round, so that drift is in neither.
+struct Ratio {
+  double value = 0;  ///< 0: not known
+  Interval interval;
+};
 
 /// The outputs of two runs on the same input, compared bit by bit.
 struct Repetition {

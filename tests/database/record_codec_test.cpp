@@ -162,26 +162,26 @@ TEST(RecordCodec, RefusesRowsThatSayWhatNoTrialCanEvenIfTheirChecksumIsRight) {
 }
 
 TEST(VerdictCodec, GivesBackEveryField) {
-  Verdict v;
+  StoredVerdict v;
   v.workload = "w";
   v.device = "d";
   v.session = "s";
   v.record_id = "r";
-  v.default_us = 2.5;
-  v.best_us = 1.25;
+  v.default_time.us = 2.5;
+  v.best.us = 1.25;
   v.baseline = "OpenBLAS";
   v.baseline_us = 1.5;
-  v.speedup_vs_default = 2;
-  v.speedup_vs_baseline = 1.2;
+  v.speedup_vs_default.value = 2;
+  v.speedup_vs_baseline.value = 1.2;
   v.json = "{\"a\": 1}";
   v.created_unix_ms = 99;
   const sqlite::Row row = encode(v);
-  const std::optional<Verdict> got = decode_verdict(row);
+  const std::optional<StoredVerdict> got = decode_verdict(row);
   ASSERT_TRUE(got.has_value());
   EXPECT_EQ(encode(*got), row);
   EXPECT_EQ(got->record_id, "r");
   EXPECT_EQ(got->json, v.json);
-  EXPECT_EQ(got->speedup_vs_baseline, 1.2);
+  EXPECT_EQ(got->speedup_vs_baseline.value, 1.2);
   sqlite::Row changed = row;
   changed[5] = 0.5;
   EXPECT_FALSE(decode_verdict(changed).has_value());
