@@ -14,14 +14,13 @@
 
 namespace lehr {
 
+/// In the order of Workload::problem's alternatives.
 enum class Operator { kGemm, kConv2d };
 
 struct Workload {
   std::variant<Gemm, Conv2d> problem;
   Epilogue epilogue;
-  Operator op() const {
-    return std::holds_alternative<Conv2d>(problem) ? Operator::kConv2d : Operator::kGemm;
-  }
+  Operator op() const { return static_cast<Operator>(problem.index()); }
   /// Only where op() says so: std::bad_variant_access otherwise.
   const Gemm& gemm() const { return std::get<Gemm>(problem); }
   Gemm& gemm() { return std::get<Gemm>(problem); }
