@@ -3,11 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <string>
 #include <vector>
-
-#include "measure/system/temp_dir.h"
 
 namespace lehr {
 namespace {
@@ -25,56 +21,20 @@ const T& answer_of(const std::vector<T>& of, std::size_t& used) {
   return of.at(std::min(used++, of.size() - 1));
 }
 
-class ScriptedRunner {
+class ScriptedRunner : public VendorRunner {
  public:
-  void prepare(const Problem&, const RunSettings&) {}
-  std::variant<Resources, Fault> load(int, const Candidate&) { return Resources{}; }
-  std::variant<Checked, Fault> check(int) { return Checked{}; }
-  std::variant<Samples, Fault> time(int slot, const SampleRequest&) {
+  void prepare(const Problem&, const RunSettings&) override {}
+  std::variant<Checked, Fault> check(int) override { return Checked{}; }
+  std::variant<Samples, Fault> time(int slot, const SampleRequest&) override {
     if (slot != kReferenceSlot) return answer_of(script.candidate, script.candidates);
     return Samples{.us = {answer_of(script.reference_us, script.references)}};
   }
-  void unload(int) {}
 };
-
-/// A vendor library that was written before any field came later.
-class OldLibrary : public ScriptedRunner {
- public:
-  static constexpr std::array<std::string_view, 0> kReads = {};
-};
-
-/// A runner of candidates, which the parent has lowered.
-class ScriptedDevice : public ScriptedRunner {
- public:
-  std::variant<RunOutput, Fault> output() { return RunOutput{}; }
-};
-
-/// "" where the runner is asked for the workload.
-template <typename R>
-std::string refusal_of(const std::string& workload) {
-  const TempDir folder;
-  const std::string path = folder.path() + "/problem";
-  write_problem(path, problem_for(parse_workload(workload), 1));
-  try {
-    Server<R>().answer(PrepareRequest{"oldlib", path, {}});
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUser);
-    return error.what();
-  }
-  return "";
-}
-
-TEST(Prepare, AsksNoLibraryForALaterFieldThatItDoesNotList) {
-  const std::string old = "gemm m=2 n=2 k=2", later = old + " math=tf32";
-  EXPECT_EQ(refusal_of<OldLibrary>(later), "oldlib cannot compute this: it does not know math=tf32");
-  EXPECT_EQ(refusal_of<OldLibrary>(old), "");
-  EXPECT_EQ(refusal_of<ScriptedRunner>(later), "");  // math is older than the lists
-  EXPECT_EQ(refusal_of<ScriptedDevice>(later), "");
-}
 
 Timing trial_of(Script given, double contender_us = 0) {
   script = std::move(given);
-  Server<ScriptedRunner> server;
+  ScriptedRunner runner;
+  Server server(runner);
   TrialRequest request;
   request.candidate.entry = "candidate";
   request.sampling.contender_us = contender_us;
@@ -128,7 +88,8 @@ TEST(Trial, AWindowIsOnlyTimedAgainForWhoMightBeAContender) {
 
 TEST(Trial, OnAMachineThatIsNeverCalmEachCandidateGetsOneWindow) {
   script = {{100}, {samples(80, 0.5)}};
-  Server<ScriptedRunner> server;
+  ScriptedRunner runner;
+  Server server(runner);
   TrialRequest request;
   request.reference = ReferenceKernel{Candidate{.path = "", .entry = "reference", .launch = {}}, 100};
   const auto windows = [&] { return std::get<Timing>(server.answer(request)).windows; };

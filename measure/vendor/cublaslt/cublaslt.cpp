@@ -12,7 +12,7 @@
 #include "base/small_float.h"
 #include "measure/system/shared_library.h"
 
-namespace lehr {
+namespace lehr::cublaslt {
 
 using Code = int;
 
@@ -287,4 +287,4 @@ std::string LtMatmul::describe(const LtAlgorithm& algorithm) const {
   return fmt::format("algorithm {}, tile {}, split-K {}", get(kAlgorithmId), get(kTileId), get(kSplitK));
 }
 
-}  // namespace lehr
+}  // namespace lehr::cublaslt

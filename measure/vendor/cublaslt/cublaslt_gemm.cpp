@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/small_float.h"
 
-namespace lehr {
+namespace lehr::cublaslt {
 namespace {
 
 constexpr int kCompute16F = 64;          // CUBLAS_COMPUTE_16F
@@ -128,4 +128,4 @@ const char* lt_rule(const LtGemm& gemm) {
   return "";
 }
 
-}  // namespace lehr
+}  // namespace lehr::cublaslt

@@ -1,0 +1,23 @@
+#include "measure/core/vendor_library.h"
+
+#include "base/error.h"
+#include "workload/unread.h"
+
+namespace lehr {
+
+void require(const Baseline& baseline, const Workload& workload, const RunSettings& settings) {
+  if (const auto unread = why_unread(workload, baseline.reads))
+    throw_user("{} cannot compute this: {}", baseline.name, *unread);
+  baseline.require_served(workload, settings);
+}
+
+std::vector<BaselineVariant> as_it_comes(std::string_view, int) {
+  return {{}};
+}
+
+// A binding set for our own process would put all of the library's threads on one core.
+std::vector<BaselineVariant> with_openmp(std::string_view, int threads) {
+  return {{"", {fmt::format("OMP_NUM_THREADS={}", threads), "OMP_PROC_BIND=false", "OMP_DYNAMIC=false"}}};
+}
+
+}  // namespace lehr
