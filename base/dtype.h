@@ -18,6 +18,9 @@ constexpr int size_of(DType type) {
   constexpr std::array<int, 10> kBytes = {8, 4, 2, 2, 4, 1, 1, 1, 1, 4};  // in the order of the enumeration
   return kBytes[static_cast<std::size_t>(type)];
 }
+constexpr bool is_integer(DType type) {
+  return type == DType::kS32 || type == DType::kS8 || type == DType::kU8 || type == DType::kU32;
+}
 /// "f32", "bf16", ...; the spelling of the command line and of canonical texts.
 std::string_view name_of(DType type);
 /// The inverse of name_of; nullopt for an unknown spelling.

@@ -15,6 +15,8 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 std::optional<std::int64_t> parse_int(std::string_view text);
 /// The sum of integers with '+' between them ("4096+1024+1024"), or one; as parse_int().
 std::optional<std::int64_t> parse_sum(std::string_view text);
+/// A finite number of f32 and nothing else; nullopt when malformed or out of range.
+std::optional<float> parse_number(std::string_view text);
 /// Up to the first line break, or all of it.
 std::string_view first_line(std::string_view text);
 /// The closest of `known` by edit distance when it is near enough to be a slip (distance <= 2), else "".

@@ -330,9 +330,7 @@ Expr select(Expr condition, Expr a, Expr b) {
 }
 
 Expr zero(DType type, int lanes) {
-  const bool is_integer =
-      type == DType::kS32 || type == DType::kS8 || type == DType::kU8 || type == DType::kU32;
-  Expr scalar = is_integer ? Expr(Int{0}) : Expr(Float{0, type});
+  Expr scalar = is_integer(type) ? Expr(Int{0}) : Expr(Float{0, type});
   return lanes == 1 ? scalar : splat(scalar, lanes);
 }
 

@@ -26,6 +26,7 @@
 #include "templates/gemm/cuda/gemm_simt.h"
 #include "templates/gemm/cuda/gemm_wgmma.h"
 #include "templates/gemm/cuda/gemv_simt.h"
+#include "workload/unread.h"
 
 namespace lehr {
 
@@ -67,6 +68,7 @@ std::optional<std::string> why_unserved(const Template& entry, const Workload& w
   if (entry.op != workload.op()) return "it is for another operator";
   if (entry.target != limits.target)
     return fmt::format("it is for {} devices", entry.target->title);
+  if (auto unread = why_unread(workload, entry.reads)) return unread;
   if (window_of(workload.epilogue) > 1 && !entry.pools) return "it stores every pixel: it has no pools";
   return entry.why_not(workload, limits);
 }

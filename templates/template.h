@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/limits.h"
@@ -30,6 +31,9 @@ struct Template {
   Config (*default_in)(const FamilySpace&, const Workload&, const Limits&) = nullptr;
   Operator op = Operator::kGemm;  ///< the operator that it serves
   bool pools = false;             ///< whether the last step of an epilogue may be a pool
+  /// Of a workload's fields that came later (workload/field.h), those that its kernels heed; why_unserved()
+  /// refuses workloads with others. The default are those that are older than the oldest family.
+  std::vector<std::string_view> reads = {"math"};
   /// Whether its kernels do fewer products than the sum that defines the operator (Winograd's).
   bool saves_products = false;
 

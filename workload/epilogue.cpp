@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -55,16 +54,9 @@ std::vector<std::string_view> steps_in(std::string_view text) {
   return steps;
 }
 
-std::optional<float> number_in(std::string_view text) {
-  float value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
 EpilogueStep clamp_of(std::string_view step, std::string_view bounds) {
   const std::vector<std::string_view> parts = split(bounds, ',');
-  const std::optional<float> low = number_in(parts[0]), high = number_in(parts.back());
+  const std::optional<float> low = parse_number(parts[0]), high = parse_number(parts.back());
   if (parts.size() != 2 || !low || !high || *low >= *high)
     throw_user("'{}' in an epilogue needs two finite numbers, the lower one first, as in clamp(-1,6)", step);
   return {EpilogueOp::kClamp, *low, *high};

@@ -40,11 +40,18 @@ struct Field {
   void (*read)(const Field& field, std::string_view name, std::string_view value,
                Workload& workload) = nullptr;
   /// How far two values are apart: powers of two between sizes, kOtherKind for another type, layout or math,
-  /// kOtherEpilogue for another epilogue.
+  /// kOtherEpilogue for another epilogue or scale.
   double (*distance)(const Workload& a, const Workload& b) = nullptr;
 
   constexpr bool in_text() const { return read != nullptr; }
   constexpr bool is_flag() const { return !help.empty(); }
+  /// Whether it came later and is not as usual here: what a text says only then.
+  bool is_new_in(const Workload& workload) const {
+    if (!later) return false;
+    std::string value;
+    append(workload, value);
+    return value != usual;
+  }
 
  private:
   // Ahead of its uses: clang evaluates no constant through a template that is defined behind them.

@@ -42,6 +42,10 @@ void append_value(std::string& text, std::int64_t size) {
   text.append(digits.data(), digits.size());
 }
 
+void append_value(std::string& text, float number) {
+  fmt::format_to(std::back_inserter(text), "{}", number);
+}
+
 void append_value(std::string& text, const Operand& operand) {
   text += to_text(operand);
 }
@@ -75,6 +79,12 @@ void read_value(const Field& field, std::string_view name, std::string_view valu
   if (!number && field.unquoted) throw_user("{}={} is not a whole number", name, value);
   if (!number) throw_user("'{}={}' is not a whole number", name, value);
   size = *number;
+}
+
+void read_value(const Field&, std::string_view name, std::string_view value, float& number) {
+  const auto parsed = parse_number(value);
+  if (!parsed) throw_user("{}={} is not a finite number", name, value);
+  number = *parsed;
 }
 
 void read_value(const Field&, std::string_view, std::string_view value, Operand& operand) {
@@ -119,6 +129,10 @@ void read_value(std::string_view, std::string_view value, const std::array<std::
 
 double value_distance(std::int64_t a, std::int64_t b) {
   return std::fabs(std::log2(static_cast<double>(a) / static_cast<double>(b)));
+}
+
+double value_distance(float a, float b) {
+  return a == b ? 0 : kOtherEpilogue;
 }
 
 double value_distance(const Operand& a, const Operand& b) {

@@ -15,6 +15,7 @@ using Pair = std::array<std::int64_t, 2>;     ///< vertical, horizontal
 using Padding = std::array<std::int64_t, 4>;  ///< top, bottom, left, right
 
 void append_value(std::string& text, std::int64_t size);
+void append_value(std::string& text, float number);
 void append_value(std::string& text, const Operand& operand);
 void append_value(std::string& text, DType type);
 void append_value(std::string& text, ImageLayout layout);
@@ -27,6 +28,7 @@ void append_value(std::string& text, const Padding& padding);
 /// their B side by side. A single number stands for both of a pair and for all sides of a padding, two for
 /// the vertical and the horizontal ones.
 void read_value(const Field& field, std::string_view name, std::string_view value, std::int64_t& size);
+void read_value(const Field& field, std::string_view name, std::string_view value, float& number);
 void read_value(const Field& field, std::string_view name, std::string_view value, Operand& operand);
 void read_value(const Field& field, std::string_view name, std::string_view value, DType& type);
 void read_value(const Field& field, std::string_view name, std::string_view value, ImageLayout& layout);
@@ -35,9 +37,10 @@ void read_value(const Field& field, std::string_view name, std::string_view valu
 void read_value(std::string_view name, std::string_view value, const std::array<std::int64_t*, 2>& pair);
 void read_value(std::string_view name, std::string_view value, const std::array<std::int64_t*, 4>& padding);
 
-/// As Field::distance. Numbers that belong together count with their mean, those of a padding as though they
+/// As Field::distance: a scale is an epilogue, too. Numbers that belong together count with their mean, those of a padding as though they
 /// were larger by one, since they may be 0.
 double value_distance(std::int64_t a, std::int64_t b);
+double value_distance(float a, float b);
 double value_distance(const Operand& a, const Operand& b);
 double value_distance(DType a, DType b);
 double value_distance(ImageLayout a, ImageLayout b);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,17 @@ void check_elements(std::string_view name, std::int64_t batch, std::int64_t rows
   }
 }
 
+void validate_scale(const Gemm& g) {
+  const float size = std::abs(g.alpha);
+  if (!(size >= kLeastScale && size <= kMostScale))
+    throw_user("alpha={} is out of range: it is a number from {} to {}, of either sign", g.alpha, kLeastScale,
+               kMostScale);
+  for (const DType type : {g.accum, g.c.type})
+    if (g.alpha != 1 && is_integer(type))
+      throw_user("alpha={} needs sums and outputs that are floating-point numbers, not {}", g.alpha,
+                 name_of(type));
+}
+
 void validate_gemm(const Workload& workload) {
   const Gemm& g = workload.gemm();
   check_size("m", g.m);
@@ -41,6 +53,7 @@ void validate_gemm(const Workload& workload) {
   check_elements("B", g.batch, g.k, g.n);
   check_elements("C", g.batch, g.m, g.n);
   validate(g.math, g.a.type, g.b.type, g.accum);
+  validate_scale(g);
 }
 
 std::vector<TensorSpec> gemm_tensors(const Workload& workload) {
@@ -137,6 +150,9 @@ constexpr Field kGemmFields[] = {
         "scale_shift+residual+relu, ...; swiglu, geglu: one column of two neighbours, the gate "
         "and the value (none)")
         .usually("none"),
+    field<&Gemm::alpha>("alpha", "number that A B is multiplied by, before the epilogue (1)")
+        .usually("1")
+        .added_later(),
 };
 
 /// 't' stores the operand column-major; a layout of its own must agree.

@@ -19,14 +19,19 @@ struct Operand {
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
-/// C[b] = A[b] * B[b] for each of `batch` matrices, contiguous, one after the other.
+/// C[b] = alpha A[b] B[b] for each of `batch` matrices, contiguous, one after the other. Each whole sum is
+/// scaled once, in the type of the sums, before the epilogue.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   Operand a, b, c;
   DType accum = DType::kF32;
   Math math = Math::kStrict;
+  float alpha = 1;  ///< kLeastScale to kMostScale in size; 1 where the sums are integers
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
+
+/// What a check can judge: 0 leaves nothing of the product, and beyond these f32 may not hold what is left.
+inline constexpr float kLeastScale = 1e-30F, kMostScale = 1e30F;
 
 /// "f32:row" -> Operand; "f32" -> the type of one. Throws Error(kUser).
 Operand parse_operand(std::string_view text);

@@ -80,10 +80,6 @@ std::vector<std::int64_t> chosen_rows(std::int64_t m, std::int64_t count) {
 /// below 2^24, where the expected values (f32) are exact.
 constexpr double kIntegerScale = 25;
 
-bool is_integer(DType type) {
-  return type == DType::kS8 || type == DType::kU8 || type == DType::kS32 || type == DType::kU32;
-}
-
 /// One output element. `full`: all are kept, each at its index; else those that are computed, one by one.
 void keep(Reference& reference, bool full, std::int64_t index, float value) {
   if (full) {
@@ -143,10 +139,13 @@ std::int64_t sums_of(const Epilogue& epilogue, std::size_t elements) {
   return static_cast<std::int64_t>(elements) * window * window * (is_gated(epilogue) ? 2 : 1);
 }
 
-/// Of the result, where `sums` sums of `products` products each are off by `tolerance`.
-double tolerance_of(const Workload& workload, double tolerance, std::int64_t products, std::int64_t sums) {
-  return tolerance_behind(workload.epilogue, tolerance, largest_of_sums(products, sums),
-                          std::numeric_limits<float>::epsilon());
+/// Of the result, where `sums` sums of `products` products each are off by `tolerance` and then scaled.
+double tolerance_of(const Workload& workload, double tolerance, std::int64_t products, std::int64_t sums,
+                    double scale = 1) {
+  constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
+  const double size = std::abs(scale), largest = largest_of_sums(products, sums);
+  if (scale != 1) tolerance = size * (tolerance + kEpsilon * largest);
+  return tolerance_behind(workload.epilogue, tolerance, size * largest, kEpsilon);
 }
 
 /// How far that many sums of a convolution may be off. Padding only takes products away.
@@ -221,8 +220,8 @@ Reference gemm_reference(const Workload& workload, const std::vector<std::vector
     for (const std::int64_t row : rows) {
       reference_row(a, b, g.n, g.k, row, line);
       const auto value_at = [&](std::int64_t column, std::int64_t index) {
-        return reference_value(workload.epilogue, line[static_cast<std::size_t>(column)], operands, column,
-                               index);
+        return reference_value(workload.epilogue, g.alpha * line[static_cast<std::size_t>(column)], operands,
+                               column, index);
       };
       for (std::int64_t j = 0; j < columns; ++j) {
         const std::int64_t index = batch * g.m * columns + (row_major ? row * columns + j : j * g.m + row);
@@ -234,7 +233,7 @@ Reference gemm_reference(const Workload& workload, const std::vector<std::vector
     }
   }
   const std::int64_t sums = sums_of(workload.epilogue, reference.values.size());
-  reference.tolerance = tolerance_of(workload, tolerance_of_sums(g, sums), g.k, sums);
+  reference.tolerance = tolerance_of(workload, tolerance_of_sums(g, sums), g.k, sums, g.alpha);
   return reference;
 }
 

@@ -12,10 +12,6 @@ namespace lehr {
 
 namespace {
 
-bool is_integer(DType type) {
-  return type == DType::kS32 || type == DType::kS8 || type == DType::kU8 || type == DType::kU32;
-}
-
 /// Farther than any sizes of the same operator that are tuned in practice.
 constexpr double kOtherOperator = 32;
 
@@ -73,12 +69,8 @@ std::string to_text(const Workload& workload) {
   for (const Field& field : op.fields)
     if (field.in_text() && !field.later) append_field(text, field, workload);
   // What came later is left out where it is as usual, so that texts written before keep their meaning.
-  for (const Field& field : op.fields) {
-    if (!field.later) continue;
-    std::string value;
-    field.append(workload, value);
-    if (value != field.usual) append_field(text, field, workload);
-  }
+  for (const Field& field : op.fields)
+    if (field.is_new_in(workload)) append_field(text, field, workload);
   return text;
 }
 

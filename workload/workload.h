@@ -14,14 +14,13 @@
 
 namespace lehr {
 
+/// In the order of Workload::problem's alternatives.
 enum class Operator { kGemm, kConv2d };
 
 struct Workload {
   std::variant<Gemm, Conv2d> problem;
   Epilogue epilogue;
-  Operator op() const {
-    return std::holds_alternative<Conv2d>(problem) ? Operator::kConv2d : Operator::kGemm;
-  }
+  Operator op() const { return static_cast<Operator>(problem.index()); }
   /// Only where op() says so: std::bad_variant_access otherwise.
   const Gemm& gemm() const { return std::get<Gemm>(problem); }
   Gemm& gemm() { return std::get<Gemm>(problem); }
@@ -45,12 +44,12 @@ std::string to_text(const Workload& workload);
 Workload parse_workload(std::string_view text);
 /// How far two workloads are apart for what was learnt of one to serve the other: powers of two between
 /// sizes, 4 for each tensor of another type or layout and for sums of another type or another math, half of
-/// one for another epilogue (field.h); 32 between operators.
+/// one for another epilogue or scale (field.h); 32 between operators.
 double distance(const Workload& a, const Workload& b);
 /// Type of the sums, in which the epilogue is computed too.
 DType accum_of(const Workload& workload);
 Math math_of(const Workload& workload);
-/// Multiplications and additions, without those of the epilogue: 2 m n k batch, or 2 n k out_h out_w
+/// Multiplications and additions, without those of a scale and of the epilogue: 2 m n k batch, or 2 n k out_h out_w
 /// products() with padding counted (as everybody counts them).
 double flops_of(const Workload& workload);
 /// Columns of a GEMM's C: n, or half of it behind a gate.

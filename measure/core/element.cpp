@@ -94,7 +94,7 @@ double load_element(DType type, const void* bytes, std::int64_t index) {
 }
 
 bool is_poison(DType type, const void* bytes, std::int64_t index) {
-  if (type == DType::kS32 || type == DType::kS8 || type == DType::kU8 || type == DType::kU32) return false;
+  if (is_integer(type)) return false;
   const std::int64_t size = size_of(type);
   const auto* at = static_cast<const unsigned char*>(bytes) + index * size;
   return std::all_of(at, at + size, [](unsigned char byte) { return byte == kPoisonByte; });

@@ -1,8 +1,15 @@
 #include "measure/core/vendor_library.h"
 
-#include <fmt/core.h>
+#include "base/error.h"
+#include "workload/unread.h"
 
 namespace lehr {
+
+void require(const Baseline& baseline, const Workload& workload, const RunSettings& settings) {
+  if (const auto unread = why_unread(workload, baseline.reads))
+    throw_user("{} cannot compute this: {}", baseline.name, *unread);
+  baseline.require_served(workload, settings);
+}
 
 std::vector<BaselineVariant> as_it_comes(std::string_view, int) {
   return {{}};

@@ -12,6 +12,9 @@
 
 namespace lehr {
 
+/// The fields of workloads that came later (workload/field.h) and are older than every baseline.
+inline constexpr std::string_view kOldFields[] = {"math"};
+
 /// One way to use a library: a participant of contests.
 struct Baseline {
   std::string_view name;  ///< of --baseline, in reports and in the log: "cublaslt-best"
@@ -19,7 +22,12 @@ struct Baseline {
   /// Throws Error(kUser), one sentence, for what it has no call for, or what RunSettings it does not follow.
   /// prepare() does the same; this is asked before a worker is started.
   void (*require_served)(const Workload& workload, const RunSettings& settings);
+  /// Of the fields that came later, those that its calls heed: require() refuses others for it.
+  std::span<const std::string_view> reads = kOldFields;
 };
+
+/// Throws Error(kUser), one sentence, for what the baseline does not serve, or a field of it that it does not know.
+void require(const Baseline& baseline, const Workload& workload, const RunSettings& settings);
 
 /// How a worker process is started with it.
 struct BaselineVariant {

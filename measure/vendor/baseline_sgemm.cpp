@@ -19,6 +19,7 @@ std::vector<SgemmCall> sgemm_calls(const Gemm& gemm, const float* a, const float
     call.m = gemm.m;
     call.n = gemm.n;
     call.k = gemm.k;
+    call.alpha = gemm.alpha;
     call.a = a + i * gemm.m * gemm.k;
     call.b = b + i * gemm.k * gemm.n;
     call.c = c + i * gemm.m * gemm.n;
@@ -51,7 +52,7 @@ SgemmFunction cblas_sgemm_of(const SharedLibrary& library) {
   return [sgemm](const SgemmCall& call) {
     const auto narrow = [](std::int64_t value) { return static_cast<int>(value); };
     sgemm(kRowMajor, call.transpose_a ? kTrans : kNoTrans, call.transpose_b ? kTrans : kNoTrans,
-          narrow(call.m), narrow(call.n), narrow(call.k), 1.0F, call.a, narrow(call.lda), call.b,
+          narrow(call.m), narrow(call.n), narrow(call.k), call.alpha, call.a, narrow(call.lda), call.b,
           narrow(call.ldb), 0.0F, call.c, narrow(call.ldc));
   };
 }

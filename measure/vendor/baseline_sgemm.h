@@ -32,6 +32,9 @@ struct Sgemm {
   std::string note = {};  ///< Checked::note: what it runs; "" where it does not tell
 };
 
+/// Baseline::reads of a library that is called so.
+inline constexpr std::string_view kSgemmReads[] = {"math", "alpha"};
+
 /// `gemm` as one call per batch entry. A column-major C is computed as its transpose: C^T = op(B)^T op(A)^T.
 std::vector<SgemmCall> sgemm_calls(const Gemm& gemm, const float* a, const float* b, float* c);
 

@@ -222,7 +222,7 @@ Participant LocalMeasurer::baseline_participant(const std::string& name,
     trial.load.slot = kFirstLoadSlot;
     trial.note = variant.note;
     try {
-      baseline->require_served(workload_, options_.settings);
+      require(*baseline, workload_, options_.settings);
       PrepareRequest request = prepared_;
       request.runner = name;
       worker->prepare(request);

@@ -9,6 +9,7 @@ using namespace ir;
 
 FusedEpilogue::FusedEpilogue(KernelBuilder& builder, const Workload& workload)
     : epilogue_(workload.epilogue), accum_(accum_of(workload)) {
+  if (const Gemm* gemm = std::get_if<Gemm>(&workload.problem)) scale_ = gemm->alpha;
   if (epilogue_.empty()) return;
   const std::vector<TensorSpec> tensors = tensors_of(workload);
   const std::vector<EpilogueOperand> names = operands_of(epilogue_);
@@ -34,6 +35,7 @@ Expr FusedEpilogue::apply(Expr value, int lanes, const Fetch& fetch) const {
     if (high) x = min(constant(*high, lanes), x);
     return x;
   };
+  if (scale_ != 1) value = value * constant(scale_, lanes);
   for (const EpilogueStep& step : epilogue_.steps) {
     switch (step.op) {
       case EpilogueOp::kBias:

@@ -20,7 +20,8 @@ struct EpiloguePlace {
   std::optional<ir::Expr> active = std::nullopt;  ///< so many leading lanes exist (as in ir::Load)
 };
 
-/// Of one kernel. Nothing is added and nothing changes where the workload has no epilogue.
+/// Of one kernel: the scale of the sums (Gemm::alpha), and the steps behind it. Nothing is added and nothing
+/// changes where the workload has neither.
 class FusedEpilogue {
  public:
   FusedEpilogue() = default;
@@ -28,7 +29,7 @@ class FusedEpilogue {
   /// and before any workspace.
   FusedEpilogue(ir::KernelBuilder& builder, const Workload& workload);
 
-  bool empty() const { return epilogue_.empty(); }
+  bool empty() const { return epilogue_.empty() && scale_ == 1; }
   /// Whether the last step makes one column of two. of() and in_place() leave that step out: it is gate().
   bool gated() const { return is_gated(epilogue_); }
   /// The last step, of vectors of equal length or of scalars.
@@ -40,9 +41,9 @@ class FusedEpilogue {
   std::int64_t window() const { return window_of(epilogue_); }
   /// The last step, of a window's pixels behind the others: vectors of `lanes` or scalars.
   ir::Expr pool(std::vector<ir::Expr> pixels, int lanes) const;
-  /// The steps applied to a vector of sums (C++) or to one (both targets).
+  /// Scale and steps applied to a vector of sums (C++) or to one (both targets).
   ir::Expr of(ir::Expr sums, const EpiloguePlace& place) const;
-  /// CUDA, where vectors are only moved: the steps applied to `place.lanes` sums side by side in `registers`
+  /// CUDA, where vectors are only moved: scale and steps applied to `place.lanes` sums side by side in `registers`
   /// from `first` on, in their place. Operands are loaded as vectors, so C's rows must be aligned for them.
   ir::Block in_place(ir::KernelBuilder& builder, ir::BufferId registers, const ir::Expr& first,
                      const EpiloguePlace& place) const;
@@ -58,6 +59,7 @@ class FusedEpilogue {
   ir::Expr constant(double value, int lanes) const;
 
   Epilogue epilogue_;
+  float scale_ = 1;
   DType accum_ = DType::kF32, stored_ = DType::kF32;
   std::vector<Operand> operands_;
 };

@@ -169,7 +169,9 @@ Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits, const
     const BufferId buffer = builder.param(tensor.name, tensor.type, tensor.elements, direction);
     if (tensor.is_output()) y = buffer;
   }
-  const FusedEpilogue epilogue(builder, workload);
+  Workload behind = workload;  // the product has its scale already
+  if (Gemm* gemm = std::get_if<Gemm>(&behind.problem)) gemm->alpha = 1;
+  const FusedEpilogue epilogue(builder, behind);
   // Workspaces come behind what is prepacked.
   for (const Param& param : product.params)
     if (param.direction == Direction::kPrepacked)

@@ -7,9 +7,9 @@
 
 namespace lehr {
 
-/// Reads the sums in the output and writes what the steps make of them in their place (but for a gate or
-/// a pool, see with_epilogue_operands()), by the widest vectors
-/// and, from 32768 elements on, by all cores. Its parameters are those of `product`, the kernel before it. The
+/// Reads the sums in the output, which are scaled already, and writes what the steps make of them in their
+/// place (but for a gate or a pool, see with_epilogue_operands()), by the widest vectors and, from 32768
+/// elements on, by all cores. Its parameters are those of `product`, the kernel before it. The
 /// workload has an epilogue and is f32 throughout; the device is a CPU.
 ir::Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits, const ir::Kernel& product);
 

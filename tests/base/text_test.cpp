@@ -11,6 +11,14 @@ namespace {
 
 using testing::ElementsAre;
 
+TEST(ParseNumber, TakesFiniteNumbersAndNothingElse) {
+  EXPECT_EQ(parse_number("0.5"), 0.5F);
+  EXPECT_EQ(parse_number("-1e-3"), -1e-3F);
+  EXPECT_EQ(parse_number("12"), 12.0F);
+  for (const char* text : {"", "x", "0.5x", " 1", "+1", "nan", "inf", "-inf", "1e39", "1,5"})
+    EXPECT_EQ(parse_number(text), std::nullopt) << text;
+}
+
 TEST(Split, KeepsEmptyParts) {
   EXPECT_THAT(split("a,b", ','), ElementsAre("a", "b"));
   EXPECT_THAT(split("a,,b,", ','), ElementsAre("a", "", "b", ""));

@@ -59,6 +59,9 @@ TEST(OperatorFlags, CompleteTypesThatAreNotGiven) {
   EXPECT_THAT(
       texts_of("gemm --m 1 --n 2 --k 3 --b f16:col --math strict"),
       ElementsAre("gemm m=1 n=2 k=3 batch=1 a=f32:row b=f16:column c=f32:row accum=f32 epilogue=none"));
+  EXPECT_THAT(texts_of("gemm --alpha -0.50 --m 1 --n 2 --k 3 --epilogue relu --math tf32"),
+              ElementsAre("gemm m=1 n=2 k=3 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=relu "
+                          "math=tf32 alpha=-0.5"));
   EXPECT_THAT(
       texts_of("conv2d --h 4 --w 4 --c 2 --k 2 --r 1 --dtype e4m3 --layout nhwc --math two_level"),
       ElementsAre(
@@ -75,6 +78,9 @@ TEST(OperatorFlags, SayWhatIsWrong) {
               HasSubstr("--b f33: unknown dtype 'f33' (did you mean f32?)"));
   EXPECT_THAT(sentence("conv2d --h 1 --w 1 --c 2 --k 2 --r 1 --y f33"),
               ::testing::StartsWith("unknown dtype 'f33'"));
+  EXPECT_EQ(sentence("gemm --m 1 --n 2 --k 3 --alpha half"), "--alpha=half is not a finite number");
+  EXPECT_EQ(sentence("gemm --m 1 --n 2 --k 3 --alpha 0"),
+            "--m 1 --n 2 --k 3 --batch 1: alpha=0 is out of range: it is a number from 1e-30 to 1e+30, of either sign");
   EXPECT_EQ(sentence("gemm --m 1 --n 2 --k 3 --a f32:row --layout tn"),
             "--a f32:row contradicts --layout tn: give only one of the two");
   EXPECT_EQ(sentence("conv2d --h 1 --w 1 --c 2 --k 2 --r 1 --layout nhcw"),

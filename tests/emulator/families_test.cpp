@@ -177,6 +177,44 @@ TEST_P(EmulatedFamily, ComputesEveryEpilogue) {
   run(samples, 0, samples.size());
 }
 
+/// Every other one with an epilogue behind the scale, a third of them (where the family can) with k split.
+std::vector<Sample> scaled_samples(const Template& family, std::size_t count) {
+  Rng rng(kSeed);
+  std::vector<Sample> result;
+  if (family.op != Operator::kGemm) return result;
+  std::size_t whole = 0;
+  for (Sample sample : lehr::testing::samples_of(family, 8 * count, shapes(), rng)) {
+    const bool splits = lehr::testing::splits_k(sample.config);
+    if (accum_of(sample.workload) == DType::kS32 || (!splits && whole > 2 * count / 3)) continue;
+    const float size = static_cast<float>(1 + rng.below(2000)) / 1000;
+    sample.workload.gemm().alpha = rng.below(2) == 0 ? size : -size;
+    // A scale alone leaves all schedules of the plain workload; an epilogue does not.
+    if (result.size() % 2 == 1) sample.workload.epilogue = parse_epilogue("bias+relu");
+    if (why_unserved(family, sample.workload, sample.limits)) continue;
+    if (family.space(sample.workload, sample.limits).why_invalid(sample.config)) continue;
+    whole += splits ? 0 : 1;
+    result.push_back(sample);
+    if (result.size() == count) break;
+  }
+  return result;
+}
+
+TEST(EmulatedScales, MultiplyEachSumOnce) {
+  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
+  constexpr std::size_t kKernels = 18;
+  std::vector<std::string> families, splitting;
+  for (const Template* family : lehr::testing::cuda_families()) {
+    const std::vector<Sample> samples = scaled_samples(*family, kKernels);
+    if (samples.empty()) continue;
+    families.push_back(family->name);
+    if (std::ranges::count_if(samples, [](const Sample& s) { return lehr::testing::splits_k(s.config); }) >= 4)
+      splitting.push_back(family->name);
+    run(samples, 0, samples.size());
+  }
+  EXPECT_EQ(families, (std::vector<std::string>{"gemm_simt", "gemm_mma", "gemm_wgmma", "gemv_simt"}));
+  EXPECT_EQ(splitting, (std::vector<std::string>{"gemm_simt", "gemm_mma", "gemm_wgmma"}));
+}
+
 /// Of the served samples those that their family also serves with a gate, on twice the columns.
 std::vector<Sample> gated_samples(const Template& family, std::size_t count) {
   const std::vector<std::string> gates = {"swiglu", "bias+geglu", "scale_shift+swiglu"};

@@ -64,6 +64,8 @@ Gemm random_gemm(Rng& rng) {
   gemm.batch = one_of<std::int64_t>(rng, {1, 1, 1, 2, 3});
   gemm.a = operand(types.operand), gemm.b = operand(types.operand), gemm.c = operand(types.output);
   gemm.accum = types.accum, gemm.math = types.math;
+  if (!is_integer(types.accum) && rng.below(4) == 0)
+    gemm.alpha = static_cast<float>(between(rng, 1, 3000)) / (rng.below(2) == 0 ? 1000 : -2000);
   return gemm;
 }
 

@@ -206,7 +206,8 @@ TEST(Baselines, BelongToATargetByTheirTable) {
   EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
 }
 
-/// Each f32 GEMM library of the CPU that is here, with all layouts of small odd shapes, against the reference.
+/// Each f32 GEMM library of the CPU that is here, with all layouts of small odd shapes, most of them scaled, against
+/// the reference.
 TEST(Baselines, AgreeWithTheReferenceInAllLayouts) {
   for (const std::string& name : baseline_names(Target::kCpu)) {
     for (int layout = 0; layout < 8; ++layout) {
@@ -215,7 +216,9 @@ TEST(Baselines, AgreeWithTheReferenceInAllLayouts) {
         SCOPED_TRACE(fmt::format("{} m={} n={} k={} batch={} layout={}", name, m, n, k, batch, layout));
         const std::unique_ptr<Runner> runner = find_baseline(name).baseline->make_runner();
         try {
-          runner->prepare(gemm_problem(gemm_of(m, n, k, batch, layout), 7), RunSettings{});
+          Gemm gemm = gemm_of(m, n, k, batch, layout);
+          if (batch < 3) gemm.alpha = -0.375F;
+          runner->prepare(gemm_problem(gemm, 7), RunSettings{});
         } catch (const Error& error) {
           EXPECT_EQ(error.kind(), ErrorKind::kEnvironment) << error.what();
           fmt::print("left out: {}\n", error.what());
@@ -229,10 +232,32 @@ TEST(Baselines, AgreeWithTheReferenceInAllLayouts) {
   }
 }
 
+// What was written before a field came would ignore it, and time something else.
+TEST(Baselines, RefuseLaterFieldsThatTheyDoNotList) {
+  const auto refused = [](Baseline baseline, const std::string& more, std::span<const std::string_view> reads) {
+    baseline.reads = reads;
+    return error_of([&] { require(baseline, parse_workload("gemm m=4 n=4 k=4 " + more), RunSettings{}); });
+  };
+  std::vector<std::string> readers;
+  for (const VendorLibrary* library : vendor_libraries()) {
+    for (const Baseline& baseline : library->baselines) {
+      const std::string sentence = std::string(baseline.name) + " cannot compute this: it does not know ";
+      EXPECT_EQ(refused(baseline, "alpha=2", kOldFields), sentence + "alpha=2");
+      EXPECT_EQ(refused(baseline, "math=tf32", {}), sentence + "math=tf32");
+      const std::string answer = refused(baseline, "alpha=2", baseline.reads);
+      if (answer == "nothing was thrown")
+        readers.emplace_back(baseline.name);
+      else
+        EXPECT_EQ(answer, sentence + "alpha=2");
+    }
+  }
+  EXPECT_THAT(readers, ::testing::ElementsAre("openblas", "onednn", "blis", "cublaslt", "cublaslt-best"));
+}
+
 TEST(Baselines, RefuseWhatTheyHaveNoCallFor) {
   const auto refused = [](std::string_view baseline, const std::string& workload, bool cold = false) {
     return error_of([&] {
-      find_baseline(baseline).baseline->require_served(parse_workload(workload), RunSettings{.cold = cold});
+      require(*find_baseline(baseline).baseline, parse_workload(workload), RunSettings{.cold = cold});
     });
   };
   const std::string gemm = "gemm m=4 n=4 k=4", conv = "conv2d c=4 h=4 w=4 k=4 r=3 s=3";

@@ -109,6 +109,26 @@ TEST_F(CublasLtOnFakes, AgreesWithTheReferenceInAllLayoutsAndTypes) {
   }
 }
 
+TEST_F(CublasLtOnFakes, ScalesByAlphaInTheTypeOfTheSums) {
+  for (const DType type : {DType::kF32, DType::kF64, DType::kF16}) {
+    Gemm gemm = typed(gemm_of(7, 5, 3, 2, 1), type, type, type);
+    gemm.alpha = -0.375F;
+    CublasLtRunner runner(options_);
+    runner.prepare(typed_problem(gemm), {});
+    EXPECT_THAT(checked(runner), HasSubstr("heuristic 0")) << name_of(type);
+    gemm.alpha = 1;
+    Problem unscaled = typed_problem(gemm);
+    unscaled.workload.gemm().alpha = -0.375F;
+    runner.prepare(unscaled, {});
+    EXPECT_THAT(checked(runner), HasSubstr("FAULT")) << name_of(type);
+  }
+  Gemm gemm = typed(gemm_of(7, 5, 3), DType::kF16, DType::kF16, DType::kF16);
+  gemm.alpha = 0.1F;
+  CublasLtRunner runner(options_);
+  EXPECT_EQ(error_of([&] { runner.prepare(typed_problem(gemm), {}); }),
+            "cublaslt would round alpha=0.1 to the type of the sums, f16");
+}
+
 TEST_F(CublasLtOnFakes, MultipliesIntegersWhereTheLibraryHasKernels) {
   // Row-major A, column-major B: k is contiguous in both.
   Gemm gemm = typed(gemm_of(7, 12, 8, 2, 2), DType::kS8, DType::kS32, DType::kS32);

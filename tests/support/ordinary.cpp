@@ -87,6 +87,8 @@ Gemm gemm_of(Rng& rng, const Types& types) {
   gemm.b = {types.operand, layout_of(rng, 0.35)};
   gemm.c = {types.output, layout_of(rng, 0.1)};
   gemm.accum = types.accum, gemm.math = types.math;
+  // What attention and 8-bit operands are scaled by.
+  if (!is_integer(types.accum) && chance(rng, 0.1)) gemm.alpha = chance(rng, 0.5) ? 0.125F : 0.00390625F;
   return gemm;
 }
 

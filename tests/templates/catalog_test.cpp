@@ -13,6 +13,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "codegen/emit.h"
 #include "cpu_problems.h"
 #include "ir/analyze.h"
 #include "target/cuda/archs.h"
@@ -94,6 +95,47 @@ TEST(Catalog, AFamilyOfTheOtherTargetOrOperatorSaysSo) {
             "it is for CPU devices");
   EXPECT_EQ(why_unserved(template_named("conv2d_cpu"), kWorkload, cpu()), "it is for another operator");
   EXPECT_EQ(why_unserved(template_named("gemm_cpu"), kWorkload, cpu()), std::nullopt);
+}
+
+// What was written before a field came would ignore it, and be silently wrong.
+TEST(Catalog, AFamilyRefusesAWorkloadWithALaterFieldThatItDoesNotList) {
+  const Workload tf32 = parse_workload("gemm m=8 n=8 k=8 math=tf32");
+  Template old = sound();
+  EXPECT_EQ(why_unserved(old, tf32, cpu()), std::nullopt);
+  old.reads = {};
+  EXPECT_EQ(why_unserved(old, tf32, cpu()), "it does not know math=tf32");
+  EXPECT_EQ(why_unserved(old, kWorkload, cpu()), std::nullopt);
+  EXPECT_THAT(error_of([&] { space_for(std::array{old}, tf32, cpu()); }, ErrorKind::kUser),
+              HasSubstr("(sound: it does not know math=tf32)"));
+}
+
+std::string text_of(const Template& family, const Workload& workload, const Limits& limits) {
+  return emit(family.lower(workload, family.default_config(workload, limits), limits)).text;
+}
+
+// So no family of ours, of either operator and target, ignores it.
+TEST(Catalog, EveryFamilyRefusesAScaleOrMakesAnotherKernelOfIt) {
+  int readers = 0;
+  for (const Template& family : catalog()) {
+    for (const char* plain : {"gemm m=3 n=64 k=64", "gemm m=64 n=64 k=64 b=f32:column",
+                              "gemm m=64 n=64 k=64 math=tf32", "gemm m=2 n=64 k=64 a=f16 b=f16:column c=f16"}) {
+      const Limits limits = family.target == Target::kCpu ? cpu() : cuda_limits("sm_90a");
+      if (why_unserved(family, parse_workload(plain), limits)) continue;
+      SCOPED_TRACE(family.name + " " + plain);
+      const Workload scaled = parse_workload(std::string(plain) + " alpha=0.75");
+      if (const auto refusal = why_unserved(family, scaled, limits)) {
+        EXPECT_EQ(*refusal, "it does not know alpha=0.75");
+      } else {
+        EXPECT_NE(text_of(family, scaled, limits), text_of(family, parse_workload(plain), limits));
+        EXPECT_THAT(text_of(family, scaled, limits), HasSubstr("0.75"));
+        ++readers;
+      }
+      Template old = family;
+      old.reads = {"math"};
+      EXPECT_EQ(why_unserved(old, scaled, limits), "it does not know alpha=0.75");
+    }
+  }
+  EXPECT_GE(readers, 7);
 }
 
 TEST(Catalog, AFaultyFamilyIsLeftOutWithItsReasonAndTheOthersRemain) {

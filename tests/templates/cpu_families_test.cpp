@@ -177,6 +177,25 @@ TEST(CpuFamilies, SampledGatedProductsEqualTheReference) {
   expect_right(gated_products(), 2, 86);
 }
 
+// Once per sum: where blocks of k are added in C, behind the last one; in front of an epilogue.
+TEST(CpuFamilies, SampledScaledProductsEqualTheReference) {
+  const std::uint64_t seed = 101;
+  Rng rng(seed);
+  SCOPED_TRACE(fmt::format("seed {}", seed));
+  const std::vector<std::string> epilogues = {"none", "bias+relu", "none", "residual+gelu_tanh"};
+  std::vector<std::string> texts;
+  for (const char* shape : {"gemm m=33 n=65 k=170", "gemm m=3 n=47 k=50", "gemm m=300 n=2 k=129 batch=2"})
+    for (const char* layout : {"", " b=f32:column", " a=f32:column c=f32:column"})
+      texts.push_back(fmt::format("{}{} epilogue={} alpha={}", shape, layout, epilogues[texts.size() % epilogues.size()],
+                                  static_cast<float>(1 + rng.below(4000)) / (rng.below(2) == 0 ? 512 : -3000)));
+  texts.push_back("gemm m=9 n=34 k=70 batch=2 epilogue=bias+swiglu alpha=-0.3");
+  expect_right(texts, 1, seed);
+  const auto adds_blocks = [](const Config& config) { return config.at("kc") < 100; };
+  expect_right({texts[0], texts[1]}, 3, seed, fused, "gemm_cpu", adds_blocks);
+  // The product has its scale before the pass.
+  expect_right({texts[1], texts.back()}, 1, seed, unfused);
+}
+
 TEST(CpuFamilies, SampledEpiloguesOfConvolutionsEqualTheReference) {
   const std::vector<std::string>& all = convolutions();
   expect_right(with_epilogues({all[1], all[3], all[6], all[7], all[9], all[10], all[12]}), 2, 80);

@@ -48,6 +48,31 @@ TEST(Reference, IsTheDefinitionInEveryLayout) {
   }
 }
 
+TEST(Reference, ScalesSumsBeforeTheEpilogueAndItsToleranceWithThem) {
+  const std::string product = "gemm m=5 n=6 k=19 batch=2";
+  for (const char* epilogue : {"none", "bias+relu", "swiglu"}) {
+    for (const double alpha : {0.25, -3.0, 0.1}) {
+      const Workload plain = parse_workload(product + " epilogue=" + epilogue);
+      Workload scaled = plain;
+      scaled.gemm().alpha = static_cast<float>(alpha);
+      auto inputs = make_inputs(plain, 3);
+      const Reference found = make_reference(scaled, inputs);
+      for (float& a : inputs[0]) a *= scaled.gemm().alpha;  // rounds once
+      const Reference expected = make_reference(plain, inputs);
+      ASSERT_EQ(found.values.size(), expected.values.size());
+      for (std::size_t i = 0; i < found.values.size(); ++i)
+        EXPECT_NEAR(found.values[i], expected.values[i], 2e-5) << epilogue << " " << alpha << " " << i;
+    }
+  }
+  const double plain = make_reference(parse_workload(product), make_inputs(parse_workload(product), 3)).tolerance;
+  for (const double alpha : {1e-20, -0.5, 1e20}) {
+    const Workload scaled = parse_workload(fmt::format("{} alpha={}", product, alpha));
+    const double tolerance = make_reference(scaled, make_inputs(scaled, 3)).tolerance / std::abs(alpha);
+    EXPECT_GT(tolerance, plain);
+    EXPECT_LT(tolerance, 2 * plain);  // and one rounding more
+  }
+}
+
 // A convolution, element by element, in both layouts, from the sentence in conv2d.h.
 TEST(Reference, OfAConvolutionIsTheDefinition) {
   for (const char* layout : {"nchw", "nhwc"}) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "base/error.h"
@@ -121,6 +122,39 @@ TEST(WorkloadText, NamesTheMathOnlyWhereItIsNotStrict) {
   EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=bf16 b=bf16 math=tf32"); }),
               HasSubstr("math=tf32 is for f32 operands"));
   EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=u32"); }), HasSubstr("unknown dtype 'u32'"));
+}
+
+TEST(WorkloadText, NamesTheScaleLastAndOnlyWhereItIsNotOne) {
+  const std::string plain = to_text(parse_workload("gemm m=1 n=2 k=3"));
+  for (const char* one : {"1", "1.0", "1e0"})
+    EXPECT_EQ(to_text(parse_workload(fmt::format("gemm alpha={} m=1 n=2 k=3", one))), plain);
+  EXPECT_EQ(to_text(parse_workload("gemm m=1 n=2 k=3 alpha=0.50 math=tf32")), plain + " math=tf32 alpha=0.5");
+  EXPECT_EQ(parse_workload("gemm m=1 n=2 k=3 alpha=-2.5e-7").gemm().alpha, -2.5e-7F);
+  Rng rng(12);
+  for (int i = 0; i < 2000; ++i) {  // shortest digits that give the number back
+    Workload w = parse_workload(plain);
+    w.gemm().alpha = std::ldexp(1 + static_cast<float>(rng.below(1 << 23)) / (1 << 23),
+                                static_cast<int>(rng.below(190)) - 95);
+    if (rng.below(2) == 0) w.gemm().alpha = -w.gemm().alpha;
+    EXPECT_EQ(parse_workload(to_text(w)), w) << to_text(w);
+  }
+}
+
+TEST(WorkloadText, SaysWhatIsWrongWithAScale) {
+  const auto error = [](const std::string& text) {
+    return message_of([&] { parse_workload("gemm m=1 n=2 k=3 " + text); });
+  };
+  for (const char* word : {"x", "", "nan", "inf", "-inf", "1e60", "+1", "0.5x", "1,5"})
+    EXPECT_EQ(error(fmt::format("alpha={}", word)), fmt::format("alpha={} is not a finite number", word));
+  for (const char* word : {"0", "-0", "1e-40", "-1e-31", "2e+30"})
+    EXPECT_EQ(error(fmt::format("alpha={}", word)),
+              fmt::format("alpha={} is out of range: it is a number from 1e-30 to 1e+30, of either sign", word));
+  EXPECT_EQ(error("a=s8 b=s8 c=s32 accum=s32 alpha=2"),
+            "alpha=2 needs sums and outputs that are floating-point numbers, not s32");
+  EXPECT_EQ(error("c=s32 alpha=2"), "alpha=2 needs sums and outputs that are floating-point numbers, not s32");
+  EXPECT_EQ(error("a=s8 b=s8 c=s32 accum=s32 alpha=1"), "no error");
+  EXPECT_THAT(message_of([] { parse_workload("conv2d h=8 w=8 c=4 k=4 r=3 s=3 alpha=2"); }),
+              HasSubstr("unknown key 'alpha'"));
 }
 
 TEST(WorkloadText, SaysWhatIsWrong) {

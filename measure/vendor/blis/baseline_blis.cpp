@@ -50,7 +50,8 @@ constexpr Baseline kBaselines[] = {
     {"blis", []() -> std::unique_ptr<Runner> { return std::make_unique<SgemmRunner>("blis", &open_sgemm); },
      [](const Workload& workload, const RunSettings& settings) {
        require_sgemm("blis", workload, settings);
-     }}};
+     },
+     kSgemmReads}};
 
 }  // namespace
 

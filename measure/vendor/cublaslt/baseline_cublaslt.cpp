@@ -148,8 +148,9 @@ std::unique_ptr<Runner> make_runner() {
   return std::make_unique<CublasLtRunner>(CublasLtOptions{}, kBest);
 }
 
-constexpr Baseline kBaselines[] = {{"cublaslt", &make_runner<false>, &require_served},
-                                   {"cublaslt-best", &make_runner<true>, &require_served}};
+constexpr std::string_view kReads[] = {"math", "alpha"};
+constexpr Baseline kBaselines[] = {{"cublaslt", &make_runner<false>, &require_served, kReads},
+                                   {"cublaslt-best", &make_runner<true>, &require_served, kReads}};
 
 }  // namespace
 

@@ -5,10 +5,11 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
+#include "base/small_float.h"
 #include "measure/system/shared_library.h"
 
 namespace lehr::cublaslt {
@@ -96,30 +97,27 @@ std::string_view find_all(void* library, CublasLt::Functions& f) {
   return find.missing();
 }
 
-/// The number one as the scale type has it, and zero behind it.
+/// A product's scale as the scale type has it, and zero behind it.
 struct Scale {
-  alignas(8) std::array<unsigned char, 8> one{};
+  alignas(8) std::array<unsigned char, 8> alpha{};
   alignas(8) std::array<unsigned char, 8> zero{};
 };
 
-Scale scale_of(int data_type) {
+Scale scale_of(const LtGemm& gemm) {
   Scale scale;
-  const auto put = [&scale](auto value) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
-    std::copy(bytes, bytes + sizeof value, scale.one.begin());
-  };
-  switch (data_type) {  // cudaDataType
+  const auto put = [&scale](auto value) { std::memcpy(scale.alpha.data(), &value, sizeof value); };
+  switch (gemm.scale) {  // cudaDataType
     case 0:
-      put(1.0F);
+      put(gemm.alpha);
       break;
     case 1:
-      put(1.0);
+      put(double{gemm.alpha});
       break;
     case 2:
-      put(std::uint16_t{0x3C00});
+      put(to_f16(gemm.alpha));
       break;
     default:
-      put(std::int32_t{1});
+      put(static_cast<std::int32_t>(gemm.alpha));
   }
   return scale;
 }
@@ -270,8 +268,8 @@ LtStatus LtMatmul::heuristics(std::int64_t workspace_bytes, int count, std::uint
 
 LtStatus LtMatmul::run(const LtAlgorithm& algorithm, CudaAddress first, CudaAddress second, CudaAddress d,
                        CudaAddress workspace, void* stream) const {
-  const Scale scale = scale_of(gemm_.scale);
-  return {library_->functions().matmul(library_->handle(), operation_, scale.one.data(), pointer(first),
+  const Scale scale = scale_of(gemm_);
+  return {library_->functions().matmul(library_->handle(), operation_, scale.alpha.data(), pointer(first),
                                        first_, pointer(second), second_, scale.zero.data(), pointer(d), d_,
                                        const_cast<void*>(pointer(d)), d_, algorithm.opaque.data(),
                                        const_cast<void*>(pointer(workspace)),

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/small_float.h"
 
 namespace lehr::cublaslt {
 namespace {
@@ -85,6 +86,8 @@ LtGemm lt_gemm(const Workload& workload, bool row_order) {
   const Gemm& g = *gemm;
   for (const DType type : {g.a.type, g.b.type, g.c.type})
     if (!data_type(type)) throw_user("cublaslt has no call for {} operands", name_of(type));
+  if (g.accum == DType::kF16 && rounded_to(DType::kF16, g.alpha) != g.alpha)
+    throw_user("cublaslt would round alpha={} to the type of the sums, f16", g.alpha);
   const bool a_rows = g.a.layout == Layout::kRow, b_rows = g.b.layout == Layout::kRow,
              c_rows = g.c.layout == Layout::kRow;
 
@@ -94,6 +97,7 @@ LtGemm lt_gemm(const Workload& workload, bool row_order) {
   call.batch = g.batch;
   call.compute = compute_type(g);
   call.scale = data_type(g.accum).value();
+  call.alpha = g.alpha;
   call.fast_accumulation = g.math != Math::kTwoLevel && is_fp8(data_type(g.a.type).value());
   bool transposed_d = false;  // never: the order of the operands was chosen so
   if (call.swapped) {

@@ -16,15 +16,16 @@ struct LtMatrix {
   friend bool operator==(const LtMatrix&, const LtMatrix&) = default;
 };
 
-/// D = op(first) op(second), `batch` times; op transposes where the flag is set.
+/// D = alpha op(first) op(second), `batch` times; op transposes where the flag is set.
 struct LtGemm {
   LtMatrix first, second, d;
   bool transpose_first = false, transpose_second = false;
   bool swapped = false;    ///< `first` is the problem's B, `second` its A, and D is C^T
   bool row_order = false;  ///< CUBLASLT_ORDER_ROW for all three, else CUBLASLT_ORDER_COL
   std::int64_t batch = 1;
-  int compute = 0;                 ///< cublasComputeType_t
-  int scale = 0;                   ///< cudaDataType of alpha and beta
+  int compute = 0;  ///< cublasComputeType_t
+  int scale = 0;    ///< cudaDataType of alpha and beta
+  float alpha = 1;  ///< a value of that type
   /// CUBLASLT_MATMUL_DESC_FAST_ACCUM, fp8: partial sums stay in the tensor core. Without it the library adds
   /// them up outside of it from time to time, as our own kernels with two levels of sums do.
   bool fast_accumulation = false;
@@ -34,7 +35,8 @@ struct LtGemm {
 /// The library knows one storage order per matrix and a transposition of each operand, so either order of the
 /// operands expresses any GEMM: row-major C is column-major C^T = B^T A^T, without a copy. `row_order`
 /// chooses how D is declared, and with it which operand comes first. Throws Error(kUser) for a workload that
-/// is no GEMM without epilogue, or whose types the library has no call for, naming them.
+/// is no GEMM without epilogue, or whose types the library has no call for, naming them, or whose alpha is no
+/// number of their type.
 LtGemm lt_gemm(const Workload& workload, bool row_order);
 
 /// What the library's manual asks of such operands beyond their types, as a clause for "no kernel for this":

@@ -59,8 +59,8 @@ Sgemm open_sgemm(int) {
     throw_environment("oneDNN {} has no dnnl_sgemm: it was built without a CPU engine", library.version);
   return {[sgemm](const SgemmCall& call) {
     // A failed call leaves the poison in the output, and the check says so.
-    sgemm(call.transpose_a ? 'T' : 'N', call.transpose_b ? 'T' : 'N', call.m, call.n, call.k, 1.0F, call.a,
-          call.lda, call.b, call.ldb, 0.0F, call.c, call.ldc);
+    sgemm(call.transpose_a ? 'T' : 'N', call.transpose_b ? 'T' : 'N', call.m, call.n, call.k, call.alpha,
+          call.a, call.lda, call.b, call.ldb, 0.0F, call.c, call.ldc);
   }};
 }
 
@@ -152,7 +152,7 @@ std::string describe(const std::vector<std::string>&) {
 
 constexpr Baseline kBaselines[] = {
     {"onednn", []() -> std::unique_ptr<Runner> { return std::make_unique<OneDnnRunner>(); },
-     &require_served}};
+     &require_served, kSgemmReads}};
 
 }  // namespace
 

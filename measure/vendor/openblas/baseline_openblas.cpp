@@ -50,7 +50,8 @@ constexpr Baseline kBaselines[] = {
     {"openblas", []() -> std::unique_ptr<Runner> { return std::make_unique<SgemmRunner>("openblas", &open); },
      [](const Workload& workload, const RunSettings& settings) {
        require_sgemm("openblas", workload, settings);
-     }}};
+     },
+     kSgemmReads}};
 
 }  // namespace
 

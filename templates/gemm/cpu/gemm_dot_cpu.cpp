@@ -313,7 +313,7 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Schedule& schedule, co
 
 Template gemm_dot_cpu_template() {
   return family<"gemm_dot_cpu", knobs, wanted, lower_gemm_dot_cpu>(
-      {.version = 3, .target = Target::kCpu, .why_not = why_not});
+      {.version = 3, .target = Target::kCpu, .why_not = why_not, .reads = {"math", "alpha"}});
 }
 
 }  // namespace lehr

@@ -215,7 +215,7 @@ Kernel lower_gemv_cpu(const Workload& workload, const Schedule& schedule, const 
 
 Template gemv_cpu_template() {
   return family<"gemv_cpu", knobs, wanted, lower_gemv_cpu>(
-      {.version = 3, .target = Target::kCpu, .why_not = why_not});
+      {.version = 3, .target = Target::kCpu, .why_not = why_not, .reads = {"math", "alpha"}});
 }
 
 }  // namespace lehr

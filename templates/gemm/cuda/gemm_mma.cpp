@@ -366,7 +366,7 @@ Kernel lower_gemm_mma(const Workload& workload, const GemmMmaProblem& problem,
 
 Template gemm_mma_template() {
   return family<"gemm_mma", gemm_mma_knobs, gemm_mma_wanted, lower_schedule>(
-      {.version = 4, .target = Target::kCuda, .why_not = why_not});
+      {.version = 4, .target = Target::kCuda, .why_not = why_not, .reads = {"math", "alpha"}});
 }
 
 }  // namespace lehr
