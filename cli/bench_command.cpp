@@ -2,8 +2,8 @@
 #include "cli/bench_command.h"
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
+#include "base/describe_json.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
@@ -69,7 +69,7 @@ std::string table_of(const std::vector<Side>& sides, double flops) {
       continue;
     }
     const Ratio ratio = speedup_over(entry, sides[0].entry);
-    rows.push_back({format_time_us(entry.time_us, quantile_interval(calm_us(entry), 0.5)),
+    rows.push_back({format_time_us(time_of(entry)),
                     fmt::format("{:.1f}", flops / entry.time_us / 1e3),
                     ratio.value > 0 ? fmt::format("{:.3f}x ({:.3f} to {:.3f})", ratio.value,
                                                   ratio.interval.low, ratio.interval.high)
@@ -85,14 +85,14 @@ json json_of(const std::vector<Side>& sides) {
     const ContestEntry& entry = side.entry;
     const bool timed = entry.missing.empty();
     const Ratio ratio = timed ? speedup_over(entry, sides[0].entry) : Ratio{};
-    const Interval time = timed ? quantile_interval(calm_us(entry), 0.5) : Interval{};
+    const Interval time = time_of(entry).interval;
     entries.push_back({{"what", side.name},
-                       {"missing", timed ? json(nullptr) : json(entry.missing)},
+                       {"missing", known_or_null(entry.missing)},
                        {"note", entry.note},
                        {"time_us", timed ? json(entry.time_us) : json(nullptr)},
                        {"time_us_interval", {time.low, time.high}},
                        {"rounds_us", entry.round_us},
-                       {"speedup", ratio.value > 0 ? json(ratio.value) : json(nullptr)},
+                       {"speedup", known_or_null(ratio.value)},
                        {"speedup_interval", {ratio.interval.low, ratio.interval.high}}});
   }
   return entries;
@@ -117,7 +117,7 @@ BenchCommand::BenchCommand(CLI::App& root, const Environment& environment) : env
     add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
     add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
     add("--time", time_, "of the contest: 500ms, 5s, 1m (5s)");
-    add("--baseline", baseline_, "vendor libraries to compare with (all that this build knows)");
+    add("--baseline", baseline_, baseline_help().c_str());
     switch_flag(*app, kMeasuringGroup, "--no-baseline", no_baseline_, "compare with no vendor library");
     switch_flag(*app, kOutputGroup, "--json", json_, "one JSON document on stdout");
     app->footer(examples(
@@ -157,7 +157,7 @@ int BenchCommand::run() {
   if (!rig.note.empty()) fmt::print(stderr, "note: {}\n", rig.note);
   std::vector<std::string> baselines;
   if (!no_baseline_)
-    baselines = baseline_.empty() ? rig.baselines : parse_choices("--baseline", baseline_, rig.baselines);
+    baselines = chosen_baselines(rig.device.limits.target, baseline_);
   const Candidates candidates = candidates_for({workload, rig.device});
   const std::vector<Config> chosen = configs(candidates);
   std::vector<Source> sources;

@@ -33,7 +33,7 @@ struct Seat {
   Deadline begun{};
 };
 
-Failure failure_of(const Death& death, double limit_s) {
+Failure compile_failure_of(const Death& death, double limit_s) {
   if (death.timed_out) {
     return {FailureKind::kCompileTimeout, fmt::format("the compiler was killed after {:g} s", limit_s), {}};
   }
@@ -90,7 +90,7 @@ struct CompilePool::State {
     const Reply& reply = std::get<Reply>(answer);
     if (const auto* thrown = std::get_if<Thrown>(&reply)) {
       seat.process.reset();
-      throw Error(thrown->kind, thrown->text);
+      throw Error(thrown->error, thrown->text);
     }
     const auto* said = std::get_if<Identity>(&reply);
     CHECK(said != nullptr, "the compile worker's first reply is of kind {}", reply.index());
@@ -106,12 +106,12 @@ struct CompilePool::State {
     if (const auto* death = std::get_if<Death>(&answer)) {
       seat.process.reset();
       unlink(seat.path.c_str());
-      Failure failure = failure_of(*death, options.nvrtc.time_limit_s + kGraceS);
+      Failure failure = compile_failure_of(*death, options.nvrtc.time_limit_s + kGraceS);
       failure.resources.compile_s = took;
       return failure;
     }
     Reply& reply = std::get<Reply>(answer);
-    if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->kind, thrown->text);
+    if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->error, thrown->text);
     if (auto* fault = std::get_if<Fault>(&reply)) {
       if (fault->worker_lost) seat.process.reset();
       return std::move(fault->failure);
