@@ -101,7 +101,7 @@ class Emitter {
     }
     // "c[i] = fma(a, b, c[i])" reads better, and compiles the same, as "c[i] += a * b".
     const auto product = store.value.as_fma();
-    const auto old = product ? product->c.as_load() : std::nullopt;
+    const auto old = product != nullptr ? product->c.as_load() : nullptr;
     const std::string place = exprs_.element(store.buffer, store.index, store.lanes);
     if (old && !old->active && old->buffer == store.buffer && old->index == store.index &&
         old->lanes == store.lanes && buffer.scope == Scope::kRegister) {
@@ -223,7 +223,6 @@ std::string prepack_entry(std::string_view entry) {
 }
 
 Source emit(const Kernel& kernel) {
-  const KernelScope scope;  // expressions that are printed only
   Emitter emitter(kernel);
   const std::string body = emitter.body(kernel.body);
   Source source;

@@ -239,7 +239,7 @@ class Walker {
   }
 
   void load(const Load& n) {
-    record(n.buffer, n.index, n.lanes, false, n.active != nullptr, false);
+    record(n.buffer, n.index, n.lanes, false, n.active.has_value(), false);
     if (n.active) integer(*n.active);
   }
 
@@ -254,9 +254,9 @@ class Walker {
     out_.integer_operations += executions_ * form.operations;
     out_.integer_divisions += executions_ * form.divisions;
     if (form.loads.empty()) return;
-    const std::pmr::vector<Load> inner = std::move(form.loads);  // form_ is reused by them
+    const std::pmr::vector<const Load*> inner = std::move(form.loads);  // form_ is reused by them
     form.loads.clear();
-    for (const Load& each : inner) load(each);
+    for (const Load* each : inner) load(*each);
   }
 
   void record(BufferId id, const Expr& index, int lanes, bool writes, bool active, bool asynchronous,

@@ -3,85 +3,57 @@
 #include "ir/expr.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/power_of_two.h"
-#include "ir/kernel_memory.h"
 
 namespace lehr::ir {
 
-// Makes the kinds that have operands.
-class ExprFactory {
- public:
-  using Head = Expr::Head;
-  using Kind = Expr::Kind;
-
-  template <typename... Operand>
-  static Expr with(Head head, Operand... operand) {
-    constexpr std::size_t kCount = sizeof...(operand);
-    auto* operands = static_cast<Expr*>(take_kernel_memory(kCount * sizeof(Expr)));
-    Expr* at = operands;
-    (new (at++) Expr(operand), ...);
-    return Expr(head.count(kCount), Expr::payload_of(operands));
-  }
-  static Expr binary(BinaryOp op, Expr a, Expr b) {
-    const bool is_index = a.is_index() && b.is_index();
-    const bool divides = op == BinaryOp::kDiv || op == BinaryOp::kMod;
-    const bool is_plain =
-        a.is_plain_index() && b.is_plain_index() && (!divides || is_power_of_two(as_constant(b).value_or(0)));
-    return with(Head(Kind::kBinary).op(op).index(is_index).plain(is_plain), a, b);
-  }
-  static Expr unary(UnaryOp op, Expr value) {
-    return with(Head(Kind::kUnary).op(static_cast<BinaryOp>(op)), value);
-  }
-  template <typename... Active>
-  static Expr load(BufferId buffer, int lanes, Expr index, Active... active) {
-    CHECK(static_cast<std::uint32_t>(buffer) <= 0xffff, "buffer {}", static_cast<int>(buffer));
-    return with(Head(Kind::kLoad).buffer(buffer).lanes(lanes), index, active...);
-  }
-  static Expr splat(Expr value, int lanes) { return with(Head(Kind::kSplat).lanes(lanes), value); }
-  static Expr fma(Expr a, Expr b, Expr c) { return with(Head(Kind::kFma), a, b, c); }
-  static Expr reduce_add(Expr value) { return with(Head(Kind::kReduceAdd), value); }
-  static Expr cast(DType type, Expr value) { return with(Head(Kind::kCast).type(type), value); }
-  static Expr select(Expr condition, Expr a, Expr b) {
-    const bool is_index = a.is_index() && b.is_index();
-    const bool is_plain = condition.is_plain_index() && a.is_plain_index() && b.is_plain_index();
-    return with(Head(Kind::kSelect).index(is_index).plain(is_plain), condition, a, b);
-  }
-};
+void Expr::drop() noexcept {
+  if (value_.operation->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete value_.operation;
+}
 
 bool operator==(const Expr& x, const Expr& y) {
-  using Kind = Expr::Kind;
-  const Kind kind = x.head_.kind();
-  if (kind != y.head_.kind() || x.head_.count() != y.head_.count() || x.head_.lanes() != y.head_.lanes())
-    return false;
-  switch (kind) {
-    case Kind::kInt:
-    case Kind::kVar:
-      return x.payload_ == y.payload_;
-    case Kind::kFloat:
-      return x.number() == y.number() && x.head_.type() == y.head_.type();
-    case Kind::kBinary:
-    case Kind::kUnary:
-      if (x.head_.op() != y.head_.op()) return false;
-      break;
-    case Kind::kLoad:
-      if (x.head_.buffer() != y.head_.buffer()) return false;
-      break;
-    case Kind::kCast:
-      if (x.head_.type() != y.head_.type()) return false;
-      break;
-    case Kind::kSplat:
-    case Kind::kFma:
-    case Kind::kReduceAdd:
-    case Kind::kSelect:
+  if (x.kind_ != y.kind_) return false;
+  switch (x.kind_) {
+    case Expr::Kind::kInt:
+      return x.value_.integer == y.value_.integer;
+    case Expr::Kind::kFloat:
+      return x.value_.number == y.value_.number && x.type_ == y.type_;
+    case Expr::Kind::kVar:
+      return x.value_.variable == y.value_.variable;
+    case Expr::Kind::kOperation:
       break;
   }
-  return x.operands() == y.operands() ||
-         std::equal(x.operands(), x.operands() + x.head_.count(), y.operands());
+  return x.operation() == y.operation() || x.operation()->node == y.operation()->node;
 }
 
 namespace {
+
+int depth_of(const Binary& n) {
+  return std::max(n.a.depth(), n.b.depth());
+}
+int depth_of(const Load& n) {
+  return std::max(n.index.depth(), n.active ? n.active->depth() : 0);
+}
+int depth_of(const Fma& n) {
+  return std::max({n.a.depth(), n.b.depth(), n.c.depth()});
+}
+int depth_of(const Select& n) {
+  return std::max({n.condition.depth(), n.a.depth(), n.b.depth()});
+}
+template <typename Node>  // Unary, Splat, ReduceAdd, Cast
+int depth_of(const Node& n) {
+  return n.value.depth();
+}
+
+template <typename Node>
+Expr made(Node node, bool is_index = false, bool is_plain_index = false) {
+  const int depth = 1 + depth_of(node);
+  CHECK(depth <= Expr::kMaxDepth, "an expression of more than {} levels", Expr::kMaxDepth);
+  return Expr(new Operation(std::move(node), depth, is_index, is_plain_index));
+}
 
 bool is_comparison(const Expr& expr) {
   const auto binary = expr.as_binary();
@@ -102,7 +74,11 @@ std::int64_t checked_mul(std::int64_t a, std::int64_t b) {
 }
 
 Expr binary(BinaryOp op, Expr a, Expr b) {
-  return ExprFactory::binary(op, a, b);
+  const bool is_index = a.is_index() && b.is_index();
+  const bool divides = op == BinaryOp::kDiv || op == BinaryOp::kMod;
+  const bool is_plain =
+      a.is_plain_index() && b.is_plain_index() && (!divides || is_power_of_two(as_constant(b).value_or(0)));
+  return made(Binary{op, std::move(a), std::move(b)}, is_index, is_plain);
 }
 
 // x + c for a scalar integer x, looking through one x' + c' or x' - c' or c' - x'.
@@ -118,8 +94,8 @@ Expr add_constant(Expr x, std::int64_t c) {
     if (const auto left = as_constant(inner->a); left && !adds)
       return binary(BinaryOp::kSub, integer(checked_add(*left, c)), inner->b);
   }
-  if (c > 0) return binary(BinaryOp::kAdd, x, integer(c));
-  return binary(BinaryOp::kSub, x, integer(checked_mul(c, -1)));
+  if (c > 0) return binary(BinaryOp::kAdd, std::move(x), integer(c));
+  return binary(BinaryOp::kSub, std::move(x), integer(checked_mul(c, -1)));
 }
 
 Expr mul_constant(Expr x, std::int64_t c) {
@@ -128,22 +104,22 @@ Expr mul_constant(Expr x, std::int64_t c) {
   if (const auto inner = x.as_binary(); inner && inner->op == BinaryOp::kMul) {
     if (const auto right = as_constant(inner->b)) return mul_constant(inner->a, checked_mul(c, *right));
   }
-  return binary(BinaryOp::kMul, x, integer(c));
+  return binary(BinaryOp::kMul, std::move(x), integer(c));
 }
 
 }  // namespace
 
 Expr unfolded(BinaryOp op, Expr a, Expr b) {
-  return binary(op, a, b);
+  return binary(op, std::move(a), std::move(b));
 }
 
 Expr operator+(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(checked_add(*ca, *cb));
-  if (cb && a.is_index()) return add_constant(a, *cb);
-  if (ca && b.is_index()) return add_constant(b, *ca);
-  return binary(BinaryOp::kAdd, a, b);
+  if (cb && a.is_index()) return add_constant(std::move(a), *cb);
+  if (ca && b.is_index()) return add_constant(std::move(b), *ca);
+  return binary(BinaryOp::kAdd, std::move(a), std::move(b));
 }
 
 Expr operator-(Expr a, Expr b) {
@@ -151,18 +127,18 @@ Expr operator-(Expr a, Expr b) {
   const auto cb = as_constant(b);
   if (cb && (ca || a.is_index())) {
     const std::int64_t negative = checked_mul(*cb, -1);
-    return ca ? integer(checked_add(*ca, negative)) : add_constant(a, negative);
+    return ca ? integer(checked_add(*ca, negative)) : add_constant(std::move(a), negative);
   }
-  return binary(BinaryOp::kSub, a, b);
+  return binary(BinaryOp::kSub, std::move(a), std::move(b));
 }
 
 Expr operator*(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(checked_mul(*ca, *cb));
-  if (cb && a.is_index()) return mul_constant(a, *cb);
-  if (ca && b.is_index()) return mul_constant(b, *ca);
-  return binary(BinaryOp::kMul, a, b);
+  if (cb && a.is_index()) return mul_constant(std::move(a), *cb);
+  if (ca && b.is_index()) return mul_constant(std::move(b), *ca);
+  return binary(BinaryOp::kMul, std::move(a), std::move(b));
 }
 
 Expr operator/(Expr a, Expr b) {
@@ -174,7 +150,7 @@ Expr operator/(Expr a, Expr b) {
     if (ca) return integer(*ca / *cb);
     if (*cb == 1) return a;
   }
-  return binary(BinaryOp::kDiv, a, b);
+  return binary(BinaryOp::kDiv, std::move(a), std::move(b));
 }
 
 Expr operator%(Expr a, Expr b) {
@@ -186,58 +162,58 @@ Expr operator%(Expr a, Expr b) {
     if (ca) return integer(*ca % *cb);
     if (*cb == 1) return integer(0);
   }
-  return binary(BinaryOp::kMod, a, b);
+  return binary(BinaryOp::kMod, std::move(a), std::move(b));
 }
 
 Expr operator+(Expr a, std::int64_t b) {
-  return a + integer(b);
+  return std::move(a) + integer(b);
 }
 Expr operator-(Expr a, std::int64_t b) {
-  return a - integer(b);
+  return std::move(a) - integer(b);
 }
 Expr operator*(Expr a, std::int64_t b) {
-  return a * integer(b);
+  return std::move(a) * integer(b);
 }
 Expr operator/(Expr a, std::int64_t b) {
-  return a / integer(b);
+  return std::move(a) / integer(b);
 }
 Expr operator%(Expr a, std::int64_t b) {
-  return a % integer(b);
+  return std::move(a) % integer(b);
 }
 
 Expr min(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(std::min(*ca, *cb));
-  return binary(BinaryOp::kMin, a, b);
+  return binary(BinaryOp::kMin, std::move(a), std::move(b));
 }
 
 Expr max(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(std::max(*ca, *cb));
-  return binary(BinaryOp::kMax, a, b);
+  return binary(BinaryOp::kMax, std::move(a), std::move(b));
 }
 
 Expr lt(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(*ca < *cb ? 1 : 0);
-  return binary(BinaryOp::kLt, a, b);
+  return binary(BinaryOp::kLt, std::move(a), std::move(b));
 }
 
 Expr le(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(*ca <= *cb ? 1 : 0);
-  return binary(BinaryOp::kLe, a, b);
+  return binary(BinaryOp::kLe, std::move(a), std::move(b));
 }
 
 Expr eq(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(*ca == *cb ? 1 : 0);
-  return binary(BinaryOp::kEq, a, b);
+  return binary(BinaryOp::kEq, std::move(a), std::move(b));
 }
 
 Expr logical_and(Expr a, Expr b) {
@@ -253,7 +229,7 @@ Expr logical_and(Expr a, Expr b) {
     if (*cb == 0) return integer(0);
     if (is_comparison(a)) return a;
   }
-  return binary(BinaryOp::kAnd, a, b);
+  return binary(BinaryOp::kAnd, std::move(a), std::move(b));
 }
 
 Expr bit_xor(Expr a, Expr b) {
@@ -262,11 +238,11 @@ Expr bit_xor(Expr a, Expr b) {
   if (ca && cb) return integer(*ca ^ *cb);
   if (cb == 0 && a.is_index()) return a;
   if (ca == 0 && b.is_index()) return b;
-  return binary(BinaryOp::kXor, a, b);
+  return binary(BinaryOp::kXor, std::move(a), std::move(b));
 }
 
 Expr unary(UnaryOp op, Expr value) {
-  return ExprFactory::unary(op, value);
+  return made(Unary{op, std::move(value)});
 }
 
 std::string_view name_of(UnaryOp op) {
@@ -302,36 +278,39 @@ double flops_of(UnaryOp op) {
 }
 
 Expr load(BufferId buffer, Expr index, int lanes) {
-  return ExprFactory::load(buffer, lanes, index);
+  return made(Load{buffer, std::move(index), lanes, std::nullopt});
 }
 
 Expr load_active(BufferId buffer, Expr index, int lanes, Expr active) {
-  if (const auto count = as_constant(active); count && *count >= lanes) return load(buffer, index, lanes);
-  return ExprFactory::load(buffer, lanes, index, active);
+  if (const auto count = as_constant(active); count && *count >= lanes)
+    return load(buffer, std::move(index), lanes);
+  return made(Load{buffer, std::move(index), lanes, std::move(active)});
 }
 
 Expr splat(Expr value, int lanes) {
-  return ExprFactory::splat(value, lanes);
+  return made(Splat{std::move(value), lanes});
 }
 Expr fma(Expr a, Expr b, Expr c) {
-  return ExprFactory::fma(a, b, c);
+  return made(Fma{std::move(a), std::move(b), std::move(c)});
 }
 Expr reduce_add(Expr value) {
-  return ExprFactory::reduce_add(value);
+  return made(ReduceAdd{std::move(value)});
 }
 
 Expr cast(DType type, Expr value) {
-  return ExprFactory::cast(type, value);
+  return made(Cast{type, std::move(value)});
 }
 
 Expr select(Expr condition, Expr a, Expr b) {
   if (const auto constant = as_constant(condition)) return *constant != 0 ? a : b;
-  return ExprFactory::select(condition, a, b);
+  const bool is_index = a.is_index() && b.is_index();
+  const bool is_plain = condition.is_plain_index() && a.is_plain_index() && b.is_plain_index();
+  return made(Select{std::move(condition), std::move(a), std::move(b)}, is_index, is_plain);
 }
 
 Expr zero(DType type, int lanes) {
   Expr scalar = is_integer(type) ? Expr(Int{0}) : Expr(Float{0, type});
-  return lanes == 1 ? scalar : splat(scalar, lanes);
+  return lanes == 1 ? scalar : splat(std::move(scalar), lanes);
 }
 
 }  // namespace lehr::ir

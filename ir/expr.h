@@ -1,21 +1,16 @@
 // Expressions of the loop-nest AST: values without side effects.
 #pragma once
 
-#include <bit>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "ir/type.h"
 
 namespace lehr::ir {
-
-class Expr;
-
-// The kinds of expression, as Expr::visit and Expr::as show them: small views whose references live as long
-// as the expression that was looked at.
 
 /// An integer constant.
 struct Int {
@@ -30,6 +25,80 @@ struct Float {
 struct Var {
   VarId id{};
 };
+struct Binary;
+struct Load;
+struct Fma;
+struct Operation;
+
+/// One expression: a value that never changes. A constant or a variable lies in it; copies of anything else
+/// share an operation, which counts them and goes with the last one. Copies may be made and dropped on any
+/// thread.
+class Expr {
+ public:
+  /// Levels of operations; more of them throw Error(kInternal). Whatever walks or drops expressions recurses.
+  static constexpr int kMaxDepth = 1000;
+
+  Expr(Int n) noexcept : kind_(Kind::kInt), value_{.integer = n.value} {}  // NOLINT: implicit
+  Expr(Float n) noexcept : kind_(Kind::kFloat), type_(n.type), value_{.number = n.value} {}  // NOLINT
+  Expr(Var n) noexcept : kind_(Kind::kVar), value_{.variable = n.id} {}                      // NOLINT
+  /// Takes over what was allocated by new.
+  explicit Expr(const Operation* operation) noexcept
+      : kind_(Kind::kOperation), value_{.operation = operation} {}
+  Expr(const Expr& other) noexcept;
+  Expr(Expr&& other) noexcept : kind_(other.kind_), type_(other.type_), value_(other.value_) {
+    other.kind_ = Kind::kInt;
+  }
+  Expr& operator=(Expr other) noexcept {
+    std::swap(kind_, other.kind_);
+    std::swap(type_, other.type_);
+    std::swap(value_, other.value_);
+    return *this;
+  }
+  ~Expr() {
+    if (kind_ == Kind::kOperation) drop();
+  }
+
+  /// Calls `visitor` with the constant, the variable or the operation that this is.
+  template <typename Visitor>
+  decltype(auto) visit(Visitor&& visitor) const;
+
+  std::optional<Int> as_int() const {
+    return kind_ == Kind::kInt ? std::optional(Int{value_.integer}) : std::nullopt;
+  }
+  std::optional<Var> as_var() const {
+    return kind_ == Kind::kVar ? std::optional(Var{value_.variable}) : std::nullopt;
+  }
+  // Good as long as the expression; nullptr: it is something else.
+  const Binary* as_binary() const;
+  const Load* as_load() const;
+  const Fma* as_fma() const;
+  /// Certainly one integer: built of constants, variables and arithmetic on them. Loads are left out because
+  /// an expression does not know its buffers' types.
+  bool is_index() const;
+  /// The same without any load, and divided by constant powers of two only.
+  bool is_plain_index() const;
+  /// Levels of operations: 0 of a constant or a variable.
+  int depth() const;
+
+  friend bool operator==(const Expr& x, const Expr& y);
+
+ private:
+  enum class Kind : std::uint8_t { kInt, kFloat, kVar, kOperation };
+  union Value {
+    std::int64_t integer;
+    double number;
+    VarId variable;
+    const Operation* operation;
+  };
+  /// Gives up its share of the operation.
+  void drop() noexcept;
+  /// nullptr: a constant or a variable.
+  const Operation* operation() const { return kind_ == Kind::kOperation ? value_.operation : nullptr; }
+
+  Kind kind_;
+  DType type_ = DType::kF32;  // of a Float
+  Value value_;
+};
 
 /// Integer operands unless the operands are loads or floats. Div and Mod take non-negative operands and a
 /// positive divisor (so that C's truncation equals floor). Comparisons and And give an integer 0 or 1. And is
@@ -37,8 +106,8 @@ struct Var {
 enum class BinaryOp : std::uint8_t { kAdd, kSub, kMul, kDiv, kMod, kMin, kMax, kXor, kLt, kLe, kEq, kAnd };
 struct Binary {
   BinaryOp op = BinaryOp::kAdd;
-  const Expr& a;
-  const Expr& b;
+  Expr a, b;
+  friend bool operator==(const Binary&, const Binary&) = default;
 };
 
 /// A function of one f32 value, lane by lane.
@@ -48,190 +117,94 @@ enum class UnaryOp : std::uint8_t { kTanh, kSigmoid, kSilu, kGeluTanh, kGeluErf 
 /// Counts flops_of(op) x lanes flops.
 struct Unary {
   UnaryOp op = UnaryOp::kTanh;
-  const Expr& value;
+  Expr value;
+  friend bool operator==(const Unary&, const Unary&) = default;
 };
 
 /// `lanes` consecutive elements of `buffer` from flat element index `index` (row-major order is the
-/// template's business). `active`, where not null, is the number of leading lanes that may be touched
+/// template's business). `active`, where there is one, is the number of leading lanes that may be touched
 /// (clamped to [0, lanes]); the others read as zero and their memory is not accessed. Alignment: the emitter
 /// assumes element alignment on the CPU and full-vector alignment (lanes x size) on CUDA.
 struct Load {
   BufferId buffer{};
-  const Expr& index;
+  Expr index;
   int lanes = 1;
-  const Expr* active = nullptr;
+  std::optional<Expr> active;
+  friend bool operator==(const Load&, const Load&) = default;
 };
 /// A scalar copied into all lanes.
 struct Splat {
-  const Expr& value;
+  Expr value;
   int lanes = 1;
+  friend bool operator==(const Splat&, const Splat&) = default;
 };
 /// a * b + c, fused where the target has it. Counts 2 x lanes flops.
 struct Fma {
-  const Expr& a;
-  const Expr& b;
-  const Expr& c;
+  Expr a, b, c;
+  friend bool operator==(const Fma&, const Fma&) = default;
 };
 /// Sum over the lanes of a vector, in an order that the emitter chooses (pairwise). Counts lanes-1 flops.
 struct ReduceAdd {
-  const Expr& value;
+  Expr value;
+  friend bool operator==(const ReduceAdd&, const ReduceAdd&) = default;
 };
 /// `value`, one lane, as `type`: the nearest one, ties to even; from floats to integers towards zero. The
 /// types that need a Cast before arithmetic are f16, bf16, e4m3 and e5m2; those casts exist only on CUDA, to
 /// and from f32 (the 8-bit ones: from).
 struct Cast {
   DType type = DType::kF32;
-  const Expr& value;
+  Expr value;
+  friend bool operator==(const Cast&, const Cast&) = default;
 };
 /// condition ? a : b; only the chosen side is evaluated (so a load may be guarded by it).
 struct Select {
-  const Expr& condition;
-  const Expr& a;
-  const Expr& b;
+  Expr condition, a, b;
+  friend bool operator==(const Select&, const Select&) = default;
 };
 
-/// One expression: a value that never changes. A copy shares the operands and costs nothing. All kinds share
-/// one layout of 16 bytes, because a search builds and drops hundreds of millions of these: a constant or a
-/// variable takes no memory, anything else once for all its operands. The operands lie in the memory of the
-/// kernel whose builder was alive when they were made (KernelBuilder), so that expressions need no owner and
-/// are good as long as that builder or that kernel; those made without a builder, until their thread ends.
-class Expr {
-  enum class Kind : std::uint8_t {
-    kInt,
-    kFloat,
-    kVar,
-    kBinary,
-    kUnary,
-    kLoad,
-    kSplat,
-    kFma,
-    kReduceAdd,
-    kCast,
-    kSelect
-  };
-  class Head;
+/// An expression with operands, and what is known of it from them.
+struct Operation {
+  template <typename Node>
+  Operation(Node&& operands, int levels, bool index, bool plain_index)
+      : depth(levels), is_index(index), is_plain_index(plain_index), node(std::forward<Node>(operands)) {}
 
- public:
-  Expr(Int n) : Expr(Head(Kind::kInt).index(true).plain(true), n.value) {}  // NOLINT: implicit on purpose
-  Expr(Float n) : Expr(Head(Kind::kFloat).type(n.type), payload_of(n.value)) {}         // NOLINT
-  Expr(Var n)                                                                           // NOLINT
-      : Expr(Head(Kind::kVar).index(true).plain(true), static_cast<std::int64_t>(n.id)) {}
-
-  /// Calls `visitor` with the view of this kind.
-  template <typename Visitor>
-  decltype(auto) visit(Visitor&& visitor) const {
-    // The most frequent kinds by comparisons, which processors foresee better than a jump through a table.
-    const Kind kind = head_.kind();
-    if (kind == Kind::kBinary) return visitor(Binary{head_.op(), operand(0), operand(1)});
-    if (kind == Kind::kVar) return visitor(Var{static_cast<VarId>(payload_)});
-    if (kind == Kind::kInt) return visitor(Int{payload_});
-    switch (kind) {
-      case Kind::kFloat:
-        return visitor(Float{number(), head_.type()});
-      case Kind::kUnary:
-        return visitor(Unary{static_cast<UnaryOp>(head_.op()), operand(0)});
-      case Kind::kLoad:
-        return visitor(view_of_load());
-      case Kind::kSplat:
-        return visitor(Splat{operand(0), head_.lanes()});
-      case Kind::kFma:
-        return visitor(Fma{operand(0), operand(1), operand(2)});
-      case Kind::kReduceAdd:
-        return visitor(ReduceAdd{operand(0)});
-      case Kind::kCast:
-        return visitor(Cast{head_.type(), operand(0)});
-      case Kind::kBinary:
-      case Kind::kVar:
-      case Kind::kInt:
-      case Kind::kSelect:
-        break;
-    }
-    return visitor(Select{operand(0), operand(1), operand(2)});
-  }
-
-  std::optional<Int> as_int() const;
-  std::optional<Var> as_var() const;
-  std::optional<Binary> as_binary() const;
-  std::optional<Load> as_load() const;
-  std::optional<Fma> as_fma() const;
-  /// Certainly one integer: built of constants, variables and arithmetic on them. Loads are left out because
-  /// an expression does not know its buffers' types.
-  bool is_index() const { return head_.is_index(); }
-  /// The same without any load, and divided by constant powers of two only.
-  bool is_plain_index() const { return head_.is_plain(); }
-
-  friend bool operator==(const Expr& x, const Expr& y);
-
- private:
-  friend class ExprFactory;
-  /// What an expression is but for its value or operands, in one word, so that it is written and copied
-  /// whole: a processor waits when it reads as one what it has just written in parts.
-  class Head {
-   public:
-    explicit constexpr Head(Kind kind) : bits_(static_cast<std::uint64_t>(kind) | std::uint64_t{1} << 32) {}
-    constexpr Kind kind() const { return static_cast<Kind>(bits_ & 0xff); }
-    constexpr BinaryOp op() const { return static_cast<BinaryOp>(bits_ >> 8 & 0xff); }  // or a UnaryOp
-    constexpr DType type() const { return static_cast<DType>(bits_ >> 16 & 0xff); }
-    constexpr unsigned count() const { return bits_ >> 24 & 3; }  // of operands
-    constexpr bool is_index() const { return (bits_ >> 26 & 1) != 0; }
-    constexpr bool is_plain() const { return (bits_ >> 27 & 1) != 0; }
-    constexpr int lanes() const { return static_cast<int>(bits_ >> 32); }
-    constexpr BufferId buffer() const { return static_cast<BufferId>(bits_ >> 8 & 0xffff); }  // of a Load
-
-    constexpr Head op(BinaryOp op) const { return with(8, 0xff, static_cast<std::uint64_t>(op)); }
-    constexpr Head type(DType type) const { return with(16, 0xff, static_cast<std::uint64_t>(type)); }
-    constexpr Head count(std::size_t count) const { return with(24, 3, count); }
-    constexpr Head index(bool is_index) const { return with(26, 1, is_index ? 1 : 0); }
-    constexpr Head plain(bool is_plain) const { return with(27, 1, is_plain ? 1 : 0); }
-    constexpr Head lanes(int lanes) const { return with(32, 0xffffffff, static_cast<std::uint32_t>(lanes)); }
-    constexpr Head buffer(BufferId id) const { return with(8, 0xffff, static_cast<std::uint64_t>(id)); }
-
-   private:
-    constexpr Head with(int place, std::uint64_t mask, std::uint64_t value) const {
-      Head result = *this;
-      result.bits_ = (bits_ & ~(mask << place)) | value << place;
-      return result;
-    }
-    std::uint64_t bits_;
-  };
-
-  Expr(Head head, std::int64_t payload) : head_(head), payload_(payload) {}
-  static std::int64_t payload_of(double number) { return std::bit_cast<std::int64_t>(number); }
-  static std::int64_t payload_of(const Expr* operands) {
-    return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(operands));
-  }
-  double number() const { return std::bit_cast<double>(payload_); }
-  const Expr* operands() const { return reinterpret_cast<const Expr*>(static_cast<std::intptr_t>(payload_)); }
-  const Expr& operand(std::size_t i) const { return operands()[i]; }
-  Load view_of_load() const;
-
-  Head head_;
-  std::int64_t payload_;  // the constant, the variable, the bits of a number, or the operands' address
+  mutable std::atomic<int> owners = 1;
+  const int depth;
+  const bool is_index, is_plain_index;
+  const std::variant<Binary, Unary, Load, Splat, Fma, ReduceAdd, Cast, Select> node;
 };
 
-static_assert(sizeof(Expr) == 16 && std::is_trivially_copyable_v<Expr>);
-
-inline Load Expr::view_of_load() const {
-  return {head_.buffer(), operand(0), head_.lanes(), head_.count() == 2 ? &operand(1) : nullptr};
+inline Expr::Expr(const Expr& other) noexcept : kind_(other.kind_), type_(other.type_), value_(other.value_) {
+  if (kind_ == Kind::kOperation) value_.operation->owners.fetch_add(1, std::memory_order_relaxed);
 }
 
-inline std::optional<Int> Expr::as_int() const {
-  return head_.kind() == Kind::kInt ? std::optional<Int>(Int{payload_}) : std::nullopt;
+template <typename Visitor>
+decltype(auto) Expr::visit(Visitor&& visitor) const {
+  // The most frequent kinds by comparisons, which processors foresee better than a jump through a table.
+  if (const Binary* binary = as_binary()) return visitor(*binary);
+  if (kind_ == Kind::kVar) return visitor(Var{value_.variable});
+  if (kind_ == Kind::kInt) return visitor(Int{value_.integer});
+  if (kind_ == Kind::kFloat) return visitor(Float{value_.number, type_});
+  return std::visit(visitor, value_.operation->node);
 }
-inline std::optional<Var> Expr::as_var() const {
-  return head_.kind() == Kind::kVar ? std::optional<Var>(Var{static_cast<VarId>(payload_)}) : std::nullopt;
+
+inline const Binary* Expr::as_binary() const {
+  return operation() != nullptr ? std::get_if<Binary>(&operation()->node) : nullptr;
 }
-inline std::optional<Binary> Expr::as_binary() const {
-  if (head_.kind() != Kind::kBinary) return std::nullopt;
-  return std::optional<Binary>(std::in_place, Binary{head_.op(), operand(0), operand(1)});
+inline const Load* Expr::as_load() const {
+  return operation() != nullptr ? std::get_if<Load>(&operation()->node) : nullptr;
 }
-inline std::optional<Load> Expr::as_load() const {
-  if (head_.kind() != Kind::kLoad) return std::nullopt;
-  return std::optional<Load>(std::in_place, view_of_load());
+inline const Fma* Expr::as_fma() const {
+  return operation() != nullptr ? std::get_if<Fma>(&operation()->node) : nullptr;
 }
-inline std::optional<Fma> Expr::as_fma() const {
-  if (head_.kind() != Kind::kFma) return std::nullopt;
-  return std::optional<Fma>(std::in_place, Fma{operand(0), operand(1), operand(2)});
+inline bool Expr::is_index() const {
+  return operation() != nullptr ? operation()->is_index : kind_ != Kind::kFloat;
+}
+inline bool Expr::is_plain_index() const {
+  return operation() != nullptr ? operation()->is_plain_index : kind_ != Kind::kFloat;
+}
+inline int Expr::depth() const {
+  return operation() != nullptr ? operation()->depth : 0;
 }
 
 // Builders. Scalar integer arithmetic folds constants and the identities x+0, x*1, x*0, x/1, x%1, (x+c)+d,

@@ -200,7 +200,7 @@ class IndexReader {
           return n.b.as_int() ? left : left | scan(n.b);
         },
         [&](const Load& n) {
-          form_.loads.push_back(n);
+          form_.loads.push_back(&n);
           return 0u;
         },
         [&](const Unary& n) { return scan(n.value); },

@@ -156,7 +156,6 @@ const Param* Kernel::param_of(BufferId id) const {
 }
 
 KernelBuilder::KernelBuilder() {
-  kernel.memory = KernelScope::share();
   // What a GEMM with its edge tiles needs, so that nothing grows.
   kernel.vars.reserve(48);
   kernel.buffers.reserve(16);
@@ -193,11 +192,11 @@ void append(Block& to, const Block& from) {
 }
 
 Stmt loop(VarId var, std::int64_t extent, LoopKind kind, Block body) {
-  return For{var, Int{extent}, extent, kind, body};
+  return For{var, Int{extent}, extent, kind, std::move(body)};
 }
 
 Stmt loop_to(VarId var, Expr extent, std::int64_t bound, Block body, LoopKind kind) {
-  return For{var, extent, bound, kind, body};
+  return For{var, std::move(extent), bound, kind, std::move(body)};
 }
 
 Unrolled::Unrolled(KernelBuilder& builder, StaticText name, std::int64_t extent)
@@ -206,7 +205,8 @@ Unrolled::Unrolled(KernelBuilder& builder, StaticText name, std::int64_t extent)
 }
 
 Block Unrolled::over(Block body) const {
-  if (const auto looped = at.as_var()) return block(loop(looped->id, extent_, LoopKind::kUnrolled, body));
+  if (const auto looped = at.as_var())
+    return block(loop(looped->id, extent_, LoopKind::kUnrolled, std::move(body)));
   return body;
 }
 

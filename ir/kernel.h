@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/target.h"
-#include "ir/kernel_memory.h"
 #include "ir/stmt.h"
 
 namespace lehr::ir {
@@ -110,7 +109,6 @@ struct Kernel {
   /// thread executes griddepcontrol_wait before it touches a parameter, workspaces included: behind it all
   /// earlier launches have ended, and what they wrote is seen.
   bool programmatic = false;
-  KernelShare memory;  ///< what the body and prepack lie in
   friend bool operator==(const Kernel&, const Kernel&) = default;
 
   const Buffer& buffer(BufferId id) const { return buffers[static_cast<std::size_t>(id)]; }
@@ -158,11 +156,8 @@ Launch launch_of(const Kernel& kernel, const LaunchLoops& loops);
 
 /// Builds a kernel: hands out ids. Names are C identifiers that do not end in a number behind an underscore;
 /// buffers of one name are numbered ("tile", "tile_2"), for variables see var_names(). A value; move `kernel`
-/// out at the end. Expressions that are made while it is alive lie in the memory of its kernel; builders that
-/// are alive together on a thread have one memory in common.
+/// out at the end.
 class KernelBuilder {
-  KernelScope scope_;
-
  public:
   KernelBuilder();
   Kernel kernel;
@@ -197,8 +192,11 @@ class Unrolled {
 void append(Block& to, const Block& from);
 /// `parts` as one block.
 template <typename... Parts>
-Block block(const Parts&... parts) {
-  return {Stmt(parts)...};
+Block block(Parts... parts) {
+  Block result;
+  result.reserve(sizeof...(parts));
+  (result.push_back(std::move(parts)), ...);
+  return result;
 }
 
 }  // namespace lehr::ir

@@ -177,12 +177,12 @@ class Printer {
     if (parentheses) out_ += ')';
   }
 
-  void access(BufferId buffer, const Expr& index, std::int64_t lanes, const Expr* active) {
+  void access(BufferId buffer, const Expr& index, std::int64_t lanes, const std::optional<Expr>& active) {
     out_ += name(buffer);
     out_ += '[';
     expr(index);
-    if (lanes != 1 || active != nullptr) add(" : {}", lanes);
-    if (active != nullptr) {
+    if (lanes != 1 || active) add(" : {}", lanes);
+    if (active) {
       out_ += " active ";
       expr(*active);
     }
@@ -210,7 +210,7 @@ class Printer {
                      nested(n.body);
                    },
                    [&](const Store& n) {
-                     access(n.buffer, n.index, n.lanes, n.active ? &*n.active : nullptr);
+                     access(n.buffer, n.index, n.lanes, n.active);
                      out_ += " = ";
                      expr(n.value);
                      out_ += '\n';
@@ -257,7 +257,7 @@ class Printer {
     for (const Touch& touch : n.touches) {
       out_ += separator;
       out_ += touch.writes ? "write " : "read ";
-      access(touch.buffer, touch.index, touch.elements, nullptr);
+      access(touch.buffer, touch.index, touch.elements, std::nullopt);
       if (touch.rows != 1) add(" in {} rows {} apart", touch.rows, touch.row_stride);
       if (touch.partial) out_ += " where it exists";
       if (touch.copies != 1) add(" in {} blocks", touch.copies);

@@ -2,18 +2,49 @@
 // unless the kind says otherwise.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "ir/expr.h"
 #include "ir/intrinsics.h"
-#include "ir/items.h"
 
 namespace lehr::ir {
 
 struct Stmt;
-using Block = Items<Stmt>;
+
+/// Statements in order: a value. Copies share them until one of them is changed.
+class Block {
+ public:
+  Block() = default;
+  Block(std::initializer_list<Stmt> statements);
+
+  const Stmt* begin() const;
+  const Stmt* end() const;
+  std::size_t size() const;
+  bool empty() const { return size() == 0; }
+  const Stmt& operator[](std::size_t i) const;
+  const Stmt& front() const { return *begin(); }
+  const Stmt& back() const { return (*this)[size() - 1]; }
+
+  /// Makes room for so many in all.
+  void reserve(std::size_t size);
+  void push_back(Stmt statement);
+  void push_front(Stmt statement);
+  void append(const Block& statements);
+
+  friend bool operator==(const Block& x, const Block& y);
+
+ private:
+  /// To be changed: nobody shares them.
+  std::vector<Stmt>& own();
+  std::shared_ptr<std::vector<Stmt>> statements_;  // null: none
+};
 
 /// for (var = 0; var < extent; ++var) body. For a loop over tiles the body multiplies. `extent` may depend on
 /// outer variables for kSerial; it is a constant for every other kind. `bound` is the largest value that
@@ -80,8 +111,8 @@ struct Touch {
 /// Pointer arguments are the touches in order, then the integer arguments.
 struct Intrinsic {
   StaticText name;  ///< "prefetch", "cp_async_16", "ldmatrix_x4", ...
-  Items<Touch> touches;
-  Items<Expr> args;
+  std::vector<Touch> touches;
+  std::vector<Expr> args;
   double flops = 0;  ///< of one thread: a warp's mma divided by 32
   friend bool operator==(const Intrinsic&, const Intrinsic&) = default;
 };
@@ -89,9 +120,22 @@ struct Intrinsic {
 struct Stmt {
   std::variant<For, Store, If, Let, Alloc, Barrier, Intrinsic> node;
   template <typename Node>
-  Stmt(const Node& n) : node(n) {}  // NOLINT: implicit on purpose
+  Stmt(Node n) : node(std::move(n)) {}  // NOLINT: implicit on purpose
   friend bool operator==(const Stmt&, const Stmt&) = default;
 };
+
+inline const Stmt* Block::begin() const {
+  return statements_ != nullptr ? statements_->data() : nullptr;
+}
+inline const Stmt* Block::end() const {
+  return begin() + size();
+}
+inline const Stmt& Block::operator[](std::size_t i) const {
+  return begin()[i];
+}
+inline std::size_t Block::size() const {
+  return statements_ != nullptr ? statements_->size() : 0;
+}
 
 /// Calls `visitor` with the statement itself. Beside std::visit: a chain of comparisons, the most frequent
 /// kinds first, which processors foresee better than a jump and compilers expand in place.

@@ -61,7 +61,7 @@ class Walk {
                           [&](const Load& e) {
                             add(e.buffer);
                             add(e.index);
-                            if (e.active != nullptr) add(*e.active);
+                            if (e.active) add(*e.active);
                           },
                           [&](const Splat& e) { add(e.value); },
                           [&](const Fma& e) { add(e.a), add(e.b), add(e.c); },

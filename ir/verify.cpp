@@ -156,8 +156,7 @@ class Verifier {
 
   bool check(const Store& store, std::vector<VarId>&, std::vector<BufferId>&) {
     path_.push_back("store to " + name(store.buffer));
-    const Expr* active = store.active ? &*store.active : nullptr;
-    if (!passes(scope_.check_access(store.buffer, store.index, store.lanes, active))) return false;
+    if (!passes(scope_.check_access(store.buffer, store.index, store.lanes, store.active))) return false;
     if (const Param* param = kernel_.param_of(store.buffer); param != nullptr && param->map)
       return fail("{} has a tensor map and no address", name(store.buffer));
     if (!writable(store.buffer)) return false;
@@ -302,7 +301,7 @@ class Verifier {
     // Registers kept as vectors are touched one vector at a time, or in several whole ones from the first on.
     const bool vectors = buffer.lanes > 1 && run % buffer.lanes == 0 && run <= buffer.elements;
     const int lanes = vectors ? buffer.lanes : static_cast<int>(std::max<std::int64_t>(run, 1));
-    if (!passes(scope_.check_access(touch.buffer, touch.index, lanes, nullptr))) return false;
+    if (!passes(scope_.check_access(touch.buffer, touch.index, lanes, std::nullopt))) return false;
     if (vectors && run > buffer.lanes && as_constant(touch.index) != 0)
       return fail("it begins behind the start of {}", buffer.name);
     const Param* param = kernel_.param_of(touch.buffer);

@@ -55,7 +55,7 @@ std::optional<std::string> VerifyScope::check_index(const Expr& expr, std::strin
 }
 
 std::optional<std::string> VerifyScope::check_access(BufferId id, const Expr& index, int lanes,
-                                                     const Expr* active) const {
+                                                     const std::optional<Expr>& active) const {
   if (!has(id)) return fmt::format("buffer #{} does not exist", static_cast<int>(id));
   const Buffer& buffer = kernel_.buffer(id);
   if (!is_alive(id))
@@ -65,12 +65,12 @@ std::optional<std::string> VerifyScope::check_access(BufferId id, const Expr& in
     return fmt::format("{} is touched before griddepcontrol_wait", buffer.name);
   if (lanes < 1) return fmt::format("{} lanes of {} are accessed, at least 1 is right", lanes, buffer.name);
   if (auto complaint = check_index(index, fmt::format("the index of {},", buffer.name))) return complaint;
-  if (active != nullptr)
+  if (active)
     if (auto complaint = check_index(*active, fmt::format("the active count of {},", buffer.name)))
       return complaint;
 
   if (const auto constant = as_constant(index)) {
-    const std::int64_t end = *constant + (active == nullptr ? lanes : 0);
+    const std::int64_t end = *constant + (active ? 0 : lanes);
     if (*constant < 0 || end > buffer.elements)
       return fmt::format("{}[{} : {}] is outside of its {} elements", buffer.name, *constant, lanes,
                          buffer.elements);
@@ -109,16 +109,7 @@ VerifyScope::Type VerifyScope::type_of(const Expr& expr, std::optional<std::stri
         if (!complaint && !value.real) complaint = fmt::format("{} needs f32", to_text(expr, kernel_));
         return value;
       },
-      [&](const Load& n) {
-        complaint = check_access(n.buffer, n.index, n.lanes, n.active);
-        if (complaint) return Type{};
-        if (const Param* param = kernel_.param_of(n.buffer); param != nullptr && param->map) {
-          complaint = kernel_.buffer(n.buffer).name + " has a tensor map and no address";
-          return Type{};
-        }
-        const DType type = kernel_.buffer(n.buffer).type;
-        return Type{n.lanes, is_real(type), is_small(type) ? std::optional(type) : std::nullopt};
-      },
+      [&](const Load& n) { return type_of_load(n, complaint); },
       [&](const Splat& n) {
         const Type value = type_of(n.value, complaint);
         if (!complaint && (value.lanes != 1 || n.lanes < 1))
@@ -152,6 +143,17 @@ VerifyScope::Type VerifyScope::type_of(const Expr& expr, std::optional<std::stri
         return Type{a.lanes, a.real || b.real, a.small ? a.small : b.small};
       },
   });
+}
+
+VerifyScope::Type VerifyScope::type_of_load(const Load& n, std::optional<std::string>& complaint) const {
+  complaint = check_access(n.buffer, n.index, n.lanes, n.active);
+  if (complaint) return {};
+  if (const Param* param = kernel_.param_of(n.buffer); param != nullptr && param->map) {
+    complaint = kernel_.buffer(n.buffer).name + " has a tensor map and no address";
+    return {};
+  }
+  const DType type = kernel_.buffer(n.buffer).type;
+  return {n.lanes, is_real(type), is_small(type) ? std::optional(type) : std::nullopt};
 }
 
 std::optional<std::string> VerifyScope::needs_cast(const Expr& expr, const Type& operand) const {

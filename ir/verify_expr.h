@@ -44,9 +44,9 @@ class VerifyScope {
   std::optional<std::string> check_value(const Expr& expr, int& lanes) const;
   /// One integer; `what` names it in the complaint ("the extent").
   std::optional<std::string> check_index(const Expr& expr, std::string_view what) const;
-  /// `lanes` elements of `buffer` from `index`; `active` may be null.
+  /// `lanes` elements of `buffer` from `index`.
   std::optional<std::string> check_access(BufferId buffer, const Expr& index, int lanes,
-                                          const Expr* active) const;
+                                          const std::optional<Expr>& active) const;
 
   bool is_static(const Expr& expr) const;
   /// So many consecutive threads, from a multiple of that number on, certainly agree on the value: kAllAlike,
@@ -64,6 +64,7 @@ class VerifyScope {
   // The first complaint goes to `complaint`; the Type is meaningless once there is one.
   Type type_of(const Expr& expr, std::optional<std::string>& complaint) const;
   Type type_of_binary(const Expr& expr, const Binary& n, std::optional<std::string>& complaint) const;
+  Type type_of_load(const Load& n, std::optional<std::string>& complaint) const;
   Type type_of_cast(const Expr& expr, const Cast& cast, std::optional<std::string>& complaint) const;
   std::optional<std::string> needs_cast(const Expr& expr, const Type& operand) const;
   bool is_multiple(const Expr& expr, std::int64_t factor) const;

@@ -166,16 +166,6 @@ std::vector<std::string> check_absent(const std::vector<SourceFile>& files,
   return findings;
 }
 
-std::vector<std::string> check_length(const std::vector<SourceFile>& files, std::size_t most_lines) {
-  std::vector<std::string> findings;
-  for (const SourceFile& file : files) {
-    if (file.lines.size() > most_lines)
-      findings.push_back(fmt::format("{}: {} lines; split it by responsibility, at most {} are allowed",
-                                     file.path, file.lines.size(), most_lines));
-  }
-  return findings;
-}
-
 std::vector<std::string> check_header_form(const std::vector<SourceFile>& files) {
   std::vector<std::string> findings;
   for (const SourceFile& file : files) {

@@ -34,7 +34,6 @@ std::vector<std::string> check_single_user(const std::vector<SourceFile>& files,
 /// No file includes any of `headers`.
 std::vector<std::string> check_absent(const std::vector<SourceFile>& files,
                                       const std::vector<std::string>& headers);
-std::vector<std::string> check_length(const std::vector<SourceFile>& files, std::size_t most_lines);
 /// A header of the product begins with a comment that says what it is for, and is guarded by #pragma once.
 std::vector<std::string> check_header_form(const std::vector<SourceFile>& files);
 /// No two headers of the product define one type: the linker would keep the inline functions of either

@@ -149,7 +149,7 @@ TEST(Analyze, TakesTheSourceOfACopyOfSomeBytesAsGuarded) {
   const BufferId x = b.param("x", DType::kF32, 100, Direction::kIn);
   const BufferId tile = b.buffer("tile", DType::kF32, Scope::kShared, 128);
   const VarId t = b.var("t");
-  const Items<Touch> touches = {{tile, var(t) * 4, 4, true}, {x, var(t) * 4, 4, false}};
+  const std::vector<Touch> touches = {{tile, var(t) * 4, 4, true}, {x, var(t) * 4, 4, false}};
   const Expr bytes = select(lt(var(t), integer(25)), integer(16), integer(0));
   b.kernel.body = block(loop(
       t, 32, LoopKind::kThreadX,

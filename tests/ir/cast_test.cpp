@@ -79,13 +79,13 @@ TEST(TensorIntrinsics, TakeRegistersOfTheirTypeAndSize) {
   EXPECT_EQ(p.complaint(value, block(mma(p))), "");
   EXPECT_EQ(analyze(p.b.kernel).flops, 128 * 32);  // of one thread, times the threads
   Intrinsic wrong = mma(p);
-  wrong.touches = testing::changed(wrong.touches, 0, [&](Touch& sums) { sums.buffer = p.words; });
+  wrong.touches[0].buffer = p.words;
   EXPECT_THAT(p.complaint(value, block(wrong)), HasSubstr("words is of u32, it takes f32"));
   wrong = mma(p);
-  wrong.touches = testing::changed(wrong.touches, 2, [](Touch& b) { b.elements = 4; });
+  wrong.touches[2].elements = 4;
   EXPECT_THAT(p.complaint(value, block(wrong)), HasSubstr("it touches 16 bytes of words instead of 8"));
   wrong = mma(p);
-  wrong.touches = testing::changed(wrong.touches, 1, [&](Touch& a) { a = {p.in, integer(0), 4, false}; });
+  wrong.touches[1] = {p.in, integer(0), 4, false};
   EXPECT_THAT(p.complaint(value, block(wrong)), HasSubstr("its second touch must read a register buffer"));
 }
 

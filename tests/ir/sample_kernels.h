@@ -1,7 +1,8 @@
 // Two small GEMMs written by hand, in the shape that the templates produce: what the tests of ir/ look at.
 #pragma once
 
-#include <iterator>
+#include <cstddef>
+#include <utility>
 #include <variant>
 
 #include "ir/kernel.h"
@@ -16,21 +17,16 @@ ir::Kernel cpu_gemm();
 /// that cp.async fills, 4 x 4 accumulators per thread.
 ir::Kernel cuda_gemm();
 
-/// `items`, item number `i` of them as `change` leaves it.
-template <typename T, typename Change>
-ir::Items<T> changed(const ir::Items<T>& items, std::size_t i, Change change) {
-  ir::Items<T> result;
-  for (std::size_t at = 0; at < items.size(); ++at) {
-    T item = items[at];
-    if (at == i) change(item);
-    result.push_back(item);
-  }
-  return result;
-}
-/// The same of statements, of which number `i` is a Node.
+/// `block`, its statement number `i`, which is a Node, as `change` leaves it.
 template <typename Node, typename Change>
 void change_nth(ir::Block& block, std::size_t i, Change change) {
-  block = changed(block, i, [&](ir::Stmt& stmt) { change(std::get<Node>(stmt.node)); });
+  ir::Block result;
+  for (std::size_t at = 0; at < block.size(); ++at) {
+    ir::Stmt stmt = block[at];
+    if (at == i) change(std::get<Node>(stmt.node));
+    result.push_back(std::move(stmt));
+  }
+  block = std::move(result);
 }
 
 }  // namespace lehr::testing

@@ -70,7 +70,7 @@ TEST(Workspace, MustBeUsed) {
 
 TEST(Workspace, CountersAreUnsignedAndNotInRegisters) {
   Handover h;
-  h.arrive.touches = testing::changed(h.arrive.touches, 1, [&](Touch& touch) { touch.buffer = h.partials; });
+  h.arrive.touches[1].buffer = h.partials;
   EXPECT_THAT(h.complaint(), HasSubstr("partials is of f32, it takes u32"));
   Handover g;
   g.b.kernel.buffers[static_cast<std::size_t>(g.ticket)].scope = Scope::kRegister;
@@ -125,14 +125,12 @@ TEST(Workspace, IsAddedToInUnitsOf16Bytes) {
               HasSubstr("must be a constant multiple of 16 bytes"));
   EXPECT_THAT(with([](Intrinsic& add) { add.args = {integer(64)}; }),
               HasSubstr("it touches 32 elements of row in 1 rows and adds 64 bytes"));
-  EXPECT_THAT(with([](Intrinsic& add) {
-                add.touches = testing::changed(add.touches, 1, [](Touch& to) { to.elements = 16; });
-              }),
+  EXPECT_THAT(with([](Intrinsic& add) { add.touches[1].elements = 16; }),
               HasSubstr("it touches 16 elements of partials in 1 rows and adds 128 bytes"));
   EXPECT_THAT(with([](Intrinsic& add) { add.name = "tma_reduce_add_s32"; }),
               HasSubstr("row is of f32, it takes s32"));
   Reduction r;
-  r.add.touches = testing::changed(r.add.touches, 1, [&](Touch& to) { to.buffer = r.out; });
+  r.add.touches[1].buffer = r.out;
   EXPECT_THAT(r.complaint(), HasSubstr("its sums must be in a workspace"));
 }
 

@@ -203,7 +203,7 @@ class Interpreter {
   }
 
   void load(const Load& n) {
-    access(n.buffer, n.index, n.lanes, false, n.active != nullptr);
+    access(n.buffer, n.index, n.lanes, false, n.active.has_value());
     if (n.active) integer(*n.active);
   }
 

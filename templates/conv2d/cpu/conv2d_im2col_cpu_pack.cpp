@@ -41,6 +41,18 @@ Expr group_of(const GemmNest& n, const Conv2d& conv) {
   return n.matrix() % integer(conv.groups);
 }
 
+/// Where in its plane the source has the pixel that would be the first of a panel's row, were all of the
+/// row's pixels of the same run. The row reaches into that run, which begins `run_begins` pixels behind the
+/// row's first, on the image's line `line`.
+Expr place_of_row(const GemmNest& n, const PixelSource& from, const Expr& run_begins, const Expr& line) {
+  const Conv2d& conv = from.conv;
+  const Expr begin = integer(0) - run_begins;
+  if (im2col_run(conv, from.copied ? 1 : 0) != n.p.n)
+    return begin +
+           (from.copied ? (line - var(from.line)) * from.planes.width : line * (conv.stride_h * conv.w));
+  return from.copied ? begin - var(from.line) * conv.out_w() : begin;
+}
+
 }  // namespace
 
 Stmt pack_pixels_as_columns(GemmNest& n, const PixelSource& from, BufferId panel, const Expr& tiles) {
@@ -60,15 +72,7 @@ Stmt pack_pixels_as_columns(GemmNest& n, const PixelSource& from, BufferId panel
   const Expr run_begins = one_part ? integer(0) - in_run : var(part) * run - in_run;  // in the panel's row
   const Expr first = one_part ? integer(0) : var(begin), last = one_part ? now : var(end);
 
-  // Where the source has the pixel that would be the row's first one, were all of the same run.
-  Expr from_at = integer(0) - run_begins;
-  if (run != pixels) {
-    const Expr line = one_part ? var(y) : var(y) + var(part);
-    from_at = from_at + (from.copied ? (line - var(from.line)) * from.planes.width
-                                     : line * (conv.stride_h * conv.w));
-  } else if (from.copied) {
-    from_at = from_at - var(from.line) * conv.out_w();
-  }
+  const Expr line = one_part ? var(y) : var(y) + var(part);
   const Expr at = first + var(v) * n.s.lanes, channel = channels.first + var(c);
   const Expr plane = image_of(n, conv) * conv.c + group_of(n, conv) * from.channels() + channel;
   const Expr tap =
@@ -87,7 +91,7 @@ Stmt pack_pixels_as_columns(GemmNest& n, const PixelSource& from, BufferId panel
   body = block(loop_to(c, channels.now, channels.most, body));
   const std::int64_t most_vectors = ceil_div(std::min(run, nr), n.s.lanes);
   const Expr vectors = even ? integer(most_vectors) : (last - first + (n.s.lanes - 1)) / n.s.lanes;
-  body = block(Let{source, from_at}, loop_to(v, vectors, most_vectors, body));
+  body = block(Let{source, place_of_row(n, from, run_begins, line)}, loop_to(v, vectors, most_vectors, body));
   if (!one_part) {
     body.push_front(Let{end, min(run_begins + run, now)});
     body.push_front(Let{begin, max(run_begins, integer(0))});

@@ -8,6 +8,8 @@
 #include "templates/gemm/cpu/gemm_dot_cpu.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "templates/family.h"
@@ -145,83 +147,115 @@ Block finish(Lowering& l, std::int64_t rows, std::int64_t columns) {
   return block(loop(i, rows, LoopKind::kSerial, vectors));
 }
 
-Block tile_kernel(Lowering& l, std::int64_t rows, std::int64_t columns) {
-  const std::int64_t lanes = l.s.lanes;
-  const int width = static_cast<int>(lanes);
-  KernelBuilder& builder = l.builder;
-  const BufferId acc = builder.buffer("acc", DType::kF32, Scope::kRegister, rows * columns * lanes, width);
-  const VarId i = builder.var("i"), j = builder.var("j"), k = builder.var("k"), u = builder.var("u");
-  const auto acc_at = [&] { return var(i) * (columns * lanes) + var(j) * lanes; };
-  const BufferId a = l.copies_a() ? l.a_rows : l.operands.a;
-  const auto a_at = [&](Expr at) {
-    if (l.copies_a()) return (var(l.row) + var(i)) * l.a_pitch() + at;
-    return l.batch_offset(l.p.m * l.p.k) + (var(l.row) + var(i)) * l.p.k + at;
-  };
-  const auto b_at = [&](Expr at) {
-    return l.batch_offset(l.p.k * l.p.n) + (var(l.column) + var(j)) * l.p.k + at;
-  };
-  const auto over_tile = [&](Block body) {
-    return loop(i, rows, LoopKind::kUnrolled, block(loop(j, columns, LoopKind::kUnrolled, body)));
-  };
-  // One vector of k at `at`; the A vectors are held in registers while B's pass.
-  const auto step = [&](const Expr& at, std::optional<Expr> active) {
-    const BufferId a_reg = builder.buffer("a_reg", DType::kF32, Scope::kRegister, rows * lanes, width);
-    const BufferId b_reg = builder.buffer("b_reg", DType::kF32, Scope::kRegister, lanes, width);
-    const auto vector_at = [&](BufferId buffer, Expr index) {
-      return active ? load_active(buffer, index, width, *active) : load(buffer, index, width);
-    };
-    Block body = block(
-        Alloc{a_reg},
-        loop(i, rows, LoopKind::kUnrolled,
-             block(Store{a_reg, var(i) * lanes, vector_at(a, a_at(at)), width, std::nullopt})));
-    Block column_body = block(Alloc{b_reg});
-    if (l.s.prefetch > 0 && !active) {
-      column_body.push_back(Intrinsic{
-          "prefetch",
-          {Touch{l.operands.b, b_at(at + l.s.prefetch * cpu::kLineFloats), cpu::kLineFloats, false}},
-          {},
-          0});
-    }
-    column_body.push_back(Store{b_reg, integer(0), vector_at(l.operands.b, b_at(at)), width, std::nullopt});
-    column_body.push_back(loop(i, rows, LoopKind::kUnrolled,
-                               block(Store{acc, acc_at(),
-                                           fma(load(a_reg, var(i) * lanes, width),
-                                               load(b_reg, integer(0), width), load(acc, acc_at(), width)),
-                                           width, std::nullopt})));
-    body.push_back(loop(j, columns, LoopKind::kUnrolled, column_body));
-    return body;
-  };
+/// A tile of C in registers, a vector of sums over k for each of its elements.
+class DotTile {
+ public:
+  DotTile(Lowering& l, std::int64_t rows, std::int64_t columns)
+      : l_(l),
+        rows_(rows),
+        columns_(columns),
+        lanes_(l.s.lanes),
+        width_(static_cast<int>(lanes_)),
+        acc_(l.builder.buffer("acc", DType::kF32, Scope::kRegister, rows * columns * lanes_, width_)),
+        i_(l.builder.var("i")),
+        j_(l.builder.var("j")) {}
 
-  Block result = block(Alloc{acc},
-                       over_tile(block(Store{acc, acc_at(), zero(DType::kF32, width), width, std::nullopt})));
-  const std::int64_t stride = l.s.ku * lanes;
-  const std::int64_t whole = l.p.k / stride;
+  /// All of k, and the tile to C.
+  Block kernel() {
+    Block result = block(Alloc{acc_}, over_tile(block(store_acc(zero(DType::kF32, width_)))));
+    append(result, products());
+    append(result, write());
+    return result;
+  }
+
+ private:
+  Expr acc_at() const { return var(i_) * (columns_ * lanes_) + var(j_) * lanes_; }
+  Stmt store_acc(Expr value) const { return Store{acc_, acc_at(), std::move(value), width_, std::nullopt}; }
+  BufferId a() const { return l_.copies_a() ? l_.a_rows : l_.operands.a; }
+  Expr a_at(const Expr& at) const {
+    if (l_.copies_a()) return (var(l_.row) + var(i_)) * l_.a_pitch() + at;
+    return l_.batch_offset(l_.p.m * l_.p.k) + (var(l_.row) + var(i_)) * l_.p.k + at;
+  }
+  Expr b_at(const Expr& at) const {
+    return l_.batch_offset(l_.p.k * l_.p.n) + (var(l_.column) + var(j_)) * l_.p.k + at;
+  }
+  Stmt over_tile(Block body) const {
+    return loop(i_, rows_, LoopKind::kUnrolled,
+                block(loop(j_, columns_, LoopKind::kUnrolled, std::move(body))));
+  }
+  Block products();
+  Block step(const Expr& at, const std::optional<Expr>& active);
+  Block write();
+
+  Lowering& l_;
+  std::int64_t rows_, columns_, lanes_;
+  int width_;
+  BufferId acc_;
+  VarId i_, j_;
+};
+
+Block DotTile::products() {
+  const VarId k = l_.builder.var("k"), u = l_.builder.var("u");
+  Block result;
+  const std::int64_t stride = l_.s.ku * lanes_;
+  const std::int64_t whole = l_.p.k / stride;
   if (whole > 0) {
-    const Expr at = l.s.ku == 1 ? var(k) * stride : var(k) * stride + var(u) * lanes;
+    const Expr at = l_.s.ku == 1 ? var(k) * stride : var(k) * stride + var(u) * lanes_;
     Block body = step(at, std::nullopt);
-    if (l.s.ku > 1) body = block(loop(u, l.s.ku, LoopKind::kUnrolled, body));
+    if (l_.s.ku > 1) body = block(loop(u, l_.s.ku, LoopKind::kUnrolled, body));
     result.push_back(loop(k, whole, LoopKind::kSerial, body));
   }
-  for (std::int64_t at = whole * stride; at < l.p.k;
-       at += lanes) {  // fewer than ku vectors, the last one masked
-    const std::int64_t left = l.p.k - at;
-    append(result, step(integer(at), left < lanes ? std::optional<Expr>(integer(left)) : std::nullopt));
+  for (std::int64_t at = whole * stride; at < l_.p.k;
+       at += lanes_) {  // fewer than ku vectors, the last one masked
+    const std::int64_t left = l_.p.k - at;
+    append(result, step(integer(at), left < lanes_ ? std::optional<Expr>(integer(left)) : std::nullopt));
   }
-  const Expr row = var(l.row) + var(i), column = var(l.column) + var(j);
-  const Expr sum = reduce_add(load(acc, acc_at(), width));
-  if (l.epilogue.empty()) {
-    result.push_back(over_tile(block(Store{l.operands.c, l.c_element(row, column), sum, 1, std::nullopt})));
-  } else if (l.by_element) {
-    const BufferId held = builder.buffer("sum", DType::kF32, Scope::kRegister, 1);
-    Expr value = l.epilogue.of(load(held, integer(0)), place_of(l.p, row, column, l.c_element(row, column), 1,
-                                                                     std::nullopt));
-    result.push_back(over_tile(block(Alloc{held}, Store{held, integer(0), sum, 1, std::nullopt},
-                                     Store{l.operands.c, l.c_element(row, column), value, 1, std::nullopt})));
-  } else {
-    const std::int64_t pitch = l.row_vectors(columns) * lanes;
-    result.push_back(over_tile(block(Store{l.sums, var(i) * pitch + var(j), sum, 1, std::nullopt})));
-    append(result, finish(l, rows, columns));
+  return result;
+}
+
+/// One vector of k at `at`; the A vectors are held in registers while B's pass.
+Block DotTile::step(const Expr& at, const std::optional<Expr>& active) {
+  const BufferId a_reg = l_.builder.buffer("a_reg", DType::kF32, Scope::kRegister, rows_ * lanes_, width_);
+  const BufferId b_reg = l_.builder.buffer("b_reg", DType::kF32, Scope::kRegister, lanes_, width_);
+  const auto vector_at = [&](BufferId buffer, const Expr& index) {
+    return active ? load_active(buffer, index, width_, *active) : load(buffer, index, width_);
+  };
+  Block body =
+      block(Alloc{a_reg},
+            loop(i_, rows_, LoopKind::kUnrolled,
+                 block(Store{a_reg, var(i_) * lanes_, vector_at(a(), a_at(at)), width_, std::nullopt})));
+  Block column_body = block(Alloc{b_reg});
+  if (l_.s.prefetch > 0 && !active) {
+    column_body.push_back(Intrinsic{
+        "prefetch",
+        {Touch{l_.operands.b, b_at(at + l_.s.prefetch * cpu::kLineFloats), cpu::kLineFloats, false}},
+        {},
+        0});
   }
+  column_body.push_back(Store{b_reg, integer(0), vector_at(l_.operands.b, b_at(at)), width_, std::nullopt});
+  column_body.push_back(
+      loop(i_, rows_, LoopKind::kUnrolled,
+           block(store_acc(fma(load(a_reg, var(i_) * lanes_, width_), load(b_reg, integer(0), width_),
+                               load(acc_, acc_at(), width_))))));
+  body.push_back(loop(j_, columns_, LoopKind::kUnrolled, column_body));
+  return body;
+}
+
+Block DotTile::write() {
+  const Expr row = var(l_.row) + var(i_), column = var(l_.column) + var(j_);
+  const Expr element = l_.c_element(row, column), sum = reduce_add(load(acc_, acc_at(), width_));
+  if (l_.epilogue.empty())
+    return block(over_tile(block(Store{l_.operands.c, element, sum, 1, std::nullopt})));
+  if (l_.by_element) {
+    const BufferId held = l_.builder.buffer("sum", DType::kF32, Scope::kRegister, 1);
+    Expr value =
+        l_.epilogue.of(load(held, integer(0)), place_of(l_.p, row, column, element, 1, std::nullopt));
+    return block(over_tile(block(Alloc{held}, Store{held, integer(0), sum, 1, std::nullopt},
+                                 Store{l_.operands.c, element, value, 1, std::nullopt})));
+  }
+  const std::int64_t pitch = l_.row_vectors(columns_) * lanes_;
+  Block result = block(over_tile(block(Store{l_.sums, var(i_) * pitch + var(j_), sum, 1, std::nullopt})));
+  append(result, finish(l_, rows_, columns_));
   return result;
 }
 
@@ -258,8 +292,8 @@ Block tiles_of_block(Lowering& l) {
   const std::int64_t full_columns = l.p.n / l.s.nr, tail_columns = l.p.n % l.s.nr;
   const auto over_columns = [&](std::int64_t rows) {
     Block inner, edge;
-    if (full_columns > 0) inner = tile_kernel(l, rows, l.s.nr);
-    if (tail_columns > 0) edge = tile_kernel(l, rows, tail_columns);
+    if (full_columns > 0) inner = DotTile(l, rows, l.s.nr).kernel();
+    if (tail_columns > 0) edge = DotTile(l, rows, tail_columns).kernel();
     return cpu::by_tile(tile_index, full_columns, tail_columns, inner, edge);
   };
   Block inner, edge;

@@ -140,8 +140,8 @@ Block gemm_wgmma_copy(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgm
   to.copies = t.slices;
   load.touches = {to, Touch{side.global, box.index, elements, false, lines, box.line, partial},
                   gemm_wgmma_barrier(step.full, step.stage)};
-  load.args = box.place;
-  load.args.push_front(integer(hint_of(s, is_rows)));
+  load.args = {integer(hint_of(s, is_rows))};
+  load.args.insert(load.args.end(), box.place.begin(), box.place.end());
   if (t.slices > 1) load.args.push_back(receivers(s, walk, is_rows));
   Block body = box.lets;
   body.push_back(load);

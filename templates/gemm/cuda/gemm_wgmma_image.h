@@ -19,7 +19,7 @@ namespace lehr {
 struct GemmWgmmaBox {
   ir::Block lets;                   ///< names that the others refer to
   std::string_view kind;            ///< "load_2d" of "tma_load_2d"
-  ir::Items<ir::Expr> place;        ///< the instruction's coordinates, and offset
+  std::vector<ir::Expr> place;      ///< the instruction's coordinates, and offset
   ir::Expr index = ir::integer(0);  ///< of the first element in the buffer, for the analysis
   std::int64_t line = 0;            ///< elements between its lines there
   bool partial = false;             ///< some of it does not exist
