@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "measure/core/outcome.h"
-#include "search/strategy.h"
 #include "space/config.h"
 
 namespace lehr {
@@ -45,7 +44,6 @@ class Trials {
   std::size_t add(Trial trial);
 
   const std::vector<Trial>& all() const { return all_; }
-  const Seen& seen() const { return seen_; }
   const Trial* find(const Config& config) const;
   /// Fastest; nullptr when nothing has a time.
   const Trial* best() const;
@@ -61,7 +59,6 @@ class Trials {
   double gain_;
   std::vector<Trial> all_;
   std::unordered_map<Config, std::size_t, ConfigHash> position_;
-  Seen seen_;
   std::optional<std::size_t> best_;
   double gain_from_us_ = 0;  // the best time when it last fell by more than gain_
   int measured_ = 0, timed_ = 0, reused_ = 0, reused_timed_ = 0, since_gain_ = 0;

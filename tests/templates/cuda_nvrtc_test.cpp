@@ -11,6 +11,7 @@
 #include "gemm_mma_cases.h"
 #include "measure/worker/compile_pool.h"
 #include "templates/catalog.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr {
 namespace {
@@ -197,7 +198,7 @@ TEST_P(CudaNvrtc, SampledSchedulesCompileWithoutSpillsAndFitTheDevice) {
   for (const Workload& workload : served) add(workload, family.default_config(workload, limits));
   for (std::size_t i = 0; static_cast<std::int64_t>(sources.size()) < configs(family.name); ++i) {
     const Workload& workload = served[i % served.size()];
-    add(workload, family.space(workload, limits).sample(rng).value());
+    add(workload, testing::sample_config(family.space(workload, limits), rng).value());
   }
   const std::vector<Compiled> results = compiler.compile(sources);
   int dealing = 0;  // kernels that deal registers out
