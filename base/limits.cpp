@@ -6,8 +6,6 @@
 
 namespace lehr {
 
-std::string_view name_of(Target target) { return target == Target::kCpu ? "cpu" : "cuda"; }
-
 std::vector<std::string> known_cuda_archs() { return {"sm_80", "sm_89", "sm_90", "sm_90a"}; }
 
 Limits cuda_limits(std::string_view arch) {

@@ -2,21 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/target.h"
+
 namespace lehr {
-
-enum class Target { kCpu, kCuda };
-
-/// "cpu" or "cuda".
-std::string_view name_of(Target target);
 
 /// Static limits and peak rates. Fields of the other target are 0.
 struct Limits {
-  Target target = Target::kCpu;
+  Target target;
   std::string arch;  ///< "sm_90a", or the CPU's instruction set level: "avx512", "avx2", "sse2", "neon"
 
   int cores = 1;  ///< SMs, or the CPU threads that a kernel may use

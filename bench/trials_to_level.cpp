@@ -44,10 +44,10 @@ Runs read_runs(const std::vector<std::string>& words) {
     if (parts.size() != 3) throw_user("'{}' is not STRATEGY:SEED:FILE.db", word);
     const Database log = Database::open_read_only(std::string(parts[2]));
     Run entry{std::string(parts[0]), std::string(parts[1]), log.all({}), {}};
-    for (const Verdict& verdict : log.verdicts({})) {
-      entry.final_speed[verdict.workload] = verdict.speedup_vs_default;
+    for (const StoredVerdict& verdict : log.verdicts({})) {
+      entry.final_speed[verdict.workload] = verdict.speedup_vs_default.value;
       double& speed = runs.best[verdict.workload];
-      speed = std::max(speed, verdict.speedup_vs_default);
+      speed = std::max(speed, verdict.speedup_vs_default.value);
     }
     if (std::ranges::find(runs.strategies, entry.strategy) == runs.strategies.end())
       runs.strategies.push_back(entry.strategy);

@@ -2,8 +2,8 @@
 #include "cli/bench_command.h"
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
+#include "base/describe_json.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
@@ -69,7 +69,7 @@ std::string table_of(const std::vector<Side>& sides, double flops) {
       continue;
     }
     const Ratio ratio = speedup_over(entry, sides[0].entry);
-    rows.push_back({format_time_us(entry.time_us, quantile_interval(calm_us(entry), 0.5)),
+    rows.push_back({format_time_us(time_of(entry)),
                     fmt::format("{:.1f}", flops / entry.time_us / 1e3),
                     ratio.value > 0 ? fmt::format("{:.3f}x ({:.3f} to {:.3f})", ratio.value,
                                                   ratio.interval.low, ratio.interval.high)
@@ -85,14 +85,14 @@ json json_of(const std::vector<Side>& sides) {
     const ContestEntry& entry = side.entry;
     const bool timed = entry.missing.empty();
     const Ratio ratio = timed ? speedup_over(entry, sides[0].entry) : Ratio{};
-    const Interval time = timed ? quantile_interval(calm_us(entry), 0.5) : Interval{};
+    const Interval time = time_of(entry).interval;
     entries.push_back({{"what", side.name},
-                       {"missing", timed ? json(nullptr) : json(entry.missing)},
+                       {"missing", known_or_null(entry.missing)},
                        {"note", entry.note},
                        {"time_us", timed ? json(entry.time_us) : json(nullptr)},
                        {"time_us_interval", {time.low, time.high}},
                        {"rounds_us", entry.round_us},
-                       {"speedup", ratio.value > 0 ? json(ratio.value) : json(nullptr)},
+                       {"speedup", known_or_null(ratio.value)},
                        {"speedup_interval", {ratio.interval.low, ratio.interval.high}}});
   }
   return entries;

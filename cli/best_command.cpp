@@ -3,8 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/describe_json.h"
 #include "base/error.h"
 #include "cli/help.h"
 #include "cli/table.h"
@@ -16,18 +16,10 @@ namespace {
 
 using nlohmann::json;
 
-json number_or_null(double value) {
-  return value > 0 ? json(value) : json(nullptr);
-}
-
-json interval_or_null(const Interval& interval) {
-  return interval.known() ? json::array({interval.low, interval.high}) : json(nullptr);
-}
-
 /// 0 for a workload that this version cannot read.
 double gflops(const Winner& winner) {
   try {
-    return gflops_of(parse_workload(winner.record.workload), winner.time_us);
+    return gflops_of(flops_of(parse_workload(winner.record.workload)), winner.verdict.best.us);
   } catch (const Error&) {
     return 0;
   }
@@ -35,6 +27,7 @@ double gflops(const Winner& winner) {
 
 json json_of(const Winner& winner) {
   const Record& record = winner.record;
+  const Verdict& verdict = winner.verdict;
   return {{"workload", record.workload},
           {"device", record.device},
           {"target", record.target},
@@ -42,17 +35,17 @@ json json_of(const Winner& winner) {
           {"template", record.config.family},
           {"template_version", record.template_version},
           {"config", to_text(record.config)},
-          {"time_us", winner.time_us},
-          {"time_us_interval", interval_or_null(winner.interval)},
-          {"gflops", number_or_null(gflops(winner))},
+          {"time_us", verdict.best.us},
+          {"time_us_interval", verdict.best.interval},
+          {"gflops", known_or_null(gflops(winner))},
           {"contested", winner.contested},
-          {"speedup_vs_default", number_or_null(winner.speedup_vs_default)},
-          {"speedup_vs_default_interval", interval_or_null(winner.speedup_vs_default_interval)},
-          {"baseline", winner.baseline.empty() ? json(nullptr) : json(winner.baseline)},
-          {"baseline_us", number_or_null(winner.baseline_us)},
-          {"speedup_vs_baseline", number_or_null(winner.speedup_vs_baseline)},
-          {"speedup_vs_baseline_interval", interval_or_null(winner.speedup_vs_baseline_interval)},
-          {"deterministic", winner.deterministic ? json(*winner.deterministic) : json(nullptr)},
+          {"speedup_vs_default", known_or_null(verdict.speedup_vs_default.value)},
+          {"speedup_vs_default_interval", verdict.speedup_vs_default.interval},
+          {"baseline", known_or_null(verdict.baseline)},
+          {"baseline_us", known_or_null(verdict.baseline_us)},
+          {"speedup_vs_baseline", known_or_null(verdict.speedup_vs_baseline.value)},
+          {"speedup_vs_baseline_interval", verdict.speedup_vs_baseline.interval},
+          {"deterministic", verdict.deterministic},
           {"trials", winner.trials},
           {"picked_by", record.picked_by},
           {"created_unix_ms", record.created_unix_ms},
@@ -102,19 +95,19 @@ int BestCommand::run() {
   std::ranges::stable_sort(by_device, {}, [](const Winner* winner) { return winner->record.device; });
   for (const Winner* winner : by_device) {
     const Record& record = winner->record;
+    const Verdict& verdict = winner->verdict;
     if (record.device != device) flush();
     device = record.device;
     rows.push_back({record.workload,
-                    format_time_us(winner->time_us, winner->interval) + (winner->contested ? "" : " *"),
+                    format_time_us(verdict.best) + (winner->contested ? "" : " *"),
                     gflops(*winner) > 0 ? fmt::format("{:.1f}", gflops(*winner)) : "-",
-                    format_ratio(winner->speedup_vs_default, winner->speedup_vs_default_interval),
-                    format_ratio(winner->speedup_vs_baseline, winner->speedup_vs_baseline_interval),
-                    winner->baseline.empty() ? "-" : winner->baseline, std::to_string(winner->trials),
+                    format_ratio(verdict.speedup_vs_default), format_ratio(verdict.speedup_vs_baseline),
+                    verdict.baseline.empty() ? "-" : verdict.baseline, std::to_string(winner->trials),
                     record.picked_by, format_date(record.created_unix_ms), to_text(record.config)});
   }
   flush();
   for (const Winner& winner : found)
-    if (!winner.deterministic.value_or(true))
+    if (!winner.verdict.deterministic.value_or(true))
       fmt::print("not deterministic, other bits in a second run on the same input: {}\n",
                  printable(winner.record.workload));
   fmt::print("+-: half the width of the 95 % interval\n");

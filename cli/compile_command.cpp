@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "base/describe_json.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
@@ -56,7 +56,7 @@ json json_of(const std::vector<Config>& configs, const std::vector<Compiled>& re
     kernels.push_back({{"config", to_text(configs[i])},
                        {"result", std::string(result_of(results[i]))},
                        {"text", failure ? json(failure->text) : json(nullptr)},
-                       {"resources", to_json(resources_of(results[i]))}});
+                       {"resources", resources_of(results[i])}});
   }
   return kernels;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "base/describe_json.h"
 #include "cli/table.h"
 
 namespace lehr {
@@ -33,7 +34,7 @@ json to_json(const DatabaseStats& stats) {
                      {"device", task.device},
                      {"timed", task.timed},
                      {"failed", failed},
-                     {"best_us", task.best_us > 0 ? json(task.best_us) : json(nullptr)},
+                     {"best_us", known_or_null(task.best_us)},
                      {"best_spread", task.best_us > 0 ? json(task.best_spread) : json(nullptr)},
                      {"first_unix_ms", task.first_unix_ms},
                      {"last_unix_ms", task.last_unix_ms}});

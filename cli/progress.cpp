@@ -28,11 +28,10 @@ std::string failures_text(const std::map<FailureKind, int>& failed) {
 
 std::string progress_text(const Event& event) {
   std::string text;
-  if (event.best_us > 0) {
-    text = fmt::format("best {} {:.1f} GFLOP/s", format_time_us(event.best_us, event.best_interval),
-                       event.best_gflops);
+  if (event.best.us > 0) {
+    text = fmt::format("best {} {:.1f} GFLOP/s", format_time_us(event.best), event.best_gflops);
     if (event.default_us > 0)
-      text += fmt::format(" {} default", format_ratio(event.default_us / event.best_us));
+      text += fmt::format(" {} default", format_ratio(event.default_us / event.best.us));
   } else {
     text = "nothing timed yet";
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/describe_json.h"
 #include "cli/table.h"
 
 namespace lehr {
@@ -21,7 +22,7 @@ json json_of(const Figures& figures) {
   }
   for (std::size_t i = 0; i < kLevels.size(); ++i)
     trials_to[fmt::format("{:.2f}", kLevels[i])] =
-        figures.trials_to[i] ? json(*figures.trials_to[i]) : json(nullptr);
+        figures.trials_to[i];
   return {{"fraction", fraction}, {"trials_to", trials_to}, {"score", figures.score}};
 }
 

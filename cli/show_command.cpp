@@ -69,7 +69,7 @@ ShowCommand::Choice ShowCommand::choose(const Workload& workload, const Limits& 
     for (const Winner& winner : winners(Database::open_read_only(database_), filter)) {
       if (winner.record.arch != limits.arch || space.why_invalid(winner.record.config)) continue;
       return {winner.record.config,
-              fmt::format("the best in {}, {}", database_, format_time_us(winner.time_us, winner.interval))};
+              fmt::format("the best in {}, {}", database_, format_time_us(winner.verdict.best))};
     }
   }
   return {ordered_defaults(workload, limits)[0],

@@ -2,8 +2,8 @@
 #include "cli/show_model.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/describe_json.h"
 #include "base/error.h"
 #include "cli/table.h"
 
@@ -13,10 +13,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kTopColumns = 15;  // of the text; JSON has all
-
-json time_or_null(double us) {
-  return us > 0 ? json(us) : json(nullptr);
-}
 
 json json_of(const RankQuality& quality) {
   json recall;
@@ -36,8 +32,8 @@ json json_of(const Explanation& task) {
                      {"trials", source.trials},
                      {"failed", source.failed},
                      {"predicted", source.predicted},
-                     {"best_us", time_or_null(source.best_us)},
-                     {"median_us", time_or_null(source.median_us)}});
+                     {"best_us", known_or_null(source.best_us)},
+                     {"median_us", known_or_null(source.median_us)}});
   for (const SessionQuality& session : task.stored) {
     json entry = json_of(session.quality);
     entry["session"] = session.session;
@@ -61,7 +57,7 @@ json json_of(const Explanation& task) {
     configs.push_back({{"config", to_text(config.config)},
                        {"time_us", config.time_us},
                        {"held_out", config.held_out},
-                       {"stored", config.stored ? json(*config.stored) : json(nullptr)},
+                       {"stored", config.predicted},
                        {"picked_by", config.picked_by}});
   json refitted = json_of(task.held_out);
   refitted["folds"] = task.folds;

@@ -3,8 +3,7 @@
 
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/describe_json.h"
 #include "cli/table.h"
 #include "costmodel/features.h"
 #include "costmodel/roofline_model.h"
@@ -12,21 +11,7 @@
 #include "ir/print.h"
 
 namespace lehr {
-namespace {
-
 using nlohmann::json;
-
-}  // namespace
-
-json to_json(const Resources& resources) {
-  const auto number = [](const std::optional<int>& value) { return value ? json(*value) : json(nullptr); };
-  return {{"registers", number(resources.registers)},
-          {"spill_bytes", number(resources.spill_bytes)},
-          {"shared_bytes", number(resources.shared_bytes)},
-          {"stack_bytes", number(resources.stack_bytes)},
-          {"advisories", resources.advisories},
-          {"compile_s", resources.compile_s}};
-}
 
 void show_ast(const ir::Kernel& kernel, json& document, std::string& text) {
   document["ast"] = ir::to_text(kernel);
@@ -102,7 +87,7 @@ int show_log(const Source& source, Compiler& compiler, json& document, std::stri
   document["compiler"] = compiler.identity();
   document["failure"] = failure ? json(std::string(name_of(failure->kind))) : json(nullptr);
   document["log"] = log;
-  document["resources"] = to_json(resources);
+  document["resources"] = resources;
   text += fmt::format("// compiler: {}\n// result: {}\n// compile time: {:.3f} s\n", compiler.identity(),
                       failure ? name_of(failure->kind) : "ok", resources.compile_s);
   const auto add = [&](const char* name, const std::optional<int>& value) {

@@ -15,8 +15,6 @@ void show_ast(const ir::Kernel& kernel, nlohmann::json& document, std::string& t
 void show_source(const Source& source, nlohmann::json& document, std::string& text);
 void show_features(const ir::Kernel& kernel, const Limits& limits, nlohmann::json& document,
                    std::string& text);
-/// Unknown numbers are null.
-nlohmann::json to_json(const Resources& resources);
 /// Compiles. Returns the exit code: 0, or 1 when the compiler refuses it (its log is printed all the same).
 int show_log(const Source& source, Compiler& compiler, nlohmann::json& document, std::string& text);
 

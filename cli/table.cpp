@@ -72,14 +72,15 @@ std::string format_ratio(double ratio) {
   return ratio > 0 ? fmt::format("{:.2f}x", ratio) : "-";
 }
 
-std::string format_time_us(double us, const Interval& interval) {
-  if (us <= 0 || !interval.known()) return format_time_us(us);
-  return fmt::format("{} +-{:.1f} %", format_time_us(us), 100 * interval.half_width_of(us));
+std::string format_time_us(const Time& time) {
+  if (time.us <= 0 || !time.interval.known()) return format_time_us(time.us);
+  return fmt::format("{} +-{:.1f} %", format_time_us(time.us), 100 * time.interval.half_width_of(time.us));
 }
 
-std::string format_ratio(double ratio, const Interval& interval) {
-  if (ratio <= 0 || interval.high <= interval.low) return format_ratio(ratio);
-  return fmt::format("{} +-{:.2f}", format_ratio(ratio), (interval.high - interval.low) / 2);
+std::string format_ratio(const Ratio& ratio) {
+  const double width = ratio.interval.high - ratio.interval.low;
+  if (ratio.value <= 0 || width <= 0) return format_ratio(ratio.value);
+  return fmt::format("{} +-{:.2f}", format_ratio(ratio.value), width / 2);
 }
 
 std::string format_seconds(double seconds) {

@@ -193,8 +193,8 @@ int TuneCommand::run() {
   if (failed == summaries.end()) {
     bool all_same = true;
     for (const Summary& summary : summaries) {
-      if (!summary.determinism || summary.determinism->same.value_or(false)) continue;
-      fmt::print(stderr, "lehr: '{}': {}\n", summary.workload, summary.determinism->text);
+      if (summary.determinism.empty() || summary.verdict.deterministic.value_or(false)) continue;
+      fmt::print(stderr, "lehr: '{}': {}\n", summary.workload, summary.determinism);
       all_same = false;
     }
     return all_same ? 0 : kCheckFailedCode;

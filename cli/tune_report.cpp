@@ -12,22 +12,19 @@ namespace lehr {
 namespace {
 
 std::string times_table(const Summary& s) {
-  const double default_us = s.default_config ? s.default_config->time_us : 0;
+  const Verdict& verdict = s.verdict;
   std::vector<std::vector<std::string>> rows;
-  const auto ratio = [&](double us) { return format_ratio(us > 0 ? default_us / us : 0); };
-  const auto time = [](const auto& timed) { return format_time_us(timed.time_us, timed.interval); };
-  if (s.default_config)
-    rows.push_back({"default", time(*s.default_config), fmt::format("{:.1f}", s.default_config->gflops),
-                    "1.00x", to_text(s.default_config->config)});
+  const auto gflops = [&](double us) { return us > 0 ? fmt::format("{:.1f}", gflops_of(s.flops, us)) : "-"; };
+  if (s.default_trial)
+    rows.push_back({"default", format_time_us(verdict.default_time), gflops(verdict.default_time.us), "1.00x",
+                    to_text(s.default_trial->config)});
   if (s.best)
-    rows.push_back({"best", time(*s.best), fmt::format("{:.1f}", s.best->gflops),
-                    format_ratio(s.speedup_vs_default.value, s.speedup_vs_default.interval),
-                    to_text(s.best->config)});
+    rows.push_back({"best", format_time_us(verdict.best), gflops(verdict.best.us),
+                    format_ratio(verdict.speedup_vs_default), to_text(s.best->config)});
   for (const BaselineTime& b : s.baselines)
-    rows.push_back(
-        {b.name, time(b),
-         b.time_us > 0 && s.best ? fmt::format("{:.1f}", s.best->gflops * s.best->time_us / b.time_us) : "-",
-         ratio(b.time_us), b.missing.empty() ? b.note : b.missing});
+    rows.push_back({b.name, format_time_us(b.time), gflops(b.time.us),
+                    format_ratio(b.time.us > 0 ? verdict.default_time.us / b.time.us : 0),
+                    b.missing.empty() ? b.note : b.missing});
   return format_table({"<", "time", "GFLOP/s", "vs default", "<"}, rows);
 }
 
@@ -38,16 +35,17 @@ std::string bounds(const Interval& interval) {
 
 std::string verdict_line(const Summary& s) {
   if (!s.best) return "";
+  const Verdict& verdict = s.verdict;
   std::string text;
-  if (s.default_config && s.best->config == s.default_config->config)
+  if (s.default_trial && s.best->config == s.default_trial->config)
     text = "the default stays: nothing beat it by more than the noise";
-  else if (s.default_config)
-    text = fmt::format("{} faster than the default{}", format_ratio(s.speedup_vs_default.value),
-                       bounds(s.speedup_vs_default.interval));
-  if (s.baseline)
+  else if (s.default_trial)
+    text = fmt::format("{} faster than the default{}", format_ratio(verdict.speedup_vs_default.value),
+                       bounds(verdict.speedup_vs_default.interval));
+  if (!verdict.baseline.empty())
     text += fmt::format("{}{} the speed of {}{}", text.empty() ? "" : "; ",
-                        format_ratio(s.speedup_vs_baseline.value), s.baselines[*s.baseline].name,
-                        bounds(s.speedup_vs_baseline.interval));
+                        format_ratio(verdict.speedup_vs_baseline.value), verdict.baseline,
+                        bounds(verdict.speedup_vs_baseline.interval));
   if (!s.contested)
     text += (text.empty() ? "" : "; ") + std::string("from single trials, not from a contest");
   return text;
@@ -64,7 +62,7 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
     if (!text.empty()) out += fmt::format("{:<9} {}\n", name, text);
   };
   line("result", verdict_line(s));
-  if (s.determinism) line("bits", s.determinism->text);
+  line("bits", s.determinism);
   if (s.caches == "cold") line("caches", "cold: swept before each timed call");
   if (s.roofline_fraction) {
     line("roofline", fmt::format("{:.0f} % of what the device can do ({:.0f} GFLOP/s, {:.0f} GB/s)",
@@ -109,15 +107,11 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
 
 std::string overview_text(const std::vector<Summary>& summaries) {
   std::vector<std::vector<std::string>> rows;
-  const auto time = [](const std::optional<TimedConfig>& timed) {
-    return timed ? format_time_us(timed->time_us, timed->interval) : "-";
-  };
   for (const Summary& s : summaries)
-    rows.push_back({s.workload, time(s.default_config), time(s.best),
-                    s.best ? fmt::format("{:.1f}", s.best->gflops) : "-",
-                    format_ratio(s.speedup_vs_default.value, s.speedup_vs_default.interval),
-                    format_ratio(s.speedup_vs_baseline.value, s.speedup_vs_baseline.interval),
-                    s.baseline ? s.baselines[*s.baseline].name : "-", std::to_string(s.measured),
+    rows.push_back({s.workload, format_time_us(s.verdict.default_time), format_time_us(s.verdict.best),
+                    s.best ? fmt::format("{:.1f}", gflops_of(s.flops, s.verdict.best.us)) : "-",
+                    format_ratio(s.verdict.speedup_vs_default), format_ratio(s.verdict.speedup_vs_baseline),
+                    s.verdict.baseline.empty() ? "-" : s.verdict.baseline, std::to_string(s.measured),
                     std::string(name_of(s.stop))});
   return format_table({"<workload", "default", "best", "GFLOP/s", "vs default", "vs baseline", "<baseline",
                        "trials", "<stopped by"},

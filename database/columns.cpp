@@ -15,59 +15,6 @@ namespace {
 using sqlite::Row;
 using sqlite::Value;
 
-constexpr ColumnType kText = ColumnType::kText;
-constexpr ColumnType kInteger = ColumnType::kInteger;
-constexpr ColumnType kReal = ColumnType::kReal;
-
-constexpr std::array<Column, 29> kTrialColumns = {{
-    {"id"},
-    {"workload"},
-    {"device"},
-    {"target"},
-    {"arch"},
-    {"family"},
-    {"config"},
-    {"template_version", kInteger},
-    {"outcome"},
-    {"time_us", kReal, true},
-    {"samples_us", kText, true},
-    {"spread", kReal, true},
-    {"reference_us", kReal, true},
-    {"max_error", kReal, true},
-    {"run_s", kReal, true},
-    {"failure", kText, true},
-    {"registers", kInteger, true},
-    {"spill_bytes", kInteger, true},
-    {"shared_bytes", kInteger, true},
-    {"stack_bytes", kInteger, true},
-    {"compile_s", kReal},
-    {"predicted", kReal, true},
-    {"picked_by"},
-    {"session"},
-    {"seed", kInteger},
-    {"created_unix_ms", kInteger},
-    {"tool_version"},
-    {"advisories", kText, true, 2},
-    {"checksum", kInteger},
-}};
-constexpr std::array<Column, 13> kVerdictColumns = {{
-    {"workload"},
-    {"device"},
-    {"session"},
-    {"record_id"},
-    {"default_us", kReal},
-    {"best_us", kReal},
-    {"baseline"},
-    {"baseline_us", kReal},
-    {"speedup_vs_default", kReal},
-    {"speedup_vs_baseline", kReal},
-    {"json"},
-    {"created_unix_ms", kInteger},
-    {"checksum", kInteger},
-}};
-constexpr LogTable kTrial = {"trial", kTrialColumns};
-constexpr LogTable kVerdict = {"verdict", kVerdictColumns};
-
 void append_integer(std::string& text, std::int64_t value) {
   std::array<char, 24> digits;
   const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
@@ -82,22 +29,15 @@ void append_bits(std::string& text, double value) {
 
 }  // namespace
 
-const LogTable& trial_table() {
-  return kTrial;
-}
-const LogTable& verdict_table() {
-  return kVerdict;
-}
-
 bool has_types_of(const LogTable& table, const Row& row) {
   if (row.size() != table.columns.size()) return false;
   for (std::size_t i = 0; i < row.size(); ++i) {
     const Column& column = table.columns[i];
     const bool fits = std::visit(overloaded{
                                      [&](std::monostate) { return column.nullable; },
-                                     [&](std::int64_t) { return column.type == kInteger; },
-                                     [&](double) { return column.type == kReal; },
-                                     [&](const std::string&) { return column.type == kText; },
+                                     [&](std::int64_t) { return column.type == ColumnType::kInteger; },
+                                     [&](double) { return column.type == ColumnType::kReal; },
+                                     [&](const std::string&) { return column.type == ColumnType::kText; },
                                  },
                                  row[i]);
     if (!fits) return false;

@@ -1,4 +1,5 @@
-// The columns of both tables as data, and the checksum over a row of them.
+// The columns of both tables as data, and the checksum over a row of them. What columns there are follows from what a
+// record and a verdict hold (record_codec.cpp).
 #pragma once
 
 #include <cstdint>

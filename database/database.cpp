@@ -80,7 +80,7 @@ std::optional<Record> best_of_group(const Connection& connection, int version, c
   rows.bind(values);
   while (rows.step()) {
     std::optional<Record> record = decode_record(rows.row());
-    if (record && std::holds_alternative<Timing>(record->outcome)) return record;
+    if (record && record->time_us()) return record;
   }
   return std::nullopt;
 }
@@ -157,8 +157,8 @@ Record Database::append(const Record& record) {
   return stored;
 }
 
-void Database::append(const Verdict& verdict) {
-  Verdict stored = verdict;
+void Database::append(const StoredVerdict& verdict) {
+  StoredVerdict stored = verdict;
   if (stored.created_unix_ms == 0) stored.created_unix_ms = now_unix_ms();
   impl_->insert(verdict_table(), encode(stored));
 }
@@ -200,7 +200,7 @@ std::optional<Record> Database::best(const RecordFilter& filter) const {
       continue;
     std::optional<Record> record = best_of_group(impl_->connection, impl_->version, group, best_us);
     if (!record) continue;
-    best_us = std::get<Timing>(record->outcome).time_us;
+    best_us = *record->time_us();
     best = std::move(record);
   }
 }
@@ -217,7 +217,7 @@ std::vector<Record> Database::all(const RecordFilter& filter) const {
   return records;
 }
 
-std::vector<Verdict> Database::verdicts(const RecordFilter& filter) const {
+std::vector<StoredVerdict> Database::verdicts(const RecordFilter& filter) const {
   Where where;
   where.require("workload=?", filter.workload);
   where.require("device=?", filter.device);
@@ -225,10 +225,10 @@ std::vector<Verdict> Database::verdicts(const RecordFilter& filter) const {
   Statement rows = impl_->connection.prepare(select_from(verdict_table(), impl_->version) + where.sql +
                                              " ORDER BY seq DESC");
   rows.bind(where.values);
-  std::vector<Verdict> newest;
+  std::vector<StoredVerdict> newest;
   std::set<std::pair<std::string, std::string>> seen;
   while (rows.step()) {
-    std::optional<Verdict> verdict = decode_verdict(rows.row());
+    std::optional<StoredVerdict> verdict = decode_verdict(rows.row());
     if (verdict && seen.emplace(verdict->workload, verdict->device).second)
       newest.push_back(std::move(*verdict));
   }

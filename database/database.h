@@ -24,21 +24,6 @@ struct RecordFilter {
   std::string family;
 };
 
-/// A finished contest of a task: what `best` shows beside the winner.
-struct Verdict {
-  std::string workload;
-  std::string device;
-  std::string session;
-  std::string record_id;               ///< the winner
-  double default_us = 0, best_us = 0;  ///< interleaved medians
-  std::string baseline;                ///< fastest baseline's name; "" = none at hand
-  double baseline_us = 0;
-  double speedup_vs_default = 0;   ///< medians of per-round ratios
-  double speedup_vs_baseline = 0;  ///< 0 = no baseline
-  std::string json;                ///< the whole document that `tune --json` printed
-  std::int64_t created_unix_ms = 0;
-};
-
 struct TaskStats {
   std::string workload, device;
   std::int64_t timed = 0;
@@ -101,7 +86,7 @@ class Database {
   /// whose id is already there, with the same content, is left as it is; Error(kUser) if the content differs.
   Record append(const Record& record);
   /// created_unix_ms is given by the database when 0.
-  void append(const Verdict& verdict);
+  void append(const StoredVerdict& verdict);
   /// Appends the records and verdicts of `others` that are not here yet, all of them or none. Running it
   /// twice changes nothing. Returns one entry for each.
   std::vector<AddedRows> merge(std::span<const Database> others);
@@ -122,7 +107,7 @@ class Database {
   /// In order of creation. Damaged rows are left out.
   std::vector<Record> all(const RecordFilter& filter) const;
   /// The newest verdict per (workload, device) that matches workload, device and target of the filter.
-  std::vector<Verdict> verdicts(const RecordFilter& filter) const;
+  std::vector<StoredVerdict> verdicts(const RecordFilter& filter) const;
   /// Counts rows without looking at their checksums, which verify() does; `best_us` is best()'s.
   DatabaseStats stats() const;
   /// The record with this id; nullopt if there is none or it is damaged.

@@ -1,30 +1,95 @@
-// One trial as stored: a row that stands on its own.
+// What the log holds: trials and the verdicts of contests, each a row that stands on its own.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "base/describe.h"
 #include "measure/core/outcome.h"
 #include "space/config.h"
 
 namespace lehr {
 
-struct Record {
-  std::string id;        ///< unique, 32 hex digits; given by the database when empty
+/// A config that is to be measured, and who wants it.
+struct Pick {
+  Config config;
+  std::string picked_by;            ///< "default", "anneal", "random", "transfer", "resume", ...
+  std::optional<double> predicted;  ///< the model's score when it was picked; nullopt: picked without a model
+};
+
+/// One measured config.
+struct Trial : Pick {
+  Outcome outcome;
+  std::string id;  ///< of its row: unique, 32 hex digits; given by the database when empty
+
+  /// Microseconds; nullopt when it failed.
+  std::optional<double> time_us() const { return time_of(outcome); }
+};
+
+/// A trial as stored, with where it was measured: a row that stands on its own.
+struct Record : Trial {
   std::string workload;  ///< canonical text
   std::string device;    ///< identity text (measure/host/device.h)
   std::string target;    ///< "cpu" or "cuda"
   std::string arch;
-  Config config;
   int template_version = 1;
-  Outcome outcome;
-  std::optional<double> predicted;  ///< the model's score when it was picked; nullopt: picked without a model
-  std::string picked_by;            ///< "default", "anneal", "random", "transfer", "resume", ...
-  std::string session;              ///< id of the tuner run
-  std::uint64_t seed = 0;           ///< of that run
+  std::string session;               ///< id of the tuner run
+  std::uint64_t seed = 0;            ///< of that run
   std::int64_t created_unix_ms = 0;  ///< given by the database when 0
   std::string tool_version;          ///< of lehr
 };
+void describe(auto& field, Is<Record> auto& record) {
+  field("id", record.id);
+  field("workload", record.workload);
+  field("device", record.device);
+  field("target", record.target);
+  field("arch", record.arch);
+  field("family", record.config.family);
+  field("config", record.config);
+  field("template_version", record.template_version);
+  field("outcome", record.outcome);
+  field("predicted", record.predicted);
+  field("picked_by", record.picked_by);
+  field("session", record.session);
+  field("seed", record.seed);
+  field("created_unix_ms", record.created_unix_ms);
+  field("tool_version", record.tool_version);
+}
+
+/// What a contest said of its winner, timed beside the default and the baselines.
+struct Verdict {
+  Time best;                 ///< of the winner
+  Time default_time;         ///< us 0: no default ran
+  Ratio speedup_vs_default;  ///< 1 when the default won; 0: no default ran
+  std::string baseline;      ///< fastest baseline's name; "": none at hand
+  double baseline_us = 0;
+  Ratio speedup_vs_baseline;
+  std::optional<bool> deterministic;  ///< the winner gave the same bits in two runs on one input; nullopt: not known
+};
+
+/// A verdict as stored. Columns hold numbers without their intervals; `json` has all.
+struct StoredVerdict : Verdict {
+  std::string workload;
+  std::string device;
+  std::string session;
+  std::string record_id;  ///< the winner
+  std::string json;       ///< the whole document that `tune --json` printed
+  std::int64_t created_unix_ms = 0;
+};
+void describe(auto& field, Is<StoredVerdict> auto& verdict) {
+  field("workload", verdict.workload);
+  field("device", verdict.device);
+  field("session", verdict.session);
+  field("record_id", verdict.record_id);
+  field("default_us", verdict.default_time.us);
+  field("best_us", verdict.best.us);
+  field("baseline", verdict.baseline);
+  field("baseline_us", verdict.baseline_us);
+  field("speedup_vs_default", verdict.speedup_vs_default.value);
+  field("speedup_vs_baseline", verdict.speedup_vs_baseline.value);
+  field("json", verdict.json);
+  field("created_unix_ms", verdict.created_unix_ms);
+}
 
 }  // namespace lehr

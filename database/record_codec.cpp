@@ -1,3 +1,6 @@
+// One visitor that writes a described struct as a row, one that reads it back. A member whose column came
+// with a later schema version lies behind the others, as a later step can only add it there, and its empty
+// value is NULL, as it is in older rows.
 #include "database/record_codec.h"
 
 #include <fmt/format.h>
@@ -18,221 +21,235 @@ using sqlite::Value;
 
 constexpr std::string_view kTiming = "timing";  // the outcome column; otherwise a failure kind's name
 
-// SQLite turns NaN into NULL and -0.0 into 0: the first must not happen, the second must not spoil the
-// checksum.
-Value real(double value) {
+// What a member is in a row. SQLite turns NaN into NULL and -0.0 into 0: the first must not happen, the
+// second must not spoil the checksum.
+Value stored(double value) {
   CHECK(!std::isnan(value), "a NaN cannot be stored");
   return value == 0 ? 0.0 : value;
 }
-Value real(const std::optional<double>& value) {
-  return value ? real(*value) : Value();
+template <std::integral T>
+Value stored(T value) {
+  return static_cast<std::int64_t>(value);  // a seed's bits
 }
-Value integer(std::int64_t value) {
+Value stored(const std::string& value) {
   return value;
 }
-Value integer(const std::optional<int>& value) {
-  return value ? Value(std::int64_t{*value}) : Value();
+Value stored(const Config& config) {
+  return to_text(config);
 }
-
-std::string samples_text(const std::vector<double>& samples) {
-  CHECK(std::all_of(samples.begin(), samples.end(), [](double x) { return std::isfinite(x); }),
-        "samples must be finite");
+Value stored(const std::vector<double>& samples) {
+  CHECK(std::ranges::all_of(samples, [](double x) { return std::isfinite(x); }), "samples must be finite");
   return fmt::format("[{}]",
                      fmt::join(samples, ","));  // fmt writes the shortest text that reads back the same
 }
-
-std::optional<std::vector<double>> parse_samples(std::string_view text) {
-  if (text.size() < 2 || text.front() != '[' || text.back() != ']') return std::nullopt;
-  text = text.substr(1, text.size() - 2);
-  std::vector<double> samples;
-  while (!text.empty()) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
-    samples.push_back(value);
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (text.empty()) break;
-    if (text.front() != ',' || text.size() == 1) return std::nullopt;
-    text.remove_prefix(1);
-  }
-  return samples;
+template <typename T>
+Value stored(const std::optional<T>& value) {
+  return value ? stored(*value) : Value();
 }
 
-// Takes a row's values one after the other; a value of the wrong type makes the whole row bad.
-class Reader {
- public:
-  explicit Reader(const Row& row) : row_(row) {}
+// The way back; false if the value is nothing that stored() can have given.
+template <typename T>
+bool restore(const Value& value, T& member) {
+  using Form = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
+  const auto* found = std::get_if<Form>(&value);
+  if (found) member = static_cast<T>(*found);
+  return found && static_cast<Form>(member) == *found;
+}
+// The family, which has a column of its own before this one, must be the one that the text names.
+bool restore(const Value& value, Config& config) {
+  const auto* text = std::get_if<std::string>(&value);
+  if (!text) return false;
+  try {
+    Config parsed = parse_config(*text);
+    std::swap(config, parsed);
+    return config.family == parsed.family;
+  } catch (const Error&) {
+    return false;
+  }
+}
+bool restore(const Value& value, std::vector<double>& samples) {
+  const auto* found = std::get_if<std::string>(&value);
+  if (!found || found->size() < 2 || found->front() != '[' || found->back() != ']') return false;
+  std::string_view text(found->data() + 1, found->size() - 2);
+  while (!text.empty()) {
+    double sample = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sample);
+    if (error != std::errc() || !std::isfinite(sample)) return false;
+    samples.push_back(sample);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.empty()) break;
+    if (text.front() != ',' || text.size() == 1) return false;
+    text.remove_prefix(1);
+  }
+  return true;
+}
+template <typename T>
+bool restore(const Value& value, std::optional<T>& member) {
+  return std::holds_alternative<std::monostate>(value) || restore(value, member.emplace());
+}
 
-  std::string text() { return take<std::string>(); }
-  double real() { return take<double>(); }
-  std::int64_t integer() { return take<std::int64_t>(); }
-  std::optional<double> optional_real() { return skip_null() ? std::nullopt : std::optional(real()); }
-  std::optional<int> optional_int() { return skip_null() ? std::nullopt : std::optional(small_integer()); }
-  int small_integer() {
-    const std::int64_t value = integer();
-    expect(std::in_range<int>(value));
-    return static_cast<int>(value);
+/// Lists the columns of a struct, and what it has in them.
+class Writer {
+ public:
+  std::vector<Column> columns;
+  Row row;
+
+  template <typename T>
+  void operator()(std::string_view name, const T& member, int since = 1) {
+    if constexpr (std::is_same_v<T, Outcome>) {
+      write_outcome(member);
+    } else if constexpr (!Described<T>) {
+      if (since == kNotAColumn) return;
+      Value value = absent_ ? Value() : stored(member);
+      if (since > 1 && value == stored(T())) value = {};
+      // Columns of the first version stand before those of later ones.
+      const auto at = since > 1 ? std::ssize(columns) : std::ranges::count(columns, 1, &Column::since);
+      columns.insert(columns.begin() + at, column_of(name, member, since));
+      row.insert(row.begin() + at, std::move(value));
+    }
   }
-  std::string optional_text() { return skip_null() ? std::string() : text(); }
-  bool skip_null() {
-    const bool null = std::holds_alternative<std::monostate>(row_[at_]);
-    if (null) ++at_;
-    return null;
-  }
-  void expect(bool condition) { good_ = good_ && condition; }
-  bool good() const { return good_; }
 
  private:
   template <typename T>
-  T take() {
-    const T* value = std::get_if<T>(&row_[at_++]);
-    expect(value != nullptr);
-    return value == nullptr ? T() : *value;
+  Column column_of(std::string_view name, const T&, int since) const {
+    const ColumnType type = std::is_floating_point_v<T> ? ColumnType::kReal
+                            : std::is_integral_v<T>     ? ColumnType::kInteger
+                                                        : ColumnType::kText;
+    return {name, type, since > 1 || of_alternative_, since};
+  }
+  template <typename T>
+  Column column_of(std::string_view name, const std::optional<T>&, int since) const {
+    Column column = column_of(name, T(), since);
+    column.nullable = true;
+    return column;
+  }
+
+  // What belongs to a timing is NULL in the row of a failure, and the other way round.
+  void write_outcome(const Outcome& outcome) {
+    const auto* timing = std::get_if<Timing>(&outcome);
+    const auto* failure = std::get_if<Failure>(&outcome);
+    (*this)("outcome", std::string(timing ? kTiming : name_of(failure->kind)));
+    of_alternative_ = true;
+    absent_ = !timing;
+    const Timing none;
+    describe(*this, timing ? *timing : none);
+    absent_ = !failure;
+    (*this)("failure", failure ? failure->text : std::string());
+    of_alternative_ = absent_ = false;
+    std::visit([this](const auto& either) { describe(*this, either.resources); }, outcome);
+  }
+
+  bool of_alternative_ = false, absent_ = false;
+};
+
+/// Fills a struct from a row of its table; what it cannot hold makes the whole row bad.
+class Reader {
+ public:
+  Reader(const LogTable& table, const Row& row)
+      : row_(row),
+        later_(static_cast<std::size_t>(std::ranges::count(table.columns, 1, &Column::since)) - 1) {}
+
+  template <typename T>
+  void operator()(std::string_view, T& member, int since = 1) {
+    if constexpr (std::is_same_v<T, Outcome>) {
+      read_outcome(member);
+    } else if constexpr (!Described<T>) {
+      if (since == kNotAColumn) return;
+      const Value& value = row_[since > 1 ? later_++ : next_++];
+      const bool null = std::holds_alternative<std::monostate>(value);
+      good_ = (absent_ ? null : (null && since > 1) || restore(value, member)) && good_;
+    }
+  }
+  bool good() const { return good_; }
+
+ private:
+  void read_outcome(Outcome& outcome) {
+    std::string name;
+    (*this)("outcome", name);
+    Timing timing;
+    absent_ = name != kTiming;
+    describe(*this, timing);
+    const std::optional<FailureKind> kind = parse_failure_kind(name);
+    Failure failure = {kind.value_or(FailureKind::kCompile), "", {}};
+    absent_ = !absent_;
+    (*this)("failure", failure.text);
+    absent_ = false;
+    good_ = good_ && (kind || name == kTiming);
+    if (name == kTiming)
+      outcome = std::move(timing);
+    else
+      outcome = std::move(failure);
+    std::visit([this](auto& either) { describe(*this, either.resources); }, outcome);
   }
 
   const Row& row_;
-  std::size_t at_ = 0;
-  bool good_ = true;
+  std::size_t next_ = 0, later_;  // the next columns of the first version and of later ones
+  bool good_ = true, absent_ = false;
 };
 
-void add_checksum(const LogTable& table, Row& row) {
-  row.push_back(std::bit_cast<std::int64_t>(row_checksum(table.columns.first(row.size()), row)));
-  CHECK(has_types_of(table, row));
+template <typename T>
+std::vector<Column> columns_of() {
+  Writer writer;
+  const T empty;
+  describe(writer, empty);
+  writer.columns.push_back({"checksum", ColumnType::kInteger});
+  return std::move(writer.columns);
+}
+
+/// What a row may not say, whatever its columns allow.
+bool is_sound(const Record& record) {
+  const auto* timing = std::get_if<Timing>(&record.outcome);
+  return !record.id.empty() && !record.config.family.empty() &&
+         (!timing || (std::isfinite(timing->time_us) && timing->time_us > 0));
+}
+bool is_sound(const StoredVerdict&) {
+  return true;
+}
+
+template <typename T>
+Row encoded(const LogTable& table, const T& object) {
+  CHECK(is_sound(object));
+  Writer writer;
+  describe(writer, object);
+  writer.row.push_back(std::bit_cast<std::int64_t>(row_checksum(writer.columns, writer.row)));
+  CHECK(has_types_of(table, writer.row));
+  return std::move(writer.row);
+}
+
+template <typename T>
+std::optional<T> decoded(const LogTable& table, const Row& row) {
+  if (!checksum_holds(table, row)) return std::nullopt;
+  Reader reader(table, row);
+  std::optional<T> result(std::in_place);
+  describe(reader, *result);
+  return reader.good() && is_sound(*result) ? std::move(result) : std::nullopt;
 }
 
 }  // namespace
 
+const LogTable& trial_table() {
+  static const std::vector<Column> columns = columns_of<Record>();
+  static const LogTable table = {"trial", columns};
+  return table;
+}
+const LogTable& verdict_table() {
+  static const std::vector<Column> columns = columns_of<StoredVerdict>();
+  static const LogTable table = {"verdict", columns};
+  return table;
+}
+
 Row encode(const Record& record) {
-  CHECK(!record.id.empty() && !record.config.family.empty());
-  Row row = {record.id,   record.workload,      record.device,          record.target,
-             record.arch, record.config.family, to_text(record.config), integer(record.template_version)};
-  row.reserve(trial_table().columns.size());
-  const auto add = [&row](auto value) { row.emplace_back(std::move(value)); };
-  const Resources* resources = nullptr;
-  if (const auto* timing = std::get_if<Timing>(&record.outcome)) {
-    CHECK(std::isfinite(timing->time_us) && timing->time_us > 0, "time_us={}", timing->time_us);
-    add(std::string(kTiming));
-    add(timing->time_us);
-    add(samples_text(timing->samples_us));
-    for (const double x : {timing->spread, timing->reference_us, timing->max_error, timing->run_s})
-      add(real(x));
-    add(std::monostate());
-    resources = &timing->resources;
-  } else {
-    const auto& failure = std::get<Failure>(record.outcome);
-    add(std::string(name_of(failure.kind)));
-    for (int i = 0; i < 6; ++i) add(std::monostate());  // time_us ... run_s
-    add(failure.text);
-    resources = &failure.resources;
-  }
-  for (const auto& x :
-       {resources->registers, resources->spill_bytes, resources->shared_bytes, resources->stack_bytes})
-    add(integer(x));
-  add(real(resources->compile_s));
-  add(real(record.predicted));
-  add(record.picked_by);
-  add(record.session);
-  add(std::bit_cast<std::int64_t>(record.seed));
-  add(record.created_unix_ms);
-  add(record.tool_version);
-  add(resources->advisories.empty() ? Value() : Value(resources->advisories));
-  add_checksum(trial_table(), row);
-  return row;
+  return encoded(trial_table(), record);
+}
+Row encode(const StoredVerdict& verdict) {
+  return encoded(verdict_table(), verdict);
 }
 
 std::optional<Record> decode_record(const Row& row) {
-  if (!checksum_holds(trial_table(), row)) return std::nullopt;
-  Reader reader(row);
-  Record record;
-  record.id = reader.text();
-  reader.expect(!record.id.empty());
-  record.workload = reader.text();
-  record.device = reader.text();
-  record.target = reader.text();
-  record.arch = reader.text();
-  const std::string family = reader.text();
-  const std::string config = reader.text();
-  record.template_version = reader.small_integer();
-  const std::string outcome = reader.text();
-  Resources* resources = nullptr;
-  if (outcome == kTiming) {
-    Timing& timing = record.outcome.emplace<Timing>();
-    timing.time_us = reader.real();
-    reader.expect(std::isfinite(timing.time_us) && timing.time_us > 0);
-    std::optional<std::vector<double>> samples = parse_samples(reader.text());
-    reader.expect(samples.has_value());
-    timing.samples_us = std::move(samples).value_or(std::vector<double>());
-    timing.spread = reader.real();
-    timing.reference_us = reader.real();
-    timing.max_error = reader.real();
-    timing.run_s = reader.real();
-    reader.expect(reader.skip_null());
-    resources = &timing.resources;
-  } else {
-    Failure& failure = record.outcome.emplace<Failure>();
-    const std::optional<FailureKind> kind = parse_failure_kind(outcome);
-    reader.expect(kind.has_value());
-    failure.kind = kind.value_or(FailureKind::kCompile);
-    for (int i = 0; i < 6; ++i) reader.expect(reader.skip_null());
-    failure.text = reader.text();
-    resources = &failure.resources;
-  }
-  resources->registers = reader.optional_int();
-  resources->spill_bytes = reader.optional_int();
-  resources->shared_bytes = reader.optional_int();
-  resources->stack_bytes = reader.optional_int();
-  resources->compile_s = reader.real();
-  record.predicted = reader.optional_real();
-  record.picked_by = reader.text();
-  record.session = reader.text();
-  record.seed = std::bit_cast<std::uint64_t>(reader.integer());
-  record.created_unix_ms = reader.integer();
-  record.tool_version = reader.text();
-  resources->advisories = reader.optional_text();
-  if (!reader.good()) return std::nullopt;
-  try {
-    record.config = parse_config(config);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-  if (record.config.family != family) return std::nullopt;
-  return record;
+  return decoded<Record>(trial_table(), row);
 }
-
-Row encode(const Verdict& v) {
-  Row row = {v.workload,
-             v.device,
-             v.session,
-             v.record_id,
-             real(v.default_us),
-             real(v.best_us),
-             v.baseline,
-             real(v.baseline_us),
-             real(v.speedup_vs_default),
-             real(v.speedup_vs_baseline),
-             v.json,
-             v.created_unix_ms};
-  add_checksum(verdict_table(), row);
-  return row;
-}
-
-std::optional<Verdict> decode_verdict(const Row& row) {
-  if (!checksum_holds(verdict_table(), row)) return std::nullopt;
-  Reader reader(row);
-  Verdict v;
-  v.workload = reader.text();
-  v.device = reader.text();
-  v.session = reader.text();
-  v.record_id = reader.text();
-  v.default_us = reader.real();
-  v.best_us = reader.real();
-  v.baseline = reader.text();
-  v.baseline_us = reader.real();
-  v.speedup_vs_default = reader.real();
-  v.speedup_vs_baseline = reader.real();
-  v.json = reader.text();
-  v.created_unix_ms = reader.integer();
-  return reader.good() ? std::optional(std::move(v)) : std::nullopt;
+std::optional<StoredVerdict> decode_verdict(const Row& row) {
+  return decoded<StoredVerdict>(verdict_table(), row);
 }
 
 }  // namespace lehr

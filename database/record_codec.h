@@ -12,10 +12,10 @@ namespace lehr {
 /// CHECKs what no record may hold: a NaN, a time that is not positive, an empty id, family or text that names
 /// nothing.
 sqlite::Row encode(const Record& record);
-sqlite::Row encode(const Verdict& verdict);
+sqlite::Row encode(const StoredVerdict& verdict);
 
 /// nullopt if the row is damaged: its checksum is wrong, or it holds what this version cannot read.
 std::optional<Record> decode_record(const sqlite::Row& row);
-std::optional<Verdict> decode_verdict(const sqlite::Row& row);
+std::optional<StoredVerdict> decode_verdict(const sqlite::Row& row);
 
 }  // namespace lehr

@@ -1,9 +1,9 @@
 // Builds the document, kernel by kernel.
 #include "deploy/bundle_json.h"
 
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/describe_json.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "codegen/emit.h"
@@ -92,7 +92,7 @@ Bundle make_bundle(std::span<const Winner> winners, std::span<const Device> here
         if (const auto invalid = space_for(workload, *limits).why_invalid(record.config)) {
           reason = fmt::format("its config is no longer valid: {}", *invalid);
         } else {
-          const Timing& timing = std::get<Timing>(record.outcome);
+          const Verdict& verdict = winner.verdict;
           kernels.push_back({{"workload", record.workload},
                              {"workload_hash", to_hex(stable_hash(record.workload))},
                              {"device", record.device},
@@ -101,15 +101,14 @@ Bundle make_bundle(std::span<const Winner> winners, std::span<const Device> here
                              {"template", record.config.family},
                              {"template_version", record.template_version},
                              {"config", to_text(record.config)},
-                             {"time_us", winner.time_us},
-                             {"time_us_interval", {winner.interval.low, winner.interval.high}},
+                             {"time_us", verdict.best.us},
+                             {"time_us_interval", {verdict.best.interval.low, verdict.best.interval.high}},
                              {"contested", winner.contested},
-                             {"speedup_vs_default", winner.speedup_vs_default},
-                             {"baseline", winner.baseline},
-                             {"speedup_vs_baseline", winner.speedup_vs_baseline},
-                             {"max_error", timing.max_error},
-                             {"deterministic",
-                              winner.deterministic ? json(*winner.deterministic) : json(nullptr)},
+                             {"speedup_vs_default", verdict.speedup_vs_default.value},
+                             {"baseline", verdict.baseline},
+                             {"speedup_vs_baseline", verdict.speedup_vs_baseline.value},
+                             {"max_error", std::get<Timing>(record.outcome).max_error},
+                             {"deterministic", verdict.deterministic},
                              {"record", record.id},
                              {"source", to_json(emit(lower(workload, record.config, *limits)))}});
           continue;

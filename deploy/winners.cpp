@@ -33,6 +33,18 @@ Interval interval_at(const nlohmann::json& document, const char* pointer) {
   return sound ? interval : Interval{};
 }
 
+// With what only the document of a verdict tells.
+Verdict with_document(const StoredVerdict& stored) {
+  Verdict verdict = stored;
+  const nlohmann::json document = nlohmann::json::parse(stored.json, nullptr, false);
+  verdict.best.interval = interval_at(document, "/best/time_us_interval");
+  verdict.speedup_vs_default.interval = interval_at(document, "/speedup_vs_default_interval");
+  verdict.speedup_vs_baseline.interval = interval_at(document, "/speedup_vs_baseline_interval");
+  if (document.is_object() && document.contains("deterministic") && document["deterministic"].is_boolean())
+    verdict.deterministic = document["deterministic"].get<bool>();
+  return verdict;
+}
+
 }  // namespace
 
 std::vector<Winner> winners(const Database& database, const RecordFilter& filter) {
@@ -45,31 +57,21 @@ std::vector<Winner> winners(const Database& database, const RecordFilter& filter
     if (!fastest) continue;
     Winner winner;
     winner.record = *fastest;
-    winner.time_us = std::get<Timing>(fastest->outcome).time_us;
-    winner.interval = interval_of(std::get<Timing>(fastest->outcome));
+    const Timing& timing = std::get<Timing>(fastest->outcome);
+    winner.verdict.best = {timing.time_us, interval_of(timing)};
     winner.trials = task.timed;
     for (const auto& [kind, count] : task.failed) winner.trials += count;
-    const std::vector<Verdict> verdicts = database.verdicts({task.workload, task.device, filter.target, ""});
+    const std::vector<StoredVerdict> verdicts =
+        database.verdicts({task.workload, task.device, filter.target, ""});
     if (!verdicts.empty()) {
-      const Verdict& verdict = verdicts[0];
+      const StoredVerdict& verdict = verdicts[0];
       const std::optional<Record> won = record_named(database, exact, verdict.record_id);
       const bool outdone = fastest->created_unix_ms > verdict.created_unix_ms &&
-                           winner.time_us < verdict.best_us * (1 - kClearlyFaster);
+                           timing.time_us < verdict.best.us * (1 - kClearlyFaster);
       if (won && !outdone) {
         winner.record = *won;
-        winner.time_us = verdict.best_us;
         winner.contested = true;
-        winner.speedup_vs_default = verdict.speedup_vs_default;
-        winner.baseline = verdict.baseline;
-        winner.baseline_us = verdict.baseline_us;
-        winner.speedup_vs_baseline = verdict.speedup_vs_baseline;
-        const nlohmann::json document = nlohmann::json::parse(verdict.json, nullptr, false);
-        winner.interval = interval_at(document, "/best/time_us_interval");
-        winner.speedup_vs_default_interval = interval_at(document, "/speedup_vs_default_interval");
-        winner.speedup_vs_baseline_interval = interval_at(document, "/speedup_vs_baseline_interval");
-        if (document.is_object() && document.contains("deterministic") &&
-            document["deterministic"].is_boolean())
-          winner.deterministic = document["deterministic"].get<bool>();
+        winner.verdict = with_document(verdict);
       }
     }
     result.push_back(std::move(winner));

@@ -13,17 +13,9 @@ namespace lehr {
 /// The best known kernel of one workload on one device.
 struct Winner {
   Record record;
-  double time_us = 0;             ///< from the contest where there was one, else the trial's
-  Interval interval;              ///< of time_us, 95 %; not known where an old verdict does not tell
-  bool contested = false;         ///< won the finals of a session (else only the fastest single trial)
-  double speedup_vs_default = 0;  ///< 0: not known
-  Interval speedup_vs_default_interval;
-  std::string baseline;           ///< "" = none was timed
-  double baseline_us = 0;
-  double speedup_vs_baseline = 0;
-  Interval speedup_vs_baseline_interval;
-  std::optional<bool> deterministic;  ///< same bits in two runs on one input; nullopt: was not asked
-  std::int64_t trials = 0;            ///< all trials of the task, failures included
+  Verdict verdict;           ///< of a single trial: its time alone
+  bool contested = false;    ///< won the finals of a session (else only the fastest single trial)
+  std::int64_t trials = 0;   ///< all trials of the task, failures included
 };
 
 /// One per (workload, device) that matches, by workload, then device. `filter.device` matches any part of the

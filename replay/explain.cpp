@@ -22,11 +22,6 @@ namespace {
 
 constexpr std::size_t kFolds = 5;
 
-std::optional<double> time_of(const Record& record) {
-  const auto* timing = std::get_if<Timing>(&record.outcome);
-  return timing ? std::optional(timing->time_us) : std::nullopt;
-}
-
 bool is_older(const Record& record) {
   const auto found = std::ranges::find(catalog(), record.config.family, &Template::name);
   return found == catalog().end() || found->version != record.template_version;
@@ -40,7 +35,7 @@ std::vector<PickSource> picks_of(const std::vector<Record>& records) {
     source.picked_by = record.picked_by;
     ++source.trials;
     if (record.predicted) ++source.predicted;
-    if (const auto us = time_of(record))
+    if (const auto us = record.time_us())
       times[record.picked_by].push_back(*us);
     else
       ++source.failed;
@@ -78,7 +73,7 @@ std::vector<SessionQuality> stored_quality(const std::vector<Record>& records) {
   };
   std::vector<Scored> sessions;
   for (const Record& record : records) {
-    const auto us = time_of(record);
+    const auto us = record.time_us();
     if (!us || !record.predicted) continue;
     auto found = std::ranges::find(sessions, record.session, &Scored::session);
     if (found == sessions.end()) found = sessions.insert(found, {record.session, {}, {}});
@@ -98,16 +93,16 @@ std::vector<ExplainedConfig> configs_of(const std::vector<Record>& records) {
   std::vector<std::vector<double>> times;
   std::unordered_map<Config, std::size_t, ConfigHash> position;
   for (const Record& record : records) {
-    const auto us = time_of(record);
+    const auto us = record.time_us();
     if (!us) continue;
     const auto [found, fresh] = position.try_emplace(record.config, configs.size());
     if (fresh) {
-      configs.push_back({.config = record.config, .stored = std::nullopt, .picked_by = record.picked_by});
+      configs.push_back({{record}, 0, 0});
       times.emplace_back();
     }
     times[found->second].push_back(*us);
     ExplainedConfig& config = configs[found->second];
-    if (!config.stored) config.stored = record.predicted;
+    if (!config.predicted) config.predicted = record.predicted;
   }
   for (std::size_t i = 0; i < configs.size(); ++i) configs[i].time_us = percentile(times[i], 0.5);
   return configs;
@@ -185,8 +180,8 @@ std::optional<Explanation> explain(const std::vector<Record>& records) {
   for (const Record& record : records) {
     sessions.insert(record.session);
     ++result.trials;
-    ++(time_of(record) ? result.timed : result.failed);
-    if (time_of(record) && is_older(record)) ++result.older;
+    ++(record.time_us() ? result.timed : result.failed);
+    if (record.time_us() && is_older(record)) ++result.older;
   }
   result.sessions = sessions.size();
   result.picks = picks_of(records);

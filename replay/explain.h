@@ -45,12 +45,9 @@ struct GroupWeight {
 };
 
 /// A distinct config with a time.
-struct ExplainedConfig {
-  Config config;
+struct ExplainedConfig : Pick {  ///< of its first timing, with the first prediction that was stored
   double time_us = 0;            ///< median of its timings
   double held_out = 0;           ///< score by a model that has not seen it; higher is better
-  std::optional<double> stored;  ///< the first stored prediction
-  std::string picked_by;         ///< of its first timing
 };
 
 struct Explanation {

@@ -43,8 +43,7 @@ std::vector<Table> read_log(const std::string& file) {
     }
     const auto [row, fresh] = known[at].try_emplace(record.config, rows[at].size());
     if (fresh) rows[at].push_back({{record.config, std::nullopt}, {}});
-    if (const auto* timing = std::get_if<Timing>(&record.outcome))
-      rows[at][row->second].times_us.push_back(timing->time_us);
+    if (const auto us = record.time_us()) rows[at][row->second].times_us.push_back(*us);
   }
   std::vector<Table> result;
   for (std::size_t i = 0; i < tables.size(); ++i) {

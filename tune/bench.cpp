@@ -34,9 +34,15 @@ Bench::Bench(const Task& task, const Candidates& candidates, const SessionOption
       options_(&options),
       parts_(&parts),
       trials_(&trials),
-      on_trial_(std::move(on_trial)),
-      workload_(to_text(task.workload)),
-      identity_(identity_of(task.device)) {}
+      on_trial_(std::move(on_trial)) {
+  row_.workload = to_text(task.workload);
+  row_.device = identity_of(task.device);
+  row_.target = name_of(task.device.limits.target);
+  row_.arch = task.device.limits.arch;
+  row_.session = options.session_id;
+  row_.seed = options.seed;
+  row_.tool_version = options.tool_version;
+}
 
 std::vector<std::size_t> Bench::measure(std::span<const Pick> picks, const std::function<bool()>& abandon) {
   std::vector<std::size_t> positions;
@@ -52,7 +58,7 @@ std::vector<std::size_t> Bench::measure(std::span<const Pick> picks, const std::
     Source& source = std::get<Source>(emitted);
     const std::uint64_t hash = hash_of(source);
     if (const auto twin = by_source_.find(hash); twin != by_source_.end()) {
-      Trial trial = trials_->all()[twin->second];
+      KnownTrial trial = trials_->all()[twin->second];
       trial.config = pick.config;
       trial.origin = Origin::kTwin;
       positions.push_back(trials_->add(std::move(trial)));
@@ -80,7 +86,7 @@ bool Bench::quarantined(const Config& config) const {
 }
 
 void Bench::record_failure(const Config& config, const Failure& failure) {
-  const Trial* trial = trials_->find(config);
+  const KnownTrial* trial = trials_->find(config);
   record({config, kPickedForFinals, std::nullopt}, trial ? trial->source_hash : 0, failure);
 }
 
@@ -89,34 +95,17 @@ std::size_t Bench::record(const Pick& pick, std::uint64_t source_hash, Outcome o
     std::string& text = std::get<Failure>(outcome).text;
     text.insert(first_line(text).size(), "; quarantined: it has killed two workers and is not run again");
   }
-  const Record stored =
-      parts_->database->append(Record{.id = "",
-                                      .workload = workload_,
-                                      .device = identity_,
-                                      .target = std::string(name_of(task_->device.limits.target)),
-                                      .arch = task_->device.limits.arch,
-                                      .config = pick.config,
-                                      .template_version = candidates_->version_of(pick.config.family),
-                                      .outcome = outcome,
-                                      .predicted = pick.predicted,
-                                      .picked_by = pick.picked_by,
-                                      .session = options_->session_id,
-                                      .seed = options_->seed,
-                                      .created_unix_ms = 0,
-                                      .tool_version = options_->tool_version});
-  if (const auto* failure = std::get_if<Failure>(&outcome); failure && first_failure_.empty())
+  Record row = row_;
+  static_cast<Trial&>(row) = {pick, std::move(outcome), ""};
+  row.template_version = candidates_->version_of(pick.config.family);
+  row = parts_->database->append(row);
+  if (const auto* failure = std::get_if<Failure>(&row.outcome); failure && first_failure_.empty())
     first_failure_ = fmt::format("{}: {}", name_of(failure->kind), first_line(failure->text));
-  const Trial* best = trials_->best();
+  const KnownTrial* best = trials_->best();
   const double best_before = best ? *best->time_us() : 0;
-  const std::size_t at = trials_->add(Trial{.config = pick.config,
-                                            .outcome = outcome,
-                                            .record_id = stored.id,
-                                            .picked_by = pick.picked_by,
-                                            .predicted = pick.predicted,
-                                            .source_hash = source_hash,
-                                            .origin = Origin::kHere});
+  const std::size_t at = trials_->add({std::move(row), source_hash, Origin::kHere});
   if (source_hash != 0) by_source_[source_hash] = at;
-  const Trial& trial = trials_->all()[at];
+  const KnownTrial& trial = trials_->all()[at];
   const std::optional<double> time = trial.time_us();
   on_trial_(trial, time && (best_before == 0 || *time < best_before));
   return at;

@@ -15,13 +15,6 @@
 
 namespace lehr {
 
-/// A config to measure, and who wants it.
-struct Pick {
-  Config config;
-  std::string picked_by;
-  std::optional<double> predicted;
-};
-
 /// Stable hash of all that decides what a source does: text, launch shape, scratch bytes.
 std::uint64_t hash_of(const Source& source);
 
@@ -58,7 +51,7 @@ class Bench {
   const SessionParts* parts_;
   Trials* trials_;
   std::function<void(const Trial&, bool)> on_trial_;
-  std::string workload_, identity_;
+  Record row_;  // what the rows of this session have in common
   std::unordered_map<std::uint64_t, std::size_t>
       by_source_;  // hash of a measured source -> position of its trial
   Deaths deaths_;

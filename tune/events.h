@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "measure/core/stats.h"
+#include "measure/core/outcome.h"
 
 namespace lehr {
 
@@ -29,8 +29,7 @@ struct Event {
   std::map<FailureKind, int> failed;
   double trials_per_s = 0;
   double default_us = 0;  ///< 0: not timed yet
-  double best_us = 0;     ///< 0: nothing timed yet
-  Interval best_interval;  ///< of best_us
+  Time best;              ///< us 0: nothing timed yet
   double best_gflops = 0;
 };
 

@@ -2,6 +2,7 @@
 #include "tune/finals.h"
 
 #include <algorithm>
+#include <span>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -27,7 +28,7 @@ std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optiona
   std::vector<std::size_t> order;
   std::unordered_set<std::uint64_t> sources;
   for (std::size_t i = 0; i < trials.all().size(); ++i) {
-    const Trial& trial = trials.all()[i];
+    const KnownTrial& trial = trials.all()[i];
     if (default_config && trial.config == *default_config) {
       if (trial.source_hash != 0) sources.insert(trial.source_hash);
     } else if (trial.time_us()) {
@@ -48,20 +49,24 @@ Judgement judge(const std::vector<ContestEntry>& entries, std::size_t sources) {
   CHECK(sources > 0 && sources <= entries.size(), "sources={} entries={}", sources, entries.size());
   CHECK(!entries[0].round_us.empty(), "the default was not timed: {}", entries[0].missing);
   Judgement result;
+  Verdict& verdict = result.verdict;
+  verdict.speedup_vs_default = {1, {1, 1}};
   for (std::size_t i = 1; i < sources; ++i) {
     if (!entries[i].finished || entries[i].round_us.empty()) continue;
     const Ratio ratio = speedup_over(entries[i], entries[0]);
     if (ratio.value < 1 + kLeastGain || ratio.interval.low <= 1) continue;
-    if (ratio.value <= result.speedup_vs_default.value) continue;
+    if (ratio.value <= verdict.speedup_vs_default.value) continue;
     result.winner = i;
-    result.speedup_vs_default = ratio;
+    verdict.speedup_vs_default = ratio;
   }
-  for (std::size_t i = sources; i < entries.size(); ++i) {
-    if (entries[i].round_us.empty()) continue;
-    if (!result.baseline || entries[i].time_us < entries[*result.baseline].time_us) result.baseline = i;
+  verdict.best = time_of(entries[result.winner]);
+  verdict.default_time = time_of(entries[0]);
+  for (const ContestEntry& entry : std::span(entries).subspan(sources)) {
+    if (entry.round_us.empty() || (verdict.baseline_us > 0 && entry.time_us >= verdict.baseline_us)) continue;
+    verdict.baseline = entry.name;
+    verdict.baseline_us = entry.time_us;
+    verdict.speedup_vs_baseline = speedup_over(entries[result.winner], entry);
   }
-  if (result.baseline)
-    result.speedup_vs_baseline = speedup_over(entries[result.winner], entries[*result.baseline]);
   return result;
 }
 

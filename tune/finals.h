@@ -19,12 +19,10 @@ std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optiona
 /// drops. Each costs a turn in each round of the first heat, and half of them as much in the second.
 std::size_t affordable_finalists(double budget_s, std::size_t most, const ContestOptions& contest);
 
-/// The outcome of a contest whose entry 0 is the default.
+/// The end of a contest whose entry 0 is the default.
 struct Judgement {
-  std::size_t winner = 0;                  ///< entry; 0 = the default stays
-  Ratio speedup_vs_default = {1, {1, 1}};  ///< the winner's
-  std::optional<std::size_t> baseline;     ///< fastest timed entry from `sources` on
-  Ratio speedup_vs_baseline;               ///< the winner's over it
+  std::size_t winner = 0;  ///< entry; 0 = the default stays
+  Verdict verdict;         ///< of the winner
 };
 
 /// `entries`: first `sources` kernels, then baselines. The winner has the largest ratio among those that were

@@ -17,16 +17,12 @@ struct Group {
   std::vector<const Record*> rows;
 };
 
-double time_of(const Record& row) {
-  return std::get<Timing>(row.outcome).time_us;
-}
-
 // The fastest half, and the newest of the others.
 void cut(std::vector<const Record*>& rows) {
   if (rows.size() <= kMostTaskRows) return;
   std::vector<const Record*> by_time = rows;
   const auto half = by_time.begin() + kMostTaskRows / 2;
-  std::ranges::stable_sort(by_time, {}, [](const Record* row) { return time_of(*row); });
+  std::ranges::stable_sort(by_time, {}, [](const Record* row) { return *row->time_us(); });
   std::sort(half, by_time.end(), [](const Record* a, const Record* b) {
     return a->created_unix_ms != b->created_unix_ms ? a->created_unix_ms > b->created_unix_ms : a->id < b->id;
   });
@@ -42,7 +38,7 @@ std::vector<PastTask> past_tasks(const std::vector<Record>& records, const Task&
   const std::string identity = identity_of(task.device), own_text = to_text(task.workload);
   std::map<std::pair<std::string, std::string>, Group> groups;
   for (const Record& row : records) {
-    if (!std::holds_alternative<Timing>(row.outcome) || row.target != name_of(task.device.limits.target))
+    if (!row.time_us() || row.target != name_of(task.device.limits.target))
       continue;
     const bool own = row.workload == own_text;
     if (!own && !kernels) continue;
@@ -86,7 +82,7 @@ std::vector<PastTask> past_tasks(const std::vector<Record>& records, const Task&
       if (!point || !row_of(*point, row)) continue;
       past.configs.push_back(record->config);
       past.rows.append(row);
-      past.times_us.push_back(time_of(*record));
+      past.times_us.push_back(*record->time_us());
     }
     if (!past.times_us.empty()) tasks.push_back(std::move(past));
   }

@@ -31,16 +31,6 @@ bool lasting(const Outcome& outcome) {
   return false;
 }
 
-Trial trial_of(const Record& row) {
-  return {.config = row.config,
-          .outcome = row.outcome,
-          .record_id = row.id,
-          .picked_by = row.picked_by,
-          .predicted = row.predicted,
-          .source_hash = 0,
-          .origin = Origin::kEarlier};
-}
-
 }  // namespace
 
 bool killed_a_worker(const Outcome& outcome) {
@@ -49,8 +39,8 @@ bool killed_a_worker(const Outcome& outcome) {
   return failure && !lasting(outcome) && failure->kind != FailureKind::kLaunch;
 }
 
-Recall recall(const std::vector<Record>& rows, const std::string& identity, const Candidates& candidates) {
-  Recall result;
+EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& identity, const Candidates& candidates) {
+  EarlierRuns result;
   std::unordered_map<Config, std::size_t, ConfigHash> answer_at;
   std::set<std::string> runs;
   for (const Record& row : rows) {
@@ -70,10 +60,8 @@ Recall recall(const std::vector<Record>& rows, const std::string& identity, cons
     result.quarantined += quarantined && deaths == kQuarantineDeaths ? 1 : 0;
     runs.insert(row.session);
     const auto [found, inserted] = answer_at.try_emplace(row.config, result.answers.size());
-    if (inserted)
-      result.answers.push_back(trial_of(row));
-    else
-      result.answers[found->second] = trial_of(row);
+    if (inserted) result.answers.emplace_back();
+    result.answers[found->second] = {row, 0, Origin::kEarlier};
   }
   result.runs = static_cast<int>(runs.size());
   return result;
@@ -93,18 +81,18 @@ int spent_by_cut_off_runs(const std::vector<Record>& rows, const std::string& id
   return spent <= budget ? spent : 0;
 }
 
-std::string describe(const Recall& recall) {
+std::string describe(const EarlierRuns& earlier) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  if (!recall.answers.empty())
-    add(fmt::format("reused {} trial{} of {} earlier run{}", recall.answers.size(),
-                    recall.answers.size() == 1 ? "" : "s", recall.runs, recall.runs == 1 ? "" : "s"));
-  if (recall.quarantined > 0)
-    add(fmt::format("{} config{} quarantined, having killed {} workers or more", recall.quarantined,
-                    recall.quarantined == 1 ? " is" : "s are", kQuarantineDeaths));
-  if (recall.obsolete > 0)
-    add(fmt::format("{} stored trial{} no longer fit{} the space", recall.obsolete,
-                    recall.obsolete == 1 ? "" : "s", recall.obsolete == 1 ? "s" : ""));
+  if (!earlier.answers.empty())
+    add(fmt::format("reused {} trial{} of {} earlier run{}", earlier.answers.size(),
+                    earlier.answers.size() == 1 ? "" : "s", earlier.runs, earlier.runs == 1 ? "" : "s"));
+  if (earlier.quarantined > 0)
+    add(fmt::format("{} config{} quarantined, having killed {} workers or more", earlier.quarantined,
+                    earlier.quarantined == 1 ? " is" : "s are", kQuarantineDeaths));
+  if (earlier.obsolete > 0)
+    add(fmt::format("{} stored trial{} no longer fit{} the space", earlier.obsolete,
+                    earlier.obsolete == 1 ? "" : "s", earlier.obsolete == 1 ? "s" : ""));
   return text;
 }
 

@@ -27,8 +27,8 @@ using Deaths = std::unordered_map<Config, int, ConfigHash>;
 
 /// Of the rows of the same workload and target those that are answers; rows of other
 /// device identities and template versions are hints: past_tasks.h.
-struct Recall {
-  std::vector<Trial> answers;  ///< this device identity and template version: not measured again
+struct EarlierRuns {
+  std::vector<KnownTrial> answers;  ///< this device identity and template version: not measured again
   int runs = 0;                ///< earlier runs that `answers` come from
   int obsolete = 0;            ///< rows whose config the space no longer has
   Deaths deaths;               ///< workers that each config has killed so far
@@ -38,7 +38,8 @@ struct Recall {
 /// `rows` in order of creation; of several rows of one config the newest answer counts. A row that failed for
 /// a reason that may pass (time limit, crash, out of memory, launch) is no answer: such configs may be tried
 /// again, but for those that have killed kQuarantineDeaths workers: their last death is the answer.
-Recall recall(const std::vector<Record>& rows, const std::string& identity, const Candidates& candidates);
+EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& identity,
+                         const Candidates& candidates);
 
 /// How many trials of its budget a run finds spent: configs of those of `rows` with its seed, measured on
 /// `identity` since the last run that came to its end (`last_finished`, a session's id, "" = none) by runs
@@ -47,6 +48,6 @@ int spent_by_cut_off_runs(const std::vector<Record>& rows, const std::string& id
                           const std::string& last_finished, int budget);
 
 /// "reused 120 trials of 2 earlier runs; 3 stored trials no longer fit the space". "" if nothing.
-std::string describe(const Recall& recall);
+std::string describe(const EarlierRuns& earlier);
 
 }  // namespace lehr

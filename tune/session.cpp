@@ -66,6 +66,7 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
   summary_.session = options.session_id;
   summary_.strategy = options.strategy;
   summary_.seed = options.seed;
+  summary_.flops = flops_of(task.workload);
 }
 
 Summary Session::run() {
@@ -73,7 +74,7 @@ Summary Session::run() {
   recall_rows();
   measure_defaults();
   rounds();
-  const Standing at_stop = standing();
+  const Progress at_stop = progress();
   if (stop_ == StopReason::kInterrupted)
     conclude_from_trials();
   else
@@ -95,12 +96,12 @@ void Session::recall_rows() {
   if (options_.reuse) {
     const std::vector<Record> rows = parts_.database->all(
         {.workload = summary_.workload, .device = "", .target = summary_.target, .family = ""});
-    Recall earlier = recall(rows, summary_.identity, candidates_);
+    EarlierRuns earlier = earlier_runs(rows, summary_.identity, candidates_);
     summary_.resume_text = describe(earlier);
     summary_.reused = static_cast<int>(earlier.answers.size());
     bench_.remember(std::move(earlier.deaths));
     std::vector<std::size_t> positions;
-    for (Trial& trial : earlier.answers) positions.push_back(trials_.add(std::move(trial)));
+    for (KnownTrial& trial : earlier.answers) positions.push_back(trials_.add(std::move(trial)));
     learn(positions);
     recall_spent(rows);
   }
@@ -111,7 +112,7 @@ void Session::recall_rows() {
 /// The same command after a kill or an interrupt goes on: it does not get its trials a second time.
 void Session::recall_spent(const std::vector<Record>& rows) {
   if (options_.stop.trials == 0) return;
-  const std::vector<Verdict> last = parts_.database->verdicts(
+  const std::vector<StoredVerdict> last = parts_.database->verdicts(
       {.workload = summary_.workload, .device = summary_.identity, .target = "", .family = ""});
   spent_ = spent_by_cut_off_runs(rows, summary_.identity, options_.seed, last.empty() ? "" : last[0].session,
                                  options_.stop.trials);
@@ -148,10 +149,10 @@ void Session::recall_tasks() {
 }
 
 void Session::learn(const std::vector<std::size_t>& positions) {
-  const Trial* best = trials_.best();
+  const KnownTrial* best = trials_.best();
   std::vector<Measurement> results;
   for (const std::size_t at : positions) {
-    const Trial& trial = trials_.all()[at];
+    const KnownTrial& trial = trials_.all()[at];
     results.push_back({candidates_.space.point_of(trial.config), trial.time_us()});
     seen_.insert(results.back().point);
   }
@@ -180,7 +181,7 @@ void Session::measure_defaults() {
   if (!out_of_budget()) measure(picks);
   probe_roof();
   for (const Config& config : candidates_.defaults) {
-    const Trial* trial = trials_.find(config);
+    const KnownTrial* trial = trials_.find(config);
     if (!default_ && trial && trial->time_us()) default_ = config;
   }
 }
@@ -227,7 +228,7 @@ std::size_t Session::batch_size(std::size_t wanted) const {
   double room = static_cast<double>(wanted);
   if (rules.trials > 0) room = std::min<double>(room, rules.trials - spent_ - trials_.measured());
   if (rules.time_s > 0 && trials_.measured() > 0) {
-    const Standing now = standing();
+    const Progress now = progress();
     const double per_trial_s = (now.elapsed_s - setup_s_) / trials_.measured();
     if (per_trial_s > 0) room = std::min(room, (rules.time_s - now.finals_s - now.elapsed_s) / per_trial_s);
   }
@@ -238,12 +239,12 @@ std::vector<Pick> Session::propose(std::size_t count) {
   std::vector<Pick> picks;
   for (const Proposal& each : guide_.propose(count, seen_))
     picks.push_back({candidates_.space.config_of(each.point), options_.strategy, each.predicted});
-  if (const Trial* best = trials_.best())
+  if (const KnownTrial* best = trials_.best())
     model_expects_gain_ = guide_.expects_gain_over(candidates_.space.point_of(best->config));
   return picks;
 }
 
-Standing Session::standing() const {
+Progress Session::progress() const {
   const double elapsed = elapsed_s();
   return {.trials = spent_ + trials_.measured(),
           .timed = trials_.timed() + trials_.reused_timed(),
@@ -255,13 +256,13 @@ Standing Session::standing() const {
 
 bool Session::out_of_budget() {
   if (!stop_ && interrupted()) stop_ = StopReason::kInterrupted;
-  if (!stop_) stop_ = should_stop(options_.stop, standing());
+  if (!stop_) stop_ = should_stop(options_.stop, progress());
   return stop_.has_value();
 }
 
 void Session::report(EventKind kind, std::string note) {
   if (!parts_.on_event) return;
-  const Standing now = standing();
+  const Progress now = progress();
   const double searching_s = now.elapsed_s - setup_s_;
   const double rate = searching_s > 0 ? trials_.measured() / searching_s : 0;
   std::optional<double> eta;
@@ -270,9 +271,10 @@ void Session::report(EventKind kind, std::string note) {
     const double left = std::max(0, options_.stop.trials - now.trials) / rate + now.finals_s;
     eta = eta ? std::min(*eta, left) : left;
   }
-  const Trial* best = trials_.best();
-  const Trial* base = trials_.find(candidates_.defaults[0]);
-  const double best_us = best ? *best->time_us() : 0;
+  const KnownTrial* best = trials_.best();
+  const KnownTrial* base = trials_.find(candidates_.defaults[0]);
+  const Time best_time =
+      best ? Time{*best->time_us(), interval_of(std::get<Timing>(best->outcome))} : Time{};
   parts_.on_event({.kind = kind,
                    .note = std::move(note),
                    .elapsed_s = now.elapsed_s,
@@ -282,9 +284,8 @@ void Session::report(EventKind kind, std::string note) {
                    .failed = trials_.failed(),
                    .trials_per_s = rate,
                    .default_us = base ? base->time_us().value_or(0) : 0,
-                   .best_us = best_us,
-                   .best_interval = best ? interval_of(std::get<Timing>(best->outcome)) : Interval{},
-                   .best_gflops = gflops_of(task_.workload, best_us)});
+                   .best = best_time,
+                   .best_gflops = gflops_of(summary_.flops, best_time.us)});
 }
 
 Summary run_session(const Task& task, const Candidates& candidates, const SessionOptions& options,

@@ -1,6 +1,7 @@
 // The session's end: the contest of the finalists, the verdict, the summary.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
@@ -23,7 +24,7 @@ std::vector<Config> Session::entrants(std::size_t finalists) {
       unknown_here.push_back({config, kPickedToResume, std::nullopt});
   bench_.measure(unknown_here, [this] { return interrupted(); });
   std::erase_if(configs, [this](const Config& config) {
-    const Trial* trial = trials_.find(config);
+    const KnownTrial* trial = trials_.find(config);
     return trial->origin != Origin::kHere || !trial->time_us();
   });
   if (default_ && (configs.empty() || configs[0] != *default_)) default_.reset();
@@ -67,78 +68,67 @@ void Session::finals() {
   conclude_from_contest(configs, entries);
 }
 
-TimedConfig Session::timed(const Config& config, double time_us, Interval interval) const {
-  const Trial& trial = *trials_.find(config);
-  return {.config = config,
-          .time_us = time_us,
-          .interval = interval,
-          .gflops = gflops_of(task_.workload, time_us),
-          .record_id = trial.record_id,
-          .picked_by = trial.picked_by};
-}
-
 void Session::conclude_from_contest(const std::vector<Config>& configs,
                                     const std::vector<ContestEntry>& entries) {
-  const Judgement verdict = judge(entries, configs.size());
+  Judgement judgement = judge(entries, configs.size());
   summary_.contested = true;
-  const auto interval_of_median = [](const ContestEntry& entry) {
-    return entry.round_us.empty() ? Interval{} : quantile_interval(calm_us(entry), 0.5);
-  };
   for (std::size_t i = 0; i < configs.size(); ++i)
     if (!entries[i].round_us.empty()) roofline_.reached(configs[i].family, entries[i].time_us);
-  const ContestEntry& winner = entries[verdict.winner];
-  summary_.best = timed(configs[verdict.winner], winner.time_us, interval_of_median(winner));
+  const ContestEntry& winner = entries[judgement.winner];
+  summary_.best = *trials_.find(configs[judgement.winner]);
   summary_.gpu = winner.gpu;
+  summary_.verdict = std::move(judgement.verdict);
   if (default_) {
-    summary_.default_config = timed(*default_, entries[0].time_us, interval_of_median(entries[0]));
-    summary_.speedup_vs_default = verdict.speedup_vs_default;
+    summary_.default_trial = *trials_.find(*default_);
+  } else {
+    summary_.verdict.default_time = {};
+    summary_.verdict.speedup_vs_default = {};
   }
-  for (std::size_t i = configs.size(); i < entries.size(); ++i)
-    summary_.baselines.push_back({.name = entries[i].name,
-                                  .time_us = entries[i].round_us.empty() ? 0 : entries[i].time_us,
-                                  .interval = interval_of_median(entries[i]),
-                                  .speedup = speedup_over(winner, entries[i]),
-                                  .gpu = entries[i].gpu,
-                                  .note = entries[i].note,
-                                  .missing = entries[i].missing});
-  if (verdict.baseline) summary_.baseline = *verdict.baseline - configs.size();
-  summary_.speedup_vs_baseline = verdict.speedup_vs_baseline;
+  for (const ContestEntry& entry : std::span(entries).subspan(configs.size()))
+    summary_.baselines.push_back({.name = entry.name,
+                                  .time = time_of(entry),
+                                  .speedup = speedup_over(winner, entry),
+                                  .gpu = entry.gpu,
+                                  .note = entry.note,
+                                  .missing = entry.missing});
 }
 
 void Session::conclude_from_trials() {
-  const Trial* best = trials_.best();
+  const KnownTrial* best = trials_.best();
   if (!best) return;
-  const auto of_trial = [this](const Trial& trial) {
-    return timed(trial.config, *trial.time_us(), interval_of(std::get<Timing>(trial.outcome)));
+  const auto single_time = [](const Trial& trial) {
+    return Time{*trial.time_us(), interval_of(std::get<Timing>(trial.outcome))};
   };
-  summary_.best = of_trial(*best);
-  const Trial* base = default_ ? trials_.find(*default_) : nullptr;
+  Verdict& verdict = summary_.verdict;
+  summary_.best = *best;
+  verdict.best = single_time(*best);
+  const KnownTrial* base = default_ ? trials_.find(*default_) : nullptr;
   if (!base || !base->time_us()) return;
-  summary_.default_config = of_trial(*base);
+  summary_.default_trial = *base;
+  verdict.default_time = single_time(*base);
   if (!beats(std::get<Timing>(best->outcome), std::get<Timing>(base->outcome))) {
-    summary_.best = summary_.default_config;
-    summary_.speedup_vs_default = {1, {1, 1}};
+    summary_.best = summary_.default_trial;
+    verdict.best = verdict.default_time;
+    verdict.speedup_vs_default = {1, {1, 1}};
     return;
   }
-  const TimedConfig &slow = *summary_.default_config, &fast = *summary_.best;
-  summary_.speedup_vs_default.value = slow.time_us / fast.time_us;
-  if (fast.interval.low > 0)
-    summary_.speedup_vs_default.interval = {slow.interval.low / fast.interval.high,
-                                            slow.interval.high / fast.interval.low};
+  const Interval &slow = verdict.default_time.interval, &fast = verdict.best.interval;
+  verdict.speedup_vs_default.value = verdict.default_time.us / verdict.best.us;
+  if (fast.low > 0) verdict.speedup_vs_default.interval = {slow.low / fast.high, slow.high / fast.low};
 }
 
 void Session::check_determinism() {
   if (!options_.check_determinism || !summary_.best || interrupted()) return;
   const auto repeated = parts_.measurer->repeat(bench_.source_of(summary_.best->config));
-  Determinism& found = summary_.determinism.emplace();
+  std::string& text = summary_.determinism;
   if (const auto* failure = std::get_if<Failure>(&repeated)) {
-    found.text = fmt::format("whether the winner is deterministic could not be told: {}: {}",
+    text = fmt::format("whether the winner is deterministic could not be told: {}: {}",
                              name_of(failure->kind), first_line(failure->text));
     return;
   }
   const Repetition& bits = std::get<Repetition>(repeated);
-  found.same = bits.different == 0;
-  found.text = *found.same
+  summary_.verdict.deterministic = bits.different == 0;
+  text = bits.different == 0
                    ? "the winner gave the same bits in two runs on the same input"
                    : fmt::format(
                          "the winner is not deterministic: {} of {} output elements have other bits in "
@@ -146,7 +136,7 @@ void Session::check_determinism() {
                          bits.different, bits.elements, bits.first);
 }
 
-void Session::summarize(const Standing& at_stop) {
+void Session::summarize(const Progress& at_stop) {
   summary_.measured = trials_.measured();
   summary_.timed = trials_.timed();
   summary_.failed = trials_.failed();
@@ -156,8 +146,8 @@ void Session::summarize(const Standing& at_stop) {
   summary_.stop = *stop_;
   summary_.stop_text = explain(*stop_, options_.stop, at_stop);
   if (summary_.best) {
-    roofline_.reached(summary_.best->config.family, summary_.best->time_us);
-    summary_.roofline_fraction = roofline_.share(summary_.best->time_us);
+    roofline_.reached(summary_.best->config.family, summary_.verdict.best.us);
+    summary_.roofline_fraction = roofline_.share(summary_.verdict.best.us);
   }
   summary_.peaks = roofline_.peaks();
   Elapsed& elapsed = summary_.elapsed;
@@ -176,20 +166,14 @@ void Session::summarize(const Standing& at_stop) {
 /// Only a contest gives a verdict: without one `best` shows the fastest row, and says so.
 void Session::append_verdict() {
   if (!summary_.contested) return;
-  const auto& base = summary_.default_config;
-  const auto& baseline = summary_.baseline;
-  parts_.database->append(Verdict{.workload = summary_.workload,
-                                  .device = summary_.identity,
-                                  .session = options_.session_id,
-                                  .record_id = summary_.best->record_id,
-                                  .default_us = base ? base->time_us : 0,
-                                  .best_us = summary_.best->time_us,
-                                  .baseline = baseline ? summary_.baselines[*baseline].name : "",
-                                  .baseline_us = baseline ? summary_.baselines[*baseline].time_us : 0,
-                                  .speedup_vs_default = summary_.speedup_vs_default.value,
-                                  .speedup_vs_baseline = summary_.speedup_vs_baseline.value,
-                                  .json = to_json(summary_).dump(),
-                                  .created_unix_ms = 0});
+  StoredVerdict row;
+  static_cast<Verdict&>(row) = summary_.verdict;
+  row.workload = summary_.workload;
+  row.device = summary_.identity;
+  row.session = options_.session_id;
+  row.record_id = summary_.best->id;
+  row.json = to_json(summary_).dump();
+  parts_.database->append(row);
 }
 
 }  // namespace lehr

@@ -38,7 +38,7 @@ class Session {
   void measure(std::span<const Pick> picks);
   void learn(const std::vector<std::size_t>& positions);
   void probe_roof();
-  Standing standing() const;
+  Progress progress() const;
   bool out_of_budget();
   bool interrupted() const { return parts_.interrupted && parts_.interrupted->load(); }
   double elapsed_s() const { return parts_.now_s() - started_s_; }
@@ -51,8 +51,7 @@ class Session {
   void conclude_from_trials();
   void check_determinism();
   void conclude_from_contest(const std::vector<Config>& configs, const std::vector<ContestEntry>& entries);
-  TimedConfig timed(const Config& config, double time_us, Interval interval) const;
-  void summarize(const Standing& at_stop);
+  void summarize(const Progress& at_stop);
   void append_verdict();
 
   const Task& task_;

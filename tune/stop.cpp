@@ -25,31 +25,31 @@ std::string_view name_of(StopReason reason) {
   return "";
 }
 
-std::optional<StopReason> should_stop(const StopRules& rules, const Standing& standing) {
-  if (rules.trials > 0 && standing.trials >= rules.trials) return StopReason::kTrials;
-  if (rules.time_s > 0 && standing.elapsed_s + standing.finals_s >= rules.time_s) return StopReason::kTime;
-  if (rules.failing_trials > 0 && standing.timed == 0 && standing.trials >= rules.failing_trials)
+std::optional<StopReason> should_stop(const StopRules& rules, const Progress& progress) {
+  if (rules.trials > 0 && progress.trials >= rules.trials) return StopReason::kTrials;
+  if (rules.time_s > 0 && progress.elapsed_s + progress.finals_s >= rules.time_s) return StopReason::kTime;
+  if (rules.failing_trials > 0 && progress.timed == 0 && progress.trials >= rules.failing_trials)
     return StopReason::kFailing;
-  if (rules.plateau_trials > 0 && standing.trials_since_gain >= rules.plateau_trials &&
-      !standing.model_expects_gain)
+  if (rules.plateau_trials > 0 && progress.trials_since_gain >= rules.plateau_trials &&
+      !progress.model_expects_gain)
     return StopReason::kPlateau;
   return std::nullopt;
 }
 
-std::string explain(StopReason reason, const StopRules& rules, const Standing& standing) {
+std::string explain(StopReason reason, const StopRules& rules, const Progress& progress) {
   switch (reason) {
     case StopReason::kTrials:
       return fmt::format("{} trials are measured, as asked for", rules.trials);
     case StopReason::kTime:
       return fmt::format("the time limit of {:g} s is reached, of which {:.1f} s were kept for the finals",
-                         rules.time_s, standing.finals_s);
+                         rules.time_s, progress.finals_s);
     case StopReason::kPlateau:
       return fmt::format("no gain above {:g} % in the last {} trials, and the model expects none",
-                         100 * rules.plateau_gain, standing.trials_since_gain);
+                         100 * rules.plateau_gain, progress.trials_since_gain);
     case StopReason::kExhausted:
       return "every config of the space that could be found is measured";
     case StopReason::kFailing:
-      return fmt::format("all of the first {} candidates failed", standing.trials);
+      return fmt::format("all of the first {} candidates failed", progress.trials);
     case StopReason::kInterrupted:
       return "interrupted; everything measured so far is in the database";
   }

@@ -27,8 +27,8 @@ struct StopRules {
   int failing_trials = 96;     ///< failures from the start without one timing; 0: never stop for it
 };
 
-/// Where a session stands.
-struct Standing {
+/// How far a session has come.
+struct Progress {
   int trials = 0;                  ///< measured by this session, failures included
   int timed = 0;                   ///< of those and of the reused ones, those with a time
   int trials_since_gain = 0;       ///< since the best time last fell by more than `plateau_gain`
@@ -38,10 +38,10 @@ struct Standing {
 };
 
 /// The first rule that fires; nullopt: go on. Interruption and exhaustion are the session's own observations.
-std::optional<StopReason> should_stop(const StopRules& rules, const Standing& standing);
+std::optional<StopReason> should_stop(const StopRules& rules, const Progress& progress);
 
 /// One sentence without a full stop, for the user.
-std::string explain(StopReason reason, const StopRules& rules, const Standing& standing);
+std::string explain(StopReason reason, const StopRules& rules, const Progress& progress);
 
 /// Seconds to keep for the finals: 13 % of the limit, at least 2 s, never above 40 % of the limit. Without a
 /// time limit: 13 % of the time spent so far, between 2 and 20 s.

@@ -1,39 +1,43 @@
 // The summary's derived numbers and its JSON form.
 #include "tune/summary.h"
 
-#include <nlohmann/json.hpp>
+#include "base/describe_json.h"
 
 namespace lehr {
 namespace {
 
 using nlohmann::json;
 
-json number_or_null(double value) {
-  return value > 0 ? json(value) : json(nullptr);
+json json_of(const std::optional<Trial>& trial, const Time& time, double flops) {
+  if (!trial) return nullptr;
+  return {{"time_us", time.us},
+          {"time_us_interval", time.interval},
+          {"gflops", gflops_of(flops, time.us)},
+          {"config", to_text(trial->config)},
+          {"template", trial->config.family},
+          {"record", trial->id},
+          {"picked_by", trial->picked_by}};
 }
 
-/// [low, high]
-json json_of(const Interval& interval) {
-  return interval.known() ? json::array({interval.low, interval.high}) : json(nullptr);
-}
-
-json json_of(const std::optional<TimedConfig>& timed) {
-  if (!timed) return nullptr;
-  return {{"time_us", timed->time_us},         {"time_us_interval", json_of(timed->interval)},
-          {"gflops", timed->gflops},           {"config", to_text(timed->config)},
-          {"template", timed->config.family},  {"record", timed->record_id},
-          {"picked_by", timed->picked_by}};
-}
-
-json json_of(const std::optional<GpuState>& state) {
-  if (!state) return nullptr;
-  return {{"sm_mhz", state->sm_mhz}, {"power_w", state->power_w}, {"temperature_c", state->temperature_c}};
+json json_of(const BaselineTime& b) {
+  return {{"name", b.name},
+          {"time_us", known_or_null(b.time.us)},
+          {"time_us_interval", b.time.interval},
+          {"speedup", known_or_null(b.speedup.value)},
+          {"speedup_interval", b.speedup.interval},
+          {"gpu", b.gpu},
+          {"note", known_or_null(b.note)},
+          {"missing", known_or_null(b.missing)}};
 }
 
 }  // namespace
 
-double gflops_of(const Workload& workload, double time_us) {
-  return time_us > 0 ? flops_of(workload) / time_us * 1e-3 : 0;
+void to_json(json& document, const Interval& interval) {
+  document = interval.known() ? json::array({interval.low, interval.high}) : json(nullptr);
+}
+
+double gflops_of(double flops, double time_us) {
+  return time_us > 0 ? flops / time_us * 1e-3 : 0;
 }
 
 double device_idle_s(const Elapsed& elapsed) {
@@ -44,18 +48,10 @@ json to_json(const Summary& s) {
   json failed = json::object();
   for (const auto& [kind, count] : s.failed) failed[std::string(name_of(kind))] = count;
   json baselines = json::array();
-  for (const BaselineTime& b : s.baselines)
-    baselines.push_back({{"name", b.name},
-                         {"time_us", number_or_null(b.time_us)},
-                         {"time_us_interval", json_of(b.interval)},
-                         {"speedup", number_or_null(b.speedup.value)},
-                         {"speedup_interval", json_of(b.speedup.interval)},
-                         {"gpu", json_of(b.gpu)},
-                         {"note", b.note.empty() ? json(nullptr) : json(b.note)},
-                         {"missing", b.missing.empty() ? json(nullptr) : json(b.missing)}});
+  for (const BaselineTime& each : s.baselines) baselines.push_back(json_of(each));
+  const Verdict& verdict = s.verdict;
   json baseline = nullptr;
-  if (s.baseline)
-    baseline = {{"name", s.baselines[*s.baseline].name}, {"time_us", s.baselines[*s.baseline].time_us}};
+  if (!verdict.baseline.empty()) baseline = {{"name", verdict.baseline}, {"time_us", verdict.baseline_us}};
   const std::string_view note = why_above_all(s.roofline_fraction.value_or(0));
   const double kernels_per_s = s.compiling_s > 0 ? s.kernels / s.compiling_s : 0;
   return {{"workload", s.workload},
@@ -66,24 +62,23 @@ json to_json(const Summary& s) {
           {"session", s.session},
           {"strategy", s.strategy},
           {"seed", s.seed},
-          {"default", json_of(s.default_config)},
-          {"best", json_of(s.best)},
-          {"gpu", json_of(s.gpu)},
+          {"default", json_of(s.default_trial, verdict.default_time, s.flops)},
+          {"best", json_of(s.best, verdict.best, s.flops)},
+          {"gpu", s.gpu},
           {"contested", s.contested},
           {"baseline", baseline},
           {"baselines", baselines},
-          {"speedup_vs_default", number_or_null(s.speedup_vs_default.value)},
-          {"speedup_vs_default_interval", json_of(s.speedup_vs_default.interval)},
-          {"speedup_vs_baseline", number_or_null(s.speedup_vs_baseline.value)},
-          {"speedup_vs_baseline_interval", json_of(s.speedup_vs_baseline.interval)},
-          {"deterministic",
-           s.determinism && s.determinism->same ? json(*s.determinism->same) : json(nullptr)},
-          {"determinism", s.determinism ? json(s.determinism->text) : json(nullptr)},
-          {"roofline_fraction", s.roofline_fraction ? json(*s.roofline_fraction) : json(nullptr)},
-          {"roofline_note", note.empty() ? json(nullptr) : json(note)},
+          {"speedup_vs_default", known_or_null(verdict.speedup_vs_default.value)},
+          {"speedup_vs_default_interval", verdict.speedup_vs_default.interval},
+          {"speedup_vs_baseline", known_or_null(verdict.speedup_vs_baseline.value)},
+          {"speedup_vs_baseline_interval", verdict.speedup_vs_baseline.interval},
+          {"deterministic", verdict.deterministic},
+          {"determinism", known_or_null(s.determinism)},
+          {"roofline_fraction", s.roofline_fraction},
+          {"roofline_note", known_or_null(note)},
           {"peaks",
-           {{"gflops_f32", number_or_null(s.peaks.gflops_f32)},
-            {"gbytes_per_s", number_or_null(s.peaks.gbytes_per_s)}}},
+           {{"gflops_f32", known_or_null(s.peaks.gflops_f32)},
+            {"gbytes_per_s", known_or_null(s.peaks.gbytes_per_s)}}},
           {"trials",
            {{"measured", s.measured},
             {"timed", s.timed},
@@ -91,11 +86,11 @@ json to_json(const Summary& s) {
             {"evidence", s.evidence},
             {"failed", failed}}},
           {"windows", {{"timed_again", s.retimed}, {"left_disturbed", s.disturbed}}},
-          {"first_failure", s.first_failure.empty() ? json(nullptr) : json(s.first_failure)},
+          {"first_failure", known_or_null(s.first_failure)},
           {"compile",
            {{"kernels", s.kernels},
             {"seconds", s.compiling_s},
-            {"kernels_per_s", number_or_null(kernels_per_s)}}},
+            {"kernels_per_s", known_or_null(kernels_per_s)}}},
           {"model", {{"fits", s.fits}, {"scored", s.scored}}},
           {"elapsed_s",
            {{"total", s.elapsed.total_s},
@@ -106,7 +101,7 @@ json to_json(const Summary& s) {
           {"device_idle_s", device_idle_s(s.elapsed)},
           {"stop_reason", std::string(name_of(s.stop))},
           {"stop_text", s.stop_text},
-          {"resume", s.resume_text.empty() ? json(nullptr) : json(s.resume_text)}};
+          {"resume", known_or_null(s.resume_text)}};
 }
 
 }  // namespace lehr

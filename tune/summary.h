@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/core/outcome.h"
-#include "space/config.h"
+#include "database/record.h"
 #include "tune/finals.h"
 #include "tune/roofline.h"
 #include "tune/stop.h"
@@ -17,21 +16,10 @@
 
 namespace lehr {
 
-/// A kernel and its time.
-struct TimedConfig {
-  Config config;
-  double time_us = 0;
-  Interval interval;  ///< of time_us, 95 % (measure/core/stats.h)
-  double gflops = 0;
-  std::string record_id;
-  std::string picked_by;
-};
-
 struct BaselineTime {
   std::string name;
-  double time_us = 0;  ///< 0: not timed, `missing` says why
-  Interval interval;   ///< of time_us
-  Ratio speedup;       ///< how much faster the best kernel is; 0: not timed
+  Time time;      ///< us 0: not timed, `missing` says why
+  Ratio speedup;  ///< how much faster the best kernel is; 0: not timed
   std::optional<GpuState> gpu = std::nullopt;  ///< while it was timed
   std::string note;                            ///< how it was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string missing;
@@ -46,12 +34,6 @@ struct Elapsed {
   double run_s = 0;      ///< checking and timing, the finals included
 };
 
-/// The winner's bits in two runs on the same input.
-struct Determinism {
-  std::optional<bool> same;  ///< nullopt: it failed when it was to run
-  std::string text;          ///< one sentence without a full stop
-};
-
 struct Summary {
   std::string workload;  ///< canonical text
   std::string device;    ///< name
@@ -60,16 +42,15 @@ struct Summary {
   std::string caches;  ///< cache_policy() of the device
   std::string session, strategy;
   std::uint64_t seed = 0;
+  double flops = 0;  ///< of the workload
 
-  std::optional<TimedConfig> default_config;  ///< nullopt: no default ran
-  std::optional<TimedConfig> best;            ///< nullopt: nothing ran
-  std::optional<GpuState> gpu;                ///< while the best one was timed in the finals
-  bool contested = false;         ///< times come from the interleaved finals (else from single trials)
-  Ratio speedup_vs_default;       ///< 1 when the default won; 0: no default ran
+  std::optional<Trial> default_trial;  ///< nullopt: no default ran
+  std::optional<Trial> best;           ///< nullopt: nothing ran
+  std::optional<GpuState> gpu;         ///< while the best one was timed in the finals
+  bool contested = false;  ///< the verdict comes from the interleaved finals (else from single trials)
+  Verdict verdict;
   std::vector<BaselineTime> baselines;
-  std::optional<std::size_t> baseline;  ///< the fastest of them
-  Ratio speedup_vs_baseline;            ///< 0: no baseline was timed
-  std::optional<Determinism> determinism;  ///< nullopt: nobody asked
+  std::string determinism;  ///< of the best one: one sentence without a full stop; "": nobody asked
   std::optional<double> roofline_fraction;  ///< Roofline::share() of the best kernel
   Peaks peaks;                              ///< that it is a share of: the most that this session has seen
 
@@ -96,8 +77,10 @@ double device_idle_s(const Elapsed& elapsed);
 
 /// The document of `tune --json`. Unknown numbers are null.
 nlohmann::json to_json(const Summary& summary);
+/// [low, high]; null when it is not known.
+void to_json(nlohmann::json& document, const Interval& interval);
 
-/// Gigaflops per second of a time in microseconds.
-double gflops_of(const Workload& workload, double time_us);
+/// Gigaflops per second of operations that take so many microseconds.
+double gflops_of(double flops, double time_us);
 
 }  // namespace lehr

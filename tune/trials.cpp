@@ -6,12 +6,7 @@
 
 namespace lehr {
 
-std::optional<double> Trial::time_us() const {
-  if (const auto* timing = std::get_if<Timing>(&outcome)) return timing->time_us;
-  return std::nullopt;
-}
-
-std::size_t Trials::add(Trial trial) {
+std::size_t Trials::add(KnownTrial trial) {
   const std::optional<double> time = trial.time_us();
   if (trial.origin == Origin::kHere) {
     ++measured_;
@@ -46,12 +41,12 @@ std::size_t Trials::add(Trial trial) {
   return at;
 }
 
-const Trial* Trials::find(const Config& config) const {
+const KnownTrial* Trials::find(const Config& config) const {
   const auto found = position_.find(config);
   return found == position_.end() ? nullptr : &all_[found->second];
 }
 
-const Trial* Trials::best() const {
+const KnownTrial* Trials::best() const {
   return best_ ? &all_[*best_] : nullptr;
 }
 

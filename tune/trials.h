@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "measure/core/outcome.h"
+#include "database/record.h"
 #include "space/config.h"
 
 namespace lehr {
@@ -20,18 +20,10 @@ enum class Origin {
   kTwin,     ///< its source is equal to that of a config measured here
 };
 
-/// One measured config.
-struct Trial {
-  Config config;
-  Outcome outcome;
-  std::string record_id;            ///< of its row in the database
-  std::string picked_by;            ///< "default", "anneal", "transfer", "resume", ...
-  std::optional<double> predicted;  ///< the model's score when it was picked
-  std::uint64_t source_hash = 0;    ///< stable hash of the emitted text; 0: not emitted in this session
+/// A trial as a session knows it.
+struct KnownTrial : Trial {
+  std::uint64_t source_hash = 0;  ///< stable hash of the emitted text; 0: not emitted in this session
   Origin origin = Origin::kHere;
-
-  /// Microseconds; nullopt when it failed.
-  std::optional<double> time_us() const;
 };
 
 /// Trials in the order of arrival. A config that arrives again replaces its earlier trial.
@@ -41,12 +33,12 @@ class Trials {
   explicit Trials(double gain) : gain_(gain) {}
 
   /// Returns its position in all().
-  std::size_t add(Trial trial);
+  std::size_t add(KnownTrial trial);
 
-  const std::vector<Trial>& all() const { return all_; }
-  const Trial* find(const Config& config) const;
+  const std::vector<KnownTrial>& all() const { return all_; }
+  const KnownTrial* find(const Config& config) const;
   /// Fastest; nullptr when nothing has a time.
-  const Trial* best() const;
+  const KnownTrial* best() const;
 
   int measured() const { return measured_; }  ///< by this session, failures included
   int timed() const { return timed_; }        ///< of those, with a time
@@ -57,7 +49,7 @@ class Trials {
 
  private:
   double gain_;
-  std::vector<Trial> all_;
+  std::vector<KnownTrial> all_;
   std::unordered_map<Config, std::size_t, ConfigHash> position_;
   std::optional<std::size_t> best_;
   double gain_from_us_ = 0;  // the best time when it last fell by more than gain_

@@ -23,6 +23,11 @@ constexpr std::array<std::pair<FailureKind, std::string_view>, 9> kNames = {{
 
 }  // namespace
 
+std::optional<double> time_of(const Outcome& outcome) {
+  const auto* timing = std::get_if<Timing>(&outcome);
+  return timing ? std::optional(timing->time_us) : std::nullopt;
+}
+
 std::string_view name_of(FailureKind kind) {
   for (const auto& [known, name] : kNames) {
     if (known == kind) return name;

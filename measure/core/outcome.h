@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/describe.h"
+
 namespace lehr {
 
 /// Compiler's and device's word on what the binary uses. Absent = not known for this target.
@@ -19,6 +21,14 @@ struct Resources {
   double compile_s = 0;                   ///< wall time of this compilation
   std::string advisories;                 ///< the compiler's words on lost speed, one per line (ptxas_log.h); "": none
 };
+void describe(auto& field, Is<Resources> auto& resources) {
+  field("registers", resources.registers);
+  field("spill_bytes", resources.spill_bytes);
+  field("shared_bytes", resources.shared_bytes);
+  field("stack_bytes", resources.stack_bytes);
+  field("compile_s", resources.compile_s);
+  field("advisories", resources.advisories, 2);
+}
 
 /// What a GPU did while it was timed.
 struct GpuState {
@@ -26,6 +36,11 @@ struct GpuState {
   double power_w = 0;        ///< of the whole board, averaged by the driver
   double temperature_c = 0;  ///< of the chip
 };
+void describe(auto& field, Is<GpuState> auto& state) {
+  field("sm_mhz", state.sm_mhz);
+  field("power_w", state.power_w);
+  field("temperature_c", state.temperature_c);
+}
 
 struct Timing {
   /// Lower quartile of `samples_us` (measure/core/stats.h says why), corrected by the reference kernel where one was timed
@@ -40,6 +55,17 @@ struct Timing {
   int windows = 1;                 ///< how often it was timed: once more after each disturbance; not stored
   bool disturbed = false;          ///< every window was; this is the least disturbed one's time; not stored
 };
+void describe(auto& field, Is<Timing> auto& timing) {
+  field("time_us", timing.time_us);
+  field("samples_us", timing.samples_us);
+  field("spread", timing.spread);
+  field("reference_us", timing.reference_us);
+  field("max_error", timing.max_error);
+  field("run_s", timing.run_s);
+  field("resources", timing.resources);
+  field("windows", timing.windows, kNotAColumn);
+  field("disturbed", timing.disturbed, kNotAColumn);
+}
 
 /// The stage at which a candidate ended.
 enum class FailureKind {
@@ -60,6 +86,28 @@ struct Failure {
 };
 
 using Outcome = std::variant<Timing, Failure>;
+/// Microseconds; nullopt when it failed.
+std::optional<double> time_of(const Outcome& outcome);
+
+/// How far off a measured number may be, in its unit, 95 % (measure/core/stats.h); {0, 0}: not known.
+struct Interval {
+  double low = 0, high = 0;
+  bool known() const { return high > 0; }
+  /// Half its width as a share of `value`; 0 when it is not known.
+  double half_width_of(double value) const { return known() && value > 0 ? (high - low) / 2 / value : 0; }
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+/// A time that was measured beside others, round by round.
+struct Time {
+  double us = 0;  ///< 0: not known
+  Interval interval;
+};
+/// How many times faster one is than another: the median over the rounds of a contest, with the 95 % interval
+/// of that median. Both were timed in each round, so that drift is in neither.
+struct Ratio {
+  double value = 0;  ///< 0: not known
+  Interval interval;
+};
 
 /// The outputs of two runs on the same input, compared bit by bit.
 struct Repetition {

@@ -43,6 +43,11 @@ std::vector<double> calm_us(const ContestEntry& entry) {
   return result;
 }
 
+Time time_of(const ContestEntry& entry) {
+  if (entry.round_us.empty()) return {};
+  return {entry.time_us, quantile_interval(calm_us(entry), 0.5)};
+}
+
 Ratio speedup_over(const ContestEntry& entry, const ContestEntry& other) {
   const std::size_t rounds = std::min(entry.round_us.size(), other.round_us.size());
   if (rounds == 0) return {};

@@ -8,19 +8,14 @@
 
 namespace lehr {
 
-/// How many times faster one is than another: the median over the rounds of a contest, with the 95 % interval
-/// of that median (measure/core/stats.h). Both were timed in each round, so that drift is in neither.
-struct Ratio {
-  double value = 0;  ///< 0: not known
-  Interval interval;
-};
-
 /// The times of an entry's calm rounds: those within `calm_within` of its best ones (their 2 % quantile), but
 /// at least the best five and the best 15 % (of kernels on all cores hardly a round is calm). On a CPU whose
 /// cores are shared, what runs on the other hardware thread of a core slows one kernel down to half its speed
 /// and another by a quarter, for seconds: the median over all rounds then tells what the neighbour did. Empty
 /// when the entry was not timed.
 std::vector<double> calm_us(const ContestEntry& entry);
+/// The entry's time with its interval, from its calm rounds.
+Time time_of(const ContestEntry& entry);
 
 /// How much faster `entry` is than `other`, from the rounds that are calm for both, or as many that are the
 /// nearest to it; value 0 when one was not timed. Beside a busy process contests of 1 s would have ordered

@@ -7,15 +7,6 @@
 
 namespace lehr {
 
-/// How far off a measured number may be, in its unit; {0, 0}: not known.
-struct Interval {
-  double low = 0, high = 0;
-  bool known() const { return high > 0; }
-  /// Half its width as a share of `value`; 0 when it is not known.
-  double half_width_of(double value) const { return known() && value > 0 ? (high - low) / 2 / value : 0; }
-  friend bool operator==(const Interval&, const Interval&) = default;
-};
-
 /// The `fraction` quantile in [0, 1], linear between neighbours (R's type 7). `samples` must not be empty.
 double percentile(std::span<const double> samples, double fraction);
 /// percentile(samples, 0.5): the mean of the two middle ones for an even count.

@@ -90,7 +90,7 @@ struct CompilePool::State {
     const Reply& reply = std::get<Reply>(answer);
     if (const auto* thrown = std::get_if<Thrown>(&reply)) {
       seat.process.reset();
-      throw Error(thrown->kind, thrown->text);
+      throw Error(thrown->error, thrown->text);
     }
     const auto* said = std::get_if<Identity>(&reply);
     CHECK(said != nullptr, "the compile worker's first reply is of kind {}", reply.index());
@@ -111,7 +111,7 @@ struct CompilePool::State {
       return failure;
     }
     Reply& reply = std::get<Reply>(answer);
-    if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->kind, thrown->text);
+    if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->error, thrown->text);
     if (auto* fault = std::get_if<Fault>(&reply)) {
       if (fault->worker_lost) seat.process.reset();
       return std::move(fault->failure);

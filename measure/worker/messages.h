@@ -14,7 +14,7 @@
 namespace lehr {
 
 /// The worker's first message. Both sides come from one build; the number guards against a wrong executable.
-inline constexpr int kProtocolVersion = 7;
+inline constexpr int kProtocolVersion = 8;
 
 /// Choose a runner by name and give it the problem. Answered by Done.
 struct PrepareRequest {
@@ -84,7 +84,7 @@ struct Identity {
 };
 /// An Error thrown in the worker: rethrown in the parent.
 struct Thrown {
-  ErrorKind kind = ErrorKind::kEnvironment;
+  ErrorKind error = ErrorKind::kEnvironment;
   std::string text;
 };
 using Reply = std::variant<Hello, Done, Timing, Samples, Fault, Thrown, Identity, Binary, Repetition>;

@@ -31,7 +31,7 @@ Received receive_all(int fd, std::optional<Deadline> deadline, char* bytes, std:
     const int ready = poll(&wanted, 1, deadline ? milliseconds_left(*deadline) : -1);
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0) return Received::kTimedOut;
-    const ssize_t got = read(fd, bytes, count);
+    const ssize_t got = ::read(fd, bytes, count);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return Received::kClosed;
     bytes += got;

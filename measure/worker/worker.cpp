@@ -49,7 +49,7 @@ void Worker::start() {
                       failure_of(*death, options_.prepare_timeout_s).text);
   }
   Reply& reply = std::get<Reply>(answer);
-  if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->kind, thrown->text);
+  if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->error, thrown->text);
   expected<Done>(reply);
 }
 
@@ -61,7 +61,7 @@ void Worker::prepare(const PrepareRequest& request) {
   if (std::holds_alternative<Death>(answer))
     return start();  // once more with a fresh process; then it throws
   Reply& reply = std::get<Reply>(answer);
-  if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->kind, thrown->text);
+  if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->error, thrown->text);
   expected<Done>(reply);
 }
 
@@ -75,7 +75,7 @@ std::variant<Reply, Failure> Worker::ask(const Request& request, double timeout_
     return failure_of(*death, timeout_s);
   }
   Reply& reply = std::get<Reply>(answer);
-  if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->kind, thrown->text);
+  if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->error, thrown->text);
   if (auto* fault = std::get_if<Fault>(&reply)) {
     if (fault->worker_lost) process_.reset();
     return std::move(fault->failure);

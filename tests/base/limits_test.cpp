@@ -41,10 +41,5 @@ TEST(CudaLimits, NamesTheKnownArchitecturesWhenAskedForAnother) {
   }
 }
 
-TEST(Target, HasTheNameThatIsStored) {
-  EXPECT_EQ(name_of(Target::kCpu), "cpu");
-  EXPECT_EQ(name_of(Target::kCuda), "cuda");
-}
-
 }  // namespace
 }  // namespace lehr

@@ -221,26 +221,26 @@ TEST(Database, KeepsTheNewestVerdictOfEachTask) {
   const auto path = dir / "a.db";
   Database database = Database::open(path);
   const std::string winner = database.append(timed("w", "d", 5)).id;
-  Verdict verdict;
+  StoredVerdict verdict;
   verdict.workload = "w";
   verdict.device = "d";
   verdict.record_id = winner;
   for (const double best : {5.0, 4.0}) {
-    verdict.best_us = best;
+    verdict.best.us = best;
     database.append(verdict);
   }
   verdict.device = "e";
   verdict.record_id = "gone";
   database.append(verdict);
   ASSERT_THAT(database.verdicts({}), SizeIs(2));
-  EXPECT_EQ(database.verdicts({})[0].best_us, 4);
+  EXPECT_EQ(database.verdicts({})[0].best.us, 4);
   EXPECT_GT(database.verdicts({})[0].created_unix_ms, 1'600'000'000'000);
   EXPECT_THAT(database.verdicts({"w", "d", "cpu", ""}), SizeIs(1));
   EXPECT_THAT(database.verdicts({"", "", "cuda", ""}), IsEmpty());
   EXPECT_THAT(database.verdicts({"v", "", "", ""}), IsEmpty());
   // A damaged verdict gives way to the one before it.
   tamper(path, "UPDATE verdict SET best_us = 1 WHERE best_us = 4 AND device = 'd'");
-  EXPECT_EQ(database.verdicts({"w", "d", "", ""}).at(0).best_us, 5);
+  EXPECT_EQ(database.verdicts({"w", "d", "", ""}).at(0).best.us, 5);
   ASSERT_THAT(database.verify().damaged, SizeIs(1));
   EXPECT_EQ(database.verify().damaged[0].table, "verdict");
 }

@@ -48,7 +48,7 @@ TEST(Merge, AddsOverlappingShardsOnceHoweverOftenItIsAsked) {
   for (int shard = 0; shard < 3; ++shard) {
     shards.push_back(Database::open(dir / std::to_string(shard)));
     for (int i = shard * 15; i < shard * 15 + 30; ++i) shards.back().append(records[i]);
-    Verdict shared = verdict("w", "d", "id1");
+    StoredVerdict shared = verdict("w", "d", "id1");
     shared.created_unix_ms = 5;
     shards.back().append(shared);
   }

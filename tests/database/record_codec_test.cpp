@@ -83,6 +83,22 @@ TEST(RecordCodec, KeepsItsPersistedChecksumForEver) {
   EXPECT_EQ(row_checksum(columns, values), stable_hash(text + "later=t1:x\n"));
 }
 
+// The checksum is over the columns in this order: it is stored, and so it is fixed for ever.
+TEST(RecordCodec, KeepsTheOrderOfTheColumns) {
+  const auto names_of = [](const LogTable& table) {
+    std::string names;
+    for (const Column& column : table.columns) names += std::string(column.name) + " ";
+    return names;
+  };
+  EXPECT_EQ(names_of(trial_table()),
+            "id workload device target arch family config template_version outcome time_us samples_us spread "
+            "reference_us max_error run_s failure registers spill_bytes shared_bytes stack_bytes compile_s "
+            "predicted picked_by session seed created_unix_ms tool_version advisories checksum ");
+  EXPECT_EQ(names_of(verdict_table()),
+            "workload device session record_id default_us best_us baseline baseline_us speedup_vs_default "
+            "speedup_vs_baseline json created_unix_ms checksum ");
+}
+
 TEST(RecordCodec, RefusesToStoreWhatIsNoMeasurement) {
   Rng rng(1);
   Record record = complete(rng);
@@ -146,26 +162,26 @@ TEST(RecordCodec, RefusesRowsThatSayWhatNoTrialCanEvenIfTheirChecksumIsRight) {
 }
 
 TEST(VerdictCodec, GivesBackEveryField) {
-  Verdict v;
+  StoredVerdict v;
   v.workload = "w";
   v.device = "d";
   v.session = "s";
   v.record_id = "r";
-  v.default_us = 2.5;
-  v.best_us = 1.25;
+  v.default_time.us = 2.5;
+  v.best.us = 1.25;
   v.baseline = "OpenBLAS";
   v.baseline_us = 1.5;
-  v.speedup_vs_default = 2;
-  v.speedup_vs_baseline = 1.2;
+  v.speedup_vs_default.value = 2;
+  v.speedup_vs_baseline.value = 1.2;
   v.json = "{\"a\": 1}";
   v.created_unix_ms = 99;
   const sqlite::Row row = encode(v);
-  const std::optional<Verdict> got = decode_verdict(row);
+  const std::optional<StoredVerdict> got = decode_verdict(row);
   ASSERT_TRUE(got.has_value());
   EXPECT_EQ(encode(*got), row);
   EXPECT_EQ(got->record_id, "r");
   EXPECT_EQ(got->json, v.json);
-  EXPECT_EQ(got->speedup_vs_baseline, 1.2);
+  EXPECT_EQ(got->speedup_vs_baseline.value, 1.2);
   sqlite::Row changed = row;
   changed[5] = 0.5;
   EXPECT_FALSE(decode_verdict(changed).has_value());

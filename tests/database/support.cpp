@@ -156,13 +156,13 @@ sqlite::Row changed(const LogTable& table, sqlite::Row row, std::string_view nam
   return row;
 }
 
-Verdict verdict(const std::string& workload, const std::string& device, const std::string& winner) {
-  Verdict result;
+StoredVerdict verdict(const std::string& workload, const std::string& device, const std::string& winner) {
+  StoredVerdict result;
   result.workload = workload;
   result.device = device;
   result.session = "s1";
   result.record_id = winner;
-  result.best_us = 5;
+  result.best.us = 5;
   result.json = "{\"a\": [1, 2]}\n";
   return result;
 }

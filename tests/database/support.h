@@ -36,7 +36,7 @@ Record timed(const std::string& workload, const std::string& device, double time
 Record failed(const std::string& workload, const std::string& device, FailureKind kind);
 
 /// A verdict for this task that names the winner's id.
-Verdict verdict(const std::string& workload, const std::string& device, const std::string& winner);
+StoredVerdict verdict(const std::string& workload, const std::string& device, const std::string& winner);
 
 /// The row with another value in one column, and the checksum that belongs to it: what a stranger could
 /// write.

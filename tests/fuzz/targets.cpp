@@ -133,7 +133,7 @@ void fuzz_row(std::string_view bytes) {
   if (&table == &trial_table()) {
     if (const std::optional<Record> record = decode_record(row))
       require(decode_record(encode(*record)).has_value());
-  } else if (const std::optional<Verdict> verdict = decode_verdict(row)) {
+  } else if (const std::optional<StoredVerdict> verdict = decode_verdict(row)) {
     require(encode(*verdict) == row);
   }
   if (!has_types_of(table, row)) return;

@@ -141,7 +141,7 @@ TEST(Explain, JudgesStoredPredictionsPerSessionAndNearOnesApart) {
   EXPECT_NEAR(explained->stored[1].quality.spearman, -1, 1e-9);
   EXPECT_EQ(explained->stored[1].near_pairwise_accuracy, 0);
   const auto found = std::ranges::find(explained->configs, records[50].config, &ExplainedConfig::config);
-  EXPECT_EQ(found->stored, records[50].predicted);
+  EXPECT_EQ(found->predicted, records[50].predicted);
 }
 
 TEST(Explain, NeedsTwentyTimedConfigs) {

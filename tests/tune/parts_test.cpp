@@ -21,7 +21,7 @@ namespace {
 TEST(StopRules, FireAtTheirLimitAndNotBefore) {
   const StopRules rules = {
       .trials = 10, .time_s = 60, .plateau_trials = 5, .plateau_gain = 0.01, .failing_trials = 8};
-  const auto at = [&](Standing standing) { return should_stop(rules, standing); };
+  const auto at = [&](Progress standing) { return should_stop(rules, standing); };
   EXPECT_EQ(at({.trials = 9, .timed = 9}), std::nullopt);
   EXPECT_EQ(at({.trials = 10, .timed = 9}), StopReason::kTrials);
   EXPECT_EQ(at({.trials = 1, .timed = 1, .elapsed_s = 51, .finals_s = 8}), std::nullopt);
@@ -193,8 +193,8 @@ TEST(Learner, WithoutAModelNeverFits) {
   EXPECT_FALSE(learner.fitted());
 }
 
-Trial trial(std::int64_t rows, double us, std::uint64_t hash, Origin origin = Origin::kHere) {
-  Trial result;
+KnownTrial trial(std::int64_t rows, double us, std::uint64_t hash, Origin origin = Origin::kHere) {
+  KnownTrial result;
   result.config = toy_config(rows, 1, 1, 0);
   Timing timing;
   timing.time_us = us;
@@ -258,13 +258,13 @@ ContestEntry entry(const std::string& name, double us) {
 TEST(Judge, PassesOverALeaderWhoseLeadIsNoise) {
   ContestEntry unsteady = entry("source 1", 70);
   unsteady.round_us = {70, 130, 70, 120, 70, 125, 70, 110};
-  const Judgement verdict = judge({entry("source 0", 100), unsteady, entry("source 2", 80),
+  const Judgement judged = judge({entry("source 0", 100), unsteady, entry("source 2", 80),
                                    entry("vendor", 160)},
                                   3);
-  EXPECT_EQ(verdict.winner, 2u);
-  EXPECT_EQ(verdict.speedup_vs_default.value, 1.25);
-  EXPECT_EQ(verdict.baseline, 3u);
-  EXPECT_DOUBLE_EQ(verdict.speedup_vs_baseline.value, 2);
+  EXPECT_EQ(judged.winner, 2u);
+  EXPECT_EQ(judged.verdict.speedup_vs_default.value, 1.25);
+  EXPECT_EQ(judged.verdict.baseline, "vendor");
+  EXPECT_DOUBLE_EQ(judged.verdict.speedup_vs_baseline.value, 2);
 }
 
 TEST(Judge, SeesASmallSteadyLeadInALargeSpread) {
@@ -283,9 +283,9 @@ TEST(Judge, KeepsTheDefaultWhenTheIntervalOfTheRatioHoldsOne) {
   often.round_us = {95, 95, 110, 95, 95, 95, 110, 95, 95};
   EXPECT_EQ(judge({base, often}, 2).winner, 0u);
   often.round_us[2] = 95;
-  const Judgement verdict = judge({base, often}, 2);
-  EXPECT_EQ(verdict.winner, 1u);
-  EXPECT_GT(verdict.speedup_vs_default.interval.low, 1);
+  const Judgement judged = judge({base, often}, 2);
+  EXPECT_EQ(judged.winner, 1u);
+  EXPECT_GT(judged.verdict.speedup_vs_default.interval.low, 1);
 }
 
 TEST(Beats, WantsIntervalsThatDoNotTouch) {

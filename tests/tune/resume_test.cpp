@@ -35,11 +35,11 @@ TEST(Resume, ReusesEarlierTrialsAndSaysSo) {
 
 TEST(Resume, DoesNotLoseWhatWasFound) {
   ToySession toy;
-  const double first = toy.run().best->time_us;
+  const double first = toy.run().verdict.best.us;
   toy.options.session_id = "session-2";
   toy.options.stop.trials = 4;
   const Summary summary = toy.run();
-  EXPECT_LE(summary.best->time_us, first);
+  EXPECT_LE(summary.verdict.best.us, first);
   EXPECT_TRUE(summary.contested);
 }
 
@@ -130,7 +130,7 @@ TEST(Resume, QuarantinesAConfigThatHasKilledTwoWorkers) {
   toy.options.session_id = "session-3";
   const Summary summary = toy.run();
   EXPECT_THAT(toy.measurer->measured, ::testing::Not(::testing::Contains("toy_1_1_1_0")));
-  EXPECT_EQ(summary.default_config->config, toy_config(2, 2, 1, 0));
+  EXPECT_EQ(summary.default_trial->config, toy_config(2, 2, 1, 0));
   EXPECT_THAT(summary.resume_text, HasSubstr("1 config is quarantined, having killed 2 workers or more"));
 }
 
@@ -231,7 +231,7 @@ Outcome time_of(double us) {
   return timing;
 }
 
-TEST(Recall, TriesAgainWhatFailedForAReasonThatMayPass) {
+TEST(EarlierRuns, TriesAgainWhatFailedForAReasonThatMayPass) {
   const Candidates candidates = toy_candidates();
   std::vector<Record> rows;
   const std::vector<FailureKind> passing = {FailureKind::kTimeout, FailureKind::kCrash,
@@ -245,16 +245,16 @@ TEST(Recall, TriesAgainWhatFailedForAReasonThatMayPass) {
   columns = 1;
   for (const FailureKind kind : lasting)
     rows.push_back(row(toy_config(2, columns++, 1, 0), Failure{kind, "", {}}));
-  const Recall result = recall(rows, "here", candidates);
+  const EarlierRuns result = earlier_runs(rows, "here", candidates);
   ASSERT_EQ(result.answers.size(), lasting.size());
-  for (const Trial& trial : result.answers) EXPECT_EQ(trial.config.at("rows"), 2);
+  for (const KnownTrial& trial : result.answers) EXPECT_EQ(trial.config.at("rows"), 2);
 }
 
-TEST(Recall, AnswersWithTheDeathOfAConfigThatHasKilledTwoWorkers) {
+TEST(EarlierRuns, AnswersWithTheDeathOfAConfigThatHasKilledTwoWorkers) {
   const Candidates candidates = toy_candidates();
   const Config config = toy_config(4, 4, 4, 0), other = toy_config(8, 1, 1, 0);
   const Outcome hang = Failure{FailureKind::kTimeout, "ran longer than 10 s and was killed", {}};
-  const Recall result = recall({row(config, time_of(5)), row(config, hang), row(other, hang),
+  const EarlierRuns result = earlier_runs({row(config, time_of(5)), row(config, hang), row(other, hang),
                                 row(config, hang), row(config, time_of(4))},
                                "here", candidates);
   ASSERT_EQ(result.answers.size(), 1u);
@@ -264,12 +264,12 @@ TEST(Recall, AnswersWithTheDeathOfAConfigThatHasKilledTwoWorkers) {
   EXPECT_EQ(result.deaths.at(other), 1);
 }
 
-TEST(Recall, KeepsTheNewestAnswerAndDropsConfigsThatTheSpaceNoLongerHas) {
+TEST(EarlierRuns, KeepsTheNewestAnswerAndDropsConfigsThatTheSpaceNoLongerHas) {
   const Candidates candidates = toy_candidates();
   const Config config = toy_config(4, 4, 4, 0);
   const Config gone = toy_config(3, 4, 4, 0);
-  const Recall result =
-      recall({row(config, time_of(5), "a"), row(config, time_of(7), "b"), row(gone, time_of(1))}, "here",
+  const EarlierRuns result =
+      earlier_runs({row(config, time_of(5), "a"), row(config, time_of(7), "b"), row(gone, time_of(1))}, "here",
              candidates);
   ASSERT_EQ(result.answers.size(), 1u);
   EXPECT_EQ(*result.answers[0].time_us(), 7);

@@ -1,0 +1,37 @@
+// A struct's members, listed once: its columns, messages and documents are all made from that list.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+namespace lehr {
+
+/// T is S or const S: one function describes a value that is read and one that is filled.
+template <typename T, typename S>
+concept Is = std::same_as<std::remove_const_t<T>, S>;
+
+/// A described struct has a function beside it that hands every member with its name to a visitor:
+///
+///     void describe(auto& field, Is<Resources> auto& resources) {
+///       field("registers", resources.registers);
+///       field("compile_s", resources.compile_s);
+///       field("advisories", resources.advisories, 2);
+///     }
+///
+/// The name is that of the member of a JSON object (base/describe_json.h) and of the column of a table
+/// (database/record_codec.h), in the same order. A third argument is the schema version that brought the
+/// column (1 where there is none), or kNotAColumn. Columns that are stored keep their names and their order
+/// for ever.
+inline constexpr int kNotAColumn = 0;
+
+/// A visitor that does nothing.
+struct AnyField {
+  template <typename... Args>
+  void operator()(Args&&...) const {}
+};
+template <typename T>
+concept Described = requires(const AnyField& field, T& object) {
+  describe(field, object);
+};
+
+}  // namespace lehr

@@ -1,0 +1,53 @@
+// Described structs (base/describe.h) and optional values as JSON, both ways: `json document = timing` gives
+// an object with each member under its name, `document.get<Timing>()` reads it back. An empty optional is
+// null.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/describe.h"
+
+namespace nlohmann {
+
+template <lehr::Described T>
+struct adl_serializer<T, void> {
+  static void to_json(json& object, const T& value) {
+    object = json::object();
+    const auto field = [&object](const char* name, const auto& member, int = 1) { object[name] = member; };
+    describe(field, value);
+  }
+  /// Throws json::exception where a member is missing or of another type.
+  static void from_json(const json& object, T& value) {
+    const auto field = [&object](const char* name, auto& member, int = 1) { object.at(name).get_to(member); };
+    describe(field, value);
+  }
+};
+
+template <typename T>
+struct adl_serializer<std::optional<T>, void> {
+  static void to_json(json& document, const std::optional<T>& value) {
+    if (value)
+      document = *value;
+    else
+      document = nullptr;
+  }
+  static void from_json(const json& document, std::optional<T>& value) {
+    if (document.is_null())
+      value.reset();
+    else
+      document.get_to(value.emplace());
+  }
+};
+
+}  // namespace nlohmann
+
+namespace lehr {
+
+/// null for a number or text that is not known: 0 or "".
+template <typename T>
+nlohmann::json known_or_null(const T& value) {
+  return value == T() ? nlohmann::json(nullptr) : nlohmann::json(value);
+}
+
+}  // namespace lehr

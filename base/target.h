@@ -1,0 +1,93 @@
+// What kernels are made for: one row of a table for each target. What a layer must know of it besides (archs and
+// dialect in target/, its machine in costmodel/, its compiler and runner in measure/) is a row there, in this order.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lehr {
+
+/// What a target's kernels may have. Whoever asks has() one of these, and not for a target by its name, is ready for
+/// the next target.
+enum class Feature : std::uint16_t {
+  /// A kernel is a function that is called for each task of its parallel loop, with scratch memory; another may follow.
+  kTasks = 1 << 0,
+  /// Inputs that stay are brought into another form once, before the first launch.
+  kPrepack = 1 << 1,
+  /// A kernel is a grid of blocks of threads, which have shared memory and barriers.
+  kBlocks = 1 << 2,
+  kClusters = 1 << 3,     ///< of blocks, which reach each other's shared memory
+  kTensorMaps = 1 << 4,   ///< parameters that are a map of a tensor instead of its address
+  kOverlap = 1 << 5,      ///< a launch may begin before the one in front of it has ended
+  kSmallFloats = 1 << 6,  ///< casts from and to the floating-point types below 32 bits
+  kPtx = 1 << 7,          ///< the intrinsics that are instructions of NVIDIA's devices
+  kTensorCores = 1 << 8,  ///< products of less than strict f32 are made by other units than those of f32
+  kL2PerCore = 1 << 9,    ///< Limits::l2_bytes is what one core has, not the chip
+};
+
+struct TargetRow {
+  std::string_view name;       ///< in logs, flags and messages: "cuda"
+  std::string_view title;      ///< in sentences: "CUDA"
+  std::string_view core_word;  ///< what Limits::cores counts: "SMs"
+  unsigned features = 0;       ///< of Feature, or-ed
+};
+
+/// A row of the table: copied and compared like a number.
+class Target {
+ public:
+  /// The first row.
+  constexpr Target() = default;
+  static const Target kCpu, kCuda;
+
+  constexpr const TargetRow* operator->() const;
+  constexpr bool has(Feature feature) const;
+  /// Where its row stands in the table of each layer.
+  constexpr std::size_t index() const { return index_; }
+  friend constexpr bool operator==(Target, Target) = default;
+
+ private:
+  constexpr explicit Target(std::uint8_t index) : index_(index) {}
+  std::uint8_t index_ = 0;
+};
+
+inline constexpr Target Target::kCpu{0}, Target::kCuda{1};
+
+/// All of them, in the order of the tables.
+inline constexpr std::array kTargets = {Target::kCpu, Target::kCuda};
+
+namespace target_table {
+constexpr unsigned all(std::initializer_list<Feature> features) {
+  unsigned bits = 0;
+  for (const Feature feature : features) bits |= static_cast<unsigned>(feature);
+  return bits;
+}
+inline constexpr std::array kRows = {
+    TargetRow{"cpu", "CPU", "threads", all({Feature::kTasks, Feature::kPrepack, Feature::kL2PerCore})},
+    TargetRow{"cuda", "CUDA", "SMs",
+              all({Feature::kBlocks, Feature::kClusters, Feature::kTensorMaps, Feature::kOverlap,
+                   Feature::kSmallFloats, Feature::kPtx, Feature::kTensorCores})},
+};
+static_assert(kRows.size() == kTargets.size());
+}  // namespace target_table
+
+constexpr const TargetRow* Target::operator->() const {
+  return &target_table::kRows[index_];
+}
+constexpr bool Target::has(Feature feature) const {
+  return ((*this)->features & static_cast<unsigned>(feature)) != 0;
+}
+
+constexpr std::string_view name_of(Target target) {
+  return target->name;
+}
+/// nullopt for a name that this version does not know: a log may be of a newer one.
+std::optional<Target> target_named(std::string_view name);
+/// The names of those that have it, for a message: "cuda".
+std::string names_with(Feature feature);
+
+}  // namespace lehr
