@@ -59,13 +59,13 @@ Task task_for(const Case& of) {
   return task;
 }
 
-std::vector<Config> samples(const Candidates& candidates, std::size_t n) {
+std::vector<Point> samples(const Candidates& candidates, std::size_t n) {
   Rng rng(1);
-  std::unordered_set<Config, ConfigHash> seen;
-  std::vector<Config> result;
+  std::unordered_set<Point, PointHash> seen;
+  std::vector<Point> result;
   while (result.size() < n) {
-    Config config = candidates.space.sample(rng);
-    if (seen.insert(config).second) result.push_back(std::move(config));
+    Point point = candidates.space.sample(rng);
+    if (seen.insert(point).second) result.push_back(point);
   }
   return result;
 }
@@ -79,11 +79,11 @@ double time_us(std::span<const float> row) {
 
 // A forest of the size that a session of some hundred trials fits.
 XgboostModel fitted_model(const Candidates& candidates, const Limits& limits, int threads) {
-  const std::vector<Config> configs = samples(candidates, 256);
+  const std::vector<Point> points = samples(candidates, 256);
   FeatureMatrix rows(feature_table().size());
   std::vector<double> times_us;
-  for (const Config& config : configs) {
-    const std::vector<float> row = featurize(candidates.lower(config), limits);
+  for (const Point& point : points) {
+    const std::vector<float> row = featurize(candidates.lower(point), limits);
     rows.append(row);
     times_us.push_back(time_us(row));
   }
@@ -115,19 +115,19 @@ BENCHMARK(Sample)->DenseRange(0, 2);
 
 void Mutate(benchmark::State& state) {
   const Candidates candidates = candidates_for(task_for(case_of(state)));
-  const std::vector<Config> configs = samples(candidates, 256);
+  const std::vector<Point> points = samples(candidates, 256);
   Rng rng(2);
   std::size_t i = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(candidates.space.mutate(configs[i++ % configs.size()], rng));
+  for (auto _ : state) benchmark::DoNotOptimize(candidates.space.mutate(points[i++ % points.size()], rng));
   label(state);
 }
 BENCHMARK(Mutate)->DenseRange(0, 2);
 
 void Lower(benchmark::State& state) {
   const Candidates candidates = candidates_for(task_for(case_of(state)));
-  const std::vector<Config> configs = samples(candidates, 256);
+  const std::vector<Point> points = samples(candidates, 256);
   std::size_t i = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(candidates.lower(configs[i++ % configs.size()]));
+  for (auto _ : state) benchmark::DoNotOptimize(candidates.lower(points[i++ % points.size()]));
   label(state);
 }
 BENCHMARK(Lower)->DenseRange(0, 2);
@@ -135,7 +135,7 @@ BENCHMARK(Lower)->DenseRange(0, 2);
 void Analyze(benchmark::State& state) {
   const Candidates candidates = candidates_for(task_for(case_of(state)));
   std::vector<ir::Kernel> kernels;
-  for (const Config& config : samples(candidates, 64)) kernels.push_back(candidates.lower(config));
+  for (const Point& point : samples(candidates, 64)) kernels.push_back(candidates.lower(point));
   std::size_t i = 0;
   for (auto _ : state) benchmark::DoNotOptimize(ir::analyze(kernels[i++ % kernels.size()]));
   label(state);
@@ -146,7 +146,7 @@ void AnalyzeAndFeaturize(benchmark::State& state) {
   const Limits limits = limits_of(case_of(state));
   const Candidates candidates = candidates_for(task_for(case_of(state)));
   std::vector<ir::Kernel> kernels;
-  for (const Config& config : samples(candidates, 64)) kernels.push_back(candidates.lower(config));
+  for (const Point& point : samples(candidates, 64)) kernels.push_back(candidates.lower(point));
   std::size_t i = 0;
   for (auto _ : state) benchmark::DoNotOptimize(featurize(kernels[i++ % kernels.size()], limits));
   label(state);
@@ -158,8 +158,7 @@ void PredictBatch(benchmark::State& state) {
   const Candidates candidates = candidates_for(task_for(case_of(state)));
   const XgboostModel model = fitted_model(candidates, limits, 1);
   FeatureMatrix rows(feature_table().size());
-  for (const Config& config : samples(candidates, 128))
-    rows.append(featurize(candidates.lower(config), limits));
+  for (const Point& point : samples(candidates, 128)) rows.append(featurize(candidates.lower(point), limits));
   for (auto _ : state) benchmark::DoNotOptimize(model.predict(rows));
   label(state);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(rows.rows()));
@@ -169,7 +168,7 @@ BENCHMARK(PredictBatch)->DenseRange(0, 2);
 void Emit(benchmark::State& state) {
   const Candidates candidates = candidates_for(task_for(case_of(state)));
   std::vector<ir::Kernel> kernels;
-  for (const Config& config : samples(candidates, 64)) kernels.push_back(candidates.lower(config));
+  for (const Point& point : samples(candidates, 64)) kernels.push_back(candidates.lower(point));
   std::size_t i = 0;
   for (auto _ : state) benchmark::DoNotOptimize(emit(kernels[i++ % kernels.size()]));
   label(state);
@@ -185,12 +184,12 @@ void Neighbours(benchmark::State& state) {
   Rng rng(4);
   std::vector<float> row(feature_table().size());
   /// Seconds for all of `configs`, after `before`.
-  const auto seconds_of = [&](const Config& before, const std::vector<Config>& configs) {
+  const auto seconds_of = [&](const Point& before, const std::vector<Point>& points) {
     double seconds = 0;
     std::thread fresh([&] {
       featurize(candidates.lower(before), limits, row);
       const auto start = std::chrono::steady_clock::now();
-      for (const Config& config : configs) featurize(candidates.lower(config), limits, row);
+      for (const Point& point : points) featurize(candidates.lower(point), limits, row);
       seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     });
     fresh.join();
@@ -199,12 +198,12 @@ void Neighbours(benchmark::State& state) {
   double near_s = 0, far_s = 0;
   std::int64_t rows = 0;
   for (auto _ : state) {
-    const Config config = candidates.space.sample(rng);
-    const std::vector<Config> neighbours = candidates.space.neighbours(config);
-    std::vector<Config> others;
+    const Point point = candidates.space.sample(rng);
+    const std::vector<Point> neighbours = candidates.space.neighbours(point);
+    std::vector<Point> others;
     while (others.size() < neighbours.size()) others.push_back(candidates.space.sample(rng));
-    const double seconds = seconds_of(config, neighbours);
-    far_s += seconds_of(config, others);
+    const double seconds = seconds_of(point, neighbours);
+    far_s += seconds_of(point, others);
     near_s += seconds;
     rows += static_cast<std::int64_t>(neighbours.size());
     state.SetIterationTime(seconds);
@@ -222,18 +221,18 @@ void ScoreNewCandidates(benchmark::State& state) {
   const Limits limits = limits_of(case_of(state));
   const Candidates candidates = candidates_for(task_for(case_of(state)));
   const XgboostModel model = fitted_model(candidates, limits, 1);  // as in a session
-  const std::vector<Config> configs = samples(candidates, 16384);
+  const std::vector<Point> points = samples(candidates, 16384);
   const lehr::Predict predict = [&](const FeatureMatrix& rows) { return model.predict(rows); };
-  std::size_t at = configs.size();
+  std::size_t at = points.size();
   std::optional<Scorer> scorer;
   for (auto _ : state) {
-    if (at + kBatch > configs.size()) {  // a fresh scorer remembers nothing
+    if (at + kBatch > points.size()) {  // a fresh scorer remembers nothing
       state.PauseTiming();
       scorer.emplace(feature_table().size(), kernel_rows(candidates, limits), kScoreThreads);
       at = 0;
       state.ResumeTiming();
     }
-    benchmark::DoNotOptimize(scorer->score(std::span(configs).subspan(at, kBatch), predict));
+    benchmark::DoNotOptimize(scorer->score(std::span(points).subspan(at, kBatch), predict));
     at += kBatch;
   }
   label(state);
@@ -257,13 +256,13 @@ void Propose(benchmark::State& state) {
     FeatureMatrix rows(feature_table().size());
     std::vector<double> times_us;
     Seen seen;
-    const auto measure = [&](const std::vector<Config>& batch) {
+    const auto measure = [&](const std::vector<Point>& batch) {
       std::vector<Observed> observed;
-      for (const Config& config : batch) {
-        rows.append(featurize(candidates.lower(config), limits));
+      for (const Point& point : batch) {
+        rows.append(featurize(candidates.lower(point), limits));
         times_us.push_back(time_us(rows.row(rows.rows() - 1)));
-        observed.push_back({config, 100 / times_us.back()});
-        seen.insert(config);
+        observed.push_back({point, 100 / times_us.back()});
+        seen.insert(point);
       }
       strategy.observe(observed);
     };
@@ -275,9 +274,9 @@ void Propose(benchmark::State& state) {
       append_group(data, rows, times_us);
       model.fit(data);
       const lehr::Predict predict = [&](const FeatureMatrix& some) { return model.predict(some); };
-      const Score score = [&](std::span<const Config> configs) { return scorer.score(configs, predict); };
+      const Score score = [&](std::span<const Point> points) { return scorer.score(points, predict); };
       const auto start = std::chrono::steady_clock::now();
-      const std::vector<Config> batch = strategy.propose(kBatch, seen, score, rng);
+      const std::vector<Point> batch = strategy.propose(kBatch, seen, score, rng);
       seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       measure(batch);
     }

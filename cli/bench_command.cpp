@@ -150,7 +150,8 @@ int BenchCommand::run() {
   const Candidates candidates = candidates_for({workload, rig.device});
   const std::vector<Config> chosen = configs(candidates);
   std::vector<Source> sources;
-  for (const Config& config : chosen) sources.push_back(emit(candidates.lower(config)));
+  for (const Config& config : chosen)
+    sources.push_back(emit(candidates.lower(candidates.space.point_of(config))));
   std::optional<Challenger> challenger;
   if (std::erase(baselines, kUnfused) > 0 && candidates.unfused)
     challenger = {std::string(kUnfused), to_text(chosen[0]) + ", then a pass", candidates.unfused(chosen[0])};

@@ -104,11 +104,11 @@ std::vector<Config> CompileCommand::configs(const Workload& workload, const Limi
   const auto wanted = static_cast<std::size_t>(parse_number("--samples", samples_, 1, kMostSamples));
   Rng rng(static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX)));
   const FamilySpace* family = family_.empty() ? nullptr : space.family(family_);
-  std::unordered_set<Config, ConfigHash> seen;
+  std::unordered_set<Point, PointHash> seen;
   for (int since_news = 0; result.size() < wanted && since_news < kDrawsWithoutNews; ++since_news) {
-    std::optional<Config> config = family ? family->sample(rng) : space.try_sample(rng);
-    if (!config || !seen.insert(*config).second) continue;
-    result.push_back(*std::move(config));
+    const std::optional<Point> point = family ? family->sample(rng) : space.try_sample(rng);
+    if (!point || !seen.insert(*point).second) continue;
+    result.push_back(family ? family->config_of(*point) : space.config_of(*point));
     since_news = 0;
   }
   return result;

@@ -60,7 +60,7 @@ ShowCommand::Choice ShowCommand::choose(const Workload& workload, const Limits& 
   }
   if (!sample_.empty()) {
     Rng rng(static_cast<std::uint64_t>(parse_number("--sample", sample_, 0, INT64_MAX)));
-    return {space.sample(rng), "sample " + sample_};
+    return {space.config_of(space.sample(rng)), "sample " + sample_};
   }
   if (std::filesystem::exists(database_)) {
     RecordFilter filter;

@@ -117,7 +117,7 @@ struct Rows {
 /// Leaves out of `configs` what cannot be lowered.
 Rows kernel_rows_of(const TableOrigin& origin, std::vector<ExplainedConfig>& configs) {
   Rows result{FeatureMatrix(feature_table().size()), {}};
-  const RowOf row_of = lowered_rows(origin);
+  const RowOfConfig row_of = lowered_rows(origin);
   std::vector<float> row(feature_table().size());
   std::vector<ExplainedConfig> kept;
   for (ExplainedConfig& config : configs) {
@@ -139,10 +139,9 @@ Rows knob_rows_of(const std::vector<ExplainedConfig>& configs) {
   const Space space = space_of(table);
   const KnobFeatures knobs(space, KnobColumns::kGuessed);
   Rows result{FeatureMatrix(knobs.names().size()), {}};
-  const RowOf row_of = knobs.rows();
   std::vector<float> row(knobs.names().size());
   for (const ExplainedConfig& config : configs) {
-    CHECK(row_of(config.config, row), "{}", to_text(config.config));
+    knobs.row_of(config.config, row);
     result.rows.append(row);
   }
   for (const std::string& name : knobs.names()) result.columns.push_back({name, "", "", ""});

@@ -51,7 +51,7 @@ std::vector<std::size_t> chosen(const std::vector<TableRow>& rows) {
 
 }  // namespace
 
-RowOf lowered_rows(const TableOrigin& origin) {
+RowOfConfig lowered_rows(const TableOrigin& origin) {
   return [&origin, lowered = Lowerings(origin.workload, origin.limits)](const Config& config,
                                                                         std::span<float> row) {
     try {
@@ -66,13 +66,18 @@ RowOf lowered_rows(const TableOrigin& origin) {
 std::optional<PastTask> past_task(const Table& source, const Arena& arena) {
   const Table& table = arena.table();
   if (source.kernel == table.kernel && source.device == table.device) return std::nullopt;
-  RowOf row_of = arena.row_of();
-  if (arena.lowered()) {
+  RowOfConfig row_of;
+  if (!arena.knobs()) {
     if (!lowers(source)) return std::nullopt;
     row_of = lowered_rows(*source.origin);
   } else if (!std::ranges::all_of(
                  source.rows, [&](const TableRow& row) { return same_knobs(row.config, arena.space()); })) {
     return std::nullopt;
+  } else {
+    row_of = [&](const Config& config, std::span<float> row) {
+      arena.knobs()->row_of(config, row);
+      return true;
+    };
   }
   PastTask past{fmt::format("{} on {} ({})", source.kernel, source.device, source.file),
                 1,
@@ -92,16 +97,17 @@ std::optional<PastTask> past_task(const Table& source, const Arena& arena) {
   return past;
 }
 
-Arena::Arena(const Table& table, bool raw_knobs) : table_(&table), space_(space_of(table)), recorded_(table) {
+Arena::Arena(const Table& table, bool raw_knobs) : table_(&table), space_(space_of(table)) {
+  for (const TableRow& row : table.rows) times_.emplace(space_.point_of(row.config), row.time_us);
   if (!raw_knobs && lowers(table)) {
     columns_ = feature_table().size();
     // Searches come back to the same rows over and over: each is lowered once.
-    const RowOf lower_row = lowered_rows(*table.origin);
+    const RowOfConfig lower_row = lowered_rows(*table.origin);
     std::vector<float> row(columns_);
     for (const TableRow& each : table.rows)
-      if (lower_row(each.config, row)) rows_.emplace(each.config, row);
-    row_of_ = [this](const Config& config, std::span<float> into) {
-      const auto found = rows_.find(config);
+      if (lower_row(each.config, row)) rows_.emplace(space_.point_of(each.config), row);
+    row_of_ = [this](const Point& point, std::span<float> into) {
+      const auto found = rows_.find(point);
       if (found == rows_.end()) return false;
       std::ranges::copy(found->second, into.begin());
       return true;
@@ -122,12 +128,12 @@ std::vector<double> replay(const Arena& arena, const ReplayOptions& options) {
   Seen seen;
   std::vector<double> best;
   double best_us = std::numeric_limits<double>::infinity();
-  const auto measure = [&](const std::vector<Config>& configs) {
+  const auto measure = [&](const std::vector<Point>& points) {
     std::vector<Measurement> results;
-    for (const Config& config : configs) {
+    for (const Point& point : points) {
       if (best.size() == options.trials) break;
-      results.push_back({config, arena.recorded().time_us(config)});
-      seen.insert(config);
+      results.push_back({point, arena.time_us(point)});
+      seen.insert(point);
       best_us = std::min(best_us, results.back().time_us.value_or(best_us));
       best.push_back(best_us);
     }
@@ -139,11 +145,12 @@ std::vector<double> replay(const Arena& arena, const ReplayOptions& options) {
   }
   while (best.size() < options.trials) {
     guide.refit_if_due();
-    std::vector<Config> configs;
-    for (Proposal& each : guide.propose(std::min(guide.next_batch(), options.trials - best.size()), seen))
-      configs.push_back(std::move(each.config));
-    if (configs.empty()) break;
-    measure(configs);
+    std::vector<Point> points;
+    for (const Proposal& each :
+         guide.propose(std::min(guide.next_batch(), options.trials - best.size()), seen))
+      points.push_back(each.point);
+    if (points.empty()) break;
+    measure(points);
   }
   return best;
 }

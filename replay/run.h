@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -33,24 +35,27 @@ class Arena {
 
   const Table& table() const { return *table_; }
   const Space& space() const { return space_; }
-  const Recorded& recorded() const { return recorded_; }
+  /// What measuring would answer: the row's time, nullopt if it failed.
+  std::optional<double> time_us(const Point& point) const { return times_.at(point); }
   std::size_t columns() const { return columns_; }
   const RowOf& row_of() const { return row_of_; }
-  bool lowered() const { return !knobs_; }  ///< features are those of the kernels
+  const KnobFeatures* knobs() const { return knobs_.get(); }  ///< nullptr: features are those of the kernels
 
  private:
   const Table* table_;
   Space space_;
-  Recorded recorded_;
+  std::unordered_map<Point, std::optional<double>, PointHash> times_;
   std::unique_ptr<KnobFeatures> knobs_;
   std::size_t columns_ = 0;
-  std::unordered_map<Config, std::vector<float>, ConfigHash> rows_;  // of kernels
+  std::unordered_map<Point, std::vector<float>, PointHash> rows_;  // of kernels
   RowOf row_of_;
 };
 
+/// As RowOf, of configs, which need not be of a space.
+using RowOfConfig = std::function<bool(const Config& config, std::span<float> row)>;
 /// Rows of the kernels that the templates of today make of configs; a config that cannot be lowered has none.
 /// Borrows `origin`.
-RowOf lowered_rows(const TableOrigin& origin);
+RowOfConfig lowered_rows(const TableOrigin& origin);
 
 /// The rows of `source` as the search on `arena` can learn from them: nullopt if it is a recording of the
 /// same kernel on the same device, if it has other knobs, or if one of them is lowered to kernels and the

@@ -27,7 +27,7 @@ Space space_of(const Table& table) {
     if (found == listed.end()) {
       listed.push_back({row.config.family, {}, {}});
       found = listed.end() - 1;
-      for (const KnobValue& knob : row.config.knobs) found->names.push_back(knob.name.text());
+      for (const KnobValue& knob : row.config.knobs) found->names.push_back(knob.name);
     }
     std::vector<std::int64_t> point;
     for (const KnobValue& knob : row.config.knobs) point.push_back(knob.value);
@@ -37,16 +37,6 @@ Space space_of(const Table& table) {
   for (Listed& each : listed)
     families.push_back(listed_family(each.family, each.names, std::move(each.points)));
   return Space(std::move(families));
-}
-
-Recorded::Recorded(const Table& table) {
-  for (const TableRow& row : table.rows) times_.emplace(row.config, row.time_us);
-}
-
-std::optional<double> Recorded::time_us(const Config& config) const {
-  const auto found = times_.find(config);
-  CHECK(found != times_.end(), "{} is not in the table", to_text(config));
-  return found->second;
 }
 
 }  // namespace lehr

@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "base/limits.h"
@@ -40,16 +39,5 @@ struct Table {
 
 /// The space whose valid configs are the rows of the table: one listed family per family.
 Space space_of(const Table& table);
-
-/// Answers what measuring would.
-class Recorded {
- public:
-  explicit Recorded(const Table& table);
-  /// The row's time, nullopt if it failed. CHECKs that the config is in the table.
-  std::optional<double> time_us(const Config& config) const;
-
- private:
-  std::unordered_map<Config, std::optional<double>, ConfigHash> times_;
-};
 
 }  // namespace lehr

@@ -15,15 +15,15 @@ namespace {
 constexpr double kMaxWalk = 1 << 20;
 
 // All valid configs if there are at most `limit`, else none.
-std::vector<Config> enumerate(const Space& space, std::size_t limit) {
+std::vector<Point> enumerate(const Space& space, std::size_t limit) {
   double product = 0;
   for (const FamilySpace& family : space.families()) product += family.product_size();
-  std::vector<Config> all;
+  std::vector<Point> all;
   if (product > kMaxWalk) return all;
   GridCursor cursor(space);
-  while (auto config = cursor.next()) {
+  while (const auto point = cursor.next()) {
     if (all.size() == limit) return {};
-    all.push_back(*std::move(config));
+    all.push_back(*point);
   }
   return all;
 }
@@ -31,9 +31,9 @@ std::vector<Config> enumerate(const Space& space, std::size_t limit) {
 }  // namespace
 
 AnnealStrategy::AnnealStrategy(const Space& space, const AnnealOptions& options)
-    : space_(&space), options_(options), history_(space), chains_(options.chains) {}
+    : space_(&space), options_(options), chains_(options.chains) {}
 
-std::vector<Config> AnnealStrategy::propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) {
+std::vector<Point> AnnealStrategy::propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) {
   last_scored_ = 0;
   Batch batch(n, seen);
   if (score) {
@@ -45,11 +45,11 @@ std::vector<Config> AnnealStrategy::propose(std::size_t n, const Seen& seen, con
   return batch.picks();
 }
 
-std::vector<Config> AnnealStrategy::surroundings(const Seen& seen) const {
-  std::vector<Config> found;
+std::vector<Point> AnnealStrategy::surroundings(const Seen& seen) const {
+  std::vector<Point> found;
   Seen known;
-  for (const Config& parent : history_.best(options_.local_parents)) {
-    for (Config& each : space_->neighbours(parent)) {
+  for (const Point& parent : history_.best(options_.local_parents)) {
+    for (Point& each : space_->neighbours(parent)) {
       if (seen.contains(each) || !known.insert(each).second) continue;
       found.push_back(std::move(each));
     }
@@ -66,9 +66,9 @@ void AnnealStrategy::explore(const Seen& seen, ScoredPool& pool, Rng& rng) {
     chains_.run(*space_, history_.best(options_.chains.chains), pool, rng);
     return;
   }
-  std::vector<Config> unseen;
-  for (const Config& config : all_) {
-    if (!seen.contains(config)) unseen.push_back(config);
+  std::vector<Point> unseen;
+  for (const Point& point : all_) {
+    if (!seen.contains(point)) unseen.push_back(point);
   }
   rng.shuffle(unseen);  // the pool keeps the first of equal scores: not always the space's first corner
   pool.score(unseen);
@@ -80,14 +80,14 @@ void AnnealStrategy::add_scored(Batch& batch, const Seen& seen, const Score& sco
   const auto overdrawn = static_cast<std::size_t>(std::ceil(options_.overdraw * static_cast<double>(n)));
   ScoredPool pool(score, seen, choose_ ? options_.short_list : std::max(overdrawn, n), options_.max_scored);
 
-  const std::vector<Config> around = surroundings(seen);
+  const std::vector<Point> around = surroundings(seen);
   const std::vector<double> around_scores = pool.score(around);
   explore(seen, pool, rng);
   last_scored_ = pool.scored();
 
-  std::vector<ScoredConfig> candidates = pool.best();
+  std::vector<ScoredPoint> candidates = pool.best();
   if (choose_) {
-    for (std::size_t i : choose_(candidates, guided)) batch.add(candidates[i].config);
+    for (std::size_t i : choose_(candidates, guided)) batch.add(candidates[i].point);
     return;
   }
   Batch chosen(guided, seen);
@@ -95,24 +95,24 @@ void AnnealStrategy::add_scored(Batch& batch, const Seen& seen, const Score& sco
   for (std::size_t i : top_k(around_scores, std::min(share_of(n, options_.local_share, rng), guided))) {
     if (chosen.add(around[i])) scores.push_back(around_scores[i]);
   }
-  std::erase_if(candidates, [&](const ScoredConfig& each) { return !chosen.accepts(each.config); });
-  for (std::size_t i : diverse_pick(candidates, chosen.room(), options_.alpha)) {
-    if (chosen.add(candidates[i].config)) scores.push_back(candidates[i].score);
+  std::erase_if(candidates, [&](const ScoredPoint& each) { return !chosen.accepts(each.point); });
+  for (std::size_t i : diverse_pick(*space_, candidates, chosen.room(), options_.alpha)) {
+    if (chosen.add(candidates[i].point)) scores.push_back(candidates[i].score);
   }
   for (std::size_t i : top_k(scores, scores.size())) batch.add(chosen.picks()[i]);
 }
 
 void AnnealStrategy::add_blind(Batch& batch, Rng& rng) {
-  const std::vector<Config> parents = history_.best(options_.local_parents);
-  std::vector<std::vector<Config>> around;
-  for (const Config& parent : parents) {
+  const std::vector<Point> parents = history_.best(options_.local_parents);
+  std::vector<std::vector<Point>> around;
+  for (const Point& parent : parents) {
     around.push_back(space_->neighbours(parent));
     rng.shuffle(around.back());
   }
   const std::size_t local = share_of(batch.room(), parents.empty() ? 0 : options_.local_share, rng);
   for (bool more = true; more && batch.size() < local;) {
     more = false;
-    for (std::vector<Config>& each : around) {
+    for (std::vector<Point>& each : around) {
       while (!each.empty() && batch.size() < local) {
         const bool added = batch.add(each.back());
         each.pop_back();
@@ -122,11 +122,11 @@ void AnnealStrategy::add_blind(Batch& batch, Rng& rng) {
       }
     }
   }
-  std::vector<Config> others;
+  std::vector<Point> others;
   const std::vector<Observed>& results = history_.results();
   for (std::size_t i = results.size() - std::min(results.size(), options_.spread_against); i < results.size();
        ++i) {
-    others.push_back(results[i].config);
+    others.push_back(results[i].point);
   }
   add_spread(*space_, batch.room(), options_.spread_candidates, others, batch, rng);
 }

@@ -41,7 +41,7 @@ class AnnealStrategy : public Strategy {
  public:
   explicit AnnealStrategy(const Space& space, const AnnealOptions& options = {});
 
-  std::vector<Config> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) override;
+  std::vector<Point> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) override;
   void choose_by(Choose choose) override { choose_ = std::move(choose); }
   void observe(std::span<const Observed> results) override { history_.add(results); }
 
@@ -53,13 +53,13 @@ class AnnealStrategy : public Strategy {
   void add_blind(Batch& batch, Rng& rng);
   void explore(const Seen& seen, ScoredPool& pool, Rng& rng);
   /// Neighbours of the best measured configs, without those in `seen`; distinct.
-  std::vector<Config> surroundings(const Seen& seen) const;
+  std::vector<Point> surroundings(const Seen& seen) const;
 
   const Space* space_;
   AnnealOptions options_;
   History history_;
   Chains chains_;
-  std::vector<Config> all_;  // every valid config of a small space, else empty
+  std::vector<Point> all_;   // every valid config of a small space, else empty
   bool counted_ = false;     // all_ is decided
   Choose choose_;
   std::size_t round_ = 0;

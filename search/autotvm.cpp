@@ -17,20 +17,19 @@ constexpr int kMaxDraws = 1000;
 
 }  // namespace
 
-Config AutotvmStrategy::walk(const Config& from, Rng& rng) const {
-  const FamilySpace& family = *space_->family(from.family);
+Point AutotvmStrategy::walk(const Point& from, Rng& rng) const {
+  const FamilySpace& family = space_->families()[from.family];
   const std::size_t knobs = family.knobs().size();
-  std::vector<std::int64_t> values = family.values_of(from);
+  Point to = from;
   for (int i = 0; knobs > 0 && i < kMaxDraws; ++i) {
     // The family is one knob more where there are several.
     const std::size_t index = rng.below(knobs + (space_->families().size() > 1 ? 1 : 0));
     if (index == knobs) {
-      if (auto other = space_->try_sample(rng)) return *std::move(other);
+      if (auto other = space_->try_sample(rng)) return *other;
       continue;
     }
-    values[index] = family.knobs()[index].values[rng.below(family.knobs()[index].values.size())];
-    if (!family.contains(values)) continue;
-    if (Config to = family.config_of(values); !(to == from)) return to;
+    to.knobs[index] = static_cast<std::uint16_t>(rng.below(family.knobs()[index].values.size()));
+    if (family.contains(to) && to != from) return to;
   }
   return space_->mutate(from, rng).value_or(from);
 }
@@ -39,35 +38,35 @@ void AutotvmStrategy::make_plan(const Seen& seen, const Score& score, Rng& rng) 
   plan_.clear();
   if (!score) return;
   while (states_.size() < options_.chains) {
-    auto config = space_->try_sample(rng);
-    if (!config) return;
-    states_.push_back(*std::move(config));
+    const auto point = space_->try_sample(rng);
+    if (!point) return;
+    states_.push_back(*point);
   }
   ScoredPool pool(score, seen, options_.plan, options_.chains * (options_.steps + 1));
   std::vector<double> scores = pool.score(states_);
   const double cooling = 1.0 / static_cast<double>(options_.steps + 1);
   double temperature = 1;
   std::size_t changed_at = 0, changes = pool.changes();
-  std::vector<Config> moved(states_.size());
+  std::vector<Point> moved(states_.size());
   for (std::size_t step = 0; step < options_.steps && step < changed_at + options_.patience; ++step) {
-    std::ranges::transform(states_, moved.begin(), [&](const Config& each) { return walk(each, rng); });
+    std::ranges::transform(states_, moved.begin(), [&](const Point& each) { return walk(each, rng); });
     const std::vector<double> next = pool.score(moved);
     for (std::size_t i = 0; i < states_.size(); ++i) {
       const double chance = std::exp(std::min((next[i] - scores[i]) / (temperature + 1e-5), 1.0));
       if (rng.uniform() >= chance) continue;
-      states_[i] = std::move(moved[i]);
+      states_[i] = moved[i];
       scores[i] = next[i];
     }
     if (pool.changes() != changes) changed_at = step;
     changes = pool.changes();
     temperature -= cooling;
   }
-  for (const ScoredConfig& each : pool.best())
-    if (each.score >= 0) plan_.push_back(each.config);
+  for (const ScoredPoint& each : pool.best())
+    if (each.score >= 0) plan_.push_back(each.point);
   std::ranges::reverse(plan_);
 }
 
-std::vector<Config> AutotvmStrategy::propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) {
+std::vector<Point> AutotvmStrategy::propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) {
   const auto random = static_cast<std::size_t>(options_.epsilon * static_cast<double>(options_.plan));
   Batch batch(n, seen);
   while (!batch.full()) {

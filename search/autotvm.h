@@ -27,18 +27,18 @@ class AutotvmStrategy : public Strategy {
   explicit AutotvmStrategy(const Space& space, const AutotvmOptions& options = {})
       : space_(&space), options_(options) {}
 
-  std::vector<Config> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) override;
+  std::vector<Point> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) override;
   void observe(std::span<const Observed>) override {}
 
  private:
   void make_plan(const Seen& seen, const Score& score, Rng& rng);
-  Config walk(const Config& from, Rng& rng) const;
+  Point walk(const Point& from, Rng& rng) const;
 
   const Space* space_;
   AutotvmOptions options_;
-  std::vector<Config> plan_;  // what is left of it, best last
+  std::vector<Point> plan_;   // what is left of it, best last
   std::size_t handed_ = 0;    // of all plans
-  std::vector<Config> states_;
+  std::vector<Point> states_;
 };
 
 }  // namespace lehr

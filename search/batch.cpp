@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <string_view>
 #include <tuple>
 
 #include "base/error.h"
@@ -15,10 +14,10 @@ namespace lehr {
 namespace {
 
 // Scores scaled to [0, 1]; values that are not finite count as the lowest.
-std::vector<double> scaled(std::span<const ScoredConfig> candidates) {
+std::vector<double> scaled(std::span<const ScoredPoint> candidates) {
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
-  for (const ScoredConfig& each : candidates) {
+  for (const ScoredPoint& each : candidates) {
     if (!std::isfinite(each.score)) continue;
     low = std::min(low, each.score);
     high = std::max(high, each.score);
@@ -31,22 +30,23 @@ std::vector<double> scaled(std::span<const ScoredConfig> candidates) {
   return result;
 }
 
-// For each candidate the ids of its (family, knob, value) triples; the family itself is one of them. Ids are
-// dense.
+// For each candidate the ids of its (family, knob, position of the value); the family itself is one of them.
+// Ids are dense.
 struct Traits {
   std::vector<std::vector<std::size_t>> of;
   std::size_t count = 0;
 };
 
-Traits traits_of(std::span<const ScoredConfig> candidates) {
-  using Key = std::tuple<std::string_view, std::string_view, std::int64_t>;
+Traits traits_of(const Space& space, std::span<const ScoredPoint> candidates) {
+  using Key = std::tuple<std::size_t, std::size_t, std::size_t>;
   std::map<Key, std::size_t> ids;
   Traits traits;
-  for (const ScoredConfig& each : candidates) {
+  for (const ScoredPoint& each : candidates) {
     std::vector<std::size_t>& mine = traits.of.emplace_back();
     const auto note = [&](Key key) { mine.push_back(ids.try_emplace(key, ids.size()).first->second); };
-    note({each.config.family, "", 0});
-    for (const KnobValue& knob : each.config.knobs) note({each.config.family, knob.name, knob.value});
+    const std::size_t knobs = space.families()[each.point.family].knobs().size();
+    note({each.point.family, knobs, 0});
+    for (std::size_t i = 0; i < knobs; ++i) note({each.point.family, i, each.point.knobs[i]});
   }
   traits.count = ids.size();
   return traits;
@@ -54,13 +54,13 @@ Traits traits_of(std::span<const ScoredConfig> candidates) {
 
 }  // namespace
 
-bool Batch::accepts(const Config& config) const {
-  return !full() && !seen_->contains(config) && !members_.contains(config);
+bool Batch::accepts(const Point& point) const {
+  return !full() && !seen_->contains(point) && !members_.contains(point);
 }
 
-bool Batch::add(const Config& config) {
-  if (full() || seen_->contains(config) || !members_.insert(config).second) return false;
-  picks_.push_back(config);
+bool Batch::add(const Point& point) {
+  if (full() || seen_->contains(point) || !members_.insert(point).second) return false;
+  picks_.push_back(point);
   return true;
 }
 
@@ -94,9 +94,10 @@ double epsilon_at(const EpsilonSchedule& schedule, std::size_t round) {
   return schedule.first + (schedule.last - schedule.first) * progress;
 }
 
-std::vector<std::size_t> diverse_pick(std::span<const ScoredConfig> candidates, std::size_t n, double alpha) {
+std::vector<std::size_t> diverse_pick(const Space& space, std::span<const ScoredPoint> candidates,
+                                      std::size_t n, double alpha) {
   const std::vector<double> scores = scaled(candidates);
-  const Traits traits = traits_of(candidates);
+  const Traits traits = traits_of(space, candidates);
   std::vector<char> covered(traits.count, 0);
   std::vector<char> taken(candidates.size(), 0);
   std::vector<std::size_t> picks;

@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 #include "search/strategy.h"
-#include "space/config.h"
+#include "space/space.h"
 
 namespace lehr {
 
@@ -23,16 +23,16 @@ class Batch {
   std::size_t size() const { return picks_.size(); }
   std::size_t room() const { return capacity_ - picks_.size(); }
   /// True if add() would take it.
-  bool accepts(const Config& config) const;
+  bool accepts(const Point& point) const;
   /// Appends `config`; false if the batch is full, or holds it already, or it is in `seen`.
-  bool add(const Config& config);
-  const std::vector<Config>& picks() const { return picks_; }
+  bool add(const Point& point);
+  const std::vector<Point>& picks() const { return picks_; }
 
  private:
   std::size_t capacity_;
   const Seen* seen_;
-  std::vector<Config> picks_;
-  std::unordered_set<Config, ConfigHash> members_;
+  std::vector<Point> picks_;
+  std::unordered_set<Point, PointHash> members_;
 };
 
 /// Indices of the k highest scores (all if there are fewer), best first; a tie goes to the lower index, NaN
@@ -57,6 +57,7 @@ double epsilon_at(const EpsilonSchedule& schedule, std::size_t round);
 /// its knobs (and a new family) earns alpha, so alpha weighs one full set of new values against the whole
 /// range of scores. Returns the indices of at most n candidates in the order of picking; ties go to the lower
 /// index.
-std::vector<std::size_t> diverse_pick(std::span<const ScoredConfig> candidates, std::size_t n, double alpha);
+std::vector<std::size_t> diverse_pick(const Space& space, std::span<const ScoredPoint> candidates,
+                                      std::size_t n, double alpha);
 
 }  // namespace lehr

@@ -17,32 +17,32 @@ bool accept(double now, double next, double temperature, Rng& rng) {
 
 }  // namespace
 
-void Chains::start(const Space& space, std::span<const Config> seeds, std::size_t count, Rng& rng) {
+void Chains::start(const Space& space, std::span<const Point> seeds, std::size_t count, Rng& rng) {
   const auto seeded = static_cast<std::size_t>(options_.restart_share * static_cast<double>(count));
   for (std::size_t i = 0; i < std::min(seeds.size(), seeded); ++i) states_.push_back(seeds[i]);
   while (states_.size() < count) {
-    auto config = space.try_sample(rng);
-    if (!config) return;
-    states_.push_back(*std::move(config));
+    const auto point = space.try_sample(rng);
+    if (!point) return;
+    states_.push_back(*point);
   }
 }
 
-void Chains::restart_worst(const Space& space, std::span<const Config> seeds, ScoredPool& pool, Rng& rng) {
+void Chains::restart_worst(const Space& space, std::span<const Point> seeds, ScoredPool& pool, Rng& rng) {
   const std::vector<double> scores = pool.score(states_);
   const std::vector<std::size_t> order = top_k(scores, scores.size());
   const auto restarts =
       static_cast<std::size_t>(options_.restart_share * static_cast<double>(states_.size()));
   for (std::size_t i = 0; i < restarts; ++i) {
-    Config& worst = states_[order[order.size() - 1 - i]];
+    Point& worst = states_[order[order.size() - 1 - i]];
     if (i % 2 == 0 && i / 2 < seeds.size()) {
       worst = seeds[i / 2];
-    } else if (auto config = space.try_sample(rng)) {
-      worst = *std::move(config);
+    } else if (const auto point = space.try_sample(rng)) {
+      worst = *point;
     }
   }
 }
 
-void Chains::run(const Space& space, std::span<const Config> seeds, ScoredPool& pool, Rng& rng) {
+void Chains::run(const Space& space, std::span<const Point> seeds, ScoredPool& pool, Rng& rng) {
   if (states_.empty()) {
     const std::size_t affordable =
         std::max(kMinChains, pool.left() / std::max<std::size_t>(options_.min_steps, 1));
@@ -56,11 +56,11 @@ void Chains::run(const Space& space, std::span<const Config> seeds, ScoredPool& 
   const std::size_t steps = std::min(options_.steps, pool.left() / states_.size() + 1);
   std::size_t changes = pool.changes();
   std::size_t unchanged = 0;
-  std::vector<Config> moved(states_.size());
+  std::vector<Point> moved(states_.size());
   for (std::size_t step = 0; step < steps && unchanged < options_.patience && !pool.spent(); ++step) {
     for (std::size_t i = 0; i < states_.size(); ++i) {
       auto next = space.mutate(states_[i], rng);
-      moved[i] = next ? *std::move(next) : states_[i];
+      moved[i] = next ? *next : states_[i];
     }
     const std::vector<double> next = pool.score(moved);
     const double progress = static_cast<double>(step + 1) / static_cast<double>(steps);

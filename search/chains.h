@@ -37,16 +37,16 @@ class Chains {
   /// to 0 over the steps that the budget allows. The first run starts from `seeds` (at most restart_share of
   /// the chains) and random configs; later runs put half as many seeds, and random configs, in the places of
   /// the worst chains. Leaves all that it found in `pool`. Does nothing if sampling finds no config.
-  void run(const Space& space, std::span<const Config> seeds, ScoredPool& pool, Rng& rng);
+  void run(const Space& space, std::span<const Point> seeds, ScoredPool& pool, Rng& rng);
 
-  const std::vector<Config>& states() const { return states_; }
+  const std::vector<Point>& states() const { return states_; }
 
  private:
-  void start(const Space& space, std::span<const Config> seeds, std::size_t count, Rng& rng);
-  void restart_worst(const Space& space, std::span<const Config> seeds, ScoredPool& pool, Rng& rng);
+  void start(const Space& space, std::span<const Point> seeds, std::size_t count, Rng& rng);
+  void restart_worst(const Space& space, std::span<const Point> seeds, ScoredPool& pool, Rng& rng);
 
   ChainOptions options_;
-  std::vector<Config> states_;
+  std::vector<Point> states_;
 };
 
 }  // namespace lehr

@@ -15,12 +15,12 @@ constexpr std::size_t kMinDraws = 200;
 // cannot hit.
 constexpr std::size_t kMaxLeft = 20'000;
 
-std::vector<Config> left_over(const Space& space, const Batch& batch) {
-  std::vector<Config> left;
+std::vector<Point> left_over(const Space& space, const Batch& batch) {
+  std::vector<Point> left;
   GridCursor cursor(space);
-  while (auto config = cursor.next()) {
-    if (!batch.accepts(*config)) continue;
-    left.push_back(*std::move(config));
+  while (const auto point = cursor.next()) {
+    if (!batch.accepts(*point)) continue;
+    left.push_back(*point);
     if (left.size() == kMaxLeft) break;
   }
   return left;
@@ -32,16 +32,16 @@ std::size_t add_random(const Space& space, std::size_t count, Batch& batch, Rng&
   const std::size_t before = batch.size();
   const std::size_t target = before + std::min(count, batch.room());
   for (std::size_t draws = kMinDraws + kDrawsPerConfig * count; draws > 0 && batch.size() < target; --draws) {
-    const auto config = space.try_sample(rng);
-    if (!config) break;
-    batch.add(*config);
+    const auto point = space.try_sample(rng);
+    if (!point) break;
+    batch.add(*point);
   }
   if (batch.size() < target) {
-    std::vector<Config> left = left_over(space, batch);
+    std::vector<Point> left = left_over(space, batch);
     rng.shuffle(left);
-    for (const Config& config : left) {
+    for (const Point& point : left) {
       if (batch.size() == target) break;
-      batch.add(config);
+      batch.add(point);
     }
   }
   return batch.size() - before;

@@ -12,13 +12,13 @@ namespace {
 // A child that was measured already is moved on by one mutation at a time, so often, before it is given up.
 constexpr int kMaxMoves = 16;
 
-const Config& tournament(std::span<const Observed> parents, std::size_t draws, Rng& rng) {
+const Point& tournament(std::span<const Observed> parents, std::size_t draws, Rng& rng) {
   const Observed* best = nullptr;
   for (std::size_t i = 0; i < std::max<std::size_t>(draws, 1); ++i) {
     const Observed& drawn = parents[rng.below(parents.size())];
     if (!best || drawn.fitness > best->fitness) best = &drawn;  // nullopt, a failure, is below every number
   }
-  return best->config;
+  return best->point;
 }
 
 }  // namespace
@@ -27,36 +27,36 @@ std::vector<Observed> GeneticStrategy::parents() const {
   const std::vector<Observed>& results = history_.results();
   const std::size_t recent = std::min(options_.population, results.size());
   std::vector<Observed> chosen(results.end() - static_cast<std::ptrdiff_t>(recent), results.end());
-  for (const Config& elite : history_.best(options_.elites)) {
+  for (const Point& elite : history_.best(options_.elites)) {
     const auto found = std::find_if(results.begin(), results.end(),
-                                    [&](const Observed& each) { return each.config == elite; });
+                                    [&](const Observed& each) { return each.point == elite; });
     chosen.push_back(*found);
   }
   return chosen;
 }
 
-Config GeneticStrategy::child(std::span<const Observed> parents, Rng& rng) const {
-  const Config& a = tournament(parents, options_.tournament, rng);
-  const Config& b = tournament(parents, options_.tournament, rng);
-  Config child = space_->crossover(a, b, rng).value_or(a);
-  const std::size_t knobs = child.knobs.size();
+Point GeneticStrategy::child(std::span<const Observed> parents, Rng& rng) const {
+  const Point& a = tournament(parents, options_.tournament, rng);
+  const Point& b = tournament(parents, options_.tournament, rng);
+  Point child = space_->crossover(a, b, rng).value_or(a);
+  const std::size_t knobs = space_->families()[child.family].knobs().size();
   for (std::size_t i = 0; i < knobs; ++i) {
     if (rng.uniform() >= options_.mutation) continue;
-    if (auto moved = space_->mutate(child, rng)) child = *std::move(moved);
+    if (auto moved = space_->mutate(child, rng)) child = *moved;
   }
   return child;
 }
 
-std::vector<Config> GeneticStrategy::propose(std::size_t n, const Seen& seen, const Score&, Rng& rng) {
+std::vector<Point> GeneticStrategy::propose(std::size_t n, const Seen& seen, const Score&, Rng& rng) {
   Batch batch(n, seen);
   const std::size_t known = history_.results().size();
   if (known < options_.population) add_random(*space_, options_.population - known, batch, rng);
   if (!history_.best(1).empty()) {
     const std::vector<Observed> chosen = parents();
     for (std::size_t left = batch.room(); left > 0; --left) {
-      Config next = child(chosen, rng);
+      Point next = child(chosen, rng);
       for (int i = 0; i < kMaxMoves && !batch.add(next); ++i) {
-        if (auto moved = space_->mutate(next, rng)) next = *std::move(moved);
+        if (auto moved = space_->mutate(next, rng)) next = *moved;
       }
     }
   }

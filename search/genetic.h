@@ -23,14 +23,14 @@ struct GeneticOptions {
 class GeneticStrategy : public Strategy {
  public:
   explicit GeneticStrategy(const Space& space, const GeneticOptions& options = {})
-      : space_(&space), options_(options), history_(space) {}
+      : space_(&space), options_(options) {}
 
-  std::vector<Config> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) override;
+  std::vector<Point> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) override;
   void observe(std::span<const Observed> results) override { history_.add(results); }
 
  private:
   std::vector<Observed> parents() const;
-  Config child(std::span<const Observed> parents, Rng& rng) const;
+  Point child(std::span<const Observed> parents, Rng& rng) const;
 
   const Space* space_;
   GeneticOptions options_;

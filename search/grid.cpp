@@ -5,16 +5,16 @@
 
 namespace lehr {
 
-std::vector<Config> GridStrategy::propose(std::size_t n, const Seen& seen, const Score&, Rng&) {
+std::vector<Point> GridStrategy::propose(std::size_t n, const Seen& seen, const Score&, Rng&) {
   Batch batch(n, seen);
   for (int pass = 0; pass < 2 && !batch.full(); ++pass) {
     while (!batch.full()) {
-      const auto config = cursor_.next();
-      if (!config) {
+      const auto point = cursor_.next();
+      if (!point) {
         cursor_ = GridCursor(*space_);
         break;
       }
-      batch.add(*config);
+      batch.add(*point);
     }
   }
   return batch.picks();

@@ -11,7 +11,7 @@ class GridStrategy : public Strategy {
  public:
   explicit GridStrategy(const Space& space) : space_(&space), cursor_(space) {}
 
-  std::vector<Config> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) override;
+  std::vector<Point> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) override;
   void observe(std::span<const Observed>) override {}
 
  private:

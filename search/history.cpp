@@ -7,17 +7,16 @@ namespace lehr {
 
 void History::add(std::span<const Observed> results) {
   for (const Observed& result : results) {
-    if (!space_->contains(result.config)) continue;
     const bool moved =
         result.fitness == 1.0 && std::any_of(results_.begin(), results_.end(), [&](const Observed& old) {
-          return old.fitness == 1.0 && !(old.config == result.config);
+          return old.fitness == 1.0 && !(old.point == result.point);
         });
     if (moved) {
       for (Observed& old : results_) {
         if (old.fitness) *old.fitness *= kStale;
       }
     }
-    const auto [entry, fresh] = index_.try_emplace(result.config, results_.size());
+    const auto [entry, fresh] = index_.try_emplace(result.point, results_.size());
     if (fresh) {
       results_.push_back(result);
     } else {
@@ -26,7 +25,7 @@ void History::add(std::span<const Observed> results) {
   }
 }
 
-std::vector<Config> History::best(std::size_t k) const {
+std::vector<Point> History::best(std::size_t k) const {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < results_.size(); ++i) {
     if (results_[i].fitness) order.push_back(i);
@@ -38,9 +37,9 @@ std::vector<Config> History::best(std::size_t k) const {
                       const double right = *results_[b].fitness;
                       return left != right ? left > right : a > b;
                     });
-  std::vector<Config> configs;
-  for (std::size_t i = 0; i < k; ++i) configs.push_back(results_[order[i]].config);
-  return configs;
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < k; ++i) points.push_back(results_[order[i]].point);
+  return points;
 }
 
 }  // namespace lehr

@@ -6,7 +6,7 @@
 
 namespace lehr {
 
-std::vector<Config> RandomStrategy::propose(std::size_t n, const Seen& seen, const Score&, Rng& rng) {
+std::vector<Point> RandomStrategy::propose(std::size_t n, const Seen& seen, const Score&, Rng& rng) {
   Batch batch(n, seen);
   add_random(*space_, n, batch, rng);
   return batch.picks();

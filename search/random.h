@@ -10,7 +10,7 @@ class RandomStrategy : public Strategy {
  public:
   explicit RandomStrategy(const Space& space) : space_(&space) {}
 
-  std::vector<Config> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) override;
+  std::vector<Point> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) override;
   void observe(std::span<const Observed>) override {}
 
  private:

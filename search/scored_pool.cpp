@@ -21,19 +21,19 @@ bool ScoredPool::better(const Kept& a, const Kept& b) {
   return a.score != b.score ? a.score > b.score : a.order < b.order;
 }
 
-std::vector<double> ScoredPool::score(std::span<const Config> configs) {
-  std::vector<const Scored*> found(configs.size(), nullptr);
-  std::vector<Config> fresh;
+std::vector<double> ScoredPool::score(std::span<const Point> points) {
+  std::vector<const Scored*> found(points.size(), nullptr);
+  std::vector<Point> fresh;
   std::vector<Scored*> fresh_nodes;
-  for (std::size_t i = 0; i < configs.size(); ++i) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
     if (spent()) {
-      if (const auto old = scores_.find(configs[i]); old != scores_.end()) found[i] = &*old;
+      if (const auto old = scores_.find(points[i]); old != scores_.end()) found[i] = &*old;
       continue;
     }
-    const auto [node, inserted] = scores_.try_emplace(configs[i], kWorst);
+    const auto [node, inserted] = scores_.try_emplace(points[i], kWorst);
     found[i] = &*node;
     if (!inserted) continue;
-    fresh.push_back(configs[i]);
+    fresh.push_back(points[i]);
     fresh_nodes.push_back(&*node);
   }
   if (!fresh.empty()) {
@@ -44,8 +44,8 @@ std::vector<double> ScoredPool::score(std::span<const Config> configs) {
       note(*fresh_nodes[i]);
     }
   }
-  std::vector<double> result(configs.size(), kWorst);
-  for (std::size_t i = 0; i < configs.size(); ++i) {
+  std::vector<double> result(points.size(), kWorst);
+  for (std::size_t i = 0; i < points.size(); ++i) {
     if (found[i]) result[i] = found[i]->second;
   }
   return result;
@@ -77,12 +77,12 @@ double ScoredPool::spread() const {
   return deviation > 1e-12 * std::max(1e-300, std::abs(mean_)) ? deviation : 1;
 }
 
-std::vector<ScoredConfig> ScoredPool::best() const {
+std::vector<ScoredPoint> ScoredPool::best() const {
   std::vector<Kept> sorted = kept_;
   std::sort(sorted.begin(), sorted.end(), better);
-  std::vector<ScoredConfig> result;
+  std::vector<ScoredPoint> result;
   result.reserve(sorted.size());
-  for (const Kept& each : sorted) result.push_back({*each.config, each.score});
+  for (const Kept& each : sorted) result.push_back({*each.point, each.score});
   return result;
 }
 

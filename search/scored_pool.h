@@ -19,7 +19,7 @@ class ScoredPool {
 
   /// Scores in the order of `configs`; all that are new are scored in one call. Configs beyond the budget get
   /// -infinity and are not kept. CHECKs that the scorer answers with one score per config.
-  std::vector<double> score(std::span<const Config> configs);
+  std::vector<double> score(std::span<const Point> points);
 
   std::size_t scored() const { return scores_.size(); }
   std::size_t left() const { return spent() ? 0 : budget_ - scores_.size(); }
@@ -29,14 +29,14 @@ class ScoredPool {
   /// Standard deviation of all finite scores so far; 1 if they are all equal, so that it can be divided by.
   double spread() const;
   /// The best unseen configs, best first; a tie goes to the one scored earlier.
-  std::vector<ScoredConfig> best() const;
+  std::vector<ScoredPoint> best() const;
 
  private:
-  using Scored = std::pair<const Config, double>;
+  using Scored = std::pair<const Point, double>;
   struct Kept {
     double score;
     std::size_t order;
-    const Config* config;  // into scores_, whose nodes do not move
+    const Point* point;  // into scores_, whose nodes do not move
   };
   static bool better(const Kept& a, const Kept& b);
   void note(const Scored& scored);
@@ -45,7 +45,7 @@ class ScoredPool {
   const Seen* seen_;
   std::size_t keep_;
   std::size_t budget_;
-  std::unordered_map<Config, double, ConfigHash> scores_;
+  std::unordered_map<Point, double, PointHash> scores_;
   std::vector<Kept> kept_;  // heap whose front is the worst
   std::size_t noted_ = 0;
   std::size_t changes_ = 0;

@@ -12,25 +12,25 @@
 
 namespace lehr {
 
-/// Scores configs: same order, higher is better. Built by tune/ from template, features and model.
-using Score = std::function<std::vector<double>(std::span<const Config>)>;
-/// A config with its score.
-struct ScoredConfig {
-  Config config;
+/// Scores points: same order, higher is better. Built by tune/ from template, features and model.
+using Score = std::function<std::vector<double>(std::span<const Point>)>;
+/// A point with its score.
+struct ScoredPoint {
+  Point point;
   double score = 0;  ///< higher is better; any scale, may be negative or -infinity
 };
 /// Picks n of the candidates, all if there are fewer: their positions, the most wanted first.
 using Choose =
-    std::function<std::vector<std::size_t>(std::span<const ScoredConfig> candidates, std::size_t n)>;
+    std::function<std::vector<std::size_t>(std::span<const ScoredPoint> candidates, std::size_t n)>;
 /// What must not be proposed again.
-using Seen = std::unordered_set<Config, ConfigHash>;
+using Seen = std::unordered_set<Point, PointHash>;
 
-/// One measured config. Strategies only order fitnesses, so any scale that is the same in all calls will do
+/// One measured point. Strategies only order fitnesses, so any scale that is the same in all calls will do
 /// (reference time / time). The moving scale is understood too: a fitness of exactly 1 that follows another
 /// fitness of exactly 1 is taken as a new best (search/history.h). A config observed again replaces its first
 /// result.
 struct Observed {
-  Config config;
+  Point point;
   std::optional<double> fitness;  ///< best time so far in the task / time, in (0, 1]; nullopt: it failed
 };
 
@@ -40,7 +40,7 @@ class Strategy {
   /// At most n configs: valid, distinct, not in `seen`; the most wanted first. Fewer when it finds no more;
   /// empty when the space is exhausted. `score` may be empty (no model yet): then the proposal does not
   /// depend on a model.
-  virtual std::vector<Config> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) = 0;
+  virtual std::vector<Point> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) = 0;
   /// From now on `choose`, unless it is empty, picks among the best that the score has found. A strategy may
   /// do without it.
   virtual void choose_by(Choose) {}

@@ -15,7 +15,7 @@ void append_text(fmt::memory_buffer& out, const Config& config) {
   out.push_back('(');
   for (std::size_t i = 0; i < config.knobs.size(); ++i) {
     if (i > 0) out.append(std::string_view(", "));
-    out.append(config.knobs[i].name.text());
+    out.append(config.knobs[i].name);
     out.push_back('=');
     out.append(std::string_view(fmt::format_int(config.knobs[i].value).c_str()));
   }

@@ -1,5 +1,6 @@
-// One point of a space: a kernel family and the value of each of its knobs. Self-describing, so that a
-// database row or a log line can be read without the space that it came from.
+// A kernel family and the value of each of its knobs, as people read and write them. Self-describing, so that
+// a database row or a log line can be read without the space that it came from. The search has points
+// (space/point.h).
 #pragma once
 
 #include <cstdint>
@@ -8,12 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/interned_text.h"
-
 namespace lehr {
 
 struct KnobValue {
-  InternedText name;
+  std::string name;
   std::int64_t value = 0;
   friend bool operator==(const KnobValue&, const KnobValue&) = default;
 };

@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include "base/error.h"
+
 namespace lehr {
 namespace {
 
@@ -33,12 +35,6 @@ const FamilySpace* Space::family(std::string_view name) const {
   return nullptr;
 }
 
-const FamilySpace& Space::family_of(const Config& config) const {
-  const FamilySpace* found = family(config.family);
-  CHECK(found != nullptr, "{} is of no family of this space", to_text(config));
-  return *found;
-}
-
 std::optional<std::string> Space::why_invalid(const Config& config) const {
   if (const FamilySpace* found = family(config.family)) return found->why_invalid(config);
   std::string known;
@@ -46,18 +42,36 @@ std::optional<std::string> Space::why_invalid(const Config& config) const {
   return fmt::format("the family {} is not one of {}", config.family, known);
 }
 
-std::optional<Config> Space::try_sample(Rng& rng) const {
+std::optional<Point> Space::find(const Config& config) const {
+  const FamilySpace* found = family(config.family);
+  if (!found) return std::nullopt;
+  std::optional<Point> point = found->find(config);
+  if (point) point->family = static_cast<std::uint16_t>(found - families_.data());
+  return point;
+}
+
+Point Space::point_of(const Config& config) const {
+  if (const auto point = find(config)) return *point;
+  throw_user("{} is not of this space: {}", to_text(config), *why_invalid(config));
+}
+
+std::optional<Point> Space::sample_family(std::size_t family, Rng& rng) const {
+  std::optional<Point> point = families_[family].sample(rng);
+  if (point) point->family = static_cast<std::uint16_t>(family);
+  return point;
+}
+
+std::optional<Point> Space::try_sample(Rng& rng) const {
   if (sampled_.empty()) return std::nullopt;
   const std::size_t first = rng.below(sampled_.size());
   for (std::size_t i = 0; i < sampled_.size(); ++i) {  // more than one pass only for a nearly empty family
-    const std::size_t family = sampled_[(first + i) % sampled_.size()];
-    if (auto config = families_[family].sample(rng)) return config;
+    if (const auto point = sample_family(sampled_[(first + i) % sampled_.size()], rng)) return point;
   }
   return std::nullopt;
 }
 
-Config Space::sample(Rng& rng) const {
-  if (auto config = try_sample(rng)) return *std::move(config);
+Point Space::sample(Rng& rng) const {
+  if (const auto point = try_sample(rng)) return *point;
   throw_not_found("the space holds no valid config that sampling can find ({} families)", families_.size());
 }
 
@@ -66,8 +80,8 @@ double Space::size_estimate(Rng& rng, int draws) const {
   double size = 0;
   for (const FamilySpace& family : families_) {
     int valid = 0;
-    std::vector<std::int64_t> values;
-    for (int i = 0; i < draws; ++i) valid += family.draw(rng, values) ? 1 : 0;
+    Point point;
+    for (int i = 0; i < draws; ++i) valid += family.draw(rng, point) ? 1 : 0;
     size += family.product_size() * valid / draws;
   }
   return size;

@@ -131,11 +131,16 @@ ir::Kernel lower(const Workload& workload, const Config& config, const Limits& l
 Lowerings::Lowerings(const Workload& workload, const Limits& limits)
     : workload_(workload), limits_(limits), spaces_(families_for(catalog(), workload, limits).spaces) {}
 
+ir::Kernel Lowerings::operator()(const Point& point) const {
+  const FamilySpace& space = spaces_[point.family];
+  return template_named(space.family()).lower_schedule(workload_, space.members_of(point), limits_);
+}
+
 ir::Kernel Lowerings::operator()(const Config& config) const {
   const Template& entry = template_named(config.family);
   const auto space = std::ranges::find(spaces_, config.family, &FamilySpace::family);
   if (space == spaces_.end()) return entry.lower(workload_, config, limits_);
-  return entry.lower_in(*space, workload_, config, limits_);
+  return entry.lower_schedule(workload_, space->members_of(config), limits_);
 }
 
 std::vector<Config> default_configs(const Workload& workload, const Limits& limits) {

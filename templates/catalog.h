@@ -52,6 +52,9 @@ ir::Kernel lower(const Workload& workload, const Config& config, const Limits& l
 class Lowerings {
  public:
   Lowerings(const Workload& workload, const Limits& limits);
+  /// Of a point of space_for() the workload.
+  ir::Kernel operator()(const Point& point) const;
+  /// Of any config that lower() takes.
   ir::Kernel operator()(const Config& config) const;
 
  private:

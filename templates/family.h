@@ -40,7 +40,9 @@ FamilySpace family_space(std::string name, const Workload& workload, const Limit
 /// The schedule that a config of that space is.
 template <auto kKnobs>
 ScheduleOf<kKnobs> schedule_of(const Config& config, const Workload& workload, const Limits& limits) {
-  return schedule_of<ScheduleOf<kKnobs>>(family_space<kKnobs>(config.family, workload, limits), config);
+  return family_space<kKnobs>(config.family, workload, limits)
+      .members_of(config)
+      .template as<ScheduleOf<kKnobs>>();
 }
 
 /// `entry` with its name and with what follows from three functions of a schedule's struct S:
@@ -53,12 +55,11 @@ Template family(Template entry) {
   entry.space = [](const Workload& workload, const Limits& limits) {
     return family_space<kKnobs>(kName.text, workload, limits);
   };
-  entry.lower_in = [](const FamilySpace& space, const Workload& workload, const Config& config,
-                      const Limits& limits) {
-    return kLower(workload, schedule_of<ScheduleOf<kKnobs>>(space, config), limits);
+  entry.lower_schedule = [](const Workload& workload, const Members& schedule, const Limits& limits) {
+    return kLower(workload, schedule.as<ScheduleOf<kKnobs>>(), limits);
   };
   entry.default_in = [](const FamilySpace& space, const Workload& workload, const Limits& limits) {
-    return nearest_config(space, kWanted(workload, limits));
+    return space.nearest(Members::of(kWanted(workload, limits)));
   };
   return entry;
 }

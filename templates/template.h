@@ -24,8 +24,8 @@ struct Template {
   std::optional<std::string> (*why_not)(const Workload&, const Limits&) = nullptr;
   /// The schedules. Only called when why_not() is nullopt; never empty.
   FamilySpace (*space)(const Workload&, const Limits&) = nullptr;
-  /// The kernel of a config, in the space that space() makes for the workload. Pure; microseconds.
-  ir::Kernel (*lower_in)(const FamilySpace&, const Workload&, const Config&, const Limits&) = nullptr;
+  /// The kernel of a schedule, of which it has the members. Pure; microseconds.
+  ir::Kernel (*lower_schedule)(const Workload&, const Members&, const Limits&) = nullptr;
   /// A schedule that a careful engineer would write down without measuring; a point of that space. Measured
   /// first.
   Config (*default_in)(const FamilySpace&, const Workload&, const Limits&) = nullptr;
@@ -37,9 +37,10 @@ struct Template {
   /// Whether its kernels do fewer products than the sum that defines the operator (Winograd's).
   bool saves_products = false;
 
-  /// The same, where there is no space yet. Of many configs of one workload: Lowerings (catalog.h).
+  /// The kernel of a config, and the default, where there is no space yet. Of many configs of one workload:
+  /// Lowerings (catalog.h). lower() CHECKs that the config has all knobs.
   ir::Kernel lower(const Workload& workload, const Config& config, const Limits& limits) const {
-    return lower_in(space(workload, limits), workload, config, limits);
+    return lower_schedule(workload, space(workload, limits).members_of(config), limits);
   }
   Config default_config(const Workload& workload, const Limits& limits) const {
     return default_in(space(workload, limits), workload, limits);

@@ -22,27 +22,28 @@ std::vector<FirstPick> first_picks(const Candidates& candidates, const Limits& l
   std::vector<FirstPick> picks;
   Seen seen;
   double best_us = std::numeric_limits<double>::infinity();
-  const auto measure = [&](std::span<const Config> configs, int batch) {
+  const auto measure = [&](std::span<const Point> points, int batch) {
     std::vector<Measurement> results;
-    const FeatureMatrix rows = scorer.features(configs);
-    for (std::size_t i = 0; i < configs.size(); ++i) {
+    const FeatureMatrix rows = scorer.features(points);
+    for (std::size_t i = 0; i < points.size(); ++i) {
       const double us = prior.time_us(rows.row(i));
       best_us = std::min(best_us, us);
-      picks.push_back({configs[i], batch, us});
-      results.push_back({configs[i], us});
-      seen.insert(configs[i]);
+      picks.push_back({candidates.space.config_of(points[i]), batch, us});
+      results.push_back({points[i], us});
+      seen.insert(points[i]);
     }
     guide.observe(results, best_us);
   };
   // As a session does: the first default alone.
-  const std::span<const Config> defaults = candidates.defaults;
-  measure(defaults.first(1), 0);
-  measure(defaults.subspan(1), 0);
+  std::vector<Point> defaults;
+  for (const Config& config : candidates.defaults) defaults.push_back(candidates.space.point_of(config));
+  measure(std::span(defaults).first(1), 0);
+  measure(std::span(defaults).subspan(1), 0);
   for (int batch = 1; picks.size() < fits.first_fit; ++batch) {
-    std::vector<Config> configs;
-    for (Proposal& each : guide.propose(guide.next_batch(), seen)) configs.push_back(std::move(each.config));
-    if (configs.empty()) break;  // the space is exhausted
-    measure(configs, batch);
+    std::vector<Point> points;
+    for (const Proposal& each : guide.propose(guide.next_batch(), seen)) points.push_back(each.point);
+    if (points.empty()) break;  // the space is exhausted
+    measure(points, batch);
   }
   return picks;
 }

@@ -24,7 +24,7 @@ Guide::Guide(Strategy& strategy, Learner& learner, Scorer& scorer, const CostMod
 void Guide::observe(std::span<const Measurement> results, double best_us) {
   std::vector<Observed> observed;
   for (const Measurement& result : results) {
-    const FeatureMatrix row = scorer_->features({&result.config, 1});
+    const FeatureMatrix row = scorer_->features({&result.point, 1});
     std::optional<double> fitness;
     if (result.time_us) {
       learner_->add(row.row(0), *result.time_us);
@@ -32,7 +32,7 @@ void Guide::observe(std::span<const Measurement> results, double best_us) {
     } else {
       learner_->add_failure(row.row(0));
     }
-    observed.push_back({result.config, fitness});
+    observed.push_back({result.point, fitness});
   }
   if (!observed.empty()) strategy_->observe(observed);
 }
@@ -52,14 +52,14 @@ Predict Guide::predictor() const {
 }
 
 Choose Guide::chooser() const {
-  return [this](std::span<const ScoredConfig> candidates, std::size_t n) {
-    std::vector<Config> configs;
+  return [this](std::span<const ScoredPoint> candidates, std::size_t n) {
+    std::vector<Point> points;
     std::vector<double> scores;
-    for (const ScoredConfig& each : candidates) {
-      configs.push_back(each.config);
+    for (const ScoredPoint& each : candidates) {
+      points.push_back(each.point);
       scores.push_back(each.score);
     }
-    return learner_->choose(scorer_->features(configs), scores, n);
+    return learner_->choose(scorer_->features(points), scores, n);
   };
 }
 
@@ -70,20 +70,20 @@ std::vector<Proposal> Guide::propose(std::size_t count, const Seen& seen) {
   const std::size_t blind = std::min(count, kBlindAfterHints);
   std::vector<Proposal> proposals = propose_by(predictor(), count - blind, seen);
   Seen taken = seen;
-  for (const Proposal& each : proposals) taken.insert(each.config);
-  for (Proposal& each : propose_by({}, blind, taken)) proposals.push_back(std::move(each));
+  for (const Proposal& each : proposals) taken.insert(each.point);
+  for (const Proposal& each : propose_by({}, blind, taken)) proposals.push_back(each);
   return proposals;
 }
 
 std::vector<Proposal> Guide::propose_by(const Predict& predict, std::size_t count, const Seen& seen) {
   Score score;
-  if (predict) score = [&](std::span<const Config> configs) { return scorer_->score(configs, predict); };
+  if (predict) score = [&](std::span<const Point> points) { return scorer_->score(points, predict); };
   strategy_->choose_by(predict && learner_->chooses() ? chooser() : Choose());
-  const std::vector<Config> configs = strategy_->propose(count, seen, score, rng_);
+  const std::vector<Point> points = strategy_->propose(count, seen, score, rng_);
   std::vector<Proposal> proposals;
-  for (const Config& config : configs) proposals.push_back({config, std::nullopt});
+  for (const Point& point : points) proposals.push_back({point, std::nullopt});
   if (!predict || proposals.empty()) return proposals;
-  const std::vector<double> scores = score(configs);
+  const std::vector<double> scores = score(points);
   for (std::size_t i = 0; i < proposals.size(); ++i) proposals[i].predicted = scores[i];
   if (learner_->fitted()) best_proposed_ = std::ranges::max(scores);
   return proposals;
@@ -95,7 +95,7 @@ std::size_t Guide::next_batch() {
   return now;
 }
 
-bool Guide::expects_gain_over(const Config& best) {
+bool Guide::expects_gain_over(const Point& best) {
   if (!best_proposed_) return true;
   return *best_proposed_ > scorer_->score({&best, 1}, predictor())[0];
 }

@@ -15,12 +15,12 @@ namespace lehr {
 
 /// One measured config.
 struct Measurement {
-  Config config;
+  Point point;
   std::optional<double> time_us;  ///< nullopt: it failed
 };
 
 struct Proposal {
-  Config config;
+  Point point;
   std::optional<double> predicted;  ///< the score that it was picked by
 };
 
@@ -56,7 +56,7 @@ class Guide {
   /// The size of the next batch; each call is one batch.
   std::size_t next_batch();
   /// Whether a fitted model scores one of the last proposals above `best`; true while nothing is learnt.
-  bool expects_gain_over(const Config& best);
+  bool expects_gain_over(const Point& best);
 
  private:
   Predict predictor() const;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/error.h"
 #include "base/power_of_two.h"
 
 namespace lehr {
@@ -46,13 +47,13 @@ KnobFeatures::KnobFeatures(const Space& space, KnobColumns columns) {
     Family family{&each, names_.size(), {}};
     for (std::size_t i = 0; i < each.knobs().size(); ++i) {
       const Knob& knob = each.knobs()[i];
-      add(family, prefix + knob.name.text(), {i}, {}, Form::kValue);
+      add(family, prefix + knob.name, {i}, {}, Form::kValue);
       // The logarithm splits as the value does in a tree; it is there for models that add and for the ratios
       // below.
       if (columns == KnobColumns::kGuessed && knob.values.size() > 2)
-        add(family, prefix + "log2 " + knob.name.text(), {i}, {});
+        add(family, prefix + "log2 " + knob.name, {i}, {});
       if (columns == KnobColumns::kGuessed && !std::ranges::all_of(knob.values, power_of_two))
-        add(family, prefix + "alignment " + knob.name.text(), {i}, {}, Form::kAlignment);
+        add(family, prefix + "alignment " + knob.name, {i}, {}, Form::kAlignment);
     }
     if (columns == KnobColumns::kGuessed) add_guesses(family, prefix);
     families_.push_back(std::move(family));
@@ -69,7 +70,7 @@ void KnobFeatures::add_guesses(Family& family, const std::string& prefix) {
   const auto find = [&](std::string_view name) -> std::optional<std::size_t> {
     const auto& knobs = family.space->knobs();
     for (std::size_t i = 0; i < knobs.size(); ++i)
-      if (lower_case(knobs[i].name.text()) == name) return i;
+      if (lower_case(knobs[i].name) == name) return i;
     return std::nullopt;
   };
   // Kernel Tuner: whichever axes there are.
@@ -120,28 +121,35 @@ void KnobFeatures::add_guesses(Family& family, const std::string& prefix) {
 }
 
 RowOf KnobFeatures::rows() const {
-  return [this](const Config& config, std::span<float> row) { return fill(config, row); };
+  return [this](const Point& point, std::span<float> row) {
+    fill(point.family, families_[point.family].space->members_of(point), row);
+    return true;
+  };
 }
 
-bool KnobFeatures::fill(const Config& config, std::span<float> row) const {
+void KnobFeatures::row_of(const Config& config, std::span<float> row) const {
+  const auto found = std::ranges::find_if(
+      families_, [&](const Family& family) { return family.space->family() == config.family; });
+  CHECK(found != families_.end(), "{}", to_text(config));
+  fill(static_cast<std::size_t>(found - families_.begin()), found->space->members_of(config), row);
+}
+
+void KnobFeatures::fill(std::size_t number, const Members& values, std::span<float> row) const {
   std::ranges::fill(row, 0.0f);
-  for (std::size_t f = 0; f < families_.size(); ++f) {
-    const Family& family = families_[f];
-    if (family.space->family() != config.family) continue;
-    if (families_.size() > 1) row[f] = 1;
-    for (std::size_t i = 0; i < family.columns.size(); ++i) {
-      const Column& column = family.columns[i];
-      double value = 1;
-      for (const std::size_t knob : column.times) value *= static_cast<double>(config.knobs[knob].value);
-      for (const std::size_t knob : column.over)
-        value = config.knobs[knob].value == 0 ? 0 : value / static_cast<double>(config.knobs[knob].value);
-      row[family.first + i] = column.form == Form::kLogarithm   ? log_of(value)
-                              : column.form == Form::kAlignment ? alignment_of(value)
-                                                                : static_cast<float>(value);
-    }
-    return true;
+  const Family& family = families_[number];
+  const auto value_of = [&](std::size_t knob) {
+    return static_cast<double>(values[family.space->knobs()[knob].place]);
+  };
+  if (families_.size() > 1) row[number] = 1;
+  for (std::size_t i = 0; i < family.columns.size(); ++i) {
+    const Column& column = family.columns[i];
+    double value = 1;
+    for (const std::size_t knob : column.times) value *= value_of(knob);
+    for (const std::size_t knob : column.over) value = value_of(knob) == 0 ? 0 : value / value_of(knob);
+    row[family.first + i] = column.form == Form::kLogarithm   ? log_of(value)
+                            : column.form == Form::kAlignment ? alignment_of(value)
+                                                              : static_cast<float>(value);
   }
-  return false;
 }
 
 }  // namespace lehr

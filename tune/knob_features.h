@@ -36,6 +36,9 @@ class KnobFeatures {
   /// "MWG", "log2 MWG", "threads", ...; with the family in front where there are several.
   const std::vector<std::string>& names() const { return names_; }
   RowOf rows() const;
+  /// The same of a config whose values need not be of the space, as one of another table. CHECKs that family
+  /// and knobs are.
+  void row_of(const Config& config, std::span<float> row) const;
 
  private:
   /// A column of a family: the product of knobs to whole powers (-1, 0, 1): as it is, as a logarithm, or log2
@@ -53,7 +56,7 @@ class KnobFeatures {
   void add_guesses(Family& family, const std::string& prefix);
   void add(Family& family, const std::string& name, std::vector<std::size_t> times,
            std::vector<std::size_t> over, Form form = Form::kLogarithm);
-  bool fill(const Config& config, std::span<float> row) const;
+  void fill(std::size_t number, const Members& values, std::span<float> row) const;
 
   std::vector<Family> families_;
   std::vector<std::string> names_;

@@ -78,8 +78,8 @@ std::vector<PastTask> past_tasks(const std::vector<Record>& records, const Task&
     }
     std::vector<float> row(columns);
     for (const Record* record : group->rows) {
-      if (theirs && !theirs->space.contains(record->config)) continue;
-      if (!row_of(record->config, row)) continue;
+      const auto point = (theirs ? theirs->space : candidates.space).find(record->config);
+      if (!point || !row_of(*point, row)) continue;
       past.configs.push_back(record->config);
       past.rows.append(row);
       past.times_us.push_back(*record->time_us());

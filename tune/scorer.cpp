@@ -1,4 +1,4 @@
-// The scorer: a row cache keyed by the config's stable hash, filled by the pool.
+// The scorer: a cache of rows, filled by the pool.
 #include "tune/scorer.h"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ constexpr std::size_t kPredictRows = 128;
 }  // namespace
 
 RowOf kernel_rows(const Candidates& candidates, const Limits& limits) {
-  return [&candidates, limits](const Config& config, std::span<float> row) {
-    const auto kernel = try_lower(candidates, config);
+  return [&candidates, limits](const Point& point, std::span<float> row) {
+    const auto kernel = try_lower(candidates, point);
     const auto* lowered = std::get_if<ir::Kernel>(&kernel);
     if (lowered) featurize(*lowered, limits, row);
     return lowered != nullptr;
@@ -38,24 +38,24 @@ std::span<float> Scorer::row(std::uint32_t index) const {
   return {chunks_[index / kRowsPerChunk].get() + (index % kRowsPerChunk) * columns_, columns_};
 }
 
-Scorer::Call Scorer::look_up(std::span<const Config> configs) {
-  if (used_ + configs.size() > capacity_) {
+Scorer::Call Scorer::look_up(std::span<const Point> points) {
+  if (used_ + points.size() > capacity_) {
     index_.clear();
     used_ = 0;
   }
   Call call;
-  call.of_config.reserve(configs.size());
-  call.rows.reserve(configs.size());
+  call.of_point.reserve(points.size());
+  call.rows.reserve(points.size());
   ++calls_;
-  for (const Config& config : configs) {
-    const auto [found, is_new] = index_.try_emplace(ConfigHash{}(config), Remembered{used_});
+  for (const Point& point : points) {
+    const auto [found, is_new] = index_.try_emplace(point, Remembered{used_});
     Remembered& remembered = found->second;
     if (remembered.call != calls_) {
       remembered.call = calls_;
       remembered.place = static_cast<std::uint32_t>(call.rows.size());
-      call.rows.push_back({remembered.row, &config, &remembered, !is_new, remembered.row == kNoRow});
+      call.rows.push_back({remembered.row, &point, &remembered, !is_new, remembered.row == kNoRow});
     }
-    call.of_config.push_back(remembered.place);
+    call.of_point.push_back(remembered.place);
     if (!is_new) continue;
     if (used_ / kRowsPerChunk >= chunks_.size())
       chunks_.push_back(std::make_unique_for_overwrite<float[]>(kRowsPerChunk * columns_));
@@ -66,7 +66,7 @@ Scorer::Call Scorer::look_up(std::span<const Config> configs) {
 }
 
 void Scorer::make(Needed& needed) {
-  if (!needed.known) needed.failed = !row_of_(*needed.config, row(needed.row));
+  if (!needed.known) needed.failed = !row_of_(*needed.point, row(needed.row));
 }
 
 void Scorer::settle(const Call& call) {
@@ -74,22 +74,22 @@ void Scorer::settle(const Call& call) {
     if (needed.failed) needed.remembered->row = kNoRow;
 }
 
-FeatureMatrix Scorer::features(std::span<const Config> configs) {
-  Call call = look_up(configs);
+FeatureMatrix Scorer::features(std::span<const Point> points) {
+  Call call = look_up(points);
   pool_.run(call.rows.size(), kGrain, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i) make(call.rows[i]);
   });
   settle(call);
   FeatureMatrix matrix(columns_);
   const std::vector<float> zeros(columns_, 0.0f);
-  for (const std::uint32_t at : call.of_config)
+  for (const std::uint32_t at : call.of_point)
     matrix.append(call.rows[at].failed ? std::span<const float>(zeros) : row(call.rows[at].row));
   return matrix;
 }
 
-std::vector<double> Scorer::score(std::span<const Config> configs, const Predict& predict) {
-  scored_ += configs.size();
-  Call call = look_up(configs);
+std::vector<double> Scorer::score(std::span<const Point> points, const Predict& predict) {
+  scored_ += points.size();
+  Call call = look_up(points);
   std::vector<double> row_scores(call.rows.size(), -std::numeric_limits<double>::infinity());
   // Each thread predicts the rows that it has looked after: one hand-over for rows and predictions.
   std::vector<std::vector<std::size_t>> ready(static_cast<std::size_t>(pool_.threads()));
@@ -105,8 +105,7 @@ std::vector<double> Scorer::score(std::span<const Config> configs, const Predict
   // Kernels of one family after each other: they are made by the same code.
   std::vector<std::size_t> order(call.rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {},
-                           [&](std::size_t i) -> const std::string& { return call.rows[i].config->family; });
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return call.rows[i].point->family; });
   const auto make_rows = [&](std::size_t begin, std::size_t end, std::size_t thread) {
     for (std::size_t at = begin; at < end; ++at) {
       const std::size_t i = order[at];
@@ -118,7 +117,7 @@ std::vector<double> Scorer::score(std::span<const Config> configs, const Predict
   pool_.run(call.rows.size(), kGrain, make_rows, predict_ready);
   settle(call);
   std::vector<double> scores;
-  for (const std::uint32_t at : call.of_config) scores.push_back(row_scores[at]);
+  for (const std::uint32_t at : call.of_point) scores.push_back(row_scores[at]);
   return scores;
 }
 

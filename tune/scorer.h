@@ -1,4 +1,4 @@
-// Config -> score: features and model over many candidates. The hot path of the search.
+// Point -> score: features and model over many candidates. The hot path of the search.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace lehr {
 /// Feature rows -> one score each, higher is better. Called from several threads at once.
 using Predict = std::function<std::vector<double>(const FeatureMatrix&)>;
 
-/// Writes the feature row of a config into `row`; false if it has none. Called from several threads at once.
-using RowOf = std::function<bool(const Config& config, std::span<float> row)>;
+/// Writes the feature row of a point into `row`; false if it has none. Called from several threads at once.
+using RowOf = std::function<bool(const Point& point, std::span<float> row)>;
 
 /// Lowers and featurises a candidate: the rows that the cost models of a session are made for, of
-/// feature_table().size() columns. A config that cannot be lowered has none. Borrows `candidates`.
+/// feature_table().size() columns. A point that cannot be lowered has none. Borrows `candidates`.
 RowOf kernel_rows(const Candidates& candidates, const Limits& limits);
 
 /// Featurises and scores on `threads` threads, remembers the rows of this session, and asks a model.
@@ -33,13 +33,13 @@ class Scorer {
   Scorer(std::size_t columns, RowOf row_of, int threads);
 
   std::size_t columns() const { return columns_; }
-  /// One row per config. A config that has none gets a row of zeros.
-  FeatureMatrix features(std::span<const Config> configs);
-  /// `predict`'s score per config, higher is better; a config that has no row gets -infinity.
-  std::vector<double> score(std::span<const Config> configs, const Predict& predict);
+  /// One row per point. A point that has none gets a row of zeros.
+  FeatureMatrix features(std::span<const Point> points);
+  /// `predict`'s score per point, higher is better; a point that has no row gets -infinity.
+  std::vector<double> score(std::span<const Point> points, const Predict& predict);
 
-  std::uint64_t scored() const { return scored_; }  ///< configs that were scored
-  /// Configs whose row had to be made (the others were remembered).
+  std::uint64_t scored() const { return scored_; }  ///< points that were scored
+  /// Points whose row had to be made (the others were remembered).
   std::uint64_t made() const { return made_; }
 
  private:
@@ -48,19 +48,19 @@ class Scorer {
     std::uint32_t place = 0;  // in the rows of call number `call`
     std::uint64_t call = 0;   // the last that needed it
   };
-  /// A row that a call needs; the same config twice needs it once.
+  /// A row that a call needs; the same point twice needs it once.
   struct Needed {
     std::uint32_t row;
-    const Config* config;
+    const Point* point;
     Remembered* remembered;
     bool known;   // it was made by an earlier call
-    bool failed;  // the config has none
+    bool failed;  // the point has none
   };
   struct Call {
     std::vector<Needed> rows;
-    std::vector<std::uint32_t> of_config;  // position in `rows`, one per config
+    std::vector<std::uint32_t> of_point;  // position in `rows`, one per point
   };
-  Call look_up(std::span<const Config> configs);
+  Call look_up(std::span<const Point> points);
   /// Makes the row if it is not known.
   void make(Needed& needed);
   /// To be called after make(): what has failed is remembered as such.
@@ -72,7 +72,7 @@ class Scorer {
   RowOf row_of_;
   std::size_t capacity_;  // rows that may be remembered; all are forgotten when it is exceeded
   Pool pool_;
-  std::unordered_map<std::uint64_t, Remembered> index_;  // by a config's hash
+  std::unordered_map<Point, Remembered, PointHash> index_;
   std::vector<std::unique_ptr<float[]>> chunks_;
   std::uint32_t used_ = 0;
   std::uint64_t calls_ = 0;

@@ -142,7 +142,8 @@ void Session::recall_tasks() {
         trusted.left_out.size() == 1 ? "gives" : "give", trusted.left_out[0]));
   if (trusted.tasks.empty()) return;
   transfer_.emplace(std::move(trusted.tasks), model);
-  warm_starts_ = transfer_->first_picks(candidates_.space, Transfer::kWarmStarts);
+  for (const Point& point : transfer_->first_picks(candidates_.space, Transfer::kWarmStarts))
+    warm_starts_.push_back(candidates_.space.config_of(point));
   guide_.start_from(*transfer_, warm_starts_.empty());
   for (const PastTask& past : transfer_->tasks()) summary_.evidence += static_cast<int>(past.times_us.size());
   say(describe(*transfer_, Transfer::kWarmStarts));
@@ -153,7 +154,8 @@ void Session::learn(const std::vector<std::size_t>& positions) {
   std::vector<Measurement> results;
   for (const std::size_t at : positions) {
     const KnownTrial& trial = trials_.all()[at];
-    results.push_back({trial.config, trial.time_us()});
+    results.push_back({candidates_.space.point_of(trial.config), trial.time_us()});
+    seen_.insert(results.back().point);
   }
   guide_.observe(results, best ? *best->time_us() : 0);
 }
@@ -236,9 +238,10 @@ std::size_t Session::batch_size(std::size_t wanted) const {
 
 std::vector<Pick> Session::propose(std::size_t count) {
   std::vector<Pick> picks;
-  for (Proposal& each : guide_.propose(count, trials_.seen()))
-    picks.push_back({std::move(each.config), options_.strategy, each.predicted});
-  if (const KnownTrial* best = trials_.best()) model_expects_gain_ = guide_.expects_gain_over(best->config);
+  for (const Proposal& each : guide_.propose(count, seen_))
+    picks.push_back({candidates_.space.config_of(each.point), options_.strategy, each.predicted});
+  if (const KnownTrial* best = trials_.best())
+    model_expects_gain_ = guide_.expects_gain_over(candidates_.space.point_of(best->config));
   return picks;
 }
 

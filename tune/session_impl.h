@@ -67,6 +67,7 @@ class Session {
   Scorer scorer_;
   Learner learner_;
   Guide guide_;
+  Seen seen_;  // the configs of all trials
   std::optional<Transfer> transfer_;
   bool model_expects_gain_ = true;
   std::optional<StopReason> stop_;

@@ -21,9 +21,10 @@ std::vector<Config> draw(const FamilySpace& family, const std::vector<Config>& d
   for (const Config& config : defaults)
     if (config.family == family.family()) configs.push_back(config);
   for (int i = 0; i < count * kDrawsPerConfig && configs.size() < static_cast<std::size_t>(count); ++i) {
-    std::optional<Config> config = family.sample(rng);
-    if (!config) break;
-    if (std::ranges::find(configs, *config) == configs.end()) configs.push_back(std::move(*config));
+    const std::optional<Point> point = family.sample(rng);
+    if (!point) break;
+    Config config = family.config_of(*point);
+    if (std::ranges::find(configs, config) == configs.end()) configs.push_back(std::move(config));
   }
   return configs;
 }

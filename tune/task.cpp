@@ -60,25 +60,28 @@ Candidates candidates_for(const Task& task) {
 namespace {
 
 /// A template or emitter that throws on one candidate must not end the session.
-template <typename Result, typename Function>
-std::variant<Result, Failure> guarded(const Config& config, const Function& function) {
-  try {
-    return function();
-  } catch (const std::exception& error) {
-    return Failure{.kind = FailureKind::kLower,
-                   .text = fmt::format("{}: {}", to_text(config), error.what()),
-                   .resources = {}};
-  }
+Failure not_lowered(const Config& config, const std::exception& error) {
+  return {.kind = FailureKind::kLower,
+          .text = fmt::format("{}: {}", to_text(config), error.what()),
+          .resources = {}};
 }
 
 }  // namespace
 
-std::variant<ir::Kernel, Failure> try_lower(const Candidates& candidates, const Config& config) {
-  return guarded<ir::Kernel>(config, [&] { return candidates.lower(config); });
+std::variant<ir::Kernel, Failure> try_lower(const Candidates& candidates, const Point& point) {
+  try {
+    return candidates.lower(point);
+  } catch (const std::exception& error) {
+    return not_lowered(candidates.space.config_of(point), error);
+  }
 }
 
 std::variant<Source, Failure> try_emit(const Candidates& candidates, const Config& config) {
-  return guarded<Source>(config, [&] { return emit(candidates.lower(config)); });
+  try {
+    return emit(candidates.lower(candidates.space.point_of(config)));
+  } catch (const std::exception& error) {
+    return not_lowered(config, error);
+  }
 }
 
 }  // namespace lehr

@@ -26,7 +26,7 @@ struct Task {
 struct Candidates {
   Space space;
   std::vector<Config> defaults;  ///< never empty; the first is "the default"
-  std::function<ir::Kernel(const Config&)> lower;
+  std::function<ir::Kernel(const Point&)> lower;
   std::function<int(std::string_view family)> version_of;  ///< the template's version, stored with each trial
   /// The kernel of a config without the epilogue, then the epilogue as a pass of its own over the output.
   /// Empty: there is no epilogue, or no such pass for the device.
@@ -42,9 +42,10 @@ std::vector<Config> ordered_defaults(const Workload& workload, const Limits& lim
 /// none.
 Candidates candidates_for(const Task& task);
 
-/// The kernel of `config`, or what the template threw, as a failed trial.
-std::variant<ir::Kernel, Failure> try_lower(const Candidates& candidates, const Config& config);
+/// The kernel of `point`, or what the template threw, as a failed trial.
+std::variant<ir::Kernel, Failure> try_lower(const Candidates& candidates, const Point& point);
 /// The emitted source of `config`, or what the template or the emitter threw, as a failed trial.
+/// A `config` that is not of the space is one, too.
 std::variant<Source, Failure> try_emit(const Candidates& candidates, const Config& config);
 
 }  // namespace lehr

@@ -76,7 +76,7 @@ std::vector<double> Transfer::predict(const FeatureMatrix& rows) const {
   return scores;
 }
 
-std::vector<Config> Transfer::first_picks(const Space& space, std::size_t count) const {
+std::vector<Point> Transfer::first_picks(const Space& space, std::size_t count) const {
   // Performance of each config in each task, best time / time; 0 where it was not measured.
   std::unordered_map<Config, std::vector<double>, ConfigHash> performance;
   double weights = 0;
@@ -104,7 +104,7 @@ std::vector<Config> Transfer::first_picks(const Space& space, std::size_t count)
     return a.mean != b.mean ? a.mean > b.mean : to_text(a.config) < to_text(b.config);
   });
 
-  std::vector<Config> picks;
+  std::vector<Point> picks;
   std::vector<double> covered(tasks_.size(), 0);
   std::vector<char> taken(choices.size(), 0);
   // One pick for each task that needs one.
@@ -126,16 +126,17 @@ std::vector<Config> Transfer::first_picks(const Space& space, std::size_t count)
     }
     if (best == choices.size()) break;
     taken[best] = 1;
-    picks.push_back(choices[best].config);
+    picks.push_back(space.point_of(choices[best].config));
     for (std::size_t t = 0; t < tasks_.size(); ++t)
       covered[t] = std::max(covered[t], choices[best].by_task[t]);
   }
-  std::vector<ScoredConfig> others;
-  for (std::size_t i = 0; i < choices.size() && others.size() < kCandidatesPerPick * count; ++i)
-    if (!taken[i] && space.contains(choices[i].config))
-      others.push_back({choices[i].config, choices[i].mean});
-  for (const std::size_t i : diverse_pick(others, count - picks.size(), kDiversity))
-    picks.push_back(others[i].config);
+  std::vector<ScoredPoint> others;
+  for (std::size_t i = 0; i < choices.size() && others.size() < kCandidatesPerPick * count; ++i) {
+    if (taken[i]) continue;
+    if (const auto point = space.find(choices[i].config)) others.push_back({*point, choices[i].mean});
+  }
+  for (const std::size_t i : diverse_pick(space, others, count - picks.size(), kDiversity))
+    picks.push_back(others[i].point);
   return picks;
 }
 

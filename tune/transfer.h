@@ -37,11 +37,11 @@ class Transfer {
 
   /// Higher is better, in units of the standard deviation over the learnt rows.
   std::vector<double> predict(const FeatureMatrix& rows) const;
-  /// At most `count` distinct configs of `space` that came within kLeastSpeed of a task's best: chosen one
+  /// At most `count` distinct points of `space` that came within kLeastSpeed of a task's best: chosen one
   /// after the other so that for every task one of them is near its best (nearer tasks count more), then by
   /// their mean over the tasks, and away from the ones chosen before. Fewer or none where the space holds few
   /// of the other tasks' good configs: the model picks better ones than what was slow elsewhere.
-  std::vector<Config> first_picks(const Space& space, std::size_t count) const;
+  std::vector<Point> first_picks(const Space& space, std::size_t count) const;
   /// What the first `count` of the model's picks lost against the best of a task that it had not seen: mean
   /// over the tasks, each left out once, of 1 - best picked / best measured. nullopt with fewer than two
   /// tasks. An estimate from what was measured, which is less than what there is.

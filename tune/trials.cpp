@@ -17,7 +17,6 @@ std::size_t Trials::add(KnownTrial trial) {
     ++reused_;
     if (time) ++reused_timed_;
   }
-  seen_.insert(trial.config);
   const auto [found, inserted] = position_.try_emplace(trial.config, all_.size());
   const std::size_t at = found->second;
   if (inserted) {

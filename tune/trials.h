@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "database/record.h"
-#include "search/strategy.h"
+#include "space/config.h"
 
 namespace lehr {
 
@@ -36,7 +36,6 @@ class Trials {
   std::size_t add(KnownTrial trial);
 
   const std::vector<KnownTrial>& all() const { return all_; }
-  const Seen& seen() const { return seen_; }
   const KnownTrial* find(const Config& config) const;
   /// Fastest; nullptr when nothing has a time.
   const KnownTrial* best() const;
@@ -52,7 +51,6 @@ class Trials {
   double gain_;
   std::vector<KnownTrial> all_;
   std::unordered_map<Config, std::size_t, ConfigHash> position_;
-  Seen seen_;
   std::optional<std::size_t> best_;
   double gain_from_us_ = 0;  // the best time when it last fell by more than gain_
   int measured_ = 0, timed_ = 0, reused_ = 0, reused_timed_ = 0, since_gain_ = 0;

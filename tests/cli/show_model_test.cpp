@@ -2,12 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/rng.h"
 #include "database/database.h"
 #include "support.h"
 #include "templates/catalog.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr::testing {
 namespace {
@@ -39,7 +42,7 @@ void write_log(const std::filesystem::path& path, int cores, int trials, bool pr
     record.device = fmt::format("cpu | Nobody's CPU | avx2 | cores={} | driver= | g++", cores);
     record.target = "cpu";
     record.arch = "avx2";
-    record.config = space.sample(rng);
+    record.config = testing::sample_config(space, rng);
     record.template_version = template_named(record.config.family).version;
     double us = 100;
     for (const KnobValue& knob : record.config.knobs) us += static_cast<double>(knob.value % 97);

@@ -14,6 +14,7 @@
 #include "codegen/emit.h"
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr {
 namespace {
@@ -129,7 +130,7 @@ TEST(Unread, NoSampledScheduleHasAny) {
         sampled.insert(family.name);
         const FamilySpace space = family.space(workload, limits);
         for (int i = 0; i < kSamples; ++i) {
-          const auto config = space.sample(rng);
+          const auto config = testing::sample_config(space, rng);
           ASSERT_TRUE(config) << family.name << " " << text;
           const Source source = emit(family.lower(workload, *config, limits));
           ASSERT_EQ(unread(source.text), std::set<std::string>())

@@ -6,6 +6,7 @@
 #include "target/cuda/archs.h"
 #include "templates/gemm/cuda/gemm_mma.h"
 #include "tests/costmodel/kernels.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr {
 namespace {
@@ -33,7 +34,7 @@ TEST(GemmMmaFeatures, AreFiniteForSampledSchedulesOfEveryType) {
     const Workload workload = parse_workload(text);
     const FamilySpace space = gemm_mma_template().space(workload, limits);
     for (int i = 0; i < 40; ++i) {
-      const Config config = *space.sample(rng);
+      const Config config = *testing::sample_config(space, rng);
       const std::vector<float> row = row_of(workload, config, limits);
       for (std::size_t column = 0; column < row.size(); ++column)
         ASSERT_TRUE(std::isfinite(row[column]))

@@ -18,7 +18,7 @@ std::string only_change(const Config& a, const Config& b) {
   for (std::size_t i = 0; i < a.knobs.size(); ++i) {
     if (a.knobs[i] == b.knobs[i]) continue;
     if (!name.empty()) return "";
-    name = a.knobs[i].name.text();
+    name = a.knobs[i].name;
   }
   return name;
 }
@@ -34,14 +34,15 @@ void expect_that_every_knob_shows(const std::string& workload_text, const Limits
   };
   std::map<std::string, Seen> knobs;
   for (int i = 0; i < moves; ++i) {
-    const Config from = space.sample(rng);
-    const auto to = space.mutate(from, rng);
-    if (!to || to->family != from.family) continue;
-    const std::string knob = only_change(from, *to);
+    const Point start = space.sample(rng);
+    const auto moved = space.mutate(start, rng);
+    if (!moved || moved->family != start.family) continue;
+    const Config from = space.config_of(start), to = space.config_of(*moved);
+    const std::string knob = only_change(from, to);
     if (knob.empty()) continue;
     Seen& seen = knobs[from.family + " " + knob];
     ++seen.moves;
-    if (featurize(lower(workload, from, limits), limits) != featurize(lower(workload, *to, limits), limits))
+    if (featurize(lower(workload, from, limits), limits) != featurize(lower(workload, to, limits), limits))
       ++seen.changed;
   }
   EXPECT_GT(knobs.size(), 10U);

@@ -91,10 +91,10 @@ Candidates drill_candidates() {
   family.add("row", "which row of the plan", rows);
   family.add("column", "which column of the plan", columns);
   std::vector<FamilySpace> families;
-  families.push_back(std::move(family));
+  families.push_back(family);
   return {.space = Space(std::move(families)),
           .defaults = {Config{.family = "drill", .knobs = {{"row", 0}, {"column", 0}}}},
-          .lower = drill_kernel,
+          .lower = [family](const Point& point) { return drill_kernel(family.config_of(point)); },
           .version_of = [](std::string_view) { return 1; }};
 }
 

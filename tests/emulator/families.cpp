@@ -9,6 +9,7 @@
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "templates/shared/conv_view.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr::testing {
 namespace {
@@ -87,7 +88,7 @@ std::vector<std::size_t> long_shapes(const std::vector<Shape>& shapes) {
 std::optional<Config> sample_split(const FamilySpace& space, Rng& rng) {
   std::optional<Config> config;
   for (int draw = 0; draw < 40; ++draw) {
-    config = space.sample(rng);
+    config = testing::sample_config(space, rng);
     if (!config || splits_k(*config)) break;
   }
   return config;
@@ -269,7 +270,7 @@ std::vector<Sample> samples_of_convolutions(const Template& family, std::size_t 
     const FamilySpace space = family.space(workload, arch);
     std::optional<Config> config = i % 5 == 0   ? family.default_config(workload, arch)
                                    : i % 3 == 1 ? sample_split(space, rng)
-                                                : space.sample(rng);
+                                                : testing::sample_config(space, rng);
     CHECK(config, "{} finds no schedule for {} on {}", family.name, lehr::to_text(workload), arch.arch);
     samples.push_back({&family, workload, arch, *config});
   }
@@ -290,7 +291,7 @@ std::vector<Sample> edge_samples_of(const Template& family, Rng& rng) {
     const FamilySpace space = family.space(workload, arch);
     const std::optional<Config> config = i % 3 == 0   ? family.default_config(workload, arch)
                                          : i % 3 == 1 ? sample_split(space, rng)
-                                                      : space.sample(rng);
+                                                      : testing::sample_config(space, rng);
     CHECK(config, "{} finds no schedule for {} on {}", family.name, lehr::to_text(workload), arch.arch);
     samples.push_back({&family, workload, arch, *config});
   }
@@ -347,7 +348,7 @@ std::vector<Sample> samples_of(const Template& family, std::size_t count, const 
     std::optional<Config> config = family.default_config(workload, arch);
     if (i % 5 != 0) {
       const FamilySpace space = family.space(workload, arch);
-      config = split ? sample_split(space, rng) : space.sample(rng);
+      config = split ? sample_split(space, rng) : testing::sample_config(space, rng);
     }
     CHECK(config, "{} finds no schedule for {} on {}", family.name, lehr::to_text(workload), arch.arch);
     samples.push_back({&family, workload, arch, *config});

@@ -21,6 +21,7 @@
 #include "tests/emulator/families.h"
 #include "tests/emulator/program.h"
 #include "tests/emulator/random_workloads.h"
+#include "tests/support/sample_config.h"
 #include "tune/task.h"
 
 namespace lehr {
@@ -120,8 +121,9 @@ void add_random_sample(const Template& family, const Workload& workload, const L
   if (why_unserved(family, workload, limits)) return;
   SCOPED_TRACE(::testing::Message() << family.name << " " << limits.arch << " " << to_text(workload));
   try {
-    const std::optional<Config> config = samples.size() % 4 == 0 ? family.default_config(workload, limits)
-                                                                 : family.space(workload, limits).sample(rng);
+    const std::optional<Config> config = samples.size() % 4 == 0
+                                             ? family.default_config(workload, limits)
+                                             : testing::sample_config(family.space(workload, limits), rng);
     ASSERT_TRUE(config) << "the family says that it serves this, and has no schedule";
     samples.push_back({&family, workload, limits, *config});
   } catch (const Error& error) {
@@ -170,7 +172,7 @@ TEST_P(EmulatedFamily, ComputesEveryEpilogue) {
     ASSERT_EQ(why_unserved(*GetParam(), sample.workload, sample.limits), std::nullopt) << to_text(sample);
     // The steps take registers: some schedules of the plain workload are not of this one.
     const FamilySpace space = GetParam()->space(sample.workload, sample.limits);
-    if (space.why_invalid(sample.config)) sample.config = space.sample(rng).value();
+    if (space.why_invalid(sample.config)) sample.config = testing::sample_config(space, rng).value();
     samples.push_back(sample);
   }
   ASSERT_EQ(samples.size(), kKernels);
@@ -228,7 +230,7 @@ std::vector<Sample> gated_samples(const Template& family, std::size_t count) {
     if (gemm.accum == DType::kS32) continue;
     sample.workload.epilogue = parse_epilogue(gates[result.size() % gates.size()]);
     if (why_unserved(family, sample.workload, sample.limits)) continue;
-    sample.config = family.space(sample.workload, sample.limits).sample(rng).value();
+    sample.config = testing::sample_config(family.space(sample.workload, sample.limits), rng).value();
     result.push_back(sample);
     if (result.size() == count) break;
   }
@@ -261,7 +263,8 @@ std::vector<Sample> pooled_samples(const Template& family, std::size_t count) {
     if (conv.accum == DType::kS32 || conv.out_h() < 2 || conv.out_w() < 2) continue;
     sample.workload.epilogue = parse_epilogue(pools[result.size() % pools.size()]);
     if (why_unserved(family, sample.workload, sample.limits)) continue;
-    const std::optional<Config> config = family.space(sample.workload, sample.limits).sample(rng);
+    const std::optional<Config> config =
+        testing::sample_config(family.space(sample.workload, sample.limits), rng);
     CHECK(config, "{} finds no schedule for {}", family.name, to_text(sample.workload));
     sample.config = *config;
     result.push_back(sample);

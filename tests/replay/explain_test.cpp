@@ -11,6 +11,7 @@
 #include "costmodel/features.h"
 #include "replay/origin.h"
 #include "templates/catalog.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr::testing {
 namespace {
@@ -45,7 +46,7 @@ std::vector<Record> kernels_ruled_by(std::string_view column, std::size_t count)
   Rng rng(7);
   std::vector<Record> records;
   for (std::size_t i = 0; i < count; ++i) {
-    const Config config = space.sample(rng);
+    const Config config = testing::sample_config(space, rng);
     const std::vector<float> row = featurize(lower(origin.workload, config, origin.limits), origin.limits);
     Record record = record_of(config, std::exp2(row[feature_index(column)]));
     record.template_version = template_named(config.family).version;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "database/database.h"
 #include "replay/read_table.h"
 #include "tests/replay/support.h"

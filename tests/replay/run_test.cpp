@@ -56,9 +56,11 @@ TEST(Arena, GuessesProductsOnlyFromNamesThatItKnows) {
   // threads, elements per block in x, elements per block
   const Arena arena(table, false);
   ASSERT_EQ(arena.columns(), 12u);
-  std::vector<float> row(12);
-  ASSERT_TRUE(
-      arena.row_of()(Config{"k", {{"BLOCK_SIZE_X", 6}, {"block_size_y", 3}, {"tile_size_x", 3}}}, row));
+  const Config config = {"k", {{"BLOCK_SIZE_X", 6}, {"block_size_y", 3}, {"tile_size_x", 3}}};
+  std::vector<float> row(12), by_name(12);
+  ASSERT_TRUE(arena.row_of()(arena.space().point_of(config), row));
+  arena.knobs()->row_of(config, by_name);
+  EXPECT_EQ(row, by_name);
   EXPECT_EQ(row[0], 6);
   EXPECT_FLOAT_EQ(row[1], std::log2(7.0f));    // log2 (1 + 6)
   EXPECT_EQ(row[2], 1);                        // 6 is a multiple of 2, not of 4

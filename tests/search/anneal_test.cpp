@@ -22,15 +22,15 @@ std::size_t trials_to(const std::vector<double>& curve, double target, std::size
 }
 
 // The best config of several climbs.
-Config climb(const Space& space, const Landscape& landscape, Rng& rng) {
-  Config best = space.sample(rng);
+Point climb(const Space& space, const Landscape& landscape, Rng& rng) {
+  Point best = space.sample(rng);
   for (int start = 0; start < 6; ++start) {
-    Config config = space.sample(rng);
+    Point point = space.sample(rng);
     for (int i = 0; i < 3'000; ++i) {
-      const auto next = space.mutate(config, rng);
-      if (next && landscape(*next) > landscape(config)) config = *next;
+      const auto next = space.mutate(point, rng);
+      if (next && landscape(*next) > landscape(point)) point = *next;
     }
-    if (landscape(config) > landscape(best)) best = config;
+    if (landscape(point) > landscape(best)) best = point;
   }
   return best;
 }
@@ -40,7 +40,7 @@ TEST(AnnealStrategy, WithAnOracleFindsTheOptimumInFarFewerProposalsThanRandom) {
   AnnealOptions options;
   options.max_scored = 5'000;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const Landscape landscape{seed};
+    const Landscape landscape{space, seed};
     const double target = 0.95 * testing::reference_optimum(space, landscape);
     AnnealStrategy anneal(space, options);
     RandomStrategy random(space);
@@ -57,7 +57,7 @@ TEST(AnnealStrategy, WithANoisyModelStillBeatsRandomByFar) {
   options.max_scored = 3'000;
   int wins = 0;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    const Landscape landscape{seed};
+    const Landscape landscape{space, seed};
     AnnealStrategy anneal(space, options);
     RandomStrategy random(space);
     // An error of 0.3 in the exponent: the model takes many mediocre configs for the best.
@@ -70,7 +70,7 @@ TEST(AnnealStrategy, WithANoisyModelStillBeatsRandomByFar) {
 
 TEST(AnnealStrategy, FindsTheGoodRegionWhereMostConfigsFail) {
   const Space space = testing::gemm_like_space();
-  const Landscape landscape{4};
+  const Landscape landscape{space, 4};
   const double optimum = testing::reference_optimum(space, landscape);
   AnnealOptions options;
   options.max_scored = 3'000;
@@ -84,7 +84,7 @@ TEST(AnnealStrategy, FindsTheGoodRegionWhereMostConfigsFail) {
 TEST(AnnealStrategy, ScoresASmallSpaceWholeAndTakesItsBest) {
   const Space space = testing::small_space();
   auto all = testing::brute_force(space);
-  const Landscape landscape{1};
+  const Landscape landscape{space, 1};
   AnnealOptions options;
   options.alpha = 0;
   options.epsilon = {0, 0, 0};
@@ -95,7 +95,7 @@ TEST(AnnealStrategy, ScoresASmallSpaceWholeAndTakesItsBest) {
   EXPECT_EQ(anneal.last_scored(), all.size() - 5);
   all.erase(all.begin(), all.begin() + 5);
   std::sort(all.begin(), all.end(),
-            [&](const Config& a, const Config& b) { return landscape(a) > landscape(b); });
+            [&](const Point& a, const Point& b) { return landscape(a) > landscape(b); });
   all.resize(10);
   EXPECT_EQ(picks, all);
 }
@@ -103,26 +103,26 @@ TEST(AnnealStrategy, ScoresASmallSpaceWholeAndTakesItsBest) {
 TEST(AnnealStrategy, LetsTheChooserDecideAmongTheBest) {
   const Space space = testing::small_space();
   auto all = testing::brute_force(space);
-  const Landscape landscape{1};
+  const Landscape landscape{space, 1};
   AnnealOptions options;
   options.epsilon = {0, 0, 0};
   options.short_list = 12;
   AnnealStrategy anneal(space, options);
   Rng rng(1);
-  std::vector<Config> offered;
-  anneal.choose_by([&](std::span<const ScoredConfig> candidates, std::size_t n) {
+  std::vector<Point> offered;
+  anneal.choose_by([&](std::span<const ScoredPoint> candidates, std::size_t n) {
     EXPECT_EQ(n, 3U);
-    for (const ScoredConfig& each : candidates) {
-      EXPECT_EQ(each.score, landscape(each.config));
-      offered.push_back(each.config);
+    for (const ScoredPoint& each : candidates) {
+      EXPECT_EQ(each.score, landscape(each.point));
+      offered.push_back(each.point);
     }
     return std::vector<std::size_t>{7, 2, 11};
   });
   const auto picks = anneal.propose(3, {}, testing::score_of(landscape), rng);
-  std::ranges::sort(all, std::greater(), [&](const Config& config) { return landscape(config); });
+  std::ranges::sort(all, std::greater(), [&](const Point& point) { return landscape(point); });
   all.resize(12);
   EXPECT_EQ(offered, all);
-  EXPECT_EQ(picks, (std::vector<Config>{all[7], all[2], all[11]}));
+  EXPECT_EQ(picks, (std::vector<Point>{all[7], all[2], all[11]}));
   anneal.choose_by({});
   EXPECT_EQ(anneal.propose(3, {}, testing::score_of(landscape), rng).size(), 3U);
 }
@@ -137,15 +137,16 @@ TEST(AnnealStrategy, KeepsToItsBudgetAndScoresNothingTwice) {
     Seen seen;
     for (int round = 0; round < 3; ++round) {
       Seen scored;
-      const Score score = [&](std::span<const Config> configs) {
-        for (const Config& config : configs) EXPECT_TRUE(scored.insert(config).second) << to_text(config);
-        return testing::score_of(Landscape{})(configs);
+      const Score score = [&](std::span<const Point> points) {
+        for (const Point& point : points)
+          EXPECT_TRUE(scored.insert(point).second) << to_text(space.config_of(point));
+        return testing::score_of(Landscape{space})(points);
       };
       const auto picks = anneal.propose(16, seen, score, rng);
       EXPECT_LE(scored.size(), budget);
       EXPECT_EQ(anneal.last_scored(), scored.size());
       std::vector<Observed> results;
-      for (const Config& config : picks) results.push_back({config, Landscape{}(config)});
+      for (const Point& point : picks) results.push_back({point, Landscape{space}(point)});
       seen.insert(picks.begin(), picks.end());
       anneal.observe(results);
     }
@@ -158,20 +159,20 @@ TEST(AnnealStrategy, TakesItsShareOfNeighboursOfTheBestMeasured) {
   options.max_scored = 2'000;
   options.local_parents = 1;
   // The model loves what is far from the best measured config, so neighbours come from the share alone.
-  const Landscape landscape{2};
-  const Score misled = [&](std::span<const Config> configs) {
+  const Landscape landscape{space, 2};
+  const Score misled = [&](std::span<const Point> points) {
     std::vector<double> scores;
-    for (const Config& config : configs) scores.push_back(-landscape(config));
+    for (const Point& point : points) scores.push_back(-landscape(point));
     return scores;
   };
   Rng rng(3);
-  const Config best = climb(space, landscape, rng);
+  const Point best = climb(space, landscape, rng);
   const auto near = space.neighbours(best);
   for (const bool with_model : {true, false}) {
     AnnealStrategy anneal(space, options);
     anneal.observe(std::vector<Observed>{{best, 0.9}, {space.sample(rng), 0.1}});
     const auto picks = anneal.propose(32, {best}, with_model ? misled : Score(), rng);
-    const auto count = std::count_if(picks.begin(), picks.end(), [&](const Config& pick) {
+    const auto count = std::count_if(picks.begin(), picks.end(), [&](const Point& pick) {
       return std::find(near.begin(), near.end(), pick) != near.end();
     });
     EXPECT_EQ(count, 8) << "with a model: " << with_model;
@@ -180,7 +181,7 @@ TEST(AnnealStrategy, TakesItsShareOfNeighboursOfTheBestMeasured) {
 
 TEST(AnnealStrategy, PutsTheMostWantedFirstAndTheRandomShareLast) {
   const Space space = testing::gemm_like_space();
-  const Landscape landscape{6};
+  const Landscape landscape{space, 6};
   AnnealOptions options;
   options.max_scored = 4'000;
   options.epsilon = {0.25, 0.25, 0};
@@ -197,8 +198,8 @@ TEST(AnnealStrategy, PutsTheMostWantedFirstAndTheRandomShareLast) {
 
 TEST(AnnealStrategy, WithEqualScoresCoversManyValues) {
   const Space space = testing::gemm_like_space();
-  const Score constant = [](std::span<const Config> configs) {
-    return std::vector<double>(configs.size(), 1.0);
+  const Score constant = [](std::span<const Point> points) {
+    return std::vector<double>(points.size(), 1.0);
   };
   AnnealStrategy anneal(space);
   Rng rng(2);
@@ -207,8 +208,8 @@ TEST(AnnealStrategy, WithEqualScoresCoversManyValues) {
   std::size_t values = 0;
   const FamilySpace& family = space.families()[0];
   for (std::size_t k = 0; k < family.knobs().size(); ++k) {
-    std::set<std::int64_t> found;
-    for (const Config& pick : picks) found.insert(pick.knobs[k].value);
+    std::set<std::uint16_t> found;
+    for (const Point& pick : picks) found.insert(pick.knobs[k]);
     covered += found.size();
     values += family.knobs()[k].values.size();
   }

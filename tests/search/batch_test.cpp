@@ -21,8 +21,18 @@ using ::testing::IsEmpty;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-Config point(std::int64_t a, std::int64_t b) {
-  return {"f", {{"a", a}, {"b", b}}};
+Point point(std::size_t a, std::size_t b) {
+  return {0, {static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b)}};
+}
+
+// 50 x 50 points.
+Space two_knobs() {
+  FamilySpace family("f");
+  std::vector<std::int64_t> values;
+  for (std::int64_t i = 0; i < 50; ++i) values.push_back(i);
+  family.add("a", "", values);
+  family.add("b", "", values);
+  return Space({family});
 }
 
 TEST(Batch, TakesEachUnseenConfigOnceUntilItIsFull) {
@@ -75,54 +85,54 @@ TEST(Epsilon, FallsLinearlyAndThenStays) {
 
 TEST(DiversePick, WithoutWeightIsTheBestByScore) {
   Rng rng(5);
-  std::vector<ScoredConfig> candidates;
+  std::vector<ScoredPoint> candidates;
   std::vector<double> scores;
-  for (std::int64_t i = 0; i < 50; ++i) {
+  for (std::size_t i = 0; i < 50; ++i) {
     scores.push_back(rng.uniform() * 20 - 10);
     candidates.push_back({point(i % 7, i), scores.back()});
   }
-  EXPECT_EQ(diverse_pick(candidates, 20, 0), top_k(scores, 20));
+  EXPECT_EQ(diverse_pick(two_knobs(), candidates, 20, 0), top_k(scores, 20));
 }
 
 TEST(DiversePick, TradesScoreForNewValues) {
   // b repeats the values of a; c is a little worse and new in both knobs; d is far worse.
-  const std::vector<ScoredConfig> candidates{
+  const std::vector<ScoredPoint> candidates{
       {point(1, 1), 1.0}, {point(1, 2), 0.95}, {point(3, 3), 0.9}, {point(4, 4), 0.0}};
-  EXPECT_THAT(diverse_pick(candidates, 2, 0), ElementsAre(0, 1));
-  EXPECT_THAT(diverse_pick(candidates, 2, 0.25), ElementsAre(0, 2));
-  EXPECT_THAT(diverse_pick(candidates, 3, 0.25), ElementsAre(0, 2, 1));
-  EXPECT_THAT(diverse_pick(candidates, 3, 100), ElementsAre(0, 2, 3));
+  EXPECT_THAT(diverse_pick(two_knobs(), candidates, 2, 0), ElementsAre(0, 1));
+  EXPECT_THAT(diverse_pick(two_knobs(), candidates, 2, 0.25), ElementsAre(0, 2));
+  EXPECT_THAT(diverse_pick(two_knobs(), candidates, 3, 0.25), ElementsAre(0, 2, 1));
+  EXPECT_THAT(diverse_pick(two_knobs(), candidates, 3, 100), ElementsAre(0, 2, 3));
 }
 
 TEST(DiversePick, DependsOnTheOrderOfScoresUpToScaleAndOffset) {
   Rng rng(6);
-  std::vector<ScoredConfig> candidates;
-  for (std::int64_t i = 0; i < 40; ++i) candidates.push_back({point(i % 5, i % 11), rng.uniform()});
-  const auto picks = diverse_pick(candidates, 12, 0.25);
-  for (ScoredConfig& each : candidates) each.score = each.score * 1000 - 5000;
-  EXPECT_EQ(diverse_pick(candidates, 12, 0.25), picks);
+  std::vector<ScoredPoint> candidates;
+  for (std::size_t i = 0; i < 40; ++i) candidates.push_back({point(i % 5, i % 11), rng.uniform()});
+  const auto picks = diverse_pick(two_knobs(), candidates, 12, 0.25);
+  for (ScoredPoint& each : candidates) each.score = each.score * 1000 - 5000;
+  EXPECT_EQ(diverse_pick(two_knobs(), candidates, 12, 0.25), picks);
 }
 
 TEST(DiversePick, CoversAllValuesOfEqualScores) {
-  std::vector<ScoredConfig> candidates;
-  for (std::int64_t a = 0; a < 8; ++a) {
-    for (std::int64_t b = 0; b < 8; ++b) candidates.push_back({point(a, b), -3});
+  std::vector<ScoredPoint> candidates;
+  for (std::size_t a = 0; a < 8; ++a) {
+    for (std::size_t b = 0; b < 8; ++b) candidates.push_back({point(a, b), -3});
   }
-  std::set<std::int64_t> first;
-  std::set<std::int64_t> second;
-  for (std::size_t i : diverse_pick(candidates, 8, 0.25)) {
-    first.insert(candidates[i].config.at("a"));
-    second.insert(candidates[i].config.at("b"));
+  std::set<std::uint16_t> first;
+  std::set<std::uint16_t> second;
+  for (std::size_t i : diverse_pick(two_knobs(), candidates, 8, 0.25)) {
+    first.insert(candidates[i].point.knobs[0]);
+    second.insert(candidates[i].point.knobs[1]);
   }
   EXPECT_EQ(first.size(), 8U);
   EXPECT_EQ(second.size(), 8U);
 }
 
 TEST(DiversePick, TakesScoresThatAreNotFiniteLast) {
-  const std::vector<ScoredConfig> candidates{{point(1, 1), -kInfinity}, {point(2, 2), -1}, {point(3, 3), -2}};
-  EXPECT_THAT(diverse_pick(candidates, 5, 0),
+  const std::vector<ScoredPoint> candidates{{point(1, 1), -kInfinity}, {point(2, 2), -1}, {point(3, 3), -2}};
+  EXPECT_THAT(diverse_pick(two_knobs(), candidates, 5, 0),
               ElementsAre(1, 0, 2));  // the lowest finite score counts as the lowest
-  EXPECT_THAT(diverse_pick({}, 5, 0.25), IsEmpty());
+  EXPECT_THAT(diverse_pick(two_knobs(), {}, 5, 0.25), IsEmpty());
 }
 
 }  // namespace

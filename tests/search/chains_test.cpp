@@ -15,7 +15,7 @@ TEST(Chains, FindTheOptimumRegionOfALargeSpace) {
   const Space space = testing::gemm_like_space();
   const Seen seen;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    const Landscape landscape{seed};
+    const Landscape landscape{space, seed};
     const Score score = testing::score_of(landscape);
     Rng rng(seed);
     ScoredPool pool(score, seen, 16, 8'000);
@@ -33,9 +33,7 @@ TEST(Chains, FindTheOptimumRegionOfALargeSpace) {
 TEST(Chains, StopEarlyWhenTheBestSetNoLongerChanges) {
   const Space space = testing::gemm_like_space();
   const Seen seen;
-  const Score score = [](std::span<const Config> configs) {
-    return std::vector<double>(configs.size(), 2.5);
-  };
+  const Score score = [](std::span<const Point> points) { return std::vector<double>(points.size(), 2.5); };
   Rng rng(1);
   ChainOptions options;
   options.patience = 10;
@@ -47,7 +45,7 @@ TEST(Chains, StopEarlyWhenTheBestSetNoLongerChanges) {
 TEST(Chains, UseFewerChainsForASmallBudget) {
   const Space space = testing::gemm_like_space();
   const Seen seen;
-  const Score score = testing::score_of(Landscape{});
+  const Score score = testing::score_of(Landscape{space});
   const auto chains_for = [&](std::size_t budget) {
     Rng rng(1);
     ScoredPool pool(score, seen, 8, budget);
@@ -65,38 +63,39 @@ TEST(Chains, UseFewerChainsForASmallBudget) {
 TEST(Chains, PersistAndReplaceTheWorstByTheSeeds) {
   const Space space = testing::gemm_like_space();
   const Seen seen;
-  const Landscape landscape{3};
+  const Landscape landscape{space, 3};
   const Score score = testing::score_of(landscape);
   Rng rng(3);
   ChainOptions options;
   options.steps = 0;  // only start and restart
   options.chains = 16;
   Chains chains(options);
-  const Config seed = space.sample(rng);
+  const Point seed = space.sample(rng);
   ScoredPool first(score, seen, 8, 1'000);
-  chains.run(space, std::vector<Config>{seed}, first, rng);
+  chains.run(space, std::vector<Point>{seed}, first, rng);
   ASSERT_EQ(chains.states().size(), 16U);
   EXPECT_EQ(chains.states()[0], seed);
 
-  const std::vector<Config> before = chains.states();
+  const std::vector<Point> before = chains.states();
   std::vector<double> scores;
-  for (const Config& config : before) scores.push_back(landscape(config));
+  for (const Point& point : before) scores.push_back(landscape(point));
   const auto order = top_k(scores, scores.size());
-  const Config other = space.sample(rng);
+  const Point other = space.sample(rng);
   ScoredPool second(score, seen, 8, 1'000);
-  chains.run(space, std::vector<Config>{other}, second, rng);
+  chains.run(space, std::vector<Point>{other}, second, rng);
   for (std::size_t rank = 0; rank < 12; ++rank) EXPECT_EQ(chains.states()[order[rank]], before[order[rank]]);
   for (std::size_t rank = 12; rank < 16; ++rank) EXPECT_NE(chains.states()[order[rank]], before[order[rank]]);
   EXPECT_EQ(chains.states()[order[15]], other);
 }
 
 TEST(Chains, DoNothingInAnEmptySpace) {
+  const Space space({});
   const Seen seen;
-  const Score score = testing::score_of(Landscape{});
+  const Score score = testing::score_of(Landscape{space});
   Rng rng(1);
   ScoredPool pool(score, seen, 8, 100);
   Chains chains({});
-  chains.run(Space({}), {}, pool, rng);
+  chains.run(space, {}, pool, rng);
   EXPECT_EQ(pool.scored(), 0U);
 }
 

@@ -11,16 +11,9 @@ namespace {
 
 using lehr::testing::at;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
-Space line() {
-  FamilySpace family("f");
-  family.add("x", "", {1, 2, 3, 4, 5});
-  return Space({family});
-}
 TEST(History, OrdersSuccessesAndLeavesFailuresOut) {
-  const Space space = line();
-  History history(space);
+  History history;
   history.add(std::vector<Observed>{{at(1), 0.4}, {at(2), std::nullopt}, {at(3), 0.7}});
   history.add(std::vector<Observed>{{at(4), 0.5}});
   EXPECT_THAT(history.best(2), ElementsAre(at(3), at(4)));
@@ -29,37 +22,26 @@ TEST(History, OrdersSuccessesAndLeavesFailuresOut) {
 }
 
 TEST(History, TakesALaterOneAsBetterThanAnEarlierOne) {
-  const Space space = line();
-  History history(space);
+  History history;
   history.add(std::vector<Observed>{{at(1), 1.0}, {at(2), 0.97}});
   history.add(std::vector<Observed>{{at(3), 1.0}, {at(4), 0.96}});
   EXPECT_THAT(history.best(4), ElementsAre(at(3), at(4), at(1), at(2)));
 }
 
 TEST(History, KeepsAFixedScaleAsItIs) {
-  const Space space = line();
-  History history(space);
+  History history;
   history.add(std::vector<Observed>{{at(1), 1.0}, {at(2), 1.5}, {at(3), 1.2}});
   EXPECT_THAT(history.best(4), ElementsAre(at(2), at(3), at(1)));
   EXPECT_EQ(history.results()[0].fitness, 1.0);
 }
 
 TEST(History, ReplacesTheResultOfAConfigObservedAgain) {
-  const Space space = line();
-  History history(space);
+  History history;
   history.add(std::vector<Observed>{{at(1), 0.9}, {at(2), 0.5}});
   history.add(std::vector<Observed>{{at(1), 0.3}});
   EXPECT_THAT(history.best(4), ElementsAre(at(2), at(1)));
   history.add(std::vector<Observed>{{at(2), std::nullopt}});
   EXPECT_THAT(history.best(4), ElementsAre(at(1)));
-}
-
-TEST(History, LeavesOutWhatTheSpaceDoesNotContain) {
-  const Space space = line();
-  History history(space);
-  history.add(std::vector<Observed>{{at(77), 0.9}, {{"other", {}}, 0.5}});
-  EXPECT_THAT(history.best(4), IsEmpty());
-  EXPECT_THAT(history.results(), IsEmpty());
 }
 
 }  // namespace

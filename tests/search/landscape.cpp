@@ -20,7 +20,8 @@ double unit(std::uint64_t hash) {
 
 }  // namespace
 
-double Landscape::operator()(const Config& config) const {
+double Landscape::operator()(const Point& point) const {
+  const Config config = space.config_of(point);
   Rng rng = Rng(seed).fork(config.family);
   std::vector<double> x;
   for (const KnobValue& knob : config.knobs) x.push_back(std::log2(static_cast<double>(knob.value) + 1));
@@ -40,13 +41,13 @@ double Landscape::operator()(const Config& config) const {
 }
 
 Score score_of(const Landscape& landscape, double noise) {
-  return [=](std::span<const Config> configs) {
+  return [=](std::span<const Point> points) {
     std::vector<double> scores;
-    for (const Config& config : configs) {
-      Rng rng(hash_of(config));
+    for (const Point& point : points) {
+      Rng rng(hash_of(landscape.space.config_of(point)));
       double normal = -6;  // Irwin-Hall: 12 uniforms
       for (int i = 0; i < 12; ++i) normal += rng.uniform();
-      scores.push_back(landscape(config) * std::exp(noise * normal));
+      scores.push_back(landscape(point) * std::exp(noise * normal));
     }
     return scores;
   };
@@ -56,13 +57,13 @@ double reference_optimum(const Space& space, const Landscape& landscape) {
   Rng rng = Rng(landscape.seed).fork("reference");
   double best = 0;
   for (int start = 0; start < 20; ++start) {
-    Config config = space.sample(rng);
-    double value = landscape(config);
+    Point point = space.sample(rng);
+    double value = landscape(point);
     for (int left = 300; left > 0; --left) {
-      const auto next = space.mutate(config, rng);
+      const auto next = space.mutate(point, rng);
       const double moved = next ? landscape(*next) : 0;
       if (moved <= value) continue;
-      config = *next;
+      point = *next;
       value = moved;
       left = 300;
     }
@@ -71,7 +72,7 @@ double reference_optimum(const Space& space, const Landscape& landscape) {
   return best;
 }
 
-std::vector<double> tune(Strategy& strategy, const std::function<double(const Config&)>& fitness,
+std::vector<double> tune(Strategy& strategy, const std::function<double(const Point&)>& fitness,
                          const Score& score, std::size_t batch, std::size_t batches, std::uint64_t seed,
                          double failure_below) {
   Rng rng(seed);
@@ -80,11 +81,11 @@ std::vector<double> tune(Strategy& strategy, const std::function<double(const Co
   std::vector<double> curve;
   for (std::size_t round = 0; round < batches; ++round) {
     std::vector<Observed> results;
-    for (Config& config : strategy.propose(batch, seen, round == 0 ? Score() : score, rng)) {
-      const double value = fitness(config);
-      seen.insert(config);
+    for (const Point& point : strategy.propose(batch, seen, round == 0 ? Score() : score, rng)) {
+      const double value = fitness(point);
+      seen.insert(point);
       if (value >= failure_below) best = std::max(best, value);
-      results.push_back({std::move(config), value});
+      results.push_back({point, value});
       if (value < failure_below) results.back().fitness.reset();
     }
     strategy.observe(results);

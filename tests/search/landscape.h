@@ -12,9 +12,10 @@ namespace lehr::testing {
 /// exp(-cost) in (0, 1]: a bowl over the logarithms of the knobs, ridges between pairs of knobs, and a term
 /// that is random per pair of values (`rugged` weighs it). Repeatable by seed.
 struct Landscape {
+  const Space& space;
   std::uint64_t seed = 1;
   double rugged = 0.15;
-  double operator()(const Config& config) const;
+  double operator()(const Point& point) const;
 };
 
 /// The landscape as a model would score it. `noise` is the standard deviation of an error in the exponent
@@ -26,7 +27,7 @@ double reference_optimum(const Space& space, const Landscape& landscape);
 
 /// A whole tuning run: propose a batch, measure it on `fitness`, observe. Returns the best value after each
 /// batch. Configs for which `fitness` is below `failure_below` are observed as failures.
-std::vector<double> tune(Strategy& strategy, const std::function<double(const Config&)>& fitness,
+std::vector<double> tune(Strategy& strategy, const std::function<double(const Point&)>& fitness,
                          const Score& score, std::size_t batch, std::size_t batches, std::uint64_t seed,
                          double failure_below = 0);
 

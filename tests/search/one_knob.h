@@ -1,16 +1,15 @@
-// The smallest configs: one family with one knob.
+// The smallest points: of one family with one knob.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 
-#include "space/config.h"
+#include "space/point.h"
 
 namespace lehr::testing {
 
-/// The only knob "x" of the family "f".
-inline Config at(std::int64_t value) {
-  return {"f", {{"x", value}}};
+inline Point at(std::uint16_t position) {
+  return {0, {position}};
 }
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 

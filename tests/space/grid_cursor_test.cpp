@@ -9,10 +9,10 @@
 namespace lehr {
 namespace {
 
-std::vector<Config> walk(const Space& space) {
-  std::vector<Config> found;
+std::vector<Point> walk(const Space& space) {
+  std::vector<Point> found;
   GridCursor cursor(space);
-  while (auto config = cursor.next()) found.push_back(*std::move(config));
+  while (const auto point = cursor.next()) found.push_back(*point);
   EXPECT_EQ(cursor.next(), std::nullopt) << "the end is not final";
   return found;
 }
@@ -29,10 +29,11 @@ TEST(GridCursor, VisitsEachValidConfigOnceInOrder) {
 TEST(GridCursor, TakesAFamilyWithoutKnobsAsOneConfig) {
   FamilySpace other("other");
   other.add("k", "", {1, 2});
-  const auto found = walk(Space({FamilySpace("bare"), other}));
+  const Space space({FamilySpace("bare"), other});
+  const auto found = walk(space);
   ASSERT_EQ(found.size(), 3U);
-  EXPECT_EQ(to_text(found[0]), "bare()");
-  EXPECT_EQ(to_text(found[2]), "other(k=2)");
+  EXPECT_EQ(to_text(space.config_of(found[0])), "bare()");
+  EXPECT_EQ(to_text(space.config_of(found[2])), "other(k=2)");
   EXPECT_TRUE(walk(Space({})).empty());
 }
 
@@ -42,7 +43,7 @@ TEST(GridCursor, LeavesASubtreeAtItsFirstBrokenRule) {
   for (std::int64_t v = 0; v < 100; ++v) values.push_back(v);
   const std::size_t first = family.add("first", "", values);
   int calls = 0;
-  family.forbid("only 99 works", [&, first](const Point& p) {
+  family.forbid("only 99 works", [&, first](const Members& p) {
     ++calls;
     return p[first] != 99;
   });
@@ -50,7 +51,7 @@ TEST(GridCursor, LeavesASubtreeAtItsFirstBrokenRule) {
   const Space space({family});
   calls = 0;
   GridCursor cursor(space);
-  EXPECT_EQ(cursor.next()->at("first"), 99);  // of 1e18 points
+  EXPECT_EQ(cursor.next(), (Point{0, {99}}));  // of 1e18 points
   EXPECT_EQ(calls, 100);
 }
 

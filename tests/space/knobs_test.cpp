@@ -36,7 +36,7 @@ FamilySpace space(bool packs) {
 TEST(Knobs, AreThoseThatTheFunctionVisitsInItsOrder) {
   const FamilySpace f = space(true);
   std::vector<std::string> names;
-  for (const Knob& knob : f.knobs()) names.push_back(knob.name.text());
+  for (const Knob& knob : f.knobs()) names.push_back(knob.name);
   EXPECT_THAT(names, ElementsAre("threads", "split", "mr", "pack", "unroll"));
   EXPECT_THAT(space(false).knobs()[3].values, ElementsAre(1, 2));
 }
@@ -57,26 +57,29 @@ TEST(Knobs, AScheduleAndItsConfigAreOneThing) {
     const FamilySpace f = space(packs);
     Rng rng(1);
     for (int i = 0; i < 50; ++i) {
-      const Config config = f.sample(rng).value();
-      const auto schedule = schedule_of<Schedule>(f, config);
+      const Point point = f.sample(rng).value();
+      const Config config = f.config_of(point);
+      const auto schedule = f.members_of(config).as<Schedule>();
       EXPECT_EQ(schedule.mr, config.at("mr"));
       EXPECT_EQ(schedule.pack, config.find("pack").value_or(0));
-      EXPECT_EQ(config_of(f, schedule), config);
+      EXPECT_EQ(f.config_of(Members::of(schedule)), config);
+      EXPECT_EQ(f.config_of(f.members_of(point)), config);
     }
   }
 }
 
 TEST(Knobs, AreReadByNameAndAllOfThem) {
   const FamilySpace f = space(false);
-  EXPECT_THROW(schedule_of<Schedule>(f, parse_config("f(threads=8, split=0, mr=4)")), Error);
-  EXPECT_EQ(schedule_of<Schedule>(f, parse_config("f(unroll=3, mr=4, threads=8, new=1, split=0)")).unroll, 3);
+  EXPECT_THROW(f.members_of(parse_config("f(threads=8, split=0, mr=4)")), Error);
+  EXPECT_EQ(f.members_of(parse_config("f(unroll=3, mr=4, threads=8, new=1, split=0)")).as<Schedule>().unroll,
+            3);
 }
 
 TEST(Knobs, TheNearestConfigOfAWantedScheduleIsValid) {
-  EXPECT_EQ(to_text(nearest_config(space(true),
-                                   Schedule{.unroll = 2, .threads = 8, .split = 1, .mr = 12, .pack = 1})),
+  EXPECT_EQ(to_text(space(true).nearest(
+                Members::of(Schedule{.unroll = 2, .threads = 8, .split = 1, .mr = 12, .pack = 1}))),
             "f(threads=8, split=1, mr=16, pack=1, unroll=1)");
-  EXPECT_EQ(to_text(nearest_config(space(false), Schedule{.threads = 3, .split = 1, .mr = 3})),
+  EXPECT_EQ(to_text(space(false).nearest(Members::of(Schedule{.threads = 3, .split = 1, .mr = 3}))),
             "f(threads=1, split=0, mr=4, unroll=2)");
 }
 
@@ -92,10 +95,9 @@ TEST(Knobs, ARuleThatIsAskedTooEarlyIsFound) {
     k.only([](const Schedule& s) { return s.mr * s.unroll > 2; });
     k.knob(&Schedule::unroll, "unroll", "", {1, 2});
   });
-  using Values = std::vector<std::int64_t>;
-  EXPECT_EQ(early.read_ahead(Values{1, 1}, Values{1, 1}), "reads a later knob");
-  EXPECT_EQ(late.read_ahead(Values{1, 1}, Values{1, 1}), "mr");
-  EXPECT_EQ(sound.read_ahead(Values{8, 0, 16, 1, 2}, Values{1, 1, 4, 0, 1}), std::nullopt);
+  EXPECT_EQ(early.read_ahead({}, {}), "reads a later knob");
+  EXPECT_EQ(late.read_ahead({}, {}), "mr");
+  EXPECT_EQ(sound.read_ahead({0, {1, 0, 2, 1, 1}}, {0, {0, 1, 1, 0, 0}}), std::nullopt);
 }
 
 TEST(Knobs, TwoOfOneMemberAreRefused) {

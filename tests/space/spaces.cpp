@@ -33,26 +33,25 @@ FamilySpace random_family(const std::string& name, Rng& rng) {
     const std::size_t on = dependent ? ids[rng.below(ids.size())] : 0;
     ids.push_back(family.add("k" + std::to_string(ids.size()), "", random_values(rng)));
     if (dependent)
-      family.only(
-          [=, own = ids.back(), seed = rng.next()](const Point& p) { return coin(seed, p[on], p[own], 65); });
+      family.only([=, own = ids.back(), seed = rng.next()](const Members& p) {
+        return coin(seed, p[on], p[own], 65);
+      });
     if (rng.below(3) != 0) continue;
     const std::size_t a = ids[rng.below(ids.size())], b = ids[rng.below(ids.size())];
     family.forbid("the coin fell",
-                  [=, seed = rng.next()](const Point& p) { return !coin(seed, p[a], p[b], 75); });
+                  [=, seed = rng.next()](const Members& p) { return !coin(seed, p[a], p[b], 75); });
   }
   return family;
 }
 
-void expand(const FamilySpace& family, std::vector<std::int64_t>& values, std::vector<Config>& found) {
-  if (values.size() == family.knobs().size()) {
-    Config config = family.config_of(values);
-    if (!family.why_invalid(config)) found.push_back(std::move(config));
+void expand(const FamilySpace& family, Point point, std::size_t knob, std::vector<Point>& found) {
+  if (knob == family.knobs().size()) {
+    if (!family.why_invalid(family.config_of(point))) found.push_back(point);
     return;
   }
-  for (std::int64_t value : family.knobs()[values.size()].values) {
-    values.push_back(value);
-    expand(family, values, found);
-    values.pop_back();
+  for (std::size_t at = 0; at < family.knobs()[knob].values.size(); ++at) {
+    point.knobs[knob] = static_cast<std::uint16_t>(at);
+    expand(family, point, knob + 1, found);
   }
 }
 
@@ -95,16 +94,16 @@ Space gemm_like_space() {
   const std::size_t bn = f.add("block_n", "columns of a block's tile", powers_of_two(16, 256));
   const std::size_t bk = f.add("block_k", "depth of a stage", powers_of_two(8, 128));
   const std::size_t tm = f.add("thread_m", "rows of a thread's tile", powers_of_two(1, 16));
-  f.only([=](const Point& p) { return p[tm] <= p[bm]; });
+  f.only([=](const Members& p) { return p[tm] <= p[bm]; });
   const std::size_t tn = f.add("thread_n", "columns of a thread's tile", powers_of_two(1, 16));
-  f.only([=](const Point& p) { return p[tn] <= p[bn]; });
-  f.forbid("needs fewer than 32 threads or more than 1024", [=](const Point& p) {
+  f.only([=](const Members& p) { return p[tn] <= p[bn]; });
+  f.forbid("needs fewer than 32 threads or more than 1024", [=](const Members& p) {
     const std::int64_t threads = p[bm] * p[bn] / (p[tm] * p[tn]);
     return threads < 32 || threads > 1024;
   });
   const std::size_t stages = f.add("stages", "buffers", {1, 2, 3, 4, 5});
   f.forbid("needs more than 96 KiB of shared memory",
-           [=](const Point& p) { return (p[bm] + p[bn]) * p[bk] * 2 * p[stages] > 98304; });
+           [=](const Members& p) { return (p[bm] + p[bn]) * p[bk] * 2 * p[stages] > 98304; });
   f.add("vector_a", "elements per load", {1, 2, 4, 8});
   f.add("vector_b", "elements per load", {1, 2, 4, 8});
   f.add("swizzle", "", {0, 1, 2, 3});
@@ -121,7 +120,7 @@ Space huge_space() {
   for (std::size_t i = 0; i < 10; ++i) {
     family.add("k" + std::to_string(i), "", values);
     if (i >= 5 && i < 9)  // each keeps about half: (1/2)^4 = 6 % are valid
-      family.forbid("not ascending", [=](const Point& p) { return p[i - 5] > p[i]; });
+      family.forbid("not ascending", [=](const Members& p) { return p[i - 5] > p[i]; });
   }
   return Space({family});
 }
@@ -135,12 +134,10 @@ Space random_space(std::uint64_t seed) {
   return Space(std::move(families));
 }
 
-std::vector<Config> brute_force(const Space& space) {
-  std::vector<Config> found;
-  for (const FamilySpace& family : space.families()) {
-    std::vector<std::int64_t> values;
-    expand(family, values, found);
-  }
+std::vector<Point> brute_force(const Space& space) {
+  std::vector<Point> found;
+  for (std::uint16_t family = 0; family < space.families().size(); ++family)
+    expand(space.families()[family], {family, {}}, 0, found);
   return found;
 }
 

@@ -23,7 +23,7 @@ Space huge_space();
 /// empty.
 Space random_space(std::uint64_t seed);
 
-/// All valid configs, found without GridCursor: why_invalid on every point of the product.
-std::vector<Config> brute_force(const Space& space);
+/// All valid points, found without GridCursor: why_invalid on every point of the product.
+std::vector<Point> brute_force(const Space& space);
 
 }  // namespace lehr::testing

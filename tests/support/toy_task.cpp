@@ -34,10 +34,10 @@ Kernel toy_kernel(const Config& config) {
 
 Candidates candidates_of(FamilySpace family, Config base, int version) {
   std::vector<FamilySpace> families;
-  families.push_back(std::move(family));
+  families.push_back(family);
   return {.space = Space(std::move(families)),
           .defaults = {std::move(base)},
-          .lower = toy_kernel,
+          .lower = [family](const Point& point) { return toy_kernel(family.config_of(point)); },
           .version_of = [version](std::string_view) { return version; }};
 }
 

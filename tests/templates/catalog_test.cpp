@@ -53,8 +53,7 @@ Template sound(const char* name = "sound") {
       .target = Target::kCpu,
       .why_not = [](const Workload&, const Limits&) -> std::optional<std::string> { return std::nullopt; },
       .space = [](const Workload&, const Limits&) { return one_knob("sound"); },
-      .lower_in = [](const FamilySpace&, const Workload&, const Config&,
-                     const Limits&) { return ir::Kernel{}; },
+      .lower_schedule = [](const Workload&, const Members&, const Limits&) { return ir::Kernel{}; },
       .default_in =
           [](const FamilySpace&, const Workload&, const Limits&) {
             return Config{"sound", {{"rows", 2}}};
@@ -75,7 +74,7 @@ Config default_that_fails(const FamilySpace&, const Workload&, const Limits&) {
 FamilySpace empty_space(const Workload&, const Limits&) {
   FamilySpace space("sound");
   space.add("rows", "rows of a tile", {1, 2, 4});
-  space.forbid("nothing fits", [](const Point&) { return true; });
+  space.forbid("nothing fits", [](const Members&) { return true; });
   return space;
 }
 

@@ -10,6 +10,7 @@
 #include "ir/verify.h"
 #include "target/cuda/archs.h"
 #include "templates/conv2d/cuda/conv2d_mma.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr {
 namespace {
@@ -56,7 +57,7 @@ void expect_schedules(const Workload& workload, const Limits& limits) {
   EXPECT_EQ(space.why_invalid(configs[0]), std::nullopt);
   Rng rng(lehr::testing::kSpaceSeed);
   for (int i = 0; i < 3; ++i) {
-    const auto config = space.sample(rng);
+    const auto config = testing::sample_config(space, rng);
     ASSERT_TRUE(config) << "sampling finds no schedule";
     configs.push_back(*config);
   }

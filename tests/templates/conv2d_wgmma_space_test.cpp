@@ -9,6 +9,7 @@
 #include "templates/conv2d/cuda/conv2d_wgmma.h"
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemm_wgmma_space.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr {
 namespace {
@@ -56,7 +57,7 @@ TEST(Conv2dWgmmaSpace, SampledSchedulesLowerVerifyAndKeepTheStaticLimits) {
       if (limits.cores == few.cores && problem.size.m <= 256) continue;
       const FamilySpace space = family.space(workload, limits);
       for (std::size_t i = 0; i < kConvSamples / (2 * convolutions().size()) + 1; ++i) {
-        const auto config = space.sample(rng);
+        const auto config = testing::sample_config(space, rng);
         ASSERT_TRUE(config) << to_text(workload) << ": no schedule found";
         SCOPED_TRACE(to_text(workload) + " " + to_text(*config));
         const ir::Kernel kernel = family.lower(workload, *config, limits);

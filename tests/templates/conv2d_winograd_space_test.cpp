@@ -9,6 +9,7 @@
 #include "templates/conv2d/cuda/conv2d_winograd.h"
 #include "templates/conv2d/cuda/conv2d_winograd_space.h"
 #include "templates/family.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr {
 namespace {
@@ -66,7 +67,7 @@ TEST(WinogradCuda, TakesFewerOperationsThanTheDefinition) {
   const FamilySpace space = family.space(workload, limits);
   Rng rng(lehr::testing::kSpaceSeed);
   for (int i = 0; i < 20; ++i) {
-    const Config config = space.sample(rng).value();
+    const Config config = testing::sample_config(space, rng).value();
     const double flops = ir::analyze(family.lower(workload, config, limits)).flops;
     const double products = flops_of(workload) / (config.at("tile") == 2 ? 2.25 : 4);
     EXPECT_GT(flops, products) << to_text(config);

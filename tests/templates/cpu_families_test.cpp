@@ -15,6 +15,7 @@
 #include "templates/catalog.h"
 #include "templates/shared/conv_view.h"
 #include "templates/shared/register_tile.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr {
 namespace {
@@ -45,7 +46,7 @@ TEST(CpuFamilies, EverySampledConfigLowersVerifiesAndKeepsItsLimits) {
     const Workload workload = parse_workload(text);
     const Space space = space_for(workload, limits);
     for (int i = 0; i < 50; ++i, ++checked) {
-      const Config config = space.sample(rng);
+      const Config config = testing::sample_config(space, rng);
       SCOPED_TRACE(
           fmt::format("seed {} {} on {} x{}: {}", seed, text, limits.arch, limits.cores, to_text(config)));
       const ir::Kernel kernel = lower(workload, config, limits);

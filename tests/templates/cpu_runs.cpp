@@ -23,6 +23,7 @@
 #include "cpu_problems.h"
 #include "templates/catalog.h"
 #include "templates/shared/epilogue_pass.h"
+#include "tests/support/sample_config.h"
 #include "workload/reference.h"
 
 namespace lehr::testing {
@@ -162,8 +163,9 @@ Source numbered(ir::Kernel kernel, std::size_t number, const char* stem) {
 
 /// A sampled config, one that is `wanted` if any of many draws is.
 std::optional<Config> sample(const FamilySpace& family, Rng& rng, const std::function<bool(const Config&)>& wanted) {
-  std::optional<Config> config = family.sample(rng);
-  for (int draw = 0; wanted && config && !wanted(*config) && draw < 20000; ++draw) config = family.sample(rng);
+  std::optional<Config> config = testing::sample_config(family, rng);
+  for (int draw = 0; wanted && config && !wanted(*config) && draw < 20000; ++draw)
+    config = testing::sample_config(family, rng);
   return config;
 }
 

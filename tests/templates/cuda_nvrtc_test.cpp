@@ -12,6 +12,7 @@
 #include "measure/worker/compile_pool.h"
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr {
 namespace {
@@ -199,7 +200,7 @@ TEST_P(CudaNvrtc, SampledSchedulesCompileWithoutSpillsAndFitTheDevice) {
   for (const Workload& workload : served) add(workload, family.default_config(workload, limits));
   for (std::size_t i = 0; static_cast<std::int64_t>(sources.size()) < configs(family.name); ++i) {
     const Workload& workload = served[i % served.size()];
-    add(workload, family.space(workload, limits).sample(rng).value());
+    add(workload, testing::sample_config(family.space(workload, limits), rng).value());
   }
   const std::vector<Compiled> results = compiler.compile(sources);
   int dealing = 0;  // kernels that deal registers out

@@ -10,6 +10,7 @@
 #include "ir/verify.h"
 #include "target/cuda/archs.h"
 #include "templates/template.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr::testing {
 
@@ -30,7 +31,7 @@ void expect_legal_schedules(const Template& family, const std::vector<Workload>&
       ASSERT_EQ(family.why_not(workload, limits), std::nullopt) << to_text(workload);
       const FamilySpace space = family.space(workload, limits);
       for (int i = 0; i < samples; ++i) {
-        const auto config = space.sample(rng);
+        const auto config = testing::sample_config(space, rng);
         ASSERT_TRUE(config) << to_text(workload) << ": no schedule found";
         SCOPED_TRACE(to_text(workload) + " " + to_text(*config));
         const ir::Kernel kernel = family.lower(workload, *config, limits);
@@ -62,12 +63,12 @@ inline void expect_every_value_is_reached(const FamilySpace& space) {
   std::vector<std::set<std::int64_t>> seen(space.knobs().size());
   Rng rng(kSpaceSeed);
   for (int i = 0; i < 4000; ++i) {
-    const auto config = space.sample(rng);
+    const auto config = testing::sample_config(space, rng);
     ASSERT_TRUE(config);
     for (std::size_t knob = 0; knob < seen.size(); ++knob) seen[knob].insert(config->knobs[knob].value);
   }
   for (std::size_t knob = 0; knob < seen.size(); ++knob)
-    EXPECT_EQ(seen[knob].size(), space.knobs()[knob].values.size()) << space.knobs()[knob].name.text();
+    EXPECT_EQ(seen[knob].size(), space.knobs()[knob].values.size()) << space.knobs()[knob].name;
 }
 
 inline void expect_the_same_kernel_twice(const Template& family, const Workload& workload) {

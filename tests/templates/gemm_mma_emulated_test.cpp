@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "codegen/emit.h"
 #include "cuda_mutants.h"
 #include "gemm_mma_cases.h"

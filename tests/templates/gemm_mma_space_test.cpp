@@ -14,6 +14,7 @@
 #include "templates/gemm/cuda/gemm_mma.h"
 #include "templates/gemm/cuda/gemm_mma_space.h"
 #include "templates/gemm/cuda/gemm_simt.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr {
 namespace {
@@ -91,7 +92,8 @@ TEST(GemmMmaSpace, LetsBlocksSplitKOnlyWhereItIsLongAndTheGridSmall) {
     const FamilySpace space = gemm_mma_template().space(mma_of(DType::kBF16, m, n, k, 1, 2), limits);
     Rng rng(kSeed);
     std::int64_t largest = 0;
-    for (int i = 0; i < 500; ++i) largest = std::max(largest, space.sample(rng)->at("split_k"));
+    for (int i = 0; i < 500; ++i)
+      largest = std::max(largest, testing::sample_config(space, rng)->at("split_k"));
     return largest;
   };
   EXPECT_EQ(most(64, 64, 400), 1);
@@ -144,7 +146,8 @@ TEST(GemmMmaSpace, KeepsTheWorkspaceWithin32MiB) {
   const FamilySpace space = gemm_mma_template().space(workload, limits);
   std::int64_t largest = 0;
   for (int i = 0; i < 1000; ++i) {
-    const ir::Kernel kernel = gemm_mma_template().lower(workload, *space.sample(rng), limits);
+    const ir::Kernel kernel =
+        gemm_mma_template().lower(workload, *testing::sample_config(space, rng), limits);
     std::int64_t bytes = 0;
     for (const ir::Param& param : kernel.params)
       if (param.direction == ir::Direction::kWorkspace && kernel.buffer(param.buffer).name == "partials")
@@ -199,7 +202,7 @@ TEST(GemmMma, CountsTheFlopsOfItsTiles) {
   const Workload workload = mma_of(DType::kBF16, 256, 256, 128, 1, 2);
   Rng rng(kSeed);
   for (int i = 0; i < 50; ++i) {
-    const Config config = *gemm_mma_template().space(workload, limits).sample(rng);
+    const Config config = *testing::sample_config(gemm_mma_template().space(workload, limits), rng);
     const ir::Analysis analysis = ir::analyze(gemm_mma_template().lower(workload, config, limits));
     const auto s = schedule_of<gemm_mma_knobs>(config, workload, limits);
     const double sums = static_cast<double>(s.k_warps - 1) * 256 * 256;

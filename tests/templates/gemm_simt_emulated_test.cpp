@@ -12,6 +12,7 @@
 #include "templates/gemm/cuda/gemm_simt.h"
 #include "templates/gemm/cuda/gemm_simt_space.h"
 #include "tests/emulator/program.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr {
 namespace {
@@ -83,7 +84,7 @@ TEST(GemmSimtEmulated, MovesWhatTheAnalysisOfItsTreeSays) {
   std::vector<Config> configs;
   std::vector<Source> sources;
   while (configs.size() < 8) {
-    const Config config = space.sample(rng).value();
+    const Config config = testing::sample_config(space, rng).value();
     const auto schedule = schedule_of<gemm_simt_knobs>(config, workload, limits);
     const ProductView problem = product_view(workload);
     // The analysis counts a guarded load for every thread, also where the first threads alone have one.

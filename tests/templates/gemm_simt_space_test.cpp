@@ -9,6 +9,7 @@
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemm_simt.h"
 #include "templates/gemm/cuda/gemm_simt_space.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr {
 namespace {
@@ -91,7 +92,7 @@ TEST(GemmSimtSpace, LoadsVectorsOnlyWhereRowsAreAligned) {
   const Workload workload = gemm_of(64, 63, 66, 1, 0);
   const FamilySpace space = gemm_simt_template().space(workload, limits);
   for (int i = 0; i < 300; ++i) {
-    const auto schedule = schedule_of<gemm_simt_knobs>(*space.sample(rng), workload, limits);
+    const auto schedule = schedule_of<gemm_simt_knobs>(*testing::sample_config(space, rng), workload, limits);
     EXPECT_LE(schedule.vec_a, 2);  // rows of 66
     EXPECT_EQ(schedule.vec_b, 1);  // rows of 63
   }

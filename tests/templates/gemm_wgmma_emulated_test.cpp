@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +16,7 @@
 #include "templates/gemm/cuda/gemm_wgmma.h"
 #include "templates/gemm/cuda/gemm_wgmma_space.h"
 #include "tests/emulator/program.h"
+#include "tests/support/sample_config.h"
 #include "tune/task.h"
 
 namespace lehr {
@@ -86,11 +89,10 @@ std::vector<std::pair<std::string, std::int64_t>> knobs_of(std::string_view mode
 
 /// A config, of the mode where it can be; nullopt where that would not be one of the space.
 std::optional<Config> sampled(const FamilySpace& space, std::string_view mode, Rng& rng) {
-  std::vector<std::int64_t> values = space.values_of(space.sample(rng).value());
+  Config config = testing::sample_config(space, rng).value();
   for (const auto& [name, value] : knobs_of(mode, rng))
-    for (std::size_t knob = 0; knob < values.size(); ++knob)
-      if (space.knobs()[knob].name == name) values[knob] = value;
-  const Config config = space.config_of(values);
+    for (KnobValue& knob : config.knobs)
+      if (knob.name == name) knob.value = value;
   return space.why_invalid(config) ? std::nullopt : std::optional(config);
 }
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <set>
 
 #include "costmodel/features.h"
@@ -14,6 +16,7 @@
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemm_wgmma.h"
 #include "templates/gemm/cuda/gemm_wgmma_space.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr {
 namespace {
@@ -62,7 +65,7 @@ TEST(GemmWgmmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimit
       const GemmWgmmaProblem problem = gemm_wgmma_problem(workload);
       const FamilySpace space = family.space(workload, limits);
       for (std::size_t i = 0; i < kSamples / (2 * workloads().size()) + 1; ++i) {
-        const auto config = space.sample(rng);
+        const auto config = testing::sample_config(space, rng);
         ASSERT_TRUE(config) << to_text(workload) << ": no schedule found";
         SCOPED_TRACE(to_text(workload) + " " + to_text(*config));
         const ir::Kernel kernel = family.lower(workload, *config, limits);
@@ -234,20 +237,20 @@ TEST(GemmWgmma, ShowsEveryKnobInTheFeatures) {
     const Workload workload = with_output(mma_of(DType::kBF16, m, 4096, 4096, 1, 2), DType::kBF16);
     const FamilySpace space = family.space(workload, limits);
     for (int i = 0; i < 30; ++i) {
-      const Config config = space.sample(rng).value();
+      const Point point = space.sample(rng).value();
+      const Config config = space.config_of(point);
       const std::vector<float> row = featurize(family.lower(workload, config, limits), limits);
-      const std::vector<std::int64_t> values = space.values_of(config);
-      for (std::size_t knob = 0; knob < values.size(); ++knob) {
-        const std::string& name = space.knobs()[knob].name.text();
+      for (std::size_t knob = 0; knob < space.knobs().size(); ++knob) {
+        const std::string& name = space.knobs()[knob].name;
         if (name == "raster") continue;
-        for (const std::int64_t value : space.values_after(std::span(values).first(knob), knob)) {
-          std::vector<std::int64_t> moved = values;
-          moved[knob] = value;
-          const Config other = space.config_of(moved);
-          if (value == values[knob] || space.why_invalid(other)) continue;
+        for (const std::uint16_t position : space.choices(point, knob)) {
+          Point moved = point;
+          moved.knobs[knob] = position;
+          if (moved == point || !space.contains(moved)) continue;
           compared.insert(name);
+          const Config other = space.config_of(moved);
           EXPECT_NE(featurize(family.lower(workload, other, limits), limits), row)
-              << name << "=" << value << " of " << to_text(config);
+              << to_text(other) << " and " << to_text(config);
         }
       }
     }

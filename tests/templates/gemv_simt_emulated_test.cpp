@@ -11,6 +11,7 @@
 #include "templates/gemm/cuda/gemv_simt.h"
 #include "templates/gemm/cuda/gemv_simt_space.h"
 #include "tests/emulator/program.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr {
 namespace {
@@ -50,7 +51,8 @@ TEST(GemvSimtEmulated, IsRightForOddSizesAllLayoutsAndBatches) {
   for (const Workload& workload : workloads()) {
     all.emplace_back(workload, gemv_simt.default_config(workload, limits));
     const FamilySpace space = gemv_simt.space(workload, limits);
-    for (int i = 0; i < kSchedules; ++i) all.emplace_back(workload, space.sample(rng).value());
+    for (int i = 0; i < kSchedules; ++i)
+      all.emplace_back(workload, testing::sample_config(space, rng).value());
   }
   for (const auto& [workload, config] : all)
     sources.push_back(emit(gemv_simt.lower(workload, config, limits)));

@@ -21,6 +21,7 @@
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "tests/support/ordinary.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr::testing {
 namespace {
@@ -78,7 +79,7 @@ std::string fault_of(const Template& family, const Workload& workload, const Lim
     if (std::string fault = fault_of(workload, config, limits, seen); !fault.empty()) return fault;
     space.list_prefixes(2000);
     for (int i = 0; i < kSampledConfigs; ++i) {
-      const std::optional<Config> sampled = space.sample(rng);
+      const std::optional<Config> sampled = testing::sample_config(space, rng);
       if (!sampled) return "no valid config that sampling can find";
       config = *sampled;
       if (std::string fault = fault_of(workload, config, limits, seen); !fault.empty()) return fault + " in " + to_text(config);

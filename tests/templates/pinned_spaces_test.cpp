@@ -79,8 +79,6 @@ std::vector<Limits> devices() {
 class Digest {
  public:
   void add(std::string_view text) { hash_ = hash_combine(hash_, stable_hash(text)); }
-  void add(const Config& config) { add(to_text(config)); }
-  void add(const std::optional<Config>& config) { add(config ? to_text(*config) : "none"); }
   std::string text() const { return to_hex(hash_).substr(0, 8); }
 
  private:
@@ -94,30 +92,35 @@ std::string knobs_of(const FamilySpace& family) {
   return digest.text();
 }
 
+/// The config's text, as the hashes were made of.
+std::string text_of(const Space& space, const std::optional<Point>& point) {
+  return point ? to_text(space.config_of(*point)) : "none";
+}
+
 std::string walk_of(const Space& space) {
   Digest digest;
   GridCursor cursor(space);
-  for (int i = 0; i < 400; ++i) digest.add(cursor.next());
+  for (int i = 0; i < 400; ++i) digest.add(text_of(space, cursor.next()));
   return digest.text();
 }
 
 std::string samples_of(const Space& space) {
   Digest digest;
   Rng rng(1);
-  for (int i = 0; i < 60; ++i) digest.add(space.try_sample(rng));
+  for (int i = 0; i < 60; ++i) digest.add(text_of(space, space.try_sample(rng)));
   digest.add(fmt::format("{} {}", space.families()[0].product_size(), rng.next()));
   return digest.text();
 }
 
-std::string moves_of(const Space& space, Config at) {
+std::string moves_of(const Space& space, Point at) {
   Digest digest;
   Rng rng(2);
-  Config other = at;
+  Point other = at;
   for (int i = 0; i < 200; ++i) {
     const auto moved = space.mutate(at, rng);
-    digest.add(moved);
+    digest.add(text_of(space, moved));
     const auto child = space.crossover(moved.value_or(at), other, rng);
-    digest.add(child);
+    digest.add(text_of(space, child));
     other = at, at = child.value_or(moved.value_or(at));
   }
   digest.add(fmt::format("{}", rng.next()));
@@ -128,8 +131,8 @@ std::string neighbours_of(const Space& space) {
   Digest digest;
   Rng rng(3);
   for (int i = 0; i < 8; ++i)
-    if (const auto config = space.try_sample(rng))
-      for (const Config& near : space.neighbours(*config)) digest.add(near);
+    if (const auto point = space.try_sample(rng))
+      for (const Point& near : space.neighbours(*point)) digest.add(text_of(space, near));
   return digest.text();
 }
 
@@ -140,7 +143,7 @@ std::string sentences_of(const Space& space) {
   Rng rng(4);
   const auto any = [&](const Knob& knob) { return knob.values[rng.below(knob.values.size())]; };
   for (int i = 0; i < 10; ++i) {
-    const Config config = space.sample(rng);
+    const Config config = space.config_of(space.sample(rng));
     Config drawn = config;
     for (std::size_t knob = 0; knob < config.knobs.size(); ++knob) {
       Config changed = config;
@@ -170,13 +173,13 @@ TEST(PinnedSpaces, AreWhatTheyWereWalkedSampledAndMovedIn) {
       [&](const Template& family, const Limits& limits, const std::string& text, const Space& space) {
         const Config first = family.default_in(space.families()[0], parse_workload(text), limits);
         Digest default_config;
-        default_config.add(first);
+        default_config.add(to_text(first));
         lines += fmt::format(
             "{} {}x{} \"{}\": knobs {} walk {} samples {} moves {} neighbours {} default {} "
             "sentences {}\n",
             family.name, limits.arch, limits.cores, text, knobs_of(space.families()[0]), walk_of(space),
-            samples_of(space), moves_of(space, first), neighbours_of(space), default_config.text(),
-            sentences_of(space));
+            samples_of(space), moves_of(space, space.point_of(first)), neighbours_of(space),
+            default_config.text(), sentences_of(space));
       });
   testing::expect_golden("spaces.txt", lines);
 }
@@ -186,12 +189,12 @@ TEST(PinnedSpaces, AskNoRuleBeforeTheKnobsThatItReads) {
   for_each_space([&](const Template& family, const Limits&, const std::string& text, const Space& space) {
     const FamilySpace& only = space.families()[0];
     for (int i = 0; i < 10; ++i) {
-      const std::vector<std::int64_t> others = only.values_of(space.sample(rng));
-      std::vector<std::int64_t> values = only.values_of(space.sample(rng));
-      for (std::size_t knob = i % 2 == 0 ? values.size() : 0; knob < values.size(); ++knob)  // a near miss
-        if (rng.below(4) == 0)
-          values[knob] = only.knobs()[knob].values[rng.below(only.knobs()[knob].values.size())];
-      ASSERT_EQ(only.read_ahead(values, others), std::nullopt) << family.name << " " << text;
+      const Point others = space.sample(rng);
+      Point point = space.sample(rng);
+      for (std::size_t knob = i % 2 == 0 ? only.knobs().size() : 0; knob < only.knobs().size(); ++knob)
+        if (rng.below(4) == 0)  // a near miss
+          point.knobs[knob] = static_cast<std::uint16_t>(rng.below(only.knobs()[knob].values.size()));
+      ASSERT_EQ(only.read_ahead(point, others), std::nullopt) << family.name << " " << text;
     }
   });
 }

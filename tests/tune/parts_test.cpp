@@ -86,16 +86,16 @@ TEST(Pool, VisitsEveryIndexOnceForAnyCountChunkAndThreads) {
 TEST(Scorer, GivesTheSameRowsOnAnyNumberOfThreadsAndFromMemory) {
   const Candidates candidates = toy_candidates();
   const Limits limits = toy_task().device.limits;
-  std::vector<Config> configs;
+  std::vector<Point> points;
   Rng rng(3);
-  for (int i = 0; i < 300; ++i) configs.push_back(candidates.space.sample(rng));
+  for (int i = 0; i < 300; ++i) points.push_back(candidates.space.sample(rng));
   const std::size_t columns = feature_table().size();
   Scorer one(columns, kernel_rows(candidates, limits), 1);
   Scorer three(columns, kernel_rows(candidates, limits), 3);
-  const FeatureMatrix a = one.features(configs), b = three.features(configs), again = three.features(configs);
-  ASSERT_EQ(a.rows(), configs.size());
-  for (std::size_t i = 0; i < configs.size(); ++i) {
-    const std::vector<float> expected = featurize(candidates.lower(configs[i]), limits);
+  const FeatureMatrix a = one.features(points), b = three.features(points), again = three.features(points);
+  ASSERT_EQ(a.rows(), points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::vector<float> expected = featurize(candidates.lower(points[i]), limits);
     EXPECT_TRUE(std::ranges::equal(a.row(i), expected));
     EXPECT_TRUE(std::ranges::equal(b.row(i), expected));
     EXPECT_TRUE(std::ranges::equal(again.row(i), expected));
@@ -109,30 +109,31 @@ TEST(Scorer, GivesTheSameRowsOnAnyNumberOfThreadsAndFromMemory) {
     return result;
   };
   FeatureMatrix expected(columns);
-  for (std::size_t i = 0; i < configs.size(); ++i) expected.append(a.row(i));
+  for (std::size_t i = 0; i < points.size(); ++i) expected.append(a.row(i));
   for (const int threads : {1, 2, 3}) {
     Scorer scorer(columns, kernel_rows(candidates, limits), threads);
-    EXPECT_EQ(scorer.score(configs, sums), sums(expected)) << threads << " threads, rows to be made";
-    EXPECT_EQ(scorer.score(configs, sums), sums(expected)) << threads << " threads, rows remembered";
+    EXPECT_EQ(scorer.score(points, sums), sums(expected)) << threads << " threads, rows to be made";
+    EXPECT_EQ(scorer.score(points, sums), sums(expected)) << threads << " threads, rows remembered";
   }
 }
 
 TEST(Scorer, RanksWhatCannotBeLoweredLast) {
   Candidates candidates = toy_candidates();
   const auto lower = candidates.lower;
-  candidates.lower = [lower](const Config& config) {
-    if (config.at("rows") == 4) throw Error(ErrorKind::kInternal, "no");
-    return lower(config);
+  const Space& space = candidates.space;
+  candidates.lower = [&space, lower](const Point& point) {
+    if (space.config_of(point).at("rows") == 4) throw Error(ErrorKind::kInternal, "no");
+    return lower(point);
   };
   Scorer scorer(feature_table().size(), kernel_rows(candidates, toy_task().device.limits), 2);
   const Predict zeros = [](const FeatureMatrix& rows) { return std::vector<double>(rows.rows(), 0.0); };
-  const std::vector<Config> configs = {toy_config(1, 1, 1, 0), toy_config(4, 1, 1, 0),
-                                       toy_config(4, 1, 1, 0)};
-  const std::vector<double> scores = scorer.score(configs, zeros);
+  const Point four = space.point_of(toy_config(4, 1, 1, 0));
+  const std::vector<Point> points = {space.point_of(toy_config(1, 1, 1, 0)), four, four};
+  const std::vector<double> scores = scorer.score(points, zeros);
   EXPECT_TRUE(std::isfinite(scores[0]));
   EXPECT_EQ(scores[1], -INFINITY);
   EXPECT_EQ(scores[2], -INFINITY);
-  EXPECT_EQ(scorer.score(configs, zeros), scores);
+  EXPECT_EQ(scorer.score(points, zeros), scores);
 }
 
 TEST(Learner, FitsFirstAfterAFewRowsAndThenAtGrowingDistances) {

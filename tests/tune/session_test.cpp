@@ -208,9 +208,9 @@ TEST(Session, StoresFailuresByKindAndGoesOn) {
 TEST(Session, StoresACandidateThatTheTemplateCannotLowerAsAFailure) {
   ToySession toy;
   const auto lower = toy.candidates.lower;
-  toy.candidates.lower = [lower](const Config& config) {
-    if (config.at("pack") == 1) throw Error(ErrorKind::kInternal, "no packing here");
-    return lower(config);
+  toy.candidates.lower = [lower, space = toy.candidates.space](const Point& point) {
+    if (space.config_of(point).at("pack") == 1) throw Error(ErrorKind::kInternal, "no packing here");
+    return lower(point);
   };
   const Summary summary = toy.run();
   ASSERT_TRUE(summary.best);

@@ -27,8 +27,15 @@ double time_of(std::int64_t x, std::int64_t y, std::int64_t best_x) {
 std::vector<float> row_of(std::int64_t x, std::int64_t y) {
   return {static_cast<float>(x), static_cast<float>(y), 1};
 }
-bool knob_rows(const Config& config, std::span<float> row) {
-  std::ranges::copy(row_of(config.knobs[0].value, config.knobs[1].value), row.begin());
+// In space(), whose knobs' values are their positions.
+std::int64_t x_of(const Point& point) {
+  return point.knobs[0];
+}
+std::int64_t y_of(const Point& point) {
+  return point.knobs[1];
+}
+bool knob_rows(const Point& point, std::span<float> row) {
+  std::ranges::copy(row_of(x_of(point), y_of(point)), row.begin());
   return true;
 }
 PastTask task(std::int64_t best_x, double scale = 1) {
@@ -58,9 +65,10 @@ TEST(Transfer, RanksATaskThatItNeverSawByItsNeighbours) {
 
 TEST(Transfer, PicksTheBestOfEachTaskFirst) {
   const Transfer transfer({task(2), task(13)}, {});
-  const std::vector<Config> picks = transfer.first_picks(space(), 6);
+  const Space all = space();
+  const std::vector<Point> picks = transfer.first_picks(all, 6);
   ASSERT_EQ(picks.size(), 6u);
-  const std::vector<std::string> first = {to_text(picks[0]), to_text(picks[1])};
+  const std::vector<std::string> first = {to_text(all.config_of(picks[0])), to_text(all.config_of(picks[1]))};
   EXPECT_THAT(first, ::testing::UnorderedElementsAre("k(x=2, y=4)", "k(x=13, y=4)"));
   EXPECT_EQ(Seen(picks.begin(), picks.end()).size(), 6u) << "they differ";
 }
@@ -68,18 +76,18 @@ TEST(Transfer, PicksTheBestOfEachTaskFirst) {
 TEST(Transfer, PicksOnlyWhatTheSpaceHolds) {
   const Transfer transfer({task(2)}, {});
   const Space small({listed_family("k", {"x", "y"}, {{3, 4}, {20, 20}})});
-  const std::vector<Config> picks = transfer.first_picks(small, 4);
+  const std::vector<Point> picks = transfer.first_picks(small, 4);
   ASSERT_EQ(picks.size(), 1U);
-  EXPECT_EQ(to_text(picks[0]), "k(x=3, y=4)");
+  EXPECT_EQ(to_text(small.config_of(picks[0])), "k(x=3, y=4)");
 }
 
 TEST(Transfer, PicksNothingThatWasSlowEverywhere) {
   const Transfer transfer({task(2), task(13)}, {});
   // 10 %, 18 % slower than the best of the one, far from the other's.
   const Space some({listed_family("k", {"x", "y"}, {{3, 4}, {2, 5}, {7, 9}})});
-  const std::vector<Config> picks = transfer.first_picks(some, 8);
+  const std::vector<Point> picks = transfer.first_picks(some, 8);
   ASSERT_EQ(picks.size(), 1U);
-  EXPECT_EQ(to_text(picks[0]), "k(x=3, y=4)");
+  EXPECT_EQ(to_text(some.config_of(picks[0])), "k(x=3, y=4)");
 }
 
 TEST(Transfer, ExpectsLittleLossFromTasksThatAgreeAndMuchFromThoseThatDoNot) {
@@ -264,10 +272,10 @@ TEST(Guide, MakesUpForTheBeginningThatMisleadingTasksTookThePlaceOf) {
       std::vector<Measurement> results;
       for (const Proposal& each : guide.propose(10, seen)) {
         if (!each.predicted) ++count;
-        seen.insert(each.config);
-        const double us = time_of(each.config.knobs[0].value, each.config.knobs[1].value, 8);
+        seen.insert(each.point);
+        const double us = time_of(x_of(each.point), y_of(each.point), 8);
         best = std::min(best, us);
-        results.push_back({each.config, us});
+        results.push_back({each.point, us});
       }
       guide.observe(results, best);
       counts.push_back(count);
@@ -310,24 +318,24 @@ TEST(Guide, AddsThePriorToWhatOtherTasksSayUntilItsOwnFitWhereAsked) {
     Guide guide(strategy, learner, scorer, &wants_twelve, {}, 1);
     guide.start_from(transfer, with_prior);
     Seen seen;
-    const Config first = guide.propose(16, seen).at(0).config;
+    const Point first = guide.propose(16, seen).at(0).point;
     std::vector<Measurement> results;
     for (std::int64_t i = 0; i < 16; ++i)
-      results.push_back({Config{"k", {{"x", i}, {"y", 15 - i}}}, time_of(i, 15 - i, 8)});
+      results.push_back({all.point_of(Config{"k", {{"x", i}, {"y", 15 - i}}}), time_of(i, 15 - i, 8)});
     guide.observe(results, 100);
     EXPECT_TRUE(guide.refit_if_due());
     for (const Proposal& each : guide.propose(4, seen)) {
       if (!each.predicted) continue;
       FeatureMatrix row(kColumns);
-      row.append(row_of(each.config.knobs[0].value, each.config.knobs[1].value));
+      row.append(row_of(x_of(each.point), y_of(each.point)));
       EXPECT_EQ(*each.predicted, learner.predict(row)[0]) << "no prior any more";
     }
     return first;
   };
-  const Config alone = first_of(false), both = first_of(true);
-  EXPECT_LT(std::abs(alone.knobs[0].value - 2), 3) << to_text(alone);
-  EXPECT_EQ(both.knobs[0].value, 12) << to_text(both);
-  EXPECT_LT(std::abs(both.knobs[1].value - 4), 3) << "which the prior does not say: " << to_text(both);
+  const Point alone = first_of(false), both = first_of(true);
+  EXPECT_LT(std::abs(x_of(alone) - 2), 3) << to_text(all.config_of(alone));
+  EXPECT_EQ(x_of(both), 12) << to_text(all.config_of(both));
+  EXPECT_LT(std::abs(y_of(both) - 4), 3) << "which the prior does not say: " << to_text(all.config_of(both));
 }
 
 TEST(Guide, FollowsThePriorForTheFirstSixteenPicksOnCuda) {
@@ -344,8 +352,8 @@ TEST(Guide, FollowsThePriorForTheFirstSixteenPicksOnCuda) {
       std::vector<Measurement> results;
       for (const Proposal& each : guide.propose(guide.next_batch(), seen)) {
         EXPECT_EQ(each.predicted, 0);
-        seen.insert(each.config);
-        results.push_back({each.config, time_of(each.config.knobs[0].value, each.config.knobs[1].value, 8)});
+        seen.insert(each.point);
+        results.push_back({each.point, time_of(x_of(each.point), y_of(each.point), 8)});
       }
       picks += results.size();
       guide.observe(results, 1);

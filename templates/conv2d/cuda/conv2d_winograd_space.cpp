@@ -184,7 +184,7 @@ WinogradCudaSchedule winograd_cuda_wanted(const Workload& workload, const Limits
     s.bk = 8, s.pad = 4, s.rounds = s.tm / 4, s.unroll = 8;
     for (s.prefetch = 1; s.prefetch >= 0; --s.prefetch)
       for (s.stages = 2; s.stages >= 1; --s.stages) {
-        if (space.why_invalid(config_of(space, s))) continue;
+        if (space.why_invalid(space.config_of(Members::of(s)))) continue;
         least = cycles, best = s;
         return;
       }

@@ -1,0 +1,27 @@
+// A config as the search has it: positions in the place of names and values, copied, compared and hashed as
+// one small block of memory.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace lehr {
+
+/// The most knobs of a family, and members of a schedule's struct.
+inline constexpr std::size_t kMostKnobs = 31;
+
+/// One config of one Space (space/space.h), which turns configs into points and points into configs. A
+/// position says nothing in another space: what is stored, shown or taken from another task is a Config.
+struct Point {
+  std::uint16_t family = 0;                          ///< its position in Space::families()
+  std::array<std::uint16_t, kMostKnobs> knobs = {};  ///< positions in Knob::values; 0 behind the last knob
+  friend bool operator==(const Point&, const Point&) = default;
+};
+
+/// For containers in memory; never stored.
+struct PointHash {
+  std::size_t operator()(const Point& point) const;
+};
+
+}  // namespace lehr
