@@ -14,10 +14,11 @@
 
 namespace lehr {
 
-/// Row-major c (m x n, leading dimension ldc) = op(a) op(b); op transposes where the flag is set.
+/// Row-major c (m x n, leading dimension ldc) = alpha op(a) op(b); op transposes where the flag is set.
 struct SgemmCall {
   bool transpose_a = false, transpose_b = false;
   std::int64_t m = 0, n = 0, k = 0;
+  float alpha = 1;
   const float* a = nullptr;
   std::int64_t lda = 0;
   const float* b = nullptr;
