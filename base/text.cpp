@@ -1,7 +1,10 @@
 #include "base/text.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <numeric>
 
 namespace lehr {
@@ -66,6 +69,16 @@ std::string closest(std::string_view word, const std::vector<std::string>& known
     }
   }
   return best;
+}
+
+std::string format_bytes(double bytes) {
+  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < std::size(units)) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, units[unit]);
 }
 
 }  // namespace lehr

@@ -20,4 +20,7 @@ std::string_view first_line(std::string_view text);
 /// The closest of `known` by edit distance when it is near enough to be a slip (distance <= 2), else "".
 std::string closest(std::string_view word, const std::vector<std::string>& known);
 
+/// "1.5 GiB".
+std::string format_bytes(double bytes);
+
 }  // namespace lehr

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "measure/core/ratio.h"
-#include "measure/worker/contest.h"
+#include "measure/worker/backends.h"
 
 namespace {
 
@@ -93,7 +93,7 @@ double share_right(const std::vector<Contest>& contests, const std::map<int, dou
 
 void run() {
   const std::vector<Contest> contests = read(std::cin);
-  const double calm_within = contest_options(Target::kCpu).calm_within;
+  const double calm_within = backend_of(Target::kCpu).contest.calm_within;
   const std::map<int, double> truth = truths(contests, calm_within);
   fmt::print("{} pairs\n\n| pieces of |", truth.size());
   constexpr double kTurnsMs[] = {20, 5, 2};

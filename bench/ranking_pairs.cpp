@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "measure/host/device.h"
+#include "measure/host/cpu_device.h"
 #include "measure/host/host_compiler.h"
 #include "measure/worker/local_measurer.h"
 #include "tune/finals.h"

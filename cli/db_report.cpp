@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "base/text.h"
 #include "base/describe_json.h"
 #include "cli/table.h"
 

@@ -7,16 +7,15 @@
 
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/help.h"
-#include "cli/rig.h"
 #include "cli/table.h"
 #include "database/database.h"
-#include "measure/cuda/nvrtc.h"
 #include "measure/system/temp_dir.h"
+#include "measure/worker/backends.h"
 #include "measure/worker/baselines.h"
 
 namespace lehr {
@@ -35,30 +34,6 @@ Finding found(const std::string& what, const std::function<std::string()>& probe
   } catch (const Error& error) {
     return {what, false, error.what()};
   }
-}
-
-std::string describe_cpu() {
-  const Device cpu = cpu_device(0, true);
-  const Limits& l = cpu.limits;
-  return fmt::format("{}, {}, {} threads, L1 {}, L2 {}, L3 {}; measured {:.0f} GFLOP/s f32, {:.1f} GB/s",
-                     cpu.name, l.arch, l.cores, format_bytes(static_cast<double>(l.l1_bytes)),
-                     format_bytes(static_cast<double>(l.l2_bytes)),
-                     format_bytes(static_cast<double>(l.l3_bytes)), l.peak_gflops_f32, l.dram_gbytes_per_s);
-}
-
-Finding gpu() {
-  return found("cuda device", [] {
-    std::string reason;
-    const std::optional<Device> device = cuda_device(0, reason);
-    if (!device) throw_environment("{}: CUDA kernels can be generated and compiled, but not timed", reason);
-    std::string text;
-    for (int ordinal = 0;; ++ordinal) {
-      const std::optional<Device> one = cuda_device(ordinal, reason);
-      if (!one) return text;
-      text += fmt::format("{}cuda:{} {}, {}, {} SMs, driver {}", ordinal == 0 ? "" : "; ", ordinal, one->name,
-                          one->limits.arch, one->limits.cores, one->driver);
-    }
-  });
 }
 
 std::string describe_temp() {
@@ -103,26 +78,15 @@ bool DoctorCommand::chosen() const {
 
 int DoctorCommand::run() {
   std::vector<Finding> findings;
-  findings.push_back(found("cpu", describe_cpu));
-  findings.push_back(
-      found("host compiler", [&] { return make_compiler(Limits{}, environment_, 1)->identity(); }));
-  const auto add_libraries = [&](Target target) {
+  for (const Backend* backend : backends()) {
+    for (const MachinePart& part : backend->parts)
+      findings.push_back(found(std::string(part.name), [&] { return part.describe(environment_); }));
     for (const VendorLibrary* library : vendor_libraries())
-      if (library->target == target)
-        findings.push_back(found(std::string(library->name),
-                                 [&] { return library->describe(cuda_folders(environment_)); }));
-  };
-  add_libraries(Target::kCpu);
-  findings.push_back(gpu());
-  findings.push_back(found("nvrtc", [&] {
-    NvrtcOptions options;
-    options.library_directories = cuda_folders(environment_);
-    if (const auto reason = why_no_nvrtc(options.library_directories)) throw_environment("{}", *reason);
-    options.arch = "sm_80";
-    const NvrtcCompiler compiler(std::move(options));
-    return fmt::format("{} ({})", compiler.identity(), compiler.library_path());
-  }));
-  add_libraries(Target::kCuda);
+      if (library->target == backend->target)
+        findings.push_back(found(std::string(library->name), [&] {
+          return library->describe(backend->library_folders(environment_));
+        }));
+  }
   findings.push_back(found("temporary files", describe_temp));
   findings.push_back(found("database", [&] { return describe_database(database_); }));
   if (json_) {

@@ -10,6 +10,7 @@
 #include "cli/rig.h"
 #include "cli/table.h"
 #include "deploy/bundle_json.h"
+#include "measure/host/cpu_device.h"
 #include "measure/system/affinity.h"
 #include "target/archs.h"
 

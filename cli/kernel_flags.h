@@ -7,7 +7,7 @@
 #include "cli/environment.h"
 #include "cli/problem_flags.h"
 #include "database/record.h"
-#include "measure/host/device.h"
+#include "measure/core/device.h"
 #include "space/space.h"
 
 namespace CLI {

@@ -4,15 +4,13 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <optional>
+#include <ranges>
 
 #include "base/error.h"
 #include "cli/args.h"
-#include "measure/cuda/cuda_folders.h"
-#include "measure/cuda/nvrtc.h"
-#include "measure/host/host_compiler.h"
 #include "measure/system/affinity.h"
+#include "measure/worker/backends.h"
 #include "measure/worker/baselines.h"
-#include "measure/worker/compile_pool.h"
 #include "measure/worker/local_measurer.h"
 #include "templates/catalog.h"
 #include "tune/session.h"
@@ -26,7 +24,9 @@ constexpr int kMostJobs = 1024;
 /// nullopt if `workload` can be tuned on `device`, else a sentence.
 std::optional<std::string> why_not(const Device& device, const Workload& workload,
                                    const Environment& environment) {
-  if (const auto missing = why_no_nvrtc(cuda_folders(environment))) return missing;
+  const Backend& backend = backend_of(device.limits.target);
+  if (backend.why_no_compiler != nullptr)
+    if (const auto missing = backend.why_no_compiler(environment)) return missing;
   try {
     space_for(workload, device.limits);
   } catch (const Error& error) {
@@ -36,19 +36,25 @@ std::optional<std::string> why_not(const Device& device, const Workload& workloa
 }
 
 /// What worker processes get on top of our environment: vendor libraries, and what those load in their turn,
-/// are found where NVRTC is.
-std::vector<std::string> worker_environment(const Environment& environment) {
-  std::vector<std::string> folders = cuda_folders(environment);
+/// are found where the target's other libraries are.
+std::vector<std::string> worker_environment(const Backend& backend, const Environment& environment) {
+  std::vector<std::string> folders = backend.library_folders(environment);
   if (folders.empty()) return {};
   if (!environment.library_path.empty()) folders.insert(folders.begin(), environment.library_path);
   return {fmt::format("LD_LIBRARY_PATH={}", fmt::join(folders, ":"))};
 }
 
-}  // namespace
-
-std::vector<std::string> cuda_folders(const Environment& environment) {
-  return cuda_library_folders(environment.path, environment.cuda_home);
+/// Throws the reason why a device that was asked for by name cannot be used.
+[[noreturn]] void refuse(const Backend& backend, int ordinal, const std::string& reason,
+                         const Environment& environment) {
+  const auto no_compiler =
+      backend.why_no_compiler != nullptr ? backend.why_no_compiler(environment) : std::nullopt;
+  throw_environment("--device {}{} cannot be used: {}{}; {}", name_of(backend.target),
+                    backend.numbered ? fmt::format(":{}", ordinal) : "", reason,
+                    no_compiler ? "; " + *no_compiler : "", backend.instead);
 }
+
+}  // namespace
 
 DeviceChoice parse_device(const std::string& device, const std::string& threads) {
   DeviceChoice choice;
@@ -56,11 +62,21 @@ DeviceChoice parse_device(const std::string& device, const std::string& threads)
   if (!threads.empty()) choice.threads = static_cast<int>(parse_number("--threads", threads, 1, cpus));
   if (device == "auto") return choice;
   choice.automatic = false;
-  if (device == "cpu") return choice;
-  choice.target = Target::kCuda;
-  if (device == "cuda") return choice;
-  if (!device.starts_with("cuda:")) parse_choice("--device", device, {"auto", "cpu", "cuda", "cuda:0"});
-  choice.ordinal = static_cast<int>(parse_number("--device cuda:", device.substr(5), 0, kMostDevices - 1));
+  std::vector<std::string> known = {"auto"};
+  for (const Backend* backend : backends()) {
+    choice.target = backend->target;
+    const std::string name(name_of(backend->target)), numbered = name + ":";
+    if (device == name) return choice;
+    known.push_back(name);
+    if (!backend->numbered) continue;
+    if (device.starts_with(numbered)) {
+      choice.ordinal = static_cast<int>(parse_number("--device " + numbered, device.substr(numbered.size()), 0,
+                                                     kMostDevices - 1));
+      return choice;
+    }
+    known.push_back(numbered + "0");
+  }
+  parse_choice("--device", device, known);
   return choice;
 }
 
@@ -71,8 +87,10 @@ std::vector<std::string> chosen_baselines(Target target, const std::string& flag
 }
 
 std::string baseline_help() {
-  std::string text = "vendor libraries to compare with, and where kernels are functions, unfused (the epilogue as a pass "
-                     "of its own)", left_out;
+  std::string text =
+      "vendor libraries to compare with, and where kernels are functions, unfused (the epilogue as a pass of its "
+      "own)";
+  std::string left_out;
   for (const Target target : kTargets) {
     const std::vector<std::string> usual = default_baselines(target);
     text += fmt::format("; {}: {}", target->title, fmt::join(baseline_names(target), ", "));
@@ -84,23 +102,20 @@ std::string baseline_help() {
 
 Device choose_device(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
                      bool measure_rates, std::string& note) {
-  if (choice.target == Target::kCuda || choice.automatic) {
+  const DeviceRequest request = {choice.ordinal, choice.threads, measure_rates};
+  for (const Backend* backend : std::views::reverse(backends())) {
+    if (!choice.automatic && backend->target != choice.target) continue;
     std::string reason;
-    const std::optional<Device> device = cuda_device(choice.ordinal, reason);
-    if (device) {
-      const std::optional<std::string> unfit =
-          choice.automatic ? why_not(*device, workload, environment) : std::nullopt;
-      if (!unfit) return *device;
-      note = fmt::format("{} is there but not used: {}", device->name, *unfit);
-    } else if (!choice.automatic) {
-      const std::optional<std::string> no_compiler = why_no_nvrtc(cuda_folders(environment));
-      throw_environment(
-          "--device cuda:{} cannot be used: {}{}; --device cpu tunes on the CPU instead, and lehr compile "
-          "--arch sm_90a compiles CUDA kernels without a GPU",
-          choice.ordinal, reason, no_compiler ? "; " + *no_compiler : "");
-    }
+    std::optional<Device> device = backend->find(request, reason);
+    if (!device && !choice.automatic) refuse(*backend, choice.ordinal, reason, environment);
+    if (!device) continue;
+    const bool last = backend == backends().front();
+    const std::optional<std::string> unfit =
+        choice.automatic && !last ? why_not(*device, workload, environment) : std::nullopt;
+    if (!unfit) return *std::move(device);
+    note = fmt::format("{} is there but not used: {}", device->name, *unfit);
   }
-  return cpu_device(choice.threads, measure_rates);
+  throw_environment("this machine has no device to run kernels on");
 }
 
 int parse_jobs(const std::string& text) {
@@ -109,43 +124,31 @@ int parse_jobs(const std::string& text) {
 }
 
 std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment& environment, int jobs) {
-  if (limits.target == Target::kCuda) {
-    CompilePoolOptions options;
-    options.worker.executable = own_executable();
-    options.nvrtc.arch = limits.arch;
-    options.nvrtc.library_directories = cuda_folders(environment);
-    options.workers = jobs;
-    return std::make_unique<CompilePool>(std::move(options));
-  }
-  HostCompilerOptions options;
-  options.jobs = jobs;
-  options.compiler = environment.compiler;
-  if (!environment.path.empty()) options.search_path = environment.path;
-  return std::make_unique<HostCompiler>(std::move(options));
+  return make_compiler(limits, environment, own_executable(), jobs);
 }
 
 Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environment& environment, int jobs,
              Timings timings) {
   Rig rig;
   rig.device = choose_device(choice, workload, environment, timings == Timings::kFull, rig.note);
-  const bool cuda = rig.device.limits.target == Target::kCuda;
+  const Backend& backend = backend_of(rig.device.limits.target);
   const auto cpus = static_cast<int>(allowed_cpus().size());
-  if (jobs == 0) jobs = cuda ? std::max(1, cpus - 1) : cpus;
+  if (jobs == 0) jobs = backend.on_host ? cpus : std::max(1, cpus - 1);
   rig.compiler = make_compiler(rig.device.limits, environment, jobs);
   rig.device.compiler = rig.compiler->identity();
   rig.device.cold = choice.cold;
   LocalOptions options;
   options.worker.executable = own_executable();
-  options.worker.environment = worker_environment(environment);
+  options.worker.environment = worker_environment(backend, environment);
   options.limits = rig.device.limits;
   options.settings.device = choice.ordinal;
   options.settings.cold = choice.cold;
-  if (rig.device.limits.target == Target::kCpu) options.settings.threads = rig.device.limits.cores;
+  if (backend.on_host) options.settings.threads = rig.device.limits.cores;
   options.chunk = std::max(8, jobs);
   options.compile_jobs = jobs;
-  options.overlap = choice.overlap.value_or(cuda || options.settings.threads + jobs < cpus);
+  options.overlap = choice.overlap.value_or(!backend.on_host || options.settings.threads + jobs < cpus);
   // A sweep of a large cache takes longer than a window of the reference kernel.
-  if (choice.cold && !cuda) options.use_reference = false;
+  if (choice.cold && backend.on_host) options.use_reference = false;
   if (timings == Timings::kShort) {
     options.sampling = {
         .sample_us = 1, .min_samples = 1, .min_total_us = 1, .max_total_us = 1, .few_samples = 1};

@@ -9,7 +9,7 @@
 #include "cli/environment.h"
 #include "measure/core/compiler.h"
 #include "measure/core/measurer.h"
-#include "measure/host/device.h"
+#include "measure/core/device.h"
 #include "workload/workload.h"
 
 namespace lehr {
@@ -17,7 +17,7 @@ namespace lehr {
 /// "--device auto | cpu | cuda | cuda:N" and "--threads N".
 struct DeviceChoice {
   bool automatic = true;
-  Target target = Target::kCpu;
+  Target target;
   int ordinal = 0;
   int threads = 0;  ///< CPU; 0: all that the process may use
   bool cold = false;  ///< RunSettings::cold
@@ -33,8 +33,8 @@ struct Rig {
   std::string note;                    ///< why `auto` did not take the GPU; "" if there was nothing to choose
 };
 
-/// Finds the device without a compiler; its `compiler` field stays empty. `auto` takes CUDA where there is a
-/// GPU, NVRTC and a template for `workload`, else the CPU with the reason in `note`. Throws
+/// Finds the device without a compiler; its `compiler` field stays empty. `auto` takes a GPU where
+/// there is one with its compiler and a template for `workload`, else the CPU with the reason in `note`. Throws
 /// Error(kEnvironment) when what was asked for by name is missing, saying what to do.
 Device choose_device(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
                      bool measure_rates, std::string& note);
@@ -50,9 +50,6 @@ enum class Timings {
 /// with cores to spare (LocalOptions::overlap). Throws as choose_device.
 Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environment& environment, int jobs,
              Timings timings = Timings::kFull);
-
-/// Folders in which CUDA's libraries are looked for after the loader's own search.
-std::vector<std::string> cuda_folders(const Environment& environment);
 
 /// The compiler alone, for a device that need not be present (CUDA). `jobs` sources are compiled at once.
 std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment& environment, int jobs);

@@ -30,8 +30,6 @@ std::string format_time_us(const Time& time);
 std::string format_ratio(const Ratio& ratio);
 /// "59 s", "2 m 05 s", "1 h 02 m".
 std::string format_seconds(double seconds);
-/// "1.5 GiB".
-std::string format_bytes(double bytes);
 /// "2026-11-21 01:30" in UTC of milliseconds since 1970.
 std::string format_date(long long unix_ms);
 /// `text` quoted for a POSIX shell.

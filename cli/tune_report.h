@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/host/device.h"
+#include "measure/core/device.h"
 #include "tune/summary.h"
 
 namespace lehr {

@@ -30,7 +30,7 @@ struct Trial : Pick {
 /// A trial as stored, with where it was measured: a row that stands on its own.
 struct Record : Trial {
   std::string workload;  ///< canonical text
-  std::string device;    ///< identity text (measure/host/device.h)
+  std::string device;    ///< identity text (measure/core/device.h)
   std::string target;    ///< "cpu" or "cuda"
   std::string arch;
   int template_version = 1;

@@ -8,7 +8,7 @@
 
 #include "codegen/source.h"
 #include "deploy/winners.h"
-#include "measure/host/device.h"
+#include "measure/core/device.h"
 
 namespace lehr {
 

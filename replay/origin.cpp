@@ -13,7 +13,7 @@
 namespace lehr {
 namespace {
 
-// The number in " | cores=2 | " of an identity (measure/host/device.h).
+// The number in " | cores=2 | " of an identity (measure/core/device.h).
 int cores_of(const std::string& identity) {
   int cores = 1;
   const std::size_t at = identity.find("cores=");

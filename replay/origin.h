@@ -15,7 +15,7 @@ namespace lehr {
 /// workload or an architecture that this version does not know.
 std::optional<TableOrigin> origin_of(const Record& row);
 
-/// "Intel Xeon, 2 cores" of an identity (measure/host/device.h): what tells devices apart and still fits a table.
+/// "Intel Xeon, 2 cores" of an identity (measure/core/device.h): what tells devices apart and still fits a table.
 std::string short_name(const std::string& identity);
 
 }  // namespace lehr

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "measure/host/peak.h"
+#include "measure/worker/backends.h"
 #include "templates/catalog.h"
 
 namespace lehr {
@@ -98,10 +98,10 @@ std::string_view why_above_all(double share) {
 }
 
 Prober prober_of(const Limits& limits) {
-  if (limits.target != Target::kCpu) return {};
-  return [limits](Roof roof) {
-    return roof == Roof::kArithmetic ? measure_peak_gflops(limits.cores, limits.arch)
-                                     : measure_read_gbytes(limits.cores, limits.l3_bytes);
+  const Backend& backend = backend_of(limits.target);
+  if (backend.peak_gflops == nullptr) return {};
+  return [limits, &backend](Roof roof) {
+    return roof == Roof::kArithmetic ? backend.peak_gflops(limits) : backend.read_gbytes(limits);
   };
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "measure/worker/backends.h"
 #include "tune/past_tasks.h"
 #include "tune/resume.h"
 #include "tune/session_impl.h"

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "measure/worker/backends.h"
 #include "tune/finals.h"
 #include "tune/resume.h"
 #include "tune/session_impl.h"
@@ -50,7 +51,7 @@ double Session::finals_budget_s() {
 void Session::finals() {
   report(EventKind::kFinals, "");
   const bool in_time = options_.stop.time_s > 0;
-  const ContestOptions contest = contest_options(task_.device.limits.target);
+  const ContestOptions contest = backend_of(task_.device.limits.target).contest;
   const std::vector<Config> configs = entrants(
       in_time ? affordable_finalists(finals_budget_s(), options_.finalists, contest) : options_.finalists);
   if (configs.empty() || interrupted()) return conclude_from_trials();

@@ -10,7 +10,7 @@
 #include "ir/kernel.h"
 #include "measure/core/outcome.h"
 #include "measure/core/problem.h"
-#include "measure/host/device.h"
+#include "measure/core/device.h"
 #include "space/space.h"
 #include "templates/catalog.h"
 #include "workload/workload.h"

@@ -31,4 +31,30 @@ class Compiler {
   virtual std::string identity() const = 0;
 };
 
+/// Which compiled candidates are not worth running.
+struct RejectRule {
+  int max_spill_bytes = 0;        ///< stores + loads, per thread
+  bool reject_advisories = true;  ///< the compiler says that it gave up an optimisation that the kernel was written for
+  friend bool operator==(const RejectRule&, const RejectRule&) = default;
+};
+
+struct WorkerCompilerOptions {
+  std::string arch;  ///< a real architecture, "sm_90a": it is compiled to the end, so registers and spills are known
+  /// Searched after the loader's own path (Backend::library_folders).
+  std::vector<std::string> library_directories = {};
+  /// Wall time of one compilation, in seconds. The library is asked to give up where it can be; CompilePool kills what
+  /// does not stop.
+  double time_limit_s = 60;
+  RejectRule reject = {};
+  friend bool operator==(const WorkerCompilerOptions&, const WorkerCompilerOptions&) = default;
+};
+
+/// A compiler that is a library and compiles in this process, one source after the other: CompilePool
+/// (measure/worker/compile_pool.h) runs several, each in a worker process of its own.
+class WorkerCompiler : public Compiler {
+ public:
+  /// One source, whose binary goes to `path`.
+  virtual Compiled compile_to(const Source& source, const std::string& path) = 0;
+};
+
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// A vendor library to compare with: its own folder in measure/vendor/, and a line in measure/worker/baselines.cpp.
+// A vendor library to compare with: its own folder in measure/vendor/, and a line in
+// measure/worker/baselines.cpp.
 #pragma once
 
 #include <memory>
@@ -15,8 +16,8 @@ namespace lehr {
 struct Baseline {
   std::string_view name;  ///< of --baseline, in reports and in the log: "cublaslt-best"
   std::unique_ptr<Runner> (*make_runner)();
-  /// Throws Error(kUser), one sentence, for what it has no call for, or what RunSettings it does not follow. prepare()
-  /// does the same; this is asked before a worker is started.
+  /// Throws Error(kUser), one sentence, for what it has no call for, or what RunSettings it does not follow.
+  /// prepare() does the same; this is asked before a worker is started.
   void (*require_served)(const Workload& workload, const RunSettings& settings);
 };
 
@@ -31,10 +32,11 @@ struct VendorLibrary {
   Target target;
   bool by_default = true;  ///< false: it is timed only where --baseline names it
   std::span<const Baseline> baselines;
-  /// The library as it comes first, then others worth trying: the fastest counts. `arch` is Limits::arch of the device.
+  /// The library as it comes first, then others worth trying: the fastest counts. `arch` is Limits::arch of
+  /// the device.
   std::vector<BaselineVariant> (*variants)(std::string_view arch, int threads);
-  /// What is here, for `lehr doctor`: "found", "13.1.0 (libcublasLt.so.13): ...". `folders`: where its target's
-  /// libraries lie besides the loader's own. Throws Error(kEnvironment) that says what to install.
+  /// What is here, for `lehr doctor`: "found", "13.1.0 (libcublasLt.so.13): ...". `folders`: where its
+  /// target's libraries lie besides the loader's own. Throws Error(kEnvironment) that says what to install.
   std::string (*describe)(const std::vector<std::string>& folders);
 };
 

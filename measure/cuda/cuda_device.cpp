@@ -2,7 +2,8 @@
 #include "measure/cuda/cuda_device.h"
 
 #include <fmt/core.h>
-#include <sys/utsname.h>
+
+#include "measure/system/operating_system.h"
 
 namespace lehr {
 namespace {
@@ -17,16 +18,6 @@ std::string arch_of(int major, int minor) {
 /// else 128.
 int lanes_per_multiprocessor(int major, int minor) {
   return major == 8 && minor == 0 ? 64 : 128;
-}
-
-/// "Linux 6.1 x86_64": patch levels do not change what a time means.
-std::string operating_system() {
-  utsname system{};
-  if (uname(&system) != 0) return "";
-  const std::string release = system.release;
-  const std::size_t first = release.find('.');
-  const std::size_t second = first == std::string::npos ? first : release.find_first_of(".-", first + 1);
-  return fmt::format("{} {} {}", system.sysname, release.substr(0, second), system.machine);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/core/outcome.h"
+#include "measure/core/compiler.h"
 
 namespace lehr {
 
@@ -28,14 +28,7 @@ struct PtxasReport {
 /// Advisories are taken from the whole log. Never throws: lines of an unknown form are passed over.
 PtxasReport parse_ptxas_log(std::string_view log, std::string_view entry = "");
 
-/// Which compiled candidates are not worth running.
-struct RejectRule {
-  int max_spill_bytes = 0;        ///< stores + loads, per thread
-  bool reject_advisories = true;  ///< C75xx: ptxas gave up an optimisation that the kernel was written for
-  friend bool operator==(const RejectRule&, const RejectRule&) = default;
-};
-
-/// The first line of a Failure{kRejected}, or nullopt where the candidate may run.
+/// The first line of a Failure{kRejected}, or nullopt where the candidate may run. Advisories are those of PtxasReport.
 std::optional<std::string> why_rejected(const PtxasReport& report, const RejectRule& rule);
 
 /// The report as Resources: spills are stores + loads, shared memory is static plus `dynamic_shared_bytes`,

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "measure/core/sampling.h"
-#include "measure/host/device.h"
+#include "measure/host/cpu_device.h"
 #include "measure/system/affinity.h"
 #include "measure/system/memory_limit.h"
 

@@ -9,17 +9,13 @@
 namespace lehr {
 namespace {
 
-constexpr const VendorLibrary* kLibraries[] = {
-    &openblas::kLibrary,
-    &onednn::kLibrary,
-    &blis::kLibrary,
-    &cublaslt::kLibrary,
-    &cudnn::kLibrary,
+constexpr const VendorLibrary* kVendorLibraries[] = {
+    &openblas::kLibrary, &onednn::kLibrary, &blis::kLibrary, &cublaslt::kLibrary, &cudnn::kLibrary,
 };
 
 std::vector<std::string> names_of(Target target, bool all) {
   std::vector<std::string> names;
-  for (const VendorLibrary* library : kLibraries) {
+  for (const VendorLibrary* library : kVendorLibraries) {
     if (library->target != target || !(all || library->by_default)) continue;
     for (const Baseline& baseline : library->baselines) names.emplace_back(baseline.name);
   }
@@ -29,7 +25,7 @@ std::vector<std::string> names_of(Target target, bool all) {
 }  // namespace
 
 std::span<const VendorLibrary* const> vendor_libraries() {
-  return kLibraries;
+  return kVendorLibraries;
 }
 
 std::vector<std::string> baseline_names(Target target) {
@@ -41,7 +37,7 @@ std::vector<std::string> default_baselines(Target target) {
 }
 
 NamedBaseline find_baseline(std::string_view name) {
-  for (const VendorLibrary* library : kLibraries)
+  for (const VendorLibrary* library : kVendorLibraries)
     for (const Baseline& baseline : library->baselines)
       if (baseline.name == name) return {library, &baseline};
   return {};

@@ -20,13 +20,13 @@
 namespace lehr {
 namespace {
 
-/// NVRTC looks at its limit between passes; who has not stopped so much later does not look any more.
+/// A compiler looks at its limit between passes; who has not stopped so much later does not look any more.
 constexpr double kGraceS = 1;
 
 /// One worker and what it is doing.
 struct Seat {
   std::unique_ptr<WorkerProcess> process;
-  bool ready = false;                 ///< NVRTC is loaded
+  bool ready = false;                 ///< its library is loaded
   std::optional<std::size_t> source;  ///< index of what it compiles, or will once it is ready
   std::string path;
   Deadline deadline{};
@@ -64,15 +64,16 @@ struct CompilePool::State {
   void start(Seat& seat) {
     seat.process.reset();
     seat.process = std::make_unique<WorkerProcess>(options.worker);
-    seat.process->send(to_text(CompileWork(CompilerRequest{options.nvrtc, options.memory_bytes})));
+    seat.process->send(to_text(CompileWork(CompilerRequest{
+        std::string(name_of(options.target)), options.compiler, options.memory_bytes})));
     seat.ready = false;
     seat.deadline = deadline_in(options.worker.start_timeout_s);
   }
 
   void give(Seat& seat, const Source& source) {
-    seat.path = fmt::format("{}/{}.cubin", directory.path(), compiled++);
+    seat.path = fmt::format("{}/{}.binary", directory.path(), compiled++);
     seat.begun = std::chrono::steady_clock::now();
-    seat.deadline = deadline_in(options.nvrtc.time_limit_s + kGraceS);
+    seat.deadline = deadline_in(options.compiler.time_limit_s + kGraceS);
     seat.process->send(to_text(
         CompileWork(CompileRequest{source.entry, source.text, source.launch.shared_bytes, seat.path})));
   }
@@ -82,7 +83,7 @@ struct CompilePool::State {
     std::variant<Reply, Death> answer = seat.process->receive(seat.deadline);
     if (const auto* death = std::get_if<Death>(&answer)) {
       seat.process.reset();
-      throw_environment("the compile worker failed while it loaded NVRTC: {}",
+      throw_environment("the compile worker failed while it loaded its library: {}",
                         death->timed_out
                             ? fmt::format("no answer within {:g} s", options.worker.start_timeout_s)
                             : describe_exit(death->status));
@@ -106,7 +107,7 @@ struct CompilePool::State {
     if (const auto* death = std::get_if<Death>(&answer)) {
       seat.process.reset();
       unlink(seat.path.c_str());
-      Failure failure = compile_failure_of(*death, options.nvrtc.time_limit_s + kGraceS);
+      Failure failure = compile_failure_of(*death, options.compiler.time_limit_s + kGraceS);
       failure.resources.compile_s = took;
       return failure;
     }

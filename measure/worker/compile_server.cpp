@@ -1,20 +1,22 @@
 // The request loop of a compile worker.
 #include "measure/worker/compile_server.h"
 
+#include <memory>
 #include <new>
 #include <optional>
 #include <utility>
 #include <variant>
 
 #include "measure/system/memory_limit.h"
+#include "measure/worker/backends.h"
 #include "measure/worker/wire.h"
 
 namespace lehr {
 namespace {
 
-Reply answer(NvrtcCompiler& compiler, const CompileRequest& request) {
+Reply answer(WorkerCompiler& compiler, Target target, const CompileRequest& request) {
   Source source;
-  source.target = Target::kCuda;
+  source.target = target;
   source.entry = request.entry;
   source.text = request.text;
   source.launch.shared_bytes = request.shared_bytes;
@@ -35,9 +37,11 @@ Reply answer(NvrtcCompiler& compiler, const CompileRequest& request) {
 
 void serve_compiler(int in_fd, int out_fd, const CompilerRequest& first) {
   limit_memory(first.memory_bytes);
-  std::optional<NvrtcCompiler> compiler;
+  const std::optional<Target> target = target_named(first.target);
+  std::unique_ptr<WorkerCompiler> compiler;
   try {
-    compiler.emplace(first.options);
+    CHECK(target && backend_of(*target).worker_compiler != nullptr, "no compile worker for {}", first.target);
+    compiler = backend_of(*target).worker_compiler(first.options);
   } catch (const Error& error) {
     send_message(out_fd, to_text(Reply(Thrown{error.kind(), error.what()})));
     return;
@@ -48,7 +52,7 @@ void serve_compiler(int in_fd, int out_fd, const CompilerRequest& first) {
     const std::optional<CompileWork> work = parse_compile_work(text);
     const auto* request = work ? std::get_if<CompileRequest>(&*work) : nullptr;
     if (request == nullptr) return;
-    const Reply reply = answer(*compiler, *request);
+    const Reply reply = answer(*compiler, *target, *request);
     if (!send_message(out_fd, to_text(reply))) return;
     const auto* fault = std::get_if<Fault>(&reply);
     if (fault != nullptr && fault->worker_lost) return;

@@ -1,4 +1,4 @@
-// Inside a compile worker: NVRTC loaded once, then one source after the other.
+// Inside a compile worker: the compiler loaded once, then one source after the other.
 #pragma once
 
 #include "measure/worker/messages.h"

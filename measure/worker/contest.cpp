@@ -156,16 +156,6 @@ void fill_entries(std::vector<ContestEntry>& entries, const std::vector<Round>& 
 
 }  // namespace
 
-ContestOptions contest_options(Target target) {
-  ContestOptions options;
-  if (target == Target::kCuda) return options;
-  options.block_us = 2000;
-  options.calm_within = 1.05;
-  options.max_rounds = 5000;
-  options.heat_rounds = 20;
-  return options;
-}
-
 std::vector<ContestEntry> run_contest(std::vector<Participant> participants, const ContestOptions& options) {
   Field field(participants, options);
   field.load_all();

@@ -6,29 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "base/limits.h"
+#include "measure/core/contest_options.h"
 #include "measure/core/measurer.h"
 #include "measure/worker/worker.h"
 
 namespace lehr {
-
-struct ContestOptions {
-  double budget_s = 2;
-  double block_us = 20000;  ///< how long one participant's turn lasts (one call at least)
-  double calm_within = 0;   ///< ContestEntry::calm_within
-  int min_rounds = 9;       ///< within at most twice the budget; then 3 must do
-  int max_rounds = 200;
-  int heat_rounds = 5;  ///< after so many rounds the slower half of the contenders drops out ...
-  double heat_share = 0.25;        ///< ... or after two of them and this share of the budget, ...
-  std::size_t most_finalists = 4;  ///< ... until so many are left
-  double timeout_s = 10;           ///< for one request
-};
-
-/// CUDA: the defaults; the clock follows the load within milliseconds, so that turns are long. CPU: short
-/// turns, so that both of a pair lie within one calm spell, and only calm rounds count (measure/core/ratio.h).
-/// That a side lost its CPUs shows in its time alone: the CPU time of its other threads is some milliseconds
-/// behind.
-ContestOptions contest_options(Target target);
 
 /// One side. Several may share a worker: then they share its buffers too.
 struct Participant {

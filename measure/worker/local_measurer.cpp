@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "measure/core/check.h"
 #include "measure/core/problem_file.h"
+#include "measure/worker/backends.h"
 #include "measure/worker/baselines.h"
 #include "measure/worker/serve.h"
 
@@ -85,7 +86,8 @@ void LocalMeasurer::prepare(const Problem& problem) {
   kept_.clear();
   best_us_ = 0;
   workload_ = problem.workload;
-  prepared_ = {std::string(name_of(options_.limits.target)), fmt::format("{}/problem{}", directory_.path(), problems_++),
+  prepared_ = {std::string(name_of(options_.limits.target)),
+               fmt::format("{}/problem{}", directory_.path(), problems_++),
                options_.settings};
   write_problem(prepared_.problem_path, problem);
   worker_.prepare(prepared_);
@@ -246,7 +248,7 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
                                                  std::span<const Rival> rivals,
                                                  std::span<const std::string> baselines, double budget_s) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
-  ContestOptions options = contest_options(options_.limits.target);
+  ContestOptions options = backend_of(options_.limits.target).contest;
   options.timeout_s = options_.run_timeout_s;
   const double compile_s_before = spent_.compile_s;
   std::vector<Source> ours(sources.begin(), sources.end());

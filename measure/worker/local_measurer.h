@@ -43,7 +43,7 @@ struct LocalOptions {
   std::string temp_base;           ///< for the problem's file; "" as in TempDir
 };
 
-/// A candidate has three deadlines: its compilation (HostCompilerOptions, NvrtcOptions), the wait for a
+/// A candidate has three deadlines: its compilation (HostCompilerOptions, WorkerCompilerOptions), the wait for a
 /// worker that is ready (WorkerOptions; passing it is the environment's fault), and its run. Binaries are
 /// deleted as soon as they are timed, except for the fastest ones and the reference kernel's.
 class LocalMeasurer : public Measurer {

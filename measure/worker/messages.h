@@ -9,12 +9,11 @@
 #include "measure/core/compiler.h"
 #include "measure/core/outcome.h"
 #include "measure/core/runner.h"
-#include "measure/cuda/nvrtc.h"
 
 namespace lehr {
 
 /// The worker's first message. Both sides come from one build; the number guards against a wrong executable.
-inline constexpr int kProtocolVersion = 8;
+inline constexpr int kProtocolVersion = 9;
 
 /// Choose a runner by name and give it the problem. Answered by Done.
 struct PrepareRequest {
@@ -55,18 +54,19 @@ struct RepeatRequest {
 };
 using Request = std::variant<PrepareRequest, TrialRequest, LoadRequest, TimeRequest, RepeatRequest>;
 
-/// Become a compile worker: load NVRTC. Answered by Identity.
+/// Become a compile worker: load the target's compiler (Backend::worker_compiler). Answered by Identity.
 struct CompilerRequest {
-  NvrtcOptions options;
+  std::string target;  ///< its name
+  WorkerCompilerOptions options;
   std::int64_t memory_bytes = 0;  ///< limit on the worker's private memory (measure/system/memory_limit.h)
   friend bool operator==(const CompilerRequest&, const CompilerRequest&) = default;
 };
-/// Compile one CUDA source. Answered by Binary or Fault.
+/// Compile one source. Answered by Binary or Fault.
 struct CompileRequest {
   std::string entry;
   std::string text;
   std::int64_t shared_bytes = 0;  ///< dynamic, as in Source::launch
-  std::string path;               ///< where the cubin goes
+  std::string path;               ///< where the binary goes
   friend bool operator==(const CompileRequest&, const CompileRequest&) = default;
 };
 /// What a compile worker is asked; the kind of the first request decides what a worker is.

@@ -27,7 +27,7 @@ constexpr double kReferenceFreshS = 0.03;
 constexpr double kSteady = 0.05;
 constexpr double kLeastShare = 0.9;
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
+double elapsed_s(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -94,7 +94,7 @@ Reply Server::answer(const TrialRequest& request) {
   Reply reply = timed(request, std::get<Resources>(loaded), before);
   const auto* fault = std::get_if<Fault>(&reply);
   if (fault == nullptr || !fault->worker_lost) runner_.unload(kTrialSlot);
-  if (auto* timing = std::get_if<Timing>(&reply)) timing->run_s = seconds_since(start);
+  if (auto* timing = std::get_if<Timing>(&reply)) timing->run_s = elapsed_s(start);
   return reply;
 }
 
@@ -137,9 +137,8 @@ Reply Server::timed(const TrialRequest& request, const Resources& resources, std
       before = after;
     }
     // In units of what is allowed. What is hopeless anyway is not worth a second window.
-    const double disturbance = samples.hopeless ? 0
-                                                : std::max(moved / kSteady, (1 - samples.cpu_share) /
-                                                                                (1 - kLeastShare));
+    const double disturbance =
+        samples.hopeless ? 0 : std::max(moved / kSteady, (1 - samples.cpu_share) / (1 - kLeastShare));
     timing.windows = attempt + 1;
     if (attempt == 0 || disturbance < least) {
       least = disturbance;
@@ -172,7 +171,7 @@ std::optional<double> Server::reference_time(const std::optional<ReferenceKernel
     if (std::holds_alternative<Fault>(runner_.load(kReferenceSlot, wanted->candidate))) return std::nullopt;
     reference_ = wanted->candidate;
   }
-  if (fresh_at_ && seconds_since(*fresh_at_) < kReferenceFreshS) return fresh_us_;
+  if (fresh_at_ && elapsed_s(*fresh_at_) < kReferenceFreshS) return fresh_us_;
   const auto sampled = runner_.time(kReferenceSlot, kReferenceSampling);
   const auto* samples = std::get_if<Samples>(&sampled);
   if (samples == nullptr) return std::nullopt;

@@ -19,8 +19,8 @@ inline constexpr int kFirstLoadSlot = 2;
 /// nothing of what the candidate met: the correction stops there. Measured beside four compilers on two
 /// cores, 2026-11-21: without the limit single trials came out twice too fast.
 inline constexpr double kLargestCorrection = 1.15;
-/// A disturbed window is timed again, so often at most, if the candidate might be a contender without the disturbance;
-/// the least disturbed window counts.
+/// A disturbed window is timed again, so often at most, if the candidate might be a contender without the
+/// disturbance; the least disturbed window counts.
 inline constexpr int kAttempts = 3;
 /// After so many candidates in a row without a calm window the machine is not going to be calm: each gets one
 /// window, until one is calm.
@@ -53,8 +53,8 @@ class Server {
   int restless_ = 0;  ///< candidates since the last calm window that had kAttempts disturbed ones
 };
 
-/// Receives requests on `in_fd` and answers on `out_fd`, beginning with `first`, until the parent hangs up or asks for
-/// another runner: then it returns that request's text; "" at the end.
+/// Receives requests on `in_fd` and answers on `out_fd`, beginning with `first`, until the parent hangs up or
+/// asks for another runner: then it returns that request's text; "" at the end.
 std::string serve(Runner& runner, int in_fd, int out_fd, const PrepareRequest& first);
 
 }  // namespace lehr

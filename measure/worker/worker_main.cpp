@@ -11,8 +11,7 @@
 #include <optional>
 #include <variant>
 
-#include "measure/cuda/cuda_runner.h"
-#include "measure/host/host_runner.h"
+#include "measure/worker/backends.h"
 #include "measure/worker/baselines.h"
 #include "measure/worker/compile_server.h"
 #include "measure/worker/serve.h"
@@ -35,8 +34,7 @@ void die_of_faults() {
 
 /// nullptr where there is none of this name.
 std::unique_ptr<Runner> make_runner(const std::string& name) {
-  if (name == "cpu") return std::make_unique<HostRunner>();
-  if (name == "cuda") return std::make_unique<CudaRunner>();
+  if (const std::optional<Target> target = target_named(name)) return backend_of(*target).make_runner();
   const Baseline* baseline = find_baseline(name).baseline;
   return baseline != nullptr ? baseline->make_runner() : nullptr;
 }

@@ -21,8 +21,13 @@ std::string describe(const FolderRule& rule);
 /// The product's folders in the order of the data flow, then tests and bench.
 std::vector<std::string> all_folders();
 
+/// The rooms of measure/, in the order of the table in its README: rooms that each may include.
+std::span<const FolderRule> measure_rooms();
+
 /// Each returns one sentence per violation: file, line, and what would be right.
 std::vector<std::string> check_edges(const std::vector<SourceFile>& files);
+/// The same between the rooms of measure/. No vendor library's folder includes another's.
+std::vector<std::string> check_rooms(const std::vector<SourceFile>& files);
 /// `header` (as written in angle brackets or quotes) is included by exactly one file of the product's
 /// folders.
 std::vector<std::string> check_single_user(const std::vector<SourceFile>& files, const std::string& header);
@@ -36,14 +41,8 @@ std::vector<std::string> check_header_form(const std::vector<SourceFile>& files)
 /// (C++20 [basic.def.odr]). Of types at the beginning of a line, in a namespace opened at the beginning of
 /// one.
 std::vector<std::string> check_type_names(const std::vector<SourceFile>& files);
-/// A file that may name a target, and why.
-struct NamesATarget {
-  std::string path;
-  std::string reason;
-};
-/// The product asks what a target has and does not name one (`Target::kCuda`, "cuda"), but for base/target.h, a target's
-/// rooms (folders cpu/ and cuda/, measure/host/), the rows of vendor libraries and `allowed`, each of which must need it.
-std::vector<std::string> check_target_names(const std::vector<SourceFile>& files,
-                                            const std::vector<NamesATarget>& allowed);
+/// The product asks what a target has and does not name one (`Target::kCuda`, "cuda"), but for base/target.h, a
+/// target's rooms (folders cpu/ and cuda/, measure/host/) and the rows of vendor libraries.
+std::vector<std::string> check_target_names(const std::vector<SourceFile>& files);
 
 }  // namespace lehr::test

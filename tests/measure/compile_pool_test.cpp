@@ -24,7 +24,8 @@ using ::testing::HasSubstr;
 CompilePoolOptions options(int workers = 2) {
   CompilePoolOptions options;
   options.worker.executable = LEHR_MEASURE_WORKER;
-  options.nvrtc.arch = "sm_90a";
+  options.target = Target::kCuda;
+  options.compiler.arch = "sm_90a";
   options.worker.environment = {"LD_LIBRARY_PATH=" LEHR_FAKE_NVRTC};
   options.workers = workers;
   return options;
@@ -131,7 +132,7 @@ TEST(CompilePool, SurvivesABatchOfNothingButCrashes) {
 
 TEST(CompilePool, KillsACompilationThatNeverEnds) {
   CompilePoolOptions hurried = options();
-  hurried.nvrtc.time_limit_s = 0.5;
+  hurried.compiler.time_limit_s = 0.5;
   CompilePool pool(hurried);
   const std::vector<Compiled> results =
       pool.compile(std::vector<Source>{source("stuck", "hang"), source("a"), source("b")});
@@ -169,7 +170,7 @@ TEST(CompilePool, RejectsByTheLogAndKeepsTheWorker) {
 
 TEST(CompilePool, ToleratesWhatItsRuleTolerates) {
   CompilePoolOptions tolerant = options(1);
-  tolerant.nvrtc.reject = {.max_spill_bytes = 20, .reject_advisories = false};
+  tolerant.compiler.reject = {.max_spill_bytes = 20, .reject_advisories = false};
   CompilePool pool(tolerant);
   const std::vector<Compiled> results =
       pool.compile(std::vector<Source>{source("a", "spill"), source("b", "advise")});
@@ -218,7 +219,7 @@ TEST(CompilePool, LeavesNoFilesBehind) {
 
 TEST(CompilePool, SaysInOneSentenceWhatIsMissing) {
   CompilePoolOptions old = options();
-  old.nvrtc.arch = "sm_20";
+  old.compiler.arch = "sm_20";
   try {
     CompilePool pool(old);
     FAIL() << "sm_20 was accepted";

@@ -1,4 +1,5 @@
-// A stand-in for libblis.so.4, built as a shared object for tests: a plain product, and what threads were asked for.
+// A stand-in for libblis.so.4, built as a shared object for tests: a plain product, and what threads were
+// asked for.
 #include <cstdint>
 
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "codegen/source.h"
-#include "measure/host/device.h"
+#include "measure/host/cpu_device.h"
 #include "measure/worker/local_measurer.h"
 
 namespace lehr::testing {

@@ -51,8 +51,8 @@ class Nvrtc : public testing::Test {
   void SetUp() override {
     if (const auto reason = why_no_nvrtc()) GTEST_SKIP() << *reason;
   }
-  static NvrtcOptions options() {
-    NvrtcOptions options;
+  static WorkerCompilerOptions options() {
+    WorkerCompilerOptions options;
     options.arch = "sm_80";
     return options;
   }
@@ -130,7 +130,7 @@ TEST_F(Nvrtc, RejectsASpillingKernelWithItsResources) {
 }
 
 TEST_F(Nvrtc, ToleratesSpillsUpToTheRule) {
-  NvrtcOptions tolerant = options();
+  WorkerCompilerOptions tolerant = options();
   tolerant.reject.max_spill_bytes = 1 << 20;
   NvrtcCompiler compiler(tolerant);
   const std::vector<Source> sources = {spilling()};
@@ -138,7 +138,7 @@ TEST_F(Nvrtc, ToleratesSpillsUpToTheRule) {
 }
 
 TEST_F(Nvrtc, StopsACompilationThatTakesTooLong) {
-  NvrtcOptions hurried = options();
+  WorkerCompilerOptions hurried = options();
   hurried.time_limit_s = 1e-6;
   NvrtcCompiler compiler(hurried);
   const std::vector<Source> sources = {spilling()};
@@ -151,7 +151,7 @@ TEST_F(Nvrtc, StopsACompilationThatTakesTooLong) {
 }
 
 TEST_F(Nvrtc, NamesTheArchitecturesThatItKnows) {
-  NvrtcOptions old = options();
+  WorkerCompilerOptions old = options();
   old.arch = "sm_20";
   try {
     NvrtcCompiler compiler(old);
@@ -168,8 +168,8 @@ TEST_F(Nvrtc, IdentifiesItselfByVersionAndOptions) {
               testing::MatchesRegex("NVRTC [0-9]+\\.[0-9]+ --gpu-architecture=sm_80 .*"));
 }
 
-TEST(NvrtcOptions, RefuseWhatIsNoArchitecture) {
-  NvrtcOptions options;
+TEST(WorkerCompilerOptions, RefuseWhatIsNoArchitecture) {
+  WorkerCompilerOptions options;
   options.arch = "avx512";
   EXPECT_THROW(NvrtcCompiler{options}, Error);
 }

@@ -15,7 +15,8 @@
 #include "measure/core/problem_file.h"
 #include "measure/core/sample_limits.h"
 #include "measure/core/stats.h"
-#include "measure/host/device.h"
+#include "measure/host/cpu_device.h"
+#include "measure/worker/backends.h"
 #include "measure/worker/messages.h"
 
 namespace lehr {
@@ -311,7 +312,7 @@ TEST(Messages, CarryTheComparisonOfTwoRuns) {
 }
 
 TEST(Messages, SurviveTheWayToACompileWorkerAndBack) {
-  const CompileWork compiler = CompilerRequest{{"sm_90a", {"/a", "/b"}, 1.5, {8, false}}, 1 << 20};
+  const CompileWork compiler = CompilerRequest{"cuda", {"sm_90a", {"/a", "/b"}, 1.5, {8, false}}, 1 << 20};
   EXPECT_EQ(parse_compile_work(to_text(compiler)), compiler);
   const CompileWork work = CompileRequest{"entry", "a\n\"text\"", 1024, "/tmp/0.cubin"};
   EXPECT_EQ(parse_compile_work(to_text(work)), work);

@@ -181,7 +181,8 @@ TEST_P(CudaNvrtc, SampledSchedulesCompileWithoutSpillsAndFitTheDevice) {
   const Limits limits = cuda_limits(arch);
   CompilePoolOptions options;
   options.worker.executable = LEHR_MEASURE_WORKER;
-  options.nvrtc.arch = arch;
+  options.target = Target::kCuda;
+  options.compiler.arch = arch;
   CompilePool compiler(options);
   std::vector<Workload> served;
   for (const Workload& workload : workloads()) {

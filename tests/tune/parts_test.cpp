@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "measure/worker/backends.h"
 #include "support.h"
 #include "tune/finals.h"
 #include "tune/learner.h"
@@ -238,7 +239,7 @@ TEST(Finals, TakeDistinctKernelsFastestFirstWithoutTheDefault) {
 }
 
 TEST(Finals, HaveAsManyEntrantsAsTheirTimePaysFor) {
-  const ContestOptions cuda = contest_options(Target::kCuda), cpu = contest_options(Target::kCpu);
+  const ContestOptions cuda = backend_of(Target::kCuda).contest, cpu = backend_of(Target::kCpu).contest;
   EXPECT_EQ(affordable_finalists(9, 16, cuda), 16u);
   EXPECT_EQ(affordable_finalists(1.52, 16, cuda), 9u);
   EXPECT_EQ(affordable_finalists(1.52, 16, cpu), 14u);  // their turns are shorter

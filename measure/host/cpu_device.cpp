@@ -1,7 +1,6 @@
-// Facts of this CPU: name, instruction set, caches, cores. The CUDA half is in cuda_device.cpp.
-#include "measure/host/device.h"
+// Name, instruction set, caches, cores, as the kernel and the CPU tell them.
+#include "measure/host/cpu_device.h"
 
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "base/error.h"
 #include "measure/host/peak.h"
 #include "measure/system/affinity.h"
+#include "measure/system/operating_system.h"
 
 namespace lehr {
 namespace {
@@ -71,7 +71,7 @@ void set_instruction_set(Limits& limits) {
   limits.vector_bytes = 16;
   limits.vector_registers = 32;
 #else
-#error "measure/host/device.cpp knows x86-64 and AArch64 only"
+#error "measure/host/cpu_device.cpp knows x86-64 and AArch64 only"
 #endif
 }
 
@@ -97,17 +97,6 @@ std::int64_t cache_bytes(int cpu, int level) {
 
 }  // namespace
 
-std::string identity_of(const Device& device) {
-  return fmt::format("{} | {} | {} | cores={} | driver={} | {}{}", name_of(device.limits.target), device.name,
-                     device.limits.arch, device.limits.cores, device.driver, device.compiler,
-                     device.cold ? " | cold caches" : "");
-}
-
-std::string_view cache_policy(const Device& device) {
-  if (device.cold) return "cold";
-  return device.limits.target == Target::kCuda ? "rotating" : "warm";
-}
-
 Device cpu_device(int threads, bool measure_rates) {
   if (threads < 0) throw_user("the number of threads must be 0 (all) or more, not {}", threads);
   const std::vector<int> cpus = allowed_cpus();
@@ -124,14 +113,7 @@ Device cpu_device(int threads, bool measure_rates) {
   limits.l1_bytes = known_or(cache_bytes(cpus[0], 1), 32 << 10);
   limits.l2_bytes = known_or(cache_bytes(cpus[0], 2), 512 << 10);
   limits.l3_bytes = known_or(cache_bytes(cpus[0], 3), 8 << 20);
-  utsname system{};
-  if (uname(&system) == 0) {
-    // "6.1.0-18-amd64" -> "6.1": patch levels do not change what a time means.
-    std::string release = system.release;
-    const std::size_t first = release.find('.');
-    const std::size_t second = first == std::string::npos ? first : release.find_first_of(".-", first + 1);
-    device.os = fmt::format("{} {} {}", system.sysname, release.substr(0, second), system.machine);
-  }
+  device.os = operating_system();
   if (measure_rates) {
     limits.peak_gflops_f32 = measure_peak_gflops(limits.cores, limits.arch);
     limits.dram_gbytes_per_s = measure_read_gbytes(limits.cores, limits.l3_bytes);

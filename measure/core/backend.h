@@ -1,0 +1,70 @@
+// How kernels of one target are compiled and run on this machine: one value per target, each in its own room
+// and listed in measure/worker/backends.cpp.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "measure/core/compiler.h"
+#include "measure/core/contest_options.h"
+#include "measure/core/device.h"
+#include "measure/core/runner.h"
+
+namespace lehr {
+
+/// Where tools and libraries are, as the user's environment says.
+struct ToolPaths {
+  std::vector<std::string> path;  ///< PATH: where compilers are looked for
+  std::string compiler;           ///< CXX: name or path of the host compiler; "" = the first that is found
+  std::string cuda_home;          ///< CUDA_HOME, else CUDA_PATH: a CUDA toolkit's folder
+  std::string library_path;       ///< LD_LIBRARY_PATH
+};
+
+struct DeviceRequest {
+  int ordinal = 0;             ///< of several of one kind
+  int threads = 0;             ///< of the CPU; 0: all that the process may use
+  bool measure_rates = false;  ///< where peak rates are not known but measured, in some tens of milliseconds
+};
+
+/// A line of `lehr doctor`.
+struct MachinePart {
+  std::string_view name;
+  /// What is here. Throws Error(kEnvironment) that says what is missing and what to do.
+  std::string (*describe)(const ToolPaths& tools);
+};
+
+struct Backend {
+  Target target;
+
+  /// nullopt with a reason in `why_not` when there is no such device. Its `compiler` stays empty.
+  std::optional<Device> (*find)(const DeviceRequest& request, std::string& why_not);
+  bool numbered = false;          ///< "--device NAME:1" is the second of them
+  std::string_view instead = "";  ///< what can be done without one: "--device cpu tunes on the CPU instead"
+  std::span<const MachinePart> parts;  ///< for `lehr doctor`
+
+  /// Candidates run on the CPUs that compile them: on all of Limits::cores, and nothing is compiled meanwhile
+  /// unless a CPU is free. Else compiling goes on, but for one CPU that is left to the host's part in timing.
+  bool on_host = false;
+  /// Folders in which the target's libraries are looked for after the loader's own search.
+  std::vector<std::string> (*library_folders)(const ToolPaths& tools);
+  /// nullopt where candidates can be compiled, else a sentence. nullptr: always.
+  std::optional<std::string> (*why_no_compiler)(const ToolPaths& tools) = nullptr;
+  /// So many sources at once. nullptr: the worker compiler does it, in so many processes.
+  std::unique_ptr<Compiler> (*compiler)(const ToolPaths& tools, int jobs) = nullptr;
+  std::unique_ptr<WorkerCompiler> (*worker_compiler)(const WorkerCompilerOptions& options) = nullptr;
+  std::unique_ptr<Runner> (*make_runner)();
+
+  /// What candidates find in the caches when these are not swept: "warm" (the call before them was their
+  /// own), or "rotating" (tensors in turn that together exceed twice the last cache).
+  std::string_view caches;
+  /// Rates of the device now, while no kernel runs: GFLOP/s of f32, GB/s read. nullptr: they cannot be asked.
+  double (*peak_gflops)(const Limits& limits) = nullptr;
+  double (*read_gbytes)(const Limits& limits) = nullptr;
+  ContestOptions contest = {};
+};
+
+}  // namespace lehr

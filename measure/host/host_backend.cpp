@@ -1,0 +1,57 @@
+#include "measure/host/host_backend.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "measure/host/cpu_device.h"
+#include "measure/host/host_compiler.h"
+#include "measure/host/host_runner.h"
+#include "measure/host/peak.h"
+
+namespace lehr {
+namespace {
+
+std::unique_ptr<Compiler> make_host_compiler(const ToolPaths& tools, int jobs) {
+  HostCompilerOptions options;
+  options.jobs = jobs;
+  options.compiler = tools.compiler;
+  if (!tools.path.empty()) options.search_path = tools.path;
+  return std::make_unique<HostCompiler>(std::move(options));
+}
+
+std::string describe_cpu(const ToolPaths&) {
+  const Device cpu = cpu_device(0, true);
+  const Limits& l = cpu.limits;
+  const auto bytes = [](std::int64_t count) { return format_bytes(static_cast<double>(count)); };
+  return fmt::format("{}, {}, {} threads, L1 {}, L2 {}, L3 {}; measured {:.0f} GFLOP/s f32, {:.1f} GB/s",
+                     cpu.name, l.arch, l.cores, bytes(l.l1_bytes), bytes(l.l2_bytes), bytes(l.l3_bytes),
+                     l.peak_gflops_f32, l.dram_gbytes_per_s);
+}
+
+constexpr MachinePart kHostParts[] = {
+    {"cpu", &describe_cpu},
+    {"host compiler", [](const ToolPaths& tools) { return make_host_compiler(tools, 1)->identity(); }},
+};
+
+}  // namespace
+
+constinit const Backend kHostBackend = {
+    .target = Target::kCpu,
+    .find = [](const DeviceRequest& request, std::string&) -> std::optional<Device> {
+      return cpu_device(request.threads, request.measure_rates);
+    },
+    .parts = kHostParts,
+    .on_host = true,
+    .library_folders = [](const ToolPaths&) { return std::vector<std::string>(); },
+    .compiler = &make_host_compiler,
+    .make_runner = []() -> std::unique_ptr<Runner> { return std::make_unique<HostRunner>(); },
+    .caches = "warm",
+    .peak_gflops = [](const Limits& limits) { return measure_peak_gflops(limits.cores, limits.arch); },
+    .read_gbytes = [](const Limits& limits) { return measure_read_gbytes(limits.cores, limits.l3_bytes); },
+    // Short turns, so that both of a pair lie within one calm spell, and only calm rounds count
+    // (measure/core/ratio.h). That a side lost its CPUs shows in its time alone: the CPU time of its other
+    // threads is some milliseconds behind.
+    .contest = {.block_us = 2000, .calm_within = 1.05, .max_rounds = 5000, .heat_rounds = 20},
+};
+
+}  // namespace lehr

@@ -1,0 +1,41 @@
+#include "measure/worker/backends.h"
+
+#include <array>
+
+#include "measure/cuda/cuda_backend.h"
+#include "measure/host/host_backend.h"
+#include "measure/worker/compile_pool.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::array<const Backend*, kTargets.size()> kBackends = {&kHostBackend, &kCudaBackend};
+
+}  // namespace
+
+std::span<const Backend* const> backends() {
+  return kBackends;
+}
+
+const Backend& backend_of(Target target) {
+  return *kBackends[target.index()];
+}
+
+std::string_view cache_policy(const Device& device) {
+  return device.cold ? "cold" : backend_of(device.limits.target).caches;
+}
+
+std::unique_ptr<Compiler> make_compiler(const Limits& limits, const ToolPaths& tools,
+                                        const std::string& executable, int jobs) {
+  const Backend& backend = backend_of(limits.target);
+  if (backend.compiler != nullptr) return backend.compiler(tools, jobs);
+  CompilePoolOptions options;
+  options.worker.executable = executable;
+  options.target = limits.target;
+  options.compiler.arch = limits.arch;
+  options.compiler.library_directories = backend.library_folders(tools);
+  options.workers = jobs;
+  return std::make_unique<CompilePool>(std::move(options));
+}
+
+}  // namespace lehr

@@ -1,0 +1,26 @@
+// The table of targets on this machine, and what is asked of it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "measure/core/backend.h"
+
+namespace lehr {
+
+/// In the order of kTargets. The first one's device is always there; `--device auto` prefers the later ones.
+std::span<const Backend* const> backends();
+const Backend& backend_of(Target target);
+
+/// What candidates find in the caches when they are timed: Backend::caches, or "cold" (swept before each
+/// call).
+std::string_view cache_policy(const Device& device);
+
+/// For a device that need not be present; `jobs` sources are compiled at once. `executable`: this program, to
+/// start workers from.
+std::unique_ptr<Compiler> make_compiler(const Limits& limits, const ToolPaths& tools,
+                                        const std::string& executable, int jobs);
+
+}  // namespace lehr
