@@ -1,8 +1,8 @@
-# lehr_library(NAME [UNITY] SOURCES a.cpp ... LINKS base ... [EXTERNAL fmt::fmt ...] [ALONE b.cpp ...])
+# lehr_library(NAME [UNITY] SOURCES a.cpp ... LINKS base ... [EXTERNAL fmt::fmt ...])
 # One static library per folder. LINKS are other folders of this project, EXTERNAL are third-party targets. UNITY: with
-# LEHR_UNITY, eight sources are compiled as one, but for those that stand ALONE since they have names that others have too.
+# LEHR_UNITY, eight sources are compiled as one: no two of a folder may have one name in an unnamed namespace.
 function(lehr_library name)
-  cmake_parse_arguments(ARG "UNITY" "" "SOURCES;LINKS;EXTERNAL;ALONE" ${ARGN})
+  cmake_parse_arguments(ARG "UNITY" "" "SOURCES;LINKS;EXTERNAL" ${ARGN})
   add_library(lehr_${name} STATIC ${ARG_SOURCES})
   target_include_directories(lehr_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include/lehr>)
   target_compile_features(lehr_${name} PUBLIC cxx_std_20)
@@ -12,7 +12,6 @@ function(lehr_library name)
   target_link_libraries(lehr_${name} PUBLIC ${ARG_EXTERNAL})
   if(ARG_UNITY)
     set_target_properties(lehr_${name} PROPERTIES UNITY_BUILD ${LEHR_UNITY} UNITY_BUILD_BATCH_SIZE 8)
-    set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     # To the compiler a source that another includes is a header, which should have no types of its own.
     target_compile_options(lehr_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()

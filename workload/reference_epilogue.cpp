@@ -11,7 +11,7 @@ namespace lehr {
 namespace {
 
 /// The functions are within so many units in the last place of their argument or result
-/// (codegen/prelude_math.h).
+/// (target/cpu/prelude_math.h).
 constexpr double kUnits = 6;
 /// Slopes of SiLU and GELU are nowhere larger (1.0998, 1.1290).
 constexpr double kSteepest = 1.13;

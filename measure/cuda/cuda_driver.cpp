@@ -87,7 +87,7 @@ std::unique_ptr<CudaDriver> CudaDriver::open(const std::string& library, std::st
     return nullptr;
   }
   driver->functions_ = std::make_unique<Functions>();
-  if (const std::string_view missing = find_cuda_functions(driver->library_, *driver->functions_);
+  if (const std::string_view missing = driver->functions_->find(driver->library_);
       !missing.empty()) {
     why_not = fmt::format("{} has no function {}: install NVIDIA's driver 525 or newer", library, missing);
     return nullptr;

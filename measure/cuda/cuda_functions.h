@@ -1,13 +1,14 @@
-// Internal to measure/cuda_driver: the driver's functions. Prototypes are written out here from the CUDA
-// Driver API 13.0 manual, so that the build is the same with and without a toolkit.
+// Internal to measure/cuda: the driver's functions, with their ABI version (cuMemAlloc_v2). Prototypes are
+// written out here from the CUDA Driver API 13.0 manual, so that the build is the same with and without a
+// toolkit.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "measure/cuda/cuda_driver.h"
+#include "measure/system/shared_library.h"
 
 namespace lehr {
 
@@ -30,53 +31,51 @@ struct CudaLaunchConfig {
   unsigned attribute_count = 0;
 };
 
-struct CudaDriver::Functions {
+struct CudaDriver::Functions : LibraryFunctions {
   using Code = int;  ///< CUresult
-  Code (*init)(unsigned) = nullptr;
-  Code (*driver_version)(int*) = nullptr;
-  Code (*error_name)(Code, const char**) = nullptr;
-  Code (*error_string)(Code, const char**) = nullptr;
-  Code (*device_count)(int*) = nullptr;
-  Code (*device_get)(int*, int) = nullptr;
-  Code (*device_name)(char*, int, int) = nullptr;
-  Code (*device_uuid)(unsigned char*, int) = nullptr;
-  Code (*device_attribute)(int*, int, int) = nullptr;
-  Code (*context_retain)(void**, int) = nullptr;
-  Code (*context_release)(int) = nullptr;
-  Code (*context_set_current)(void*) = nullptr;
-  Code (*memory_allocate)(CudaAddress*, std::size_t) = nullptr;
-  Code (*memory_free)(CudaAddress) = nullptr;
-  Code (*copy_to_device)(CudaAddress, const void*, std::size_t) = nullptr;
-  Code (*copy_to_host)(void*, CudaAddress, std::size_t) = nullptr;
-  Code (*fill)(CudaAddress, unsigned char, std::size_t) = nullptr;
-  Code (*fill_async)(CudaAddress, unsigned char, std::size_t, void*) = nullptr;
-  Code (*module_load)(void**, const void*) = nullptr;
-  Code (*module_unload)(void*) = nullptr;
-  Code (*module_function)(void**, void*, const char*) = nullptr;
-  Code (*function_attribute)(int*, int, void*) = nullptr;
-  Code (*set_function_attribute)(void*, int, int) = nullptr;
-  Code (*launch)(const CudaLaunchConfig*, void*, void**, void**) = nullptr;
-  Code (*stream_create)(void**, unsigned) = nullptr;
-  Code (*stream_destroy)(void*) = nullptr;
-  Code (*stream_synchronize)(void*) = nullptr;
-  Code (*stream_begin_capture)(void*, int) = nullptr;
-  Code (*stream_end_capture)(void*, void**) = nullptr;
-  Code (*event_create)(void**, unsigned) = nullptr;
-  Code (*event_destroy)(void*) = nullptr;
-  Code (*event_record)(void*, void*) = nullptr;
-  Code (*event_elapsed)(float*, void*, void*) = nullptr;
-  Code (*graph_instantiate)(void**, void*, unsigned long long) = nullptr;
-  Code (*graph_destroy)(void*) = nullptr;
-  Code (*graph_executable_destroy)(void*) = nullptr;
-  Code (*graph_launch)(void*, void*) = nullptr;
-  Code (*tensor_map_encode_tiled)(void*, int, unsigned, void*, const std::uint64_t*, const std::uint64_t*,
-                                  const unsigned*, const unsigned*, int, int, int, int) = nullptr;
-  Code (*tensor_map_encode_im2col)(void*, int, unsigned, void*, const std::uint64_t*, const std::uint64_t*,
-                                   const int*, const int*, unsigned, unsigned, const unsigned*, int, int, int,
-                                   int) = nullptr;
+  Function<Code(unsigned)> init{this, "cuInit"};
+  Function<Code(int*)> driver_version{this, "cuDriverGetVersion"};
+  Function<Code(Code, const char**)> error_name{this, "cuGetErrorName"};
+  Function<Code(Code, const char**)> error_string{this, "cuGetErrorString"};
+  Function<Code(int*)> device_count{this, "cuDeviceGetCount"};
+  Function<Code(int*, int)> device_get{this, "cuDeviceGet"};
+  Function<Code(char*, int, int)> device_name{this, "cuDeviceGetName"};
+  Function<Code(unsigned char*, int)> device_uuid{this, "cuDeviceGetUuid"};
+  Function<Code(int*, int, int)> device_attribute{this, "cuDeviceGetAttribute"};
+  Function<Code(void**, int)> context_retain{this, "cuDevicePrimaryCtxRetain"};
+  Function<Code(int)> context_release{this, "cuDevicePrimaryCtxRelease_v2"};
+  Function<Code(void*)> context_set_current{this, "cuCtxSetCurrent"};
+  Function<Code(CudaAddress*, std::size_t)> memory_allocate{this, "cuMemAlloc_v2"};
+  Function<Code(CudaAddress)> memory_free{this, "cuMemFree_v2"};
+  Function<Code(CudaAddress, const void*, std::size_t)> copy_to_device{this, "cuMemcpyHtoD_v2"};
+  Function<Code(void*, CudaAddress, std::size_t)> copy_to_host{this, "cuMemcpyDtoH_v2"};
+  Function<Code(CudaAddress, unsigned char, std::size_t)> fill{this, "cuMemsetD8_v2"};
+  Function<Code(CudaAddress, unsigned char, std::size_t, void*)> fill_async{this, "cuMemsetD8Async"};
+  Function<Code(void**, const void*)> module_load{this, "cuModuleLoadData"};
+  Function<Code(void*)> module_unload{this, "cuModuleUnload"};
+  Function<Code(void**, void*, const char*)> module_function{this, "cuModuleGetFunction"};
+  Function<Code(int*, int, void*)> function_attribute{this, "cuFuncGetAttribute"};
+  Function<Code(void*, int, int)> set_function_attribute{this, "cuFuncSetAttribute"};
+  Function<Code(const CudaLaunchConfig*, void*, void**, void**)> launch{this, "cuLaunchKernelEx"};
+  Function<Code(void**, unsigned)> stream_create{this, "cuStreamCreate"};
+  Function<Code(void*)> stream_destroy{this, "cuStreamDestroy_v2"};
+  Function<Code(void*)> stream_synchronize{this, "cuStreamSynchronize"};
+  Function<Code(void*, int)> stream_begin_capture{this, "cuStreamBeginCapture_v2"};
+  Function<Code(void*, void**)> stream_end_capture{this, "cuStreamEndCapture"};
+  Function<Code(void**, unsigned)> event_create{this, "cuEventCreate"};
+  Function<Code(void*)> event_destroy{this, "cuEventDestroy_v2"};
+  Function<Code(void*, void*)> event_record{this, "cuEventRecord"};
+  Function<Code(float*, void*, void*)> event_elapsed{this, "cuEventElapsedTime"};
+  Function<Code(void**, void*, unsigned long long)> graph_instantiate{this, "cuGraphInstantiateWithFlags"};
+  Function<Code(void*)> graph_destroy{this, "cuGraphDestroy"};
+  Function<Code(void*)> graph_executable_destroy{this, "cuGraphExecDestroy"};
+  Function<Code(void*, void*)> graph_launch{this, "cuGraphLaunch"};
+  Function<Code(void*, int, unsigned, void*, const std::uint64_t*, const std::uint64_t*, const unsigned*,
+                const unsigned*, int, int, int, int)>
+      tensor_map_encode_tiled{this, "cuTensorMapEncodeTiled"};
+  Function<Code(void*, int, unsigned, void*, const std::uint64_t*, const std::uint64_t*, const int*,
+                const int*, unsigned, unsigned, const unsigned*, int, int, int, int)>
+      tensor_map_encode_im2col{this, "cuTensorMapEncodeIm2col"};
 };
-
-/// Fills the table from a loaded library; answers the first missing name, or "".
-std::string_view find_cuda_functions(void* library, CudaDriver::Functions& functions);
 
 }  // namespace lehr

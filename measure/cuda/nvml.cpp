@@ -6,30 +6,19 @@
 
 namespace lehr {
 
-struct Nvml::Functions {
-  int (*init)() = nullptr;
-  int (*shutdown)() = nullptr;
-  int (*by_uuid)(const char*, void**) = nullptr;
-  int (*clock)(void*, int, unsigned*) = nullptr;
-  int (*power)(void*, unsigned*) = nullptr;
-  int (*temperature)(void*, int, unsigned*) = nullptr;
+struct Nvml::Functions : LibraryFunctions {
+  Function<int()> init{this, "nvmlInit_v2"};
+  Function<int()> shutdown{this, "nvmlShutdown"};
+  Function<int(const char*, void**)> by_uuid{this, "nvmlDeviceGetHandleByUUID"};
+  Function<int(void*, int, unsigned*)> clock{this, "nvmlDeviceGetClockInfo"};
+  Function<int(void*, unsigned*)> power{this, "nvmlDeviceGetPowerUsage"};
+  Function<int(void*, int, unsigned*)> temperature{this, "nvmlDeviceGetTemperature"};
 };
 
 namespace {
 
 constexpr int kClockSm = 1;         // nvmlClockType_t NVML_CLOCK_SM
 constexpr int kTemperatureGpu = 0;  // nvmlTemperatureSensors_t NVML_TEMPERATURE_GPU
-
-bool find_all(void* library, Nvml::Functions& f) {
-  FunctionFinder find(library);
-  find("nvmlInit_v2", f.init);
-  find("nvmlShutdown", f.shutdown);
-  find("nvmlDeviceGetHandleByUUID", f.by_uuid);
-  find("nvmlDeviceGetClockInfo", f.clock);
-  find("nvmlDeviceGetPowerUsage", f.power);
-  find("nvmlDeviceGetTemperature", f.temperature);
-  return find.missing().empty();
-}
 
 }  // namespace
 
@@ -45,7 +34,7 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& library, const std::string& 
   nvml->library_ = load_library(std::span(&library, 1)).handle;
   if (!nvml->library_) return nullptr;
   auto functions = std::make_unique<Functions>();
-  if (!find_all(nvml->library_, *functions) || functions->init() != 0) return nullptr;
+  if (!functions->find(nvml->library_).empty() || functions->init() != 0) return nullptr;
   nvml->functions_ = std::move(functions);
   if (nvml->functions_->by_uuid(uuid.c_str(), &nvml->device_) != 0) return nullptr;
   return nvml;

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "measure/system/shared_library.h"
 #include "measure/system/temp_dir.h"
 
 namespace lehr {
@@ -75,43 +76,29 @@ struct Library {
       if (void* library = dlopen(entry->path().c_str(), RTLD_NOW | RTLD_LOCAL)) builtins.push_back(library);
     }
   }
-
-  template <typename Function>
-  void find(const char* name, Function& function) const {
-    function = reinterpret_cast<Function>(dlsym(handle, name));
-    if (!function) throw_environment("{} has no function {}; {}", path, name, kInstallHint);
-  }
 };
 
-struct Functions {
-  const char* (*error_string)(NvrtcResult) = nullptr;
-  NvrtcResult (*version)(int*, int*) = nullptr;
-  NvrtcResult (*supported_count)(int*) = nullptr;
-  NvrtcResult (*supported)(int*) = nullptr;
-  NvrtcResult (*create)(NvrtcProgram*, const char*, const char*, int, const char* const*,
-                        const char* const*) = nullptr;
-  NvrtcResult (*destroy)(NvrtcProgram*) = nullptr;
-  NvrtcResult (*compile)(NvrtcProgram, int, const char* const*) = nullptr;
-  NvrtcResult (*cubin_size)(NvrtcProgram, std::size_t*) = nullptr;
-  NvrtcResult (*cubin)(NvrtcProgram, char*) = nullptr;
-  NvrtcResult (*log_size)(NvrtcProgram, std::size_t*) = nullptr;
-  NvrtcResult (*log)(NvrtcProgram, char*) = nullptr;
-  NvrtcResult (*set_flow_callback)(NvrtcProgram, int (*)(void*, void*), void*) = nullptr;  // null before 12.8
+struct Functions : LibraryFunctions {
+  Function<const char*(NvrtcResult)> error_string{this, "nvrtcGetErrorString"};
+  Function<NvrtcResult(int*, int*)> version{this, "nvrtcVersion"};
+  Function<NvrtcResult(int*)> supported_count{this, "nvrtcGetNumSupportedArchs"};
+  Function<NvrtcResult(int*)> supported{this, "nvrtcGetSupportedArchs"};
+  Function<NvrtcResult(NvrtcProgram*, const char*, const char*, int, const char* const*, const char* const*)>
+      create{this, "nvrtcCreateProgram"};
+  Function<NvrtcResult(NvrtcProgram*)> destroy{this, "nvrtcDestroyProgram"};
+  Function<NvrtcResult(NvrtcProgram, int, const char* const*)> compile{this, "nvrtcCompileProgram"};
+  Function<NvrtcResult(NvrtcProgram, std::size_t*)> cubin_size{this, "nvrtcGetCUBINSize"};
+  Function<NvrtcResult(NvrtcProgram, char*)> cubin{this, "nvrtcGetCUBIN"};
+  Function<NvrtcResult(NvrtcProgram, std::size_t*)> log_size{this, "nvrtcGetProgramLogSize"};
+  Function<NvrtcResult(NvrtcProgram, char*)> log{this, "nvrtcGetProgramLog"};
+  using FlowCallback = int(void*, void*);
+  NvrtcResult (*set_flow_callback)(NvrtcProgram, FlowCallback*, void*) = nullptr;  ///< absent before 12.8
 
   explicit Functions(const Library& library) {
-    library.find("nvrtcGetErrorString", error_string);
-    library.find("nvrtcVersion", version);
-    library.find("nvrtcGetNumSupportedArchs", supported_count);
-    library.find("nvrtcGetSupportedArchs", supported);
-    library.find("nvrtcCreateProgram", create);
-    library.find("nvrtcDestroyProgram", destroy);
-    library.find("nvrtcCompileProgram", compile);
-    library.find("nvrtcGetCUBINSize", cubin_size);
-    library.find("nvrtcGetCUBIN", cubin);
-    library.find("nvrtcGetProgramLogSize", log_size);
-    library.find("nvrtcGetProgramLog", log);
+    if (const std::string_view missing = find(library.handle); !missing.empty())
+      throw_environment("{} has no function {}; {}", library.path, missing, kInstallHint);
     set_flow_callback =
-        reinterpret_cast<decltype(set_flow_callback)>(dlsym(library.handle, "nvrtcSetFlowCallback"));
+        function_of<NvrtcResult(NvrtcProgram, FlowCallback*, void*)>(library.handle, "nvrtcSetFlowCallback");
   }
 };
 

@@ -11,4 +11,13 @@ SharedLibrary load_library(std::span<const std::string> paths) {
   return library;
 }
 
+std::string_view LibraryFunctions::find(void* library) {
+  std::string_view missing;
+  for (const auto& [name, address] : wanted_) {
+    *address = dlsym(library, name);
+    if (*address == nullptr && missing.empty()) missing = name;
+  }
+  return missing;
+}
+
 }  // namespace lehr

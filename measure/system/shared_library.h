@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace lehr {
 
@@ -21,23 +23,42 @@ struct SharedLibrary {
 /// local.
 SharedLibrary load_library(std::span<const std::string> paths);
 
-/// Fills function pointers from a library, and remembers the first that is missing.
-class FunctionFinder {
- public:
-  explicit FunctionFinder(void* library) : library_(library) {}
+/// nullptr where the library has no `name`.
+template <typename Signature>
+Signature* function_of(void* library, const char* name) {
+  return reinterpret_cast<Signature*>(dlsym(library, name));
+}
 
-  /// `function` becomes nullptr where the library has no `name` (static text).
-  template <typename Function>
-  void operator()(const char* name, Function*& function) {
-    function = reinterpret_cast<Function*>(dlsym(library_, name));
-    if (function == nullptr && missing_.empty()) missing_ = name;
-  }
-  /// The first missing name; "" when there was none.
-  std::string_view missing() const { return missing_; }
+/// The functions of a library that are called, each declared once, with its prototype and its name:
+///   struct Functions : LibraryFunctions {
+///     Function<int(void**)> create{this, "cublasLtCreate"};
+///   };
+class LibraryFunctions {
+ public:
+  LibraryFunctions() = default;
+  LibraryFunctions(const LibraryFunctions&) = delete;
+  LibraryFunctions& operator=(const LibraryFunctions&) = delete;
+
+  /// Fills all of them. The first name that the library lacks; "" where it lacks none.
+  std::string_view find(void* library);
+
+ protected:
+  /// Called like the function that it is.
+  template <typename Signature>
+  class Function {
+   public:
+    /// `name` is static text.
+    Function(LibraryFunctions* all, const char* name) { all->wanted_.emplace_back(name, &address_); }
+    Function(const Function&) = delete;
+    Function& operator=(const Function&) = delete;
+    operator Signature*() const { return reinterpret_cast<Signature*>(address_); }
+
+   private:
+    void* address_ = nullptr;
+  };
 
  private:
-  void* library_;
-  std::string_view missing_;
+  std::vector<std::pair<const char*, void**>> wanted_;
 };
 
 }  // namespace lehr

@@ -44,10 +44,9 @@ std::vector<SgemmCall> sgemm_calls(const Gemm& gemm, const float* a, const float
 SgemmFunction cblas_sgemm_of(const SharedLibrary& library) {
   // The CBLAS standard's values (BLAS Technical Forum Standard, appendix B).
   constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
-  void (*sgemm)(int order, int transa, int transb, int m, int n, int k, float alpha, const float* a, int lda,
-                const float* b, int ldb, float beta, float* c, int ldc) = nullptr;
-  FunctionFinder find(library.handle);
-  find("cblas_sgemm", sgemm);
+  using CblasSgemm = void(int order, int transa, int transb, int m, int n, int k, float alpha, const float* a,
+                          int lda, const float* b, int ldb, float beta, float* c, int ldc);
+  const auto sgemm = function_of<CblasSgemm>(library.handle, "cblas_sgemm");
   if (sgemm == nullptr) return {};
   return [sgemm](const SgemmCall& call) {
     const auto narrow = [](std::int64_t value) { return static_cast<int>(value); };

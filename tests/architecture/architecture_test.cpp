@@ -58,7 +58,7 @@ TEST_F(Architecture, NeedsNoCudaHeaderToBuild) {
 }
 
 TEST_F(Architecture, NamesATargetOnlyInItsRooms) {
-  expect_none(check_target_names(files_, {}));
+  expect_none(check_target_names(files_));
 }
 
 TEST_F(Architecture, SaysAtTheTopOfEachHeaderWhatItIsFor) {

@@ -8,42 +8,43 @@
 namespace lehr::blis {
 namespace {
 
-struct Blis {
-  SharedLibrary library;
-  std::string
-      text;  ///< "BLIS 0.9.0 with kernels for zen3": by the CPU's model, generic ones where it knows none
-  void (*set_threads)(std::int64_t) = nullptr;
+struct Functions : LibraryFunctions {
+  Function<const char*()> version{this, "bli_info_get_version_str"};
+  Function<int()> arch{this, "bli_arch_query_id"};
+  Function<const char*(int)> name_of_arch{this, "bli_arch_string"};
+  Function<void(std::int64_t)> set_threads{this, "bli_thread_set_num_threads"};
 };
 
 /// Throws Error(kEnvironment) when there is none, or one that lacks a function.
-Blis open_library() {
+SharedLibrary open_library(Functions& functions) {
   const std::vector<std::string> names = {"libblis.so.4", "libblis.so"};
-  Blis blis = {load_library(names), ""};
-  if (!blis.library)
+  SharedLibrary library = load_library(names);
+  if (!library)
     throw_environment("libblis.so.4 is not installed (Debian: apt-get install libblis4-pthread)");
-  const char* (*version)() = nullptr;
-  int (*arch)() = nullptr;
-  const char* (*name_of_arch)(int) = nullptr;
-  FunctionFinder find(blis.library.handle);
-  find("bli_info_get_version_str", version);
-  find("bli_arch_query_id", arch);
-  find("bli_arch_string", name_of_arch);
-  find("bli_thread_set_num_threads", blis.set_threads);
-  if (!find.missing().empty()) throw_environment("{} has no {}", blis.library.path, find.missing());
-  blis.text = fmt::format("BLIS {} with kernels for {}", version(), name_of_arch(arch()));
-  return blis;
+  if (const std::string_view missing = functions.find(library.handle); !missing.empty())
+    throw_environment("{} has no {}", library.path, missing);
+  return library;
+}
+
+/// "BLIS 0.9.0 with kernels for zen3": by the CPU's model, generic ones where it knows none.
+std::string text_of(const Functions& functions) {
+  return fmt::format("BLIS {} with kernels for {}", functions.version(),
+                     functions.name_of_arch(functions.arch()));
 }
 
 Sgemm open_sgemm(int threads) {
-  const Blis blis = open_library();
-  SgemmFunction sgemm = cblas_sgemm_of(blis.library);
-  if (!sgemm) throw_environment("{} has no cblas_sgemm: it was built without CBLAS", blis.library.path);
-  blis.set_threads(threads);
-  return {std::move(sgemm), blis.text};
+  Functions functions;
+  const SharedLibrary library = open_library(functions);
+  SgemmFunction sgemm = cblas_sgemm_of(library);
+  if (!sgemm) throw_environment("{} has no cblas_sgemm: it was built without CBLAS", library.path);
+  functions.set_threads(threads);
+  return {std::move(sgemm), text_of(functions)};
 }
 
 std::string describe(const std::vector<std::string>&) {
-  return open_library().text + ": it takes part in the finals that ask for it (--baseline blis)";
+  Functions functions;
+  open_library(functions);
+  return text_of(functions) + ": it takes part in the finals that ask for it (--baseline blis)";
 }
 
 constexpr Baseline kBaselines[] = {

@@ -30,25 +30,30 @@ static_assert(sizeof(HeuristicResult) == 96);
 
 }  // namespace
 
-struct CublasLt::Functions {
-  Code (*create)(void**) = nullptr;
-  Code (*destroy)(void*) = nullptr;
-  std::size_t (*version)() = nullptr;
-  const char* (*status_name)(Code) = nullptr;
-  const char* (*status_string)(Code) = nullptr;
-  Code (*operation_create)(void**, int, int) = nullptr;
-  Code (*operation_set)(void*, int, const void*, std::size_t) = nullptr;
-  Code (*operation_destroy)(void*) = nullptr;
-  Code (*layout_create)(void**, int, std::uint64_t, std::uint64_t, std::int64_t) = nullptr;
-  Code (*layout_set)(void*, int, const void*, std::size_t) = nullptr;
-  Code (*layout_destroy)(void*) = nullptr;
-  Code (*preference_create)(void**) = nullptr;
-  Code (*preference_set)(void*, int, const void*, std::size_t) = nullptr;
-  Code (*preference_destroy)(void*) = nullptr;
-  Code (*heuristic)(void*, void*, void*, void*, void*, void*, void*, int, HeuristicResult*, int*) = nullptr;
-  Code (*algorithm_get)(const void*, int, void*, std::size_t, std::size_t*) = nullptr;
-  Code (*matmul)(void*, void*, const void*, const void*, void*, const void*, void*, const void*, const void*,
-                 void*, void*, void*, const void*, void*, std::size_t, void*) = nullptr;
+struct CublasLt::Functions : LibraryFunctions {
+  Function<Code(void**)> create{this, "cublasLtCreate"};
+  Function<Code(void*)> destroy{this, "cublasLtDestroy"};
+  Function<std::size_t()> version{this, "cublasLtGetVersion"};
+  Function<const char*(Code)> status_name{this, "cublasLtGetStatusName"};
+  Function<const char*(Code)> status_string{this, "cublasLtGetStatusString"};
+  Function<Code(void**, int, int)> operation_create{this, "cublasLtMatmulDescCreate"};
+  Function<Code(void*, int, const void*, std::size_t)> operation_set{this, "cublasLtMatmulDescSetAttribute"};
+  Function<Code(void*)> operation_destroy{this, "cublasLtMatmulDescDestroy"};
+  Function<Code(void**, int, std::uint64_t, std::uint64_t, std::int64_t)> layout_create{
+      this, "cublasLtMatrixLayoutCreate"};
+  Function<Code(void*, int, const void*, std::size_t)> layout_set{this, "cublasLtMatrixLayoutSetAttribute"};
+  Function<Code(void*)> layout_destroy{this, "cublasLtMatrixLayoutDestroy"};
+  Function<Code(void**)> preference_create{this, "cublasLtMatmulPreferenceCreate"};
+  Function<Code(void*, int, const void*, std::size_t)> preference_set{this,
+                                                                      "cublasLtMatmulPreferenceSetAttribute"};
+  Function<Code(void*)> preference_destroy{this, "cublasLtMatmulPreferenceDestroy"};
+  Function<Code(void*, void*, void*, void*, void*, void*, void*, int, HeuristicResult*, int*)> heuristic{
+      this, "cublasLtMatmulAlgoGetHeuristic"};
+  Function<Code(const void*, int, void*, std::size_t, std::size_t*)> algorithm_get{
+      this, "cublasLtMatmulAlgoConfigGetAttribute"};
+  Function<Code(void*, void*, const void*, const void*, void*, const void*, void*, const void*, const void*,
+                void*, void*, void*, const void*, void*, std::size_t, void*)>
+      matmul{this, "cublasLtMatmul"};
 };
 
 namespace {
@@ -74,28 +79,6 @@ constexpr int kSplitK = 2;
 constexpr std::uint32_t kReduceInComputeType = 2;  // CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
 constexpr std::int32_t kOrderRow = 1;              // CUBLASLT_ORDER_ROW
 constexpr std::int32_t kTransposed = 1;            // CUBLAS_OP_T
-
-std::string_view find_all(void* library, CublasLt::Functions& f) {
-  FunctionFinder find(library);
-  find("cublasLtCreate", f.create);
-  find("cublasLtDestroy", f.destroy);
-  find("cublasLtGetVersion", f.version);
-  find("cublasLtGetStatusName", f.status_name);
-  find("cublasLtGetStatusString", f.status_string);
-  find("cublasLtMatmulDescCreate", f.operation_create);
-  find("cublasLtMatmulDescSetAttribute", f.operation_set);
-  find("cublasLtMatmulDescDestroy", f.operation_destroy);
-  find("cublasLtMatrixLayoutCreate", f.layout_create);
-  find("cublasLtMatrixLayoutSetAttribute", f.layout_set);
-  find("cublasLtMatrixLayoutDestroy", f.layout_destroy);
-  find("cublasLtMatmulPreferenceCreate", f.preference_create);
-  find("cublasLtMatmulPreferenceSetAttribute", f.preference_set);
-  find("cublasLtMatmulPreferenceDestroy", f.preference_destroy);
-  find("cublasLtMatmulAlgoGetHeuristic", f.heuristic);
-  find("cublasLtMatmulAlgoConfigGetAttribute", f.algorithm_get);
-  find("cublasLtMatmul", f.matmul);
-  return find.missing();
-}
 
 /// A product's scale as the scale type has it, and zero behind it.
 struct Scale {
@@ -145,7 +128,7 @@ std::unique_ptr<CublasLt> CublasLt::open(std::span<const std::string> paths, std
     return nullptr;
   }
   library->functions_ = std::make_unique<Functions>();
-  if (const std::string_view missing = find_all(loaded.handle, *library->functions_); !missing.empty()) {
+  if (const std::string_view missing = library->functions_->find(loaded.handle); !missing.empty()) {
     why_not = fmt::format("{} has no function {}: install cuBLAS 12.0 or newer", library->path_, missing);
     return nullptr;
   }

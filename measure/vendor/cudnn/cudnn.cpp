@@ -13,41 +13,25 @@ namespace lehr::cudnn {
 
 using Code = int;
 
-struct Cudnn::Functions {
-  Code (*create)(void**) = nullptr;
-  Code (*destroy)(void*) = nullptr;
-  Code (*set_stream)(void*, void*) = nullptr;
-  std::size_t (*version)() = nullptr;
-  const char* (*error_string)(Code) = nullptr;
-  void (*last_error)(char*, std::size_t) = nullptr;
-  Code (*descriptor_create)(int, void**) = nullptr;
-  Code (*descriptor_destroy)(void*) = nullptr;
-  Code (*descriptor_set)(void*, int, int, std::int64_t, const void*) = nullptr;
-  Code (*descriptor_get)(void*, int, int, std::int64_t, std::int64_t*, void*) = nullptr;
-  Code (*descriptor_finalize)(void*) = nullptr;
-  Code (*execute)(void*, void*, void*) = nullptr;
+struct Cudnn::Functions : LibraryFunctions {
+  Function<Code(void**)> create{this, "cudnnCreate"};
+  Function<Code(void*)> destroy{this, "cudnnDestroy"};
+  Function<Code(void*, void*)> set_stream{this, "cudnnSetStream"};
+  Function<std::size_t()> version{this, "cudnnGetVersion"};
+  Function<const char*(Code)> error_string{this, "cudnnGetErrorString"};
+  Function<void(char*, std::size_t)> last_error{this, "cudnnGetLastErrorString"};
+  Function<Code(int, void**)> descriptor_create{this, "cudnnBackendCreateDescriptor"};
+  Function<Code(void*)> descriptor_destroy{this, "cudnnBackendDestroyDescriptor"};
+  Function<Code(void*, int, int, std::int64_t, const void*)> descriptor_set{this, "cudnnBackendSetAttribute"};
+  Function<Code(void*, int, int, std::int64_t, std::int64_t*, void*)> descriptor_get{
+      this, "cudnnBackendGetAttribute"};
+  Function<Code(void*)> descriptor_finalize{this, "cudnnBackendFinalize"};
+  Function<Code(void*, void*, void*)> execute{this, "cudnnBackendExecute"};
 };
 
 namespace {
 
 constexpr std::size_t kOldestVersion = 90000;
-
-std::string_view find_all(void* library, Cudnn::Functions& f) {
-  FunctionFinder find(library);
-  find("cudnnCreate", f.create);
-  find("cudnnDestroy", f.destroy);
-  find("cudnnSetStream", f.set_stream);
-  find("cudnnGetVersion", f.version);
-  find("cudnnGetErrorString", f.error_string);
-  find("cudnnGetLastErrorString", f.last_error);
-  find("cudnnBackendCreateDescriptor", f.descriptor_create);
-  find("cudnnBackendDestroyDescriptor", f.descriptor_destroy);
-  find("cudnnBackendSetAttribute", f.descriptor_set);
-  find("cudnnBackendGetAttribute", f.descriptor_get);
-  find("cudnnBackendFinalize", f.descriptor_finalize);
-  find("cudnnBackendExecute", f.execute);
-  return find.missing();
-}
 
 }  // namespace
 
@@ -69,7 +53,7 @@ std::unique_ptr<Cudnn> Cudnn::open(std::span<const std::string> paths, std::stri
     return nullptr;
   }
   library->functions_ = std::make_unique<Functions>();
-  const std::string_view missing = find_all(loaded.handle, *library->functions_);
+  const std::string_view missing = library->functions_->find(loaded.handle);
   if (!missing.empty() || library->functions_->version() < kOldestVersion) {
     why_not = fmt::format("{} is older than cuDNN 9{}{}", library->path_,
                           missing.empty() ? "" : ": it has no function ", missing);

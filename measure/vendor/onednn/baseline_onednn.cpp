@@ -34,9 +34,7 @@ OneDnnLibrary open_library() {
   const SharedLibrary library = load_library(names);
   if (!library)
     throw_environment("oneDNN is not installed (Debian 12: apt-get install libdnnl2, Debian 13: libdnnl3.6)");
-  const DnnlVersion* (*version_of)() = nullptr;
-  FunctionFinder find(library.handle);
-  find("dnnl_version", version_of);
+  const auto version_of = function_of<const DnnlVersion*()>(library.handle, "dnnl_version");
   if (version_of == nullptr) throw_environment("{} has no dnnl_version: it is no oneDNN", library.path);
   const DnnlVersion version = *version_of();
   const std::string text = fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
@@ -46,15 +44,13 @@ OneDnnLibrary open_library() {
 }
 
 // oneDNN's C API: row-major, dimensions are int64_t, 0 is dnnl_success. The same in versions 2 and 3.
-using DnnlSgemm = int (*)(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k,
+using DnnlSgemm = int(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k,
                           float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb,
                           float beta, float* c, std::int64_t ldc);
 
 Sgemm open_sgemm(int) {
-  DnnlSgemm sgemm = nullptr;
   const OneDnnLibrary library = open_library();
-  FunctionFinder find(library.handle);
-  find("dnnl_sgemm", sgemm);
+  const auto sgemm = function_of<DnnlSgemm>(library.handle, "dnnl_sgemm");
   if (sgemm == nullptr)
     throw_environment("oneDNN {} has no dnnl_sgemm: it was built without a CPU engine", library.version);
   return {[sgemm](const SgemmCall& call) {

@@ -29,56 +29,35 @@ struct ExecArg {
   void* memory;
 };
 
-struct Api {
-  int (*engine_create)(void**, int kind, std::size_t index);
-  int (*stream_create)(void**, void* engine, unsigned flags);
-  int (*stream_wait)(void*);
-  int (*md_by_strides)(MemoryDesc*, int ndims, const Dims&, int type, const Dims& strides);
-  int (*md_by_tag)(MemoryDesc*, int ndims, const Dims&, int type, int tag);
-  int (*md_equal)(const void*, const void*);
-  int (*convolution)(ConvolutionDesc*, int prop, int algorithm, const MemoryDesc* src,
-                     const MemoryDesc* weights, const MemoryDesc* bias, const MemoryDesc* dst,
-                     const Dims& strides, const Dims& dilates, const Dims& padding_l, const Dims& padding_r);
-  int (*pd_create)(void**, const ConvolutionDesc*, const void* attributes, void* engine, const void* hint);
-  const void* (*pd_query_md)(const void*, int what, int index);
-  int (*primitive_create)(void**, const void* pd);
-  int (*primitive_execute)(const void*, void* stream, int count, const ExecArg*);
-  int (*memory_create)(void**, const void* md, void* engine, void* handle);
-  int (*reorder_pd)(void**, const void* src_md, void* src_engine, const void* dst_md, void* dst_engine,
-                    const void* attributes);
-  int (*engine_destroy)(void*);
-  int (*stream_destroy)(void*);
-  int (*pd_destroy)(void*);
-  int (*primitive_destroy)(void*);
-  int (*memory_destroy)(void*);
+struct Api : LibraryFunctions {
+  Function<int(void**, int kind, std::size_t index)> engine_create{this, "dnnl_engine_create"};
+  Function<int(void**, void* engine, unsigned flags)> stream_create{this, "dnnl_stream_create"};
+  Function<int(void*)> stream_wait{this, "dnnl_stream_wait"};
+  Function<int(MemoryDesc*, int ndims, const Dims&, int type, const Dims& strides)> md_by_strides{
+      this, "dnnl_memory_desc_init_by_strides"};
+  Function<int(MemoryDesc*, int ndims, const Dims&, int type, int tag)> md_by_tag{
+      this, "dnnl_memory_desc_init_by_tag"};
+  Function<int(const void*, const void*)> md_equal{this, "dnnl_memory_desc_equal"};
+  Function<int(ConvolutionDesc*, int prop, int algorithm, const MemoryDesc* src, const MemoryDesc* weights,
+               const MemoryDesc* bias, const MemoryDesc* dst, const Dims& strides, const Dims& dilates,
+               const Dims& padding_l, const Dims& padding_r)>
+      convolution{this, "dnnl_dilated_convolution_forward_desc_init"};
+  Function<int(void**, const ConvolutionDesc*, const void* attributes, void* engine, const void* hint)>
+      pd_create{this, "dnnl_primitive_desc_create"};
+  Function<const void*(const void*, int what, int index)> pd_query_md{this, "dnnl_primitive_desc_query_md"};
+  Function<int(void**, const void* pd)> primitive_create{this, "dnnl_primitive_create"};
+  Function<int(const void*, void* stream, int count, const ExecArg*)> primitive_execute{
+      this, "dnnl_primitive_execute"};
+  Function<int(void**, const void* md, void* engine, void* handle)> memory_create{this, "dnnl_memory_create"};
+  Function<int(void**, const void* src_md, void* src_engine, const void* dst_md, void* dst_engine,
+               const void* attributes)>
+      reorder_pd{this, "dnnl_reorder_primitive_desc_create"};
+  Function<int(void*)> engine_destroy{this, "dnnl_engine_destroy"};
+  Function<int(void*)> stream_destroy{this, "dnnl_stream_destroy"};
+  Function<int(void*)> pd_destroy{this, "dnnl_primitive_desc_destroy"};
+  Function<int(void*)> primitive_destroy{this, "dnnl_primitive_destroy"};
+  Function<int(void*)> memory_destroy{this, "dnnl_memory_destroy"};
 };
-
-Api open_api(void* library) {
-  Api api{};
-  FunctionFinder find(library);
-  find("dnnl_engine_create", api.engine_create);
-  find("dnnl_stream_create", api.stream_create);
-  find("dnnl_stream_wait", api.stream_wait);
-  find("dnnl_memory_desc_init_by_strides", api.md_by_strides);
-  find("dnnl_memory_desc_init_by_tag", api.md_by_tag);
-  find("dnnl_memory_desc_equal", api.md_equal);
-  find("dnnl_dilated_convolution_forward_desc_init", api.convolution);
-  find("dnnl_primitive_desc_create", api.pd_create);
-  find("dnnl_primitive_desc_query_md", api.pd_query_md);
-  find("dnnl_primitive_create", api.primitive_create);
-  find("dnnl_primitive_execute", api.primitive_execute);
-  find("dnnl_memory_create", api.memory_create);
-  find("dnnl_reorder_primitive_desc_create", api.reorder_pd);
-  find("dnnl_engine_destroy", api.engine_destroy);
-  find("dnnl_stream_destroy", api.stream_destroy);
-  find("dnnl_primitive_desc_destroy", api.pd_destroy);
-  find("dnnl_primitive_destroy", api.primitive_destroy);
-  find("dnnl_memory_destroy", api.memory_destroy);
-  if (!find.missing().empty())
-    throw_environment("oneDNN has no {}: its convolutions are called through the API of version 2",
-                      find.missing());
-  return api;
-}
 
 /// Dense strides of dims in memory order `order`, slowest first.
 Dims strides_of(const Dims& dims, const std::vector<std::size_t>& order) {
@@ -160,7 +139,8 @@ struct OneDnnConv2d::State {
   }
 
   void start(void* library) {
-    api = open_api(library);
+    if (const std::string_view missing = api.find(library); !missing.empty())
+      throw_environment("oneDNN has no {}: its convolutions are called through the API of version 2", missing);
     int status = api.engine_create(&engine, kCpu, 0);
     if (owns(status, engine, api.engine_destroy)) {
       status = api.stream_create(&stream, engine, kInOrder);
