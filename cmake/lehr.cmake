@@ -6,6 +6,8 @@ function(lehr_library name)
   add_library(lehr_${name} STATIC ${ARG_SOURCES})
   target_include_directories(lehr_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include/lehr>)
   target_compile_features(lehr_${name} PUBLIC cxx_std_20)
+  # clang's has the sign conversions of g++'s -Wsign-conversion in it.
+  target_compile_options(lehr_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wconversion>)
   foreach(link ${ARG_LINKS})
     target_link_libraries(lehr_${name} PUBLIC lehr_${link})
   endforeach()
