@@ -51,6 +51,36 @@ Dataset dataset_of(const std::vector<PastTask>& tasks, const PastTask* left_out,
   return data;
 }
 
+/// A config that may be picked first.
+struct Choice {
+  Config config;
+  std::vector<double> by_task;  // best time / time; 0 where it was not measured
+  double mean;                  // weighed
+};
+
+/// What was fast in one of the tasks, the highest mean first. `weights`: the sum of the tasks'.
+std::vector<Choice> choices_of(const std::vector<PastTask>& tasks, double weights) {
+  std::unordered_map<Config, std::vector<double>, ConfigHash> performance;
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    const double best = best_of(tasks[t]);
+    for (std::size_t i = 0; i < tasks[t].configs.size(); ++i) {
+      auto& row = performance.try_emplace(tasks[t].configs[i], tasks.size(), 0.0).first->second;
+      row[t] = std::max(row[t], best / tasks[t].times_us[i]);
+    }
+  }
+  std::vector<Choice> choices;
+  for (const auto& [config, by_task] : performance) {
+    if (std::ranges::max(by_task) < Transfer::kLeastSpeed) continue;
+    double mean = 0;
+    for (std::size_t t = 0; t < tasks.size(); ++t) mean += tasks[t].weight * by_task[t] / weights;
+    choices.push_back({config, by_task, mean});
+  }
+  std::ranges::sort(choices, [](const Choice& a, const Choice& b) {
+    return a.mean != b.mean ? a.mean > b.mean : to_text(a.config) < to_text(b.config);
+  });
+  return choices;
+}
+
 }  // namespace
 
 Transfer::Transfer(std::vector<PastTask> tasks, const XgboostOptions& options)
@@ -77,33 +107,9 @@ std::vector<double> Transfer::predict(const FeatureMatrix& rows) const {
 }
 
 std::vector<Point> Transfer::first_picks(const Space& space, std::size_t count) const {
-  // Performance of each config in each task, best time / time; 0 where it was not measured.
-  std::unordered_map<Config, std::vector<double>, ConfigHash> performance;
   double weights = 0;
-  for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    weights += tasks_[t].weight;
-    const double best = best_of(tasks_[t]);
-    for (std::size_t i = 0; i < tasks_[t].configs.size(); ++i) {
-      auto& row = performance.try_emplace(tasks_[t].configs[i], tasks_.size(), 0.0).first->second;
-      row[t] = std::max(row[t], best / tasks_[t].times_us[i]);
-    }
-  }
-  struct Choice {
-    Config config;
-    std::vector<double> by_task;
-    double mean;
-  };
-  std::vector<Choice> choices;
-  for (const auto& [config, by_task] : performance) {
-    if (std::ranges::max(by_task) < kLeastSpeed) continue;
-    double mean = 0;
-    for (std::size_t t = 0; t < tasks_.size(); ++t) mean += tasks_[t].weight * by_task[t] / weights;
-    choices.push_back({config, by_task, mean});
-  }
-  std::ranges::sort(choices, [](const Choice& a, const Choice& b) {
-    return a.mean != b.mean ? a.mean > b.mean : to_text(a.config) < to_text(b.config);
-  });
-
+  for (const PastTask& task : tasks_) weights += task.weight;
+  const std::vector<Choice> choices = choices_of(tasks_, weights);
   std::vector<Point> picks;
   std::vector<double> covered(tasks_.size(), 0);
   std::vector<char> taken(choices.size(), 0);
