@@ -8,7 +8,6 @@
 #include <chrono>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <unordered_set>
 
 #include "codegen/emit.h"
@@ -174,45 +173,6 @@ void Emit(benchmark::State& state) {
   label(state);
 }
 BENCHMARK(Emit)->DenseRange(0, 2);
-
-// What a kernel costs whose config is one step from one that was looked at just before, against one of the
-// same space that has nothing to do with it: AST and features, on a thread that remembers nothing from
-// before. The time is of a neighbour; `unrelated` is how many times as long the other one takes.
-void Neighbours(benchmark::State& state) {
-  const Limits limits = limits_of(case_of(state));
-  const Candidates candidates = candidates_for(task_for(case_of(state)));
-  Rng rng(4);
-  std::vector<float> row(feature_table().size());
-  /// Seconds for all of `configs`, after `before`.
-  const auto seconds_of = [&](const Point& before, const std::vector<Point>& points) {
-    double seconds = 0;
-    std::thread fresh([&] {
-      featurize(candidates.lower(before), limits, row);
-      const auto start = std::chrono::steady_clock::now();
-      for (const Point& point : points) featurize(candidates.lower(point), limits, row);
-      seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    });
-    fresh.join();
-    return seconds;
-  };
-  double near_s = 0, far_s = 0;
-  std::int64_t rows = 0;
-  for (auto _ : state) {
-    const Point point = candidates.space.sample(rng);
-    const std::vector<Point> neighbours = candidates.space.neighbours(point);
-    std::vector<Point> others;
-    while (others.size() < neighbours.size()) others.push_back(candidates.space.sample(rng));
-    const double seconds = seconds_of(point, neighbours);
-    far_s += seconds_of(point, others);
-    near_s += seconds;
-    rows += static_cast<std::int64_t>(neighbours.size());
-    state.SetIterationTime(seconds);
-  }
-  label(state);
-  state.SetItemsProcessed(rows);
-  state.counters["unrelated"] = far_s / near_s;
-}
-BENCHMARK(Neighbours)->DenseRange(0, 2)->UseManualTime()->Iterations(300);
 
 // What the search does with configs that it has not seen: AST, features and prediction, two threads, batches
 // of 128.

@@ -2,6 +2,7 @@
 #include "costmodel/lane_values.h"
 
 #include <algorithm>
+#include <new>
 
 #include "base/overloaded.h"
 
@@ -16,13 +17,6 @@ std::int32_t dimension_of(ir::LoopKind kind, ir::LoopKind first) {
 /// Signed wrap-around without undefined behaviour.
 std::int32_t wrap(std::uint32_t x) {
   return static_cast<std::int32_t>(x);
-}
-
-/// The value of `lanes`, uniform if they are all alike.
-LaneValue reduced(const Lanes& lanes) {
-  std::uint32_t differ = 0;
-  for (const std::int32_t lane : lanes) differ |= raw(lane) ^ raw(lanes[0]);
-  return differ == 0 ? LaneValue{lanes[0]} : LaneValue{0, 1, &lanes};
 }
 
 LaneValue multiplied(const LaneValue& value, std::int32_t by) {
@@ -70,10 +64,26 @@ void with_operation(ir::BinaryOp op, F f) {
 
 }  // namespace
 
-LaneValues::LaneValues(const ir::Kernel& kernel, const ir::Launch& launch, LaneMemo& memo,
-                       std::pmr::memory_resource* memory)
+Lanes LaneValue::all() const {
+  Lanes result;
+  if (is_uniform()) {
+    result.fill(scalar);
+    return result;
+  }
+  for (std::size_t t = 0; t < 32; ++t) result[t] = wrap(raw(scalar) + raw(factor) * raw((*lanes)[t]));
+  return result;
+}
+
+LaneValues::LaneValues(const ir::Kernel& kernel, const ir::Launch& launch, std::pmr::memory_resource* memory)
     // Copies of one: GCC makes each of vector(n) by a call of memset.
-    : launch_(launch), memo_(memo), bindings_(kernel.vars.size(), Binding{}, memory) {}
+    : launch_(launch), memory_(memory), bindings_(kernel.vars.size(), Binding{}, memory) {}
+
+LaneValue LaneValues::kept(const Lanes& lanes) {
+  std::uint32_t differ = 0;
+  for (const std::int32_t lane : lanes) differ |= raw(lane) ^ raw(lanes[0]);
+  if (differ == 0) return {lanes[0]};
+  return {0, 1, new (memory_->allocate(sizeof(Lanes), alignof(Lanes))) Lanes(lanes)};
+}
 
 void LaneValues::bind(const ir::For& loop) {
   Binding& binding = bindings_[static_cast<std::size_t>(loop.var)];
@@ -113,15 +123,12 @@ LaneValue LaneValues::value_of_loop(const ir::For& loop, std::size_t var) {
                                : LaneValue{};
   // A different odd multiplier per variable permutes the lanes, so that variables do not move in step.
   const std::size_t multiplier = (8 * var + 5) % 32;
-  const LaneStep step{LaneStep::kSpread, evaluate(loop.extent), {static_cast<std::int32_t>(multiplier)}};
-  return memo_.result(step, [&](Lanes& out) {
-    const Lanes extents = step.a.all();
-    for (std::size_t t = 0; t < 32; ++t) {
-      const auto place = static_cast<std::int64_t>(t * multiplier % 32);
-      out[t] = static_cast<std::int32_t>(place * std::max(extents[t], 0) / 32);
-    }
-    return reduced(out);
-  });
+  Lanes lanes = evaluate(loop.extent).all();
+  for (std::size_t t = 0; t < 32; ++t) {
+    const auto place = static_cast<std::int64_t>(t * multiplier % 32);
+    lanes[t] = static_cast<std::int32_t>(place * std::max(lanes[t], 0) / 32);
+  }
+  return kept(lanes);
 }
 
 LaneValue LaneValues::value_of_place(std::int32_t dimension, const std::array<std::int64_t, 3>& extents) {
@@ -129,28 +136,26 @@ LaneValue LaneValues::value_of_place(std::int32_t dimension, const std::array<st
     return static_cast<std::int32_t>(std::clamp<std::int64_t>(extents[i], 1, 32));
   };
   const std::int32_t x = up_to_32(0), y = up_to_32(1), z = up_to_32(2);
-  return memo_.result({LaneStep::kPlace + dimension, {x}, {y, z}}, [&](Lanes& out) {
-    std::int32_t here[3] = {0, 0, 0};
-    for (std::int32_t& lane : out) {
-      lane = here[dimension];
-      if (++here[0] < x) continue;
-      here[0] = 0;
-      if (++here[1] < y) continue;
-      here[1] = 0;
-      if (++here[2] == z) here[2] = 0;
-    }
-    return reduced(out);
-  });
+  Lanes lanes;
+  std::int32_t here[3] = {0, 0, 0};
+  for (std::int32_t& lane : lanes) {
+    lane = here[dimension];
+    if (++here[0] < x) continue;
+    here[0] = 0;
+    if (++here[1] < y) continue;
+    here[1] = 0;
+    if (++here[2] == z) here[2] = 0;
+  }
+  return kept(lanes);
 }
 
 LaneValue LaneValues::step(ir::BinaryOp op, const LaneValue& a, const LaneValue& b) {
-  return memo_.result({static_cast<std::int32_t>(op), a, b}, [&](Lanes& out) {
-    const Lanes x = a.all(), y = b.all();
-    with_operation(op, [&](auto f) {
-      for (std::size_t t = 0; t < 32; ++t) out[t] = f(x[t], y[t]);
-    });
-    return reduced(out);  // a division by a warp's threads and more leaves one number
+  Lanes x = a.all();
+  const Lanes y = b.all();
+  with_operation(op, [&](auto f) {
+    for (std::size_t t = 0; t < 32; ++t) x[t] = f(x[t], y[t]);
   });
+  return kept(x);  // a division by a warp's threads and more leaves one number
 }
 
 LaneValue LaneValues::add(LaneValue a, LaneValue b) {

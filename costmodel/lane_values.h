@@ -3,14 +3,32 @@
 // thread index. Internal to costmodel/.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory_resource>
 #include <vector>
 
-#include "costmodel/lane_memo.h"
 #include "ir/kernel.h"
 
 namespace lehr {
+
+/// A lane's number as bits: it wraps around without undefined behaviour.
+inline std::uint32_t raw(std::int32_t x) {
+  return static_cast<std::uint32_t>(x);
+}
+
+using Lanes = std::array<std::int32_t, 32>;
+
+/// One number per point, in 32-bit arithmetic that wraps around. Most have one for all points (constants, and
+/// on a warp all loops but its threads'), and many are a multiple of others and share their lanes.
+struct LaneValue {
+  std::int32_t scalar = 0;
+  std::int32_t factor = 0;
+  const Lanes* lanes = nullptr;  ///< the number at point t is scalar + factor * (*lanes)[t]; nullptr: scalar
+
+  bool is_uniform() const { return lanes == nullptr; }
+  Lanes all() const;
+};
 
 class LaneValues {
  public:
@@ -21,9 +39,8 @@ class LaneValues {
     kSample,  ///< lanes are spread over the iterations of all loops
   };
 
-  /// Refers to its arguments; the lanes of its values are `memo`'s.
-  LaneValues(const ir::Kernel& kernel, const ir::Launch& launch, LaneMemo& memo,
-             std::pmr::memory_resource* memory);
+  /// Refers to its arguments; the lanes of its values lie in `memory`.
+  LaneValues(const ir::Kernel& kernel, const ir::Launch& launch, std::pmr::memory_resource* memory);
 
   /// `kernel`'s loops and Lets must be bound in the order of the text; a later binding of a variable replaces
   /// it.
@@ -50,10 +67,12 @@ class LaneValues {
   LaneValue apply(ir::BinaryOp op, const LaneValue& a, const LaneValue& b);
   LaneValue add(LaneValue a, LaneValue b);
   LaneValue step(ir::BinaryOp op, const LaneValue& a, const LaneValue& b);
+  /// Of these numbers: uniform if they are all alike, else a copy.
+  LaneValue kept(const Lanes& lanes);
 
   const ir::Launch& launch_;
   Points points_ = Points::kWarp;
-  LaneMemo& memo_;
+  std::pmr::memory_resource* memory_;
   std::pmr::vector<Binding> bindings_;
 };
 

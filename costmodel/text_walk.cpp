@@ -42,12 +42,10 @@ std::uint64_t bit_of(std::size_t depth) {
 
 class Walker {
  public:
-  Walker(const ir::Kernel& kernel, const ir::Analysis& analysis, LaneMemo& memo,
-         std::pmr::memory_resource* memory)
+  Walker(const ir::Kernel& kernel, const ir::Analysis& analysis, std::pmr::memory_resource* memory)
       : kernel_(kernel),
         analysis_(analysis),
-        memo_(memo),
-        values_(kernel, analysis.launch, memo, memory),
+        values_(kernel, analysis.launch, memory),
         facts_(memory),
         depends_(kernel.vars.size(), memory),
         open_(memory) {
@@ -320,7 +318,7 @@ class Walker {
   void begin_to_read(ir::BufferId id, const ir::Expr& index) {
     int& starts = facts_.block_starts[static_cast<std::size_t>(id)];
     if (starts == 0 && kernel_.buffer(id).scope == ir::Scope::kGlobal)
-      starts = distinct_values(values_.evaluate(index, LaneValues::Points::kBlocks), memo_);
+      starts = distinct_values(values_.evaluate(index, LaneValues::Points::kBlocks));
   }
 
   /// One thread moves it, in whole lines and without bank conflicts (the box is swizzled).
@@ -346,14 +344,14 @@ class Walker {
     WarpFacts& w = facts_.warp;
     const LaneValue where = values_.evaluate(index, LaneValues::Points::kWarp);
     if (buffer.scope == ir::Scope::kGlobal) {
-      const double sectors = sectors_of_warp(where, bytes, element, memo_);
+      const double sectors = sectors_of_warp(where, bytes, element);
       const double ratio = sectors / std::max(1.0, std::ceil(32 * bytes / kSectorBytes));
       (writes ? w.store_ratio : w.load_ratio) += weight * ratio;
       (writes ? stored_ : loaded_) += weight;
       w.worst_ratio = std::max(w.worst_ratio, ratio);
       w.sector_bytes += sectors * kSectorBytes * issued / 32;
     } else if (buffer.scope == ir::Scope::kShared) {
-      const double degree = bank_conflict_degree(where, bytes, element, memo_);
+      const double degree = bank_conflict_degree(where, bytes, element);
       (writes ? w.write_conflict : w.read_conflict) += weight * degree;
       (writes ? written_ : read_) += weight;
       w.worst_conflict = std::max(w.worst_conflict, degree);
@@ -363,7 +361,6 @@ class Walker {
 
   const ir::Kernel& kernel_;
   const ir::Analysis& analysis_;
-  LaneMemo& memo_;
   std::size_t next_access_ = 0;
   LaneValues values_;
   TextFacts facts_;
@@ -384,9 +381,7 @@ class Walker {
 
 TextFacts walk_text(const ir::Kernel& kernel, const ir::Analysis& analysis,
                     std::pmr::memory_resource* memory) {
-  static thread_local LaneMemo memo;  // from kernel to kernel: it is what makes the walk cheap
-  memo.tidy();
-  Walker walker(kernel, analysis, memo, memory);
+  Walker walker(kernel, analysis, memory);
   walker.block(kernel.body);
   return walker.take();
 }

@@ -1,4 +1,4 @@
-// Counting banks and sectors; what was counted once for an index is remembered.
+// Counting banks and sectors.
 #include "costmodel/warp_access.h"
 
 #include <algorithm>
@@ -90,39 +90,25 @@ double bytes_of_sectors(int sectors, double access_bytes) {
 
 }  // namespace
 
-double bank_conflict_degree(const LaneValue& index, double bytes, int element_bytes, LaneMemo& memo) {
+double bank_conflict_degree(const LaneValue& index, double bytes, int element_bytes) {
   if (index.is_uniform()) return 1;
   const int wide = words_of_phase(static_cast<int>(std::clamp(bytes / 4, 1.0, 4.0)));
-  const LaneStep step{LaneStep::kCycles, index, {wide, element_bytes, nullptr}};
-  const LaneValue cycles = memo.result(step, [&](Lanes& word) {
-    word = index.all();
-    if (element_bytes < 4) {
-      for (std::int32_t& i : word) i /= 4 / element_bytes;
-    } else if (element_bytes > 4) {
-      for (std::int32_t& i : word) i *= element_bytes / 4;
-    }
-    return LaneValue{cycles_of_warp(word, wide), 0, nullptr};
-  });
-  return static_cast<double>(cycles.scalar) / wide;
+  Lanes word = index.all();
+  if (element_bytes < 4) {
+    for (std::int32_t& i : word) i /= 4 / element_bytes;
+  } else if (element_bytes > 4) {
+    for (std::int32_t& i : word) i *= element_bytes / 4;
+  }
+  return static_cast<double>(cycles_of_warp(word, wide)) / wide;
 }
 
-double sectors_of_warp(const LaneValue& index, double access_bytes, int element_bytes, LaneMemo& memo) {
+double sectors_of_warp(const LaneValue& index, double access_bytes, int element_bytes) {
   if (index.is_uniform()) return bytes_of_sectors(1, access_bytes);
-  // Thread 0 is at a sector's start wherever that is.
-  const LaneStep step{LaneStep::kSectors, {0, index.factor, index.lanes}, {0, element_bytes, nullptr}};
-  const LaneValue sectors = memo.result(step, [&](Lanes&) {
-    return LaneValue{distinct_sectors(index.all(), element_bytes), 0, nullptr};
-  });
-  return bytes_of_sectors(sectors.scalar, access_bytes);
+  return bytes_of_sectors(distinct_sectors(index.all(), element_bytes), access_bytes);
 }
 
-int distinct_values(const LaneValue& value, LaneMemo& memo) {
-  if (value.is_uniform()) return 1;
-  // A factor other than 0 (by which what is uniform is known) and a sum change no number of values.
-  return memo
-      .result({LaneStep::kDistinct, {0, 1, value.lanes}, {}},
-              [&](Lanes&) { return LaneValue{count_distinct(*value.lanes)}; })
-      .scalar;
+int distinct_values(const LaneValue& value) {
+  return value.is_uniform() ? 1 : count_distinct(value.all());
 }
 
 }  // namespace lehr

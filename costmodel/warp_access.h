@@ -2,7 +2,7 @@
 // share. Internal to costmodel/.
 #pragma once
 
-#include "costmodel/lane_memo.h"
+#include "costmodel/lane_values.h"
 
 namespace lehr {
 
@@ -10,15 +10,15 @@ namespace lehr {
 /// Each thread accesses `bytes` at `index`, in elements of `element_bytes`. Shared memory has 32 banks of 4
 /// bytes; 8- and 16-byte accesses are served per half and quarter warp; threads of one phase that read the
 /// same word share it (CUDA C++ Programming Guide, Compute Capability 5.x and later).
-double bank_conflict_degree(const LaneValue& index, double bytes, int element_bytes, LaneMemo& memo);
+double bank_conflict_degree(const LaneValue& index, double bytes, int element_bytes);
 
 /// NVIDIA L1/L2 sector (Nsight Compute documentation, "sectors per request").
 inline constexpr int kSectorBytes = 32;
 /// Distinct sectors that one warp's access of `access_bytes` per thread touches; `index` in elements of
 /// `element_bytes` (a power of two up to 32), thread 0 at a sector's start.
-double sectors_of_warp(const LaneValue& index, double access_bytes, int element_bytes, LaneMemo& memo);
+double sectors_of_warp(const LaneValue& index, double access_bytes, int element_bytes);
 
 /// Distinct numbers among the 32.
-int distinct_values(const LaneValue& value, LaneMemo& memo);
+int distinct_values(const LaneValue& value);
 
 }  // namespace lehr

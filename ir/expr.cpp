@@ -11,7 +11,10 @@
 namespace lehr::ir {
 
 void Expr::drop() noexcept {
-  if (value_.operation->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete value_.operation;
+  std::atomic<int>& owners = value_.operation->owners;
+  // Most have one owner only, who need not count down: a look is cheaper than an atomic subtraction.
+  if (owners.load(std::memory_order_acquire) == 1 || owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    delete value_.operation;
 }
 
 bool operator==(const Expr& x, const Expr& y) {
@@ -49,10 +52,10 @@ int depth_of(const Node& n) {
 }
 
 template <typename Node>
-Expr made(Node node, bool is_index = false, bool is_plain_index = false) {
+Expr made(Node&& node, bool is_index = false, bool is_plain_index = false) {
   const int depth = 1 + depth_of(node);
   CHECK(depth <= Expr::kMaxDepth, "an expression of more than {} levels", Expr::kMaxDepth);
-  return Expr(new Operation(std::move(node), depth, is_index, is_plain_index));
+  return Expr(new Operation(std::forward<Node>(node), depth, is_index, is_plain_index));
 }
 
 bool is_comparison(const Expr& expr) {
@@ -73,7 +76,7 @@ std::int64_t checked_mul(std::int64_t a, std::int64_t b) {
   return result;
 }
 
-Expr binary(BinaryOp op, Expr a, Expr b) {
+Expr binary(BinaryOp op, Expr&& a, Expr&& b) {
   const bool is_index = a.is_index() && b.is_index();
   const bool divides = op == BinaryOp::kDiv || op == BinaryOp::kMod;
   const bool is_plain =
@@ -82,27 +85,27 @@ Expr binary(BinaryOp op, Expr a, Expr b) {
 }
 
 // x + c for a scalar integer x, looking through one x' + c' or x' - c' or c' - x'.
-Expr add_constant(Expr x, std::int64_t c) {
+Expr add_constant(Expr&& x, std::int64_t c) {
   if (c == 0) return x;
   if (const auto inner = x.as_binary();
       inner && (inner->op == BinaryOp::kAdd || inner->op == BinaryOp::kSub)) {
     const bool adds = inner->op == BinaryOp::kAdd;
     if (const auto right = as_constant(inner->b)) {
       const std::int64_t total = checked_add(c, adds ? *right : checked_mul(*right, -1));
-      return add_constant(inner->a, total);
+      return add_constant(Expr(inner->a), total);
     }
     if (const auto left = as_constant(inner->a); left && !adds)
-      return binary(BinaryOp::kSub, integer(checked_add(*left, c)), inner->b);
+      return binary(BinaryOp::kSub, integer(checked_add(*left, c)), Expr(inner->b));
   }
   if (c > 0) return binary(BinaryOp::kAdd, std::move(x), integer(c));
   return binary(BinaryOp::kSub, std::move(x), integer(checked_mul(c, -1)));
 }
 
-Expr mul_constant(Expr x, std::int64_t c) {
+Expr mul_constant(Expr&& x, std::int64_t c) {
   if (c == 0) return integer(0);
   if (c == 1) return x;
   if (const auto inner = x.as_binary(); inner && inner->op == BinaryOp::kMul) {
-    if (const auto right = as_constant(inner->b)) return mul_constant(inner->a, checked_mul(c, *right));
+    if (const auto right = as_constant(inner->b)) return mul_constant(Expr(inner->a), checked_mul(c, *right));
   }
   return binary(BinaryOp::kMul, std::move(x), integer(c));
 }

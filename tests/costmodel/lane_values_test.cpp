@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <set>
 
@@ -61,22 +60,18 @@ Lanes random_lanes(Rng& rng) {
 TEST(LaneValues, BankConflictsSectorsAndValuesAreCountedByTheLetter) {
   constexpr std::uint64_t kSeed = 20261123;
   Rng rng(kSeed);
-  LaneMemo memo;
-  std::deque<Lanes> all;  // the memo knows them by where they lie
   for (int i = 0; i < 4000; ++i) {
-    const Lanes& lanes = all.emplace_back(random_lanes(rng));
+    const Lanes lanes = random_lanes(rng);
     const LaneValue index{0, 1, &lanes};
     for (const int words : {1, 2, 4})
-      ASSERT_EQ(bank_conflict_degree(index, 4.0 * words, 4, memo),
-                conflict_degree_by_the_letter(lanes, words))
+      ASSERT_EQ(bank_conflict_degree(index, 4.0 * words, 4), conflict_degree_by_the_letter(lanes, words))
           << "seed " << kSeed << " case " << i << " words " << words;
     for (const int element : {1, 2, 4, 8})
-      ASSERT_EQ(sectors_of_warp(index, 4.0 * element, element, memo),
+      ASSERT_EQ(sectors_of_warp(index, 4.0 * element, element),
                 sectors_by_the_letter(lanes, 4.0 * element, element))
           << "seed " << kSeed << " case " << i << " element " << element;
     const std::set<std::int32_t> distinct(lanes.begin(), lanes.end());
-    ASSERT_EQ(distinct_values(index, memo), static_cast<int>(distinct.size()))
-        << "seed " << kSeed << " case " << i;
+    ASSERT_EQ(distinct_values(index), static_cast<int>(distinct.size())) << "seed " << kSeed << " case " << i;
   }
 }
 
@@ -143,46 +138,15 @@ ir::Expr random_expr(Rng& rng, int depth) {
     case 5:
       return ir::lt(std::move(a), std::move(b));
     case 6:
-      return ir::max(std::move(a), b) - std::move(b);
+      return ir::max(std::move(a), b) - b;
     default:
       return std::move(a) + std::move(b);
   }
 }
 
-// More steps than it has room for, each asked for several times.
-TEST(LaneMemo, GivesWhatWasMade) {
-  LaneMemo memo;
-  int made = 0;
-  const auto multiples = [&](std::int32_t of) {
-    return memo.result({LaneStep::kPlace, {of}, {}}, [&](Lanes& out) {
-      ++made;
-      for (std::size_t t = 0; t < 32; ++t) out[t] = static_cast<std::int32_t>(t) * of;
-      return of == 0 ? LaneValue{} : LaneValue{0, 1, &out};
-    });
-  };
-  EXPECT_TRUE(multiples(0).is_uniform());
-  for (int round = 0; round < 2; ++round) {
-    for (std::int32_t of = 1; of < 9000; ++of) {
-      const LaneValue value = multiples(of);
-      ASSERT_EQ((*value.lanes)[31], 31 * of);
-      ASSERT_EQ(value.all()[7], 7 * of);
-    }
-  }
-  EXPECT_GT(made, 9000);   // not all were remembered
-  EXPECT_LT(made, 17000);  // but many
-  memo.tidy();
-  const int before = made;
-  for (int round = 0; round < 3; ++round) EXPECT_EQ((*multiples(3).lanes)[2], 6);
-  EXPECT_EQ(made, before + 1);
-  memo.tidy();  // there is little
-  multiples(3);
-  EXPECT_EQ(made, before + 1);
-}
-
 TEST(LaneValues, AWarpsExpressionsAreWhatItsThreadsCompute) {
   constexpr std::uint64_t kSeed = 7;
   Rng rng(kSeed);
-  LaneMemo memo;
   for (int i = 0; i < 2000; ++i) {
     const std::int64_t width = std::int64_t{1} << rng.below(7);
     ir::KernelBuilder builder;
@@ -193,8 +157,7 @@ TEST(LaneValues, AWarpsExpressionsAreWhatItsThreadsCompute) {
     ir::Launch launch;
     launch.block = {width, 64, 1};
     LocalArena<16 << 10> arena;
-    memo.tidy();
-    LaneValues values(builder.kernel, launch, memo, arena.memory());
+    LaneValues values(builder.kernel, launch, arena.memory());
     values.bind(loop_x);
     values.bind(loop_y);
     values.bind(loop_k);
@@ -221,8 +184,7 @@ struct Warp {
   const ir::For loop;
   const ir::Launch launch;
   LocalArena<16 << 10> arena;
-  LaneMemo memo;
-  LaneValues values{builder.kernel, launch, memo, arena.memory()};
+  LaneValues values{builder.kernel, launch, arena.memory()};
 };
 
 // 3 x 4 x 5 blocks of 64 threads: number 13 is the second along x of the first row of the second layer.
@@ -235,17 +197,16 @@ TEST(LaneValues, BlocksComeInTheOrderInWhichTheyStart) {
   const ir::For loop_t{t, ir::Int{64}, 64, ir::LoopKind::kThreadX, {}};
   const ir::Launch launch{.grid = {3, 4, 5}, .block = {64, 1, 1}};
   LocalArena<16 << 10> arena;
-  LaneMemo memo;
-  LaneValues values(builder.kernel, launch, memo, arena.memory());
+  LaneValues values(builder.kernel, launch, arena.memory());
   for (const ir::For* loop : {&loop_z, &loop_y, &loop_x, &loop_t}) values.bind(*loop);
   const ir::Expr place = ir::var(x) + ir::var(y) * 10 + ir::var(z) * 100 + ir::var(t) * 1000;
   const Lanes lanes = values.evaluate(place, LaneValues::Points::kBlocks).all();
   for (std::int32_t block = 0; block < 32; ++block)
     EXPECT_EQ(lanes[static_cast<std::size_t>(block)], block % 3 + block / 3 % 4 * 10 + block / 12 * 100);
-  EXPECT_EQ(distinct_values(values.evaluate(ir::var(x), LaneValues::Points::kBlocks), memo), 3);
-  EXPECT_EQ(distinct_values(values.evaluate(ir::var(x) * 7 + 1, LaneValues::Points::kBlocks), memo), 3);
-  EXPECT_EQ(distinct_values(values.evaluate(ir::var(t), LaneValues::Points::kBlocks), memo), 1);
-  EXPECT_EQ(distinct_values(values.evaluate(place, LaneValues::Points::kWarp), memo), 32);
+  EXPECT_EQ(distinct_values(values.evaluate(ir::var(x), LaneValues::Points::kBlocks)), 3);
+  EXPECT_EQ(distinct_values(values.evaluate(ir::var(x) * 7 + 1, LaneValues::Points::kBlocks)), 3);
+  EXPECT_EQ(distinct_values(values.evaluate(ir::var(t), LaneValues::Points::kBlocks)), 1);
+  EXPECT_EQ(distinct_values(values.evaluate(place, LaneValues::Points::kWarp)), 32);
 }
 
 TEST(LaneValues, ASelectTakesASidePerThread) {
