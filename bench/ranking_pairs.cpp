@@ -38,7 +38,7 @@ struct Plan {
   std::string lehr;
   int pairs = 30;
   double long_s = 8;
-  /// What two of the last six participants of a contest get in a session of 60 s: 8 s less the heats of
+  /// What two of the last six participants of a contest get in a session of 60 s: 8 s less the stages of
   /// sixteen finalists, 2 s, shared by four finalists, the default and a vendor library.
   double final_s = 1.6;
   int repeats = 3;

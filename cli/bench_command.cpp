@@ -9,7 +9,7 @@
 #include "cli/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
-#include "cli/rig.h"
+#include "cli/measure_setup.h"
 #include "cli/table.h"
 #include "codegen/emit.h"
 #include "measure/core/ratio.h"
@@ -142,12 +142,11 @@ int BenchCommand::run() {
   const double seconds = parse_duration("--time", time_);
   if (no_baseline_ && !baseline_.empty())
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
-  const Rig rig = make_rig(choice, workload, environment_, 0);
-  if (!rig.note.empty()) fmt::print(stderr, "note: {}\n", rig.note);
+  const MeasureSetup setup = make_measure_setup(choice, workload, environment_, 0);
+  if (!setup.note.empty()) fmt::print(stderr, "note: {}\n", setup.note);
   std::vector<std::string> baselines;
-  if (!no_baseline_)
-    baselines = chosen_baselines(rig.device.limits.target, baseline_);
-  const Candidates candidates = candidates_for({workload, rig.device});
+  if (!no_baseline_) baselines = chosen_baselines(setup.device.limits.target, baseline_);
+  const Candidates candidates = candidates_for({workload, setup.device});
   const std::vector<Config> chosen = configs(candidates);
   std::vector<Source> sources;
   for (const Config& config : chosen)
@@ -156,16 +155,17 @@ int BenchCommand::run() {
   if (std::erase(baselines, kUnfused) > 0 && candidates.unfused)
     challenger = {std::string(kUnfused), to_text(chosen[0]) + ", then a pass", candidates.unfused(chosen[0])};
 
-  rig.measurer->prepare(problem_for(workload, 0));
-  const std::vector<ContestEntry> sides = contest(*rig.measurer, chosen, sources, challenger, baselines, seconds);
+  setup.measurer->prepare(problem_for(workload, 0));
+  const std::vector<ContestEntry> sides =
+      contest(*setup.measurer, chosen, sources, challenger, baselines, seconds);
   if (json_)
     fmt::print("{}\n", json{{"workload", to_text(workload)},
-                            {"device", rig.device.name},
-                            {"identity", identity_of(rig.device)},
+                            {"device", setup.device.name},
+                            {"identity", identity_of(setup.device)},
                             {"entries", json_of(sides)}}
                            .dump(2, ' ', false, json::error_handler_t::replace));
   else
-    fmt::print("workload  {}\ndevice    {}\n\n{}", to_text(workload), rig.device.name,
+    fmt::print("workload  {}\ndevice    {}\n\n{}", to_text(workload), setup.device.name,
                table_of(sides, flops_of(workload)));
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (sides[i].missing.empty()) continue;

@@ -9,7 +9,7 @@
 #include "cli/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
-#include "cli/rig.h"
+#include "cli/measure_setup.h"
 #include "cli/signals.h"
 #include "cli/table.h"
 #include "tune/spot_check.h"
@@ -51,9 +51,9 @@ int CheckCommand::run() {
   SpotCheckOptions options;
   options.samples = static_cast<int>(parse_number("--samples", samples_, 1, kMostSamples));
   options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
-  const Rig rig = make_rig(choice, workloads[0], environment_, 0, Timings::kShort);
-  if (!rig.note.empty()) fmt::print(stderr, "note: {}\n", rig.note);
-  workloads = problem_.served_by(rig.device, std::move(workloads), [](const std::string& reason) {
+  const MeasureSetup setup = make_measure_setup(choice, workloads[0], environment_, 0, Timings::kShort);
+  if (!setup.note.empty()) fmt::print(stderr, "note: {}\n", setup.note);
+  workloads = problem_.served_by(setup.device, std::move(workloads), [](const std::string& reason) {
     fmt::print(stderr, "note: left out: {}\n", reason);
   });
 
@@ -64,9 +64,9 @@ int CheckCommand::run() {
   std::string first_failure;
   for (const Workload& workload : workloads) {
     if (interrupted) break;
-    const Task task = {workload, rig.device};
+    const Task task = {workload, setup.device};
     const std::vector<FamilyCheck> found =
-        spot_check(task, candidates_for(task), *rig.measurer, options, interrupted);
+        spot_check(task, candidates_for(task), *setup.measurer, options, interrupted);
     for (nlohmann::json& one : to_json(to_text(workload), found)) checks.push_back(std::move(one));
     for (const FamilyCheck& check : found) {
       sampled += check.sampled;
@@ -84,8 +84,8 @@ int CheckCommand::run() {
     }
   }
   if (json_)
-    fmt::print("{}\n", nlohmann::json{{"device", rig.device.name},
-                                      {"identity", identity_of(rig.device)},
+    fmt::print("{}\n", nlohmann::json{{"device", setup.device.name},
+                                      {"identity", identity_of(setup.device)},
                                       {"complete", !interrupted},
                                       {"sampled_configs", sampled},
                                       {"right_configs", right},
@@ -94,7 +94,7 @@ int CheckCommand::run() {
                            .dump(2));
   else
     fmt::print(
-        "{}\n\n{}", rig.device.name,
+        "{}\n\n{}", setup.device.name,
         format_table({"<workload", "<family", "configs", "right", "rejected", "failed", "error / tolerance"},
                      rows));
   if (interrupted) return kInterruptedCode;

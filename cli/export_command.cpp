@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "cli/help.h"
-#include "cli/rig.h"
+#include "cli/measure_setup.h"
 #include "cli/table.h"
 #include "deploy/bundle_json.h"
 #include "measure/host/cpu_device.h"

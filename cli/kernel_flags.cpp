@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "cli/args.h"
 #include "cli/help.h"
-#include "cli/rig.h"
+#include "cli/measure_setup.h"
 #include "replay/origin.h"
 #include "target/archs.h"
 

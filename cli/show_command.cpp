@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "cli/args.h"
 #include "cli/help.h"
-#include "cli/rig.h"
+#include "cli/measure_setup.h"
 #include "cli/show_model.h"
 #include "cli/show_picks.h"
 #include "cli/show_text.h"

@@ -13,8 +13,8 @@
 #include "cli/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
+#include "cli/measure_setup.h"
 #include "cli/progress.h"
-#include "cli/rig.h"
 #include "cli/signals.h"
 #include "cli/tune_report.h"
 #include "costmodel/roofline_model.h"
@@ -127,11 +127,11 @@ int TuneCommand::run() {
   if (parse_choice("--overlap", overlap_, {"auto", "on", "off"}) != "auto") choice.overlap = overlap_ == "on";
   if (no_baseline_ && !baseline_.empty())
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
-  Rig rig = make_rig(choice, workloads[0], environment_, jobs_.empty() ? 0 : parse_jobs(jobs_));
-  if (!no_baseline_)
-    options.baselines = chosen_baselines(rig.device.limits.target, baseline_);
-  if (!rig.note.empty() && !quiet_) fmt::print(stderr, "note: {}\n", rig.note);
-  workloads = problem_.served_by(rig.device, std::move(workloads), [&](const std::string& reason) {
+  MeasureSetup setup =
+      make_measure_setup(choice, workloads[0], environment_, jobs_.empty() ? 0 : parse_jobs(jobs_));
+  if (!no_baseline_) options.baselines = chosen_baselines(setup.device.limits.target, baseline_);
+  if (!setup.note.empty() && !quiet_) fmt::print(stderr, "note: {}\n", setup.note);
+  workloads = problem_.served_by(setup.device, std::move(workloads), [&](const std::string& reason) {
     if (!quiet_) fmt::print(stderr, "note: left out: {}\n", reason);
   });
   std::optional<Database> other;
@@ -146,20 +146,20 @@ int TuneCommand::run() {
   std::vector<Summary> summaries;
   for (const Workload& workload : workloads) {
     if (interrupted) break;
-    const Task task = {workload, rig.device};
+    const Task task = {workload, setup.device};
     const Candidates candidates = candidates_for(task);
     const Tuner tuner = make_tuner(options.strategy, candidates.space, options.seed);
     const KnobFeatures raw_knobs(candidates.space, KnobColumns::kRaw);
-    options.learner = learner_options(tuner, rig.device.limits.target);
+    options.learner = learner_options(tuner, setup.device.limits.target);
     options.batches = tuner.options.batches;
     if (tuner.raw_knobs) {
       options.row_of = raw_knobs.rows();
       options.columns = raw_knobs.names().size();
     }
-    const RooflineModel prior(rig.device.limits);
+    const RooflineModel prior(setup.device.limits);
     options.session_id = new_session_id();
     summaries.push_back(run_session(task, candidates, options,
-                                    {.measurer = rig.measurer.get(),
+                                    {.measurer = setup.measurer.get(),
                                      .strategy = tuner.strategy.get(),
                                      .database = &database,
                                      .transfer_from = other ? &*other : nullptr,
@@ -169,9 +169,9 @@ int TuneCommand::run() {
                                      .interrupted = &interrupted,
                                      .on_event = [&](const Event& event) { progress.show(event); },
                                      .now_s = {},
-                                     .prober = prober_of(rig.device.limits)}));
+                                     .prober = prober_of(setup.device.limits)}));
     progress.finish();
-    if (!json_) fmt::print("{}", report_text(summaries.back(), rig.device, database_));
+    if (!json_) fmt::print("{}", report_text(summaries.back(), setup.device, database_));
     std::fflush(stdout);
   }
   if (json_) {

@@ -18,10 +18,10 @@ double growth_at(const ir::Access& access, std::size_t i, double extent) {
 }
 
 /// Distinct bytes of a growing set of loops: whole lines where there are gaps between the elements.
-class Reach {
+class TouchedBytes {
  public:
   /// One execution: `lanes` elements of `element` bytes; never more than `most` bytes.
-  Reach(double lanes, double element, double line, double most)
+  TouchedBytes(double lanes, double element, double line, double most)
       : lanes_(lanes),
         element_(element),
         line_(line),
@@ -140,7 +140,7 @@ void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses:
   const double element = view_.element_bytes(access);
   const double line = view_.machine.line_bytes;
   const double most = static_cast<double>(view_.buffer_of(access).elements) * element;
-  const Reach one(access.lanes, element, line, most);
+  const TouchedBytes one(access.lanes, element, line, most);
   Footprints f{};
   f.buffer = static_cast<std::size_t>(access.buffer);
   f.writes = access.writes;
@@ -151,17 +151,17 @@ void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses:
   f.first_size = sizes_.size();
 
   // First what runs together: threads, and the concurrent loops' share of one wave.
-  Reach reach = one;
+  TouchedBytes touched = one;
   for (auto level = around.rbegin(); level != around.rend(); ++level) {
-    if (is_thread(level->kind)) reach.add(level->growth, level->step);
+    if (is_thread(level->kind)) touched.add(level->growth, level->step);
     if (!is_concurrent(level->kind)) continue;
     const double part = together(level->kind, level->extent);
-    reach.add(level->extent > 1 ? 1 + (level->growth - 1) * (part - 1) / (level->extent - 1) : 1,
-              level->step);
+    touched.add(level->extent > 1 ? 1 + (level->growth - 1) * (part - 1) / (level->extent - 1) : 1,
+                level->step);
     f.multiplier *= std::max(1.0, std::ceil(level->extent / part));
   }
   if (sharing_ == Sharing::kShared) {
-    Reach everything = one;
+    TouchedBytes everything = one;
     for (auto level = around.rbegin(); level != around.rend(); ++level)
       everything.add(level->growth, level->step);
     f.everything = everything.bytes();
@@ -172,11 +172,11 @@ void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses:
   f.levels = levels_.size() - f.first_level;
   sizes_.resize(f.first_size + f.levels + 1);
   std::size_t place = sizes_.size();
-  sizes_[--place] = reach.bytes();
+  sizes_[--place] = touched.bytes();
   for (auto level = around.rbegin(); level != around.rend(); ++level) {
     if (!is_sequential(level->kind)) continue;
-    reach.add(level->growth, level->step);
-    sizes_[--place] = reach.bytes();
+    touched.add(level->growth, level->step);
+    sizes_[--place] = touched.bytes();
   }
   accesses_.push_back(f);
 }

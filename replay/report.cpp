@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tune/trusted_tasks.h"
+#include "tune/consistent_tasks.h"
 
 namespace lehr {
 namespace {
@@ -30,7 +30,7 @@ std::optional<Transfer> transfer_to(const Arena& arena, const ReplayPlan& plan) 
     if (auto past = past_task(*source, arena)) tasks.push_back(*std::move(past));
   XgboostOptions options;
   options.seed = plan.options.seed;
-  TrustedTasks trusted = trusted_tasks(std::move(tasks), options);
+  ConsistentTasks trusted = consistent_tasks(std::move(tasks), options);
   if (trusted.tasks.empty()) return std::nullopt;
   return std::optional<Transfer>(std::in_place, std::move(trusted.tasks), options);
 }

@@ -8,8 +8,8 @@
 
 #include "costmodel/features.h"
 #include "templates/catalog.h"
-#include "tune/guide.h"
 #include "tune/past_tasks.h"
+#include "tune/proposer.h"
 
 namespace lehr {
 namespace {
@@ -124,7 +124,7 @@ std::vector<double> replay(const Arena& arena, const ReplayOptions& options) {
   Scorer scorer(arena.columns(), arena.row_of(), 1);
   Learner learner(arena.columns(), tuner.uses_score ? tuner.model.get() : nullptr, tuner.validity.get(),
                   tuner.options.learner);
-  Guide guide(*tuner.strategy, learner, scorer, nullptr, tuner.options.batches, options.seed);
+  Proposer proposer(*tuner.strategy, learner, scorer, nullptr, tuner.options.batches, options.seed);
   Seen seen;
   std::vector<double> best;
   double best_us = std::numeric_limits<double>::infinity();
@@ -137,17 +137,17 @@ std::vector<double> replay(const Arena& arena, const ReplayOptions& options) {
       best_us = std::min(best_us, results.back().time_us.value_or(best_us));
       best.push_back(best_us);
     }
-    guide.observe(results, best_us);
+    proposer.observe(results, best_us);
   };
   if (options.transfer) {
-    guide.start_from(*options.transfer, false);  // there is no prior here
+    proposer.start_from(*options.transfer, false);  // there is no prior here
     measure(options.transfer->first_picks(arena.space(), Transfer::kWarmStarts));
   }
   while (best.size() < options.trials) {
-    guide.refit_if_due();
+    proposer.refit_if_due();
     std::vector<Point> points;
     for (const Proposal& each :
-         guide.propose(std::min(guide.next_batch(), options.trials - best.size()), seen))
+         proposer.propose(std::min(proposer.next_batch(), options.trials - best.size()), seen))
       points.push_back(each.point);
     if (points.empty()) break;
     measure(points);

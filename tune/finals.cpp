@@ -18,7 +18,7 @@ constexpr double kTurnOverheadUs = 1600;
 }  // namespace
 
 std::size_t affordable_finalists(double budget_s, std::size_t most, const ContestOptions& contest) {
-  const double seconds_each = 1.5 * contest.heat_rounds * (contest.block_us + kTurnOverheadUs) * 1e-6;
+  const double seconds_each = 1.5 * contest.stage_rounds * (contest.block_us + kTurnOverheadUs) * 1e-6;
   return std::clamp(static_cast<std::size_t>(std::max(0.0, budget_s) / seconds_each),
                     std::min(contest.most_finalists, most), most);
 }

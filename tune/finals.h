@@ -15,8 +15,8 @@ namespace lehr {
 std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optional<Config>& default_config,
                                         std::size_t count);
 
-/// How many of `most` finalists a contest of `budget_s` seconds has time for; at least those that no heat
-/// drops. Each costs a turn in each round of the first heat, and half of them as much in the second.
+/// How many of `most` finalists a contest of `budget_s` seconds has time for; at least those that no stage
+/// drops. Each costs a turn in each round of the first stage, and half of them as much in the second.
 std::size_t affordable_finalists(double budget_s, std::size_t most, const ContestOptions& contest);
 
 /// The end of a contest whose entry 0 is the default.

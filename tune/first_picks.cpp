@@ -5,7 +5,7 @@
 #include <span>
 
 #include "costmodel/roofline_model.h"
-#include "tune/guide.h"
+#include "tune/proposer.h"
 #include "tune/tuner.h"
 
 namespace lehr {
@@ -17,7 +17,7 @@ std::vector<FirstPick> first_picks(const Candidates& candidates, const Limits& l
   const RooflineModel prior(limits);
   Scorer scorer(feature_table().size(), kernel_rows(candidates, limits), threads);
   Learner learner(scorer.columns(), tuner.model.get(), tuner.validity.get(), fits);
-  Guide guide(*tuner.strategy, learner, scorer, &prior, tuner.options.batches, seed);
+  Proposer proposer(*tuner.strategy, learner, scorer, &prior, tuner.options.batches, seed);
 
   std::vector<FirstPick> picks;
   Seen seen;
@@ -32,7 +32,7 @@ std::vector<FirstPick> first_picks(const Candidates& candidates, const Limits& l
       results.push_back({points[i], us});
       seen.insert(points[i]);
     }
-    guide.observe(results, best_us);
+    proposer.observe(results, best_us);
   };
   // As a session does: the first default alone.
   std::vector<Point> defaults;
@@ -41,7 +41,7 @@ std::vector<FirstPick> first_picks(const Candidates& candidates, const Limits& l
   measure(std::span(defaults).subspan(1), 0);
   for (int batch = 1; picks.size() < fits.first_fit; ++batch) {
     std::vector<Point> points;
-    for (const Proposal& each : guide.propose(guide.next_batch(), seen)) points.push_back(each.point);
+    for (const Proposal& each : proposer.propose(proposer.next_batch(), seen)) points.push_back(each.point);
     if (points.empty()) break;  // the space is exhausted
     measure(points, batch);
   }

@@ -106,12 +106,12 @@ std::vector<std::size_t> Learner::choose(const FeatureMatrix& rows, std::span<co
                                          std::size_t n) const {
   CHECK(chooses() && rows.rows() == scores.size(), "rows={} scores={}", rows.rows(), scores.size());
   Beliefs beliefs(process_, rows, process_.has_prior() ? transfer_->predict(rows) : std::vector<double>());
-  const double curiosity = hints_count() ? options_.hinted_curiosity : options_.curiosity;
+  const double exploration = hints_count() ? options_.hinted_curiosity : options_.exploration;
   std::vector<std::size_t> left(scores.size()), picks;
   std::iota(left.begin(), left.end(), 0);
   while (picks.size() < n && !left.empty()) {
     const auto best = std::ranges::max_element(left, {}, [&](std::size_t i) {
-      return scores[i] + beliefs.mean(i) + curiosity * beliefs.deviation(i);
+      return scores[i] + beliefs.mean(i) + exploration * beliefs.deviation(i);
     });
     picks.push_back(*best);
     left.erase(best);

@@ -37,8 +37,8 @@ struct LearnerOptions {
   /// What other tasks say, while they are asked, is the process's prior: it learns how much of that holds
   /// here and describes the rest. Otherwise it knows nothing of them.
   bool hints_as_prior = true;
-  double curiosity = 3;  ///< what a standard deviation of the process counts against one of the score
-  /// The same while other tasks are asked: they know where to look, and curiosity leads away from there.
+  double exploration = 3;  ///< what a standard deviation of the process counts against one of the score
+  /// The same while other tasks are asked: they know where to look, and exploration leads away from there.
   double hinted_curiosity = 0;
   bool failures_are_slow = false;  ///< failures count as rows, of target 0, as AutoTVM has it
 };
@@ -74,8 +74,8 @@ class Learner {
   /// Whether a process is there to choose by.
   bool chooses() const { return process_.learnt(); }
   /// n of the rows (all if there are fewer), the most wanted first, one after the other: each the highest of
-  /// its score, what the process expects of it, and the curiosity times what the process does not know of it
-  /// once those picked before are measured (upper confidence bound; Desautels, Krause and Burdick,
+  /// its score, what the process expects of it, and the exploration times what the process does not know of
+  /// it once those picked before are measured (upper confidence bound; Desautels, Krause and Burdick,
   /// "Parallelizing Exploration-Exploitation Tradeoffs in Gaussian Process Bandit Optimization", 2014).
   /// `scores` as predict() gives them. CHECKs chooses().
   std::vector<std::size_t> choose(const FeatureMatrix& rows, std::span<const double> scores,

@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "measure/worker/backends.h"
+#include "tune/consistent_tasks.h"
 #include "tune/past_tasks.h"
 #include "tune/resume.h"
 #include "tune/session_impl.h"
-#include "tune/trusted_tasks.h"
 
 namespace lehr {
 namespace {
@@ -48,16 +48,16 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
       trials_(options.stop.plateau_gain),
       roofline_(task.workload, task.device.limits),
       runner_(task_, candidates_, options_, parts_, trials_,
-             [this](const Trial& trial, bool best) {
-               const auto* failure = std::get_if<Failure>(&trial.outcome);
-               if (!failure) roofline_.reached(trial.config.family, raw_us(std::get<Timing>(trial.outcome)));
-               report(best ? EventKind::kNewBest : EventKind::kTrial,
-                      failure ? std::string(first_line(failure->text)) : to_text(trial.config));
-             }),
+              [this](const Trial& trial, bool best) {
+                const auto* failure = std::get_if<Failure>(&trial.outcome);
+                if (!failure) roofline_.reached(trial.config.family, raw_us(std::get<Timing>(trial.outcome)));
+                report(best ? EventKind::kNewBest : EventKind::kTrial,
+                       failure ? std::string(first_line(failure->text)) : to_text(trial.config));
+              }),
       row_of_(options.row_of ? options.row_of : kernel_rows(candidates_, task.device.limits)),
       scorer_(options.row_of ? options.columns : feature_table().size(), row_of_, options.threads),
       learner_(scorer_.columns(), parts_.model, parts_.validity, options.learner),
-      guide_(*parts_.strategy, learner_, scorer_, parts_.prior, options.batches, options.seed) {
+      proposer_(*parts_.strategy, learner_, scorer_, parts_.prior, options.batches, options.seed) {
   CHECK(!candidates.defaults.empty(), "a task without a default");
   summary_.workload = to_text(task.workload);
   summary_.device = task.device.name;
@@ -131,7 +131,7 @@ void Session::recall_tasks() {
                  candidates_, row_of_, scorer_.columns(), !options_.row_of);
   XgboostOptions model;
   model.seed = options_.seed;
-  TrustedTasks trusted = trusted_tasks(std::move(tasks), model);
+  ConsistentTasks trusted = consistent_tasks(std::move(tasks), model);
   const auto say = [this](const std::string& text) {
     summary_.resume_text += (summary_.resume_text.empty() ? "" : "; ") + text;
   };
@@ -144,7 +144,7 @@ void Session::recall_tasks() {
   transfer_.emplace(std::move(trusted.tasks), model);
   for (const Point& point : transfer_->first_picks(candidates_.space, Transfer::kWarmStarts))
     warm_starts_.push_back(candidates_.space.config_of(point));
-  guide_.start_from(*transfer_, warm_starts_.empty());
+  proposer_.start_from(*transfer_, warm_starts_.empty());
   for (const PastTask& past : transfer_->tasks()) summary_.evidence += static_cast<int>(past.times_us.size());
   say(describe(*transfer_, Transfer::kWarmStarts));
 }
@@ -157,7 +157,7 @@ void Session::learn(const std::vector<std::size_t>& positions) {
     results.push_back({candidates_.space.point_of(trial.config), trial.time_us()});
     seen_.insert(results.back().point);
   }
-  guide_.observe(results, best ? *best->time_us() : 0);
+  proposer_.observe(results, best ? *best->time_us() : 0);
 }
 
 void Session::measure(std::span<const Pick> picks) {
@@ -190,9 +190,9 @@ void Session::measure_defaults() {
 void Session::rounds() {
   while (!out_of_budget()) {
     const bool hinted = !learner_.transfer_dropped();
-    if (guide_.refit_if_due()) report(EventKind::kFitted, "");
+    if (proposer_.refit_if_due()) report(EventKind::kFitted, "");
     if (hinted && learner_.transfer_dropped()) tell_that_hints_were_dropped();
-    const std::vector<Pick> picks = propose(batch_size(guide_.next_batch()));
+    const std::vector<Pick> picks = propose(batch_size(proposer_.next_batch()));
     if (picks.empty()) {
       stop_ = StopReason::kExhausted;
       break;
@@ -238,10 +238,10 @@ std::size_t Session::batch_size(std::size_t wanted) const {
 
 std::vector<Pick> Session::propose(std::size_t count) {
   std::vector<Pick> picks;
-  for (const Proposal& each : guide_.propose(count, seen_))
+  for (const Proposal& each : proposer_.propose(count, seen_))
     picks.push_back({candidates_.space.config_of(each.point), options_.strategy, each.predicted});
   if (const KnownTrial* best = trials_.best())
-    model_expects_gain_ = guide_.expects_gain_over(candidates_.space.point_of(best->config));
+    model_expects_gain_ = proposer_.expects_gain_over(candidates_.space.point_of(best->config));
   return picks;
 }
 

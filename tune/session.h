@@ -14,7 +14,7 @@
 #include "measure/core/measurer.h"
 #include "search/strategy.h"
 #include "tune/events.h"
-#include "tune/guide.h"
+#include "tune/proposer.h"
 #include "tune/roofline.h"
 #include "tune/stop.h"
 #include "tune/summary.h"

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "tune/trial_runner.h"
-#include "tune/guide.h"
+#include "tune/proposer.h"
 #include "tune/roofline.h"
 #include "tune/session.h"
+#include "tune/trial_runner.h"
 #include "tune/trials.h"
 
 namespace lehr {
@@ -66,7 +66,7 @@ class Session {
   RowOf row_of_;
   Scorer scorer_;
   Learner learner_;
-  Guide guide_;
+  Proposer proposer_;
   Seen seen_;  // the configs of all trials
   std::optional<Transfer> transfer_;
   bool model_expects_gain_ = true;

@@ -11,7 +11,7 @@
 #include "costmodel/validity_model.h"
 #include "costmodel/xgboost_model.h"
 #include "search/make_strategy.h"
-#include "tune/guide.h"
+#include "tune/proposer.h"
 
 namespace lehr {
 

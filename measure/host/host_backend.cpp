@@ -51,7 +51,7 @@ constinit const Backend kHostBackend = {
     // Short turns, so that both of a pair lie within one calm spell, and only calm rounds count
     // (measure/core/ratio.h). That a side lost its CPUs shows in its time alone: the CPU time of its other
     // threads is some milliseconds behind.
-    .contest = {.block_us = 2000, .calm_within = 1.05, .max_rounds = 5000, .heat_rounds = 20},
+    .contest = {.block_us = 2000, .calm_within = 1.05, .max_rounds = 5000, .stage_rounds = 20},
 };
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Rounds, heats, ratios.
+// Rounds, stages, ratios.
 #include "measure/worker/contest.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ class Contestants {
   bool dropped(std::size_t i) const { return dropped_[i]; }
 
   /// The slower half of the contenders that are still in the race goes, but `most_finalists` stay.
-  void end_heat(const std::vector<Round>& rounds) {
+  void end_stage(const std::vector<Round>& rounds) {
     std::vector<std::pair<double, std::size_t>> times;
     for (std::size_t i = 0; i < participants_.size(); ++i) {
       if (!participants_[i].contender || !races(i)) continue;
@@ -161,19 +161,19 @@ std::vector<ContestEntry> run_contest(std::vector<Participant> participants, con
   const Elapsed elapsed;
   const std::size_t count = participants.size();
   std::vector<Round> rounds;
-  int heat_start = 0;
-  double heat_start_s = 0;
+  int stage_start = 0;
+  double stage_start_s = 0;
   while (static_cast<int>(rounds.size()) < options.max_rounds) {
     const int done = static_cast<int>(rounds.size());
     const double spent_s = elapsed.seconds();
     if (done >= options.min_rounds && spent_s >= options.budget_s) break;
     if (done >= 3 && spent_s >= 2 * options.budget_s) break;
-    const int in_heat = done - heat_start;
-    if (in_heat >= options.heat_rounds ||
-        (in_heat >= 2 && spent_s - heat_start_s >= options.heat_share * options.budget_s)) {
-      contestants.end_heat(rounds);
-      heat_start = done;
-      heat_start_s = spent_s;
+    const int in_stage = done - stage_start;
+    if (in_stage >= options.stage_rounds ||
+        (in_stage >= 2 && spent_s - stage_start_s >= options.stage_share * options.budget_s)) {
+      contestants.end_stage(rounds);
+      stage_start = done;
+      stage_start_s = spent_s;
     }
     if (std::all_of(participants.begin(), participants.end(),
                     [](const Participant& p) { return !p.missing.empty(); }))

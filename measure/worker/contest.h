@@ -25,7 +25,7 @@ struct Participant {
 
 /// Loads everyone, then rounds: each participant's process is continued (SIGCONT), warmed up by one call,
 /// timed for a block, and stopped (SIGSTOP); the starting one moves on by one each round. Stopped processes
-/// cannot disturb the others with spinning thread pools. Contenders race in heats: many of them, because the
+/// cannot disturb the others with spinning thread pools. Contenders meet in stages: many of them, because the
 /// one that looked fastest in the trials was also the luckiest, but rounds spent on the slow ones are lost to
 /// the fast ones. All workers are running again at the end. Entries in the participants' order.
 std::vector<ContestEntry> run_contest(std::vector<Participant> participants, const ContestOptions& options);

@@ -156,7 +156,7 @@ TEST(Learner, ChoosesTheBestOfTheScoreAndThenWhatItKnowsLeast) {
   NearestModel model;
   LearnerOptions options;
   options.first_fit = 4;
-  options.curiosity = 10;
+  options.exploration = 10;
   Learner learner(1, &model, nullptr, options);
   EXPECT_FALSE(learner.chooses());
   const auto one = [](float value) { return std::vector<float>{value}; };
@@ -174,7 +174,7 @@ TEST(Learner, ChoosesTheBestOfTheScoreAndThenWhatItKnowsLeast) {
   EXPECT_GE(two[0], 3U);
   EXPECT_LT(two[1], 3U);
   EXPECT_EQ(learner.choose(rows, equal, 9).size(), 5U);
-  options.curiosity = 0;
+  options.exploration = 0;
   Learner bold(1, &model, nullptr, options);
   for (const float value : {0.0F, 1.0F, 2.0F, 3.0F}) bold.add(one(value), 10 + std::abs(value - 1.4F));
   bold.refit_if_due();

@@ -9,9 +9,9 @@
 #include "base/rng.h"
 #include "costmodel/metrics.h"
 #include "search/anneal.h"
-#include "tune/guide.h"
 #include "tune/held_out_rank.h"
 #include "tune/learner.h"
+#include "tune/proposer.h"
 #include "tune/tuner.h"
 
 namespace lehr::testing {
@@ -105,7 +105,7 @@ TEST(Learner, IsCuriousOnlyWhenOtherTasksAreNotAskedAnyMore) {
   const Transfer transfer({task(2)}, {});
   XgboostModel model;
   LearnerOptions options;
-  options.curiosity = 100;
+  options.exploration = 100;
   options.transfer_judged = options.transfer_rows + 1;  // never dropped
   options.transfer_patience = options.transfer_rows;
   Learner learner(kColumns, &model, nullptr, options);
@@ -253,7 +253,7 @@ TEST(HeldOutRank, IsHighForARuleLowForChanceAndNeverSeesTheRow) {
   EXPECT_EQ(standard_deviation({1, 3}), 1);
 }
 
-TEST(Guide, MakesUpForTheBeginningThatMisleadingTasksTookThePlaceOf) {
+TEST(Proposer, MakesUpForTheBeginningThatMisleadingTasksTookThePlaceOf) {
   // Proposals without a prediction are those that no model picked.
   const auto unpredicted = [](const Transfer& transfer) {
     const Space all = space();
@@ -261,23 +261,23 @@ TEST(Guide, MakesUpForTheBeginningThatMisleadingTasksTookThePlaceOf) {
     XgboostModel model;
     Learner learner(kColumns, &model, nullptr);
     Scorer scorer(kColumns, knob_rows, 1);
-    Guide guide(strategy, learner, scorer, nullptr, {}, 1);
-    guide.start_from(transfer, false);
+    Proposer proposer(strategy, learner, scorer, nullptr, {}, 1);
+    proposer.start_from(transfer, false);
     Seen seen;
     std::vector<int> counts;
     for (int round = 0; round < 4; ++round) {
-      guide.refit_if_due();
+      proposer.refit_if_due();
       int count = 0;
       double best = 1e9;
       std::vector<Measurement> results;
-      for (const Proposal& each : guide.propose(10, seen)) {
+      for (const Proposal& each : proposer.propose(10, seen)) {
         if (!each.predicted) ++count;
         seen.insert(each.point);
         const double us = time_of(x_of(each.point), y_of(each.point), 8);
         best = std::min(best, us);
         results.push_back({each.point, us});
       }
-      guide.observe(results, best);
+      proposer.observe(results, best);
       counts.push_back(count);
     }
     return counts;
@@ -306,7 +306,7 @@ class WantsTwelve : public CostModel {
   }
 };
 
-TEST(Guide, AddsThePriorToWhatOtherTasksSayUntilItsOwnFitWhereAsked) {
+TEST(Proposer, AddsThePriorToWhatOtherTasksSayUntilItsOwnFitWhereAsked) {
   const Transfer transfer({task(2)}, {});
   const Space all = space();
   const WantsTwelve wants_twelve;
@@ -315,16 +315,16 @@ TEST(Guide, AddsThePriorToWhatOtherTasksSayUntilItsOwnFitWhereAsked) {
     XgboostModel model;
     Learner learner(kColumns, &model, nullptr);
     Scorer scorer(kColumns, knob_rows, 1);
-    Guide guide(strategy, learner, scorer, &wants_twelve, {}, 1);
-    guide.start_from(transfer, with_prior);
+    Proposer proposer(strategy, learner, scorer, &wants_twelve, {}, 1);
+    proposer.start_from(transfer, with_prior);
     Seen seen;
-    const Point first = guide.propose(16, seen).at(0).point;
+    const Point first = proposer.propose(16, seen).at(0).point;
     std::vector<Measurement> results;
     for (std::int64_t i = 0; i < 16; ++i)
       results.push_back({all.point_of(Config{"k", {{"x", i}, {"y", 15 - i}}}), time_of(i, 15 - i, 8)});
-    guide.observe(results, 100);
-    EXPECT_TRUE(guide.refit_if_due());
-    for (const Proposal& each : guide.propose(4, seen)) {
+    proposer.observe(results, 100);
+    EXPECT_TRUE(proposer.refit_if_due());
+    for (const Proposal& each : proposer.propose(4, seen)) {
       if (!each.predicted) continue;
       FeatureMatrix row(kColumns);
       row.append(row_of(x_of(each.point), y_of(each.point)));
@@ -338,25 +338,25 @@ TEST(Guide, AddsThePriorToWhatOtherTasksSayUntilItsOwnFitWhereAsked) {
   EXPECT_LT(std::abs(y_of(both) - 4), 3) << "which the prior does not say: " << to_text(all.config_of(both));
 }
 
-TEST(Guide, FollowsThePriorForTheFirstSixteenPicksOnCuda) {
+TEST(Proposer, FollowsThePriorForTheFirstSixteenPicksOnCuda) {
   const auto picked_by_prior = [](Target target) {
     const Space all = space();
     const Tuner tuner = make_tuner("anneal", all, 1);
     Learner learner(kColumns, tuner.model.get(), nullptr, learner_options(tuner, target));
     Scorer scorer(kColumns, knob_rows, 1);
     const FlatPrior prior;
-    Guide guide(*tuner.strategy, learner, scorer, &prior, tuner.options.batches, 1);
+    Proposer proposer(*tuner.strategy, learner, scorer, &prior, tuner.options.batches, 1);
     Seen seen;
     std::size_t picks = 0;
-    while (!guide.refit_if_due()) {
+    while (!proposer.refit_if_due()) {
       std::vector<Measurement> results;
-      for (const Proposal& each : guide.propose(guide.next_batch(), seen)) {
+      for (const Proposal& each : proposer.propose(proposer.next_batch(), seen)) {
         EXPECT_EQ(each.predicted, 0);
         seen.insert(each.point);
         results.push_back({each.point, time_of(x_of(each.point), y_of(each.point), 8)});
       }
       picks += results.size();
-      guide.observe(results, 1);
+      proposer.observe(results, 1);
     }
     return picks;
   };

@@ -1,5 +1,5 @@
 // Wiring of device, compiler and measurer.
-#include "cli/rig.h"
+#include "cli/measure_setup.h"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -127,23 +127,23 @@ std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment&
   return make_compiler(limits, environment, own_executable(), jobs);
 }
 
-Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environment& environment, int jobs,
-             Timings timings) {
-  Rig rig;
-  rig.device = choose_device(choice, workload, environment, timings == Timings::kFull, rig.note);
-  const Backend& backend = backend_of(rig.device.limits.target);
+MeasureSetup make_measure_setup(const DeviceChoice& choice, const Workload& workload,
+                                const Environment& environment, int jobs, Timings timings) {
+  MeasureSetup setup;
+  setup.device = choose_device(choice, workload, environment, timings == Timings::kFull, setup.note);
+  const Backend& backend = backend_of(setup.device.limits.target);
   const auto cpus = static_cast<int>(allowed_cpus().size());
   if (jobs == 0) jobs = backend.on_host ? cpus : std::max(1, cpus - 1);
-  rig.compiler = make_compiler(rig.device.limits, environment, jobs);
-  rig.device.compiler = rig.compiler->identity();
-  rig.device.cold = choice.cold;
+  setup.compiler = make_compiler(setup.device.limits, environment, jobs);
+  setup.device.compiler = setup.compiler->identity();
+  setup.device.cold = choice.cold;
   LocalOptions options;
   options.worker.executable = own_executable();
   options.worker.environment = worker_environment(backend, environment);
-  options.limits = rig.device.limits;
+  options.limits = setup.device.limits;
   options.settings.device = choice.ordinal;
   options.settings.cold = choice.cold;
-  if (backend.on_host) options.settings.threads = rig.device.limits.cores;
+  if (backend.on_host) options.settings.threads = setup.device.limits.cores;
   options.chunk = std::max(8, jobs);
   options.compile_jobs = jobs;
   options.overlap = choice.overlap.value_or(!backend.on_host || options.settings.threads + jobs < cpus);
@@ -154,8 +154,8 @@ Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environ
         .sample_us = 1, .min_samples = 1, .min_total_us = 1, .max_total_us = 1, .few_samples = 1};
     options.use_reference = false;
   }
-  rig.measurer = std::make_unique<LocalMeasurer>(*rig.compiler, std::move(options));
-  return rig;
+  setup.measurer = std::make_unique<LocalMeasurer>(*setup.compiler, std::move(options));
+  return setup;
 }
 
 }  // namespace lehr

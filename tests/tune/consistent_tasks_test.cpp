@@ -1,5 +1,5 @@
 // Which tasks of a log are listened to: those whose times follow from their configs.
-#include "tune/trusted_tasks.h"
+#include "tune/consistent_tasks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,13 +37,13 @@ std::vector<std::string> names(const std::vector<PastTask>& tasks) {
   return result;
 }
 
-TEST(TrustedTasks, LeavesOutTimesThatFollowFromNothing) {
+TEST(ConsistentTasks, LeavesOutTimesThatFollowFromNothing) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
-    const TrustedTasks trusted =
-        trusted_tasks({task("first", 200, Times::kRule, seed), task("dealt", 200, Times::kDealt, seed + 10),
-                       task("second", 200, Times::kRule, seed + 20)},
-                      {});
+    const ConsistentTasks trusted = consistent_tasks(
+        {task("first", 200, Times::kRule, seed), task("dealt", 200, Times::kDealt, seed + 10),
+         task("second", 200, Times::kRule, seed + 20)},
+        {});
     EXPECT_THAT(names(trusted.tasks), ElementsAre("first", "second"));
     EXPECT_THAT(trusted.left_out, ElementsAre("dealt"));
     EXPECT_EQ(trusted.tasks[0].configs.size(), 200U);
@@ -51,29 +51,29 @@ TEST(TrustedTasks, LeavesOutTimesThatFollowFromNothing) {
   }
 }
 
-TEST(TrustedTasks, TrustsNobodyWhereAllTimesWereDealt) {
+TEST(ConsistentTasks, TrustsNobodyWhereAllTimesWereDealt) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
-    const TrustedTasks trusted = trusted_tasks(
+    const ConsistentTasks trusted = consistent_tasks(
         {task("a", 250, Times::kDealt, seed + 30), task("b", 250, Times::kDealt, seed + 40)}, {});
     EXPECT_THAT(trusted.tasks, IsEmpty());
     EXPECT_THAT(trusted.left_out, ElementsAre("a", "b"));
   }
 }
 
-TEST(TrustedTasks, JudgesATaskOfFewRowsMostlyByTheOthers) {
-  const TrustedTasks with_others =
-      trusted_tasks({task("many", 300, Times::kRule, 1), task("few", 4, Times::kDealt, 2)}, {});
+TEST(ConsistentTasks, JudgesATaskOfFewRowsMostlyByTheOthers) {
+  const ConsistentTasks with_others =
+      consistent_tasks({task("many", 300, Times::kRule, 1), task("few", 4, Times::kDealt, 2)}, {});
   EXPECT_THAT(names(with_others.tasks), ElementsAre("many", "few"));
-  const TrustedTasks with_noise =
-      trusted_tasks({task("noise", 300, Times::kDealt, 3), task("few", 4, Times::kRule, 4)}, {});
+  const ConsistentTasks with_noise =
+      consistent_tasks({task("noise", 300, Times::kDealt, 3), task("few", 4, Times::kRule, 4)}, {});
   EXPECT_THAT(with_noise.tasks, IsEmpty());
 }
 
-TEST(TrustedTasks, SaysNothingAgainstTasksOfTooFewRowsToTell) {
-  EXPECT_THAT(trusted_tasks({}, {}).tasks, IsEmpty());
-  const TrustedTasks few =
-      trusted_tasks({task("one", 1, Times::kRule, 5), task("two", 30, Times::kDealt, 6)}, {});
+TEST(ConsistentTasks, SaysNothingAgainstTasksOfTooFewRowsToTell) {
+  EXPECT_THAT(consistent_tasks({}, {}).tasks, IsEmpty());
+  const ConsistentTasks few =
+      consistent_tasks({task("one", 1, Times::kRule, 5), task("two", 30, Times::kDealt, 6)}, {});
   EXPECT_THAT(names(few.tasks), ElementsAre("one", "two"));
   EXPECT_THAT(few.left_out, IsEmpty());
 }

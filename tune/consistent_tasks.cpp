@@ -1,5 +1,5 @@
-// Two halves: see trusted_tasks.h.
-#include "tune/trusted_tasks.h"
+// Two halves: see consistent_tasks.h.
+#include "tune/consistent_tasks.h"
 
 #include <utility>
 
@@ -38,11 +38,11 @@ std::vector<double> held_out_ranks(const std::vector<PastTask>& tasks, const Xgb
 
 }  // namespace
 
-TrustedTasks trusted_tasks(std::vector<PastTask> tasks, const XgboostOptions& options) {
+ConsistentTasks consistent_tasks(std::vector<PastTask> tasks, const XgboostOptions& options) {
   double all_rows = 0;
   for (const PastTask& task : tasks) all_rows += static_cast<double>(task.times_us.size());
   if (all_rows < kPooledRows) return {std::move(tasks), {}};
-  TrustedTasks result;
+  ConsistentTasks result;
   const std::vector<double> ranks = held_out_ranks(tasks, options);
   double pooled = 0;
   for (std::size_t t = 0; t < tasks.size(); ++t)

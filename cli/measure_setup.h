@@ -19,18 +19,18 @@ struct DeviceChoice {
   bool automatic = true;
   Target target;
   int ordinal = 0;
-  int threads = 0;  ///< CPU; 0: all that the process may use
-  bool cold = false;  ///< RunSettings::cold
+  int threads = 0;              ///< CPU; 0: all that the process may use
+  bool cold = false;            ///< RunSettings::cold
   std::optional<bool> overlap;  ///< LocalOptions::overlap; nullopt: where it does not disturb
 };
 /// Throws Error(kUser), one sentence.
 DeviceChoice parse_device(const std::string& device, const std::string& threads);
 
-struct Rig {
+struct MeasureSetup {
   Device device;
   std::unique_ptr<Compiler> compiler;
   std::unique_ptr<Measurer> measurer;
-  std::string note;                    ///< why `auto` did not take the GPU; "" if there was nothing to choose
+  std::string note;  ///< why `auto` did not take the GPU; "" if there was nothing to choose
 };
 
 /// Finds the device without a compiler; its `compiler` field stays empty. `auto` takes a GPU where
@@ -45,11 +45,11 @@ enum class Timings {
   kShort,  ///< once: only the result matters
 };
 
-/// The device with everything that measuring needs. `jobs` sources are compiled at once; 0: one per CPU, but for
-/// one that is left to the host's part in timing a GPU. Candidates are compiled while others are timed on a GPU, and on a CPU
-/// with cores to spare (LocalOptions::overlap). Throws as choose_device.
-Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environment& environment, int jobs,
-             Timings timings = Timings::kFull);
+/// The device with everything that measuring needs. `jobs` sources are compiled at once; 0: one per CPU, but
+/// for one that is left to the host's part in timing a GPU. Candidates are compiled while others are timed on
+/// a GPU, and on a CPU with cores to spare (LocalOptions::overlap). Throws as choose_device.
+MeasureSetup make_measure_setup(const DeviceChoice& choice, const Workload& workload,
+                                const Environment& environment, int jobs, Timings timings = Timings::kFull);
 
 /// The compiler alone, for a device that need not be present (CUDA). `jobs` sources are compiled at once.
 std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment& environment, int jobs);

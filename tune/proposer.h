@@ -32,11 +32,11 @@ struct BatchSchedule {
   std::size_t largest = 32;
 };
 
-class Guide {
+class Proposer {
  public:
   /// Borrows all; `prior` scores before the first fit, nullptr: nothing does.
-  Guide(Strategy& strategy, Learner& learner, Scorer& scorer, const CostModel* prior,
-        const BatchSchedule& batches, std::uint64_t seed);
+  Proposer(Strategy& strategy, Learner& learner, Scorer& scorer, const CostModel* prior,
+           const BatchSchedule& batches, std::uint64_t seed);
 
   /// In the order of measurement; `best_us` is the fastest of all so far.
   void observe(std::span<const Measurement> results, double best_us);

@@ -1,5 +1,5 @@
-// The loop's mind: see guide.h.
-#include "tune/guide.h"
+// Models and strategy in turn: see proposer.h.
+#include "tune/proposer.h"
 
 #include <algorithm>
 
@@ -11,8 +11,8 @@ constexpr std::size_t kBlindAfterHints = 8;
 
 }  // namespace
 
-Guide::Guide(Strategy& strategy, Learner& learner, Scorer& scorer, const CostModel* prior,
-             const BatchSchedule& batches, std::uint64_t seed)
+Proposer::Proposer(Strategy& strategy, Learner& learner, Scorer& scorer, const CostModel* prior,
+                   const BatchSchedule& batches, std::uint64_t seed)
     : strategy_(&strategy),
       learner_(&learner),
       scorer_(&scorer),
@@ -21,7 +21,7 @@ Guide::Guide(Strategy& strategy, Learner& learner, Scorer& scorer, const CostMod
       batch_(batches.first),
       rng_(Rng(seed).fork("search")) {}
 
-void Guide::observe(std::span<const Measurement> results, double best_us) {
+void Proposer::observe(std::span<const Measurement> results, double best_us) {
   std::vector<Observed> observed;
   for (const Measurement& result : results) {
     const FeatureMatrix row = scorer_->features({&result.point, 1});
@@ -37,7 +37,7 @@ void Guide::observe(std::span<const Measurement> results, double best_us) {
   if (!observed.empty()) strategy_->observe(observed);
 }
 
-Predict Guide::predictor() const {
+Predict Proposer::predictor() const {
   // A factor of e in the prior's estimate counts as much as a standard deviation of the hints.
   if (hints_with_prior_ && prior_ && !learner_->fitted())
     return [this](const FeatureMatrix& rows) {
@@ -51,7 +51,7 @@ Predict Guide::predictor() const {
   return {};
 }
 
-Choose Guide::chooser() const {
+Choose Proposer::chooser() const {
   return [this](std::span<const ScoredPoint> candidates, std::size_t n) {
     std::vector<Point> points;
     std::vector<double> scores;
@@ -63,7 +63,7 @@ Choose Guide::chooser() const {
   };
 }
 
-std::vector<Proposal> Guide::propose(std::size_t count, const Seen& seen) {
+std::vector<Proposal> Proposer::propose(std::size_t count, const Seen& seen) {
   best_proposed_.reset();
   if (made_up_ || !learner_->transfer_dropped()) return propose_by(predictor(), count, seen);
   made_up_ = true;
@@ -75,7 +75,7 @@ std::vector<Proposal> Guide::propose(std::size_t count, const Seen& seen) {
   return proposals;
 }
 
-std::vector<Proposal> Guide::propose_by(const Predict& predict, std::size_t count, const Seen& seen) {
+std::vector<Proposal> Proposer::propose_by(const Predict& predict, std::size_t count, const Seen& seen) {
   Score score;
   if (predict) score = [&](std::span<const Point> points) { return scorer_->score(points, predict); };
   strategy_->choose_by(predict && learner_->chooses() ? chooser() : Choose());
@@ -89,13 +89,13 @@ std::vector<Proposal> Guide::propose_by(const Predict& predict, std::size_t coun
   return proposals;
 }
 
-std::size_t Guide::next_batch() {
+std::size_t Proposer::next_batch() {
   const std::size_t now = batch_;
   batch_ = std::min(batches_.largest, batch_ + batches_.step);
   return now;
 }
 
-bool Guide::expects_gain_over(const Point& best) {
+bool Proposer::expects_gain_over(const Point& best) {
   if (!best_proposed_) return true;
   return *best_proposed_ > scorer_->score({&best, 1}, predictor())[0];
 }
