@@ -338,7 +338,7 @@ TEST(GemmWgmmaEmulated, SumsOfTwoLevelsAreAsExactAsTheyPromiseAndThoseOfOneAreNo
     const bool two_level = workloads[i].gemm().math == Math::kTwoLevel;
     Problem problem = problem_for(workloads[i], kGemmWgmmaSeed);
     // The library is asked for the same.
-    EXPECT_EQ(lt_gemm(workloads[i], false).fast_accumulation, !two_level);
+    EXPECT_EQ(cublaslt::lt_gemm(workloads[i], false).fast_accumulation, !two_level);
     const emulator::Result run = program.run(i, {problem.tensors[0].values, problem.tensors[1].values});
     ASSERT_FALSE(run.fault) << *run.fault;
     EXPECT_EQ(compare_output(problem, run.output_bytes.at(0).data()).fault, "");
