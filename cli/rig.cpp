@@ -70,8 +70,8 @@ DeviceChoice parse_device(const std::string& device, const std::string& threads)
     known.push_back(name);
     if (!backend->numbered) continue;
     if (device.starts_with(numbered)) {
-      choice.ordinal = static_cast<int>(parse_number("--device " + numbered, device.substr(numbered.size()), 0,
-                                                     kMostDevices - 1));
+      choice.ordinal = static_cast<int>(
+          parse_number("--device " + numbered, device.substr(numbered.size()), 0, kMostDevices - 1));
       return choice;
     }
     known.push_back(numbered + "0");
@@ -88,8 +88,8 @@ std::vector<std::string> chosen_baselines(Target target, const std::string& flag
 
 std::string baseline_help() {
   std::string text =
-      "vendor libraries to compare with, and where kernels are functions, unfused (the epilogue as a pass of its "
-      "own)";
+      "vendor libraries to compare with, and where kernels are functions, unfused (the epilogue as a pass of "
+      "its own)";
   std::string left_out;
   for (const Target target : kTargets) {
     const std::vector<std::string> usual = default_baselines(target);

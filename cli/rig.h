@@ -8,8 +8,8 @@
 
 #include "cli/environment.h"
 #include "measure/core/compiler.h"
-#include "measure/core/measurer.h"
 #include "measure/core/device.h"
+#include "measure/core/measurer.h"
 #include "workload/workload.h"
 
 namespace lehr {
@@ -34,8 +34,8 @@ struct Rig {
 };
 
 /// Finds the device without a compiler; its `compiler` field stays empty. `auto` takes a GPU where
-/// there is one with its compiler and a template for `workload`, else the CPU with the reason in `note`. Throws
-/// Error(kEnvironment) when what was asked for by name is missing, saying what to do.
+/// there is one with its compiler and a template for `workload`, else the CPU with the reason in `note`.
+/// Throws Error(kEnvironment) when what was asked for by name is missing, saying what to do.
 Device choose_device(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
                      bool measure_rates, std::string& note);
 
@@ -57,8 +57,8 @@ std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment&
 /// "--jobs N": compilations at once; "" = one per CPU that this process may use. Throws Error(kUser).
 int parse_jobs(const std::string& text);
 
-/// "--baseline a,b": vendor libraries of the target, and kUnfused where it can be. "": those that are timed by default.
-/// Throws Error(kUser) for one that is not known.
+/// "--baseline a,b": vendor libraries of the target, and kUnfused where it can be. "": those that are timed
+/// by default. Throws Error(kUser) for one that is not known.
 std::vector<std::string> chosen_baselines(Target target, const std::string& flag);
 /// The flag's help: all that this build knows.
 std::string baseline_help();

@@ -91,10 +91,10 @@ struct Samples {
   std::optional<GpuState> gpu = std::nullopt;  ///< nullopt on the CPU and where NVML does not tell
 };
 
-/// Called from one thread in this order: prepare once, then for each slot load, check (runs the candidate once,
-/// outputs poisoned before), time as often as wanted, unload. Several slots are loaded at a time: slot 0 holds the
-/// session's reference kernel. A CPU candidate may crash or hang in any of them: the parent sees the process die and
-/// reports it, the runner need not guard.
+/// Called from one thread in this order: prepare once, then for each slot load, check (runs the candidate
+/// once, outputs poisoned before), time as often as wanted, unload. Several slots are loaded at a time: slot
+/// 0 holds the session's reference kernel. A CPU candidate may crash or hang in any of them: the parent sees
+/// the process die and reports it, the runner need not guard.
 class Runner {
  public:
   Runner() = default;

@@ -239,20 +239,12 @@ CudaStatus encode_tensor_map(const CudaDriver& driver, const ir::TensorMap& map,
 
 CudaStatus CudaKernel::load(const CudaDriver& driver, const void* image, const std::string& entry) {
   *this = CudaKernel();
-  if (const CudaStatus status{driver.functions().module_load(&module_, image), "cuModuleLoadData"};
-      !status.ok()) {
-    return status;
-  }
+  const CudaDriver::Functions& f = driver.functions();
+  void* module = nullptr;
+  if (const CudaStatus status{f.module_load(&module, image), "cuModuleLoadData"}; !status.ok()) return status;
+  module_ = LibraryHandle(module, {f.module_unload});
   driver_ = &driver;
-  return {driver.functions().module_function(&function_, module_, entry.c_str()), "cuModuleGetFunction"};
-}
-CudaKernel::~CudaKernel() {
-  if (driver_) driver_->functions().module_unload(module_);
-}
-void CudaKernel::swap(CudaKernel& other) {
-  std::swap(driver_, other.driver_);
-  std::swap(module_, other.module_);
-  std::swap(function_, other.function_);
+  return {f.module_function(&function_, module, entry.c_str()), "cuModuleGetFunction"};
 }
 std::optional<int> CudaKernel::attribute(CudaFunctionAttribute attribute) const {
   int value = 0;
@@ -270,17 +262,15 @@ CudaStatus CudaKernel::allow_dynamic_shared(std::int64_t bytes) const {
 CudaStatus CudaStream::open(const CudaDriver& driver) {
   driver_ = &driver;
   const CudaDriver::Functions& f = driver.functions();
-  if (const CudaStatus status{f.stream_create(&stream_, kStreamDefault), "cuStreamCreate"}; !status.ok()) {
+  void* made = nullptr;
+  if (const CudaStatus status{f.stream_create(&made, kStreamDefault), "cuStreamCreate"}; !status.ok())
     return status;
+  stream_ = LibraryHandle(made, {f.stream_destroy});
+  for (LibraryHandle* event : {&begin_, &end_}) {
+    if (const CudaStatus status{f.event_create(&made, 0), "cuEventCreate"}; !status.ok()) return status;
+    *event = LibraryHandle(made, {f.event_destroy});
   }
-  if (const CudaStatus status{f.event_create(&begin_, 0), "cuEventCreate"}; !status.ok()) return status;
-  return {f.event_create(&end_, 0), "cuEventCreate"};
-}
-CudaStream::~CudaStream() {
-  if (!driver_) return;
-  if (begin_) driver_->functions().event_destroy(begin_);
-  if (end_) driver_->functions().event_destroy(end_);
-  if (stream_) driver_->functions().stream_destroy(stream_);
+  return {};
 }
 CudaStatus CudaStream::launch(const CudaKernel& kernel, const ir::Launch& shape, void** arguments) const {
   CudaLaunchAttribute programmatic;
@@ -292,53 +282,52 @@ CudaStatus CudaStream::launch(const CudaKernel& kernel, const ir::Launch& shape,
     config.block[d] = static_cast<unsigned>(shape.block[d]);
   }
   config.shared_bytes = static_cast<unsigned>(shape.shared_bytes);
-  config.stream = stream_;
+  config.stream = stream_.get();
   config.attributes = &programmatic;
   config.attribute_count = shape.programmatic ? 1 : 0;
   return {driver_->functions().launch(&config, kernel.function(), arguments, nullptr), "cuLaunchKernelEx"};
 }
 CudaStatus CudaStream::fill(CudaAddress address, unsigned char value, std::int64_t bytes) const {
-  return {driver_->functions().fill_async(address, value, static_cast<std::size_t>(bytes), stream_),
+  return {driver_->functions().fill_async(address, value, static_cast<std::size_t>(bytes), stream_.get()),
           "cuMemsetD8Async"};
 }
 CudaStatus CudaStream::record_begin() const {
-  return {driver_->functions().event_record(begin_, stream_), "cuEventRecord"};
+  return {driver_->functions().event_record(begin_.get(), stream_.get()), "cuEventRecord"};
 }
 CudaStatus CudaStream::record_end() const {
-  return {driver_->functions().event_record(end_, stream_), "cuEventRecord"};
+  return {driver_->functions().event_record(end_.get(), stream_.get()), "cuEventRecord"};
 }
 CudaStatus CudaStream::wait() const {
-  return {driver_->functions().stream_synchronize(stream_), "cuStreamSynchronize"};
+  return {driver_->functions().stream_synchronize(stream_.get()), "cuStreamSynchronize"};
 }
 CudaStatus CudaStream::elapsed_us(double& us) const {
   float milliseconds = 0;
-  const CudaStatus status{driver_->functions().event_elapsed(&milliseconds, begin_, end_),
+  const CudaStatus status{driver_->functions().event_elapsed(&milliseconds, begin_.get(), end_.get()),
                           "cuEventElapsedTime"};
   us = static_cast<double>(milliseconds) * 1000;
   return status;
 }
 CudaStatus CudaStream::begin_capture() const {
-  return {driver_->functions().stream_begin_capture(stream_, kCaptureModeThreadLocal),
+  return {driver_->functions().stream_begin_capture(stream_.get(), kCaptureModeThreadLocal),
           "cuStreamBeginCapture"};
 }
 CudaStatus CudaStream::end_capture(CudaGraph& graph) const {
   void* captured = nullptr;
-  if (const CudaStatus status{driver_->functions().stream_end_capture(stream_, &captured),
+  if (const CudaStatus status{driver_->functions().stream_end_capture(stream_.get(), &captured),
                               "cuStreamEndCapture"};
       !status.ok()) {
     return status;
   }
-  const CudaStatus status{driver_->functions().graph_instantiate(&graph.executable_, captured, 0),
+  void* executable = nullptr;
+  const CudaStatus status{driver_->functions().graph_instantiate(&executable, captured, 0),
                           "cuGraphInstantiateWithFlags"};
   driver_->functions().graph_destroy(captured);
-  if (status.ok()) graph.driver_ = driver_;
+  if (status.ok())
+    graph.executable_ = LibraryHandle(executable, {driver_->functions().graph_executable_destroy});
   return status;
 }
 CudaStatus CudaStream::launch(const CudaGraph& graph) const {
-  return {driver_->functions().graph_launch(graph.executable_, stream_), "cuGraphLaunch"};
-}
-CudaGraph::~CudaGraph() {
-  if (driver_) driver_->functions().graph_executable_destroy(executable_);
+  return {driver_->functions().graph_launch(graph.executable_.get(), stream_.get()), "cuGraphLaunch"};
 }
 
 }  // namespace lehr

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ir/kernel.h"
+#include "measure/system/shared_library.h"
 
 namespace lehr {
 
@@ -139,13 +140,6 @@ CudaStatus encode_tensor_map(const CudaDriver& driver, const ir::TensorMap& map,
 /// A loaded cubin and one kernel of it.
 class CudaKernel {
  public:
-  CudaKernel() = default;
-  CudaKernel(CudaKernel&& other) noexcept { swap(other); }
-  CudaKernel& operator=(CudaKernel&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~CudaKernel();
   /// `image` is a cubin in memory. It is copied to the device.
   CudaStatus load(const CudaDriver& driver, const void* image, const std::string& entry);
 
@@ -155,19 +149,14 @@ class CudaKernel {
   void* function() const { return function_; }
 
  private:
-  void swap(CudaKernel& other);
   const CudaDriver* driver_ = nullptr;
-  void* module_ = nullptr;
+  LibraryHandle module_;
   void* function_ = nullptr;
 };
 
 /// A stream with two timing events.
 class CudaStream {
  public:
-  CudaStream() = default;
-  ~CudaStream();
-  CudaStream(const CudaStream&) = delete;
-  CudaStream& operator=(const CudaStream&) = delete;
   CudaStatus open(const CudaDriver& driver);
 
   CudaStatus launch(const CudaKernel& kernel, const ir::Launch& shape, void** arguments) const;
@@ -182,27 +171,17 @@ class CudaStream {
   CudaStatus end_capture(class CudaGraph& graph) const;
   CudaStatus launch(const class CudaGraph& graph) const;
   /// The CUstream, for libraries that put their own work on it.
-  void* handle() const { return stream_; }
+  void* handle() const { return stream_.get(); }
 
  private:
   const CudaDriver* driver_ = nullptr;
-  void* stream_ = nullptr;
-  void* begin_ = nullptr;
-  void* end_ = nullptr;
+  LibraryHandle stream_, begin_, end_;  ///< the events go first
 };
 
 /// Captured launches that the device runs one after the other without the host in between.
 class CudaGraph {
- public:
-  CudaGraph() = default;
-  ~CudaGraph();
-  CudaGraph(const CudaGraph&) = delete;
-  CudaGraph& operator=(const CudaGraph&) = delete;
-
- private:
   friend class CudaStream;
-  const CudaDriver* driver_ = nullptr;
-  void* executable_ = nullptr;
+  LibraryHandle executable_;
 };
 
 }  // namespace lehr

@@ -2,8 +2,6 @@
 // (their ABI has not changed since 11.1), so that the build is the same with and without a CUDA toolkit.
 #include "measure/cuda/nvrtc.h"
 
-#include <dlfcn.h>
-
 #include <fmt/format.h>
 #include <algorithm>
 #include <cerrno>
@@ -34,49 +32,32 @@ constexpr const char* kInstallHint =
     "nvidia-cuda-nvrtc) or "
     "name its directory in LD_LIBRARY_PATH";
 
-/// Owns a dlopen handle.
-struct Library {
-  void* handle = nullptr;
-  std::string path;
-  std::vector<void*> builtins;
-  Library() = default;
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-  ~Library() {
-    if (handle) dlclose(handle);
-    for (void* library : builtins) dlclose(library);
+/// NVRTC opens libnvrtc-builtins.so.13.0 by its bare name when it compiles, and has no RUNPATH that leads
+/// to its own folder: where the loader does not know that folder, the library has to be there already.
+void load_builtins(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string path = entry->path();
+    if (entry->path().filename().string().starts_with("libnvrtc-builtins.so."))
+      load_library(std::span(&path, 1));
   }
+}
 
-  bool open(const std::vector<std::string>& directories) {
-    std::vector<std::string> prefixes = {""};  // the loader's own search
-    for (const std::string& directory : directories) prefixes.push_back(directory + "/");
-    prefixes.push_back("/usr/local/cuda/lib64/");
-    for (const std::string& prefix : prefixes) {
-      for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) {
-        // It stays in the process: each unloading would lose the 73 kB that its C++ run time holds, and each
-        // loading costs some 50 ms.
-        handle = dlopen((prefix + name).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-        if (handle) {
-          path = prefix + name;
-          if (!prefix.empty()) load_builtins(prefix);
-          return true;
-        }
-      }
-    }
-    return false;
-  }
-
-  /// NVRTC opens libnvrtc-builtins.so.13.0 by its bare name when it compiles, and has no RUNPATH that leads
-  /// to its own folder: where the loader does not know that folder, the library has to be there already.
-  void load_builtins(const std::string& folder) {
-    std::error_code error;
-    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-         entry.increment(error)) {
-      if (!entry->path().filename().string().starts_with("libnvrtc-builtins.so.")) continue;
-      if (void* library = dlopen(entry->path().c_str(), RTLD_NOW | RTLD_LOCAL)) builtins.push_back(library);
-    }
-  }
-};
+/// It stays in the process: each unloading would lose the 73 kB that its C++ run time holds, and each loading
+/// costs some 50 ms.
+SharedLibrary open_nvrtc(const std::vector<std::string>& directories) {
+  std::vector<std::string> prefixes = {""};  // the loader's own search
+  for (const std::string& directory : directories) prefixes.push_back(directory + "/");
+  prefixes.push_back("/usr/local/cuda/lib64/");
+  std::vector<std::string> paths;
+  for (const std::string& prefix : prefixes)
+    for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) paths.push_back(prefix + name);
+  const SharedLibrary library = load_library(paths);
+  const std::filesystem::path path = library.path;
+  if (library && path.has_parent_path()) load_builtins(path.parent_path());
+  return library;
+}
 
 struct Functions : LibraryFunctions {
   Function<const char*(NvrtcResult)> error_string{this, "nvrtcGetErrorString"};
@@ -94,7 +75,7 @@ struct Functions : LibraryFunctions {
   using FlowCallback = int(void*, void*);
   NvrtcResult (*set_flow_callback)(NvrtcProgram, FlowCallback*, void*) = nullptr;  ///< absent before 12.8
 
-  explicit Functions(const Library& library) {
+  explicit Functions(const SharedLibrary& library) {
     if (const std::string_view missing = find(library.handle); !missing.empty())
       throw_environment("{} has no function {}; {}", library.path, missing, kInstallHint);
     set_flow_callback =
@@ -155,7 +136,7 @@ int arch_number(const std::string& arch) {
 
 struct NvrtcCompiler::State {
   WorkerCompilerOptions options;
-  Library library;
+  SharedLibrary library;
   std::optional<Functions> functions;
   int major = 0;
   int minor = 0;
@@ -230,7 +211,8 @@ struct NvrtcCompiler::State {
 NvrtcCompiler::NvrtcCompiler(WorkerCompilerOptions options) : state_(std::make_unique<State>()) {
   state_->options = std::move(options);
   const int arch = arch_number(state_->options.arch);
-  if (!state_->library.open(state_->options.library_directories)) {
+  state_->library = open_nvrtc(state_->options.library_directories);
+  if (!state_->library) {
     throw_environment("libnvrtc.so was not found, so no CUDA kernel can be compiled; {}", kInstallHint);
   }
   state_->functions.emplace(state_->library);
@@ -270,8 +252,7 @@ const std::string& NvrtcCompiler::library_path() const {
 }
 
 std::optional<std::string> why_no_nvrtc(const std::vector<std::string>& library_directories) {
-  Library library;
-  if (library.open(library_directories)) return std::nullopt;
+  if (open_nvrtc(library_directories)) return std::nullopt;
   return fmt::format("libnvrtc.so was not found; {}", kInstallHint);
 }
 

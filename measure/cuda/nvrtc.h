@@ -14,9 +14,10 @@
 namespace lehr {
 
 /// Compiles with `--std=c++17 -Xptxas -v` for one architecture. Spilling candidates and those with advisories
-/// become Failure{kRejected} (RejectRule). The time limit is NVRTC's flow callback (since 12.8), which looks up
-/// between passes only: a single pass that never ends cannot be stopped in this process, and with older releases
-/// the limit has no effect. After the loader's path and the options' folders /usr/local/cuda/lib64 is searched.
+/// become Failure{kRejected} (RejectRule). The time limit is NVRTC's flow callback (since 12.8), which looks
+/// up between passes only: a single pass that never ends cannot be stopped in this process, and with older
+/// releases the limit has no effect. After the loader's path and the options' folders /usr/local/cuda/lib64
+/// is searched.
 class NvrtcCompiler : public WorkerCompiler {
  public:
   /// Throws Error(kEnvironment) when libnvrtc is not found or too old for the architecture.

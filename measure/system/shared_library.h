@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,13 @@ struct SharedLibrary {
 /// The first of `paths` (files, or names for the loader to look up) that can be loaded. Its symbols stay
 /// local.
 SharedLibrary load_library(std::span<const std::string> paths);
+
+/// What a library made, and the function of it that ends it.
+struct LibraryRelease {
+  int (*function)(void*) = nullptr;
+  void operator()(void* handle) const { function(handle); }
+};
+using LibraryHandle = std::unique_ptr<void, LibraryRelease>;
 
 /// nullptr where the library has no `name`.
 template <typename Signature>

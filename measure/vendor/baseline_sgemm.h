@@ -38,14 +38,15 @@ std::vector<SgemmCall> sgemm_calls(const Gemm& gemm, const float* a, const float
 /// `library`'s cblas_sgemm, declared by hand; empty where it has none.
 SgemmFunction cblas_sgemm_of(const SharedLibrary& library);
 
-/// Throws Error(kUser) when the workload is no f32 GEMM without epilogue, or its caches are to be cold. `name` begins the
-/// sentence.
+/// Throws Error(kUser) when the workload is no f32 GEMM without epilogue, or its caches are to be cold.
+/// `name` begins the sentence.
 void require_sgemm(std::string_view name, const Workload& workload, const RunSettings& settings);
 
 /// Threads are bound by nobody.
 class SgemmRunner : public VendorRunner {
  public:
-  /// `open` loads the library for calls on so many threads; it throws Error(kEnvironment) that says what to install.
+  /// `open` loads the library for calls on so many threads; it throws Error(kEnvironment) that says what to
+  /// install.
   SgemmRunner(std::string name, Sgemm (*open)(int threads));
 
   /// Throws Error(kEnvironment) when the library is missing, Error(kUser) as require_sgemm().

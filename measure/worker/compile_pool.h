@@ -1,5 +1,5 @@
-// Sources -> binaries in worker processes, for a compiler that is a library: one that crashes, hangs or devours memory
-// costs one candidate.
+// Sources -> binaries in worker processes, for a compiler that is a library: one that crashes, hangs or
+// devours memory costs one candidate.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace lehr {
 struct CompilePoolOptions {
   WorkerOptions worker;
   Target target;  ///< whose Backend::worker_compiler is used
-  /// Its time_limit_s is kept twice: the library is asked to stop then, and a worker that has not answered a second
-  /// later is killed.
+  /// Its time_limit_s is kept twice: the library is asked to stop then, and a worker that has not answered a
+  /// second later is killed.
   WorkerCompilerOptions compiler;
   int workers = 0;  ///< processes; 0: one per CPU of this process's affinity mask
   /// Private memory of one worker. 40 sampled 4096-cubed gemm_simt kernels took 72 MB at most (VmData,
@@ -24,9 +24,9 @@ struct CompilePoolOptions {
   std::string temp_base;  ///< for the binaries; "" as in TempDir
 };
 
-/// Workers are started when there is work for them and live as long as this object; each has loaded the library
-/// once. One thread, the caller's, feeds them all, one source at a time each, so that they die with it
-/// (PR_SET_PDEATHSIG) and none is left behind. A worker that is lost is replaced. Crashes are
+/// Workers are started when there is work for them and live as long as this object; each has loaded the
+/// library once. One thread, the caller's, feeds them all, one source at a time each, so that they die with
+/// it (PR_SET_PDEATHSIG) and none is left behind. A worker that is lost is replaced. Crashes are
 /// Failure{kCompile}, a passed time limit is kCompileTimeout, exhausted memory kOutOfMemory; what the log
 /// speaks against is kRejected (RejectRule).
 class CompilePool : public Compiler {

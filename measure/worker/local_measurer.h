@@ -43,9 +43,9 @@ struct LocalOptions {
   std::string temp_base;           ///< for the problem's file; "" as in TempDir
 };
 
-/// A candidate has three deadlines: its compilation (HostCompilerOptions, WorkerCompilerOptions), the wait for a
-/// worker that is ready (WorkerOptions; passing it is the environment's fault), and its run. Binaries are
-/// deleted as soon as they are timed, except for the fastest ones and the reference kernel's.
+/// A candidate has three deadlines: its compilation (HostCompilerOptions, WorkerCompilerOptions), the wait
+/// for a worker that is ready (WorkerOptions; passing it is the environment's fault), and its run. Binaries
+/// are deleted as soon as they are timed, except for the fastest ones and the reference kernel's.
 class LocalMeasurer : public Measurer {
  public:
   /// `compiler` must outlive this object. Starts nothing yet.

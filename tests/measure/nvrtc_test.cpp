@@ -86,7 +86,8 @@ TEST_F(Nvrtc, RemovesItsCubinsAtTheEnd) {
 TEST_F(Nvrtc, KeepsTheOrderOfItsSourcesInWorkerProcesses) {
   CompilePoolOptions parallel;
   parallel.worker.executable = LEHR_MEASURE_WORKER;
-  parallel.nvrtc = options();
+  parallel.target = Target::kCuda;
+  parallel.compiler = options();
   parallel.workers = 3;
   CompilePool compiler(parallel);
   EXPECT_EQ(compiler.identity(), NvrtcCompiler(options()).identity());

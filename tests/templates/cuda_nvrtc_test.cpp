@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "codegen/emit.h"
 #include "gemm_mma_cases.h"
+#include "measure/cuda/nvrtc.h"
 #include "measure/worker/compile_pool.h"
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"

@@ -165,46 +165,31 @@ std::vector<std::string> cublaslt_paths(std::span<const std::string> folders) {
   return paths;
 }
 
-LtMatmul::~LtMatmul() {
-  if (!library_) return;
-  const CublasLt::Functions& f = library_->functions();
-  if (operation_) f.operation_destroy(operation_);
-  for (void* layout : {first_, second_, d_}) {
-    if (layout) f.layout_destroy(layout);
-  }
-}
-
-void LtMatmul::swap(LtMatmul& other) {
-  std::swap(library_, other.library_);
-  std::swap(gemm_, other.gemm_);
-  std::swap(operation_, other.operation_);
-  std::swap(first_, other.first_);
-  std::swap(second_, other.second_);
-  std::swap(d_, other.d_);
-}
-
 LtStatus LtMatmul::describe(const CublasLt& library, const LtGemm& gemm) {
   *this = LtMatmul();
   library_ = &library;
   gemm_ = gemm;
   const CublasLt::Functions& f = library.functions();
-  LtStatus status{f.operation_create(&operation_, gemm.compute, gemm.scale), "cublasLtMatmulDescCreate"};
+  void* made = nullptr;
+  LtStatus status{f.operation_create(&made, gemm.compute, gemm.scale), "cublasLtMatmulDescCreate"};
+  if (status.ok()) operation_ = LibraryHandle(made, {f.operation_destroy});
   const auto set_operation = [&](int attribute, auto value) {
     if (status.ok())
-      status = {f.operation_set(operation_, attribute, &value, sizeof value),
+      status = {f.operation_set(operation_.get(), attribute, &value, sizeof value),
                 "cublasLtMatmulDescSetAttribute"};
   };
   if (gemm.transpose_first) set_operation(kTransposeA, kTransposed);
   if (gemm.transpose_second) set_operation(kTransposeB, kTransposed);
   if (gemm.fast_accumulation) set_operation(kFastAccumulation, std::int8_t{1});
-  const auto make_layout = [&](void*& layout, const LtMatrix& matrix) {
+  const auto make_layout = [&](LibraryHandle& layout, const LtMatrix& matrix) {
     if (!status.ok()) return;
-    status = {f.layout_create(&layout, matrix.type, static_cast<std::uint64_t>(matrix.rows),
+    status = {f.layout_create(&made, matrix.type, static_cast<std::uint64_t>(matrix.rows),
                               static_cast<std::uint64_t>(matrix.columns), matrix.leading),
               "cublasLtMatrixLayoutCreate"};
+    if (status.ok()) layout = LibraryHandle(made, {f.layout_destroy});
     const auto set = [&](int attribute, auto value) {
       if (status.ok())
-        status = {f.layout_set(layout, attribute, &value, sizeof value), "cublasLtMatrixLayoutSetAttribute"};
+        status = {f.layout_set(layout.get(), attribute, &value, sizeof value), "cublasLtMatrixLayoutSetAttribute"};
     };
     if (gemm.row_order) set(kOrder, kOrderRow);
     if (gemm.batch > 1) {
@@ -237,7 +222,7 @@ LtStatus LtMatmul::heuristics(std::int64_t workspace_bytes, int count, std::uint
   std::vector<HeuristicResult> results(static_cast<std::size_t>(count));
   int returned = 0;
   if (status.ok()) {
-    status = {f.heuristic(library_->handle(), operation_, first_, second_, d_, d_, preference, count,
+    status = {f.heuristic(library_->handle(), operation_.get(), first_.get(), second_.get(), d_.get(), d_.get(), preference, count,
                           results.data(), &returned),
               "cublasLtMatmulAlgoGetHeuristic"};
   }
@@ -254,9 +239,9 @@ LtStatus LtMatmul::heuristics(std::int64_t workspace_bytes, int count, std::uint
 LtStatus LtMatmul::run(const LtAlgorithm& algorithm, CudaAddress first, CudaAddress second, CudaAddress d,
                        CudaAddress workspace, void* stream) const {
   const Scale scale = scale_of(gemm_.scale);
-  return {library_->functions().matmul(library_->handle(), operation_, scale.one.data(), pointer(first),
-                                       first_, pointer(second), second_, scale.zero.data(), pointer(d), d_,
-                                       const_cast<void*>(pointer(d)), d_, algorithm.opaque.data(),
+  return {library_->functions().matmul(library_->handle(), operation_.get(), scale.one.data(), pointer(first),
+                                       first_.get(), pointer(second), second_.get(), scale.zero.data(), pointer(d), d_.get(),
+                                       const_cast<void*>(pointer(d)), d_.get(), algorithm.opaque.data(),
                                        const_cast<void*>(pointer(workspace)),
                                        static_cast<std::size_t>(algorithm.workspace_bytes), stream),
           "cublasLtMatmul"};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "measure/cuda/cuda_driver.h"
+#include "measure/system/shared_library.h"
 #include "measure/vendor/cublaslt/cublaslt_gemm.h"
 
 namespace lehr::cublaslt {
@@ -66,14 +67,6 @@ std::vector<std::string> cublaslt_paths(std::span<const std::string> folders = {
 /// One GEMM, described to the library once and run as often as wanted.
 class LtMatmul {
  public:
-  LtMatmul() = default;
-  LtMatmul(LtMatmul&& other) noexcept { swap(other); }
-  LtMatmul& operator=(LtMatmul&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~LtMatmul();
-
   LtStatus describe(const CublasLt& library, const LtGemm& gemm);
   /// Up to `count` algorithms, in the library's order of preference, for operands at multiples of
   /// `alignment` bytes and workspaces of up to `workspace_bytes`. None and ok() when it has none.
@@ -87,13 +80,9 @@ class LtMatmul {
   const LtGemm& gemm() const { return gemm_; }
 
  private:
-  void swap(LtMatmul& other);
   const CublasLt* library_ = nullptr;
   LtGemm gemm_;
-  void* operation_ = nullptr;
-  void* first_ = nullptr;
-  void* second_ = nullptr;
-  void* d_ = nullptr;
+  LibraryHandle operation_, first_, second_, d_;
 };
 
 }  // namespace lehr::cublaslt

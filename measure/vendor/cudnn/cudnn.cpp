@@ -104,28 +104,27 @@ std::vector<std::string> cudnn_paths(std::span<const std::string> folders) {
   return paths;
 }
 
-DnnDescriptor::~DnnDescriptor() {
-  if (handle_) library_->functions().descriptor_destroy(handle_);
-}
-
 DnnStatus DnnDescriptor::create(const Cudnn& library, int kind) {
   *this = DnnDescriptor();
   library_ = &library;
-  return {library.functions().descriptor_create(kind, &handle_), "cudnnBackendCreateDescriptor"};
+  void* made = nullptr;
+  const DnnStatus status{library.functions().descriptor_create(kind, &made), "cudnnBackendCreateDescriptor"};
+  if (status.ok()) handle_ = LibraryHandle(made, {library.functions().descriptor_destroy});
+  return status;
 }
 
 DnnStatus DnnDescriptor::set(int attribute, int type, std::int64_t count, const void* elements) {
-  return {library_->functions().descriptor_set(handle_, attribute, type, count, elements),
+  return {library_->functions().descriptor_set(handle_.get(), attribute, type, count, elements),
           "cudnnBackendSetAttribute"};
 }
 
 DnnStatus DnnDescriptor::finalize() {
-  return {library_->functions().descriptor_finalize(handle_), "cudnnBackendFinalize"};
+  return {library_->functions().descriptor_finalize(handle_.get()), "cudnnBackendFinalize"};
 }
 
 DnnStatus DnnDescriptor::get(int attribute, int type, std::int64_t room, std::int64_t& count,
                              void* elements) const {
-  return {library_->functions().descriptor_get(handle_, attribute, type, room, &count, elements),
+  return {library_->functions().descriptor_get(handle_.get(), attribute, type, room, &count, elements),
           "cudnnBackendGetAttribute"};
 }
 

@@ -6,8 +6,9 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "measure/system/shared_library.h"
 
 namespace lehr::cudnn {
 
@@ -62,14 +63,6 @@ std::vector<std::string> cudnn_paths(std::span<const std::string> folders = {});
 /// A backend descriptor: attributes are set, then it is finalized and can be used.
 class DnnDescriptor {
  public:
-  DnnDescriptor() = default;
-  DnnDescriptor(DnnDescriptor&& other) noexcept { swap(other); }
-  DnnDescriptor& operator=(DnnDescriptor&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~DnnDescriptor();
-
   /// `kind` is a cudnnBackendDescriptorType_t.
   DnnStatus create(const Cudnn& library, int kind);
   /// `attribute` is a cudnnBackendAttributeName_t, `type` a cudnnBackendAttributeType_t, whose C type is that
@@ -78,15 +71,11 @@ class DnnDescriptor {
   DnnStatus finalize();
   /// Up to `room` elements; `count` of them were there.
   DnnStatus get(int attribute, int type, std::int64_t room, std::int64_t& count, void* elements) const;
-  void* handle() const { return handle_; }
+  void* handle() const { return handle_.get(); }
 
  private:
-  void swap(DnnDescriptor& other) {
-    std::swap(library_, other.library_);
-    std::swap(handle_, other.handle_);
-  }
   const Cudnn* library_ = nullptr;
-  void* handle_ = nullptr;
+  LibraryHandle handle_;
 };
 
 /// cudnnBackendExecute: puts the plan's kernels on the handle's stream.

@@ -140,7 +140,8 @@ struct OneDnnConv2d::State {
 
   void start(void* library) {
     if (const std::string_view missing = api.find(library); !missing.empty())
-      throw_environment("oneDNN has no {}: its convolutions are called through the API of version 2", missing);
+      throw_environment("oneDNN has no {}: its convolutions are called through the API of version 2",
+                        missing);
     int status = api.engine_create(&engine, kCpu, 0);
     if (owns(status, engine, api.engine_destroy)) {
       status = api.stream_create(&stream, engine, kInOrder);
