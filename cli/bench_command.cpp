@@ -117,7 +117,7 @@ BenchCommand::BenchCommand(CLI::App& root, const Environment& environment) : env
     add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
     add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
     add("--time", time_, "of the contest: 500ms, 5s, 1m (5s)");
-    add("--baseline", baseline_, "vendor libraries to compare with (all that this build knows)");
+    add("--baseline", baseline_, baseline_help().c_str());
     switch_flag(*app, kMeasuringGroup, "--no-baseline", no_baseline_, "compare with no vendor library");
     switch_flag(*app, kOutputGroup, "--json", json_, "one JSON document on stdout");
     app->footer(examples(
@@ -157,7 +157,7 @@ int BenchCommand::run() {
   if (!rig.note.empty()) fmt::print(stderr, "note: {}\n", rig.note);
   std::vector<std::string> baselines;
   if (!no_baseline_)
-    baselines = baseline_.empty() ? rig.baselines : parse_choices("--baseline", baseline_, rig.baselines);
+    baselines = chosen_baselines(rig.device.limits.target, baseline_);
   const Candidates candidates = candidates_for({workload, rig.device});
   const std::vector<Config> chosen = configs(candidates);
   std::vector<Source> sources;

@@ -16,11 +16,8 @@
 #include "cli/table.h"
 #include "database/database.h"
 #include "measure/cuda/nvrtc.h"
-#include "measure/system/shared_library.h"
 #include "measure/system/temp_dir.h"
-#include "measure/vendor/cublaslt/cublaslt.h"
-#include "measure/vendor/cudnn/cudnn.h"
-#include "measure/vendor/onednn/baseline_onednn.h"
+#include "measure/worker/baselines.h"
 
 namespace lehr {
 namespace {
@@ -49,21 +46,6 @@ std::string describe_cpu() {
                      format_bytes(static_cast<double>(l.l3_bytes)), l.peak_gflops_f32, l.dram_gbytes_per_s);
 }
 
-Finding library(const std::string& what, const std::vector<std::string>& names, const char* package) {
-  return found(what, [&]() -> std::string {
-    if (load_library(names)) return "found: it takes part in the finals";
-    throw_environment("not found ({}): install {} to compare with it", names[0], package);
-  });
-}
-
-std::string describe_onednn() {
-  const OneDnnLibrary library = open_onednn_library();
-  if (library.serves_convolutions) return fmt::format("{}: it takes part in the finals", library.version);
-  return fmt::format(
-      "{}: it takes part in the finals of matrix products; for convolutions version 2 is needed",
-      library.version);
-}
-
 Finding gpu() {
   return found("cuda device", [] {
     std::string reason;
@@ -77,21 +59,6 @@ Finding gpu() {
                           one->limits.arch, one->limits.cores, one->driver);
     }
   });
-}
-
-std::string describe_cublaslt(const std::vector<std::string>& folders) {
-  std::string reason;
-  const std::unique_ptr<CublasLt> library = CublasLt::open(cublaslt_paths(folders), reason);
-  if (!library) throw_environment("{}", reason);
-  return fmt::format("{} ({}): it takes part in the finals", library->version(), library->path());
-}
-
-std::string describe_cudnn(const std::vector<std::string>& folders) {
-  std::string reason;
-  const std::unique_ptr<Cudnn> library = Cudnn::open(cudnn_paths(folders), reason);
-  if (!library) throw_environment("{}", reason);
-  return fmt::format("{} ({}): it takes part in the finals of convolutions", library->version(),
-                     library->path());
 }
 
 std::string describe_temp() {
@@ -139,8 +106,13 @@ int DoctorCommand::run() {
   findings.push_back(found("cpu", describe_cpu));
   findings.push_back(
       found("host compiler", [&] { return make_compiler(Limits{}, environment_, 1)->identity(); }));
-  findings.push_back(library("openblas", {"libopenblas.so.0", "libopenblas.so"}, "libopenblas0"));
-  findings.push_back(found("onednn", describe_onednn));
+  const auto add_libraries = [&](Target target) {
+    for (const VendorLibrary* library : vendor_libraries())
+      if (library->target == target)
+        findings.push_back(found(std::string(library->name),
+                                 [&] { return library->describe(cuda_folders(environment_)); }));
+  };
+  add_libraries(Target::kCpu);
   findings.push_back(gpu());
   findings.push_back(found("nvrtc", [&] {
     NvrtcOptions options;
@@ -150,8 +122,7 @@ int DoctorCommand::run() {
     const NvrtcCompiler compiler(std::move(options));
     return fmt::format("{} ({})", compiler.identity(), compiler.library_path());
   }));
-  findings.push_back(found("cublaslt", [&] { return describe_cublaslt(cuda_folders(environment_)); }));
-  findings.push_back(found("cudnn", [&] { return describe_cudnn(cuda_folders(environment_)); }));
+  add_libraries(Target::kCuda);
   findings.push_back(found("temporary files", describe_temp));
   findings.push_back(found("database", [&] { return describe_database(database_); }));
   if (json_) {

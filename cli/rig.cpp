@@ -11,9 +11,9 @@
 #include "measure/cuda/nvrtc.h"
 #include "measure/host/host_compiler.h"
 #include "measure/system/affinity.h"
+#include "measure/worker/baselines.h"
 #include "measure/worker/compile_pool.h"
 #include "measure/worker/local_measurer.h"
-#include "measure/worker/worker_main.h"
 #include "templates/catalog.h"
 #include "tune/session.h"
 
@@ -64,15 +64,22 @@ DeviceChoice parse_device(const std::string& device, const std::string& threads)
   return choice;
 }
 
-std::vector<std::string> known_baselines(Target target) {
-  std::vector<std::string> names;
-  for (const std::string& name : runner_names()) {
-    if (name == "cpu" || name == "cuda") continue;
-    const bool cuda = name.starts_with("cu");
-    if (cuda == (target == Target::kCuda)) names.push_back(name);
+std::vector<std::string> chosen_baselines(Target target, const std::string& flag) {
+  std::vector<std::string> known = flag.empty() ? default_baselines(target) : baseline_names(target);
+  if (target.has(Feature::kTasks)) known.emplace_back(kUnfused);
+  return flag.empty() ? known : parse_choices("--baseline", flag, known);
+}
+
+std::string baseline_help() {
+  std::string text = "vendor libraries to compare with, and where kernels are functions, unfused (the epilogue as a pass "
+                     "of its own)", left_out;
+  for (const Target target : kTargets) {
+    const std::vector<std::string> usual = default_baselines(target);
+    text += fmt::format("; {}: {}", target->title, fmt::join(baseline_names(target), ", "));
+    for (const std::string& name : baseline_names(target))
+      if (std::ranges::find(usual, name) == usual.end()) left_out += (left_out.empty() ? "" : ", ") + name;
   }
-  if (target == Target::kCpu) names.emplace_back(kUnfused);
-  return names;
+  return fmt::format("{} (all{}{})", text, left_out.empty() ? "" : " but ", left_out);
 }
 
 Device choose_device(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
@@ -130,7 +137,7 @@ Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environ
   LocalOptions options;
   options.worker.executable = own_executable();
   options.worker.environment = worker_environment(environment);
-  options.runner = name_of(rig.device.limits.target);
+  options.limits = rig.device.limits;
   options.settings.device = choice.ordinal;
   options.settings.cold = choice.cold;
   if (rig.device.limits.target == Target::kCpu) options.settings.threads = rig.device.limits.cores;
@@ -145,7 +152,6 @@ Rig make_rig(const DeviceChoice& choice, const Workload& workload, const Environ
     options.use_reference = false;
   }
   rig.measurer = std::make_unique<LocalMeasurer>(*rig.compiler, std::move(options));
-  rig.baselines = known_baselines(rig.device.limits.target);
   return rig;
 }
 

@@ -30,7 +30,6 @@ struct Rig {
   Device device;
   std::unique_ptr<Compiler> compiler;
   std::unique_ptr<Measurer> measurer;
-  std::vector<std::string> baselines;  ///< names that this build knows for the device
   std::string note;                    ///< why `auto` did not take the GPU; "" if there was nothing to choose
 };
 
@@ -61,7 +60,10 @@ std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment&
 /// "--jobs N": compilations at once; "" = one per CPU that this process may use. Throws Error(kUser).
 int parse_jobs(const std::string& text);
 
-/// Vendor libraries that the runners know, by target; on the CPU kUnfused, too.
-std::vector<std::string> known_baselines(Target target);
+/// "--baseline a,b": vendor libraries of the target, and kUnfused where it can be. "": those that are timed by default.
+/// Throws Error(kUser) for one that is not known.
+std::vector<std::string> chosen_baselines(Target target, const std::string& flag);
+/// The flag's help: all that this build knows.
+std::string baseline_help();
 
 }  // namespace lehr

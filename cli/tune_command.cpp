@@ -74,9 +74,7 @@ void TuneCommand::add_flags(CLI::App& app) {
   add("--overlap", overlap_,
       "auto | on | off: compile while others are timed (auto: with a GPU, and where --threads and --jobs "
       "leave a CPU free)");
-  add("--baseline", baseline_,
-      "vendor libraries to compare with, and on the CPU, unfused: a kernel with the epilogue as a pass of "
-      "its own (all that this build knows)");
+  add("--baseline", baseline_, baseline_help().c_str());
   switch_flag(app, group, "--no-baseline", no_baseline_, "compare with nothing but the default");
   switch_flag(app, group, "--cold", cold_,
               "sweep the caches before each timed call (else a CPU's are warm, a GPU's inputs in DRAM)");
@@ -131,8 +129,7 @@ int TuneCommand::run() {
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
   Rig rig = make_rig(choice, workloads[0], environment_, jobs_.empty() ? 0 : parse_jobs(jobs_));
   if (!no_baseline_)
-    options.baselines =
-        baseline_.empty() ? rig.baselines : parse_choices("--baseline", baseline_, rig.baselines);
+    options.baselines = chosen_baselines(rig.device.limits.target, baseline_);
   if (!rig.note.empty() && !quiet_) fmt::print(stderr, "note: {}\n", rig.note);
   workloads = problem_.served_by(rig.device, std::move(workloads), [&](const std::string& reason) {
     if (!quiet_) fmt::print(stderr, "note: left out: {}\n", reason);

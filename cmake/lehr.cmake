@@ -13,6 +13,8 @@ function(lehr_library name)
   if(ARG_UNITY)
     set_target_properties(lehr_${name} PROPERTIES UNITY_BUILD ${LEHR_UNITY} UNITY_BUILD_BATCH_SIZE 8)
     set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    # To the compiler a source that another includes is a header, which should have no types of its own.
+    target_compile_options(lehr_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 

@@ -24,7 +24,7 @@ using nlohmann::json;
 void write_all(int fd, const std::string& path, const void* bytes, std::size_t count) {
   const char* from = static_cast<const char*>(bytes);
   while (count > 0) {
-    const ssize_t done = write(fd, from, count);
+    const ssize_t done = ::write(fd, from, count);
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) throw_write_error(path, errno);
     from += done;
@@ -35,7 +35,7 @@ void write_all(int fd, const std::string& path, const void* bytes, std::size_t c
 void read_all(int fd, const std::string& path, void* bytes, std::size_t count) {
   char* to = static_cast<char*>(bytes);
   while (count > 0) {
-    const ssize_t done = read(fd, to, count);
+    const ssize_t done = ::read(fd, to, count);
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0)
       throw_environment("cannot read the problem file {}: {}", path,

@@ -2,13 +2,13 @@
 // can use it.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "base/error.h"
 #include "codegen/source.h"
 #include "measure/core/outcome.h"
 #include "measure/core/problem.h"
@@ -91,24 +91,36 @@ struct Samples {
   std::optional<GpuState> gpu = std::nullopt;  ///< nullopt on the CPU and where NVML does not tell
 };
 
-/// A runner is a plain class with these members, called from one thread in this order: prepare once, then for
-/// each slot load, check (runs the candidate once, outputs poisoned before), time as often as wanted, unload.
-/// Several slots are loaded at a time: slot 0 holds the session's reference kernel. A CPU candidate may crash
-/// or hang in any of them: the parent sees the process die and reports it, the runner need not guard.
-///   prepare  throws Error(kEnvironment) when the device or library is not there: the text reaches the user
-///   load     what loading tells of the resources (fields that it does not know stay empty)
-///   time     makes its own warm-up call first
-/// A runner of candidates also has
-///   output() -> std::variant<RunOutput, Fault>   what the last check() computed
-template <typename R>
-concept Runner = std::default_initializable<R> &&
-    requires(R runner, const Problem& problem, const RunSettings& settings, int slot,
-             const Candidate& candidate, const SampleRequest& request) {
-  { runner.prepare(problem, settings) } -> std::same_as<void>;
-  { runner.load(slot, candidate) } -> std::same_as<std::variant<Resources, Fault>>;
-  { runner.check(slot) } -> std::same_as<std::variant<Checked, Fault>>;
-  { runner.time(slot, request) } -> std::same_as<std::variant<Samples, Fault>>;
-  { runner.unload(slot) } -> std::same_as<void>;
+/// Called from one thread in this order: prepare once, then for each slot load, check (runs the candidate once,
+/// outputs poisoned before), time as often as wanted, unload. Several slots are loaded at a time: slot 0 holds the
+/// session's reference kernel. A CPU candidate may crash or hang in any of them: the parent sees the process die and
+/// reports it, the runner need not guard.
+class Runner {
+ public:
+  Runner() = default;
+  virtual ~Runner() = default;
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+
+  /// Throws Error(kEnvironment) when the device or library is not there: the text reaches the user.
+  virtual void prepare(const Problem& problem, const RunSettings& settings) = 0;
+  /// What loading tells of the resources (fields that it does not know stay empty).
+  virtual std::variant<Resources, Fault> load(int slot, const Candidate& candidate) = 0;
+  virtual std::variant<Checked, Fault> check(int slot) = 0;
+  /// Makes its own warm-up call first.
+  virtual std::variant<Samples, Fault> time(int slot, const SampleRequest& request) = 0;
+  virtual void unload(int slot) = 0;
+  /// What the last check() computed. Only runners of candidates are asked.
+  virtual std::variant<RunOutput, Fault> output() const {
+    throw Error(ErrorKind::kInternal, "a vendor library is not asked for its output");
+  }
+};
+
+/// Of a vendor library: its one slot needs no file, Candidate is not looked at.
+class VendorRunner : public Runner {
+ public:
+  std::variant<Resources, Fault> load(int, const Candidate&) final { return Resources{}; }
+  void unload(int) final {}
 };
 
 }  // namespace lehr

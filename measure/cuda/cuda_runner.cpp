@@ -132,6 +132,4 @@ std::variant<Samples, Fault> CudaRunner::time(int slot_number, const SampleReque
   return harness_.time(call_of(slot), request, slot.candidate.entry);
 }
 
-static_assert(Runner<CudaRunner>);
-
 }  // namespace lehr

@@ -1,5 +1,4 @@
-// Runs compiled CUDA candidates in a worker process: loads cubins and launches them. The Runner of runner.h
-// for the target "cuda".
+// Runs compiled CUDA candidates in a worker process: loads cubins and launches them. Runner "cuda".
 #pragma once
 
 #include <map>
@@ -12,16 +11,16 @@
 
 namespace lehr {
 
-class CudaRunner {
+class CudaRunner : public Runner {
  public:
   explicit CudaRunner(CudaLibraries libraries = {});
 
-  void prepare(const Problem& problem, const RunSettings& settings);
-  std::variant<Resources, Fault> load(int slot, const Candidate& candidate);
-  std::variant<Checked, Fault> check(int slot);
-  std::variant<RunOutput, Fault> output() const { return harness_.output(); }
-  std::variant<Samples, Fault> time(int slot, const SampleRequest& request);
-  void unload(int slot);
+  void prepare(const Problem& problem, const RunSettings& settings) override;
+  std::variant<Resources, Fault> load(int slot, const Candidate& candidate) override;
+  std::variant<Checked, Fault> check(int slot) override;
+  std::variant<RunOutput, Fault> output() const override { return harness_.output(); }
+  std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
+  void unload(int slot) override;
 
  private:
   struct Slot {

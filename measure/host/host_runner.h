@@ -12,21 +12,18 @@
 
 namespace lehr {
 
-/// A Runner (measure/core/runner.h). Candidates share the problem's buffers; each has scratch memory for every
-/// thread.
-class HostRunner {
+/// Candidates share the problem's buffers; each has scratch memory for every thread.
+class HostRunner : public Runner {
  public:
   HostRunner();
-  ~HostRunner();
-  HostRunner(const HostRunner&) = delete;
-  HostRunner& operator=(const HostRunner&) = delete;
+  ~HostRunner() override;
 
-  void prepare(const Problem& problem, const RunSettings& settings);
-  std::variant<Resources, Fault> load(int slot, const Candidate& candidate);
-  std::variant<Checked, Fault> check(int slot);
-  std::variant<RunOutput, Fault> output() const;
-  std::variant<Samples, Fault> time(int slot, const SampleRequest& request);
-  void unload(int slot);
+  void prepare(const Problem& problem, const RunSettings& settings) override;
+  std::variant<Resources, Fault> load(int slot, const Candidate& candidate) override;
+  std::variant<Checked, Fault> check(int slot) override;
+  std::variant<RunOutput, Fault> output() const override;
+  std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
+  void unload(int slot) override;
 
  private:
   struct Loaded;

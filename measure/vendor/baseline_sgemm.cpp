@@ -40,16 +40,37 @@ std::vector<SgemmCall> sgemm_calls(const Gemm& gemm, const float* a, const float
   return calls;
 }
 
-SgemmRunner::SgemmRunner(std::string name, SgemmFunction (*open)()) : name_(std::move(name)), open_(open) {}
+SgemmFunction cblas_sgemm_of(const SharedLibrary& library) {
+  // The CBLAS standard's values (BLAS Technical Forum Standard, appendix B).
+  constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
+  void (*sgemm)(int order, int transa, int transb, int m, int n, int k, float alpha, const float* a, int lda,
+                const float* b, int ldb, float beta, float* c, int ldc) = nullptr;
+  FunctionFinder find(library.handle);
+  find("cblas_sgemm", sgemm);
+  if (sgemm == nullptr) return {};
+  return [sgemm](const SgemmCall& call) {
+    const auto narrow = [](std::int64_t value) { return static_cast<int>(value); };
+    sgemm(kRowMajor, call.transpose_a ? kTrans : kNoTrans, call.transpose_b ? kTrans : kNoTrans,
+          narrow(call.m), narrow(call.n), narrow(call.k), 1.0F, call.a, narrow(call.lda), call.b,
+          narrow(call.ldb), 0.0F, call.c, narrow(call.ldc));
+  };
+}
+
+void require_sgemm(std::string_view name, const Workload& workload, const RunSettings& settings) {
+  if (settings.cold) throw_user("{} is timed with warm caches only", name);
+  const Gemm* gemm = std::get_if<Gemm>(&workload.problem);
+  if (gemm == nullptr || !workload.epilogue.empty())
+    throw_user("{} has no call that computes this problem", name);
+  for (const DType type : {gemm->a.type, gemm->b.type, gemm->c.type})
+    if (type != DType::kF32) throw_user("{} has no call for {} operands", name, name_of(type));
+}
+
+SgemmRunner::SgemmRunner(std::string name, Sgemm (*open)(int threads))
+    : name_(std::move(name)), open_(open) {}
 
 void SgemmRunner::prepare(const Problem& problem, const RunSettings& settings) {
-  if (settings.cold) throw_user("{} is timed with warm caches only", name_);
-  const Gemm* gemm = std::get_if<Gemm>(&problem.workload.problem);
-  if (gemm == nullptr || !problem.workload.epilogue.empty())
-    throw_user("{} has no call that computes this problem", name_);
-  for (const DType type : {gemm->a.type, gemm->b.type, gemm->c.type})
-    if (type != DType::kF32) throw_user("{} has no call for {} operands", name_, name_of(type));
-  if (!sgemm_) sgemm_ = open_();
+  require_sgemm(name_, problem.workload, settings);
+  sgemm_ = open_(settings.threads);
   threads_ = settings.threads;
   try {
     buffers_ = std::make_unique<HostBuffers>(problem);
@@ -57,27 +78,23 @@ void SgemmRunner::prepare(const Problem& problem, const RunSettings& settings) {
     throw_environment("no memory for {} to run this problem", name_);
   }
   const auto pointer = [this](std::size_t i) { return static_cast<float*>(buffers_->pointers()[i]); };
-  calls_ = sgemm_calls(*gemm, pointer(0), pointer(1), pointer(2));
-}
-
-std::variant<Resources, Fault> SgemmRunner::load(int, const Candidate&) {
-  return Resources{};
+  calls_ = sgemm_calls(problem.workload.gemm(), pointer(0), pointer(1), pointer(2));
 }
 
 void SgemmRunner::call() const {
-  for (const SgemmCall& one : calls_) sgemm_(one);
+  for (const SgemmCall& one : calls_) sgemm_.call(one);
 }
 
 std::variant<Checked, Fault> SgemmRunner::check(int) {
   buffers_->poison_output();
   call();
-  return buffers_->verdict();
+  std::variant<Checked, Fault> verdict = buffers_->verdict();
+  if (auto* checked = std::get_if<Checked>(&verdict)) checked->note = sgemm_.note;
+  return verdict;
 }
 
 std::variant<Samples, Fault> SgemmRunner::time(int, const SampleRequest& request) {
   return sample_calls([this] { call(); }, request, threads_);
 }
-
-void SgemmRunner::unload(int) {}
 
 }  // namespace lehr

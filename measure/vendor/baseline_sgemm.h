@@ -1,14 +1,16 @@
-// A vendor library's single-precision GEMM behind the runner seam: what OpenBLAS and oneDNN have in common.
+// A vendor library's single-precision GEMM as a runner: all but the call.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "measure/core/runner.h"
 #include "measure/host/host_buffers.h"
+#include "measure/system/shared_library.h"
 
 namespace lehr {
 
@@ -24,32 +26,39 @@ struct SgemmCall {
   std::int64_t ldc = 0;
 };
 using SgemmFunction = std::function<void(const SgemmCall&)>;
+/// An open library.
+struct Sgemm {
+  SgemmFunction call;
+  std::string note = {};  ///< Checked::note: what it runs; "" where it does not tell
+};
 
 /// `gemm` as one call per batch entry. A column-major C is computed as its transpose: C^T = op(B)^T op(A)^T.
 std::vector<SgemmCall> sgemm_calls(const Gemm& gemm, const float* a, const float* b, float* c);
 
-/// A Runner (measure/core/runner.h) for an f32 GEMM with two inputs. Its one slot needs no file: Candidate is not
-/// looked at. Threads are bound by nobody; their number is set by the environment that the worker is started
-/// with.
-class SgemmRunner {
- public:
-  /// `open` loads the library; it throws Error(kEnvironment) that says what to install.
-  SgemmRunner(std::string name, SgemmFunction (*open)());
+/// `library`'s cblas_sgemm, declared by hand; empty where it has none.
+SgemmFunction cblas_sgemm_of(const SharedLibrary& library);
 
-  /// Throws Error(kEnvironment) when the library is missing, Error(kUser) when the problem is no f32 GEMM
-  /// without epilogue.
-  void prepare(const Problem& problem, const RunSettings& settings);
-  std::variant<Resources, Fault> load(int slot, const Candidate& candidate);
-  std::variant<Checked, Fault> check(int slot);
-  std::variant<Samples, Fault> time(int slot, const SampleRequest& request);
-  void unload(int slot);
+/// Throws Error(kUser) when the workload is no f32 GEMM without epilogue, or its caches are to be cold. `name` begins the
+/// sentence.
+void require_sgemm(std::string_view name, const Workload& workload, const RunSettings& settings);
+
+/// Threads are bound by nobody.
+class SgemmRunner : public VendorRunner {
+ public:
+  /// `open` loads the library for calls on so many threads; it throws Error(kEnvironment) that says what to install.
+  SgemmRunner(std::string name, Sgemm (*open)(int threads));
+
+  /// Throws Error(kEnvironment) when the library is missing, Error(kUser) as require_sgemm().
+  void prepare(const Problem& problem, const RunSettings& settings) override;
+  std::variant<Checked, Fault> check(int slot) override;
+  std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 
  private:
   void call() const;
 
   std::string name_;
-  SgemmFunction (*open_)();
-  SgemmFunction sgemm_;
+  Sgemm (*open_)(int threads);
+  Sgemm sgemm_;
   std::unique_ptr<HostBuffers> buffers_;
   std::vector<SgemmCall> calls_;
   int threads_ = 1;

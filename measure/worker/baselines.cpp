@@ -1,26 +1,50 @@
-// Environment variables of the vendor libraries.
 #include "measure/worker/baselines.h"
 
-#include <fmt/core.h>
+#include "measure/vendor/blis/baseline_blis.h"
+#include "measure/vendor/cublaslt/baseline_cublaslt.h"
+#include "measure/vendor/cudnn/baseline_cudnn.h"
+#include "measure/vendor/onednn/baseline_onednn.h"
+#include "measure/vendor/openblas/baseline_openblas.h"
 
 namespace lehr {
+namespace {
 
-std::vector<BaselineVariant> baseline_variants(std::string_view name, std::string_view arch, int threads) {
-  // A binding set for our own process would put all of the library's threads on one core.
-  const std::vector<std::string> common = {fmt::format("OPENBLAS_NUM_THREADS={}", threads),
-                                           fmt::format("OMP_NUM_THREADS={}", threads), "OMP_PROC_BIND=false",
-                                           "OMP_DYNAMIC=false"};
-  std::vector<BaselineVariant> variants = {{"", common}};
-  if (name != "openblas") return variants;
-  std::vector<std::string> core_types;
-  if (arch == "avx512") core_types = {"SkylakeX", "Cooperlake"};
-  if (arch == "avx2") core_types = {"Haswell", "Zen"};
-  for (const std::string& core_type : core_types) {
-    BaselineVariant variant = {"OPENBLAS_CORETYPE=" + core_type, common};
-    variant.environment.push_back(variant.note);
-    variants.push_back(std::move(variant));
+constexpr const VendorLibrary* kLibraries[] = {
+    &openblas::kLibrary,
+    &onednn::kLibrary,
+    &blis::kLibrary,
+    &cublaslt::kLibrary,
+    &cudnn::kLibrary,
+};
+
+std::vector<std::string> names_of(Target target, bool all) {
+  std::vector<std::string> names;
+  for (const VendorLibrary* library : kLibraries) {
+    if (library->target != target || !(all || library->by_default)) continue;
+    for (const Baseline& baseline : library->baselines) names.emplace_back(baseline.name);
   }
-  return variants;
+  return names;
+}
+
+}  // namespace
+
+std::span<const VendorLibrary* const> vendor_libraries() {
+  return kLibraries;
+}
+
+std::vector<std::string> baseline_names(Target target) {
+  return names_of(target, true);
+}
+
+std::vector<std::string> default_baselines(Target target) {
+  return names_of(target, false);
+}
+
+NamedBaseline find_baseline(std::string_view name) {
+  for (const VendorLibrary* library : kLibraries)
+    for (const Baseline& baseline : library->baselines)
+      if (baseline.name == name) return {library, &baseline};
+  return {};
 }
 
 }  // namespace lehr

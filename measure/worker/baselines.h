@@ -1,20 +1,27 @@
-// How vendor libraries' worker processes are started: threads, and the variants worth trying.
+// The table of vendor libraries: the one place where they are listed.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "measure/core/vendor_library.h"
+
 namespace lehr {
 
-struct BaselineVariant {
-  std::string note;  ///< "OPENBLAS_CORETYPE=SkylakeX"; "" for the library as it comes
-  std::vector<std::string> environment;
-};
+/// In the order in which reports have them.
+std::span<const VendorLibrary* const> vendor_libraries();
 
-/// The library as it comes first. OpenBLAS picks its kernels by CPU model, and Debian's takes those of
-/// Haswell, half as fast, on CPUs that it does not know: the honest baseline is the fastest core type that
-/// the instruction set `arch` (Limits::arch) can run.
-std::vector<BaselineVariant> baseline_variants(std::string_view name, std::string_view arch, int threads);
+/// What --baseline may name on `target`.
+std::vector<std::string> baseline_names(Target target);
+/// Those of them that are timed where it is not given.
+std::vector<std::string> default_baselines(Target target);
+
+struct NamedBaseline {
+  const VendorLibrary* library = nullptr;  ///< nullptr: there is none of this name
+  const Baseline* baseline = nullptr;
+};
+NamedBaseline find_baseline(std::string_view name);
 
 }  // namespace lehr

@@ -33,7 +33,7 @@ struct Seat {
   Deadline begun{};
 };
 
-Failure failure_of(const Death& death, double limit_s) {
+Failure compile_failure_of(const Death& death, double limit_s) {
   if (death.timed_out) {
     return {FailureKind::kCompileTimeout, fmt::format("the compiler was killed after {:g} s", limit_s), {}};
   }
@@ -106,7 +106,7 @@ struct CompilePool::State {
     if (const auto* death = std::get_if<Death>(&answer)) {
       seat.process.reset();
       unlink(seat.path.c_str());
-      Failure failure = failure_of(*death, options.nvrtc.time_limit_s + kGraceS);
+      Failure failure = compile_failure_of(*death, options.nvrtc.time_limit_s + kGraceS);
       failure.resources.compile_s = took;
       return failure;
     }

@@ -11,10 +11,8 @@
 #include "base/error.h"
 #include "measure/core/check.h"
 #include "measure/core/problem_file.h"
-#include "measure/host/device.h"
 #include "measure/worker/baselines.h"
 #include "measure/worker/serve.h"
-#include "measure/worker/worker_main.h"
 
 namespace lehr {
 namespace {
@@ -86,7 +84,8 @@ void LocalMeasurer::prepare(const Problem& problem) {
   drop_reference();
   kept_.clear();
   best_us_ = 0;
-  prepared_ = {options_.runner, fmt::format("{}/problem{}", directory_.path(), problems_++),
+  workload_ = problem.workload;
+  prepared_ = {std::string(name_of(options_.limits.target)), fmt::format("{}/problem{}", directory_.path(), problems_++),
                options_.settings};
   write_problem(prepared_.problem_path, problem);
   worker_.prepare(prepared_);
@@ -200,15 +199,16 @@ Participant LocalMeasurer::baseline_participant(const std::string& name,
                                                 const ContestOptions& options) {
   Participant best;
   best.name = name;
-  const std::vector<std::string> known = runner_names();
-  if (std::find(known.begin(), known.end(), name) == known.end()) {
-    best.missing = fmt::format("no baseline named {} is known (there are {})", name, fmt::join(known, ", "));
+  const auto [library, baseline] = find_baseline(name);
+  if (baseline == nullptr) {
+    best.missing = fmt::format("no baseline named {} is known (there are {})", name,
+                               fmt::join(baseline_names(options_.limits.target), ", "));
     return best;
   }
   double best_us = 0;
   std::unique_ptr<Worker> best_worker;
-  const std::string arch = cpu_device(0, false).limits.arch;
-  const std::vector<BaselineVariant> variants = baseline_variants(name, arch, options_.settings.threads);
+  const std::vector<BaselineVariant> variants =
+      library->variants(options_.limits.arch, options_.settings.threads);
   for (const BaselineVariant& variant : variants) {
     WorkerOptions worker_options = options_.worker;
     worker_options.environment.insert(worker_options.environment.end(), variant.environment.begin(),
@@ -220,6 +220,7 @@ Participant LocalMeasurer::baseline_participant(const std::string& name,
     trial.load.slot = kFirstLoadSlot;
     trial.note = variant.note;
     try {
+      baseline->require_served(workload_, options_.settings);
       PrepareRequest request = prepared_;
       request.runner = name;
       worker->prepare(request);
@@ -245,7 +246,7 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
                                                  std::span<const Rival> rivals,
                                                  std::span<const std::string> baselines, double budget_s) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
-  ContestOptions options = contest_options(options_.runner == "cpu" ? Target::kCpu : Target::kCuda);
+  ContestOptions options = contest_options(options_.limits.target);
   options.timeout_s = options_.run_timeout_s;
   const double compile_s_before = spent_.compile_s;
   std::vector<Source> ours(sources.begin(), sources.end());

@@ -19,7 +19,7 @@ namespace lehr {
 
 struct LocalOptions {
   WorkerOptions worker;
-  std::string runner = "cpu";  ///< "cpu" or "cuda": a name in measure/worker/runners.cpp
+  Limits limits;  ///< of the device that candidates run on: its target says how
   RunSettings settings;
   /// Half a window more for who needs it: 15 samples of 1 ms leave 1.5 % on a calm shared machine.
   SampleRequest sampling = {.tolerance = 0.01};
@@ -76,6 +76,7 @@ class LocalMeasurer : public Measurer {
   TempDir directory_;
   Worker worker_;
   PrepareRequest prepared_;  ///< its path is empty before prepare()
+  Workload workload_;        ///< of the same problem
   int problems_ = 0;
   KeptBinaries kept_;
   std::optional<ReferenceKernel> reference_;  ///< its file is kept_'s

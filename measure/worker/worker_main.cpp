@@ -7,11 +7,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <memory>
 #include <optional>
 #include <variant>
 
+#include "measure/cuda/cuda_runner.h"
+#include "measure/host/host_runner.h"
+#include "measure/worker/baselines.h"
 #include "measure/worker/compile_server.h"
-#include "measure/worker/runners.h"
+#include "measure/worker/serve.h"
 #include "measure/worker/wire.h"
 
 namespace lehr {
@@ -27,6 +31,14 @@ int hidden(int fd) {
 /// sanitizer) has installed would turn it into an exit.
 void die_of_faults() {
   for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) signal(fault, SIG_DFL);
+}
+
+/// nullptr where there is none of this name.
+std::unique_ptr<Runner> make_runner(const std::string& name) {
+  if (name == "cpu") return std::make_unique<HostRunner>();
+  if (name == "cuda") return std::make_unique<CudaRunner>();
+  const Baseline* baseline = find_baseline(name).baseline;
+  return baseline != nullptr ? baseline->make_runner() : nullptr;
 }
 
 }  // namespace
@@ -54,23 +66,14 @@ int worker_main(int in_fd, int out_fd) {
     const std::optional<Request> request = parse_request(text);
     const auto* prepare = request ? std::get_if<PrepareRequest>(&*request) : nullptr;
     if (prepare == nullptr) return 1;
-    const RunnerEntry* chosen = nullptr;
-    for (const RunnerEntry& entry : runners()) {
-      if (entry.name == prepare->runner) chosen = &entry;
-    }
-    if (chosen == nullptr) {
+    const std::unique_ptr<Runner> runner = make_runner(prepare->runner);
+    if (runner == nullptr) {
       send_message(out, to_text(Reply(Thrown{ErrorKind::kInternal, "no runner named " + prepare->runner})));
       return 1;
     }
-    text = chosen->serve(in, out, *prepare);
+    text = serve(*runner, in, out, *prepare);
   }
   return 0;
-}
-
-std::vector<std::string> runner_names() {
-  std::vector<std::string> names;
-  for (const RunnerEntry& entry : runners()) names.emplace_back(entry.name);
-  return names;
 }
 
 }  // namespace lehr

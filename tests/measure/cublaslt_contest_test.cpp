@@ -51,7 +51,7 @@ LocalOptions options_with(const TempDir& directory) {
   fs::create_symlink(LEHR_FAKE_CUBLASLT, directory.path() + "/libcublasLt.so.13");
   LocalOptions options = lehr::testing::local_options();
   options.worker.environment = {"LD_LIBRARY_PATH=" + directory.path()};
-  options.runner = "cuda";
+  options.limits.target = Target::kCuda;
   return options;
 }
 

@@ -15,7 +15,7 @@
 #include "host_support.h"
 #include "measure/vendor/cublaslt/baseline_cublaslt.h"
 
-namespace lehr {
+namespace lehr::cublaslt {
 namespace {
 
 using lehr::testing::error_of;
@@ -99,7 +99,7 @@ TEST_F(CublasLtOnFakes, AgreesWithTheReferenceInAllLayoutsAndTypes) {
           CublasLtRunner first(options_);
           first.prepare(problem, {});
           EXPECT_THAT(checked(first), ::testing::StartsWith("cuBLASLt 13.1.0, heuristic 0: algorithm 0"));
-          CublasLtBestRunner best(options_);
+          CublasLtRunner best(options_, true);
           best.prepare(problem, {});
           EXPECT_EQ(checked(best).find("with row-major matrices") != std::string::npos, row_order_us < 2000)
               << checked(best);
@@ -199,7 +199,7 @@ TEST_F(CublasLtOnFakes, BestIsTheFastestOfAllThatRunAndAreRight) {
          {.us = 10, .row_order_us = 12, .wrong = true},
          {.us = 20, .row_order_us = 90, .workspace_bytes = 64 << 20},
          {.us = 1, .row_order_us = 1, .workspace_bytes = 300 << 20}});
-  CublasLtBestRunner runner(options_);
+  CublasLtRunner runner(options_, true);
   runner.prepare(gemm_problem(gemm_of(7, 5, 3)), {});
   EXPECT_EQ(counts().asked, 100);
   EXPECT_EQ(counts().workspace_bytes, 256 << 20);
@@ -216,7 +216,7 @@ TEST_F(CublasLtOnFakes, AWrongResultIsReportedAsSuch) {
   offer({{.us = 50, .wrong = true}, {.us = 40, .wrong = true}});
   CublasLtRunner runner(options_);
   runner.prepare(gemm_problem(gemm_of(7, 5, 3)), {});
-  CublasLtBestRunner best(options_);
+  CublasLtRunner best(options_, true);
   best.prepare(gemm_problem(gemm_of(7, 5, 3)), {});
   for (const auto& result : {runner.check(0), best.check(0)}) {
     ASSERT_TRUE(std::holds_alternative<Fault>(result));
@@ -226,7 +226,7 @@ TEST_F(CublasLtOnFakes, AWrongResultIsReportedAsSuch) {
 
 TEST_F(CublasLtOnFakes, SaysThatNoAlgorithmRuns) {
   offer({{.fails = true}});
-  CublasLtBestRunner best(options_);
+  CublasLtRunner best(options_, true);
   EXPECT_EQ(error_of([&] { best.prepare(gemm_problem(gemm_of(7, 5, 3)), {}); }),
             "none of cublaslt's 2 algorithms for this problem runs");
   CublasLtRunner runner(options_);
@@ -237,7 +237,7 @@ TEST_F(CublasLtOnFakes, SaysThatNoAlgorithmRuns) {
 TEST_F(CublasLtOnFakes, TriesWhatTimeAllows) {
   offer({{.us = 50}, {.us = 40}, {.us = 30}});
   options_.screening_s = 0;
-  CublasLtBestRunner best(options_);
+  CublasLtRunner best(options_, true);
   best.prepare(gemm_problem(gemm_of(7, 5, 3)), {});
   EXPECT_THAT(checked(best), HasSubstr("fastest of 1 (of 6 offered)"));
 }
@@ -265,7 +265,7 @@ TEST_F(CublasLtOnFakes, IsTimedAsOurKernelsAre) {
 
 TEST_F(CublasLtOnFakes, DestroysWhatItMade) {
   {
-    CublasLtBestRunner runner(options_);
+    CublasLtRunner runner(options_, true);
     runner.prepare(gemm_problem(gemm_of(7, 5, 3, 2, 3)), {});
     runner.prepare(gemm_problem(gemm_of(8, 5, 3)), {});
     EXPECT_GT(counts().objects, 0);
@@ -343,4 +343,4 @@ TEST(CublasLt, TheInstalledLibraryHasAllFunctions) {
 }
 
 }  // namespace
-}  // namespace lehr
+}  // namespace lehr::cublaslt

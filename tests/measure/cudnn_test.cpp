@@ -12,7 +12,7 @@
 #include "host_support.h"
 #include "measure/vendor/cudnn/baseline_cudnn.h"
 
-namespace lehr {
+namespace lehr::cudnn {
 namespace {
 
 using lehr::testing::error_of;
@@ -86,7 +86,7 @@ TEST_F(CudnnOnFakes, ComputesConvolutionsAndAllThatMayFollowThem) {
         first.prepare(problem, {});
         EXPECT_EQ(checked(first), "cuDNN 9.19.0, plan 0: engine 0");
         if (epilogue == "none") continue;
-        CudnnUnfusedRunner unfused(options_);
+        CudnnRunner unfused(options_, Mode::kUnfused);
         unfused.prepare(problem, {});
         EXPECT_THAT(checked(unfused), HasSubstr("; then fastest of 1 (of 1 offered), plan 0: engine 0"));
       }
@@ -101,7 +101,7 @@ TEST_F(CudnnOnFakes, RunsTheFusedGraphInOneAndTheUnfusedOneInTwo) {
   checked(fused);
   EXPECT_EQ(counts().graphs, "conv+4 ");
   offer({kLongCalls});
-  CudnnUnfusedRunner unfused(options_);
+  CudnnRunner unfused(options_, Mode::kUnfused);
   unfused.prepare(problem, {});
   checked(unfused);
   EXPECT_THAT(counts().graphs, ::testing::EndsWith("conv+0 pointwise+4 "));
@@ -118,7 +118,7 @@ TEST_F(CudnnOnFakes, BestIsTheFastestOfAllHeuristicsThatRunsAndIsRight) {
          {.us = 20, .workspace_bytes = 1 << 20, .heuristics = {2}},
          {.us = 30, .heuristics = {1}}});
   const Problem problem = conv_problem(odd_conv(false));
-  CudnnBestRunner best(options_);
+  CudnnRunner best(options_, Mode::kBest);
   best.prepare(problem, {});
   EXPECT_EQ(
       checked(best),
@@ -135,7 +135,7 @@ TEST_F(CudnnOnFakes, BestIsTheFastestOfAllHeuristicsThatRunsAndIsRight) {
 
 TEST_F(CudnnOnFakes, EachHalfOfTheUnfusedPairIsTheFastest) {
   offer({{.us = 50, .pointwise_us = 3}, {.us = 20, .pointwise_us = 9}, {.us = 30, .pointwise_us = 2}});
-  CudnnUnfusedRunner runner(options_);
+  CudnnRunner runner(options_, Mode::kUnfused);
   runner.prepare(conv_problem(odd_conv(false), kBnReluResidual), {});
   EXPECT_THAT(checked(runner), ::testing::ContainsRegex("plan 1: engine 1.*; then .*plan 2: engine 2"));
   const auto timed = runner.time(0, {});
@@ -146,7 +146,7 @@ TEST_F(CudnnOnFakes, EachHalfOfTheUnfusedPairIsTheFastest) {
 TEST_F(CudnnOnFakes, LeavesOutPlansThatRoundMoreThanTheProblemPermits) {
   const FakePlan tf32 = {.us = 5, .notes = {0}}, narrow = {.us = 4, .notes = {0, 2}}, plain = {.us = 20};
   offer({tf32, narrow, plain});
-  CudnnBestRunner best(options_);
+  CudnnRunner best(options_, Mode::kBest);
   best.prepare(conv_problem(odd_conv(true)), {});
   EXPECT_THAT(checked(best), HasSubstr("of 1 offered), plan 0: engine 2"));
   best.prepare(conv_problem(odd_conv(true), "none", DType::kF16), {});
@@ -179,7 +179,7 @@ TEST_F(CudnnOnFakes, SaysWhatIsMissing) {
   offer({{.fails = true}});
   runner.prepare(problem, {});
   EXPECT_EQ(checked(runner), "FAULT CUDNN_STATUS_OTHER from cudnnBackendExecute (it does not run)");
-  CudnnBestRunner best(options_);
+  CudnnRunner best(options_, Mode::kBest);
   EXPECT_EQ(error_of([&] { best.prepare(problem, {}); }), "none of cudnn's 1 plans for this graph runs");
 }
 
@@ -226,7 +226,7 @@ TEST(DnnGraphs, HaveTheConvolutionsNumbersAndEveryStep) {
 
 TEST_F(CudnnOnFakes, DestroysWhatItMade) {
   {
-    CudnnUnfusedRunner runner(options_);
+    CudnnRunner runner(options_, Mode::kUnfused);
     runner.prepare(conv_problem(odd_conv(true), kBnReluResidual), {});
     runner.prepare(conv_problem(odd_conv(false), kBnReluResidual), {});
     EXPECT_GT(counts().objects, 0);
@@ -309,4 +309,4 @@ TEST_F(InstalledCudnn, TakesTheGraphsOfAllThatMayFollowAConvolution) {
 }
 
 }  // namespace
-}  // namespace lehr
+}  // namespace lehr::cudnn

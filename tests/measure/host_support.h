@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "codegen/source.h"
+#include "measure/host/device.h"
 #include "measure/worker/local_measurer.h"
 
 namespace lehr::testing {
@@ -77,6 +78,7 @@ inline LocalOptions local_options(int threads = 1) {
   LocalOptions options;
   options.worker.executable = LEHR_MEASURE_WORKER;
   options.settings.threads = threads;
+  options.limits = cpu_device(threads, false).limits;
   return options;
 }
 

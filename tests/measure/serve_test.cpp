@@ -21,21 +21,20 @@ const T& answer_of(const std::vector<T>& of, std::size_t& used) {
   return of.at(std::min(used++, of.size() - 1));
 }
 
-class ScriptedRunner {
+class ScriptedRunner : public VendorRunner {
  public:
-  void prepare(const Problem&, const RunSettings&) {}
-  std::variant<Resources, Fault> load(int, const Candidate&) { return Resources{}; }
-  std::variant<Checked, Fault> check(int) { return Checked{}; }
-  std::variant<Samples, Fault> time(int slot, const SampleRequest&) {
+  void prepare(const Problem&, const RunSettings&) override {}
+  std::variant<Checked, Fault> check(int) override { return Checked{}; }
+  std::variant<Samples, Fault> time(int slot, const SampleRequest&) override {
     if (slot != kReferenceSlot) return answer_of(script.candidate, script.candidates);
     return Samples{.us = {answer_of(script.reference_us, script.references)}};
   }
-  void unload(int) {}
 };
 
 Timing trial_of(Script given, double contender_us = 0) {
   script = std::move(given);
-  Server<ScriptedRunner> server;
+  ScriptedRunner runner;
+  Server server(runner);
   TrialRequest request;
   request.candidate.entry = "candidate";
   request.sampling.contender_us = contender_us;
@@ -89,7 +88,8 @@ TEST(Trial, AWindowIsOnlyTimedAgainForWhoMightBeAContender) {
 
 TEST(Trial, OnAMachineThatIsNeverCalmEachCandidateGetsOneWindow) {
   script = {{100}, {samples(80, 0.5)}};
-  Server<ScriptedRunner> server;
+  ScriptedRunner runner;
+  Server server(runner);
   TrialRequest request;
   request.reference = ReferenceKernel{Candidate{.path = "", .entry = "reference", .launch = {}}, 100};
   const auto windows = [&] { return std::get<Timing>(server.answer(request)).windows; };

@@ -21,28 +21,28 @@ TEST(OneDnnConv2d, AgreesWithTheReferenceAndSaysWhatItRan) {
         "conv2d n=2 h=8 w=6 c=4 k=6 r=3 s=3 pad=1 groups=2 layout=nhwc",
         "conv2d h=28 w=28 c=32 k=32 r=3 s=3 pad=1"}) {
     SCOPED_TRACE(text);
-    OneDnnRunner runner;
+    const std::unique_ptr<Runner> runner = onednn::kLibrary.baselines[0].make_runner();
     try {
-      runner.prepare(problem_for(parse_workload(text), 3), RunSettings{});
+      runner->prepare(problem_for(parse_workload(text), 3), RunSettings{});
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::kEnvironment) GTEST_SKIP() << error.what();
       FAIL() << error.what();
     }
-    const auto checked = runner.check(0);
+    const auto checked = runner->check(0);
     ASSERT_TRUE(std::holds_alternative<Checked>(checked)) << std::get<Fault>(checked).failure.text;
     EXPECT_THAT(std::get<Checked>(checked).note,
                 AnyOf("plain direct", "blocked direct", "plain winograd", "blocked winograd"));
-    const auto samples = runner.time(0, {.sample_us = 10, .min_samples = 3, .min_total_us = 100});
+    const auto samples = runner->time(0, {.sample_us = 10, .min_samples = 3, .min_total_us = 100});
     ASSERT_TRUE(std::holds_alternative<Samples>(samples));
     EXPECT_GT(std::get<Samples>(samples).us.at(0), 0);
   }
 }
 
 TEST(OneDnnConv2d, IsForF32Only) {
-  OneDnnRunner runner;
+  const std::unique_ptr<Runner> runner = onednn::kLibrary.baselines[0].make_runner();
   const Problem problem = problem_for(parse_workload("conv2d h=4 w=4 c=2 k=2 r=1 s=1 x=f16 f=f16 y=f16"), 3);
   try {
-    runner.prepare(problem, RunSettings{});
+    runner->prepare(problem, RunSettings{});
     FAIL() << "prepared";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUser);

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "measure/vendor/vendor_choice.h"
 
-namespace lehr {
+namespace lehr::cublaslt {
 namespace {
 
 /// PyTorch's default on Hopper and the size that cuBLAS's manual recommends there (cublasSetWorkspace;
@@ -120,10 +120,6 @@ void CublasLtRunner::choose() {
   std::swap(choices_.front(), choices_[fastest->way]);
 }
 
-std::variant<Resources, Fault> CublasLtRunner::load(int, const Candidate&) {
-  return Resources{};
-}
-
 std::variant<Checked, Fault> CublasLtRunner::check(int) {
   std::variant<Checked, Fault> result = harness_.check(call_of(choices_.front()), "cublaslt");
   if (auto* checked = std::get_if<Checked>(&result)) checked->note = note_;
@@ -134,8 +130,33 @@ std::variant<Samples, Fault> CublasLtRunner::time(int, const SampleRequest& requ
   return harness_.time(call_of(choices_.front()), request, "cublaslt");
 }
 
-void CublasLtRunner::unload(int) {}
+namespace {
 
-static_assert(Runner<CublasLtRunner> && Runner<CublasLtBestRunner>);
+void require_served(const Workload& workload, const RunSettings&) {
+  lt_gemm(workload, false);
+}
 
-}  // namespace lehr
+std::string describe(const std::vector<std::string>& folders) {
+  std::string reason;
+  const std::unique_ptr<CublasLt> library = CublasLt::open(cublaslt_paths(folders), reason);
+  if (!library) throw_environment("{}", reason);
+  return fmt::format("{} ({}): it takes part in the finals", library->version(), library->path());
+}
+
+template <bool kBest>
+std::unique_ptr<Runner> make_runner() {
+  return std::make_unique<CublasLtRunner>(CublasLtOptions{}, kBest);
+}
+
+constexpr Baseline kBaselines[] = {{"cublaslt", &make_runner<false>, &require_served},
+                                   {"cublaslt-best", &make_runner<true>, &require_served}};
+
+}  // namespace
+
+constinit const VendorLibrary kLibrary = {.name = "cublaslt",
+                                          .target = Target::kCuda,
+                                          .baselines = kBaselines,
+                                          .variants = &as_it_comes,
+                                          .describe = &describe};
+
+}  // namespace lehr::cublaslt

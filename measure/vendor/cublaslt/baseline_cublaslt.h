@@ -7,11 +7,13 @@
 #include <variant>
 #include <vector>
 
-#include "measure/core/runner.h"
+#include "measure/core/vendor_library.h"
 #include "measure/cuda/cuda_harness.h"
 #include "measure/vendor/cublaslt/cublaslt.h"
 
-namespace lehr {
+namespace lehr::cublaslt {
+
+extern const VendorLibrary kLibrary;
 
 /// What is opened and how long is searched; others than these are for tests.
 struct CublasLtOptions {
@@ -20,22 +22,17 @@ struct CublasLtOptions {
   double screening_s = 15;  ///< then the rest, which the library itself expects to be slower, is not tried
 };
 
-/// A Runner (measure/core/runner.h) whose one slot needs no file: Candidate is not looked at. Calls are timed as
-/// our own kernels are: same tensors, same graphs. prepare() chooses the algorithm.
-class CublasLtRunner {
+/// Calls are timed as our own kernels are: same tensors, same graphs. prepare() chooses the algorithm.
+class CublasLtRunner : public VendorRunner {
  public:
-  explicit CublasLtRunner(CublasLtOptions options = {}) : CublasLtRunner(std::move(options), false) {}
+  /// `best`: the fastest of the heuristic's answers, else the first.
+  explicit CublasLtRunner(CublasLtOptions options = {}, bool best = false);
 
   /// Throws Error(kEnvironment) when the driver or the library is missing, Error(kUser) when the library has
   /// no kernel for the problem's types and layouts.
-  void prepare(const Problem& problem, const RunSettings& settings);
-  std::variant<Resources, Fault> load(int slot, const Candidate& candidate);
-  std::variant<Checked, Fault> check(int slot);
-  std::variant<Samples, Fault> time(int slot, const SampleRequest& request);
-  void unload(int slot);
-
- protected:
-  CublasLtRunner(CublasLtOptions options, bool best);
+  void prepare(const Problem& problem, const RunSettings& settings) override;
+  std::variant<Checked, Fault> check(int slot) override;
+  std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 
  private:
   /// An algorithm for one of the two ways to declare the problem.
@@ -60,9 +57,4 @@ class CublasLtRunner {
   std::string note_;
 };
 
-class CublasLtBestRunner : public CublasLtRunner {
- public:
-  explicit CublasLtBestRunner(CublasLtOptions options = {}) : CublasLtRunner(std::move(options), true) {}
-};
-
-}  // namespace lehr
+}  // namespace lehr::cublaslt

@@ -11,7 +11,7 @@
 
 #include "measure/system/shared_library.h"
 
-namespace lehr {
+namespace lehr::cublaslt {
 
 using Code = int;
 
@@ -289,4 +289,4 @@ std::string LtMatmul::describe(const LtAlgorithm& algorithm) const {
   return fmt::format("algorithm {}, tile {}, split-K {}", get(kAlgorithmId), get(kTileId), get(kSplitK));
 }
 
-}  // namespace lehr
+}  // namespace lehr::cublaslt

@@ -12,7 +12,7 @@
 #include "measure/cuda/cuda_driver.h"
 #include "measure/vendor/cublaslt/cublaslt_gemm.h"
 
-namespace lehr {
+namespace lehr::cublaslt {
 
 /// What a library call answered: cublasStatus_t (cublas_api.h of CUDA 13.0).
 struct [[nodiscard]] LtStatus {
@@ -96,4 +96,4 @@ class LtMatmul {
   void* d_ = nullptr;
 };
 
-}  // namespace lehr
+}  // namespace lehr::cublaslt

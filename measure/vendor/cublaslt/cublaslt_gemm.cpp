@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-namespace lehr {
+namespace lehr::cublaslt {
 namespace {
 
 constexpr int kCompute16F = 64;          // CUBLAS_COMPUTE_16F
@@ -124,4 +124,4 @@ const char* lt_rule(const LtGemm& gemm) {
   return "";
 }
 
-}  // namespace lehr
+}  // namespace lehr::cublaslt

@@ -5,7 +5,7 @@
 
 #include "workload/workload.h"
 
-namespace lehr {
+namespace lehr::cublaslt {
 
 /// A matrix as it lies in memory, before op: `leading` is the distance in elements from one column to the
 /// next, or from one row to the next where LtGemm::row_order is set.
@@ -41,4 +41,4 @@ LtGemm lt_gemm(const Workload& workload, bool row_order);
 /// "cuBLASLt multiplies s8 only with ..."; "" when nothing is known.
 const char* lt_rule(const LtGemm& gemm);
 
-}  // namespace lehr
+}  // namespace lehr::cublaslt

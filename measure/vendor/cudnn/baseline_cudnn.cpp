@@ -11,7 +11,7 @@
 #include "measure/core/check.h"
 #include "measure/vendor/vendor_choice.h"
 
-namespace lehr {
+namespace lehr::cudnn {
 namespace {
 
 /// Above this a plan is left out: no framework grants a convolution more.
@@ -19,6 +19,10 @@ constexpr std::int64_t kMostWorkspaceBytes = std::int64_t{1} << 30;
 
 /// Overrules what a plan says of its rounding (cuDNN manual, "TF32"): the problem alone says what is allowed.
 constexpr const char* kForeignPermission = "NVIDIA_TF32_OVERRIDE";
+
+std::vector<DnnGraph> graphs_of(const Workload& workload, Mode mode) {
+  return mode == Mode::kUnfused ? unfused_graphs(workload) : std::vector{fused_graph(workload)};
+}
 
 }  // namespace
 
@@ -30,8 +34,7 @@ void CudnnRunner::prepare(const Problem& problem, const RunSettings& settings) {
   library_.reset();
   workspace_ = CudaMemory();
   intermediate_ = CudaMemory();
-  const std::vector<DnnGraph> graphs =
-      mode_ == Mode::kUnfused ? unfused_graphs(problem.workload) : std::vector{fused_graph(problem.workload)};
+  const std::vector<DnnGraph> graphs = graphs_of(problem.workload, mode_);
   harness_.prepare(problem, settings);
   unsetenv(kForeignPermission);
   std::string why_not;
@@ -157,10 +160,6 @@ CudaHarness::Call CudnnRunner::all_stages() const {
   };
 }
 
-std::variant<Resources, Fault> CudnnRunner::load(int, const Candidate&) {
-  return Resources{};
-}
-
 std::variant<Checked, Fault> CudnnRunner::check(int) {
   std::variant<Checked, Fault> result = harness_.check(all_stages(), "cudnn");
   if (auto* checked = std::get_if<Checked>(&result)) checked->note = note_;
@@ -171,8 +170,36 @@ std::variant<Samples, Fault> CudnnRunner::time(int, const SampleRequest& request
   return harness_.time(all_stages(), request, "cudnn");
 }
 
-void CudnnRunner::unload(int) {}
+namespace {
 
-static_assert(Runner<CudnnRunner> && Runner<CudnnBestRunner> && Runner<CudnnUnfusedRunner>);
+template <Mode kMode>
+std::unique_ptr<Runner> make_runner() {
+  return std::make_unique<CudnnRunner>(CudnnOptions{}, kMode);
+}
+template <Mode kMode>
+void require_served(const Workload& workload, const RunSettings&) {
+  graphs_of(workload, kMode);
+}
 
-}  // namespace lehr
+std::string describe(const std::vector<std::string>& folders) {
+  std::string reason;
+  const std::unique_ptr<Cudnn> library = Cudnn::open(cudnn_paths(folders), reason);
+  if (!library) throw_environment("{}", reason);
+  return fmt::format("{} ({}): it takes part in the finals of convolutions", library->version(),
+                     library->path());
+}
+
+constexpr Baseline kBaselines[] = {
+    {"cudnn", &make_runner<Mode::kFirst>, &require_served<Mode::kFirst>},
+    {"cudnn-best", &make_runner<Mode::kBest>, &require_served<Mode::kBest>},
+    {"cudnn-unfused", &make_runner<Mode::kUnfused>, &require_served<Mode::kUnfused>}};
+
+}  // namespace
+
+constinit const VendorLibrary kLibrary = {.name = "cudnn",
+                                          .target = Target::kCuda,
+                                          .baselines = kBaselines,
+                                          .variants = &as_it_comes,
+                                          .describe = &describe};
+
+}  // namespace lehr::cudnn

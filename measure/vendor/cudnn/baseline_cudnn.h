@@ -10,11 +10,13 @@
 #include <variant>
 #include <vector>
 
-#include "measure/core/runner.h"
+#include "measure/core/vendor_library.h"
 #include "measure/cuda/cuda_harness.h"
 #include "measure/vendor/cudnn/cudnn_plan.h"
 
-namespace lehr {
+namespace lehr::cudnn {
+
+extern const VendorLibrary kLibrary;
 
 /// What is opened and how long is searched; others than these are for tests.
 struct CudnnOptions {
@@ -24,26 +26,21 @@ struct CudnnOptions {
       15;  ///< per graph; then the rest, which the library expects to be slower, is not tried
 };
 
-/// A Runner (measure/core/runner.h) whose one slot needs no file: Candidate is not looked at. Calls are timed as
-/// our own kernels are: same tensors, same graphs. prepare() chooses the plan.
+enum class Mode { kFirst, kBest, kUnfused };
+
+/// Calls are timed as our own kernels are: same tensors, same graphs. prepare() chooses the plan.
 ///
 /// f32 operands are multiplied as such: plans on tensor cores, which round them to TF32, are left out, and so
 /// are those that add parts of a sum in a narrower type.
-class CudnnRunner {
+class CudnnRunner : public VendorRunner {
  public:
-  explicit CudnnRunner(CudnnOptions options = {}) : CudnnRunner(std::move(options), Mode::kFirst) {}
+  explicit CudnnRunner(CudnnOptions options = {}, Mode mode = Mode::kFirst);
 
   /// Throws Error(kEnvironment) when the driver or the library is missing, Error(kUser) when the library has
   /// no plan for the problem.
-  void prepare(const Problem& problem, const RunSettings& settings);
-  std::variant<Resources, Fault> load(int slot, const Candidate& candidate);
-  std::variant<Checked, Fault> check(int slot);
-  std::variant<Samples, Fault> time(int slot, const SampleRequest& request);
-  void unload(int slot);
-
- protected:
-  enum class Mode { kFirst, kBest, kUnfused };
-  CudnnRunner(CudnnOptions options, Mode mode);
+  void prepare(const Problem& problem, const RunSettings& settings) override;
+  std::variant<Checked, Fault> check(int slot) override;
+  std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 
  private:
   /// A graph, what the library offers for it, and what was chosen.
@@ -71,14 +68,4 @@ class CudnnRunner {
   std::string note_;
 };
 
-class CudnnBestRunner : public CudnnRunner {
- public:
-  explicit CudnnBestRunner(CudnnOptions options = {}) : CudnnRunner(std::move(options), Mode::kBest) {}
-};
-
-class CudnnUnfusedRunner : public CudnnRunner {
- public:
-  explicit CudnnUnfusedRunner(CudnnOptions options = {}) : CudnnRunner(std::move(options), Mode::kUnfused) {}
-};
-
-}  // namespace lehr
+}  // namespace lehr::cudnn

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "measure/system/shared_library.h"
 
-namespace lehr {
+namespace lehr::cudnn {
 
 using Code = int;
 
@@ -150,4 +150,4 @@ DnnStatus execute(const Cudnn& library, const DnnDescriptor& plan, const DnnDesc
           "cudnnBackendExecute"};
 }
 
-}  // namespace lehr
+}  // namespace lehr::cudnn

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace lehr {
+namespace lehr::cudnn {
 
 /// What a library call answered: cudnnStatus_t (cudnn_graph.h of cuDNN 9).
 struct [[nodiscard]] DnnStatus {
@@ -92,4 +92,4 @@ class DnnDescriptor {
 /// cudnnBackendExecute: puts the plan's kernels on the handle's stream.
 DnnStatus execute(const Cudnn& library, const DnnDescriptor& plan, const DnnDescriptor& variant_pack);
 
-}  // namespace lehr
+}  // namespace lehr::cudnn

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 
-namespace lehr {
+namespace lehr::cudnn {
 namespace {
 
 /// cudnnDataType_t; nullopt where the library has no such tensor.
@@ -167,4 +167,4 @@ std::vector<DnnGraph> unfused_graphs(const Workload& workload) {
   return {convolution.take(), rest.take()};
 }
 
-}  // namespace lehr
+}  // namespace lehr::cudnn

@@ -9,7 +9,7 @@
 
 #include "workload/workload.h"
 
-namespace lehr {
+namespace lehr::cudnn {
 
 /// Where a tensor of a graph is.
 enum class DnnPlace {
@@ -60,4 +60,4 @@ DnnGraph fused_graph(const Workload& workload);
 /// fused_graph() does, and for a workload without epilogue.
 std::vector<DnnGraph> unfused_graphs(const Workload& workload);
 
-}  // namespace lehr
+}  // namespace lehr::cudnn

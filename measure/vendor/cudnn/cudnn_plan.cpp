@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace lehr {
+namespace lehr::cudnn {
 namespace {
 
 enum Kind {
@@ -239,4 +239,4 @@ DnnStatus DnnPlan::run(const DnnGraph& graph, const std::vector<CudaAddress>& ad
   return status.ok() ? execute(*library_, plan_, pack) : status;
 }
 
-}  // namespace lehr
+}  // namespace lehr::cudnn

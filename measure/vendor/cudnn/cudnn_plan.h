@@ -9,7 +9,7 @@
 #include "measure/vendor/cudnn/cudnn.h"
 #include "measure/vendor/cudnn/cudnn_graph.h"
 
-namespace lehr {
+namespace lehr::cudnn {
 
 /// cudnnBackendHeurMode_t.
 enum class DnnHeuristic { kB = 1, kFallback = 2, kA = 3 };
@@ -63,4 +63,4 @@ class DnnPlan {
   std::int64_t workspace_bytes_ = 0;
 };
 
-}  // namespace lehr
+}  // namespace lehr::cudnn

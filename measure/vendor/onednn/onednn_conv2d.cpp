@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "measure/system/shared_library.h"
 
-namespace lehr {
+namespace lehr::onednn {
 namespace {
 
 // oneDNN 2.x, dnnl_types.h: names as there.
@@ -158,18 +158,22 @@ struct OneDnnConv2d::State {
     steps.push_back({copy, {{kArgSrc, back ? there : here}, {kArgDst, back ? here : there}}});
     return there;
   }
+
+  void start(void* library) {
+    api = open_api(library);
+    int status = api.engine_create(&engine, kCpu, 0);
+    if (owns(status, engine, api.engine_destroy)) {
+      status = api.stream_create(&stream, engine, kInOrder);
+      owns(status, stream, api.stream_destroy);
+    }
+    if (!ok(status)) throw_environment("oneDNN has no CPU engine");
+  }
 };
 
 OneDnnConv2d::OneDnnConv2d(void* library, const Conv2d& conv, float* x, float* f, float* y)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
-  s.api = open_api(library);
-  int status = s.api.engine_create(&s.engine, kCpu, 0);
-  if (s.owns(status, s.engine, s.api.engine_destroy)) {
-    status = s.api.stream_create(&s.stream, s.engine, kInOrder);
-    s.owns(status, s.stream, s.api.stream_destroy);
-  }
-  if (!s.ok(status)) throw_environment("oneDNN has no CPU engine");
+  s.start(library);
   const bool grouped = conv.groups > 1;
   const Dims x_dims = {conv.n, conv.c, conv.h, conv.w}, y_dims = {conv.n, conv.k, conv.out_h(), conv.out_w()};
   const Dims f_dims = grouped ? Dims{conv.groups, conv.k / conv.groups, conv.c / conv.groups, conv.r, conv.s}
@@ -204,7 +208,7 @@ OneDnnConv2d::OneDnnConv2d(void* library, const Conv2d& conv, float* x, float* f
                                   nullptr, blocked ? &any_y : &y_md, strides, dilates, before, after)))
         continue;
       void* pd = nullptr;
-      status = s.api.pd_create(&pd, &desc, nullptr, s.engine, nullptr);
+      const int status = s.api.pd_create(&pd, &desc, nullptr, s.engine, nullptr);
       void* const primitive = s.primitive(status, pd);
       if (primitive == nullptr) continue;
       std::vector<Step> once, steps, last;
@@ -228,4 +232,4 @@ void OneDnnConv2d::call(std::size_t way) const {
   state_->run(state_->ways[way]);
 }
 
-}  // namespace lehr
+}  // namespace lehr::onednn

@@ -7,7 +7,7 @@
 
 #include "workload/conv2d.h"
 
-namespace lehr {
+namespace lehr::onednn {
 
 /// The ways in which oneDNN can compute one f32 convolution, each ready to be called. The filter is laid out
 /// as each way likes it beforehand, outside of call(), as the library means it to be used.
@@ -32,4 +32,4 @@ class OneDnnConv2d {
   std::vector<std::string> names_;
 };
 
-}  // namespace lehr
+}  // namespace lehr::onednn

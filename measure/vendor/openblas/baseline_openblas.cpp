@@ -1,42 +1,63 @@
-// cblas_sgemm, found at run time. The declarations are ours, so that no header of the library is needed.
+// cblas_sgemm, found at run time, and the core types that the library may be told.
 #include "measure/vendor/openblas/baseline_openblas.h"
 
-#include <string>
-#include <vector>
+#include <fmt/core.h>
 
 #include "base/error.h"
 #include "measure/system/shared_library.h"
+#include "measure/vendor/baseline_sgemm.h"
 
-namespace lehr {
+namespace lehr::openblas {
 namespace {
 
-// The CBLAS standard's values (BLAS Technical Forum Standard, appendix B).
-constexpr int kRowMajor = 101;
-constexpr int kNoTrans = 111;
-constexpr int kTrans = 112;
-using CblasSgemm = void (*)(int order, int transa, int transb, int m, int n, int k, float alpha,
-                            const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc);
-
-SgemmFunction open_openblas() {
+SharedLibrary load() {
   const std::vector<std::string> names = {"libopenblas.so.0", "libopenblas.so"};
-  const SharedLibrary library = load_library(names);
+  return load_library(names);
+}
+
+Sgemm open(int) {
+  const SharedLibrary library = load();
   if (!library) {
     throw_environment("libopenblas.so.0 is not installed (Debian: apt-get install libopenblas0-pthread)");
   }
-  CblasSgemm sgemm = nullptr;
-  FunctionFinder find(library.handle);
-  find("cblas_sgemm", sgemm);
-  if (sgemm == nullptr) throw_environment("libopenblas.so.0 has no cblas_sgemm: it was built without CBLAS");
-  return [sgemm](const SgemmCall& call) {
-    const auto narrow = [](std::int64_t value) { return static_cast<int>(value); };
-    sgemm(kRowMajor, call.transpose_a ? kTrans : kNoTrans, call.transpose_b ? kTrans : kNoTrans,
-          narrow(call.m), narrow(call.n), narrow(call.k), 1.0F, call.a, narrow(call.lda), call.b,
-          narrow(call.ldb), 0.0F, call.c, narrow(call.ldc));
-  };
+  const SgemmFunction sgemm = cblas_sgemm_of(library);
+  if (!sgemm) throw_environment("libopenblas.so.0 has no cblas_sgemm: it was built without CBLAS");
+  return {sgemm};
 }
+
+/// OpenBLAS picks its kernels by CPU model, and Debian's takes those of Haswell, half as fast, on CPUs that it does not
+/// know: the honest baseline is the fastest core type that the instruction set can run.
+std::vector<BaselineVariant> variants(std::string_view arch, int threads) {
+  std::vector<BaselineVariant> result = with_openmp(arch, threads);
+  result[0].environment.push_back(fmt::format("OPENBLAS_NUM_THREADS={}", threads));
+  std::vector<std::string> core_types;
+  if (arch == "avx512") core_types = {"SkylakeX", "Cooperlake"};
+  if (arch == "avx2") core_types = {"Haswell", "Zen"};
+  for (const std::string& core_type : core_types) {
+    BaselineVariant& variant = result.emplace_back(result[0]);
+    variant.note = "OPENBLAS_CORETYPE=" + core_type;
+    variant.environment.push_back(variant.note);
+  }
+  return result;
+}
+
+std::string describe(const std::vector<std::string>&) {
+  if (load()) return "found: it takes part in the finals";
+  throw_environment("not found (libopenblas.so.0): install libopenblas0 to compare with it");
+}
+
+constexpr Baseline kBaselines[] = {
+    {"openblas", []() -> std::unique_ptr<Runner> { return std::make_unique<SgemmRunner>("openblas", &open); },
+     [](const Workload& workload, const RunSettings& settings) {
+       require_sgemm("openblas", workload, settings);
+     }}};
 
 }  // namespace
 
-OpenBlasRunner::OpenBlasRunner() : SgemmRunner("openblas", &open_openblas) {}
+constinit const VendorLibrary kLibrary = {.name = "openblas",
+                                          .target = Target::kCpu,
+                                          .baselines = kBaselines,
+                                          .variants = &variants,
+                                          .describe = &describe};
 
-}  // namespace lehr
+}  // namespace lehr::openblas

@@ -1,13 +1,10 @@
-// OpenBLAS as a baseline: runner "openblas".
+// OpenBLAS as a baseline of f32 matrix products on the CPU.
 #pragma once
 
-#include "measure/vendor/baseline_sgemm.h"
+#include "measure/core/vendor_library.h"
 
-namespace lehr {
+namespace lehr::openblas {
 
-class OpenBlasRunner : public SgemmRunner {
- public:
-  OpenBlasRunner();
-};
+extern const VendorLibrary kLibrary;
 
-}  // namespace lehr
+}  // namespace lehr::openblas

@@ -3,7 +3,7 @@
 
 #include "costmodel/xgboost_model.h"
 #include "deploy/winners.h"
-#include "measure/worker/worker_main.h"
+#include "measure/worker/baselines.h"
 #include "search/make_strategy.h"
 #include "tune/session.h"
 
@@ -11,8 +11,8 @@ int main() {
   const lehr::Database log = lehr::Database::open(":memory:");
   const lehr::XgboostModel model;
   const auto volatile tune = &lehr::run_session;
-  std::printf("%zu winners, strategy %s, runner %s, model of %zu columns, %s\n",
+  std::printf("%zu winners, strategy %s, baseline %s, model of %zu columns, %s\n",
               lehr::winners(log, {}).size(), lehr::strategy_names().front().c_str(),
-              lehr::runner_names().front().c_str(), model.gain_shares().size(),
+              lehr::baseline_names({}).front().c_str(), model.gain_shares().size(),
               tune != nullptr ? "session" : "");
 }

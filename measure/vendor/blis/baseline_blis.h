@@ -1,0 +1,10 @@
+// BLIS as a baseline of f32 matrix products on the CPU.
+#pragma once
+
+#include "measure/core/vendor_library.h"
+
+namespace lehr::blis {
+
+extern const VendorLibrary kLibrary;
+
+}  // namespace lehr::blis

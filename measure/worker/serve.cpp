@@ -1,0 +1,202 @@
+// One trial, and the loop of requests.
+#include "measure/worker/serve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <utility>
+#include <variant>
+
+#include "measure/core/problem_file.h"
+#include "measure/core/stats.h"
+#include "measure/worker/wire.h"
+
+namespace lehr {
+namespace {
+
+/// The reference kernel is timed for about this long before and after each candidate.
+constexpr SampleRequest kReferenceSampling = {500, 4, 5000, 20000, 1, 0};
+/// A slower reference would cost more than it corrects: a few calls of it are noisier than the drift.
+constexpr double kSlowestReferenceUs = 5000;
+/// The window after one candidate also serves as the one before the next when it is this fresh.
+constexpr double kReferenceFreshS = 0.03;
+
+/// A window is disturbed when the reference before and after it differ by more than this, or the candidate
+/// got less of its CPUs than that (such a window says nothing of two per cent).
+constexpr double kSteady = 0.05;
+constexpr double kLeastShare = 0.9;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Repetition compare(const RunOutput& a, const RunOutput& b) {
+  const auto step = static_cast<std::size_t>(a.element_bytes);
+  Repetition result;
+  result.elements = static_cast<std::int64_t>(a.bytes.size() / step);
+  for (std::int64_t i = 0; i < result.elements; ++i) {
+    const std::size_t at = static_cast<std::size_t>(i) * step;
+    if (std::memcmp(a.bytes.data() + at, b.bytes.data() + at, step) == 0) continue;
+    if (result.different++ == 0) result.first = i;
+  }
+  return result;
+}
+
+Reply guarded_answer(Server& server, const Request& request) {
+  try {
+    return std::visit([&server](const auto& one) { return server.answer(one); }, request);
+  } catch (const Error& error) {
+    return Thrown{error.kind(), error.what()};
+  } catch (const std::bad_alloc&) {
+    return Fault{{FailureKind::kOutOfMemory, "the worker is out of memory", {}}, true};
+  }
+}
+
+}  // namespace
+
+Reply Server::answer(const PrepareRequest& request) {
+  reference_.reset();
+  runner_.prepare(read_problem(request.problem_path), request.settings);
+  return Done{};
+}
+
+Reply Server::answer(const LoadRequest& request) {
+  auto loaded = runner_.load(request.slot, request.candidate);
+  if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
+  auto checked = runner_.check(request.slot);
+  if (auto* fault = std::get_if<Fault>(&checked)) {
+    if (!fault->worker_lost) runner_.unload(request.slot);
+    return std::move(*fault);
+  }
+  return Done{std::move(std::get<Checked>(checked).note)};
+}
+
+Reply Server::answer(const TimeRequest& request) {
+  return std::visit([](auto&& result) -> Reply { return std::move(result); },
+                    runner_.time(request.slot, request.sampling));
+}
+
+Reply Server::answer(const RepeatRequest& request) {
+  auto loaded = runner_.load(kTrialSlot, request.candidate);
+  if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
+  Reply reply = repeated();
+  const auto* fault = std::get_if<Fault>(&reply);
+  if (fault == nullptr || !fault->worker_lost) runner_.unload(kTrialSlot);
+  return reply;
+}
+
+Reply Server::answer(const TrialRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  std::optional<double> before = reference_time(request.reference);
+  auto loaded = runner_.load(kTrialSlot, request.candidate);
+  if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
+  Reply reply = timed(request, std::get<Resources>(loaded), before);
+  const auto* fault = std::get_if<Fault>(&reply);
+  if (fault == nullptr || !fault->worker_lost) runner_.unload(kTrialSlot);
+  if (auto* timing = std::get_if<Timing>(&reply)) timing->run_s = seconds_since(start);
+  return reply;
+}
+
+Reply Server::repeated() {
+  std::optional<RunOutput> first;
+  while (true) {
+    auto checked = runner_.check(kTrialSlot);
+    if (auto* fault = std::get_if<Fault>(&checked)) return std::move(*fault);
+    auto output = runner_.output();
+    if (auto* fault = std::get_if<Fault>(&output)) return std::move(*fault);
+    RunOutput& now = std::get<RunOutput>(output);
+    if (first) return compare(*first, now);
+    first = std::move(now);
+  }
+}
+
+Reply Server::timed(const TrialRequest& request, const Resources& resources, std::optional<double> before) {
+  auto checked = runner_.check(kTrialSlot);
+  if (auto* fault = std::get_if<Fault>(&checked)) return std::move(*fault);
+  Timing timing;
+  timing.resources = resources;
+  timing.max_error = std::get<Checked>(checked).max_error;
+  double least = 0;
+  const int attempts = restless_ < kRestless ? kAttempts : 1;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    auto sampled = runner_.time(kTrialSlot, request.sampling);
+    if (auto* fault = std::get_if<Fault>(&sampled)) return std::move(*fault);
+    const Samples& samples = std::get<Samples>(sampled);
+    // A candidate that is four times too slow needs no correction by percents.
+    const bool corrected = before && !samples.hopeless;
+    double reference_us = 0;
+    double moved = 0;
+    double slowed = std::min(1.0, samples.cpu_share);  // calm time / this time, at the least
+    if (corrected) {
+      fresh_at_.reset();
+      const double after = reference_time(request.reference).value_or(*before);
+      reference_us = (*before + after) / 2;
+      moved = std::abs(*before - after) / reference_us;
+      slowed *= std::min(1.0, request.reference->session_us / std::max(*before, after));
+      before = after;
+    }
+    // In units of what is allowed. What is hopeless anyway is not worth a second window.
+    const double disturbance = samples.hopeless ? 0
+                                                : std::max(moved / kSteady, (1 - samples.cpu_share) /
+                                                                                (1 - kLeastShare));
+    timing.windows = attempt + 1;
+    if (attempt == 0 || disturbance < least) {
+      least = disturbance;
+      timing.spread = spread(samples.us);
+      timing.time_us = estimate(samples.us);
+      timing.samples_us = samples.us;
+      timing.reference_us = reference_us;
+      if (corrected) {
+        timing.time_us *= std::clamp(request.reference->session_us / reference_us, 1 / kLargestCorrection,
+                                     kLargestCorrection);
+      }
+    }
+    timing.disturbed = least > 1;
+    const double limit_us = request.sampling.contender_us;
+    if (disturbance <= 1)
+      restless_ = 0;
+    else if (attempt + 1 == kAttempts)
+      ++restless_;
+    if (disturbance <= 1 || (limit_us > 0 && estimate(samples.us) * slowed > limit_us)) break;
+  }
+  return timing;
+}
+
+std::optional<double> Server::reference_time(const std::optional<ReferenceKernel>& wanted) {
+  if (!wanted || wanted->session_us > kSlowestReferenceUs) return std::nullopt;
+  if (reference_ != wanted->candidate) {
+    if (reference_) runner_.unload(kReferenceSlot);
+    reference_.reset();
+    fresh_at_.reset();
+    if (std::holds_alternative<Fault>(runner_.load(kReferenceSlot, wanted->candidate))) return std::nullopt;
+    reference_ = wanted->candidate;
+  }
+  if (fresh_at_ && seconds_since(*fresh_at_) < kReferenceFreshS) return fresh_us_;
+  const auto sampled = runner_.time(kReferenceSlot, kReferenceSampling);
+  const auto* samples = std::get_if<Samples>(&sampled);
+  if (samples == nullptr) return std::nullopt;
+  fresh_us_ = estimate(samples->us);
+  fresh_at_ = Clock::now();
+  return fresh_us_;
+}
+
+std::string serve(Runner& runner, int in_fd, int out_fd, const PrepareRequest& first) {
+  Server server(runner);
+  Request request = first;
+  while (true) {
+    const Reply reply = guarded_answer(server, request);
+    if (!send_message(out_fd, to_text(reply))) return "";
+    const auto* fault = std::get_if<Fault>(&reply);
+    if (fault != nullptr && fault->worker_lost) return "";
+    std::string text;
+    if (receive_message(in_fd, std::nullopt, text) != Received::kMessage) return "";
+    std::optional<Request> next = parse_request(text);
+    if (!next) return "";
+    const auto* prepare = std::get_if<PrepareRequest>(&*next);
+    if (prepare != nullptr && prepare->runner != first.runner) return text;
+    request = *std::move(next);
+  }
+}
+
+}  // namespace lehr
