@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/error.h"
+
 namespace lehr {
 
 double Table::optimum_us() const {
@@ -28,6 +30,9 @@ Space space_of(const Table& table) {
       listed.push_back({row.config.family, {}, {}});
       found = listed.end() - 1;
       for (const KnobValue& knob : row.config.knobs) found->names.push_back(knob.name);
+      if (found->names.size() > kMostKnobs)
+        throw_user("{}: {} has {} knobs; a search takes up to {}", table.file, row.config.family,
+                   found->names.size(), kMostKnobs);
     }
     std::vector<std::int64_t> point;
     for (const KnobValue& knob : row.config.knobs) point.push_back(knob.value);

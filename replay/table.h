@@ -37,7 +37,8 @@ struct Table {
   double optimum_us() const;
 };
 
-/// The space whose valid configs are the rows of the table: one listed family per family.
+/// The space whose valid configs are the rows of the table: one listed family per family. Throws Error(kUser)
+/// for more than kMostKnobs knobs.
 Space space_of(const Table& table);
 
 }  // namespace lehr

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/error.h"
 #include "replay/read_table.h"
 #include "replay/report.h"
 #include "tests/replay/support.h"
@@ -67,6 +68,23 @@ TEST(Arena, GuessesProductsOnlyFromNamesThatItKnows) {
   EXPECT_FLOAT_EQ(row[9], std::log2(19.0f));   // 6 x 3 in x
   EXPECT_FLOAT_EQ(row[10], std::log2(19.0f));  // 6 x 3 threads
   EXPECT_FLOAT_EQ(row[11], std::log2(55.0f));  // 6 x 3 x 3
+}
+
+TEST(Arena, SaysHowManyKnobsASearchTakes) {
+  Table table;
+  table.file = "wide.json";
+  Config& config = table.rows.emplace_back(Config{"k", {}}, 1.0).config;
+  while (config.knobs.size() < kMostKnobs)
+    config.knobs.push_back({fmt::format("x{}", config.knobs.size()), 1});
+  EXPECT_EQ(space_of(table).families()[0].knobs().size(), kMostKnobs);
+  config.knobs.push_back({"last", 1});
+  try {
+    space_of(table);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUser);
+    EXPECT_STREQ(error.what(), "wide.json: k has 32 knobs; a search takes up to 31");
+  }
 }
 
 TEST(PastTask, IsTakenOnlyFromTheSameKnobsOfAnotherRecording) {
