@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <limits>
 #include <numeric>
 #include <set>
 
@@ -17,7 +16,6 @@ namespace {
 // "nullopt when 400 000 draws found none": the contract of FamilySpace::sample.
 constexpr int kMaxDraws = 400'000;
 
-constexpr std::size_t kMostValues = std::numeric_limits<std::uint16_t>::max();
 
 }  // namespace
 

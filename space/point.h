@@ -5,11 +5,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace lehr {
 
 /// The most knobs of a family, and members of a schedule's struct.
 inline constexpr std::size_t kMostKnobs = 31;
+/// The most values of a knob.
+inline constexpr std::size_t kMostValues = std::numeric_limits<std::uint16_t>::max();
 
 /// One config of one Space (space/space.h), which turns configs into points and points into configs. A
 /// position says nothing in another space: what is stored, shown or taken from another task is a Config.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/limits.h"
 #include "measure/core/compiler.h"
 #include "measure/core/measurer.h"
 #include "measure/core/runner.h"

@@ -87,6 +87,22 @@ TEST(Arena, SaysHowManyKnobsASearchTakes) {
   }
 }
 
+TEST(Arena, SaysHowManyValuesOfAKnobASearchTakes) {
+  Table table;
+  table.file = "long.json";
+  for (std::size_t i = 0; i <= kMostValues; ++i)
+    table.rows.push_back({Config{"k", {{"x", static_cast<std::int64_t>(i)}}}, 1.0});
+  try {
+    space_of(table);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUser);
+    EXPECT_STREQ(error.what(), "long.json: k has 65536 different values of x; a search takes up to 65535");
+  }
+  table.rows.pop_back();
+  EXPECT_EQ(space_of(table).families()[0].knobs()[0].values.size(), kMostValues);
+}
+
 TEST(PastTask, IsTakenOnlyFromTheSameKnobsOfAnotherRecording) {
   Table table = bowl();
   table.kernel = "k";
