@@ -16,7 +16,6 @@ namespace {
 // "nullopt when 400 000 draws found none": the contract of FamilySpace::sample.
 constexpr int kMaxDraws = 400'000;
 
-
 }  // namespace
 
 FamilySpace::FamilySpace(std::string family, const Members& unset)
