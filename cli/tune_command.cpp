@@ -13,7 +13,6 @@
 #include "cli/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
-#include "cli/measure_setup.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/tune_report.h"
@@ -35,6 +34,23 @@ std::string new_session_id() {
   const std::uint64_t low = hash_combine(high, (std::uint64_t{random()} << 32) | random());
   high = hash_combine(low, random());
   return to_hex(high) + to_hex(low);
+}
+
+// The exit code of tunings that came to their end; says on stderr why it is not 0.
+int code_of(const std::vector<Summary>& summaries) {
+  const auto failed = std::ranges::find_if(summaries, [](const Summary& summary) { return !summary.best; });
+  if (failed != summaries.end()) {
+    fmt::print(stderr, "lehr: no candidate of '{}' ran: {} failed ({}), the first with {}\n", failed->workload,
+               failed->measured, failures_text(failed->failed), failed->first_failure);
+    return kNothingFoundCode;
+  }
+  bool all_same = true;
+  for (const Summary& summary : summaries) {
+    if (summary.determinism.empty() || summary.verdict.deterministic.value_or(false)) continue;
+    fmt::print(stderr, "lehr: '{}': {}\n", summary.workload, summary.determinism);
+    all_same = false;
+  }
+  return all_same ? 0 : kCheckFailedCode;
 }
 
 }  // namespace
@@ -119,18 +135,60 @@ bool TuneCommand::chosen() const {
   return app_->parsed();
 }
 
-int TuneCommand::run() {
-  std::vector<Workload> workloads = problem_.workloads();
-  SessionOptions options = session_options();
+MeasureSetup TuneCommand::setup_for(const Workload& workload) const {
   DeviceChoice choice = parse_device(device_, threads_);
   choice.cold = cold_;
   if (parse_choice("--overlap", overlap_, {"auto", "on", "off"}) != "auto") choice.overlap = overlap_ == "on";
   if (no_baseline_ && !baseline_.empty())
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
   MeasureSetup setup =
-      make_measure_setup(choice, workloads[0], environment_, jobs_.empty() ? 0 : parse_jobs(jobs_));
-  if (!no_baseline_) options.baselines = chosen_baselines(setup.device.limits.target, baseline_);
+      make_measure_setup(choice, workload, environment_, jobs_.empty() ? 0 : parse_jobs(jobs_));
   if (!setup.note.empty() && !quiet_) fmt::print(stderr, "note: {}\n", setup.note);
+  return setup;
+}
+
+Summary TuneCommand::tune(const Workload& workload, const MeasureSetup& setup, SessionOptions options,
+                          SessionParts parts) const {
+  const Task task = {workload, setup.device};
+  const Candidates candidates = candidates_for(task);
+  const Tuner tuner = make_tuner(options.strategy, candidates.space, options.seed);
+  const KnobFeatures raw_knobs(candidates.space, KnobColumns::kRaw);
+  options.learner = learner_options(tuner, setup.device.limits.target);
+  options.batches = tuner.options.batches;
+  if (tuner.raw_knobs) {
+    options.row_of = raw_knobs.rows();
+    options.columns = raw_knobs.names().size();
+  }
+  const RooflineModel prior(setup.device.limits);
+  options.session_id = new_session_id();
+  parts.measurer = setup.measurer.get();
+  parts.strategy = tuner.strategy.get();
+  parts.model = tuner.model.get();
+  parts.validity = tuner.validity.get();
+  parts.prior = tuner.takes_prior ? &prior : nullptr;
+  parts.prober = prober_of(setup.device.limits);
+  return run_session(task, candidates, options, parts);
+}
+
+void TuneCommand::print_all(const std::vector<Summary>& summaries, bool one_workload) const {
+  if (json_) {
+    nlohmann::json documents = nlohmann::json::array();
+    for (const Summary& summary : summaries) {
+      nlohmann::json document = to_json(summary);
+      document["database"] = database_;
+      documents.push_back(std::move(document));
+    }
+    fmt::print("{}\n", (one_workload && !documents.empty() ? documents[0] : documents).dump(2));
+  } else if (summaries.size() > 1) {
+    fmt::print("\n{}", overview_text(summaries));
+  }
+}
+
+int TuneCommand::run() {
+  std::vector<Workload> workloads = problem_.workloads();
+  SessionOptions options = session_options();
+  const MeasureSetup setup = setup_for(workloads[0]);
+  if (!no_baseline_) options.baselines = chosen_baselines(setup.device.limits.target, baseline_);
   workloads = problem_.served_by(setup.device, std::move(workloads), [&](const std::string& reason) {
     if (!quiet_) fmt::print(stderr, "note: left out: {}\n", reason);
   });
@@ -143,62 +201,21 @@ int TuneCommand::run() {
   ProgressPrinter progress(quiet_                  ? ProgressStyle::kQuiet
                            : isatty(STDERR_FILENO) ? ProgressStyle::kTerminal
                                                    : ProgressStyle::kPlain);
+  SessionParts parts;
+  parts.database = &database;
+  parts.transfer_from = other ? &*other : nullptr;
+  parts.interrupted = &interrupted;
+  parts.on_event = [&](const Event& event) { progress.show(event); };
   std::vector<Summary> summaries;
   for (const Workload& workload : workloads) {
     if (interrupted) break;
-    const Task task = {workload, setup.device};
-    const Candidates candidates = candidates_for(task);
-    const Tuner tuner = make_tuner(options.strategy, candidates.space, options.seed);
-    const KnobFeatures raw_knobs(candidates.space, KnobColumns::kRaw);
-    options.learner = learner_options(tuner, setup.device.limits.target);
-    options.batches = tuner.options.batches;
-    if (tuner.raw_knobs) {
-      options.row_of = raw_knobs.rows();
-      options.columns = raw_knobs.names().size();
-    }
-    const RooflineModel prior(setup.device.limits);
-    options.session_id = new_session_id();
-    summaries.push_back(run_session(task, candidates, options,
-                                    {.measurer = setup.measurer.get(),
-                                     .strategy = tuner.strategy.get(),
-                                     .database = &database,
-                                     .transfer_from = other ? &*other : nullptr,
-                                     .model = tuner.model.get(),
-                                     .validity = tuner.validity.get(),
-                                     .prior = tuner.takes_prior ? &prior : nullptr,
-                                     .interrupted = &interrupted,
-                                     .on_event = [&](const Event& event) { progress.show(event); },
-                                     .now_s = {},
-                                     .prober = prober_of(setup.device.limits)}));
+    summaries.push_back(tune(workload, setup, options, parts));
     progress.finish();
     if (!json_) fmt::print("{}", report_text(summaries.back(), setup.device, database_));
     std::fflush(stdout);
   }
-  if (json_) {
-    nlohmann::json documents = nlohmann::json::array();
-    for (const Summary& summary : summaries) {
-      nlohmann::json document = to_json(summary);
-      document["database"] = database_;
-      documents.push_back(std::move(document));
-    }
-    fmt::print("{}\n", (workloads.size() == 1 && !documents.empty() ? documents[0] : documents).dump(2));
-  } else if (summaries.size() > 1) {
-    fmt::print("\n{}", overview_text(summaries));
-  }
-  if (interrupted) return kInterruptedCode;
-  const auto failed = std::ranges::find_if(summaries, [](const Summary& summary) { return !summary.best; });
-  if (failed == summaries.end()) {
-    bool all_same = true;
-    for (const Summary& summary : summaries) {
-      if (summary.determinism.empty() || summary.verdict.deterministic.value_or(false)) continue;
-      fmt::print(stderr, "lehr: '{}': {}\n", summary.workload, summary.determinism);
-      all_same = false;
-    }
-    return all_same ? 0 : kCheckFailedCode;
-  }
-  fmt::print(stderr, "lehr: no candidate of '{}' ran: {} failed ({}), the first with {}\n", failed->workload,
-             failed->measured, failures_text(failed->failed), failed->first_failure);
-  return kNothingFoundCode;
+  print_all(summaries, workloads.size() == 1);
+  return interrupted ? kInterruptedCode : code_of(summaries);
 }
 
 }  // namespace lehr

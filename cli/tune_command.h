@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/environment.h"
+#include "cli/measure_setup.h"
 #include "cli/problem_flags.h"
 #include "tune/session.h"
 
@@ -25,6 +26,13 @@ class TuneCommand {
   /// Those that both operators take, and the command itself with --problems.
   void add_flags(CLI::App& app);
   SessionOptions session_options() const;
+  /// By the flags; a note of it is printed.
+  MeasureSetup setup_for(const Workload& workload) const;
+  /// One session. `options` and `parts` are completed with what belongs to this workload.
+  Summary tune(const Workload& workload, const MeasureSetup& setup, SessionOptions options,
+               SessionParts parts) const;
+  /// What is said at the end: all documents of --json, or an overview of several.
+  void print_all(const std::vector<Summary>& summaries, bool one_workload) const;
 
   CLI::App* app_ = nullptr;
   const Environment& environment_;

@@ -110,6 +110,23 @@ std::vector<double> targets_of(const std::vector<std::size_t>& order, std::span<
 
 }  // namespace
 
+void GaussianProcess::take_columns(const FeatureMatrix& rows, std::span<const std::size_t> order) {
+  const auto n = static_cast<double>(std::max<std::size_t>(1, order.size()));
+  for (std::size_t c = 0; c < rows.columns(); ++c) {
+    double sum = 0, squares = 0;
+    for (const std::size_t i : order) sum += rows.row(i)[c];
+    const double mean = sum / n;
+    for (const std::size_t i : order) squares += (rows.row(i)[c] - mean) * (rows.row(i)[c] - mean);
+    const double deviation = std::sqrt(squares / n);
+    if (deviation <= 1e-6 * std::abs(mean) || deviation == 0) continue;
+    columns_.push_back(c);
+    inverse_.push_back(static_cast<float>(1 / deviation));
+  }
+  for (float& each : inverse_) each /= std::sqrt(static_cast<float>(columns_.size()));
+  points_.resize(order.size() * columns_.size());
+  for (std::size_t i = 0; i < order.size(); ++i) scale(rows.row(order[i]), &points_[i * columns_.size()]);
+}
+
 void GaussianProcess::fit(const FeatureMatrix& rows, std::span<const double> times_us,
                           std::span<const double> prior) {
   CHECK(rows.rows() == times_us.size() && (prior.empty() || prior.size() == times_us.size()),
@@ -118,20 +135,8 @@ void GaussianProcess::fit(const FeatureMatrix& rows, std::span<const double> tim
   has_prior_ = !prior.empty();
   const std::vector<std::size_t> order = chosen(times_us);
   const std::size_t n = order.size();
-  for (std::size_t c = 0; c < rows.columns(); ++c) {
-    double sum = 0, squares = 0;
-    for (const std::size_t i : order) sum += rows.row(i)[c];
-    const double mean = sum / static_cast<double>(std::max<std::size_t>(1, n));
-    for (const std::size_t i : order) squares += (rows.row(i)[c] - mean) * (rows.row(i)[c] - mean);
-    const double deviation = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, n)));
-    if (deviation <= 1e-6 * std::abs(mean) || deviation == 0) continue;
-    columns_.push_back(c);
-    inverse_.push_back(static_cast<float>(1 / deviation));
-  }
+  take_columns(rows, order);
   if (columns_.empty()) return;
-  for (float& each : inverse_) each /= std::sqrt(static_cast<float>(columns_.size()));
-  points_.resize(n * columns_.size());
-  for (std::size_t i = 0; i < n; ++i) scale(rows.row(order[i]), &points_[i * columns_.size()]);
 
   const std::vector<double> targets = targets_of(order, times_us);
   std::vector<double> squared(n * n);

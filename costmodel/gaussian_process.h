@@ -34,6 +34,8 @@ class GaussianProcess {
  private:
   friend class Beliefs;
   void covariances(const float* scaled, std::span<double> out) const;
+  /// The columns that vary over the rows `order`, their scales, and those rows scaled.
+  void take_columns(const FeatureMatrix& rows, std::span<const std::size_t> order);
   void scale(std::span<const float> row, float* out) const;
 
   std::vector<std::size_t> columns_;  // those that vary

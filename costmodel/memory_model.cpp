@@ -181,12 +181,43 @@ void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses:
   accesses_.push_back(f);
 }
 
-MemoryModel::Traffic MemoryModel::traffic(double capacity) const {
+double MemoryModel::bytes_of(const Footprints& f, double capacity) const {
+  if (top_ * residents() <= capacity)
+    return sharing_ == Sharing::kShared ? f.everything * f.share
+                                        : sizes_[f.first_size] * f.multiplier * f.share;
+  double executions = f.multiplier;
+  std::size_t i = 0;
+  while (i < f.levels) {
+    const auto loop = static_cast<std::size_t>(levels_[f.first_level + i]);
+    if (iteration_[loop] * residents() <= capacity) break;
+    executions *= static_cast<double>(view_.analysis.loops[loop].extent);
+    ++i;
+  }
+  return sizes_[f.first_size + i] * executions * f.share;
+}
+
+void MemoryModel::fit_main_chain(double capacity, Traffic& result) const {
   const ir::Analysis& a = view_.analysis;
-  // Blocks that share a core share its cache; a wave is counted as one piece already.
-  const double residents = sharing_ == Sharing::kPrivate ? view_.residency.blocks_per_core : 1;
-  const std::size_t buffers = top_of_buffer_.size();
-  Traffic result;
+  if (top_ * residents() <= capacity) {
+    result.fitting_bytes = top_ * residents();
+    result.fitting_flops = a.flops / std::max(1.0, view_.residency.blocks) * residents();
+    return;
+  }
+  result.next_bytes = top_ * residents();
+  for (const int l : view_.main_chain) {
+    const ir::LoopInfo& loop = a.loops[static_cast<std::size_t>(l)];
+    if (!is_sequential(loop.kind)) continue;
+    const double iteration = iteration_[static_cast<std::size_t>(l)] * residents();
+    if (iteration <= capacity) {
+      result.fitting_bytes = iteration;
+      result.fitting_flops = share_of(loop.flops, loop.iterations);
+      return;
+    }
+    result.next_bytes = iteration;
+  }
+}
+
+MemoryModel::Traffic MemoryModel::traffic(double capacity) const {
   struct Moved {
     std::size_t buffer;
     bool writes;
@@ -195,23 +226,8 @@ MemoryModel::Traffic MemoryModel::traffic(double capacity) const {
   };
   std::pmr::vector<Moved> moved(memory_);
   moved.reserve(accesses_.size());
-  const bool top_fits = top_ * residents <= capacity;
   for (const Footprints& f : accesses_) {
-    double bytes;
-    if (top_fits) {
-      bytes = sharing_ == Sharing::kShared ? f.everything * f.share
-                                           : sizes_[f.first_size] * f.multiplier * f.share;
-    } else {
-      double executions = f.multiplier;
-      std::size_t i = 0;
-      while (i < f.levels) {
-        const auto loop = static_cast<std::size_t>(levels_[f.first_level + i]);
-        if (iteration_[loop] * residents <= capacity) break;
-        executions *= static_cast<double>(a.loops[loop].extent);
-        ++i;
-      }
-      bytes = sizes_[f.first_size + i] * executions * f.share;
-    }
+    const double bytes = bytes_of(f, capacity);
     // Accesses of one buffer in one branch usually touch the same elements: the largest counts. Those of
     // different branches (main part and tail, prologue and loop) touch different ones.
     const auto same = std::ranges::find_if(moved, [&](const Moved& m) {
@@ -223,35 +239,18 @@ MemoryModel::Traffic MemoryModel::traffic(double capacity) const {
       same->bytes = std::max(same->bytes, bytes);
     }
   }
+  const std::size_t buffers = top_of_buffer_.size();
   const std::span of_buffer(
       static_cast<double*>(memory_->allocate(buffers * sizeof(double), alignof(double))), buffers);
   std::ranges::fill(of_buffer, 0.0);
+  Traffic result;
   for (const Moved& m : moved) {
     of_buffer[m.buffer] += m.bytes;
     result.bytes += m.bytes;
   }
   result.of_buffer = of_buffer;
-
-  result.bytes = std::max(result.bytes, a.unique_global_bytes);  // each comes at least once
-
-  // The main chain, from the whole piece inward.
-  if (top_fits) {
-    result.fitting_bytes = top_ * residents;
-    result.fitting_flops = a.flops / std::max(1.0, view_.residency.blocks) * residents;
-    return result;
-  }
-  result.next_bytes = top_ * residents;
-  for (const int l : view_.main_chain) {
-    const ir::LoopInfo& loop = a.loops[static_cast<std::size_t>(l)];
-    if (!is_sequential(loop.kind)) continue;
-    const double iteration = iteration_[static_cast<std::size_t>(l)] * residents;
-    if (iteration <= capacity) {
-      result.fitting_bytes = iteration;
-      result.fitting_flops = share_of(loop.flops, loop.iterations);
-      break;
-    }
-    result.next_bytes = iteration;
-  }
+  result.bytes = std::max(result.bytes, view_.analysis.unique_global_bytes);  // each comes at least once
+  fit_main_chain(capacity, result);
   return result;
 }
 

@@ -90,6 +90,12 @@ class MemoryModel {
   void add_access(const CachedAccesses& cached, const CachedAccesses::Entry& entry);
   /// Iterations of a concurrent loop that run at one time.
   double together(ir::LoopKind kind, double extent) const;
+  /// Blocks that share a core share its cache; a wave is counted as one piece already.
+  double residents() const { return sharing_ == Sharing::kPrivate ? view_.residency.blocks_per_core : 1; }
+  /// What one access fetches from beyond a cache of `capacity` bytes.
+  double bytes_of(const Footprints& footprints, double capacity) const;
+  /// Sets what fits and what does not, on the main chain from the whole piece inward.
+  void fit_main_chain(double capacity, Traffic& result) const;
 
   const KernelView& view_;
   std::pmr::memory_resource* memory_;

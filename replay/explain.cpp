@@ -162,16 +162,8 @@ Rows rows_of(const Record& any, Explanation& explanation) {
   return knob_rows_of(explanation.configs);
 }
 
-}  // namespace
-
-std::size_t timed_configs(const std::vector<Record>& records) {
-  return configs_of(records).size();
-}
-
-std::optional<Explanation> explain(const std::vector<Record>& records) {
-  Explanation result;
-  result.configs = configs_of(records);
-  if (result.configs.size() < kFewestToExplain) return std::nullopt;
+/// Where the records are from, and how many there are of each kind.
+void count(const std::vector<Record>& records, Explanation& result) {
   result.workload = records[0].workload;
   result.device = records[0].device;
   result.target = records[0].target;
@@ -186,21 +178,12 @@ std::optional<Explanation> explain(const std::vector<Record>& records) {
   result.sessions = sessions.size();
   result.picks = picks_of(records);
   result.stored = stored_quality(records);
+}
 
-  std::ranges::stable_sort(result.configs, {}, &ExplainedConfig::time_us);
-  Rows rows = rows_of(records[0], result);
-  std::vector<double> times_us, speeds;
-  for (const ExplainedConfig& config : result.configs) {
-    times_us.push_back(config.time_us);
-    speeds.push_back(1 / config.time_us);
-  }
-  const XgboostOptions options = tuner_options("anneal").model;
-  const CrossValidation folds(rows.rows, times_us, options, kFolds);
-  result.folds = kFolds;
-  const std::vector<double> held_out = folds.predict(rows.rows);
-  for (std::size_t i = 0; i < held_out.size(); ++i) result.configs[i].held_out = held_out[i];
-  result.held_out = rank_quality(held_out, speeds);
-
+/// How much each column and each group of columns does for a model of the rows: its share of the model's gain,
+/// and what is lost of the held-out rank where it is shuffled. The largest come first.
+void weigh(Rows& rows, Explanation& result, const CrossValidation& folds, const std::vector<double>& times_us,
+           const std::vector<double>& speeds, const XgboostOptions& options) {
   XgboostModel whole(options);
   Dataset data(rows.rows.columns());
   append_group(data, rows.rows, times_us);
@@ -230,6 +213,35 @@ std::optional<Explanation> explain(const std::vector<Record>& records) {
   };
   std::ranges::stable_sort(rows.columns, more);
   std::ranges::stable_sort(result.groups, more);
+}
+
+}  // namespace
+
+std::size_t timed_configs(const std::vector<Record>& records) {
+  return configs_of(records).size();
+}
+
+std::optional<Explanation> explain(const std::vector<Record>& records) {
+  Explanation result;
+  result.configs = configs_of(records);
+  if (result.configs.size() < kFewestToExplain) return std::nullopt;
+  count(records, result);
+
+  std::ranges::stable_sort(result.configs, {}, &ExplainedConfig::time_us);
+  Rows rows = rows_of(records[0], result);
+  std::vector<double> times_us, speeds;
+  for (const ExplainedConfig& config : result.configs) {
+    times_us.push_back(config.time_us);
+    speeds.push_back(1 / config.time_us);
+  }
+  const XgboostOptions options = tuner_options("anneal").model;
+  const CrossValidation folds(rows.rows, times_us, options, kFolds);
+  result.folds = kFolds;
+  const std::vector<double> held_out = folds.predict(rows.rows);
+  for (std::size_t i = 0; i < held_out.size(); ++i) result.configs[i].held_out = held_out[i];
+  result.held_out = rank_quality(held_out, speeds);
+
+  weigh(rows, result, folds, times_us, speeds, options);
   result.columns = std::move(rows.columns);
   return result;
 }
