@@ -1,6 +1,8 @@
 // Propose, look up, learn: see run.h.
 #include "replay/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
