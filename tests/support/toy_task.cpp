@@ -1,6 +1,8 @@
 // The toy's space, kernels and times.
 #include "toy_task.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "base/hash.h"
