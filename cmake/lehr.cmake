@@ -1,8 +1,7 @@
-# lehr_library(NAME [UNITY] SOURCES a.cpp ... LINKS base ... [EXTERNAL fmt::fmt ...])
-# One static library per folder. LINKS are other folders of this project, EXTERNAL are third-party targets. UNITY: with
-# LEHR_UNITY, eight sources are compiled as one: no two of a folder may have one name in an unnamed namespace.
+# lehr_library(NAME SOURCES a.cpp ... LINKS base ... [EXTERNAL fmt::fmt ...])
+# One static library per folder. LINKS are other folders of this project, EXTERNAL are third-party targets.
 function(lehr_library name)
-  cmake_parse_arguments(ARG "UNITY" "" "SOURCES;LINKS;EXTERNAL" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;EXTERNAL" ${ARGN})
   add_library(lehr_${name} STATIC ${ARG_SOURCES})
   target_include_directories(lehr_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include/lehr>)
   target_compile_features(lehr_${name} PUBLIC cxx_std_20)
@@ -12,11 +11,6 @@ function(lehr_library name)
     target_link_libraries(lehr_${name} PUBLIC lehr_${link})
   endforeach()
   target_link_libraries(lehr_${name} PUBLIC ${ARG_EXTERNAL})
-  if(ARG_UNITY)
-    set_target_properties(lehr_${name} PROPERTIES UNITY_BUILD ${LEHR_UNITY} UNITY_BUILD_BATCH_SIZE 8)
-    # To the compiler a source that another includes is a header, which should have no types of its own.
-    target_compile_options(lehr_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-  endif()
 endfunction()
 
 # lehr_public(NAME...)

@@ -66,8 +66,7 @@ const Template& template_named(std::string_view name) {
 std::optional<std::string> why_unserved(const Template& entry, const Workload& workload,
                                         const Limits& limits) {
   if (entry.op != workload.op()) return "it is for another operator";
-  if (entry.target != limits.target)
-    return fmt::format("it is for {} devices", entry.target->title);
+  if (entry.target != limits.target) return fmt::format("it is for {} devices", entry.target->title);
   if (auto unread = why_unread(workload, entry.reads)) return unread;
   if (window_of(workload.epilogue) > 1 && !entry.pools) return "it stores every pixel: it has no pools";
   return entry.why_not(workload, limits);
@@ -103,25 +102,21 @@ Families families_for(std::span<const Template> templates, const Workload& workl
   Families found;
   for (const Template& entry : templates)
     if (entry.op == workload.op() && entry.target == limits.target) describe(entry, workload, limits, found);
+  std::ranges::reverse(found.defaults);
   return found;
 }
 
-Space space_for(std::span<const Template> templates, const Workload& workload, const Limits& limits) {
-  Families found = families_for(templates, workload, limits);
-  if (!found.spaces.empty()) return Space(std::move(found.spaces));
+Space space_of(Families families, const Workload& workload, const Limits& limits) {
+  if (!families.spaces.empty()) return Space(std::move(families.spaces));
   std::vector<std::string> reasons;
-  for (const std::vector<LeftOut>* some : {&found.refusing, &found.faulty})
+  for (const std::vector<LeftOut>* some : {&families.refusing, &families.faulty})
     for (const LeftOut& one : *some) reasons.push_back(fmt::format("{}: {}", one.family, one.reason));
   throw_user("no kernel family serves '{}' on {} ({})", to_text(workload), limits.arch,
              fmt::join(reasons, "; "));
 }
 
 Space space_for(const Workload& workload, const Limits& limits) {
-  return space_for(catalog(), workload, limits);
-}
-
-std::vector<LeftOut> faulty_families(const Workload& workload, const Limits& limits) {
-  return families_for(catalog(), workload, limits).faulty;
+  return space_of(families_for(catalog(), workload, limits), workload, limits);
 }
 
 ir::Kernel lower(const Workload& workload, const Config& config, const Limits& limits) {
@@ -129,7 +124,10 @@ ir::Kernel lower(const Workload& workload, const Config& config, const Limits& l
 }
 
 Lowerings::Lowerings(const Workload& workload, const Limits& limits)
-    : workload_(workload), limits_(limits), spaces_(families_for(catalog(), workload, limits).spaces) {}
+    : Lowerings(workload, limits, families_for(catalog(), workload, limits).spaces) {}
+
+Lowerings::Lowerings(const Workload& workload, const Limits& limits, std::vector<FamilySpace> spaces)
+    : workload_(workload), limits_(limits), spaces_(std::move(spaces)) {}
 
 ir::Kernel Lowerings::operator()(const Point& point) const {
   const FamilySpace& space = spaces_[point.family];
@@ -144,11 +142,7 @@ ir::Kernel Lowerings::operator()(const Config& config) const {
 }
 
 std::vector<Config> default_configs(const Workload& workload, const Limits& limits) {
-  std::vector<Config> defaults = families_for(catalog(), workload, limits).defaults;
-  // The catalogue lists general families first; one made for few rows or for dot products, where it serves
-  // the workload, is the better first guess.
-  std::reverse(defaults.begin(), defaults.end());
-  return defaults;
+  return families_for(catalog(), workload, limits).defaults;
 }
 
 }  // namespace lehr

@@ -28,7 +28,9 @@ struct LeftOut {
 /// What families make of one workload on one device.
 struct Families {
   std::vector<FamilySpace> spaces;
-  std::vector<Config> defaults;   ///< one point of each space
+  /// One point of each space, that of the last space first: the catalogue lists general families first, and
+  /// one made for few rows or for dot products, where it serves the workload, is the better first guess.
+  std::vector<Config> defaults;
   std::vector<LeftOut> refusing;  ///< of the operator and the target: what why_unserved() says
   /// Those that serve the workload and then fail to describe their schedules: an internal error, or a default
   /// that is no point of the space (as where it has none). A bug of theirs, which costs their part of the
@@ -37,13 +39,12 @@ struct Families {
 };
 Families families_for(std::span<const Template> templates, const Workload& workload, const Limits& limits);
 
-/// The union of the families that serve the workload on the device, without the faulty ones. Throws
-/// Error(kUser) with the reason of each family of that target when there is none.
-Space space_for(const Workload& workload, const Limits& limits);
-Space space_for(std::span<const Template> templates, const Workload& workload, const Limits& limits);
+/// The union of their spaces, without those of the faulty families. Throws Error(kUser) with the reason of
+/// each family where there is none.
+Space space_of(Families families, const Workload& workload, const Limits& limits);
 
-/// The faulty ones of the catalogue: what a person is to be told, and what tests want to be empty.
-std::vector<LeftOut> faulty_families(const Workload& workload, const Limits& limits);
+/// The same of all families of the catalogue.
+Space space_for(const Workload& workload, const Limits& limits);
 
 /// The AST of a config, which should be one of that space. CHECKs that it has the knobs of its family.
 ir::Kernel lower(const Workload& workload, const Config& config, const Limits& limits);
@@ -52,6 +53,8 @@ ir::Kernel lower(const Workload& workload, const Config& config, const Limits& l
 class Lowerings {
  public:
   Lowerings(const Workload& workload, const Limits& limits);
+  /// Where the caller has the spaces of families_for() the workload at hand.
+  Lowerings(const Workload& workload, const Limits& limits, std::vector<FamilySpace> spaces);
   /// Of a point of space_for() the workload.
   ir::Kernel operator()(const Point& point) const;
   /// Of any config that lower() takes.
@@ -63,7 +66,7 @@ class Lowerings {
   std::vector<FamilySpace> spaces_;
 };
 
-/// One default per family of space_for(), the most promising first (e.g. the GEMV family first for m = 1).
+/// The defaults of all families of the catalogue, in the order of Families::defaults.
 std::vector<Config> default_configs(const Workload& workload, const Limits& limits);
 
 }  // namespace lehr

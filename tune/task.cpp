@@ -30,10 +30,12 @@ std::function<Source(const Config&)> unfused_of(const Task& task) {
 
 }  // namespace
 
-// The catalogue's order knows no sizes: a family made for depthwise filters would come first for images of one
-// channel, Winograd's for one output channel, dot products for however many rows.
-std::vector<Config> ordered_defaults(const Workload& workload, const Limits& limits) {
-  std::vector<Config> defaults = default_configs(workload, limits);
+namespace {
+
+// The catalogue's order knows no sizes: a family made for depthwise filters would come first for images of
+// one channel, Winograd's for one output channel, dot products for however many rows.
+std::vector<Config> by_estimate(std::vector<Config> defaults, const Workload& workload,
+                                const Limits& limits) {
   if (!machine_of(limits.target).ranks_defaults) return defaults;
   RooflineModel model(limits);
   model.trust_registers();
@@ -46,15 +48,25 @@ std::vector<Config> ordered_defaults(const Workload& workload, const Limits& lim
   return sorted;
 }
 
+}  // namespace
+
+std::vector<Config> ordered_defaults(const Workload& workload, const Limits& limits) {
+  return by_estimate(default_configs(workload, limits), workload, limits);
+}
+
 Candidates candidates_for(const Task& task) {
-  const Workload workload = task.workload;
-  const Limits limits = task.device.limits;
-  return {.space = space_for(workload, limits),
-          .defaults = ordered_defaults(workload, limits),
-          .lower = Lowerings(workload, limits),
+  const Workload& workload = task.workload;
+  const Limits& limits = task.device.limits;
+  Families families = families_for(catalog(), workload, limits);
+  std::vector<LeftOut> faulty = families.faulty;
+  std::vector<Config> defaults = by_estimate(families.defaults, workload, limits);
+  Lowerings lowered(workload, limits, families.spaces);
+  return {.space = space_of(std::move(families), workload, limits),
+          .defaults = std::move(defaults),
+          .lower = std::move(lowered),
           .version_of = [](std::string_view family) { return template_named(family).version; },
           .unfused = unfused_of(task),
-          .faulty = faulty_families(workload, limits)};
+          .faulty = std::move(faulty)};
 }
 
 namespace {

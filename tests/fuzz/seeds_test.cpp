@@ -62,7 +62,7 @@ TEST_P(FuzzSeeds, AndTheirNeighboursAreAnswered) {
   using Clock = std::chrono::steady_clock;
   const char* const seconds_text = std::getenv("LEHR_FUZZ_SECONDS");
   const auto end = Clock::now() + std::chrono::seconds(seconds_text ? std::atoi(seconds_text) : 0);
-  // A minute sees other changes each day.
+  // Where there is time for more, it goes into other changes each day.
   const auto seed = seconds_text ? static_cast<std::uint64_t>(std::time(nullptr) / 86400) : 1;
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   Rng rng(seed);
