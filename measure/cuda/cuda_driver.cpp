@@ -13,7 +13,7 @@ namespace lehr {
 namespace {
 
 constexpr unsigned kStreamDefault = 0;  // CU_STREAM_DEFAULT: ordered with the fills and copies of CudaMemory
-constexpr int kCaptureModeThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+constexpr int kCaptureModeThreadLocal = 1;           // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 constexpr int kProgrammaticStreamSerialization = 6;  // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
 constexpr std::size_t kUuidBytes = 16;
 constexpr int kNoInterleave = 0;     // CU_TENSOR_MAP_INTERLEAVE_NONE
@@ -49,6 +49,29 @@ int tensor_map_swizzle(std::int64_t bytes) {
 }
 
 }  // namespace
+
+namespace {
+
+/// 13000 becomes 13.0.
+CudaVersion version_of(int number) {
+  return {number / 1000, number % 1000 / 10};
+}
+
+}  // namespace
+
+std::string to_text(const CudaVersion& version) {
+  return fmt::format("{}.{}", version.major, version.minor);
+}
+
+std::optional<CudaVersion> installed_driver_version(const std::string& library) {
+  void* const handle = load_library(std::span(&library, 1)).handle;
+  if (!handle) return std::nullopt;
+  int number = 0;
+  auto* const ask = function_of<int(int*)>(handle, "cuDriverGetVersion");
+  const bool answered = ask != nullptr && ask(&number) == 0 && number > 0;  // 0: a library without its driver
+  dlclose(handle);
+  return answered ? std::optional(version_of(number)) : std::nullopt;
+}
 
 bool CudaStatus::sticky() const {
   switch (code) {
@@ -87,8 +110,7 @@ std::unique_ptr<CudaDriver> CudaDriver::open(const std::string& library, std::st
     return nullptr;
   }
   driver->functions_ = std::make_unique<Functions>();
-  if (const std::string_view missing = driver->functions_->find(driver->library_);
-      !missing.empty()) {
+  if (const std::string_view missing = driver->functions_->find(driver->library_); !missing.empty()) {
     why_not = fmt::format("{} has no function {}: install NVIDIA's driver 525 or newer", library, missing);
     return nullptr;
   }
@@ -111,7 +133,7 @@ std::string CudaDriver::text_of(CudaStatus status) const {
 std::string CudaDriver::version() const {
   int version = 0;
   if (functions_->driver_version(&version) != 0) return "";
-  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+  return to_text(version_of(version));
 }
 
 int CudaDriver::device_count() const {

@@ -27,6 +27,16 @@ struct [[nodiscard]] CudaStatus {
   bool sticky() const;
 };
 
+/// Of CUDA: what a driver serves, or a compiler is of.
+struct CudaVersion {
+  int major = 0, minor = 0;
+  friend bool operator==(const CudaVersion&, const CudaVersion&) = default;
+};
+/// "12.9"
+std::string to_text(const CudaVersion& version);
+/// What the installed driver serves, asked without starting it; nullopt where there is none.
+std::optional<CudaVersion> installed_driver_version(const std::string& library = "libcuda.so.1");
+
 /// An address on the device.
 using CudaAddress = unsigned long long;
 
@@ -52,6 +62,7 @@ enum class CudaAttribute : int {
   kRegistersPerMultiprocessor = 82,
   kSharedBytesPerBlockOptIn = 97,
   kMaxBlocksPerMultiprocessor = 106,
+  kReservedSharedBytesPerBlock = 111,
 };
 /// Numbers of enum CUfunction_attribute.
 enum class CudaFunctionAttribute : int {

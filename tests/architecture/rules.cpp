@@ -57,7 +57,7 @@ std::span<const FolderRule> folder_rules() {
       {"templates", {"workload", "ir", "space", "base"}},
       {"costmodel", {"ir", "base"}},
       {"search", {"space", "base"}},
-      {"measure", {"codegen", "workload", "ir", "base"}},
+      {"measure", {"codegen", "target", "workload", "ir", "base"}},
       {"database", {"space", "base", "measure/core/outcome.h"}},
       {"tune", product_without({"tune", "replay", "deploy", "cli"})},
       {"replay", {"base", "workload", "space", "target", "templates", "costmodel", "search", "database", "tune"}},

@@ -12,8 +12,12 @@ target_compile_definitions(measure_cuda_test PRIVATE
   LEHR_MEASURE_WORKER="$<TARGET_FILE:measure_worker>")
 add_dependencies(measure_cuda_test fake_cuda_driver fake_cublaslt fake_cudnn measure_worker)
 lehr_test(measure_nvrtc SOURCES nvrtc_test.cpp LINKS measure LABELS nvrtc)
-target_compile_definitions(measure_nvrtc_test PRIVATE LEHR_MEASURE_WORKER="$<TARGET_FILE:measure_worker>")
-add_dependencies(measure_nvrtc_test measure_worker)
+target_compile_definitions(measure_nvrtc_test PRIVATE
+  LEHR_MEASURE_WORKER="$<TARGET_FILE:measure_worker>"
+  LEHR_FAKE_CUDA_DRIVER="$<TARGET_FILE:fake_cuda_driver>"
+  LEHR_FAKE_NVRTC="$<TARGET_FILE_DIR:fake_nvrtc>"
+  LEHR_NVIDIA_WHEELS="${CMAKE_BINARY_DIR}/nvidia")
+add_dependencies(measure_nvrtc_test measure_worker fake_cuda_driver fake_nvrtc)
 
 # A libnvrtc.so.13 that misbehaves on request, in a directory of its own.
 add_library(fake_nvrtc MODULE fake_nvrtc.cpp)

@@ -43,6 +43,7 @@ struct State {
   std::map<unsigned long long, std::size_t> allocations;
   std::vector<std::string> functions;
   std::map<void*, int> dynamic_shared;
+  std::map<int, int> attributes;  ///< of another card
   std::string tensor_map;  ///< what the last one was made of
 };
 
@@ -128,6 +129,9 @@ EXPORT void fake_cuda_reset(std::size_t memory_bytes) {
 EXPORT const char* fake_cuda_tensor_map() {
   return state().tensor_map.c_str();
 }
+EXPORT void fake_cuda_set_attribute(int attribute, int value) {
+  state().attributes[attribute] = value;
+}
 EXPORT int fake_cuda_allocations() {
   return static_cast<int>(state().allocations.size());
 }
@@ -142,7 +146,8 @@ EXPORT int cuInit(unsigned) {
   return note("cuInit");
 }
 EXPORT int cuDriverGetVersion(int* version) {
-  return *version = 13000, 0;
+  const char* const told = std::getenv("LEHR_FAKE_CUDA_VERSION");
+  return *version = told ? std::atoi(told) : 13000, 0;
 }
 EXPORT int cuGetErrorName(int code, const char** name) {
   switch (code) {
@@ -180,6 +185,8 @@ EXPORT int cuDeviceGetUuid(unsigned char* uuid, int) {
   return 0;
 }
 EXPORT int cuDeviceGetAttribute(int* value, int attribute, int) {
+  if (const auto other = state().attributes.find(attribute); other != state().attributes.end())
+    return *value = other->second, 0;
   // An H200's, but for the L2 (1 MiB keeps the fake quick).
   static const std::map<int, int> values = {
       {1, 1024},  {8, 49152}, {10, 32}, {13, 1980000}, {16, 132},   {36, 3201000}, {37, 6144}, {38, 1 << 20},
