@@ -58,6 +58,14 @@ constexpr bool is_cp_async(IntrinsicKind kind) {
 const IntrinsicRule* intrinsic_rule(std::string_view name);
 std::span<const IntrinsicRule> intrinsic_rules();
 
+/// The unit that an instruction multiplies matrices with.
+struct MatrixUnit {
+  DType operand = DType::kF16;  ///< f32 where it takes tf32
+  bool warpgroup = false;       ///< wgmma; else mma.sync
+};
+/// nullopt of an intrinsic that multiplies no matrices.
+std::optional<MatrixUnit> matrix_unit(std::string_view name);
+
 /// Columns of the wgmma of this name: 128 of "wgmma_m64n128k16_f32_bf16"; 0 for other intrinsics and where
 /// the instruction does not take that many (PTX ISA 9.0, "Asynchronous Warpgroup Level Matrix Shape").
 int wgmma_columns(std::string_view name);

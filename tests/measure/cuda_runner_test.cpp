@@ -3,6 +3,7 @@
 #include "measure/cuda/cuda_runner.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "measure/cuda/cuda_device.h"
 #include "measure/system/temp_dir.h"
+#include "target/cuda/archs.h"
 
 namespace lehr {
 namespace {
@@ -380,8 +382,45 @@ TEST_F(CudaRunnerOnAFakeDriver, FillsTheDevicesLimits) {
   EXPECT_EQ(device->limits.shared_bytes_per_block, 232448);
   EXPECT_NEAR(device->limits.peak_gflops_f32, 67000, 200);  // the data sheet's number
   EXPECT_NEAR(device->limits.dram_gbytes_per_s, 4800, 150);
+  EXPECT_NEAR(device->limits.tensor_gflops_f16, 989000, 3000);
+  EXPECT_EQ(device->limits.shared_bytes_reserved, 1024) << "an old driver does not say, the table does";
+  EXPECT_TRUE(device->limits.has(Ability::kWgmma));
   EXPECT_FALSE(cuda_device_of(*driver, 1, why_not));
   EXPECT_THAT(why_not, HasSubstr("no cuda:1"));
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, WhatTheDriverSaysWinsOverTheTableOfArchitectures) {
+  auto* const set = function<void(int, int)>("fake_cuda_set_attribute");
+  for (const auto& [attribute, value] :
+       {std::pair(75, 8), {76, 9}, {16, 58}, {13, 1800000}, {38, 48 << 20}, {106, 23}, {111, 2048}})
+    set(attribute, value);
+  std::string why_not;
+  const auto driver = CudaDriver::open(kFakeDriver, why_not);
+  ASSERT_TRUE(driver) << why_not;
+  const auto device = cuda_device_of(*driver, 0, why_not);
+  ASSERT_TRUE(device) << why_not;
+  const Limits& limits = device->limits;
+  EXPECT_EQ(limits.arch, "sm_89");
+  EXPECT_EQ(limits.cores, 58);
+  EXPECT_EQ(limits.l2_bytes, 48 << 20);
+  EXPECT_EQ(limits.max_blocks_per_core, 23);
+  EXPECT_EQ(limits.shared_bytes_reserved, 2048);
+  EXPECT_NEAR(limits.peak_gflops_f32, 58 * 1.8 * 256, 1);
+  EXPECT_NEAR(limits.tensor_gflops_f16 / limits.peak_gflops_f32, 4, 0.1)
+      << "scaled with clock and multiprocessors";
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, NamesTheArchitecturesThatItHasKernelsFor) {
+  auto* const set = function<void(int, int)>("fake_cuda_set_attribute");
+  std::string why_not;
+  const auto driver = CudaDriver::open(kFakeDriver, why_not);
+  ASSERT_TRUE(driver) << why_not;
+  for (const int major : {6, 13}) {
+    set(75, major);
+    EXPECT_FALSE(cuda_device_of(*driver, 0, why_not));
+    EXPECT_EQ(why_not, fmt::format("cuda:0 (Fake H200) is sm_{}0; Lehr's kernels are for {}", major,
+                                   fmt::join(known_cuda_archs(), ", ")));
+  }
 }
 
 TEST(CudaRunner, SaysThatTheDriverIsMissing) {

@@ -93,7 +93,7 @@ std::optional<std::string> why_not_layout(const Gemm& g) {
 }  // namespace
 
 std::optional<std::string> why_not_wgmma_operands(const Gemm& g, const Limits& limits) {
-  if (limits.arch != "sm_90a") return "it is for sm_90a";
+  if (!limits.has(Ability::kWgmma)) return "it is for sm_90a";
   if (auto reason = why_not_types(g)) return reason;
   return why_not_layout(g);
 }
