@@ -46,7 +46,8 @@ void add_register_columns(const KernelView& view, Columns& columns) {
   columns.add("register_bytes", "log2(byte)", "register arrays of one thread that are alive together",
               log_scale(bytes));
   columns.add("registers_wanted", "log2(count)",
-              "CUDA: estimated registers per thread; CPU: vector registers", log_scale(view.residency.registers));
+              "CUDA: estimated registers per thread; CPU: vector registers",
+              log_scale(view.residency.registers));
   columns.add("register_share", "log2(count)",
               "CUDA: a core's registers / the threads that launch bounds promise it",
               log_scale(view.residency.core_share));
@@ -60,6 +61,13 @@ double of_role(const FeatureContext& context, const std::pmr::vector<int>& by_bu
   for (std::size_t i = 0; i < roles.size(); ++i)
     if (roles[i] == role) return by_buffer[i];
   return 0;
+}
+
+double tensor_gain(const FeatureContext& context) {
+  const Limits& limits = context.view.limits;
+  const Machine& machine = machine_of(limits.target);
+  if (!context.text.matrix_unit || machine.matrix_gflops == nullptr) return 0;
+  return log_ratio(machine.matrix_gflops(*context.text.matrix_unit, limits), limits.peak_gflops_f32);
 }
 
 void add_launch_columns(const FeatureContext& context, Columns& columns) {
@@ -124,6 +132,9 @@ void add_hardware_columns(const FeatureContext& context, Columns& columns) {
               std::min(1.0, share_of(context.text.async_bytes, std::max(a.shared.written_bytes, 1.0))));
   columns.add("pipeline_depth", "count", "groups of asynchronous copies in flight",
               context.text.pipeline_depth);
+  columns.add("tensor_gain", "log2(ratio)",
+              "rate of the instructions that multiply matrices, on the device, over that of f32; 0: none",
+              tensor_gain(context));
   add_launch_columns(context, columns);
 }
 

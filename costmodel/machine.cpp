@@ -51,6 +51,7 @@ RooflineColumns::RooflineColumns()
       shared_cycles(feature_index("shared_cycles")),
       barriers(feature_index("barriers")),
       async_share(feature_index("async_share")),
-      pipeline_depth(feature_index("pipeline_depth")) {}
+      pipeline_depth(feature_index("pipeline_depth")),
+      tensor_gain(feature_index("tensor_gain")) {}
 
 }  // namespace lehr

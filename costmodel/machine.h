@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "ir/analyze.h"
+#include "ir/intrinsics.h"
 
 namespace lehr {
 
@@ -46,7 +47,7 @@ struct RooflineColumns {
   std::size_t flops, memory_instructions, arithmetic_instructions, arithmetic_lanes, intrinsic_flops_share,
       divisions_per_flop, l1_traffic, l2_traffic, llc_traffic, blocks_per_core, threads_per_block, blocks,
       wave_efficiency, shared_bytes, register_bytes, register_pressure, sector_bytes, shared_cycles, barriers,
-      async_share, pipeline_depth;
+      async_share, pipeline_depth, tensor_gain;
   RooflineColumns();
 };
 
@@ -66,6 +67,8 @@ struct Machine {
   /// Bytes of the first cache, of the one behind it (the first again where a core has no other) and of the
   /// last, of which limits may not tell.
   std::array<double, 3> (*capacities)(const ir::Analysis&, const Residency&, const Limits&) = nullptr;
+  /// GFLOP/s of such instructions; 0: not known. nullptr: there are none.
+  double (*matrix_gflops)(const ir::MatrixUnit&, const Limits&) = nullptr;
   /// GFLOP/s of a device, and GB/s of its memory, where limits do not tell.
   double (*usual_gflops)(const Limits&) = nullptr;
   double usual_gbytes = 0;

@@ -11,9 +11,6 @@ namespace {
 /// flight). An allowance, not a measurement: generated SIMT GEMMs need 25-40 beside their accumulators and
 /// fragments.
 constexpr double kRegisterOverhead = 32;
-/// Shared memory that the driver takes per block on sm_80 and newer (CUDA C++ Programming Guide, Compute
-/// Capability 8.x).
-constexpr double kReservedSharedBytes = 1024;
 /// Registers are handed out to a warp in units of 256 (CUDA occupancy calculator, compute capability 8.x
 /// and 9.0).
 constexpr double kRegisterUnit = 256;
@@ -25,8 +22,11 @@ constexpr double kSmallestCudaL1 = 28 * 1024;
 /// fp32 FMA lanes of an SM x 2 (CUDA C++ Programming Guide, arithmetic throughput, compute capability 8.6
 /// to 9.0).
 constexpr double kCudaFlopsPerCycle = 256;
-/// Dense f16 tensor-core rate over the fp32 rate (A100: 312/19.5, H100: 989/67 TFLOP/s: datasheets).
-constexpr double kTensorCoreGain = 15;
+/// What is left of the rate of f16 where ptxas makes an mma.sync of 8-bit floats of conversions and two
+/// products of f16. In the SASS (NVRTC 13.0) a fragment of four registers takes eight conversions, and a warp
+/// tile of 64 x 64 two of them per mma, which all 32 lanes start every other cycle (CUDA C++ Programming
+/// Guide 13.0, "Arithmetic Instructions": 64 conversions a cycle), against three cycles of the products.
+constexpr double kConvertedShare = 0.75;
 /// Warp instructions in flight that fill four schedulers of four cycles' dependent-issue latency (Jia et al.,
 /// "Dissecting the NVIDIA Volta GPU architecture via microbenchmarking", 2018: 4 cycles).
 constexpr double kWarpsInFlight = 16;
@@ -64,8 +64,8 @@ Residency cuda_residency(const ir::Analysis& a, const ir::Kernel& kernel, const 
   const double warp_registers = std::ceil(std::max(1.0, granted) * warp / kRegisterUnit) * kRegisterUnit;
   const double shared = static_cast<double>(std::max(a.shared_bytes, a.launch.shared_bytes));
   r.by_threads = std::floor(limits.max_threads_per_core / (r.warps * warp));
-  r.by_shared =
-      std::floor(static_cast<double>(limits.shared_bytes_per_core) / (shared + kReservedSharedBytes));
+  r.by_shared = std::floor(static_cast<double>(limits.shared_bytes_per_core) /
+                           (shared + static_cast<double>(limits.shared_bytes_reserved)));
   r.by_registers = std::floor(limits.registers_per_core / (warp_registers * r.warps));
   const double most = std::max(1, limits.max_blocks_per_core);
   r.blocks_per_core = std::clamp(std::min({r.by_threads, r.by_shared, r.by_registers}), 1.0, most);
@@ -81,6 +81,25 @@ std::array<double, 3> cuda_capacities(const ir::Analysis& a, const Residency& re
   const double left = static_cast<double>(limits.shared_bytes_per_core) - shared * residency.blocks_per_core;
   const double l1 = kSmallestCudaL1 + std::max(0.0, left);
   return {l1, l1, known_or(limits.l2_bytes, kUnknownL2)};
+}
+
+double cuda_matrix_gflops(const ir::MatrixUnit& unit, const Limits& limits) {
+  const double share = unit.warpgroup ? 1 : limits.mma_sync_share;
+  switch (unit.operand) {
+    case DType::kF16:
+    case DType::kBF16:
+      return share * limits.tensor_gflops_f16;
+    case DType::kF32:
+      return share * limits.tensor_gflops_tf32;
+    case DType::kS8:
+      return share * limits.tensor_gflops_s8;
+    case DType::kE4M3:
+    case DType::kE5M2:
+      if (unit.warpgroup || limits.has(Ability::kMmaF8IsNative)) return share * limits.tensor_gflops_f8;
+      return share * limits.tensor_gflops_f16 * kConvertedShare;
+    default:
+      return 0;
+  }
 }
 
 double cuda_usual_gflops(const Limits& limits) {
@@ -99,7 +118,8 @@ TimeTerms cuda_terms(std::span<const float> row, const RooflineColumns& column, 
   const double independent = std::clamp(unlog(row[column.register_bytes]) / 4, 1.0, 8.0);
   const double hidden = std::min(1.0, warps * independent / kWarpsInFlight);
   const double tensor = std::clamp<double>(row[column.intrinsic_flops_share], 0, 1);
-  const double compute = flops * (1 - tensor + tensor / kTensorCoreGain) / roofs.flops / hidden;
+  const double gain = std::exp2(static_cast<double>(row[column.tensor_gain]));
+  const double compute = flops * (1 - tensor + tensor / gain) / roofs.flops / hidden;
   const double divisions = unlog(row[column.divisions_per_flop]) / 1024 * std::max(1.0, flops) *
                            kCudaDivisionInstructions * 2 / roofs.flops;
 
@@ -141,6 +161,7 @@ const Machine kCudaMachine = {
     .line_bytes = 32,  // a sector of L1 and L2
     .residency = &cuda_residency,
     .capacities = &cuda_capacities,
+    .matrix_gflops = &cuda_matrix_gflops,
     .usual_gflops = &cuda_usual_gflops,
     .usual_gbytes = 1000,
     .terms = &cuda_terms,

@@ -171,6 +171,7 @@ class Walker {
   void statement(const ir::Intrinsic& intrinsic) {
     const ir::IntrinsicKind kind = ir::kind_of(intrinsic.name);
     facts_.intrinsic_flops += executed() * intrinsic.flops;
+    if (intrinsic.flops > 0 && !facts_.matrix_unit) facts_.matrix_unit = ir::matrix_unit(intrinsic.name);
     count_flops(intrinsic.flops);
     const bool prefetch = kind == ir::IntrinsicKind::kPrefetch;
     if (prefetch) {

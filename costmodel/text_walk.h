@@ -4,9 +4,11 @@
 #pragma once
 
 #include <memory_resource>
+#include <optional>
 #include <vector>
 
 #include "ir/analyze.h"
+#include "ir/intrinsics.h"
 #include "ir/kernel.h"
 
 namespace lehr {
@@ -43,6 +45,7 @@ struct TextFacts {
   double arithmetic = 0;        ///< executed Fma nodes and float operations: instructions, not flops
   double arithmetic_lanes = 0;  ///< the same times their lanes
   double intrinsic_flops = 0;   ///< executed flops of intrinsics (tensor cores)
+  std::optional<ir::MatrixUnit> matrix_unit;  ///< that multiplies matrices
   double flops_share = 1;       ///< executed flops / flops as the analysis counts them, in (0, 1]
   double memory_instructions =
       0;                      ///< executed accesses outside registers, kept in registers over unrolled loops
