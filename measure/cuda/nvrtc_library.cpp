@@ -1,6 +1,8 @@
 #include "measure/cuda/nvrtc_library.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -44,10 +46,19 @@ bool serves(const std::optional<CudaVersion>& driver, int major) {
   return !driver || major <= driver->major;
 }
 
-/// It stays in the process: each unloading would lose the 73 kB that its C++ run time holds, and each loading
-/// costs some 50 ms.
+/// With the path of the file: a library that is loaded already is found by its bare name. It stays in the
+/// process: each unloading would lose the 73 kB that its C++ run time holds, and each loading costs some 50
+/// ms.
+SharedLibrary load_from(const std::vector<std::string>& paths) {
+  SharedLibrary library = load_library(paths);
+  link_map* map = nullptr;
+  if (library && dlinfo(library.handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_name[0] != '\0')
+    library.path = map->l_name;
+  return library;
+}
+
 SharedLibrary load_major(int major, const std::vector<std::string>& directories) {
-  return load_library(places_of(fmt::format("libnvrtc.so.{}", major), directories));
+  return load_from(places_of(fmt::format("libnvrtc.so.{}", major), directories));
 }
 
 }  // namespace
@@ -60,8 +71,7 @@ std::vector<NvrtcLibrary> installed_nvrtcs(const std::vector<std::string>& direc
   if (!found.empty()) return found;
   // The name without a version is a link that only some installations have.
   for (const std::string& path : places_of("libnvrtc.so", directories))
-    if (const SharedLibrary library = load_library(std::span(&path, 1)))
-      found.push_back({library, version_of(library)});
+    if (const SharedLibrary library = load_from({path})) found.push_back({library, version_of(library)});
   std::ranges::stable_sort(found, std::ranges::greater(),
                            [](const NvrtcLibrary& each) { return each.version.major; });
   return found;
