@@ -45,11 +45,13 @@ TEST_P(EveryArch, HasAReasonForWhatItDoesNotServe) {
       lehr("show gemm --m 256 --n 256 --k 255 --a e4m3:row --b e4m3:column --c bf16:row --as source");
   const Limits limits = cuda_limits(GetParam());
   EXPECT_EQ(bf16.code, limits.has(Ability::kBF16) ? 0 : 1);
-  if (bf16.code != 0)
+  if (bf16.code != 0) {
     EXPECT_THAT(bf16.err, HasSubstr("gemm_mma: mma.sync of bf16 needs sm_80 or newer, not " + GetParam()));
+  }
   EXPECT_EQ(f8.code, limits.has(Ability::kMmaF8) ? 0 : 1);
-  if (f8.code != 0)
+  if (f8.code != 0) {
     EXPECT_THAT(f8.err, HasSubstr("gemm_mma: mma.sync of e4m3 needs sm_89 or newer, not " + GetParam()));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Archs, EveryArch, ::testing::ValuesIn(known_cuda_archs()),
