@@ -1,8 +1,9 @@
-// Facts of a CUDA device: identity and limits from the driver's attributes.
+// Facts of a CUDA device: identity and limits from the driver's attributes, and from its count of clusters.
 #include "measure/cuda/cuda_device.h"
 
 #include <fmt/core.h>
 
+#include "measure/cuda/cluster_probe.h"
 #include "measure/system/operating_system.h"
 
 namespace lehr {
@@ -62,6 +63,7 @@ std::optional<Device> cuda_device_of(const CudaDriver& driver, int ordinal, std:
   // Both edges of the clock carry data, hence the factor 2; bus width in bits, clock in kHz.
   limits.dram_gbytes_per_s =
       2e-6 * ask(CudaAttribute::kMemoryClockKHz) * (ask(CudaAttribute::kMemoryBusBits) / 8.0);
+  if (major >= 9) limits.clusters_at_once = clusters_at_once(driver, ordinal, limits);
   return device;
 }
 

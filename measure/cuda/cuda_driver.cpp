@@ -13,7 +13,8 @@ namespace lehr {
 namespace {
 
 constexpr unsigned kStreamDefault = 0;  // CU_STREAM_DEFAULT: ordered with the fills and copies of CudaMemory
-constexpr int kCaptureModeThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+constexpr int kCaptureModeThreadLocal = 1;           // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+constexpr int kClusterDimension = 4;                 // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 constexpr int kProgrammaticStreamSerialization = 6;  // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
 constexpr std::size_t kUuidBytes = 16;
 constexpr int kNoInterleave = 0;     // CU_TENSOR_MAP_INTERLEAVE_NONE
@@ -87,11 +88,12 @@ std::unique_ptr<CudaDriver> CudaDriver::open(const std::string& library, std::st
     return nullptr;
   }
   driver->functions_ = std::make_unique<Functions>();
-  if (const std::string_view missing = driver->functions_->find(driver->library_);
-      !missing.empty()) {
+  if (const std::string_view missing = driver->functions_->find(driver->library_); !missing.empty()) {
     why_not = fmt::format("{} has no function {}: install NVIDIA's driver 525 or newer", library, missing);
     return nullptr;
   }
+  driver->functions_->occupancy_max_active_clusters = function_of<int(int*, void*, const CudaLaunchConfig*)>(
+      driver->library_, "cuOccupancyMaxActiveClusters");
   if (const CudaStatus status{driver->functions_->init(0), "cuInit"}; !status.ok()) {
     why_not = fmt::format("the CUDA driver does not start: {}", driver->text_of(status));
     return nullptr;
@@ -257,6 +259,23 @@ CudaStatus CudaKernel::allow_dynamic_shared(std::int64_t bytes) const {
               function_, static_cast<int>(CudaFunctionAttribute::kMaxDynamicSharedBytes),
               static_cast<int>(bytes)),
           "cuFuncSetAttribute"};
+}
+
+std::optional<int> CudaKernel::clusters_at_once(int blocks, int threads, std::int64_t shared_bytes) const {
+  const auto ask = driver_->functions().occupancy_max_active_clusters;
+  if (ask == nullptr) return std::nullopt;
+  CudaLaunchAttribute cluster;
+  cluster.id = kClusterDimension;
+  cluster.cluster = {static_cast<unsigned>(blocks), 1, 1};
+  CudaLaunchConfig config;
+  config.grid = cluster.cluster;
+  config.block = {static_cast<unsigned>(threads), 1, 1};
+  config.shared_bytes = static_cast<unsigned>(shared_bytes);
+  config.attributes = &cluster;
+  config.attribute_count = 1;
+  int count = 0;
+  if (ask(&count, function_, &config) != 0) return std::nullopt;
+  return count;
 }
 
 CudaStatus CudaStream::open(const CudaDriver& driver) {

@@ -146,6 +146,10 @@ class CudaKernel {
   std::optional<int> attribute(CudaFunctionAttribute attribute) const;
   /// Lets the kernel be launched with up to `bytes` of dynamic shared memory; needed above 48 KiB.
   CudaStatus allow_dynamic_shared(std::int64_t bytes) const;
+  /// Clusters of `blocks` blocks, each of `threads` threads with `shared_bytes` of dynamic shared memory,
+  /// that the device runs at the same time. nullopt: the driver does not know the question, or has no such
+  /// clusters.
+  std::optional<int> clusters_at_once(int blocks, int threads, std::int64_t shared_bytes) const;
   void* function() const { return function_; }
 
  private:

@@ -384,6 +384,29 @@ TEST_F(CudaRunnerOnAFakeDriver, FillsTheDevicesLimits) {
   EXPECT_THAT(why_not, HasSubstr("no cuda:1"));
 }
 
+TEST_F(CudaRunnerOnAFakeDriver, CountsTheClustersThatRunAtTheSameTime) {
+  std::string why_not;
+  const auto driver = CudaDriver::open(kFakeDriver, why_not);
+  ASSERT_TRUE(driver) << why_not;
+  EXPECT_THAT(cuda_device_of(*driver, 0, why_not)->limits.clusters_at_once,
+              ::testing::ElementsAre(66, 31, 15));
+  function<void(int)>("fake_cuda_multiprocessors")(114);  // an H100 PCIe's
+  const auto device = cuda_device_of(*driver, 0, why_not);
+  ASSERT_TRUE(device) << why_not;
+  EXPECT_EQ(device->limits.cores, 114);
+  EXPECT_THAT(device->limits.clusters_at_once, ::testing::ElementsAre(57, 26, 12));
+  EXPECT_THAT(calls(), ::testing::EndsWith("cuModuleUnload cuDevicePrimaryCtxRelease "));
+}
+
+TEST(CudaDevice, IsFoundByADriverThatCountsNoClusters) {
+  std::string why_not;
+  const auto driver = CudaDriver::open(LEHR_FAKE_CUDA_DRIVER_BEFORE_11_8, why_not);
+  ASSERT_TRUE(driver) << why_not;
+  const auto device = cuda_device_of(*driver, 0, why_not);
+  ASSERT_TRUE(device) << why_not;
+  EXPECT_THAT(device->limits.clusters_at_once, ::testing::ElementsAre(0, 0, 0));
+}
+
 TEST(CudaRunner, SaysThatTheDriverIsMissing) {
   CudaRunner runner(CudaLibraries{"libno_such_driver.so.1", ""});
   try {

@@ -44,6 +44,7 @@ struct State {
   std::vector<std::string> functions;
   std::map<void*, int> dynamic_shared;
   std::string tensor_map;  ///< what the last one was made of
+  int multiprocessors = 132;
 };
 
 State& state() {
@@ -128,6 +129,9 @@ EXPORT void fake_cuda_reset(std::size_t memory_bytes) {
 EXPORT const char* fake_cuda_tensor_map() {
   return state().tensor_map.c_str();
 }
+EXPORT void fake_cuda_multiprocessors(int count) {
+  state().multiprocessors = count;
+}
 EXPORT int fake_cuda_allocations() {
   return static_cast<int>(state().allocations.size());
 }
@@ -186,7 +190,7 @@ EXPORT int cuDeviceGetAttribute(int* value, int attribute, int) {
       {39, 2048}, {75, 9},    {76, 0},  {81, 233472},  {82, 65536}, {97, 232448},  {106, 32}};
   const auto found = values.find(attribute);
   if (found == values.end()) return 1;
-  *value = found->second;
+  *value = attribute == 16 ? state().multiprocessors : found->second;
   return 0;
 }
 EXPORT int cuDevicePrimaryCtxRetain(void** context, int) {
@@ -231,7 +235,8 @@ EXPORT int cuMemsetD8Async(unsigned long long to, unsigned char value, std::size
 }
 
 EXPORT int cuModuleLoadData(void** module, const void* image) {
-  if (std::memcmp(image, "FAKE CUBIN", 10) != 0) return kInvalidImage;
+  if (std::memcmp(image, "FAKE CUBIN", 10) != 0 && std::memcmp(image, ".version 7.8", 12) != 0)
+    return kInvalidImage;
   *module = &state();
   return note("cuModuleLoadData");
 }
@@ -262,6 +267,24 @@ struct LaunchConfig {  // CUlaunchConfig
   const int* attributes;  // CUlaunchAttribute: its number, four bytes, its value
   unsigned count;
 };
+#ifndef FAKE_CUDA_BEFORE_11_8
+EXPORT int cuOccupancyMaxActiveClusters(int* count, void* function, const LaunchConfig* config) {
+  if (state().functions[reinterpret_cast<std::size_t>(function) - 1] != "lehr_probe" || config->count != 1)
+    return 1;
+  const int blocks = config->attributes[2];
+  if (config->attributes[0] != 4 || static_cast<unsigned>(blocks) != config->grid_x || blocks > 8) return 1;
+  if (config->shared_bytes <= 232448 / 2 ||
+      static_cast<int>(config->shared_bytes) > state().dynamic_shared[function])
+    return 1;
+  // By multiprocessors and blocks: GPCs of which none has more than 18.
+  static const std::map<std::pair<int, int>, int> counts = {{{132, 2}, 66}, {{132, 4}, 31}, {{132, 8}, 15},
+                                                            {{114, 2}, 57}, {{114, 4}, 26}, {{114, 8}, 12}};
+  const auto found = counts.find({state().multiprocessors, blocks});
+  if (found == counts.end()) return 1;
+  *count = found->second;
+  return note("cuOccupancyMaxActiveClusters");
+}
+#endif
 EXPORT int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** arguments, void**) {
   Launch launch{
       state().functions[reinterpret_cast<std::size_t>(function) - 1], config->grid_x * config->block_x, {}};
