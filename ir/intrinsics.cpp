@@ -32,8 +32,8 @@ constexpr TouchRule kWrite = {std::nullopt, true, 0, DType::kF32, false};
 constexpr std::array kTranspose = {kWrite, kRead};
 // Elements of even and of odd number, from; how many exist.
 constexpr std::array kSplitPairs = {kWrite, kWrite, kRead};
-// A vector that is used several times is loaded once: compilers would rather load it again with each use where it
-// takes the last register. Changes nothing.
+// A vector that is used several times is loaded once: compilers would rather load it again with each use
+// where it takes the last register. Changes nothing.
 constexpr std::array kHold = {TouchRule{Scope::kRegister, false, 0, DType::kF32, false}};
 constexpr std::array kCopy4 = {write(Scope::kShared, 4), read(Scope::kGlobal, 4)};
 constexpr std::array kCopy8 = {write(Scope::kShared, 8), read(Scope::kGlobal, 8)};
@@ -78,6 +78,7 @@ constexpr std::array kTmaReduceF32 = {TouchRule{Scope::kShared, false, 0, DType:
                                       TouchRule{Scope::kGlobal, true, 0, DType::kF32, false}};
 constexpr std::array kTmaReduceS32 = {TouchRule{Scope::kShared, false, 0, DType::kS32, false},
                                       TouchRule{Scope::kGlobal, true, 0, DType::kS32, false}};
+constexpr std::array kMap = {TouchRule{Scope::kGlobal, false, 0, std::nullopt, true, std::nullopt}};
 // Accumulators, and the two operands in shared memory: each thread's share of the bytes. Arguments: whether A
 // and B lie along m and n instead of k; swizzle, leading and stride byte offset of A's descriptor, and of
 // B's; 0 if the sums start from zero, else 1.
@@ -131,6 +132,8 @@ constexpr std::array kRules = {
     IntrinsicRule{"mma_m16n8k32_s32_s8", kMmaS32, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k32_f32_e4m3", kMmaF32, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k32_f32_e5m2", kMmaF32, 0, 0, true, true},
+    // For loads and stores through the map: it is brought near the multiprocessor before the first of them.
+    IntrinsicRule{"tensor_map_prefetch", kMap, 0, 0, true, false},
     // Argument: arrivals per phase.
     IntrinsicRule{"mbarrier_init", kOneBarrier, 1, 1, true, false},
     IntrinsicRule{"mbarrier_init_fence", {}, 0, 0, true, false},
@@ -143,8 +146,6 @@ constexpr std::array kRules = {
     IntrinsicRule{"mbarrier_expect_tx", kOneBarrier, 1, 1, true, false},
     // Argument: parity of the phase whose end is waited for.
     IntrinsicRule{"mbarrier_wait", kOneBarrier, 1, 1, true, false},
-    // The same, where other blocks of the cluster arrive.
-    IntrinsicRule{"mbarrier_wait_cluster", kOneBarrier, 1, 1, true, false},
     // From the same place in the shared memory of another block of the cluster. Argument: its number there.
     IntrinsicRule{"cluster_load_16", kLoad16, 1, 1, true, false},
     // First argument: 0, or what the L2 is told of the data: 1: to be the first to go, 2: the last. Then the

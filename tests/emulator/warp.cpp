@@ -100,6 +100,8 @@ const char* name_of(Collective what) {
       return "warp barrier";
     case Collective::kShuffle:
       return "shfl";
+    case Collective::kUniform:
+      return "shfl of what all lanes have";
     case Collective::kVote:
       return "vote";
     case Collective::kLoadMatrix:
