@@ -13,7 +13,7 @@ namespace lehr {
 namespace {
 
 constexpr unsigned kStreamDefault = 0;  // CU_STREAM_DEFAULT: ordered with the fills and copies of CudaMemory
-constexpr int kCaptureModeThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+constexpr int kCaptureModeThreadLocal = 1;           // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 constexpr int kProgrammaticStreamSerialization = 6;  // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
 constexpr std::size_t kUuidBytes = 16;
 constexpr int kNoInterleave = 0;     // CU_TENSOR_MAP_INTERLEAVE_NONE
@@ -87,8 +87,7 @@ std::unique_ptr<CudaDriver> CudaDriver::open(const std::string& library, std::st
     return nullptr;
   }
   driver->functions_ = std::make_unique<Functions>();
-  if (const std::string_view missing = driver->functions_->find(driver->library_);
-      !missing.empty()) {
+  if (const std::string_view missing = driver->functions_->find(driver->library_); !missing.empty()) {
     why_not = fmt::format("{} has no function {}: install NVIDIA's driver 525 or newer", library, missing);
     return nullptr;
   }
@@ -322,9 +321,10 @@ CudaStatus CudaStream::end_capture(CudaGraph& graph) const {
   const CudaStatus status{driver_->functions().graph_instantiate(&executable, captured, 0),
                           "cuGraphInstantiateWithFlags"};
   driver_->functions().graph_destroy(captured);
-  if (status.ok())
-    graph.executable_ = LibraryHandle(executable, {driver_->functions().graph_executable_destroy});
-  return status;
+  if (!status.ok()) return status;
+  graph.executable_ = LibraryHandle(executable, {driver_->functions().graph_executable_destroy});
+  // Else the first launch does it, between the events that time it.
+  return {driver_->functions().graph_upload(executable, stream_.get()), "cuGraphUpload"};
 }
 CudaStatus CudaStream::launch(const CudaGraph& graph) const {
   return {driver_->functions().graph_launch(graph.executable_.get(), stream_.get()), "cuGraphLaunch"};

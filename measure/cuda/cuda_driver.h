@@ -168,6 +168,8 @@ class CudaStream {
   CudaStatus elapsed_us(double& us) const;
   /// Between begin and end, launches are recorded instead of run.
   CudaStatus begin_capture() const;
+  /// The graph is on the device once this stream has come so far: its first launch takes no longer than the
+  /// others.
   CudaStatus end_capture(class CudaGraph& graph) const;
   CudaStatus launch(const class CudaGraph& graph) const;
   /// The CUstream, for libraries that put their own work on it.

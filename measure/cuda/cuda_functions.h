@@ -69,6 +69,7 @@ struct CudaDriver::Functions : LibraryFunctions {
   Function<Code(void**, void*, unsigned long long)> graph_instantiate{this, "cuGraphInstantiateWithFlags"};
   Function<Code(void*)> graph_destroy{this, "cuGraphDestroy"};
   Function<Code(void*)> graph_executable_destroy{this, "cuGraphExecDestroy"};
+  Function<Code(void*, void*)> graph_upload{this, "cuGraphUpload"};
   Function<Code(void*, void*)> graph_launch{this, "cuGraphLaunch"};
   Function<Code(void*, int, unsigned, void*, const std::uint64_t*, const std::uint64_t*, const unsigned*,
                 const unsigned*, int, int, int, int)>

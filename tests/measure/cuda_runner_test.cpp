@@ -321,6 +321,27 @@ TEST_F(CudaRunnerOnAFakeDriver, StopsEarlyOnAHopelessCandidate) {
   EXPECT_EQ(std::get<Samples>(timed).us.size(), 3u);
 }
 
+/// A graph's first launch uploads it: between two events that reads as a kernel of 66 us where it takes 16.
+TEST_F(CudaRunnerOnAFakeDriver, IsNotMisledByTheFirstLaunchOfAGraph) {
+  for (const auto& [upload_us, cold_us] :
+       {std::pair{50.0, 0.0}, std::pair{0.0, 50.0}, std::pair{50.0, 50.0}}) {
+    CudaRunner runner(libraries());
+    runner.prepare(problem_, {});
+    ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
+    SampleRequest request;
+    request.hopeless_us = 40;  // between the two
+    function<void(double, double)>("fake_cuda_first_launches")(upload_us, cold_us);
+    const std::string before = calls();
+    const auto timed = runner.time(0, request);
+    ASSERT_TRUE(std::holds_alternative<Samples>(timed));
+    const Samples& samples = std::get<Samples>(timed);
+    EXPECT_FALSE(samples.hopeless);
+    EXPECT_EQ(samples.us.size(), 15u);
+    for (const double us : samples.us) EXPECT_NEAR(us, 15.625, 1e-3);
+    EXPECT_EQ(launches_since(before), 1u + 64u);  // a sample of 1000 us is full
+  }
+}
+
 TEST_F(CudaRunnerOnAFakeDriver, TimesOneLaunchPerSampleWhenCold) {
   CudaRunner runner(libraries());
   RunSettings settings;

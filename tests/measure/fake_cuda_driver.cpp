@@ -38,6 +38,9 @@ struct State {
   bool busy = false;  ///< a graph was launched and not waited for
   std::vector<Work> captured;
   std::vector<std::vector<Work>> graphs;
+  std::vector<bool> on_device;  ///< of each graph
+  double upload_us = 0;         ///< what a graph's first launch takes longer if it was not uploaded
+  double cold_us = 0;           ///< what the next launch of a graph takes longer in any case
   double clock_ms = 0;
   std::size_t memory_left = std::size_t{1} << 30;
   std::map<unsigned long long, std::size_t> allocations;
@@ -124,6 +127,12 @@ EXPORT const char* fake_cuda_calls() {
 EXPORT void fake_cuda_reset(std::size_t memory_bytes) {
   state() = State();
   state().memory_left = memory_bytes;
+}
+/// From now on a graph's first launch takes longer by `upload_us`, unless it was uploaded, and the next
+/// launch by `cold_us` whether it was or not.
+EXPORT void fake_cuda_first_launches(double upload_us, double cold_us) {
+  state().upload_us = upload_us;
+  state().cold_us = cold_us;
 }
 EXPORT const char* fake_cuda_tensor_map() {
   return state().tensor_map.c_str();
@@ -348,6 +357,7 @@ EXPORT int cuEventElapsedTime(float* ms, void* begin, void* end) {
 }
 EXPORT int cuGraphInstantiateWithFlags(void** executable, void*, unsigned long long) {
   state().graphs.push_back(state().captured);
+  state().on_device.push_back(false);
   *executable = reinterpret_cast<void*>(state().graphs.size());
   return note("cuGraphInstantiate");
 }
@@ -357,8 +367,17 @@ EXPORT int cuGraphDestroy(void*) {
 EXPORT int cuGraphExecDestroy(void*) {
   return note("cuGraphExecDestroy");
 }
+EXPORT int cuGraphUpload(void* executable, void*) {
+  state().on_device[reinterpret_cast<std::size_t>(executable) - 1] = true;
+  return note("cuGraphUpload");
+}
 EXPORT int cuGraphLaunch(void* executable, void*) {
-  for (const Work& work : state().graphs[reinterpret_cast<std::size_t>(executable) - 1]) perform(work);
+  State& s = state();
+  const std::size_t graph = reinterpret_cast<std::size_t>(executable) - 1;
+  s.clock_ms += ((s.on_device[graph] ? 0 : s.upload_us) + s.cold_us) / 1000;
+  s.on_device[graph] = true;
+  s.cold_us = 0;
+  for (const Work& work : s.graphs[graph]) perform(work);
   state().busy = true;
   note("cuGraphLaunch");
   return 0;
