@@ -112,10 +112,21 @@ TEST(GemmWgmmaSpace, HoldsItsDefault) {
   EXPECT_EQ(large.bn, 256);
   EXPECT_EQ(large.stages, 4);
   EXPECT_EQ(large.persistent, 1);
+  EXPECT_EQ(large.cluster_bm * large.cluster_bn, 2);
+  EXPECT_EQ(large.hilbert, 1);
   // Few rows of C are few columns of the instruction.
   const GemmWgmmaSchedule few = default_of(workloads()[3]);
   EXPECT_EQ(few.swap_ab, 1);
   EXPECT_EQ(few.bn, 16);
+  EXPECT_EQ(few.split_k, 2);
+  EXPECT_EQ(few.reduce, 1);
+  // Parts of a long k fill the multiprocessors with large tiles, those of a short one do not.
+  const GemmWgmmaSchedule deep = default_of(mma_of(DType::kBF16, 512, 512, 16384, 1, 2));
+  EXPECT_EQ(deep.bm, 128);
+  EXPECT_EQ(deep.bn, 128);
+  EXPECT_EQ(deep.split_k, 8);
+  EXPECT_EQ(deep.reduce, 1);
+  EXPECT_EQ(default_of(mma_of(DType::kBF16, 512, 512, 512, 1, 2)).bm, 64);
 }
 
 TEST(GemmWgmma, IsPartOfTheUnionOnlyOnHopper) {
