@@ -26,7 +26,8 @@ struct Residency {
   double occupancy = 1;        ///< resident warps / the core's maximum, in [0, 1]
   double blocks = 1;           ///< of the whole grid, or tasks
   double waves = 1;            ///< blocks / (cores x blocks_per_core)
-  double wave_efficiency = 1;  ///< waves / waves rounded up: 1 means no idle tail
+  double wave_efficiency = 1;  ///< waves / waves rounded up: 1 means no idle tail. Of one wave whose blocks
+                               ///< have unequal loops it is less (TextFacts::balance)
 
   /// Sets waves and their efficiency from the others.
   void place_on(int cores);
@@ -39,14 +40,15 @@ struct TimeTerm {
   double us = 0;
   bool overlaps = true;  ///< of these the longest counts in full and the others a tenth; the rest is added
 };
-using TimeTerms = std::array<TimeTerm, 8>;
+using TimeTerms = std::array<TimeTerm, 10>;
 
 /// Columns of a feature row by what they are for.
 struct RooflineColumns {
   std::size_t flops, memory_instructions, arithmetic_instructions, arithmetic_lanes, intrinsic_flops_share,
       divisions_per_flop, l1_traffic, l2_traffic, llc_traffic, blocks_per_core, threads_per_block, blocks,
       wave_efficiency, shared_bytes, register_bytes, register_pressure, sector_bytes, shared_cycles, barriers,
-      async_share, pipeline_depth;
+      async_share, pipeline_depth, stage_turns, product_waits, cluster_blocks, global_written, store_sectors,
+      accelerator_written;
   RooflineColumns();
 };
 

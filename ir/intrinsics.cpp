@@ -32,8 +32,8 @@ constexpr TouchRule kWrite = {std::nullopt, true, 0, DType::kF32, false};
 constexpr std::array kTranspose = {kWrite, kRead};
 // Elements of even and of odd number, from; how many exist.
 constexpr std::array kSplitPairs = {kWrite, kWrite, kRead};
-// A vector that is used several times is loaded once: compilers would rather load it again with each use where it
-// takes the last register. Changes nothing.
+// A vector that is used several times is loaded once: compilers would rather load it again with each use
+// where it takes the last register. Changes nothing.
 constexpr std::array kHold = {TouchRule{Scope::kRegister, false, 0, DType::kF32, false}};
 constexpr std::array kCopy4 = {write(Scope::kShared, 4), read(Scope::kGlobal, 4)};
 constexpr std::array kCopy8 = {write(Scope::kShared, 8), read(Scope::kGlobal, 8)};
@@ -237,6 +237,9 @@ IntrinsicKind kind_of(std::string_view name) {
       break;
     case 's':
       if (name.starts_with("setmaxnreg_")) return IntrinsicKind::kSetRegisters;
+      break;
+    case 'w':
+      if (name == "wgmma_wait") return IntrinsicKind::kProductsWait;
       break;
     default:
       break;

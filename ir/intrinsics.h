@@ -44,6 +44,7 @@ enum class IntrinsicKind {
   kTma,             ///< all other tma_*
   kBarrierExpects,  ///< mbarrier_expect_tx
   kSetRegisters,    ///< setmaxnreg_*
+  kProductsWait,    ///< wgmma_wait
 };
 /// Also of a name that no rule has.
 IntrinsicKind kind_of(std::string_view name);
