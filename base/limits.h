@@ -1,12 +1,27 @@
 // What a device can do, as plain numbers: the only thing that spaces, features and templates know of a device.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
 #include "base/target.h"
 
 namespace lehr {
+
+/// What an architecture of NVIDIA's has beside what all of them have: whoever asks has() one of these, and
+/// does not compare names, is ready for the next one. target/cuda/archs.cpp says who has what. The numbers
+/// are stored in logs: they stay.
+enum class Ability : int {
+  kAsyncCopies = 1 << 0,    ///< cp.async: copies from global to shared memory that pass no registers
+  kBF16 = 1 << 1,           ///< conversions to bf16, and mma.sync of it
+  kMmaF16K16 = 1 << 2,      ///< mma.sync of f16 with 16 of k; all have the one with 8
+  kMmaTf32 = 1 << 3,        ///< mma.sync of tf32
+  kMmaS8K32 = 1 << 4,       ///< mma.sync of s8 with 32 of k
+  kMmaF8 = 1 << 5,          ///< mma.sync of 8-bit floats, and conversions of these
+  kMmaF8IsNative = 1 << 6,  ///< it is one instruction; else ptxas makes it of conversions and products of f16
+  kWgmma = 1 << 7,  ///< wgmma, setmaxnreg; with them the tensor memory accelerator, mbarriers and clusters
+};
 
 /// Static limits and peak rates. Fields of the other target are 0.
 struct Limits {
@@ -29,12 +44,27 @@ struct Limits {
   int max_registers_per_thread = 0;
   std::int64_t shared_bytes_per_block = 0;  ///< opt-in maximum
   std::int64_t shared_bytes_per_core = 0;
+  std::int64_t shared_bytes_reserved = 0;  ///< of a block, by the driver
+  int abilities = 0;                       ///< of Ability, or-ed
+  int f32_lanes = 0;                       ///< multiply-adds of f32 that a multiprocessor starts in a cycle
+  /// Dense products on tensor cores, multiply-adds counted as 2, whole device, in GFLOP/s: of f16 and bf16
+  /// with sums in f32, of tf32, of s8 with sums in s32, of 8-bit floats with sums in f32; 0: there are none.
+  double tensor_gflops_f16 = 0;
+  double tensor_gflops_tf32 = 0;
+  double tensor_gflops_s8 = 0;
+  double tensor_gflops_f8 = 0;
+  double mma_sync_share = 0;  ///< of these rates, what mma.sync reaches where newer instructions reach all
+  /// Clusters of 2, 4 and 8 blocks that run at the same time where each block has a core to itself, as the
+  /// driver counts them (cuOccupancyMaxActiveClusters); 0: nobody has asked it.
+  std::array<int, 3> clusters_at_once{};
 
   // Both
   std::int64_t l2_bytes = 0;  ///< CPU: of one core; GPU: of the chip
   std::int64_t l3_bytes = 0;  ///< CPU: shared last level; GPU: 0
   double peak_gflops_f32 = 0; ///< fused multiply-adds count 2, whole device (all `cores`), no tensor cores
   double dram_gbytes_per_s = 0;
+
+  bool has(Ability ability) const { return (abilities & static_cast<int>(ability)) != 0; }
 };
 
 }  // namespace lehr

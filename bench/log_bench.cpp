@@ -86,6 +86,8 @@ Record trial(std::uint64_t number) {
   record.session = fmt::format("{:032x}", number / 500);
   record.created_unix_ms = static_cast<std::int64_t>(1'700'000'000'000 + number);
   record.tool_version = "0.1.0";
+  record.source_hash = rng.next();
+  record.device_hash = 0x9e37'79b9'7f4a'7c15 * (1 + number / 7000 % kDevices);
   return record;
 }
 

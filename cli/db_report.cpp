@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "base/text.h"
 #include "base/describe_json.h"
+#include "base/text.h"
 #include "cli/table.h"
 
 namespace lehr {
@@ -44,6 +44,7 @@ json to_json(const DatabaseStats& stats) {
           {"file_bytes", stats.file_bytes},
           {"records", stats.records},
           {"verdicts", stats.verdicts},
+          {"devices", stats.devices},
           {"sessions", stats.sessions},
           {"tasks", tasks}};
 }
@@ -77,6 +78,8 @@ json to_json(const Verification& found) {
   return {{"sound", found.sound()},
           {"records", found.records},
           {"verdicts", found.verdicts},
+          {"devices", found.devices},
+          {"without_device", found.without_device},
           {"damaged", damaged},
           {"structure", found.structure}};
 }
@@ -91,8 +94,12 @@ std::string verification_text(const std::string& file, const Verification& found
   }
   if (found.damaged.size() > kMostShown)
     text += fmt::format("... and {} more; --json lists all\n", found.damaged.size() - kMostShown);
+  if (found.without_device > 0)
+    text += fmt::format("{}: the devices of {} are not in it: lehr export cannot make their kernels again\n",
+                        file, counted(found.without_device, "trial"));
   const std::string looked =
-      fmt::format("{} and {}", counted(found.records, "trial"), counted(found.verdicts, "verdict"));
+      fmt::format("{}, {} and {}", counted(found.records, "trial"), counted(found.verdicts, "verdict"),
+                  counted(found.devices, "device"));
   if (found.sound()) return text + fmt::format("{}: sound, {}\n", file, looked);
   return text + fmt::format("{}: {} among {} looked at{}\n", file,
                             counted(std::ssize(found.damaged), "damaged row"), looked,
@@ -101,17 +108,22 @@ std::string verification_text(const std::string& file, const Verification& found
 }
 
 json to_json(const AddedRows& rows) {
-  return {{"trials", to_json(rows.trials)}, {"verdicts", to_json(rows.verdicts)}};
+  return {{"trials", to_json(rows.trials)},
+          {"verdicts", to_json(rows.verdicts)},
+          {"devices", to_json(rows.devices)}};
 }
 
 std::string added_text(const AddedRows& rows) {
-  const auto both = [&](std::int64_t RowCounts::*count) { return rows.trials.*count + rows.verdicts.*count; };
+  const auto both = [&](std::int64_t RowCounts::*count) {  // devices only come along with their trials
+    return rows.trials.*count + rows.verdicts.*count;
+  };
   std::string text = fmt::format("{} and {} added", counted(rows.trials.added, "trial"),
                                  counted(rows.verdicts.added, "verdict"));
+  if (rows.devices.added > 0) text += ", with " + counted(rows.devices.added, "device");
   if (const auto count = both(&RowCounts::present)) text += fmt::format(", {} were there already", count);
   if (const auto count = both(&RowCounts::conflicting))
     text += fmt::format(", {} left out because another has the same id", count);
-  if (const auto count = both(&RowCounts::refused))
+  if (const auto count = both(&RowCounts::refused) + rows.devices.refused)
     text += fmt::format(", {} left out because their checksum is wrong", count);
   return text;
 }

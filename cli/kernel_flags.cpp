@@ -98,9 +98,8 @@ LoggedDevices KernelFlags::logged_devices() const {
 bool LoggedDevices::include(const Record& record) const {
   if (!target.empty() && record.target != target) return false;
   if (!arch.empty() && record.arch != arch) return false;
-  const auto origin = origin_of(record);
   const std::optional<Target> of = target_named(record.target);
-  return threads == 0 || !of || !of->has(Feature::kTasks) || (origin && origin->limits.cores == threads);
+  return threads == 0 || !of || !of->has(Feature::kTasks) || cores_of(record.device) == threads;
 }
 
 }  // namespace lehr

@@ -118,6 +118,31 @@ Device choose_device(const DeviceChoice& choice, const Workload& workload, const
   throw_environment("this machine has no device to run kernels on");
 }
 
+std::optional<DeviceChoice> device_at_hand(const std::string& identity, const std::string& target,
+                                           const Environment& environment) {
+  const std::optional<Target> known = target_named(target);
+  if (!known) return std::nullopt;
+  const Backend& backend = backend_of(*known);
+  const int most = backend.on_host ? static_cast<int>(allowed_cpus().size()) : kMostDevices;
+  for (int i = 0; i < most; ++i) {
+    DeviceChoice choice;
+    choice.automatic = false;
+    choice.target = *known;
+    (backend.on_host ? choice.threads : choice.ordinal) = backend.on_host ? i + 1 : i;
+    std::string reason;
+    std::optional<Device> device = backend.find({choice.ordinal, choice.threads, false}, reason);
+    if (!device) return std::nullopt;
+    if (!identity.starts_with(identity_of(*device)))
+      continue;  // all but the compiler, which takes time to ask
+    device->compiler = make_compiler(device->limits, environment, 1)->identity();
+    for (const bool cold : {false, true}) {
+      choice.cold = device->cold = cold;
+      if (identity_of(*device) == identity) return choice;
+    }
+  }
+  return std::nullopt;
+}
+
 int parse_jobs(const std::string& text) {
   if (text.empty()) return static_cast<int>(allowed_cpus().size());
   return static_cast<int>(parse_number("--jobs", text, 1, kMostJobs));

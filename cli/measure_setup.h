@@ -39,6 +39,11 @@ struct MeasureSetup {
 Device choose_device(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
                      bool measure_rates, std::string& note);
 
+/// The device of this machine that has this identity now, with its compiler: what candidates are run on.
+/// nullopt: there is none. Throws Error(kEnvironment) where the compiler is missing.
+std::optional<DeviceChoice> device_at_hand(const std::string& identity, const std::string& target,
+                                           const Environment& environment);
+
 /// How long candidates are timed.
 enum class Timings {
   kFull,   ///< long enough to rank them

@@ -21,8 +21,7 @@ json json_of(const Figures& figures) {
         value ? json{{"median", value->median}, {"p10", value->p10}} : json(nullptr);
   }
   for (std::size_t i = 0; i < kLevels.size(); ++i)
-    trials_to[fmt::format("{:.2f}", kLevels[i])] =
-        figures.trials_to[i];
+    trials_to[fmt::format("{:.2f}", kLevels[i])] = figures.trials_to[i];
   return {{"fraction", fraction}, {"trials_to", trials_to}, {"score", figures.score}};
 }
 
@@ -56,6 +55,19 @@ Figures over(const std::vector<TableReport>& reports, Figures TableReport::*whic
   return over_tables(figures);
 }
 
+/// What of the table's times belongs to other kernels than it is searched with; "" where nothing is known to.
+std::string kernels_text(const Table& table) {
+  std::string text;
+  const auto add = [&](std::size_t trials, const char* what) {
+    if (trials > 0)
+      text += fmt::format("{}{} timed trial{} {}", text.empty() ? "" : "; ", trials, trials == 1 ? "" : "s",
+                          what);
+  };
+  add(table.other_kernels, "of kernels that this version makes otherwise");
+  add(table.unknown_kernels, "without the hash of what was measured");
+  return text.empty() ? "" : text + "\n";
+}
+
 }  // namespace
 
 std::string replay_text(const std::vector<TableReport>& reports, const ReplayPlan& plan) {
@@ -68,6 +80,7 @@ std::string replay_text(const std::vector<TableReport>& reports, const ReplayPla
         fmt::format("{}\n{} on {}: {} rows, {} failed, optimum {}\n", table.file, table.kernel, table.device,
                     table.rows.size(), static_cast<std::ptrdiff_t>(table.rows.size()) - timed,
                     format_time_us(table.optimum_us()));
+    text += kernels_text(table);
     for (const std::string& source : report.learnt_from) text += fmt::format("learnt from {}\n", source);
     text += figures_table(plan.options.strategy, report.searched, report.random) + "\n";
   }
@@ -91,6 +104,8 @@ json replay_json(const std::vector<TableReport>& reports, const ReplayPlan& plan
     each["kernel"] = report.table->kernel;
     each["device"] = report.table->device;
     each["rows"] = report.table->rows.size();
+    each["other_kernels"] = report.table->other_kernels;
+    each["unknown_kernels"] = report.table->unknown_kernels;
     each["optimum"] = report.table->optimum_us();
     each["random"] = json_of(report.random);
     each["transfer"] = report.learnt_from;

@@ -19,6 +19,7 @@
 #include "ir/print.h"
 #include "measure/system/affinity.h"
 #include "templates/catalog.h"
+#include "tune/stored_kernel.h"
 #include "tune/task.h"
 
 namespace lehr {
@@ -56,24 +57,46 @@ ShowCommand::Choice ShowCommand::choose(const Workload& workload, const Limits& 
   const Space space = space_for(workload, limits);
   if (std::optional<Config> config = kernel_.config(space)) {
     if (!sample_.empty()) throw_user("--config and --sample exclude each other");
-    return {*std::move(config), "as given"};
+    return {*std::move(config), "as given", limits, std::nullopt};
   }
   if (!sample_.empty()) {
     Rng rng(static_cast<std::uint64_t>(parse_number("--sample", sample_, 0, INT64_MAX)));
-    return {space.config_of(space.sample(rng)), "sample " + sample_};
+    return {space.config_of(space.sample(rng)), "sample " + sample_, limits, std::nullopt};
   }
-  if (std::filesystem::exists(database_)) {
-    RecordFilter filter;
-    filter.workload = to_text(workload);
-    filter.target = name_of(limits.target);
-    for (const Winner& winner : winners(Database::open_read_only(database_), filter)) {
-      if (winner.record.arch != limits.arch || space.why_invalid(winner.record.config)) continue;
-      return {winner.record.config,
-              fmt::format("the best in {}, {}", database_, format_time_us(winner.verdict.best))};
-    }
-  }
+  if (std::optional<Choice> best = choose_from_log(workload, limits)) return *std::move(best);
   return {ordered_defaults(workload, limits)[0],
-          fmt::format("the default; {} knows none of this workload", database_)};
+          fmt::format("the default; {} knows none of this workload", database_), limits, std::nullopt};
+}
+
+std::optional<ShowCommand::Choice> ShowCommand::choose_from_log(const Workload& workload,
+                                                                const Limits& limits) const {
+  if (!std::filesystem::exists(database_)) return std::nullopt;
+  const LoggedDevices devices = kernel_.logged_devices();
+  RecordFilter filter;
+  filter.workload = to_text(workload);
+  filter.target = name_of(limits.target);
+  for (const Winner& winner : winners(Database::open_read_only(database_), filter)) {
+    if (winner.record.arch != limits.arch || !devices.include(winner.record)) continue;
+    const Limits own = winner.device ? limits_of(*winner.device).limits : limits;
+    if (space_for(workload, own).why_invalid(winner.record.config)) continue;
+    return Choice{winner.record.config,
+                  fmt::format("the best in {}, {}", database_, format_time_us(winner.verdict.best)), own,
+                  winner.record, winner.device.has_value()};
+  }
+  return std::nullopt;
+}
+
+/// Warns where the shown kernel is not known to be the one that was measured. true, false, or null where
+/// nobody knows.
+nlohmann::json ShowCommand::as_measured(const Choice& choice, const Source& source) {
+  if (!choice.record) return nullptr;
+  const std::optional<std::string> another = why_another(*choice.record, source);
+  if (!another) return true;
+  fmt::print(stderr, "warning: what is shown need not be what was measured: {}{}\n", *another,
+             choice.facts_known
+                 ? ""
+                 : ", and the log does not know the facts of the device that it was measured on");
+  return choice.record->source_hash == 0 ? nlohmann::json(nullptr) : nlohmann::json(false);
 }
 
 bool ShowCommand::chosen() const {
@@ -85,25 +108,26 @@ int ShowCommand::run() {
   const Workload problem = kernel_.workload();
   if (as_ == "model") return run_model(to_text(problem));
   if (as_ == "picks") return run_picks(problem);
-  const Device target = kernel_.device(problem, environment_);
-  const Choice choice = choose(problem, target.limits);
-  const ir::Kernel kernel = lower(problem, choice.config, target.limits);
+  const Choice choice = choose(problem, kernel_.device(problem, environment_).limits);
+  const ir::Kernel kernel = lower(problem, choice.config, choice.limits);
+  const Source source = emit(kernel);
   nlohmann::json document = {{"workload", to_text(problem)},
-                             {"arch", target.limits.arch},
+                             {"arch", choice.limits.arch},
                              {"config", to_text(choice.config)},
-                             {"chosen", choice.origin}};
+                             {"chosen", choice.origin},
+                             {"as_measured", as_measured(choice, source)}};
   // A comment in C++, so that the printed source still compiles.
   std::string text = fmt::format("// workload: {}\n// arch: {}\n// config: {}\n// chosen: {}\n",
-                                 to_text(problem), target.limits.arch, to_text(choice.config), choice.origin);
+                                 to_text(problem), choice.limits.arch, to_text(choice.config), choice.origin);
   int code = 0;
   if (as_ == "ast")
     show_ast(kernel, document, text);
   else if (as_ == "source")
-    show_source(emit(kernel), document, text);
+    show_source(source, document, text);
   else if (as_ == "features")
-    show_features(kernel, target.limits, document, text);
+    show_features(kernel, choice.limits, document, text);
   else
-    code = show_log(emit(kernel), *make_compiler(target.limits, environment_, 1), document, text);
+    code = show_log(source, *make_compiler(choice.limits, environment_, 1), document, text);
   if (json_)
     print_json(document);
   else
@@ -131,7 +155,8 @@ int ShowCommand::run_model(const std::string& workload) const {
     throw_user("--as model is about all trials of a workload; leave out --config and --sample");
   const LoggedDevices devices = kernel_.logged_devices();
   std::vector<LoggedTask> tasks;
-  for (Record& record : Database::open_read_only(database_).all({workload, "", "", ""})) {
+  const Database database = Database::open_read_only(database_);
+  for (Record& record : database.all({workload, "", "", ""})) {
     if (!devices.include(record)) continue;
     auto found = std::ranges::find(tasks, record.device, &LoggedTask::device);
     if (found == tasks.end()) found = tasks.insert(found, {record.device, {}});
@@ -139,7 +164,7 @@ int ShowCommand::run_model(const std::string& workload) const {
   }
   nlohmann::json document = {{"workload", workload}};
   std::string text = fmt::format("workload: {}\n", workload);
-  show_model(tasks, database_, workload, document, text);
+  show_model(tasks, database.devices(), database_, workload, document, text);
   fmt::print("{}", json_ ? document.dump(2) + "\n" : text);
   return 0;
 }

@@ -2,10 +2,14 @@
 // session begins with.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "cli/environment.h"
 #include "cli/kernel_flags.h"
+#include "codegen/source.h"
+#include "database/record.h"
 #include "space/config.h"
 
 namespace CLI {
@@ -26,8 +30,13 @@ class ShowCommand {
   struct Choice {
     Config config;
     std::string origin;
+    Limits limits;                 ///< to lower it with
+    std::optional<Record> record;  ///< of the log, where it comes from there
+    bool facts_known = true;       ///< `limits` are those of the record's device
   };
   Choice choose(const Workload& workload, const Limits& limits) const;
+  std::optional<Choice> choose_from_log(const Workload& workload, const Limits& limits) const;
+  static nlohmann::json as_measured(const Choice& choice, const Source& source);
   int run_model(const std::string& workload) const;
   int run_picks(const Workload& workload) const;
 

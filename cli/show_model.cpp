@@ -182,7 +182,7 @@ std::string weights_of(const Explanation& task) {
 
 }  // namespace
 
-void show_model(const std::vector<LoggedTask>& tasks, const std::string& database,
+void show_model(const std::vector<LoggedTask>& tasks, const LoggedFacts& facts, const std::string& database,
                 const std::string& workload, json& document, std::string& text) {
   if (tasks.empty())
     throw_not_found("{} holds no trial of {} that matches; lehr tune with --db {} adds some", database,
@@ -192,7 +192,7 @@ void show_model(const std::vector<LoggedTask>& tasks, const std::string& databas
   std::string too_few;
   std::size_t most = 0;
   for (const LoggedTask& task : tasks) {
-    if (const auto explanation = explain(task.records)) {
+    if (const auto explanation = explain(task.records, facts)) {
       document["tasks"].push_back(json_of(*explanation));
       text += "\n" + head_of(*explanation) + "\n" + picks_of(*explanation) + "\n" + quality_of(*explanation) +
               weights_of(*explanation);

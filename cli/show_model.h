@@ -19,7 +19,7 @@ struct LoggedTask {
 /// Adds "tasks" (one per device with enough trials) and "too_few" to `document`, and the same as tables to
 /// `text`. Throws Error(kNotFound), one sentence, where there is no trial or no device has enough; `database`
 /// and `workload` are for that sentence.
-void show_model(const std::vector<LoggedTask>& tasks, const std::string& database,
+void show_model(const std::vector<LoggedTask>& tasks, const LoggedFacts& facts, const std::string& database,
                 const std::string& workload, nlohmann::json& document, std::string& text);
 
 }  // namespace lehr

@@ -5,15 +5,13 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
-#include <random>
 
-#include "base/hash.h"
 #include "cli/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/progress.h"
+#include "cli/session_id.h"
 #include "cli/signals.h"
 #include "cli/tune_report.h"
 #include "costmodel/roofline_model.h"
@@ -26,15 +24,6 @@ namespace {
 
 constexpr int kNothingFoundCode = 3;
 constexpr std::int64_t kMostTrials = 10'000'000;
-
-std::string new_session_id() {
-  std::random_device random;
-  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-  std::uint64_t high = hash_combine(static_cast<std::uint64_t>(now), static_cast<std::uint64_t>(getpid()));
-  const std::uint64_t low = hash_combine(high, (std::uint64_t{random()} << 32) | random());
-  high = hash_combine(low, random());
-  return to_hex(high) + to_hex(low);
-}
 
 // The exit code of tunings that came to their end; says on stderr why it is not 0.
 int code_of(const std::vector<Summary>& summaries) {

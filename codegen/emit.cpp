@@ -127,7 +127,12 @@ class Emitter {
 
   void write(const Let& let) {
     if (!is_read(let.var)) return;
-    line("const {} {} = {};", dialect_.index_type, exprs_.name(let.var), exprs_.text(let.value));
+    std::string value = exprs_.text(let.value);
+    if (let.uniform) {
+      CHECK(!dialect_.uniform.empty(), "lanes that agree on a target without warps");
+      value = fmt::format(fmt::runtime(dialect_.uniform), value);
+    }
+    line("const {} {} = {};", dialect_.index_type, exprs_.name(let.var), value);
   }
 
   void write(const Alloc& alloc) {
@@ -164,9 +169,12 @@ class Emitter {
 
   void write(const Barrier& barrier) {
     if (barrier.scope == BarrierScope::kCluster) snippets_.insert("cluster_barrier");
+    if (barrier.scope == BarrierScope::kClusterRelaxed) snippets_.insert("cluster_barrier_relaxed");
     const std::string_view text = barrier.scope == BarrierScope::kBlock  ? dialect_.block_barrier
                                   : barrier.scope == BarrierScope::kWarp ? dialect_.warp_barrier
-                                                                         : dialect_.cluster_barrier;
+                                  : barrier.scope == BarrierScope::kCluster
+                                      ? dialect_.cluster_barrier
+                                      : dialect_.cluster_barrier_relaxed;
     CHECK(!text.empty(), "barrier on a target that has none");
     line("{}", text);
   }

@@ -95,7 +95,11 @@ std::string float_literal(double value, DType type) {
 }
 
 ExprText::ExprText(const Kernel& kernel, SnippetSet& snippets)
-    : kernel_(kernel), dialect_(dialect_of(kernel.target)), snippets_(snippets), names_(var_names(kernel)), unrolled_(kernel.vars.size()) {
+    : kernel_(kernel),
+      dialect_(dialect_of(kernel.target)),
+      snippets_(snippets),
+      names_(var_names(kernel)),
+      unrolled_(kernel.vars.size()) {
   find_unrolled(kernel.body, unrolled_);
 }
 
@@ -152,6 +156,26 @@ std::string ExprText::product(const Expr& a, const Expr& b) {
   return fmt::format("{} * {}", text(a, 9), text(b, 10));
 }
 
+namespace {
+
+/// Kept as bits; a function of the prelude converts it.
+bool is_bits(DType type) {
+  return type == DType::kF16 || type == DType::kBF16 || type == DType::kE4M3 || type == DType::kE5M2;
+}
+
+}  // namespace
+
+std::string ExprText::splat_text(const Splat& splat) {
+  if (is_bits(
+          type_of(splat.value))) {  // vectors of these are only moved, and all are zero that are not loaded
+    const DType type = type_of(splat.value);
+    CHECK(splat.value == zero(type), "a vector of {} that is not zero", lehr::name_of(type));
+    return dialect_.type_name(type, splat.lanes) + "()";
+  }
+  snippets_.insert(fmt::format("splat{}", splat.lanes));
+  return fmt::format("lehr_splat{}({})", splat.lanes, text(splat.value));
+}
+
 std::string ExprText::text(const Expr& expr, int parent) {
   const auto wrap = [&](int precedence, std::string inner) {
     return precedence < parent ? fmt::format("({})", inner) : inner;
@@ -187,10 +211,7 @@ std::string ExprText::text(const Expr& expr, int parent) {
         snippets_.insert(fmt::format("masked{}", n.lanes));
         return fmt::format("lehr_load{}_n({}, {})", n.lanes, address(n.buffer, n.index), text(*n.active));
       },
-      [&](const Splat& n) {
-        snippets_.insert(fmt::format("splat{}", n.lanes));
-        return fmt::format("lehr_splat{}({})", n.lanes, text(n.value));
-      },
+      [&](const Splat& n) { return splat_text(n); },
       [&](const Fma& n) {
         // -ffp-contract=fast (g++'s default) and NVRTC's default both fuse this form.
         return wrap(8, fmt::format("{} + {}", product(n.a, n.b), text(n.c, 9)));
@@ -207,15 +228,6 @@ std::string ExprText::text(const Expr& expr, int parent) {
       },
   });
 }
-
-namespace {
-
-/// Kept as bits; a function of the prelude converts it.
-bool is_bits(DType type) {
-  return type == DType::kF16 || type == DType::kBF16 || type == DType::kE4M3 || type == DType::kE5M2;
-}
-
-}  // namespace
 
 std::string ExprText::cast_text(const Cast& cast) {
   const DType from = type_of(cast.value);

@@ -30,6 +30,7 @@ class ExprText {
  private:
   std::string text(const ir::Expr& expr, int parent_precedence);
   std::string cast_text(const ir::Cast& cast);
+  std::string splat_text(const ir::Splat& splat);
   static int lanes_of(const ir::Expr& expr);
   /// Of one element.
   DType type_of(const ir::Expr& expr) const;

@@ -38,7 +38,10 @@ void add_residency_columns(const KernelView& view, Columns& columns) {
   columns.add("occupancy", "share", "resident warps / the core's maximum", r.occupancy);
   columns.add("waves", "log2(ratio)", "blocks or tasks / what the device holds at once",
               log_ratio(r.waves, 1));
-  columns.add("wave_efficiency", "share", "waves / waves rounded up: 1 is no idle tail", r.wave_efficiency);
+  columns.add("wave_efficiency", "share",
+              "waves / waves rounded up: 1 is no idle tail; of one wave, times what its blocks do / what the "
+              "busiest does",
+              r.wave_efficiency);
 }
 
 void add_register_columns(const KernelView& view, Columns& columns) {
@@ -46,7 +49,8 @@ void add_register_columns(const KernelView& view, Columns& columns) {
   columns.add("register_bytes", "log2(byte)", "register arrays of one thread that are alive together",
               log_scale(bytes));
   columns.add("registers_wanted", "log2(count)",
-              "CUDA: estimated registers per thread; CPU: vector registers", log_scale(view.residency.registers));
+              "CUDA: estimated registers per thread; CPU: vector registers",
+              log_scale(view.residency.registers));
   columns.add("register_share", "log2(count)",
               "CUDA: a core's registers / the threads that launch bounds promise it",
               log_scale(view.residency.core_share));
@@ -62,9 +66,18 @@ double of_role(const FeatureContext& context, const std::pmr::vector<int>& by_bu
   return 0;
 }
 
+double tensor_gain(const FeatureContext& context) {
+  const Limits& limits = context.view.limits;
+  const Machine& machine = machine_of(limits.target);
+  if (!context.text.matrix_unit || machine.matrix_gflops == nullptr) return 0;
+  return log_ratio(machine.matrix_gflops(*context.text.matrix_unit, limits), limits.peak_gflops_f32);
+}
+
 void add_launch_columns(const FeatureContext& context, Columns& columns) {
   columns.add("granted_registers", "count", "most that setmaxnreg gives a thread; 0: it has its share",
               context.text.granted_registers);
+  columns.add("cluster_blocks", "count", "CUDA: blocks of a cluster",
+              static_cast<double>(context.view.analysis.launch.cluster));
   columns.add("programmatic", "flag", "1: a launch begins while the one before it ends",
               context.view.analysis.launch.programmatic ? 1 : 0);
   columns.add("in0_hint", "0..2", "what the L2 is told of in0: 0: nothing, 1: the first to go, 2: to keep",
@@ -124,6 +137,17 @@ void add_hardware_columns(const FeatureContext& context, Columns& columns) {
               std::min(1.0, share_of(context.text.async_bytes, std::max(a.shared.written_bytes, 1.0))));
   columns.add("pipeline_depth", "count", "groups of asynchronous copies in flight",
               context.text.pipeline_depth);
+  columns.add("tensor_gain", "log2(ratio)",
+              "rate of the instructions that multiply matrices, on the device, over that of f32; 0: none",
+              tensor_gain(context));
+  columns.add("stage_turns", "log2(count)", "stages that barriers are told of, all blocks together",
+              log_scale(context.text.stage_turns));
+  columns.add("product_waits", "log2(count)",
+              "waits of a thread until no asynchronous product runs, summed over the blocks",
+              log_scale(context.text.product_waits));
+  columns.add("accelerator_written", "log2(byte)",
+              "bytes that the tensor memory accelerator writes to global memory",
+              log_scale(context.text.accelerator_written));
   add_launch_columns(context, columns);
 }
 

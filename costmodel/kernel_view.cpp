@@ -63,6 +63,9 @@ KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits&
       residency(machine.residency(a, k, l, t.register_bytes)),
       main_chain(hottest_chain(a.loops, memory)),
       role_of_buffer(roles_of(k, memory)) {
+  // Of blocks that all run at once, the one with the most to do is the last to end. Of several waves the
+  // others fill up.
+  if (residency.waves <= 1) residency.wave_efficiency *= t.balance;
   hottest.fill(-1);
   std::array<double, kRoles> most{};
   std::array<double, 2> operand_elements{};

@@ -51,6 +51,13 @@ RooflineColumns::RooflineColumns()
       shared_cycles(feature_index("shared_cycles")),
       barriers(feature_index("barriers")),
       async_share(feature_index("async_share")),
-      pipeline_depth(feature_index("pipeline_depth")) {}
+      pipeline_depth(feature_index("pipeline_depth")),
+      tensor_gain(feature_index("tensor_gain")),
+      stage_turns(feature_index("stage_turns")),
+      product_waits(feature_index("product_waits")),
+      cluster_blocks(feature_index("cluster_blocks")),
+      global_written(feature_index("global_written")),
+      store_sectors(feature_index("store_sectors")),
+      accelerator_written(feature_index("accelerator_written")) {}
 
 }  // namespace lehr

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "ir/analyze.h"
+#include "ir/intrinsics.h"
 
 namespace lehr {
 
@@ -26,7 +27,8 @@ struct Residency {
   double occupancy = 1;        ///< resident warps / the core's maximum, in [0, 1]
   double blocks = 1;           ///< of the whole grid, or tasks
   double waves = 1;            ///< blocks / (cores x blocks_per_core)
-  double wave_efficiency = 1;  ///< waves / waves rounded up: 1 means no idle tail
+  double wave_efficiency = 1;  ///< waves / waves rounded up: 1 means no idle tail. Of one wave whose blocks
+                               ///< have unequal loops it is less (TextFacts::balance)
 
   /// Sets waves and their efficiency from the others.
   void place_on(int cores);
@@ -39,14 +41,15 @@ struct TimeTerm {
   double us = 0;
   bool overlaps = true;  ///< of these the longest counts in full and the others a tenth; the rest is added
 };
-using TimeTerms = std::array<TimeTerm, 8>;
+using TimeTerms = std::array<TimeTerm, 10>;
 
 /// Columns of a feature row by what they are for.
 struct RooflineColumns {
   std::size_t flops, memory_instructions, arithmetic_instructions, arithmetic_lanes, intrinsic_flops_share,
       divisions_per_flop, l1_traffic, l2_traffic, llc_traffic, blocks_per_core, threads_per_block, blocks,
       wave_efficiency, shared_bytes, register_bytes, register_pressure, sector_bytes, shared_cycles, barriers,
-      async_share, pipeline_depth;
+      async_share, pipeline_depth, tensor_gain, stage_turns, product_waits, cluster_blocks, global_written,
+      store_sectors, accelerator_written;
   RooflineColumns();
 };
 
@@ -54,6 +57,7 @@ struct RooflineColumns {
 struct Roofs {
   double cores = 1;
   double vector_bytes = 16;
+  double f32_lanes = 128;         ///< Limits::f32_lanes; what most have where that is not known
   double flops = 0;               ///< per second, whole device
   double dram_bytes = 0;          ///< per second
   bool trusts_registers = false;  ///< RooflineModel::trust_registers()
@@ -66,6 +70,8 @@ struct Machine {
   /// Bytes of the first cache, of the one behind it (the first again where a core has no other) and of the
   /// last, of which limits may not tell.
   std::array<double, 3> (*capacities)(const ir::Analysis&, const Residency&, const Limits&) = nullptr;
+  /// GFLOP/s of such instructions; 0: not known. nullptr: there are none.
+  double (*matrix_gflops)(const ir::MatrixUnit&, const Limits&) = nullptr;
   /// GFLOP/s of a device, and GB/s of its memory, where limits do not tell.
   double (*usual_gflops)(const Limits&) = nullptr;
   double usual_gbytes = 0;

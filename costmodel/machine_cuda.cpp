@@ -11,9 +11,6 @@ namespace {
 /// flight). An allowance, not a measurement: generated SIMT GEMMs need 25-40 beside their accumulators and
 /// fragments.
 constexpr double kRegisterOverhead = 32;
-/// Shared memory that the driver takes per block on sm_80 and newer (CUDA C++ Programming Guide, Compute
-/// Capability 8.x).
-constexpr double kReservedSharedBytes = 1024;
 /// Registers are handed out to a warp in units of 256 (CUDA occupancy calculator, compute capability 8.x
 /// and 9.0).
 constexpr double kRegisterUnit = 256;
@@ -22,16 +19,19 @@ constexpr double kRegisterUnit = 256;
 /// compute capability 8.x and 9.0: 256 KB with at most 228 KB of shared memory on 9.0, 192 with 164 on 8.0).
 constexpr double kSmallestCudaL1 = 28 * 1024;
 
-/// fp32 FMA lanes of an SM x 2 (CUDA C++ Programming Guide, arithmetic throughput, compute capability 8.6
-/// to 9.0).
-constexpr double kCudaFlopsPerCycle = 256;
-/// Dense f16 tensor-core rate over the fp32 rate (A100: 312/19.5, H100: 989/67 TFLOP/s: datasheets).
-constexpr double kTensorCoreGain = 15;
+/// What is left of the rate of f16 where ptxas makes an mma.sync of 8-bit floats of conversions and two
+/// products of f16. In the SASS (NVRTC 13.0) a fragment of four registers takes eight conversions, and a warp
+/// tile of 64 x 64 two of them per mma, which all 32 lanes start every other cycle (CUDA C++ Programming
+/// Guide 13.0, "Arithmetic Instructions": 64 conversions a cycle), against three cycles of the products.
+constexpr double kConvertedShare = 0.75;
 /// Warp instructions in flight that fill four schedulers of four cycles' dependent-issue latency (Jia et al.,
 /// "Dissecting the NVIDIA Volta GPU architecture via microbenchmarking", 2018: 4 cycles).
 constexpr double kWarpsInFlight = 16;
-/// L2 bandwidth over DRAM bandwidth, about, on A100 and H100.
-constexpr double kL2OverDram = 2.5;
+/// Bytes per cycle that the L2 delivers to all multiprocessors together (NVIDIA A100 Tensor Core GPU
+/// Architecture white paper, 2020: two partitions of 40 slices of 64 bytes; H100's has as many) and to one of
+/// them. It does not follow the memory: H100 and H200 share it.
+constexpr double kL2BytesPerCycle = 5120;
+constexpr double kL2BytesPerCycleAndCore = 64;
 /// L1: 64 bytes per cycle and SM (Jia et al. 2018 and NVIDIA's A100 white paper: 64 to 128).
 constexpr double kL1BytesPerCycle = 64;
 /// Latency that a barrier between a global load and its use exposes when no other block covers it.
@@ -43,6 +43,14 @@ constexpr double kLaunchSeconds = 2e-6;
 /// 570 cycles on an H100, as microbenchmarks of it say, a third of a microsecond, and there is the barrier
 /// behind it.
 constexpr double kCopyLatencySeconds = 0.5e-6;
+/// Of a message between the multiprocessors of a cluster, by which a stage's readers say that it is free: 180
+/// cycles (Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture", 2024, arXiv
+/// 2402.13499).
+constexpr double kClusterLatencyCycles = 180;
+/// From the last product of a group to the first of the next where none is left running: the last one drains,
+/// the barrier of the next stage is read, and its first rows are, of which each costs a latency of shared
+/// memory of about 30 cycles (Luo et al. 2024: 29). An order of magnitude.
+constexpr double kProductGapCycles = 100;
 
 double product(const std::array<std::int64_t, 3>& extents) {
   return static_cast<double>(extents[0]) * static_cast<double>(extents[1]) * static_cast<double>(extents[2]);
@@ -64,8 +72,8 @@ Residency cuda_residency(const ir::Analysis& a, const ir::Kernel& kernel, const 
   const double warp_registers = std::ceil(std::max(1.0, granted) * warp / kRegisterUnit) * kRegisterUnit;
   const double shared = static_cast<double>(std::max(a.shared_bytes, a.launch.shared_bytes));
   r.by_threads = std::floor(limits.max_threads_per_core / (r.warps * warp));
-  r.by_shared =
-      std::floor(static_cast<double>(limits.shared_bytes_per_core) / (shared + kReservedSharedBytes));
+  r.by_shared = std::floor(static_cast<double>(limits.shared_bytes_per_core) /
+                           (shared + static_cast<double>(limits.shared_bytes_reserved)));
   r.by_registers = std::floor(limits.registers_per_core / (warp_registers * r.warps));
   const double most = std::max(1, limits.max_blocks_per_core);
   r.blocks_per_core = std::clamp(std::min({r.by_threads, r.by_shared, r.by_registers}), 1.0, most);
@@ -83,55 +91,122 @@ std::array<double, 3> cuda_capacities(const ir::Analysis& a, const Residency& re
   return {l1, l1, known_or(limits.l2_bytes, kUnknownL2)};
 }
 
+double cuda_matrix_gflops(const ir::MatrixUnit& unit, const Limits& limits) {
+  const double share = unit.warpgroup ? 1 : limits.mma_sync_share;
+  switch (unit.operand) {
+    case DType::kF16:
+    case DType::kBF16:
+      return share * limits.tensor_gflops_f16;
+    case DType::kF32:
+      return share * limits.tensor_gflops_tf32;
+    case DType::kS8:
+      return share * limits.tensor_gflops_s8;
+    case DType::kE4M3:
+    case DType::kE5M2:
+      if (unit.warpgroup || limits.has(Ability::kMmaF8IsNative)) return share * limits.tensor_gflops_f8;
+      return share * limits.tensor_gflops_f16 * kConvertedShare;
+    default:
+      return 0;
+  }
+}
+
 double cuda_usual_gflops(const Limits& limits) {
-  return std::max(1, limits.cores) * kCudaFlopsPerCycle * 1.5;
+  constexpr int kMostHave = 128;
+  return std::max(1, limits.cores) * (limits.f32_lanes > 0 ? limits.f32_lanes : kMostHave) * 2 * 1.5;
+}
+
+/// A kernel on the device.
+struct Placed {
+  Placed(std::span<const float> row, const RooflineColumns& column, const Roofs& roofs)
+      : clock(roofs.flops / (roofs.cores * roofs.f32_lanes * 2)),
+        cores(roofs.cores),
+        tail(std::clamp<double>(row[column.wave_efficiency], 1e-3, 1)),
+        resident(std::max<double>(1, row[column.blocks_per_core])) {}
+
+  double clock;  ///< per second
+  double cores;
+  double tail;
+  double resident;  ///< blocks of a core
+  double core_cycles() const { return cores * clock; }
+  /// What happens so often in all blocks together happens so often one after the other: a core's blocks run
+  /// side by side.
+  double in_a_row(double times) const { return times / (cores * resident) / tail; }
+};
+
+/// How long copies take where what is on its way bounds them; 0: nothing does.
+double copies_s(std::span<const float> row, const RooflineColumns& column, const Placed& at, double l2,
+                double compute) {
+  const double depth = row[column.pipeline_depth];
+  if (depth <= 1) return 0;
+  // A stage of a ring is filled, multiplied, and free again: it takes a copy's latency, and its share of the
+  // time of the L2 and of the products. So many stages are at that at one time.
+  if (const double turns = unlog(row[column.stage_turns]); turns > 0) {
+    const double told = row[column.cluster_blocks] > 1 ? kClusterLatencyCycles / at.clock : 0;
+    return (at.in_a_row(turns) * (kCopyLatencySeconds + told) + l2 + compute) / depth;
+  }
+  // Little's law: a copy takes its latency, and no more bytes are on their way than shared memory has room
+  // for beside the stage that is being used.
+  const double in_flight = unlog(row[column.shared_bytes]) * (depth - 1) / depth * at.resident * at.cores;
+  const double async = std::clamp<double>(row[column.async_share], 0, 1);
+  return in_flight > 0 ? async * unlog(row[column.l1_traffic]) * kCopyLatencySeconds / in_flight / at.tail
+                       : 0;
+}
+
+/// Begin and end of a block, while nothing of it is multiplied: its first stage comes, of a ring behind the
+/// tensor map that says where from, and its threads write C, but for what the accelerator writes behind them.
+/// Other blocks of the core go on meanwhile; a block that takes several tiles begins once, and fetches stages
+/// of the next tile while it writes.
+double ends_s(std::span<const float> row, const RooflineColumns& column, const Placed& at) {
+  const double fetches = row[column.stage_turns] > 0 ? 2 : row[column.pipeline_depth] > 1 ? 1 : 0;
+  const double first = at.in_a_row(unlog(row[column.blocks])) * fetches * kCopyLatencySeconds;
+  const double threads_write =
+      std::max(0.0, unlog(row[column.global_written]) - unlog(row[column.accelerator_written])) *
+      std::exp2(std::max(0.0F, row[column.store_sectors]));
+  return (first + threads_write / (kL1BytesPerCycle * at.core_cycles()) / at.tail) / at.resident;
 }
 
 TimeTerms cuda_terms(std::span<const float> row, const RooflineColumns& column, const Roofs& roofs) {
+  const Placed at(row, column, roofs);
   const double flops = unlog(row[column.flops]);
-  const double clock = roofs.flops / (roofs.cores * kCudaFlopsPerCycle);
-  const double core_cycles = roofs.cores * clock;
-  const double tail = std::clamp<double>(row[column.wave_efficiency], 1e-3, 1);
-  const double resident = std::max<double>(1, row[column.blocks_per_core]);
-  const double warps = std::max(1.0, unlog(row[column.threads_per_block]) / 32) * resident;
+  const double warps = std::max(1.0, unlog(row[column.threads_per_block]) / 32) * at.resident;
 
   // Independent work of a thread: its register arrays' elements; more than eight add nothing.
   const double independent = std::clamp(unlog(row[column.register_bytes]) / 4, 1.0, 8.0);
   const double hidden = std::min(1.0, warps * independent / kWarpsInFlight);
   const double tensor = std::clamp<double>(row[column.intrinsic_flops_share], 0, 1);
-  const double compute = flops * (1 - tensor + tensor / kTensorCoreGain) / roofs.flops / hidden;
   const double divisions = unlog(row[column.divisions_per_flop]) / 1024 * std::max(1.0, flops) *
                            kCudaDivisionInstructions * 2 / roofs.flops;
+  // Tensor cores work beside the lanes, which count stages and compute addresses meanwhile.
+  const double lanes = flops * (1 - tensor) / roofs.flops / hidden + divisions;
+  const double gain = std::exp2(static_cast<double>(row[column.tensor_gain]));
+  const double products = flops * tensor / gain / roofs.flops / hidden;
+  const double spill = spill_factor(row[column.register_pressure]) / at.tail;
+  const double compute = std::max(lanes, products) * spill;
 
-  const double shared = unlog(row[column.shared_cycles]) / core_cycles;
-  const double l1 = unlog(row[column.sector_bytes]) / (kL1BytesPerCycle * core_cycles);
-  const double l2 = unlog(row[column.l1_traffic]) / (kL2OverDram * roofs.dram_bytes);
+  const double shared = unlog(row[column.shared_cycles]) / at.core_cycles();
+  const double l1 = unlog(row[column.sector_bytes]) / (kL1BytesPerCycle * at.core_cycles());
+  const double l2 = unlog(row[column.l1_traffic]) /
+                    (std::min(kL2BytesPerCycle, kL2BytesPerCycleAndCore * at.cores) * at.clock);
   const double dram = unlog(row[column.llc_traffic]) / roofs.dram_bytes;
-  const double spill = spill_factor(row[column.register_pressure]) / tail;
-
-  // Little's law: a copy takes its latency, and no more bytes are on their way than shared memory has room
-  // for beside the stage that is being used.
-  const double depth = row[column.pipeline_depth];
-  const double async = std::clamp<double>(row[column.async_share], 0, 1);
-  const double in_flight = unlog(row[column.shared_bytes]) * std::max(depth - 1, 0.5) / std::max(depth, 1.0) *
-                           resident * roofs.cores;
-  const double copies = depth > 1 && in_flight > 0
-                            ? async * unlog(row[column.l1_traffic]) * kCopyLatencySeconds / in_flight / tail
-                            : 0;
 
   // Each pair of barriers brackets one staged load. Copies in flight and other blocks of the SM cover its
   // latency.
-  const double covered = resident * (1 + async * std::max(1.0, depth));
-  const double waves = unlog(row[column.blocks]) / (roofs.cores * resident) / tail;
-  const double exposed = waves * resident * unlog(row[column.barriers]) / 2 * kLoadLatencySeconds / covered;
-  return {{{"compute", "arithmetic and tensor cores, latency as hidden as the warps allow",
-            (compute + divisions) * spill},
+  const double async = std::clamp<double>(row[column.async_share], 0, 1);
+  const double covered = 1 + async * std::max<double>(1, row[column.pipeline_depth]);
+  const double exposed = at.in_a_row(unlog(row[column.blocks])) * unlog(row[column.barriers]) / 2 *
+                         kLoadLatencySeconds / covered;
+  const double gaps =
+      at.in_a_row(unlog(row[column.product_waits])) * kProductGapCycles / at.clock / at.resident;
+  return {{{"compute", "arithmetic and tensor cores, latency as hidden as the warps allow", compute},
            {"shared", "shared memory, bank conflicts included", shared * spill},
            {"l1", "sectors of global accesses", l1 * spill},
            {"l2", "traffic between the multiprocessors and L2", l2},
            {"dram", "traffic beyond L2", dram},
-           {"copies", "asynchronous copies, as many in flight as the stages hold", copies},
+           {"copies", "asynchronous copies, as many in flight as the stages hold",
+            copies_s(row, column, at, l2, compute)},
            {"exposed", "latency of loads that barriers expose", exposed, false},
+           {"gaps", "between products, where none is left running", gaps, false},
+           {"ends", "a block's first copies, and what its threads write", ends_s(row, column, at), false},
            {"launch", "starting the kernel", kLaunchSeconds, false}}};
 }
 
@@ -141,6 +216,7 @@ const Machine kCudaMachine = {
     .line_bytes = 32,  // a sector of L1 and L2
     .residency = &cuda_residency,
     .capacities = &cuda_capacities,
+    .matrix_gflops = &cuda_matrix_gflops,
     .usual_gflops = &cuda_usual_gflops,
     .usual_gbytes = 1000,
     .terms = &cuda_terms,

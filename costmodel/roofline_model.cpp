@@ -10,6 +10,7 @@ RooflineModel::RooflineModel(const Limits& limits) : machine_(machine_of(limits.
   const auto per_second = [](double known, double usual) { return 1e9 * (known > 0 ? known : usual); };
   roofs_.cores = std::max(1, limits.cores);
   roofs_.vector_bytes = std::max(16, limits.vector_bytes);
+  if (limits.f32_lanes > 0) roofs_.f32_lanes = limits.f32_lanes;
   roofs_.flops = per_second(limits.peak_gflops_f32, machine_.usual_gflops(limits));
   roofs_.dram_bytes = per_second(limits.dram_gbytes_per_s, machine_.usual_gbytes);
 }

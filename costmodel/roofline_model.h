@@ -2,8 +2,7 @@
 // comparison that a learnt model has to beat.
 //
 //   time = longest(compute, traffic_l / bandwidth_l per memory level l, instructions / issue rate, copies
-//   that
-//          the pipeline keeps in flight) / tail + a tenth of the others + exposed latency
+//          that the pipeline keeps in flight) / tail + a tenth of the others + latency that nothing covers
 //
 // the roofline (Williams, Waterman & Patterson, CACM 2009) with one roof per memory level, and with the peaks
 // lowered by what the features say is left idle: lanes, latency hiding, spilled registers, the last wave. Its

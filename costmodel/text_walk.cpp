@@ -90,10 +90,14 @@ class Walker {
       double sum = 0;
       for (const std::int32_t e : values_.evaluate(loop.extent, LaneValues::Points::kSample).all())
         sum += std::max(e, 0);
-      share_ *= std::clamp(sum / 32 / bound, kLeastShare, 1.0);
+      const double mean = std::clamp(sum / 32 / bound, kLeastShare, 1.0);
+      share_ *= mean;
+      if ((extent.depends & blocks_) != 0) facts_.balance = std::min(facts_.balance, mean);
     }
     depends_[static_cast<std::size_t>(loop.var)] = bit_of(open_.size());
     executions_ *= bound;
+    const std::uint64_t blocks = blocks_;
+    if (is_block(loop.kind)) blocks_ |= bit_of(open_.size());
     if (loop.kind == LoopKind::kUnrolled) {
       copies_ *= bound;
       unrolled_ |= bit_of(open_.size());
@@ -106,6 +110,7 @@ class Walker {
     share_ = share;
     threads_ = threads;
     unrolled_ = unrolled;
+    blocks_ = blocks;
   }
   void statement(const ir::Store& store) {
     access(store.buffer, store.index, store.lanes, true);
@@ -171,6 +176,7 @@ class Walker {
   void statement(const ir::Intrinsic& intrinsic) {
     const ir::IntrinsicKind kind = ir::kind_of(intrinsic.name);
     facts_.intrinsic_flops += executed() * intrinsic.flops;
+    if (intrinsic.flops > 0 && !facts_.matrix_unit) facts_.matrix_unit = ir::matrix_unit(intrinsic.name);
     count_flops(intrinsic.flops);
     const bool prefetch = kind == ir::IntrinsicKind::kPrefetch;
     if (prefetch) {
@@ -210,7 +216,10 @@ class Walker {
     if (kind == ir::IntrinsicKind::kBarrierExpects) {  // one barrier, of two words, for each buffer in flight
       const auto words = static_cast<double>(kernel_.buffer(intrinsic.touches[0].buffer).elements);
       facts_.pipeline_depth = std::max(facts_.pipeline_depth, words / 2);
+      facts_.stage_turns += executed() / threads_;
     }
+    if (kind == ir::IntrinsicKind::kProductsWait && ir::as_constant(intrinsic.args[0]) == 0)
+      facts_.product_waits += executed() / threads_;
   }
 
   /// What the features count of an expression; nothing of plain indices.
@@ -330,6 +339,7 @@ class Walker {
     if (!touch.writes) begin_to_read(touch.buffer, touch.index);
     WarpFacts& w = facts_.warp;
     const bool global = buffer.scope == ir::Scope::kGlobal;
+    if (global && touch.writes) facts_.accelerator_written += bytes;
     double& mean = global ? (touch.writes ? w.store_ratio : w.load_ratio)
                           : (touch.writes ? w.write_conflict : w.read_conflict);
     mean += bytes;
@@ -367,6 +377,7 @@ class Walker {
   std::pmr::vector<std::uint64_t> depends_;  // per variable, as ExprFacts::depends
   std::pmr::vector<OpenLoop> open_;          // enclosing loops
   std::uint64_t unrolled_ = 0;               // which of them are unrolled
+  std::uint64_t blocks_ = 0;                 // which of them are the grid's
   double executions_ = 1;                    // product of the enclosing bounds
   double share_ = 1;                         // of them, what is executed
   double copies_ = 1;                        // in the unrolled text

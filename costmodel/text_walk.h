@@ -4,9 +4,11 @@
 #pragma once
 
 #include <memory_resource>
+#include <optional>
 #include <vector>
 
 #include "ir/analyze.h"
+#include "ir/intrinsics.h"
 #include "ir/kernel.h"
 
 namespace lehr {
@@ -43,13 +45,21 @@ struct TextFacts {
   double arithmetic = 0;        ///< executed Fma nodes and float operations: instructions, not flops
   double arithmetic_lanes = 0;  ///< the same times their lanes
   double intrinsic_flops = 0;   ///< executed flops of intrinsics (tensor cores)
+  std::optional<ir::MatrixUnit> matrix_unit;  ///< that multiplies matrices
   double flops_share = 1;       ///< executed flops / flops as the analysis counts them, in (0, 1]
   double memory_instructions =
       0;                      ///< executed accesses outside registers, kept in registers over unrolled loops
   double prefetches = 0;      ///< executed "prefetch" intrinsics
   double async_bytes = 0;     ///< bytes written by "cp_async..." intrinsics
   double pipeline_depth = 0;  ///< 1 + the largest argument of cp_async_wait; 0 without one
-  double register_bytes = 0;  ///< most bytes of kRegister buffers alive at one time
+  /// How often a barrier is told of a stage's bytes, all blocks together: the steps of their rings of stages.
+  double stage_turns = 0;
+  /// How often a thread waits until none of its asynchronous products runs any more, once per block.
+  double product_waits = 0;
+  double accelerator_written = 0;  ///< bytes that "tma_store..." and "tma_reduce..." write
+  /// Iterations of loops whose extent depends on the block, in the mean / in the block that has the most.
+  double balance = 1;
+  double register_bytes = 0;     ///< most bytes of kRegister buffers alive at one time
   double granted_registers = 0;  ///< most that a setmaxnreg gives a thread; 0 without one
   double prefetch_distance = 0;  ///< most elements from where a prefetched buffer is read to what is fetched
   /// By BufferId: distinct places among the first 32 blocks where they begin to read it; 0: nobody does, or

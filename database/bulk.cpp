@@ -18,8 +18,10 @@ constexpr const char* kCache = "PRAGMA cache_size=-131072";  // KiB
 
 std::string why_damaged(const LogTable& table, const Row& row) {
   if (!checksum_holds(table, row)) return "its checksum is wrong";
-  const bool readable =
-      &table == &trial_table() ? decode_record(row).has_value() : decode_verdict(row).has_value();
+  // A device's row may be of a target that this version does not know: it goes where its trials go.
+  const bool readable = &table == &trial_table()     ? decode_record(row).has_value()
+                        : &table == &verdict_table() ? decode_verdict(row).has_value()
+                                                     : has_types_of(table, row);
   return readable ? "" : fmt::format("its values are no {}", table.name);
 }
 
@@ -31,17 +33,15 @@ Bulk::Bulk(Database::Impl& impl)
 }
 
 void Bulk::add(const LogTable& table, const Row& row, AddedRows& counts) {
-  const bool trial = &table == &trial_table();
-  RowCounts& count = trial ? counts.trials : counts.verdicts;
+  const bool trial = &table == &trial_table(), verdict = &table == &verdict_table();
+  RowCounts& count = trial ? counts.trials : verdict ? counts.verdicts : counts.devices;
   if (!why_damaged(table, row).empty()) {
     ++count.refused;
   } else if (trial) {
     ++(impl_.insert(table, row) ? count.added : present(row) ? count.present : count.conflicting);
-  } else if (verdicts_.insert(row.back()).second) {
-    impl_.insert(table, row);
-    ++count.added;
   } else {
-    ++count.present;
+    const bool fresh = (!verdict || verdicts_.insert(row.back()).second) && impl_.insert(table, row);
+    ++(fresh ? count.added : count.present);
   }
 }
 
@@ -66,7 +66,7 @@ std::vector<AddedRows> Database::merge(std::span<const Database> others) {
   std::vector<AddedRows> result;
   for (const Database& other : others) {
     AddedRows counts;
-    for (const LogTable* table : {&trial_table(), &verdict_table()}) {
+    for (const LogTable* table : log_tables()) {
       Statement rows =
           other.impl_->connection.prepare(select_from(*table, other.impl_->version) + " ORDER BY seq");
       while (rows.step()) bulk.add(*table, rows.row(), counts);

@@ -79,8 +79,10 @@ std::string select_from(const LogTable& table, int version, bool with_seq) {
   std::string names = with_seq ? "seq" : "";
   for (const Column& column : table.columns) {
     if (!names.empty()) names += ',';
-    names += column.since <= version ? column.name : "NULL";
+    names += table.since <= version && column.since <= version ? column.name : "NULL";
   }
+  if (table.since > version)  // one column per value, no row: as of a table that is empty
+    return fmt::format("SELECT {} FROM (SELECT 0 AS seq WHERE 0)", names);
   return fmt::format("SELECT {} FROM {}", names, table.name);
 }
 
@@ -91,7 +93,9 @@ std::string insert_into(const LogTable& table) {
     names += column.name;
     marks += marks.empty() ? "?" : ",?";
   }
-  return fmt::format("INSERT INTO {} ({}) VALUES ({}) ", table.name, names, marks);
+  const std::string twice =
+      table.unique.empty() ? "" : fmt::format(" ON CONFLICT({}) DO NOTHING", table.unique);
+  return fmt::format("INSERT INTO {} ({}) VALUES ({}){}", table.name, names, marks, twice);
 }
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// The columns of both tables as data, and the checksum over a row of them. What columns there are follows from what a
-// record and a verdict hold (record_codec.cpp).
+// The columns of the tables as data, and the checksum over a row of them. What columns there are follows from
+// what a record, a verdict and a device hold (record_codec.cpp).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ struct Column {
   std::string_view name;
   ColumnType type = ColumnType::kText;
   bool nullable = false;
-  int since = 1;  ///< schema version that brought it; a later one is nullable and NULL in older rows
+  int since =
+      1;  ///< 1: as old as its table; else the schema version that brought it: nullable, NULL in older rows
 };
 
 /// A table without `seq`, which says where a row lies and not what it says. A `Row` of the table has one
@@ -24,9 +25,14 @@ struct Column {
 struct LogTable {
   std::string_view name;
   std::span<const Column> columns;  ///< the last one is "checksum"
+  int since = 1;                    ///< schema version that brought it
+  std::string_view unique = "";     ///< no two rows have the same in this column; "": none is
 };
 const LogTable& trial_table();
 const LogTable& verdict_table();
+const LogTable& device_table();
+/// All of them, in the order in which they are dumped.
+std::span<const LogTable* const> log_tables();
 
 /// True if there is one value for every column, each of its column's type or, where that is allowed, NULL.
 bool has_types_of(const LogTable& table, const sqlite::Row& row);
@@ -38,10 +44,10 @@ std::uint64_t row_checksum(std::span<const Column> columns, std::span<const sqli
 /// True if the row's last value is the checksum of those before it.
 bool checksum_holds(const LogTable& table, const sqlite::Row& row);
 
-/// "SELECT id,workload,...": for a file of schema `version`, NULL stands for the columns that it has not yet.
-/// With `seq` in front where asked for.
+/// "SELECT id,workload,...": for a file of schema `version`, NULL stands for the columns that it has not yet,
+/// and a table that it has not yet is one without rows. With `seq` in front where asked for.
 std::string select_from(const LogTable& table, int version, bool with_seq = false);
-/// "INSERT INTO trial (id,...) VALUES (?,...) "
+/// "INSERT INTO trial (id,...) VALUES (?,...) ON CONFLICT(id) DO NOTHING"
 std::string insert_into(const LogTable& table);
 
 }  // namespace lehr

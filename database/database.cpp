@@ -88,15 +88,15 @@ std::optional<Record> best_of_group(const Connection& connection, int version, c
 }  // namespace
 
 bool Database::Impl::insert(const LogTable& table, const Row& row) {
-  const bool trial = &table == &trial_table();
-  std::optional<Statement>& statement = trial ? insert_trial : insert_verdict;
-  if (!statement) {
+  auto insert = inserts.find(&table);
+  if (insert == inserts.end()) {
     if (connection.read_only())
       throw_environment("the database '{}' cannot be written: it was opened read-only", connection.path());
-    statement.emplace(connection.prepare(insert_into(table) + (trial ? "ON CONFLICT(id) DO NOTHING" : "")));
+    insert = inserts.emplace(&table, connection.prepare(insert_into(table))).first;
   }
-  statement->bind(row);
-  statement->step();  // the commit is part of it
+  Statement& statement = insert->second;
+  statement.bind(row);
+  statement.step();  // the commit is part of it
   return connection.changes() > 0;
 }
 
@@ -161,6 +161,23 @@ void Database::append(const StoredVerdict& verdict) {
   StoredVerdict stored = verdict;
   if (stored.created_unix_ms == 0) stored.created_unix_ms = now_unix_ms();
   impl_->insert(verdict_table(), encode(stored));
+}
+
+std::uint64_t Database::append(const StoredDevice& device) {
+  const Row row = encode(device);
+  impl_->insert(device_table(), row);
+  return std::bit_cast<std::uint64_t>(std::get<std::int64_t>(row.back()));
+}
+
+std::map<std::uint64_t, StoredDevice> Database::devices() const {
+  Statement rows = impl_->connection.prepare(select_from(device_table(), impl_->version));
+  std::map<std::uint64_t, StoredDevice> devices;
+  while (rows.step()) {
+    const Row row = rows.row();
+    if (std::optional<StoredDevice> device = decode_device(row))
+      devices.emplace(std::bit_cast<std::uint64_t>(std::get<std::int64_t>(row.back())), std::move(*device));
+  }
+  return devices;
 }
 
 // Groups (workload, device, target, family) lie one after the other in the index; each is found by a seek

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,7 +35,7 @@ struct TaskStats {
 };
 struct DatabaseStats {
   int schema_version = 0;
-  std::int64_t file_bytes = 0, records = 0, verdicts = 0, sessions = 0;
+  std::int64_t file_bytes = 0, records = 0, verdicts = 0, devices = 0, sessions = 0;
   std::vector<TaskStats> tasks;
 };
 
@@ -46,17 +47,18 @@ struct RowCounts {
   std::int64_t refused = 0;      ///< damaged: left out
 };
 struct AddedRows {
-  RowCounts trials, verdicts;
+  RowCounts trials, verdicts, devices;
 };
 
 struct DamagedRow {
   std::string table;
   std::int64_t seq = 0;  ///< 1 is the first row that was appended to the table
-  std::string id;        ///< as far as it can be read; a verdict's is that of its winner
-  std::string problem;   ///< "its checksum is wrong"
+  std::string id;  ///< as far as it can be read; a verdict's is that of its winner, a device's its identity
+  std::string problem;  ///< "its checksum is wrong"
 };
 struct Verification {
-  std::int64_t records = 0, verdicts = 0;  ///< rows that were looked at, damaged ones included
+  std::int64_t records = 0, verdicts = 0, devices = 0;  ///< rows that were looked at, damaged ones included
+  std::int64_t without_device = 0;  ///< sound trials that name a device which the log has no sound row of
   std::vector<DamagedRow> damaged;
   std::vector<std::string> structure;  ///< SQLite's words on what is wrong with the file as a whole
   bool sound() const { return damaged.empty() && structure.empty(); }
@@ -87,12 +89,14 @@ class Database {
   Record append(const Record& record);
   /// created_unix_ms is given by the database when 0.
   void append(const StoredVerdict& verdict);
-  /// Appends the records and verdicts of `others` that are not here yet, all of them or none. Running it
-  /// twice changes nothing. Returns one entry for each.
+  /// Returns Record::device_hash of its trials. One that is already there is left as it is.
+  std::uint64_t append(const StoredDevice& device);
+  /// Appends the records, verdicts and devices of `others` that are not here yet, all of them or none.
+  /// Running it twice changes nothing. Returns one entry for each.
   std::vector<AddedRows> merge(std::span<const Database> others);
-  /// Every sound row as one line of JSON (json_lines.h) without line break, trials first, each table in order
-  /// of appending. Returns how many rows were left out because they are damaged. Equal verdicts are given
-  /// once.
+  /// Every sound row as one line of JSON (json_lines.h) without line break, trials first, then verdicts and
+  /// devices, each table in order of appending. Returns how many rows were left out because they are damaged.
+  /// Equal verdicts are given once.
   std::int64_t dump(const std::function<void(std::string_view)>& line) const;
   /// Appends the rows of files of such lines, all of them or none. Throws Error(kUser) that names file and
   /// line for one that is no row of ours or whose checksum is wrong. Running it twice changes nothing.
@@ -108,6 +112,9 @@ class Database {
   std::vector<Record> all(const RecordFilter& filter) const;
   /// The newest verdict per (workload, device) that matches workload, device and target of the filter.
   std::vector<StoredVerdict> verdicts(const RecordFilter& filter) const;
+  /// All devices that trials may name, by Record::device_hash. Left out are damaged rows, and rows of targets
+  /// that this version does not know.
+  std::map<std::uint64_t, StoredDevice> devices() const;
   /// Counts rows without looking at their checksums, which verify() does; `best_us` is best()'s.
   DatabaseStats stats() const;
   /// The record with this id; nullopt if there is none or it is damaged.

@@ -33,13 +33,13 @@ std::int64_t Database::dump(const std::function<void(std::string_view)>& line) c
   const sqlite::Transaction one_view(impl_->connection, sqlite::Transaction::Access::kRead);
   std::int64_t left_out = 0;
   std::set<Value> verdicts;
-  for (const LogTable* table : {&trial_table(), &verdict_table()}) {
+  for (const LogTable* table : log_tables()) {
     Statement rows = impl_->connection.prepare(select_from(*table, impl_->version) + " ORDER BY seq");
     while (rows.step()) {
       const Row row = rows.row();
       if (!why_damaged(*table, row).empty()) {
         ++left_out;
-      } else if (table == &trial_table() || verdicts.insert(row.back()).second) {
+      } else if (table != &verdict_table() || verdicts.insert(row.back()).second) {
         line(to_json_line(*table, row));
       }
     }

@@ -1,7 +1,7 @@
 // What an open log consists of; private to database/, whose files each hold some of Database's functions.
 #pragma once
 
-#include <optional>
+#include <map>
 #include <string>
 
 #include "database/columns.h"
@@ -13,14 +13,14 @@ namespace lehr {
 struct Database::Impl {
   Impl(sqlite::Connection opened, int schema) : connection(std::move(opened)), version(schema) {}
 
-  /// Durable on return unless a transaction is open. False if a trial with this id is already there. Throws
-  /// Error(kEnvironment) if the log was opened for reading.
+  /// Durable on return unless a transaction is open. False if a row with the same LogTable::unique is already
+  /// there. Throws Error(kEnvironment) if the log was opened for reading.
   bool insert(const LogTable& table, const sqlite::Row& row);
 
   sqlite::Connection connection;
   int version;  ///< of the file: an older one that is only read keeps its own
   std::string note;
-  std::optional<sqlite::Statement> insert_trial, insert_verdict;  ///< made when first used
+  std::map<const LogTable*, sqlite::Statement> inserts;  ///< made when first used
 };
 
 }  // namespace lehr

@@ -139,9 +139,12 @@ const LogTable& table_of(const std::vector<Member>& members) {
   for (const Member& member : members) {
     if (member.name != kTable) continue;
     const auto* name = std::get_if<std::string>(&member.value);
-    for (const LogTable* table : {&trial_table(), &verdict_table()})
+    std::string known;
+    for (const LogTable* table : log_tables()) {
       if (name && *name == table->name) return *table;
-    throw_user("\"table\" must be \"trial\" or \"verdict\"");
+      known += fmt::format("{}\"{}\"", known.empty() ? "" : " or ", table->name);
+    }
+    throw_user("\"table\" must be {}", known);
   }
   throw_user("\"table\" is missing");
 }

@@ -1,4 +1,4 @@
-// What the log holds: trials and the verdicts of contests, each a row that stands on its own.
+// What the log holds: trials, the devices that they were measured on, and the verdicts of contests.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/describe.h"
+#include "measure/core/device.h"
 #include "measure/core/outcome.h"
 #include "space/config.h"
 
@@ -21,13 +22,14 @@ struct Pick {
 /// One measured config.
 struct Trial : Pick {
   Outcome outcome;
-  std::string id;  ///< of its row: unique, 32 hex digits; given by the database when empty
+  std::string id;                 ///< of its row: unique, 32 hex digits; given by the database when empty
+  std::uint64_t source_hash = 0;  ///< of the source that was measured (codegen/source_hash.h); 0: not known
 
   /// Microseconds; nullopt when it failed.
   std::optional<double> time_us() const { return time_of(outcome); }
 };
 
-/// A trial as stored, with where it was measured: a row that stands on its own.
+/// A trial as stored, with where it was measured.
 struct Record : Trial {
   std::string workload;  ///< canonical text
   std::string device;    ///< identity text (measure/core/device.h)
@@ -38,6 +40,9 @@ struct Record : Trial {
   std::uint64_t seed = 0;            ///< of that run
   std::int64_t created_unix_ms = 0;  ///< given by the database when 0
   std::string tool_version;          ///< of lehr
+  /// The StoredDevice with the facts that its kernel was lowered with; 0: not known, as of all rows before
+  /// schema 3.
+  std::uint64_t device_hash = 0;
 };
 void describe(auto& field, Is<Record> auto& record) {
   field("id", record.id);
@@ -55,6 +60,26 @@ void describe(auto& field, Is<Record> auto& record) {
   field("seed", record.seed);
   field("created_unix_ms", record.created_unix_ms);
   field("tool_version", record.tool_version);
+  field("device_hash", record.device_hash, 3);
+  field("source_hash", record.source_hash, 3);
+}
+
+/// A device as stored. Its row never changes: other facts under the same identity are another row, and each
+/// trial names the one that it was lowered with by the row's checksum.
+struct StoredDevice : Device {
+  std::string identity;  ///< identity_of() it: Record::device of its trials
+};
+void describe(auto& field, Is<StoredDevice> auto& device) {
+  field("identity", device.identity);
+  field("name", device.name);
+  field("target", device.limits.target);
+  field("arch", device.limits.arch);
+  field("facts", device.limits);  // all others of its members, as JSON (base/limits_json.h)
+  field("driver", device.driver);
+  field("compiler", device.compiler);
+  field("os", device.os);
+  field("uuid", device.uuid);
+  field("cold", device.cold);
 }
 
 /// What a contest said of its winner, timed beside the default and the baselines.
@@ -65,10 +90,11 @@ struct Verdict {
   std::string baseline;      ///< fastest baseline's name; "": none at hand
   double baseline_us = 0;
   Ratio speedup_vs_baseline;
-  std::optional<bool> deterministic;  ///< the winner gave the same bits in two runs on one input; nullopt: not known
+  std::optional<bool>
+      deterministic;  ///< the winner gave the same bits in two runs on one input; nullopt: not known
 };
 
-/// A verdict as stored. Columns hold numbers without their intervals; `json` has all.
+/// A verdict as stored.
 struct StoredVerdict : Verdict {
   std::string workload;
   std::string device;
@@ -90,6 +116,16 @@ void describe(auto& field, Is<StoredVerdict> auto& verdict) {
   field("speedup_vs_baseline", verdict.speedup_vs_baseline.value);
   field("json", verdict.json);
   field("created_unix_ms", verdict.created_unix_ms);
+  // Rows of before tell these only in `json`, which verdict_document.h reads.
+  field("default_us_low", verdict.default_time.interval.low, 3);
+  field("default_us_high", verdict.default_time.interval.high, 3);
+  field("best_us_low", verdict.best.interval.low, 3);
+  field("best_us_high", verdict.best.interval.high, 3);
+  field("speedup_vs_default_low", verdict.speedup_vs_default.interval.low, 3);
+  field("speedup_vs_default_high", verdict.speedup_vs_default.interval.high, 3);
+  field("speedup_vs_baseline_low", verdict.speedup_vs_baseline.interval.low, 3);
+  field("speedup_vs_baseline_high", verdict.speedup_vs_baseline.interval.high, 3);
+  field("deterministic", verdict.deterministic, 3);
 }
 
 }  // namespace lehr

@@ -5,13 +5,16 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "base/error.h"
+#include "base/limits_json.h"
 #include "database/columns.h"
+#include "database/verdict_document.h"
 
 namespace lehr {
 namespace {
@@ -36,6 +39,12 @@ Value stored(const std::string& value) {
 }
 Value stored(const Config& config) {
   return to_text(config);
+}
+Value stored(Target target) {
+  return std::string(name_of(target));
+}
+Value stored(const Limits& limits) {
+  return facts_of(limits).dump();
 }
 Value stored(const std::vector<double>& samples) {
   CHECK(std::ranges::all_of(samples, [](double x) { return std::isfinite(x); }), "samples must be finite");
@@ -66,6 +75,16 @@ bool restore(const Value& value, Config& config) {
   } catch (const Error&) {
     return false;
   }
+}
+bool restore(const Value& value, Target& target) {
+  const auto* text = std::get_if<std::string>(&value);
+  const std::optional<Target> found = text ? target_named(*text) : std::nullopt;
+  if (found) target = *found;
+  return found.has_value();
+}
+bool restore(const Value& value, Limits& limits) {
+  const auto* text = std::get_if<std::string>(&value);
+  return text && read_facts(nlohmann::json::parse(*text, nullptr, false), limits);
 }
 bool restore(const Value& value, std::vector<double>& samples) {
   const auto* found = std::get_if<std::string>(&value);
@@ -196,13 +215,27 @@ std::vector<Column> columns_of() {
   return std::move(writer.columns);
 }
 
+/// Whether a row tells nothing of what schema `version` brought: it was written before, or has nothing to
+/// tell.
+bool is_older(const LogTable& table, const Row& row, int version) {
+  for (std::size_t i = 0; i < row.size(); ++i)
+    if (table.columns[i].since >= version && row[i] != Value() && row[i] != Value(0.0)) return false;
+  return true;
+}
+
 /// What a row may not say, whatever its columns allow.
 bool is_sound(const Record& record) {
   const auto* timing = std::get_if<Timing>(&record.outcome);
   return !record.id.empty() && !record.config.family.empty() &&
          (!timing || (std::isfinite(timing->time_us) && timing->time_us > 0));
 }
-bool is_sound(const StoredVerdict&) {
+bool is_sound(const StoredVerdict& verdict) {
+  for (const Interval& interval : {verdict.best.interval, verdict.default_time.interval,
+                                   verdict.speedup_vs_default.interval, verdict.speedup_vs_baseline.interval})
+    if (!(interval.low >= 0 && interval.low <= interval.high && std::isfinite(interval.high))) return false;
+  return true;
+}
+bool is_sound(const StoredDevice&) {
   return true;
 }
 
@@ -229,13 +262,22 @@ std::optional<T> decoded(const LogTable& table, const Row& row) {
 
 const LogTable& trial_table() {
   static const std::vector<Column> columns = columns_of<Record>();
-  static const LogTable table = {"trial", columns};
+  static const LogTable table = {.name = "trial", .columns = columns, .unique = "id"};
   return table;
 }
 const LogTable& verdict_table() {
   static const std::vector<Column> columns = columns_of<StoredVerdict>();
-  static const LogTable table = {"verdict", columns};
+  static const LogTable table = {.name = "verdict", .columns = columns};
   return table;
+}
+const LogTable& device_table() {
+  static const std::vector<Column> columns = columns_of<StoredDevice>();
+  static const LogTable table = {.name = "device", .columns = columns, .since = 3, .unique = "checksum"};
+  return table;
+}
+std::span<const LogTable* const> log_tables() {
+  static const std::array tables = {&trial_table(), &verdict_table(), &device_table()};
+  return tables;
 }
 
 Row encode(const Record& record) {
@@ -244,12 +286,23 @@ Row encode(const Record& record) {
 Row encode(const StoredVerdict& verdict) {
   return encoded(verdict_table(), verdict);
 }
+Row encode(const StoredDevice& device) {
+  return encoded(device_table(), device);
+}
+std::uint64_t hash_of(const StoredDevice& device) {
+  return std::bit_cast<std::uint64_t>(std::get<std::int64_t>(encode(device).back()));
+}
 
 std::optional<Record> decode_record(const Row& row) {
   return decoded<Record>(trial_table(), row);
 }
 std::optional<StoredVerdict> decode_verdict(const Row& row) {
-  return decoded<StoredVerdict>(verdict_table(), row);
+  std::optional<StoredVerdict> verdict = decoded<StoredVerdict>(verdict_table(), row);
+  if (verdict && is_older(verdict_table(), row, 3)) take_from_document(*verdict);
+  return verdict;
+}
+std::optional<StoredDevice> decode_device(const Row& row) {
+  return decoded<StoredDevice>(device_table(), row);
 }
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Records and verdicts as rows of their tables (columns.h).
+// Records, verdicts and devices as rows of their tables (columns.h).
 #pragma once
 
 #include <optional>
@@ -13,9 +13,13 @@ namespace lehr {
 /// nothing.
 sqlite::Row encode(const Record& record);
 sqlite::Row encode(const StoredVerdict& verdict);
+sqlite::Row encode(const StoredDevice& device);
+/// Record::device_hash of the trials that were measured on it.
+std::uint64_t hash_of(const StoredDevice& device);
 
 /// nullopt if the row is damaged: its checksum is wrong, or it holds what this version cannot read.
 std::optional<Record> decode_record(const sqlite::Row& row);
 std::optional<StoredVerdict> decode_verdict(const sqlite::Row& row);
+std::optional<StoredDevice> decode_device(const sqlite::Row& row);
 
 }  // namespace lehr

@@ -57,13 +57,13 @@ AddedRows salvage(const std::filesystem::path& torn, const std::filesystem::path
   for (const CellPlace& place : places) {
     const std::optional<Row> stored = pages.row_at(place);
     if (!stored) continue;
-    for (const LogTable* table : {&trial_table(), &verdict_table()})
+    for (const LogTable* table : log_tables())
       if (as_row_of(*table, *stored)) found.push_back({table, place});
   }
   const auto nothing = [&] { throw_not_found("'{}' holds no sound row of a Lehr database", torn.string()); };
   if (found.empty()) nothing();
   std::ranges::stable_sort(found, {}, [](const Found& each) {
-    return std::tuple(each.table == &verdict_table(), each.place.rowid);
+    return std::tuple(std::ranges::find(log_tables(), each.table), each.place.rowid);
   });
 
   AddedRows counts;

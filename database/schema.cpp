@@ -65,7 +65,37 @@ CREATE TABLE verdict (
 // NULL in the rows that are there, whose checksums stay as they are (columns.cpp).
 constexpr std::string_view kVersion2 = "ALTER TABLE trial ADD COLUMN advisories TEXT";
 
-constexpr std::array<Migration, 2> kMigrations = {{{1, kVersion1}, {2, kVersion2}}};
+// A row of `device` never changes and is named by its checksum: trial.device_hash. What rows of before do not
+// tell is NULL in them.
+constexpr std::string_view kVersion3 = R"sql(
+CREATE TABLE device (
+  seq      INTEGER PRIMARY KEY,
+  identity TEXT NOT NULL,
+  name     TEXT NOT NULL,
+  target   TEXT NOT NULL,
+  arch     TEXT NOT NULL,
+  facts    TEXT NOT NULL,
+  driver   TEXT NOT NULL,
+  compiler TEXT NOT NULL,
+  os       TEXT NOT NULL,
+  uuid     TEXT NOT NULL,
+  cold     INTEGER NOT NULL,
+  checksum INTEGER NOT NULL UNIQUE
+) STRICT;
+ALTER TABLE trial ADD COLUMN device_hash INTEGER;
+ALTER TABLE trial ADD COLUMN source_hash INTEGER;
+ALTER TABLE verdict ADD COLUMN default_us_low REAL;
+ALTER TABLE verdict ADD COLUMN default_us_high REAL;
+ALTER TABLE verdict ADD COLUMN best_us_low REAL;
+ALTER TABLE verdict ADD COLUMN best_us_high REAL;
+ALTER TABLE verdict ADD COLUMN speedup_vs_default_low REAL;
+ALTER TABLE verdict ADD COLUMN speedup_vs_default_high REAL;
+ALTER TABLE verdict ADD COLUMN speedup_vs_baseline_low REAL;
+ALTER TABLE verdict ADD COLUMN speedup_vs_baseline_high REAL;
+ALTER TABLE verdict ADD COLUMN deterministic INTEGER;
+)sql";
+
+constexpr std::array<Migration, 3> kMigrations = {{{1, kVersion1}, {2, kVersion2}, {3, kVersion3}}};
 
 // The three answers belong together only inside one transaction: another process may be creating the file.
 int version_in_transaction(const sqlite::Connection& connection, std::span<const Migration> steps) {

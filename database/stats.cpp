@@ -1,4 +1,5 @@
 // What a log holds, counted, and whether it is still what was written.
+#include <algorithm>
 #include <map>
 #include <set>
 #include <unordered_set>
@@ -22,17 +23,29 @@ std::int64_t size_on_disk(const std::string& path) {
   return bytes;
 }
 
-void verify_table(const Database::Impl& impl, const LogTable& table, Verification& result) {
-  const bool trial = &table == &trial_table();
+/// Devices that sound trials name, with the number of those, and the ones that are there.
+struct Naming {
+  std::map<std::int64_t, std::int64_t> named;
+  std::set<std::int64_t> there;
+};
+
+void verify_table(const Database::Impl& impl, const LogTable& table, Verification& result, Naming& devices) {
+  const bool trial = &table == &trial_table(), verdict = &table == &verdict_table();
+  const auto device_hash = static_cast<std::size_t>(
+      std::ranges::find(table.columns, "device_hash", &Column::name) - table.columns.begin());
   Statement rows = impl.connection.prepare(select_from(table, impl.version, true));
   while (rows.step()) {
     Row row = rows.row();
     const std::int64_t seq = std::get<std::int64_t>(row.front());
     row.erase(row.begin());
-    ++(trial ? result.records : result.verdicts);
+    ++(trial ? result.records : verdict ? result.verdicts : result.devices);
     if (const std::string problem = why_damaged(table, row); !problem.empty()) {
-      const auto* id = std::get_if<std::string>(&row[trial ? 0 : 3]);
+      const auto* id = std::get_if<std::string>(&row[verdict ? 3 : 0]);
       result.damaged.push_back({std::string(table.name), seq, id ? *id : "", problem});
+    } else if (trial) {
+      if (const auto* device = std::get_if<std::int64_t>(&row[device_hash])) ++devices.named[*device];
+    } else if (!verdict) {
+      devices.there.insert(std::get<std::int64_t>(row.back()));
     }
   }
 }
@@ -48,6 +61,8 @@ DatabaseStats Database::stats() const {
       path.empty() ? connection.query_int("PRAGMA page_count") * connection.query_int("PRAGMA page_size")
                    : size_on_disk(path);
   stats.verdicts = connection.query_int("SELECT count(*) FROM verdict");
+  if (impl_->version >= device_table().since)
+    stats.devices = connection.query_int("SELECT count(*) FROM device");
   struct Task {
     TaskStats stats;
     std::map<std::string, std::int64_t, std::less<>> failed;
@@ -107,8 +122,10 @@ Verification Database::verify() const {
       if (std::string line = check.get<std::string>(0); line != "ok")
         result.structure.push_back(std::move(line));
   });
-  for (const LogTable* table : {&trial_table(), &verdict_table()})
-    look([&] { verify_table(*impl_, *table, result); });
+  Naming devices;
+  for (const LogTable* table : log_tables()) look([&] { verify_table(*impl_, *table, result, devices); });
+  for (const auto& [device, trials] : devices.named)
+    if (!devices.there.contains(device)) result.without_device += trials;
   return result;
 }
 

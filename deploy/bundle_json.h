@@ -8,7 +8,6 @@
 
 #include "codegen/source.h"
 #include "deploy/winners.h"
-#include "measure/core/device.h"
 
 namespace lehr {
 
@@ -20,16 +19,22 @@ nlohmann::json to_json(const ir::TensorMap& map);
 /// A source as a third party needs it to compile and launch the kernel (codegen/source.h).
 nlohmann::json to_json(const Source& source);
 
+/// A winner that is not in a bundle.
+struct Skipped {
+  std::size_t winner = 0;          ///< its position
+  std::string reason;              ///< one sentence that says what to do
+  bool remeasuring_helps = false;  ///< its config can still be made, checked and timed: as a new trial
+};
 struct Bundle {
   std::string text;  ///< the document, indented
   std::size_t kernels = 0;
-  std::vector<std::string> skipped;  ///< one sentence for each winner that is not in it
+  std::vector<Skipped> skipped;
 };
 
-/// `here`: this machine's CPU, once for each number of threads. A winner of another CPU or of an older
-/// template version is skipped: its source cannot be reproduced.
-Bundle make_bundle(std::span<const Winner> winners, std::span<const Device> here,
-                   const std::string& tool_version);
+/// Each winner's kernel is made again with the stored facts of its device, which need not be here. One whose
+/// hash is not that of what was measured, or that tells none, is skipped: another kernel never goes under its
+/// time.
+Bundle make_bundle(std::span<const Winner> winners, const std::string& tool_version);
 
 /// Writes `text` to `path` so that readers see the old file or the whole new one: a temporary file beside it,
 /// flushed to disk, then renamed. Throws Error(kEnvironment) and leaves no temporary file behind.

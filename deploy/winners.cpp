@@ -2,8 +2,7 @@
 #include "deploy/winners.h"
 
 #include <algorithm>
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <optional>
 #include <tuple>
 
@@ -22,33 +21,11 @@ std::optional<Record> record_named(const Database& database, const RecordFilter&
   return of_task ? record : std::nullopt;
 }
 
-// [low, high] at `pointer` of a verdict's document, which may be of an older version or a stranger's.
-Interval interval_at(const nlohmann::json& document, const char* pointer) {
-  const nlohmann::json::json_pointer at(pointer);
-  if (!document.contains(at)) return {};
-  const nlohmann::json& found = document.at(at);
-  if (!found.is_array() || found.size() != 2 || !found[0].is_number() || !found[1].is_number()) return {};
-  const Interval interval = {found[0].get<double>(), found[1].get<double>()};
-  const bool sound = interval.low >= 0 && interval.low <= interval.high && std::isfinite(interval.high);
-  return sound ? interval : Interval{};
-}
-
-// With what only the document of a verdict tells.
-Verdict with_document(const StoredVerdict& stored) {
-  Verdict verdict = stored;
-  const nlohmann::json document = nlohmann::json::parse(stored.json, nullptr, false);
-  verdict.best.interval = interval_at(document, "/best/time_us_interval");
-  verdict.speedup_vs_default.interval = interval_at(document, "/speedup_vs_default_interval");
-  verdict.speedup_vs_baseline.interval = interval_at(document, "/speedup_vs_baseline_interval");
-  if (document.is_object() && document.contains("deterministic") && document["deterministic"].is_boolean())
-    verdict.deterministic = document["deterministic"].get<bool>();
-  return verdict;
-}
-
 }  // namespace
 
 std::vector<Winner> winners(const Database& database, const RecordFilter& filter) {
   std::vector<Winner> result;
+  const std::map<std::uint64_t, StoredDevice> devices = database.devices();
   for (const TaskStats& task : database.stats().tasks) {
     if (!filter.workload.empty() && task.workload != filter.workload) continue;
     if (task.device.find(filter.device) == std::string::npos) continue;
@@ -71,9 +48,11 @@ std::vector<Winner> winners(const Database& database, const RecordFilter& filter
       if (won && !outdone) {
         winner.record = *won;
         winner.contested = true;
-        winner.verdict = with_document(verdict);
+        winner.verdict = verdict;
       }
     }
+    if (const auto device = devices.find(winner.record.device_hash); device != devices.end())
+      winner.device = device->second;
     result.push_back(std::move(winner));
   }
   std::ranges::sort(result, [](const Winner& a, const Winner& b) {

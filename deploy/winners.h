@@ -13,9 +13,11 @@ namespace lehr {
 /// The best known kernel of one workload on one device.
 struct Winner {
   Record record;
-  Verdict verdict;           ///< of a single trial: its time alone
-  bool contested = false;    ///< won the finals of a session (else only the fastest single trial)
-  std::int64_t trials = 0;   ///< all trials of the task, failures included
+  /// With the facts that its kernel was lowered with; nullopt: the log tells none.
+  std::optional<StoredDevice> device;
+  Verdict verdict;          ///< of a single trial: its time alone
+  bool contested = false;   ///< won the finals of a session (else only the fastest single trial)
+  std::int64_t trials = 0;  ///< all trials of the task, failures included
 };
 
 /// One per (workload, device) that matches, by workload, then device. `filter.device` matches any part of the

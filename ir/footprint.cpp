@@ -69,8 +69,9 @@ IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& ru
   indices.add(1, run.lanes);
   indices.add(run.stride, run.rows);
   IndexRange range{form.offset, form.offset + run.lanes + (run.rows - 1) * run.stride};
-  double iterations = static_cast<double>(run.lanes) * static_cast<double>(run.rows);
+  double own = 1;  // places that one loop gives to what is inside of it
   const auto extend = [&](std::int64_t step, std::int64_t count) {
+    own *= static_cast<double>(count);
     (step > 0 ? range.high : range.low) += step * (count - 1);
     indices.add(std::abs(step), count);
   };
@@ -78,15 +79,17 @@ IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& ru
   double reached = std::min(indices.count(), size);
   for (int depth = nest.depth; depth-- > 0;) {
     const auto d = static_cast<std::size_t>(depth);
-    iterations *= static_cast<double>(nest.extents[d]);
     if ((form.loops >> d & 1) != 0) {  // most loops leave most indices alone
+      own = 1;
       const std::int64_t coefficient = form.along(depth).coefficient;
       if (coefficient != 0) extend(coefficient, nest.extents[d]);
       for (const IndexTerm& term : form.terms)
         if (term.depth == depth) extend(term.step, term.count);
-      reached = std::min({indices.count(), static_cast<double>(range.high - range.low), size});
+      // Where an index is divided, the progressions of several loops may count more than these loops reach.
+      const double most = reached * std::min(own, static_cast<double>(nest.extents[d]));
+      reached = std::min({indices.count(), static_cast<double>(range.high - range.low), size, most});
     }
-    result[d] = std::min(reached, iterations);
+    result[d] = reached;
   }
   return range;
 }

@@ -32,8 +32,8 @@ constexpr TouchRule kWrite = {std::nullopt, true, 0, DType::kF32, false};
 constexpr std::array kTranspose = {kWrite, kRead};
 // Elements of even and of odd number, from; how many exist.
 constexpr std::array kSplitPairs = {kWrite, kWrite, kRead};
-// A vector that is used several times is loaded once: compilers would rather load it again with each use where it
-// takes the last register. Changes nothing.
+// A vector that is used several times is loaded once: compilers would rather load it again with each use
+// where it takes the last register. Changes nothing.
 constexpr std::array kHold = {TouchRule{Scope::kRegister, false, 0, DType::kF32, false}};
 constexpr std::array kCopy4 = {write(Scope::kShared, 4), read(Scope::kGlobal, 4)};
 constexpr std::array kCopy8 = {write(Scope::kShared, 8), read(Scope::kGlobal, 8)};
@@ -55,6 +55,8 @@ constexpr std::array kSumF32 = {registers(true, 1, DType::kF32)};
 constexpr std::array kAtomicInc = {TouchRule{Scope::kShared, true, 4, DType::kU32},
                                    TouchRule{Scope::kGlobal, true, 4, DType::kU32}};
 constexpr std::array kMmaF32 = {registers(true, 4, DType::kF32), registers(false, 4), registers(false, 2)};
+constexpr std::array kMmaF32HalfK = {registers(true, 4, DType::kF32), registers(false, 2),
+                                     registers(false, 1)};
 constexpr std::array kMmaS32 = {registers(true, 4, DType::kS32), registers(false, 4), registers(false, 2)};
 
 // An mbarrier: two 32-bit words. Their bytes count as no traffic.
@@ -78,6 +80,7 @@ constexpr std::array kTmaReduceF32 = {TouchRule{Scope::kShared, false, 0, DType:
                                       TouchRule{Scope::kGlobal, true, 0, DType::kF32, false}};
 constexpr std::array kTmaReduceS32 = {TouchRule{Scope::kShared, false, 0, DType::kS32, false},
                                       TouchRule{Scope::kGlobal, true, 0, DType::kS32, false}};
+constexpr std::array kMap = {TouchRule{Scope::kGlobal, false, 0, std::nullopt, true, std::nullopt}};
 // Accumulators, and the two operands in shared memory: each thread's share of the bytes. Arguments: whether A
 // and B lie along m and n instead of k; swizzle, leading and stride byte offset of A's descriptor, and of
 // B's; 0 if the sums start from zero, else 1.
@@ -127,10 +130,13 @@ constexpr std::array kRules = {
     IntrinsicRule{"griddepcontrol_launch_dependents", {}, 0, 0, true, false},
     IntrinsicRule{"mma_m16n8k16_f32_bf16", kMmaF32, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k16_f32_f16", kMmaF32, 0, 0, true, true},
+    IntrinsicRule{"mma_m16n8k8_f32_f16", kMmaF32HalfK, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k8_f32_tf32", kMmaF32, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k32_s32_s8", kMmaS32, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k32_f32_e4m3", kMmaF32, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k32_f32_e5m2", kMmaF32, 0, 0, true, true},
+    // For loads and stores through the map: it is brought near the multiprocessor before the first of them.
+    IntrinsicRule{"tensor_map_prefetch", kMap, 0, 0, true, false},
     // Argument: arrivals per phase.
     IntrinsicRule{"mbarrier_init", kOneBarrier, 1, 1, true, false},
     IntrinsicRule{"mbarrier_init_fence", {}, 0, 0, true, false},
@@ -143,8 +149,6 @@ constexpr std::array kRules = {
     IntrinsicRule{"mbarrier_expect_tx", kOneBarrier, 1, 1, true, false},
     // Argument: parity of the phase whose end is waited for.
     IntrinsicRule{"mbarrier_wait", kOneBarrier, 1, 1, true, false},
-    // The same, where other blocks of the cluster arrive.
-    IntrinsicRule{"mbarrier_wait_cluster", kOneBarrier, 1, 1, true, false},
     // From the same place in the shared memory of another block of the cluster. Argument: its number there.
     IntrinsicRule{"cluster_load_16", kLoad16, 1, 1, true, false},
     // First argument: 0, or what the L2 is told of the data: 1: to be the first to go, 2: the last. Then the
@@ -238,10 +242,20 @@ IntrinsicKind kind_of(std::string_view name) {
     case 's':
       if (name.starts_with("setmaxnreg_")) return IntrinsicKind::kSetRegisters;
       break;
+    case 'w':
+      if (name == "wgmma_wait") return IntrinsicKind::kProductsWait;
+      break;
     default:
       break;
   }
   return IntrinsicKind::kOther;
+}
+
+std::optional<MatrixUnit> matrix_unit(std::string_view name) {
+  const bool asynchronous = name.starts_with(kWgmma);
+  if (!asynchronous && !name.starts_with("mma_")) return std::nullopt;
+  const std::string_view type = name.substr(name.rfind('_') + 1);
+  return MatrixUnit{type == "tf32" ? DType::kF32 : parse_dtype(type).value(), asynchronous};
 }
 
 int wgmma_columns(std::string_view name) {

@@ -14,10 +14,10 @@ namespace lehr::ir {
 struct TouchRule {
   std::optional<Scope> scope;  ///< nullopt: any
   bool writes = false;
-  std::int64_t bytes = 0;     ///< touched by one thread; 0: any number
-  std::optional<DType> type;  ///< of the buffer; nullopt: any
-  bool map = false;           ///< the buffer is a parameter with a tensor map
-  bool im2col = false;        ///< and that map is an im2col one
+  std::int64_t bytes = 0;              ///< touched by one thread; 0: any number
+  std::optional<DType> type;           ///< of the buffer; nullopt: any
+  bool map = false;                    ///< the buffer is a parameter with a tensor map
+  std::optional<bool> im2col = false;  ///< whether that map is an im2col one; nullopt: it may be either
 };
 
 struct IntrinsicRule {
@@ -44,6 +44,7 @@ enum class IntrinsicKind {
   kTma,             ///< all other tma_*
   kBarrierExpects,  ///< mbarrier_expect_tx
   kSetRegisters,    ///< setmaxnreg_*
+  kProductsWait,    ///< wgmma_wait
 };
 /// Also of a name that no rule has.
 IntrinsicKind kind_of(std::string_view name);
@@ -57,6 +58,14 @@ constexpr bool is_cp_async(IntrinsicKind kind) {
 /// nullptr for an unknown name. "wgmma_m64n128k16_f32_bf16" has the rule of "wgmma_m64k16_f32_bf16".
 const IntrinsicRule* intrinsic_rule(std::string_view name);
 std::span<const IntrinsicRule> intrinsic_rules();
+
+/// The unit that an instruction multiplies matrices with.
+struct MatrixUnit {
+  DType operand = DType::kF16;  ///< f32 where it takes tf32
+  bool warpgroup = false;       ///< wgmma; else mma.sync
+};
+/// nullopt of an intrinsic that multiplies no matrices.
+std::optional<MatrixUnit> matrix_unit(std::string_view name);
 
 /// Columns of the wgmma of this name: 128 of "wgmma_m64n128k16_f32_bf16"; 0 for other intrinsics and where
 /// the instruction does not take that many (PTX ISA 9.0, "Asynchronous Warpgroup Level Matrix Shape").

@@ -226,7 +226,7 @@ class Printer {
                      nested(n.otherwise);
                    },
                    [&](const Let& n) {
-                     add("let {} = ", name(n.var));
+                     add("let {}{} = ", n.uniform ? "uniform " : "", name(n.var));
                      expr(n.value);
                      out_ += '\n';
                    },
@@ -241,9 +241,10 @@ class Printer {
                      out_ += '\n';
                    },
                    [&](const Barrier& n) {
-                     out_ += n.scope == BarrierScope::kBlock  ? "barrier block\n"
-                             : n.scope == BarrierScope::kWarp ? "barrier warp\n"
-                                                              : "barrier cluster\n";
+                     out_ += n.scope == BarrierScope::kBlock     ? "barrier block\n"
+                             : n.scope == BarrierScope::kWarp    ? "barrier warp\n"
+                             : n.scope == BarrierScope::kCluster ? "barrier cluster\n"
+                                                                 : "barrier cluster relaxed\n";
                    },
                    [&](const Intrinsic& n) { intrinsic(n); },
                },

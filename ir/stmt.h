@@ -80,6 +80,9 @@ struct If {
 struct Let {
   VarId var{};
   Expr value = Int{0};
+  /// The lanes of a warp agree on the value, and the text says so: where it depends on a thread's number, a
+  /// compiler cannot see that, and keeps all that follows from it once for each lane.
+  bool uniform = false;
   friend bool operator==(const Let&, const Let&) = default;
 };
 /// `buffer` (kRegister, kScratch or kShared) lives from here to the end of the enclosing block; contents

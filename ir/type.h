@@ -48,7 +48,9 @@ constexpr bool is_block(LoopKind kind) {
   return kind >= LoopKind::kBlockX && kind <= LoopKind::kBlockZ;
 }
 
-/// kCluster: all blocks of the cluster (Kernel::cluster), and so each block, too.
-enum class BarrierScope { kBlock, kWarp, kCluster };
+/// kCluster: all blocks of the cluster (Kernel::cluster), and so each block, too. kClusterRelaxed: the same
+/// for the threads' progress, but no memory is ordered by it: only mbarriers are known behind it whose init a
+/// fence precedes.
+enum class BarrierScope { kBlock, kWarp, kCluster, kClusterRelaxed };
 
 }  // namespace lehr::ir

@@ -27,6 +27,10 @@ bool is_lane_group(const Expr& lanes) {
   const std::int64_t count = as_constant(lanes).value_or(0);
   return count <= 32 && is_power_of_two(count);
 }
+// So many consecutive threads agree: do all lanes of each warp?
+bool of_whole_warps(std::int64_t group) {
+  return group == kAllAlike || group % 32 == 0;
+}
 class Verifier {
  public:
   explicit Verifier(const Kernel& kernel)
@@ -186,6 +190,10 @@ class Verifier {
   bool check(const Let& let, std::vector<VarId>& bound, std::vector<BufferId>&) {
     path_.push_back("let " + (scope_.has(let.var) ? kernel_.name_of(let.var) : "?"));
     if (!passes(scope_.check_index(let.value, "the value"))) return false;
+    if (let.uniform && !has(Feature::kBlocks))
+      return fail("there are warps only on target {}", names_with(Feature::kBlocks));
+    if (let.uniform && !(of_whole_warps(scope_.group_of(let.value)) && of_whole_warps(group_)))
+      return fail("the lanes of a warp may disagree on it, or on whether they reach it");
     if (!bind(let.var, {scope_.is_static(let.value), scope_.group_of(let.value),
                         scope_.threads_per_value(let.value), &let.value}))
       return false;
@@ -226,9 +234,10 @@ class Verifier {
 
   bool check(const Barrier& barrier, std::vector<VarId>&, std::vector<BufferId>&) {
     path_.push_back("barrier");
-    if (!has(Feature::kBlocks))
-      return fail("barriers exist only on target {}", names_with(Feature::kBlocks));
-    if (barrier.scope == BarrierScope::kCluster && kernel_.cluster == 1) return fail("there are no clusters");
+    if (!has(Feature::kBlocks)) return fail("barriers exist only on target {}", names_with(Feature::kBlocks));
+    const bool of_cluster =
+        barrier.scope == BarrierScope::kCluster || barrier.scope == BarrierScope::kClusterRelaxed;
+    if (of_cluster && kernel_.cluster == 1) return fail("there are no clusters");
     return group_ == kAllAlike || fail("threads may disagree on whether they reach it");
   }
 
@@ -301,15 +310,18 @@ class Verifier {
     // Registers kept as vectors are touched one vector at a time, or in several whole ones from the first on.
     const bool vectors = buffer.lanes > 1 && run % buffer.lanes == 0 && run <= buffer.elements;
     const int lanes = vectors ? buffer.lanes : static_cast<int>(std::max<std::int64_t>(run, 1));
-    if (!passes(scope_.check_access(touch.buffer, touch.index, lanes, std::nullopt))) return false;
+    // What takes maps of either kind reads the map alone, which is the launch's own.
+    const bool map_alone = rule.map && !rule.im2col;
+    if (!map_alone && !passes(scope_.check_access(touch.buffer, touch.index, lanes, std::nullopt)))
+      return false;
     if (vectors && run > buffer.lanes && as_constant(touch.index) != 0)
       return fail("it begins behind the start of {}", buffer.name);
     const Param* param = kernel_.param_of(touch.buffer);
     if (rule.map != (param != nullptr && param->map))
       return fail("{} {} a tensor map", buffer.name, rule.map ? "needs" : "cannot be touched through");
-    if (rule.map && rule.im2col != param->map->im2col.has_value())
+    if (rule.map && rule.im2col && *rule.im2col != param->map->im2col.has_value())
       return fail("the tensor map of {} is {}im2col, the instruction is {}", buffer.name,
-                  rule.im2col ? "not " : "", rule.im2col ? "so" : "not");
+                  *rule.im2col ? "not " : "", *rule.im2col ? "so" : "not");
     if (touch.writes && !writable(touch.buffer)) return false;
     if (touch.writes != rule.writes || (rule.scope && *rule.scope != buffer.scope))
       return fail("its {} touch must {} a{} buffer", kOrdinals[number], rule.writes ? "write" : "read",

@@ -148,8 +148,8 @@ Rows knob_rows_of(const std::vector<ExplainedConfig>& configs) {
   return result;
 }
 
-Rows rows_of(const Record& any, Explanation& explanation) {
-  if (const auto origin = origin_of(any)) {
+Rows rows_of(const std::vector<Record>& records, const LoggedFacts& facts, Explanation& explanation) {
+  if (const auto origin = origin_of(records, facts)) {
     std::vector<ExplainedConfig> lowered = explanation.configs;
     Rows rows = kernel_rows_of(*origin, lowered);
     if (lowered.size() >= kFewestToExplain) {
@@ -180,8 +180,8 @@ void count(const std::vector<Record>& records, Explanation& result) {
   result.stored = stored_quality(records);
 }
 
-/// How much each column and each group of columns does for a model of the rows: its share of the model's gain,
-/// and what is lost of the held-out rank where it is shuffled. The largest come first.
+/// How much each column and each group of columns does for a model of the rows: its share of the model's
+/// gain, and what is lost of the held-out rank where it is shuffled. The largest come first.
 void weigh(Rows& rows, Explanation& result, const CrossValidation& folds, const std::vector<double>& times_us,
            const std::vector<double>& speeds, const XgboostOptions& options) {
   XgboostModel whole(options);
@@ -221,14 +221,14 @@ std::size_t timed_configs(const std::vector<Record>& records) {
   return configs_of(records).size();
 }
 
-std::optional<Explanation> explain(const std::vector<Record>& records) {
+std::optional<Explanation> explain(const std::vector<Record>& records, const LoggedFacts& facts) {
   Explanation result;
   result.configs = configs_of(records);
   if (result.configs.size() < kFewestToExplain) return std::nullopt;
   count(records, result);
 
   std::ranges::stable_sort(result.configs, {}, &ExplainedConfig::time_us);
-  Rows rows = rows_of(records[0], result);
+  Rows rows = rows_of(records, facts, result);
   std::vector<double> times_us, speeds;
   for (const ExplainedConfig& config : result.configs) {
     times_us.push_back(config.time_us);

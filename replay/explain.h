@@ -10,6 +10,7 @@
 
 #include "costmodel/metrics.h"
 #include "database/record.h"
+#include "replay/origin.h"
 
 namespace lehr {
 
@@ -68,11 +69,12 @@ struct Explanation {
 /// Distinct timed configs from which on a model can be judged.
 inline constexpr std::size_t kFewestToExplain = 20;
 
-/// `records`: all trials of one workload on one device, in order. nullopt if fewer than kFewestToExplain
-/// distinct configs have a time. The refitted model is the tuner's, fitted on all timed configs with five
-/// folds, deterministic. Rows are lowered with the templates of today; where fewer than kFewestToExplain
+/// `records`: all trials of one workload on one device, in order; `facts`: what the log knows of devices.
+/// nullopt if fewer than kFewestToExplain distinct configs have a time. The refitted model is the tuner's,
+/// fitted on all timed configs with five folds, deterministic. Rows are lowered with the templates of today
+/// and the facts of origin_of(); where fewer than kFewestToExplain
 /// still can be, the columns are those of the knobs.
-std::optional<Explanation> explain(const std::vector<Record>& records);
+std::optional<Explanation> explain(const std::vector<Record>& records, const LoggedFacts& facts);
 
 /// Distinct configs with a time.
 std::size_t timed_configs(const std::vector<Record>& records);

@@ -1,11 +1,16 @@
 // Our own logs as tables: see formats.h.
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
 
 #include "base/error.h"
 #include "database/database.h"
 #include "replay/formats.h"
 #include "replay/origin.h"
+#include "templates/catalog.h"
+#include "tune/stored_kernel.h"
 
 namespace lehr {
 namespace {
@@ -16,46 +21,73 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-}  // namespace
-
-std::vector<Table> read_log(const std::string& file) {
-  const Database database = Database::open_read_only(file);
+// One row per config, of several timings of it the median.
+std::vector<TableRow> rows_of(const std::vector<Record>& records) {
   struct Known {
     TableRow row;
     std::vector<double> times_us;
   };
+  std::vector<Known> known;
+  std::unordered_map<Config, std::size_t, ConfigHash> position;
+  for (const Record& record : records) {
+    const auto [found, fresh] = position.try_emplace(record.config, known.size());
+    if (fresh) known.push_back({{record.config, std::nullopt}, {}});
+    if (const auto us = record.time_us()) known[found->second].times_us.push_back(*us);
+  }
+  std::vector<TableRow> rows;
+  for (Known& each : known) {
+    if (!each.times_us.empty()) each.row.time_us = median(std::move(each.times_us));
+    rows.push_back(std::move(each.row));
+  }
+  return rows;
+}
+
+// Whether the kernels that the table is searched with are those that its times belong to.
+void count_changed_kernels(const std::vector<Record>& records, Table& table) {
+  std::optional<Lowerings> lowered;
+  try {
+    if (table.origin) lowered.emplace(table.origin->workload, table.origin->limits);
+  } catch (const Error&) {  // no family serves it any more
+  }
+  const auto lower = [&](const Config& config) {
+    if (!lowered) throw_user("no kernel");
+    return (*lowered)(config);
+  };
+  for (const Record& record : records) {
+    if (!record.time_us()) continue;
+    const Rebuilt kernel = rebuilt(record, lower);
+    table.other_kernels += kernel == Rebuilt::kOther;
+    table.unknown_kernels += kernel == Rebuilt::kUnknown;
+  }
+}
+
+}  // namespace
+
+std::vector<Table> read_log(const std::string& file) {
+  const Database database = Database::open_read_only(file);
+  const LoggedFacts facts = database.devices();
   std::map<std::pair<std::string, std::string>, std::size_t> index;
+  std::vector<std::vector<Record>> tasks;
+  for (Record& record : database.all({})) {
+    const auto [found, inserted] = index.try_emplace({record.workload, record.device}, tasks.size());
+    if (inserted) tasks.emplace_back();
+    tasks[found->second].push_back(std::move(record));
+  }
   std::vector<Table> tables;
-  std::vector<std::vector<Known>> rows;
-  std::vector<std::unordered_map<Config, std::size_t, ConfigHash>> known;
-  for (const Record& record : database.all({})) {
-    const auto [found, inserted] = index.try_emplace({record.workload, record.device}, tables.size());
-    const std::size_t at = found->second;
-    if (inserted) {
-      Table table;
-      table.file = file;
-      table.kernel = record.workload;
-      table.device = short_name(record.device);
-      table.origin = origin_of(record);
-      tables.push_back(std::move(table));
-      rows.emplace_back();
-      known.emplace_back();
-    }
-    const auto [row, fresh] = known[at].try_emplace(record.config, rows[at].size());
-    if (fresh) rows[at].push_back({{record.config, std::nullopt}, {}});
-    if (const auto us = record.time_us()) rows[at][row->second].times_us.push_back(*us);
+  for (const std::vector<Record>& records : tasks) {
+    if (std::ranges::none_of(records, [](const Record& record) { return record.time_us().has_value(); }))
+      continue;
+    Table table;
+    table.file = file;
+    table.kernel = records[0].workload;
+    table.device = short_name(records[0].device);
+    table.origin = origin_of(records, facts);
+    table.rows = rows_of(records);
+    count_changed_kernels(records, table);
+    tables.push_back(std::move(table));
   }
-  std::vector<Table> result;
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    for (Known& each : rows[i]) {
-      if (!each.times_us.empty()) each.row.time_us = median(each.times_us);
-      tables[i].rows.push_back(std::move(each.row));
-    }
-    if (std::ranges::any_of(tables[i].rows, [](const TableRow& row) { return row.time_us.has_value(); }))
-      result.push_back(std::move(tables[i]));
-  }
-  if (result.empty()) throw_user("{} holds no timed trial: there is nothing to search for", file);
-  return result;
+  if (tables.empty()) throw_user("{} holds no timed trial: there is nothing to search for", file);
+  return tables;
 }
 
 }  // namespace lehr

@@ -1,19 +1,20 @@
-// From a row's device text to limits: see origin.h.
+// From a row's device to limits: see origin.h.
 #include "replay/origin.h"
 
 #include <algorithm>
 #include <charconv>
+#include <ranges>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "target/archs.h"
+#include "tune/stored_kernel.h"
 
 namespace lehr {
-namespace {
 
-// The number in " | cores=2 | " of an identity (measure/core/device.h).
 int cores_of(const std::string& identity) {
   int cores = 1;
   const std::size_t at = identity.find("cores=");
@@ -21,8 +22,6 @@ int cores_of(const std::string& identity) {
     std::from_chars(identity.data() + at + 6, identity.data() + identity.size(), cores);
   return std::max(1, cores);
 }
-
-}  // namespace
 
 std::string short_name(const std::string& identity) {
   const std::vector<std::string_view> parts = split(identity, '|');
@@ -33,11 +32,16 @@ std::string short_name(const std::string& identity) {
   return fmt::format("{}, {} cores", name, cores_of(identity));
 }
 
-std::optional<TableOrigin> origin_of(const Record& row) {
+std::optional<TableOrigin> origin_of(std::span<const Record> rows, const LoggedFacts& facts) {
+  const Record& newest = rows.back();
   try {
-    const std::optional<Target> target = target_named(row.target);
+    Workload workload = parse_workload(newest.workload);
+    for (const Record& row : std::views::reverse(rows))
+      if (const auto device = facts.find(row.device_hash); device != facts.end())
+        return TableOrigin{std::move(workload), limits_of(device->second).limits};
+    const std::optional<Target> target = target_named(newest.target);
     if (!target) return std::nullopt;
-    return TableOrigin{parse_workload(row.workload), archs_of(*target).limits(row.arch, cores_of(row.device))};
+    return TableOrigin{std::move(workload), archs_of(*target).limits(newest.arch, cores_of(newest.device))};
   } catch (const Error&) {
     return std::nullopt;  // a workload or device of a newer version: its knobs remain
   }

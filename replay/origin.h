@@ -1,8 +1,11 @@
-// What a row of our log tells of the device that it was measured on: enough to lower its config again, there
-// or anywhere.
+// What our log tells of the device that a task's rows were measured on: enough to lower their configs again,
+// there or anywhere.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "database/record.h"
@@ -10,12 +13,21 @@
 
 namespace lehr {
 
-/// Workload and limits of a row. Of a CPU the log keeps the instruction set and the number of cores; cache
-/// sizes and rates are those of current server cores, the same wherever the log is read. nullopt for a
-/// workload or an architecture that this version does not know.
-std::optional<TableOrigin> origin_of(const Record& row);
+/// The devices of a log by Record::device_hash (Database::devices).
+using LoggedFacts = std::map<std::uint64_t, StoredDevice>;
 
-/// "Intel Xeon, 2 cores" of an identity (measure/core/device.h): what tells devices apart and still fits a table.
+/// Workload and limits of the rows of one workload on one device, of which there must be one: with the facts
+/// of the device that the newest row names. Only where none does, as in logs of before schema 3, what the
+/// identity's text tells, which is the arch and the number of cores, and what is usual besides, the same
+/// wherever the log is read. nullopt for a workload that this version does not know, and in such a log for an
+/// architecture.
+std::optional<TableOrigin> origin_of(std::span<const Record> rows, const LoggedFacts& facts);
+
+/// The number in " | cores=2 | " of an identity (measure/core/device.h); 1 where there is none.
+int cores_of(const std::string& identity);
+
+/// "Intel Xeon, 2 cores" of an identity (measure/core/device.h): what tells devices apart and still fits a
+/// table.
 std::string short_name(const std::string& identity);
 
 }  // namespace lehr

@@ -78,7 +78,7 @@ void AnnealStrategy::add_scored(Batch& batch, const Seen& seen, const Score& sco
   const std::size_t n = batch.room();
   const std::size_t guided = n - share_of(n, epsilon_at(options_.epsilon, round_++), rng);
   const auto overdrawn = static_cast<std::size_t>(std::ceil(options_.overdraw * static_cast<double>(n)));
-  ScoredPool pool(score, seen, choose_ ? options_.short_list : std::max(overdrawn, n), options_.max_scored);
+  ScoredPool pool(score, seen, choose_ ? std::max(options_.short_list, among_) : std::max(overdrawn, n), options_.max_scored);
 
   const std::vector<Point> around = surroundings(seen);
   const std::vector<double> around_scores = pool.score(around);

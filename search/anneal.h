@@ -2,6 +2,7 @@
 // configs, a diverse choice, and a share of chance.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -23,9 +24,9 @@ struct AnnealOptions {
   double local_share = 0.25;  ///< share of a batch: one-step neighbours of the best measured configs
   std::size_t local_parents = 8;  ///< so many best measured configs have their neighbours considered
   EpsilonSchedule epsilon;        ///< share of a batch: random configs; a round is a call with a model
-  std::size_t short_list = 256;   ///< so many of the best scored are what choose_by()'s function sees
-  double overdraw = 2;            ///< lambda: the batch is chosen among the best lambda * n
-  double alpha = 0.25;            ///< weight of diversity, see diverse_pick; 0 takes the best n
+  std::size_t short_list = 256;  ///< so many of the best scored are what choose_by()'s function sees, or more
+  double overdraw = 2;           ///< lambda: the batch is chosen among the best lambda * n
+  double alpha = 0.25;           ///< weight of diversity, see diverse_pick; 0 takes the best n
   std::size_t spread_candidates =
       8;  ///< without a model: draws per proposal, the farthest from the others is taken
   std::size_t spread_against =
@@ -42,7 +43,10 @@ class AnnealStrategy : public Strategy {
   explicit AnnealStrategy(const Space& space, const AnnealOptions& options = {});
 
   std::vector<Point> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) override;
-  void choose_by(Choose choose) override { choose_ = std::move(choose); }
+  void choose_by(Choose choose, std::size_t among = 0) override {
+    choose_ = std::move(choose);
+    among_ = std::min(among, options_.max_scored);
+  }
   void observe(std::span<const Observed> results) override { history_.add(results); }
 
   /// Configs scored in the last propose call.
@@ -59,9 +63,10 @@ class AnnealStrategy : public Strategy {
   AnnealOptions options_;
   History history_;
   Chains chains_;
-  std::vector<Point> all_;   // every valid config of a small space, else empty
-  bool counted_ = false;     // all_ is decided
+  std::vector<Point> all_;  // every valid config of a small space, else empty
+  bool counted_ = false;    // all_ is decided
   Choose choose_;
+  std::size_t among_ = 0;
   std::size_t round_ = 0;
   std::size_t last_scored_ = 0;
 };

@@ -41,9 +41,9 @@ class Strategy {
   /// empty when the space is exhausted. `score` may be empty (no model yet): then the proposal does not
   /// depend on a model.
   virtual std::vector<Point> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) = 0;
-  /// From now on `choose`, unless it is empty, picks among the best that the score has found. A strategy may
-  /// do without it.
-  virtual void choose_by(Choose) {}
+  /// From now on `choose`, unless it is empty, picks among the best that the score has found: so many at
+  /// least, if there are. A strategy may do without it.
+  virtual void choose_by(Choose, std::size_t /*among*/ = 0) {}
   /// Results of measured configs, in the order of measurement.
   virtual void observe(std::span<const Observed> results) = 0;
 };

@@ -29,6 +29,9 @@ struct Dialect {
   std::string_view block_barrier = "";  ///< statement; empty: the target has none
   std::string_view warp_barrier = "";
   std::string_view cluster_barrier = "";
+  std::string_view cluster_barrier_relaxed = "";
+  /// A value that the lanes of a warp agree on, a format; empty: there are no warps.
+  std::string_view uniform = "";
   std::string_view register_align = "";  ///< in front of a register array: "{align}{type} {name}[{count}];"
   /// A vector in memory, a format: {0} "const " or nothing, {1} the vector type, {2} the address.
   std::string_view vector_in_memory;

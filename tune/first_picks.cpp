@@ -4,6 +4,7 @@
 #include <limits>
 #include <span>
 
+#include "costmodel/machine.h"
 #include "costmodel/roofline_model.h"
 #include "tune/proposer.h"
 #include "tune/tuner.h"
@@ -18,6 +19,8 @@ std::vector<FirstPick> first_picks(const Candidates& candidates, const Limits& l
   Scorer scorer(feature_table().size(), kernel_rows(candidates, limits), threads);
   Learner learner(scorer.columns(), tuner.model.get(), tuner.validity.get(), fits);
   Proposer proposer(*tuner.strategy, learner, scorer, &prior, tuner.options.batches, seed);
+
+  if (machine_of(limits.target).first_picks > 0) proposer.vary_prior_picks(candidates.space);
 
   std::vector<FirstPick> picks;
   Seen seen;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "tune/stored_kernel.h"
 
 namespace lehr {
 namespace {
@@ -43,8 +44,7 @@ std::vector<PastTask> past_tasks(const std::vector<Record>& records, const Task&
     const bool own = row.workload == own_text;
     if (!own && !kernels) continue;
     if (own && !candidates.space.contains(row.config)) continue;
-    if (own && row.device == identity && row.template_version == candidates.version_of(row.config.family))
-      continue;
+    if (own && answers(row, identity, candidates)) continue;
     Group& group = groups[{row.workload, row.device}];
     if (group.rows.empty()) {
       try {

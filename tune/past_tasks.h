@@ -11,8 +11,8 @@
 
 namespace lehr {
 
-/// The timed rows of `records` that are no answers to `task` (of another workload, device identity or
-/// template version), as tasks, the nearest first, at most kMostTasks of them and kMostTaskRows fast and
+/// The timed rows of `records` that are no answers to `task` (of another workload, device identity,
+/// template version or kernel: tune/stored_kernel.h), as tasks, the nearest first, at most kMostTasks of them and kMostTaskRows fast and
 /// recent rows of each. Near is: the same workload elsewhere, then what is at a small distance()
 /// (workload/workload.h). Rows of the task's own workload get `own_rows` (of `columns` values);
 /// those of other workloads are lowered with the templates of today, and left out where that fails, or if

@@ -2,6 +2,7 @@
 #include "tune/proposer.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace lehr {
 namespace {
@@ -33,6 +34,7 @@ void Proposer::observe(std::span<const Measurement> results, double best_us) {
       learner_->add_failure(row.row(0));
     }
     observed.push_back({result.point, fitness});
+    if (kinds_) kinds_->note(result.point);
   }
   if (!observed.empty()) strategy_->observe(observed);
 }
@@ -75,10 +77,19 @@ std::vector<Proposal> Proposer::propose(std::size_t count, const Seen& seen) {
   return proposals;
 }
 
+void Proposer::tell_how_to_choose(bool scores) {
+  if (scores && learner_->chooses()) return strategy_->choose_by(chooser());
+  if (!scores || learner_->ready() || !kinds_) return strategy_->choose_by({});
+  // Among all that were scored: the best of them may be of one kind.
+  strategy_->choose_by([this](std::span<const ScoredPoint> candidates,
+                              std::size_t n) { return kinds_->choose(candidates, n); },
+                       std::numeric_limits<std::size_t>::max());
+}
+
 std::vector<Proposal> Proposer::propose_by(const Predict& predict, std::size_t count, const Seen& seen) {
   Score score;
   if (predict) score = [&](std::span<const Point> points) { return scorer_->score(points, predict); };
-  strategy_->choose_by(predict && learner_->chooses() ? chooser() : Choose());
+  tell_how_to_choose(static_cast<bool>(predict));
   const std::vector<Point> points = strategy_->propose(count, seen, score, rng_);
   std::vector<Proposal> proposals;
   for (const Point& point : points) proposals.push_back({point, std::nullopt});

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "search/strategy.h"
+#include "tune/kinds.h"
 #include "tune/learner.h"
 #include "tune/scorer.h"
 
@@ -47,6 +48,9 @@ class Proposer {
     learner_->start_from(transfer);
     hints_with_prior_ = with_prior;
   }
+  /// From now on what the prior alone picks is of several kinds (tune/kinds.h), counting what is observed
+  /// from now on. Borrows the strategy's space.
+  void vary_prior_picks(const Space& space) { kinds_.emplace(space); }
   /// Fits the models if enough is new. Returns whether it did.
   bool refit_if_due() { return learner_->refit_if_due(); }
   /// At most `count`, the most wanted first; empty when the space is exhausted. The first batch after other
@@ -62,11 +66,13 @@ class Proposer {
   Predict predictor() const;
   Choose chooser() const;
   std::vector<Proposal> propose_by(const Predict& predict, std::size_t count, const Seen& seen);
+  void tell_how_to_choose(bool scores);
 
   Strategy* strategy_;
   Learner* learner_;
   Scorer* scorer_;
   const CostModel* prior_;
+  std::optional<Kinds> kinds_;
   bool hints_with_prior_ = false;
   BatchSchedule batches_;
   std::size_t batch_;

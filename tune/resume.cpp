@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "tune/stored_kernel.h"
+
 namespace lehr {
 namespace {
 
@@ -39,7 +41,8 @@ bool killed_a_worker(const Outcome& outcome) {
   return failure && !lasting(outcome) && failure->kind != FailureKind::kLaunch;
 }
 
-EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& identity, const Candidates& candidates) {
+EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& identity,
+                         const Candidates& candidates) {
   EarlierRuns result;
   std::unordered_map<Config, std::size_t, ConfigHash> answer_at;
   std::set<std::string> runs;
@@ -48,9 +51,11 @@ EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& ide
       ++result.obsolete;
       continue;
     }
-    const bool answers =
-        row.device == identity && row.template_version == candidates.version_of(row.config.family);
-    if (!answers) continue;
+    if (!answers(row, identity, candidates)) {
+      if (row.device == identity && row.template_version == candidates.version_of(row.config.family))
+        ++result.changed;
+      continue;
+    }
     const bool killed = killed_a_worker(row.outcome);
     if (killed) ++result.deaths[row.config];
     const auto known = result.deaths.find(row.config);
@@ -61,7 +66,7 @@ EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& ide
     runs.insert(row.session);
     const auto [found, inserted] = answer_at.try_emplace(row.config, result.answers.size());
     if (inserted) result.answers.emplace_back();
-    result.answers[found->second] = {row, 0, Origin::kEarlier};
+    result.answers[found->second] = {row, Origin::kEarlier};
   }
   result.runs = static_cast<int>(runs.size());
   return result;
@@ -93,6 +98,11 @@ std::string describe(const EarlierRuns& earlier) {
   if (earlier.obsolete > 0)
     add(fmt::format("{} stored trial{} no longer fit{} the space", earlier.obsolete,
                     earlier.obsolete == 1 ? "" : "s", earlier.obsolete == 1 ? "s" : ""));
+  if (earlier.changed > 0)
+    add(earlier.changed == 1
+            ? "1 stored trial is of a kernel that this version makes otherwise"
+            : fmt::format("{} stored trials are of kernels that this version makes otherwise",
+                          earlier.changed));
   return text;
 }
 

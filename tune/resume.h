@@ -15,6 +15,9 @@ namespace lehr {
 /// `picked_by` of a finalist of an earlier run, measured once more before the finals.
 inline constexpr const char* kPickedToResume = "resume";
 
+/// `picked_by` of SessionOptions::wanted: a stored winner whose kernel this version makes otherwise.
+inline constexpr const char* kPickedToRemeasure = "remeasure";
+
 /// `picked_by` of a finalist that failed in the finals: its second row.
 inline constexpr const char* kPickedForFinals = "finals";
 
@@ -25,14 +28,14 @@ inline constexpr int kQuarantineDeaths = 2;
 bool killed_a_worker(const Outcome& outcome);
 using Deaths = std::unordered_map<Config, int, ConfigHash>;
 
-/// Of the rows of the same workload and target those that are answers; rows of other
-/// device identities and template versions are hints: past_tasks.h.
+/// Of the rows of the same workload and target those that are answers; the others are hints: past_tasks.h.
 struct EarlierRuns {
-  std::vector<KnownTrial> answers;  ///< this device identity and template version: not measured again
-  int runs = 0;                ///< earlier runs that `answers` come from
-  int obsolete = 0;            ///< rows whose config the space no longer has
-  Deaths deaths;               ///< workers that each config has killed so far
-  int quarantined = 0;         ///< of `answers`: configs that killed too many
+  std::vector<KnownTrial> answers;  ///< as answers() (tune/stored_kernel.h) has it: not measured again
+  int runs = 0;                     ///< earlier runs that `answers` come from
+  int obsolete = 0;                 ///< rows whose config the space no longer has
+  int changed = 0;                  ///< rows of this template version whose kernel is another one now
+  Deaths deaths;                    ///< workers that each config has killed so far
+  int quarantined = 0;              ///< of `answers`: configs that killed too many
 };
 
 /// `rows` in order of creation; of several rows of one config the newest answer counts. A row that failed for

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "costmodel/machine.h"
 #include "base/text.h"
 #include "measure/worker/backends.h"
 #include "tune/consistent_tasks.h"
@@ -16,7 +17,7 @@
 namespace lehr {
 namespace {
 
-constexpr int kKnownWell = 64;  // own timings from which on other tasks are not asked
+constexpr int kKnownWell = 64;           // own timings from which on other tasks are not asked
 constexpr double kProbingShare = 0.005;  // of the session's time, that probes of the roofs may take
 
 double steady_now_s() {
@@ -59,6 +60,7 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
       learner_(scorer_.columns(), parts_.model, parts_.validity, options.learner),
       proposer_(*parts_.strategy, learner_, scorer_, parts_.prior, options.batches, options.seed) {
   CHECK(!candidates.defaults.empty(), "a task without a default");
+  if (machine_of(task.device.limits.target).first_picks > 0) proposer_.vary_prior_picks(candidates_.space);
   summary_.workload = to_text(task.workload);
   summary_.device = task.device.name;
   summary_.identity = identity_of(task.device);
@@ -118,8 +120,9 @@ void Session::recall_spent(const std::vector<Record>& rows) {
   spent_ = spent_by_cut_off_runs(rows, summary_.identity, options_.seed, last.empty() ? "" : last[0].session,
                                  options_.stop.trials);
   if (spent_ > 0)
-    summary_.resume_text += fmt::format("{}{} of the {} trials were spent by a run that was cut off",
-                                        summary_.resume_text.empty() ? "" : "; ", spent_, options_.stop.trials);
+    summary_.resume_text +=
+        fmt::format("{}{} of the {} trials were spent by a run that was cut off",
+                    summary_.resume_text.empty() ? "" : "; ", spent_, options_.stop.trials);
 }
 
 /// Where this task is well known already, other tasks have nothing to add.
@@ -165,16 +168,18 @@ void Session::measure(std::span<const Pick> picks) {
 }
 
 /// The first default that is not quarantined is measured in every session, known or not, and whatever the
-/// budget: it is the measurer's reference kernel, and what the finals compare with. The others only when no
-/// earlier run knows them.
+/// budget: it is the measurer's reference kernel, and what the finals compare with. So are the configs that
+/// were asked for by name. The other defaults only when no earlier run knows them.
 void Session::measure_defaults() {
   const auto first = std::ranges::find_if(
       candidates_.defaults, [this](const Config& config) { return !runner_.quarantined(config); });
-  if (first != candidates_.defaults.end()) {
-    const Pick pick = {*first, "default", std::nullopt};
-    learn(runner_.measure({&pick, 1}, [this] { return interrupted(); }));
-  }
   std::vector<Pick> picks;
+  if (first != candidates_.defaults.end()) picks.push_back({*first, "default", std::nullopt});
+  for (const Config& config : options_.wanted)
+    if (picks.empty() || config != picks[0].config)
+      picks.push_back({config, kPickedToRemeasure, std::nullopt});
+  learn(runner_.measure(picks, [this] { return interrupted(); }));
+  picks.clear();
   for (const Config& config : candidates_.defaults)
     if (!trials_.find(config)) picks.push_back({config, "default", std::nullopt});
   for (const Config& config : warm_starts_)
@@ -216,9 +221,9 @@ void Session::probe_roof() {
 }
 
 void Session::tell_that_hints_were_dropped() {
-  const std::string text =
-      fmt::format("the hints were dropped after {} timings: they rank them the wrong way, the own model better",
-                  trials_.timed() + trials_.reused_timed());
+  const std::string text = fmt::format(
+      "the hints were dropped after {} timings: they rank them the wrong way, the own model better",
+      trials_.timed() + trials_.reused_timed());
   summary_.resume_text += "; " + text;
   report(EventKind::kResumed, text);
 }
@@ -274,8 +279,7 @@ void Session::report(EventKind kind, std::string note) {
   }
   const KnownTrial* best = trials_.best();
   const KnownTrial* base = trials_.find(candidates_.defaults[0]);
-  const Time best_time =
-      best ? Time{*best->time_us(), interval_of(std::get<Timing>(best->outcome))} : Time{};
+  const Time best_time = best ? Time{*best->time_us(), interval_of(std::get<Timing>(best->outcome))} : Time{};
   parts_.on_event({.kind = kind,
                    .note = std::move(note),
                    .elapsed_s = now.elapsed_s,

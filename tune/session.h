@@ -35,6 +35,7 @@ struct SessionOptions {
   bool reuse = true;                   ///< earlier rows of this workload answer
   bool transfer = true;                ///< rows of other tasks hint
   std::size_t finalists = 16;
+  std::vector<Config> wanted;  ///< of the space: measured with the first default, whatever the budget and the log
   bool check_determinism = false;  ///< the winner runs twice on the same input, and its bits are compared
   LearnerOptions learner;
   BatchSchedule batches;

@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/text.h"
+#include "codegen/source_hash.h"
+#include "tune/stored_kernel.h"
 
 namespace lehr {
 namespace {
@@ -16,19 +17,9 @@ struct Abandoned {};
 
 }  // namespace
 
-std::uint64_t hash_of(const Source& source) {
-  std::uint64_t hash = stable_hash(source.text);
-  for (const std::int64_t part : source.launch.grid)
-    hash = hash_combine(hash, static_cast<std::uint64_t>(part));
-  for (const std::int64_t part : source.launch.block)
-    hash = hash_combine(hash, static_cast<std::uint64_t>(part));
-  for (const std::int64_t part : {source.launch.shared_bytes, source.launch.tasks, source.scratch_bytes})
-    hash = hash_combine(hash, static_cast<std::uint64_t>(part));
-  return hash;
-}
-
 TrialRunner::TrialRunner(const Task& task, const Candidates& candidates, const SessionOptions& options,
-             const SessionParts& parts, Trials& trials, std::function<void(const Trial&, bool)> on_trial)
+                         const SessionParts& parts, Trials& trials,
+                         std::function<void(const Trial&, bool)> on_trial)
     : task_(&task),
       candidates_(&candidates),
       options_(&options),
@@ -42,6 +33,7 @@ TrialRunner::TrialRunner(const Task& task, const Candidates& candidates, const S
   row_.session = options.session_id;
   row_.seed = options.seed;
   row_.tool_version = options.tool_version;
+  row_.device_hash = parts.database->append(stored_device(task.device));
 }
 
 std::vector<std::size_t> TrialRunner::measure(std::span<const Pick> picks,
@@ -97,14 +89,14 @@ std::size_t TrialRunner::record(const Pick& pick, std::uint64_t source_hash, Out
     text.insert(first_line(text).size(), "; quarantined: it has killed two workers and is not run again");
   }
   Record row = row_;
-  static_cast<Trial&>(row) = {pick, std::move(outcome), ""};
+  static_cast<Trial&>(row) = {pick, std::move(outcome), "", source_hash};
   row.template_version = candidates_->version_of(pick.config.family);
   row = parts_->database->append(row);
   if (const auto* failure = std::get_if<Failure>(&row.outcome); failure && first_failure_.empty())
     first_failure_ = fmt::format("{}: {}", name_of(failure->kind), first_line(failure->text));
   const KnownTrial* best = trials_->best();
   const double best_before = best ? *best->time_us() : 0;
-  const std::size_t at = trials_->add({std::move(row), source_hash, Origin::kHere});
+  const std::size_t at = trials_->add({std::move(row), Origin::kHere});
   if (source_hash != 0) by_source_[source_hash] = at;
   const KnownTrial& trial = trials_->all()[at];
   const std::optional<double> time = trial.time_us();

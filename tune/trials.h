@@ -22,7 +22,6 @@ enum class Origin {
 
 /// A trial as a session knows it.
 struct KnownTrial : Trial {
-  std::uint64_t source_hash = 0;  ///< stable hash of the emitted text; 0: not emitted in this session
   Origin origin = Origin::kHere;
 };
 

@@ -75,7 +75,7 @@ struct SampleRequest {
   double min_total_us = 15000;
   double max_total_us = 500000;  ///< stop once it is exceeded and `few_samples` are there
   int few_samples = 3;
-  double hopeless_us = 0;  ///< a warm-up call slower than this (0: never) ends sampling at `few_samples`
+  double hopeless_us = 0;  ///< sampling ends at `few_samples` where all are slower than this (0: never)
   /// Sampling goes on until the time is known this well: half the width of its 95 % interval over the time
   /// (measure/core/stats.h), and ...
   double tolerance = 1;
@@ -86,7 +86,7 @@ struct SampleRequest {
 
 struct Samples {
   std::vector<double> us;  ///< per call, in order
-  bool hopeless = false;   ///< the warm-up call was slower than SampleRequest::hopeless_us
+  bool hopeless = false;   ///< is_hopeless() (measure/core/sample_limits.h) of them
   double cpu_share = 1;    ///< CPU time / (wall time x threads) while sampling; 1 where it cannot be told
   std::optional<GpuState> gpu = std::nullopt;  ///< nullopt on the CPU and where NVML does not tell
 };

@@ -38,7 +38,6 @@ Samples sample_calls(const std::function<void()>& call, const SampleRequest& req
   };
   Samples result;
   const double first = timed(1);
-  result.hopeless = request.hopeless_us > 0 && first > request.hopeless_us;
   const double per_call = first < kWarmUpUs ? std::min(first, timed(kWarmUpCalls)) : first;
   const long calls = evict ? 1 : std::max(1L, std::lround(std::ceil(request.sample_us / per_call)));
 
@@ -52,6 +51,7 @@ Samples sample_calls(const std::function<void()>& call, const SampleRequest& req
     result.us.push_back(timed(calls));
     total += microseconds_since(sample_start);
   }
+  result.hopeless = is_hopeless(result, request);
   const double wall = microseconds_since(start);
   if (wall > 0) result.cpu_share = (process_cpu_us() - cpu_before) / (wall * threads);
   return result;

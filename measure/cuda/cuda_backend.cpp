@@ -7,6 +7,7 @@
 #include "measure/cuda/cuda_folders.h"
 #include "measure/cuda/cuda_runner.h"
 #include "measure/cuda/nvrtc.h"
+#include "measure/cuda/nvrtc_library.h"
 
 namespace lehr {
 namespace {
@@ -30,7 +31,14 @@ std::string describe_devices(const ToolPaths&) {
 std::string describe_nvrtc(const ToolPaths& tools) {
   if (const auto reason = why_no_nvrtc(folders_of(tools))) throw_environment("{}", *reason);
   const NvrtcCompiler compiler({.arch = "sm_80", .library_directories = folders_of(tools)});
-  return fmt::format("{} ({})", compiler.identity(), compiler.library_path());
+  const std::optional<CudaVersion> driver = installed_driver_version();
+  std::string text = fmt::format("{} ({}), the newest", compiler.identity(), compiler.library_path());
+  if (driver) text += fmt::format(" whose code the driver loads, which serves CUDA {}", to_text(*driver));
+  std::string others;
+  for (const NvrtcLibrary& each : installed_nvrtcs(folders_of(tools)))
+    if (each.library.path != compiler.library_path())
+      others += fmt::format("; {} is here too ({})", to_text(each.version), each.library.path);
+  return text + others;
 }
 
 constexpr MachinePart kCudaParts[] = {{"cuda device", &describe_devices}, {"nvrtc", &describe_nvrtc}};

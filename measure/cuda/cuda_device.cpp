@@ -1,23 +1,38 @@
-// Facts of a CUDA device: identity and limits from the driver's attributes.
+// Facts of a CUDA device: identity and limits from the driver's attributes, and from its count of clusters.
 #include "measure/cuda/cuda_device.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include "measure/cuda/cluster_probe.h"
 #include "measure/system/operating_system.h"
+#include "target/cuda/archs.h"
 
 namespace lehr {
 namespace {
 
-/// "sm_90a" for 9.0: the architecture-specific target that wgmma needs. Others take the plain name.
-std::string arch_of(int major, int minor) {
-  const std::string plain = fmt::format("sm_{}{}", major, minor);
-  return plain == "sm_90" ? "sm_90a" : plain;
-}
-
-/// FP32 lanes of one multiprocessor. CUDA C++ Programming Guide 13.0, "Arithmetic Instructions": 64 on 8.0,
-/// else 128.
-int lanes_per_multiprocessor(int major, int minor) {
-  return major == 8 && minor == 0 ? 64 : 128;
+/// What the driver says wins over what the table of architectures has.
+void ask_limits(const CudaDriver& driver, int ordinal, Limits& limits) {
+  const auto ask = [&](CudaAttribute attribute, auto& value) {
+    if (const auto answer = driver.attribute(ordinal, attribute)) value = *answer;
+  };
+  ask(CudaAttribute::kMultiprocessors, limits.cores);
+  ask(CudaAttribute::kWarpSize, limits.warp_size);
+  ask(CudaAttribute::kMaxThreadsPerBlock, limits.max_threads_per_block);
+  ask(CudaAttribute::kMaxThreadsPerMultiprocessor, limits.max_threads_per_core);
+  ask(CudaAttribute::kMaxBlocksPerMultiprocessor, limits.max_blocks_per_core);
+  ask(CudaAttribute::kRegistersPerMultiprocessor, limits.registers_per_core);
+  ask(CudaAttribute::kSharedBytesPerBlockOptIn, limits.shared_bytes_per_block);
+  ask(CudaAttribute::kSharedBytesPerMultiprocessor, limits.shared_bytes_per_core);
+  ask(CudaAttribute::kReservedSharedBytesPerBlock, limits.shared_bytes_reserved);
+  ask(CudaAttribute::kL2Bytes, limits.l2_bytes);
+  double clock_khz = 0, memory_khz = 0, bus_bits = 0;
+  ask(CudaAttribute::kClockKHz, clock_khz);
+  scale_rates(limits, 1e-6 * clock_khz * limits.cores * limits.f32_lanes * 2);
+  ask(CudaAttribute::kMemoryClockKHz, memory_khz);
+  ask(CudaAttribute::kMemoryBusBits, bus_bits);
+  // Both edges of the clock carry data, hence the factor 2.
+  const double gbytes = 2e-6 * memory_khz * (bus_bits / 8.0);
+  if (gbytes > 0) limits.dram_gbytes_per_s = gbytes;
 }
 
 }  // namespace
@@ -30,38 +45,23 @@ std::optional<Device> cuda_device_of(const CudaDriver& driver, int ordinal, std:
                                        count - 1);
     return std::nullopt;
   }
-  const auto ask = [&](CudaAttribute attribute) { return driver.attribute(ordinal, attribute).value_or(0); };
-  const int major = ask(CudaAttribute::kCapabilityMajor);
-  const int minor = ask(CudaAttribute::kCapabilityMinor);
+  const CudaCapability capability = {driver.attribute(ordinal, CudaAttribute::kCapabilityMajor).value_or(0),
+                                     driver.attribute(ordinal, CudaAttribute::kCapabilityMinor).value_or(0)};
   Device device;
   device.name = driver.device_name(ordinal);
-  if (major < 8) {
-    why_not = fmt::format("cuda:{} ({}) is sm_{}{}; Lehr's kernels need sm_80 or newer", ordinal, device.name,
-                          major, minor);
+  const std::optional<Limits> limits = cuda_card_limits(capability, device.name);
+  if (!limits) {
+    why_not = fmt::format("cuda:{} ({}) is sm_{}{}; Lehr's kernels are for {}", ordinal, device.name,
+                          capability.major, capability.minor, fmt::join(known_cuda_archs(), ", "));
     return std::nullopt;
   }
   device.driver = driver.version();
   device.uuid = driver.device_uuid(ordinal);
   device.os = operating_system();
-  Limits& limits = device.limits;
-  limits.target = Target::kCuda;
-  limits.arch = arch_of(major, minor);
-  limits.cores = ask(CudaAttribute::kMultiprocessors);
-  limits.warp_size = ask(CudaAttribute::kWarpSize);
-  limits.max_threads_per_block = ask(CudaAttribute::kMaxThreadsPerBlock);
-  limits.max_threads_per_core = ask(CudaAttribute::kMaxThreadsPerMultiprocessor);
-  limits.max_blocks_per_core = ask(CudaAttribute::kMaxBlocksPerMultiprocessor);
-  limits.registers_per_core = ask(CudaAttribute::kRegistersPerMultiprocessor);
-  limits.max_registers_per_thread =
-      255;  // CUDA C++ Programming Guide 13.0, technical specifications: all since 5.0
-  limits.shared_bytes_per_block = ask(CudaAttribute::kSharedBytesPerBlockOptIn);
-  limits.shared_bytes_per_core = ask(CudaAttribute::kSharedBytesPerMultiprocessor);
-  limits.l2_bytes = ask(CudaAttribute::kL2Bytes);
-  limits.peak_gflops_f32 =
-      1e-6 * ask(CudaAttribute::kClockKHz) * limits.cores * lanes_per_multiprocessor(major, minor) * 2;
-  // Both edges of the clock carry data, hence the factor 2; bus width in bits, clock in kHz.
-  limits.dram_gbytes_per_s =
-      2e-6 * ask(CudaAttribute::kMemoryClockKHz) * (ask(CudaAttribute::kMemoryBusBits) / 8.0);
+  device.limits = *limits;
+  ask_limits(driver, ordinal, device.limits);
+  if (limits->has(Ability::kWgmma))
+    device.limits.clusters_at_once = clusters_at_once(driver, ordinal, device.limits);
   return device;
 }
 

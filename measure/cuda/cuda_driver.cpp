@@ -13,7 +13,8 @@ namespace lehr {
 namespace {
 
 constexpr unsigned kStreamDefault = 0;  // CU_STREAM_DEFAULT: ordered with the fills and copies of CudaMemory
-constexpr int kCaptureModeThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+constexpr int kCaptureModeThreadLocal = 1;           // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+constexpr int kClusterDimension = 4;                 // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 constexpr int kProgrammaticStreamSerialization = 6;  // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
 constexpr std::size_t kUuidBytes = 16;
 constexpr int kNoInterleave = 0;     // CU_TENSOR_MAP_INTERLEAVE_NONE
@@ -49,6 +50,29 @@ int tensor_map_swizzle(std::int64_t bytes) {
 }
 
 }  // namespace
+
+namespace {
+
+/// 13000 becomes 13.0.
+CudaVersion version_of(int number) {
+  return {number / 1000, number % 1000 / 10};
+}
+
+}  // namespace
+
+std::string to_text(const CudaVersion& version) {
+  return fmt::format("{}.{}", version.major, version.minor);
+}
+
+std::optional<CudaVersion> installed_driver_version(const std::string& library) {
+  void* const handle = load_library(std::span(&library, 1)).handle;
+  if (!handle) return std::nullopt;
+  int number = 0;
+  auto* const ask = function_of<int(int*)>(handle, "cuDriverGetVersion");
+  const bool answered = ask != nullptr && ask(&number) == 0 && number > 0;  // 0: a library without its driver
+  dlclose(handle);
+  return answered ? std::optional(version_of(number)) : std::nullopt;
+}
 
 bool CudaStatus::sticky() const {
   switch (code) {
@@ -87,11 +111,12 @@ std::unique_ptr<CudaDriver> CudaDriver::open(const std::string& library, std::st
     return nullptr;
   }
   driver->functions_ = std::make_unique<Functions>();
-  if (const std::string_view missing = driver->functions_->find(driver->library_);
-      !missing.empty()) {
+  if (const std::string_view missing = driver->functions_->find(driver->library_); !missing.empty()) {
     why_not = fmt::format("{} has no function {}: install NVIDIA's driver 525 or newer", library, missing);
     return nullptr;
   }
+  driver->functions_->occupancy_max_active_clusters = function_of<int(int*, void*, const CudaLaunchConfig*)>(
+      driver->library_, "cuOccupancyMaxActiveClusters");
   if (const CudaStatus status{driver->functions_->init(0), "cuInit"}; !status.ok()) {
     why_not = fmt::format("the CUDA driver does not start: {}", driver->text_of(status));
     return nullptr;
@@ -111,7 +136,7 @@ std::string CudaDriver::text_of(CudaStatus status) const {
 std::string CudaDriver::version() const {
   int version = 0;
   if (functions_->driver_version(&version) != 0) return "";
-  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+  return to_text(version_of(version));
 }
 
 int CudaDriver::device_count() const {
@@ -259,6 +284,23 @@ CudaStatus CudaKernel::allow_dynamic_shared(std::int64_t bytes) const {
           "cuFuncSetAttribute"};
 }
 
+std::optional<int> CudaKernel::clusters_at_once(int blocks, int threads, std::int64_t shared_bytes) const {
+  const auto ask = driver_->functions().occupancy_max_active_clusters;
+  if (ask == nullptr) return std::nullopt;
+  CudaLaunchAttribute cluster;
+  cluster.id = kClusterDimension;
+  cluster.cluster = {static_cast<unsigned>(blocks), 1, 1};
+  CudaLaunchConfig config;
+  config.grid = cluster.cluster;
+  config.block = {static_cast<unsigned>(threads), 1, 1};
+  config.shared_bytes = static_cast<unsigned>(shared_bytes);
+  config.attributes = &cluster;
+  config.attribute_count = 1;
+  int count = 0;
+  if (ask(&count, function_, &config) != 0) return std::nullopt;
+  return count;
+}
+
 CudaStatus CudaStream::open(const CudaDriver& driver) {
   driver_ = &driver;
   const CudaDriver::Functions& f = driver.functions();
@@ -322,9 +364,10 @@ CudaStatus CudaStream::end_capture(CudaGraph& graph) const {
   const CudaStatus status{driver_->functions().graph_instantiate(&executable, captured, 0),
                           "cuGraphInstantiateWithFlags"};
   driver_->functions().graph_destroy(captured);
-  if (status.ok())
-    graph.executable_ = LibraryHandle(executable, {driver_->functions().graph_executable_destroy});
-  return status;
+  if (!status.ok()) return status;
+  graph.executable_ = LibraryHandle(executable, {driver_->functions().graph_executable_destroy});
+  // Else the first launch does it, between the events that time it.
+  return {driver_->functions().graph_upload(executable, stream_.get()), "cuGraphUpload"};
 }
 CudaStatus CudaStream::launch(const CudaGraph& graph) const {
   return {driver_->functions().graph_launch(graph.executable_.get(), stream_.get()), "cuGraphLaunch"};

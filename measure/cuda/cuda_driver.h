@@ -27,6 +27,16 @@ struct [[nodiscard]] CudaStatus {
   bool sticky() const;
 };
 
+/// Of CUDA: what a driver serves, or a compiler is of.
+struct CudaVersion {
+  int major = 0, minor = 0;
+  friend bool operator==(const CudaVersion&, const CudaVersion&) = default;
+};
+/// "12.9"
+std::string to_text(const CudaVersion& version);
+/// What the installed driver serves, asked without starting it; nullopt where there is none.
+std::optional<CudaVersion> installed_driver_version(const std::string& library = "libcuda.so.1");
+
 /// An address on the device.
 using CudaAddress = unsigned long long;
 
@@ -52,6 +62,7 @@ enum class CudaAttribute : int {
   kRegistersPerMultiprocessor = 82,
   kSharedBytesPerBlockOptIn = 97,
   kMaxBlocksPerMultiprocessor = 106,
+  kReservedSharedBytesPerBlock = 111,
 };
 /// Numbers of enum CUfunction_attribute.
 enum class CudaFunctionAttribute : int {
@@ -146,6 +157,10 @@ class CudaKernel {
   std::optional<int> attribute(CudaFunctionAttribute attribute) const;
   /// Lets the kernel be launched with up to `bytes` of dynamic shared memory; needed above 48 KiB.
   CudaStatus allow_dynamic_shared(std::int64_t bytes) const;
+  /// Clusters of `blocks` blocks, each of `threads` threads with `shared_bytes` of dynamic shared memory,
+  /// that the device runs at the same time. nullopt: the driver does not know the question, or has no such
+  /// clusters.
+  std::optional<int> clusters_at_once(int blocks, int threads, std::int64_t shared_bytes) const;
   void* function() const { return function_; }
 
  private:
@@ -168,6 +183,8 @@ class CudaStream {
   CudaStatus elapsed_us(double& us) const;
   /// Between begin and end, launches are recorded instead of run.
   CudaStatus begin_capture() const;
+  /// The graph is on the device once this stream has come so far: its first launch takes no longer than the
+  /// others.
   CudaStatus end_capture(class CudaGraph& graph) const;
   CudaStatus launch(const class CudaGraph& graph) const;
   /// The CUstream, for libraries that put their own work on it.

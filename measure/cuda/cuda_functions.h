@@ -12,13 +12,14 @@
 
 namespace lehr {
 
-/// CUlaunchAttribute, of which one is used.
+/// CUlaunchAttribute, of which two are used.
 struct alignas(8) CudaLaunchAttribute {
   int id = 0;
   std::array<char, 4> pad{};
   union {
     std::array<char, 64> bytes{};
     int allowed;
+    std::array<unsigned, 3> cluster;
   };
 };
 /// CUlaunchConfig.
@@ -57,6 +58,8 @@ struct CudaDriver::Functions : LibraryFunctions {
   Function<Code(int*, int, void*)> function_attribute{this, "cuFuncGetAttribute"};
   Function<Code(void*, int, int)> set_function_attribute{this, "cuFuncSetAttribute"};
   Function<Code(const CudaLaunchConfig*, void*, void**, void**)> launch{this, "cuLaunchKernelEx"};
+  Code (*occupancy_max_active_clusters)(int*, void*,
+                                        const CudaLaunchConfig*) = nullptr;  ///< absent before 11.8
   Function<Code(void**, unsigned)> stream_create{this, "cuStreamCreate"};
   Function<Code(void*)> stream_destroy{this, "cuStreamDestroy_v2"};
   Function<Code(void*)> stream_synchronize{this, "cuStreamSynchronize"};
@@ -69,6 +72,7 @@ struct CudaDriver::Functions : LibraryFunctions {
   Function<Code(void**, void*, unsigned long long)> graph_instantiate{this, "cuGraphInstantiateWithFlags"};
   Function<Code(void*)> graph_destroy{this, "cuGraphDestroy"};
   Function<Code(void*)> graph_executable_destroy{this, "cuGraphExecDestroy"};
+  Function<Code(void*, void*)> graph_upload{this, "cuGraphUpload"};
   Function<Code(void*, void*)> graph_launch{this, "cuGraphLaunch"};
   Function<Code(void*, int, unsigned, void*, const std::uint64_t*, const std::uint64_t*, const unsigned*,
                 const unsigned*, int, int, int, int)>

@@ -62,6 +62,7 @@ class CudaHarness {
   std::optional<Fault> capture(const Call& call, std::int64_t calls, const std::string& who,
                                CudaGraph& graph) const;
   CudaStatus sample(const CudaGraph& graph, std::int64_t calls, double& us) const;
+  std::variant<double, Fault> warm_up_us(const Call& call, const std::string& who) const;
   std::optional<GpuState> state_while_busy(const CudaGraph& graph) const;
 
   CudaLibraries libraries_;

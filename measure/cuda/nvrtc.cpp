@@ -1,5 +1,6 @@
-// The only file that knows NVRTC's functions. Prototypes are written out here from the NVRTC 13.0 manual
-// (their ABI has not changed since 11.1), so that the build is the same with and without a CUDA toolkit.
+// The only file that knows NVRTC's functions, but for its version (nvrtc_library.cpp). Prototypes are written
+// out here from the NVRTC 13.0 manual (their ABI has not changed since 11.1), so that the build is the same
+// with and without a CUDA toolkit.
 #include "measure/cuda/nvrtc.h"
 
 #include <fmt/format.h>
@@ -7,11 +8,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "measure/cuda/nvrtc_library.h"
 #include "measure/system/shared_library.h"
 #include "measure/system/temp_dir.h"
 
@@ -26,38 +27,6 @@ constexpr NvrtcResult kOutOfMemory = 1;
 constexpr NvrtcResult kInvalidOption = 5;
 constexpr NvrtcResult kCompilation = 6;
 constexpr NvrtcResult kCancelled = 16;
-
-constexpr const char* kInstallHint =
-    "install the CUDA toolkit's NVRTC (12.0 or newer; Debian and Ubuntu: cuda-nvrtc-13-0, pip: "
-    "nvidia-cuda-nvrtc) or "
-    "name its directory in LD_LIBRARY_PATH";
-
-/// NVRTC opens libnvrtc-builtins.so.13.0 by its bare name when it compiles, and has no RUNPATH that leads
-/// to its own folder: where the loader does not know that folder, the library has to be there already.
-void load_builtins(const std::filesystem::path& folder) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string path = entry->path();
-    if (entry->path().filename().string().starts_with("libnvrtc-builtins.so."))
-      load_library(std::span(&path, 1));
-  }
-}
-
-/// It stays in the process: each unloading would lose the 73 kB that its C++ run time holds, and each loading
-/// costs some 50 ms.
-SharedLibrary open_nvrtc(const std::vector<std::string>& directories) {
-  std::vector<std::string> prefixes = {""};  // the loader's own search
-  for (const std::string& directory : directories) prefixes.push_back(directory + "/");
-  prefixes.push_back("/usr/local/cuda/lib64/");
-  std::vector<std::string> paths;
-  for (const std::string& prefix : prefixes)
-    for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) paths.push_back(prefix + name);
-  const SharedLibrary library = load_library(paths);
-  const std::filesystem::path path = library.path;
-  if (library && path.has_parent_path()) load_builtins(path.parent_path());
-  return library;
-}
 
 struct Functions : LibraryFunctions {
   Function<const char*(NvrtcResult)> error_string{this, "nvrtcGetErrorString"};
@@ -77,7 +46,7 @@ struct Functions : LibraryFunctions {
 
   explicit Functions(const SharedLibrary& library) {
     if (const std::string_view missing = find(library.handle); !missing.empty())
-      throw_environment("{} has no function {}; {}", library.path, missing, kInstallHint);
+      throw_environment("{} has no function {}; {}", library.path, missing, nvrtc_install_hint(std::nullopt));
     set_flow_callback =
         function_of<NvrtcResult(NvrtcProgram, FlowCallback*, void*)>(library.handle, "nvrtcSetFlowCallback");
   }
@@ -211,10 +180,9 @@ struct NvrtcCompiler::State {
 NvrtcCompiler::NvrtcCompiler(WorkerCompilerOptions options) : state_(std::make_unique<State>()) {
   state_->options = std::move(options);
   const int arch = arch_number(state_->options.arch);
-  state_->library = open_nvrtc(state_->options.library_directories);
-  if (!state_->library) {
-    throw_environment("libnvrtc.so was not found, so no CUDA kernel can be compiled; {}", kInstallHint);
-  }
+  const NvrtcChoice choice = choose_nvrtc(state_->options.library_directories, installed_driver_version());
+  if (!choice.library) throw_environment("no CUDA kernel can be compiled: {}", choice.reason);
+  state_->library = choice.library;
   state_->functions.emplace(state_->library);
   state_->functions->version(&state_->major, &state_->minor);
   int count = 0;
@@ -252,8 +220,9 @@ const std::string& NvrtcCompiler::library_path() const {
 }
 
 std::optional<std::string> why_no_nvrtc(const std::vector<std::string>& library_directories) {
-  if (open_nvrtc(library_directories)) return std::nullopt;
-  return fmt::format("libnvrtc.so was not found; {}", kInstallHint);
+  const NvrtcChoice choice = choose_nvrtc(library_directories, installed_driver_version());
+  if (choice.library) return std::nullopt;
+  return choice.reason;
 }
 
 }  // namespace lehr

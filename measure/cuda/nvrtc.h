@@ -16,11 +16,11 @@ namespace lehr {
 /// Compiles with `--std=c++17 -Xptxas -v` for one architecture. Spilling candidates and those with advisories
 /// become Failure{kRejected} (RejectRule). The time limit is NVRTC's flow callback (since 12.8), which looks
 /// up between passes only: a single pass that never ends cannot be stopped in this process, and with older
-/// releases the limit has no effect. After the loader's path and the options' folders /usr/local/cuda/lib64
-/// is searched.
+/// releases the limit has no effect. Which NVRTC that is: choose_nvrtc() (nvrtc_library.h).
 class NvrtcCompiler : public WorkerCompiler {
  public:
-  /// Throws Error(kEnvironment) when libnvrtc is not found or too old for the architecture.
+  /// Throws Error(kEnvironment) when no libnvrtc is found that the driver serves, or it does not know the
+  /// architecture.
   explicit NvrtcCompiler(WorkerCompilerOptions options);
   ~NvrtcCompiler() override;
   NvrtcCompiler(const NvrtcCompiler&) = delete;
@@ -39,7 +39,7 @@ class NvrtcCompiler : public WorkerCompiler {
   std::unique_ptr<State> state_;
 };
 
-/// nullopt where NVRTC can be loaded, else one sentence that says what to install.
+/// nullopt where there is an NVRTC that the driver serves, else one sentence that says what to install.
 std::optional<std::string> why_no_nvrtc(const std::vector<std::string>& library_directories = {});
 
 }  // namespace lehr

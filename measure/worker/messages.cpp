@@ -5,15 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/describe_json.h"
-
-namespace lehr::ir {
-
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Im2col, pixels, lower, upper, step)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorMap, rank, dims, strides, box, im2col, swizzle, tf32)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Launch, grid, block, shared_bytes, tasks, prepack_tasks, cluster,
-                                   programmatic)
-
-}  // namespace lehr::ir
+#include "codegen/source_fields.h"
 
 namespace lehr {
 
@@ -37,7 +29,6 @@ static void from_json(const json& j, FailureKind& kind) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorMapArgument, tensor, type, map)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SourceStep, entry, tasks)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Candidate, path, entry, launch, scratch_bytes, workspace_bytes,
                                    prepacked_bytes, tensor_maps, then)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SampleRequest, sample_us, min_samples, min_total_us, max_total_us,

@@ -212,29 +212,32 @@ constexpr std::string_view kDescriptor =
 }
 )";
 
-// Sleeps in the hardware until the phase of that parity has ended, or for a while: hence the loop.
-std::string wait(std::string_view name, std::string_view scope) {
-  return device_only(fmt::format(
-      R"(void lehr_{}(unsigned* barrier, int parity) {{
+// Sleeps in the hardware until the phase of that parity has ended, or for a while: hence the loop. It
+// acquires from the own block alone, also where other blocks of the cluster arrive: they write nothing that
+// is read behind it. .acquire.cluster would empty the L1 at each wait (CCTL.IVALL).
+constexpr std::string_view kWait =
+    R"(void lehr_mbarrier_wait(unsigned* barrier, int parity) {
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
   asm volatile(
-      "{{\n.reg .pred p;\nLEHR_WAIT:\nmbarrier.try_wait.parity{}.shared::cta.b64 p, [%0], %1;\n"
-      "@p bra LEHR_DONE;\nbra LEHR_WAIT;\nLEHR_DONE:\n}}" ::"r"(address),
+      "{\n.reg .pred p;\nLEHR_WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+      "@p bra LEHR_DONE;\nbra LEHR_WAIT;\nLEHR_DONE:\n}" ::"r"(address),
       "r"(parity)
       : "memory");
-}}
-)",
-      name, scope));
 }
+)";
 
 // PTX ISA 9.0, "mapa": the address of the same place in the shared memory of block `rank` of the cluster.
+// Without a scope the arrival releases to its own block alone: who calls it has written nothing that the
+// other block reads. One of .release.cluster is a fence of the whole device to ptxas (13.0: MEMBAR.ALL.GPU,
+// ERRBAR, CGAERRBAR); .relaxed.cluster would say the same as this does, but needs a newer PTX ISA than
+// CUDA 12.0 has.
 constexpr std::string_view kArriveCluster =
     R"(void lehr_mbarrier_arrive_cluster(unsigned* barrier, int rank, int arrives) {
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
   asm volatile(
       "{\n.reg .pred p;\n.reg .b32 there;\nsetp.ne.s32 p, %2, 0;\n"
       "@p mapa.shared::cluster.u32 there, %0, %1;\n"
-      "@p mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}" ::"r"(address),
+      "@p mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(address),
       "r"(rank), "r"(arrives)
       : "memory");
 }
@@ -258,6 +261,21 @@ constexpr std::string_view kClusterLoad =
 constexpr std::string_view kClusterBarrier =
     R"(void lehr_cluster_barrier() {
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+}
+)";
+
+// The same without the fence: behind fence.mbarrier_init.release.cluster, mbarriers are known to the cluster
+// (PTX ISA 9.0, "membar/fence", whose example this is).
+constexpr std::string_view kClusterBarrierRelaxed =
+    R"(void lehr_cluster_barrier_relaxed() {
+  asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait.acquire;" ::: "memory");
+}
+)";
+
+// PTX ISA 9.0, "prefetch": of a map that is a parameter of the kernel.
+constexpr std::string_view kPrefetchMap =
+    R"(void lehr_tensor_map_prefetch(const LehrTensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 )";
 
@@ -299,9 +317,10 @@ std::map<std::string, std::string> all_snippets() {
       {"mbarrier_expect_tx",
        on_barrier("mbarrier_expect_tx", "bytes", "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;")},
       {"mbarrier_arrive_cluster", device_only(kArriveCluster)},
-      {"mbarrier_wait", wait("mbarrier_wait", "")},
-      {"mbarrier_wait_cluster", wait("mbarrier_wait_cluster", ".acquire.cluster")},
+      {"mbarrier_wait", device_only(kWait)},
       {"cluster_barrier", device_only(kClusterBarrier)},
+      {"cluster_barrier_relaxed", device_only(kClusterBarrierRelaxed)},
+      {"tensor_map_prefetch", device_only(kPrefetchMap)},
       {"cluster_load_16", device_only(kClusterLoad)},
       {"tma_load_2d", tma_load(2, false, false)},
       {"tma_load_3d", tma_load(3, false, false)},
@@ -348,7 +367,7 @@ std::string hopper_snippet(const std::string& name) {
 
 std::string hopper_snippet_needed_by(const std::string& name) {
   if (ir::wgmma_columns(name) != 0) return "matrix_descriptor";
-  return name.starts_with("tma_") ? "tensor_map" : "";
+  return name.starts_with("tma_") || name == "tensor_map_prefetch" ? "tensor_map" : "";
 }
 
 }  // namespace lehr

@@ -59,6 +59,17 @@ std::string ldmatrix_x4(bool transposed) {
       transposed ? "_trans" : "", transposed ? ".trans" : ""));
 }
 
+/// The same where A has two registers and B one.
+std::string mma_of_half_k() {
+  return device_only(R"(void lehr_mma_m16n8k8_f32_f16(float* d, const unsigned* a, const unsigned* b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+}
+)");
+}
+
 /// d += a * b. `shape` "m16n8k16"; the types as PTX spells them.
 std::string mma(std::string_view name, std::string_view shape, std::string_view accumulator,
                 std::string_view operand) {
@@ -112,6 +123,7 @@ std::map<std::string, std::string> all_snippets() {
       {"ldmatrix_x4_trans", ldmatrix_x4(true)},
       {"mma_m16n8k16_f32_bf16", mma("mma_m16n8k16_f32_bf16", "m16n8k16", "f32", "bf16")},
       {"mma_m16n8k16_f32_f16", mma("mma_m16n8k16_f32_f16", "m16n8k16", "f32", "f16")},
+      {"mma_m16n8k8_f32_f16", mma_of_half_k()},
       {"mma_m16n8k8_f32_tf32", mma("mma_m16n8k8_f32_tf32", "m16n8k8", "f32", "tf32")},
       {"mma_m16n8k32_s32_s8", mma("mma_m16n8k32_s32_s8", "m16n8k32", "s32", "s8")},
       {"mma_m16n8k32_f32_e4m3", mma("mma_m16n8k32_f32_e4m3", "m16n8k32", "f32", "e4m3")},

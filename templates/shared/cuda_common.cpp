@@ -11,7 +11,6 @@ namespace {
 constexpr std::int64_t kMaxBatch = 65535;     // gridDim.z
 constexpr std::int64_t kSchedulers = 4;       // of a multiprocessor: sections of 8.x and 9.0, "Architecture"
 constexpr std::int64_t kRegisterGranule = 8;  // per thread; registers are given to a warp in units of 256
-constexpr std::int64_t kReservedSharedBytes = 1024;  // of a block, by the driver: the sections of 8.x and 9.0
 
 }  // namespace
 
@@ -28,8 +27,13 @@ std::optional<std::string> why_no_indices(const Gemm& g, std::int64_t tile) {
   return "an operand is too large for 32-bit indices";
 }
 
+std::optional<std::string> why_not_stored(DType type, const Limits& limits) {
+  if (type != DType::kBF16 || limits.has(Ability::kBF16)) return std::nullopt;
+  return fmt::format("{} has no conversion to bf16: sm_80 and newer have", limits.arch);
+}
+
 bool shared_memory_holds(const Limits& limits, std::int64_t blocks, std::int64_t bytes) {
-  return blocks * (bytes + kReservedSharedBytes) <= limits.shared_bytes_per_core;
+  return blocks * (bytes + limits.shared_bytes_reserved) <= limits.shared_bytes_per_core;
 }
 
 std::int64_t registers_granted(const Limits& limits, std::int64_t blocks, std::int64_t threads) {

@@ -16,6 +16,9 @@ std::optional<std::string> why_no_grid(const Gemm& gemm);
 /// beyond a matrix: the index of what they do not touch must not overflow either.
 std::optional<std::string> why_no_indices(const Gemm& gemm, std::int64_t tile);
 
+/// Why sums in f32 cannot become that type there; nullopt when they can.
+std::optional<std::string> why_not_stored(DType type, const Limits& limits);
+
 /// Whether a multiprocessor's shared memory holds so many blocks of `bytes` each.
 bool shared_memory_holds(const Limits& limits, std::int64_t blocks, std::int64_t bytes);
 /// Registers that a thread may have when a multiprocessor holds so many blocks.

@@ -10,9 +10,9 @@
 namespace lehr::test {
 namespace {
 
-const std::vector<std::string> kWholeProduct = {"base",      "workload", "space",   "ir",       "target", "codegen",
-                                                "templates", "costmodel", "search", "measure", "database",
-                                                "tune",      "replay", "deploy", "cli"};
+const std::vector<std::string> kWholeProduct = {"base",     "workload",  "space",     "ir",     "target",
+                                                "codegen",  "templates", "costmodel", "search", "measure",
+                                                "database", "tune",      "replay",    "deploy", "cli"};
 
 std::vector<std::string> product_without(std::initializer_list<std::string_view> left_out) {
   std::vector<std::string> folders = kWholeProduct;
@@ -57,10 +57,11 @@ std::span<const FolderRule> folder_rules() {
       {"templates", {"workload", "ir", "space", "base"}},
       {"costmodel", {"ir", "base"}},
       {"search", {"space", "base"}},
-      {"measure", {"codegen", "workload", "ir", "base"}},
-      {"database", {"space", "base", "measure/core/outcome.h"}},
+      {"measure", {"codegen", "target", "workload", "ir", "base"}},
+      {"database", {"space", "base", "measure/core/device.h", "measure/core/outcome.h"}},
       {"tune", product_without({"tune", "replay", "deploy", "cli"})},
-      {"replay", {"base", "workload", "space", "target", "templates", "costmodel", "search", "database", "tune"}},
+      {"replay",
+       {"base", "workload", "space", "target", "templates", "costmodel", "search", "database", "tune"}},
       {"deploy", {"tune", "templates", "measure", "database", "codegen", "target", "base"}},
       {"cli", product_without({"cli"})},
       {"tests", kWholeProduct},
@@ -206,8 +207,8 @@ namespace {
 
 bool is_room_of_a_target(const std::string& path) {
   const auto inside = [&](const char* folder) { return path.find(folder) != std::string::npos; };
-  return path == "base/target.h" || inside("/cpu/") || inside("/cuda/") || path.starts_with("measure/host/") ||
-         path.starts_with("measure/vendor/");
+  return path == "base/target.h" || inside("/cpu/") || inside("/cuda/") ||
+         path.starts_with("measure/host/") || path.starts_with("measure/vendor/");
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ TEST_F(Db, ImportDumpMergeVerifyAndSalvageAgree) {
   EXPECT_EQ(lehr("db merge b.db a.db").out, "a.db: 19 trials and 0 verdicts added, 1 were there already\n");
   EXPECT_EQ(document("db stats b.db --json")["records"], 21);
   EXPECT_EQ(document("best --db b.db --json")[0]["record"], "more");
-  EXPECT_EQ(lehr("db verify b.db").out, "b.db: sound, 21 trials and 0 verdicts\n");
+  EXPECT_EQ(lehr("db verify b.db").out, "b.db: sound, 21 trials, 0 verdicts and 0 devices\n");
   EXPECT_TRUE(document("db verify b.db --json")["sound"]);
 
   std::string bytes = read("b.db");

@@ -152,6 +152,13 @@ TEST(Golden, GemmMmaFromRegisters) {
                        cuda_limits("sm_80"));
 }
 
+TEST(Golden, GemmMmaOnTuring) {
+  expect_golden_kernel("gemm_mma_turing", "gemm m=60 n=100 k=100 a=f16:row b=f16:column c=f16:row",
+                       "gemm_mma(bm=32, bn=32, wm=16, wn=32, bk=32, k_warps=1, split_k=1, stage_c=0, "
+                       "stages=2, frag_buffers=1, min_blocks=1, raster=1)",
+                       cuda_limits("sm_75"));
+}
+
 TEST(Golden, GemmMmaWithWarpsThatSplitK) {
   expect_golden_kernel("gemm_mma_split", "gemm m=8 n=64 k=1000 batch=2 a=bf16:row b=bf16:column c=bf16:row",
                        "gemm_mma(bm=16, bn=32, wm=16, wn=32, bk=64, k_warps=4, split_k=1, stage_c=1, "

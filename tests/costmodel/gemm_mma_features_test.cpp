@@ -2,9 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 
+#include "costmodel/roofline_model.h"
 #include "target/cuda/archs.h"
 #include "templates/gemm/cuda/gemm_mma.h"
+#include "templates/gemm/cuda/gemm_simt.h"
+#include "templates/gemm/cuda/gemm_wgmma.h"
 #include "tests/costmodel/kernels.h"
 #include "tests/support/sample_config.h"
 
@@ -44,6 +48,48 @@ TEST(GemmMmaFeatures, AreFiniteForSampledSchedulesOfEveryType) {
       EXPECT_GT(feature(row, "intrinsic_flops_share"), 0.9) << text << " " << to_text(config);
     }
   }
+}
+
+Workload square_of(const std::string& type, const std::string& c) {
+  return parse_workload("gemm m=4096 n=4096 k=4096 a=" + type + ":row b=" + type + ":column c=" + c + ":row");
+}
+std::vector<float> default_row(const Template& family, const Workload& workload, const char* arch) {
+  const Limits limits = cuda_limits(arch);
+  return featurize(family.lower(workload, family.default_config(workload, limits), limits), limits);
+}
+
+TEST(GemmMmaFeatures, KnowHowFastTheDeviceMultipliesEachType) {
+  const auto gain = [](const std::string& type, const char* arch) {
+    return std::exp2(feature(default_row(gemm_mma_template(), square_of(type, "f32"), arch), "tensor_gain"));
+  };
+  EXPECT_NEAR(gain("f16", "sm_75"), 65 / 8.1, 0.01);
+  EXPECT_NEAR(gain("bf16", "sm_80"), 16, 0.01);
+  EXPECT_NEAR(gain("f16", "sm_86"), 2, 0.01);
+  EXPECT_NEAR(gain("f16", "sm_89"), 4, 0.1);
+  EXPECT_NEAR(gain("f16", "sm_120"), 2, 0.01);
+  // One instruction on these, which has twice the rate of f16; conversions and products of f16 on those.
+  for (const char* const arch : {"sm_89", "sm_120", "sm_121"})
+    EXPECT_NEAR(gain("e4m3", arch) / gain("f16", arch), 2, 0.05) << arch;
+  for (const char* const arch : {"sm_90", "sm_100", "sm_103", "sm_110"})
+    EXPECT_NEAR(gain("e4m3", arch) / gain("f16", arch), 0.75, 0.01) << arch;
+  // wgmma has all of Hopper's rate, mma.sync a part.
+  const float whole =
+      feature(default_row(gemm_wgmma_template(), square_of("bf16", "f32"), "sm_90a"), "tensor_gain");
+  EXPECT_NEAR(std::exp2(whole), 989.0 / 67, 0.01);
+  EXPECT_NEAR(gain("bf16", "sm_90a") / std::exp2(whole), 0.62, 0.01);
+  EXPECT_EQ(feature(default_row(gemm_simt_template(), parse_workload("gemm m=512 n=512 k=512"), "sm_90a"),
+                    "tensor_gain"),
+            0);
+}
+
+TEST(GemmMmaFeatures, LetTheEstimateOf8BitFloatsGoWithTheDevice) {
+  const auto compute_us = [](const std::string& type, const char* arch) {
+    const RooflineModel model(cuda_limits(arch));
+    return model.terms(default_row(gemm_mma_template(), square_of(type, "f32"), arch)).at(0).us;
+  };
+  const auto ratio = [&](const char* arch) { return compute_us("e4m3", arch) / compute_us("f16", arch); };
+  EXPECT_LT(ratio("sm_89"), 0.6);
+  EXPECT_GT(ratio("sm_100"), 1.5 * ratio("sm_89")) << "not half the time of f16 there";
 }
 
 TEST(GemmMmaFeatures, CopiesThatFewThreadsMakeAreCountedOnceForThese) {

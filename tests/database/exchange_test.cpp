@@ -92,6 +92,75 @@ TEST(Merge, RefusesDamagedRowsAndOtherContentUnderAKnownIdAndCountsThem) {
   EXPECT_TRUE(a.verify().sound());
 }
 
+// Trials name their device by its row, which goes where they go.
+TEST(Merge, TakesDevicesAlongAndKeepsEachSetOfFactsThatOneIdentityHad) {
+  TempDir dir;
+  Database a = Database::open(dir / "a.db"), b = Database::open(dir / "b.db");
+  const StoredDevice before = test::stored_gpu("H100", 114);
+  StoredDevice after = before;  // a later prober tells more under the same identity
+  after.limits.l2_bytes = 50 << 20;
+  Record record = timed("w", before.identity, 5);
+  record.device_hash = a.append(before);
+  EXPECT_EQ(a.append(before), record.device_hash);
+  const std::string first = a.append(record).id;
+  Record later = timed("w", before.identity, 4);
+  later.device_hash = b.append(after);
+  EXPECT_NE(later.device_hash, record.device_hash);
+  const std::string second = b.append(later).id;
+  b.append(before);
+  const AddedRows rows = a.merge({&b, 1})[0];
+  EXPECT_EQ(rows.devices.added, 1);
+  EXPECT_EQ(rows.devices.present, 1);
+  EXPECT_EQ(a.stats().devices, 2);
+  write_bytes(dir / "all.jsonl", dump_of(a));
+  Database copy = Database::open(dir / "copy.db");
+  EXPECT_EQ(copy.import_lines(std::vector<std::filesystem::path>{dir / "all.jsonl"})[0].devices.added, 2);
+  EXPECT_TRUE(dump_of(copy) == dump_of(a));
+  for (const Database* log : {&a, &copy}) {
+    const auto devices = log->devices();
+    EXPECT_EQ(devices.at(log->find(first)->device_hash).limits.l2_bytes, 0);
+    EXPECT_EQ(devices.at(log->find(second)->device_hash).limits.l2_bytes, 50 << 20);
+    EXPECT_EQ(log->verify().devices, 2);
+    EXPECT_TRUE(log->verify().sound());
+  }
+}
+
+TEST(Merge, CarriesDevicesOfTargetsThatItDoesNotKnowAndRefusesDamagedOnes) {
+  TempDir dir;
+  Database a = Database::open(dir / "a.db"), b = Database::open(dir / "b.db");
+  b.append(test::stored_gpu("H100", 114));
+  const sqlite::Row foreign =
+      changed(device_table(), encode(test::stored_gpu("a GPU of tomorrow", 7)), "target", "tomorrow");
+  bool given = false;
+  const AddedRows own = b.add_rows([&](const LogTable*& table, sqlite::Row& row) {
+    table = &device_table();
+    row = foreign;
+    return !std::exchange(given, true);
+  });
+  EXPECT_EQ(own.devices.added, 1);
+  EXPECT_EQ(b.devices().size(), 1u);
+  EXPECT_TRUE(b.verify().sound());
+  sqlite::Connection(dir / "b.db", sqlite::Mode::kReadWrite)
+      .execute("UPDATE device SET name='x' WHERE name='H100'");
+  EXPECT_EQ(b.verify().damaged.at(0).table, "device");
+  const AddedRows rows = a.merge({&b, 1})[0];
+  EXPECT_EQ(rows.devices.added, 1);
+  EXPECT_EQ(rows.devices.refused, 1);
+}
+
+TEST(Verify, CountsTrialsWhoseDeviceIsNotThere) {
+  Database log = Database::open(":memory:");
+  Record record = timed("w", "d", 5);
+  record.device_hash = log.append(test::stored_gpu("H100", 114));
+  log.append(record);
+  log.append(timed("w", "d", 5));  // an older one, which names none
+  EXPECT_EQ(log.verify().without_device, 0);
+  record.device_hash = 77;
+  log.append(record);
+  EXPECT_EQ(log.verify().without_device, 1);
+  EXPECT_TRUE(log.verify().sound());
+}
+
 TEST(JsonLines, GiveBackEveryRowByteForByte) {
   const std::uint64_t seed = 12;
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -124,7 +193,7 @@ TEST(JsonLines, HaveOneWrittenForm) {
       R"x("time_us":5,"samples_us":"[5]","spread":0,"reference_us":0,"max_error":"inf","run_s":0,"failure":null,)x"
       R"x("registers":null,"spill_bytes":null,"shared_bytes":null,"stack_bytes":null,"compile_s":0,)x"
       R"x("predicted":null,"picked_by":"anneal","session":"s1","seed":0,"created_unix_ms":1,)x"
-      R"x("tool_version":"","advisories":null,"checksum":-1088513103347799739})x";
+      R"x("tool_version":"","advisories":null,"device_hash":null,"source_hash":null,"checksum":-1088513103347799739})x";
   EXPECT_EQ(to_json_line(trial_table(), encode(record)), expected);
 }
 

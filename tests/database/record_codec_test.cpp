@@ -90,13 +90,20 @@ TEST(RecordCodec, KeepsTheOrderOfTheColumns) {
     for (const Column& column : table.columns) names += std::string(column.name) + " ";
     return names;
   };
-  EXPECT_EQ(names_of(trial_table()),
-            "id workload device target arch family config template_version outcome time_us samples_us spread "
-            "reference_us max_error run_s failure registers spill_bytes shared_bytes stack_bytes compile_s "
-            "predicted picked_by session seed created_unix_ms tool_version advisories checksum ");
-  EXPECT_EQ(names_of(verdict_table()),
-            "workload device session record_id default_us best_us baseline baseline_us speedup_vs_default "
-            "speedup_vs_baseline json created_unix_ms checksum ");
+  EXPECT_EQ(
+      names_of(trial_table()),
+      "id workload device target arch family config template_version outcome time_us samples_us spread "
+      "reference_us max_error run_s failure registers spill_bytes shared_bytes stack_bytes compile_s "
+      "predicted picked_by session seed created_unix_ms tool_version advisories device_hash source_hash "
+      "checksum ");
+  EXPECT_EQ(
+      names_of(verdict_table()),
+      "workload device session record_id default_us best_us baseline baseline_us speedup_vs_default "
+      "speedup_vs_baseline json created_unix_ms default_us_low default_us_high best_us_low best_us_high "
+      "speedup_vs_default_low speedup_vs_default_high speedup_vs_baseline_low speedup_vs_baseline_high "
+      "deterministic checksum ");
+  EXPECT_EQ(names_of(device_table()),
+            "identity name target arch facts driver compiler os uuid cold checksum ");
 }
 
 TEST(RecordCodec, RefusesToStoreWhatIsNoMeasurement) {
@@ -117,7 +124,7 @@ TEST(RecordCodec, RefusesToStoreWhatIsNoMeasurement) {
 TEST(RecordCodec, KnowsTheColumnsOfTheSchemaWithTheirTypes) {
   const sqlite::Connection connection(":memory:", sqlite::Mode::kReadWrite);
   migrate(connection);
-  for (const LogTable* table : {&trial_table(), &verdict_table()}) {
+  for (const LogTable* table : log_tables()) {
     std::set<std::string> expected = {"seq INTEGER 0"}, got;
     for (const Column& column : table->columns) {
       const char* type = column.type == ColumnType::kText      ? "TEXT"
@@ -185,6 +192,71 @@ TEST(VerdictCodec, GivesBackEveryField) {
   sqlite::Row changed = row;
   changed[5] = 0.5;
   EXPECT_FALSE(decode_verdict(changed).has_value());
+}
+
+TEST(VerdictCodec, KeepsIntervalsInColumnsAndNotInTheDocument) {
+  StoredVerdict v = test::verdict("w", "d", "id");
+  v.json = "no document at all";
+  v.best = {5, {4.5, 5.5}};
+  v.default_time = {10, {9, 11}};
+  v.speedup_vs_default = {2, {1.9, 2.1}};
+  v.speedup_vs_baseline = {1.5, {1.25, 1.75}};
+  v.deterministic = false;
+  const std::optional<StoredVerdict> got = decode_verdict(encode(v));
+  ASSERT_TRUE(got.has_value());
+  EXPECT_EQ(got->best.interval, v.best.interval);
+  EXPECT_EQ(got->default_time.interval, v.default_time.interval);
+  EXPECT_EQ(got->speedup_vs_default.interval, v.speedup_vs_default.interval);
+  EXPECT_EQ(got->speedup_vs_baseline.interval, v.speedup_vs_baseline.interval);
+  EXPECT_EQ(got->deterministic, false);
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, double>>{{"best_us_low", 6.0},
+                                                   {"best_us_low", -1.0},
+                                                   {"best_us_high", std::numeric_limits<double>::infinity()}})
+    EXPECT_FALSE(decode_verdict(test::changed(verdict_table(), encode(v), name, value)).has_value()) << name;
+}
+
+// A document of before, or a stranger's, that says nothing or nonsense.
+TEST(VerdictCodec, TakesNothingFromADocumentThatTuneNeverPrinted) {
+  for (const char* text :
+       {"", "{", "[]", "5", R"({"best": 5, "speedup_vs_default_interval": [2, 1]})",
+        R"({"best": {"time_us_interval": [1]}, "deterministic": "yes"})",
+        R"({"best": {"time_us_interval": ["a", 2]}, "default": {"time_us_interval": [-1, 2]}})"}) {
+    StoredVerdict v = test::verdict("w", "d", "id");
+    v.json = text;
+    const std::optional<StoredVerdict> got = decode_verdict(encode(v));
+    ASSERT_TRUE(got.has_value()) << text;
+    EXPECT_FALSE(got->best.interval.known() || got->default_time.interval.known() ||
+                 got->speedup_vs_default.interval.known() || got->deterministic)
+        << text;
+  }
+}
+
+TEST(DeviceCodec, GivesBackEveryField) {
+  StoredDevice device = test::stored_gpu("NVIDIA H100 PCIe", 114);
+  device.limits.l2_bytes = 50 << 20;
+  device.limits.peak_gflops_f32 = 51200.5;
+  device.cold = true;
+  const sqlite::Row row = encode(device);
+  const std::optional<StoredDevice> got = decode_device(row);
+  ASSERT_TRUE(got.has_value());
+  EXPECT_EQ(encode(*got), row);
+  EXPECT_EQ(got->identity, device.identity);
+  EXPECT_EQ(got->name, device.name);
+  EXPECT_EQ(got->limits.arch, "sm_90a");
+  EXPECT_EQ(got->limits.cores, 114);
+  EXPECT_EQ(got->limits.peak_gflops_f32, 51200.5);
+  EXPECT_EQ(got->driver + got->compiler + got->os + got->uuid, "13.0NVRTC 13.0LinuxGPU-1");
+  EXPECT_TRUE(got->cold);
+  EXPECT_EQ(static_cast<std::int64_t>(hash_of(device)), std::get<std::int64_t>(row.back()));
+  for (const char* facts : {"", "{", "[]", R"({"cores":-1})", R"({"cores":"many"})", R"({"cores":1e300})"})
+    EXPECT_FALSE(decode_device(test::changed(device_table(), row, "facts", facts)).has_value()) << facts;
+  EXPECT_FALSE(decode_device(test::changed(device_table(), row, "target", "opencl")).has_value());
+  // A fact of a later version is passed over, one that is not told is 0: not known.
+  const auto other = decode_device(test::changed(device_table(), row, "facts", R"({"cores":7,"new":[1,2]})"));
+  ASSERT_TRUE(other.has_value());
+  EXPECT_EQ(other->limits.cores, 7);
+  EXPECT_EQ(other->limits.l2_bytes, 0);
 }
 
 }  // namespace

@@ -124,6 +124,8 @@ Record random_record(Rng& rng) {
   record.session = random_text(rng);
   record.seed = rng.next();
   record.tool_version = random_text(rng);
+  if (rng.below(2) == 0) record.source_hash = rng.next();
+  if (rng.below(2) == 0) record.device_hash = rng.next();
   return record;
 }
 
@@ -182,28 +184,52 @@ std::string dump_of(const Database& database) {
   return text;
 }
 
-std::string make_version_1(const std::filesystem::path& path, int rows) {
+StoredDevice stored_gpu(const std::string& name, int cores) {
+  StoredDevice device;
+  device.limits.target = *target_named("cuda");
+  device.limits.arch = "sm_90a";
+  device.limits.cores = cores;
+  device.limits.shared_bytes_per_block = 227 * 1024;
+  device.name = name;
+  device.driver = "13.0";
+  device.compiler = "NVRTC 13.0";
+  device.os = "Linux";
+  device.uuid = "GPU-1";
+  device.identity = identity_of(device);
+  return device;
+}
+
+std::string make_older(const std::filesystem::path& path, int version, int rows) {
   Database same = Database::open(":memory:");
   const sqlite::Connection connection(path, sqlite::Mode::kReadWrite);
   connection.use_durable_log();
-  migrate(connection, migrations().first(1));
-  Rng rng(9);
-  for (int i = 0; i < rows; ++i) {
-    Record record = random_record(rng);
-    std::visit([](auto& outcome) { outcome.resources.advisories.clear(); }, record.outcome);
-    const sqlite::Row row = encode(same.append(record));
+  migrate(connection, migrations().first(static_cast<std::size_t>(version)));
+  const auto insert = [&](const LogTable& table, const sqlite::Row& row) {
     std::string names, marks;
     sqlite::Row values;
     for (std::size_t at = 0; at < row.size(); ++at) {
-      if (trial_table().columns[at].since > 1) continue;
-      names += (names.empty() ? "" : ",") + std::string(trial_table().columns[at].name);
+      if (table.columns[at].since > version) continue;
+      names += (names.empty() ? "" : ",") + std::string(table.columns[at].name);
       marks += marks.empty() ? "?" : ",?";
       values.push_back(row[at]);
     }
-    sqlite::Statement insert = connection.prepare("INSERT INTO trial (" + names + ") VALUES (" + marks + ")");
-    insert.bind(values);
-    insert.step();
+    sqlite::Statement statement = connection.prepare("INSERT INTO " + std::string(table.name) + " (" + names +
+                                                     ") VALUES (" + marks + ")");
+    statement.bind(values);
+    statement.step();
+  };
+  Rng rng(9);
+  for (int i = 0; i < rows; ++i) {
+    Record record = random_record(rng);
+    record.source_hash = record.device_hash = 0;
+    if (version < 2) std::visit([](auto& outcome) { outcome.resources.advisories.clear(); }, record.outcome);
+    insert(trial_table(), encode(same.append(record)));
   }
+  StoredVerdict old = verdict("w", "d", "id");
+  old.json = kOlderDocument;
+  old.created_unix_ms = 5;
+  insert(verdict_table(), encode(old));
+  same.append(old);
   return dump_of(same);
 }
 
@@ -211,10 +237,10 @@ std::string describe(const Record& r) {
   std::string text = fmt::format(
       "id {}\nworkload {}\ndevice {}\ntarget {}\narch {}\nconfig {}\nversion {}\npredicted {}\npicked "
       "{}\nsession {}\n"
-      "seed {}\ncreated {}\ntool {}\n",
+      "seed {}\ncreated {}\ntool {}\nsource {}\ndevice {}\n",
       r.id, r.workload, r.device, r.target, r.arch, to_text(r.config), r.template_version,
       r.predicted ? fmt::format("{:a}", *r.predicted + 0.0) : "none", r.picked_by, r.session, r.seed,
-      r.created_unix_ms, r.tool_version);
+      r.created_unix_ms, r.tool_version, r.source_hash, r.device_hash);
   if (const auto* t = std::get_if<Timing>(&r.outcome)) {
     text += fmt::format("timing {:a} spread {:a} reference {:a} error {:a} run {:a}\nsamples", t->time_us,
                         t->spread + 0.0, t->reference_us + 0.0, t->max_error + 0.0, t->run_s + 0.0);

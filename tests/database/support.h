@@ -43,9 +43,17 @@ StoredVerdict verdict(const std::string& workload, const std::string& device, co
 sqlite::Row changed(const LogTable& table, sqlite::Row row, std::string_view name,
                     const sqlite::Value& value);
 
-/// A file with so many random trials as the first version of the program wrote it: without the columns that
-/// came later. Returns what dump_of gives for it.
-std::string make_version_1(const std::filesystem::path& path, int rows);
+/// A GPU with so many multiprocessors, as it would be stored.
+StoredDevice stored_gpu(const std::string& name, int cores);
+
+/// A file with so many random trials and one verdict, whose intervals only its document tells, as the program
+/// of schema `version` (1 or 2) wrote it: without the columns and the table that came later. Returns what
+/// dump_of gives for it.
+std::string make_older(const std::filesystem::path& path, int version, int rows);
+/// What dump_of gives for the verdict of make_older, read.
+inline constexpr const char* kOlderDocument =
+    R"({"best":{"time_us_interval":[4.5,5.5]},"default":{"time_us_interval":[9.0,11.0]},"deterministic":true,)"
+    R"("speedup_vs_default_interval":[1.9,2.1],"speedup_vs_baseline_interval":null})";
 
 std::string bytes_of(const std::filesystem::path& path);
 void write_bytes(const std::filesystem::path& path, const std::string& bytes);

@@ -28,14 +28,14 @@ const char* const kShare = R"(
   unsigned* empty = full + 2;
   if (t == 0) {
     lehr_mbarrier_init(full, 1);
-    lehr_mbarrier_init(empty, 8);
+    lehr_mbarrier_init(empty, 2);
     lehr_mbarrier_init_fence();
   }
-  lehr_cluster_barrier();
+  lehr_cluster_barrier_relaxed();
   float d[4] = {0, 0, 0, 0};
   for (int round = 0; round < 3; ++round) {
     if (t == 0) {
-      lehr_mbarrier_wait_cluster(empty, (round + 1) % 2);
+      lehr_mbarrier_wait(empty, (round + 1) % 2);
       lehr_mbarrier_expect_tx(full, 8192);
       lehr_tma_multicast_2d(tile + rank * 2048, &a, full, 0, cluster * 192 + round * 64 + rank * 32, 3);
     }
@@ -44,7 +44,7 @@ const char* const kShare = R"(
     lehr_wgmma_m64n8k16_f32_bf16<0, 0>(d, tile, tile, 128, 16, 1024, 128, 16, 1024, 1);
     lehr_wgmma_commit();
     lehr_wgmma_wait<0>();
-    lehr_mbarrier_arrive_cluster(empty, rank ^ t % 32, t % 32 < 2);
+    lehr_mbarrier_arrive_cluster(empty, rank ^ t, t < 2);
   }
   for (int i = 0; i < 4; ++i)
     c[blockIdx.x * 512 + (t / 32 * 16 + t % 32 / 4 + i / 2 * 8) * 8 + t % 4 * 2 + i % 2] = d[i];
@@ -107,22 +107,24 @@ TEST(Cluster, FindsEveryMissingStep) {
     const char* fault;
   };
   const std::vector<Case> cases = {
-      {"  }\n  lehr_cluster_barrier();", "  }\n  __syncthreads();",
-       "with no cluster barrier behind its init"},
+      {"  lehr_cluster_barrier_relaxed();", "  __syncthreads();", "with no cluster barrier behind its init"},
+      {"    lehr_mbarrier_init_fence();\n", "", "with no barrier in between"},
+      {"i % 2] = d[i];\n  lehr_cluster_barrier();", "i % 2] = d[i];\n  lehr_cluster_barrier_relaxed();",
+       "no cluster barrier follows"},
       {"i % 2] = d[i];\n  lehr_cluster_barrier();", "i % 2] = d[i];", "mbarrier"},
       {"i % 2] = d[i];\n  lehr_cluster_barrier();", "i % 2] = d[i]; if (rank == 0) lehr_cluster_barrier();",
        "waits at the cluster barrier"},
       {", 3);\n", ", 1);\n", "waits at the mbarrier"},
       {", 3);\n", ", 0);\n", "waits at the mbarrier"},
       {", 3);\n", ", 7);\n", "block 2 of a cluster of 2"},
-      {"init(empty, 8)", "init(empty, 4)", "a load into it has not been waited for"},
-      {"init(empty, 8)", "init(empty, 12)", "waits at the mbarrier"},
-      {"rank ^ t % 32, t % 32 < 2", "rank ^ t % 32, t % 32 < 1", "waits at the mbarrier"},
-      {"rank ^ t % 32, t % 32 < 2", "rank, t % 32 < 2", ""},
-      {"rank ^ t % 32, t % 32 < 2", "2 - t % 32, t % 32 < 2", "block 2 of a cluster of 2"},
+      {"init(empty, 2)", "init(empty, 1)", "a load into it has not been waited for"},
+      {"init(empty, 2)", "init(empty, 3)", "waits at the mbarrier"},
+      {"rank ^ t, t < 2", "rank ^ t, t < 1", "waits at the mbarrier"},
+      {"rank ^ t, t < 2", "rank, t < 2", ""},
+      {"rank ^ t, t < 2", "2 - t, t < 2", "block 2 of a cluster of 2"},
       {"expect_tx(full, 8192)", "expect_tx(full, 4096)", ""},
       {"tile + rank * 2048, &a", "tile, &a", "asynchronous copy into it has not been waited for"},
-      {"lehr_mbarrier_wait_cluster(empty, (round + 1) % 2);", "", ""},
+      {"lehr_mbarrier_wait(empty, (round + 1) % 2);", "", ""},
       {"lehr_mbarrier_wait(full, round % 2);", "", "no load has written it"},
   };
   const Values a = input();
@@ -157,6 +159,8 @@ TEST(Cluster, ReadsTheOtherBlocksMemoryBetweenTwoBarriersOfAll) {
   const std::vector<Case> cases = {
       {write + barrier + read + barrier, ""},
       {write + "  __syncthreads();\n" + read + barrier, "no cluster barrier is behind its write"},
+      {write + "  lehr_cluster_barrier_relaxed();\n" + read + barrier,
+       "no cluster barrier is behind its write"},
       {write + barrier + read, "which has ended"},
       {write + barrier +
            "  float v[4];\n  if (rank == 1) lehr_cluster_load_16(v, s + t * 4, 0);\n  if (rank == 0) s[t * "

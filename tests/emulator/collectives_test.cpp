@@ -237,6 +237,7 @@ struct MmaCase {
   const char* a_column;
   const char* b_row;
   NumberFormat format;  ///< of bits
+  int registers = 4;    ///< of A; of B half of them
 };
 
 std::string text_of(const MmaCase& one) {
@@ -244,13 +245,13 @@ std::string text_of(const MmaCase& one) {
   return fmt::format(R"(
   const int g = t >> 2, u = t % 4;
   unsigned ra[4] = {{0, 0, 0, 0}}, rb[2] = {{0, 0}};
-  for (int i = 0; i < 4 * {1}; ++i) {{
+  for (int i = 0; i < {10} * {1}; ++i) {{
     const int row = ({2}) ? g : g + 8;
     const int column = {3};
     unsigned x = {5}a[row * {6} + column]{7};
     ra[i / {1}] |= {8} << (i % {1} * (32 / {1}));
   }}
-  for (int i = 0; i < 2 * {1}; ++i) {{
+  for (int i = 0; i < {10} / 2 * {1}; ++i) {{
     const int row = {4};
     unsigned x = {5}b[row * 8 + g]{7};
     rb[i / {1}] |= {8} << (i % {1} * (32 / {1}));
@@ -260,7 +261,7 @@ std::string text_of(const MmaCase& one) {
   for (int i = 0; i < 4; ++i) c[(i < 2 ? g : g + 8) * 8 + u * 2 + (i & 1)] = d[i];)",
                      one.shape, one.packed, one.a_row_is_low, one.a_column, one.b_row,
                      one.type == DType::kF32 ? "__float_as_uint(" : "(", one.k, ")",
-                     one.packed == 4 ? "(x & 0xff)" : "x", integer ? "int" : "float");
+                     one.packed == 4 ? "(x & 0xff)" : "x", integer ? "int" : "float", one.registers);
 }
 
 TEST(Mma, ComputesInEveryTypeFromTheFragmentsOfThePtxIsa) {
@@ -274,6 +275,7 @@ TEST(Mma, ComputesInEveryTypeFromTheFragmentsOfThePtxIsa) {
   const std::vector<MmaCase> cases = {
       {"m16n8k16_f32_bf16", DType::kBF16, 16, 2, low_2, column_2, row_2, kBF16},
       {"m16n8k16_f32_f16", DType::kF16, 16, 2, low_2, column_2, row_2, kF16},
+      {"m16n8k8_f32_f16", DType::kF16, 8, 2, "i < 2", "u * 2 + (i & 1)", "u * 2 + (i & 1)", kF16, 2},
       {"m16n8k8_f32_tf32",
        DType::kF32,
        8,

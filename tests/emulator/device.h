@@ -32,12 +32,14 @@ void emulated_cp_async_wait(int pending);
 void emulated_ldmatrix(unsigned* registers, const void* row, int count, bool transposed, int line);
 void emulated_stmatrix(void* row, const unsigned* registers, int count, bool transposed, int line);
 void emulated_mma(void* d, const unsigned* a, const unsigned* b, EmulatedMma type, int line);
+int emulated_uniform(int value, int line);
 void emulated_shuffle_xor(void* value, int lane_mask, int width, int line);
 void emulated_mbarrier_init(const void* barrier, int arrivals);
+void emulated_mbarrier_init_fence();
 void emulated_mbarrier_arrive(const void* barrier, int transaction_bytes);
 void emulated_mbarrier_arrive_at(const void* barrier, int rank);
 void emulated_mbarrier_wait(const void* barrier, int parity, int line);
-void emulated_cluster_barrier(int line);
+void emulated_cluster_barrier(int relaxed, int line);
 void emulated_cluster_load(void* to, const void* shared, int rank);
 void emulated_tma_load(void* shared, const void* map, const void* barrier, int c0, int c1, int c2,
                        unsigned mask);
@@ -163,6 +165,8 @@ struct alignas(16) int4 {
 #define __ballot_sync(mask, predicate) emulated_ballot(predicate, __LINE__)
 #define __any_sync(mask, predicate) (emulated_ballot(predicate, __LINE__) != 0)
 #define __all_sync(mask, predicate) (emulated_ballot(predicate, __LINE__) == ~0u)
+// Only of values that the lanes agree on, and from lane 0.
+#define __shfl_sync(mask, value, lane) emulated_uniform(value, __LINE__)
 #define __threadfence() emulated_device_fence()
 #define atomicInc emulated_atomic_inc
 #define atomicAdd emulated_atomic_add
@@ -185,11 +189,14 @@ inline void lehr_named_barrier(int id, int threads = 128, int line = __builtin_L
 }
 
 inline void lehr_prefetch(const void*) {}
+inline void lehr_tensor_map_prefetch(const void*) {}
 
 inline void lehr_mbarrier_init(unsigned* barrier, int arrivals) {
   emulated_mbarrier_init(barrier, arrivals);
 }
-inline void lehr_mbarrier_init_fence() {}
+inline void lehr_mbarrier_init_fence() {
+  emulated_mbarrier_init_fence();
+}
 inline void lehr_mbarrier_arrive(unsigned* barrier, int arrives) {
   if (arrives) emulated_mbarrier_arrive(barrier, 0);
 }
@@ -202,11 +209,11 @@ inline void lehr_mbarrier_wait(unsigned* barrier, int parity, int line = __built
 inline void lehr_mbarrier_arrive_cluster(unsigned* barrier, int rank, int arrives) {
   if (arrives) emulated_mbarrier_arrive_at(barrier, rank);
 }
-inline void lehr_mbarrier_wait_cluster(unsigned* barrier, int parity, int line = __builtin_LINE()) {
-  emulated_mbarrier_wait(barrier, parity, line);
-}
 inline void lehr_cluster_barrier(int line = __builtin_LINE()) {
-  emulated_cluster_barrier(line);
+  emulated_cluster_barrier(false, line);
+}
+inline void lehr_cluster_barrier_relaxed(int line = __builtin_LINE()) {
+  emulated_cluster_barrier(true, line);
 }
 inline void lehr_cluster_load_16(void* to, const void* shared, int rank) {
   emulated_cluster_load(to, shared, rank);
@@ -337,6 +344,7 @@ LEHR_EMULATED_MATRIX(x4_trans, 4, true)
   }
 LEHR_EMULATED_MMA(m16n8k16_f32_bf16, float, kBF16)
 LEHR_EMULATED_MMA(m16n8k16_f32_f16, float, kF16)
+LEHR_EMULATED_MMA(m16n8k8_f32_f16, float, kF16HalfK)
 LEHR_EMULATED_MMA(m16n8k8_f32_tf32, float, kTF32)
 LEHR_EMULATED_MMA(m16n8k32_s32_s8, int, kS8)
 LEHR_EMULATED_MMA(m16n8k32_f32_e4m3, float, kE4M3)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "base/error.h"
@@ -51,14 +52,25 @@ std::vector<Types> all_types() {
   return all;
 }
 
-/// The first workload that the family serves on the newest architecture, which can do what the older ones
-/// can; from shape `first` on in a circle.
+/// Architectures on which the family serves the workload.
+std::vector<Limits> serving(const Template& family, const Workload& workload) {
+  std::vector<Limits> limits;
+  for (const std::string& arch : known_cuda_archs()) {
+    const Limits each = cuda_limits(arch);
+    if (!why_unserved(family, workload, each)) limits.push_back(each);
+  }
+  return limits;
+}
+
+/// The first workload that the family serves on one of two architectures, which between them can do what all
+/// others can; from shape `first` on in a circle.
 std::optional<Workload> first_served(const Template& family, const Types& types, int layouts,
                                      const std::vector<Shape>& shapes, std::size_t first) {
-  static const Limits newest = cuda_limits("sm_90a");
+  static const std::array able = {cuda_limits("sm_90a"), cuda_limits("sm_120")};
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const Workload workload = workload_of(types, layouts, shapes[(first + i) % shapes.size()]);
-    if (!why_unserved(family, workload, newest)) return workload;
+    for (const Limits& limits : able)
+      if (!why_unserved(family, workload, limits)) return workload;
   }
   return std::nullopt;
 }
@@ -97,7 +109,6 @@ std::optional<Config> sample_split(const FamilySpace& space, Rng& rng) {
 /// Splits for the types that have none among `samples`, where the family can.
 void add_splits(const Template& family, const std::vector<std::pair<Types, int>>& served,
                 const std::vector<Shape>& shapes, std::vector<Sample>& samples, Rng& rng) {
-  const Limits limits = cuda_limits("sm_90a");
   const auto kind_of = [](const Workload& w) { return std::pair(w.gemm().a.type, w.gemm().math); };
   for (const auto& [types, layouts] : served) {
     for (const std::size_t shape : long_shapes(shapes)) {
@@ -105,9 +116,11 @@ void add_splits(const Template& family, const std::vector<std::pair<Types, int>>
       const bool has = std::any_of(samples.begin(), samples.end(), [&](const Sample& sample) {
         return kind_of(sample.workload) == kind_of(workload) && splits_k(sample.config);
       });
-      if (has || why_unserved(family, workload, limits)) continue;
-      const std::optional<Config> config = sample_split(family.space(workload, limits), rng);
-      if (config && splits_k(*config)) samples.push_back({&family, workload, limits, *config});
+      if (has) continue;
+      const std::vector<Limits> limits = serving(family, workload);
+      if (limits.empty()) continue;
+      const std::optional<Config> config = sample_split(family.space(workload, limits.back()), rng);
+      if (config && splits_k(*config)) samples.push_back({&family, workload, limits.back(), *config});
     }
   }
 }
@@ -192,16 +205,6 @@ const std::vector<Workload>& convolutions() {
     return workloads;
   }();
   return all;
-}
-
-/// Architectures on which the family serves the workload.
-std::vector<Limits> serving(const Template& family, const Workload& workload) {
-  std::vector<Limits> limits;
-  for (const std::string& arch : known_cuda_archs()) {
-    const Limits each = cuda_limits(arch);
-    if (!why_unserved(family, workload, each)) limits.push_back(each);
-  }
-  return limits;
 }
 
 std::vector<Workload> served_convolutions(const Template& family) {

@@ -150,6 +150,43 @@ TEST_P(EmulatedFamily, IsRightForRandomShapes) {
   }
 }
 
+/// Served samples that are served there too, with schedules of that architecture.
+std::vector<Sample> samples_on(const Limits& limits, const Template& family, std::size_t count) {
+  Rng rng(kSeed);
+  std::vector<Sample> result;
+  for (Sample sample : lehr::testing::samples_of(family, 8 * count, shapes(), rng)) {
+    if (result.size() == count) break;
+    if (why_unserved(family, sample.workload, limits)) continue;
+    sample.limits = limits;
+    sample.config = result.size() % 4 == 0
+                        ? family.default_config(sample.workload, limits)
+                        : testing::sample_config(family.space(sample.workload, limits), rng).value();
+    result.push_back(sample);
+  }
+  return result;
+}
+
+/// Turing has neither cp.async nor the mma of newer ones: tiles come through registers, and products of f16
+/// by halves of k.
+TEST(EmulatedTuring, IsRightInAllItsFamilies) {
+  SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
+  constexpr std::size_t kKernels = 12;
+  std::vector<std::string> families;
+  for (const Template* family : lehr::testing::cuda_families()) {
+    const std::vector<Sample> samples = samples_on(cuda_limits("sm_75"), *family, kKernels);
+    if (samples.empty()) continue;
+    families.push_back(family->name);
+    run(samples, 0, samples.size());
+    for (const Sample& sample : samples) {
+      const std::string text = emit(lowered(sample)).text;
+      EXPECT_EQ(text.find("cp.async"), std::string::npos) << to_text(sample);
+      EXPECT_EQ(text.find("m16n8k16"), std::string::npos) << to_text(sample);
+    }
+  }
+  EXPECT_EQ(families, (std::vector<std::string>{"gemm_simt", "gemm_mma", "gemv_simt", "conv2d_simt",
+                                                "conv2d_winograd", "conv2d_mma", "conv2d_depthwise"}));
+}
+
 /// Each step at least once, before and after others.
 const std::vector<std::string>& epilogues() {
   static const std::vector<std::string> all = {
@@ -209,7 +246,8 @@ TEST(EmulatedScales, MultiplyEachSumOnce) {
     const std::vector<Sample> samples = scaled_samples(*family, kKernels);
     if (samples.empty()) continue;
     families.push_back(family->name);
-    if (std::ranges::count_if(samples, [](const Sample& s) { return lehr::testing::splits_k(s.config); }) >= 4)
+    if (std::ranges::count_if(samples, [](const Sample& s) { return lehr::testing::splits_k(s.config); }) >=
+        4)
       splitting.push_back(family->name);
     run(samples, 0, samples.size());
   }

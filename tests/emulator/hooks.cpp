@@ -111,6 +111,15 @@ void emulated_mma(void* d, const std::uint32_t* a, const std::uint32_t* b, Emula
   call.b = b;
   Machine::current()->warp_collective(call);
 }
+int emulated_uniform(int value, int line) {
+  WarpCall call;
+  call.what = Collective::kUniform;
+  call.line = line;
+  std::uint32_t bits = static_cast<std::uint32_t>(value);
+  call.a = &bits;
+  Machine::current()->warp_collective(call);
+  return value;
+}
 void emulated_shuffle_xor(void* value, int lane_mask, int width, int line) {
   WarpCall call;
   call.what = Collective::kShuffle;

@@ -29,6 +29,9 @@ extern "C" {
 void emulated_mbarrier_init(const void* barrier, int arrivals) {
   Machine::current()->mbarrier_init(barrier, arrivals);
 }
+void emulated_mbarrier_init_fence() {
+  Machine::current()->mbarrier_init_fence();
+}
 void emulated_mbarrier_arrive(const void* barrier, int transaction_bytes) {
   Machine::current()->mbarrier_arrive(barrier, transaction_bytes);
 }
@@ -38,8 +41,8 @@ void emulated_mbarrier_wait(const void* barrier, int parity, int line) {
 void emulated_mbarrier_arrive_at(const void* barrier, int rank) {
   Machine::current()->mbarrier_arrive_at(barrier, rank);
 }
-void emulated_cluster_barrier(int line) {
-  Machine::current()->cluster_barrier(line);
+void emulated_cluster_barrier(int relaxed, int line) {
+  Machine::current()->cluster_barrier(relaxed != 0, line);
 }
 void emulated_cluster_load(void* to, const void* shared, int rank) {
   Machine::current()->cluster_load(to, shared, rank);

@@ -51,7 +51,8 @@ class Machine {
   std::array<unsigned, 3> grid_dim() const;
   void access(std::uintptr_t address, std::size_t bytes, bool writes);
   void block_barrier(int line);
-  void cluster_barrier(int line);
+  /// `relaxed`: it orders no memory, and makes known only mbarriers that a fence follows.
+  void cluster_barrier(bool relaxed, int line);
   /// 16 bytes from the same place in the shared memory of block `rank` of the cluster; to be followed by a
   /// cluster barrier, so that the block is still there.
   void cluster_load(void* to, const void* shared, int rank);
@@ -68,6 +69,7 @@ class Machine {
   void griddepcontrol(bool wait);
   void flop() { flops_ += 1; }
   // machine_async.cpp and machine_stores.cpp
+  void mbarrier_init_fence();
   void mbarrier_init(const void* barrier, int arrivals);
   void mbarrier_arrive(const void* barrier, int transaction_bytes);
   /// At the mbarrier that block `rank` of the cluster has at the same place; to be followed by a cluster
@@ -123,7 +125,8 @@ class Machine {
     Wgmma operation;
     std::shared_ptr<Sums> sums;
     bool done = false;
-    int retired = 0;  ///< threads that have waited for it
+    int retired = 0;    ///< threads that have waited for it
+    bool read = false;  ///< and one of them has said so, or all have: its operands are free
   };
   struct MBarrier {
     int arrivals = 0;  ///< per phase
@@ -131,7 +134,8 @@ class Machine {
     std::int64_t transaction_bytes = 0;
     int phase = 0;
     Who made;
-    int cluster_epoch = 0;  ///< in which it was made
+    bool fenced = false;  ///< the thread that made it has passed a fence since
+    bool known = false;   ///< a barrier of the cluster has made it known to all of its blocks
   };
   struct Load {
     std::uintptr_t shared;
@@ -154,22 +158,24 @@ class Machine {
   struct Thread {
     void* context = nullptr;
     State state = State::kReady;
-    int line = 0;                                          ///< of what it waits at
-    int named_barrier = 0;                                 ///< kAtNamedBarrier
-    WarpCall* call = nullptr;                              ///< kInCollective
-    std::vector<Copy> open;                                ///< copies not yet committed
-    std::deque<std::vector<Copy>> groups;                  ///< committed, oldest first
-    StoreGroup open_stores;                                ///< not yet committed
-    std::deque<StoreGroup> store_groups;                   ///< committed, oldest first
-    std::uint32_t barrier = 0;                             ///< kAtMBarrier
-    std::map<std::uint32_t, int> phases;                   ///< see Who
-    bool fenced = false;                                   ///< the registers are ready for wgmma
-    bool waited = false;                                   ///< for the launches before this one
-    std::uint32_t* sums = nullptr;                         ///< kAtWgmma
-    Wgmma operation;                                       ///< kAtWgmma
+    int line = 0;                          ///< of what it waits at
+    int named_barrier = 0;                 ///< kAtNamedBarrier
+    bool relaxed = false;                  ///< kAtClusterBarrier
+    WarpCall* call = nullptr;              ///< kInCollective
+    std::vector<Copy> open;                ///< copies not yet committed
+    std::deque<std::vector<Copy>> groups;  ///< committed, oldest first
+    StoreGroup open_stores;                ///< not yet committed
+    std::deque<StoreGroup> store_groups;   ///< committed, oldest first
+    std::uint32_t barrier = 0;             ///< kAtMBarrier
+    std::map<std::uint32_t, int> phases;   ///< see Who
+    bool fenced = false;                   ///< the registers are ready for wgmma
+    bool waited = false;                   ///< for the launches before this one
+    std::uint32_t* sums = nullptr;         ///< kAtWgmma
+    Wgmma operation;                       ///< kAtWgmma
     using Calls = std::vector<std::shared_ptr<WgmmaCall>>;
     Calls open_calls;               ///< not yet committed
     std::deque<Calls> call_groups;  ///< committed, oldest first
+    Calls finished;                 ///< waited for, and nobody told of that
   };
   struct Warpgroup {
     int arrived = 0;                               ///< threads that wait at a wgmma
@@ -191,7 +197,7 @@ class Machine {
   struct Block {
     explicit Block(SharedMemory memory) : shared(std::move(memory)) {}
     SharedMemory shared;
-    int epoch = 0;          ///< barriers passed by all of its threads
+    int epoch = 0;  ///< barriers passed by all of its threads
     bool lets_next_begin = false;
     int arrived_from = -1;  ///< cluster epoch in which another block last used its mbarriers or memory
     std::map<int, NamedBarrier> named_barriers;
@@ -243,6 +249,7 @@ class Machine {
   std::optional<std::string> unfinished() const;  ///< what a block that has ended leaves under way
   void issue(int first_thread);
   void perform_until(Warpgroup& group, const WgmmaCall& last);
+  void end_reads(WgmmaCall& call);
   Warpgroup& warpgroup() { return warpgroups_[static_cast<std::size_t>(thread_ / kWarpgroup)]; }
   std::uint32_t shared_address(const void* pointer);
 
@@ -263,7 +270,7 @@ class Machine {
   Stack scheduler_stack_;
   int thread_ = 0;          ///< that runs
   int shown_ = 0;           ///< rank whose shared memory is in its place
-  int cluster_epoch_ = 0;   ///< cluster barriers passed
+  int cluster_epoch_ = 0;   ///< cluster barriers passed, those that order memory
   std::int64_t block_ = 0;  ///< the cluster's first
   std::int64_t barriers_ = 0;
   double flops_ = 0;

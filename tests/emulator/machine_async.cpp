@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "machine.h"
 #include "number.h"
@@ -33,7 +34,7 @@ Machine::MBarrier& Machine::mbarrier_at(std::uint32_t address) {
   if (found == block().mbarriers.end())
     fail(fmt::format("there is no mbarrier at byte {} of shared memory", address));
   const Who& made = found->second.made;
-  if (made.thread != thread_ % of_block_ && made.epoch == block().epoch)
+  if (made.thread != thread_ % of_block_ && made.epoch == block().epoch && !found->second.known)
     fail(fmt::format("uses the mbarrier that thread {} has made, with no barrier in between", made.thread));
   return found->second;
 }
@@ -42,7 +43,13 @@ void Machine::mbarrier_init(const void* barrier, int arrivals) {
   const std::uint32_t address = shared_address(barrier);
   if (address % kBarrierBytes != 0) fail("an mbarrier is not aligned to 8 bytes");
   if (block().mbarriers.count(address) != 0) fail("makes an mbarrier a second time");
-  block().mbarriers[address] = {arrivals, arrivals, 0, 0, who(), cluster_epoch_};
+  block().mbarriers[address] = {arrivals, arrivals, 0, 0, who()};
+}
+
+/// "fence.mbarrier_init.release.cluster".
+void Machine::mbarrier_init_fence() {
+  for (auto& [address, barrier] : block().mbarriers)
+    if (barrier.made.thread == thread_ % of_block_) barrier.fenced = true;
 }
 
 void Machine::end_phase_if_complete(int rank, std::uint32_t address, MBarrier& barrier) {
@@ -65,6 +72,8 @@ void Machine::mbarrier_arrive(const void* pointer, int transaction_bytes) {
 void Machine::arrive(int rank, std::uint32_t address, MBarrier& barrier, int transaction_bytes) {
   if (barrier.pending == 0)
     fail(fmt::format("arrives at an mbarrier that has its {} arrivals of this phase", barrier.arrivals));
+  for (const std::shared_ptr<WgmmaCall>& call : self().finished) end_reads(*call);
+  self().finished.clear();
   barrier.transaction_bytes += transaction_bytes;
   --barrier.pending;
   end_phase_if_complete(rank, address, barrier);
@@ -146,8 +155,7 @@ void Machine::land(const Load& load) {
       const auto address =
           static_cast<std::uint32_t>(load.shared - memory.begin() + static_cast<std::uintptr_t>(moved));
       memory.end_load(memory.begin() + swizzled(address, static_cast<int>(map.swizzle)), chunk.data(),
-                      who_in(load.thread, target),
-                      {load.barrier, block.mbarriers.at(load.barrier).phase});
+                      who_in(load.thread, target), {load.barrier, block.mbarriers.at(load.barrier).phase});
     }
     moved += 16;
   }
@@ -269,16 +277,28 @@ void Machine::perform_until(Warpgroup& group, const WgmmaCall& last) {
   }
 }
 
+/// The operands of a wgmma may be overwritten. A group of them is the warpgroup's ("wgmma.commit_group"): one
+/// thread that has waited for it knows that all of it is done, the other warps' part, too, and so does
+/// whoever that thread tells.
+void Machine::end_reads(WgmmaCall& call) {
+  if (std::exchange(call.read, true)) return;
+  for (const auto& chunks : {call.operation.chunks_of_a(), call.operation.chunks_of_b()})
+    for (const std::uint32_t chunk : chunks) shared().end_read(shared().begin() + chunk);
+}
+
 void Machine::wgmma_wait(int pending, int line) {
   Warpgroup& group = warpgroup();
   const int t = thread_ % kWarpgroup;
   while (self().call_groups.size() > static_cast<std::size_t>(pending)) {
     for (const std::shared_ptr<WgmmaCall>& call : self().call_groups.front()) {
       perform_until(group, *call);
-      if (++call->retired < kWarpgroup) continue;
-      --call->sums->operations;
-      for (const auto& chunks : {call->operation.chunks_of_a(), call->operation.chunks_of_b()})
-        for (const std::uint32_t chunk : chunks) shared().end_read(shared().begin() + chunk);
+      if (++call->retired == kWarpgroup) {
+        --call->sums->operations;
+        end_reads(*call);
+      } else {
+        std::erase_if(self().finished, [](const std::shared_ptr<WgmmaCall>& other) { return other->read; });
+        self().finished.push_back(call);
+      }
     }
     const Thread::Calls retired = std::move(self().call_groups.front());
     self().call_groups.pop_front();

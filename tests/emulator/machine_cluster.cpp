@@ -60,8 +60,9 @@ bool Machine::release_barrier_of(int rank) {
   return true;
 }
 
-void Machine::cluster_barrier(int line) {
+void Machine::cluster_barrier(bool relaxed, int line) {
   self().state = State::kAtClusterBarrier;
+  self().relaxed = relaxed;
   self().line = line;
   yield();
 }
@@ -73,8 +74,13 @@ bool Machine::release_cluster_barrier() {
     return false;
   for (Thread& t : threads_) t.state = State::kReady;
   ready_.add(0, static_cast<int>(threads_.size()));
-  for (Block& block : blocks_) block.shared.publish(++block.epoch);
+  const bool relaxed = threads_[0].relaxed;
+  for (Block& block : blocks_)
+    for (auto& [address, barrier] : block.mbarriers)
+      barrier.known = barrier.known || barrier.fenced || !relaxed;
   barriers_ += static_cast<std::int64_t>(blocks_.size());
+  if (relaxed) return true;
+  for (Block& block : blocks_) block.shared.publish(++block.epoch);
   ++cluster_epoch_;
   return true;
 }
@@ -86,8 +92,9 @@ Machine::MBarrier& Machine::mbarrier_of(int rank, std::uint32_t address) {
   Block& block = blocks_[static_cast<std::size_t>(rank)];
   if (has_ended(rank)) fail(fmt::format("uses an mbarrier of block {}, which has ended", block_ + rank));
   const auto found = block.mbarriers.find(address);
-  if (found == block.mbarriers.end() || found->second.cluster_epoch == cluster_epoch_)
-    fail(fmt::format("uses an mbarrier of block {}, with no cluster barrier behind its init", block_ + rank));
+  if (found == block.mbarriers.end() || !found->second.known)
+    fail(fmt::format("uses an mbarrier of block {}, with no cluster barrier behind its init and a fence",
+                     block_ + rank));
   return found->second;
 }
 

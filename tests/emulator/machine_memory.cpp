@@ -130,6 +130,11 @@ void Machine::perform(const Lanes& lanes, int first_thread) {
     case Collective::kShuffle:
       exchange(lanes);
       return;
+    case Collective::kUniform:
+      for (std::size_t lane = 1; lane < lanes.size(); ++lane)
+        if (*lanes[lane]->a != *call.a)
+          fail(first_thread + static_cast<int>(lane), "has another value than lane 0");
+      return;
     case Collective::kVote:
       vote(lanes);
       return;

@@ -23,6 +23,7 @@ int bits_of(EmulatedMma type) {
   switch (type) {
     case EmulatedMma::kBF16:
     case EmulatedMma::kF16:
+    case EmulatedMma::kF16HalfK:
       return 16;
     case EmulatedMma::kTF32:
       return 32;
@@ -59,6 +60,7 @@ float value_of(EmulatedMma type, std::uint32_t bits) {
     case EmulatedMma::kBF16:
       return std::bit_cast<float>(bits << 16);
     case EmulatedMma::kF16:
+    case EmulatedMma::kF16HalfK:
       return f16[bits];
     case EmulatedMma::kTF32:
       return truncate_to_tf32(bits);
@@ -100,6 +102,8 @@ const char* name_of(Collective what) {
       return "warp barrier";
     case Collective::kShuffle:
       return "shfl";
+    case Collective::kUniform:
+      return "shfl of what all lanes have";
     case Collective::kVote:
       return "vote";
     case Collective::kLoadMatrix:
@@ -165,7 +169,9 @@ void vote(const Lanes& lanes) {
 double multiply(const Lanes& lanes) {
   const EmulatedMma type = lanes[0]->type;
   const int packed = 32 / bits_of(type);
-  const int depth = 8 * packed;
+  // Half of k: the same registers without those of the other half.
+  const int parts = type == EmulatedMma::kF16HalfK ? 1 : 2;
+  const int depth = 4 * packed * parts;
   double a[kRows][32];
   double b[kColumns][32];
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -173,9 +179,9 @@ double multiply(const Lanes& lanes) {
     const int g = lane / 4;
     const int t = lane % 4;
     for (int j = 0; j < packed; ++j) {
-      for (int r = 0; r < 4; ++r)
+      for (int r = 0; r < 2 * parts; ++r)
         a[g + 8 * (r % 2)][t * packed + j + 4 * packed * (r / 2)] = element(type, call.a[r], j);
-      for (int r = 0; r < 2; ++r) b[g][t * packed + j + 4 * packed * r] = element(type, call.b[r], j);
+      for (int r = 0; r < parts; ++r) b[g][t * packed + j + 4 * packed * r] = element(type, call.b[r], j);
     }
   }
   for (int lane = 0; lane < kLanes; ++lane) {

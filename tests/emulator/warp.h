@@ -12,7 +12,7 @@ namespace lehr::emulator {
 inline constexpr int kLanes = 32;
 
 /// kWgmmaWait: nothing is exchanged, but the instruction is the whole warp's.
-enum class Collective { kBarrier, kShuffle, kVote, kLoadMatrix, kStoreMatrix, kMma, kWgmmaWait };
+enum class Collective { kBarrier, kShuffle, kUniform, kVote, kLoadMatrix, kStoreMatrix, kMma, kWgmmaWait };
 /// "ldmatrix", "mma.sync", ...
 const char* name_of(Collective what);
 

@@ -19,6 +19,7 @@
 #include "database/salvage.h"
 #include "replay/read_table.h"
 #include "space/config.h"
+#include "tune/stored_kernel.h"
 #include "workload/workload.h"
 
 namespace lehr::test {
@@ -124,7 +125,8 @@ void fuzz_flags(std::string_view bytes) {
 
 void fuzz_row(std::string_view bytes) {
   Source source(bytes);
-  const LogTable& table = source.number(1) % 4 == 0 ? verdict_table() : trial_table();
+  const std::uint64_t which = source.number(1) % 8;
+  const LogTable& table = which % 4 == 0 ? verdict_table() : which == 7 ? device_table() : trial_table();
   sqlite::Row row;
   // Most values have the column's type: the first byte of the input says which ones have not.
   for (std::size_t i = 0; i < table.columns.size(); ++i) row.push_back(value_from(source));
@@ -133,8 +135,15 @@ void fuzz_row(std::string_view bytes) {
   if (&table == &trial_table()) {
     if (const std::optional<Record> record = decode_record(row))
       require(decode_record(encode(*record)).has_value());
-  } else if (const std::optional<StoredVerdict> verdict = decode_verdict(row)) {
-    require(encode(*verdict) == row);
+  } else if (&table == &verdict_table()) {
+    if (const std::optional<StoredVerdict> verdict = decode_verdict(row)) {  // an older one has other columns
+      const sqlite::Row again = encode(*verdict);
+      require(encode(decode_verdict(again).value()) == again);
+    }
+  } else if (const std::optional<StoredDevice> device = decode_device(row)) {
+    const sqlite::Row again = encode(*device);
+    require(encode(decode_device(again).value()) == again);
+    limits_of(*device);
   }
   if (!has_types_of(table, row)) return;
   const LogRow back = parse_json_line(to_json_line(table, row));
@@ -148,6 +157,8 @@ void fuzz_line(std::string_view bytes) {
     const LogRow again = parse_json_line(to_json_line(*parsed.table, parsed.row));
     require(again.table == parsed.table && again.row == parsed.row);
     if (parsed.table == &trial_table()) decode_record(parsed.row);
+    if (parsed.table == &verdict_table()) decode_verdict(parsed.row);
+    if (parsed.table == &device_table()) decode_device(parsed.row);
   });
 }
 

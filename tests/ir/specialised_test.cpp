@@ -251,6 +251,10 @@ TEST(Clusters, DivideTheGridAndHaveABarrierOfTheirOwn) {
   EXPECT_EQ(analyze(right).barriers, 1);
   EXPECT_THAT(to_text(right), HasSubstr(" cluster=2\n"));
   EXPECT_THAT(to_text(right), HasSubstr("barrier cluster\n"));
+  const Kernel relaxed = kernel_of(4, 2, BarrierScope::kClusterRelaxed);
+  EXPECT_EQ(why_malformed(relaxed), std::nullopt);
+  EXPECT_EQ(analyze(relaxed).barriers, 1);
+  EXPECT_THAT(to_text(relaxed), HasSubstr("barrier cluster relaxed\n"));
   const auto complaint = [&](std::int64_t blocks, int cluster, BarrierScope barrier) {
     return why_malformed(kernel_of(blocks, cluster, barrier)).value_or("");
   };
@@ -258,6 +262,7 @@ TEST(Clusters, DivideTheGridAndHaveABarrierOfTheirOwn) {
               HasSubstr("3 blocks do not divide into clusters of 2"));
   EXPECT_THAT(complaint(4, 16, BarrierScope::kBlock), HasSubstr("clusters of 16 blocks"));
   EXPECT_THAT(complaint(4, 1, BarrierScope::kCluster), HasSubstr("there are no clusters"));
+  EXPECT_THAT(complaint(4, 1, BarrierScope::kClusterRelaxed), HasSubstr("there are no clusters"));
 }
 
 TEST(Programmatic, WaitsBeforeAnyParameterIsTouchedAndLetsTheNextLaunchBegin) {

@@ -309,6 +309,21 @@ TEST(Verify, RejectsBarriersOnTheCpu) {
             "in loop i > barrier: barriers exist only on target cuda");
 }
 
+TEST(Verify, RejectsUniformValuesThatLanesMayDisagreeOn) {
+  const std::string disagree = ": the lanes of a warp may disagree on it, or on whether they reach it";
+  Plot p(Target::kCuda);
+  EXPECT_EQ(p.complaint(LoopKind::kThreadX, Let{p.u, var(p.i) / 32, true}), "");
+  EXPECT_EQ(p.complaint(LoopKind::kThreadX, Let{p.u, var(p.i) / 64 + 1, true}), "");
+  EXPECT_EQ(p.complaint(LoopKind::kThreadX, Let{p.u, integer(3), true}), "");
+  EXPECT_EQ(p.complaint(LoopKind::kThreadX, Let{p.u, var(p.i) / 16, true}), "in loop i > let u" + disagree);
+  EXPECT_EQ(
+      p.complaint(LoopKind::kThreadX, If{lt(var(p.i), integer(16)), block(Let{p.u, integer(3), true}), {}}),
+      "in loop i > if i<16 > let u" + disagree);
+  Plot of_cpu;
+  EXPECT_EQ(of_cpu.complaint(LoopKind::kSerial, Let{of_cpu.u, integer(3), true}),
+            "in loop i > let u: there are warps only on target cuda");
+}
+
 TEST(Verify, RejectsBarriersThatThreadsMayDisagreeOn) {
   Plot p(Target::kCuda);
   const std::string divergent = ": threads may disagree on whether they reach it";

@@ -225,7 +225,7 @@ TEST(CompilePool, SaysInOneSentenceWhatIsMissing) {
     FAIL() << "sm_20 was accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
-    EXPECT_THAT(error.what(), HasSubstr("cannot compile for sm_20; it knows sm_80"));
+    EXPECT_THAT(error.what(), HasSubstr("cannot compile for sm_20; it knows sm_75"));
   }
   CompilePoolOptions no_worker = options();
   no_worker.worker.executable = "/bin/true";

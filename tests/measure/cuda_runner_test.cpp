@@ -3,6 +3,7 @@
 #include "measure/cuda/cuda_runner.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "measure/cuda/cuda_device.h"
 #include "measure/system/temp_dir.h"
+#include "target/cuda/archs.h"
 
 namespace lehr {
 namespace {
@@ -321,6 +323,27 @@ TEST_F(CudaRunnerOnAFakeDriver, StopsEarlyOnAHopelessCandidate) {
   EXPECT_EQ(std::get<Samples>(timed).us.size(), 3u);
 }
 
+/// A graph's first launch uploads it: between two events that reads as a kernel of 66 us where it takes 16.
+TEST_F(CudaRunnerOnAFakeDriver, IsNotMisledByTheFirstLaunchOfAGraph) {
+  for (const auto& [upload_us, cold_us] :
+       {std::pair{50.0, 0.0}, std::pair{0.0, 50.0}, std::pair{50.0, 50.0}}) {
+    CudaRunner runner(libraries());
+    runner.prepare(problem_, {});
+    ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
+    SampleRequest request;
+    request.hopeless_us = 40;  // between the two
+    function<void(double, double)>("fake_cuda_first_launches")(upload_us, cold_us);
+    const std::string before = calls();
+    const auto timed = runner.time(0, request);
+    ASSERT_TRUE(std::holds_alternative<Samples>(timed));
+    const Samples& samples = std::get<Samples>(timed);
+    EXPECT_FALSE(samples.hopeless);
+    EXPECT_EQ(samples.us.size(), 15u);
+    for (const double us : samples.us) EXPECT_NEAR(us, 15.625, 1e-3);
+    EXPECT_EQ(launches_since(before), 1u + 64u);  // a sample of 1000 us is full
+  }
+}
+
 TEST_F(CudaRunnerOnAFakeDriver, TimesOneLaunchPerSampleWhenCold) {
   CudaRunner runner(libraries());
   RunSettings settings;
@@ -380,8 +403,68 @@ TEST_F(CudaRunnerOnAFakeDriver, FillsTheDevicesLimits) {
   EXPECT_EQ(device->limits.shared_bytes_per_block, 232448);
   EXPECT_NEAR(device->limits.peak_gflops_f32, 67000, 200);  // the data sheet's number
   EXPECT_NEAR(device->limits.dram_gbytes_per_s, 4800, 150);
+  EXPECT_NEAR(device->limits.tensor_gflops_f16, 989000, 3000);
+  EXPECT_EQ(device->limits.shared_bytes_reserved, 1024) << "an old driver does not say, the table does";
+  EXPECT_TRUE(device->limits.has(Ability::kWgmma));
   EXPECT_FALSE(cuda_device_of(*driver, 1, why_not));
   EXPECT_THAT(why_not, HasSubstr("no cuda:1"));
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, WhatTheDriverSaysWinsOverTheTableOfArchitectures) {
+  auto* const set = function<void(int, int)>("fake_cuda_set_attribute");
+  for (const auto& [attribute, value] :
+       {std::pair(75, 8), {76, 9}, {16, 58}, {13, 1800000}, {38, 48 << 20}, {106, 23}, {111, 2048}})
+    set(attribute, value);
+  std::string why_not;
+  const auto driver = CudaDriver::open(kFakeDriver, why_not);
+  ASSERT_TRUE(driver) << why_not;
+  const auto device = cuda_device_of(*driver, 0, why_not);
+  ASSERT_TRUE(device) << why_not;
+  const Limits& limits = device->limits;
+  EXPECT_EQ(limits.arch, "sm_89");
+  EXPECT_EQ(limits.cores, 58);
+  EXPECT_EQ(limits.l2_bytes, 48 << 20);
+  EXPECT_EQ(limits.max_blocks_per_core, 23);
+  EXPECT_EQ(limits.shared_bytes_reserved, 2048);
+  EXPECT_NEAR(limits.peak_gflops_f32, 58 * 1.8 * 256, 1);
+  EXPECT_NEAR(limits.tensor_gflops_f16 / limits.peak_gflops_f32, 4, 0.1)
+      << "scaled with clock and multiprocessors";
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, NamesTheArchitecturesThatItHasKernelsFor) {
+  auto* const set = function<void(int, int)>("fake_cuda_set_attribute");
+  std::string why_not;
+  const auto driver = CudaDriver::open(kFakeDriver, why_not);
+  ASSERT_TRUE(driver) << why_not;
+  for (const int major : {6, 13}) {
+    set(75, major);
+    EXPECT_FALSE(cuda_device_of(*driver, 0, why_not));
+    EXPECT_EQ(why_not, fmt::format("cuda:0 (Fake H200) is sm_{}0; Lehr's kernels are for {}", major,
+                                   fmt::join(known_cuda_archs(), ", ")));
+  }
+}
+
+TEST_F(CudaRunnerOnAFakeDriver, CountsTheClustersThatRunAtTheSameTime) {
+  std::string why_not;
+  const auto driver = CudaDriver::open(kFakeDriver, why_not);
+  ASSERT_TRUE(driver) << why_not;
+  EXPECT_THAT(cuda_device_of(*driver, 0, why_not)->limits.clusters_at_once,
+              ::testing::ElementsAre(66, 31, 15));
+  function<void(int, int)>("fake_cuda_set_attribute")(16, 114);  // an H100 PCIe's
+  const auto device = cuda_device_of(*driver, 0, why_not);
+  ASSERT_TRUE(device) << why_not;
+  EXPECT_EQ(device->limits.cores, 114);
+  EXPECT_THAT(device->limits.clusters_at_once, ::testing::ElementsAre(57, 26, 12));
+  EXPECT_THAT(calls(), ::testing::EndsWith("cuModuleUnload cuDevicePrimaryCtxRelease "));
+}
+
+TEST(CudaDevice, IsFoundByADriverThatCountsNoClusters) {
+  std::string why_not;
+  const auto driver = CudaDriver::open(LEHR_FAKE_CUDA_DRIVER_BEFORE_11_8, why_not);
+  ASSERT_TRUE(driver) << why_not;
+  const auto device = cuda_device_of(*driver, 0, why_not);
+  ASSERT_TRUE(device) << why_not;
+  EXPECT_THAT(device->limits.clusters_at_once, ::testing::ElementsAre(0, 0, 0));
 }
 
 TEST(CudaRunner, SaysThatTheDriverIsMissing) {

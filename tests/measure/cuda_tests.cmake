@@ -1,5 +1,8 @@
 # Tests of the CUDA half of measure/: none needs a GPU, those labelled nvrtc need NVRTC and skip themselves without it.
 add_library(fake_cuda_driver SHARED fake_cuda_driver.cpp)
+# The same, of before the driver counted clusters.
+add_library(fake_cuda_driver_before_11_8 SHARED fake_cuda_driver.cpp)
+target_compile_definitions(fake_cuda_driver_before_11_8 PRIVATE FAKE_CUDA_BEFORE_11_8)
 add_library(fake_cublaslt SHARED fake_cublaslt.cpp)
 target_link_libraries(fake_cublaslt PRIVATE fake_cuda_driver)
 add_library(fake_cudnn SHARED fake_cudnn.cpp)
@@ -7,13 +10,18 @@ target_link_libraries(fake_cudnn PRIVATE fake_cuda_driver)
 lehr_test(measure_cuda SOURCES cublaslt_contest_test.cpp cublaslt_test.cpp cuda_folders_test.cpp cudnn_test.cpp cuda_runner_test.cpp cuda_tensor_map_test.cpp ptxas_log_test.cpp LINKS measure)
 target_compile_definitions(measure_cuda_test PRIVATE
   LEHR_FAKE_CUDA_DRIVER="$<TARGET_FILE:fake_cuda_driver>"
+  LEHR_FAKE_CUDA_DRIVER_BEFORE_11_8="$<TARGET_FILE:fake_cuda_driver_before_11_8>"
   LEHR_FAKE_CUBLASLT="$<TARGET_FILE:fake_cublaslt>"
   LEHR_FAKE_CUDNN="$<TARGET_FILE:fake_cudnn>"
   LEHR_MEASURE_WORKER="$<TARGET_FILE:measure_worker>")
-add_dependencies(measure_cuda_test fake_cuda_driver fake_cublaslt fake_cudnn measure_worker)
+add_dependencies(measure_cuda_test fake_cuda_driver fake_cuda_driver_before_11_8 fake_cublaslt fake_cudnn measure_worker)
 lehr_test(measure_nvrtc SOURCES nvrtc_test.cpp LINKS measure LABELS nvrtc)
-target_compile_definitions(measure_nvrtc_test PRIVATE LEHR_MEASURE_WORKER="$<TARGET_FILE:measure_worker>")
-add_dependencies(measure_nvrtc_test measure_worker)
+target_compile_definitions(measure_nvrtc_test PRIVATE
+  LEHR_MEASURE_WORKER="$<TARGET_FILE:measure_worker>"
+  LEHR_FAKE_CUDA_DRIVER="$<TARGET_FILE:fake_cuda_driver>"
+  LEHR_FAKE_NVRTC="$<TARGET_FILE_DIR:fake_nvrtc>"
+  LEHR_NVIDIA_WHEELS="${CMAKE_BINARY_DIR}/nvidia")
+add_dependencies(measure_nvrtc_test measure_worker fake_cuda_driver fake_nvrtc)
 
 # A libnvrtc.so.13 that misbehaves on request, in a directory of its own.
 add_library(fake_nvrtc MODULE fake_nvrtc.cpp)

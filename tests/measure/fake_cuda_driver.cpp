@@ -38,11 +38,15 @@ struct State {
   bool busy = false;  ///< a graph was launched and not waited for
   std::vector<Work> captured;
   std::vector<std::vector<Work>> graphs;
+  std::vector<bool> on_device;  ///< of each graph
+  double upload_us = 0;         ///< what a graph's first launch takes longer if it was not uploaded
+  double cold_us = 0;           ///< what the next launch of a graph takes longer in any case
   double clock_ms = 0;
   std::size_t memory_left = std::size_t{1} << 30;
   std::map<unsigned long long, std::size_t> allocations;
   std::vector<std::string> functions;
   std::map<void*, int> dynamic_shared;
+  std::map<int, int> attributes;  ///< of another card
   std::string tensor_map;  ///< what the last one was made of
 };
 
@@ -125,8 +129,17 @@ EXPORT void fake_cuda_reset(std::size_t memory_bytes) {
   state() = State();
   state().memory_left = memory_bytes;
 }
+/// From now on a graph's first launch takes longer by `upload_us`, unless it was uploaded, and the next
+/// launch by `cold_us` whether it was or not.
+EXPORT void fake_cuda_first_launches(double upload_us, double cold_us) {
+  state().upload_us = upload_us;
+  state().cold_us = cold_us;
+}
 EXPORT const char* fake_cuda_tensor_map() {
   return state().tensor_map.c_str();
+}
+EXPORT void fake_cuda_set_attribute(int attribute, int value) {
+  state().attributes[attribute] = value;
 }
 EXPORT int fake_cuda_allocations() {
   return static_cast<int>(state().allocations.size());
@@ -142,7 +155,8 @@ EXPORT int cuInit(unsigned) {
   return note("cuInit");
 }
 EXPORT int cuDriverGetVersion(int* version) {
-  return *version = 13000, 0;
+  const char* const told = std::getenv("LEHR_FAKE_CUDA_VERSION");
+  return *version = told ? std::atoi(told) : 13000, 0;
 }
 EXPORT int cuGetErrorName(int code, const char** name) {
   switch (code) {
@@ -180,6 +194,8 @@ EXPORT int cuDeviceGetUuid(unsigned char* uuid, int) {
   return 0;
 }
 EXPORT int cuDeviceGetAttribute(int* value, int attribute, int) {
+  if (const auto other = state().attributes.find(attribute); other != state().attributes.end())
+    return *value = other->second, 0;
   // An H200's, but for the L2 (1 MiB keeps the fake quick).
   static const std::map<int, int> values = {
       {1, 1024},  {8, 49152}, {10, 32}, {13, 1980000}, {16, 132},   {36, 3201000}, {37, 6144}, {38, 1 << 20},
@@ -231,7 +247,8 @@ EXPORT int cuMemsetD8Async(unsigned long long to, unsigned char value, std::size
 }
 
 EXPORT int cuModuleLoadData(void** module, const void* image) {
-  if (std::memcmp(image, "FAKE CUBIN", 10) != 0) return kInvalidImage;
+  if (std::memcmp(image, "FAKE CUBIN", 10) != 0 && std::memcmp(image, ".version 7.8", 12) != 0)
+    return kInvalidImage;
   *module = &state();
   return note("cuModuleLoadData");
 }
@@ -262,6 +279,26 @@ struct LaunchConfig {  // CUlaunchConfig
   const int* attributes;  // CUlaunchAttribute: its number, four bytes, its value
   unsigned count;
 };
+#ifndef FAKE_CUDA_BEFORE_11_8
+EXPORT int cuOccupancyMaxActiveClusters(int* count, void* function, const LaunchConfig* config) {
+  if (state().functions[reinterpret_cast<std::size_t>(function) - 1] != "lehr_probe" || config->count != 1)
+    return 1;
+  const int blocks = config->attributes[2];
+  if (config->attributes[0] != 4 || static_cast<unsigned>(blocks) != config->grid_x || blocks > 8) return 1;
+  if (config->shared_bytes <= 232448 / 2 ||
+      static_cast<int>(config->shared_bytes) > state().dynamic_shared[function])
+    return 1;
+  // By multiprocessors and blocks: GPCs of which none has more than 18.
+  static const std::map<std::pair<int, int>, int> counts = {{{132, 2}, 66}, {{132, 4}, 31}, {{132, 8}, 15},
+                                                            {{114, 2}, 57}, {{114, 4}, 26}, {{114, 8}, 12}};
+  int multiprocessors = 0;
+  cuDeviceGetAttribute(&multiprocessors, 16, 0);
+  const auto found = counts.find({multiprocessors, blocks});
+  if (found == counts.end()) return 1;
+  *count = found->second;
+  return note("cuOccupancyMaxActiveClusters");
+}
+#endif
 EXPORT int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** arguments, void**) {
   Launch launch{
       state().functions[reinterpret_cast<std::size_t>(function) - 1], config->grid_x * config->block_x, {}};
@@ -348,6 +385,7 @@ EXPORT int cuEventElapsedTime(float* ms, void* begin, void* end) {
 }
 EXPORT int cuGraphInstantiateWithFlags(void** executable, void*, unsigned long long) {
   state().graphs.push_back(state().captured);
+  state().on_device.push_back(false);
   *executable = reinterpret_cast<void*>(state().graphs.size());
   return note("cuGraphInstantiate");
 }
@@ -357,8 +395,17 @@ EXPORT int cuGraphDestroy(void*) {
 EXPORT int cuGraphExecDestroy(void*) {
   return note("cuGraphExecDestroy");
 }
+EXPORT int cuGraphUpload(void* executable, void*) {
+  state().on_device[reinterpret_cast<std::size_t>(executable) - 1] = true;
+  return note("cuGraphUpload");
+}
 EXPORT int cuGraphLaunch(void* executable, void*) {
-  for (const Work& work : state().graphs[reinterpret_cast<std::size_t>(executable) - 1]) perform(work);
+  State& s = state();
+  const std::size_t graph = reinterpret_cast<std::size_t>(executable) - 1;
+  s.clock_ms += ((s.on_device[graph] ? 0 : s.upload_us) + s.cold_us) / 1000;
+  s.on_device[graph] = true;
+  s.cold_us = 0;
+  for (const Work& work : s.graphs[graph]) perform(work);
   state().busy = true;
   note("cuGraphLaunch");
   return 0;

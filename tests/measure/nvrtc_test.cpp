@@ -1,13 +1,20 @@
 // NVRTC as a Compiler. Skipped where NVRTC is not installed.
 #include "measure/cuda/nvrtc.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "base/error.h"
+#include "measure/cuda/cuda_folders.h"
+#include "measure/cuda/nvrtc_library.h"
+#include "measure/system/temp_dir.h"
 #include "measure/worker/compile_pool.h"
+#include "target/cuda/archs.h"
 
 namespace lehr {
 namespace {
@@ -44,6 +51,18 @@ extern "C" __global__ void __launch_bounds__(1024, 2) spilling(const float* a, f
   for (int i = 0; i < 64; ++i) c[i * 1024 + threadIdx.x] = x[i];
 }
 )");
+}
+
+// First: what this process has loaded once, the loader finds again by its name.
+TEST(NvrtcChoice, SaysWhatToInstallWhereNoneFits) {
+  const std::vector<std::string> only_13 = {LEHR_FAKE_NVRTC};
+  if (choose_nvrtc({}, CudaVersion{12, 4}).library) GTEST_SKIP() << "an NVRTC 12 is installed here";
+  const NvrtcChoice choice = choose_nvrtc(only_13, CudaVersion{12, 4});
+  EXPECT_FALSE(choice.library);
+  EXPECT_THAT(choice.reason,
+              testing::StartsWith("the driver serves CUDA 12.4 and loads no code of NVRTC 13.0 ("));
+  EXPECT_THAT(choice.reason, HasSubstr("pip: nvidia-cuda-nvrtc-cu12"));
+  EXPECT_TRUE(choose_nvrtc(only_13, CudaVersion{13, 0}).library);
 }
 
 class Nvrtc : public testing::Test {
@@ -167,6 +186,106 @@ TEST_F(Nvrtc, IdentifiesItselfByVersionAndOptions) {
   const NvrtcCompiler compiler(options());
   EXPECT_THAT(compiler.identity(),
               testing::MatchesRegex("NVRTC [0-9]+\\.[0-9]+ --gpu-architecture=sm_80 .*"));
+}
+
+/// Where scripts/test installs an NVRTC of CUDA 12 and one of CUDA 13.
+std::vector<std::string> wheels() {
+  const std::string folder = std::string(LEHR_NVIDIA_WHEELS) + "/bin";
+  return cuda_library_folders(std::span(&folder, 1), "", "/nowhere");
+}
+
+class NvrtcOfADriver : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (wheels().size() >= 2) return;
+    const std::string missing =
+        fmt::format("{} has no NVRTC of 12 and of 13: scripts/test installs them", LEHR_NVIDIA_WHEELS);
+    if (std::getenv("LEHR_CI") != nullptr) FAIL() << missing;
+    GTEST_SKIP() << missing;
+  }
+
+  /// A compiler in a worker whose driver serves that version: 12040 is 12.4.
+  CompilePool pool(const std::string& driver) {
+    std::filesystem::create_directories(directory_.path() + "/" + driver);
+    std::filesystem::create_symlink(LEHR_FAKE_CUDA_DRIVER,
+                                    directory_.path() + "/" + driver + "/libcuda.so.1");
+    CompilePoolOptions pool;
+    pool.worker.executable = LEHR_MEASURE_WORKER;
+    pool.worker.environment = {"LD_LIBRARY_PATH=" + directory_.path() + "/" + driver,
+                               "LEHR_FAKE_CUDA_VERSION=" + driver};
+    pool.target = Target::kCuda;
+    pool.compiler.arch = "sm_90a";
+    pool.compiler.library_directories = wheels();
+    return CompilePool(pool);
+  }
+
+  /// Which is in byte 8 of an ELF file.
+  static int abi_of(CompilePool& compiler) {
+    const std::vector<Source> sources = {good("reversed")};
+    const std::vector<Compiled> results = compiler.compile(sources);
+    if (!std::holds_alternative<Binary>(results[0])) return -1;
+    std::ifstream file(std::get<Binary>(results[0]).path, std::ios::binary);
+    std::string head(16, ' ');
+    file.read(head.data(), 16);
+    return head[8];
+  }
+
+  TempDir directory_;
+};
+
+TEST_F(NvrtcOfADriver, IsTheNewestThatTheDriverServes) {
+  CompilePool old = pool("12040");
+  EXPECT_THAT(old.identity(), testing::StartsWith("NVRTC 12."));
+  EXPECT_EQ(abi_of(old), 7);
+  CompilePool current = pool("13000");
+  EXPECT_THAT(current.identity(), testing::StartsWith("NVRTC 13."));
+  EXPECT_EQ(abi_of(current), 8) << "what a driver of 12.4 does not load";
+  EXPECT_THAT(pool("14020").identity(), testing::StartsWith("NVRTC 13."));
+}
+
+TEST_F(NvrtcOfADriver, WithoutADriverItIsTheNewest) {
+  EXPECT_THAT(choose_nvrtc(wheels(), std::nullopt).library.path, HasSubstr("libnvrtc.so.13"));
+  EXPECT_THAT(choose_nvrtc(wheels(), CudaVersion{12, 9}).library.path, HasSubstr("libnvrtc.so.12"));
+  const std::vector<NvrtcLibrary> all = installed_nvrtcs(wheels());
+  ASSERT_GE(all.size(), 2U);
+  EXPECT_EQ(all[0].version.major, 13);
+  EXPECT_EQ(all[1].version.major, 12);
+}
+
+TEST_F(NvrtcOfADriver, EveryArchitectureIsKnownToTheNewest) {
+  for (const std::string& arch : known_cuda_archs()) {
+    WorkerCompilerOptions options;
+    options.arch = arch;
+    options.library_directories = wheels();
+    NvrtcCompiler compiler(options);
+    const std::vector<Source> sources = {good("reversed")};
+    const std::vector<Compiled> results = compiler.compile(sources);
+    EXPECT_TRUE(std::holds_alternative<Binary>(results[0]))
+        << arch << ": " << std::get<Failure>(results[0]).text;
+  }
+}
+
+TEST_F(NvrtcOfADriver, SaysWhichArchitecturesAnOldOneKnows) {
+  CompilePoolOptions options;
+  try {
+    std::filesystem::create_symlink(LEHR_FAKE_CUDA_DRIVER, directory_.path() + "/libcuda.so.1");
+    options.worker.executable = LEHR_MEASURE_WORKER;
+    options.worker.environment = {"LD_LIBRARY_PATH=" + directory_.path(), "LEHR_FAKE_CUDA_VERSION=12090"};
+    options.target = Target::kCuda;
+    options.compiler.arch = "sm_110";
+    options.compiler.library_directories = wheels();
+    CompilePool(options).identity();
+    FAIL() << "NVRTC 12 knows no sm_110";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+    EXPECT_THAT(error.what(),
+                testing::ContainsRegex("NVRTC 12.*cannot compile for sm_110; it knows sm_.*sm_121"));
+  }
+}
+
+TEST(InstalledDriver, IsAskedForItsVersionWithoutAGpu) {
+  EXPECT_EQ(installed_driver_version(LEHR_FAKE_CUDA_DRIVER), (CudaVersion{13, 0}));
+  EXPECT_EQ(installed_driver_version("libno_such_driver.so.1"), std::nullopt);
 }
 
 TEST(WorkerCompilerOptions, RefuseWhatIsNoArchitecture) {

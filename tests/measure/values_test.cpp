@@ -96,7 +96,7 @@ TEST(Statistics, TheIntervalOfATimingIsCorrectedAsItsTimeWas) {
 }
 
 TEST(Sampling, GoesOnUntilTheTimeIsTightOrDoesNotMatter) {
-  const SampleRequest request = {
+  SampleRequest request = {
       .min_total_us = 15000, .tolerance = 0.01, .tight_total_us = 60000, .contender_us = 110};
   const auto samples = [](int count, double low, double high) {
     Samples result;
@@ -108,13 +108,15 @@ TEST(Sampling, GoesOnUntilTheTimeIsTightOrDoesNotMatter) {
   EXPECT_TRUE(enough(samples(15, 100, 100), 15000, request));
   EXPECT_FALSE(enough(samples(15, 100, 106), 15000, request));  // min to median: 100 to 106
   EXPECT_TRUE(enough(samples(15, 100, 106), 60000, request));
-  EXPECT_TRUE(enough(samples(60, 100, 106), 59000, request));   // the interval is within the lower half
-  EXPECT_TRUE(enough(samples(15, 111, 120), 15000, request));   // slower than what matters
+  EXPECT_TRUE(enough(samples(60, 100, 106), 59000, request));  // the interval is within the lower half
+  EXPECT_TRUE(enough(samples(15, 111, 120), 15000, request));  // slower than what matters
   EXPECT_FALSE(enough(samples(15, 109, 120), 15000, request));
-  Samples hopeless = samples(3, 900, 900);
-  EXPECT_FALSE(enough(hopeless, 3000, request));
-  hopeless.hopeless = true;
-  EXPECT_TRUE(enough(hopeless, 3000, request));
+  EXPECT_FALSE(enough(samples(3, 900, 900), 3000, request));
+  request.hopeless_us = 400;
+  EXPECT_FALSE(enough(samples(2, 900, 900), 2000, request));
+  EXPECT_TRUE(enough(samples(3, 900, 900), 3000, request));
+  EXPECT_FALSE(enough(samples(3, 900, 300), 3000, request));  // the first one was disturbed, or cold
+  request.hopeless_us = 0;
   EXPECT_TRUE(enough(samples(3, 1, 2), 500000, request));
 }
 
@@ -221,10 +223,11 @@ TEST_F(Comparing, RefusesMalformedProblems) {
 TEST(ProblemFile, ReadsBackWhatWasWritten) {
   const TempDir directory;
   const std::string path = directory.path() + "/problem";
-  for (const char* text : {"gemm m=3 n=4 k=5 batch=2 a=f64:column b=f64 c=f64:column accum=f64 epilogue=bias+relu",
-                           "gemm m=4 n=4 k=5 math=tf32", "gemm m=4 n=4 k=32 a=s8 b=s8 c=s32 accum=s32",
-                           "conv2d n=2 h=6 w=5 c=4 k=6 r=3 s=2 stride=2x1 pad=1x0x2x1 dilation=1x2 groups=2 layout=nhwc "
-                           "x=f16 f=f16 y=f16 epilogue=scale_shift+residual+clamp(-1,2.5)"}) {
+  for (const char* text :
+       {"gemm m=3 n=4 k=5 batch=2 a=f64:column b=f64 c=f64:column accum=f64 epilogue=bias+relu",
+        "gemm m=4 n=4 k=5 math=tf32", "gemm m=4 n=4 k=32 a=s8 b=s8 c=s32 accum=s32",
+        "conv2d n=2 h=6 w=5 c=4 k=6 r=3 s=2 stride=2x1 pad=1x0x2x1 dilation=1x2 groups=2 layout=nhwc "
+        "x=f16 f=f16 y=f16 epilogue=scale_shift+residual+clamp(-1,2.5)"}) {
     Problem problem = problem_for(parse_workload(text), 0xfedcba9876543210);
     problem.indices = {1, 7};
     problem.expected = {0.5F, -0.25F};
@@ -365,7 +368,8 @@ TEST(CpuDevice, TheIdentityHoldsWhatDecidesOverATime) {
   EXPECT_EQ(identity_of(device), "cpu | Some CPU | avx512 | cores=2 | driver= | g++ 12.2.0 -O2");
   EXPECT_EQ(cache_policy(device), "warm");
   device.cold = true;  // such a time is no answer to who asks for a warm one
-  EXPECT_EQ(identity_of(device), "cpu | Some CPU | avx512 | cores=2 | driver= | g++ 12.2.0 -O2 | cold caches");
+  EXPECT_EQ(identity_of(device),
+            "cpu | Some CPU | avx512 | cores=2 | driver= | g++ 12.2.0 -O2 | cold caches");
   EXPECT_EQ(cache_policy(device), "cold");
 }
 

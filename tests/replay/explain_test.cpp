@@ -41,7 +41,7 @@ Record record_of(const Config& config, std::optional<double> us) {
 
 /// Sampled kernels whose time is their value in one column.
 std::vector<Record> kernels_ruled_by(std::string_view column, std::size_t count) {
-  const TableOrigin origin = *origin_of(record_of({}, 1));
+  const TableOrigin origin = *origin_of(std::vector{record_of({}, 1)}, {});
   const Space space = space_for(origin.workload, origin.limits);
   Rng rng(7);
   std::vector<Record> records;
@@ -57,7 +57,7 @@ std::vector<Record> kernels_ruled_by(std::string_view column, std::size_t count)
 
 TEST(Explain, NamesTheColumnThatATimeIsMadeOfAndItsGroup) {
   const std::vector<Record> records = kernels_ruled_by("memory_instructions", 120);
-  const auto explained = explain(records);
+  const auto explained = explain(records, {});
   ASSERT_TRUE(explained);
   EXPECT_TRUE(explained->kernels);
   EXPECT_EQ(explained->older, 0u);
@@ -84,7 +84,7 @@ std::vector<Record> knobs_of(std::size_t count) {
 }
 
 TEST(Explain, FallsBackToKnobsOfFamiliesThatAreNoMore) {
-  const auto explained = explain(knobs_of(80));
+  const auto explained = explain(knobs_of(80), {});
   ASSERT_TRUE(explained);
   EXPECT_FALSE(explained->kernels);
   EXPECT_TRUE(explained->groups.empty());
@@ -99,7 +99,7 @@ TEST(Explain, CountsTrialsAndWhereTheyCameFrom) {
   records.push_back(record_of(records[1].config, 30));  // once more, slower
   records.back().session = "t";
   records.push_back(record_of({"gone", {{"x", 9}, {"y", 9}}}, std::nullopt));
-  const auto explained = explain(records);
+  const auto explained = explain(records, {});
   ASSERT_TRUE(explained);
   EXPECT_EQ(explained->trials, 42u);
   EXPECT_EQ(explained->timed, 41u);
@@ -129,7 +129,7 @@ TEST(Explain, JudgesStoredPredictionsPerSessionAndNearOnesApart) {
       records[i].predicted = us;
     }
   }
-  const auto explained = explain(records);
+  const auto explained = explain(records, {});
   ASSERT_TRUE(explained);
   ASSERT_EQ(explained->stored.size(), 2u);
   EXPECT_EQ(explained->stored[0].session, "a");
@@ -149,23 +149,41 @@ TEST(Explain, NeedsTwentyTimedConfigs) {
   records.push_back(records[0]);  // no new config
   records.push_back(record_of({"gone", {{"x", 9}, {"y", 9}}}, std::nullopt));
   EXPECT_EQ(timed_configs(records), 19u);
-  EXPECT_FALSE(explain(records));
-  EXPECT_TRUE(explain(knobs_of(20)));
+  EXPECT_FALSE(explain(records, {}));
+  EXPECT_TRUE(explain(knobs_of(20), {}));
 }
 
-TEST(Origin, TellsWhatARowKnowsOfItsDevice) {
+TEST(Origin, TellsWhatTheIdentityOfAnOldRowKnowsOfItsDevice) {
   Record record = record_of({"f", {}}, 1);
-  ASSERT_TRUE(origin_of(record));
-  EXPECT_EQ(origin_of(record)->limits.cores, 2);
-  EXPECT_EQ(origin_of(record)->limits.vector_bytes, 32);
+  const auto origin = [&record] { return origin_of({&record, 1}, {}); };
+  ASSERT_TRUE(origin());
+  EXPECT_EQ(origin()->limits.cores, 2);
+  EXPECT_EQ(origin()->limits.vector_bytes, 32);
   record.target = "cuda";
   record.arch = "sm_90a";
   record.device = "cuda | NVIDIA H100 | sm_90a | cores=132 | driver=1";
-  EXPECT_EQ(origin_of(record)->limits.cores, 132);
-  EXPECT_EQ(origin_of(record)->limits.warp_size, 32);
+  EXPECT_EQ(origin()->limits.cores, 132);
+  EXPECT_EQ(origin()->limits.warp_size, 32);
   record.arch = "sm_999";
-  EXPECT_FALSE(origin_of(record));
+  EXPECT_FALSE(origin());
   EXPECT_EQ(short_name(record.device), "NVIDIA H100, 132 cores");
+}
+
+TEST(Origin, HasTheFactsThatTheNewestRowNames) {
+  StoredDevice device;
+  device.limits.target = *target_named("cuda");
+  device.limits.arch = "sm_999";  // that this version does not know
+  device.limits.cores = 114;
+  device.limits.shared_bytes_per_block = 77 << 10;
+  const LoggedFacts facts = {{5, device}};
+  std::vector<Record> rows = {record_of({"f", {}}, 1), record_of({"f", {}}, 2), record_of({"f", {}}, 3)};
+  rows[0].device_hash = 4;  // a row that the log has lost
+  rows[1].device_hash = 5;
+  ASSERT_TRUE(origin_of(rows, facts));
+  EXPECT_EQ(origin_of(rows, facts)->limits.arch, "sm_999");
+  EXPECT_EQ(origin_of(rows, facts)->limits.cores, 114);
+  EXPECT_EQ(origin_of(rows, facts)->limits.shared_bytes_per_block, 77 << 10);
+  EXPECT_EQ(origin_of({rows.data(), 1}, facts)->limits.cores, 2);  // the last resort
 }
 
 }  // namespace

@@ -8,6 +8,10 @@
 #include "database/database.h"
 #include "replay/read_table.h"
 #include "tests/replay/support.h"
+#include "codegen/emit.h"
+#include "codegen/source_hash.h"
+#include "target/archs.h"
+#include "templates/catalog.h"
 
 namespace lehr::testing {
 namespace {
@@ -257,6 +261,44 @@ TEST(Readers, TakeOurOwnLogsOneTablePerWorkloadAndDevice) {
   EXPECT_EQ(tables[1].device, "Zen, 4 cores");
   ASSERT_TRUE(tables[1].origin);
   EXPECT_EQ(tables[1].origin->limits.cores, 4);
+}
+
+// A log is replayed whatever became of its kernels, and says how many are others now.
+TEST(Readers, CountTheTimedRowsOfALogWhoseKernelsAreOthersNow) {
+  const Folder folder;
+  const std::string path = folder.file("log.db", "");
+  std::filesystem::remove(path);
+  StoredDevice device;
+  device.limits = archs_of(Target()).limits("avx2", 2);
+  device.limits.l1_bytes = 32 << 10;
+  device.name = "Xeon";
+  device.identity = identity_of(device);
+  const Workload workload = parse_workload(record_of("f()", 1, "").workload);
+  const std::vector<Config> configs = default_configs(workload, device.limits);
+  {
+    Database database = Database::open(path);
+    const std::uint64_t known = database.append(device);
+    const auto append = [&](std::optional<double> us, std::uint64_t changed, bool hash) {
+      Record record = record_of(to_text(configs[0]), us, device.identity);
+      if (hash)
+        record.source_hash = hash_of(emit(lower(workload, record.config, device.limits))) ^ changed;
+      record.device_hash = known;
+      database.append(record);
+    };
+    append(10, 0, true);
+    append(11, 0, true);
+    append(12, 1, true);
+    append(13, 0, false);
+    append(std::nullopt, 0, false);  // what failed has no time that could belong to another kernel
+    Record gone = record_of("f(i=1)", 5, device.identity);
+    gone.source_hash = 5;
+    database.append(gone);
+  }
+  const std::vector<Table> tables = read_tables(path);
+  ASSERT_EQ(tables.size(), 1u);
+  EXPECT_EQ(tables[0].other_kernels, 2u);
+  EXPECT_EQ(tables[0].unknown_kernels, 1u);
+  EXPECT_EQ(tables[0].origin->limits.l1_bytes, 32 << 10);
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {

@@ -59,7 +59,8 @@ TEST(GemmMmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits)
         const ir::Launch launch = ir::launch_of(kernel);
         const auto schedule = schedule_of<gemm_mma_knobs>(config, workload, cuda_limits("sm_90a"));
         ASSERT_EQ(launch.block[0], schedule.threads());
-        ASSERT_EQ(launch.shared_bytes, gemm_mma_shared_bytes(gemm_mma_problem(workload), schedule));
+        ASSERT_EQ(launch.shared_bytes,
+                  gemm_mma_shared_bytes(gemm_mma_problem(workload, cuda_limits("sm_90a")), schedule));
         ASSERT_EQ(launch.grid[1], schedule.split_k);
       });
 }
@@ -179,8 +180,8 @@ void collect(const ir::Block& block, std::set<std::string>& names) {
       names.insert(std::string(intrinsic->name));
   }
 }
-std::set<std::string> intrinsics_of(const Workload& workload) {
-  const Limits limits = cuda_limits("sm_90a");
+std::set<std::string> intrinsics_of(const Workload& workload, const char* arch = "sm_90a") {
+  const Limits limits = cuda_limits(arch);
   const Template gemm_mma = gemm_mma_template();
   std::set<std::string> names;
   collect(gemm_mma.lower(workload, gemm_mma.default_config(workload, limits), limits).body, names);
@@ -197,7 +198,37 @@ TEST(GemmMma, CopiesAsManyBytesAtOnceAsRowsAreAligned) {
   EXPECT_THAT(intrinsics_of(mma_of(DType::kF32, 64, 64, 67, 1, 2, Math::kTf32)), Contains("cp_async_4"));
 }
 
+TEST(GemmMma, OnTuringCopiesThroughRegistersAndMultipliesHalvesOfK) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(intrinsics_of(mma_of(DType::kF16, 64, 64, 64, 1, 2), "sm_75"),
+              ElementsAre("ldmatrix_x4", "mma_m16n8k8_f32_f16"));
+  EXPECT_THAT(
+      intrinsics_of(mma_of(DType::kF16, 64, 64, 64, 1, 2), "sm_80"),
+      ElementsAre("cp_async_16", "cp_async_commit", "cp_async_wait", "ldmatrix_x4", "mma_m16n8k16_f32_f16"));
+  // 16 bytes at a time, where rows are aligned so.
+  const Limits turing = cuda_limits("sm_75");
+  const Workload workload = mma_of(DType::kF16, 1000, 1000, 1000, 1, 2);
+  const FamilySpace space = gemm_mma_template().space(workload, turing);
+  Rng rng(kSeed);
+  for (int i = 0; i < 50; ++i) {
+    const Config config = *testing::sample_config(space, rng);
+    EXPECT_EQ(config.at("stages"), 2);
+    const auto schedule = schedule_of<gemm_mma_knobs>(config, workload, turing);
+    const GemmMmaTile tile = gemm_mma_tile_a(gemm_mma_problem(workload, turing), schedule);
+    EXPECT_FALSE(tile.async);
+    EXPECT_EQ(tile.vec, 8);
+  }
+}
+
 TEST(GemmMma, CountsTheFlopsOfItsTiles) {
+  for (const char* const arch : {"sm_75", "sm_90a"}) {
+    const Limits limits = cuda_limits(arch);
+    const Workload workload = mma_of(DType::kF16, 256, 256, 128, 1, 2);
+    const ir::Kernel kernel =
+        gemm_mma_template().lower(workload, gemm_mma_template().default_config(workload, limits), limits);
+    EXPECT_GE(ir::analyze(kernel).flops, 2.0 * 256 * 256 * 128) << arch;
+    EXPECT_LT(ir::analyze(kernel).flops, 2.1 * 256 * 256 * 128) << arch;
+  }
   const Limits limits = cuda_limits("sm_90a");
   const Workload workload = mma_of(DType::kBF16, 256, 256, 128, 1, 2);
   Rng rng(kSeed);
@@ -223,6 +254,13 @@ TEST(GemmMma, SaysWhomItDoesNotServe) {
   EXPECT_EQ(reason(mma_of(DType::kF32, 8, 8, 8, 1, 0, Math::kTf32)), "");
   EXPECT_THAT(reason(mma_of(DType::kE4M3, 8, 8, 8, 1, 2), "sm_80"), HasSubstr("needs sm_89"));
   EXPECT_EQ(reason(mma_of(DType::kE5M2, 8, 8, 8, 1, 2), "sm_89"), "");
+  EXPECT_EQ(reason(mma_of(DType::kF16, 8, 8, 8, 1, 2), "sm_75"), "");
+  EXPECT_EQ(reason(mma_of(DType::kBF16, 8, 8, 8, 1, 2), "sm_75"),
+            "mma.sync of bf16 needs sm_80 or newer, not sm_75");
+  EXPECT_EQ(reason(mma_of(DType::kS8, 8, 8, 8, 1, 2), "sm_75"),
+            "mma.sync of s8 needs sm_80 or newer, not sm_75");
+  EXPECT_EQ(reason(mma_of(DType::kF32, 8, 8, 8, 1, 2, Math::kTf32), "sm_75"),
+            "mma.sync of tf32 needs sm_80 or newer, not sm_75");
   EXPECT_THAT(reason(mma_of(DType::kF64, 8, 8, 8, 1, 0)), HasSubstr("f64"));
   EXPECT_THAT(reason(with_output(mma_of(DType::kBF16, 8, 8, 8, 1, 0), DType::kF16)), HasSubstr("as f16"));
   EXPECT_THAT(reason(with_output(mma_of(DType::kS8, 8, 8, 8, 1, 0), DType::kS8)), HasSubstr("as s8"));
@@ -234,6 +272,31 @@ TEST(GemmMma, SaysWhomItDoesNotServe) {
   EXPECT_TRUE(why_unserved(gemm_mma, mma_of(DType::kBF16, 8, 8, 8, 1, 0), Limits{}));
   // And strict f32 keeps a family that serves it.
   EXPECT_EQ(gemm_simt_template().why_not(gemm_of(8, 8, 8, 1, 0), limits), std::nullopt);
+}
+
+/// Families that serve a workload.
+std::set<std::string> families_of(const Workload& workload, const char* arch) {
+  const Families found = families_for(catalog(), workload, cuda_limits(arch));
+  EXPECT_EQ(found.defaults.size(), found.spaces.size());
+  std::set<std::string> names;
+  for (const FamilySpace& space : found.spaces) names.insert(space.family());
+  return names;
+}
+
+TEST(GemmMma, LeavesItsEmulated8BitFloatsToWgmma) {
+  using ::testing::ElementsAre;
+  const Workload whole = mma_of(DType::kE4M3, 512, 512, 512, 1, 2),
+                 odd = mma_of(DType::kE4M3, 512, 512, 513, 1, 2);
+  EXPECT_THAT(families_of(whole, "sm_90a"), ElementsAre("gemm_wgmma"));
+  EXPECT_EQ(
+      gemm_mma_template().why_not(whole, cuda_limits("sm_90a")).value_or(""),
+      "mma.sync of e4m3 is conversions and products of f16 on sm_90a: gemm_wgmma has instructions for it");
+  EXPECT_THAT(families_of(odd, "sm_90a"), ElementsAre("gemm_mma")) << "wgmma refuses its lines";
+  for (const char* const arch : {"sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"})
+    EXPECT_THAT(families_of(whole, arch), ElementsAre("gemm_mma")) << arch;
+  const Workload conv = parse_workload("conv2d h=9 w=9 c=32 k=32 r=3 s=3 layout=nhwc x=e4m3 f=e4m3 y=bf16");
+  EXPECT_THAT(families_of(conv, "sm_90a"), ElementsAre("conv2d_wgmma"));
+  EXPECT_THAT(families_of(conv, "sm_100"), ElementsAre("conv2d_mma"));
 }
 
 TEST(GemmMma, LowersTheSameConfigToTheSameKernel) {

@@ -38,18 +38,22 @@ TEST(GemmWgmmaClusters, NeedsEveryStepOfTheCluster) {
     const Faults faults(one);
     const GemmWgmmaSchedule s = faults.schedule();
     const auto arrivals = [&](std::int64_t blocks) {
-      return fmt::format("(empty + stage * 2, {})", 4 * s.consumers * blocks);
+      return fmt::format("(empty + stage * 2, {})", s.consumers * blocks);
     };
     faults.plant(mutants, "lehr_cluster_barrier();", "");
     faults.plant(mutants, "lehr_cluster_barrier();", "__syncthreads();");
+    faults.plant(mutants, "lehr_cluster_barrier();", "lehr_cluster_barrier_relaxed();");
+    faults.plant(mutants, "lehr_cluster_barrier_relaxed();", "");
+    faults.plant(mutants, "lehr_cluster_barrier_relaxed();", "__syncthreads();");
+    faults.plant(mutants, "lehr_mbarrier_init_fence();", "");
     faults.plant(mutants, arrivals(s.sharing_blocks()), arrivals(s.sharing_blocks() - 1));
     faults.plant(mutants, arrivals(s.sharing_blocks()), arrivals(s.sharing_blocks() + 1));
     const bool tall = s.cluster_bm > 2 && s.cluster_bn > 1;
-    faults.plant(mutants, tall ? "rank ^ LEHR_MAX(lane, (lane - 1) * 2)" : "rank ^ lane", "0");
-    if (tall) faults.plant(mutants, "LEHR_MAX(lane, (lane - 1) * 2)", "lane");
-    faults.plant(mutants, fmt::format("lane < {}", s.sharing_blocks()), "lane < 1");
+    faults.plant(mutants, tall ? "rank ^ LEHR_MAX(member, (member - 1) * 2)" : "rank ^ member", "0");
+    if (tall) faults.plant(mutants, "LEHR_MAX(member, (member - 1) * 2)", "member");
+    faults.plant(mutants, fmt::format("member < {}", s.sharing_blocks()), "member < 1");
     faults.plant(mutants, "lehr_mbarrier_arrive_cluster(", "(void)(");
-    faults.plant(mutants, "lehr_mbarrier_wait_cluster(", "(void)(");
+    faults.plant(mutants, "lehr_mbarrier_wait(empty", "(void)(empty");
     faults.plant(mutants, "lehr_tma_multicast_2d<0>(", "(void)(");
     // A mask that leaves out a block.
     const std::string mask = s.cluster_bn == 1   ? " 3);"
@@ -61,7 +65,7 @@ TEST(GemmWgmmaClusters, NeedsEveryStepOfTheCluster) {
     if (s.cluster_bn == 4)
       faults.plant(mutants, " (rank % 4 % 2 * 17 + 17) * (rank % 4 / 2 * 3 + 1));", " 17);");
   }
-  ASSERT_GE(mutants.size(), 46u);
+  ASSERT_GE(mutants.size(), 62u);
   mutants.expect_each_to_be_found(kGemmWgmmaSeed);
 }
 

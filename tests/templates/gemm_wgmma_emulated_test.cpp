@@ -201,7 +201,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStep) {
       faults.plant(mutants, what, instead);
     };
     const GemmWgmmaSchedule s = faults.schedule();
-    const int warps = s.ping_pong == 1 ? 4 : static_cast<int>(4 * s.consumers);
+    const int consumers = s.ping_pong == 1 ? 1 : static_cast<int>(s.consumers);
     add("__syncthreads();", "");
     add("lehr_elect_one(elected);", "");
     add("lehr_elect_one(elected);", "elected[0] = 1;");
@@ -213,7 +213,9 @@ TEST(GemmWgmmaEmulated, NeedsEveryStep) {
     add("lehr_mbarrier_arrive(", "(void)(");
     add("lehr_mbarrier_expect_tx(", "(void)(");
     add("lehr_tma_load_2d<0>(", "(void)(");
-    add(fmt::format("(empty + stage * 2, {})", warps), fmt::format("(empty + stage * 2, {})", warps - 1));
+    for (const int wrong : {consumers - 1, consumers + 1})
+      add(fmt::format("(empty + stage * 2, {})", consumers), fmt::format("(empty + stage * 2, {})", wrong));
+    add("__shfl_sync(0xFFFFFFFF, thread / 128, 0)", "__shfl_sync(0xFFFFFFFF, thread / 16, 0)");
     add(" % 2);", " % 2 == 0);");
     add("128, ", "64, ");
     add("1024, ", "512, ");

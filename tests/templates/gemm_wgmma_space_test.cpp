@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "codegen/emit.h"
 #include "costmodel/features.h"
 #include "costmodel/roofline_model.h"
 #include "gemm_mma_cases.h"
@@ -84,8 +85,8 @@ TEST(GemmWgmmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimit
           ASSERT_GE(each, 24);
           ASSERT_LE(each, 256);
         }
-        // 132 multiprocessors hold 32 clusters of four and 16 of eight.
-        const std::int64_t usable = limits.cores == 132 && s.cluster() > 2 ? 128 : limits.cores;
+        // Nobody was asked: of 132 multiprocessors, 120 hold clusters of four and of eight.
+        const std::int64_t usable = limits.cores == 132 && s.cluster() > 2 ? 120 : limits.cores;
         ASSERT_TRUE(s.persistent == 0 ||
                     launch.grid[0] == std::min<std::int64_t>(gemm_wgmma_grid(problem, s, limits).tiles,
                                                              usable / s.cluster() * s.cluster()));
@@ -112,10 +113,86 @@ TEST(GemmWgmmaSpace, HoldsItsDefault) {
   EXPECT_EQ(large.bn, 256);
   EXPECT_EQ(large.stages, 4);
   EXPECT_EQ(large.persistent, 1);
+  EXPECT_EQ(large.cluster_bm * large.cluster_bn, 2);
+  EXPECT_EQ(large.hilbert, 1);
   // Few rows of C are few columns of the instruction.
   const GemmWgmmaSchedule few = default_of(workloads()[3]);
   EXPECT_EQ(few.swap_ab, 1);
   EXPECT_EQ(few.bn, 16);
+  EXPECT_EQ(few.split_k, 2);
+  EXPECT_EQ(few.reduce, 1);
+  // Parts of a long k fill the multiprocessors with large tiles, those of a short one do not.
+  const GemmWgmmaSchedule deep = default_of(mma_of(DType::kBF16, 512, 512, 16384, 1, 2));
+  EXPECT_EQ(deep.bm, 128);
+  EXPECT_EQ(deep.bn, 128);
+  EXPECT_EQ(deep.split_k, 8);
+  EXPECT_EQ(deep.reduce, 1);
+  EXPECT_EQ(default_of(mma_of(DType::kBF16, 512, 512, 512, 1, 2)).bm, 64);
+}
+
+TEST(GemmWgmmaSpace, PersistentGridsAreAsManyClustersAsTheDriverCounts) {
+  Limits limits = cuda_limits("sm_90a");
+  limits.cores = 114;
+  const Workload workload = mma_of(DType::kBF16, 8192, 8192, 4096, 1, 2);
+  const GemmWgmmaProblem problem = gemm_wgmma_problem(workload);
+  GemmWgmmaSchedule s;
+  s.persistent = 1;
+  const auto blocks = [&](std::int64_t bm, std::int64_t bn) {
+    s.cluster_bm = bm, s.cluster_bn = bn;
+    return gemm_wgmma_grid(problem, s, limits).blocks;
+  };
+  EXPECT_EQ(blocks(1, 1), 114);
+  EXPECT_EQ(blocks(2, 1), 114);
+  EXPECT_EQ(blocks(2, 2), 25 * 4);  // ten elevenths of 114 are 103
+  EXPECT_EQ(blocks(4, 2), 12 * 8);
+  limits.clusters_at_once = {56, 26, 13};
+  EXPECT_EQ(blocks(1, 1), 114);
+  EXPECT_EQ(blocks(1, 2), 56 * 2);
+  EXPECT_EQ(blocks(4, 1), 26 * 4);
+  EXPECT_EQ(blocks(2, 4), 13 * 8);
+}
+
+TEST(GemmWgmmaSpace, DefaultsWriteWholeLinesWhereTheSpaceHasAWay) {
+  const Template family = gemm_wgmma_template();
+  const Limits limits = cuda_limits("sm_90a");
+  const auto default_of = [&](const char* text) {
+    const Workload workload = parse_workload(text);
+    return schedule_of<gemm_wgmma_knobs>(family.default_config(workload, limits), workload, limits);
+  };
+  for (const char* const text : {"gemm m=4096 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row",
+                                 "gemm m=2048 n=1024 k=512 a=f16:row b=f16:row c=f16:row epilogue=bias+relu",
+                                 "gemm m=64 n=8192 k=1024 a=bf16:row b=bf16:column c=bf16:row"}) {
+    const GemmWgmmaSchedule s = default_of(text);
+    EXPECT_TRUE(s.staged()) << text;
+    EXPECT_EQ(s.stmatrix, 1) << text;
+    EXPECT_EQ(s.swap_ab, 0) << text;
+  }
+  const GemmWgmmaSchedule gated =
+      default_of("gemm m=2048 n=28672 k=4096 a=bf16:row b=bf16:column c=bf16:row epilogue=swiglu");
+  EXPECT_TRUE(gated.staged());
+  EXPECT_EQ(gated.stmatrix, 0);
+  // Eight bytes a lane, and lines that are no multiples of 16 bytes.
+  EXPECT_FALSE(default_of("gemm m=4096 n=4096 k=4096 a=bf16:row b=bf16:column c=f32:row").staged());
+  EXPECT_FALSE(default_of("gemm m=4096 n=4100 k=4096 a=bf16:row b=bf16:column c=bf16:row").staged());
+}
+
+TEST(GemmWgmmaSpace, RegistersAreDealtOutOnlyWhereThatLeavesNoRoomForASecondBlock) {
+  const Limits limits = cuda_limits("sm_90a");
+  const auto dealt = [&](const char* workload, const char* config) {
+    const Source source =
+        emit(gemm_wgmma_template().lower(parse_workload(workload), parse_config(config), limits));
+    return source.text.find("lehr_setmaxnreg_inc<", source.text.find("extern \"C\"")) != std::string::npos;
+  };
+  EXPECT_FALSE(dealt(
+      "gemm m=16 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row",
+      "gemm_wgmma(swap_ab=1,bm=64,bn=16,k_atoms=1,consumers=1,ping_pong=0,persistent=0,cluster_bm=1,"
+      "cluster_bn=1,split_k=1,reduce=0,keep=0,store=0,stmatrix=0,stages=8,in_flight=0,raster=1,hilbert=0,"
+      "pdl=0,registers=0)"));
+  EXPECT_TRUE(dealt(
+      "gemm m=4096 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row",
+      "gemm_wgmma(swap_ab=0,bm=128,bn=256,k_atoms=1,consumers=2,ping_pong=0,persistent=1,cluster_bm=2,"
+      "cluster_bn=1,split_k=1,reduce=0,keep=0,store=2,stmatrix=1,stages=4,in_flight=1,raster=4,hilbert=1,"
+      "pdl=0,registers=0)"));
 }
 
 TEST(GemmWgmma, IsPartOfTheUnionOnlyOnHopper) {

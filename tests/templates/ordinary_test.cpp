@@ -1,8 +1,9 @@
-// Random ordinary workloads through every family that serves them, on every kind of device, in process: whatever a
-// person may ask for has spaces, defaults, kernels, text and features. Shapes that were chosen by hand hid that no
-// image over 224 pixels could be tuned.
+// Random ordinary workloads through every family that serves them, on every kind of device, in process:
+// whatever a person may ask for has spaces, defaults, kernels, text and features. Shapes that were chosen by
+// hand hid that no image over 224 pixels could be tuned.
 //
-//   LEHR_ORDINARY_COUNT=100000 LEHR_ORDINARY_SEED=7 build/ci/tests/templates/ordinary_test   (scripts/ordinary sweep)
+//   LEHR_ORDINARY_COUNT=100000 LEHR_ORDINARY_SEED=7 build/ci/tests/templates/ordinary_test (scripts/ordinary
+//   sweep)
 #include <gtest/gtest.h>
 
 #include <fmt/core.h>
@@ -36,16 +37,20 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 /// Another one in each run, unless it is given.
 std::uint64_t seed_of_run() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return from_environment("LEHR_ORDINARY_SEED",
-                          static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count()));
+  return from_environment(
+      "LEHR_ORDINARY_SEED",
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count()));
 }
 
-/// One of each kind of device, with a number of CPU cores that differs from workload to workload.
+/// One of each kind of device, with a number of CPU cores and a GPU beside Hopper's that differ from workload
+/// to workload.
 std::vector<Limits> devices(Rng& rng) {
   const int cores = std::array{1, 2, 6, 64}[rng.below(4)];
   std::vector<Limits> all = {cpu_limits(64, cores), cpu_limits(32, cores), cpu_limits(16, cores)};
   all.back().arch = "neon", all.back().vector_registers = 32;
-  for (const std::string& arch : known_cuda_archs()) all.push_back(cuda_limits(arch));
+  const std::vector<std::string> archs = known_cuda_archs();
+  all.push_back(cuda_limits("sm_90a"));
+  all.push_back(cuda_limits(archs[rng.below(archs.size())]));
   return all;
 }
 
@@ -82,7 +87,8 @@ std::string fault_of(const Template& family, const Workload& workload, const Lim
       const std::optional<Config> sampled = testing::sample_config(space, rng);
       if (!sampled) return "no valid config that sampling can find";
       config = *sampled;
-      if (std::string fault = fault_of(workload, config, limits, seen); !fault.empty()) return fault + " in " + to_text(config);
+      if (std::string fault = fault_of(workload, config, limits, seen); !fault.empty())
+        return fault + " in " + to_text(config);
     }
   } catch (const std::exception& error) {
     return fmt::format("{} in {}", error.what(), to_text(config));
@@ -110,8 +116,8 @@ TEST(Ordinary, EveryWorkloadHasSpacesDefaultsKernelsTextAndFeaturesInEveryFamily
     }
     served += is_served ? 1 : 0;
   }
-  fmt::print("{} kernels, hash of their texts {}; {} of the workloads are served by no family\n", seen.kernels,
-             to_hex(seen.texts), count - served);
+  fmt::print("{} kernels, hash of their texts {}; {} of the workloads are served by no family\n",
+             seen.kernels, to_hex(seen.texts), count - served);
   EXPECT_GT(served, count * 8 / 10);
 }
 

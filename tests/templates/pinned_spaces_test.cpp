@@ -71,8 +71,8 @@ const std::vector<std::string> kWorkloads = {
 
 std::vector<Limits> devices() {
   using testing::cpu_limits;
-  return {cpu_limits(16, 1), cpu_limits(32, 2), cpu_limits(64, 16), cuda_limits("sm_80"),
-          cuda_limits("sm_90a")};
+  return {cpu_limits(16, 1),    cpu_limits(32, 2),    cpu_limits(64, 16),   cuda_limits("sm_75"),
+          cuda_limits("sm_80"), cuda_limits("sm_89"), cuda_limits("sm_90a")};
 }
 
 /// Of all texts that it is given, in order.

@@ -6,8 +6,10 @@
 
 #include <set>
 
+#include "codegen/source_hash.h"
 #include "support.h"
 #include "tune/resume.h"
+#include "tune/stored_kernel.h"
 
 namespace lehr::testing {
 namespace {
@@ -31,6 +33,64 @@ TEST(Resume, ReusesEarlierTrialsAndSaysSo) {
   // 64 new ones, and at most the finalists again.
   EXPECT_GE(summary.measured, 64);
   EXPECT_LE(summary.measured, 64 + static_cast<int>(SessionOptions{}.finalists));
+}
+
+TEST(Resume, StoresWithEachTrialWhatWasMeasuredAndWithWhatFacts) {
+  ToySession toy;
+  toy.run();
+  const auto devices = toy.database.devices();
+  ASSERT_EQ(devices.size(), 1u);
+  EXPECT_EQ(devices.begin()->second.identity, identity_of(toy.task.device));
+  for (const Record& row : toy.rows("session-1")) {
+    EXPECT_EQ(row.device_hash, devices.begin()->first);
+    const auto source = try_emit(toy.candidates, row.config);
+    EXPECT_EQ(row.source_hash, hash_of(std::get<Source>(source)));
+  }
+}
+
+// An emitter that changed without a new version: a time belongs to what was measured, and to nothing else.
+TEST(Resume, TakesNoTimeOfAnotherKernelForAnAnswer) {
+  ToySession toy;
+  toy.run();
+  std::vector<Record> rows = toy.rows("session-1");
+  const std::string identity = identity_of(toy.task.device);
+  ASSERT_EQ(earlier_runs(rows, identity, toy.candidates).answers.size(), rows.size());
+  rows[3].source_hash ^= 1;
+  rows[5].source_hash = 0;  // an older row, which has no more to go by than its version
+  const EarlierRuns earlier = earlier_runs(rows, identity, toy.candidates);
+  EXPECT_EQ(earlier.answers.size(), rows.size() - 1);
+  EXPECT_EQ(earlier.changed, 1);
+  for (const KnownTrial& answer : earlier.answers) EXPECT_NE(answer.id, rows[3].id);
+  EXPECT_THAT(describe(earlier), HasSubstr("1 stored trial is of a kernel that this version makes otherwise"));
+  EXPECT_FALSE(answers(rows[3], identity, toy.candidates));
+  EXPECT_TRUE(answers(rows[5], identity, toy.candidates));
+  EXPECT_FALSE(answers(rows[5], identity, toy_candidates(2)));
+  EXPECT_FALSE(answers(rows[5], "elsewhere", toy.candidates));
+}
+
+// What export --remeasure asks for: that config and the default, whatever the budget, and a verdict.
+TEST(Resume, MeasuresWhatIsWantedByNameAndJudgesIt) {
+  ToySession toy;
+  toy.run();
+  const Config wanted = toy_config(4, 4, 4, 0);
+  toy.options.session_id = "session-2";
+  toy.options.reuse = false;
+  toy.options.stop.trials = 1;
+  toy.options.wanted = {wanted};
+  const Summary summary = toy.run();
+  EXPECT_TRUE(summary.contested);
+  EXPECT_EQ(summary.best->config, wanted);
+  const std::vector<Record> rows = toy.rows("session-2");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].picked_by, "default");
+  EXPECT_EQ(rows[1].picked_by, kPickedToRemeasure);
+  EXPECT_EQ(rows[1].config, wanted);
+  EXPECT_EQ(toy.database.verdicts({}).at(0).record_id, rows[1].id);
+  // The default, when it is what is wanted.
+  toy.options.session_id = "session-3";
+  toy.options.wanted = {toy_config(1, 1, 1, 0)};
+  toy.run();
+  EXPECT_EQ(toy.rows("session-3").size(), 1u);
 }
 
 TEST(Resume, DoesNotLoseWhatWasFound) {

@@ -88,6 +88,24 @@ TEST(Roofline, IsNeverBelowWhatACheckedKernelHasReached) {
   EXPECT_EQ(roofline.peaks().gbytes_per_s, 10);  // the operands are in the caches
 }
 
+/// A GPU's rates follow from its clocks instead of probes; a kernel that was faster than they say raises them
+/// all the same.
+TEST(Roofline, RisesAboveAGpusComputedPeaksToo) {
+  const Limits limits = cuda_limits("sm_90a");
+  Roofline arithmetic(kSmall, limits);
+  const double us = 1024 / (2e3 * limits.peak_gflops_f32);  // twice as fast
+  arithmetic.reached("gemm_simt", us);
+  EXPECT_NEAR(arithmetic.peaks().gflops_f32, 2 * limits.peak_gflops_f32, 1);
+  EXPECT_EQ(arithmetic.share(us), 1);
+  Workload large = row_times_matrix();
+  large.gemm().n *= 2;  // beyond the L2
+  Roofline memory(large, limits);
+  const double large_us = min_bytes_of(large) / (2e3 * limits.dram_gbytes_per_s);
+  memory.reached("gemv_simt", large_us);
+  EXPECT_NEAR(memory.peaks().gbytes_per_s, 2 * limits.dram_gbytes_per_s, 1);
+  EXPECT_EQ(memory.share(large_us), 1);
+}
+
 TEST(Roofline, RaisesOnlyTheRoofThatAKernelWasAbove) {
   const Workload workload = row_times_matrix();
   Roofline roofline(workload, limits_of(100, 10));

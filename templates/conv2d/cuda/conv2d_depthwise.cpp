@@ -52,7 +52,7 @@ bool is_nhwc(const Conv2d& conv) {
   return conv.layout == ImageLayout::kNhwc;
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits&) {
+std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   const Conv2d& conv = workload.conv2d();
   if (conv.groups != conv.c || conv.k != conv.c || conv.c == 1)
     return "it takes as many groups as input and output channels, and more than one";
@@ -61,6 +61,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   if (!one_type || !known)
     return fmt::format("all tensors must be f32, f16 or bf16 with sums in f32, not {}, {} and {} in {}",
                        name_of(conv.input), name_of(conv.filter), name_of(conv.output), name_of(conv.accum));
+  if (auto reason = cuda::why_not_stored(conv.output, limits)) return reason;
   return why_no_view_indices(conv, kLargestTile);
 }
 

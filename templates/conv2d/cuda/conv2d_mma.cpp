@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "templates/conv2d/cuda/conv2d_wgmma.h"
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemm_mma.h"
 #include "templates/gemm/cuda/gemm_mma_space.h"
@@ -12,9 +13,9 @@ namespace {
 
 constexpr std::int64_t kLargestTile = 512;  // no tile is larger, along k with the copies ahead of it
 
-GemmMmaProblem problem_of(const Workload& workload) {
+GemmMmaProblem problem_of(const Workload& workload, const Limits& limits) {
   const ImageView view = image_view_of(workload);
-  GemmMmaProblem problem = gemm_mma_problem(image_product(view.conv));
+  GemmMmaProblem problem = gemm_mma_problem(image_product(view.conv), limits);
   problem.image = view;
   return problem;
 }
@@ -28,19 +29,20 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
     return "it pools nhwc images only";
   const Workload product = image_product(conv);
   if (auto reason = why_not_gemm_mma(product.gemm(), limits)) return reason;
+  if (auto reason = why_left_to(conv2d_wgmma_template(), conv.input, workload, limits)) return reason;
   return why_no_view_indices(conv, kLargestTile);
 }
 
 void knobs(Knobs<GemmMmaSchedule>& k, const Workload& workload, const Limits& limits) {
-  gemm_mma_problem_knobs(k, problem_of(workload), limits);
+  gemm_mma_problem_knobs(k, problem_of(workload, limits), limits);
 }
 
 GemmMmaSchedule wanted(const Workload& workload, const Limits& limits) {
-  return gemm_mma_problem_wanted(problem_of(workload), limits);
+  return gemm_mma_problem_wanted(problem_of(workload, limits), limits);
 }
 
-ir::Kernel lower_conv2d_mma(const Workload& workload, const GemmMmaSchedule& schedule, const Limits&) {
-  return lower_gemm_mma(workload, problem_of(workload), schedule);
+ir::Kernel lower_conv2d_mma(const Workload& workload, const GemmMmaSchedule& schedule, const Limits& limits) {
+  return lower_gemm_mma(workload, problem_of(workload, limits), schedule);
 }
 
 }  // namespace

@@ -1,14 +1,18 @@
 // Lowering: block raster, ring of tiles, fragments and mma, sum over the warps that split k, store.
 #include "templates/gemm/cuda/gemm_mma.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string>
 
 #include "base/ceil_div.h"
+#include "templates/catalog.h"
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemm_mma_operand.h"
 #include "templates/gemm/cuda/gemm_mma_space.h"
 #include "templates/gemm/cuda/gemm_mma_write.h"
+#include "templates/gemm/cuda/gemm_wgmma.h"
 #include "templates/shared/cuda_common.h"
 #include "templates/shared/product_view.h"
 #include "templates/shared/tile_ring.h"
@@ -127,7 +131,7 @@ class Lowering {
       operand.rest = builder_.buffer(is_a ? "a_rest" : "b_rest", DType::kU32, Scope::kRegister, registers);
     if (!tile.async)
       operand.in_flight =
-          builder_.buffer(is_a ? "a_next" : "b_next", p_.operand, Scope::kRegister, tile.copies());
+          builder_.buffer(is_a ? "a_next" : "b_next", p_.operand, Scope::kRegister, tile.copies() * tile.vec);
     operand.line = builder_.var(is_a ? StaticText("a_line") : "b_line");
     operand.along = builder_.var(is_a ? StaticText("a_along") : "b_along");
     operand.place = builder_.var(is_a ? StaticText("a_place") : "b_place");
@@ -272,24 +276,34 @@ class Lowering {
     const Expr b = turn * fragment_registers(b_) + var(column) * 2;
     const Expr first = (i.at * columns + var(column)) * 4;
     const Touch sums = p_.two_level ? Touch{step_sums_, integer(0), 4, true} : Touch{acc_, first, 4, true};
+    // Of a fragment's registers the first half has the first half of k (PTX ISA 9.0, "Matrix Fragments for
+    // mma.m16n8k16" and "... mma.m16n8k8").
+    const int parts = p_.instructions;
     const auto mma = [&](BufferId left, BufferId right) {
-      return Intrinsic{p_.instruction,
-                       {sums, Touch{left, a, 4, false}, Touch{right, b, 2, false}},
-                       {},
-                       2.0 * 16 * 8 * static_cast<double>(p_.mma_k()) / 32};
+      Block all;
+      for (int part = 0; part < parts; ++part)
+        all.push_back(Intrinsic{p_.instruction,
+                                {sums, Touch{left, a + part * (4 / parts), 4 / parts, false},
+                                 Touch{right, b + part * (2 / parts), 2 / parts, false}},
+                                {},
+                                2.0 * 16 * 8 * static_cast<double>(p_.mma_k()) / 32 / parts});
+      return all;
     };
     Block body = block(Let{column, j.at + i.at % 2 * (integer(columns - 1) - j.at * 2)});
-    if (p_.passes == 3) append(body, block(mma(a_.rest, b_.fragment), mma(a_.fragment, b_.rest)));
+    if (p_.passes == 3) {
+      append(body, mma(a_.rest, b_.fragment));
+      append(body, mma(a_.fragment, b_.rest));
+    }
     if (p_.two_level) {
       append(body, clear(step_sums_, 4));
-      body.push_back(mma(a_.fragment, b_.fragment));
+      append(body, mma(a_.fragment, b_.fragment));
       const VarId e = builder_.var("e");
       const Expr at = first + var(e);
       body.push_back(
           loop(e, 4, LoopKind::kUnrolled,
                block(Store{acc_, at, load(acc_, at) + load(step_sums_, var(e)), 1, std::nullopt})));
     } else {
-      body.push_back(mma(a_.fragment, b_.fragment));
+      append(body, mma(a_.fragment, b_.fragment));
     }
     return i.over(j.over(body));
   }
@@ -350,11 +364,12 @@ class Lowering {
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   const Gemm& g = workload.gemm();
   if (auto reason = why_not_gemm_mma(g, limits)) return reason;
+  if (auto reason = why_left_to(gemm_wgmma_template(), g.a.type, workload, limits)) return reason;
   return cuda::why_no_indices(g, kLargestTile);
 }
 
-Kernel lower_schedule(const Workload& workload, const GemmMmaSchedule& schedule, const Limits&) {
-  return lower_gemm_mma(workload, gemm_mma_problem(workload), schedule);
+Kernel lower_schedule(const Workload& workload, const GemmMmaSchedule& schedule, const Limits& limits) {
+  return lower_gemm_mma(workload, gemm_mma_problem(workload, limits), schedule);
 }
 
 }  // namespace
@@ -362,6 +377,14 @@ Kernel lower_schedule(const Workload& workload, const GemmMmaSchedule& schedule,
 Kernel lower_gemm_mma(const Workload& workload, const GemmMmaProblem& problem,
                       const GemmMmaSchedule& schedule) {
   return Lowering(workload, problem, schedule).kernel();
+}
+
+std::optional<std::string> why_left_to(const Template& other, DType operand, const Workload& workload,
+                                       const Limits& limits) {
+  if (!is_8_bit_float(operand) || limits.has(Ability::kMmaF8IsNative)) return std::nullopt;
+  if (why_unserved(other, workload, limits)) return std::nullopt;
+  return fmt::format("mma.sync of {} is conversions and products of f16 on {}: {} has instructions for it",
+                     name_of(operand), limits.arch, other.name);
 }
 
 Template gemm_mma_template() {

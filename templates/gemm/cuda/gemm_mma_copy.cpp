@@ -135,21 +135,25 @@ Block gemm_mma_load(KernelBuilder& builder, const GemmMmaOperand& operand, const
   const GemmMmaTile& tile = operand.tile;
   const Unrolled i = copies(builder, operand);
   const Coordinates at = coordinates_of(tile, corner, place_of(operand, i.at));
-  Expr value = load(operand.global, global_index(operand, corner, at));
+  const int lanes = static_cast<int>(tile.vec);
+  Expr value = load(operand.global, global_index(operand, corner, at), lanes);
   if (auto condition = inside(operand, corner, at)) {
     const DType type = builder.kernel.buffer(operand.global).type;
-    value = select(*condition, value, zero(type));
+    value = select(*condition, value, zero(type, lanes));
   }
-  return each_copy(tile, thread, i, block(Store{operand.in_flight, i.at, value, 1, std::nullopt}));
+  return each_copy(tile, thread, i,
+                   block(Store{operand.in_flight, i.at * tile.vec, value, lanes, std::nullopt}));
 }
 
 Block gemm_mma_store(KernelBuilder& builder, const GemmMmaOperand& operand, const GemmMmaThread& thread,
                      const Expr& stage) {
   const Unrolled i = copies(builder, operand);
   const Place place = place_of(operand, i.at);
-  return each_copy(operand.tile, thread, i,
-                   block(Store{operand.shared, shared_index(operand.tile, stage, place),
-                               load(operand.in_flight, i.at), 1, std::nullopt}));
+  const int lanes = static_cast<int>(operand.tile.vec);
+  return each_copy(
+      operand.tile, thread, i,
+      block(Store{operand.shared, shared_index(operand.tile, stage, place),
+                  load(operand.in_flight, i.at * operand.tile.vec, lanes), lanes, std::nullopt}));
 }
 
 }  // namespace lehr

@@ -53,19 +53,31 @@ constexpr std::int64_t kTilesAheadOfRegister = 2;
 // mma instructions in the text of one tile's main loop.
 constexpr std::int64_t kMaxUnrolledMmas = 256;
 
+/// An instruction, what an architecture must have for it, and the first that has.
 struct Row {
   DType operand;
   DType accum;
   StaticText instruction;
+  Ability needed;
+  std::string_view first;
 };
 constexpr std::array<Row, 6> kInstructions = {{
-    {DType::kBF16, DType::kF32, "mma_m16n8k16_f32_bf16"},
-    {DType::kF16, DType::kF32, "mma_m16n8k16_f32_f16"},
-    {DType::kF32, DType::kF32, "mma_m16n8k8_f32_tf32"},
-    {DType::kS8, DType::kS32, "mma_m16n8k32_s32_s8"},
-    {DType::kE4M3, DType::kF32, "mma_m16n8k32_f32_e4m3"},
-    {DType::kE5M2, DType::kF32, "mma_m16n8k32_f32_e5m2"},
+    {DType::kBF16, DType::kF32, "mma_m16n8k16_f32_bf16", Ability::kBF16, "sm_80"},
+    {DType::kF16, DType::kF32, "mma_m16n8k16_f32_f16", Ability::kMmaF16K16, "sm_80"},
+    {DType::kF32, DType::kF32, "mma_m16n8k8_f32_tf32", Ability::kMmaTf32, "sm_80"},
+    {DType::kS8, DType::kS32, "mma_m16n8k32_s32_s8", Ability::kMmaS8K32, "sm_80"},
+    {DType::kE4M3, DType::kF32, "mma_m16n8k32_f32_e4m3", Ability::kMmaF8, "sm_89"},
+    {DType::kE5M2, DType::kF32, "mma_m16n8k32_f32_e5m2", Ability::kMmaF8, "sm_89"},
 }};
+/// What all have: two of these are one of f16 above.
+constexpr StaticText kHalfOfF16 = "mma_m16n8k8_f32_f16";
+
+/// nullptr where tensor cores do not multiply such.
+const Row* instruction_of(DType operand, DType accum) {
+  for (const Row& row : kInstructions)
+    if (row.operand == operand && row.accum == accum) return &row;
+  return nullptr;
+}
 
 /// Tile extents for a dimension: 16 where it is that small, and none that is half empty above 16.
 std::vector<std::int64_t> tile_extents(std::int64_t extent) {
@@ -97,8 +109,8 @@ GemmMmaTile tile_of(const GemmMmaProblem& p, const GemmMmaSchedule& s, bool alon
                                      : x;
   const std::int64_t run_bytes = run * p.bytes();
   t.vec = run_bytes % 16 == 0 ? t.chunk : run_bytes % 8 == 0 ? t.chunk / 2 : t.chunk / 4;
-  t.async = run_bytes % 4 == 0;
-  if (!t.async) t.vec = 1;
+  if (run_bytes % 4 != 0) t.vec = 1;
+  t.async = p.async_copies && run_bytes % 4 == 0;
   t.lines = along_k ? tile : s.bk;
   t.line = along_k ? s.bk : tile;
   // 8 words more per line spread the four lines that a gathering warp reads over all banks (32-bit elements).
@@ -108,26 +120,19 @@ GemmMmaTile tile_of(const GemmMmaProblem& p, const GemmMmaSchedule& s, bool alon
 }
 
 std::int64_t copy_registers(const GemmMmaTile& t, std::int64_t stages) {
-  if (!t.async)  // the elements on their way, and addresses
-    return (5 * t.copies() + 1) / 2 + (stages - 2) * t.copies() / kTilesAheadOfRegister;
+  if (!t.async) {  // the elements on their way, and addresses
+    const std::int64_t words = ceil_div(t.vec * 4, t.chunk);
+    return ((2 * words + 3) * t.copies() + 1) / 2 + (stages - 2) * t.copies() / kTilesAheadOfRegister;
+  }
   const bool guarded = t.x % t.tile != 0 || t.k % t.bk != 0;
   if (guarded && t.copies() >= 8) return (t.copies() > 8 ? 4 : 2) * t.copies();
   return t.copies() <= 4 ? t.copies() : (t.copies() + 4) / 2;
 }
 
-/// Compute capability times ten: 80 of "sm_80" and of "sm_80a"; 0 where there is none.
-std::int64_t capability(const std::string& arch) {
-  const std::size_t first = arch.find_first_of("0123456789");
-  if (first == std::string::npos) return 0;
-  const std::size_t end = arch.find_first_not_of("0123456789", first);
-  return parse_int(std::string_view(arch).substr(first, end == std::string::npos ? end : end - first))
-      .value_or(0);
-}
-
 std::optional<std::string> why_not_types(const Gemm& g) {
   if (g.a.type != g.b.type)
     return fmt::format("A and B must have one type, not {} and {}", name_of(g.a.type), name_of(g.b.type));
-  if (gemm_mma_instruction(g.a.type, g.accum).empty())
+  if (instruction_of(g.a.type, g.accum) == nullptr)
     return fmt::format(
         "tensor cores multiply f16, bf16, tf32, s8, e4m3 and e5m2 with sums in f32 (s8: s32), not {} "
         "with sums in {}",
@@ -143,31 +148,29 @@ std::optional<std::string> why_not_types(const Gemm& g) {
 }  // namespace
 
 std::optional<std::string> why_not_gemm_mma(const Gemm& g, const Limits& limits) {
-  const std::int64_t wanted = is_8_bit_float(g.a.type) ? 89 : 80;  // of mma.sync
-  if (capability(limits.arch) < wanted)
-    return fmt::format("mma of {} needs sm_{} or newer, not {}", name_of(g.a.type), wanted, limits.arch);
   if (auto reason = why_not_types(g)) return reason;
+  const Row& row = *instruction_of(g.a.type, g.accum);
+  if (g.a.type != DType::kF16 && !limits.has(row.needed))
+    return fmt::format("mma.sync of {} needs {} or newer, not {}",
+                       g.a.type == DType::kF32 ? "tf32" : name_of(g.a.type), row.first, limits.arch);
   return cuda::why_no_grid(g);
 }
 
-StaticText gemm_mma_instruction(DType operand, DType accum) {
-  for (const Row& row : kInstructions)
-    if (row.operand == operand && row.accum == accum) return row.instruction;
-  return "";
-}
-
-GemmMmaProblem gemm_mma_problem(const Workload& workload) {
+GemmMmaProblem gemm_mma_problem(const Workload& workload, const Limits& limits) {
   const Gemm& g = workload.gemm();
   GemmMmaProblem p;
   p.size = product_view(workload);
   p.operand = g.a.type;
   p.output = g.c.type;
   p.accum = g.accum;
-  p.instruction = gemm_mma_instruction(g.a.type, g.accum);
+  const Row* const row = instruction_of(g.a.type, g.accum);
+  CHECK(row != nullptr);
+  p.instructions = limits.has(row->needed) ? 1 : 2;
+  p.instruction = p.instructions == 1 ? row->instruction : kHalfOfF16;
+  p.async_copies = limits.has(Ability::kAsyncCopies);
   p.passes = g.math == Math::k3xTf32 ? 3 : 1;
   p.rounds = g.a.type == DType::kF32;
   p.two_level = g.math == Math::kTwoLevel;
-  CHECK(!p.instruction.empty());
   return p;
 }
 
@@ -248,14 +251,14 @@ bool too_much_code(const Problem& p, const S& s) {
   const std::int64_t steps = s.bk / p.mma_k() / s.k_warps;
   // On sm_90 ptxas makes one mma of 8-bit floats from f16 ones and conversions, which it moves ahead until
   // it spills: seen at 64 of them in the text, never at 32.
-  const std::int64_t of_each = is_8_bit_float(p.operand) ? 8 : p.passes;
+  const std::int64_t of_each = is_8_bit_float(p.operand) ? 8 : p.passes * p.instructions;
   if (p.passes == 3 && steps * (s.wm + s.wn) / 16 * 4 * 2 > kMaxSplitFragments) return true;
   return steps * (s.wm / 16) * (s.wn / 8) * of_each > kMaxUnrolledMmas;
 }
 
 bool too_many_copies(const Problem& p, const S& s) {
   const auto few = [](const GemmMmaTile& t, bool pixels) {
-    return t.copies() <= (t.async || pixels ? kMaxCopies : kMaxLoads);
+    return t.copies() <= (t.async || pixels || t.vec > 1 ? kMaxCopies : kMaxLoads);
   };
   return !few(gemm_mma_tile_a(p, s), p.image && !p.pixels_are_columns()) ||
          !few(gemm_mma_tile_b(p, s), p.pixels_are_columns());
@@ -296,7 +299,8 @@ void memory_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
   k.forbid("blocks that split k and stage C have no registers for so many sums and their places",
            [](const S& s) { return s.split_k > 1 && s.stage_c == 1 && s.bm * s.bn / s.threads() > 64; });
   k.knob(&S::stages, "stages", "tiles in shared memory",
-         up_to(std::max<std::int64_t>(2, ceil_div(p.size.k, 2 * p.mma_k())), {2, 3, 4, 5, 6, 8}));
+         up_to(std::max<std::int64_t>(2, ceil_div(p.size.k, 2 * p.mma_k())),
+               p.async_copies ? std::vector<std::int64_t>{2, 3, 4, 5, 6, 8} : std::vector<std::int64_t>{2}));
   k.forbid("more stages than tiles of k",
            [=](const S& s) { return s.stages > std::max<std::int64_t>(2, gemm_mma_split_k(p, s).most()); });
   k.forbid("needs more shared memory than a block may have",
@@ -322,7 +326,7 @@ void residence_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
 }  // namespace
 
 void gemm_mma_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits) {
-  gemm_mma_problem_knobs(k, gemm_mma_problem(workload), limits);
+  gemm_mma_problem_knobs(k, gemm_mma_problem(workload, limits), limits);
 }
 
 void gemm_mma_problem_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
@@ -343,7 +347,7 @@ void gemm_mma_problem_knobs(Knobs<S>& k, const Problem& p, const Limits& limits)
 // leave multiprocessors without a block; for few rows or columns, warps that split k. Where most
 // multiprocessors still have no block, blocks split k as well.
 GemmMmaSchedule gemm_mma_wanted(const Workload& workload, const Limits& limits) {
-  return gemm_mma_problem_wanted(gemm_mma_problem(workload), limits);
+  return gemm_mma_problem_wanted(gemm_mma_problem(workload, limits), limits);
 }
 
 GemmMmaSchedule gemm_mma_problem_wanted(const GemmMmaProblem& p, const Limits& limits) {
@@ -362,6 +366,7 @@ GemmMmaSchedule gemm_mma_problem_wanted(const GemmMmaProblem& p, const Limits& l
     s.wn = 32;
   }
   if (p.size.k <= unit) s.bk = unit;
+  if (!p.async_copies) s.stages = 2;  // the tile that is on its way is in registers
   s.split_k = default_split_k(p.size.k, gemm_mma_tiles(p, s), limits.cores);
   return s;
 }

@@ -21,10 +21,12 @@ struct GemmMmaProblem {
   DType operand = DType::kF16;
   DType output = DType::kF32;
   DType accum = DType::kF32;
-  StaticText instruction;        ///< "mma_m16n8k16_f32_bf16"
-  int passes = 1;                ///< 3: 3xTF32
-  bool rounds = false;           ///< f32 operands become tf32 in registers
-  bool two_level = false;        ///< sums of one instruction are added to the others in f32
+  StaticText instruction;    ///< "mma_m16n8k16_f32_bf16"
+  int instructions = 1;      ///< so many in a row multiply mma_k() of k, each its part of them
+  bool async_copies = true;  ///< there is cp.async
+  int passes = 1;            ///< 3: 3xTF32
+  bool rounds = false;       ///< f32 operands become tf32 in registers
+  bool two_level = false;    ///< sums of one instruction are added to the others in f32
   /// One operand is this view of a convolution's input, the other holds the filters. nhwc: A is the view, and
   /// k is contiguous in both. nchw: B is the view, whose columns are the pixels of one image. The batch is
   /// that of image_product().
@@ -33,7 +35,7 @@ struct GemmMmaProblem {
   std::int64_t bytes() const { return size_of(operand); }
   /// Elements of one row of ldmatrix, and of one cp.async at best: 16 bytes.
   std::int64_t chunk() const { return 16 / bytes(); }
-  /// k of one mma: rows of 32 bytes, whatever the type.
+  /// k of one step: rows of 32 bytes, whatever the type.
   std::int64_t mma_k() const { return 32 / bytes(); }
   /// Rows of the product, side by side, that become one: a pool's window.
   std::int64_t window_pixels() const { return image ? image->window * image->window : 1; }
@@ -46,9 +48,7 @@ struct GemmMmaProblem {
 /// when they can.
 std::optional<std::string> why_not_gemm_mma(const Gemm& gemm, const Limits& limits);
 /// CHECKs that the family has an instruction for the types.
-GemmMmaProblem gemm_mma_problem(const Workload& workload);
-/// The instruction for operands and sums of these types, or "".
-StaticText gemm_mma_instruction(DType operand, DType accum);
+GemmMmaProblem gemm_mma_problem(const Workload& workload, const Limits& limits);
 
 /// The knobs; meanings and units are those of gemm_mma_knobs(). All but `stages` are powers of two.
 struct GemmMmaSchedule {
@@ -85,8 +85,8 @@ struct GemmMmaTile {
   std::int64_t tile = 0;  ///< bm or bn
   std::int64_t bk = 0;
   std::int64_t warp_tile = 0;
-  std::int64_t vec = 1;     ///< elements per copy
-  bool async = true;        ///< false: less than 4 bytes, through registers
+  std::int64_t vec = 1;  ///< elements per copy
+  bool async = true;     ///< false: through registers, since less than 4 bytes, or since there is no cp.async
   std::int64_t lines = 0;   ///< of the tile
   std::int64_t line = 0;    ///< elements of a line
   std::int64_t stride = 0;  ///< elements between lines in shared memory

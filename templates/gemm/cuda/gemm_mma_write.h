@@ -20,8 +20,8 @@ struct GemmMmaOutput {
   ir::VarId m0{}, n0{};
   SplitKSums sums{};  ///< used with split_k > 1, as `place`
   SplitKPlace place{};
-  ir::Expr base = ir::integer(0);  ///< first element of this block's matrix of the batch
-  std::int64_t row = 0;            ///< elements between neighbouring rows of C
+  ir::Expr base = ir::integer(0);           ///< first element of this block's matrix of the batch
+  std::int64_t row = 0;                     ///< elements between neighbouring rows of C
   bool channels_are_columns = true;         ///< of the epilogue: else rows
   ir::Expr first_channel = ir::integer(0);  ///< of this block's matrix
 };

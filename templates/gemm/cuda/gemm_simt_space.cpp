@@ -188,9 +188,10 @@ void depth_knobs(Knobs<S>& k, const ProductView& p, const Limits& limits) {
   // The first tile of k is the partial one, and only one part of k begins with that.
   k.forbid("blocks that split k take whole tiles of it",
            [=](const S& s) { return s.split_k > 1 && p.k % s.bk != 0; });
-  k.knob(&S::async, "async", "tiles come by 0: registers, 1: cp.async", {0, 1});
+  const bool async = limits.has(Ability::kAsyncCopies);
+  k.knob(&S::async, "async", "tiles come by 0: registers, 1: cp.async", flags(async));
   k.knob(&S::stages, "stages", "tiles in shared memory",
-         at_most(std::max<std::int64_t>(2, ceil_div(p.k, 8)), {1, 2, 3, 4, 5}));
+         at_most(std::max<std::int64_t>(2, ceil_div(p.k, 8)), async ? Values{1, 2, 3, 4, 5} : Values{1, 2}));
   k.only([](const S& s) { return s.async == 1 ? s.stages >= 2 : s.stages <= 2; });
   k.forbid("more stages than tiles of k",
            [=](const S& s) { return s.stages > std::max<std::int64_t>(2, gemm_simt_split_k(p, s).most()); });

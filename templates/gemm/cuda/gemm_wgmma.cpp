@@ -63,6 +63,7 @@ class Lowering {
       exchange_ = gemm_wgmma_exchange(b_, p_, s_, grid_.tiles);
     }
     thread_ = b_.var("thread");
+    group_ = b_.var("warpgroup");
   }
 
   Kernel kernel() {
@@ -72,18 +73,24 @@ class Lowering {
     append(body, block(Alloc{full_}, Alloc{empty_}));
     if (s_.split_k > 1) append(body, gemm_wgmma_exchange_allocs(exchange_));
     if (s_.ping_pong == 1) body.push_back(Alloc{turns_});
-    body.push_back(If{eq(var(thread_), integer(0)), make_barriers(), {}, 1});
-    // Nobody reaches for another block's barriers before they are made, or after it has ended.
-    const BarrierScope together = s_.cluster() > 1 ? BarrierScope::kCluster : BarrierScope::kBlock;
-    body.push_back(Barrier{together});
+    Block first = prefetch_maps();
+    append(first, make_barriers());
+    body.push_back(If{eq(var(thread_), integer(0)), first, {}, 1});
+    // Nobody reaches for another block's barriers before they are made: a fence goes before this that makes
+    // them known to the cluster, and nothing else that a thread has written is read behind it.
+    body.push_back(Barrier{s_.cluster() > 1 ? BarrierScope::kClusterRelaxed : BarrierScope::kBlock});
     // All that has happened up to here is the block's own affair, so it may happen while the launch before
     // still runs; nothing tells which operands that one writes, so the loads of all wait for its end. C and
     // the workspaces of split k are touched behind this, too: the counters are those that the launch before
     // has left, zero again, however early this one began. So each launch ends after the one before it, and
     // letting the next begin is right anywhere behind this.
     if (s_.pdl == 1) body.push_back(Intrinsic{"griddepcontrol_wait", {}, {}, 0});
-    body.push_back(If{eq(var(thread_) / 128, integer(0)), produce(), consume(), 128});
-    if (s_.cluster() > 1) body.push_back(Barrier{together});
+    // Once for a warp, not for each of its lanes: then ptxas knows that warps stay together in what follows,
+    // and computes there on its uniform registers, from which wgmma and the loads take their descriptors.
+    body.push_back(Let{group_, var(thread_) / 128, true});
+    body.push_back(If{eq(var(group_), integer(0)), produce(), consume(), 128});
+    // Nor after the block has ended: this one waits until the arrivals before it have come.
+    if (s_.cluster() > 1) body.push_back(Barrier{BarrierScope::kCluster});
     if (s_.split_k > 1)
       append(body, gemm_wgmma_meet(exchange_, sums_place(thread_), eq(var(thread_), integer(0)),
                                    block(write_total())));
@@ -164,13 +171,22 @@ class Lowering {
     return {name, {gemm_wgmma_barrier(buffer, number)}, {argument}, 0};
   }
 
-  /// A stage is full when its bytes have come, and empty when all warps that multiply it are done with it,
-  /// those of the blocks that get parts of it from this one, too.
+  Block prefetch_maps() const {
+    Block result;
+    for (const Param& param : b_.kernel.params)
+      if (param.map)
+        result.push_back(
+            Intrinsic{"tensor_map_prefetch", {Touch{param.buffer, integer(0), 0, false}}, {}, 0});
+    return result;
+  }
+
+  /// A stage is full when its bytes have come, and empty when all consumers that multiply it are done with
+  /// it, those of the blocks that get parts of it from this one, too.
   Block make_barriers() {
     const Unrolled stage(b_, "stage", s_.stages);
-    const std::int64_t warps = 4 * (s_.ping_pong == 1 ? 1 : s_.consumers) * s_.sharing_blocks();
+    const std::int64_t consumers = (s_.ping_pong == 1 ? 1 : s_.consumers) * s_.sharing_blocks();
     Block result = stage.over(block(on("mbarrier_init", full_, stage.at, integer(1)),
-                                    on("mbarrier_init", empty_, stage.at, integer(warps))));
+                                    on("mbarrier_init", empty_, stage.at, integer(consumers))));
     if (s_.ping_pong == 1) {
       const Unrolled consumer(b_, "consumer", 2);
       append(result, consumer.over(block(on("mbarrier_init", turns_, consumer.at, integer(4)))));
@@ -192,8 +208,7 @@ class Lowering {
     append(body, gemm_wgmma_copy_begin(b_, p_, s_, walk_, place, pixel));
     Block copies =
         block(Let{step, var(turn) * tiles_k() + var(kt)},
-              on(s_.cluster() > 1 ? StaticText("mbarrier_wait_cluster") : "mbarrier_wait", empty_,
-                 stage_of(var(step)), (round_of(var(step)) + 1) % 2),
+              on("mbarrier_wait", empty_, stage_of(var(step)), (round_of(var(step)) + 1) % 2),
               on("mbarrier_expect_tx", full_, stage_of(var(step)),
                  integer((rows_.tile.stage_elements() + columns_.tile.stage_elements()) * p_.bytes())));
     const Expr k_tile = s_.split_k > 1 ? var(split_) * split().most() + var(kt) : var(kt);
@@ -210,9 +225,8 @@ class Lowering {
     return result;
   }
 
-  /// Not where k is split: all go on to the same end, and ptxas gives that the producer's registers.
   Block take_registers(bool more) const {
-    if (s_.split_k > 1) return {};
+    if (!gemm_wgmma_deals_registers(p_, s_)) return {};
     const GemmWgmmaRegisters registers = gemm_wgmma_registers(p_, s_);
     return block(Intrinsic{more ? StaticText("setmaxnreg_inc") : "setmaxnreg_dec",
                            {},
@@ -224,21 +238,22 @@ class Lowering {
     const VarId consumer = b_.var("consumer");
     const VarId lane = b_.var("lane");
     const VarId turn = b_.var("turn");
-    const Expr group = var(thread_) / 128 - 1;
+    member_ = b_.var("member");
     Block result = take_registers(true);
     result.push_back(Alloc{acc_.accumulators});
     if (p_.two_level) result.push_back(Alloc{acc_.first_level});
-    append(result, block(Let{consumer, s_.consumers > 1 ? group : integer(0)}, Let{lane, var(thread_) % 32}));
+    append(result, block(Let{consumer, s_.consumers > 1 ? var(group_) - 1 : integer(0)},
+                         Let{lane, var(thread_) % 32}, Let{member_, var(thread_) % 128}));
     const bool in_turns = s_.ping_pong == 1;
     const Place place = walk_.place(turn);
     Block body;
     if (s_.split_k == 1) body = place.lets;
     if (in_turns)  // behind the other's last tile; the first consumer's first tile has nobody before it
       body.push_back(on("mbarrier_wait", turns_, var(consumer), (var(turn) / 2 + 1 - var(consumer)) % 2));
-    append(body, multiply(var(turn) * tiles_k(), var(consumer), lane));
+    append(body, multiply(var(turn) * tiles_k(), var(consumer)));
     if (in_turns)
       body.push_back(on("mbarrier_arrive", turns_, integer(1) - var(consumer), eq(var(lane), integer(0))));
-    append(body, finish((var(turn) + 1) * tiles_k() - 1, lane));
+    append(body, finish((var(turn) + 1) * tiles_k() - 1));
     const GemmWgmmaOutput out = output(place, consumer, lane);
     if (s_.split_k > 1) {
       const VarId worker = b_.var("worker");
@@ -256,7 +271,7 @@ class Lowering {
 
   /// acc = the tile's sums over all stages; with in_flight = 1 the last stage is neither waited for nor
   /// released.
-  Block multiply(const Expr& first_step, const Expr& consumer, VarId lane) {
+  Block multiply(const Expr& first_step, const Expr& consumer) {
     const VarId kt = b_.var("kt");
     const VarId step = b_.var("step");
     const VarId stage = b_.var("stage");
@@ -271,9 +286,9 @@ class Lowering {
       body.push_back(Intrinsic{"wgmma_wait", {}, {integer(s_.in_flight)}, 0});
     }
     if (s_.in_flight == 0) {
-      body.push_back(release(var(stage), lane, std::nullopt));
+      body.push_back(release(var(stage), std::nullopt));
     } else {
-      body.push_back(release((var(step) + (s_.stages - 1)) % s_.stages, lane, lt(integer(0), var(kt))));
+      body.push_back(release((var(step) + (s_.stages - 1)) % s_.stages, lt(integer(0), var(kt))));
     }
     Block result;
     if (p_.two_level) result = gemm_wgmma_clear(b_, p_, s_, acc_);
@@ -281,30 +296,38 @@ class Lowering {
     return result;
   }
 
-  /// The warp is done with the stage, in all blocks that bring parts of it. Those along bn are number rank ^
-  /// i of the cluster for i < cluster_bn, those along bm number rank ^ cluster_bn j for j < cluster_bm (the
-  /// sides are powers of two). Lane i tells the i-th of them: the own one, the others along bn, then those
-  /// along bm.
-  Intrinsic release(Expr stage, VarId lane, const std::optional<Expr>& condition) const {
+  /// The consumer is done with the stage, in all blocks that bring parts of it. Those along bn are number
+  /// rank ^ i of the cluster for i < cluster_bn, those along bm number rank ^ cluster_bn j for j < cluster_bm
+  /// (the sides are powers of two). Thread i of the consumer tells the i-th of them: the own one, the others
+  /// along bn, then those along bm.
+  ///
+  /// One thread speaks for its four warps: a wgmma-group is the warpgroup's (PTX ISA 9.0,
+  /// "wgmma.commit_group"), and behind wgmma.wait_group it is complete, with all that it reads; CUTLASS
+  /// counts its consumers' arrivals the same way (sm90_pipeline.hpp, PipelineTmaAsync). Nothing has to be
+  /// released with the arrival: the stage was read, by wgmma alone, nobody has written to it but the tensor
+  /// memory accelerator, which will do so again. The order that matters, those reads before the next loads'
+  /// writes, is that of the wait, the arrival and the producer's wait for the phase, behind which it asks for
+  /// the loads; no data go from the consumer to the producer.
+  Intrinsic release(Expr stage, const std::optional<Expr>& condition) const {
     const std::int64_t blocks = s_.sharing_blocks();
-    Expr tells = blocks == 1 ? eq(var(lane), integer(0)) : lt(var(lane), integer(blocks));
+    Expr tells = blocks == 1 ? eq(var(member_), integer(0)) : lt(var(member_), integer(blocks));
     if (condition) tells = logical_and(tells, *condition);
     if (blocks == 1) return on("mbarrier_arrive", empty_, stage, tells);
-    Expr which = var(lane);  // also of those along bm where there is one of them, or nobody along bn
+    Expr which = var(member_);  // also of those along bm where there is one of them, or nobody along bn
     if (s_.cluster_bn > 1 && s_.cluster_bm > 2)
-      which = max(var(lane), (var(lane) - (s_.cluster_bn - 1)) * s_.cluster_bn);
+      which = max(var(member_), (var(member_) - (s_.cluster_bn - 1)) * s_.cluster_bn);
     return {"mbarrier_arrive_cluster",
             {gemm_wgmma_barrier(empty_, stage)},
             {bit_xor(walk_.rank(), which), tells},
             0};
   }
 
-  Block finish(const Expr& last_step, VarId lane) {
+  Block finish(const Expr& last_step) {
     Block result;
     if (s_.in_flight == 1) {
       result.push_back(Intrinsic{"wgmma_wait", {}, {integer(0)}, 0});
       if (walk_.several_turns())  // else nobody fills that stage again
-        result.push_back(release(stage_of(last_step), lane, std::nullopt));
+        result.push_back(release(stage_of(last_step), std::nullopt));
     }
     if (!p_.two_level) result.push_back(gemm_wgmma_keep(p_, acc_.accumulators, s_.accumulators()));
     return result;
@@ -330,6 +353,8 @@ class Lowering {
   GemmWgmmaExchange exchange_;  ///< used with split_k > 1
   BufferId c_{}, full_{}, empty_{}, turns_{}, staged_{}, converted_{};
   VarId thread_{}, split_{};
+  VarId group_{};   ///< warpgroup: 0 copies, the others multiply
+  VarId member_{};  ///< number of a consumer's thread in it
 };
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
@@ -346,7 +371,7 @@ Kernel lower_gemm_wgmma(const Workload& workload, const GemmWgmmaSchedule& sched
 
 Template gemm_wgmma_template() {
   return family<"gemm_wgmma", gemm_wgmma_knobs, gemm_wgmma_wanted, lower_gemm_wgmma>(
-      {.version = 13, .target = Target::kCuda, .why_not = why_not, .reads = {"math", "alpha"}});
+      {.version = 14, .target = Target::kCuda, .why_not = why_not, .reads = {"math", "alpha"}});
 }
 
 }  // namespace lehr

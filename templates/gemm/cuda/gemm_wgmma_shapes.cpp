@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "templates/gemm/cuda/gemm_wgmma_space.h"
 #include "base/ceil_div.h"
+#include "templates/gemm/cuda/gemm_wgmma_space.h"
 #include "templates/shared/image_view.h"
 #include "templates/shared/product_view.h"
 
@@ -20,20 +20,25 @@ constexpr std::int64_t kBarrierBytes = 8;
 constexpr std::int64_t kSumsOfTwo = 192, kFewSumsOfTwo = 128;
 /// The same of three.
 constexpr std::int64_t kFewSumsOfThree = 80;
-/// Up to so many, no split is short.
+/// Up to so many, none needs more than its even share.
 constexpr std::int64_t kHardlyAnySums = 48;
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return ceil_div(value, multiple) * multiple;
 }
 
-/// A cluster stays within one GPC, and those have 16 or 18 multiprocessors (132 of 144 are on in an H100):
-/// what is left over where four or eight do not divide 18 runs no block of it. One cluster too many would run
-/// alone.
-std::int64_t clusters_at_once(const GemmWgmmaSchedule& s, std::int64_t cores) {
-  constexpr std::int64_t kOfGpc = 16;
-  if (s.cluster() <= 2 || cores < kOfGpc) return cores / s.cluster();
-  return cores / kOfGpc * (kOfGpc / s.cluster());
+/// Clusters of a persistent grid. Each stays within one GPC, whose multiprocessors are a multiple of two, but
+/// of four or eight only by chance: which of the 144 are off differs from one GPC to the next. Where the
+/// driver was not asked, ten elevenths of them are counted on: cuBLAS launches 120 blocks in clusters of
+/// eight on the 132 of an H100 SXM (NVIDIA/cutlass, issue 1921), and as many were seen in use
+/// (accel-sim/gpu-app-collection, pull request 87). One cluster too many would run alone, one too few costs
+/// little.
+std::int64_t clusters_at_once(const GemmWgmmaSchedule& s, const Limits& limits) {
+  const std::int64_t blocks = s.cluster(), cores = limits.cores;
+  if (blocks == 1) return cores;
+  const int asked = limits.clusters_at_once[blocks == 2 ? 0 : blocks == 4 ? 1 : 2];
+  if (asked > 0) return asked;
+  return blocks == 2 ? cores / 2 : cores * 10 / 11 / blocks;
 }
 
 /// "k16_f32_bf16" of bf16 operands; "" where wgmma does not multiply such.
@@ -93,7 +98,7 @@ std::optional<std::string> why_not_layout(const Gemm& g) {
 }  // namespace
 
 std::optional<std::string> why_not_wgmma_operands(const Gemm& g, const Limits& limits) {
-  if (limits.arch != "sm_90a") return "it is for sm_90a";
+  if (!limits.has(Ability::kWgmma)) return "it is for sm_90a";
   if (auto reason = why_not_types(g)) return reason;
   return why_not_layout(g);
 }
@@ -203,28 +208,33 @@ GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
   grid.rows = ceil_div(s.swap_ab == 1 ? p.size.n : p.size.m, s.bm);
   grid.columns = ceil_div(s.swap_ab == 1 ? p.size.m : p.size.n, s.bn);
   grid.tiles = grid.rows * grid.columns * p.size.batch;
-  const std::int64_t at_once = std::max<std::int64_t>(clusters_at_once(s, limits.cores), 1) * s.cluster();
+  const std::int64_t at_once = std::max<std::int64_t>(clusters_at_once(s, limits), 1) * s.cluster();
   grid.blocks = s.persistent == 1 ? std::min(grid.tiles, at_once) : grid.tiles;
   return grid;
 }
 
 // All warpgroups of a block share what it is launched with, which ptxas (13.0) puts at 168 registers for 384
 // threads and at 128 for 512: 40 + 2 x 232 and 32 + 3 x 160 are all of it, the splits of the public kernels
-// (pranjalssh/fast.cu, ThunderKittens' bf16_h100). Two consumers with many sums take 240. One is not short of
-// them.
+// (pranjalssh/fast.cu, ThunderKittens' bf16_h100). Two consumers with many sums take 240.
 GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
   const std::int64_t sums = gemm_wgmma_sums(p, s);
   const bool other = s.registers == 1;
-  if (s.consumers == 1) return {96, 240};
   if (s.consumers == 3) return other ? GemmWgmmaRegisters{56, 152} : GemmWgmmaRegisters{32, 160};
   if (other && sums <= kFewSumsOfTwo) return {56, 224};
   return other || sums > kSumsOfTwo ? GemmWgmmaRegisters{24, 240} : GemmWgmmaRegisters{40, 232};
 }
 
+// Where they are not dealt out, ptxas gives all threads what the neediest of them uses: two blocks and more
+// fit on a multiprocessor then. setmaxnreg fixes what a block is launched with at all of the registers that a
+// lone block could have. One consumer and the producer have 255 each without it. Blocks that split k go on to
+// the same end, and ptxas gives that the producer's registers.
+bool gemm_wgmma_deals_registers(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
+  return s.split_k == 1 && s.consumers > 1 && gemm_wgmma_sums(p, s) > kHardlyAnySums;
+}
+
 bool gemm_wgmma_splits_registers(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
   const std::int64_t sums = gemm_wgmma_sums(p, s);
-  // Where k is split, all go on to the same end, and ptxas gives that the producer's registers: no split.
-  if (s.split_k > 1 || sums <= kHardlyAnySums) return false;
+  if (!gemm_wgmma_deals_registers(p, s)) return false;
   if (s.consumers == 3) return sums <= kFewSumsOfThree;
   // A producer in a cluster spilled with 24.
   return s.consumers == 2 && sums <= (s.cluster() > 1 ? kFewSumsOfTwo : kSumsOfTwo);

@@ -227,21 +227,31 @@ bool may_store(const Problem& p, const S& s) {
   return s.store == 1 || stage.boxes > 2;
 }
 
+/// Whether rows of C are such as the tensor memory accelerator stores.
+bool has_whole_lines(const Problem& p) {
+  return !must_swap(p) && p.size.output_columns() * size_of(p.output) % 16 == 0;
+}
+/// Whether stmatrix takes C: what it takes from a thread are neighbours, and of a gate's columns a thread has
+/// one in four.
+bool may_stmatrix(const Problem& p) {
+  return has_whole_lines(p) && !p.size.gated && size_of(p.output) == 2;
+}
+/// Whether C's way through shared memory leaves the registers that the sums need.
+bool leaves_registers(const Problem& p, const S& s) {
+  return s.store == 0 || gemm_wgmma_sums(p, s) <= most_staged(s.consumers, s.stmatrix == 1);
+}
+
 void store_knobs(Knobs<S>& k, const Problem& p) {
   k.knob(&S::keep, "keep", "what the L2 is told 0: nothing, to keep 1: the tiles of bm, 2: those of bn",
          {0, 1, 2});
-  const bool whole_lines = !must_swap(p) && p.size.output_columns() * size_of(p.output) % 16 == 0;  // of C
   k.knob(&S::store, "store",
          "C 0: from registers, else by TMA through 1: a tile, 2: two boxes in turn, 3: the stages' place",
-         whole_lines ? Values{0, 1, 2, 3} : Values{0});
+         has_whole_lines(p) ? Values{0, 1, 2, 3} : Values{0});
   k.only([=](const S& s) { return may_store(p, s); });
-  // What stmatrix takes from a thread are neighbours; of a gate's columns it has one in four.
-  k.knob(&S::stmatrix, "stmatrix", "1: C goes into shared memory by stmatrix",
-         flags(whole_lines && !p.size.gated && size_of(p.output) == 2));
+  k.knob(&S::stmatrix, "stmatrix", "1: C goes into shared memory by stmatrix", flags(may_stmatrix(p)));
   k.only([](const S& s) { return s.stmatrix == 0 || s.store > 0; });
-  k.forbid("C's way through shared memory takes registers that the sums need", [=](const S& s) {
-    return s.store > 0 && gemm_wgmma_sums(p, s) > most_staged(s.consumers, s.stmatrix == 1);
-  });
+  k.forbid("C's way through shared memory takes registers that the sums need",
+           [=](const S& s) { return !leaves_registers(p, s); });
 }
 
 void stage_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
@@ -303,6 +313,46 @@ void gemm_wgmma_knobs(Knobs<S>& k, const Workload& workload, const Limits& limit
   k.only([=](const S& s) { return s.registers == 0 || gemm_wgmma_splits_registers(p, s); });
 }
 
+/// C from registers goes out in pieces of a pair of columns, of one behind a gate: of less than eight bytes
+/// they fill no sector. Such a C goes by whole lines where it can: two boxes in turn leave the stages the
+/// most room.
+void write_whole_lines(const Problem& p, S& s) {
+  const std::int64_t piece = size_of(p.output) * (p.size.gated ? 1 : 2);
+  if (piece >= 8 || !has_whole_lines(p)) return;
+  for (const std::int64_t store : {2, 1}) {
+    s.store = store, s.stmatrix = may_stmatrix(p) ? 1 : 0;
+    if (may_store(p, s) && leaves_registers(p, s)) return;
+  }
+  s.store = s.stmatrix = 0;
+}
+
+/// Where the grid is small and k is long, parts of it fill the multiprocessors with larger tiles, which read
+/// the operands less often: 128 x 128, as CUTLASS's split-K kernels have it.
+void prefer_parts_of_k(const Problem& p, const Limits& limits, S& s) {
+  S large = s;
+  large.bm = large.bn = 128, large.consumers = 1;
+  const std::int64_t tiles = gemm_wgmma_grid(p, large, limits).tiles;
+  large.split_k = default_split_k(p.size.k, tiles, limits.cores);
+  const bool fills = 2 * tiles * large.split_k > limits.cores;
+  if (large.split_k > 1 && fills && gemm_wgmma_sums(p, large) <= most_of_parts(p, 1)) s = large;
+}
+
+/// What the public kernels found to pay beside the tile: two blocks bring each other the operand that they
+/// share, and tiles lie along a Hilbert curve (pranjalssh/fast.cu: 704 to 734 and 758 to 764 TFLOP/s at 4096
+/// cubed, bf16); few parts of k meet in a cluster's shared memory (sglang's PR 33222: 1.27 times a library's
+/// speed at n = 1536).
+void share_as_public_kernels(const Problem& p, const Limits& limits, S& s) {
+  s.raster = 8;
+  if (s.split_k > 1) {
+    s.reduce = s.split_k <= 8 && (s.split_k & (s.split_k - 1)) == 0 ? 1 : 0;
+    return;
+  }
+  if (s.persistent == 0) return;
+  const GemmWgmmaGrid grid = gemm_wgmma_grid(p, s, limits);
+  s.cluster_bm = grid.rows % 2 == 0 ? 2 : 1;
+  s.hilbert = grid.rows % (s.cluster_bm * s.raster) == 0 && grid.columns % s.raster == 0 ? 1 : 0;
+}
+
 // The tile that the public kernels settle on (128 x 256: fast.cu, ThunderKittens) where it fills the
 // multiprocessors, smaller ones where it does not; few rows of C go to the side of the columns.
 GemmWgmmaSchedule gemm_wgmma_wanted(const Workload& workload, const Limits& limits) {
@@ -313,20 +363,28 @@ GemmWgmmaSchedule gemm_wgmma_wanted(const Workload& workload, const Limits& limi
     s.bm = bm, s.bn = bn, s.persistent = 0;
     return gemm_wgmma_grid(p, s, limits).tiles >= limits.cores;
   };
-  if (p.size.m <= 64) {
+  const bool few = p.size.m <= 64;
+  // A C by rows is written by whole lines, one whose sides are swapped is not.
+  const bool few_by_rows = few && has_whole_lines(p) && size_of(p.output) < 4;
+  if (few && !few_by_rows) {
     s.swap_ab = 1, s.bm = 64, s.consumers = 1;
     const std::int64_t step = p.size.m > 32 ? 16 : 8;
     s.bn = ceil_div(p.size.m, step) * step;
-  } else if (!fills(128, 256) && !fills(128, 128) && !fills(128, 64)) {
+  } else if (few || !(fills(128, 256) || fills(128, 128) || fills(128, 64))) {
     s.bm = 64, s.bn = 64, s.consumers = 1;
+    if (!few) prefer_parts_of_k(p, limits, s);  // few rows are read with one tile as it is
   }
   if (s.swap_ab == 0) s.bn = std::min(s.bn, covering(kColumns, p.size.n).back());
   const std::int64_t tiles = gemm_wgmma_grid(p, s, limits).tiles;
   s.persistent = tiles > limits.cores ? 1 : 0;
   s.split_k = default_split_k(p.size.k, tiles, limits.cores);
-  const std::int64_t stage = gemm_wgmma_shared_bytes(p, s) / s.stages;
-  s.stages = std::clamp<std::int64_t>(limits.shared_bytes_per_block / (stage + 64), 2, 12);
-  s.raster = 8;
+  share_as_public_kernels(p, limits, s);
+  write_whole_lines(p, s);
+  s.stages = 2;
+  for (S more = s; s.stages < 12; s.stages = more.stages) {
+    ++more.stages;
+    if (gemm_wgmma_shared_bytes(p, more) > limits.shared_bytes_per_block) break;
+  }
   return s;
 }
 

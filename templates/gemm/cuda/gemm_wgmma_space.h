@@ -162,6 +162,8 @@ std::int64_t gemm_wgmma_addends(const GemmWgmmaProblem& problem, const GemmWgmma
 GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule,
                               const Limits& limits);
 
+/// Whether threads that multiply are given registers of the one that copies.
+bool gemm_wgmma_deals_registers(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 /// Registers of a thread behind setmaxnreg (gemm_wgmma_shapes.cpp has their source).
 struct GemmWgmmaRegisters {
   std::int64_t producer = 40, consumer = 232;

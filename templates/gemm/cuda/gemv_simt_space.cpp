@@ -79,7 +79,7 @@ std::int64_t gemv_shared_bytes(const GemvProblem& p, const GemvSchedule& s) {
   return ceil_div(s.warps_k * p.vectors * gemv_shape(p, s).outputs_per_block * 4, 16) * 16;
 }
 
-std::optional<std::string> gemv_why_not(const Workload& workload, const Limits&) {
+std::optional<std::string> gemv_why_not(const Workload& workload, const Limits& limits) {
   const Gemm& g = workload.gemm();
   if (is_gated(workload.epilogue)) return kNoGate;
   if (std::min(g.m, g.n) > kMaxVectors)
@@ -93,6 +93,7 @@ std::optional<std::string> gemv_why_not(const Workload& workload, const Limits&)
   if (g.accum != DType::kF32) return fmt::format("it adds in f32 only, not {}", name_of(g.accum));
   if (g.c.type != DType::kF32 && g.c.type != type)
     return fmt::format("C is of f32 or of the operands' type, not {}", name_of(g.c.type));
+  if (auto reason = cuda::why_not_stored(g.c.type, limits)) return reason;
   return cuda::why_no_grid(g);
 }
 

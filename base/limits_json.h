@@ -1,0 +1,138 @@
+// The facts of a device as JSON, both ways: what the log keeps of it, so that a kernel that was measured
+// there can be made again anywhere.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/describe.h"
+#include "base/limits.h"
+
+namespace lehr {
+
+/// Hands every member of `limits` but the target and the arch, which name the device, with its name to one of
+/// two visitors. `fact`: what spaces and lowering read; a kernel depends on it. `rate`: how fast the device
+/// is; no kernel depends on it, only estimates do. Members are numbers, bools, strings, or vectors and arrays
+/// of numbers. Names are stored: they stay for ever.
+void describe(auto& fact, auto& rate, Is<Limits> auto& limits) {
+  // Names every member, so that a new one does not compile before it is described below.
+  auto& [target, arch, cores, vector_bytes, vector_registers, l1_bytes, warp_size, max_threads_per_block,
+         max_threads_per_core, max_blocks_per_core, registers_per_core, max_registers_per_thread,
+         shared_bytes_per_block, shared_bytes_per_core, shared_bytes_reserved, abilities, f32_lanes,
+         tensor_gflops_f16, tensor_gflops_tf32, tensor_gflops_s8, tensor_gflops_f8, mma_sync_share,
+         clusters_at_once, l2_bytes, l3_bytes, peak_gflops_f32, dram_gbytes_per_s] = limits;
+  static_cast<void>(target);
+  static_cast<void>(arch);
+  fact("cores", cores);
+  fact("vector_bytes", vector_bytes);
+  fact("vector_registers", vector_registers);
+  fact("l1_bytes", l1_bytes);
+  fact("warp_size", warp_size);
+  fact("max_threads_per_block", max_threads_per_block);
+  fact("max_threads_per_core", max_threads_per_core);
+  fact("max_blocks_per_core", max_blocks_per_core);
+  fact("registers_per_core", registers_per_core);
+  fact("max_registers_per_thread", max_registers_per_thread);
+  fact("shared_bytes_per_block", shared_bytes_per_block);
+  fact("shared_bytes_per_core", shared_bytes_per_core);
+  fact("shared_bytes_reserved", shared_bytes_reserved);
+  fact("abilities", abilities);
+  fact("clusters_at_once", clusters_at_once);
+  fact("l2_bytes", l2_bytes);
+  fact("l3_bytes", l3_bytes);
+  rate("f32_lanes", f32_lanes);
+  rate("tensor_gflops_f16", tensor_gflops_f16);
+  rate("tensor_gflops_tf32", tensor_gflops_tf32);
+  rate("tensor_gflops_s8", tensor_gflops_s8);
+  rate("tensor_gflops_f8", tensor_gflops_f8);
+  rate("mma_sync_share", mma_sync_share);
+  rate("peak_gflops_f32", peak_gflops_f32);
+  rate("dram_gbytes_per_s", dram_gbytes_per_s);
+}
+
+namespace limits_json {
+
+constexpr double kMost = 1e15;  // of a number: what is above is no device's
+constexpr std::size_t kMostElements = 64, kMostLetters = 256;
+
+template <typename T>
+bool is_empty(const T& value) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return value == T();
+  else if constexpr (std::is_same_v<T, std::string>)
+    return value.empty();
+  else  // a vector or an array
+    return std::ranges::all_of(value, [](const auto& each) { return is_empty(each); });
+}
+
+/// Whether `value` can be read as a T: no device's number is negative or beyond all measure.
+template <typename T>
+bool fits(const nlohmann::json& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value.is_boolean();
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return value.is_string() && value.get_ref<const std::string&>().size() <= kMostLetters;
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    if (!value.is_number() || value.get<double>() < 0 || value.get<double>() > kMost) return false;
+    if constexpr (std::is_floating_point_v<T>)
+      return true;
+    else
+      return value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
+  } else {
+    using Element = typename T::value_type;
+    if (!value.is_array() || value.size() > kMostElements) return false;
+    if constexpr (requires { std::tuple_size<T>::value; })
+      if (value.size() != std::tuple_size_v<T>) return false;
+    return std::ranges::all_of(value, [](const nlohmann::json& each) { return fits<Element>(each); });
+  }
+}
+
+}  // namespace limits_json
+
+/// {"cores":132,...}: every fact, and the rates that are not 0.
+inline nlohmann::json facts_of(const Limits& limits) {
+  nlohmann::json object = nlohmann::json::object();
+  const auto fact = [&](const char* name, const auto& member) { object[name] = member; };
+  const auto rate = [&](const char* name, const auto& member) {
+    if (!limits_json::is_empty(member)) object[name] = member;
+  };
+  describe(fact, rate, limits);
+  return object;
+}
+
+/// Fills `limits` with what `object` tells; what it does not tell, because a later version asks for it or
+/// because it is 0, stays as it is. The names of facts that stayed and are not 0 in `limits` are added to
+/// `untold`, which may be nullptr. Members that this version does not know are passed over. False, with
+/// `limits` in any state, where `object` or one of its members is nothing that facts_of() can have given.
+inline bool read_facts(const nlohmann::json& object, Limits& limits,
+                       std::vector<std::string>* untold = nullptr) {
+  if (!object.is_object()) return false;
+  bool good = true;
+  const auto take = [&](const char* name, auto& member) {  // whether it is told
+    const auto found = object.find(name);
+    if (found == object.end()) return false;
+    if (!limits_json::fits<std::remove_cvref_t<decltype(member)>>(*found)) {
+      good = false;
+      return true;
+    }
+    std::remove_cvref_t<decltype(member)> value{};
+    found->get_to(value);
+    if (limits_json::is_empty(value)) return false;
+    member = std::move(value);
+    return true;
+  };
+  const auto fact = [&](const char* name, auto& member) {
+    if (!take(name, member) && !limits_json::is_empty(member) && untold != nullptr)
+      untold->emplace_back(name);
+  };
+  describe(fact, take, limits);
+  return good;
+}
+
+}  // namespace lehr

@@ -1,0 +1,169 @@
+// Logs whose kernels are not known to be today's: refused by export, warned of by show, counted by replay,
+// and mended by export --remeasure. On a real CPU with the real compiler.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "database/record_codec.h"
+#include "database/schema.h"
+#include "support.h"
+
+namespace lehr::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr const char* kTune =
+    "tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --trials 4 --no-baseline --quiet --json";
+constexpr const char* kShowStored = "show gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --as source --json";
+
+/// All trials of the log, changed, in a log of schema `version`.
+void rewrite(const std::filesystem::path& path, int version, const std::function<void(Record&)>& change) {
+  const std::filesystem::path old = path.string() + ".old";
+  std::filesystem::rename(path, old);
+  const Database from = Database::open_read_only(old);
+  const sqlite::Connection into(path, sqlite::Mode::kReadWrite);
+  into.use_durable_log();
+  migrate(into, migrations().first(static_cast<std::size_t>(version)));
+  const auto insert = [&](const LogTable& table, const sqlite::Row& row) {
+    std::string names, marks;
+    sqlite::Row values;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (table.columns[i].since > version) continue;
+      names += (names.empty() ? "" : ",") + std::string(table.columns[i].name);
+      marks += marks.empty() ? "?" : ",?";
+      values.push_back(row[i]);
+    }
+    sqlite::Statement statement =
+        into.prepare("INSERT INTO " + std::string(table.name) + " (" + names + ") VALUES (" + marks + ")");
+    statement.bind(values);
+    statement.step();
+  };
+  for (Record record : from.all({})) {
+    if (version < 3) record.source_hash = record.device_hash = 0;
+    change(record);
+    insert(trial_table(), encode(record));
+  }
+  for (StoredVerdict verdict : from.verdicts({})) {
+    if (version < 3) {  // only its document tells
+      verdict.best.interval = verdict.default_time.interval = {};
+      verdict.speedup_vs_default.interval = verdict.speedup_vs_baseline.interval = {};
+      verdict.deterministic.reset();
+    }
+    insert(verdict_table(), encode(verdict));
+  }
+  if (version >= 3)
+    for (const auto& [hash, device] : from.devices()) insert(device_table(), encode(device));
+}
+
+class Remeasure : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(lehr(kTune).code, 0); }
+  Ran lehr(const std::string& command) const { return run_lehr(words(command), scratch_.path()); }
+  std::filesystem::path log() const { return scratch_.path() / "lehr.db"; }
+  json bundle() const {
+    std::ifstream file(scratch_.path() / "w.json");
+    return json::parse(file);
+  }
+
+  /// export refuses, and --remeasure mends, for good.
+  void expect_refused_then_mended(const std::string& why) {
+    const Ran refused = lehr("export --out w.json");
+    EXPECT_EQ(refused.code, 3);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr(why), HasSubstr("lehr export --remeasure")));
+    EXPECT_FALSE(std::filesystem::exists(scratch_.path() / "w.json"));
+    const std::int64_t before = parsed(lehr("db stats --json"))["records"];
+    const Ran mended = lehr("export --out w.json --remeasure --json");
+    EXPECT_THAT(mended.err, HasSubstr("was measured again"));
+    EXPECT_EQ(parsed(mended)["kernels"], 1);
+    const json stats = parsed(lehr("db stats --json"));
+    EXPECT_GT(stats["records"], before);
+    EXPECT_EQ(stats["schema_version"], 3);
+    const json kernel = bundle()["kernels"][0];
+    const std::optional<Record> row = Database::open_read_only(log()).find(kernel["record"]);
+    ASSERT_TRUE(row);
+    EXPECT_THAT(row->picked_by, ::testing::AnyOf("remeasure", "default"));
+    EXPECT_NE(row->source_hash, 0u);
+    EXPECT_EQ(parsed(lehr("export --out w.json --json"))["kernels"], 1);  // nothing is measured now
+    EXPECT_EQ(parsed(lehr("db stats --json"))["records"], stats["records"]);
+    const Ran shown = lehr(kShowStored);
+    EXPECT_EQ(shown.err, "");
+    EXPECT_EQ(parsed(shown)["as_measured"], true);
+    EXPECT_EQ(parsed(shown)["source"], kernel["source"]);
+  }
+
+ private:
+  Scratch scratch_;
+};
+
+TEST_F(Remeasure, IsNotNeededWhereNothingChanged) {
+  EXPECT_EQ(parsed(lehr("export --out w.json --json"))["kernels"], 1);
+  const std::int64_t before = parsed(lehr("db stats --json"))["records"];
+  EXPECT_EQ(parsed(lehr("export --out w.json --json --remeasure"))["kernels"], 1);
+  EXPECT_EQ(parsed(lehr("db stats --json"))["records"], before);
+  EXPECT_EQ(parsed(lehr("db stats --json"))["devices"], 1);
+}
+
+TEST_F(Remeasure, MendsAWinnerWhoseKernelIsAnotherNow) {
+  rewrite(log(), 3, [](Record& record) { record.source_hash ^= 1; });
+  const Ran shown = lehr(kShowStored);
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_THAT(shown.err, AllOf(HasSubstr("warning: "), HasSubstr("another kernel of its config")));
+  EXPECT_EQ(std::ranges::count(shown.err, '\n'), 1);
+  EXPECT_EQ(parsed(shown)["as_measured"], false);
+  const Ran replayed = lehr("replay lehr.db --trials 4 --seeds 1 --quiet");
+  EXPECT_EQ(replayed.code, 0);
+  EXPECT_THAT(replayed.out, HasSubstr("4 timed trials of kernels that this version makes otherwise"));
+  expect_refused_then_mended("another kernel of its config");
+  // Nor is such a time an answer to a further tuning.
+  EXPECT_THAT(parsed(lehr(kTune))["resume"].get<std::string>(),
+              HasSubstr("that this version makes otherwise"));
+}
+
+TEST_F(Remeasure, SaysThatAWinnerIsOfAnotherDevice) {
+  rewrite(log(), 3, [](Record& record) {
+    record.source_hash ^= 1;
+    record.device += " of somebody else";
+  });
+  const Ran ran = lehr("export --out w.json --remeasure");
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_THAT(ran.err, HasSubstr("this machine has no such device"));
+  EXPECT_FALSE(std::filesystem::exists(log().parent_path() / "w.json"));
+}
+
+TEST_F(Remeasure, GoesOnWithLogsOfEveryOlderVersion) {
+  const json best = parsed(lehr("best --json"));
+  const std::string kept = log().string() + ".kept";
+  std::filesystem::copy_file(log(), kept);
+  for (const int version : {1, 2}) {
+    SCOPED_TRACE(version);
+    for (const char* file : {"lehr.db", "lehr.db-wal", "lehr.db-shm", "lehr.db.old", "w.json"})
+      std::filesystem::remove(log().parent_path() / file);
+    std::filesystem::copy_file(kept, log());
+    rewrite(log(), version, [](Record&) {});
+    EXPECT_EQ(parsed(lehr("best --json")), best);
+    const Ran shown = lehr(kShowStored);
+    EXPECT_EQ(shown.code, 0);
+    EXPECT_THAT(shown.err, HasSubstr("tells no hash"));
+    EXPECT_TRUE(parsed(shown)["as_measured"].is_null());
+    const json replayed = parsed(lehr("replay lehr.db --trials 4 --seeds 1 --quiet --json"));
+    EXPECT_EQ(replayed["tables"][0]["unknown_kernels"], 4);
+    EXPECT_EQ(replayed["tables"][0]["other_kernels"], 0);
+    EXPECT_EQ(lehr("db verify lehr.db").code, 0);
+    const std::string merged = "merged" + std::to_string(version) + ".db";
+    EXPECT_THAT(lehr("db merge " + merged + " lehr.db").out, HasSubstr("4 trials and 1 verdict added"));
+    const std::string saved = "saved" + std::to_string(version) + ".db";
+    EXPECT_EQ(lehr("db salvage lehr.db " + saved).code, 0);
+    for (const std::string& each : {merged, saved}) EXPECT_EQ(parsed(lehr("best --json --db " + each)), best);
+    EXPECT_EQ(parsed(lehr("db stats --json"))["schema_version"], version);  // whoever reads changes nothing
+    expect_refused_then_mended("before version 3");
+    // Old rows have no hash: their template's version makes them answers, as it always did.
+    EXPECT_THAT(parsed(lehr(kTune))["resume"].get<std::string>(), HasSubstr("reused"));
+  }
+}
+
+}  // namespace
+}  // namespace lehr::testing

@@ -1,0 +1,202 @@
+// What is exported is what was measured, or nothing: logs of cards that are not here, and of older versions.
+#include "deploy/bundle_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "codegen/emit.h"
+#include "codegen/source_hash.h"
+#include "deploy/winners.h"
+#include "target/archs.h"
+#include "templates/catalog.h"
+#include "tests/support/forged_cards.h"
+#include "tune/stored_kernel.h"
+
+namespace lehr::test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr const char* kLarge =
+    "gemm m=4096 n=4096 k=4096 batch=1 a=bf16:row b=bf16:column c=bf16:row accum=f32 epilogue=none";
+
+/// A persistent default where there is one, else the last default.
+Config config_for(const Workload& workload, const Limits& limits) {
+  const std::vector<Config> defaults = default_configs(workload, limits);
+  for (const Config& config : defaults)
+    for (const KnobValue& knob : config.knobs)
+      if (knob.name == "persistent" && knob.value == 1) return config;
+  return defaults.back();
+}
+
+/// A timed trial of `config` as `tune` on `device` would have stored it.
+Record trial_on(const Device& device, const Workload& workload, const Config& config) {
+  Record record;
+  record.workload = to_text(workload);
+  record.device = identity_of(device);
+  record.target = name_of(device.limits.target);
+  record.arch = device.limits.arch;
+  record.config = config;
+  record.template_version = template_named(config.family).version;
+  Timing timing;
+  timing.time_us = 200;
+  timing.samples_us = {200};
+  record.outcome = timing;
+  record.picked_by = "anneal";
+  record.source_hash = hash_of(emit(lower(workload, config, device.limits)));
+  return record;
+}
+
+Bundle exported(const Database& log) {
+  return make_bundle(winners(log, {}), "test");
+}
+json only_kernel(const Bundle& bundle) {
+  return json::parse(bundle.text)["kernels"].at(0);
+}
+
+TEST(Export, MakesTheKernelThatTheCardMeasured) {
+  const Workload workload = parse_workload(kLarge);
+  for (const Card& card : kCards) {
+    SCOPED_TRACE(card.name);
+    const Device device = forged(card);
+    Database log = Database::open(":memory:");
+    Record record = trial_on(device, workload, config_for(workload, device.limits));
+    record.device_hash = log.append(stored_device(device));
+    log.append(record);
+    const Bundle bundle = exported(log);
+    ASSERT_THAT(bundle.skipped, IsEmpty()) << bundle.skipped[0].reason;
+    const json kernel = only_kernel(bundle);
+    EXPECT_EQ(kernel["source"], to_json(emit(lower(workload, record.config, device.limits))));
+    EXPECT_EQ(kernel["arch"], card.arch);
+  }
+}
+
+// The text and the grid of a persistent kernel are made for so many multiprocessors.
+TEST(Export, GivesAPersistentKernelTheGridOfItsCard) {
+  const Workload workload = parse_workload(kLarge);
+  const Device h100 = forged(kCards[0]);
+  ASSERT_EQ(h100.limits.cores, 114);
+  const Limits usual = archs_of(h100.limits.target).limits("sm_90a", 0);
+  const Config config = config_for(workload, h100.limits);
+  ASSERT_EQ(config.at("persistent"), 1);
+  Database log = Database::open(":memory:");
+  Record record = trial_on(h100, workload, config);
+  record.device_hash = log.append(stored_device(h100));
+  log.append(record);
+  const json source = only_kernel(exported(log))["source"];
+  const auto blocks = [](const json& grid) {
+    return grid[0].get<int>() * grid[1].get<int>() * grid[2].get<int>();
+  };
+  EXPECT_LE(blocks(source["grid"]), 114);
+  EXPECT_GT(blocks(source["grid"]), 78);
+  const json another = to_json(emit(lower(workload, config, usual)));
+  EXPECT_NE(source["grid"], another["grid"]);
+  EXPECT_GT(blocks(another["grid"]), 114);
+}
+
+TEST(Export, RefusesAKernelWithAnotherHashThanWasMeasured) {
+  const Workload workload = parse_workload(kLarge);
+  const Device h100 = forged(kCards[0]);
+  Device other = h100;
+  other.limits.cores = 132;
+  Database log = Database::open(":memory:");
+  // Measured with the facts of one card, stored with those of another: as an emitter that has changed since.
+  Record record = trial_on(other, workload, config_for(workload, other.limits));
+  record.device = identity_of(h100);
+  record.device_hash = log.append(stored_device(h100));
+  log.append(record);
+  const Bundle bundle = exported(log);
+  EXPECT_EQ(bundle.kernels, 0u);
+  ASSERT_THAT(bundle.skipped, SizeIs(1));
+  EXPECT_TRUE(bundle.skipped[0].remeasuring_helps);
+  EXPECT_THAT(bundle.skipped[0].reason, AllOf(HasSubstr("another kernel of its config"), HasSubstr(kLarge),
+                                              HasSubstr("lehr export --remeasure")));
+  EXPECT_EQ(bundle.skipped[0].reason.find('\n'), std::string::npos);
+}
+
+TEST(Export, RefusesWhatTheLogDoesNotTellEnoughOf) {
+  const Workload workload = parse_workload(kLarge);
+  const Device h100 = forged(kCards[0]);
+  const Record whole = trial_on(h100, workload, config_for(workload, h100.limits));
+  struct Case {
+    bool hash, device, row;
+    const char* says;
+  };
+  for (const auto& [hash, device, row, says] :
+       {Case{false, false, false, "before version 3"}, Case{false, true, true, "no hash"},
+        Case{true, true, false, "is not in the log"}}) {
+    Database log = Database::open(":memory:");
+    Record record = whole;
+    const StoredDevice stored = stored_device(h100);
+    if (row) log.append(stored);
+    record.device_hash = device ? 1 : 0;
+    if (device && row) record.device_hash = log.append(stored);
+    if (!hash) record.source_hash = 0;
+    log.append(record);
+    const Bundle bundle = exported(log);
+    ASSERT_THAT(bundle.skipped, SizeIs(1)) << says;
+    EXPECT_THAT(bundle.skipped[0].reason, AllOf(HasSubstr(says), HasSubstr("lehr export --remeasure")));
+    EXPECT_TRUE(bundle.skipped[0].remeasuring_helps);
+  }
+}
+
+TEST(Export, SaysWhereMeasuringAgainIsNoHelp) {
+  const Workload workload = parse_workload(kLarge);
+  const Device h100 = forged(kCards[0]);
+  Database log = Database::open(":memory:");
+  Record record = trial_on(h100, workload, config_for(workload, h100.limits));
+  record.device_hash = log.append(stored_device(h100));
+  record.config.knobs[0].value = 12345;
+  log.append(record);
+  const Bundle bundle = exported(log);
+  ASSERT_THAT(bundle.skipped, SizeIs(1));
+  EXPECT_FALSE(bundle.skipped[0].remeasuring_helps);
+  EXPECT_THAT(bundle.skipped[0].reason, AllOf(HasSubstr("no longer valid"), HasSubstr("tune it again")));
+}
+
+// A fact that an older row does not tell is the arch's usual one, and the hash says whether that was right.
+TEST(Export, GoesByTheHashWhereARowLacksAFact) {
+  const Workload workload = parse_workload(kLarge);
+  const Device h100 = forged(kCards[0]);
+  for (const bool kernel_depends_on_it : {false, true}) {
+    Device lacking = h100;
+    (kernel_depends_on_it ? lacking.limits.shared_bytes_per_block : lacking.limits.l2_bytes) = 0;
+    Device measured = h100;
+    if (kernel_depends_on_it)
+      measured.limits.shared_bytes_per_block = 100 << 10;  // not what is usual for the arch
+    Database log = Database::open(":memory:");
+    Record record = trial_on(measured, workload, config_for(workload, measured.limits));
+    if (kernel_depends_on_it)
+      record.source_hash ^= 1;  // as of a kernel that the usual fact makes another one
+    record.device_hash = log.append(stored_device(lacking));
+    log.append(record);
+    const Bundle bundle = exported(log);
+    EXPECT_EQ(bundle.kernels, kernel_depends_on_it ? 0u : 1u);
+    if (!kernel_depends_on_it) continue;
+    ASSERT_THAT(bundle.skipped, SizeIs(1));
+    EXPECT_THAT(bundle.skipped[0].reason, HasSubstr("does not tell shared_bytes_per_block"));
+  }
+}
+
+TEST(StoredDevice, LeavesOutRatesThatEachSessionMeasures) {
+  for (const Target target : kTargets) {
+    Device device = forged(kCards[0]);
+    device.limits.target = target;
+    device.limits.peak_gflops_f32 = 5;
+    device.limits.dram_gbytes_per_s = 6;
+    const StoredDevice stored = stored_device(device);
+    EXPECT_EQ(stored.limits.peak_gflops_f32, target.has(Feature::kTasks) ? 0 : 5) << name_of(target);
+    EXPECT_EQ(stored.limits.dram_gbytes_per_s, target.has(Feature::kTasks) ? 0 : 6) << name_of(target);
+    EXPECT_EQ(limits_of(stored).limits.dram_gbytes_per_s, stored.limits.dram_gbytes_per_s);
+    EXPECT_EQ(stored.identity, identity_of(device));
+  }
+}
+
+}  // namespace
+}  // namespace lehr::test

@@ -1,0 +1,77 @@
+#include "tune/stored_kernel.h"
+
+#include <fmt/core.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/limits_json.h"
+#include "codegen/emit.h"
+#include "codegen/source_hash.h"
+#include "measure/worker/backends.h"
+#include "target/archs.h"
+
+namespace lehr {
+namespace {
+
+/// What is usual for the arch, or, where this version does not know it, for another one of the target.
+Limits usual_limits(const Limits& like) {
+  const Archs& archs = archs_of(like.target);
+  try {
+    return archs.limits(like.arch, like.cores);
+  } catch (const Error&) {
+    return archs.limits(archs.known().front(), like.cores);
+  }
+}
+
+}  // namespace
+
+StoredDevice stored_device(const Device& device) {
+  StoredDevice stored;
+  static_cast<Device&>(stored) = device;
+  stored.identity = identity_of(device);
+  if (backend_of(device.limits.target).peak_gflops == nullptr) return stored;
+  const auto keep = [](const char*, const auto&) {};
+  const auto leave_out = [](const char*, auto& rate) { rate = {}; };
+  describe(keep, leave_out, stored.limits);
+  return stored;
+}
+
+StoredLimits limits_of(const StoredDevice& device) {
+  StoredLimits result;
+  result.limits = usual_limits(device.limits);
+  const auto keep = [](const char*, const auto&) {};
+  const auto unknown = [](const char*, auto& rate) { rate = {}; };
+  describe(keep, unknown, result.limits);
+  result.limits.arch = device.limits.arch;
+  CHECK(read_facts(facts_of(device.limits), result.limits, &result.untold));
+  return result;
+}
+
+std::optional<std::string> why_another(const Record& record, const Source& source) {
+  if (record.source_hash == 0) return "its row tells no hash of what was measured";
+  const std::uint64_t hash = hash_of(source);
+  if (hash == record.source_hash) return std::nullopt;
+  return fmt::format(
+      "this version makes another kernel of its config than was measured (hash {}, measured {})",
+      to_hex(hash), to_hex(record.source_hash));
+}
+
+Rebuilt rebuilt(const Record& record, const std::function<ir::Kernel(const Config&)>& lower) {
+  if (record.source_hash == 0) return Rebuilt::kUnknown;
+  try {
+    return why_another(record, emit(lower(record.config))) ? Rebuilt::kOther : Rebuilt::kSame;
+  } catch (const std::exception&) {  // a template must not end what reads a log
+    return Rebuilt::kOther;
+  }
+}
+
+bool answers(const Record& record, const std::string& identity, const Candidates& candidates) {
+  if (record.device != identity || record.template_version != candidates.version_of(record.config.family))
+    return false;
+  if (record.source_hash == 0) return true;
+  return rebuilt(record, [&](const Config& config) {
+           return candidates.lower(candidates.space.point_of(config));
+         }) == Rebuilt::kSame;
+}
+
+}  // namespace lehr
