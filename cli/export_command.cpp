@@ -6,24 +6,53 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
+#include "cli/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/remeasure.h"
 #include "cli/signals.h"
 #include "cli/table.h"
+#include "deploy/bundle_json.h"
+#include "measure/host/host_backend.h"
 
 namespace lehr {
+namespace {
+
+/// "m=1,16,64" or "m=1,16 n=8".
+std::vector<Buckets> parse_buckets(const std::string& text) {
+  std::vector<Buckets> buckets;
+  for (const std::string_view word : split(text, ' ')) {
+    if (word.empty()) continue;
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos || equals == 0)
+      throw_user("--buckets {}: '{}' is no field with its sizes, such as m=1,16,64", text, word);
+    buckets.push_back(
+        {std::string(word.substr(0, equals)), parse_sizes("--buckets", word.substr(equals + 1))});
+  }
+  return buckets;
+}
+
+}  // namespace
+
 ExportCommand::ExportCommand(CLI::App& root, const Environment& environment)
     : environment_(environment), database_(environment.database) {
-  app_ = root.add_subcommand("export", "Write the winners with their sources as one JSON file");
+  app_ = root.add_subcommand(
+      "export",
+      "Write the winners as a folder that a program links or loads, or with their sources as one "
+      "JSON file");
   filter_.add_to(*app_);
   value_flag(*app_, kOutputGroup, "--db", database_, "the trial log (./lehr.db, or LEHR_DB)");
-  value_flag(*app_, kOutputGroup, "--out", out_, "the file to write; an old one is replaced in one step");
+  value_flag(*app_, kOutputGroup, "--out", out_,
+             "the folder to write, or a file that ends in .json; an old one is replaced in one step");
+  value_flag(*app_, kOutputGroup, "--buckets", buckets_,
+             "sizes that may serve smaller ones with padding, in a folder: m=1,16,64 (none)");
   switch_flag(*app_, kMeasuringGroup, "--remeasure", remeasure_,
               "check and time winners that cannot be made again as they were measured, as this version makes "
               "them, where their device is at hand");
   switch_flag(*app_, kOutputGroup, "--json", json_, "what was done as JSON on stdout");
   app_->footer(examples({{"filters", "lehr export --out winners.json --target cpu"},
+                         {"folder", "lehr export --out product/kernels --target cpu --buckets m=1,16"},
                          {"measuring", "lehr export --out winners.json --remeasure"},
                          {"output", "lehr export --db llama.db --out winners.json --json"}}));
 }
@@ -48,29 +77,53 @@ bool ExportCommand::remeasure_all(const std::vector<Winner>& found,
 }
 
 int ExportCommand::run() {
-  if (out_.empty()) throw_user("--out is missing: name the file to write, such as --out winners.json");
+  if (out_.empty())
+    throw_user(
+        "--out is missing: name the folder to write, or a file that ends in .json, such as --out "
+        "winners.json");
   const RecordFilter filter = filter_.filter();
   std::vector<Winner> found = winners(Database::open_read_only(database_), filter);
   if (found.empty()) throw_not_found("{} holds no timed trial that matches; nothing is written", database_);
-  Bundle bundle = make_bundle(found, kToolVersion);
+  RebuiltWinners rebuilt = rebuild(found);
   if (remeasure_) {
-    if (!remeasure_all(found, bundle.skipped)) return kInterruptedCode;
+    if (!remeasure_all(found, rebuilt.skipped)) return kInterruptedCode;
     found = winners(Database::open_read_only(database_), filter);
-    bundle = make_bundle(found, kToolVersion);
+    rebuilt = rebuild(found);
   }
-  nlohmann::json skipped = nlohmann::json::array();
-  for (const Skipped& each : bundle.skipped) {
-    fmt::print(stderr, "lehr: {}\n", printable(each.reason));
-    skipped.push_back(each.reason);
-  }
-  if (bundle.kernels == 0)
+  std::vector<std::string> skipped;
+  for (const Skipped& each : rebuilt.skipped) skipped.push_back(each.reason);
+  const bool document = out_.ends_with(".json");
+  if (!document) keep_those_of_here(rebuilt.kernels, skipped);
+  for (const std::string& reason : skipped) fmt::print(stderr, "lehr: {}\n", printable(reason));
+  if (rebuilt.kernels.empty())
     throw_not_found("none of the {} winners of {} can be exported here", found.size(), database_);
-  write_atomically(out_, bundle.text);
-  if (json_)
-    print_json({{"file", out_}, {"kernels", bundle.kernels}, {"skipped", skipped}});
+  if (document)
+    write_atomically(out_, bundle_json(rebuilt.kernels, kToolVersion));
   else
-    fmt::print("{} kernel{} written to {}\n", bundle.kernels, bundle.kernels == 1 ? "" : "s", out_);
+    write_folder(out_, export_folder(rebuilt.kernels, folder_options()), &is_bundle_folder);
+  const std::size_t kernels = rebuilt.kernels.size();
+  if (json_)
+    print_json({{document ? "file" : "folder", out_}, {"kernels", kernels}, {"skipped", skipped}});
+  else
+    fmt::print("{} kernel{} written to {}\n", kernels, kernels == 1 ? "" : "s", out_);
   return 0;
+}
+
+void ExportCommand::keep_those_of_here(std::vector<RebuiltKernel>& kernels,
+                                       std::vector<std::string>& skipped) const {
+  const std::string identity = HostCompiler(folder_options().compiler).identity();
+  std::erase_if(kernels, [&](const RebuiltKernel& kernel) {
+    const std::optional<std::string> reason = why_not_in_folder(kernel, identity);
+    if (reason)
+      skipped.push_back(fmt::format("'{}' is left out: {}", kernel.winner.record.workload, *reason));
+    return reason.has_value();
+  });
+}
+
+FolderOptions ExportCommand::folder_options() const {
+  return {.compiler = host_compiler_options(environment_),
+          .buckets = parse_buckets(buckets_),
+          .tool_version = kToolVersion};
 }
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// `lehr export`: winners and their sources as one file.
+// `lehr export`: winners as a folder that a product uses, or with their sources as one document.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 #include "cli/environment.h"
 #include "cli/filter_flags.h"
-#include "deploy/bundle_json.h"
+#include "deploy/export_folder.h"
+#include "deploy/rebuild.h"
 
 namespace CLI {
 class App;
@@ -24,11 +25,14 @@ class ExportCommand {
  private:
   /// Measures again what can be; says what came of it. False: it was interrupted.
   bool remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>& skipped) const;
+  /// Of `kernels` those that a folder made here can hold; a sentence for each other one goes to `skipped`.
+  void keep_those_of_here(std::vector<RebuiltKernel>& kernels, std::vector<std::string>& skipped) const;
+  FolderOptions folder_options() const;
 
   const Environment& environment_;
   CLI::App* app_;
   FilterFlags filter_;
-  std::string database_, out_;
+  std::string database_, out_, buckets_;
   bool json_ = false, remeasure_ = false;
 };
 

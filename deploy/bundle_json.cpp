@@ -1,17 +1,9 @@
 // Builds the document, kernel by kernel.
 #include "deploy/bundle_json.h"
 
-#include <fmt/format.h>
-
-#include <optional>
-#include <variant>
-
 #include "base/describe_json.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "codegen/emit.h"
-#include "templates/catalog.h"
-#include "tune/stored_kernel.h"
 
 namespace lehr {
 
@@ -70,35 +62,6 @@ json to_json(const Source& source) {
 
 namespace {
 
-/// Why a winner is not exported.
-struct Refusal {
-  std::string reason;             ///< a clause
-  bool remeasuring_helps = true;  ///< its config can still be made and timed
-};
-
-/// A winner's source, made with the facts of its device and held against the hash of what was measured.
-/// Throws Error for a workload or a config that the templates of today do not know.
-std::variant<Source, Refusal> source_of(const Winner& winner) {
-  const Record& record = winner.record;
-  const Workload workload = parse_workload(record.workload);
-  if (!winner.device)
-    return Refusal{
-        record.device_hash == 0
-            ? "its row, of a log of before version 3, tells neither its device's facts nor the hash of "
-              "what was measured"
-            : "the row of its device, with the facts that its kernel depends on, is not in the log"};
-  const StoredLimits stored = limits_of(*winner.device);
-  if (const auto invalid = space_for(workload, stored.limits).why_invalid(record.config))
-    return Refusal{fmt::format("its config is no longer valid: {}: tune it again", *invalid), false};
-  Source source = emit(lower(workload, record.config, stored.limits));
-  std::optional<std::string> another = why_another(record, source);
-  if (!another) return source;
-  if (!stored.untold.empty())
-    *another += fmt::format(", and the row of its device, of an older version, does not tell {}",
-                            fmt::join(stored.untold, ", "));
-  return Refusal{*std::move(another)};
-}
-
 json json_of(const Winner& winner, const Source& source) {
   const Record& record = winner.record;
   const Verdict& verdict = winner.verdict;
@@ -124,35 +87,15 @@ json json_of(const Winner& winner, const Source& source) {
 
 }  // namespace
 
-Bundle make_bundle(std::span<const Winner> winners, const std::string& tool_version) {
-  Bundle bundle;
-  json kernels = json::array();
-  for (std::size_t i = 0; i < winners.size(); ++i) {
-    Refusal refusal{"", false};
-    try {
-      std::variant<Source, Refusal> made = source_of(winners[i]);
-      if (const auto* source = std::get_if<Source>(&made)) {
-        kernels.push_back(json_of(winners[i], *source));
-        continue;
-      }
-      refusal = std::get<Refusal>(std::move(made));
-    } catch (const Error& error) {
-      refusal.reason = error.what();
-    }
-    if (refusal.remeasuring_helps)
-      refusal.reason += "; lehr export --remeasure measures it again where its device is at hand";
-    bundle.skipped.push_back({i,
-                              fmt::format("'{}' is left out: {}", winners[i].record.workload, refusal.reason),
-                              refusal.remeasuring_helps});
-  }
-  bundle.kernels = kernels.size();
-  bundle.text = json{{"format", "lehr-bundle"},
-                     {"version", kBundleVersion},
-                     {"tool_version", tool_version},
-                     {"kernels", std::move(kernels)}}
-                    .dump(2, ' ', false, json::error_handler_t::replace) +
-                "\n";
-  return bundle;
+std::string bundle_json(std::span<const RebuiltKernel> kernels, const std::string& tool_version) {
+  json documents = json::array();
+  for (const RebuiltKernel& kernel : kernels) documents.push_back(json_of(kernel.winner, kernel.source));
+  return json{{"format", "lehr-bundle"},
+              {"version", kBundleVersion},
+              {"tool_version", tool_version},
+              {"kernels", std::move(documents)}}
+             .dump(2, ' ', false, json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace lehr

@@ -142,6 +142,7 @@ OperatorTable conv2d_operator() {
           .validate = &validate_conv2d,
           .tensors = &conv2d_tensors,
           .channels = [](const Workload& workload) { return workload.conv2d().k; },
+          .slices = [](const Workload&) { return std::string_view("n"); },
           .flops = &conv2d_flops,
           .reference = &conv2d_reference};
 }

@@ -63,6 +63,11 @@ std::vector<TensorSpec> gemm_tensors(const Workload& workload) {
           {"c", g.c.type, g.batch * g.m * g.n, TensorRole::kOutput}};
 }
 
+std::string_view gemm_slices(const Workload& workload) {
+  const Gemm& g = workload.gemm();
+  return g.batch == 1 && g.a.layout == Layout::kRow && g.c.layout == Layout::kRow ? "m" : "";
+}
+
 double gemm_flops(const Workload& workload) {
   const Gemm& g = workload.gemm();
   return 2.0 * static_cast<double>(g.batch) * static_cast<double>(g.m) * static_cast<double>(g.n) *
@@ -187,6 +192,7 @@ OperatorTable gemm_operator() {
           .validate = &validate_gemm,
           .tensors = &gemm_tensors,
           .channels = [](const Workload& workload) { return workload.gemm().n; },
+          .slices = &gemm_slices,
           .flops = &gemm_flops,
           .reference = &gemm_reference};
 }

@@ -34,6 +34,8 @@ struct OperatorTable {
   std::vector<TensorSpec> (*tensors)(const Workload& workload) = nullptr;
   std::int64_t (*channels)(const Workload& workload) =
       nullptr;  ///< of the sums, for an epilogue (epilogue.h)
+  /// The key of the size that slices_of() describes; "" where there is none.
+  std::string_view (*slices)(const Workload& workload) = nullptr;
   double (*flops)(const Workload& workload) = nullptr;
   /// As make_reference(), with the epilogue.
   Reference (*reference)(const Workload& workload, const std::vector<std::vector<float>>& inputs,

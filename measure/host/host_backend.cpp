@@ -9,13 +9,19 @@
 #include "measure/host/peak.h"
 
 namespace lehr {
+
+HostCompilerOptions host_compiler_options(const ToolPaths& tools) {
+  HostCompilerOptions options;
+  options.compiler = tools.compiler;
+  if (!tools.path.empty()) options.search_path = tools.path;
+  return options;
+}
+
 namespace {
 
 std::unique_ptr<Compiler> make_host_compiler(const ToolPaths& tools, int jobs) {
-  HostCompilerOptions options;
+  HostCompilerOptions options = host_compiler_options(tools);
   options.jobs = jobs;
-  options.compiler = tools.compiler;
-  if (!tools.path.empty()) options.search_path = tools.path;
   return std::make_unique<HostCompiler>(std::move(options));
 }
 

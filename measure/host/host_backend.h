@@ -2,9 +2,13 @@
 #pragma once
 
 #include "measure/core/backend.h"
+#include "measure/host/host_compiler.h"
 
 namespace lehr {
 
 extern const Backend kHostBackend;
+
+/// How the host's compiler is found.
+HostCompilerOptions host_compiler_options(const ToolPaths& tools);
 
 }  // namespace lehr

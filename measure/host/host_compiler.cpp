@@ -238,4 +238,20 @@ std::string HostCompiler::identity() const {
   return state_->identity;
 }
 
+std::vector<std::string> HostCompiler::macros() const {
+  std::vector<std::string> words = kFlags;
+  words.insert(words.end(), state_->options.extra_flags.begin(), state_->options.extra_flags.end());
+  words.insert(words.end(), {"-dM", "-E", "-x", "c++", "/dev/null"});
+  const Captured run = run_captured(state_->command(words), deadline_in(state_->options.time_limit_s));
+  if (!run.succeeded())
+    throw_environment("the compiler {} does not say what it compiles for: {}", state_->path,
+                      first_line(run.output));
+  std::vector<std::string> names;
+  for (const std::string_view line : split(run.output, '\n')) {
+    const std::vector<std::string_view> parts = split(line, ' ');
+    if (parts.size() >= 2 && parts[0] == "#define") names.emplace_back(parts[1]);
+  }
+  return names;
+}
+
 }  // namespace lehr

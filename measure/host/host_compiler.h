@@ -13,7 +13,7 @@ namespace lehr {
 struct HostCompilerOptions {
   std::string compiler;  ///< name or path; "": the first of c++, g++, clang++ that is found
   std::vector<std::string> search_path = {"/usr/local/bin", "/usr/bin", "/bin"};  ///< the caller's PATH
-  int jobs = 0;                          ///< compilations at once; 0: one per allowed CPU
+  int jobs = 0;  ///< compilations at once; 0: one per allowed CPU
   /// Wall time of one compilation; then its process group is killed. Each of its processes is also held to
   /// this much processor time by the kernel, so that none spins on when this program was killed.
   double time_limit_s = 30;
@@ -43,6 +43,9 @@ class HostCompiler : public Compiler {
   /// part names what the compiler made of -march=native, with a hash of all the instruction sets that it
   /// switched on.
   std::string identity() const override;
+  /// The names of the macros that are defined for what it compiles, as "__AVX2__". Throws
+  /// Error(kEnvironment).
+  std::vector<std::string> macros() const;
 
  private:
   struct State;

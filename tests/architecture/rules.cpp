@@ -62,7 +62,7 @@ std::span<const FolderRule> folder_rules() {
       {"tune", product_without({"tune", "replay", "deploy", "cli"})},
       {"replay",
        {"base", "workload", "space", "target", "templates", "costmodel", "search", "database", "tune"}},
-      {"deploy", {"tune", "templates", "measure", "database", "codegen", "target", "base"}},
+      {"deploy", {"tune", "templates", "measure", "database", "codegen", "target", "ir", "workload", "base"}},
       {"cli", product_without({"cli"})},
       {"tests", kWholeProduct},
       {"bench", with(kWholeProduct, {"tests"})},

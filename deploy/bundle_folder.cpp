@@ -1,0 +1,258 @@
+#include "deploy/bundle_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/dtype.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "deploy/runtime/cpu_features.h"
+#include "deploy/runtime/manifest.h"
+#include "deploy/runtime/sha256.h"
+#include "ir/uses.h"
+#include "workload/slices.h"
+
+namespace lehr {
+namespace {
+
+using nlohmann::json;
+
+// Old name and new name of every function of a source.
+std::vector<std::pair<std::string, std::string>> renamed(const Source& source) {
+  const std::string name = deployed_name(source);
+  std::vector<std::pair<std::string, std::string>> names = {{source.entry, name}};
+  if (source.launch.prepack_tasks > 0) names.push_back({prepack_entry(source.entry), prepack_entry(name)});
+  for (std::size_t i = 0; i < source.then.size(); ++i)
+    names.push_back({source.then[i].entry, fmt::format("{}_then{}", name, i + 1)});
+  return names;
+}
+
+std::string sha256_of(std::string_view bytes) {
+  runtime::Sha256 hash;
+  hash.add(bytes.data(), bytes.size());
+  return hash.hex().data();
+}
+
+std::string library_path(const Source& source) {
+  return fmt::format("kernels/{}.so", deployed_name(source));
+}
+std::string source_path(const Source& source) {
+  return fmt::format("sources/{}.cpp", deployed_name(source));
+}
+
+// What a processor of today needs for vectors at their best; a kernel's tensors need no more than their
+// elements.
+constexpr std::uint32_t kPackedAlignment = 64;
+
+json params_of(const FolderKernel& kernel) {
+  const std::optional<Slices> slices = slices_of(kernel.workload);
+  json params = json::array();
+  std::size_t tensor = 0;
+  for (const SourceParam& param : kernel.source.params) {
+    const std::int64_t element = size_of(param.type);
+    const bool packed = param.direction == ir::Direction::kPrepacked;
+    const std::int64_t slice = slices && !packed ? slices->elements.at(tensor) * element : 0;
+    params.push_back({{"name", param.name},
+                      {"dtype", std::string(name_of(param.type))},
+                      {"role", std::string(ir::name_of(param.direction))},
+                      {"bytes", param.elements * element},
+                      {"alignment", packed ? kPackedAlignment : element},
+                      {"slice_bytes", slice}});
+    tensor += !packed;
+  }
+  return params;
+}
+
+json steps_of(const Source& source) {
+  const auto names = renamed(source);
+  json steps = {{{"entry", names[0].second}, {"tasks", source.launch.tasks}}};
+  for (std::size_t i = 0; i < source.then.size(); ++i)
+    steps.push_back(
+        {{"entry", names[names.size() - source.then.size() + i].second}, {"tasks", source.then[i].tasks}});
+  return steps;
+}
+
+// Kernels whose function of that name is the same share what it makes. Told by the text from there to the
+// next function: a prelude that only one of them needs is no difference.
+std::string prepack_layout(const Source& source) {
+  const std::size_t begin = source.text.find(prepack_entry(source.entry) + "(");
+  const std::size_t end = source.text.find("\nextern \"C\"", begin);
+  CHECK(begin != std::string::npos, "{} has no function named {}", source.entry, prepack_entry(source.entry));
+  std::string layout = source.text.substr(begin, end == std::string::npos ? end : end - begin);
+  for (const std::int64_t bytes : prepacked_bytes(source)) layout += fmt::format(" {}", bytes);
+  return to_hex(stable_hash(layout));
+}
+
+bool is_bucket(const Slices& slices, std::span<const Buckets> buckets) {
+  return std::ranges::any_of(buckets, [&](const Buckets& one) {
+    return one.field == slices.field && std::ranges::find(one.values, slices.count) != one.values.end();
+  });
+}
+
+constexpr std::string_view kMachine =
+#if defined(__aarch64__)
+    "aarch64";
+#else
+    "x86_64";
+#endif
+
+json to_json(const FolderKernel& kernel, std::span<const Buckets> buckets) {
+  const Record& record = kernel.winner.record;
+  const Verdict& verdict = kernel.winner.verdict;
+  const std::string name = deployed_name(kernel.source);
+  json document = {{"name", name},
+                   {"workload", to_text(kernel.workload)},
+                   {"defaults", words_by_default(kernel.workload)},
+                   {"shorter", shorter_words(kernel.workload)},
+                   {"device", record.device},
+                   {"target", record.target},
+                   {"machine", kMachine},
+                   {"arch", record.arch},
+                   {"features", kernel.features},
+                   {"file", library_path(kernel.source)},
+                   {"source", source_path(kernel.source)},
+                   {"template", record.config.family},
+                   {"template_version", record.template_version},
+                   {"config", to_text(record.config)},
+                   {"threads", kernel.threads},
+                   {"cold", kernel.cold},
+                   {"time_us", verdict.best.us},
+                   {"time_us_interval", {verdict.best.interval.low, verdict.best.interval.high}},
+                   {"contested", kernel.winner.contested},
+                   {"speedup_vs_default", verdict.speedup_vs_default.value},
+                   {"baseline", verdict.baseline},
+                   {"speedup_vs_baseline", verdict.speedup_vs_baseline.value},
+                   {"max_error", std::get<Timing>(record.outcome).max_error},
+                   {"record", record.id},
+                   {"scratch_bytes", kernel.source.scratch_bytes},
+                   {"params", params_of(kernel)},
+                   {"steps", steps_of(kernel.source)}};
+  if (kernel.source.launch.prepack_tasks > 0)
+    document["prepack"] = {{"entry", prepack_entry(name)},
+                           {"tasks", kernel.source.launch.prepack_tasks},
+                           {"layout", prepack_layout(kernel.source)},
+                           {"reads", kernel.prepack_reads}};
+  if (const std::optional<Slices> slices = slices_of(kernel.workload))
+    document["slices"] = {{"field", std::string(slices->field)},
+                          {"size", slices->count},
+                          {"bucket", is_bucket(*slices, buckets)}};
+  return document;
+}
+
+std::vector<std::string> words_of(const Workload& workload) {
+  const std::string text = to_text(workload);
+  const std::vector<std::string_view> words = split(text, ' ');
+  return {words.begin(), words.end()};
+}
+
+bool is_text_of(const Workload& workload, const std::vector<std::string>& words) {
+  try {
+    return parse_workload(fmt::format("{}", fmt::join(words, " "))) == workload;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::vector<int> prepack_reads(const ir::Kernel& kernel) {
+  const ir::Uses uses = ir::uses_of(kernel, kernel.prepack);
+  std::vector<int> reads;
+  for (std::size_t i = 0; i < kernel.params.size(); ++i)
+    if (kernel.params[i].direction == ir::Direction::kIn &&
+        uses.buffers[static_cast<std::size_t>(kernel.params[i].buffer)])
+      reads.push_back(static_cast<int>(i));
+  return reads;
+}
+
+std::string deployed_name(const Source& source) {
+  return fmt::format("{}_{}", source.entry, to_hex(stable_hash(source.text)));
+}
+
+std::string deployed_text(const Source& source) {
+  std::string text;
+  for (const auto& [name, deployed] : renamed(source)) text += fmt::format("#define {} {}\n", name, deployed);
+  return text + source.text;
+}
+
+std::vector<std::string> features_of(std::span<const std::string> macros) {
+  std::vector<std::string> features;
+  for (std::size_t i = 0; i < runtime::cpu_feature_count(); ++i) {
+    const runtime::CpuFeature& feature = runtime::cpu_feature(i);
+    if (std::ranges::find(macros, feature.macro) != macros.end()) features.emplace_back(feature.name);
+  }
+  return features;
+}
+
+std::string words_by_default(const Workload& workload) {
+  std::vector<std::string> words = words_of(workload);
+  std::vector<std::string> left_out;
+  // From the end: what goes without saying may follow from what comes before it.
+  for (std::size_t i = words.size(); i-- > 1;) {
+    std::vector<std::string> without = words;
+    without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
+    if (!is_text_of(workload, without)) continue;
+    left_out.push_back(words[i]);
+    words = std::move(without);
+  }
+  return fmt::format("{}", fmt::join(left_out, " "));
+}
+
+std::string shorter_words(const Workload& workload) {
+  const std::vector<std::string> words = words_of(workload);
+  std::vector<std::string> shorter;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    for (std::size_t end = words[i].find('=') + 1; end < words[i].size(); ++end) {
+      if (words[i][end] != 'x' && words[i][end] != ':') continue;
+      std::vector<std::string> other = words;
+      other[i].resize(end);
+      if (is_text_of(workload, other)) shorter.push_back(other[i]);
+    }
+  }
+  return fmt::format("{}", fmt::join(shorter, " "));
+}
+
+std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const FolderFile> files,
+                          const FolderFile& library, std::span<const Buckets> buckets,
+                          std::string_view tool_version) {
+  json hashes = json::object(), documents = json::array();
+  for (const FolderFile& file : files) hashes[file.path] = sha256_of(file.bytes);
+  for (const FolderKernel& kernel : kernels) documents.push_back(to_json(kernel, buckets));
+  const std::string digits(64, '0');
+  std::string text = json{{"format", std::string(runtime::kManifestFormat)},
+                          {"version", runtime::kManifestVersion},
+                          {"tool_version", std::string(tool_version)},
+                          {"library", {{library.path, sha256_of(library.bytes)}}},
+                          {"files", std::move(hashes)},
+                          {"kernels", std::move(documents)}}
+                         .dump(1, ' ', false, json::error_handler_t::replace);
+  // The last member, as the runtime looks for it.
+  text.replace(text.rfind("\n}"), 2, fmt::format(",\n \"sha256\": \"{}\"\n}}\n", digits));
+  text.replace(text.rfind(digits), digits.size(), sha256_of(text));
+  return text;
+}
+
+std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels) {
+  std::vector<FolderFile> files;
+  for (const FolderKernel& kernel : kernels)
+    files.push_back({source_path(kernel.source), deployed_text(kernel.source)});
+  return files;
+}
+
+std::vector<FolderFile> libraries_of(std::span<const FolderKernel> kernels) {
+  std::vector<FolderFile> files;
+  for (const FolderKernel& kernel : kernels) files.push_back({library_path(kernel.source), kernel.library});
+  return files;
+}
+
+bool is_bundle_folder(const std::string& path) {
+  std::ifstream file(path + "/manifest.json");
+  const json document = json::parse(file, nullptr, false);
+  return document.is_object() && document.value("format", json()) == std::string(runtime::kManifestFormat);
+}
+
+}  // namespace lehr

@@ -1,0 +1,30 @@
+// Winners for the CPU -> the files of a folder, compiled.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "deploy/bundle_folder.h"
+#include "deploy/rebuild.h"
+#include "measure/host/host_compiler.h"
+
+namespace lehr {
+
+struct FolderOptions {
+  HostCompilerOptions compiler;  ///< the one that the winners were measured with
+  std::vector<Buckets> buckets;
+  std::string tool_version;
+};
+
+/// Everything of a bundle's folder, manifest.json among it: compiles the kernels as they were compiled when
+/// they were measured, and the library for any processor of this architecture. The same kernels and compiler
+/// give the same bytes. Throws Error(kEnvironment) where the compiler fails.
+std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels, const FolderOptions& options);
+
+/// Why a kernel cannot go into a folder that is made here, as the end of a sentence: it is for another
+/// target, or was measured with another compiler than `identity`'s. nullopt: it can.
+std::optional<std::string> why_not_in_folder(const RebuiltKernel& kernel, const std::string& identity);
+
+}  // namespace lehr

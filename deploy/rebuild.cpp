@@ -1,0 +1,72 @@
+#include "deploy/rebuild.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "base/error.h"
+#include "codegen/emit.h"
+#include "templates/catalog.h"
+#include "tune/stored_kernel.h"
+
+namespace lehr {
+namespace {
+
+/// Why a winner is not exported.
+struct Refusal {
+  std::string reason;             ///< a clause
+  bool remeasuring_helps = true;  ///< its config can still be made and timed
+};
+
+/// A winner's kernel, made with the facts of its device and held against the hash of what was measured.
+/// Throws Error for a workload or a config that the templates of today do not know.
+std::variant<RebuiltKernel, Refusal> kernel_of(const Winner& winner) {
+  const Record& record = winner.record;
+  const Workload workload = parse_workload(record.workload);
+  if (!winner.device)
+    return Refusal{
+        record.device_hash == 0
+            ? "its row, of a log of before version 3, tells neither its device's facts nor the hash of "
+              "what was measured"
+            : "the row of its device, with the facts that its kernel depends on, is not in the log"};
+  const StoredLimits stored = limits_of(*winner.device);
+  if (const auto invalid = space_for(workload, stored.limits).why_invalid(record.config))
+    return Refusal{fmt::format("its config is no longer valid: {}: tune it again", *invalid), false};
+  ir::Kernel kernel = lower(workload, record.config, stored.limits);
+  Source source = emit(kernel);
+  std::optional<std::string> another = why_another(record, source);
+  if (!another) return RebuiltKernel{winner, workload, std::move(kernel), std::move(source)};
+  if (!stored.untold.empty())
+    *another += fmt::format(", and the row of its device, of an older version, does not tell {}",
+                            fmt::join(stored.untold, ", "));
+  return Refusal{*std::move(another)};
+}
+
+}  // namespace
+
+RebuiltWinners rebuild(std::span<const Winner> winners) {
+  RebuiltWinners result;
+  for (std::size_t i = 0; i < winners.size(); ++i) {
+    Refusal refusal{"", false};
+    try {
+      std::variant<RebuiltKernel, Refusal> made = kernel_of(winners[i]);
+      if (auto* kernel = std::get_if<RebuiltKernel>(&made)) {
+        result.kernels.push_back(std::move(*kernel));
+        continue;
+      }
+      refusal = std::get<Refusal>(std::move(made));
+    } catch (const Error& error) {
+      refusal.reason = error.what();
+    }
+    if (refusal.remeasuring_helps)
+      refusal.reason += "; lehr export --remeasure measures it again where its device is at hand";
+    result.skipped.push_back({i,
+                              fmt::format("'{}' is left out: {}", winners[i].record.workload, refusal.reason),
+                              refusal.remeasuring_helps});
+  }
+  return result;
+}
+
+}  // namespace lehr

@@ -1,0 +1,209 @@
+// Handles, and the kernels of a manifest as functions.
+#include "deploy/runtime/bundle.h"
+
+#include <dlfcn.h>
+
+#include <climits>
+
+#include "deploy/runtime/message.h"
+#include "deploy/runtime/words.h"
+
+namespace lehr::runtime {
+namespace {
+
+// A handle is a slot's number, the generation of who is in it, and the number of an answer from 1 (0: the
+// bundle).
+constexpr unsigned kAnswerBits = 24, kGenerationBits = 30;
+constexpr std::uint64_t kAnswerMask = (1ull << kAnswerBits) - 1,
+                        kGenerationMask = (1ull << kGenerationBits) - 1;
+constexpr std::size_t kSlots = 1u << (64 - kAnswerBits - kGenerationBits);
+
+std::atomic<Bundle*> slots[kSlots];
+std::uint64_t last_generation = 0;
+pthread_mutex_t registering = PTHREAD_MUTEX_INITIALIZER;
+
+class Locked {
+ public:
+  explicit Locked(pthread_mutex_t& mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
+  ~Locked() { pthread_mutex_unlock(&mutex_); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  pthread_mutex_t& mutex_;
+};
+
+Bundle* in_slot(std::uint64_t handle) {
+  Bundle* const bundle = slots[handle >> (kAnswerBits + kGenerationBits)].load(std::memory_order_acquire);
+  const std::uint64_t generation = handle >> kAnswerBits & kGenerationMask;
+  return bundle != nullptr && bundle->generation == generation ? bundle : nullptr;
+}
+
+constexpr std::string_view kMachine =
+#if defined(__x86_64__)
+    "x86_64";
+#elif defined(__aarch64__)
+    "aarch64";
+#else
+    "unknown";
+#endif
+
+bool runs_here(const ManifestKernel& kernel, CpuFeatures features) {
+  return kernel.machine == kMachine && kernel.unknown_feature.empty() && (kernel.features & ~features) == 0;
+}
+
+// "avx512f": the first thing that a kernel needs and that is not there.
+std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures features) {
+  if (kernel.machine.empty()) return kernel.target;  // no processor's
+  if (kernel.machine != kMachine) return kernel.machine;
+  for (std::size_t i = 0; i < cpu_feature_count(); ++i)
+    if (kernel.features & ~features & (CpuFeatures{1} << i)) return cpu_feature(i).name;
+  return kernel.unknown_feature;
+}
+
+// Pointers into it must stay: the array gets its size before they are taken.
+bool reserve_steps(Bundle& bundle) {
+  std::size_t steps = 0;
+  for (const ManifestKernel& kernel : bundle.manifest.kernels) steps += kernel.steps;
+  return bundle.steps.resize(steps) && bundle.kernels.resize(0);
+}
+
+lehr_status load_kernel(Bundle& bundle, const ManifestKernel& said, EntryNamed entry_named, void* context,
+                        lehr_error* error) {
+  LoadedKernel kernel{&said, &bundle.manifest.params[said.first_param], &bundle.steps[said.first_step], {}};
+  for (std::uint32_t i = 0; i < said.steps; ++i) {
+    const ManifestStep& step = bundle.manifest.steps[said.first_step + i];
+    if (step.tasks > LONG_MAX) return fail(error, LEHR_BAD_BUNDLE, "%s has too many tasks", said.name.data());
+    Step& loaded = bundle.steps[said.first_step + i];
+    loaded = {entry_named(context, said, step.entry, error), static_cast<long>(step.tasks)};
+    if (loaded.entry == nullptr) return LEHR_BAD_BUNDLE;
+  }
+  if (!said.prepack.entry.empty()) {
+    kernel.prepack = {entry_named(context, said, said.prepack.entry, error),
+                      static_cast<long>(said.prepack.tasks)};
+    if (kernel.prepack.entry == nullptr) return LEHR_BAD_BUNDLE;
+  }
+  return bundle.kernels.add(kernel) ? LEHR_OK
+                                    : fail(error, LEHR_NO_MEMORY, "there is no memory for the kernels");
+}
+
+// The kernels as they are are the first answers.
+bool add_exact_answers(Bundle& bundle) {
+  bundle.answers =
+      static_cast<std::atomic<Answer*>*>(std::calloc(Bundle::kMostAnswers, sizeof *bundle.answers));
+  if (bundle.answers == nullptr) return false;
+  for (const LoadedKernel& kernel : bundle.kernels) {
+    Owner<Answer> answer = Owner<Answer>::make();
+    if (!answer || !answer->parts.add({&kernel, 0, 1, kernel.said->slices})) return false;
+    for (std::uint32_t i = 0; i < kernel.said->params; ++i)
+      if (!answer->params.add(kernel.params[i])) return false;
+    answer->workload = kernel.said->workload.data();
+    answer->time_us = kernel.said->time_us;
+    answer->scratch_bytes = (kernel.said->scratch_bytes + 63) / 64 * 64;
+    bundle.add(std::move(answer));
+  }
+  return true;
+}
+
+}  // namespace
+
+Bundle::~Bundle() {
+  for (std::size_t i = 0; i < answer_count; ++i) {
+    Owner<Answer> ended;
+    ended.reset(answers[i]);
+  }
+  std::free(answers);
+  for (void* library : libraries) dlclose(library);
+  pthread_mutex_destroy(&adding);
+}
+
+std::size_t Bundle::add(Owner<Answer> answer) {
+  const Locked lock(adding);
+  const std::size_t index = answer_count;
+  if (index == kMostAnswers) return index;
+  answers[index].store(answer.release(), std::memory_order_release);
+  answer_count = index + 1;
+  return index;
+}
+
+Bundle* bundle_of(lehr_bundle handle) {
+  return (handle & kAnswerMask) == 0 ? in_slot(handle) : nullptr;
+}
+
+const Answer* answer_of(lehr_kernel handle) {
+  const std::uint64_t number = handle & kAnswerMask;
+  const Bundle* const bundle = in_slot(handle);
+  if (bundle == nullptr || number == 0 || number > Bundle::kMostAnswers) return nullptr;
+  return bundle->answers[number - 1].load(std::memory_order_acquire);
+}
+
+lehr_kernel kernel_handle(lehr_bundle bundle, std::size_t answer) {
+  return bundle | (answer + 1);
+}
+
+lehr_bundle register_bundle(Owner<Bundle> bundle) {
+  const Locked lock(registering);
+  for (std::size_t slot = 1; slot < kSlots; ++slot) {
+    if (slots[slot].load(std::memory_order_relaxed) != nullptr) continue;
+    last_generation = (last_generation + 1) & kGenerationMask;
+    bundle->generation = last_generation;
+    const lehr_bundle handle = std::uint64_t{slot} << (kAnswerBits + kGenerationBits) | last_generation
+                                                                                            << kAnswerBits;
+    slots[slot].store(bundle.release(), std::memory_order_release);
+    return handle;
+  }
+  return 0;
+}
+
+bool unregister_bundle(lehr_bundle handle) {
+  const Locked lock(registering);
+  Owner<Bundle> ended;
+  ended.reset(bundle_of(handle));
+  if (!ended) return false;
+  slots[handle >> (kAnswerBits + kGenerationBits)].store(nullptr, std::memory_order_release);
+  return true;
+}
+
+lehr_status features_allowed(const lehr_open_options* options, CpuFeatures& features, lehr_error* error) {
+  features = cpu_features_here();
+  if (options == nullptr) return LEHR_OK;
+  if (options->size < sizeof *options)
+    return fail(error, LEHR_BAD_ARGUMENT, "lehr_open_options::size is %u: set it to sizeof", options->size);
+  if (options->features == nullptr) return LEHR_OK;
+  CpuFeatures allowed = 0;
+  Words words(options->features);
+  for (std::string_view word; words.next(word);) {
+    const CpuFeatures bit = cpu_feature_named(word);
+    if (bit == 0)
+      return fail(error, LEHR_BAD_ARGUMENT, "'%.*s' is no processor feature that this library knows",
+                  static_cast<int>(word.size()), word.data());
+    allowed |= bit;
+  }
+  features &= allowed;
+  return LEHR_OK;
+}
+
+lehr_status load_kernels(Bundle& bundle, const char* where, EntryNamed entry_named, void* context,
+                         lehr_error* error) {
+  if (!reserve_steps(bundle))
+    return fail(error, LEHR_NO_MEMORY, "there is no memory for the kernels of %s", where);
+  for (const ManifestKernel& kernel : bundle.manifest.kernels) {
+    if (!runs_here(kernel, bundle.features)) continue;
+    if (const lehr_status status = load_kernel(bundle, kernel, entry_named, context, error);
+        status != LEHR_OK)
+      return status;
+  }
+  if (bundle.kernels.size() == 0) {
+    if (bundle.manifest.kernels.size() == 0) return fail(error, LEHR_BAD_BUNDLE, "%s has no kernels", where);
+    const ManifestKernel& one = bundle.manifest.kernels[0];
+    const std::string_view missing = what_is_missing(one, bundle.features);
+    return fail(error, LEHR_WRONG_DEVICE,
+                "no kernel of %s runs here: that for '%s' needs %.*s, which is not there", where,
+                one.workload.data(), static_cast<int>(missing.size()), missing.data());
+  }
+  if (!add_exact_answers(bundle))
+    return fail(error, LEHR_NO_MEMORY, "there is no memory for the kernels of %s", where);
+  return LEHR_OK;
+}
+
+}  // namespace lehr::runtime

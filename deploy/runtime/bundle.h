@@ -1,0 +1,103 @@
+// An open bundle, and what its handles stand for.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "deploy/runtime/lehr_bundle.h"
+#include "deploy/runtime/manifest.h"
+#include "deploy/runtime/memory.h"
+
+namespace lehr::runtime {
+
+/// A kernel's function (codegen/source.h): called for each of its tasks, with scratch of its own that is
+/// aligned to 64 bytes.
+using Entry = void (*)(void* const* params, void* scratch, long task);
+
+struct Step {
+  Entry entry = nullptr;
+  long tasks = 1;
+};
+
+/// One that this processor runs.
+struct LoadedKernel {
+  const ManifestKernel* said = nullptr;
+  const ManifestParam* params = nullptr;
+  const Step* steps = nullptr;
+  Step prepack;  ///< no entry: nothing is prepacked
+};
+
+/// `repeats` calls of one kernel, for neighbouring slices (rows, images) from `first` on.
+struct Part {
+  const LoadedKernel* kernel = nullptr;
+  std::uint64_t first = 0;
+  std::uint64_t repeats = 1;
+  std::uint64_t used =
+      0;  ///< slices of a call that are asked for; fewer than it computes: the rest is padding
+};
+
+/// What the handle of a kernel stands for. Does not change once it has been handed out.
+struct Answer {
+  std::uint32_t kind = LEHR_EXACT;
+  const char* workload = "";
+  Array<Part> parts;
+  Array<ManifestParam> params;  ///< with the bytes of the whole workload
+  double time_us = 0;
+  double wasted = 0;
+  std::uint64_t scratch_bytes = 0;  ///< of one worker, a multiple of 64
+  std::uint64_t padding_bytes = 0;  ///< behind the workers' scratch: copies of padded slices
+  Array<char> text;                 ///< `workload` where it was put together
+  std::uint32_t asked_threads = 0;  ///< lehr_find_options::threads that it was put together for
+};
+
+struct Bundle {
+  static constexpr std::size_t kMostAnswers = 1u << 16;
+
+  Bundle() = default;
+  ~Bundle();
+  Bundle(const Bundle&) = delete;
+  Bundle& operator=(const Bundle&) = delete;
+
+  std::uint64_t generation = 0;
+  Array<char> text;  ///< the manifest's, which everything points into
+  Manifest manifest;
+  Array<void*> libraries;  ///< of dlopen()
+  Array<Step> steps;
+  Array<LoadedKernel> kernels;
+  CpuFeatures features = 0;  ///< that kernels may use
+
+  /// The first kernels.size() are the kernels as they are; those that were put together follow. Written with
+  /// `adding` held, read without.
+  std::atomic<Answer*>* answers = nullptr;
+  std::atomic<std::size_t> answer_count = 0;
+  pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+
+  /// Owns it from then on. The index, or kMostAnswers where there is no room.
+  std::size_t add(Owner<Answer> answer);
+};
+
+/// What a handle stands for; nullptr where it is not open.
+Bundle* bundle_of(lehr_bundle handle);
+const Answer* answer_of(lehr_kernel handle);
+/// The handle of an answer of an open bundle.
+lehr_kernel kernel_handle(lehr_bundle bundle, std::size_t answer);
+/// Makes it open. 0 where too many are.
+lehr_bundle register_bundle(Owner<Bundle> bundle);
+/// Ends it. False where the handle is not open.
+bool unregister_bundle(lehr_bundle handle);
+
+/// For every kernel of the manifest that `features` suffice for, what `entry_named(context, kernel, name)`
+/// finds of its functions; nullptr ends it, with `error` set. LEHR_WRONG_DEVICE where there is no such
+/// kernel.
+using EntryNamed = Entry (*)(void* context, const ManifestKernel& kernel, std::string_view name,
+                             lehr_error* error);
+lehr_status load_kernels(Bundle& bundle, const char* where, EntryNamed entry_named, void* context,
+                         lehr_error* error);
+
+/// Of what the processor has, what the options let kernels use. A name that is not known is
+/// LEHR_BAD_ARGUMENT.
+lehr_status features_allowed(const lehr_open_options* options, CpuFeatures& features, lehr_error* error);
+
+}  // namespace lehr::runtime

@@ -1,0 +1,179 @@
+// What a program needs to run the kernels of a bundle (`lehr export --out DIR`): open the folder, find a
+// kernel by its workload, run it on the program's own threads. C11 and C++; no other header of Lehr is
+// needed.
+//
+//     lehr_bundle bundle;
+//     lehr_error error = {sizeof error};
+//     if (lehr_open("kernels.bundle", NULL, &bundle, &error) != LEHR_OK) return fail(error.text);
+//     lehr_kernel kernel;
+//     lehr_find(bundle, "gemm m=512 n=512 k=512", NULL, &kernel, &error);
+//     lehr_call call = {sizeof call, 3, params};
+//     lehr_run(kernel, &call, &error);
+//
+// Every function but the pool's may be called from any thread, at the same time; a bundle is closed when
+// nobody uses its kernels. Nothing here throws, prints, reads the environment, or allocates while a kernel
+// runs. Handles are numbers: one that is unknown or of a closed bundle is answered with LEHR_BAD_ARGUMENT.
+//
+// Structs begin with their size, which the caller sets to sizeof; later versions add members at their ends,
+// and a shorter struct of an older program is read and filled as far as it goes.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(LEHR_BUNDLE_HIDDEN)
+#define LEHR_API
+#else
+#define LEHR_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Grows when a function or a member is added; what is there keeps its meaning.
+#define LEHR_BUNDLE_ABI 1
+
+typedef int32_t lehr_status;
+enum {
+  LEHR_OK = 0,
+  LEHR_BAD_ARGUMENT = 1,  ///< a null pointer, a misaligned one, too little scratch, a handle that is not open
+  LEHR_BAD_BUNDLE =
+      2,  ///< the folder is no bundle, or a file of it is missing or not the one that was exported
+  LEHR_WRONG_DEVICE = 3,  ///< no kernel of it runs on this processor
+  LEHR_NO_KERNEL = 4,     ///< the bundle has none for that workload: use another implementation
+  LEHR_NO_MEMORY = 5,
+};
+
+/// One sentence about the last call that was given it; "" after one that succeeded.
+typedef struct lehr_error {
+  uint32_t size;
+  char text[508];
+} lehr_error;
+
+typedef uint64_t lehr_bundle;  ///< 0: none
+typedef uint64_t lehr_kernel;  ///< 0: none
+
+/// LEHR_BUNDLE_ABI of the library that is loaded.
+LEHR_API uint32_t lehr_bundle_abi(void);
+
+typedef struct lehr_open_options {
+  uint32_t size;
+  /// Names of processor features, separated by spaces, that kernels may use, as "avx2 fma": fewer than the
+  /// processor has. NULL: all that it has.
+  const char* features;
+} lehr_open_options;
+
+/// Opens the bundle in `folder`: reads its manifest, compares the hash of every file that it is going to
+/// load, and loads the kernels that this processor can run. Nothing of a kernel is run. `options` may be
+/// NULL. LEHR_BAD_BUNDLE, LEHR_WRONG_DEVICE where it can run none, LEHR_NO_MEMORY. At most 1023 bundles are
+/// open at the same time.
+LEHR_API lehr_status lehr_open(const char* folder, const lehr_open_options* options, lehr_bundle* bundle,
+                               lehr_error* error);
+/// Opens the bundle that was linked into the program (the archive, or sources that were exported with
+/// --embed).
+LEHR_API lehr_status lehr_open_linked(const lehr_open_options* options, lehr_bundle* bundle,
+                                      lehr_error* error);
+LEHR_API lehr_status lehr_close(lehr_bundle bundle, lehr_error* error);
+
+/// How many of its kernels run here, and each of them; `index` counts from 0.
+LEHR_API lehr_status lehr_count(lehr_bundle bundle, uint32_t* count, lehr_error* error);
+LEHR_API lehr_status lehr_at(lehr_bundle bundle, uint32_t index, lehr_kernel* kernel, lehr_error* error);
+
+enum {
+  LEHR_EXACT = 0,          ///< tuned for this workload and this number of threads
+  LEHR_OTHER_THREADS = 1,  ///< tuned for this workload with another number of threads; right, perhaps slower
+  LEHR_SPLIT = 2,          ///< rows (or images) in parts of tuned sizes, one after the other; exact
+  LEHR_PADDED = 3,  ///< the next larger size that the bundle declares as a bucket, part of its work wasted
+};
+
+typedef struct lehr_find_options {
+  uint32_t size;
+  uint32_t threads;     ///< that it will run on; 0: any
+  uint32_t only_exact;  ///< 1: no LEHR_SPLIT and no LEHR_PADDED
+} lehr_find_options;
+
+/// The kernel for a workload, in the words of `lehr`: its operator, then fields in any order, as
+/// "gemm m=64 n=1000 k=512 epilogue=bias". Fields that are left out may have any value, but all kernels that
+/// match must then be of one workload. Where several remain, the one for `options->threads`, then the
+/// fastest. `options` may be NULL. LEHR_NO_KERNEL where there is none: never a kernel that was tuned for
+/// something near.
+LEHR_API lehr_status lehr_find(lehr_bundle bundle, const char* workload, const lehr_find_options* options,
+                               lehr_kernel* kernel, lehr_error* error);
+
+typedef struct lehr_kernel_info {
+  uint32_t size;
+  uint32_t answer;       ///< LEHR_EXACT, ...
+  const char* workload;  ///< canonical text; as all texts here, valid until the bundle is closed
+  const char* name;      ///< of the kernel's function; of the first part's where there are several
+  const char* target;    ///< "cpu"
+  const char* arch;      ///< "avx512", ...
+  uint32_t threads;      ///< that it was tuned with
+  uint32_t params;       ///< how many lehr_call::params has
+  double time_us;        ///< expected on the tuned device: measured, or the sum over the parts
+  double wasted;         ///< LEHR_PADDED: the share of its work that goes into padding, else 0
+  double max_error;      ///< largest distance from a result in double precision when it was measured
+  uint32_t parts;        ///< calls of kernels that it is made of
+  uint32_t cold;         ///< 1: tuned and timed with cold caches
+} lehr_kernel_info;
+LEHR_API lehr_status lehr_info(lehr_kernel kernel, lehr_kernel_info* info, lehr_error* error);
+
+enum {
+  LEHR_IN = 0,
+  LEHR_OUT = 1,
+  LEHR_PREPACKED =
+      2,  ///< memory of the caller that lehr_prepack fills, aligned to 64 bytes; behind the tensors
+};
+
+typedef struct lehr_param_info {
+  uint32_t size;
+  uint32_t role;       ///< LEHR_IN, ...
+  const char* name;    ///< "a", "b", "c", "bias", ...
+  const char* dtype;   ///< "f32", ...
+  uint64_t bytes;      ///< dense, in the layout that the workload states
+  uint32_t alignment;  ///< bytes
+  uint32_t constant;   ///< 1: lehr_prepack reads it, so it stays as it is from one lehr_run to the next
+} lehr_param_info;
+/// `index` counts from 0, in the order of lehr_call::params.
+LEHR_API lehr_status lehr_param(lehr_kernel kernel, uint32_t index, lehr_param_info* info, lehr_error* error);
+
+/// Scratch memory of a call on so many workers. 0 is possible.
+LEHR_API lehr_status lehr_scratch_bytes(lehr_kernel kernel, uint32_t workers, uint64_t* bytes,
+                                        lehr_error* error);
+
+/// The host's thread pool: calls work(context, i) for i in [0, workers), each once, on any threads, and
+/// returns when all have returned. Less is right as well, as long as it calls it at least once.
+typedef void (*lehr_parallel_for)(void* pool, uint32_t workers, void (*work)(void* context, uint32_t worker),
+                                  void* context);
+
+typedef struct lehr_call {
+  uint32_t size;
+  uint32_t param_count;
+  void* const* params;  ///< lehr_param: tensors in the order of the workload, then prepacked memory
+  void* scratch;        ///< aligned to 64 bytes, of this call alone while it runs; NULL where none is needed
+  uint64_t scratch_bytes;          ///< at least lehr_scratch_bytes(kernel, workers)
+  uint32_t workers;                ///< 0 and 1: the calling thread alone
+  lehr_parallel_for parallel_for;  ///< NULL with one worker
+  void* pool;                      ///< its first argument
+} lehr_call;
+
+/// Computes all outputs. Outputs overlap nothing.
+LEHR_API lehr_status lehr_run(lehr_kernel kernel, const lehr_call* call, lehr_error* error);
+/// Fills the prepacked parameters from the tensors that stay as they are (a filter, a constant B): once
+/// before the first lehr_run, and again when these have changed. Other tensors may be NULL; no scratch is
+/// needed. LEHR_OK where there is nothing to prepack.
+LEHR_API lehr_status lehr_prepack(lehr_kernel kernel, const lehr_call* call, lehr_error* error);
+
+/// A pool for programs that have none: the caller and threads - 1 helpers, which sleep while there is no
+/// work. A second call at the same time runs on its caller alone.
+typedef struct lehr_pool lehr_pool;
+LEHR_API lehr_status lehr_pool_create(uint32_t threads, lehr_pool** pool, lehr_error* error);
+/// A lehr_parallel_for.
+LEHR_API void lehr_pool_run(void* pool, uint32_t workers, void (*work)(void* context, uint32_t worker),
+                            void* context);
+/// NULL is allowed. No call may be running on it.
+LEHR_API void lehr_pool_destroy(lehr_pool* pool);
+
+#ifdef __cplusplus
+}
+#endif

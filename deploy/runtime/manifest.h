@@ -1,0 +1,84 @@
+// What a bundle's manifest.json says: read once, whole, and checked against itself.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "deploy/runtime/cpu_features.h"
+#include "deploy/runtime/json.h"
+#include "deploy/runtime/lehr_bundle.h"
+#include "deploy/runtime/memory.h"
+
+namespace lehr::runtime {
+
+/// The document's `format`, and the newest `version` that this reads.
+inline constexpr std::string_view kManifestFormat = "lehr-bundle-folder";
+inline constexpr std::uint64_t kManifestVersion = 1;
+
+struct ManifestFile {
+  std::string_view path;  ///< within the folder: words of letters, digits, '.', '_', '-', with '/' between
+  std::string_view sha256;
+};
+
+struct ManifestParam {
+  std::string_view name;
+  std::string_view dtype;
+  std::uint32_t role = LEHR_IN;
+  std::uint32_t alignment = 1;  ///< bytes
+  std::uint64_t bytes = 0;
+  std::uint64_t slice_bytes =
+      0;  ///< of one row or image where the kernel may be a part of a split; 0: the whole is needed
+};
+
+/// A function that is called for each task in [0, tasks); the next one begins when all are done.
+struct ManifestStep {
+  std::string_view entry;
+  std::uint64_t tasks = 1;
+};
+
+struct ManifestKernel {
+  std::string_view name;  ///< unique in the bundle
+  std::string_view workload;
+  std::string_view defaults;  ///< those words of it that need not be said, separated by spaces
+  std::string_view shorter;   ///< other words for words of it
+  std::string_view target;
+  std::string_view machine;  ///< "x86_64", "aarch64"; "" for a GPU's
+  std::string_view arch;
+  CpuFeatures features = 0;  ///< that it needs
+  std::string_view
+      unknown_feature;     ///< one that it needs and that this runtime does not know; "" where there is none
+  std::uint32_t file = 0;  ///< index of ManifestFile; kLinked: it is linked into the program
+  std::uint32_t threads = 1;
+  bool cold = false;
+  double time_us = 0;
+  double max_error = 0;
+  std::uint64_t scratch_bytes = 0;  ///< of one worker
+  std::uint32_t first_param = 0, params = 0;
+  std::uint32_t first_step = 0, steps = 0;
+  ManifestStep prepack;             ///< no entry: nothing is prepacked
+  std::uint64_t prepack_reads = 0;  ///< a bit per parameter
+  std::string_view prepack_layout;  ///< kernels with one layout share prepacked memory
+  std::string_view slice_field;  ///< "m" or "n": the field whose value may be made up of parts; "": it can't
+  std::uint64_t slices = 0;      ///< that field's value
+  bool bucket = false;           ///< may serve a smaller value with padding
+};
+
+inline constexpr std::uint32_t kLinked = static_cast<std::uint32_t>(-1);
+
+struct Manifest {
+  static constexpr std::uint32_t kMostParams = 64;  ///< of a kernel
+  static constexpr std::size_t kMostKernels = 4096, kMostFiles = 8192;
+
+  Array<ManifestFile> files;
+  Array<ManifestKernel> kernels;
+  Array<ManifestParam> params;
+  Array<ManifestStep> steps;
+};
+
+/// Reads `text`, which it changes and which the result points into. LEHR_BAD_BUNDLE with a sentence that
+/// begins with `where` for what is no manifest of a version that it knows, what is incomplete, or what was
+/// changed after it was written (its own hash). LEHR_NO_MEMORY.
+lehr_status read_manifest(const char* where, char* text, std::size_t size, Manifest& manifest,
+                          lehr_error* error);
+
+}  // namespace lehr::runtime

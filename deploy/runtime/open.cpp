@@ -1,0 +1,156 @@
+// From a folder to an open bundle.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+
+#include "deploy/runtime/bundle.h"
+#include "deploy/runtime/message.h"
+#include "deploy/runtime/sha256.h"
+
+namespace lehr::runtime {
+namespace {
+
+constexpr std::size_t kMostFileBytes = std::size_t{1} << 30;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// Hands every piece of a file to `take`, which may refuse one. The same file is not opened twice: what is
+// read is what is hashed.
+template <typename Take>
+lehr_status read_file(int folder, const char* path, const char* shown, Take take, lehr_error* error) {
+  // Not blocking: a FIFO would wait for a writer.
+  const Descriptor file(openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat about;
+  if (file.get() < 0 || fstat(file.get(), &about) != 0)
+    return fail(error, LEHR_BAD_BUNDLE, "%s/%s cannot be opened: %s", shown, path, std::strerror(errno));
+  if (!S_ISREG(about.st_mode)) return fail(error, LEHR_BAD_BUNDLE, "%s/%s is no file", shown, path);
+  if (static_cast<std::uint64_t>(about.st_size) > kMostFileBytes)
+    return fail(error, LEHR_BAD_BUNDLE, "%s/%s is too large", shown, path);
+  char piece[16384];
+  for (;;) {
+    const ssize_t count = read(file.get(), piece, sizeof piece);
+    if (count == 0) return LEHR_OK;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0)
+      return fail(error, LEHR_BAD_BUNDLE, "%s/%s cannot be read: %s", shown, path, std::strerror(errno));
+    if (!take(piece, static_cast<std::size_t>(count)))
+      return fail(error, LEHR_NO_MEMORY, "there is no memory for %s/%s", shown, path);
+  }
+}
+
+lehr_status read_manifest_of(const char* shown, int folder, Bundle& bundle, lehr_error* error) {
+  const auto take = [&](const char* piece, std::size_t count) {
+    const std::size_t before = bundle.text.size();
+    if (before > Json::kMostBytes || !bundle.text.resize(before + count)) return false;
+    std::memcpy(bundle.text.data() + before, piece, count);
+    return true;
+  };
+  if (const lehr_status status = read_file(folder, "manifest.json", shown, take, error); status != LEHR_OK)
+    return status;
+  char where[PATH_MAX + 16];
+  std::snprintf(where, sizeof where, "%s/manifest.json", shown);
+  return read_manifest(where, bundle.text.data(), bundle.text.size(), bundle.manifest, error);
+}
+
+lehr_status check_files(const char* shown, int folder, const Manifest& manifest, lehr_error* error) {
+  for (const ManifestFile& file : manifest.files) {
+    Sha256 hash;
+    const auto take = [&](const char* piece, std::size_t count) {
+      hash.add(piece, count);
+      return true;
+    };
+    if (const lehr_status status = read_file(folder, file.path.data(), shown, take, error); status != LEHR_OK)
+      return status;
+    if (file.sha256 != hash.hex().data())
+      return fail(error, LEHR_BAD_BUNDLE, "%s/%s is not the file that was exported: its hash differs", shown,
+                  file.path.data());
+  }
+  return LEHR_OK;
+}
+
+/// What entry_in() remembers between two functions of one file.
+struct Loading {
+  const char* folder;
+  Bundle* bundle;
+  std::uint32_t file = kLinked;
+  void* library = nullptr;
+};
+
+Entry entry_in(void* context, const ManifestKernel& kernel, std::string_view name, lehr_error* error) {
+  Loading& loading = *static_cast<Loading*>(context);
+  const char* const file = loading.bundle->manifest.files[kernel.file].path.data();
+  if (loading.file != kernel.file) {
+    char path[PATH_MAX + 256];
+    std::snprintf(path, sizeof path, "%s/%s", loading.folder, file);
+    loading.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    loading.file = kernel.file;
+    if (loading.library != nullptr && !loading.bundle->libraries.add(loading.library))
+      dlclose(std::exchange(loading.library, nullptr));
+  }
+  if (loading.library == nullptr) {
+    const char* const reason = dlerror();
+    return fail(error, LEHR_BAD_BUNDLE, "%s cannot be loaded: %s", file, reason ? reason : "no memory"),
+           nullptr;
+  }
+  const auto entry = reinterpret_cast<Entry>(dlsym(loading.library, name.data()));
+  if (entry == nullptr) fail(error, LEHR_BAD_BUNDLE, "%s has no function named %s", file, name.data());
+  return entry;
+}
+
+lehr_status open_folder(const char* shown, Bundle& bundle, lehr_error* error) {
+  char path[PATH_MAX];
+  const Descriptor folder(open(shown, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.get() < 0 || realpath(shown, path) == nullptr)
+    return fail(error, LEHR_BAD_BUNDLE, "%s cannot be opened: %s", shown, std::strerror(errno));
+  if (const lehr_status status = read_manifest_of(shown, folder.get(), bundle, error); status != LEHR_OK)
+    return status;
+  if (const lehr_status status = check_files(shown, folder.get(), bundle.manifest, error); status != LEHR_OK)
+    return status;
+  for (const ManifestKernel& kernel : bundle.manifest.kernels)
+    if (kernel.file == kLinked)
+      return fail(error, LEHR_BAD_BUNDLE, "%s/manifest.json has a kernel without a file", shown);
+  Loading loading{path, &bundle};
+  return load_kernels(bundle, shown, &entry_in, &loading, error);
+}
+
+}  // namespace
+}  // namespace lehr::runtime
+
+using namespace lehr::runtime;
+
+lehr_status lehr_open(const char* folder, const lehr_open_options* options, lehr_bundle* bundle,
+                      lehr_error* error) {
+  if (folder == nullptr || bundle == nullptr)
+    return fail(error, LEHR_BAD_ARGUMENT, "lehr_open needs a folder and a place for the handle");
+  *bundle = 0;
+  Owner<Bundle> opened = Owner<Bundle>::make();
+  if (!opened) return fail(error, LEHR_NO_MEMORY, "there is no memory for %s", folder);
+  if (const lehr_status status = features_allowed(options, opened->features, error); status != LEHR_OK)
+    return status;
+  if (const lehr_status status = open_folder(folder, *opened, error); status != LEHR_OK) return status;
+  *bundle = register_bundle(std::move(opened));
+  return *bundle != 0 ? succeed(error) : fail(error, LEHR_NO_MEMORY, "too many bundles are open");
+}
+
+lehr_status lehr_close(lehr_bundle bundle, lehr_error* error) {
+  if (unregister_bundle(bundle)) return succeed(error);
+  return fail(error, LEHR_BAD_ARGUMENT, "the bundle is not open");
+}

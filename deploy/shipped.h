@@ -1,0 +1,20 @@
+// Texts that go into every bundle's folder, as CMake found them when Lehr was built.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace lehr {
+
+struct ShippedFile {
+  std::string_view path;  ///< within the folder
+  std::string_view text;
+};
+
+/// The library's header and its source (C++20, all in one; linked it needs libc alone), the file of
+/// find_package(), the Python module.
+std::span<const ShippedFile> shipped_files();
+/// One of them. CHECKs that it is there.
+std::string_view shipped_text(std::string_view path);
+
+}  // namespace lehr

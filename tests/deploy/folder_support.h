@@ -1,0 +1,41 @@
+// Bundles made by hand: kernels of three lines, compiled when a test asks for them.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace lehr::testing {
+
+/// A folder that lehr_open() takes.
+class BundleFolder {
+ public:
+  BundleFolder();
+  ~BundleFolder();
+  BundleFolder(const BundleFolder&) = delete;
+  BundleFolder& operator=(const BundleFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+  /// Compiles C++ to kernels/NAME.so.
+  void add_library(const std::string& name, const std::string& text);
+  void write_file(const std::string& name, const std::string& bytes);
+  std::string read_file(const std::string& name) const;
+  nlohmann::json manifest;
+  /// Sets manifest["files"] to the hashes of all that there is below kernels/, and writes it.
+  void seal();
+  /// Writes manifest.json as it is, with a hash of itself.
+  void write_manifest();
+
+ private:
+  std::string directory_;
+  std::string path_;
+};
+
+/// C (m x 4) = A (m x 4) times the diagonal 2 W (4), plus the row's number in units of `offset`: one task a
+/// row, W doubled and prepacked. A kernel for `rows` rows, as the manifest has it.
+nlohmann::json scale_kernel(int rows, double time_us, int threads = 1, bool bucket = false);
+/// The text of such kernels, for add_library("scale_ROWS", ...).
+std::string scale_text(int rows);
+/// A bundle of kernels for these numbers of rows, which take as many microseconds as `time_us` says.
+void add_scale(BundleFolder& folder, int rows, double time_us, int threads = 1, bool bucket = false);
+
+}  // namespace lehr::testing

@@ -1,0 +1,250 @@
+// From kernels to a folder and back: what the library that a product loads computes from it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "codegen/emit.h"
+#include "deploy/export_folder.h"
+#include "deploy/runtime/lehr_bundle.h"
+#include "measure/host/cpu_device.h"
+#include "measure/system/temp_dir.h"
+#include "templates/catalog.h"
+#include "tune/stored_kernel.h"
+#include "workload/reference.h"
+#include "workload/slices.h"
+
+namespace lehr {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// A kernel of the first family that takes the workload, as if it had been measured.
+RebuiltKernel exported(const char* text, double time_us, const char* family = nullptr) {
+  const Workload workload = parse_workload(text);
+  Device device;
+  device.name = "this";
+  device.limits = cpu_device(2, false).limits;
+  const Limits& limits = device.limits;
+  Winner winner;
+  for (const Config& config : default_configs(workload, limits))
+    if (family == nullptr || config.family == family) winner.record.config = config;
+  EXPECT_FALSE(winner.record.config.family.empty()) << text;
+  winner.record.workload = to_text(workload);
+  winner.record.target = "cpu";
+  winner.record.arch = limits.arch;
+  Timing timing;
+  timing.time_us = time_us;
+  winner.record.outcome = timing;
+  winner.verdict.best.us = time_us;
+  winner.device = stored_device(device);
+  ir::Kernel kernel = lower(workload, winner.record.config, limits);
+  Source source = emit(kernel);
+  return {winner, workload, std::move(kernel), std::move(source)};
+}
+
+FolderOptions options() {
+  FolderOptions result;
+  result.tool_version = "test";
+  return result;
+}
+
+struct Folder {
+  TempDir directory;
+  std::string path = directory.path() + "/bundle";
+  explicit Folder(std::span<const RebuiltKernel> kernels, const FolderOptions& given = options()) {
+    write_folder(path, export_folder(kernels, given), &is_bundle_folder);
+  }
+};
+
+struct Opened {
+  lehr_bundle handle = 0;
+  explicit Opened(const std::string& path) {
+    lehr_error error = {sizeof error, ""};
+    EXPECT_EQ(lehr_open(path.c_str(), nullptr, &handle, &error), LEHR_OK) << error.text;
+  }
+  ~Opened() { lehr_close(handle, nullptr); }
+};
+
+struct alignas(64) Aligned {
+  std::array<unsigned char, 64> bytes{};
+};
+
+/// Runs the bundle's kernel for a workload and compares all of its output with the reference.
+lehr_kernel_info expect_right(lehr_bundle bundle, const std::string& text, std::uint32_t workers) {
+  SCOPED_TRACE(text);
+  lehr_error error = {sizeof error, ""};
+  lehr_kernel kernel = 0;
+  EXPECT_EQ(lehr_find(bundle, text.c_str(), nullptr, &kernel, &error), LEHR_OK) << error.text;
+  lehr_kernel_info info = {};
+  info.size = sizeof info;
+  EXPECT_EQ(lehr_info(kernel, &info, &error), LEHR_OK) << error.text;
+  const Workload workload = parse_workload(text);
+  const std::vector<std::vector<float>> inputs = make_inputs(workload, 7);
+  const Reference reference = make_reference(workload, inputs, 1e12);
+  std::vector<std::vector<Aligned>> memory(info.params);
+  std::vector<void*> params;
+  std::size_t output = 0;
+  for (std::uint32_t i = 0; i < info.params; ++i) {
+    lehr_param_info param = {};
+    param.size = sizeof param;
+    EXPECT_EQ(lehr_param(kernel, i, &param, &error), LEHR_OK) << error.text;
+    memory[i].resize(param.bytes / 64 + 1);
+    if (param.role == LEHR_OUT) {
+      output = i;
+      EXPECT_EQ(param.bytes, reference.values.size() * sizeof(float));
+    }
+    if (param.role == LEHR_IN) {
+      EXPECT_EQ(param.bytes, inputs.at(i).size() * sizeof(float));
+      std::memcpy(memory[i][0].bytes.data(), inputs[i].data(), param.bytes);
+    }
+    params.push_back(memory[i].data());
+  }
+  std::uint64_t bytes = 0;
+  EXPECT_EQ(lehr_scratch_bytes(kernel, workers, &bytes, &error), LEHR_OK);
+  std::vector<Aligned> scratch(bytes / 64 + 1);
+  lehr_pool* pool = nullptr;
+  EXPECT_EQ(lehr_pool_create(workers, &pool, &error), LEHR_OK);
+  const lehr_call call = {sizeof call, info.params, params.data(),  scratch.data(),
+                          bytes,       workers,     &lehr_pool_run, pool};
+  EXPECT_EQ(lehr_prepack(kernel, &call, &error), LEHR_OK) << error.text;
+  EXPECT_EQ(lehr_run(kernel, &call, &error), LEHR_OK) << error.text;
+  lehr_pool_destroy(pool);
+  const auto* const got = reinterpret_cast<const float*>(memory[output].data());
+  for (std::size_t i = 0; i < reference.values.size(); ++i) {
+    EXPECT_LE(std::abs(got[i] - reference.values[i]), reference.tolerance) << i;
+    if (!(std::abs(got[i] - reference.values[i]) <= reference.tolerance)) break;
+  }
+  return info;
+}
+
+constexpr const char* kWorkloads[] = {"gemm m=64 n=48 k=33",
+                                      "gemm m=17 n=70 k=64 epilogue=bias+relu",
+                                      "gemm m=1 n=64 k=64",
+                                      "conv2d n=2 h=14 w=13 c=8 k=12 r=3 s=3 pad=1 epilogue=bias+relu",
+                                      "conv2d h=9 w=9 c=16 k=16 r=1 s=1 layout=nhwc",
+                                      "conv2d h=16 w=16 c=8 k=8 r=3 s=3 pad=1 groups=8"};
+
+TEST(BundleFolder, ComputesWhatTheWorkloadsSay) {
+  std::vector<RebuiltKernel> kernels;
+  for (const char* text : kWorkloads) kernels.push_back(exported(text, 10));
+  kernels.push_back(exported("conv2d h=14 w=14 c=16 k=16 r=3 s=3 pad=1", 10, "conv2d_winograd_cpu"));
+  kernels.push_back(exported("conv2d h=15 w=14 c=16 k=16 r=3 s=3 pad=1", 10, "conv2d_im2col_cpu"));
+  const Folder folder(kernels);
+  const Opened bundle(folder.path);
+  for (const RebuiltKernel& kernel : kernels) {
+    for (const std::uint32_t workers : {1u, 2u, 3u}) {
+      const lehr_kernel_info info = expect_right(bundle.handle, to_text(kernel.workload), workers);
+      EXPECT_EQ(info.answer, static_cast<std::uint32_t>(LEHR_EXACT));
+      EXPECT_DOUBLE_EQ(info.time_us, 10);
+      EXPECT_EQ(info.threads, 2u);
+    }
+  }
+}
+
+TEST(BundleFolder, PutsRowsAndImagesTogether) {
+  const std::vector<RebuiltKernel> kernels = {
+      exported("gemm m=16 n=48 k=33 epilogue=bias+residual+relu", 10),
+      exported("gemm m=1 n=48 k=33 epilogue=bias+residual+relu", 2),
+      exported("conv2d n=1 h=14 w=13 c=8 k=12 r=3 s=3 pad=1 epilogue=bias+relu", 10)};
+  FolderOptions with_buckets = options();
+  with_buckets.buckets = {{"m", {16}}};
+  const Folder folder(kernels, with_buckets);
+  const Opened bundle(folder.path);
+  EXPECT_EQ(expect_right(bundle.handle, "gemm m=34 n=48 k=33 epilogue=bias+residual+relu", 2).parts, 4u);
+  const lehr_kernel_info padded =
+      expect_right(bundle.handle, "gemm m=30 n=48 k=33 epilogue=bias+residual+relu", 2);
+  EXPECT_EQ(padded.answer, static_cast<std::uint32_t>(LEHR_PADDED));
+  EXPECT_DOUBLE_EQ(padded.wasted, 1.0 / 16);
+  EXPECT_EQ(
+      expect_right(bundle.handle, "conv2d n=3 h=14 w=13 c=8 k=12 r=3 s=3 pad=1 epilogue=bias+relu", 2).parts,
+      3u);
+  lehr_kernel kernel;
+  EXPECT_EQ(lehr_find(bundle.handle, "gemm m=34 n=48 k=33 epilogue=bias+relu", nullptr, &kernel, nullptr),
+            LEHR_NO_KERNEL);
+}
+
+TEST(BundleFolder, TheSameKernelsGiveTheSameBytes) {
+  const std::vector<RebuiltKernel> kernels = {exported(kWorkloads[0], 1), exported(kWorkloads[3], 2)};
+  const std::vector<FolderFile> first = export_folder(kernels, options()),
+                                second = export_folder(kernels, options());
+  ASSERT_EQ(first.size(), second.size());
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    EXPECT_EQ(first[i].path, second[i].path);
+    EXPECT_TRUE(first[i].bytes == second[i].bytes) << first[i].path;
+  }
+}
+
+TEST(BundleFolder, ReplacesABundleAndNothingElse) {
+  const std::vector<FolderFile> files = {{"manifest.json", R"({"format": "lehr-bundle-folder"})"},
+                                         {"a/b.txt", "new"}};
+  const TempDir directory;
+  const std::string path = directory.path() + "/bundle";
+  write_folder(path, files, &is_bundle_folder);
+  std::ofstream(path + "/old.txt") << "old";
+  write_folder(path + "/", files, &is_bundle_folder);
+  EXPECT_FALSE(fs::exists(path + "/old.txt"));
+  EXPECT_TRUE(fs::exists(path + "/a/b.txt"));
+  const auto refused = [&](const std::string& place) {
+    try {
+      write_folder(place, files, &is_bundle_folder);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUser);
+      EXPECT_THAT(std::string(error.what()), HasSubstr("is there already and is no bundle"));
+      return true;
+    }
+    return false;
+  };
+  fs::create_directory(directory.path() + "/other");
+  std::ofstream(directory.path() + "/file") << "x";
+  fs::create_symlink(path, directory.path() + "/link");
+  EXPECT_TRUE(refused(directory.path() + "/other"));
+  EXPECT_TRUE(refused(directory.path() + "/file"));
+  EXPECT_TRUE(refused(directory.path() + "/link"));
+  EXPECT_TRUE(refused("/dev/null"));
+  std::vector<std::string> left;
+  for (const auto& entry : fs::directory_iterator(directory.path())) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".tmp")) left.push_back(name);
+  }
+  EXPECT_THAT(left, ElementsAre());
+}
+
+TEST(BundleFolder, SaysWhichWordsGoWithoutSaying) {
+  EXPECT_EQ(words_by_default(parse_workload("gemm m=2 n=3 k=4")),
+            "epilogue=none accum=f32 c=f32:row b=f32:row a=f32:row batch=1");
+  EXPECT_EQ(words_by_default(parse_workload("gemm m=2 n=3 k=4 a=bf16 c=f32 epilogue=relu")),
+            "accum=f32 c=f32:row b=f32:row batch=1");
+}
+
+TEST(BundleFolder, KnowsShorterWords) {
+  EXPECT_EQ(shorter_words(parse_workload("gemm m=2 n=3 k=4 b=f32:column")), "a=f32 c=f32");
+  EXPECT_EQ(shorter_words(parse_workload("conv2d h=8 w=8 c=1 k=1 r=3 s=3 pad=1 stride=2x1 dilation=2")),
+            "pad=1 pad=1x1 dilation=2");
+}
+
+TEST(Slices, AreRowsOfProductsAndImagesOfBatches) {
+  const auto gemm = slices_of(parse_workload("gemm m=8 n=3 k=5 epilogue=bias+residual"));
+  ASSERT_TRUE(gemm);
+  EXPECT_EQ(gemm->field, "m");
+  EXPECT_EQ(gemm->count, 8);
+  EXPECT_THAT(gemm->elements, ElementsAre(5, 0, 3, 0, 3));
+  EXPECT_FALSE(slices_of(parse_workload("gemm m=8 n=3 k=5 a=f32:column")));
+  EXPECT_FALSE(slices_of(parse_workload("gemm m=8 n=3 k=5 batch=2")));
+  const auto conv =
+      slices_of(parse_workload("conv2d n=4 h=6 w=5 c=2 k=3 r=3 s=3 pad=1 epilogue=bias+relu+maxpool(2)"));
+  ASSERT_TRUE(conv);
+  EXPECT_EQ(conv->field, "n");
+  EXPECT_THAT(conv->elements, ElementsAre(60, 0, 18, 0));
+}
+
+}  // namespace
+}  // namespace lehr

@@ -1,0 +1,550 @@
+// The library that a product loads: opening, finding, calling, and every way of getting it wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "deploy/runtime/lehr_bundle.h"
+#include "folder_support.h"
+
+namespace lehr::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+/// The sentence of a call that is expected to fail with `status`.
+template <typename Call>
+std::string refusal(lehr_status status, Call call) {
+  lehr_error error = {sizeof error, "nothing was said"};
+  EXPECT_EQ(call(&error), status) << error.text;
+  return error.text;
+}
+
+/// The result of a call that is expected to succeed.
+template <typename Result, typename Call>
+Result done(Call call) {
+  Result result{};
+  lehr_error error = {sizeof error, "nothing was said"};
+  EXPECT_EQ(call(&result, &error), LEHR_OK) << error.text;
+  EXPECT_STREQ(error.text, "");
+  return result;
+}
+
+lehr_bundle open_bundle(const BundleFolder& folder, const lehr_open_options* options = nullptr) {
+  return done<lehr_bundle>(
+      [&](auto* bundle, auto* error) { return lehr_open(folder.path().c_str(), options, bundle, error); });
+}
+lehr_kernel find(lehr_bundle bundle, const char* workload, std::uint32_t threads = 0) {
+  const lehr_find_options options = {sizeof options, threads, 0};
+  return done<lehr_kernel>(
+      [&](auto* kernel, auto* error) { return lehr_find(bundle, workload, &options, kernel, error); });
+}
+lehr_kernel_info info_of(lehr_kernel kernel) {
+  return done<lehr_kernel_info>([&](auto* info, auto* error) {
+    info->size = sizeof *info;
+    return lehr_info(kernel, info, error);
+  });
+}
+
+/// Aligned memory of a call.
+struct alignas(64) Line {
+  std::array<float, 16> values{};
+};
+
+/// A call of a scale kernel on `rows` rows of counting numbers.
+struct Call {
+  std::vector<float> a, w, c;
+  std::vector<Line> packed{1}, scratch;
+  std::vector<void*> params;
+  lehr_call call = {};
+
+  Call(lehr_kernel kernel, int rows, std::uint32_t workers = 1)
+      : a(static_cast<std::size_t>(4 * rows)), w{1, 2, 3, 4}, c(static_cast<std::size_t>(4 * rows) + 8, -7) {
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i);
+    params = {a.data(), w.data(), c.data(), packed.data()};
+    const auto bytes = done<std::uint64_t>(
+        [&](auto* result, auto* error) { return lehr_scratch_bytes(kernel, workers, result, error); });
+    scratch.resize(static_cast<std::size_t>(bytes / sizeof(Line) + 1));
+    call = {sizeof call, 4, params.data(), scratch.data(), bytes, workers, nullptr, nullptr};
+  }
+};
+
+std::vector<float> expected(int rows) {
+  std::vector<float> c(static_cast<std::size_t>(4 * rows) + 8, -7);  // what lies behind it stays
+  for (std::size_t i = 0; i < static_cast<std::size_t>(4 * rows); ++i)
+    c[i] = static_cast<float>(i) * static_cast<float>(2 * (i % 4 + 1));
+  return c;
+}
+
+std::vector<float> run(lehr_kernel kernel, int rows) {
+  Call call(kernel, rows);
+  lehr_error error = {sizeof error, ""};
+  EXPECT_EQ(lehr_prepack(kernel, &call.call, &error), LEHR_OK) << error.text;
+  EXPECT_EQ(lehr_run(kernel, &call.call, &error), LEHR_OK) << error.text;
+  return call.c;
+}
+
+TEST(Runtime, RunsAKernelAsTheManifestDescribesIt) {
+  BundleFolder folder;
+  add_scale(folder, 3, 5);
+  folder.seal();
+  const lehr_bundle bundle = open_bundle(folder);
+  EXPECT_EQ(done<std::uint32_t>([&](auto* count, auto* error) { return lehr_count(bundle, count, error); }),
+            1u);
+  const lehr_kernel kernel = find(bundle, "scale width=4 m=3");
+  EXPECT_EQ(kernel, done<lehr_kernel>([&](auto* at, auto* error) { return lehr_at(bundle, 0, at, error); }));
+  const lehr_kernel_info info = info_of(kernel);
+  EXPECT_EQ(info.answer, static_cast<std::uint32_t>(LEHR_EXACT));
+  EXPECT_STREQ(info.workload, "scale m=3 width=4 kind=double");
+  EXPECT_STREQ(info.name, "scale_3");
+  EXPECT_EQ(info.params, 4u);
+  EXPECT_DOUBLE_EQ(info.time_us, 5);
+  EXPECT_DOUBLE_EQ(info.max_error, 3e-8);
+  lehr_param_info param = {};
+  param.size = sizeof param;
+  lehr_error error = {sizeof error, ""};
+  ASSERT_EQ(lehr_param(kernel, 3, &param, &error), LEHR_OK) << error.text;
+  EXPECT_STREQ(param.name, "w_packed");
+  EXPECT_EQ(param.role, static_cast<std::uint32_t>(LEHR_PREPACKED));
+  EXPECT_EQ(param.alignment, 64u);
+  EXPECT_EQ(run(kernel, 3), expected(3));
+  EXPECT_EQ(lehr_close(bundle, &error), LEHR_OK) << error.text;
+}
+
+TEST(Runtime, RunsOnAnyPool) {
+  BundleFolder folder;
+  add_scale(folder, 16, 5);
+  folder.seal();
+  const lehr_bundle bundle = open_bundle(folder);
+  const lehr_kernel kernel = find(bundle, "scale m=16 width=4");
+  auto* const pool =
+      done<lehr_pool*>([](auto* made, auto* error) { return lehr_pool_create(3, made, error); });
+  // Its own pool; one that runs them in turn from the last; one that calls the first worker alone.
+  const auto in_turn = +[](void*, std::uint32_t workers, void (*work)(void*, std::uint32_t), void* context) {
+    while (workers-- > 0) work(context, workers);
+  };
+  const auto first_alone =
+      +[](void*, std::uint32_t, void (*work)(void*, std::uint32_t), void* context) { work(context, 0); };
+  for (const std::uint32_t workers : {1u, 2u, 3u, 7u}) {
+    for (const lehr_parallel_for parallel_for : {&lehr_pool_run, in_turn, first_alone}) {
+      for (int again = 0; again < 20; ++again) {
+        Call call(kernel, 16, workers);
+        call.call.parallel_for = parallel_for;
+        call.call.pool = pool;
+        lehr_error error = {sizeof error, ""};
+        ASSERT_EQ(lehr_prepack(kernel, &call.call, &error), LEHR_OK) << error.text;
+        ASSERT_EQ(lehr_run(kernel, &call.call, &error), LEHR_OK) << error.text;
+        ASSERT_EQ(call.c, expected(16)) << workers;
+      }
+    }
+  }
+  lehr_pool_destroy(pool);
+  lehr_close(bundle, nullptr);
+}
+
+TEST(Runtime, ManyThreadsFindAndCallAtTheSameTime) {
+  BundleFolder folder;
+  add_scale(folder, 4, 4);
+  add_scale(folder, 1, 2);
+  folder.seal();
+  const lehr_bundle bundle = open_bundle(folder);
+  auto* const pool =
+      done<lehr_pool*>([](auto* made, auto* error) { return lehr_pool_create(2, made, error); });
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 50; ++i) {
+        const int rows = 1 + (i * 7 + thread) % 23;
+        const lehr_kernel kernel = find(bundle, ("scale width=4 m=" + std::to_string(rows)).c_str());
+        Call call(kernel, rows, 2);
+        call.call.parallel_for = &lehr_pool_run;
+        call.call.pool = pool;
+        ASSERT_EQ(lehr_prepack(kernel, &call.call, nullptr), LEHR_OK);
+        ASSERT_EQ(lehr_run(kernel, &call.call, nullptr), LEHR_OK);
+        ASSERT_EQ(call.c, expected(rows)) << rows;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  lehr_pool_destroy(pool);
+  lehr_close(bundle, nullptr);
+}
+
+TEST(Runtime, PutsRowsTogetherFromTunedSizes) {
+  BundleFolder folder;
+  add_scale(folder, 16, 8);
+  add_scale(folder, 4, 4);
+  add_scale(folder, 1, 3);
+  folder.seal();
+  const lehr_bundle bundle = open_bundle(folder);
+  for (int rows = 1; rows <= 70; ++rows) {
+    const lehr_kernel kernel = find(bundle, ("scale width=4 m=" + std::to_string(rows)).c_str());
+    const lehr_kernel_info info = info_of(kernel);
+    const bool exact = rows == 1 || rows == 4 || rows == 16;
+    EXPECT_EQ(info.answer, static_cast<std::uint32_t>(exact ? LEHR_EXACT : LEHR_SPLIT)) << rows;
+    EXPECT_EQ(info.parts, static_cast<std::uint32_t>(rows / 16 + rows % 16 / 4 + rows % 4)) << rows;
+    EXPECT_DOUBLE_EQ(info.time_us, rows / 16 * 8 + rows % 16 / 4 * 4 + rows % 4 * 3) << rows;
+    EXPECT_EQ(info.wasted, 0);
+    EXPECT_EQ(run(kernel, rows), expected(rows)) << rows;
+    EXPECT_EQ(kernel, find(bundle, ("scale width=4 m=" + std::to_string(rows)).c_str())) << "made once";
+  }
+  EXPECT_EQ(info_of(find(bundle, "scale width=4 m=1000000")).parts, 62500u);
+  lehr_close(bundle, nullptr);
+}
+
+TEST(Runtime, PadsToABucketWhereOneIsDeclaredAndSaysWhatIsWasted) {
+  BundleFolder folder;
+  add_scale(folder, 16, 8, 1, true);
+  folder.seal();
+  const lehr_bundle bundle = open_bundle(folder);
+  for (int rows = 1; rows <= 50; ++rows) {
+    const lehr_kernel kernel = find(bundle, ("scale width=4 m=" + std::to_string(rows)).c_str());
+    const int computed = (rows + 15) / 16 * 16;
+    const lehr_kernel_info info = info_of(kernel);
+    EXPECT_NEAR(info.wasted, 1 - rows * 1.0 / computed, 1e-12) << rows;
+    EXPECT_EQ(info.answer, static_cast<std::uint32_t>(rows == 16         ? LEHR_EXACT
+                                                      : rows == computed ? LEHR_SPLIT
+                                                                         : LEHR_PADDED));
+    EXPECT_DOUBLE_EQ(info.time_us, computed / 2);
+    EXPECT_EQ(run(kernel, rows), expected(rows)) << rows;
+  }
+  lehr_close(bundle, nullptr);
+}
+
+TEST(Runtime, PadsOrSplitsWhicheverTakesLess) {
+  BundleFolder folder;
+  add_scale(folder, 16, 8, 1, true);
+  add_scale(folder, 1, 3);
+  folder.seal();
+  const lehr_bundle bundle = open_bundle(folder);
+  EXPECT_DOUBLE_EQ(info_of(find(bundle, "scale width=4 m=2")).time_us, 6);
+  EXPECT_EQ(info_of(find(bundle, "scale width=4 m=2")).answer, static_cast<std::uint32_t>(LEHR_SPLIT));
+  EXPECT_DOUBLE_EQ(info_of(find(bundle, "scale width=4 m=3")).time_us, 8);
+  EXPECT_EQ(info_of(find(bundle, "scale width=4 m=3")).answer, static_cast<std::uint32_t>(LEHR_PADDED));
+  EXPECT_DOUBLE_EQ(info_of(find(bundle, "scale width=4 m=18")).time_us, 14);
+  EXPECT_EQ(run(find(bundle, "scale width=4 m=18"), 18), expected(18));
+  lehr_close(bundle, nullptr);
+}
+
+TEST(Runtime, NeverAnswersWithWhatIsOnlyNear) {
+  BundleFolder folder;
+  add_scale(folder, 4, 4);
+  folder.seal();
+  const lehr_bundle bundle = open_bundle(folder);
+  const auto none = [&](const char* workload, const lehr_find_options* options = nullptr) {
+    return refusal(LEHR_NO_KERNEL, [&](auto* error) {
+      lehr_kernel kernel = 1;
+      const lehr_status status = lehr_find(bundle, workload, options, &kernel, error);
+      EXPECT_EQ(kernel, 0u);
+      return status;
+    });
+  };
+  EXPECT_EQ(none("scale m=3 width=4"), "the bundle has no kernel for 'scale m=3 width=4'");
+  none("scale m=5 width=4");
+  none("scale m=4 width=5");
+  none("scale m=4");  // a width is never meant without a word
+  none("scale m=4 width=4 kind=triple");
+  none("scale m=4 width=4 epilogue=bias");  // the kernel would ignore it
+  none("scal m=4 width=4");
+  none("scale m=0 width=4");
+  none("scale m=-4 width=4");
+  none("scale m=4x width=4");
+  none("scale m=99999999999999999999 width=4");
+  none("scale m= width=4");
+  none("");
+  none("scale m=4 width=4 kind=3");
+  EXPECT_EQ(refusal(LEHR_BAD_ARGUMENT,
+                    [&](auto* error) {
+                      lehr_kernel kernel;
+                      return lehr_find(bundle, "scale m=4 width=4 m=5", nullptr, &kernel, error);
+                    }),
+            "'scale m=4 width=4 m=5' says m twice");
+  EXPECT_NE(find(bundle, "scale m=8 width=4"), 0u);
+  EXPECT_NE(find(bundle, "scale width=4 kind=2 m=4"), 0u);
+  const lehr_find_options exact = {sizeof exact, 0, 1};
+  none("scale m=12 width=4", &exact);
+  lehr_close(bundle, nullptr);
+}
+
+TEST(Runtime, PrefersKernelsForTheThreadsAtHand) {
+  BundleFolder folder;
+  add_scale(folder, 4, 4, 1);
+  add_scale(folder, 4, 3, 2);
+  folder.seal();
+  const lehr_bundle bundle = open_bundle(folder);
+  EXPECT_EQ(info_of(find(bundle, "scale m=4 width=4", 1)).threads, 1u);
+  EXPECT_EQ(info_of(find(bundle, "scale m=4 width=4", 2)).threads, 2u);
+  EXPECT_EQ(info_of(find(bundle, "scale m=4 width=4", 9)).threads, 2u) << "the fastest";
+  EXPECT_EQ(info_of(find(bundle, "scale m=40 width=4", 1)).threads, 1u);
+  EXPECT_EQ(info_of(find(bundle, "scale m=40 width=4", 2)).threads, 2u);
+  lehr_close(bundle, nullptr);
+}
+
+// What keeps a program that was built for another processor from SIGILL.
+TEST(Runtime, RefusesKernelsForAnotherProcessorBeforeTheyAreLoaded) {
+  BundleFolder folder;
+  // Loading it would end the process.
+  folder.add_library("scale_4",
+                     "__attribute__((constructor)) static void end() { __builtin_trap(); }" + scale_text(4));
+  json kernel = scale_kernel(4, 1);
+  kernel["arch"] = "avx512";
+  kernel["features"] = {"avx512f"};
+  folder.manifest["kernels"].push_back(kernel);
+  folder.seal();
+  const lehr_open_options without = {sizeof without, "avx2 fma"};
+  const auto open = [&](const lehr_open_options* options) {
+    return refusal(LEHR_WRONG_DEVICE, [&](auto* error) {
+      lehr_bundle bundle;
+      return lehr_open(folder.path().c_str(), options, &bundle, error);
+    });
+  };
+#if defined(__x86_64__)
+  EXPECT_THAT(
+      open(&without),
+      HasSubstr("runs here: that for 'scale m=4 width=4 kind=double' needs avx512f, which is not there"));
+#endif
+  folder.manifest["kernels"][0]["features"] = {"sse9000"};
+  folder.seal();
+  EXPECT_THAT(open(nullptr), HasSubstr("needs sse9000"));
+  folder.manifest["kernels"][0]["features"] = json::array();
+  folder.manifest["kernels"][0]["machine"] = "sparc";
+  folder.seal();
+  EXPECT_THAT(open(nullptr), HasSubstr("needs sparc"));
+  // Beside one that runs here it is left out, and a question for it says why there is no answer.
+  add_scale(folder, 1, 1);
+  folder.manifest["kernels"][0]["slices"] = nullptr;
+  folder.manifest["kernels"][0].erase("slices");
+  folder.manifest["kernels"][1].erase("slices");
+  folder.seal();
+  const lehr_bundle bundle = open_bundle(folder);
+  EXPECT_EQ(done<std::uint32_t>([&](auto* count, auto* error) { return lehr_count(bundle, count, error); }),
+            1u);
+  EXPECT_THAT(refusal(LEHR_NO_KERNEL,
+                      [&](auto* error) {
+                        lehr_kernel found;
+                        return lehr_find(bundle, "scale m=4 width=4", nullptr, &found, error);
+                      }),
+              HasSubstr("is for avx512, which this machine is not"));
+  lehr_close(bundle, nullptr);
+}
+
+TEST(Runtime, WrongArgumentsGetACodeAndASentence) {
+  BundleFolder folder;
+  add_scale(folder, 4, 4);
+  folder.seal();
+  const lehr_bundle bundle = open_bundle(folder);
+  const lehr_kernel kernel = find(bundle, "scale m=4 width=4");
+  const auto refused = [&](const auto& change) {
+    Call call(kernel, 4);
+    change(call);
+    const std::vector<float> before = call.c;
+    const std::string text =
+        refusal(LEHR_BAD_ARGUMENT, [&](auto* error) { return lehr_run(kernel, &call.call, error); });
+    EXPECT_EQ(call.c, before);
+    EXPECT_EQ(lehr_run(kernel, &call.call, nullptr), LEHR_BAD_ARGUMENT);
+    return text;
+  };
+  EXPECT_EQ(refused([](Call& call) { call.params[1] = nullptr; }), "parameter 1, w, is a null pointer");
+  EXPECT_EQ(refused([](Call& call) { call.params[0] = reinterpret_cast<char*>(call.params[0]) + 2; }),
+            "parameter 0, a, is not aligned to 4 bytes");
+  EXPECT_EQ(refused([](Call& call) { call.params[3] = &call.packed[0].values[1]; }),
+            "parameter 3, w_packed, is not aligned to 64 bytes");
+  EXPECT_EQ(refused([](Call& call) { call.call.param_count = 3; }), "the kernel takes 4 parameters, not 3");
+  EXPECT_EQ(refused([](Call& call) { call.call.params = nullptr; }), "the kernel takes 4 parameters, not 0");
+  EXPECT_EQ(refused([](Call& call) { call.call.scratch_bytes = 63; }),
+            "63 bytes of scratch are too few: 1 workers need 64");
+  EXPECT_EQ(refused([](Call& call) { call.call.scratch = nullptr; }),
+            "0 bytes of scratch are too few: 1 workers need 64");
+  EXPECT_EQ(refused([](Call& call) { call.call.scratch = &call.scratch[0].values[4]; }),
+            "the scratch is not aligned to 64 bytes");
+  EXPECT_EQ(refused([](Call& call) { call.call.workers = 2; }),
+            "2 workers are asked for without a parallel_for");
+  EXPECT_EQ(refused([](Call& call) { call.call.size = 8; }), "lehr_call::size is 8: set it to sizeof");
+  EXPECT_EQ(refusal(LEHR_BAD_ARGUMENT, [&](auto* error) { return lehr_run(kernel, nullptr, error); }),
+            "the call is a null pointer");
+  EXPECT_EQ(lehr_close(bundle, nullptr), LEHR_OK);
+}
+
+TEST(Runtime, HandlesThatAreNotOpenAreRefused) {
+  BundleFolder folder;
+  add_scale(folder, 4, 4);
+  folder.seal();
+  const lehr_bundle bundle = open_bundle(folder);
+  const lehr_kernel kernel = find(bundle, "scale m=4 width=4"), split = find(bundle, "scale m=8 width=4");
+  EXPECT_EQ(lehr_close(bundle, nullptr), LEHR_OK);
+  const lehr_bundle other = open_bundle(folder);
+  std::mt19937_64 random(20261126);
+  std::vector<std::uint64_t> handles = {0,     1,          bundle,    kernel,
+                                        split, kernel + 1, other + 2, ~std::uint64_t{0}};
+  for (int i = 0; i < 1000; ++i) handles.push_back(random());
+  for (const std::uint64_t handle : handles) {
+    if (handle == other) continue;
+    lehr_kernel_info info = {};
+    info.size = sizeof info;
+    lehr_kernel found;
+    std::uint32_t count;
+    std::uint64_t bytes;
+    lehr_call call = {};
+    call.size = sizeof call;
+    EXPECT_EQ(lehr_info(handle, &info, nullptr), LEHR_BAD_ARGUMENT) << handle;
+    EXPECT_EQ(lehr_run(handle, &call, nullptr), LEHR_BAD_ARGUMENT) << handle;
+    EXPECT_EQ(lehr_prepack(handle, &call, nullptr), LEHR_BAD_ARGUMENT) << handle;
+    EXPECT_EQ(lehr_scratch_bytes(handle, 1, &bytes, nullptr), LEHR_BAD_ARGUMENT) << handle;
+    EXPECT_EQ(lehr_count(handle, &count, nullptr), LEHR_BAD_ARGUMENT) << handle;
+    EXPECT_EQ(lehr_find(handle, "scale m=4 width=4", nullptr, &found, nullptr), LEHR_BAD_ARGUMENT) << handle;
+    EXPECT_EQ(lehr_close(handle, nullptr), LEHR_BAD_ARGUMENT) << handle;
+  }
+  EXPECT_EQ(run(find(other, "scale m=4 width=4"), 4), expected(4));
+  EXPECT_EQ(lehr_close(other, nullptr), LEHR_OK);
+}
+
+// A program of a first version, whose structs are shorter.
+TEST(Runtime, FillsAShorterStructAsFarAsItGoes) {
+  BundleFolder folder;
+  add_scale(folder, 4, 4);
+  folder.seal();
+  const lehr_bundle bundle = open_bundle(folder);
+  const lehr_kernel kernel = find(bundle, "scale m=4 width=4");
+  lehr_kernel_info info;
+  std::memset(&info, 0x5a, sizeof info);
+  info.size = offsetof(lehr_kernel_info, name);
+  EXPECT_EQ(lehr_info(kernel, &info, nullptr), LEHR_OK);
+  EXPECT_STREQ(info.workload, "scale m=4 width=4 kind=double");
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(info.name), 0x5a5a5a5a5a5a5a5a);
+  info.size = 0;
+  EXPECT_EQ(lehr_info(kernel, &info, nullptr), LEHR_BAD_ARGUMENT);
+  lehr_error small = {offsetof(lehr_error, text) + 8, "12345678x"};
+  EXPECT_EQ(lehr_close(0, &small), LEHR_BAD_ARGUMENT);
+  EXPECT_STREQ(small.text, "the bun");
+  EXPECT_EQ(small.text[8], 'x');
+  lehr_close(bundle, nullptr);
+}
+
+TEST(Runtime, ManyBundlesOpenAndCloseInAnyOrder) {
+  BundleFolder folder;
+  add_scale(folder, 4, 4);
+  folder.seal();
+  std::vector<lehr_bundle> bundles(20);
+  for (lehr_bundle& bundle : bundles) bundle = open_bundle(folder);
+  for (std::size_t i = 0; i < bundles.size(); i += 2) EXPECT_EQ(lehr_close(bundles[i], nullptr), LEHR_OK);
+  for (std::size_t i = 1; i < bundles.size(); i += 2)
+    EXPECT_EQ(run(find(bundles[i], "scale m=4 width=4"), 4), expected(4));
+  for (std::size_t i = 1; i < bundles.size(); i += 2) EXPECT_EQ(lehr_close(bundles[i], nullptr), LEHR_OK);
+}
+
+// Any byte of what it loads, cut files, swapped files: nothing of it is loaded.
+TEST(Runtime, NoCorruptionLoads) {
+  BundleFolder folder;
+  for (const int rows : {1, 4, 16}) add_scale(folder, rows, rows);
+  folder.seal();
+  const std::vector<std::string> names = {"manifest.json", "kernels/scale_1.so", "kernels/scale_4.so",
+                                          "kernels/scale_16.so"};
+  std::vector<std::string> sound;
+  for (const std::string& name : names) sound.push_back(folder.read_file(name));
+  const auto seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  const auto below = [&](std::size_t limit) { return random() % limit; };
+  for (int i = 0; i < 1000; ++i) {
+    const std::size_t which = i % 2 == 0 ? 0 : below(names.size());
+    std::string bytes = sound[which];
+    switch (below(4)) {
+      case 0:
+        bytes[below(bytes.size())] ^= static_cast<char>(1u << below(8));
+        break;
+      case 1:
+        bytes.resize(below(bytes.size()));
+        break;
+      case 2:
+        bytes = sound[(which + 1 + below(names.size() - 1)) % names.size()];
+        break;
+      default:
+        bytes.insert(below(bytes.size() + 1), 1, static_cast<char>(random()));
+        break;
+    }
+    folder.write_file(names[which], bytes);
+    lehr_bundle bundle = 1;
+    lehr_error error = {sizeof error, ""};
+    EXPECT_EQ(lehr_open(folder.path().c_str(), nullptr, &bundle, &error), LEHR_BAD_BUNDLE) << names[which];
+    EXPECT_EQ(bundle, 0u);
+    EXPECT_THAT(std::string(error.text), HasSubstr(names[which]));
+    folder.write_file(names[which], sound[which]);
+  }
+  const lehr_bundle bundle = open_bundle(folder);
+  lehr_close(bundle, nullptr);
+}
+
+// What a manifest with a right hash of itself may still say.
+TEST(Runtime, AManifestThatMakesNoSenseIsRefused) {
+  const auto refused = [](const auto& change) {
+    BundleFolder folder;
+    add_scale(folder, 4, 4);
+    folder.seal();
+    change(folder.manifest);
+    folder.write_manifest();
+    return refusal(LEHR_BAD_BUNDLE, [&](auto* error) {
+      lehr_bundle bundle;
+      return lehr_open(folder.path().c_str(), nullptr, &bundle, error);
+    });
+  };
+  EXPECT_THAT(refused([](json& m) { m["version"] = 2; }),
+              HasSubstr("is of a newer version than this library reads"));
+  EXPECT_THAT(refused([](json& m) { m["format"] = "zip"; }),
+              HasSubstr("is no manifest of a bundle's folder"));
+  EXPECT_THAT(refused([](json& m) { m["kernels"] = json::array(); }), HasSubstr("has no kernels"));
+  EXPECT_THAT(refused([](json& m) { m["kernels"][0]["file"] = "kernels/other.so"; }),
+              HasSubstr("in a file whose hash it does not have"));
+  for (const char* path :
+       {"/etc/passwd", "../x.so", "kernels/../../x.so", "", "kernels//x", "kernels/.x", "a b"})
+    EXPECT_THAT(refused([&](json& m) { m["files"][path] = std::string(64, '0'); }),
+                HasSubstr("names a file outside of its folder"))
+        << path;
+  EXPECT_THAT(refused([](json& m) { m["files"]["kernels/missing.so"] = std::string(64, '0'); }),
+              HasSubstr("kernels/missing.so cannot be opened: No such file or directory"));
+  EXPECT_THAT(refused([](json& m) { m["files"]["kernels"] = std::string(64, '0'); }),
+              HasSubstr("kernels is no file"));
+  EXPECT_THAT(refused([](json& m) { m["kernels"][0]["steps"][1]["entry"] = "missing"; }),
+              HasSubstr("scale_4.so has no function named missing"));
+  EXPECT_THAT(refused([](json& m) { m["kernels"][0]["steps"] = json::array(); }),
+              HasSubstr("has a kernel without steps"));
+  EXPECT_THAT(refused([](json& m) { m["kernels"][0]["params"][0]["alignment"] = 3; }),
+              HasSubstr("alignment is no power of two"));
+  EXPECT_THAT(refused([](json& m) { m["kernels"][0]["params"][0]["bytes"] = -4; }),
+              HasSubstr("a parameter with a member that is missing or of the wrong kind"));
+  EXPECT_THAT(refused([](json& m) { m["kernels"][0]["prepack"]["reads"] = {64}; }),
+              HasSubstr("prepacks a parameter that is not there"));
+  EXPECT_THAT(refused([](json& m) { m["kernels"][0]["threads"] = 0; }),
+              HasSubstr("an impossible number of threads"));
+}
+
+TEST(Runtime, WhatIsNoBundleIsRefused) {
+  const auto open = [](const char* path) {
+    return refusal(LEHR_BAD_BUNDLE, [&](auto* error) {
+      lehr_bundle bundle;
+      return lehr_open(path, nullptr, &bundle, error);
+    });
+  };
+  EXPECT_THAT(open("/nowhere"), HasSubstr("/nowhere cannot be opened: No such file or directory"));
+  EXPECT_THAT(open("/dev/null"), HasSubstr("/dev/null cannot be opened"));
+  EXPECT_THAT(open(""), HasSubstr("cannot be opened"));
+  BundleFolder folder;
+  EXPECT_THAT(open(folder.path().c_str()),
+              HasSubstr("manifest.json cannot be opened: No such file or directory"));
+  folder.write_file("manifest.json", "");
+  EXPECT_THAT(open(folder.path().c_str()), HasSubstr("manifest.json has no hash of itself"));
+  fs::remove(folder.path() + "/manifest.json");
+  ASSERT_EQ(mkfifo((folder.path() + "/manifest.json").c_str(), 0600), 0);
+  EXPECT_THAT(open(folder.path().c_str()), HasSubstr("manifest.json is no file"));
+  EXPECT_EQ(lehr_open(nullptr, nullptr, nullptr, nullptr), LEHR_BAD_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace lehr::testing
