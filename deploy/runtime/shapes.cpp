@@ -194,6 +194,20 @@ Owner<Answer> put_together(const Bundle& bundle, std::string_view query, std::ui
   return best;
 }
 
+// The kernel as it is, for another number of threads than it was tuned with; none where there is no memory.
+Owner<Answer> on_other_threads(const Answer& exact, std::string_view query) {
+  Owner<Answer> answer = Owner<Answer>::make();
+  if (!answer || !answer->parts.add(exact.parts[0]) || !answer->text.resize(query.size() + 1)) return {};
+  for (const ManifestParam& param : exact.params)
+    if (!answer->params.add(param)) return {};
+  std::memcpy(answer->text.data(), query.data(), query.size());
+  answer->kind = LEHR_OTHER_THREADS;
+  answer->workload = answer->text.data();
+  answer->time_us = exact.time_us;
+  answer->scratch_bytes = exact.scratch_bytes;
+  return answer;
+}
+
 // An answer that was put together before: a program that asks again and again makes it once.
 std::size_t known(const Bundle& bundle, std::string_view query, std::uint32_t threads) {
   const std::size_t count = bundle.answer_count;
@@ -240,14 +254,18 @@ lehr_status lehr_find(lehr_bundle handle, const char* workload, const lehr_find_
     return fail(error, LEHR_BAD_ARGUMENT, "'%s' says %.*s twice", workload, static_cast<int>(field.size()),
                 field.data());
   const std::uint32_t threads = options == nullptr ? 0 : options->threads;
-  if (const std::size_t index = exact(*bundle, workload, threads); index < bundle->kernels.size()) {
-    *kernel = kernel_handle(handle, index);
+  const std::size_t whole = exact(*bundle, workload, threads);
+  const bool found = whole < bundle->kernels.size();
+  if (found && (threads == 0 || bundle->kernels[whole].said->threads == threads)) {
+    *kernel = kernel_handle(handle, whole);
     return succeed(error);
   }
-  if (options != nullptr && options->only_exact != 0) return none(*bundle, workload, error);
+  if (!found && options != nullptr && options->only_exact != 0) return none(*bundle, workload, error);
   std::size_t index = known(*bundle, workload, threads);
   if (index == Bundle::kMostAnswers) {
-    Owner<Answer> answer = put_together(*bundle, workload, threads);
+    Owner<Answer> answer = found ? on_other_threads(*bundle->answers[whole].load(), workload)
+                                 : put_together(*bundle, workload, threads);
+    if (!answer && found) return fail(error, LEHR_NO_MEMORY, "there is no memory for the answer");
     if (!answer) return none(*bundle, workload, error);
     answer->asked_threads = threads;
     index = bundle->add(std::move(answer));

@@ -282,7 +282,12 @@ TEST(Runtime, PrefersKernelsForTheThreadsAtHand) {
   const lehr_bundle bundle = open_bundle(folder);
   EXPECT_EQ(info_of(find(bundle, "scale m=4 width=4", 1)).threads, 1u);
   EXPECT_EQ(info_of(find(bundle, "scale m=4 width=4", 2)).threads, 2u);
-  EXPECT_EQ(info_of(find(bundle, "scale m=4 width=4", 9)).threads, 2u) << "the fastest";
+  EXPECT_EQ(info_of(find(bundle, "scale m=4 width=4", 2)).answer, static_cast<std::uint32_t>(LEHR_EXACT));
+  const lehr_kernel other = find(bundle, "scale m=4 width=4", 9);
+  EXPECT_EQ(info_of(other).threads, 2u) << "the fastest";
+  EXPECT_EQ(info_of(other).answer, static_cast<std::uint32_t>(LEHR_OTHER_THREADS));
+  EXPECT_EQ(other, find(bundle, "scale m=4 width=4", 9)) << "made once";
+  EXPECT_EQ(run(other, 4), expected(4));
   EXPECT_EQ(info_of(find(bundle, "scale m=40 width=4", 1)).threads, 1u);
   EXPECT_EQ(info_of(find(bundle, "scale m=40 width=4", 2)).threads, 2u);
   lehr_close(bundle, nullptr);
