@@ -97,7 +97,7 @@ std::string fault_of(const Template& family, const Workload& workload, const Lim
 }
 
 TEST(Ordinary, EveryWorkloadHasSpacesDefaultsKernelsTextAndFeaturesInEveryFamilyThatServesIt) {
-  const std::uint64_t seed = seed_of_run(), count = from_environment("LEHR_ORDINARY_COUNT", 2000);
+  const std::uint64_t seed = seed_of_run(), count = from_environment("LEHR_ORDINARY_COUNT", 1200);
   fmt::print("seed {} (LEHR_ORDINARY_SEED), {} workloads (LEHR_ORDINARY_COUNT)\n", seed, count);
   Rng rng(seed);
   Seen seen;
