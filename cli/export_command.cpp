@@ -81,6 +81,8 @@ int ExportCommand::run() {
     throw_user(
         "--out is missing: name the folder to write, or a file that ends in .json, such as --out "
         "winners.json");
+  const bool document = out_.ends_with(".json");
+  if (document && !buckets_.empty()) throw_user("--buckets is for a folder, and {} is one document", out_);
   const RecordFilter filter = filter_.filter();
   std::vector<Winner> found = winners(Database::open_read_only(database_), filter);
   if (found.empty()) throw_not_found("{} holds no timed trial that matches; nothing is written", database_);
@@ -92,11 +94,11 @@ int ExportCommand::run() {
   }
   std::vector<std::string> skipped;
   for (const Skipped& each : rebuilt.skipped) skipped.push_back(each.reason);
-  const bool document = out_.ends_with(".json");
   if (!document) keep_those_of_here(rebuilt.kernels, skipped);
   for (const std::string& reason : skipped) fmt::print(stderr, "lehr: {}\n", printable(reason));
   if (rebuilt.kernels.empty())
     throw_not_found("none of the {} winners of {} can be exported here", found.size(), database_);
+  if (!document) check_buckets(rebuilt.kernels, parse_buckets(buckets_));
   if (document)
     write_atomically(out_, bundle_json(rebuilt.kernels, kToolVersion));
   else

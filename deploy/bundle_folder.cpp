@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "codegen/source_hash.h"
+#include "deploy/bundle_json.h"
 #include "deploy/runtime/cpu_features.h"
 #include "deploy/runtime/manifest.h"
 #include "deploy/runtime/sha256.h"
@@ -22,8 +26,7 @@ namespace {
 using nlohmann::json;
 
 // Old name and new name of every function of a source.
-std::vector<std::pair<std::string, std::string>> renamed(const Source& source) {
-  const std::string name = deployed_name(source);
+std::vector<std::pair<std::string, std::string>> renamed(const Source& source, const std::string& name) {
   std::vector<std::pair<std::string, std::string>> names = {{source.entry, name}};
   if (source.launch.prepack_tasks > 0) names.push_back({prepack_entry(source.entry), prepack_entry(name)});
   for (std::size_t i = 0; i < source.then.size(); ++i)
@@ -37,18 +40,18 @@ std::string sha256_of(std::string_view bytes) {
   return hash.hex().data();
 }
 
-std::string library_path(const Source& source) {
-  return fmt::format("kernels/{}.so", deployed_name(source));
+std::string library_path(const FolderKernel& kernel) {
+  return fmt::format("kernels/{}.so", kernel.name);
 }
-std::string source_path(const Source& source) {
-  return fmt::format("sources/{}.cpp", deployed_name(source));
+std::string source_path(const FolderKernel& kernel) {
+  return fmt::format("sources/{}.cpp", kernel.name);
 }
 
 // What a processor of today needs for vectors at their best; a kernel's tensors need no more than their
 // elements.
 constexpr std::uint32_t kPackedAlignment = 64;
 
-json params_of(const FolderKernel& kernel) {
+json params_of(const RebuiltKernel& kernel) {
   const std::optional<Slices> slices = slices_of(kernel.workload);
   json params = json::array();
   std::size_t tensor = 0;
@@ -67,8 +70,8 @@ json params_of(const FolderKernel& kernel) {
   return params;
 }
 
-json steps_of(const Source& source) {
-  const auto names = renamed(source);
+json steps_of(const Source& source, const std::string& name) {
+  const auto names = renamed(source, name);
   json steps = {{{"entry", names[0].second}, {"tasks", source.launch.tasks}}};
   for (std::size_t i = 0; i < source.then.size(); ++i)
     steps.push_back(
@@ -93,54 +96,55 @@ bool is_bucket(const Slices& slices, std::span<const Buckets> buckets) {
   });
 }
 
-constexpr std::string_view kMachine =
-#if defined(__aarch64__)
-    "aarch64";
-#else
-    "x86_64";
-#endif
+// Which parameters a kernel's prepack reads, by their number.
+std::vector<int> prepack_reads(const ir::Kernel& kernel) {
+  const ir::Uses uses = ir::uses_of(kernel, kernel.prepack);
+  std::vector<int> reads;
+  for (std::size_t i = 0; i < kernel.params.size(); ++i)
+    if (kernel.params[i].direction == ir::Direction::kIn &&
+        uses.buffers[static_cast<std::size_t>(kernel.params[i].buffer)])
+      reads.push_back(static_cast<int>(i));
+  return reads;
+}
 
-json to_json(const FolderKernel& kernel, std::span<const Buckets> buckets) {
-  const Record& record = kernel.winner.record;
-  const Verdict& verdict = kernel.winner.verdict;
-  const std::string name = deployed_name(kernel.source);
-  json document = {{"name", name},
-                   {"workload", to_text(kernel.workload)},
-                   {"defaults", words_by_default(kernel.workload)},
-                   {"shorter", shorter_words(kernel.workload)},
-                   {"device", record.device},
-                   {"target", record.target},
-                   {"machine", kMachine},
-                   {"arch", record.arch},
-                   {"features", kernel.features},
-                   {"file", library_path(kernel.source)},
-                   {"source", source_path(kernel.source)},
-                   {"template", record.config.family},
-                   {"template_version", record.template_version},
-                   {"config", to_text(record.config)},
-                   {"threads", kernel.threads},
-                   {"cold", kernel.cold},
-                   {"time_us", verdict.best.us},
-                   {"time_us_interval", {verdict.best.interval.low, verdict.best.interval.high}},
-                   {"contested", kernel.winner.contested},
-                   {"speedup_vs_default", verdict.speedup_vs_default.value},
-                   {"baseline", verdict.baseline},
-                   {"speedup_vs_baseline", verdict.speedup_vs_baseline.value},
-                   {"max_error", std::get<Timing>(record.outcome).max_error},
-                   {"record", record.id},
-                   {"scratch_bytes", kernel.source.scratch_bytes},
-                   {"params", params_of(kernel)},
-                   {"steps", steps_of(kernel.source)}};
-  if (kernel.source.launch.prepack_tasks > 0)
-    document["prepack"] = {{"entry", prepack_entry(name)},
-                           {"tasks", kernel.source.launch.prepack_tasks},
-                           {"layout", prepack_layout(kernel.source)},
-                           {"reads", kernel.prepack_reads}};
-  if (const std::optional<Slices> slices = slices_of(kernel.workload))
+json to_json(const FolderKernel& kernel, std::span<const std::string> features,
+             std::span<const Buckets> buckets) {
+  const RebuiltKernel& rebuilt = kernel.rebuilt;
+  const Source& source = rebuilt.source;
+  const StoredDevice& device = *rebuilt.winner.device;
+  json document = lehr::to_json(rebuilt.winner);
+  document.update({{"name", kernel.name},
+                   {"defaults", words_by_default(rebuilt.workload)},
+                   {"shorter", shorter_words(rebuilt.workload)},
+                   {"machine", std::string(runtime::cpu_machine())},
+                   {"features", features},
+                   {"file", library_path(kernel)},
+                   {"source", source_path(kernel)},
+                   {"threads", device.limits.cores},
+                   {"cold", device.cold},
+                   {"scratch_bytes", source.scratch_bytes},
+                   {"params", params_of(rebuilt)},
+                   {"steps", steps_of(source, kernel.name)}});
+  if (source.launch.prepack_tasks > 0)
+    document["prepack"] = {{"entry", prepack_entry(kernel.name)},
+                           {"tasks", source.launch.prepack_tasks},
+                           {"layout", prepack_layout(source)},
+                           {"reads", prepack_reads(rebuilt.kernel)}};
+  if (const std::optional<Slices> slices = slices_of(rebuilt.workload))
     document["slices"] = {{"field", std::string(slices->field)},
                           {"size", slices->count},
                           {"bucket", is_bucket(*slices, buckets)}};
   return document;
+}
+
+// Winners that differ in threads or caches alone may share a kernel.
+std::vector<std::reference_wrapper<const FolderKernel>> first_of_each_name(
+    std::span<const FolderKernel> kernels) {
+  std::set<std::string_view> seen;
+  std::vector<std::reference_wrapper<const FolderKernel>> first;
+  for (const FolderKernel& kernel : kernels)
+    if (seen.insert(kernel.name).second) first.push_back(kernel);
+  return first;
 }
 
 std::vector<std::string> words_of(const Workload& workload) {
@@ -159,23 +163,14 @@ bool is_text_of(const Workload& workload, const std::vector<std::string>& words)
 
 }  // namespace
 
-std::vector<int> prepack_reads(const ir::Kernel& kernel) {
-  const ir::Uses uses = ir::uses_of(kernel, kernel.prepack);
-  std::vector<int> reads;
-  for (std::size_t i = 0; i < kernel.params.size(); ++i)
-    if (kernel.params[i].direction == ir::Direction::kIn &&
-        uses.buffers[static_cast<std::size_t>(kernel.params[i].buffer)])
-      reads.push_back(static_cast<int>(i));
-  return reads;
+std::string deployed_name(const Source& source, std::string_view compiler) {
+  return fmt::format("{}_{}", source.entry, to_hex(hash_combine(hash_of(source), stable_hash(compiler))));
 }
 
-std::string deployed_name(const Source& source) {
-  return fmt::format("{}_{}", source.entry, to_hex(stable_hash(source.text)));
-}
-
-std::string deployed_text(const Source& source) {
+std::string deployed_text(const Source& source, const std::string& name) {
   std::string text;
-  for (const auto& [name, deployed] : renamed(source)) text += fmt::format("#define {} {}\n", name, deployed);
+  for (const auto& [before, after] : renamed(source, name))
+    text += fmt::format("#define {} {}\n", before, after);
   return text + source.text;
 }
 
@@ -216,12 +211,12 @@ std::string shorter_words(const Workload& workload) {
   return fmt::format("{}", fmt::join(shorter, " "));
 }
 
-std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const FolderFile> files,
-                          const FolderFile& library, std::span<const Buckets> buckets,
-                          std::string_view tool_version) {
+std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const std::string> features,
+                          std::span<const FolderFile> files, const FolderFile& library,
+                          std::span<const Buckets> buckets, std::string_view tool_version) {
   json hashes = json::object(), documents = json::array();
   for (const FolderFile& file : files) hashes[file.path] = sha256_of(file.bytes);
-  for (const FolderKernel& kernel : kernels) documents.push_back(to_json(kernel, buckets));
+  for (const FolderKernel& kernel : kernels) documents.push_back(to_json(kernel, features, buckets));
   const std::string digits(64, '0');
   std::string text = json{{"format", std::string(runtime::kManifestFormat)},
                           {"version", runtime::kManifestVersion},
@@ -238,14 +233,15 @@ std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const
 
 std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels) {
   std::vector<FolderFile> files;
-  for (const FolderKernel& kernel : kernels)
-    files.push_back({source_path(kernel.source), deployed_text(kernel.source)});
+  for (const FolderKernel& kernel : first_of_each_name(kernels))
+    files.push_back({source_path(kernel), deployed_text(kernel.rebuilt.source, kernel.name)});
   return files;
 }
 
 std::vector<FolderFile> libraries_of(std::span<const FolderKernel> kernels) {
   std::vector<FolderFile> files;
-  for (const FolderKernel& kernel : kernels) files.push_back({library_path(kernel.source), kernel.library});
+  for (const FolderKernel& kernel : first_of_each_name(kernels))
+    files.push_back({library_path(kernel), kernel.library});
   return files;
 }
 

@@ -10,32 +10,24 @@
 
 #include "codegen/source.h"
 #include "deploy/folder_files.h"
-#include "deploy/winners.h"
+#include "deploy/rebuild.h"
 #include "workload/workload.h"
 
 namespace lehr {
 
 /// One kernel of a folder.
 struct FolderKernel {
-  Workload workload;
-  Winner winner;
-  Source source;
-  std::vector<int> prepack_reads;  ///< parameters that prepacking reads
-  int threads = 1;                 ///< that it was tuned with
-  bool cold = false;               ///< tuned with cold caches
-  std::vector<std::string>
-      features;         ///< processor features that it was compiled for (deploy/runtime/cpu_features.h)
+  RebuiltKernel rebuilt;
+  std::string name;     ///< deployed_name()
   std::string library;  ///< the bytes of its shared object, compiled from deployed_text()
 };
 
-/// Which parameters of a kernel its prepack reads, by their number.
-std::vector<int> prepack_reads(const ir::Kernel& kernel);
-
-/// A name that no other kernel has: its family, and a hash of all that decides what its function does.
-std::string deployed_name(const Source& source);
-/// The text to compile: the source's, whose functions are called `deployed_name`, `deployed_name`_prepack,
-/// ..., so that kernels of one family can be linked together.
-std::string deployed_text(const Source& source);
+/// Its family, and a hash of all that decides what its function does: its source, and `compiler`, the
+/// identity of what compiles it. A loader takes two libraries of one name for the same one.
+std::string deployed_name(const Source& source, std::string_view compiler);
+/// The text to compile: the source's, whose functions are called `name`, `name`_prepack, ..., so that kernels
+/// of one family can be linked together.
+std::string deployed_text(const Source& source, const std::string& name);
 
 /// Of the names of macros that a compiler defines, the features that it uses.
 std::vector<std::string> features_of(std::span<const std::string> macros);
@@ -51,13 +43,14 @@ struct Buckets {
   std::vector<std::int64_t> values;
 };
 
-/// manifest.json for these kernels, with the hashes of `files`, which lehr_open() compares, and of the
-/// library, which is loaded before it can compare anything. The same kernels give the same bytes.
-std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const FolderFile> files,
-                          const FolderFile& library, std::span<const Buckets> buckets,
-                          std::string_view tool_version);
+/// manifest.json for these kernels, which need these `features` of a processor, with the hashes of `files`,
+/// which lehr_open() compares, and of the library, which is loaded before it can compare anything. The same
+/// kernels give the same bytes.
+std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const std::string> features,
+                          std::span<const FolderFile> files, const FolderFile& library,
+                          std::span<const Buckets> buckets, std::string_view tool_version);
 
-/// The kernels' files: sources, and shared objects, which are to be in the manifest.
+/// The kernels' files, each once: sources, and shared objects, which are to be in the manifest.
 std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels);
 std::vector<FolderFile> libraries_of(std::span<const FolderKernel> kernels);
 

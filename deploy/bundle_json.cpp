@@ -60,13 +60,10 @@ json to_json(const Source& source) {
           {"text_hash", to_hex(stable_hash(text))}};
 }
 
-namespace {
-
-json json_of(const Winner& winner, const Source& source) {
+json to_json(const Winner& winner) {
   const Record& record = winner.record;
   const Verdict& verdict = winner.verdict;
   return {{"workload", record.workload},
-          {"workload_hash", to_hex(stable_hash(record.workload))},
           {"device", record.device},
           {"target", record.target},
           {"arch", record.arch},
@@ -81,15 +78,16 @@ json json_of(const Winner& winner, const Source& source) {
           {"speedup_vs_baseline", verdict.speedup_vs_baseline.value},
           {"max_error", std::get<Timing>(record.outcome).max_error},
           {"deterministic", verdict.deterministic},
-          {"record", record.id},
-          {"source", to_json(source)}};
+          {"record", record.id}};
 }
-
-}  // namespace
 
 std::string bundle_json(std::span<const RebuiltKernel> kernels, const std::string& tool_version) {
   json documents = json::array();
-  for (const RebuiltKernel& kernel : kernels) documents.push_back(json_of(kernel.winner, kernel.source));
+  for (const RebuiltKernel& kernel : kernels) {
+    documents.push_back(to_json(kernel.winner));
+    documents.back()["workload_hash"] = to_hex(stable_hash(kernel.winner.record.workload));
+    documents.back()["source"] = to_json(kernel.source);
+  }
   return json{{"format", "lehr-bundle"},
               {"version", kBundleVersion},
               {"tool_version", tool_version},

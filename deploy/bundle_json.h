@@ -19,6 +19,9 @@ nlohmann::json to_json(const ir::TensorMap& map);
 /// A source as a third party needs it to compile and launch the kernel (codegen/source.h).
 nlohmann::json to_json(const Source& source);
 
+/// What a document says of a winner, its kernel aside: workload, device, config, time, comparisons, trial.
+nlohmann::json to_json(const Winner& winner);
+
 /// The document, indented.
 std::string bundle_json(std::span<const RebuiltKernel> kernels, const std::string& tool_version);
 

@@ -1,12 +1,14 @@
 #include "deploy/export_folder.h"
 
-#include <array>
+#include <algorithm>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <utility>
 
 #include "base/error.h"
 #include "deploy/shipped.h"
+#include "workload/slices.h"
 
 namespace lehr {
 namespace {
@@ -19,15 +21,18 @@ std::string bytes_of(const std::string& path) {
   return bytes.str();
 }
 
-// The shared objects of these texts, in their order.
-std::vector<std::string> compiled(std::span<const std::string> texts, HostCompiler& compiler) {
-  std::vector<Source> sources(texts.size());
-  for (std::size_t i = 0; i < texts.size(); ++i) sources[i].text = texts[i];
-  std::vector<std::string> libraries;
-  for (const Compiled& result : compiler.compile(sources)) {
-    if (const auto* failure = std::get_if<Failure>(&result))
-      throw_environment("a kernel that was measured no longer compiles: {}", failure->text);
-    libraries.push_back(bytes_of(std::get<Binary>(result).path));
+// The shared objects of these texts, by the same names.
+std::map<std::string, std::string> compiled(const std::map<std::string, std::string>& texts,
+                                            HostCompiler& compiler) {
+  std::vector<Source> sources;
+  for (const auto& [name, text] : texts) sources.emplace_back().text = text;
+  const std::vector<Compiled> results = compiler.compile(sources);
+  std::map<std::string, std::string> libraries;
+  auto result = results.begin();
+  for (const auto& [name, text] : texts) {
+    if (const auto* failure = std::get_if<Failure>(&*result))
+      throw_environment("{}, which goes into the folder, does not compile: {}", name, failure->text);
+    libraries[name] = bytes_of(std::get<Binary>(*result++).path);
   }
   return libraries;
 }
@@ -53,7 +58,7 @@ std::string runtime_library(const HostCompilerOptions& compiler) {
   constexpr std::string_view kInclude = "#include \"lehr_bundle.h\"\n";
   text.replace(text.find(kInclude), kInclude.size(), shipped_text("include/lehr_bundle.h"));
   HostCompiler generic(stripped(compiler, kLibraryFlags));
-  return compiled(std::array{text}, generic)[0];
+  return compiled({{"liblehr_bundle.so", text}}, generic).at("liblehr_bundle.so");
 }
 
 }  // namespace
@@ -70,25 +75,30 @@ std::optional<std::string> why_not_in_folder(const RebuiltKernel& kernel, const 
   return std::nullopt;
 }
 
+void check_buckets(std::span<const RebuiltKernel> kernels, std::span<const Buckets> buckets) {
+  for (const Buckets& one : buckets)
+    for (const std::int64_t size : one.values) {
+      const bool has = std::ranges::any_of(kernels, [&](const RebuiltKernel& kernel) {
+        const std::optional<Slices> slices = slices_of(kernel.workload);
+        return slices && slices->field == one.field && slices->count == size;
+      });
+      if (!has)
+        throw_user("--buckets {}={}: none of the exported kernels has that size: tune it, or leave it out",
+                   one.field, size);
+    }
+}
+
 std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels, const FolderOptions& options) {
   HostCompiler compiler(stripped(options.compiler));
-  const std::vector<std::string> features = features_of(compiler.macros());
   std::vector<FolderKernel> deployed;
-  std::vector<std::string> texts;
-  for (const RebuiltKernel& one : kernels) {
-    const StoredDevice& device = *one.winner.device;
-    deployed.push_back({one.workload,
-                        one.winner,
-                        one.source,
-                        prepack_reads(one.kernel),
-                        device.limits.cores,
-                        device.cold,
-                        features,
-                        {}});
-    texts.push_back(deployed_text(one.source));
+  std::map<std::string, std::string> texts;  // by name: the same kernel is compiled once
+  for (const RebuiltKernel& kernel : kernels) {
+    const std::string name = deployed_name(kernel.source, compiler.identity());
+    deployed.push_back({kernel, name, {}});
+    texts[name] = deployed_text(kernel.source, name);
   }
-  const std::vector<std::string> libraries = compiled(texts, compiler);
-  for (std::size_t i = 0; i < libraries.size(); ++i) deployed[i].library = libraries[i];
+  const std::map<std::string, std::string> libraries = compiled(texts, compiler);
+  for (FolderKernel& kernel : deployed) kernel.library = libraries.at(kernel.name);
   const std::vector<FolderFile> loaded = libraries_of(deployed);
   const FolderFile library = {"liblehr_bundle.so", runtime_library(options.compiler)};
   std::vector<FolderFile> files = loaded;
@@ -96,8 +106,8 @@ std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels, co
   for (FolderFile& source : sources_of(deployed)) files.push_back(std::move(source));
   for (const ShippedFile& shipped : shipped_files())
     files.push_back({std::string(shipped.path), std::string(shipped.text)});
-  files.push_back(
-      {"manifest.json", manifest_text(deployed, loaded, library, options.buckets, options.tool_version)});
+  files.push_back({"manifest.json", manifest_text(deployed, features_of(compiler.macros()), loaded, library,
+                                                  options.buckets, options.tool_version)});
   return files;
 }
 

@@ -23,6 +23,9 @@ struct FolderOptions {
 /// give the same bytes. Throws Error(kEnvironment) where the compiler fails.
 std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels, const FolderOptions& options);
 
+/// Throws Error(kUser) for a size of `buckets` that none of these kernels has.
+void check_buckets(std::span<const RebuiltKernel> kernels, std::span<const Buckets> buckets);
+
 /// Why a kernel cannot go into a folder that is made here, as the end of a sentence: it is for another
 /// target, or was measured with another compiler than `identity`'s. nullopt: it can.
 std::optional<std::string> why_not_in_folder(const RebuiltKernel& kernel, const std::string& identity);

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that goes away with all that is in it, unless it was kept.
+/// A folder that goes away with all that is in it, unless it has another name by then.
 class Draft {
  public:
   explicit Draft(std::string path) : path_(std::move(path)) {

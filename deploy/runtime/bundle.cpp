@@ -39,23 +39,15 @@ Bundle* in_slot(std::uint64_t handle) {
   return bundle != nullptr && bundle->generation == generation ? bundle : nullptr;
 }
 
-constexpr std::string_view kMachine =
-#if defined(__x86_64__)
-    "x86_64";
-#elif defined(__aarch64__)
-    "aarch64";
-#else
-    "unknown";
-#endif
-
 bool runs_here(const ManifestKernel& kernel, CpuFeatures features) {
-  return kernel.machine == kMachine && kernel.unknown_feature.empty() && (kernel.features & ~features) == 0;
+  return kernel.machine == cpu_machine() && kernel.unknown_feature.empty() &&
+         (kernel.features & ~features) == 0;
 }
 
 // "avx512f": the first thing that a kernel needs and that is not there.
 std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures features) {
   if (kernel.machine.empty()) return kernel.target;  // no processor's
-  if (kernel.machine != kMachine) return kernel.machine;
+  if (kernel.machine != cpu_machine()) return kernel.machine;
   for (std::size_t i = 0; i < cpu_feature_count(); ++i)
     if (kernel.features & ~features & (CpuFeatures{1} << i)) return cpu_feature(i).name;
   return kernel.unknown_feature;

@@ -7,6 +7,16 @@
 
 namespace lehr::runtime {
 
+std::string_view cpu_machine() {
+#if defined(__x86_64__)
+  return "x86_64";
+#elif defined(__aarch64__)
+  return "aarch64";
+#else
+  return "unknown";
+#endif
+}
+
 #if defined(__x86_64__)
 namespace {
 

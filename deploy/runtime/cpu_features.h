@@ -15,6 +15,9 @@ struct CpuFeature {
   const char* macro;
 };
 
+/// "x86_64", "aarch64": what this was compiled for.
+std::string_view cpu_machine();
+
 /// Those of the architecture that this was compiled for; at most 64. Of aarch64 there are none: its kernels
 /// use what every one of these processors has.
 std::size_t cpu_feature_count();

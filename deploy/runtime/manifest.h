@@ -37,7 +37,7 @@ struct ManifestStep {
 };
 
 struct ManifestKernel {
-  std::string_view name;  ///< unique in the bundle
+  std::string_view name;  ///< of its function, which winners of other threads or caches may share
   std::string_view workload;
   std::string_view defaults;  ///< those words of it that need not be said, separated by spaces
   std::string_view shorter;   ///< other words for words of it

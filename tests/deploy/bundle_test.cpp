@@ -24,7 +24,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 constexpr const char* kLarge =
-    "gemm m=4096 n=4096 k=4096 batch=1 a=bf16:row b=bf16:column c=bf16:row accum=f32 epilogue=none";
+    "gemm m=4096 n=4096 k=4096 batch=1 a=f16:row b=f16:column c=f16:row accum=f32 epilogue=none";
 
 /// A persistent default where there is one, else the last default.
 Config config_for(const Workload& workload, const Limits& limits) {

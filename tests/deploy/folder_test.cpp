@@ -183,6 +183,36 @@ TEST(BundleFolder, TheSameKernelsGiveTheSameBytes) {
   }
 }
 
+// A loader takes two libraries of one name for the same: what was compiled otherwise must have another one.
+TEST(BundleFolder, NamesKernelsByAllThatTheyAreMadeOf) {
+  const RebuiltKernel kernel = exported(kWorkloads[0], 1);
+  const std::string name = deployed_name(kernel.source, "g++ 12");
+  EXPECT_EQ(deployed_name(kernel.source, "g++ 12"), name);
+  EXPECT_NE(deployed_name(kernel.source, "g++ 13"), name);
+  Source other = kernel.source;
+  other.launch.tasks += 1;
+  EXPECT_NE(deployed_name(other, "g++ 12"), name);
+}
+
+TEST(BundleFolder, HoldsAKernelOfTwoWinnersOnce) {
+  RebuiltKernel one = exported(kWorkloads[0], 9), two = one;
+  two.winner.device->limits.cores = 1;
+  const Folder folder(std::array{one, two});
+  const Opened bundle(folder.path);
+  std::uint32_t count = 0;
+  EXPECT_EQ(lehr_count(bundle.handle, &count, nullptr), LEHR_OK);
+  EXPECT_EQ(count, 2u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path + "/kernels"), {}), 1);
+  expect_right(bundle.handle, kWorkloads[0], 1);
+}
+
+TEST(BundleFolder, BucketsAreSizesThatItHas) {
+  const std::array kernels = {exported(kWorkloads[0], 1)};
+  check_buckets(kernels, std::array{Buckets{"m", {64}}});
+  for (const Buckets& wrong : {Buckets{"m", {64, 63}}, Buckets{"n", {48}}, Buckets{"x", {1}}})
+    EXPECT_THROW(check_buckets(kernels, std::array{wrong}), Error);
+}
+
 TEST(BundleFolder, ReplacesABundleAndNothingElse) {
   const std::vector<FolderFile> files = {{"manifest.json", R"({"format": "lehr-bundle-folder"})"},
                                          {"a/b.txt", "new"}};

@@ -28,6 +28,11 @@ inline constexpr std::array kCards = {
     Card{"NVIDIA L4", "sm_89", 58, 1536, 24, 99, 100, 48},
     Card{"NVIDIA GeForce RTX 3090", "sm_86", 82, 1536, 16, 99, 100, 6},
     Card{"NVIDIA GeForce RTX 5090", "sm_120", 170, 1536, 24, 99, 100, 96},
+    Card{"Tesla T4", "sm_75", 40, 1024, 16, 64, 64, 4},
+    Card{"Orin (nvgpu)", "sm_87", 16, 1536, 16, 163, 164, 4},
+    Card{"NVIDIA B200", "sm_100", 148, 2048, 32, 227, 228, 126},
+    Card{"NVIDIA B300", "sm_103", 148, 2048, 32, 227, 228, 126},
+    Card{"NVIDIA Thor", "sm_110", 20, 1536, 24, 227, 228, 32},
     Card{"NVIDIA GB10", "sm_121", 48, 1536, 24, 99, 100, 24},
 };
 
