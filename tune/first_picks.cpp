@@ -4,7 +4,6 @@
 #include <limits>
 #include <span>
 
-#include "costmodel/machine.h"
 #include "costmodel/roofline_model.h"
 #include "tune/proposer.h"
 #include "tune/tuner.h"
@@ -20,7 +19,7 @@ std::vector<FirstPick> first_picks(const Candidates& candidates, const Limits& l
   Learner learner(scorer.columns(), tuner.model.get(), tuner.validity.get(), fits);
   Proposer proposer(*tuner.strategy, learner, scorer, &prior, tuner.options.batches, seed);
 
-  if (machine_of(limits.target).first_picks > 0) proposer.vary_prior_picks(candidates.space);
+  proposer.vary_prior_picks(candidates.space, limits.target);
 
   std::vector<FirstPick> picks;
   Seen seen;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "costmodel/machine.h"
+
 namespace lehr {
 namespace {
 
@@ -75,6 +77,10 @@ std::vector<Proposal> Proposer::propose(std::size_t count, const Seen& seen) {
   for (const Proposal& each : proposals) taken.insert(each.point);
   for (const Proposal& each : propose_by({}, blind, taken)) proposals.push_back(each);
   return proposals;
+}
+
+void Proposer::vary_prior_picks(const Space& space, Target target) {
+  if (machine_of(target).first_picks > 0) kinds_.emplace(space);
 }
 
 void Proposer::tell_how_to_choose(bool scores) {

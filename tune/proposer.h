@@ -49,8 +49,9 @@ class Proposer {
     hints_with_prior_ = with_prior;
   }
   /// From now on what the prior alone picks is of several kinds (tune/kinds.h), counting what is observed
-  /// from now on. Borrows the strategy's space.
-  void vary_prior_picks(const Space& space) { kinds_.emplace(space); }
+  /// from now on; where the target's sessions begin with such picks (Machine::first_picks). Borrows the
+  /// strategy's space.
+  void vary_prior_picks(const Space& space, Target target);
   /// Fits the models if enough is new. Returns whether it did.
   bool refit_if_due() { return learner_->refit_if_due(); }
   /// At most `count`, the most wanted first; empty when the space is exhausted. The first batch after other

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "costmodel/machine.h"
 #include "base/text.h"
 #include "measure/worker/backends.h"
 #include "tune/consistent_tasks.h"
@@ -60,7 +59,7 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
       learner_(scorer_.columns(), parts_.model, parts_.validity, options.learner),
       proposer_(*parts_.strategy, learner_, scorer_, parts_.prior, options.batches, options.seed) {
   CHECK(!candidates.defaults.empty(), "a task without a default");
-  if (machine_of(task.device.limits.target).first_picks > 0) proposer_.vary_prior_picks(candidates_.space);
+  proposer_.vary_prior_picks(candidates_.space, task.device.limits.target);
   summary_.workload = to_text(task.workload);
   summary_.device = task.device.name;
   summary_.identity = identity_of(task.device);

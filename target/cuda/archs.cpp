@@ -63,6 +63,11 @@ struct Row {
 // tcgen05 has twice wgmma's (bench/gpu/QUESTIONS.md asks).
 constexpr double kOfWgmma = 0.62, kOfTcgen05 = 0.31;
 
+// H200 SXM: NVIDIA H200 datasheet, without sparsity.
+constexpr Core kHopperCore = {2048, 32, 228, 1, 128};
+constexpr Card kH200 = {132, 50, 4800, 67};
+constexpr Tensor kH200Tensor = {989, 494.7, 1979, 1979, kOfWgmma};
+
 constexpr std::array kRows = {
     // T4: NVIDIA T4 datasheet; Turing architecture white paper (40 multiprocessors, L2).
     Row{"sm_75", {7, 5}, kTuring, {1024, 16, 64, 0, 64}, {40, 4, 320, 8.1}, {65, 0, 130, 0}},
@@ -75,19 +80,9 @@ constexpr std::array kRows = {
     Row{"sm_87", {8, 7}, kAmpere, {1536, 16, 164, 1, 128}, {16, 4, 204.8, 5.3}, {42.5, 21.2, 85, 0}},
     // L40S: NVIDIA L40S datasheet, without sparsity.
     Row{"sm_89", {8, 9}, kNativeF8, {1536, 24, 100, 1, 128}, {142, 96, 864, 91.6}, {362, 183, 733, 733}},
-    // H200 SXM: NVIDIA H200 datasheet, without sparsity. The plain name compiles without wgmma.
-    Row{"sm_90",
-        {9, 0},
-        kEmulatesF8,
-        {2048, 32, 228, 1, 128},
-        {132, 50, 4800, 67},
-        {989, 494.7, 1979, 1979, kOfWgmma}},
-    Row{"sm_90a",
-        {9, 0},
-        kHopper,
-        {2048, 32, 228, 1, 128},
-        {132, 50, 4800, 67},
-        {989, 494.7, 1979, 1979, kOfWgmma}},
+    // The plain name compiles without wgmma.
+    Row{"sm_90", {9, 0}, kEmulatesF8, kHopperCore, kH200, kH200Tensor},
+    Row{"sm_90a", {9, 0}, kHopper, kHopperCore, kH200, kH200Tensor},
     // B200: NVIDIA DGX B200 datasheet, an eighth of it, without sparsity; L2 of the Blackwell tuning guide.
     Row{"sm_100",
         {10, 0},
@@ -104,8 +99,7 @@ constexpr std::array kRows = {
         {148, 126, 7700, 75},
         {2250, 1125, 125, 4500, kOfTcgen05}},
     // Jetson AGX Thor: NVIDIA Jetson Thor series modules datasheet (2560 cores at 1.57 GHz; 1035 TFLOP/s in
-    // FP4,
-    // half of that in FP8, a quarter in 16 bits, an eighth in tf32); the L2 is what the driver says.
+    // FP4, half of that in FP8, a quarter in 16 bits, an eighth in tf32); the L2 is what the driver says.
     Row{"sm_110",
         {11, 0},
         kEmulatesF8,
@@ -120,8 +114,7 @@ constexpr std::array kRows = {
         {170, 96, 1792, 104.8, true},
         {209.5, 104.8, 838, 419}},
     // GB10: NVIDIA DGX Spark datasheet (6144 cores, 1 PFLOP/s of sparse FP4, 273 GB/s), whose other rates are
-    // to FP4
-    // as an RTX 5090's are, though it is no GeForce; the L2 is what the driver says.
+    // to FP4 as an RTX 5090's are, though it is no GeForce; the L2 is what the driver says.
     Row{"sm_121", {12, 1}, kNativeF8, {1536, 24, 100, 1, 128}, {48, 24, 273, 31}, {62.5, 31, 250, 125}},
 };
 
