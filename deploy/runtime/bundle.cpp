@@ -57,7 +57,7 @@ std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures featu
 bool reserve_steps(Bundle& bundle) {
   std::size_t steps = 0;
   for (const ManifestKernel& kernel : bundle.manifest.kernels) steps += kernel.steps;
-  return bundle.steps.resize(steps) && bundle.kernels.resize(0);
+  return bundle.steps.resize(steps);
 }
 
 lehr_status load_kernel(Bundle& bundle, const ManifestKernel& said, EntryNamed entry_named, void* context,

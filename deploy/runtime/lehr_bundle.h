@@ -21,11 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(LEHR_BUNDLE_HIDDEN)
-#define LEHR_API
-#else
 #define LEHR_API __attribute__((visibility("default")))
-#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -70,10 +66,6 @@ typedef struct lehr_open_options {
 /// open at the same time.
 LEHR_API lehr_status lehr_open(const char* folder, const lehr_open_options* options, lehr_bundle* bundle,
                                lehr_error* error);
-/// Opens the bundle that was linked into the program (the archive, or sources that were exported with
-/// --embed).
-LEHR_API lehr_status lehr_open_linked(const lehr_open_options* options, lehr_bundle* bundle,
-                                      lehr_error* error);
 LEHR_API lehr_status lehr_close(lehr_bundle bundle, lehr_error* error);
 
 /// How many of its kernels run here, and each of them; `index` counts from 0.

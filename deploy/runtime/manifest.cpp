@@ -115,7 +115,6 @@ class Reader {
   bool file_of(std::uint32_t at, ManifestKernel& kernel) {
     std::string_view path;
     if (!json_.string(json_.member(at, "file"), path)) return is("has a kernel without a file");
-    if (path.empty()) return kernel.file = kLinked, true;
     for (std::size_t i = 0; i < manifest_.files.size(); ++i)
       if (manifest_.files[i].path == path) return kernel.file = static_cast<std::uint32_t>(i), true;
     return is("has a kernel in a file whose hash it does not have");

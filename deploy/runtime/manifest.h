@@ -47,7 +47,7 @@ struct ManifestKernel {
   CpuFeatures features = 0;  ///< that it needs
   std::string_view
       unknown_feature;     ///< one that it needs and that this runtime does not know; "" where there is none
-  std::uint32_t file = 0;  ///< index of ManifestFile; kLinked: it is linked into the program
+  std::uint32_t file = 0;  ///< index of ManifestFile
   std::uint32_t threads = 1;
   bool cold = false;
   double time_us = 0;
@@ -62,8 +62,6 @@ struct ManifestKernel {
   std::uint64_t slices = 0;      ///< that field's value
   bool bucket = false;           ///< may serve a smaller value with padding
 };
-
-inline constexpr std::uint32_t kLinked = static_cast<std::uint32_t>(-1);
 
 struct Manifest {
   static constexpr std::uint32_t kMostParams = 64;  ///< of a kernel

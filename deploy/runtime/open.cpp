@@ -90,18 +90,19 @@ lehr_status check_files(const char* shown, int folder, const Manifest& manifest,
 struct Loading {
   const char* folder;
   Bundle* bundle;
-  std::uint32_t file = kLinked;
+  const ManifestFile* file = nullptr;
   void* library = nullptr;
 };
 
 Entry entry_in(void* context, const ManifestKernel& kernel, std::string_view name, lehr_error* error) {
   Loading& loading = *static_cast<Loading*>(context);
-  const char* const file = loading.bundle->manifest.files[kernel.file].path.data();
-  if (loading.file != kernel.file) {
+  const ManifestFile* const its_file = &loading.bundle->manifest.files[kernel.file];
+  const char* const file = its_file->path.data();
+  if (loading.file != its_file) {
     char path[PATH_MAX + 256];
     std::snprintf(path, sizeof path, "%s/%s", loading.folder, file);
     loading.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    loading.file = kernel.file;
+    loading.file = its_file;
     if (loading.library != nullptr && !loading.bundle->libraries.add(loading.library))
       dlclose(std::exchange(loading.library, nullptr));
   }
@@ -124,9 +125,6 @@ lehr_status open_folder(const char* shown, Bundle& bundle, lehr_error* error) {
     return status;
   if (const lehr_status status = check_files(shown, folder.get(), bundle.manifest, error); status != LEHR_OK)
     return status;
-  for (const ManifestKernel& kernel : bundle.manifest.kernels)
-    if (kernel.file == kLinked)
-      return fail(error, LEHR_BAD_BUNDLE, "%s/manifest.json has a kernel without a file", shown);
   Loading loading{path, &bundle};
   return load_kernels(bundle, shown, &entry_in, &loading, error);
 }
