@@ -82,7 +82,7 @@ struct CudaTensorMapArguments {
   std::array<std::uint64_t, kMaxRank> stride_bytes{};  ///< of all dimensions but the innermost, so one fewer
   std::array<unsigned, kMaxRank> box{};                ///< of a tiled one
   std::array<unsigned, kMaxRank> steps{};              ///< elementStrides
-  unsigned channels = 0, pixels = 0;                   ///< of an im2col one, as its corners, which are of w, h
+  unsigned channels = 0, pixels = 0;  ///< of an im2col one, as its corners, which are of w, h
   std::array<int, 2> lower{}, upper{};
   int swizzle = 0;  ///< enum CUtensorMapSwizzle
 };

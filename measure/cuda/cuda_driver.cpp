@@ -13,7 +13,7 @@ namespace lehr {
 namespace {
 
 constexpr unsigned kStreamDefault = 0;  // CU_STREAM_DEFAULT: ordered with the fills and copies of CudaMemory
-constexpr int kCaptureModeThreadLocal = 1;           // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+constexpr int kCaptureModeThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 constexpr std::size_t kUuidBytes = 16;
 
 /// enum CUtensorMapDataType; floats of 8 bits travel as bytes.
