@@ -98,6 +98,11 @@ Entry entry_in(void* context, const ManifestKernel& kernel, std::string_view nam
   Loading& loading = *static_cast<Loading*>(context);
   const ManifestFile* const its_file = &loading.bundle->manifest.files[kernel.file];
   const char* const file = its_file->path.data();
+  if (!its_file->path.ends_with(".so")) {
+    fail(error, LEHR_BAD_BUNDLE, "%s has sources, to be linked into a program that calls lehr_open_linked",
+         loading.folder);
+    return nullptr;
+  }
   if (loading.file != its_file) {
     char path[PATH_MAX + 256];
     std::snprintf(path, sizeof path, "%s/%s", loading.folder, file);
@@ -108,8 +113,8 @@ Entry entry_in(void* context, const ManifestKernel& kernel, std::string_view nam
   }
   if (loading.library == nullptr) {
     const char* const reason = dlerror();
-    return fail(error, LEHR_BAD_BUNDLE, "%s cannot be loaded: %s", file, reason ? reason : "no memory"),
-           nullptr;
+    fail(error, LEHR_BAD_BUNDLE, "%s cannot be loaded: %s", file, reason ? reason : "no memory");
+    return nullptr;
   }
   const auto entry = reinterpret_cast<Entry>(dlsym(loading.library, name.data()));
   if (entry == nullptr) fail(error, LEHR_BAD_BUNDLE, "%s has no function named %s", file, name.data());

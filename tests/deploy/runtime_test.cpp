@@ -551,5 +551,64 @@ TEST(Runtime, WhatIsNoBundleIsRefused) {
   EXPECT_EQ(lehr_open(nullptr, nullptr, nullptr, nullptr), LEHR_BAD_ARGUMENT);
 }
 
+void add_one_linked(void* const* params, void*, long task) {
+  static_cast<float*>(params[2])[task] = static_cast<float*>(params[0])[task] + 1;
+}
+
+TEST(Runtime, LinkedKernelsOfTheProgramRun) {
+  BundleFolder folder;
+  folder.manifest["kernels"] = {scale_kernel(4, 3)};
+  const std::string name = folder.manifest["kernels"][0]["name"];
+  folder.manifest["kernels"][0]["steps"] = {{{"entry", name}, {"tasks", 4}}};
+  folder.manifest["kernels"][0].erase("prepack");
+  folder.manifest["kernels"][0]["scratch_bytes"] = 0;
+  folder.manifest["files"] = {{std::string(folder.manifest["kernels"][0]["file"]), std::string(64, '0')}};
+  folder.write_manifest();
+  const std::string manifest = folder.read_file("manifest.json");
+  const lehr_linked_function functions[] = {{"other", nullptr}, {name.c_str(), &add_one_linked}};
+  lehr_linked linked = {sizeof linked, 2, functions, manifest.data(), manifest.size()};
+  const auto bundle = done<lehr_bundle>(
+      [&](auto* handle, auto* error) { return lehr_open_linked(&linked, nullptr, handle, error); });
+  const auto kernel =
+      done<lehr_kernel>([&](auto* handle, auto* error) { return lehr_at(bundle, 0, handle, error); });
+  std::array<std::array<Line, 2>, 8> memory{};
+  std::vector<void*> params;
+  for (std::uint32_t i = 0; i < info_of(kernel).params; ++i) params.push_back(memory[i].data());
+  memory[0][0].values[3] = 5;
+  const lehr_call call = {sizeof call, info_of(kernel).params, params.data(), nullptr, 0, 1, nullptr,
+                          nullptr};
+  lehr_error error = {sizeof error, ""};
+  EXPECT_EQ(lehr_run(kernel, &call, &error), LEHR_OK) << error.text;
+  EXPECT_EQ(memory[2][0].values[3], 6);
+  EXPECT_EQ(lehr_close(bundle, nullptr), LEHR_OK);
+
+  lehr_bundle none;
+  const auto refused = [&](lehr_status status) {
+    return refusal(status, [&](auto* e) { return lehr_open_linked(&linked, nullptr, &none, e); });
+  };
+  linked.function_count = 1;
+  EXPECT_EQ(refused(LEHR_BAD_BUNDLE), "the linked bundle has no function named " + name);
+  linked.manifest_bytes -= 1;
+  EXPECT_THAT(refused(LEHR_BAD_BUNDLE), HasSubstr("the linked bundle was changed after it was written"));
+  linked.size = 8;
+  EXPECT_THAT(refused(LEHR_BAD_ARGUMENT), HasSubstr("takes the table that the bundle brings"));
+  EXPECT_THAT(
+      refusal(LEHR_BAD_ARGUMENT, [&](auto* e) { return lehr_open_linked(nullptr, nullptr, &none, e); }),
+      HasSubstr("needs a table"));
+}
+
+TEST(Runtime, AFolderOfSourcesIsToBeLinked) {
+  BundleFolder folder;
+  add_scale(folder, 4, 1);
+  const std::string source = "kernels/" + std::string(folder.manifest["kernels"][0]["name"]) + ".cpp";
+  folder.write_file(source, "text");
+  folder.manifest["kernels"][0]["file"] = source;
+  folder.seal();
+  lehr_bundle bundle;
+  EXPECT_THAT(refusal(LEHR_BAD_BUNDLE,
+                      [&](auto* error) { return lehr_open(folder.path().c_str(), nullptr, &bundle, error); }),
+              HasSubstr("has sources, to be linked into a program that calls lehr_open_linked"));
+}
+
 }  // namespace
 }  // namespace lehr::testing
