@@ -17,6 +17,7 @@
 #include "deploy/runtime/cpu_features.h"
 #include "deploy/runtime/manifest.h"
 #include "deploy/runtime/sha256.h"
+#include "deploy/self_test.h"
 #include "ir/uses.h"
 #include "workload/slices.h"
 
@@ -123,6 +124,8 @@ json to_json(const FolderKernel& kernel, std::span<const std::string> features,
                            {"tasks", source.launch.prepack_tasks},
                            {"layout", prepack_layout(source)},
                            {"reads", prepack_reads(rebuilt.kernel)}};
+  if (const std::optional<SelfTest> test = self_test_of(rebuilt.workload))
+    document["self_test"] = {{"tolerance", test->tolerance}, {"output", test->output}};
   if (const std::optional<Slices> slices = slices_of(rebuilt.workload))
     document["slices"] = {{"field", std::string(slices->field)},
                           {"size", slices->count},

@@ -39,6 +39,7 @@ enum {
   LEHR_WRONG_DEVICE = 3,  ///< no kernel of it runs on this processor
   LEHR_NO_KERNEL = 4,     ///< the bundle has none for that workload: use another implementation
   LEHR_NO_MEMORY = 5,
+  LEHR_WRONG_RESULT = 6,  ///< a self-test: the kernel computes something else here than it is to compute
 };
 
 /// One sentence about the last call that was given it; "" after one that succeeded.
@@ -58,6 +59,8 @@ typedef struct lehr_open_options {
   /// Names of processor features, separated by spaces, that kernels may use, as "avx2 fma": fewer than the
   /// processor has. NULL: all that it has.
   const char* features;
+  /// 1: lehr_self_test of every kernel that is loaded; opening fails where one fails.
+  uint32_t self_test;
 } lehr_open_options;
 
 /// Opens the bundle in `folder`: reads its manifest, compares the hash of every file that it is going to
@@ -179,6 +182,12 @@ LEHR_API lehr_status lehr_run(lehr_kernel kernel, const lehr_call* call, lehr_er
 /// before the first lehr_run, and again when these have changed. Other tensors may be NULL; no scratch is
 /// needed. LEHR_OK where there is nothing to prepack.
 LEHR_API lehr_status lehr_prepack(lehr_kernel kernel, const lehr_call* call, lehr_error* error);
+
+/// Runs the kernel once, on the calling thread and memory of its own, with input that the bundle knows the
+/// output of, in double precision, at some places. LEHR_WRONG_RESULT where that is another one, or where an
+/// element is not written at all; LEHR_NO_MEMORY. LEHR_OK, and nothing is run, where the bundle knows no
+/// output (kernels whose tensors are not all f32).
+LEHR_API lehr_status lehr_self_test(lehr_kernel kernel, lehr_error* error);
 
 /// A pool for programs that have none: the caller and threads - 1 helpers, which sleep while there is no
 /// work. A second call at the same time runs on its caller alone.

@@ -43,9 +43,10 @@ lehr_status lehr_open_linked(const lehr_linked* linked, const lehr_open_options*
     return fail(error, LEHR_BAD_ARGUMENT, "lehr_open_linked takes the table that the bundle brings");
   Owner<Bundle> opened = Owner<Bundle>::make();
   if (!opened) return fail(error, LEHR_NO_MEMORY, "there is no memory for %s", kWhere);
-  if (const lehr_status status = features_allowed(options, opened->features, error); status != LEHR_OK)
+  lehr_open_options taken;
+  if (const lehr_status status = read_options(options, taken, error); status != LEHR_OK) return status;
+  if (const lehr_status status = features_allowed(taken, opened->features, error); status != LEHR_OK)
     return status;
   if (const lehr_status status = open_table(*linked, *opened, error); status != LEHR_OK) return status;
-  *bundle = register_bundle(std::move(opened));
-  return *bundle != 0 ? succeed(error) : fail(error, LEHR_NO_MEMORY, "too many bundles are open");
+  return finish_opening(std::move(opened), taken, bundle, error);
 }

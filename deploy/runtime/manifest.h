@@ -36,6 +36,12 @@ struct ManifestStep {
   std::uint64_t tasks = 1;
 };
 
+/// An element of the output of a self-test (self_test.h).
+struct ManifestSample {
+  std::uint64_t index = 0;
+  double value = 0;
+};
+
 struct ManifestKernel {
   std::string_view name;  ///< of its function, which winners of other threads or caches may share
   std::string_view workload;
@@ -61,6 +67,8 @@ struct ManifestKernel {
   std::string_view slice_field;  ///< "m" or "n": the field whose value may be made up of parts; "": it can't
   std::uint64_t slices = 0;      ///< that field's value
   bool bucket = false;           ///< may serve a smaller value with padding
+  std::uint32_t first_sample = 0, samples = 0;  ///< of its self-test; none where there is none
+  double tolerance = 0;                         ///< of each of them
 };
 
 struct Manifest {
@@ -71,6 +79,7 @@ struct Manifest {
   Array<ManifestKernel> kernels;
   Array<ManifestParam> params;
   Array<ManifestStep> steps;
+  Array<ManifestSample> samples;
 };
 
 /// Reads `text`, which it changes and which the result points into. LEHR_BAD_BUNDLE with a sentence that

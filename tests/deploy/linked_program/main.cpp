@@ -1,4 +1,4 @@
-// Kernels that are a part of the program: a product with a bias, 16 x 96 x 64.
+// Kernels that are a part of the program: a product with a bias, 16 x 512 x 256.
 #include <lehr_bundle.h>
 
 #include <cstdint>
@@ -14,8 +14,8 @@ int main() {
   lehr_bundle bundle;
   check(lehr_open_linked(&lehr_linked_bundle, nullptr, &bundle, &error));
   lehr_kernel kernel;
-  check(lehr_find(bundle, "gemm m=16 n=96 k=64 epilogue=bias", nullptr, &kernel, &error));
-  std::vector<float> a(16 * 64, 0.5F), b(64 * 96, 2.0F), c(16 * 96), bias(96, 3.0F);
+  check(lehr_find(bundle, "gemm m=16 n=512 k=256 epilogue=bias", nullptr, &kernel, &error));
+  std::vector<float> a(16 * 256, 0.5F), b(256 * 512, 2.0F), c(16 * 512), bias(512, 3.0F);
   std::vector<void*> params = {a.data(), b.data(), c.data(), bias.data()};
   std::uint64_t bytes;
   check(lehr_scratch_bytes(kernel, 1, &bytes, &error));
@@ -24,7 +24,7 @@ int main() {
   check(lehr_run(kernel, &call, &error));
   std::free(scratch);
   for (const float value : c)
-    if (value != 67.0F) return std::fprintf(stderr, "%g is not 67\n", value), 1;
+    if (value != 259.0F) return std::fprintf(stderr, "%g is not 259\n", value), 1;
   std::uint32_t count;
   check(lehr_count(bundle, &count, &error));
   std::printf("%u kernels are linked\n", count);
