@@ -185,7 +185,7 @@ void fuzz_table(std::string_view bytes) {
 }
 
 std::span<const FuzzTarget> fuzz_targets() {
-  static constexpr std::array<FuzzTarget, 7> kTargets = {{
+  static constexpr std::array<FuzzTarget, 8> kTargets = {{
       {"config", fuzz_config},
       {"workload", fuzz_workload},
       {"flags", fuzz_flags},
@@ -193,6 +193,7 @@ std::span<const FuzzTarget> fuzz_targets() {
       {"line", fuzz_line},
       {"page_file", fuzz_page_file},
       {"table", fuzz_table},
+      {"manifest", fuzz_manifest},
   }};
   return kTargets;
 }
