@@ -189,13 +189,13 @@ std::vector<std::string> features_of(std::span<const std::string> macros) {
 }
 
 std::vector<std::string> feature_flags(std::span<const std::string> features) {
-#if defined(__x86_64__)
-  std::vector<std::string> flags = {"-march=x86-64"};
+#if defined(__aarch64__)
+  return {fmt::format("-march=armv8-a{}{}", features.empty() ? "" : "+", fmt::join(features, "+"))};
 #else
-  std::vector<std::string> flags;
-#endif
+  std::vector<std::string> flags = {"-march=x86-64"};
   for (const std::string& feature : features) flags.push_back("-m" + feature);
   return flags;
+#endif
 }
 
 std::string words_by_default(const Workload& workload) {
@@ -260,7 +260,7 @@ std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels,
   std::string guard;
   for (const std::string& feature : features)
     guard +=
-        fmt::format("#ifndef {0}\n#error \"compile this with -m{1}\"\n#endif\n", macro_of(feature), feature);
+        fmt::format("#ifndef {0}\n#error \"compile this for processors with {1}\"\n#endif\n", macro_of(feature), feature);
   std::vector<FolderFile> files;
   for (const FolderKernel& kernel : first_of_each_name(kernels))
     files.push_back({source_path(kernel), guard + deployed_text(kernel.rebuilt.source, kernel.name)});
