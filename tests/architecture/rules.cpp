@@ -57,7 +57,7 @@ std::span<const FolderRule> folder_rules() {
       {"templates", {"workload", "ir", "space", "base"}},
       {"costmodel", {"ir", "base"}},
       {"search", {"space", "base"}},
-      {"measure", {"codegen", "target", "workload", "ir", "base"}},
+      {"measure", {"codegen", "target", "workload", "ir", "base", "deploy/runtime/lehr_bundle.h"}},
       {"database", {"space", "base", "measure/core/device.h", "measure/core/outcome.h"}},
       {"tune", product_without({"tune", "replay", "deploy", "cli"})},
       {"replay",
