@@ -2,11 +2,13 @@
 #include "cli/bench_command.h"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 
 #include "base/describe_json.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
+#include "cli/bundle_answers.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/measure_setup.h"
@@ -23,11 +25,12 @@ using nlohmann::json;
 /// Checks each source against the reference and times those that are right, all of them to the end, with
 /// `challenger` and the libraries, in turn. Entries of sources are named by their configs.
 std::vector<ContestEntry> contest(Measurer& measurer, const std::vector<Config>& configs,
-                                  const std::vector<Source>& sources, const std::optional<Challenger>& challenger,
+                                  const std::vector<Source>& sources,
+                                  const std::optional<Challenger>& challenger,
                                   const std::vector<std::string>& baselines, double seconds) {
   std::vector<ContestEntry> sides(configs.size());
   std::vector<Source> first;
-  std::vector<Challenger> others;       // unlike contenders, they never drop out
+  std::vector<Challenger> others;  // unlike contenders, they never drop out
   std::vector<std::size_t> place;  // of each right one among the sides
   const std::vector<Outcome> outcomes = measurer.measure(sources, {});
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -92,6 +95,12 @@ json json_of(const std::vector<ContestEntry>& entries) {
 BenchCommand::BenchCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
   app_ = root.add_subcommand("bench",
                              "Time named configs of one workload beside each other and the vendor libraries");
+  constexpr const char* kBundleHelp =
+      "a folder of `lehr export --out`: what it answers takes part, checked and timed as a product gets it "
+      "(none)";
+  value_flag(*app_, kMeasuringGroup, "--bundle", bundle_,
+             "list the kernels of a folder of `lehr export --out`; with a workload time what it answers");
+  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
   problem_.add_to(*app_, "Time configs of a {} in turn");
   for (CLI::App* app : problem_.operators()) {
     const auto add = [&](const char* name, std::string& value, const char* help) {
@@ -103,6 +112,7 @@ BenchCommand::BenchCommand(CLI::App& root, const Environment& environment) : env
         ->group(kSearchGroup)
         ->option_text(" ")
         ->take_all();
+    add("--bundle", bundle_, kBundleHelp);
     add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
     add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
     add("--time", time_, "of the contest: 500ms, 5s, 1m (5s)");
@@ -112,6 +122,7 @@ BenchCommand::BenchCommand(CLI::App& root, const Environment& environment) : env
     app->footer(examples(
         {{"problem", "lehr bench gemm --m 512 --n 512 --k 512"},
          {"search", "lehr bench gemm --m 512 --n 512 --k 512 --config \"CONFIG\" --config \"CONFIG\""},
+         {"bundle", "lehr bench gemm --m 512 --n 512 --k 512 --bundle product/kernels"},
          {"measuring", "lehr bench conv2d --h 56 --w 56 --c 64 --k 64 --r 3 --device cpu --time 20s"},
          {"output", "lehr bench gemm --m 512 --n 512 --k 512 --json"}},
         "All are timed round by round; the ratios are medians over the rounds that count, with their 95 % "
@@ -136,37 +147,72 @@ std::vector<Config> BenchCommand::configs(const Candidates& candidates) const {
   return result;
 }
 
-int BenchCommand::run() {
-  const Workload workload = problem_.workload();
-  const DeviceChoice choice = parse_device(device_, threads_);
-  const double seconds = parse_duration("--time", time_);
+int BenchCommand::list_bundle() const {
+  const std::vector<BundleAnswer> answers = BundleAnswers(bundle_).all();
+  if (json_) {
+    json kernels = json::array();
+    for (const BundleAnswer& each : answers) kernels.push_back(json_of(each));
+    print_json({{"bundle", bundle_}, {"kernels", std::move(kernels)}});
+  } else {
+    fmt::print("{}", table_of(answers));
+  }
+  return 0;
+}
+
+DeviceChoice BenchCommand::device_choice() const {
+  DeviceChoice choice = parse_device(device_, threads_);
+  if (bundle_.empty()) return choice;
+  if (!choice.automatic && !choice.target.has(Feature::kTasks))
+    throw_user("--bundle is timed on the processor, not on --device {}", device_);
+  choice.automatic = false;
+  choice.target = *std::ranges::find_if(kTargets, [](Target target) { return target.has(Feature::kTasks); });
+  choice.bundle = std::filesystem::absolute(bundle_).string();
+  return choice;
+}
+
+std::vector<std::string> BenchCommand::baselines(Target target) const {
   if (no_baseline_ && !baseline_.empty())
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
+  std::vector<std::string> names;
+  if (!no_baseline_) names = chosen_baselines(target, baseline_);
+  if (!bundle_.empty()) names.insert(names.begin(), "bundle");
+  return names;
+}
+
+int BenchCommand::run() {
+  if (!bundle_.empty() && !problem_.chosen()) return list_bundle();
+  const Workload workload = problem_.workload();
+  const DeviceChoice choice = device_choice();
+  const double seconds = parse_duration("--time", time_);
   const MeasureSetup setup = make_measure_setup(choice, workload, environment_, 0);
   if (!setup.note.empty()) fmt::print(stderr, "note: {}\n", setup.note);
-  std::vector<std::string> baselines;
-  if (!no_baseline_) baselines = chosen_baselines(setup.device.limits.target, baseline_);
+  std::vector<std::string> named = baselines(setup.device.limits.target);
+  std::optional<BundleAnswer> answer;
+  if (!bundle_.empty()) answer = BundleAnswers(bundle_).answer(to_text(workload), setup.device.limits.cores);
   const Candidates candidates = candidates_for({workload, setup.device});
   const std::vector<Config> chosen = configs(candidates);
   std::vector<Source> sources;
   for (const Config& config : chosen)
     sources.push_back(emit(candidates.lower(candidates.space.point_of(config))));
   std::optional<Challenger> challenger;
-  if (std::erase(baselines, kUnfused) > 0 && candidates.unfused)
+  if (std::erase(named, kUnfused) > 0 && candidates.unfused)
     challenger = {std::string(kUnfused), to_text(chosen[0]) + ", then a pass", candidates.unfused(chosen[0])};
 
   setup.measurer->prepare(problem_for(workload, 0));
   const std::vector<ContestEntry> sides =
-      contest(*setup.measurer, chosen, sources, challenger, baselines, seconds);
-  if (json_)
-    fmt::print("{}\n", json{{"workload", to_text(workload)},
-                            {"device", setup.device.name},
-                            {"identity", identity_of(setup.device)},
-                            {"entries", json_of(sides)}}
-                           .dump(2, ' ', false, json::error_handler_t::replace));
-  else
-    fmt::print("workload  {}\ndevice    {}\n\n{}", to_text(workload), setup.device.name,
+      contest(*setup.measurer, chosen, sources, challenger, named, seconds);
+  if (json_) {
+    json document = {{"workload", to_text(workload)},
+                     {"device", setup.device.name},
+                     {"identity", identity_of(setup.device)},
+                     {"entries", json_of(sides)}};
+    if (answer) document["bundle"] = json_of(*answer);
+    print_json(document);
+  } else {
+    fmt::print("workload  {}\ndevice    {}\n{}\n{}", to_text(workload), setup.device.name,
+               answer ? fmt::format("bundle    {}\n", sentence_of(*answer)) : "",
                table_of(sides, flops_of(workload)));
+  }
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (sides[i].missing.empty()) continue;
     fmt::print(stderr, "lehr: {}: {}\n", sides[i].name, first_line(sides[i].missing));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/environment.h"
+#include "cli/measure_setup.h"
 #include "cli/problem_flags.h"
 #include "tune/task.h"
 
@@ -24,12 +25,18 @@ class BenchCommand {
  private:
   /// Those of --config, or each family's default. Throws Error(kUser) for one that is no point of the space.
   std::vector<Config> configs(const Candidates& candidates) const;
+  /// With --bundle and no workload: what it holds.
+  int list_bundle() const;
+  /// The device, which a bundle is run on the CPU of. Throws Error(kUser).
+  DeviceChoice device_choice() const;
+  /// The libraries that take part. Throws Error(kUser).
+  std::vector<std::string> baselines(Target target) const;
 
   CLI::App* app_ = nullptr;
   const Environment& environment_;
   ProblemFlags problem_;
   std::vector<std::string> configs_;
-  std::string device_ = "auto", threads_, time_ = "5s", baseline_;
+  std::string device_ = "auto", threads_, time_ = "5s", baseline_, bundle_;
   bool no_baseline_ = false, json_ = false;
 };
 

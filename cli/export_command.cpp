@@ -47,12 +47,15 @@ ExportCommand::ExportCommand(CLI::App& root, const Environment& environment)
              "the folder to write, or a file that ends in .json; an old one is replaced in one step");
   value_flag(*app_, kOutputGroup, "--buckets", buckets_,
              "sizes that may serve smaller ones with padding, in a folder: m=1,16,64 (none)");
+  switch_flag(*app_, kOutputGroup, "--embed", embed_,
+              "the folder has sources alone, for builds that take no binaries");
   switch_flag(*app_, kMeasuringGroup, "--remeasure", remeasure_,
               "check and time winners that cannot be made again as they were measured, as this version makes "
               "them, where their device is at hand");
   switch_flag(*app_, kOutputGroup, "--json", json_, "what was done as JSON on stdout");
   app_->footer(examples({{"filters", "lehr export --out winners.json --target cpu"},
                          {"folder", "lehr export --out product/kernels --target cpu --buckets m=1,16"},
+                         {"sources", "lehr export --out third_party/kernels --target cpu --embed"},
                          {"measuring", "lehr export --out winners.json --remeasure"},
                          {"output", "lehr export --db llama.db --out winners.json --json"}}));
 }
@@ -83,6 +86,7 @@ int ExportCommand::run() {
         "winners.json");
   const bool document = out_.ends_with(".json");
   if (document && !buckets_.empty()) throw_user("--buckets is for a folder, and {} is one document", out_);
+  if (document && embed_) throw_user("--embed is for a folder, and {} is one document with sources", out_);
   const RecordFilter filter = filter_.filter();
   std::vector<Winner> found = winners(Database::open_read_only(database_), filter);
   if (found.empty()) throw_not_found("{} holds no timed trial that matches; nothing is written", database_);
@@ -125,7 +129,8 @@ void ExportCommand::keep_those_of_here(std::vector<RebuiltKernel>& kernels,
 FolderOptions ExportCommand::folder_options() const {
   return {.compiler = host_compiler_options(environment_),
           .buckets = parse_buckets(buckets_),
-          .tool_version = kToolVersion};
+          .tool_version = kToolVersion,
+          .embed = embed_};
 }
 
 }  // namespace lehr

@@ -33,7 +33,7 @@ class ExportCommand {
   CLI::App* app_;
   FilterFlags filter_;
   std::string database_, out_, buckets_;
-  bool json_ = false, remeasure_ = false;
+  bool json_ = false, remeasure_ = false, embed_ = false;
 };
 
 }  // namespace lehr

@@ -168,6 +168,7 @@ MeasureSetup make_measure_setup(const DeviceChoice& choice, const Workload& work
   options.limits = setup.device.limits;
   options.settings.device = choice.ordinal;
   options.settings.cold = choice.cold;
+  options.settings.bundle = choice.bundle;
   if (backend.on_host) options.settings.threads = setup.device.limits.cores;
   options.chunk = std::max(8, jobs);
   options.compile_jobs = jobs;

@@ -21,6 +21,7 @@ struct DeviceChoice {
   int ordinal = 0;
   int threads = 0;              ///< CPU; 0: all that the process may use
   bool cold = false;            ///< RunSettings::cold
+  std::string bundle;           ///< RunSettings::bundle
   std::optional<bool> overlap;  ///< LocalOptions::overlap; nullopt: where it does not disturb
 };
 /// Throws Error(kUser), one sentence.

@@ -17,6 +17,7 @@
 #include "deploy/runtime/cpu_features.h"
 #include "deploy/runtime/manifest.h"
 #include "deploy/runtime/sha256.h"
+#include "deploy/self_test.h"
 #include "ir/uses.h"
 #include "workload/slices.h"
 
@@ -38,13 +39,6 @@ std::string sha256_of(std::string_view bytes) {
   runtime::Sha256 hash;
   hash.add(bytes.data(), bytes.size());
   return hash.hex().data();
-}
-
-std::string library_path(const FolderKernel& kernel) {
-  return fmt::format("kernels/{}.so", kernel.name);
-}
-std::string source_path(const FolderKernel& kernel) {
-  return fmt::format("sources/{}.cpp", kernel.name);
 }
 
 // What a processor of today needs for vectors at their best; a kernel's tensors need no more than their
@@ -118,7 +112,7 @@ json to_json(const FolderKernel& kernel, std::span<const std::string> features,
                    {"shorter", shorter_words(rebuilt.workload)},
                    {"machine", std::string(runtime::cpu_machine())},
                    {"features", features},
-                   {"file", library_path(kernel)},
+                   {"file", kernel.library.empty() ? source_path(kernel) : library_path(kernel)},
                    {"source", source_path(kernel)},
                    {"threads", device.limits.cores},
                    {"cold", device.cold},
@@ -130,6 +124,8 @@ json to_json(const FolderKernel& kernel, std::span<const std::string> features,
                            {"tasks", source.launch.prepack_tasks},
                            {"layout", prepack_layout(source)},
                            {"reads", prepack_reads(rebuilt.kernel)}};
+  if (const std::optional<SelfTest> test = self_test_of(rebuilt.workload))
+    document["self_test"] = {{"tolerance", test->tolerance}, {"output", test->output}};
   if (const std::optional<Slices> slices = slices_of(rebuilt.workload))
     document["slices"] = {{"field", std::string(slices->field)},
                           {"size", slices->count},
@@ -137,14 +133,10 @@ json to_json(const FolderKernel& kernel, std::span<const std::string> features,
   return document;
 }
 
-// Winners that differ in threads or caches alone may share a kernel.
-std::vector<std::reference_wrapper<const FolderKernel>> first_of_each_name(
-    std::span<const FolderKernel> kernels) {
-  std::set<std::string_view> seen;
-  std::vector<std::reference_wrapper<const FolderKernel>> first;
-  for (const FolderKernel& kernel : kernels)
-    if (seen.insert(kernel.name).second) first.push_back(kernel);
-  return first;
+std::string_view macro_of(std::string_view feature) {
+  for (std::size_t i = 0; i < runtime::cpu_feature_count(); ++i)
+    if (runtime::cpu_feature(i).name == feature) return runtime::cpu_feature(i).macro;
+  CHECK(false, "no processor feature is named {}", feature);
 }
 
 std::vector<std::string> words_of(const Workload& workload) {
@@ -174,6 +166,19 @@ std::string deployed_text(const Source& source, const std::string& name) {
   return text + source.text;
 }
 
+std::vector<std::string> deployed_functions(const Source& source, const std::string& name) {
+  std::vector<std::string> names;
+  for (auto& [before, after] : renamed(source, name)) names.push_back(std::move(after));
+  return names;
+}
+
+std::string library_path(const FolderKernel& kernel) {
+  return fmt::format("kernels/{}.so", kernel.name);
+}
+std::string source_path(const FolderKernel& kernel) {
+  return fmt::format("sources/{}.cpp", kernel.name);
+}
+
 std::vector<std::string> features_of(std::span<const std::string> macros) {
   std::vector<std::string> features;
   for (std::size_t i = 0; i < runtime::cpu_feature_count(); ++i) {
@@ -181,6 +186,16 @@ std::vector<std::string> features_of(std::span<const std::string> macros) {
     if (std::ranges::find(macros, feature.macro) != macros.end()) features.emplace_back(feature.name);
   }
   return features;
+}
+
+std::vector<std::string> feature_flags(std::span<const std::string> features) {
+#if defined(__aarch64__)
+  return {fmt::format("-march=armv8-a{}{}", features.empty() ? "" : "+", fmt::join(features, "+"))};
+#else
+  std::vector<std::string> flags = {"-march=x86-64"};
+  for (const std::string& feature : features) flags.push_back("-m" + feature);
+  return flags;
+#endif
 }
 
 std::string words_by_default(const Workload& workload) {
@@ -212,29 +227,43 @@ std::string shorter_words(const Workload& workload) {
 }
 
 std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const std::string> features,
-                          std::span<const FolderFile> files, const FolderFile& library,
+                          std::span<const FolderFile> files, const FolderFile* library,
                           std::span<const Buckets> buckets, std::string_view tool_version) {
   json hashes = json::object(), documents = json::array();
   for (const FolderFile& file : files) hashes[file.path] = sha256_of(file.bytes);
   for (const FolderKernel& kernel : kernels) documents.push_back(to_json(kernel, features, buckets));
   const std::string digits(64, '0');
-  std::string text = json{{"format", std::string(runtime::kManifestFormat)},
-                          {"version", runtime::kManifestVersion},
-                          {"tool_version", std::string(tool_version)},
-                          {"library", {{library.path, sha256_of(library.bytes)}}},
-                          {"files", std::move(hashes)},
-                          {"kernels", std::move(documents)}}
-                         .dump(1, ' ', false, json::error_handler_t::replace);
+  json document = {{"format", std::string(runtime::kManifestFormat)},
+                   {"version", runtime::kManifestVersion},
+                   {"tool_version", std::string(tool_version)},
+                   {"files", std::move(hashes)},
+                   {"kernels", std::move(documents)}};
+  if (library != nullptr) document["library"] = {{library->path, sha256_of(library->bytes)}};
+  std::string text = document.dump(1, ' ', false, json::error_handler_t::replace);
   // The last member, as the runtime looks for it.
   text.replace(text.rfind("\n}"), 2, fmt::format(",\n \"sha256\": \"{}\"\n}}\n", digits));
   text.replace(text.rfind(digits), digits.size(), sha256_of(text));
   return text;
 }
 
-std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels) {
+std::vector<std::reference_wrapper<const FolderKernel>> first_of_each_name(
+    std::span<const FolderKernel> kernels) {
+  std::set<std::string_view> seen;
+  std::vector<std::reference_wrapper<const FolderKernel>> first;
+  for (const FolderKernel& kernel : kernels)
+    if (seen.insert(kernel.name).second) first.push_back(kernel);
+  return first;
+}
+
+std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels,
+                                   std::span<const std::string> features) {
+  std::string guard;
+  for (const std::string& feature : features)
+    guard +=
+        fmt::format("#ifndef {0}\n#error \"compile this for processors with {1}\"\n#endif\n", macro_of(feature), feature);
   std::vector<FolderFile> files;
   for (const FolderKernel& kernel : first_of_each_name(kernels))
-    files.push_back({source_path(kernel), deployed_text(kernel.rebuilt.source, kernel.name)});
+    files.push_back({source_path(kernel), guard + deployed_text(kernel.rebuilt.source, kernel.name)});
   return files;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,8 +19,9 @@ namespace lehr {
 /// One kernel of a folder.
 struct FolderKernel {
   RebuiltKernel rebuilt;
-  std::string name;     ///< deployed_name()
-  std::string library;  ///< the bytes of its shared object, compiled from deployed_text()
+  std::string name;  ///< deployed_name()
+  std::string
+      library;  ///< the bytes of its shared object, compiled from deployed_text(); "" for sources alone
 };
 
 /// Its family, and a hash of all that decides what its function does: its source, and `compiler`, the
@@ -28,9 +30,17 @@ std::string deployed_name(const Source& source, std::string_view compiler);
 /// The text to compile: the source's, whose functions are called `name`, `name`_prepack, ..., so that kernels
 /// of one family can be linked together.
 std::string deployed_text(const Source& source, const std::string& name);
+/// The names of its functions there, the entry's first.
+std::vector<std::string> deployed_functions(const Source& source, const std::string& name);
+
+/// Within the folder.
+std::string library_path(const FolderKernel& kernel);
+std::string source_path(const FolderKernel& kernel);
 
 /// Of the names of macros that a compiler defines, the features that it uses.
 std::vector<std::string> features_of(std::span<const std::string> macros);
+/// The flags that make any GCC or clang use these features of this architecture and no others.
+std::vector<std::string> feature_flags(std::span<const std::string> features);
 
 /// Which words of a workload's text need not be said: without them it is the same workload.
 std::string words_by_default(const Workload& workload);
@@ -44,15 +54,20 @@ struct Buckets {
 };
 
 /// manifest.json for these kernels, which need these `features` of a processor, with the hashes of `files`,
-/// which lehr_open() compares, and of the library, which is loaded before it can compare anything. The same
-/// kernels give the same bytes.
+/// in one of which each kernel is and which lehr_open() compares, and of the library, which is loaded before
+/// it can compare anything (nullptr: the folder has none). The same kernels give the same bytes.
 std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const std::string> features,
-                          std::span<const FolderFile> files, const FolderFile& library,
+                          std::span<const FolderFile> files, const FolderFile* library,
                           std::span<const Buckets> buckets, std::string_view tool_version);
 
-/// The kernels' files, each once: sources, and shared objects, which are to be in the manifest.
-std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels);
+/// The kernels' files, each once: sources, which refuse to be compiled without the `features`, and shared
+/// objects.
+std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels,
+                                   std::span<const std::string> features);
 std::vector<FolderFile> libraries_of(std::span<const FolderKernel> kernels);
+/// Of winners that share a kernel (they differ in threads or caches alone) the first.
+std::vector<std::reference_wrapper<const FolderKernel>> first_of_each_name(
+    std::span<const FolderKernel> kernels);
 
 /// Whether a folder holds a manifest of a bundle.
 bool is_bundle_folder(const std::string& path);

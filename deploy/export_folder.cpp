@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "deploy/archive.h"
+#include "deploy/linked.h"
 #include "deploy/shipped.h"
 #include "workload/slices.h"
 
@@ -51,14 +53,70 @@ const std::vector<std::string> kLibraryFlags = {
 #else
     "-march=x86-64", "-mtune=generic",
 #endif
-    "-std=c++20", "-fvisibility=hidden", "-pthread", "-Wl,-soname,liblehr_bundle.so"};
+    "-std=c++20", "-fvisibility=hidden", "-pthread"};
 
-std::string runtime_library(const HostCompilerOptions& compiler) {
-  std::string text(shipped_text("sources/lehr_bundle.cpp"));
+HostCompilerOptions generic(const HostCompilerOptions& compiler, const char* more) {
+  HostCompilerOptions options = stripped(compiler, kLibraryFlags);
+  options.extra_flags.emplace_back(more);
+  return options;
+}
+
+// A text of the library's, which includes its header.
+std::string with_header(std::string text) {
   constexpr std::string_view kInclude = "#include \"lehr_bundle.h\"\n";
   text.replace(text.find(kInclude), kInclude.size(), shipped_text("include/lehr_bundle.h"));
-  HostCompiler generic(stripped(compiler, kLibraryFlags));
-  return compiled({{"liblehr_bundle.so", text}}, generic).at("liblehr_bundle.so");
+  return text;
+}
+
+std::string library_text() {
+  return with_header(std::string(shipped_text("sources/lehr_bundle.cpp")));
+}
+
+std::string runtime_library(const HostCompilerOptions& options) {
+  HostCompiler compiler(generic(options, "-Wl,-soname,liblehr_bundle.so"));
+  return compiled({{"liblehr_bundle.so", library_text()}}, compiler).at("liblehr_bundle.so");
+}
+
+using Texts = std::map<std::string, std::string>;
+
+// The library, the kernels and the table of their functions, for a linker.
+std::string linked_archive(const Texts& kernels, const std::string& table,
+                           const HostCompilerOptions& options) {
+  HostCompiler for_here(stripped(options, {"-c"})), for_any(generic(options, "-c"));
+  Texts objects;
+  for (auto& [name, bytes] : compiled(kernels, for_here)) objects[name + ".o"] = std::move(bytes);
+  for (auto& [name, bytes] :
+       compiled({{"lehr_bundle", library_text()}, {"lehr_linked", with_header(table)}}, for_any))
+    objects[name + ".o"] = std::move(bytes);
+  return archive_of(objects, options.search_path);
+}
+
+void add(std::vector<FolderFile>& files, std::vector<FolderFile> more) {
+  for (FolderFile& file : more) files.push_back(std::move(file));
+}
+
+// What all folders have, whose manifest is this one: the table that links them, how they are built, and the
+// texts that go with a manifest.
+void add_sources(std::vector<FolderFile>& files, std::span<const FolderKernel> kernels,
+                 const std::vector<std::string>& features, const std::string& manifest) {
+  std::vector<std::string> flags = HostCompiler::code_flags();
+  for (std::string& flag : feature_flags(features)) flags.push_back(std::move(flag));
+  add(files, sources_of(kernels, features));
+  files.push_back({"sources/lehr_linked.cpp", linked_text(kernels, manifest)});
+  files.push_back({"CMakeLists.txt", linked_cmake(kernels, flags)});
+  files.push_back({"manifest.json", manifest});
+}
+
+// A folder of sources alone.
+std::vector<FolderFile> embedded(std::span<const FolderKernel> kernels,
+                                 const std::vector<std::string>& features, const FolderOptions& options) {
+  const std::string manifest = manifest_text(kernels, features, sources_of(kernels, features), nullptr,
+                                             options.buckets, options.tool_version);
+  std::vector<FolderFile> files;
+  add_sources(files, kernels, features, manifest);
+  for (const char* path : {"include/lehr_bundle.h", "sources/lehr_bundle.cpp"})
+    files.push_back({path, std::string(shipped_text(path))});
+  return files;
 }
 
 }  // namespace
@@ -90,24 +148,27 @@ void check_buckets(std::span<const RebuiltKernel> kernels, std::span<const Bucke
 
 std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels, const FolderOptions& options) {
   HostCompiler compiler(stripped(options.compiler));
+  const std::vector<std::string> features = features_of(compiler.macros());
   std::vector<FolderKernel> deployed;
-  std::map<std::string, std::string> texts;  // by name: the same kernel is compiled once
+  Texts texts;  // by name: the same kernel is compiled once
   for (const RebuiltKernel& kernel : kernels) {
     const std::string name = deployed_name(kernel.source, compiler.identity());
     deployed.push_back({kernel, name, {}});
     texts[name] = deployed_text(kernel.source, name);
   }
-  const std::map<std::string, std::string> libraries = compiled(texts, compiler);
+  if (options.embed) return embedded(deployed, features, options);
+  const Texts libraries = compiled(texts, compiler);
   for (FolderKernel& kernel : deployed) kernel.library = libraries.at(kernel.name);
-  const std::vector<FolderFile> loaded = libraries_of(deployed);
+  std::vector<FolderFile> files = libraries_of(deployed);
   const FolderFile library = {"liblehr_bundle.so", runtime_library(options.compiler)};
-  std::vector<FolderFile> files = loaded;
+  const std::string manifest =
+      manifest_text(deployed, features, files, &library, options.buckets, options.tool_version);
   files.push_back(library);
-  for (FolderFile& source : sources_of(deployed)) files.push_back(std::move(source));
+  files.push_back(
+      {"liblehr_bundle.a", linked_archive(texts, linked_text(deployed, manifest), options.compiler)});
+  add_sources(files, deployed, features, manifest);
   for (const ShippedFile& shipped : shipped_files())
     files.push_back({std::string(shipped.path), std::string(shipped.text)});
-  files.push_back({"manifest.json", manifest_text(deployed, features_of(compiler.macros()), loaded, library,
-                                                  options.buckets, options.tool_version)});
   return files;
 }
 

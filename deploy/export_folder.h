@@ -16,6 +16,7 @@ struct FolderOptions {
   HostCompilerOptions compiler;  ///< the one that the winners were measured with
   std::vector<Buckets> buckets;
   std::string tool_version;
+  bool embed = false;  ///< sources alone, to be compiled by whoever takes them
 };
 
 /// Everything of a bundle's folder, manifest.json among it: compiles the kernels as they were compiled when

@@ -37,6 +37,10 @@ class _Error(ctypes.Structure):
     _fields_ = [("size", ctypes.c_uint32), ("text", ctypes.c_char * 508)]
 
 
+class _OpenOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint32), ("features", ctypes.c_char_p), ("self_test", ctypes.c_uint32)]
+
+
 class _FindOptions(ctypes.Structure):
     _fields_ = [("size", ctypes.c_uint32), ("threads", ctypes.c_uint32), ("only_exact", ctypes.c_uint32)]
 
@@ -132,21 +136,23 @@ class _Library:
         self._library.lehr_pool_destroy(pool)
 
 
-def open(folder, threads=1):  # noqa: A001: the module's name says what is opened
-    """The bundle in a folder, whose kernels run on `threads` threads."""
-    return Bundle(folder, threads)
+def open(folder, threads=1, self_test=False):  # noqa: A001: the module's name says what is opened
+    """The bundle in a folder, whose kernels run on `threads` threads, and are tested first if that is asked for."""
+    return Bundle(folder, threads, self_test)
 
 
 class Bundle:
     """An open bundle. It is closed by close(), by the end of a `with`, or with its last kernel."""
 
-    def __init__(self, folder, threads=1):
+    def __init__(self, folder, threads=1, self_test=False):
         folder = os.path.abspath(folder)
         self._library = _Library(os.path.join(folder, "liblehr_bundle.so"))
         self._handle = ctypes.c_uint64(0)
         self._pool = ctypes.c_void_p()
         self.threads = threads
-        self._library.open(os.fsencode(folder), None, ctypes.byref(self._handle))
+        options = _sized(_OpenOptions)
+        options.self_test = self_test
+        self._library.open(os.fsencode(folder), ctypes.byref(options), ctypes.byref(self._handle))
         if threads > 1:
             self._library.pool_create(threads, ctypes.byref(self._pool))
 

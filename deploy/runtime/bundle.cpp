@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 
 #include <climits>
+#include <cstddef>
+#include <cstring>
 
 #include "deploy/runtime/message.h"
 #include "deploy/runtime/words.h"
@@ -138,6 +140,10 @@ Bundle* bundle_of(lehr_bundle handle) {
   return (handle & kAnswerMask) == 0 ? in_slot(handle) : nullptr;
 }
 
+Bundle* bundle_of_kernel(lehr_kernel handle) {
+  return in_slot(handle);
+}
+
 const Answer* answer_of(lehr_kernel handle) {
   const std::uint64_t number = handle & kAnswerMask;
   const Bundle* const bundle = in_slot(handle);
@@ -172,14 +178,21 @@ bool unregister_bundle(lehr_bundle handle) {
   return true;
 }
 
-lehr_status features_allowed(const lehr_open_options* options, CpuFeatures& features, lehr_error* error) {
+lehr_status read_options(const lehr_open_options* given, lehr_open_options& options, lehr_error* error) {
+  options = {};
+  if (given == nullptr) return LEHR_OK;
+  constexpr std::size_t kFirstVersion = offsetof(lehr_open_options, self_test);
+  if (given->size < kFirstVersion)
+    return fail(error, LEHR_BAD_ARGUMENT, "lehr_open_options::size is %u: set it to sizeof", given->size);
+  std::memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+  return LEHR_OK;
+}
+
+lehr_status features_allowed(const lehr_open_options& options, CpuFeatures& features, lehr_error* error) {
   features = cpu_features_here();
-  if (options == nullptr) return LEHR_OK;
-  if (options->size < sizeof *options)
-    return fail(error, LEHR_BAD_ARGUMENT, "lehr_open_options::size is %u: set it to sizeof", options->size);
-  if (options->features == nullptr) return LEHR_OK;
+  if (options.features == nullptr) return LEHR_OK;
   CpuFeatures allowed = 0;
-  Words words(options->features);
+  Words words(options.features);
   for (std::string_view word; words.next(word);) {
     const CpuFeatures bit = cpu_feature_named(word);
     if (bit == 0)
@@ -207,6 +220,15 @@ lehr_status load_kernels(Bundle& bundle, const char* where, EntryNamed entry_nam
   if (!add_exact_answers(bundle))
     return fail(error, LEHR_NO_MEMORY, "there is no memory for the kernels of %s", where);
   return LEHR_OK;
+}
+
+lehr_status finish_opening(Owner<Bundle> bundle, const lehr_open_options& options, lehr_bundle* handle,
+                           lehr_error* error) {
+  if (options.self_test != 0)
+    for (const LoadedKernel& kernel : bundle->kernels)
+      if (const lehr_status status = self_test(*bundle, kernel, error); status != LEHR_OK) return status;
+  *handle = register_bundle(std::move(bundle));
+  return *handle != 0 ? succeed(error) : fail(error, LEHR_NO_MEMORY, "too many bundles are open");
 }
 
 }  // namespace lehr::runtime

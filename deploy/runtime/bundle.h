@@ -96,6 +96,7 @@ struct Bundle {
 /// What a handle stands for; nullptr where it is not open.
 Bundle* bundle_of(lehr_bundle handle);
 const Answer* answer_of(lehr_kernel handle);
+Bundle* bundle_of_kernel(lehr_kernel handle);
 /// The handle of an answer of an open bundle.
 lehr_kernel kernel_handle(lehr_bundle bundle, std::size_t answer);
 /// Makes it open. 0 where too many are.
@@ -116,8 +117,21 @@ lehr_status load_kernels(Bundle& bundle, const char* where, EntryNamed entry_nam
 /// Those for CUDA that this GPU runs. None where there is no driver or no device: Cuda::why_not says why.
 lehr_status load_cuda_kernels(Bundle& bundle, ImageOf image_of, void* context, lehr_error* error);
 
+/// lehr_run and lehr_prepack of a call that is right.
+void run_answer(const Answer& answer, const lehr_call& call);
+void prepack_answer(const Answer& answer, const lehr_call& call);
+
+/// lehr_self_test of one kernel.
+lehr_status self_test(const Bundle& bundle, const LoadedKernel& kernel, lehr_error* error);
+
+/// The caller's options, as far as its struct goes; where it is NULL or ends, zeros. LEHR_BAD_ARGUMENT where
+/// the size is none.
+lehr_status read_options(const lehr_open_options* given, lehr_open_options& options, lehr_error* error);
 /// Of what the processor has, what the options let kernels use. A name that is not known is
 /// LEHR_BAD_ARGUMENT.
-lehr_status features_allowed(const lehr_open_options* options, CpuFeatures& features, lehr_error* error);
+lehr_status features_allowed(const lehr_open_options& options, CpuFeatures& features, lehr_error* error);
+/// Makes it open, once its kernels have passed what the options ask for.
+lehr_status finish_opening(Owner<Bundle> bundle, const lehr_open_options& options, lehr_bundle* handle,
+                           lehr_error* error);
 
 }  // namespace lehr::runtime

@@ -128,6 +128,19 @@ lehr_status check_scratch(const Answer& answer, const lehr_call& call, lehr_erro
 }
 
 }  // namespace
+
+void run_answer(const Answer& answer, const lehr_call& call) {
+  for (const Part& part : answer.parts) run_part(part, answer, call);
+}
+
+// All parts share one layout (shapes.cpp), so the first one's function fills it for all.
+void prepack_answer(const Answer& answer, const lehr_call& call) {
+  lehr_call without_scratch = call;
+  without_scratch.scratch = nullptr;
+  const Step& prepack = answer.parts[0].kernel->prepack;
+  if (prepack.entry != nullptr) run_step(prepack, call.params, answer, without_scratch);
+}
+
 }  // namespace lehr::runtime
 
 using namespace lehr::runtime;
@@ -137,11 +150,10 @@ lehr_status lehr_run(lehr_kernel kernel, const lehr_call* call, lehr_error* erro
   if (const lehr_status status = check(answer, call, ~std::uint64_t{0}, error); status != LEHR_OK)
     return status;
   if (const lehr_status status = check_scratch(*answer, *call, error); status != LEHR_OK) return status;
-  for (const Part& part : answer->parts) run_part(part, *answer, *call);
+  run_answer(*answer, *call);
   return succeed(error);
 }
 
-// All parts share one layout (shapes.cpp), so the first one's function fills it for all.
 lehr_status lehr_prepack(lehr_kernel kernel, const lehr_call* call, lehr_error* error) {
   const Answer* const answer = answer_of(kernel);
   if (answer == nullptr || answer->parts[0].kernel->prepack.entry == nullptr)
@@ -151,8 +163,6 @@ lehr_status lehr_prepack(lehr_kernel kernel, const lehr_call* call, lehr_error* 
   for (std::uint32_t i = 0; i < first.said->params; ++i)
     if (first.params[i].role == LEHR_PREPACKED) needed |= std::uint64_t{1} << i;
   if (const lehr_status status = check(answer, call, needed, error); status != LEHR_OK) return status;
-  lehr_call without_scratch = *call;
-  without_scratch.scratch = nullptr;
-  run_step(first.prepack, call->params, *answer, without_scratch);
+  prepack_answer(*answer, *call);
   return succeed(error);
 }

@@ -1,8 +1,11 @@
-// The processor is asked directly: __builtin_cpu_supports() needs a library beside libc.
+// The processor (on Arm the kernel of the operating system) is asked directly: __builtin_cpu_supports() needs
+// a library beside libc.
 #include "deploy/runtime/cpu_features.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
 #endif
 
 namespace lehr::runtime {
@@ -121,6 +124,49 @@ CpuFeatures cpu_features_here() {
     if (answers.of[static_cast<std::size_t>(row.from)] >> row.bit & 1 && saves(answers.saved, row.saved))
       features |= CpuFeatures{1} << i;
   }
+  return features;
+}
+
+#elif defined(__aarch64__)
+namespace {
+
+struct Row {
+  CpuFeature feature;
+  unsigned long from;  // AT_HWCAP or AT_HWCAP2
+  unsigned bit;
+};
+
+// Linux, arch/arm64/include/uapi/asm/hwcap.h; the macros are the Arm C Language Extensions'. Names are GCC's
+// and clang's, behind -march=armv8-a+.
+constexpr Row kRows[] = {
+    {{"aes", "__ARM_FEATURE_AES"}, AT_HWCAP, 3},
+    {{"sha2", "__ARM_FEATURE_SHA2"}, AT_HWCAP, 6},
+    {{"crc", "__ARM_FEATURE_CRC32"}, AT_HWCAP, 7},
+    {{"lse", "__ARM_FEATURE_ATOMICS"}, AT_HWCAP, 8},
+    {{"fp16", "__ARM_FEATURE_FP16_VECTOR_ARITHMETIC"}, AT_HWCAP, 10},
+    {{"rdma", "__ARM_FEATURE_QRDMX"}, AT_HWCAP, 12},
+    {{"dotprod", "__ARM_FEATURE_DOTPROD"}, AT_HWCAP, 20},
+    {{"sve", "__ARM_FEATURE_SVE"}, AT_HWCAP, 22},
+    {{"fp16fml", "__ARM_FEATURE_FP16_FML"}, AT_HWCAP, 23},
+    {{"sve2", "__ARM_FEATURE_SVE2"}, AT_HWCAP2, 1},
+    {{"i8mm", "__ARM_FEATURE_MATMUL_INT8"}, AT_HWCAP2, 13},
+    {{"bf16", "__ARM_FEATURE_BF16_VECTOR_ARITHMETIC"}, AT_HWCAP2, 14},
+};
+constexpr std::size_t kCount = sizeof kRows / sizeof *kRows;
+
+}  // namespace
+
+std::size_t cpu_feature_count() {
+  return kCount;
+}
+const CpuFeature& cpu_feature(std::size_t index) {
+  return kRows[index].feature;
+}
+
+CpuFeatures cpu_features_here() {
+  CpuFeatures features = 0;
+  for (std::size_t i = 0; i < kCount; ++i)
+    if (getauxval(kRows[i].from) >> kRows[i].bit & 1) features |= CpuFeatures{1} << i;
   return features;
 }
 

@@ -42,7 +42,8 @@ enum {
   LEHR_WRONG_DEVICE = 3,  ///< no kernel of it runs on this processor or GPU
   LEHR_NO_KERNEL = 4,     ///< the bundle has none for that workload: use another implementation
   LEHR_NO_MEMORY = 5,
-  LEHR_DRIVER_ERROR = 6,  ///< CUDA's driver refused: the sentence has its name for the reason
+  LEHR_WRONG_RESULT = 6,  ///< a self-test: the kernel computes something else here than it is to compute
+  LEHR_DRIVER_ERROR = 7,  ///< CUDA's driver refused: the sentence has its name for the reason
 };
 
 /// One sentence about the last call that was given it; "" after one that succeeded.
@@ -62,6 +63,8 @@ typedef struct lehr_open_options {
   /// Names of processor features, separated by spaces, that kernels may use, as "avx2 fma": fewer than the
   /// processor has. NULL: all that it has.
   const char* features;
+  /// 1: lehr_self_test of every kernel that is loaded; opening fails where one fails.
+  uint32_t self_test;
   /// Kernels for CUDA are loaded into the context that is current on the calling thread, which has to outlive
   /// the bundle. Where none is current: into the primary context of this device, which is retained until the
   /// bundle is closed.
@@ -75,6 +78,30 @@ typedef struct lehr_open_options {
 LEHR_API lehr_status lehr_open(const char* folder, const lehr_open_options* options, lehr_bundle* bundle,
                                lehr_error* error);
 LEHR_API lehr_status lehr_close(lehr_bundle bundle, lehr_error* error);
+
+/// A function of a kernel, by the name that the manifest has for it.
+typedef struct lehr_linked_function {
+  const char* name;
+  void (*function)(void* const* params, void* scratch, long task);
+} lehr_linked_function;
+
+/// A bundle that is part of the program.
+typedef struct lehr_linked {
+  uint32_t size;
+  uint32_t function_count;
+  const lehr_linked_function* functions;
+  const char* manifest;  ///< as in manifest.json
+  uint64_t manifest_bytes;
+} lehr_linked;
+
+/// What a bundle's liblehr_bundle.a, or its sources, bring into the program that links them. The shared
+/// library has none.
+extern const lehr_linked lehr_linked_bundle;
+
+/// Opens a bundle that is part of the program, as lehr_open() does: `linked` is &lehr_linked_bundle. There
+/// are no files whose hashes could be compared: what was linked is trusted.
+LEHR_API lehr_status lehr_open_linked(const lehr_linked* linked, const lehr_open_options* options,
+                                      lehr_bundle* bundle, lehr_error* error);
 
 /// How many of its kernels run here, and each of them; `index` counts from 0.
 LEHR_API lehr_status lehr_count(lehr_bundle bundle, uint32_t* count, lehr_error* error);
@@ -173,6 +200,11 @@ LEHR_API lehr_status lehr_run(lehr_kernel kernel, const lehr_call* call, lehr_er
 /// needed. LEHR_OK where there is nothing to prepack.
 LEHR_API lehr_status lehr_prepack(lehr_kernel kernel, const lehr_call* call, lehr_error* error);
 
+/// Runs the kernel once, on the calling thread and memory of its own, with input that the bundle knows the
+/// output of, in double precision, at some places. LEHR_WRONG_RESULT where that is another one, or where an
+/// element is not written at all; LEHR_NO_MEMORY. LEHR_OK, and nothing is run, where the bundle knows no
+/// output (kernels whose tensors are not all f32).
+LEHR_API lehr_status lehr_self_test(lehr_kernel kernel, lehr_error* error);
 typedef struct lehr_launch_call {
   uint32_t size;
   uint32_t param_count;

@@ -123,7 +123,7 @@ class Reader {
     kernel.threads = static_cast<std::uint32_t>(threads);
     if (!file_of(at, kernel) || !features_of(at, kernel) || !params_of(at, kernel) || !slices_of(at, kernel))
       return false;
-    if (!on_cuda) return steps_of(at, kernel) && prepack_of(at, kernel) && cpu_params(kernel);
+    if (!on_cuda) return steps_of(at, kernel) && prepack_of(at, kernel) && cpu_params(kernel) && self_test_of(at, kernel);
     const char* const complaint = read_cuda_kernel(json_, at, manifest_, kernel, no_memory);
     return complaint == nullptr ? !no_memory : is(complaint);
   }
@@ -222,6 +222,38 @@ class Reader {
         !json_.whole(json_.member(slices, "size"), kernel.slices) || kernel.slices == 0 ||
         !json_.boolean(json_.member(slices, "bucket"), kernel.bucket))
       return is("has a kernel whose slices have no field or no size");
+    return true;
+  }
+
+  // The elements of its one output; 0 where there is not one alone, or where a tensor is not f32.
+  std::uint64_t tested_elements(const ManifestKernel& kernel) const {
+    std::uint64_t elements = 0;
+    for (std::uint32_t i = 0; i < kernel.params; ++i) {
+      const ManifestParam& param = manifest_.params[kernel.first_param + i];
+      if (param.role == LEHR_PREPACKED) continue;
+      if (param.dtype != "f32" || (param.role == LEHR_OUT && elements != 0)) return 0;
+      if (param.role == LEHR_OUT) elements = param.bytes / sizeof(float);
+    }
+    return elements;
+  }
+
+  bool self_test_of(std::uint32_t at, ManifestKernel& kernel) {
+    const std::uint32_t test = json_.member(at, "self_test");
+    if (test == Json::kNone) return true;
+    const std::uint32_t samples = json_.member(test, "output");
+    const std::uint64_t elements = tested_elements(kernel);
+    kernel.first_sample = static_cast<std::uint32_t>(manifest_.samples.size());
+    if (!json_.number(json_.member(test, "tolerance"), kernel.tolerance) || samples == Json::kNone)
+      return is("has a self-test without a tolerance or an output");
+    for (std::uint32_t i = json_.first(samples); i != Json::kNone; i = json_.after(samples, i)) {
+      ManifestSample sample;
+      const std::uint32_t index = json_.first(i);
+      if (!json_.whole(index, sample.index) || sample.index >= elements ||
+          !json_.number(json_.after(i, index), sample.value))
+        return is("has a self-test of an element that is not there");
+      if (!add(manifest_.samples, sample)) return false;
+      ++kernel.samples;
+    }
     return true;
   }
 

@@ -53,6 +53,12 @@ struct ManifestStep {
   std::uint64_t tasks = 1;
 };
 
+/// An element of the output of a self-test (self_test.h).
+struct ManifestSample {
+  std::uint64_t index = 0;
+  double value = 0;
+};
+
 struct ManifestKernel {
   std::string_view name;  ///< of its function, which winners of other threads or caches may share
   std::string_view workload;
@@ -84,6 +90,8 @@ struct ManifestKernel {
 
   bool on_cuda() const { return launch != kNoIndex; }
   std::uint32_t tensors() const { return params - workspaces; }
+  std::uint32_t first_sample = 0, samples = 0;  ///< of its self-test; none where there is none
+  double tolerance = 0;                         ///< of each of them
 };
 
 struct Manifest {
@@ -96,6 +104,7 @@ struct Manifest {
   Array<ManifestStep> steps;
   Array<ManifestLaunch> launches;
   Array<CudaTensorMapArguments> maps;
+  Array<ManifestSample> samples;
 };
 
 /// Of a kernel of the document, whose parameters have been read: what only those for CUDA have. nullptr, or

@@ -99,6 +99,11 @@ Entry entry_in(void* context, const ManifestKernel& kernel, std::string_view nam
   Loading& loading = *static_cast<Loading*>(context);
   const ManifestFile* const its_file = &loading.bundle->manifest.files[kernel.file];
   const char* const file = its_file->path.data();
+  if (!its_file->path.ends_with(".so")) {
+    fail(error, LEHR_BAD_BUNDLE, "%s has sources, to be linked into a program that calls lehr_open_linked",
+         loading.folder);
+    return nullptr;
+  }
   if (loading.file != its_file) {
     char path[PATH_MAX + 256];
     std::snprintf(path, sizeof path, "%s/%s", loading.folder, file);
@@ -109,8 +114,8 @@ Entry entry_in(void* context, const ManifestKernel& kernel, std::string_view nam
   }
   if (loading.library == nullptr) {
     const char* const reason = dlerror();
-    return fail(error, LEHR_BAD_BUNDLE, "%s cannot be loaded: %s", file, reason ? reason : "no memory"),
-           nullptr;
+    fail(error, LEHR_BAD_BUNDLE, "%s cannot be loaded: %s", file, reason ? reason : "no memory");
+    return nullptr;
   }
   const auto entry = reinterpret_cast<Entry>(dlsym(loading.library, name.data()));
   if (entry == nullptr) fail(error, LEHR_BAD_BUNDLE, "%s has no function named %s", file, name.data());
@@ -160,12 +165,13 @@ lehr_status lehr_open(const char* folder, const lehr_open_options* options, lehr
   *bundle = 0;
   Owner<Bundle> opened = Owner<Bundle>::make();
   if (!opened) return fail(error, LEHR_NO_MEMORY, "there is no memory for %s", folder);
-  if (const lehr_status status = features_allowed(options, opened->features, error); status != LEHR_OK)
+  lehr_open_options taken;
+  if (const lehr_status status = read_options(options, taken, error); status != LEHR_OK) return status;
+  if (const lehr_status status = features_allowed(taken, opened->features, error); status != LEHR_OK)
     return status;
-  if (options != nullptr) opened->cuda_device = options->cuda_device;
+  opened->cuda_device = taken.cuda_device;
   if (const lehr_status status = open_folder(folder, *opened, error); status != LEHR_OK) return status;
-  *bundle = register_bundle(std::move(opened));
-  return *bundle != 0 ? succeed(error) : fail(error, LEHR_NO_MEMORY, "too many bundles are open");
+  return finish_opening(std::move(opened), taken, bundle, error);
 }
 
 lehr_status lehr_close(lehr_bundle bundle, lehr_error* error) {

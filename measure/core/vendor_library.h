@@ -24,9 +24,11 @@ struct Baseline {
   void (*require_served)(const Workload& workload, const RunSettings& settings);
   /// Of the fields that came later, those that its calls heed: require() refuses others for it.
   std::span<const std::string_view> reads = kOldFields;
+  bool reads_all = false;  ///< it goes by the workload's text, so that it knows every field
 };
 
-/// Throws Error(kUser), one sentence, for what the baseline does not serve, or a field of it that it does not know.
+/// Throws Error(kUser), one sentence, for what the baseline does not serve, or a field of it that it does not
+/// know.
 void require(const Baseline& baseline, const Workload& workload, const RunSettings& settings);
 
 /// How a worker process is started with it.

@@ -238,6 +238,14 @@ std::string HostCompiler::identity() const {
   return state_->identity;
 }
 
+std::vector<std::string> HostCompiler::code_flags() {
+  std::vector<std::string> flags = kFlags;
+  std::erase_if(flags, [](const std::string& flag) {
+    return flag.starts_with("-march=") || flag == "-shared" || flag == "-fPIC" || flag == "-nostdlib";
+  });
+  return flags;
+}
+
 std::vector<std::string> HostCompiler::macros() const {
   std::vector<std::string> words = kFlags;
   words.insert(words.end(), state_->options.extra_flags.begin(), state_->options.extra_flags.end());

@@ -43,6 +43,8 @@ class HostCompiler : public Compiler {
   /// part names what the compiler made of -march=native, with a hash of all the instruction sets that it
   /// switched on.
   std::string identity() const override;
+  /// The flags that decide what code is made, but for the instruction set.
+  static std::vector<std::string> code_flags();
   /// The names of the macros that are defined for what it compiles, as "__AVX2__". Throws
   /// Error(kEnvironment).
   std::vector<std::string> macros() const;

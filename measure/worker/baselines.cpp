@@ -1,6 +1,7 @@
 #include "measure/worker/baselines.h"
 
 #include "measure/vendor/blis/baseline_blis.h"
+#include "measure/vendor/bundle/baseline_bundle.h"
 #include "measure/vendor/cublaslt/baseline_cublaslt.h"
 #include "measure/vendor/cudnn/baseline_cudnn.h"
 #include "measure/vendor/onednn/baseline_onednn.h"
@@ -40,6 +41,9 @@ NamedBaseline find_baseline(std::string_view name) {
   for (const VendorLibrary* library : kVendorLibraries)
     for (const Baseline& baseline : library->baselines)
       if (baseline.name == name) return {library, &baseline};
+  // No library of the machine's: only who has a folder names it.
+  const Baseline& bundle = bundle::kLibrary.baselines[0];
+  if (bundle.name == name) return {&bundle::kLibrary, &bundle};
   return {};
 }
 

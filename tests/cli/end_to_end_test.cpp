@@ -31,8 +31,8 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   const json summary = parsed(first);
   for (const char* field :
        {"workload", "device", "identity", "default", "best", "baseline", "speedup_vs_default",
-        "speedup_vs_baseline", "roofline_fraction", "roofline_note", "peaks", "trials", "elapsed_s", "stop_reason",
-        "stop_text", "seed", "strategy", "session", "database"})
+        "speedup_vs_baseline", "roofline_fraction", "roofline_note", "peaks", "trials", "elapsed_s",
+        "stop_reason", "stop_text", "seed", "strategy", "session", "database"})
     EXPECT_TRUE(summary.contains(field)) << field;
   EXPECT_EQ(summary["workload"], kWorkload);
   EXPECT_EQ(summary["stop_reason"], "trials");
@@ -246,6 +246,35 @@ TEST(EndToEnd, CudaWithoutAGpuSaysWhatIsMissing) {
   EXPECT_EQ(ran.code, 2) << ran.err;
   EXPECT_THAT(ran.err, HasSubstr("--device cpu tunes on the CPU instead"));
   EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+}
+
+TEST(Bench, TimesWhatABundleAnswersBesideTheLibrary) {
+  const Scratch scratch;
+  const auto lehr = [&](const std::string& line) { return run_lehr(words(line), scratch.path()); };
+  parsed(run_lehr(tune_command("--trials 2"), scratch.path()));
+  parsed(lehr("export --out product --json"));
+  const json kernels = parsed(lehr("bench --bundle product --json"))["kernels"];
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(kernels[0]["workload"], kWorkload);
+  EXPECT_EQ(kernels[0]["threads"], 1);
+  EXPECT_THAT(lehr("bench --bundle product").out, HasSubstr(kWorkload));
+
+  const std::string bench =
+      "bench gemm --n 20 --k 16 --threads 1 --time 100ms --no-baseline --bundle product ";
+  const json split = parsed(lehr(bench + "--json --m 48"));
+  EXPECT_EQ(split["bundle"]["answer"], "split");
+  EXPECT_EQ(split["bundle"]["parts"], 2);
+  const json& entry = split["entries"].back();
+  EXPECT_EQ(entry["what"], "bundle");
+  EXPECT_TRUE(entry["missing"].is_null()) << entry;
+  EXPECT_GT(entry["time_us"].get<double>(), 0);
+  EXPECT_THAT(lehr(bench + "--m 24").out, HasSubstr("bundle    exact, "));
+
+  const Ran none = lehr(bench + "--m 25");
+  EXPECT_EQ(none.code, 3);
+  EXPECT_THAT(none.err, HasSubstr("the bundle has no kernel for 'gemm m=25"));
+  EXPECT_EQ(lehr("bench --bundle nowhere").code, 1);
+  EXPECT_EQ(lehr(bench + "--m 24 --device cuda").code, 1);
 }
 
 TEST(Bench, TimesNamedConfigsInTurnAndLeavesNothing) {

@@ -81,8 +81,9 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"check gemm --m 8 --n 8 --k 8 --samples 0", 1, "--samples 0 is not valid"},
         Bad{"check gemm --m 8 --n 8 --k 8 --device cuda:63", 2, "--device cuda:63 cannot be used"},
         Bad{"best --db nothing.db", 1, "nothing.db"}, Bad{"db stats --db nothing.db", 1, "nothing.db"},
-        Bad{"export --db nothing.db --out x.json", 1, "nothing.db"}, Bad{"export", 1, "--out is missing"},
-        Bad{"best --target gpu", 1, "--target gpu is not known"},
+        Bad{"export --db nothing.db --out x.json", 1, "nothing.db"},
+        Bad{"export --out x.json --embed", 1, "--embed is for a folder"},
+        Bad{"export", 1, "--out is missing"}, Bad{"best --target gpu", 1, "--target gpu is not known"},
         Bad{"best --workload conv", 1, "--workload"}, Bad{"show --as ast", 1, "--workload is missing"},
         Bad{"show gemm --m 8 --n 8 --k 8 --as pixels", 1, "--as pixels is not known"},
         Bad{"show gemm --m 8,9 --n 8 --k 8", 1, "takes one"},
@@ -135,8 +136,8 @@ TEST(Errors, ADirectoryThatCannotBeWrittenIsAnEnvironmentError) {
 TEST(Errors, HelpAndVersionGoToStdoutWithExitCodeZero) {
   const Scratch scratch;
   for (const std::string line :
-       {"--help", "--version", "tune --help", "tune gemm --help", "bench --help", "show --help", "compile --help",
-        "best --help", "export --help", "doctor --help", "db --help", "db stats --help"}) {
+       {"--help", "--version", "tune --help", "tune gemm --help", "bench --help", "show --help",
+        "compile --help", "best --help", "export --help", "doctor --help", "db --help", "db stats --help"}) {
     const Ran ran = run_lehr(words(line), scratch.path());
     EXPECT_EQ(ran.code, 0) << line;
     EXPECT_NE(ran.out, "") << line;

@@ -13,6 +13,7 @@
 #include "codegen/emit.h"
 #include "deploy/export_folder.h"
 #include "deploy/runtime/lehr_bundle.h"
+#include "deploy/self_test.h"
 #include "measure/host/cpu_device.h"
 #include "measure/system/temp_dir.h"
 #include "templates/catalog.h"
@@ -69,7 +70,8 @@ struct Opened {
   lehr_bundle handle = 0;
   explicit Opened(const std::string& path) {
     lehr_error error = {sizeof error, ""};
-    EXPECT_EQ(lehr_open(path.c_str(), nullptr, &handle, &error), LEHR_OK) << error.text;
+    const lehr_open_options tested = {sizeof tested, nullptr, 1};
+    EXPECT_EQ(lehr_open(path.c_str(), &tested, &handle, &error), LEHR_OK) << error.text;
   }
   ~Opened() { lehr_close(handle, nullptr); }
 };
@@ -148,6 +150,23 @@ TEST(BundleFolder, ComputesWhatTheWorkloadsSay) {
       EXPECT_EQ(info.threads, 2u);
     }
   }
+}
+
+TEST(BundleFolder, KnowsWhatItsKernelsHaveToCompute) {
+  RebuiltKernel kernel = exported(kWorkloads[0], 1);
+  std::string& text = kernel.source.text;
+  const std::string begin = "(void* const* params, void* scratch, long task) {";
+  const std::size_t at = text.rfind(begin);
+  ASSERT_NE(at, std::string::npos) << text;
+  text.insert(at + begin.size(), " if (task == 0) return; ");
+  const Folder folder(std::array{kernel});
+  const lehr_open_options tested = {sizeof tested, nullptr, 1};
+  lehr_error error = {sizeof error, ""};
+  lehr_bundle bundle = 0;
+  EXPECT_EQ(lehr_open(folder.path.c_str(), &tested, &bundle, &error), LEHR_WRONG_RESULT);
+  EXPECT_THAT(std::string(error.text), HasSubstr("does not write c[0]"));
+  EXPECT_TRUE(self_test_of(parse_workload("conv2d h=64 w=64 c=64 k=64 r=3 s=3 pad=1"))->output.size() == 16);
+  EXPECT_FALSE(self_test_of(parse_workload("gemm m=64 n=64 k=64 a=bf16")));
 }
 
 TEST(BundleFolder, PutsRowsAndImagesTogether) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "deploy/runtime/lehr_bundle.h"
+#include "deploy/runtime/self_test.h"
 #include "folder_support.h"
 
 namespace lehr::testing {
@@ -304,7 +305,7 @@ TEST(Runtime, RefusesKernelsForAnotherProcessorBeforeTheyAreLoaded) {
   kernel["features"] = {"avx512f"};
   folder.manifest["kernels"].push_back(kernel);
   folder.seal();
-  const lehr_open_options without = {sizeof without, "avx2 fma"};
+  const lehr_open_options without = {sizeof without, "avx2 fma", 0};
   const auto open = [&](const lehr_open_options* options) {
     return refusal(LEHR_WRONG_DEVICE, [&](auto* error) {
       lehr_bundle bundle;
@@ -512,6 +513,14 @@ TEST(Runtime, AManifestThatMakesNoSenseIsRefused) {
     EXPECT_THAT(refused([&](json& m) { m["files"][path] = std::string(64, '0'); }),
                 HasSubstr("names a file outside of its folder"))
         << path;
+  EXPECT_THAT(refused([](json& m) {
+                m["kernels"][0]["self_test"] = {{"tolerance", 1}, {"output", {{1e9, 1}}}};
+              }),
+              HasSubstr("has a self-test of an element that is not there"));
+  EXPECT_THAT(refused([](json& m) {
+                m["kernels"][0]["self_test"] = {{"output", {{0, 1}}}};
+              }),
+              HasSubstr("has a self-test without a tolerance or an output"));
   EXPECT_THAT(refused([](json& m) { m["files"]["kernels/missing.so"] = std::string(64, '0'); }),
               HasSubstr("kernels/missing.so cannot be opened: No such file or directory"));
   EXPECT_THAT(refused([](json& m) { m["files"]["kernels"] = std::string(64, '0'); }),
@@ -549,6 +558,103 @@ TEST(Runtime, WhatIsNoBundleIsRefused) {
   ASSERT_EQ(mkfifo((folder.path() + "/manifest.json").c_str(), 0600), 0);
   EXPECT_THAT(open(folder.path().c_str()), HasSubstr("manifest.json is no file"));
   EXPECT_EQ(lehr_open(nullptr, nullptr, nullptr, nullptr), LEHR_BAD_ARGUMENT);
+}
+
+// C is 2 A W in these kernels: the test is told so, once rightly and once not.
+TEST(Runtime, ASelfTestFindsAKernelThatComputesSomethingElse) {
+  const auto folder_with = [](BundleFolder& folder, double factor) {
+    add_scale(folder, 4, 1);
+    const double value = factor * runtime::self_test_input(0, 7) * runtime::self_test_input(1, 3);
+    folder.manifest["kernels"][0]["self_test"] = {{"tolerance", 1e-6}, {"output", {{7, value}}}};
+    folder.seal();
+  };
+  const lehr_open_options tested = {sizeof tested, nullptr, 1};
+  BundleFolder right, wrong;
+  folder_with(right, 2);
+  folder_with(wrong, 2.5);
+  lehr_error error = {sizeof error, ""};
+  const lehr_bundle bundle = open_bundle(right, &tested);
+  EXPECT_EQ(lehr_self_test(find(bundle, "scale m=8 width=4"), &error), LEHR_OK) << error.text;
+  EXPECT_EQ(lehr_close(bundle, nullptr), LEHR_OK);
+  lehr_bundle none;
+  EXPECT_THAT(
+      refusal(LEHR_WRONG_RESULT, [&](auto* e) { return lehr_open(wrong.path().c_str(), &tested, &none, e); }),
+      HasSubstr("the kernel for 'scale m=4 width=4 kind=double' computes c[7] as"));
+  const lehr_bundle untested = open_bundle(wrong);
+  EXPECT_EQ(lehr_self_test(find(untested, "scale m=8 width=4"), &error), LEHR_WRONG_RESULT);
+  EXPECT_EQ(lehr_self_test(0, &error), LEHR_BAD_ARGUMENT);
+}
+
+TEST(Runtime, ReadsOptionsAsFarAsTheyGo) {
+  BundleFolder folder;
+  add_scale(folder, 4, 1);
+  folder.seal();
+  lehr_open_options older = {offsetof(lehr_open_options, self_test), nullptr, 77};
+  EXPECT_EQ(lehr_close(open_bundle(folder, &older), nullptr), LEHR_OK);
+  older.size = 4;
+  lehr_bundle none;
+  EXPECT_THAT(
+      refusal(LEHR_BAD_ARGUMENT, [&](auto* e) { return lehr_open(folder.path().c_str(), &older, &none, e); }),
+      HasSubstr("lehr_open_options::size is 4: set it to sizeof"));
+}
+
+void add_one_linked(void* const* params, void*, long task) {
+  static_cast<float*>(params[2])[task] = static_cast<float*>(params[0])[task] + 1;
+}
+
+TEST(Runtime, LinkedKernelsOfTheProgramRun) {
+  BundleFolder folder;
+  folder.manifest["kernels"] = {scale_kernel(4, 3)};
+  const std::string name = folder.manifest["kernels"][0]["name"];
+  folder.manifest["kernels"][0]["steps"] = {{{"entry", name}, {"tasks", 4}}};
+  folder.manifest["kernels"][0].erase("prepack");
+  folder.manifest["kernels"][0]["scratch_bytes"] = 0;
+  folder.manifest["files"] = {{std::string(folder.manifest["kernels"][0]["file"]), std::string(64, '0')}};
+  folder.write_manifest();
+  const std::string manifest = folder.read_file("manifest.json");
+  const lehr_linked_function functions[] = {{"other", nullptr}, {name.c_str(), &add_one_linked}};
+  lehr_linked linked = {sizeof linked, 2, functions, manifest.data(), manifest.size()};
+  const auto bundle = done<lehr_bundle>(
+      [&](auto* handle, auto* error) { return lehr_open_linked(&linked, nullptr, handle, error); });
+  const auto kernel =
+      done<lehr_kernel>([&](auto* handle, auto* error) { return lehr_at(bundle, 0, handle, error); });
+  std::array<std::array<Line, 2>, 8> memory{};
+  std::vector<void*> params;
+  for (std::uint32_t i = 0; i < info_of(kernel).params; ++i) params.push_back(memory[i].data());
+  memory[0][0].values[3] = 5;
+  const lehr_call call = {sizeof call, info_of(kernel).params, params.data(), nullptr, 0, 1, nullptr,
+                          nullptr};
+  lehr_error error = {sizeof error, ""};
+  EXPECT_EQ(lehr_run(kernel, &call, &error), LEHR_OK) << error.text;
+  EXPECT_EQ(memory[2][0].values[3], 6);
+  EXPECT_EQ(lehr_close(bundle, nullptr), LEHR_OK);
+
+  lehr_bundle none;
+  const auto refused = [&](lehr_status status) {
+    return refusal(status, [&](auto* e) { return lehr_open_linked(&linked, nullptr, &none, e); });
+  };
+  linked.function_count = 1;
+  EXPECT_EQ(refused(LEHR_BAD_BUNDLE), "the linked bundle has no function named " + name);
+  linked.manifest_bytes -= 1;
+  EXPECT_THAT(refused(LEHR_BAD_BUNDLE), HasSubstr("the linked bundle was changed after it was written"));
+  linked.size = 8;
+  EXPECT_THAT(refused(LEHR_BAD_ARGUMENT), HasSubstr("takes the table that the bundle brings"));
+  EXPECT_THAT(
+      refusal(LEHR_BAD_ARGUMENT, [&](auto* e) { return lehr_open_linked(nullptr, nullptr, &none, e); }),
+      HasSubstr("needs a table"));
+}
+
+TEST(Runtime, AFolderOfSourcesIsToBeLinked) {
+  BundleFolder folder;
+  add_scale(folder, 4, 1);
+  const std::string source = "kernels/" + std::string(folder.manifest["kernels"][0]["name"]) + ".cpp";
+  folder.write_file(source, "text");
+  folder.manifest["kernels"][0]["file"] = source;
+  folder.seal();
+  lehr_bundle bundle;
+  EXPECT_THAT(refusal(LEHR_BAD_BUNDLE,
+                      [&](auto* error) { return lehr_open(folder.path().c_str(), nullptr, &bundle, error); }),
+              HasSubstr("has sources, to be linked into a program that calls lehr_open_linked"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Every CUDA family's emitted text, run by the emulator on odd shapes in every layout and type, under
 // rotating schedules, against the reference in double precision with the tolerance of the measurer.
-// `--configs N`: at least N kernels per family (default 24), and half as many of random shapes. Those are
+// `--configs N`: at least N kernels per family (default 16), and half as many of random shapes. Those are
 // other ones in each run, by a seed that is printed: `--seed N` draws them again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ constexpr std::uint64_t kSeed = 20251121;
 constexpr std::size_t kBatch = 64;
 
 std::size_t& configs_per_family() {
-  static std::size_t count = 24;
+  static std::size_t count = 16;
   return count;
 }
 

@@ -1,0 +1,96 @@
+#include "cli/bundle_answers.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/table.h"
+
+namespace lehr {
+namespace {
+
+// Of an answer's number (lehr_bundle.h).
+constexpr const char* kKinds[] = {"exact", "other threads", "split", "padded"};
+
+void expect(lehr_status status, const lehr_error& error) {
+  if (status == LEHR_OK) return;
+  if (status == LEHR_NO_KERNEL) throw_not_found("{}", error.text);
+  if (status == LEHR_BAD_BUNDLE || status == LEHR_BAD_ARGUMENT) throw_user("{}", error.text);
+  throw_environment("{}", error.text);
+}
+
+BundleAnswer answer_of(lehr_kernel kernel) {
+  lehr_error error = {sizeof error, ""};
+  lehr_kernel_info info = {};
+  info.size = sizeof info;
+  expect(lehr_info(kernel, &info, &error), error);
+  return {.workload = info.workload,
+          .name = info.name,
+          .target = info.target,
+          .arch = info.arch,
+          .kind = info.answer < std::size(kKinds) ? kKinds[info.answer] : "unknown",
+          .threads = info.threads,
+          .parts = info.parts,
+          .time_us = info.time_us,
+          .wasted = info.wasted,
+          .cold = info.cold != 0};
+}
+
+}  // namespace
+
+BundleAnswers::BundleAnswers(const std::string& folder) {
+  lehr_error error = {sizeof error, ""};
+  expect(lehr_open(folder.c_str(), nullptr, &bundle_, &error), error);
+}
+
+BundleAnswers::~BundleAnswers() {
+  lehr_close(bundle_, nullptr);
+}
+
+std::vector<BundleAnswer> BundleAnswers::all() const {
+  lehr_error error = {sizeof error, ""};
+  std::uint32_t count = 0;
+  expect(lehr_count(bundle_, &count, &error), error);
+  std::vector<BundleAnswer> answers;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    lehr_kernel kernel = 0;
+    expect(lehr_at(bundle_, i, &kernel, &error), error);
+    answers.push_back(answer_of(kernel));
+  }
+  return answers;
+}
+
+BundleAnswer BundleAnswers::answer(const std::string& workload, int threads) const {
+  lehr_error error = {sizeof error, ""};
+  const lehr_find_options options = {sizeof options, static_cast<std::uint32_t>(threads), 0};
+  lehr_kernel kernel = 0;
+  expect(lehr_find(bundle_, workload.c_str(), &options, &kernel, &error), error);
+  return answer_of(kernel);
+}
+
+std::string sentence_of(const BundleAnswer& answer) {
+  std::string text = answer.kind;
+  if (answer.parts > 1) text += fmt::format(" in {} parts", answer.parts);
+  text += fmt::format(", {} expected on {} thread{}", format_time_us(answer.time_us), answer.threads,
+                      answer.threads == 1 ? "" : "s");
+  if (answer.wasted > 0) text += fmt::format(", {:.0f} % of the work is padding", 100 * answer.wasted);
+  return text;
+}
+
+nlohmann::json json_of(const BundleAnswer& answer) {
+  return {{"workload", answer.workload}, {"name", answer.name},       {"target", answer.target},
+          {"arch", answer.arch},         {"answer", answer.kind},     {"threads", answer.threads},
+          {"parts", answer.parts},       {"time_us", answer.time_us}, {"wasted", answer.wasted},
+          {"cold", answer.cold}};
+}
+
+std::string table_of(const std::vector<BundleAnswer>& answers) {
+  std::vector<std::vector<std::string>> rows;
+  for (const BundleAnswer& each : answers)
+    rows.push_back({format_time_us(each.time_us), std::to_string(each.threads), each.cold ? "cold" : "warm",
+                    each.target, each.arch, each.workload});
+  return format_table({"expected", "threads", "<caches", "<target", "<arch", "<workload"}, rows);
+}
+
+}  // namespace lehr

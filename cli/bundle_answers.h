@@ -1,0 +1,46 @@
+// What a bundle's folder answers for workloads, asked of it as a product does.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "deploy/runtime/lehr_bundle.h"
+
+namespace lehr {
+
+struct BundleAnswer {
+  std::string workload, name, target, arch;
+  std::string kind;  ///< "exact", "other threads", "split", "padded"
+  std::uint32_t threads = 0, parts = 0;
+  double time_us = 0;  ///< expected
+  double wasted = 0;   ///< the share of the work that is padding
+  bool cold = false;
+};
+
+/// An open folder.
+class BundleAnswers {
+ public:
+  /// Throws Error(kUser) for what is no bundle, Error(kEnvironment) for one of which nothing runs here.
+  explicit BundleAnswers(const std::string& folder);
+  ~BundleAnswers();
+  BundleAnswers(const BundleAnswers&) = delete;
+  BundleAnswers& operator=(const BundleAnswers&) = delete;
+
+  /// Every kernel that runs here.
+  std::vector<BundleAnswer> all() const;
+  /// For a workload's text. Throws Error(kNotFound) where there is none.
+  BundleAnswer answer(const std::string& workload, int threads) const;
+
+ private:
+  lehr_bundle bundle_ = 0;
+};
+
+/// "split into 5 parts, 2.1 us expected on 2 threads, 12 % of the work is padding".
+std::string sentence_of(const BundleAnswer& answer);
+nlohmann::json json_of(const BundleAnswer& answer);
+/// The table of several.
+std::string table_of(const std::vector<BundleAnswer>& answers);
+
+}  // namespace lehr

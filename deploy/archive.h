@@ -1,0 +1,16 @@
+// Object files -> an archive for a linker.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lehr {
+
+/// The archive of these object files, by the names of its members, without their local symbols: the same
+/// objects give the same bytes. `ar` and `strip` (binutils) are looked for in `search_path`. Throws
+/// Error(kEnvironment).
+std::string archive_of(const std::map<std::string, std::string>& objects,
+                       const std::vector<std::string>& search_path);
+
+}  // namespace lehr

@@ -1,0 +1,68 @@
+#include "deploy/linked.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "deploy/runtime/sha256.h"
+
+namespace lehr {
+namespace {
+
+// What no part of the text closes: the delimiter of a raw string has at most 16 characters.
+std::string delimiter_for(const std::string& text) {
+  runtime::Sha256 hash;
+  hash.add(text.data(), text.size());
+  return std::string(hash.hex().data()).substr(0, 16);
+}
+
+}  // namespace
+
+std::string linked_text(std::span<const FolderKernel> kernels, const std::string& manifest) {
+  std::string declared, listed;
+  std::size_t count = 0;
+  for (const FolderKernel& kernel : first_of_each_name(kernels)) {
+    for (const std::string& name : deployed_functions(kernel.rebuilt.source, kernel.name)) {
+      declared += fmt::format("void {}(void* const* params, void* scratch, long task);\n", name);
+      listed += fmt::format("    {{\"{0}\", &{0}}},\n", name);
+      ++count;
+    }
+  }
+  const std::string delimiter = delimiter_for(manifest);
+  return fmt::format(
+      "// The bundle as a part of the program: lehr_open_linked(&lehr_linked_bundle, ...).\n"
+      "#include \"lehr_bundle.h\"\n\n"
+      "extern \"C\" {{\n{0}}}\n\n"
+      "namespace {{\n"
+      "const lehr_linked_function functions[] = {{\n{1}}};\n"
+      "const char manifest[] = R\"{2}({3}){2}\";\n"
+      "}}  // namespace\n\n"
+      "const lehr_linked lehr_linked_bundle = {{sizeof(lehr_linked), {4}, functions, manifest, sizeof "
+      "manifest - 1}};\n",
+      declared, listed, delimiter, manifest, count);
+}
+
+std::string linked_cmake(std::span<const FolderKernel> kernels, const std::vector<std::string>& flags) {
+  std::string sources;
+  for (const FolderKernel& kernel : first_of_each_name(kernels))
+    sources += fmt::format("\n  {}", source_path(kernel));
+  return fmt::format(
+      "# add_subdirectory() of this folder gives lehr_bundle::linked: the kernels and the library that runs "
+      "them, compiled "
+      "from\n# their sources (C++20, GCC or clang; linked they need libc alone).\n"
+      "cmake_minimum_required(VERSION 3.22)\n"
+      "project(lehr_bundle CXX)\n"
+      "find_package(Threads REQUIRED)\n"
+      "set(kernels{0})\n"
+      "set_source_files_properties(${{kernels}} PROPERTIES COMPILE_OPTIONS \"{1}\")\n"
+      "add_library(lehr_bundle_linked STATIC sources/lehr_bundle.cpp sources/lehr_linked.cpp ${{kernels}})\n"
+      "target_compile_features(lehr_bundle_linked PRIVATE cxx_std_20)\n"
+      "target_compile_options(lehr_bundle_linked PRIVATE -fno-exceptions -fno-rtti -fvisibility=hidden)\n"
+      "set_target_properties(lehr_bundle_linked PROPERTIES POSITION_INDEPENDENT_CODE ON)\n"
+      "target_include_directories(lehr_bundle_linked PUBLIC include)\n"
+      "target_link_libraries(lehr_bundle_linked PUBLIC Threads::Threads ${{CMAKE_DL_LIBS}})\n"
+      "add_library(lehr_bundle::linked ALIAS lehr_bundle_linked)\n",
+      sources, fmt::join(flags, ";"));
+}
+
+}  // namespace lehr

@@ -1,0 +1,11 @@
+// A bundle (`lehr export --out DIR`) as a participant: what a product that loads it gets.
+#pragma once
+
+#include "measure/core/vendor_library.h"
+
+namespace lehr::bundle {
+
+/// Of the folder RunSettings::bundle.
+extern const VendorLibrary kLibrary;
+
+}  // namespace lehr::bundle
