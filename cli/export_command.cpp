@@ -123,11 +123,11 @@ std::vector<Winner> ExportCommand::chosen_winners() const {
   if (found.empty()) throw_not_found("{} holds no timed trial that matches; nothing is written", database_);
   if (isa_.empty()) return found;
   const std::string operation = found[0].record.workload.substr(0, found[0].record.workload.find(' '));
-  std::erase_if(found,
-                [&](const Winner& winner) { return isa_level_said(winner.record.device) != level; });
+  std::erase_if(found, [&](const Winner& winner) { return isa_level_said(winner.record.device) != level; });
   if (found.empty())
-    throw_not_found("{} holds no timed trial for {} that matches: lehr tune {} ... --isa {} --db {} makes some",
-                    database_, isa_, operation, isa_, database_);
+    throw_not_found(
+        "{} holds no timed trial for {} that matches: lehr tune {} ... --isa {} --db {} makes some",
+        database_, isa_, operation, isa_, database_);
   return found;
 }
 
@@ -139,7 +139,8 @@ void ExportCommand::keep_those_of_here(std::vector<RebuiltKernel>& kernels,
     return HostCompiler(std::move(options)).identity();
   };
   const std::string native(kNativeIsa);
-  std::map<std::string, std::string> identities = {{native, identity_for(native)}};  // or there is no compiler at all
+  std::map<std::string, std::string> identities = {
+      {native, identity_for(native)}};  // or there is no compiler at all
   const auto reason_of = [&](const RebuiltKernel& kernel) -> std::optional<std::string> {
     const std::string march = march_of(kernel);
     try {

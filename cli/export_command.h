@@ -23,7 +23,8 @@ class ExportCommand {
   int run();
 
  private:
-  /// The winners of the filters and, where it is given, of --isa. Throws Error(kNotFound) where there is none.
+  /// The winners of the filters and, where it is given, of --isa. Throws Error(kNotFound) where there is
+  /// none.
   std::vector<Winner> chosen_winners() const;
   /// Measures again what can be; says what came of it. False: it was interrupted.
   bool remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>& skipped) const;

@@ -41,7 +41,8 @@ std::string missing_for(const IsaLevel& level, const Environment& environment) {
 }  // namespace
 
 std::string isa_help() {
-  return fmt::format("{}: what kernels for the CPU are made for ({})", fmt::join(names_here(), " | "), kNativeIsa);
+  return fmt::format("{}: what kernels for the CPU are made for ({})", fmt::join(names_here(), " | "),
+                     kNativeIsa);
 }
 
 std::string isa_filter_help() {
@@ -62,7 +63,8 @@ void check_runs_here(const IsaLevel& level, const Environment& environment) {
   const std::string missing = missing_for(level, environment);
   if (!missing.empty())
     throw_environment(
-        "--isa {} cannot be used: its kernels need {}, which this processor lacks; lehr doctor says which levels it "
+        "--isa {} cannot be used: its kernels need {}, which this processor lacks; lehr doctor says which "
+        "levels it "
         "runs",
         level.name, missing);
 }

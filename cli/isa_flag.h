@@ -16,11 +16,12 @@ std::string isa_filter_help();
 /// nullptr for "native". Throws Error(kUser) for a level that is not known, or of another architecture.
 const IsaLevel* parse_isa(const std::string& text);
 
-/// Throws Error(kEnvironment), one sentence, where this processor lacks something that the compiler at hand uses
-/// for that level, and where the compiler does not know the level.
+/// Throws Error(kEnvironment), one sentence, where this processor lacks something that the compiler at hand
+/// uses for that level, and where the compiler does not know the level.
 void check_runs_here(const IsaLevel& level, const Environment& environment);
 
-/// For `lehr doctor`: which levels can be tuned for here. Throws Error(kEnvironment) where there is no compiler.
+/// For `lehr doctor`: which levels can be tuned for here. Throws Error(kEnvironment) where there is no
+/// compiler.
 std::string describe_isa_levels(const Environment& environment);
 
 }  // namespace lehr

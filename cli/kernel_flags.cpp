@@ -61,7 +61,8 @@ Workload KernelFlags::workload() const {
 
 Device KernelFlags::device(const Workload& workload, const Environment& environment,
                            bool measure_rates) const {
-  if (!arch_.empty() && isa() != nullptr) throw_user("--arch {} and --isa {} exclude each other", arch_, isa_);
+  if (!arch_.empty() && isa() != nullptr)
+    throw_user("--arch {} and --isa {} exclude each other", arch_, isa_);
   const DeviceChoice choice = parse_device(device_, threads_, isa_);
   if (arch_.empty()) {
     std::string note;

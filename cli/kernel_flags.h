@@ -41,8 +41,8 @@ class KernelFlags {
   /// That of --isa; nullptr: native. Throws Error(kUser).
   const IsaLevel* isa() const;
   bool has_config() const { return !config_.empty(); }
-  /// --device, --threads, --isa and --arch as a choice among the devices of a log, none of which need be here.
-  /// Throws Error(kUser) for a bad one.
+  /// --device, --threads, --isa and --arch as a choice among the devices of a log, none of which need be
+  /// here. Throws Error(kUser) for a bad one.
   LoggedDevices logged_devices() const;
 
  private:

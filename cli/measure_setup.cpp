@@ -89,7 +89,8 @@ DeviceChoice parse_device(const std::string& device, const std::string& threads,
   DeviceChoice choice = parse_kind(device, threads);
   choice.isa = parse_isa(isa);
   if (choice.isa == nullptr) return choice;
-  const Target target = *std::ranges::find_if(kTargets, [&](Target one) { return has_level(one, choice.isa); });
+  const Target target =
+      *std::ranges::find_if(kTargets, [&](Target one) { return has_level(one, choice.isa); });
   if (!choice.automatic && choice.target != target)
     throw_user("--isa {} is for a {}; leave out --device {}", isa, target->title, name_of(choice.target));
   choice.automatic = false;

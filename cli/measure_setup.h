@@ -37,8 +37,8 @@ struct MeasureSetup {
 
 /// Finds the device without a compiler; its `compiler` field stays empty. `auto` takes a GPU where
 /// there is one with its compiler and a template for `workload`, else the CPU with the reason in `note`.
-/// Throws Error(kEnvironment) when what was asked for by name is missing, or the level does not run here, saying
-/// what to do.
+/// Throws Error(kEnvironment) when what was asked for by name is missing, or the level does not run here,
+/// saying what to do.
 Device choose_device(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
                      bool measure_rates, std::string& note);
 
@@ -59,8 +59,8 @@ enum class Timings {
 MeasureSetup make_measure_setup(const DeviceChoice& choice, const Workload& workload,
                                 const Environment& environment, int jobs, Timings timings = Timings::kFull);
 
-/// The compiler alone, for a device that need not be present (CUDA). `jobs` sources are compiled at once, for that
-/// level (nullptr: native).
+/// The compiler alone, for a device that need not be present (CUDA). `jobs` sources are compiled at once, for
+/// that level (nullptr: native).
 std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment& environment, int jobs,
                                         const IsaLevel* isa);
 

@@ -226,8 +226,8 @@ std::string shorter_words(const Workload& workload) {
 }
 
 std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const FolderFile> files,
-                          const FolderFile* library,
-                          std::span<const Buckets> buckets, std::string_view tool_version) {
+                          const FolderFile* library, std::span<const Buckets> buckets,
+                          std::string_view tool_version) {
   json hashes = json::object(), documents = json::array();
   for (const FolderFile& file : files) hashes[file.path] = sha256_of(file.bytes);
   for (const FolderKernel& kernel : kernels) documents.push_back(to_json(kernel, buckets));

@@ -55,13 +55,14 @@ struct Buckets {
 };
 
 /// manifest.json for these kernels, with the hashes of `files`, in one of which each kernel is and which
-/// lehr_open() compares, and of the library, which is loaded before it can compare anything (nullptr: the folder
-/// has none). The same kernels give the same bytes.
+/// lehr_open() compares, and of the library, which is loaded before it can compare anything (nullptr: the
+/// folder has none). The same kernels give the same bytes.
 std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const FolderFile> files,
-                          const FolderFile* library,
-                          std::span<const Buckets> buckets, std::string_view tool_version);
+                          const FolderFile* library, std::span<const Buckets> buckets,
+                          std::string_view tool_version);
 
-/// The kernels' files, each once: sources, which refuse to be compiled without their features, and shared objects.
+/// The kernels' files, each once: sources, which refuse to be compiled without their features, and shared
+/// objects.
 std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels);
 std::vector<FolderFile> libraries_of(std::span<const FolderKernel> kernels);
 /// Of winners that share a kernel (they differ in threads or caches alone) the first.

@@ -58,7 +58,8 @@ constexpr const char* kBaseOfAll =
 #endif
 
 HostCompilerOptions generic(const HostCompilerOptions& compiler, const char* more) {
-  return stripped(compiler, {"-mtune=generic", "-std=c++20", "-fvisibility=hidden", "-pthread", more}, kBaseOfAll);
+  return stripped(compiler, {"-mtune=generic", "-std=c++20", "-fvisibility=hidden", "-pthread", more},
+                  kBaseOfAll);
 }
 
 // A text of the library's, which includes its header.
@@ -156,7 +157,8 @@ std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels, co
   std::map<std::string, Texts> texts;  // by -march, then name: the same kernel is compiled once
   for (const RebuiltKernel& kernel : kernels) {
     const std::string march = march_of(kernel);
-    HostCompiler& compiler = compilers.try_emplace(march, stripped(options.compiler, {}, march)).first->second;
+    HostCompiler& compiler =
+        compilers.try_emplace(march, stripped(options.compiler, {}, march)).first->second;
     const std::string name = deployed_name(kernel.source, compiler.identity());
     deployed.push_back({kernel, name, features_of(compiler.macros()), {}});
     texts[march][name] = deployed_text(kernel.source, name);

@@ -20,8 +20,8 @@ struct IsaLevel {
 inline constexpr std::string_view kNativeIsa = "native";
 /// The level, of any target, that has this name; nullptr: none.
 const IsaLevel* isa_level_named(std::string_view name);
-/// The level that a compiler's identity, or a device's with one in it, says with "-march="; nullptr: native, or
-/// a target without levels.
+/// The level that a compiler's identity, or a device's with one in it, says with "-march="; nullptr: native,
+/// or a target without levels.
 const IsaLevel* isa_level_said(std::string_view identity);
 /// The name of a level; nullptr is kNativeIsa.
 std::string_view name_of(const IsaLevel* level);

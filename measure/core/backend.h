@@ -29,7 +29,7 @@ struct DeviceRequest {
   int ordinal = 0;             ///< of several of one kind
   int threads = 0;             ///< of the CPU; 0: all that the process may use
   const IsaLevel* isa = nullptr;  ///< made for that level; nullptr: for all that the device has
-  bool measure_rates = false;     ///< where peak rates are not known but measured, in some tens of milliseconds
+  bool measure_rates = false;  ///< where peak rates are not known but measured, in some tens of milliseconds
 };
 
 /// A line of `lehr doctor`.
@@ -56,8 +56,8 @@ struct Backend {
   std::vector<std::string> (*library_folders)(const ToolPaths& tools);
   /// nullopt where candidates can be compiled, else a sentence. nullptr: always.
   std::optional<std::string> (*why_no_compiler)(const ToolPaths& tools) = nullptr;
-  /// So many sources at once, for that level (nullptr: native). nullptr: the worker compiler does it, in so many
-  /// processes.
+  /// So many sources at once, for that level (nullptr: native). nullptr: the worker compiler does it, in so
+  /// many processes.
   std::unique_ptr<Compiler> (*compiler)(const ToolPaths& tools, int jobs, const IsaLevel* isa) = nullptr;
   std::unique_ptr<WorkerCompiler> (*worker_compiler)(const WorkerCompilerOptions& options) = nullptr;
   std::unique_ptr<Runner> (*make_runner)();

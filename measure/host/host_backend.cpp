@@ -37,7 +37,8 @@ std::string describe_cpu(const ToolPaths&) {
 
 constexpr MachinePart kHostParts[] = {
     {"cpu", &describe_cpu},
-    {"host compiler", [](const ToolPaths& tools) { return make_host_compiler(tools, 1, nullptr)->identity(); }},
+    {"host compiler",
+     [](const ToolPaths& tools) { return make_host_compiler(tools, 1, nullptr)->identity(); }},
 };
 
 }  // namespace

@@ -29,10 +29,10 @@ namespace {
 
 const std::string kOptimized = "-O2";
 // Behind that and -march.
-const std::vector<std::string> kFlags = {
-    "-ffp-contract=fast", "-fno-math-errno", "-shared", "-fPIC", "-w",
-    // The emitted code throws nothing and has no static objects.
-    "-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables", "-nostdlib"};
+const std::vector<std::string> kFlags = {"-ffp-contract=fast", "-fno-math-errno", "-shared", "-fPIC", "-w",
+                                         // The emitted code throws nothing and has no static objects.
+                                         "-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables",
+                                         "-nostdlib"};
 // After the source, so that the linker can leave out what is not used.
 const std::vector<std::string> kLibraries = {"-lm", "-lc"};
 

@@ -25,8 +25,8 @@ struct HostCompilerOptions {
   std::vector<std::string> extra_flags;  ///< after ours
 };
 
-/// Flags: `-O2`, `-march=native` or another one (GCC 12's -O3 miscompiles plain copy loops and is not faster on explicit vector
-/// code),
+/// Flags: `-O2`, `-march=native` or another one (GCC 12's -O3 miscompiles plain copy loops and is not faster
+/// on explicit vector code),
 /// `-ffp-contract=fast -fno-math-errno`; no exceptions, unwind tables, start files or libstdc++, which the
 /// emitted code never needs: that saves about a tenth of 80-100 ms per candidate (most of it is GCC's own
 /// work).

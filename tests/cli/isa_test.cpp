@@ -1,10 +1,13 @@
 // `--isa` from the flag to a bundle that machines of several levels open.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <sstream>
 
 #include "cli/isa_flag.h"
 #include "deploy/runtime/cpu_features.h"
@@ -31,7 +34,8 @@ std::vector<std::string> levels_that_run() {
   const std::string text = describe_isa_levels({}) + ", ";
   std::vector<std::string> names;
   for (const std::string& name : levels_here())
-    if (text.find(" " + name + ", ") != std::string::npos && text.find("not " + name + " ") == std::string::npos)
+    if (text.find(" " + name + ", ") != std::string::npos &&
+        text.find("not " + name + " ") == std::string::npos)
       names.push_back(name);
   return names;
 }
@@ -44,11 +48,26 @@ std::string isa_finding(const json& doctor) {
 
 TEST(Isa, IsInTheHelpOfWhateverTakesIt) {
   const Scratch scratch;
-  for (const char* command :
-       {"tune gemm --help", "bench gemm --help", "check gemm --help", "compile --help", "show --help", "export --help"}) {
+  for (const char* command : {"tune gemm --help", "bench gemm --help", "check gemm --help", "compile --help",
+                              "show --help", "export --help"}) {
     const Ran ran = run_lehr(words(command), scratch.path());
     EXPECT_EQ(ran.code, 0) << command;
     for (const std::string& level : levels_here()) EXPECT_THAT(ran.out, HasSubstr(level)) << command;
+  }
+}
+
+TEST(Isa, ThePageOnBundlesHasEveryLevel) {
+  std::ifstream file(LEHR_SOURCE_DIR "/docs/deploy.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (const Target target : kTargets) {
+    for (const IsaLevel& level : archs_of(target).levels) {
+      const std::string row = fmt::format("| {} | `{}` |", level.machine, level.arch);
+      bool found = false;
+      std::istringstream lines(text);
+      for (std::string line; std::getline(lines, line);)
+        found |= line.ends_with(row) && line.find(fmt::format("`{}`", level.name)) != std::string::npos;
+      EXPECT_TRUE(found) << level.name << " ... " << row;
+    }
   }
 }
 
@@ -68,7 +87,8 @@ TEST(Isa, ALevelThatCannotBeRunIsRefusedInOneSentence) {
   const Ran ran =
       run_lehr(words("tune gemm --m 8 --n 8 --k 8 --trials 1 --isa x86-64"), empty.path(), {}, environment);
   EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, ::testing::ContainsRegex("--isa x86-64 cannot be used: its kernels need [a-z0-9-]+, which"));
+  EXPECT_THAT(ran.err,
+              ::testing::ContainsRegex("--isa x86-64 cannot be used: its kernels need [a-z0-9-]+, which"));
   EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
   EXPECT_TRUE(std::filesystem::is_empty(empty.path()));
   const json doctor = parsed(run_lehr(words("doctor --json"), empty.path(), {}, environment));
@@ -80,8 +100,9 @@ TEST(Isa, ACompilerWithoutTheLevelIsSaidSo) {
   const Scratch scratch;
   const std::string compiler = (scratch.path() / "old++").string();
   const std::string level = levels_here().back();
-  std::ofstream(compiler) << "#!/bin/sh\nfor word in \"$@\"; do [ \"$word\" = -march=" << level
-                          << " ] && echo \"error: bad value for -march\" >&2 && exit 1; done\nexec c++ \"$@\"\n";
+  std::ofstream(compiler)
+      << "#!/bin/sh\nfor word in \"$@\"; do [ \"$word\" = -march=" << level
+      << " ] && echo \"error: bad value for -march\" >&2 && exit 1; done\nexec c++ \"$@\"\n";
   std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
   const Ran ran = run_lehr(words("tune gemm --m 8 --n 8 --k 8 --trials 1 --isa " + level), scratch.path(), {},
                            {"CXX=" + compiler});
@@ -131,9 +152,9 @@ TEST(Isa, OneBundleOfTwoLevelsServesProcessorsOfBoth) {
   EXPECT_NE(none.code, 0);
   std::map<std::string, double> times;
   for (const std::string& level : {lower, higher}) {
-    const json summary = done(scratch,
-                              "tune gemm --m 48 --n 64 --k 64 --threads 1 --trials 2 --no-baseline --quiet --json --isa " +
-                                  level);
+    const json summary = done(
+        scratch,
+        "tune gemm --m 48 --n 64 --k 64 --threads 1 --trials 2 --no-baseline --quiet --json --isa " + level);
     EXPECT_THAT(std::string(summary["identity"]), HasSubstr("-march=" + level + " "));
     times[level] = summary["best"]["time_us"];
   }
@@ -161,7 +182,8 @@ TEST(Isa, OneBundleOfTwoLevelsServesProcessorsOfBoth) {
   EXPECT_DOUBLE_EQ(time_of(bundle), std::min(times[lower], times[higher]));
   lehr_close(bundle, nullptr);
   EXPECT_EQ(lehr_open((scratch.path() / "newer").c_str(), &old, &bundle, &error), LEHR_WRONG_DEVICE);
-  EXPECT_THAT(std::string(error.text), ::testing::ContainsRegex("no kernel of .* runs here: .* needs [a-z0-9.]+, which"));
+  EXPECT_THAT(std::string(error.text),
+              ::testing::ContainsRegex("no kernel of .* runs here: .* needs [a-z0-9.]+, which"));
 }
 
 }  // namespace

@@ -303,7 +303,8 @@ TEST(IsaLevels, UseWhatTheAbiSays) {
   for (const char* one : {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"})
     expected.emplace_back(one);
   EXPECT_THAT(features("x86-64-v3"), ::testing::UnorderedElementsAreArray(expected));
-  for (const char* one : {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}) expected.emplace_back(one);
+  for (const char* one : {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})
+    expected.emplace_back(one);
   EXPECT_THAT(features("x86-64-v4"), ::testing::UnorderedElementsAreArray(expected));
 }
 
@@ -321,7 +322,8 @@ TEST(IsaLevels, OneBundleServesMachinesOfEach) {
   for (const std::string& feature : features_at(v3))
     if ((runtime::cpu_feature_named(feature) & runtime::cpu_features_here()) == 0)
       GTEST_SKIP() << "this processor has no " << feature;
-  const std::array kernels = {exported(kWorkloads[0], 20, nullptr, &v2), exported(kWorkloads[0], 10, nullptr, &v3),
+  const std::array kernels = {exported(kWorkloads[0], 20, nullptr, &v2),
+                              exported(kWorkloads[0], 10, nullptr, &v3),
                               exported(kWorkloads[2], 3, nullptr, &v3)};
   const Folder folder(kernels);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path + "/kernels"), {}), 3);
@@ -345,7 +347,8 @@ TEST(IsaLevels, EachSourceHasFlagsOfItsOwn) {
   FolderOptions sources = options();
   sources.embed = true;
   const std::vector<FolderFile> files = export_folder(
-      std::array{exported(kWorkloads[0], 20, nullptr, &v2), exported(kWorkloads[0], 10, nullptr, &v3)}, sources);
+      std::array{exported(kWorkloads[0], 20, nullptr, &v2), exported(kWorkloads[0], 10, nullptr, &v3)},
+      sources);
   const auto cmake = std::ranges::find(files, "CMakeLists.txt", &FolderFile::path);
   ASSERT_NE(cmake, files.end());
   int lines = 0, with_avx2 = 0;
