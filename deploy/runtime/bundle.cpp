@@ -46,14 +46,6 @@ bool runs_here(const ManifestKernel& kernel, CpuFeatures features) {
          (kernel.features & ~features) == 0;
 }
 
-// "avx512f": the first thing that a kernel needs and that is not there.
-std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures features) {
-  if (kernel.machine != cpu_machine()) return kernel.machine;
-  for (std::size_t i = 0; i < cpu_feature_count(); ++i)
-    if (kernel.features & ~features & (CpuFeatures{1} << i)) return cpu_feature(i).name;
-  return kernel.unknown_feature;
-}
-
 lehr_status nothing_runs(const Bundle& bundle, const char* where, lehr_error* error) {
   if (bundle.manifest.kernels.size() == 0) return fail(error, LEHR_BAD_BUNDLE, "%s has no kernels", where);
   const ManifestKernel& one = bundle.manifest.kernels[0];
@@ -116,6 +108,14 @@ bool add_exact_answers(Bundle& bundle) {
 }
 
 }  // namespace
+
+std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures features) {
+  if (kernel.machine.empty()) return kernel.target;  // no processor's
+  if (kernel.machine != cpu_machine()) return kernel.machine;
+  for (std::size_t i = 0; i < cpu_feature_count(); ++i)
+    if (kernel.features & ~features & (CpuFeatures{1} << i)) return cpu_feature(i).name;
+  return kernel.unknown_feature;
+}
 
 Bundle::~Bundle() {
   for (std::size_t i = 0; i < answer_count; ++i) {

@@ -116,6 +116,9 @@ lehr_status load_kernels(Bundle& bundle, const char* where, EntryNamed entry_nam
                          lehr_error* error, ImageOf image_of = nullptr);
 /// Those for CUDA that this GPU runs. None where there is no driver or no device: Cuda::why_not says why.
 lehr_status load_cuda_kernels(Bundle& bundle, ImageOf image_of, void* context, lehr_error* error);
+/// "avx512f", "aarch64", "cuda": the first thing that a kernel needs and that `features` and this machine
+/// lack.
+std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures features);
 
 /// lehr_run and lehr_prepack of a call that is right.
 void run_answer(const Answer& answer, const lehr_call& call);
