@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/help.h"
+#include "cli/isa_flag.h"
 #include "cli/measure_setup.h"
 #include "cli/table.h"
 #include "model/tasks.h"
@@ -152,6 +153,7 @@ ModelCommand::ModelCommand(CLI::App& root, const Environment& environment) : env
              "whose families serve it: auto | cpu | cuda:N (auto)");
   value_flag(*app_, kMeasuringGroup, "--threads", threads_,
              "CPU threads that a kernel may use (all that are allowed)");
+  value_flag(*app_, kMeasuringGroup, "--isa", isa_, isa_help().c_str());
   switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
   app_->footer(examples({{"problem", "lehr model resnet18.onnx --dim batch=1"},
                          {"measuring", "lehr model resnet18.onnx --device cpu"},
@@ -165,7 +167,7 @@ bool ModelCommand::chosen() const {
 int ModelCommand::run() {
   if (file_.empty()) throw_user("lehr model needs a file, as lehr model resnet18.onnx");
   const ShapeBindings bindings = parse_bindings(dims_, inputs_);
-  const DeviceChoice choice = parse_device(device_, threads_);
+  const DeviceChoice choice = parse_device(device_, threads_, isa_);
   const OnnxModel model = read_onnx(file_);
   for (const std::string& warning : model.warnings)
     fmt::print(stderr, "note: {}: {}\n", printable(file_), printable(warning));

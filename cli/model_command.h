@@ -28,7 +28,7 @@ class ModelCommand {
   const Environment& environment_;
   std::string file_;
   std::vector<std::string> dims_, inputs_;
-  std::string device_ = "auto", threads_;
+  std::string device_ = "auto", threads_, isa_ = "native";
   bool json_ = false;
 };
 
