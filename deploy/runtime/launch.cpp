@@ -151,6 +151,8 @@ lehr_status refused(const Cuda& cuda, CudaCode code, const char* what, lehr_erro
 }  // namespace lehr::runtime
 
 using namespace lehr::runtime;
+using lehr::CudaCode;
+using lehr::CudaTensorMap;
 
 lehr_status lehr_launch(lehr_kernel kernel, const lehr_launch_call* call, lehr_error* error) {
   const Answer* const answer = answer_of(kernel);

@@ -85,6 +85,13 @@ typedef struct lehr_linked_function {
   void (*function)(void* const* params, void* scratch, long task);
 } lehr_linked_function;
 
+/// A file of a bundle, by the path that the manifest has for it.
+typedef struct lehr_linked_file {
+  const char* path;
+  const unsigned char* bytes;
+  uint64_t size;
+} lehr_linked_file;
+
 /// A bundle that is part of the program.
 typedef struct lehr_linked {
   uint32_t size;
@@ -92,6 +99,8 @@ typedef struct lehr_linked {
   const lehr_linked_function* functions;
   const char* manifest;  ///< as in manifest.json
   uint64_t manifest_bytes;
+  const lehr_linked_file* files;  ///< of kernels for GPUs
+  uint64_t file_count;
 } lehr_linked;
 
 /// What a bundle's liblehr_bundle.a, or its sources, bring into the program that links them. The shared
