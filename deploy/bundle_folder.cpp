@@ -63,7 +63,8 @@ json tensor_map_of(const SourceParam& param) {
                    {"steps", first(map.steps, map.rank)},
                    {"swizzle", map.swizzle}};
   if (map.im2col)
-    document.update({{"channels", map.channels}, {"pixels", map.pixels}, {"lower", map.lower}, {"upper", map.upper}});
+    document.update(
+        {{"channels", map.channels}, {"pixels", map.pixels}, {"lower", map.lower}, {"upper", map.upper}});
   else
     document["box"] = first(map.box, map.rank);
   return document;

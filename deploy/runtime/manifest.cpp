@@ -123,7 +123,8 @@ class Reader {
     kernel.threads = static_cast<std::uint32_t>(threads);
     if (!file_of(at, kernel) || !features_of(at, kernel) || !params_of(at, kernel) || !slices_of(at, kernel))
       return false;
-    if (!on_cuda) return steps_of(at, kernel) && prepack_of(at, kernel) && cpu_params(kernel) && self_test_of(at, kernel);
+    if (!on_cuda)
+      return steps_of(at, kernel) && prepack_of(at, kernel) && cpu_params(kernel) && self_test_of(at, kernel);
     const char* const complaint = read_cuda_kernel(json_, at, manifest_, kernel, no_memory);
     return complaint == nullptr ? !no_memory : is(complaint);
   }
