@@ -1,10 +1,13 @@
 // The matrices of a GEMM as the operands of the shared nest: where they lie, and how their blocks are packed.
 #include "templates/gemm/cpu/gemm_cpu.h"
 
+#include <algorithm>
+
 #include "templates/family.h"
 #include "templates/gemm/cpu/gemm_cpu_nest.h"
 #include "templates/gemm/cpu/gemm_cpu_space.h"
 #include "templates/shared/cpu_common.h"
+#include "templates/shared/register_tile.h"
 
 namespace lehr {
 namespace {
@@ -17,6 +20,7 @@ struct Lowering {
   GemmNest n;
   Operands operands{};
   BufferId a_panel{}, b_panel{};
+  BufferId u{};  ///< B, laid out beforehand
 
   Expr batch_offset(std::int64_t elements) const {
     return n.p.batch == 1 ? integer(0) : var(n.batch) * elements;
@@ -34,7 +38,57 @@ struct Lowering {
   Expr b_element(const Expr& k, const Expr& j) const {
     return matrix_element(n.p.b, n.p.k, n.p.n, batch_offset(n.p.k * n.p.n), var(n.k0) + k, var(n.column) + j);
   }
+
+  // B beforehand: panels of a cache line of columns, u[panel][k][line], so that each is one stream, whatever
+  // tile reads it: kernels of one B share it, of any number of rows. An odd number of lines from panel to
+  // panel lets those of a tile fall into different sets of a cache; nobody reads the one behind k.
+  std::int64_t u_panels() const { return ceil_div(n.p.n, cpu::kLineFloats); }
+  std::int64_t u_panel_size() const { return (n.p.k | 1) * cpu::kLineFloats; }
+  Expr u_element(const Expr& k, const Expr& j) const {
+    constexpr std::int64_t kLine = cpu::kLineFloats;
+    const Expr first = n.matrix() * u_panels();
+    if (n.nr() % kLine == 0)
+      return (first + var(n.column) / kLine + j / kLine) * u_panel_size() + (var(n.k0) + k) * kLine +
+             j % integer(kLine);
+    const Expr column = var(n.column) + j;
+    return (first + column / kLine) * u_panel_size() + (var(n.k0) + k) * kLine + column % integer(kLine);
+  }
 };
+
+// Columns that do not exist are zero, so that the micro-kernel needs no mask on B.
+Block prepack_b(Lowering& l, const Limits& limits) {
+  GemmNest& n = l.n;
+  constexpr std::int64_t kLine = cpu::kLineFloats;
+  const VarId part = n.builder.var("u_part"), column = n.builder.var("u_column"), k = n.builder.var("u_k"),
+              j = n.builder.var("u_j");
+  const Expr base = n.p.batch == 1 ? integer(0) : var(part) / l.u_panels() * (n.p.k * n.p.n);
+  const Expr first = (n.p.batch == 1 ? var(part) : var(part) % integer(l.u_panels())) * kLine;
+  const bool whole = n.p.n % kLine == 0;
+  const auto from = [&](const Expr& at) {
+    return matrix_element(n.p.b, n.p.k, n.p.n, base, var(k), var(column) + at);
+  };
+  const auto to = [&](const Expr& at) { return var(part) * l.u_panel_size() + var(k) * kLine + at; };
+  Block body = block(Let{column, first});
+  if (n.p.b == Layout::kRow) {
+    // The widest vectors whatever the schedule has: the text of this function tells who shares what it fills.
+    const std::int64_t lanes = std::min(cpu::lane_counts(limits).back(), kLine);
+    const int width = static_cast<int>(lanes);
+    const Expr at = var(j) * lanes;
+    Expr value = whole ? load(l.operands.b, from(at), width)
+                       : load_active(l.operands.b, from(at), width, integer(n.p.n) - var(column) - at);
+    body.push_back(loop(k, n.p.k, LoopKind::kSerial,
+                        block(loop(j, kLine / lanes, LoopKind::kUnrolled,
+                                   block(Store{l.u, to(at), value, width, std::nullopt})))));
+  } else {
+    const Stmt copy = Store{l.u, to(var(j)), load(l.operands.b, from(var(j))), 1, std::nullopt};
+    const Stmt clear = Store{l.u, to(var(j)), Float{0, DType::kF32}, 1, std::nullopt};
+    const auto along_k = [&](const Stmt& store) { return block(loop(k, n.p.k, LoopKind::kSerial, block(store))); };
+    Block line = along_k(copy);
+    if (!whole) line = block(If{lt(var(column) + var(j), integer(n.p.n)), along_k(copy), along_k(clear)});
+    body.push_back(loop(j, kLine, LoopKind::kSerial, line));
+  }
+  return block(loop(part, n.p.batch * l.u_panels(), LoopKind::kParallel, body));
+}
 
 // Panels of the block that jc and pc name: b_panel[jt][k][0..nr).
 Stmt pack_b(Lowering& l, const Expr& tiles) {
@@ -124,7 +178,12 @@ Kernel lower_gemm_cpu(const Workload& workload, const GemmCpuSchedule& schedule,
   } else {
     n.a_at = [&](const Expr& i, const Expr& k) { return load(l.operands.a, l.a_element(i, k)); };
   }
-  if (n.s.pack_b) {
+  if (n.s.pack_b == GemmCpuSchedule::kPrepacked) {
+    l.u = n.builder.param("u", DType::kF32, n.p.batch * l.u_panels() * l.u_panel_size(), Direction::kPrepacked);
+    n.builder.kernel.prepack = prepack_b(l, limits);
+    n.b = l.u, n.b_is_whole = true, n.next_tile = n.nr();
+    n.b_at = [&](const Expr& k, const Expr& j) { return l.u_element(k, j); };
+  } else if (n.s.pack_b) {
     l.b_panel = n.builder.buffer("b_panel", DType::kF32, Scope::kScratch, n.nc() * n.nr() * n.kc());
     n.scratch.push_back(l.b_panel);
     n.pack_b = [&](const Expr& tiles) { return pack_b(l, tiles); };

@@ -23,7 +23,9 @@ struct GemmCpuSchedule {
   std::int64_t kc = 1;  ///< k per block
   std::int64_t mc = 1;  ///< tiles of rows per block
   std::int64_t nc = 1;  ///< tiles of columns per block
-  std::int64_t pack_a = 0, pack_b = 0;
+  std::int64_t pack_a = 0, pack_b = 0;  ///< 1: in each block
+  /// pack_b: B is constant and laid out beforehand.
+  static constexpr std::int64_t kPrepacked = 2;
   std::int64_t order = 0;
   std::int64_t ku = 1;
   /// Of B: none; while each tile is computed, the rows that it uses of the next tile of columns; the same,
