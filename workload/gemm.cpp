@@ -102,12 +102,10 @@ Operand parse_operand(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ':');
   Operand operand;
   operand.type = parse_operand_type(parts[0]);
-  if (parts.size() > 3)
-    throw_user("operand '{}' has too many parts; write dtype:layout or dtype:layout:constant, e.g. f32:row",
-               text);
-  if (parts.size() == 3 && parts[2] != "constant")
-    throw_user("unknown '{}' in operand '{}'; behind the layout there may be constant", parts[2], text);
-  operand.constant = parts.size() == 3;
+  operand.constant = parts.size() == 3 && parts[2] == "constant";
+  if (parts.size() > 2 && !operand.constant)
+    throw_user(
+        "operand '{}' has too many parts; write dtype:layout, e.g. f32:row, or f32:row:constant", text);
   if (parts.size() > 1) {
     if (parts[1] == "row") {
       operand.layout = Layout::kRow;

@@ -40,7 +40,7 @@ struct GemmNest {
   /// B as the micro-kernel reads it, of the tile `jt` of the block.
   ir::BufferId b{};
   std::function<ir::Expr(const ir::Expr& k, const ir::Expr& j)> b_at;
-  bool b_is_whole = false;   ///< vectors that reach over the right edge may be read
+  bool b_is_whole = false;   ///< a vector that reaches over the right edge may be read, one behind it not
   bool b_in_panels = false;  ///< whole, and [k][nr] without gaps
   std::int64_t next_tile =
       0;  ///< elements from a row of B's tile to that of the next one; of shared prefetches
