@@ -47,6 +47,7 @@ constexpr std::uint32_t kPackedAlignment = 64;
 
 json params_of(const RebuiltKernel& kernel) {
   const std::optional<Slices> slices = slices_of(kernel.workload);
+  const std::vector<TensorSpec> tensors = tensors_of(kernel.workload);
   json params = json::array();
   std::size_t tensor = 0;
   for (const SourceParam& param : kernel.source.params) {
@@ -59,6 +60,7 @@ json params_of(const RebuiltKernel& kernel) {
                       {"bytes", param.elements * element},
                       {"alignment", packed ? kPackedAlignment : element},
                       {"slice_bytes", slice}});
+    if (!packed && tensors.at(tensor).constant) params.back()["constant"] = true;
     tensor += !packed;
   }
   return params;

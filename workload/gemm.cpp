@@ -67,7 +67,7 @@ void validate_gemm(const Workload& workload) {
 std::vector<TensorSpec> gemm_tensors(const Workload& workload) {
   const Gemm& g = workload.gemm();
   return {{"a", g.a.type, g.batch * g.m * g.k, TensorRole::kInput},
-          {"b", g.b.type, g.batch * g.k * g.n, TensorRole::kInput},
+          {"b", g.b.type, g.batch * g.k * g.n, TensorRole::kInput, g.b.constant},
           {"c", g.c.type, g.batch * g.m * g.n, TensorRole::kOutput}};
 }
 

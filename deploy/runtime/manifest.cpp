@@ -151,6 +151,9 @@ class Reader {
       if (alignment == 0 || alignment > 4096 || (alignment & (alignment - 1)) != 0)
         return is("has a parameter whose alignment is no power of two");
       param.alignment = static_cast<std::uint32_t>(alignment);
+      const std::uint32_t constant = json_.member(i, "constant");
+      if (constant != Json::kNone && !json_.boolean(constant, param.constant))
+        return is("has a parameter whose constant is neither true nor false");
       if (role != "in" && role != "out" && role != "prepacked")
         return is("has a parameter of an unknown role");
       param.role = role == "in" ? LEHR_IN : role == "out" ? LEHR_OUT : LEHR_PREPACKED;

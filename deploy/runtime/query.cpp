@@ -86,7 +86,8 @@ lehr_status lehr_param(lehr_kernel kernel, uint32_t index, lehr_param_info* info
   filled.dtype = param.dtype.data();
   filled.bytes = param.bytes;
   filled.alignment = param.alignment;
-  filled.constant = answer->parts[0].kernel->said->prepack_reads >> index & 1;
+  const bool is_read = (answer->parts[0].kernel->said->prepack_reads >> index & 1) != 0;
+  filled.constant = param.constant || is_read;
   return give(filled, info, error);
 }
 

@@ -195,7 +195,9 @@ TEST(BundleFolder, PutsRowsAndImagesTogether) {
 TEST(BundleFolder, RowsShareAConstantBThatIsLaidOutOnce) {
   const std::string rest = " n=50 k=33 b=f32:column:constant epilogue=bias+relu";
   const std::vector<RebuiltKernel> kernels = {exported(("gemm m=16" + rest).c_str(), 10, "gemm_cpu"),
-                                              exported(("gemm m=1" + rest).c_str(), 2, "gemm_cpu")};
+                                              exported(("gemm m=1" + rest).c_str(), 2, "gemm_cpu"),
+                                              exported(("gemm m=2" + rest).c_str(), 9, "gemm_dot_cpu")};
+  EXPECT_EQ(kernels[2].source.launch.prepack_tasks, 0);
   EXPECT_NE(kernels[0].winner.record.config.at("mr"), kernels[1].winner.record.config.at("mr"));
   const Folder folder(kernels);
   const Opened bundle(folder.path);
@@ -214,6 +216,13 @@ TEST(BundleFolder, RowsShareAConstantBThatIsLaidOutOnce) {
   EXPECT_THAT(constant, ElementsAre("b"));
   EXPECT_THAT(prepacked, ElementsAre("u"));
   expect_right(bundle.handle, "gemm m=1" + rest, 2);
+  // One that reads B as it lies says so of B, too: callers need not know which it is.
+  expect_right(bundle.handle, "gemm m=2" + rest, 2);
+  ASSERT_EQ(lehr_find(bundle.handle, ("gemm m=2" + rest).c_str(), nullptr, &kernel, nullptr), LEHR_OK);
+  lehr_param_info b = {};
+  b.size = sizeof b;
+  ASSERT_EQ(lehr_param(kernel, 1, &b, nullptr), LEHR_OK);
+  EXPECT_EQ(b.constant, 1u);
   EXPECT_EQ(lehr_find(bundle.handle, "gemm m=34 n=50 k=33 b=f32:column epilogue=bias+relu", nullptr, &kernel, nullptr),
             LEHR_NO_KERNEL);
 }
