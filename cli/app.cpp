@@ -19,6 +19,7 @@
 #include "cli/doctor_command.h"
 #include "cli/export_command.h"
 #include "cli/help.h"
+#include "cli/model_command.h"
 #include "cli/replay_command.h"
 #include "cli/show_command.h"
 #include "cli/tune_command.h"
@@ -110,6 +111,7 @@ CommandLine::CommandLine() : parts_(std::make_unique<Parts>()) {
   parts_->add<TuneCommand>();
   parts_->add<CheckCommand>();
   parts_->add<BenchCommand>();
+  parts_->add<ModelCommand>();
   parts_->add<BestCommand>();
   parts_->add<ShowCommand>();
   parts_->add<CompileCommand>();

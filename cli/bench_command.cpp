@@ -11,6 +11,7 @@
 #include "cli/bundle_answers.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
+#include "cli/isa_flag.h"
 #include "cli/measure_setup.h"
 #include "cli/table.h"
 #include "codegen/emit.h"
@@ -115,6 +116,7 @@ BenchCommand::BenchCommand(CLI::App& root, const Environment& environment) : env
     add("--bundle", bundle_, kBundleHelp);
     add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
     add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
+    add("--isa", isa_, isa_help().c_str());
     add("--time", time_, "of the contest: 500ms, 5s, 1m (5s)");
     add("--baseline", baseline_, baseline_help().c_str());
     switch_flag(*app, kMeasuringGroup, "--no-baseline", no_baseline_, "compare with no vendor library");
@@ -160,7 +162,7 @@ int BenchCommand::list_bundle() const {
 }
 
 DeviceChoice BenchCommand::device_choice() const {
-  DeviceChoice choice = parse_device(device_, threads_);
+  DeviceChoice choice = parse_device(device_, threads_, isa_);
   if (bundle_.empty()) return choice;
   if (!choice.automatic && !choice.target.has(Feature::kTasks))
     throw_user("--bundle is timed on the processor, not on --device {}", device_);

@@ -36,7 +36,7 @@ class BenchCommand {
   const Environment& environment_;
   ProblemFlags problem_;
   std::vector<std::string> configs_;
-  std::string device_ = "auto", threads_, time_ = "5s", baseline_, bundle_;
+  std::string device_ = "auto", isa_ = "native", threads_, time_ = "5s", baseline_, bundle_;
   bool no_baseline_ = false, json_ = false;
 };
 

@@ -25,7 +25,7 @@ class CheckCommand {
   CLI::App* app_ = nullptr;
   const Environment& environment_;
   ProblemFlags problem_;
-  std::string device_ = "auto", threads_, samples_ = "4", seed_ = "0";
+  std::string device_ = "auto", isa_ = "native", threads_, samples_ = "4", seed_ = "0";
   bool json_ = false;
 };
 

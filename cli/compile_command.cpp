@@ -125,7 +125,7 @@ int CompileCommand::run() {
   const std::vector<Config> chosen = configs(workload, device.limits);
   std::vector<Source> sources;
   for (const Config& config : chosen) sources.push_back(emit(lower(workload, config, device.limits)));
-  const std::unique_ptr<Compiler> compiler = make_compiler(device.limits, environment_, jobs);
+  const std::unique_ptr<Compiler> compiler = make_compiler(device.limits, environment_, jobs, kernel_.isa());
 
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<Compiled> results = compiler->compile(sources);

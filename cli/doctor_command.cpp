@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/help.h"
+#include "cli/isa_flag.h"
 #include "cli/table.h"
 #include "database/database.h"
 #include "measure/system/temp_dir.h"
@@ -81,6 +82,8 @@ int DoctorCommand::run() {
   for (const Backend* backend : backends()) {
     for (const MachinePart& part : backend->parts)
       findings.push_back(found(std::string(part.name), [&] { return part.describe(environment_); }));
+    if (!archs_of(backend->target).levels.empty())
+      findings.push_back(found("--isa", [&] { return describe_isa_levels(environment_); }));
     for (const VendorLibrary* library : vendor_libraries())
       if (library->target == backend->target)
         findings.push_back(found(std::string(library->name), [&] {

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -10,6 +11,7 @@
 #include "cli/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
+#include "cli/isa_flag.h"
 #include "cli/remeasure.h"
 #include "cli/signals.h"
 #include "cli/table.h"
@@ -42,6 +44,7 @@ ExportCommand::ExportCommand(CLI::App& root, const Environment& environment)
       "Write the winners as a folder that a program links or loads, or with their sources as one "
       "JSON file");
   filter_.add_to(*app_);
+  value_flag(*app_, "Filters", "--isa", isa_, isa_filter_help().c_str());
   value_flag(*app_, kOutputGroup, "--db", database_, "the trial log (./lehr.db, or LEHR_DB)");
   value_flag(*app_, kOutputGroup, "--out", out_,
              "the folder to write, or a file that ends in .json; an old one is replaced in one step");
@@ -87,13 +90,11 @@ int ExportCommand::run() {
   const bool document = out_.ends_with(".json");
   if (document && !buckets_.empty()) throw_user("--buckets is for a folder, and {} is one document", out_);
   if (document && embed_) throw_user("--embed is for a folder, and {} is one document with sources", out_);
-  const RecordFilter filter = filter_.filter();
-  std::vector<Winner> found = winners(Database::open_read_only(database_), filter);
-  if (found.empty()) throw_not_found("{} holds no timed trial that matches; nothing is written", database_);
+  std::vector<Winner> found = chosen_winners();
   RebuiltWinners rebuilt = rebuild(found);
   if (remeasure_) {
     if (!remeasure_all(found, rebuilt.skipped)) return kInterruptedCode;
-    found = winners(Database::open_read_only(database_), filter);
+    found = chosen_winners();
     rebuilt = rebuild(found);
   }
   std::vector<std::string> skipped;
@@ -115,11 +116,42 @@ int ExportCommand::run() {
   return 0;
 }
 
+std::vector<Winner> ExportCommand::chosen_winners() const {
+  const RecordFilter filter = filter_.filter();
+  const IsaLevel* const level = isa_.empty() ? nullptr : parse_isa(isa_);
+  std::vector<Winner> found = winners(Database::open_read_only(database_), filter);
+  if (found.empty()) throw_not_found("{} holds no timed trial that matches; nothing is written", database_);
+  if (isa_.empty()) return found;
+  const std::string operation = found[0].record.workload.substr(0, found[0].record.workload.find(' '));
+  std::erase_if(found, [&](const Winner& winner) { return isa_level_said(winner.record.device) != level; });
+  if (found.empty())
+    throw_not_found(
+        "{} holds no timed trial for {} that matches: lehr tune {} ... --isa {} --db {} makes some",
+        database_, isa_, operation, isa_, database_);
+  return found;
+}
+
 void ExportCommand::keep_those_of_here(std::vector<RebuiltKernel>& kernels,
                                        std::vector<std::string>& skipped) const {
-  const std::string identity = HostCompiler(folder_options().compiler).identity();
+  const auto identity_for = [&](const std::string& march) {
+    HostCompilerOptions options = folder_options().compiler;
+    options.march = march;
+    return HostCompiler(std::move(options)).identity();
+  };
+  const std::string native(kNativeIsa);
+  std::map<std::string, std::string> identities = {
+      {native, identity_for(native)}};  // or there is no compiler at all
+  const auto reason_of = [&](const RebuiltKernel& kernel) -> std::optional<std::string> {
+    const std::string march = march_of(kernel);
+    try {
+      if (!identities.contains(march)) identities[march] = identity_for(march);
+      return why_not_in_folder(kernel, identities[march]);
+    } catch (const Error& error) {
+      return error.what();  // a level that it does not know
+    }
+  };
   std::erase_if(kernels, [&](const RebuiltKernel& kernel) {
-    const std::optional<std::string> reason = why_not_in_folder(kernel, identity);
+    const std::optional<std::string> reason = reason_of(kernel);
     if (reason)
       skipped.push_back(fmt::format("'{}' is left out: {}", kernel.winner.record.workload, *reason));
     return reason.has_value();

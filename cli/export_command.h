@@ -23,6 +23,9 @@ class ExportCommand {
   int run();
 
  private:
+  /// The winners of the filters and, where it is given, of --isa. Throws Error(kNotFound) where there is
+  /// none.
+  std::vector<Winner> chosen_winners() const;
   /// Measures again what can be; says what came of it. False: it was interrupted.
   bool remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>& skipped) const;
   /// Of `kernels` those that a folder made here can hold; a sentence for each other one goes to `skipped`.
@@ -32,7 +35,7 @@ class ExportCommand {
   const Environment& environment_;
   CLI::App* app_;
   FilterFlags filter_;
-  std::string database_, out_, buckets_;
+  std::string database_, out_, buckets_, isa_;
   bool json_ = false, remeasure_ = false, embed_ = false;
 };
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/args.h"
 #include "cli/help.h"
+#include "cli/isa_flag.h"
 #include "cli/measure_setup.h"
 #include "replay/origin.h"
 #include "target/archs.h"
@@ -41,6 +42,7 @@ void KernelFlags::add_to(CLI::App& app) {
   add("--arch", arch_, "a CUDA architecture, which need not be present: sm_80, sm_90a, ...");
   add("--device", device_, "auto | cpu | cuda:N");
   add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
+  add("--isa", isa_, isa_help().c_str());
 }
 
 Workload KernelFlags::workload() const {
@@ -59,7 +61,9 @@ Workload KernelFlags::workload() const {
 
 Device KernelFlags::device(const Workload& workload, const Environment& environment,
                            bool measure_rates) const {
-  const DeviceChoice choice = parse_device(device_, threads_);
+  if (!arch_.empty() && isa() != nullptr)
+    throw_user("--arch {} and --isa {} exclude each other", arch_, isa_);
+  const DeviceChoice choice = parse_device(device_, threads_, isa_);
   if (arch_.empty()) {
     std::string note;
     return choose_device(choice, workload, environment, measure_rates, note);
@@ -71,6 +75,10 @@ Device KernelFlags::device(const Workload& workload, const Environment& environm
   device.limits = archs_of(target).limits(arch_, 0);
   device.name = "any " + arch_;
   return device;
+}
+
+const IsaLevel* KernelFlags::isa() const {
+  return parse_isa(isa_);
 }
 
 std::optional<Config> KernelFlags::config(const Space& space) const {
@@ -87,8 +95,8 @@ std::optional<Config> KernelFlags::config(const Space& space) const {
 }
 
 LoggedDevices KernelFlags::logged_devices() const {
-  const DeviceChoice choice = parse_device(device_, "");
-  LoggedDevices devices{.target = "", .arch = arch_};
+  const DeviceChoice choice = parse_device(device_, "", isa_);
+  LoggedDevices devices{.target = "", .arch = arch_, .isa = choice.isa};
   // Not as parse_device: the log's machine may have more CPUs than this one.
   if (!threads_.empty()) devices.threads = static_cast<int>(parse_number("--threads", threads_, 1, INT_MAX));
   if (!choice.automatic) devices.target = name_of(choice.target);
@@ -98,6 +106,7 @@ LoggedDevices KernelFlags::logged_devices() const {
 bool LoggedDevices::include(const Record& record) const {
   if (!target.empty() && record.target != target) return false;
   if (!arch.empty() && record.arch != arch) return false;
+  if (isa != nullptr && isa_level_said(record.device) != isa) return false;
   const std::optional<Target> of = target_named(record.target);
   return threads == 0 || !of || !of->has(Feature::kTasks) || cores_of(record.device) == threads;
 }

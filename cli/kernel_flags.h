@@ -9,6 +9,7 @@
 #include "database/record.h"
 #include "measure/core/device.h"
 #include "space/space.h"
+#include "target/archs.h"
 
 namespace CLI {
 class App;
@@ -19,13 +20,14 @@ namespace lehr {
 /// Which rows of a log are meant; "" and 0 mean any.
 struct LoggedDevices {
   std::string target, arch;
-  int threads = 0;  ///< of CPUs
+  int threads = 0;                ///< of CPUs
+  const IsaLevel* isa = nullptr;  ///< that kernels were made for; nullptr: any, and native
   bool include(const Record& record) const;
 };
 
 class KernelFlags {
  public:
-  /// Adds the subcommands of ProblemFlags, and --workload --config --arch --device --threads to
+  /// Adds the subcommands of ProblemFlags, and --workload --config --arch --device --threads --isa to
   /// `app`.
   void add_to(CLI::App& app);
   /// Throws Error(kUser), one sentence, when none or two are given.
@@ -36,15 +38,17 @@ class KernelFlags {
   /// The config of --config; nullopt when it was not given. Throws Error(kUser) when it is no point of
   /// `space`.
   std::optional<Config> config(const Space& space) const;
+  /// That of --isa; nullptr: native. Throws Error(kUser).
+  const IsaLevel* isa() const;
   bool has_config() const { return !config_.empty(); }
-  /// --device, --threads and --arch as a choice among the devices of a log, none of which need be here.
-  /// Throws Error(kUser) for a bad one.
+  /// --device, --threads, --isa and --arch as a choice among the devices of a log, none of which need be
+  /// here. Throws Error(kUser) for a bad one.
   LoggedDevices logged_devices() const;
 
  private:
   CLI::App* app_ = nullptr;
   ProblemFlags problem_;
-  std::string workload_, config_, arch_, device_ = "auto", threads_;
+  std::string workload_, config_, arch_, device_ = "auto", threads_, isa_ = "native";
 };
 
 }  // namespace lehr

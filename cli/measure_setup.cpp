@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cli/args.h"
+#include "cli/isa_flag.h"
 #include "measure/system/affinity.h"
 #include "measure/worker/backends.h"
 #include "measure/worker/baselines.h"
@@ -54,9 +55,7 @@ std::vector<std::string> worker_environment(const Backend& backend, const Enviro
                     no_compiler ? "; " + *no_compiler : "", backend.instead);
 }
 
-}  // namespace
-
-DeviceChoice parse_device(const std::string& device, const std::string& threads) {
+DeviceChoice parse_kind(const std::string& device, const std::string& threads) {
   DeviceChoice choice;
   const auto cpus = static_cast<std::int64_t>(allowed_cpus().size());
   if (!threads.empty()) choice.threads = static_cast<int>(parse_number("--threads", threads, 1, cpus));
@@ -77,6 +76,25 @@ DeviceChoice parse_device(const std::string& device, const std::string& threads)
     known.push_back(numbered + "0");
   }
   parse_choice("--device", device, known);
+  return choice;
+}
+
+bool has_level(Target target, const IsaLevel* level) {
+  return std::ranges::any_of(archs_of(target).levels, [&](const IsaLevel& one) { return &one == level; });
+}
+
+}  // namespace
+
+DeviceChoice parse_device(const std::string& device, const std::string& threads, const std::string& isa) {
+  DeviceChoice choice = parse_kind(device, threads);
+  choice.isa = parse_isa(isa);
+  if (choice.isa == nullptr) return choice;
+  const Target target =
+      *std::ranges::find_if(kTargets, [&](Target one) { return has_level(one, choice.isa); });
+  if (!choice.automatic && choice.target != target)
+    throw_user("--isa {} is for a {}; leave out --device {}", isa, target->title, name_of(choice.target));
+  choice.automatic = false;
+  choice.target = target;
   return choice;
 }
 
@@ -102,7 +120,8 @@ std::string baseline_help() {
 
 Device choose_device(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
                      bool measure_rates, std::string& note) {
-  const DeviceRequest request = {choice.ordinal, choice.threads, measure_rates};
+  const DeviceRequest request = {choice.ordinal, choice.threads, choice.isa, measure_rates};
+  if (choice.isa != nullptr) check_runs_here(*choice.isa, environment);
   for (const Backend* backend : std::views::reverse(backends())) {
     if (!choice.automatic && backend->target != choice.target) continue;
     std::string reason;
@@ -128,13 +147,14 @@ std::optional<DeviceChoice> device_at_hand(const std::string& identity, const st
     DeviceChoice choice;
     choice.automatic = false;
     choice.target = *known;
+    choice.isa = isa_level_said(identity);
     (backend.on_host ? choice.threads : choice.ordinal) = backend.on_host ? i + 1 : i;
     std::string reason;
-    std::optional<Device> device = backend.find({choice.ordinal, choice.threads, false}, reason);
+    std::optional<Device> device = backend.find({choice.ordinal, choice.threads, choice.isa, false}, reason);
     if (!device) return std::nullopt;
     if (!identity.starts_with(identity_of(*device)))
       continue;  // all but the compiler, which takes time to ask
-    device->compiler = make_compiler(device->limits, environment, 1)->identity();
+    device->compiler = make_compiler(device->limits, environment, 1, choice.isa)->identity();
     for (const bool cold : {false, true}) {
       choice.cold = device->cold = cold;
       if (identity_of(*device) == identity) return choice;
@@ -148,8 +168,9 @@ int parse_jobs(const std::string& text) {
   return static_cast<int>(parse_number("--jobs", text, 1, kMostJobs));
 }
 
-std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment& environment, int jobs) {
-  return make_compiler(limits, environment, own_executable(), jobs);
+std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment& environment, int jobs,
+                                        const IsaLevel* isa) {
+  return make_compiler(limits, environment, own_executable(), jobs, isa);
 }
 
 MeasureSetup make_measure_setup(const DeviceChoice& choice, const Workload& workload,
@@ -159,7 +180,7 @@ MeasureSetup make_measure_setup(const DeviceChoice& choice, const Workload& work
   const Backend& backend = backend_of(setup.device.limits.target);
   const auto cpus = static_cast<int>(allowed_cpus().size());
   if (jobs == 0) jobs = backend.on_host ? cpus : std::max(1, cpus - 1);
-  setup.compiler = make_compiler(setup.device.limits, environment, jobs);
+  setup.compiler = make_compiler(setup.device.limits, environment, jobs, choice.isa);
   setup.device.compiler = setup.compiler->identity();
   setup.device.cold = choice.cold;
   LocalOptions options;

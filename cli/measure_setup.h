@@ -14,18 +14,19 @@
 
 namespace lehr {
 
-/// "--device auto | cpu | cuda | cuda:N" and "--threads N".
+/// "--device auto | cpu | cuda | cuda:N", "--threads N" and "--isa LEVEL".
 struct DeviceChoice {
   bool automatic = true;
   Target target;
   int ordinal = 0;
   int threads = 0;              ///< CPU; 0: all that the process may use
+  const IsaLevel* isa = nullptr;  ///< nullptr: native
   bool cold = false;            ///< RunSettings::cold
   std::string bundle;           ///< RunSettings::bundle
   std::optional<bool> overlap;  ///< LocalOptions::overlap; nullopt: where it does not disturb
 };
-/// Throws Error(kUser), one sentence.
-DeviceChoice parse_device(const std::string& device, const std::string& threads);
+/// A level of `isa` chooses the target that has it. Throws Error(kUser), one sentence.
+DeviceChoice parse_device(const std::string& device, const std::string& threads, const std::string& isa);
 
 struct MeasureSetup {
   Device device;
@@ -36,7 +37,8 @@ struct MeasureSetup {
 
 /// Finds the device without a compiler; its `compiler` field stays empty. `auto` takes a GPU where
 /// there is one with its compiler and a template for `workload`, else the CPU with the reason in `note`.
-/// Throws Error(kEnvironment) when what was asked for by name is missing, saying what to do.
+/// Throws Error(kEnvironment) when what was asked for by name is missing, or the level does not run here,
+/// saying what to do.
 Device choose_device(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
                      bool measure_rates, std::string& note);
 
@@ -57,8 +59,10 @@ enum class Timings {
 MeasureSetup make_measure_setup(const DeviceChoice& choice, const Workload& workload,
                                 const Environment& environment, int jobs, Timings timings = Timings::kFull);
 
-/// The compiler alone, for a device that need not be present (CUDA). `jobs` sources are compiled at once.
-std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment& environment, int jobs);
+/// The compiler alone, for a device that need not be present (CUDA). `jobs` sources are compiled at once, for
+/// that level (nullptr: native).
+std::unique_ptr<Compiler> make_compiler(const Limits& limits, const Environment& environment, int jobs,
+                                        const IsaLevel* isa);
 
 /// "--jobs N": compilations at once; "" = one per CPU that this process may use. Throws Error(kUser).
 int parse_jobs(const std::string& text);

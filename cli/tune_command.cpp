@@ -10,6 +10,7 @@
 #include "cli/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
+#include "cli/isa_flag.h"
 #include "cli/progress.h"
 #include "cli/session_id.h"
 #include "cli/signals.h"
@@ -75,6 +76,7 @@ void TuneCommand::add_flags(CLI::App& app) {
   group = kMeasuringGroup;
   add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
   add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
+  add("--isa", isa_, isa_help().c_str());
   add("--jobs", jobs_, "kernels compiled at once (one per CPU; one less with a GPU)");
   add("--overlap", overlap_,
       "auto | on | off: compile while others are timed (auto: with a GPU, and where --threads and --jobs "
@@ -125,7 +127,7 @@ bool TuneCommand::chosen() const {
 }
 
 MeasureSetup TuneCommand::setup_for(const Workload& workload) const {
-  DeviceChoice choice = parse_device(device_, threads_);
+  DeviceChoice choice = parse_device(device_, threads_, isa_);
   choice.cold = cold_;
   if (parse_choice("--overlap", overlap_, {"auto", "on", "off"}) != "auto") choice.overlap = overlap_ == "on";
   if (no_baseline_ && !baseline_.empty())

@@ -37,8 +37,8 @@ class TuneCommand {
   CLI::App* app_ = nullptr;
   const Environment& environment_;
   ProblemFlags problem_;
-  std::string device_ = "auto", threads_, jobs_, trials_, time_, patience_, strategy_ = "anneal", seed_ = "0",
-              database_, baseline_, transfer_ = "auto", overlap_ = "auto";
+  std::string device_ = "auto", isa_ = "native", threads_, jobs_, trials_, time_, patience_,
+              strategy_ = "anneal", seed_ = "0", database_, baseline_, transfer_ = "auto", overlap_ = "auto";
   bool no_baseline_ = false, json_ = false, quiet_ = false, fresh_ = false, cold_ = false,
        deterministic_check_ = false;
 };

@@ -103,8 +103,7 @@ std::vector<int> prepack_reads(const ir::Kernel& kernel) {
   return reads;
 }
 
-json to_json(const FolderKernel& kernel, std::span<const std::string> features,
-             std::span<const Buckets> buckets) {
+json to_json(const FolderKernel& kernel, std::span<const Buckets> buckets) {
   const RebuiltKernel& rebuilt = kernel.rebuilt;
   const Source& source = rebuilt.source;
   const StoredDevice& device = *rebuilt.winner.device;
@@ -113,7 +112,7 @@ json to_json(const FolderKernel& kernel, std::span<const std::string> features,
                    {"defaults", words_by_default(rebuilt.workload)},
                    {"shorter", shorter_words(rebuilt.workload)},
                    {"machine", std::string(runtime::cpu_machine())},
-                   {"features", features},
+                   {"features", kernel.features},
                    {"file", kernel.library.empty() ? source_path(kernel) : library_path(kernel)},
                    {"source", source_path(kernel)},
                    {"threads", device.limits.cores},
@@ -228,12 +227,12 @@ std::string shorter_words(const Workload& workload) {
   return fmt::format("{}", fmt::join(shorter, " "));
 }
 
-std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const std::string> features,
-                          std::span<const FolderFile> files, const FolderFile* library,
-                          std::span<const Buckets> buckets, std::string_view tool_version) {
+std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const FolderFile> files,
+                          const FolderFile* library, std::span<const Buckets> buckets,
+                          std::string_view tool_version) {
   json hashes = json::object(), documents = json::array();
   for (const FolderFile& file : files) hashes[file.path] = sha256_of(file.bytes);
-  for (const FolderKernel& kernel : kernels) documents.push_back(to_json(kernel, features, buckets));
+  for (const FolderKernel& kernel : kernels) documents.push_back(to_json(kernel, buckets));
   const std::string digits(64, '0');
   json document = {{"format", std::string(runtime::kManifestFormat)},
                    {"version", runtime::kManifestVersion},
@@ -257,15 +256,15 @@ std::vector<std::reference_wrapper<const FolderKernel>> first_of_each_name(
   return first;
 }
 
-std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels,
-                                   std::span<const std::string> features) {
-  std::string guard;
-  for (const std::string& feature : features)
-    guard +=
-        fmt::format("#ifndef {0}\n#error \"compile this for processors with {1}\"\n#endif\n", macro_of(feature), feature);
+std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels) {
   std::vector<FolderFile> files;
-  for (const FolderKernel& kernel : first_of_each_name(kernels))
+  for (const FolderKernel& kernel : first_of_each_name(kernels)) {
+    std::string guard;
+    for (const std::string& feature : kernel.features)
+      guard += fmt::format("#ifndef {0}\n#error \"compile this for processors with {1}\"\n#endif\n",
+                           macro_of(feature), feature);
     files.push_back({source_path(kernel), guard + deployed_text(kernel.rebuilt.source, kernel.name)});
+  }
   return files;
 }
 

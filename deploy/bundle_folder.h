@@ -19,7 +19,8 @@ namespace lehr {
 /// One kernel of a folder.
 struct FolderKernel {
   RebuiltKernel rebuilt;
-  std::string name;  ///< deployed_name()
+  std::string name;                   ///< deployed_name()
+  std::vector<std::string> features;  ///< of a processor, that its functions use: features_of()
   std::string
       library;  ///< the bytes of its shared object, compiled from deployed_text(); "" for sources alone
 };
@@ -53,17 +54,16 @@ struct Buckets {
   std::vector<std::int64_t> values;
 };
 
-/// manifest.json for these kernels, which need these `features` of a processor, with the hashes of `files`,
-/// in one of which each kernel is and which lehr_open() compares, and of the library, which is loaded before
-/// it can compare anything (nullptr: the folder has none). The same kernels give the same bytes.
-std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const std::string> features,
-                          std::span<const FolderFile> files, const FolderFile* library,
-                          std::span<const Buckets> buckets, std::string_view tool_version);
+/// manifest.json for these kernels, with the hashes of `files`, in one of which each kernel is and which
+/// lehr_open() compares, and of the library, which is loaded before it can compare anything (nullptr: the
+/// folder has none). The same kernels give the same bytes.
+std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const FolderFile> files,
+                          const FolderFile* library, std::span<const Buckets> buckets,
+                          std::string_view tool_version);
 
-/// The kernels' files, each once: sources, which refuse to be compiled without the `features`, and shared
+/// The kernels' files, each once: sources, which refuse to be compiled without their features, and shared
 /// objects.
-std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels,
-                                   std::span<const std::string> features);
+std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels);
 std::vector<FolderFile> libraries_of(std::span<const FolderKernel> kernels);
 /// Of winners that share a kernel (they differ in threads or caches alone) the first.
 std::vector<std::reference_wrapper<const FolderKernel>> first_of_each_name(

@@ -10,6 +10,7 @@
 #include "deploy/archive.h"
 #include "deploy/linked.h"
 #include "deploy/shipped.h"
+#include "target/archs.h"
 #include "workload/slices.h"
 
 namespace lehr {
@@ -40,25 +41,25 @@ std::map<std::string, std::string> compiled(const std::map<std::string, std::str
 }
 
 // Without symbols that nobody asks for, among them the name of a temporary file.
-HostCompilerOptions stripped(HostCompilerOptions options, std::vector<std::string> flags = {}) {
+HostCompilerOptions stripped(HostCompilerOptions options, std::vector<std::string> flags = {},
+                             std::string march = std::string(kNativeIsa)) {
+  options.march = std::move(march);
   options.extra_flags.push_back("-s");
   options.extra_flags.insert(options.extra_flags.end(), flags.begin(), flags.end());
   return options;
 }
 
-// The base of the architecture, whatever this machine has: the last -march counts.
-const std::vector<std::string> kLibraryFlags = {
+// The base of the architecture, whatever this machine has.
+constexpr const char* kBaseOfAll =
 #if defined(__aarch64__)
-    "-march=armv8-a",
+    "armv8-a";
 #else
-    "-march=x86-64", "-mtune=generic",
+    "x86-64";
 #endif
-    "-std=c++20", "-fvisibility=hidden", "-pthread"};
 
 HostCompilerOptions generic(const HostCompilerOptions& compiler, const char* more) {
-  HostCompilerOptions options = stripped(compiler, kLibraryFlags);
-  options.extra_flags.emplace_back(more);
-  return options;
+  return stripped(compiler, {"-mtune=generic", "-std=c++20", "-fvisibility=hidden", "-pthread", more},
+                  kBaseOfAll);
 }
 
 // A text of the library's, which includes its header.
@@ -79,12 +80,15 @@ std::string runtime_library(const HostCompilerOptions& options) {
 
 using Texts = std::map<std::string, std::string>;
 
-// The library, the kernels and the table of their functions, for a linker.
-std::string linked_archive(const Texts& kernels, const std::string& table,
+// The library, the kernels (by their -march) and the table of their functions, for a linker.
+std::string linked_archive(const std::map<std::string, Texts>& kernels, const std::string& table,
                            const HostCompilerOptions& options) {
-  HostCompiler for_here(stripped(options, {"-c"})), for_any(generic(options, "-c"));
   Texts objects;
-  for (auto& [name, bytes] : compiled(kernels, for_here)) objects[name + ".o"] = std::move(bytes);
+  for (const auto& [march, texts] : kernels) {
+    HostCompiler compiler(stripped(options, {"-c"}, march));
+    for (auto& [name, bytes] : compiled(texts, compiler)) objects[name + ".o"] = std::move(bytes);
+  }
+  HostCompiler for_any(generic(options, "-c"));
   for (auto& [name, bytes] :
        compiled({{"lehr_bundle", library_text()}, {"lehr_linked", with_header(table)}}, for_any))
     objects[name + ".o"] = std::move(bytes);
@@ -98,28 +102,29 @@ void add(std::vector<FolderFile>& files, std::vector<FolderFile> more) {
 // What all folders have, whose manifest is this one: the table that links them, how they are built, and the
 // texts that go with a manifest.
 void add_sources(std::vector<FolderFile>& files, std::span<const FolderKernel> kernels,
-                 const std::vector<std::string>& features, const std::string& manifest) {
-  std::vector<std::string> flags = HostCompiler::code_flags();
-  for (std::string& flag : feature_flags(features)) flags.push_back(std::move(flag));
-  add(files, sources_of(kernels, features));
+                 const std::string& manifest) {
+  add(files, sources_of(kernels));
   files.push_back({"sources/lehr_linked.cpp", linked_text(kernels, manifest)});
-  files.push_back({"CMakeLists.txt", linked_cmake(kernels, flags)});
+  files.push_back({"CMakeLists.txt", linked_cmake(kernels, HostCompiler::code_flags())});
   files.push_back({"manifest.json", manifest});
 }
 
 // A folder of sources alone.
-std::vector<FolderFile> embedded(std::span<const FolderKernel> kernels,
-                                 const std::vector<std::string>& features, const FolderOptions& options) {
-  const std::string manifest = manifest_text(kernels, features, sources_of(kernels, features), nullptr,
-                                             options.buckets, options.tool_version);
+std::vector<FolderFile> embedded(std::span<const FolderKernel> kernels, const FolderOptions& options) {
+  const std::string manifest =
+      manifest_text(kernels, sources_of(kernels), nullptr, options.buckets, options.tool_version);
   std::vector<FolderFile> files;
-  add_sources(files, kernels, features, manifest);
+  add_sources(files, kernels, manifest);
   for (const char* path : {"include/lehr_bundle.h", "sources/lehr_bundle.cpp"})
     files.push_back({path, std::string(shipped_text(path))});
   return files;
 }
 
 }  // namespace
+
+std::string march_of(const RebuiltKernel& kernel) {
+  return std::string(name_of(isa_level_said(kernel.winner.device->compiler)));
+}
 
 std::optional<std::string> why_not_in_folder(const RebuiltKernel& kernel, const std::string& identity) {
   const StoredDevice& device = *kernel.winner.device;
@@ -147,26 +152,29 @@ void check_buckets(std::span<const RebuiltKernel> kernels, std::span<const Bucke
 }
 
 std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels, const FolderOptions& options) {
-  HostCompiler compiler(stripped(options.compiler));
-  const std::vector<std::string> features = features_of(compiler.macros());
+  std::map<std::string, HostCompiler> compilers;
   std::vector<FolderKernel> deployed;
-  Texts texts;  // by name: the same kernel is compiled once
+  std::map<std::string, Texts> texts;  // by -march, then name: the same kernel is compiled once
   for (const RebuiltKernel& kernel : kernels) {
+    const std::string march = march_of(kernel);
+    HostCompiler& compiler =
+        compilers.try_emplace(march, stripped(options.compiler, {}, march)).first->second;
     const std::string name = deployed_name(kernel.source, compiler.identity());
-    deployed.push_back({kernel, name, {}});
-    texts[name] = deployed_text(kernel.source, name);
+    deployed.push_back({kernel, name, features_of(compiler.macros()), {}});
+    texts[march][name] = deployed_text(kernel.source, name);
   }
-  if (options.embed) return embedded(deployed, features, options);
-  const Texts libraries = compiled(texts, compiler);
+  if (options.embed) return embedded(deployed, options);
+  Texts libraries;
+  for (auto& [march, compiler] : compilers) libraries.merge(compiled(texts.at(march), compiler));
   for (FolderKernel& kernel : deployed) kernel.library = libraries.at(kernel.name);
   std::vector<FolderFile> files = libraries_of(deployed);
   const FolderFile library = {"liblehr_bundle.so", runtime_library(options.compiler)};
   const std::string manifest =
-      manifest_text(deployed, features, files, &library, options.buckets, options.tool_version);
+      manifest_text(deployed, files, &library, options.buckets, options.tool_version);
   files.push_back(library);
   files.push_back(
       {"liblehr_bundle.a", linked_archive(texts, linked_text(deployed, manifest), options.compiler)});
-  add_sources(files, deployed, features, manifest);
+  add_sources(files, deployed, manifest);
   for (const ShippedFile& shipped : shipped_files())
     files.push_back({std::string(shipped.path), std::string(shipped.text)});
   return files;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <string_view>
 
 #include "deploy/runtime/sha256.h"
@@ -43,9 +44,15 @@ std::string linked_text(std::span<const FolderKernel> kernels, const std::string
 }
 
 std::string linked_cmake(std::span<const FolderKernel> kernels, const std::vector<std::string>& flags) {
-  std::string sources;
-  for (const FolderKernel& kernel : first_of_each_name(kernels))
+  std::string sources, options;
+  std::map<std::vector<std::string>, std::string> by_features;
+  for (const FolderKernel& kernel : first_of_each_name(kernels)) {
     sources += fmt::format("\n  {}", source_path(kernel));
+    by_features[kernel.features] += fmt::format("\n  {}", source_path(kernel));
+  }
+  for (const auto& [features, files] : by_features)
+    options += fmt::format("set_source_files_properties({}\n  PROPERTIES COMPILE_OPTIONS \"{};{}\")\n", files,
+                           fmt::join(flags, ";"), fmt::join(feature_flags(features), ";"));
   return fmt::format(
       "# add_subdirectory() of this folder gives lehr_bundle::linked: the kernels and the library that runs "
       "them, compiled "
@@ -54,7 +61,7 @@ std::string linked_cmake(std::span<const FolderKernel> kernels, const std::vecto
       "project(lehr_bundle CXX)\n"
       "find_package(Threads REQUIRED)\n"
       "set(kernels{0})\n"
-      "set_source_files_properties(${{kernels}} PROPERTIES COMPILE_OPTIONS \"{1}\")\n"
+      "{1}"
       "add_library(lehr_bundle_linked STATIC sources/lehr_bundle.cpp sources/lehr_linked.cpp ${{kernels}})\n"
       "target_compile_features(lehr_bundle_linked PRIVATE cxx_std_20)\n"
       "target_compile_options(lehr_bundle_linked PRIVATE -fno-exceptions -fno-rtti -fvisibility=hidden)\n"
@@ -62,7 +69,7 @@ std::string linked_cmake(std::span<const FolderKernel> kernels, const std::vecto
       "target_include_directories(lehr_bundle_linked PUBLIC include)\n"
       "target_link_libraries(lehr_bundle_linked PUBLIC Threads::Threads ${{CMAKE_DL_LIBS}})\n"
       "add_library(lehr_bundle::linked ALIAS lehr_bundle_linked)\n",
-      sources, fmt::join(flags, ";"));
+      sources, options);
 }
 
 }  // namespace lehr

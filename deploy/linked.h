@@ -13,7 +13,7 @@ namespace lehr {
 std::string linked_text(std::span<const FolderKernel> kernels, const std::string& manifest);
 
 /// CMakeLists.txt of the folder: add_subdirectory(FOLDER) gives lehr_bundle::linked, compiled from the
-/// sources, the kernels' with these flags.
+/// sources, each kernel's with these flags and those of its features.
 std::string linked_cmake(std::span<const FolderKernel> kernels, const std::vector<std::string>& flags);
 
 }  // namespace lehr

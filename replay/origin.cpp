@@ -29,7 +29,9 @@ std::string short_name(const std::string& identity) {
   std::string name(parts[1]);
   name = name.substr(std::min(name.size(), name.find_first_not_of(' ')));
   name.resize(name.find_last_not_of(' ') + 1);
-  return fmt::format("{}, {} cores", name, cores_of(identity));
+  const IsaLevel* const level = isa_level_said(identity);
+  return fmt::format("{}{}, {} cores", name, level == nullptr ? "" : fmt::format(" as {}", level->name),
+                     cores_of(identity));
 }
 
 std::optional<TableOrigin> origin_of(std::span<const Record> rows, const LoggedFacts& facts) {

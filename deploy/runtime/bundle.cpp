@@ -46,15 +46,6 @@ bool runs_here(const ManifestKernel& kernel, CpuFeatures features) {
          (kernel.features & ~features) == 0;
 }
 
-// "avx512f": the first thing that a kernel needs and that is not there.
-std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures features) {
-  if (kernel.machine.empty()) return kernel.target;  // no processor's
-  if (kernel.machine != cpu_machine()) return kernel.machine;
-  for (std::size_t i = 0; i < cpu_feature_count(); ++i)
-    if (kernel.features & ~features & (CpuFeatures{1} << i)) return cpu_feature(i).name;
-  return kernel.unknown_feature;
-}
-
 // Pointers into it must stay: the array gets its size before they are taken.
 bool reserve_steps(Bundle& bundle) {
   std::size_t steps = 0;
@@ -100,6 +91,14 @@ bool add_exact_answers(Bundle& bundle) {
 }
 
 }  // namespace
+
+std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures features) {
+  if (kernel.machine.empty()) return kernel.target;  // no processor's
+  if (kernel.machine != cpu_machine()) return kernel.machine;
+  for (std::size_t i = 0; i < cpu_feature_count(); ++i)
+    if (kernel.features & ~features & (CpuFeatures{1} << i)) return cpu_feature(i).name;
+  return kernel.unknown_feature;
+}
 
 Bundle::~Bundle() {
   for (std::size_t i = 0; i < answer_count; ++i) {

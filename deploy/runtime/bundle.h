@@ -96,6 +96,9 @@ using EntryNamed = Entry (*)(void* context, const ManifestKernel& kernel, std::s
                              lehr_error* error);
 lehr_status load_kernels(Bundle& bundle, const char* where, EntryNamed entry_named, void* context,
                          lehr_error* error);
+/// "avx512f", "aarch64", "cuda": the first thing that a kernel needs and that `features` and this machine
+/// lack.
+std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures features);
 
 /// lehr_run and lehr_prepack of a call that is right.
 void run_answer(const Answer& answer, const lehr_call& call);

@@ -230,9 +230,11 @@ std::string_view said_twice(std::string_view query) {
 
 lehr_status none(const Bundle& bundle, const char* query, lehr_error* error) {
   for (const ManifestKernel& kernel : bundle.manifest.kernels)
-    if (is_meant(query, kernel, {}))
-      return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' is for %s, which this machine is not",
-                  query, kernel.arch.data());
+    if (is_meant(query, kernel, {})) {
+      const std::string_view missing = what_is_missing(kernel, bundle.features);
+      return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' needs %.*s, which is not there", query,
+                  static_cast<int>(missing.size()), missing.data());
+    }
   return fail(error, LEHR_NO_KERNEL, "the bundle has no kernel for '%s'", query);
 }
 

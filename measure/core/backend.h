@@ -13,6 +13,7 @@
 #include "measure/core/contest_options.h"
 #include "measure/core/device.h"
 #include "measure/core/runner.h"
+#include "target/archs.h"
 
 namespace lehr {
 
@@ -27,6 +28,7 @@ struct ToolPaths {
 struct DeviceRequest {
   int ordinal = 0;             ///< of several of one kind
   int threads = 0;             ///< of the CPU; 0: all that the process may use
+  const IsaLevel* isa = nullptr;  ///< made for that level; nullptr: for all that the device has
   bool measure_rates = false;  ///< where peak rates are not known but measured, in some tens of milliseconds
 };
 
@@ -40,7 +42,8 @@ struct MachinePart {
 struct Backend {
   Target target;
 
-  /// nullopt with a reason in `why_not` when there is no such device. Its `compiler` stays empty.
+  /// nullopt with a reason in `why_not` when there is no such device. Its `compiler` stays empty. Throws
+  /// Error(kEnvironment) for a level whose vectors the device does not have.
   std::optional<Device> (*find)(const DeviceRequest& request, std::string& why_not);
   bool numbered = false;          ///< "--device NAME:1" is the second of them
   std::string_view instead = "";  ///< what can be done without one: "--device cpu tunes on the CPU instead"
@@ -53,8 +56,9 @@ struct Backend {
   std::vector<std::string> (*library_folders)(const ToolPaths& tools);
   /// nullopt where candidates can be compiled, else a sentence. nullptr: always.
   std::optional<std::string> (*why_no_compiler)(const ToolPaths& tools) = nullptr;
-  /// So many sources at once. nullptr: the worker compiler does it, in so many processes.
-  std::unique_ptr<Compiler> (*compiler)(const ToolPaths& tools, int jobs) = nullptr;
+  /// So many sources at once, for that level (nullptr: native). nullptr: the worker compiler does it, in so
+  /// many processes.
+  std::unique_ptr<Compiler> (*compiler)(const ToolPaths& tools, int jobs, const IsaLevel* isa) = nullptr;
   std::unique_ptr<WorkerCompiler> (*worker_compiler)(const WorkerCompilerOptions& options) = nullptr;
   std::unique_ptr<Runner> (*make_runner)();
 

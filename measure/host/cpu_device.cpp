@@ -48,31 +48,32 @@ std::string cpu_name() {
   return name.empty() ? "unknown CPU" : name;
 }
 
-void set_instruction_set(Limits& limits) {
+std::string_view widest_arch() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   // The builtins also ask the operating system (XGETBV) whether it saves the wide registers.
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    limits.arch = "avx512";
-    limits.vector_bytes = 64;
-    limits.vector_registers = 32;
-  } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    limits.arch = "avx2";
-    limits.vector_bytes = 32;
-    limits.vector_registers = 16;
-  } else {
-    limits.arch = "sse2";
-    limits.vector_bytes = 16;
-    limits.vector_registers = 16;
-  }
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    return "avx512";
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "avx2";
+  return "sse2";
 #elif defined(__aarch64__)
-  limits.arch = "neon";
-  limits.vector_bytes = 16;
-  limits.vector_registers = 32;
+  return "neon";
 #else
 #error "measure/host/cpu_device.cpp knows x86-64 and AArch64 only"
 #endif
+}
+
+void set_instruction_set(Limits& limits, const IsaLevel* isa) {
+  const auto usual = [](std::string_view arch) { return archs_of(Target::kCpu).limits(arch, 1); };
+  const Limits widest = usual(widest_arch());
+  const Limits chosen = isa == nullptr ? widest : usual(isa->arch);
+  if (chosen.vector_bytes > widest.vector_bytes)
+    throw_environment("{} has vectors of {} bytes, and this CPU ({}) has none wider than {}", isa->name,
+                      chosen.vector_bytes, widest.arch, widest.vector_bytes);
+  limits.arch = chosen.arch;
+  limits.vector_bytes = chosen.vector_bytes;
+  limits.vector_registers = chosen.vector_registers;
 }
 
 /// Size of the data or unified cache of `level` as seen by `cpu`; 0 when neither the kernel nor the C library
@@ -97,7 +98,7 @@ std::int64_t cache_bytes(int cpu, int level) {
 
 }  // namespace
 
-Device cpu_device(int threads, bool measure_rates) {
+Device cpu_device(int threads, bool measure_rates, const IsaLevel* isa) {
   if (threads < 0) throw_user("the number of threads must be 0 (all) or more, not {}", threads);
   const std::vector<int> cpus = allowed_cpus();
   Device device;
@@ -106,7 +107,7 @@ Device cpu_device(int threads, bool measure_rates) {
   limits.target = Target::kCpu;
   limits.cores = static_cast<int>(cpus.size());
   if (threads > 0) limits.cores = std::min(limits.cores, threads);
-  set_instruction_set(limits);
+  set_instruction_set(limits, isa);
   // Where nothing is known (some containers hide it): the smallest caches of current server cores, so that
   // tiles fit.
   const auto known_or = [](std::int64_t size, std::int64_t otherwise) { return size > 0 ? size : otherwise; };

@@ -10,8 +10,9 @@
 
 namespace lehr {
 
-HostCompilerOptions host_compiler_options(const ToolPaths& tools) {
+HostCompilerOptions host_compiler_options(const ToolPaths& tools, const IsaLevel* isa) {
   HostCompilerOptions options;
+  options.march = name_of(isa);
   options.compiler = tools.compiler;
   if (!tools.path.empty()) options.search_path = tools.path;
   return options;
@@ -19,8 +20,8 @@ HostCompilerOptions host_compiler_options(const ToolPaths& tools) {
 
 namespace {
 
-std::unique_ptr<Compiler> make_host_compiler(const ToolPaths& tools, int jobs) {
-  HostCompilerOptions options = host_compiler_options(tools);
+std::unique_ptr<Compiler> make_host_compiler(const ToolPaths& tools, int jobs, const IsaLevel* isa) {
+  HostCompilerOptions options = host_compiler_options(tools, isa);
   options.jobs = jobs;
   return std::make_unique<HostCompiler>(std::move(options));
 }
@@ -36,7 +37,8 @@ std::string describe_cpu(const ToolPaths&) {
 
 constexpr MachinePart kHostParts[] = {
     {"cpu", &describe_cpu},
-    {"host compiler", [](const ToolPaths& tools) { return make_host_compiler(tools, 1)->identity(); }},
+    {"host compiler",
+     [](const ToolPaths& tools) { return make_host_compiler(tools, 1, nullptr)->identity(); }},
 };
 
 }  // namespace
@@ -44,7 +46,7 @@ constexpr MachinePart kHostParts[] = {
 constinit const Backend kHostBackend = {
     .target = Target::kCpu,
     .find = [](const DeviceRequest& request, std::string&) -> std::optional<Device> {
-      return cpu_device(request.threads, request.measure_rates);
+      return cpu_device(request.threads, request.measure_rates, request.isa);
     },
     .parts = kHostParts,
     .on_host = true,

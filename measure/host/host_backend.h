@@ -8,7 +8,7 @@ namespace lehr {
 
 extern const Backend kHostBackend;
 
-/// How the host's compiler is found.
-HostCompilerOptions host_compiler_options(const ToolPaths& tools);
+/// How the host's compiler is found, and what it compiles for.
+HostCompilerOptions host_compiler_options(const ToolPaths& tools, const IsaLevel* isa = nullptr);
 
 }  // namespace lehr

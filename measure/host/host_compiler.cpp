@@ -11,6 +11,7 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -21,14 +22,17 @@
 #include "measure/system/affinity.h"
 #include "measure/system/process.h"
 #include "measure/system/temp_dir.h"
+#include "target/archs.h"
 
 namespace lehr {
 namespace {
 
-const std::vector<std::string> kFlags = {
-    "-O2", "-march=native", "-ffp-contract=fast", "-fno-math-errno", "-shared", "-fPIC", "-w",
-    // The emitted code throws nothing and has no static objects.
-    "-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables", "-nostdlib"};
+const std::string kOptimized = "-O2";
+// Behind that and -march.
+const std::vector<std::string> kFlags = {"-ffp-contract=fast", "-fno-math-errno", "-shared", "-fPIC", "-w",
+                                         // The emitted code throws nothing and has no static objects.
+                                         "-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables",
+                                         "-nostdlib"};
 // After the source, so that the linker can leave out what is not used.
 const std::vector<std::string> kLibraries = {"-lm", "-lc"};
 
@@ -118,9 +122,16 @@ struct HostCompiler::State {
     return result;
   }
 
-  std::vector<std::string> build_arguments(const std::string& source, const std::string& object) const {
-    std::vector<std::string> words = kFlags;
+  // All but files and libraries.
+  std::vector<std::string> flags() const {
+    std::vector<std::string> words = {kOptimized, "-march=" + options.march};
+    words.insert(words.end(), kFlags.begin(), kFlags.end());
     words.insert(words.end(), options.extra_flags.begin(), options.extra_flags.end());
+    return words;
+  }
+
+  std::vector<std::string> build_arguments(const std::string& source, const std::string& object) const {
+    std::vector<std::string> words = flags();
     words.insert(words.end(), {"-x", "c++", source, "-x", "none"});
     words.insert(words.end(), kLibraries.begin(), kLibraries.end());
     words.insert(words.end(), {"-o", object});
@@ -191,18 +202,17 @@ HostCompiler::HostCompiler(HostCompilerOptions options)
   // One build of nothing: whatever fails from now on is the candidate's fault.
   const Compiled probe = state.compile_one("extern \"C\" void probe(void) {}\n");
   if (const auto* failure = std::get_if<Failure>(&probe)) {
-    throw_environment("the compiler {} cannot build a shared object: {}", state.path,
-                      first_line(failure->text));
+    throw_environment("the compiler {} cannot build a shared object with -march={}: {}", state.path,
+                      wanted.march, first_line(failure->text));
   }
   unlink(std::get<Binary>(probe).path.c_str());
   const Captured version = run_captured(state.command({"--version"}), deadline_in(wanted.time_limit_s));
+  state.identity = fmt::format("{} {}", version_text(version.output), fmt::join(state.flags(), " "));
+  if (wanted.march != kNativeIsa) return;
   std::vector<std::string> dry = state.build_arguments("-", "a.so");
   dry.insert(dry.begin(), "-###");
   const Captured dry_run = run_captured(state.command(dry), deadline_in(wanted.time_limit_s));
-  std::vector<std::string> flags = kFlags;
-  flags.insert(flags.end(), wanted.extra_flags.begin(), wanted.extra_flags.end());
-  state.identity = fmt::format("{} {} [native={}]", version_text(version.output), fmt::join(flags, " "),
-                               native_text(dry_run.output));
+  state.identity += fmt::format(" [native={}]", native_text(dry_run.output));
 }
 
 HostCompiler::~HostCompiler() = default;
@@ -239,16 +249,15 @@ std::string HostCompiler::identity() const {
 }
 
 std::vector<std::string> HostCompiler::code_flags() {
-  std::vector<std::string> flags = kFlags;
-  std::erase_if(flags, [](const std::string& flag) {
-    return flag.starts_with("-march=") || flag == "-shared" || flag == "-fPIC" || flag == "-nostdlib";
+  std::vector<std::string> flags = {kOptimized};
+  std::ranges::copy_if(kFlags, std::back_inserter(flags), [](const std::string& flag) {
+    return flag != "-shared" && flag != "-fPIC" && flag != "-nostdlib";
   });
   return flags;
 }
 
 std::vector<std::string> HostCompiler::macros() const {
-  std::vector<std::string> words = kFlags;
-  words.insert(words.end(), state_->options.extra_flags.begin(), state_->options.extra_flags.end());
+  std::vector<std::string> words = state_->flags();
   words.insert(words.end(), {"-dM", "-E", "-x", "c++", "/dev/null"});
   const Captured run = run_captured(state_->command(words), deadline_in(state_->options.time_limit_s));
   if (!run.succeeded())

@@ -13,6 +13,8 @@ namespace lehr {
 struct HostCompilerOptions {
   std::string compiler;  ///< name or path; "": the first of c++, g++, clang++ that is found
   std::vector<std::string> search_path = {"/usr/local/bin", "/usr/bin", "/bin"};  ///< the caller's PATH
+  /// What -march= is told: "native", or the name of an IsaLevel (target/archs.h).
+  std::string march = "native";
   int jobs = 0;  ///< compilations at once; 0: one per allowed CPU
   /// Wall time of one compilation; then its process group is killed. Each of its processes is also held to
   /// this much processor time by the kernel, so that none spins on when this program was killed.
@@ -23,8 +25,8 @@ struct HostCompilerOptions {
   std::vector<std::string> extra_flags;  ///< after ours
 };
 
-/// Flags: `-O2 -march=native` (GCC 12's -O3 miscompiles plain copy loops and is not faster on explicit vector
-/// code),
+/// Flags: `-O2`, `-march=native` or another one (GCC 12's -O3 miscompiles plain copy loops and is not faster
+/// on explicit vector code),
 /// `-ffp-contract=fast -fno-math-errno`; no exceptions, unwind tables, start files or libstdc++, which the
 /// emitted code never needs: that saves about a tenth of 80-100 ms per candidate (most of it is GCC's own
 /// work).
@@ -40,8 +42,8 @@ class HostCompiler : public Compiler {
   /// the disk is full: that is no candidate's fault.
   std::vector<Compiled> compile(std::span<const Source> sources) override;
   /// "g++ (Debian 12.2.0-14+deb12u1) 12.2.0 -O2 -march=native ... [native=sapphirerapids/1f2e3d4c]": the last
-  /// part names what the compiler made of -march=native, with a hash of all the instruction sets that it
-  /// switched on.
+  /// part, which no other -march has, names what the compiler made of native, with a hash of all the
+  /// instruction sets that it switched on.
   std::string identity() const override;
   /// The flags that decide what code is made, but for the instruction set.
   static std::vector<std::string> code_flags();

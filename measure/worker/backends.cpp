@@ -26,9 +26,9 @@ std::string_view cache_policy(const Device& device) {
 }
 
 std::unique_ptr<Compiler> make_compiler(const Limits& limits, const ToolPaths& tools,
-                                        const std::string& executable, int jobs) {
+                                        const std::string& executable, int jobs, const IsaLevel* isa) {
   const Backend& backend = backend_of(limits.target);
-  if (backend.compiler != nullptr) return backend.compiler(tools, jobs);
+  if (backend.compiler != nullptr) return backend.compiler(tools, jobs, isa);
   CompilePoolOptions options;
   options.worker.executable = executable;
   options.target = limits.target;

@@ -23,10 +23,19 @@ Limits limits_with(std::string_view arch, int cores) {
   return limits;
 }
 
+// Of the x86-64 psABI; of Arm's architecture those whose instructions a processor tells of one by one.
+constexpr IsaLevel kLevels[] = {
+    {"x86-64", "x86_64", "sse2"},      {"x86-64-v2", "x86_64", "sse2"}, {"x86-64-v3", "x86_64", "avx2"},
+    {"x86-64-v4", "x86_64", "avx512"}, {"armv8-a", "aarch64", "neon"},  {"armv8.1-a", "aarch64", "neon"},
+    {"armv8.2-a", "aarch64", "neon"},
+};
+
 }  // namespace
 
 // A kernel depends on caches and on the compiler, too.
-const Archs kCpuArchs = {
-    .known = [] { return std::vector<std::string>(); }, .limits = &limits_with, .portable = false};
+const Archs kCpuArchs = {.known = [] { return std::vector<std::string>(); },
+                         .limits = &limits_with,
+                         .portable = false,
+                         .levels = kLevels};
 
 }  // namespace lehr

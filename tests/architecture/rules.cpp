@@ -12,7 +12,7 @@ namespace {
 
 const std::vector<std::string> kWholeProduct = {"base",     "workload",  "space",     "ir",     "target",
                                                 "codegen",  "templates", "costmodel", "search", "measure",
-                                                "database", "tune",      "replay",    "deploy", "cli"};
+                                                "database", "tune",      "replay",    "deploy", "model", "cli"};
 
 std::vector<std::string> product_without(std::initializer_list<std::string_view> left_out) {
   std::vector<std::string> folders = kWholeProduct;
@@ -59,10 +59,11 @@ std::span<const FolderRule> folder_rules() {
       {"search", {"space", "base"}},
       {"measure", {"codegen", "target", "workload", "ir", "base", "deploy/runtime/lehr_bundle.h"}},
       {"database", {"space", "base", "measure/core/device.h", "measure/core/outcome.h"}},
-      {"tune", product_without({"tune", "replay", "deploy", "cli"})},
+      {"tune", product_without({"tune", "replay", "deploy", "model", "cli"})},
       {"replay",
        {"base", "workload", "space", "target", "templates", "costmodel", "search", "database", "tune"}},
       {"deploy", {"tune", "templates", "measure", "database", "codegen", "target", "ir", "workload", "base"}},
+      {"model", {"workload", "base"}},
       {"cli", product_without({"cli"})},
       {"tests", kWholeProduct},
       {"bench", with(kWholeProduct, {"tests"})},

@@ -382,7 +382,7 @@ TEST(Doctor, NamesEveryPartAndSucceedsWhateverIsMissing) {
     parts.push_back(finding["what"]);
     EXPECT_NE(finding["text"], "") << finding["what"];
   }
-  std::vector<std::string> expected = {"cpu", "host compiler"};
+  std::vector<std::string> expected = {"cpu", "host compiler", "--isa"};
   const auto add_libraries = [&](Target target) {
     for (const VendorLibrary* library : vendor_libraries())
       if (library->target == target) expected.emplace_back(library->name);

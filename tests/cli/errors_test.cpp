@@ -12,6 +12,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
+#if defined(__aarch64__)
+#define LEHR_LOWEST_LEVEL "armv8-a"
+#define LEHR_OTHER_LEVEL "x86-64"
+#else
+#define LEHR_LOWEST_LEVEL "x86-64"
+#define LEHR_OTHER_LEVEL "armv8-a"
+#endif
+
 struct Bad {
   std::string line;
   int code;
@@ -69,6 +77,13 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"tune conv2d --h 8 --w 8 --c 4 --k 4 --r 3 --epilogue clamp(6,-1)", 1, "the lower one first"},
         Bad{"tune gemm --m 8 --n 8 --k 8 --device gpu", 1, "--device gpu is not known"},
         Bad{"tune gemm --m 8 --n 8 --k 8 --device cuda:x", 1, "--device cuda: x is not valid"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --isa x87", 1, "--isa x87 is not known"},
+        Bad{"bench gemm --m 8 --n 8 --k 8 --isa avx2", 1, "it must be one of native, "},
+        Bad{"check gemm --m 8 --n 8 --k 8 --isa " LEHR_OTHER_LEVEL, 1, "and this machine is "},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --device cuda --isa " LEHR_LOWEST_LEVEL, 1,
+            "leave out --device cuda"},
+        Bad{"compile gemm --m 8 --n 8 --k 8 --arch sm_80 --isa " LEHR_LOWEST_LEVEL, 1, "exclude each other"},
+        Bad{"export --out winners.json --isa sse", 1, "--isa sse is not known"},
         Bad{"tune gemm --m 8 --n 8 --k 8 --device cpu --baseline openbals", 1, "did you mean openblas?"},
         Bad{"tune gemm --m 8 --n 8 --k 8 --baseline openblas --no-baseline", 1, "exclude each other"},
         Bad{"tune gemm --m 8 --n 8 --k 8 --trails 5", 1, "unknown flag --trails (did you mean --trials?)"},

@@ -1,5 +1,6 @@
 // Logs whose kernels are not known to be today's: refused by export, warned of by show, counted by replay,
 // and mended by export --remeasure. On a real CPU with the real compiler.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +8,9 @@
 
 #include "database/record_codec.h"
 #include "database/schema.h"
+#include "deploy/runtime/cpu_features.h"
 #include "support.h"
+#include "target/archs.h"
 
 namespace lehr::testing {
 namespace {
@@ -18,7 +21,8 @@ using ::testing::HasSubstr;
 
 constexpr const char* kTune =
     "tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --trials 4 --no-baseline --quiet --json";
-constexpr const char* kShowStored = "show gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --as source --json";
+constexpr const char* kShowStored =
+    "show gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --as source --json";
 
 /// All trials of the log, changed, in a log of schema `version`.
 void rewrite(const std::filesystem::path& path, int version, const std::function<void(Record&)>& change) {
@@ -105,6 +109,21 @@ TEST_F(Remeasure, IsNotNeededWhereNothingChanged) {
   EXPECT_EQ(parsed(lehr("export --out w.json --json --remeasure"))["kernels"], 1);
   EXPECT_EQ(parsed(lehr("db stats --json"))["records"], before);
   EXPECT_EQ(parsed(lehr("db stats --json"))["devices"], 1);
+}
+
+// The device at hand is that of the winner's level, not this machine's own.
+TEST_F(Remeasure, MendsAWinnerOfALevel) {
+  for (const IsaLevel& level : archs_of(Target::kCpu).levels) {
+    if (level.machine != runtime::cpu_machine()) continue;
+    ASSERT_EQ(lehr(fmt::format("{} --db level.db --isa {}", kTune, level.name)).code, 0);
+    rewrite(log().parent_path() / "level.db", 3, [](Record& record) { record.source_hash = 1; });
+    const Ran mended = lehr("export --db level.db --out w.json --remeasure --json");
+    EXPECT_THAT(mended.err, HasSubstr("was measured again"));
+    EXPECT_EQ(parsed(mended)["kernels"], 1);
+    EXPECT_THAT(std::string(bundle()["kernels"][0]["device"]),
+                HasSubstr(fmt::format("-march={} ", level.name)));
+    break;  // the lowest one runs everywhere
+  }
 }
 
 TEST_F(Remeasure, MendsAWinnerWhoseKernelIsAnotherNow) {

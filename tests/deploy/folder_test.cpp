@@ -2,16 +2,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/error.h"
 #include "codegen/emit.h"
 #include "deploy/export_folder.h"
+#include "deploy/runtime/cpu_features.h"
 #include "deploy/runtime/lehr_bundle.h"
 #include "deploy/self_test.h"
 #include "measure/host/cpu_device.h"
@@ -29,11 +32,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// A kernel of the first family that takes the workload, as if it had been measured.
-RebuiltKernel exported(const char* text, double time_us, const char* family = nullptr) {
+RebuiltKernel exported(const char* text, double time_us, const char* family = nullptr,
+                       const IsaLevel* level = nullptr) {
   const Workload workload = parse_workload(text);
   Device device;
   device.name = "this";
-  device.limits = cpu_device(2, false).limits;
+  device.limits = cpu_device(2, false, level).limits;
+  device.compiler = fmt::format("a compiler -O2 -march={}", name_of(level));
   const Limits& limits = device.limits;
   Winner winner;
   for (const Config& config : default_configs(workload, limits))
@@ -314,6 +319,95 @@ TEST(BundleFolder, KnowsShorterWords) {
   EXPECT_EQ(shorter_words(parse_workload("gemm m=2 n=3 k=4 b=f32:column")), "a=f32 c=f32");
   EXPECT_EQ(shorter_words(parse_workload("conv2d h=8 w=8 c=1 k=1 r=3 s=3 pad=1 stride=2x1 dilation=2")),
             "pad=1 pad=1x1 dilation=2");
+}
+
+std::vector<std::string> features_at(const IsaLevel& level) {
+  HostCompilerOptions options;
+  options.march = level.name;
+  return features_of(HostCompiler(options).macros());
+}
+
+#if defined(__x86_64__)
+
+// The System V ABI's supplement for x86-64, section 3.1.1, but for what only the operating system uses.
+TEST(IsaLevels, UseWhatTheAbiSays) {
+  const auto features = [](const char* name) { return features_at(*isa_level_named(name)); };
+  std::vector<std::string> expected;
+  EXPECT_THAT(features("x86-64"), ::testing::UnorderedElementsAreArray(expected));
+  for (const char* one : {"sse3", "ssse3", "sse4.1", "sse4.2", "popcnt"}) expected.emplace_back(one);
+  EXPECT_THAT(features("x86-64-v2"), ::testing::UnorderedElementsAreArray(expected));
+  for (const char* one : {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"})
+    expected.emplace_back(one);
+  EXPECT_THAT(features("x86-64-v3"), ::testing::UnorderedElementsAreArray(expected));
+  for (const char* one : {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})
+    expected.emplace_back(one);
+  EXPECT_THAT(features("x86-64-v4"), ::testing::UnorderedElementsAreArray(expected));
+}
+
+lehr_status open_with(const std::string& path, const std::vector<std::string>& features, lehr_bundle* bundle,
+                      lehr_error* error) {
+  std::string text;
+  for (const std::string& feature : features) text += feature + " ";
+  const lehr_open_options some = {sizeof some, text.c_str(), 1};
+  return lehr_open(path.c_str(), &some, bundle, error);
+}
+
+// A machine of today without AVX2 is one of v2 alone: then there is nothing to choose from.
+TEST(IsaLevels, OneBundleServesMachinesOfEach) {
+  const IsaLevel &v2 = *isa_level_named("x86-64-v2"), &v3 = *isa_level_named("x86-64-v3");
+  for (const std::string& feature : features_at(v3))
+    if ((runtime::cpu_feature_named(feature) & runtime::cpu_features_here()) == 0)
+      GTEST_SKIP() << "this processor has no " << feature;
+  const std::array kernels = {exported(kWorkloads[0], 20, nullptr, &v2),
+                              exported(kWorkloads[0], 10, nullptr, &v3),
+                              exported(kWorkloads[2], 3, nullptr, &v3)};
+  const Folder folder(kernels);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path + "/kernels"), {}), 3);
+  lehr_error error = {sizeof error, ""};
+  {
+    const Opened all(folder.path);
+    EXPECT_DOUBLE_EQ(expect_right(all.handle, kWorkloads[0], 2).time_us, 10);
+  }
+  lehr_bundle older = 0;
+  ASSERT_EQ(open_with(folder.path, features_at(v2), &older, &error), LEHR_OK) << error.text;
+  EXPECT_DOUBLE_EQ(expect_right(older, kWorkloads[0], 2).time_us, 20);
+  lehr_kernel kernel = 0;
+  EXPECT_EQ(lehr_find(older, kWorkloads[2], nullptr, &kernel, &error), LEHR_NO_KERNEL);
+  EXPECT_THAT(std::string(error.text), ::testing::ContainsRegex("needs [a-z0-9]+, which is not there"));
+  lehr_close(older, nullptr);
+}
+
+TEST(IsaLevels, EachSourceHasFlagsOfItsOwn) {
+  const IsaLevel &v2 = *isa_level_named("x86-64-v2"), &v3 = *isa_level_named("x86-64-v3");
+  if (cpu_device(1, false).limits.vector_bytes < 32) GTEST_SKIP() << "this processor has no AVX2";
+  FolderOptions sources = options();
+  sources.embed = true;
+  const std::vector<FolderFile> files = export_folder(
+      std::array{exported(kWorkloads[0], 20, nullptr, &v2), exported(kWorkloads[0], 10, nullptr, &v3)},
+      sources);
+  const auto cmake = std::ranges::find(files, "CMakeLists.txt", &FolderFile::path);
+  ASSERT_NE(cmake, files.end());
+  int lines = 0, with_avx2 = 0;
+  std::istringstream text(cmake->bytes);
+  for (std::string line; std::getline(text, line);) {
+    lines += line.find("COMPILE_OPTIONS") != std::string::npos;
+    with_avx2 += line.find(";-mavx2") != std::string::npos;
+  }
+  EXPECT_EQ(lines, 2);
+  EXPECT_EQ(with_avx2, 1);
+}
+
+#endif
+
+TEST(IsaLevels, UseMoreTheHigherTheyAre) {
+  std::vector<std::string> lower;
+  for (const IsaLevel& level : archs_of(Target::kCpu).levels) {
+    if (level.machine != runtime::cpu_machine()) continue;
+    std::vector<std::string> features = features_at(level);
+    std::ranges::sort(features);
+    EXPECT_TRUE(std::ranges::includes(features, lower)) << level.name;
+    lower = std::move(features);
+  }
 }
 
 TEST(Slices, AreRowsOfProductsAndImagesOfBatches) {

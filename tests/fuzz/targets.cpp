@@ -17,6 +17,7 @@
 #include "database/json_lines.h"
 #include "database/record_codec.h"
 #include "database/salvage.h"
+#include "model/tasks.h"
 #include "replay/read_table.h"
 #include "space/config.h"
 #include "tune/stored_kernel.h"
@@ -184,8 +185,20 @@ void fuzz_table(std::string_view bytes) {
   });
 }
 
+void fuzz_onnx(std::string_view bytes) {
+  expect_answer([&] {
+    const OnnxModel model = parse_onnx(std::make_shared<std::string>(bytes), "it");
+    const ModelWork work = work_of(model, infer_shapes(model, {}));
+    for (const ModelTask& task : work.tasks) {
+      require(!task.places.empty() && parse_workload(to_text(task.workload)) == task.workload);
+      for (const ModelPlace& place : task.places)
+        require(place.inputs.size() + 1 == tensors_of(task.workload).size());
+    }
+  });
+}
+
 std::span<const FuzzTarget> fuzz_targets() {
-  static constexpr std::array<FuzzTarget, 8> kTargets = {{
+  static constexpr std::array<FuzzTarget, 9> kTargets = {{
       {"config", fuzz_config},
       {"workload", fuzz_workload},
       {"flags", fuzz_flags},
@@ -194,6 +207,7 @@ std::span<const FuzzTarget> fuzz_targets() {
       {"page_file", fuzz_page_file},
       {"table", fuzz_table},
       {"manifest", fuzz_manifest},
+      {"onnx", fuzz_onnx},
   }};
   return kTargets;
 }

@@ -14,6 +14,7 @@ void fuzz_row(std::string_view bytes);        ///< a database row of any values,
 void fuzz_line(std::string_view bytes);       ///< a line of JSON for lehr db import
 void fuzz_page_file(std::string_view bytes);  ///< a whole database file, torn or not
 void fuzz_table(std::string_view bytes);      ///< a recorded table
+void fuzz_onnx(std::string_view bytes);       ///< a network, with all that is read out of it
 void fuzz_manifest(std::string_view bytes);   ///< a bundle's manifest, its hash made right
 
 struct FuzzTarget {

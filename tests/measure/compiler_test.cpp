@@ -1,7 +1,9 @@
 // The system compiler as a Compiler: results, failures, time limit, a full disk, and what is said when there
 // is none.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include <chrono>
 #include <filesystem>
@@ -11,6 +13,7 @@
 #include "host_support.h"
 #include "measure/host/host_compiler.h"
 #include "measure/system/process.h"
+#include "target/archs.h"
 
 namespace lehr {
 namespace {
@@ -68,6 +71,42 @@ TEST(HostCompiler, ItsIdentityNamesVersionFlagsAndWhatNativeMeans) {
   EXPECT_EQ(identity.find("[native=unknown"), std::string::npos) << identity;
   EXPECT_EQ(identity.find('\n'), std::string::npos) << identity;
   EXPECT_EQ(identity, HostCompiler().identity());
+}
+
+TEST(HostCompiler, ItsIdentityNamesALevelAndNothingOfThisMachine) {
+  utsname machine;
+  ASSERT_EQ(uname(&machine), 0);
+  for (const IsaLevel& level : archs_of(Target::kCpu).levels) {
+    HostCompilerOptions options;
+    options.march = level.name;
+    if (level.machine != machine.machine) {
+      EXPECT_THROW(HostCompiler compiler(options), Error) << level.name;
+      continue;
+    }
+    const HostCompiler compiler(options);
+    std::string expected = HostCompiler().identity();
+    expected.replace(expected.find("native"), 6, level.name);
+    expected.resize(expected.find(" [native="));
+    EXPECT_EQ(compiler.identity(), expected);
+    EXPECT_EQ(isa_level_said(compiler.identity()), &level);
+  }
+}
+
+TEST(HostCompiler, ALevelThatItDoesNotKnowIsOneSentence) {
+  const TempDir directory;
+  HostCompilerOptions options;
+  options.compiler = directory.path() + "/compiler";
+  std::ofstream(options.compiler) << "#!/bin/sh\necho 'error: bad value for -march=' >&2\nexit 1\n";
+  chmod(options.compiler.c_str(), 0700);
+  options.march = "x86-64-v4";
+  try {
+    HostCompiler compiler(options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+    EXPECT_THAT(std::string(error.what()),
+                ::testing::HasSubstr("cannot build a shared object with -march=x86-64-v4: error: bad value"));
+  }
 }
 
 TEST(HostCompiler, AMissingCompilerIsOneSentenceThatNamesThePackage) {

@@ -18,6 +18,7 @@
 #include "measure/host/cpu_device.h"
 #include "measure/worker/backends.h"
 #include "measure/worker/messages.h"
+#include "target/archs.h"
 
 namespace lehr {
 namespace {
@@ -349,6 +350,23 @@ TEST(CpuDevice, SaysWhatCandidatesNeedToKnow) {
   EXPECT_EQ(device.limits.peak_gflops_f32, 0);
   EXPECT_EQ(cpu_device(1, false).limits.cores, 1);
   EXPECT_THROW(cpu_device(-1, false), Error);
+}
+
+TEST(CpuDevice, IsOfALevelWhateverTheMachineHas) {
+  const Limits widest = cpu_device(1, false).limits;
+  for (const IsaLevel& level : archs_of(Target::kCpu).levels) {
+    SCOPED_TRACE(level.name);
+    const Limits usual = archs_of(Target::kCpu).limits(level.arch, 1);
+    if (usual.vector_bytes > widest.vector_bytes) {
+      EXPECT_THROW(cpu_device(1, false, &level), Error);
+      continue;
+    }
+    const Limits limits = cpu_device(1, false, &level).limits;
+    EXPECT_EQ(limits.arch, level.arch);
+    EXPECT_EQ(limits.vector_bytes, usual.vector_bytes);
+    EXPECT_EQ(limits.vector_registers, usual.vector_registers);
+    EXPECT_EQ(limits.l2_bytes, widest.l2_bytes);
+  }
 }
 
 TEST(CpuDevice, MeasuresPlausibleRates) {

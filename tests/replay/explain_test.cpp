@@ -167,6 +167,8 @@ TEST(Origin, TellsWhatTheIdentityOfAnOldRowKnowsOfItsDevice) {
   record.arch = "sm_999";
   EXPECT_FALSE(origin());
   EXPECT_EQ(short_name(record.device), "NVIDIA H100, 132 cores");
+  EXPECT_EQ(short_name("cpu | Xeon | avx2 | cores=2 | driver= | g++ -O2 -march=x86-64-v3"),
+            "Xeon as x86-64-v3, 2 cores");
 }
 
 TEST(Origin, HasTheFactsThatTheNewestRowNames) {

@@ -26,6 +26,36 @@ TEST(TargetTable, HasAWholeDialectForEach) {
   }
 }
 
+TEST(IsaLevels, HaveLimitsOfTheirOwnAndAreFoundByName) {
+  int count = 0;
+  for (const Target target : kTargets) {
+    int lanes = 0;
+    std::string_view machine;
+    for (const IsaLevel& level : archs_of(target).levels) {
+      SCOPED_TRACE(level.name);
+      ++count;
+      EXPECT_EQ(isa_level_named(level.name), &level) << "two levels have one name";
+      const Limits limits = archs_of(target).limits(level.arch, 1);
+      EXPECT_EQ(limits.arch, level.arch);
+      EXPECT_GE(limits.vector_bytes, level.machine == machine ? lanes : 1) << "lower ones come first";
+      lanes = limits.vector_bytes;
+      machine = level.machine;
+    }
+  }
+  EXPECT_GT(count, 4);
+  EXPECT_EQ(isa_level_named(kNativeIsa), nullptr);
+  EXPECT_EQ(name_of(static_cast<const IsaLevel*>(nullptr)), kNativeIsa);
+}
+
+TEST(IsaLevels, AreSaidByAnIdentity) {
+  const auto said = [](std::string_view identity) { return name_of(isa_level_said(identity)); };
+  EXPECT_EQ(said("cpu | CPU | avx2 | cores=1 | driver= | g++ 12 -O2 -march=x86-64-v3 -w"), "x86-64-v3");
+  EXPECT_EQ(said("cpu | CPU | sse2 | cores=1 | driver= | g++ 12 -O2 -march=x86-64 -w"), "x86-64");
+  EXPECT_EQ(said("cpu | CPU | avx2 | cores=1 | driver= | g++ 12 -O2 -march=native -w [native=x/1]"),
+            "native");
+  EXPECT_EQ(said("cuda | GPU | sm_90a | cores=132 | driver=1 | NVRTC"), "native");
+}
+
 TEST(TargetTable, HasLimitsOfItsOwnTargetForEachArchThatItKnows) {
   for (const Target target : kTargets) {
     const Archs& archs = archs_of(target);

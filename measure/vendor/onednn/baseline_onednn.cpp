@@ -45,9 +45,9 @@ OneDnnLibrary open_library() {
 }
 
 // oneDNN's C API: row-major, dimensions are int64_t, 0 is dnnl_success. The same in versions 2 and 3.
-using DnnlSgemm = int(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k,
-                          float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb,
-                          float beta, float* c, std::int64_t ldc);
+using DnnlSgemm = int(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                      const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta,
+                      float* c, std::int64_t ldc);
 
 Sgemm open_sgemm(int) {
   const OneDnnLibrary library = open_library();
@@ -106,8 +106,8 @@ void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) 
   } catch (const std::bad_alloc&) {
     throw_environment("no memory for onednn to run this problem");
   }
-  way_ = fastest_of(conv != nullptr ? conv2d(*conv, library)
-                                   : constant_gemm(problem.workload.gemm(), library));
+  way_ =
+      fastest_of(conv != nullptr ? conv2d(*conv, library) : constant_gemm(problem.workload.gemm(), library));
 }
 
 std::vector<Way> OneDnnRunner::conv2d(const Conv2d& conv, const OneDnnLibrary& library) const {
@@ -167,8 +167,8 @@ std::string describe(const std::vector<std::string>&) {
 }
 
 constexpr Baseline kBaselines[] = {
-    {"onednn", []() -> std::unique_ptr<Runner> { return std::make_unique<OneDnnRunner>(); },
-     &require_served, kSgemmReads}};
+    {"onednn", []() -> std::unique_ptr<Runner> { return std::make_unique<OneDnnRunner>(); }, &require_served,
+     kSgemmReads}};
 
 }  // namespace
 

@@ -34,8 +34,9 @@ std::vector<Way> conv2d_ways(void* library, const Conv2d& conv, float* x, float*
   const Dims f_dims = grouped ? Dims{conv.groups, conv.k / conv.groups, conv.c / conv.groups, conv.r, conv.s}
                               : Dims{conv.k, conv.c, conv.r, conv.s};
   const int f_rank = grouped ? 5 : 4;
-  const std::vector<std::size_t> image =
-      conv.layout == ImageLayout::kNhwc ? std::vector<std::size_t>{0, 2, 3, 1} : std::vector<std::size_t>{0, 1, 2, 3};
+  const std::vector<std::size_t> image = conv.layout == ImageLayout::kNhwc
+                                             ? std::vector<std::size_t>{0, 2, 3, 1}
+                                             : std::vector<std::size_t>{0, 1, 2, 3};
   std::vector<std::size_t> filter = image;
   if (grouped) {
     for (std::size_t& axis : filter) ++axis;
@@ -59,8 +60,8 @@ std::vector<Way> conv2d_ways(void* library, const Conv2d& conv, float* x, float*
   for (const auto& [algorithm, algorithm_name] : {std::pair{kDirect, "direct"}, {kWinograd, "winograd"}}) {
     for (const bool blocked : {false, true}) {
       OperationDesc operation;
-      if (s->api().convolution(&operation, kForwardInference, algorithm, blocked ? &any_x : &x_md, &any_f, nullptr,
-                               blocked ? &any_y : &y_md, strides, dilates, before, after) != 0)
+      if (s->api().convolution(&operation, kForwardInference, algorithm, blocked ? &any_x : &x_md, &any_f,
+                               nullptr, blocked ? &any_y : &y_md, strides, dilates, before, after) != 0)
         continue;
       const Primitives::Primitive made = s->primitive(operation);
       if (made.primitive == nullptr) continue;

@@ -58,9 +58,8 @@ std::vector<Way> packed_gemm_ways(void* library, const Gemm& gemm, float* a, flo
       continue;
     OperationDesc operation;
     const int status =
-        inner_product
-            ? s->api().inner_product(&operation, kForwardInference, &t.a, &t.any_b, nullptr, &t.c)
-            : s->api().matmul(&operation, &t.a, &t.any_b, nullptr, &t.c);
+        inner_product ? s->api().inner_product(&operation, kForwardInference, &t.a, &t.any_b, nullptr, &t.c)
+                      : s->api().matmul(&operation, &t.a, &t.any_b, nullptr, &t.c);
     if (status != 0) continue;
     const Primitives::Primitive made = s->primitive(operation, attributes);
     if (made.primitive == nullptr) continue;

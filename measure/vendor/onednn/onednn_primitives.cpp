@@ -52,8 +52,8 @@ void* Primitives::scaled(float scale) {
   return api_.attributes_set_scales(attributes, 1, 0, &scale) == kSuccess ? attributes : nullptr;
 }
 
-void* Primitives::adapted(const MemoryDesc& have, void* handle, const Primitive& primitive, int which, bool back,
-                          std::vector<Step>& steps) {
+void* Primitives::adapted(const MemoryDesc& have, void* handle, const Primitive& primitive, int which,
+                          bool back, std::vector<Step>& steps) {
   const void* const wanted = api_.pd_query_md(primitive.pd, which, 0);
   void* const here = memory(&have, handle);
   if (here == nullptr || wanted == nullptr || api_.md_equal(&have, wanted) != 0) return here;

@@ -1,0 +1,188 @@
+// File -> table of workloads.
+#include "cli/model_command.h"
+
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/args.h"
+#include "cli/help.h"
+#include "cli/isa_flag.h"
+#include "cli/measure_setup.h"
+#include "cli/table.h"
+#include "model/tasks.h"
+#include "templates/catalog.h"
+
+namespace lehr {
+namespace {
+
+using nlohmann::json;
+
+std::pair<std::string, std::string_view> name_and_value(const char* flag, const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw_user("{} {}: it is to be a name and its size, as {}", flag, text,
+               flag == std::string_view("--dim") ? "batch=1" : "x=1x3x224x224");
+  return {text.substr(0, equals), std::string_view(text).substr(equals + 1)};
+}
+
+/// What the table has of a task.
+struct TaskRow {
+  const ModelTask* task;
+  double share = 0;  ///< of the operations that are known
+  std::vector<std::string> families;
+  std::string unserved;  ///< why, where there is no family
+};
+
+double known_flops(const ModelWork& work) {
+  double flops = 0;
+  for (const ModelTask& task : work.tasks) flops += flops_of(task);
+  for (const ModelGap& gap : work.gaps) flops += gap.flops;
+  return flops;
+}
+
+std::vector<TaskRow> rows_of(const ModelWork& work, const Limits& limits) {
+  const double all = known_flops(work);
+  std::vector<TaskRow> rows;
+  for (const ModelTask& task : work.tasks) {
+    TaskRow& row = rows.emplace_back();
+    row.task = &task;
+    row.share = all > 0 ? flops_of(task) / all : 0;
+    for (const Template& entry : catalog()) {
+      const auto reason = why_unserved(entry, task.workload, limits);
+      if (!reason) row.families.emplace_back(entry.name);
+      if (reason && row.unserved.empty()) row.unserved = *reason;
+    }
+    if (!row.families.empty()) row.unserved.clear();
+  }
+  return rows;
+}
+
+/// Reasons, with how many nodes have them and the first of these.
+std::map<std::string, std::pair<std::size_t, std::string>> grouped(const OnnxModel& model,
+                                                                   const ModelWork& work) {
+  std::map<std::string, std::pair<std::size_t, std::string>> groups;
+  for (const ModelGap& gap : work.gaps) {
+    const OnnxNode& node = model.nodes[gap.node];
+    auto& [count, first] = groups[fmt::format("{}: {}", node.op, gap.reason)];
+    if (count++ == 0) first = called(node, gap.node);
+  }
+  return groups;
+}
+
+void print_table(const OnnxModel& model, const ModelShapes& shapes, const ModelWork& work,
+                 const std::vector<TaskRow>& rows) {
+  std::size_t places = 0;
+  double covered = 0;
+  std::vector<std::vector<std::string>> cells;
+  for (const TaskRow& row : rows) {
+    places += row.task->places.size();
+    if (!row.families.empty()) covered += row.share;
+    cells.push_back(
+        {std::to_string(row.task->places.size()), fmt::format("{:.1f} %", 100 * row.share),
+         fmt::format("{:.3f}", flops_of(row.task->workload) / 1e9), to_text(row.task->workload),
+         row.families.empty() ? "none: " + row.unserved : fmt::format("{}", fmt::join(row.families, ", "))});
+  }
+  fmt::print("{} nodes, opset {}, by {}\n", model.nodes.size(), model.opset(), printable(model.producer));
+  fmt::print("{} workloads in {} places, {:.1f} % of the operations that are known\n\n", rows.size(), places,
+             100 * covered);
+  if (!rows.empty())
+    fmt::print("{}", format_table({"places", "share", "GFLOP", "<workload", "<families"}, cells));
+  for (const auto& [reason, group] : grouped(model, work))
+    fmt::print("not covered: {} x {}, the first {}\n", group.first, printable(reason),
+               printable(group.second));
+  for (const std::string& unknown : shapes.unknown) fmt::print("not known: {}\n", printable(unknown));
+}
+
+json document_of(const std::string& file, const OnnxModel& model, const ModelShapes& shapes,
+                 const ModelWork& work, const std::vector<TaskRow>& rows) {
+  json tasks = json::array(), gaps = json::array();
+  for (const TaskRow& row : rows) {
+    json places = json::array();
+    for (const ModelPlace& place : row.task->places) {
+      json nodes = json::array();
+      for (const std::size_t node : place.nodes) nodes.push_back(called(model.nodes[node], node));
+      places.push_back({{"nodes", std::move(nodes)}, {"output", place.output}});
+    }
+    tasks.push_back({{"workload", to_text(row.task->workload)},
+                     {"flops", flops_of(row.task->workload)},
+                     {"share", row.share},
+                     {"families", row.families},
+                     {"unserved", row.unserved},
+                     {"places", std::move(places)}});
+  }
+  for (const ModelGap& gap : work.gaps)
+    gaps.push_back(
+        {{"node", called(model.nodes[gap.node], gap.node)}, {"reason", gap.reason}, {"flops", gap.flops}});
+  return {{"model", file},           {"producer", model.producer},  {"ir_version", model.ir_version},
+          {"opset", model.opset()},  {"nodes", model.nodes.size()}, {"tasks", std::move(tasks)},
+          {"gaps", std::move(gaps)}, {"unknown", shapes.unknown},   {"warnings", model.warnings}};
+}
+
+}  // namespace
+
+ShapeBindings parse_bindings(const std::vector<std::string>& dims, const std::vector<std::string>& inputs) {
+  constexpr std::int64_t kMostSize = std::int64_t{1} << 31;
+  ShapeBindings bindings;
+  for (const std::string& text : dims) {
+    const auto [name, value] = name_and_value("--dim", text);
+    bindings.dims[name] = parse_number("--dim " + name, std::string(value), 1, kMostSize);
+  }
+  for (const std::string& text : inputs) {
+    const auto [name, value] = name_and_value("--input", text);
+    for (const std::string_view size : split(value, 'x'))
+      bindings.inputs[name].push_back(parse_number("--input " + name, std::string(size), 1, kMostSize));
+  }
+  return bindings;
+}
+
+ModelCommand::ModelCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
+  app_ = root.add_subcommand("model", "List the workloads of a network in an ONNX file");
+  app_->add_option("FILE", file_, "the model")->option_text(" ");
+  const auto several = [&](const char* name, std::vector<std::string>& values, const char* help) {
+    app_->add_option(name, values, help)->group("Problem")->option_text(" ")->take_all();
+  };
+  several("--dim", dims_,
+          "size of a dimension that the model has a name for: batch=1; may be given several times");
+  several("--input", inputs_, "shape of an input: x=1x3x224x224; may be given several times");
+  value_flag(*app_, kMeasuringGroup, "--device", device_,
+             "whose families serve it: auto | cpu | cuda:N (auto)");
+  value_flag(*app_, kMeasuringGroup, "--threads", threads_,
+             "CPU threads that a kernel may use (all that are allowed)");
+  value_flag(*app_, kMeasuringGroup, "--isa", isa_, isa_help().c_str());
+  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
+  app_->footer(examples({{"problem", "lehr model resnet18.onnx --dim batch=1"},
+                         {"measuring", "lehr model resnet18.onnx --device cpu"},
+                         {"output", "lehr model resnet18.onnx --json"}}));
+}
+
+bool ModelCommand::chosen() const {
+  return app_->parsed();
+}
+
+int ModelCommand::run() {
+  if (file_.empty()) throw_user("lehr model needs a file, as lehr model resnet18.onnx");
+  const ShapeBindings bindings = parse_bindings(dims_, inputs_);
+  const DeviceChoice choice = parse_device(device_, threads_, isa_);
+  const OnnxModel model = read_onnx(file_);
+  for (const std::string& warning : model.warnings)
+    fmt::print(stderr, "note: {}: {}\n", printable(file_), printable(warning));
+  const ModelShapes shapes = infer_shapes(model, bindings);
+  const ModelWork work = work_of(model, shapes);
+  std::string note;
+  std::vector<TaskRow> rows;
+  if (!work.tasks.empty())
+    rows = rows_of(work, choose_device(choice, work.tasks[0].workload, environment_, false, note).limits);
+  if (!note.empty()) fmt::print(stderr, "note: {}\n", note);
+  if (json_)
+    print_json(document_of(file_, model, shapes, work, rows));
+  else
+    print_table(model, shapes, work, rows);
+  return 0;
+}
+
+}  // namespace lehr

@@ -1,0 +1,389 @@
+#include "model/tasks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <variant>
+
+#include "base/error.h"
+#include "model/elementwise.h"
+
+namespace lehr {
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+
+/// Why a node is no workload, as a clause.
+struct Gap {
+  std::string reason;
+  double flops = 0;
+};
+
+/// A workload on the way, with the place that computes it.
+struct Found {
+  Workload workload;
+  ModelPlace place;
+};
+using Start = std::variant<Found, Gap>;
+
+std::optional<DType> dtype_of(OnnxType type) {
+  switch (type) {
+    case OnnxType::kF32:
+      return DType::kF32;
+    case OnnxType::kF64:
+      return DType::kF64;
+    case OnnxType::kF16:
+      return DType::kF16;
+    case OnnxType::kBf16:
+      return DType::kBF16;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::int64_t product(const Sizes& sizes, std::size_t begin, std::size_t end) {
+  std::int64_t value = 1;
+  for (std::size_t i = begin; i < end; ++i)
+    if (__builtin_mul_overflow(value, sizes[i], &value)) return -1;
+  return value;
+}
+
+// Elements that go with the channels of an output whose channels are its dimension `axis` from the end (1:
+// the last): (1, c, 1, 1), (c, 1, 1) or, with axis 1, (c).
+bool is_per_channel(const Sizes& shape, std::int64_t channels, std::size_t axis) {
+  if (shape.size() < axis || product(shape, 0, shape.size()) != channels) return false;
+  return shape[shape.size() - axis] == channels;
+}
+
+/// Reads a graph for workloads.
+class Finder {
+ public:
+  Finder(const OnnxModel& model, const ModelShapes& shapes)
+      : model_(model), shapes_(shapes), readers_(readers_of(model)), taken_(model.nodes.size()) {}
+
+  ModelWork run() {
+    for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
+      const OnnxNode& node = model_.nodes[i];
+      std::optional<Start> start = taken_[i] ? std::nullopt : start_at(node);
+      if (!start) continue;
+      if (const Gap* gap = std::get_if<Gap>(&*start)) {
+        work_.gaps.push_back({i, gap->reason, gap->flops});
+        continue;
+      }
+      Found& found = std::get<Found>(*start);
+      found.place.nodes = {i};
+      found.place.output = node.outputs[0];
+      follow(found);
+      keep(std::move(found), i);
+    }
+    std::ranges::stable_sort(work_.tasks, std::greater(),
+                             [](const ModelTask& task) { return flops_of(task); });
+    return std::move(work_);
+  }
+
+ private:
+  bool is_constant(std::string_view name) const { return shapes_.of(name).fixed; }
+  std::optional<Sizes> shape(std::string_view name) const { return whole_shape(shapes_.of(name)); }
+
+  // nullopt: nothing to compute in earnest.
+  std::optional<Start> start_at(const OnnxNode& node) const {
+    const auto gap = [](std::string reason) { return Start(Gap{std::move(reason)}); };
+    if (!node.domain.empty() || node.outputs.empty() || node.outputs[0].empty()) return std::nullopt;
+    if (node.op == "Conv") return conv(node);
+    if (node.op == "Gemm") return gemm(node);
+    if (node.op == "MatMul") return matmul(node);
+    if (node.op == "ConvTranspose") return gap("transposed convolutions have no family");
+    if (node.op == "LSTM" || node.op == "GRU" || node.op == "RNN")
+      return gap("recurrent layers have no family");
+    if (node.op == "Einsum") return gap("Einsum is not taken apart");
+    for (const std::string_view quantized : {"QLinearConv", "ConvInteger", "QLinearMatMul", "MatMulInteger"})
+      if (node.op == quantized) return gap("quantized operators have no workload");
+    return std::nullopt;
+  }
+
+  // The type that all of the tensors have; a clause where they have none that is served.
+  std::variant<DType, std::string> type_of(std::initializer_list<std::string_view> values) const {
+    const OnnxType type = shapes_.of(*values.begin()).type;
+    for (const std::string_view value : values)
+      if (shapes_.of(value).type != type && shapes_.of(value).type != OnnxType::kUnknown)
+        return fmt::format("it mixes {} and {}", name_of(type), name_of(shapes_.of(value).type));
+    const auto known = dtype_of(type);
+    if (!known) return fmt::format("it computes in {}", name_of(type));
+    return *known;
+  }
+
+  Start conv(const OnnxNode& node) const {
+    const auto image = shape(node.input(0)), filter = shape(node.input(1));
+    if (!image || !filter) return Gap{"its shape is not known"};
+    if (image->size() != 4 || filter->size() != 4)
+      return Gap{fmt::format("its images have {} dimensions", image->size())};
+    const auto window = window_of(node, {(*image)[2], (*image)[3]}, {(*filter)[2], (*filter)[3]});
+    if (!window) return Gap{"its attributes do not go together"};
+    const auto type = type_of({node.input(0), node.input(1)});
+    if (const auto* reason = std::get_if<std::string>(&type)) return Gap{*reason};
+    Conv2d problem;
+    problem.n = (*image)[0], problem.c = (*image)[1], problem.h = (*image)[2], problem.w = (*image)[3];
+    problem.k = (*filter)[0], problem.r = (*filter)[2], problem.s = (*filter)[3];
+    problem.stride_h = window->stride[0], problem.stride_w = window->stride[1];
+    problem.dilation_h = window->dilation[0], problem.dilation_w = window->dilation[1];
+    problem.pad_top = window->before[0], problem.pad_left = window->before[1];
+    problem.pad_bottom = window->after[0], problem.pad_right = window->after[1];
+    problem.groups = node.whole("group", 1);
+    problem.input = problem.filter = problem.output = std::get<DType>(type);
+    problem.accum = sums_for(problem.input);
+    if (window->kernel[0] != problem.r || window->kernel[1] != problem.s)
+      return Gap{"its filter is not of the size that it states"};
+    if (problem.groups < 1 || (*filter)[1] * problem.groups != problem.c)
+      return Gap{"its groups do not fit its channels"};
+    Found found{{problem, {}}, {{}, {}, {node.input(0), node.input(1)}}};
+    if (!is_constant(node.input(1))) return Gap{"its filter is computed", flops_of(found.workload)};
+    if (!node.input(2).empty()) add_step(found, {.op = EpilogueOp::kBias}, node.input(2));
+    return checked(std::move(found));
+  }
+
+  Start gemm(const OnnxNode& node) const {
+    const auto a = shape(node.input(0)), b = shape(node.input(1));
+    if (!a || !b) return Gap{"its shape is not known"};
+    if (a->size() != 2 || b->size() != 2) return Gap{"its operands are no matrices"};
+    const bool a_turned = node.whole("transA", 0) != 0, b_turned = node.whole("transB", 0) != 0;
+    Gemm problem;
+    problem.m = (*a)[a_turned ? 1 : 0], problem.k = (*a)[a_turned ? 0 : 1],
+    problem.n = (*b)[b_turned ? 0 : 1];
+    if ((*b)[b_turned ? 1 : 0] != problem.k) return Gap{"its operands do not fit"};
+    problem.alpha = node.number("alpha", 1);
+    if (a_turned) problem.a.layout = Layout::kColumn;
+    if (b_turned) problem.b.layout = Layout::kColumn;
+    Start start = product_of(node, problem);
+    Found* const found = std::get_if<Found>(&start);
+    if (found == nullptr || node.input(2).empty()) return start;
+    if (node.number("beta", 1) != 1) return Gap{"its C is scaled", flops_of(found->workload)};
+    const auto c = shape(node.input(2));
+    if (c && is_per_channel(*c, problem.n, 1)) {
+      add_step(*found, {.op = EpilogueOp::kBias}, node.input(2));
+    } else if (c && *c == Sizes{problem.m, problem.n}) {
+      add_step(*found, {.op = EpilogueOp::kResidual}, node.input(2));
+    } else {
+      return Gap{"its C is neither one row nor a whole matrix", flops_of(found->workload)};
+    }
+    return start;
+  }
+
+  Start matmul(const OnnxNode& node) const {
+    const auto a = shape(node.input(0)), b = shape(node.input(1));
+    if (!a || !b) return Gap{"its shape is not known"};
+    if (a->size() < 2 || b->size() < 2) return Gap{"one of its operands is a vector"};
+    Gemm problem;
+    problem.k = a->back(), problem.n = b->back(), problem.m = (*a)[a->size() - 2];
+    if ((*b)[b->size() - 2] != problem.k) return Gap{"its operands do not fit"};
+    const Sizes a_batch(a->begin(), a->end() - 2), b_batch(b->begin(), b->end() - 2);
+    const std::int64_t batch = product(a_batch, 0, a_batch.size());
+    if (product(b_batch, 0, b_batch.size()) == 1) {
+      // One B for all rows of all batches.
+      if (__builtin_mul_overflow(problem.m, batch, &problem.m)) return Gap{"it is too large"};
+    } else if (a_batch == b_batch) {
+      problem.batch = batch;
+    } else {
+      return Gap{"its operands are broadcast"};
+    }
+    return product_of(node, problem);
+  }
+
+  Start product_of(const OnnxNode& node, Gemm problem) const {
+    const auto type = type_of({node.input(0), node.input(1)});
+    if (const auto* reason = std::get_if<std::string>(&type)) return Gap{*reason};
+    problem.a.type = problem.b.type = problem.c.type = std::get<DType>(type);
+    problem.accum = sums_for(problem.a.type);
+    return checked({{problem, {}}, {{}, {}, {node.input(0), node.input(1)}}});
+  }
+
+  static Start checked(Found found) {
+    try {
+      validate(found.workload);
+    } catch (const Error& error) {
+      return Gap{error.what()};
+    }
+    return found;
+  }
+
+  static void add_step(Found& found, EpilogueStep step, std::string_view operand = {}) {
+    found.workload.epilogue.steps.push_back(step);
+    if (!operand.empty()) found.place.inputs.push_back(operand);
+  }
+
+  // As long as what comes next can be done in one go.
+  void follow(Found& found) {
+    while (take_normalization(found) || take_scale(found) || take_sum(found) || take_function(found)) {
+    }
+    take_pool(found);
+  }
+
+  // The one node that reads the output so far, and nobody else does.
+  std::optional<std::size_t> only_reader(const Found& found) const {
+    const auto readers = readers_.find(found.place.output);
+    if (readers == readers_.end() || readers->second.size() != 1) return std::nullopt;
+    const std::size_t reader = readers->second[0];
+    if (reader >= model_.nodes.size() || taken_[reader]) return std::nullopt;
+    return reader;
+  }
+
+  // Takes the step, if the workload stays one; else nothing is changed.
+  bool try_step(Found& found, EpilogueStep step, std::vector<std::string_view> operands,
+                const std::vector<std::size_t>& nodes, std::string_view output) {
+    Found longer = found;
+    longer.workload.epilogue.steps.push_back(step);
+    try {
+      // What the parser refuses (a step twice, a pool before a residual) is no epilogue either.
+      parse_epilogue(to_text(longer.workload.epilogue));
+      validate(longer.workload);
+    } catch (const Error&) {
+      return false;
+    }
+    for (const std::string_view operand : operands) longer.place.inputs.push_back(operand);
+    longer.place.nodes.insert(longer.place.nodes.end(), nodes.begin(), nodes.end());
+    longer.place.output = output;
+    for (const std::size_t node : nodes) taken_[node] = true;
+    found = std::move(longer);
+    return true;
+  }
+
+  // From the end, which dimension has the channels: of images the third, of rows the last.
+  static std::size_t channel_axis(const Workload& workload) {
+    return workload.op() == Operator::kConv2d ? 3 : 1;
+  }
+  static std::int64_t channels_of(const Workload& workload) {
+    return workload.op() == Operator::kConv2d ? workload.conv2d().k : workload.gemm().n;
+  }
+
+  // Nothing but a bias has been done so far: what is linear goes into the filter and the bias.
+  static bool is_linear(const Found& found) {
+    const std::vector<EpilogueStep>& steps = found.workload.epilogue.steps;
+    return steps.empty() || (steps.size() == 1 && steps[0].op == EpilogueOp::kBias);
+  }
+
+  // The node's work goes into the filter (or B), the bias, or both: those are then made of several constants.
+  void fold(Found& found, std::size_t node, bool filter) {
+    if (filter) found.place.inputs[1] = {};
+    if (found.place.inputs.size() > 2) found.place.inputs[2] = {};
+    found.place.nodes.push_back(node);
+    found.place.output = model_.nodes[node].outputs[0];
+    taken_[node] = true;
+  }
+
+  // Of a trained network: a scale and a shift for each channel.
+  bool take_normalization(Found& found) {
+    const auto reader = only_reader(found);
+    if (!reader || found.workload.op() != Operator::kConv2d) return false;
+    const OnnxNode& node = model_.nodes[*reader];
+    if (node.op != "BatchNormalization" || node.inputs.size() != 5 || node.input(0) != found.place.output ||
+        node.outputs.size() != 1 || node.whole("training_mode", 0) != 0)
+      return false;
+    for (std::size_t i = 1; i < 5; ++i)
+      if (!is_constant(node.input(i))) return false;
+    if (!is_linear(found))
+      return try_step(found, {.op = EpilogueOp::kScaleShift}, {"", ""}, {*reader}, node.outputs[0]);
+    if (found.workload.epilogue.empty() &&
+        !try_step(found, {.op = EpilogueOp::kBias}, {""}, {*reader}, node.outputs[0]))
+      return false;
+    if (found.place.output != node.outputs[0]) fold(found, *reader, true);
+    found.place.inputs[1] = {};
+    return true;
+  }
+
+  // What the node adds or multiplies with; "" where it is no such node of two values.
+  std::string_view other_operand(const OnnxNode& node, const Found& found) const {
+    if (!node.domain.empty() || node.inputs.size() != 2 || node.outputs.size() != 1) return {};
+    if (node.input(0) == node.input(1)) return {};
+    return node.input(0) == found.place.output ? node.input(1) : node.input(0);
+  }
+
+  bool is_channels_constant(const Found& found, std::string_view value) const {
+    const auto own = shape(found.place.output), other = shape(value);
+    return own && other && is_constant(value) && other->size() <= own->size() &&
+           is_per_channel(*other, channels_of(found.workload), channel_axis(found.workload));
+  }
+
+  // A factor for each channel, before anything that is not linear.
+  bool take_scale(Found& found) {
+    const auto reader = only_reader(found);
+    if (!reader || model_.nodes[*reader].op != "Mul" || !is_linear(found)) return false;
+    const std::string_view other = other_operand(model_.nodes[*reader], found);
+    if (other.empty() || !is_channels_constant(found, other)) return false;
+    fold(found, *reader, true);
+    return true;
+  }
+
+  // A bias, or a residual of the same shape.
+  bool take_sum(Found& found) {
+    const auto reader = only_reader(found);
+    if (!reader) return false;
+    const OnnxNode& node = model_.nodes[*reader];
+    if (node.op != "Add" && node.op != "Sum") return false;
+    const std::string_view other = other_operand(node, found);
+    if (other.empty()) return false;
+    if (is_channels_constant(found, other)) {
+      if (try_step(found, {.op = EpilogueOp::kBias}, {other}, {*reader}, node.outputs[0])) return true;
+      if (!is_linear(found)) return false;
+      fold(found, *reader, false);
+      return true;
+    }
+    const auto own = shape(found.place.output), added = shape(other);
+    if (!own || !added || *added != *own || shapes_.of(other).type != shapes_.of(found.place.output).type)
+      return false;
+    return try_step(found, {.op = EpilogueOp::kResidual}, {other}, {*reader}, node.outputs[0]);
+  }
+
+  bool take_function(Found& found) {
+    const auto step = function_of_value(model_, shapes_, readers_, found.place.output);
+    if (!step || std::ranges::any_of(step->nodes, [&](std::size_t node) { return bool(taken_[node]); }))
+      return false;
+    return try_step(found, step->step, {}, step->nodes, step->output);
+  }
+
+  // Windows side by side, without padding.
+  void take_pool(Found& found) {
+    const auto reader = only_reader(found);
+    if (!reader || found.workload.op() != Operator::kConv2d) return;
+    const OnnxNode& node = model_.nodes[*reader];
+    if ((node.op != "MaxPool" && node.op != "AveragePool") || node.outputs.size() != 1) return;
+    const auto image = shape(found.place.output);
+    if (!image || image->size() != 4) return;
+    const auto window = window_of(node, {(*image)[2], (*image)[3]}, {});
+    if (!window || window->ceil) return;
+    for (int i = 0; i < 2; ++i)
+      if (window->kernel[i] != window->kernel[0] || window->stride[i] != window->kernel[0] ||
+          window->dilation[i] != 1 || window->before[i] != 0 || window->after[i] != 0)
+        return;
+    EpilogueStep step;
+    step.op = node.op == "MaxPool" ? EpilogueOp::kMaxPool : EpilogueOp::kAvgPool;
+    step.window = window->kernel[0];
+    try_step(found, step, {}, {*reader}, node.outputs[0]);
+  }
+
+  void keep(Found found, std::size_t node) {
+    taken_[node] = true;
+    const auto [at, added] = index_.try_emplace(to_text(found.workload), work_.tasks.size());
+    if (added) work_.tasks.push_back({found.workload, {}});
+    work_.tasks[at->second].places.push_back(std::move(found.place));
+  }
+
+  const OnnxModel& model_;
+  const ModelShapes& shapes_;
+  const Readers readers_;
+  std::vector<char> taken_;                             ///< nodes that are part of a place
+  std::unordered_map<std::string, std::size_t> index_;  ///< of tasks, by workload
+  ModelWork work_;
+};
+
+}  // namespace
+
+ModelWork work_of(const OnnxModel& model, const ModelShapes& shapes) {
+  return Finder(model, shapes).run();
+}
+
+double flops_of(const ModelTask& task) {
+  return flops_of(task.workload) * static_cast<double>(task.places.size());
+}
+
+}  // namespace lehr

@@ -1,0 +1,192 @@
+// `--isa` from the flag to a bundle that machines of several levels open.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+
+#include "cli/isa_flag.h"
+#include "deploy/runtime/cpu_features.h"
+#include "deploy/runtime/lehr_bundle.h"
+#include "support.h"
+
+namespace lehr::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+/// The levels of this machine's architecture, the lower ones first.
+std::vector<std::string> levels_here() {
+  std::vector<std::string> names;
+  for (const Target target : kTargets)
+    for (const IsaLevel& level : archs_of(target).levels)
+      if (level.machine == runtime::cpu_machine()) names.emplace_back(level.name);
+  return names;
+}
+
+/// Those, but for the ones that this processor lacks something for, as `lehr doctor` says.
+std::vector<std::string> levels_that_run() {
+  const std::string text = describe_isa_levels({}) + ", ";
+  std::vector<std::string> names;
+  for (const std::string& name : levels_here())
+    if (text.find(" " + name + ", ") != std::string::npos &&
+        text.find("not " + name + " ") == std::string::npos)
+      names.push_back(name);
+  return names;
+}
+
+std::string isa_finding(const json& doctor) {
+  for (const json& finding : doctor["findings"])
+    if (finding["what"] == "--isa") return finding["text"];
+  return "";
+}
+
+TEST(Isa, IsInTheHelpOfWhateverTakesIt) {
+  const Scratch scratch;
+  for (const char* command : {"tune gemm --help", "bench gemm --help", "check gemm --help", "compile --help",
+                              "show --help", "export --help"}) {
+    const Ran ran = run_lehr(words(command), scratch.path());
+    EXPECT_EQ(ran.code, 0) << command;
+    for (const std::string& level : levels_here()) EXPECT_THAT(ran.out, HasSubstr(level)) << command;
+  }
+}
+
+TEST(Isa, ThePageOnBundlesHasEveryLevel) {
+  std::ifstream file(LEHR_SOURCE_DIR "/docs/deploy.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (const Target target : kTargets) {
+    for (const IsaLevel& level : archs_of(target).levels) {
+      const std::string row = fmt::format("| {} | `{}` |", level.machine, level.arch);
+      bool found = false;
+      std::istringstream lines(text);
+      for (std::string line; std::getline(lines, line);)
+        found |= line.ends_with(row) && line.find(fmt::format("`{}`", level.name)) != std::string::npos;
+      EXPECT_TRUE(found) << level.name << " ... " << row;
+    }
+  }
+}
+
+TEST(Isa, DoctorNamesEachLevelAndTheLowestRuns) {
+  const std::string text = describe_isa_levels({});
+  for (const std::string& level : levels_here()) EXPECT_THAT(text, HasSubstr(level));
+  EXPECT_THAT(levels_that_run(), ::testing::Contains(levels_here()[0]));
+}
+
+#if defined(__x86_64__)
+// A compiler that takes a level for more than any processor has: Intel's have the one, AMD's the other.
+TEST(Isa, ALevelThatCannotBeRunIsRefusedInOneSentence) {
+  const Scratch scratch, empty;
+  const std::string compiler = (scratch.path() / "new++").string();
+  std::ofstream(compiler) << "#!/bin/sh\nexec c++ \"$@\" -mamx-tile -mavx512vp2intersect\n";
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  const std::vector<std::string> environment = {"CXX=" + compiler};
+  const Ran ran =
+      run_lehr(words("tune gemm --m 8 --n 8 --k 8 --trials 1 --isa x86-64"), empty.path(), {}, environment);
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err,
+              ::testing::ContainsRegex("--isa x86-64 cannot be used: its kernels need [a-z0-9-]+, which"));
+  EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+  EXPECT_TRUE(std::filesystem::is_empty(empty.path()));
+  const json doctor = parsed(run_lehr(words("doctor --json"), empty.path(), {}, environment));
+  EXPECT_THAT(isa_finding(doctor), ::testing::ContainsRegex("native, not x86-64 \\(no "));
+}
+#endif
+
+TEST(Isa, ACompilerWithoutTheLevelIsSaidSo) {
+  const Scratch scratch;
+  const std::string compiler = (scratch.path() / "old++").string();
+  const std::string level = levels_here().back();
+  std::ofstream(compiler)
+      << "#!/bin/sh\nfor word in \"$@\"; do [ \"$word\" = -march=" << level
+      << " ] && echo \"error: bad value for -march\" >&2 && exit 1; done\nexec c++ \"$@\"\n";
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  const Ran ran = run_lehr(words("tune gemm --m 8 --n 8 --k 8 --trials 1 --isa " + level), scratch.path(), {},
+                           {"CXX=" + compiler});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("with -march=" + level + ": error: bad value"));
+  EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+  const json doctor = parsed(run_lehr(words("doctor --json"), scratch.path(), {}, {"CXX=" + compiler}));
+  EXPECT_THAT(isa_finding(doctor), HasSubstr("not " + level + " ("));
+}
+
+/// Runs `lehr` in `folder`; what it says on stdout.
+json done(const Scratch& folder, const std::string& line) {
+  const Ran ran = run_lehr(words(line), folder.path());
+  EXPECT_EQ(ran.code, 0) << line << "\n" << ran.err;
+  return parsed(ran);
+}
+
+/// Of the bundle's kernel for that level, separated by blanks.
+std::string features_in(const std::filesystem::path& bundle, const std::string& level) {
+  std::ifstream file(bundle / "manifest.json");
+  const json manifest = json::parse(file);
+  std::string text;
+  for (const json& kernel : manifest["kernels"])
+    if (kernel["device"].get<std::string>().find("-march=" + level + " ") != std::string::npos)
+      for (const json& feature : kernel["features"]) text += feature.get<std::string>() + " ";
+  return text;
+}
+
+double time_of(lehr_bundle bundle) {
+  lehr_error error = {sizeof error, ""};
+  lehr_kernel kernel = 0;
+  lehr_kernel_info info = {};
+  info.size = sizeof info;
+  EXPECT_EQ(lehr_find(bundle, "gemm m=48 n=64 k=64", nullptr, &kernel, &error), LEHR_OK) << error.text;
+  EXPECT_EQ(lehr_info(kernel, &info, &error), LEHR_OK) << error.text;
+  return info.time_us;
+}
+
+// Two levels are tuned, exported alone and together, and opened by a processor of each.
+TEST(Isa, OneBundleOfTwoLevelsServesProcessorsOfBoth) {
+  std::vector<std::string> levels = levels_that_run();
+  std::erase(levels, "x86-64-v4");
+  if (levels.size() < 2) GTEST_SKIP() << "this processor runs one level alone";
+  const std::string lower = levels[levels.size() - 2], higher = levels.back();
+  const Scratch scratch;
+  const Ran none = run_lehr(words("export --out bundle --isa " + lower), scratch.path());
+  EXPECT_NE(none.code, 0);
+  std::map<std::string, double> times;
+  for (const std::string& level : {lower, higher}) {
+    const json summary = done(scratch,
+                              "tune gemm --m 48 --n 64 --k 64 --threads 1 --trials 1 --time 100ms "
+                              "--no-baseline --quiet --json --isa " +
+                                  level);
+    EXPECT_THAT(std::string(summary["identity"]), HasSubstr("-march=" + level + " "));
+    times[level] = summary["best"]["time_us"];
+  }
+  EXPECT_EQ(parsed(run_lehr(words("best --json"), scratch.path())).size(), 2u);
+  EXPECT_EQ(done(scratch, "export --json --out newer --isa " + higher)["kernels"], 1);
+  EXPECT_EQ(done(scratch, "export --json --out both")["kernels"], 2);
+  for (const std::string& level : {lower, higher}) {
+    const json shown = done(scratch, "show gemm --m 48 --n 64 --k 64 --as log --json --isa " + level);
+    EXPECT_THAT(shown.dump(), HasSubstr("-march=" + level + " "));
+    EXPECT_EQ(shown["as_measured"], true);
+  }
+  const Ran missing = run_lehr(words("export --out native --isa native"), scratch.path());
+  EXPECT_EQ(missing.code, 3);
+  EXPECT_THAT(missing.err, HasSubstr("lehr tune gemm ... --isa native --db"));
+  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "native"));
+
+  const std::string allowed = features_in(scratch.path() / "both", lower);
+  const lehr_open_options old = {sizeof old, allowed.c_str(), 1}, all = {sizeof all, nullptr, 1};
+  lehr_error error = {sizeof error, ""};
+  lehr_bundle bundle = 0;
+  ASSERT_EQ(lehr_open((scratch.path() / "both").c_str(), &old, &bundle, &error), LEHR_OK) << error.text;
+  EXPECT_DOUBLE_EQ(time_of(bundle), times[lower]);
+  lehr_close(bundle, nullptr);
+  ASSERT_EQ(lehr_open((scratch.path() / "both").c_str(), &all, &bundle, &error), LEHR_OK) << error.text;
+  EXPECT_DOUBLE_EQ(time_of(bundle), std::min(times[lower], times[higher]));
+  lehr_close(bundle, nullptr);
+  EXPECT_EQ(lehr_open((scratch.path() / "newer").c_str(), &old, &bundle, &error), LEHR_WRONG_DEVICE);
+  EXPECT_THAT(std::string(error.text),
+              ::testing::ContainsRegex("no kernel of .* runs here: .* needs [a-z0-9.]+, which"));
+}
+
+}  // namespace
+}  // namespace lehr::testing

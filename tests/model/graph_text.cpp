@@ -1,0 +1,153 @@
+#include "graph_text.h"
+
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include "base/text.h"
+
+namespace lehr::testing {
+namespace {
+
+using Texts = std::vector<std::string_view>;
+
+std::string number(std::uint64_t value) {
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
+  return bytes + static_cast<char>(value);
+}
+std::string whole_field(int field, std::int64_t value) {
+  return number(static_cast<std::uint64_t>(field) << 3) + number(static_cast<std::uint64_t>(value));
+}
+std::string bytes_field(int field, std::string_view bytes) {
+  return number(static_cast<std::uint64_t>(field) << 3 | 2) + number(bytes.size()) + std::string(bytes);
+}
+std::string f32_bits(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  std::string bytes(4, '\0');
+  std::memcpy(bytes.data(), &bits, 4);
+  return bytes;
+}
+std::string f32_field(int field, float value) {
+  return number(static_cast<std::uint64_t>(field) << 3 | 5) + f32_bits(value);
+}
+
+Texts words_of(std::string_view line) {
+  Texts words;
+  for (const std::string_view word : split(line, ' '))
+    if (!word.empty()) words.push_back(word);
+  return words;
+}
+
+std::int64_t type_number(std::string_view name) {
+  constexpr std::pair<std::string_view, std::int64_t> kTypes[] = {
+      {"f32", 1}, {"u8", 2}, {"s32", 6}, {"s64", 7}, {"bool", 9}, {"f16", 10}, {"f64", 11}, {"bf16", 16}};
+  for (const auto& [known, value] : kTypes)
+    if (name == known) return value;
+  return 0;
+}
+
+// ValueInfoProto: NAME [TYPE [DIMS]].
+std::string value_info(const Texts& words, std::size_t at) {
+  std::string tensor = words.size() > at + 1 ? whole_field(1, type_number(words[at + 1])) : "";
+  if (words.size() > at + 2) {
+    std::string shape;
+    for (const std::string_view dim : split(words[at + 2], 'x')) {
+      const auto size = parse_int(dim);
+      shape += bytes_field(1, size ? whole_field(1, *size) : dim == "?" ? "" : bytes_field(2, dim));
+    }
+    tensor += bytes_field(2, shape);
+  }
+  return bytes_field(1, words[at]) + bytes_field(2, bytes_field(1, tensor));
+}
+
+// TensorProto: NAME TYPE DIMS [= ELEMENTS]; DIMS is "-" for a scalar.
+std::string tensor(const Texts& words, std::size_t at) {
+  const std::int64_t type = type_number(words[at + 1]);
+  std::string bytes = bytes_field(8, words[at]) + whole_field(2, type);
+  std::int64_t count = 1;
+  if (words[at + 2] != "-")
+    for (const std::string_view dim : split(words[at + 2], 'x')) {
+      bytes += whole_field(1, *parse_int(dim));
+      count *= *parse_int(dim);
+    }
+  std::string packed;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::size_t word = at + 4 + static_cast<std::size_t>(i);
+    if (type == 1)
+      packed += f32_bits(word < words.size() ? *parse_number(words[word]) : 0.5F);
+    else
+      packed += number(static_cast<std::uint64_t>(word < words.size() ? *parse_int(words[word]) : 1));
+  }
+  return bytes + bytes_field(type == 1 ? 4 : type == 7 ? 7 : 5, packed);
+}
+
+// AttributeProto: NAME="text", NAME=1,2,3 (several), NAME=1, NAME=0.5.
+std::string attribute(std::string_view word) {
+  const std::size_t equals = word.find('=');
+  const std::string_view value = word.substr(equals + 1);
+  std::string bytes = bytes_field(1, word.substr(0, equals));
+  if (value.front() == '"') return bytes + bytes_field(4, value.substr(1, value.size() - 2));
+  if (value.find(',') != std::string_view::npos) {
+    for (const std::string_view each : split(value, ','))
+      if (!each.empty()) bytes += whole_field(8, *parse_int(each));
+    return bytes;
+  }
+  if (const auto whole = parse_int(value)) return bytes + whole_field(3, *whole);
+  return bytes + f32_field(2, *parse_number(value));
+}
+
+// NodeProto: OUTPUT, ... = OP(INPUT, ...) ATTRIBUTES.
+std::string node(std::string_view line) {
+  const auto names = [](std::string_view list, int field) {
+    std::string bytes;
+    for (std::string_view name : split(list, ',')) {
+      while (name.starts_with(' ')) name.remove_prefix(1);
+      while (name.ends_with(' ')) name.remove_suffix(1);
+      bytes += bytes_field(field, name);
+    }
+    return bytes;
+  };
+  const std::size_t equals = line.find('='), open = line.find('(', equals), close = line.find(')', open);
+  std::string_view op = line.substr(equals + 1, open - equals - 1);
+  while (op.starts_with(' ')) op.remove_prefix(1);
+  std::string bytes = names(line.substr(0, equals), 2);
+  if (close > open + 1) bytes += names(line.substr(open + 1, close - open - 1), 1);
+  if (const std::size_t colons = op.find("::"); colons != std::string_view::npos) {
+    bytes += bytes_field(7, op.substr(0, colons));
+    op = op.substr(colons + 2);
+  }
+  bytes += bytes_field(4, op);
+  for (const std::string_view word : words_of(line.substr(close + 1)))
+    bytes += bytes_field(5, attribute(word));
+  return bytes;
+}
+
+}  // namespace
+
+std::string onnx_bytes(std::string_view text, std::int64_t opset, std::int64_t ir_version) {
+  std::string graph;
+  for (std::string_view line : split(text, '\n')) {
+    const Texts words = words_of(line);
+    if (words.empty()) continue;
+    line.remove_prefix(static_cast<std::size_t>(words[0].data() - line.data()));
+    if (words[0] == "input")
+      graph += bytes_field(11, value_info(words, 1));
+    else if (words[0] == "output")
+      graph += bytes_field(12, value_info(words, 1));
+    else if (words[0] == "value")
+      graph += bytes_field(13, value_info(words, 1));
+    else if (words[0] == "constant")
+      graph += bytes_field(5, tensor(words, 1));
+    else
+      graph += bytes_field(1, node(line));
+  }
+  return whole_field(1, ir_version) + bytes_field(2, "a test") + bytes_field(8, whole_field(2, opset)) +
+         bytes_field(7, graph);
+}
+
+OnnxModel onnx_model(std::string_view text, std::int64_t opset) {
+  return parse_onnx(std::make_shared<std::string>(onnx_bytes(text, opset)), "it");
+}
+
+}  // namespace lehr::testing

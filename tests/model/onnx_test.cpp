@@ -1,0 +1,132 @@
+// Files as they are, cut anywhere, changed anywhere, and of other kinds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <random>
+
+#include "base/error.h"
+#include "graph_text.h"
+#include "model/shapes.h"
+#include "model/tasks.h"
+#include "model/wire.h"
+
+namespace lehr::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* kNetwork = R"(
+  input x f32 Nx3x8x8
+  constant w f32 4x3x3x3
+  constant b f32 4 = 1 2 3 4
+  constant s s64 2 = 1 -1
+  c = Conv(x, w, b) pads=1,1,1,1
+  r = Relu(c)
+  y = Reshape(r, s) allowzero=0
+  output y
+)";
+
+std::string refusal(const std::string& bytes) {
+  try {
+    parse_onnx(std::make_shared<std::string>(bytes), "file.onnx");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUser);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Onnx, ReadsAGraph) {
+  const OnnxModel model = onnx_model(kNetwork);
+  EXPECT_EQ(model.ir_version, 8);
+  EXPECT_EQ(model.opset(), 17);
+  EXPECT_EQ(model.producer, "a test");
+  ASSERT_EQ(model.nodes.size(), 3u);
+  EXPECT_EQ(model.nodes[0].op, "Conv");
+  EXPECT_THAT(model.nodes[0].inputs, ElementsAre("x", "w", "b"));
+  EXPECT_THAT(model.nodes[0].wholes("pads"), ElementsAre(1, 1, 1, 1));
+  EXPECT_EQ(model.nodes[0].attribute("strides"), nullptr);
+  EXPECT_EQ(called(model.nodes[1], 1), "Relu number 2");
+  ASSERT_EQ(model.constants.size(), 3u);
+  EXPECT_EQ(element_count(model.constants[0]), 108);
+  EXPECT_THAT(*floats_of(model.constants[1], 8), ElementsAre(1, 2, 3, 4));
+  EXPECT_FALSE(floats_of(model.constants[1], 3));
+  EXPECT_THAT(*wholes_of(model.constants[2], 8), ElementsAre(1, -1));
+  EXPECT_EQ((*model.inputs[0].dims)[0].name, "N");
+  EXPECT_EQ((*model.inputs[0].dims)[1].size, 3);
+  EXPECT_TRUE(model.warnings.empty());
+}
+
+TEST(Onnx, RefusesWhatIsNoModel) {
+  EXPECT_EQ(refusal(""), "file.onnx is no ONNX model: it has no graph");
+  EXPECT_THAT(refusal("SQLite format 3"), HasSubstr("file.onnx "));
+  EXPECT_THAT(refusal(std::string(100, '\xff')), HasSubstr("file.onnx "));
+  EXPECT_EQ(refusal(onnx_bytes(kNetwork, 6)), "file.onnx is of opset 6: 7 and newer are read");
+  EXPECT_EQ(refusal(onnx_bytes(kNetwork, 17, 2)), "file.onnx is of IR version 2: 3 and newer are read");
+  EXPECT_EQ(refusal(onnx_bytes("input x f32 1\n y = Relu(z)")),
+            "file.onnx has Relu number 1 reading 'z', which nothing before it makes");
+  EXPECT_THAT(refusal(onnx_bytes("input x f32 1\n y = Add(x, z)\n z = Relu(y)")), HasSubstr("reading 'z'"));
+  EXPECT_THAT(refusal(onnx_bytes("input x f32 1\n y = Relu(x)\n y = Abs(x)")),
+              HasSubstr("two makers of 'y'"));
+  EXPECT_THAT(refusal(onnx_bytes("input x f32 1\n output y")), HasSubstr("gives 'y', which nothing makes"));
+  EXPECT_THROW(read_onnx("/nowhere.onnx"), Error);
+  EXPECT_THROW(read_onnx("/dev/zero"), Error);
+  EXPECT_THROW(read_onnx("/"), Error);
+}
+
+TEST(Onnx, WarnsOfWhatIsNewer) {
+  const OnnxModel model = parse_onnx(std::make_shared<std::string>(onnx_bytes(kNetwork, 99, 50)), "it");
+  EXPECT_THAT(model.warnings,
+              ElementsAre(HasSubstr("IR version 50 is newer"), HasSubstr("opset 99 is newer")));
+}
+
+// Of every length: never more than a sentence, and never what is not there.
+TEST(Onnx, CutAnywhereItIsRefusedOrRead) {
+  const std::string whole = onnx_bytes(kNetwork);
+  int refused = 0;
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    refused += refusal(whole.substr(0, size)) != "accepted";
+  EXPECT_GT(refused, static_cast<int>(whole.size()) * 9 / 10);
+  EXPECT_EQ(refusal(whole), "accepted");
+}
+
+TEST(Onnx, ChangedAnywhereItIsRefusedOrRead) {
+  const auto seed = static_cast<unsigned>(::testing::UnitTest::GetInstance()->random_seed());
+  SCOPED_TRACE(seed);
+  std::mt19937 random(seed);
+  const std::string whole = onnx_bytes(kNetwork);
+  for (int i = 0; i < 20000; ++i) {
+    std::string changed = whole;
+    for (unsigned times = random() % 4 + 1; times > 0; --times)
+      changed[random() % changed.size()] = static_cast<char>(random());
+    try {
+      const OnnxModel model = parse_onnx(std::make_shared<std::string>(changed), "it");
+      work_of(model, infer_shapes(model, {}));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUser) << error.what();
+    }
+  }
+}
+
+TEST(Wire, KeepsWithinWhatItWasGiven) {
+  Wire wire(
+      "\x08\x96\x01\x12\x03"
+      "abc");
+  ASSERT_TRUE(wire.next());
+  EXPECT_EQ(wire.field(), 1u);
+  EXPECT_EQ(wire.number(), 150u);
+  EXPECT_THROW(wire.bytes(), Error);
+  ASSERT_TRUE(wire.next());
+  EXPECT_EQ(wire.bytes(), "abc");
+  EXPECT_FALSE(wire.next());
+  for (const std::string_view wrong : {"\x12\x04"
+                                       "abc",
+                                       "\x08", "\x0b", "\x0d\x01", "\x09\x01", "\x02\x00",
+                                       "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"})
+    EXPECT_THROW(Wire(wrong).next(), Error) << wrong.size();
+}
+
+}  // namespace
+}  // namespace lehr::testing

@@ -1,0 +1,152 @@
+// Graphs, and the workloads that are found in them.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "graph_text.h"
+#include "model/tasks.h"
+
+namespace lehr::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* kTensors = R"(
+  input x f32 1x8x14x14
+  input v f32 4x16
+  input s f32 2x4x16
+  constant w f32 8x8x3x3
+  constant dw f32 8x1x3x3
+  constant b f32 8
+  constant b4 f32 8x1x1
+  constant g f32 8
+  constant fc f32 16x32
+  constant fct f32 32x16
+  constant fb f32 32
+  constant axes s64 2 = 2 3
+)";
+
+struct Found {
+  OnnxModel model;
+  ModelWork work;
+  explicit Found(const std::string& nodes)
+      : model(onnx_model(kTensors + nodes)), work(work_of(model, infer_shapes(model, {}))) {}
+};
+
+// "WORKLOAD, n nodes" of the only place there is, or the reason of the only gap.
+std::string only(const std::string& nodes, const char* prefix) {
+  const Found found(nodes);
+  if (found.work.tasks.empty()) return found.work.gaps.empty() ? "nothing" : found.work.gaps[0].reason;
+  EXPECT_THAT(found.work.tasks, SizeIs(1));
+  EXPECT_THAT(found.work.tasks[0].places, SizeIs(1));
+  EXPECT_EQ(found.work.tasks[0].places[0].output, "y");
+  // As many inputs as the workload has tensors beside its output.
+  EXPECT_EQ(found.work.tasks[0].places[0].inputs.size() + 1, tensors_of(found.work.tasks[0].workload).size())
+      << nodes;
+  std::string text = to_text(found.work.tasks[0].workload);
+  EXPECT_THAT(text, ::testing::StartsWith(prefix));
+  return fmt::format("{}, {} nodes", text.substr(text.find("epilogue=")),
+                     found.work.tasks[0].places[0].nodes.size());
+}
+
+std::string conv(const std::string& nodes) {
+  return only(nodes, "conv2d n=1 h=14 w=14 c=8 k=8 r=3 s=3 stride=1x1 pad=1x1x1x1");
+}
+constexpr const char* kConv = "c = Conv(x, w) pads=1,1,1,1\n";
+constexpr const char* kBiased = "c = Conv(x, w, b) pads=1,1,1,1\n";
+
+TEST(Tasks, TakeWhatFollowsAConvolution) {
+  EXPECT_EQ(conv("y = Conv(x, w) pads=1,1,1,1"), "epilogue=none, 1 nodes");
+  EXPECT_EQ(conv("y = Conv(x, w, b) pads=1,1,1,1"), "epilogue=bias, 1 nodes");
+  EXPECT_EQ(conv("y = Conv(x, w) auto_pad=\"SAME_UPPER\""), "epilogue=none, 1 nodes");
+  EXPECT_EQ(conv(std::string(kBiased) + "y = Relu(c)"), "epilogue=bias+relu, 2 nodes");
+  EXPECT_EQ(conv(std::string(kConv) + "d = Add(c, b4)\n y = Relu(d)"), "epilogue=bias+relu, 3 nodes");
+  EXPECT_EQ(conv(std::string(kBiased) + "d = Add(x, c)\n y = Relu(d)"),
+            "epilogue=bias+residual+relu, 3 nodes");
+  EXPECT_EQ(conv(std::string(kBiased) + "d = Sum(c, x)\n y = Relu(d)"),
+            "epilogue=bias+residual+relu, 3 nodes");
+  EXPECT_EQ(conv(std::string(kBiased) + "t = Sigmoid(c)\n y = Mul(c, t)"), "epilogue=bias+silu, 3 nodes");
+  EXPECT_EQ(conv(std::string(kBiased) + "d = Relu(c)\n y = MaxPool(d) kernel_shape=2,2 strides=2,2"),
+            "epilogue=bias+relu+maxpool(2), 3 nodes");
+  EXPECT_EQ(conv(std::string(kConv) + "y = AveragePool(c) kernel_shape=2,2 strides=2,2"),
+            "epilogue=avgpool(2), 2 nodes");
+}
+
+TEST(Tasks, FoldWhatIsLinear) {
+  EXPECT_EQ(conv(std::string(kConv) + "d = BatchNormalization(c, g, b, g, b)\n y = Relu(d)"),
+            "epilogue=bias+relu, 3 nodes");
+  EXPECT_EQ(conv(std::string(kBiased) + "y = BatchNormalization(c, g, b, g, b)"), "epilogue=bias, 2 nodes");
+  EXPECT_EQ(
+      conv(std::string(kBiased) + "d = BatchNormalization(c, g, b, g, b)\n e = Mul(d, b4)\n y = Add(e, b4)"),
+      "epilogue=bias, 4 nodes");
+  EXPECT_EQ(conv(std::string(kBiased) + "d = Relu(c)\n y = BatchNormalization(d, g, b, g, b)"),
+            "epilogue=bias+relu+scale_shift, 3 nodes");
+  const Found found(std::string(kBiased) + "y = BatchNormalization(c, g, b, g, b)");
+  EXPECT_THAT(found.work.tasks[0].places[0].inputs, ElementsAre("x", "", ""));
+}
+
+TEST(Tasks, StopAtWhatOthersRead) {
+  const auto first = [](const std::string& nodes) {
+    const Found found(std::string(kBiased) + nodes);
+    return found.work.tasks.at(0).places.at(0).nodes.size();
+  };
+  EXPECT_EQ(first("d = Relu(c)\n e = Softmax(c)"), 1u);
+  EXPECT_EQ(first("d = Relu(c)\n output c"), 1u);
+  EXPECT_EQ(first("d = Relu(c)\n e = Add(d, d)"), 2u);
+  EXPECT_EQ(first("d = Relu(c)\n e = MaxPool(d) kernel_shape=3,3 strides=2,2"), 2u);
+  EXPECT_EQ(first("d = Relu(c)\n e, i = MaxPool(d) kernel_shape=2,2 strides=2,2"), 2u);
+  EXPECT_EQ(first("d = Mul(c, x)"), 1u);
+  EXPECT_EQ(first("d = BatchNormalization(c, g, v, g, b)"), 1u);
+}
+
+TEST(Tasks, TakeProductsOfEveryShape) {
+  EXPECT_EQ(only("y = Gemm(v, fc, fb)", "gemm m=4 n=32 k=16 batch=1 a=f32:row b=f32:row"),
+            "epilogue=bias, 1 nodes");
+  EXPECT_EQ(only("c = Gemm(v, fct, fb) transB=1\n y = Relu(c)",
+                 "gemm m=4 n=32 k=16 batch=1 a=f32:row b=f32:column"),
+            "epilogue=bias+relu, 2 nodes");
+  EXPECT_EQ(only("y = Gemm(v, fc) alpha=0.5", "gemm m=4 n=32 k=16"), "epilogue=none alpha=0.5, 1 nodes");
+  EXPECT_EQ(only("y = Gemm(v, fc, fb) beta=0.5", ""), "its C is scaled");
+  EXPECT_EQ(only("c = MatMul(s, fc)\n y = Add(fb, c)", "gemm m=8 n=32 k=16 batch=1"),
+            "epilogue=bias, 2 nodes");
+  EXPECT_EQ(only("t = Transpose(s) perm=0,2,1\n y = MatMul(s, t)", "gemm m=4 n=4 k=16 batch=2"),
+            "epilogue=none, 1 nodes");
+  EXPECT_EQ(only("y = MatMul(v, s)", ""), "its operands do not fit");
+}
+
+TEST(Tasks, CountsPlacesAndSaysWhatIsLeft) {
+  const Found found(R"(
+    a = Conv(x, w, b) pads=1,1,1,1
+    c = Conv(a, w, b) pads=1,1,1,1
+    d = Conv(c, dw) pads=1,1,1,1 group=8
+    e = Conv(d, x)
+    f = ConvTranspose(d, w)
+    h = QLinearConv(x, x)
+  )");
+  ASSERT_THAT(found.work.tasks, SizeIs(2));
+  EXPECT_THAT(found.work.tasks[0].places, SizeIs(2));
+  EXPECT_THAT(to_text(found.work.tasks[1].workload), HasSubstr("groups=8"));
+  EXPECT_GT(flops_of(found.work.tasks[0]), flops_of(found.work.tasks[1]));
+  std::vector<std::string> reasons;
+  for (const ModelGap& gap : found.work.gaps) reasons.push_back(gap.reason);
+  EXPECT_THAT(reasons,
+              ElementsAre("its filter is computed", "transposed convolutions have no family",
+                          "quantized operators have no workload"));
+  EXPECT_EQ(found.work.gaps[1].node, 4u);
+}
+
+TEST(Tasks, AResidualIsTakenOnce) {
+  // Both convolutions end in the same sum: one takes it, and reads what the other makes.
+  const Found found(std::string(kConv) + "d = Conv(x, w) pads=1,1,1,1\n e = Add(c, d)\n y = Relu(e)");
+  ASSERT_THAT(found.work.tasks, SizeIs(2));
+  std::size_t nodes = 0;
+  for (const ModelTask& task : found.work.tasks) nodes += task.places.at(0).nodes.size();
+  EXPECT_EQ(nodes, 4u);
+  EXPECT_THAT(found.work.gaps, IsEmpty());
+}
+
+}  // namespace
+}  // namespace lehr::testing
