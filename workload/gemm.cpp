@@ -104,8 +104,8 @@ Operand parse_operand(std::string_view text) {
   operand.type = parse_operand_type(parts[0]);
   operand.constant = parts.size() == 3 && parts[2] == "constant";
   if (parts.size() > 2 && !operand.constant)
-    throw_user(
-        "operand '{}' has too many parts; write dtype:layout, e.g. f32:row, or f32:row:constant", text);
+    throw_user("operand '{}' has too many parts; write dtype:layout, e.g. f32:row, or f32:row:constant",
+               text);
   if (parts.size() > 1) {
     if (parts[1] == "row") {
       operand.layout = Layout::kRow;

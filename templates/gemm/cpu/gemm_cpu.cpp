@@ -1,8 +1,6 @@
 // The matrices of a GEMM as the operands of the shared nest: where they lie, and how their blocks are packed.
 #include "templates/gemm/cpu/gemm_cpu.h"
 
-#include <algorithm>
-
 #include "templates/family.h"
 #include "templates/gemm/cpu/gemm_cpu_nest.h"
 #include "templates/gemm/cpu/gemm_cpu_space.h"
@@ -55,39 +53,27 @@ struct Lowering {
   }
 };
 
-// Columns that do not exist are zero, so that the micro-kernel needs no mask on B.
-Block prepack_b(Lowering& l, const Limits& limits) {
+// Columns that do not exist are zero, so that the micro-kernel needs no mask on B. Element by element,
+// whatever vectors the schedule and the machine have: the text of this function tells who shares what it
+// fills.
+Block prepack_b(Lowering& l) {
   GemmNest& n = l.n;
   constexpr std::int64_t kLine = cpu::kLineFloats;
   const VarId part = n.builder.var("u_part"), column = n.builder.var("u_column"), k = n.builder.var("u_k"),
               j = n.builder.var("u_j");
-  const Expr base = n.p.batch == 1 ? integer(0) : var(part) / l.u_panels() * (n.p.k * n.p.n);
-  const Expr first = (n.p.batch == 1 ? var(part) : var(part) % integer(l.u_panels())) * kLine;
-  const bool whole = n.p.n % kLine == 0;
-  const auto from = [&](const Expr& at) {
-    return matrix_element(n.p.b, n.p.k, n.p.n, base, var(k), var(column) + at);
-  };
-  const auto to = [&](const Expr& at) { return var(part) * l.u_panel_size() + var(k) * kLine + at; };
-  Block body = block(Let{column, first});
-  if (n.p.b == Layout::kRow) {
-    // The widest vectors whatever the schedule has: the text of this function tells who shares what it fills.
-    const std::int64_t lanes = std::min(cpu::lane_counts(limits).back(), kLine);
-    const int width = static_cast<int>(lanes);
-    const Expr at = var(j) * lanes;
-    Expr value = whole ? load(l.operands.b, from(at), width)
-                       : load_active(l.operands.b, from(at), width, integer(n.p.n) - var(column) - at);
-    body.push_back(loop(k, n.p.k, LoopKind::kSerial,
-                        block(loop(j, kLine / lanes, LoopKind::kUnrolled,
-                                   block(Store{l.u, to(at), value, width, std::nullopt})))));
-  } else {
-    const Stmt copy = Store{l.u, to(var(j)), load(l.operands.b, from(var(j))), 1, std::nullopt};
-    const Stmt clear = Store{l.u, to(var(j)), Float{0, DType::kF32}, 1, std::nullopt};
-    const auto along_k = [&](const Stmt& store) { return block(loop(k, n.p.k, LoopKind::kSerial, block(store))); };
-    Block line = along_k(copy);
-    if (!whole) line = block(If{lt(var(column) + var(j), integer(n.p.n)), along_k(copy), along_k(clear)});
-    body.push_back(loop(j, kLine, LoopKind::kSerial, line));
-  }
-  return block(loop(part, n.p.batch * l.u_panels(), LoopKind::kParallel, body));
+  const Expr matrix = n.p.batch == 1 ? integer(0) : var(part) / l.u_panels();
+  const Expr first = n.p.batch == 1 ? var(part) : var(part) % integer(l.u_panels());
+  const Expr from = matrix_element(n.p.b, n.p.k, n.p.n, matrix * (n.p.k * n.p.n), var(k), var(column));
+  const Expr to = var(part) * l.u_panel_size() + var(k) * kLine + var(j);
+  Block element = block(Store{l.u, to, load(l.operands.b, from), 1, std::nullopt});
+  if (n.p.n % kLine != 0)
+    element = block(If{lt(var(column), integer(n.p.n)), element,
+                       block(Store{l.u, to, Float{0, DType::kF32}, 1, std::nullopt})});
+  element.push_front(Let{column, first * kLine + var(j)});
+  const auto over_k = [&](const Block& body) { return block(loop(k, n.p.k, LoopKind::kSerial, body)); };
+  const auto over_line = [&](const Block& body) { return block(loop(j, kLine, LoopKind::kSerial, body)); };
+  return block(loop(part, n.p.batch * l.u_panels(), LoopKind::kParallel,
+                    n.p.b == Layout::kRow ? over_k(over_line(element)) : over_line(over_k(element))));
 }
 
 // Panels of the block that jc and pc name: b_panel[jt][k][0..nr).
@@ -179,8 +165,9 @@ Kernel lower_gemm_cpu(const Workload& workload, const GemmCpuSchedule& schedule,
     n.a_at = [&](const Expr& i, const Expr& k) { return load(l.operands.a, l.a_element(i, k)); };
   }
   if (n.s.pack_b == GemmCpuSchedule::kPrepacked) {
-    l.u = n.builder.param("u", DType::kF32, n.p.batch * l.u_panels() * l.u_panel_size(), Direction::kPrepacked);
-    n.builder.kernel.prepack = prepack_b(l, limits);
+    l.u =
+        n.builder.param("u", DType::kF32, n.p.batch * l.u_panels() * l.u_panel_size(), Direction::kPrepacked);
+    n.builder.kernel.prepack = prepack_b(l);
     n.b = l.u, n.b_is_whole = true, n.next_tile = n.nr();
     n.b_at = [&](const Expr& k, const Expr& j) { return l.u_element(k, j); };
   } else if (n.s.pack_b) {

@@ -181,8 +181,7 @@ GemmCpuSchedule gemm_cpu_wanted(const Workload& workload, const Limits& limits) 
   else
     s.kc = 96, s.mc = 4, s.nc = 16, s.pack_a = 1, s.prefetch = S::kNextTileShared;
   if (p.constant_b) s.pack_b = S::kPrepacked;
-  if (p.constant_b && p.m <= kOneTileRows)
-    s.kc = p.k, s.pack_a = 0, s.ku = 4, s.prefetch = S::kNoPrefetch;
+  if (p.constant_b && p.m <= kOneTileRows) s.kc = p.k, s.pack_a = 0, s.ku = 4, s.prefetch = S::kNoPrefetch;
   return s;
 }
 
