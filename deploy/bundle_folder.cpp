@@ -72,6 +72,7 @@ json tensor_map_of(const SourceParam& param) {
 
 json params_of(const RebuiltKernel& kernel, bool gpu) {
   const std::optional<Slices> slices = slices_of(kernel.workload);
+  const std::vector<TensorSpec> tensors = tensors_of(kernel.workload);
   json params = json::array();
   std::size_t tensor = 0;
   for (const SourceParam& param : kernel.source.params) {
@@ -85,6 +86,7 @@ json params_of(const RebuiltKernel& kernel, bool gpu) {
                       {"alignment", alignment_of(param, gpu)},
                       {"slice_bytes", slice}});
     if (param.map) params.back()["tensor_map"] = tensor_map_of(param);
+    if (is_tensor && tensors.at(tensor).constant) params.back()["constant"] = true;
     tensor += is_tensor;
   }
   return params;

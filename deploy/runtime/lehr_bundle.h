@@ -177,7 +177,7 @@ typedef struct lehr_param_info {
   const char* dtype;   ///< "f32", ...
   uint64_t bytes;      ///< dense, in the layout that the workload states
   uint32_t alignment;  ///< bytes
-  uint32_t constant;   ///< 1: lehr_prepack reads it, so it stays as it is from one lehr_run to the next
+  uint32_t constant;   ///< 1: it stays as it is from one lehr_run to the next, and lehr_prepack may read it
 } lehr_param_info;
 /// `index` counts from 0, in the order of lehr_call::params and lehr_launch_call::params.
 LEHR_API lehr_status lehr_param(lehr_kernel kernel, uint32_t index, lehr_param_info* info, lehr_error* error);

@@ -176,6 +176,9 @@ class Reader {
         return is("has a parameter whose alignment is no power of two");
       param.alignment = static_cast<std::uint32_t>(alignment);
       if (!role_named(role, param.role)) return is("has a parameter of an unknown role");
+      const std::uint32_t constant = json_.member(i, "constant");
+      if (constant != Json::kNone && !json_.boolean(constant, param.constant))
+        return is("has a parameter whose constant is neither true nor false");
       if (!add(manifest_.params, param)) return false;
       if (++kernel.params > Manifest::kMostParams) return is("has a kernel with too many parameters");
     }

@@ -28,6 +28,7 @@ struct ManifestParam {
   std::string_view dtype;
   std::uint32_t role = LEHR_IN;
   std::uint32_t alignment = 1;  ///< bytes
+  bool constant = false;        ///< the workload has it stay the same from call to call
   std::uint64_t bytes = 0;
   std::uint64_t slice_bytes =
       0;  ///< of one row or image where the kernel may be a part of a split; 0: the whole is needed
