@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   kind.most_flops = 1e9 * (argc > 3 ? std::atof(argv[3]) : 2);
   kind.most_bytes = 200e6;
   kind.share_of_epilogues = 0.25;
+  kind.share_of_constant_b = 0;  // there was none when the first lists were drawn
   lehr::Rng rng(std::strtoull(argv[1], nullptr, 10));
   lehr::Limits limits;
   limits.arch = "avx2", limits.vector_bytes = 32, limits.vector_registers = 16;

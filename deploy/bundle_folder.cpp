@@ -63,7 +63,8 @@ json tensor_map_of(const SourceParam& param) {
                    {"steps", first(map.steps, map.rank)},
                    {"swizzle", map.swizzle}};
   if (map.im2col)
-    document.update({{"channels", map.channels}, {"pixels", map.pixels}, {"lower", map.lower}, {"upper", map.upper}});
+    document.update(
+        {{"channels", map.channels}, {"pixels", map.pixels}, {"lower", map.lower}, {"upper", map.upper}});
   else
     document["box"] = first(map.box, map.rank);
   return document;
@@ -71,6 +72,7 @@ json tensor_map_of(const SourceParam& param) {
 
 json params_of(const RebuiltKernel& kernel, bool gpu) {
   const std::optional<Slices> slices = slices_of(kernel.workload);
+  const std::vector<TensorSpec> tensors = tensors_of(kernel.workload);
   json params = json::array();
   std::size_t tensor = 0;
   for (const SourceParam& param : kernel.source.params) {
@@ -84,6 +86,7 @@ json params_of(const RebuiltKernel& kernel, bool gpu) {
                       {"alignment", alignment_of(param, gpu)},
                       {"slice_bytes", slice}});
     if (param.map) params.back()["tensor_map"] = tensor_map_of(param);
+    if (is_tensor && tensors.at(tensor).constant) params.back()["constant"] = true;
     tensor += is_tensor;
   }
   return params;

@@ -22,8 +22,8 @@ struct FolderKernel {
   RebuiltKernel rebuilt;
   std::string name;                   ///< deployed_name()
   std::vector<std::string> features;  ///< of a processor, that its functions use: features_of()
-  /// The bytes of its shared object or, for a GPU, of its machine code, compiled from deployed_text(); "" where
-  /// there is its source alone.
+  /// The bytes of its shared object or, for a GPU, of its machine code, compiled from deployed_text(); ""
+  /// where there is its source alone.
   std::string library;
   // Of one for a GPU.
   std::string ptx;       ///< for newer ones; "": none but this architecture runs it

@@ -17,8 +17,8 @@ struct FolderOptions {
   bool embed = false;  ///< sources alone, to be compiled by whoever takes them, and GPUs' code among them
 };
 
-/// Everything of a bundle's folder, manifest.json among it: compiles the kernels, for none of which there is a
-/// FolderCompilers::why_not(), and the library for any processor of this architecture. The same kernels and
+/// Everything of a bundle's folder, manifest.json among it: compiles the kernels, for none of which there is
+/// a FolderCompilers::why_not(), and the library for any processor of this architecture. The same kernels and
 /// compilers give the same bytes. Throws Error(kEnvironment) where a compiler fails.
 std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels, FolderCompilers& compilers,
                                       const FolderOptions& options);

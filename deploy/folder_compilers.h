@@ -14,7 +14,7 @@
 namespace lehr {
 
 struct CompilerOptions {
-  HostCompilerOptions host;  ///< each kernel is compiled with the `march` of its own
+  HostCompilerOptions host;                     ///< each kernel is compiled with the `march` of its own
   std::vector<std::string> gpu_libraries = {};  ///< where NVRTC lies besides the loader's own folders
 };
 
@@ -26,12 +26,12 @@ class FolderCompilers {
  public:
   explicit FolderCompilers(CompilerOptions options) : options_(std::move(options)) {}
 
-  /// Why a kernel cannot be compiled here as it was measured, as the end of a sentence: with another compiler,
-  /// or one that is not here. nullopt: it can.
+  /// Why a kernel cannot be compiled here as it was measured, as the end of a sentence: with another
+  /// compiler, or one that is not here. nullopt: it can.
   std::optional<std::string> why_not(const RebuiltKernel& kernel);
 
-  /// Of a kernel for processors. Throws Error(kEnvironment) where there is no compiler, or it does not know the
-  /// level.
+  /// Of a kernel for processors. Throws Error(kEnvironment) where there is no compiler, or it does not know
+  /// the level.
   HostCompiler& host(const std::string& march);
   /// Of a kernel for GPUs; nullptr with the reason where there is none.
   NvrtcCompiler* gpu(const RebuiltKernel& kernel, std::string& reason);
@@ -40,7 +40,7 @@ class FolderCompilers {
 
  private:
   CompilerOptions options_;
-  std::map<std::string, HostCompiler> hosts_;  ///< by -march
+  std::map<std::string, HostCompiler> hosts_;                   ///< by -march
   std::map<std::string, std::unique_ptr<NvrtcCompiler>> gpus_;  ///< by identity
 };
 

@@ -63,7 +63,7 @@ void validate_conv2d(const Workload& workload) {
 std::vector<TensorSpec> conv2d_tensors(const Workload& workload) {
   const Conv2d& conv = workload.conv2d();
   return {{"x", conv.input, conv.n * conv.c * conv.h * conv.w, TensorRole::kInput},
-          {"f", conv.filter, conv.k * conv.products(), TensorRole::kInput},
+          {"f", conv.filter, conv.k * conv.products(), TensorRole::kInput, true},
           {"y", conv.output, conv.n * conv.k * conv.out_h() * conv.out_w(), TensorRole::kOutput}};
 }
 

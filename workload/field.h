@@ -40,7 +40,7 @@ struct Field {
   void (*read)(const Field& field, std::string_view name, std::string_view value,
                Workload& workload) = nullptr;
   /// How far two values are apart: powers of two between sizes, kOtherKind for another type, layout or math,
-  /// kOtherEpilogue for another epilogue or scale.
+  /// kOtherEpilogue for another epilogue or scale, or where one of two operands is constant.
   double (*distance)(const Workload& a, const Workload& b) = nullptr;
 
   constexpr bool in_text() const { return read != nullptr; }

@@ -136,7 +136,8 @@ double value_distance(float a, float b) {
 }
 
 double value_distance(const Operand& a, const Operand& b) {
-  return kind_distance(a, b);
+  if (a.type != b.type || a.layout != b.layout) return kOtherKind;
+  return a.constant == b.constant ? 0 : kOtherEpilogue;
 }
 
 double value_distance(DType a, DType b) {

@@ -37,8 +37,9 @@ void read_value(const Field& field, std::string_view name, std::string_view valu
 void read_value(std::string_view name, std::string_view value, const std::array<std::int64_t*, 2>& pair);
 void read_value(std::string_view name, std::string_view value, const std::array<std::int64_t*, 4>& padding);
 
-/// As Field::distance: a scale is an epilogue, too. Numbers that belong together count with their mean, those of a padding as though they
-/// were larger by one, since they may be 0.
+/// As Field::distance: a scale is an epilogue, too, and so is whether an operand is constant. Numbers that
+/// belong together count with their mean, those of a padding as though they were larger by one, since they
+/// may be 0.
 double value_distance(std::int64_t a, std::int64_t b);
 double value_distance(float a, float b);
 double value_distance(const Operand& a, const Operand& b);

@@ -32,6 +32,12 @@ void check_elements(std::string_view name, std::int64_t batch, std::int64_t rows
   }
 }
 
+void validate_constant(std::string_view name, const Operand& operand) {
+  if (!operand.constant) return;
+  throw_user("{}={}: only b may be constant; for a constant A write the transposed product, whose B it is",
+             name, to_text(operand));
+}
+
 void validate_scale(const Gemm& g) {
   const float size = std::abs(g.alpha);
   if (!(size >= kLeastScale && size <= kMostScale))
@@ -52,6 +58,8 @@ void validate_gemm(const Workload& workload) {
   check_elements("A", g.batch, g.m, g.k);
   check_elements("B", g.batch, g.k, g.n);
   check_elements("C", g.batch, g.m, g.n);
+  validate_constant("a", g.a);
+  validate_constant("c", g.c);
   validate(g.math, g.a.type, g.b.type, g.accum);
   validate_scale(g);
 }
@@ -59,7 +67,7 @@ void validate_gemm(const Workload& workload) {
 std::vector<TensorSpec> gemm_tensors(const Workload& workload) {
   const Gemm& g = workload.gemm();
   return {{"a", g.a.type, g.batch * g.m * g.k, TensorRole::kInput},
-          {"b", g.b.type, g.batch * g.k * g.n, TensorRole::kInput},
+          {"b", g.b.type, g.batch * g.k * g.n, TensorRole::kInput, g.b.constant},
           {"c", g.c.type, g.batch * g.m * g.n, TensorRole::kOutput}};
 }
 
@@ -94,8 +102,11 @@ Operand parse_operand(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ':');
   Operand operand;
   operand.type = parse_operand_type(parts[0]);
-  if (parts.size() > 2) throw_user("operand '{}' has too many parts; write dtype:layout, e.g. f32:row", text);
-  if (parts.size() == 2) {
+  operand.constant = parts.size() == 3 && parts[2] == "constant";
+  if (parts.size() > 2 && !operand.constant)
+    throw_user("operand '{}' has too many parts; write dtype:layout, e.g. f32:row, or f32:row:constant",
+               text);
+  if (parts.size() > 1) {
     if (parts[1] == "row") {
       operand.layout = Layout::kRow;
     } else if (parts[1] == "column" || parts[1] == "col") {
@@ -108,7 +119,8 @@ Operand parse_operand(std::string_view text) {
 }
 
 std::string to_text(const Operand& operand) {
-  return fmt::format("{}:{}", name_of(operand.type), operand.layout == Layout::kRow ? "row" : "column");
+  return fmt::format("{}:{}{}", name_of(operand.type), operand.layout == Layout::kRow ? "row" : "column",
+                     operand.constant ? ":constant" : "");
 }
 
 DType output_for(DType type) {
@@ -137,7 +149,10 @@ constexpr Field kGemmFields[] = {
     field<&Gemm::a>("a", "type[:layout] of A: f32:row, bf16:column, ... (f32:row)")
         .usually("f32")
         .naming_flag(),
-    field<&Gemm::b>("b", "type[:layout] of B (the type of A, row)").naming_flag(),
+    field<&Gemm::b>("b",
+                    "type[:layout] of B (the type of A, row); f32:row:constant: B stays the same from call "
+                    "to call, as weights do, and may be laid out once beforehand")
+        .naming_flag(),
     field<&Gemm::c>("c", "type[:layout] of C (the type of A, s32 for s8, f32 for e4m3 and e5m2; row)")
         .naming_flag(),
     field<&Gemm::accum>("accum", "type of the sums (f32; f64 for f64, s32 for s8)").naming_flag(),

@@ -79,6 +79,7 @@ struct TensorSpec {
   DType type = DType::kF32;
   std::int64_t elements = 0;
   TensorRole role = TensorRole::kInput;
+  bool constant = false;  ///< stays the same from call to call: a filter, a constant B
   bool is_output() const { return role == TensorRole::kOutput; }
 };
 std::vector<TensorSpec> tensors_of(const Workload& workload);

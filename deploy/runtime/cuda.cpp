@@ -116,7 +116,8 @@ bool ask_device(Cuda& cuda) {
     return cuda.driver.device_attribute(&value, static_cast<int>(attribute), cuda.device) == 0;
   };
   if (cuda.driver.driver_version(&cuda.version) == 0 && ask(CudaAttribute::kCapabilityMajor, major) &&
-      ask(CudaAttribute::kCapabilityMinor, minor) && ask(CudaAttribute::kMultiprocessors, cuda.multiprocessors)) {
+      ask(CudaAttribute::kCapabilityMinor, minor) &&
+      ask(CudaAttribute::kMultiprocessors, cuda.multiprocessors)) {
     cuda.capability = 10 * major + minor;
     return true;
   }
@@ -128,14 +129,12 @@ bool ask_device(Cuda& cuda) {
 // (CUDA C++ Programming Guide 13.0, "Binary Compatibility", "Architecture-Specific Features").
 bool may_run_cubin(Cuda& cuda, const ManifestKernel& kernel, const ManifestLaunch& launch) {
   const int arch = static_cast<int>(launch.arch);
-  const bool fits = launch.this_arch_alone
-                        ? cuda.capability == arch
-                        : cuda.capability / 10 == arch / 10 && cuda.capability >= arch;
-  if (!fits)
-    return cuda.say("%s, and this GPU is sm_%d", kernel.arch.data(), cuda.capability), false;
+  const bool fits = launch.this_arch_alone ? cuda.capability == arch
+                                           : cuda.capability / 10 == arch / 10 && cuda.capability >= arch;
+  if (!fits) return cuda.say("%s, and this GPU is sm_%d", kernel.arch.data(), cuda.capability), false;
   if (cuda.version / 1000 >= static_cast<int>(launch.compiler / 1000)) return true;
-  return cuda.say("a driver of CUDA %u, and this one is of %d.%d", launch.compiler / 1000, cuda.version / 1000,
-                  cuda.version % 1000 / 10),
+  return cuda.say("a driver of CUDA %u, and this one is of %d.%d", launch.compiler / 1000,
+                  cuda.version / 1000, cuda.version % 1000 / 10),
          false;
 }
 
@@ -153,7 +152,8 @@ struct Images {
 };
 
 // Its module; nullptr with LEHR_OK where this GPU does not run it.
-lehr_status module_of(Bundle& bundle, std::uint32_t file, const Images& images, void*& module, lehr_error* error) {
+lehr_status module_of(Bundle& bundle, std::uint32_t file, const Images& images, void*& module,
+                      lehr_error* error) {
   Cuda& cuda = *bundle.cuda;
   for (const CudaModule& known : cuda.modules)
     if (known.file == file) return module = known.module, LEHR_OK;
@@ -189,7 +189,8 @@ bool prepare(Cuda& cuda, const ManifestLaunch& launch, void* function) {
   if (most < 0 || fixed < 0 || threads > static_cast<unsigned>(most))
     return cuda.say("blocks of %u threads, and this GPU allows it %d", threads, most), false;
   if (fixed + static_cast<std::int64_t>(launch.shared_bytes) > kCudaDefaultSharedBytes &&
-      cuda.driver.set_function_attribute(function, static_cast<int>(CudaFunctionAttribute::kMaxDynamicSharedBytes),
+      cuda.driver.set_function_attribute(function,
+                                         static_cast<int>(CudaFunctionAttribute::kMaxDynamicSharedBytes),
                                          static_cast<int>(launch.shared_bytes)) != 0)
     return cuda.say("%u bytes of shared memory for each block", launch.shared_bytes), false;
   if (launch.cluster == 1) return true;
@@ -241,7 +242,8 @@ lehr_status load_cuda_kernels(Bundle& bundle, ImageOf image_of, void* context, l
   bundle.cuda = Owner<Cuda>::make();
   if (!bundle.cuda) return fail(error, LEHR_NO_MEMORY, "there is no memory for the kernels");
   Cuda& cuda = *bundle.cuda;
-  if (image_of == nullptr || !load_driver(cuda) || !find_context(cuda, bundle.cuda_device) || !ask_device(cuda))
+  if (image_of == nullptr || !load_driver(cuda) || !find_context(cuda, bundle.cuda_device) ||
+      !ask_device(cuda))
     return LEHR_OK;
   const CurrentCuda current(cuda);
   if (current.code != 0)

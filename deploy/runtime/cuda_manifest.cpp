@@ -44,7 +44,8 @@ class CudaReader {
 
   // Exactly `count` whole numbers from `least` to `most`.
   template <typename T>
-  bool numbers(std::uint32_t at, std::size_t count, std::uint64_t least, std::uint64_t most, T* values) const {
+  bool numbers(std::uint32_t at, std::size_t count, std::uint64_t least, std::uint64_t most,
+               T* values) const {
     if (at == Json::kNone || json_[at].kind != JsonKind::kArray) return false;
     std::size_t found = 0;
     for (std::uint32_t i = json_.first(at); i != Json::kNone; i = json_.after(at, i), ++found) {
@@ -167,15 +168,17 @@ class CudaReader {
   }
 
   bool im2col_of(std::uint32_t at, CudaTensorMapArguments& map) const {
-    return number(at, "channels", 1, kMostBox, map.channels) && number(at, "pixels", 1, kMostPixels, map.pixels) &&
-           corner(json_.member(at, "lower"), map.lower) && corner(json_.member(at, "upper"), map.upper);
+    return number(at, "channels", 1, kMostBox, map.channels) &&
+           number(at, "pixels", 1, kMostPixels, map.pixels) && corner(json_.member(at, "lower"), map.lower) &&
+           corner(json_.member(at, "upper"), map.upper);
   }
 
   bool corner(std::uint32_t at, std::array<int, 2>& to) const {
     for (std::uint32_t d = 0; d < 2; ++d) {
       double value = 0;
       const std::uint32_t each = element(at, d);
-      if (each == Json::kNone || !json_.number(each, value) || !(value >= kLeastCorner && value <= kMostCorner))
+      if (each == Json::kNone || !json_.number(each, value) ||
+          !(value >= kLeastCorner && value <= kMostCorner))
         return false;
       to[d] = static_cast<int>(value);
       if (to[d] != value) return false;

@@ -10,7 +10,7 @@ namespace {
 struct Launching {
   const LoadedKernel& kernel;
   void* params[Manifest::kMostParams];
-  bool programmatic;  ///< may overlap the launch before it on the stream
+  bool programmatic;          ///< may overlap the launch before it on the stream
   const CudaTensorMap* maps;  ///< in the order of its params; nullptr: none are made yet
 };
 
@@ -18,8 +18,8 @@ CudaCode encode(const LoadedKernel& kernel, void* const* params, CudaTensorMap* 
   const CudaFunctions& driver = kernel.cuda->driver;
   for (std::uint32_t i = 0; i < kernel.said->params; ++i) {
     if (kernel.params[i].map == kNoIndex) continue;
-    const CudaCode code = cuda_encode(driver.encode_tiled, driver.encode_im2col, kernel.maps[kernel.params[i].map],
-                                      params[i], *maps++);
+    const CudaCode code = cuda_encode(driver.encode_tiled, driver.encode_im2col,
+                                      kernel.maps[kernel.params[i].map], params[i], *maps++);
     if (code != 0) return code;
   }
   return 0;
@@ -58,7 +58,8 @@ CudaAddress address(const void* pointer) {
 
 // Between the caller's tensors and copies of them that have as many slices as the kernel computes: what
 // goes in before the launch, zeros behind it, and what comes out behind it.
-CudaCode copy_padded(const Part& part, void* const* whole, void* const* padded, std::uint32_t role, void* stream) {
+CudaCode copy_padded(const Part& part, void* const* whole, void* const* padded, std::uint32_t role,
+                     void* stream) {
   const LoadedKernel& kernel = *part.kernel;
   const CudaFunctions& driver = kernel.cuda->driver;
   for (std::uint32_t i = 0; i < kernel.said->tensors(); ++i) {
@@ -68,7 +69,8 @@ CudaCode copy_padded(const Part& part, void* const* whole, void* const* padded, 
     CudaCode code = driver.copy_async(address(in ? padded[i] : whole[i]), address(in ? whole[i] : padded[i]),
                                       used, stream);
     if (code == 0 && in)
-      code = driver.fill_async(address(padded[i]) + used, 0, (kernel.said->slices - part.used) * slice, stream);
+      code =
+          driver.fill_async(address(padded[i]) + used, 0, (kernel.said->slices - part.used) * slice, stream);
     if (code != 0) return code;
   }
   return 0;
@@ -113,7 +115,8 @@ lehr_status check_maps(const Answer& answer, const lehr_launch_call& call, lehr_
   const std::uint64_t needed = map_bytes(answer);
   if (call.tensor_map_bytes < needed)
     return fail(error, LEHR_BAD_ARGUMENT, "%llu bytes for tensor maps are too few: the kernel needs %llu",
-                static_cast<unsigned long long>(call.tensor_map_bytes), static_cast<unsigned long long>(needed));
+                static_cast<unsigned long long>(call.tensor_map_bytes),
+                static_cast<unsigned long long>(needed));
   if (reinterpret_cast<std::uintptr_t>(call.tensor_maps) % alignof(CudaTensorMap) != 0)
     return fail(error, LEHR_BAD_ARGUMENT, "the tensor maps are not aligned to 64 bytes");
   return LEHR_OK;
@@ -137,8 +140,8 @@ lehr_status check(const Answer* answer, const lehr_launch_call* call, bool works
     if (call->params[i] == nullptr)
       return fail(error, LEHR_BAD_ARGUMENT, "parameter %u, %s, is a null pointer", i, param.name.data());
     if (reinterpret_cast<std::uintptr_t>(call->params[i]) % param.alignment != 0)
-      return fail(error, LEHR_BAD_ARGUMENT, "parameter %u, %s, is not aligned to %u bytes", i, param.name.data(),
-                  param.alignment);
+      return fail(error, LEHR_BAD_ARGUMENT, "parameter %u, %s, is not aligned to %u bytes", i,
+                  param.name.data(), param.alignment);
   }
   return call->tensor_maps == nullptr ? LEHR_OK : check_maps(*answer, *call, error);
 }
@@ -193,11 +196,12 @@ lehr_status lehr_encode(lehr_kernel kernel, const lehr_launch_call* call, lehr_e
   if (call->tensor_maps == nullptr)
     return fail(error, LEHR_BAD_ARGUMENT, "lehr_encode needs memory for the tensor maps");
   auto* maps = static_cast<CudaTensorMap*>(call->tensor_maps);
-  const CudaCode code = each_launch(*answer, call->params, [&](Launching& one, const Part& part, void* const*) {
-    const CudaCode made = encode(one.kernel, one.params, maps);
-    maps += part.kernel->said->maps;
-    return made;
-  });
+  const CudaCode code =
+      each_launch(*answer, call->params, [&](Launching& one, const Part& part, void* const*) {
+        const CudaCode made = encode(one.kernel, one.params, maps);
+        maps += part.kernel->said->maps;
+        return made;
+      });
   return code == 0 ? succeed(error)
                    : refused(*answer->parts[0].kernel->cuda, code, "make a tensor map", error);
 }

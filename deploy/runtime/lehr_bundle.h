@@ -135,25 +135,25 @@ typedef struct lehr_find_options {
 /// The kernel for a workload, in the words of `lehr`: its operator, then fields in any order, as
 /// "gemm m=64 n=1000 k=512 epilogue=bias". Fields that are left out may have any value, but all kernels that
 /// match must then be of one workload. Where several remain, the one for this GPU before those for others,
-/// the one for `options->threads`, then the fastest. `options` may be NULL. LEHR_NO_KERNEL where there is none: never a kernel that was tuned for
-/// something near.
+/// the one for `options->threads`, then the fastest. `options` may be NULL. LEHR_NO_KERNEL where there is
+/// none: never a kernel that was tuned for something near.
 LEHR_API lehr_status lehr_find(lehr_bundle bundle, const char* workload, const lehr_find_options* options,
                                lehr_kernel* kernel, lehr_error* error);
 
 typedef struct lehr_kernel_info {
   uint32_t size;
-  uint32_t answer;       ///< LEHR_EXACT, ...
-  const char* workload;  ///< canonical text; as all texts here, valid until the bundle is closed
-  const char* name;      ///< of the kernel's function; of the first part's where there are several
-  const char* target;    ///< "cpu", "cuda"
-  const char* arch;      ///< "avx512", "sm_90a", ...
-  uint32_t threads;      ///< that it was tuned with; 0: a GPU's
-  uint32_t params;       ///< how many lehr_call::params or lehr_launch_call::params has
-  double time_us;        ///< expected on the tuned device: measured, or the sum over the parts
-  double wasted;         ///< LEHR_PADDED: the share of its work that goes into padding, else 0
-  double max_error;      ///< largest distance from a result in double precision when it was measured
-  uint32_t parts;        ///< calls of kernels that it is made of
-  uint32_t cold;         ///< 1: tuned and timed with cold caches
+  uint32_t answer;        ///< LEHR_EXACT, ...
+  const char* workload;   ///< canonical text; as all texts here, valid until the bundle is closed
+  const char* name;       ///< of the kernel's function; of the first part's where there are several
+  const char* target;     ///< "cpu", "cuda"
+  const char* arch;       ///< "avx512", "sm_90a", ...
+  uint32_t threads;       ///< that it was tuned with; 0: a GPU's
+  uint32_t params;        ///< how many lehr_call::params or lehr_launch_call::params has
+  double time_us;         ///< expected on the tuned device: measured, or the sum over the parts
+  double wasted;          ///< LEHR_PADDED: the share of its work that goes into padding, else 0
+  double max_error;       ///< largest distance from a result in double precision when it was measured
+  uint32_t parts;         ///< calls of kernels that it is made of
+  uint32_t cold;          ///< 1: tuned and timed with cold caches
   uint32_t other_device;  ///< 1: tuned on a GPU of another architecture or number of multiprocessors
   uint32_t from_ptx;      ///< 1: the driver has compiled it for this GPU, newer than the one it was tuned on
 } lehr_kernel_info;
@@ -177,7 +177,7 @@ typedef struct lehr_param_info {
   const char* dtype;   ///< "f32", ...
   uint64_t bytes;      ///< dense, in the layout that the workload states
   uint32_t alignment;  ///< bytes
-  uint32_t constant;   ///< 1: lehr_prepack reads it, so it stays as it is from one lehr_run to the next
+  uint32_t constant;   ///< 1: it stays as it is from one lehr_run to the next, and lehr_prepack may read it
 } lehr_param_info;
 /// `index` counts from 0, in the order of lehr_call::params and lehr_launch_call::params.
 LEHR_API lehr_status lehr_param(lehr_kernel kernel, uint32_t index, lehr_param_info* info, lehr_error* error);

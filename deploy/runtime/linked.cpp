@@ -52,7 +52,8 @@ lehr_status lehr_open_linked(const lehr_linked* linked, const lehr_open_options*
     return fail(error, LEHR_BAD_ARGUMENT, "lehr_open_linked needs a table and a place for the handle");
   *bundle = 0;
   if (linked->size < sizeof *linked || linked->manifest == nullptr ||
-      (linked->functions == nullptr && linked->function_count > 0) || (linked->files == nullptr && linked->file_count > 0))
+      (linked->functions == nullptr && linked->function_count > 0) ||
+      (linked->files == nullptr && linked->file_count > 0))
     return fail(error, LEHR_BAD_ARGUMENT, "lehr_open_linked takes the table that the bundle brings");
   Owner<Bundle> opened = Owner<Bundle>::make();
   if (!opened) return fail(error, LEHR_NO_MEMORY, "there is no memory for %s", kWhere);

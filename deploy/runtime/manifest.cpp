@@ -123,7 +123,8 @@ class Reader {
     kernel.threads = static_cast<std::uint32_t>(threads);
     if (!file_of(at, kernel) || !features_of(at, kernel) || !params_of(at, kernel) || !slices_of(at, kernel))
       return false;
-    if (!on_cuda) return steps_of(at, kernel) && prepack_of(at, kernel) && cpu_params(kernel) && self_test_of(at, kernel);
+    if (!on_cuda)
+      return steps_of(at, kernel) && prepack_of(at, kernel) && cpu_params(kernel) && self_test_of(at, kernel);
     const char* const complaint = read_cuda_kernel(json_, at, manifest_, kernel, no_memory);
     return complaint == nullptr ? !no_memory : is(complaint);
   }
@@ -175,6 +176,9 @@ class Reader {
         return is("has a parameter whose alignment is no power of two");
       param.alignment = static_cast<std::uint32_t>(alignment);
       if (!role_named(role, param.role)) return is("has a parameter of an unknown role");
+      const std::uint32_t constant = json_.member(i, "constant");
+      if (constant != Json::kNone && !json_.boolean(constant, param.constant))
+        return is("has a parameter whose constant is neither true nor false");
       if (!add(manifest_.params, param)) return false;
       if (++kernel.params > Manifest::kMostParams) return is("has a kernel with too many parameters");
     }

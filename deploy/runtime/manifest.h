@@ -28,6 +28,7 @@ struct ManifestParam {
   std::string_view dtype;
   std::uint32_t role = LEHR_IN;
   std::uint32_t alignment = 1;  ///< bytes
+  bool constant = false;        ///< the workload has it stay the same from call to call
   std::uint64_t bytes = 0;
   std::uint64_t slice_bytes =
       0;  ///< of one row or image where the kernel may be a part of a split; 0: the whole is needed
@@ -40,11 +41,11 @@ struct ManifestLaunch {
   unsigned cluster = 1;  ///< blocks along x
   unsigned shared_bytes = 0;
   bool programmatic = false;
-  std::uint32_t arch = 0;            ///< 90 of "sm_90a"
-  bool this_arch_alone = false;      ///< "sm_90a": no other minor version runs it
-  std::uint32_t multiprocessors = 0; ///< of the device that it was tuned on
-  std::uint32_t compiler = 0;        ///< 1000 major + 10 minor, as drivers tell theirs
-  std::uint32_t ptx = kNoIndex;      ///< index of ManifestFile
+  std::uint32_t arch = 0;             ///< 90 of "sm_90a"
+  bool this_arch_alone = false;       ///< "sm_90a": no other minor version runs it
+  std::uint32_t multiprocessors = 0;  ///< of the device that it was tuned on
+  std::uint32_t compiler = 0;         ///< 1000 major + 10 minor, as drivers tell theirs
+  std::uint32_t ptx = kNoIndex;       ///< index of ManifestFile
 };
 
 /// A function that is called for each task in [0, tasks); the next one begins when all are done.

@@ -137,7 +137,8 @@ lehr_status image_of(void* context, const ManifestFile& file, Array<char>& bytes
       status != LEHR_OK)
     return status;
   if (file.sha256 == hash.hex().data()) return LEHR_OK;
-  return fail(error, LEHR_BAD_BUNDLE, "%s/%s was changed while it was opened", loading.folder, file.path.data());
+  return fail(error, LEHR_BAD_BUNDLE, "%s/%s was changed while it was opened", loading.folder,
+              file.path.data());
 }
 
 lehr_status open_folder(const char* shown, Bundle& bundle, lehr_error* error) {

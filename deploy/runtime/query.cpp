@@ -89,7 +89,8 @@ lehr_status lehr_param(lehr_kernel kernel, uint32_t index, lehr_param_info* info
   filled.bytes = param.bytes;
   filled.alignment = param.alignment;
   const ManifestKernel& first = *answer->parts[0].kernel->said;
-  filled.constant = index < first.params && (first.prepack_reads >> index & 1) != 0;
+  const bool is_read = index < first.params && (first.prepack_reads >> index & 1) != 0;
+  filled.constant = param.constant || is_read;
   return give(filled, info, error);
 }
 

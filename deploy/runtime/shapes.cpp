@@ -190,7 +190,8 @@ class Group {
       if (param.slice_bytes > 0 && __builtin_mul_overflow(param.slice_bytes, slices, &param.bytes))
         return false;
       for (const Part& part : answer.parts)
-        if (param.alignment < part.kernel->params[i].alignment) param.alignment = part.kernel->params[i].alignment;
+        if (param.alignment < part.kernel->params[i].alignment)
+          param.alignment = part.kernel->params[i].alignment;
       if (!answer.params.add(param)) return false;
     }
     if (like_.said->on_cuda() && !add_workspaces(answer)) return false;
@@ -273,7 +274,8 @@ lehr_status none(const Bundle& bundle, const char* query, lehr_error* error) {
   for (const ManifestKernel& kernel : bundle.manifest.kernels)
     if (is_meant(query, kernel, {})) {
       if (kernel.on_cuda() && bundle.cuda->why_not[0] != '\0')
-        return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' needs %s", query, bundle.cuda->why_not);
+        return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' needs %s", query,
+                    bundle.cuda->why_not);
       const std::string_view missing = what_is_missing(kernel, bundle.features);
       return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' needs %.*s, which is not there", query,
                   static_cast<int>(missing.size()), missing.data());
@@ -292,8 +294,8 @@ lehr_status find_for(Bundle& bundle, const Asked& asked, std::size_t& index) {
   if (!found && asked.only_exact) return LEHR_NO_KERNEL;
   index = known(bundle, asked);
   if (index != Bundle::kMostAnswers) return LEHR_OK;
-  Owner<Answer> answer = found ? on_other_threads(*bundle.answers[whole].load(), asked.workload)
-                               : put_together(bundle, asked);
+  Owner<Answer> answer =
+      found ? on_other_threads(*bundle.answers[whole].load(), asked.workload) : put_together(bundle, asked);
   if (!answer) return found ? LEHR_NO_MEMORY : LEHR_NO_KERNEL;
   answer->asked_threads = asked.threads;
   answer->asked_target = asked.target;

@@ -145,11 +145,13 @@ void* address_of(const DlTensor* tensor) {
 
 constexpr std::int32_t kCpu = 1, kCuda = 2, kPinned = 3, kManaged = 13;  // DLDeviceType
 
-lehr_status check_tensor(const DlTensor& tensor, const ManifestParam& param, bool on_cuda, lehr_error* error) {
+lehr_status check_tensor(const DlTensor& tensor, const ManifestParam& param, bool on_cuda,
+                         lehr_error* error) {
   const char* const name = param.name.data();
   const std::int32_t place = tensor.device_type;
   if (on_cuda ? place != kCuda && place != kManaged : place != kCpu && place != kPinned)
-    return fail(error, LEHR_BAD_ARGUMENT, "%s is not in the memory of the %s", name, on_cuda ? "GPU" : "processor");
+    return fail(error, LEHR_BAD_ARGUMENT, "%s is not in the memory of the %s", name,
+                on_cuda ? "GPU" : "processor");
   if (!is_dense(tensor)) return fail(error, LEHR_BAD_ARGUMENT, "%s is not dense", name);
   if ((param.role == LEHR_IN || param.role == LEHR_OUT) && !has_type(tensor, param.dtype))
     return fail(error, LEHR_BAD_ARGUMENT, "%s is to be of type %s", name, param.dtype.data());
@@ -193,7 +195,8 @@ lehr_status call_with(Arguments& arguments, lehr_status (*run)(lehr_kernel, cons
     params[i] = address_of(tensor);
     if (tensor == nullptr) continue;
     device = tensor->device_id;
-    if (const lehr_status status = check_tensor(*tensor, answer->params[i], on_cuda, error); status != LEHR_OK)
+    if (const lehr_status status = check_tensor(*tensor, answer->params[i], on_cuda, error);
+        status != LEHR_OK)
       return status;
   }
   if (on_cuda && run == &lehr_run) return launch_with(kernel, params, count, device, error);

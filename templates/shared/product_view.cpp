@@ -12,7 +12,8 @@ Layout flipped(Layout layout) {
 ProductView product_view(const Workload& workload) {
   const Gemm& g = workload.gemm();
   const bool gated = is_gated(workload.epilogue);
-  if (g.c.layout == Layout::kRow) return {g.m, g.n, g.k, g.batch, g.a.layout, g.b.layout, false, gated};
+  if (g.c.layout == Layout::kRow)
+    return {g.m, g.n, g.k, g.batch, g.a.layout, g.b.layout, false, gated, Layout::kRow, g.b.constant};
   // C^T = B^T A^T, and a transposed matrix is the same memory in the other layout.
   return {g.n, g.m, g.k, g.batch, flipped(g.b.layout), flipped(g.a.layout), true};
 }

@@ -17,6 +17,7 @@ struct ProductView {
   bool swapped = false;  ///< the lowering's A is the workload's B
   bool gated = false;    ///< pairs of columns become one: never with `swapped`
   Layout c = Layout::kRow;
+  bool constant_b = false;  ///< the workload's B, which is the lowering's, stays the same from call to call
   /// Of C in memory.
   std::int64_t output_columns() const { return gated ? n / 2 : n; }
 };

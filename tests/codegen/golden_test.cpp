@@ -69,6 +69,19 @@ TEST(Golden, GemmCpuFromTransposedOperands) {
       avx512());
 }
 
+TEST(Golden, GemmCpuWithAConstantB) {
+  expect_golden_kernel(
+      "gemm_cpu_constant_b", "gemm m=14 n=70 k=32 batch=2 b=f32:row:constant",
+      "gemm_cpu(threads=2, split=1, lanes=8, mr=8, nv=3, kc=16, mc=2, nc=2, pack_a=1, pack_b=2, "
+      "order=0, ku=1, prefetch=2, masked=0)",
+      avx512());
+  expect_golden_kernel(
+      "gemm_cpu_constant_b_columns", "gemm m=1 n=40 k=20 b=f32:column:constant epilogue=bias",
+      "gemm_cpu(threads=1, split=0, lanes=16, mr=1, nv=3, kc=32, mc=1, nc=1, pack_a=0, pack_b=2, "
+      "order=0, ku=4, prefetch=32, masked=0)",
+      avx512());
+}
+
 TEST(Golden, GemmCpuWithAGate) {
   expect_golden_kernel(
       "gemm_cpu_gated", "gemm m=8 n=70 k=16 epilogue=bias+swiglu",

@@ -53,7 +53,8 @@ void expect_that_every_knob_shows(const std::string& workload_text, const Limits
 }
 
 TEST(VisibleKnobs, EveryKnobOfTheCpuFamiliesShows) {
-  for (const char* workload : {"gemm m=1024 n=1024 k=1024", "conv2d n=1 h=28 w=28 c=128 k=128 r=3 s=3"})
+  for (const char* workload : {"gemm m=1024 n=1024 k=1024", "gemm m=16 n=1024 k=1024 b=f32:row:constant",
+                               "conv2d n=1 h=28 w=28 c=128 k=128 r=3 s=3"})
     expect_that_every_knob_shows(workload, test::cpu_test_limits(), 1000);
 }
 

@@ -201,6 +201,42 @@ TEST(BundleFolder, PutsRowsAndImagesTogether) {
             LEHR_NO_KERNEL);
 }
 
+// A linear layer's weights are laid out once for kernels of other numbers of rows, whatever their tiles are.
+TEST(BundleFolder, RowsShareAConstantBThatIsLaidOutOnce) {
+  const std::string rest = " n=50 k=33 b=f32:column:constant epilogue=bias+relu";
+  const std::vector<RebuiltKernel> kernels = {exported(("gemm m=16" + rest).c_str(), 10, "gemm_cpu"),
+                                              exported(("gemm m=1" + rest).c_str(), 2, "gemm_cpu"),
+                                              exported(("gemm m=2" + rest).c_str(), 9, "gemm_dot_cpu")};
+  EXPECT_EQ(kernels[2].source.launch.prepack_tasks, 0);
+  EXPECT_NE(kernels[0].winner.record.config.at("mr"), kernels[1].winner.record.config.at("mr"));
+  const Folder folder(kernels);
+  const Opened bundle(folder.path);
+  const std::string asked = "gemm m=34" + rest;
+  EXPECT_EQ(expect_right(bundle.handle, asked, 2).parts, 4u);
+  lehr_kernel kernel = 0;
+  ASSERT_EQ(lehr_find(bundle.handle, asked.c_str(), nullptr, &kernel, nullptr), LEHR_OK);
+  std::vector<std::string> constant, prepacked;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    lehr_param_info param = {};
+    param.size = sizeof param;
+    ASSERT_EQ(lehr_param(kernel, i, &param, nullptr), LEHR_OK);
+    if (param.constant != 0) constant.push_back(param.name);
+    if (param.role == LEHR_PREPACKED) prepacked.push_back(param.name);
+  }
+  EXPECT_THAT(constant, ElementsAre("b"));
+  EXPECT_THAT(prepacked, ElementsAre("u"));
+  expect_right(bundle.handle, "gemm m=1" + rest, 2);
+  // One that reads B as it lies says so of B, too: callers need not know which it is.
+  expect_right(bundle.handle, "gemm m=2" + rest, 2);
+  ASSERT_EQ(lehr_find(bundle.handle, ("gemm m=2" + rest).c_str(), nullptr, &kernel, nullptr), LEHR_OK);
+  lehr_param_info b = {};
+  b.size = sizeof b;
+  ASSERT_EQ(lehr_param(kernel, 1, &b, nullptr), LEHR_OK);
+  EXPECT_EQ(b.constant, 1u);
+  EXPECT_EQ(lehr_find(bundle.handle, "gemm m=34 n=50 k=33 b=f32:column epilogue=bias+relu", nullptr, &kernel, nullptr),
+            LEHR_NO_KERNEL);
+}
+
 TEST(BundleFolder, TheSameKernelsGiveTheSameBytes) {
   const std::vector<RebuiltKernel> kernels = {exported(kWorkloads[0], 1), exported(kWorkloads[3], 2)};
   const std::vector<FolderFile> first = files_of(kernels, options()),

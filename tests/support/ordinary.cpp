@@ -145,6 +145,8 @@ Workload ordinary_workload(Rng& rng, const Ordinary& kind) {
       workload.problem = gemm_of(rng, types);
     else
       workload.problem = conv_of(rng, types);
+    Gemm* const gemm = std::get_if<Gemm>(&workload.problem);
+    if (gemm != nullptr && kind.share_of_constant_b > 0) gemm->b.constant = chance(rng, kind.share_of_constant_b);
     if (chance(rng, kind.share_of_epilogues)) workload.epilogue = parse_epilogue(one_of<const char*>(rng, kEpilogues));
     if (is_valid(workload) && flops_of(workload) <= kind.most_flops && min_bytes_of(workload) <= kind.most_bytes)
       return workload;

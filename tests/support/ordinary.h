@@ -13,6 +13,7 @@ struct Ordinary {
   double most_bytes = 1e18;   ///< the same for all its tensors together
   double share_of_gemm = 0.35;
   double share_of_epilogues = 0.5;
+  double share_of_constant_b = 0.25;  ///< of the GEMMs: linear layers, whose weights stay
 };
 
 /// A valid workload: a GEMM with extents to 262 144, batches, every layout; or a convolution with images to

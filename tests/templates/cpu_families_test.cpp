@@ -164,6 +164,21 @@ TEST(CpuFamilies, PackNothingBehindTheEndOfAnOperand) {
                4, 98, fused, "gemm_cpu", packs_blocks);
 }
 
+// B laid out beforehand, whose columns, rows and lines of padding nobody has written; and as it lies.
+TEST(CpuFamilies, SampledProductsWithAConstantBEqualTheReference) {
+  std::vector<std::string> texts;
+  for (const char* shape : {"gemm m=1 n=300 k=129", "gemm m=7 n=5 k=3", "gemm m=33 n=65 k=17", "gemm m=9 n=34 k=70",
+                            "gemm m=64 n=96 k=128", "gemm m=16 n=256 k=40 batch=3", "gemm m=2 n=130 k=8 batch=2"})
+    for (const char* rest : {" b=f32:row:constant", " b=f32:column:constant"})
+      texts.push_back(std::string(shape) + rest);
+  texts[0] += " epilogue=bias+gelu_tanh", texts[7] += " epilogue=swiglu alpha=0.5", texts[3] += " c=f32:column";
+  const auto is_prepacked = [](const Config& config) { return config.at("pack_b") == 2; };
+  std::vector<std::string> as_rows = texts;
+  std::erase_if(as_rows, [](const std::string& text) { return text.ends_with("c=f32:column"); });
+  expect_right(as_rows, 3, 111, fused, "gemm_cpu", is_prepacked);
+  expect_right(texts, 1, 112);
+}
+
 std::vector<std::string> gated_products() {
   std::vector<std::string> texts;
   for (const char* shape : {"gemm m=33 n=66 k=17", "gemm m=3 n=2 k=50", "gemm m=9 n=34 k=70 batch=2",

@@ -32,6 +32,8 @@ const std::vector<std::string> kWorkloads = {
     "gemm m=64 n=192 k=512 b=f32:column epilogue=swiglu",
     "gemm m=4096 n=4096 k=4096",
     "gemm m=60 n=64 k=4224",
+    "gemm m=16 n=200 k=384 b=f32:row:constant",
+    "gemm m=1 n=512 k=512 b=f32:column:constant epilogue=bias",
     "gemm m=512 n=640 k=384 math=tf32 b=f32:column",
     "gemm m=100 n=64 k=1000 math=3xtf32",
     "gemm m=4096 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row",

@@ -157,6 +157,24 @@ TEST(WorkloadText, SaysWhatIsWrongWithAScale) {
               HasSubstr("unknown key 'alpha'"));
 }
 
+TEST(WorkloadText, SaysThatBIsConstantOnlyWhereItIs) {
+  const Workload plain = parse_workload("gemm m=1 n=2 k=3 b=f32:column");
+  const Workload constant = parse_workload("gemm m=1 n=2 k=3 b=f32:col:constant");
+  EXPECT_EQ(to_text(plain), "gemm m=1 n=2 k=3 batch=1 a=f32:row b=f32:column c=f32:row accum=f32 epilogue=none");
+  EXPECT_EQ(to_text(constant),
+            "gemm m=1 n=2 k=3 batch=1 a=f32:row b=f32:column:constant c=f32:row accum=f32 epilogue=none");
+  EXPECT_EQ(parse_workload(to_text(constant)), constant);
+  EXPECT_NE(constant, plain);
+  for (const char* operand : {"a", "c"})
+    EXPECT_EQ(message_of([&] { parse_workload(fmt::format("gemm m=1 n=2 k=3 {}=f32:row:constant", operand)); }),
+              fmt::format("{}=f32:row:constant: only b may be constant; for a constant A write the transposed "
+                          "product, whose B it is",
+                          operand));
+  for (const char* operand : {"f32:row:const", "f32:row:constant:constant", "f32:row:", "f32:constant:row"})
+    EXPECT_THAT(message_of([&] { parse_workload(fmt::format("gemm m=1 n=2 k=3 b={}", operand)); }),
+                HasSubstr(operand));
+}
+
 TEST(WorkloadText, SaysWhatIsWrong) {
   EXPECT_THAT(message_of([] { parse_workload("gem m=1 n=1 k=1"); }), HasSubstr("known operator"));
   EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=x"); }), HasSubstr("'k=x'"));

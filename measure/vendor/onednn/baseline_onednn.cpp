@@ -10,6 +10,7 @@
 #include "measure/system/shared_library.h"
 #include "measure/vendor/baseline_sgemm.h"
 #include "measure/vendor/onednn/onednn_conv2d.h"
+#include "measure/vendor/onednn/onednn_gemm.h"
 
 namespace lehr::onednn {
 namespace {
@@ -18,8 +19,8 @@ namespace {
 struct OneDnnLibrary {
   void* handle = nullptr;  ///< dlopen's; stays open
   std::string version;     ///< "2.6.3"
-  /// Version 3 has other calls for convolutions than 2, which OneDnnConv2d makes; dnnl_sgemm is the same.
-  bool serves_convolutions = false;
+  /// Version 3 has other calls for primitives than 2, which are made here; dnnl_sgemm is the same.
+  bool has_primitives = false;
 };
 
 /// The head of dnnl_version_t, the same in all versions.
@@ -44,9 +45,9 @@ OneDnnLibrary open_library() {
 }
 
 // oneDNN's C API: row-major, dimensions are int64_t, 0 is dnnl_success. The same in versions 2 and 3.
-using DnnlSgemm = int(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k,
-                          float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb,
-                          float beta, float* c, std::int64_t ldc);
+using DnnlSgemm = int(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                      const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta,
+                      float* c, std::int64_t ldc);
 
 Sgemm open_sgemm(int) {
   const OneDnnLibrary library = open_library();
@@ -73,82 +74,101 @@ void require_served(const Workload& workload, const RunSettings& settings) {
 
 class OneDnnRunner : public VendorRunner {
  public:
-  /// For a convolution: checks and times every way that oneDNN has, and keeps the fastest right one.
+  /// For a convolution or a constant B: checks and times every way that oneDNN has, and keeps the fastest
+  /// right one.
   void prepare(const Problem& problem, const RunSettings& settings) override;
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 
  private:
-  void choose_way();
+  float* pointer(std::size_t tensor) const { return static_cast<float*>(buffers_->pointers()[tensor]); }
+  std::vector<Way> conv2d(const Conv2d& conv, const OneDnnLibrary& library) const;
+  std::vector<Way> constant_gemm(const Gemm& gemm, const OneDnnLibrary& library) const;
+  Way fastest_of(const std::vector<Way>& ways) const;
 
-  SgemmRunner gemm_{"onednn", &open_sgemm};
-  std::unique_ptr<HostBuffers> buffers_;  ///< these are of a convolution, null while it is a GEMM
-  std::unique_ptr<OneDnnConv2d> conv2d_;
-  std::size_t way_ = 0;
+  SgemmRunner gemm_{"onednn", &open_sgemm};  ///< of a GEMM that is called in no other way
+  std::unique_ptr<HostBuffers> buffers_;     ///< these are of all else
+  std::optional<Way> way_;
   int threads_ = 1;
 };
 
 void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) {
-  conv2d_.reset();
+  way_.reset();
   buffers_.reset();
   require_served(problem.workload, settings);
+  const OneDnnLibrary library = open_library();
   const Conv2d* conv = std::get_if<Conv2d>(&problem.workload.problem);
-  if (conv == nullptr) return gemm_.prepare(problem, settings);
+  if (conv == nullptr && !(problem.workload.gemm().b.constant && library.has_primitives))
+    return gemm_.prepare(problem, settings);
   threads_ = settings.threads;
   try {
     buffers_ = std::make_unique<HostBuffers>(problem);
   } catch (const std::bad_alloc&) {
     throw_environment("no memory for onednn to run this problem");
   }
-  const auto pointer = [this](std::size_t i) { return static_cast<float*>(buffers_->pointers()[i]); };
-  const OneDnnLibrary library = open_library();
-  if (!library.serves_convolutions)
+  way_ =
+      fastest_of(conv != nullptr ? conv2d(*conv, library) : constant_gemm(problem.workload.gemm(), library));
+}
+
+std::vector<Way> OneDnnRunner::conv2d(const Conv2d& conv, const OneDnnLibrary& library) const {
+  if (!library.has_primitives)
     throw_environment(
         "oneDNN {} is not served for convolutions: they are called through the API of version 2",
         library.version);
-  conv2d_ = std::make_unique<OneDnnConv2d>(library.handle, *conv, pointer(0), pointer(1), pointer(2));
-  choose_way();
+  return conv2d_ways(library.handle, conv, pointer(0), pointer(1), pointer(2));
 }
 
-void OneDnnRunner::choose_way() {
-  std::optional<double> fastest;
-  for (std::size_t way = 0; way < conv2d_->ways().size(); ++way) {
+std::vector<Way> OneDnnRunner::constant_gemm(const Gemm& gemm, const OneDnnLibrary& library) const {
+  std::vector<Way> ways = packed_gemm_ways(library.handle, gemm, pointer(0), pointer(1), pointer(2));
+  ways.push_back({"sgemm", [sgemm = open_sgemm(threads_),
+                            calls = sgemm_calls(gemm, pointer(0), pointer(1), pointer(2))] {
+                    for (const SgemmCall& one : calls) sgemm.call(one);
+                  }});
+  return ways;
+}
+
+Way OneDnnRunner::fastest_of(const std::vector<Way>& ways) const {
+  std::optional<double> least;
+  const Way* fastest = nullptr;
+  for (const Way& way : ways) {
     buffers_->poison_output();
-    conv2d_->call(way);
+    way.call();
     if (std::holds_alternative<Fault>(buffers_->verdict())) continue;  // Winograd may lose more than allowed
-    const double us = estimate(sample_calls([&] { conv2d_->call(way); }, kChoosing, threads_).us);
-    if (fastest && *fastest <= us) continue;
-    fastest = us;
-    way_ = way;
+    const double us = estimate(sample_calls(way.call, kChoosing, threads_).us);
+    if (least && *least <= us) continue;
+    least = us;
+    fastest = &way;
   }
-  if (!fastest) throw_user("none of onednn's convolutions gives the right result here");
+  if (fastest == nullptr) throw_user("none of onednn's ways to compute this gives the right result here");
+  return *fastest;
 }
 
 std::variant<Checked, Fault> OneDnnRunner::check(int slot) {
-  if (!conv2d_) return gemm_.check(slot);
+  if (!way_) return gemm_.check(slot);
   buffers_->poison_output();
-  conv2d_->call(way_);
+  way_->call();
   auto verdict = buffers_->verdict();
-  if (auto* checked = std::get_if<Checked>(&verdict)) checked->note = conv2d_->ways()[way_];
+  if (auto* checked = std::get_if<Checked>(&verdict)) checked->note = way_->name;
   return verdict;
 }
 
 std::variant<Samples, Fault> OneDnnRunner::time(int slot, const SampleRequest& request) {
-  if (!conv2d_) return gemm_.time(slot, request);
-  return sample_calls([this] { conv2d_->call(way_); }, request, threads_);
+  if (!way_) return gemm_.time(slot, request);
+  return sample_calls(way_->call, request, threads_);
 }
 
 std::string describe(const std::vector<std::string>&) {
   const OneDnnLibrary library = open_library();
-  if (library.serves_convolutions) return fmt::format("{}: it takes part in the finals", library.version);
+  if (library.has_primitives) return fmt::format("{}: it takes part in the finals", library.version);
   return fmt::format(
-      "{}: it takes part in the finals of matrix products; for convolutions version 2 is needed",
+      "{}: it takes part in the finals of matrix products, without laying a constant B out; for convolutions "
+      "and that version 2 is needed",
       library.version);
 }
 
 constexpr Baseline kBaselines[] = {
-    {"onednn", []() -> std::unique_ptr<Runner> { return std::make_unique<OneDnnRunner>(); },
-     &require_served, kSgemmReads}};
+    {"onednn", []() -> std::unique_ptr<Runner> { return std::make_unique<OneDnnRunner>(); }, &require_served,
+     kSgemmReads}};
 
 }  // namespace
 

@@ -1,63 +1,17 @@
-// Descriptors are opaque here: the library fills them in, and they are only handed back to it.
 #include "measure/vendor/onednn/onednn_conv2d.h"
 
-#include <array>
-#include <cstdint>
+#include <fmt/core.h>
+
+#include <memory>
 #include <utility>
 
 #include "base/error.h"
-#include "measure/system/shared_library.h"
+#include "measure/vendor/onednn/onednn_primitives.h"
 
 namespace lehr::onednn {
 namespace {
 
-// oneDNN 2.x, dnnl_types.h: names as there.
-constexpr int kCpu = 1, kF32 = 3, kInOrder = 1, kTagAny = 1;
-constexpr int kForwardInference = 96, kDirect = 1, kWinograd = 2;
-constexpr int kSrcMd = 129, kWeightsMd = 131, kDstMd = 133;
-constexpr int kArgSrc = 1, kArgDst = 17, kArgWeights = 33;
-using Dims = std::array<std::int64_t, 12>;
-/// Larger than dnnl_memory_desc_t (about 700 bytes) and dnnl_convolution_desc_t (about 6 KB).
-struct alignas(16) MemoryDesc {
-  std::array<char, 4096> bytes{};
-};
-struct alignas(16) ConvolutionDesc {
-  std::array<char, 32768> bytes{};
-};
-struct ExecArg {
-  int arg;
-  void* memory;
-};
-
-struct Api : LibraryFunctions {
-  Function<int(void**, int kind, std::size_t index)> engine_create{this, "dnnl_engine_create"};
-  Function<int(void**, void* engine, unsigned flags)> stream_create{this, "dnnl_stream_create"};
-  Function<int(void*)> stream_wait{this, "dnnl_stream_wait"};
-  Function<int(MemoryDesc*, int ndims, const Dims&, int type, const Dims& strides)> md_by_strides{
-      this, "dnnl_memory_desc_init_by_strides"};
-  Function<int(MemoryDesc*, int ndims, const Dims&, int type, int tag)> md_by_tag{
-      this, "dnnl_memory_desc_init_by_tag"};
-  Function<int(const void*, const void*)> md_equal{this, "dnnl_memory_desc_equal"};
-  Function<int(ConvolutionDesc*, int prop, int algorithm, const MemoryDesc* src, const MemoryDesc* weights,
-               const MemoryDesc* bias, const MemoryDesc* dst, const Dims& strides, const Dims& dilates,
-               const Dims& padding_l, const Dims& padding_r)>
-      convolution{this, "dnnl_dilated_convolution_forward_desc_init"};
-  Function<int(void**, const ConvolutionDesc*, const void* attributes, void* engine, const void* hint)>
-      pd_create{this, "dnnl_primitive_desc_create"};
-  Function<const void*(const void*, int what, int index)> pd_query_md{this, "dnnl_primitive_desc_query_md"};
-  Function<int(void**, const void* pd)> primitive_create{this, "dnnl_primitive_create"};
-  Function<int(const void*, void* stream, int count, const ExecArg*)> primitive_execute{
-      this, "dnnl_primitive_execute"};
-  Function<int(void**, const void* md, void* engine, void* handle)> memory_create{this, "dnnl_memory_create"};
-  Function<int(void**, const void* src_md, void* src_engine, const void* dst_md, void* dst_engine,
-               const void* attributes)>
-      reorder_pd{this, "dnnl_reorder_primitive_desc_create"};
-  Function<int(void*)> engine_destroy{this, "dnnl_engine_destroy"};
-  Function<int(void*)> stream_destroy{this, "dnnl_stream_destroy"};
-  Function<int(void*)> pd_destroy{this, "dnnl_primitive_desc_destroy"};
-  Function<int(void*)> primitive_destroy{this, "dnnl_primitive_destroy"};
-  Function<int(void*)> memory_destroy{this, "dnnl_memory_destroy"};
-};
+constexpr int kDirect = 1, kWinograd = 2;
 
 /// Dense strides of dims in memory order `order`, slowest first.
 Dims strides_of(const Dims& dims, const std::vector<std::size_t>& order) {
@@ -70,98 +24,19 @@ Dims strides_of(const Dims& dims, const std::vector<std::size_t>& order) {
   return strides;
 }
 
-struct Step {
-  void* primitive;
-  std::vector<ExecArg> args;
-};
-
 }  // namespace
 
-struct OneDnnConv2d::State {
-  Api api;
-  void* engine = nullptr;
-  void* stream = nullptr;
-  std::vector<std::vector<Step>> ways;
-  std::vector<std::pair<int (*)(void*), void*>> made;  // what to destroy by what, newest last
-
-  State() = default;
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State() {
-    while (!made.empty()) {
-      made.back().first(made.back().second);
-      made.pop_back();
-    }
-  }
-
-  bool ok(int status) const { return status == 0; }
-  /// Whether the library made `object`, which is then destroyed with this.
-  bool owns(int status, void* object, int (*destroy)(void*)) {
-    if (ok(status)) made.emplace_back(destroy, object);
-    return ok(status);
-  }
-  void run(const std::vector<Step>& steps) const {
-    for (const Step& step : steps)
-      if (!ok(api.primitive_execute(step.primitive, stream, static_cast<int>(step.args.size()),
-                                    step.args.data())))
-        return;
-    api.stream_wait(stream);
-  }
-  /// nullptr when the library refuses.
-  void* memory(const void* md, void* handle) {
-    void* memory = nullptr;
-    const int status = api.memory_create(&memory, md, engine, handle);
-    return owns(status, memory, api.memory_destroy) ? memory : nullptr;
-  }
-  /// nullptr when the library refuses; `pd` is taken over.
-  void* primitive(int pd_status, void* pd) {
-    if (!owns(pd_status, pd, api.pd_destroy)) return nullptr;
-    void* primitive = nullptr;
-    const int status = api.primitive_create(&primitive, pd);
-    return owns(status, primitive, api.primitive_destroy) ? primitive : nullptr;
-  }
-  /// `from` as `wanted` has it: the same memory, or new memory and a step in `steps` that copies; `back`:
-  /// the other way round.
-  void* adapted(const MemoryDesc& have, void* handle, const void* wanted, bool back,
-                std::vector<Step>& steps) {
-    void* const here = memory(&have, handle);
-    if (here == nullptr || wanted == nullptr || api.md_equal(&have, wanted) != 0) return here;
-    void* const there = memory(wanted, reinterpret_cast<void*>(~std::uintptr_t{0}));  // DNNL_MEMORY_ALLOCATE
-    if (there == nullptr) return nullptr;
-    void* pd = nullptr;
-    const void* from = back ? wanted : &have;
-    const void* to = back ? static_cast<const void*>(&have) : wanted;
-    const int status = api.reorder_pd(&pd, from, engine, to, engine, nullptr);
-    void* const copy = primitive(status, pd);
-    if (copy == nullptr) return nullptr;
-    steps.push_back({copy, {{kArgSrc, back ? there : here}, {kArgDst, back ? here : there}}});
-    return there;
-  }
-
-  void start(void* library) {
-    if (const std::string_view missing = api.find(library); !missing.empty())
-      throw_environment("oneDNN has no {}: its convolutions are called through the API of version 2",
-                        missing);
-    int status = api.engine_create(&engine, kCpu, 0);
-    if (owns(status, engine, api.engine_destroy)) {
-      status = api.stream_create(&stream, engine, kInOrder);
-      owns(status, stream, api.stream_destroy);
-    }
-    if (!ok(status)) throw_environment("oneDNN has no CPU engine");
-  }
-};
-
-OneDnnConv2d::OneDnnConv2d(void* library, const Conv2d& conv, float* x, float* f, float* y)
-    : state_(std::make_unique<State>()) {
-  State& s = *state_;
-  s.start(library);
+std::vector<Way> conv2d_ways(void* library, const Conv2d& conv, float* x, float* f, float* y) {
+  const auto s = std::make_shared<Primitives>(library);
+  std::vector<Way> ways;
   const bool grouped = conv.groups > 1;
   const Dims x_dims = {conv.n, conv.c, conv.h, conv.w}, y_dims = {conv.n, conv.k, conv.out_h(), conv.out_w()};
   const Dims f_dims = grouped ? Dims{conv.groups, conv.k / conv.groups, conv.c / conv.groups, conv.r, conv.s}
                               : Dims{conv.k, conv.c, conv.r, conv.s};
   const int f_rank = grouped ? 5 : 4;
-  const std::vector<std::size_t> image =
-      conv.layout == ImageLayout::kNhwc ? std::vector<std::size_t>{0, 2, 3, 1} : std::vector<std::size_t>{0, 1, 2, 3};
+  const std::vector<std::size_t> image = conv.layout == ImageLayout::kNhwc
+                                             ? std::vector<std::size_t>{0, 2, 3, 1}
+                                             : std::vector<std::size_t>{0, 1, 2, 3};
   std::vector<std::size_t> filter = image;
   if (grouped) {
     for (std::size_t& axis : filter) ++axis;
@@ -169,10 +44,10 @@ OneDnnConv2d::OneDnnConv2d(void* library, const Conv2d& conv, float* x, float* f
   }
   MemoryDesc x_md, f_md, y_md, any_x, any_f, any_y;
   const auto plain = [&](MemoryDesc& md, int rank, const Dims& dims, const std::vector<std::size_t>& order) {
-    return s.ok(s.api.md_by_strides(&md, rank, dims, kF32, strides_of(dims, order)));
+    return s->api().md_by_strides(&md, rank, dims, kF32, strides_of(dims, order)) == 0;
   };
   const auto any = [&](MemoryDesc& md, int rank, const Dims& dims) {
-    return s.ok(s.api.md_by_tag(&md, rank, dims, kF32, kTagAny));
+    return s->api().md_by_tag(&md, rank, dims, kF32, kTagAny) == 0;
   };
   if (!plain(x_md, 4, x_dims, image) || !plain(f_md, f_rank, f_dims, filter) ||
       !plain(y_md, 4, y_dims, image) || !any(any_x, 4, x_dims) || !any(any_f, f_rank, f_dims) ||
@@ -184,33 +59,26 @@ OneDnnConv2d::OneDnnConv2d(void* library, const Conv2d& conv, float* x, float* f
   const Dims before = {conv.pad_top, conv.pad_left}, after = {conv.pad_bottom, conv.pad_right};
   for (const auto& [algorithm, algorithm_name] : {std::pair{kDirect, "direct"}, {kWinograd, "winograd"}}) {
     for (const bool blocked : {false, true}) {
-      ConvolutionDesc desc;
-      if (!s.ok(s.api.convolution(&desc, kForwardInference, algorithm, blocked ? &any_x : &x_md, &any_f,
-                                  nullptr, blocked ? &any_y : &y_md, strides, dilates, before, after)))
+      OperationDesc operation;
+      if (s->api().convolution(&operation, kForwardInference, algorithm, blocked ? &any_x : &x_md, &any_f,
+                               nullptr, blocked ? &any_y : &y_md, strides, dilates, before, after) != 0)
         continue;
-      void* pd = nullptr;
-      const int status = s.api.pd_create(&pd, &desc, nullptr, s.engine, nullptr);
-      void* const primitive = s.primitive(status, pd);
-      if (primitive == nullptr) continue;
+      const Primitives::Primitive made = s->primitive(operation);
+      if (made.primitive == nullptr) continue;
       std::vector<Step> once, steps, last;
-      void* const filter_memory = s.adapted(f_md, f, s.api.pd_query_md(pd, kWeightsMd, 0), false, once);
-      void* const input = s.adapted(x_md, x, s.api.pd_query_md(pd, kSrcMd, 0), false, steps);
-      void* const output = s.adapted(y_md, y, s.api.pd_query_md(pd, kDstMd, 0), true, last);
+      void* const filter_memory = s->adapted(f_md, f, made, kWeightsMd, false, once);
+      void* const input = s->adapted(x_md, x, made, kSrcMd, false, steps);
+      void* const output = s->adapted(y_md, y, made, kDstMd, true, last);
       if (filter_memory == nullptr || input == nullptr || output == nullptr) continue;
-      s.run(once);
-      steps.push_back({primitive, {{kArgSrc, input}, {kArgWeights, filter_memory}, {kArgDst, output}}});
+      s->run(once);
+      steps.push_back({made.primitive, {{kArgSrc, input}, {kArgWeights, filter_memory}, {kArgDst, output}}});
       steps.insert(steps.end(), last.begin(), last.end());
-      s.ways.push_back(std::move(steps));
-      names_.push_back(fmt::format("{} {}", blocked ? "blocked" : "plain", algorithm_name));
+      ways.push_back({fmt::format("{} {}", blocked ? "blocked" : "plain", algorithm_name),
+                      [s, all = std::move(steps)] { s->run(all); }});
     }
   }
-  if (s.ways.empty()) throw_user("oneDNN has no convolution for this problem");
-}
-
-OneDnnConv2d::~OneDnnConv2d() = default;
-
-void OneDnnConv2d::call(std::size_t way) const {
-  state_->run(state_->ways[way]);
+  if (ways.empty()) throw_user("oneDNN has no convolution for this problem");
+  return ways;
 }
 
 }  // namespace lehr::onednn

@@ -5,6 +5,7 @@
 #include "templates/gemm/cpu/gemm_cpu_nest.h"
 #include "templates/gemm/cpu/gemm_cpu_space.h"
 #include "templates/shared/cpu_common.h"
+#include "templates/shared/register_tile.h"
 
 namespace lehr {
 namespace {
@@ -17,6 +18,7 @@ struct Lowering {
   GemmNest n;
   Operands operands{};
   BufferId a_panel{}, b_panel{};
+  BufferId u{};  ///< B, laid out beforehand
 
   Expr batch_offset(std::int64_t elements) const {
     return n.p.batch == 1 ? integer(0) : var(n.batch) * elements;
@@ -34,7 +36,45 @@ struct Lowering {
   Expr b_element(const Expr& k, const Expr& j) const {
     return matrix_element(n.p.b, n.p.k, n.p.n, batch_offset(n.p.k * n.p.n), var(n.k0) + k, var(n.column) + j);
   }
+
+  // B beforehand: panels of a cache line of columns, u[panel][k][line], so that each is one stream, whatever
+  // tile reads it: kernels of one B share it, of any number of rows. An odd number of lines from panel to
+  // panel lets those of a tile fall into different sets of a cache; nobody reads the one behind k.
+  std::int64_t u_panels() const { return ceil_div(n.p.n, cpu::kLineFloats); }
+  std::int64_t u_panel_size() const { return (n.p.k | 1) * cpu::kLineFloats; }
+  Expr u_element(const Expr& k, const Expr& j) const {
+    constexpr std::int64_t kLine = cpu::kLineFloats;
+    const Expr first = n.matrix() * u_panels();
+    if (n.nr() % kLine == 0)
+      return (first + var(n.column) / kLine + j / kLine) * u_panel_size() + (var(n.k0) + k) * kLine +
+             j % integer(kLine);
+    const Expr column = var(n.column) + j;
+    return (first + column / kLine) * u_panel_size() + (var(n.k0) + k) * kLine + column % integer(kLine);
+  }
 };
+
+// Columns that do not exist are zero, so that the micro-kernel needs no mask on B. Element by element,
+// whatever vectors the schedule and the machine have: the text of this function tells who shares what it
+// fills.
+Block prepack_b(Lowering& l) {
+  GemmNest& n = l.n;
+  constexpr std::int64_t kLine = cpu::kLineFloats;
+  const VarId part = n.builder.var("u_part"), column = n.builder.var("u_column"), k = n.builder.var("u_k"),
+              j = n.builder.var("u_j");
+  const Expr matrix = n.p.batch == 1 ? integer(0) : var(part) / l.u_panels();
+  const Expr first = n.p.batch == 1 ? var(part) : var(part) % integer(l.u_panels());
+  const Expr from = matrix_element(n.p.b, n.p.k, n.p.n, matrix * (n.p.k * n.p.n), var(k), var(column));
+  const Expr to = var(part) * l.u_panel_size() + var(k) * kLine + var(j);
+  Block element = block(Store{l.u, to, load(l.operands.b, from), 1, std::nullopt});
+  if (n.p.n % kLine != 0)
+    element = block(If{lt(var(column), integer(n.p.n)), element,
+                       block(Store{l.u, to, Float{0, DType::kF32}, 1, std::nullopt})});
+  element.push_front(Let{column, first * kLine + var(j)});
+  const auto over_k = [&](const Block& body) { return block(loop(k, n.p.k, LoopKind::kSerial, body)); };
+  const auto over_line = [&](const Block& body) { return block(loop(j, kLine, LoopKind::kSerial, body)); };
+  return block(loop(part, n.p.batch * l.u_panels(), LoopKind::kParallel,
+                    n.p.b == Layout::kRow ? over_k(over_line(element)) : over_line(over_k(element))));
+}
 
 // Panels of the block that jc and pc name: b_panel[jt][k][0..nr).
 Stmt pack_b(Lowering& l, const Expr& tiles) {
@@ -124,7 +164,13 @@ Kernel lower_gemm_cpu(const Workload& workload, const GemmCpuSchedule& schedule,
   } else {
     n.a_at = [&](const Expr& i, const Expr& k) { return load(l.operands.a, l.a_element(i, k)); };
   }
-  if (n.s.pack_b) {
+  if (n.s.pack_b == GemmCpuSchedule::kPrepacked) {
+    l.u =
+        n.builder.param("u", DType::kF32, n.p.batch * l.u_panels() * l.u_panel_size(), Direction::kPrepacked);
+    n.builder.kernel.prepack = prepack_b(l);
+    n.b = l.u, n.b_is_whole = true, n.next_tile = n.nr();
+    n.b_at = [&](const Expr& k, const Expr& j) { return l.u_element(k, j); };
+  } else if (n.s.pack_b) {
     l.b_panel = n.builder.buffer("b_panel", DType::kF32, Scope::kScratch, n.nc() * n.nr() * n.kc());
     n.scratch.push_back(l.b_panel);
     n.pack_b = [&](const Expr& tiles) { return pack_b(l, tiles); };

@@ -40,7 +40,8 @@ struct GemmNest {
   /// B as the micro-kernel reads it, of the tile `jt` of the block.
   ir::BufferId b{};
   std::function<ir::Expr(const ir::Expr& k, const ir::Expr& j)> b_at;
-  bool b_in_panels = false;  ///< [k][nr] without gaps, whole vectors; else a matrix whose rows have n columns
+  bool b_is_whole = false;   ///< a vector that reaches over the right edge may be read, one behind it not
+  bool b_in_panels = false;  ///< whole, and [k][nr] without gaps
   std::int64_t next_tile =
       0;  ///< elements from a row of B's tile to that of the next one; of shared prefetches
   /// Flat index of C's element in a row and a column, whose neighbours follow; gated pairs are one column.

@@ -94,22 +94,27 @@ void block_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limit
     forbid_blocks_of_a(k, product, limits);
   }
   if (product.b == Panels::kChosen) {
-    k.knob(&S::pack_b, "pack_b", "copy B's block into panels",
-           p.b == Layout::kColumn ? Values{1}
-           : p.m == 1             ? Values{0}
-                                  : Values{0, 1});
+    Values ways = p.b == Layout::kColumn ? Values{1} : p.m == 1 ? Values{0} : Values{0, 1};
+    if (p.constant_b) ways.push_back(S::kPrepacked);
+    k.knob(&S::pack_b, "pack_b",
+           p.constant_b ? "B: 1 its block copied into panels, 2 all of it laid out beforehand"
+                        : "copy B's block into panels",
+           ways);
     forbid_blocks_of_b(k, product);
   }
 }
 
-void prefetch_knob(Knobs<S>& k, Panels b) {
+void prefetch_knob(Knobs<S>& k, Panels b, bool constant_b) {
+  Values values = b == Panels::kChosen   ? Values{0, 1, 2, 4, 8, 16}
+                  : b == Panels::kPacked ? Values{0, 4, 8, 16}
+                                         : Values{0, 2, 4, 8, 16};
+  if (constant_b) values.insert(values.end(), {32, 64});  // a row is a line or a few, one behind the other
   k.knob(&S::prefetch, "prefetch",
          "prefetch of B: 0 none, 1 the next tile, 2 the next tile shared out among the tiles of rows (not "
          "where B "
          "is packed), else rows ahead",
-         b == Panels::kChosen   ? Values{0, 1, 2, 4, 8, 16}
-         : b == Panels::kPacked ? Values{0, 4, 8, 16}
-                                : Values{0, 2, 4, 8, 16});
+         values);
+  if (constant_b) k.only([](const S& s) { return s.prefetch <= 16 || s.pack_b == S::kPrepacked; });
   if (b == Panels::kChosen)
     k.forbid("the next tile of a packed B follows by itself",
              [](const S& s) { return s.pack_b == 1 && s.prefetch != 0 && s.prefetch <= S::kNextTileShared; });
@@ -137,7 +142,7 @@ void gemm_cpu_product_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Li
   k.forbid("k is not a multiple of the unrolling",
            [=](const S& s) { return s.ku > 1 && (p.k % s.ku != 0 || std::min(s.kc, p.k) % s.ku != 0); });
   k.forbid("too much code", [](const S& s) { return s.ku > 1 && s.mr * s.nv * s.ku > 64; });
-  prefetch_knob(k, product.b);
+  prefetch_knob(k, product.b, p.constant_b);
   k.knob(&S::masked, "masked", "right edge: 0 micro-kernels of its own, 1 every vector masked",
          cpu::masks_are_free(limits) && !narrow ? Values{0, 1} : Values{0});
   k.only([=](const S& s) {
@@ -157,9 +162,11 @@ void gemm_cpu_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits)
 
 // BLIS's rules of thumb, adjusted by timing (bench/cpu_gemm has the outcome as "vs default"): a micro-tile of
 // about as many vectors as rows keeps the loads few, a panel of B of a few times L1 is prefetched from L2.
-// What few rows use is not packed but prefetched, in thin blocks of k; up to 36 rows are three tiles of 12.
+// What few rows use is not packed but prefetched, in thin blocks of k; up to 36 rows are three tiles of 12. A
+// B that was laid out beforehand streams by itself under one tile of rows, all of k at once: for 1 and 4 rows
+// of 4096 x 4096 a fourth faster than in thin blocks.
 GemmCpuSchedule gemm_cpu_wanted(const Workload& workload, const Limits& limits) {
-  constexpr std::int64_t kFewRows = 48, kTallTileRows = 24;
+  constexpr std::int64_t kFewRows = 48, kTallTileRows = 24, kOneTileRows = 4;
   const ProductView p = product_view(workload);
   const std::int64_t registers = std::max(limits.vector_registers, 16);
   const bool packs = p.m >= kFewRows || p.b == Layout::kColumn;
@@ -173,6 +180,8 @@ GemmCpuSchedule gemm_cpu_wanted(const Workload& workload, const Limits& limits) 
     s.kc = 256, s.mc = 8, s.nc = 8, s.pack_b = 1, s.order = 1, s.prefetch = 8;
   else
     s.kc = 96, s.mc = 4, s.nc = 16, s.pack_a = 1, s.prefetch = S::kNextTileShared;
+  if (p.constant_b) s.pack_b = S::kPrepacked;
+  if (p.constant_b && p.m <= kOneTileRows) s.kc = p.k, s.pack_a = 0, s.ku = 4, s.prefetch = S::kNoPrefetch;
   return s;
 }
 

@@ -18,12 +18,14 @@ struct GemmCpuSchedule {
   std::int64_t threads = 1;
   std::int64_t split = 0;  ///< 0: rows over the threads, 1: columns, 2: batch (one task per matrix)
   std::int64_t lanes = 16;
-  std::int64_t mr = 1;  ///< rows of the micro-kernel
-  std::int64_t nv = 1;  ///< vectors of the micro-kernel
-  std::int64_t kc = 1;  ///< k per block
-  std::int64_t mc = 1;  ///< tiles of rows per block
-  std::int64_t nc = 1;  ///< tiles of columns per block
-  std::int64_t pack_a = 0, pack_b = 0;
+  std::int64_t mr = 1;                  ///< rows of the micro-kernel
+  std::int64_t nv = 1;                  ///< vectors of the micro-kernel
+  std::int64_t kc = 1;                  ///< k per block
+  std::int64_t mc = 1;                  ///< tiles of rows per block
+  std::int64_t nc = 1;                  ///< tiles of columns per block
+  std::int64_t pack_a = 0, pack_b = 0;  ///< 1: in each block
+  /// pack_b: B is constant and laid out beforehand.
+  static constexpr std::int64_t kPrepacked = 2;
   std::int64_t order = 0;
   std::int64_t ku = 1;
   /// Of B: none; while each tile is computed, the rows that it uses of the next tile of columns; the same,

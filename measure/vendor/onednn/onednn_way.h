@@ -1,0 +1,14 @@
+// One of the ways in which oneDNN can compute a problem.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace lehr::onednn {
+
+struct Way {
+  std::string name;            ///< "plain direct", "packed matmul"
+  std::function<void()> call;  ///< computes the output; a failed call leaves it as it was
+};
+
+}  // namespace lehr::onednn
