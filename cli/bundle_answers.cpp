@@ -11,7 +11,7 @@ namespace lehr {
 namespace {
 
 // Of an answer's number (lehr_bundle.h).
-constexpr const char* kKinds[] = {"exact", "other threads", "split", "padded"};
+constexpr const char* kKinds[] = {"exact", "other threads", "split", "padded", "other device"};
 
 void expect(lehr_status status, const lehr_error& error) {
   if (status == LEHR_OK) return;

@@ -302,6 +302,7 @@ class _AnyKernel:
         self.answer = _ANSWERS[info.answer]
         self.time_us, self.wasted, self.max_error = info.time_us, info.wasted, info.max_error
         self.threads, self.parts, self.cold = info.threads, info.parts, bool(info.cold)
+        self.other_device, self.from_ptx = bool(info.other_device), bool(info.from_ptx)
         self.params = []
         for index in range(info.params):
             param = _sized(_ParamInfo)
@@ -489,7 +490,8 @@ class CudaKernel(_AnyKernel):
 
 
 class Launch:
-    """A kernel for CUDA and its tensors, which it keeps. What lies in them may change. A stream in capture takes it into a graph."""
+    """A kernel for CUDA and its tensors, which it keeps. What lies in them may change. A stream in capture takes it into a
+    graph."""
 
     def __init__(self, kernel, tensors, out, workspaces, stream):
         for given, wanted, what in ((tensors, kernel.inputs, "tensors"), (workspaces, kernel.workspaces, "workspaces")):

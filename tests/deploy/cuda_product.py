@@ -1,5 +1,5 @@
-"""Of cuda_product_test. `write FOLDER`: a bundle whose kernels the stand-in for the driver knows by their names. `use FOLDER`: calls
-them through lehr_bundle.py."""
+"""Of cuda_product_test. `write FOLDER`: a bundle whose kernels the stand-in for the driver knows by their names. `use FOLDER`:
+calls them through lehr_bundle.py."""
 
 import hashlib
 import json
@@ -111,6 +111,7 @@ def use(folder):
         product = bundle.find("gemm m=4 n=8 k=4", target="cuda")
         assert isinstance(product, lehr_bundle.CudaKernel) and product.arch == "sm_90a" and product.answer == "exact", product
         assert "3.0 us on sm_90a" in repr(product)
+        assert not product.other_device and not product.from_ptx
         assert [type(each) for each in bundle] == [lehr_bundle.CudaKernel] * 2
         refused(KeyError, "gemm m=4 n=8 k=4", lambda: bundle.find("gemm m=4 n=8 k=4", target="cpu"))
         refused(ValueError, "not 'gpu'", lambda: bundle.find("gemm m=4 n=8 k=4", target="gpu"))
