@@ -164,10 +164,9 @@ int BenchCommand::list_bundle() const {
 DeviceChoice BenchCommand::device_choice() const {
   DeviceChoice choice = parse_device(device_, threads_, isa_);
   if (bundle_.empty()) return choice;
-  if (!choice.automatic && !choice.target.has(Feature::kTasks))
-    throw_user("--bundle is timed on the processor, not on --device {}", device_);
+  if (choice.automatic)  // as lehr_find does where no target is said
+    choice.target = *std::ranges::find_if(kTargets, [](Target target) { return target.has(Feature::kTasks); });
   choice.automatic = false;
-  choice.target = *std::ranges::find_if(kTargets, [](Target target) { return target.has(Feature::kTasks); });
   choice.bundle = std::filesystem::absolute(bundle_).string();
   return choice;
 }
@@ -177,7 +176,7 @@ std::vector<std::string> BenchCommand::baselines(Target target) const {
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
   std::vector<std::string> names;
   if (!no_baseline_) names = chosen_baselines(target, baseline_);
-  if (!bundle_.empty()) names.insert(names.begin(), "bundle");
+  if (!bundle_.empty()) names.insert(names.begin(), target.has(Feature::kTasks) ? "bundle" : "bundle-cuda");
   return names;
 }
 
@@ -190,7 +189,7 @@ int BenchCommand::run() {
   if (!setup.note.empty()) fmt::print(stderr, "note: {}\n", setup.note);
   std::vector<std::string> named = baselines(setup.device.limits.target);
   std::optional<BundleAnswer> answer;
-  if (!bundle_.empty()) answer = BundleAnswers(bundle_).answer(to_text(workload), setup.device.limits.cores);
+  if (!bundle_.empty()) answer = BundleAnswers(bundle_).answer(to_text(workload), setup.device.limits);
   const Candidates candidates = candidates_for({workload, setup.device});
   const std::vector<Config> chosen = configs(candidates);
   std::vector<Source> sources;

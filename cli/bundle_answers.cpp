@@ -11,7 +11,7 @@ namespace lehr {
 namespace {
 
 // Of an answer's number (lehr_bundle.h).
-constexpr const char* kKinds[] = {"exact", "other threads", "split", "padded"};
+constexpr const char* kKinds[] = {"exact", "other threads", "split", "padded", "other device"};
 
 void expect(lehr_status status, const lehr_error& error) {
   if (status == LEHR_OK) return;
@@ -61,9 +61,11 @@ std::vector<BundleAnswer> BundleAnswers::all() const {
   return answers;
 }
 
-BundleAnswer BundleAnswers::answer(const std::string& workload, int threads) const {
+BundleAnswer BundleAnswers::answer(const std::string& workload, const Limits& limits) const {
   lehr_error error = {sizeof error, ""};
-  const lehr_find_options options = {sizeof options, static_cast<std::uint32_t>(threads), 0, LEHR_ANY_TARGET};
+  const bool cpu = limits.target.has(Feature::kTasks);
+  const lehr_find_options options = {sizeof options, cpu ? static_cast<std::uint32_t>(limits.cores) : 0, 0,
+                                     static_cast<std::uint32_t>(cpu ? LEHR_CPU : LEHR_CUDA)};
   lehr_kernel kernel = 0;
   expect(lehr_find(bundle_, workload.c_str(), &options, &kernel, &error), error);
   return answer_of(kernel);
@@ -72,8 +74,10 @@ BundleAnswer BundleAnswers::answer(const std::string& workload, int threads) con
 std::string sentence_of(const BundleAnswer& answer) {
   std::string text = answer.kind;
   if (answer.parts > 1) text += fmt::format(" in {} parts", answer.parts);
-  text += fmt::format(", {} expected on {} thread{}", format_time_us(answer.time_us), answer.threads,
-                      answer.threads == 1 ? "" : "s");
+  text += fmt::format(", {} expected on {}", format_time_us(answer.time_us),
+                      answer.threads == 0
+                          ? answer.arch
+                          : fmt::format("{} thread{}", answer.threads, answer.threads == 1 ? "" : "s"));
   if (answer.wasted > 0) text += fmt::format(", {:.0f} % of the work is padding", 100 * answer.wasted);
   return text;
 }

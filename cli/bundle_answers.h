@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "deploy/runtime/lehr_bundle.h"
+#include "base/limits.h"
 
 namespace lehr {
 
 struct BundleAnswer {
   std::string workload, name, target, arch;
-  std::string kind;  ///< "exact", "other threads", "split", "padded"
+  std::string kind;  ///< "exact", "other threads", "split", "padded", "other device"
   std::uint32_t threads = 0, parts = 0;
   double time_us = 0;  ///< expected
   double wasted = 0;   ///< the share of the work that is padding
@@ -30,8 +31,8 @@ class BundleAnswers {
 
   /// Every kernel that runs here.
   std::vector<BundleAnswer> all() const;
-  /// For a workload's text. Throws Error(kNotFound) where there is none.
-  BundleAnswer answer(const std::string& workload, int threads) const;
+  /// For a workload's text, of that target and number of threads. Throws Error(kNotFound) where there is none.
+  BundleAnswer answer(const std::string& workload, const Limits& limits) const;
 
  private:
   lehr_bundle bundle_ = 0;

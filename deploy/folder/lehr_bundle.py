@@ -7,20 +7,28 @@
     layer = kernel.prepack(b)      # where b stays as it is
     c = layer(a)
 
+and those for CUDA on whatever speaks DLPack or has __cuda_array_interface__ there (PyTorch, CuPy, JAX, Numba):
+
+    kernel = bundle.find("gemm m=512 n=512 k=512", target="cuda")
+    kernel(a, b, out=c)            # puts it on the current stream of PyTorch or CuPy, whose arrays these are
+    launch = kernel.bind(a, b, out=c)
+    launch()                       # the same tensors again: no check, no new tensor maps
+
 Tensors are dense, of the type and the number of elements that the workload states. Needs NumPy, and liblehr_bundle.so of the
 bundle.
 """
 
 import ctypes
 import os
+import sys
 
 import numpy
 
-__all__ = ["Bundle", "Error", "Kernel", "Layer", "open"]
+__all__ = ["Bundle", "CudaKernel", "Error", "Kernel", "Launch", "Layer", "open"]
 
-_EXACT, _OTHER_THREADS, _SPLIT, _PADDED = range(4)
-_ANSWERS = {_EXACT: "exact", _OTHER_THREADS: "other threads", _SPLIT: "split", _PADDED: "padded"}
-_IN, _OUT, _PREPACKED = range(3)
+_ANSWERS = ["exact", "other threads", "split", "padded", "other device"]
+_TARGETS = [None, "cpu", "cuda"]
+_IN, _OUT, _PREPACKED, _WORKSPACE = range(4)
 _NO_KERNEL = 4
 _DTYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "s32": "i4", "s8": "i1", "u8": "u1"}
 
@@ -38,11 +46,21 @@ class _Error(ctypes.Structure):
 
 
 class _OpenOptions(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint32), ("features", ctypes.c_char_p), ("self_test", ctypes.c_uint32)]
+    _fields_ = [
+        ("size", ctypes.c_uint32),
+        ("features", ctypes.c_char_p),
+        ("self_test", ctypes.c_uint32),
+        ("cuda_device", ctypes.c_int32),
+    ]
 
 
 class _FindOptions(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint32), ("threads", ctypes.c_uint32), ("only_exact", ctypes.c_uint32)]
+    _fields_ = [
+        ("size", ctypes.c_uint32),
+        ("threads", ctypes.c_uint32),
+        ("only_exact", ctypes.c_uint32),
+        ("target", ctypes.c_uint32),
+    ]
 
 
 class _KernelInfo(ctypes.Structure):
@@ -60,6 +78,8 @@ class _KernelInfo(ctypes.Structure):
         ("max_error", ctypes.c_double),
         ("parts", ctypes.c_uint32),
         ("cold", ctypes.c_uint32),
+        ("other_device", ctypes.c_uint32),
+        ("from_ptx", ctypes.c_uint32),
     ]
 
 
@@ -88,6 +108,32 @@ class _Call(ctypes.Structure):
     ]
 
 
+class _LaunchCall(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32),
+        ("param_count", ctypes.c_uint32),
+        ("params", ctypes.POINTER(ctypes.c_void_p)),
+        ("stream", ctypes.c_void_p),
+        ("tensor_maps", ctypes.c_void_p),
+        ("tensor_map_bytes", ctypes.c_uint64),
+    ]
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
 def _sized(struct):
     value = struct()
     value.size = ctypes.sizeof(struct)
@@ -112,6 +158,9 @@ class _Library:
             "lehr_scratch_bytes": [handle, number, place],
             "lehr_run": [handle, pointer],
             "lehr_prepack": [handle, pointer],
+            "lehr_launch": [handle, pointer],
+            "lehr_tensor_map_bytes": [handle, place],
+            "lehr_encode": [handle, pointer],
             "lehr_pool_create": [number, ctypes.POINTER(pointer)],
         }.items():
             function = getattr(self._library, name)
@@ -136,15 +185,16 @@ class _Library:
         self._library.lehr_pool_destroy(pool)
 
 
-def open(folder, threads=1, self_test=False):  # noqa: A001: the module's name says what is opened
-    """The bundle in a folder, whose kernels run on `threads` threads, and are tested first if that is asked for."""
-    return Bundle(folder, threads, self_test)
+def open(folder, threads=1, self_test=False, cuda_device=0):  # noqa: A001: the module's name says what is opened
+    """The bundle in a folder, whose kernels run on `threads` threads, and are tested first if that is asked for. Those for CUDA
+    belong to the context that is current (PyTorch and CuPy make one with the first array), else to `cuda_device`."""
+    return Bundle(folder, threads, self_test, cuda_device)
 
 
 class Bundle:
     """An open bundle. It is closed by close(), by the end of a `with`, or with its last kernel."""
 
-    def __init__(self, folder, threads=1, self_test=False):
+    def __init__(self, folder, threads=1, self_test=False, cuda_device=0):
         folder = os.path.abspath(folder)
         self._library = _Library(os.path.join(folder, "liblehr_bundle.so"))
         self._handle = ctypes.c_uint64(0)
@@ -152,6 +202,7 @@ class Bundle:
         self.threads = threads
         options = _sized(_OpenOptions)
         options.self_test = self_test
+        options.cuda_device = cuda_device
         self._library.open(os.fsencode(folder), ctypes.byref(options), ctypes.byref(self._handle))
         if threads > 1:
             self._library.pool_create(threads, ctypes.byref(self._pool))
@@ -183,12 +234,15 @@ class Bundle:
             raise IndexError(index)
         kernel = ctypes.c_uint64()
         self._library.at(self._handle, index, ctypes.byref(kernel))
-        return Kernel(self, kernel)
+        return _kernel(self, kernel)
 
-    def find(self, workload, only_exact=False):
-        """The kernel for a workload, in the words of `lehr`; KeyError where the bundle has none."""
+    def find(self, workload, only_exact=False, target=None):
+        """The kernel for a workload, in the words of `lehr`, of `target` ("cpu", "cuda") where that is given; KeyError where the
+        bundle has none. One for CUDA is a CudaKernel."""
+        if target not in _TARGETS:
+            raise ValueError(f"target is 'cpu', 'cuda' or None, not {target!r}")
         options = _sized(_FindOptions)
-        options.threads, options.only_exact = self.threads, only_exact
+        options.threads, options.only_exact, options.target = self.threads, only_exact, _TARGETS.index(target)
         kernel = ctypes.c_uint64()
         try:
             self._library.find(self._handle, workload.encode(), ctypes.byref(options), ctypes.byref(kernel))
@@ -196,7 +250,7 @@ class Bundle:
             if error.status == _NO_KERNEL:
                 raise KeyError(str(error)) from None
             raise
-        return Kernel(self, kernel)
+        return _kernel(self, kernel)
 
 
 class _Param:
@@ -232,35 +286,47 @@ def _dtype(name):
     return numpy.dtype(_DTYPES[name])
 
 
-class Kernel:
-    """One of a bundle's, or several that were put together."""
+def _kernel(bundle, handle):
+    info = _sized(_KernelInfo)
+    bundle._library.info(handle, ctypes.byref(info))
+    return (CudaKernel if info.target == b"cuda" else Kernel)(bundle, handle, info)
 
-    def __init__(self, bundle, handle):
+
+class _AnyKernel:
+    def __init__(self, bundle, handle, info):
         self._bundle, self._handle = bundle, handle
         library = bundle._library
-        info = _sized(_KernelInfo)
-        library.info(handle, ctypes.byref(info))
+        self.target, self.arch = info.target.decode(), info.arch.decode()
         self.workload = info.workload.decode()
         self.name = info.name.decode()
         self.answer = _ANSWERS[info.answer]
         self.time_us, self.wasted, self.max_error = info.time_us, info.wasted, info.max_error
         self.threads, self.parts, self.cold = info.threads, info.parts, bool(info.cold)
+        self.other_device, self.from_ptx = bool(info.other_device), bool(info.from_ptx)
         self.params = []
         for index in range(info.params):
             param = _sized(_ParamInfo)
             library.param(handle, index, ctypes.byref(param))
             self.params.append(_Param(param))
-        scratch = ctypes.c_uint64()
-        library.scratch_bytes(handle, bundle.threads, ctypes.byref(scratch))
-        self._scratch_bytes = scratch.value
 
     def __repr__(self):
-        return f"<lehr kernel for '{self.workload}': {self.answer}, {self.time_us:.1f} us on {self.threads} threads>"
+        where = f"{self.threads} threads" if self.threads else self.arch
+        return f"<lehr kernel for '{self.workload}': {self.answer}, {self.time_us:.1f} us on {where}>"
 
     @property
     def inputs(self):
         """The parameters that a call takes, in order."""
         return [param for param in self.params if param.role == _IN]
+
+
+class Kernel(_AnyKernel):
+    """One of a bundle's for the CPU, or several that were put together."""
+
+    def __init__(self, bundle, handle, info):
+        super().__init__(bundle, handle, info)
+        scratch = ctypes.c_uint64()
+        bundle._library.scratch_bytes(handle, bundle.threads, ctypes.byref(scratch))
+        self._scratch_bytes = scratch.value
 
     def __call__(self, *tensors, out=None):
         """The output, a new array or `out`. What is to be prepacked is prepacked anew each time: prepack() does it once."""
@@ -327,3 +393,129 @@ class Layer:
                 self._pointers[index] = next(given).ctypes.data
         self.kernel._bundle._library.run(self.kernel._handle, ctypes.byref(self._call))
         return result
+
+
+# DLDataTypeCode and bits of DLPack; typestr of __cuda_array_interface__, which has no name for bf16. Bytes stand for 8-bit floats
+# where a package has no name for them.
+_CUDA_TYPES = {
+    "f64": {(2, 64), "f8"},
+    "f32": {(2, 32), "f4"},
+    "f16": {(2, 16), "f2"},
+    "bf16": {(4, 16), "V2"},
+    "s32": {(0, 32), "i4"},
+    "s8": {(0, 8), "i1"},
+    "u8": {(1, 8), "u1"},
+    "u32": {(1, 32), "u4"},
+    "e4m3": {(10, 8), (1, 8), "u1"},
+    "e5m2": {(12, 8), (1, 8), "u1"},
+}
+_ON_CUDA = (2, 13)  # DLDeviceType: CUDA, and managed memory of it
+_POINTER_OF = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+
+
+class _OnDevice:
+    """Where a tensor lies on the device, and what it is. `held` keeps it there."""
+
+    def __init__(self, tensor, stream):
+        strides = None  # bytes
+        if hasattr(tensor, "__dlpack_device__") and tensor.__dlpack_device__()[0] in _ON_CUDA:
+            self.held = tensor.__dlpack__(stream=stream or 1)  # 1 is the default stream
+            lies = _DLTensor.from_address(_POINTER_OF(self.held, b"dltensor"))
+            self.address, self.type = (lies.data or 0) + lies.byte_offset, (lies.code, lies.bits)
+            shape, itemsize = lies.shape[: lies.ndim], lies.bits * lies.lanes // 8
+            if lies.strides:
+                strides = [stride * itemsize for stride in lies.strides[: lies.ndim]]
+        elif hasattr(tensor, "__cuda_array_interface__"):
+            lies = tensor.__cuda_array_interface__
+            self.held, self.address, self.type = tensor, lies["data"][0] or 0, lies["typestr"][1:]
+            shape, itemsize, strides = lies["shape"], int(lies["typestr"][2:]), lies.get("strides")
+        else:
+            raise TypeError(f"is not on a CUDA device: it is a {type(tensor).__name__}")
+        self.nbytes, self.dense = itemsize, True
+        for place in reversed(range(len(shape))):
+            if strides is not None and shape[place] != 1 and strides[place] != self.nbytes:
+                self.dense = False
+            self.nbytes *= shape[place]
+
+
+def _on_device(param, tensor, stream):
+    try:
+        lies = _OnDevice(tensor, stream)
+    except TypeError as error:
+        raise TypeError(f"{param.name} {error}") from None
+    if param.role == _WORKSPACE:  # of any type, and more of it
+        if lies.nbytes < param.bytes:
+            raise ValueError(f"{param.name} has {lies.nbytes} bytes, the kernel needs {param.bytes}")
+        return lies
+    if lies.type not in _CUDA_TYPES[param.dtype]:
+        raise TypeError(f"{param.name} is of another type than {param.dtype}, which the kernel takes")
+    if lies.nbytes != param.bytes:
+        raise ValueError(f"{param.name} has {lies.nbytes} bytes, the kernel takes {param.bytes}")
+    if not lies.dense:
+        raise ValueError(f"{param.name} is not dense")
+    return lies
+
+
+def _current_stream(tensor):
+    """Of the package whose array that is."""
+    for base in type(tensor).__mro__:
+        package = base.__module__.partition(".")[0]
+        if package == "torch":
+            return sys.modules["torch"].cuda.current_stream(tensor.device).cuda_stream
+        if package == "cupy":
+            return sys.modules["cupy"].cuda.get_current_stream().ptr
+    package = type(tensor).__name__
+    raise TypeError(f"which stream is current for a {package} is not known: pass stream=, a number, 0 for the default one")
+
+
+class CudaKernel(_AnyKernel):
+    """One of a bundle's for CUDA, or several that were put together."""
+
+    @property
+    def workspaces(self):
+        """The parameters that a call takes memory for: at least `bytes` of it, aligned to 256, all zero before its first use."""
+        return [param for param in self.params if param.role == _WORKSPACE]
+
+    def __call__(self, *tensors, out, workspaces=(), stream=None):
+        """Puts it on a stream and returns `out` at once. `stream` is a number; None: the current one of PyTorch or CuPy, to whom
+        `out` belongs. What is done on other streams is the caller's to wait for."""
+        Launch(self, tensors, out, workspaces, stream)(stream)
+        return out
+
+    def bind(self, *tensors, out, workspaces=(), stream=None):
+        """The kernel with all of its tensors: a Launch, whose tensor maps are made now and not with every launch."""
+        launch = Launch(self, tensors, out, workspaces, stream)
+        launch._encode()
+        return launch
+
+
+class Launch:
+    """A kernel for CUDA and its tensors, which it keeps. What lies in them may change. A stream in capture takes it into a
+    graph."""
+
+    def __init__(self, kernel, tensors, out, workspaces, stream):
+        for given, wanted, what in ((tensors, kernel.inputs, "tensors"), (workspaces, kernel.workspaces, "workspaces")):
+            if len(given) != len(wanted):
+                names = ", ".join(param.name for param in wanted) or "none"
+                raise TypeError(f"the kernel takes {len(wanted)} {what} ({names}), not {len(given)}")
+        self.kernel, self._out = kernel, out
+        stream = _current_stream(out) if stream is None else stream
+        given = {_IN: iter(tensors), _OUT: iter((out,)), _WORKSPACE: iter(workspaces)}
+        self._held = [_on_device(param, next(given[param.role]), stream) for param in kernel.params]
+        self._call = _sized(_LaunchCall)
+        self._call.param_count = len(kernel.params)
+        self._call.params = (ctypes.c_void_p * len(kernel.params))(*(lies.address for lies in self._held))
+
+    def _encode(self):
+        library, size = self.kernel._bundle._library, ctypes.c_uint64()
+        library.tensor_map_bytes(self.kernel._handle, ctypes.byref(size))
+        self._maps = numpy.empty(size.value + 64, numpy.uint8)
+        self._call.tensor_maps = self._maps.ctypes.data + -self._maps.ctypes.data % 64
+        self._call.tensor_map_bytes = size.value
+        library.encode(self.kernel._handle, ctypes.byref(self._call))
+
+    def __call__(self, stream=None):
+        """Puts it on a stream, as CudaKernel's call does, and returns the output at once."""
+        self._call.stream = _current_stream(self._out) if stream is None else stream
+        self.kernel._bundle._library.launch(self.kernel._handle, ctypes.byref(self._call))
+        return self._out

@@ -21,7 +21,7 @@ struct RunSettings {
   bool cold = false;  ///< sweep the last-level cache between samples instead of timing warm caches
   int device = 0;     ///< CUDA ordinal
   std::int64_t memory_bytes = 0;  ///< CPU: limit on the worker's private memory; 0: half of the machine's
-  std::string bundle = {};        ///< CPU: the folder of the participant of that name
+  std::string bundle = {};        ///< the folder of the participant of that name
   friend bool operator==(const RunSettings&, const RunSettings&) = default;
 };
 

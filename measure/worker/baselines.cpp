@@ -42,8 +42,8 @@ NamedBaseline find_baseline(std::string_view name) {
     for (const Baseline& baseline : library->baselines)
       if (baseline.name == name) return {library, &baseline};
   // No library of the machine's: only who has a folder names it.
-  const Baseline& bundle = bundle::kLibrary.baselines[0];
-  if (bundle.name == name) return {&bundle::kLibrary, &bundle};
+  for (const Baseline& baseline : bundle::kLibrary.baselines)
+    if (baseline.name == name) return {&bundle::kLibrary, &baseline};
   return {};
 }
 

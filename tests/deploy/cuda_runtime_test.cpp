@@ -28,45 +28,6 @@ lehr_status try_open(const BundleFolder& folder, lehr_bundle& bundle, std::strin
   return status;
 }
 
-/// C = A B of `rows` x 4 by 4 x 8, as the stand-in computes it for a kernel of that name.
-json product_kernel(int rows, double time_us, bool bucket = false) {
-  const std::string name = fmt::format("gemm_{}_8_4", rows);
-  const auto param = [](const char* of, const char* role, int bytes, int slice) {
-    return json{{"name", of},     {"dtype", "f32"},  {"role", role},
-                {"bytes", bytes}, {"alignment", 16}, {"slice_bytes", slice}};
-  };
-  return {{"name", name},
-          {"workload", fmt::format("gemm m={} n=8 k=4", rows)},
-          {"defaults", ""},
-          {"shorter", ""},
-          {"target", "cuda"},
-          {"machine", ""},
-          {"arch", "sm_90a"},
-          {"features", json::array()},
-          {"file", "kernels/" + name + ".cubin"},
-          {"threads", 0},
-          {"cold", false},
-          {"time_us", time_us},
-          {"max_error", 0},
-          {"scratch_bytes", 0},
-          {"params",
-           {param("a", "in", 16 * rows, 16), param("b", "in", 128, 0), param("c", "out", 32 * rows, 32)}},
-          {"launch",
-           {{"grid", {2, 3, 4}},
-            {"block", {32, 2, 1}},
-            {"cluster", 1},
-            {"shared_bytes", 1024},
-            {"programmatic", true},
-            {"multiprocessors", 132},
-            {"compiler", {13, 0}}}},
-          {"slices", {{"field", "m"}, {"size", rows}, {"bucket", bucket}}}};
-}
-
-void add_product(BundleFolder& folder, const json& kernel, const std::string& image = "FAKE CUBIN") {
-  folder.write_file(kernel["file"], image);
-  folder.manifest["kernels"].push_back(kernel);
-}
-
 // First: nothing has loaded the stand-in yet, and the library keeps what it has loaded.
 TEST(CudaRuntimeAlone, WithoutADriverItsOtherKernelsRun) {
   if (void* const real = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {

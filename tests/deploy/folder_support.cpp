@@ -174,4 +174,42 @@ void expect_no_corruption_loads(BundleFolder& folder, int times) {
   }
 }
 
+json product_kernel(int rows, double time_us, bool bucket) {
+  const std::string name = fmt::format("gemm_{}_8_4", rows);
+  const auto param = [](const char* of, const char* role, int bytes, int slice) {
+    return json{{"name", of},     {"dtype", "f32"},  {"role", role},
+                {"bytes", bytes}, {"alignment", 16}, {"slice_bytes", slice}};
+  };
+  return {{"name", name},
+          {"workload", fmt::format("gemm m={} n=8 k=4", rows)},
+          {"defaults", ""},
+          {"shorter", ""},
+          {"target", "cuda"},
+          {"machine", ""},
+          {"arch", "sm_90a"},
+          {"features", json::array()},
+          {"file", "kernels/" + name + ".cubin"},
+          {"threads", 0},
+          {"cold", false},
+          {"time_us", time_us},
+          {"max_error", 0},
+          {"scratch_bytes", 0},
+          {"params",
+           {param("a", "in", 16 * rows, 16), param("b", "in", 128, 0), param("c", "out", 32 * rows, 32)}},
+          {"launch",
+           {{"grid", {2, 3, 4}},
+            {"block", {32, 2, 1}},
+            {"cluster", 1},
+            {"shared_bytes", 1024},
+            {"programmatic", true},
+            {"multiprocessors", 132},
+            {"compiler", {13, 0}}}},
+          {"slices", {{"field", "m"}, {"size", rows}, {"bucket", bucket}}}};
+}
+
+void add_product(BundleFolder& folder, const json& kernel, const std::string& image) {
+  folder.write_file(kernel["file"], image);
+  folder.manifest["kernels"].push_back(kernel);
+}
+
 }  // namespace lehr::testing

@@ -5,7 +5,7 @@
 
 namespace lehr::bundle {
 
-/// Of the folder RunSettings::bundle.
+/// Of the folder RunSettings::bundle: "bundle" on the processor, "bundle-cuda" on a GPU.
 extern const VendorLibrary kLibrary;
 
 }  // namespace lehr::bundle
