@@ -113,7 +113,8 @@ int main(int argc, char** argv) try {
   device.limits = cpu_device(1, false).limits;
   std::vector<RebuiltKernel> rebuilt;
   for (int rows = 1; rows <= kernels; ++rows) rebuilt.push_back(product_of(rows, device));
-  const std::vector<FolderFile> files = export_folder(rebuilt, {});
+  lehr::FolderCompilers compilers({});
+  const std::vector<FolderFile> files = export_folder(rebuilt, compilers, {});
   const TempDir directory;
   const std::string folder = directory.path() + "/bundle";
   write_folder(folder, files, &is_bundle_folder);

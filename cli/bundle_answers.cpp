@@ -63,7 +63,7 @@ std::vector<BundleAnswer> BundleAnswers::all() const {
 
 BundleAnswer BundleAnswers::answer(const std::string& workload, int threads) const {
   lehr_error error = {sizeof error, ""};
-  const lehr_find_options options = {sizeof options, static_cast<std::uint32_t>(threads), 0};
+  const lehr_find_options options = {sizeof options, static_cast<std::uint32_t>(threads), 0, LEHR_ANY_TARGET};
   lehr_kernel kernel = 0;
   expect(lehr_find(bundle_, workload.c_str(), &options, &kernel, &error), error);
   return answer_of(kernel);

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -17,6 +16,7 @@
 #include "cli/table.h"
 #include "deploy/bundle_json.h"
 #include "measure/host/host_backend.h"
+#include "measure/worker/backends.h"
 
 namespace lehr {
 namespace {
@@ -99,7 +99,8 @@ int ExportCommand::run() {
   }
   std::vector<std::string> skipped;
   for (const Skipped& each : rebuilt.skipped) skipped.push_back(each.reason);
-  if (!document) keep_those_of_here(rebuilt.kernels, skipped);
+  FolderCompilers compilers({host_compiler_options(environment_), gpu_libraries()});
+  if (!document) keep_those_of_here(rebuilt.kernels, compilers, skipped);
   for (const std::string& reason : skipped) fmt::print(stderr, "lehr: {}\n", printable(reason));
   if (rebuilt.kernels.empty())
     throw_not_found("none of the {} winners of {} can be exported here", found.size(), database_);
@@ -107,7 +108,7 @@ int ExportCommand::run() {
   if (document)
     write_atomically(out_, bundle_json(rebuilt.kernels, kToolVersion));
   else
-    write_folder(out_, export_folder(rebuilt.kernels, folder_options()), &is_bundle_folder);
+    write_folder(out_, export_folder(rebuilt.kernels, compilers, folder_options()), &is_bundle_folder);
   const std::size_t kernels = rebuilt.kernels.size();
   if (json_)
     print_json({{document ? "file" : "folder", out_}, {"kernels", kernels}, {"skipped", skipped}});
@@ -131,38 +132,25 @@ std::vector<Winner> ExportCommand::chosen_winners() const {
   return found;
 }
 
-void ExportCommand::keep_those_of_here(std::vector<RebuiltKernel>& kernels,
-                                       std::vector<std::string>& skipped) const {
-  const auto identity_for = [&](const std::string& march) {
-    HostCompilerOptions options = folder_options().compiler;
-    options.march = march;
-    return HostCompiler(std::move(options)).identity();
-  };
-  const std::string native(kNativeIsa);
-  std::map<std::string, std::string> identities = {
-      {native, identity_for(native)}};  // or there is no compiler at all
-  const auto reason_of = [&](const RebuiltKernel& kernel) -> std::optional<std::string> {
-    const std::string march = march_of(kernel);
-    try {
-      if (!identities.contains(march)) identities[march] = identity_for(march);
-      return why_not_in_folder(kernel, identities[march]);
-    } catch (const Error& error) {
-      return error.what();  // a level that it does not know
-    }
-  };
+void ExportCommand::keep_those_of_here(std::vector<RebuiltKernel>& kernels, FolderCompilers& compilers,
+                                       std::vector<std::string>& skipped) {
   std::erase_if(kernels, [&](const RebuiltKernel& kernel) {
-    const std::optional<std::string> reason = reason_of(kernel);
+    const std::optional<std::string> reason = compilers.why_not(kernel);
     if (reason)
       skipped.push_back(fmt::format("'{}' is left out: {}", kernel.winner.record.workload, *reason));
     return reason.has_value();
   });
 }
 
+std::vector<std::string> ExportCommand::gpu_libraries() const {
+  std::vector<std::string> folders;
+  for (const Backend* backend : backends())
+    for (std::string& folder : backend->library_folders(environment_)) folders.push_back(std::move(folder));
+  return folders;
+}
+
 FolderOptions ExportCommand::folder_options() const {
-  return {.compiler = host_compiler_options(environment_),
-          .buckets = parse_buckets(buckets_),
-          .tool_version = kToolVersion,
-          .embed = embed_};
+  return {.buckets = parse_buckets(buckets_), .tool_version = kToolVersion, .embed = embed_};
 }
 
 }  // namespace lehr

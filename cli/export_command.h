@@ -29,7 +29,9 @@ class ExportCommand {
   /// Measures again what can be; says what came of it. False: it was interrupted.
   bool remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>& skipped) const;
   /// Of `kernels` those that a folder made here can hold; a sentence for each other one goes to `skipped`.
-  void keep_those_of_here(std::vector<RebuiltKernel>& kernels, std::vector<std::string>& skipped) const;
+  static void keep_those_of_here(std::vector<RebuiltKernel>& kernels, FolderCompilers& compilers,
+                                 std::vector<std::string>& skipped);
+  std::vector<std::string> gpu_libraries() const;
   FolderOptions folder_options() const;
 
   const Environment& environment_;

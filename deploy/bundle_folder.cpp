@@ -41,29 +41,68 @@ std::string sha256_of(std::string_view bytes) {
   return hash.hex().data();
 }
 
-// What a processor of today needs for vectors at their best; a kernel's tensors need no more than their
-// elements.
-constexpr std::uint32_t kPackedAlignment = 64;
+// What a processor of today needs for vectors at their best, and what GPUs' workspaces are promised
+// (codegen/source.h). Tensors need no more than their elements, on a GPU than its widest loads.
+constexpr std::int64_t kPackedAlignment = 64, kWorkspaceAlignment = 256, kGpuAlignment = 16;
 
-json params_of(const RebuiltKernel& kernel) {
+std::int64_t alignment_of(const SourceParam& param, bool gpu) {
+  if (param.direction == ir::Direction::kPrepacked) return kPackedAlignment;
+  if (param.direction == ir::Direction::kWorkspace) return kWorkspaceAlignment;
+  return gpu ? kGpuAlignment : size_of(param.type);
+}
+
+// As the driver is told of it.
+json tensor_map_of(const SourceParam& param) {
+  const CudaTensorMapArguments map = arguments_of(*param.map, param.type);
+  const auto first = [&](const auto& values, std::size_t count) {
+    return std::vector(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count));
+  };
+  json document = {{"type", map.type},
+                   {"dims", first(map.dims, map.rank)},
+                   {"stride_bytes", first(map.stride_bytes, map.rank - 1)},
+                   {"steps", first(map.steps, map.rank)},
+                   {"swizzle", map.swizzle}};
+  if (map.im2col)
+    document.update(
+        {{"channels", map.channels}, {"pixels", map.pixels}, {"lower", map.lower}, {"upper", map.upper}});
+  else
+    document["box"] = first(map.box, map.rank);
+  return document;
+}
+
+json params_of(const RebuiltKernel& kernel, bool gpu) {
   const std::optional<Slices> slices = slices_of(kernel.workload);
   const std::vector<TensorSpec> tensors = tensors_of(kernel.workload);
   json params = json::array();
   std::size_t tensor = 0;
   for (const SourceParam& param : kernel.source.params) {
     const std::int64_t element = size_of(param.type);
-    const bool packed = param.direction == ir::Direction::kPrepacked;
-    const std::int64_t slice = slices && !packed ? slices->elements.at(tensor) * element : 0;
+    const bool is_tensor = param.direction == ir::Direction::kIn || param.direction == ir::Direction::kOut;
+    const std::int64_t slice = slices && is_tensor ? slices->elements.at(tensor) * element : 0;
     params.push_back({{"name", param.name},
                       {"dtype", std::string(name_of(param.type))},
                       {"role", std::string(ir::name_of(param.direction))},
                       {"bytes", param.elements * element},
-                      {"alignment", packed ? kPackedAlignment : element},
+                      {"alignment", alignment_of(param, gpu)},
                       {"slice_bytes", slice}});
-    if (!packed && tensors.at(tensor).constant) params.back()["constant"] = true;
-    tensor += !packed;
+    if (param.map) params.back()["tensor_map"] = tensor_map_of(param);
+    if (is_tensor && tensors.at(tensor).constant) params.back()["constant"] = true;
+    tensor += is_tensor;
   }
   return params;
+}
+
+json launch_of(const FolderKernel& kernel) {
+  const ir::Launch& launch = kernel.rebuilt.source.launch;
+  json document = {{"grid", launch.grid},
+                   {"block", launch.block},
+                   {"cluster", launch.cluster},
+                   {"shared_bytes", launch.shared_bytes},
+                   {"programmatic", launch.programmatic},
+                   {"multiprocessors", kernel.rebuilt.winner.device->limits.cores},
+                   {"compiler", {kernel.compiler.major, kernel.compiler.minor}}};
+  if (!kernel.ptx.empty()) document["ptx"] = ptx_path(kernel);
+  return document;
 }
 
 json steps_of(const Source& source, const std::string& name) {
@@ -103,30 +142,39 @@ std::vector<int> prepack_reads(const ir::Kernel& kernel) {
   return reads;
 }
 
-json to_json(const FolderKernel& kernel, std::span<const Buckets> buckets) {
-  const RebuiltKernel& rebuilt = kernel.rebuilt;
-  const Source& source = rebuilt.source;
-  const StoredDevice& device = *rebuilt.winner.device;
-  json document = lehr::to_json(rebuilt.winner);
-  document.update({{"name", kernel.name},
-                   {"defaults", words_by_default(rebuilt.workload)},
-                   {"shorter", shorter_words(rebuilt.workload)},
-                   {"machine", std::string(runtime::cpu_machine())},
-                   {"features", kernel.features},
-                   {"file", kernel.library.empty() ? source_path(kernel) : library_path(kernel)},
-                   {"source", source_path(kernel)},
-                   {"threads", device.limits.cores},
-                   {"cold", device.cold},
-                   {"scratch_bytes", source.scratch_bytes},
-                   {"params", params_of(rebuilt)},
-                   {"steps", steps_of(source, kernel.name)}});
+// What only kernels for processors have.
+void add_cpu(const FolderKernel& kernel, json& document) {
+  const Source& source = kernel.rebuilt.source;
+  document["steps"] = steps_of(source, kernel.name);
   if (source.launch.prepack_tasks > 0)
     document["prepack"] = {{"entry", prepack_entry(kernel.name)},
                            {"tasks", source.launch.prepack_tasks},
                            {"layout", prepack_layout(source)},
-                           {"reads", prepack_reads(rebuilt.kernel)}};
-  if (const std::optional<SelfTest> test = self_test_of(rebuilt.workload))
+                           {"reads", prepack_reads(kernel.rebuilt.kernel)}};
+  if (const std::optional<SelfTest> test = self_test_of(kernel.rebuilt.workload))
     document["self_test"] = {{"tolerance", test->tolerance}, {"output", test->output}};
+}
+
+json to_json(const FolderKernel& kernel, std::span<const Buckets> buckets) {
+  const RebuiltKernel& rebuilt = kernel.rebuilt;
+  const StoredDevice& device = *rebuilt.winner.device;
+  const bool gpu = is_for_gpu(kernel);
+  json document = lehr::to_json(rebuilt.winner);
+  document.update({{"name", kernel.name},
+                   {"defaults", words_by_default(rebuilt.workload)},
+                   {"shorter", shorter_words(rebuilt.workload)},
+                   {"machine", gpu ? "" : std::string(runtime::cpu_machine())},
+                   {"features", kernel.features},
+                   {"file", kernel.library.empty() ? source_path(kernel) : library_path(kernel)},
+                   {"source", source_path(kernel)},
+                   {"threads", gpu ? 0 : device.limits.cores},
+                   {"cold", device.cold},
+                   {"scratch_bytes", rebuilt.source.scratch_bytes},
+                   {"params", params_of(rebuilt, gpu)}});
+  if (gpu)
+    document["launch"] = launch_of(kernel);
+  else
+    add_cpu(kernel, document);
   if (const std::optional<Slices> slices = slices_of(rebuilt.workload))
     document["slices"] = {{"field", std::string(slices->field)},
                           {"size", slices->count},
@@ -173,11 +221,18 @@ std::vector<std::string> deployed_functions(const Source& source, const std::str
   return names;
 }
 
+bool is_for_gpu(const FolderKernel& kernel) {
+  return !kernel.rebuilt.source.target.has(Feature::kTasks);
+}
+
 std::string library_path(const FolderKernel& kernel) {
-  return fmt::format("kernels/{}.so", kernel.name);
+  return fmt::format("kernels/{}.{}", kernel.name, is_for_gpu(kernel) ? "cubin" : "so");
 }
 std::string source_path(const FolderKernel& kernel) {
-  return fmt::format("sources/{}.cpp", kernel.name);
+  return fmt::format("sources/{}.{}", kernel.name, is_for_gpu(kernel) ? "cu" : "cpp");
+}
+std::string ptx_path(const FolderKernel& kernel) {
+  return fmt::format("kernels/{}.ptx", kernel.name);
 }
 
 std::vector<std::string> features_of(std::span<const std::string> macros) {
@@ -270,8 +325,10 @@ std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels) {
 
 std::vector<FolderFile> libraries_of(std::span<const FolderKernel> kernels) {
   std::vector<FolderFile> files;
-  for (const FolderKernel& kernel : first_of_each_name(kernels))
-    files.push_back({library_path(kernel), kernel.library});
+  for (const FolderKernel& kernel : first_of_each_name(kernels)) {
+    if (!kernel.library.empty()) files.push_back({library_path(kernel), kernel.library});
+    if (!kernel.ptx.empty()) files.push_back({ptx_path(kernel), kernel.ptx});
+  }
   return files;
 }
 

@@ -12,6 +12,7 @@
 #include "codegen/source.h"
 #include "deploy/folder_files.h"
 #include "deploy/rebuild.h"
+#include "measure/cuda/cuda_driver.h"
 #include "workload/workload.h"
 
 namespace lehr {
@@ -21,9 +22,14 @@ struct FolderKernel {
   RebuiltKernel rebuilt;
   std::string name;                   ///< deployed_name()
   std::vector<std::string> features;  ///< of a processor, that its functions use: features_of()
-  std::string
-      library;  ///< the bytes of its shared object, compiled from deployed_text(); "" for sources alone
+  /// The bytes of its shared object or, for a GPU, of its machine code, compiled from deployed_text(); ""
+  /// where there is its source alone.
+  std::string library;
+  // Of one for a GPU.
+  std::string ptx;       ///< for newer ones; "": none but this architecture runs it
+  CudaVersion compiler;  ///< what compiled it
 };
+bool is_for_gpu(const FolderKernel& kernel);
 
 /// Its family, and a hash of all that decides what its function does: its source, and `compiler`, the
 /// identity of what compiles it. A loader takes two libraries of one name for the same one.
@@ -37,6 +43,7 @@ std::vector<std::string> deployed_functions(const Source& source, const std::str
 /// Within the folder.
 std::string library_path(const FolderKernel& kernel);
 std::string source_path(const FolderKernel& kernel);
+std::string ptx_path(const FolderKernel& kernel);
 
 /// Of the names of macros that a compiler defines, the features that it uses.
 std::vector<std::string> features_of(std::span<const std::string> macros);
@@ -62,7 +69,7 @@ std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const
                           std::string_view tool_version);
 
 /// The kernels' files, each once: sources, which refuse to be compiled without their features, and shared
-/// objects.
+/// objects with GPUs' machine code and PTX.
 std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels);
 std::vector<FolderFile> libraries_of(std::span<const FolderKernel> kernels);
 /// Of winners that share a kernel (they differ in threads or caches alone) the first.

@@ -41,8 +41,8 @@ std::map<std::string, std::string> compiled(const std::map<std::string, std::str
 }
 
 // Without symbols that nobody asks for, among them the name of a temporary file.
-HostCompilerOptions stripped(HostCompilerOptions options, std::vector<std::string> flags = {},
-                             std::string march = std::string(kNativeIsa)) {
+HostCompilerOptions stripped(HostCompilerOptions options, const std::vector<std::string>& flags,
+                             std::string march) {
   options.march = std::move(march);
   options.extra_flags.push_back("-s");
   options.extra_flags.insert(options.extra_flags.end(), flags.begin(), flags.end());
@@ -111,8 +111,11 @@ void add_sources(std::vector<FolderFile>& files, std::span<const FolderKernel> k
 
 // A folder of sources alone.
 std::vector<FolderFile> embedded(std::span<const FolderKernel> kernels, const FolderOptions& options) {
+  // Those for processors are in their sources, the others in the table.
+  std::vector<FolderFile> holding = sources_of(kernels);
+  add(holding, libraries_of(kernels));
   const std::string manifest =
-      manifest_text(kernels, sources_of(kernels), nullptr, options.buckets, options.tool_version);
+      manifest_text(kernels, holding, nullptr, options.buckets, options.tool_version);
   std::vector<FolderFile> files;
   add_sources(files, kernels, manifest);
   for (const char* path : {"include/lehr_bundle.h", "sources/lehr_bundle.cpp"})
@@ -121,22 +124,6 @@ std::vector<FolderFile> embedded(std::span<const FolderKernel> kernels, const Fo
 }
 
 }  // namespace
-
-std::string march_of(const RebuiltKernel& kernel) {
-  return std::string(name_of(isa_level_said(kernel.winner.device->compiler)));
-}
-
-std::optional<std::string> why_not_in_folder(const RebuiltKernel& kernel, const std::string& identity) {
-  const StoredDevice& device = *kernel.winner.device;
-  if (!device.limits.target.has(Feature::kTasks))
-    return fmt::format(
-        "a folder has kernels for CPUs, and it is for {}: a path that ends in .json takes its source",
-        device.limits.target->title);
-  if (device.compiler != identity)
-    return fmt::format("it was measured with another compiler ({}) than is here ({}): export it there",
-                       device.compiler, identity);
-  return std::nullopt;
-}
 
 void check_buckets(std::span<const RebuiltKernel> kernels, std::span<const Buckets> buckets) {
   for (const Buckets& one : buckets)
@@ -151,30 +138,72 @@ void check_buckets(std::span<const RebuiltKernel> kernels, std::span<const Bucke
     }
 }
 
-std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels, const FolderOptions& options) {
-  std::map<std::string, HostCompiler> compilers;
-  std::vector<FolderKernel> deployed;
-  std::map<std::string, Texts> texts;  // by -march, then name: the same kernel is compiled once
+namespace {
+
+// The same, in memory: the machine code, and where newer GPUs can be served the text for their drivers.
+void compile_for_gpu(FolderKernel& kernel, NvrtcCompiler& compiler) {
+  Source source = kernel.rebuilt.source;
+  source.text = deployed_text(source, kernel.name);
+  source.entry = kernel.name;
+  std::variant<CudaImages, Failure> images = compiler.images_of(source);
+  if (const auto* failure = std::get_if<Failure>(&images))
+    throw_environment("{}, which goes into the folder, does not compile: {}", kernel.name, failure->text);
+  CudaImages& made = std::get<CudaImages>(images);
+  kernel.library = std::move(made.cubin);
+  // "sm_90a" is for that one alone, and so is its PTX.
+  const char last = kernel.rebuilt.winner.device->limits.arch.back();
+  if (last >= '0' && last <= '9') kernel.ptx = std::move(made.ptx);
+  kernel.compiler = compiler.version();
+}
+
+/// Kernels by name and, those for processors, their texts by -march: the same one is compiled once.
+struct Deployed {
+  std::vector<FolderKernel> kernels;
+  std::map<std::string, Texts> texts;
+};
+
+Deployed deployed(std::span<const RebuiltKernel> kernels, FolderCompilers& compilers) {
+  Deployed result;
   for (const RebuiltKernel& kernel : kernels) {
+    const std::string name = deployed_name(kernel.source, kernel.winner.device->compiler);
+    FolderKernel& one = result.kernels.emplace_back();
+    one.rebuilt = kernel;
+    one.name = name;
+    if (is_for_gpu(one)) {
+      std::string reason;
+      NvrtcCompiler* const compiler = compilers.gpu(kernel, reason);
+      CHECK(compiler != nullptr, "{}", reason);
+      compile_for_gpu(one, *compiler);
+      continue;
+    }
     const std::string march = march_of(kernel);
-    HostCompiler& compiler =
-        compilers.try_emplace(march, stripped(options.compiler, {}, march)).first->second;
-    const std::string name = deployed_name(kernel.source, compiler.identity());
-    deployed.push_back({kernel, name, features_of(compiler.macros()), {}});
-    texts[march][name] = deployed_text(kernel.source, name);
+    one.features = features_of(compilers.host(march).macros());
+    result.texts[march][name] = deployed_text(kernel.source, name);
   }
-  if (options.embed) return embedded(deployed, options);
+  return result;
+}
+
+}  // namespace
+
+std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels, FolderCompilers& compilers,
+                                      const FolderOptions& options) {
+  Deployed all = deployed(kernels, compilers);
+  if (options.embed) return embedded(all.kernels, options);
+  const HostCompilerOptions& host = compilers.options().host;
   Texts libraries;
-  for (auto& [march, compiler] : compilers) libraries.merge(compiled(texts.at(march), compiler));
-  for (FolderKernel& kernel : deployed) kernel.library = libraries.at(kernel.name);
-  std::vector<FolderFile> files = libraries_of(deployed);
-  const FolderFile library = {"liblehr_bundle.so", runtime_library(options.compiler)};
+  for (const auto& [march, texts] : all.texts) {
+    HostCompiler compiler(stripped(host, {}, march));
+    libraries.merge(compiled(texts, compiler));
+  }
+  for (FolderKernel& kernel : all.kernels)
+    if (!is_for_gpu(kernel)) kernel.library = libraries.at(kernel.name);
+  std::vector<FolderFile> files = libraries_of(all.kernels);
+  const FolderFile library = {"liblehr_bundle.so", runtime_library(host)};
   const std::string manifest =
-      manifest_text(deployed, files, &library, options.buckets, options.tool_version);
+      manifest_text(all.kernels, files, &library, options.buckets, options.tool_version);
   files.push_back(library);
-  files.push_back(
-      {"liblehr_bundle.a", linked_archive(texts, linked_text(deployed, manifest), options.compiler)});
-  add_sources(files, deployed, manifest);
+  files.push_back({"liblehr_bundle.a", linked_archive(all.texts, linked_text(all.kernels, manifest), host)});
+  add_sources(files, all.kernels, manifest);
   for (const ShippedFile& shipped : shipped_files())
     files.push_back({std::string(shipped.path), std::string(shipped.text)});
   return files;

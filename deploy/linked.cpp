@@ -17,36 +17,53 @@ std::string delimiter_for(const std::string& text) {
   return std::string(hash.hex().data()).substr(0, 16);
 }
 
+// As a text of C++: three digits for each byte, so that none goes together with what follows.
+std::string escaped(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes) text += fmt::format("\\{:03o}", static_cast<unsigned char>(byte));
+  return text;
+}
+
 }  // namespace
 
 std::string linked_text(std::span<const FolderKernel> kernels, const std::string& manifest) {
-  std::string declared, listed;
-  std::size_t count = 0;
+  std::string declared, functions, arrays, files;
+  std::size_t function_count = 0, file_count = 0;
   for (const FolderKernel& kernel : first_of_each_name(kernels)) {
+    if (is_for_gpu(kernel)) continue;
     for (const std::string& name : deployed_functions(kernel.rebuilt.source, kernel.name)) {
       declared += fmt::format("void {}(void* const* params, void* scratch, long task);\n", name);
-      listed += fmt::format("    {{\"{0}\", &{0}}},\n", name);
-      ++count;
+      functions += fmt::format("    {{\"{0}\", &{0}}},\n", name);
+      ++function_count;
     }
   }
+  for (const FolderFile& file : libraries_of(kernels)) {
+    if (file.path.ends_with(".so")) continue;
+    arrays += fmt::format("const unsigned char file_{}[] = \"{}\";\n", file_count, escaped(file.bytes));
+    files += fmt::format("    {{\"{}\", file_{}, {}}},\n", file.path, file_count, file.bytes.size());
+    ++file_count;
+  }
   const std::string delimiter = delimiter_for(manifest);
+  // An array has an element at least, which is not counted.
   return fmt::format(
       "// The bundle as a part of the program: lehr_open_linked(&lehr_linked_bundle, ...).\n"
       "#include \"lehr_bundle.h\"\n\n"
       "extern \"C\" {{\n{0}}}\n\n"
       "namespace {{\n"
-      "const lehr_linked_function functions[] = {{\n{1}}};\n"
-      "const char manifest[] = R\"{2}({3}){2}\";\n"
+      "const lehr_linked_function functions[] = {{\n{1}    {{nullptr, nullptr}},\n}};\n"
+      "{2}const lehr_linked_file files[] = {{\n{3}    {{nullptr, nullptr, 0}},\n}};\n"
+      "const char manifest[] = R\"{4}({5}){4}\";\n"
       "}}  // namespace\n\n"
-      "const lehr_linked lehr_linked_bundle = {{sizeof(lehr_linked), {4}, functions, manifest, sizeof "
-      "manifest - 1}};\n",
-      declared, listed, delimiter, manifest, count);
+      "const lehr_linked lehr_linked_bundle = {{sizeof(lehr_linked), {6}, functions, manifest,\n"
+      "                                        sizeof manifest - 1, files, {7}}};\n",
+      declared, functions, arrays, files, delimiter, manifest, function_count, file_count);
 }
 
 std::string linked_cmake(std::span<const FolderKernel> kernels, const std::vector<std::string>& flags) {
   std::string sources, options;
   std::map<std::vector<std::string>, std::string> by_features;
   for (const FolderKernel& kernel : first_of_each_name(kernels)) {
+    if (is_for_gpu(kernel)) continue;
     sources += fmt::format("\n  {}", source_path(kernel));
     by_features[kernel.features] += fmt::format("\n  {}", source_path(kernel));
   }

@@ -42,8 +42,20 @@ Bundle* in_slot(std::uint64_t handle) {
 }
 
 bool runs_here(const ManifestKernel& kernel, CpuFeatures features) {
-  return kernel.machine == cpu_machine() && kernel.unknown_feature.empty() &&
+  return !kernel.on_cuda() && kernel.machine == cpu_machine() && kernel.unknown_feature.empty() &&
          (kernel.features & ~features) == 0;
+}
+
+lehr_status nothing_runs(const Bundle& bundle, const char* where, lehr_error* error) {
+  if (bundle.manifest.kernels.size() == 0) return fail(error, LEHR_BAD_BUNDLE, "%s has no kernels", where);
+  const ManifestKernel& one = bundle.manifest.kernels[0];
+  if (one.on_cuda())
+    return fail(error, LEHR_WRONG_DEVICE, "no kernel of %s runs here: they need %s", where,
+                bundle.cuda->why_not);
+  const std::string_view missing = what_is_missing(one, bundle.features);
+  return fail(error, LEHR_WRONG_DEVICE,
+              "no kernel of %s runs here: that for '%s' needs %.*s, which is not there", where,
+              one.workload.data(), static_cast<int>(missing.size()), missing.data());
 }
 
 // Pointers into it must stay: the array gets its size before they are taken.
@@ -55,7 +67,10 @@ bool reserve_steps(Bundle& bundle) {
 
 lehr_status load_kernel(Bundle& bundle, const ManifestKernel& said, EntryNamed entry_named, void* context,
                         lehr_error* error) {
-  LoadedKernel kernel{&said, &bundle.manifest.params[said.first_param], &bundle.steps[said.first_step], {}};
+  LoadedKernel kernel;
+  kernel.said = &said;
+  kernel.params = &bundle.manifest.params[said.first_param];
+  kernel.steps = &bundle.steps[said.first_step];
   for (std::uint32_t i = 0; i < said.steps; ++i) {
     const ManifestStep& step = bundle.manifest.steps[said.first_step + i];
     if (step.tasks > LONG_MAX) return fail(error, LEHR_BAD_BUNDLE, "%s has too many tasks", said.name.data());
@@ -79,9 +94,11 @@ bool add_exact_answers(Bundle& bundle) {
   if (bundle.answers == nullptr) return false;
   for (const LoadedKernel& kernel : bundle.kernels) {
     Owner<Answer> answer = Owner<Answer>::make();
-    if (!answer || !answer->parts.add({&kernel, 0, 1, kernel.said->slices})) return false;
+    const std::uint32_t tensors = kernel.said->tensors();
+    if (!answer || !answer->parts.add({&kernel, 0, 1, kernel.said->slices, tensors})) return false;
     for (std::uint32_t i = 0; i < kernel.said->params; ++i)
       if (!answer->params.add(kernel.params[i])) return false;
+    if (kernel.other_device) answer->kind = LEHR_OTHER_DEVICE;
     answer->workload = kernel.said->workload.data();
     answer->time_us = kernel.said->time_us;
     answer->scratch_bytes = (kernel.said->scratch_bytes + 63) / 64 * 64;
@@ -188,7 +205,7 @@ lehr_status features_allowed(const lehr_open_options& options, CpuFeatures& feat
 }
 
 lehr_status load_kernels(Bundle& bundle, const char* where, EntryNamed entry_named, void* context,
-                         lehr_error* error) {
+                         lehr_error* error, ImageOf image_of) {
   if (!reserve_steps(bundle))
     return fail(error, LEHR_NO_MEMORY, "there is no memory for the kernels of %s", where);
   for (const ManifestKernel& kernel : bundle.manifest.kernels) {
@@ -197,14 +214,9 @@ lehr_status load_kernels(Bundle& bundle, const char* where, EntryNamed entry_nam
         status != LEHR_OK)
       return status;
   }
-  if (bundle.kernels.size() == 0) {
-    if (bundle.manifest.kernels.size() == 0) return fail(error, LEHR_BAD_BUNDLE, "%s has no kernels", where);
-    const ManifestKernel& one = bundle.manifest.kernels[0];
-    const std::string_view missing = what_is_missing(one, bundle.features);
-    return fail(error, LEHR_WRONG_DEVICE,
-                "no kernel of %s runs here: that for '%s' needs %.*s, which is not there", where,
-                one.workload.data(), static_cast<int>(missing.size()), missing.data());
-  }
+  if (const lehr_status status = load_cuda_kernels(bundle, image_of, context, error); status != LEHR_OK)
+    return status;
+  if (bundle.kernels.size() == 0) return nothing_runs(bundle, where, error);
   if (!add_exact_answers(bundle))
     return fail(error, LEHR_NO_MEMORY, "there is no memory for the kernels of %s", where);
   return LEHR_OK;

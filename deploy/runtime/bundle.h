@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "deploy/runtime/cuda.h"
 #include "deploy/runtime/lehr_bundle.h"
 #include "deploy/runtime/manifest.h"
 #include "deploy/runtime/memory.h"
@@ -21,12 +22,19 @@ struct Step {
   long tasks = 1;
 };
 
-/// One that this processor runs.
+/// One that this processor runs, or its GPU.
 struct LoadedKernel {
   const ManifestKernel* said = nullptr;
   const ManifestParam* params = nullptr;
   const Step* steps = nullptr;
   Step prepack;  ///< no entry: nothing is prepacked
+  // Of a kernel for CUDA, which has no steps.
+  const Cuda* cuda = nullptr;
+  void* function = nullptr;
+  const ManifestLaunch* launch = nullptr;
+  const CudaTensorMapArguments* maps = nullptr;  ///< of the whole manifest
+  bool other_device = false;                     ///< tuned on another GPU than this one
+  bool from_ptx = false;
 };
 
 /// `repeats` calls of one kernel, for neighbouring slices (rows, images) from `first` on.
@@ -36,6 +44,7 @@ struct Part {
   std::uint64_t repeats = 1;
   std::uint64_t used =
       0;  ///< slices of a call that are asked for; fewer than it computes: the rest is padding
+  std::uint32_t first_workspace = 0;  ///< index of its workspaces in Answer::params; CUDA
 };
 
 /// What the handle of a kernel stands for. Does not change once it has been handed out.
@@ -50,6 +59,10 @@ struct Answer {
   std::uint64_t padding_bytes = 0;  ///< behind the workers' scratch: copies of padded slices
   Array<char> text;                 ///< `workload` where it was put together
   std::uint32_t asked_threads = 0;  ///< lehr_find_options::threads that it was put together for
+  std::uint32_t asked_target = LEHR_ANY_TARGET;
+  std::uint32_t padding = kNoIndex;  ///< CUDA: index of the param that copies of padded slices lie in
+
+  static bool is_padded(const Part& part) { return part.used < part.kernel->said->slices; }
 };
 
 struct Bundle {
@@ -67,6 +80,8 @@ struct Bundle {
   Array<Step> steps;
   Array<LoadedKernel> kernels;
   CpuFeatures features = 0;  ///< that kernels may use
+  Owner<Cuda> cuda;          ///< where the manifest has kernels for it
+  int cuda_device = 0;       ///< lehr_open_options::cuda_device
 
   /// The first kernels.size() are the kernels as they are; those that were put together follow. Written with
   /// `adding` held, read without.
@@ -94,8 +109,13 @@ bool unregister_bundle(lehr_bundle handle);
 /// kernel.
 using EntryNamed = Entry (*)(void* context, const ManifestKernel& kernel, std::string_view name,
                              lehr_error* error);
+/// The bytes of a file, a cubin or PTX, that are those of its hash. Without it no kernel for CUDA is loaded.
+using ImageOf = lehr_status (*)(void* context, const ManifestFile& file, Array<char>& bytes,
+                                lehr_error* error);
 lehr_status load_kernels(Bundle& bundle, const char* where, EntryNamed entry_named, void* context,
-                         lehr_error* error);
+                         lehr_error* error, ImageOf image_of = nullptr);
+/// Those for CUDA that this GPU runs. None where there is no driver or no device: Cuda::why_not says why.
+lehr_status load_cuda_kernels(Bundle& bundle, ImageOf image_of, void* context, lehr_error* error);
 /// "avx512f", "aarch64", "cuda": the first thing that a kernel needs and that `features` and this machine
 /// lack.
 std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures features);

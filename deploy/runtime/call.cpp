@@ -75,7 +75,7 @@ void run_padded(const Part& part, const Answer& answer, const lehr_call& call) {
 }
 
 void run_part(const Part& part, const Answer& answer, const lehr_call& call) {
-  if (part.used < part.kernel->said->slices) return run_padded(part, answer, call);
+  if (Answer::is_padded(part)) return run_padded(part, answer, call);
   if (part.first == 0 && part.repeats == 1) return run_kernel(*part.kernel, call.params, answer, call);
   void* params[Manifest::kMostParams];
   for (std::uint64_t i = 0; i < part.repeats; ++i) {
@@ -94,6 +94,9 @@ lehr_status check(const Answer* answer, const lehr_call* call, std::uint64_t nee
   if (call == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "the call is a null pointer");
   if (call->size < sizeof *call)
     return fail(error, LEHR_BAD_ARGUMENT, "lehr_call::size is %u: set it to sizeof", call->size);
+  if (answer->parts[0].kernel->said->on_cuda())
+    return fail(error, LEHR_BAD_ARGUMENT, "the kernel is for %s: lehr_launch puts it on a stream",
+                answer->parts[0].kernel->said->target.data());
   if (call->params == nullptr || call->param_count != answer->params.size())
     return fail(error, LEHR_BAD_ARGUMENT, "the kernel takes %zu parameters, not %u", answer->params.size(),
                 call->params == nullptr ? 0 : call->param_count);

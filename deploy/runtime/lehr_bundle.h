@@ -10,6 +10,9 @@
 //     lehr_call call = {sizeof call, 3, params};
 //     lehr_run(kernel, &call, &error);
 //
+// Kernels for CUDA are put on a stream of the program's by lehr_launch(). Their driver is loaded when a
+// bundle that has some is opened; without one its kernels for the CPU run as before.
+//
 // Every function but the pool's may be called from any thread, at the same time; a bundle is closed when
 // nobody uses its kernels. Nothing here throws, prints, reads the environment, or allocates while a kernel
 // runs. Handles are numbers: one that is unknown or of a closed bundle is answered with LEHR_BAD_ARGUMENT.
@@ -36,10 +39,11 @@ enum {
   LEHR_BAD_ARGUMENT = 1,  ///< a null pointer, a misaligned one, too little scratch, a handle that is not open
   LEHR_BAD_BUNDLE =
       2,  ///< the folder is no bundle, or a file of it is missing or not the one that was exported
-  LEHR_WRONG_DEVICE = 3,  ///< no kernel of it runs on this processor
+  LEHR_WRONG_DEVICE = 3,  ///< no kernel of it runs on this processor or GPU
   LEHR_NO_KERNEL = 4,     ///< the bundle has none for that workload: use another implementation
   LEHR_NO_MEMORY = 5,
   LEHR_WRONG_RESULT = 6,  ///< a self-test: the kernel computes something else here than it is to compute
+  LEHR_DRIVER_ERROR = 7,  ///< CUDA's driver refused: the sentence has its name for the reason
 };
 
 /// One sentence about the last call that was given it; "" after one that succeeded.
@@ -61,12 +65,16 @@ typedef struct lehr_open_options {
   const char* features;
   /// 1: lehr_self_test of every kernel that is loaded; opening fails where one fails.
   uint32_t self_test;
+  /// Kernels for CUDA are loaded into the context that is current on the calling thread, which has to outlive
+  /// the bundle. Where none is current: into the primary context of this device, which is retained until the
+  /// bundle is closed.
+  int32_t cuda_device;
 } lehr_open_options;
 
 /// Opens the bundle in `folder`: reads its manifest, compares the hash of every file that it is going to
-/// load, and loads the kernels that this processor can run. Nothing of a kernel is run. `options` may be
-/// NULL. LEHR_BAD_BUNDLE, LEHR_WRONG_DEVICE where it can run none, LEHR_NO_MEMORY. At most 1023 bundles are
-/// open at the same time.
+/// load, and loads the kernels that this processor and the GPU can run. Nothing of a kernel is run. `options`
+/// may be NULL. LEHR_BAD_BUNDLE, LEHR_WRONG_DEVICE where they can run none, LEHR_NO_MEMORY,
+/// LEHR_DRIVER_ERROR. At most 1023 bundles are open at the same time.
 LEHR_API lehr_status lehr_open(const char* folder, const lehr_open_options* options, lehr_bundle* bundle,
                                lehr_error* error);
 LEHR_API lehr_status lehr_close(lehr_bundle bundle, lehr_error* error);
@@ -77,6 +85,13 @@ typedef struct lehr_linked_function {
   void (*function)(void* const* params, void* scratch, long task);
 } lehr_linked_function;
 
+/// A file of a bundle, by the path that the manifest has for it.
+typedef struct lehr_linked_file {
+  const char* path;
+  const unsigned char* bytes;
+  uint64_t size;
+} lehr_linked_file;
+
 /// A bundle that is part of the program.
 typedef struct lehr_linked {
   uint32_t size;
@@ -84,6 +99,8 @@ typedef struct lehr_linked {
   const lehr_linked_function* functions;
   const char* manifest;  ///< as in manifest.json
   uint64_t manifest_bytes;
+  const lehr_linked_file* files;  ///< of kernels for GPUs
+  uint64_t file_count;
 } lehr_linked;
 
 /// What a bundle's liblehr_bundle.a, or its sources, bring into the program that links them. The shared
@@ -104,36 +121,41 @@ enum {
   LEHR_OTHER_THREADS = 1,  ///< tuned for this workload with another number of threads; right, perhaps slower
   LEHR_SPLIT = 2,          ///< rows (or images) in parts of tuned sizes, one after the other; exact
   LEHR_PADDED = 3,  ///< the next larger size that the bundle declares as a bucket, part of its work wasted
+  LEHR_OTHER_DEVICE = 4,  ///< tuned for this workload on another GPU than this one; right, not timed here
 };
+enum { LEHR_ANY_TARGET = 0, LEHR_CPU = 1, LEHR_CUDA = 2 };
 
 typedef struct lehr_find_options {
   uint32_t size;
-  uint32_t threads;     ///< that it will run on; 0: any
+  uint32_t threads;     ///< that it will run on; 0: any. GPUs' kernels run with any
   uint32_t only_exact;  ///< 1: no LEHR_SPLIT and no LEHR_PADDED
+  uint32_t target;      ///< LEHR_CPU: for lehr_run(); LEHR_CUDA: for lehr_launch(); LEHR_ANY_TARGET
 } lehr_find_options;
 
 /// The kernel for a workload, in the words of `lehr`: its operator, then fields in any order, as
 /// "gemm m=64 n=1000 k=512 epilogue=bias". Fields that are left out may have any value, but all kernels that
-/// match must then be of one workload. Where several remain, the one for `options->threads`, then the
-/// fastest. `options` may be NULL. LEHR_NO_KERNEL where there is none: never a kernel that was tuned for
-/// something near.
+/// match must then be of one workload. Where several remain, the one for this GPU before those for others,
+/// the one for `options->threads`, then the fastest. `options` may be NULL. LEHR_NO_KERNEL where there is
+/// none: never a kernel that was tuned for something near.
 LEHR_API lehr_status lehr_find(lehr_bundle bundle, const char* workload, const lehr_find_options* options,
                                lehr_kernel* kernel, lehr_error* error);
 
 typedef struct lehr_kernel_info {
   uint32_t size;
-  uint32_t answer;       ///< LEHR_EXACT, ...
-  const char* workload;  ///< canonical text; as all texts here, valid until the bundle is closed
-  const char* name;      ///< of the kernel's function; of the first part's where there are several
-  const char* target;    ///< "cpu"
-  const char* arch;      ///< "avx512", ...
-  uint32_t threads;      ///< that it was tuned with
-  uint32_t params;       ///< how many lehr_call::params has
-  double time_us;        ///< expected on the tuned device: measured, or the sum over the parts
-  double wasted;         ///< LEHR_PADDED: the share of its work that goes into padding, else 0
-  double max_error;      ///< largest distance from a result in double precision when it was measured
-  uint32_t parts;        ///< calls of kernels that it is made of
-  uint32_t cold;         ///< 1: tuned and timed with cold caches
+  uint32_t answer;        ///< LEHR_EXACT, ...
+  const char* workload;   ///< canonical text; as all texts here, valid until the bundle is closed
+  const char* name;       ///< of the kernel's function; of the first part's where there are several
+  const char* target;     ///< "cpu", "cuda"
+  const char* arch;       ///< "avx512", "sm_90a", ...
+  uint32_t threads;       ///< that it was tuned with; 0: a GPU's
+  uint32_t params;        ///< how many lehr_call::params or lehr_launch_call::params has
+  double time_us;         ///< expected on the tuned device: measured, or the sum over the parts
+  double wasted;          ///< LEHR_PADDED: the share of its work that goes into padding, else 0
+  double max_error;       ///< largest distance from a result in double precision when it was measured
+  uint32_t parts;         ///< calls of kernels that it is made of
+  uint32_t cold;          ///< 1: tuned and timed with cold caches
+  uint32_t other_device;  ///< 1: tuned on a GPU of another architecture or number of multiprocessors
+  uint32_t from_ptx;      ///< 1: the driver has compiled it for this GPU, newer than the one it was tuned on
 } lehr_kernel_info;
 LEHR_API lehr_status lehr_info(lehr_kernel kernel, lehr_kernel_info* info, lehr_error* error);
 
@@ -142,6 +164,10 @@ enum {
   LEHR_OUT = 1,
   LEHR_PREPACKED =
       2,  ///< memory of the caller that lehr_prepack fills, aligned to 64 bytes; behind the tensors
+  /// CUDA: memory of the caller on the device, aligned to 256 bytes; behind the tensors. All of its bytes are
+  /// zero before the first launch that gets it, nobody but launches of this kernel writes it from then on,
+  /// and no two launches that may run at the same time get the same.
+  LEHR_WORKSPACE = 3,
 };
 
 typedef struct lehr_param_info {
@@ -153,7 +179,7 @@ typedef struct lehr_param_info {
   uint32_t alignment;  ///< bytes
   uint32_t constant;   ///< 1: it stays as it is from one lehr_run to the next, and lehr_prepack may read it
 } lehr_param_info;
-/// `index` counts from 0, in the order of lehr_call::params.
+/// `index` counts from 0, in the order of lehr_call::params and lehr_launch_call::params.
 LEHR_API lehr_status lehr_param(lehr_kernel kernel, uint32_t index, lehr_param_info* info, lehr_error* error);
 
 /// Scratch memory of a call on so many workers. 0 is possible.
@@ -188,6 +214,27 @@ LEHR_API lehr_status lehr_prepack(lehr_kernel kernel, const lehr_call* call, leh
 /// element is not written at all; LEHR_NO_MEMORY. LEHR_OK, and nothing is run, where the bundle knows no
 /// output (kernels whose tensors are not all f32).
 LEHR_API lehr_status lehr_self_test(lehr_kernel kernel, lehr_error* error);
+typedef struct lehr_launch_call {
+  uint32_t size;
+  uint32_t param_count;
+  void* const* params;  ///< lehr_param: addresses on the device, tensors in the order of the workload, then
+                        ///< workspaces
+  void* stream;         ///< CUstream or cudaStream_t of the bundle's context; NULL: its default stream
+  /// lehr_tensor_map_bytes() of host memory, aligned to 64 bytes, that lehr_encode() has filled for these
+  /// params: launches of the same params need not make their tensor maps again. NULL: each makes its own.
+  void* tensor_maps;
+  uint64_t tensor_map_bytes;
+} lehr_launch_call;
+
+/// Puts a kernel for CUDA on the call's stream and returns at once. Nothing is allocated, waited for or
+/// locked, so that a stream in capture takes it into its graph; what `params` point to is read when the
+/// kernel runs, `params` and `tensor_maps` only before this returns. The bundle's context need not be
+/// current. Outputs overlap nothing.
+LEHR_API lehr_status lehr_launch(lehr_kernel kernel, const lehr_launch_call* call, lehr_error* error);
+/// Host memory for the tensor maps of a launch. 0 where it needs none.
+LEHR_API lehr_status lehr_tensor_map_bytes(lehr_kernel kernel, uint64_t* bytes, lehr_error* error);
+/// Fills `call->tensor_maps` for its params. LEHR_OK where the kernel needs none.
+LEHR_API lehr_status lehr_encode(lehr_kernel kernel, const lehr_launch_call* call, lehr_error* error);
 
 /// A pool for programs that have none: the caller and threads - 1 helpers, which sleep while there is no
 /// work. A second call at the same time runs on its caller alone.

@@ -29,6 +29,17 @@ bool is_hash(std::string_view text) {
   return true;
 }
 
+bool role_named(std::string_view name, std::uint32_t& role) {
+  constexpr struct {
+    std::string_view name;
+    std::uint32_t role;
+  } kRoles[] = {
+      {"in", LEHR_IN}, {"out", LEHR_OUT}, {"prepacked", LEHR_PREPACKED}, {"workspace", LEHR_WORKSPACE}};
+  for (const auto& known : kRoles)
+    if (known.name == name) return role = known.role, true;
+  return false;
+}
+
 // What a dynamic linker is asked for.
 bool is_identifier(std::string_view text) {
   if (text.empty() || text.size() > 255 || (text[0] >= '0' && text[0] <= '9')) return false;
@@ -106,10 +117,23 @@ class Reader {
                        json_.number(json_.member(at, "max_error"), kernel.max_error) &&
                        json_.whole(json_.member(at, "scratch_bytes"), kernel.scratch_bytes);
     if (!whole) return is("has a kernel with a member that is missing or of the wrong kind");
-    if (threads == 0 || threads > 1u << 16) return is("has a kernel for an impossible number of threads");
+    const bool on_cuda = json_.member(at, "launch") != Json::kNone;
+    if ((threads == 0) != on_cuda || threads > 1u << 16)
+      return is("has a kernel for an impossible number of threads");
     kernel.threads = static_cast<std::uint32_t>(threads);
-    return file_of(at, kernel) && features_of(at, kernel) && params_of(at, kernel) && steps_of(at, kernel) &&
-           prepack_of(at, kernel) && slices_of(at, kernel) && self_test_of(at, kernel);
+    if (!file_of(at, kernel) || !features_of(at, kernel) || !params_of(at, kernel) || !slices_of(at, kernel))
+      return false;
+    if (!on_cuda)
+      return steps_of(at, kernel) && prepack_of(at, kernel) && cpu_params(kernel) && self_test_of(at, kernel);
+    const char* const complaint = read_cuda_kernel(json_, at, manifest_, kernel, no_memory);
+    return complaint == nullptr ? !no_memory : is(complaint);
+  }
+
+  bool cpu_params(const ManifestKernel& kernel) {
+    for (std::uint32_t i = 0; i < kernel.params; ++i)
+      if (manifest_.params[kernel.first_param + i].role == LEHR_WORKSPACE)
+        return is("has a kernel for the CPU with a workspace");
+    return true;
   }
 
   bool file_of(std::uint32_t at, ManifestKernel& kernel) {
@@ -151,12 +175,10 @@ class Reader {
       if (alignment == 0 || alignment > 4096 || (alignment & (alignment - 1)) != 0)
         return is("has a parameter whose alignment is no power of two");
       param.alignment = static_cast<std::uint32_t>(alignment);
+      if (!role_named(role, param.role)) return is("has a parameter of an unknown role");
       const std::uint32_t constant = json_.member(i, "constant");
       if (constant != Json::kNone && !json_.boolean(constant, param.constant))
         return is("has a parameter whose constant is neither true nor false");
-      if (role != "in" && role != "out" && role != "prepacked")
-        return is("has a parameter of an unknown role");
-      param.role = role == "in" ? LEHR_IN : role == "out" ? LEHR_OUT : LEHR_PREPACKED;
       if (!add(manifest_.params, param)) return false;
       if (++kernel.params > Manifest::kMostParams) return is("has a kernel with too many parameters");
     }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/cuda_api.h"
 #include "deploy/runtime/cpu_features.h"
 #include "deploy/runtime/json.h"
 #include "deploy/runtime/lehr_bundle.h"
@@ -14,6 +15,8 @@ namespace lehr::runtime {
 /// The document's `format`, and the newest `version` that this reads.
 inline constexpr std::string_view kManifestFormat = "lehr-bundle-folder";
 inline constexpr std::uint64_t kManifestVersion = 1;
+
+inline constexpr std::uint32_t kNoIndex = static_cast<std::uint32_t>(-1);
 
 struct ManifestFile {
   std::string_view path;  ///< within the folder: words of letters, digits, '.', '_', '-', with '/' between
@@ -29,6 +32,20 @@ struct ManifestParam {
   std::uint64_t bytes = 0;
   std::uint64_t slice_bytes =
       0;  ///< of one row or image where the kernel may be a part of a split; 0: the whole is needed
+  std::uint32_t map = kNoIndex;  ///< of Manifest::maps: the argument is this map of the tensor; CUDA
+};
+
+/// How a kernel for CUDA is launched, and what it was compiled for.
+struct ManifestLaunch {
+  std::array<unsigned, 3> grid{}, block{};
+  unsigned cluster = 1;  ///< blocks along x
+  unsigned shared_bytes = 0;
+  bool programmatic = false;
+  std::uint32_t arch = 0;             ///< 90 of "sm_90a"
+  bool this_arch_alone = false;       ///< "sm_90a": no other minor version runs it
+  std::uint32_t multiprocessors = 0;  ///< of the device that it was tuned on
+  std::uint32_t compiler = 0;         ///< 1000 major + 10 minor, as drivers tell theirs
+  std::uint32_t ptx = kNoIndex;       ///< index of ManifestFile
 };
 
 /// A function that is called for each task in [0, tasks); the next one begins when all are done.
@@ -55,7 +72,7 @@ struct ManifestKernel {
   std::string_view
       unknown_feature;     ///< one that it needs and that this runtime does not know; "" where there is none
   std::uint32_t file = 0;  ///< index of ManifestFile
-  std::uint32_t threads = 1;
+  std::uint32_t threads = 1;  ///< 0: a GPU's
   bool cold = false;
   double time_us = 0;
   double max_error = 0;
@@ -68,6 +85,12 @@ struct ManifestKernel {
   std::string_view slice_field;  ///< "m" or "n": the field whose value may be made up of parts; "": it can't
   std::uint64_t slices = 0;      ///< that field's value
   bool bucket = false;           ///< may serve a smaller value with padding
+  std::uint32_t launch = kNoIndex;  ///< of Manifest::launches; a kernel for the CPU has steps instead
+  std::uint32_t workspaces = 0;     ///< of its params, the last ones
+  std::uint32_t maps = 0;           ///< of its params
+
+  bool on_cuda() const { return launch != kNoIndex; }
+  std::uint32_t tensors() const { return params - workspaces; }
   std::uint32_t first_sample = 0, samples = 0;  ///< of its self-test; none where there is none
   double tolerance = 0;                         ///< of each of them
 };
@@ -80,8 +103,15 @@ struct Manifest {
   Array<ManifestKernel> kernels;
   Array<ManifestParam> params;
   Array<ManifestStep> steps;
+  Array<ManifestLaunch> launches;
+  Array<CudaTensorMapArguments> maps;
   Array<ManifestSample> samples;
 };
+
+/// Of a kernel of the document, whose parameters have been read: what only those for CUDA have. nullptr, or
+/// what is wrong with it. `no_memory` is set where there is none.
+const char* read_cuda_kernel(const Json& json, std::uint32_t at, Manifest& manifest, ManifestKernel& kernel,
+                             bool& no_memory);
 
 /// Reads `text`, which it changes and which the result points into. LEHR_BAD_BUNDLE with a sentence that
 /// begins with `where` for what is no manifest of a version that it knows, what is incomplete, or what was

@@ -32,6 +32,8 @@ class Array {
     size_ = size;
     return true;
   }
+  /// Takes the last value away; there is one.
+  void shrink() { --size_; }
   [[nodiscard]] bool add(const T& value) {
     if (size_ == capacity_ && !reserve(size_ < 8 ? 8 : 2 * size_)) return false;
     data_[size_++] = value;

@@ -89,6 +89,7 @@ lehr_status check_files(const char* shown, int folder, const Manifest& manifest,
 /// What entry_in() remembers between two functions of one file.
 struct Loading {
   const char* folder;
+  int descriptor;
   Bundle* bundle;
   const ManifestFile* file = nullptr;
   void* library = nullptr;
@@ -121,6 +122,25 @@ Entry entry_in(void* context, const ManifestKernel& kernel, std::string_view nam
   return entry;
 }
 
+// What is loaded is what was hashed: a file that was changed since then is not loaded.
+lehr_status image_of(void* context, const ManifestFile& file, Array<char>& bytes, lehr_error* error) {
+  const Loading& loading = *static_cast<Loading*>(context);
+  Sha256 hash;
+  const auto take = [&](const char* piece, std::size_t count) {
+    const std::size_t before = bytes.size();
+    if (!bytes.resize(before + count)) return false;
+    std::memcpy(bytes.data() + before, piece, count);
+    hash.add(piece, count);
+    return true;
+  };
+  if (const lehr_status status = read_file(loading.descriptor, file.path.data(), loading.folder, take, error);
+      status != LEHR_OK)
+    return status;
+  if (file.sha256 == hash.hex().data()) return LEHR_OK;
+  return fail(error, LEHR_BAD_BUNDLE, "%s/%s was changed while it was opened", loading.folder,
+              file.path.data());
+}
+
 lehr_status open_folder(const char* shown, Bundle& bundle, lehr_error* error) {
   char path[PATH_MAX];
   const Descriptor folder(open(shown, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -130,8 +150,8 @@ lehr_status open_folder(const char* shown, Bundle& bundle, lehr_error* error) {
     return status;
   if (const lehr_status status = check_files(shown, folder.get(), bundle.manifest, error); status != LEHR_OK)
     return status;
-  Loading loading{path, &bundle};
-  return load_kernels(bundle, shown, &entry_in, &loading, error);
+  Loading loading{path, folder.get(), &bundle};
+  return load_kernels(bundle, shown, &entry_in, &loading, error, &image_of);
 }
 
 }  // namespace
@@ -150,6 +170,7 @@ lehr_status lehr_open(const char* folder, const lehr_open_options* options, lehr
   if (const lehr_status status = read_options(options, taken, error); status != LEHR_OK) return status;
   if (const lehr_status status = features_allowed(taken, opened->features, error); status != LEHR_OK)
     return status;
+  opened->cuda_device = taken.cuda_device;
   if (const lehr_status status = open_folder(folder, *opened, error); status != LEHR_OK) return status;
   return finish_opening(std::move(opened), taken, bundle, error);
 }

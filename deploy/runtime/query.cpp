@@ -65,6 +65,8 @@ lehr_status lehr_info(lehr_kernel kernel, lehr_kernel_info* info, lehr_error* er
   filled.time_us = answer->time_us;
   filled.wasted = answer->wasted;
   filled.cold = first.cold;
+  filled.other_device = answer->parts[0].kernel->other_device;
+  filled.from_ptx = answer->parts[0].kernel->from_ptx;
   for (const Part& part : answer->parts) {
     filled.parts += static_cast<std::uint32_t>(part.repeats);
     if (filled.max_error < part.kernel->said->max_error) filled.max_error = part.kernel->said->max_error;
@@ -86,7 +88,8 @@ lehr_status lehr_param(lehr_kernel kernel, uint32_t index, lehr_param_info* info
   filled.dtype = param.dtype.data();
   filled.bytes = param.bytes;
   filled.alignment = param.alignment;
-  const bool is_read = (answer->parts[0].kernel->said->prepack_reads >> index & 1) != 0;
+  const ManifestKernel& first = *answer->parts[0].kernel->said;
+  const bool is_read = index < first.params && (first.prepack_reads >> index & 1) != 0;
   filled.constant = param.constant || is_read;
   return give(filled, info, error);
 }

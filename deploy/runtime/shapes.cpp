@@ -1,6 +1,8 @@
 // Which kernels answer for a workload: one of it, several of smaller ones, one of a larger one, or none.
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include "deploy/runtime/bundle.h"
 #include "deploy/runtime/message.h"
@@ -38,6 +40,16 @@ std::uint64_t value_of(std::string_view query, std::string_view field) {
   return 0;
 }
 
+/// What a program asks for.
+struct Asked {
+  std::string_view workload;
+  std::uint32_t threads = 0;
+  std::uint32_t target = LEHR_CPU;  ///< one of them
+  bool only_exact = false;
+
+  bool is_for(const ManifestKernel& kernel) const { return kernel.on_cuda() == (target == LEHR_CUDA); }
+};
+
 /// Whether a kernel that fits may be taken for `threads` threads, and before another one.
 bool better(const ManifestKernel& a, const ManifestKernel& b, std::uint32_t threads) {
   const bool a_fits = a.threads == threads, b_fits = b.threads == threads;
@@ -45,25 +57,28 @@ bool better(const ManifestKernel& a, const ManifestKernel& b, std::uint32_t thre
 }
 
 // The index of the best kernel of exactly that workload; kernels.size() where there is none.
-std::size_t exact(const Bundle& bundle, std::string_view query, std::uint32_t threads) {
+std::size_t exact(const Bundle& bundle, const Asked& asked) {
   std::size_t best = bundle.kernels.size();
   for (std::size_t i = 0; i < bundle.kernels.size(); ++i) {
-    if (!is_meant(query, *bundle.kernels[i].said, {})) continue;
-    if (best == bundle.kernels.size() || better(*bundle.kernels[i].said, *bundle.kernels[best].said, threads))
-      best = i;
+    const ManifestKernel& said = *bundle.kernels[i].said;
+    if (!asked.is_for(said) || !is_meant(asked.workload, said, {})) continue;
+    if (best == bundle.kernels.size() || better(said, *bundle.kernels[best].said, asked.threads)) best = i;
   }
   return best;
 }
 
-// Parts work on the same whole tensors and on slices of the others, and share what is prepacked.
+// Parts work on the same whole tensors and on slices of the others, and share what is prepacked. A slice
+// begins where both may begin to read.
 bool goes_with(const LoadedKernel& a, const LoadedKernel& b) {
-  if (a.said->slice_field != b.said->slice_field || a.said->params != b.said->params ||
-      a.said->threads != b.said->threads || a.said->prepack_layout != b.said->prepack_layout)
+  if (a.said->slice_field != b.said->slice_field || a.said->tensors() != b.said->tensors() ||
+      a.said->threads != b.said->threads || a.said->prepack_layout != b.said->prepack_layout ||
+      a.said->on_cuda() != b.said->on_cuda())
     return false;
-  for (std::uint32_t i = 0; i < a.said->params; ++i) {
+  for (std::uint32_t i = 0; i < a.said->tensors(); ++i) {
     const ManifestParam &p = a.params[i], &q = b.params[i];
     if (p.role != q.role || p.dtype != q.dtype || p.slice_bytes != q.slice_bytes ||
-        (p.slice_bytes == 0 && p.bytes != q.bytes))
+        (p.slice_bytes == 0 && p.bytes != q.bytes) || p.slice_bytes % p.alignment != 0 ||
+        p.slice_bytes % q.alignment != 0)
       return false;
   }
   return true;
@@ -89,14 +104,14 @@ class Group {
         computed += padded->said->slices;
         answer.time_us += padded->said->time_us;
         answer.padding_bytes = padding_of(*padded);
-        if (!answer.parts.add({padded, first, 1, left})) return false;
+        if (!answer.parts.add({padded, first, 1, left, 0})) return false;
         break;
       }
       if (fits == nullptr) return false;
       const std::uint64_t size = fits->said->slices, repeats = left / size;
       computed += repeats * size;
       answer.time_us += static_cast<double>(repeats) * fits->said->time_us;
-      if (!answer.parts.add({fits, first, repeats, size})) return false;
+      if (!answer.parts.add({fits, first, repeats, size, 0})) return false;
       first += repeats * size;
     }
     answer.wasted = static_cast<double>(computed - slices) / static_cast<double>(computed);
@@ -144,18 +159,42 @@ class Group {
 
   static std::uint64_t padding_of(const LoadedKernel& kernel) {
     std::uint64_t bytes = 0;
-    for (std::uint32_t i = 0; i < kernel.said->params; ++i)
+    for (std::uint32_t i = 0; i < kernel.said->tensors(); ++i)
       bytes += (kernel.params[i].slice_bytes * kernel.said->slices + 63) / 64 * 64;
     return bytes;
   }
 
+  // On a GPU every part has workspaces of its own, and padded slices lie in one more.
+  static bool add_workspaces(Answer& answer) {
+    for (Part& part : answer.parts) {
+      const ManifestKernel& said = *part.kernel->said;
+      part.first_workspace = static_cast<std::uint32_t>(answer.params.size());
+      for (std::uint32_t i = said.tensors(); i < said.params; ++i)
+        if (!answer.params.add(part.kernel->params[i])) return false;
+    }
+    if (answer.padding_bytes > 0) {
+      ManifestParam padding;
+      padding.name = "padding", padding.dtype = "u8";
+      padding.role = LEHR_WORKSPACE;
+      padding.alignment = 256;
+      padding.bytes = std::exchange(answer.padding_bytes, 0);
+      answer.padding = static_cast<std::uint32_t>(answer.params.size());
+      if (!answer.params.add(padding)) return false;
+    }
+    return answer.params.size() <= Manifest::kMostParams;
+  }
+
   bool finish(std::uint64_t slices, Answer& answer) const {
-    for (std::uint32_t i = 0; i < like_.said->params; ++i) {
+    for (std::uint32_t i = 0; i < like_.said->tensors(); ++i) {
       ManifestParam param = like_.params[i];
       if (param.slice_bytes > 0 && __builtin_mul_overflow(param.slice_bytes, slices, &param.bytes))
         return false;
+      for (const Part& part : answer.parts)
+        if (param.alignment < part.kernel->params[i].alignment)
+          param.alignment = part.kernel->params[i].alignment;
       if (!answer.params.add(param)) return false;
     }
+    if (like_.said->on_cuda() && !add_workspaces(answer)) return false;
     for (const Part& part : answer.parts) {
       const std::uint64_t bytes = (part.kernel->said->scratch_bytes + 63) / 64 * 64;
       if (bytes > answer.scratch_bytes) answer.scratch_bytes = bytes;
@@ -172,20 +211,21 @@ class Group {
 };
 
 // The fastest answer that any group has; none where there is no group.
-Owner<Answer> put_together(const Bundle& bundle, std::string_view query, std::uint32_t threads) {
+Owner<Answer> put_together(const Bundle& bundle, const Asked& asked) {
+  const std::string_view query = asked.workload;
   Owner<Answer> best;
   bool best_fits = false;
   for (const LoadedKernel& like : bundle.kernels) {
     const std::string_view field = like.said->slice_field;
     const std::uint64_t slices = field.empty() ? 0 : value_of(query, field);
-    if (slices == 0 || !is_meant(query, *like.said, field)) continue;
+    if (slices == 0 || !asked.is_for(*like.said) || !is_meant(query, *like.said, field)) continue;
     const auto seen = [&](const LoadedKernel& one) {
       return is_meant(query, *one.said, field) && goes_with(one, like);
     };
     if (std::find_if(bundle.kernels.begin(), &like, seen) != &like) continue;  // its group has answered
     Owner<Answer> answer = Owner<Answer>::make();
     if (!answer || !Group(bundle, query, like).answer(slices, *answer)) continue;
-    const bool fits = like.said->threads == threads;
+    const bool fits = like.said->threads == asked.threads;
     if (!best || (fits != best_fits ? fits : answer->time_us < best->time_us)) {
       best = std::move(answer);
       best_fits = fits;
@@ -209,11 +249,13 @@ Owner<Answer> on_other_threads(const Answer& exact, std::string_view query) {
 }
 
 // An answer that was put together before: a program that asks again and again makes it once.
-std::size_t known(const Bundle& bundle, std::string_view query, std::uint32_t threads) {
+std::size_t known(const Bundle& bundle, const Asked& asked) {
   const std::size_t count = bundle.answer_count;
   for (std::size_t i = bundle.kernels.size(); i < count; ++i) {
     const Answer& answer = *bundle.answers[i].load(std::memory_order_acquire);
-    if (answer.asked_threads == threads && query == answer.workload) return i;
+    if (answer.asked_threads == asked.threads && answer.asked_target == asked.target &&
+        asked.workload == answer.workload)
+      return i;
   }
   return Bundle::kMostAnswers;
 }
@@ -231,11 +273,47 @@ std::string_view said_twice(std::string_view query) {
 lehr_status none(const Bundle& bundle, const char* query, lehr_error* error) {
   for (const ManifestKernel& kernel : bundle.manifest.kernels)
     if (is_meant(query, kernel, {})) {
+      if (kernel.on_cuda() && bundle.cuda->why_not[0] != '\0')
+        return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' needs %s", query,
+                    bundle.cuda->why_not);
       const std::string_view missing = what_is_missing(kernel, bundle.features);
       return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' needs %.*s, which is not there", query,
                   static_cast<int>(missing.size()), missing.data());
     }
   return fail(error, LEHR_NO_KERNEL, "the bundle has no kernel for '%s'", query);
+}
+
+// The number of the answer; LEHR_NO_KERNEL where the target has none.
+lehr_status find_for(Bundle& bundle, const Asked& asked, std::size_t& index) {
+  const std::size_t whole = exact(bundle, asked);
+  const bool found = whole < bundle.kernels.size();
+  // A GPU's kernel runs with any number of threads.
+  if (found && (asked.threads == 0 || asked.target == LEHR_CUDA ||
+                bundle.kernels[whole].said->threads == asked.threads))
+    return index = whole, LEHR_OK;
+  if (!found && asked.only_exact) return LEHR_NO_KERNEL;
+  index = known(bundle, asked);
+  if (index != Bundle::kMostAnswers) return LEHR_OK;
+  Owner<Answer> answer =
+      found ? on_other_threads(*bundle.answers[whole].load(), asked.workload) : put_together(bundle, asked);
+  if (!answer) return found ? LEHR_NO_MEMORY : LEHR_NO_KERNEL;
+  answer->asked_threads = asked.threads;
+  answer->asked_target = asked.target;
+  index = bundle.add(std::move(answer));
+  return index != Bundle::kMostAnswers ? LEHR_OK : LEHR_NO_MEMORY;
+}
+
+// The caller's options, as far as its struct goes.
+lehr_status read_find_options(const lehr_find_options* given, lehr_find_options& options, lehr_error* error) {
+  options = {};
+  if (given == nullptr) return LEHR_OK;
+  constexpr std::size_t kFirstVersion = offsetof(lehr_find_options, target);
+  if (given->size < kFirstVersion)
+    return fail(error, LEHR_BAD_ARGUMENT, "lehr_find_options::size is %u: set it to sizeof", given->size);
+  std::memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+  if (options.target <= LEHR_CUDA) return LEHR_OK;
+  return fail(error, LEHR_BAD_ARGUMENT, "lehr_find_options::target is %u: no target has that number",
+              options.target);
 }
 
 }  // namespace
@@ -250,30 +328,23 @@ lehr_status lehr_find(lehr_bundle handle, const char* workload, const lehr_find_
   if (workload == nullptr || kernel == nullptr)
     return fail(error, LEHR_BAD_ARGUMENT, "lehr_find needs a workload and a place for the handle");
   *kernel = 0;
-  if (options != nullptr && options->size < sizeof *options)
-    return fail(error, LEHR_BAD_ARGUMENT, "lehr_find_options::size is %u: set it to sizeof", options->size);
+  lehr_find_options taken;
+  if (const lehr_status status = read_find_options(options, taken, error); status != LEHR_OK) return status;
   if (const std::string_view field = said_twice(workload); !field.empty())
     return fail(error, LEHR_BAD_ARGUMENT, "'%s' says %.*s twice", workload, static_cast<int>(field.size()),
                 field.data());
-  const std::uint32_t threads = options == nullptr ? 0 : options->threads;
-  const std::size_t whole = exact(*bundle, workload, threads);
-  const bool found = whole < bundle->kernels.size();
-  if (found && (threads == 0 || bundle->kernels[whole].said->threads == threads)) {
-    *kernel = kernel_handle(handle, whole);
-    return succeed(error);
+  Asked asked{workload, taken.threads, LEHR_CPU, taken.only_exact != 0};
+  // The processor's first: a program that does not say what it is for does not depend on whether there is a
+  // GPU.
+  lehr_status status = LEHR_NO_KERNEL;
+  std::size_t index = 0;
+  for (const std::uint32_t target : {LEHR_CPU, LEHR_CUDA}) {
+    if (status != LEHR_NO_KERNEL || (taken.target != LEHR_ANY_TARGET && taken.target != target)) continue;
+    asked.target = target;
+    status = find_for(*bundle, asked, index);
   }
-  if (!found && options != nullptr && options->only_exact != 0) return none(*bundle, workload, error);
-  std::size_t index = known(*bundle, workload, threads);
-  if (index == Bundle::kMostAnswers) {
-    Owner<Answer> answer = found ? on_other_threads(*bundle->answers[whole].load(), workload)
-                                 : put_together(*bundle, workload, threads);
-    if (!answer && found) return fail(error, LEHR_NO_MEMORY, "there is no memory for the answer");
-    if (!answer) return none(*bundle, workload, error);
-    answer->asked_threads = threads;
-    index = bundle->add(std::move(answer));
-  }
-  if (index == Bundle::kMostAnswers)
-    return fail(error, LEHR_NO_MEMORY, "the bundle has answered too many workloads");
+  if (status == LEHR_NO_KERNEL) return none(*bundle, workload, error);
+  if (status == LEHR_NO_MEMORY) return fail(error, status, "there is no memory for the answer");
   *kernel = kernel_handle(handle, index);
   return succeed(error);
 }

@@ -9,6 +9,7 @@
 #include "deploy/runtime/message.h"
 
 extern "C" [[gnu::weak]] void TVMFFIErrorSetRaisedFromCStr(const char* kind, const char* message);
+extern "C" [[gnu::weak]] void* TVMFFIEnvGetStream(std::int32_t device_type, std::int32_t device);
 
 namespace lehr::runtime {
 namespace {
@@ -142,13 +143,17 @@ void* address_of(const DlTensor* tensor) {
   return tensor == nullptr ? nullptr : static_cast<char*>(tensor->data) + tensor->byte_offset;
 }
 
-lehr_status check_tensor(const DlTensor& tensor, const ManifestParam& param, lehr_error* error) {
-  constexpr std::int32_t kCpu = 1, kPinned = 3;  // DLDeviceType
+constexpr std::int32_t kCpu = 1, kCuda = 2, kPinned = 3, kManaged = 13;  // DLDeviceType
+
+lehr_status check_tensor(const DlTensor& tensor, const ManifestParam& param, bool on_cuda,
+                         lehr_error* error) {
   const char* const name = param.name.data();
-  if (tensor.device_type != kCpu && tensor.device_type != kPinned)
-    return fail(error, LEHR_BAD_ARGUMENT, "%s is not in the memory of the processor", name);
+  const std::int32_t place = tensor.device_type;
+  if (on_cuda ? place != kCuda && place != kManaged : place != kCpu && place != kPinned)
+    return fail(error, LEHR_BAD_ARGUMENT, "%s is not in the memory of the %s", name,
+                on_cuda ? "GPU" : "processor");
   if (!is_dense(tensor)) return fail(error, LEHR_BAD_ARGUMENT, "%s is not dense", name);
-  if (param.role != LEHR_PREPACKED && !has_type(tensor, param.dtype))
+  if ((param.role == LEHR_IN || param.role == LEHR_OUT) && !has_type(tensor, param.dtype))
     return fail(error, LEHR_BAD_ARGUMENT, "%s is to be of type %s", name, param.dtype.data());
   if (bytes_of(tensor) != param.bytes)
     return fail(error, LEHR_BAD_ARGUMENT, "%s has %llu bytes, not %llu", name,
@@ -157,7 +162,18 @@ lehr_status check_tensor(const DlTensor& tensor, const ManifestParam& param, leh
   return LEHR_OK;
 }
 
-// lehr_run and lehr_prepack: kernel, pool, workers, scratch, tensors.
+// On the stream that the package has for the tensors' device.
+lehr_status launch_with(lehr_kernel kernel, void* const* params, std::uint32_t count, std::int32_t device,
+                        lehr_error* error) {
+  lehr_launch_call call = {};
+  call.size = sizeof call;
+  call.param_count = count;
+  call.params = params;
+  call.stream = TVMFFIEnvGetStream == nullptr ? nullptr : TVMFFIEnvGetStream(kCuda, device);
+  return lehr_launch(kernel, &call, error);
+}
+
+// lehr_run (on a GPU lehr_launch) and lehr_prepack: kernel, pool, workers, scratch, tensors.
 lehr_status call_with(Arguments& arguments, lehr_status (*run)(lehr_kernel, const lehr_call*, lehr_error*),
                       lehr_error* error) {
   const lehr_kernel kernel = arguments.number("kernel");
@@ -167,6 +183,8 @@ lehr_status call_with(Arguments& arguments, lehr_status (*run)(lehr_kernel, cons
   if (arguments.status != LEHR_OK) return arguments.status;
   const Answer* const answer = answer_of(kernel);
   void* params[Manifest::kMostParams];
+  const bool on_cuda = answer != nullptr && answer->parts[0].kernel->said->on_cuda();
+  std::int32_t device = 0;
   const std::uint32_t count = arguments.left();
   if (answer != nullptr && count != answer->params.size())
     return fail(error, LEHR_BAD_ARGUMENT, "the kernel takes %zu tensors, not %u", answer->params.size(),
@@ -176,9 +194,12 @@ lehr_status call_with(Arguments& arguments, lehr_status (*run)(lehr_kernel, cons
     if (arguments.status != LEHR_OK) return arguments.status;
     params[i] = address_of(tensor);
     if (tensor == nullptr) continue;
-    if (const lehr_status status = check_tensor(*tensor, answer->params[i], error); status != LEHR_OK)
+    device = tensor->device_id;
+    if (const lehr_status status = check_tensor(*tensor, answer->params[i], on_cuda, error);
+        status != LEHR_OK)
       return status;
   }
+  if (on_cuda && run == &lehr_run) return launch_with(kernel, params, count, device, error);
   const lehr_call call = {sizeof call,
                           count,
                           params,
@@ -207,7 +228,7 @@ lehr_status close(Given arguments, std::uint64_t&, lehr_error* error) {
 lehr_status find(Given arguments, std::uint64_t& number, lehr_error* error) {
   const lehr_bundle bundle = arguments.number("bundle");
   const char* const workload = arguments.text("workload");
-  const lehr_find_options options = {sizeof options, arguments.small_number("threads"), 0};
+  const lehr_find_options options = {sizeof options, arguments.small_number("threads"), 0, LEHR_ANY_TARGET};
   return arguments.end() ? lehr_find(bundle, workload, &options, &number, error) : arguments.status;
 }
 

@@ -13,13 +13,8 @@ namespace lehr {
 namespace {
 
 constexpr unsigned kStreamDefault = 0;  // CU_STREAM_DEFAULT: ordered with the fills and copies of CudaMemory
-constexpr int kCaptureModeThreadLocal = 1;           // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
-constexpr int kClusterDimension = 4;                 // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-constexpr int kProgrammaticStreamSerialization = 6;  // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+constexpr int kCaptureModeThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 constexpr std::size_t kUuidBytes = 16;
-constexpr int kNoInterleave = 0;     // CU_TENSOR_MAP_INTERLEAVE_NONE
-constexpr int kPromotionL2_256 = 3;  // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
-constexpr int kFillWithZeros = 0;    // CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE
 
 /// enum CUtensorMapDataType; floats of 8 bits travel as bytes.
 int tensor_map_type(DType type, bool tf32) {
@@ -228,38 +223,35 @@ CudaStatus CudaMemory::read(std::int64_t offset, void* to, std::int64_t bytes) c
           "cuMemcpyDtoH"};
 }
 
+CudaTensorMapArguments arguments_of(const ir::TensorMap& map, DType type) {
+  CudaTensorMapArguments arguments;
+  arguments.im2col = map.im2col.has_value();
+  arguments.type = tensor_map_type(type, map.tf32);
+  arguments.rank = static_cast<unsigned>(map.rank);
+  arguments.swizzle = tensor_map_swizzle(map.swizzle);
+  for (std::size_t d = 0; d < arguments.rank; ++d) {
+    arguments.dims[d] = static_cast<std::uint64_t>(map.dims[d]);
+    if (!map.im2col) arguments.box[d] = static_cast<unsigned>(map.box[d]);
+    if (d > 0) arguments.stride_bytes[d - 1] = static_cast<std::uint64_t>(map.strides[d] * size_of(type));
+    arguments.steps[d] = 1;
+  }
+  if (!map.im2col) return arguments;
+  arguments.channels = static_cast<unsigned>(map.box[0]);
+  arguments.pixels = static_cast<unsigned>(map.im2col->pixels);
+  for (std::size_t d = 0; d < arguments.lower.size(); ++d) {
+    arguments.lower[d] = static_cast<int>(map.im2col->lower[d]);
+    arguments.upper[d] = static_cast<int>(map.im2col->upper[d]);
+    arguments.steps[d + 1] = static_cast<unsigned>(map.im2col->step[d]);
+  }
+  return arguments;
+}
+
 CudaStatus encode_tensor_map(const CudaDriver& driver, const ir::TensorMap& map, DType type,
                              CudaAddress address, CudaTensorMap& result) {
-  constexpr std::size_t kMost = ir::TensorMap::kMaxRank;
-  std::array<std::uint64_t, kMost> dims{};
-  std::array<std::uint64_t, kMost> stride_bytes{};  // of all dimensions but the innermost
-  std::array<unsigned, kMost> box{};
-  std::array<unsigned, kMost> step{};
-  step.fill(1);
-  for (std::size_t d = 0; d < static_cast<std::size_t>(map.rank); ++d) {
-    dims[d] = static_cast<std::uint64_t>(map.dims[d]);
-    box[d] = static_cast<unsigned>(map.box[d]);
-    if (d > 0) stride_bytes[d - 1] = static_cast<std::uint64_t>(map.strides[d] * size_of(type));
-  }
-  const int element = tensor_map_type(type, map.tf32), swizzle = tensor_map_swizzle(map.swizzle);
-  const auto rank = static_cast<unsigned>(map.rank);
-  void* const tensor = reinterpret_cast<void*>(address);
-  if (!map.im2col)
-    return {driver.functions().tensor_map_encode_tiled(
-                &result, element, rank, tensor, dims.data(), stride_bytes.data(), box.data(), step.data(),
-                kNoInterleave, swizzle, kPromotionL2_256, kFillWithZeros),
-            "cuTensorMapEncodeTiled"};
-  std::array<int, 2> lower{}, upper{};  // w, h, as the dimensions are
-  for (std::size_t d = 0; d < lower.size(); ++d) {
-    lower[d] = static_cast<int>(map.im2col->lower[d]);
-    upper[d] = static_cast<int>(map.im2col->upper[d]);
-    step[d + 1] = static_cast<unsigned>(map.im2col->step[d]);
-  }
-  return {driver.functions().tensor_map_encode_im2col(
-              &result, element, rank, tensor, dims.data(), stride_bytes.data(), lower.data(), upper.data(),
-              box[0], static_cast<unsigned>(map.im2col->pixels), step.data(), kNoInterleave, swizzle,
-              kPromotionL2_256, kFillWithZeros),
-          "cuTensorMapEncodeIm2col"};
+  const CudaDriver::Functions& f = driver.functions();
+  return {cuda_encode(f.tensor_map_encode_tiled, f.tensor_map_encode_im2col, arguments_of(map, type),
+                      reinterpret_cast<void*>(address), result),
+          map.im2col ? "cuTensorMapEncodeIm2col" : "cuTensorMapEncodeTiled"};
 }
 
 CudaStatus CudaKernel::load(const CudaDriver& driver, const void* image, const std::string& entry) {
@@ -288,7 +280,7 @@ std::optional<int> CudaKernel::clusters_at_once(int blocks, int threads, std::in
   const auto ask = driver_->functions().occupancy_max_active_clusters;
   if (ask == nullptr) return std::nullopt;
   CudaLaunchAttribute cluster;
-  cluster.id = kClusterDimension;
+  cluster.id = kCudaClusterDimension;
   cluster.cluster = {static_cast<unsigned>(blocks), 1, 1};
   CudaLaunchConfig config;
   config.grid = cluster.cluster;
@@ -316,7 +308,7 @@ CudaStatus CudaStream::open(const CudaDriver& driver) {
 }
 CudaStatus CudaStream::launch(const CudaKernel& kernel, const ir::Launch& shape, void** arguments) const {
   CudaLaunchAttribute programmatic;
-  programmatic.id = kProgrammaticStreamSerialization;
+  programmatic.id = kCudaProgrammaticStreamSerialization;
   programmatic.allowed = 1;
   CudaLaunchConfig config;
   for (std::size_t d = 0; d < 3; ++d) {

@@ -2,13 +2,14 @@
 // never linked: cuda_device.cpp asks it what the GPU is, cuda_runner.cpp runs candidates with it.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "base/cuda_api.h"
+#include "base/dtype.h"
 #include "ir/kernel.h"
 #include "measure/system/shared_library.h"
 
@@ -36,42 +37,6 @@ struct CudaVersion {
 std::string to_text(const CudaVersion& version);
 /// What the installed driver serves, asked without starting it; nullopt where there is none.
 std::optional<CudaVersion> installed_driver_version(const std::string& library = "libcuda.so.1");
-
-/// An address on the device.
-using CudaAddress = unsigned long long;
-
-/// CUtensorMap: opaque, passed to kernels by value.
-struct alignas(64) CudaTensorMap {
-  std::array<std::uint64_t, 16> words{};
-};
-
-/// Numbers of enum CUdevice_attribute.
-enum class CudaAttribute : int {
-  kMaxThreadsPerBlock = 1,
-  kSharedBytesPerBlock = 8,
-  kWarpSize = 10,
-  kClockKHz = 13,
-  kMultiprocessors = 16,
-  kMemoryClockKHz = 36,
-  kMemoryBusBits = 37,
-  kL2Bytes = 38,
-  kMaxThreadsPerMultiprocessor = 39,
-  kCapabilityMajor = 75,
-  kCapabilityMinor = 76,
-  kSharedBytesPerMultiprocessor = 81,
-  kRegistersPerMultiprocessor = 82,
-  kSharedBytesPerBlockOptIn = 97,
-  kMaxBlocksPerMultiprocessor = 106,
-  kReservedSharedBytesPerBlock = 111,
-};
-/// Numbers of enum CUfunction_attribute.
-enum class CudaFunctionAttribute : int {
-  kMaxThreadsPerBlock = 0,
-  kStaticSharedBytes = 1,
-  kLocalBytes = 3,
-  kRegisters = 4,
-  kMaxDynamicSharedBytes = 8,
-};
 
 /// The loaded driver: its function table. Must outlive everything that is made with it.
 class CudaDriver {
@@ -143,6 +108,8 @@ class CudaMemory {
   std::int64_t bytes_ = 0;
 };
 
+/// What the driver is told of a tensor of `type` that is seen so, but for its address.
+CudaTensorMapArguments arguments_of(const ir::TensorMap& map, DType type);
 /// What a kernel gets instead of the address of a tensor of `type`. Needs compute capability 9.0 and an
 /// address that is a multiple of 16.
 CudaStatus encode_tensor_map(const CudaDriver& driver, const ir::TensorMap& map, DType type,

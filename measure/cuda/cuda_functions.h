@@ -1,39 +1,19 @@
 // Internal to measure/cuda: the driver's functions, with their ABI version (cuMemAlloc_v2). Prototypes are
-// written out here from the CUDA Driver API 13.0 manual, so that the build is the same with and without a
-// toolkit.
+// written out here and in base/cuda_api.h from the CUDA Driver API 13.0 manual, so that the build is the same
+// with and without a toolkit.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
+#include "base/cuda_api.h"
 #include "measure/cuda/cuda_driver.h"
 #include "measure/system/shared_library.h"
 
 namespace lehr {
 
-/// CUlaunchAttribute, of which two are used.
-struct alignas(8) CudaLaunchAttribute {
-  int id = 0;
-  std::array<char, 4> pad{};
-  union {
-    std::array<char, 64> bytes{};
-    int allowed;
-    std::array<unsigned, 3> cluster;
-  };
-};
-/// CUlaunchConfig.
-struct CudaLaunchConfig {
-  std::array<unsigned, 3> grid{};
-  std::array<unsigned, 3> block{};
-  unsigned shared_bytes = 0;
-  void* stream = nullptr;
-  const CudaLaunchAttribute* attributes = nullptr;
-  unsigned attribute_count = 0;
-};
-
 struct CudaDriver::Functions : LibraryFunctions {
-  using Code = int;  ///< CUresult
+  using Code = CudaCode;
   Function<Code(unsigned)> init{this, "cuInit"};
   Function<Code(int*)> driver_version{this, "cuDriverGetVersion"};
   Function<Code(Code, const char**)> error_name{this, "cuGetErrorName"};
@@ -57,9 +37,8 @@ struct CudaDriver::Functions : LibraryFunctions {
   Function<Code(void**, void*, const char*)> module_function{this, "cuModuleGetFunction"};
   Function<Code(int*, int, void*)> function_attribute{this, "cuFuncGetAttribute"};
   Function<Code(void*, int, int)> set_function_attribute{this, "cuFuncSetAttribute"};
-  Function<Code(const CudaLaunchConfig*, void*, void**, void**)> launch{this, "cuLaunchKernelEx"};
-  Code (*occupancy_max_active_clusters)(int*, void*,
-                                        const CudaLaunchConfig*) = nullptr;  ///< absent before 11.8
+  Function<CudaLaunchKernelEx> launch{this, "cuLaunchKernelEx"};
+  CudaOccupancyMaxActiveClusters* occupancy_max_active_clusters = nullptr;  ///< absent before 11.8
   Function<Code(void**, unsigned)> stream_create{this, "cuStreamCreate"};
   Function<Code(void*)> stream_destroy{this, "cuStreamDestroy_v2"};
   Function<Code(void*)> stream_synchronize{this, "cuStreamSynchronize"};
@@ -74,12 +53,8 @@ struct CudaDriver::Functions : LibraryFunctions {
   Function<Code(void*)> graph_executable_destroy{this, "cuGraphExecDestroy"};
   Function<Code(void*, void*)> graph_upload{this, "cuGraphUpload"};
   Function<Code(void*, void*)> graph_launch{this, "cuGraphLaunch"};
-  Function<Code(void*, int, unsigned, void*, const std::uint64_t*, const std::uint64_t*, const unsigned*,
-                const unsigned*, int, int, int, int)>
-      tensor_map_encode_tiled{this, "cuTensorMapEncodeTiled"};
-  Function<Code(void*, int, unsigned, void*, const std::uint64_t*, const std::uint64_t*, const int*,
-                const int*, unsigned, unsigned, const unsigned*, int, int, int, int)>
-      tensor_map_encode_im2col{this, "cuTensorMapEncodeIm2col"};
+  Function<CudaEncodeTiled> tensor_map_encode_tiled{this, "cuTensorMapEncodeTiled"};
+  Function<CudaEncodeIm2col> tensor_map_encode_im2col{this, "cuTensorMapEncodeIm2col"};
 };
 
 }  // namespace lehr

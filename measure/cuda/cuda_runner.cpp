@@ -8,13 +8,6 @@
 #include "base/error.h"
 
 namespace lehr {
-namespace {
-
-/// Above this, dynamic shared memory must be asked for (CUDA C++ Programming Guide 13.0, "Shared Memory"
-/// of 8.x).
-constexpr std::int64_t kDefaultSharedBytes = 48 * 1024;
-
-}  // namespace
 
 CudaRunner::CudaRunner(CudaLibraries libraries) : harness_(std::move(libraries)) {}
 
@@ -52,7 +45,7 @@ std::variant<Resources, Fault> CudaRunner::load(int slot, const Candidate& candi
                                     candidate.entry, threads, *most));
   }
   const int static_shared = attribute(CudaFunctionAttribute::kStaticSharedBytes).value_or(0);
-  if (static_shared + launch.shared_bytes > kDefaultSharedBytes) {
+  if (static_shared + launch.shared_bytes > kCudaDefaultSharedBytes) {
     if (const CudaStatus status = made.kernel.allow_dynamic_shared(launch.shared_bytes); !status.ok()) {
       return harness_.fault(FailureKind::kLaunch, status, candidate.entry);
     }

@@ -4,6 +4,7 @@
 #include "measure/cuda/nvrtc.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -39,6 +40,8 @@ struct Functions : LibraryFunctions {
   Function<NvrtcResult(NvrtcProgram, int, const char* const*)> compile{this, "nvrtcCompileProgram"};
   Function<NvrtcResult(NvrtcProgram, std::size_t*)> cubin_size{this, "nvrtcGetCUBINSize"};
   Function<NvrtcResult(NvrtcProgram, char*)> cubin{this, "nvrtcGetCUBIN"};
+  Function<NvrtcResult(NvrtcProgram, std::size_t*)> ptx_size{this, "nvrtcGetPTXSize"};
+  Function<NvrtcResult(NvrtcProgram, char*)> ptx{this, "nvrtcGetPTX"};
   Function<NvrtcResult(NvrtcProgram, std::size_t*)> log_size{this, "nvrtcGetProgramLogSize"};
   Function<NvrtcResult(NvrtcProgram, char*)> log{this, "nvrtcGetProgramLog"};
   using FlowCallback = int(void*, void*);
@@ -101,6 +104,14 @@ int arch_number(const std::string& arch) {
   return number;
 }
 
+std::string arch_option(const std::string& arch) {
+  return "--gpu-architecture=" + arch;
+}
+
+std::string identity_of(const CudaVersion& version, const std::string& arch) {
+  return fmt::format("NVRTC {} {} --std=c++17", to_text(version), arch_option(arch));
+}
+
 }  // namespace
 
 struct NvrtcCompiler::State {
@@ -112,19 +123,19 @@ struct NvrtcCompiler::State {
   std::optional<TempDir> directory;  ///< made for the first compile()
   std::uint64_t compiled = 0;
 
-  std::string arch_option() const { return "--gpu-architecture=" + options.arch; }
-
   /// No --extra-device-vectorization: the AST already says which accesses are vectors, and features are read
   /// off it.
   std::vector<std::string> arguments() const {
-    std::vector<std::string> arguments = {arch_option(), "--std=c++17", "-Xptxas", "-v"};
+    std::vector<std::string> arguments = {arch_option(options.arch), "--std=c++17", "-Xptxas", "-v"};
     // The cache that NVRTC has since 12.9 answers without running ptxas; the log with the spills would be
     // missing.
     if (major * 100 + minor >= 1209) arguments.push_back("--no-cache");
     return arguments;
   }
 
-  Compiled compile(const Source& source, const std::string& path) {
+  /// The log and the resources of a program, of which `take` has what it needs.
+  template <typename Take>
+  Compiled compile(const Source& source, const Take& take) {
     const Clock::time_point begin = Clock::now();
     Clock::time_point deadline = begin + std::chrono::duration_cast<Clock::duration>(
                                              std::chrono::duration<double>(options.time_limit_s));
@@ -160,29 +171,50 @@ struct NvrtcCompiler::State {
     if (const auto reason = why_rejected(report, options.reject)) {
       return Failure{FailureKind::kRejected, *reason + "\n" + log, resources};
     }
-    write_cubin(program, path);
-    return Binary{path, std::move(log), resources};
+    take(program);
+    return Binary{"", std::move(log), resources};
   }
 
-  void write_cubin(const Program& program, const std::string& path) const {
+  std::string cubin_of(const Program& program) const {
+    return image_of(program, "cubin", functions->cubin_size, functions->cubin);
+  }
+  std::string ptx_of(const Program& program) const {
+    std::string text = image_of(program, "PTX", functions->ptx_size, functions->ptx);
+    while (!text.empty() && text.back() == '\0') text.pop_back();
+    return text;
+  }
+
+ private:
+  std::string image_of(const Program& program, const char* what,
+                       NvrtcResult (*size_of)(NvrtcProgram, std::size_t*),
+                       NvrtcResult (*get)(NvrtcProgram, char*)) const {
     std::size_t size = 0;
-    NvrtcResult result = functions->cubin_size(program.program, &size);
-    std::string cubin(size, '\0');
-    if (result == kSuccess) result = functions->cubin(program.program, cubin.data());
-    if (result != kSuccess) throw_environment("NVRTC gives no cubin: {}", functions->error_string(result));
-    std::ofstream file(path, std::ios::binary);
-    file.write(cubin.data(), static_cast<std::streamsize>(cubin.size()));
-    file.close();
-    if (!file) throw_write_error(path, errno);
+    NvrtcResult result = size_of(program.program, &size);
+    std::string image(size, '\0');
+    if (result == kSuccess) result = get(program.program, image.data());
+    if (result != kSuccess) throw_environment("NVRTC gives no {}: {}", what, functions->error_string(result));
+    return image;
   }
 };
 
-NvrtcCompiler::NvrtcCompiler(WorkerCompilerOptions options) : state_(std::make_unique<State>()) {
+namespace {
+
+SharedLibrary chosen(const WorkerCompilerOptions& options) {
+  arch_number(options.arch);
+  NvrtcChoice choice = choose_nvrtc(options.library_directories, installed_driver_version());
+  if (!choice.library) throw_environment("no CUDA kernel can be compiled: {}", choice.reason);
+  return std::move(choice.library);
+}
+
+}  // namespace
+
+NvrtcCompiler::NvrtcCompiler(WorkerCompilerOptions options) : NvrtcCompiler(options, chosen(options)) {}
+
+NvrtcCompiler::NvrtcCompiler(WorkerCompilerOptions options, SharedLibrary library)
+    : state_(std::make_unique<State>()) {
   state_->options = std::move(options);
   const int arch = arch_number(state_->options.arch);
-  const NvrtcChoice choice = choose_nvrtc(state_->options.library_directories, installed_driver_version());
-  if (!choice.library) throw_environment("no CUDA kernel can be compiled: {}", choice.reason);
-  state_->library = choice.library;
+  state_->library = std::move(library);
   state_->functions.emplace(state_->library);
   state_->functions->version(&state_->major, &state_->minor);
   int count = 0;
@@ -197,6 +229,21 @@ NvrtcCompiler::NvrtcCompiler(WorkerCompilerOptions options) : state_(std::make_u
 
 NvrtcCompiler::~NvrtcCompiler() = default;
 
+std::unique_ptr<NvrtcCompiler> NvrtcCompiler::of(const std::string& identity,
+                                                 const WorkerCompilerOptions& options, std::string& here) {
+  std::vector<std::string> found;
+  for (const NvrtcLibrary& each : installed_nvrtcs(options.library_directories)) {
+    if (identity_of(each.version, options.arch) != identity) {
+      found.push_back(to_text(each.version));
+      continue;
+    }
+    load_builtins_of(each.library);
+    return std::unique_ptr<NvrtcCompiler>(new NvrtcCompiler(options, each.library));
+  }
+  here = found.empty() ? "no NVRTC is here" : fmt::format("NVRTC {} is here", fmt::join(found, " and "));
+  return nullptr;
+}
+
 std::vector<Compiled> NvrtcCompiler::compile(std::span<const Source> sources) {
   if (!state_->directory) state_->directory.emplace();
   std::vector<Compiled> results;
@@ -208,11 +255,32 @@ std::vector<Compiled> NvrtcCompiler::compile(std::span<const Source> sources) {
 }
 
 Compiled NvrtcCompiler::compile_to(const Source& source, const std::string& path) {
-  return state_->compile(source, path);
+  Compiled compiled = state_->compile(source, [&](const Program& program) {
+    const std::string cubin = state_->cubin_of(program);
+    std::ofstream file(path, std::ios::binary);
+    file.write(cubin.data(), static_cast<std::streamsize>(cubin.size()));
+    file.close();
+    if (!file) throw_write_error(path, errno);
+  });
+  if (auto* binary = std::get_if<Binary>(&compiled)) binary->path = path;
+  return compiled;
+}
+
+std::variant<CudaImages, Failure> NvrtcCompiler::images_of(const Source& source) {
+  CudaImages images;
+  Compiled compiled = state_->compile(source, [&](const Program& program) {
+    images = {state_->cubin_of(program), state_->ptx_of(program)};
+  });
+  if (auto* failure = std::get_if<Failure>(&compiled)) return std::move(*failure);
+  return images;
 }
 
 std::string NvrtcCompiler::identity() const {
-  return fmt::format("NVRTC {}.{} {} --std=c++17", state_->major, state_->minor, state_->arch_option());
+  return identity_of(version(), state_->options.arch);
+}
+
+CudaVersion NvrtcCompiler::version() const {
+  return {state_->major, state_->minor};
 }
 
 const std::string& NvrtcCompiler::library_path() const {

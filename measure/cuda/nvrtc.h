@@ -6,12 +6,21 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "measure/core/compiler.h"
+#include "measure/cuda/cuda_driver.h"
 #include "measure/cuda/ptxas_log.h"
+#include "measure/system/shared_library.h"
 
 namespace lehr {
+
+/// What becomes of a source: machine code of one architecture, and the text that a driver makes into that of
+/// another.
+struct CudaImages {
+  std::string cubin, ptx;
+};
 
 /// Compiles with `--std=c++17 -Xptxas -v` for one architecture. Spilling candidates and those with advisories
 /// become Failure{kRejected} (RejectRule). The time limit is NVRTC's flow callback (since 12.8), which looks
@@ -22,6 +31,10 @@ class NvrtcCompiler : public WorkerCompiler {
   /// Throws Error(kEnvironment) when no libnvrtc is found that the driver serves, or it does not know the
   /// architecture.
   explicit NvrtcCompiler(WorkerCompilerOptions options);
+  /// The installed one whose identity() for `options.arch` is `identity`, whatever driver is here; none is
+  /// nullptr, and `here` says which there are.
+  static std::unique_ptr<NvrtcCompiler> of(const std::string& identity, const WorkerCompilerOptions& options,
+                                           std::string& here);
   ~NvrtcCompiler() override;
   NvrtcCompiler(const NvrtcCompiler&) = delete;
   NvrtcCompiler& operator=(const NvrtcCompiler&) = delete;
@@ -29,12 +42,16 @@ class NvrtcCompiler : public WorkerCompiler {
   /// Cubins live in a private temporary directory that goes with this object.
   std::vector<Compiled> compile(std::span<const Source> sources) override;
   Compiled compile_to(const Source& source, const std::string& path) override;
+  /// The same in memory, with the PTX.
+  std::variant<CudaImages, Failure> images_of(const Source& source);
   /// "NVRTC 13.0 --gpu-architecture=sm_90a --std=c++17"
   std::string identity() const override;
   /// The file that was loaded, for `lehr doctor`.
   const std::string& library_path() const;
+  CudaVersion version() const;
 
  private:
+  NvrtcCompiler(WorkerCompilerOptions options, SharedLibrary library);
   struct State;
   std::unique_ptr<State> state_;
 };

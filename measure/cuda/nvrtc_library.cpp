@@ -92,9 +92,13 @@ NvrtcChoice choose_nvrtc(const std::vector<std::string>& directories, std::optio
           fmt::format("the driver serves CUDA {} and loads no code of NVRTC {} ({}); {}", to_text(*driver),
                       to_text(found.back().version), found.back().library.path, nvrtc_install_hint(driver));
   }
-  const std::filesystem::path path = choice.library.path;
-  if (choice.library && path.has_parent_path()) load_builtins(path.parent_path());
+  if (choice.library) load_builtins_of(choice.library);
   return choice;
+}
+
+void load_builtins_of(const SharedLibrary& library) {
+  const std::filesystem::path path = library.path;
+  if (path.has_parent_path()) load_builtins(path.parent_path());
 }
 
 std::string nvrtc_install_hint(std::optional<CudaVersion> driver) {

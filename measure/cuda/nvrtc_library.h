@@ -28,6 +28,10 @@ struct NvrtcChoice {
 /// and not run, the newest. Loads no other one.
 NvrtcChoice choose_nvrtc(const std::vector<std::string>& directories, std::optional<CudaVersion> driver);
 
+/// NVRTC looks for libnvrtc-builtins.so of its own folder by the bare name when it compiles: loads it. What
+/// choose_nvrtc() gives has it already.
+void load_builtins_of(const SharedLibrary& library);
+
 /// "install ...": an NVRTC that `driver` serves; any without one.
 std::string nvrtc_install_hint(std::optional<CudaVersion> driver);
 

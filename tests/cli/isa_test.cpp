@@ -174,7 +174,7 @@ TEST(Isa, OneBundleOfTwoLevelsServesProcessorsOfBoth) {
   EXPECT_FALSE(std::filesystem::exists(scratch.path() / "native"));
 
   const std::string allowed = features_in(scratch.path() / "both", lower);
-  const lehr_open_options old = {sizeof old, allowed.c_str(), 1}, all = {sizeof all, nullptr, 1};
+  const lehr_open_options old = {sizeof old, allowed.c_str(), 1, 0}, all = {sizeof all, nullptr, 1, 0};
   lehr_error error = {sizeof error, ""};
   lehr_bundle bundle = 0;
   ASSERT_EQ(lehr_open((scratch.path() / "both").c_str(), &old, &bundle, &error), LEHR_OK) << error.text;

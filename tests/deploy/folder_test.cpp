@@ -63,11 +63,16 @@ FolderOptions options() {
   return result;
 }
 
+std::vector<FolderFile> files_of(std::span<const RebuiltKernel> kernels, const FolderOptions& given) {
+  FolderCompilers compilers({});
+  return export_folder(kernels, compilers, given);
+}
+
 struct Folder {
   TempDir directory;
   std::string path = directory.path() + "/bundle";
   explicit Folder(std::span<const RebuiltKernel> kernels, const FolderOptions& given = options()) {
-    write_folder(path, export_folder(kernels, given), &is_bundle_folder);
+    write_folder(path, files_of(kernels, given), &is_bundle_folder);
   }
 };
 
@@ -75,7 +80,7 @@ struct Opened {
   lehr_bundle handle = 0;
   explicit Opened(const std::string& path) {
     lehr_error error = {sizeof error, ""};
-    const lehr_open_options tested = {sizeof tested, nullptr, 1};
+    const lehr_open_options tested = {sizeof tested, nullptr, 1, 0};
     EXPECT_EQ(lehr_open(path.c_str(), &tested, &handle, &error), LEHR_OK) << error.text;
   }
   ~Opened() { lehr_close(handle, nullptr); }
@@ -165,7 +170,7 @@ TEST(BundleFolder, KnowsWhatItsKernelsHaveToCompute) {
   ASSERT_NE(at, std::string::npos) << text;
   text.insert(at + begin.size(), " if (task == 0) return; ");
   const Folder folder(std::array{kernel});
-  const lehr_open_options tested = {sizeof tested, nullptr, 1};
+  const lehr_open_options tested = {sizeof tested, nullptr, 1, 0};
   lehr_error error = {sizeof error, ""};
   lehr_bundle bundle = 0;
   EXPECT_EQ(lehr_open(folder.path.c_str(), &tested, &bundle, &error), LEHR_WRONG_RESULT);
@@ -234,8 +239,8 @@ TEST(BundleFolder, RowsShareAConstantBThatIsLaidOutOnce) {
 
 TEST(BundleFolder, TheSameKernelsGiveTheSameBytes) {
   const std::vector<RebuiltKernel> kernels = {exported(kWorkloads[0], 1), exported(kWorkloads[3], 2)};
-  const std::vector<FolderFile> first = export_folder(kernels, options()),
-                                second = export_folder(kernels, options());
+  const std::vector<FolderFile> first = files_of(kernels, options()),
+                                second = files_of(kernels, options());
   ASSERT_EQ(first.size(), second.size());
   for (std::size_t i = 0; i < first.size(); ++i) {
     EXPECT_EQ(first[i].path, second[i].path);
@@ -348,7 +353,7 @@ lehr_status open_with(const std::string& path, const std::vector<std::string>& f
                       lehr_error* error) {
   std::string text;
   for (const std::string& feature : features) text += feature + " ";
-  const lehr_open_options some = {sizeof some, text.c_str(), 1};
+  const lehr_open_options some = {sizeof some, text.c_str(), 1, 0};
   return lehr_open(path.c_str(), &some, bundle, error);
 }
 
@@ -382,7 +387,7 @@ TEST(IsaLevels, EachSourceHasFlagsOfItsOwn) {
   if (cpu_device(1, false).limits.vector_bytes < 32) GTEST_SKIP() << "this processor has no AVX2";
   FolderOptions sources = options();
   sources.embed = true;
-  const std::vector<FolderFile> files = export_folder(
+  const std::vector<FolderFile> files = files_of(
       std::array{exported(kWorkloads[0], 20, nullptr, &v2), exported(kWorkloads[0], 10, nullptr, &v3)},
       sources);
   const auto cmake = std::ranges::find(files, "CMakeLists.txt", &FolderFile::path);

@@ -45,7 +45,7 @@ lehr_bundle open_bundle(const BundleFolder& folder, const lehr_open_options* opt
       [&](auto* bundle, auto* error) { return lehr_open(folder.path().c_str(), options, bundle, error); });
 }
 lehr_kernel find(lehr_bundle bundle, const char* workload, std::uint32_t threads = 0) {
-  const lehr_find_options options = {sizeof options, threads, 0};
+  const lehr_find_options options = {sizeof options, threads, 0, LEHR_ANY_TARGET};
   return done<lehr_kernel>(
       [&](auto* kernel, auto* error) { return lehr_find(bundle, workload, &options, kernel, error); });
 }
@@ -270,7 +270,7 @@ TEST(Runtime, NeverAnswersWithWhatIsOnlyNear) {
             "'scale m=4 width=4 m=5' says m twice");
   EXPECT_NE(find(bundle, "scale m=8 width=4"), 0u);
   EXPECT_NE(find(bundle, "scale width=4 kind=2 m=4"), 0u);
-  const lehr_find_options exact = {sizeof exact, 0, 1};
+  const lehr_find_options exact = {sizeof exact, 0, 1, LEHR_ANY_TARGET};
   none("scale m=12 width=4", &exact);
   lehr_close(bundle, nullptr);
 }
@@ -305,7 +305,7 @@ TEST(Runtime, RefusesKernelsForAnotherProcessorBeforeTheyAreLoaded) {
   kernel["features"] = {"avx512f"};
   folder.manifest["kernels"].push_back(kernel);
   folder.seal();
-  const lehr_open_options without = {sizeof without, "avx2 fma", 0};
+  const lehr_open_options without = {sizeof without, "avx2 fma", 0, 0};
   const auto open = [&](const lehr_open_options* options) {
     return refusal(LEHR_WRONG_DEVICE, [&](auto* error) {
       lehr_bundle bundle;
@@ -568,7 +568,7 @@ TEST(Runtime, ASelfTestFindsAKernelThatComputesSomethingElse) {
     folder.manifest["kernels"][0]["self_test"] = {{"tolerance", 1e-6}, {"output", {{7, value}}}};
     folder.seal();
   };
-  const lehr_open_options tested = {sizeof tested, nullptr, 1};
+  const lehr_open_options tested = {sizeof tested, nullptr, 1, 0};
   BundleFolder right, wrong;
   folder_with(right, 2);
   folder_with(wrong, 2.5);
@@ -589,7 +589,7 @@ TEST(Runtime, ReadsOptionsAsFarAsTheyGo) {
   BundleFolder folder;
   add_scale(folder, 4, 1);
   folder.seal();
-  lehr_open_options older = {offsetof(lehr_open_options, self_test), nullptr, 77};
+  lehr_open_options older = {offsetof(lehr_open_options, self_test), nullptr, 77, 77};
   EXPECT_EQ(lehr_close(open_bundle(folder, &older), nullptr), LEHR_OK);
   older.size = 4;
   lehr_bundle none;
@@ -613,7 +613,7 @@ TEST(Runtime, LinkedKernelsOfTheProgramRun) {
   folder.write_manifest();
   const std::string manifest = folder.read_file("manifest.json");
   const lehr_linked_function functions[] = {{"other", nullptr}, {name.c_str(), &add_one_linked}};
-  lehr_linked linked = {sizeof linked, 2, functions, manifest.data(), manifest.size()};
+  lehr_linked linked = {sizeof linked, 2, functions, manifest.data(), manifest.size(), nullptr, 0};
   const auto bundle = done<lehr_bundle>(
       [&](auto* handle, auto* error) { return lehr_open_linked(&linked, nullptr, handle, error); });
   const auto kernel =

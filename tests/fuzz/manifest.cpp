@@ -68,7 +68,7 @@ void ask(lehr_bundle bundle) {
       if (at == std::string::npos) continue;
       std::string other = workload;
       other.replace(at + 1, std::min(other.find(' ', at + 1), other.size()) - at - 1, rows);
-      const lehr_find_options options = {sizeof options, i, 0};
+      const lehr_find_options options = {sizeof options, i, 0, LEHR_ANY_TARGET};
       lehr_find(bundle, other.c_str(), &options, &found, nullptr);
     }
   }

@@ -3,6 +3,9 @@ add_library(fake_cuda_driver SHARED fake_cuda_driver.cpp)
 # The same, of before the driver counted clusters.
 add_library(fake_cuda_driver_before_11_8 SHARED fake_cuda_driver.cpp)
 target_compile_definitions(fake_cuda_driver_before_11_8 PRIVATE FAKE_CUDA_BEFORE_11_8)
+# The same by the name that programs look for, in a folder of its own.
+add_library(fake_libcuda SHARED fake_cuda_driver.cpp)
+set_target_properties(fake_libcuda PROPERTIES OUTPUT_NAME cuda SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fake_libcuda)
 add_library(fake_cublaslt SHARED fake_cublaslt.cpp)
 target_link_libraries(fake_cublaslt PRIVATE fake_cuda_driver)
 add_library(fake_cudnn SHARED fake_cudnn.cpp)

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr int kOutOfMemory = 2;
 constexpr int kInvalidImage = 200;
+constexpr int kNoBinaryForGpu = 209;
 constexpr int kNotFound = 500;
 constexpr int kIllegalAddress = 700;
 constexpr int kOutOfResources = 701;
@@ -47,7 +49,9 @@ struct State {
   std::vector<std::string> functions;
   std::map<void*, int> dynamic_shared;
   std::map<int, int> attributes;  ///< of another card
-  std::string tensor_map;  ///< what the last one was made of
+  std::string tensor_map;         ///< what the last one was made of
+  std::string launch;             ///< the last one
+  void* context = nullptr;        ///< the current one
 };
 
 State& state() {
@@ -138,6 +142,11 @@ EXPORT void fake_cuda_first_launches(double upload_us, double cold_us) {
 EXPORT const char* fake_cuda_tensor_map() {
   return state().tensor_map.c_str();
 }
+/// "gemm_1_2_3 grid 1 1 1 block 32 1 1 shared 0", ", programmatic" where it is.
+EXPORT const char* fake_cuda_launch() {
+  return state().launch.c_str();
+}
+/// Of the device; from 1000 on those of functions.
 EXPORT void fake_cuda_set_attribute(int attribute, int value) {
   state().attributes[attribute] = value;
 }
@@ -215,6 +224,19 @@ EXPORT int cuDevicePrimaryCtxRelease_v2(int) {
 EXPORT int cuCtxSetCurrent(void*) {
   return note("cuCtxSetCurrent");
 }
+EXPORT int cuCtxGetCurrent(void** context) {
+  return *context = state().context, 0;
+}
+EXPORT int cuCtxGetDevice(int* device) {
+  return *device = 0, 0;
+}
+EXPORT int cuCtxPushCurrent_v2(void* context) {
+  return state().context = context, note("cuCtxPushCurrent");
+}
+EXPORT int cuCtxPopCurrent_v2(void** context) {
+  *context = std::exchange(state().context, nullptr);
+  return note("cuCtxPopCurrent");
+}
 
 EXPORT int cuMemAlloc_v2(unsigned long long* address, std::size_t bytes) {
   if (bytes > state().memory_left) return kOutOfMemory;
@@ -242,12 +264,21 @@ EXPORT int cuMemsetD8_v2(unsigned long long to, unsigned char value, std::size_t
   return note("cuMemsetD8");
 }
 EXPORT int cuMemsetD8Async(unsigned long long to, unsigned char value, std::size_t bytes, void*) {
-  std::memset(reinterpret_cast<void*>(to), value, bytes);
+  fake_cuda_submit([=] { std::memset(reinterpret_cast<void*>(to), value, bytes); }, 1);
   return note("cuMemsetD8Async");
+}
+EXPORT int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, std::size_t bytes, void*) {
+  fake_cuda_submit([=] { std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes); },
+                   1);
+  return note("cuMemcpyDtoDAsync");
 }
 
 EXPORT int cuModuleLoadData(void** module, const void* image) {
-  if (std::memcmp(image, "FAKE CUBIN", 10) != 0 && std::memcmp(image, ".version 7.8", 12) != 0)
+  // Real ones are taken for what they are, too.
+  const std::string_view text(static_cast<const char*>(image));
+  if (text == "FAKE CUBIN OF ANOTHER GPU") return kNoBinaryForGpu;
+  if (!text.starts_with("FAKE CUBIN") && !text.starts_with(".version 7.8") && !text.starts_with("\177ELF") &&
+      !text.starts_with("//"))
     return kInvalidImage;
   *module = &state();
   return note("cuModuleLoadData");
@@ -262,6 +293,8 @@ EXPORT int cuModuleGetFunction(void** function, void*, const char* name) {
   return note("cuModuleGetFunction");
 }
 EXPORT int cuFuncGetAttribute(int* value, int attribute, void*) {
+  if (const auto other = state().attributes.find(1000 + attribute); other != state().attributes.end())
+    return *value = other->second, 0;
   static const std::map<int, int> values = {{0, 256}, {1, 64}, {3, 16}, {4, 42}};
   const auto found = values.find(attribute);
   if (found == values.end()) return 1;
@@ -281,9 +314,10 @@ struct LaunchConfig {  // CUlaunchConfig
 };
 #ifndef FAKE_CUDA_BEFORE_11_8
 EXPORT int cuOccupancyMaxActiveClusters(int* count, void* function, const LaunchConfig* config) {
-  if (state().functions[reinterpret_cast<std::size_t>(function) - 1] != "lehr_probe" || config->count != 1)
-    return 1;
+  if (config->count != 1) return 1;
   const int blocks = config->attributes[2];
+  if (state().functions[reinterpret_cast<std::size_t>(function) - 1] != "lehr_probe")
+    return *count = blocks <= 8 && config->grid_x % static_cast<unsigned>(blocks) == 0, 0;
   if (config->attributes[0] != 4 || static_cast<unsigned>(blocks) != config->grid_x || blocks > 8) return 1;
   if (config->shared_bytes <= 232448 / 2 ||
       static_cast<int>(config->shared_bytes) > state().dynamic_shared[function])
@@ -303,12 +337,22 @@ EXPORT int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** a
   Launch launch{
       state().functions[reinterpret_cast<std::size_t>(function) - 1], config->grid_x * config->block_x, {}};
   if (launch.kernel == "refused" || config->stream != &state()) return kOutOfResources;
+  const unsigned numbers[] = {config->grid_x,  config->grid_y,  config->grid_z,      config->block_x,
+                              config->block_y, config->block_z, config->shared_bytes};
+  state().launch = launch.kernel;
+  for (int i = 0; i < 7; ++i)
+    state().launch += (i == 0   ? " grid "
+                       : i == 3 ? " block "
+                       : i == 6 ? " shared "
+                                : " ") +
+                      std::to_string(numbers[i]);
   const bool three = launch.kernel.starts_with("gemm_") || launch.kernel.starts_with("workspace_");
   const int count = three ? 3 : 2;
   for (int i = 0; i < count; ++i) launch.arguments.push_back(*static_cast<float**>(arguments[i]));
   fake_cuda_submit([launch] { run(launch); }, 1000.0 / 64);  // exact in the float that the events give
   const bool programmatic = config->count == 1 && config->attributes[0] == 6 && config->attributes[2] == 1;
   note(programmatic ? "cuLaunchKernelEx, programmatic" : "cuLaunchKernelEx");
+  if (programmatic) state().launch += ", programmatic";
   return 0;  // launches are asynchronous: what goes wrong shows at the next synchronisation
 }
 /// The fake's map begins with the tensor's address: kernels find it where they find it otherwise.

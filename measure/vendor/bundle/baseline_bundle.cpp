@@ -76,7 +76,7 @@ void BundleRunner::find(const RunSettings& settings, const std::string& workload
     throw_environment("{} has no function named {}", paths[0], missing);
   lehr_bundle bundle = 0;
   expect(functions_.open(settings.bundle.c_str(), nullptr, &bundle, &error_));
-  const lehr_find_options options = {sizeof options, static_cast<std::uint32_t>(settings.threads), 0};
+  const lehr_find_options options = {sizeof options, static_cast<std::uint32_t>(settings.threads), 0, LEHR_CPU};
   expect(functions_.find_kernel(bundle, workload.c_str(), &options, &kernel_, &error_));
   info_.size = sizeof info_;
   expect(functions_.info(kernel_, &info_, &error_));

@@ -1,0 +1,47 @@
+// What compiles the kernels of a folder: each as it was compiled when it was measured.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deploy/rebuild.h"
+#include "measure/cuda/nvrtc.h"
+#include "measure/host/host_compiler.h"
+
+namespace lehr {
+
+struct CompilerOptions {
+  HostCompilerOptions host;                     ///< each kernel is compiled with the `march` of its own
+  std::vector<std::string> gpu_libraries = {};  ///< where NVRTC lies besides the loader's own folders
+};
+
+/// The -march that a winner was measured with: "native", or a level.
+std::string march_of(const RebuiltKernel& kernel);
+
+/// Compilers, each made when the first kernel needs it.
+class FolderCompilers {
+ public:
+  explicit FolderCompilers(CompilerOptions options) : options_(std::move(options)) {}
+
+  /// Why a kernel cannot be compiled here as it was measured, as the end of a sentence: with another
+  /// compiler, or one that is not here. nullopt: it can.
+  std::optional<std::string> why_not(const RebuiltKernel& kernel);
+
+  /// Of a kernel for processors. Throws Error(kEnvironment) where there is no compiler, or it does not know
+  /// the level.
+  HostCompiler& host(const std::string& march);
+  /// Of a kernel for GPUs; nullptr with the reason where there is none.
+  NvrtcCompiler* gpu(const RebuiltKernel& kernel, std::string& reason);
+
+  const CompilerOptions& options() const { return options_; }
+
+ private:
+  CompilerOptions options_;
+  std::map<std::string, HostCompiler> hosts_;                   ///< by -march
+  std::map<std::string, std::unique_ptr<NvrtcCompiler>> gpus_;  ///< by identity
+};
+
+}  // namespace lehr
