@@ -195,6 +195,7 @@ class Finder {
     if (const auto* reason = std::get_if<std::string>(&type)) return Gap{*reason};
     problem.a.type = problem.b.type = problem.c.type = std::get<DType>(type);
     problem.accum = sums_for(problem.a.type);
+    problem.b.constant = is_constant(node.input(1));
     return checked({{problem, {}}, {{}, {}, {node.input(0), node.input(1)}}});
   }
 

@@ -103,10 +103,10 @@ TEST(Tasks, StopAtWhatOthersRead) {
 }
 
 TEST(Tasks, TakeProductsOfEveryShape) {
-  EXPECT_EQ(only("y = Gemm(v, fc, fb)", "gemm m=4 n=32 k=16 batch=1 a=f32:row b=f32:row"),
+  EXPECT_EQ(only("y = Gemm(v, fc, fb)", "gemm m=4 n=32 k=16 batch=1 a=f32:row b=f32:row:constant"),
             "epilogue=bias, 1 nodes");
   EXPECT_EQ(only("c = Gemm(v, fct, fb) transB=1\n y = Relu(c)",
-                 "gemm m=4 n=32 k=16 batch=1 a=f32:row b=f32:column"),
+                 "gemm m=4 n=32 k=16 batch=1 a=f32:row b=f32:column:constant"),
             "epilogue=bias+relu, 2 nodes");
   EXPECT_EQ(only("y = Gemm(v, fc) alpha=0.5", "gemm m=4 n=32 k=16"), "epilogue=none alpha=0.5, 1 nodes");
   EXPECT_EQ(only("y = Gemm(v, fc, fb) beta=0.5", ""), "its C is scaled");
