@@ -156,8 +156,8 @@ void print_checks(const std::vector<const Step*>& steps) {
 
 /// What `lehr bench` printed: its sides in the order in which they were named.
 void print_ladder(const Step& step) {
-  fmt::print("\n### {} {}\n\n| us | against the first | config |\n|--:|--:|---|\n", step.text("suite"),
-             step.text("name"));
+  fmt::print("\n### {}{} {}\n\n| us | against the first | config |\n|--:|--:|---|\n", step.text("kind") == "bundle" ? "bundle: " : "",
+             step.text("suite"), step.text("name"));
   for (const json& side : step.wrapper["result"]["entries"]) {
     const std::string what = side.value("what", "");
     if (side["time_us"].is_null()) {
@@ -222,7 +222,7 @@ int main(int argc, char** argv) {
       others.push_back(&step);
     } else if (step.text("kind") == "check") {
       checks.push_back(&step);
-    } else if (step.text("kind") == "bench") {
+    } else if (step.text("kind") == "bench" || step.text("kind") == "bundle") {
       ladders.push_back(&step);
     } else if (step.text("kind") == "tune") {
       if (!rows.contains(step.text("suite"))) suites.push_back(step.text("suite"));
