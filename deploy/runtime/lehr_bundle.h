@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 /// Grows when a function or a member is added; what is there keeps its meaning.
-#define LEHR_BUNDLE_ABI 1
+#define LEHR_BUNDLE_ABI 2
 
 typedef int32_t lehr_status;
 enum {
@@ -72,8 +72,8 @@ typedef struct lehr_open_options {
 } lehr_open_options;
 
 /// Opens the bundle in `folder`: reads its manifest, compares the hash of every file that it is going to
-/// load, and loads the kernels that this processor and the GPU can run. Nothing of a kernel is run. `options`
-/// may be NULL. LEHR_BAD_BUNDLE, LEHR_WRONG_DEVICE where they can run none, LEHR_NO_MEMORY,
+/// load, and loads the kernels that this processor and the GPU can run. None is run but by a self-test.
+/// `options` may be NULL. LEHR_BAD_BUNDLE, LEHR_WRONG_DEVICE where they can run none, LEHR_NO_MEMORY,
 /// LEHR_DRIVER_ERROR. At most 1023 bundles are open at the same time.
 LEHR_API lehr_status lehr_open(const char* folder, const lehr_open_options* options, lehr_bundle* bundle,
                                lehr_error* error);
