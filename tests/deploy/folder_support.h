@@ -38,7 +38,8 @@ std::string scale_text(int rows);
 /// A bundle of kernels for these numbers of rows, which take as many microseconds as `time_us` says.
 void add_scale(BundleFolder& folder, int rows, double time_us, int threads = 1, bool bucket = false);
 
-/// C = A B of `rows` x 4 by 4 x 8 for CUDA, as the stand-in for the driver computes it for a kernel of that name.
+/// C = A B of `rows` x 4 by 4 x 8 for CUDA, as the stand-in for the driver computes it for a kernel of that
+/// name.
 nlohmann::json product_kernel(int rows, double time_us, bool bucket = false);
 /// Puts it into a bundle, with what the stand-in takes for machine code.
 void add_product(BundleFolder& folder, const nlohmann::json& kernel, const std::string& image = "FAKE CUBIN");
