@@ -191,7 +191,8 @@ void over_image(ShapeSite& site, const Dim& channels, const Shape& kernel) {
   const auto window = window_of(site.node, {image.begin() + 2, image.end()}, kernel);
   Shape result = {image[0], channels};
   for (std::size_t i = 2; i < image.size(); ++i)
-    result.push_back(window ? window_output(image[i], *window, static_cast<int>(i) - 2) : std::nullopt);
+    result.push_back(window ? window_output(image[i], *window, static_cast<int>(i + 2 - image.size()))
+                            : std::nullopt);
   site.outputs[0].shape = result;
 }
 

@@ -178,40 +178,55 @@ ModelShapes infer_shapes(const OnnxModel& model, const ShapeBindings& bindings) 
   return Inference(model, bindings).run();
 }
 
-std::optional<ImageWindow> window_of(const OnnxNode& node, const std::vector<Dim>& sizes,
-                                     const std::vector<Dim>& kernel) {
+namespace {
+
+// One of the axes; false where attributes do not go together. `i` counts among the node's axes, of which
+// there are `count`.
+bool set_axis(const OnnxNode& node, std::size_t i, std::size_t count, Dim size, Dim kernel,
+              ImageWindow& window) {
   constexpr std::int64_t kMost = 1 << 20;
-  if (sizes.size() != 2) return std::nullopt;
-  ImageWindow window;
+  const std::size_t at = i + 2 - count;  // of one axis alone it is the width
   const auto kernels = node.wholes("kernel_shape"), strides = node.wholes("strides"),
              pads = node.wholes("pads"), dilations = node.wholes("dilations");
+  const auto has = [](const std::vector<std::int64_t>& list, std::size_t wanted) {
+    return list.empty() || list.size() == wanted;
+  };
+  if (!has(kernels, count) || !has(strides, count) || !has(dilations, count) || !has(pads, 2 * count))
+    return false;
+  if (!kernels.empty()) kernel = kernels[i];
+  if (!kernel) return false;
+  window.kernel[at] = *kernel;
+  if (!strides.empty()) window.stride[at] = strides[i];
+  if (!dilations.empty()) window.dilation[at] = dilations[i];
+  if (!pads.empty()) window.before[at] = pads[i], window.after[at] = pads[i + count];
+  for (const std::int64_t value : {window.kernel[at], window.stride[at], window.dilation[at]})
+    if (value < 1 || value > kMost) return false;
+  for (const std::int64_t value : {window.before[at], window.after[at]})
+    if (value < 0 || value > kMost) return false;
   const std::string_view automatic = node.text("auto_pad", "NOTSET");
+  if (automatic == "NOTSET" || automatic.empty()) return true;
+  window.before[at] = window.after[at] = 0;
+  if (automatic == "VALID") return true;
+  if (!size) return false;
+  // As many outputs as strides fit; the odd one of the padding goes where the name says.
+  const std::int64_t outputs = (*size + window.stride[at] - 1) / window.stride[at];
+  const std::int64_t needed = std::max<std::int64_t>(
+      0, (outputs - 1) * window.stride[at] + window.dilation[at] * (window.kernel[at] - 1) + 1 - *size);
+  window.before[at] = automatic == "SAME_LOWER" ? needed - needed / 2 : needed / 2;
+  window.after[at] = needed - window.before[at];
+  return true;
+}
+
+}  // namespace
+
+std::optional<ImageWindow> window_of(const OnnxNode& node, const std::vector<Dim>& sizes,
+                                     const std::vector<Dim>& kernel) {
+  if (sizes.empty() || sizes.size() > 2) return std::nullopt;
+  ImageWindow window;
   window.ceil = node.whole("ceil_mode", 0) != 0;
-  if ((!strides.empty() && strides.size() != 2) || (!pads.empty() && pads.size() != 4) ||
-      (!dilations.empty() && dilations.size() != 2) || (!kernels.empty() && kernels.size() != 2))
-    return std::nullopt;
-  for (std::size_t i = 0; i < 2; ++i) {
-    const Dim size = !kernels.empty() ? Dim(kernels[i]) : i < kernel.size() ? kernel[i] : Dim();
-    if (!size) return std::nullopt;
-    window.kernel[i] = *size;
-    if (!strides.empty()) window.stride[i] = strides[i];
-    if (!dilations.empty()) window.dilation[i] = dilations[i];
-    if (!pads.empty()) window.before[i] = pads[i], window.after[i] = pads[i + 2];
-    for (const std::int64_t value : {window.kernel[i], window.stride[i], window.dilation[i]})
-      if (value < 1 || value > kMost) return std::nullopt;
-    for (const std::int64_t value : {window.before[i], window.after[i]})
-      if (value < 0 || value > kMost) return std::nullopt;
-    if (automatic == "NOTSET" || automatic.empty()) continue;
-    window.before[i] = window.after[i] = 0;
-    if (automatic == "VALID") continue;
-    if (!sizes[i]) return std::nullopt;
-    // As many outputs as strides fit; the odd one of the padding goes where the name says.
-    const std::int64_t outputs = (*sizes[i] + window.stride[i] - 1) / window.stride[i];
-    const std::int64_t needed = std::max<std::int64_t>(
-        0, (outputs - 1) * window.stride[i] + window.dilation[i] * (window.kernel[i] - 1) + 1 - *sizes[i]);
-    window.before[i] = automatic == "SAME_LOWER" ? needed - needed / 2 : needed / 2;
-    window.after[i] = needed - window.before[i];
-  }
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (!set_axis(node, i, sizes.size(), sizes[i], i < kernel.size() ? kernel[i] : Dim(), window))
+      return std::nullopt;
   return window;
 }
 

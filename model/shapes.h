@@ -51,8 +51,9 @@ struct ImageWindow {
   std::int64_t before[2] = {0, 0}, after[2] = {0, 0};  ///< padding
   bool ceil = false;                                   ///< a pool rounds its output up
 };
-/// Of a Conv or a pool over two spatial dimensions of these sizes; nullopt for another number of them, and
-/// for attributes that do not go together. `kernel`: of the filter where the node need not tell it.
+/// Of a Conv or a pool over two spatial dimensions of these sizes, or over one, which is the width of images
+/// of height 1; nullopt for more, and for attributes that do not go together. `kernel`: of the filter where
+/// the node need not tell it.
 std::optional<ImageWindow> window_of(const OnnxNode& node, const std::vector<Dim>& sizes,
                                      const std::vector<Dim>& kernel);
 

@@ -115,12 +115,16 @@ class Finder {
   }
 
   Start conv(const OnnxNode& node) const {
-    const auto image = shape(node.input(0)), filter = shape(node.input(1));
+    auto image = shape(node.input(0)), filter = shape(node.input(1));
     if (!image || !filter) return Gap{"its shape is not known"};
-    if (image->size() != 4 || filter->size() != 4)
+    if (image->size() < 3 || image->size() > 4 || filter->size() != image->size())
       return Gap{fmt::format("its images have {} dimensions", image->size())};
-    const auto window = window_of(node, {(*image)[2], (*image)[3]}, {(*filter)[2], (*filter)[3]});
+    const auto spatial = [](const Sizes& sizes) { return std::vector<Dim>(sizes.begin() + 2, sizes.end()); };
+    const auto window = window_of(node, spatial(*image), spatial(*filter));
     if (!window) return Gap{"its attributes do not go together"};
+    // A signal is an image of height 1.
+    for (auto* sizes : {&image, &filter})
+      if ((*sizes)->size() == 3) (*sizes)->insert((*sizes)->begin() + 2, 1);
     const auto type = type_of({node.input(0), node.input(1)});
     if (const auto* reason = std::get_if<std::string>(&type)) return Gap{*reason};
     Conv2d problem;
@@ -195,6 +199,7 @@ class Finder {
     if (const auto* reason = std::get_if<std::string>(&type)) return Gap{*reason};
     problem.a.type = problem.b.type = problem.c.type = std::get<DType>(type);
     problem.accum = sums_for(problem.a.type);
+    problem.b.constant = is_constant(node.input(1));
     return checked({{problem, {}}, {{}, {}, {node.input(0), node.input(1)}}});
   }
 
@@ -248,9 +253,9 @@ class Finder {
     return true;
   }
 
-  // From the end, which dimension has the channels: of images the third, of rows the last.
-  static std::size_t channel_axis(const Workload& workload) {
-    return workload.op() == Operator::kConv2d ? 3 : 1;
+  // From the end, which of so many dimensions has the channels: of images the second, of rows the last.
+  static std::size_t channel_axis(const Workload& workload, std::size_t rank) {
+    return workload.op() == Operator::kConv2d ? rank - 1 : 1;
   }
   static std::int64_t channels_of(const Workload& workload) {
     return workload.op() == Operator::kConv2d ? workload.conv2d().k : workload.gemm().n;
@@ -301,7 +306,7 @@ class Finder {
   bool is_channels_constant(const Found& found, std::string_view value) const {
     const auto own = shape(found.place.output), other = shape(value);
     return own && other && is_constant(value) && other->size() <= own->size() &&
-           is_per_channel(*other, channels_of(found.workload), channel_axis(found.workload));
+           is_per_channel(*other, channels_of(found.workload), channel_axis(found.workload, own->size()));
   }
 
   // A factor for each channel, before anything that is not linear.

@@ -178,16 +178,9 @@ bool unregister_bundle(lehr_bundle handle) {
   return true;
 }
 
-lehr_status read_options(const lehr_open_options* given, lehr_open_options& options, lehr_error* error) {
-  options = {};
-  if (given == nullptr) return LEHR_OK;
-  constexpr std::size_t kFirstVersion = offsetof(lehr_open_options, self_test);
-  if (given->size < kFirstVersion)
-    return fail(error, LEHR_BAD_ARGUMENT, "lehr_open_options::size is %u: set it to sizeof", given->size);
-  std::memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-  return LEHR_OK;
-}
+namespace {
 
+// Of what the processor has, what the options let kernels use.
 lehr_status features_allowed(const lehr_open_options& options, CpuFeatures& features, lehr_error* error) {
   features = cpu_features_here();
   if (options.features == nullptr) return LEHR_OK;
@@ -202,6 +195,20 @@ lehr_status features_allowed(const lehr_open_options& options, CpuFeatures& feat
   }
   features &= allowed;
   return LEHR_OK;
+}
+
+}  // namespace
+
+lehr_status begin_opening(const lehr_open_options* given, const char* where, Owner<Bundle>& bundle,
+                          lehr_open_options& options, lehr_error* error) {
+  bundle = Owner<Bundle>::make();
+  if (!bundle) return fail(error, LEHR_NO_MEMORY, "there is no memory for %s", where);
+  if (const lehr_status status =
+          take(given, offsetof(lehr_open_options, self_test), "lehr_open_options", options, error);
+      status != LEHR_OK)
+    return status;
+  bundle->cuda_device = options.cuda_device;
+  return features_allowed(options, bundle->features, error);
 }
 
 lehr_status load_kernels(Bundle& bundle, const char* where, EntryNamed entry_named, void* context,

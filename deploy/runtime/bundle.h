@@ -120,6 +120,10 @@ lehr_status load_cuda_kernels(Bundle& bundle, ImageOf image_of, void* context, l
 /// lack.
 std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures features);
 
+/// What is wrong with a call's params, of which those with their bit in `needed` are looked at; or LEHR_OK.
+lehr_status check_params(const Answer& answer, void* const* params, std::uint32_t count, std::uint64_t needed,
+                         lehr_error* error);
+
 /// lehr_run and lehr_prepack of a call that is right.
 void run_answer(const Answer& answer, const lehr_call& call);
 void prepack_answer(const Answer& answer, const lehr_call& call);
@@ -127,12 +131,9 @@ void prepack_answer(const Answer& answer, const lehr_call& call);
 /// lehr_self_test of one kernel.
 lehr_status self_test(const Bundle& bundle, const LoadedKernel& kernel, lehr_error* error);
 
-/// The caller's options, as far as its struct goes; where it is NULL or ends, zeros. LEHR_BAD_ARGUMENT where
-/// the size is none.
-lehr_status read_options(const lehr_open_options* given, lehr_open_options& options, lehr_error* error);
-/// Of what the processor has, what the options let kernels use. A name that is not known is
-/// LEHR_BAD_ARGUMENT.
-lehr_status features_allowed(const lehr_open_options& options, CpuFeatures& features, lehr_error* error);
+/// An empty bundle, and the caller's options for it. LEHR_BAD_ARGUMENT for a feature that is not known.
+lehr_status begin_opening(const lehr_open_options* given, const char* where, Owner<Bundle>& bundle,
+                          lehr_open_options& options, lehr_error* error);
 /// Makes it open, once its kernels have passed what the options ask for.
 lehr_status finish_opening(Owner<Bundle> bundle, const lehr_open_options& options, lehr_bundle* handle,
                            lehr_error* error);

@@ -7,6 +7,10 @@
 namespace lehr::runtime {
 namespace {
 
+bool aligned(const void* pointer, std::uint64_t alignment) {
+  return (reinterpret_cast<std::uintptr_t>(pointer) & (alignment - 1)) == 0;
+}
+
 /// One step's tasks, taken by whichever worker is free.
 struct Round {
   Entry entry;
@@ -84,10 +88,6 @@ void run_part(const Part& part, const Answer& answer, const lehr_call& call) {
   }
 }
 
-bool aligned(const void* pointer, std::uint64_t alignment) {
-  return (reinterpret_cast<std::uintptr_t>(pointer) & (alignment - 1)) == 0;
-}
-
 // What is wrong with a call, or LEHR_OK. `needed`: a bit per parameter that is used.
 lehr_status check(const Answer* answer, const lehr_call* call, std::uint64_t needed, lehr_error* error) {
   if (answer == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "the kernel is not one of an open bundle");
@@ -97,18 +97,9 @@ lehr_status check(const Answer* answer, const lehr_call* call, std::uint64_t nee
   if (answer->parts[0].kernel->said->on_cuda())
     return fail(error, LEHR_BAD_ARGUMENT, "the kernel is for %s: lehr_launch puts it on a stream",
                 answer->parts[0].kernel->said->target.data());
-  if (call->params == nullptr || call->param_count != answer->params.size())
-    return fail(error, LEHR_BAD_ARGUMENT, "the kernel takes %zu parameters, not %u", answer->params.size(),
-                call->params == nullptr ? 0 : call->param_count);
-  for (std::uint32_t i = 0; i < call->param_count; ++i) {
-    const ManifestParam& param = answer->params[i];
-    if ((needed >> i & 1) == 0) continue;
-    if (call->params[i] == nullptr)
-      return fail(error, LEHR_BAD_ARGUMENT, "parameter %u, %s, is a null pointer", i, param.name.data());
-    if (!aligned(call->params[i], param.alignment))
-      return fail(error, LEHR_BAD_ARGUMENT, "parameter %u, %s, is not aligned to %u bytes", i,
-                  param.name.data(), param.alignment);
-  }
+  if (const lehr_status status = check_params(*answer, call->params, call->param_count, needed, error);
+      status != LEHR_OK)
+    return status;
   if (call->workers > 1 && call->parallel_for == nullptr)
     return fail(error, LEHR_BAD_ARGUMENT, "%u workers are asked for without a parallel_for", call->workers);
   return LEHR_OK;
@@ -128,6 +119,23 @@ lehr_status check_scratch(const Answer& answer, const lehr_call& call, lehr_erro
 }
 
 }  // namespace
+
+lehr_status check_params(const Answer& answer, void* const* params, std::uint32_t count, std::uint64_t needed,
+                         lehr_error* error) {
+  if (params == nullptr || count != answer.params.size())
+    return fail(error, LEHR_BAD_ARGUMENT, "the kernel takes %zu parameters, not %u", answer.params.size(),
+                params == nullptr ? 0 : count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const ManifestParam& param = answer.params[i];
+    if ((needed >> i & 1) == 0) continue;
+    if (params[i] == nullptr)
+      return fail(error, LEHR_BAD_ARGUMENT, "parameter %u, %s, is a null pointer", i, param.name.data());
+    if (!aligned(params[i], param.alignment))
+      return fail(error, LEHR_BAD_ARGUMENT, "parameter %u, %s, is not aligned to %u bytes", i,
+                  param.name.data(), param.alignment);
+  }
+  return LEHR_OK;
+}
 
 void run_answer(const Answer& answer, const lehr_call& call) {
   for (const Part& part : answer.parts) run_part(part, answer, call);

@@ -109,13 +109,6 @@ bool saves(std::uint64_t mask, Saved what) {
 
 }  // namespace
 
-std::size_t cpu_feature_count() {
-  return kCount;
-}
-const CpuFeature& cpu_feature(std::size_t index) {
-  return kRows[index].feature;
-}
-
 CpuFeatures cpu_features_here() {
   const Answers answers = ask();
   CpuFeatures features = 0;
@@ -156,13 +149,6 @@ constexpr std::size_t kCount = sizeof kRows / sizeof *kRows;
 
 }  // namespace
 
-std::size_t cpu_feature_count() {
-  return kCount;
-}
-const CpuFeature& cpu_feature(std::size_t index) {
-  return kRows[index].feature;
-}
-
 CpuFeatures cpu_features_here() {
   CpuFeatures features = 0;
   for (std::size_t i = 0; i < kCount; ++i)
@@ -171,19 +157,28 @@ CpuFeatures cpu_features_here() {
 }
 
 #else
+namespace {
 
-std::size_t cpu_feature_count() {
-  return 0;
-}
-const CpuFeature& cpu_feature(std::size_t) {
-  static constexpr CpuFeature kNone = {"", ""};
-  return kNone;
-}
+struct Row {
+  CpuFeature feature;
+};
+constexpr Row kRows[] = {{{"", ""}}};
+constexpr std::size_t kCount = 0;
+
+}  // namespace
+
 CpuFeatures cpu_features_here() {
   return 0;
 }
-
 #endif
+
+std::size_t cpu_feature_count() {
+  return kCount;
+}
+
+const CpuFeature& cpu_feature(std::size_t index) {
+  return kRows[index].feature;
+}
 
 CpuFeatures cpu_feature_named(std::string_view name) {
   for (std::size_t i = 0; i < cpu_feature_count(); ++i)

@@ -131,18 +131,12 @@ lehr_status check(const Answer* answer, const lehr_launch_call* call, bool works
   if (!answer->parts[0].kernel->said->on_cuda())
     return fail(error, LEHR_BAD_ARGUMENT, "the kernel is for %s: lehr_run runs it",
                 answer->parts[0].kernel->said->target.data());
-  if (call->params == nullptr || call->param_count != answer->params.size())
-    return fail(error, LEHR_BAD_ARGUMENT, "the kernel takes %zu parameters, not %u", answer->params.size(),
-                call->params == nullptr ? 0 : call->param_count);
-  for (std::uint32_t i = 0; i < call->param_count; ++i) {
-    const ManifestParam& param = answer->params[i];
-    if (param.role == LEHR_WORKSPACE && !workspaces) continue;
-    if (call->params[i] == nullptr)
-      return fail(error, LEHR_BAD_ARGUMENT, "parameter %u, %s, is a null pointer", i, param.name.data());
-    if (reinterpret_cast<std::uintptr_t>(call->params[i]) % param.alignment != 0)
-      return fail(error, LEHR_BAD_ARGUMENT, "parameter %u, %s, is not aligned to %u bytes", i,
-                  param.name.data(), param.alignment);
-  }
+  std::uint64_t needed = 0;
+  for (std::uint32_t i = 0; i < answer->params.size(); ++i)
+    if (workspaces || answer->params[i].role != LEHR_WORKSPACE) needed |= std::uint64_t{1} << i;
+  if (const lehr_status status = check_params(*answer, call->params, call->param_count, needed, error);
+      status != LEHR_OK)
+    return status;
   return call->tensor_maps == nullptr ? LEHR_OK : check_maps(*answer, *call, error);
 }
 

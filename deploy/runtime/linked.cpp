@@ -55,13 +55,10 @@ lehr_status lehr_open_linked(const lehr_linked* linked, const lehr_open_options*
       (linked->functions == nullptr && linked->function_count > 0) ||
       (linked->files == nullptr && linked->file_count > 0))
     return fail(error, LEHR_BAD_ARGUMENT, "lehr_open_linked takes the table that the bundle brings");
-  Owner<Bundle> opened = Owner<Bundle>::make();
-  if (!opened) return fail(error, LEHR_NO_MEMORY, "there is no memory for %s", kWhere);
+  Owner<Bundle> opened;
   lehr_open_options taken;
-  if (const lehr_status status = read_options(options, taken, error); status != LEHR_OK) return status;
-  if (const lehr_status status = features_allowed(taken, opened->features, error); status != LEHR_OK)
+  if (const lehr_status status = begin_opening(options, kWhere, opened, taken, error); status != LEHR_OK)
     return status;
-  opened->cuda_device = taken.cuda_device;
   if (const lehr_status status = open_table(*linked, *opened, error); status != LEHR_OK) return status;
   return finish_opening(std::move(opened), taken, bundle, error);
 }

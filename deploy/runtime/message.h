@@ -1,6 +1,9 @@
 // How a function of the interface answers.
 #pragma once
 
+#include <cstddef>
+#include <cstring>
+
 #include "deploy/runtime/lehr_bundle.h"
 
 namespace lehr::runtime {
@@ -10,5 +13,17 @@ namespace lehr::runtime {
                                                ...);
 /// LEHR_OK, and an empty sentence.
 lehr_status succeed(lehr_error* error);
+
+/// A caller's struct, as far as its size says that it goes; NULL, and what it has not, is zero. `first`: the
+/// size of the first version, below which none is.
+template <typename Struct>
+lehr_status take(const Struct* given, std::size_t first, const char* name, Struct& taken, lehr_error* error) {
+  taken = {};
+  if (given == nullptr) return LEHR_OK;
+  if (given->size < first)
+    return fail(error, LEHR_BAD_ARGUMENT, "%s::size is %u: set it to sizeof", name, given->size);
+  std::memcpy(&taken, given, given->size < sizeof taken ? given->size : sizeof taken);
+  return LEHR_OK;
+}
 
 }  // namespace lehr::runtime

@@ -164,13 +164,10 @@ lehr_status lehr_open(const char* folder, const lehr_open_options* options, lehr
   if (folder == nullptr || bundle == nullptr)
     return fail(error, LEHR_BAD_ARGUMENT, "lehr_open needs a folder and a place for the handle");
   *bundle = 0;
-  Owner<Bundle> opened = Owner<Bundle>::make();
-  if (!opened) return fail(error, LEHR_NO_MEMORY, "there is no memory for %s", folder);
+  Owner<Bundle> opened;
   lehr_open_options taken;
-  if (const lehr_status status = read_options(options, taken, error); status != LEHR_OK) return status;
-  if (const lehr_status status = features_allowed(taken, opened->features, error); status != LEHR_OK)
+  if (const lehr_status status = begin_opening(options, folder, opened, taken, error); status != LEHR_OK)
     return status;
-  opened->cuda_device = taken.cuda_device;
   if (const lehr_status status = open_folder(folder, *opened, error); status != LEHR_OK) return status;
   return finish_opening(std::move(opened), taken, bundle, error);
 }

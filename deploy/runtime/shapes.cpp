@@ -303,19 +303,6 @@ lehr_status find_for(Bundle& bundle, const Asked& asked, std::size_t& index) {
   return index != Bundle::kMostAnswers ? LEHR_OK : LEHR_NO_MEMORY;
 }
 
-// The caller's options, as far as its struct goes.
-lehr_status read_find_options(const lehr_find_options* given, lehr_find_options& options, lehr_error* error) {
-  options = {};
-  if (given == nullptr) return LEHR_OK;
-  constexpr std::size_t kFirstVersion = offsetof(lehr_find_options, target);
-  if (given->size < kFirstVersion)
-    return fail(error, LEHR_BAD_ARGUMENT, "lehr_find_options::size is %u: set it to sizeof", given->size);
-  std::memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-  if (options.target <= LEHR_CUDA) return LEHR_OK;
-  return fail(error, LEHR_BAD_ARGUMENT, "lehr_find_options::target is %u: no target has that number",
-              options.target);
-}
-
 }  // namespace
 }  // namespace lehr::runtime
 
@@ -329,7 +316,13 @@ lehr_status lehr_find(lehr_bundle handle, const char* workload, const lehr_find_
     return fail(error, LEHR_BAD_ARGUMENT, "lehr_find needs a workload and a place for the handle");
   *kernel = 0;
   lehr_find_options taken;
-  if (const lehr_status status = read_find_options(options, taken, error); status != LEHR_OK) return status;
+  if (const lehr_status status =
+          take(options, offsetof(lehr_find_options, target), "lehr_find_options", taken, error);
+      status != LEHR_OK)
+    return status;
+  if (taken.target > LEHR_CUDA)
+    return fail(error, LEHR_BAD_ARGUMENT, "lehr_find_options::target is %u: no target has that number",
+                taken.target);
   if (const std::string_view field = said_twice(workload); !field.empty())
     return fail(error, LEHR_BAD_ARGUMENT, "'%s' says %.*s twice", workload, static_cast<int>(field.size()),
                 field.data());

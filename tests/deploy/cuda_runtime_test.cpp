@@ -409,6 +409,19 @@ TEST_F(CudaRuntime, ATamperedImageIsNotLoaded) {
   EXPECT_THAT(calls(), Not(HasSubstr("cuModuleLoadData")));
 }
 
+TEST_F(CudaRuntime, NoCorruptionLoads) {
+  BundleFolder folder;
+  json kernel = product_kernel(4, 1);
+  kernel["launch"]["ptx"] = "kernels/gemm_4_8_4.ptx";
+  folder.write_file("kernels/gemm_4_8_4.ptx", ".version 7.8 and so on");
+  add_product(folder, kernel, "FAKE CUBIN of so many bytes that most of them can be changed");
+  add_product(folder, product_kernel(16, 2), "FAKE CUBIN of another kernel");
+  folder.seal();
+  expect_no_corruption_loads(folder, 500);
+  EXPECT_THAT(calls(), Not(HasSubstr("cuModuleLoadData")));
+  open(folder);
+}
+
 TEST_F(CudaRuntime, TheProcessorComesFirstUnlessATargetIsNamed) {
   BundleFolder folder;
   json kernel = product_kernel(4, 1);

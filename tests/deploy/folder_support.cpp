@@ -7,8 +7,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
+#include <vector>
 
+#include "deploy/runtime/lehr_bundle.h"
 #include "deploy/runtime/sha256.h"
 
 namespace lehr::testing {
@@ -134,6 +137,41 @@ void add_scale(BundleFolder& folder, int rows, double time_us, int threads, bool
   const std::string name = fmt::format("scale_{}", rows);
   if (!fs::exists(folder.path() + "/kernels/" + name + ".so")) folder.add_library(name, scale_text(rows));
   folder.manifest["kernels"].push_back(scale_kernel(rows, time_us, threads, bucket));
+}
+
+void expect_no_corruption_loads(BundleFolder& folder, int times) {
+  std::vector<std::string> names = {"manifest.json"}, sound;
+  for (const auto& [name, hash] : folder.manifest["files"].items()) names.push_back(name);
+  for (const std::string& name : names) sound.push_back(folder.read_file(name));
+  const auto seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  const auto below = [&](std::size_t limit) { return random() % limit; };
+  for (int i = 0; i < times; ++i) {
+    const std::size_t which = i % 2 == 0 ? 0 : below(names.size());
+    std::string bytes = sound[which];
+    switch (below(4)) {
+      case 0:
+        bytes[below(bytes.size())] ^= static_cast<char>(1u << below(8));
+        break;
+      case 1:
+        bytes.resize(below(bytes.size()));
+        break;
+      case 2:
+        bytes = sound[(which + 1 + below(names.size() - 1)) % names.size()];
+        break;
+      default:
+        bytes.insert(below(bytes.size() + 1), 1, static_cast<char>(random()));
+        break;
+    }
+    folder.write_file(names[which], bytes);
+    lehr_bundle bundle = 1;
+    lehr_error error = {sizeof error, ""};
+    EXPECT_EQ(lehr_open(folder.path().c_str(), nullptr, &bundle, &error), LEHR_BAD_BUNDLE) << names[which];
+    EXPECT_EQ(bundle, 0u);
+    EXPECT_NE(std::string(error.text).find(names[which]), std::string::npos) << error.text;
+    folder.write_file(names[which], sound[which]);
+  }
 }
 
 json product_kernel(int rows, double time_us, bool bucket) {

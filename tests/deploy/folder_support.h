@@ -38,6 +38,9 @@ std::string scale_text(int rows);
 /// A bundle of kernels for these numbers of rows, which take as many microseconds as `time_us` says.
 void add_scale(BundleFolder& folder, int rows, double time_us, int threads = 1, bool bucket = false);
 
+/// Changes a file of a sealed folder at random, so many times: none of what becomes of it opens. The folder
+/// is as before then.
+void expect_no_corruption_loads(BundleFolder& folder, int times);
 /// C = A B of `rows` x 4 by 4 x 8 for CUDA, as the stand-in for the driver computes it for a kernel of that
 /// name.
 nlohmann::json product_kernel(int rows, double time_us, bool bucket = false);

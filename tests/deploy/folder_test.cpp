@@ -233,14 +233,14 @@ TEST(BundleFolder, RowsShareAConstantBThatIsLaidOutOnce) {
   b.size = sizeof b;
   ASSERT_EQ(lehr_param(kernel, 1, &b, nullptr), LEHR_OK);
   EXPECT_EQ(b.constant, 1u);
-  EXPECT_EQ(lehr_find(bundle.handle, "gemm m=34 n=50 k=33 b=f32:column epilogue=bias+relu", nullptr, &kernel, nullptr),
+  EXPECT_EQ(lehr_find(bundle.handle, "gemm m=34 n=50 k=33 b=f32:column epilogue=bias+relu", nullptr, &kernel,
+                      nullptr),
             LEHR_NO_KERNEL);
 }
 
 TEST(BundleFolder, TheSameKernelsGiveTheSameBytes) {
   const std::vector<RebuiltKernel> kernels = {exported(kWorkloads[0], 1), exported(kWorkloads[3], 2)};
-  const std::vector<FolderFile> first = files_of(kernels, options()),
-                                second = files_of(kernels, options());
+  const std::vector<FolderFile> first = files_of(kernels, options()), second = files_of(kernels, options());
   ASSERT_EQ(first.size(), second.size());
   for (std::size_t i = 0; i < first.size(); ++i) {
     EXPECT_EQ(first[i].path, second[i].path);

@@ -47,6 +47,8 @@ constexpr Case kCases[] = {
     {"y = Conv(x, filter) auto_pad=\"SAME_UPPER\" strides=3,3", "2x4x4x4"},
     {"y = Conv(x, filter) auto_pad=\"VALID\" strides=3,3", "2x4x3x4"},
     {"y = Conv(x, filter) dilations=9,9", "2x4x?x?"},
+    {"y = Conv(steps, taps) pads=1,1", "11x6x4"},
+    {"y = MaxPool(steps) kernel_shape=2, strides=2,", "11x1x2"},
     {"y = ConvTranspose(x, turned) strides=2,2", "2x5x21x25"},
     {"y = ConvTranspose(x, turned) strides=2,2 pads=1,1,1,1 output_padding=1,1", "2x5x20x24"},
     {"y = MaxPool(x) kernel_shape=3,3 strides=2,2", "2x3x4x5"},
@@ -122,6 +124,7 @@ constexpr const char* kValues = R"(
   constant five f32 5
   constant filter f32 4x3x3x3
   constant turned f32 3x5x3x3
+  constant taps f32 6x1x3
   constant to6 s64 3 = 6 -1 4
   constant keep s64 3 = 0 0 -1
   constant parts s64 2 = 3 7

@@ -75,6 +75,22 @@ TEST(Tasks, TakeWhatFollowsAConvolution) {
             "epilogue=avgpool(2), 2 nodes");
 }
 
+TEST(Tasks, SignalsAreImagesOfHeightOne) {
+  const Found found(R"(
+    input signal f32 2x8x100
+    constant w1 f32 4x8x5
+    constant b1 f32 4x1
+    c = Conv(signal, w1) strides=2, pads=2,1 dilations=3,
+    d = Add(c, b1)
+    y = Relu(d)
+  )");
+  ASSERT_THAT(found.work.tasks, SizeIs(1));
+  EXPECT_EQ(to_text(found.work.tasks[0].workload),
+            "conv2d n=2 h=1 w=100 c=8 k=4 r=1 s=5 stride=1x2 pad=0x0x2x1 dilation=1x3 groups=1 layout=nchw "
+            "x=f32 f=f32 "
+            "y=f32 accum=f32 epilogue=bias+relu");
+}
+
 TEST(Tasks, FoldWhatIsLinear) {
   EXPECT_EQ(conv(std::string(kConv) + "d = BatchNormalization(c, g, b, g, b)\n y = Relu(d)"),
             "epilogue=bias+relu, 3 nodes");
@@ -103,10 +119,10 @@ TEST(Tasks, StopAtWhatOthersRead) {
 }
 
 TEST(Tasks, TakeProductsOfEveryShape) {
-  EXPECT_EQ(only("y = Gemm(v, fc, fb)", "gemm m=4 n=32 k=16 batch=1 a=f32:row b=f32:row"),
+  EXPECT_EQ(only("y = Gemm(v, fc, fb)", "gemm m=4 n=32 k=16 batch=1 a=f32:row b=f32:row:constant"),
             "epilogue=bias, 1 nodes");
   EXPECT_EQ(only("c = Gemm(v, fct, fb) transB=1\n y = Relu(c)",
-                 "gemm m=4 n=32 k=16 batch=1 a=f32:row b=f32:column"),
+                 "gemm m=4 n=32 k=16 batch=1 a=f32:row b=f32:column:constant"),
             "epilogue=bias+relu, 2 nodes");
   EXPECT_EQ(only("y = Gemm(v, fc) alpha=0.5", "gemm m=4 n=32 k=16"), "epilogue=none alpha=0.5, 1 nodes");
   EXPECT_EQ(only("y = Gemm(v, fc, fb) beta=0.5", ""), "its C is scaled");
@@ -132,9 +148,8 @@ TEST(Tasks, CountsPlacesAndSaysWhatIsLeft) {
   EXPECT_GT(flops_of(found.work.tasks[0]), flops_of(found.work.tasks[1]));
   std::vector<std::string> reasons;
   for (const ModelGap& gap : found.work.gaps) reasons.push_back(gap.reason);
-  EXPECT_THAT(reasons,
-              ElementsAre("its filter is computed", "transposed convolutions have no family",
-                          "quantized operators have no workload"));
+  EXPECT_THAT(reasons, ElementsAre("its filter is computed", "transposed convolutions have no family",
+                                   "quantized operators have no workload"));
   EXPECT_EQ(found.work.gaps[1].node, 4u);
 }
 

@@ -141,6 +141,25 @@ TEST(Catalog, EveryFamilyRefusesAScaleOrMakesAnotherKernelOfIt) {
   EXPECT_GE(readers, 7);
 }
 
+// It is a permission: who has no use for it computes the same by the same kernel.
+TEST(Catalog, EveryFamilyServesAConstantB) {
+  std::set<std::string> others;
+  for (const Template& family : catalog()) {
+    for (const auto& [plain, constant] :
+         {std::pair{"gemm m=3 n=64 k=64", "gemm m=3 n=64 k=64 b=f32:row:constant"},
+          {"gemm m=64 n=64 k=64 b=f32:column", "gemm m=64 n=64 k=64 b=f32:column:constant"},
+          {"gemm m=64 n=64 k=64 a=f16 b=f16:column c=f16", "gemm m=64 n=64 k=64 a=f16 b=f16:column:constant c=f16"}}) {
+      SCOPED_TRACE(family.name + " " + plain);
+      const Limits limits = family.target == Target::kCpu ? cpu() : cuda_limits("sm_90a");
+      const Workload before = parse_workload(plain), stays = parse_workload(constant);
+      EXPECT_EQ(why_unserved(family, before, limits), why_unserved(family, stays, limits));
+      if (why_unserved(family, before, limits)) continue;
+      if (text_of(family, before, limits) != text_of(family, stays, limits)) others.insert(family.name);
+    }
+  }
+  EXPECT_EQ(others, std::set<std::string>{"gemm_cpu"});
+}
+
 TEST(Catalog, AFaultyFamilyIsLeftOutWithItsReasonAndTheOthersRemain) {
   Template no_space = sound("no_space"), no_default = sound("no_default"), no_config = sound("no_config");
   no_space.space = space_that_fails;
