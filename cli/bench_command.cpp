@@ -165,7 +165,8 @@ DeviceChoice BenchCommand::device_choice() const {
   DeviceChoice choice = parse_device(device_, threads_, isa_);
   if (bundle_.empty()) return choice;
   if (choice.automatic)  // as lehr_find does where no target is said
-    choice.target = *std::ranges::find_if(kTargets, [](Target target) { return target.has(Feature::kTasks); });
+    choice.target =
+        *std::ranges::find_if(kTargets, [](Target target) { return target.has(Feature::kTasks); });
   choice.automatic = false;
   choice.bundle = std::filesystem::absolute(bundle_).string();
   return choice;

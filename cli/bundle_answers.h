@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "deploy/runtime/lehr_bundle.h"
 #include "base/limits.h"
+#include "deploy/runtime/lehr_bundle.h"
 
 namespace lehr {
 
@@ -31,7 +31,8 @@ class BundleAnswers {
 
   /// Every kernel that runs here.
   std::vector<BundleAnswer> all() const;
-  /// For a workload's text, of that target and number of threads. Throws Error(kNotFound) where there is none.
+  /// For a workload's text, of that target and number of threads. Throws Error(kNotFound) where there is
+  /// none.
   BundleAnswer answer(const std::string& workload, const Limits& limits) const;
 
  private:

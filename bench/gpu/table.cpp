@@ -156,8 +156,8 @@ void print_checks(const std::vector<const Step*>& steps) {
 
 /// What `lehr bench` printed: its sides in the order in which they were named.
 void print_ladder(const Step& step) {
-  fmt::print("\n### {}{} {}\n\n| us | against the first | config |\n|--:|--:|---|\n", step.text("kind") == "bundle" ? "bundle: " : "",
-             step.text("suite"), step.text("name"));
+  fmt::print("\n### {}{} {}\n\n| us | against the first | config |\n|--:|--:|---|\n",
+             step.text("kind") == "bundle" ? "bundle: " : "", step.text("suite"), step.text("name"));
   for (const json& side : step.wrapper["result"]["entries"]) {
     const std::string what = side.value("what", "");
     if (side["time_us"].is_null()) {

@@ -1,6 +1,6 @@
-// A product of f32 matrices on a GPU, from a bundle, taken into a CUDA graph and replayed: cuda_graph FOLDER M N K.
-// A program with CUDA's headers includes cuda.h, or uses the runtime's calls of the same names; here the driver's
-// functions are declared by hand, so that the example builds without a toolkit.
+// A product of f32 matrices on a GPU, from a bundle, taken into a CUDA graph: cuda_graph FOLDER M N K. Here
+// the driver's functions are declared by hand, so that the example builds without a toolkit; a program with
+// CUDA's headers includes them, and may use the runtime's calls as well.
 #include <dlfcn.h>
 #include <lehr_bundle.h>
 

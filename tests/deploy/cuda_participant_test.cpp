@@ -99,7 +99,8 @@ TEST_F(CudaParticipant, WhatIsNotServedIsSaid) {
     }
     return std::string("nothing");
   };
-  EXPECT_THAT(said("gemm m=4 n=8 k=5"), HasSubstr("the bundle does not serve this: the bundle has no kernel for"));
+  EXPECT_THAT(said("gemm m=4 n=8 k=5"),
+              HasSubstr("the bundle does not serve this: the bundle has no kernel for"));
 }
 
 }  // namespace

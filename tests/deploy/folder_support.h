@@ -41,7 +41,8 @@ void add_scale(BundleFolder& folder, int rows, double time_us, int threads = 1, 
 /// Changes a file of a sealed folder at random, so many times: none of what becomes of it opens. The folder
 /// is as before then.
 void expect_no_corruption_loads(BundleFolder& folder, int times);
-/// C = A B of `rows` x 4 by 4 x 8 for CUDA, as the stand-in for the driver computes it for a kernel of that name.
+/// C = A B of `rows` x 4 by 4 x 8 for CUDA, as the stand-in for the driver computes it for a kernel of that
+/// name.
 nlohmann::json product_kernel(int rows, double time_us, bool bucket = false);
 /// Puts it into a bundle, with what the stand-in takes for machine code.
 void add_product(BundleFolder& folder, const nlohmann::json& kernel, const std::string& image = "FAKE CUBIN");

@@ -57,8 +57,9 @@ void BundleRunner::take_memory(std::uint32_t threads) {
   lehr_pool* pool = nullptr;
   if (threads > 1) found_.expect(found_.functions.pool_create(threads, &pool, &found_.error));
   void* const scratch = memory_.emplace_back(memory_of(bytes)).get();
-  call_ = {sizeof call_, found_.info.params, params_.data(), scratch, bytes, threads,
-           found_.functions.pool_run, pool};
+  call_ = {
+      sizeof call_, found_.info.params, params_.data(), scratch, bytes, threads, found_.functions.pool_run,
+      pool};
 }
 
 void BundleRunner::prepare(const Problem& problem, const RunSettings& settings) {
@@ -82,7 +83,8 @@ std::variant<Checked, Fault> BundleRunner::check(int) {
 }
 
 std::variant<Samples, Fault> BundleRunner::time(int, const SampleRequest& request) {
-  return sample_calls([this] { found_.functions.run(found_.kernel, &call_, &found_.error); }, request, threads_);
+  return sample_calls([this] { found_.functions.run(found_.kernel, &call_, &found_.error); }, request,
+                      threads_);
 }
 
 void require_served(const Workload&, const RunSettings& settings) {

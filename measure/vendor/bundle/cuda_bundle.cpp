@@ -58,11 +58,11 @@ std::variant<Checked, Fault> CudaBundleRunner::check(int) {
     if (const CudaStatus status = workspaces_.find_damage(damage); !status.ok())
       return harness_.fault(FailureKind::kLaunch, status, "the bundle");
     if (damage)
-      return Fault{{FailureKind::kWrongResult,
-                    fmt::format("the bundle: {}",
-                                text_of(*damage, fmt::format("workspace {}", damage->piece))),
-                    {}},
-                   false};
+      return Fault{
+          {FailureKind::kWrongResult,
+           fmt::format("the bundle: {}", text_of(*damage, fmt::format("workspace {}", damage->piece))),
+           {}},
+          false};
   }
   result = harness_.check(call_with(false), "the bundle");
   if (auto* checked = std::get_if<Checked>(&result)) checked->note = found_.info.name;

@@ -1,4 +1,5 @@
-// A bundle's kernels for CUDA, launched as a product launches them, with the tensors and the clock of our own.
+// A bundle's kernels for CUDA, launched as a product launches them, with the tensors and the clock of our
+// own.
 #pragma once
 
 #include <vector>
