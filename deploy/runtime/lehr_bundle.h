@@ -166,7 +166,7 @@ enum {
       2,  ///< memory of the caller that lehr_prepack fills, aligned to 64 bytes; behind the tensors
   /// CUDA: memory of the caller on the device, aligned to 256 bytes; behind the tensors. All of its bytes are
   /// zero before the first launch that gets it, nobody but launches of this kernel writes it from then on,
-  /// and no two launches that may run at the same time get the same.
+  /// and launches on two streams, or of two graphs, that may run at the same time do not get the same.
   LEHR_WORKSPACE = 3,
 };
 
