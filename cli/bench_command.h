@@ -27,7 +27,7 @@ class BenchCommand {
   std::vector<Config> configs(const Candidates& candidates) const;
   /// With --bundle and no workload: what it holds.
   int list_bundle() const;
-  /// The device, which a bundle is run on the CPU of. Throws Error(kUser).
+  /// The device: with a bundle the processor where nothing is said, as lehr_find has it. Throws Error(kUser).
   DeviceChoice device_choice() const;
   /// The libraries that take part. Throws Error(kUser).
   std::vector<std::string> baselines(Target target) const;

@@ -25,4 +25,39 @@ using ShapeRule = void (*)(ShapeSite& site);
 /// nullptr for an operator that is not known.
 ShapeRule shape_rule_of(std::string_view op);
 
+namespace rules {
+
+// Those of image_rules.cpp, layout_rules.cpp and list_rules.cpp.
+void conv(ShapeSite& site);
+void pool(ShapeSite& site);
+void global_pool(ShapeSite& site);
+void conv_transpose(ShapeSite& site);
+void resize(ShapeSite& site);
+void blocks(ShapeSite& site);
+
+void flatten(ShapeSite& site);
+void reshape(ShapeSite& site);
+void transpose(ShapeSite& site);
+void concat(ShapeSite& site);
+void split(ShapeSite& site);
+void slice(ShapeSite& site);
+void squeeze(ShapeSite& site);
+void unsqueeze(ShapeSite& site);
+void gather(ShapeSite& site);
+void like_second(ShapeSite& site);
+void expand(ShapeSite& site);
+void tile(ShapeSite& site);
+void pad(ShapeSite& site);
+
+void arithmetic(ShapeSite& site);
+void comparison(ShapeSite& site);
+void where(ShapeSite& site);
+void shape_itself(ShapeSite& site);
+void size_itself(ShapeSite& site);
+void constant(ShapeSite& site);
+void constant_of_shape(ShapeSite& site);
+void range(ShapeSite& site);
+
+}  // namespace rules
+
 }  // namespace lehr

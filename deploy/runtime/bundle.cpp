@@ -51,7 +51,7 @@ lehr_status nothing_runs(const Bundle& bundle, const char* where, lehr_error* er
   const ManifestKernel& one = bundle.manifest.kernels[0];
   if (one.on_cuda())
     return fail(error, LEHR_WRONG_DEVICE, "no kernel of %s runs here: they need %s", where,
-                bundle.cuda->why_not);
+                bundle.cuda->why_not_of(one));
   const std::string_view missing = what_is_missing(one, bundle.features);
   return fail(error, LEHR_WRONG_DEVICE,
               "no kernel of %s runs here: that for '%s' needs %.*s, which is not there", where,
@@ -110,7 +110,6 @@ bool add_exact_answers(Bundle& bundle) {
 }  // namespace
 
 std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures features) {
-  if (kernel.machine.empty()) return kernel.target;  // no processor's
   if (kernel.machine != cpu_machine()) return kernel.machine;
   for (std::size_t i = 0; i < cpu_feature_count(); ++i)
     if (kernel.features & ~features & (CpuFeatures{1} << i)) return cpu_feature(i).name;

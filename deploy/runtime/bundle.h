@@ -114,9 +114,9 @@ using ImageOf = lehr_status (*)(void* context, const ManifestFile& file, Array<c
                                 lehr_error* error);
 lehr_status load_kernels(Bundle& bundle, const char* where, EntryNamed entry_named, void* context,
                          lehr_error* error, ImageOf image_of = nullptr);
-/// Those for CUDA that this GPU runs. None where there is no driver or no device: Cuda::why_not says why.
+/// Those for CUDA that this GPU runs. Cuda::why_not_of() says why others are not.
 lehr_status load_cuda_kernels(Bundle& bundle, ImageOf image_of, void* context, lehr_error* error);
-/// "avx512f", "aarch64", "cuda": the first thing that a kernel needs and that `features` and this machine
+/// "avx512f", "aarch64": the first thing that a processor's kernel needs and that `features` and this machine
 /// lack.
 std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures features);
 

@@ -5,6 +5,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 
 #include "deploy/runtime/bundle.h"
 #include "deploy/runtime/message.h"
@@ -57,6 +58,12 @@ void Cuda::say(const char* format, ...) {
   va_start(arguments, format);
   std::vsnprintf(why_not, sizeof why_not, format, arguments);
   va_end(arguments);
+}
+
+const char* Cuda::why_not_of(const ManifestKernel& kernel) const {
+  for (const LeftOut& one : left_out)
+    if (one.kernel == &kernel) return one.why_not;
+  return context == nullptr ? why_not : "";
 }
 
 const char* Cuda::name_of(CudaCode code) const {
@@ -257,8 +264,15 @@ lehr_status load_cuda_kernels(Bundle& bundle, ImageOf image_of, void* context, l
     if (const lehr_status status = load_one(bundle, said, {image_of, context}, kernel, error);
         status != LEHR_OK)
       return status;
-    if (kernel.function != nullptr && !bundle.kernels.add(kernel))
-      return fail(error, LEHR_NO_MEMORY, "there is no memory for the kernels");
+    bool added;
+    if (kernel.function != nullptr) {
+      added = bundle.kernels.add(kernel);
+    } else {
+      LeftOut left_out{&said, {}};
+      std::memcpy(left_out.why_not, cuda.why_not, sizeof left_out.why_not);
+      added = cuda.left_out.add(left_out);
+    }
+    if (!added) return fail(error, LEHR_NO_MEMORY, "there is no memory for the kernels");
   }
   return LEHR_OK;
 }

@@ -46,6 +46,12 @@ struct CudaModule {
   void* module = nullptr;
 };
 
+/// A kernel that this GPU does not run.
+struct LeftOut {
+  const ManifestKernel* kernel;
+  char why_not[160];  ///< the end of a sentence
+};
+
 /// The context of one bundle.
 struct Cuda {
   Cuda() = default;
@@ -61,7 +67,11 @@ struct Cuda {
   int capability = 0;     ///< 90
   int multiprocessors = 0;
   Array<CudaModule> modules;
-  char why_not[160] = "";  ///< the end of a sentence: why the last kernel that was left out does not run here
+  Array<LeftOut> left_out;
+  char why_not[sizeof LeftOut::why_not] = "";  ///< what say() has said last
+
+  /// Why a kernel does not run here; "" where it does.
+  const char* why_not_of(const ManifestKernel& kernel) const;
 
   [[gnu::format(printf, 2, 3)]] void say(const char* format, ...);
   /// The driver's name for a code, "an unknown error" for what it does not know.

@@ -120,6 +120,7 @@ class Reader {
     const bool on_cuda = json_.member(at, "launch") != Json::kNone;
     if ((threads == 0) != on_cuda || threads > 1u << 16)
       return is("has a kernel for an impossible number of threads");
+    if (!on_cuda && kernel.machine.empty()) return is("has a kernel for no processor");
     kernel.threads = static_cast<std::uint32_t>(threads);
     if (!file_of(at, kernel) || !features_of(at, kernel) || !params_of(at, kernel) || !slices_of(at, kernel))
       return false;

@@ -270,16 +270,25 @@ std::string_view said_twice(std::string_view query) {
   return {};
 }
 
-lehr_status none(const Bundle& bundle, const char* query, lehr_error* error) {
-  for (const ManifestKernel& kernel : bundle.manifest.kernels)
-    if (is_meant(query, kernel, {})) {
-      if (kernel.on_cuda() && bundle.cuda->why_not[0] != '\0')
-        return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' needs %s", query,
-                    bundle.cuda->why_not);
-      const std::string_view missing = what_is_missing(kernel, bundle.features);
-      return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' needs %.*s, which is not there", query,
-                  static_cast<int>(missing.size()), missing.data());
+// `target`: what was asked for, or LEHR_ANY_TARGET.
+lehr_status none(const Bundle& bundle, const char* query, std::uint32_t target, lehr_error* error) {
+  const ManifestKernel* elsewhere = nullptr;
+  for (const ManifestKernel& kernel : bundle.manifest.kernels) {
+    if (!is_meant(query, kernel, {})) continue;
+    if (target != LEHR_ANY_TARGET && kernel.on_cuda() != (target == LEHR_CUDA)) {
+      elsewhere = &kernel;
+      continue;
     }
+    if (kernel.on_cuda())
+      return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' needs %s", query,
+                  bundle.cuda->why_not_of(kernel));
+    const std::string_view missing = what_is_missing(kernel, bundle.features);
+    return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' needs %.*s, which is not there", query,
+                static_cast<int>(missing.size()), missing.data());
+  }
+  if (elsewhere != nullptr)
+    return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' is for %s alone", query,
+                elsewhere->target.data());
   return fail(error, LEHR_NO_KERNEL, "the bundle has no kernel for '%s'", query);
 }
 
@@ -336,7 +345,7 @@ lehr_status lehr_find(lehr_bundle handle, const char* workload, const lehr_find_
     asked.target = target;
     status = find_for(*bundle, asked, index);
   }
-  if (status == LEHR_NO_KERNEL) return none(*bundle, workload, error);
+  if (status == LEHR_NO_KERNEL) return none(*bundle, workload, taken.target, error);
   if (status == LEHR_NO_MEMORY) return fail(error, status, "there is no memory for the answer");
   *kernel = kernel_handle(handle, index);
   return succeed(error);

@@ -14,6 +14,12 @@ constexpr const VendorLibrary* kVendorLibraries[] = {
     &openblas::kLibrary, &onednn::kLibrary, &blis::kLibrary, &cublaslt::kLibrary, &cudnn::kLibrary,
 };
 
+// No libraries of the machine's: only who has a folder names them.
+std::span<const VendorLibrary* const> bundles() {
+  static constexpr const VendorLibrary* kBundles[] = {&bundle::kLibrary, &bundle::kCudaLibrary};
+  return kBundles;
+}
+
 std::vector<std::string> names_of(Target target, bool all) {
   std::vector<std::string> names;
   for (const VendorLibrary* library : kVendorLibraries) {
@@ -38,12 +44,10 @@ std::vector<std::string> default_baselines(Target target) {
 }
 
 NamedBaseline find_baseline(std::string_view name) {
-  for (const VendorLibrary* library : kVendorLibraries)
-    for (const Baseline& baseline : library->baselines)
-      if (baseline.name == name) return {library, &baseline};
-  // No library of the machine's: only who has a folder names it.
-  for (const Baseline& baseline : bundle::kLibrary.baselines)
-    if (baseline.name == name) return {&bundle::kLibrary, &baseline};
+  for (const std::span<const VendorLibrary* const> libraries : {vendor_libraries(), bundles()})
+    for (const VendorLibrary* library : libraries)
+      for (const Baseline& baseline : library->baselines)
+        if (baseline.name == name) return {library, &baseline};
   return {};
 }
 

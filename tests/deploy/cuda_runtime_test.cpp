@@ -397,6 +397,32 @@ TEST_F(CudaRuntime, AManifestThatMakesNoSenseIsRefused) {
         << name;
 }
 
+TEST_F(CudaRuntime, SaysOfEachKernelWhatItNeeds) {
+  BundleFolder folder;
+  json newer = product_kernel(4, 1), larger = product_kernel(16, 1);
+  newer["arch"] = "sm_100a";
+  larger["launch"]["block"] = {512, 1, 1};
+  add_product(folder, newer);
+  add_product(folder, product_kernel(8, 1));
+  add_product(folder, larger);
+  folder.seal();
+  open(folder);
+  const auto said = [&](const char* workload, std::uint32_t target) -> std::string {
+    const lehr_find_options options = {sizeof options, 0, 1, target};
+    lehr_kernel kernel = 0;
+    lehr_error error = {sizeof error, ""};
+    lehr_find(bundle_, workload, &options, &kernel, &error);
+    return error.text;
+  };
+  EXPECT_EQ(said("gemm m=4 n=8 k=4", LEHR_ANY_TARGET),
+            "the bundle's kernel for 'gemm m=4 n=8 k=4' needs sm_100a, and this GPU is sm_90");
+  EXPECT_THAT(said("gemm m=16 n=8 k=4", LEHR_CUDA), HasSubstr("needs blocks of 512 threads"));
+  EXPECT_EQ(said("gemm m=8 n=8 k=4", LEHR_CUDA), "");
+  EXPECT_EQ(said("gemm m=8 n=8 k=4", LEHR_CPU),
+            "the bundle's kernel for 'gemm m=8 n=8 k=4' is for cuda alone");
+  EXPECT_EQ(said("gemm m=9 n=8 k=4", LEHR_CUDA), "the bundle has no kernel for 'gemm m=9 n=8 k=4'");
+}
+
 TEST_F(CudaRuntime, ATamperedImageIsNotLoaded) {
   BundleFolder folder;
   add_product(folder, product_kernel(4, 1), "FAKE CUBIN and more of it");

@@ -92,24 +92,29 @@ void require_served(const Workload&, const RunSettings& settings) {
   if (settings.cold) throw_user("a bundle is timed with warm caches only");
 }
 
-constexpr Baseline kBaselines[] = {
+constexpr Baseline kOnProcessor[] = {
     {.name = "bundle",
      .make_runner = []() -> std::unique_ptr<Runner> { return std::make_unique<BundleRunner>(); },
      .require_served = &require_served,
-     .reads_all = true},
+     .reads_all = true}};
+constexpr Baseline kOnCuda[] = {
     {.name = "bundle-cuda",
      .make_runner = []() -> std::unique_ptr<Runner> { return std::make_unique<CudaBundleRunner>(); },
      .require_served = &require_served,
      .reads_all = true}};
 
+constexpr VendorLibrary library_of(Target target, std::span<const Baseline> baselines) {
+  return {.name = "bundle",
+          .target = target,
+          .by_default = false,
+          .baselines = baselines,
+          .variants = &as_it_comes,
+          .describe = [](const std::vector<std::string>&) { return std::string("lehr bench --bundle DIR"); }};
+}
+
 }  // namespace
 
-constinit const VendorLibrary kLibrary = {
-    .name = "bundle",
-    .target = Target::kCpu,
-    .by_default = false,
-    .baselines = kBaselines,
-    .variants = &as_it_comes,
-    .describe = [](const std::vector<std::string>&) { return std::string("lehr bench --bundle DIR"); }};
+constinit const VendorLibrary kLibrary = library_of(Target::kCpu, kOnProcessor),
+                              kCudaLibrary = library_of(Target::kCuda, kOnCuda);
 
 }  // namespace lehr::bundle

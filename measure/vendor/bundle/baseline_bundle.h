@@ -6,6 +6,6 @@
 namespace lehr::bundle {
 
 /// Of the folder RunSettings::bundle: "bundle" on the processor, "bundle-cuda" on a GPU.
-extern const VendorLibrary kLibrary;
+extern const VendorLibrary kLibrary, kCudaLibrary;
 
 }  // namespace lehr::bundle
