@@ -72,10 +72,39 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
 }
 
 Summary Session::run() {
+  begin();
+  while (round()) {
+  }
+  return end(*stop_);
+}
+
+void Session::begin() {
   prepare();
   recall_rows();
   measure_defaults();
-  rounds();
+}
+
+void Session::pause() {
+  CHECK(!paused_, "paused twice");
+  elapsed_before_s_ = elapsed_s();
+  spent_here_ = spent();
+  paused_ = true;
+}
+
+Spent Session::spent() const {
+  return paused_ ? spent_here_ : spent_here_ + (parts_.measurer->spent() - spent_before_);
+}
+
+void Session::resume() {
+  CHECK(paused_, "resumed, but not paused");
+  paused_ = false;
+  started_s_ = parts_.now_s();
+  spent_before_ = parts_.measurer->spent();
+  prepare();
+}
+
+Summary Session::end(StopReason reason) {
+  if (!stop_) stop_ = reason;
   const Progress at_stop = progress();
   if (stop_ == StopReason::kInterrupted)
     conclude_from_trials();
@@ -89,9 +118,10 @@ Summary Session::run() {
 }
 
 void Session::prepare() {
+  const double before_s = elapsed_s();
   report(EventKind::kSetup, summary_.workload);
   parts_.measurer->prepare(problem_for(task_.workload, options_.seed));
-  setup_s_ = elapsed_s();
+  setup_s_ += elapsed_s() - before_s;
 }
 
 void Session::recall_rows() {
@@ -191,19 +221,19 @@ void Session::measure_defaults() {
   }
 }
 
-void Session::rounds() {
-  while (!out_of_budget()) {
-    const bool hinted = !learner_.transfer_dropped();
-    if (proposer_.refit_if_due()) report(EventKind::kFitted, "");
-    if (hinted && learner_.transfer_dropped()) tell_that_hints_were_dropped();
-    const std::vector<Pick> picks = propose(batch_size(proposer_.next_batch()));
-    if (picks.empty()) {
-      stop_ = StopReason::kExhausted;
-      break;
-    }
-    measure(picks);
-    probe_roof();
+bool Session::round() {
+  if (out_of_budget()) return false;
+  const bool hinted = !learner_.transfer_dropped();
+  if (proposer_.refit_if_due()) report(EventKind::kFitted, "");
+  if (hinted && learner_.transfer_dropped()) tell_that_hints_were_dropped();
+  const std::vector<Pick> picks = propose(batch_size(proposer_.next_batch()));
+  if (picks.empty()) {
+    stop_ = StopReason::kExhausted;
+    return false;
   }
+  measure(picks);
+  probe_roof();
+  return true;
 }
 
 /// One probe at the start may meet a machine that is busy with something else. Between two batches nothing of
@@ -261,6 +291,7 @@ Progress Session::progress() const {
 
 bool Session::out_of_budget() {
   if (!stop_ && interrupted()) stop_ = StopReason::kInterrupted;
+  if (!stop_ && parts_.time_is_up && parts_.time_is_up()) stop_ = StopReason::kShared;
   if (!stop_) stop_ = should_stop(options_.stop, progress());
   return stop_.has_value();
 }
