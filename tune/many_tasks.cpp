@@ -22,7 +22,7 @@ namespace {
 constexpr double kFinalsShare = 0.2;
 constexpr double kLeastFinals = 0.4, kMostFinals = 8;
 /// A contest takes so many times what its budget says: the finalists are compiled again, libraries are started.
-constexpr double kFinalsOverhead = 1.6;
+constexpr double kFinalsOverhead = 2.3;
 
 /// Failures from the start after which a task is given up.
 constexpr int kFailingTrials = 32;
