@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
+#include "cli/apply_command.h"
 #include "cli/bench_command.h"
 #include "cli/best_command.h"
 #include "cli/check_command.h"
@@ -112,6 +113,7 @@ CommandLine::CommandLine() : parts_(std::make_unique<Parts>()) {
   parts_->add<CheckCommand>();
   parts_->add<BenchCommand>();
   parts_->add<ModelCommand>();
+  parts_->add<ApplyCommand>();
   parts_->add<BestCommand>();
   parts_->add<ShowCommand>();
   parts_->add<CompileCommand>();

@@ -1,0 +1,151 @@
+#include "cli/apply_command.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/args.h"
+#include "cli/bundle_answers.h"
+#include "cli/help.h"
+#include "cli/table.h"
+#include "deploy/applied_folder.h"
+#include "measure/system/affinity.h"
+#include "model/external.h"
+#include "model/rewrite.h"
+
+namespace lehr {
+namespace {
+
+using nlohmann::json;
+
+/// What becomes of a model's convolutions and products.
+struct Coverage {
+  std::vector<Replacement> replacements;
+  std::map<std::string, std::size_t> reasons;  ///< why places stay the engine's, and how many
+  std::size_t places = 0;
+  double flops = 0, replaced_flops = 0;
+  double expected_us = 0;             ///< of those that are replaced
+  std::uint64_t prepacked_bytes = 0;  ///< that they need while the model is loaded
+};
+
+Coverage coverage_of(const ModelWork& work, const BundleAnswers& bundle, int threads) {
+  Coverage coverage;
+  for (const ModelTask& task : work.tasks) {
+    coverage.places += task.places.size();
+    coverage.flops += flops_of(task);
+    std::string reason;
+    const auto answer = bundle.exact(to_text(task.workload), static_cast<std::uint32_t>(threads), reason);
+    if (!answer) {
+      coverage.reasons[reason] += task.places.size();
+      continue;
+    }
+    coverage.replaced_flops += flops_of(task);
+    const auto count = static_cast<double>(task.places.size());
+    coverage.expected_us += count * answer->time_us;
+    coverage.prepacked_bytes += task.places.size() * answer->prepacked_bytes;
+    for (const ModelPlace& place : task.places)
+      coverage.replacements.push_back({&place, task.workload, threads});
+  }
+  for (const ModelGap& gap : work.gaps) {
+    ++coverage.places;
+    coverage.flops += gap.flops;
+    ++coverage.reasons[gap.reason];
+  }
+  return coverage;
+}
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  if (!file) throw_user("{} cannot be read", path.string());
+  return bytes;
+}
+
+/// Files that hold constants of the model, at the same places below the new one.
+void add_external(const OnnxModel& model, std::vector<std::string> paths, std::vector<FolderFile>& files) {
+  std::ranges::sort(paths);
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  for (const std::string& path : paths) {
+    if (path == kAppliedModel || path == kPluginName || path.starts_with(std::string(kAppliedKernels) + "/"))
+      throw_user("the model's file '{}' would take the place of one of the result's", path);
+    files.push_back({path, bytes_of(std::filesystem::path(model.folder) / path)});
+  }
+}
+
+json document_of(const std::string& file, const std::string& out, const Coverage& coverage,
+                 const RewrittenModel& rewritten) {
+  return {{"model", file},
+          {"folder", out},
+          {"places", coverage.places},
+          {"replaced", rewritten.replaced},
+          {"share_of_flops", coverage.flops > 0 ? coverage.replaced_flops / coverage.flops : 0},
+          {"expected_us", coverage.expected_us},
+          {"prepacked_bytes", coverage.prepacked_bytes},
+          {"reasons", coverage.reasons}};
+}
+
+void print_coverage(const std::string& out, const Coverage& coverage, const RewrittenModel& rewritten) {
+  fmt::print("{} of {} convolutions and products, {:.1f} % of the operations that are known, by kernels: {} "
+             "expected\n",
+             rewritten.replaced, coverage.places,
+             coverage.flops > 0 ? 100 * coverage.replaced_flops / coverage.flops : 0,
+             format_time_us(coverage.expected_us));
+  if (coverage.prepacked_bytes > 0)
+    fmt::print("{:.1f} MB of prepacked weights beside the model's own\n",
+               static_cast<double>(coverage.prepacked_bytes) / 1e6);
+  for (const auto& [reason, count] : coverage.reasons)
+    fmt::print("left to the engine: {} x {}\n", count, printable(reason));
+  if (rewritten.replaced == 0) fmt::print("nothing is replaced: the model is written as it was\n");
+  fmt::print("written to {}\n", out);
+}
+
+}  // namespace
+
+ApplyCommand::ApplyCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
+  app_ = root.add_subcommand("apply", "Write a network that ONNX Runtime runs with a bundle's kernels");
+  problem_.add_to(*app_, "FILE");
+  value_flag(*app_, "Problem", "--bundle", bundle_, "the folder with kernels that `lehr export` has written");
+  value_flag(*app_, kMeasuringGroup, "--threads", threads_,
+             "the kernels tuned for so many (all that are allowed); right with any number of the engine's");
+  value_flag(*app_, kOutputGroup, "--out", out_, "the folder to write: model.onnx, the plug-in, the kernels");
+  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
+  app_->footer(
+      examples({{"problem", "lehr apply resnet18.onnx --dim batch=1 --bundle kernels.bundle --out faster"},
+                {"measuring", "lehr apply resnet18.onnx --bundle kernels.bundle --threads 1 --out faster"},
+                {"output", "lehr apply resnet18.onnx --bundle kernels.bundle --out faster --json"}}));
+}
+
+bool ApplyCommand::chosen() const {
+  return app_->parsed();
+}
+
+int ApplyCommand::run() {
+  if (!problem_.given() || bundle_.empty() || out_.empty())
+    throw_user("lehr apply needs a file, a bundle and a folder to write: lehr apply net.onnx --bundle kernels.bundle "
+               "--out faster");
+  const auto cpus = static_cast<std::int64_t>(allowed_cpus().size());
+  const int threads = threads_.empty() ? static_cast<int>(cpus)
+                                       : static_cast<int>(parse_number("--threads", threads_, 1, 1024));
+  const auto [model, shapes, work] = problem_.read();
+  std::vector<FolderFile> files = bundle_files(bundle_);
+  Coverage coverage = coverage_of(work, BundleAnswers(bundle_), threads);
+  RewrittenModel rewritten = rewrite(model, shapes, coverage.replacements);
+  for (const KeptPlace& kept : rewritten.kept) ++coverage.reasons[kept.reason];
+  files.push_back({kAppliedModel, std::move(rewritten.bytes)});
+  add_external(model, rewritten.external, files);
+  write_folder(out_, files, &is_applied_folder);
+  if (json_)
+    print_json(document_of(problem_.file(), out_, coverage, rewritten));
+  else
+    print_coverage(out_, coverage, rewritten);
+  return 0;
+}
+
+}  // namespace lehr

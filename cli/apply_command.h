@@ -1,0 +1,31 @@
+// `lehr apply`: a network and a bundle become a network that an inference engine runs with the bundle's kernels.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/environment.h"
+#include "cli/model_flags.h"
+
+namespace CLI {
+class App;
+}
+
+namespace lehr {
+
+class ApplyCommand {
+ public:
+  ApplyCommand(CLI::App& root, const Environment& environment);
+  bool chosen() const;
+  /// The exit code.
+  int run();
+
+ private:
+  CLI::App* app_ = nullptr;
+  const Environment& environment_;
+  ModelFlags problem_;
+  std::string bundle_, out_, threads_;
+  bool json_ = false;
+};
+
+}  // namespace lehr
