@@ -17,7 +17,6 @@
 #include "cli/table.h"
 #include "deploy/applied_folder.h"
 #include "measure/system/affinity.h"
-#include "model/external.h"
 #include "model/rewrite.h"
 
 namespace lehr {

@@ -5,17 +5,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "model/external.h"
 
 namespace lehr {
 namespace {
-
-std::vector<double> constant(const OnnxModel& model, const ModelShapes& shapes, std::string_view name) {
-  const OnnxTensor* const tensor = shapes.of(name).constant;
-  if (tensor == nullptr) throw_user("'{}' is no constant of the file", name);
-  const std::vector<float> values = f32_elements(model, *tensor);
-  return {values.begin(), values.end()};
-}
 
 std::size_t channels_of(const Workload& workload) {
   return static_cast<std::size_t>(workload.op() == Operator::kConv2d ? workload.conv2d().k : workload.gemm().n);
@@ -54,25 +46,24 @@ void expect_size(const std::vector<double>& values, std::size_t channels, std::s
     throw_user("'{}' has {} elements for {} channels", name, values.size(), channels);
 }
 
-Linear linear_of(const OnnxModel& model, const ModelShapes& shapes, const Workload& workload,
-                 const ModelPlace& place) {
+Linear linear_of(const Constants& constants, const Workload& workload, const ModelPlace& place) {
   const std::size_t channels = channels_of(workload);
-  const OnnxNode& main = model.nodes[place.nodes[0]];
+  const OnnxNode& main = constants.model().nodes[place.nodes[0]];
   Linear linear = {std::vector<double>(channels, 1), std::vector<double>(channels, 0)};
   if (!main.input(2).empty()) {
-    linear.shift = constant(model, shapes, main.input(2));
+    linear.shift = constants.elements(main.input(2));
     expect_size(linear.shift, channels, main.input(2));
   }
   std::string_view made = main.outputs[0];
   for (const std::size_t at : place.linear) {
-    const OnnxNode& node = model.nodes[at];
+    const OnnxNode& node = constants.model().nodes[at];
     if (node.op == "BatchNormalization") {
-      const ScaleShift both = scale_shift_of(model, shapes, node);
+      const ScaleShift both = scale_shift_of(constants, node);
       expect_size(both.scale, channels, node.input(1));
       linear.apply(both.scale, both.shift);
     } else {
       const std::string_view name = other_input(node, made);
-      const std::vector<double> values = constant(model, shapes, name);
+      const std::vector<double> values = constants.elements(name);
       expect_size(values, channels, name);
       linear.apply(node.op == "Mul" ? values : std::vector<double>(), node.op == "Mul" ? std::vector<double>() : values);
     }
@@ -92,8 +83,8 @@ std::vector<float> scaled_filter(const std::vector<double>& filter, const Worklo
 
 }  // namespace
 
-ScaleShift scale_shift_of(const OnnxModel& model, const ModelShapes& shapes, const OnnxNode& normalization) {
-  const auto input = [&](std::size_t i) { return constant(model, shapes, normalization.input(i)); };
+ScaleShift scale_shift_of(const Constants& constants, const OnnxNode& normalization) {
+  const auto input = [&](std::size_t i) { return constants.elements(normalization.input(i)); };
   ScaleShift result = {input(1), input(2)};
   const std::vector<double> mean = input(3), variance = input(4);
   for (std::size_t i = 2; i < 5; ++i)
@@ -106,16 +97,16 @@ ScaleShift scale_shift_of(const OnnxModel& model, const ModelShapes& shapes, con
   return result;
 }
 
-std::optional<Folded> fold(const OnnxModel& model, const ModelShapes& shapes, const Workload& workload,
+std::optional<Folded> fold(const Constants& constants, const Workload& workload,
                            const ModelPlace& place) {
   const bool has_bias = place.inputs.size() > 2 && !workload.epilogue.steps.empty() &&
                         workload.epilogue.steps[0].op == EpilogueOp::kBias;
   if (!place.inputs[1].empty() && !(has_bias && place.inputs[2].empty())) return std::nullopt;
-  const Linear linear = linear_of(model, shapes, workload, place);
+  const Linear linear = linear_of(constants, workload, place);
   Folded folded;
   if (place.inputs[1].empty()) {
-    const std::string_view name = model.nodes[place.nodes[0]].input(1);
-    const std::vector<double> filter = constant(model, shapes, name);
+    const std::string_view name = constants.model().nodes[place.nodes[0]].input(1);
+    const std::vector<double> filter = constants.elements(name);
     if (filter.empty() || filter.size() % linear.scale.size() != 0)
       throw_user("'{}' has {} elements for {} channels", name, filter.size(), linear.scale.size());
     folded.filter = scaled_filter(filter, workload, linear.scale);

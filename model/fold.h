@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/constants.h"
 #include "model/tasks.h"
 
 namespace lehr {
@@ -17,13 +18,12 @@ struct Folded {
 /// nullopt where nothing is folded: all inputs are values of the graph. Sums and products are made in double
 /// and rounded once. Throws Error(kUser), the reason as one sentence, where what is folded is no constant that
 /// the file has, or not f32.
-std::optional<Folded> fold(const OnnxModel& model, const ModelShapes& shapes, const Workload& workload,
-                           const ModelPlace& place);
+std::optional<Folded> fold(const Constants& constants, const Workload& workload, const ModelPlace& place);
 
 /// The scale and the shift of each channel that a normalization of a trained network is. Throws as fold().
 struct ScaleShift {
   std::vector<double> scale, shift;
 };
-ScaleShift scale_shift_of(const OnnxModel& model, const ModelShapes& shapes, const OnnxNode& normalization);
+ScaleShift scale_shift_of(const Constants& constants, const OnnxNode& normalization);
 
 }  // namespace lehr

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/protobuf.h"
 #include "model/engine_nodes.h"
-#include "model/external.h"
+#include "model/constants.h"
 #include "model/fold.h"
 
 namespace lehr {
@@ -88,7 +88,7 @@ json varying_product(const OnnxNode& node, const Workload& workload, const Sizes
 
 class Rewriter {
  public:
-  Rewriter(const OnnxModel& model, const ModelShapes& shapes) : model_(model), shapes_(shapes) {
+  Rewriter(const OnnxModel& model, const ModelShapes& shapes) : model_(model), shapes_(shapes), constants_(model, shapes) {
     for (const OnnxNode& node : model.nodes)
       for (const std::string_view output : node.outputs) names_.insert(output);
     for (const OnnxTensor& constant : model.constants) names_.insert(constant.name);
@@ -158,7 +158,7 @@ class Rewriter {
         const Sizes channels = {static_cast<std::int64_t>(folded->bias.size())};
         fused.inputs.push_back(made_input(fused, place.output, "bias", channels, folded->bias));
       } else if (value.empty() && place.normalization) {
-        const ScaleShift both = scale_shift_of(model_, shapes_, model_.nodes[*place.normalization]);
+        const ScaleShift both = scale_shift_of(constants_, model_.nodes[*place.normalization]);
         const Sizes channels = {static_cast<std::int64_t>(both.scale.size()), 1, 1};
         fused.inputs.push_back(made_input(fused, place.output, "scale", channels, rounded(both.scale)));
         fused.inputs.push_back(made_input(fused, place.output, "shift", channels, rounded(both.shift)));
@@ -189,7 +189,7 @@ class Rewriter {
   FusedNode fused_node(const Replacement& replacement) {
     const ModelPlace& place = *replacement.place;
     FusedNode fused;
-    const std::optional<Folded> folded = fold(model_, shapes_, replacement.workload, place);
+    const std::optional<Folded> folded = fold(constants_, replacement.workload, place);
     add_inputs(fused, replacement, folded);
     std::string node;
     for (const FusedInput& input : fused.inputs) node += bytes_field(1, input.value);
@@ -284,6 +284,7 @@ class Rewriter {
 
   const OnnxModel& model_;
   const ModelShapes& shapes_;
+  const Constants constants_;
   RewrittenModel result_;
   std::unordered_set<std::string_view> names_;
   std::vector<std::unique_ptr<std::string>> own_names_;

@@ -1,4 +1,4 @@
-#include "model/external.h"
+#include "model/constants.h"
 
 #include <algorithm>
 #include <cstring>
@@ -56,6 +56,23 @@ std::vector<float> f32_elements(const OnnxModel& model, const OnnxTensor& tensor
   std::optional<std::vector<float>> values = floats_of(tensor, kMostElements);
   if (!values) throw_user("'{}' has other elements than its shape says", tensor.name);
   return *std::move(values);
+}
+
+Constants::Constants(const OnnxModel& model, const ModelShapes& shapes) : model_(model), shapes_(shapes) {
+  for (const OnnxNode& node : model.nodes)
+    for (const std::string_view op : {"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"})
+      if (node.op == op && node.domain.empty() && !node.outputs.empty()) reshaped_[node.outputs[0]] = node.input(0);
+}
+
+std::vector<double> Constants::elements(std::string_view value) const {
+  std::string_view name = value;
+  // Every node reads what is made before it: this comes to an end.
+  for (auto found = reshaped_.find(name); found != reshaped_.end(); found = reshaped_.find(name))
+    name = found->second;
+  const OnnxTensor* const tensor = shapes_.of(name).constant;
+  if (tensor == nullptr) throw_user("'{}' is no constant of the file", value);
+  const std::vector<float> values = f32_elements(model_, *tensor);
+  return {values.begin(), values.end()};
 }
 
 }  // namespace lehr
