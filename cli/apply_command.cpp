@@ -16,6 +16,8 @@
 #include "cli/help.h"
 #include "cli/table.h"
 #include "deploy/applied_folder.h"
+#include "deploy/onnxruntime_plugin.h"
+#include "measure/host/host_backend.h"
 #include "measure/system/affinity.h"
 #include "model/rewrite.h"
 
@@ -139,6 +141,7 @@ int ApplyCommand::run() {
   for (const KeptPlace& kept : rewritten.kept) ++coverage.reasons[kept.reason];
   files.push_back({kAppliedModel, std::move(rewritten.bytes)});
   add_external(model, rewritten.external, files);
+  if (rewritten.replaced > 0) files.push_back(onnxruntime_plugin(host_compiler_options(environment_)));
   write_folder(out_, files, &is_applied_folder);
   if (json_)
     print_json(document_of(problem_.file(), out_, coverage, rewritten));

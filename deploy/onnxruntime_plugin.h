@@ -1,5 +1,5 @@
-// The plug-in that runs a bundle's kernels in ONNX Runtime (deploy/onnxruntime/), compiled from the source that
-// the program ships.
+// The plug-in that runs a bundle's kernels in ONNX Runtime (deploy/onnxruntime/), compiled from the source
+// that the program ships.
 #pragma once
 
 #include "deploy/folder_files.h"

@@ -24,7 +24,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// May be defined as nothing where the library is compiled into another one, which shows none of it.
+#ifndef LEHR_API
 #define LEHR_API __attribute__((visibility("default")))
+#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,0 +1,74 @@
+#include "deploy/runtime_library.h"
+
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "base/error.h"
+#include "deploy/shipped.h"
+
+namespace lehr {
+namespace {
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  if (!file || bytes.str().empty()) throw_environment("{} cannot be read", path);
+  return bytes.str();
+}
+
+// The base of the architecture, whatever this machine has.
+constexpr const char* kBaseOfAll =
+#if defined(__aarch64__)
+    "armv8-a";
+#else
+    "x86-64";
+#endif
+
+}  // namespace
+
+std::map<std::string, std::string> compiled(const std::map<std::string, std::string>& texts,
+                                            HostCompiler& compiler) {
+  std::vector<Source> sources;
+  for (const auto& [name, text] : texts) sources.emplace_back().text = text;
+  const std::vector<Compiled> results = compiler.compile(sources);
+  std::map<std::string, std::string> libraries;
+  auto result = results.begin();
+  for (const auto& [name, text] : texts) {
+    if (const auto* failure = std::get_if<Failure>(&*result))
+      throw_environment("{}, which goes into the folder, does not compile: {}", name, failure->text);
+    libraries[name] = bytes_of(std::get<Binary>(*result++).path);
+  }
+  return libraries;
+}
+
+HostCompilerOptions stripped(HostCompilerOptions options, const std::vector<std::string>& flags,
+                             std::string march) {
+  options.march = std::move(march);
+  options.extra_flags.push_back("-s");
+  options.extra_flags.insert(options.extra_flags.end(), flags.begin(), flags.end());
+  return options;
+}
+
+HostCompilerOptions generic(const HostCompilerOptions& compiler, const char* more) {
+  return stripped(compiler, {"-mtune=generic", "-std=c++20", "-fvisibility=hidden", "-pthread", more},
+                  kBaseOfAll);
+}
+
+std::string with_header(std::string text) {
+  constexpr std::string_view kInclude = "#include \"lehr_bundle.h\"\n";
+  text.replace(text.find(kInclude), kInclude.size(), shipped_text("include/lehr_bundle.h"));
+  return text;
+}
+
+std::string library_text() {
+  return with_header(std::string(shipped_text("sources/lehr_bundle.cpp")));
+}
+
+std::string runtime_library(const HostCompilerOptions& options) {
+  HostCompiler compiler(generic(options, "-Wl,-soname,liblehr_bundle.so"));
+  return compiled({{"liblehr_bundle.so", library_text()}}, compiler).at("liblehr_bundle.so");
+}
+
+}  // namespace lehr

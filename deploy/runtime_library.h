@@ -1,0 +1,31 @@
+// What compiles the texts that the program ships: the library of a bundle, and what holds it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "measure/host/host_compiler.h"
+
+namespace lehr {
+
+/// The shared objects of these texts, by the same names. Throws Error(kEnvironment) where one does not
+/// compile.
+std::map<std::string, std::string> compiled(const std::map<std::string, std::string>& texts,
+                                            HostCompiler& compiler);
+
+/// `options` with more flags and another -march, and without symbols that nobody asks for, among them the
+/// name of a temporary file.
+HostCompilerOptions stripped(HostCompilerOptions options, const std::vector<std::string>& flags,
+                             std::string march);
+/// The same for shipped texts: for any processor of this architecture.
+HostCompilerOptions generic(const HostCompilerOptions& compiler, const char* more);
+
+/// A text that includes the library's header, with that in it.
+std::string with_header(std::string text);
+/// The library's source, all in one.
+std::string library_text();
+/// liblehr_bundle.so.
+std::string runtime_library(const HostCompilerOptions& options);
+
+}  // namespace lehr
