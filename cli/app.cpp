@@ -24,6 +24,7 @@
 #include "cli/replay_command.h"
 #include "cli/show_command.h"
 #include "cli/tune_command.h"
+#include "cli/verify_command.h"
 #include "measure/worker/worker_main.h"
 
 namespace lehr {
@@ -114,6 +115,7 @@ CommandLine::CommandLine() : parts_(std::make_unique<Parts>()) {
   parts_->add<BenchCommand>();
   parts_->add<ModelCommand>();
   parts_->add<ApplyCommand>();
+  parts_->add<VerifyCommand>();
   parts_->add<BestCommand>();
   parts_->add<ShowCommand>();
   parts_->add<CompileCommand>();

@@ -13,12 +13,14 @@
 #include "base/error.h"
 #include "cli/args.h"
 #include "cli/bundle_answers.h"
+#include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/table.h"
 #include "deploy/applied_folder.h"
 #include "deploy/onnxruntime_plugin.h"
 #include "measure/host/host_backend.h"
 #include "measure/system/affinity.h"
+#include "measure/system/temp_dir.h"
 #include "model/rewrite.h"
 
 namespace lehr {
@@ -81,21 +83,42 @@ void add_external(const OnnxModel& model, std::vector<std::string> paths, std::v
 }
 
 json document_of(const std::string& file, const std::string& out, const Coverage& coverage,
-                 const RewrittenModel& rewritten) {
+                 std::size_t replaced, const PlaceChoice& choice) {
   return {{"model", file},
           {"folder", out},
           {"places", coverage.places},
-          {"replaced", rewritten.replaced},
+          {"replaced", replaced},
           {"share_of_flops", coverage.flops > 0 ? coverage.replaced_flops / coverage.flops : 0},
           {"expected_us", coverage.expected_us},
           {"prepacked_bytes", coverage.prepacked_bytes},
-          {"reasons", coverage.reasons}};
+          {"reasons", coverage.reasons},
+          {"engine", choice.engine},
+          {"removed", choice.removed},
+          {"original_us", choice.original_us},
+          {"rewritten_us", choice.rewritten_us},
+          {"speedup", choice.speedup},
+          {"worst_difference", choice.worst},
+          {"not_verified", choice.failure}};
 }
 
-void print_coverage(const std::string& out, const Coverage& coverage, const RewrittenModel& rewritten) {
-  fmt::print("{} of {} convolutions and products, {:.1f} % of the operations that are known, by kernels: {} "
+void print_engine(const PlaceChoice& choice) {
+  if (!choice.failure.empty()) {
+    fmt::print("not verified: {}\n", printable(choice.failure));
+    return;
+  }
+  if (choice.removed > 0)
+    fmt::print("{} of them left to the engine after all: the model is faster so\n", choice.removed);
+  fmt::print("ONNX Runtime {}: outputs within {:.1g} of their ranges\n", choice.engine, choice.worst);
+  if (choice.speedup > 0)
+    fmt::print("original {}, rewritten {}: {}\n", format_time_us(choice.original_us),
+               format_time_us(choice.rewritten_us), format_ratio(choice.speedup));
+}
+
+void print_coverage(const std::string& out, const Coverage& coverage, std::size_t replaced,
+                    const PlaceChoice& choice) {
+  fmt::print("{} of {} convolutions and products have kernels, {:.1f} % of the operations that are known: {} "
              "expected\n",
-             rewritten.replaced, coverage.places,
+             coverage.replacements.size(), coverage.places,
              coverage.flops > 0 ? 100 * coverage.replaced_flops / coverage.flops : 0,
              format_time_us(coverage.expected_us));
   if (coverage.prepacked_bytes > 0)
@@ -103,7 +126,8 @@ void print_coverage(const std::string& out, const Coverage& coverage, const Rewr
                static_cast<double>(coverage.prepacked_bytes) / 1e6);
   for (const auto& [reason, count] : coverage.reasons)
     fmt::print("left to the engine: {} x {}\n", count, printable(reason));
-  if (rewritten.replaced == 0) fmt::print("nothing is replaced: the model is written as it was\n");
+  if (!coverage.replacements.empty()) print_engine(choice);
+  if (replaced == 0) fmt::print("nothing gains: the model is written as it was\n");
   fmt::print("written to {}\n", out);
 }
 
@@ -115,6 +139,11 @@ ApplyCommand::ApplyCommand(CLI::App& root, const Environment& environment) : env
   value_flag(*app_, "Problem", "--bundle", bundle_, "the folder with kernels that `lehr export` has written");
   value_flag(*app_, kMeasuringGroup, "--threads", threads_,
              "the kernels tuned for so many (all that are allowed); right with any number of the engine's");
+  value_flag(*app_, kMeasuringGroup, "--tolerance", tolerance_,
+             "largest difference from the original's outputs, as a share of their range (1e-4)");
+  value_flag(*app_, kMeasuringGroup, "--seed", seed_, "of the random inputs that both compute (0)");
+  switch_flag(*app_, kMeasuringGroup, "--no-engine", no_engine_,
+              "do not ask ONNX Runtime whether outputs agree and what pays, though it is here");
   value_flag(*app_, kOutputGroup, "--out", out_, "the folder to write: model.onnx, the plug-in, the kernels");
   switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
   app_->footer(
@@ -137,17 +166,52 @@ int ApplyCommand::run() {
   const auto [model, shapes, work] = problem_.read();
   std::vector<FolderFile> files = bundle_files(bundle_);
   Coverage coverage = coverage_of(work, BundleAnswers(bundle_), threads);
+  if (!coverage.replacements.empty()) files.push_back(onnxruntime_plugin(host_compiler_options(environment_)));
+  // Those that cannot be written are known before the engine is asked.
   RewrittenModel rewritten = rewrite(model, shapes, coverage.replacements);
-  for (const KeptPlace& kept : rewritten.kept) ++coverage.reasons[kept.reason];
-  files.push_back({kAppliedModel, std::move(rewritten.bytes)});
   add_external(model, rewritten.external, files);
-  if (rewritten.replaced > 0) files.push_back(onnxruntime_plugin(host_compiler_options(environment_)));
+  for (const KeptPlace& kept : rewritten.kept) {
+    ++coverage.reasons[kept.reason];
+    std::erase_if(coverage.replacements, [&](const Replacement& each) { return each.place == kept.place; });
+  }
+  const EngineCheck check = {.libraries = no_engine_ ? std::vector<std::string>() : onnxruntime::find_libraries(environment_),
+                             .threads = threads,
+                             .seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX)),
+                             .bindings = problem_.bindings(),
+                             .tolerance = parse_share("--tolerance", tolerance_)};
+  const PlaceChoice choice = chosen(model, shapes, coverage.replacements, files, check);
+  if (choice.wrong) {
+    fmt::print(stderr, "lehr: {}: {}; nothing is written\n", problem_.file(), printable(choice.failure));
+    return kCheckFailedCode;
+  }
+  rewritten = rewrite(model, shapes, choice.replacements);
+  if (choice.replacements.empty())
+    std::erase_if(files, [](const FolderFile& file) { return file.path == kPluginName; });
+  files.push_back({kAppliedModel, std::move(rewritten.bytes)});
   write_folder(out_, files, &is_applied_folder);
   if (json_)
-    print_json(document_of(problem_.file(), out_, coverage, rewritten));
+    print_json(document_of(problem_.file(), out_, coverage, rewritten.replaced, choice));
   else
-    print_coverage(out_, coverage, rewritten);
+    print_coverage(out_, coverage, rewritten.replaced, choice);
   return 0;
+}
+
+PlaceChoice ApplyCommand::chosen(const OnnxModel& model, const ModelShapes& shapes,
+                                 const std::vector<Replacement>& replacements,
+                                 const std::vector<FolderFile>& files, const EngineCheck& check) const {
+  PlaceChoice choice;
+  choice.replacements = replacements;
+  if (replacements.empty()) return choice;
+  if (check.libraries.empty()) {
+    choice.failure = "--no-engine";
+    return choice;
+  }
+  const TempDir directory;
+  const std::string folder = directory.path() + "/draft";
+  write_folder(folder, files, &is_applied_folder);
+  const std::string original = std::filesystem::absolute(problem_.file()).string();
+  constexpr double kSeconds = 60;
+  return choose_places(model, shapes, original, replacements, folder, check, kSeconds);
 }
 
 }  // namespace lehr

@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/engine_check.h"
 #include "cli/environment.h"
 #include "cli/model_flags.h"
+#include "deploy/folder_files.h"
 
 namespace CLI {
 class App;
@@ -21,11 +23,15 @@ class ApplyCommand {
   int run();
 
  private:
+  /// By an engine that is given all `files`; where none is here, all of them.
+  PlaceChoice chosen(const OnnxModel& model, const ModelShapes& shapes, const std::vector<Replacement>& replacements,
+                     const std::vector<FolderFile>& files, const EngineCheck& check) const;
+
   CLI::App* app_ = nullptr;
   const Environment& environment_;
   ModelFlags problem_;
-  std::string bundle_, out_, threads_;
-  bool json_ = false;
+  std::string bundle_, out_, threads_, tolerance_ = "1e-4", seed_ = "0";
+  bool json_ = false, no_engine_ = false;
 };
 
 }  // namespace lehr

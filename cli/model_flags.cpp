@@ -49,12 +49,12 @@ void ModelFlags::add_to(CLI::App& app, const char* file_name) {
 }
 
 ModelProblem ModelFlags::read() const {
-  const ShapeBindings bindings = parse_bindings(dims_, inputs_);
+  const ShapeBindings bound = bindings();
   ModelProblem problem;
   problem.model = read_onnx(file_);
   for (const std::string& warning : problem.model.warnings)
     fmt::print(stderr, "note: {}: {}\n", printable(file_), printable(warning));
-  problem.shapes = infer_shapes(problem.model, bindings);
+  problem.shapes = infer_shapes(problem.model, bound);
   problem.work = work_of(problem.model, problem.shapes);
   return problem;
 }
