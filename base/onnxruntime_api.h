@@ -46,7 +46,13 @@ struct OrtApiBase {
 };
 
 /// Numbers of enum OrtErrorCode.
-enum class OrtErrorCode : int { kOk = 0, kFail = 1, kInvalidArgument = 2, kInvalidGraph = 10 };
+enum class OrtErrorCode : int {
+  kOk = 0,
+  kFail = 1,
+  kInvalidArgument = 2,
+  kRuntimeException = 6,
+  kInvalidGraph = 10
+};
 /// Numbers of enum OrtLoggingLevel.
 enum class OrtLoggingLevel : int { kVerbose = 0, kInfo = 1, kWarning = 2, kError = 3, kFatal = 4 };
 /// Numbers of enum GraphOptimizationLevel.

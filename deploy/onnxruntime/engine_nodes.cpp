@@ -93,7 +93,8 @@ bool EngineNodes::create_attributes(const PlanNode& node, Array<OrtOpAttr*>& att
 }
 
 // The engine knows its kernels by the versions that brought them, and takes a later one, which the model may
-// state, only where it knows that nothing newer came: the next earlier one that it takes is meant.
+// state, only where it knows that nothing newer came: the next earlier one that it has is meant. One that it
+// has and that refuses these attributes ends the search, since an earlier one may compute something else.
 OrtOp* EngineNodes::create_version(const OrtKernelInfo* info, const PlanNode& node,
                                    const Array<OrtOpAttr*>& attributes, lehr_error& error) const {
   Array<const char*> names;
@@ -102,20 +103,18 @@ OrtOp* EngineNodes::create_version(const OrtKernelInfo* info, const PlanNode& no
     const PlanType& type = plan_->types[node.first_type + i];
     if (!names.add(type.name) || !types.add(type.type)) return nullptr;
   }
-  lehr_error first = no_error();
-  for (int version = node.version; version >= 1; --version) {
-    lehr_error refused = no_error();
+  OrtErrorCode code = OrtErrorCode::kFail;
+  lehr_error refused = no_error();
+  for (int version = node.version; version >= 1 && code != OrtErrorCode::kRuntimeException; --version) {
     OrtOp* op = nullptr;
-    if (succeeded(api_,
-                  ort::CreateOp(api_, info, node.op, node.domain, version, names.data(), types.data(),
-                                static_cast<int>(node.types), attributes.data(),
-                                static_cast<int>(attributes.size()), static_cast<int>(node.operands), 1, &op),
-                  refused))
-      return op;
-    if (version == node.version) first = refused;
+    OrtStatus* const status = ort::CreateOp(
+        api_, info, node.op, node.domain, version, names.data(), types.data(), static_cast<int>(node.types),
+        attributes.data(), static_cast<int>(attributes.size()), static_cast<int>(node.operands), 1, &op);
+    if (status != nullptr) code = ort::GetErrorCode(api_, status);
+    if (succeeded(api_, status, refused)) return op;
   }
   runtime::fail(&error, LEHR_NO_KERNEL, "the engine has no %s of version %d: %s", node.op, node.version,
-                first.text);
+                refused.text);
   return nullptr;
 }
 

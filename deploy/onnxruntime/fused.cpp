@@ -59,7 +59,13 @@ OrtStatus* Fused::create(const OrtKernelInfo* info) {
   const VariantQuestion question{plan_, workload_.data(), threads_, target_, plan_.shapes.data(), constants_};
   const Variant* const planned = variants_.add(question, error);
   if (planned == nullptr) return failed(api_, name_.data(), error);
-  if (planned->kernel == 0) say_why_not(planned->why_not);
+  if (planned->kernel != 0) return nullptr;
+  if (variants_.why_no_nodes().text[0] != '\0') {
+    runtime::fail(&error, LEHR_NO_KERNEL, "no kernel computes it (%.200s), nor do its nodes: %.200s",
+                  planned->why_not.text, variants_.why_no_nodes().text);
+    return failed(api_, name_.data(), error);
+  }
+  say_why_not(planned->why_not);
   return nullptr;
 }
 
@@ -211,9 +217,7 @@ bool Fused::run_kernel(OrtKernelContext* context, const Call& call, const Varian
 bool Fused::run_nodes(OrtKernelContext* context, const Call& call, const Variant* variant,
                       lehr_error& error) {
   if (variants_.why_no_nodes().text[0] != '\0') {
-    if (variant != nullptr)
-      runtime::fail(&error, LEHR_NO_KERNEL, "no kernel of the bundle computes it, and %s",
-                    variants_.why_no_nodes().text);
+    if (variant != nullptr) error = variants_.why_no_nodes();
     return false;
   }
   Array<Shape> counted;

@@ -248,7 +248,6 @@ const NodeShape::Named NodeShape::kFunctions[] = {
     {"PRelu", &NodeShape::same},
     {"BatchNormalization", &NodeShape::same},
     {"LayerNormalization", &NodeShape::same},
-    {"Softmax", &NodeShape::same},
     {"Identity", &NodeShape::same},
     {"Relu", &NodeShape::same},
     {"LeakyRelu", &NodeShape::same},

@@ -1,5 +1,6 @@
 #include "deploy/onnxruntime/plan.h"
 
+#include "deploy/onnxruntime/defaults.h"
 #include "deploy/runtime/message.h"
 
 namespace lehr::onnxruntime {
@@ -138,7 +139,7 @@ class PlanReader {
     read.op = op.data();
     read.version = static_cast<int>(version);
     return operands(json_.member(at, "inputs"), read) && types(json_.member(at, "types"), read) &&
-           attributes(json_.member(at, "attributes"), read);
+           attributes(json_.member(at, "attributes"), read) && (add_defaults(plan_, read) || no_memory());
   }
 
   bool operands(std::uint32_t at, PlanNode& node) {

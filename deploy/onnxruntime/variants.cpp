@@ -62,11 +62,21 @@ bool append(Array<char>& text, const char* more, std::size_t size) {
   return true;
 }
 
+// A field's value for these shapes; false where it is too large to be a number.
+bool value_of(const Plan& plan, const PlanField& field, const Shape* shapes, std::int64_t& value) {
+  value = 1;
+  for (std::uint32_t i = 0; i < field.count; ++i) {
+    const PlanDimension& dimension = plan.dimensions[field.first + i];
+    if (__builtin_mul_overflow(value, shapes[dimension.input].dims[dimension.dimension], &value))
+      return false;
+  }
+  return true;
+}
+
 bool append_field(Array<char>& text, std::string_view name, std::int64_t value) {
   char number[32];
   const int digits = std::snprintf(number, sizeof number, "=%lld", static_cast<long long>(value));
-  return append(text, " ", 1) && append(text, name.data(), name.size()) &&
-         append(text, number, static_cast<std::size_t>(digits));
+  return append(text, name.data(), name.size()) && append(text, number, static_cast<std::size_t>(digits));
 }
 
 }  // namespace
@@ -78,24 +88,26 @@ std::uint64_t prepacked_bytes() {
 bool workload_for(const Plan& plan, const char* workload, const Shape* shapes, Array<char>& text,
                   lehr_error& error) {
   bool is_whole = true;
+  std::int64_t value = 1;
   runtime::Words words(workload);
   for (std::string_view word; words.next(word);) {
-    bool follows = false;
-    for (const PlanField& field : plan.vary) follows = follows || field.name == runtime::field_of(word);
-    if (follows) continue;
-    if (text.size() > 0) is_whole = is_whole && append(text, " ", 1);
-    is_whole = is_whole && append(text, word.data(), word.size());
+    const PlanField* follows = nullptr;
+    for (const PlanField& field : plan.vary)
+      if (field.name == runtime::field_of(word)) follows = &field;
+    if (follows != nullptr && !value_of(plan, *follows, shapes, value))
+      return refuse(error, "an input is too large");
+    is_whole = is_whole && (follows != nullptr ? append_field(text, follows->name, value)
+                                               : append(text, word.data(), word.size()));
+    is_whole = is_whole && append(text, " ", 1);
   }
   for (const PlanField& field : plan.vary) {
-    std::int64_t product = 1;
-    for (std::uint32_t i = 0; i < field.count; ++i) {
-      const PlanDimension& dimension = plan.dimensions[field.first + i];
-      if (__builtin_mul_overflow(product, shapes[dimension.input].dims[dimension.dimension], &product))
-        return refuse(error, "an input is too large");
-    }
-    is_whole = is_whole && append_field(text, field.name, product);
+    if (runtime::has_field(workload, field.name)) continue;
+    if (!value_of(plan, field, shapes, value)) return refuse(error, "an input is too large");
+    is_whole = is_whole && append_field(text, field.name, value) && append(text, " ", 1);
   }
-  return (is_whole && append(text, "", 1)) || refuse(error, "there is no memory for the workload");
+  if (!is_whole || text.size() == 0) return refuse(error, "there is no memory for the workload");
+  text[text.size() - 1] = '\0';
+  return true;
 }
 
 namespace {

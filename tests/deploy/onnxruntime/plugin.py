@@ -1,0 +1,222 @@
+"""plugin.py FOLDER: fused nodes, written by hand, compute what the engine's own operators compute. FOLDER holds
+liblehr_onnxruntime.so and kernels/. With a second argument kernels/ is not to be of use, and the engine computes everything."""
+
+import ctypes
+import json
+import sys
+import threading
+
+import numpy
+import onnxruntime
+from onnx import TensorProto, checker, helper, numpy_helper
+
+folder = sys.argv[1]
+has_kernels = len(sys.argv) == 2
+plugin = folder + "/liblehr_onnxruntime.so"
+counters = ctypes.CDLL(plugin)
+for name in ("kernel_calls", "engine_calls", "prepacked_bytes"):
+    getattr(counters, "lehr_onnxruntime_" + name).restype = ctypes.c_uint64
+OPSET = 17
+random = numpy.random.default_rng(1)
+
+
+def tensor(*shape):
+    return random.standard_normal(shape, dtype=numpy.float32)
+
+
+def value(name, shape):
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+
+class Case:
+    """A model of `nodes` over x (and r), and the one that has a fused node in their place."""
+
+    def __init__(self, name, workload, nodes, shapes, output, constants, vary, threads=0):
+        self.name, self.constants, self.shapes = name, constants, shapes
+        inputs = list(shapes)
+        self.variable = [one for one in inputs if one not in constants]
+        plan = {
+            "shapes": list(shapes.values()),
+            "output": output,
+            "vary": vary,
+            "constant": [i for i, one in enumerate(inputs) if one in constants],
+            "nodes": [],
+        }
+        names, plain = list(inputs), []
+        for op, taken, attributes in nodes:
+            numbers = [{"constant": {"f": one}} if isinstance(one, float) else -1 if one == "" else names.index(one) for one in taken]
+            written = {key: {"ints" if isinstance(a, list) else "s" if isinstance(a, str) else "f" if isinstance(a, float) else "i": a} for key, a in attributes.items()}
+            plan["nodes"].append({"op": op, "domain": "", "version": OPSET, "inputs": numbers, "types": {"T": "f32"}, "attributes": written})
+            names.append(f"t{len(plain)}")
+            literal = {f"literal{len(plain)}_{i}": one for i, one in enumerate(taken) if isinstance(one, float)}
+            self.constants = {**self.constants, **{key: numpy.array(one, "f4") for key, one in literal.items()}}
+            plain.append(helper.make_node(op, [f"literal{len(plain)}_{i}" if isinstance(one, float) else one for i, one in enumerate(taken)], [names[-1]], **attributes))
+        plain[-1].output[0] = "y"
+        self.plain = self.model(plain)
+        more = {"threads": threads} if threads else {}
+        fused = helper.make_node("Fused", inputs, ["y"], domain="ai.lehr", name="node_" + name, version=1, workload=workload, plan=json.dumps(plan), **more)
+        self.fused = self.model([fused])
+
+    def model(self, nodes):
+        graph = helper.make_graph(
+            nodes,
+            self.name,
+            [value(one, [None] * len(self.shapes[one])) for one in self.variable],
+            [value("y", None)],
+            [numpy_helper.from_array(data, key) for key, data in self.constants.items()],
+        )
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.lehr", 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
+
+    def session(self, model, threads):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.register_custom_ops_library(plugin)
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+FILTER, BIAS = tensor(16, 16, 3, 3), tensor(16)
+CASES = [
+    Case(
+        "conv",
+        "conv2d n=1 h=14 w=14 c=16 k=16 r=3 s=3 pad=1 epilogue=bias+relu",
+        [("Conv", ["x", "f", "b"], {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "strides": [1, 1], "dilations": [1, 1], "group": 1}), ("Relu", ["t0"], {})],
+        {"x": [1, 16, 14, 14], "f": [16, 16, 3, 3], "b": [16]},
+        [1, 16, 14, 14],
+        {"f": FILTER, "b": BIAS},
+        {"n": [[0, 0]], "h": [[0, 2]], "w": [[0, 3]]},
+    ),
+    Case(
+        "residual",
+        "conv2d n=1 h=14 w=14 c=16 k=16 r=3 s=3 pad=1 epilogue=bias+residual+relu",
+        [("Conv", ["x", "f", "b"], {"auto_pad": "SAME_UPPER"}), ("Add", ["t0", "r"], {}), ("Clip", ["t1", 0.0, ""], {})],
+        {"x": [1, 16, 14, 14], "f": [16, 16, 3, 3], "b": [16], "r": [1, 16, 14, 14]},
+        [1, 16, 14, 14],
+        {"f": FILTER, "b": BIAS},
+        {"n": [[0, 0]], "h": [[0, 2]], "w": [[0, 3]]},
+        threads=1,
+    ),
+    Case(
+        "gemm",
+        "gemm m=8 n=96 k=64 b=f32:column:constant epilogue=bias",
+        [("Gemm", ["x", "w", "b"], {"transB": 1, "alpha": 1.0, "beta": 1.0})],
+        {"x": [8, 64], "w": [96, 64], "b": [96]},
+        [8, 96],
+        {"w": tensor(96, 64), "b": tensor(96)},
+        {"m": [[0, 0]]},
+        threads=2,
+    ),
+    Case(
+        "matmul",
+        "gemm m=24 n=48 k=64 b=f32:row:constant",
+        [("MatMul", ["x", "w"], {})],
+        {"x": [2, 12, 64], "w": [64, 48]},
+        [2, 12, 48],
+        {"w": tensor(64, 48)},
+        {"m": [[0, 0], [0, 1]]},
+    ),
+    Case(
+        "conv1d",
+        "conv2d n=1 h=1 w=64 c=8 k=16 r=1 s=5 stride=1x2 pad=0x0x2x2 epilogue=bias",
+        [("Conv", ["x", "f", "b"], {"kernel_shape": [5], "pads": [2, 2], "strides": [2]})],
+        {"x": [1, 8, 64], "f": [16, 8, 5], "b": [16]},
+        [1, 16, 32],
+        {"f": tensor(16, 8, 5), "b": tensor(16)},
+        {"n": [[0, 0]], "w": [[0, 2]]},
+    ),
+    Case(
+        "pool",  # a workload that no bundle has: the engine's operators, a last window that is not whole, and an intermediate
+        "conv2d n=1 h=17 w=17 c=2 k=4 r=3 s=3 stride=2 epilogue=maxpool(3)",
+        [
+            ("Conv", ["x", "f"], {"strides": [2, 2]}),
+            ("LeakyRelu", ["t0"], {"alpha": 1e-1}),
+            ("MaxPool", ["t1"], {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1}),
+        ],
+        {"x": [1, 2, 17, 17], "f": [4, 2, 3, 3]},
+        [1, 4, 4, 4],
+        {"f": tensor(4, 2, 3, 3)},
+        {"n": [[0, 0]]},
+    ),
+]
+
+
+def compare(case, session, feeds, wanted):
+    """What answered."""
+    before = counters.lehr_onnxruntime_kernel_calls()
+    (y,) = session.run(None, feeds)
+    assert y.shape == wanted.shape, (case.name, y.shape, wanted.shape)
+    off = numpy.abs(y - wanted).max() / max(1e-9, numpy.ptp(wanted))
+    assert off < 1e-4, (case.name, {key: data.shape for key, data in feeds.items()}, off)
+    return counters.lehr_onnxruntime_kernel_calls() > before
+
+
+def feeds_of(case, changed):
+    """`changed`: other sizes of dimensions of the image, and of what is as large."""
+    shapes = {one: [changed.get(i, size) for i, size in enumerate(case.shapes[one])] for one in case.variable}
+    return {one: tensor(*shape) for one, shape in shapes.items()}
+
+
+def check(case, threads):
+    plain, fused = case.session(case.plain, threads), case.session(case.fused, threads)
+    changes = [({}, True), ({0: 3}, True), ({0: 2, len(case.shapes["x"]) - 1: case.shapes["x"][-1] + 5}, False)]
+    if case.name in ("gemm", "matmul"):  # rows are put together where a size goes into them
+        changes = [({}, True), ({0: 2 * case.shapes["x"][0]}, True), ({0: 3}, case.name == "gemm" and None)]
+    for changed, by_kernel in changes:
+        feeds = feeds_of(case, changed)
+        (wanted,) = plain.run(None, feeds)
+        for _ in range(2):
+            answered = compare(case, fused, feeds, wanted)
+        expected = by_kernel and has_kernels and case.name != "pool"
+        assert by_kernel is None or answered == expected, (case.name, changed, answered)
+
+
+def check_at_once(case):
+    """Two sessions, each from two threads, with shapes of their own."""
+    sessions = [case.session(case.fused, 2) for _ in range(2)]
+    plain = case.session(case.plain, 1)
+    wrong = []
+
+    def call(session, batch):
+        feeds = feeds_of(case, {0: batch})
+        (wanted,) = plain.run(None, feeds)
+        try:
+            for _ in range(50):
+                compare(case, session, feeds, wanted)
+        except Exception as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=call, args=(session, batch)) for session in sessions for batch in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong, wrong
+
+
+def refused(model, sentence):
+    try:
+        CASES[0].session(model, 1)
+    except Exception as error:
+        assert sentence in str(error), error
+    else:
+        raise AssertionError(f"accepted: {sentence}")
+
+
+for case in CASES:
+    for threads in (1, 2):
+        check(case, threads)
+for case in CASES[:3]:
+    check_at_once(case)
+assert (counters.lehr_onnxruntime_prepacked_bytes() == 0) or has_kernels
+session = CASES[2].session(CASES[2].fused, 1)
+if has_kernels:
+    try:
+        session.run(None, {"x": tensor(8, 63)})
+    except Exception as error:
+        assert "node 'node_gemm': Gemm has matrices that do not go together" in str(error), error
+    else:
+        raise AssertionError("matrices that do not go together")
+    refused(CASES[0].fused.replace(b'"nodes"', b'"knots"'), "node 'node_conv': its plan is none: it has no 'nodes'")
+    refused(CASES[0].fused.replace(b'"shapes": [[1, 16', b'"shapes": [[1, 17'), "node 'node_conv': no kernel computes it (its kernel's tensors are not those of the plan), nor do its nodes: Conv has a filter for another number of channels")
+    refused(CASES[0].fused.replace(b"[16, 16, 3, 3]", b"[16, 16, 3, 4]"), "its initializer 1 has another shape than its plan says")
+print(f"onnxruntime {onnxruntime.__version__}: {counters.lehr_onnxruntime_kernel_calls()} calls by kernels, {counters.lehr_onnxruntime_engine_calls()} by the engine")
