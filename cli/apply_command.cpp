@@ -142,6 +142,8 @@ ApplyCommand::ApplyCommand(CLI::App& root, const Environment& environment) : env
   value_flag(*app_, kMeasuringGroup, "--tolerance", tolerance_,
              "largest difference from the original's outputs, as a share of their range (1e-4)");
   value_flag(*app_, kMeasuringGroup, "--seed", seed_, "of the random inputs that both compute (0)");
+  value_flag(*app_, kMeasuringGroup, "--time", time_,
+             "in which ONNX Runtime tries which places pay, at most: 30s, 2m (60s)");
   switch_flag(*app_, kMeasuringGroup, "--no-engine", no_engine_,
               "do not ask ONNX Runtime whether outputs agree and what pays, though it is here");
   value_flag(*app_, kOutputGroup, "--out", out_, "the folder to write: model.onnx, the plug-in, the kernels");
@@ -210,8 +212,9 @@ PlaceChoice ApplyCommand::chosen(const OnnxModel& model, const ModelShapes& shap
   const std::string folder = directory.path() + "/draft";
   write_folder(folder, files, &is_applied_folder);
   const std::string original = std::filesystem::absolute(problem_.file()).string();
-  constexpr double kSeconds = 60;
-  return choose_places(model, shapes, original, replacements, folder, check, kSeconds);
+  const double seconds = parse_duration("--time", time_);
+  const auto tell = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
+  return choose_places(model, shapes, original, replacements, folder, check, seconds, tell);
 }
 
 }  // namespace lehr

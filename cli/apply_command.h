@@ -30,7 +30,7 @@ class ApplyCommand {
   CLI::App* app_ = nullptr;
   const Environment& environment_;
   ModelFlags problem_;
-  std::string bundle_, out_, threads_, tolerance_ = "1e-4", seed_ = "0";
+  std::string bundle_, out_, threads_, tolerance_ = "1e-4", seed_ = "0", time_ = "60s";
   bool json_ = false, no_engine_ = false;
 };
 

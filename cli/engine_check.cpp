@@ -174,17 +174,21 @@ onnxruntime::TrialReport try_folder(const OnnxModel& model, const std::string& o
 
 PlaceChoice choose_places(const OnnxModel& model, const ModelShapes& shapes, const std::string& original,
                           std::vector<Replacement> replacements, const std::string& folder,
-                          const EngineCheck& check, double seconds) {
+                          const EngineCheck& check, double seconds,
+                          const std::function<void(const std::string&)>& tell) {
   const auto begin = std::chrono::steady_clock::now();
   std::ranges::stable_sort(replacements, {}, [](const Replacement& each) { return each.place->nodes[0]; });
   const Search search(model, shapes, original, replacements, folder, check);
   Chosen best(replacements.size(), true);
   PlaceChoice choice;
   choice.replacements = replacements;
+  tell("asking ONNX Runtime whether the outputs agree");
   if (!agrees(search.compare({best}, 0), check, choice)) return choice;
   for (std::size_t runs = 4; runs <= 16 && seconds_since(begin) < 0.7 * seconds; runs *= 2) {
     const auto kept = static_cast<std::size_t>(std::ranges::count(best, true));
     if (kept < 2) break;
+    tell(fmt::format("{} places by kernels: which of {} runs of them pay, {:.0f} s of at most {:.0f} s", kept,
+                     std::min(runs, kept), seconds_since(begin), seconds));
     best = search.improved(best, runs, 0.2 * seconds);
   }
   const onnxruntime::TrialReport last = search.compare({best}, 0.1 * seconds);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -44,9 +45,10 @@ struct PlaceChoice {
 /// Of the replacements, in the order of the graph, those with which the whole model is fastest: runs of
 /// neighbouring places are taken out where that makes it faster by 1 % or more, in at most `seconds` of timing,
 /// since an engine puts reorders of its own around what it does not compute. `folder` has the plug-in and the
-/// kernels, and gets models written beside them.
+/// kernels, and gets models written beside them. `tell` gets a line for each step.
 PlaceChoice choose_places(const OnnxModel& model, const ModelShapes& shapes, const std::string& original,
                           std::vector<Replacement> replacements, const std::string& folder,
-                          const EngineCheck& check, double seconds);
+                          const EngineCheck& check, double seconds,
+                          const std::function<void(const std::string&)>& tell);
 
 }  // namespace lehr
