@@ -1,5 +1,6 @@
 #include "fake_engine.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -258,7 +259,10 @@ Engine& engine() {
   return state;
 }
 void reset_engine() {
-  state = Engine();
+  state.log.clear();
+  state.created.clear();
+  state.invoked.clear();
+  state.parallel_calls = state.live = 0;
 }
 const OrtApiBase* engine_base() {
   static constexpr OrtApiBase base = {&api_of, +[] { return "1.17.0"; }};

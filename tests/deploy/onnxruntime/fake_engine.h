@@ -1,6 +1,7 @@
 // As much of ONNX Runtime as a plug-in calls: a table of functions over plain structs.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -57,8 +58,8 @@ struct Engine {
   std::vector<std::string> log;
   std::vector<std::string> created;  ///< "MatMul 13 alpha", names of attributes behind the version
   std::vector<std::string> invoked;  ///< names of operators
-  int parallel_calls = 0;
-  int live = 0;                         ///< objects and memory that wait for their release
+  std::atomic<int> parallel_calls = 0;
+  std::atomic<int> live = 0;            ///< objects and memory that wait for their release
   OrtCustomOpDomain* domain = nullptr;  ///< the last one that a session got
 };
 Engine& engine();

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fake_engine.h"
@@ -161,6 +162,32 @@ TEST_F(PluginOnFakes, KernelsAndTheEngineShareTheWork) {
   }
   EXPECT_EQ(plugin.told("prepacked_bytes"), 0u);
   EXPECT_EQ(engine().live, 0);
+}
+
+// Shapes that no call has had yet, and some that others have, from several threads.
+TEST_F(PluginOnFakes, CallsMayRunAtTheSameTime) {
+  const Plugin plugin(folder_.path());
+  Node node(plugin.op(false), kScale, scale_plan(), {nullptr, &w_});
+  ASSERT_EQ(node.create(), "");
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int times = 0; times < 50; ++times) expect_right(node, w_, 4 * (1 + (times + 3 * thread) % 12));
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(plugin.told("kernel_calls"), 200u);
+  EXPECT_EQ(plugin.told("prepacked_bytes"), 64u);
+}
+
+TEST_F(PluginOnFakes, KernelsOfOtherProcessorsAreTheEngines) {
+  folder_.manifest["kernels"][0]["features"] = {"amx-of-tomorrow"};
+  folder_.seal();
+  const Plugin plugin(folder_.path());
+  Node node(plugin.op(false), kScale, scale_plan(), {nullptr, &w_});
+  ASSERT_EQ(node.create(), "");
+  EXPECT_THAT(engine().log, ElementsAre(HasSubstr("compute all fused nodes: ")));
+  EXPECT_THAT(engine().log, ElementsAre(HasSubstr("amx-of-tomorrow")));
+  expect_right(node, w_, 4);
 }
 
 TEST_F(PluginOnFakes, MoreShapesThanAreKeptAreTheEngines) {
