@@ -33,24 +33,21 @@ bool is_planned(const Plan& plan, const Shape* shapes) {
   return true;
 }
 
-const PlanDimension* dimension_of(const Plan& plan, std::uint32_t input, std::size_t dimension) {
+bool is_followed(const Plan& plan, std::uint32_t input, std::size_t dimension) {
   for (const PlanDimension& one : plan.dimensions)
-    if (one.input == input && (dimension == Shape::kMostRank || one.dimension == dimension)) return &one;
-  return nullptr;
+    if (one.input == input && one.dimension == dimension) return true;
+  return false;
 }
 
 // Whether inputs differ from the plan's in those dimensions alone that the workload follows: others are as
-// planned, and what was as large as the output is so again.
+// planned, and what was as large as the output may be so again.
 bool differs_as_planned(const Plan& plan, const Shape* shapes, const Shape& output) {
   for (std::uint32_t i = 0; i < plan.shapes.size(); ++i) {
     const Shape &planned = plan.shapes[i], &now = shapes[i];
-    if (dimension_of(plan, i, Shape::kMostRank) == nullptr) {
-      if (!(now == (planned == plan.output && !plan.constant[i] ? output : planned))) return false;
-      continue;
-    }
+    if (now == planned || (planned == plan.output && now == output)) continue;
     if (now.rank != planned.rank) return false;
     for (std::size_t d = 0; d < now.rank; ++d)
-      if (now.dims[d] != planned.dims[d] && dimension_of(plan, i, d) == nullptr) return false;
+      if (now.dims[d] != planned.dims[d] && !is_followed(plan, i, d)) return false;
   }
   return true;
 }

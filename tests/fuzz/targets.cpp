@@ -198,7 +198,7 @@ void fuzz_onnx(std::string_view bytes) {
 }
 
 std::span<const FuzzTarget> fuzz_targets() {
-  static constexpr std::array<FuzzTarget, 9> kTargets = {{
+  static constexpr std::array<FuzzTarget, 10> kTargets = {{
       {"config", fuzz_config},
       {"workload", fuzz_workload},
       {"flags", fuzz_flags},
@@ -208,6 +208,7 @@ std::span<const FuzzTarget> fuzz_targets() {
       {"table", fuzz_table},
       {"manifest", fuzz_manifest},
       {"onnx", fuzz_onnx},
+      {"plan", fuzz_plan},
   }};
   return kTargets;
 }

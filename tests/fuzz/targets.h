@@ -16,6 +16,7 @@ void fuzz_page_file(std::string_view bytes);  ///< a whole database file, torn o
 void fuzz_table(std::string_view bytes);      ///< a recorded table
 void fuzz_onnx(std::string_view bytes);       ///< a network, with all that is read out of it
 void fuzz_manifest(std::string_view bytes);   ///< a bundle's manifest, its hash made right
+void fuzz_plan(std::string_view bytes);       ///< the plan of a fused node, with the shapes of its nodes
 
 struct FuzzTarget {
   std::string_view name;  ///< also that of its folder in seeds/
