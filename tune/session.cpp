@@ -81,7 +81,7 @@ Summary Session::run() {
 void Session::begin() {
   prepare();
   recall_rows();
-  measure_defaults();
+  measure_first_default();
 }
 
 void Session::pause() {
@@ -137,7 +137,6 @@ void Session::recall_rows() {
     learn(positions);
     recall_spent(rows);
   }
-  if (options_.reuse && options_.transfer) recall_tasks();
   if (!summary_.resume_text.empty()) report(EventKind::kResumed, summary_.resume_text);
 }
 
@@ -166,6 +165,7 @@ void Session::recall_tasks() {
   ConsistentTasks trusted = consistent_tasks(std::move(tasks), model);
   const auto say = [this](const std::string& text) {
     summary_.resume_text += (summary_.resume_text.empty() ? "" : "; ") + text;
+    report(EventKind::kResumed, text);
   };
   if (!trusted.left_out.empty())
     say(fmt::format(
@@ -199,7 +199,7 @@ void Session::measure(std::span<const Pick> picks) {
 /// The first default that is not quarantined is measured in every session, known or not, and whatever the
 /// budget: it is the measurer's reference kernel, and what the finals compare with. So are the configs that
 /// were asked for by name. The other defaults only when no earlier run knows them.
-void Session::measure_defaults() {
+void Session::measure_first_default() {
   const auto first = std::ranges::find_if(
       candidates_.defaults, [this](const Config& config) { return !runner_.quarantined(config); });
   std::vector<Pick> picks;
@@ -208,21 +208,36 @@ void Session::measure_defaults() {
     if (picks.empty() || config != picks[0].config)
       picks.push_back({config, kPickedToRemeasure, std::nullopt});
   learn(runner_.measure(picks, [this] { return interrupted(); }));
-  picks.clear();
-  for (const Config& config : candidates_.defaults)
-    if (!trials_.find(config)) picks.push_back({config, "default", std::nullopt});
-  for (const Config& config : warm_starts_)
-    if (!trials_.find(config)) picks.push_back({config, "transfer", std::nullopt});
-  if (!out_of_budget()) measure(picks);
-  probe_roof();
+  choose_default();
+}
+
+/// The first that ran.
+void Session::choose_default() {
   for (const Config& config : candidates_.defaults) {
     const KnownTrial* trial = trials_.find(config);
     if (!default_ && trial && trial->time_us()) default_ = config;
   }
 }
 
+void Session::warm_up() {
+  warmed_up_ = true;
+  if (options_.reuse && options_.transfer) recall_tasks();
+  std::vector<Pick> picks;
+  for (const Config& config : candidates_.defaults)
+    if (!trials_.find(config)) picks.push_back({config, "default", std::nullopt});
+  for (const Config& config : warm_starts_)
+    if (!trials_.find(config)) picks.push_back({config, "transfer", std::nullopt});
+  measure(picks);
+  choose_default();
+  probe_roof();
+}
+
 bool Session::round() {
   if (out_of_budget()) return false;
+  if (!warmed_up_) {
+    warm_up();
+    return true;
+  }
   const bool hinted = !learner_.transfer_dropped();
   if (proposer_.refit_if_due()) report(EventKind::kFitted, "");
   if (hinted && learner_.transfer_dropped()) tell_that_hints_were_dropped();

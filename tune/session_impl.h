@@ -26,9 +26,10 @@ class Session {
 
   // What run() is made of, for sessions that take turns on one measurer (many_tasks.h).
 
-  /// The log's rows, the defaults, the warm starts.
+  /// The log's rows of this task, and the first default: enough for an answer.
   void begin();
-  /// Proposes, measures and learns once. false: a stop rule has fired, or did before.
+  /// The first time what other tasks of the log tell, the other defaults and the warm starts; then proposes,
+  /// measures and learns once. false: a stop rule has fired, or did before.
   bool round();
   /// The finals and the verdict; `reason` is why there are no more rounds, where no stop rule has fired.
   Summary end(StopReason reason);
@@ -47,7 +48,9 @@ class Session {
   void recall_rows();
   void recall_spent(const std::vector<Record>& rows);
   void recall_tasks();
-  void measure_defaults();
+  void measure_first_default();
+  void warm_up();
+  void choose_default();
   void tell_that_hints_were_dropped();
   std::size_t batch_size(std::size_t wanted) const;
   std::vector<Pick> propose(std::size_t count);
@@ -87,6 +90,7 @@ class Session {
   Proposer proposer_;
   Seen seen_;  // the configs of all trials
   std::optional<Transfer> transfer_;
+  bool warmed_up_ = false;
   bool model_expects_gain_ = true;
   std::optional<StopReason> stop_;
   std::optional<Config> default_;  // the first default that ran in this session

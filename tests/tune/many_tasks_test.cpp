@@ -49,7 +49,7 @@ struct SharedRun {
   int runs = 0;
 
   SharedRun() {
-    options.time_s = 8;
+    options.time_s = 5;
     options.session.stop.plateau_trials = 256;
     options.session.seed = 1;
     options.session.finalists = 4;
