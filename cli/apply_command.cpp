@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -22,6 +23,7 @@
 #include "measure/system/affinity.h"
 #include "measure/system/temp_dir.h"
 #include "model/rewrite.h"
+#include "templates/catalog.h"
 
 namespace lehr {
 namespace {
@@ -36,16 +38,24 @@ struct Coverage {
   double flops = 0, replaced_flops = 0;
   double expected_us = 0;             ///< of those that are replaced
   std::uint64_t prepacked_bytes = 0;  ///< that they need while the model is loaded
+  std::set<const ModelPlace*> saving;  ///< EngineCheck::saving
 };
 
-Coverage coverage_of(const ModelWork& work, const BundleAnswers& bundle, int threads) {
+/// Whether a bundle's kernel, whose name is its family's and a hash, does fewer products than the sum has.
+bool saves_products(const BundleAnswer& answer) {
+  const std::string family = answer.name.substr(0, answer.name.rfind('_'));
+  return std::ranges::any_of(catalog(), [&](const Template& each) { return each.name == family && each.saves_products; });
+}
+
+Coverage coverage_of(const ModelWork& work, const BundleAnswers& bundle, int threads, bool winograd) {
   Coverage coverage;
   for (const ModelTask& task : work.tasks) {
     coverage.places += task.places.size();
     coverage.flops += flops_of(task);
     std::string reason;
     const auto answer = bundle.exact(to_text(task.workload), static_cast<std::uint32_t>(threads), reason);
-    if (!answer) {
+    if (answer && !winograd && saves_products(*answer)) reason = "its kernel is one of Winograd's";
+    if (!reason.empty()) {
       coverage.reasons[reason] += task.places.size();
       continue;
     }
@@ -53,8 +63,10 @@ Coverage coverage_of(const ModelWork& work, const BundleAnswers& bundle, int thr
     const auto count = static_cast<double>(task.places.size());
     coverage.expected_us += count * answer->time_us;
     coverage.prepacked_bytes += task.places.size() * answer->prepacked_bytes;
-    for (const ModelPlace& place : task.places)
+    for (const ModelPlace& place : task.places) {
       coverage.replacements.push_back({&place, task.workload, threads});
+      if (saves_products(*answer)) coverage.saving.insert(&place);
+    }
   }
   for (const ModelGap& gap : work.gaps) {
     ++coverage.places;
@@ -97,6 +109,7 @@ json document_of(const std::string& file, const std::string& out, const Coverage
           {"original_us", choice.original_us},
           {"rewritten_us", choice.rewritten_us},
           {"speedup", choice.speedup},
+          {"without_winograd_us", choice.without_saving_us},
           {"worst_difference", choice.worst},
           {"not_verified", choice.failure}};
 }
@@ -112,6 +125,9 @@ void print_engine(const PlaceChoice& choice) {
   if (choice.speedup > 0)
     fmt::print("original {}, rewritten {}: {}\n", format_time_us(choice.original_us),
                format_time_us(choice.rewritten_us), format_ratio(choice.speedup));
+  if (choice.without_saving_us > 0)
+    fmt::print("without Winograd's kernels, which do fewer products and round more: {}\n",
+               format_time_us(choice.without_saving_us));
 }
 
 void print_coverage(const std::string& out, const Coverage& coverage, std::size_t replaced,
@@ -144,6 +160,8 @@ ApplyCommand::ApplyCommand(CLI::App& root, const Environment& environment) : env
   value_flag(*app_, kMeasuringGroup, "--seed", seed_, "of the random inputs that both compute (0)");
   value_flag(*app_, kMeasuringGroup, "--time", time_,
              "in which ONNX Runtime tries which places pay, at most: 30s, 2m (60s)");
+  switch_flag(*app_, "Problem", "--no-winograd", no_winograd_,
+              "leave to the engine what only a kernel computes that does fewer products, and rounds more");
   switch_flag(*app_, kMeasuringGroup, "--no-engine", no_engine_,
               "do not ask ONNX Runtime whether outputs agree and what pays, though it is here");
   value_flag(*app_, kOutputGroup, "--out", out_, "the folder to write: model.onnx, the plug-in, the kernels");
@@ -167,7 +185,7 @@ int ApplyCommand::run() {
                                        : static_cast<int>(parse_number("--threads", threads_, 1, 1024));
   const auto [model, shapes, work] = problem_.read();
   std::vector<FolderFile> files = bundle_files(bundle_);
-  Coverage coverage = coverage_of(work, BundleAnswers(bundle_), threads);
+  Coverage coverage = coverage_of(work, BundleAnswers(bundle_), threads, !no_winograd_);
   if (!coverage.replacements.empty()) files.push_back(onnxruntime_plugin(host_compiler_options(environment_)));
   // Those that cannot be written are known before the engine is asked.
   RewrittenModel rewritten = rewrite(model, shapes, coverage.replacements);
@@ -180,7 +198,8 @@ int ApplyCommand::run() {
                              .threads = threads,
                              .seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX)),
                              .bindings = problem_.bindings(),
-                             .tolerance = parse_share("--tolerance", tolerance_)};
+                             .tolerance = parse_share("--tolerance", tolerance_),
+                             .saving = coverage.saving};
   const PlaceChoice choice = chosen(model, shapes, coverage.replacements, files, check);
   if (choice.wrong) {
     fmt::print(stderr, "lehr: {}: {}; nothing is written\n", problem_.file(), printable(choice.failure));

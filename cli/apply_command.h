@@ -31,7 +31,7 @@ class ApplyCommand {
   const Environment& environment_;
   ModelFlags problem_;
   std::string bundle_, out_, threads_, tolerance_ = "1e-4", seed_ = "0", time_ = "60s";
-  bool json_ = false, no_engine_ = false;
+  bool json_ = false, no_engine_ = false, no_winograd_ = false;
 };
 
 }  // namespace lehr

@@ -134,7 +134,7 @@ bool agrees(const onnxruntime::TrialReport& report, const EngineCheck& check, Pl
   for (const onnxruntime::ModelTrial& trial : report.models)
     if (choice.failure.empty()) choice.failure = trial.failure;
   if (!choice.failure.empty() || report.models.size() < 2) return false;
-  const onnxruntime::ModelTrial& rewritten = report.models.back();
+  const onnxruntime::ModelTrial& rewritten = report.models[1];
   choice.worst = rewritten.worst;
   choice.wrong = !(rewritten.worst <= check.tolerance);
   if (choice.wrong)
@@ -191,11 +191,17 @@ PlaceChoice choose_places(const OnnxModel& model, const ModelShapes& shapes, con
                      std::min(runs, kept), seconds_since(begin), seconds));
     best = search.improved(best, runs, 0.2 * seconds);
   }
-  const onnxruntime::TrialReport last = search.compare({best}, 0.1 * seconds);
+  Chosen without_saving = best;
+  for (std::size_t i = 0; i < replacements.size(); ++i)
+    if (check.saving.contains(replacements[i].place)) without_saving[i] = false;
+  std::vector<Chosen> finalists = {best};
+  if (without_saving != best) finalists.push_back(without_saving);
+  const onnxruntime::TrialReport last = search.compare(finalists, 0.1 * seconds);
   if (!agrees(last, check, choice)) return choice;
   choice.original_us = onnxruntime::median_us(last.models[0]);
   choice.rewritten_us = onnxruntime::median_us(last.models[1]);
   choice.speedup = onnxruntime::speedup(last.models[1], last.models[0]);
+  if (finalists.size() > 1) choice.without_saving_us = onnxruntime::median_us(last.models[2]);
   choice.replacements = choice.speedup >= kLeastGain ? search.those(best) : std::vector<Replacement>();
   choice.removed = replacements.size() - choice.replacements.size();
   return choice;

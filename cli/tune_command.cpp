@@ -75,6 +75,9 @@ void TuneCommand::add_flags(CLI::App& app) {
       "auto | off | FILE: hints from other tasks of the log, or of another log (auto)");
   switch_flag(app, group, "--fresh", fresh_, "do not reuse earlier rows of the log");
 
+  switch_flag(app, group, "--no-winograd", no_winograd_,
+              "without the families that do fewer products than a convolution's sum has, and round more");
+
   group = kMeasuringGroup;
   add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
   add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
@@ -184,7 +187,7 @@ int TuneCommand::tune_workloads(std::vector<Workload> workloads, const MeasureSe
   for (const Workload& workload : workloads) {
     if (interrupted) break;
     opened.options.session_id = new_session_id();
-    TaskRun run({workload, setup.device}, opened.options, opened.parts);
+    TaskRun run({workload, setup.device, !no_winograd_}, opened.options, opened.parts);
     summaries.push_back(run.session().run());
     opened.progress.finish();
     if (!json_) fmt::print("{}", report_text(summaries.back(), setup.device, database_));
@@ -205,12 +208,13 @@ int TuneCommand::tune_model(const ModelProblem& problem, const MeasureSetup& set
   });
   if (tasks.empty())
     throw_user("nothing of {} can be tuned; `lehr model` says why", model_.file());
-  if (!fresh_) recall(tasks, setup.device, opened.database);
+  if (!fresh_) recall(tasks, setup.device, !no_winograd_, opened.database);
   if (!quiet_) fmt::print(stderr, "{}\n", knowledge_text(tasks));
   SharedOptions shared;
   shared.session = opened.options;
   shared.session.session_id = new_session_id();
   shared.time_s = model_time_s(tasks.size());
+  shared.saving_products = !no_winograd_;
   const std::vector<SharedResult> results = tune_tasks(tasks, setup.device, shared, opened.parts);
   opened.progress.finish();
   if (json_)

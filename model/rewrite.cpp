@@ -249,8 +249,6 @@ class Rewriter {
   }
 
   std::string constant_bytes(const OnnxTensor& constant, std::string_view record) {
-    const bool is_input = std::ranges::find(model_.inputs, constant.name, &OnnxValueInfo::name) != model_.inputs.end();
-    if (!read_.contains(constant.name) && !is_input) return {};
     if (!read_.contains(constant.name) && gone_reads(constant.name)) return {};
     if (constant.external) {
       external_file(model_, constant);

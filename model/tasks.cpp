@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <variant>
 
 #include "base/error.h"
@@ -61,7 +62,10 @@ bool is_per_channel(const Sizes& shape, std::int64_t channels, std::size_t axis)
 class Finder {
  public:
   Finder(const OnnxModel& model, const ModelShapes& shapes)
-      : model_(model), shapes_(shapes), readers_(readers_of(model)), taken_(model.nodes.size()) {}
+      : model_(model), shapes_(shapes), readers_(readers_of(model)), taken_(model.nodes.size()) {
+    for (const OnnxNode& node : model.nodes)
+      if (node.op == "DequantizeLinear") dequantized_.insert(node.outputs.begin(), node.outputs.end());
+  }
 
   ModelWork run() {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
@@ -91,6 +95,8 @@ class Finder {
   std::optional<Start> start_at(const OnnxNode& node) const {
     const auto gap = [](std::string reason) { return Start(Gap{std::move(reason)}); };
     if (!node.domain.empty() || node.outputs.empty() || node.outputs[0].empty()) return std::nullopt;
+    if (is_quantized(node) && (node.op == "Conv" || node.op == "Gemm" || node.op == "MatMul"))
+      return gap("its operands are dequantized: engines compute it in integers");
     if (node.op == "Conv") return conv(node);
     if (node.op == "Gemm") return gemm(node);
     if (node.op == "MatMul") return matmul(node);
@@ -112,6 +118,11 @@ class Finder {
     const auto known = dtype_of(type);
     if (!known) return fmt::format("it computes in {}", name_of(type));
     return *known;
+  }
+
+  // An engine computes what is between these nodes in integers.
+  bool is_quantized(const OnnxNode& node) const {
+    return std::ranges::any_of(node.inputs, [&](std::string_view input) { return dequantized_.contains(input); });
   }
 
   Start conv(const OnnxNode& node) const {
@@ -392,6 +403,7 @@ class Finder {
   const OnnxModel& model_;
   const ModelShapes& shapes_;
   const Readers readers_;
+  std::unordered_set<std::string_view> dequantized_;    ///< values that a DequantizeLinear makes
   std::vector<char> taken_;                             ///< nodes that are part of a place
   std::unordered_map<std::string, std::size_t> index_;  ///< of tasks, by workload
   ModelWork work_;

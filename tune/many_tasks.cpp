@@ -83,7 +83,7 @@ class TurnTaking {
  private:
   void add(const SharedTask& each, const Device& device) {
     Shared& shared = tasks_.emplace_back();
-    shared.task = {each.workload, device};
+    shared.task = {each.workload, device, options_.saving_products};
     SharedResult& result = shared.result;
     result.workload = each.workload;
     result.occurrences = each.occurrences;
@@ -262,7 +262,7 @@ std::vector<LoggedTask> logged_tasks(const DatabaseStats& stats, Target target) 
 
 }  // namespace
 
-void recall(std::vector<SharedTask>& tasks, const Device& device, const Database& database) {
+void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_products, const Database& database) {
   const DatabaseStats stats = database.stats();
   const std::vector<LoggedTask> logged = logged_tasks(stats, device.limits.target);
   const std::string identity = identity_of(device);
@@ -273,7 +273,7 @@ void recall(std::vector<SharedTask>& tasks, const Device& device, const Database
       if (other.text == text && other.stats->device == identity)
         task.timed = static_cast<int>(other.stats->timed);
     }
-    task.verdict = valid_verdict({task.workload, device}, database);
+    task.verdict = valid_verdict({task.workload, device, saving_products}, database);
     if (task.verdict) task.knowledge = Knowledge::kKnown;
   }
 }

@@ -32,8 +32,8 @@ struct SharedTask {
   int timed = 0;                                        ///< trials of it on this device that the log has
 };
 
-/// Fills in what the log tells of each task on the device. Throws as candidates_for().
-void recall(std::vector<SharedTask>& tasks, const Device& device, const Database& database);
+/// Fills in what the log tells of each task on the device, with these families (Task::saving_products). Throws as candidates_for().
+void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_products, const Database& database);
 
 struct SharedResult {
   Workload workload;
@@ -48,7 +48,8 @@ struct SharedResult {
 };
 
 struct SharedOptions {
-  double time_s = 0;       ///< of all tasks, finals included; above 0
+  double time_s = 0;            ///< of all tasks, finals included; above 0
+  bool saving_products = true;  ///< Task::saving_products
   SessionOptions session;  ///< of each; its `session_id` gets the task's number behind it
 };
 

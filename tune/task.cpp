@@ -50,6 +50,17 @@ std::vector<Config> by_estimate(std::vector<Config> defaults, const Workload& wo
 
 }  // namespace
 
+namespace {
+
+std::vector<Template> allowed_families(const Task& task) {
+  std::vector<Template> families;
+  for (const Template& each : catalog())
+    if (task.saving_products || !each.saves_products) families.push_back(each);
+  return families;
+}
+
+}  // namespace
+
 std::vector<Config> ordered_defaults(const Workload& workload, const Limits& limits) {
   return by_estimate(default_configs(workload, limits), workload, limits);
 }
@@ -57,7 +68,7 @@ std::vector<Config> ordered_defaults(const Workload& workload, const Limits& lim
 Candidates candidates_for(const Task& task) {
   const Workload& workload = task.workload;
   const Limits& limits = task.device.limits;
-  Families families = families_for(catalog(), workload, limits);
+  Families families = families_for(allowed_families(task), workload, limits);
   std::vector<LeftOut> faulty = families.faulty;
   std::vector<Config> defaults = by_estimate(families.defaults, workload, limits);
   Lowerings lowered(workload, limits, families.spaces);

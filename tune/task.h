@@ -20,6 +20,9 @@ namespace lehr {
 struct Task {
   Workload workload;
   Device device;
+  /// false: without families that do fewer products than the sum that defines the operator (Winograd's), whose
+  /// rounding errors are larger.
+  bool saving_products = true;
 };
 
 /// The candidates of a task. `lower` is called from several threads at once and must be pure.

@@ -141,6 +141,8 @@ TEST(Tasks, CountsPlacesAndSaysWhatIsLeft) {
     e = Conv(d, x)
     f = ConvTranspose(d, w)
     h = QLinearConv(x, x)
+    q = DequantizeLinear(x, x)
+    qc = Conv(q, w)
   )");
   ASSERT_THAT(found.work.tasks, SizeIs(2));
   EXPECT_THAT(found.work.tasks[0].places, SizeIs(2));
@@ -149,7 +151,8 @@ TEST(Tasks, CountsPlacesAndSaysWhatIsLeft) {
   std::vector<std::string> reasons;
   for (const ModelGap& gap : found.work.gaps) reasons.push_back(gap.reason);
   EXPECT_THAT(reasons, ElementsAre("its filter is computed", "transposed convolutions have no family",
-                                   "quantized operators have no workload"));
+                                   "quantized operators have no workload",
+                                   "its operands are dequantized: engines compute it in integers"));
   EXPECT_EQ(found.work.gaps[1].node, 4u);
 }
 

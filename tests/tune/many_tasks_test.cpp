@@ -68,7 +68,7 @@ struct SharedRun {
   std::vector<SharedResult> run(std::vector<SharedTask> tasks) {
     measurer = std::make_unique<FakeMeasurer>(outcome_of, clock);
     if (arrange) arrange(*measurer);
-    recall(tasks, device, database);
+    recall(tasks, device, true, database);
     options.session.session_id = "run-" + std::to_string(++runs);
     SessionParts parts;
     parts.measurer = measurer.get();
@@ -138,7 +138,7 @@ TEST(ManyTasks, TakeWhatIsKnownFromTheLog) {
   // Warm times are hints to a cold task, and no answers.
   shared.device.cold = false;
   std::vector<SharedTask> warm = {product(8)};
-  recall(warm, shared.device, shared.database);
+  recall(warm, shared.device, true, shared.database);
   EXPECT_EQ(warm[0].knowledge, Knowledge::kNear);
   EXPECT_FALSE(warm[0].verdict);
   EXPECT_EQ(warm[0].timed, 0);
