@@ -163,6 +163,7 @@ def tiny(g):
 
 MODELS = {
     "resnet18": (image(224), lambda g: resnet(g, False, [2, 2, 2, 2])),
+    "resnet34": (image(224), lambda g: resnet(g, False, [3, 4, 6, 3])),
     "resnet50": (image(224), lambda g: resnet(g, True, [3, 4, 6, 3])),
     "mobilenet_v2": (image(224), mobilenet_v2),
     "vgg11": (image(224), vgg11),

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "measure/core/sampling.h"
-#include "measure/host/cpu_device.h"
 #include "measure/system/affinity.h"
 #include "measure/system/memory_limit.h"
 
@@ -51,9 +50,7 @@ void HostRunner::prepare(const Problem& problem, const RunSettings& settings) {
   limit_memory(settings.memory_bytes);
   try {
     buffers_ = std::make_unique<HostBuffers>(problem);
-    sweep_.clear();
-    if (settings.cold)
-      sweep_.assign(static_cast<std::size_t>(2 * cpu_device(0, false).limits.l3_bytes), '\1');
+    sweep_ = CacheSweep(settings.cold);
   } catch (const std::bad_alloc&) {
     throw_environment(
         "the problem's tensors do not fit into half of this machine's memory: choose a smaller problem");
@@ -151,25 +148,10 @@ std::variant<RunOutput, Fault> HostRunner::output() const {
   return buffers_->output();
 }
 
-void HostRunner::sweep_caches() {
-  // Every thread reads its share, so that the private caches of all cores lose the kernel's data too.
-  pool_->run(
-      pool_->threads(),
-      [](void* given, int, long task) {
-        HostRunner& self = *static_cast<HostRunner*>(given);
-        const std::size_t share = self.sweep_.size() / static_cast<std::size_t>(self.pool_->threads());
-        volatile char* at = self.sweep_.data() + static_cast<std::size_t>(task) * share;
-        for (std::size_t i = 0; i < share; i += 64) at[i] = static_cast<char>(at[i] + 1);
-      },
-      this);
-}
-
 std::variant<Samples, Fault> HostRunner::time(int slot, const SampleRequest& request) {
   const Loaded& loaded = *slots_.at(slot);
-  std::function<void()> evict;
-  if (!sweep_.empty()) evict = [this] { sweep_caches(); };
   pool_->open();
-  Samples samples = sample_calls([&] { call(loaded); }, request, pool_->threads(), evict);
+  Samples samples = sample_calls([&] { call(loaded); }, request, pool_->threads(), sweep_.on(*pool_));
   pool_->close();
   return samples;
 }

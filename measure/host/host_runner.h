@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "measure/core/runner.h"
+#include "measure/host/cache_sweep.h"
 #include "measure/host/host_buffers.h"
 #include "measure/system/task_pool.h"
 
@@ -31,12 +32,11 @@ class HostRunner : public Runner {
 
   static void run_tasks(TaskPool& pool, Entry entry, const Loaded& loaded, long tasks);
   void call(const Loaded& loaded);
-  void sweep_caches();
 
   std::vector<int> cpus_;  ///< read once: the pool binds this thread to one of them
   std::unique_ptr<TaskPool> pool_;
   std::unique_ptr<HostBuffers> buffers_;
-  std::vector<char> sweep_;  ///< twice the last-level cache; empty when caches stay warm
+  CacheSweep sweep_;
   std::map<int, std::unique_ptr<Loaded>> slots_;
 };
 

@@ -56,8 +56,7 @@ SgemmFunction cblas_sgemm_of(const SharedLibrary& library) {
   };
 }
 
-void require_sgemm(std::string_view name, const Workload& workload, const RunSettings& settings) {
-  if (settings.cold) throw_user("{} is timed with warm caches only", name);
+void require_sgemm(std::string_view name, const Workload& workload, const RunSettings&) {
   const Gemm* gemm = std::get_if<Gemm>(&workload.problem);
   if (gemm == nullptr || !workload.epilogue.empty())
     throw_user("{} has no call that computes this problem", name);
@@ -74,6 +73,7 @@ void SgemmRunner::prepare(const Problem& problem, const RunSettings& settings) {
   threads_ = settings.threads;
   try {
     buffers_ = std::make_unique<HostBuffers>(problem);
+    sweep_ = CacheSweep(settings.cold);
   } catch (const std::bad_alloc&) {
     throw_environment("no memory for {} to run this problem", name_);
   }
@@ -94,7 +94,7 @@ std::variant<Checked, Fault> SgemmRunner::check(int) {
 }
 
 std::variant<Samples, Fault> SgemmRunner::time(int, const SampleRequest& request) {
-  return sample_calls([this] { call(); }, request, threads_);
+  return sample_calls([this] { call(); }, request, threads_, sweep_.beside(threads_));
 }
 
 }  // namespace lehr

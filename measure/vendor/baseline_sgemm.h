@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "measure/core/runner.h"
+#include "measure/host/cache_sweep.h"
 #include "measure/host/host_buffers.h"
 #include "measure/system/shared_library.h"
 
@@ -42,7 +43,7 @@ std::vector<SgemmCall> sgemm_calls(const Gemm& gemm, const float* a, const float
 /// `library`'s cblas_sgemm, declared by hand; empty where it has none.
 SgemmFunction cblas_sgemm_of(const SharedLibrary& library);
 
-/// Throws Error(kUser) when the workload is no f32 GEMM without epilogue, or its caches are to be cold.
+/// Throws Error(kUser) when the workload is no f32 GEMM without epilogue.
 /// `name` begins the sentence.
 void require_sgemm(std::string_view name, const Workload& workload, const RunSettings& settings);
 
@@ -65,6 +66,7 @@ class SgemmRunner : public VendorRunner {
   Sgemm (*open_)(int threads);
   Sgemm sgemm_;
   std::unique_ptr<HostBuffers> buffers_;
+  CacheSweep sweep_;
   std::vector<SgemmCall> calls_;
   int threads_ = 1;
 };

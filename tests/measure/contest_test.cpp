@@ -254,6 +254,32 @@ TEST(Baselines, RefuseLaterFieldsThatTheyDoNotList) {
   EXPECT_THAT(readers, ::testing::ElementsAre("openblas", "onednn", "blis", "cublaslt", "cublaslt-best"));
 }
 
+TEST(Baselines, FindColdCachesWhereCandidatesDo) {
+  // 4 MB of B: read from a cache, or from memory.
+  const Problem problem = testing::gemm_problem(testing::gemm_of(1, 1024, 1024), 7);
+  for (const char* name : {"openblas", "onednn", "blis"}) {
+    const auto fastest_us = [&](bool cold) {
+      const std::unique_ptr<Runner> runner = find_baseline(name).baseline->make_runner();
+      runner->prepare(problem, RunSettings{.threads = 1, .cold = cold});
+      runner->load(0, {});
+      EXPECT_TRUE(std::holds_alternative<Checked>(runner->check(0)));
+      const auto samples = runner->time(0, {1000, 10, 20000, 400000, 3, 0});
+      return std::ranges::min(std::get<Samples>(samples).us);
+    };
+    try {
+      // What else the machine does may hit either: one attempt of several is to show it.
+      double ratio = 0;
+      for (int attempt = 0; attempt < 8 && ratio < 1.3; ++attempt) {
+        const double warm = fastest_us(false);
+        ratio = fastest_us(true) / warm;
+      }
+      EXPECT_GT(ratio, 1.3) << name;
+    } catch (const Error& error) {
+      ASSERT_EQ(error.kind(), ErrorKind::kEnvironment) << error.what();  // it is not installed
+    }
+  }
+}
+
 TEST(Baselines, RefuseWhatTheyHaveNoCallFor) {
   const auto refused = [](std::string_view baseline, const std::string& workload, bool cold = false) {
     return error_of([&] {
@@ -263,7 +289,7 @@ TEST(Baselines, RefuseWhatTheyHaveNoCallFor) {
   const std::string gemm = "gemm m=4 n=4 k=4", conv = "conv2d c=4 h=4 w=4 k=4 r=3 s=3";
   EXPECT_EQ(refused("openblas", gemm), "nothing was thrown");
   EXPECT_EQ(refused("openblas", gemm + " a=bf16"), "openblas has no call for bf16 operands");
-  EXPECT_EQ(refused("openblas", gemm, true), "openblas is timed with warm caches only");
+  EXPECT_EQ(refused("openblas", gemm, true), "nothing was thrown");
   EXPECT_EQ(refused("openblas", conv), "openblas has no call that computes this problem");
   EXPECT_EQ(refused("onednn", conv), "nothing was thrown");
   EXPECT_EQ(refused("onednn", conv + " epilogue=relu"), "onednn is not asked for what follows a convolution");

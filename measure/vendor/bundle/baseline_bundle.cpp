@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "measure/core/sampling.h"
+#include "measure/host/cache_sweep.h"
 #include "measure/host/host_buffers.h"
 #include "measure/vendor/bundle/cuda_bundle.h"
 #include "measure/vendor/bundle/found_kernel.h"
@@ -40,6 +41,7 @@ class BundleRunner : public VendorRunner {
 
   FoundKernel found_;
   std::unique_ptr<HostBuffers> buffers_;
+  CacheSweep sweep_;
   std::vector<void*> params_;
   std::vector<Memory> memory_;
   lehr_call call_ = {};
@@ -67,6 +69,7 @@ void BundleRunner::prepare(const Problem& problem, const RunSettings& settings) 
   found_.find(settings, to_text(problem.workload), LEHR_CPU);
   try {
     buffers_ = std::make_unique<HostBuffers>(problem);
+    sweep_ = CacheSweep(settings.cold);
     take_memory(static_cast<std::uint32_t>(threads_));
   } catch (const std::bad_alloc&) {
     throw_environment("no memory for the bundle to run this problem");
@@ -83,13 +86,17 @@ std::variant<Checked, Fault> BundleRunner::check(int) {
 }
 
 std::variant<Samples, Fault> BundleRunner::time(int, const SampleRequest& request) {
-  return sample_calls([this] { found_.functions.run(found_.kernel, &call_, &found_.error); }, request,
-                      threads_);
+  return sample_calls([this] { found_.functions.run(found_.kernel, &call_, &found_.error); }, request, threads_,
+                      sweep_.beside(threads_));
 }
 
 void require_served(const Workload&, const RunSettings& settings) {
   if (settings.bundle.empty()) throw_user("no bundle is named");
-  if (settings.cold) throw_user("a bundle is timed with warm caches only");
+}
+
+void require_served_on_gpu(const Workload& workload, const RunSettings& settings) {
+  require_served(workload, settings);
+  if (settings.cold) throw_user("a bundle's kernels on a GPU are timed without a sweep of its caches only");
 }
 
 constexpr Baseline kOnProcessor[] = {
@@ -100,7 +107,7 @@ constexpr Baseline kOnProcessor[] = {
 constexpr Baseline kOnCuda[] = {
     {.name = "bundle-cuda",
      .make_runner = []() -> std::unique_ptr<Runner> { return std::make_unique<CudaBundleRunner>(); },
-     .require_served = &require_served,
+     .require_served = &require_served_on_gpu,
      .reads_all = true}};
 
 constexpr VendorLibrary library_of(Target target, std::span<const Baseline> baselines) {

@@ -69,7 +69,6 @@ void require_served(const Workload& workload, const RunSettings& settings) {
   if (!workload.epilogue.empty()) throw_user("onednn is not asked for what follows a convolution");
   for (const TensorSpec& tensor : tensors_of(workload))
     if (tensor.type != DType::kF32) throw_user("onednn is called for f32 only, not {}", name_of(tensor.type));
-  if (settings.cold) throw_user("onednn is timed with warm caches only");
 }
 
 class OneDnnRunner : public VendorRunner {
@@ -84,10 +83,11 @@ class OneDnnRunner : public VendorRunner {
   float* pointer(std::size_t tensor) const { return static_cast<float*>(buffers_->pointers()[tensor]); }
   std::vector<Way> conv2d(const Conv2d& conv, const OneDnnLibrary& library) const;
   std::vector<Way> constant_gemm(const Gemm& gemm, const OneDnnLibrary& library) const;
-  Way fastest_of(const std::vector<Way>& ways) const;
+  Way fastest_of(const std::vector<Way>& ways);
 
   SgemmRunner gemm_{"onednn", &open_sgemm};  ///< of a GEMM that is called in no other way
   std::unique_ptr<HostBuffers> buffers_;     ///< these are of all else
+  CacheSweep sweep_;
   std::optional<Way> way_;
   int threads_ = 1;
 };
@@ -103,6 +103,7 @@ void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) 
   threads_ = settings.threads;
   try {
     buffers_ = std::make_unique<HostBuffers>(problem);
+    sweep_ = CacheSweep(settings.cold);
   } catch (const std::bad_alloc&) {
     throw_environment("no memory for onednn to run this problem");
   }
@@ -127,14 +128,14 @@ std::vector<Way> OneDnnRunner::constant_gemm(const Gemm& gemm, const OneDnnLibra
   return ways;
 }
 
-Way OneDnnRunner::fastest_of(const std::vector<Way>& ways) const {
+Way OneDnnRunner::fastest_of(const std::vector<Way>& ways) {
   std::optional<double> least;
   const Way* fastest = nullptr;
   for (const Way& way : ways) {
     buffers_->poison_output();
     way.call();
     if (std::holds_alternative<Fault>(buffers_->verdict())) continue;  // Winograd may lose more than allowed
-    const double us = estimate(sample_calls(way.call, kChoosing, threads_).us);
+    const double us = estimate(sample_calls(way.call, kChoosing, threads_, sweep_.beside(threads_)).us);
     if (least && *least <= us) continue;
     least = us;
     fastest = &way;
@@ -154,7 +155,7 @@ std::variant<Checked, Fault> OneDnnRunner::check(int slot) {
 
 std::variant<Samples, Fault> OneDnnRunner::time(int slot, const SampleRequest& request) {
   if (!way_) return gemm_.time(slot, request);
-  return sample_calls(way_->call, request, threads_);
+  return sample_calls(way_->call, request, threads_, sweep_.beside(threads_));
 }
 
 std::string describe(const std::vector<std::string>&) {

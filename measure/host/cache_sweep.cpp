@@ -1,0 +1,53 @@
+#include "measure/host/cache_sweep.h"
+
+#include <thread>
+
+#include "measure/host/cpu_device.h"
+#include "measure/system/affinity.h"
+
+namespace lehr {
+
+CacheSweep::CacheSweep(bool cold) {
+  if (cold) bytes_.assign(static_cast<std::size_t>(2 * cpu_device(0, false).limits.l3_bytes), '\1');
+}
+
+void CacheSweep::sweep(std::size_t share, std::size_t shares) {
+  const std::size_t size = bytes_.size() / shares;
+  volatile char* const at = bytes_.data() + share * size;
+  for (std::size_t i = 0; i < size; i += 64) at[i] = static_cast<char>(at[i] + 1);
+}
+
+std::function<void()> CacheSweep::on(TaskPool& pool) {
+  if (bytes_.empty()) return {};
+  // Every thread goes through its share, so that the private caches of all cores lose the kernel's data too.
+  struct Call {
+    CacheSweep& self;
+    TaskPool& pool;
+  };
+  return [this, &pool] {
+    Call call = {*this, pool};
+    pool.run(
+        pool.threads(),
+        [](void* given, int, long task) {
+          const Call& all = *static_cast<const Call*>(given);
+          all.self.sweep(static_cast<std::size_t>(task), static_cast<std::size_t>(all.pool.threads()));
+        },
+        &call);
+  };
+}
+
+std::function<void()> CacheSweep::beside(int threads) {
+  if (bytes_.empty()) return {};
+  if (threads <= 1) return [this] { sweep(0, 1); };
+  return [this, cpus = allowed_cpus()] {
+    std::vector<std::thread> sweepers;
+    for (std::size_t i = 0; i < cpus.size(); ++i)
+      sweepers.emplace_back([this, &cpus, i] {
+        pin_to_cpu(cpus[i]);
+        sweep(i, cpus.size());
+      });
+    for (std::thread& each : sweepers) each.join();
+  };
+}
+
+}  // namespace lehr
