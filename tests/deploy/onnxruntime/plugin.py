@@ -201,6 +201,18 @@ def check_operators():
             assert not compare(case, fused, feeds, wanted)
 
 
+def check_auto_pad():
+    """Of an image of 13 this pads all sides, of one of 14 the bottom and the right alone; the bundle has a kernel for 14 with all sides."""
+    shapes, output = {"x": [1, 16, 13, 13], "f": [16, 16, 3, 3], "b": [16]}, [1, 16, 7, 7]
+    nodes = [("Conv", ["x", "f", "b"], {"auto_pad": "SAME_UPPER", "strides": [2, 2]})]
+    workload = "conv2d n=1 h=13 w=13 c=16 k=16 r=3 s=3 stride=2 pad=1 epilogue=bias"
+    case = Case("auto_pad", workload, nodes, shapes, output, {"f": FILTER, "b": BIAS}, {"n": [[0, 0]], "h": [[0, 2]], "w": [[0, 3]]})
+    plain, fused = case.session(case.plain, 1), case.session(case.fused, 1)
+    for size in (13, 14):
+        feeds = feeds_of(case, {2: size, 3: size})
+        assert not compare(case, fused, feeds, plain.run(None, feeds)[0])
+
+
 def feeds_of(case, changed):
     """`changed`: other sizes of dimensions of the image, and of what is as large."""
     shapes = {one: [changed.get(i, size) for i, size in enumerate(case.shapes[one])] for one in case.variable}
@@ -257,6 +269,7 @@ for case in CASES:
     for threads in (1, 2):
         check(case, threads)
 check_operators()
+check_auto_pad()
 for case in CASES[:3]:
     check_at_once(case)
 assert (counters.lehr_onnxruntime_prepacked_bytes() == 0) or has_kernels
