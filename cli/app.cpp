@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
+#include "cli/apply_command.h"
 #include "cli/bench_command.h"
 #include "cli/best_command.h"
 #include "cli/check_command.h"
@@ -23,6 +24,7 @@
 #include "cli/replay_command.h"
 #include "cli/show_command.h"
 #include "cli/tune_command.h"
+#include "cli/verify_command.h"
 #include "measure/worker/worker_main.h"
 
 namespace lehr {
@@ -112,6 +114,8 @@ CommandLine::CommandLine() : parts_(std::make_unique<Parts>()) {
   parts_->add<CheckCommand>();
   parts_->add<BenchCommand>();
   parts_->add<ModelCommand>();
+  parts_->add<ApplyCommand>();
+  parts_->add<VerifyCommand>();
   parts_->add<BestCommand>();
   parts_->add<ShowCommand>();
   parts_->add<CompileCommand>();

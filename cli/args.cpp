@@ -74,6 +74,15 @@ double parse_duration(std::string_view flag, std::string_view text) {
   return seconds;
 }
 
+double parse_share(std::string_view flag, std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value > 0) || value > 1)
+    throw_user("{} {} is not valid: write a number above 0 and up to 1, such as 1e-4", flag,
+               text.empty() ? "''" : text);
+  return value;
+}
+
 std::string listed(const std::vector<std::string>& names) {
   if (names.size() < 2) return names.empty() ? "" : names[0];
   return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());

@@ -22,6 +22,9 @@ std::vector<std::int64_t> parse_sizes(std::string_view flag, std::string_view te
 /// Seconds of "60s", "2m", "1h", "500ms" or "60" (seconds); from 100 ms to 30 days. Throws as parse_number.
 double parse_duration(std::string_view flag, std::string_view text);
 
+/// A number above 0 and up to 1. Throws as parse_number.
+double parse_share(std::string_view flag, std::string_view text);
+
 /// `text` if it is one of `known`. Throws Error(kUser) with the closest of them, or all.
 std::string parse_choice(std::string_view flag, std::string_view text, const std::vector<std::string>& known);
 

@@ -20,6 +20,18 @@ void expect(lehr_status status, const lehr_error& error) {
   throw_environment("{}", error.text);
 }
 
+std::uint64_t prepacked_bytes(lehr_kernel kernel, std::uint32_t params) {
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = 0; i < params; ++i) {
+    lehr_error error = {sizeof error, ""};
+    lehr_param_info info = {};
+    info.size = sizeof info;
+    expect(lehr_param(kernel, i, &info, &error), error);
+    if (info.role == LEHR_PREPACKED) bytes += info.bytes;
+  }
+  return bytes;
+}
+
 BundleAnswer answer_of(lehr_kernel kernel) {
   lehr_error error = {sizeof error, ""};
   lehr_kernel_info info = {};
@@ -34,7 +46,8 @@ BundleAnswer answer_of(lehr_kernel kernel) {
           .parts = info.parts,
           .time_us = info.time_us,
           .wasted = info.wasted,
-          .cold = info.cold != 0};
+          .cold = info.cold != 0,
+          .prepacked_bytes = prepacked_bytes(kernel, info.params)};
 }
 
 }  // namespace
@@ -69,6 +82,23 @@ BundleAnswer BundleAnswers::answer(const std::string& workload, const Limits& li
   lehr_kernel kernel = 0;
   expect(lehr_find(bundle_, workload.c_str(), &options, &kernel, &error), error);
   return answer_of(kernel);
+}
+
+std::optional<BundleAnswer> BundleAnswers::exact(const std::string& workload, std::uint32_t threads,
+                                                 std::string& reason) const {
+  lehr_error error = {sizeof error, ""};
+  const lehr_find_options options = {sizeof options, threads, 1, LEHR_CPU};
+  lehr_kernel kernel = 0;
+  const lehr_status status = lehr_find(bundle_, workload.c_str(), &options, &kernel, &error);
+  if (status == LEHR_NO_KERNEL) {
+    reason = "the bundle has no kernel for it";
+    return std::nullopt;
+  }
+  expect(status, error);
+  BundleAnswer answer = answer_of(kernel);
+  if (answer.threads == threads) return answer;
+  reason = fmt::format("its kernel is for {} thread{}", answer.threads, answer.threads == 1 ? "" : "s");
+  return std::nullopt;
 }
 
 std::string sentence_of(const BundleAnswer& answer) {

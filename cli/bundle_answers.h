@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct BundleAnswer {
   double time_us = 0;  ///< expected
   double wasted = 0;   ///< the share of the work that is padding
   bool cold = false;
+  std::uint64_t prepacked_bytes = 0;  ///< that a call needs beside its tensors, for as long as they are used
 };
 
 /// An open folder.
@@ -34,6 +36,9 @@ class BundleAnswers {
   /// For a workload's text, of that target and number of threads. Throws Error(kNotFound) where there is
   /// none.
   BundleAnswer answer(const std::string& workload, const Limits& limits) const;
+  /// The processor's kernel that was tuned for exactly this workload and number of threads; nullopt with the
+  /// reason, a clause, where there is none.
+  std::optional<BundleAnswer> exact(const std::string& workload, std::uint32_t threads, std::string& reason) const;
 
  private:
   lehr_bundle bundle_ = 0;

@@ -1,4 +1,4 @@
-// Reads PATH, CXX, LEHR_DB, CUDA_HOME, CUDA_PATH and LD_LIBRARY_PATH.
+// Reads PATH, CXX, LEHR_DB, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH and LEHR_ONNXRUNTIME.
 #include "cli/environment.h"
 
 #include <cstdlib>
@@ -24,6 +24,7 @@ Environment read_environment() {
   result.cuda_home = variable("CUDA_HOME");
   if (result.cuda_home.empty()) result.cuda_home = variable("CUDA_PATH");
   result.library_path = variable("LD_LIBRARY_PATH");
+  result.onnxruntime = variable("LEHR_ONNXRUNTIME");
   if (const std::string database = variable("LEHR_DB"); !database.empty()) result.database = database;
   return result;
 }

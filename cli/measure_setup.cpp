@@ -182,20 +182,21 @@ MeasureSetup make_measure_setup(const DeviceChoice& choice, const Workload& work
   if (jobs == 0) jobs = backend.on_host ? cpus : std::max(1, cpus - 1);
   setup.compiler = make_compiler(setup.device.limits, environment, jobs, choice.isa);
   setup.device.compiler = setup.compiler->identity();
-  setup.device.cold = choice.cold;
+  const bool cold = choice.cold || (choice.cold_on_host && backend.on_host);
+  setup.device.cold = cold;
   LocalOptions options;
   options.worker.executable = own_executable();
   options.worker.environment = worker_environment(backend, environment);
   options.limits = setup.device.limits;
   options.settings.device = choice.ordinal;
-  options.settings.cold = choice.cold;
+  options.settings.cold = cold;
   options.settings.bundle = choice.bundle;
   if (backend.on_host) options.settings.threads = setup.device.limits.cores;
   options.chunk = std::max(8, jobs);
   options.compile_jobs = jobs;
   options.overlap = choice.overlap.value_or(!backend.on_host || options.settings.threads + jobs < cpus);
   // A sweep of a large cache takes longer than a window of the reference kernel.
-  if (choice.cold && backend.on_host) options.use_reference = false;
+  if (cold && backend.on_host) options.use_reference = false;
   if (timings == Timings::kShort) {
     options.sampling = {
         .sample_us = 1, .min_samples = 1, .min_total_us = 1, .max_total_us = 1, .few_samples = 1};

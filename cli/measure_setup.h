@@ -22,6 +22,7 @@ struct DeviceChoice {
   int threads = 0;              ///< CPU; 0: all that the process may use
   const IsaLevel* isa = nullptr;  ///< nullptr: native
   bool cold = false;            ///< RunSettings::cold
+  bool cold_on_host = false;    ///< the same, but for a target whose calls find their inputs in memory anyway
   std::string bundle;           ///< RunSettings::bundle
   std::optional<bool> overlap;  ///< LocalOptions::overlap; nullopt: where it does not disturb
 };

@@ -8,8 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/text.h"
-#include "cli/args.h"
 #include "cli/help.h"
 #include "cli/isa_flag.h"
 #include "cli/measure_setup.h"
@@ -21,14 +19,6 @@ namespace lehr {
 namespace {
 
 using nlohmann::json;
-
-std::pair<std::string, std::string_view> name_and_value(const char* flag, const std::string& text) {
-  const std::size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    throw_user("{} {}: it is to be a name and its size, as {}", flag, text,
-               flag == std::string_view("--dim") ? "batch=1" : "x=1x3x224x224");
-  return {text.substr(0, equals), std::string_view(text).substr(equals + 1)};
-}
 
 /// What the table has of a task.
 struct TaskRow {
@@ -125,30 +115,9 @@ json document_of(const std::string& file, const OnnxModel& model, const ModelSha
 
 }  // namespace
 
-ShapeBindings parse_bindings(const std::vector<std::string>& dims, const std::vector<std::string>& inputs) {
-  constexpr std::int64_t kMostSize = std::int64_t{1} << 31;
-  ShapeBindings bindings;
-  for (const std::string& text : dims) {
-    const auto [name, value] = name_and_value("--dim", text);
-    bindings.dims[name] = parse_number("--dim " + name, std::string(value), 1, kMostSize);
-  }
-  for (const std::string& text : inputs) {
-    const auto [name, value] = name_and_value("--input", text);
-    for (const std::string_view size : split(value, 'x'))
-      bindings.inputs[name].push_back(parse_number("--input " + name, std::string(size), 1, kMostSize));
-  }
-  return bindings;
-}
-
 ModelCommand::ModelCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
   app_ = root.add_subcommand("model", "List the workloads of a network in an ONNX file");
-  app_->add_option("FILE", file_, "the model")->option_text(" ");
-  const auto several = [&](const char* name, std::vector<std::string>& values, const char* help) {
-    app_->add_option(name, values, help)->group("Problem")->option_text(" ")->take_all();
-  };
-  several("--dim", dims_,
-          "size of a dimension that the model has a name for: batch=1; may be given several times");
-  several("--input", inputs_, "shape of an input: x=1x3x224x224; may be given several times");
+  problem_.add_to(*app_, "FILE");
   value_flag(*app_, kMeasuringGroup, "--device", device_,
              "whose families serve it: auto | cpu | cuda:N (auto)");
   value_flag(*app_, kMeasuringGroup, "--threads", threads_,
@@ -165,21 +134,16 @@ bool ModelCommand::chosen() const {
 }
 
 int ModelCommand::run() {
-  if (file_.empty()) throw_user("lehr model needs a file, as lehr model resnet18.onnx");
-  const ShapeBindings bindings = parse_bindings(dims_, inputs_);
+  if (!problem_.given()) throw_user("lehr model needs a file, as lehr model resnet18.onnx");
   const DeviceChoice choice = parse_device(device_, threads_, isa_);
-  const OnnxModel model = read_onnx(file_);
-  for (const std::string& warning : model.warnings)
-    fmt::print(stderr, "note: {}: {}\n", printable(file_), printable(warning));
-  const ModelShapes shapes = infer_shapes(model, bindings);
-  const ModelWork work = work_of(model, shapes);
+  const auto [model, shapes, work] = problem_.read();
   std::string note;
   std::vector<TaskRow> rows;
   if (!work.tasks.empty())
     rows = rows_of(work, choose_device(choice, work.tasks[0].workload, environment_, false, note).limits);
   if (!note.empty()) fmt::print(stderr, "note: {}\n", note);
   if (json_)
-    print_json(document_of(file_, model, shapes, work, rows));
+    print_json(document_of(problem_.file(), model, shapes, work, rows));
   else
     print_table(model, shapes, work, rows);
   return 0;

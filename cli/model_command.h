@@ -2,19 +2,15 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "cli/environment.h"
-#include "model/shapes.h"
+#include "cli/model_flags.h"
 
 namespace CLI {
 class App;
 }
 
 namespace lehr {
-
-/// "batch=1" and "x=1x3x224x224" as flags have them. Throws Error(kUser).
-ShapeBindings parse_bindings(const std::vector<std::string>& dims, const std::vector<std::string>& inputs);
 
 class ModelCommand {
  public:
@@ -26,8 +22,7 @@ class ModelCommand {
  private:
   CLI::App* app_ = nullptr;
   const Environment& environment_;
-  std::string file_;
-  std::vector<std::string> dims_, inputs_;
+  ModelFlags problem_;
   std::string device_ = "auto", threads_, isa_ = "native";
   bool json_ = false;
 };

@@ -26,9 +26,21 @@ std::string failures_text(const std::map<FailureKind, int>& failed) {
   return text;
 }
 
+namespace {
+
+std::string shared_text(const SharedProgress& shared) {
+  if (shared.best_us <= 0) return "nothing timed yet";
+  return fmt::format("all {} of {} workloads: {} {} their defaults", shared.known, shared.tasks,
+                     format_time_us(shared.best_us), format_ratio(shared.default_us / shared.best_us));
+}
+
+}  // namespace
+
 std::string progress_text(const Event& event) {
   std::string text;
-  if (event.best.us > 0) {
+  if (event.shared) {
+    text = shared_text(*event.shared);
+  } else if (event.best.us > 0) {
     text = fmt::format("best {} {:.1f} GFLOP/s", format_time_us(event.best), event.best_gflops);
     if (event.default_us > 0)
       text += fmt::format(" {} default", format_ratio(event.default_us / event.best.us));
@@ -57,7 +69,7 @@ void ProgressPrinter::finish() {
 
 void ProgressPrinter::show(const Event& event) {
   if (style_ == ProgressStyle::kQuiet) return;
-  switch (event.kind) {
+  switch (event.shared ? EventKind::kTrial : event.kind) {  // turns are too many for a line each
     case EventKind::kSetup:
       last_s_ = -1;
       return line(event.note);

@@ -11,14 +11,14 @@
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/isa_flag.h"
+#include "cli/model_report.h"
 #include "cli/progress.h"
 #include "cli/session_id.h"
 #include "cli/signals.h"
+#include "cli/table.h"
 #include "cli/tune_report.h"
-#include "costmodel/roofline_model.h"
 #include "measure/system/affinity.h"
-#include "tune/knob_features.h"
-#include "tune/tuner.h"
+#include "tune/task_run.h"
 
 namespace lehr {
 namespace {
@@ -50,6 +50,7 @@ TuneCommand::TuneCommand(CLI::App& root, const Environment& environment)
   app_ = root.add_subcommand("tune", "Find the fastest kernel of a workload on this machine");
   problem_.add_to(*app_, "Tune a {}, or every combination of the sizes given");
   problem_.add_file();
+  model_.add_to(*app_, "--model");
   for (CLI::App* app : problem_.operators()) add_flags(*app);
   add_flags(*app_);
 }
@@ -62,8 +63,9 @@ void TuneCommand::add_flags(CLI::App& app) {
   add("--trials", trials_,
       "new candidates to measure per workload, those of a run that was cut off included (no limit)");
   add("--time", time_,
-      "wall time per workload, finals included: 500ms, 60s, 2m (60s where no --trials is given); of each "
-      "run: what a run that was cut off has spent does not count");
+      "wall time per workload, of a model for all of it, finals included: 500ms, 60s, 2m (60s where no "
+      "--trials is given, 10s per workload of a model); of each run: what a run that was cut off has spent "
+      "does not count");
   add("--patience", patience_,
       "stop after so many trials without a gain, when the model expects none; 0: never (256)");
   add("--strategy,--preset", strategy_,
@@ -85,6 +87,7 @@ void TuneCommand::add_flags(CLI::App& app) {
   switch_flag(app, group, "--no-baseline", no_baseline_, "compare with nothing but the default");
   switch_flag(app, group, "--cold", cold_,
               "sweep the caches before each timed call (else a CPU's are warm, a GPU's inputs in DRAM)");
+  switch_flag(app, group, "--warm", warm_, "of a model: warm caches, not swept before each call as they are else");
   switch_flag(app, group, "--deterministic-check", deterministic_check_,
               "run the winner twice on the same input and compare the bits; exit code 4 if they differ");
 
@@ -97,6 +100,7 @@ void TuneCommand::add_flags(CLI::App& app) {
       {{"problem", "lehr tune gemm --m 1,16,64 --n 4096 --k 1024:4096:1024 --epilogue bias+relu"},
        {"", "lehr tune conv2d --h 56 --w 56 --c 64 --k 64 --r 3 --pad 1"},
        {"", "lehr tune --problems FILE"},
+       {"", "lehr tune --model resnet18.onnx --dim batch=1 --time 5m"},
        {"search", "lehr tune gemm --m 512 --n 512 --k 512 --trials 200 --seed 7"},
        {"measuring", "lehr tune gemm --m 512 --n 512 --k 512 --time 30s --device cpu --threads 1 --cold"},
        {"output", "lehr tune gemm --m 512 --n 512 --k 512 --time 30s --db llama.db --json"}},
@@ -128,7 +132,10 @@ bool TuneCommand::chosen() const {
 
 MeasureSetup TuneCommand::setup_for(const Workload& workload) const {
   DeviceChoice choice = parse_device(device_, threads_, isa_);
+  if (cold_ && warm_) throw_user("--cold and --warm exclude each other");
   choice.cold = cold_;
+  // In a model each layer's weights evict the other layers'.
+  choice.cold_on_host = model_.given() && !warm_;
   if (parse_choice("--overlap", overlap_, {"auto", "on", "off"}) != "auto") choice.overlap = overlap_ == "on";
   if (no_baseline_ && !baseline_.empty())
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
@@ -136,29 +143,6 @@ MeasureSetup TuneCommand::setup_for(const Workload& workload) const {
       make_measure_setup(choice, workload, environment_, jobs_.empty() ? 0 : parse_jobs(jobs_));
   if (!setup.note.empty() && !quiet_) fmt::print(stderr, "note: {}\n", setup.note);
   return setup;
-}
-
-Summary TuneCommand::tune(const Workload& workload, const MeasureSetup& setup, SessionOptions options,
-                          SessionParts parts) const {
-  const Task task = {workload, setup.device};
-  const Candidates candidates = candidates_for(task);
-  const Tuner tuner = make_tuner(options.strategy, candidates.space, options.seed);
-  const KnobFeatures raw_knobs(candidates.space, KnobColumns::kRaw);
-  options.learner = learner_options(tuner, setup.device.limits.target);
-  options.batches = tuner.options.batches;
-  if (tuner.raw_knobs) {
-    options.row_of = raw_knobs.rows();
-    options.columns = raw_knobs.names().size();
-  }
-  const RooflineModel prior(setup.device.limits);
-  options.session_id = new_session_id();
-  parts.measurer = setup.measurer.get();
-  parts.strategy = tuner.strategy.get();
-  parts.model = tuner.model.get();
-  parts.validity = tuner.validity.get();
-  parts.prior = tuner.takes_prior ? &prior : nullptr;
-  parts.prober = prober_of(setup.device.limits);
-  return run_session(task, candidates, options, parts);
 }
 
 void TuneCommand::print_all(const std::vector<Summary>& summaries, bool one_workload) const {
@@ -175,38 +159,97 @@ void TuneCommand::print_all(const std::vector<Summary>& summaries, bool one_work
   }
 }
 
-int TuneCommand::run() {
-  std::vector<Workload> workloads = problem_.workloads();
-  SessionOptions options = session_options();
-  const MeasureSetup setup = setup_for(workloads[0]);
-  if (!no_baseline_) options.baselines = chosen_baselines(setup.device.limits.target, baseline_);
-  workloads = problem_.served_by(setup.device, std::move(workloads), [&](const std::string& reason) {
-    if (!quiet_) fmt::print(stderr, "note: left out: {}\n", reason);
-  });
-  std::optional<Database> other;
-  if (transfer_ != "auto" && transfer_ != "off") other.emplace(Database::open_read_only(transfer_));
-  Database database = Database::open(database_);
-  if (!database.note().empty()) fmt::print(stderr, "note: {}\n", database.note());
+struct TuneCommand::Opened {
+  Opened(const std::string& path, const std::string& transfer, ProgressStyle style)
+      : database(Database::open(path)), progress(style) {
+    if (!database.note().empty()) fmt::print(stderr, "note: {}\n", database.note());
+    if (transfer != "auto" && transfer != "off") other.emplace(Database::open_read_only(transfer));
+    parts.database = &database;
+    parts.transfer_from = other ? &*other : nullptr;
+    parts.interrupted = &watch_signals();
+    parts.on_event = [this](const Event& event) { progress.show(event); };
+  }
+  Opened(const Opened&) = delete;
 
-  const std::atomic<bool>& interrupted = watch_signals();
-  ProgressPrinter progress(quiet_                  ? ProgressStyle::kQuiet
-                           : isatty(STDERR_FILENO) ? ProgressStyle::kTerminal
-                                                   : ProgressStyle::kPlain);
+  std::optional<Database> other;
+  Database database;
+  ProgressPrinter progress;
   SessionParts parts;
-  parts.database = &database;
-  parts.transfer_from = other ? &*other : nullptr;
-  parts.interrupted = &interrupted;
-  parts.on_event = [&](const Event& event) { progress.show(event); };
+  SessionOptions options;
+};
+
+int TuneCommand::tune_workloads(std::vector<Workload> workloads, const MeasureSetup& setup, Opened& opened) {
+  const std::atomic<bool>& interrupted = *opened.parts.interrupted;
   std::vector<Summary> summaries;
   for (const Workload& workload : workloads) {
     if (interrupted) break;
-    summaries.push_back(tune(workload, setup, options, parts));
-    progress.finish();
+    opened.options.session_id = new_session_id();
+    TaskRun run({workload, setup.device}, opened.options, opened.parts);
+    summaries.push_back(run.session().run());
+    opened.progress.finish();
     if (!json_) fmt::print("{}", report_text(summaries.back(), setup.device, database_));
     std::fflush(stdout);
   }
   print_all(summaries, workloads.size() == 1);
   return interrupted ? kInterruptedCode : code_of(summaries);
+}
+
+double TuneCommand::model_time_s(std::size_t tasks) const {
+  constexpr double kSecondsEach = 10;
+  return time_.empty() ? kSecondsEach * static_cast<double>(tasks) : parse_duration("--time", time_);
+}
+
+int TuneCommand::tune_model(const ModelProblem& problem, const MeasureSetup& setup, Opened& opened) {
+  std::vector<SharedTask> tasks = served_tasks(problem.work, setup.device, [&](const std::string& reason) {
+    if (!quiet_) fmt::print(stderr, "note: left out: {}\n", reason);
+  });
+  if (tasks.empty())
+    throw_user("nothing of {} can be tuned; `lehr model` says why", model_.file());
+  if (!fresh_) recall(tasks, setup.device, opened.database);
+  if (!quiet_) fmt::print(stderr, "{}\n", knowledge_text(tasks));
+  SharedOptions shared;
+  shared.session = opened.options;
+  shared.session.session_id = new_session_id();
+  shared.time_s = model_time_s(tasks.size());
+  const std::vector<SharedResult> results = tune_tasks(tasks, setup.device, shared, opened.parts);
+  opened.progress.finish();
+  if (json_)
+    print_json(document_of(model_.file(), results, database_));
+  else
+    fmt::print("{}", report_text(model_.file(), results, setup.device, database_));
+  if (*opened.parts.interrupted) return kInterruptedCode;
+  const bool any = std::ranges::any_of(results, [](const SharedResult& each) { return each.best_us > 0; });
+  if (!any) fmt::print(stderr, "lehr: no candidate of any workload ran\n");
+  return any ? 0 : kNothingFoundCode;
+}
+
+int TuneCommand::run() {
+  if (model_.given() && (problem_.chosen() || problem_.from_file()))
+    throw_user("--model and other problems exclude each other");
+  std::optional<ModelProblem> model;
+  std::vector<Workload> workloads;
+  if (model_.given()) {
+    model = model_.read();
+    for (const ModelTask& task : model->work.tasks) workloads.push_back(task.workload);
+    if (workloads.empty()) throw_user("{} has no convolution and no product that could be tuned", model_.file());
+  } else {
+    workloads = problem_.workloads();
+  }
+  SessionOptions options = session_options();
+  const MeasureSetup setup = setup_for(workloads[0]);
+  if (!no_baseline_) options.baselines = chosen_baselines(setup.device.limits.target, baseline_);
+  if (!model)
+    workloads = problem_.served_by(setup.device, std::move(workloads), [&](const std::string& reason) {
+      if (!quiet_) fmt::print(stderr, "note: left out: {}\n", reason);
+    });
+  Opened opened(database_, transfer_,
+                quiet_                  ? ProgressStyle::kQuiet
+                : isatty(STDERR_FILENO) ? ProgressStyle::kTerminal
+                                        : ProgressStyle::kPlain);
+  opened.parts.measurer = setup.measurer.get();
+  opened.parts.prober = prober_of(setup.device.limits);
+  opened.options = std::move(options);
+  return model ? tune_model(*model, setup, opened) : tune_workloads(std::move(workloads), setup, opened);
 }
 
 }  // namespace lehr

@@ -6,6 +6,7 @@
 
 #include "cli/environment.h"
 #include "cli/measure_setup.h"
+#include "cli/model_flags.h"
 #include "cli/problem_flags.h"
 #include "tune/session.h"
 
@@ -28,18 +29,22 @@ class TuneCommand {
   SessionOptions session_options() const;
   /// By the flags; a note of it is printed.
   MeasureSetup setup_for(const Workload& workload) const;
-  /// One session. `options` and `parts` are completed with what belongs to this workload.
-  Summary tune(const Workload& workload, const MeasureSetup& setup, SessionOptions options,
-               SessionParts parts) const;
+  /// What sessions work with, for as long as it lives.
+  struct Opened;
+  int tune_workloads(std::vector<Workload> workloads, const MeasureSetup& setup, Opened& opened);
+  int tune_model(const ModelProblem& problem, const MeasureSetup& setup, Opened& opened);
+  /// Wall seconds of --time for all tasks of a model.
+  double model_time_s(std::size_t tasks) const;
   /// What is said at the end: all documents of --json, or an overview of several.
   void print_all(const std::vector<Summary>& summaries, bool one_workload) const;
 
   CLI::App* app_ = nullptr;
   const Environment& environment_;
   ProblemFlags problem_;
+  ModelFlags model_;
   std::string device_ = "auto", isa_ = "native", threads_, jobs_, trials_, time_, patience_,
               strategy_ = "anneal", seed_ = "0", database_, baseline_, transfer_ = "auto", overlap_ = "auto";
-  bool no_baseline_ = false, json_ = false, quiet_ = false, fresh_ = false, cold_ = false,
+  bool no_baseline_ = false, json_ = false, quiet_ = false, fresh_ = false, cold_ = false, warm_ = false,
        deterministic_check_ = false;
 };
 

@@ -196,11 +196,13 @@ class Group {
 }  // namespace
 
 Readers readers_of(const OnnxModel& model) {
-  constexpr std::size_t kOutside = static_cast<std::size_t>(-1);
+  constexpr std::size_t kOutside = static_cast<std::size_t>(-1);  // the graph's outputs, and subgraphs
   Readers readers;
   for (std::size_t i = 0; i < model.nodes.size(); ++i)
     for (const std::string_view input : model.nodes[i].inputs)
       if (!input.empty()) readers[input].push_back(i);
+  for (const OnnxNode& node : model.nodes)
+    for (const std::string_view name : node.captured) readers[name].push_back(kOutside);
   for (const OnnxValueInfo& output : model.outputs) readers[output.name].push_back(kOutside);
   return readers;
 }

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "model/wire.h"
+#include "base/protobuf.h"
 
 namespace lehr {
 namespace {
@@ -103,11 +103,38 @@ OnnxAttribute read_attribute(std::string_view message) {
       case 8:
         wire.append_to(attribute.wholes);
         break;
+      case 20:
+        attribute.type = wire.whole();
+        break;
       default:
         break;
     }
   }
   return attribute;
+}
+
+// What nodes of a GraphProto read, and nodes of the subgraphs within it: `depth` levels of them.
+void append_read_names(std::string_view graph, int depth, std::vector<std::string_view>& names) {
+  if (depth == 0) throw_user("has subgraphs within each other, too many of them");
+  for (Wire wire(graph); wire.next();) {
+    if (wire.field() == 12)  // an output may be a value of the graph around it
+      for (Wire value(wire.bytes()); value.next();)
+        if (value.field() == 1) names.push_back(value.bytes());
+    if (wire.field() != 1) continue;
+    for (Wire node(wire.bytes()); node.next();) {
+      if (node.field() == 1) names.push_back(node.bytes());
+      if (node.field() != 5) continue;
+      for (Wire attribute(node.bytes()); attribute.next();)
+        if (attribute.field() == 6 || attribute.field() == 11)
+          append_read_names(attribute.bytes(), depth - 1, names);
+    }
+  }
+}
+
+void append_captured(std::string_view attribute, std::vector<std::string_view>& names) {
+  constexpr int kMostDepth = 16;
+  for (Wire wire(attribute); wire.next();)
+    if (wire.field() == 6 || wire.field() == 11) append_read_names(wire.bytes(), kMostDepth, names);
 }
 
 OnnxNode read_node(std::string_view message) {
@@ -128,6 +155,7 @@ OnnxNode read_node(std::string_view message) {
         break;
       case 5:
         node.attributes.push_back(read_attribute(wire.bytes()));
+        append_captured(wire.bytes(), node.captured);
         break;
       case 7:
         node.domain = wire.bytes();
@@ -177,21 +205,26 @@ void read_graph(std::string_view message, OnnxModel& model) {
     switch (wire.field()) {
       case 1:
         model.nodes.push_back(read_node(wire.bytes()));
+        model.nodes.back().record = wire.record();
         break;
       case 2:
         model.graph_name = wire.bytes();
         break;
       case 5:
         model.constants.push_back(read_tensor(wire.bytes()));
+        model.constants.back().record = wire.record();
         break;
       case 11:
         model.inputs.push_back(read_value(wire.bytes()));
+        model.inputs.back().record = wire.record();
         break;
       case 12:
         model.outputs.push_back(read_value(wire.bytes()));
+        model.outputs.back().record = wire.record();
         break;
       case 13:
         model.between.push_back(read_value(wire.bytes()));
+        model.between.back().record = wire.record();
         break;
       default:
         break;

@@ -40,6 +40,7 @@ struct OnnxTensor {
   bool external = false;             ///< its elements are in a file of their own
   std::string_view location;         ///< that file's path, as the model has it
   std::uint64_t offset = 0, length = 0;
+  std::string_view record;  ///< the field of the graph that it is, as the file has it; "" for an attribute's
 };
 /// Product of the dims; 1 for a scalar. Saturates.
 std::int64_t element_count(const OnnxTensor& tensor);
@@ -58,12 +59,17 @@ struct OnnxAttribute {
   std::vector<float> numbers;
   std::optional<OnnxTensor> tensor;
   bool has_graph = false;  ///< a subgraph, as If and Loop have; it is not read
+  /// AttributeProto.AttributeType: 1 a float, 2 an integer, 3 text, 6 floats, 7 integers; 0: the file does not
+  /// tell.
+  std::int64_t type = 0;
 };
 
 struct OnnxNode {
   std::string_view name, op, domain;
   std::vector<std::string_view> inputs, outputs;  ///< "": left out
   std::vector<OnnxAttribute> attributes;
+  std::vector<std::string_view> captured;  ///< what nodes of its subgraphs read, the graph's own values among it
+  std::string_view record;                 ///< the field of the graph that it is, as the file has it
 
   /// nullptr where there is none of that name.
   const OnnxAttribute* attribute(std::string_view wanted) const;
@@ -89,6 +95,7 @@ struct OnnxValueInfo {
   std::string_view name;
   OnnxType type = OnnxType::kUnknown;  ///< kUnknown for what is no tensor
   std::optional<std::vector<OnnxDim>> dims;
+  std::string_view record = {};  ///< the field of the graph that it is
 };
 
 struct OnnxModel {

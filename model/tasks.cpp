@@ -141,7 +141,7 @@ class Finder {
       return Gap{"its filter is not of the size that it states"};
     if (problem.groups < 1 || (*filter)[1] * problem.groups != problem.c)
       return Gap{"its groups do not fit its channels"};
-    Found found{{problem, {}}, {{}, {}, {node.input(0), node.input(1)}}};
+    Found found{{problem, {}}, place_of(node)};
     if (!is_constant(node.input(1))) return Gap{"its filter is computed", flops_of(found.workload)};
     if (!node.input(2).empty()) add_step(found, {.op = EpilogueOp::kBias}, node.input(2));
     return checked(std::move(found));
@@ -200,7 +200,13 @@ class Finder {
     problem.a.type = problem.b.type = problem.c.type = std::get<DType>(type);
     problem.accum = sums_for(problem.a.type);
     problem.b.constant = is_constant(node.input(1));
-    return checked({{problem, {}}, {{}, {}, {node.input(0), node.input(1)}}});
+    return checked({{problem, {}}, place_of(node)});
+  }
+
+  static ModelPlace place_of(const OnnxNode& node) {
+    ModelPlace place;
+    place.inputs = {node.input(0), node.input(1)};
+    return place;
   }
 
   static Start checked(Found found) {
@@ -272,6 +278,7 @@ class Finder {
     if (filter) found.place.inputs[1] = {};
     if (found.place.inputs.size() > 2) found.place.inputs[2] = {};
     found.place.nodes.push_back(node);
+    found.place.linear.push_back(node);
     found.place.output = model_.nodes[node].outputs[0];
     taken_[node] = true;
   }
@@ -286,12 +293,17 @@ class Finder {
       return false;
     for (std::size_t i = 1; i < 5; ++i)
       if (!is_constant(node.input(i))) return false;
-    if (!is_linear(found))
-      return try_step(found, {.op = EpilogueOp::kScaleShift}, {"", ""}, {*reader}, node.outputs[0]);
-    if (found.workload.epilogue.empty() &&
-        !try_step(found, {.op = EpilogueOp::kBias}, {""}, {*reader}, node.outputs[0]))
-      return false;
-    if (found.place.output != node.outputs[0]) fold(found, *reader, true);
+    if (!is_linear(found)) {
+      if (!try_step(found, {.op = EpilogueOp::kScaleShift}, {"", ""}, {*reader}, node.outputs[0])) return false;
+      found.place.normalization = *reader;
+      return true;
+    }
+    if (!found.workload.epilogue.empty()) {
+      fold(found, *reader, true);
+      return true;
+    }
+    if (!try_step(found, {.op = EpilogueOp::kBias}, {""}, {*reader}, node.outputs[0])) return false;
+    found.place.linear.push_back(*reader);
     found.place.inputs[1] = {};
     return true;
   }
@@ -328,8 +340,12 @@ class Finder {
     const std::string_view other = other_operand(node, found);
     if (other.empty()) return false;
     if (is_channels_constant(found, other)) {
-      if (try_step(found, {.op = EpilogueOp::kBias}, {other}, {*reader}, node.outputs[0])) return true;
-      if (!is_linear(found)) return false;
+      const bool linear = is_linear(found);
+      if (try_step(found, {.op = EpilogueOp::kBias}, {other}, {*reader}, node.outputs[0])) {
+        if (linear) found.place.linear.push_back(*reader);
+        return true;
+      }
+      if (!linear) return false;
       fold(found, *reader, false);
       return true;
     }

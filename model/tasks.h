@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,11 @@ struct ModelPlace {
   /// Of each tensor of the workload but its output, in order, the value that is read; "" where it is made of
   /// several constants, such as a bias into which a normalization is folded.
   std::vector<std::string_view> inputs;
+  /// Of `nodes` those that are linear for each channel and come before anything that is not, in order: a
+  /// normalization, a factor, a summand. Their work is in the filter (or B) and the bias.
+  std::vector<std::size_t> linear;
+  /// The normalization behind something that is not linear, which is a scale and a shift of its own.
+  std::optional<std::size_t> normalization;
 };
 
 /// A distinct workload of the graph.

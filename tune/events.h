@@ -19,6 +19,14 @@ enum class EventKind {
   kFinals,   ///< the finalists are about to be timed against each other
 };
 
+/// Of several tasks that share their time (many_tasks.h).
+struct SharedProgress {
+  int tasks = 0, known = 0;  ///< all; those with a time
+  double best_us = 0;        ///< sum over those with a time, each as often as it occurs
+  double default_us = 0;     ///< the same of their defaults
+  int measured = 0;          ///< trials of all
+};
+
 struct Event {
   EventKind kind = EventKind::kTrial;
   std::string note;
@@ -31,6 +39,7 @@ struct Event {
   double default_us = 0;  ///< 0: not timed yet
   Time best;              ///< us 0: nothing timed yet
   double best_gflops = 0;
+  std::optional<SharedProgress> shared = std::nullopt;  ///< `elapsed_s`, `eta_s` and the rate are then of all tasks
 };
 
 using EventSink = std::function<void(const Event&)>;

@@ -72,10 +72,39 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
 }
 
 Summary Session::run() {
+  begin();
+  while (round()) {
+  }
+  return end(*stop_);
+}
+
+void Session::begin() {
   prepare();
   recall_rows();
-  measure_defaults();
-  rounds();
+  measure_first_default();
+}
+
+void Session::pause() {
+  CHECK(!paused_, "paused twice");
+  elapsed_before_s_ = elapsed_s();
+  spent_here_ = spent();
+  paused_ = true;
+}
+
+Spent Session::spent() const {
+  return paused_ ? spent_here_ : spent_here_ + (parts_.measurer->spent() - spent_before_);
+}
+
+void Session::resume() {
+  CHECK(paused_, "resumed, but not paused");
+  paused_ = false;
+  started_s_ = parts_.now_s();
+  spent_before_ = parts_.measurer->spent();
+  prepare();
+}
+
+Summary Session::end(StopReason reason) {
+  if (!stop_) stop_ = reason;
   const Progress at_stop = progress();
   if (stop_ == StopReason::kInterrupted)
     conclude_from_trials();
@@ -89,9 +118,10 @@ Summary Session::run() {
 }
 
 void Session::prepare() {
+  const double before_s = elapsed_s();
   report(EventKind::kSetup, summary_.workload);
   parts_.measurer->prepare(problem_for(task_.workload, options_.seed));
-  setup_s_ = elapsed_s();
+  setup_s_ += elapsed_s() - before_s;
 }
 
 void Session::recall_rows() {
@@ -107,7 +137,6 @@ void Session::recall_rows() {
     learn(positions);
     recall_spent(rows);
   }
-  if (options_.reuse && options_.transfer) recall_tasks();
   if (!summary_.resume_text.empty()) report(EventKind::kResumed, summary_.resume_text);
 }
 
@@ -136,6 +165,7 @@ void Session::recall_tasks() {
   ConsistentTasks trusted = consistent_tasks(std::move(tasks), model);
   const auto say = [this](const std::string& text) {
     summary_.resume_text += (summary_.resume_text.empty() ? "" : "; ") + text;
+    report(EventKind::kResumed, text);
   };
   if (!trusted.left_out.empty())
     say(fmt::format(
@@ -169,7 +199,7 @@ void Session::measure(std::span<const Pick> picks) {
 /// The first default that is not quarantined is measured in every session, known or not, and whatever the
 /// budget: it is the measurer's reference kernel, and what the finals compare with. So are the configs that
 /// were asked for by name. The other defaults only when no earlier run knows them.
-void Session::measure_defaults() {
+void Session::measure_first_default() {
   const auto first = std::ranges::find_if(
       candidates_.defaults, [this](const Config& config) { return !runner_.quarantined(config); });
   std::vector<Pick> picks;
@@ -178,32 +208,47 @@ void Session::measure_defaults() {
     if (picks.empty() || config != picks[0].config)
       picks.push_back({config, kPickedToRemeasure, std::nullopt});
   learn(runner_.measure(picks, [this] { return interrupted(); }));
-  picks.clear();
-  for (const Config& config : candidates_.defaults)
-    if (!trials_.find(config)) picks.push_back({config, "default", std::nullopt});
-  for (const Config& config : warm_starts_)
-    if (!trials_.find(config)) picks.push_back({config, "transfer", std::nullopt});
-  if (!out_of_budget()) measure(picks);
-  probe_roof();
+  choose_default();
+}
+
+/// The first that ran.
+void Session::choose_default() {
   for (const Config& config : candidates_.defaults) {
     const KnownTrial* trial = trials_.find(config);
     if (!default_ && trial && trial->time_us()) default_ = config;
   }
 }
 
-void Session::rounds() {
-  while (!out_of_budget()) {
-    const bool hinted = !learner_.transfer_dropped();
-    if (proposer_.refit_if_due()) report(EventKind::kFitted, "");
-    if (hinted && learner_.transfer_dropped()) tell_that_hints_were_dropped();
-    const std::vector<Pick> picks = propose(batch_size(proposer_.next_batch()));
-    if (picks.empty()) {
-      stop_ = StopReason::kExhausted;
-      break;
-    }
-    measure(picks);
-    probe_roof();
+void Session::warm_up() {
+  warmed_up_ = true;
+  if (options_.reuse && options_.transfer) recall_tasks();
+  std::vector<Pick> picks;
+  for (const Config& config : candidates_.defaults)
+    if (!trials_.find(config)) picks.push_back({config, "default", std::nullopt});
+  for (const Config& config : warm_starts_)
+    if (!trials_.find(config)) picks.push_back({config, "transfer", std::nullopt});
+  measure(picks);
+  choose_default();
+  probe_roof();
+}
+
+bool Session::round() {
+  if (out_of_budget()) return false;
+  if (!warmed_up_) {
+    warm_up();
+    return true;
   }
+  const bool hinted = !learner_.transfer_dropped();
+  if (proposer_.refit_if_due()) report(EventKind::kFitted, "");
+  if (hinted && learner_.transfer_dropped()) tell_that_hints_were_dropped();
+  const std::vector<Pick> picks = propose(batch_size(proposer_.next_batch()));
+  if (picks.empty()) {
+    stop_ = StopReason::kExhausted;
+    return false;
+  }
+  measure(picks);
+  probe_roof();
+  return true;
 }
 
 /// One probe at the start may meet a machine that is busy with something else. Between two batches nothing of
@@ -261,6 +306,7 @@ Progress Session::progress() const {
 
 bool Session::out_of_budget() {
   if (!stop_ && interrupted()) stop_ = StopReason::kInterrupted;
+  if (!stop_ && parts_.time_is_up && parts_.time_is_up()) stop_ = StopReason::kShared;
   if (!stop_) stop_ = should_stop(options_.stop, progress());
   return stop_.has_value();
 }

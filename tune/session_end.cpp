@@ -50,7 +50,7 @@ double Session::finals_budget_s() {
 
 void Session::finals() {
   report(EventKind::kFinals, "");
-  const bool in_time = options_.stop.time_s > 0;
+  const bool in_time = options_.stop.time_s > 0 || options_.stop.finals_s > 0;
   const ContestOptions contest = backend_of(task_.device.limits.target).contest;
   const std::vector<Config> configs = entrants(
       in_time ? affordable_finalists(finals_budget_s(), options_.finalists, contest) : options_.finalists);
@@ -154,13 +154,13 @@ void Session::summarize(const Progress& at_stop) {
   Elapsed& elapsed = summary_.elapsed;
   elapsed.total_s = elapsed_s();
   elapsed.setup_s = setup_s_;
-  const Spent spent = parts_.measurer->spent();
-  elapsed.run_s = spent.run_s - spent_before_.run_s;
-  elapsed.compile_s = spent.compile_s - spent_before_.compile_s;
-  summary_.compiling_s = spent.compiling_s - spent_before_.compiling_s;
-  summary_.kernels = spent.kernels - spent_before_.kernels;
-  summary_.retimed = spent.retimed - spent_before_.retimed;
-  summary_.disturbed = spent.disturbed - spent_before_.disturbed;
+  const Spent spent = this->spent();
+  elapsed.run_s = spent.run_s;
+  elapsed.compile_s = spent.compile_s;
+  summary_.compiling_s = spent.compiling_s;
+  summary_.kernels = spent.kernels;
+  summary_.retimed = spent.retimed;
+  summary_.disturbed = spent.disturbed;
   elapsed.search_s = std::max(0.0, elapsed.total_s - setup_s_ - elapsed.run_s - elapsed.compile_s);
 }
 

@@ -24,14 +24,33 @@ class Session {
 
   Summary run();
 
+  // What run() is made of, for sessions that take turns on one measurer (many_tasks.h).
+
+  /// The log's rows of this task, and the first default: enough for an answer.
+  void begin();
+  /// The first time what other tasks of the log tell, the other defaults and the warm starts; then proposes,
+  /// measures and learns once. false: a stop rule has fired, or did before.
+  bool round();
+  /// The finals and the verdict; `reason` is why there are no more rounds, where no stop rule has fired.
+  Summary end(StopReason reason);
+  /// Before another session uses the measurer, and when it is this one's again: its clock stands still meanwhile.
+  void pause();
+  void resume();
+
+  const Trials& trials() const { return trials_; }
+  double setup_s() const { return setup_s_; }
+  double elapsed_s() const { return elapsed_before_s_ + (paused_ ? 0 : parts_.now_s() - started_s_); }
+  bool stopped() const { return stop_.has_value(); }
+
  private:
   // session.cpp
   void prepare();
   void recall_rows();
   void recall_spent(const std::vector<Record>& rows);
   void recall_tasks();
-  void measure_defaults();
-  void rounds();
+  void measure_first_default();
+  void warm_up();
+  void choose_default();
   void tell_that_hints_were_dropped();
   std::size_t batch_size(std::size_t wanted) const;
   std::vector<Pick> propose(std::size_t count);
@@ -41,8 +60,8 @@ class Session {
   Progress progress() const;
   bool out_of_budget();
   bool interrupted() const { return parts_.interrupted && parts_.interrupted->load(); }
-  double elapsed_s() const { return parts_.now_s() - started_s_; }
   void report(EventKind kind, std::string note);
+  Spent spent() const;
   // session_end.cpp
   void finals();
   double finals_budget_s();
@@ -58,8 +77,10 @@ class Session {
   const Candidates& candidates_;
   const SessionOptions& options_;
   const SessionParts parts_;
-  const double started_s_;
-  const Spent spent_before_;
+  double started_s_;  // or resumed
+  double elapsed_before_s_ = 0;
+  bool paused_ = false;
+  Spent spent_before_, spent_here_;  // by all until this turn; by this session in earlier turns
   Trials trials_;
   Roofline roofline_;
   TrialRunner runner_;
@@ -69,6 +90,7 @@ class Session {
   Proposer proposer_;
   Seen seen_;  // the configs of all trials
   std::optional<Transfer> transfer_;
+  bool warmed_up_ = false;
   bool model_expects_gain_ = true;
   std::optional<StopReason> stop_;
   std::optional<Config> default_;  // the first default that ran in this session

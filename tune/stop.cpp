@@ -21,6 +21,8 @@ std::string_view name_of(StopReason reason) {
       return "failing";
     case StopReason::kInterrupted:
       return "interrupted";
+    case StopReason::kShared:
+      return "shared";
   }
   return "";
 }
@@ -52,12 +54,15 @@ std::string explain(StopReason reason, const StopRules& rules, const Progress& p
       return fmt::format("all of the first {} candidates failed", progress.trials);
     case StopReason::kInterrupted:
       return "interrupted; everything measured so far is in the database";
+    case StopReason::kShared:
+      return "of the time that the tasks share, the rest went to others or is spent";
   }
   return "";
 }
 
 double finals_share_s(const StopRules& rules, double elapsed_s) {
   constexpr double kShare = 0.13;
+  if (rules.finals_s > 0) return rules.finals_s;
   if (rules.time_s > 0) return std::min(std::max(2.0, kShare * rules.time_s), 0.4 * rules.time_s);
   return std::clamp(kShare * elapsed_s, 2.0, 20.0);
 }

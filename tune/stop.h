@@ -14,6 +14,7 @@ enum class StopReason {
   kExhausted,    ///< the space has no config that was not measured
   kFailing,      ///< nothing but failures from the start
   kInterrupted,  ///< the caller asked for it
+  kShared,       ///< the time that several tasks share is spent, or promises more elsewhere (many_tasks.h)
 };
 
 /// "trials", "time", ...: the spelling in JSON.
@@ -22,6 +23,7 @@ std::string_view name_of(StopReason reason);
 struct StopRules {
   int trials = 0;              ///< new measurements of this session; 0: no limit
   double time_s = 0;           ///< wall time of the whole task, finals included; 0: no limit
+  double finals_s = 0;         ///< of the finals; 0: finals_share_s() tells
   int plateau_trials = 0;      ///< trials without a gain; 0: never stop for it
   double plateau_gain = 0.01;  ///< relative gain that counts as one (below it is noise, tune/finals.h)
   int failing_trials = 96;     ///< failures from the start without one timing; 0: never stop for it
@@ -43,7 +45,7 @@ std::optional<StopReason> should_stop(const StopRules& rules, const Progress& pr
 /// One sentence without a full stop, for the user.
 std::string explain(StopReason reason, const StopRules& rules, const Progress& progress);
 
-/// Seconds to keep for the finals: 13 % of the limit, at least 2 s, never above 40 % of the limit. Without a
+/// Seconds to keep for the finals: `finals_s` where it is set; else 13 % of the limit, at least 2 s, never above 40 % of the limit. Without a
 /// time limit: 13 % of the time spent so far, between 2 and 20 s.
 double finals_share_s(const StopRules& rules, double elapsed_s);
 

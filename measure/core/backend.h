@@ -23,6 +23,7 @@ struct ToolPaths {
   std::string compiler;           ///< CXX: name or path of the host compiler; "" = the first that is found
   std::string cuda_home;          ///< CUDA_HOME, else CUDA_PATH: a CUDA toolkit's folder
   std::string library_path;       ///< LD_LIBRARY_PATH
+  std::string onnxruntime;        ///< LEHR_ONNXRUNTIME: libonnxruntime.so
 };
 
 struct DeviceRequest {

@@ -44,6 +44,16 @@ struct Spent {
   int kernels = 0;       ///< sources given to the compiler, those that it refused included
   int retimed = 0;       ///< windows timed again, because the machine disturbed the one before
   int disturbed = 0;     ///< candidates whose time comes from a disturbed window: there was no calm one
+
+  friend Spent operator+(const Spent& a, const Spent& b) { return added(a, b, 1); }
+  friend Spent operator-(const Spent& a, const Spent& b) { return added(a, b, -1); }
+
+ private:
+  static Spent added(const Spent& a, const Spent& b, int sign) {
+    return {a.compile_s + sign * b.compile_s, a.compiling_s + sign * b.compiling_s,
+            a.run_s + sign * b.run_s,         a.kernels + sign * b.kernels,
+            a.retimed + sign * b.retimed,     a.disturbed + sign * b.disturbed};
+  }
 };
 
 class Measurer {

@@ -1,9 +1,9 @@
 #include "graph_text.h"
 
-#include <bit>
 #include <cstring>
 #include <vector>
 
+#include "base/protobuf.h"
 #include "base/text.h"
 
 namespace lehr::testing {
@@ -11,25 +11,10 @@ namespace {
 
 using Texts = std::vector<std::string_view>;
 
-std::string number(std::uint64_t value) {
-  std::string bytes;
-  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
-  return bytes + static_cast<char>(value);
-}
-std::string whole_field(int field, std::int64_t value) {
-  return number(static_cast<std::uint64_t>(field) << 3) + number(static_cast<std::uint64_t>(value));
-}
-std::string bytes_field(int field, std::string_view bytes) {
-  return number(static_cast<std::uint64_t>(field) << 3 | 2) + number(bytes.size()) + std::string(bytes);
-}
 std::string f32_bits(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
   std::string bytes(4, '\0');
-  std::memcpy(bytes.data(), &bits, 4);
+  std::memcpy(bytes.data(), &value, 4);
   return bytes;
-}
-std::string f32_field(int field, float value) {
-  return number(static_cast<std::uint64_t>(field) << 3 | 5) + f32_bits(value);
 }
 
 Texts words_of(std::string_view line) {
@@ -49,12 +34,12 @@ std::int64_t type_number(std::string_view name) {
 
 // ValueInfoProto: NAME [TYPE [DIMS]].
 std::string value_info(const Texts& words, std::size_t at) {
-  std::string tensor = words.size() > at + 1 ? whole_field(1, type_number(words[at + 1])) : "";
+  std::string tensor = words.size() > at + 1 ? number_field(1, type_number(words[at + 1])) : "";
   if (words.size() > at + 2) {
     std::string shape;
     for (const std::string_view dim : split(words[at + 2], 'x')) {
       const auto size = parse_int(dim);
-      shape += bytes_field(1, size ? whole_field(1, *size) : dim == "?" ? "" : bytes_field(2, dim));
+      shape += bytes_field(1, size ? number_field(1, *size) : dim == "?" ? "" : bytes_field(2, dim));
     }
     tensor += bytes_field(2, shape);
   }
@@ -64,22 +49,23 @@ std::string value_info(const Texts& words, std::size_t at) {
 // TensorProto: NAME TYPE DIMS [= ELEMENTS]; DIMS is "-" for a scalar.
 std::string tensor(const Texts& words, std::size_t at) {
   const std::int64_t type = type_number(words[at + 1]);
-  std::string bytes = bytes_field(8, words[at]) + whole_field(2, type);
+  std::string bytes = bytes_field(8, words[at]) + number_field(2, type);
   std::int64_t count = 1;
   if (words[at + 2] != "-")
     for (const std::string_view dim : split(words[at + 2], 'x')) {
-      bytes += whole_field(1, *parse_int(dim));
+      bytes += number_field(1, *parse_int(dim));
       count *= *parse_int(dim);
     }
-  std::string packed;
+  std::string floats;
+  std::vector<std::int64_t> wholes;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::size_t word = at + 4 + static_cast<std::size_t>(i);
     if (type == 1)
-      packed += f32_bits(word < words.size() ? *parse_number(words[word]) : 0.5F);
+      floats += f32_bits(word < words.size() ? *parse_number(words[word]) : 0.5F);
     else
-      packed += number(static_cast<std::uint64_t>(word < words.size() ? *parse_int(words[word]) : 1));
+      wholes.push_back(word < words.size() ? *parse_int(words[word]) : 1);
   }
-  return bytes + bytes_field(type == 1 ? 4 : type == 7 ? 7 : 5, packed);
+  return bytes + (type == 1 ? bytes_field(4, floats) : packed_field(type == 7 ? 7 : 5, wholes));
 }
 
 // AttributeProto: NAME="text", NAME=1,2,3 (several), NAME=1, NAME=0.5.
@@ -87,14 +73,14 @@ std::string attribute(std::string_view word) {
   const std::size_t equals = word.find('=');
   const std::string_view value = word.substr(equals + 1);
   std::string bytes = bytes_field(1, word.substr(0, equals));
-  if (value.front() == '"') return bytes + bytes_field(4, value.substr(1, value.size() - 2));
+  if (value.front() == '"') return bytes + bytes_field(4, value.substr(1, value.size() - 2)) + number_field(20, 3);
   if (value.find(',') != std::string_view::npos) {
     for (const std::string_view each : split(value, ','))
-      if (!each.empty()) bytes += whole_field(8, *parse_int(each));
-    return bytes;
+      if (!each.empty()) bytes += number_field(8, *parse_int(each));
+    return bytes + number_field(20, 7);
   }
-  if (const auto whole = parse_int(value)) return bytes + whole_field(3, *whole);
-  return bytes + f32_field(2, *parse_number(value));
+  if (const auto whole = parse_int(value)) return bytes + number_field(3, *whole) + number_field(20, 2);
+  return bytes + f32_field(2, *parse_number(value)) + number_field(20, 1);
 }
 
 // NodeProto: OUTPUT, ... = OP(INPUT, ...) ATTRIBUTES.
@@ -142,7 +128,7 @@ std::string onnx_bytes(std::string_view text, std::int64_t opset, std::int64_t i
     else
       graph += bytes_field(1, node(line));
   }
-  return whole_field(1, ir_version) + bytes_field(2, "a test") + bytes_field(8, whole_field(2, opset)) +
+  return number_field(1, ir_version) + bytes_field(2, "a test") + bytes_field(8, number_field(2, opset)) +
          bytes_field(7, graph);
 }
 

@@ -9,7 +9,7 @@
 #include "graph_text.h"
 #include "model/shapes.h"
 #include "model/tasks.h"
-#include "model/wire.h"
+#include "base/protobuf.h"
 
 namespace lehr::testing {
 namespace {

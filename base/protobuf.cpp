@@ -1,4 +1,4 @@
-#include "model/wire.h"
+#include "base/protobuf.h"
 
 #include <bit>
 #include <cstring>
@@ -36,10 +36,41 @@ Bits bits_of(std::string_view bytes) {
   return bits;
 }
 
+std::string number_bytes(std::uint64_t value) {
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
+  return bytes + static_cast<char>(value);
+}
+
+std::string tag(std::uint32_t field, std::uint64_t kind) {
+  return number_bytes(std::uint64_t{field} << 3 | kind);
+}
+
 }  // namespace
+
+std::string number_field(std::uint32_t field, std::int64_t value) {
+  return tag(field, 0) + number_bytes(static_cast<std::uint64_t>(value));
+}
+
+std::string f32_field(std::uint32_t field, float value) {
+  std::string bytes(sizeof value, '\0');
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return tag(field, 5) + bytes;
+}
+
+std::string bytes_field(std::uint32_t field, std::string_view bytes) {
+  return (tag(field, 2) + number_bytes(bytes.size())).append(bytes);
+}
+
+std::string packed_field(std::uint32_t field, std::span<const std::int64_t> values) {
+  std::string packed;
+  for (const std::int64_t value : values) packed += number_bytes(static_cast<std::uint64_t>(value));
+  return bytes_field(field, packed);
+}
 
 bool Wire::next() {
   if (rest_.empty()) return false;
+  const std::string_view before = rest_;
   const std::uint64_t tag = take_number(rest_);
   if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff) throw_user("has a field of an impossible number");
   field_ = static_cast<std::uint32_t>(tag >> 3);
@@ -59,6 +90,7 @@ bool Wire::next() {
     default:
       throw_user("has a field of an unknown kind");
   }
+  record_ = before.substr(0, before.size() - rest_.size());
   return true;
 }
 

@@ -1,9 +1,11 @@
 // The wire format of protocol buffers (https://protobuf.dev/programming-guides/encoding/), field by field:
-// what an ONNX file is written in. Nothing is copied, and nothing is believed: a length that goes beyond what
+// what an ONNX file is written in. A reader copies nothing, and believes nothing: a length that goes beyond what
 // holds it ends the reading.
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +27,8 @@ class Wire {
   std::int64_t whole() const { return static_cast<std::int64_t>(number()); }
   float f32() const;
   std::string_view bytes() const;
+  /// The field as it stands in the message, its number with it.
+  std::string_view record() const { return record_; }
 
   // A repeated field's values, of which one field holds one or, packed, any number.
   void append_to(std::vector<std::int64_t>& values) const;
@@ -34,10 +38,19 @@ class Wire {
   enum class Kind : std::uint8_t { kNumber, kBits64, kBytes, kBits32 };
 
   std::string_view rest_;
+  std::string_view record_;
   std::string_view bytes_;
   std::uint64_t number_ = 0;
   std::uint32_t field_ = 0;
   Kind kind_ = Kind::kNumber;
 };
+
+// Fields as bytes, which appended to each other are a message.
+std::string number_field(std::uint32_t field, std::int64_t value);
+std::string f32_field(std::uint32_t field, float value);
+/// Text, a message, or packed numbers.
+std::string bytes_field(std::uint32_t field, std::string_view bytes);
+/// A repeated field of numbers, packed.
+std::string packed_field(std::uint32_t field, std::span<const std::int64_t> values);
 
 }  // namespace lehr

@@ -1,0 +1,37 @@
+// `lehr apply`: a network and a bundle become a network that an inference engine runs with the bundle's kernels.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/engine_check.h"
+#include "cli/environment.h"
+#include "cli/model_flags.h"
+#include "deploy/folder_files.h"
+
+namespace CLI {
+class App;
+}
+
+namespace lehr {
+
+class ApplyCommand {
+ public:
+  ApplyCommand(CLI::App& root, const Environment& environment);
+  bool chosen() const;
+  /// The exit code.
+  int run();
+
+ private:
+  /// By an engine that is given all `files`; where none is here, all of them.
+  PlaceChoice chosen(const OnnxModel& model, const ModelShapes& shapes, const std::vector<Replacement>& replacements,
+                     const std::vector<FolderFile>& files, const EngineCheck& check) const;
+
+  CLI::App* app_ = nullptr;
+  const Environment& environment_;
+  ModelFlags problem_;
+  std::string bundle_, out_, threads_, tolerance_ = "1e-4", seed_ = "0", time_ = "60s";
+  bool json_ = false, no_engine_ = false;
+};
+
+}  // namespace lehr

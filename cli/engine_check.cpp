@@ -1,0 +1,204 @@
+#include "cli/engine_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "deploy/applied_folder.h"
+
+namespace lehr {
+namespace {
+
+/// What a removal has to gain.
+constexpr double kLeastGain = 1.01;
+/// Sessions that are loaded at once hold so many bytes of models, their weights counted twice.
+constexpr std::uint64_t kMostBytes = std::uint64_t{3} << 30;
+constexpr std::size_t kMostVariants = 8;
+/// Loading, comparing, and turns that take longer than asked for.
+constexpr double kOverheadS = 120;
+
+using Chosen = std::vector<bool>;
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+onnxruntime::TrialRequest request_for(const OnnxModel& model, const std::string& original, const EngineCheck& check,
+                                      double seconds) {
+  onnxruntime::TrialRequest request;
+  request.libraries = check.libraries;
+  request.models = {{original, ""}};
+  request.threads = check.threads;
+  request.seed = check.seed;
+  request.shapes = input_shapes(model, check.bindings);
+  request.seconds = seconds;
+  return request;
+}
+
+/// One choice after the other, each as a model of its own in the folder.
+class Search {
+ public:
+  Search(const OnnxModel& model, const ModelShapes& shapes, const std::string& original,
+         const std::vector<Replacement>& all, const std::string& folder, const EngineCheck& check)
+      : model_(model), shapes_(shapes), original_(original), all_(all), folder_(folder), check_(check) {
+    const std::uint64_t each = 3 * std::max<std::uint64_t>(1, model.bytes->size());
+    variants_ = std::clamp<std::size_t>(static_cast<std::size_t>(kMostBytes / each), 1, kMostVariants);
+  }
+
+  /// The original, then each choice; `seconds` of timing for all of them.
+  onnxruntime::TrialReport compare(const std::vector<Chosen>& choices, double seconds) const {
+    onnxruntime::TrialRequest request = request_for(model_, original_, check_, seconds);
+    std::vector<std::string> paths;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      paths.push_back(fmt::format("{}/choice{}.onnx", folder_, i));
+      std::ofstream(paths.back(), std::ios::binary) << rewrite(model_, shapes_, those(choices[i])).bytes;
+      request.models.push_back({paths.back(), fmt::format("{}/{}", folder_, kPluginName)});
+    }
+    onnxruntime::TrialReport report =
+        onnxruntime::try_models_apart(request, own_executable(), seconds + kOverheadS);
+    for (const std::string& path : paths) std::remove(path.c_str());
+    return report;
+  }
+
+  std::vector<Replacement> those(const Chosen& choice) const {
+    std::vector<Replacement> chosen;
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (choice[i]) chosen.push_back(all_[i]);
+    return chosen;
+  }
+
+  /// `best` without each of so many runs of its places, as many as fit beside each other in memory.
+  std::vector<std::vector<Chosen>> without_runs(const Chosen& best, std::size_t runs) const {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < best.size(); ++i)
+      if (best[i]) places.push_back(i);
+    std::vector<std::vector<Chosen>> batches;
+    for (std::size_t run = 0; run < std::min(runs, places.size()); ++run) {
+      Chosen without = best;
+      const std::size_t count = std::min(runs, places.size());
+      for (std::size_t at = run * places.size() / count; at < (run + 1) * places.size() / count; ++at)
+        without[places[at]] = false;
+      if (batches.empty() || batches.back().size() == variants_) batches.emplace_back();
+      batches.back().push_back(std::move(without));
+    }
+    return batches;
+  }
+
+  /// `best` without any of the runs whose removal gains; `best` itself where there is none.
+  Chosen improved(const Chosen& best, std::size_t runs, double seconds) const {
+    Chosen all_out = best, single = best;
+    double single_gain = kLeastGain;
+    const std::vector<std::vector<Chosen>> batches = without_runs(best, runs);
+    for (const std::vector<Chosen>& batch : batches) {
+      std::vector<Chosen> choices = {best};
+      choices.insert(choices.end(), batch.begin(), batch.end());
+      const onnxruntime::TrialReport report = compare(choices, seconds / static_cast<double>(batches.size()));
+      if (report.models.size() != choices.size() + 1) return best;
+      for (std::size_t i = 1; i < choices.size(); ++i) {
+        const double gain = onnxruntime::speedup(report.models[i + 1], report.models[1]);
+        if (gain < kLeastGain) continue;
+        for (std::size_t place = 0; place < best.size(); ++place)
+          if (best[place] && !choices[i][place]) all_out[place] = false;
+        if (gain > single_gain) single = choices[i], single_gain = gain;
+      }
+    }
+    if (single == best) return best;
+    // What gains by itself need not gain together.
+    const onnxruntime::TrialReport last = compare({best, single, all_out}, seconds / 4);
+    if (last.models.size() != 4) return best;
+    const double one = onnxruntime::speedup(last.models[2], last.models[1]),
+                 several = onnxruntime::speedup(last.models[3], last.models[1]);
+    if (std::max(one, several) < kLeastGain) return best;
+    return several >= one ? all_out : single;
+  }
+
+ private:
+  const OnnxModel& model_;
+  const ModelShapes& shapes_;
+  const std::string& original_;
+  const std::vector<Replacement>& all_;
+  const std::string& folder_;
+  const EngineCheck& check_;
+  std::size_t variants_;
+};
+
+/// Whether the engine ran both and they agree; else `choice` says why not.
+bool agrees(const onnxruntime::TrialReport& report, const EngineCheck& check, PlaceChoice& choice) {
+  choice.engine = report.version;
+  choice.failure = report.failure;
+  for (const onnxruntime::ModelTrial& trial : report.models)
+    if (choice.failure.empty()) choice.failure = trial.failure;
+  if (!choice.failure.empty() || report.models.size() < 2) return false;
+  const onnxruntime::ModelTrial& rewritten = report.models.back();
+  choice.worst = rewritten.worst;
+  choice.wrong = !(rewritten.worst <= check.tolerance);
+  if (choice.wrong)
+    choice.failure = fmt::format("output '{}' differs by {:.2g} of its range; {:.2g} is allowed",
+                                 rewritten.worst_output, rewritten.worst, check.tolerance);
+  return !choice.wrong;
+}
+
+}  // namespace
+
+std::map<std::string, std::vector<std::int64_t>> input_shapes(const OnnxModel& model,
+                                                              const ShapeBindings& bindings) {
+  std::map<std::string, std::vector<std::int64_t>> shapes;
+  for (const OnnxValueInfo& input : model.inputs) {
+    const std::string name(input.name);
+    if (const auto whole = bindings.inputs.find(name); whole != bindings.inputs.end()) {
+      shapes[name] = whole->second;
+      continue;
+    }
+    if (!input.dims) continue;
+    for (const OnnxDim& dim : *input.dims) {
+      const auto bound = bindings.dims.find(std::string(dim.name));
+      shapes[name].push_back(dim.size ? *dim.size : bound != bindings.dims.end() ? bound->second : 1);
+    }
+  }
+  return shapes;
+}
+
+onnxruntime::TrialReport try_folder(const OnnxModel& model, const std::string& original, const std::string& folder,
+                                    const EngineCheck& check, double seconds) {
+  onnxruntime::TrialRequest request = request_for(model, original, check, seconds);
+  const std::string plugin = fmt::format("{}/{}", folder, kPluginName);
+  request.models.push_back({fmt::format("{}/{}", folder, kAppliedModel),
+                            std::ifstream(plugin).good() ? std::filesystem::absolute(plugin).string() : ""});
+  return onnxruntime::try_models_apart(request, own_executable(), seconds + kOverheadS);
+}
+
+PlaceChoice choose_places(const OnnxModel& model, const ModelShapes& shapes, const std::string& original,
+                          std::vector<Replacement> replacements, const std::string& folder,
+                          const EngineCheck& check, double seconds,
+                          const std::function<void(const std::string&)>& tell) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::ranges::stable_sort(replacements, {}, [](const Replacement& each) { return each.place->nodes[0]; });
+  const Search search(model, shapes, original, replacements, folder, check);
+  Chosen best(replacements.size(), true);
+  PlaceChoice choice;
+  choice.replacements = replacements;
+  tell("asking ONNX Runtime whether the outputs agree");
+  if (!agrees(search.compare({best}, 0), check, choice)) return choice;
+  for (std::size_t runs = 4; runs <= 16 && seconds_since(begin) < 0.7 * seconds; runs *= 2) {
+    const auto kept = static_cast<std::size_t>(std::ranges::count(best, true));
+    if (kept < 2) break;
+    tell(fmt::format("{} places by kernels: which of {} runs of them pay, {:.0f} s of at most {:.0f} s", kept,
+                     std::min(runs, kept), seconds_since(begin), seconds));
+    best = search.improved(best, runs, 0.2 * seconds);
+  }
+  const onnxruntime::TrialReport last = search.compare({best}, 0.1 * seconds);
+  if (!agrees(last, check, choice)) return choice;
+  choice.original_us = onnxruntime::median_us(last.models[0]);
+  choice.rewritten_us = onnxruntime::median_us(last.models[1]);
+  choice.speedup = onnxruntime::speedup(last.models[1], last.models[0]);
+  choice.replacements = choice.speedup >= kLeastGain ? search.those(best) : std::vector<Replacement>();
+  choice.removed = replacements.size() - choice.replacements.size();
+  return choice;
+}
+
+}  // namespace lehr

@@ -1,0 +1,62 @@
+#include "cli/model_flags.h"
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/args.h"
+#include "cli/table.h"
+
+namespace lehr {
+namespace {
+
+std::pair<std::string, std::string_view> name_and_value(const char* flag, const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw_user("{} {}: it is to be a name and its size, as {}", flag, text,
+               flag == std::string_view("--dim") ? "batch=1" : "x=1x3x224x224");
+  return {text.substr(0, equals), std::string_view(text).substr(equals + 1)};
+}
+
+}  // namespace
+
+ShapeBindings parse_bindings(const std::vector<std::string>& dims, const std::vector<std::string>& inputs) {
+  constexpr std::int64_t kMostSize = std::int64_t{1} << 31;
+  ShapeBindings bindings;
+  for (const std::string& text : dims) {
+    const auto [name, value] = name_and_value("--dim", text);
+    bindings.dims[name] = parse_number("--dim " + name, std::string(value), 1, kMostSize);
+  }
+  for (const std::string& text : inputs) {
+    const auto [name, value] = name_and_value("--input", text);
+    for (const std::string_view size : split(value, 'x'))
+      bindings.inputs[name].push_back(parse_number("--input " + name, std::string(size), 1, kMostSize));
+  }
+  return bindings;
+}
+
+void ModelFlags::add_to(CLI::App& app, const char* file_name) {
+  app.add_option(file_name, file_, "a network in an ONNX file")
+      ->group("Problem")
+      ->option_text(file_name[0] == '-' ? "FILE" : " ");
+  const auto several = [&](const char* name, std::vector<std::string>& values, const char* help) {
+    app.add_option(name, values, help)->group("Problem")->option_text(" ")->take_all();
+  };
+  several("--dim", dims_,
+          "size of a dimension that the model has a name for: batch=1; may be given several times");
+  several("--input", inputs_, "shape of an input: x=1x3x224x224; may be given several times");
+}
+
+ModelProblem ModelFlags::read() const {
+  const ShapeBindings bound = bindings();
+  ModelProblem problem;
+  problem.model = read_onnx(file_);
+  for (const std::string& warning : problem.model.warnings)
+    fmt::print(stderr, "note: {}: {}\n", printable(file_), printable(warning));
+  problem.shapes = infer_shapes(problem.model, bound);
+  problem.work = work_of(problem.model, problem.shapes);
+  return problem;
+}
+
+}  // namespace lehr

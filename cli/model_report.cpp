@@ -1,0 +1,128 @@
+#include "cli/model_report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/progress.h"
+#include "cli/table.h"
+
+namespace lehr {
+
+using nlohmann::json;
+
+std::vector<SharedTask> served_tasks(const ModelWork& work, const Device& device,
+                                     const std::function<void(const std::string&)>& leave_out) {
+  std::vector<SharedTask> tasks;
+  for (const ModelTask& task : work.tasks) {
+    try {
+      for (const LeftOut& family : candidates_for({task.workload, device}).faulty)
+        leave_out(fmt::format("{} for '{}': {}", family.family, to_text(task.workload), family.reason));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kUser) throw;
+      leave_out(error.what());
+      continue;
+    }
+    tasks.push_back({task.workload, static_cast<double>(task.places.size())});
+  }
+  return tasks;
+}
+
+std::string knowledge_text(const std::vector<SharedTask>& tasks) {
+  const auto count = [&](Knowledge knowledge) {
+    return std::ranges::count(tasks, knowledge, &SharedTask::knowledge);
+  };
+  return fmt::format("{} of {} workloads known from the log, {} near, {} new", count(Knowledge::kKnown),
+                     tasks.size(), count(Knowledge::kNear), count(Knowledge::kNew));
+}
+
+namespace {
+
+int trials_of(const SharedResult& result) {
+  return result.summary ? result.summary->measured : 0;
+}
+
+std::string results_table(const std::vector<SharedResult>& results) {
+  const double all_us = totals_of(results).best_us;
+  std::vector<std::vector<std::string>> rows;
+  for (const SharedResult& each : results)
+    rows.push_back(
+        {fmt::format("{:.0f}", each.occurrences),
+         all_us > 0 ? fmt::format("{:.1f} %", 100 * each.occurrences * each.best_us / all_us) : "-",
+         format_time_us(each.default_us), format_time_us(each.best_us),
+         format_ratio(each.best_us > 0 ? each.default_us / each.best_us : 0),
+         format_ratio(each.best_us > 0 ? each.baseline_us / each.best_us : 0),
+         each.baseline.empty() ? "-" : each.baseline, std::to_string(trials_of(each)),
+         std::string(name_of(each.knowledge)), to_text(each.workload)});
+  return format_table({"places", "share", "default", "best", "vs default", "vs baseline", "<baseline", "trials",
+                       "<log", "<workload"},
+                      rows);
+}
+
+/// Of workloads of which nothing ran: with the first failure, where there was one.
+std::string missing_text(const SharedResult& result) {
+  const std::string workload = to_text(result.workload);
+  if (!result.summary) return fmt::format("'{}': no time was left for it", workload);
+  return fmt::format("'{}': none of {} candidates ran ({})", workload, result.summary->measured,
+                     result.summary->first_failure);
+}
+
+}  // namespace
+
+std::string report_text(const std::string& file, const std::vector<SharedResult>& results, const Device& device,
+                        const std::string& database) {
+  std::string out = fmt::format("\nmodel     {}\ndevice    {} ({}, {} {}), {} caches\n\n", file, device.name,
+                                device.limits.arch, device.limits.cores, device.limits.target->core_word,
+                                device.cold ? "cold" : "usual");
+  out += results_table(results) + "\n";
+  const auto line = [&](const char* name, const std::string& text) {
+    if (!text.empty()) out += fmt::format("{:<9} {}\n", name, text);
+  };
+  const SharedTotals totals = totals_of(results);
+  double places = 0;
+  int trials = 0;
+  for (const SharedResult& each : results) {
+    places += each.occurrences;
+    trials += trials_of(each);
+    if (each.best_us <= 0) line("missing", printable(missing_text(each)));
+  }
+  line("result", fmt::format("{} for {:.0f} convolutions and products, {} with the defaults: {}",
+                             format_time_us(totals.best_us), places, format_time_us(totals.default_us),
+                             format_ratio(totals.best_us > 0 ? totals.default_us / totals.best_us : 0)));
+  if (totals.baseline_us > 0)
+    line("", fmt::format("where a library was timed: {} against {} of the fastest one: {}",
+                         format_time_us(totals.best_where_baseline_us), format_time_us(totals.baseline_us),
+                         format_ratio(totals.baseline_us / totals.best_where_baseline_us)));
+  line("trials", fmt::format("{} measured", trials));
+  line("database", database);
+  line("next", fmt::format("lehr export --db {} --out kernels.bundle", shell_quoted(database)));
+  line("", fmt::format("lehr apply {} --bundle kernels.bundle --out faster", shell_quoted(file)));
+  return out;
+}
+
+json document_of(const std::string& file, const std::vector<SharedResult>& results, const std::string& database) {
+  json tasks = json::array();
+  for (const SharedResult& each : results)
+    tasks.push_back({{"workload", to_text(each.workload)},
+                     {"occurrences", each.occurrences},
+                     {"log", name_of(each.knowledge)},
+                     {"best_us", each.best_us},
+                     {"default_us", each.default_us},
+                     {"baseline", each.baseline},
+                     {"baseline_us", each.baseline_us},
+                     {"turns", each.turns},
+                     {"trials", trials_of(each)},
+                     {"summary", each.summary ? to_json(*each.summary) : json()}});
+  const SharedTotals totals = totals_of(results);
+  return {{"model", file},
+          {"database", database},
+          {"best_us", totals.best_us},
+          {"default_us", totals.default_us},
+          {"baseline_us", totals.baseline_us},
+          {"best_where_baseline_us", totals.best_where_baseline_us},
+          {"tasks", std::move(tasks)}};
+}
+
+}  // namespace lehr

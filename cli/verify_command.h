@@ -1,0 +1,31 @@
+// `lehr verify`: whether a network that `lehr apply` has written computes what the original does.
+#pragma once
+
+#include <string>
+
+#include "cli/engine_check.h"
+#include "cli/environment.h"
+#include "cli/model_flags.h"
+
+namespace CLI {
+class App;
+}
+
+namespace lehr {
+
+class VerifyCommand {
+ public:
+  VerifyCommand(CLI::App& root, const Environment& environment);
+  bool chosen() const;
+  /// The exit code.
+  int run();
+
+ private:
+  CLI::App* app_ = nullptr;
+  const Environment& environment_;
+  ModelFlags problem_;
+  std::string folder_, threads_, tolerance_ = "1e-4", seed_ = "0", time_;
+  bool json_ = false;
+};
+
+}  // namespace lehr

@@ -1,0 +1,266 @@
+#include "measure/vendor/onnxruntime/session.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "base/error.h"
+#include "measure/system/shared_library.h"
+
+namespace lehr::onnxruntime {
+namespace {
+
+/// Throws the engine's words.
+void expect(const OrtApi* api, OrtStatus* status) {
+  if (status == nullptr) return;
+  const std::string text = ort::GetErrorMessage(api, status);
+  ort::ReleaseStatus(api, status);
+  throw_user("ONNX Runtime: {}", text);
+}
+
+/// What a slot makes and another one ends.
+template <typename T, auto kRelease>
+class Owned {
+ public:
+  explicit Owned(const OrtApi* api) : api_(api) {}
+  Owned(Owned&& other) noexcept : api_(other.api_), value_(std::exchange(other.value_, nullptr)) {}
+  ~Owned() { reset(); }
+  T* get() const { return value_; }
+  T** fresh() {
+    reset();
+    return &value_;
+  }
+  void reset() {
+    if (value_ != nullptr) kRelease(api_, value_);
+    value_ = nullptr;
+  }
+
+ private:
+  const OrtApi* api_;
+  T* value_ = nullptr;
+};
+using OwnedValue = Owned<OrtValue, ort::ReleaseValue>;
+using OwnedOptions = Owned<OrtSessionOptions, ort::ReleaseSessionOptions>;
+
+std::size_t bytes_of(OrtElementType type) {
+  switch (type) {
+    case OrtElementType::kFloat:
+    case OrtElementType::kInt32:
+      return 4;
+    case OrtElementType::kDouble:
+    case OrtElementType::kInt64:
+      return 8;
+    case OrtElementType::kBool:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+template <typename T>
+void store(const std::vector<double>& numbers, std::vector<char>& bytes) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const T value = static_cast<T>(numbers[i]);
+    std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
+  }
+}
+
+std::vector<char> elements_of(const Data& data) {
+  std::vector<char> bytes(data.numbers.size() * bytes_of(data.type));
+  switch (data.type) {
+    case OrtElementType::kFloat:
+      store<float>(data.numbers, bytes);
+      break;
+    case OrtElementType::kInt32:
+      store<std::int32_t>(data.numbers, bytes);
+      break;
+    case OrtElementType::kDouble:
+      store<double>(data.numbers, bytes);
+      break;
+    case OrtElementType::kInt64:
+      store<std::int64_t>(data.numbers, bytes);
+      break;
+    case OrtElementType::kBool:
+      store<bool>(data.numbers, bytes);
+      break;
+    default:
+      throw_user("input '{}' is of a type that is not fed", data.name);
+  }
+  return bytes;
+}
+
+std::vector<std::int64_t> shape_of(const OrtApi* api, const OrtTensorTypeAndShapeInfo* info) {
+  std::size_t rank = 0;
+  expect(api, ort::GetDimensionsCount(api, info, &rank));
+  std::vector<std::int64_t> shape(rank);
+  expect(api, ort::GetDimensions(api, info, shape.data(), rank));
+  return shape;
+}
+
+}  // namespace
+
+Engine::Engine(const std::vector<std::string>& libraries) {
+  const SharedLibrary loaded = load_library(libraries);
+  if (!loaded)
+    throw_environment("no ONNX Runtime is here: pip install onnxruntime, or name libonnxruntime.so in "
+                      "LEHR_ONNXRUNTIME (tried: {})",
+                      fmt::join(libraries, ", "));
+  const auto get = function_of<const OrtApiBase*()>(loaded.handle, "OrtGetApiBase");
+  if (get == nullptr) throw_environment("{} is no ONNX Runtime: it has no OrtGetApiBase", loaded.path);
+  const OrtApiBase* const base = get();
+  version_ = base->get_version_string();
+  api_ = base->get_api(kOrtApiVersion);
+  if (api_ == nullptr) throw_environment("{} is of version {}: 1.17 or newer is needed", loaded.path, version_);
+  expect(api_, ort::CreateEnv(api_, OrtLoggingLevel::kError, "lehr", &environment_));
+}
+
+struct Session::State {
+  State(const Engine& engine) : api(engine.api()) {}
+  ~State() {
+    fed.clear();
+    made.clear();
+    if (session != nullptr) ort::ReleaseSession(api, session);
+  }
+
+  void set_up(OwnedOptions& options, const SessionOptions& wanted) const {
+    expect(api, ort::CreateSessionOptions(api, options.fresh()));
+    expect(api, ort::SetIntraOpNumThreads(api, options.get(), wanted.threads));
+    expect(api, ort::SetSessionGraphOptimizationLevel(api, options.get(), OrtOptimizations::kAll));
+    expect(api, ort::SetSessionLogSeverityLevel(api, options.get(), static_cast<int>(OrtLoggingLevel::kError)));
+    if (!wanted.plugin.empty())
+      expect(api, ort::RegisterCustomOpsLibrary_V2(api, options.get(), wanted.plugin.c_str()));
+  }
+
+  Value value_at(std::size_t index, bool input) const {
+    OrtAllocator* allocator = nullptr;
+    expect(api, ort::GetAllocatorWithDefaultOptions(api, &allocator));
+    char* name = nullptr;
+    expect(api, input ? ort::SessionGetInputName(api, session, index, allocator, &name)
+                      : ort::SessionGetOutputName(api, session, index, allocator, &name));
+    Value value;
+    value.name = name;
+    expect(api, ort::AllocatorFree(api, allocator, name));
+    Owned<OrtTypeInfo, ort::ReleaseTypeInfo> type(api);
+    expect(api, input ? ort::SessionGetInputTypeInfo(api, session, index, type.fresh())
+                      : ort::SessionGetOutputTypeInfo(api, session, index, type.fresh()));
+    const OrtTensorTypeAndShapeInfo* tensor = nullptr;
+    expect(api, ort::CastTypeInfoToTensorInfo(api, type.get(), &tensor));
+    if (tensor == nullptr) return value;
+    expect(api, ort::GetTensorElementType(api, tensor, &value.type));
+    value.shape = shape_of(api, tensor);
+    return value;
+  }
+
+  void look() {
+    std::size_t count = 0;
+    expect(api, ort::SessionGetInputCount(api, session, &count));
+    for (std::size_t i = 0; i < count; ++i) inputs.push_back(value_at(i, true));
+    expect(api, ort::SessionGetOutputCount(api, session, &count));
+    for (std::size_t i = 0; i < count; ++i) outputs.push_back(value_at(i, false));
+    made.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) made.emplace_back(api);
+  }
+
+  const OrtApi* api;
+  OrtSession* session = nullptr;
+  std::vector<Value> inputs, outputs;
+  std::vector<std::vector<char>> bytes;  ///< of `fed`
+  std::vector<OwnedValue> fed, made;
+};
+
+Session::Session(const Engine& engine, const std::string& path, const SessionOptions& options)
+    : state_(std::make_unique<State>(engine)) {
+  OwnedOptions own(engine.api());
+  state_->set_up(own, options);
+  expect(engine.api(), ort::CreateSession(engine.api(), engine.environment(), path.c_str(), own.get(),
+                                          &state_->session));
+  state_->look();
+}
+
+Session::Session(const Engine& engine, std::string_view bytes, const SessionOptions& options)
+    : state_(std::make_unique<State>(engine)) {
+  OwnedOptions own(engine.api());
+  state_->set_up(own, options);
+  expect(engine.api(), ort::CreateSessionFromArray(engine.api(), engine.environment(), bytes.data(),
+                                                   bytes.size(), own.get(), &state_->session));
+  state_->look();
+}
+
+Session::~Session() = default;
+
+const std::vector<Value>& Session::inputs() const {
+  return state_->inputs;
+}
+const std::vector<Value>& Session::outputs() const {
+  return state_->outputs;
+}
+
+void Session::feed(const std::vector<Data>& data) {
+  State& state = *state_;
+  state.fed.clear();
+  state.bytes.clear();
+  Owned<OrtMemoryInfo, ort::ReleaseMemoryInfo> memory(state.api);
+  expect(state.api, ort::CreateCpuMemoryInfo(state.api, OrtAllocatorType::kArena, OrtMemType::kDefault,
+                                             memory.fresh()));
+  for (const Value& input : state.inputs) {
+    const auto found = std::ranges::find(data, input.name, &Data::name);
+    if (found == data.end()) throw_user("input '{}' is not given", input.name);
+    const auto count = std::accumulate(found->shape.begin(), found->shape.end(), std::int64_t{1}, std::multiplies());
+    if (count != static_cast<std::int64_t>(found->numbers.size()))
+      throw_user("input '{}' has {} elements; its shape makes {}", input.name, found->numbers.size(), count);
+    state.bytes.push_back(elements_of(*found));
+    state.fed.emplace_back(state.api);
+    expect(state.api, ort::CreateTensorWithDataAsOrtValue(state.api, memory.get(), state.bytes.back().data(),
+                                                          state.bytes.back().size(), found->shape.data(),
+                                                          found->shape.size(), found->type,
+                                                          state.fed.back().fresh()));
+  }
+}
+
+double Session::run() {
+  State& state = *state_;
+  std::vector<const char*> input_names, output_names;
+  std::vector<const OrtValue*> inputs;
+  std::vector<OrtValue*> outputs(state.outputs.size(), nullptr);
+  for (std::size_t i = 0; i < state.inputs.size(); ++i) {
+    input_names.push_back(state.inputs[i].name.c_str());
+    inputs.push_back(state.fed[i].get());
+  }
+  for (const Value& output : state.outputs) output_names.push_back(output.name.c_str());
+  for (OwnedValue& value : state.made) value.reset();
+  const auto begin = std::chrono::steady_clock::now();
+  OrtStatus* const status =
+      ort::Run(state.api, state.session, nullptr, input_names.data(), inputs.data(), inputs.size(),
+               output_names.data(), output_names.size(), outputs.data());
+  const double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+  for (std::size_t i = 0; i < outputs.size(); ++i) *state.made[i].fresh() = outputs[i];
+  expect(state.api, status);
+  return us;
+}
+
+std::vector<Data> Session::results() const {
+  const State& state = *state_;
+  std::vector<Data> results;
+  for (std::size_t i = 0; i < state.outputs.size(); ++i) {
+    if (state.outputs[i].type != OrtElementType::kFloat || state.made[i].get() == nullptr) continue;
+    Owned<OrtTensorTypeAndShapeInfo, ort::ReleaseTensorTypeAndShapeInfo> info(state.api);
+    expect(state.api, ort::GetTensorTypeAndShape(state.api, state.made[i].get(), info.fresh()));
+    Data& data = results.emplace_back();
+    data.name = state.outputs[i].name;
+    data.shape = shape_of(state.api, info.get());
+    std::size_t count = 0;
+    expect(state.api, ort::GetTensorShapeElementCount(state.api, info.get(), &count));
+    void* elements = nullptr;
+    expect(state.api, ort::GetTensorMutableData(state.api, state.made[i].get(), &elements));
+    const auto* const floats = static_cast<const float*>(elements);
+    data.numbers.assign(floats, floats + count);
+  }
+  return results;
+}
+
+}  // namespace lehr::onnxruntime

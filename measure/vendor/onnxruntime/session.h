@@ -1,0 +1,76 @@
+// ONNX Runtime in this process: sessions on models, through its C API. The library is loaded at run time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/onnxruntime_api.h"
+
+namespace lehr::onnxruntime {
+
+/// The loaded library, for as long as the process lives.
+class Engine {
+ public:
+  /// The first of `libraries` (files, or names for the loader) that is there. Throws Error(kEnvironment), saying
+  /// what to do, where none is or it is older than 1.17.
+  explicit Engine(const std::vector<std::string>& libraries);
+  Engine(const Engine&) = delete;
+
+  const std::string& version() const { return version_; }
+  const OrtApi* api() const { return api_; }
+  const OrtEnv* environment() const { return environment_; }
+
+ private:
+  const OrtApi* api_ = nullptr;
+  OrtEnv* environment_ = nullptr;
+  std::string version_;
+};
+
+/// What a session takes or gives.
+struct Value {
+  std::string name;
+  OrtElementType type = OrtElementType::kUndefined;  ///< kUndefined: no tensor
+  std::vector<std::int64_t> shape;                   ///< -1: any
+};
+
+/// A tensor of ours. Elements of f32, f64, s64, s32, bool are made of `numbers` when it is fed; of others none is.
+struct Data {
+  std::string name;
+  OrtElementType type = OrtElementType::kFloat;
+  std::vector<std::int64_t> shape;
+  std::vector<double> numbers;
+};
+
+struct SessionOptions {
+  int threads = 1;     ///< of its intra-op pool, the caller's thread among them
+  std::string plugin;  ///< a library of operators; "": none
+};
+
+class Session {
+ public:
+  /// Of a file. All optimizations. Throws Error(kUser) with the engine's words for a model that it refuses.
+  Session(const Engine& engine, const std::string& path, const SessionOptions& options);
+  /// Of a file's bytes.
+  Session(const Engine& engine, std::string_view bytes, const SessionOptions& options);
+  ~Session();
+  Session(const Session&) = delete;
+
+  const std::vector<Value>& inputs() const;
+  const std::vector<Value>& outputs() const;
+  /// All inputs, in any order; they are copied. Throws Error(kUser) for a name, type or shape that is none of
+  /// its.
+  void feed(const std::vector<Data>& inputs);
+  /// One inference; microseconds. Throws Error(kUser) with the engine's words where it fails.
+  double run();
+  /// Of the last run, those of f32, in order.
+  std::vector<Data> results() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lehr::onnxruntime

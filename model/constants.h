@@ -1,0 +1,41 @@
+// Elements of constants, those in files of their own among them.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "model/onnx.h"
+#include "model/shapes.h"
+
+namespace lehr {
+
+/// The file of an external tensor. Throws Error(kUser), one sentence, unless it lies below the model's folder,
+/// symbolic links followed.
+std::filesystem::path external_file(const OnnxModel& model, const OnnxTensor& tensor);
+
+/// All elements of a constant of f32. Throws Error(kUser) where it is of another type, its bytes are not as
+/// many as its shape says, or its file cannot be read.
+std::vector<float> f32_elements(const OnnxModel& model, const OnnxTensor& tensor);
+
+/// The constants of a model by the names of values.
+class Constants {
+ public:
+  /// Borrows both.
+  Constants(const OnnxModel& model, const ModelShapes& shapes);
+
+  const OnnxModel& model() const { return model_; }
+  const ModelShapes& shapes() const { return shapes_; }
+  /// The elements of a value that is a constant of f32, or one that nodes have given another shape. Throws
+  /// Error(kUser), one sentence, for others.
+  std::vector<double> elements(std::string_view value) const;
+
+ private:
+  const OnnxModel& model_;
+  const ModelShapes& shapes_;
+  /// Of values that are others in another shape: those.
+  std::unordered_map<std::string_view, std::string_view> reshaped_;
+};
+
+}  // namespace lehr

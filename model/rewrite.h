@@ -1,0 +1,58 @@
+// A model in which places are computed by kernels of a bundle: what an inference engine loads in its stead.
+//
+// A place becomes one node of the domain "ai.lehr", operator "Fused": its inputs are the tensors of the workload
+// in their order, its output is the place's. Its attributes:
+//   version   1
+//   workload  the canonical text of the workload
+//   threads   that its kernel is chosen for; 0: any
+//   plan      a JSON document:
+//     shapes    of each input, for which the workload holds; output: the output's shape there
+//     constant  the inputs that stay as they are
+//     vary      fields of the workload that follow the inputs' shapes: {"m": [[0,0],[0,1]]} is the product of
+//               dimensions 0 and 1 of input 0
+//     nodes     the engine's own operators that compute the same, in order: {"op", "domain", "version" (the
+//               model's opset), "types": {"T": "f32"}, "inputs", "attributes": {"pads": {"ints": [1,1,1,1]}}}
+//               An input is a number (below the count of inputs: an input of the fused node; above: the output of
+//               nodes[i - count]; -1: left out) or {"constant": {"f": 6}}. The last one makes the output.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/tasks.h"
+
+namespace lehr {
+
+inline constexpr std::string_view kFusedDomain = "ai.lehr", kFusedOperator = "Fused";
+
+/// A place to be computed by a kernel.
+struct Replacement {
+  const ModelPlace* place = nullptr;
+  Workload workload;
+  int threads = 0;
+};
+
+/// A place that stays as it is.
+struct KeptPlace {
+  const ModelPlace* place = nullptr;
+  std::string reason;  ///< one sentence without a full stop
+};
+
+struct RewrittenModel {
+  std::string bytes;            ///< of the ONNX file
+  std::size_t replaced = 0;     ///< places
+  std::vector<KeptPlace> kept;  ///< of the replacements those that could not be written
+  /// Files with constants that the model still refers to, by their places below its folder.
+  std::vector<std::string> external;
+};
+
+/// What is not replaced is copied as the file has it; constants that nobody reads any more are left out.
+/// Throws Error(kUser) where the model has nodes of kFusedDomain already, and for external files as
+/// external_file().
+RewrittenModel rewrite(const OnnxModel& model, const ModelShapes& shapes,
+                       std::span<const Replacement> replacements);
+
+}  // namespace lehr

@@ -1,0 +1,50 @@
+"""A rewritten model without its plug-in: every fused node becomes the engine's operators that its plan names.
+What comes out computes what the plug-in falls back to, so that the rewriting is tested without any kernel."""
+
+import json
+
+import onnx
+from onnx import helper, numpy_helper
+import numpy as np
+
+
+def attribute(name, value):
+    (kind, content), = value.items()
+    if kind == "s":
+        return helper.make_attribute(name, content)
+    if kind in ("f", "floats"):
+        content = float(content) if kind == "f" else [float(each) for each in content]
+    return helper.make_attribute(name, content)
+
+
+def expanded(model):
+    result = onnx.ModelProto()
+    result.CopyFrom(model)
+    del result.graph.node[:]
+    for node in model.graph.node:
+        if node.domain != "ai.lehr":
+            result.graph.node.append(node)
+            continue
+        given = {each.name: each for each in node.attribute}
+        plan = json.loads(given["plan"].s)
+        values = list(node.input)
+        for at, each in enumerate(plan["nodes"]):
+            last = at + 1 == len(plan["nodes"])
+            inputs = []
+            for i, number in enumerate(each["inputs"]):
+                if isinstance(number, dict):
+                    name = f"{node.output[0]}.{at}.{i}"
+                    result.graph.initializer.append(
+                        numpy_helper.from_array(np.array(number["constant"]["f"], np.float32), name))
+                    inputs.append(name)
+                else:
+                    inputs.append("" if number < 0 else values[number])
+            output = node.output[0] if last else f"{node.output[0]}.{at}"
+            values.append(output)
+            made = helper.make_node(each["op"], inputs, [output], domain=each["domain"])
+            made.attribute.extend(attribute(name, value) for name, value in each["attributes"].items())
+            result.graph.node.append(made)
+    kept = [each for each in result.opset_import if each.domain != "ai.lehr"]
+    del result.opset_import[:]
+    result.opset_import.extend(kept)
+    return result

@@ -1,0 +1,176 @@
+// Several tasks under one budget: who gets turns, what the log answers, interrupts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/hash.h"
+#include "support.h"
+#include "tests/templates/cpu_problems.h"
+#include "tune/gain_curve.h"
+#include "tune/many_tasks.h"
+
+namespace lehr::testing {
+namespace {
+
+TEST(GainCurve, ExpectsHalfOfTheLastTurnsButNeverLessThanAnAverageCurve) {
+  GainCurve curve;
+  EXPECT_EQ(curve.next_gain(), GainCurve::kFirst);
+  curve.add_turn(100, 50, 2);
+  EXPECT_DOUBLE_EQ(curve.next_gain(), 0.25);
+  curve.add_turn(50, 50, 4);
+  EXPECT_DOUBLE_EQ(curve.next_gain(), 0.125);
+  EXPECT_DOUBLE_EQ(curve.seconds_per_turn(9), 3);
+  curve.add_turn(50, 50, 4);
+  EXPECT_DOUBLE_EQ(curve.next_gain(), GainCurve::kFirst / 16);
+  EXPECT_LT(GainCurve(10).next_gain(), GainCurve(2).next_gain());
+  EXPECT_EQ(GainCurve().seconds_per_turn(9), 9);
+}
+
+Device some_cpu() {
+  Device device;
+  device.name = "a processor";
+  device.limits = cpu_limits(32, 1);
+  device.compiler = "a compiler";
+  device.cold = true;
+  return device;
+}
+
+/// Tasks on a measurer whose times are made of the sources' hashes: up to four times `least_us(source)`.
+struct SharedRun {
+  Device device = some_cpu();
+  Database database = Database::open(":memory:");
+  FakeClock clock;
+  std::atomic<bool> interrupted = false;
+  std::vector<Event> events;
+  SharedOptions options;
+  std::unique_ptr<FakeMeasurer> measurer;
+  std::function<void(FakeMeasurer&)> arrange;
+  int runs = 0;
+
+  SharedRun() {
+    options.time_s = 5;
+    options.session.stop.plateau_trials = 256;
+    options.session.seed = 1;
+    options.session.finalists = 4;
+  }
+
+  static Outcome outcome_of(const Source& source) {
+    double elements = 0;
+    for (const SourceParam& param : source.params) elements += static_cast<double>(param.elements);
+    Timing timing;
+    const double share = static_cast<double>(stable_hash(source.text) % 1000) / 1000;
+    timing.time_us = 0.01 * elements * (1 + 3 * share * share);
+    timing.samples_us = {timing.time_us, timing.time_us};
+    return timing;
+  }
+
+  std::vector<SharedResult> run(std::vector<SharedTask> tasks) {
+    measurer = std::make_unique<FakeMeasurer>(outcome_of, clock);
+    if (arrange) arrange(*measurer);
+    recall(tasks, device, database);
+    options.session.session_id = "run-" + std::to_string(++runs);
+    SessionParts parts;
+    parts.measurer = measurer.get();
+    parts.database = &database;
+    parts.interrupted = &interrupted;
+    parts.now_s = [this] { return clock.now_s; };
+    parts.on_event = [this](const Event& event) { events.push_back(event); };
+    return tune_tasks(tasks, device, options, parts);
+  }
+};
+
+SharedTask product(int m, double occurrences = 1) {
+  return {parse_workload("gemm m=" + std::to_string(m) + " n=64 k=64"), occurrences};
+}
+
+TEST(ManyTasks, GiveTheTimeToTheTaskThatCountsMost) {
+  SharedRun shared;
+  const std::vector<SharedResult> results = shared.run({product(8), product(16), product(64, 30)});
+  ASSERT_EQ(results.size(), 3u);
+  for (const SharedResult& each : results) {
+    EXPECT_EQ(each.knowledge, Knowledge::kNew);
+    ASSERT_TRUE(each.summary);
+    EXPECT_TRUE(each.summary->contested);
+    EXPECT_GT(each.best_us, 0);
+    EXPECT_LE(each.best_us, each.default_us);
+  }
+  EXPECT_GT(results[2].turns, results[0].turns + results[1].turns);
+  EXPECT_GT(results[2].summary->measured, 2 * results[0].summary->measured);
+  EXPECT_LE(shared.clock.now_s, shared.options.time_s * 1.1);
+  EXPECT_GT(shared.clock.now_s, shared.options.time_s * 0.7);
+  double total_us = 0;
+  for (const SharedResult& each : results) total_us += each.occurrences * each.best_us;
+  EXPECT_DOUBLE_EQ(totals_of(results).best_us, total_us);
+}
+
+TEST(ManyTasks, ReportWhatAllOfThemComeTo) {
+  SharedRun shared;
+  shared.run({product(8), product(64, 30)});
+  ASSERT_FALSE(shared.events.empty());
+  double before_us = 0;
+  for (const Event& event : shared.events) {
+    ASSERT_TRUE(event.shared);
+    EXPECT_EQ(event.shared->tasks, 2);
+    ASSERT_TRUE(event.eta_s);
+    if (event.shared->known < 2) continue;
+    if (before_us > 0) {
+      EXPECT_LE(event.shared->best_us, before_us + 1e-9);
+    }
+    before_us = event.shared->best_us;
+  }
+  EXPECT_GT(before_us, 0);
+}
+
+TEST(ManyTasks, TakeWhatIsKnownFromTheLog) {
+  SharedRun shared;
+  const std::vector<SharedResult> first = shared.run({product(8), product(64, 30)});
+  // So little is promised that nothing is measured again.
+  for (int i = 0; i < 4; ++i) shared.run({product(8), product(64, 30)});
+  const std::vector<SharedResult> again = shared.run({product(8), product(64, 30), product(512)});
+  EXPECT_EQ(again[0].knowledge, Knowledge::kKnown);
+  EXPECT_EQ(again[1].knowledge, Knowledge::kKnown);
+  EXPECT_EQ(again[2].knowledge, Knowledge::kNear);  // three times twice as many rows
+  EXPECT_FALSE(again[0].summary);
+  EXPECT_GT(again[0].best_us, 0);
+  EXPECT_LE(again[0].best_us, first[0].best_us * 1.0001);
+  EXPECT_TRUE(again[2].summary);
+  // Warm times are hints to a cold task, and no answers.
+  shared.device.cold = false;
+  std::vector<SharedTask> warm = {product(8)};
+  recall(warm, shared.device, shared.database);
+  EXPECT_EQ(warm[0].knowledge, Knowledge::kNear);
+  EXPECT_FALSE(warm[0].verdict);
+  EXPECT_EQ(warm[0].timed, 0);
+}
+
+TEST(ManyTasks, GoOnAfterAnInterrupt) {
+  SharedRun shared;
+  shared.arrange = [&](FakeMeasurer& measurer) {
+    measurer.before_trial = [&](int trial) { shared.interrupted = trial >= 40; };
+  };
+  const std::vector<SharedResult> cut = shared.run({product(8), product(64, 30)});
+  EXPECT_TRUE(shared.database.verdicts({.workload = "", .device = "", .target = "", .family = ""}).empty());
+  const std::int64_t rows = shared.database.stats().records;
+  EXPECT_GE(rows, 40);
+  EXPECT_GT(cut[1].best_us, 0);
+  shared.interrupted = false;
+  shared.arrange = nullptr;
+  const std::vector<SharedResult> whole = shared.run({product(8), product(64, 30)});
+  EXPECT_GT(whole[1].summary->reused, 0);
+  EXPECT_EQ(shared.database.verdicts({.workload = "", .device = "", .target = "", .family = ""}).size(), 2u);
+}
+
+TEST(ManyTasks, NameWhatNoTimeWasLeftFor) {
+  SharedRun shared;
+  shared.options.time_s = 1;
+  std::vector<SharedTask> tasks;
+  for (int i = 1; i <= 40; ++i) tasks.push_back(product(i));
+  const std::vector<SharedResult> results = shared.run(tasks);
+  EXPECT_FALSE(results[0].summary);  // the smallest comes last
+  EXPECT_EQ(results[0].best_us, 0);
+  EXPECT_TRUE(results[39].summary);
+}
+
+}  // namespace
+}  // namespace lehr::testing

@@ -1,0 +1,77 @@
+// Several tasks under one budget of time: each next turn goes to the one from which most is expected.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tune/session.h"
+#include "tune/summary.h"
+#include "tune/task.h"
+
+namespace lehr {
+
+/// What a log says of a task before it is tuned.
+enum class Knowledge {
+  kKnown,  ///< a contest was won on this device, and its kernel is made today as it was measured
+  kNear,   ///< timings of this task, or of one at a small distance(), serve as hints
+  kNew,
+};
+/// "known", "near", "new".
+std::string_view name_of(Knowledge knowledge);
+/// Up to here a task is near: as two sizes that are doubled twice.
+inline constexpr double kNearDistance = 4;
+
+/// A workload and how often it occurs in what is to become faster.
+struct SharedTask {
+  Workload workload;
+  double occurrences = 1;
+  Knowledge knowledge = Knowledge::kNew;
+  std::optional<StoredVerdict> verdict = std::nullopt;  ///< of a known one
+  int timed = 0;                                        ///< trials of it on this device that the log has
+};
+
+/// Fills in what the log tells of each task on the device. Throws as candidates_for().
+void recall(std::vector<SharedTask>& tasks, const Device& device, const Database& database);
+
+struct SharedResult {
+  Workload workload;
+  double occurrences = 1;
+  Knowledge knowledge = Knowledge::kNew;
+  std::optional<Summary> summary;  ///< nullopt: the log answered, or no time was left
+  double best_us = 0;              ///< of one occurrence; 0: nothing ran
+  double default_us = 0;           ///< of one occurrence; 0: not known
+  std::string baseline;            ///< the fastest library; "": none was timed
+  double baseline_us = 0;
+  int turns = 0;  ///< of the search, that it got
+};
+
+struct SharedOptions {
+  double time_s = 0;       ///< of all tasks, finals included; above 0
+  SessionOptions session;  ///< of each; its `session_id` gets the task's number behind it
+};
+
+/// Tunes them in turns. What is known is answered by its verdict, and gets turns only where these promise
+/// enough. New tasks get their defaults first, those with most operations
+/// before others; then each turn goes to the task with the greatest expected gain per second (gain_curve.h);
+/// when no turn promises kLeastGain of the sum any more, or time is up but for the finals, each task that had
+/// a turn has its finals. An interrupt ends it without finals. `parts.on_event` gets events with `shared`.
+/// Results in the order of `tasks`. Throws as run_session().
+std::vector<SharedResult> tune_tasks(const std::vector<SharedTask>& tasks, const Device& device,
+                                     const SharedOptions& options, const SessionParts& parts);
+
+/// Of the sum of all best times, below which a turn is not worth its time. With --patience 0: none.
+inline constexpr double kLeastGain = 0.0002;
+/// Trials that a turn has at least, but for a session that ends.
+inline constexpr int kTurnTrials = 8;
+
+/// Sums over the results that have a time, each as often as it occurs; microseconds.
+struct SharedTotals {
+  double best_us = 0, default_us = 0;
+  double baseline_us = 0;       ///< of the tasks that have one
+  double best_where_baseline_us = 0;  ///< of the same tasks
+};
+SharedTotals totals_of(const std::vector<SharedResult>& results);
+
+}  // namespace lehr
