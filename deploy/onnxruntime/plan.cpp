@@ -200,8 +200,8 @@ class PlanReader {
       std::string_view name;
       OrtElementType type;
     } kTypes[] = {{"f32", OrtElementType::kFloat},  {"f16", OrtElementType::kFloat16},
-                  {"f64", OrtElementType::kDouble}, {"i32", OrtElementType::kInt32},
-                  {"i64", OrtElementType::kInt64},  {"bool", OrtElementType::kBool}};
+                  {"f64", OrtElementType::kDouble}, {"s32", OrtElementType::kInt32},
+                  {"s64", OrtElementType::kInt64},  {"bool", OrtElementType::kBool}};
     node.first_type = static_cast<std::uint32_t>(plan_.types.size());
     for (std::uint32_t one = json_.first(at); one != Json::kNone; one = json_.after(at, one)) {
       std::string_view said;

@@ -47,7 +47,7 @@ class Case:
             domain, op = called.split(":") if ":" in called else ("", called)
             numbers = [{"constant": {"f": one}} if isinstance(one, float) else -1 if one == "" else names.index(one) for one in taken]
             written = {key: {"ints" if isinstance(a, list) else "s" if isinstance(a, str) else "f" if isinstance(a, float) else "i": a} for key, a in attributes.items()}
-            plan["nodes"].append({"op": op, "domain": domain, "version": 1 if domain else OPSET, "inputs": numbers, "types": {"T": "f32"}, "attributes": written})
+            plan["nodes"].append({"op": op, "domain": domain, "version": 1 if domain else OPSET, "inputs": numbers, "types": {"T": "f32", **({"I": "s64"} if op == "MaxPool" else {})}, "attributes": written})
             names.append(f"t{len(plain)}")
             literal = {f"literal{len(plain)}_{i}": one for i, one in enumerate(taken) if isinstance(one, float)}
             self.constants = {**self.constants, **{key: numpy.array(one, "f4") for key, one in literal.items()}}
