@@ -53,7 +53,6 @@ constexpr Default kDefaults[] = {
     {"Selu", "gamma", kFloat, 1.05070102214813232421875F},
     {"HardSigmoid", "alpha", kFloat, 0.2F},
     {"HardSigmoid", "beta", kFloat, 0.5F},
-    {"Swish", "alpha", kFloat, 1},
     {"Gelu", "approximate", kString, 0, "none"},
     {"QuickGelu", "alpha", kFloat, 1.702F},
 };

@@ -55,8 +55,8 @@ struct PlanType {
   OrtElementType type = OrtElementType::kFloat;
 };
 
-/// What an operator takes: a number as in the document (inputs of the fused node, then outputs of the nodes),
-/// nothing, or a constant of Plan::constants.
+/// What an operator takes: a value (inputs of the fused node, then outputs of Plan::nodes), nothing, or a
+/// constant of Plan::constants.
 struct PlanOperand {
   enum class Kind : std::uint8_t { kValue, kLeftOut, kConstant } kind = Kind::kLeftOut;
   std::uint32_t index = 0;
@@ -80,7 +80,8 @@ struct Plan {
   Array<bool> constant;  ///< of each input: it is an initializer
   Array<PlanField> vary;
   Array<PlanDimension> dimensions;
-  Array<PlanNode> nodes;  ///< at least one; the last one's output is the fused node's
+  Array<PlanNode> nodes;  ///< at least one, where the document's HardSwish is two; the last one's output is
+                          ///< the fused node's
   Array<PlanOperand> operands;
   Array<PlanType> types;
   Array<PlanAttribute> attributes;

@@ -49,7 +49,7 @@ OrtStatus* create_op(const OrtKernelInfo*, const char* name, const char*, int ve
                      const OrtElementType*, int, const OrtOpAttr* const* attributes, int count, int, int,
                      OrtOp** op) {
   const std::string asked = name;
-  if (asked == "Sum") return refuse(OrtErrorCode::kRuntimeException, "Sum is out of order");
+  if (asked == "Div") return refuse(OrtErrorCode::kRuntimeException, "Div is out of order");
   if (version != 13) return refuse(OrtErrorCode::kFail, "no kernel of that version");
   std::string created = asked + " " + std::to_string(version);
   for (int i = 0; i < count; ++i) created += " " + attributes[i]->name;

@@ -43,14 +43,15 @@ class Case:
             "nodes": [],
         }
         names, plain = list(inputs), []
-        for op, taken, attributes in nodes:
+        for called, taken, attributes in nodes:
+            domain, op = called.split(":") if ":" in called else ("", called)
             numbers = [{"constant": {"f": one}} if isinstance(one, float) else -1 if one == "" else names.index(one) for one in taken]
             written = {key: {"ints" if isinstance(a, list) else "s" if isinstance(a, str) else "f" if isinstance(a, float) else "i": a} for key, a in attributes.items()}
-            plan["nodes"].append({"op": op, "domain": "", "version": OPSET, "inputs": numbers, "types": {"T": "f32"}, "attributes": written})
+            plan["nodes"].append({"op": op, "domain": domain, "version": 1 if domain else OPSET, "inputs": numbers, "types": {"T": "f32", **({"I": "s64"} if op == "MaxPool" else {})}, "attributes": written})
             names.append(f"t{len(plain)}")
             literal = {f"literal{len(plain)}_{i}": one for i, one in enumerate(taken) if isinstance(one, float)}
             self.constants = {**self.constants, **{key: numpy.array(one, "f4") for key, one in literal.items()}}
-            plain.append(helper.make_node(op, [f"literal{len(plain)}_{i}" if isinstance(one, float) else one for i, one in enumerate(taken)], [names[-1]], **attributes))
+            plain.append(helper.make_node(op, [f"literal{len(plain)}_{i}" if isinstance(one, float) else one for i, one in enumerate(taken)], [names[-1]], domain=domain, **attributes))
         plain[-1].output[0] = "y"
         self.plain = self.model(plain)
         more = {"threads": threads} if threads else {}
@@ -65,7 +66,7 @@ class Case:
             [value("y", None)],
             [numpy_helper.from_array(data, key) for key, data in self.constants.items()],
         )
-        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.lehr", 1)]
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.lehr", 1), helper.make_opsetid("com.microsoft", 1)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
 
     def session(self, model, threads):
@@ -150,6 +151,68 @@ def compare(case, session, feeds, wanted):
     return counters.lehr_onnxruntime_kernel_calls() > before
 
 
+def operators():
+    """Each of the engine's operators that a plan may have, without the attributes that have defaults: nothing but they computes it."""
+    image, signal, volume = [2, 4, 11, 13], [2, 4, 17], [1, 2, 5, 6, 7]
+    yield "Conv", image, [[6, 4, 3, 3]], {}, 3
+    yield "Conv", image, [[6, 2, 3, 2], [6]], {"group": 2, "dilations": [2, 1], "strides": [1, 2], "pads": [0, 1, 2, 0]}, 2
+    for pad in ("SAME_UPPER", "SAME_LOWER", "VALID"):
+        yield "Conv", image, [[6, 4, 3, 2]], {"auto_pad": pad, "strides": [2, 3]}, 3
+        yield "MaxPool", image, [], {"auto_pad": pad, "kernel_shape": [3, 2], "strides": [2, 3]}, 2
+        yield "AveragePool", image, [], {"auto_pad": pad, "kernel_shape": [2, 3], "strides": [1, 2]}, 2
+    yield "Conv", signal, [[5, 4, 3]], {"pads": [1, 1]}, 2
+    yield "Conv", volume, [[3, 2, 2, 3, 2]], {"strides": [2, 1, 2]}, 4
+    yield "com.microsoft:FusedConv", image, [[6, 4, 3, 3], [6]], {"activation": "Relu"}, 3
+    yield "ConvTranspose", image, [[4, 3, 3, 3]], {}, 2
+    yield "ConvTranspose", image, [[4, 3, 3, 2]], {"group": 2, "strides": [2, 3], "dilations": [1, 2], "pads": [1, 0, 0, 1], "output_padding": [1, 2]}, 2
+    yield "MaxPool", image, [], {"kernel_shape": [2, 2]}, 2
+    yield "MaxPool", image, [], {"kernel_shape": [3, 3], "strides": [2, 2], "dilations": [1, 2], "ceil_mode": 1}, 3
+    yield "AveragePool", image, [], {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1], "count_include_pad": 1}, 3
+    yield "LpPool", image, [], {"kernel_shape": [2, 2]}, 3
+    yield "GlobalMaxPool", image, [], {}, 2
+    yield "GlobalAveragePool", image, [], {}, 3
+    yield "Gemm", [5, 7], [[7, 6]], {}, 0
+    yield "Gemm", [5, 7], [[6, 5], [6]], {"transA": 1, "transB": 1, "alpha": 0.5}, 1
+    yield "MatMul", [3, 1, 5, 7], [[2, 7, 6]], {}, 2
+    for op in ("Add", "Sub", "Mul", "Div", "PRelu"):
+        yield op, image, [[4, 1, 1]], {}, 3
+    yield "Pow", image, [[1]], {}, 3
+    yield "BatchNormalization", image, [[4]] * 4, {}, 2
+    yield "LayerNormalization", [2, 5, 8], [[8], [8]], {}, 1
+    for op in "Relu LeakyRelu ThresholdedRelu Clip Elu Selu Celu Sigmoid HardSigmoid HardSwish Tanh Erf Exp Log Sqrt Reciprocal Abs Neg Softplus Softsign".split():
+        yield op, image, [], {}, 3
+    for op in ("Gelu", "FastGelu", "QuickGelu"):
+        yield "com.microsoft:" + op, image, [], {}, 3
+
+
+def check_operators():
+    for op, shape, more, attributes, dimension in operators():
+        constants = {f"w{i}": numpy.abs(tensor(*one)) + numpy.float32(0.5) for i, one in enumerate(more)}
+        shapes = {"x": shape, **{name: list(data.shape) for name, data in constants.items()}}
+        nodes = [(op, list(shapes), attributes), ("Abs", ["t0"], {})]  # what is computed lies in memory of the plug-in first
+        feeds = {"x": numpy.abs(tensor(*shape))}
+        unknown = Case("engine", "unheard", nodes, shapes, [1], constants, {})
+        (wanted,) = unknown.session(unknown.plain, 1).run(None, feeds)
+        case = Case(op, "unheard", nodes, shapes, list(wanted.shape), constants, {})
+        plain, fused = case.session(case.plain, 2), case.session(case.fused, 2)
+        for size in (shape[dimension], shape[dimension] + 3):
+            feeds = {"x": numpy.abs(tensor(*[size if i == dimension else other for i, other in enumerate(shape)]))}
+            (wanted,) = plain.run(None, feeds)
+            assert not compare(case, fused, feeds, wanted)
+
+
+def check_auto_pad():
+    """Of an image of 13 this pads all sides, of one of 14 the bottom and the right alone; the bundle has a kernel for 14 with all sides."""
+    shapes, output = {"x": [1, 16, 13, 13], "f": [16, 16, 3, 3], "b": [16]}, [1, 16, 7, 7]
+    nodes = [("Conv", ["x", "f", "b"], {"auto_pad": "SAME_UPPER", "strides": [2, 2]})]
+    workload = "conv2d n=1 h=13 w=13 c=16 k=16 r=3 s=3 stride=2 pad=1 epilogue=bias"
+    case = Case("auto_pad", workload, nodes, shapes, output, {"f": FILTER, "b": BIAS}, {"n": [[0, 0]], "h": [[0, 2]], "w": [[0, 3]]})
+    plain, fused = case.session(case.plain, 1), case.session(case.fused, 1)
+    for size in (13, 14):
+        feeds = feeds_of(case, {2: size, 3: size})
+        assert not compare(case, fused, feeds, plain.run(None, feeds)[0])
+
+
 def feeds_of(case, changed):
     """`changed`: other sizes of dimensions of the image, and of what is as large."""
     shapes = {one: [changed.get(i, size) for i, size in enumerate(case.shapes[one])] for one in case.variable}
@@ -205,6 +268,8 @@ def refused(model, sentence):
 for case in CASES:
     for threads in (1, 2):
         check(case, threads)
+check_operators()
+check_auto_pad()
 for case in CASES[:3]:
     check_at_once(case)
 assert (counters.lehr_onnxruntime_prepacked_bytes() == 0) or has_kernels

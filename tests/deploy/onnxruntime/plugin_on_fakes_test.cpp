@@ -225,13 +225,13 @@ TEST_F(PluginOnFakes, WithoutABundleTheEngineDoesIt) {
 TEST_F(PluginOnFakes, WhatTheEngineRefusesIsSaidWhereItIsNeeded) {
   const Plugin plugin(folder_.path());
   json plan = scale_plan();
-  plan["nodes"][1] = node_of("Sum", {2, 2});
+  plan["nodes"][1] = node_of("Div", {2, 2});
   Node node(plugin.op(false), kScale, plan, {nullptr, &w_});
   ASSERT_EQ(node.create(), "");
   expect_right(node, w_, 4);
   OrtValue a = rows(5);
   OrtKernelContext context{{&a, &w_}, {}};
-  EXPECT_EQ(node.run(context), "node 'a_node': the engine has no Sum of version 17: Sum is out of order");
+  EXPECT_EQ(node.run(context), "node 'a_node': the engine has no Div of version 17: Div is out of order");
 }
 
 TEST_F(PluginOnFakes, AnOlderEngineIsToldSo) {
