@@ -87,6 +87,10 @@ double value_of(double x, const EpilogueStep& step) {
       return std::clamp(x, 0.0, 6.0);
     case EpilogueOp::kClamp:
       return std::clamp<double>(x, step.low, step.high);
+    case EpilogueOp::kLeakyRelu:
+      return x < 0 ? x * step.slope : x;
+    case EpilogueOp::kHardSwish:
+      return x * std::clamp(x / 6 + 0.5, 0.0, 1.0);
     case EpilogueOp::kGeluTanh:
       return gelu_tanh(x);
     case EpilogueOp::kGeluErf:
@@ -105,8 +109,11 @@ double value_of(double x, const EpilogueStep& step) {
 std::optional<EpilogueStep> step_of(const Values& values) {
   for (const EpilogueOp op :
        {EpilogueOp::kRelu, EpilogueOp::kRelu6, EpilogueOp::kGeluErf, EpilogueOp::kGeluTanh, EpilogueOp::kSilu,
-        EpilogueOp::kSigmoid, EpilogueOp::kTanh})
+        EpilogueOp::kSigmoid, EpilogueOp::kTanh, EpilogueOp::kHardSwish})
     if (const EpilogueStep step = {.op = op}; are_near(values, &value_of, step)) return step;
+  EpilogueStep leaky = {.op = EpilogueOp::kLeakyRelu};
+  leaky.slope = static_cast<float>(values.front() / kPoints[0]);
+  if (leaky.slope > 0 && leaky.slope < 1 && are_near(values, &value_of, leaky)) return leaky;
   EpilogueStep clamp = {.op = EpilogueOp::kClamp};
   clamp.low = static_cast<float>(values.front()), clamp.high = static_cast<float>(values.back());
   if (clamp.low < clamp.high && clamp.low > kPoints[0] && clamp.high < 30 &&

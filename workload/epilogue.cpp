@@ -22,7 +22,8 @@ constexpr std::pair<std::string_view, EpilogueOp> kOps[] = {
     {"tanh", EpilogueOp::kTanh},          {"clamp", EpilogueOp::kClamp},
     {"residual", EpilogueOp::kResidual},  {"swiglu", EpilogueOp::kSwiglu},
     {"geglu", EpilogueOp::kGeglu},        {"maxpool", EpilogueOp::kMaxPool},
-    {"avgpool", EpilogueOp::kAvgPool},    {"gelu", EpilogueOp::kGeluErf},
+    {"avgpool", EpilogueOp::kAvgPool},    {"leaky_relu", EpilogueOp::kLeakyRelu},
+    {"hard_swish", EpilogueOp::kHardSwish}, {"gelu", EpilogueOp::kGeluErf},
 };
 
 bool gates(const EpilogueStep& step) {
@@ -62,6 +63,13 @@ EpilogueStep clamp_of(std::string_view step, std::string_view bounds) {
   return {EpilogueOp::kClamp, *low, *high};
 }
 
+EpilogueStep leaky_relu_of(std::string_view step, std::string_view slope) {
+  const std::optional<float> value = parse_number(slope);
+  if (!value || *value <= 0 || *value >= 1)
+    throw_user("'{}' in an epilogue needs its slope, a number between 0 and 1, as in leaky_relu(0.1)", step);
+  return {.op = EpilogueOp::kLeakyRelu, .slope = *value};
+}
+
 EpilogueStep pool_of(EpilogueOp op, std::string_view step, std::string_view window) {
   std::int64_t size = 0;
   const auto [end, error] = std::from_chars(window.data(), window.data() + window.size(), size);
@@ -87,6 +95,7 @@ EpilogueStep step_of(std::string_view text) {
   if (bounds && !text.ends_with(')')) throw_user("'{}' in an epilogue has no closing parenthesis", text);
   const std::string_view inside = bounds ? text.substr(open + 1, text.size() - open - 2) : std::string_view();
   if (known->second == EpilogueOp::kClamp) return clamp_of(text, inside);
+  if (known->second == EpilogueOp::kLeakyRelu) return leaky_relu_of(text, inside);
   if (pools({known->second})) return pool_of(known->second, text, inside);
   if (bounds) throw_user("'{}' in an epilogue takes no numbers; write {}", text, name);
   return {known->second, 0, 0};
@@ -100,6 +109,7 @@ std::string to_text(const Epilogue& epilogue) {
   for (const EpilogueStep& step : epilogue.steps) {
     text += fmt::format("{}{}", text.empty() ? "" : "+", name_of(step.op));
     if (step.op == EpilogueOp::kClamp) text += fmt::format("({},{})", step.low, step.high);
+    if (step.op == EpilogueOp::kLeakyRelu) text += fmt::format("({})", step.slope);
     if (pools(step)) text += fmt::format("({})", step.window);
   }
   return text;

@@ -14,6 +14,8 @@ enum class EpilogueOp {
   kScaleShift,  ///< x scale[channel] + shift[channel]: a folded batch norm
   kRelu,        ///< max(0, x); NaN stays
   kRelu6,       ///< min(6, max(0, x)); NaN stays
+  kLeakyRelu,   ///< x where it is positive, slope x where it is negative
+  kHardSwish,   ///< x min(1, max(0, x / 6 + 1 / 2))
   kClamp,       ///< min(high, max(low, x)); NaN stays
   kGeluTanh,    ///< these and the next ones are defined at ir::UnaryOp
   kGeluErf,
@@ -34,6 +36,7 @@ enum class EpilogueOp {
 struct EpilogueStep {
   EpilogueOp op = EpilogueOp::kRelu;
   float low = 0, high = 0;  ///< only of kClamp; finite, low < high
+  float slope = 0;          ///< only of kLeakyRelu; above 0, below 1
   std::int64_t window = 0;  ///< only of pools; kLeastWindow to kMostWindow
   friend bool operator==(const EpilogueStep&, const EpilogueStep&) = default;
 };

@@ -48,6 +48,12 @@ double reference_value(const Epilogue& epilogue, double sum, std::span<const std
       case EpilogueOp::kClamp:
         x = clamped(x, step.low, step.high);
         break;
+      case EpilogueOp::kLeakyRelu:
+        x = x < 0 ? x * step.slope : x;
+        break;
+      case EpilogueOp::kHardSwish:
+        x *= clamped(x / 6 + 0.5, 0, 1);
+        break;
       case EpilogueOp::kGeluTanh:
         x = 0.5 * x * (1 + std::tanh(std::sqrt(2 * std::numbers::inv_pi) * (x + 0.044715 * x * x * x)));
         break;
@@ -106,6 +112,12 @@ double tolerance_behind(const Epilogue& epilogue, double tolerance, double large
         break;
       case EpilogueOp::kClamp:
         largest = std::max(std::abs(step.low), std::abs(step.high));
+        break;
+      case EpilogueOp::kLeakyRelu:
+        tolerance += epsilon * largest;
+        break;
+      case EpilogueOp::kHardSwish:  // its slope is 3/2 at most
+        tolerance = 1.5 * tolerance + 3 * epsilon * largest;
         break;
       case EpilogueOp::kGeluTanh:
       case EpilogueOp::kGeluErf:

@@ -55,6 +55,12 @@ Expr FusedEpilogue::apply(Expr value, int lanes, const Fetch& fetch) const {
       case EpilogueOp::kClamp:
         value = bounded(value, step.low, step.high);
         break;
+      case EpilogueOp::kLeakyRelu:  // the slope is below 1
+        value = max(value * constant(step.slope, lanes), value);
+        break;
+      case EpilogueOp::kHardSwish:
+        value = value * bounded(fma(value, constant(1.0 / 6, lanes), constant(0.5, lanes)), 0, 1);
+        break;
       case EpilogueOp::kGeluTanh:
         value = unary(UnaryOp::kGeluTanh, value);
         break;

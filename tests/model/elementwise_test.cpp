@@ -47,6 +47,8 @@ TEST(Elementwise, FindsTheVocabularyHoweverItIsWritten) {
   EXPECT_EQ(found("y = Gelu(x)"), "gelu_erf 1");
   EXPECT_EQ(found("y = Gelu(x) approximate=\"tanh\""), "gelu_tanh 1");
   EXPECT_EQ(found("s = Sigmoid(x)\n y = Mul(x, s)"), "silu 2");
+  EXPECT_EQ(found("y = HardSwish(x)"), "hard_swish 1");
+  EXPECT_EQ(found("y = LeakyRelu(x) alpha=0.25"), "leaky_relu(0.25) 1");
   EXPECT_EQ(found("s = Sigmoid(x)\n y = Mul(s, x)"), "silu 2");
   EXPECT_EQ(found("n = Neg(x)\n e = Exp(n)\n p = Add(one, e)\n y = Div(x, p)"), "silu 4");
   EXPECT_EQ(found("d1 = Div(x, root2)\n e = Erf(d1)\n a = Add(e, one)\n m = Mul(x, a)\n y = Mul(m, half)"),
@@ -61,8 +63,8 @@ TEST(Elementwise, FindsTheVocabularyHoweverItIsWritten) {
 }
 
 TEST(Elementwise, FindsNothingWhereItIsSomethingElse) {
-  EXPECT_EQ(found("y = LeakyRelu(x)"), "none");
-  EXPECT_EQ(found("y = HardSwish(x)"), "none");
+  EXPECT_EQ(found("y = LeakyRelu(x) alpha=1.5"), "none");
+  EXPECT_EQ(found("y = HardSigmoid(x)"), "none");
   EXPECT_EQ(found("s = Mul(x, q)\n g = Sigmoid(s)\n y = Mul(x, g)"), "none");  // a coarser GELU
   EXPECT_EQ(found("y = Mul(x, z)"), "none");
   EXPECT_EQ(found("y = Mul(x, row)"), "none");

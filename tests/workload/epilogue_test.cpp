@@ -69,6 +69,12 @@ TEST(EpilogueText, GatesComeLastAndOnce) {
               HasSubstr("has a residual, which is of the output's shape, before geglu"));
 }
 
+TEST(EpilogueText, ALeakyReluSaysItsSlope) {
+  EXPECT_EQ(to_text(parse_epilogue("bias+leaky_relu(0.1)+hard_swish")), "bias+leaky_relu(0.1)+hard_swish");
+  for (const char* bad : {"leaky_relu", "leaky_relu()", "leaky_relu(0)", "leaky_relu(1)", "leaky_relu(-0.1)", "leaky_relu(0.1,2)"})
+    EXPECT_THAT(error_of(bad), HasSubstr("needs its slope, a number between 0 and 1")) << bad;
+}
+
 TEST(EpilogueText, PoolsComeLastAndSayTheirWindow) {
   EXPECT_EQ(window_of(parse_epilogue("bias+relu+maxpool(2)")), 2);
   EXPECT_EQ(window_of(parse_epilogue("avgpool(3)")), 3);
@@ -96,6 +102,11 @@ TEST(EpilogueReference, IsTheDefinitionOfEachStep) {
   EXPECT_EQ(value_of("relu", 3), 3);
   EXPECT_EQ(value_of("relu6", 7), 6);
   EXPECT_EQ(value_of("clamp(-1,6)", -3), -1);
+  EXPECT_EQ(value_of("leaky_relu(0.25)", -4), -1);
+  EXPECT_EQ(value_of("leaky_relu(0.25)", 4), 4);
+  EXPECT_EQ(value_of("hard_swish", 4), 4);
+  EXPECT_EQ(value_of("hard_swish", -3.5), 0);
+  EXPECT_NEAR(value_of("hard_swish", 1), 2.0 / 3, 1e-15);
   EXPECT_NEAR(value_of("sigmoid", 1), 0.7310585786300049, 1e-15);
   EXPECT_NEAR(value_of("silu", -2), -0.2384058440442351, 1e-15);
   EXPECT_NEAR(value_of("tanh", 0.5), 0.46211715726000975, 1e-15);

@@ -61,6 +61,8 @@ std::vector<DnnPointwise> operations_of(const EpilogueStep& step) {
       return {{.mode = 106}};  // CUDNN_POINTWISE_SWISH_FWD, whose beta is 1
     case EpilogueOp::kGeluTanh:
       return {{.mode = 107}};  // CUDNN_POINTWISE_GELU_APPROX_TANH_FWD
+    case EpilogueOp::kLeakyRelu:
+    case EpilogueOp::kHardSwish:
     case EpilogueOp::kSwiglu:
     case EpilogueOp::kGeglu:
     case EpilogueOp::kMaxPool:
@@ -83,6 +85,8 @@ class Translation {
   explicit Translation(const Workload& workload) : workload_(workload), tensors_(tensors_of(workload)) {
     if (workload.op() != Operator::kConv2d) throw_user("cudnn is asked for convolutions only");
     if (window_of(workload.epilogue) > 1) throw_user("cudnn is not asked for a pool behind a convolution");
+    for (const EpilogueStep& step : workload.epilogue.steps)
+      if (operations_of(step).empty()) throw_user("cudnn is not asked for {}", to_text(Epilogue{{step}}));
     for (const TensorSpec& tensor : tensors_)
       if (!data_type(tensor.type)) throw_user("cudnn has no call for {} operands", name_of(tensor.type));
     const Conv2d& conv = workload.conv2d();

@@ -130,6 +130,8 @@ struct Session::State {
   void set_up(OwnedOptions& options, const SessionOptions& wanted) const {
     expect(api, ort::CreateSessionOptions(api, options.fresh()));
     expect(api, ort::SetIntraOpNumThreads(api, options.get(), wanted.threads));
+    // Else its threads go on spinning behind an inference, on the CPUs that another session's need.
+    expect(api, ort::AddSessionConfigEntry(api, options.get(), "session.force_spinning_stop", "1"));
     expect(api, ort::SetSessionGraphOptimizationLevel(api, options.get(), OrtOptimizations::kAll));
     expect(api, ort::SetSessionLogSeverityLevel(api, options.get(), static_cast<int>(OrtLoggingLevel::kError)));
     if (!wanted.plugin.empty())

@@ -78,7 +78,9 @@ void compare(const std::vector<Data>& wanted, const std::vector<Data>& got, Mode
   }
 }
 
+/// One inference first that is not timed: the session's threads have to wake up.
 double turn_us(Session& session, int inferences) {
+  session.run();
   double sum = 0;
   for (int i = 0; i < inferences; ++i) sum += session.run();
   return sum / inferences;

@@ -112,6 +112,7 @@ def folds(folder):
     z = g.conv(x, 16, 16, 1)
     x = g.node("Mul", [z, g.node("Sigmoid", [z])])
     x = g.node("Clip", [g.conv(x, 16, 8, 3), g.constant(np.float32(-0.5)), g.constant(np.float32(2))])
+    x = g.node("LeakyRelu", [g.conv(x, 8, 8, 3)], alpha=0.1)
     x = g.max_pool(g.relu(g.conv(x, 8, 8, 3)), 2, 2)
     flat = g.node("Flatten", [g.node("GlobalAveragePool", [x])])
     y = g.node("MatMul", [flat, g.constant(g.random.standard_normal((8, 6)).astype(np.float32))])
