@@ -1,6 +1,6 @@
 // The wire format of protocol buffers (https://protobuf.dev/programming-guides/encoding/), field by field:
-// what an ONNX file is written in. A reader copies nothing, and believes nothing: a length that goes beyond what
-// holds it ends the reading.
+// what an ONNX file is written in. A reader copies nothing, and believes nothing: a length that goes beyond
+// what holds it ends the reading.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <set>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/error.h"
 #include "cli/args.h"
@@ -36,15 +36,16 @@ struct Coverage {
   std::map<std::string, std::size_t> reasons;  ///< why places stay the engine's, and how many
   std::size_t places = 0;
   double flops = 0, replaced_flops = 0;
-  double expected_us = 0;             ///< of those that are replaced
-  std::uint64_t prepacked_bytes = 0;  ///< that they need while the model is loaded
+  double expected_us = 0;              ///< of those that are replaced
+  std::uint64_t prepacked_bytes = 0;   ///< that they need while the model is loaded
   std::set<const ModelPlace*> saving;  ///< EngineCheck::saving
 };
 
 /// Whether a bundle's kernel, whose name is its family's and a hash, does fewer products than the sum has.
 bool saves_products(const BundleAnswer& answer) {
   const std::string family = answer.name.substr(0, answer.name.rfind('_'));
-  return std::ranges::any_of(catalog(), [&](const Template& each) { return each.name == family && each.saves_products; });
+  return std::ranges::any_of(
+      catalog(), [&](const Template& each) { return each.name == family && each.saves_products; });
 }
 
 Coverage coverage_of(const ModelWork& work, const BundleAnswers& bundle, int threads, bool winograd) {
@@ -132,11 +133,12 @@ void print_engine(const PlaceChoice& choice) {
 
 void print_coverage(const std::string& out, const Coverage& coverage, std::size_t replaced,
                     const PlaceChoice& choice) {
-  fmt::print("{} of {} convolutions and products have kernels, {:.1f} % of the operations that are known: {} "
-             "expected\n",
-             coverage.replacements.size(), coverage.places,
-             coverage.flops > 0 ? 100 * coverage.replaced_flops / coverage.flops : 0,
-             format_time_us(coverage.expected_us));
+  fmt::print(
+      "{} of {} convolutions and products have kernels, {:.1f} % of the operations that are known: {} "
+      "expected\n",
+      coverage.replacements.size(), coverage.places,
+      coverage.flops > 0 ? 100 * coverage.replaced_flops / coverage.flops : 0,
+      format_time_us(coverage.expected_us));
   if (coverage.prepacked_bytes > 0)
     fmt::print("{:.1f} MB of prepacked weights beside the model's own\n",
                static_cast<double>(coverage.prepacked_bytes) / 1e6);
@@ -178,15 +180,18 @@ bool ApplyCommand::chosen() const {
 
 int ApplyCommand::run() {
   if (!problem_.given() || bundle_.empty() || out_.empty())
-    throw_user("lehr apply needs a file, a bundle and a folder to write: lehr apply net.onnx --bundle kernels.bundle "
-               "--out faster");
+    throw_user(
+        "lehr apply needs a file, a bundle and a folder to write: lehr apply net.onnx --bundle "
+        "kernels.bundle "
+        "--out faster");
   const auto cpus = static_cast<std::int64_t>(allowed_cpus().size());
   const int threads = threads_.empty() ? static_cast<int>(cpus)
                                        : static_cast<int>(parse_number("--threads", threads_, 1, 1024));
   const auto [model, shapes, work] = problem_.read();
   std::vector<FolderFile> files = bundle_files(bundle_);
   Coverage coverage = coverage_of(work, BundleAnswers(bundle_), threads, !no_winograd_);
-  if (!coverage.replacements.empty()) files.push_back(onnxruntime_plugin(host_compiler_options(environment_)));
+  if (!coverage.replacements.empty())
+    files.push_back(onnxruntime_plugin(host_compiler_options(environment_)));
   // Those that cannot be written are known before the engine is asked.
   RewrittenModel rewritten = rewrite(model, shapes, coverage.replacements);
   add_external(model, rewritten.external, files);
@@ -194,12 +199,13 @@ int ApplyCommand::run() {
     ++coverage.reasons[kept.reason];
     std::erase_if(coverage.replacements, [&](const Replacement& each) { return each.place == kept.place; });
   }
-  const EngineCheck check = {.libraries = no_engine_ ? std::vector<std::string>() : onnxruntime::find_libraries(environment_),
-                             .threads = threads,
-                             .seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX)),
-                             .bindings = problem_.bindings(),
-                             .tolerance = parse_share("--tolerance", tolerance_),
-                             .saving = coverage.saving};
+  const EngineCheck check = {
+      .libraries = no_engine_ ? std::vector<std::string>() : onnxruntime::find_libraries(environment_),
+      .threads = threads,
+      .seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX)),
+      .bindings = problem_.bindings(),
+      .tolerance = parse_share("--tolerance", tolerance_),
+      .saving = coverage.saving};
   const PlaceChoice choice = chosen(model, shapes, coverage.replacements, files, check);
   if (choice.wrong) {
     fmt::print(stderr, "lehr: {}: {}; nothing is written\n", problem_.file(), printable(choice.failure));

@@ -1,4 +1,5 @@
-// `lehr apply`: a network and a bundle become a network that an inference engine runs with the bundle's kernels.
+// `lehr apply`: a network and a bundle become a network that an inference engine runs with the bundle's
+// kernels.
 #pragma once
 
 #include <string>
@@ -24,8 +25,9 @@ class ApplyCommand {
 
  private:
   /// By an engine that is given all `files`; where none is here, all of them.
-  PlaceChoice chosen(const OnnxModel& model, const ModelShapes& shapes, const std::vector<Replacement>& replacements,
-                     const std::vector<FolderFile>& files, const EngineCheck& check) const;
+  PlaceChoice chosen(const OnnxModel& model, const ModelShapes& shapes,
+                     const std::vector<Replacement>& replacements, const std::vector<FolderFile>& files,
+                     const EngineCheck& check) const;
 
   CLI::App* app_ = nullptr;
   const Environment& environment_;

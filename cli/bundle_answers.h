@@ -38,7 +38,8 @@ class BundleAnswers {
   BundleAnswer answer(const std::string& workload, const Limits& limits) const;
   /// The processor's kernel that was tuned for exactly this workload and number of threads; nullopt with the
   /// reason, a clause, where there is none.
-  std::optional<BundleAnswer> exact(const std::string& workload, std::uint32_t threads, std::string& reason) const;
+  std::optional<BundleAnswer> exact(const std::string& workload, std::uint32_t threads,
+                                    std::string& reason) const;
 
  private:
   lehr_bundle bundle_ = 0;

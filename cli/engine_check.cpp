@@ -28,8 +28,8 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-onnxruntime::TrialRequest request_for(const OnnxModel& model, const std::string& original, const EngineCheck& check,
-                                      double seconds) {
+onnxruntime::TrialRequest request_for(const OnnxModel& model, const std::string& original,
+                                      const EngineCheck& check, double seconds) {
   onnxruntime::TrialRequest request;
   request.libraries = check.libraries;
   request.models = {{original, ""}};
@@ -163,8 +163,8 @@ std::map<std::string, std::vector<std::int64_t>> input_shapes(const OnnxModel& m
   return shapes;
 }
 
-onnxruntime::TrialReport try_folder(const OnnxModel& model, const std::string& original, const std::string& folder,
-                                    const EngineCheck& check, double seconds) {
+onnxruntime::TrialReport try_folder(const OnnxModel& model, const std::string& original,
+                                    const std::string& folder, const EngineCheck& check, double seconds) {
   onnxruntime::TrialRequest request = request_for(model, original, check, seconds);
   const std::string plugin = fmt::format("{}/{}", folder, kPluginName);
   request.models.push_back({fmt::format("{}/{}", folder, kAppliedModel),

@@ -19,9 +19,10 @@ struct EngineCheck {
   std::vector<std::string> libraries;  ///< onnxruntime::find_libraries()
   int threads = 1;
   std::uint64_t seed = 0;
-  ShapeBindings bindings;  ///< of the inputs' shapes
+  ShapeBindings bindings;   ///< of the inputs' shapes
   double tolerance = 1e-4;  ///< of an output's range
-  /// Places whose kernels do fewer products than the operator's sum has (Winograd's): what they are worth is told.
+  /// Places whose kernels do fewer products than the operator's sum has (Winograd's): what they are worth is
+  /// told.
   std::set<const ModelPlace*> saving = {};
 };
 
@@ -31,25 +32,25 @@ std::map<std::string, std::vector<std::int64_t>> input_shapes(const OnnxModel& m
 
 /// A rewritten model in the engine, beside the original: the folder has model.onnx and the plug-in. Timed for
 /// `seconds`; 0: not. [0] is the original.
-onnxruntime::TrialReport try_folder(const OnnxModel& model, const std::string& original, const std::string& folder,
-                                    const EngineCheck& check, double seconds);
+onnxruntime::TrialReport try_folder(const OnnxModel& model, const std::string& original,
+                                    const std::string& folder, const EngineCheck& check, double seconds);
 
 /// Which places stay replaced.
 struct PlaceChoice {
   std::vector<Replacement> replacements;  ///< empty: nothing pays
-  std::string failure;        ///< why the engine could not be asked, or is not pleased; "": it was and is
-  bool wrong = false;         ///< `failure` is that the outputs differ by more than the tolerance
-  std::string engine;         ///< its version
-  std::size_t removed = 0;    ///< places that were taken out again, because the model is faster without
+  std::string failure;      ///< why the engine could not be asked, or is not pleased; "": it was and is
+  bool wrong = false;       ///< `failure` is that the outputs differ by more than the tolerance
+  std::string engine;       ///< its version
+  std::size_t removed = 0;  ///< places that were taken out again, because the model is faster without
   double original_us = 0, rewritten_us = 0, speedup = 0;  ///< 0: not timed
   double without_saving_us = 0;  ///< of the rewritten one without its places of `saving`; 0: it has none
-  double worst = 0;           ///< largest difference, as a share of an output's range
+  double worst = 0;              ///< largest difference, as a share of an output's range
 };
 
 /// Of the replacements, in the order of the graph, those with which the whole model is fastest: runs of
-/// neighbouring places are taken out where that makes it faster by 1 % or more, in at most `seconds` of timing,
-/// since an engine puts reorders of its own around what it does not compute. `folder` has the plug-in and the
-/// kernels, and gets models written beside them. `tell` gets a line for each step.
+/// neighbouring places are taken out where that makes it faster by 1 % or more, in at most `seconds` of
+/// timing, since an engine puts reorders of its own around what it does not compute. `folder` has the plug-in
+/// and the kernels, and gets models written beside them. `tell` gets a line for each step.
 PlaceChoice choose_places(const OnnxModel& model, const ModelShapes& shapes, const std::string& original,
                           std::vector<Replacement> replacements, const std::string& folder,
                           const EngineCheck& check, double seconds,

@@ -27,7 +27,8 @@ int exit_code(lehr::ErrorKind kind) {
 int main(int argc, char** argv) {
   try {
     if (argc >= 2 && std::string_view(argv[1]) == "worker") return lehr::run_worker(argc, argv);
-    if (argc == 4 && std::string_view(argv[1]) == "engine") return lehr::onnxruntime::trial_main(argv[2], argv[3]);
+    if (argc == 4 && std::string_view(argv[1]) == "engine")
+      return lehr::onnxruntime::trial_main(argv[2], argv[3]);
     return lehr::CommandLine().run(argc, argv);
   } catch (const lehr::Error& error) {
     fmt::print(stderr, "lehr: {}\n", error.what());

@@ -56,8 +56,8 @@ std::string results_table(const std::vector<SharedResult>& results) {
          format_ratio(each.best_us > 0 ? each.baseline_us / each.best_us : 0),
          each.baseline.empty() ? "-" : each.baseline, std::to_string(trials_of(each)),
          std::string(name_of(each.knowledge)), to_text(each.workload)});
-  return format_table({"places", "share", "default", "best", "vs default", "vs baseline", "<baseline", "trials",
-                       "<log", "<workload"},
+  return format_table({"places", "share", "default", "best", "vs default", "vs baseline", "<baseline",
+                       "trials", "<log", "<workload"},
                       rows);
 }
 
@@ -71,8 +71,8 @@ std::string missing_text(const SharedResult& result) {
 
 }  // namespace
 
-std::string report_text(const std::string& file, const std::vector<SharedResult>& results, const Device& device,
-                        const std::string& database) {
+std::string report_text(const std::string& file, const std::vector<SharedResult>& results,
+                        const Device& device, const std::string& database) {
   std::string out = fmt::format("\nmodel     {}\ndevice    {} ({}, {} {}), {} caches\n\n", file, device.name,
                                 device.limits.arch, device.limits.cores, device.limits.target->core_word,
                                 device.cold ? "cold" : "usual");
@@ -102,7 +102,8 @@ std::string report_text(const std::string& file, const std::vector<SharedResult>
   return out;
 }
 
-json document_of(const std::string& file, const std::vector<SharedResult>& results, const std::string& database) {
+json document_of(const std::string& file, const std::vector<SharedResult>& results,
+                 const std::string& database) {
   json tasks = json::array();
   for (const SharedResult& each : results)
     tasks.push_back({{"workload", to_text(each.workload)},

@@ -12,8 +12,8 @@
 
 namespace lehr {
 
-/// The tasks of a model that the device has a family for; `leave_out` gets a sentence for each other one, and for
-/// each family that fails to describe itself.
+/// The tasks of a model that the device has a family for; `leave_out` gets a sentence for each other one, and
+/// for each family that fails to describe itself.
 std::vector<SharedTask> served_tasks(const ModelWork& work, const Device& device,
                                      const std::function<void(const std::string&)>& leave_out);
 
@@ -21,8 +21,8 @@ std::vector<SharedTask> served_tasks(const ModelWork& work, const Device& device
 std::string knowledge_text(const std::vector<SharedTask>& tasks);
 
 /// A row per workload, the totals, what to do next. Ends with a line break.
-std::string report_text(const std::string& file, const std::vector<SharedResult>& results, const Device& device,
-                        const std::string& database);
+std::string report_text(const std::string& file, const std::vector<SharedResult>& results,
+                        const Device& device, const std::string& database);
 nlohmann::json document_of(const std::string& file, const std::vector<SharedResult>& results,
                            const std::string& database);
 

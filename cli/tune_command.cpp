@@ -90,7 +90,8 @@ void TuneCommand::add_flags(CLI::App& app) {
   switch_flag(app, group, "--no-baseline", no_baseline_, "compare with nothing but the default");
   switch_flag(app, group, "--cold", cold_,
               "sweep the caches before each timed call (else a CPU's are warm, a GPU's inputs in DRAM)");
-  switch_flag(app, group, "--warm", warm_, "of a model: warm caches, not swept before each call as they are else");
+  switch_flag(app, group, "--warm", warm_,
+              "of a model: warm caches, not swept before each call as they are else");
   switch_flag(app, group, "--deterministic-check", deterministic_check_,
               "run the winner twice on the same input and compare the bits; exit code 4 if they differ");
 
@@ -206,8 +207,7 @@ int TuneCommand::tune_model(const ModelProblem& problem, const MeasureSetup& set
   std::vector<SharedTask> tasks = served_tasks(problem.work, setup.device, [&](const std::string& reason) {
     if (!quiet_) fmt::print(stderr, "note: left out: {}\n", reason);
   });
-  if (tasks.empty())
-    throw_user("nothing of {} can be tuned; `lehr model` says why", model_.file());
+  if (tasks.empty()) throw_user("nothing of {} can be tuned; `lehr model` says why", model_.file());
   if (!fresh_) recall(tasks, setup.device, !no_winograd_, opened.database);
   if (!quiet_) fmt::print(stderr, "{}\n", knowledge_text(tasks));
   SharedOptions shared;
@@ -235,7 +235,8 @@ int TuneCommand::run() {
   if (model_.given()) {
     model = model_.read();
     for (const ModelTask& task : model->work.tasks) workloads.push_back(task.workload);
-    if (workloads.empty()) throw_user("{} has no convolution and no product that could be tuned", model_.file());
+    if (workloads.empty())
+      throw_user("{} has no convolution and no product that could be tuned", model_.file());
   } else {
     workloads = problem_.workloads();
   }

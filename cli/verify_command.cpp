@@ -29,10 +29,11 @@ VerifyCommand::VerifyCommand(CLI::App& root, const Environment& environment) : e
   value_flag(*app_, kMeasuringGroup, "--seed", seed_, "of the random inputs that both compute (0)");
   value_flag(*app_, kMeasuringGroup, "--time", time_, "time both in turns for so long: 10s (not at all)");
   switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
-  app_->footer(examples({{"problem", "lehr verify resnet18.onnx --dim batch=1 --out faster"},
-                         {"measuring", "lehr verify resnet18.onnx --out faster --threads 1 --time 10s"},
-                         {"output", "lehr verify resnet18.onnx --out faster --json"}},
-                        "Exit code 4: an output differs by more than the tolerance, or does not come at all."));
+  app_->footer(
+      examples({{"problem", "lehr verify resnet18.onnx --dim batch=1 --out faster"},
+                {"measuring", "lehr verify resnet18.onnx --out faster --threads 1 --time 10s"},
+                {"output", "lehr verify resnet18.onnx --out faster --json"}},
+               "Exit code 4: an output differs by more than the tolerance, or does not come at all."));
 }
 
 bool VerifyCommand::chosen() const {
@@ -45,11 +46,12 @@ int VerifyCommand::run() {
   if (!is_applied_folder(folder_)) throw_user("{} is no folder that `lehr apply` has written", folder_);
   const ModelProblem problem = problem_.read();
   const auto cpus = static_cast<std::int64_t>(allowed_cpus().size());
-  EngineCheck check = {.libraries = onnxruntime::find_libraries(environment_),
-                       .threads = static_cast<int>(threads_.empty() ? cpus : parse_number("--threads", threads_, 1, 1024)),
-                       .seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX)),
-                       .bindings = problem_.bindings(),
-                       .tolerance = parse_share("--tolerance", tolerance_)};
+  EngineCheck check = {
+      .libraries = onnxruntime::find_libraries(environment_),
+      .threads = static_cast<int>(threads_.empty() ? cpus : parse_number("--threads", threads_, 1, 1024)),
+      .seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX)),
+      .bindings = problem_.bindings(),
+      .tolerance = parse_share("--tolerance", tolerance_)};
   const double seconds = time_.empty() ? 0 : parse_duration("--time", time_);
   const std::string original = std::filesystem::absolute(problem_.file()).string();
   const TrialReport report = try_folder(problem.model, original, folder_, check, seconds);
@@ -71,7 +73,8 @@ int VerifyCommand::run() {
                 {"speedup", onnxruntime::speedup(rewritten, report.models[0])}});
   } else if (right) {
     fmt::print("ONNX Runtime {}, {} thread{}: outputs within {:.1g} of their ranges; {:.1g} is allowed\n",
-               report.version, check.threads, check.threads == 1 ? "" : "s", rewritten.worst, check.tolerance);
+               report.version, check.threads, check.threads == 1 ? "" : "s", rewritten.worst,
+               check.tolerance);
     if (seconds > 0)
       fmt::print("original {}, rewritten {}: {}\n", format_time_us(onnxruntime::median_us(report.models[0])),
                  format_time_us(onnxruntime::median_us(rewritten)),

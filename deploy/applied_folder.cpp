@@ -1,7 +1,7 @@
 #include "deploy/applied_folder.h"
 
-#include <filesystem>
 #include <fmt/format.h>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>

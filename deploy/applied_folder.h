@@ -1,5 +1,5 @@
-// A network with the kernels that compute it, as a folder that an inference engine loads: model.onnx, the plug-in,
-// and the bundle's files that the plug-in opens, in kernels/.
+// A network with the kernels that compute it, as a folder that an inference engine loads: model.onnx, the
+// plug-in, and the bundle's files that the plug-in opens, in kernels/.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ inline constexpr const char* kAppliedModel = "model.onnx";
 inline constexpr const char* kAppliedKernels = "kernels";
 inline constexpr const char* kPluginName = "liblehr_onnxruntime.so";
 
-/// The manifest of a bundle's folder and the files that it names, below kAppliedKernels. Throws Error(kUser) for
-/// what is no bundle or lacks one of them.
+/// The manifest of a bundle's folder and the files that it names, below kAppliedKernels. Throws Error(kUser)
+/// for what is no bundle or lacks one of them.
 std::vector<FolderFile> bundle_files(const std::string& bundle);
 
 /// Whether a folder is one of these, which may be replaced.

@@ -18,9 +18,11 @@ std::vector<float> read_external(const OnnxModel& model, const OnnxTensor& tenso
   const std::uint64_t bytes = values.size() * sizeof(float);
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) throw_user("the elements of '{}' cannot be read: {}: {}", tensor.name, path.string(), error.message());
+  if (error)
+    throw_user("the elements of '{}' cannot be read: {}: {}", tensor.name, path.string(), error.message());
   if (tensor.length != 0 && tensor.length != bytes)
-    throw_user("'{}' has {} bytes in {}; its shape makes {}", tensor.name, tensor.length, path.string(), bytes);
+    throw_user("'{}' has {} bytes in {}; its shape makes {}", tensor.name, tensor.length, path.string(),
+               bytes);
   if (tensor.offset > size || bytes > size - tensor.offset)
     throw_user("{} ends before the elements of '{}'", path.string(), tensor.name);
   std::ifstream file(path, std::ios::binary);
@@ -40,7 +42,8 @@ std::filesystem::path external_file(const OnnxModel& model, const OnnxTensor& te
   };
   if (tensor.location.empty()) refuse("which is no file");
   if (location.is_absolute()) refuse("an absolute path");
-  if (std::ranges::find(location, std::filesystem::path("..")) != location.end()) refuse("which leads upwards");
+  if (std::ranges::find(location, std::filesystem::path("..")) != location.end())
+    refuse("which leads upwards");
   std::error_code error;
   const std::filesystem::path whole = std::filesystem::weakly_canonical(folder / location, error);
   const std::filesystem::path below = std::filesystem::weakly_canonical(folder, error);
@@ -61,7 +64,8 @@ std::vector<float> f32_elements(const OnnxModel& model, const OnnxTensor& tensor
 Constants::Constants(const OnnxModel& model, const ModelShapes& shapes) : model_(model), shapes_(shapes) {
   for (const OnnxNode& node : model.nodes)
     for (const std::string_view op : {"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"})
-      if (node.op == op && node.domain.empty() && !node.outputs.empty()) reshaped_[node.outputs[0]] = node.input(0);
+      if (node.op == op && node.domain.empty() && !node.outputs.empty())
+        reshaped_[node.outputs[0]] = node.input(0);
 }
 
 std::vector<double> Constants::elements(std::string_view value) const {

@@ -11,8 +11,8 @@
 
 namespace lehr {
 
-/// The file of an external tensor. Throws Error(kUser), one sentence, unless it lies below the model's folder,
-/// symbolic links followed.
+/// The file of an external tensor. Throws Error(kUser), one sentence, unless it lies below the model's
+/// folder, symbolic links followed.
 std::filesystem::path external_file(const OnnxModel& model, const OnnxTensor& tensor);
 
 /// All elements of a constant of f32. Throws Error(kUser) where it is of another type, its bytes are not as

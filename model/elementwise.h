@@ -14,8 +14,8 @@
 
 namespace lehr {
 
-/// Which nodes read a value, each as often as it reads it; the graph's outputs and subgraphs as a number beyond
-/// all nodes.
+/// Which nodes read a value, each as often as it reads it; the graph's outputs and subgraphs as a number
+/// beyond all nodes.
 using Readers = std::unordered_map<std::string_view, std::vector<std::size_t>>;
 Readers readers_of(const OnnxModel& model);
 

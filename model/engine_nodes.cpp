@@ -95,7 +95,8 @@ class Translation {
       name(node.outputs[0], input(node, node.input(0)).get<std::int64_t>());
     } else if (node.op == "HardSwish") {  // engines expand it
       const json x = input(node, node.input(0));
-      const std::int64_t gate = add("HardSigmoid", {x}, {{"alpha", {{"f", 1.0F / 6}}}, {"beta", {{"f", 0.5F}}}});
+      const std::int64_t gate =
+          add("HardSigmoid", {x}, {{"alpha", {{"f", 1.0F / 6}}}, {"beta", {{"f", 0.5F}}}});
       name(node.outputs[0], add("Mul", {x, gate}, json::object()));
     } else {
       name(node.outputs[0], add(node.op, inputs_of(node), attributes_of(node)));

@@ -10,7 +10,8 @@ namespace lehr {
 namespace {
 
 std::size_t channels_of(const Workload& workload) {
-  return static_cast<std::size_t>(workload.op() == Operator::kConv2d ? workload.conv2d().k : workload.gemm().n);
+  return static_cast<std::size_t>(workload.op() == Operator::kConv2d ? workload.conv2d().k
+                                                                     : workload.gemm().n);
 }
 
 /// Filters, rows of a B that is stored turned: a channel's elements lie together. Else they are a column.
@@ -65,7 +66,8 @@ Linear linear_of(const Constants& constants, const Workload& workload, const Mod
       const std::string_view name = other_input(node, made);
       const std::vector<double> values = constants.elements(name);
       expect_size(values, channels, name);
-      linear.apply(node.op == "Mul" ? values : std::vector<double>(), node.op == "Mul" ? std::vector<double>() : values);
+      linear.apply(node.op == "Mul" ? values : std::vector<double>(),
+                   node.op == "Mul" ? std::vector<double>() : values);
     }
     made = node.outputs[0];
   }
@@ -88,7 +90,10 @@ ScaleShift scale_shift_of(const Constants& constants, const OnnxNode& normalizat
   ScaleShift result = {input(1), input(2)};
   const std::vector<double> mean = input(3), variance = input(4);
   for (std::size_t i = 2; i < 5; ++i)
-    expect_size(i == 2 ? result.shift : i == 3 ? mean : variance, result.scale.size(), normalization.input(i));
+    expect_size(i == 2   ? result.shift
+                : i == 3 ? mean
+                         : variance,
+                result.scale.size(), normalization.input(i));
   const double epsilon = normalization.number("epsilon", 1e-5F);
   for (std::size_t i = 0; i < result.scale.size(); ++i) {
     result.scale[i] /= std::sqrt(variance[i] + epsilon);
@@ -97,8 +102,7 @@ ScaleShift scale_shift_of(const Constants& constants, const OnnxNode& normalizat
   return result;
 }
 
-std::optional<Folded> fold(const Constants& constants, const Workload& workload,
-                           const ModelPlace& place) {
+std::optional<Folded> fold(const Constants& constants, const Workload& workload, const ModelPlace& place) {
   const bool has_bias = place.inputs.size() > 2 && !workload.epilogue.steps.empty() &&
                         workload.epilogue.steps[0].op == EpilogueOp::kBias;
   if (!place.inputs[1].empty() && !(has_bias && place.inputs[2].empty())) return std::nullopt;

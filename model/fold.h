@@ -16,8 +16,8 @@ struct Folded {
 };
 
 /// nullopt where nothing is folded: all inputs are values of the graph. Sums and products are made in double
-/// and rounded once. Throws Error(kUser), the reason as one sentence, where what is folded is no constant that
-/// the file has, or not f32.
+/// and rounded once. Throws Error(kUser), the reason as one sentence, where what is folded is no constant
+/// that the file has, or not f32.
 std::optional<Folded> fold(const Constants& constants, const Workload& workload, const ModelPlace& place);
 
 /// The scale and the shift of each channel that a normalization of a trained network is. Throws as fold().

@@ -10,8 +10,8 @@
 #include <unordered_set>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "base/protobuf.h"
+#include "base/text.h"
 
 namespace lehr {
 namespace {

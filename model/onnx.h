@@ -59,8 +59,8 @@ struct OnnxAttribute {
   std::vector<float> numbers;
   std::optional<OnnxTensor> tensor;
   bool has_graph = false;  ///< a subgraph, as If and Loop have; it is not read
-  /// AttributeProto.AttributeType: 1 a float, 2 an integer, 3 text, 6 floats, 7 integers; 0: the file does not
-  /// tell.
+  /// AttributeProto.AttributeType: 1 a float, 2 an integer, 3 text, 6 floats, 7 integers; 0: the file does
+  /// not tell.
   std::int64_t type = 0;
 };
 
@@ -68,8 +68,9 @@ struct OnnxNode {
   std::string_view name, op, domain;
   std::vector<std::string_view> inputs, outputs;  ///< "": left out
   std::vector<OnnxAttribute> attributes;
-  std::vector<std::string_view> captured;  ///< what nodes of its subgraphs read, the graph's own values among it
-  std::string_view record;                 ///< the field of the graph that it is, as the file has it
+  std::vector<std::string_view>
+      captured;             ///< what nodes of its subgraphs read, the graph's own values among it
+  std::string_view record;  ///< the field of the graph that it is, as the file has it
 
   /// nullptr where there is none of that name.
   const OnnxAttribute* attribute(std::string_view wanted) const;

@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/protobuf.h"
-#include "model/engine_nodes.h"
 #include "model/constants.h"
+#include "model/engine_nodes.h"
 #include "model/fold.h"
 
 namespace lehr {
@@ -39,7 +39,8 @@ std::string tensor_message(std::string_view name, const Sizes& shape, const std:
   std::string bytes;
   for (const std::int64_t dim : shape) bytes += number_field(1, dim);
   bytes += number_field(2, static_cast<std::int64_t>(OnnxType::kF32)) + bytes_field(8, name);
-  return bytes + bytes_field(9, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
+  return bytes +
+         bytes_field(9, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
 }
 
 std::vector<float> rounded(const std::vector<double>& values) {
@@ -50,7 +51,7 @@ std::vector<float> rounded(const std::vector<double>& values) {
 
 /// A place as one node, with the constants that are made for it.
 struct FusedNode {
-  std::string node;  ///< NodeProto, as a field of a graph
+  std::string node;                    ///< NodeProto, as a field of a graph
   std::vector<std::string> constants;  ///< TensorProtos, likewise
   std::vector<FusedInput> inputs;
 };
@@ -88,7 +89,8 @@ json varying_product(const OnnxNode& node, const Workload& workload, const Sizes
 
 class Rewriter {
  public:
-  Rewriter(const OnnxModel& model, const ModelShapes& shapes) : model_(model), shapes_(shapes), constants_(model, shapes) {
+  Rewriter(const OnnxModel& model, const ModelShapes& shapes)
+      : model_(model), shapes_(shapes), constants_(model, shapes) {
     for (const OnnxNode& node : model.nodes)
       for (const std::string_view output : node.outputs) names_.insert(output);
     for (const OnnxTensor& constant : model.constants) names_.insert(constant.name);
@@ -262,7 +264,8 @@ class Rewriter {
   std::string input_bytes(const OnnxValueInfo& input, std::string_view record) const {
     const bool is_constant =
         std::ranges::find(model_.constants, input.name, &OnnxTensor::name) != model_.constants.end();
-    if (is_constant && (fixed_.contains(input.name) || (!read_.contains(input.name) && gone_reads(input.name))))
+    if (is_constant &&
+        (fixed_.contains(input.name) || (!read_.contains(input.name) && gone_reads(input.name))))
       return {};
     return std::string(record);
   }

@@ -1,7 +1,7 @@
 // A model in which places are computed by kernels of a bundle: what an inference engine loads in its stead.
 //
-// A place becomes one node of the domain "ai.lehr", operator "Fused": its inputs are the tensors of the workload
-// in their order, its output is the place's. Its attributes:
+// A place becomes one node of the domain "ai.lehr", operator "Fused": its inputs are the tensors of the
+// workload in their order, its output is the place's. Its attributes:
 //   version   1
 //   workload  the canonical text of the workload
 //   threads   that its kernel is chosen for; 0: any
@@ -12,8 +12,9 @@
 //               dimensions 0 and 1 of input 0
 //     nodes     the engine's own operators that compute the same, in order: {"op", "domain", "version" (the
 //               model's opset), "types": {"T": "f32"}, "inputs", "attributes": {"pads": {"ints": [1,1,1,1]}}}
-//               An input is a number (below the count of inputs: an input of the fused node; above: the output of
-//               nodes[i - count]; -1: left out) or {"constant": {"f": 6}}. The last one makes the output.
+//               An input is a number (below the count of inputs: an input of the fused node; above: the
+//               output of nodes[i - count]; -1: left out) or {"constant": {"f": 6}}. The last one makes the
+//               output.
 #pragma once
 
 #include <filesystem>

@@ -122,7 +122,8 @@ class Finder {
 
   // An engine computes what is between these nodes in integers.
   bool is_quantized(const OnnxNode& node) const {
-    return std::ranges::any_of(node.inputs, [&](std::string_view input) { return dequantized_.contains(input); });
+    return std::ranges::any_of(node.inputs,
+                               [&](std::string_view input) { return dequantized_.contains(input); });
   }
 
   Start conv(const OnnxNode& node) const {
@@ -305,7 +306,8 @@ class Finder {
     for (std::size_t i = 1; i < 5; ++i)
       if (!is_constant(node.input(i))) return false;
     if (!is_linear(found)) {
-      if (!try_step(found, {.op = EpilogueOp::kScaleShift}, {"", ""}, {*reader}, node.outputs[0])) return false;
+      if (!try_step(found, {.op = EpilogueOp::kScaleShift}, {"", ""}, {*reader}, node.outputs[0]))
+        return false;
       found.place.normalization = *reader;
       return true;
     }

@@ -39,7 +39,8 @@ struct Event {
   double default_us = 0;  ///< 0: not timed yet
   Time best;              ///< us 0: nothing timed yet
   double best_gflops = 0;
-  std::optional<SharedProgress> shared = std::nullopt;  ///< `elapsed_s`, `eta_s` and the rate are then of all tasks
+  std::optional<SharedProgress> shared =
+      std::nullopt;  ///< `elapsed_s`, `eta_s` and the rate are then of all tasks
 };
 
 using EventSink = std::function<void(const Event&)>;

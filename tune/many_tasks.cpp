@@ -21,7 +21,8 @@ namespace {
 /// Of the time, for all finals together, and of each of them, in seconds.
 constexpr double kFinalsShare = 0.2;
 constexpr double kLeastFinals = 0.4, kMostFinals = 8;
-/// A contest takes so many times what its budget says: the finalists are compiled again, libraries are started.
+/// A contest takes so many times what its budget says: the finalists are compiled again, libraries are
+/// started.
 constexpr double kFinalsOverhead = 2.3;
 
 /// Failures from the start after which a task is given up.
@@ -66,7 +67,8 @@ class TurnTaking {
     parts_.time_is_up = [this] { return out_of_time(); };
     tasks_.reserve(tasks.size());  // their addresses stay
     for (const SharedTask& each : tasks) add(each, device);
-    const double finals_s = kFinalsShare * options.time_s / static_cast<double>(std::max<std::size_t>(1, tasks.size()));
+    const double finals_s =
+        kFinalsShare * options.time_s / static_cast<double>(std::max<std::size_t>(1, tasks.size()));
     finals_s_ = std::clamp(finals_s / kFinalsOverhead, kLeastFinals, kMostFinals);
   }
 
@@ -102,7 +104,8 @@ class TurnTaking {
   bool interrupted() const { return parts_.interrupted && parts_.interrupted->load(); }
   double elapsed_s() const { return parts_.now_s() - started_s_; }
   double finals_left_s() const {
-    return static_cast<double>(std::ranges::count_if(tasks_, [](const Shared& each) { return bool(each.run); })) *
+    return static_cast<double>(
+               std::ranges::count_if(tasks_, [](const Shared& each) { return bool(each.run); })) *
            finals_s_ * kFinalsOverhead;
   }
   bool out_of_time() const { return interrupted() || elapsed_s() + finals_left_s() >= options_.time_s; }
@@ -130,7 +133,8 @@ class TurnTaking {
   /// The expected gain of a task's next turn, in microseconds of the sum.
   double next_gain_us(const Shared& each) const {
     // Where nothing ran yet everything is to be gained.
-    return each.result.occurrences * (each.best_us() > 0 ? each.best_us() * each.curve.next_gain() : kNothingRanUs);
+    return each.result.occurrences *
+           (each.best_us() > 0 ? each.best_us() * each.curve.next_gain() : kNothingRanUs);
   }
 
   Shared* most_promising() {
@@ -168,7 +172,8 @@ class TurnTaking {
     do {
       if (!session.round()) shared.exhausted = true;
     } while (!shared.exhausted && !out_of_time() &&
-             (session.trials().measured() - trials_before < kTurnTrials || elapsed_s() - search_from_s < 3 * setup_s));
+             (session.trials().measured() - trials_before < kTurnTrials ||
+              elapsed_s() - search_from_s < 3 * setup_s));
     session.pause();
     shared.curve.add_turn(before_us, shared.best_us(), elapsed_s() - begin_s);
     ++shared.result.turns;
@@ -262,7 +267,8 @@ std::vector<LoggedTask> logged_tasks(const DatabaseStats& stats, Target target) 
 
 }  // namespace
 
-void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_products, const Database& database) {
+void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_products,
+            const Database& database) {
   const DatabaseStats stats = database.stats();
   const std::vector<LoggedTask> logged = logged_tasks(stats, device.limits.target);
   const std::string identity = identity_of(device);

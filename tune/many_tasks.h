@@ -32,8 +32,10 @@ struct SharedTask {
   int timed = 0;                                        ///< trials of it on this device that the log has
 };
 
-/// Fills in what the log tells of each task on the device, with these families (Task::saving_products). Throws as candidates_for().
-void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_products, const Database& database);
+/// Fills in what the log tells of each task on the device, with these families (Task::saving_products).
+/// Throws as candidates_for().
+void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_products,
+            const Database& database);
 
 struct SharedResult {
   Workload workload;
@@ -50,7 +52,7 @@ struct SharedResult {
 struct SharedOptions {
   double time_s = 0;            ///< of all tasks, finals included; above 0
   bool saving_products = true;  ///< Task::saving_products
-  SessionOptions session;  ///< of each; its `session_id` gets the task's number behind it
+  SessionOptions session;       ///< of each; its `session_id` gets the task's number behind it
 };
 
 /// Tunes them in turns. What is known is answered by its verdict, and gets turns only where these promise
@@ -70,7 +72,7 @@ inline constexpr int kTurnTrials = 8;
 /// Sums over the results that have a time, each as often as it occurs; microseconds.
 struct SharedTotals {
   double best_us = 0, default_us = 0;
-  double baseline_us = 0;       ///< of the tasks that have one
+  double baseline_us = 0;             ///< of the tasks that have one
   double best_where_baseline_us = 0;  ///< of the same tasks
 };
 SharedTotals totals_of(const std::vector<SharedResult>& results);

@@ -56,7 +56,8 @@ struct SessionParts {
   const CostModel* prior = nullptr;   ///< scores before the first fit; nullptr: none
   const std::atomic<bool>* interrupted = nullptr;  ///< nullptr: never
   EventSink on_event;                              ///< may be empty
-  std::function<bool()> time_is_up = {};  ///< of several sessions that share it: then there are no more rounds; empty: never
+  std::function<bool()> time_is_up =
+      {};  ///< of several sessions that share it: then there are no more rounds; empty: never
   std::function<double()> now_s;                   ///< monotonic seconds; empty: the steady clock
   Prober prober = {};  ///< asked now and then while no kernel runs; empty: never
 };

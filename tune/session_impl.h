@@ -33,7 +33,8 @@ class Session {
   bool round();
   /// The finals and the verdict; `reason` is why there are no more rounds, where no stop rule has fired.
   Summary end(StopReason reason);
-  /// Before another session uses the measurer, and when it is this one's again: its clock stands still meanwhile.
+  /// Before another session uses the measurer, and when it is this one's again: its clock stands still
+  /// meanwhile.
   void pause();
   void resume();
 

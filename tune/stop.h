@@ -45,8 +45,8 @@ std::optional<StopReason> should_stop(const StopRules& rules, const Progress& pr
 /// One sentence without a full stop, for the user.
 std::string explain(StopReason reason, const StopRules& rules, const Progress& progress);
 
-/// Seconds to keep for the finals: `finals_s` where it is set; else 13 % of the limit, at least 2 s, never above 40 % of the limit. Without a
-/// time limit: 13 % of the time spent so far, between 2 and 20 s.
+/// Seconds to keep for the finals: `finals_s` where it is set; else 13 % of the limit, at least 2 s, never
+/// above 40 % of the limit. Without a time limit: 13 % of the time spent so far, between 2 and 20 s.
 double finals_share_s(const StopRules& rules, double elapsed_s);
 
 }  // namespace lehr

@@ -20,8 +20,8 @@ namespace lehr {
 struct Task {
   Workload workload;
   Device device;
-  /// false: without families that do fewer products than the sum that defines the operator (Winograd's), whose
-  /// rounding errors are larger.
+  /// false: without families that do fewer products than the sum that defines the operator (Winograd's),
+  /// whose rounding errors are larger.
   bool saving_products = true;
 };
 

@@ -15,15 +15,24 @@ namespace {
 
 /// Text is written with the first name of a step; other programs' names are only read.
 constexpr std::pair<std::string_view, EpilogueOp> kOps[] = {
-    {"bias", EpilogueOp::kBias},          {"scale_shift", EpilogueOp::kScaleShift},
-    {"relu", EpilogueOp::kRelu},          {"relu6", EpilogueOp::kRelu6},
-    {"gelu_tanh", EpilogueOp::kGeluTanh}, {"gelu_erf", EpilogueOp::kGeluErf},
-    {"silu", EpilogueOp::kSilu},          {"sigmoid", EpilogueOp::kSigmoid},
-    {"tanh", EpilogueOp::kTanh},          {"clamp", EpilogueOp::kClamp},
-    {"residual", EpilogueOp::kResidual},  {"swiglu", EpilogueOp::kSwiglu},
-    {"geglu", EpilogueOp::kGeglu},        {"maxpool", EpilogueOp::kMaxPool},
-    {"avgpool", EpilogueOp::kAvgPool},    {"leaky_relu", EpilogueOp::kLeakyRelu},
-    {"hard_swish", EpilogueOp::kHardSwish}, {"gelu", EpilogueOp::kGeluErf},
+    {"bias", EpilogueOp::kBias},
+    {"scale_shift", EpilogueOp::kScaleShift},
+    {"relu", EpilogueOp::kRelu},
+    {"relu6", EpilogueOp::kRelu6},
+    {"gelu_tanh", EpilogueOp::kGeluTanh},
+    {"gelu_erf", EpilogueOp::kGeluErf},
+    {"silu", EpilogueOp::kSilu},
+    {"sigmoid", EpilogueOp::kSigmoid},
+    {"tanh", EpilogueOp::kTanh},
+    {"clamp", EpilogueOp::kClamp},
+    {"residual", EpilogueOp::kResidual},
+    {"swiglu", EpilogueOp::kSwiglu},
+    {"geglu", EpilogueOp::kGeglu},
+    {"maxpool", EpilogueOp::kMaxPool},
+    {"avgpool", EpilogueOp::kAvgPool},
+    {"leaky_relu", EpilogueOp::kLeakyRelu},
+    {"hard_swish", EpilogueOp::kHardSwish},
+    {"gelu", EpilogueOp::kGeluErf},
 };
 
 bool gates(const EpilogueStep& step) {

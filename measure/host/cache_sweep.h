@@ -16,8 +16,8 @@ class CacheSweep {
 
   /// sample_calls' `evict`, on the threads of a pool; empty where caches stay warm. Borrows both.
   std::function<void()> on(TaskPool& pool);
-  /// The same for a library with `threads` of its own, which are not to be bound to CPUs: with one the calling
-  /// thread sweeps, else a thread on each CPU that this process may use.
+  /// The same for a library with `threads` of its own, which are not to be bound to CPUs: with one the
+  /// calling thread sweeps, else a thread on each CPU that this process may use.
   std::function<void()> beside(int threads);
 
  private:

@@ -38,8 +38,8 @@ class Fd {
 struct SpawnOptions {
   std::vector<std::string> command;      ///< [0] is the program's path
   std::vector<std::string> environment = {};  ///< "NAME=value": set on top of this process's own
-  std::vector<std::pair<int, int>>
-      descriptors = {};  ///< ours -> the child's number; 0, 1 and 2 are /dev/null otherwise
+  std::vector<std::pair<int, int>> descriptors =
+      {};  ///< ours -> the child's number; 0, 1 and 2 are /dev/null otherwise
   // Limits of the child and of each process that it starts; 0: none. The kernel keeps them, also when this
   // process is gone.
   double cpu_s = 0;               ///< processor time, rounded up to whole seconds

@@ -104,9 +104,9 @@ Conv2d random_convolution(Rng& rng) {
 }
 
 std::string random_epilogue(Operator op, Rng& rng) {
-  const std::vector<std::string> steps = {"bias",      "scale_shift", "residual", "relu", "relu6",
-                                          "gelu_tanh", "gelu_erf",    "silu",     "tanh", "sigmoid",
-                                          "hard_swish", "leaky_relu(0.1)"};
+  const std::vector<std::string> steps = {"bias",  "scale_shift", "residual",   "relu",
+                                          "relu6", "gelu_tanh",   "gelu_erf",   "silu",
+                                          "tanh",  "sigmoid",     "hard_swish", "leaky_relu(0.1)"};
   const std::vector<std::string> last = op == Operator::kGemm
                                             ? std::vector<std::string>{"", "+swiglu", "+geglu"}
                                             : std::vector<std::string>{"", "", "+maxpool(2)", "+avgpool(2)"};

@@ -25,7 +25,8 @@ class Folders {
   Folders() : root_(fs::temp_directory_path() / ("lehr_constants_" + std::to_string(getpid()))) {
     fs::create_directories(root_ / "model" / "below");
     const float values[] = {1, 2, 3, 4};
-    for (const fs::path& path : {root_ / "outside", root_ / "model" / "weights", root_ / "model" / "below" / "w"})
+    for (const fs::path& path :
+         {root_ / "outside", root_ / "model" / "weights", root_ / "model" / "below" / "w"})
       std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(values), sizeof values);
     fs::create_symlink(root_ / "outside", root_ / "model" / "link");
     fs::create_symlink("weights", root_ / "model" / "good_link");
@@ -38,18 +39,20 @@ class Folders {
     const auto entry = [](const char* key, const std::string& value) {
       return bytes_field(13, bytes_field(1, key) + bytes_field(2, value));
     };
-    std::string tensor = number_field(1, count) + number_field(2, 1) + bytes_field(8, "w") + number_field(14, 1) +
-                         entry("location", location);
+    std::string tensor = number_field(1, count) + number_field(2, 1) + bytes_field(8, "w") +
+                         number_field(14, 1) + entry("location", location);
     if (!offset.empty()) tensor += entry("offset", offset);
     if (!length.empty()) tensor += entry("length", length);
     const std::string graph = bytes_field(5, tensor);
     std::string text;
     try {
-      OnnxModel model = parse_onnx(
-          std::make_shared<std::string>(number_field(1, 8) + bytes_field(8, number_field(2, 17)) + bytes_field(7, graph)),
-          "it");
+      OnnxModel model =
+          parse_onnx(std::make_shared<std::string>(number_field(1, 8) + bytes_field(8, number_field(2, 17)) +
+                                                   bytes_field(7, graph)),
+                     "it");
       model.folder = (root_ / "model").string();
-      for (const float value : f32_elements(model, model.constants[0])) text += std::to_string(static_cast<int>(value));
+      for (const float value : f32_elements(model, model.constants[0]))
+        text += std::to_string(static_cast<int>(value));
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kUser);
       return error.what();

@@ -73,7 +73,8 @@ std::string attribute(std::string_view word) {
   const std::size_t equals = word.find('=');
   const std::string_view value = word.substr(equals + 1);
   std::string bytes = bytes_field(1, word.substr(0, equals));
-  if (value.front() == '"') return bytes + bytes_field(4, value.substr(1, value.size() - 2)) + number_field(20, 3);
+  if (value.front() == '"')
+    return bytes + bytes_field(4, value.substr(1, value.size() - 2)) + number_field(20, 3);
   if (value.find(',') != std::string_view::npos) {
     for (const std::string_view each : split(value, ','))
       if (!each.empty()) bytes += number_field(8, *parse_int(each));

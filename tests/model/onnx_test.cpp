@@ -6,10 +6,10 @@
 #include <random>
 
 #include "base/error.h"
+#include "base/protobuf.h"
 #include "graph_text.h"
 #include "model/shapes.h"
 #include "model/tasks.h"
-#include "base/protobuf.h"
 
 namespace lehr::testing {
 namespace {

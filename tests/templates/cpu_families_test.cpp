@@ -107,11 +107,19 @@ TEST(CpuFamilies, SampledProductsEqualTheReference) {
 // Each step at least once, before and after others, on shapes with edges everywhere. `prefix` +
 // "epilogue=...".
 std::vector<std::string> with_epilogues(const std::vector<std::string>& prefixes) {
-  const std::vector<std::string> epilogues = {
-      "bias+relu",        "scale_shift+residual+relu", "gelu_tanh", "bias+gelu_erf", "silu+residual",
-      "residual+relu6",   "sigmoid+scale_shift",       "tanh+bias", "clamp(-1,2.5)", "bias+silu",
-      "leaky_relu(0.125)+bias", "bias+hard_swish",
-      "relu+bias+sigmoid"};
+  const std::vector<std::string> epilogues = {"bias+relu",
+                                              "scale_shift+residual+relu",
+                                              "gelu_tanh",
+                                              "bias+gelu_erf",
+                                              "silu+residual",
+                                              "residual+relu6",
+                                              "sigmoid+scale_shift",
+                                              "tanh+bias",
+                                              "clamp(-1,2.5)",
+                                              "bias+silu",
+                                              "leaky_relu(0.125)+bias",
+                                              "bias+hard_swish",
+                                              "relu+bias+sigmoid"};
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < std::max(prefixes.size(), epilogues.size()); ++i)
     texts.push_back(prefixes[i % prefixes.size()] + " epilogue=" + epilogues[i % epilogues.size()]);

@@ -71,7 +71,8 @@ TEST(EpilogueText, GatesComeLastAndOnce) {
 
 TEST(EpilogueText, ALeakyReluSaysItsSlope) {
   EXPECT_EQ(to_text(parse_epilogue("bias+leaky_relu(0.1)+hard_swish")), "bias+leaky_relu(0.1)+hard_swish");
-  for (const char* bad : {"leaky_relu", "leaky_relu()", "leaky_relu(0)", "leaky_relu(1)", "leaky_relu(-0.1)", "leaky_relu(0.1,2)"})
+  for (const char* bad : {"leaky_relu", "leaky_relu()", "leaky_relu(0)", "leaky_relu(1)", "leaky_relu(-0.1)",
+                          "leaky_relu(0.1,2)"})
     EXPECT_THAT(error_of(bad), HasSubstr("needs its slope, a number between 0 and 1")) << bad;
 }
 

@@ -86,8 +86,8 @@ std::variant<Checked, Fault> BundleRunner::check(int) {
 }
 
 std::variant<Samples, Fault> BundleRunner::time(int, const SampleRequest& request) {
-  return sample_calls([this] { found_.functions.run(found_.kernel, &call_, &found_.error); }, request, threads_,
-                      sweep_.beside(threads_));
+  return sample_calls([this] { found_.functions.run(found_.kernel, &call_, &found_.error); }, request,
+                      threads_, sweep_.beside(threads_));
 }
 
 void require_served(const Workload&, const RunSettings& settings) {

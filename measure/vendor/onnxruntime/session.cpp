@@ -107,15 +107,17 @@ std::vector<std::int64_t> shape_of(const OrtApi* api, const OrtTensorTypeAndShap
 Engine::Engine(const std::vector<std::string>& libraries) {
   const SharedLibrary loaded = load_library(libraries);
   if (!loaded)
-    throw_environment("no ONNX Runtime is here: pip install onnxruntime, or name libonnxruntime.so in "
-                      "LEHR_ONNXRUNTIME (tried: {})",
-                      fmt::join(libraries, ", "));
+    throw_environment(
+        "no ONNX Runtime is here: pip install onnxruntime, or name libonnxruntime.so in "
+        "LEHR_ONNXRUNTIME (tried: {})",
+        fmt::join(libraries, ", "));
   const auto get = function_of<const OrtApiBase*()>(loaded.handle, "OrtGetApiBase");
   if (get == nullptr) throw_environment("{} is no ONNX Runtime: it has no OrtGetApiBase", loaded.path);
   const OrtApiBase* const base = get();
   version_ = base->get_version_string();
   api_ = base->get_api(kOrtApiVersion);
-  if (api_ == nullptr) throw_environment("{} is of version {}: 1.17 or newer is needed", loaded.path, version_);
+  if (api_ == nullptr)
+    throw_environment("{} is of version {}: 1.17 or newer is needed", loaded.path, version_);
   expect(api_, ort::CreateEnv(api_, OrtLoggingLevel::kError, "lehr", &environment_));
 }
 
@@ -133,7 +135,8 @@ struct Session::State {
     // Else its threads go on spinning behind an inference, on the CPUs that another session's need.
     expect(api, ort::AddSessionConfigEntry(api, options.get(), "session.force_spinning_stop", "1"));
     expect(api, ort::SetSessionGraphOptimizationLevel(api, options.get(), OrtOptimizations::kAll));
-    expect(api, ort::SetSessionLogSeverityLevel(api, options.get(), static_cast<int>(OrtLoggingLevel::kError)));
+    expect(api,
+           ort::SetSessionLogSeverityLevel(api, options.get(), static_cast<int>(OrtLoggingLevel::kError)));
     if (!wanted.plugin.empty())
       expect(api, ort::RegisterCustomOpsLibrary_V2(api, options.get(), wanted.plugin.c_str()));
   }
@@ -179,8 +182,8 @@ Session::Session(const Engine& engine, const std::string& path, const SessionOpt
     : state_(std::make_unique<State>(engine)) {
   OwnedOptions own(engine.api());
   state_->set_up(own, options);
-  expect(engine.api(), ort::CreateSession(engine.api(), engine.environment(), path.c_str(), own.get(),
-                                          &state_->session));
+  expect(engine.api(),
+         ort::CreateSession(engine.api(), engine.environment(), path.c_str(), own.get(), &state_->session));
   state_->look();
 }
 
@@ -207,20 +210,20 @@ void Session::feed(const std::vector<Data>& data) {
   state.fed.clear();
   state.bytes.clear();
   Owned<OrtMemoryInfo, ort::ReleaseMemoryInfo> memory(state.api);
-  expect(state.api, ort::CreateCpuMemoryInfo(state.api, OrtAllocatorType::kArena, OrtMemType::kDefault,
-                                             memory.fresh()));
+  expect(state.api,
+         ort::CreateCpuMemoryInfo(state.api, OrtAllocatorType::kArena, OrtMemType::kDefault, memory.fresh()));
   for (const Value& input : state.inputs) {
     const auto found = std::ranges::find(data, input.name, &Data::name);
     if (found == data.end()) throw_user("input '{}' is not given", input.name);
-    const auto count = std::accumulate(found->shape.begin(), found->shape.end(), std::int64_t{1}, std::multiplies());
+    const auto count =
+        std::accumulate(found->shape.begin(), found->shape.end(), std::int64_t{1}, std::multiplies());
     if (count != static_cast<std::int64_t>(found->numbers.size()))
       throw_user("input '{}' has {} elements; its shape makes {}", input.name, found->numbers.size(), count);
     state.bytes.push_back(elements_of(*found));
     state.fed.emplace_back(state.api);
-    expect(state.api, ort::CreateTensorWithDataAsOrtValue(state.api, memory.get(), state.bytes.back().data(),
-                                                          state.bytes.back().size(), found->shape.data(),
-                                                          found->shape.size(), found->type,
-                                                          state.fed.back().fresh()));
+    expect(state.api, ort::CreateTensorWithDataAsOrtValue(
+                          state.api, memory.get(), state.bytes.back().data(), state.bytes.back().size(),
+                          found->shape.data(), found->shape.size(), found->type, state.fed.back().fresh()));
   }
 }
 
@@ -236,10 +239,10 @@ double Session::run() {
   for (const Value& output : state.outputs) output_names.push_back(output.name.c_str());
   for (OwnedValue& value : state.made) value.reset();
   const auto begin = std::chrono::steady_clock::now();
-  OrtStatus* const status =
-      ort::Run(state.api, state.session, nullptr, input_names.data(), inputs.data(), inputs.size(),
-               output_names.data(), output_names.size(), outputs.data());
-  const double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+  OrtStatus* const status = ort::Run(state.api, state.session, nullptr, input_names.data(), inputs.data(),
+                                     inputs.size(), output_names.data(), output_names.size(), outputs.data());
+  const double us =
+      std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
   for (std::size_t i = 0; i < outputs.size(); ++i) *state.made[i].fresh() = outputs[i];
   expect(state.api, status);
   return us;

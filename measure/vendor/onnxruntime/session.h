@@ -14,8 +14,8 @@ namespace lehr::onnxruntime {
 /// The loaded library, for as long as the process lives.
 class Engine {
  public:
-  /// The first of `libraries` (files, or names for the loader) that is there. Throws Error(kEnvironment), saying
-  /// what to do, where none is or it is older than 1.17.
+  /// The first of `libraries` (files, or names for the loader) that is there. Throws Error(kEnvironment),
+  /// saying what to do, where none is or it is older than 1.17.
   explicit Engine(const std::vector<std::string>& libraries);
   Engine(const Engine&) = delete;
 
@@ -36,7 +36,8 @@ struct Value {
   std::vector<std::int64_t> shape;                   ///< -1: any
 };
 
-/// A tensor of ours. Elements of f32, f64, s64, s32, bool are made of `numbers` when it is fed; of others none is.
+/// A tensor of ours. Elements of f32, f64, s64, s32, bool are made of `numbers` when it is fed; of others
+/// none is.
 struct Data {
   std::string name;
   OrtElementType type = OrtElementType::kFloat;

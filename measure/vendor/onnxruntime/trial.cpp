@@ -69,7 +69,8 @@ double difference(const Data& wanted, const Data& got) {
 }
 
 void compare(const std::vector<Data>& wanted, const std::vector<Data>& got, ModelTrial& trial) {
-  if (wanted.size() != got.size()) throw_user("it has {} outputs of f32 instead of {}", got.size(), wanted.size());
+  if (wanted.size() != got.size())
+    throw_user("it has {} outputs of f32 instead of {}", got.size(), wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const double share = difference(wanted[i], got[i]);
     if (share <= trial.worst) continue;
@@ -109,7 +110,8 @@ void try_all(const TrialRequest& request, TrialReport& report) {
     ModelTrial& trial = report.models.emplace_back();
     try {
       const ModelFile& file = request.models[i];
-      auto session = std::make_unique<Session>(engine, file.path, SessionOptions{request.threads, file.plugin});
+      auto session =
+          std::make_unique<Session>(engine, file.path, SessionOptions{request.threads, file.plugin});
       if (i == 0) inputs = random_inputs(*session, request);
       session->feed(inputs);
       // Twice: what is prepared by a first call must not be used up by it.
@@ -155,7 +157,8 @@ TrialReport try_models_apart(const TrialRequest& request, const std::string& exe
   if (ran.timed_out) {
     report.failure = fmt::format("the engine did not answer within {:.0f} s", limit_s);
   } else if (!ran.succeeded()) {
-    report.failure = fmt::format("the engine's process ended by {}: {}", describe_exit(ran.status), ran.output);
+    report.failure =
+        fmt::format("the engine's process ended by {}: {}", describe_exit(ran.status), ran.output);
   } else {
     std::ifstream file(report_path);
     const nlohmann::json document = nlohmann::json::parse(file, nullptr, false);
@@ -170,10 +173,11 @@ TrialReport try_models_apart(const TrialRequest& request, const std::string& exe
 int trial_main(const std::string& request, const std::string& report) {
   std::ifstream file(request);
   const nlohmann::json document = nlohmann::json::parse(file, nullptr, false);
-  if (document.is_discarded()) throw_user("lehr engine is started by lehr itself, with a request and a report");
+  if (document.is_discarded())
+    throw_user("lehr engine is started by lehr itself, with a request and a report");
   std::ofstream out(report);
-  out << nlohmann::json(try_models(document.get<TrialRequest>())).dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  out << nlohmann::json(try_models(document.get<TrialRequest>()))
+             .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   out.flush();
   // Threads of the engine may still be at work: what it holds ends with the process.
   _exit(out ? 0 : 2);

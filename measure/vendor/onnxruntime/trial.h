@@ -22,11 +22,11 @@ void describe(auto& field, Is<ModelFile> auto& file) {
 
 struct TrialRequest {
   std::vector<std::string> libraries;  ///< find_libraries()
-  std::vector<ModelFile> models;   ///< the first is what the others are compared with
+  std::vector<ModelFile> models;       ///< the first is what the others are compared with
   int threads = 1;
-  std::uint64_t seed = 0;          ///< of random inputs
+  std::uint64_t seed = 0;                                   ///< of random inputs
   std::map<std::string, std::vector<std::int64_t>> shapes;  ///< of inputs; others' open dimensions are 1
-  double seconds = 0;              ///< in which they are timed in turns; 0: they are not
+  double seconds = 0;  ///< in which they are timed in turns; 0: they are not
 };
 void describe(auto& field, Is<TrialRequest> auto& request) {
   field("libraries", request.libraries);
@@ -38,8 +38,8 @@ void describe(auto& field, Is<TrialRequest> auto& request) {
 }
 
 struct ModelTrial {
-  std::string failure;          ///< why it did not run; "": it did
-  double worst = 0;             ///< largest difference from the first model's outputs, as a share of an output's range
+  std::string failure;  ///< why it did not run; "": it did
+  double worst = 0;  ///< largest difference from the first model's outputs, as a share of an output's range
   std::string worst_output;     ///< in which output
   std::vector<double> turn_us;  ///< of each turn, the time of an inference
 };
@@ -61,13 +61,13 @@ void describe(auto& field, Is<TrialReport> auto& report) {
   field("models", report.models);
 }
 
-/// Where libonnxruntime.so may be, the best guess first: as LEHR_ONNXRUNTIME says, or the loader's, and what the
-/// package onnxruntime of the Python on PATH has.
+/// Where libonnxruntime.so may be, the best guess first: as LEHR_ONNXRUNTIME says, or the loader's, and what
+/// the package onnxruntime of the Python on PATH has.
 std::vector<std::string> find_libraries(const ToolPaths& tools);
 
 /// In this process: an engine, and what it loads, may take it down. Each model computes the same random input
-/// (normal for f32, small whole numbers else) twice; then they are timed in turns of some inferences. Never throws
-/// for what engine or models do.
+/// (normal for f32, small whole numbers else) twice; then they are timed in turns of some inferences. Never
+/// throws for what engine or models do.
 TrialReport try_models(const TrialRequest& request);
 
 /// The same in a process of its own, `executable engine REQUEST REPORT`, which may take `limit_s` seconds.

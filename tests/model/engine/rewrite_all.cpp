@@ -1,5 +1,5 @@
-// rewrite_all IN OUT: every place of a model as a fused node, whether a bundle has a kernel for it or not. The
-// sizes that are left open are 1. A line on stdout for each place that was not rewritten.
+// rewrite_all IN OUT: every place of a model as a fused node, whether a bundle has a kernel for it or not.
+// The sizes that are left open are 1. A line on stdout for each place that was not rewritten.
 #include <fmt/core.h>
 
 #include <fstream>
@@ -23,7 +23,8 @@ int main(int argc, char** argv) {
       for (const ModelPlace& place : task.places) all.push_back({&place, task.workload, 0});
     const RewrittenModel rewritten = rewrite(model, shapes, all);
     for (const KeptPlace& kept : rewritten.kept)
-      fmt::print("kept {}: {}\n", called(model.nodes[kept.place->nodes[0]], kept.place->nodes[0]), kept.reason);
+      fmt::print("kept {}: {}\n", called(model.nodes[kept.place->nodes[0]], kept.place->nodes[0]),
+                 kept.reason);
     std::ofstream(argv[2], std::ios::binary) << rewritten.bytes;
   } catch (const Error& error) {
     fmt::print(stderr, "{}\n", error.what());
