@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/problems_file.h"
+#include "cli/suites.h"
 #include "tune/task.h"
 
 namespace lehr {
@@ -33,10 +34,20 @@ void ProblemFlags::add_file() {
                    "a file of problems, one per line: workloads as text, DeepBench, MIOpenDriver; or a table")
       ->group("Problem")
       ->option_text("FILE");
+  parent_
+      ->add_option("--suite", suite_,
+                   fmt::format("a list of problems that comes with lehr: {}", fmt::join(suite_names(), ", ")))
+      ->group("Problem")
+      ->option_text("NAME");
 }
 
 std::vector<Workload> ProblemFlags::workloads() const {
-  if (from_file() && chosen()) throw_user("--problems and the problem flags exclude each other");
+  if (from_file() && chosen()) throw_user("{} and the problem flags exclude each other", suite_.empty() ? "--problems" : "--suite");
+  if (!file_.empty() && !suite_.empty()) throw_user("--problems and --suite exclude each other");
+  if (!suite_.empty())
+    return workloads_of_suite(suite_, [](const std::string& sentence) {
+      fmt::print(stderr, "note: left out: {}\n", sentence);
+    });
   if (from_file()) return read_problems(file_);
   for (std::size_t i = 0; i < apps_.size(); ++i)
     if (apps_[i]->parsed()) return flags_[i].workloads();
@@ -60,7 +71,7 @@ std::vector<Workload> ProblemFlags::served_by(
       return true;
     }
   });
-  if (workloads.empty()) throw_user("nothing of {} can be served here; the last reason: {}", file_, reason);
+  if (workloads.empty()) throw_user("nothing of {} can be served here; the last reason: {}", suite_.empty() ? file_ : suite_, reason);
   return workloads;
 }
 

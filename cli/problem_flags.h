@@ -20,12 +20,13 @@ class ProblemFlags {
  public:
   /// Adds a subcommand for each operator to `app`; `help` is what the command does, with {} for the thing.
   void add_to(CLI::App& app, std::string_view help);
-  /// Adds --problems FILE to that `app`, which then needs no subcommand.
+  /// Adds --problems FILE and --suite NAME to that `app`, which then needs no subcommand.
   void add_file();
   /// For the flags that all take.
   const std::vector<CLI::App*>& operators() const { return apps_; }
   bool chosen() const;
-  bool from_file() const { return !file_.empty(); }
+  /// Of a file or a suite.
+  bool from_file() const { return !file_.empty() || !suite_.empty(); }
   /// Of the operator that was chosen, or of the file. Throws Error(kUser), one sentence.
   std::vector<Workload> workloads() const;
   /// The same, those of a file without the ones that no family serves on the device: `leave_out` gets a
@@ -40,7 +41,7 @@ class ProblemFlags {
   CLI::App* parent_ = nullptr;
   std::vector<CLI::App*> apps_;
   std::vector<OperatorFlags> flags_;  ///< of each of `apps_`
-  std::string file_;
+  std::string file_, suite_;
 };
 
 }  // namespace lehr

@@ -1,0 +1,91 @@
+#include "cli/suites.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/args.h"
+
+namespace lehr {
+namespace {
+
+// The networks of "Learning to Optimize Tensor Programs" (https://arxiv.org/abs/1805.08166), one image or one
+// step, f32. ResNet-18 (https://arxiv.org/abs/1512.03385) in the order of that paper's C1 to C12; MobileNet
+// (https://arxiv.org/abs/1704.04861), table 1; the language model of https://arxiv.org/abs/1409.2329 with 650
+// units and 10 000 words; DQN (https://doi.org/10.1038/nature14236); DCGAN's generator
+// (https://arxiv.org/abs/1511.06434), figure 1.
+constexpr SuiteRow kAutotvm[] = {
+    {"ResNet-18", "conv2d c=3 h=224 w=224 k=64 r=7 s=7 stride=2 pad=3"},
+    {"ResNet-18", "conv2d c=64 h=56 w=56 k=64 r=3 s=3 pad=1"},
+    {"ResNet-18", "conv2d c=64 h=56 w=56 k=64 r=1 s=1"},
+    {"ResNet-18", "conv2d c=64 h=56 w=56 k=128 r=3 s=3 stride=2 pad=1"},
+    {"ResNet-18", "conv2d c=64 h=56 w=56 k=128 r=1 s=1 stride=2"},
+    {"ResNet-18", "conv2d c=128 h=28 w=28 k=128 r=3 s=3 pad=1"},
+    {"ResNet-18", "conv2d c=128 h=28 w=28 k=256 r=3 s=3 stride=2 pad=1"},
+    {"ResNet-18", "conv2d c=128 h=28 w=28 k=256 r=1 s=1 stride=2"},
+    {"ResNet-18", "conv2d c=256 h=14 w=14 k=256 r=3 s=3 pad=1"},
+    {"ResNet-18", "conv2d c=256 h=14 w=14 k=512 r=3 s=3 stride=2 pad=1"},
+    {"ResNet-18", "conv2d c=256 h=14 w=14 k=512 r=1 s=1 stride=2"},
+    {"ResNet-18", "conv2d c=512 h=7 w=7 k=512 r=3 s=3 pad=1"},
+    {"ResNet-18", "gemm m=1 n=1000 k=512 b=f32:column:constant"},
+    {"MobileNet", "conv2d c=3 h=224 w=224 k=32 r=3 s=3 stride=2 pad=1"},
+    {"MobileNet", "conv2d c=32 h=112 w=112 k=32 r=3 s=3 pad=1 groups=32"},
+    {"MobileNet", "conv2d c=32 h=112 w=112 k=64 r=1 s=1"},
+    {"MobileNet", "conv2d c=64 h=112 w=112 k=64 r=3 s=3 stride=2 pad=1 groups=64"},
+    {"MobileNet", "conv2d c=64 h=56 w=56 k=128 r=1 s=1"},
+    {"MobileNet", "conv2d c=128 h=56 w=56 k=128 r=3 s=3 pad=1 groups=128"},
+    {"MobileNet", "conv2d c=128 h=56 w=56 k=128 r=1 s=1"},
+    {"MobileNet", "conv2d c=128 h=56 w=56 k=128 r=3 s=3 stride=2 pad=1 groups=128"},
+    {"MobileNet", "conv2d c=128 h=28 w=28 k=256 r=1 s=1"},
+    {"MobileNet", "conv2d c=256 h=28 w=28 k=256 r=3 s=3 pad=1 groups=256"},
+    {"MobileNet", "conv2d c=256 h=28 w=28 k=256 r=1 s=1"},
+    {"MobileNet", "conv2d c=256 h=28 w=28 k=256 r=3 s=3 stride=2 pad=1 groups=256"},
+    {"MobileNet", "conv2d c=256 h=14 w=14 k=512 r=1 s=1"},
+    {"MobileNet", "conv2d c=512 h=14 w=14 k=512 r=3 s=3 pad=1 groups=512"},
+    {"MobileNet", "conv2d c=512 h=14 w=14 k=512 r=1 s=1"},
+    {"MobileNet", "conv2d c=512 h=14 w=14 k=512 r=3 s=3 stride=2 pad=1 groups=512"},
+    {"MobileNet", "conv2d c=512 h=7 w=7 k=1024 r=1 s=1"},
+    {"MobileNet", "conv2d c=1024 h=7 w=7 k=1024 r=3 s=3 pad=1 groups=1024"},
+    {"MobileNet", "conv2d c=1024 h=7 w=7 k=1024 r=1 s=1"},
+    {"MobileNet", "gemm m=1 n=1000 k=1024 b=f32:column:constant"},
+    {"LSTM language model", "gemm m=1 n=2600 k=650 b=f32:row:constant"},
+    {"LSTM language model", "gemm m=1 n=10000 k=650 b=f32:row:constant"},
+    {"LSTM language model", "", "its gates are element-wise between products, and no workload of their own"},
+    {"DQN", "conv2d c=4 h=84 w=84 k=32 r=8 s=8 stride=4"},
+    {"DQN", "conv2d c=32 h=20 w=20 k=64 r=4 s=4 stride=2"},
+    {"DQN", "conv2d c=64 h=9 w=9 k=64 r=3 s=3"},
+    {"DQN", "gemm m=1 n=512 k=3136 b=f32:row:constant"},
+    {"DQN", "gemm m=1 n=18 k=512 b=f32:row:constant"},
+    {"DCGAN", "gemm m=1 n=16384 k=100 b=f32:row:constant"},
+    {"DCGAN", "", "its four transposed convolutions have no family"},
+};
+
+constexpr Suite kSuites[] = {{"autotvm", "https://arxiv.org/abs/1805.08166", kAutotvm}};
+
+}  // namespace
+
+std::span<const Suite> suites() {
+  return kSuites;
+}
+
+std::vector<std::string> suite_names() {
+  std::vector<std::string> names;
+  for (const Suite& suite : kSuites) names.emplace_back(suite.name);
+  return names;
+}
+
+std::vector<Workload> workloads_of_suite(const std::string& name,
+                                         const std::function<void(const std::string&)>& leave_out) {
+  const std::string known = parse_choice("--suite", name, suite_names());
+  std::vector<Workload> workloads;
+  for (const SuiteRow& row : std::ranges::find(kSuites, known, &Suite::name)->rows) {
+    if (row.workload.empty())
+      leave_out(fmt::format("{}: {}", row.network, row.note));
+    else if (const Workload workload = parse_workload(row.workload);
+             std::ranges::find(workloads, workload) == workloads.end())
+      workloads.push_back(workload);
+  }
+  return workloads;
+}
+
+}  // namespace lehr
