@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -77,13 +75,6 @@ Coverage coverage_of(const ModelWork& work, const BundleAnswers& bundle, int thr
   return coverage;
 }
 
-std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  if (!file) throw_user("{} cannot be read", path.string());
-  return bytes;
-}
-
 /// Files that hold constants of the model, at the same places below the new one.
 void add_external(const OnnxModel& model, std::vector<std::string> paths, std::vector<FolderFile>& files) {
   std::ranges::sort(paths);
@@ -91,7 +82,7 @@ void add_external(const OnnxModel& model, std::vector<std::string> paths, std::v
   for (const std::string& path : paths) {
     if (path == kAppliedModel || path == kPluginName || path.starts_with(std::string(kAppliedKernels) + "/"))
       throw_user("the model's file '{}' would take the place of one of the result's", path);
-    files.push_back({path, bytes_of(std::filesystem::path(model.folder) / path)});
+    files.push_back({path, read_bytes(std::filesystem::path(model.folder) / path)});
   }
 }
 

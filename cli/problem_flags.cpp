@@ -42,12 +42,12 @@ void ProblemFlags::add_file() {
 }
 
 std::vector<Workload> ProblemFlags::workloads() const {
-  if (from_file() && chosen()) throw_user("{} and the problem flags exclude each other", suite_.empty() ? "--problems" : "--suite");
+  if (from_file() && chosen())
+    throw_user("{} and the problem flags exclude each other", suite_.empty() ? "--problems" : "--suite");
   if (!file_.empty() && !suite_.empty()) throw_user("--problems and --suite exclude each other");
   if (!suite_.empty())
-    return workloads_of_suite(suite_, [](const std::string& sentence) {
-      fmt::print(stderr, "note: left out: {}\n", sentence);
-    });
+    return workloads_of_suite(
+        suite_, [](const std::string& sentence) { fmt::print(stderr, "note: left out: {}\n", sentence); });
   if (from_file()) return read_problems(file_);
   for (std::size_t i = 0; i < apps_.size(); ++i)
     if (apps_[i]->parsed()) return flags_[i].workloads();
@@ -71,7 +71,9 @@ std::vector<Workload> ProblemFlags::served_by(
       return true;
     }
   });
-  if (workloads.empty()) throw_user("nothing of {} can be served here; the last reason: {}", suite_.empty() ? file_ : suite_, reason);
+  if (workloads.empty())
+    throw_user("nothing of {} can be served here; the last reason: {}", suite_.empty() ? file_ : suite_,
+               reason);
   return workloads;
 }
 

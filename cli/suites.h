@@ -25,8 +25,8 @@ struct Suite {
 std::span<const Suite> suites();
 std::vector<std::string> suite_names();
 
-/// Its workloads, each once, in order; `leave_out` gets a sentence for each row without one. Throws Error(kUser)
-/// for a name that is none.
+/// Its workloads, each once, in order; `leave_out` gets a sentence for each row without one. Throws
+/// Error(kUser) for a name that is none.
 std::vector<Workload> workloads_of_suite(const std::string& name,
                                          const std::function<void(const std::string&)>& leave_out);
 

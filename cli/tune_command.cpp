@@ -165,9 +165,11 @@ void TuneCommand::print_all(const std::vector<Summary>& summaries, bool one_work
 
 struct TuneCommand::Opened {
   Opened(const std::string& path, const std::string& transfer, ProgressStyle style)
-      : database(Database::open(path)), progress(style) {
+      : other(transfer == "auto" || transfer == "off" ? std::nullopt
+                                                      : std::optional(Database::open_read_only(transfer))),
+        database(Database::open(path)),
+        progress(style) {
     if (!database.note().empty()) fmt::print(stderr, "note: {}\n", database.note());
-    if (transfer != "auto" && transfer != "off") other.emplace(Database::open_read_only(transfer));
     parts.database = &database;
     parts.transfer_from = other ? &*other : nullptr;
     parts.interrupted = &watch_signals();
@@ -175,7 +177,7 @@ struct TuneCommand::Opened {
   }
   Opened(const Opened&) = delete;
 
-  std::optional<Database> other;
+  std::optional<Database> other;  ///< opened first: where it is missing nothing is made
   Database database;
   ProgressPrinter progress;
   SessionParts parts;

@@ -2,36 +2,23 @@
 
 #include <fmt/format.h>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "deploy/bundle_folder.h"
 
 namespace lehr {
-namespace {
-
-std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  if (!file) throw_user("{} cannot be read", path.string());
-  return bytes;
-}
-
-}  // namespace
-
 std::vector<FolderFile> bundle_files(const std::string& bundle) {
   const std::filesystem::path folder(bundle);
   if (!is_bundle_folder(bundle))
     throw_user("{} is no bundle: `lehr export --out {}` writes one", bundle, bundle);
   std::vector<FolderFile> files = {
-      {fmt::format("{}/manifest.json", kAppliedKernels), bytes_of(folder / "manifest.json")}};
+      {fmt::format("{}/manifest.json", kAppliedKernels), read_bytes(folder / "manifest.json")}};
   const nlohmann::json manifest = nlohmann::json::parse(files[0].bytes, nullptr, false);
   if (!manifest.is_object() || !manifest.contains("files") || !manifest["files"].is_object())
     throw_user("{}/manifest.json names no files", bundle);
   for (const auto& [path, hash] : manifest["files"].items())
-    files.push_back({fmt::format("{}/{}", kAppliedKernels, path), bytes_of(folder / path)});
+    files.push_back({fmt::format("{}/{}", kAppliedKernels, path), read_bytes(folder / path)});
   return files;
 }
 

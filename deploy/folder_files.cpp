@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "base/error.h"
 #include "deploy/bundle_json.h"
@@ -45,6 +47,13 @@ void flush(const std::string& folder) {
 }
 
 }  // namespace
+
+std::string read_bytes(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  if (!file) throw_user("{} cannot be read", path.string());
+  return bytes;
+}
 
 void write_folder(const std::string& given, std::span<const FolderFile> files,
                   bool (*is_ours)(const std::string& path)) {

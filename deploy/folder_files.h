@@ -1,6 +1,7 @@
 // A folder of files that replaces an older one in one step.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 
@@ -10,6 +11,9 @@ struct FolderFile {
   std::string path;  ///< within the folder, with '/' between its words
   std::string bytes;
 };
+
+/// All bytes of a file. Throws Error(kUser) where it cannot be read.
+std::string read_bytes(const std::filesystem::path& path);
 
 /// Writes the files to a new folder beside `path`, flushed to disk, and renames that: readers see the old
 /// folder or the whole new one. What is there already is replaced if it is a folder that `is_ours` accepts.

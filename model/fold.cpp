@@ -24,12 +24,6 @@ std::string_view other_input(const OnnxNode& node, std::string_view made) {
   return node.input(0) == made ? node.input(1) : node.input(0);
 }
 
-std::vector<float> rounded(const std::vector<double>& values) {
-  std::vector<float> result;
-  for (const double value : values) result.push_back(static_cast<float>(value));
-  return result;
-}
-
 /// Filter and bias, while one node after the other is worked into them.
 struct Linear {
   std::vector<double> scale, shift;  // of each channel, of what the filter alone gives
@@ -84,6 +78,12 @@ std::vector<float> scaled_filter(const std::vector<double>& filter, const Worklo
 }
 
 }  // namespace
+
+std::vector<float> rounded(const std::vector<double>& values) {
+  std::vector<float> result;
+  for (const double value : values) result.push_back(static_cast<float>(value));
+  return result;
+}
 
 ScaleShift scale_shift_of(const Constants& constants, const OnnxNode& normalization) {
   const auto input = [&](std::size_t i) { return constants.elements(normalization.input(i)); };

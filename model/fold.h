@@ -15,6 +15,9 @@ struct Folded {
   std::vector<float> bias;    ///< one for each channel
 };
 
+/// Each as the nearest f32.
+std::vector<float> rounded(const std::vector<double>& values);
+
 /// nullopt where nothing is folded: all inputs are values of the graph. Sums and products are made in double
 /// and rounded once. Throws Error(kUser), the reason as one sentence, where what is folded is no constant
 /// that the file has, or not f32.

@@ -43,12 +43,6 @@ std::string tensor_message(std::string_view name, const Sizes& shape, const std:
          bytes_field(9, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
 }
 
-std::vector<float> rounded(const std::vector<double>& values) {
-  std::vector<float> result;
-  for (const double value : values) result.push_back(static_cast<float>(value));
-  return result;
-}
-
 /// A place as one node, with the constants that are made for it.
 struct FusedNode {
   std::string node;                    ///< NodeProto, as a field of a graph

@@ -16,8 +16,8 @@ TEST(Suites, HaveWorkloadsThatAProcessorServes) {
   for (const Suite& suite : suites()) {
     std::set<std::string_view> networks;
     std::vector<std::string> left_out;
-    const std::vector<Workload> workloads =
-        workloads_of_suite(std::string(suite.name), [&](const std::string& text) { left_out.push_back(text); });
+    const std::vector<Workload> workloads = workloads_of_suite(
+        std::string(suite.name), [&](const std::string& text) { left_out.push_back(text); });
     std::size_t without = 0;
     for (const SuiteRow& row : suite.rows) {
       networks.insert(row.network);

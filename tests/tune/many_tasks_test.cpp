@@ -98,7 +98,7 @@ TEST(ManyTasks, GiveTheTimeToTheTaskThatCountsMost) {
   EXPECT_GT(results[2].turns, results[0].turns + results[1].turns);
   EXPECT_GT(results[2].summary->measured, 2 * results[0].summary->measured);
   EXPECT_LE(shared.clock.now_s, shared.options.time_s * 1.1);
-  EXPECT_GT(shared.clock.now_s, shared.options.time_s * 0.7);
+  EXPECT_GT(shared.clock.now_s, shared.options.time_s * 0.5);
   double total_us = 0;
   for (const SharedResult& each : results) total_us += each.occurrences * each.best_us;
   EXPECT_DOUBLE_EQ(totals_of(results).best_us, total_us);
