@@ -48,6 +48,13 @@ void ModelFlags::add_to(CLI::App& app, const char* file_name) {
   several("--input", inputs_, "shape of an input: x=1x3x224x224; may be given several times");
 }
 
+std::string ModelFlags::as_flags() const {
+  std::string text = shell_quoted(file_);
+  for (const std::string& dim : dims_) text += " --dim " + shell_quoted(dim);
+  for (const std::string& input : inputs_) text += " --input " + shell_quoted(input);
+  return text;
+}
+
 ModelProblem ModelFlags::read() const {
   const ShapeBindings bound = bindings();
   ModelProblem problem;

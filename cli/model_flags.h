@@ -28,6 +28,8 @@ class ModelFlags {
   void add_to(CLI::App& app, const char* file_name);
   bool given() const { return !file_.empty(); }
   const std::string& file() const { return file_; }
+  /// The file and the sizes as flags for another command: "resnet18.onnx --dim batch=1".
+  std::string as_flags() const;
   ShapeBindings bindings() const { return parse_bindings(dims_, inputs_); }
   /// Reads the file; what is newer than what is known is a note on stderr. Throws Error(kUser), one sentence.
   ModelProblem read() const;

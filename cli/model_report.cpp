@@ -71,9 +71,9 @@ std::string missing_text(const SharedResult& result) {
 
 }  // namespace
 
-std::string report_text(const std::string& file, const std::vector<SharedResult>& results,
+std::string report_text(const std::string& flags, const std::vector<SharedResult>& results,
                         const Device& device, const std::string& database) {
-  std::string out = fmt::format("\nmodel     {}\ndevice    {} ({}, {} {}), {} caches\n\n", file, device.name,
+  std::string out = fmt::format("\nmodel     {}\ndevice    {} ({}, {} {}), {} caches\n\n", flags, device.name,
                                 device.limits.arch, device.limits.cores, device.limits.target->core_word,
                                 device.cold ? "cold" : "usual");
   out += results_table(results) + "\n";
@@ -92,13 +92,15 @@ std::string report_text(const std::string& file, const std::vector<SharedResult>
                              format_time_us(totals.best_us), places, format_time_us(totals.default_us),
                              format_ratio(totals.best_us > 0 ? totals.default_us / totals.best_us : 0)));
   if (totals.baseline_us > 0)
-    line("", fmt::format("where a library was timed: {} against {} of the fastest one: {}",
+    line("", fmt::format("where a baseline was timed: {} against {} of the fastest one: {}",
                          format_time_us(totals.best_where_baseline_us), format_time_us(totals.baseline_us),
                          format_ratio(totals.baseline_us / totals.best_where_baseline_us)));
   line("trials", fmt::format("{} measured", trials));
   line("database", database);
   line("next", fmt::format("lehr export --db {} --out kernels.bundle", shell_quoted(database)));
-  line("", fmt::format("lehr apply {} --bundle kernels.bundle --out faster", shell_quoted(file)));
+  const std::string threads =
+      device.limits.target.has(Feature::kTasks) ? fmt::format(" --threads {}", device.limits.cores) : "";
+  line("", fmt::format("lehr apply {}{} --bundle kernels.bundle --out faster", flags, threads));
   return out;
 }
 

@@ -222,7 +222,7 @@ int TuneCommand::tune_model(const ModelProblem& problem, const MeasureSetup& set
   if (json_)
     print_json(document_of(model_.file(), results, database_));
   else
-    fmt::print("{}", report_text(model_.file(), results, setup.device, database_));
+    fmt::print("{}", report_text(model_.as_flags(), results, setup.device, database_));
   if (*opened.parts.interrupted) return kInterruptedCode;
   const bool any = std::ranges::any_of(results, [](const SharedResult& each) { return each.best_us > 0; });
   if (!any) fmt::print(stderr, "lehr: no candidate of any workload ran\n");
