@@ -18,7 +18,6 @@
 #include "deploy/applied_folder.h"
 #include "deploy/onnxruntime_plugin.h"
 #include "measure/host/host_backend.h"
-#include "measure/system/affinity.h"
 #include "measure/system/temp_dir.h"
 #include "model/rewrite.h"
 #include "templates/catalog.h"
@@ -28,23 +27,21 @@ namespace {
 
 using nlohmann::json;
 
-/// What becomes of a model's convolutions and products.
-struct Coverage {
-  std::vector<Replacement> replacements;
-  std::map<std::string, std::size_t> reasons;  ///< why places stay the engine's, and how many
-  std::size_t places = 0;
-  double flops = 0, replaced_flops = 0;
-  double expected_us = 0;              ///< of those that are replaced
-  std::uint64_t prepacked_bytes = 0;   ///< that they need while the model is loaded
-  std::set<const ModelPlace*> saving;  ///< EngineCheck::saving
-};
-
 /// Whether a bundle's kernel, whose name is its family's and a hash, does fewer products than the sum has.
 bool saves_products(const BundleAnswer& answer) {
   const std::string family = answer.name.substr(0, answer.name.rfind('_'));
   return std::ranges::any_of(
       catalog(), [&](const Template& each) { return each.name == family && each.saves_products; });
 }
+
+/// Which of a model's convolutions and products have kernels.
+struct Coverage {
+  std::vector<Replacement> replacements;
+  std::map<const ModelPlace*, BundleAnswer> answers;  ///< of each of them
+  std::map<std::string, std::size_t> reasons;         ///< why others stay the engine's, and how many
+  std::size_t places = 0;                             ///< all
+  double flops = 0;                                   ///< of all that are known
+};
 
 Coverage coverage_of(const ModelWork& work, const BundleAnswers& bundle, int threads, bool winograd) {
   Coverage coverage;
@@ -58,13 +55,9 @@ Coverage coverage_of(const ModelWork& work, const BundleAnswers& bundle, int thr
       coverage.reasons[reason] += task.places.size();
       continue;
     }
-    coverage.replaced_flops += flops_of(task);
-    const auto count = static_cast<double>(task.places.size());
-    coverage.expected_us += count * answer->time_us;
-    coverage.prepacked_bytes += task.places.size() * answer->prepacked_bytes;
     for (const ModelPlace& place : task.places) {
       coverage.replacements.push_back({&place, task.workload, threads});
-      if (saves_products(*answer)) coverage.saving.insert(&place);
+      coverage.answers[&place] = *answer;
     }
   }
   for (const ModelGap& gap : work.gaps) {
@@ -73,6 +66,43 @@ Coverage coverage_of(const ModelWork& work, const BundleAnswers& bundle, int thr
     ++coverage.reasons[gap.reason];
   }
   return coverage;
+}
+
+/// Those that cannot be written stay the engine's.
+void leave_out(const std::vector<KeptPlace>& kept, Coverage& coverage) {
+  std::set<const ModelPlace*> gone;
+  for (const KeptPlace& each : kept) {
+    gone.insert(each.place);
+    ++coverage.reasons[each.reason];
+  }
+  std::erase_if(coverage.replacements, [&](const Replacement& each) { return gone.contains(each.place); });
+}
+
+std::set<const ModelPlace*> saving_places(const Coverage& coverage) {
+  std::set<const ModelPlace*> saving;
+  for (const auto& [place, answer] : coverage.answers)
+    if (saves_products(answer)) saving.insert(place);
+  return saving;
+}
+
+/// What the places come to that are written as kernels.
+struct Replaced {
+  std::size_t places = 0;
+  double share = 0;        ///< of the operations that are known
+  double expected_us = 0;  ///< of the kernels
+  std::uint64_t prepacked_bytes = 0;
+};
+
+Replaced sum_of(const std::vector<Replacement>& replacements, const Coverage& coverage) {
+  Replaced sum;
+  for (const Replacement& each : replacements) {
+    const BundleAnswer& answer = coverage.answers.at(each.place);
+    ++sum.places;
+    if (coverage.flops > 0) sum.share += flops_of(each.workload) / coverage.flops;
+    sum.expected_us += answer.time_us;
+    sum.prepacked_bytes += answer.prepacked_bytes;
+  }
+  return sum;
 }
 
 /// Files that hold constants of the model, at the same places below the new one.
@@ -87,17 +117,18 @@ void add_external(const OnnxModel& model, std::vector<std::string> paths, std::v
 }
 
 json document_of(const std::string& file, const std::string& out, const Coverage& coverage,
-                 std::size_t replaced, const PlaceChoice& choice) {
+                 const PlaceChoice& choice) {
+  const Replaced replaced = sum_of(choice.replacements, coverage);
   return {{"model", file},
           {"folder", out},
           {"places", coverage.places},
-          {"replaced", replaced},
-          {"share_of_flops", coverage.flops > 0 ? coverage.replaced_flops / coverage.flops : 0},
-          {"expected_us", coverage.expected_us},
-          {"prepacked_bytes", coverage.prepacked_bytes},
+          {"with_kernels", coverage.replacements.size()},
+          {"replaced", replaced.places},
+          {"share_of_flops", replaced.share},
+          {"expected_us", replaced.expected_us},
+          {"prepacked_bytes", replaced.prepacked_bytes},
           {"reasons", coverage.reasons},
           {"engine", choice.engine},
-          {"removed", choice.removed},
           {"original_us", choice.original_us},
           {"rewritten_us", choice.rewritten_us},
           {"speedup", choice.speedup},
@@ -111,8 +142,6 @@ void print_engine(const PlaceChoice& choice) {
     fmt::print("not verified: {}\n", printable(choice.failure));
     return;
   }
-  if (choice.removed > 0)
-    fmt::print("{} of them left to the engine after all: the model is faster so\n", choice.removed);
   fmt::print("ONNX Runtime {}: outputs within {:.1g} of their ranges\n", choice.engine, choice.worst);
   if (choice.speedup > 0)
     fmt::print("original {}, rewritten {}: {}\n", format_time_us(choice.original_us),
@@ -122,21 +151,19 @@ void print_engine(const PlaceChoice& choice) {
                format_time_us(choice.without_saving_us));
 }
 
-void print_coverage(const std::string& out, const Coverage& coverage, std::size_t replaced,
-                    const PlaceChoice& choice) {
-  fmt::print(
-      "{} of {} convolutions and products have kernels, {:.1f} % of the operations that are known: {} "
-      "expected\n",
-      coverage.replacements.size(), coverage.places,
-      coverage.flops > 0 ? 100 * coverage.replaced_flops / coverage.flops : 0,
-      format_time_us(coverage.expected_us));
-  if (coverage.prepacked_bytes > 0)
+void print_coverage(const std::string& out, const Coverage& coverage, const PlaceChoice& choice) {
+  const Replaced replaced = sum_of(choice.replacements, coverage);
+  fmt::print("{} of {} convolutions and products by kernels, {:.1f} % of the operations that are known: {} expected\n",
+             replaced.places, coverage.places, 100 * replaced.share, format_time_us(replaced.expected_us));
+  if (replaced.prepacked_bytes > 0)
     fmt::print("{:.1f} MB of prepacked weights beside the model's own\n",
-               static_cast<double>(coverage.prepacked_bytes) / 1e6);
+               static_cast<double>(replaced.prepacked_bytes) / 1e6);
   for (const auto& [reason, count] : coverage.reasons)
     fmt::print("left to the engine: {} x {}\n", count, printable(reason));
+  if (const std::size_t removed = coverage.replacements.size() - replaced.places; removed > 0)
+    fmt::print("left to the engine: {} x the model is faster so, though there is a kernel\n", removed);
   if (!coverage.replacements.empty()) print_engine(choice);
-  if (replaced == 0) fmt::print("nothing gains: the model is written as it was\n");
+  if (replaced.places == 0) fmt::print("nothing gains: the model is written as it was\n");
   fmt::print("written to {}\n", out);
 }
 
@@ -146,11 +173,7 @@ ApplyCommand::ApplyCommand(CLI::App& root, const Environment& environment) : env
   app_ = root.add_subcommand("apply", "Write a network that ONNX Runtime runs with a bundle's kernels");
   problem_.add_to(*app_, "FILE");
   value_flag(*app_, "Problem", "--bundle", bundle_, "the folder with kernels that `lehr export` has written");
-  value_flag(*app_, kMeasuringGroup, "--threads", threads_,
-             "the kernels tuned for so many (all that are allowed); right with any number of the engine's");
-  value_flag(*app_, kMeasuringGroup, "--tolerance", tolerance_,
-             "largest difference from the original's outputs, as a share of their range (1e-4)");
-  value_flag(*app_, kMeasuringGroup, "--seed", seed_, "of the random inputs that both compute (0)");
+  engine_.add_to(*app_, "the kernels tuned for so many (all that are allowed); right with any number of the engine's");
   value_flag(*app_, kMeasuringGroup, "--time", time_,
              "in which ONNX Runtime tries which places pay, at most: 30s, 2m (60s)");
   switch_flag(*app_, "Problem", "--no-winograd", no_winograd_,
@@ -173,31 +196,24 @@ int ApplyCommand::run() {
   if (!problem_.given() || bundle_.empty() || out_.empty())
     throw_user(
         "lehr apply needs a file, a bundle and a folder to write: lehr apply net.onnx --bundle "
-        "kernels.bundle "
-        "--out faster");
-  const auto cpus = static_cast<std::int64_t>(allowed_cpus().size());
-  const int threads = threads_.empty() ? static_cast<int>(cpus)
-                                       : static_cast<int>(parse_number("--threads", threads_, 1, 1024));
+        "kernels.bundle --out faster");
+  EngineCheck check = engine_.check(problem_, environment_, !no_engine_);
+  const double seconds = parse_duration("--time", time_);
   const auto [model, shapes, work] = problem_.read();
   std::vector<FolderFile> files = bundle_files(bundle_);
-  Coverage coverage = coverage_of(work, BundleAnswers(bundle_), threads, !no_winograd_);
+  Coverage coverage = coverage_of(work, BundleAnswers(bundle_), check.threads, !no_winograd_);
   if (!coverage.replacements.empty())
     files.push_back(onnxruntime_plugin(host_compiler_options(environment_)));
-  // Those that cannot be written are known before the engine is asked.
   RewrittenModel rewritten = rewrite(model, shapes, coverage.replacements);
   add_external(model, rewritten.external, files);
-  for (const KeptPlace& kept : rewritten.kept) {
-    ++coverage.reasons[kept.reason];
-    std::erase_if(coverage.replacements, [&](const Replacement& each) { return each.place == kept.place; });
+  leave_out(rewritten.kept, coverage);
+  PlaceChoice choice;
+  choice.replacements = coverage.replacements;
+  choice.failure = "--no-engine";
+  if (!no_engine_ && !coverage.replacements.empty()) {
+    check.saving = saving_places(coverage);
+    choice = chosen(model, shapes, coverage.replacements, files, check, seconds);
   }
-  const EngineCheck check = {
-      .libraries = no_engine_ ? std::vector<std::string>() : onnxruntime::find_libraries(environment_),
-      .threads = threads,
-      .seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX)),
-      .bindings = problem_.bindings(),
-      .tolerance = parse_share("--tolerance", tolerance_),
-      .saving = coverage.saving};
-  const PlaceChoice choice = chosen(model, shapes, coverage.replacements, files, check);
   if (choice.wrong) {
     fmt::print(stderr, "lehr: {}: {}; nothing is written\n", problem_.file(), printable(choice.failure));
     return kCheckFailedCode;
@@ -208,27 +224,24 @@ int ApplyCommand::run() {
   files.push_back({kAppliedModel, std::move(rewritten.bytes)});
   write_folder(out_, files, &is_applied_folder);
   if (json_)
-    print_json(document_of(problem_.file(), out_, coverage, rewritten.replaced, choice));
+    print_json(document_of(problem_.file(), out_, coverage, choice));
   else
-    print_coverage(out_, coverage, rewritten.replaced, choice);
+    print_coverage(out_, coverage, choice);
   return 0;
 }
 
 PlaceChoice ApplyCommand::chosen(const OnnxModel& model, const ModelShapes& shapes,
                                  const std::vector<Replacement>& replacements,
-                                 const std::vector<FolderFile>& files, const EngineCheck& check) const {
-  PlaceChoice choice;
-  choice.replacements = replacements;
-  if (replacements.empty()) return choice;
-  if (check.libraries.empty()) {
-    choice.failure = "--no-engine";
-    return choice;
-  }
-  const TempDir directory;
+                                 const std::vector<FolderFile>& files, const EngineCheck& check,
+                                 double seconds) const {
+  // Files in memory are quick to write; large models would take it from the engine.
+  constexpr std::size_t kMostInMemory = std::size_t{64} << 20;
+  std::size_t bytes = model.bytes->size();
+  for (const FolderFile& file : files) bytes += file.bytes.size();
+  const TempDir directory(bytes > kMostInMemory ? "/tmp" : "");
   const std::string folder = directory.path() + "/draft";
   write_folder(folder, files, &is_applied_folder);
   const std::string original = std::filesystem::absolute(problem_.file()).string();
-  const double seconds = parse_duration("--time", time_);
   const auto tell = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
   return choose_places(model, shapes, original, replacements, folder, check, seconds, tell);
 }

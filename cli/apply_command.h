@@ -24,15 +24,16 @@ class ApplyCommand {
   int run();
 
  private:
-  /// By an engine that is given all `files`; where none is here, all of them.
+  /// By an engine that is given all `files`.
   PlaceChoice chosen(const OnnxModel& model, const ModelShapes& shapes,
                      const std::vector<Replacement>& replacements, const std::vector<FolderFile>& files,
-                     const EngineCheck& check) const;
+                     const EngineCheck& check, double seconds) const;
 
   CLI::App* app_ = nullptr;
   const Environment& environment_;
   ModelFlags problem_;
-  std::string bundle_, out_, threads_, tolerance_ = "1e-4", seed_ = "0", time_ = "60s";
+  EngineFlags engine_;
+  std::string bundle_, out_, time_ = "60s";
   bool json_ = false, no_engine_ = false, no_winograd_ = false;
 };
 

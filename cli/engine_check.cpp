@@ -9,7 +9,10 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "cli/args.h"
+#include "cli/help.h"
 #include "deploy/applied_folder.h"
+#include "measure/system/affinity.h"
 
 namespace lehr {
 namespace {
@@ -131,19 +134,46 @@ class Search {
 bool agrees(const onnxruntime::TrialReport& report, const EngineCheck& check, PlaceChoice& choice) {
   choice.engine = report.version;
   choice.failure = report.failure;
-  for (const onnxruntime::ModelTrial& trial : report.models)
-    if (choice.failure.empty()) choice.failure = trial.failure;
-  if (!choice.failure.empty() || report.models.size() < 2) return false;
-  const onnxruntime::ModelTrial& rewritten = report.models[1];
-  choice.worst = rewritten.worst;
-  choice.wrong = !(rewritten.worst <= check.tolerance);
-  if (choice.wrong)
-    choice.failure = fmt::format("output '{}' differs by {:.2g} of its range; {:.2g} is allowed",
-                                 rewritten.worst_output, rewritten.worst, check.tolerance);
+  choice.wrong = report.died;
+  if (!choice.failure.empty()) return false;
+  choice.failure = report.models.at(0).failure;
+  if (!choice.failure.empty()) return false;
+  for (std::size_t i = 1; i < report.models.size() && !choice.wrong; ++i) {
+    choice.failure = why_wrong(report.models[i], check.tolerance);
+    choice.wrong = !choice.failure.empty();
+  }
+  choice.worst = report.models.at(1).worst;
   return !choice.wrong;
 }
 
 }  // namespace
+
+void EngineFlags::add_to(CLI::App& app, const char* threads_help) {
+  value_flag(app, kMeasuringGroup, "--threads", threads_, threads_help);
+  value_flag(app, kMeasuringGroup, "--tolerance", tolerance_,
+             "largest difference from the original's outputs, as a share of their range (1e-4)");
+  value_flag(app, kMeasuringGroup, "--seed", seed_, "of the random inputs that both compute (0)");
+}
+
+EngineCheck EngineFlags::check(const ModelFlags& model, const Environment& environment, bool ask) const {
+  constexpr std::int64_t kMostThreads = 1024;
+  const auto cpus = static_cast<std::int64_t>(allowed_cpus().size());
+  EngineCheck check;
+  check.threads =
+      static_cast<int>(threads_.empty() ? cpus : parse_number("--threads", threads_, 1, kMostThreads));
+  check.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
+  check.tolerance = parse_share("--tolerance", tolerance_);
+  check.bindings = model.bindings();
+  if (ask) check.libraries = onnxruntime::find_libraries(environment);
+  return check;
+}
+
+std::string why_wrong(const onnxruntime::ModelTrial& trial, double tolerance) {
+  if (!trial.failure.empty()) return trial.failure;
+  if (trial.worst <= tolerance) return "";
+  return fmt::format("output '{}' differs by {:.2g} of its range; {:.2g} is allowed", trial.worst_output,
+                     trial.worst, tolerance);
+}
 
 std::map<std::string, std::vector<std::int64_t>> input_shapes(const OnnxModel& model,
                                                               const ShapeBindings& bindings) {
@@ -203,7 +233,6 @@ PlaceChoice choose_places(const OnnxModel& model, const ModelShapes& shapes, con
   choice.speedup = onnxruntime::speedup(last.models[1], last.models[0]);
   if (finalists.size() > 1) choice.without_saving_us = onnxruntime::median_us(last.models[2]);
   choice.replacements = choice.speedup >= kLeastGain ? search.those(best) : std::vector<Replacement>();
-  choice.removed = replacements.size() - choice.replacements.size();
   return choice;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/environment.h"
+#include "cli/model_flags.h"
 #include "measure/vendor/onnxruntime/trial.h"
 #include "model/rewrite.h"
 
@@ -26,9 +27,23 @@ struct EngineCheck {
   std::set<const ModelPlace*> saving = {};
 };
 
+/// --threads, --tolerance and --seed of commands that ask an engine.
+class EngineFlags {
+ public:
+  void add_to(CLI::App& app, const char* threads_help);
+  /// Throws Error(kUser). Without `ask` no engine is looked for.
+  EngineCheck check(const ModelFlags& model, const Environment& environment, bool ask) const;
+
+ private:
+  std::string threads_, tolerance_ = "1e-4", seed_ = "0";
+};
+
 /// The shapes of a model's inputs as the bindings have them; what they leave open is 1.
 std::map<std::string, std::vector<std::int64_t>> input_shapes(const OnnxModel& model,
                                                               const ShapeBindings& bindings);
+
+/// Why a rewritten model's trial is no success, a sentence without a full stop; "" where it is one.
+std::string why_wrong(const onnxruntime::ModelTrial& trial, double tolerance);
 
 /// A rewritten model in the engine, beside the original: the folder has model.onnx and the plug-in. Timed for
 /// `seconds`; 0: not. [0] is the original.
@@ -39,9 +54,8 @@ onnxruntime::TrialReport try_folder(const OnnxModel& model, const std::string& o
 struct PlaceChoice {
   std::vector<Replacement> replacements;  ///< empty: nothing pays
   std::string failure;      ///< why the engine could not be asked, or is not pleased; "": it was and is
-  bool wrong = false;       ///< `failure` is that the outputs differ by more than the tolerance
+  bool wrong = false;       ///< the original runs; the rewritten one does not, or computes something else
   std::string engine;       ///< its version
-  std::size_t removed = 0;  ///< places that were taken out again, because the model is faster without
   double original_us = 0, rewritten_us = 0, speedup = 0;  ///< 0: not timed
   double without_saving_us = 0;  ///< of the rewritten one without its places of `saving`; 0: it has none
   double worst = 0;              ///< largest difference, as a share of an output's range

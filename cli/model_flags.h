@@ -27,6 +27,8 @@ class ModelFlags {
   /// Adds --dim and --input, and the file under that name: "FILE" or "--model".
   void add_to(CLI::App& app, const char* file_name);
   bool given() const { return !file_.empty(); }
+  /// Whether sizes are given, with a file or without.
+  bool has_sizes() const { return !dims_.empty() || !inputs_.empty(); }
   const std::string& file() const { return file_; }
   /// The file and the sizes as flags for another command: "resnet18.onnx --dim batch=1".
   std::string as_flags() const;

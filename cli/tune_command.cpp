@@ -26,6 +26,17 @@ namespace {
 constexpr int kNothingFoundCode = 3;
 constexpr std::int64_t kMostTrials = 10'000'000;
 
+// Where that was asked for; says on stderr what is not.
+bool all_deterministic(const std::vector<Summary>& summaries) {
+  bool all_same = true;
+  for (const Summary& summary : summaries) {
+    if (summary.determinism.empty() || summary.verdict.deterministic.value_or(false)) continue;
+    fmt::print(stderr, "lehr: '{}': {}\n", summary.workload, summary.determinism);
+    all_same = false;
+  }
+  return all_same;
+}
+
 // The exit code of tunings that came to their end; says on stderr why it is not 0.
 int code_of(const std::vector<Summary>& summaries) {
   const auto failed = std::ranges::find_if(summaries, [](const Summary& summary) { return !summary.best; });
@@ -34,13 +45,7 @@ int code_of(const std::vector<Summary>& summaries) {
                failed->measured, failures_text(failed->failed), failed->first_failure);
     return kNothingFoundCode;
   }
-  bool all_same = true;
-  for (const Summary& summary : summaries) {
-    if (summary.determinism.empty() || summary.verdict.deterministic.value_or(false)) continue;
-    fmt::print(stderr, "lehr: '{}': {}\n", summary.workload, summary.determinism);
-    all_same = false;
-  }
-  return all_same ? 0 : kCheckFailedCode;
+  return all_deterministic(summaries) ? 0 : kCheckFailedCode;
 }
 
 }  // namespace
@@ -191,7 +196,7 @@ int TuneCommand::tune_workloads(std::vector<Workload> workloads, const MeasureSe
     if (interrupted) break;
     opened.options.session_id = new_session_id();
     TaskRun run({workload, setup.device, !no_winograd_}, opened.options, opened.parts);
-    summaries.push_back(run.session().run());
+    summaries.push_back(run.run());
     opened.progress.finish();
     if (!json_) fmt::print("{}", report_text(summaries.back(), setup.device, database_));
     std::fflush(stdout);
@@ -226,12 +231,18 @@ int TuneCommand::tune_model(const ModelProblem& problem, const MeasureSetup& set
   if (*opened.parts.interrupted) return kInterruptedCode;
   const bool any = std::ranges::any_of(results, [](const SharedResult& each) { return each.best_us > 0; });
   if (!any) fmt::print(stderr, "lehr: no candidate of any workload ran\n");
-  return any ? 0 : kNothingFoundCode;
+  if (!any) return kNothingFoundCode;
+  std::vector<Summary> summaries;
+  for (const SharedResult& each : results)
+    if (each.summary) summaries.push_back(*each.summary);
+  return all_deterministic(summaries) ? 0 : kCheckFailedCode;
 }
 
 int TuneCommand::run() {
   if (model_.given() && (problem_.chosen() || problem_.from_file()))
     throw_user("--model and other problems exclude each other");
+  if (!model_.given() && (model_.has_sizes() || warm_))
+    throw_user("--dim, --input and --warm are for a network: name it with --model");
   std::optional<ModelProblem> model;
   std::vector<Workload> workloads;
   if (model_.given()) {

@@ -12,7 +12,6 @@
 #include "cli/help.h"
 #include "cli/table.h"
 #include "deploy/applied_folder.h"
-#include "measure/system/affinity.h"
 
 namespace lehr {
 
@@ -23,10 +22,7 @@ VerifyCommand::VerifyCommand(CLI::App& root, const Environment& environment) : e
   app_ = root.add_subcommand("verify", "Compare a network that `lehr apply` has written with the original");
   problem_.add_to(*app_, "FILE");
   value_flag(*app_, "Problem", "--out", folder_, "the folder that `lehr apply --out` has written");
-  value_flag(*app_, kMeasuringGroup, "--threads", threads_, "of the engine (all that are allowed)");
-  value_flag(*app_, kMeasuringGroup, "--tolerance", tolerance_,
-             "largest difference from the original's outputs, as a share of their range (1e-4)");
-  value_flag(*app_, kMeasuringGroup, "--seed", seed_, "of the random inputs that both compute (0)");
+  engine_.add_to(*app_, "of the engine (all that are allowed)");
   value_flag(*app_, kMeasuringGroup, "--time", time_, "time both in turns for so long: 10s (not at all)");
   switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
   app_->footer(
@@ -43,29 +39,28 @@ bool VerifyCommand::chosen() const {
 int VerifyCommand::run() {
   if (!problem_.given() || folder_.empty())
     throw_user("lehr verify needs a file and a folder: lehr verify net.onnx --out faster");
+  const EngineCheck check = engine_.check(problem_, environment_, true);
+  const double seconds = time_.empty() ? 0 : parse_duration("--time", time_);
   if (!is_applied_folder(folder_)) throw_user("{} is no folder that `lehr apply` has written", folder_);
   const ModelProblem problem = problem_.read();
-  const auto cpus = static_cast<std::int64_t>(allowed_cpus().size());
-  EngineCheck check = {
-      .libraries = onnxruntime::find_libraries(environment_),
-      .threads = static_cast<int>(threads_.empty() ? cpus : parse_number("--threads", threads_, 1, 1024)),
-      .seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX)),
-      .bindings = problem_.bindings(),
-      .tolerance = parse_share("--tolerance", tolerance_)};
-  const double seconds = time_.empty() ? 0 : parse_duration("--time", time_);
   const std::string original = std::filesystem::absolute(problem_.file()).string();
   const TrialReport report = try_folder(problem.model, original, folder_, check, seconds);
-  if (!report.failure.empty()) throw_environment("{}", report.failure);
+  if (!report.failure.empty() && !report.died) throw_environment("{}", report.failure);
+  if (report.died) {
+    fmt::print(stderr, "lehr: {}\n", printable(report.failure));
+    return kCheckFailedCode;
+  }
   if (!report.models[0].failure.empty())
     throw_user("{} does not run: {}", problem_.file(), report.models[0].failure);
   const ModelTrial& rewritten = report.models[1];
-  const bool right = rewritten.failure.empty() && rewritten.worst <= check.tolerance;
+  const std::string wrong = why_wrong(rewritten, check.tolerance);
+  const bool right = wrong.empty();
   if (json_) {
     print_json({{"model", problem_.file()},
                 {"folder", folder_},
                 {"engine", report.version},
                 {"right", right},
-                {"failure", rewritten.failure},
+                {"failure", wrong},
                 {"worst_difference", rewritten.worst},
                 {"worst_output", rewritten.worst_output},
                 {"original_us", onnxruntime::median_us(report.models[0])},
@@ -81,11 +76,7 @@ int VerifyCommand::run() {
                  format_ratio(onnxruntime::speedup(rewritten, report.models[0])));
   }
   if (right) return 0;
-  fmt::print(stderr, "lehr: {}\n",
-             rewritten.failure.empty()
-                 ? fmt::format("output '{}' differs by {:.2g} of its range; {:.2g} is allowed",
-                               printable(rewritten.worst_output), rewritten.worst, check.tolerance)
-                 : printable(rewritten.failure));
+  fmt::print(stderr, "lehr: {}\n", printable(wrong));
   return kCheckFailedCode;
 }
 

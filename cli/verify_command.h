@@ -24,7 +24,8 @@ class VerifyCommand {
   CLI::App* app_ = nullptr;
   const Environment& environment_;
   ModelFlags problem_;
-  std::string folder_, threads_, tolerance_ = "1e-4", seed_ = "0", time_;
+  EngineFlags engine_;
+  std::string folder_, time_;
   bool json_ = false;
 };
 

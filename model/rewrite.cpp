@@ -87,7 +87,8 @@ class Rewriter {
       : model_(model), shapes_(shapes), constants_(model, shapes) {
     for (const OnnxNode& node : model.nodes)
       for (const std::string_view output : node.outputs) names_.insert(output);
-    for (const OnnxTensor& constant : model.constants) names_.insert(constant.name);
+    for (const OnnxTensor& constant : model.constants) constant_names_.insert(constant.name);
+    names_.insert(constant_names_.begin(), constant_names_.end());
     for (const OnnxValueInfo& input : model.inputs) names_.insert(input.name);
   }
 
@@ -201,9 +202,10 @@ class Rewriter {
   /// What is still read, by whom ever.
   void find_read() {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
-      if (gone_.contains(i)) continue;
-      for (const std::string_view input : model_.nodes[i].inputs) read_.insert(input);
-      for (const std::string_view name : model_.nodes[i].captured) read_.insert(name);
+      const OnnxNode& node = model_.nodes[i];
+      (gone_.contains(i) ? gone_read_ : read_).insert(node.inputs.begin(), node.inputs.end());
+      if (gone_.contains(i)) gone_made_.insert(node.outputs.begin(), node.outputs.end());
+      read_.insert(node.captured.begin(), node.captured.end());
     }
     for (const auto& [at, fused] : fused_)
       for (const FusedInput& input : fused.inputs) {
@@ -245,7 +247,7 @@ class Rewriter {
   }
 
   std::string constant_bytes(const OnnxTensor& constant, std::string_view record) {
-    if (!read_.contains(constant.name) && gone_reads(constant.name)) return {};
+    if (is_unread_now(constant.name)) return {};
     if (constant.external) {
       external_file(model_, constant);
       result_.external.emplace_back(constant.location);
@@ -256,26 +258,13 @@ class Rewriter {
   /// Models of IR 3 list their constants among the inputs, where anybody may give other ones: not those that
   /// kernels have packed.
   std::string input_bytes(const OnnxValueInfo& input, std::string_view record) const {
-    const bool is_constant =
-        std::ranges::find(model_.constants, input.name, &OnnxTensor::name) != model_.constants.end();
-    if (is_constant &&
-        (fixed_.contains(input.name) || (!read_.contains(input.name) && gone_reads(input.name))))
-      return {};
-    return std::string(record);
+    const bool left_out = fixed_.contains(input.name) || is_unread_now(input.name);
+    return constant_names_.contains(input.name) && left_out ? std::string() : std::string(record);
   }
 
-  bool gone_reads(std::string_view name) const {
-    return std::ranges::any_of(gone_, [&](std::size_t at) {
-      return std::ranges::find(model_.nodes[at].inputs, name) != model_.nodes[at].inputs.end();
-    });
-  }
-
-  bool vanished(std::string_view value) const {
-    if (read_.contains(value)) return false;
-    return std::ranges::any_of(gone_, [&](std::size_t at) {
-      return std::ranges::find(model_.nodes[at].outputs, value) != model_.nodes[at].outputs.end();
-    });
-  }
+  /// Only nodes that are gone have read it.
+  bool is_unread_now(std::string_view name) const { return !read_.contains(name) && gone_read_.contains(name); }
+  bool vanished(std::string_view value) const { return !read_.contains(value) && gone_made_.contains(value); }
 
   const OnnxModel& model_;
   const ModelShapes& shapes_;
@@ -285,7 +274,9 @@ class Rewriter {
   std::vector<std::unique_ptr<std::string>> own_names_;
   std::unordered_map<std::size_t, FusedNode> fused_;  ///< by the node in whose place they come
   std::set<std::size_t> gone_;                        ///< nodes that fused ones compute
-  std::unordered_set<std::string_view> read_, fixed_;
+  std::unordered_set<std::string_view> constant_names_;
+  std::unordered_set<std::string_view> read_, fixed_;           ///< by what stays
+  std::unordered_set<std::string_view> gone_read_, gone_made_;  ///< by nodes that are gone
 };
 
 }  // namespace

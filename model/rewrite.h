@@ -1,20 +1,6 @@
-// A model in which places are computed by kernels of a bundle: what an inference engine loads in its stead.
-//
-// A place becomes one node of the domain "ai.lehr", operator "Fused": its inputs are the tensors of the
-// workload in their order, its output is the place's. Its attributes:
-//   version   1
-//   workload  the canonical text of the workload
-//   threads   that its kernel is chosen for; 0: any
-//   plan      a JSON document:
-//     shapes    of each input, for which the workload holds; output: the output's shape there
-//     constant  the inputs that stay as they are
-//     vary      fields of the workload that follow the inputs' shapes: {"m": [[0,0],[0,1]]} is the product of
-//               dimensions 0 and 1 of input 0
-//     nodes     the engine's own operators that compute the same, in order: {"op", "domain", "version" (the
-//               model's opset), "types": {"T": "f32"}, "inputs", "attributes": {"pads": {"ints": [1,1,1,1]}}}
-//               An input is a number (below the count of inputs: an input of the fused node; above: the
-//               output of nodes[i - count]; -1: left out) or {"constant": {"f": 6}}. The last one makes the
-//               output.
+// A model in which places are computed by kernels of a bundle: what an inference engine loads in its stead. A place
+// becomes one node of the domain "ai.lehr", operator "Fused", whose inputs are the tensors of the workload in their
+// order. What its attributes say is specified in deploy/onnxruntime/README.md, with what the plug-in makes of it.
 #pragma once
 
 #include <filesystem>

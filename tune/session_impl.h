@@ -1,4 +1,4 @@
-// The state of one running session; private to tune/: session.cpp holds its beginning and its rounds,
+// The state of one running session, for tune/ alone (others run it by run_session() or TaskRun): session.cpp holds its beginning and its rounds,
 // session_end.cpp its finals and its summary.
 #pragma once
 

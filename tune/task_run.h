@@ -18,9 +18,11 @@ class TaskRun {
   TaskRun(Task task, SessionOptions options, SessionParts parts);
   TaskRun(const TaskRun&) = delete;  // the session borrows the other members
 
+  /// The whole of it, as run_session() does.
+  Summary run() { return session_->run(); }
+  /// For sessions that take turns (many_tasks.h).
   Session& session() { return *session_; }
   const Session& session() const { return *session_; }
-  const Task& task() const { return task_; }
 
  private:
   const Task task_;

@@ -154,6 +154,7 @@ TrialReport try_models_apart(const TrialRequest& request, const std::string& exe
   const Captured ran =
       run_captured({.command = {executable, "engine", request_path, report_path}}, deadline_in(limit_s));
   TrialReport report;
+  report.died = ran.timed_out || !ran.succeeded();
   if (ran.timed_out) {
     report.failure = fmt::format("the engine did not answer within {:.0f} s", limit_s);
   } else if (!ran.succeeded()) {

@@ -52,11 +52,13 @@ void describe(auto& field, Is<ModelTrial> auto& trial) {
 
 struct TrialReport {
   std::string failure;  ///< of the engine itself
+  bool died = false;    ///< `failure` is that its process crashed or did not come to an end
   std::string version;  ///< of the engine
   std::vector<ModelTrial> models;
 };
 void describe(auto& field, Is<TrialReport> auto& report) {
   field("failure", report.failure);
+  field("died", report.died);
   field("version", report.version);
   field("models", report.models);
 }
