@@ -199,9 +199,17 @@ int ApplyCommand::run() {
         "kernels.bundle --out faster");
   EngineCheck check = engine_.check(problem_, environment_, !no_engine_);
   const double seconds = parse_duration("--time", time_);
-  const auto [model, shapes, work] = problem_.read();
+  const ModelProblem problem = problem_.read();
+  const OnnxModel& model = problem.model;
+  const ModelShapes& shapes = problem.shapes;
   std::vector<FolderFile> files = bundle_files(bundle_);
-  Coverage coverage = coverage_of(work, BundleAnswers(bundle_), check.threads, !no_winograd_);
+  const BundleAnswers answers(bundle_);
+  // A pool that was not tuned with its convolution stays the engine's.
+  const ModelWork work = work_of(model, shapes, [&](const Workload& workload) {
+    std::string reason;
+    return answers.exact(to_text(workload), static_cast<std::uint32_t>(check.threads), reason).has_value();
+  });
+  Coverage coverage = coverage_of(work, answers, check.threads, !no_winograd_);
   if (!coverage.replacements.empty())
     files.push_back(onnxruntime_plugin(host_compiler_options(environment_)));
   RewrittenModel rewritten = rewrite(model, shapes, coverage.replacements);

@@ -136,11 +136,16 @@ bool ModelCommand::chosen() const {
 int ModelCommand::run() {
   if (!problem_.given()) throw_user("lehr model needs a file, as lehr model resnet18.onnx");
   const DeviceChoice choice = parse_device(device_, threads_, isa_);
-  const auto [model, shapes, work] = problem_.read();
+  ModelProblem problem = problem_.read();
   std::string note;
   std::vector<TaskRow> rows;
-  if (!work.tasks.empty())
-    rows = rows_of(work, choose_device(choice, work.tasks[0].workload, environment_, false, note).limits);
+  if (!problem.work.tasks.empty()) {
+    const Workload& first = problem.work.tasks[0].workload;
+    const Limits limits = choose_device(choice, first, environment_, false, note).limits;
+    take_served(problem, limits);
+    rows = rows_of(problem.work, limits);
+  }
+  const auto& [model, shapes, work] = problem;
   if (!note.empty()) fmt::print(stderr, "note: {}\n", note);
   if (json_)
     print_json(document_of(problem_.file(), model, shapes, work, rows));

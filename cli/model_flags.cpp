@@ -3,10 +3,13 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/table.h"
+#include "templates/catalog.h"
 
 namespace lehr {
 namespace {
@@ -53,6 +56,13 @@ std::string ModelFlags::as_flags() const {
   for (const std::string& dim : dims_) text += " --dim " + shell_quoted(dim);
   for (const std::string& input : inputs_) text += " --input " + shell_quoted(input);
   return text;
+}
+
+void take_served(ModelProblem& problem, const Limits& limits) {
+  problem.work = work_of(problem.model, problem.shapes, [&](const Workload& workload) {
+    return std::ranges::any_of(catalog(),
+                               [&](const Template& entry) { return !why_unserved(entry, workload, limits); });
+  });
 }
 
 ModelProblem ModelFlags::read() const {

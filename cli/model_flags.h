@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/limits.h"
 #include "model/tasks.h"
 
 namespace CLI {
@@ -19,8 +20,11 @@ ShapeBindings parse_bindings(const std::vector<std::string>& dims, const std::ve
 struct ModelProblem {
   OnnxModel model;
   ModelShapes shapes;
-  ModelWork work;
+  ModelWork work;  ///< with every pool taken: see take_served()
 };
+
+/// Leaves pools that no family on the device computes together with their convolution nodes of their own.
+void take_served(ModelProblem& problem, const Limits& limits);
 
 class ModelFlags {
  public:

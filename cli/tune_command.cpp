@@ -255,6 +255,7 @@ int TuneCommand::run() {
   }
   SessionOptions options = session_options();
   const MeasureSetup setup = setup_for(workloads[0]);
+  if (model) take_served(*model, setup.device.limits);
   if (!no_baseline_) options.baselines = chosen_baselines(setup.device.limits.target, baseline_);
   if (!model)
     workloads = problem_.served_by(setup.device, std::move(workloads), [&](const std::string& reason) {

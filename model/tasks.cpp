@@ -61,8 +61,8 @@ bool is_per_channel(const Sizes& shape, std::int64_t channels, std::size_t axis)
 /// Reads a graph for workloads.
 class Finder {
  public:
-  Finder(const OnnxModel& model, const ModelShapes& shapes)
-      : model_(model), shapes_(shapes), readers_(readers_of(model)), taken_(model.nodes.size()) {
+  Finder(const OnnxModel& model, const ModelShapes& shapes, const IsServed& is_served)
+      : model_(model), shapes_(shapes), is_served_(is_served), readers_(readers_of(model)), taken_(model.nodes.size()) {
     for (const OnnxNode& node : model.nodes)
       if (node.op == "DequantizeLinear") dequantized_.insert(node.outputs.begin(), node.outputs.end());
   }
@@ -375,24 +375,44 @@ class Finder {
     return try_step(found, step->step, {}, step->nodes, step->output);
   }
 
-  // Windows side by side, without padding.
+  // Square windows that lie alike over height and width.
   void take_pool(Found& found) {
     const auto reader = only_reader(found);
     if (!reader || found.workload.op() != Operator::kConv2d) return;
     const OnnxNode& node = model_.nodes[*reader];
     if ((node.op != "MaxPool" && node.op != "AveragePool") || node.outputs.size() != 1) return;
-    const auto image = shape(found.place.output);
-    if (!image || image->size() != 4) return;
+    const auto image = shape(found.place.output), pooled = shape(node.outputs[0]);
+    if (!image || !pooled || image->size() != 4 || pooled->size() != 4) return;
     const auto window = window_of(node, {(*image)[2], (*image)[3]}, {});
-    if (!window || window->ceil) return;
-    for (int i = 0; i < 2; ++i)
-      if (window->kernel[i] != window->kernel[0] || window->stride[i] != window->kernel[0] ||
-          window->dilation[i] != 1 || window->before[i] != 0 || window->after[i] != 0)
-        return;
+    if (!window || window->dilation[0] != 1 || window->dilation[1] != 1) return;
+    const auto windows = windows_over(*window, *image, *pooled);
+    if (!windows) return;
     EpilogueStep step;
     step.op = node.op == "MaxPool" ? EpilogueOp::kMaxPool : EpilogueOp::kAvgPool;
-    step.window = window->kernel[0];
+    step.windows = *windows;
+    Workload pooled_workload = found.workload;
+    pooled_workload.epilogue.steps.push_back(step);
+    if (is_served_ && !is_served_(pooled_workload)) return;
     try_step(found, step, {}, {*reader}, node.outputs[0]);
+  }
+
+  // An output that is rounded up has windows that end behind the image, as padding there would make them.
+  static std::optional<PoolWindows> windows_over(const ImageWindow& window,
+                                                 const std::vector<std::int64_t>& image,
+                                                 const std::vector<std::int64_t>& pooled) {
+    PoolWindows windows = {window.kernel[0], window.stride[0], window.before[0], window.after[0]};
+    if (windows.stride > kMostWindow) return std::nullopt;
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (window.kernel[i] != window.kernel[0] || window.stride[i] != window.stride[0] ||
+          window.before[i] != window.before[0] || window.after[i] != window.after[0])
+        return std::nullopt;
+      const std::int64_t end = (pooled[i + 2] - 1) * windows.stride + windows.window - windows.before;
+      if (windows.over(image[i + 2]) < pooled[i + 2])
+        windows.after = std::max(windows.after, end - image[i + 2]);
+    }
+    for (std::size_t i = 0; i < 2; ++i)
+      if (windows.over(image[i + 2]) != pooled[i + 2]) return std::nullopt;
+    return windows;
   }
 
   void keep(Found found, std::size_t node) {
@@ -404,6 +424,7 @@ class Finder {
 
   const OnnxModel& model_;
   const ModelShapes& shapes_;
+  const IsServed& is_served_;
   const Readers readers_;
   std::unordered_set<std::string_view> dequantized_;    ///< values that a DequantizeLinear makes
   std::vector<char> taken_;                             ///< nodes that are part of a place
@@ -413,8 +434,8 @@ class Finder {
 
 }  // namespace
 
-ModelWork work_of(const OnnxModel& model, const ModelShapes& shapes) {
-  return Finder(model, shapes).run();
+ModelWork work_of(const OnnxModel& model, const ModelShapes& shapes, const IsServed& is_served) {
+  return Finder(model, shapes, is_served).run();
 }
 
 double flops_of(const ModelTask& task) {

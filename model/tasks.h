@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,7 +47,12 @@ struct ModelWork {
   std::vector<ModelTask> tasks;  ///< the ones with most operations in all first
   std::vector<ModelGap> gaps;
 };
-ModelWork work_of(const OnnxModel& model, const ModelShapes& shapes);
+/// Whether something computes a workload.
+using IsServed = std::function<bool(const Workload&)>;
+
+/// A convolution takes the pool behind it where `is_served` says so of the two in one; else the pool stays a node
+/// of its own. Without it all pools are taken.
+ModelWork work_of(const OnnxModel& model, const ModelShapes& shapes, const IsServed& is_served = {});
 
 /// Multiplications and additions of all places of a task.
 double flops_of(const ModelTask& task);

@@ -68,7 +68,11 @@ std::optional<std::string> why_unserved(const Template& entry, const Workload& w
   if (entry.op != workload.op()) return "it is for another operator";
   if (entry.target != limits.target) return fmt::format("it is for {} devices", entry.target->title);
   if (auto unread = why_unread(workload, entry.reads)) return unread;
-  if (window_of(workload.epilogue) > 1 && !entry.pools) return "it stores every pixel: it has no pools";
+  const PoolWindows windows = windows_of(workload.epilogue);
+  if (windows.window > 1 && entry.pools == ServedPools::kNone)
+    return "it stores every pixel: it has no pools";
+  if (windows.window > 1 && !windows.are_apart() && entry.pools != ServedPools::kAny)
+    return "its pools have windows side by side";
   return entry.why_not(workload, limits);
 }
 

@@ -13,6 +13,13 @@
 
 namespace lehr {
 
+/// Which pools may be the last step of an epilogue that a family serves.
+enum class ServedPools {
+  kNone,
+  kApart,  ///< windows side by side (PoolWindows::are_apart())
+  kAny
+};
+
 struct Template {
   std::string name = {};  ///< = the family in configs
   int version =
@@ -30,7 +37,7 @@ struct Template {
   /// first.
   Config (*default_in)(const FamilySpace&, const Workload&, const Limits&) = nullptr;
   Operator op = Operator::kGemm;  ///< the operator that it serves
-  bool pools = false;             ///< whether the last step of an epilogue may be a pool
+  ServedPools pools = ServedPools::kNone;
   /// Of a workload's fields that came later (workload/field.h), those that its kernels heed; why_unserved()
   /// refuses workloads with others. The default are those that are older than the oldest family.
   std::vector<std::string_view> reads = {"math"};

@@ -79,14 +79,45 @@ EpilogueStep leaky_relu_of(std::string_view step, std::string_view slope) {
   return {.op = EpilogueOp::kLeakyRelu, .slope = *value};
 }
 
-EpilogueStep pool_of(EpilogueOp op, std::string_view step, std::string_view window) {
-  std::int64_t size = 0;
-  const auto [end, error] = std::from_chars(window.data(), window.data() + window.size(), size);
-  if (error != std::errc() || end != window.data() + window.size() || size < kLeastWindow ||
-      size > kMostWindow)
-    throw_user("'{}' in an epilogue needs the height and width of its windows, {} to {}, as in {}(2)", step,
-               kLeastWindow, kMostWindow, name_of(op));
-  return {.op = op, .window = size};
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+EpilogueStep pool_of(EpilogueOp op, std::string_view step, std::string_view inside) {
+  std::vector<std::int64_t> numbers;
+  for (const std::string_view part : split(inside, ','))
+    if (const auto number = whole_number(part)) numbers.push_back(*number);
+  const std::size_t given = split(inside, ',').size();
+  if (numbers.size() != given || given > 4 || numbers[0] < kLeastWindow || numbers[0] > kMostWindow)
+    throw_user(
+        "'{}' in an epilogue needs the height and width of its windows, {} to {}, as in {}(2), and behind it, "
+        "where windows do not lie side by side, their stride and the pixels before and behind the image, as in "
+        "maxpool(3,2,1)",
+        step, kLeastWindow, kMostWindow, name_of(op));
+  PoolWindows windows;
+  windows.window = numbers[0];
+  windows.stride = given > 1 ? numbers[1] : windows.window;
+  windows.before = given > 2 ? numbers[2] : 0, windows.after = given > 3 ? numbers[3] : windows.before;
+  if (windows.stride < 1 || windows.stride > kMostWindow)
+    throw_user("'{}' in an epilogue has a stride of {}; it can be 1 to {}", step, windows.stride, kMostWindow);
+  for (const std::int64_t pad : {windows.before, windows.after})
+    if (pad < 0 || pad >= windows.window)
+      throw_user("'{}' in an epilogue has {} pixels outside of the image; they can be 0 to {}, one less than the "
+                 "window",
+                 step, pad, windows.window - 1);
+  if (op == EpilogueOp::kAvgPool && windows.before + windows.after > 0)
+    throw_user("'{}' in an epilogue is a mean of pixels outside of the image; only maxpool takes these", step);
+  return {.op = op, .windows = windows};
+}
+
+std::string text_of(const PoolWindows& w) {
+  if (w.are_apart()) return fmt::format("({})", w.window);
+  if (w.before == 0 && w.after == 0) return fmt::format("({},{})", w.window, w.stride);
+  if (w.before == w.after) return fmt::format("({},{},{})", w.window, w.stride, w.before);
+  return fmt::format("({},{},{},{})", w.window, w.stride, w.before, w.after);
 }
 
 EpilogueStep step_of(std::string_view text) {
@@ -119,7 +150,7 @@ std::string to_text(const Epilogue& epilogue) {
     text += fmt::format("{}{}", text.empty() ? "" : "+", name_of(step.op));
     if (step.op == EpilogueOp::kClamp) text += fmt::format("({},{})", step.low, step.high);
     if (step.op == EpilogueOp::kLeakyRelu) text += fmt::format("({})", step.slope);
-    if (pools(step)) text += fmt::format("({})", step.window);
+    if (pools(step)) text += text_of(step.windows);
   }
   return text;
 }
@@ -154,8 +185,8 @@ bool is_gated(const Epilogue& epilogue) {
   return !epilogue.empty() && gates(epilogue.steps.back());
 }
 
-std::int64_t window_of(const Epilogue& epilogue) {
-  return !epilogue.empty() && pools(epilogue.steps.back()) ? epilogue.steps.back().window : 1;
+PoolWindows windows_of(const Epilogue& epilogue) {
+  return !epilogue.empty() && pools(epilogue.steps.back()) ? epilogue.steps.back().windows : PoolWindows{};
 }
 
 std::vector<EpilogueOperand> operands_of(const Epilogue& epilogue) {

@@ -27,21 +27,38 @@ enum class EpilogueOp {
   /// output. Two products in one kernel, whose B holds their columns alternately.
   kSwiglu,
   kGeglu,  ///< the same with gelu_tanh
-  /// Of a convolution: the largest of window x window neighbours, the next window beside it. Where windows do
-  /// not fit the image, what remains at its right and lower edge is left out.
-  kMaxPool,
-  kAvgPool  ///< the same with their mean
+  kMaxPool,  ///< of a convolution: the largest of window x window neighbours (PoolWindows)
+  kAvgPool   ///< the same with their mean, of windows that lie in the image
+};
+
+inline constexpr std::int64_t kLeastWindow = 2, kMostWindow = 16;
+
+/// Where the windows of a pool lie, along the height and along the width of an image alike. What behind the
+/// last window remains of the image is left out.
+struct PoolWindows {
+  std::int64_t window = 1;  ///< pixels; kLeastWindow to kMostWindow, or 1 where there is no pool
+  std::int64_t stride = 1;  ///< from one window to the next; kMostWindow at most
+  /// So many pixels of the first window lie before the image, and of the last one behind it at most: they are
+  /// no neighbours of any pixel. Less than `window`, so that each window has a pixel; 0 of a mean.
+  std::int64_t before = 0, after = 0;
+
+  /// Windows over so many pixels; 0 where there is no room for one.
+  std::int64_t over(std::int64_t pixels) const {
+    const std::int64_t free = pixels + before + after - window;
+    return free < 0 ? 0 : free / stride + 1;
+  }
+  /// Whether the windows lie side by side in the image, so that no pixel is in two of them.
+  bool are_apart() const { return stride == window && before == 0 && after == 0; }
+  friend bool operator==(const PoolWindows&, const PoolWindows&) = default;
 };
 
 struct EpilogueStep {
   EpilogueOp op = EpilogueOp::kRelu;
   float low = 0, high = 0;  ///< only of kClamp; finite, low < high
   float slope = 0;          ///< only of kLeakyRelu; above 0, below 1
-  std::int64_t window = 0;  ///< only of pools; kLeastWindow to kMostWindow
+  PoolWindows windows = {};  ///< only of pools
   friend bool operator==(const EpilogueStep&, const EpilogueStep&) = default;
 };
-
-inline constexpr std::int64_t kLeastWindow = 2, kMostWindow = 16;
 
 /// The steps in the order in which they are applied, each computed in the type of the sums. The channel is
 /// the column of the product in a GEMM, the output channel in a convolution.
@@ -51,7 +68,9 @@ struct Epilogue {
   friend bool operator==(const Epilogue&, const Epilogue&) = default;
 };
 
-/// "none", "bias+relu", "scale_shift+residual+clamp(-1,6)", "relu+maxpool(2)".
+/// "none", "bias+relu", "scale_shift+residual+clamp(-1,6)", "relu+maxpool(2)". A pool says its window, and what
+/// differs from windows side by side: "maxpool(3,2)" with its stride, "maxpool(3,2,1)" with as many pixels
+/// before and behind the image, "maxpool(3,2,0,1)" with other numbers of them.
 std::string to_text(const Epilogue& epilogue);
 /// Inverse of to_text(); "gelu" is read as gelu_erf, as PyTorch and ONNX mean it. Throws Error(kUser), one
 /// sentence: an unknown step, bad bounds, a second step that needs the same operand, a step twice in a row,
@@ -61,8 +80,10 @@ Epilogue parse_epilogue(std::string_view text);
 /// Whether the last step makes one column of two.
 bool is_gated(const Epilogue& epilogue);
 
+/// Of the last step: windows of one pixel where it is no pool.
+PoolWindows windows_of(const Epilogue& epilogue);
 /// How many neighbours, vertically and horizontally, the last step makes one of: 1 where it is no pool.
-std::int64_t window_of(const Epilogue& epilogue);
+inline std::int64_t window_of(const Epilogue& epilogue) { return windows_of(epilogue).window; }
 
 /// Why a family does not serve a gated epilogue.
 inline constexpr const char* kNoGate = "stores every column of the product: it has no gates";

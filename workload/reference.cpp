@@ -165,29 +165,30 @@ double tolerance_of_sums(const Conv2d& conv, std::int64_t sums) {
 Reference conv2d_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
                            double full_flops) {
   const Conv2d& conv = workload.conv2d();
-  const std::int64_t window = window_of(workload.epilogue), width = conv.out_w() / window;
-  const std::int64_t all = conv.n * conv.k * (conv.out_h() / window);
+  const PoolWindows windows = windows_of(workload.epilogue);
+  const std::int64_t width = windows.over(conv.out_w());
+  const std::int64_t all = conv.n * conv.k * windows.over(conv.out_h());
   const std::vector<std::int64_t> rows = rows_to_compute(all, flops_of(workload), full_flops);
   const bool full = static_cast<std::int64_t>(rows.size()) == all;
   const std::span<const std::vector<float>> operands = epilogue_inputs(workload, inputs);
   Reference reference;
   if (full) reference.values.resize(static_cast<std::size_t>(all * width));
-  std::vector<std::vector<double>> lines(static_cast<std::size_t>(window));
   for (const std::int64_t row : rows) {
-    const OutputRow at = output_row(conv, window, row);
-    for (std::int64_t i = 0; i < window; ++i)
+    const OutputRow at = output_row(conv, windows, row);
+    std::vector<std::vector<double>> lines(static_cast<std::size_t>(at.rows));
+    for (std::int64_t i = 0; i < at.rows; ++i)
       reference_row(conv, inputs[0].data(), inputs[1].data(), at.first_row + i,
                     lines[static_cast<std::size_t>(i)]);
     for (std::int64_t column = 0; column < width; ++column) {
       const std::int64_t index = at.first_index + column * at.step;
+      const PixelRange range = pixels_of_window(windows, column, conv.out_w());
       std::vector<double> pixels;
       for (const std::vector<double>& line : lines)
-        for (std::int64_t i = 0; i < window; ++i)
-          pixels.push_back(reference_value(workload.epilogue,
-                                           line[static_cast<std::size_t>(column * window + i)], operands,
+        for (std::int64_t i = range.first; i < range.first + range.count; ++i)
+          pixels.push_back(reference_value(workload.epilogue, line[static_cast<std::size_t>(i)], operands,
                                            at.channel, index));
       const auto value =
-          static_cast<float>(window > 1 ? reference_pooled(workload.epilogue, pixels) : pixels[0]);
+          static_cast<float>(windows.window > 1 ? reference_pooled(workload.epilogue, pixels) : pixels[0]);
       keep(reference, full, index, value);
     }
   }

@@ -46,11 +46,19 @@ void reference_row(const Conv2d& conv, const float* x, const float* f, std::int6
   }
 }
 
-OutputRow output_row(const Conv2d& conv, std::int64_t window, std::int64_t row) {
-  const std::int64_t lines = conv.out_h() / window, width = conv.out_w() / window;
+PixelRange pixels_of_window(const PoolWindows& windows, std::int64_t number, std::int64_t pixels) {
+  const std::int64_t begin = number * windows.stride - windows.before;
+  const std::int64_t first = std::max<std::int64_t>(begin, 0);
+  return {first, std::min(begin + windows.window, pixels) - first};
+}
+
+OutputRow output_row(const Conv2d& conv, const PoolWindows& windows, std::int64_t row) {
+  const std::int64_t lines = windows.over(conv.out_h()), width = windows.over(conv.out_w());
   OutputRow at;
   at.image = row / (conv.k * lines), at.channel = row / lines % conv.k, at.line = row % lines;
-  at.first_row = (at.image * conv.k + at.channel) * conv.out_h() + at.line * window;
+  const PixelRange range = pixels_of_window(windows, at.line, conv.out_h());
+  at.first_row = (at.image * conv.k + at.channel) * conv.out_h() + range.first;
+  at.rows = range.count;
   const bool nchw = conv.layout == ImageLayout::kNchw;
   at.first_index = nchw ? row * width : (at.image * lines + at.line) * width * conv.k + at.channel;
   at.step = nchw ? 1 : conv.k;

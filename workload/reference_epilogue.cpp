@@ -138,7 +138,7 @@ double tolerance_behind(const Epilogue& epilogue, double tolerance, double large
       case EpilogueOp::kMaxPool:  // the largest of values that are each off by so much
         break;
       case EpilogueOp::kAvgPool:  // and their sum is rounded with each addition
-        tolerance += static_cast<double>(step.window * step.window + 1) * epsilon * largest;
+        tolerance += static_cast<double>(step.windows.window * step.windows.window + 1) * epsilon * largest;
         break;
     }
   }

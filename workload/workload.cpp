@@ -44,11 +44,12 @@ TensorSpec& output_of(std::vector<TensorSpec>& tensors) {
 void validate(const Workload& workload) {
   operator_of(workload).validate(workload);
   if (workload.epilogue.empty()) return;
-  if (const std::int64_t window = window_of(workload.epilogue); window > 1) {
+  if (const PoolWindows windows = windows_of(workload.epilogue); windows.window > 1) {
     const Conv2d* conv = std::get_if<Conv2d>(&workload.problem);
-    if (!conv || conv->out_h() < window || conv->out_w() < window)
+    const std::int64_t least = std::max<std::int64_t>(windows.window - windows.before - windows.after, 1);
+    if (!conv || windows.over(conv->out_h()) == 0 || windows.over(conv->out_w()) == 0)
       throw_user("epilogue={} needs a conv2d whose output has {} x {} pixels or more",
-                 to_text(workload.epilogue), window, window);
+                 to_text(workload.epilogue), least, least);
   }
   std::vector<TensorSpec> tensors = operator_of(workload).tensors(workload);
   for (const DType type : {accum_of(workload), output_of(tensors).type})
@@ -112,14 +113,18 @@ std::int64_t output_columns(const Workload& workload) {
 }
 
 ImageSize output_size(const Workload& workload) {
-  const std::int64_t window = window_of(workload.epilogue);
-  return {workload.conv2d().out_h() / window, workload.conv2d().out_w() / window};
+  const PoolWindows windows = windows_of(workload.epilogue);
+  return {windows.over(workload.conv2d().out_h()), windows.over(workload.conv2d().out_w())};
 }
 
 Conv2d pooled_part(const Workload& workload) {
   Conv2d conv = workload.conv2d();
-  const std::int64_t window = window_of(workload.epilogue);
-  const std::int64_t rows = conv.out_h() % window, columns = conv.out_w() % window;
+  const PoolWindows windows = windows_of(workload.epilogue);
+  const auto behind_the_last = [&](std::int64_t pixels) {
+    const std::int64_t end = (windows.over(pixels) - 1) * windows.stride + windows.window - windows.before;
+    return std::max<std::int64_t>(pixels - end, 0);
+  };
+  const std::int64_t rows = behind_the_last(conv.out_h()), columns = behind_the_last(conv.out_w());
   // The outputs that are left have the input that they had.
   const auto crop = [](std::int64_t& pad, std::int64_t size, std::int64_t span, std::int64_t stride,
                        std::int64_t left_out) {

@@ -59,8 +59,8 @@ struct ImageSize {
   std::int64_t height = 0, width = 0;
 };
 ImageSize output_size(const Workload& workload);
-/// The convolution, cropped at the right and at the bottom to what the windows of a pool take: its out_h()
-/// and out_w() are multiples of the window. The padding there may be negative.
+/// The convolution, cropped at the right and at the bottom to what the windows of a pool take. The padding there
+/// may be negative.
 Conv2d pooled_part(const Workload& workload);
 /// Bytes that must cross the memory interface at least once: all tensors.
 double min_bytes_of(const Workload& workload);

@@ -39,9 +39,11 @@ bool is_followed(const Plan& plan, std::uint32_t input, std::size_t dimension) {
   return false;
 }
 
-// auto_pad with a stride pads images of other sizes in other places, which the workload's pads do not say.
+// auto_pad with a stride pads images of other sizes in other places, and what is rounded up ends elsewhere: the
+// workload's pads and windows do not say so.
 bool pads_by_size(const Plan& plan) {
   for (const PlanNode& node : plan.nodes) {
+    if (plan.int_of(node, "ceil_mode", 0) != 0) return true;
     if (!plan.text_of(node, "auto_pad", "").starts_with("SAME")) continue;
     std::size_t count = 0;
     const std::int64_t* const strides = plan.ints_of(node, "strides", count);

@@ -99,7 +99,9 @@ ConvView trimmed_view(const Workload& workload) {
 ConvView cpu::conv_view(const Workload& workload) {
   ConvView view = trimmed_view(workload);
   Conv2d& conv = view.conv;
-  if (conv.w == 1 && conv.s == 1 && conv.out_w() == 1 && conv.h > 1) transpose(view);
+  // Windows that lie outside in part may make more than one column of it again.
+  const bool is_column = conv.w == 1 && conv.out_w() == 1 && windows_of(workload.epilogue).over(1) == 1;
+  if (is_column && conv.s == 1 && conv.h > 1) transpose(view);
   if (is_product(conv) && window_of(workload.epilogue) == 1) join_lines(conv);
   return view;
 }

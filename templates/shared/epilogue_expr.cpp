@@ -91,12 +91,20 @@ Expr FusedEpilogue::gate(Expr gate, Expr value) const {
   return unary(swiglu ? UnaryOp::kSilu : UnaryOp::kGeluTanh, gate) * value;
 }
 
-Expr FusedEpilogue::pool(std::vector<Expr> pixels, int lanes) const {
+Expr FusedEpilogue::joined(Expr so_far, Expr pixel) const {
   const bool largest = epilogue_.steps.back().op == EpilogueOp::kMaxPool;
+  return largest ? max(std::move(so_far), std::move(pixel)) : so_far + pixel;
+}
+
+Expr FusedEpilogue::of_joined(Expr all, std::int64_t count, int lanes) const {
+  const bool largest = epilogue_.steps.back().op == EpilogueOp::kMaxPool;
+  return largest ? all : all * constant(1.0 / static_cast<double>(count), lanes);
+}
+
+Expr FusedEpilogue::pool(std::vector<Expr> pixels, int lanes) const {
   Expr result = pixels.front();
-  for (std::size_t i = 1; i < pixels.size(); ++i)
-    result = largest ? max(result, pixels[i]) : result + pixels[i];
-  return largest ? result : result * constant(1.0 / static_cast<double>(pixels.size()), lanes);
+  for (std::size_t i = 1; i < pixels.size(); ++i) result = joined(result, pixels[i]);
+  return of_joined(result, static_cast<std::int64_t>(pixels.size()), lanes);
 }
 
 Block FusedEpilogue::gate_in_place(KernelBuilder& builder, BufferId registers, const Expr& first,

@@ -38,9 +38,14 @@ class FusedEpilogue {
   ir::Block gate_in_place(ir::KernelBuilder& builder, ir::BufferId registers, const ir::Expr& first,
                           std::int64_t count) const;
   /// How many pixels, vertically and horizontally, become one: of() and in_place() leave that step out.
-  std::int64_t window() const { return window_of(epilogue_); }
+  std::int64_t window() const { return windows().window; }
+  PoolWindows windows() const { return windows_of(epilogue_); }
   /// The last step, of a window's pixels behind the others: vectors of `lanes` or scalars.
   ir::Expr pool(std::vector<ir::Expr> pixels, int lanes) const;
+  /// The same in steps, each of which may be stored: another pixel joins those before it, and what is made of all
+  /// `count` that have joined.
+  ir::Expr joined(ir::Expr so_far, ir::Expr pixel) const;
+  ir::Expr of_joined(ir::Expr all, std::int64_t count, int lanes) const;
   /// Scale and steps applied to a vector of sums (C++) or to one (both targets).
   ir::Expr of(ir::Expr sums, const EpiloguePlace& place) const;
   /// CUDA, where vectors are only moved: scale and steps applied to `place.lanes` sums side by side in `registers`

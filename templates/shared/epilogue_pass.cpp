@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "templates/shared/cpu_common.h"
 #include "templates/shared/epilogue_expr.h"
+#include "templates/shared/pool_cpu.h"
 #include "templates/shared/register_tile.h"
 
 namespace lehr {
@@ -101,7 +102,8 @@ Block plain_row(KernelBuilder& builder, const Shape& shape, const FusedEpilogue&
 Block pooled_row(KernelBuilder& builder, const Workload& workload, const FusedEpilogue& epilogue, BufferId y,
                  VarId row, std::int64_t lanes) {
   const Conv2d& conv = workload.conv2d();
-  const std::int64_t window = epilogue.window(), lines = conv.out_h() / window, width = conv.out_w() / window;
+  const PoolWindows windows = epilogue.windows();
+  const std::int64_t lines = windows.over(conv.out_h()), width = windows.over(conv.out_w());
   const BufferId product = builder.param("product", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(),
                                          Direction::kWorkspace);
   const VarId pixel = builder.var("pixel"), v = builder.var("v");
@@ -112,19 +114,25 @@ Block pooled_row(KernelBuilder& builder, const Workload& workload, const FusedEp
   const Expr channel = nhwc ? at : image % conv.k;
   std::optional<Expr> active;
   if (nhwc && conv.k % lanes != 0) active = integer(conv.k) - at;
-  std::vector<Expr> pixels;
-  for (std::int64_t i = 0; i < window; ++i) {
-    for (std::int64_t j = 0; j < window; ++j) {
-      const Expr line = image * conv.out_h() + var(row) % lines * window + i;
-      const Expr sum = line * conv.out_w() + var(pixel) * window + j;
+  // In a register: the text of the largest of two scalars repeats both.
+  const BufferId held = builder.buffer("pooled", DType::kF32, Scope::kRegister, vector);
+  const Expr so_far = load(held, integer(0), vector);
+  Block store = block(Alloc{held});
+  for (std::int64_t i = 0; i < windows.window; ++i) {
+    for (std::int64_t j = 0; j < windows.window; ++j) {
+      const Expr line = image * conv.out_h() + cpu::pixel_of_window(windows, var(row) % lines, i, conv.out_h());
+      const Expr sum = line * conv.out_w() + cpu::pixel_of_window(windows, var(pixel), j, conv.out_w());
       const Expr element = nhwc ? sum * conv.k + at : sum;
       Expr value = active ? load_active(product, element, vector, *active) : load(product, element, vector);
-      pixels.push_back(epilogue.of(
-          value, {.channel = channel, .along_channels = nhwc, .lanes = vector, .active = active}));
+      value = epilogue.of(value,
+                          {.channel = channel, .along_channels = nhwc, .lanes = vector, .active = active});
+      if (i + j > 0) value = epilogue.joined(so_far, value);
+      store.push_back(Store{held, integer(0), value, vector, std::nullopt});
     }
   }
   const Expr to = var(row) * width + var(pixel);
-  Block store = block(Store{y, nhwc ? to * conv.k + at : to, epilogue.pool(std::move(pixels), vector), vector, active});
+  store.push_back(Store{y, nhwc ? to * conv.k + at : to,
+                        epilogue.of_joined(so_far, windows.window * windows.window, vector), vector, active});
   if (nhwc) store = block(loop(v, ceil_div(conv.k, lanes), LoopKind::kSerial, store));
   return block(loop(pixel, width, LoopKind::kSerial, store));
 }

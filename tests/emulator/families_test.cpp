@@ -295,7 +295,7 @@ std::vector<Sample> pooled_samples(const Template& family, std::size_t count) {
                                           "scale_shift+silu+maxpool(2)"};
   Rng rng(kSeed);
   std::vector<Sample> result;
-  if (family.op != Operator::kConv2d || !family.pools) return result;
+  if (family.op != Operator::kConv2d || family.pools == ServedPools::kNone) return result;
   for (Sample sample : lehr::testing::samples_of(family, 4 * count, shapes(), rng)) {
     const Conv2d& conv = sample.workload.conv2d();
     if (conv.accum == DType::kS32 || conv.out_h() < 2 || conv.out_w() < 2) continue;
@@ -316,7 +316,7 @@ TEST(EmulatedPools, MakeOnePixelOfAWindow) {
   constexpr std::size_t kKernels = 12;
   for (const Template* family : lehr::testing::cuda_families()) {
     const std::vector<Sample> samples = pooled_samples(*family, kKernels);
-    EXPECT_EQ(samples.size(), family->pools ? kKernels : 0) << family->name;
+    EXPECT_EQ(samples.size(), family->pools != ServedPools::kNone ? kKernels : 0) << family->name;
     if (!samples.empty()) run(samples, 0, samples.size());
   }
 }

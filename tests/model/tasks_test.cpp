@@ -75,6 +75,34 @@ TEST(Tasks, TakeWhatFollowsAConvolution) {
             "epilogue=avgpool(2), 2 nodes");
 }
 
+TEST(Tasks, TakePoolsWhoseWindowsOverlap) {
+  const auto pooled = [](const std::string& attributes) {
+    return conv(std::string(kConv) + "y = MaxPool(c) " + attributes);
+  };
+  EXPECT_EQ(pooled("kernel_shape=3,3 strides=2,2 pads=1,1,1,1"), "epilogue=maxpool(3,2,1), 2 nodes");
+  EXPECT_EQ(pooled("kernel_shape=3,3 pads=1,1,1,1"), "epilogue=maxpool(3,1,1), 2 nodes");
+  EXPECT_EQ(pooled("kernel_shape=3,3 strides=2,2"), "epilogue=maxpool(3,2), 2 nodes");
+  EXPECT_EQ(pooled("kernel_shape=3,3 strides=2,2 pads=0,0,1,1"), "epilogue=maxpool(3,2,0,1), 2 nodes");
+  EXPECT_EQ(pooled("kernel_shape=3,3 strides=2,2 auto_pad=\"SAME_UPPER\""), "epilogue=maxpool(3,2,0,1), 2 nodes");
+  // An output that is rounded up: of 8 pixels the last window holds two.
+  EXPECT_EQ(pooled("kernel_shape=3,3 strides=2,2 ceil_mode=1"), "epilogue=maxpool(3,2,0,1), 2 nodes");
+  EXPECT_EQ(pooled("kernel_shape=2,2 strides=2,2 ceil_mode=1"), "epilogue=maxpool(2), 2 nodes");
+}
+
+TEST(Tasks, LeavePoolsThatAreNotServed) {
+  const OnnxModel model = onnx_model(std::string(kTensors) + std::string(kConv) +
+                                     "y = MaxPool(c) kernel_shape=3,3 strides=2,2 pads=1,1,1,1");
+  const auto nodes = [&](bool served) {
+    const ModelWork work = work_of(model, infer_shapes(model, {}), [&](const Workload& workload) {
+      EXPECT_EQ(to_text(workload.epilogue), "maxpool(3,2,1)");
+      return served;
+    });
+    return work.tasks.at(0).places.at(0).nodes.size();
+  };
+  EXPECT_EQ(nodes(true), 2u);
+  EXPECT_EQ(nodes(false), 1u);
+}
+
 TEST(Tasks, SignalsAreImagesOfHeightOne) {
   const Found found(R"(
     input signal f32 2x8x100
@@ -112,7 +140,9 @@ TEST(Tasks, StopAtWhatOthersRead) {
   EXPECT_EQ(first("d = Relu(c)\n e = Softmax(c)"), 1u);
   EXPECT_EQ(first("d = Relu(c)\n output c"), 1u);
   EXPECT_EQ(first("d = Relu(c)\n e = Add(d, d)"), 2u);
-  EXPECT_EQ(first("d = Relu(c)\n e = MaxPool(d) kernel_shape=3,3 strides=2,2"), 2u);
+  EXPECT_EQ(first("d = Relu(c)\n e = MaxPool(d) kernel_shape=3,2 strides=2,2"), 2u);
+  EXPECT_EQ(first("d = Relu(c)\n e = MaxPool(d) kernel_shape=3,3 strides=2,2 dilations=2,2"), 2u);
+  EXPECT_EQ(first("d = Relu(c)\n e = AveragePool(d) kernel_shape=3,3 strides=2,2 pads=1,1,1,1"), 2u);
   EXPECT_EQ(first("d = Relu(c)\n e, i = MaxPool(d) kernel_shape=2,2 strides=2,2"), 2u);
   EXPECT_EQ(first("d = Mul(c, x)"), 1u);
   EXPECT_EQ(first("d = BatchNormalization(c, g, v, g, b)"), 1u);

@@ -258,9 +258,37 @@ TEST(CpuFamilies, SampledPooledConvolutionsEqualTheReference) {
   expect_right(texts, 1, 88);
 }
 
+/// Windows that overlap, that leave pixels out, that lie outside in part; images that hold one window or less
+/// than one, or one column.
+std::vector<std::string> overlapping_pools() {
+  std::vector<std::string> texts;
+  for (const char* layout : {"nchw", "nhwc"})
+    for (const char* rest :
+         {"n=2 h=21 w=23 c=3 k=19 r=7 s=7 stride=2 pad=3", "h=17 w=9 c=3 k=33 r=2 s=3 stride=2x1 pad=1x0x2x1",
+          "h=9 w=31 c=8 k=70 r=1 s=1", "n=2 h=4 w=3 c=5 k=18 r=3 s=3 pad=1",
+          "n=2 h=14 w=10 c=8 k=12 r=3 s=3 groups=2 pad=1", "n=2 h=16 w=1 c=6 k=20 r=3 s=3 pad=1"})
+      for (const char* epilogue :
+           {"bias+relu+maxpool(3,2,1)", "scale_shift+silu+maxpool(3,2,0,1)", "maxpool(3,1,1)",
+            "bias+maxpool(5,1,4)", "relu+maxpool(2,3,1)", "maxpool(4,3,3,2)", "avgpool(3,2)", "bias+avgpool(2,1)"}) {
+        const Workload conv = parse_workload(fmt::format("conv2d {} layout={}", rest, layout));
+        const PoolWindows windows = windows_of(parse_epilogue(epilogue));
+        if (windows.over(conv.conv2d().out_h()) > 0 && windows.over(conv.conv2d().out_w()) > 0)
+          texts.push_back(fmt::format("conv2d {} layout={} epilogue={}", rest, layout, epilogue));
+      }
+  return texts;
+}
+
+TEST(CpuFamilies, SampledOverlappingPoolsEqualTheReference) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < overlapping_pools().size(); i += 3) texts.push_back(overlapping_pools()[i]);
+  expect_right(texts, 1, 95);
+}
+
 TEST(CpuFamilies, APoolAsAPassOfItsOwnEqualsTheReference) {
   const std::vector<std::string> all = pooled_convolutions();
   expect_right({all[0], all[9], all[22], all[39]}, 1, 89, unfused);
+  const std::vector<std::string> overlapping = overlapping_pools();
+  for (std::size_t i = 0; i < overlapping.size(); i += 7) expect_right({overlapping[i]}, 1, 96, unfused);
 }
 
 TEST(CpuFamilies, SampledConvolutionsEqualTheReference) {

@@ -210,7 +210,12 @@ Source fused(const Workload& workload, const Config& config, const Limits& limit
 }
 
 Source unfused(const Workload& workload, const Config& config, const Limits& limits, std::size_t number) {
-  const ir::Kernel product = with_epilogue_operands(lower({workload.problem, {}}, config, limits), workload);
+  const Workload plain = {workload.problem, {}};
+  const Template& family = template_named(config.family);
+  // A pool may let an image be seen otherwise than without it.
+  const bool is_of_plain = !family.space(plain, limits).why_invalid(config);
+  const ir::Kernel product = with_epilogue_operands(
+      lower(plain, is_of_plain ? config : family.default_config(plain, limits), limits), workload);
   return in_sequence(numbered(product, number, "entry"),
                      numbered(lower_epilogue_pass(workload, limits, product), number, "pass"));
 }

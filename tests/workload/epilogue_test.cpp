@@ -83,8 +83,30 @@ TEST(EpilogueText, PoolsComeLastAndSayTheirWindow) {
   EXPECT_EQ(to_text(parse_epilogue("relu+avgpool(3)")), "relu+avgpool(3)");
   EXPECT_THAT(error_of("maxpool(2)+relu"), HasSubstr("has 'relu' behind maxpool, which makes one pixel"));
   EXPECT_THAT(error_of("residual+maxpool(2)"), HasSubstr("before maxpool(2), which shrinks it"));
-  for (const char* bad : {"maxpool", "maxpool()", "maxpool(1)", "maxpool(17)", "avgpool(2.5)", "avgpool(2,2)"})
+  for (const char* bad : {"maxpool", "maxpool()", "maxpool(1)", "maxpool(17)", "avgpool(2.5)", "maxpool(3,)",
+                          "maxpool(3,2,1,1,1)"})
     EXPECT_THAT(error_of(bad), HasSubstr("needs the height and width of its windows, 2 to 16, as in")) << bad;
+}
+
+TEST(EpilogueText, PoolsSayWhereTheirWindowsLie) {
+  for (const char* text : {"maxpool(3,2)", "maxpool(3,2,1)", "relu+maxpool(3,2,0,1)", "avgpool(3,1)", "maxpool(2,3)"})
+    EXPECT_EQ(to_text(parse_epilogue(text)), text);
+  EXPECT_EQ(to_text(parse_epilogue("maxpool(2,2)")), "maxpool(2)");
+  EXPECT_EQ(to_text(parse_epilogue("maxpool(3,2,1,1)")), "maxpool(3,2,1)");
+  EXPECT_EQ(to_text(parse_epilogue("avgpool(3,2,0)")), "avgpool(3,2)");
+  EXPECT_THAT(error_of("maxpool(3,0)"), HasSubstr("has a stride of 0; it can be 1 to 16"));
+  EXPECT_THAT(error_of("maxpool(3,2,3)"), HasSubstr("has 3 pixels outside of the image; they can be 0 to 2"));
+  EXPECT_THAT(error_of("maxpool(3,2,0,-1)"), HasSubstr("has -1 pixels outside of the image"));
+  EXPECT_THAT(error_of("avgpool(3,2,1)"), HasSubstr("only maxpool takes these"));
+}
+
+TEST(PoolWindows, AreCountedAsFrameworksDo) {
+  EXPECT_EQ(windows_of(parse_epilogue("maxpool(3,2,1)")).over(112), 56);
+  EXPECT_EQ(windows_of(parse_epilogue("maxpool(3,2)")).over(112), 55);
+  EXPECT_EQ(windows_of(parse_epilogue("maxpool(3,2,0,1)")).over(112), 56);
+  EXPECT_EQ(windows_of(parse_epilogue("maxpool(3,1,1)")).over(13), 13);
+  EXPECT_EQ(windows_of(parse_epilogue("maxpool(3,2)")).over(2), 0);
+  EXPECT_EQ(windows_of(parse_epilogue("relu")).over(7), 7);
 }
 
 double value_of(std::string_view text, double x) {

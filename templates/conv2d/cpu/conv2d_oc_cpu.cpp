@@ -4,7 +4,8 @@
 //     copy the input lines that the block needs, padded at their ends; or leave them where they are
 //     for jt: panels of output channels / for cb: blocks of input channels
 //       for lines, tiles of pixels -> micro-kernel over the taps and the block's channels
-//     pools: one of each window of the panel's sums, [pixel][output channel]
+//     pools: one of each window of the panel's sums, [pixel][output channel]; a block's last windows may hold
+//     lines that the next block computes again
 //     nchw: transpose the panel's sums into lines of y
 //
 // Taps above and below the image are left out. The filters lie as they are read, [group][panel][block of
@@ -44,8 +45,9 @@ class Lowering {
       : view_(cpu::conv_view(workload)),
         conv_(view_.conv),
         s_(schedule),
-        shape_(conv2d_oc_shape(conv_, s_, window_of(workload.epilogue))),
-        out_{conv_.out_h() / shape_.window, conv_.out_w() / shape_.window} {
+        windows_(windows_of(workload.epilogue)),
+        shape_(conv2d_oc_shape(conv_, s_, windows_)),
+        out_{windows_.over(conv_.out_h()), windows_.over(conv_.out_w())} {
     const Conv2d& conv = conv_;
     b_.kernel.name = kFamily;
     b_.kernel.target = Target::kCpu;
@@ -57,6 +59,8 @@ class Lowering {
     if (s_.copy == 1)
       lines_ = b_.buffer("x_lines", DType::kF32, Scope::kScratch, shape_.copy_elements + s_.lanes);
     if (keeps_sums()) sums_ = b_.buffer("sums", DType::kF32, Scope::kScratch, shape_.sums_elements);
+    if (shape_.pooled_elements > 0)
+      pooled_ = b_.buffer("pooled", DType::kF32, Scope::kScratch, shape_.pooled_elements);
     if (!nhwc())
       y_lines_ = b_.buffer("y_lines", DType::kF32, Scope::kScratch,
                            shape_.nr * cpu::ChannelSums::line_room(most_pixels(), s_.lanes));
@@ -64,6 +68,7 @@ class Lowering {
                   {image_, "image"},
                   {group_, "group"},
                   {block_, "block"},
+                  {first_window_, "first_window"},
                   {line_, "line"},
                   {jt_, "jt"},
                   {panel_, "panel"},
@@ -81,7 +86,7 @@ class Lowering {
       Block write = write_lines();
       append(of_panel, write);
     }
-    Block of_block = block(Let{line_, first_line() + var(block_) * shape_.lines});
+    Block of_block = first_lines();
     if (s_.copy == 1) of_block.push_back(copy_input(b_, copy()));
     of_block.push_back(loop_to(jt_, panels_now(), shape_.owned_panels, of_panel));
     Block body = block(loop(block_, ceil_div(shape_.owned_lines, shape_.lines), LoopKind::kSerial, of_block));
@@ -93,6 +98,7 @@ class Lowering {
       body = clear;
     }
     if (!nhwc()) body.push_front(Alloc{y_lines_});
+    if (shape_.pooled_elements > 0) body.push_front(Alloc{pooled_});
     if (keeps_sums()) body.push_front(Alloc{sums_});
     if (s_.copy == 1) body.push_front(Alloc{lines_});
     const std::int64_t tasks = s_.split == 2 ? conv_.n : s_.threads;
@@ -103,12 +109,12 @@ class Lowering {
 
  private:
   bool nhwc() const { return conv_.layout == ImageLayout::kNhwc; }
-  bool pools() const { return shape_.window > 1; }
+  bool pools() const { return windows_.window > 1; }
   /// Else y itself holds the sums.
   bool keeps_sums() const { return !nhwc() || pools(); }
   /// Outputs of a block, behind the pool.
-  std::int64_t most_pixels() const { return shape_.lines / shape_.window * out_.width; }
-  Expr lines_out() const { return pools() ? lines_now() / shape_.window : lines_now(); }
+  std::int64_t most_pixels() const { return shape_.lines / windows_.stride * out_.width; }
+  Expr lines_out() const { return pools() ? lines_now() / windows_.stride : lines_now(); }
   int lanes() const { return static_cast<int>(s_.lanes); }
   std::int64_t channel_blocks() const { return ceil_div(shape_.channels, shape_.cc); }
   std::int64_t panel_elements() const { return shape_.channels * conv_.r * conv_.s * shape_.nr; }
@@ -126,16 +132,33 @@ class Lowering {
     return {cpu::first_tile(var(task_), count, s_.threads),
             cpu::first_tile(var(task_) + 1, count, s_.threads)};
   }
-  Expr first_line() const { return range(s_.split == 0, windows()).first * shape_.window; }
-  Expr lines_now() const {
-    const auto [first, end] = range(s_.split == 0, windows());
-    const bool even = s_.split != 0 || windows() % s_.threads == 0;
-    return cpu::tiles_in_block(first, end, shape_.owned_lines / shape_.window, even, var(block_),
-                               shape_.lines / shape_.window) *
-           shape_.window;
+  /// Of the block: without a pool or with windows apart, lines of sums and of y begin together.
+  Block first_lines() const {
+    const Expr owned = range(s_.split == 0, out_.height).first;
+    if (windows_.are_apart())
+      return block(Let{line_, owned * windows_.stride + var(block_) * shape_.lines});
+    const Expr first = owned + var(block_) * (shape_.lines / windows_.stride);
+    // Lines outside of the image are none; the lines that are computed lie in it.
+    const Expr line = max(var(first_window_) * windows_.stride - windows_.before, integer(0));
+    return block(Let{first_window_, first}, Let{line_, min(line, integer(conv_.out_h()) - rows_of_block())});
   }
-  /// Lines of them.
-  std::int64_t windows() const { return conv_.out_h() / shape_.window; }
+  /// The line of y that the block's first one becomes.
+  Expr first_line_out() const {
+    if (!windows_.are_apart()) return var(first_window_);
+    return pools() ? var(line_) / windows_.window : var(line_);
+  }
+  Expr lines_now() const {
+    const auto [first, end] = range(s_.split == 0, out_.height);
+    const bool even = s_.split != 0 || out_.height % s_.threads == 0;
+    return cpu::tiles_in_block(first, end, shape_.owned_lines / windows_.stride, even, var(block_),
+                               shape_.lines / windows_.stride) *
+           windows_.stride;
+  }
+  /// Lines of sums.
+  Expr rows_of_block() const {
+    if (windows_.are_apart()) return lines_now();
+    return min(lines_now() + (windows_.window - windows_.stride), integer(conv_.out_h()));
+  }
   Expr first_panel() const { return range(s_.split == 1, shape_.panels).first; }
   Expr panels_now() const {
     const auto [first, end] = range(s_.split == 1, shape_.panels);
@@ -210,7 +233,7 @@ class Lowering {
     if (tail > 0) edge = by_filters(tail);
     Stmt line =
         loop(it_, tiles_of_line(), LoopKind::kSerial, cpu::by_tile(var(it_), full, tail, inner, edge));
-    return loop_to(y_in_block_, lines_now(), shape_.lines, block(Let{first_r_, first_row()}, line));
+    return loop_to(y_in_block_, rows_of_block(), shape_.rows, block(Let{first_r_, first_row()}, line));
   }
   /// Kept sums have room for whole panels.
   Block by_filters(std::int64_t rows) {
@@ -288,7 +311,7 @@ class Lowering {
   }
   /// All steps of all micro-kernels of a block, `steps` each, fetch their share of the next one.
   Stmt prefetch(cpu::RegisterTile& tile, const Expr& first, const Expr& steps, const Expr& now) {
-    const std::int64_t share = ceil_div(shape_.nr, shape_.lines * tiles_of_line());
+    const std::int64_t share = ceil_div(shape_.nr, shape_.rows * tiles_of_line());
     const Expr kernel = var(y_in_block_) * tiles_of_line() + var(it_);
     return tile.prefetch_b(u_, ceil_div(share, cpu::kLineFloats), [&](Expr column) {
       return first + steps * shape_.nr + (kernel * steps + now) * share + column;
@@ -302,31 +325,32 @@ class Lowering {
     if (shape_.filters % shape_.nr == 0) return integer(shape_.nr);
     return min(integer(shape_.nr), integer(shape_.filters) - var(panel_) * shape_.nr);
   }
-  /// With nchw the pooled sums take the others' place.
+  /// With nchw the pooled sums take the others' place, but where windows overlap.
+  BufferId behind_pool() const { return shape_.pooled_elements > 0 ? pooled_ : sums_; }
   Stmt pool() {
     cpu::PooledSums pooled;
-    pooled.sums = sums_, pooled.to = nhwc() ? y_ : sums_, pooled.masked = nhwc();
+    pooled.sums = sums_, pooled.to = nhwc() ? y_ : behind_pool(), pooled.masked = nhwc();
     pooled.channels = shape_.nr, pooled.active = channels_now(), pooled.lanes = s_.lanes;
-    pooled.lines = lines_out(), pooled.most_lines = shape_.lines / shape_.window, pooled.width = out_.width;
-    pooled.line_stride = conv_.out_w();
+    pooled.lines = lines_out(), pooled.most_lines = shape_.lines / windows_.stride, pooled.width = out_.width;
+    pooled.line_stride = conv_.out_w(), pooled.image = {conv_.out_h(), conv_.out_w()};
+    pooled.first_window = first_line_out(), pooled.first_line = var(line_);
     pooled.first_channel = group() * shape_.filters + var(panel_) * shape_.nr;
     pooled.target = [&](const Expr& line, const Expr& pixel) {
       if (!nhwc()) return (line * out_.width + pixel) * shape_.nr;
-      const Expr out_line = image() * out_.height + var(line_) / shape_.window + line;
+      const Expr out_line = image() * out_.height + first_line_out() + line;
       return (out_line * out_.width + pixel) * conv_.k + pooled.first_channel;
     };
     return cpu::pool_sums(b_, pooled, epilogue_);
   }
   Block write_lines() {
     cpu::ChannelSums sums;
-    sums.sums = sums_, sums.lines = y_lines_, sums.to = y_, sums.lanes = s_.lanes;
+    sums.sums = behind_pool(), sums.lines = y_lines_, sums.to = y_, sums.lanes = s_.lanes;
     sums.stride = shape_.nr;
     sums.pixels = lines_out() * out_.width, sums.most_pixels = most_pixels();
     sums.channels = channels_now(), sums.most_channels = shape_.nr;
     sums.first_channel = group() * shape_.filters + var(panel_) * shape_.nr;
     sums.target = [&](const Expr& channel) {
-      const Expr line = pools() ? var(line_) / shape_.window : var(line_);
-      return ((image() * conv_.k + channel) * out_.height + line) * out_.width;
+      return ((image() * conv_.k + channel) * out_.height + first_line_out()) * out_.width;
     };
     return cpu::store_by_channel(b_, sums, pools() ? FusedEpilogue() : epilogue_);
   }
@@ -334,12 +358,13 @@ class Lowering {
   ConvView view_;
   const Conv2d& conv_;
   Conv2dOcSchedule s_;
+  PoolWindows windows_;
   Conv2dOcShape shape_;
   ImageSize out_;
   KernelBuilder b_;
   FusedEpilogue epilogue_;
-  BufferId x_{}, f_{}, y_{}, u_{}, lines_{}, sums_{}, y_lines_{};
-  VarId task_{}, image_{}, group_{}, block_{}, line_{}, jt_{}, panel_{}, cb_{}, y_in_block_{}, first_r_{},
+  BufferId x_{}, f_{}, y_{}, u_{}, lines_{}, sums_{}, pooled_{}, y_lines_{};
+  VarId task_{}, image_{}, group_{}, block_{}, first_window_{}, line_{}, jt_{}, panel_{}, cb_{}, y_in_block_{}, first_r_{},
       it_{};
 };
 
@@ -359,7 +384,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 
 Template conv2d_oc_cpu_template() {
   return family<"conv2d_oc_cpu", conv2d_oc_knobs, conv2d_oc_wanted, lower_conv2d_oc_cpu>(
-      {.version = 3, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d, .pools = true});
+      {.version = 3, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d, .pools = ServedPools::kAny});
 }
 
 }  // namespace lehr

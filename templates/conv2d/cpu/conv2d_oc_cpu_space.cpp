@@ -27,28 +27,28 @@ bool needs_copy(const Conv2d& conv) {
   return conv.pad_left > 0 || (conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w >= conv.w;
 }
 /// Of a task, where `tasks` share the lines.
-std::int64_t most_lines(const Conv2d& conv, std::int64_t tasks, std::int64_t window) {
-  return ceil_div(conv.out_h() / window, tasks) * window;
+std::int64_t most_lines(const Conv2d& conv, std::int64_t tasks, const PoolWindows& windows) {
+  return ceil_div(windows.over(conv.out_h()), tasks) * windows.stride;
 }
-/// Lines of a block of any of so many: whole windows.
-Values line_values(Values lines, std::int64_t window) {
-  for (std::int64_t& count : lines) count /= window;
+/// Lines of a block of any of so many: whole strides.
+Values line_values(Values lines, std::int64_t stride) {
+  for (std::int64_t& count : lines) count /= stride;
   Values values = cpu::up_to_any(lines, line_steps());
-  for (std::int64_t& value : values) value *= window;
+  for (std::int64_t& value : values) value *= stride;
   return values;
 }
 std::int64_t kept_step(std::int64_t taps, std::int64_t stride, std::int64_t dilation) {
   return taps == 1 || dilation % stride == 0 ? stride : 1;
 }
 
-std::int64_t scratch_bytes(const Conv2d& conv, const Conv2dOcSchedule& s, std::int64_t window) {
-  const Conv2dOcShape shape = conv2d_oc_shape(conv, s, window);
+std::int64_t scratch_bytes(const Conv2d& conv, const Conv2dOcSchedule& s, const PoolWindows& windows) {
+  const Conv2dOcShape shape = conv2d_oc_shape(conv, s, windows);
   return 4 * (shape.copy_elements + 2 * shape.sums_elements);
 }
 
 using S = Conv2dOcSchedule;
 
-void tile_knobs(Knobs<S>& k, const Conv2d& conv, std::int64_t window, const Limits& limits) {
+void tile_knobs(Knobs<S>& k, const Conv2d& conv, const PoolWindows& windows, const Limits& limits) {
   const std::int64_t filters = conv.k / conv.groups, width = conv.out_w();
   k.knob(&S::mr, "mr", "pixels of a line in registers", cpu::register_rows(width));
   k.knob(&S::nv, "nv", "vectors of output channels in registers",
@@ -61,7 +61,7 @@ void tile_knobs(Knobs<S>& k, const Conv2d& conv, std::int64_t window, const Limi
   });
   k.forbid("a panel is wider than a group's output channels",
            [=](const S& s) { return s.nv > 1 && (s.nv - 1) * s.lanes >= filters; });
-  const std::int64_t lines = conv.out_h() / window, images = conv.n;
+  const std::int64_t lines = windows.over(conv.out_h()), images = conv.n;
   k.forbid("more threads than lines, panels or images", [=](const S& s) {
     const std::int64_t panels = ceil_div(filters, s.nv * s.lanes);
     return s.threads > 1 && (s.split == 0 ? lines : s.split == 1 ? panels : images) < s.threads;
@@ -70,38 +70,43 @@ void tile_knobs(Knobs<S>& k, const Conv2d& conv, std::int64_t window, const Limi
 
 }  // namespace
 
-Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s, std::int64_t window) {
+Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s, const PoolWindows& windows) {
   Conv2dOcShape shape;
-  shape.window = window;
+  shape.windows = windows;
   shape.channels = conv.c / conv.groups, shape.filters = conv.k / conv.groups;
   shape.nr = s.nv * s.lanes;
   shape.panels = ceil_div(shape.filters, shape.nr);
   shape.owned_panels = s.split == 1 ? ceil_div(shape.panels, s.threads) : shape.panels;
-  shape.owned_lines = s.split == 0 ? most_lines(conv, s.threads, window) : conv.out_h();
+  shape.owned_lines = most_lines(conv, s.split == 0 ? s.threads : 1, windows);
   shape.lines = std::min(s.lines, shape.owned_lines);
+  shape.rows = std::min(shape.lines + (windows.window - windows.stride), conv.out_h());
   shape.cc = std::min(s.cc, shape.channels);
   if (s.copy == 1) {
     shape.step_h = kept_step(conv.r, conv.stride_h, conv.dilation_h);
     shape.step_w = kept_step(conv.s, conv.stride_w, conv.dilation_w);
   }
-  shape.lines_in = ((shape.lines - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h) / shape.step_h + 1;
+  shape.lines_in = ((shape.rows - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h) / shape.step_h + 1;
   shape.width_in = ((conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w) / shape.step_w + 1;
   shape.copy_elements = s.copy == 1 ? shape.lines_in * shape.width_in * shape.channels : 0;
-  shape.sums_elements = conv.layout == ImageLayout::kNchw || window > 1 ? shape.lines * conv.out_w() * shape.nr : 0;
+  const bool is_nchw = conv.layout == ImageLayout::kNchw;
+  if (is_nchw || windows.window > 1) shape.sums_elements = shape.rows * conv.out_w() * shape.nr;
+  if (is_nchw && !windows.are_apart())
+    shape.pooled_elements = shape.lines / windows.stride * windows.over(conv.out_w()) * shape.nr;
   return shape;
 }
 
 void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
-  const std::int64_t window = window_of(workload.epilogue), channels = conv.c / conv.groups;
+  const PoolWindows windows = windows_of(workload.epilogue);
+  const std::int64_t stride = windows.stride, channels = conv.c / conv.groups;
   cpu::thread_knobs(k, limits, conv.n > 1,
                     "what the threads share out: 0 lines, 1 output channels, 2 images");
-  tile_knobs(k, conv, window, limits);
+  tile_knobs(k, conv, windows, limits);
   k.knob(&S::lines, "lines", "output lines of one block; the last value covers all",
-         line_values({conv.out_h(), most_lines(conv, limits.cores, window)}, window));
+         line_values({most_lines(conv, 1, windows), most_lines(conv, limits.cores, windows)}, stride));
   k.only([=](const S& s) {
-    const std::int64_t most = s.split == 0 ? most_lines(conv, s.threads, window) : conv.out_h();
-    return cpu::is_up_to(s.lines / window, most / window, line_steps());
+    const std::int64_t most = most_lines(conv, s.split == 0 ? s.threads : 1, windows);
+    return cpu::is_up_to(s.lines / stride, most / stride, line_steps());
   });
   k.knob(&S::cc, "cc", "input channels of one block; the last value covers all",
          cpu::up_to(channels, channel_steps()));
@@ -109,7 +114,7 @@ void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const
          needs_copy(conv) ? Values{1} : Values{0, 1});
   k.forbid("its copies of the input and of the output are too large", [=](S s) {
     s.threads = 1, s.split = 0;  // as if a task had all lines
-    return s.lines > window && scratch_bytes(conv, s, window) > kMaxScratchBytes;
+    return s.lines > stride && scratch_bytes(conv, s, windows) > kMaxScratchBytes;
   });
   k.knob(&S::taps, "taps", "innermost loop: 0 channels, 1 a filter's line, unrolled",
          conv.s == 1 ? Values{0} : Values{0, 1});
@@ -126,7 +131,7 @@ void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const
 // half of L1. Threads share what is larger, so that the smaller one is what they all read.
 Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
-  const std::int64_t window = window_of(workload.epilogue);
+  const PoolWindows windows = windows_of(workload.epilogue);
   Conv2dOcSchedule s;
   s.threads = cpu::default_threads(workload, limits);
   s.lanes = cpu::lane_counts(limits).back();
@@ -143,9 +148,9 @@ Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits
   while (s.cc > 4 && 4 * s.cc * conv.r * conv.s * s.nv * s.lanes > half_l1) s.cc = ceil_div(s.cc, 2);
   s.copy = needs_copy(conv) || kept_step(conv.s, conv.stride_w, conv.dilation_w) > 1 ? 1 : 0;
   s.prefetch = 1;
-  s.lines = conv2d_oc_shape(conv, s, window).owned_lines;
-  while (s.lines > window && scratch_bytes(conv, s, window) > (s.copy == 1 ? half_l2 : 2 * half_l1))
-    s.lines = ceil_div(s.lines / window, 2) * window;
+  s.lines = conv2d_oc_shape(conv, s, windows).owned_lines;
+  while (s.lines > windows.stride && scratch_bytes(conv, s, windows) > (s.copy == 1 ? half_l2 : 2 * half_l1))
+    s.lines = ceil_div(s.lines / windows.stride, 2) * windows.stride;
   return s;
 }
 

@@ -25,23 +25,27 @@ struct Conv2dOcSchedule {
 };
 
 /// What follows from a convolution and a schedule; channels and filters are those of one group. Lines are
-/// taken by whole windows of a pool, of which the convolution has no pixel beyond the last (pooled_part()).
+/// counted by the strides of a pool's windows, of which the convolution has no pixel beyond the last
+/// (pooled_part()): where windows overlap, a block has as many lines more as its last one needs, which the
+/// next block computes again.
 struct Conv2dOcShape {
-  std::int64_t window = 1;
+  PoolWindows windows = {};
   std::int64_t channels = 1, filters = 1;
   std::int64_t nr = 1;             ///< output channels of a panel
   std::int64_t panels = 1;         ///< of a group
   std::int64_t owned_panels = 1;   ///< of them, of one task, at most
   std::int64_t owned_lines = 1;    ///< output lines of an image, of one task, at most
   std::int64_t lines = 1, cc = 1;  ///< of one block
+  std::int64_t rows = 1;           ///< output lines that a block computes
   /// Between lines and between pixels of the input that a copy keeps: the strides, where no tap reads others.
   std::int64_t step_h = 1, step_w = 1;
   std::int64_t lines_in = 1;  ///< kept lines that a block reads, those above and below the image included
   std::int64_t width_in = 1;  ///< kept pixels of a padded line
   std::int64_t copy_elements = 0;  ///< of the copied lines
   std::int64_t sums_elements = 0;  ///< of the block's outputs of one panel, where y does not hold them
+  std::int64_t pooled_elements = 0;  ///< of what windows make of them, where neither y nor the sums' place does
 };
-Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& schedule, std::int64_t window);
+Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& schedule, const PoolWindows& windows);
 
 void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const Limits& limits);
 Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits);

@@ -361,7 +361,7 @@ Template conv2d_winograd_cpu_template() {
        .target = Target::kCpu,
        .why_not = why_not,
        .op = Operator::kConv2d,
-       .pools = true,
+       .pools = ServedPools::kApart,
        .saves_products = true});
 }
 

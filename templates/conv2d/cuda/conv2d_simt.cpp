@@ -65,7 +65,7 @@ ir::Kernel lower_conv2d_simt(const Workload& workload, const GemmSimtSchedule& s
 
 Template conv2d_simt_template() {
   return family<"conv2d_simt", knobs, wanted, lower_conv2d_simt>(
-      {.version = 4, .target = Target::kCuda, .why_not = why_not, .op = Operator::kConv2d, .pools = true});
+      {.version = 4, .target = Target::kCuda, .why_not = why_not, .op = Operator::kConv2d, .pools = ServedPools::kApart});
 }
 
 }  // namespace lehr
