@@ -59,13 +59,17 @@ void transpose(ShapeSite& site) {
     std::iota(order.rbegin(), order.rend(), 0);
   }
   if (order.size() != shape->size()) return;
+  const auto axes = kept_axes(site.in(0));
+  std::vector<Taken> turned;
   Shape result;
   for (const std::int64_t axis : order) {
     const auto at = axis_in(axis, shape->size());
     if (!at) return;
     result.push_back((*shape)[*at]);
+    if (axes) turned.push_back((*axes)[*at]);
   }
   site.outputs[0].shape = result;
+  if (axes) site.outputs[0].wholes = picked(site.in(0), turned);
 }
 
 void concat(ShapeSite& site) {
@@ -143,6 +147,7 @@ void slice(ShapeSite& site) {
   if (!axes) return;
   const bool told = begins && ends && begins->size() == axes->size() && ends->size() == axes->size() &&
                     (!site.has(4) || (steps && steps->size() == axes->size()));
+  auto elements = told ? kept_axes(site.in(0)) : std::nullopt;
   for (std::size_t i = 0; i < axes->size(); ++i) {
     const auto axis = axis_in((*axes)[i], shape->size());
     if (!axis) return;
@@ -154,14 +159,13 @@ void slice(ShapeSite& site) {
     }
     const Taken part = taken(*(*shape)[*axis], (*begins)[i], (*ends)[i], step);
     result[*axis] = part.count;
-    if (const auto& wholes = site.in(0).wholes;
-        wholes && shape->size() == 1 && static_cast<std::int64_t>(wholes->size()) == *(*shape)[0]) {
-      site.outputs[0].wholes.emplace();
-      for (std::int64_t j = 0; j < part.count; ++j)
-        site.outputs[0].wholes->push_back((*wholes)[static_cast<std::size_t>(part.begin + j * part.step)]);
-    }
+    if (!elements) continue;
+    Taken& along = (*elements)[*axis];
+    // Of one element the step, which may be any number, leads nowhere.
+    along = {along.begin + part.begin * along.step, part.count > 1 ? part.step * along.step : 0, part.count};
   }
   site.outputs[0].shape = result;
+  if (elements) site.outputs[0].wholes = picked(site.in(0), *elements);
 }
 
 void squeeze(ShapeSite& site) {
@@ -240,6 +244,15 @@ void tile(ShapeSite& site) {
   site.outputs[0].shape = result;
 }
 
+namespace {
+
+Dim padded(std::int64_t size, std::int64_t before, std::int64_t after) {
+  const Dim pads = checked_sum(before, after);
+  return pads ? checked_sum(size, *pads) : std::nullopt;
+}
+
+}  // namespace
+
 void pad(ShapeSite& site) {
   site.outputs[0].type = site.in(0).type;
   const auto& shape = site.in(0).shape;
@@ -247,7 +260,7 @@ void pad(ShapeSite& site) {
   if (!shape || !pads || pads->size() != 2 * shape->size() || site.has(3)) return;
   Shape result;
   for (std::size_t i = 0; i < shape->size(); ++i)
-    result.push_back((*shape)[i] ? Dim(*(*shape)[i] + (*pads)[i] + (*pads)[i + shape->size()]) : Dim());
+    result.push_back((*shape)[i] ? padded(*(*shape)[i], (*pads)[i], (*pads)[i + shape->size()]) : Dim());
   site.outputs[0].shape = result;
 }
 

@@ -87,6 +87,36 @@ Dim checked_product(std::int64_t x, std::int64_t y) {
   return __builtin_mul_overflow(x, y, &result) ? std::nullopt : Dim(result);
 }
 
+std::optional<Shape> picked(const ValueFacts& facts, const std::vector<Taken>& axes) {
+  if (!facts.wholes) return std::nullopt;
+  const auto size = static_cast<std::int64_t>(facts.wholes->size());
+  std::int64_t count = 1;
+  for (const Taken& axis : axes)
+    if (__builtin_mul_overflow(count, axis.count, &count) || count > size) return std::nullopt;
+  Shape result;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int64_t at = 0, rest = i;
+    for (auto axis = axes.rbegin(); axis != axes.rend(); rest /= axis++->count)
+      at += axis->begin + rest % axis->count * axis->step;
+    if (at < 0 || at >= size) return std::nullopt;
+    result.push_back((*facts.wholes)[static_cast<std::size_t>(at)]);
+  }
+  return result;
+}
+
+std::optional<std::vector<Taken>> kept_axes(const ValueFacts& facts) {
+  if (!facts.wholes || !facts.shape) return std::nullopt;
+  const Shape& shape = *facts.shape;
+  if (product(shape, 0, shape.size()) != static_cast<std::int64_t>(facts.wholes->size())) return std::nullopt;
+  std::vector<Taken> axes;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const Dim step = product(shape, i + 1, shape.size());
+    if (!step) return std::nullopt;
+    axes.push_back({0, *step, *shape[i]});
+  }
+  return axes;
+}
+
 Taken taken(std::int64_t size, std::int64_t begin, std::int64_t end, std::int64_t step) {
   const auto within = [&](std::int64_t at, std::int64_t low, std::int64_t high) {
     if (at < 0) at = at < -size ? low : at + size;

@@ -102,6 +102,16 @@ constexpr Case kCases[] = {
     {"y = com.example::Relu(x)", "unknown"},
     // Sizes that are computed from shapes, as exporters write them.
     {"s = Shape(x)\n n = Gather(s, first)\n l = Concat(n, minus1) axis=0\n y = Reshape(x, l)", "2x360"},
+    // Padding of the last dimensions, before and behind each, in the order of the dimensions from the last one on: as
+    // PyTorch writes it.
+    {"l = Concat(ends_of_two, zeros) axis=0\n m = Reshape(l, pairs)\n r = Slice(m, back, start, first, minus)\n t = Transpose(r) perm=1,0\n"
+     "p = Reshape(t, minus1)\n q = Cast(p) to=7\n y = Pad(unit, q)",
+     "1x10x2"},
+    {"m = Reshape(matrix, rows3)\n s = Slice(m, begins2, ends2, axes2)\n f = Reshape(s, minus1)\n"
+     "y = ConstantOfShape(f)",
+     "5x6x8x9"},
+    {"m = Reshape(matrix, rows3)\n s = Transpose(m)\n f = Reshape(s, minus1)\n y = ConstantOfShape(f)",
+     "1x4x7x2x5x8x3x6x9"},
     {"s = Shape(x)\n h = Slice(s, two, four)\n t = Mul(h, twice)\n y = ConstantOfShape(t)", "20x24"},
 };
 
@@ -142,6 +152,14 @@ constexpr const char* kValues = R"(
   constant five_places s64 5
   constant place s64 - = 2
   constant wide s64 3 = 3 6 7
+  constant zeros s64 2 = 0 0
+  constant ends_of_two s64 4 = 1 0 2 1
+  constant pairs s64 2 = -1 2
+  constant matrix s64 9 = 1 2 3 4 5 6 7 8 9
+  constant rows3 s64 2 = 3 -1
+  constant begins2 s64 2 = 1 1
+  constant ends2 s64 2 = 3 9
+  constant axes2 s64 2 = 0 1
   constant pads s64 6 = 1 0 1 2 1 1
   constant scales f32 4 = 1 1 2 2
   constant sizes s64 4 = 2 3 5 5
