@@ -118,7 +118,7 @@ bool has_bias(const Workload& workload) {
   return !steps.empty() && steps[0].op == EpilogueOp::kBias;
 }
 
-/// Which input the scale of the normalization is.
+/// Which input the scale of the step scale_shift is.
 std::int64_t scale_input(const Workload& workload) {
   std::int64_t at = 2;
   for (const EpilogueStep& step : workload.epilogue.steps) {
@@ -152,11 +152,12 @@ json engine_nodes(const OnnxModel& model, const ModelShapes& shapes, const Workl
   for (std::size_t i = 1; i < place.nodes.size(); ++i) {
     const OnnxNode& node = model.nodes[place.nodes[i]];
     const bool is_linear = std::ranges::find(place.linear, place.nodes[i]) != place.linear.end();
-    if (folded && is_linear) {
+    const auto scaling = std::ranges::find(place.scaling, place.nodes[i]);
+    if ((folded && is_linear) || (scaling != place.scaling.end() && scaling != place.scaling.begin())) {
       to.name(node.outputs[0], last);
-    } else if (place.normalization == place.nodes[i]) {
+    } else if (scaling != place.scaling.end()) {
       const std::int64_t scale = scale_input(workload);
-      const std::int64_t scaled = to.add("Mul", {to.input(node, node.input(0)), scale}, json::object());
+      const std::int64_t scaled = to.add("Mul", {last, scale}, json::object());
       to.name(node.outputs[0], to.add("Add", {scaled, scale + 1}, json::object()));
     } else {
       to.translate(node);

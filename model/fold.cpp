@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
@@ -24,47 +25,63 @@ std::string_view other_input(const OnnxNode& node, std::string_view made) {
   return node.input(0) == made ? node.input(1) : node.input(0);
 }
 
-/// Filter and bias, while one node after the other is worked into them.
-struct Linear {
-  std::vector<double> scale, shift;  // of each channel, of what the filter alone gives
-
-  void apply(const std::vector<double>& factor, const std::vector<double>& summand) {
-    for (std::size_t i = 0; i < scale.size(); ++i) {
-      if (!factor.empty()) scale[i] *= factor[i], shift[i] *= factor[i];
-      if (!summand.empty()) shift[i] += summand[i];
-    }
-  }
-};
-
 void expect_size(const std::vector<double>& values, std::size_t channels, std::string_view name) {
   if (values.size() != channels)
     throw_user("'{}' has {} elements for {} channels", name, values.size(), channels);
 }
 
-Linear linear_of(const Constants& constants, const Workload& workload, const ModelPlace& place) {
+ScaleShift normalization_of(const Constants& constants, const OnnxNode& node, std::size_t channels) {
+  std::vector<double> inputs[5];
+  for (std::size_t i = 1; i < 5; ++i) {
+    inputs[i] = constants.elements(node.input(i));
+    expect_size(inputs[i], channels, node.input(i));
+  }
+  ScaleShift result = {inputs[1], inputs[2]};
+  const double epsilon = node.number("epsilon", 1e-5F);
+  for (std::size_t i = 0; i < channels; ++i) {
+    result.scale[i] /= std::sqrt(inputs[4][i] + epsilon);
+    result.shift[i] -= inputs[3][i] * result.scale[i];
+  }
+  return result;
+}
+
+/// What a node does to the value `made`, which is one of its inputs, by a constant: one number for all channels or
+/// one for each.
+ScaleShift scale_shift_of_node(const Constants& constants, const OnnxNode& node, std::string_view made,
+                               std::size_t channels) {
+  if (node.op == "BatchNormalization") return normalization_of(constants, node, channels);
+  const std::string_view name = other_input(node, made);
+  std::vector<double> values = constants.elements(name);
+  if (values.size() == 1) values.assign(channels, values[0]);
+  expect_size(values, channels, name);
+  for (double& value : values) value = node.op == "Div" ? 1 / value : node.op == "Sub" ? -value : value;
+  if (node.op == "Mul" || node.op == "Div") return {values, std::vector<double>(channels, 0)};
+  return {std::vector<double>(channels, 1), values};
+}
+
+/// Works the nodes into what is done before them, one after the other.
+void apply(const Constants& constants, const std::vector<std::size_t>& nodes, std::string_view made, ScaleShift& all) {
+  for (const std::size_t at : nodes) {
+    const OnnxNode& node = constants.model().nodes[at];
+    const ScaleShift one = scale_shift_of_node(constants, node, made, all.scale.size());
+    for (std::size_t i = 0; i < all.scale.size(); ++i) {
+      all.scale[i] *= one.scale[i];
+      all.shift[i] = all.shift[i] * one.scale[i] + one.shift[i];
+    }
+    made = node.outputs[0];
+  }
+}
+
+/// Of each channel, of what the filter alone gives.
+ScaleShift linear_of(const Constants& constants, const Workload& workload, const ModelPlace& place) {
   const std::size_t channels = channels_of(workload);
   const OnnxNode& main = constants.model().nodes[place.nodes[0]];
-  Linear linear = {std::vector<double>(channels, 1), std::vector<double>(channels, 0)};
+  ScaleShift linear = {std::vector<double>(channels, 1), std::vector<double>(channels, 0)};
   if (!main.input(2).empty()) {
     linear.shift = constants.elements(main.input(2));
     expect_size(linear.shift, channels, main.input(2));
   }
-  std::string_view made = main.outputs[0];
-  for (const std::size_t at : place.linear) {
-    const OnnxNode& node = constants.model().nodes[at];
-    if (node.op == "BatchNormalization") {
-      const ScaleShift both = scale_shift_of(constants, node);
-      expect_size(both.scale, channels, node.input(1));
-      linear.apply(both.scale, both.shift);
-    } else {
-      const std::string_view name = other_input(node, made);
-      const std::vector<double> values = constants.elements(name);
-      expect_size(values, channels, name);
-      linear.apply(node.op == "Mul" ? values : std::vector<double>(),
-                   node.op == "Mul" ? std::vector<double>() : values);
-    }
-    made = node.outputs[0];
-  }
+  apply(constants, place.linear, main.outputs[0], linear);
   return linear;
 }
 
@@ -85,20 +102,12 @@ std::vector<float> rounded(const std::vector<double>& values) {
   return result;
 }
 
-ScaleShift scale_shift_of(const Constants& constants, const OnnxNode& normalization) {
-  const auto input = [&](std::size_t i) { return constants.elements(normalization.input(i)); };
-  ScaleShift result = {input(1), input(2)};
-  const std::vector<double> mean = input(3), variance = input(4);
-  for (std::size_t i = 2; i < 5; ++i)
-    expect_size(i == 2   ? result.shift
-                : i == 3 ? mean
-                         : variance,
-                result.scale.size(), normalization.input(i));
-  const double epsilon = normalization.number("epsilon", 1e-5F);
-  for (std::size_t i = 0; i < result.scale.size(); ++i) {
-    result.scale[i] /= std::sqrt(variance[i] + epsilon);
-    result.shift[i] -= mean[i] * result.scale[i];
-  }
+ScaleShift scale_shift_of(const Constants& constants, const Workload& workload, const ModelPlace& place) {
+  const std::size_t channels = channels_of(workload);
+  ScaleShift result = {std::vector<double>(channels, 1), std::vector<double>(channels, 0)};
+  // The first of them reads what the node before it in the place makes.
+  const auto first = std::ranges::find(place.nodes, place.scaling.front());
+  apply(constants, place.scaling, constants.model().nodes[*std::prev(first)].outputs[0], result);
   return result;
 }
 
@@ -106,7 +115,7 @@ std::optional<Folded> fold(const Constants& constants, const Workload& workload,
   const bool has_bias = place.inputs.size() > 2 && !workload.epilogue.steps.empty() &&
                         workload.epilogue.steps[0].op == EpilogueOp::kBias;
   if (!place.inputs[1].empty() && !(has_bias && place.inputs[2].empty())) return std::nullopt;
-  const Linear linear = linear_of(constants, workload, place);
+  const ScaleShift linear = linear_of(constants, workload, place);
   Folded folded;
   if (place.inputs[1].empty()) {
     const std::string_view name = constants.model().nodes[place.nodes[0]].input(1);

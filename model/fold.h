@@ -23,10 +23,10 @@ std::vector<float> rounded(const std::vector<double>& values);
 /// that the file has, or not f32.
 std::optional<Folded> fold(const Constants& constants, const Workload& workload, const ModelPlace& place);
 
-/// The scale and the shift of each channel that a normalization of a trained network is. Throws as fold().
+/// The scale and the shift of each channel that the place's `scaling` is. Throws as fold().
 struct ScaleShift {
   std::vector<double> scale, shift;
 };
-ScaleShift scale_shift_of(const Constants& constants, const OnnxNode& normalization);
+ScaleShift scale_shift_of(const Constants& constants, const Workload& workload, const ModelPlace& place);
 
 }  // namespace lehr

@@ -154,9 +154,11 @@ class Rewriter {
       } else if (folded && i == 2 && !folded->bias.empty()) {
         const Sizes channels = {static_cast<std::int64_t>(folded->bias.size())};
         fused.inputs.push_back(made_input(fused, place.output, "bias", channels, folded->bias));
-      } else if (value.empty() && place.normalization) {
-        const ScaleShift both = scale_shift_of(constants_, model_.nodes[*place.normalization]);
-        const Sizes channels = {static_cast<std::int64_t>(both.scale.size()), 1, 1};
+      } else if (value.empty() && !place.scaling.empty()) {
+        const ScaleShift both = scale_shift_of(constants_, replacement.workload, place);
+        Sizes channels = {static_cast<std::int64_t>(both.scale.size())};
+        // The dimensions of an image come behind its channels.
+        if (main.op == "Conv") channels.resize(shape(place.output).size() - 1, 1);
         fused.inputs.push_back(made_input(fused, place.output, "scale", channels, rounded(both.scale)));
         fused.inputs.push_back(made_input(fused, place.output, "shift", channels, rounded(both.shift)));
         ++i;

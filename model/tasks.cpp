@@ -237,7 +237,7 @@ class Finder {
 
   // As long as what comes next can be done in one go.
   void follow(Found& found) {
-    while (take_normalization(found) || take_scale(found) || take_sum(found) || take_function(found)) {
+    while (take_linear(found) || take_sum(found) || take_scaling(found) || take_function(found)) {
     }
     take_pool(found);
   }
@@ -295,37 +295,30 @@ class Finder {
     taken_[node] = true;
   }
 
-  // Of a trained network: a scale and a shift for each channel.
-  bool take_normalization(Found& found) {
-    const auto reader = only_reader(found);
-    if (!reader || found.workload.op() != Operator::kConv2d) return false;
-    const OnnxNode& node = model_.nodes[*reader];
-    if (node.op != "BatchNormalization" || node.inputs.size() != 5 || node.input(0) != found.place.output ||
-        node.outputs.size() != 1 || node.whole("training_mode", 0) != 0)
+  // Whether the node is a normalization of a trained network: a scale and a shift for each channel.
+  bool is_normalization(const Found& found, const OnnxNode& node) const {
+    if (found.workload.op() != Operator::kConv2d || node.op != "BatchNormalization" || node.inputs.size() != 5 ||
+        node.input(0) != found.place.output || node.outputs.size() != 1 || node.whole("training_mode", 0) != 0)
       return false;
     for (std::size_t i = 1; i < 5; ++i)
       if (!is_constant(node.input(i))) return false;
-    if (!is_linear(found)) {
-      if (!try_step(found, {.op = EpilogueOp::kScaleShift}, {"", ""}, {*reader}, node.outputs[0]))
-        return false;
-      found.place.normalization = *reader;
-      return true;
-    }
-    if (!found.workload.epilogue.empty()) {
-      fold(found, *reader, true);
-      return true;
-    }
-    if (!try_step(found, {.op = EpilogueOp::kBias}, {""}, {*reader}, node.outputs[0])) return false;
-    found.place.linear.push_back(*reader);
-    found.place.inputs[1] = {};
     return true;
   }
 
-  // What the node adds or multiplies with; "" where it is no such node of two values.
+  // What the node adds, subtracts, multiplies or divides with; "" where it does no such thing with the output so
+  // far.
   std::string_view other_operand(const OnnxNode& node, const Found& found) const {
     if (!node.domain.empty() || node.inputs.size() != 2 || node.outputs.size() != 1) return {};
     if (node.input(0) == node.input(1)) return {};
-    return node.input(0) == found.place.output ? node.input(1) : node.input(0);
+    if (node.input(0) == found.place.output) return node.input(1);
+    return node.op == "Sub" || node.op == "Div" ? std::string_view() : node.input(0);
+  }
+
+  // One number, which every channel takes.
+  bool is_number(const Found& found, std::string_view value) const {
+    const auto own = shape(found.place.output), other = shape(value);
+    return own && other && shapes_.of(value).constant != nullptr && other->size() <= own->size() &&
+           product(*other, 0, other->size()) == 1;
   }
 
   bool is_channels_constant(const Found& found, std::string_view value) const {
@@ -334,17 +327,88 @@ class Finder {
            is_per_channel(*other, channels_of(found.workload), channel_axis(found.workload, own->size()));
   }
 
-  // A factor for each channel, before anything that is not linear.
-  bool take_scale(Found& found) {
+  // Whether the node multiplies or divides each channel by a constant.
+  bool is_factor(const Found& found, const OnnxNode& node) const {
+    if (node.op != "Mul" && node.op != "Div") return false;
+    const std::string_view other = other_operand(node, found);
+    return !other.empty() && (is_channels_constant(found, other) || is_number(found, other));
+  }
+  // Whether it adds one or subtracts one.
+  bool is_summand(const Found& found, const OnnxNode& node) const {
+    if (node.op != "Add" && node.op != "Sum" && node.op != "Sub") return false;
+    const std::string_view other = other_operand(node, found);
+    return !other.empty() && (is_channels_constant(found, other) || is_number(found, other));
+  }
+
+  // Before anything that is not linear: goes into the filter and the bias.
+  bool take_linear(Found& found) {
     const auto reader = only_reader(found);
-    if (!reader || model_.nodes[*reader].op != "Mul" || !is_linear(found)) return false;
-    const std::string_view other = other_operand(model_.nodes[*reader], found);
-    if (other.empty() || !is_channels_constant(found, other)) return false;
-    fold(found, *reader, true);
+    if (!reader || !is_linear(found)) return false;
+    const OnnxNode& node = model_.nodes[*reader];
+    const bool normalization = is_normalization(found, node), factor = is_factor(found, node);
+    if (normalization || factor) {
+      if (!is_constant(model_.nodes[found.place.nodes[0]].input(1))) return factor && take_alpha(found, *reader);
+      if (factor || !found.workload.epilogue.empty()) {
+        fold(found, *reader, true);
+        return true;
+      }
+      if (!try_step(found, {.op = EpilogueOp::kBias}, {""}, {*reader}, node.outputs[0])) return false;
+      found.place.inputs[1] = {};
+    } else if (!is_summand(found, node)) {
+      return false;
+    } else if (found.workload.epilogue.empty()) {
+      const std::string_view other = other_operand(node, found);
+      const bool is_bias = node.op != "Sub" && is_channels_constant(found, other);
+      if (!try_step(found, {.op = EpilogueOp::kBias}, {is_bias ? other : ""}, {*reader}, node.outputs[0]))
+        return false;
+    } else {
+      fold(found, *reader, false);
+      return true;
+    }
+    found.place.linear.push_back(*reader);
     return true;
   }
 
-  // A bias, or a residual of the same shape.
+  // A product of two variables is scaled as a whole: attention's scores.
+  bool take_alpha(Found& found, std::size_t reader) {
+    const OnnxNode& node = model_.nodes[reader];
+    const OnnxTensor* const number = shapes_.of(other_operand(node, found)).constant;
+    if (!found.workload.epilogue.empty() || !number || element_count(*number) != 1) return false;
+    const auto value = floats_of(*number, 1);
+    if (!value) return false;
+    Found scaled = found;
+    float& alpha = scaled.workload.gemm().alpha;
+    alpha = node.op == "Mul" ? alpha * (*value)[0] : alpha / (*value)[0];
+    try {
+      validate(scaled.workload);
+    } catch (const Error&) {
+      return false;
+    }
+    scaled.place.nodes.push_back(reader);
+    scaled.place.output = node.outputs[0];
+    taken_[reader] = true;
+    found = std::move(scaled);
+    return true;
+  }
+
+  // Behind something that is not linear: one scale and shift, whatever the nodes.
+  bool take_scaling(Found& found) {
+    const auto reader = only_reader(found);
+    if (!reader || is_linear(found)) return false;
+    const OnnxNode& node = model_.nodes[*reader];
+    if (!is_normalization(found, node) && !is_factor(found, node) && !is_summand(found, node)) return false;
+    if (found.workload.epilogue.steps.back().op == EpilogueOp::kScaleShift) {
+      found.place.nodes.push_back(*reader);
+      found.place.output = node.outputs[0];
+      taken_[*reader] = true;
+    } else if (!try_step(found, {.op = EpilogueOp::kScaleShift}, {"", ""}, {*reader}, node.outputs[0])) {
+      return false;
+    }
+    found.place.scaling.push_back(*reader);
+    return true;
+  }
+
+  // A bias behind something that is not linear, or a residual of the same shape.
   bool take_sum(Found& found) {
     const auto reader = only_reader(found);
     if (!reader) return false;
@@ -352,16 +416,8 @@ class Finder {
     if (node.op != "Add" && node.op != "Sum") return false;
     const std::string_view other = other_operand(node, found);
     if (other.empty()) return false;
-    if (is_channels_constant(found, other)) {
-      const bool linear = is_linear(found);
-      if (try_step(found, {.op = EpilogueOp::kBias}, {other}, {*reader}, node.outputs[0])) {
-        if (linear) found.place.linear.push_back(*reader);
-        return true;
-      }
-      if (!linear) return false;
-      fold(found, *reader, false);
-      return true;
-    }
+    if (is_channels_constant(found, other))
+      return try_step(found, {.op = EpilogueOp::kBias}, {other}, {*reader}, node.outputs[0]);
     const auto own = shape(found.place.output), added = shape(other);
     if (!own || !added || *added != *own || shapes_.of(other).type != shapes_.of(found.place.output).type)
       return false;

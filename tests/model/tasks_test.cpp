@@ -22,6 +22,13 @@ constexpr const char* kTensors = R"(
   constant dw f32 8x1x3x3
   constant b f32 8
   constant b4 f32 8x1x1
+  constant number f32 1
+  constant number1 f32 1x1x1x1
+  constant half f32 -
+  constant three f32 - = 3
+  constant zero f32 - = 0
+  constant six f32 - = 6
+  input u f32 16x4
   constant g f32 8
   constant fc f32 16x32
   constant fct f32 32x16
@@ -130,6 +137,39 @@ TEST(Tasks, FoldWhatIsLinear) {
             "epilogue=bias+relu+scale_shift, 3 nodes");
   const Found found(std::string(kBiased) + "y = BatchNormalization(c, g, b, g, b)");
   EXPECT_THAT(found.work.tasks[0].places[0].inputs, ElementsAre("x", "", ""));
+}
+
+TEST(Tasks, FoldNumbersAndQuotientsAndDifferences) {
+  EXPECT_EQ(conv(std::string(kBiased) + "d = Mul(number, c)\n e = Add(d, number1)\n y = Relu(e)"),
+            "epilogue=bias+relu, 4 nodes");
+  EXPECT_EQ(conv(std::string(kConv) + "d = Div(c, number)\n e = Sub(d, b4)\n y = Relu(e)"), "epilogue=bias+relu, 4 nodes");
+  EXPECT_EQ(conv(std::string(kConv) + "y = Div(c, number)"), "epilogue=none, 2 nodes");
+  const Found found(std::string(kConv) + "y = Sub(c, b4)");
+  EXPECT_THAT(found.work.tasks[0].places[0].inputs, ElementsAre("x", "w", ""));
+  // A number that the output is taken from or that it divides is no such thing.
+  EXPECT_EQ(Found(std::string(kConv) + "y = Sub(number, c)").work.tasks[0].places[0].nodes.size(), 1u);
+  EXPECT_EQ(Found(std::string(kConv) + "y = Div(number, c)").work.tasks[0].places[0].nodes.size(), 1u);
+}
+
+TEST(Tasks, ScaleAndShiftBehindWhatIsNotLinear) {
+  EXPECT_EQ(conv(std::string(kBiased) + "d = Relu(c)\n e = Mul(d, number)\n y = Add(number, e)"),
+            "epilogue=bias+relu+scale_shift, 4 nodes");
+  EXPECT_EQ(conv(std::string(kBiased) +
+                 "d = Relu(c)\n e = BatchNormalization(d, g, b, g, b)\n f = Div(e, b4)\n y = Relu(f)"),
+            "epilogue=bias+relu+scale_shift+relu, 5 nodes");
+  EXPECT_EQ(conv(std::string(kConv) + "d = Relu(c)\n y = Add(d, b4)"), "epilogue=relu+bias, 3 nodes");
+  // PaddleOCR's hard swish behind a learnt affine block, and such a block behind it.
+  EXPECT_EQ(conv(std::string(kBiased) +
+                 "d = Mul(number, c)\n e = Add(d, number)\n f = Add(e, three)\n h = Clip(f, zero, six)\n"
+                 "i = Mul(e, h)\n j = Div(i, six)\n k = Mul(number, j)\n y = Add(k, number)"),
+            "epilogue=bias+hard_swish+scale_shift, 9 nodes");
+}
+
+TEST(Tasks, ScaleProductsOfVariables) {
+  EXPECT_EQ(only("c = MatMul(v, u)\n y = Div(c, half)", "gemm m=4 n=4 k=16"), "epilogue=none alpha=2, 2 nodes");
+  EXPECT_EQ(only("c = MatMul(v, u)\n d = Mul(c, half)\n y = Mul(d, half)", "gemm m=4 n=4 k=16"),
+            "epilogue=none alpha=0.25, 3 nodes");
+  EXPECT_EQ(only("c = MatMul(v, fc)\n y = Mul(c, half)", "gemm m=4 n=32 k=16"), "epilogue=none, 2 nodes");
 }
 
 TEST(Tasks, StopAtWhatOthersRead) {

@@ -122,6 +122,34 @@ def folds(folder):
     return graph_of(g, os.path.join(folder, "folds.onnx"), ["batch", 3, 12, 16], y)
 
 
+def numbers(folder):
+    """Constants of one element, and differences and quotients, before and behind what is not linear: the learnt affine
+    blocks and the hard swish of PaddleOCR's networks, the scores of attention."""
+    g = make_models.Graph(SEED)
+    number = lambda value, *shape: g.constant(np.full(shape, value, np.float32))
+
+    def swished(x):
+        gate = g.node("Clip", [g.node("Add", [x, number(3)]), number(0), number(6)])
+        return g.node("Div", [g.node("Mul", [x, gate]), number(6)])
+
+    x = "input"
+    for group, c, k in ((1, 3, 8), (8, 8, 8), (1, 8, 12)):
+        x = g.node("Mul", [number(0.9, 1), g.conv(x, c, k, 3, group=group)])
+        x = swished(g.node("Add", [x, number(0.5, 1)]))
+        x = g.node("Add", [g.node("Mul", [number(0.7, 1), x]), number(-0.2, 1, 1)])
+    x = g.node("Sub", [g.node("Div", [g.conv(x, 12, 6, 1), channels(g, 6, 1, 1)]), channels(g, 6, 1, 1)])
+    x = g.node("Div", [g.node("Sub", [g.relu(x), number(0.3)]), channels(g, 6, 1, 1)])
+    x = g.node("Sub", [number(1), g.node("Sigmoid", [g.conv(x, 6, 6, 3)])])
+    x = g.node("Mul", [g.node("Relu", [normalized(g, g.conv(x, 6, 6, 1), 6)]), number(2)])
+    x = g.relu(normalized(g, g.node("Add", [x, channels(g, 6, 1, 1)]), 6))
+    rows = g.node("Flatten", [x], axis=3)
+    weights = g.constant(g.random.standard_normal((16, 10)).astype(np.float32))
+    y = g.node("Mul", [g.node("Tanh", [g.node("Add", [g.node("MatMul", [rows, weights]), number(0.1)])]), number(3)])
+    turned = g.node("Transpose", [y], perm=[1, 0])
+    scores = g.node("Div", [g.node("MatMul", [y, turned]), number(7)])
+    return graph_of(g, os.path.join(folder, "numbers.onnx"), ["batch", 3, 12, 16], g.node("Softmax", [scores]))
+
+
 def signals(folder):
     """Convolutions over one dimension."""
     g = make_models.Graph(SEED)
@@ -129,6 +157,7 @@ def signals(folder):
     x = g.node("Conv", ["input", w, channels(g, 6)], pads=[1, 1], strides=[2])
     w = g.constant(g.random.standard_normal((6, 6, 3)).astype(np.float32))
     x = g.relu(g.node("Conv", [x, w], auto_pad="SAME_UPPER", strides=[2]))
+    x = g.node("Mul", [g.node("Add", [x, channels(g, 6, 1)]), channels(g, 6, 1)])
     return graph_of(g, os.path.join(folder, "signals.onnx"), ["batch", 4, 30], x)
 
 
@@ -152,7 +181,7 @@ def external(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for make in (folds, signals, captured, external):
+        for make in (folds, numbers, signals, captured, external):
             compare(make(folder), (1, 3))
         for name in ("tiny", "encoder"):
             inputs, build = make_models.MODELS[name]
