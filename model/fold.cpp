@@ -45,8 +45,8 @@ ScaleShift normalization_of(const Constants& constants, const OnnxNode& node, st
   return result;
 }
 
-/// What a node does to the value `made`, which is one of its inputs, by a constant: one number for all channels or
-/// one for each.
+/// What a node does to the value `made`, which is one of its inputs, by a constant: one number for all
+/// channels or one for each.
 ScaleShift scale_shift_of_node(const Constants& constants, const OnnxNode& node, std::string_view made,
                                std::size_t channels) {
   if (node.op == "BatchNormalization") return normalization_of(constants, node, channels);
@@ -60,7 +60,8 @@ ScaleShift scale_shift_of_node(const Constants& constants, const OnnxNode& node,
 }
 
 /// Works the nodes into what is done before them, one after the other.
-void apply(const Constants& constants, const std::vector<std::size_t>& nodes, std::string_view made, ScaleShift& all) {
+void apply(const Constants& constants, const std::vector<std::size_t>& nodes, std::string_view made,
+           ScaleShift& all) {
   for (const std::size_t at : nodes) {
     const OnnxNode& node = constants.model().nodes[at];
     const ScaleShift one = scale_shift_of_node(constants, node, made, all.scale.size());

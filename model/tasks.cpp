@@ -297,16 +297,17 @@ class Finder {
 
   // Whether the node is a normalization of a trained network: a scale and a shift for each channel.
   bool is_normalization(const Found& found, const OnnxNode& node) const {
-    if (found.workload.op() != Operator::kConv2d || node.op != "BatchNormalization" || node.inputs.size() != 5 ||
-        node.input(0) != found.place.output || node.outputs.size() != 1 || node.whole("training_mode", 0) != 0)
+    if (found.workload.op() != Operator::kConv2d || node.op != "BatchNormalization" ||
+        node.inputs.size() != 5 || node.input(0) != found.place.output || node.outputs.size() != 1 ||
+        node.whole("training_mode", 0) != 0)
       return false;
     for (std::size_t i = 1; i < 5; ++i)
       if (!is_constant(node.input(i))) return false;
     return true;
   }
 
-  // What the node adds, subtracts, multiplies or divides with; "" where it does no such thing with the output so
-  // far.
+  // What the node adds, subtracts, multiplies or divides with; "" where it does no such thing with the output
+  // so far.
   std::string_view other_operand(const OnnxNode& node, const Found& found) const {
     if (!node.domain.empty() || node.inputs.size() != 2 || node.outputs.size() != 1) return {};
     if (node.input(0) == node.input(1)) return {};
@@ -347,7 +348,8 @@ class Finder {
     const OnnxNode& node = model_.nodes[*reader];
     const bool normalization = is_normalization(found, node), factor = is_factor(found, node);
     if (normalization || factor) {
-      if (!is_constant(model_.nodes[found.place.nodes[0]].input(1))) return factor && take_alpha(found, *reader);
+      if (!is_constant(model_.nodes[found.place.nodes[0]].input(1)))
+        return factor && take_alpha(found, *reader);
       if (factor || !found.workload.epilogue.empty()) {
         fold(found, *reader, true);
         return true;

@@ -26,8 +26,8 @@ struct ModelPlace {
   /// Of `nodes` those that are linear for each channel and come before anything that is not, in order: a
   /// normalization, a factor, a summand. Their work is in the filter (or B) and the bias.
   std::vector<std::size_t> linear;
-  /// The same behind something that is not linear: together they are the step scale_shift, whose operands are made
-  /// of their constants.
+  /// The same behind something that is not linear: together they are the step scale_shift, whose operands are
+  /// made of their constants.
   std::vector<std::size_t> scaling;
 };
 

@@ -142,7 +142,8 @@ TEST(Tasks, FoldWhatIsLinear) {
 TEST(Tasks, FoldNumbersAndQuotientsAndDifferences) {
   EXPECT_EQ(conv(std::string(kBiased) + "d = Mul(number, c)\n e = Add(d, number1)\n y = Relu(e)"),
             "epilogue=bias+relu, 4 nodes");
-  EXPECT_EQ(conv(std::string(kConv) + "d = Div(c, number)\n e = Sub(d, b4)\n y = Relu(e)"), "epilogue=bias+relu, 4 nodes");
+  EXPECT_EQ(conv(std::string(kConv) + "d = Div(c, number)\n e = Sub(d, b4)\n y = Relu(e)"),
+            "epilogue=bias+relu, 4 nodes");
   EXPECT_EQ(conv(std::string(kConv) + "y = Div(c, number)"), "epilogue=none, 2 nodes");
   const Found found(std::string(kConv) + "y = Sub(c, b4)");
   EXPECT_THAT(found.work.tasks[0].places[0].inputs, ElementsAre("x", "w", ""));
@@ -166,7 +167,8 @@ TEST(Tasks, ScaleAndShiftBehindWhatIsNotLinear) {
 }
 
 TEST(Tasks, ScaleProductsOfVariables) {
-  EXPECT_EQ(only("c = MatMul(v, u)\n y = Div(c, half)", "gemm m=4 n=4 k=16"), "epilogue=none alpha=2, 2 nodes");
+  EXPECT_EQ(only("c = MatMul(v, u)\n y = Div(c, half)", "gemm m=4 n=4 k=16"),
+            "epilogue=none alpha=2, 2 nodes");
   EXPECT_EQ(only("c = MatMul(v, u)\n d = Mul(c, half)\n y = Mul(d, half)", "gemm m=4 n=4 k=16"),
             "epilogue=none alpha=0.25, 3 nodes");
   EXPECT_EQ(only("c = MatMul(v, fc)\n y = Mul(c, half)", "gemm m=4 n=32 k=16"), "epilogue=none, 2 nodes");
