@@ -37,8 +37,19 @@ bool all_deterministic(const std::vector<Summary>& summaries) {
   return all_same;
 }
 
+bool all_proven(const std::vector<Summary>& summaries) {
+  bool all = true;
+  for (const Summary& summary : summaries) {
+    if (summary.unproven.empty()) continue;
+    fmt::print(stderr, "lehr: '{}': {}\n", summary.workload, printable(summary.unproven));
+    all = false;
+  }
+  return all;
+}
+
 // The exit code of tunings that came to their end; says on stderr why it is not 0.
 int code_of(const std::vector<Summary>& summaries) {
+  if (!all_proven(summaries)) return kCheckFailedCode;
   const auto failed = std::ranges::find_if(summaries, [](const Summary& summary) { return !summary.best; });
   if (failed != summaries.end()) {
     fmt::print(stderr, "lehr: no candidate of '{}' ran: {} failed ({}), the first with {}\n", failed->workload,
@@ -229,12 +240,13 @@ int TuneCommand::tune_model(const ModelProblem& problem, const MeasureSetup& set
   else
     fmt::print("{}", report_text(model_.as_flags(), results, setup.device, database_));
   if (*opened.parts.interrupted) return kInterruptedCode;
-  const bool any = std::ranges::any_of(results, [](const SharedResult& each) { return each.best_us > 0; });
-  if (!any) fmt::print(stderr, "lehr: no candidate of any workload ran\n");
-  if (!any) return kNothingFoundCode;
   std::vector<Summary> summaries;
   for (const SharedResult& each : results)
     if (each.summary) summaries.push_back(*each.summary);
+  if (!all_proven(summaries)) return kCheckFailedCode;
+  const bool any = std::ranges::any_of(results, [](const SharedResult& each) { return each.best_us > 0; });
+  if (!any) fmt::print(stderr, "lehr: no candidate of any workload ran\n");
+  if (!any) return kNothingFoundCode;
   return all_deterministic(summaries) ? 0 : kCheckFailedCode;
 }
 

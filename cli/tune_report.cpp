@@ -64,7 +64,7 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
   const auto line = [&](const char* name, const std::string& text) {
     if (!text.empty()) out += fmt::format("{:<9} {}\n", name, text);
   };
-  line("result", verdict_line(s));
+  line("result", s.unproven.empty() ? verdict_line(s) : "none: " + printable(s.unproven));
   line("bits", s.determinism);
   if (s.caches == "cold") line("caches", "cold: swept before each timed call");
   if (s.roofline_fraction) {

@@ -22,6 +22,7 @@ bool lasting(const Outcome& outcome) {
     case FailureKind::kCompile:
     case FailureKind::kWrongResult:
     case FailureKind::kRejected:
+    case FailureKind::kImplausible:
       return true;
     case FailureKind::kCompileTimeout:
     case FailureKind::kLaunch:

@@ -1,6 +1,8 @@
 // Roofs that rise, and the operations that a direct sum needs.
 #include "tune/roofline.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -59,7 +61,8 @@ bool saves_products(std::string_view family) {
 
 Roofline::Roofline(const Workload& workload, const Limits& limits)
     : flops_(on_f32_units(workload, limits.target) ? needed_flops(workload) : 0),
-      peaks_{limits.peak_gflops_f32, limits.dram_gbytes_per_s} {
+      peaks_{limits.peak_gflops_f32, limits.dram_gbytes_per_s},
+      probed_gflops_(limits.peak_gflops_f32) {
   const double caches =
       static_cast<double>(limits.l2_bytes) * (limits.target.has(Feature::kL2PerCore) ? limits.cores : 1) +
       static_cast<double>(limits.l3_bytes);
@@ -68,12 +71,25 @@ Roofline::Roofline(const Workload& workload, const Limits& limits)
 
 void Roofline::probed(Roof roof, double rate) {
   raise(roof == Roof::kArithmetic ? peaks_.gflops_f32 : peaks_.gbytes_per_s, rate);
+  if (roof == Roof::kArithmetic) raise(probed_gflops_, rate);
 }
 
 void Roofline::reached(std::string_view family, double time_us) {
   if (time_us <= 0) return;
   if (!saves_products(family)) raise(peaks_.gflops_f32, gflops_of_us(time_us));
   raise(peaks_.gbytes_per_s, gbytes_of_us(time_us));
+}
+
+std::string Roofline::why_implausible(double time_us, const std::function<double()>& own_flops) const {
+  // A probe on a busy machine may be half of the truth, and clocks rise.
+  constexpr double kSurelyTooFast = 4;
+  const double most_flops = kSurelyTooFast * probed_gflops_ * 1e3 * time_us;
+  if (flops_ <= 0 || probed_gflops_ <= 0 || flops_ <= most_flops) return "";
+  const double own = own_flops();
+  if (own <= most_flops) return "";
+  const double flops = std::min(own, flops_);
+  return fmt::format("{:.3g} us for {:.3g} operations are {:.3g} GFLOP/s, and the device's best probe is {:.3g}", time_us,
+                     flops, flops / time_us * 1e-3, probed_gflops_);
 }
 
 Roof Roofline::binding() const {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/limits.h"
@@ -41,6 +42,11 @@ class Roofline {
   /// nothing about the arithmetic.
   void reached(std::string_view family, double time_us);
 
+  /// "", or why no kernel that was right can have taken `time_us`, one clause: its operations would need more than
+  /// four times the best probe of the device, or of what its limits say. These are the direct sum's or, if they are
+  /// fewer, the kernel's own (Winograd's), which are asked for where they matter.
+  std::string why_implausible(double time_us, const std::function<double()>& own_flops) const;
+
   /// The roof that bounds the workload. The memory's bounds only what does not fit the caches.
   Roof binding() const;
   /// Fastest possible time of a direct sum / `time_us`: the larger share of the two roofs, above 0. Never
@@ -56,6 +62,7 @@ class Roofline {
   double flops_ = 0;  // 0: not on the f32 units
   double bytes_ = 0;  // 0: all operands fit the caches
   Peaks peaks_;
+  double probed_gflops_ = 0;  // as Peaks::gflops_f32, but raised by probes alone
 };
 
 /// Why a share is above 100 %, for people: one sentence without a full stop. "" where it rounds to 100 % or

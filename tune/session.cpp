@@ -59,6 +59,11 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
       learner_(scorer_.columns(), parts_.model, parts_.validity, options.learner),
       proposer_(*parts_.strategy, learner_, scorer_, parts_.prior, options.batches, options.seed) {
   CHECK(!candidates.defaults.empty(), "a task without a default");
+  runner_.set_implausible([this](const Config& config, double time_us) {
+    return roofline_.why_implausible(time_us, [&] {
+      return ir::analyze(candidates_.lower(candidates_.space.point_of(config))).flops;
+    });
+  });
   proposer_.vary_prior_picks(candidates_.space, task.device.limits.target);
   summary_.workload = to_text(task.workload);
   summary_.device = task.device.name;
@@ -120,7 +125,8 @@ Summary Session::end(StopReason reason) {
 void Session::prepare() {
   const double before_s = elapsed_s();
   report(EventKind::kSetup, summary_.workload);
-  parts_.measurer->prepare(problem_for(task_.workload, options_.seed));
+  const auto other = [workload = task_.workload, seed = options_.seed] { return other_problem_for(workload, seed); };
+  parts_.measurer->prepare(problem_for(task_.workload, options_.seed), other);
   setup_s_ += elapsed_s() - before_s;
 }
 

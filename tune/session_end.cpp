@@ -60,17 +60,30 @@ void Session::finals() {
   const double budget_s = finals_budget_s();
   std::vector<std::string> libraries = options_.baselines;
   std::erase(libraries, kUnfused);
-  const std::vector<ContestEntry> entries =
+  std::vector<ContestEntry> entries =
       parts_.measurer->contest(sources, challengers(configs), libraries, budget_s);
   CHECK(entries.size() >= sources.size(), "{} entries for {} sources", entries.size(), sources.size());
   for (std::size_t i = 0; i < configs.size(); ++i)
     if (entries[i].failure) runner_.record_failure(configs[i], *entries[i].failure);
-  if (entries[0].round_us.empty()) return conclude_from_trials();
-  conclude_from_contest(configs, entries);
+  conclude_from_contest(configs, std::move(entries));
 }
 
-void Session::conclude_from_contest(const std::vector<Config>& configs,
-                                    const std::vector<ContestEntry>& entries) {
+/// What is compared with a kernel that is wrong itself would win for nothing.
+void Session::refuse(const Config& config, const Failure& failure) {
+  summary_.unproven = fmt::format("{} {} failed in the finals, so that nothing is proven: {}: {}",
+                                  default_ ? "the default" : "the last finalist", to_text(config),
+                                  name_of(failure.kind), first_line(failure.text));
+}
+
+void Session::conclude_from_contest(std::vector<Config> configs, std::vector<ContestEntry> entries) {
+  if (default_ && entries[0].failure) return refuse(configs[0], *entries[0].failure);
+  // Without a default the first one that was right takes its place.
+  while (!configs.empty() && entries[0].failure) {
+    if (configs.size() == 1) return refuse(configs[0], *entries[0].failure);
+    configs.erase(configs.begin());
+    entries.erase(entries.begin());
+  }
+  if (entries[0].round_us.empty()) return conclude_from_trials();
   Judgement judgement = judge(entries, configs.size());
   summary_.contested = true;
   for (std::size_t i = 0; i < configs.size(); ++i)

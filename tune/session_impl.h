@@ -70,7 +70,9 @@ class Session {
   std::vector<Challenger> challengers(const std::vector<Config>& configs) const;
   void conclude_from_trials();
   void check_determinism();
-  void conclude_from_contest(const std::vector<Config>& configs, const std::vector<ContestEntry>& entries);
+  /// `entries`: of the configs, then of challengers and libraries.
+  void conclude_from_contest(std::vector<Config> configs, std::vector<ContestEntry> entries);
+  void refuse(const Config& config, const Failure& failure);
   void summarize(const Progress& at_stop);
   void append_verdict();
 

@@ -73,6 +73,7 @@ json to_json(const Summary& s) {
           {"speedup_vs_baseline", known_or_null(verdict.speedup_vs_baseline.value)},
           {"speedup_vs_baseline_interval", verdict.speedup_vs_baseline.interval},
           {"deterministic", verdict.deterministic},
+          {"unproven", known_or_null(s.unproven)},
           {"determinism", known_or_null(s.determinism)},
           {"roofline_fraction", s.roofline_fraction},
           {"roofline_note", known_or_null(note)},

@@ -84,6 +84,10 @@ void TrialRunner::record_failure(const Config& config, const Failure& failure) {
 }
 
 std::size_t TrialRunner::record(const Pick& pick, std::uint64_t source_hash, Outcome outcome) {
+  if (const auto* timing = std::get_if<Timing>(&outcome); timing && why_implausible_) {
+    std::string why = why_implausible_(pick.config, timing->time_us);
+    if (!why.empty()) outcome = Failure{FailureKind::kImplausible, std::move(why), timing->resources};
+  }
   if (killed_a_worker(outcome) && ++deaths_[pick.config] >= kQuarantineDeaths) {
     std::string& text = std::get<Failure>(outcome).text;
     text.insert(first_line(text).size(), "; quarantined: it has killed two workers and is not run again");

@@ -32,6 +32,10 @@ class TrialRunner {
 
   const std::string& first_failure() const { return first_failure_; }
 
+  /// Why a time cannot be that of the config's kernel, a clause; "" where it can. A trial with such a time has
+  /// failed.
+  void set_implausible(std::function<std::string(const Config&, double time_us)> why) { why_implausible_ = std::move(why); }
+
   /// What earlier runs lost to each config. A row of this session that makes it two says that the config is
   /// quarantined.
   void remember(Deaths deaths) { deaths_ = std::move(deaths); }
@@ -52,6 +56,7 @@ class TrialRunner {
   Record row_;  // what the rows of this session have in common
   std::unordered_map<std::uint64_t, std::size_t>
       by_source_;  // hash of a measured source -> position of its trial
+  std::function<std::string(const Config&, double)> why_implausible_;
   Deaths deaths_;
   std::string first_failure_;
 };

@@ -98,12 +98,21 @@ Fault CudaHarness::fault(FailureKind kind, CudaStatus status, const std::string&
 }
 
 std::variant<Checked, Fault> CudaHarness::check(const Call& call, const std::string& who) {
+  if (const CudaStatus status = tensors_.poison_output(); !status.ok())
+    return fault(FailureKind::kLaunch, status, who);
+  if (std::optional<Fault> refused = call(0)) return *std::move(refused);
+  return check_left(who);
+}
+
+void CudaHarness::replace(const Problem& problem) {
+  problem_ = problem;
+  place();
+}
+
+std::variant<Checked, Fault> CudaHarness::check_left(const std::string& who) {
   std::vector<unsigned char> bytes;
   std::string damage;
-  CudaStatus status = tensors_.poison_output();
-  if (!status.ok()) return fault(FailureKind::kLaunch, status, who);
-  if (std::optional<Fault> refused = call(0)) return *std::move(refused);
-  status = stream().wait();
+  CudaStatus status = stream().wait();
   if (status.ok()) status = tensors_.read_output(bytes);
   if (status.ok()) status = tensors_.find_damage(damage);
   if (!status.ok()) return fault(FailureKind::kLaunch, status, who);

@@ -49,6 +49,10 @@ class CudaHarness {
 
   /// One call on poisoned output; compares it and the guards. `who` begins the text of a fault.
   std::variant<Checked, Fault> check(const Call& call, const std::string& who);
+  /// What the calls of time() left in the set that is checked, and its guards.
+  std::variant<Checked, Fault> check_left(const std::string& who);
+  /// Other inputs in tensors of the same sizes; addresses may be others.
+  void replace(const Problem& problem);
   /// What the last check() computed.
   std::variant<RunOutput, Fault> output() const;
   std::variant<Samples, Fault> time(const Call& call, const SampleRequest& request, const std::string& who);

@@ -125,4 +125,13 @@ std::variant<Samples, Fault> CudaRunner::time(int slot_number, const SampleReque
   return harness_.time(call_of(slot), request, slot.candidate.entry);
 }
 
+std::variant<Checked, Fault> CudaRunner::check_again(int slot) {
+  std::variant<Checked, Fault> left = harness_.check_left(loaded(slot).candidate.entry);
+  return std::holds_alternative<Fault>(left) ? left : check(slot);
+}
+
+void CudaRunner::replace_inputs(int, const Problem& problem) {
+  harness_.replace(problem);
+}
+
 }  // namespace lehr

@@ -75,14 +75,31 @@ std::string GuardedBytes::damage() const {
 }
 
 HostBuffers::HostBuffers(Problem problem) : problem_(std::move(problem)), output_(output_of(problem_)) {
-  for (ProblemTensor& tensor : problem_.tensors) {
+  for (std::size_t i = 0; i < problem_.tensors.size(); ++i) {
+    const ProblemTensor& tensor = problem_.tensors[i];
     const auto bytes =
         static_cast<std::size_t>(tensor.elements) * static_cast<std::size_t>(size_of(tensor.type));
-    GuardedBytes& buffer = tensors_.emplace_back(bytes);
-    pointers_.push_back(buffer.data());
-    store_elements(tensor.type, tensor.values, buffer.data());
-    sums_.push_back(tensor.output ? 0 : checksum(buffer.data(), bytes));
-    tensor.values = {};  // from now on the bytes are the inputs
+    pointers_.push_back(tensors_.emplace_back(bytes).data());
+    sums_.push_back(0);
+    fill(i);
+  }
+}
+
+void HostBuffers::fill(std::size_t i) {
+  ProblemTensor& tensor = problem_.tensors[i];
+  store_elements(tensor.type, tensor.values, tensors_[i].data());
+  sums_[i] = tensor.output ? 0 : checksum(tensors_[i].data(), tensors_[i].size());
+  tensor.values = {};  // from now on the bytes are the inputs
+}
+
+void HostBuffers::replace(Problem problem) {
+  CHECK(output_of(problem) == output_ && problem.tensors.size() == tensors_.size(), "another problem's tensors");
+  problem_ = std::move(problem);
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const ProblemTensor& tensor = problem_.tensors[i];
+    CHECK(static_cast<std::size_t>(tensor.elements * size_of(tensor.type)) == tensors_[i].size(),
+          "tensor {} of another size", i);
+    fill(i);
   }
 }
 
@@ -90,17 +107,20 @@ void HostBuffers::poison_output() {
   tensors_[output_].poison();
 }
 
-std::variant<Checked, Fault> HostBuffers::verdict() const {
+std::string HostBuffers::damage() const {
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    const std::string damage = tensors_[i].damage();
-    if (!damage.empty()) {
-      return outside(fmt::format("wrote outside its {} (argument {}), {}", i == output_ ? "output" : "input",
-                                 i, damage));
-    }
-    if (i != output_ && checksum(tensors_[i].data(), tensors_[i].size()) != sums_[i]) {
-      return outside(fmt::format("modified its input (argument {})", i));
-    }
+    const std::string where = tensors_[i].damage();
+    if (!where.empty())
+      return fmt::format("wrote outside its {} (argument {}), {}", i == output_ ? "output" : "input", i, where);
+    if (i != output_ && checksum(tensors_[i].data(), tensors_[i].size()) != sums_[i])
+      return fmt::format("modified its input (argument {})", i);
   }
+  return "";
+}
+
+std::variant<Checked, Fault> HostBuffers::verdict() const {
+  const std::string damaged = damage();
+  if (!damaged.empty()) return outside(damaged);
   const Comparison comparison = compare_output(problem_, tensors_[output_].data());
   if (!comparison.fault.empty()) return Fault{{FailureKind::kWrongResult, comparison.fault, {}}, false};
   return Checked{comparison.max_error};

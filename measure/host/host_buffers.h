@@ -45,6 +45,10 @@ class HostBuffers {
   void* const* pointers() const { return pointers_.data(); }
   /// Before the checked run.
   void poison_output();
+  /// Inputs and expected output of a problem with the same tensors, in the same places.
+  void replace(Problem problem);
+  /// "", or which tensor was written outside of it, or which input is not what it was.
+  std::string damage() const;
   /// After it: right values, all written, nothing else touched. A candidate that wrote where it must not
   /// leaves a process that cannot be trusted: Fault::worker_lost.
   std::variant<Checked, Fault> verdict() const;
@@ -56,6 +60,8 @@ class HostBuffers {
   std::vector<GuardedBytes> tensors_;
   std::vector<void*> pointers_;
   std::vector<std::uint64_t> sums_;  ///< of the inputs
+
+  void fill(std::size_t tensor);
 };
 
 }  // namespace lehr

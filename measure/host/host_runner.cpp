@@ -29,6 +29,8 @@ struct HostRunner::Loaded {
     long tasks = 1;
   };
   std::vector<Step> steps;
+  Entry prepack = nullptr;  ///< of constant inputs
+  long prepack_tasks = 0;
   std::vector<GuardedBytes> scratch;  ///< one per thread
   std::vector<GuardedBytes> behind;   ///< one per parameter behind the tensors
   std::vector<void*> params;          ///< the problem's tensors, then these
@@ -71,11 +73,11 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
       return fault(FailureKind::kLaunch, fmt::format("has no function named {}", step.entry));
     loaded->steps.push_back({entry, step.tasks});
   }
-  Entry prepack = nullptr;
   if (candidate.launch.prepack_tasks > 0) {
     const std::string name = prepack_entry(candidate.entry);
-    prepack = reinterpret_cast<Entry>(dlsym(loaded->library, name.c_str()));
-    if (prepack == nullptr) return fault(FailureKind::kLaunch, fmt::format("has no function named {}", name));
+    loaded->prepack = reinterpret_cast<Entry>(dlsym(loaded->library, name.c_str()));
+    loaded->prepack_tasks = candidate.launch.prepack_tasks;
+    if (loaded->prepack == nullptr) return fault(FailureKind::kLaunch, fmt::format("has no function named {}", name));
   }
   const std::size_t tensors = buffers_->problem().tensors.size();
   loaded->params.assign(buffers_->pointers(), buffers_->pointers() + tensors);
@@ -100,8 +102,8 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
         fmt::format("no memory for {} bytes: scratch on each of {} threads and parameters behind the tensors",
                     asked, pool_->threads()));
   }
-  // The inputs stay as they are until the next prepare().
-  if (prepack != nullptr) run_tasks(*pool_, prepack, *loaded, candidate.launch.prepack_tasks);
+  // The inputs stay as they are until the next prepare() or replace_inputs().
+  if (loaded->prepack != nullptr) run_tasks(*pool_, loaded->prepack, *loaded, loaded->prepack_tasks);
   slots_[slot] = std::move(loaded);
   return Resources{};
 }
@@ -125,11 +127,13 @@ void HostRunner::call(const Loaded& loaded) {
   for (const Loaded::Step& step : loaded.steps) run_tasks(*pool_, step.entry, loaded, step.tasks);
 }
 
-std::variant<Checked, Fault> HostRunner::check(int slot) {
-  Loaded& loaded = *slots_.at(slot);
-  for (GuardedBytes& scratch : loaded.scratch) scratch.poison();
-  buffers_->poison_output();
-  call(loaded);
+std::optional<Fault> HostRunner::damage_by_another() const {
+  const std::string damage = buffers_->damage();
+  if (damage.empty()) return std::nullopt;
+  return Fault{{FailureKind::kCrash, "another kernel " + damage, {}}, true, true};
+}
+
+std::variant<Checked, Fault> HostRunner::verdict(const Loaded& loaded) const {
   for (const GuardedBytes& scratch : loaded.scratch) {
     const std::string damage = scratch.damage();
     if (damage.empty()) continue;
@@ -142,6 +146,25 @@ std::variant<Checked, Fault> HostRunner::check(int slot) {
                  true};
   }
   return buffers_->verdict();
+}
+
+std::variant<Checked, Fault> HostRunner::check(int slot) {
+  Loaded& loaded = *slots_.at(slot);
+  for (GuardedBytes& scratch : loaded.scratch) scratch.poison();
+  buffers_->poison_output();
+  call(loaded);
+  return verdict(loaded);
+}
+
+std::variant<Checked, Fault> HostRunner::check_again(int slot) {
+  std::variant<Checked, Fault> left = verdict(*slots_.at(slot));
+  return std::holds_alternative<Fault>(left) ? left : check(slot);
+}
+
+void HostRunner::replace_inputs(int slot, const Problem& problem) {
+  buffers_->replace(problem);
+  Loaded& loaded = *slots_.at(slot);
+  if (loaded.prepack != nullptr) run_tasks(*pool_, loaded.prepack, loaded, loaded.prepack_tasks);
 }
 
 std::variant<RunOutput, Fault> HostRunner::output() const {

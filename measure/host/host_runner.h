@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,13 @@ class HostRunner : public Runner {
   ~HostRunner() override;
 
   void prepare(const Problem& problem, const RunSettings& settings) override;
+  std::optional<Fault> damage_by_another() const override;
   std::variant<Resources, Fault> load(int slot, const Candidate& candidate) override;
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<RunOutput, Fault> output() const override;
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
+  std::variant<Checked, Fault> check_again(int slot) override;
+  void replace_inputs(int slot, const Problem& problem) override;
   void unload(int slot) override;
 
  private:
@@ -32,6 +36,8 @@ class HostRunner : public Runner {
 
   static void run_tasks(TaskPool& pool, Entry entry, const Loaded& loaded, long tasks);
   void call(const Loaded& loaded);
+  /// On what the last call left: the output, and whether nothing else was written.
+  std::variant<Checked, Fault> verdict(const Loaded& loaded) const;
 
   std::vector<int> cpus_;  ///< read once: the pool binds this thread to one of them
   std::unique_ptr<TaskPool> pool_;

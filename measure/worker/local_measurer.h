@@ -53,7 +53,7 @@ class LocalMeasurer : public Measurer {
   LocalMeasurer(Compiler& compiler, LocalOptions options);
   ~LocalMeasurer() override;
 
-  void prepare(const Problem& problem) override;
+  void prepare(const Problem& problem, OtherProblem other = {}) override;
   std::vector<Outcome> measure(std::span<const Source> sources,
                                const std::function<void(std::size_t, const Outcome&)>& done) override;
   std::vector<ContestEntry> contest(std::span<const Source> sources,
@@ -69,6 +69,11 @@ class LocalMeasurer : public Measurer {
   std::vector<Compiled> compile_unless_kept(std::span<const Source> sources);
   void drop_reference();
   Outcome run(const Source& source, const Binary& binary);
+  /// Why what `load` loads is not right in each of many calls within about `seconds`; nullopt where it is.
+  std::optional<Failure> disproof(const LoadRequest& load, double seconds);
+  /// Proves the first `sources` entries that were timed to the end, within about `seconds` in all.
+  void prove(std::span<ContestEntry> entries, const std::vector<LoadRequest>& loads, double seconds);
+  const std::string& other_path();
   Participant baseline_participant(const std::string& name, std::vector<std::unique_ptr<Worker>>& workers,
                                    const ContestOptions& options);
 
@@ -78,6 +83,8 @@ class LocalMeasurer : public Measurer {
   TempDir directory_;
   Worker worker_;
   PrepareRequest prepared_;  ///< its path is empty before prepare()
+  OtherProblem other_;       ///< empty where there is none, or none any more: other_path_ is its file then
+  std::string other_path_;
   Workload workload_;        ///< of the same problem
   int problems_ = 0;
   KeptBinaries kept_;

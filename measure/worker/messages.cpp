@@ -40,6 +40,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialRequest, candidate, sampling, reference)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoadRequest, slot, candidate)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeRequest, slot, sampling)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RepeatRequest, candidate)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProveRequest, slot, other_path, calls, seconds)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RejectRule, max_spill_bytes, reject_advisories)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorkerCompilerOptions, arch, library_directories, time_limit_s, reject)
@@ -50,7 +51,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hello, version)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, note)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Samples, us, hopeless, cpu_share, gpu)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failure, kind, text, resources)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fault, failure, worker_lost)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fault, failure, worker_lost, of_another)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Thrown, error, text)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Identity, text)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Binary, path, log, resources)
@@ -62,7 +63,8 @@ namespace {
 template <typename Message>
 constexpr std::array<std::string_view, std::variant_size_v<Message>> kKinds;
 template <>
-constexpr std::array<std::string_view, 5> kKinds<Request> = {"prepare", "trial", "load", "time", "repeat"};
+constexpr std::array<std::string_view, 6> kKinds<Request> = {"prepare", "trial",  "load",
+                                                             "time",    "repeat", "prove"};
 template <>
 constexpr std::array<std::string_view, 2> kKinds<CompileWork> = {"compiler", "compile"};
 template <>

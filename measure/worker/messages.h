@@ -13,7 +13,7 @@
 namespace lehr {
 
 /// The worker's first message. Both sides come from one build; the number guards against a wrong executable.
-inline constexpr int kProtocolVersion = 9;
+inline constexpr int kProtocolVersion = 10;
 
 /// Choose a runner by name and give it the problem. Answered by Done.
 struct PrepareRequest {
@@ -52,7 +52,17 @@ struct RepeatRequest {
   Candidate candidate;
   friend bool operator==(const RepeatRequest&, const RepeatRequest&) = default;
 };
-using Request = std::variant<PrepareRequest, TrialRequest, LoadRequest, TimeRequest, RepeatRequest>;
+/// Check what a slot holds again and again within the loaded image: first on the inputs of another problem with the
+/// same tensors, then on the prepared ones. Answered by Done or Fault.
+struct ProveRequest {
+  int slot = 0;
+  std::string other_path;  ///< of the other problem; "": only the prepared one
+  int calls = 0;           ///< in all
+  double seconds = 0;      ///< fewer calls where they take longer, but kLeastProofs of each problem
+  friend bool operator==(const ProveRequest&, const ProveRequest&) = default;
+};
+using Request =
+    std::variant<PrepareRequest, TrialRequest, LoadRequest, TimeRequest, RepeatRequest, ProveRequest>;
 
 /// Become a compile worker: load the target's compiler (Backend::worker_compiler). Answered by Identity.
 struct CompilerRequest {

@@ -57,11 +57,13 @@ Reply guarded_answer(Server& server, const Request& request) {
 
 Reply Server::answer(const PrepareRequest& request) {
   reference_.reset();
+  problem_path_ = request.problem_path;
   runner_.prepare(read_problem(request.problem_path), request.settings);
   return Done{};
 }
 
 Reply Server::answer(const LoadRequest& request) {
+  if (auto damaged = runner_.damage_by_another()) return *std::move(damaged);
   auto loaded = runner_.load(request.slot, request.candidate);
   if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
   auto checked = runner_.check(request.slot);
@@ -77,7 +79,39 @@ Reply Server::answer(const TimeRequest& request) {
                     runner_.time(request.slot, request.sampling));
 }
 
+Reply Server::answer(const ProveRequest& request) {
+  const auto start = Clock::now();
+  const auto behind = [&](double share) {
+    return start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share * request.seconds));
+  };
+  int calls = request.calls;
+  if (!request.other_path.empty()) {
+    runner_.replace_inputs(request.slot, read_problem(request.other_path));
+    const int others = std::min(calls, kMostOtherProofs);
+    if (auto fault = proven(request.slot, others, behind(0.25), "other inputs")) {
+      if (!fault->worker_lost) runner_.replace_inputs(request.slot, read_problem(problem_path_));
+      return *std::move(fault);
+    }
+    calls -= others;
+    runner_.replace_inputs(request.slot, read_problem(problem_path_));
+  }
+  if (auto fault = proven(request.slot, calls, behind(1), "the same inputs")) return *std::move(fault);
+  return Done{};
+}
+
+std::optional<Fault> Server::proven(int slot, int calls, Clock::time_point until, const char* inputs) {
+  for (int call = 1; call <= calls && (call <= kLeastProofs || Clock::now() < until); ++call) {
+    auto checked = runner_.check(slot);
+    auto* fault = std::get_if<Fault>(&checked);
+    if (fault == nullptr) continue;
+    fault->failure.text = fmt::format("right before, but wrong in call {} on {}: {}", call, inputs, fault->failure.text);
+    return std::move(*fault);
+  }
+  return std::nullopt;
+}
+
 Reply Server::answer(const RepeatRequest& request) {
+  if (auto damaged = runner_.damage_by_another()) return *std::move(damaged);
   auto loaded = runner_.load(kTrialSlot, request.candidate);
   if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
   Reply reply = repeated();
@@ -89,6 +123,7 @@ Reply Server::answer(const RepeatRequest& request) {
 Reply Server::answer(const TrialRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   std::optional<double> before = reference_time(request.reference);
+  if (auto damaged = runner_.damage_by_another()) return *std::move(damaged);
   auto loaded = runner_.load(kTrialSlot, request.candidate);
   if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
   Reply reply = timed(request, std::get<Resources>(loaded), before);
@@ -122,6 +157,11 @@ Reply Server::timed(const TrialRequest& request, const Resources& resources, std
   for (int attempt = 0; attempt < attempts; ++attempt) {
     auto sampled = runner_.time(kTrialSlot, request.sampling);
     if (auto* fault = std::get_if<Fault>(&sampled)) return std::move(*fault);
+    auto again = runner_.check_again(kTrialSlot);
+    if (auto* fault = std::get_if<Fault>(&again)) {
+      fault->failure.text = "right in its first call, but not when it was timed: " + fault->failure.text;
+      return std::move(*fault);
+    }
     const Samples& samples = std::get<Samples>(sampled);
     // A candidate that is four times too slow needs no correction by percents.
     const bool corrected = before && !samples.hopeless;

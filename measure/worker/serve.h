@@ -25,6 +25,9 @@ inline constexpr int kAttempts = 3;
 /// After so many candidates in a row without a calm window the machine is not going to be calm: each gets one
 /// window, until one is calm.
 inline constexpr int kRestless = 8;
+/// A proof (ProveRequest) makes at least so many calls on each problem, and at most so many on the other one, whose
+/// few rows are there to find answers from memory.
+inline constexpr int kLeastProofs = 2, kMostOtherProofs = 8;
 
 /// Replies are what the parent gets; a Fault with `worker_lost` ends the process afterwards.
 class Server {
@@ -37,16 +40,20 @@ class Server {
   Reply answer(const TimeRequest& request);
   Reply answer(const RepeatRequest& request);
   Reply answer(const TrialRequest& request);
+  Reply answer(const ProveRequest& request);
 
  private:
   using Clock = std::chrono::steady_clock;
 
   Reply repeated();
+  /// Up to `calls` checked calls, of which the last ends behind `until`; a fault says which it was.
+  std::optional<Fault> proven(int slot, int calls, Clock::time_point until, const char* inputs);
   Reply timed(const TrialRequest& request, const Resources& resources, std::optional<double> before);
   /// The reference kernel's time now; nullopt when there is none or it is too slow to be of use.
   std::optional<double> reference_time(const std::optional<ReferenceKernel>& wanted);
 
   Runner& runner_;
+  std::string problem_path_;  ///< of the prepared problem
   std::optional<Candidate> reference_;
   std::optional<Clock::time_point> fresh_at_;
   double fresh_us_ = 0;

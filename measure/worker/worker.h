@@ -24,6 +24,8 @@ class Worker {
   std::variant<std::string, Failure> load(const LoadRequest& request, double timeout_s);
   std::variant<Samples, Failure> time(const TimeRequest& request, double timeout_s);
   std::variant<Repetition, Failure> repeat(const RepeatRequest& request, double timeout_s);
+  /// nullopt: what the slot holds was right in each call.
+  std::optional<Failure> prove(const ProveRequest& request, double timeout_s);
 
   /// Between these two the process stands still and uses no CPU. A request continues it by itself.
   void stop();
@@ -33,6 +35,8 @@ class Worker {
 
  private:
   std::variant<Reply, Failure> ask(const Request& request, double timeout_s);
+  /// The same; a request that another candidate's damage has spoilt is asked once more of a new process.
+  std::variant<Reply, Failure> ask_undamaged(const Request& request, double timeout_s);
   void start();
 
   WorkerOptions options_;
@@ -40,6 +44,7 @@ class Worker {
   std::unique_ptr<WorkerProcess> process_;
   int generation_ = 0;
   bool stopped_ = false;
+  bool damaged_ = false;  ///< the last request's fault was of_another
 };
 
 }  // namespace lehr

@@ -116,7 +116,7 @@ Record random_record(Rng& rng) {
     record.outcome = timing;
   } else {
     record.outcome =
-        Failure{static_cast<FailureKind>(rng.below(static_cast<int>(FailureKind::kRejected) + 1)),
+        Failure{static_cast<FailureKind>(rng.below(static_cast<int>(FailureKind::kImplausible) + 1)),
                 random_text(rng), random_resources(rng)};
   }
   if (rng.below(2) == 0) record.predicted = random_real(rng);

@@ -15,7 +15,7 @@ double quantile(std::vector<double> values, double share) {
 
 }  // namespace
 
-void FakeMeasurer::prepare(const Problem&) {
+void FakeMeasurer::prepare(const Problem&, OtherProblem) {
   ++prepared;
 }
 

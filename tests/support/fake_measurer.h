@@ -26,7 +26,7 @@ class FakeMeasurer : public Measurer {
   FakeMeasurer(OutcomeOf outcome_of, FakeClock& clock, double trial_s = 0.05)
       : outcome_of_(std::move(outcome_of)), clock_(&clock), trial_s_(trial_s) {}
 
-  void prepare(const Problem& problem) override;
+  void prepare(const Problem& problem, OtherProblem other = {}) override;
   std::vector<Outcome> measure(std::span<const Source> sources,
                                const std::function<void(std::size_t, const Outcome&)>& done) override;
   std::vector<ContestEntry> contest(std::span<const Source> sources,

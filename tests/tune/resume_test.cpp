@@ -219,6 +219,39 @@ TEST(Resume, AFinalistThatFailsInTheFinalsIsARowAndNoWinner) {
     EXPECT_THAT(toy.measurer->measured, ::testing::Not(::testing::Contains(again[i])));
 }
 
+TEST(Session, ADefaultThatFailsInTheFinalsLeavesNoWinner) {
+  ToySession toy;
+  toy.arrange = [](FakeMeasurer& measurer) {
+    measurer.contest_failure = [](const Source& source) -> std::optional<Failure> {
+      if (config_of(source) != toy_config(1, 1, 1, 0)) return std::nullopt;
+      return Failure{FailureKind::kWrongResult, "right before, but wrong in call 3\nmore", {}};
+    };
+  };
+  const Summary summary = toy.run();
+  EXPECT_FALSE(summary.best);
+  EXPECT_FALSE(summary.contested);
+  EXPECT_THAT(summary.unproven, HasSubstr("the default toy("));
+  EXPECT_THAT(summary.unproven,
+              HasSubstr("failed in the finals, so that nothing is proven: wrong result: right before, but wrong in call 3"));
+}
+
+TEST(Session, ATimeThatNoDeviceReachesIsAFailedTrial) {
+  ToySession toy;
+  toy.task.device.limits.peak_gflops_f32 = 1;
+  toy.arrange = [](FakeMeasurer& measurer) {
+    measurer.contest_us = [](const Source&, int) { return 10; };
+  };
+  toy.outcome_of = [](const Source& source) -> Outcome {
+    Timing timing;
+    timing.time_us = config_of(source) == toy_config(2, 2, 1, 0) ? 1e-3 : 10;
+    timing.samples_us = {timing.time_us};
+    return timing;
+  };
+  const Summary summary = toy.run();
+  EXPECT_EQ(summary.failed.count(FailureKind::kImplausible), 1u);
+  EXPECT_NE(summary.best->config, toy_config(2, 2, 1, 0));
+}
+
 TEST(Resume, StartsAfreshWhenAskedTo) {
   ToySession toy;
   toy.run();
@@ -298,7 +331,7 @@ TEST(EarlierRuns, TriesAgainWhatFailedForAReasonThatMayPass) {
                                             FailureKind::kOutOfMemory, FailureKind::kLaunch,
                                             FailureKind::kCompileTimeout};
   const std::vector<FailureKind> lasting = {FailureKind::kCompile, FailureKind::kWrongResult,
-                                            FailureKind::kRejected};
+                                            FailureKind::kRejected, FailureKind::kImplausible};
   std::int64_t columns = 1;
   for (const FailureKind kind : passing)
     rows.push_back(row(toy_config(1, columns++, 1, 0), Failure{kind, "", {}}));

@@ -46,6 +46,24 @@ TEST(Roofline, IsTheComputeBoundInsideTheCachesAndNullForOtherTypes) {
   EXPECT_EQ(Roofline(workload, limits).share(1), std::nullopt);
 }
 
+TEST(Roofline, CallsTimesImplausibleThatFourProbesWouldNotReach) {
+  Roofline roofline(kSmall, limits_of(100, 10));
+  const auto own = [](double flops) { return [flops] { return flops; }; };
+  // 1024 operations in 10.24 us are 0.1 GFLOP/s; four times the probe is 400.
+  EXPECT_EQ(roofline.why_implausible(10.24, own(1024)), "");
+  EXPECT_EQ(roofline.why_implausible(0.0026, own(1024)), "");
+  EXPECT_EQ(roofline.why_implausible(0.0025, own(1e9)),
+            "0.0025 us for 1.02e+03 operations are 410 GFLOP/s, and the device's best probe is 100");
+  EXPECT_EQ(roofline.why_implausible(0.0025, own(900)), "");  // Winograd's
+  EXPECT_NE(roofline.why_implausible(0.001, own(900)), "");
+  roofline.probed(Roof::kArithmetic, 200);
+  EXPECT_EQ(roofline.why_implausible(0.0025, own(1024)), "");
+  // What kernels reach is no probe: a wrong one must not open the door to the next.
+  roofline.reached(kDirect, 0.0014);
+  EXPECT_NE(roofline.why_implausible(0.00125, own(1024)), "");
+  EXPECT_EQ(Roofline(kSmall, limits_of(0, 0)).why_implausible(1e-9, own(1024)), "");
+}
+
 TEST(Roofline, IsTheBandwidthBoundBeyondTheCaches) {
   const Workload workload = row_times_matrix();
   const Roofline roofline(workload, limits_of(100, 10));
