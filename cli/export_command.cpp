@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/file_output.h"
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/exit_codes.h"
@@ -106,7 +107,7 @@ int ExportCommand::run() {
     throw_not_found("none of the {} winners of {} can be exported here", found.size(), database_);
   if (!document) check_buckets(rebuilt.kernels, parse_buckets(buckets_));
   if (document)
-    write_atomically(out_, bundle_json(rebuilt.kernels, kToolVersion));
+    write_file(out_, bundle_json(rebuilt.kernels, kToolVersion));
   else
     write_folder(out_, export_folder(rebuilt.kernels, compilers, folder_options()), &is_bundle_folder);
   const std::size_t kernels = rebuilt.kernels.size();

@@ -1,10 +1,15 @@
 // Entry point: the only place where an exception ends the program, and where its kind becomes the exit code.
 #include <cstdio>
 #include <exception>
+#include <string>
 #include <string_view>
+#include <system_error>
 
 #include "base/error.h"
 #include "cli/app.h"
+#include "cli/signals.h"
+#include "cli/standard_streams.h"
+#include "cli/table.h"
 #include "measure/vendor/onnxruntime/trial.h"
 
 namespace {
@@ -22,19 +27,31 @@ int exit_code(lehr::ErrorKind kind) {
   return 2;
 }
 
+// Without exceptions: stderr may be what cannot be written.
+int fail(int code, const std::string& text) {
+  const std::string line = "lehr: " + lehr::printable_lines(text) + "\n";
+  std::fputs(line.c_str(), stderr);
+  return code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  lehr::keep_standard_streams();
   try {
     if (argc >= 2 && std::string_view(argv[1]) == "worker") return lehr::run_worker(argc, argv);
     if (argc == 4 && std::string_view(argv[1]) == "engine")
       return lehr::onnxruntime::trial_main(argv[2], argv[3]);
-    return lehr::CommandLine().run(argc, argv);
+    lehr::take_failed_writes_as_errors();
+    const int code = lehr::CommandLine().run(argc, argv);
+    const std::string unwritten = lehr::why_unwritten();
+    return unwritten.empty() ? code : fail(2, unwritten);
   } catch (const lehr::Error& error) {
-    fmt::print(stderr, "lehr: {}\n", error.what());
-    return exit_code(error.kind());
+    return fail(exit_code(error.kind()), error.what());
+  } catch (const std::system_error& error) {
+    const std::string unwritten = lehr::why_unwritten();
+    return fail(2, unwritten.empty() ? std::string("unexpected: ") + error.what() : unwritten);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "lehr: unexpected: {}\n", error.what());
-    return 2;
+    return fail(2, std::string("unexpected: ") + error.what());
   }
 }

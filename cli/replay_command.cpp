@@ -5,9 +5,9 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
-#include <fstream>
 
 #include "base/error.h"
+#include "base/file_output.h"
 #include "cli/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
@@ -71,10 +71,7 @@ ReplayPlan ReplayCommand::plan() const {
 }
 
 void ReplayCommand::write_plot(const std::vector<TableReport>& reports) const {
-  std::ofstream file(plot_, std::ios::binary);
-  file << replay_plot(reports);
-  file.flush();
-  if (!file) throw_environment("--plot {} cannot be written", plot_);
+  write_file(plot_, replay_plot(reports));
 }
 
 bool ReplayCommand::chosen() const {

@@ -2,26 +2,60 @@
 #include "cli/signals.h"
 
 #include <signal.h>
+#include <time.h>
+
+#include <cstdint>
 
 namespace lehr {
 namespace {
 
 std::atomic<bool> interrupted = false;
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch lock-free atomics only");
+std::atomic<std::int64_t> asked_at_ms = 0;
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "a signal handler may touch lock-free atomics only");
 
-extern "C" void on_signal(int) {
-  interrupted.store(true);
+std::int64_t now_ms() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000 + 1;
+}
+
+extern "C" void on_end(int signal) {
+  constexpr std::int64_t kSameRequestMs = 1000;
+  std::int64_t first = 0;
+  if (asked_at_ms.compare_exchange_strong(first, now_ms())) {
+    interrupted.store(true);
+    return;
+  }
+  if (signal != SIGINT && now_ms() - first < kSameRequestMs) return;
+  struct sigaction usual = {};
+  usual.sa_handler = SIG_DFL;
+  sigaction(signal, &usual, nullptr);
+  raise(signal);  // delivered when this handler is left
+}
+
+extern "C" void on_failed_write(int) {}
+
+void handle(int signal, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigaction(signal, &action, nullptr);
 }
 
 }  // namespace
 
 const std::atomic<bool>& watch_signals() {
-  struct sigaction action = {};
-  action.sa_handler = on_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  handle(SIGINT, on_end);
+  handle(SIGTERM, on_end);
+  struct sigaction now = {};
+  sigaction(SIGHUP, nullptr, &now);
+  if (now.sa_handler != SIG_IGN) handle(SIGHUP, on_end);
   return interrupted;
+}
+
+void take_failed_writes_as_errors() {
+  handle(SIGPIPE, on_failed_write);
+  handle(SIGXFSZ, on_failed_write);
 }
 
 }  // namespace lehr

@@ -1,13 +1,13 @@
 // Model files: header of "name value" lines, a blank line, then the bytes. Specified in README.md.
 #include "costmodel/model_file.h"
 
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
 
 #include "base/error.h"
+#include "base/file_output.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "costmodel/features.h"
@@ -27,18 +27,7 @@ std::string header_of(std::string_view kind, std::string_view bytes) {
 }  // namespace
 
 void write_model_file(const std::string& path, std::string_view kind, std::string_view bytes) {
-  // A rename replaces the old file at once, so that a crash leaves one or the other.
-  const std::string temporary = path + ".part";
-  {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out << header_of(kind, bytes) << bytes;
-    out.close();
-    if (!out) throw_environment("cannot write the model file {}", temporary);
-  }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::remove(temporary.c_str());
-    throw_environment("cannot put the model file in its place at {}", path);
-  }
+  write_file(path, header_of(kind, bytes).append(bytes));
 }
 
 std::string read_model_file(const std::string& path, std::string_view kind) {

@@ -25,8 +25,4 @@ nlohmann::json to_json(const Winner& winner);
 /// The document, indented.
 std::string bundle_json(std::span<const RebuiltKernel> kernels, const std::string& tool_version);
 
-/// Writes `text` to `path` so that readers see the old file or the whole new one: a temporary file beside it,
-/// flushed to disk, then renamed. Throws Error(kEnvironment) and leaves no temporary file behind.
-void write_atomically(const std::string& path, const std::string& text);
-
 }  // namespace lehr

@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "base/file_output.h"
 #include "deploy/bundle_json.h"
 
 namespace lehr {
@@ -69,7 +70,7 @@ void write_folder(const std::string& given, std::span<const FolderFile> files,
     std::error_code error;
     fs::create_directories(place.parent_path(), error);
     if (error) throw_environment("{} cannot be created: {}", place.parent_path().string(), error.message());
-    write_atomically(place.string(), file.bytes);
+    write_file(place.string(), file.bytes);
   }
   flush(draft.path());
   // An older one takes the draft's name, and goes away with it.

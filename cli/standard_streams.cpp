@@ -1,0 +1,30 @@
+#include "cli/standard_streams.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace lehr {
+
+void keep_standard_streams() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest free number is this one. Reading alone: writing fails as it would have done.
+    const int opened = open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+    if (opened != descriptor && opened >= 0) close(opened);
+  }
+}
+
+std::string why_unwritten() {
+  errno = 0;
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (!failed) return "";
+  const int error = errno;
+  return std::string("what it prints cannot be written to stdout") +
+         (error != 0 ? std::string(": ") + std::strerror(error) : "");
+}
+
+}  // namespace lehr

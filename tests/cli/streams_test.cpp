@@ -1,0 +1,104 @@
+// What is printed is written, or the command fails and says so; signals; what may reach a terminal.
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "cli/table.h"
+#include "support.h"
+
+namespace lehr::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kTune = "tune gemm --m 8 --n 8 --k 8 --device cpu --threads 1 --trials 1 --no-baseline";
+
+/// The exit code of a line of a shell, in which $LEHR is the program.
+int code_of(const std::string& line, const std::filesystem::path& directory) {
+  const std::string command =
+      fmt::format("cd '{}' && LEHR='{}' && {}", directory.string(), LEHR_PROGRAM, line);
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// Commands that print, of a folder with a log and a table.
+std::vector<std::string> printing(const Scratch& scratch) {
+  EXPECT_EQ(code_of(std::string("$LEHR ") + kTune + " --db log.db >out 2>err", scratch.path()), 0);
+  return {"best --db log.db",  "best --db log.db --json", "db stats log.db", "db stats log.db --json",
+          "db verify log.db",  "doctor",                  "doctor --json",   "show --db log.db",
+          "tune --help",       "--version",               "show --db log.db --as source",
+          std::string(kTune) + " --db log.db --quiet"};
+}
+
+TEST(Streams, AFullOrClosedStdoutIsAFailure) {
+  const Scratch scratch;
+  for (const std::string& command : printing(scratch)) {
+    for (const char* where : {">/dev/full", ">&-"}) {
+      EXPECT_EQ(code_of(fmt::format("$LEHR {} {} 2>err", command, where), scratch.path()), 2) << command << where;
+      EXPECT_THAT(text_of(scratch.path() / "err"), HasSubstr("lehr: what it prints cannot be written to stdout: "))
+          << command << where;
+    }
+    // A reader that has gone away.
+    EXPECT_EQ(code_of(fmt::format("(sleep 0.2; $LEHR {} 2>err; echo $? >code) | true", command), scratch.path()), 0);
+    EXPECT_EQ(text_of(scratch.path() / "code"), "2\n") << command;
+    EXPECT_THAT(text_of(scratch.path() / "err"), HasSubstr("written to stdout: Broken pipe")) << command;
+  }
+  EXPECT_EQ(code_of("$LEHR db verify log.db >out", scratch.path()), 0);
+}
+
+TEST(Streams, ClosedDescriptorsAreTakenByNoFile) {
+  const Scratch scratch;
+  EXPECT_EQ(code_of(std::string("$LEHR ") + kTune + " --db log.db >out 2>&-", scratch.path()), 0);
+  EXPECT_EQ(code_of(std::string("$LEHR ") + kTune + " --db closed.db >&- 2>&- <&-", scratch.path()), 2);
+  EXPECT_EQ(code_of("$LEHR db verify closed.db >out", scratch.path()), 0);
+  EXPECT_EQ(code_of("$LEHR best --no-such-flag 2>&-", scratch.path()), 1);
+  EXPECT_EQ(code_of("$LEHR best --no-such-flag 2>/dev/full", scratch.path()), 1);
+}
+
+TEST(Streams, AHangUpIsAnInterruptUnlessItWasIgnored) {
+  const Scratch scratch;
+  const std::string tune = "tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --time 60s --no-baseline --quiet";
+  EXPECT_EQ(code_of("$LEHR " + tune + " >out 2>err & sleep 3; kill -HUP $!; sleep 0.1; kill -HUP $!; wait $!; exit $?",
+                    scratch.path()),
+            130);
+  EXPECT_EQ(code_of("nohup $LEHR tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --trials 30 --no-baseline"
+                    " --quiet --db n.db >out 2>err & sleep 2; kill -HUP $!; wait $!; exit $?",
+                    scratch.path()),
+            0);
+}
+
+TEST(Printable, NothingOfAFileSteersATerminal) {
+  EXPECT_EQ(printable("a\x1b[31mred\x07\x7f\r\n"), "a?[31mred????");
+  EXPECT_EQ(printable("C1 \xc2\x9b 8-bit \x9b"), "C1 ? 8-bit ?");
+  EXPECT_EQ(printable("bidi \xe2\x80\xae \xe2\x81\xa6 \xd8\x9c \xe2\x80\x8f"), "bidi ? ? ? ?");
+  EXPECT_EQ(printable("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80"), "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80");
+  EXPECT_EQ(printable("\xc0\xaf \xed\xa0\x80 \xe2\x82"), "?? ??? ??");
+  EXPECT_EQ(printable_lines("one\ntwo\x1b\n"), "one\ntwo?\n");
+  const std::string shown = printable_lines(std::string(100'000, 'x'));
+  EXPECT_EQ(shown.size(), 3000 + std::string(" ... (97000 bytes left out) ... ").size());
+}
+
+TEST(Printable, ErrorsAreSo) {
+  const Scratch scratch;
+  const Ran ran = run_lehr({"tune", "gemm", "--m", "\x1b]0;title\x07"}, scratch.path());
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(ran.err.find('\x1b'), std::string::npos) << ran.err;
+  const Ran long_one = run_lehr({"tune", "gemm", "--m", std::string(100'000, '7')}, scratch.path());
+  EXPECT_EQ(long_one.code, 1);
+  EXPECT_LT(long_one.err.size(), 5000u);
+}
+
+}  // namespace
+}  // namespace lehr::testing
