@@ -1,6 +1,7 @@
 // Entry point: the only place where an exception ends the program, and where its kind becomes the exit code.
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -48,6 +49,8 @@ int main(int argc, char** argv) {
     return unwritten.empty() ? code : fail(2, unwritten);
   } catch (const lehr::Error& error) {
     return fail(exit_code(error.kind()), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(2, "there is not enough memory");
   } catch (const std::system_error& error) {
     const std::string unwritten = lehr::why_unwritten();
     return fail(2, unwritten.empty() ? std::string("unexpected: ") + error.what() : unwritten);

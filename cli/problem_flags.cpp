@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/problems_file.h"
 #include "cli/suites.h"
+#include "cli/table.h"
 #include "tune/task.h"
 
 namespace lehr {
@@ -31,9 +32,12 @@ void ProblemFlags::add_file() {
   parent_->require_subcommand(0, 1);
   parent_
       ->add_option("--problems", file_,
-                   "a file of problems, one per line: workloads as text, DeepBench, MIOpenDriver; or a table")
+                   "a file of problems, one per line: workloads as text, DeepBench, MIOpenDriver; or a table; "
+                   "may be gzipped; -: stdin")
       ->group("Problem")
       ->option_text("FILE");
+  parent_->add_flag("--strict", strict_, "the first line of the file that is no problem ends the command")
+      ->group("Problem");
   parent_
       ->add_option("--suite", suite_,
                    fmt::format("a list of problems that comes with lehr: {}", fmt::join(suite_names(), ", ")))
@@ -48,11 +52,24 @@ std::vector<Workload> ProblemFlags::workloads() const {
   if (!suite_.empty())
     return workloads_of_suite(
         suite_, [](const std::string& sentence) { fmt::print(stderr, "note: left out: {}\n", sentence); });
-  if (from_file()) return read_problems(file_);
+  if (from_file()) return workloads_of_file();
+  if (strict_) throw_user("--strict is for --problems");
   for (std::size_t i = 0; i < apps_.size(); ++i)
     if (apps_[i]->parsed()) return flags_[i].workloads();
   throw_user("lehr {} needs a command: {}, or --problems FILE", parent_->get_name(),
              fmt::join(operator_names(), ", "));
+}
+
+std::vector<Workload> ProblemFlags::workloads_of_file() const {
+  constexpr std::size_t kMostNotes = 20;
+  ProblemsFile read = read_problems_file(file_);
+  if (strict_ && !read.unusable.empty()) throw_user("{}", read.unusable[0]);
+  for (std::size_t i = 0; i < std::min(read.unusable.size(), kMostNotes); ++i)
+    fmt::print(stderr, "note: left out: {}\n", printable(read.unusable[i]));
+  if (!read.unusable.empty())
+    fmt::print(stderr, "note: {} of {} lines of {} are left out; --strict makes the first one an error\n",
+               read.unusable.size(), read.lines, printable(file_));
+  return std::move(read.problems);
 }
 
 std::vector<Workload> ProblemFlags::served_by(

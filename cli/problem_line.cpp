@@ -7,6 +7,8 @@
 #include <cctype>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -91,7 +93,12 @@ constexpr Flag kShape[] = {
 /// How it is run.
 constexpr Flag kRun[] = {{"-t", "--time"},     {"-w", "--wall"},       {"-V", "--verify"},
                          {"-i", "--iter"},     {"-s", "--search"},     {"-P", "--printconv"},
-                         {"-S", "--solution"}, {"-o", "--dump_output"}};
+                         {"-S", "--solution"}, {"-o", "--dump_output"}, {"-z", "--pad_mode"},
+                         {"-Z", "--tensor_vect"}, {"-r", "--pad_val"}, {"-G", "--gpubuffer_check"}};
+/// The same of a matrix product.
+constexpr Flag kProduct[] = {{"-m", "--a_h"},    {"-k", "--a_w"},   {"-n", "--b_w"},        {"-b", "--batch_count"},
+                             {"-u", "--transA"}, {"-v", "--transB"}, {"-C", "--isColMajor"}, {"-A", "--alpha"},
+                             {"-B", "--beta"},   {"-F", "--forw"}};
 
 std::string_view driver_type(std::string_view word) {
   if (word == "conv") return "f32";
@@ -100,55 +107,88 @@ std::string_view driver_type(std::string_view word) {
   return "";
 }
 
-/// Values by letter.
-std::map<std::string_view, std::string_view> driver_values(const std::vector<std::string_view>& words) {
-  std::map<std::string_view, std::string_view> values;
+/// Values by letter, in the driver's defaults' place.
+using DriverValues = std::map<std::string_view, std::string_view>;
+
+DriverValues driver_values(const std::vector<std::string_view>& words, std::span<const Flag> flags,
+                           DriverValues values) {
   for (std::size_t i = 1; i < words.size(); i += 2) {
     const auto named = [&](const Flag& flag) { return words[i] == flag.letter || words[i] == flag.name; };
-    const auto shape = std::ranges::find_if(kShape, named);
-    if (shape == std::end(kShape) && std::ranges::none_of(kRun, named))
+    const auto shape = std::ranges::find_if(flags, named);
+    if (shape == flags.end() && std::ranges::none_of(kRun, named))
       throw_user("'{}' is no flag of MIOpenDriver {} that says what is computed", words[i], words[0]);
     if (i + 1 == words.size()) throw_user("{} of MIOpenDriver has no value", words[i]);
-    if (shape != std::end(kShape)) values[shape->letter] = words[i + 1];
+    if (shape != flags.end()) values[shape->letter] = words[i + 1];
   }
   return values;
 }
 
+bool is_set(std::string_view number) {
+  return number != "0";
+}
+
+Workload parse_driver_product(const std::vector<std::string_view>& words) {
+  const DriverValues of = driver_values(words, kProduct,
+                                        {{"-m", "256"}, {"-k", "256"}, {"-n", "256"}, {"-b", "1"}, {"-u", "0"},
+                                         {"-v", "0"}, {"-C", "0"}, {"-A", "1"}, {"-B", "0"}, {"-F", "1"}});
+  if (parse_number(of.at("-B")).value_or(1) != 0)
+    throw_user("-B {} adds to what is there: C is only written here", of.at("-B"));
+  const bool rows = !is_set(of.at("-C"));
+  const std::string types = gemm_types("f32", is_set(of.at("-u")) != rows, is_set(of.at("-v")) != rows, rows);
+  return parse_workload(fmt::format("gemm m={} n={} k={} batch={} alpha={} {}", of.at("-m"), of.at("-n"), of.at("-k"),
+                                    of.at("-b"), of.at("-A"), types));
+}
+
 Workload parse_driver(const std::vector<std::string_view>& words) {
-  const std::map<std::string_view, std::string_view> values = driver_values(words);
-  const auto value = [&](std::string_view letter, std::string_view otherwise) {
-    const auto found = values.find(letter);
-    if (found != values.end()) return found->second;
-    if (otherwise.empty()) throw_user("{} is missing behind {}", letter, words[0]);
-    return otherwise;
-  };
-  for (const char* letter : {"-n", "-c", "-H", "-W", "-k", "-y", "-x"}) value(letter, "");
-  if (value("-m", "conv") != "conv") throw_user("-m {} is not a convolution: write conv", value("-m", ""));
-  if (value("-_", "2") != "2") throw_user("-_ {}: convolutions have 2 dimensions", value("-_", ""));
-  if (value("-F", "1") != "0" && value("-F", "1") != "1")
-    throw_user("-F {} asks for gradients: forward convolutions only, write 1", value("-F", ""));
-  const std::string layout = lower(value("-I", "NCHW"));
+  const DriverValues of = driver_values(
+      words, kShape,
+      {{"-n", "100"}, {"-c", "3"}, {"-H", "32"}, {"-W", "32"}, {"-k", "32"}, {"-y", "3"}, {"-x", "3"},
+       {"-p", "0"}, {"-q", "0"}, {"-u", "1"}, {"-v", "1"}, {"-l", "1"}, {"-j", "1"}, {"-g", "1"},
+       {"-I", "NCHW"}, {"-m", "conv"}, {"-F", "0"}, {"-_", "2"}});
+  if (of.at("-m") == "trans") throw_user("-m trans is a transposed convolution: there is no family for these");
+  if (of.at("-m") != "conv") throw_user("-m {} is not a convolution: write conv", of.at("-m"));
+  if (of.at("-_") == "3") throw_user("-_ 3 is a convolution over volumes: there is no family for these");
+  if (of.at("-_") != "2") throw_user("-_ {}: convolutions have 2 dimensions", of.at("-_"));
+  if (of.at("-F") != "0" && of.at("-F") != "1")
+    throw_user("-F {} asks for gradients: forward convolutions only, write 1", of.at("-F"));
+  const std::string layout = lower(of.at("-I"));
   for (const char* other : {"-f", "-O"})
-    if (lower(value(other, layout)) != layout)
-      throw_user("{} {} differs from -I {}: filters and output follow the input's layout", other,
-                 value(other, ""), layout);
+    if (of.contains(other) && lower(of.at(other)) != layout)
+      throw_user("{} {} differs from -I {}: filters and output follow the input's layout", other, of.at(other), layout);
   return parse_workload(fmt::format(
-      "conv2d n={} c={} h={} w={} k={} r={} s={} pad={}x{} stride={}x{} dilation={}x{} groups={} layout={} "
-      "{}",
-      value("-n", ""), value("-c", ""), value("-H", ""), value("-W", ""), value("-k", ""), value("-y", ""),
-      value("-x", ""), value("-p", "0"), value("-q", "0"), value("-u", "1"), value("-v", "1"),
-      value("-l", "1"), value("-j", "1"), value("-g", "1"), layout, conv_types(driver_type(words[0]))));
+      "conv2d n={} c={} h={} w={} k={} r={} s={} pad={}x{} stride={}x{} dilation={}x{} groups={} layout={} {}",
+      of.at("-n"), of.at("-c"), of.at("-H"), of.at("-W"), of.at("-k"), of.at("-y"), of.at("-x"), of.at("-p"),
+      of.at("-q"), of.at("-u"), of.at("-v"), of.at("-l"), of.at("-j"), of.at("-g"), layout,
+      conv_types(driver_type(words[0]))));
+}
+
+/// One list for both sides of a filter means square filters.
+std::string with_square_filters(std::string text) {
+  std::string r;
+  for (const std::string_view word : words_of(text)) {
+    if (word.starts_with("s=")) return text;
+    if (word.starts_with("r=")) r = word.substr(2);
+  }
+  return r.empty() ? text : text + " s=" + r;
 }
 
 }  // namespace
 
-Workload parse_problem_line(std::string_view line) {
+Workload parse_problem_line(std::string_view given) {
+  std::string line(given);
+  std::ranges::replace(line, '\t', ' ');
   std::vector<std::string_view> words = words_of(line);
-  if (!words.empty() && words[0].ends_with("MIOpenDriver")) words.erase(words.begin());
-  if (words.empty()) throw_user("there is no problem in '{}'", line);
+  // Before the driver's name stand what its log adds, and variables that it is started with.
+  const auto driver =
+      std::ranges::find_if(words, [](std::string_view word) { return word.ends_with("MIOpenDriver"); });
+  const bool is_driver = driver != words.end();
+  if (is_driver) words.erase(words.begin(), driver + 1);
+  if (words.empty()) throw_user("there is no problem in '{}'", given);
   const std::string_view first = words[0];
-  if (find_operator(first) != nullptr) return parse_workload(line);
+  if (first == "gemm" && words.size() > 1 && words[1].starts_with('-')) return parse_driver_product(words);
   if (!driver_type(first).empty()) return parse_driver(words);
+  if (!is_driver && find_operator(first) != nullptr)
+    return parse_workload(first == "conv2d" ? with_square_filters(line) : line);
   const bool tuple = first.starts_with('(') || first.starts_with("std::make_tuple(");
   if (tuple || std::isdigit(static_cast<unsigned char>(first[0])) != 0) return parse_deepbench(line);
   const std::vector<std::string_view> operators = operator_names();
@@ -164,10 +204,12 @@ Workload parse_problem_params(std::string_view op, std::string_view params) {
   std::string text = is_gemm ? "gemm" : "conv2d";
   std::string dtype = "f32";
   bool a_row = true, b_row = true;
+  std::set<std::string_view> given;
   for (const std::string_view part : split(params, ';')) {
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos) throw_user("'{}' is not key=value", part);
     const std::string_view key = part.substr(0, equals), value = part.substr(equals + 1);
+    if (!given.insert(key).second) throw_user("'{}' is given twice", key);
     if (key == "dtype") {
       dtype = value;
     } else if (is_gemm && key == "transA") {
@@ -178,6 +220,7 @@ Workload parse_problem_params(std::string_view op, std::string_view params) {
       text += fmt::format(" {}={}", key, key == "layout" ? lower(value) : std::string(value));
     }
   }
+  if (!is_gemm) text = with_square_filters(text);
   return parse_workload(text + " " + (is_gemm ? gemm_types(dtype, a_row, b_row, true) : conv_types(dtype)));
 }
 

@@ -1,15 +1,14 @@
 #include "cli/problems_file.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <cctype>
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/problem_line.h"
+#include "replay/text_file.h"
 
 namespace lehr {
 namespace {
@@ -25,17 +24,46 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
+/// The fields of a line of CSV, blanks around them left out.
+std::vector<std::string> fields_of(std::string_view line) {
+  std::vector<std::string> fields;
+  std::string field;
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
+      field += line[++i];
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      fields.emplace_back(trimmed(field));
+      field.clear();
+    } else {
+      field += c;
+    }
+  }
+  fields.emplace_back(trimmed(field));
+  return fields;
+}
+
 std::optional<Header> header_of(std::string_view line) {
-  const std::vector<std::string_view> names = split(line, ',');
+  std::vector<std::string> names = fields_of(line);
+  for (std::string& name : names)
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const auto op = std::ranges::find(names, "op"), params = std::ranges::find(names, "params");
   if (op == names.end() || params == names.end()) return std::nullopt;
   return Header{static_cast<std::size_t>(op - names.begin()),
                 static_cast<std::size_t>(params - names.begin()), names.size()};
 }
 
+/// What stands around the numbers in DeepBench's headers.
+bool is_frame(std::string_view line) {
+  return line.starts_with("std::vector<") || line == "{" || line == "}" || line == "};";
+}
+
 Workload workload_of(std::string_view line, const std::optional<Header>& header) {
   if (!header) return parse_problem_line(line);
-  const std::vector<std::string_view> fields = split(line, ',');
+  const std::vector<std::string> fields = fields_of(line);
   if (fields.size() != header->columns)
     throw_user("{} fields stand under {} names", fields.size(), header->columns);
   return parse_problem_params(fields[header->op], fields[header->params]);
@@ -43,31 +71,37 @@ Workload workload_of(std::string_view line, const std::optional<Header>& header)
 
 }  // namespace
 
-std::vector<Workload> read_problems(std::istream& text, std::string_view name) {
-  std::vector<Workload> problems;
+ProblemsFile read_problems(std::string_view text, std::string_view name) {
+  ProblemsFile result;
   std::optional<Header> header;
-  bool first = true;
-  std::string raw;
-  for (int number = 1; std::getline(text, raw); ++number) {
-    const std::string_view line = trimmed(std::string_view(raw).substr(0, raw.find('#')));
-    if (line.empty()) continue;
-    const bool begins = std::exchange(first, false);
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark
+  std::size_t number = 0;
+  for (const std::string_view raw : split(text, '\n')) {
+    ++number;
+    const std::string_view line = trimmed(raw.substr(0, std::min(raw.find('#'), raw.find("//"))));
+    if (line.empty() || is_frame(line)) continue;
+    const bool begins = result.lines == 0 && !header;
     if (begins && (header = header_of(line))) continue;
+    ++result.lines;
     try {
       const Workload workload = workload_of(line, header);
-      if (std::ranges::find(problems, workload) == problems.end()) problems.push_back(workload);
+      if (std::ranges::find(result.problems, workload) == result.problems.end()) result.problems.push_back(workload);
     } catch (const Error& error) {
-      throw_user("{}, line {}: {}", name, number, error.what());
+      result.unusable.push_back(fmt::format("{}, line {}: {}", name, number, error.what()));
     }
   }
-  if (problems.empty()) throw_user("{} holds no problem", name);
-  return problems;
+  return result;
 }
 
-std::vector<Workload> read_problems(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw_user("--problems {} cannot be read: {}", path, std::strerror(errno));
-  return read_problems(file, path);
+ProblemsFile read_problems_file(const std::string& path) {
+  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+  const bool is_stdin = path == "-";
+  const std::string name = is_stdin ? "stdin" : path;
+  ProblemsFile result = read_problems(
+      read_text_file(is_stdin ? "/dev/stdin" : path, kMostBytes, "list of problems"), name);
+  if (!result.problems.empty()) return result;
+  if (result.unusable.empty()) throw_user("{} holds no problem", name);
+  throw_user("{}", result.unusable[0]);
 }
 
 }  // namespace lehr

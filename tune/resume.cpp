@@ -29,6 +29,7 @@ bool lasting(const Outcome& outcome) {
     case FailureKind::kTimeout:
     case FailureKind::kCrash:
     case FailureKind::kOutOfMemory:
+    case FailureKind::kInterrupted:
       return false;
   }
   return false;
@@ -37,9 +38,11 @@ bool lasting(const Outcome& outcome) {
 }  // namespace
 
 bool killed_a_worker(const Outcome& outcome) {
-  // Of the failures that may pass, only a launch that the driver refused leaves the worker alive.
+  // Of the failures that may pass, a launch that the driver refused leaves the worker alive, and a compiler that was
+  // ended from outside says nothing of the config.
   const auto* failure = std::get_if<Failure>(&outcome);
-  return failure && !lasting(outcome) && failure->kind != FailureKind::kLaunch;
+  return failure && !lasting(outcome) && failure->kind != FailureKind::kLaunch &&
+         failure->kind != FailureKind::kInterrupted;
 }
 
 EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& identity,

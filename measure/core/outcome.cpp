@@ -9,7 +9,7 @@
 namespace lehr {
 namespace {
 
-constexpr std::array<std::pair<FailureKind, std::string_view>, 10> kNames = {{
+constexpr std::array<std::pair<FailureKind, std::string_view>, 11> kNames = {{
     {FailureKind::kLower, "lower"},
     {FailureKind::kCompile, "compile"},
     {FailureKind::kCompileTimeout, "compile timeout"},
@@ -19,6 +19,7 @@ constexpr std::array<std::pair<FailureKind, std::string_view>, 10> kNames = {{
     {FailureKind::kWrongResult, "wrong result"},
     {FailureKind::kOutOfMemory, "out of memory"},
     {FailureKind::kRejected, "rejected"},
+    {FailureKind::kInterrupted, "interrupted"},
     {FailureKind::kImplausible, "implausible"},
 }};
 

@@ -78,6 +78,7 @@ enum class FailureKind {
   kWrongResult,
   kOutOfMemory,
   kRejected,     ///< compiled, but its log broke a rule (spills) and it was not run
+  kInterrupted,  ///< somebody ended its compiler from outside: says nothing of the candidate
   kImplausible,  ///< right, but faster than the device can be: what was timed is not what was checked
 };
 struct Failure {

@@ -72,6 +72,15 @@ bool ran_out_of_memory(const std::string& output) {
   return false;
 }
 
+/// The words of GCC's and clang's drivers for a part of theirs that somebody has ended, as the kernel does where
+/// memory runs out; one that crashed by itself is another matter.
+bool part_ended_from_outside(const std::string& output) {
+  for (const char* name : {"Killed", "Terminated", "Interrupt", "Hangup", "Quit"})
+    for (const char* words : {"{} signal terminated program", "unable to execute command: {}"})
+      if (output.find(fmt::format(fmt::runtime(words), name)) != std::string::npos) return true;
+  return false;
+}
+
 void write_file(const std::string& path, const std::string& text) {
   const Fd file(open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600));
   if (file.get() < 0) throw_write_error(path, errno);
@@ -163,7 +172,10 @@ struct HostCompiler::State {
       return failure;
     }
     if (run.output.find("No space left on device") != std::string::npos) throw_write_error(source, ENOSPC);
-    failure.kind = ran_out_of_memory(run.output) ? FailureKind::kOutOfMemory : FailureKind::kCompile;
+    failure.kind = ran_out_of_memory(run.output) ? FailureKind::kOutOfMemory
+                   : ended_from_outside(run.status) || part_ended_from_outside(run.output)
+                       ? FailureKind::kInterrupted
+                       : FailureKind::kCompile;
     failure.text = excerpt(run.output, directory.path());
     if (failure.text.empty()) failure.text = fmt::format("the compiler {}", describe_exit(run.status));
     return failure;

@@ -199,6 +199,12 @@ std::string describe_exit(int status) {
   return meaning.empty() ? name : fmt::format("{} ({})", name, meaning);
 }
 
+bool ended_from_outside(int status) {
+  if (!WIFSIGNALED(status)) return false;
+  const int number = WTERMSIG(status);
+  return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT;
+}
+
 std::string find_program(const std::string& name, const std::vector<std::string>& directories) {
   if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
   for (const std::string& directory : directories) {

@@ -67,6 +67,9 @@ Captured run_captured(const SpawnOptions& options, Deadline deadline);
 /// "SIGSEGV (invalid memory access)", "exited with status 3", ...
 std::string describe_exit(int status);
 
+/// Whether a process ended by a signal that others send (SIGKILL, SIGTERM, ...) and it does not raise itself.
+bool ended_from_outside(int status);
+
 /// The absolute path of `name` in `directories`, or `name` itself when it holds a slash; "" when not
 /// executable.
 std::string find_program(const std::string& name, const std::vector<std::string>& directories);

@@ -41,7 +41,10 @@ Failure compile_failure_of(const Death& death, double limit_s) {
   // Nobody but the kernel's out-of-memory killer sends SIGKILL to a worker (our own kills are told apart
   // above).
   const bool memory = WIFSIGNALED(death.status) && WTERMSIG(death.status) == SIGKILL;
-  return {memory ? FailureKind::kOutOfMemory : FailureKind::kCompile,
+  const bool ended = ended_from_outside(death.status);
+  return {memory  ? FailureKind::kOutOfMemory
+          : ended ? FailureKind::kInterrupted
+                  : FailureKind::kCompile,
           fmt::format("the compiler crashed: {}", describe_exit(death.status)),
           {}};
 }
