@@ -10,13 +10,15 @@
 namespace lehr {
 
 std::string back_up(const std::string& path, int version) {
+  return save_copy(sqlite::Connection(path, sqlite::Mode::kReadOnly), fmt::format("{}.v{}.bak", path, version));
+}
+
+std::string save_copy(const sqlite::Connection& source, const std::string& wanted) {
   namespace fs = std::filesystem;
-  const std::string wanted = fmt::format("{}.v{}.bak", path, version);
   const std::string part = wanted + ".part";
   std::error_code error;
   fs::remove(part, error);  // of a copy that was cut off
   {
-    const sqlite::Connection source(path, sqlite::Mode::kReadOnly);
     const sqlite::Connection copy(part, sqlite::Mode::kReadWrite);
     source.copy_to(copy);
   }

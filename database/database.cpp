@@ -97,7 +97,19 @@ bool Database::Impl::insert(const LogTable& table, const Row& row) {
   Statement& statement = insert->second;
   statement.bind(row);
   statement.step();  // the commit is part of it
-  return connection.changes() > 0;
+  const bool is_new = connection.changes() > 0;
+  expect_in_place();
+  return is_new;
+}
+
+void Database::Impl::expect_in_place() const {
+  if (!connection.has_moved()) return;
+  const std::string path = connection.path();
+  const std::string saved = save_copy(connection, path + ".rescued");
+  throw_environment(
+      "the log '{}' was removed, renamed or replaced while rows were written to it; all of its rows, those of this run "
+      "too, are in '{}'",
+      path, saved);
 }
 
 Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -137,6 +149,10 @@ Database Database::open_read_only(const std::filesystem::path& path) {
 
 const std::string& Database::note() const {
   return impl_->note;
+}
+
+void Database::expect_in_place() const {
+  impl_->expect_in_place();
 }
 
 std::string Database::path() const {

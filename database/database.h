@@ -83,6 +83,10 @@ class Database {
   const std::string& note() const;
   /// Absolute; "" for ":memory:".
   std::string path() const;
+  /// Throws Error(kEnvironment) where the file was removed, renamed or replaced since it was opened: all rows that it
+  /// had and that were written since are saved to a new file beside it first, which the sentence names. append() asks
+  /// too.
+  void expect_in_place() const;
 
   /// Durable on return; fills in id and created_unix_ms, which are also returned in the result. A record
   /// whose id is already there, with the same content, is left as it is; Error(kUser) if the content differs.

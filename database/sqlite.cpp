@@ -279,6 +279,12 @@ std::string Connection::path() const {
   return path == nullptr ? "" : path;
 }
 
+bool Connection::has_moved() const {
+  int moved = 0;
+  const int code = sqlite3_file_control(db_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return code == SQLITE_OK && moved != 0;  // a file system that cannot tell keeps quiet
+}
+
 Transaction::Transaction(const Connection& connection, Access access) : connection_(connection) {
   connection_.execute(access == Access::kWrite ? "BEGIN IMMEDIATE" : "BEGIN");
 }

@@ -77,10 +77,15 @@ Config parse_config(std::string_view text) {
   const std::string_view family = trim(whole.substr(0, open));
   if (!is_name(family)) throw_user("config \"{}\": \"{}\" is not a family's name", whole, family);
 
+  // Every knob is compared with those before it.
+  constexpr std::size_t kMostKnobs = 256;
   Config config{std::string(family), {}};
   const std::string_view body = trim(whole.substr(open + 1, whole.size() - open - 2));
   if (body.empty()) return config;
-  for (std::string_view part : split(body, ',')) {
+  const std::vector<std::string_view> parts = split(body, ',');
+  if (parts.size() > kMostKnobs)
+    throw_user("a config of {} has {} knobs; there can be {}", family, parts.size(), kMostKnobs);
+  for (const std::string_view part : parts) {
     KnobValue knob = parse_knob(part, whole);
     if (config.find(knob.name)) throw_user("config \"{}\" names the knob {} twice", whole, knob.name);
     config.knobs.push_back(std::move(knob));

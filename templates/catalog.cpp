@@ -123,8 +123,23 @@ Space space_for(const Workload& workload, const Limits& limits) {
   return space_of(families_for(catalog(), workload, limits), workload, limits);
 }
 
+namespace {
+
+/// A config comes from a log or a command line: what the space does not hold may divide by zero in a lowering.
+void require_in(const FamilySpace& space, const Config& config) {
+  if (const auto invalid = space.why_invalid(config))
+    throw_user("{} is not of this space: {}", to_text(config), *invalid);
+}
+
+}  // namespace
+
 ir::Kernel lower(const Workload& workload, const Config& config, const Limits& limits) {
-  return template_named(config.family).lower(workload, config, limits);
+  const Template& entry = template_named(config.family);
+  if (const auto reason = why_unserved(entry, workload, limits))
+    throw_user("{} does not serve '{}': {}", entry.name, to_text(workload), *reason);
+  const FamilySpace space = entry.space(workload, limits);
+  require_in(space, config);
+  return entry.lower_schedule(workload, space.members_of(config), limits);
 }
 
 Lowerings::Lowerings(const Workload& workload, const Limits& limits)
@@ -139,10 +154,10 @@ ir::Kernel Lowerings::operator()(const Point& point) const {
 }
 
 ir::Kernel Lowerings::operator()(const Config& config) const {
-  const Template& entry = template_named(config.family);
   const auto space = std::ranges::find(spaces_, config.family, &FamilySpace::family);
-  if (space == spaces_.end()) return entry.lower(workload_, config, limits_);
-  return entry.lower_schedule(workload_, space->members_of(config), limits_);
+  if (space == spaces_.end()) return lower(workload_, config, limits_);
+  require_in(*space, config);
+  return template_named(config.family).lower_schedule(workload_, space->members_of(config), limits_);
 }
 
 std::vector<Config> default_configs(const Workload& workload, const Limits& limits) {

@@ -46,7 +46,7 @@ Space space_of(Families families, const Workload& workload, const Limits& limits
 /// The same of all families of the catalogue.
 Space space_for(const Workload& workload, const Limits& limits);
 
-/// The AST of a config, which should be one of that space. CHECKs that it has the knobs of its family.
+/// The AST of a config. Throws Error(kUser) with the reason for one that is not of that space.
 ir::Kernel lower(const Workload& workload, const Config& config, const Limits& limits);
 
 /// The same of many configs of one workload, in half of the time: a search's inner loop. From any thread.
@@ -57,7 +57,7 @@ class Lowerings {
   Lowerings(const Workload& workload, const Limits& limits, std::vector<FamilySpace> spaces);
   /// Of a point of space_for() the workload.
   ir::Kernel operator()(const Point& point) const;
-  /// Of any config that lower() takes.
+  /// As lower().
   ir::Kernel operator()(const Config& config) const;
 
  private:

@@ -119,6 +119,7 @@ Summary Session::end(StopReason reason) {
   if (!interrupted()) probe_roof();
   summarize(at_stop);
   append_verdict();
+  parts_.database->expect_in_place();
   return std::move(summary_);
 }
 

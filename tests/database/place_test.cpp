@@ -37,6 +37,34 @@ void require_error(const std::function<void()>& action, int kind, const std::str
           part + " in: " + caught.message);
 }
 
+// The rows of a log whose file went away, by what took its place.
+void expect_rescue(const std::function<void(const std::filesystem::path&)>& take_away) {
+  const TempDir dir;
+  const std::filesystem::path path = dir.path() / "log.db", saved = path.string() + ".rescued";
+  Database database = Database::open(path);
+  database.append(timed("w", "d", 1));
+  database.expect_in_place();
+  take_away(path);
+  const auto caught = error_of([&] { database.append(timed("w", "d", 2)); });
+  EXPECT_EQ(caught.kind, kEnvironment);
+  EXPECT_THAT(caught.message, HasSubstr("was removed, renamed or replaced while rows were written to it"));
+  EXPECT_THAT(caught.message, HasSubstr(saved.string()));
+  EXPECT_EQ(Database::open_read_only(saved).all({}).size(), 2u);
+  EXPECT_EQ(error_of([&] { database.expect_in_place(); }).kind, kEnvironment);
+  EXPECT_TRUE(std::filesystem::exists(saved.string() + ".2"));
+}
+
+TEST(Place, RowsOfALogThatGoesAwayAreSaved) {
+  namespace fs = std::filesystem;
+  expect_rescue([](const fs::path& path) { fs::remove(path); });
+  expect_rescue([](const fs::path& path) { fs::rename(path, path.string() + ".old"); });
+  expect_rescue([](const fs::path& path) {
+    { Database::open(path.string() + ".other").append(timed("other", "d", 3)); }
+    fs::rename(path.string() + ".other", path);
+  });
+  Database::open(":memory:").expect_in_place();
+}
+
 TEST(Place, KnowsNetworkFileSystemsByTheirMagic) {
   EXPECT_EQ(network_file_system(0x6969), "NFS");
   EXPECT_EQ(network_file_system(0xFF534D42), "CIFS");
