@@ -1,7 +1,10 @@
 // Kernel Tuner cache files: see formats.h.
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "base/text.h"
 #include "replay/formats.h"
 #include "replay/json_rows.h"
 
@@ -20,9 +23,17 @@ std::string size_text(const json& size) {
   return text;
 }
 
+// Kernel Tuner's names of failures, in whatever member.
+bool is_failure(const json& value) {
+  if (!value.is_string()) return false;
+  const std::string& text = value.get_ref<const std::string&>();
+  return text == "InvalidConfig" || text == "RuntimeFailedConfig" || text == "CompilationFailedConfig";
+}
+
 // Failures are text in the place of the time ("RuntimeFailedConfig"), 1e20 before Kernel Tuner labelled them,
 // NaN or infinity (null by now) where an observer divided by nothing, or no time at all.
 Microseconds time_of(const json& entry, const Place& place) {
+  if (std::ranges::any_of(entry, is_failure)) return std::nullopt;
   const auto found = entry.find("time");
   if (found == entry.end() || found->is_string() || found->is_null()) return std::nullopt;
   if (!found->is_number())
@@ -61,16 +72,47 @@ std::vector<std::string> parameters_of(const json& document, const Place& place)
   return names;
 }
 
+// Of the parameters, which an entry may leave to its key: "16,4,1".
+std::vector<json> values_of(const json& entry, const std::string& key, const std::vector<std::string>& names,
+                            const Place& place) {
+  const std::vector<std::string_view> parts = split(key, ',');
+  std::vector<json> values;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (entry.contains(names[i]) || parts.size() != names.size()) {
+      values.push_back(member(entry, names[i], place));
+      continue;
+    }
+    const json number = json::parse(parts[i], nullptr, false);
+    values.push_back(number.is_discarded() ? json(parts[i]) : number);
+  }
+  return values;
+}
+
 }  // namespace
 
-bool close_kernel_tuner_cache(std::string& text) {
-  const std::size_t end = text.find_last_not_of(" \t\r\n");
-  if (end == std::string::npos || text.find("\"cache\"") == std::string::npos) return false;
-  text.resize(end + 1);
-  if (text.back() == ',') text.pop_back();
-  if (text.back() != '}') return false;
+std::optional<std::size_t> close_kernel_tuner_cache(std::string& text) {
+  const std::size_t name = text.find("\"cache\"");
+  const std::size_t open = name == std::string::npos ? name : text.find_first_not_of(" \t\r\n:", name + 7);
+  if (open == std::string::npos || text[open] != '{') return std::nullopt;
+  std::size_t end = open + 1;  // behind the last whole row
+  int depth = 1;
+  bool quoted = false;
+  for (std::size_t i = end; i < text.size() && depth > 0; ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\')
+      ++i;
+    else if (c == '"')
+      quoted = !quoted;
+    else if (!quoted && (c == '{' || c == '['))
+      ++depth;
+    else if (!quoted && (c == '}' || c == ']') && --depth == 1)
+      end = i + 1;
+  }
+  const std::size_t rest = text.find_first_not_of(" \t\r\n,", end);
+  const std::size_t left_out = rest == std::string::npos ? 0 : text.size() - rest;
+  text.resize(end);
   text += "}}";
-  return true;
+  return left_out;
 }
 
 Table read_kernel_tuner(const json& document, const std::string& file) {
@@ -87,9 +129,8 @@ Table read_kernel_tuner(const json& document, const std::string& file) {
   if (!cache.is_object()) throw_at(whole, "\"cache\" must be an object with one entry per configuration");
   for (const auto& [key, entry] : cache.items()) {
     const Place place{file, fmt::format("configuration \"{}\"", key)};
-    std::vector<json> values;
-    for (const std::string& name : names) values.push_back(member(entry, name, place));
-    rows.add(values, time_of(entry, place));
+    if (!entry.is_object()) throw_at(place, "it must be an object");
+    rows.add(values_of(entry, key, names, place), time_of(entry, place));
   }
   table.rows = rows.finish();
   for (std::string& note : rows.notes()) table.notes.push_back(std::move(note));

@@ -2,6 +2,7 @@
 #include "replay/read_table.h"
 
 #include <fstream>
+#include <optional>
 
 #include "base/error.h"
 #include "replay/formats.h"
@@ -33,14 +34,14 @@ std::vector<Table> parse_tables(std::string text, const std::string& path) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     throw_user("{} is empty; it must be a table", path);
   json document;
-  bool closed_here = false;
+  std::optional<std::size_t> left_out;  // bytes, of a cache that is closed here
   try {
     document = json::parse(text);
   } catch (const json::exception& error) {
     const std::string reason = reason_of(error);
-    if (close_kernel_tuner_cache(text)) document = json::parse(text, nullptr, false);
-    closed_here = document.is_object();
-    if (!closed_here)
+    left_out = close_kernel_tuner_cache(text);
+    if (left_out) document = json::parse(text, nullptr, false);
+    if (!left_out || !document.is_object())
       throw_user(
           "{} is not a whole JSON file ({}); a table is a Kernel Tuner cache, KTT or T4 results, or a log of "
           "lehr",
@@ -63,10 +64,10 @@ std::vector<Table> parse_tables(std::string text, const std::string& path) {
         "is missing",
         path);
   }
-  if (closed_here)
+  if (left_out)
     tables[0].notes.push_back(
-        fmt::format("its writer left it open, as Kernel Tuner does while it tunes; its {} whole rows count",
-                    tables[0].rows.size()));
+        fmt::format("its writer left it open, as Kernel Tuner does while it tunes; its {} whole rows count{}",
+                    tables[0].rows.size(), *left_out > 0 ? fmt::format(", {} bytes behind them do not", *left_out) : ""));
   return tables;
 }
 
