@@ -25,6 +25,7 @@
 #include "cli/show_command.h"
 #include "cli/tune_command.h"
 #include "cli/verify_command.h"
+#include "measure/system/temp_dir.h"
 #include "measure/worker/worker_main.h"
 
 namespace lehr {
@@ -105,6 +106,7 @@ struct CommandLine::Parts {
 };
 
 CommandLine::CommandLine() : parts_(std::make_unique<Parts>()) {
+  make_temp_dirs_in(parts_->environment.scratch);
   CLI::App& app = parts_->app;
   app.formatter(help_formatter());
   app.set_version_flag("--version", std::string("lehr ") + kToolVersion)->group(kOutputGroup);

@@ -246,7 +246,7 @@ PlaceChoice ApplyCommand::chosen(const OnnxModel& model, const ModelShapes& shap
   constexpr std::size_t kMostInMemory = std::size_t{64} << 20;
   std::size_t bytes = model.bytes->size();
   for (const FolderFile& file : files) bytes += file.bytes.size();
-  const TempDir directory(bytes > kMostInMemory ? "/tmp" : "");
+  const TempDir directory(bytes > kMostInMemory && environment_.scratch.empty() ? "/tmp" : "");
   const std::string folder = directory.path() + "/draft";
   write_folder(folder, files, &is_applied_folder);
   const std::string original = std::filesystem::absolute(problem_.file()).string();

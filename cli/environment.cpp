@@ -1,4 +1,4 @@
-// Reads PATH, CXX, LEHR_DB, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH and LEHR_ONNXRUNTIME.
+// Reads PATH, CXX, LEHR_DB, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, LEHR_ONNXRUNTIME and TMPDIR.
 #include "cli/environment.h"
 
 #include <cstdlib>
@@ -25,6 +25,7 @@ Environment read_environment() {
   if (result.cuda_home.empty()) result.cuda_home = variable("CUDA_PATH");
   result.library_path = variable("LD_LIBRARY_PATH");
   result.onnxruntime = variable("LEHR_ONNXRUNTIME");
+  result.scratch = variable("TMPDIR");
   if (const std::string database = variable("LEHR_DB"); !database.empty()) result.database = database;
   return result;
 }

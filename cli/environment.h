@@ -9,6 +9,7 @@ namespace lehr {
 
 struct Environment : ToolPaths {
   std::string database = "./lehr.db";  ///< LEHR_DB: the database where --db is not given
+  std::string scratch;                 ///< TMPDIR: where temporary files go; "": TempDir's own choice
 };
 
 Environment read_environment();

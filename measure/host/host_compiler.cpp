@@ -115,6 +115,7 @@ std::string native_text(const std::string& dry_run) {
 struct HostCompiler::State {
   HostCompilerOptions options;
   std::string path;
+  std::vector<std::string> words;  ///< behind the path: of "ccache g++ -m64" the last two
   std::string identity;
   TempDir directory;
   std::atomic<std::uint64_t> next_number = 0;
@@ -124,6 +125,7 @@ struct HostCompiler::State {
   SpawnOptions command(const std::vector<std::string>& arguments) const {
     SpawnOptions result;
     result.command = {path};
+    result.command.insert(result.command.end(), words.begin(), words.end());
     result.command.insert(result.command.end(), arguments.begin(), arguments.end());
     result.environment = {"LC_ALL=C", "TMPDIR=" + directory.path()};
     result.cpu_s = options.time_limit_s;
@@ -133,10 +135,12 @@ struct HostCompiler::State {
 
   // All but files and libraries.
   std::vector<std::string> flags() const {
-    std::vector<std::string> words = {kOptimized, "-march=" + options.march};
-    words.insert(words.end(), kFlags.begin(), kFlags.end());
-    words.insert(words.end(), options.extra_flags.begin(), options.extra_flags.end());
-    return words;
+    std::vector<std::string> all = {kOptimized, "-march=" + options.march};
+    all.insert(all.end(), kFlags.begin(), kFlags.end());
+    all.insert(all.end(), options.extra_flags.begin(), options.extra_flags.end());
+    // They change kernels, too, and so the identity.
+    std::ranges::copy_if(words, std::back_inserter(all), [](const std::string& word) { return word.starts_with('-'); });
+    return all;
   }
 
   std::vector<std::string> build_arguments(const std::string& source, const std::string& object) const {
@@ -191,6 +195,13 @@ HostCompiler::HostCompiler(HostCompilerOptions options)
                                              : std::vector<std::string>{wanted.compiler};
   for (const std::string& name : names) {
     state.path = find_program(name, wanted.search_path);
+    if (!state.path.empty()) break;
+    state.words.clear();
+    for (const std::string_view word : split(name, ' '))
+      if (!word.empty()) state.words.emplace_back(word);
+    if (state.words.size() < 2) continue;
+    state.path = find_program(state.words[0], wanted.search_path);
+    state.words.erase(state.words.begin());
     if (!state.path.empty()) break;
   }
   if (state.path.empty() && wanted.compiler.find('/') != std::string::npos) {

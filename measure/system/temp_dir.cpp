@@ -10,9 +10,11 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <utility>
 
 #include "base/error.h"
 
@@ -22,6 +24,13 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kPrefix = "lehr-";
 constexpr const char* kLockName = "in-use";
+/// Of a directory whose lock is not held yet.
+constexpr const char* kNewPrefix = ".lehr-";
+
+std::string& chosen_base() {
+  static std::string base;
+  return base;
+}
 
 std::uint64_t free_bytes(const std::string& path) {
   struct statvfs facts {};
@@ -36,6 +45,7 @@ bool forbids_execution(const std::string& path) {
 }
 
 std::string default_base() {
+  if (!chosen_base().empty()) return chosen_base();
   constexpr std::uint64_t kEnough = 256 << 20;
   const char* shared_memory = "/dev/shm";
   if (access(shared_memory, W_OK | X_OK) == 0 && !forbids_execution(shared_memory) &&
@@ -44,16 +54,20 @@ std::string default_base() {
   return "/tmp";
 }
 
-/// Best effort: removes directories of ours whose lock nobody holds. Those younger than a minute are left
-/// alone: their maker may not have locked them yet.
+/// Best effort: removes directories of ours whose lock nobody holds, and those older than a minute whose maker did
+/// not come to that.
 void sweep(const std::string& base) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(base, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (name.rfind(kPrefix, 0) != 0 || name.size() != std::strlen(kPrefix) + 6) continue;
+    const auto is_ours = [&](const char* prefix) {
+      return name.rfind(prefix, 0) == 0 && name.size() == std::strlen(prefix) + 6;
+    };
+    if (!is_ours(kPrefix) && !is_ours(kNewPrefix)) continue;
     struct stat facts {};
     if (lstat(entry.path().c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) continue;
-    if (facts.st_uid != geteuid() || std::time(nullptr) - facts.st_mtime < 60) continue;
+    if (facts.st_uid != geteuid()) continue;
+    if (is_ours(kNewPrefix) && std::time(nullptr) - facts.st_mtime < 60) continue;
     const int lock = open((entry.path() / kLockName).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (lock < 0) continue;
     if (flock(lock, LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry.path(), ignored);
@@ -63,21 +77,27 @@ void sweep(const std::string& base) {
 
 }  // namespace
 
+void make_temp_dirs_in(std::string base) {
+  chosen_base() = std::move(base);
+}
+
 TempDir::TempDir(const std::string& base) {
   const std::string parent = base.empty() ? default_base() : base;
   sweep(parent);
-  path_ = parent + "/" + kPrefix + "XXXXXX";
-  if (mkdtemp(path_.data()) == nullptr) {
-    throw_environment("cannot make a temporary directory in {}: {}; name a writable one", parent,
+  std::string made = parent + "/" + kNewPrefix + "XXXXXX";
+  if (mkdtemp(made.data()) == nullptr) {
+    throw_environment("cannot make a temporary directory in {}: {}; name a writable one with TMPDIR", parent,
                       std::strerror(errno));
   }
-  const std::string lock_path = path_ + "/" + kLockName;
+  // It gets its name with its lock held: whoever finds the name without the lock finds what a dead process left.
+  path_ = parent + "/" + kPrefix + made.substr(made.size() - 6);
+  const std::string lock_path = made + "/" + kLockName;
   lock_ = open(lock_path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-  if (lock_ < 0 || flock(lock_, LOCK_SH) != 0) {
+  if (lock_ < 0 || flock(lock_, LOCK_SH) != 0 || std::rename(made.c_str(), path_.c_str()) != 0) {
     const int error_number = errno;
     if (lock_ >= 0) close(lock_);
     std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    fs::remove_all(made, ignored);
     throw_write_error(lock_path, error_number);
   }
 }
