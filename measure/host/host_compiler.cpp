@@ -194,9 +194,9 @@ HostCompiler::HostCompiler(HostCompilerOptions options)
                                              ? std::vector<std::string>{"c++", "g++", "clang++"}
                                              : std::vector<std::string>{wanted.compiler};
   for (const std::string& name : names) {
+    state.words.clear();
     state.path = find_program(name, wanted.search_path);
     if (!state.path.empty()) break;
-    state.words.clear();
     for (const std::string_view word : split(name, ' '))
       if (!word.empty()) state.words.emplace_back(word);
     if (state.words.size() < 2) continue;

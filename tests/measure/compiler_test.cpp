@@ -158,6 +158,38 @@ TEST(HostCompiler, HoldsACompilerToItsMemory) {
       << std::get<Failure>(results[1]).text;
 }
 
+TEST(HostCompiler, ACompilerThatIsEndedFromOutsideSaysNothingOfTheCandidate) {
+  const TempDir directory;
+  for (const char* how : {"kill -9 $$", "kill -TERM $$", "echo 'c++: fatal error: Killed signal terminated program cc1plus'; exit 1",
+                          "echo 'clang: error: unable to execute command: Terminated'; exit 254"}) {
+    HostCompilerOptions options;
+    options.compiler = compiler_script(directory, how);
+    HostCompiler compiler(options);
+    const std::vector<Compiled> results = compiler.compile(std::vector<Source>{source("/* SPECIAL */")});
+    ASSERT_TRUE(std::holds_alternative<Failure>(results[0])) << how;
+    EXPECT_EQ(std::get<Failure>(results[0]).kind, FailureKind::kInterrupted) << how;
+  }
+  HostCompilerOptions options;
+  options.compiler = compiler_script(directory, "kill -SEGV $$");
+  HostCompiler compiler(options);
+  const std::vector<Compiled> results = compiler.compile(std::vector<Source>{source("/* SPECIAL */")});
+  EXPECT_EQ(std::get<Failure>(results[0]).kind, FailureKind::kCompile);
+}
+
+TEST(HostCompiler, MayBeSeveralWords) {
+  const TempDir directory;
+  const std::string launcher = directory.path() + "/launcher";
+  std::ofstream(launcher) << "#!/bin/sh\nexec \"$@\"\n";
+  chmod(launcher.c_str(), 0700);
+  HostCompilerOptions options;
+  options.compiler = launcher + "  c++ -DWORD=1";
+  HostCompiler compiler(options);
+  EXPECT_NE(compiler.identity().find("-DWORD=1"), std::string::npos) << compiler.identity();
+  const std::vector<Compiled> results =
+      compiler.compile(std::vector<Source>{source("static_assert(WORD == 1); rows(a, b, c, 0, N);")});
+  EXPECT_TRUE(std::holds_alternative<Binary>(results[0])) << std::get<Failure>(results[0]).text;
+}
+
 // Nobody is left to kill a compiler whose tuner was killed: the kernel ends it.
 TEST(Processes, AreHeldToTheirProcessorTimeByTheKernel) {
   SpawnOptions spins = {{"/bin/sh", "-c", "while :; do :; done"}, {}, {}};
@@ -189,11 +221,19 @@ TEST(TempDirs, WhatADeadProcessLeftIsSweptAwayAndWhatIsInUseStays) {
   std::ofstream(abandoned + "/in-use") << "";
   const TempDir in_use(base.path());
   const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
-  std::filesystem::last_write_time(abandoned, old);
   std::filesystem::last_write_time(in_use.path(), old);
+  // Those that have no name yet: one is being made, the maker of the other died.
+  const std::string young = base.path() + "/.lehr-abcdef", unnamed = base.path() + "/.lehr-ghijkl";
+  for (const std::string& each : {young, unnamed}) {
+    std::filesystem::create_directory(each);
+    std::ofstream(each + "/in-use") << "";
+  }
+  std::filesystem::last_write_time(unnamed, old);
   const TempDir another(base.path());
   EXPECT_FALSE(std::filesystem::exists(abandoned));
   EXPECT_TRUE(std::filesystem::exists(in_use.path()));
+  EXPECT_TRUE(std::filesystem::exists(young));
+  EXPECT_FALSE(std::filesystem::exists(unnamed));
 }
 
 TEST(Processes, AreDescribedByHowTheyEnded) {
