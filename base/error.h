@@ -13,6 +13,7 @@ enum class ErrorKind {
   kUser,         ///< bad input: exit code 1
   kEnvironment,  ///< something on this machine is missing or broken: exit code 2
   kNotFound,     ///< a valid question without an answer: exit code 3
+  kDamaged,      ///< a file of ours is not what was written: exit code 4
   kInternal,     ///< a CHECK failed: a bug of ours; exit code 2
 };
 
@@ -41,6 +42,10 @@ template <typename... Args>
 template <typename... Args>
 [[noreturn]] void throw_not_found(fmt::format_string<Args...> format, Args&&... args) {
   throw_error(ErrorKind::kNotFound, format, fmt::make_format_args(args...));
+}
+template <typename... Args>
+[[noreturn]] void throw_damaged(fmt::format_string<Args...> format, Args&&... args) {
+  throw_error(ErrorKind::kDamaged, format, fmt::make_format_args(args...));
 }
 
 /// Throws Error(kInternal); used by CHECK only.

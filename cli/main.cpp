@@ -24,6 +24,8 @@ int exit_code(lehr::ErrorKind kind) {
       return 2;
     case lehr::ErrorKind::kNotFound:
       return 3;
+    case lehr::ErrorKind::kDamaged:
+      return 4;
   }
   return 2;
 }

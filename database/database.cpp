@@ -19,6 +19,7 @@
 #include "database/record_codec.h"
 #include "database/schema.h"
 #include "database/sqlite.h"
+#include "database/wal_file.h"
 
 namespace lehr {
 namespace {
@@ -120,6 +121,10 @@ Database::~Database() = default;
 Database Database::open(const std::filesystem::path& path) {
   const bool in_memory = path == ":memory:";
   if (!in_memory) check_place(path);
+  // Before SQLite takes the first damaged frame for the end, and writes over the rest.
+  if (const std::string damage = in_memory ? "" : damage_of_wal(path); !damage.empty())
+    throw_damaged("{}; nothing was changed: `lehr db salvage {} NEW.db` brings what is left to a new log", damage,
+                  path.string());
   Connection connection(path, sqlite::Mode::kReadWrite);
   checked_version(connection);  // whose file it is: before anything is written to it
   if (connection.read_only()) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "database/bulk.h"
+#include "database/wal_file.h"
 
 namespace lehr {
 namespace {
@@ -122,6 +123,8 @@ Verification Database::verify() const {
       if (std::string line = check.get<std::string>(0); line != "ok")
         result.structure.push_back(std::move(line));
   });
+  if (std::string damage = path().empty() ? "" : damage_of_wal(path()); !damage.empty())
+    result.structure.push_back(std::move(damage));
   Naming devices;
   for (const LogTable* table : log_tables()) look([&] { verify_table(*impl_, *table, result, devices); });
   for (const auto& [device, trials] : devices.named)

@@ -1,0 +1,141 @@
+#include "database/wal_file.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <fstream>
+#include <vector>
+
+namespace lehr {
+namespace {
+
+constexpr std::size_t kHeaderBytes = 32, kFrameHeaderBytes = 24;
+
+std::uint32_t big_endian(const unsigned char* bytes) {
+  return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 | std::uint32_t{bytes[2]} << 8 | bytes[3];
+}
+std::uint32_t little_endian(const unsigned char* bytes) {
+  return std::uint32_t{bytes[3]} << 24 | std::uint32_t{bytes[2]} << 16 | std::uint32_t{bytes[1]} << 8 | bytes[0];
+}
+
+/// The running sum over header and frames.
+struct Sum {
+  std::uint32_t a = 0, b = 0;
+  friend bool operator==(const Sum&, const Sum&) = default;
+};
+Sum stored_sum(const unsigned char* bytes) {
+  return {big_endian(bytes), big_endian(bytes + 4)};
+}
+/// Of a multiple of 8 bytes.
+Sum added(Sum sum, const unsigned char* bytes, std::size_t count, bool is_big) {
+  for (std::size_t i = 0; i < count; i += 8) {
+    sum.a += (is_big ? big_endian(bytes + i) : little_endian(bytes + i)) + sum.b;
+    sum.b += (is_big ? big_endian(bytes + i + 4) : little_endian(bytes + i + 4)) + sum.a;
+  }
+  return sum;
+}
+
+struct Header {
+  bool is_valid = false, is_big = false;
+  std::uint32_t page_bytes = 0;
+  std::array<unsigned char, 8> salts = {};
+  Sum sum;
+};
+Header header_of(const std::vector<unsigned char>& bytes) {
+  constexpr std::uint32_t kMagic = 0x377f0682;  // its last bit: how the sums read their words
+  Header header;
+  const std::uint32_t magic = big_endian(bytes.data());
+  header.is_big = (magic & 1) != 0;
+  header.page_bytes = big_endian(bytes.data() + 8);
+  std::copy_n(bytes.begin() + 16, 8, header.salts.begin());
+  header.sum = stored_sum(bytes.data() + 24);
+  header.is_valid = (magic & ~1u) == kMagic && header.page_bytes >= 512 && header.page_bytes <= 65536 &&
+                    added({}, bytes.data(), 24, header.is_big) == header.sum;
+  return header;
+}
+
+class Frames {
+ public:
+  Frames(std::ifstream& file, const Header& header)
+      : file_(file), header_(header), bytes_(kFrameHeaderBytes + header.page_bytes) {}
+
+  bool next() {
+    file_.read(reinterpret_cast<char*>(bytes_.data()), static_cast<std::streamsize>(bytes_.size()));
+    return file_.gcount() == static_cast<std::streamsize>(bytes_.size());
+  }
+  bool has_salts() const { return std::equal(header_.salts.begin(), header_.salts.end(), bytes_.begin() + 8); }
+  std::array<unsigned char, 8> salts() const {
+    std::array<unsigned char, 8> result;
+    std::copy_n(bytes_.begin() + 8, 8, result.begin());
+    return result;
+  }
+  bool ends_transaction() const { return big_endian(bytes_.data() + 4) != 0; }
+  Sum sum() const { return stored_sum(bytes_.data() + 16); }
+  /// Whether it follows on what has that sum.
+  bool follows(Sum before) const {
+    const Sum of_header = added(before, bytes_.data(), 8, header_.is_big);
+    return has_salts() && added(of_header, bytes_.data() + kFrameHeaderBytes, header_.page_bytes, header_.is_big) == sum();
+  }
+
+ private:
+  std::ifstream& file_;
+  const Header& header_;
+  std::vector<unsigned char> bytes_;
+};
+
+/// How many transactions end behind the current frame, two at most, itself counted where it ends one. Each frame is held
+/// against what the one before it says its own sum is.
+int ends_from(Frames& frames) {
+  int ends = frames.has_salts() && frames.ends_transaction() ? 1 : 0;
+  for (Sum before = frames.sum(); ends < 2 && frames.next(); before = frames.sum())
+    ends += frames.follows(before) && frames.ends_transaction() ? 1 : 0;
+  return ends;
+}
+
+/// The number of the damaged frame, from 1; 0 where there is none. The first end of a transaction behind it may be that of
+/// its own, which a crash can leave so; the next one was written when that was durable.
+std::uint64_t damaged_frame(std::ifstream& file, const Header& header) {
+  Frames frames(file, header);
+  Sum before = header.sum;
+  std::uint64_t number = 1;
+  bool more = frames.next();
+  for (; more && frames.follows(before); more = frames.next(), ++number) before = frames.sum();
+  return more && ends_from(frames) == 2 ? number : 0;
+}
+
+/// Whether frames follow on each other behind a header that is none: it has no salts and no order of bytes to go by.
+bool has_transactions(std::ifstream& file, Header header) {
+  for (const bool is_big : {false, true}) {
+    file.clear();
+    file.seekg(kHeaderBytes);
+    header.is_big = is_big;
+    Frames frames(file, header);
+    if (!frames.next()) return false;
+    header.salts = frames.salts();
+    if (ends_from(frames) == 2) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string damage_of_wal(const std::filesystem::path& path) {
+  const std::string name = path.string() + "-wal";
+  std::ifstream file(name, std::ios::binary);
+  std::vector<unsigned char> first(kHeaderBytes);
+  file.read(reinterpret_cast<char*>(first.data()), kHeaderBytes);
+  if (file.gcount() != static_cast<std::streamsize>(kHeaderBytes)) return "";
+  const Header header = header_of(first);
+  if (header.page_bytes < 512 || header.page_bytes > 65536) return "";
+  std::string where;
+  if (!header.is_valid)
+    where = has_transactions(file, header) ? "its header" : "";
+  else if (const std::uint64_t frame = damaged_frame(file, header); frame > 0)
+    where = fmt::format("its frame {}", frame);
+  if (where.empty()) return "";
+  return fmt::format("'{}' is damaged in {}, and transactions lie behind it that would be lost", name, where);
+}
+
+}  // namespace lehr
