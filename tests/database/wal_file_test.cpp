@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 constexpr std::size_t kHeader = 32, kFrame = 24 + 4096;
 
-std::string bytes_of(const fs::path& path) {
+std::string wal_bytes(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
@@ -42,7 +42,7 @@ class Wal : public ::testing::Test {
     Database database = Database::open(open);
     for (int i = 0; i < kRows; ++i) database.append(timed("w", "d", 1 + i));
     fs::copy_file(open, path_);
-    wal_ = bytes_of(open.string() + "-wal");
+    wal_ = wal_bytes(open.string() + "-wal");
     ASSERT_GT(wal_.size(), kHeader + 20 * kFrame);
     put(path_.string() + "-wal", wal_);
   }
@@ -99,7 +99,7 @@ TEST_F(Wal, DamageIsNamedAndNothingIsWrittenOverIt) {
   const auto caught = error_of([&] { Database::open(path_); });
   EXPECT_EQ(caught.kind, static_cast<int>(ErrorKind::kDamaged));
   EXPECT_THAT(caught.message, HasSubstr("lehr db salvage"));
-  EXPECT_EQ(bytes_of(path_.string() + "-wal"), bytes);
+  EXPECT_EQ(wal_bytes(path_.string() + "-wal"), bytes);
   const AddedRows rows = salvage(path_, directory_.path() / "saved.db");
   EXPECT_GE(rows.trials.added, kRows - 1);
 }
