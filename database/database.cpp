@@ -148,7 +148,11 @@ Database Database::open_read_only(const std::filesystem::path& path) {
   const sqlite::Mode mode = read_only_mode(path);
   Connection connection(path, mode);
   const int version = checked_version(connection);
-  if (version == 0) throw_user("'{}' is empty: no Lehr database was made in it yet", path.string());
+  if (version == 0) {
+    const std::string damage = damage_of_wal(path);
+    if (!damage.empty()) throw_damaged("{}; `lehr db salvage {} NEW.db` brings what is left to a new log", damage, path.string());
+    throw_user("'{}' is empty: no Lehr database was made in it yet", path.string());
+  }
   return Database(std::make_unique<Impl>(std::move(connection), version));
 }
 

@@ -71,6 +71,7 @@ class Frames {
     std::copy_n(bytes_.begin() + 8, 8, result.begin());
     return result;
   }
+  std::uint32_t page() const { return big_endian(bytes_.data()); }
   bool ends_transaction() const { return big_endian(bytes_.data() + 4) != 0; }
   Sum sum() const { return stored_sum(bytes_.data() + 16); }
   /// Whether it follows on what has that sum.
@@ -85,12 +86,22 @@ class Frames {
   std::vector<unsigned char> bytes_;
 };
 
-/// How many transactions end behind the current frame, two at most, itself counted where it ends one. Each frame is held
-/// against what the one before it says its own sum is.
-int ends_from(Frames& frames) {
-  int ends = frames.has_salts() && frames.ends_transaction() ? 1 : 0;
-  for (Sum before = frames.sum(); ends < 2 && frames.next(); before = frames.sum())
-    ends += frames.follows(before) && frames.ends_transaction() ? 1 : 0;
+/// How many transactions end in one run of frames behind the current one, two at most, itself counted where it ends
+/// one. Each frame is held against what the one before it says its own sum is; where one does not follow, another run
+/// begins: what several crashes left behind each other was not written in one go.
+/// `end_page`: of the frame before it, where that ended a transaction.
+int ends_from(Frames& frames, std::uint32_t end_page) {
+  const bool ends_one = frames.has_salts() && frames.ends_transaction();
+  int ends = ends_one && frames.page() != end_page ? 1 : 0;
+  end_page = ends_one ? frames.page() : 0;
+  for (Sum before = frames.sum(); ends < 2 && frames.next(); before = frames.sum()) {
+    const bool follows = frames.follows(before);
+    if (!follows) ends = 0;
+    const bool is_end = follows && frames.ends_transaction();
+    // The last frame is written several times where a disk's sectors are to be filled: that is one end.
+    if (is_end && frames.page() != end_page) ++ends;
+    end_page = is_end ? frames.page() : 0;
+  }
   return ends;
 }
 
@@ -100,9 +111,13 @@ std::uint64_t damaged_frame(std::ifstream& file, const Header& header) {
   Frames frames(file, header);
   Sum before = header.sum;
   std::uint64_t number = 1;
+  std::uint32_t end_page = 0;
   bool more = frames.next();
-  for (; more && frames.follows(before); more = frames.next(), ++number) before = frames.sum();
-  return more && ends_from(frames) == 2 ? number : 0;
+  for (; more && frames.follows(before); more = frames.next(), ++number) {
+    before = frames.sum();
+    end_page = frames.ends_transaction() ? frames.page() : 0;
+  }
+  return more && ends_from(frames, end_page) == 2 ? number : 0;
 }
 
 /// Whether frames follow on each other behind a header that is none: it has no salts and no order of bytes to go by.
@@ -114,7 +129,7 @@ bool has_transactions(std::ifstream& file, Header header) {
     Frames frames(file, header);
     if (!frames.next()) return false;
     header.salts = frames.salts();
-    if (ends_from(frames) == 2) return true;
+    if (ends_from(frames, 0) == 2) return true;
   }
   return false;
 }
