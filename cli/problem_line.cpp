@@ -162,6 +162,13 @@ Workload parse_driver(const std::vector<std::string_view>& words) {
       conv_types(driver_type(words[0]))));
 }
 
+void refuse_twice(const std::vector<std::string_view>& words) {
+  std::set<std::string_view> keys;
+  for (const std::string_view word : words)
+    if (const std::string_view key = word.substr(0, word.find('=')); !keys.insert(key).second)
+      throw_user("'{}' is given twice", key);
+}
+
 /// One list for both sides of a filter means square filters.
 std::string with_square_filters(std::string text) {
   std::string r;
@@ -187,8 +194,10 @@ Workload parse_problem_line(std::string_view given) {
   const std::string_view first = words[0];
   if (first == "gemm" && words.size() > 1 && words[1].starts_with('-')) return parse_driver_product(words);
   if (!driver_type(first).empty()) return parse_driver(words);
-  if (!is_driver && find_operator(first) != nullptr)
+  if (!is_driver && find_operator(first) != nullptr) {
+    refuse_twice(words);
     return parse_workload(first == "conv2d" ? with_square_filters(line) : line);
+  }
   const bool tuple = first.starts_with('(') || first.starts_with("std::make_tuple(");
   if (tuple || std::isdigit(static_cast<unsigned char>(first[0])) != 0) return parse_deepbench(line);
   const std::vector<std::string_view> operators = operator_names();

@@ -83,13 +83,7 @@ Workload parse_workload(std::string_view text) {
     throw_user("workload '{}' does not start with a known operator; known are: {}", text,
                fmt::join(operator_names(), ", "));
   Workload workload = op->usual;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    read_word(workload, *op, words[i], text);
-    const std::string_view key = words[i].substr(0, words[i].find('=') + 1);
-    if (std::any_of(words.begin() + 1, words.begin() + static_cast<std::ptrdiff_t>(i),
-                    [&](std::string_view word) { return word.starts_with(key); }))
-      throw_user("'{}' is given twice in workload '{}'", key.substr(0, key.size() - 1), text);
-  }
+  for (std::size_t i = 1; i < words.size(); ++i) read_word(workload, *op, words[i], text);
   validate(workload);
   return workload;
 }

@@ -159,7 +159,7 @@ TEST(ProblemsFile, SaysInWhichLineWhatIsWrong) {
   EXPECT_THAT(error_of("1 2 3"), HasSubstr("3 values are no problem of DeepBench: a GEMM has 5"));
   EXPECT_THAT(error_of("1 2 3 0 maybe"), HasSubstr("'maybe' does not say whether"));
   EXPECT_THAT(error_of("1 2 x 0 0"), HasSubstr("'k=x' is not a whole number"));
-  EXPECT_THAT(error_of("gemm m=1 n=2 k=3 m=4"), HasSubstr("'m' is given twice in workload"));
+  EXPECT_THAT(error_of("gemm m=1 n=2 k=3 m=4"), HasSubstr("line 1: 'm' is given twice"));
   EXPECT_THAT(error_of("op,params\ngemm,m=1;n=2;k=3;m=4"), HasSubstr("'m' is given twice"));
   EXPECT_THAT(error_of("conv -_ 3"), HasSubstr("a convolution over volumes: there is no family"));
   EXPECT_THAT(error_of("gemm -B 1"), HasSubstr("-B 1 adds to what is there"));
