@@ -70,16 +70,17 @@ void Session::finals() {
 
 /// What is compared with a kernel that is wrong itself would win for nothing.
 void Session::refuse(const Config& config, const Failure& failure) {
-  summary_.unproven = fmt::format("{} {} failed in the finals, so that nothing is proven: {}: {}",
-                                  default_ ? "the default" : "the last finalist", to_text(config),
+  summary_.unproven = fmt::format("{} failed in the finals, so that nothing is proven: {}: {}",
+                                  default_ ? "the default " + to_text(config) : "every finalist",
                                   name_of(failure.kind), first_line(failure.text));
 }
 
 void Session::conclude_from_contest(std::vector<Config> configs, std::vector<ContestEntry> entries) {
   if (default_ && entries[0].failure) return refuse(configs[0], *entries[0].failure);
-  // Without a default the first one that was right takes its place.
-  while (!configs.empty() && entries[0].failure) {
-    if (configs.size() == 1) return refuse(configs[0], *entries[0].failure);
+  // Without a default the first one that was proven takes its place: neither one that failed nor one that dropped out.
+  for (std::optional<Failure> last; entries[0].failure || !entries[0].finished;) {
+    if (entries[0].failure) last = entries[0].failure;
+    if (configs.size() == 1) return last ? refuse(configs[0], *last) : conclude_from_trials();
     configs.erase(configs.begin());
     entries.erase(entries.begin());
   }
