@@ -31,9 +31,10 @@ bool ProblemFlags::chosen() const {
 void ProblemFlags::add_file() {
   parent_->require_subcommand(0, 1);
   parent_
-      ->add_option("--problems", file_,
-                   "a file of problems, one per line: workloads as text, DeepBench, MIOpenDriver; or a table; "
-                   "may be gzipped; -: stdin")
+      ->add_option(
+          "--problems", file_,
+          "a file of problems, one per line: workloads as text, DeepBench, MIOpenDriver; or a table; "
+          "may be gzipped; -: stdin")
       ->group("Problem")
       ->option_text("FILE");
   parent_->add_flag("--strict", strict_, "the first line of the file that is no problem ends the command")

@@ -91,14 +91,15 @@ constexpr Flag kShape[] = {
     {"-j", "--dilation_w"},   {"-g", "--group_count"},   {"-I", "--in_layout"},     {"-f", "--fil_layout"},
     {"-O", "--out_layout"},   {"-m", "--mode"},          {"-F", "--forw"},          {"-_", "--spatial_dim"}};
 /// How it is run.
-constexpr Flag kRun[] = {{"-t", "--time"},     {"-w", "--wall"},       {"-V", "--verify"},
-                         {"-i", "--iter"},     {"-s", "--search"},     {"-P", "--printconv"},
-                         {"-S", "--solution"}, {"-o", "--dump_output"}, {"-z", "--pad_mode"},
-                         {"-Z", "--tensor_vect"}, {"-r", "--pad_val"}, {"-G", "--gpubuffer_check"}};
+constexpr Flag kRun[] = {{"-t", "--time"},        {"-w", "--wall"},        {"-V", "--verify"},
+                         {"-i", "--iter"},        {"-s", "--search"},      {"-P", "--printconv"},
+                         {"-S", "--solution"},    {"-o", "--dump_output"}, {"-z", "--pad_mode"},
+                         {"-Z", "--tensor_vect"}, {"-r", "--pad_val"},     {"-G", "--gpubuffer_check"}};
 /// The same of a matrix product.
-constexpr Flag kProduct[] = {{"-m", "--a_h"},    {"-k", "--a_w"},   {"-n", "--b_w"},        {"-b", "--batch_count"},
-                             {"-u", "--transA"}, {"-v", "--transB"}, {"-C", "--isColMajor"}, {"-A", "--alpha"},
-                             {"-B", "--beta"},   {"-F", "--forw"}};
+constexpr Flag kProduct[] = {{"-m", "--a_h"},         {"-k", "--a_w"},    {"-n", "--b_w"},
+                             {"-b", "--batch_count"}, {"-u", "--transA"}, {"-v", "--transB"},
+                             {"-C", "--isColMajor"},  {"-A", "--alpha"},  {"-B", "--beta"},
+                             {"-F", "--forw"}};
 
 std::string_view driver_type(std::string_view word) {
   if (word == "conv") return "f32";
@@ -129,23 +130,46 @@ bool is_set(std::string_view number) {
 
 Workload parse_driver_product(const std::vector<std::string_view>& words) {
   const DriverValues of = driver_values(words, kProduct,
-                                        {{"-m", "256"}, {"-k", "256"}, {"-n", "256"}, {"-b", "1"}, {"-u", "0"},
-                                         {"-v", "0"}, {"-C", "0"}, {"-A", "1"}, {"-B", "0"}, {"-F", "1"}});
+                                        {{"-m", "256"},
+                                         {"-k", "256"},
+                                         {"-n", "256"},
+                                         {"-b", "1"},
+                                         {"-u", "0"},
+                                         {"-v", "0"},
+                                         {"-C", "0"},
+                                         {"-A", "1"},
+                                         {"-B", "0"},
+                                         {"-F", "1"}});
   if (parse_number(of.at("-B")).value_or(1) != 0)
     throw_user("-B {} adds to what is there: C is only written here", of.at("-B"));
   const bool rows = !is_set(of.at("-C"));
   const std::string types = gemm_types("f32", is_set(of.at("-u")) != rows, is_set(of.at("-v")) != rows, rows);
-  return parse_workload(fmt::format("gemm m={} n={} k={} batch={} alpha={} {}", of.at("-m"), of.at("-n"), of.at("-k"),
-                                    of.at("-b"), of.at("-A"), types));
+  return parse_workload(fmt::format("gemm m={} n={} k={} batch={} alpha={} {}", of.at("-m"), of.at("-n"),
+                                    of.at("-k"), of.at("-b"), of.at("-A"), types));
 }
 
 Workload parse_driver(const std::vector<std::string_view>& words) {
-  const DriverValues of = driver_values(
-      words, kShape,
-      {{"-n", "100"}, {"-c", "3"}, {"-H", "32"}, {"-W", "32"}, {"-k", "32"}, {"-y", "3"}, {"-x", "3"},
-       {"-p", "0"}, {"-q", "0"}, {"-u", "1"}, {"-v", "1"}, {"-l", "1"}, {"-j", "1"}, {"-g", "1"},
-       {"-I", "NCHW"}, {"-m", "conv"}, {"-F", "0"}, {"-_", "2"}});
-  if (of.at("-m") == "trans") throw_user("-m trans is a transposed convolution: there is no family for these");
+  const DriverValues of = driver_values(words, kShape,
+                                        {{"-n", "100"},
+                                         {"-c", "3"},
+                                         {"-H", "32"},
+                                         {"-W", "32"},
+                                         {"-k", "32"},
+                                         {"-y", "3"},
+                                         {"-x", "3"},
+                                         {"-p", "0"},
+                                         {"-q", "0"},
+                                         {"-u", "1"},
+                                         {"-v", "1"},
+                                         {"-l", "1"},
+                                         {"-j", "1"},
+                                         {"-g", "1"},
+                                         {"-I", "NCHW"},
+                                         {"-m", "conv"},
+                                         {"-F", "0"},
+                                         {"-_", "2"}});
+  if (of.at("-m") == "trans")
+    throw_user("-m trans is a transposed convolution: there is no family for these");
   if (of.at("-m") != "conv") throw_user("-m {} is not a convolution: write conv", of.at("-m"));
   if (of.at("-_") == "3") throw_user("-_ 3 is a convolution over volumes: there is no family for these");
   if (of.at("-_") != "2") throw_user("-_ {}: convolutions have 2 dimensions", of.at("-_"));
@@ -154,12 +178,14 @@ Workload parse_driver(const std::vector<std::string_view>& words) {
   const std::string layout = lower(of.at("-I"));
   for (const char* other : {"-f", "-O"})
     if (of.contains(other) && lower(of.at(other)) != layout)
-      throw_user("{} {} differs from -I {}: filters and output follow the input's layout", other, of.at(other), layout);
-  return parse_workload(fmt::format(
-      "conv2d n={} c={} h={} w={} k={} r={} s={} pad={}x{} stride={}x{} dilation={}x{} groups={} layout={} {}",
-      of.at("-n"), of.at("-c"), of.at("-H"), of.at("-W"), of.at("-k"), of.at("-y"), of.at("-x"), of.at("-p"),
-      of.at("-q"), of.at("-u"), of.at("-v"), of.at("-l"), of.at("-j"), of.at("-g"), layout,
-      conv_types(driver_type(words[0]))));
+      throw_user("{} {} differs from -I {}: filters and output follow the input's layout", other,
+                 of.at(other), layout);
+  return parse_workload(
+      fmt::format("conv2d n={} c={} h={} w={} k={} r={} s={} pad={}x{} stride={}x{} dilation={}x{} groups={} "
+                  "layout={} {}",
+                  of.at("-n"), of.at("-c"), of.at("-H"), of.at("-W"), of.at("-k"), of.at("-y"), of.at("-x"),
+                  of.at("-p"), of.at("-q"), of.at("-u"), of.at("-v"), of.at("-l"), of.at("-j"), of.at("-g"),
+                  layout, conv_types(driver_type(words[0]))));
 }
 
 void refuse_twice(const std::vector<std::string_view>& words) {

@@ -85,7 +85,8 @@ ProblemsFile read_problems(std::string_view text, std::string_view name) {
     ++result.lines;
     try {
       const Workload workload = workload_of(line, header);
-      if (std::ranges::find(result.problems, workload) == result.problems.end()) result.problems.push_back(workload);
+      if (std::ranges::find(result.problems, workload) == result.problems.end())
+        result.problems.push_back(workload);
     } catch (const Error& error) {
       result.unusable.push_back(fmt::format("{}, line {}: {}", name, number, error.what()));
     }
@@ -97,8 +98,8 @@ ProblemsFile read_problems_file(const std::string& path) {
   constexpr std::size_t kMostBytes = std::size_t{16} << 20;
   const bool is_stdin = path == "-";
   const std::string name = is_stdin ? "stdin" : path;
-  ProblemsFile result = read_problems(
-      read_text_file(is_stdin ? "/dev/stdin" : path, kMostBytes, "list of problems"), name);
+  ProblemsFile result =
+      read_problems(read_text_file(is_stdin ? "/dev/stdin" : path, kMostBytes, "list of problems"), name);
   if (!result.problems.empty()) return result;
   if (result.unusable.empty()) throw_user("{} holds no problem", name);
   throw_user("{}", result.unusable[0]);

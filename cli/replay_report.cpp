@@ -76,10 +76,10 @@ std::string replay_text(const std::vector<TableReport>& reports, const ReplayPla
     const Table& table = *report.table;
     const auto timed =
         std::ranges::count_if(table.rows, [](const TableRow& row) { return row.time_us.has_value(); });
-    text +=
-        fmt::format("{}\n{} on {}: {} rows, {} failed, optimum {}\n", printable(table.file), printable(table.kernel), printable(table.device),
-                    table.rows.size(), static_cast<std::ptrdiff_t>(table.rows.size()) - timed,
-                    format_time_us(table.optimum_us()));
+    text += fmt::format("{}\n{} on {}: {} rows, {} failed, optimum {}\n", printable(table.file),
+                        printable(table.kernel), printable(table.device), table.rows.size(),
+                        static_cast<std::ptrdiff_t>(table.rows.size()) - timed,
+                        format_time_us(table.optimum_us()));
     text += kernels_text(table);
     for (const std::string& source : report.learnt_from) text += fmt::format("learnt from {}\n", source);
     text += figures_table(plan.options.strategy, report.searched, report.random) + "\n";

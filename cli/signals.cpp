@@ -11,7 +11,8 @@ namespace {
 
 std::atomic<bool> interrupted = false;
 std::atomic<std::int64_t> asked_at_ms = 0;
-static_assert(std::atomic<std::int64_t>::is_always_lock_free, "a signal handler may touch lock-free atomics only");
+static_assert(std::atomic<std::int64_t>::is_always_lock_free,
+              "a signal handler may touch lock-free atomics only");
 
 std::int64_t now_ms() {
   timespec now = {};

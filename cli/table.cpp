@@ -33,7 +33,9 @@ struct Character {
 };
 
 Character first_character(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
+  const auto byte = [&](std::size_t i) {
+    return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));
+  };
   const std::uint32_t lead = byte(0);
   if (lead < 0x80) return {lead, 1};
   const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
@@ -48,7 +50,8 @@ Character first_character(std::string_view text) {
   return {code, bytes};
 }
 
-/// Control characters (C0, DEL, C1: ECMA-48), separators of lines, and what changes the direction of writing (UAX #9).
+/// Control characters (C0, DEL, C1: ECMA-48), separators of lines, and what changes the direction of writing
+/// (UAX #9).
 bool steers(std::uint32_t code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C || code == 0x200E || code == 0x200F ||
          (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
@@ -80,7 +83,8 @@ std::string printable_lines(std::string_view text) {
     return at;
   };
   const std::size_t first = start_of_character(kEnds), last = start_of_character(shown.size() - kEnds);
-  return fmt::format("{} ... ({} bytes left out) ... {}", shown.substr(0, first), last - first, shown.substr(last));
+  return fmt::format("{} ... ({} bytes left out) ... {}", shown.substr(0, first), last - first,
+                     shown.substr(last));
 }
 
 void print_json(const nlohmann::json& document) {

@@ -10,7 +10,8 @@
 namespace lehr {
 
 std::string back_up(const std::string& path, int version) {
-  return save_copy(sqlite::Connection(path, sqlite::Mode::kReadOnly), fmt::format("{}.v{}.bak", path, version));
+  return save_copy(sqlite::Connection(path, sqlite::Mode::kReadOnly),
+                   fmt::format("{}.v{}.bak", path, version));
 }
 
 std::string save_copy(const sqlite::Connection& source, const std::string& wanted) {

@@ -9,7 +9,8 @@ namespace sqlite {
 class Connection;
 }
 
-/// Copies the committed content of an open database (its write-ahead log included) to `wanted`, or to wanted.2, .3,
+/// Copies the committed content of an open database (its write-ahead log included) to `wanted`, or to
+/// wanted.2, .3,
 /// ... where that is taken, and returns that name. The file appears whole or not at all. Throws
 /// Error(kEnvironment).
 std::string save_copy(const sqlite::Connection& source, const std::string& wanted);

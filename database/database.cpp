@@ -108,7 +108,8 @@ void Database::Impl::expect_in_place() const {
   const std::string path = connection.path();
   const std::string saved = save_copy(connection, path + ".rescued");
   throw_environment(
-      "the log '{}' was removed, renamed or replaced while rows were written to it; all of its rows, those of this run "
+      "the log '{}' was removed, renamed or replaced while rows were written to it; all of its rows, those "
+      "of this run "
       "too, are in '{}'",
       path, saved);
 }
@@ -123,8 +124,8 @@ Database Database::open(const std::filesystem::path& path) {
   if (!in_memory) check_place(path);
   // Before SQLite takes the first damaged frame for the end, and writes over the rest.
   if (const std::string damage = in_memory ? "" : damage_of_wal(path); !damage.empty())
-    throw_damaged("{}; nothing was changed: `lehr db salvage {} NEW.db` brings what is left to a new log", damage,
-                  path.string());
+    throw_damaged("{}; nothing was changed: `lehr db salvage {} NEW.db` brings what is left to a new log",
+                  damage, path.string());
   Connection connection(path, sqlite::Mode::kReadWrite);
   checked_version(connection);  // whose file it is: before anything is written to it
   if (connection.read_only()) {
@@ -150,7 +151,9 @@ Database Database::open_read_only(const std::filesystem::path& path) {
   const int version = checked_version(connection);
   if (version == 0) {
     const std::string damage = damage_of_wal(path);
-    if (!damage.empty()) throw_damaged("{}; `lehr db salvage {} NEW.db` brings what is left to a new log", damage, path.string());
+    if (!damage.empty())
+      throw_damaged("{}; `lehr db salvage {} NEW.db` brings what is left to a new log", damage,
+                    path.string());
     throw_user("'{}' is empty: no Lehr database was made in it yet", path.string());
   }
   return Database(std::make_unique<Impl>(std::move(connection), version));

@@ -70,7 +70,8 @@ class Database {
   /// Opens or creates. ":memory:" for tests. A file of an older schema is copied to "FILE.v1.bak" (its
   /// version), then brought forward; note() says so. Throws Error(kUser) for a file that is no Lehr database,
   /// whose tables are not exactly ours, or that has a newer schema (saying which version it has and which we
-  /// know), Error(kDamaged), changing nothing, where SQLite would write over rows behind a damaged frame of its "-wal", Error(kEnvironment) for one that cannot be written, a full disk, or a network file system.
+  /// know), Error(kDamaged), changing nothing, where SQLite would write over rows behind a damaged frame of
+  /// its "-wal", Error(kEnvironment) for one that cannot be written, a full disk, or a network file system.
   static Database open(const std::filesystem::path& path);
   /// Like open, but throws Error(kUser) if the file does not exist and never writes to it: an older schema is
   /// read as it is.
@@ -83,9 +84,9 @@ class Database {
   const std::string& note() const;
   /// Absolute; "" for ":memory:".
   std::string path() const;
-  /// Throws Error(kEnvironment) where the file was removed, renamed or replaced since it was opened: all rows that it
-  /// had and that were written since are saved to a new file beside it first, which the sentence names. append() asks
-  /// too.
+  /// Throws Error(kEnvironment) where the file was removed, renamed or replaced since it was opened: all rows
+  /// that it had and that were written since are saved to a new file beside it first, which the sentence
+  /// names. append() asks too.
   void expect_in_place() const;
 
   /// Durable on return; fills in id and created_unix_ms, which are also returned in the result. A record

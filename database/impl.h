@@ -17,8 +17,8 @@ struct Database::Impl {
   /// there. Throws Error(kEnvironment) if the log was opened for reading.
   bool insert(const LogTable& table, const sqlite::Row& row);
 
-  /// Saves all rows to a file beside, and throws Error(kEnvironment) that names it, where the log's file is no
-  /// longer where it was.
+  /// Saves all rows to a file beside, and throws Error(kEnvironment) that names it, where the log's file is
+  /// no longer where it was.
   void expect_in_place() const;
 
   sqlite::Connection connection;

@@ -79,8 +79,8 @@ class Connection {
   bool read_only() const;
   /// Absolute; "" for ":memory:".
   std::string path() const;
-  /// Whether the open file is no longer the one of that name: removed, renamed or replaced. What is written goes to
-  /// a file that nobody finds.
+  /// Whether the open file is no longer the one of that name: removed, renamed or replaced. What is written
+  /// goes to a file that nobody finds.
   bool has_moved() const;
 
  private:

@@ -14,10 +14,12 @@ namespace {
 constexpr std::size_t kHeaderBytes = 32, kFrameHeaderBytes = 24;
 
 std::uint32_t big_endian(const unsigned char* bytes) {
-  return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 | std::uint32_t{bytes[2]} << 8 | bytes[3];
+  return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 | std::uint32_t{bytes[2]} << 8 |
+         bytes[3];
 }
 std::uint32_t little_endian(const unsigned char* bytes) {
-  return std::uint32_t{bytes[3]} << 24 | std::uint32_t{bytes[2]} << 16 | std::uint32_t{bytes[1]} << 8 | bytes[0];
+  return std::uint32_t{bytes[3]} << 24 | std::uint32_t{bytes[2]} << 16 | std::uint32_t{bytes[1]} << 8 |
+         bytes[0];
 }
 
 /// The running sum over header and frames.
@@ -65,7 +67,9 @@ class Frames {
     file_.read(reinterpret_cast<char*>(bytes_.data()), static_cast<std::streamsize>(bytes_.size()));
     return file_.gcount() == static_cast<std::streamsize>(bytes_.size());
   }
-  bool has_salts() const { return std::equal(header_.salts.begin(), header_.salts.end(), bytes_.begin() + 8); }
+  bool has_salts() const {
+    return std::equal(header_.salts.begin(), header_.salts.end(), bytes_.begin() + 8);
+  }
   std::array<unsigned char, 8> salts() const {
     std::array<unsigned char, 8> result;
     std::copy_n(bytes_.begin() + 8, 8, result.begin());
@@ -77,7 +81,8 @@ class Frames {
   /// Whether it follows on what has that sum.
   bool follows(Sum before) const {
     const Sum of_header = added(before, bytes_.data(), 8, header_.is_big);
-    return has_salts() && added(of_header, bytes_.data() + kFrameHeaderBytes, header_.page_bytes, header_.is_big) == sum();
+    return has_salts() &&
+           added(of_header, bytes_.data() + kFrameHeaderBytes, header_.page_bytes, header_.is_big) == sum();
   }
 
  private:
@@ -86,9 +91,9 @@ class Frames {
   std::vector<unsigned char> bytes_;
 };
 
-/// How many transactions end in one run of frames behind the current one, two at most, itself counted where it ends
-/// one. Each frame is held against what the one before it says its own sum is; where one does not follow, another run
-/// begins: what several crashes left behind each other was not written in one go.
+/// How many transactions end in one run of frames behind the current one, two at most, itself counted where
+/// it ends one. Each frame is held against what the one before it says its own sum is; where one does not
+/// follow, another run begins: what several crashes left behind each other was not written in one go.
 /// `end_page`: of the frame before it, where that ended a transaction.
 int ends_from(Frames& frames, std::uint32_t end_page) {
   const bool ends_one = frames.has_salts() && frames.ends_transaction();
@@ -105,8 +110,8 @@ int ends_from(Frames& frames, std::uint32_t end_page) {
   return ends;
 }
 
-/// The number of the damaged frame, from 1; 0 where there is none. The first end of a transaction behind it may be that of
-/// its own, which a crash can leave so; the next one was written when that was durable.
+/// The number of the damaged frame, from 1; 0 where there is none. The first end of a transaction behind it
+/// may be that of its own, which a crash can leave so; the next one was written when that was durable.
 std::uint64_t damaged_frame(std::ifstream& file, const Header& header) {
   Frames frames(file, header);
   Sum before = header.sum;
@@ -120,7 +125,8 @@ std::uint64_t damaged_frame(std::ifstream& file, const Header& header) {
   return more && ends_from(frames, end_page) == 2 ? number : 0;
 }
 
-/// Whether frames follow on each other behind a header that is none: it has no salts and no order of bytes to go by.
+/// Whether frames follow on each other behind a header that is none: it has no salts and no order of bytes to
+/// go by.
 bool has_transactions(std::ifstream& file, Header header) {
   for (const bool is_big : {false, true}) {
     file.clear();

@@ -14,13 +14,13 @@ namespace lehr {
 /// Kernel Tuner's cache file (kernel_tuner/util.py): an object with device_name, kernel_name, problem_size,
 /// tune_params_keys and cache, whose entries hold the parameters by name and `time` in milliseconds. A `time`
 /// that is text ("RuntimeFailedConfig"), null, missing, or at least 1e20 as older versions wrote it, is a
-/// failure, and so is any member with the name of one. Parameters that an entry lacks are those of its key. Other
-/// members are passed over.
+/// failure, and so is any member with the name of one. Parameters that an entry lacks are those of its key.
+/// Other members are passed over.
 Table read_kernel_tuner(const nlohmann::json& document, const std::string& file);
 
-/// Kernel Tuner leaves a cache open while it tunes: it ends after a row, without the closing brackets, or, where it
-/// was cut off, within one. Closes it behind its last whole row; the number of bytes that are left out, nullopt if
-/// `text` has no cache.
+/// Kernel Tuner leaves a cache open while it tunes: it ends after a row, without the closing brackets, or,
+/// where it was cut off, within one. Closes it behind its last whole row; the number of bytes that are left
+/// out, nullopt if `text` has no cache.
 std::optional<std::size_t> close_kernel_tuner_cache(std::string& text);
 
 /// KTT 2.1's JSON results (Metadata, Results): Configuration as Name and Value, Status "Ok" or a failure's

@@ -65,9 +65,9 @@ std::vector<Table> parse_tables(std::string text, const std::string& path) {
         path);
   }
   if (left_out)
-    tables[0].notes.push_back(
-        fmt::format("its writer left it open, as Kernel Tuner does while it tunes; its {} whole rows count{}",
-                    tables[0].rows.size(), *left_out > 0 ? fmt::format(", {} bytes behind them do not", *left_out) : ""));
+    tables[0].notes.push_back(fmt::format(
+        "its writer left it open, as Kernel Tuner does while it tunes; its {} whole rows count{}",
+        tables[0].rows.size(), *left_out > 0 ? fmt::format(", {} bytes behind them do not", *left_out) : ""));
   return tables;
 }
 

@@ -24,7 +24,8 @@ struct Close {
 
 std::string read_text_file(const std::string& path, std::size_t most_bytes, const char* what) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) throw_user("{} is a folder; a {} is one file", path, what);
+  if (std::filesystem::is_directory(path, ignored))
+    throw_user("{} is a folder; a {} is one file", path, what);
   const std::unique_ptr<gzFile_s, Close> file(gzopen(path.c_str(), "rb"));
   if (!file) throw_user("{} cannot be read: {}", path, std::strerror(errno));
   gzbuffer(file.get(), 1u << 17);
@@ -32,7 +33,8 @@ std::string read_text_file(const std::string& path, std::size_t most_bytes, cons
   for (;;) {
     const std::size_t size = text.size();
     if (size > most_bytes)
-      throw_user("{} is larger than {} MiB unpacked, which no {} is expected to be", path, most_bytes >> 20, what);
+      throw_user("{} is larger than {} MiB unpacked, which no {} is expected to be", path, most_bytes >> 20,
+                 what);
     text.resize(size + kPiece);
     const int got = gzread(file.get(), text.data() + size, kPiece);
     text.resize(size + static_cast<std::size_t>(std::max(got, 0)));

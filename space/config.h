@@ -32,8 +32,8 @@ bool is_name(std::string_view text);
 
 /// "gemm_cpu(mr=8, nr=2)": the canonical text, stored and shown.
 std::string to_text(const Config& config);
-/// Inverse of to_text (blanks are free). Throws Error(kUser) that says what is malformed; also for more than 256
-/// knobs.
+/// Inverse of to_text (blanks are free). Throws Error(kUser) that says what is malformed; also for more than
+/// 256 knobs.
 Config parse_config(std::string_view text);
 /// stable_hash (base/hash.h) of the canonical text; equal configs have equal hashes on every platform.
 std::uint64_t hash_of(const Config& config);

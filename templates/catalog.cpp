@@ -125,7 +125,8 @@ Space space_for(const Workload& workload, const Limits& limits) {
 
 namespace {
 
-/// A config comes from a log or a command line: what the space does not hold may divide by zero in a lowering.
+/// A config comes from a log or a command line: what the space does not hold may divide by zero in a
+/// lowering.
 void require_in(const FamilySpace& space, const Config& config) {
   if (const auto invalid = space.why_invalid(config))
     throw_user("{} is not of this space: {}", to_text(config), *invalid);

@@ -38,8 +38,8 @@ bool lasting(const Outcome& outcome) {
 }  // namespace
 
 bool killed_a_worker(const Outcome& outcome) {
-  // Of the failures that may pass, a launch that the driver refused leaves the worker alive, and a compiler that was
-  // ended from outside says nothing of the config.
+  // Of the failures that may pass, a launch that the driver refused leaves the worker alive, and a compiler
+  // that was ended from outside says nothing of the config.
   const auto* failure = std::get_if<Failure>(&outcome);
   return failure && !lasting(outcome) && failure->kind != FailureKind::kLaunch &&
          failure->kind != FailureKind::kInterrupted;

@@ -88,8 +88,9 @@ std::string Roofline::why_implausible(double time_us, const std::function<double
   const double own = own_flops();
   if (own <= most_flops) return "";
   const double flops = std::min(own, flops_);
-  return fmt::format("{:.3g} us for {:.3g} operations are {:.3g} GFLOP/s, and the device's best probe is {:.3g}", time_us,
-                     flops, flops / time_us * 1e-3, probed_gflops_);
+  return fmt::format(
+      "{:.3g} us for {:.3g} operations are {:.3g} GFLOP/s, and the device's best probe is {:.3g}", time_us,
+      flops, flops / time_us * 1e-3, probed_gflops_);
 }
 
 Roof Roofline::binding() const {

@@ -42,9 +42,9 @@ class Roofline {
   /// nothing about the arithmetic.
   void reached(std::string_view family, double time_us);
 
-  /// "", or why no kernel that was right can have taken `time_us`, one clause: its operations would need more than
-  /// four times the best probe of the device, or of what its limits say. These are the direct sum's or, if they are
-  /// fewer, the kernel's own (Winograd's), which are asked for where they matter.
+  /// "", or why no kernel that was right can have taken `time_us`, one clause: its operations would need more
+  /// than four times the best probe of the device, or of what its limits say. These are the direct sum's or,
+  /// if they are fewer, the kernel's own (Winograd's), which are asked for where they matter.
   std::string why_implausible(double time_us, const std::function<double()>& own_flops) const;
 
   /// The roof that bounds the workload. The memory's bounds only what does not fit the caches.

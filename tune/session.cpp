@@ -60,9 +60,8 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
       proposer_(*parts_.strategy, learner_, scorer_, parts_.prior, options.batches, options.seed) {
   CHECK(!candidates.defaults.empty(), "a task without a default");
   runner_.set_implausible([this](const Config& config, double time_us) {
-    return roofline_.why_implausible(time_us, [&] {
-      return ir::analyze(candidates_.lower(candidates_.space.point_of(config))).flops;
-    });
+    return roofline_.why_implausible(
+        time_us, [&] { return ir::analyze(candidates_.lower(candidates_.space.point_of(config))).flops; });
   });
   proposer_.vary_prior_picks(candidates_.space, task.device.limits.target);
   summary_.workload = to_text(task.workload);
@@ -126,7 +125,9 @@ Summary Session::end(StopReason reason) {
 void Session::prepare() {
   const double before_s = elapsed_s();
   report(EventKind::kSetup, summary_.workload);
-  const auto other = [workload = task_.workload, seed = options_.seed] { return other_problem_for(workload, seed); };
+  const auto other = [workload = task_.workload, seed = options_.seed] {
+    return other_problem_for(workload, seed);
+  };
   parts_.measurer->prepare(problem_for(task_.workload, options_.seed), other);
   setup_s_ += elapsed_s() - before_s;
 }

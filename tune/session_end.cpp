@@ -77,7 +77,8 @@ void Session::refuse(const Config& config, const Failure& failure) {
 
 void Session::conclude_from_contest(std::vector<Config> configs, std::vector<ContestEntry> entries) {
   if (default_ && entries[0].failure) return refuse(configs[0], *entries[0].failure);
-  // Without a default the first one that was proven takes its place: neither one that failed nor one that dropped out.
+  // Without a default the first one that was proven takes its place: neither one that failed nor one that
+  // dropped out.
   for (std::optional<Failure> last; entries[0].failure || !entries[0].finished;) {
     if (entries[0].failure) last = entries[0].failure;
     if (configs.size() == 1) return last ? refuse(configs[0], *last) : conclude_from_trials();

@@ -50,7 +50,8 @@ struct Summary {
   bool contested = false;  ///< the verdict comes from the interleaved finals (else from single trials)
   Verdict verdict;
   std::vector<BaselineTime> baselines;
-  std::string unproven;     ///< why there is no best one, though some were timed: one sentence without a full stop
+  std::string
+      unproven;  ///< why there is no best one, though some were timed: one sentence without a full stop
   std::string determinism;  ///< of the best one: one sentence without a full stop; "": nobody asked
   std::optional<double> roofline_fraction;  ///< Roofline::share() of the best kernel
   Peaks peaks;                              ///< that it is a share of: the most that this session has seen

@@ -32,9 +32,11 @@ class TrialRunner {
 
   const std::string& first_failure() const { return first_failure_; }
 
-  /// Why a time cannot be that of the config's kernel, a clause; "" where it can. A trial with such a time has
-  /// failed.
-  void set_implausible(std::function<std::string(const Config&, double time_us)> why) { why_implausible_ = std::move(why); }
+  /// Why a time cannot be that of the config's kernel, a clause; "" where it can. A trial with such a time
+  /// has failed.
+  void set_implausible(std::function<std::string(const Config&, double time_us)> why) {
+    why_implausible_ = std::move(why);
+  }
 
   /// What earlier runs lost to each config. A row of this session that makes it two says that the config is
   /// quarantined.

@@ -62,8 +62,8 @@ using OtherProblem = std::function<Problem()>;
 class Measurer {
  public:
   virtual ~Measurer() = default;
-  /// Sets what the next candidates run on. Call before measure(). `other` is asked for when a contest is to prove
-  /// its finalists, once at most.
+  /// Sets what the next candidates run on. Call before measure(). `other` is asked for when a contest is to
+  /// prove its finalists, once at most.
   virtual void prepare(const Problem& problem, OtherProblem other = {}) = 0;
   /// One outcome per source, same order; `done(i, outcome)` is called as soon as each is known. Throws only
   /// when the device or the environment is lost, or what `done` throws: a caller leaves a batch that way, and
@@ -71,12 +71,13 @@ class Measurer {
   virtual std::vector<Outcome> measure(std::span<const Source> sources,
                                        const std::function<void(std::size_t, const Outcome&)>& done) = 0;
   /// Re-times `sources` (already measured with success), the challengers and the named baselines interleaved
-  /// for about `budget_s` seconds, of which compiling them takes up to half; of many sources the slow ones drop
-  /// out on the way, but never the first one, the challengers and the baselines. Entries in the order: sources, challengers, baselines. Baselines run on the prepared problem's
-  /// workload; a result of theirs that does not match the reference is reported in `missing` and not timed. In the
-  /// end the sources that have not dropped out are proven: called up to 230 times within one loaded image, each
-  /// result compared, the first ones on other inputs. That takes up to a fifth of the budget, shared by them, with fewer
-  /// calls where these take longer. One that fails is left without a time, and its entry says why.
+  /// for about `budget_s` seconds, of which compiling them takes up to half; of many sources the slow ones
+  /// drop out on the way, but never the first one, the challengers and the baselines. Entries in the order:
+  /// sources, challengers, baselines. Baselines run on the prepared problem's workload; a result of theirs
+  /// that does not match the reference is reported in `missing` and not timed. In the end the sources that
+  /// have not dropped out are proven: called up to 230 times within one loaded image, each result compared,
+  /// the first ones on other inputs. That takes up to a fifth of the budget, shared by them, with fewer calls
+  /// where these take longer. One that fails is left without a time, and its entry says why.
   virtual std::vector<ContestEntry> contest(std::span<const Source> sources,
                                             std::span<const Challenger> challengers,
                                             std::span<const std::string> baselines, double budget_s) = 0;

@@ -69,12 +69,12 @@ void describe(auto& field, Is<Timing> auto& timing) {
 
 /// The stage at which a candidate ended.
 enum class FailureKind {
-  kLower,        ///< the template could not lower it (a bug of ours, stored all the same)
+  kLower,  ///< the template could not lower it (a bug of ours, stored all the same)
   kCompile,
   kCompileTimeout,
   kLaunch,
-  kTimeout,      ///< ran longer than its limit and was killed
-  kCrash,        ///< the worker died: signal or illegal access
+  kTimeout,  ///< ran longer than its limit and was killed
+  kCrash,    ///< the worker died: signal or illegal access
   kWrongResult,
   kOutOfMemory,
   kRejected,     ///< compiled, but its log broke a rule (spills) and it was not run

@@ -28,11 +28,11 @@ struct Problem {
   double tolerance = 0;  ///< of each element's sum, absolute; its rounding to 16 bits comes on top (check.h)
 };
 
-/// With inputs and expected output; the same for the same seed. Of workloads of more than `full_flops` operations
-/// some rows of the output are expected (workload/reference.h).
+/// With inputs and expected output; the same for the same seed. Of workloads of more than `full_flops`
+/// operations some rows of the output are expected (workload/reference.h).
 Problem problem_for(const Workload& workload, std::uint64_t seed, double full_flops = 8e9);
-/// The same workload on other inputs, of which a few rows of the output are expected: what a kernel that answers
-/// from what it saw before cannot know.
+/// The same workload on other inputs, of which a few rows of the output are expected: what a kernel that
+/// answers from what it saw before cannot know.
 Problem other_problem_for(const Workload& workload, std::uint64_t seed);
 /// Problem::tensors of what make_inputs() made.
 std::vector<ProblemTensor> problem_tensors(const Workload& workload, std::vector<std::vector<float>> inputs);

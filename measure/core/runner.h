@@ -106,19 +106,19 @@ class Runner {
 
   /// Throws Error(kEnvironment) when the device or library is not there: the text reaches the user.
   virtual void prepare(const Problem& problem, const RunSettings& settings) = 0;
-  /// Asked before a candidate is loaded: whether one that ran before has damaged what all of them share. Then the
-  /// worker is lost.
+  /// Asked before a candidate is loaded: whether one that ran before has damaged what all of them share. Then
+  /// the worker is lost.
   virtual std::optional<Fault> damage_by_another() const { return std::nullopt; }
   /// What loading tells of the resources (fields that it does not know stay empty).
   virtual std::variant<Resources, Fault> load(int slot, const Candidate& candidate) = 0;
   virtual std::variant<Checked, Fault> check(int slot) = 0;
   /// Makes its own warm-up call first.
   virtual std::variant<Samples, Fault> time(int slot, const SampleRequest& request) = 0;
-  /// Behind time(): what its calls left is right, and nothing else was touched; and so it is after one more call on
-  /// a poisoned output. Of a vendor library only the latter is asked.
+  /// Behind time(): what its calls left is right, and nothing else was touched; and so it is after one more
+  /// call on a poisoned output. Of a vendor library only the latter is asked.
   virtual std::variant<Checked, Fault> check_again(int slot) { return check(slot); }
-  /// Puts other inputs, of tensors like those of the prepared problem, in their places, prepacks them for `slot` and
-  /// expects other outputs from now on. Only runners of candidates are asked.
+  /// Puts other inputs, of tensors like those of the prepared problem, in their places, prepacks them for
+  /// `slot` and expects other outputs from now on. Only runners of candidates are asked.
   virtual void replace_inputs(int, const Problem&) {
     throw Error(ErrorKind::kInternal, "a vendor library is not given other inputs");
   }

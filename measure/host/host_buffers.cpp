@@ -93,7 +93,8 @@ void HostBuffers::fill(std::size_t i) {
 }
 
 void HostBuffers::replace(Problem problem) {
-  CHECK(output_of(problem) == output_ && problem.tensors.size() == tensors_.size(), "another problem's tensors");
+  CHECK(output_of(problem) == output_ && problem.tensors.size() == tensors_.size(),
+        "another problem's tensors");
   problem_ = std::move(problem);
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     const ProblemTensor& tensor = problem_.tensors[i];
@@ -111,7 +112,8 @@ std::string HostBuffers::damage() const {
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     const std::string where = tensors_[i].damage();
     if (!where.empty())
-      return fmt::format("wrote outside its {} (argument {}), {}", i == output_ ? "output" : "input", i, where);
+      return fmt::format("wrote outside its {} (argument {}), {}", i == output_ ? "output" : "input", i,
+                         where);
     if (i != output_ && checksum(tensors_[i].data(), tensors_[i].size()) != sums_[i])
       return fmt::format("modified its input (argument {})", i);
   }

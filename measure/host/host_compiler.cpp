@@ -72,8 +72,8 @@ bool ran_out_of_memory(const std::string& output) {
   return false;
 }
 
-/// The words of GCC's and clang's drivers for a part of theirs that somebody has ended, as the kernel does where
-/// memory runs out; one that crashed by itself is another matter.
+/// The words of GCC's and clang's drivers for a part of theirs that somebody has ended, as the kernel does
+/// where memory runs out; one that crashed by itself is another matter.
 bool part_ended_from_outside(const std::string& output) {
   for (const char* name : {"Killed", "Terminated", "Interrupt", "Hangup", "Quit"})
     for (const char* words : {"{} signal terminated program", "unable to execute command: {}"})
@@ -139,7 +139,8 @@ struct HostCompiler::State {
     all.insert(all.end(), kFlags.begin(), kFlags.end());
     all.insert(all.end(), options.extra_flags.begin(), options.extra_flags.end());
     // They change kernels, too, and so the identity.
-    std::ranges::copy_if(words, std::back_inserter(all), [](const std::string& word) { return word.starts_with('-'); });
+    std::ranges::copy_if(words, std::back_inserter(all),
+                         [](const std::string& word) { return word.starts_with('-'); });
     return all;
   }
 

@@ -11,7 +11,8 @@
 namespace lehr {
 
 struct HostCompilerOptions {
-  std::string compiler;  ///< name or path, or several words: "ccache g++"; "": the first of c++, g++, clang++ that is found
+  std::string compiler;  ///< name or path, or several words: "ccache g++"; "": the first of c++, g++, clang++
+                         ///< that is found
   std::vector<std::string> search_path = {"/usr/local/bin", "/usr/bin", "/bin"};  ///< the caller's PATH
   /// What -march= is told: "native", or the name of an IsaLevel (target/archs.h).
   std::string march = "native";

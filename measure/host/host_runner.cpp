@@ -77,7 +77,8 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
     const std::string name = prepack_entry(candidate.entry);
     loaded->prepack = reinterpret_cast<Entry>(dlsym(loaded->library, name.c_str()));
     loaded->prepack_tasks = candidate.launch.prepack_tasks;
-    if (loaded->prepack == nullptr) return fault(FailureKind::kLaunch, fmt::format("has no function named {}", name));
+    if (loaded->prepack == nullptr)
+      return fault(FailureKind::kLaunch, fmt::format("has no function named {}", name));
   }
   const std::size_t tensors = buffers_->problem().tensors.size();
   loaded->params.assign(buffers_->pointers(), buffers_->pointers() + tensors);

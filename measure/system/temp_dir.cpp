@@ -54,8 +54,8 @@ std::string default_base() {
   return "/tmp";
 }
 
-/// Best effort: removes directories of ours whose lock nobody holds, and those older than a minute whose maker did
-/// not come to that.
+/// Best effort: removes directories of ours whose lock nobody holds, and those older than a minute whose
+/// maker did not come to that.
 void sweep(const std::string& base) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(base, ignored)) {
@@ -89,7 +89,8 @@ TempDir::TempDir(const std::string& base) {
     throw_environment("cannot make a temporary directory in {}: {}; name a writable one with TMPDIR", parent,
                       std::strerror(errno));
   }
-  // It gets its name with its lock held: whoever finds the name without the lock finds what a dead process left.
+  // It gets its name with its lock held: whoever finds the name without the lock finds what a dead process
+  // left.
   path_ = parent + "/" + kPrefix + made.substr(made.size() - 6);
   const std::string lock_path = made + "/" + kLockName;
   lock_ = open(lock_path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);

@@ -12,8 +12,8 @@ void make_temp_dirs_in(std::string base);
 /// that makes a directory in the same place (each directory holds a file that its owner keeps locked).
 class TempDir {
  public:
-  /// `base` "": the one of make_temp_dirs_in(), else /dev/shm where it is writable, not mounted noexec and has 256 MiB
-  /// free, else /tmp. Throws Error(kEnvironment) when it cannot be made.
+  /// `base` "": the one of make_temp_dirs_in(), else /dev/shm where it is writable, not mounted noexec and
+  /// has 256 MiB free, else /tmp. Throws Error(kEnvironment) when it cannot be made.
   explicit TempDir(const std::string& base = "");
   ~TempDir();
   TempDir(const TempDir&) = delete;

@@ -271,7 +271,8 @@ std::optional<Failure> LocalMeasurer::disproof(const LoadRequest& load, double s
   }
 }
 
-void LocalMeasurer::prove(std::span<ContestEntry> entries, const std::vector<LoadRequest>& loads, double seconds) {
+void LocalMeasurer::prove(std::span<ContestEntry> entries, const std::vector<LoadRequest>& loads,
+                          double seconds) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < entries.size(); ++i)
     if (entries[i].finished && !entries[i].round_us.empty()) order.push_back(i);
@@ -281,7 +282,8 @@ void LocalMeasurer::prove(std::span<ContestEntry> entries, const std::vector<Loa
     const double left =
         seconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     ContestEntry& entry = entries[order[place]];
-    entry.failure = disproof(loads[order[place]], std::max(0.0, left) / static_cast<double>(order.size() - place));
+    entry.failure =
+        disproof(loads[order[place]], std::max(0.0, left) / static_cast<double>(order.size() - place));
     if (!entry.failure) continue;
     entry.missing = fmt::format("{}: {}", name_of(entry.failure->kind), entry.failure->text);
     entry.round_us.clear();

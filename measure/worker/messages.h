@@ -52,8 +52,8 @@ struct RepeatRequest {
   Candidate candidate;
   friend bool operator==(const RepeatRequest&, const RepeatRequest&) = default;
 };
-/// Check what a slot holds again and again within the loaded image: first on the inputs of another problem with the
-/// same tensors, then on the prepared ones. Answered by Done or Fault.
+/// Check what a slot holds again and again within the loaded image: first on the inputs of another problem
+/// with the same tensors, then on the prepared ones. Answered by Done or Fault.
 struct ProveRequest {
   int slot = 0;
   std::string other_path;  ///< of the other problem; "": only the prepared one

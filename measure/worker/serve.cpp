@@ -82,7 +82,8 @@ Reply Server::answer(const TimeRequest& request) {
 Reply Server::answer(const ProveRequest& request) {
   const auto start = Clock::now();
   const auto behind = [&](double share) {
-    return start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share * request.seconds));
+    return start + std::chrono::duration_cast<Clock::duration>(
+                       std::chrono::duration<double>(share * request.seconds));
   };
   int calls = request.calls;
   if (!request.other_path.empty()) {
@@ -104,7 +105,8 @@ std::optional<Fault> Server::proven(int slot, int calls, Clock::time_point until
     auto checked = runner_.check(slot);
     auto* fault = std::get_if<Fault>(&checked);
     if (fault == nullptr) continue;
-    fault->failure.text = fmt::format("right before, but wrong in call {} on {}: {}", call, inputs, fault->failure.text);
+    fault->failure.text =
+        fmt::format("right before, but wrong in call {} on {}: {}", call, inputs, fault->failure.text);
     return std::move(*fault);
   }
   return std::nullopt;

@@ -25,8 +25,8 @@ inline constexpr int kAttempts = 3;
 /// After so many candidates in a row without a calm window the machine is not going to be calm: each gets one
 /// window, until one is calm.
 inline constexpr int kRestless = 8;
-/// A proof (ProveRequest) makes at least so many calls on each problem, and at most so many on the other one, whose
-/// few rows are there to find answers from memory.
+/// A proof (ProveRequest) makes at least so many calls on each problem, and at most so many on the other one,
+/// whose few rows are there to find answers from memory.
 inline constexpr int kLeastProofs = 2, kMostOtherProofs = 8;
 
 /// Replies are what the parent gets; a Fault with `worker_lost` ends the process afterwards.

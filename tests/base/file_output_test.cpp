@@ -45,7 +45,9 @@ class FileOutput : public ::testing::Test {
     }
     return "written";
   }
-  std::ptrdiff_t entries() const { return std::distance(fs::directory_iterator(folder_), fs::directory_iterator()); }
+  std::ptrdiff_t entries() const {
+    return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
+  }
 
   fs::path folder_;
 };

@@ -72,10 +72,13 @@ TEST(ProblemLine, ReadsMiopenDriver) {
 
 TEST(ProblemLine, ReadsDriversLogsAndWhatTheyLeaveOut) {
   const std::string small = same("conv2d n=1 c=4 h=9 w=9 k=8 r=3 s=3 pad=1");
-  EXPECT_EQ(meaning("MIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver conv -n 1 -c 4 -H 9 -W 9 -k 8 -y 3 "
-                    "-x 3 -p 1 -q 1 -u 1 -v 1 -l 1 -j 1 -m conv -g 1 -F 1 -t 1"),
+  EXPECT_EQ(
+      meaning(
+          "MIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver conv -n 1 -c 4 -H 9 -W 9 -k 8 -y 3 "
+          "-x 3 -p 1 -q 1 -u 1 -v 1 -l 1 -j 1 -m conv -g 1 -F 1 -t 1"),
+      small);
+  EXPECT_EQ(meaning("MIOPEN_FIND_MODE=1 ./MIOpenDriver\tconv\t-n 1 -c 4 -H 9 -W 9 -k 8 -p 1 -q 1 -z default"),
             small);
-  EXPECT_EQ(meaning("MIOPEN_FIND_MODE=1 ./MIOpenDriver\tconv\t-n 1 -c 4 -H 9 -W 9 -k 8 -p 1 -q 1 -z default"), small);
   EXPECT_EQ(meaning("MIOpenDriver conv"), same("conv2d n=100 c=3 h=32 w=32 k=32 r=3 s=3"));
   EXPECT_EQ(meaning("MIOpenDriver gemm -m 5 -n 6 -k 7 -u 1 -b 2 -t 1"),
             same("gemm m=5 n=6 k=7 batch=2 a=f32:column b=f32:row"));
@@ -93,9 +96,13 @@ TEST(ProblemsFile, ReadsFilesAsPeopleHaveThem) {
                  "    std::make_tuple(12, 20, 9, false, true),  // last layer\n};\n")
                 .size(),
             2u);
-  EXPECT_EQ(to_text(read("\xEF\xBB\xBF" "12 20 8 0 1\n").at(0)), meaning("12 20 8 0 1"));
-  EXPECT_EQ(to_text(read("\"Name\",\"OP\", \"params\"\r\n\"a, \"\"b\"\"\",\"gemm\",\"m=12;n=20;k=8\"\r\n").at(0)),
-            same("gemm m=12 n=20 k=8"));
+  EXPECT_EQ(to_text(read("\xEF\xBB\xBF"
+                         "12 20 8 0 1\n")
+                        .at(0)),
+            meaning("12 20 8 0 1"));
+  EXPECT_EQ(
+      to_text(read("\"Name\",\"OP\", \"params\"\r\n\"a, \"\"b\"\"\",\"gemm\",\"m=12;n=20;k=8\"\r\n").at(0)),
+      same("gemm m=12 n=20 k=8"));
 }
 
 TEST(ProblemsFile, AnUnusableLineLeavesTheOthers) {
@@ -116,7 +123,8 @@ TEST(ProblemsFile, IsReadWithinLimits) {
     }
     return "read";
   };
-  EXPECT_EQ(refusal("/dev/zero"), "/dev/zero is larger than 16 MiB unpacked, which no list of problems is expected to be");
+  EXPECT_EQ(refusal("/dev/zero"),
+            "/dev/zero is larger than 16 MiB unpacked, which no list of problems is expected to be");
   char name[] = "/tmp/lehr_problems_XXXXXX";
   const std::filesystem::path folder = mkdtemp(name);
   EXPECT_THAT(refusal(folder.string()), HasSubstr("is a folder; a list of problems is one file"));
@@ -167,7 +175,8 @@ TEST(ProblemsFile, SaysInWhichLineWhatIsWrong) {
   EXPECT_THAT(error_of("conv -n"), HasSubstr("-n of MIOpenDriver has no value"));
   EXPECT_THAT(error_of("conv -n 1 -c 4 -H 8 -W 8 -k 4 -y 3 -x 3 -F 2"),
               HasSubstr("forward convolutions only"));
-  EXPECT_THAT(error_of("conv -n 1 -c 4 -H 8 -W 8 -k 4 -y 3 -x 3 -m trans"), HasSubstr("-m trans is a transposed convolution: there is no family for these"));
+  EXPECT_THAT(error_of("conv -n 1 -c 4 -H 8 -W 8 -k 4 -y 3 -x 3 -m trans"),
+              HasSubstr("-m trans is a transposed convolution: there is no family for these"));
   EXPECT_THAT(error_of("conv -n 1 -c 4 -H 8 -W 8 -k 4 -y 9 -x 9"),
               HasSubstr("the filter covers 9 x 9 pixels"));
   EXPECT_THAT(error_of("conv -n 1 -c 4 -H 8 -W 8 -k 4 -y 3 -x 3 -O NHWC"),

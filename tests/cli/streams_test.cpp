@@ -36,9 +36,17 @@ std::string text_of(const std::filesystem::path& path) {
 /// Commands that print, of a folder with a log and a table.
 std::vector<std::string> printing(const Scratch& scratch) {
   EXPECT_EQ(code_of(std::string("$LEHR ") + kTune + " --db log.db >out 2>err", scratch.path()), 0);
-  return {"best --db log.db",  "best --db log.db --json", "db stats log.db", "db stats log.db --json",
-          "db verify log.db",  "doctor",                  "doctor --json",   "show gemm --m 8 --n 8 --k 8 --db log.db",
-          "tune --help",       "--version",               "show gemm --m 8 --n 8 --k 8 --db log.db --as source",
+  return {"best --db log.db",
+          "best --db log.db --json",
+          "db stats log.db",
+          "db stats log.db --json",
+          "db verify log.db",
+          "doctor",
+          "doctor --json",
+          "show gemm --m 8 --n 8 --k 8 --db log.db",
+          "tune --help",
+          "--version",
+          "show gemm --m 8 --n 8 --k 8 --db log.db --as source",
           std::string(kTune) + " --db log.db --quiet"};
 }
 
@@ -46,12 +54,16 @@ TEST(Streams, AFullOrClosedStdoutIsAFailure) {
   const Scratch scratch;
   for (const std::string& command : printing(scratch)) {
     for (const char* where : {">/dev/full", ">&-"}) {
-      EXPECT_EQ(code_of(fmt::format("$LEHR {} {} 2>err", command, where), scratch.path()), 2) << command << where;
-      EXPECT_THAT(text_of(scratch.path() / "err"), HasSubstr("lehr: what it prints cannot be written to stdout"))
+      EXPECT_EQ(code_of(fmt::format("$LEHR {} {} 2>err", command, where), scratch.path()), 2)
+          << command << where;
+      EXPECT_THAT(text_of(scratch.path() / "err"),
+                  HasSubstr("lehr: what it prints cannot be written to stdout"))
           << command << where;
     }
     // A reader that has gone away.
-    EXPECT_EQ(code_of(fmt::format("(sleep 0.2; $LEHR {} 2>err; echo $? >code) | true", command), scratch.path()), 0);
+    EXPECT_EQ(
+        code_of(fmt::format("(sleep 0.2; $LEHR {} 2>err; echo $? >code) | true", command), scratch.path()),
+        0);
     EXPECT_EQ(text_of(scratch.path() / "code"), "2\n") << command;
     EXPECT_THAT(text_of(scratch.path() / "err"), HasSubstr("cannot be written to stdout")) << command;
   }
@@ -69,14 +81,17 @@ TEST(Streams, ClosedDescriptorsAreTakenByNoFile) {
 
 TEST(Streams, AHangUpIsAnInterruptUnlessItWasIgnored) {
   const Scratch scratch;
-  const std::string tune = "tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --time 60s --no-baseline --quiet";
-  EXPECT_EQ(code_of("$LEHR " + tune + " >out 2>err & sleep 3; kill -HUP $!; sleep 0.1; kill -HUP $!; wait $!; exit $?",
+  const std::string tune =
+      "tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --time 60s --no-baseline --quiet";
+  EXPECT_EQ(code_of("$LEHR " + tune +
+                        " >out 2>err & sleep 3; kill -HUP $!; sleep 0.1; kill -HUP $!; wait $!; exit $?",
                     scratch.path()),
             130);
-  EXPECT_EQ(code_of("nohup $LEHR tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --time 4s --no-baseline"
-                    " --quiet --db n.db >out 2>err & sleep 2; kill -HUP $!; wait $!; exit $?",
-                    scratch.path()),
-            0);
+  EXPECT_EQ(
+      code_of("nohup $LEHR tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --time 4s --no-baseline"
+              " --quiet --db n.db >out 2>err & sleep 2; kill -HUP $!; wait $!; exit $?",
+              scratch.path()),
+      0);
 }
 
 TEST(Printable, NothingOfAFileSteersATerminal) {

@@ -68,7 +68,8 @@ TEST_F(Wal, AFlippedBitBeforeALaterTransactionIsDamage) {
     put(path_.string() + "-wal", bytes);
     const std::string damage = damage_of_wal(path_);
     if (at >= 8 && at < 12) continue;  // the size of pages: where frames lie is lost with it
-    EXPECT_THAT(damage, HasSubstr(at < kHeader ? "log.db-wal' is damaged in its header" : "log.db-wal' is damaged in its frame"))
+    EXPECT_THAT(damage, HasSubstr(at < kHeader ? "log.db-wal' is damaged in its header"
+                                               : "log.db-wal' is damaged in its frame"))
         << "byte " << at;
   }
 }
@@ -96,7 +97,8 @@ TEST_F(Wal, DamageIsNamedAndNothingIsWrittenOverIt) {
   std::string bytes = wal_;
   bytes[kHeader + 5 * kFrame + 1000] ^= 4;
   put(path_.string() + "-wal", bytes);
-  EXPECT_THAT(Database::open_read_only(path_).verify().structure, ::testing::Contains(HasSubstr("in its frame 6")));
+  EXPECT_THAT(Database::open_read_only(path_).verify().structure,
+              ::testing::Contains(HasSubstr("in its frame 6")));
   const auto caught = error_of([&] { Database::open(path_); });
   EXPECT_EQ(caught.kind, static_cast<int>(ErrorKind::kDamaged));
   EXPECT_THAT(caught.message, HasSubstr("lehr db salvage"));

@@ -173,7 +173,9 @@ class DrillCompiler : public Compiler {
 class ClockedMeasurer : public Measurer {
  public:
   explicit ClockedMeasurer(Measurer& measurer, int chunk) : measurer_(measurer), chunk_(chunk) {}
-  void prepare(const Problem& problem, OtherProblem other) override { measurer_.prepare(problem, std::move(other)); }
+  void prepare(const Problem& problem, OtherProblem other) override {
+    measurer_.prepare(problem, std::move(other));
+  }
   std::vector<Outcome> measure(std::span<const Source> sources,
                                const std::function<void(std::size_t, const Outcome&)>& done) override {
     Clock::time_point last = Clock::now();

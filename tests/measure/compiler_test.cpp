@@ -160,7 +160,8 @@ TEST(HostCompiler, HoldsACompilerToItsMemory) {
 
 TEST(HostCompiler, ACompilerThatIsEndedFromOutsideSaysNothingOfTheCandidate) {
   const TempDir directory;
-  for (const char* how : {"kill -9 $$", "kill -TERM $$", "echo 'c++: fatal error: Killed signal terminated program cc1plus'; exit 1",
+  for (const char* how : {"kill -9 $$", "kill -TERM $$",
+                          "echo 'c++: fatal error: Killed signal terminated program cc1plus'; exit 1",
                           "echo 'clang: error: unable to execute command: Terminated'; exit 254"}) {
     HostCompilerOptions options;
     options.compiler = compiler_script(directory, how);

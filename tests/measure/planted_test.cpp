@@ -9,19 +9,19 @@ namespace {
 
 using testing::gemm_of;
 using testing::gemm_problem;
+using ::testing::HasSubstr;
 using testing::kSize;
 using testing::local_options;
 using testing::right_source;
 using testing::source;
 using testing::square_problem;
-using ::testing::HasSubstr;
 
 class Planted : public testing::Measuring {
  protected:
   static Problem other_problem() { return gemm_problem(gemm_of(kSize, kSize, kSize), 99); }
 
-  /// What the source is found out with, in a trial or in the finals; "" where it is not. The second participant
-  /// is right, and must stay so.
+  /// What the source is found out with, in a trial or in the finals; "" where it is not. The second
+  /// participant is right, and must stay so.
   static std::string found_out(LocalMeasurer& measurer, const Source& bad, double budget_s = 1) {
     measurer.prepare(square_problem(), &other_problem);
     const std::vector<Source> sources = {bad, right_source()};
@@ -47,23 +47,25 @@ TEST_F(Planted, WhatIsRightStaysSo) {
 
 TEST_F(Planted, AreFoundByWhatTimedCallsLeave) {
   LocalMeasurer measurer = make();
-  for (const char* body :
-       {"static long calls; rows(a, b, c, 0, N); if (++calls > 1) c[3] += 1;",
-        "static long calls; rows(a, b, c, 0, N); if (++calls > 60) for (long i = 0; i < N * N; ++i) c[i] = 0;",
-        "float old = c[9]; rows(a, b, c, 0, N); if (old == old) c[9] += old * 0.01f;"})
+  for (const char* body : {"static long calls; rows(a, b, c, 0, N); if (++calls > 1) c[3] += 1;",
+                           "static long calls; rows(a, b, c, 0, N); if (++calls > 60) for (long i = 0; i < N "
+                           "* N; ++i) c[i] = 0;",
+                           "float old = c[9]; rows(a, b, c, 0, N); if (old == old) c[9] += old * 0.01f;"})
     EXPECT_THAT(found_out(measurer, source(body)),
                 HasSubstr("wrong result: right in its first call, but not when it was timed: element"))
         << body;
   EXPECT_THAT(found_out(measurer, source("static long calls; if (++calls > 1) return; rows(a, b, c, 0, N);")),
               HasSubstr("not when it was timed: left 2304 of 2304 output elements unwritten"));
-  EXPECT_THAT(found_out(measurer, source("static long calls; rows(a, b, c, 0, N); if (++calls > 3) c[N * N] = 1;")),
-              HasSubstr("not when it was timed: wrote outside its output (argument 2), 0 bytes after its end"));
+  EXPECT_THAT(
+      found_out(measurer, source("static long calls; rows(a, b, c, 0, N); if (++calls > 3) c[N * N] = 1;")),
+      HasSubstr("not when it was timed: wrote outside its output (argument 2), 0 bytes after its end"));
 }
 
 TEST_F(Planted, WhoDamagesAnInputLaterIsBlamedAndNobodyElse) {
   LocalMeasurer measurer = make();
   EXPECT_THAT(
-      found_out(measurer, source("static long calls; rows(a, b, c, 0, N); if (++calls > 3) ((float*)a)[0] += 1;")),
+      found_out(measurer,
+                source("static long calls; rows(a, b, c, 0, N); if (++calls > 3) ((float*)a)[0] += 1;")),
       HasSubstr("not when it was timed: modified its input (argument 0)"));
   // As the reference kernel, which is called beside others, long after its own trial.
   measurer.prepare(square_problem(), &other_problem);
@@ -78,10 +80,12 @@ TEST_F(Planted, WhoDamagesAnInputLaterIsBlamedAndNobodyElse) {
 
 TEST_F(Planted, AnAnswerFromMemoryIsFoundByOtherInputs) {
   LocalMeasurer measurer = make();
-  EXPECT_THAT(found_out(measurer, source("static float keep[N * N]; static int have;"
-                                         "if (have) { for (long i = 0; i < N * N; ++i) c[i] = keep[i]; return; }"
-                                         "rows(a, b, c, 0, N); for (long i = 0; i < N * N; ++i) keep[i] = c[i]; have = 1;")),
-              HasSubstr("wrong result: right before, but wrong in call 1 on other inputs: element"));
+  EXPECT_THAT(
+      found_out(measurer,
+                source("static float keep[N * N]; static int have;"
+                       "if (have) { for (long i = 0; i < N * N; ++i) c[i] = keep[i]; return; }"
+                       "rows(a, b, c, 0, N); for (long i = 0; i < N * N; ++i) keep[i] = c[i]; have = 1;")),
+      HasSubstr("wrong result: right before, but wrong in call 1 on other inputs: element"));
 }
 
 TEST_F(Planted, WhatIsWrongNowAndThenIsFoundByManyCalls) {
@@ -97,10 +101,12 @@ TEST_F(Planted, WhatIsWrongNowAndThenIsFoundByManyCalls) {
 TEST_F(Planted, APrepackedInputIsPackedAgainForOtherInputs) {
   LocalMeasurer measurer = make();
   Source packed = source("const float* p = (const float*)params[3]; rows(a, p, c, 0, N);");
-  packed.text += "extern \"C\" void kernel_prepack(void* const* params, void*, long) {"
-                 "  for (long i = 0; i < N * N; ++i) ((float*)params[3])[i] = ((const float*)params[1])[i]; }";
+  packed.text +=
+      "extern \"C\" void kernel_prepack(void* const* params, void*, long) {"
+      "  for (long i = 0; i < N * N; ++i) ((float*)params[3])[i] = ((const float*)params[1])[i]; }";
   packed.launch.prepack_tasks = 1;
-  packed.params = {{.name = "p", .type = DType::kF32, .elements = kSize * kSize, .direction = ir::Direction::kPrepacked}};
+  packed.params = {
+      {.name = "p", .type = DType::kF32, .elements = kSize * kSize, .direction = ir::Direction::kPrepacked}};
   EXPECT_EQ(found_out(measurer, packed), "");
 }
 

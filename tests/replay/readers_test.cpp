@@ -63,10 +63,12 @@ TEST(Readers, TakeACacheThatIsStillOpenAndSaySo) {
     EXPECT_THAT(table.notes[0], ::testing::EndsWith("its 3 whole rows count"));
   }
   // Cut within a row, and what a file system leaves behind a crash.
-  for (const std::string& tail : {std::string("\"64,false,fast\": {\"block_size_x\": 64, \"ti"), std::string(100, '\0')}) {
+  for (const std::string& tail :
+       {std::string("\"64,false,fast\": {\"block_size_x\": 64, \"ti"), std::string(100, '\0')}) {
     const Table table = read_tables(folder.file("cut.json", open + tail)).at(0);
     EXPECT_EQ(table.rows.size(), 3u);
-    EXPECT_THAT(table.notes[0], HasSubstr(fmt::format("its 3 whole rows count, {} bytes behind them do not", tail.size())));
+    EXPECT_THAT(table.notes[0],
+                HasSubstr(fmt::format("its 3 whole rows count, {} bytes behind them do not", tail.size())));
   }
 }
 
@@ -334,14 +336,17 @@ TEST(Readers, SayOfABadFileWhatIsWrongAndWhere) {
   } cases[] = {
       {"", "is empty"},
       {"hello", "is not a whole JSON file (parse error at line 1, column 1"},
-      {R"({"tune_params_keys": ["a"], "cache": {)" "\n", "holds 0 rows, none of which has a time"},
+      {R"({"tune_params_keys": ["a"], "cache": {)"
+       "\n",
+       "holds 0 rows, none of which has a time"},
       {"[1, 2]", "no table: it must be an object"},
       {"{\"a\": 1}", "no table that is known"},
       {replaced(replaced(kCache, "tune_params_keys", "keys"), "\"tune_params\"", "\"values\""),
        "\"tune_params_keys\" is missing"},
       {replaced(kCache, "[\"block_size_x\", \"use\", \"mode\"]", "[]"),
        "\"tune_params_keys\" must be a list"},
-      {replaced(replaced(kCache, "32,false,fast", "32,false"), "\"mode\": \"fast\", \"time\": 1.5", "\"time\": 1.5"),
+      {replaced(replaced(kCache, "32,false,fast", "32,false"), "\"mode\": \"fast\", \"time\": 1.5",
+                "\"time\": 1.5"),
        "configuration \"32,false\": \"mode\" is missing"},
       {replaced(kCache, "\"time\": 1.5", "\"time\": [1.5]"),
        "configuration \"32,false,fast\": \"time\" must be milliseconds"},

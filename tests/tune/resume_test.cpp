@@ -231,16 +231,14 @@ TEST(Session, ADefaultThatFailsInTheFinalsLeavesNoWinner) {
   EXPECT_FALSE(summary.best);
   EXPECT_FALSE(summary.contested);
   EXPECT_THAT(summary.unproven, HasSubstr("the default toy("));
-  EXPECT_THAT(summary.unproven,
-              HasSubstr("failed in the finals, so that nothing is proven: wrong result: right before, but wrong in call 3"));
+  EXPECT_THAT(summary.unproven, HasSubstr("failed in the finals, so that nothing is proven: wrong result: "
+                                          "right before, but wrong in call 3"));
 }
 
 TEST(Session, ATimeThatNoDeviceReachesIsAFailedTrial) {
   ToySession toy;
   toy.task.device.limits.peak_gflops_f32 = 1;
-  toy.arrange = [](FakeMeasurer& measurer) {
-    measurer.contest_us = [](const Source&, int) { return 10; };
-  };
+  toy.arrange = [](FakeMeasurer& measurer) { measurer.contest_us = [](const Source&, int) { return 10; }; };
   toy.outcome_of = [](const Source& source) -> Outcome {
     Timing timing;
     timing.time_us = config_of(source) == toy_config(1, 1, 1, 0) ? 10 : 1e-6;
