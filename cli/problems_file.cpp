@@ -98,8 +98,13 @@ ProblemsFile read_problems_file(const std::string& path) {
   constexpr std::size_t kMostBytes = std::size_t{16} << 20;
   const bool is_stdin = path == "-";
   const std::string name = is_stdin ? "stdin" : path;
-  ProblemsFile result =
-      read_problems(read_text_file(is_stdin ? "/dev/stdin" : path, kMostBytes, "list of problems"), name);
+  std::string text;
+  try {
+    text = read_text_file(is_stdin ? "/dev/stdin" : path, kMostBytes, "list of problems");
+  } catch (const Error& error) {
+    throw_user("--problems {}", error.what());
+  }
+  ProblemsFile result = read_problems(text, name);
   if (!result.problems.empty()) return result;
   if (result.unusable.empty()) throw_user("{} holds no problem", name);
   throw_user("{}", result.unusable[0]);

@@ -89,7 +89,7 @@ TEST(Streams, AHangUpIsAnInterruptUnlessItWasIgnored) {
             130);
   EXPECT_EQ(
       code_of("nohup $LEHR tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --time 4s --no-baseline"
-              " --quiet --db n.db >out 2>err & sleep 2; kill -HUP $!; wait $!; exit $?",
+              " --quiet --db n.db >out 2>err & sleep 0.5; kill -HUP $!; wait $!; exit $?",
               scratch.path()),
       0);
 }
