@@ -123,8 +123,9 @@ TEST(ProblemsFile, IsReadWithinLimits) {
     }
     return "read";
   };
-  EXPECT_EQ(refusal("/dev/zero"),
-            "--problems /dev/zero is larger than 16 MiB unpacked, which no list of problems is expected to be");
+  EXPECT_EQ(
+      refusal("/dev/zero"),
+      "--problems /dev/zero is larger than 16 MiB unpacked, which no list of problems is expected to be");
   char name[] = "/tmp/lehr_problems_XXXXXX";
   const std::filesystem::path folder = mkdtemp(name);
   EXPECT_THAT(refusal(folder.string()), HasSubstr("is a folder; a list of problems is one file"));

@@ -83,10 +83,12 @@ TEST(Streams, AHangUpIsAnInterruptUnlessItWasIgnored) {
   const Scratch scratch;
   const std::string tune =
       "tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --time 60s --no-baseline --quiet";
-  EXPECT_EQ(code_of("$LEHR " + tune +
-                        " >out 2>err & sleep 3; kill -HUP $!; sleep 0.1; kill -HUP $! 2>/dev/null; wait $!; exit $?",
-                    scratch.path()),
-            130);
+  EXPECT_EQ(
+      code_of(
+          "$LEHR " + tune +
+              " >out 2>err & sleep 3; kill -HUP $!; sleep 0.1; kill -HUP $! 2>/dev/null; wait $!; exit $?",
+          scratch.path()),
+      130);
   EXPECT_EQ(
       code_of("nohup $LEHR tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --time 4s --no-baseline"
               " --quiet --db n.db >out 2>err & sleep 0.5; kill -HUP $!; wait $!; exit $?",
