@@ -1,10 +1,12 @@
 // Entry point: the only place where an exception ends the program, and where its kind becomes the exit code.
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "base/error.h"
 #include "cli/app.h"
@@ -30,6 +32,21 @@ int exit_code(lehr::ErrorKind kind) {
   return 2;
 }
 
+// Untouched, and so no memory yet: what is left for unwinding where memory runs out, since destructors of large
+// documents allocate, too.
+void* reserve = nullptr;
+
+void give_up_reserve() {
+  std::free(std::exchange(reserve, nullptr));
+  throw std::bad_alloc();
+}
+
+void keep_reserve() {
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  reserve = std::malloc(kBytes);
+  std::set_new_handler(&give_up_reserve);
+}
+
 // Without exceptions: stderr may be what cannot be written.
 int fail(int code, const std::string& text) {
   const std::string line = "lehr: " + lehr::printable_lines(text) + "\n";
@@ -41,6 +58,7 @@ int fail(int code, const std::string& text) {
 
 int main(int argc, char** argv) {
   lehr::keep_standard_streams();
+  keep_reserve();
   try {
     if (argc >= 2 && std::string_view(argv[1]) == "worker") return lehr::run_worker(argc, argv);
     if (argc == 4 && std::string_view(argv[1]) == "engine")

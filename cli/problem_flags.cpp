@@ -50,11 +50,11 @@ std::vector<Workload> ProblemFlags::workloads() const {
   if (from_file() && chosen())
     throw_user("{} and the problem flags exclude each other", suite_.empty() ? "--problems" : "--suite");
   if (!file_.empty() && !suite_.empty()) throw_user("--problems and --suite exclude each other");
+  if (strict_ && file_.empty()) throw_user("--strict is for --problems");
   if (!suite_.empty())
     return workloads_of_suite(
         suite_, [](const std::string& sentence) { fmt::print(stderr, "note: left out: {}\n", sentence); });
   if (from_file()) return workloads_of_file();
-  if (strict_) throw_user("--strict is for --problems");
   for (std::size_t i = 0; i < apps_.size(); ++i)
     if (apps_[i]->parsed()) return flags_[i].workloads();
   throw_user("lehr {} needs a command: {}, or --problems FILE", parent_->get_name(),

@@ -2,6 +2,10 @@
 installed, in one process and in short turns, so that what else the machine does hits all alike.
 
     python3 compare.py --threads N [--seconds S] [--out FILE.json] NAME=ORIGINAL.onnx=FOLDER ...
+    python3 compare.py --threads N --own NAME=ORIGINAL.onnx=FOLDER ...
+
+--own times nothing: it says how large the outputs are, and how far the engine's own are apart with and without its
+optimizations, as shares of the largest.
 """
 
 import argparse
@@ -16,8 +20,10 @@ import onnxruntime
 TURN_S = 0.02
 
 
-def onnx_session(path, threads, plugin=None):
+def onnx_session(path, threads, plugin=None, optimized=True):
     options = onnxruntime.SessionOptions()
+    if not optimized:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
     # Else its threads go on spinning behind an inference, on the CPUs that the other session's need.
@@ -60,15 +66,31 @@ def turns(calls, seconds):
     return times
 
 
+def random_feeds(session):
+    rng = np.random.default_rng(0)
+    return {each.name: rng.standard_normal([size if isinstance(size, int) else 1 for size in each.shape]).astype(np.float32)
+            for each in session.get_inputs()}
+
+
+def worst_difference(wanted, got):
+    """As a share of the largest value of its output."""
+    return max(float(np.abs(w - g).max() / np.abs(w).max()) for w, g in zip(wanted, got))
+
+
+def own_difference(name, original, threads):
+    session = onnx_session(original, threads)
+    feeds = random_feeds(session)
+    wanted, plain = session.run(None, feeds), onnx_session(original, threads, optimized=False).run(None, feeds)
+    largest = max(float(np.abs(each).max()) for each in wanted)
+    print(f"{name}: outputs up to {largest:.1e}, with and without optimizations {worst_difference(wanted, plain):.1e} apart", flush=True)
+
+
 def compared(name, original, folder, threads, seconds):
     before = onnx_session(original, threads)
     plugin = os.path.abspath(os.path.join(folder, "liblehr_onnxruntime.so"))
     after = onnx_session(os.path.join(folder, "model.onnx"), threads, plugin if os.path.exists(plugin) else None)
-    rng = np.random.default_rng(0)
-    feeds = {each.name: rng.standard_normal([size if isinstance(size, int) else 1 for size in each.shape]).astype(np.float32)
-             for each in before.get_inputs()}
-    wanted, got = before.run(None, feeds), after.run(None, feeds)
-    worst = max(float(np.abs(w - g).max() / np.abs(w).max()) for w, g in zip(wanted, got))
+    feeds = random_feeds(before)
+    worst = worst_difference(before.run(None, feeds), after.run(None, feeds))
     calls = {"original": lambda: before.run(None, feeds), "lehr": lambda: after.run(None, feeds)}
     other = openvino_call(original, feeds, threads)
     if other:
@@ -86,8 +108,14 @@ def main():
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--out")
+    parser.add_argument("--own", action="store_true")
     parser.add_argument("models", nargs="+")
     options = parser.parse_args()
+    if options.own:
+        for each in options.models:
+            name, original, _ = each.split("=")
+            own_difference(name, original, options.threads)
+        return
     results = []
     print("| model | threads | ONNX Runtime ms | OpenVINO f32 ms | Lehr ms | against ONNX Runtime | against OpenVINO | difference |")
     print("|---|---|---|---|---|---|---|---|")

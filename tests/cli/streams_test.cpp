@@ -79,6 +79,27 @@ TEST(Streams, ClosedDescriptorsAreTakenByNoFile) {
   EXPECT_EQ(code_of("$LEHR best --no-such-flag 2>/dev/full", scratch.path()), 1);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(Streams, WhereMemoryRunsOutACommandSaysSo) {
+  const Scratch scratch;
+  std::string table = R"({"device_name": "d", "kernel_name": "k", "tune_params_keys": ["a"], "cache": {)";
+  for (int i = 0; i < 400'000; ++i)
+    table += fmt::format("{}\"{}\": {{\"a\": {}, \"time\": 2.0}}", i == 0 ? "" : ", ", i, i % 1000);
+  std::ofstream(scratch.path() / "large.json") << table << "}}";
+  int refused = 0;
+  for (int kilobytes = 180'000; kilobytes <= 300'000; kilobytes += 20'000) {
+    const std::string line =
+        fmt::format("ulimit -v {}; $LEHR replay large.json --trials 2 --seeds 1 >out 2>err", kilobytes);
+    const int code = code_of(line, scratch.path());
+    if (code == 0) continue;
+    ++refused;
+    EXPECT_EQ(code, 2) << kilobytes << text_of(scratch.path() / "err");
+    EXPECT_THAT(text_of(scratch.path() / "err"), HasSubstr("lehr: there is not enough memory")) << kilobytes;
+  }
+  EXPECT_GT(refused, 0);
+}
+#endif
+
 TEST(Streams, AHangUpIsAnInterruptUnlessItWasIgnored) {
   const Scratch scratch;
   const std::string tune =
