@@ -32,8 +32,8 @@ int exit_code(lehr::ErrorKind kind) {
   return 2;
 }
 
-// Untouched, and so no memory yet: what is left for unwinding where memory runs out, since destructors of large
-// documents allocate, too.
+// Untouched, and so no memory yet: what is left for unwinding where memory runs out, since destructors of
+// large documents allocate, too.
 void* reserve = nullptr;
 
 void give_up_reserve() {

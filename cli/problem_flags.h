@@ -27,8 +27,8 @@ class ProblemFlags {
   bool chosen() const;
   /// Of a file or a suite.
   bool from_file() const { return !file_.empty() || !suite_.empty(); }
-  /// Of the operator that was chosen, or of the file: lines of it that are no problems are notes on stderr, or,
-  /// with --strict, the first one is an error. Throws Error(kUser), one sentence.
+  /// Of the operator that was chosen, or of the file: lines of it that are no problems are notes on stderr,
+  /// or, with --strict, the first one is an error. Throws Error(kUser), one sentence.
   std::vector<Workload> workloads() const;
   /// The same, those of a file without the ones that no family serves on the device: `leave_out` gets a
   /// sentence for each of these, and for each family that fails to describe itself. Throws Error(kUser) where
