@@ -72,7 +72,6 @@ void tile_knobs(Knobs<S>& k, const Conv2d& conv, const PoolWindows& windows, con
 
 Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s, const PoolWindows& windows) {
   Conv2dOcShape shape;
-  shape.windows = windows;
   shape.channels = conv.c / conv.groups, shape.filters = conv.k / conv.groups;
   shape.nr = s.nv * s.lanes;
   shape.panels = ceil_div(shape.filters, shape.nr);

@@ -29,7 +29,6 @@ struct Conv2dOcSchedule {
 /// (pooled_part()): where windows overlap, a block has as many lines more as its last one needs, which the
 /// next block computes again.
 struct Conv2dOcShape {
-  PoolWindows windows = {};
   std::int64_t channels = 1, filters = 1;
   std::int64_t nr = 1;             ///< output channels of a panel
   std::int64_t panels = 1;         ///< of a group
