@@ -13,6 +13,7 @@
 #include "cli/signals.h"
 #include "cli/standard_streams.h"
 #include "cli/table.h"
+#include "measure/system/supervisor.h"
 #include "measure/vendor/onnxruntime/trial.h"
 
 namespace {
@@ -63,6 +64,7 @@ int main(int argc, char** argv) {
     if (argc >= 2 && std::string_view(argv[1]) == "worker") return lehr::run_worker(argc, argv);
     if (argc == 4 && std::string_view(argv[1]) == "engine")
       return lehr::onnxruntime::trial_main(argv[2], argv[3]);
+    const lehr::Supervised supervised;
     lehr::take_failed_writes_as_errors();
     const int code = lehr::CommandLine().run(argc, argv);
     const std::string unwritten = lehr::why_unwritten();

@@ -1,61 +1,28 @@
-// posix_spawn and its plumbing. Never fork without exec: the parent has threads.
+// Here or in the supervisor; captured output, words for ends, descriptors.
 #include "measure/system/process.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <string_view>
 #include <thread>
 
 #include "base/error.h"
-
-extern char** environ;
+#include "measure/system/children.h"
+#include "measure/system/supervisor.h"
 
 namespace lehr {
 namespace {
 
-/// Our environment with `changes` on top, as execve wants it; points into both.
-std::vector<char*> merged_environment(const std::vector<std::string>& changes) {
-  std::vector<char*> merged;
-  const auto same_name = [](const char* a, const std::string& b) {
-    const std::size_t length = b.find('=') + 1;
-    return std::strncmp(a, b.c_str(), length) == 0;
-  };
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (std::none_of(changes.begin(), changes.end(),
-                     [&](const std::string& c) { return same_name(*entry, c); })) {
-      merged.push_back(*entry);
-    }
-  }
-  for (const std::string& change : changes) merged.push_back(const_cast<char*>(change.c_str()));
-  merged.push_back(nullptr);
-  return merged;
-}
-
-/// Moves `fd` out of the range of small numbers.
-Fd raised(int fd) {
-  const int high = fcntl(fd, F_DUPFD_CLOEXEC, 10);
-  const int error_number = errno;
-  close(fd);
-  if (high < 0) throw_environment("cannot duplicate a file descriptor: {}", std::strerror(error_number));
-  return Fd(high);
-}
-
-/// posix_spawn cannot set limits: they are set right after it, before the child can have started another.
-void limit(pid_t pid, __rlimit_resource resource, rlim_t most) {
-  const rlimit both = {most, most};
-  prlimit(pid, resource, &both, nullptr);
-}
+/// Between two looks at a process that is about to end.
+constexpr std::chrono::microseconds kPause(200);
 
 std::string_view meaning_of(int signal_number) {
   switch (signal_number) {
@@ -97,55 +64,34 @@ void Fd::close() {
 }
 
 pid_t spawn(const SpawnOptions& options) {
-  CHECK(!options.command.empty());
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  for (int standard = 0; standard < 3; ++standard) {
-    posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", O_RDWR, 0);
-  }
-  for (const auto& [ours, theirs] : options.descriptors)
-    posix_spawn_file_actions_adddup2(&actions, ours, theirs);
-
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  sigset_t none;
-  sigset_t all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-
-  std::vector<char*> arguments;
-  for (const std::string& word : options.command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  std::vector<char*> environment = merged_environment(options.environment);
-  pid_t pid = -1;
-  const int error_number =
-      posix_spawn(&pid, arguments[0], &actions, &attributes, arguments.data(), environment.data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (error_number != 0)
-    throw_environment("cannot start {}: {}", options.command[0], std::strerror(error_number));
-  if (options.cpu_s > 0) limit(pid, RLIMIT_CPU, static_cast<rlim_t>(std::ceil(options.cpu_s)));
-  if (options.memory_bytes > 0) limit(pid, RLIMIT_DATA, static_cast<rlim_t>(options.memory_bytes));
-  return pid;
+  Supervised* const supervisor = Supervised::current();
+  return supervisor != nullptr ? supervisor->spawn(options) : start_child(options);
 }
 
-int wait_for(pid_t pid) {
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) return -1;
-  }
-  return status;
+std::optional<int> end_of(pid_t pid) {
+  Supervised* const supervisor = Supervised::current();
+  return supervisor != nullptr ? supervisor->end_of(pid) : end_of_child(pid);
+}
+
+bool has_ended(pid_t pid) {
+  Supervised* const supervisor = Supervised::current();
+  return supervisor != nullptr ? supervisor->has_ended(pid) : child_has_ended(pid);
 }
 
 int kill_group(pid_t pid) {
   kill(-pid, SIGKILL);
   kill(pid, SIGKILL);  // in the short time in which the child has not yet made its group
-  return wait_for(pid);
+  std::optional<int> status;
+  while (!(status = end_of(pid))) std::this_thread::sleep_for(kPause);
+  if (Supervised* const supervisor = Supervised::current()) supervisor->end_strays();
+  return *status;
+}
+
+void stop_group(pid_t pid) {
+  kill(-pid, SIGSTOP);
+  Supervised* const supervisor = Supervised::current();
+  while (!(supervisor != nullptr ? supervisor->stands(pid) : child_stands(pid)))
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
 }
 
 bool Captured::succeeded() const {
@@ -181,10 +127,12 @@ Captured run_captured(const SpawnOptions& options, Deadline deadline) {
   // The pipe is closed, so the end is near; a process that only closed its output is still held to the
   // deadline.
   while (true) {
-    const pid_t ended = waitpid(pid, &result.status, WNOHANG);
-    if (ended == pid || (ended < 0 && errno != EINTR)) return result;
+    if (const std::optional<int> status = end_of(pid)) {
+      result.status = *status;
+      return result;
+    }
     if (milliseconds_left(deadline) == 0) return give_up();
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    std::this_thread::sleep_for(kPause);
   }
 }
 
@@ -212,6 +160,14 @@ std::string find_program(const std::string& name, const std::vector<std::string>
     if (access(path.c_str(), X_OK) == 0) return path;
   }
   return "";
+}
+
+Fd raised(int fd) {
+  const int high = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+  const int error_number = errno;
+  close(fd);
+  if (high < 0) throw_environment("cannot duplicate a file descriptor: {}", std::strerror(error_number));
+  return Fd(high);
 }
 
 std::pair<Fd, Fd> make_pipe() {

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,13 +48,19 @@ struct SpawnOptions {
 };
 
 /// Starts a process in a group of its own with default signal handling. It inherits no descriptor but those
-/// named. Throws Error(kEnvironment) when it cannot be started.
+/// named. Under a Supervised (supervisor.h) it is a child of the supervisor, else of this process; the functions below
+/// serve both. Throws Error(kEnvironment) when it cannot be started.
 pid_t spawn(const SpawnOptions& options);
 
-/// Sends SIGKILL to the whole group of `pid` and waits for `pid` itself; returns its wait status.
+/// The wait status of `pid` if it has ended, said once; -1 where spawn() has not started it or it was said.
+std::optional<int> end_of(pid_t pid);
+/// Whether `pid` has ended; end_of() still says how.
+bool has_ended(pid_t pid);
+/// Sends SIGKILL to the whole group of `pid` and waits for `pid` itself; returns its wait status. Under a supervisor
+/// also ends what left its group and lost its parent.
 int kill_group(pid_t pid);
-/// The wait status of `pid` once it has ended; -1 when it was not a child any more.
-int wait_for(pid_t pid);
+/// Stops every thread of the group of `pid` (SIGSTOP) and waits until `pid` stands still or has ended.
+void stop_group(pid_t pid);
 
 struct Captured {
   int status = 0;          ///< as from waitpid
@@ -73,6 +80,10 @@ bool ended_from_outside(int status);
 /// The absolute path of `name` in `directories`, or `name` itself when it holds a slash; "" when not
 /// executable.
 std::string find_program(const std::string& name, const std::vector<std::string>& directories);
+
+/// `fd` under a number of 10 or higher, out of the way of the numbers that children get; closes `fd`. Throws
+/// Error(kEnvironment) when the process is out of descriptors.
+Fd raised(int fd);
 
 /// A pipe or a connected pair of stream sockets: close-on-exec and numbered 10 or higher, out of the way of
 /// the numbers that children get. Throws Error(kEnvironment) when the process is out of descriptors.

@@ -35,7 +35,7 @@ Reply answer(WorkerCompiler& compiler, Target target, const CompileRequest& requ
 
 }  // namespace
 
-void serve_compiler(int in_fd, int out_fd, const CompilerRequest& first) {
+void serve_compiler(int in_fd, int out_fd, const CompilerRequest& first, std::uint64_t tag) {
   limit_memory(first.memory_bytes);
   const std::optional<Target> target = target_named(first.target);
   std::unique_ptr<WorkerCompiler> compiler;
@@ -43,17 +43,17 @@ void serve_compiler(int in_fd, int out_fd, const CompilerRequest& first) {
     CHECK(target && backend_of(*target).worker_compiler != nullptr, "no compile worker for {}", first.target);
     compiler = backend_of(*target).worker_compiler(first.options);
   } catch (const Error& error) {
-    send_message(out_fd, to_text(Reply(Thrown{error.kind(), error.what()})));
+    send_message(out_fd, {to_text(Reply(Thrown{error.kind(), error.what()})), tag});
     return;
   }
-  if (!send_message(out_fd, to_text(Reply(Identity{compiler->identity()})))) return;
-  std::string text;
-  while (receive_message(in_fd, std::nullopt, text) == Received::kMessage) {
-    const std::optional<CompileWork> work = parse_compile_work(text);
+  if (!send_message(out_fd, {to_text(Reply(Identity{compiler->identity()})), tag})) return;
+  Message message;
+  while (receive_message(in_fd, std::nullopt, message) == Received::kMessage) {
+    const std::optional<CompileWork> work = parse_compile_work(message.text);
     const auto* request = work ? std::get_if<CompileRequest>(&*work) : nullptr;
     if (request == nullptr) return;
     const Reply reply = answer(*compiler, *target, *request);
-    if (!send_message(out_fd, to_text(reply))) return;
+    if (!send_message(out_fd, {to_text(reply), message.tag})) return;
     const auto* fault = std::get_if<Fault>(&reply);
     if (fault != nullptr && fault->worker_lost) return;
   }

@@ -13,7 +13,7 @@
 namespace lehr {
 
 /// The worker's first message. Both sides come from one build; the number guards against a wrong executable.
-inline constexpr int kProtocolVersion = 10;
+inline constexpr int kProtocolVersion = 11;
 
 /// Choose a runner by name and give it the problem. Answered by Done.
 struct PrepareRequest {

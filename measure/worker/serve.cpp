@@ -1,7 +1,10 @@
 // One trial, and the loop of requests.
 #include "measure/worker/serve.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -10,7 +13,6 @@
 
 #include "measure/core/problem_file.h"
 #include "measure/core/stats.h"
-#include "measure/worker/wire.h"
 
 namespace lehr {
 namespace {
@@ -41,6 +43,24 @@ Repetition compare(const RunOutput& a, const RunOutput& b) {
     if (result.different++ == 0) result.first = i;
   }
   return result;
+}
+
+using ResourceLimits = std::array<rlimit, RLIM_NLIMITS>;
+
+ResourceLimits current_limits() {
+  ResourceLimits limits{};
+  for (std::size_t i = 0; i < limits.size(); ++i)
+    getrlimit(static_cast<__rlimit_resource_t>(i), &limits[i]);
+  return limits;
+}
+
+/// Later candidates, and this program, would fail in such a process for no fault of theirs.
+std::optional<Fault> lowered(const ResourceLimits& before) {
+  const ResourceLimits now = current_limits();
+  for (std::size_t i = 0; i < now.size(); ++i)
+    if (now[i].rlim_cur < before[i].rlim_cur || now[i].rlim_max < before[i].rlim_max)
+      return Fault{{FailureKind::kCrash, "lowered a limit of the process that ran it (setrlimit)", {}}, true};
+  return std::nullopt;
 }
 
 Reply guarded_answer(Server& server, const Request& request) {
@@ -222,21 +242,28 @@ std::optional<double> Server::reference_time(const std::optional<ReferenceKernel
   return fresh_us_;
 }
 
-std::string serve(Runner& runner, int in_fd, int out_fd, const PrepareRequest& first) {
+Message serve(Runner& runner, int in_fd, int out_fd, const Message& first) {
   Server server(runner);
-  Request request = first;
+  Message message = first;
+  ResourceLimits limits{};
+  std::string runner_name;
   while (true) {
-    const Reply reply = guarded_answer(server, request);
-    if (!send_message(out_fd, to_text(reply))) return "";
+    const std::optional<Request> request = parse_request(message.text);
+    if (!request) return {};
+    const auto* prepare = std::get_if<PrepareRequest>(&*request);
+    if (prepare != nullptr) {
+      if (!runner_name.empty() && prepare->runner != runner_name) return message;
+      runner_name = prepare->runner;
+    }
+    Reply reply = guarded_answer(server, *request);
+    if (prepare != nullptr)
+      limits = current_limits();
+    else if (auto fault = lowered(limits))
+      reply = *std::move(fault);
+    if (!send_message(out_fd, {to_text(reply), message.tag})) return {};
     const auto* fault = std::get_if<Fault>(&reply);
-    if (fault != nullptr && fault->worker_lost) return "";
-    std::string text;
-    if (receive_message(in_fd, std::nullopt, text) != Received::kMessage) return "";
-    std::optional<Request> next = parse_request(text);
-    if (!next) return "";
-    const auto* prepare = std::get_if<PrepareRequest>(&*next);
-    if (prepare != nullptr && prepare->runner != first.runner) return text;
-    request = *std::move(next);
+    if (fault != nullptr && fault->worker_lost) return {};
+    if (receive_message(in_fd, std::nullopt, message) != Received::kMessage) return {};
   }
 }
 

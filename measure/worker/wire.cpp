@@ -13,6 +13,8 @@
 namespace lehr {
 namespace {
 
+constexpr std::size_t kHeaderBytes = 4 + 8;
+
 bool send_all(int fd, const char* bytes, std::size_t count) {
   while (count > 0) {
     ssize_t sent = send(fd, bytes, count, MSG_NOSIGNAL);
@@ -23,6 +25,16 @@ bool send_all(int fd, const char* bytes, std::size_t count) {
     count -= static_cast<std::size_t>(sent);
   }
   return true;
+}
+
+void append(std::string& bytes, std::uint64_t number, int count) {
+  for (int i = 0; i < count; ++i) bytes.push_back(static_cast<char>(number >> 8 * i & 0xFF));
+}
+
+std::uint64_t number_of(const unsigned char* bytes, int count) {
+  std::uint64_t number = 0;
+  for (int i = count - 1; i >= 0; --i) number = number << 8 | bytes[i];
+  return number;
 }
 
 Received receive_all(int fd, std::optional<Deadline> deadline, char* bytes, std::size_t count) {
@@ -42,26 +54,25 @@ Received receive_all(int fd, std::optional<Deadline> deadline, char* bytes, std:
 
 }  // namespace
 
-bool send_message(int fd, const std::string& text) {
-  CHECK(text.size() <= kMaxMessageBytes, "message of {} bytes", text.size());
-  const auto length = static_cast<std::uint32_t>(text.size());
+bool send_message(int fd, const Message& message) {
+  CHECK(message.text.size() <= kMaxMessageBytes, "message of {} bytes", message.text.size());
   std::string framed;
-  framed.reserve(text.size() + 4);
-  for (int shift = 0; shift < 32; shift += 8) framed.push_back(static_cast<char>(length >> shift & 0xFF));
-  framed += text;
+  framed.reserve(message.text.size() + kHeaderBytes);
+  append(framed, message.text.size(), 4);
+  append(framed, message.tag, 8);
+  framed += message.text;
   return send_all(fd, framed.data(), framed.size());
 }
 
-Received receive_message(int fd, std::optional<Deadline> deadline, std::string& text) {
-  unsigned char header[4];
+Received receive_message(int fd, std::optional<Deadline> deadline, Message& message) {
+  unsigned char header[kHeaderBytes];
   Received result = receive_all(fd, deadline, reinterpret_cast<char*>(header), sizeof header);
   if (result != Received::kMessage) return result;
-  std::size_t length = 0;
-  for (int i = 3; i >= 0; --i) length = length << 8 | header[i];
+  const std::size_t length = number_of(header, 4);
   if (length > kMaxMessageBytes) return Received::kGarbage;
   std::string body(length, '\0');
   result = receive_all(fd, deadline, body.data(), length);
-  if (result == Received::kMessage) text = std::move(body);
+  if (result == Received::kMessage) message = {std::move(body), number_of(header + 4, 8)};
   return result;
 }
 

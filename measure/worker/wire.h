@@ -1,6 +1,8 @@
-// Messages between parent and worker: a 4-byte little-endian length, then that many bytes of JSON.
+// Messages between parent and worker: a length of 4 bytes and a tag of 8, the least first, then that many
+// bytes of JSON.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -11,11 +13,17 @@ namespace lehr {
 /// Longer ones are refused: they can only be garbage that a candidate wrote.
 inline constexpr std::size_t kMaxMessageBytes = std::size_t{64} << 20;
 
+struct Message {
+  std::string text;
+  /// A reply has its request's, which nobody else knows: what a candidate writes into the connection is told by it.
+  std::uint64_t tag = 0;
+};
+
 /// False when the other side is gone. Raises no SIGPIPE.
-bool send_message(int fd, const std::string& text);
+bool send_message(int fd, const Message& message);
 
 enum class Received { kMessage, kClosed, kTimedOut, kGarbage };
-/// Waits until `deadline` (nullopt: for ever). `text` is set only for kMessage.
-Received receive_message(int fd, std::optional<Deadline> deadline, std::string& text);
+/// Waits until `deadline` (nullopt: for ever). `message` is set only for kMessage.
+Received receive_message(int fd, std::optional<Deadline> deadline, Message& message);
 
 }  // namespace lehr

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <cmath>
 #include <utility>
 
 #include "base/error.h"
@@ -15,14 +16,14 @@ Failure failure_of(const Death& death, double timeout_s) {
   Failure failure;
   if (death.timed_out) {
     failure.kind = FailureKind::kTimeout;
-    failure.text = fmt::format("ran longer than {:g} s and was killed", timeout_s);
+    failure.text = fmt::format("ran longer than {:.3g} s and was killed", timeout_s);
     return failure;
   }
   // Nobody but the kernel's out-of-memory killer sends SIGKILL to a worker (our own kills are told apart
   // above).
   const bool memory = !death.garbage && WIFSIGNALED(death.status) && WTERMSIG(death.status) == SIGKILL;
   failure.kind = memory ? FailureKind::kOutOfMemory : FailureKind::kCrash;
-  failure.text = death.garbage ? "wrote into the worker's connection" : describe_exit(death.status);
+  failure.text = death.garbage ? "wrote into the connection of the process that ran it" : describe_exit(death.status);
   return failure;
 }
 
@@ -66,6 +67,24 @@ void Worker::prepare(const PrepareRequest& request) {
 }
 
 std::variant<Reply, Failure> Worker::ask(const Request& request, double timeout_s) {
+  // What a slot holds is lost with the process.
+  const bool loads = !std::holds_alternative<TimeRequest>(request) && !std::holds_alternative<ProveRequest>(request);
+  for (bool again = false;; again = true) {
+    std::variant<Reply, Failure> answer = ask_once(request, timeout_s);
+    const auto* reply = std::get_if<Reply>(&answer);
+    const auto* thrown = reply != nullptr ? std::get_if<Thrown>(reply) : nullptr;
+    if (thrown == nullptr) {
+      thrown_ = 0;
+      return answer;
+    }
+    process_.reset();
+    if (loads && !again) continue;
+    if (thrown->error == ErrorKind::kInternal || ++thrown_ >= kMostThrown) throw Error(thrown->error, thrown->text);
+    return Failure{FailureKind::kCrash, "the process that ran it could not go on: " + thrown->text, {}};
+  }
+}
+
+std::variant<Reply, Failure> Worker::ask_once(const Request& request, double timeout_s) {
   CHECK(prepared_.has_value(), "prepare() comes first");
   damaged_ = false;
   if (stopped_) resume();
@@ -76,7 +95,6 @@ std::variant<Reply, Failure> Worker::ask(const Request& request, double timeout_
     return failure_of(*death, timeout_s);
   }
   Reply& reply = std::get<Reply>(answer);
-  if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->error, thrown->text);
   if (auto* fault = std::get_if<Fault>(&reply)) {
     if (fault->worker_lost) process_.reset();
     damaged_ = fault->of_another;
@@ -99,7 +117,10 @@ Outcome Worker::trial(const TrialRequest& request, double timeout_s) {
     answer = ask(alone, timeout_s);
   }
   if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
-  return std::move(expected<Timing>(std::get<Reply>(answer)));
+  Timing& timing = expected<Timing>(std::get<Reply>(answer));
+  if (std::isfinite(timing.time_us) && timing.time_us > 0) return std::move(timing);
+  process_.reset();
+  return Failure{FailureKind::kCrash, fmt::format("made the process that ran it report a time of {} us", timing.time_us), {}};
 }
 
 std::variant<std::string, Failure> Worker::load(const LoadRequest& request, double timeout_s) {

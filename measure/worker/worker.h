@@ -11,9 +11,11 @@
 namespace lehr {
 
 /// Turns what happens to the process into values. Throws Error(kEnvironment) only when a worker cannot be
-/// started or prepared at all.
+/// started or prepared at all, or kMostThrown requests in a row made a new one throw.
 class Worker {
  public:
+  static constexpr int kMostThrown = 8;
+
   explicit Worker(WorkerOptions options);
 
   /// Starts a process where none runs. The request is repeated for every replacement.
@@ -34,7 +36,10 @@ class Worker {
   int generation() const { return generation_; }
 
  private:
+  /// An Error that a worker throws over a candidate is asked for once more of a new process, and then the candidate's
+  /// failure: it may have closed or bounded what the process needs.
   std::variant<Reply, Failure> ask(const Request& request, double timeout_s);
+  std::variant<Reply, Failure> ask_once(const Request& request, double timeout_s);
   /// The same; a request that another candidate's damage has spoilt is asked once more of a new process.
   std::variant<Reply, Failure> ask_undamaged(const Request& request, double timeout_s);
   void start();
@@ -45,6 +50,7 @@ class Worker {
   int generation_ = 0;
   bool stopped_ = false;
   bool damaged_ = false;  ///< the last request's fault was of_another
+  int thrown_ = 0;        ///< requests in a row that ended in an Error
 };
 
 }  // namespace lehr

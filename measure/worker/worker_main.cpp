@@ -51,25 +51,26 @@ int worker_main(int in_fd, int out_fd) {
   if (in != in_fd) close(in_fd);
   if (out != out_fd && out_fd != in_fd) close(out_fd);
 
-  if (!send_message(out, to_text(Reply(Hello{})))) return 1;
-  std::string text;
-  if (receive_message(in, std::nullopt, text) != Received::kMessage) return 0;
-  if (const std::optional<CompileWork> work = parse_compile_work(text)) {
+  if (!send_message(out, {to_text(Reply(Hello{}))})) return 1;
+  Message message;
+  if (receive_message(in, std::nullopt, message) != Received::kMessage) return 0;
+  if (const std::optional<CompileWork> work = parse_compile_work(message.text)) {
     const auto* compiler = std::get_if<CompilerRequest>(&*work);
     if (compiler == nullptr) return 1;
-    serve_compiler(in, out, *compiler);
+    serve_compiler(in, out, *compiler, message.tag);
     return 0;
   }
-  while (!text.empty()) {
-    const std::optional<Request> request = parse_request(text);
+  while (!message.text.empty()) {
+    const std::optional<Request> request = parse_request(message.text);
     const auto* prepare = request ? std::get_if<PrepareRequest>(&*request) : nullptr;
     if (prepare == nullptr) return 1;
     const std::unique_ptr<Runner> runner = make_runner(prepare->runner);
     if (runner == nullptr) {
-      send_message(out, to_text(Reply(Thrown{ErrorKind::kInternal, "no runner named " + prepare->runner})));
+      const Thrown thrown = {ErrorKind::kInternal, "no runner named " + prepare->runner};
+      send_message(out, {to_text(Reply(thrown)), message.tag});
       return 1;
     }
-    text = serve(*runner, in, out, *prepare);
+    message = serve(*runner, in, out, message);
   }
   return 0;
 }

@@ -3,10 +3,9 @@
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <random>
 
 #include "base/error.h"
 #include "measure/worker/wire.h"
@@ -53,39 +52,33 @@ Death WorkerProcess::die(bool timed_out, bool garbage) {
 }
 
 std::variant<Reply, Death> WorkerProcess::receive(Deadline deadline) {
-  std::string text;
-  switch (receive_message(socket_.get(), deadline, text)) {
+  Message message;
+  switch (receive_message(socket_.get(), deadline, message)) {
     case Received::kTimedOut:
       return die(true, false);
     case Received::kGarbage:
       return die(false, true);
-    case Received::kClosed: {
+    case Received::kClosed:
       // The socket closes while the process is still dying: its own end must be seen, not our kill.
-      int status = 0;
       while (milliseconds_left(deadline) > 0) {
-        const pid_t ended = waitpid(pid_, &status, WNOHANG);
-        if (ended == pid_) {
-          kill(-pid_, SIGKILL);  // whatever the candidate may have started
-          pid_ = -1;
-          socket_.close();
-          return Death{status, false, false};
-        }
-        if (ended < 0 && errno != EINTR) break;
+        if (has_ended(pid_)) return die(false, false);
         usleep(200);
       }
       return die(true, false);
-    }
     case Received::kMessage:
       break;
   }
-  std::optional<Reply> reply = parse_reply(text);
+  if (message.tag != tag_) return die(false, true);
+  std::optional<Reply> reply = parse_reply(message.text);
   if (!reply) return die(false, true);
   return *std::move(reply);
 }
 
-void WorkerProcess::send(const std::string& message) {
+void WorkerProcess::send(const std::string& text) {
+  static std::random_device random;
+  tag_ = std::uint64_t{random()} << 32 | random();
   // A failed send means that it died: receiving finds out how.
-  send_message(socket_.get(), message);
+  send_message(socket_.get(), {text, tag_});
 }
 
 std::variant<Reply, Death> WorkerProcess::ask(const Request& request, Deadline deadline) {
@@ -94,11 +87,7 @@ std::variant<Reply, Death> WorkerProcess::ask(const Request& request, Deadline d
 }
 
 void WorkerProcess::stop() {
-  kill(-pid_, SIGSTOP);
-  siginfo_t info{};
-  // WNOWAIT leaves an exit for receive() to find.
-  while (waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT) < 0 && errno == EINTR) {
-  }
+  stop_group(pid_);
 }
 
 void WorkerProcess::resume() {
@@ -106,10 +95,7 @@ void WorkerProcess::resume() {
 }
 
 bool WorkerProcess::ended() {
-  if (pid_ <= 0) return true;
-  siginfo_t info{};
-  return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid == pid_;
+  return pid_ <= 0 || has_ended(pid_);
 }
 
 }  // namespace lehr

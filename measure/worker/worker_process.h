@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -25,11 +26,11 @@ struct WorkerOptions {
 struct Death {
   int status = 0;          ///< as from waitpid
   bool timed_out = false;  ///< it was killed at the deadline
-  bool garbage = false;    ///< it was killed because what it sent was no message
+  bool garbage = false;    ///< it was killed because what it sent was no answer to the last request
 };
 
-/// The process, its group and its socket; killed at destruction. It dies with the *thread* that made it
-/// (PR_SET_PDEATHSIG): whoever starts workers from a short-lived thread sees them replaced.
+/// The process, its group and its socket; killed at destruction. Without a supervisor it dies with the *thread* that
+/// made it (PR_SET_PDEATHSIG): whoever starts workers from a short-lived thread sees them replaced.
 class WorkerProcess {
  public:
   /// Throws Error(kEnvironment), one sentence, when it does not come up.
@@ -42,7 +43,7 @@ class WorkerProcess {
   std::variant<Reply, Death> ask(const Request& request, Deadline deadline);
   /// The two halves of ask(), for who waits for several workers at once: socket() is readable when there is
   /// an answer, or an end, to receive.
-  void send(const std::string& message);
+  void send(const std::string& text);
   std::variant<Reply, Death> receive(Deadline deadline);
   int socket() const { return socket_.get(); }
   /// Stops every thread of the group (SIGSTOP) and waits until they stand still; resume() undoes it.
@@ -57,6 +58,7 @@ class WorkerProcess {
 
   pid_t pid_ = -1;
   Fd socket_;
+  std::uint64_t tag_ = 0;  ///< of the last request; the greeting has none
 };
 
 }  // namespace lehr

@@ -298,7 +298,7 @@ TEST_F(Measuring, WaitingForAWorkerHasADeadlineOfItsOwn) {
   const std::string hello = to_text(Reply(Hello{}));
   ASSERT_LT(hello.size(), 256U);
   std::ofstream(directory.path() + "/hello")
-      << static_cast<char>(hello.size()) << std::string(3, '\0') << hello;
+      << static_cast<char>(hello.size()) << std::string(3 + 8, '\0') << hello;  // length and tag
   const std::string script = directory.path() + "/worker";
   std::ofstream(script) << "#!/bin/sh\ncat " << directory.path() << "/hello >&3\nexec sleep 60\n";
   ASSERT_EQ(chmod(script.c_str(), 0700), 0);
