@@ -1,5 +1,5 @@
-// posix_spawn and its plumbing, waitpid without waiting, and /proc for who else is a child. Never fork without exec: the
-// process may have threads.
+// posix_spawn and its plumbing, waitpid without waiting, and /proc for who else is a child. Never fork
+// without exec: the process may have threads.
 #include "measure/system/children.h"
 
 #include <dirent.h>

@@ -21,8 +21,9 @@ bool child_stands(pid_t pid);
 /// Whether it has ended. Changes nothing.
 bool child_has_ended(pid_t pid);
 
-/// Ends every child that is not among `known`, and theirs once they have become ours. These are processes that left
-/// their group and lost their parent; only a subreaper is given them (PR_SET_CHILD_SUBREAPER in prctl(2)).
+/// Ends every child that is not among `known`, and theirs once they have become ours. These are processes
+/// that left their group and lost their parent; only a subreaper is given them (PR_SET_CHILD_SUBREAPER in
+/// prctl(2)).
 void kill_strays(const std::set<pid_t>& known);
 
 }  // namespace lehr

@@ -48,16 +48,16 @@ struct SpawnOptions {
 };
 
 /// Starts a process in a group of its own with default signal handling. It inherits no descriptor but those
-/// named. Under a Supervised (supervisor.h) it is a child of the supervisor, else of this process; the functions below
-/// serve both. Throws Error(kEnvironment) when it cannot be started.
+/// named. Under a Supervised (supervisor.h) it is a child of the supervisor, else of this process; the
+/// functions below serve both. Throws Error(kEnvironment) when it cannot be started.
 pid_t spawn(const SpawnOptions& options);
 
 /// The wait status of `pid` if it has ended, said once; -1 where spawn() has not started it or it was said.
 std::optional<int> end_of(pid_t pid);
 /// Whether `pid` has ended; end_of() still says how.
 bool has_ended(pid_t pid);
-/// Sends SIGKILL to the whole group of `pid` and waits for `pid` itself; returns its wait status. Under a supervisor
-/// also ends what left its group and lost its parent.
+/// Sends SIGKILL to the whole group of `pid` and waits for `pid` itself; returns its wait status. Under a
+/// supervisor also ends what left its group and lost its parent.
 int kill_group(pid_t pid);
 /// Stops every thread of the group of `pid` (SIGSTOP) and waits until `pid` stands still or has ended.
 void stop_group(pid_t pid);

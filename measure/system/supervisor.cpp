@@ -1,4 +1,5 @@
-// One packet asks and one answers: words that end with a zero byte, and descriptors beside them (unix(7), SCM_RIGHTS).
+// One packet asks and one answers: words that end with a zero byte, and descriptors beside them (unix(7),
+// SCM_RIGHTS).
 #include "measure/system/supervisor.h"
 
 #include <fcntl.h>
@@ -102,7 +103,8 @@ SpawnOptions spawn_options(const Packet& packet) {
   std::size_t at = 4;
   const std::size_t command_end = at + std::strtoull(words.at(3).c_str(), nullptr, 10);
   while (at < command_end) options.command.push_back(words.at(at++));
-  for (const Fd& fd : packet.descriptors) options.descriptors.emplace_back(fd.get(), std::atoi(words.at(at++).c_str()));
+  for (const Fd& fd : packet.descriptors)
+    options.descriptors.emplace_back(fd.get(), std::atoi(words.at(at++).c_str()));
   options.environment.assign(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
   return options;
 }
@@ -203,13 +205,16 @@ pid_t Supervised::spawn(const SpawnOptions& options) {
   std::size_t bytes = 0;
   for (const std::string& word : words) bytes += word.size() + 1;
   if (bytes > kMostBytes)
-    throw_environment("cannot start {}: its command line is longer than {} bytes", options.command.at(0), kMostBytes);
+    throw_environment("cannot start {}: its command line is longer than {} bytes", options.command.at(0),
+                      kMostBytes);
   std::vector<int> descriptors;
   for (const auto& [ours, theirs] : options.descriptors) descriptors.push_back(ours);
   const Words reply = ask(words, descriptors);
   if (reply.empty())
-    throw_environment("cannot start {}: the process that supervises all others (lehr-supervisor, {}) was ended from outside",
-                      options.command.at(0), pid_);
+    throw_environment(
+        "cannot start {}: the process that supervises all others (lehr-supervisor, {}) was ended from "
+        "outside",
+        options.command.at(0), pid_);
   if (reply[0] == "error") throw Error(ErrorKind::kEnvironment, reply.at(1));
   return std::atoi(reply[0].c_str());
 }

@@ -12,10 +12,11 @@
 
 namespace lehr {
 
-/// While one lives, spawn() has the supervisor start processes. It is their *subreaper* (prctl(2)): what leaves its group
-/// and its session and loses its parent, as a daemon does, becomes the supervisor's child. When this process ends, also
-/// by SIGKILL, the connection to it closes, and the supervisor ends all of its descendants and itself. Processes run as the
-/// user: what a descendant does to the supervisor itself is not prevented.
+/// While one lives, spawn() has the supervisor start processes. It is their *subreaper* (prctl(2)): what
+/// leaves its group and its session and loses its parent, as a daemon does, becomes the supervisor's child.
+/// When this process ends, also by SIGKILL, the connection to it closes, and the supervisor ends all of its
+/// descendants and itself. Processes run as the user: what a descendant does to the supervisor itself is not
+/// prevented.
 class Supervised {
  public:
   /// Forks: no other thread may run yet, and no other Supervised may live. Throws Error(kEnvironment).
@@ -28,8 +29,8 @@ class Supervised {
   /// The one that lives; nullptr: none.
   static Supervised* current();
 
-  // As the functions of process.h. Where the supervisor is gone spawn() throws Error(kEnvironment) and its children
-  // count as ended.
+  // As the functions of process.h. Where the supervisor is gone spawn() throws Error(kEnvironment) and its
+  // children count as ended.
   pid_t spawn(const SpawnOptions& options);
   std::optional<int> end_of(pid_t pid);
   bool has_ended(pid_t pid);
@@ -40,7 +41,8 @@ class Supervised {
 
  private:
   /// The reply's words; none where the supervisor is gone.
-  std::vector<std::string> ask(const std::vector<std::string>& words, const std::vector<int>& descriptors = {});
+  std::vector<std::string> ask(const std::vector<std::string>& words,
+                               const std::vector<int>& descriptors = {});
 
   std::mutex mutex_;
   Fd socket_;

@@ -49,8 +49,7 @@ using ResourceLimits = std::array<rlimit, RLIM_NLIMITS>;
 
 ResourceLimits current_limits() {
   ResourceLimits limits{};
-  for (std::size_t i = 0; i < limits.size(); ++i)
-    getrlimit(static_cast<__rlimit_resource_t>(i), &limits[i]);
+  for (std::size_t i = 0; i < limits.size(); ++i) getrlimit(static_cast<__rlimit_resource_t>(i), &limits[i]);
   return limits;
 }
 

@@ -61,9 +61,9 @@ class Server {
   int restless_ = 0;  ///< candidates since the last calm window that had kAttempts disturbed ones
 };
 
-/// Receives requests on `in_fd` and answers on `out_fd`, beginning with `first`, a PrepareRequest, until the parent hangs
-/// up or asks for another runner: then it returns that request; one without text at the end. A candidate that lowers
-/// a limit of the process (getrlimit(2)) has failed, whatever became of its request.
+/// Receives requests on `in_fd` and answers on `out_fd`, beginning with `first`, a PrepareRequest, until the
+/// parent hangs up or asks for another runner: then it returns that request; one without text at the end. A
+/// candidate that lowers a limit of the process (getrlimit(2)) has failed, whatever became of its request.
 Message serve(Runner& runner, int in_fd, int out_fd, const Message& first);
 
 }  // namespace lehr

@@ -15,7 +15,8 @@ inline constexpr std::size_t kMaxMessageBytes = std::size_t{64} << 20;
 
 struct Message {
   std::string text;
-  /// A reply has its request's, which nobody else knows: what a candidate writes into the connection is told by it.
+  /// A reply has its request's, which nobody else knows: what a candidate writes into the connection is told
+  /// by it.
   std::uint64_t tag = 0;
 };
 

@@ -23,7 +23,8 @@ Failure failure_of(const Death& death, double timeout_s) {
   // above).
   const bool memory = !death.garbage && WIFSIGNALED(death.status) && WTERMSIG(death.status) == SIGKILL;
   failure.kind = memory ? FailureKind::kOutOfMemory : FailureKind::kCrash;
-  failure.text = death.garbage ? "wrote into the connection of the process that ran it" : describe_exit(death.status);
+  failure.text =
+      death.garbage ? "wrote into the connection of the process that ran it" : describe_exit(death.status);
   return failure;
 }
 
@@ -68,7 +69,8 @@ void Worker::prepare(const PrepareRequest& request) {
 
 std::variant<Reply, Failure> Worker::ask(const Request& request, double timeout_s) {
   // What a slot holds is lost with the process.
-  const bool loads = !std::holds_alternative<TimeRequest>(request) && !std::holds_alternative<ProveRequest>(request);
+  const bool loads =
+      !std::holds_alternative<TimeRequest>(request) && !std::holds_alternative<ProveRequest>(request);
   for (bool again = false;; again = true) {
     std::variant<Reply, Failure> answer = ask_once(request, timeout_s);
     const auto* reply = std::get_if<Reply>(&answer);
@@ -79,7 +81,8 @@ std::variant<Reply, Failure> Worker::ask(const Request& request, double timeout_
     }
     process_.reset();
     if (loads && !again) continue;
-    if (thrown->error == ErrorKind::kInternal || ++thrown_ >= kMostThrown) throw Error(thrown->error, thrown->text);
+    if (thrown->error == ErrorKind::kInternal || ++thrown_ >= kMostThrown)
+      throw Error(thrown->error, thrown->text);
     return Failure{FailureKind::kCrash, "the process that ran it could not go on: " + thrown->text, {}};
   }
 }
@@ -120,7 +123,9 @@ Outcome Worker::trial(const TrialRequest& request, double timeout_s) {
   Timing& timing = expected<Timing>(std::get<Reply>(answer));
   if (std::isfinite(timing.time_us) && timing.time_us > 0) return std::move(timing);
   process_.reset();
-  return Failure{FailureKind::kCrash, fmt::format("made the process that ran it report a time of {} us", timing.time_us), {}};
+  return Failure{FailureKind::kCrash,
+                 fmt::format("made the process that ran it report a time of {} us", timing.time_us),
+                 {}};
 }
 
 std::variant<std::string, Failure> Worker::load(const LoadRequest& request, double timeout_s) {

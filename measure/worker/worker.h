@@ -36,8 +36,8 @@ class Worker {
   int generation() const { return generation_; }
 
  private:
-  /// An Error that a worker throws over a candidate is asked for once more of a new process, and then the candidate's
-  /// failure: it may have closed or bounded what the process needs.
+  /// An Error that a worker throws over a candidate is asked for once more of a new process, and then the
+  /// candidate's failure: it may have closed or bounded what the process needs.
   std::variant<Reply, Failure> ask(const Request& request, double timeout_s);
   std::variant<Reply, Failure> ask_once(const Request& request, double timeout_s);
   /// The same; a request that another candidate's damage has spoilt is asked once more of a new process.

@@ -29,8 +29,9 @@ struct Death {
   bool garbage = false;    ///< it was killed because what it sent was no answer to the last request
 };
 
-/// The process, its group and its socket; killed at destruction. Without a supervisor it dies with the *thread* that
-/// made it (PR_SET_PDEATHSIG): whoever starts workers from a short-lived thread sees them replaced.
+/// The process, its group and its socket; killed at destruction. Without a supervisor it dies with the
+/// *thread* that made it (PR_SET_PDEATHSIG): whoever starts workers from a short-lived thread sees them
+/// replaced.
 class WorkerProcess {
  public:
   /// Throws Error(kEnvironment), one sentence, when it does not come up.

@@ -48,7 +48,8 @@ TEST_F(Measuring, ALimitThatACandidateLowersIsItsFailure) {
   for (const int resource : {7, 1, 9}) {
     SCOPED_TRACE(resource);
     if (resource == 9 && !kMemoryIsLimited) continue;  // the sanitizers' own memory
-    const std::string body = "unsigned long none[2] = {0, 0}; setrlimit(" + std::to_string(resource) + ", none);";
+    const std::string body =
+        "unsigned long none[2] = {0, 0}; setrlimit(" + std::to_string(resource) + ", none);";
     expect_failure_then_recovery(measurer, hostile(body), FailureKind::kCrash, "");
   }
 }

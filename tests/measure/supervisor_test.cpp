@@ -44,11 +44,12 @@ std::vector<pid_t> numbers_in(const std::string& path) {
   return numbers;
 }
 
-/// Writes three numbers to `path`: of the shell, of a child in a session of its own, and of one there whose parent is
-/// gone and whose environment is empty.
+/// Writes three numbers to `path`: of the shell, of a child in a session of its own, and of one there whose
+/// parent is gone and whose environment is empty.
 SpawnOptions leaves_its_group(const std::string& path) {
-  const std::string script = "echo $$ >> " + path + "; setsid sh -c 'echo $$ >> " + path + "; exec sleep 600' & " +
-                             "(env -i setsid sh -c 'echo $$ >> " + path + "; exec sleep 600' &); sleep 600";
+  const std::string script = "echo $$ >> " + path + "; setsid sh -c 'echo $$ >> " + path +
+                             "; exec sleep 600' & " + "(env -i setsid sh -c 'echo $$ >> " + path +
+                             "; exec sleep 600' &); sleep 600";
   return {.command = {"/bin/sh", "-c", script}};
 }
 
@@ -118,8 +119,9 @@ TEST(Supervisor, AGroupEndsWithWhatHasLeftIt) {
 TEST(Supervisor, StartsAndSaysWhatSpawnDoes) {
   const int status = in_a_process([&] {
     const Supervised supervised;
-    const Captured run = run_captured(
-        {.command = {"/bin/sh", "-c", "echo $WORD; exit 3"}, .environment = {"WORD=a b\xff"}}, deadline_in(20));
+    const Captured run =
+        run_captured({.command = {"/bin/sh", "-c", "echo $WORD; exit 3"}, .environment = {"WORD=a b\xff"}},
+                     deadline_in(20));
     if (run.output != "a b\xff\n" || WEXITSTATUS(run.status) != 3) _exit(1);
     try {
       spawn({.command = {"/does/not/exist"}});
