@@ -87,6 +87,17 @@ void group_help_flags(CLI::App& app) {
   for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) group_help_flags(*sub);
 }
 
+/// Every command that measures or compiles makes files that nobody keeps.
+void add_scratch_flags(CLI::App& app, std::string& scratch) {
+  bool measures = false;
+  for (const CLI::Option* option : app.get_options()) measures |= option->get_group() == kMeasuringGroup;
+  if (measures)
+    value_flag(app, kMeasuringGroup, "--scratch", scratch,
+               "a folder for sources and kernels while they are of use (TMPDIR, else /dev/shm)");
+  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    add_scratch_flags(*sub, scratch);
+}
+
 }  // namespace
 
 struct CommandLine::Parts {
@@ -106,7 +117,6 @@ struct CommandLine::Parts {
 };
 
 CommandLine::CommandLine() : parts_(std::make_unique<Parts>()) {
-  make_temp_dirs_in(parts_->environment.scratch);
   CLI::App& app = parts_->app;
   app.formatter(help_formatter());
   app.set_version_flag("--version", std::string("lehr ") + kToolVersion)->group(kOutputGroup);
@@ -125,6 +135,7 @@ CommandLine::CommandLine() : parts_(std::make_unique<Parts>()) {
   parts_->add<ReplayCommand>();
   parts_->add<DbCommand>();
   parts_->add<DoctorCommand>();
+  add_scratch_flags(app, parts_->environment.scratch);
   group_help_flags(app);
   app.footer(
       examples({{"look", "lehr doctor"},
@@ -157,6 +168,7 @@ int CommandLine::run(int argc, char** argv) {
                  fmt::join(names_of_subcommands(*reached), ", "));
     throw_user("{}", one_line(error.what()));
   }
+  make_temp_dirs_in(parts_->environment.scratch);
   for (const Parts::Command& command : parts_->commands)
     if (command.chosen()) return command.run();
   fmt::print(

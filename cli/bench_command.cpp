@@ -11,7 +11,6 @@
 #include "cli/bundle_answers.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
-#include "cli/isa_flag.h"
 #include "cli/measure_setup.h"
 #include "cli/table.h"
 #include "codegen/emit.h"
@@ -114,9 +113,7 @@ BenchCommand::BenchCommand(CLI::App& root, const Environment& environment) : env
         ->option_text(" ")
         ->take_all();
     add("--bundle", bundle_, kBundleHelp);
-    add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
-    add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
-    add("--isa", isa_, isa_help().c_str());
+    measure_.add(*app);
     add("--time", time_, "of the contest: 500ms, 5s, 1m (5s)");
     add("--baseline", baseline_, baseline_help().c_str());
     switch_flag(*app, kMeasuringGroup, "--no-baseline", no_baseline_, "compare with no vendor library");
@@ -162,7 +159,7 @@ int BenchCommand::list_bundle() const {
 }
 
 DeviceChoice BenchCommand::device_choice() const {
-  DeviceChoice choice = parse_device(device_, threads_, isa_);
+  DeviceChoice choice = measure_.choice();
   if (bundle_.empty()) return choice;
   if (choice.automatic)  // as lehr_find does where no target is said
     choice.target =

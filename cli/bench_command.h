@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/environment.h"
-#include "cli/measure_setup.h"
+#include "cli/measure_flags.h"
 #include "cli/problem_flags.h"
 #include "tune/task.h"
 
@@ -36,7 +36,8 @@ class BenchCommand {
   const Environment& environment_;
   ProblemFlags problem_;
   std::vector<std::string> configs_;
-  std::string device_ = "auto", isa_ = "native", threads_, time_ = "5s", baseline_, bundle_;
+  MeasureFlags measure_;
+  std::string time_ = "5s", baseline_, bundle_;
   bool no_baseline_ = false, json_ = false;
 };
 

@@ -9,7 +9,6 @@
 #include "cli/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
-#include "cli/isa_flag.h"
 #include "cli/measure_setup.h"
 #include "cli/signals.h"
 #include "cli/table.h"
@@ -29,11 +28,7 @@ void CheckCommand::add_flags(CLI::App& app) {
   value_flag(app, kSearchGroup, "--samples", samples_,
              "configs per family and workload, its default among them (4)");
   value_flag(app, kSearchGroup, "--seed", seed_, "same seed: same configs and inputs (0)");
-  value_flag(app, kMeasuringGroup, "--device", device_,
-             "auto | cpu | cuda:N (auto: the GPU where there is one)");
-  value_flag(app, kMeasuringGroup, "--threads", threads_,
-             "CPU threads that a kernel may use (all that are allowed)");
-  value_flag(app, kMeasuringGroup, "--isa", isa_, isa_help().c_str());
+  measure_.add(app);
   switch_flag(app, kOutputGroup, "--json", json_, "one JSON document on stdout");
   app.footer(
       examples({{"problem", "lehr check gemm --m 1,35,257 --n 129 --k 67"},
@@ -49,7 +44,7 @@ bool CheckCommand::chosen() const {
 
 int CheckCommand::run() {
   std::vector<Workload> workloads = problem_.workloads();
-  const DeviceChoice choice = parse_device(device_, threads_, isa_);
+  const DeviceChoice choice = measure_.choice();
   SpotCheckOptions options;
   options.samples = static_cast<int>(parse_number("--samples", samples_, 1, kMostSamples));
   options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/environment.h"
+#include "cli/measure_flags.h"
 #include "cli/problem_flags.h"
 
 namespace CLI {
@@ -25,7 +26,8 @@ class CheckCommand {
   CLI::App* app_ = nullptr;
   const Environment& environment_;
   ProblemFlags problem_;
-  std::string device_ = "auto", isa_ = "native", threads_, samples_ = "4", seed_ = "0";
+  MeasureFlags measure_;
+  std::string samples_ = "4", seed_ = "0";
   bool json_ = false;
 };
 

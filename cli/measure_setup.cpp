@@ -194,6 +194,7 @@ MeasureSetup make_measure_setup(const DeviceChoice& choice, const Workload& work
   if (backend.on_host) options.settings.threads = setup.device.limits.cores;
   options.chunk = std::max(8, jobs);
   options.compile_jobs = jobs;
+  if (choice.run_timeout_s) options.run_timeout_s = *choice.run_timeout_s;
   options.overlap = choice.overlap.value_or(!backend.on_host || options.settings.threads + jobs < cpus);
   // A sweep of a large cache takes longer than a window of the reference kernel.
   if (cold && backend.on_host) options.use_reference = false;

@@ -25,6 +25,7 @@ struct DeviceChoice {
   bool cold_on_host = false;    ///< the same, but for a target whose calls find their inputs in memory anyway
   std::string bundle;           ///< RunSettings::bundle
   std::optional<bool> overlap;  ///< LocalOptions::overlap; nullopt: where it does not disturb
+  std::optional<double> run_timeout_s;  ///< LocalOptions::run_timeout_s
 };
 /// A level of `isa` chooses the target that has it. Throws Error(kUser), one sentence.
 DeviceChoice parse_device(const std::string& device, const std::string& threads, const std::string& isa);

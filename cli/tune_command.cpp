@@ -10,7 +10,6 @@
 #include "cli/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
-#include "cli/isa_flag.h"
 #include "cli/model_report.h"
 #include "cli/progress.h"
 #include "cli/session_id.h"
@@ -95,9 +94,7 @@ void TuneCommand::add_flags(CLI::App& app) {
               "without the families that do fewer products than a convolution's sum has, and round more");
 
   group = kMeasuringGroup;
-  add("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
-  add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
-  add("--isa", isa_, isa_help().c_str());
+  measure_.add(app);
   add("--jobs", jobs_, "kernels compiled at once (one per CPU; one less with a GPU)");
   add("--overlap", overlap_,
       "auto | on | off: compile while others are timed (auto: with a GPU, and where --threads and --jobs "
@@ -151,7 +148,7 @@ bool TuneCommand::chosen() const {
 }
 
 MeasureSetup TuneCommand::setup_for(const Workload& workload) const {
-  DeviceChoice choice = parse_device(device_, threads_, isa_);
+  DeviceChoice choice = measure_.choice();
   if (cold_ && warm_) throw_user("--cold and --warm exclude each other");
   choice.cold = cold_;
   // In a model each layer's weights evict the other layers'.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/environment.h"
-#include "cli/measure_setup.h"
+#include "cli/measure_flags.h"
 #include "cli/model_flags.h"
 #include "cli/problem_flags.h"
 #include "tune/session.h"
@@ -42,7 +42,8 @@ class TuneCommand {
   const Environment& environment_;
   ProblemFlags problem_;
   ModelFlags model_;
-  std::string device_ = "auto", isa_ = "native", threads_, jobs_, trials_, time_, patience_,
+  MeasureFlags measure_;
+  std::string jobs_, trials_, time_, patience_,
               strategy_ = "anneal", seed_ = "0", database_, baseline_, transfer_ = "auto", overlap_ = "auto";
   bool no_baseline_ = false, json_ = false, quiet_ = false, fresh_ = false, cold_ = false, warm_ = false,
        no_winograd_ = false, deterministic_check_ = false;

@@ -4,11 +4,14 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 #include <string>
 #include <thread>
 #include <utility>
+
+#include "measure/system/cpu_quota.h"
 
 namespace lehr {
 namespace {
@@ -51,6 +54,8 @@ std::vector<int> allowed_cpus() {
   std::vector<int> siblings;
   for (int cpu : allowed) (seen.insert(core_of(cpu)).second ? ordered : siblings).push_back(cpu);
   ordered.insert(ordered.end(), siblings.begin(), siblings.end());
+  if (const double quota = cpu_quota(); quota > 0 && quota < static_cast<double>(ordered.size()))
+    ordered.resize(std::max<std::size_t>(1, static_cast<std::size_t>(quota)));
   return ordered;
 }
 

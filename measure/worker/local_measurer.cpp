@@ -84,6 +84,18 @@ void LocalMeasurer::drop_reference() {
   deaths_ = 0;
 }
 
+double LocalMeasurer::run_limit_s() const {
+  if (best_us_ > 0) return options_.run_timeout_s + kCallsOfATrial * best_us_ * 1e-6;
+  // Nothing is known but what the device cannot do: a first kernel of a tenth of that is no reason to worry.
+  constexpr double kOrdinary = 10;
+  double least_s = 0;
+  if (const double peak = options_.limits.peak_gflops_f32; peak > 0)
+    least_s = flops_of(workload_) / (peak * 1e9);
+  if (const double rate = options_.limits.dram_gbytes_per_s; rate > 0)
+    least_s = std::max(least_s, min_bytes_of(workload_) / (rate * 1e9));
+  return options_.run_timeout_s + kCallsOfATrial * kOrdinary * least_s;
+}
+
 void LocalMeasurer::prepare(const Problem& problem, OtherProblem other) {
   output_of(problem);
   if (!prepared_.problem_path.empty()) unlink(prepared_.problem_path.c_str());
@@ -152,7 +164,7 @@ Outcome LocalMeasurer::run(const Source& source, const Binary& binary) {
   if (options_.use_reference) request.reference = reference_;
   // All later times are scaled by the reference's: it is timed longer than any of them.
   if (options_.use_reference && !reference_) request.sampling.min_total_us *= kReferenceCare;
-  Outcome outcome = worker_.trial(request, options_.run_timeout_s);
+  Outcome outcome = worker_.trial(request, run_limit_s());
   if (auto* failure = std::get_if<Failure>(&outcome)) {
     const bool died = failure->kind == FailureKind::kCrash || failure->kind == FailureKind::kTimeout;
     deaths_ = died ? deaths_ + 1 : 0;
@@ -263,9 +275,9 @@ const std::string& LocalMeasurer::other_path() {
 std::optional<Failure> LocalMeasurer::disproof(const LoadRequest& load, double seconds) {
   const ProveRequest request = {load.slot, other_path(), kProvenCalls, seconds};
   for (bool again = false;; again = true) {
-    const std::variant<std::string, Failure> loaded = worker_.load(load, options_.run_timeout_s);
+    const std::variant<std::string, Failure> loaded = worker_.load(load, run_limit_s());
     if (const auto* failure = std::get_if<Failure>(&loaded)) return *failure;
-    std::optional<Failure> failure = worker_.prove(request, seconds + options_.run_timeout_s);
+    std::optional<Failure> failure = worker_.prove(request, seconds + run_limit_s());
     // A crash may be the work of another one that has run in the process before: once more in a new one.
     if (!failure || failure->kind != FailureKind::kCrash || again) return failure;
   }
@@ -296,7 +308,7 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
                                                  std::span<const std::string> baselines, double budget_s) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
   ContestOptions options = backend_of(options_.limits.target).contest;
-  options.timeout_s = options_.run_timeout_s;
+  options.timeout_s = run_limit_s();
   const double compile_s_before = spent_.compile_s;
   std::vector<Source> ours(sources.begin(), sources.end());
   for (const Challenger& challenger : challengers) ours.push_back(challenger.source);
@@ -340,7 +352,7 @@ std::variant<Repetition, Failure> LocalMeasurer::repeat(const Source& source) {
   if (const auto* failure = std::get_if<Failure>(&compiled)) return *failure;
   const Stopwatch stopwatch(spent_.run_s);
   const Binary& binary = std::get<Binary>(compiled);
-  auto result = worker_.repeat({candidate_of(source, binary)}, options_.run_timeout_s);
+  auto result = worker_.repeat({candidate_of(source, binary)}, run_limit_s());
   if (kept_.find(source) == nullptr) unlink(binary.path.c_str());
   return result;
 }

@@ -29,7 +29,9 @@ struct LocalOptions {
   double contender_factor =
       1.1;  ///< a candidate surely slower than this times the best need not be timed tightly; 0: every one is
   bool use_reference = true;  ///< correct times by the reference kernel
-  double run_timeout_s = 10;  ///< one candidate's loading, check and timing; then its process is killed
+  /// One candidate's loading, check and timing, in the time that kCallsOfATrial calls of the fastest so far take and this
+  /// on top; then its process is killed.
+  double run_timeout_s = 10;
   int chunk = 8;              ///< so many are compiled (in parallel) before they are run (one by one)
   int compile_jobs = 1;       ///< so many the compiler compiles at once
   /// The next chunk is compiled while this one is timed. On a GPU that is right: the host only has to queue
@@ -43,6 +45,9 @@ struct LocalOptions {
   std::size_t kept_binaries = 24;  ///< so many of the fastest need no second compilation in a contest
   std::string temp_base;           ///< for the problem's file; "" as in TempDir
 };
+
+/// Of the fastest candidate; one that is four times as slow still makes those of a check and of the fewest samples.
+inline constexpr int kCallsOfATrial = 30;
 
 /// A candidate has three deadlines: its compilation (HostCompilerOptions, WorkerCompilerOptions), the wait
 /// for a worker that is ready (WorkerOptions; passing it is the environment's fault), and its run. Binaries
@@ -76,6 +81,9 @@ class LocalMeasurer : public Measurer {
   const std::string& other_path();
   Participant baseline_participant(const std::string& name, std::vector<std::unique_ptr<Worker>>& workers,
                                    const ContestOptions& options);
+
+  /// Seconds until a candidate's process is killed: LocalOptions::run_timeout_s and kCallsOfATrial calls.
+  double run_limit_s() const;
 
   LocalOptions options_;
   Compiler& compiler_;

@@ -254,6 +254,21 @@ TEST_F(Measuring, GivesWorkspacesThatAreZeroAndGuarded) {
                                "wrote outside a parameter behind the tensors");
 }
 
+TEST_F(Measuring, HasPatienceWithWhatTakesLongOnThisDevice) {
+  LocalOptions options = local_options();
+  options.run_timeout_s = 0.05;
+  options.limits.peak_gflops_f32 = 2e-2;  // the product takes 11 ms at the least
+  LocalMeasurer measurer = make(options);
+  measurer.prepare(square_problem());
+  // 30 ms a call, known to nobody before the first.
+  const Source slow = source("for (int t = 0; t < 30; ++t) { usleep(1000); rows(a, b, c, 0, N); }");
+  Source declared = slow;
+  declared.text = "extern \"C\" int usleep(unsigned);" + slow.text;
+  const std::vector<Outcome> outcomes = measurer.measure(std::vector<Source>{declared, declared}, {});
+  for (const Outcome& outcome : outcomes)
+    EXPECT_TRUE(std::holds_alternative<Timing>(outcome)) << std::get<Failure>(outcome).text;
+}
+
 TEST_F(Measuring, KillsACandidateThatNeverEnds) {
   LocalOptions options = local_options(2);
   options.run_timeout_s = 3;
