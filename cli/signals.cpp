@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "measure/system/patience.h"
+
 namespace lehr {
 namespace {
 
@@ -51,6 +53,7 @@ const std::atomic<bool>& watch_signals() {
   struct sigaction now = {};
   sigaction(SIGHUP, nullptr, &now);
   if (now.sa_handler != SIG_IGN) handle(SIGHUP, on_end);
+  give_up_when(interrupted);
   return interrupted;
 }
 

@@ -62,6 +62,9 @@ std::vector<std::size_t> TrialRunner::measure(std::span<const Pick> picks,
     hashes.push_back(hash);
   }
   const auto done = [&](std::size_t i, const Outcome& outcome) {
+    // What was cut off by the user is as if it had never been begun.
+    const auto* failure = std::get_if<Failure>(&outcome);
+    if (failure != nullptr && failure->kind == FailureKind::kInterrupted && abandon()) throw Abandoned{};
     positions.push_back(record(*queued[i], hashes[i], outcome));
     if (abandon()) throw Abandoned{};
   };

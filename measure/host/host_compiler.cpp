@@ -20,6 +20,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "measure/system/affinity.h"
+#include "measure/system/patience.h"
 #include "measure/system/process.h"
 #include "measure/system/temp_dir.h"
 #include "target/archs.h"
@@ -152,6 +153,10 @@ struct HostCompiler::State {
     return words;
   }
 
+  static Failure interrupted() {
+    return {FailureKind::kInterrupted, "the session was ended while it was compiled", {}};
+  }
+
   Compiled compile_one(const std::string& text) {
     const auto start = std::chrono::steady_clock::now();
     const std::string stem = fmt::format("{}/k{}", directory.path(), next_number++);
@@ -171,6 +176,7 @@ struct HostCompiler::State {
     unlink(binary.path.c_str());
     Failure failure;
     failure.resources.compile_s = took;
+    if (run.given_up) return interrupted();
     if (run.timed_out) {
       failure.kind = FailureKind::kCompileTimeout;
       failure.text = fmt::format("the compiler was killed after {:g} s", options.time_limit_s);
@@ -249,7 +255,7 @@ std::vector<Compiled> HostCompiler::compile(std::span<const Source> sources) {
   const auto work = [&] {
     for (std::size_t i = next++; i < sources.size(); i = next++) {
       try {
-        results[i] = state_->compile_one(sources[i].text);
+        results[i] = asked_to_end() ? Compiled(State::interrupted()) : state_->compile_one(sources[i].text);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!broken) broken = std::current_exception();

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "measure/system/children.h"
+#include "measure/system/patience.h"
 #include "measure/system/supervisor.h"
 
 namespace lehr {
@@ -95,7 +96,7 @@ void stop_group(pid_t pid) {
 }
 
 bool Captured::succeeded() const {
-  return !timed_out && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return !timed_out && !given_up && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 Captured run_captured(const SpawnOptions& options, Deadline deadline) {
@@ -107,17 +108,19 @@ Captured run_captured(const SpawnOptions& options, Deadline deadline) {
   const pid_t pid = spawn(with_pipe);
   writer.close();
   Captured result;
-  const auto give_up = [&] {
-    result.timed_out = true;
+  const Patience patience(deadline);
+  const auto end = [&] {
+    result.timed_out = patience.timed_out();
+    result.given_up = !result.timed_out;
     result.status = kill_group(pid);
     return result;
   };
   char buffer[4096];
   while (true) {
     pollfd wanted = {reader.get(), POLLIN, 0};
-    const int ready = poll(&wanted, 1, milliseconds_left(deadline));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready == 0) return give_up();
+    const int ready = poll(&wanted, 1, patience.poll_ms());
+    if (patience.timed_out() || patience.gives_up()) return end();
+    if (ready <= 0) continue;
     const ssize_t count = read(reader.get(), buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;
@@ -131,7 +134,7 @@ Captured run_captured(const SpawnOptions& options, Deadline deadline) {
       result.status = *status;
       return result;
     }
-    if (milliseconds_left(deadline) == 0) return give_up();
+    if (patience.timed_out() || patience.gives_up()) return end();
     std::this_thread::sleep_for(kPause);
   }
 }

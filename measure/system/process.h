@@ -66,9 +66,10 @@ struct Captured {
   int status = 0;          ///< as from waitpid
   std::string output;      ///< stdout and stderr together, the first 64 KiB
   bool timed_out = false;  ///< the group was killed at the deadline
+  bool given_up = false;   ///< the group was killed because the user wants to end (patience.h)
   bool succeeded() const;
 };
-/// Runs to the end or to the deadline.
+/// Runs to the end or to the deadline, with the Patience of patience.h.
 Captured run_captured(const SpawnOptions& options, Deadline deadline);
 
 /// "SIGSEGV (invalid memory access)", "exited with status 3", ...

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "measure/system/affinity.h"
+#include "measure/system/patience.h"
 #include "measure/system/temp_dir.h"
 
 namespace lehr {
@@ -125,7 +126,7 @@ struct CompilePool::State {
     return std::move(*binary);
   }
 
-  /// Those who have answered, died, or passed their deadlines; waits for at least one.
+  /// Those who have answered, died, or passed their deadlines; waits for at least one. None: the user wants to end.
   std::vector<Seat*> wait() {
     std::vector<pollfd> wanted;
     std::vector<Seat*> busy;
@@ -137,8 +138,13 @@ struct CompilePool::State {
       first = std::min(first, seat.deadline);
     }
     CHECK(!busy.empty(), "nothing is being compiled");
-    while (poll(wanted.data(), wanted.size(), milliseconds_left(first)) < 0) {
-      if (errno != EINTR) throw_environment("cannot wait for the compile workers: {}", std::strerror(errno));
+    const Patience patience(first);
+    while (true) {
+      const int ready = poll(wanted.data(), wanted.size(), patience.poll_ms());
+      if (ready < 0 && errno != EINTR)
+        throw_environment("cannot wait for the compile workers: {}", std::strerror(errno));
+      if (ready > 0 || patience.timed_out()) break;
+      if (patience.gives_up()) return {};
     }
     std::vector<Seat*> due;
     for (std::size_t i = 0; i < busy.size(); ++i) {
@@ -159,7 +165,8 @@ struct CompilePool::State {
   }
 
   std::vector<Compiled> compile(std::span<const Source> sources) {
-    std::vector<Compiled> results(sources.size());
+    const Failure interrupted = {FailureKind::kInterrupted, "the session was ended while it was compiled", {}};
+    std::vector<Compiled> results(sources.size(), interrupted);
     std::size_t next = 0;
     for (std::size_t done = 0; done < sources.size();) {
       for (Seat& seat : seats) {
@@ -168,7 +175,12 @@ struct CompilePool::State {
         seat.source = next++;
         if (seat.ready) give(seat, sources[*seat.source]);
       }
-      for (Seat* seat : wait()) {
+      const std::vector<Seat*> due = wait();
+      if (due.empty()) {
+        abandon();
+        return results;
+      }
+      for (Seat* seat : due) {
         const std::size_t i = *seat->source;
         if (seat->ready) {
           results[i] = finish(*seat);

@@ -48,7 +48,7 @@ void serve_compiler(int in_fd, int out_fd, const CompilerRequest& first, std::ui
   }
   if (!send_message(out_fd, {to_text(Reply(Identity{compiler->identity()})), tag})) return;
   Message message;
-  while (receive_message(in_fd, std::nullopt, message) == Received::kMessage) {
+  while (receive_message(in_fd, message) == Received::kMessage) {
     const std::optional<CompileWork> work = parse_compile_work(message.text);
     const auto* request = work ? std::get_if<CompileRequest>(&*work) : nullptr;
     if (request == nullptr) return;

@@ -262,7 +262,7 @@ Message serve(Runner& runner, int in_fd, int out_fd, const Message& first) {
     if (!send_message(out_fd, {to_text(reply), message.tag})) return {};
     const auto* fault = std::get_if<Fault>(&reply);
     if (fault != nullptr && fault->worker_lost) return {};
-    if (receive_message(in_fd, std::nullopt, message) != Received::kMessage) return {};
+    if (receive_message(in_fd, message) != Received::kMessage) return {};
   }
 }
 

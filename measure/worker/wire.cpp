@@ -7,8 +7,10 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <functional>
 
 #include "base/error.h"
+#include "measure/system/patience.h"
 
 namespace lehr {
 namespace {
@@ -37,12 +39,12 @@ std::uint64_t number_of(const unsigned char* bytes, int count) {
   return number;
 }
 
-Received receive_all(int fd, std::optional<Deadline> deadline, char* bytes, std::size_t count) {
+/// nullopt: as soon as there is something.
+using Wait = std::function<std::optional<Received>(int fd)>;
+
+Received receive_all(int fd, const Wait& wait, char* bytes, std::size_t count) {
   while (count > 0) {
-    pollfd wanted = {fd, POLLIN, 0};
-    const int ready = poll(&wanted, 1, deadline ? milliseconds_left(*deadline) : -1);
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready == 0) return Received::kTimedOut;
+    if (const std::optional<Received> end = wait(fd)) return *end;
     const ssize_t got = ::read(fd, bytes, count);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return Received::kClosed;
@@ -50,6 +52,18 @@ Received receive_all(int fd, std::optional<Deadline> deadline, char* bytes, std:
     count -= static_cast<std::size_t>(got);
   }
   return Received::kMessage;
+}
+
+Received receive_with(int fd, const Wait& wait, Message& message) {
+  unsigned char header[kHeaderBytes];
+  Received result = receive_all(fd, wait, reinterpret_cast<char*>(header), sizeof header);
+  if (result != Received::kMessage) return result;
+  const std::size_t length = number_of(header, 4);
+  if (length > kMaxMessageBytes) return Received::kGarbage;
+  std::string body(length, '\0');
+  result = receive_all(fd, wait, body.data(), length);
+  if (result == Received::kMessage) message = {std::move(body), number_of(header + 4, 8)};
+  return result;
 }
 
 }  // namespace
@@ -64,16 +78,21 @@ bool send_message(int fd, const Message& message) {
   return send_all(fd, framed.data(), framed.size());
 }
 
-Received receive_message(int fd, std::optional<Deadline> deadline, Message& message) {
-  unsigned char header[kHeaderBytes];
-  Received result = receive_all(fd, deadline, reinterpret_cast<char*>(header), sizeof header);
-  if (result != Received::kMessage) return result;
-  const std::size_t length = number_of(header, 4);
-  if (length > kMaxMessageBytes) return Received::kGarbage;
-  std::string body(length, '\0');
-  result = receive_all(fd, deadline, body.data(), length);
-  if (result == Received::kMessage) message = {std::move(body), number_of(header + 4, 8)};
-  return result;
+Received receive_message(int fd, Message& message) {
+  return receive_with(fd, [](int) { return std::nullopt; }, message);
+}
+
+Received receive_message(int fd, Deadline deadline, bool may_give_up, Message& message) {
+  const Patience patience(deadline);
+  const Wait wait = [&](int one) -> std::optional<Received> {
+    while (true) {
+      pollfd wanted = {one, POLLIN, 0};
+      if (poll(&wanted, 1, patience.poll_ms()) > 0) return std::nullopt;
+      if (patience.timed_out()) return Received::kTimedOut;
+      if (may_give_up && patience.gives_up()) return Received::kGivenUp;
+    }
+  };
+  return receive_with(fd, wait, message);
 }
 
 }  // namespace lehr

@@ -19,6 +19,7 @@ Failure failure_of(const Death& death, double timeout_s) {
     failure.text = fmt::format("ran longer than {:.3g} s and was killed", timeout_s);
     return failure;
   }
+  if (death.given_up) return {FailureKind::kInterrupted, "the session was ended while it ran", {}};
   // Nobody but the kernel's out-of-memory killer sends SIGKILL to a worker (our own kills are told apart
   // above).
   const bool memory = !death.garbage && WIFSIGNALED(death.status) && WTERMSIG(death.status) == SIGKILL;
@@ -92,7 +93,7 @@ std::variant<Reply, Failure> Worker::ask_once(const Request& request, double tim
   damaged_ = false;
   if (stopped_) resume();
   if (process_ == nullptr || process_->ended()) start();
-  std::variant<Reply, Death> answer = process_->ask(request, deadline_in(timeout_s));
+  std::variant<Reply, Death> answer = process_->ask(request, deadline_in(timeout_s), true);
   if (const auto* death = std::get_if<Death>(&answer)) {
     process_.reset();
     return failure_of(*death, timeout_s);

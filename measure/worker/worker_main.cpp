@@ -53,7 +53,7 @@ int worker_main(int in_fd, int out_fd) {
 
   if (!send_message(out, {to_text(Reply(Hello{}))})) return 1;
   Message message;
-  if (receive_message(in, std::nullopt, message) != Received::kMessage) return 0;
+  if (receive_message(in, message) != Received::kMessage) return 0;
   if (const std::optional<CompileWork> work = parse_compile_work(message.text)) {
     const auto* compiler = std::get_if<CompilerRequest>(&*work);
     if (compiler == nullptr) return 1;

@@ -34,7 +34,7 @@ WorkerProcess::WorkerProcess(const WorkerOptions& options) {
   const auto* reply = std::get_if<Reply>(&first);
   const auto* hello = std::get_if<Hello>(reply);
   if (hello == nullptr || hello->version != kProtocolVersion) {
-    die(false, true);
+    die({.garbage = true});
     throw_environment("the worker process {} is of another version of this program", options.executable);
   }
 }
@@ -43,34 +43,35 @@ WorkerProcess::~WorkerProcess() {
   if (pid_ > 0) kill_group(pid_);
 }
 
-Death WorkerProcess::die(bool timed_out, bool garbage) {
-  Death death{0, timed_out, garbage};
+Death WorkerProcess::die(Death death) {
   if (pid_ > 0) death.status = kill_group(pid_);
   pid_ = -1;
   socket_.close();
   return death;
 }
 
-std::variant<Reply, Death> WorkerProcess::receive(Deadline deadline) {
+std::variant<Reply, Death> WorkerProcess::receive(Deadline deadline, bool may_give_up) {
   Message message;
-  switch (receive_message(socket_.get(), deadline, message)) {
+  switch (receive_message(socket_.get(), deadline, may_give_up, message)) {
     case Received::kTimedOut:
-      return die(true, false);
+      return die({.timed_out = true});
+    case Received::kGivenUp:
+      return die({.given_up = true});
     case Received::kGarbage:
-      return die(false, true);
+      return die({.garbage = true});
     case Received::kClosed:
       // The socket closes while the process is still dying: its own end must be seen, not our kill.
       while (milliseconds_left(deadline) > 0) {
-        if (has_ended(pid_)) return die(false, false);
+        if (has_ended(pid_)) return die({});
         usleep(200);
       }
-      return die(true, false);
+      return die({.timed_out = true});
     case Received::kMessage:
       break;
   }
-  if (message.tag != tag_) return die(false, true);
+  if (message.tag != tag_) return die({.garbage = true});
   std::optional<Reply> reply = parse_reply(message.text);
-  if (!reply) return die(false, true);
+  if (!reply) return die({.garbage = true});
   return *std::move(reply);
 }
 
@@ -81,9 +82,9 @@ void WorkerProcess::send(const std::string& text) {
   send_message(socket_.get(), {text, tag_});
 }
 
-std::variant<Reply, Death> WorkerProcess::ask(const Request& request, Deadline deadline) {
+std::variant<Reply, Death> WorkerProcess::ask(const Request& request, Deadline deadline, bool may_give_up) {
   send(to_text(request));
-  return receive(deadline);
+  return receive(deadline, may_give_up);
 }
 
 void WorkerProcess::stop() {

@@ -26,6 +26,7 @@ struct WorkerOptions {
 struct Death {
   int status = 0;          ///< as from waitpid
   bool timed_out = false;  ///< it was killed at the deadline
+  bool given_up = false;   ///< it was killed because the user wants to end (measure/system/patience.h)
   bool garbage = false;    ///< it was killed because what it sent was no answer to the last request
 };
 
@@ -41,11 +42,11 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   /// Sends and waits. After a Death the object is of no use any more.
-  std::variant<Reply, Death> ask(const Request& request, Deadline deadline);
+  std::variant<Reply, Death> ask(const Request& request, Deadline deadline, bool may_give_up = false);
   /// The two halves of ask(), for who waits for several workers at once: socket() is readable when there is
   /// an answer, or an end, to receive.
   void send(const std::string& text);
-  std::variant<Reply, Death> receive(Deadline deadline);
+  std::variant<Reply, Death> receive(Deadline deadline, bool may_give_up = false);
   int socket() const { return socket_.get(); }
   /// Stops every thread of the group (SIGSTOP) and waits until they stand still; resume() undoes it.
   void stop();
@@ -55,7 +56,8 @@ class WorkerProcess {
   pid_t pid() const { return pid_; }
 
  private:
-  Death die(bool timed_out, bool garbage);
+  /// Kills it; what is known of the reason is in `death`, the status is added.
+  Death die(Death death);
 
   pid_t pid_ = -1;
   Fd socket_;
