@@ -63,9 +63,10 @@ void Session::finals() {
   std::vector<ContestEntry> entries =
       parts_.measurer->contest(sources, challengers(configs), libraries, budget_s);
   CHECK(entries.size() >= sources.size(), "{} entries for {} sources", entries.size(), sources.size());
-  const bool cut_off = entries[0].round_us.empty() || std::ranges::any_of(entries, [](const ContestEntry& entry) {
-    return entry.failure && entry.failure->kind == FailureKind::kInterrupted;
-  });
+  const bool cut_off =
+      entries[0].round_us.empty() || std::ranges::any_of(entries, [](const ContestEntry& entry) {
+        return entry.failure && entry.failure->kind == FailureKind::kInterrupted;
+      });
   if (interrupted() && cut_off) return conclude_from_trials();
   for (std::size_t i = 0; i < configs.size(); ++i)
     if (entries[i].failure) runner_.record_failure(configs[i], *entries[i].failure);

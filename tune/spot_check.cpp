@@ -69,7 +69,8 @@ std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidat
     try {
       measurer.measure(sources, [&](std::size_t i, const Outcome& outcome) {
         const auto* cut_off = std::get_if<Failure>(&outcome);
-        if (interrupted && cut_off != nullptr && cut_off->kind == FailureKind::kInterrupted) throw Interrupted();
+        if (interrupted && cut_off != nullptr && cut_off->kind == FailureKind::kInterrupted)
+          throw Interrupted();
         count(check, configs[i], outcome, problem.tolerance);
         if (interrupted) throw Interrupted();
       });

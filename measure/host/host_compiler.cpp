@@ -224,7 +224,8 @@ HostCompiler::HostCompiler(HostCompilerOptions options)
 
   if (!state.directory.allows_execution()) {
     throw_environment(
-        "{} is mounted noexec, so compiled kernels cannot be loaded from it: name another directory with --scratch "
+        "{} is mounted noexec, so compiled kernels cannot be loaded from it: name another directory with "
+        "--scratch "
         "or TMPDIR",
         state.directory.path());
   }

@@ -6,8 +6,8 @@
 namespace lehr {
 
 /// CPU numbers of the calling thread's affinity mask, one hardware thread of every core first, siblings
-/// after. Where a control group grants less time (cpu_quota.h), as many of them as it grants whole, and at least one:
-/// threads beyond that would be stopped in turn.
+/// after. Where a control group grants less time (cpu_quota.h), as many of them as it grants whole, and at
+/// least one: threads beyond that would be stopped in turn.
 std::vector<int> allowed_cpus();
 
 /// Binds the calling thread to `cpu`. Best effort: a container may forbid it, and then the thread stays

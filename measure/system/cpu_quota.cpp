@@ -23,8 +23,8 @@ double quota_of_version_1(const std::string& folder) {
   return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-/// The least bound of `group`, which begins with a slash, and those above it. Within a container a group may be named as
-/// the host sees it: of those names only "/" is there.
+/// The least bound of `group`, which begins with a slash, and those above it. Within a container a group may
+/// be named as the host sees it: of those names only "/" is there.
 double least_above(const std::string& mount, std::string group, double (*quota_of)(const std::string&)) {
   double least = 0;
   while (true) {
@@ -47,7 +47,8 @@ double cpu_quota(const std::string& root) {
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos || second + 1 >= line.size() || line[second + 1] != '/') continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1), group = line.substr(second + 1);
+    const std::string controllers = line.substr(first + 1, second - first - 1),
+                      group = line.substr(second + 1);
     double quota = 0;
     if (controllers.empty()) {
       quota = std::max(least_above(mounts, group, quota_of_version_2),

@@ -1,4 +1,5 @@
-// How long to wait for another process: until a deadline, and no longer than a moment once the user wants to end.
+// How long to wait for another process: until a deadline, and no longer than a moment once the user wants to
+// end.
 #pragma once
 
 #include <atomic>
@@ -7,8 +8,8 @@
 
 namespace lehr {
 
-/// From now on whatever waits with a Patience gives up a second after it began, once `flag` is set. `flag` lives as long as
-/// the process.
+/// From now on whatever waits with a Patience gives up a second after it began, once `flag` is set. `flag`
+/// lives as long as the process.
 void give_up_when(const std::atomic<bool>& flag);
 /// Whether that flag is set.
 bool asked_to_end();

@@ -86,8 +86,9 @@ TempDir::TempDir(const std::string& base) {
   sweep(parent);
   std::string made = parent + "/" + kNewPrefix + "XXXXXX";
   if (mkdtemp(made.data()) == nullptr) {
-    throw_environment("cannot make a temporary directory in {}: {}; name a writable one with --scratch or TMPDIR", parent,
-                      std::strerror(errno));
+    throw_environment(
+        "cannot make a temporary directory in {}: {}; name a writable one with --scratch or TMPDIR", parent,
+        std::strerror(errno));
   }
   // It gets its name with its lock held: whoever finds the name without the lock finds what a dead process
   // left.

@@ -126,7 +126,8 @@ struct CompilePool::State {
     return std::move(*binary);
   }
 
-  /// Those who have answered, died, or passed their deadlines; waits for at least one. None: the user wants to end.
+  /// Those who have answered, died, or passed their deadlines; waits for at least one. None: the user wants
+  /// to end.
   std::vector<Seat*> wait() {
     std::vector<pollfd> wanted;
     std::vector<Seat*> busy;
@@ -165,7 +166,8 @@ struct CompilePool::State {
   }
 
   std::vector<Compiled> compile(std::span<const Source> sources) {
-    const Failure interrupted = {FailureKind::kInterrupted, "the session was ended while it was compiled", {}};
+    const Failure interrupted = {
+        FailureKind::kInterrupted, "the session was ended while it was compiled", {}};
     std::vector<Compiled> results(sources.size(), interrupted);
     std::size_t next = 0;
     for (std::size_t done = 0; done < sources.size();) {

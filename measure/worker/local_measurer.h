@@ -29,8 +29,8 @@ struct LocalOptions {
   double contender_factor =
       1.1;  ///< a candidate surely slower than this times the best need not be timed tightly; 0: every one is
   bool use_reference = true;  ///< correct times by the reference kernel
-  /// One candidate's loading, check and timing, in the time that kCallsOfATrial calls of the fastest so far take and this
-  /// on top; then its process is killed.
+  /// One candidate's loading, check and timing, in the time that kCallsOfATrial calls of the fastest so far
+  /// take and this on top; then its process is killed.
   double run_timeout_s = 10;
   int chunk = 8;              ///< so many are compiled (in parallel) before they are run (one by one)
   int compile_jobs = 1;       ///< so many the compiler compiles at once
@@ -46,7 +46,8 @@ struct LocalOptions {
   std::string temp_base;           ///< for the problem's file; "" as in TempDir
 };
 
-/// Of the fastest candidate; one that is four times as slow still makes those of a check and of the fewest samples.
+/// Of the fastest candidate; one that is four times as slow still makes those of a check and of the fewest
+/// samples.
 inline constexpr int kCallsOfATrial = 30;
 
 /// A candidate has three deadlines: its compilation (HostCompilerOptions, WorkerCompilerOptions), the wait

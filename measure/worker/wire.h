@@ -26,7 +26,8 @@ bool send_message(int fd, const Message& message);
 enum class Received { kMessage, kClosed, kTimedOut, kGivenUp, kGarbage };
 /// Waits for ever.
 Received receive_message(int fd, Message& message);
-/// Waits until `deadline`, and gives up with a Patience (measure/system/patience.h) where that `may_give_up`. `message` is set only for kMessage.
+/// Waits until `deadline`, and gives up with a Patience (measure/system/patience.h) where that `may_give_up`.
+/// `message` is set only for kMessage.
 Received receive_message(int fd, Deadline deadline, bool may_give_up, Message& message);
 
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// A compiler that hangs, and leaves processes in sessions of their own: interrupts, kills, and where its files go.
+// A compiler that hangs, and leaves processes in sessions of their own: interrupts, kills, and where its
+// files go.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -16,17 +17,25 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kLong = "tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --no-baseline --time 60s --db own.db";
+constexpr const char* kLong =
+    "tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --no-baseline --time 60s --db own.db";
 
-/// The system's compiler for three sources, then one that hangs, beside a process in a session of its own; the numbers of
-/// both are in `pids`.
+/// The system's compiler for three sources, then one that hangs, beside a process in a session of its own;
+/// the numbers of both are in `pids`.
 std::string hanging_compiler(const std::filesystem::path& folder) {
   const std::string path = folder / "hanging", pids = folder / "pids", count = folder / "count";
   std::ofstream(path) << "#!/bin/bash\n"
-                         "for word in \"$@\"; do if [[ $word == *.cpp ]]; then\n  echo >> " << count << "\n"
-                         "  if (($(wc -l < " << count << ") > 3)); then\n"
-                         "    setsid bash -c 'echo $$ >> " << pids << "; exec sleep 600' &\n"
-                         "    echo $$ >> " << pids << "; exec sleep 600\n  fi\nfi; done\nexec c++ \"$@\"\n";
+                         "for word in \"$@\"; do if [[ $word == *.cpp ]]; then\n  echo >> "
+                      << count
+                      << "\n"
+                         "  if (($(wc -l < "
+                      << count
+                      << ") > 3)); then\n"
+                         "    setsid bash -c 'echo $$ >> "
+                      << pids
+                      << "; exec sleep 600' &\n"
+                         "    echo $$ >> "
+                      << pids << "; exec sleep 600\n  fi\nfi; done\nexec c++ \"$@\"\n";
   EXPECT_EQ(chmod(path.c_str(), 0700), 0);
   return "CXX=" + path;
 }
@@ -52,14 +61,13 @@ TEST(Processes, AnInterruptDoesNotWaitForACompilerThatHangs) {
   const Scratch scratch;
   using Clock = std::chrono::steady_clock;
   Clock::time_point asked{};
-  const Ran ran = run_lehr(
-      words(kLong), scratch.path(),
-      [&](int lehr, const std::string&) {
-        if (asked != Clock::time_point{} || hung(scratch.path()).size() < 2) return;
-        asked = Clock::now();
-        kill(lehr, SIGINT);
-      },
-      {hanging_compiler(scratch.path())});
+  const Ran ran = run_lehr(words(kLong), scratch.path(),
+                           [&](int lehr, const std::string&) {
+                             if (asked != Clock::time_point{} || hung(scratch.path()).size() < 2) return;
+                             asked = Clock::now();
+                             kill(lehr, SIGINT);
+                           },
+                           {hanging_compiler(scratch.path())});
   EXPECT_EQ(ran.code, 130) << ran.err;
   // The compiler's own limit is 60 s.
   EXPECT_LT(std::chrono::duration<double>(Clock::now() - asked).count(), 20);
@@ -72,12 +80,11 @@ TEST(Processes, AnInterruptDoesNotWaitForACompilerThatHangs) {
 
 TEST(Processes, NothingOutlivesAKill) {
   const Scratch scratch;
-  const Ran ran = run_lehr(
-      words(kLong), scratch.path(),
-      [&](int lehr, const std::string&) {
-        if (hung(scratch.path()).size() >= 2) kill(lehr, SIGKILL);
-      },
-      {hanging_compiler(scratch.path())});
+  const Ran ran = run_lehr(words(kLong), scratch.path(),
+                           [&](int lehr, const std::string&) {
+                             if (hung(scratch.path()).size() >= 2) kill(lehr, SIGKILL);
+                           },
+                           {hanging_compiler(scratch.path())});
   EXPECT_EQ(ran.code, 1000 + SIGKILL) << ran.err;
   const std::vector<int> pids = hung(scratch.path());
   ASSERT_GE(pids.size(), 2U);
@@ -91,15 +98,17 @@ TEST(Processes, ScratchIsWhereItIsWanted) {
   std::ofstream(compiler) << "#!/bin/bash\necho \"$@\" >> " << (scratch.path() / "lines").string()
                           << "\nexec c++ \"$@\"\n";
   ASSERT_EQ(chmod(compiler.c_str(), 0700), 0);
-  const Ran ran = run_lehr(words("tune gemm --m 8 --n 8 --k 8 --device cpu --threads 1 --trials 1 --no-baseline "
-                                 "--run-timeout 5s --scratch here --db own.db"),
-                           scratch.path(), {}, {"CXX=" + compiler});
+  const Ran ran =
+      run_lehr(words("tune gemm --m 8 --n 8 --k 8 --device cpu --threads 1 --trials 1 --no-baseline "
+                     "--run-timeout 5s --scratch here --db own.db"),
+               scratch.path(), {}, {"CXX=" + compiler});
   EXPECT_EQ(ran.code, 0) << ran.err;
   std::ifstream lines(scratch.path() / "lines");
   std::string text((std::istreambuf_iterator<char>(lines)), std::istreambuf_iterator<char>());
   EXPECT_THAT(text, HasSubstr("-o here/lehr-"));
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path() / "here")) << "something was left";
-  const Ran nowhere = run_lehr(words("tune gemm --m 8 --n 8 --k 8 --scratch nowhere --db other.db"), scratch.path());
+  const Ran nowhere =
+      run_lehr(words("tune gemm --m 8 --n 8 --k 8 --scratch nowhere --db other.db"), scratch.path());
   EXPECT_EQ(nowhere.code, 2);
   EXPECT_THAT(nowhere.err, HasSubstr("name a writable one with --scratch or TMPDIR"));
 }
