@@ -14,6 +14,7 @@
 #include "cli/bundle_answers.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
+#include "cli/standard_streams.h"
 #include "cli/table.h"
 #include "deploy/applied_folder.h"
 #include "deploy/onnxruntime_plugin.h"
@@ -223,7 +224,7 @@ int ApplyCommand::run() {
     choice = chosen(model, shapes, coverage.replacements, files, check, seconds);
   }
   if (choice.wrong) {
-    fmt::print(stderr, "lehr: {}: {}; nothing is written\n", problem_.file(), printable(choice.failure));
+    tell("lehr: {}: {}; nothing is written", problem_.file(), choice.failure);
     return kCheckFailedCode;
   }
   rewritten = rewrite(model, shapes, choice.replacements);
@@ -250,8 +251,8 @@ PlaceChoice ApplyCommand::chosen(const OnnxModel& model, const ModelShapes& shap
   const std::string folder = directory.path() + "/draft";
   write_folder(folder, files, &is_applied_folder);
   const std::string original = std::filesystem::absolute(problem_.file()).string();
-  const auto tell = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
-  return choose_places(model, shapes, original, replacements, folder, check, seconds, tell);
+  const auto say = [](const std::string& text) { tell("{}", text); };
+  return choose_places(model, shapes, original, replacements, folder, check, seconds, say);
 }
 
 }  // namespace lehr

@@ -12,6 +12,7 @@
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/measure_setup.h"
+#include "cli/standard_streams.h"
 #include "cli/table.h"
 #include "codegen/emit.h"
 #include "measure/core/ratio.h"
@@ -184,7 +185,7 @@ int BenchCommand::run() {
   const DeviceChoice choice = device_choice();
   const double seconds = parse_duration("--time", time_);
   const MeasureSetup setup = make_measure_setup(choice, workload, environment_, 0);
-  if (!setup.note.empty()) fmt::print(stderr, "note: {}\n", setup.note);
+  if (!setup.note.empty()) tell("note: {}", setup.note);
   std::vector<std::string> named = baselines(setup.device.limits.target);
   std::optional<BundleAnswer> answer;
   if (!bundle_.empty()) answer = BundleAnswers(bundle_).answer(to_text(workload), setup.device.limits);
@@ -214,7 +215,7 @@ int BenchCommand::run() {
   }
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (sides[i].missing.empty()) continue;
-    fmt::print(stderr, "lehr: {}: {}\n", sides[i].name, first_line(sides[i].missing));
+    tell("lehr: {}: {}", sides[i].name, first_line(sides[i].missing));
     return kCheckFailedCode;
   }
   return 0;

@@ -11,6 +11,7 @@
 #include "cli/help.h"
 #include "cli/measure_setup.h"
 #include "cli/signals.h"
+#include "cli/standard_streams.h"
 #include "cli/table.h"
 #include "tune/spot_check.h"
 
@@ -49,9 +50,9 @@ int CheckCommand::run() {
   options.samples = static_cast<int>(parse_number("--samples", samples_, 1, kMostSamples));
   options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
   const MeasureSetup setup = make_measure_setup(choice, workloads[0], environment_, 0, Timings::kShort);
-  if (!setup.note.empty()) fmt::print(stderr, "note: {}\n", setup.note);
+  if (!setup.note.empty()) tell("note: {}", setup.note);
   workloads = problem_.served_by(setup.device, std::move(workloads), [](const std::string& reason) {
-    fmt::print(stderr, "note: left out: {}\n", reason);
+    tell("note: left out: {}", reason);
   });
 
   const std::atomic<bool>& interrupted = watch_signals();
@@ -96,7 +97,7 @@ int CheckCommand::run() {
                      rows));
   if (interrupted) return kInterruptedCode;
   if (failed == 0) return 0;
-  fmt::print(stderr, "lehr: {} of {} configs failed, the first: {}\n", failed, sampled, first_failure);
+  tell("lehr: {} of {} configs failed, the first: {}", failed, sampled, first_failure);
   return kCheckFailedCode;
 }
 

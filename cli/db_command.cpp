@@ -12,6 +12,7 @@
 #include "cli/db_report.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
+#include "cli/standard_streams.h"
 #include "cli/table.h"
 #include "database/salvage.h"
 
@@ -21,7 +22,7 @@ namespace {
 /// A log that is written to; says what opening did to it.
 Database open_for_writing(const std::string& file) {
   Database database = Database::open(file);
-  if (!database.note().empty()) fmt::print(stderr, "note: {}\n", database.note());
+  if (!database.note().empty()) tell("note: {}", database.note());
   return database;
 }
 
@@ -133,7 +134,7 @@ int DbCommand::dump() const {
   const std::int64_t left_out = Database::open_read_only(database_).dump(write_line);
   if (std::fflush(stdout) != 0) throw_environment("the output cannot be written: {}", std::strerror(errno));
   if (left_out == 0) return 0;
-  fmt::print(stderr, "lehr: {} damaged row{} left out; lehr db verify names {}\n", left_out,
+  tell("lehr: {} damaged row{} left out; lehr db verify names {}", left_out,
              left_out == 1 ? " was" : "s were", left_out == 1 ? "it" : "them");
   return kCheckFailedCode;
 }

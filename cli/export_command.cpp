@@ -14,6 +14,7 @@
 #include "cli/isa_flag.h"
 #include "cli/remeasure.h"
 #include "cli/signals.h"
+#include "cli/standard_streams.h"
 #include "cli/table.h"
 #include "deploy/bundle_json.h"
 #include "measure/host/host_backend.h"
@@ -73,12 +74,12 @@ bool ExportCommand::remeasure_all(const std::vector<Winner>& found,
   if (std::ranges::none_of(skipped, &Skipped::remeasuring_helps)) return true;
   const std::atomic<bool>& interrupted = watch_signals();
   Database database = Database::open(database_);
-  if (!database.note().empty()) fmt::print(stderr, "note: {}\n", database.note());
+  if (!database.note().empty()) tell("note: {}", database.note());
   for (const Skipped& each : skipped) {
     if (!each.remeasuring_helps) continue;
     const std::string said = remeasure(found[each.winner], database, environment_, interrupted);
     if (interrupted) return false;
-    fmt::print(stderr, "note: {}\n", printable(said));
+    tell("note: {}", said);
   }
   return true;
 }
@@ -102,7 +103,7 @@ int ExportCommand::run() {
   for (const Skipped& each : rebuilt.skipped) skipped.push_back(each.reason);
   FolderCompilers compilers({host_compiler_options(environment_), gpu_libraries()});
   if (!document) keep_those_of_here(rebuilt.kernels, compilers, skipped);
-  for (const std::string& reason : skipped) fmt::print(stderr, "lehr: {}\n", printable(reason));
+  for (const std::string& reason : skipped) tell("lehr: {}", reason);
   if (rebuilt.kernels.empty())
     throw_not_found("none of the {} winners of {} can be exported here", found.size(), database_);
   if (!document) check_buckets(rebuilt.kernels, parse_buckets(buckets_));

@@ -2,10 +2,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -48,9 +50,18 @@ void keep_reserve() {
   std::set_new_handler(&give_up_reserve);
 }
 
+// Relative names lead nowhere then, and the system's "No such file or directory" says of what.
+const char* lost_directory() {
+  std::error_code error;
+  std::ignore = std::filesystem::current_path(error);
+  return error == std::errc::no_such_file_or_directory
+             ? "; the directory that this was started in is gone: change to one that exists"
+             : "";
+}
+
 // Without exceptions: stderr may be what cannot be written.
 int fail(int code, const std::string& text) {
-  const std::string line = "lehr: " + lehr::printable_lines(text) + "\n";
+  const std::string line = "lehr: " + lehr::printable_lines(text) + lost_directory() + "\n";
   std::fputs(line.c_str(), stderr);
   return code;
 }
@@ -73,6 +84,8 @@ int main(int argc, char** argv) {
     return fail(exit_code(error.kind()), error.what());
   } catch (const std::bad_alloc&) {
     return fail(2, "there is not enough memory");
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(2, "'" + error.path1().string() + "': " + error.code().message());
   } catch (const std::system_error& error) {
     const std::string unwritten = lehr::why_unwritten();
     return fail(2, unwritten.empty() ? std::string("unexpected: ") + error.what() : unwritten);

@@ -11,6 +11,7 @@
 #include "cli/help.h"
 #include "cli/isa_flag.h"
 #include "cli/measure_setup.h"
+#include "cli/standard_streams.h"
 #include "cli/table.h"
 #include "model/tasks.h"
 #include "templates/catalog.h"
@@ -146,7 +147,7 @@ int ModelCommand::run() {
     rows = rows_of(problem.work, limits);
   }
   const auto& [model, shapes, work] = problem;
-  if (!note.empty()) fmt::print(stderr, "note: {}\n", note);
+  if (!note.empty()) tell("note: {}", note);
   if (json_)
     print_json(document_of(problem_.file(), model, shapes, work, rows));
   else

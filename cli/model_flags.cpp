@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
+#include "cli/standard_streams.h"
 #include "cli/table.h"
 #include "templates/catalog.h"
 
@@ -70,7 +71,7 @@ ModelProblem ModelFlags::read() const {
   ModelProblem problem;
   problem.model = read_onnx(file_);
   for (const std::string& warning : problem.model.warnings)
-    fmt::print(stderr, "note: {}: {}\n", printable(file_), printable(warning));
+    tell("note: {}: {}", file_, warning);
   problem.shapes = infer_shapes(problem.model, bound);
   problem.work = work_of(problem.model, problem.shapes);
   return problem;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/problems_file.h"
+#include "cli/standard_streams.h"
 #include "cli/suites.h"
 #include "cli/table.h"
 #include "tune/task.h"
@@ -53,7 +54,7 @@ std::vector<Workload> ProblemFlags::workloads() const {
   if (strict_ && file_.empty()) throw_user("--strict is for --problems");
   if (!suite_.empty())
     return workloads_of_suite(
-        suite_, [](const std::string& sentence) { fmt::print(stderr, "note: left out: {}\n", sentence); });
+        suite_, [](const std::string& sentence) { tell("note: left out: {}", sentence); });
   if (from_file()) return workloads_of_file();
   for (std::size_t i = 0; i < apps_.size(); ++i)
     if (apps_[i]->parsed()) return flags_[i].workloads();
@@ -66,10 +67,10 @@ std::vector<Workload> ProblemFlags::workloads_of_file() const {
   ProblemsFile read = read_problems_file(file_);
   if (strict_ && !read.unusable.empty()) throw_user("{}", read.unusable[0]);
   for (std::size_t i = 0; i < std::min(read.unusable.size(), kMostNotes); ++i)
-    fmt::print(stderr, "note: left out: {}\n", printable(read.unusable[i]));
+    tell("note: left out: {}", read.unusable[i]);
   if (!read.unusable.empty())
-    fmt::print(stderr, "note: {} of {} lines of {} are left out; --strict makes the first one an error\n",
-               read.unusable.size(), read.lines, printable(file_));
+    tell("note: {} of {} lines of {} are left out; --strict makes the first one an error",
+               read.unusable.size(), read.lines, file_);
   return std::move(read.problems);
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <sys/ioctl.h>
 
+#include "cli/standard_streams.h"
 #include "cli/table.h"
 
 namespace lehr {
@@ -58,12 +59,11 @@ std::string progress_text(const Event& event) {
 
 void ProgressPrinter::line(const std::string& text) {
   finish();
-  fmt::print(out_, "{}\n", text);
-  std::fflush(out_);
+  write_to_stderr(printable(text) + "\n");
 }
 
 void ProgressPrinter::finish() {
-  if (open_line_) fmt::print(out_, "\n");
+  if (open_line_) write_to_stderr("\n");
   open_line_ = false;
 }
 
@@ -89,8 +89,7 @@ void ProgressPrinter::show(const Event& event) {
   if (style_ == ProgressStyle::kTerminal) {
     if (since < 0.1 && !best) return;
     // "\r" to the start, "\033[K" clears what the longer line before left over.
-    fmt::print(out_, "\r\033[K{}", progress_text(event).substr(0, columns_of(out_)));
-    std::fflush(out_);
+    write_to_stderr("\r\033[K" + printable(progress_text(event).substr(0, columns_of(stderr))));
     open_line_ = true;
     last_s_ = event.elapsed_s;
     return;

@@ -1,7 +1,6 @@
 // A session's events on stderr: one updating line on a terminal, else a line now and then.
 #pragma once
 
-#include <cstdio>
 #include <string>
 
 #include "tune/events.h"
@@ -16,7 +15,7 @@ enum class ProgressStyle {
 
 class ProgressPrinter {
  public:
-  explicit ProgressPrinter(ProgressStyle style, std::FILE* out = stderr) : style_(style), out_(out) {}
+  explicit ProgressPrinter(ProgressStyle style) : style_(style) {}
 
   void show(const Event& event);
   /// Ends the updating line, so that what follows starts on a line of its own.
@@ -26,7 +25,6 @@ class ProgressPrinter {
   void line(const std::string& text);
 
   ProgressStyle style_;
-  std::FILE* out_;
   bool open_line_ = false;
   double last_s_ = -1;
 };

@@ -13,6 +13,7 @@
 #include "cli/help.h"
 #include "cli/replay_report.h"
 #include "cli/signals.h"
+#include "cli/standard_streams.h"
 #include "cli/table.h"
 #include "replay/read_table.h"
 
@@ -24,7 +25,7 @@ std::vector<Table> read_all(const std::vector<std::string>& files, bool quiet) {
   for (const std::string& file : files) {
     for (Table& table : read_tables(file)) {
       if (!quiet)
-        for (const std::string& note : table.notes) fmt::print(stderr, "note: {}: {}\n", file, note);
+        for (const std::string& note : table.notes) tell("note: {}: {}", file, note);
       tables.push_back(std::move(table));
     }
   }
@@ -88,8 +89,8 @@ int ReplayCommand::run() {
   const std::vector<TableReport> reports =
       replay_tables(tables, plan, [&](std::size_t done, std::size_t total) {
         if (!quiet_ && (terminal || done % plan.seeds == 0))
-          fmt::print(stderr, "{}{} of {} searches{}", terminal ? "\r" : "", done, total,
-                     terminal && done < total ? "" : "\n");
+          write_to_stderr(fmt::format("{}{} of {} searches{}", terminal ? "\r" : "", done, total,
+                                      terminal && done < total ? "" : "\n"));
         return !interrupted;
       });
   if (interrupted) return kInterruptedCode;

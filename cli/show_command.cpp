@@ -13,6 +13,7 @@
 #include "cli/show_model.h"
 #include "cli/show_picks.h"
 #include "cli/show_text.h"
+#include "cli/standard_streams.h"
 #include "cli/table.h"
 #include "codegen/emit.h"
 #include "deploy/winners.h"
@@ -92,7 +93,7 @@ nlohmann::json ShowCommand::as_measured(const Choice& choice, const Source& sour
   if (!choice.record) return nullptr;
   const std::optional<std::string> another = why_another(*choice.record, source);
   if (!another) return true;
-  fmt::print(stderr, "warning: what is shown need not be what was measured: {}{}\n", *another,
+  tell("warning: what is shown need not be what was measured: {}{}", *another,
              choice.facts_known
                  ? ""
                  : ", and the log does not know the facts of the device that it was measured on");

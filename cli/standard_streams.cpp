@@ -27,4 +27,9 @@ std::string why_unwritten() {
          (error != 0 ? std::string(": ") + std::strerror(error) : "");
 }
 
+void write_to_stderr(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
 }  // namespace lehr

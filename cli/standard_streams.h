@@ -1,7 +1,12 @@
-// What a command prints is written, or the command fails.
+// What a command prints is written, or the command fails; what it says beside that on stderr may be lost.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <string>
+#include <utility>
+
+#include "cli/table.h"
 
 namespace lehr {
 
@@ -11,5 +16,14 @@ void keep_standard_streams();
 
 /// Flushes stdout: "", or why what was printed to it could not be written, one sentence without a full stop.
 std::string why_unwritten();
+
+/// Writes `text` to stderr as it is. Where stderr takes nothing (full, closed) it is lost, and nothing else is.
+void write_to_stderr(const std::string& text);
+
+/// A line on stderr, made printable (cli/table.h): notes and reasons quote files and arguments.
+template <typename... Values>
+void tell(fmt::format_string<Values...> format, Values&&... values) {
+  write_to_stderr(printable_lines(fmt::format(format, std::forward<Values>(values)...)) + "\n");
+}
 
 }  // namespace lehr

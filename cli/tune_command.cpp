@@ -14,6 +14,7 @@
 #include "cli/progress.h"
 #include "cli/session_id.h"
 #include "cli/signals.h"
+#include "cli/standard_streams.h"
 #include "cli/table.h"
 #include "cli/tune_report.h"
 #include "measure/system/affinity.h"
@@ -30,7 +31,7 @@ bool all_deterministic(const std::vector<Summary>& summaries) {
   bool all_same = true;
   for (const Summary& summary : summaries) {
     if (summary.determinism.empty() || summary.verdict.deterministic.value_or(false)) continue;
-    fmt::print(stderr, "lehr: '{}': {}\n", summary.workload, summary.determinism);
+    tell("lehr: '{}': {}", summary.workload, summary.determinism);
     all_same = false;
   }
   return all_same;
@@ -40,7 +41,7 @@ bool all_proven(const std::vector<Summary>& summaries) {
   bool all = true;
   for (const Summary& summary : summaries) {
     if (summary.unproven.empty()) continue;
-    fmt::print(stderr, "lehr: '{}': {}\n", summary.workload, printable(summary.unproven));
+    tell("lehr: '{}': {}", summary.workload, summary.unproven);
     all = false;
   }
   return all;
@@ -51,7 +52,7 @@ int code_of(const std::vector<Summary>& summaries) {
   if (!all_proven(summaries)) return kCheckFailedCode;
   const auto failed = std::ranges::find_if(summaries, [](const Summary& summary) { return !summary.best; });
   if (failed != summaries.end()) {
-    fmt::print(stderr, "lehr: no candidate of '{}' ran: {} failed ({}), the first with {}\n", failed->workload,
+    tell("lehr: no candidate of '{}' ran: {} failed ({}), the first with {}", failed->workload,
                failed->measured, failures_text(failed->failed), failed->first_failure);
     return kNothingFoundCode;
   }
@@ -158,7 +159,7 @@ MeasureSetup TuneCommand::setup_for(const Workload& workload) const {
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
   MeasureSetup setup =
       make_measure_setup(choice, workload, environment_, jobs_.empty() ? 0 : parse_jobs(jobs_));
-  if (!setup.note.empty() && !quiet_) fmt::print(stderr, "note: {}\n", setup.note);
+  if (!setup.note.empty() && !quiet_) tell("note: {}", setup.note);
   return setup;
 }
 
@@ -182,7 +183,7 @@ struct TuneCommand::Opened {
                                                       : std::optional(Database::open_read_only(transfer))),
         database(Database::open(path)),
         progress(style) {
-    if (!database.note().empty()) fmt::print(stderr, "note: {}\n", database.note());
+    if (!database.note().empty()) tell("note: {}", database.note());
     parts.database = &database;
     parts.transfer_from = other ? &*other : nullptr;
     parts.interrupted = &watch_signals();
@@ -220,11 +221,11 @@ double TuneCommand::model_time_s(std::size_t tasks) const {
 
 int TuneCommand::tune_model(const ModelProblem& problem, const MeasureSetup& setup, Opened& opened) {
   std::vector<SharedTask> tasks = served_tasks(problem.work, setup.device, [&](const std::string& reason) {
-    if (!quiet_) fmt::print(stderr, "note: left out: {}\n", reason);
+    if (!quiet_) tell("note: left out: {}", reason);
   });
   if (tasks.empty()) throw_user("nothing of {} can be tuned; `lehr model` says why", model_.file());
   if (!fresh_) recall(tasks, setup.device, !no_winograd_, opened.database);
-  if (!quiet_) fmt::print(stderr, "{}\n", knowledge_text(tasks));
+  if (!quiet_) tell("{}", knowledge_text(tasks));
   SharedOptions shared;
   shared.session = opened.options;
   shared.session.session_id = new_session_id();
@@ -242,7 +243,7 @@ int TuneCommand::tune_model(const ModelProblem& problem, const MeasureSetup& set
     if (each.summary) summaries.push_back(*each.summary);
   if (!all_proven(summaries)) return kCheckFailedCode;
   const bool any = std::ranges::any_of(results, [](const SharedResult& each) { return each.best_us > 0; });
-  if (!any) fmt::print(stderr, "lehr: no candidate of any workload ran\n");
+  if (!any) tell("lehr: no candidate of any workload ran");
   if (!any) return kNothingFoundCode;
   return all_deterministic(summaries) ? 0 : kCheckFailedCode;
 }
@@ -268,7 +269,7 @@ int TuneCommand::run() {
   if (!no_baseline_) options.baselines = chosen_baselines(setup.device.limits.target, baseline_);
   if (!model)
     workloads = problem_.served_by(setup.device, std::move(workloads), [&](const std::string& reason) {
-      if (!quiet_) fmt::print(stderr, "note: left out: {}\n", reason);
+      if (!quiet_) tell("note: left out: {}", reason);
     });
   Opened opened(database_, transfer_,
                 quiet_                  ? ProgressStyle::kQuiet
@@ -276,6 +277,7 @@ int TuneCommand::run() {
                                         : ProgressStyle::kPlain);
   opened.parts.measurer = setup.measurer.get();
   opened.parts.prober = prober_of(setup.device.limits);
+  opened.parts.bound = bound_of(setup.device.limits);
   opened.options = std::move(options);
   return model ? tune_model(*model, setup, opened) : tune_workloads(std::move(workloads), setup, opened);
 }

@@ -10,6 +10,7 @@
 #include "cli/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
+#include "cli/standard_streams.h"
 #include "cli/table.h"
 #include "deploy/applied_folder.h"
 
@@ -47,7 +48,7 @@ int VerifyCommand::run() {
   const TrialReport report = try_folder(problem.model, original, folder_, check, seconds);
   if (!report.failure.empty() && !report.died) throw_environment("{}", report.failure);
   if (report.died) {
-    fmt::print(stderr, "lehr: {}\n", printable(report.failure));
+    tell("lehr: {}", report.failure);
     return kCheckFailedCode;
   }
   if (!report.models[0].failure.empty())
@@ -76,7 +77,7 @@ int VerifyCommand::run() {
                  format_ratio(onnxruntime::speedup(rewritten, report.models[0])));
   }
   if (right) return 0;
-  fmt::print(stderr, "lehr: {}\n", printable(wrong));
+  tell("lehr: {}", wrong);
   return kCheckFailedCode;
 }
 

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/file_kind.h"
 
 namespace lehr {
 namespace {
@@ -50,10 +51,9 @@ void check_header(const fs::path& path) {
   }
 }
 
-void refuse_directory(const fs::path& path) {
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored))
-    throw_user("'{}' is a directory; the name of a database file is needed", path.string());
+void refuse_no_file(const fs::path& path) {
+  if (const std::string_view kind = kind_if_no_file(path); !kind.empty())
+    throw_user("'{}' is {}; the name of a database file is needed", path.string(), kind);
 }
 
 // network_file_system() of what holds `place`; `path` is the database that is meant.
@@ -78,7 +78,7 @@ std::string_view network_file_system(std::uint64_t magic) {
 }
 
 void check_place(const fs::path& path) {
-  refuse_directory(path);
+  refuse_no_file(path);
   std::error_code ignored;
   const bool exists = fs::exists(path, ignored);
   const std::string_view network = file_system_of(exists ? path : directory_of(path), path);
@@ -93,7 +93,7 @@ void check_place(const fs::path& path) {
 }
 
 sqlite::Mode read_only_mode(const fs::path& path) {
-  refuse_directory(path);
+  refuse_no_file(path);
   std::error_code error;
   if (!fs::exists(path, error)) throw_user("there is no database '{}'", path.string());
   // The log lies beside the file itself, not beside a link to it.

@@ -15,14 +15,14 @@ namespace lehr {
 std::string_view network_file_system(std::uint64_t magic);
 
 /// Throws Error(kEnvironment) if `path`, or the directory it would be created in, lies on a network file
-/// system, and Error(kUser) if it is a directory, its directory does not exist, or it is a file that is
+/// system, and Error(kUser) if it is a directory, a pipe or a device, its directory does not exist, or it is a file that is
 /// neither empty nor SQLite's.
 void check_place(const std::filesystem::path& path);
 
 /// How an existing file can be read without writing to it. A write-ahead log needs its "-shm" helper; where
 /// that can be neither found nor created (a read-only directory), and on a network file system, the file is
 /// complete without its log and is read as immutable. Throws Error(kUser) if the file does not exist or is
-/// not SQLite's, Error(kEnvironment) if its log holds rows that cannot be read there.
+/// no file or not SQLite's, Error(kEnvironment) if its log holds rows that cannot be read there.
 sqlite::Mode read_only_mode(const std::filesystem::path& path);
 
 }  // namespace lehr

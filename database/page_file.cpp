@@ -12,6 +12,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/power_of_two.h"
 
 namespace lehr {
@@ -91,6 +92,8 @@ std::optional<sqlite::Value> take_value(std::uint64_t type, Bytes& body) {
 }  // namespace
 
 PageFile::PageFile(const std::filesystem::path& path) {
+  if (const std::string_view kind = kind_if_no_file(path); !kind.empty())
+    throw_user("'{}' is {}; the name of a database file is needed", path.string(), kind);
   file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file_ < 0) throw_user("'{}' cannot be read: {}", path.string(), std::strerror(errno));
   find_images(path);

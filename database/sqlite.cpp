@@ -91,10 +91,16 @@ std::string immutable_uri(const std::string& absolute_path) {
   return uri + "?immutable=1";
 }
 
-// SQLite says only "unable to open" for a file without read permission; the system's own word is clearer.
+/// SQLite says only "unable to open" for what it may not read or write, and where it may not create the file, its log
+/// included: the system's own word is clearer.
 int open_error(const std::string& path, Mode mode) {
-  if (::access(path.c_str(), F_OK) != 0 && mode == Mode::kReadWrite) return 0;
-  return ::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0 ? 0 : errno;
+  const auto forbids = [](const std::string& what, int how) {
+    return ::faccessat(AT_FDCWD, what.c_str(), how, AT_EACCESS) == 0 ? 0 : errno;
+  };
+  if (mode != Mode::kReadWrite) return forbids(path, R_OK);
+  if (::access(path.c_str(), F_OK) == 0)
+    if (const int error = forbids(path, R_OK | W_OK)) return error;
+  return forbids(std::filesystem::path(path).parent_path().string(), W_OK | X_OK);
 }
 
 }  // namespace

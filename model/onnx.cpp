@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/protobuf.h"
 #include "base/text.h"
 
@@ -416,6 +417,8 @@ OnnxModel parse_onnx(std::shared_ptr<const std::string> bytes, const std::string
 }
 
 OnnxModel read_onnx(const std::string& path) {
+  if (const std::string_view kind = kind_if_no_file(path); !kind.empty())
+    throw_user("{} is {}; a network is one file", path, kind);
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error) throw_user("{} cannot be read: {}", path, error.message());

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "replay/formats.h"
 #include "replay/python_json.h"
 #include "replay/text_file.h"
@@ -15,6 +16,7 @@ namespace {
 using nlohmann::json;
 
 bool is_sqlite(const std::string& path) {
+  if (!kind_if_no_file(path).empty()) return false;  // what is read of a pipe here is gone
   char head[16] = {};
   std::ifstream(path, std::ios::binary).read(head, sizeof head);
   return std::string_view(head, sizeof head) == std::string_view("SQLite format 3\0", 16);

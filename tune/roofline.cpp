@@ -74,6 +74,10 @@ void Roofline::probed(Roof roof, double rate) {
   if (roof == Roof::kArithmetic) raise(probed_gflops_, rate);
 }
 
+void Roofline::bounded(double gflops) {
+  raise(probed_gflops_, gflops);
+}
+
 void Roofline::reached(std::string_view family, double time_us) {
   if (time_us <= 0) return;
   if (!saves_products(family)) raise(peaks_.gflops_f32, gflops_of_us(time_us));
@@ -120,6 +124,12 @@ Prober prober_of(const Limits& limits) {
   return [limits, &backend](Roof roof) {
     return roof == Roof::kArithmetic ? backend.peak_gflops(limits) : backend.read_gbytes(limits);
   };
+}
+
+std::function<double()> bound_of(const Limits& limits) {
+  const Backend& backend = backend_of(limits.target);
+  if (backend.burst_gflops == nullptr) return {};
+  return [limits, &backend] { return backend.burst_gflops(limits); };
 }
 
 }  // namespace lehr

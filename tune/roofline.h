@@ -38,12 +38,14 @@ class Roofline {
   /// A probe of a roof gave `rate`, in the roof's unit. A lower one was taken in a busier moment and says
   /// nothing, nor does any for a roof that is not known.
   void probed(Roof roof, double rate);
+  /// The device surely does not exceed `gflops` by much: a bound for why_implausible() alone.
+  void bounded(double gflops);
   /// A kernel of `family` whose result was right took `time_us` microseconds. One that saves products says
   /// nothing about the arithmetic.
   void reached(std::string_view family, double time_us);
 
   /// "", or why no kernel that was right can have taken `time_us`, one clause: its operations would need more
-  /// than four times the best probe of the device, or of what its limits say. These are the direct sum's or,
+  /// than four times the best probe or bound of the device, or what its limits say. These are the direct sum's or,
   /// if they are fewer, the kernel's own (Winograd's), which are asked for where they matter.
   std::string why_implausible(double time_us, const std::function<double()>& own_flops) const;
 
@@ -62,7 +64,7 @@ class Roofline {
   double flops_ = 0;  // 0: not on the f32 units
   double bytes_ = 0;  // 0: all operands fit the caches
   Peaks peaks_;
-  double probed_gflops_ = 0;  // as Peaks::gflops_f32, but raised by probes alone
+  double probed_gflops_ = 0;  // as Peaks::gflops_f32, but raised by probes and bounds alone
 };
 
 /// Why a share is above 100 %, for people: one sentence without a full stop. "" where it rounds to 100 % or
@@ -74,5 +76,8 @@ std::string_view why_above_all(double share);
 using Prober = std::function<double(Roof)>;
 /// Of the CPU with these limits. Empty for other devices, whose rates follow from their clocks.
 Prober prober_of(const Limits& limits);
+
+/// Asks for Roofline::bounded(), in some tens of milliseconds. Empty for devices whose rates follow from their clocks.
+std::function<double()> bound_of(const Limits& limits);
 
 }  // namespace lehr

@@ -1,6 +1,7 @@
 // A product with a bias, from a bundle: example FOLDER M N K.
 #include <lehr_bundle.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>

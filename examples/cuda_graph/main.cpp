@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <lehr_bundle.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -69,6 +69,8 @@ struct Backend {
   /// Rates of the device now, while no kernel runs: GFLOP/s of f32, GB/s read. nullptr: they cannot be asked.
   double (*peak_gflops)(const Limits& limits) = nullptr;
   double (*read_gbytes)(const Limits& limits) = nullptr;
+  /// GFLOP/s of f32 that surely nothing exceeds by much, however busy the machine is; nullptr as above.
+  double (*burst_gflops)(const Limits& limits) = nullptr;
   ContestOptions contest = {};
 };
 

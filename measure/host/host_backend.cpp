@@ -56,6 +56,7 @@ constinit const Backend kHostBackend = {
     .caches = "warm",
     .peak_gflops = [](const Limits& limits) { return measure_peak_gflops(limits.cores, limits.arch); },
     .read_gbytes = [](const Limits& limits) { return measure_read_gbytes(limits.cores, limits.l3_bytes); },
+    .burst_gflops = [](const Limits& limits) { return measure_burst_gflops(limits.cores, limits.arch); },
     // Short turns, so that both of a pair lie within one calm spell, and only calm rounds count
     // (measure/core/ratio.h). That a side lost its CPUs shows in its time alone: the CPU time of its other
     // threads is some milliseconds behind.

@@ -175,6 +175,20 @@ double measure_peak_gflops(int threads, std::string_view arch) {
   return total / best / 1e9;
 }
 
+double measure_burst_gflops(int threads, std::string_view arch) {
+  const FmaKernel kernel = kernel_for(arch);
+  if (kernel == nullptr) return 0;
+  constexpr std::int64_t kSteps = 1000;
+  constexpr int kRounds = 4000;  // of some microseconds
+  double best = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const Clock::time_point start = Clock::now();
+    const double operations = kernel(kSteps);
+    best = std::max(best, operations / std::max(seconds_since(start), 1e-9));
+  }
+  return threads * best / 1e9;
+}
+
 double measure_read_gbytes(int threads, std::int64_t l3_bytes) {
   constexpr std::int64_t kMiB = 1 << 20;
   const std::int64_t wanted = std::clamp<std::int64_t>(2 * l3_bytes, 64 * kMiB, 256 * kMiB);

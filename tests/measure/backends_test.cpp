@@ -18,6 +18,7 @@ TEST(Backends, AreOnePerTargetInTheTargetsOrder) {
     EXPECT_EQ(&backend_of(target), &backend);
     EXPECT_NE(backend.compiler == nullptr, backend.worker_compiler == nullptr) << "one of the two compiles";
     EXPECT_EQ(backend.peak_gflops == nullptr, backend.read_gbytes == nullptr);
+    EXPECT_EQ(backend.peak_gflops == nullptr, backend.burst_gflops == nullptr);
     EXPECT_THAT(backend.caches, ::testing::AnyOf("warm", "rotating"));
     EXPECT_NE(backend.make_runner(), nullptr);
     EXPECT_FALSE(backend.parts.empty());

@@ -251,6 +251,26 @@ TEST(Session, ATimeThatNoDeviceReachesIsAFailedTrial) {
   EXPECT_EQ(summary.best->config, toy_config(1, 1, 1, 0));
 }
 
+// The probes of a machine that was busy with something else.
+TEST(Session, ATimeIsImplausibleOnlyWhereNoBurstComesNearIt) {
+  for (const double burst : {1e9, 2e-3}) {
+    ToySession toy;
+    toy.task.device.limits.peak_gflops_f32 = 1e-3;
+    int asked = 0;
+    toy.bound = [&] {
+      ++asked;
+      return burst;
+    };
+    const Summary summary = toy.run();
+    const bool near = burst > 1e6;
+    EXPECT_EQ(summary.failed.count(FailureKind::kImplausible), near ? 0u : 1u) << burst;
+    EXPECT_GT(asked, 0);
+    if (near) {
+      EXPECT_EQ(asked, 1) << "what one burst has shown stays";
+    }
+  }
+}
+
 TEST(Resume, StartsAfreshWhenAskedTo) {
   ToySession toy;
   toy.run();

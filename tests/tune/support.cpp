@@ -50,7 +50,8 @@ Summary ToySession::run() {
                       .interrupted = &interrupted,
                       .on_event = [this](const Event& event) { events.push_back(event); },
                       .now_s = [this] { return clock.now_s; },
-                      .prober = prober});
+                      .prober = prober,
+                      .bound = bound});
 }
 
 std::vector<Record> ToySession::rows(const std::string& session) const {

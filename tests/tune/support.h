@@ -45,6 +45,7 @@ struct ToySession {
   std::atomic<bool> interrupted = false;
   std::vector<Event> events;
   Prober prober;  ///< SessionParts::prober
+  std::function<double()> bound;  ///< SessionParts::bound
   /// The measurer of the last run.
   std::unique_ptr<FakeMeasurer> measurer;
   /// Called with the new measurer before a run.

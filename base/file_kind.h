@@ -1,0 +1,13 @@
+// What a path names, where it is no file that can be read twice.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace lehr {
+
+/// "a directory", "a pipe", "a device" or "a socket"; "" for a regular file, and where nothing is there. Links are followed.
+/// Opening a pipe waits for its other end: ask first.
+std::string_view kind_if_no_file(const std::filesystem::path& path);
+
+}  // namespace lehr
