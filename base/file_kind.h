@@ -6,8 +6,8 @@
 
 namespace lehr {
 
-/// "a directory", "a pipe", "a device" or "a socket"; "" for a regular file, and where nothing is there. Links are followed.
-/// Opening a pipe waits for its other end: ask first.
+/// "a directory", "a pipe", "a device" or "a socket"; "" for a regular file, and where nothing is there.
+/// Links are followed. Opening a pipe waits for its other end: ask first.
 std::string_view kind_if_no_file(const std::filesystem::path& path);
 
 }  // namespace lehr

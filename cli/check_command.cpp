@@ -51,9 +51,8 @@ int CheckCommand::run() {
   options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
   const MeasureSetup setup = make_measure_setup(choice, workloads[0], environment_, 0, Timings::kShort);
   if (!setup.note.empty()) tell("note: {}", setup.note);
-  workloads = problem_.served_by(setup.device, std::move(workloads), [](const std::string& reason) {
-    tell("note: left out: {}", reason);
-  });
+  workloads = problem_.served_by(setup.device, std::move(workloads),
+                                 [](const std::string& reason) { tell("note: left out: {}", reason); });
 
   const std::atomic<bool>& interrupted = watch_signals();
   nlohmann::json checks = nlohmann::json::array();

@@ -135,7 +135,7 @@ int DbCommand::dump() const {
   if (std::fflush(stdout) != 0) throw_environment("the output cannot be written: {}", std::strerror(errno));
   if (left_out == 0) return 0;
   tell("lehr: {} damaged row{} left out; lehr db verify names {}", left_out,
-             left_out == 1 ? " was" : "s were", left_out == 1 ? "it" : "them");
+       left_out == 1 ? " was" : "s were", left_out == 1 ? "it" : "them");
   return kCheckFailedCode;
 }
 

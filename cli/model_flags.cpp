@@ -70,8 +70,7 @@ ModelProblem ModelFlags::read() const {
   const ShapeBindings bound = bindings();
   ModelProblem problem;
   problem.model = read_onnx(file_);
-  for (const std::string& warning : problem.model.warnings)
-    tell("note: {}: {}", file_, warning);
+  for (const std::string& warning : problem.model.warnings) tell("note: {}: {}", file_, warning);
   problem.shapes = infer_shapes(problem.model, bound);
   problem.work = work_of(problem.model, problem.shapes);
   return problem;

@@ -53,8 +53,8 @@ std::vector<Workload> ProblemFlags::workloads() const {
   if (!file_.empty() && !suite_.empty()) throw_user("--problems and --suite exclude each other");
   if (strict_ && file_.empty()) throw_user("--strict is for --problems");
   if (!suite_.empty())
-    return workloads_of_suite(
-        suite_, [](const std::string& sentence) { tell("note: left out: {}", sentence); });
+    return workloads_of_suite(suite_,
+                              [](const std::string& sentence) { tell("note: left out: {}", sentence); });
   if (from_file()) return workloads_of_file();
   for (std::size_t i = 0; i < apps_.size(); ++i)
     if (apps_[i]->parsed()) return flags_[i].workloads();
@@ -70,7 +70,7 @@ std::vector<Workload> ProblemFlags::workloads_of_file() const {
     tell("note: left out: {}", read.unusable[i]);
   if (!read.unusable.empty())
     tell("note: {} of {} lines of {} are left out; --strict makes the first one an error",
-               read.unusable.size(), read.lines, file_);
+         read.unusable.size(), read.lines, file_);
   return std::move(read.problems);
 }
 

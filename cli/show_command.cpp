@@ -94,9 +94,8 @@ nlohmann::json ShowCommand::as_measured(const Choice& choice, const Source& sour
   const std::optional<std::string> another = why_another(*choice.record, source);
   if (!another) return true;
   tell("warning: what is shown need not be what was measured: {}{}", *another,
-             choice.facts_known
-                 ? ""
-                 : ", and the log does not know the facts of the device that it was measured on");
+       choice.facts_known ? ""
+                          : ", and the log does not know the facts of the device that it was measured on");
   return choice.record->source_hash == 0 ? nlohmann::json(nullptr) : nlohmann::json(false);
 }
 

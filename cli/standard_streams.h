@@ -17,7 +17,8 @@ void keep_standard_streams();
 /// Flushes stdout: "", or why what was printed to it could not be written, one sentence without a full stop.
 std::string why_unwritten();
 
-/// Writes `text` to stderr as it is. Where stderr takes nothing (full, closed) it is lost, and nothing else is.
+/// Writes `text` to stderr as it is. Where stderr takes nothing (full, closed) it is lost, and nothing else
+/// is.
 void write_to_stderr(const std::string& text);
 
 /// A line on stderr, made printable (cli/table.h): notes and reasons quote files and arguments.

@@ -53,7 +53,7 @@ int code_of(const std::vector<Summary>& summaries) {
   const auto failed = std::ranges::find_if(summaries, [](const Summary& summary) { return !summary.best; });
   if (failed != summaries.end()) {
     tell("lehr: no candidate of '{}' ran: {} failed ({}), the first with {}", failed->workload,
-               failed->measured, failures_text(failed->failed), failed->first_failure);
+         failed->measured, failures_text(failed->failed), failed->first_failure);
     return kNothingFoundCode;
   }
   return all_deterministic(summaries) ? 0 : kCheckFailedCode;

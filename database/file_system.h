@@ -15,8 +15,8 @@ namespace lehr {
 std::string_view network_file_system(std::uint64_t magic);
 
 /// Throws Error(kEnvironment) if `path`, or the directory it would be created in, lies on a network file
-/// system, and Error(kUser) if it is a directory, a pipe or a device, its directory does not exist, or it is a file that is
-/// neither empty nor SQLite's.
+/// system, and Error(kUser) if it is a directory, a pipe or a device, its directory does not exist, or it is
+/// a file that is neither empty nor SQLite's.
 void check_place(const std::filesystem::path& path);
 
 /// How an existing file can be read without writing to it. A write-ahead log needs its "-shm" helper; where

@@ -91,8 +91,8 @@ std::string immutable_uri(const std::string& absolute_path) {
   return uri + "?immutable=1";
 }
 
-/// SQLite says only "unable to open" for what it may not read or write, and where it may not create the file, its log
-/// included: the system's own word is clearer.
+/// SQLite says only "unable to open" for what it may not read or write, and where it may not create the file,
+/// its log included: the system's own word is clearer.
 int open_error(const std::string& path, Mode mode) {
   const auto forbids = [](const std::string& what, int how) {
     return ::faccessat(AT_FDCWD, what.c_str(), how, AT_EACCESS) == 0 ? 0 : errno;

@@ -45,8 +45,8 @@ class Roofline {
   void reached(std::string_view family, double time_us);
 
   /// "", or why no kernel that was right can have taken `time_us`, one clause: its operations would need more
-  /// than four times the best probe or bound of the device, or what its limits say. These are the direct sum's or,
-  /// if they are fewer, the kernel's own (Winograd's), which are asked for where they matter.
+  /// than four times the best probe or bound of the device, or what its limits say. These are the direct
+  /// sum's or, if they are fewer, the kernel's own (Winograd's), which are asked for where they matter.
   std::string why_implausible(double time_us, const std::function<double()>& own_flops) const;
 
   /// The roof that bounds the workload. The memory's bounds only what does not fit the caches.
@@ -77,7 +77,8 @@ using Prober = std::function<double(Roof)>;
 /// Of the CPU with these limits. Empty for other devices, whose rates follow from their clocks.
 Prober prober_of(const Limits& limits);
 
-/// Asks for Roofline::bounded(), in some tens of milliseconds. Empty for devices whose rates follow from their clocks.
+/// Asks for Roofline::bounded(), in some tens of milliseconds. Empty for devices whose rates follow from
+/// their clocks.
 std::function<double()> bound_of(const Limits& limits);
 
 }  // namespace lehr

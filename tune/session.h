@@ -60,7 +60,8 @@ struct SessionParts {
       {};  ///< of several sessions that share it: then there are no more rounds; empty: never
   std::function<double()> now_s;                   ///< monotonic seconds; empty: the steady clock
   Prober prober = {};  ///< asked now and then while no kernel runs; empty: never
-  std::function<double()> bound = {};  ///< bound_of(): asked before a time is called implausible; empty: never
+  std::function<double()> bound =
+      {};  ///< bound_of(): asked before a time is called implausible; empty: never
 };
 
 /// Measures the defaults, then what the strategy wants, until a stop rule fires; re-times the finalists;

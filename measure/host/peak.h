@@ -10,8 +10,9 @@ namespace lehr {
 /// Limits::arch. Best of several 2 ms windows, about 15 ms. 0 for an instruction set that has no kernel here.
 double measure_peak_gflops(int threads, std::string_view arch);
 
-/// What `threads` threads would reach if each were as fast as one alone in its best 0.1 ms of many: hardly ever less than
-/// they can do, on a machine that is busy with something else, too. About 15 ms of processor time.
+/// What `threads` threads would reach if each were as fast as one alone in its best 0.1 ms of many: hardly
+/// ever less than they can do, on a machine that is busy with something else, too. About 15 ms of processor
+/// time.
 double measure_burst_gflops(int threads, std::string_view arch);
 
 /// GB/s of `threads` threads that read a buffer of twice `l3_bytes` (at least 64 MiB, at most 256 MiB); best

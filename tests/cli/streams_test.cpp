@@ -83,10 +83,12 @@ TEST(Streams, ClosedDescriptorsAreTakenByNoFile) {
 TEST(Streams, WhatIsSaidBesideTheResultMayBeLost) {
   const Scratch scratch;
   std::ofstream(scratch.path() / "some.txt") << "gemm m=8 n=8 k=8\nno problem\n";
-  EXPECT_EQ(code_of("$LEHR tune --problems some.txt --device cpu --threads 1 --trials 2 --no-baseline --db log.db >out "
-                    "2>/dev/full",
-                    scratch.path()),
-            0);
+  EXPECT_EQ(
+      code_of(
+          "$LEHR tune --problems some.txt --device cpu --threads 1 --trials 2 --no-baseline --db log.db >out "
+          "2>/dev/full",
+          scratch.path()),
+      0);
   EXPECT_EQ(code_of("$LEHR replay log.db --seeds 1 >out 2>/dev/full", scratch.path()), 0);
 }
 
@@ -130,31 +132,40 @@ TEST(Streams, AHangUpIsAnInterruptUnlessItWasIgnored) {
 
 TEST(Places, APipeIsNoLog) {
   const Scratch scratch;
-  for (const char* command : {"tune gemm --m 8 --n 8 --k 8 --trials 1 --db pipe", "best --db pipe", "db verify pipe",
-                              "db salvage pipe out.db", "db merge out.db pipe"})
-    EXPECT_EQ(code_of(fmt::format("rm -f pipe; mkfifo pipe; timeout 20 $LEHR {} >out 2>err", command), scratch.path()), 1)
+  for (const char* command : {"tune gemm --m 8 --n 8 --k 8 --trials 1 --db pipe", "best --db pipe",
+                              "db verify pipe", "db salvage pipe out.db", "db merge out.db pipe"})
+    EXPECT_EQ(code_of(fmt::format("rm -f pipe; mkfifo pipe; timeout 20 $LEHR {} >out 2>err", command),
+                      scratch.path()),
+              1)
         << command << text_of(scratch.path() / "err");
-  EXPECT_THAT(text_of(scratch.path() / "err"), HasSubstr("'pipe' is a pipe; the name of a database file is needed"));
+  EXPECT_THAT(text_of(scratch.path() / "err"),
+              HasSubstr("'pipe' is a pipe; the name of a database file is needed"));
 }
 
 TEST(Places, ADirectoryThatIsGoneIsNamed) {
   const Scratch scratch;
   const std::string in_a_lost_one = "mkdir gone && cd gone && rmdir ../gone && ";
   for (const char* command : {"tune gemm --m 8 --n 8 --k 8 --trials 1", "best", "db verify some.db"}) {
-    EXPECT_THAT(code_of(in_a_lost_one + "$LEHR " + command + " 2>" + (scratch.path() / "err").string(), scratch.path()),
+    EXPECT_THAT(code_of(in_a_lost_one + "$LEHR " + command + " 2>" + (scratch.path() / "err").string(),
+                        scratch.path()),
                 AnyOf(1, 2));
-    EXPECT_THAT(text_of(scratch.path() / "err"), HasSubstr("the directory that this was started in is gone")) << command;
+    EXPECT_THAT(text_of(scratch.path() / "err"), HasSubstr("the directory that this was started in is gone"))
+        << command;
   }
 }
 
 // Only root may mount.
 TEST(Places, AReadOnlySystemIsNamed) {
   const Scratch scratch;
-  const std::string mounted = "mkdir place && unshare --mount --propagation private sh -c 'mount -t tmpfs none place && "
-                              "mount -o remount,ro place && ";
+  const std::string mounted =
+      "mkdir place && unshare --mount --propagation private sh -c 'mount -t tmpfs none place && "
+      "mount -o remount,ro place && ";
   if (code_of(mounted + "true' 2>err", scratch.path()) != 0) GTEST_SKIP() << "nothing can be mounted here";
   std::filesystem::remove(scratch.path() / "place");
-  EXPECT_EQ(code_of("export LEHR; " + mounted + "$LEHR tune gemm --m 8 --n 8 --k 8 --trials 1 --db place/own.db' 2>err", scratch.path()), 2);
+  EXPECT_EQ(code_of("export LEHR; " + mounted +
+                        "$LEHR tune gemm --m 8 --n 8 --k 8 --trials 1 --db place/own.db' 2>err",
+                    scratch.path()),
+            2);
   EXPECT_THAT(text_of(scratch.path() / "err"), HasSubstr("cannot be opened: Read-only file system"));
 }
 
@@ -172,7 +183,8 @@ TEST(Printable, NothingOfAFileSteersATerminal) {
 TEST(Printable, NotesAreSo) {
   const Scratch scratch;
   std::ofstream(scratch.path() / "some.txt") << "gemm m=8 n=8 k=8\nno\x1b[31m problem\n";
-  const Ran ran = run_lehr(words("tune --problems some.txt --device cpu --threads 1 --trials 1 --no-baseline"), scratch.path());
+  const Ran ran = run_lehr(
+      words("tune --problems some.txt --device cpu --threads 1 --trials 1 --no-baseline"), scratch.path());
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.err, HasSubstr("no?[31m"));
   EXPECT_EQ(ran.err.find('\x1b'), std::string::npos) << ran.err;
