@@ -50,6 +50,7 @@ json json_of(const Winner& winner) {
           {"picked_by", record.picked_by},
           {"created_unix_ms", record.created_unix_ms},
           {"session", record.session},
+          {"merged_from", winner.merged_from},
           {"record", record.id}};
 }
 
@@ -103,7 +104,8 @@ int BestCommand::run() {
                     gflops(*winner) > 0 ? fmt::format("{:.1f}", gflops(*winner)) : "-",
                     format_ratio(verdict.speedup_vs_default), format_ratio(verdict.speedup_vs_baseline),
                     verdict.baseline.empty() ? "-" : verdict.baseline, std::to_string(winner->trials),
-                    record.picked_by, format_date(record.created_unix_ms), to_text(record.config)});
+                    record.picked_by + (winner->merged_from.empty() ? "" : ", of " + winner->merged_from),
+                    format_date(record.created_unix_ms), to_text(record.config)});
   }
   flush();
   for (const Winner& winner : found)
@@ -112,7 +114,7 @@ int BestCommand::run() {
                  printable(winner.record.workload));
   fmt::print("+-: half the width of the 95 % interval\n");
   if (std::ranges::any_of(found, [](const Winner& winner) { return !winner.contested; }))
-    fmt::print("* a single trial, not re-timed against the default: lehr tune the workload again\n");
+    fmt::print("* a single trial, not re-timed here against the default: lehr tune the workload again\n");
   return 0;
 }
 

@@ -63,6 +63,9 @@ DbCommand::DbCommand(CLI::App& root, const Environment& environment) : database_
   add_others(import_, "JSONL", "what lehr db dump wrote");
   salvage_ = add("salvage", "Write what is left of a damaged log to a new one", "TORN", false);
   add_others(salvage_, "NEW", "the file to make")->expected(1);
+  for (CLI::App* sub : {merge_, import_})
+    switch_flag(*sub, "Rows", "--trusted", trusted_,
+                "they are one's own: what they say of winners and of configs that kill a worker counts as seen here");
   for (CLI::App* sub : {stats_, verify_, merge_, import_, salvage_}) add_json(sub);
   app_->footer(examples({{"check", "lehr db verify lehr.db"},
                          {"join", "lehr db merge all.db node1.db node2.db"},
@@ -107,6 +110,10 @@ int DbCommand::verify() const {
   return found.sound() ? 0 : kCheckFailedCode;
 }
 
+Trust DbCommand::trust() const {
+  return trusted_ ? Trust::kAsRunHere : Trust::kEvidence;
+}
+
 int DbCommand::merge() const {
   std::vector<Database> from;
   for (const std::string& file : others_) {  // all can be read, or nothing is begun
@@ -116,7 +123,7 @@ int DbCommand::merge() const {
     from.push_back(Database::open_read_only(file));
   }
   Database into = open_for_writing(database_);
-  const std::vector<AddedRows> added = into.merge(from);
+  const std::vector<AddedRows> added = into.merge(from, trust());
   nlohmann::json documents = nlohmann::json::array();
   bool damaged = false;
   for (std::size_t i = 0; i < added.size(); ++i) {
@@ -143,7 +150,7 @@ int DbCommand::import() const {
   const std::vector<std::filesystem::path> files(others_.begin(), others_.end());
   for (const std::filesystem::path& file : files)
     if (!std::filesystem::exists(file)) throw_user("there is no file '{}'", file.string());
-  const std::vector<AddedRows> added = open_for_writing(database_).import_lines(files);
+  const std::vector<AddedRows> added = open_for_writing(database_).import_lines(files, trust());
   nlohmann::json documents = nlohmann::json::array();
   for (std::size_t i = 0; i < added.size(); ++i) {
     nlohmann::json document = to_json(added[i]);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/environment.h"
+#include "database/database.h"
 
 namespace CLI {
 class App;
@@ -20,6 +21,7 @@ class DbCommand {
   int run();
 
  private:
+  Trust trust() const;
   int stats() const;
   int verify() const;
   int merge() const;
@@ -31,7 +33,7 @@ class DbCommand {
   CLI::App *stats_, *verify_, *merge_, *dump_, *import_, *salvage_;
   std::string database_;
   std::vector<std::string> others_;  ///< the files after the first
-  bool json_ = false;
+  bool json_ = false, trusted_ = false;
 };
 
 }  // namespace lehr

@@ -46,6 +46,7 @@ json to_json(const DatabaseStats& stats) {
           {"verdicts", stats.verdicts},
           {"devices", stats.devices},
           {"sessions", stats.sessions},
+          {"merged_sessions", stats.merged_sessions},
           {"tasks", tasks}};
 }
 
@@ -64,6 +65,8 @@ std::string stats_text(const std::string& file, const DatabaseStats& stats) {
                                  format_bytes(static_cast<double>(stats.file_bytes)), stats.schema_version,
                                  counted(stats.records, "trial"), counted(stats.sessions, "session"),
                                  counted(stats.verdicts, "verdict"));
+  for (const auto& [log, sessions] : stats.merged_sessions)
+    text += fmt::format("{} merged from {}\n", counted(sessions, "session"), printable(log));
   if (!rows.empty())
     text += "\n" + format_table({"<workload", "timed", "<failed", "best", "spread", "<first (UTC)",
                                  "<last (UTC)", "<device"},
@@ -79,6 +82,7 @@ json to_json(const Verification& found) {
           {"records", found.records},
           {"verdicts", found.verdicts},
           {"devices", found.devices},
+          {"origins", found.origins},
           {"without_device", found.without_device},
           {"damaged", damaged},
           {"structure", found.structure}};
@@ -110,7 +114,8 @@ std::string verification_text(const std::string& file, const Verification& found
 json to_json(const AddedRows& rows) {
   return {{"trials", to_json(rows.trials)},
           {"verdicts", to_json(rows.verdicts)},
-          {"devices", to_json(rows.devices)}};
+          {"devices", to_json(rows.devices)},
+          {"origins", to_json(rows.origins)}};
 }
 
 std::string added_text(const AddedRows& rows) {

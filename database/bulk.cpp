@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "database/record_codec.h"
 
 namespace lehr {
@@ -14,13 +17,23 @@ using sqlite::Statement;
 // over.
 constexpr const char* kCache = "PRAGMA cache_size=-131072";  // KiB
 
+const sqlite::Value& session_of(const LogTable& table, const Row& row) {
+  return row[static_cast<std::size_t>(std::ranges::find(table.columns, "session", &Column::name) - table.columns.begin())];
+}
+
 }  // namespace
+
+std::string log_name(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  return name.empty() ? "memory" : name;
+}
 
 std::string why_damaged(const LogTable& table, const Row& row) {
   if (!checksum_holds(table, row)) return "its checksum is wrong";
   // A device's row may be of a target that this version does not know: it goes where its trials go.
   const bool readable = &table == &trial_table()     ? decode_record(row).has_value()
                         : &table == &verdict_table() ? decode_verdict(row).has_value()
+                        : &table == &origin_table()  ? decode_origin(row).has_value()
                                                      : has_types_of(table, row);
   return readable ? "" : fmt::format("its values are no {}", table.name);
 }
@@ -30,19 +43,38 @@ Bulk::Bulk(Database::Impl& impl)
   impl.connection.execute(kCache);
   Statement rows = impl.connection.prepare("SELECT checksum FROM verdict");
   while (rows.step()) verdicts_.insert(rows.row()[0]);
+  Statement here = impl.connection.prepare(
+      "SELECT session FROM trial UNION SELECT session FROM verdict EXCEPT SELECT session FROM origin");
+  while (here.step()) here_.insert(here.row()[0]);
 }
 
 void Bulk::add(const LogTable& table, const Row& row, AddedRows& counts) {
   const bool trial = &table == &trial_table(), verdict = &table == &verdict_table();
-  RowCounts& count = trial ? counts.trials : verdict ? counts.verdicts : counts.devices;
+  RowCounts& count = trial                        ? counts.trials
+                     : verdict                    ? counts.verdicts
+                     : &table == &origin_table()  ? counts.origins
+                                                  : counts.devices;
   if (!why_damaged(table, row).empty()) {
     ++count.refused;
-  } else if (trial) {
-    ++(impl_.insert(table, row) ? count.added : present(row) ? count.present : count.conflicting);
-  } else {
-    const bool fresh = (!verdict || verdicts_.insert(row.back()).second) && impl_.insert(table, row);
-    ++(fresh ? count.added : count.present);
+    return;
   }
+  // Another log had this one's rows from it.
+  if (&table == &origin_table() && here_.contains(session_of(table, row))) return;
+  const bool fresh = (!verdict || verdicts_.insert(row.back()).second) && impl_.insert(table, row);
+  if (fresh && (trial || verdict)) added_.insert(session_of(table, row));
+  ++(fresh ? count.added : !trial || present(row) ? count.present : count.conflicting);
+}
+
+void Bulk::came_from(const std::string& log) {
+  const std::int64_t now = now_unix_ms();
+  for (const sqlite::Value& session : added_)
+    if (!here_.contains(session)) impl_.insert(origin_table(), encode(StoredOrigin{std::get<std::string>(session), log, now}));
+  added_.clear();
+}
+
+void Bulk::was_run_here() {
+  here_.merge(added_);
+  added_.clear();
 }
 
 bool Bulk::present(const Row& row) {
@@ -60,7 +92,7 @@ AddedRows Database::add_rows(const std::function<bool(const LogTable*&, Row&)>& 
   return counts;
 }
 
-std::vector<AddedRows> Database::merge(std::span<const Database> others) {
+std::vector<AddedRows> Database::merge(std::span<const Database> others, Trust trust) {
   sqlite::Transaction transaction(impl_->connection);
   Bulk bulk(*impl_);
   std::vector<AddedRows> result;
@@ -71,6 +103,10 @@ std::vector<AddedRows> Database::merge(std::span<const Database> others) {
           other.impl_->connection.prepare(select_from(*table, other.impl_->version) + " ORDER BY seq");
       while (rows.step()) bulk.add(*table, rows.row(), counts);
     }
+    if (trust == Trust::kAsRunHere)
+      bulk.was_run_here();
+    else
+      bulk.came_from(log_name(other.path()));
     result.push_back(counts);
   }
   transaction.commit();

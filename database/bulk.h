@@ -1,11 +1,16 @@
 // Adding many rows of unknown origin in one transaction: what merge, import and salvage have in common.
 #pragma once
 
+#include <filesystem>
 #include <set>
+#include <string>
 
 #include "database/impl.h"
 
 namespace lehr {
+
+/// What StoredOrigin::merged_from says of the file at `path`: its name without folders, which are nobody else's business.
+std::string log_name(const std::filesystem::path& path);
 
 /// Why a row is none of ours: "its checksum is wrong", "its values are no trial". "" = it is sound.
 std::string why_damaged(const LogTable& table, const sqlite::Row& row);
@@ -18,6 +23,11 @@ class Bulk {
 
   /// Adds the row if it is sound and new, and counts what became of it.
   void add(const LogTable& table, const sqlite::Row& row, AddedRows& counts);
+  /// What was added since the last call came from `log`: each session of it that is neither known to be run here nor to be
+  /// from elsewhere is from there.
+  void came_from(const std::string& log);
+  /// What was added since the last call counts as run here, unless the log that it came from knew better.
+  void was_run_here();
 
  private:
   bool present(const sqlite::Row& row);
@@ -25,6 +35,8 @@ class Bulk {
   Database::Impl& impl_;
   sqlite::Statement checksum_of_;
   std::set<sqlite::Value> verdicts_;  // a verdict has no id; its checksum stands for its content
+  std::set<sqlite::Value> here_;      // sessions that were run here
+  std::set<sqlite::Value> added_;     // sessions of rows that were added since came_from()
 };
 
 }  // namespace lehr

@@ -31,6 +31,7 @@ struct LogTable {
 const LogTable& trial_table();
 const LogTable& verdict_table();
 const LogTable& device_table();
+const LogTable& origin_table();
 /// All of them, in the order in which they are dumped.
 std::span<const LogTable* const> log_tables();
 

@@ -38,11 +38,6 @@ std::string random_id() {
   return to_hex(words[0]) + to_hex(words[1]);
 }
 
-std::int64_t now_unix_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
-
 // A WHERE clause for the non-empty fields among those named.
 struct Where {
   std::string sql;
@@ -87,6 +82,11 @@ std::optional<Record> best_of_group(const Connection& connection, int version, c
 }
 
 }  // namespace
+
+std::int64_t now_unix_ms() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
 
 bool Database::Impl::insert(const LogTable& table, const Row& row) {
   auto insert = inserts.find(&table);
@@ -208,6 +208,15 @@ std::map<std::uint64_t, StoredDevice> Database::devices() const {
   return devices;
 }
 
+std::map<std::string, std::string> Database::origins() const {
+  Statement rows = impl_->connection.prepare(select_from(origin_table(), impl_->version));
+  std::map<std::string, std::string> origins;
+  while (rows.step())
+    if (std::optional<StoredOrigin> origin = decode_origin(rows.row()))
+      origins.emplace(std::move(origin->session), std::move(origin->merged_from));
+  return origins;
+}
+
 // Groups (workload, device, target, family) lie one after the other in the index; each is found by a seek
 // behind the one before, so the cost grows with the number of groups and not of rows, whichever fields the
 // filter leaves open.
@@ -272,9 +281,10 @@ std::vector<StoredVerdict> Database::verdicts(const RecordFilter& filter) const 
   rows.bind(where.values);
   std::vector<StoredVerdict> newest;
   std::set<std::pair<std::string, std::string>> seen;
+  const std::map<std::string, std::string> merged = origins();
   while (rows.step()) {
     std::optional<StoredVerdict> verdict = decode_verdict(rows.row());
-    if (verdict && seen.emplace(verdict->workload, verdict->device).second)
+    if (verdict && !merged.contains(verdict->session) && seen.emplace(verdict->workload, verdict->device).second)
       newest.push_back(std::move(*verdict));
   }
   std::reverse(newest.begin(), newest.end());

@@ -36,6 +36,7 @@ struct TaskStats {
 struct DatabaseStats {
   int schema_version = 0;
   std::int64_t file_bytes = 0, records = 0, verdicts = 0, devices = 0, sessions = 0;
+  std::map<std::string, std::int64_t> merged_sessions;  ///< of `sessions` those that were run elsewhere, by origins()
   std::vector<TaskStats> tasks;
 };
 
@@ -47,8 +48,10 @@ struct RowCounts {
   std::int64_t refused = 0;      ///< damaged: left out
 };
 struct AddedRows {
-  RowCounts trials, verdicts, devices;
+  RowCounts trials, verdicts, devices, origins;
 };
+/// What rows of another log are: somebody else's evidence, or as good as measured here (a log of one's own).
+enum class Trust { kEvidence, kAsRunHere };
 
 struct DamagedRow {
   std::string table;
@@ -57,7 +60,7 @@ struct DamagedRow {
   std::string problem;  ///< "its checksum is wrong"
 };
 struct Verification {
-  std::int64_t records = 0, verdicts = 0, devices = 0;  ///< rows that were looked at, damaged ones included
+  std::int64_t records = 0, verdicts = 0, devices = 0, origins = 0;  ///< rows that were looked at, damaged ones included
   std::int64_t without_device = 0;  ///< sound trials that name a device which the log has no sound row of
   std::vector<DamagedRow> damaged;
   std::vector<std::string> structure;  ///< SQLite's words on what is wrong with the file as a whole
@@ -96,9 +99,10 @@ class Database {
   void append(const StoredVerdict& verdict);
   /// Returns Record::device_hash of its trials. One that is already there is left as it is.
   std::uint64_t append(const StoredDevice& device);
-  /// Appends the records, verdicts and devices of `others` that are not here yet, all of them or none.
+  /// Appends the records, verdicts and devices of `others` that are not here yet, all of them or none. Their sessions are
+  /// noted as theirs (StoredOrigin), unless they are trusted.
   /// Running it twice changes nothing. Returns one entry for each.
-  std::vector<AddedRows> merge(std::span<const Database> others);
+  std::vector<AddedRows> merge(std::span<const Database> others, Trust trust = Trust::kEvidence);
   /// Every sound row as one line of JSON (json_lines.h) without line break, trials first, then verdicts and
   /// devices, each table in order of appending. Returns how many rows were left out because they are damaged.
   /// Equal verdicts are given once.
@@ -106,7 +110,8 @@ class Database {
   /// Appends the rows of files of such lines, all of them or none. Throws Error(kUser) that names file and
   /// line for one that is no row of ours or whose checksum is wrong. Running it twice changes nothing.
   /// Returns one entry for each.
-  std::vector<AddedRows> import_lines(std::span<const std::filesystem::path> files);
+  std::vector<AddedRows> import_lines(std::span<const std::filesystem::path> files,
+                                      Trust trust = Trust::kEvidence);
   /// Appends rows of a table's columns (columns.h), all of them or none. `next` gives false at the end.
   AddedRows add_rows(const std::function<bool(const LogTable*& table, sqlite::Row& row)>& next);
   /// Fastest timing that matches, the older one of equals; nullopt if none. Damaged rows are passed over.
@@ -115,11 +120,14 @@ class Database {
   std::optional<Record> best(const RecordFilter& filter) const;
   /// In order of creation. Damaged rows are left out.
   std::vector<Record> all(const RecordFilter& filter) const;
-  /// The newest verdict per (workload, device) that matches workload, device and target of the filter.
+  /// The newest verdict per (workload, device) that matches workload, device and target of the filter. Those of sessions
+  /// that were run elsewhere (origins()) are left out: they are what somebody else says.
   std::vector<StoredVerdict> verdicts(const RecordFilter& filter) const;
   /// All devices that trials may name, by Record::device_hash. Left out are damaged rows, and rows of targets
   /// that this version does not know.
   std::map<std::uint64_t, StoredDevice> devices() const;
+  /// Of sessions that were not run here: log_name() of what brought them. Damaged rows are left out.
+  std::map<std::string, std::string> origins() const;
   /// Counts rows without looking at their checksums, which verify() does; `best_us` is best()'s.
   DatabaseStats stats() const;
   /// The record with this id; nullopt if there is none or it is damaged.

@@ -47,7 +47,8 @@ std::int64_t Database::dump(const std::function<void(std::string_view)>& line) c
   return left_out;
 }
 
-std::vector<AddedRows> Database::import_lines(std::span<const std::filesystem::path> files) {
+std::vector<AddedRows> Database::import_lines(std::span<const std::filesystem::path> files,
+                                              Trust trust) {
   sqlite::Transaction transaction(impl_->connection);
   Bulk bulk(*impl_);
   std::vector<AddedRows> result;
@@ -71,6 +72,10 @@ std::vector<AddedRows> Database::import_lines(std::span<const std::filesystem::p
         throw_user("{}, line {}: {}; nothing was imported", path.string(), number, error.what());
       }
     }
+    if (trust == Trust::kAsRunHere)
+      bulk.was_run_here();
+    else
+      bulk.came_from(log_name(path));
     result.push_back(counts);
   }
   transaction.commit();

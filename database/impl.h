@@ -27,4 +27,7 @@ struct Database::Impl {
   std::map<const LogTable*, sqlite::Statement> inserts;  ///< made when first used
 };
 
+/// Milliseconds since 1970, by the system's clock.
+std::int64_t now_unix_ms();
+
 }  // namespace lehr

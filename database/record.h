@@ -1,4 +1,5 @@
-// What the log holds: trials, the devices that they were measured on, and the verdicts of contests.
+// What the log holds: trials, the devices that they were measured on, the verdicts of contests, and which sessions were
+// run elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -126,6 +127,18 @@ void describe(auto& field, Is<StoredVerdict> auto& verdict) {
   field("speedup_vs_baseline_low", verdict.speedup_vs_baseline.interval.low, 3);
   field("speedup_vs_baseline_high", verdict.speedup_vs_baseline.interval.high, 3);
   field("deterministic", verdict.deterministic, 3);
+}
+
+/// Where the rows of a session came from that was not run here: they are evidence of somebody else's.
+struct StoredOrigin {
+  std::string session;
+  std::string merged_from;          ///< name of the log, or of the file of lines, that brought them; not empty
+  std::int64_t merged_unix_ms = 0;
+};
+void describe(auto& field, Is<StoredOrigin> auto& origin) {
+  field("session", origin.session);
+  field("merged_from", origin.merged_from);
+  field("merged_unix_ms", origin.merged_unix_ms);
 }
 
 }  // namespace lehr

@@ -238,6 +238,9 @@ bool is_sound(const StoredVerdict& verdict) {
 bool is_sound(const StoredDevice&) {
   return true;
 }
+bool is_sound(const StoredOrigin& origin) {
+  return !origin.merged_from.empty();
+}
 
 template <typename T>
 Row encoded(const LogTable& table, const T& object) {
@@ -275,8 +278,13 @@ const LogTable& device_table() {
   static const LogTable table = {.name = "device", .columns = columns, .since = 3, .unique = "checksum"};
   return table;
 }
+const LogTable& origin_table() {
+  static const std::vector<Column> columns = columns_of<StoredOrigin>();
+  static const LogTable table = {.name = "origin", .columns = columns, .since = 4, .unique = "session"};
+  return table;
+}
 std::span<const LogTable* const> log_tables() {
-  static const std::array tables = {&trial_table(), &verdict_table(), &device_table()};
+  static const std::array tables = {&trial_table(), &verdict_table(), &device_table(), &origin_table()};
   return tables;
 }
 
@@ -288,6 +296,9 @@ Row encode(const StoredVerdict& verdict) {
 }
 Row encode(const StoredDevice& device) {
   return encoded(device_table(), device);
+}
+Row encode(const StoredOrigin& origin) {
+  return encoded(origin_table(), origin);
 }
 std::uint64_t hash_of(const StoredDevice& device) {
   return std::bit_cast<std::uint64_t>(std::get<std::int64_t>(encode(device).back()));
@@ -303,6 +314,9 @@ std::optional<StoredVerdict> decode_verdict(const Row& row) {
 }
 std::optional<StoredDevice> decode_device(const Row& row) {
   return decoded<StoredDevice>(device_table(), row);
+}
+std::optional<StoredOrigin> decode_origin(const Row& row) {
+  return decoded<StoredOrigin>(origin_table(), row);
 }
 
 }  // namespace lehr

@@ -14,6 +14,7 @@ namespace lehr {
 sqlite::Row encode(const Record& record);
 sqlite::Row encode(const StoredVerdict& verdict);
 sqlite::Row encode(const StoredDevice& device);
+sqlite::Row encode(const StoredOrigin& origin);
 /// Record::device_hash of the trials that were measured on it.
 std::uint64_t hash_of(const StoredDevice& device);
 
@@ -21,5 +22,6 @@ std::uint64_t hash_of(const StoredDevice& device);
 std::optional<Record> decode_record(const sqlite::Row& row);
 std::optional<StoredVerdict> decode_verdict(const sqlite::Row& row);
 std::optional<StoredDevice> decode_device(const sqlite::Row& row);
+std::optional<StoredOrigin> decode_origin(const sqlite::Row& row);
 
 }  // namespace lehr

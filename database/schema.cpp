@@ -95,7 +95,19 @@ ALTER TABLE verdict ADD COLUMN speedup_vs_baseline_high REAL;
 ALTER TABLE verdict ADD COLUMN deterministic INTEGER;
 )sql";
 
-constexpr std::array<Migration, 3> kMigrations = {{{1, kVersion1}, {2, kVersion2}, {3, kVersion3}}};
+// Sessions that are not in it were run here.
+constexpr std::string_view kVersion4 = R"sql(
+CREATE TABLE origin (
+  seq            INTEGER PRIMARY KEY,
+  session        TEXT NOT NULL UNIQUE,
+  merged_from    TEXT NOT NULL,
+  merged_unix_ms INTEGER NOT NULL,
+  checksum       INTEGER NOT NULL
+) STRICT;
+)sql";
+
+constexpr std::array<Migration, 4> kMigrations = {
+    {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4}}};
 
 // The three answers belong together only inside one transaction: another process may be creating the file.
 int version_in_transaction(const sqlite::Connection& connection, std::span<const Migration> steps) {

@@ -39,13 +39,14 @@ void verify_table(const Database::Impl& impl, const LogTable& table, Verificatio
     Row row = rows.row();
     const std::int64_t seq = std::get<std::int64_t>(row.front());
     row.erase(row.begin());
-    ++(trial ? result.records : verdict ? result.verdicts : result.devices);
+    const bool origin = &table == &origin_table();
+    ++(trial ? result.records : verdict ? result.verdicts : origin ? result.origins : result.devices);
     if (const std::string problem = why_damaged(table, row); !problem.empty()) {
       const auto* id = std::get_if<std::string>(&row[verdict ? 3 : 0]);
       result.damaged.push_back({std::string(table.name), seq, id ? *id : "", problem});
     } else if (trial) {
       if (const auto* device = std::get_if<std::int64_t>(&row[device_hash])) ++devices.named[*device];
-    } else if (!verdict) {
+    } else if (&table == &device_table()) {
       devices.there.insert(std::get<std::int64_t>(row.back()));
     }
   }
@@ -91,6 +92,8 @@ DatabaseStats Database::stats() const {
     ++(outcome == "timing" ? task.stats.timed : task.failed[outcome]);
   }
   stats.sessions = static_cast<std::int64_t>(sessions.size());
+  for (const auto& [session, log] : origins())
+    if (sessions.contains(session)) ++stats.merged_sessions[log];
   for (auto& [key, task] : tasks) {
     task.stats.workload = key.first;
     task.stats.device = key.second;

@@ -73,6 +73,7 @@ json to_json(const Winner& winner) {
           {"time_us", verdict.best.us},
           {"time_us_interval", {verdict.best.interval.low, verdict.best.interval.high}},
           {"contested", winner.contested},
+          {"merged_from", winner.merged_from},
           {"speedup_vs_default", verdict.speedup_vs_default.value},
           {"baseline", verdict.baseline},
           {"speedup_vs_baseline", verdict.speedup_vs_baseline.value},

@@ -26,6 +26,7 @@ std::optional<Record> record_named(const Database& database, const RecordFilter&
 std::vector<Winner> winners(const Database& database, const RecordFilter& filter) {
   std::vector<Winner> result;
   const std::map<std::uint64_t, StoredDevice> devices = database.devices();
+  const std::map<std::string, std::string> origins = database.origins();
   for (const TaskStats& task : database.stats().tasks) {
     if (!filter.workload.empty() && task.workload != filter.workload) continue;
     if (task.device.find(filter.device) == std::string::npos) continue;
@@ -51,6 +52,8 @@ std::vector<Winner> winners(const Database& database, const RecordFilter& filter
         winner.verdict = verdict;
       }
     }
+    if (const auto origin = origins.find(winner.record.session); origin != origins.end())
+      winner.merged_from = origin->second;
     if (const auto device = devices.find(winner.record.device_hash); device != devices.end())
       winner.device = device->second;
     result.push_back(std::move(winner));

@@ -46,7 +46,7 @@ bool killed_a_worker(const Outcome& outcome) {
 }
 
 EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& identity,
-                         const Candidates& candidates) {
+                         const Candidates& candidates, const std::map<std::string, std::string>& origins) {
   EarlierRuns result;
   std::unordered_map<Config, std::size_t, ConfigHash> answer_at;
   std::set<std::string> runs;
@@ -60,6 +60,7 @@ EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& ide
         ++result.changed;
       continue;
     }
+    if (!lasting(row.outcome) && origins.contains(row.session)) continue;
     const bool killed = killed_a_worker(row.outcome);
     if (killed) ++result.deaths[row.config];
     const auto known = result.deaths.find(row.config);

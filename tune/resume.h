@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -41,8 +42,10 @@ struct EarlierRuns {
 /// `rows` in order of creation; of several rows of one config the newest answer counts. A row that failed for
 /// a reason that may pass (time limit, crash, out of memory, launch) is no answer: such configs may be tried
 /// again, but for those that have killed kQuarantineDeaths workers: their last death is the answer.
+/// Of sessions of merged logs (`origins`: Database::origins()) what failed for a reason that may pass is left out: a
+/// worker's death counts where it was seen.
 EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& identity,
-                         const Candidates& candidates);
+                         const Candidates& candidates, const std::map<std::string, std::string>& origins);
 
 /// How many trials of its budget a run finds spent: configs of those of `rows` with its seed, measured on
 /// `identity` since the last run that came to its end (`last_finished`, a session's id, "" = none) by runs

@@ -145,7 +145,7 @@ void Session::recall_rows() {
   if (options_.reuse) {
     const std::vector<Record> rows = parts_.database->all(
         {.workload = summary_.workload, .device = "", .target = summary_.target, .family = ""});
-    EarlierRuns earlier = earlier_runs(rows, summary_.identity, candidates_);
+    EarlierRuns earlier = earlier_runs(rows, summary_.identity, candidates_, parts_.database->origins());
     summary_.resume_text = describe(earlier);
     summary_.reused = static_cast<int>(earlier.answers.size());
     runner_.remember(std::move(earlier.deaths));

@@ -74,13 +74,13 @@ TEST_F(Db, ImportDumpMergeVerifyAndSalvageAgree) {
     text += line_of(record);
   }
   write("a.jsonl", text);
-  EXPECT_EQ(document("db import a.db a.jsonl --json")["imported"][0]["trials"]["added"], 20);
-  EXPECT_EQ(document("db import a.db a.jsonl --json")["imported"][0]["trials"]["present"], 20);
+  EXPECT_EQ(document("db import a.db a.jsonl --json --trusted")["imported"][0]["trials"]["added"], 20);
+  EXPECT_EQ(document("db import a.db a.jsonl --json --trusted")["imported"][0]["trials"]["present"], 20);
   EXPECT_EQ(lehr("db dump a.db").out, text);
   EXPECT_EQ(lehr("db dump --db a.db").out, text);
   write("b.jsonl", text.substr(0, text.find('\n') + 1) + line_of(timed("more", 5)));
-  EXPECT_EQ(lehr("db import b.db b.jsonl").out, "b.jsonl: 2 trials and 0 verdicts added\n");
-  EXPECT_EQ(lehr("db merge b.db a.db").out, "a.db: 19 trials and 0 verdicts added, 1 were there already\n");
+  EXPECT_EQ(lehr("db import b.db b.jsonl --trusted").out, "b.jsonl: 2 trials and 0 verdicts added\n");
+  EXPECT_EQ(lehr("db merge b.db a.db --trusted").out, "a.db: 19 trials and 0 verdicts added, 1 were there already\n");
   EXPECT_EQ(document("db stats b.db --json")["records"], 21);
   EXPECT_EQ(document("best --db b.db --json")[0]["record"], "more");
   EXPECT_EQ(lehr("db verify b.db").out, "b.db: sound, 21 trials, 0 verdicts and 0 devices\n");
@@ -109,7 +109,7 @@ TEST_F(Db, ImportDumpMergeVerifyAndSalvageAgree) {
 
 TEST_F(Db, SaysInOneSentenceWhatIsWrong) {
   write("a.jsonl", line_of(timed("id", 5)));
-  ASSERT_EQ(lehr("db import a.db a.jsonl").code, 0);
+  ASSERT_EQ(lehr("db import a.db a.jsonl --trusted").code, 0);
   write("notes.txt", "just some notes");
   write("bad.jsonl", line_of(timed("x", 5)) + "{\"table\":\"trial\"}\n");
   write("empty.db", "");

@@ -85,7 +85,7 @@ class Remeasure : public ::testing::Test {
     EXPECT_EQ(parsed(mended)["kernels"], 1);
     const json stats = parsed(lehr("db stats --json"));
     EXPECT_GT(stats["records"], before);
-    EXPECT_EQ(stats["schema_version"], 3);
+    EXPECT_EQ(stats["schema_version"], 4);
     const json kernel = bundle()["kernels"][0];
     const std::optional<Record> row = Database::open_read_only(log()).find(kernel["record"]);
     ASSERT_TRUE(row);
@@ -173,7 +173,7 @@ TEST_F(Remeasure, GoesOnWithLogsOfEveryOlderVersion) {
     EXPECT_EQ(replayed["tables"][0]["other_kernels"], 0);
     EXPECT_EQ(lehr("db verify lehr.db").code, 0);
     const std::string merged = "merged" + std::to_string(version) + ".db";
-    EXPECT_THAT(lehr("db merge " + merged + " lehr.db").out, HasSubstr("4 trials and 1 verdict added"));
+    EXPECT_THAT(lehr("db merge " + merged + " lehr.db --trusted").out, HasSubstr("4 trials and 1 verdict added"));
     const std::string saved = "saved" + std::to_string(version) + ".db";
     EXPECT_EQ(lehr("db salvage lehr.db " + saved).code, 0);
     for (const std::string& each : {merged, saved}) EXPECT_EQ(parsed(lehr("best --json --db " + each)), best);
@@ -182,6 +182,26 @@ TEST_F(Remeasure, GoesOnWithLogsOfEveryOlderVersion) {
     // Old rows have no hash: their template's version makes them answers, as it always did.
     EXPECT_THAT(parsed(lehr(kTune))["resume"].get<std::string>(), HasSubstr("reused"));
   }
+}
+
+// What somebody else's log says of its winner is no contest of this one.
+TEST_F(Remeasure, AWinnerOfAMergedLogIsNotContested) {
+  const auto best = [&](const std::string& log) { return parsed(lehr("best --json --db " + log))[0]; };
+  EXPECT_EQ(best("lehr.db")["contested"], true);
+  EXPECT_EQ(best("lehr.db")["merged_from"], "");
+  EXPECT_EQ(lehr("db merge all.db lehr.db").code, 0);
+  EXPECT_EQ(best("all.db")["contested"], false);
+  EXPECT_EQ(best("all.db")["merged_from"], "lehr.db");
+  EXPECT_THAT(lehr("best --db all.db").out, HasSubstr(", of lehr.db"));
+  EXPECT_THAT(lehr("db stats all.db").out, HasSubstr("1 session merged from lehr.db"));
+  EXPECT_EQ(lehr("export --db all.db --out w.json").code, 0);
+  EXPECT_EQ(bundle()["kernels"][0]["contested"], false);
+  EXPECT_EQ(bundle()["kernels"][0]["merged_from"], "lehr.db");
+  EXPECT_EQ(lehr("db merge mine.db lehr.db --trusted").code, 0);
+  EXPECT_EQ(best("mine.db")["contested"], true);
+  // A tuning here makes it a fact.
+  EXPECT_EQ(lehr(std::string(kTune) + " --db all.db").code, 0);
+  EXPECT_EQ(best("all.db")["contested"], true);
 }
 
 }  // namespace

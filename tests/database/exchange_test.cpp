@@ -114,7 +114,8 @@ TEST(Merge, TakesDevicesAlongAndKeepsEachSetOfFactsThatOneIdentityHad) {
   EXPECT_EQ(a.stats().devices, 2);
   write_bytes(dir / "all.jsonl", dump_of(a));
   Database copy = Database::open(dir / "copy.db");
-  EXPECT_EQ(copy.import_lines(std::vector<std::filesystem::path>{dir / "all.jsonl"})[0].devices.added, 2);
+  const std::vector<std::filesystem::path> lines = {dir / "all.jsonl"};
+  EXPECT_EQ(copy.import_lines(lines, Trust::kAsRunHere)[0].devices.added, 2);
   EXPECT_TRUE(dump_of(copy) == dump_of(a));
   for (const Database* log : {&a, &copy}) {
     const auto devices = log->devices();
@@ -123,6 +124,55 @@ TEST(Merge, TakesDevicesAlongAndKeepsEachSetOfFactsThatOneIdentityHad) {
     EXPECT_EQ(log->verify().devices, 2);
     EXPECT_TRUE(log->verify().sound());
   }
+}
+
+using Origins = std::map<std::string, std::string>;
+
+/// A log with one session of one trial and its verdict.
+Database log_of(const std::filesystem::path& path, const std::string& session) {
+  Database log = Database::open(path);
+  Record record = timed("w", "d", 5);
+  record.session = session;
+  StoredVerdict won = verdict("w", "d", log.append(record).id);
+  won.session = session;
+  log.append(won);
+  return log;
+}
+
+TEST(Merge, KnowsWhoseSessionsAreWhose) {
+  TempDir dir;
+  Database a = log_of(dir / "a.db", "of a"), b = log_of(dir / "b.db", "of b"), c = log_of(dir / "c.db", "of c");
+  EXPECT_EQ(a.origins(), Origins());
+  EXPECT_EQ(a.merge({&b, 1})[0].verdicts.added, 1);
+  EXPECT_EQ(a.origins(), (Origins{{"of b", "b.db"}}));
+  EXPECT_EQ(a.stats().merged_sessions, (std::map<std::string, std::int64_t>{{"b.db", 1}}));
+  ASSERT_THAT(a.verdicts({}), SizeIs(1));
+  EXPECT_EQ(a.verdicts({})[0].session, "of a") << "the newer one is what somebody else says";
+  // Through a second log; what comes back home was never away.
+  c.merge({&a, 1});
+  EXPECT_EQ(c.origins(), (Origins{{"of a", "a.db"}, {"of b", "b.db"}}));
+  b.merge({&c, 1});
+  EXPECT_EQ(b.origins(), (Origins{{"of a", "a.db"}, {"of c", "c.db"}}));
+  const std::string once = dump_of(b);
+  b.merge({&c, 1});
+  EXPECT_EQ(dump_of(b), once);
+  EXPECT_EQ(b.verify().origins, 2);
+  EXPECT_TRUE(b.verify().sound());
+}
+
+TEST(Merge, TrustedRowsAreAsGoodAsOnesOwn) {
+  TempDir dir;
+  Database a = log_of(dir / "a.db", "of a"), b = log_of(dir / "b.db", "of b"), c = log_of(dir / "c.db", "of c");
+  a.merge({&b, 1});
+  c.merge({&a, 1}, Trust::kAsRunHere);
+  EXPECT_EQ(c.origins(), (Origins{{"of b", "b.db"}})) << "of which its log knew better";
+  write_bytes(dir / "lines", dump_of(a));
+  const std::vector<std::filesystem::path> lines = {dir / "lines"};
+  Database d = Database::open(dir / "d.db"), e = Database::open(dir / "e.db");
+  d.import_lines(lines);
+  EXPECT_EQ(d.origins(), (Origins{{"of a", "lines"}, {"of b", "b.db"}}));
+  e.import_lines(lines, Trust::kAsRunHere);
+  EXPECT_EQ(e.origins(), (Origins{{"of b", "b.db"}}));
 }
 
 TEST(Merge, CarriesDevicesOfTargetsThatItDoesNotKnowAndRefusesDamagedOnes) {
@@ -172,7 +222,7 @@ TEST(JsonLines, GiveBackEveryRowByteForByte) {
   write_bytes(dir / "all.jsonl", text);
   Database copy = Database::open(dir / "copy.db");
   const std::vector<std::filesystem::path> files = {dir / "all.jsonl"};
-  const AddedRows rows = copy.import_lines(files)[0];
+  const AddedRows rows = copy.import_lines(files, Trust::kAsRunHere)[0];
   EXPECT_EQ(rows.trials.added, 300);
   EXPECT_EQ(rows.verdicts.added, 30);
   EXPECT_TRUE(dump_of(copy) == text);

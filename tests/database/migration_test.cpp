@@ -51,7 +51,7 @@ TEST(Migration, BringsAnOlderFileForwardAndKeepsACopyOfWhatItWas) {
       note = database.note();
       EXPECT_TRUE(dump_of(database) == text);
       EXPECT_TRUE(database.verify().sound());
-      EXPECT_EQ(database.stats().schema_version, 3);
+      EXPECT_EQ(database.stats().schema_version, 4);
       Record record = test::timed("w", "d", 1);
       std::get<Timing>(record.outcome).resources.advisories = "(C7510) wgmma serialised";
       record.source_hash = 0xfedc'ba98'7654'3210;
@@ -63,7 +63,7 @@ TEST(Migration, BringsAnOlderFileForwardAndKeepsACopyOfWhatItWas) {
       EXPECT_EQ(database.devices().at(back->device_hash).limits.cores, 114);
       EXPECT_TRUE(database.verify().sound());
     }
-    EXPECT_THAT(note, HasSubstr(fmt::format("from schema version {} to 3", version)));
+    EXPECT_THAT(note, HasSubstr(fmt::format("from schema version {} to 4", version)));
     EXPECT_THAT(note, HasSubstr(bak));
     const Database copy = Database::open_read_only(dir / bak);
     EXPECT_EQ(copy.stats().schema_version, version);
@@ -117,8 +117,8 @@ TEST(Migration, RowsOfAllVersionsAreTheSameRowsToMergeAndSalvage) {
     std::vector<Database> old;
     old.push_back(Database::open_read_only(dir / "old.db"));
     Database fresh = Database::open(dir / "new.db");
-    EXPECT_EQ(fresh.merge(old)[0].trials.added, 40);
-    const AddedRows again = fresh.merge(old)[0];
+    EXPECT_EQ(fresh.merge(old, Trust::kAsRunHere)[0].trials.added, 40);
+    const AddedRows again = fresh.merge(old, Trust::kAsRunHere)[0];
     EXPECT_EQ(again.trials.present, 40);
     EXPECT_EQ(again.verdicts.present, 1);
     EXPECT_TRUE(dump_of(fresh) == text);
@@ -130,7 +130,7 @@ TEST(Migration, RowsOfAllVersionsAreTheSameRowsToMergeAndSalvage) {
       forward.append(record);
     }
     old[0] = Database::open_read_only(dir / "old.db");
-    const AddedRows more = fresh.merge(old)[0];
+    const AddedRows more = fresh.merge(old, Trust::kAsRunHere)[0];
     EXPECT_EQ(more.trials.added, 1);
     EXPECT_EQ(more.trials.present, 40);
     EXPECT_EQ(more.verdicts.present, 1);

@@ -54,10 +54,10 @@ TEST(Resume, TakesNoTimeOfAnotherKernelForAnAnswer) {
   toy.run();
   std::vector<Record> rows = toy.rows("session-1");
   const std::string identity = identity_of(toy.task.device);
-  ASSERT_EQ(earlier_runs(rows, identity, toy.candidates).answers.size(), rows.size());
+  ASSERT_EQ(earlier_runs(rows, identity, toy.candidates, {}).answers.size(), rows.size());
   rows[3].source_hash ^= 1;
   rows[5].source_hash = 0;  // an older row, which has no more to go by than its version
-  const EarlierRuns earlier = earlier_runs(rows, identity, toy.candidates);
+  const EarlierRuns earlier = earlier_runs(rows, identity, toy.candidates, {});
   EXPECT_EQ(earlier.answers.size(), rows.size() - 1);
   EXPECT_EQ(earlier.changed, 1);
   for (const KnownTrial& answer : earlier.answers) EXPECT_NE(answer.id, rows[3].id);
@@ -357,7 +357,7 @@ TEST(EarlierRuns, TriesAgainWhatFailedForAReasonThatMayPass) {
   columns = 1;
   for (const FailureKind kind : lasting)
     rows.push_back(row(toy_config(2, columns++, 1, 0), Failure{kind, "", {}}));
-  const EarlierRuns result = earlier_runs(rows, "here", candidates);
+  const EarlierRuns result = earlier_runs(rows, "here", candidates, {});
   ASSERT_EQ(result.answers.size(), lasting.size());
   for (const KnownTrial& trial : result.answers) EXPECT_EQ(trial.config.at("rows"), 2);
 }
@@ -368,12 +368,27 @@ TEST(EarlierRuns, AnswersWithTheDeathOfAConfigThatHasKilledTwoWorkers) {
   const Outcome hang = Failure{FailureKind::kTimeout, "ran longer than 10 s and was killed", {}};
   const EarlierRuns result = earlier_runs({row(config, time_of(5)), row(config, hang), row(other, hang),
                                 row(config, hang), row(config, time_of(4))},
-                               "here", candidates);
+                               "here", candidates, {});
   ASSERT_EQ(result.answers.size(), 1u);
   EXPECT_FALSE(result.answers[0].time_us());
   EXPECT_EQ(result.quarantined, 1);
   EXPECT_EQ(result.deaths.at(config), 2);
   EXPECT_EQ(result.deaths.at(other), 1);
+}
+
+// Somebody else's machine may have been short of memory.
+TEST(EarlierRuns, CountsTheDeathsThatWereSeenHereAlone) {
+  const Candidates candidates = toy_candidates();
+  const Config config = toy_config(4, 4, 4, 0), other = toy_config(8, 1, 1, 0);
+  const Outcome hang = Failure{FailureKind::kTimeout, "ran longer than 10 s and was killed", {}};
+  const EarlierRuns result =
+      earlier_runs({row(config, hang, "theirs"), row(config, hang, "theirs"), row(config, hang, "mine"),
+                    row(other, time_of(4), "theirs")},
+                   "here", candidates, {{"theirs", "their.db"}});
+  EXPECT_EQ(result.quarantined, 0);
+  EXPECT_EQ(result.deaths.at(config), 1);
+  ASSERT_EQ(result.answers.size(), 1u) << "what was timed is an answer, whoever did it";
+  EXPECT_EQ(result.answers[0].config, other);
 }
 
 TEST(EarlierRuns, KeepsTheNewestAnswerAndDropsConfigsThatTheSpaceNoLongerHas) {
@@ -382,7 +397,7 @@ TEST(EarlierRuns, KeepsTheNewestAnswerAndDropsConfigsThatTheSpaceNoLongerHas) {
   const Config gone = toy_config(3, 4, 4, 0);
   const EarlierRuns result =
       earlier_runs({row(config, time_of(5), "a"), row(config, time_of(7), "b"), row(gone, time_of(1))}, "here",
-             candidates);
+             candidates, {});
   ASSERT_EQ(result.answers.size(), 1u);
   EXPECT_EQ(*result.answers[0].time_us(), 7);
   EXPECT_EQ(result.runs, 2);
