@@ -99,8 +99,7 @@ int BestCommand::run() {
     const Verdict& verdict = winner->verdict;
     if (record.device != device) flush();
     device = record.device;
-    rows.push_back({record.workload,
-                    format_time_us(verdict.best) + (winner->contested ? "" : " *"),
+    rows.push_back({record.workload, format_time_us(verdict.best) + (winner->contested ? "" : " *"),
                     gflops(*winner) > 0 ? fmt::format("{:.1f}", gflops(*winner)) : "-",
                     format_ratio(verdict.speedup_vs_default), format_ratio(verdict.speedup_vs_baseline),
                     verdict.baseline.empty() ? "-" : verdict.baseline, std::to_string(winner->trials),

@@ -64,8 +64,9 @@ DbCommand::DbCommand(CLI::App& root, const Environment& environment) : database_
   salvage_ = add("salvage", "Write what is left of a damaged log to a new one", "TORN", false);
   add_others(salvage_, "NEW", "the file to make")->expected(1);
   for (CLI::App* sub : {merge_, import_})
-    switch_flag(*sub, "Rows", "--trusted", trusted_,
-                "they are one's own: what they say of winners and of configs that kill a worker counts as seen here");
+    switch_flag(
+        *sub, "Rows", "--trusted", trusted_,
+        "they are one's own: what they say of winners and of configs that kill a worker counts as seen here");
   for (CLI::App* sub : {stats_, verify_, merge_, import_, salvage_}) add_json(sub);
   app_->footer(examples({{"check", "lehr db verify lehr.db"},
                          {"join", "lehr db merge all.db node1.db node2.db"},

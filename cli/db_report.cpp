@@ -78,14 +78,9 @@ json to_json(const Verification& found) {
   json damaged = json::array();
   for (const DamagedRow& row : found.damaged)
     damaged.push_back({{"table", row.table}, {"seq", row.seq}, {"id", row.id}, {"problem", row.problem}});
-  return {{"sound", found.sound()},
-          {"records", found.records},
-          {"verdicts", found.verdicts},
-          {"devices", found.devices},
-          {"origins", found.origins},
-          {"without_device", found.without_device},
-          {"damaged", damaged},
-          {"structure", found.structure}};
+  return {{"sound", found.sound()},   {"records", found.records},    {"verdicts", found.verdicts},
+          {"devices", found.devices}, {"origins", found.origins},    {"without_device", found.without_device},
+          {"damaged", damaged},       {"structure", found.structure}};
 }
 
 std::string verification_text(const std::string& file, const Verification& found) {

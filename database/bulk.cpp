@@ -18,7 +18,8 @@ using sqlite::Statement;
 constexpr const char* kCache = "PRAGMA cache_size=-131072";  // KiB
 
 const sqlite::Value& session_of(const LogTable& table, const Row& row) {
-  return row[static_cast<std::size_t>(std::ranges::find(table.columns, "session", &Column::name) - table.columns.begin())];
+  return row[static_cast<std::size_t>(std::ranges::find(table.columns, "session", &Column::name) -
+                                      table.columns.begin())];
 }
 
 }  // namespace
@@ -50,10 +51,10 @@ Bulk::Bulk(Database::Impl& impl)
 
 void Bulk::add(const LogTable& table, const Row& row, AddedRows& counts) {
   const bool trial = &table == &trial_table(), verdict = &table == &verdict_table();
-  RowCounts& count = trial                        ? counts.trials
-                     : verdict                    ? counts.verdicts
-                     : &table == &origin_table()  ? counts.origins
-                                                  : counts.devices;
+  RowCounts& count = trial                       ? counts.trials
+                     : verdict                   ? counts.verdicts
+                     : &table == &origin_table() ? counts.origins
+                                                 : counts.devices;
   if (!why_damaged(table, row).empty()) {
     ++count.refused;
     return;
@@ -68,7 +69,8 @@ void Bulk::add(const LogTable& table, const Row& row, AddedRows& counts) {
 void Bulk::came_from(const std::string& log) {
   const std::int64_t now = now_unix_ms();
   for (const sqlite::Value& session : added_)
-    if (!here_.contains(session)) impl_.insert(origin_table(), encode(StoredOrigin{std::get<std::string>(session), log, now}));
+    if (!here_.contains(session))
+      impl_.insert(origin_table(), encode(StoredOrigin{std::get<std::string>(session), log, now}));
   added_.clear();
 }
 

@@ -9,7 +9,8 @@
 
 namespace lehr {
 
-/// What StoredOrigin::merged_from says of the file at `path`: its name without folders, which are nobody else's business.
+/// What StoredOrigin::merged_from says of the file at `path`: its name without folders, which are nobody
+/// else's business.
 std::string log_name(const std::filesystem::path& path);
 
 /// Why a row is none of ours: "its checksum is wrong", "its values are no trial". "" = it is sound.
@@ -23,8 +24,8 @@ class Bulk {
 
   /// Adds the row if it is sound and new, and counts what became of it.
   void add(const LogTable& table, const sqlite::Row& row, AddedRows& counts);
-  /// What was added since the last call came from `log`: each session of it that is neither known to be run here nor to be
-  /// from elsewhere is from there.
+  /// What was added since the last call came from `log`: each session of it that is neither known to be run
+  /// here nor to be from elsewhere is from there.
   void came_from(const std::string& log);
   /// What was added since the last call counts as run here, unless the log that it came from knew better.
   void was_run_here();

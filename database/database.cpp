@@ -284,7 +284,8 @@ std::vector<StoredVerdict> Database::verdicts(const RecordFilter& filter) const 
   const std::map<std::string, std::string> merged = origins();
   while (rows.step()) {
     std::optional<StoredVerdict> verdict = decode_verdict(rows.row());
-    if (verdict && !merged.contains(verdict->session) && seen.emplace(verdict->workload, verdict->device).second)
+    if (verdict && !merged.contains(verdict->session) &&
+        seen.emplace(verdict->workload, verdict->device).second)
       newest.push_back(std::move(*verdict));
   }
   std::reverse(newest.begin(), newest.end());

@@ -36,7 +36,8 @@ struct TaskStats {
 struct DatabaseStats {
   int schema_version = 0;
   std::int64_t file_bytes = 0, records = 0, verdicts = 0, devices = 0, sessions = 0;
-  std::map<std::string, std::int64_t> merged_sessions;  ///< of `sessions` those that were run elsewhere, by origins()
+  std::map<std::string, std::int64_t>
+      merged_sessions;  ///< of `sessions` those that were run elsewhere, by origins()
   std::vector<TaskStats> tasks;
 };
 
@@ -60,7 +61,8 @@ struct DamagedRow {
   std::string problem;  ///< "its checksum is wrong"
 };
 struct Verification {
-  std::int64_t records = 0, verdicts = 0, devices = 0, origins = 0;  ///< rows that were looked at, damaged ones included
+  std::int64_t records = 0, verdicts = 0, devices = 0,
+               origins = 0;         ///< rows that were looked at, damaged ones included
   std::int64_t without_device = 0;  ///< sound trials that name a device which the log has no sound row of
   std::vector<DamagedRow> damaged;
   std::vector<std::string> structure;  ///< SQLite's words on what is wrong with the file as a whole
@@ -99,9 +101,9 @@ class Database {
   void append(const StoredVerdict& verdict);
   /// Returns Record::device_hash of its trials. One that is already there is left as it is.
   std::uint64_t append(const StoredDevice& device);
-  /// Appends the records, verdicts and devices of `others` that are not here yet, all of them or none. Their sessions are
-  /// noted as theirs (StoredOrigin), unless they are trusted.
-  /// Running it twice changes nothing. Returns one entry for each.
+  /// Appends the records, verdicts and devices of `others` that are not here yet, all of them or none. Their
+  /// sessions are noted as theirs (StoredOrigin), unless they are trusted. Running it twice changes nothing.
+  /// Returns one entry for each.
   std::vector<AddedRows> merge(std::span<const Database> others, Trust trust = Trust::kEvidence);
   /// Every sound row as one line of JSON (json_lines.h) without line break, trials first, then verdicts and
   /// devices, each table in order of appending. Returns how many rows were left out because they are damaged.
@@ -120,8 +122,8 @@ class Database {
   std::optional<Record> best(const RecordFilter& filter) const;
   /// In order of creation. Damaged rows are left out.
   std::vector<Record> all(const RecordFilter& filter) const;
-  /// The newest verdict per (workload, device) that matches workload, device and target of the filter. Those of sessions
-  /// that were run elsewhere (origins()) are left out: they are what somebody else says.
+  /// The newest verdict per (workload, device) that matches workload, device and target of the filter. Those
+  /// of sessions that were run elsewhere (origins()) are left out: they are what somebody else says.
   std::vector<StoredVerdict> verdicts(const RecordFilter& filter) const;
   /// All devices that trials may name, by Record::device_hash. Left out are damaged rows, and rows of targets
   /// that this version does not know.

@@ -47,8 +47,7 @@ std::int64_t Database::dump(const std::function<void(std::string_view)>& line) c
   return left_out;
 }
 
-std::vector<AddedRows> Database::import_lines(std::span<const std::filesystem::path> files,
-                                              Trust trust) {
+std::vector<AddedRows> Database::import_lines(std::span<const std::filesystem::path> files, Trust trust) {
   sqlite::Transaction transaction(impl_->connection);
   Bulk bulk(*impl_);
   std::vector<AddedRows> result;

@@ -1,5 +1,5 @@
-// What the log holds: trials, the devices that they were measured on, the verdicts of contests, and which sessions were
-// run elsewhere.
+// What the log holds: trials, the devices that they were measured on, the verdicts of contests, and which
+// sessions were run elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -132,7 +132,7 @@ void describe(auto& field, Is<StoredVerdict> auto& verdict) {
 /// Where the rows of a session came from that was not run here: they are evidence of somebody else's.
 struct StoredOrigin {
   std::string session;
-  std::string merged_from;          ///< name of the log, or of the file of lines, that brought them; not empty
+  std::string merged_from;  ///< name of the log, or of the file of lines, that brought them; not empty
   std::int64_t merged_unix_ms = 0;
 };
 void describe(auto& field, Is<StoredOrigin> auto& origin) {

@@ -16,7 +16,8 @@ struct Winner {
   /// With the facts that its kernel was lowered with; nullopt: the log tells none.
   std::optional<StoredDevice> device;
   Verdict verdict;          ///< of a single trial: its time alone
-  bool contested = false;   ///< won the finals of a session that was run here (else only the fastest single trial)
+  bool contested =
+      false;  ///< won the finals of a session that was run here (else only the fastest single trial)
   std::string merged_from;  ///< the log that its row was merged from; "": measured here
   std::int64_t trials = 0;  ///< all trials of the task, failures included
 };

@@ -42,8 +42,8 @@ struct EarlierRuns {
 /// `rows` in order of creation; of several rows of one config the newest answer counts. A row that failed for
 /// a reason that may pass (time limit, crash, out of memory, launch) is no answer: such configs may be tried
 /// again, but for those that have killed kQuarantineDeaths workers: their last death is the answer.
-/// Of sessions of merged logs (`origins`: Database::origins()) what failed for a reason that may pass is left out: a
-/// worker's death counts where it was seen.
+/// Of sessions of merged logs (`origins`: Database::origins()) what failed for a reason that may pass is left
+/// out: a worker's death counts where it was seen.
 EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& identity,
                          const Candidates& candidates, const std::map<std::string, std::string>& origins);
 

@@ -80,7 +80,8 @@ TEST_F(Db, ImportDumpMergeVerifyAndSalvageAgree) {
   EXPECT_EQ(lehr("db dump --db a.db").out, text);
   write("b.jsonl", text.substr(0, text.find('\n') + 1) + line_of(timed("more", 5)));
   EXPECT_EQ(lehr("db import b.db b.jsonl --trusted").out, "b.jsonl: 2 trials and 0 verdicts added\n");
-  EXPECT_EQ(lehr("db merge b.db a.db --trusted").out, "a.db: 19 trials and 0 verdicts added, 1 were there already\n");
+  EXPECT_EQ(lehr("db merge b.db a.db --trusted").out,
+            "a.db: 19 trials and 0 verdicts added, 1 were there already\n");
   EXPECT_EQ(document("db stats b.db --json")["records"], 21);
   EXPECT_EQ(document("best --db b.db --json")[0]["record"], "more");
   EXPECT_EQ(lehr("db verify b.db").out, "b.db: sound, 21 trials, 0 verdicts and 0 devices\n");

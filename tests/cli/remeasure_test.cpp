@@ -173,7 +173,8 @@ TEST_F(Remeasure, GoesOnWithLogsOfEveryOlderVersion) {
     EXPECT_EQ(replayed["tables"][0]["other_kernels"], 0);
     EXPECT_EQ(lehr("db verify lehr.db").code, 0);
     const std::string merged = "merged" + std::to_string(version) + ".db";
-    EXPECT_THAT(lehr("db merge " + merged + " lehr.db --trusted").out, HasSubstr("4 trials and 1 verdict added"));
+    EXPECT_THAT(lehr("db merge " + merged + " lehr.db --trusted").out,
+                HasSubstr("4 trials and 1 verdict added"));
     const std::string saved = "saved" + std::to_string(version) + ".db";
     EXPECT_EQ(lehr("db salvage lehr.db " + saved).code, 0);
     for (const std::string& each : {merged, saved}) EXPECT_EQ(parsed(lehr("best --json --db " + each)), best);

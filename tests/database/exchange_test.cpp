@@ -141,7 +141,8 @@ Database log_of(const std::filesystem::path& path, const std::string& session) {
 
 TEST(Merge, KnowsWhoseSessionsAreWhose) {
   TempDir dir;
-  Database a = log_of(dir / "a.db", "of a"), b = log_of(dir / "b.db", "of b"), c = log_of(dir / "c.db", "of c");
+  Database a = log_of(dir / "a.db", "of a"), b = log_of(dir / "b.db", "of b"),
+           c = log_of(dir / "c.db", "of c");
   EXPECT_EQ(a.origins(), Origins());
   EXPECT_EQ(a.merge({&b, 1})[0].verdicts.added, 1);
   EXPECT_EQ(a.origins(), (Origins{{"of b", "b.db"}}));
@@ -162,7 +163,8 @@ TEST(Merge, KnowsWhoseSessionsAreWhose) {
 
 TEST(Merge, TrustedRowsAreAsGoodAsOnesOwn) {
   TempDir dir;
-  Database a = log_of(dir / "a.db", "of a"), b = log_of(dir / "b.db", "of b"), c = log_of(dir / "c.db", "of c");
+  Database a = log_of(dir / "a.db", "of a"), b = log_of(dir / "b.db", "of b"),
+           c = log_of(dir / "c.db", "of c");
   a.merge({&b, 1});
   c.merge({&a, 1}, Trust::kAsRunHere);
   EXPECT_EQ(c.origins(), (Origins{{"of b", "b.db"}})) << "of which its log knew better";

@@ -367,8 +367,8 @@ TEST(EarlierRuns, AnswersWithTheDeathOfAConfigThatHasKilledTwoWorkers) {
   const Config config = toy_config(4, 4, 4, 0), other = toy_config(8, 1, 1, 0);
   const Outcome hang = Failure{FailureKind::kTimeout, "ran longer than 10 s and was killed", {}};
   const EarlierRuns result = earlier_runs({row(config, time_of(5)), row(config, hang), row(other, hang),
-                                row(config, hang), row(config, time_of(4))},
-                               "here", candidates, {});
+                                           row(config, hang), row(config, time_of(4))},
+                                          "here", candidates, {});
   ASSERT_EQ(result.answers.size(), 1u);
   EXPECT_FALSE(result.answers[0].time_us());
   EXPECT_EQ(result.quarantined, 1);
@@ -381,10 +381,9 @@ TEST(EarlierRuns, CountsTheDeathsThatWereSeenHereAlone) {
   const Candidates candidates = toy_candidates();
   const Config config = toy_config(4, 4, 4, 0), other = toy_config(8, 1, 1, 0);
   const Outcome hang = Failure{FailureKind::kTimeout, "ran longer than 10 s and was killed", {}};
-  const EarlierRuns result =
-      earlier_runs({row(config, hang, "theirs"), row(config, hang, "theirs"), row(config, hang, "mine"),
-                    row(other, time_of(4), "theirs")},
-                   "here", candidates, {{"theirs", "their.db"}});
+  const EarlierRuns result = earlier_runs({row(config, hang, "theirs"), row(config, hang, "theirs"),
+                                           row(config, hang, "mine"), row(other, time_of(4), "theirs")},
+                                          "here", candidates, {{"theirs", "their.db"}});
   EXPECT_EQ(result.quarantined, 0);
   EXPECT_EQ(result.deaths.at(config), 1);
   ASSERT_EQ(result.answers.size(), 1u) << "what was timed is an answer, whoever did it";
@@ -396,8 +395,8 @@ TEST(EarlierRuns, KeepsTheNewestAnswerAndDropsConfigsThatTheSpaceNoLongerHas) {
   const Config config = toy_config(4, 4, 4, 0);
   const Config gone = toy_config(3, 4, 4, 0);
   const EarlierRuns result =
-      earlier_runs({row(config, time_of(5), "a"), row(config, time_of(7), "b"), row(gone, time_of(1))}, "here",
-             candidates, {});
+      earlier_runs({row(config, time_of(5), "a"), row(config, time_of(7), "b"), row(gone, time_of(1))},
+                   "here", candidates, {});
   ASSERT_EQ(result.answers.size(), 1u);
   EXPECT_EQ(*result.answers[0].time_us(), 7);
   EXPECT_EQ(result.runs, 2);
