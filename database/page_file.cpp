@@ -89,6 +89,10 @@ std::optional<sqlite::Value> take_value(std::uint64_t type, Bytes& body) {
   return sqlite::Value(std::string(bytes.begin(), bytes.end()));
 }
 
+/// In a sound file a page of a chain is of one row, which is read once for each image of its page and each of salvage()'s
+/// passes. Hostile chains share pages: so many are read for each image of the file, and then rows with chains are none.
+constexpr std::uint64_t kMostChained = 64;
+
 }  // namespace
 
 PageFile::PageFile(const std::filesystem::path& path) {
@@ -146,9 +150,11 @@ void PageFile::cells(const std::function<void(const CellPlace&)>& found) {
     const std::size_t start = images_[image].page == 1 ? 100 : 0;  // behind the file's header
     const std::size_t stated = big_endian(page.subspan(start + 3, 2));
     const std::size_t room = (page.size() - start - 8) / 2;
+    std::vector<bool> seen(page.size());  // a hostile page may name one cell a thousand times
     for (std::size_t i = 0; i < std::min(stated, room); ++i) {
       const auto offset = static_cast<std::uint16_t>(big_endian(page.subspan(start + 8 + 2 * i, 2)));
-      if (offset >= page.size()) continue;
+      if (offset >= page.size() || seen[offset]) continue;
+      seen[offset] = true;
       Bytes cell = page.subspan(offset);
       const auto length = take_varint(cell);
       const auto rowid = take_varint(cell);
@@ -176,7 +182,8 @@ std::optional<std::string> PageFile::payload_at(const CellPlace& place) {
   std::uint64_t next = big_endian(cell.subspan(local, 4));
   while (payload.size() < *length) {
     const auto image = newest_.find(static_cast<std::uint32_t>(next));
-    if (image == newest_.end()) return std::nullopt;
+    if (image == newest_.end() || chained_ >= kMostChained * images_.size()) return std::nullopt;
+    ++chained_;
     if (!read_at(images_[image->second].file, images_[image->second].at, overflow_)) return std::nullopt;
     next = big_endian(Bytes(overflow_).first(4));
     const std::size_t count = std::min<std::size_t>(*length - payload.size(), usable - 4);

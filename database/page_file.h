@@ -34,7 +34,8 @@ class PageFile {
   /// Calls `found` for all that looks like a row of a table, on every page whatever the page says it is. What
   /// a page's older versions in the log hold comes up more than once.
   void cells(const std::function<void(const CellPlace&)>& found);
-  /// The values of a row, a blob as NULL; nullopt where the bytes are no row. Numbers are as stored: SQLite
+  /// The values of a row, a blob as NULL; nullopt where the bytes are no row. What all calls cost together is in proportion
+  /// to the file, whatever it holds. Numbers are as stored: SQLite
   /// keeps a REAL without fraction as an integer.
   std::optional<sqlite::Row> row_at(const CellPlace& place);
 
@@ -54,6 +55,7 @@ class PageFile {
   std::unordered_map<std::uint32_t, std::uint32_t> newest_;  // image of a page by its number
   std::vector<unsigned char> page_, overflow_;               // last ones read
   std::uint32_t page_image_ = UINT32_MAX;
+  std::uint64_t chained_ = 0;  // pages of chains that were read
 };
 
 }  // namespace lehr

@@ -176,6 +176,35 @@ TEST(Salvage, DoesNotFollowAChainOfPagesThatBitesItsTail) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
 }
 
+// Each of 256 pages is full of cells that state 800 kB and share one chain: read for each cell, these are 13 GB.
+TEST(Salvage, ReadsAsMuchAsItsFileIsLarge) {
+  constexpr std::size_t kSize = 4096, kPages = 256, kCells = 255, kFirst = 1024, kPointers = 2048;
+  // So many bytes of such a length lie on the page itself (SQLite's file format, section 1.6).
+  constexpr std::size_t kLeast = (kSize - 12) * 32 / 255 - 23, kLocal = 1500;
+  std::size_t length = 800'000;
+  while (kLeast + (length - kLeast) % (kSize - 4) != kLocal) ++length;
+  const auto byte = [](std::size_t value) { return static_cast<char>(value); };
+  std::string page(kSize, '\0');
+  page[3] = 2;  // of a chain the next page is 2; of a leaf there are 512 cells
+  for (std::size_t i = 0; i < kCells; ++i) {
+    const std::size_t at = kFirst + 4 * i;
+    page[8 + 2 * i] = byte(at >> 8);
+    page[9 + 2 * i] = byte(at & 255);
+    page.replace(at, 4, {byte(length >> 14 | 128), byte((length >> 7 & 127) | 128), byte(length & 127), 7});
+  }
+  for (std::size_t at = kPointers; at < kSize; at += 4) page.replace(at, 4, {0, 0, 0, 2});
+  std::string bytes;
+  for (std::size_t i = 0; i < kPages; ++i) bytes += page;
+  bytes.replace(0, 16, std::string("SQLite format 3\0", 16));
+  bytes[16] = byte(kSize >> 8);
+  bytes[17] = 0;
+  const TempDir dir;
+  write_bytes(dir / "shared.db", bytes);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(error_of([&] { salvage(dir / "shared.db", dir / "fresh.db"); }).kind, kNotFound);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+}
+
 TEST(Salvage, FindsNothingInWhatIsNoLogAndMakesNoFile) {
   TempDir dir;
   sqlite::Connection(dir / "foreign.db", sqlite::Mode::kReadWrite)
