@@ -81,6 +81,42 @@ std::optional<Record> best_of_group(const Connection& connection, int version, c
   return std::nullopt;
 }
 
+/// Calls `found` with (workload, device, target, family) of every group of rows that matches, in order. Groups lie one after
+/// the other in the index; each is found by a seek behind the one before, so the cost grows with the number of groups
+/// and not of rows, whichever fields the filter leaves open.
+void for_each_group(const Connection& connection, const RecordFilter& filter,
+                    const std::function<void(const Row& group)>& found) {
+  Statement next = connection.prepare(
+      "SELECT workload, device, target, family FROM trial INDEXED BY trial_by_time"
+      " WHERE (workload, device, target, family, time_us) > (?,?,?,?,?)"
+      " ORDER BY workload, device, target, family LIMIT 1");
+  // SQLite seeks a row value with >= and steps over what is equal; no time is infinite, so nothing is.
+  constexpr double kBehindTheGroup = std::numeric_limits<double>::infinity();
+  bool begun = false;
+  Row group = {filter.workload, std::string(), std::string(), std::string()};  // no family is empty
+  for (;;) {
+    Row from = group;
+    from.emplace_back(kBehindTheGroup);
+    next.bind(from);
+    if (!next.step()) return;
+    Row there = next.row();
+    // Groups go up, or a damaged index would be walked for ever.
+    if (std::ranges::any_of(there,
+                            [](const Value& value) { return !std::holds_alternative<std::string>(value); }) ||
+        (begun && there <= group)) {
+      throw_environment(
+          "the index of the database '{}' is damaged; lehr db salvage writes what is left to a new file",
+          connection.path());
+    }
+    begun = true;
+    group = std::move(there);
+    const auto text = [&group](std::size_t i) { return std::get<std::string>(group[i]); };
+    if (!matches(filter.workload, text(0))) return;
+    if (matches(filter.device, text(1)) && matches(filter.target, text(2)) && matches(filter.family, text(3)))
+      found(group);
+  }
+}
+
 }  // namespace
 
 std::int64_t now_unix_ms() {
@@ -217,46 +253,34 @@ std::map<std::string, std::string> Database::origins() const {
   return origins;
 }
 
-// Groups (workload, device, target, family) lie one after the other in the index; each is found by a seek
-// behind the one before, so the cost grows with the number of groups and not of rows, whichever fields the
-// filter leaves open.
 std::optional<Record> Database::best(const RecordFilter& filter) const {
-  Statement next = impl_->connection.prepare(
-      "SELECT workload, device, target, family FROM trial INDEXED BY trial_by_time"
-      " WHERE (workload, device, target, family, time_us) > (?,?,?,?,?)"
-      " ORDER BY workload, device, target, family LIMIT 1");
-  // SQLite seeks a row value with >= and steps over what is equal; no time is infinite, so nothing is.
-  constexpr double kBehindTheGroup = std::numeric_limits<double>::infinity();
   std::optional<Record> best;
   double best_us = std::numeric_limits<double>::infinity();
-  bool begun = false;
-  Row group = {filter.workload, std::string(), std::string(), std::string()};  // no family is empty
-  for (;;) {
-    Row from = group;
-    from.emplace_back(kBehindTheGroup);
-    next.bind(from);
-    if (!next.step()) return best;
-    Row found = next.row();
-    // Groups go up, or a damaged index would be walked for ever.
-    if (std::ranges::any_of(found,
-                            [](const Value& value) { return !std::holds_alternative<std::string>(value); }) ||
-        (begun && found <= group)) {
-      throw_environment(
-          "the index of the database '{}' is damaged; lehr db salvage writes what is left to a new file",
-          impl_->connection.path());
-    }
-    begun = true;
-    group = std::move(found);
-    const auto text = [&group](std::size_t i) { return std::get<std::string>(group[i]); };
-    if (!matches(filter.workload, text(0))) return best;
-    if (!matches(filter.device, text(1)) || !matches(filter.target, text(2)) ||
-        !matches(filter.family, text(3)))
-      continue;
+  for_each_group(impl_->connection, filter, [&](const Row& group) {
     std::optional<Record> record = best_of_group(impl_->connection, impl_->version, group, best_us);
-    if (!record) continue;
+    if (!record) return;
     best_us = *record->time_us();
     best = std::move(record);
-  }
+  });
+  return best;
+}
+
+std::vector<RecordFilter> Database::tasks(const RecordFilter& filter) const {
+  std::vector<RecordFilter> tasks;
+  for_each_group(impl_->connection, filter, [&](const Row& group) {
+    const auto text = [&group](std::size_t i) { return std::get<std::string>(group[i]); };
+    if (!tasks.empty() && tasks.back().workload == text(0) && tasks.back().device == text(1) && tasks.back().target == text(2))
+      return;
+    tasks.push_back({text(0), text(1), text(2), ""});
+  });
+  return tasks;
+}
+
+std::int64_t Database::timed(const RecordFilter& filter) const {
+  Where where = where_record(filter);
+  Statement count = impl_->connection.prepare("SELECT count(time_us) FROM trial" + where.sql);
+  count.bind(where.values);
+  return count.step() ? count.get<std::int64_t>(0) : 0;
 }
 
 std::vector<Record> Database::all(const RecordFilter& filter) const {

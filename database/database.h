@@ -19,10 +19,10 @@ namespace lehr {
 
 /// What a row is asked by. Empty strings mean "any".
 struct RecordFilter {
-  std::string workload;
-  std::string device;
-  std::string target;
-  std::string family;
+  std::string workload = {};
+  std::string device = {};
+  std::string target = {};
+  std::string family = {};
 };
 
 struct TaskStats {
@@ -120,6 +120,10 @@ class Database {
   /// Costs one index seek per (workload, device, target, family) of the matching workload (of all workloads
   /// if it is empty).
   std::optional<Record> best(const RecordFilter& filter) const;
+  /// The (workload, device, target) that there are rows of, in order of these texts. Costs as best().
+  std::vector<RecordFilter> tasks(const RecordFilter& filter) const;
+  /// How many rows have a time, without a look at their checksums.
+  std::int64_t timed(const RecordFilter& filter) const;
   /// In order of creation. Damaged rows are left out.
   std::vector<Record> all(const RecordFilter& filter) const;
   /// The newest verdict per (workload, device) that matches workload, device and target of the filter. Those

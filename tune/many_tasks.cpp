@@ -245,21 +245,19 @@ std::optional<StoredVerdict> valid_verdict(const Task& task, const Database& dat
   return std::nullopt;
 }
 
-/// Rows of the log that are of one workload on one device.
+/// What the log has of one workload on one device.
 struct LoggedTask {
-  std::string text;
+  RecordFilter where;
   Workload workload;
-  const TaskStats* stats;
 };
 
-std::vector<LoggedTask> logged_tasks(const DatabaseStats& stats, Target target) {
+/// Those of such a target; workloads of a newer version are no hint.
+std::vector<LoggedTask> logged_tasks(const Database& database, Target target) {
   std::vector<LoggedTask> logged;
-  for (const TaskStats& each : stats.tasks) {
-    if (each.timed == 0 || !each.device.starts_with(fmt::format("{} |", name_of(target)))) continue;
+  for (const RecordFilter& each : database.tasks({.target = std::string(name_of(target))})) {
     try {
-      logged.push_back({each.workload, parse_workload(each.workload), &each});
+      logged.push_back({each, parse_workload(each.workload)});
     } catch (const Error&) {
-      // Of a newer version: no hint either.
     }
   }
   return logged;
@@ -269,16 +267,14 @@ std::vector<LoggedTask> logged_tasks(const DatabaseStats& stats, Target target) 
 
 void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_products,
             const Database& database) {
-  const DatabaseStats stats = database.stats();
-  const std::vector<LoggedTask> logged = logged_tasks(stats, device.limits.target);
+  const std::vector<LoggedTask> logged = logged_tasks(database, device.limits.target);
   const std::string identity = identity_of(device);
   for (SharedTask& task : tasks) {
-    const std::string text = to_text(task.workload);
-    for (const LoggedTask& other : logged) {
-      if (distance(task.workload, other.workload) <= kNearDistance) task.knowledge = Knowledge::kNear;
-      if (other.text == text && other.stats->device == identity)
-        task.timed = static_cast<int>(other.stats->timed);
-    }
+    const bool near = std::ranges::any_of(logged, [&](const LoggedTask& other) {
+      return distance(task.workload, other.workload) <= kNearDistance && database.timed(other.where) > 0;
+    });
+    if (near) task.knowledge = Knowledge::kNear;
+    task.timed = static_cast<int>(database.timed({.workload = to_text(task.workload), .device = identity}));
     task.verdict = valid_verdict({task.workload, device, saving_products}, database);
     if (task.verdict) task.knowledge = Knowledge::kKnown;
   }

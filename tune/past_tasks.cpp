@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "base/error.h"
 #include "tune/stored_kernel.h"
@@ -11,78 +10,85 @@
 namespace lehr {
 namespace {
 
+/// What the log has of one workload on one device.
 struct Group {
+  RecordFilter where;
   Workload workload;
-  std::string name;
   double distance = 0;
-  std::vector<const Record*> rows;
 };
 
+/// The nearest first, those of the same distance in the log's order.
+std::vector<Group> groups_of(const Database& log, const Task& task, bool kernels) {
+  const std::string identity = identity_of(task.device), own_text = to_text(task.workload);
+  std::vector<Group> groups;
+  for (const RecordFilter& where :
+       log.tasks({.workload = kernels ? "" : own_text, .target = std::string(name_of(task.device.limits.target))})) {
+    try {
+      Group group = {where, parse_workload(where.workload)};
+      group.distance = distance(task.workload, group.workload) + (where.device == identity ? 0 : 1);
+      groups.push_back(std::move(group));
+    } catch (const Error&) {
+      // Of a newer version.
+    }
+  }
+  std::ranges::stable_sort(groups, {}, &Group::distance);
+  return groups;
+}
+
+/// Of groups whose rows say nothing today (of older families, of kernels that nobody serves here) not all are read.
+constexpr int kMostTried = 3 * static_cast<int>(kMostTasks);
+
 // The fastest half, and the newest of the others.
-void cut(std::vector<const Record*>& rows) {
+void cut(std::vector<Record>& rows) {
   if (rows.size() <= kMostTaskRows) return;
-  std::vector<const Record*> by_time = rows;
-  const auto half = by_time.begin() + kMostTaskRows / 2;
-  std::ranges::stable_sort(by_time, {}, [](const Record* row) { return *row->time_us(); });
-  std::sort(half, by_time.end(), [](const Record* a, const Record* b) {
-    return a->created_unix_ms != b->created_unix_ms ? a->created_unix_ms > b->created_unix_ms : a->id < b->id;
+  const auto half = rows.begin() + kMostTaskRows / 2;
+  std::ranges::stable_sort(rows, {}, [](const Record& row) { return *row.time_us(); });
+  std::sort(half, rows.end(), [](const Record& a, const Record& b) {
+    return a.created_unix_ms != b.created_unix_ms ? a.created_unix_ms > b.created_unix_ms : a.id < b.id;
   });
-  by_time.resize(kMostTaskRows);
-  rows = std::move(by_time);
+  rows.resize(kMostTaskRows);
+}
+
+/// The rows of a group that tell of other kernels than `task` asks for.
+std::vector<Record> rows_of(const Database& log, const Group& group, bool own, const std::string& identity,
+                            const Candidates& candidates) {
+  std::vector<Record> rows = log.all(group.where);
+  std::erase_if(rows, [&](const Record& row) {
+    return !row.time_us() ||
+           (own && (!candidates.space.contains(row.config) || answers(row, identity, candidates)));
+  });
+  cut(rows);
+  return rows;
 }
 
 }  // namespace
 
-std::vector<PastTask> past_tasks(const std::vector<Record>& records, const Task& task,
-                                 const Candidates& candidates, const RowOf& own_rows, std::size_t columns,
-                                 bool kernels) {
+std::vector<PastTask> past_tasks(const Database& log, const Task& task, const Candidates& candidates,
+                                 const RowOf& own_rows, std::size_t columns, bool kernels) {
   const std::string identity = identity_of(task.device), own_text = to_text(task.workload);
-  std::map<std::pair<std::string, std::string>, Group> groups;
-  for (const Record& row : records) {
-    if (!row.time_us() || row.target != name_of(task.device.limits.target))
-      continue;
-    const bool own = row.workload == own_text;
-    if (!own && !kernels) continue;
-    if (own && !candidates.space.contains(row.config)) continue;
-    if (own && answers(row, identity, candidates)) continue;
-    Group& group = groups[{row.workload, row.device}];
-    if (group.rows.empty()) {
-      try {
-        group.workload = parse_workload(row.workload);
-      } catch (const Error&) {  // of a newer version
-        continue;
-      }
-      group.distance = distance(task.workload, group.workload) + (row.device == identity ? 0 : 1);
-      group.name = row.workload;
-    }
-    group.rows.push_back(&row);
-  }
-  std::vector<Group*> nearest;
-  for (auto& [key, group] : groups)
-    if (!group.rows.empty()) nearest.push_back(&group);
-  std::ranges::stable_sort(nearest, {}, &Group::distance);
   std::vector<PastTask> tasks;
-  for (Group* group : nearest) {
-    if (tasks.size() == kMostTasks) break;
-    cut(group->rows);
-    PastTask past{group->name, std::exp2(-group->distance / 2), {}, FeatureMatrix(columns), {}};
+  int tried = 0;
+  for (const Group& group : groups_of(log, task, kernels)) {
+    if (tasks.size() == kMostTasks || tried++ == kMostTried) break;
+    const bool own = group.where.workload == own_text;
     std::optional<Candidates> theirs;
     RowOf row_of = own_rows;
-    if (group->name != own_text) {
+    if (!own) {
       try {
-        theirs.emplace(candidates_for({group->workload, task.device}));
+        theirs.emplace(candidates_for({group.workload, task.device}));
       } catch (const Error&) {  // no family serves it here
         continue;
       }
       row_of = kernel_rows(*theirs, task.device.limits);
     }
+    PastTask past{group.where.workload, std::exp2(-group.distance / 2), {}, FeatureMatrix(columns), {}};
     std::vector<float> row(columns);
-    for (const Record* record : group->rows) {
-      const auto point = (theirs ? theirs->space : candidates.space).find(record->config);
+    for (const Record& record : rows_of(log, group, own, identity, candidates)) {
+      const auto point = (theirs ? theirs->space : candidates.space).find(record.config);
       if (!point || !row_of(*point, row)) continue;
-      past.configs.push_back(record->config);
+      past.configs.push_back(record.config);
       past.rows.append(row);
-      past.times_us.push_back(*record->time_us());
+      past.times_us.push_back(*record.time_us());
     }
     if (!past.times_us.empty()) tasks.push_back(std::move(past));
   }

@@ -4,22 +4,22 @@
 #include <string>
 #include <vector>
 
-#include "database/record.h"
+#include "database/database.h"
 #include "tune/scorer.h"
 #include "tune/task.h"
 #include "tune/transfer.h"
 
 namespace lehr {
 
-/// The timed rows of `records` that are no answers to `task` (of another workload, device identity,
+/// The timed rows of `log` that are no answers to `task` (of another workload, device identity,
 /// template version or kernel: tune/stored_kernel.h), as tasks, the nearest first, at most kMostTasks of them and kMostTaskRows fast and
 /// recent rows of each. Near is: the same workload elsewhere, then what is at a small distance()
 /// (workload/workload.h). Rows of the task's own workload get `own_rows` (of `columns` values);
 /// those of other workloads are lowered with the templates of today, and left out where that fails, or if
-/// `kernels` is false, because then rows are no kernels' features.
-std::vector<PastTask> past_tasks(const std::vector<Record>& records, const Task& task,
-                                 const Candidates& candidates, const RowOf& own_rows, std::size_t columns,
-                                 bool kernels);
+/// `kernels` is false, because then rows are no kernels' features. Of the log only
+/// the rows of these tasks are read, and of some more where nearer ones have no row that is of use.
+std::vector<PastTask> past_tasks(const Database& log, const Task& task, const Candidates& candidates,
+                                 const RowOf& own_rows, std::size_t columns, bool kernels);
 
 inline constexpr std::size_t kMostTasks = 8;
 inline constexpr std::size_t kMostTaskRows = 128;

@@ -175,8 +175,7 @@ void Session::recall_tasks() {
   if (!parts_.model || trials_.reused_timed() >= kKnownWell) return;
   const Database& log = parts_.transfer_from ? *parts_.transfer_from : *parts_.database;
   std::vector<PastTask> tasks =
-      past_tasks(log.all({.workload = "", .device = "", .target = summary_.target, .family = ""}), task_,
-                 candidates_, row_of_, scorer_.columns(), !options_.row_of);
+      past_tasks(log, task_, candidates_, row_of_, scorer_.columns(), !options_.row_of);
   XgboostOptions model;
   model.seed = options_.seed;
   ConsistentTasks trusted = consistent_tasks(std::move(tasks), model);

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <fstream>
 
-#include "base/text.h"
-
 namespace lehr {
 namespace {
 
@@ -53,7 +51,7 @@ double cpu_quota(const std::string& root) {
     if (controllers.empty()) {
       quota = std::max(least_above(mounts, group, quota_of_version_2),
                        least_above(mounts + "/unified", group, quota_of_version_2));
-    } else if (const auto names = split(controllers, ','); std::ranges::find(names, "cpu") != names.end()) {
+    } else if (("," + controllers + ",").find(",cpu,") != std::string::npos) {
       quota = least_above(mounts + "/" + controllers, group, quota_of_version_1);
     }
     if (quota > 0 && (least == 0 || quota < least)) least = quota;

@@ -226,7 +226,7 @@ const char* words_of(Fate fate) {
     case Fate::kCrash:
       return "SIGSEGV (invalid memory access)";
     case Fate::kHang:
-      return "ran longer than 0.5 s and was killed";
+      return "ran longer than 0.5";
     case Fate::kWrong:
       return "element 5 is ";
     default:

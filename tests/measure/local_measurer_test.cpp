@@ -256,12 +256,12 @@ TEST_F(Measuring, GivesWorkspacesThatAreZeroAndGuarded) {
 
 TEST_F(Measuring, HasPatienceWithWhatTakesLongOnThisDevice) {
   LocalOptions options = local_options();
-  options.run_timeout_s = 0.05;
+  options.run_timeout_s = 0.4;
   options.limits.peak_gflops_f32 = 2e-2;  // the product takes 11 ms at the least
   LocalMeasurer measurer = make(options);
   measurer.prepare(square_problem());
-  // 30 ms a call, known to nobody before the first.
-  const Source slow = source("for (int t = 0; t < 30; ++t) { usleep(1000); rows(a, b, c, 0, N); }");
+  // 60 ms a call, known to nobody before the first.
+  const Source slow = source("for (int t = 0; t < 60; ++t) { usleep(1000); rows(a, b, c, 0, N); }");
   Source declared = slow;
   declared.text = "extern \"C\" int usleep(unsigned);" + slow.text;
   const std::vector<Outcome> outcomes = measurer.measure(std::vector<Source>{declared, declared}, {});

@@ -45,7 +45,9 @@ TEST(PastTasks, LeaveOutAnswersAndFailuresAndTakeTheNearestFirst) {
   };
   records.push_back(record_of(own, "elsewhere", toy_config(4, 4, 1, 0), 1));
   records.back().outcome = Failure{FailureKind::kCompile, "no", {}};
-  const auto tasks = past_tasks(records, here, candidates, rows, feature_table().size(), true);
+  Database log = Database::open(":memory:");
+  for (const Record& record : records) log.append(record);
+  const auto tasks = past_tasks(log, here, candidates, rows, feature_table().size(), true);
   ASSERT_EQ(tasks.size(), 1u);
   EXPECT_EQ(tasks[0].times_us, (std::vector<double>{6, 7}));
   EXPECT_EQ(tasks[0].rows.rows(), 2u);
