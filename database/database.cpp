@@ -81,9 +81,9 @@ std::optional<Record> best_of_group(const Connection& connection, int version, c
   return std::nullopt;
 }
 
-/// Calls `found` with (workload, device, target, family) of every group of rows that matches, in order. Groups lie one after
-/// the other in the index; each is found by a seek behind the one before, so the cost grows with the number of groups
-/// and not of rows, whichever fields the filter leaves open.
+/// Calls `found` with (workload, device, target, family) of every group of rows that matches, in order.
+/// Groups lie one after the other in the index; each is found by a seek behind the one before, so the cost
+/// grows with the number of groups and not of rows, whichever fields the filter leaves open.
 void for_each_group(const Connection& connection, const RecordFilter& filter,
                     const std::function<void(const Row& group)>& found) {
   Statement next = connection.prepare(
@@ -269,7 +269,8 @@ std::vector<RecordFilter> Database::tasks(const RecordFilter& filter) const {
   std::vector<RecordFilter> tasks;
   for_each_group(impl_->connection, filter, [&](const Row& group) {
     const auto text = [&group](std::size_t i) { return std::get<std::string>(group[i]); };
-    if (!tasks.empty() && tasks.back().workload == text(0) && tasks.back().device == text(1) && tasks.back().target == text(2))
+    if (!tasks.empty() && tasks.back().workload == text(0) && tasks.back().device == text(1) &&
+        tasks.back().target == text(2))
       return;
     tasks.push_back({text(0), text(1), text(2), ""});
   });

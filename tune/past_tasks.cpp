@@ -21,8 +21,8 @@ struct Group {
 std::vector<Group> groups_of(const Database& log, const Task& task, bool kernels) {
   const std::string identity = identity_of(task.device), own_text = to_text(task.workload);
   std::vector<Group> groups;
-  for (const RecordFilter& where :
-       log.tasks({.workload = kernels ? "" : own_text, .target = std::string(name_of(task.device.limits.target))})) {
+  for (const RecordFilter& where : log.tasks({.workload = kernels ? "" : own_text,
+                                   .target = std::string(name_of(task.device.limits.target))})) {
     try {
       Group group = {where, parse_workload(where.workload)};
       group.distance = distance(task.workload, group.workload) + (where.device == identity ? 0 : 1);
@@ -35,7 +35,8 @@ std::vector<Group> groups_of(const Database& log, const Task& task, bool kernels
   return groups;
 }
 
-/// Of groups whose rows say nothing today (of older families, of kernels that nobody serves here) not all are read.
+/// Of groups whose rows say nothing today (of older families, of kernels that nobody serves here) not all are
+/// read.
 constexpr int kMostTried = 3 * static_cast<int>(kMostTasks);
 
 // The fastest half, and the newest of the others.
