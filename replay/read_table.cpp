@@ -1,11 +1,13 @@
 // Tells the formats apart by what is in the file, whatever it is called.
 #include "replay/read_table.h"
 
+#include <algorithm>
 #include <fstream>
 #include <optional>
 
 #include "base/error.h"
 #include "base/file_kind.h"
+#include "base/text.h"
 #include "replay/formats.h"
 #include "replay/python_json.h"
 #include "replay/text_file.h"
@@ -29,12 +31,25 @@ std::string reason_of(const json::exception& error) {
   return end == std::string::npos ? text : text.substr(end + 2);
 }
 
+/// "XML", "CSV" or "", by how the text begins.
+std::string_view other_format(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  if (text.starts_with('<')) return "XML";
+  const std::string_view line = first_line(text);
+  const bool cells = std::ranges::count(line, ';') >= 2 || std::ranges::count(line, ',') >= 2;
+  return cells && !text.starts_with('{') && !text.starts_with('[') ? "CSV" : "";
+}
+
 }  // namespace
 
 std::vector<Table> parse_tables(std::string text, const std::string& path) {
   text = without_nan(std::move(text));
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     throw_user("{} is empty; it must be a table", path);
+  if (const std::string_view format = other_format(text); !format.empty())
+    throw_user("{} is {}: of KTT's results the JSON is read (ktt::OutputFormat::JSON in Tuner::SaveResults)", path,
+               format);
   json document;
   std::optional<std::size_t> left_out;  // bytes, of a cache that is closed here
   try {

@@ -11,9 +11,14 @@ namespace {
 
 using nlohmann::json;
 
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 // nullopt for what is no unit of time. "miliseconds" is how the files of the benchmark hub have it.
-std::optional<double> microseconds_per(std::string unit) {
-  for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+std::optional<double> microseconds_per(const std::string& text) {
+  const std::string unit = lower_case(text);
   if (unit == "ns" || unit == "nanoseconds") return 1e-3;
   if (unit == "us" || unit == "microseconds") return 1;
   if (unit == "ms" || unit == "milliseconds" || unit == "miliseconds") return 1e3;
@@ -36,42 +41,67 @@ Measured measured(const json& measurement, double file_unit, const Place& place)
   return {true, value.is_number() ? std::optional(value.get<double>() * *scale) : std::nullopt};
 }
 
-// What the first objective names if it is a time; where something else was the objective, "time"; where no
-// measurement says, the mean of the run times.
-Microseconds time_of(const json& result, double file_unit, const Place& place) {
+/// Work in a second, of one kernel: largest where the time is shortest. Work per joule or watt is another matter.
+bool is_rate(const std::string& objective) {
+  const std::string name = lower_case(objective);
+  return name.ends_with("/s") || name.ends_with("flops");
+}
+
+/// The first objective; "time" where none is named.
+std::string objective_of(const json& result, const Place& place) {
+  const auto found = result.find("objectives");
+  if (found == result.end() || !found->is_array() || found->empty()) return "time";
+  if (!found->front().is_string()) throw_at(place, "\"objectives\" must hold names");
+  return found->front().get<std::string>();
+}
+
+bool is_right(const json& result) {
   const auto invalidity = result.find("invalidity");
-  if (invalidity != result.end() && !invalidity->is_null() && *invalidity != "correct") return std::nullopt;
-  if (const auto correctness = result.find("correctness"); correctness != result.end() && *correctness == 0)
-    return std::nullopt;
-  std::string objective = "time";
-  if (const auto found = result.find("objectives");
-      found != result.end() && found->is_array() && !found->empty()) {
-    if (!found->front().is_string()) throw_at(place, "\"objectives\" must hold names");
-    objective = found->front().get<std::string>();
+  if (invalidity != result.end() && !invalidity->is_null() && *invalidity != "correct") return false;
+  const auto correctness = result.find("correctness");
+  return correctness == result.end() || *correctness != 0;
+}
+
+/// nullopt: there is none of this name that is a time.
+std::optional<Measured> time_named(const json& list, const std::string& name, double file_unit, const Place& place) {
+  const auto each =
+      std::ranges::find_if(list, [&](const json& entry) { return text_member(entry, "name", place) == name; });
+  if (each == list.end()) return std::nullopt;
+  // A score or GFLOP/s has no unit, as Kernel Tuner's times may have none: the name tells.
+  const auto unit = each->find("unit");
+  const bool unitless = unit == each->end() || *unit == "" || unit->is_null();
+  if (unitless && name.find("time") == std::string::npos) return std::nullopt;
+  const Measured found = measured(*each, file_unit, place);
+  return found.is_time ? std::optional(found) : std::nullopt;
+}
+
+Microseconds mean_run_time(const json& runs, double file_unit) {
+  double sum = 0;
+  for (const json& run : runs) {
+    if (!run.is_number()) return std::nullopt;
+    sum += run.get<double>() * file_unit;
   }
-  const auto list = result.find("measurements");
-  if (list != result.end() && !list->is_array()) throw_at(place, "\"measurements\" must be a list");
-  for (const std::string& name : {objective, std::string("time")}) {
-    if (list == result.end()) break;
-    const auto each = std::ranges::find_if(
-        *list, [&](const json& entry) { return text_member(entry, "name", place) == name; });
-    if (each == list->end()) continue;
-    // A score or GFLOP/s has no unit, as Kernel Tuner's times may have none: the name tells.
-    const auto unit = each->find("unit");
-    const bool unitless = unit == each->end() || *unit == "" || unit->is_null();
-    if (unitless && name.find("time") == std::string::npos) continue;
-    if (const Measured found = measured(*each, file_unit, place); found.is_time) return found.time_us;
-  }
+  return sum / static_cast<double>(runs.size());
+}
+
+// What the first objective names if it is a time; "time" where it is a rate or not measured, else the mean of the run
+// times.
+Microseconds time_of(const json& result, double file_unit, const Place& place) {
+  if (!is_right(result)) return std::nullopt;
+  const std::string objective = objective_of(result, place);
+  const json none = json::array();
+  const auto measurements = result.find("measurements");
+  const json& list = measurements != result.end() ? *measurements : none;
+  if (!list.is_array()) throw_at(place, "\"measurements\" must be a list");
+  if (const auto found = time_named(list, objective, file_unit, place)) return found->time_us;
+  if (!is_rate(objective) && lower_case(objective).find("time") == std::string::npos)
+    throw_at(place, fmt::format("its objective is \"{}\", and what is replayed are searches for the shortest time: it must "
+                                "be a time, or work in a second",
+                                objective));
+  if (const auto found = time_named(list, "time", file_unit, place)) return found->time_us;
   if (const auto times = result.find("times"); times != result.end() && times->is_object()) {
     const auto runs = times->find("runtimes");
-    if (runs != times->end() && runs->is_array() && !runs->empty()) {
-      double sum = 0;
-      for (const json& run : *runs) {
-        if (!run.is_number()) return std::nullopt;
-        sum += run.get<double>() * file_unit;
-      }
-      return sum / static_cast<double>(runs->size());
-    }
+    if (runs != times->end() && runs->is_array() && !runs->empty()) return mean_run_time(*runs, file_unit);
   }
   throw_at(place,
            fmt::format("it has no time: no measurement \"{}\" or \"time\" in a unit of time, and no run "

@@ -221,8 +221,8 @@ TEST(Readers, TakeT4ResultsWithOtherObjectivesAndUnits) {
    "requires": {"kernel_tuner": ">=1"}, "results": [
     {"configuration": {"a": 1}, "objectives": ["GFLOP/s"], "invalidity": "correct", "requires": [],
      "measurements": [{"name": "GFLOP/s", "value": 900, "unit": ""}, {"name": "time", "value": 2, "unit": "us"}]},
-    {"configuration": {"a": 2}, "objectives": ["energy"], "invalidity": "correct",
-     "measurements": [{"name": "energy", "value": 900, "unit": "J"}, {"name": "time", "value": 2}]},
+    {"configuration": {"a": 2}, "objectives": ["TFLOPS"], "invalidity": "correct",
+     "measurements": [{"name": "TFLOPS", "value": 900}, {"name": "time", "value": 2}]},
     {"configuration": {"a": 3}, "times": {"runtimes": [1, 2]}, "invalidity": "correct", "correctness": 1,
      "measurements": []},
     {"configuration": {"a": 4}, "times": {"runtimes": [3]}, "objectives": []},
@@ -239,6 +239,38 @@ TEST(Readers, TakeT4ResultsWithOtherObjectivesAndUnits) {
       2, 2000, 1500, 3000, std::nullopt, std::nullopt, std::nullopt, 8000};
   ASSERT_EQ(table.rows.size(), times.size());
   for (std::size_t i = 0; i < times.size(); ++i) EXPECT_EQ(table.rows[i].time_us, times[i]) << i + 1;
+}
+
+/// Why a file is no table.
+std::string refusal_of(const std::string& path) {
+  try {
+    read_tables(path);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "it was read";
+}
+
+TEST(Readers, RefuseT4ResultsThatWereNotTunedForTime) {
+  const Folder folder;
+  for (const char* objective : {"score", "energy", "GFLOPS/W", "GFLOP/J"}) {
+    const std::string text = fmt::format(
+        R"({{"results": [{{"configuration": {{"a": 1}}, "invalidity": "correct", "times": {{"runtimes": [100]}},
+         "measurements": [{{"name": "{0}", "value": 0.9, "unit": ""}}, {{"name": "time", "value": 2}}],
+         "objectives": ["{0}"]}}]}})",
+        objective);
+    EXPECT_THAT(refusal_of(folder.file("other.json", text)),
+                HasSubstr(fmt::format("other.json: result 1: its objective is \"{}\"", objective)));
+  }
+}
+
+TEST(Readers, SayWhatOfKttIsRead) {
+  const Folder folder;
+  for (const char* text : {"<?xml version=\"1.0\"?>\n<KttResults/>", "\xef\xbb\xbf  <Results></Results>",
+                           "Kernel name;Total duration (us);X;Y\nconv;12.5;1;2\n",
+                           "Kernel name,Computation duration (ms),A\nk,1,2\n"})
+    EXPECT_THAT(refusal_of(folder.file("ktt.out", text)), HasSubstr("of KTT's results the JSON is read"))
+        << text;
 }
 
 Record record_of(const std::string& config, std::optional<double> us, const std::string& device) {
