@@ -34,8 +34,8 @@ void ProblemFlags::add_file() {
   parent_
       ->add_option(
           "--problems", file_,
-          "a file of problems, one per line: workloads as text, DeepBench, MIOpenDriver; or a table; "
-          "may be gzipped; -: stdin")
+          "a file of problems, one per line: workloads as text, DeepBench, MIOpenDriver, cutlass_profiler, "
+          "benchdnn; or a table; may be gzipped; -: stdin")
       ->group("Problem")
       ->option_text("FILE");
   parent_->add_flag("--strict", strict_, "the first line of the file that is no problem ends the command")

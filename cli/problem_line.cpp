@@ -15,6 +15,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
+#include "cli/problem_benchdnn.h"
+#include "cli/problem_cutlass.h"
 #include "workload/operator.h"
 
 namespace lehr {
@@ -211,13 +213,26 @@ Workload parse_problem_line(std::string_view given) {
   std::string line(given);
   std::ranges::replace(line, '\t', ' ');
   std::vector<std::string_view> words = words_of(line);
-  // Before the driver's name stand what its log adds, and variables that it is started with.
-  const auto driver =
-      std::ranges::find_if(words, [](std::string_view word) { return word.ends_with("MIOpenDriver"); });
-  const bool is_driver = driver != words.end();
-  if (is_driver) words.erase(words.begin(), driver + 1);
+  // Before a program's name stand what its log adds, and variables that it is started with.
+  const auto started = [&words](std::string_view program) {
+    const auto name = std::ranges::find_if(words, [&](std::string_view word) { return word.ends_with(program); });
+    if (name == words.end()) return false;
+    words.erase(words.begin(), name + 1);
+    return true;
+  };
+  const bool is_driver = started("MIOpenDriver");
+  const bool is_cutlass = started("cutlass_profiler") || started("Arguments:");
+  const bool is_bench = started("benchdnn");
   if (words.empty()) throw_user("there is no problem in '{}'", given);
   const std::string_view first = words[0];
+  if (is_bench || (!is_cutlass && is_benchdnn(words))) return benchdnn_workload(words);
+  if (is_cutlass || first.starts_with("--")) {
+    const CutlassArguments arguments = cutlass_arguments(words);
+    const auto is_size = [](const auto& each) { return each.first == "m" || each.first == "n" || each.first == "h"; };
+    if (!is_cutlass && std::ranges::none_of(arguments, is_size))
+      throw_user("'{}' are options without a problem: write them on the problem's line", given);
+    return cutlass_workload(arguments);
+  }
   if (first == "gemm" && words.size() > 1 && words[1].starts_with('-')) return parse_driver_product(words);
   if (!driver_type(first).empty()) return parse_driver(words);
   if (!is_driver && find_operator(first) != nullptr) {
@@ -228,8 +243,8 @@ Workload parse_problem_line(std::string_view given) {
   if (tuple || std::isdigit(static_cast<unsigned char>(first[0])) != 0) return parse_deepbench(line);
   const std::vector<std::string_view> operators = operator_names();
   throw_user(
-      "'{}' begins no problem: known are {} (a workload's text), the numbers of DeepBench, and "
-      "conv, convfp16 and convbfp16 of MIOpenDriver",
+      "'{}' begins no problem: known are {} (a workload's text), the numbers of DeepBench, conv, convfp16 and "
+      "convbfp16 of MIOpenDriver, and the lines of cutlass_profiler and benchdnn",
       first, listed({operators.begin(), operators.end()}));
 }
 

@@ -7,15 +7,18 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/problem_cutlass.h"
 #include "cli/problem_line.h"
 #include "replay/text_file.h"
 
 namespace lehr {
 namespace {
 
-/// Columns of a table.
+/// Columns of a table: one of ours names `op` and `params`, a report of cutlass_profiler what its flags do.
 struct Header {
-  std::size_t op, params, columns;
+  std::vector<std::string> names;
+  std::size_t op = 0, params = 0;
+  bool is_report = false;
 };
 
 std::string_view trimmed(std::string_view text) {
@@ -48,12 +51,15 @@ std::vector<std::string> fields_of(std::string_view line) {
 
 std::optional<Header> header_of(std::string_view line) {
   std::vector<std::string> names = fields_of(line);
+  if (std::ranges::find(names, "OperationKind") != names.end()) return Header{.names = names, .is_report = true};
   for (std::string& name : names)
     for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const auto op = std::ranges::find(names, "op"), params = std::ranges::find(names, "params");
   if (op == names.end() || params == names.end()) return std::nullopt;
-  return Header{static_cast<std::size_t>(op - names.begin()),
-                static_cast<std::size_t>(params - names.begin()), names.size()};
+  Header header = {names};
+  header.op = static_cast<std::size_t>(op - names.begin());
+  header.params = static_cast<std::size_t>(params - names.begin());
+  return header;
 }
 
 /// What stands around the numbers in DeepBench's headers.
@@ -64,8 +70,13 @@ bool is_frame(std::string_view line) {
 Workload workload_of(std::string_view line, const std::optional<Header>& header) {
   if (!header) return parse_problem_line(line);
   const std::vector<std::string> fields = fields_of(line);
-  if (fields.size() != header->columns)
-    throw_user("{} fields stand under {} names", fields.size(), header->columns);
+  if (fields.size() != header->names.size())
+    throw_user("{} fields stand under {} names", fields.size(), header->names.size());
+  if (header->is_report) {
+    CutlassArguments arguments;
+    for (std::size_t i = 0; i < fields.size(); ++i) arguments.emplace_back(header->names[i], fields[i]);
+    return cutlass_workload(arguments);
+  }
   return parse_problem_params(fields[header->op], fields[header->params]);
 }
 
@@ -76,9 +87,15 @@ ProblemsFile read_problems(std::string_view text, std::string_view name) {
   std::optional<Header> header;
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark
   std::size_t number = 0;
+  std::string held;  // of a command that goes on in the next line
   for (const std::string_view raw : split(text, '\n')) {
     ++number;
-    const std::string_view line = trimmed(raw.substr(0, std::min(raw.find('#'), raw.find("//"))));
+    held += trimmed(raw.substr(0, std::min(raw.find('#'), raw.find("//"))));
+    if (held.ends_with('\\')) {
+      held.back() = ' ';
+      continue;
+    }
+    const std::string line = std::exchange(held, "");
     if (line.empty() || is_frame(line)) continue;
     const bool begins = result.lines == 0 && !header;
     if (begins && (header = header_of(line))) continue;
