@@ -1,4 +1,5 @@
-// Options and descriptors as oneDNN's tests/benchdnn/doc has them (driver_conv.md, driver_matmul.md, knobs_desc.md).
+// Options and descriptors as oneDNN's tests/benchdnn/doc has them (driver_conv.md, driver_matmul.md,
+// knobs_desc.md).
 #include "cli/problem_benchdnn.h"
 
 #include <fmt/core.h>
@@ -56,21 +57,25 @@ Line line_of(const std::vector<std::string_view>& words) {
       if (equals != std::string_view::npos)
         line.options[std::string(word.substr(2, equals - 2))] = word.substr(equals + 1);
     } else if (!word.starts_with('-')) {  // "-v5"
-      if (!line.descriptor.empty()) throw_user("'{}' and '{}' are two problems: write a line for each", line.descriptor, word);
+      if (!line.descriptor.empty())
+        throw_user("'{}' and '{}' are two problems: write a line for each", line.descriptor, word);
       line.descriptor = word;
     }
   }
   if (line.driver.empty()) line.driver = is_product(line.descriptor) ? "matmul" : "conv";
-  if (line.descriptor.empty()) throw_user("there are options of benchdnn and no problem: write them before each problem");
+  if (line.descriptor.empty())
+    throw_user("there are options of benchdnn and no problem: write them before each problem");
   return line;
 }
 
 void refuse_attributes(const Line& line) {
   for (const auto& [name, value] : line.options) {
-    if (value.find(',') != std::string::npos) throw_user("--{}={} is several: write a line for each", name, value);
+    if (value.find(',') != std::string::npos)
+      throw_user("--{}={} is several: write a line for each", name, value);
     const bool scratch = name == "attr-scratchpad" || name == "attr-deterministic";
     if ((name.starts_with("attr-") && !scratch) || name == "strides" || name == "encoding")
-      throw_user("--{}={} changes what is computed: write the workload's own text with its epilogue", name, value);
+      throw_user("--{}={} changes what is computed: write the workload's own text with its epilogue", name,
+                 value);
   }
 }
 
@@ -110,7 +115,8 @@ Sizes sizes_of(std::string_view text) {
       ++at;
       continue;
     }
-    if (text[at] == 'n' && (at + 1 == text.size() || !std::islower(static_cast<unsigned char>(text[at + 1])))) break;  // its name
+    if (text[at] == 'n' && (at + 1 == text.size() || !std::islower(static_cast<unsigned char>(text[at + 1]))))
+      break;  // its name
     const std::size_t begin = at;
     std::size_t end = at;
     while (end < text.size() && std::islower(static_cast<unsigned char>(text[end]))) ++end;
@@ -118,10 +124,12 @@ Sizes sizes_of(std::string_view text) {
     at = end;
     while (end < text.size() && is_digit(text[end])) ++end;
     const std::optional<std::int64_t> number = parse_int(text.substr(at, end - at));
-    static constexpr std::string_view kKnown[] = {"g",  "mb", "ic", "id", "ih", "iw", "oc", "od", "oh", "ow", "kd",
-                                                  "kh", "kw", "sd", "sh", "sw", "pd", "ph", "pw", "dd", "dh", "dw"};
+    static constexpr std::string_view kKnown[] = {"g",  "mb", "ic", "id", "ih", "iw", "oc", "od",
+                                                  "oh", "ow", "kd", "kh", "kw", "sd", "sh", "sw",
+                                                  "pd", "ph", "pw", "dd", "dh", "dw"};
     if (name.empty() || !number || std::ranges::find(kKnown, name) == std::end(kKnown))
-      throw_user("'{}' is no descriptor of benchdnn: '{}' is where a size such as ih56 belongs", text, text.substr(begin));
+      throw_user("'{}' is no descriptor of benchdnn: '{}' is where a size such as ih56 belongs", text,
+                 text.substr(begin));
     sizes[name] = *number;
     at = end;
   }
@@ -143,7 +151,8 @@ Side side_of(const Sizes& sizes, const char* own, const char* other) {
     return mine ? mine : size_in(sizes, std::string(kind) + other);
   };
   const auto in = size("i"), filter = size("k"), out = size("o"), pad = size("p");
-  if (!in || !filter) throw_user("a convolution of benchdnn needs the sizes of image and filter, ih and kh at the least");
+  if (!in || !filter)
+    throw_user("a convolution of benchdnn needs the sizes of image and filter, ih and kh at the least");
   Side side = {*in, *filter, size("s").value_or(1), size("d").value_or(0) + 1};
   const std::int64_t reach = side.dilation * (side.filter - 1) + 1;
   // What the output needs of padding in all, where it is said.
@@ -159,10 +168,12 @@ Workload convolution_of(const Line& line) {
     return found == line.options.end() ? std::string(fallback) : found->second;
   };
   const std::string direction = option("dir", "FWD_I");
-  if (!direction.starts_with("FWD")) throw_user("--dir={} asks for gradients: forward convolutions only", direction);
+  if (!direction.starts_with("FWD"))
+    throw_user("--dir={} asks for gradients: forward convolutions only", direction);
   const Sizes sizes = sizes_of(line.descriptor);
   for (const char* depth : {"id", "kd", "od"})
-    if (size_in(sizes, depth).value_or(1) != 1) throw_user("'{}' is a convolution over volumes: there is no family for these", line.descriptor);
+    if (size_in(sizes, depth).value_or(1) != 1)
+      throw_user("'{}' is a convolution over volumes: there is no family for these", line.descriptor);
   const auto in = size_in(sizes, "ic"), out = size_in(sizes, "oc");
   if (!in || !out) throw_user("a convolution of benchdnn needs its channels, ic and oc");
   const Side tall = side_of(sizes, "h", "w"), wide = side_of(sizes, "w", "h");
@@ -171,10 +182,11 @@ Workload convolution_of(const Line& line) {
   std::int64_t batch = size_in(sizes, "mb").value_or(2);  // benchdnn's own default
   if (const auto mb = parse_int(option("mb", "0")); mb && *mb > 0) batch = *mb;
   return parse_workload(fmt::format(
-      "conv2d n={} c={} h={} w={} k={} r={} s={} pad={}x{}x{}x{} stride={}x{} dilation={}x{} groups={} layout={} x={} f={} "
+      "conv2d n={} c={} h={} w={} k={} r={} s={} pad={}x{}x{}x{} stride={}x{} dilation={}x{} groups={} "
+      "layout={} x={} f={} "
       "y={} accum={}{}",
-      batch, *in, tall.in, wide.in, *out, tall.filter, wide.filter, tall.before, tall.behind, wide.before, wide.behind,
-      tall.stride, wide.stride, tall.dilation, wide.dilation, size_in(sizes, "g").value_or(1),
+      batch, *in, tall.in, wide.in, *out, tall.filter, wide.filter, tall.before, tall.behind, wide.before,
+      wide.behind, tall.stride, wide.stride, tall.dilation, wide.dilation, size_in(sizes, "g").value_or(1),
       layout == "axb" || layout == "nhwc" || layout == "acdb" ? "nhwc" : "nchw", types[0], types[1], types[2],
       sums_of(types[0]), direction == "FWD_B" ? " epilogue=bias" : ""));
 }
@@ -206,7 +218,8 @@ Workload product_of(const Line& line) {
     throw_user("'{}' are no matrices that can be multiplied", text);
   std::int64_t batch = 1;
   for (std::size_t i = 0; i + 2 < a.size(); ++i) {
-    if (a[i] != b[i]) throw_user("'{}' takes one matrix for a whole batch: every product of a batch has its own here", text);
+    if (a[i] != b[i])
+      throw_user("'{}' takes one matrix for a whole batch: every product of a batch has its own here", text);
     batch *= a[i];
   }
   // "ba", "acb" and the like: the last two dimensions are swapped.
@@ -216,9 +229,9 @@ Workload product_of(const Line& line) {
     return "column";
   };
   const std::vector<std::string> types = types_of(types_option(line, "f32"));
-  return parse_workload(fmt::format("gemm m={} n={} k={} batch={} a={}:{} b={}:{} c={}:{} accum={}{}", a[last - 1], b[last],
-                                    a[last], batch, types[0], layout("stag"), types[1], layout("wtag"), types[2],
-                                    layout("dtag"), sums_of(types[0]),
+  return parse_workload(fmt::format("gemm m={} n={} k={} batch={} a={}:{} b={}:{} c={}:{} accum={}{}",
+                                    a[last - 1], b[last], a[last], batch, types[0], layout("stag"), types[1],
+                                    layout("wtag"), types[2], layout("dtag"), sums_of(types[0]),
                                     option("bia_dt", "undef") != "undef" ? " epilogue=bias" : ""));
 }
 
@@ -230,7 +243,8 @@ bool is_benchdnn(const std::vector<std::string_view>& words) {
 
 Workload benchdnn_workload(const std::vector<std::string_view>& words) {
   const Line line = line_of(words);
-  if (line.driver == "deconv") throw_user("--deconv is a transposed convolution: there is no family for these");
+  if (line.driver == "deconv")
+    throw_user("--deconv is a transposed convolution: there is no family for these");
   if (line.driver != "conv" && line.driver != "matmul")
     throw_user("--{} is none of benchdnn's drivers that are served: --conv, --matmul", line.driver);
   refuse_attributes(line);

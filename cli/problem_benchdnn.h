@@ -8,14 +8,16 @@
 
 namespace lehr {
 
-/// Whether these words are of benchdnn: they begin with --conv, --matmul or another driver's flag, or end in a descriptor such as
-/// ic64ih56oc64kh3ph1 or 16x64:64x32.
+/// Whether these words are of benchdnn: they begin with --conv, --matmul or another driver's flag, or end in
+/// a descriptor such as ic64ih56oc64kh3ph1 or 16x64:64x32.
 bool is_benchdnn(const std::vector<std::string_view>& words);
 
-/// What is computed; how is passed over (mode, algorithm, runtime dimensions). A bias is added where --dir=FWD_B or
-/// --bia_dt says so. What a descriptor leaves out is as benchdnn deduces it: images, filters, strides and padding are square,
-/// the stride is 1, and the output's size or the padding follows from the other. Throws Error(kUser), one sentence, for
-/// gradients, volumes, transposed convolutions, attributes and whatever no workload says.
+/// What is computed; how is passed over (mode, algorithm, runtime dimensions). A bias is added where
+/// --dir=FWD_B or
+/// --bia_dt says so. What a descriptor leaves out is as benchdnn deduces it: images, filters, strides and
+/// padding are square, the stride is 1, and the output's size or the padding follows from the other. Throws
+/// Error(kUser), one sentence, for gradients, volumes, transposed convolutions, attributes and whatever no
+/// workload says.
 Workload benchdnn_workload(const std::vector<std::string_view>& words);
 
 }  // namespace lehr

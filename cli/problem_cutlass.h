@@ -16,10 +16,10 @@ using CutlassArguments = std::vector<std::pair<std::string, std::string>>;
 /// Of "--m=3456 --n=4096 --A=f16:row ...". Throws Error(kUser) for a word that is none.
 CutlassArguments cutlass_arguments(const std::vector<std::string_view>& words);
 
-/// What is computed; how is passed over (tiles, stages, providers, iterations). What is not said is the profiler's default:
-/// products of 1024, images of 16 x 16 x 64 under 64 filters of 3 x 3 with padding 1 and channels innermost, f32, and
-/// matrices by columns. Throws Error(kUser), one sentence, for ranges and sets of sizes, gradients, volumes, a beta
-/// other than 0 and whatever no workload says.
+/// What is computed; how is passed over (tiles, stages, providers, iterations). What is not said is the
+/// profiler's default: products of 1024, images of 16 x 16 x 64 under 64 filters of 3 x 3 with padding 1 and
+/// channels innermost, f32, and matrices by columns. Throws Error(kUser), one sentence, for ranges and sets
+/// of sizes, gradients, volumes, a beta other than 0 and whatever no workload says.
 Workload cutlass_workload(const CutlassArguments& arguments);
 
 }  // namespace lehr

@@ -215,7 +215,8 @@ Workload parse_problem_line(std::string_view given) {
   std::vector<std::string_view> words = words_of(line);
   // Before a program's name stand what its log adds, and variables that it is started with.
   const auto started = [&words](std::string_view program) {
-    const auto name = std::ranges::find_if(words, [&](std::string_view word) { return word.ends_with(program); });
+    const auto name =
+        std::ranges::find_if(words, [&](std::string_view word) { return word.ends_with(program); });
     if (name == words.end()) return false;
     words.erase(words.begin(), name + 1);
     return true;
@@ -228,7 +229,9 @@ Workload parse_problem_line(std::string_view given) {
   if (is_bench || (!is_cutlass && is_benchdnn(words))) return benchdnn_workload(words);
   if (is_cutlass || first.starts_with("--")) {
     const CutlassArguments arguments = cutlass_arguments(words);
-    const auto is_size = [](const auto& each) { return each.first == "m" || each.first == "n" || each.first == "h"; };
+    const auto is_size = [](const auto& each) {
+      return each.first == "m" || each.first == "n" || each.first == "h";
+    };
     if (!is_cutlass && std::ranges::none_of(arguments, is_size))
       throw_user("'{}' are options without a problem: write them on the problem's line", given);
     return cutlass_workload(arguments);
@@ -243,7 +246,8 @@ Workload parse_problem_line(std::string_view given) {
   if (tuple || std::isdigit(static_cast<unsigned char>(first[0])) != 0) return parse_deepbench(line);
   const std::vector<std::string_view> operators = operator_names();
   throw_user(
-      "'{}' begins no problem: known are {} (a workload's text), the numbers of DeepBench, conv, convfp16 and "
+      "'{}' begins no problem: known are {} (a workload's text), the numbers of DeepBench, conv, convfp16 "
+      "and "
       "convbfp16 of MIOpenDriver, and the lines of cutlass_profiler and benchdnn",
       first, listed({operators.begin(), operators.end()}));
 }

@@ -51,7 +51,8 @@ std::vector<std::string> fields_of(std::string_view line) {
 
 std::optional<Header> header_of(std::string_view line) {
   std::vector<std::string> names = fields_of(line);
-  if (std::ranges::find(names, "OperationKind") != names.end()) return Header{.names = names, .is_report = true};
+  if (std::ranges::find(names, "OperationKind") != names.end())
+    return Header{.names = names, .is_report = true};
   for (std::string& name : names)
     for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const auto op = std::ranges::find(names, "op"), params = std::ranges::find(names, "params");

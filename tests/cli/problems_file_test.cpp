@@ -53,21 +53,32 @@ TEST(ProblemLine, ReadsDeepBench) {
 
 TEST(ProblemLine, ReadsCutlassProfiler) {
   const std::string half = same("gemm m=3456 n=4096 k=8192 a=f16:row b=f16:column c=f32:column accum=f32");
-  EXPECT_EQ(meaning("cutlass_profiler --operation=Gemm --m=3456 --n=4096 --k=8192 --A=f16:row --B=f16:n --C=f32:col "
-                    "--accum=f32 --op_class=tensorop --cta_m=256 --providers=cutlass --verification-enabled=false"),
-            half);
-  EXPECT_EQ(meaning("$ ./tools/profiler/cutlass_profiler --gemm_kind=universal --problem-size::m=3456 --n=4096 "
-                    "--problem-size::k=8192 --A=f16:t --B=f16:column --C=f32:column --beta=0 --alpha=1 --split_k_slices=2"),
-            half);
-  EXPECT_EQ(meaning("Arguments: --m=3456 --n=4096 --k=8192 --A=f16:row --B=f16:column --C=f32:column --batch_count=1"), half);
+  EXPECT_EQ(
+      meaning(
+          "cutlass_profiler --operation=Gemm --m=3456 --n=4096 --k=8192 --A=f16:row --B=f16:n --C=f32:col "
+          "--accum=f32 --op_class=tensorop --cta_m=256 --providers=cutlass --verification-enabled=false"),
+      half);
+  EXPECT_EQ(
+      meaning("$ ./tools/profiler/cutlass_profiler --gemm_kind=universal --problem-size::m=3456 --n=4096 "
+              "--problem-size::k=8192 --A=f16:t --B=f16:column --C=f32:column --beta=0 --alpha=1 "
+              "--split_k_slices=2"),
+      half);
+  EXPECT_EQ(
+      meaning(
+          "Arguments: --m=3456 --n=4096 --k=8192 --A=f16:row --B=f16:column --C=f32:column --batch_count=1"),
+      half);
   EXPECT_EQ(meaning("--m=16 --n=32 --k=8 --A=tf32:row --B=tf32:row --C=f32:row --batch_count=3 --alpha=0.5"),
             same("gemm m=16 n=32 k=8 batch=3 alpha=0.5 math=tf32 a=f32:row b=f32:row c=f32:row"));
   EXPECT_EQ(meaning("cutlass_profiler --kernels=sgemm --m=16"),
             same("gemm m=16 n=1024 k=1024 a=f32:column b=f32:column c=f32:column"));
-  EXPECT_EQ(meaning("cutlass_profiler --operation=Conv2d --n=8 --h=56 --w=28 --c=64 --k=32 --r=3 --s=1 --pad_h=1 --pad_w=0 "
-                    "--stride_h=2 --stride_w=1 --Activation=f16:nhwc --Filter=f16:nhwc --Output=f16:nhwc --accum=f32 --p=28"),
-            same("conv2d n=8 h=56 w=28 c=64 k=32 r=3 s=1 pad=1x0 stride=2x1 layout=nhwc x=f16 f=f16 y=f16 accum=f32"));
-  EXPECT_EQ(meaning("cutlass_profiler --operation=Conv2d"), same("conv2d h=16 w=16 c=64 k=64 r=3 s=3 pad=1 layout=nhwc"));
+  EXPECT_EQ(meaning("cutlass_profiler --operation=Conv2d --n=8 --h=56 --w=28 --c=64 --k=32 --r=3 --s=1 "
+                    "--pad_h=1 --pad_w=0 "
+                    "--stride_h=2 --stride_w=1 --Activation=f16:nhwc --Filter=f16:nhwc --Output=f16:nhwc "
+                    "--accum=f32 --p=28"),
+            same("conv2d n=8 h=56 w=28 c=64 k=32 r=3 s=1 pad=1x0 stride=2x1 layout=nhwc x=f16 f=f16 y=f16 "
+                 "accum=f32"));
+  EXPECT_EQ(meaning("cutlass_profiler --operation=Conv2d"),
+            same("conv2d h=16 w=16 c=64 k=64 r=3 s=3 pad=1 layout=nhwc"));
 }
 
 TEST(ProblemLine, ReadsBenchdnn) {
@@ -78,25 +89,31 @@ TEST(ProblemLine, ReadsBenchdnn) {
   EXPECT_EQ(meaning("10x30:30x20:10x20"), same("gemm m=10 n=20 k=30"));
   EXPECT_EQ(meaning("./benchdnn --conv -v5 --mode=P --cfg=f32 --dir=FWD_B --stag=axb "
                     "g2mb4_ic64ih56iw55_oc32oh28ow55_kh3kw1_sh2sw1_ph1pw0_n\"layer:1\""),
-            same("conv2d n=4 c=64 h=56 w=55 k=32 r=3 s=1 stride=2x1 pad=1x0x0x0 groups=2 layout=nhwc epilogue=bias"));
+            same("conv2d n=4 c=64 h=56 w=55 k=32 r=3 s=1 stride=2x1 pad=1x0x0x0 groups=2 layout=nhwc "
+                 "epilogue=bias"));
   // Square, the padding follows from the output; a dilation of 0 is none.
   EXPECT_EQ(meaning("mb1ic16ih20oc8oh20kh3dh1"), same("conv2d c=16 h=20 w=20 k=8 r=3 s=3 pad=2 dilation=2"));
   EXPECT_EQ(meaning("ic16ih20oc8kh5ph2"), same("conv2d n=2 c=16 h=20 w=20 k=8 r=5 s=5 pad=2"));
-  EXPECT_EQ(meaning("--conv --mb=7 --dt=f16 mb1ic16ih20oc8kh1"), same("conv2d n=7 c=16 h=20 w=20 k=8 r=1 s=1 x=f16 f=f16 y=f16"));
+  EXPECT_EQ(meaning("--conv --mb=7 --dt=f16 mb1ic16ih20oc8kh1"),
+            same("conv2d n=7 c=16 h=20 w=20 k=8 r=1 s=1 x=f16 f=f16 y=f16"));
 }
 
 TEST(ProblemsFile, ReadsAReportOfCutlassProfiler) {
   const auto problems = read(
-      "Problem,Provider,OperationKind,Operation,Disposition,Status,gemm_kind,m,n,k,A,B,C,alpha,beta,split_k_slices,Runtime\n"
-      "1,CUTLASS,gemm,cutlass_simt_sgemm_128x128_8x2_nn_align1,passed,success,universal,3456,4096,8192,f32:column,f32:column,"
+      "Problem,Provider,OperationKind,Operation,Disposition,Status,gemm_kind,m,n,k,A,B,C,alpha,beta,split_k_"
+      "slices,Runtime\n"
+      "1,CUTLASS,gemm,cutlass_simt_sgemm_128x128_8x2_nn_align1,passed,success,universal,3456,4096,8192,f32:"
+      "column,f32:column,"
       "f32:column,1,0,1,6.7\n"
-      "1,CUTLASS,gemm,cutlass_simt_sgemm_64x64,passed,success,universal,3456,4096,8192,f32:column,f32:column,f32:column,1,0,1,7\n");
+      "1,CUTLASS,gemm,cutlass_simt_sgemm_64x64,passed,success,universal,3456,4096,8192,f32:column,f32:column,"
+      "f32:column,1,0,1,7\n");
   ASSERT_EQ(problems.size(), 1u);
   EXPECT_EQ(to_text(problems[0]), same("gemm m=3456 n=4096 k=8192 a=f32:column b=f32:column c=f32:column"));
 }
 
 TEST(ProblemsFile, JoinsLinesThatGoOn) {
-  const auto problems = read("cutlass_profiler --operation=Gemm \\\n  --m=8 --n=16 \\\n  --k=32 # small\ngemm m=1 n=2 k=3\n");
+  const auto problems =
+      read("cutlass_profiler --operation=Gemm \\\n  --m=8 --n=16 \\\n  --k=32 # small\ngemm m=1 n=2 k=3\n");
   ASSERT_EQ(problems.size(), 2u);
   EXPECT_EQ(to_text(problems[0]), same("gemm m=8 n=16 k=32 a=f32:column b=f32:column c=f32:column"));
 }
@@ -109,7 +126,8 @@ TEST(ProblemLine, SaysWhatOfOtherBenchmarksIsNotServed) {
       {"cutlass_profiler --m=8 --m=9", "--m is given twice"},
       {"cutlass_profiler --m=8 nine", "'nine' is no argument of cutlass_profiler"},
       {"cutlass_profiler --operation=Conv2d --conv_kind=wgrad", "asks for gradients"},
-      {"cutlass_profiler --operation=conv3d", "conv3d is none of cutlass_profiler's operations that are served"},
+      {"cutlass_profiler --operation=conv3d",
+       "conv3d is none of cutlass_profiler's operations that are served"},
       {"cutlass_profiler --kernels=cutlass_tensorop_spgemm", "spgemm is none of"},
       {"--dt=f32", "options without a problem"},
       {"--conv --dir=BWD_W ic3ih8oc4kh3", "--dir=BWD_W asks for gradients"},
