@@ -89,10 +89,11 @@ ProblemsFile read_problems(std::string_view text, std::string_view name) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark
   std::size_t number = 0;
   std::string held;  // of a command that goes on in the next line
-  for (const std::string_view raw : split(text, '\n')) {
+  const std::vector<std::string_view> lines = split(text, '\n');
+  for (const std::string_view raw : lines) {
     ++number;
     held += trimmed(raw.substr(0, std::min(raw.find('#'), raw.find("//"))));
-    if (held.ends_with('\\')) {
+    if (held.ends_with('\\') && number < lines.size()) {
       held.back() = ' ';
       continue;
     }

@@ -116,6 +116,7 @@ TEST(ProblemsFile, JoinsLinesThatGoOn) {
       read("cutlass_profiler --operation=Gemm \\\n  --m=8 --n=16 \\\n  --k=32 # small\ngemm m=1 n=2 k=3\n");
   ASSERT_EQ(problems.size(), 2u);
   EXPECT_EQ(to_text(problems[0]), same("gemm m=8 n=16 k=32 a=f32:column b=f32:column c=f32:column"));
+  EXPECT_EQ(read("cutlass_profiler --m=8 --n=16 --k=32 \\").size(), 1u) << "the last line has none to go on in";
 }
 
 TEST(ProblemLine, SaysWhatOfOtherBenchmarksIsNotServed) {

@@ -14,12 +14,15 @@
 
 #include "base/error.h"
 #include "cli/args.h"
+#include "cli/problems_file.h"
 #include "database/json_lines.h"
 #include "database/record_codec.h"
 #include "database/salvage.h"
+#include "measure/host/cpu_device.h"
 #include "model/tasks.h"
 #include "replay/read_table.h"
 #include "space/config.h"
+#include "templates/catalog.h"
 #include "tune/stored_kernel.h"
 #include "workload/workload.h"
 
@@ -197,8 +200,27 @@ void fuzz_onnx(std::string_view bytes) {
   });
 }
 
+void fuzz_problems(std::string_view bytes) {
+  expect_answer([&] {
+    const ProblemsFile read = read_problems(bytes, "list");
+    require(read.problems.size() + read.unusable.size() <= read.lines);
+    for (const Workload& workload : read.problems) require(parse_workload(to_text(workload)) == workload);
+  });
+}
+
+void fuzz_lowering(std::string_view bytes) {
+  static const Limits limits = cpu_device(1, false).limits;
+  const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+  expect_answer([&] {
+    const Workload workload = parse_workload(bytes.substr(0, end));
+    const Config config = parse_config(bytes.substr(std::min(end + 1, bytes.size())));
+    // Divisors of zero, loops without end: whatever no space holds is refused before anything is built of it.
+    lower(workload, config, limits);
+  });
+}
+
 std::span<const FuzzTarget> fuzz_targets() {
-  static constexpr std::array<FuzzTarget, 10> kTargets = {{
+  static constexpr std::array<FuzzTarget, 12> kTargets = {{
       {"config", fuzz_config},
       {"workload", fuzz_workload},
       {"flags", fuzz_flags},
@@ -209,6 +231,8 @@ std::span<const FuzzTarget> fuzz_targets() {
       {"manifest", fuzz_manifest},
       {"onnx", fuzz_onnx},
       {"plan", fuzz_plan},
+      {"problems", fuzz_problems},
+      {"lowering", fuzz_lowering},
   }};
   return kTargets;
 }

@@ -17,6 +17,8 @@ void fuzz_table(std::string_view bytes);      ///< a recorded table
 void fuzz_onnx(std::string_view bytes);       ///< a network, with all that is read out of it
 void fuzz_manifest(std::string_view bytes);   ///< a bundle's manifest, its hash made right
 void fuzz_plan(std::string_view bytes);       ///< the plan of a fused node, with the shapes of its nodes
+void fuzz_problems(std::string_view bytes);   ///< a file of problems, in all notations
+void fuzz_lowering(std::string_view bytes);   ///< a workload's line and a config, as a stranger's row has them
 
 struct FuzzTarget {
   std::string_view name;  ///< also that of its folder in seeds/
