@@ -117,13 +117,20 @@ std::variant<Checked, Fault> CudaHarness::check_left(const std::string& who) {
   if (status.ok()) status = tensors_.find_damage(damage);
   if (!status.ok()) return fault(FailureKind::kLaunch, status, who);
   if (!damage.empty()) {
-    // Set 0's guards are spoilt now; the next candidate must not be blamed for it.
+    // Set 0 is spoilt now; the next candidate must not be blamed for it.
     place();
     return Fault{{FailureKind::kWrongResult, fmt::format("{}: {}", who, damage), {}}, false};
   }
   const Comparison comparison = compare_output(problem_, bytes.data());
   if (!comparison.fault.empty()) return Fault{{FailureKind::kWrongResult, comparison.fault, {}}, false};
   return Checked{comparison.max_error, ""};
+}
+
+std::optional<Fault> CudaHarness::damage_by_another() const {
+  std::string damage;
+  // A driver that no longer answers says so to the candidate that asks next.
+  if (!tensors_.find_damage(damage).ok() || damage.empty()) return std::nullopt;
+  return Fault{{FailureKind::kCrash, "another kernel: " + damage, {}}, true, true};
 }
 
 std::variant<RunOutput, Fault> CudaHarness::output() const {

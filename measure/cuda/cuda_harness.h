@@ -51,6 +51,8 @@ class CudaHarness {
   std::variant<Checked, Fault> check(const Call& call, const std::string& who);
   /// What the calls of time() left in the set that is checked, and its guards.
   std::variant<Checked, Fault> check_left(const std::string& who);
+  /// Runner::damage_by_another().
+  std::optional<Fault> damage_by_another() const;
   /// Other inputs in tensors of the same sizes; addresses may be others.
   void replace(const Problem& problem);
   /// What the last check() computed.

@@ -16,6 +16,7 @@ class CudaRunner : public Runner {
   explicit CudaRunner(CudaLibraries libraries = {});
 
   void prepare(const Problem& problem, const RunSettings& settings) override;
+  std::optional<Fault> damage_by_another() const override { return harness_.damage_by_another(); }
   std::variant<Resources, Fault> load(int slot, const Candidate& candidate) override;
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<RunOutput, Fault> output() const override { return harness_.output(); }

@@ -6,6 +6,7 @@
 
 #include "measure/core/check.h"
 #include "measure/core/element.h"
+#include "measure/core/input_checksum.h"
 
 namespace lehr {
 namespace {
@@ -32,12 +33,14 @@ CudaStatus CudaTensors::place(const CudaDriver& driver, const Problem& problem, 
   return status.ok() ? fill_sets(problem) : status;
 }
 
-CudaStatus CudaTensors::fill_sets(const Problem& problem) const {
+CudaStatus CudaTensors::fill_sets(const Problem& problem) {
   CudaStatus status;
+  sums_.assign(arena_.count(), 0);
   for (std::size_t i = 0; i < arena_.count(); ++i) {
     const ProblemTensor& tensor = problem.tensors[i];
     std::vector<unsigned char> bytes(static_cast<std::size_t>(arena_.bytes(i)), kPoisonByte);
     if (!tensor.output) store_elements(tensor.type, tensor.values, bytes.data());
+    sums_[i] = input_checksum(bytes.data(), bytes.size());
     for (std::int64_t set = 0; set < sets_ && status.ok(); ++set) status = arena_.write(i, set, bytes.data());
   }
   return status;
@@ -54,8 +57,16 @@ CudaStatus CudaTensors::read_output(std::vector<unsigned char>& bytes) const {
 
 CudaStatus CudaTensors::find_damage(std::string& text) const {
   std::optional<CudaArena::Damage> damage;
-  const CudaStatus status = arena_.find_damage(damage);
+  CudaStatus status = arena_.find_damage(damage);
   if (damage) text = text_of(*damage, fmt::format("argument {}", damage->piece));
+  std::vector<unsigned char> bytes;
+  for (std::size_t i = 0; i < arena_.count() && status.ok() && text.empty(); ++i) {
+    if (i == output_) continue;
+    bytes.resize(static_cast<std::size_t>(arena_.bytes(i)));
+    status = arena_.read(i, 0, bytes.data());
+    if (status.ok() && input_checksum(bytes.data(), bytes.size()) != sums_[i])
+      text = fmt::format("it modified its input (argument {})", i);
+  }
   return status;
 }
 

@@ -28,16 +28,17 @@ class CudaTensors {
 
   CudaStatus poison_output() const;
   CudaStatus read_output(std::vector<unsigned char>& bytes) const;
-  /// Reads the guards of set 0. `text` says which tensor's guard was overwritten, and stays empty if none
-  /// was.
+  /// Reads the guards and the inputs of set 0. `text` says which tensor's guard was overwritten, or which input is
+  /// another one than was placed, and stays empty if none is.
   CudaStatus find_damage(std::string& text) const;
 
  private:
-  CudaStatus fill_sets(const Problem& problem) const;
+  CudaStatus fill_sets(const Problem& problem);
 
   CudaArena arena_;
   std::int64_t sets_ = 0;
   std::size_t output_ = 0;
+  std::vector<std::uint64_t> sums_;  ///< of the inputs' bytes: input_checksum()
 };
 
 /// A sentence about a write outside `piece` ("argument 2").

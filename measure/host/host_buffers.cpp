@@ -4,35 +4,16 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <utility>
 
 #include "base/error.h"
 #include "measure/core/check.h"
 #include "measure/core/element.h"
+#include "measure/core/input_checksum.h"
 
 namespace lehr {
 namespace {
-
-std::uint64_t rotated(std::uint64_t value, int bits) {
-  return value << bits | value >> (64 - bits);
-}
-
-/// Any single changed bit changes it; not stored anywhere. Reads 32 bytes a step: inputs may be hundreds of
-/// MiB.
-std::uint64_t checksum(const unsigned char* bytes, std::size_t count) {
-  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;  // 2^64 / golden ratio: spreads bits, as in splitmix64
-  std::uint64_t lanes[4] = {1, 2, 3, 4};
-  std::size_t i = 0;
-  for (; i + 32 <= count; i += 32) {
-    std::uint64_t words[4];
-    std::memcpy(words, bytes + i, 32);
-    for (int lane = 0; lane < 4; ++lane) lanes[lane] = rotated((lanes[lane] ^ words[lane]) * kOdd, 29);
-  }
-  for (; i < count; ++i) lanes[i % 4] = rotated((lanes[i % 4] ^ bytes[i]) * kOdd, 29);
-  return lanes[0] ^ rotated(lanes[1], 16) ^ rotated(lanes[2], 32) ^ rotated(lanes[3], 48);
-}
 
 Fault outside(std::string text) {
   return Fault{{FailureKind::kWrongResult, std::move(text), {}}, true};
@@ -88,7 +69,7 @@ HostBuffers::HostBuffers(Problem problem) : problem_(std::move(problem)), output
 void HostBuffers::fill(std::size_t i) {
   ProblemTensor& tensor = problem_.tensors[i];
   store_elements(tensor.type, tensor.values, tensors_[i].data());
-  sums_[i] = tensor.output ? 0 : checksum(tensors_[i].data(), tensors_[i].size());
+  sums_[i] = tensor.output ? 0 : input_checksum(tensors_[i].data(), tensors_[i].size());
   tensor.values = {};  // from now on the bytes are the inputs
 }
 
@@ -114,7 +95,7 @@ std::string HostBuffers::damage() const {
     if (!where.empty())
       return fmt::format("wrote outside its {} (argument {}), {}", i == output_ ? "output" : "input", i,
                          where);
-    if (i != output_ && checksum(tensors_[i].data(), tensors_[i].size()) != sums_[i])
+    if (i != output_ && input_checksum(tensors_[i].data(), tensors_[i].size()) != sums_[i])
       return fmt::format("modified its input (argument {})", i);
   }
   return "";

@@ -162,6 +162,25 @@ TEST_F(CudaRunnerOnAFakeDriver, FindsWritesOutsideATensorAndBlamesNobodyElseForT
   EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(0)));
 }
 
+TEST_F(CudaRunnerOnAFakeDriver, FindsAnInputThatWasModifiedAndBlamesNobodyElseForIt) {
+  CudaRunner runner(libraries());
+  runner.prepare(problem_, {});
+  EXPECT_THAT(check_fault(runner, "modifies").failure.text, HasSubstr("modified its input (argument 0)"));
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
+  EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(0)));
+  EXPECT_EQ(runner.damage_by_another(), std::nullopt);
+  // Right in its first call, and not when it is timed.
+  ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(1, candidate("modifies_later"))));
+  EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(1)));
+  ASSERT_TRUE(std::holds_alternative<Samples>(runner.time(1, {})));
+  const std::optional<Fault> damage = runner.damage_by_another();
+  ASSERT_TRUE(damage);
+  EXPECT_TRUE(damage->of_another);
+  const auto again = runner.check_again(1);
+  ASSERT_TRUE(std::holds_alternative<Fault>(again));
+  EXPECT_THAT(std::get<Fault>(again).failure.text, HasSubstr("modified its input (argument 0)"));
+}
+
 TEST_F(CudaRunnerOnAFakeDriver, GivesAKernelItsWorkspaceZeroedOnceAndLaunchesItAgainOnTheSame) {
   CudaRunner runner(libraries());
   runner.prepare(problem_, {});

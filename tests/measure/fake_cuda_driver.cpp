@@ -103,6 +103,8 @@ void run(const Launch& launch) {
     c[i] = launch.kernel == "wrong" ? 0.0f : 2.0f * a[i];
   }
   if (launch.kernel == "behind") c[launch.elements + 3] = 1;
+  static int launches = 0;
+  if (launch.kernel == "modifies" || (launch.kernel == "modifies_later" && ++launches > 1)) const_cast<float*>(a)[5] += 1;
   if (launch.kernel == "before") c[-2] = 1;
 }
 
