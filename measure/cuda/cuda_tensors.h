@@ -28,8 +28,8 @@ class CudaTensors {
 
   CudaStatus poison_output() const;
   CudaStatus read_output(std::vector<unsigned char>& bytes) const;
-  /// Reads the guards and the inputs of set 0. `text` says which tensor's guard was overwritten, or which input is
-  /// another one than was placed, and stays empty if none is.
+  /// Reads the guards and the inputs of set 0. `text` says which tensor's guard was overwritten, or which
+  /// input is another one than was placed, and stays empty if none is.
   CudaStatus find_damage(std::string& text) const;
 
  private:

@@ -104,7 +104,8 @@ void run(const Launch& launch) {
   }
   if (launch.kernel == "behind") c[launch.elements + 3] = 1;
   static int launches = 0;
-  if (launch.kernel == "modifies" || (launch.kernel == "modifies_later" && ++launches > 1)) const_cast<float*>(a)[5] += 1;
+  if (launch.kernel == "modifies" || (launch.kernel == "modifies_later" && ++launches > 1))
+    const_cast<float*>(a)[5] += 1;
   if (launch.kernel == "before") c[-2] = 1;
 }
 
