@@ -70,6 +70,18 @@ static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
       lanes, lanes * 4, lanes == 8 ? "256" : "", numbers, halves);
 }
 
+/// Clang's builtins of vectors of 4 and 8 take pointers to vectors where GCC's take pointers to numbers.
+std::string masked_pointers(int lanes) {
+  if (lanes == 16) return "";
+  return fmt::format(R"(#ifdef __clang__
+typedef f32x{0} lehr_masked{0};
+#else
+typedef float lehr_masked{0};
+#endif
+)",
+                     lanes);
+}
+
 // Leading `n` lanes only; the rest reads as zero and is not touched. GCC's own mask builtins, since a vector
 // extension cannot say "masked" (names: GCC manual, x86 built-in functions; clang has the same ones). The
 // mask is computed without a branch, so that the compiler takes it out of the loop over k.
@@ -78,17 +90,18 @@ std::string masked(int lanes) {
   const std::string mask_type = lanes == 16 ? "unsigned short" : "unsigned char";
   const std::string condition = lanes == 16 ? "defined(__AVX512F__)" : "defined(__AVX512VL__)";
   const std::string avx2 = lanes == 16 ? "" : avx2_masked(lanes);
+  const std::string pointee = lanes == 16 ? "float" : fmt::format("lehr_masked{}", lanes);
   return fmt::format(
       R"(#if {2}
-static inline {3} lehr_mask{0}(long n) {{
+{5}static inline {3} lehr_mask{0}(long n) {{
   const long lanes = n < 0 ? 0 : n > {0} ? {0} : n;
   return ({3})((1u << lanes) - 1);
 }}
 static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
-  return __builtin_ia32_loadups{1}_mask((const float*)p, f32x{0}{{}}, lehr_mask{0}(n));
+  return __builtin_ia32_loadups{1}_mask((const {6}*)p, f32x{0}{{}}, lehr_mask{0}(n));
 }}
 static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
-  __builtin_ia32_storeups{1}_mask((float*)p, v, lehr_mask{0}(n));
+  __builtin_ia32_storeups{1}_mask(({6}*)p, v, lehr_mask{0}(n));
 }}
 {4}#else
 static inline f32x{0} lehr_load{0}_n(const float* p, long n) {{
@@ -108,7 +121,7 @@ static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
 }}
 #endif
 )",
-      lanes, bits, condition, mask_type, avx2);
+      lanes, bits, condition, mask_type, avx2, masked_pointers(lanes), pointee);
 }
 
 // Halves are added up until one lane is left, in registers: through memory each step would wait for the one

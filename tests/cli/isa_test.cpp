@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -186,6 +187,20 @@ TEST(Isa, OneBundleOfTwoLevelsServesProcessorsOfBoth) {
   EXPECT_EQ(lehr_open((scratch.path() / "newer").c_str(), &old, &bundle, &error), LEHR_WRONG_DEVICE);
   EXPECT_THAT(std::string(error.text),
               ::testing::ContainsRegex("no kernel of .* runs here: .* needs [a-z0-9.]+, which"));
+}
+
+// Its builtins take other pointers than GCC's, and not for every number of lanes.
+TEST(Isa, ClangCompilesKernelsOfAllLanesForEachLevel) {
+  if (std::system("command -v clang++ >/dev/null") != 0) GTEST_SKIP() << "clang++ is not installed";
+  const Scratch scratch;
+  for (const std::string& level : levels_here()) {
+    const Ran ran = run_lehr(words(fmt::format("check gemm --m 35 --n 129 --k 67 --device cpu --samples 12 --seed 3 "
+                                               "--epilogue bias --isa {}",
+                                               level)),
+                             scratch.path(), {}, {"CXX=clang++"});
+    if (ran.code == 2) continue;  // this processor does not run the level
+    EXPECT_EQ(ran.code, 0) << level << ran.err;
+  }
 }
 
 }  // namespace
