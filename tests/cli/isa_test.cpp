@@ -194,10 +194,11 @@ TEST(Isa, ClangCompilesKernelsOfAllLanesForEachLevel) {
   if (std::system("command -v clang++ >/dev/null") != 0) GTEST_SKIP() << "clang++ is not installed";
   const Scratch scratch;
   for (const std::string& level : levels_here()) {
-    const Ran ran = run_lehr(words(fmt::format("check gemm --m 35 --n 129 --k 67 --device cpu --samples 12 --seed 3 "
-                                               "--epilogue bias --isa {}",
-                                               level)),
-                             scratch.path(), {}, {"CXX=clang++"});
+    const Ran ran =
+        run_lehr(words(fmt::format("check gemm --m 35 --n 129 --k 67 --device cpu --samples 12 --seed 3 "
+                                   "--epilogue bias --isa {}",
+                                   level)),
+                 scratch.path(), {}, {"CXX=clang++"});
     if (ran.code == 2) continue;  // this processor does not run the level
     EXPECT_EQ(ran.code, 0) << level << ran.err;
   }
