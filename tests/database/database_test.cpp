@@ -245,5 +245,23 @@ TEST(Database, KeepsTheNewestVerdictOfEachTask) {
   EXPECT_EQ(database.verify().damaged[0].table, "verdict");
 }
 
+TEST(Database, NamesItsTasksInOrderAndCountsWhatWasTimed) {
+  Database database = Database::open(":memory:");
+  EXPECT_TRUE(database.tasks({}).empty());
+  for (const char* workload : {"b", "a", "b"})
+    for (const char* device : {"y", "x"}) database.append(test::timed(workload, device, 2));
+  database.append(test::failed("a", "x", FailureKind::kCompile));
+  database.append(test::failed("c", "x", FailureKind::kCompile));
+  std::string found;
+  for (const RecordFilter& each : database.tasks({})) found += each.workload + each.device + " ";
+  EXPECT_EQ(found, "ax ay bx by cx ");
+  EXPECT_EQ(database.tasks({.workload = "b"}).size(), 2u);
+  EXPECT_EQ(database.tasks({.device = "y"}).size(), 2u);
+  EXPECT_TRUE(database.tasks({.target = "elsewhere"}).empty());
+  EXPECT_EQ(database.timed({.workload = "b", .device = "y"}), 2);
+  EXPECT_EQ(database.timed({.workload = "a"}), 2);
+  EXPECT_EQ(database.timed({.workload = "c"}), 0);
+}
+
 }  // namespace
 }  // namespace lehr

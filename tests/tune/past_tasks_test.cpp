@@ -1,6 +1,7 @@
 // Which rows of a log become other tasks, and how near these are.
 #include "tune/past_tasks.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "costmodel/features.h"
@@ -52,6 +53,23 @@ TEST(PastTasks, LeaveOutAnswersAndFailuresAndTakeTheNearestFirst) {
   EXPECT_EQ(tasks[0].times_us, (std::vector<double>{6, 7}));
   EXPECT_EQ(tasks[0].rows.rows(), 2u);
   EXPECT_LT(tasks[0].weight, 1);
+}
+
+// Of a log of a million rows, too, no more is read.
+TEST(PastTasks, AreTheNearestOfMany) {
+  const Task here = toy_task();
+  const Candidates candidates = toy_candidates();
+  const RowOf rows = kernel_rows(candidates, here.device.limits);
+  Database log = Database::open(":memory:");
+  // The task's own workload on many machines: as near as any, and more than are taken.
+  for (int machine = 0; machine < 20; ++machine)
+    log.append(record_of(to_text(here.workload), fmt::format("machine {:02}", machine), toy_config(4, 4, 4, 0), 5));
+  // Other workloads come behind these.
+  for (int m = 1; m <= 20; ++m)
+    log.append(record_of(fmt::format("gemm m={} n=3000 k=5000", m), "machine 00", toy_config(4, 4, 4, 0), 5));
+  const auto tasks = past_tasks(log, here, candidates, rows, feature_table().size(), true);
+  ASSERT_EQ(tasks.size(), kMostTasks);
+  for (const PastTask& task : tasks) EXPECT_EQ(task.name, to_text(here.workload));
 }
 
 }  // namespace
