@@ -63,7 +63,8 @@ TEST(PastTasks, AreTheNearestOfMany) {
   Database log = Database::open(":memory:");
   // The task's own workload on many machines: as near as any, and more than are taken.
   for (int machine = 0; machine < 20; ++machine)
-    log.append(record_of(to_text(here.workload), fmt::format("machine {:02}", machine), toy_config(4, 4, 4, 0), 5));
+    log.append(
+        record_of(to_text(here.workload), fmt::format("machine {:02}", machine), toy_config(4, 4, 4, 0), 5));
   // Other workloads come behind these.
   for (int m = 1; m <= 20; ++m)
     log.append(record_of(fmt::format("gemm m={} n=3000 k=5000", m), "machine 00", toy_config(4, 4, 4, 0), 5));
