@@ -106,6 +106,14 @@ std::string sums_of(const std::string& type) {
 
 // ---- convolutions ----
 
+/// Beyond these no workload goes, and no product of two of them is too large for a number.
+constexpr std::int64_t kMostSize = (std::int64_t{1} << 31) - 1;
+
+std::int64_t within_limits(std::int64_t size, std::string_view text) {
+  if (size < 0 || size > kMostSize) throw_user("'{}' has a size of {}: the largest is {}", text, size, kMostSize);
+  return size;
+}
+
 using Sizes = std::map<std::string, std::int64_t, std::less<>>;
 
 Sizes sizes_of(std::string_view text) {
@@ -130,7 +138,7 @@ Sizes sizes_of(std::string_view text) {
     if (name.empty() || !number || std::ranges::find(kKnown, name) == std::end(kKnown))
       throw_user("'{}' is no descriptor of benchdnn: '{}' is where a size such as ih56 belongs", text,
                  text.substr(begin));
-    sizes[name] = *number;
+    sizes[name] = within_limits(*number, text);
     at = end;
   }
   return sizes;
@@ -198,7 +206,7 @@ std::vector<std::int64_t> dimensions_of(std::string_view text) {
   for (const std::string_view each : split(text, 'x')) {
     const auto number = parse_int(each);
     if (!number) throw_user("'{}' must be sizes with an x between them", text);
-    dimensions.push_back(*number);
+    dimensions.push_back(within_limits(*number, text));
   }
   if (dimensions.size() < 2) throw_user("'{}' must have two dimensions or more", text);
   return dimensions;
@@ -220,7 +228,7 @@ Workload product_of(const Line& line) {
   for (std::size_t i = 0; i + 2 < a.size(); ++i) {
     if (a[i] != b[i])
       throw_user("'{}' takes one matrix for a whole batch: every product of a batch has its own here", text);
-    batch *= a[i];
+    batch = within_limits(batch * a[i], text);
   }
   // "ba", "acb" and the like: the last two dimensions are swapped.
   const auto layout = [&](const char* name) {
