@@ -110,7 +110,8 @@ std::string sums_of(const std::string& type) {
 constexpr std::int64_t kMostSize = (std::int64_t{1} << 31) - 1;
 
 std::int64_t within_limits(std::int64_t size, std::string_view text) {
-  if (size < 0 || size > kMostSize) throw_user("'{}' has a size of {}: the largest is {}", text, size, kMostSize);
+  if (size < 0 || size > kMostSize)
+    throw_user("'{}' has a size of {}: the largest is {}", text, size, kMostSize);
   return size;
 }
 

@@ -143,7 +143,8 @@ TEST(ProblemLine, SaysWhatOfOtherBenchmarksIsNotServed) {
       {"1x3x4:2x4x5", "takes one matrix for a whole batch"},
       {"--matmul --dt=f32:f32 2x3:3x4", "must name three types"},
       {"--conv ic3ih8oc4kh3oh9223372036854775807sh54", "has a size of 9223372036854775807"},
-      {"2147483647x2147483647x2147483647x2x3:2147483647x2147483647x2147483647x3x2", "the largest is 2147483647"},
+      {"2147483647x2147483647x2147483647x2x3:2147483647x2147483647x2147483647x3x2",
+       "the largest is 2147483647"},
       {"--ip ic3oc4", "--ip is none of benchdnn's drivers"},
   };
   for (const auto& [line, words] : cases) {
