@@ -202,7 +202,7 @@ TEST(Salvage, ReadsAsMuchAsItsFileIsLarge) {
   write_bytes(dir / "shared.db", bytes);
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(error_of([&] { salvage(dir / "shared.db", dir / "fresh.db"); }).kind, kNotFound);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30)) << "sanitizers need some of them";
 }
 
 TEST(Salvage, FindsNothingInWhatIsNoLogAndMakesNoFile) {
