@@ -13,11 +13,10 @@ namespace lehr {
 bool is_benchdnn(const std::vector<std::string_view>& words);
 
 /// What is computed; how is passed over (mode, algorithm, runtime dimensions). A bias is added where
-/// --dir=FWD_B or
-/// --bia_dt says so. What a descriptor leaves out is as benchdnn deduces it: images, filters, strides and
-/// padding are square, the stride is 1, and the output's size or the padding follows from the other. Throws
-/// Error(kUser), one sentence, for gradients, volumes, transposed convolutions, attributes and whatever no
-/// workload says.
+/// --dir=FWD_B or --bia_dt says so. What a descriptor leaves out is as benchdnn deduces it: two images, square
+/// images, filters, strides and padding, a stride of 1, and of output and padding the one from the other.
+/// Throws Error(kUser), one sentence, for gradients, volumes, transposed convolutions, attributes and
+/// whatever no workload says.
 Workload benchdnn_workload(const std::vector<std::string_view>& words);
 
 }  // namespace lehr

@@ -19,12 +19,10 @@ namespace lehr {
 ///   -v 1 -l 1 -j 1 -g 1", convfp16, convbfp16, "gemm -m 256 -n 256 -k 256"; what it leaves out is the
 ///   driver's default, and flags that change how it is run, not what is computed, are skipped. Its matrices
 ///   lie by rows unless -C 1 says otherwise.
-/// - cutlass_profiler's command line, or the arguments that it prints: "cutlass_profiler --operation=Gemm
-/// --m=16 --n=32 --k=8
-///   --A=f16:row --B=f16:column --C=f32:row" (problem_cutlass.h)
-/// - benchdnn's: "benchdnn --conv --dt=f32 mb1ic64ih56oc64kh3ph1", "--matmul --wtag=ba 16x64:64x32", and the
-/// descriptor
-///   alone, as in its files of shapes (problem_benchdnn.h)
+/// - cutlass_profiler's command line, or the arguments that it prints (problem_cutlass.h):
+///   "cutlass_profiler --operation=Gemm --m=16 --n=32 --k=8 --A=f16:row --B=f16:column --C=f32:row"
+/// - benchdnn's, or a descriptor alone, as in its files of shapes (problem_benchdnn.h):
+///   "benchdnn --conv --dt=f32 mb1ic64ih56oc64kh3ph1", "--matmul --wtag=ba 16x64:64x32"
 Workload parse_problem_line(std::string_view line);
 
 /// A row of a table: `op` is gemm, gemm_batched or conv; `params` are
