@@ -20,6 +20,13 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
 std::string_view first_line(std::string_view text) {
   return text.substr(0, text.find('\n'));
 }

@@ -17,6 +17,8 @@ std::optional<std::int64_t> parse_int(std::string_view text);
 std::optional<std::int64_t> parse_sum(std::string_view text);
 /// A finite number of f32 and nothing else; nullopt when malformed or out of range.
 std::optional<float> parse_number(std::string_view text);
+/// Its letters of ASCII in lower case, all else as it is.
+std::string lower_case(std::string_view text);
 /// Up to the first line break, or all of it.
 std::string_view first_line(std::string_view text);
 /// The closest of `known` by edit distance when it is near enough to be a slip (distance <= 2), else "".

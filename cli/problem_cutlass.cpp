@@ -164,13 +164,9 @@ Workload convolution_of(const CutlassArguments& arguments) {
 
 /// "gemm", "conv2d", or the first name that is neither; by the operation, a kernel's name, or the sizes.
 std::string operation_of(const CutlassArguments& arguments) {
-  const auto lower = [](std::string text) {
-    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return text;
-  };
   const auto value = [&](std::string_view name) {
     const auto found = std::ranges::find(arguments, name, &CutlassArguments::value_type::first);
-    return found == arguments.end() ? std::string() : lower(found->second);
+    return found == arguments.end() ? std::string() : lower_case(found->second);
   };
   for (const char* name : {"operation", "OperationKind"})
     if (const std::string kind = value(name); kind == "gemm" || kind == "conv2d" || kind.find("conv3d") == 0)

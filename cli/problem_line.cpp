@@ -22,12 +22,6 @@
 namespace lehr {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   for (const std::string_view word : split(line, ' '))
@@ -54,7 +48,7 @@ std::string conv_types(std::string_view dtype) {
 // ---- DeepBench ----
 
 bool is_transposed(std::string_view text) {
-  const std::string word = lower(text);
+  const std::string word = lower_case(text);
   if (word == "1" || word == "true" || word == "t") return true;
   if (word == "0" || word == "false" || word == "n") return false;
   throw_user("'{}' does not say whether a matrix is transposed; write 1, true, T or 0, false, N", text);
@@ -177,9 +171,9 @@ Workload parse_driver(const std::vector<std::string_view>& words) {
   if (of.at("-_") != "2") throw_user("-_ {}: convolutions have 2 dimensions", of.at("-_"));
   if (of.at("-F") != "0" && of.at("-F") != "1")
     throw_user("-F {} asks for gradients: forward convolutions only, write 1", of.at("-F"));
-  const std::string layout = lower(of.at("-I"));
+  const std::string layout = lower_case(of.at("-I"));
   for (const char* other : {"-f", "-O"})
-    if (of.contains(other) && lower(of.at(other)) != layout)
+    if (of.contains(other) && lower_case(of.at(other)) != layout)
       throw_user("{} {} differs from -I {}: filters and output follow the input's layout", other,
                  of.at(other), layout);
   return parse_workload(
@@ -271,7 +265,7 @@ Workload parse_problem_params(std::string_view op, std::string_view params) {
     } else if (is_gemm && key == "transB") {
       b_row = !is_transposed(value);
     } else {
-      text += fmt::format(" {}={}", key, key == "layout" ? lower(value) : std::string(value));
+      text += fmt::format(" {}={}", key, key == "layout" ? lower_case(value) : std::string(value));
     }
   }
   if (!is_gemm) text = with_square_filters(text);

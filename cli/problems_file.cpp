@@ -1,7 +1,6 @@
 #include "cli/problems_file.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -53,8 +52,7 @@ std::optional<Header> header_of(std::string_view line) {
   std::vector<std::string> names = fields_of(line);
   if (std::ranges::find(names, "OperationKind") != names.end())
     return Header{.names = names, .is_report = true};
-  for (std::string& name : names)
-    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (std::string& name : names) name = lower_case(name);
   const auto op = std::ranges::find(names, "op"), params = std::ranges::find(names, "params");
   if (op == names.end() || params == names.end()) return std::nullopt;
   Header header = {names};

@@ -1,8 +1,8 @@
 // T4 results: see formats.h.
 #include <algorithm>
-#include <cctype>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "replay/formats.h"
 #include "replay/json_rows.h"
 
@@ -10,11 +10,6 @@ namespace lehr {
 namespace {
 
 using nlohmann::json;
-
-std::string lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 // nullopt for what is no unit of time. "miliseconds" is how the files of the benchmark hub have it.
 std::optional<double> microseconds_per(const std::string& text) {

@@ -3,20 +3,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <cctype>
 #include <cmath>
 #include <optional>
 
 #include "base/error.h"
 #include "base/power_of_two.h"
+#include "base/text.h"
 
 namespace lehr {
 namespace {
-
-std::string lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 // log2(1 + |x|) with the sign of x: knobs may be 0, and -1 is common for "off".
 float log_of(double value) {

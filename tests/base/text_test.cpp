@@ -11,6 +11,11 @@ namespace {
 
 using testing::ElementsAre;
 
+TEST(Text, LowerCaseIsOfAsciiAlone) {
+  EXPECT_EQ(lower_case("NCHW Af1:[@`{ \xc3\x84"), "nchw af1:[@`{ \xc3\x84");
+  EXPECT_EQ(lower_case(""), "");
+}
+
 TEST(ParseNumber, TakesFiniteNumbersAndNothingElse) {
   EXPECT_EQ(parse_number("0.5"), 0.5F);
   EXPECT_EQ(parse_number("-1e-3"), -1e-3F);
