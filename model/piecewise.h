@@ -1,0 +1,34 @@
+// Functions of one number that are polynomials of degree two at most between breakpoints: Relu, Clip,
+// HardSwish and what is made of them. They are followed exactly, where values at chosen points would miss a
+// bound that lies beyond these points.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+namespace lehr {
+
+/// c[0] + c[1] x + c[2] x^2 for x from the end of the piece before it to its own.
+struct Piece {
+  double end;
+  double c[3];
+};
+
+/// Pieces in ascending order; the last one ends at infinity, and neighbours differ.
+using Piecewise = std::vector<Piece>;
+
+Piecewise constant_function(double value);  ///< finite or infinite
+Piecewise identity_function();
+
+// nullopt: the result is no such function, or not one that f32 can follow.
+std::optional<Piecewise> sum(const Piecewise& f, const Piecewise& g);
+std::optional<Piecewise> product(const Piecewise& f, const Piecewise& g);
+std::optional<Piecewise> quotient(const Piecewise& f, const Piecewise& g);  ///< by one constant
+std::optional<Piecewise> larger(const Piecewise& f, const Piecewise& g);
+std::optional<Piecewise> smaller(const Piecewise& f, const Piecewise& g);
+
+/// Whether they are the same function: constant pieces exactly, breakpoints and other coefficients within
+/// four roundings of f32 (exporters write 1/6 as one).
+bool is_same(const Piecewise& f, const Piecewise& g);
+
+}  // namespace lehr
