@@ -75,6 +75,11 @@ enum class OrtElementType : int {
   kBool = 9,
   kFloat16 = 10,
   kDouble = 11,
+  kUint32 = 12,
+  kUint64 = 13,
+  kBfloat16 = 16,
+  kFloat8E4M3FN = 17,
+  kFloat8E5M2 = 19,
 };
 /// Numbers of enum OrtAllocatorType.
 enum class OrtAllocatorType : int { kDevice = 0, kArena = 1 };
@@ -193,7 +198,14 @@ inline constexpr auto CreateTensorAsOrtValue =
 inline constexpr auto CreateTensorWithDataAsOrtValue =
     kStatusSlot<49, const OrtMemoryInfo*, void*, std::size_t /* bytes */, const std::int64_t* /* shape */,
                 std::size_t /* rank */, OrtElementType, OrtValue**>;
+inline constexpr auto IsTensor = kStatusSlot<50, const OrtValue*, int*>;
 inline constexpr auto GetTensorMutableData = kStatusSlot<51, OrtValue*, void**>;
+/// Of all strings of a tensor together, without any 0.
+inline constexpr auto GetStringTensorDataLength = kStatusSlot<53, const OrtValue*, std::size_t*>;
+/// The strings one behind the other, and where each begins.
+inline constexpr auto GetStringTensorContent =
+    kStatusSlot<54, const OrtValue*, void*, std::size_t /* length */, std::size_t* /* begins */,
+                std::size_t /* how many */>;
 inline constexpr auto ReleaseValue = kReleaseSlot<96, OrtValue>;
 inline constexpr auto GetTensorTypeAndShape = kStatusSlot<65, const OrtValue*, OrtTensorTypeAndShapeInfo**>;
 inline constexpr auto GetTensorElementType =

@@ -135,15 +135,19 @@ json document_of(const std::string& file, const std::string& out, const Coverage
           {"speedup", choice.speedup},
           {"without_winograd_us", choice.without_saving_us},
           {"worst_difference", choice.worst},
+          {"own_difference", choice.own},
+          {"not_compared", choice.uncompared},
+          {"notes", choice.notes},
           {"not_verified", choice.failure}};
 }
 
 void print_engine(const PlaceChoice& choice) {
-  if (!choice.failure.empty()) {
+  if (choice.proof != Proof::kRight) {
     fmt::print("not verified: {}\n", printable(choice.failure));
     return;
   }
-  fmt::print("ONNX Runtime {}: outputs within {:.1g} of their ranges\n", choice.engine, choice.worst);
+  fmt::print("ONNX Runtime {}: {}\n", choice.engine,
+             agreement_text({choice.worst, choice.own, choice.uncompared, choice.notes}));
   if (choice.speedup > 0)
     fmt::print("original {}, rewritten {}: {}\n", format_time_us(choice.original_us),
                format_time_us(choice.rewritten_us), format_ratio(choice.speedup));
@@ -154,8 +158,10 @@ void print_engine(const PlaceChoice& choice) {
 
 void print_coverage(const std::string& out, const Coverage& coverage, const PlaceChoice& choice) {
   const Replaced replaced = sum_of(choice.replacements, coverage);
-  fmt::print("{} of {} convolutions and products by kernels, {:.1f} % of the operations that are known: {} expected\n",
-             replaced.places, coverage.places, 100 * replaced.share, format_time_us(replaced.expected_us));
+  fmt::print(
+      "{} of {} convolutions and products by kernels, {:.1f} % of the operations that are known: {} "
+      "expected\n",
+      replaced.places, coverage.places, 100 * replaced.share, format_time_us(replaced.expected_us));
   if (replaced.prepacked_bytes > 0)
     fmt::print("{:.1f} MB of prepacked weights beside the model's own\n",
                static_cast<double>(replaced.prepacked_bytes) / 1e6);
@@ -174,7 +180,8 @@ ApplyCommand::ApplyCommand(CLI::App& root, const Environment& environment) : env
   app_ = root.add_subcommand("apply", "Write a network that ONNX Runtime runs with a bundle's kernels");
   problem_.add_to(*app_, "FILE");
   value_flag(*app_, "Problem", "--bundle", bundle_, "the folder with kernels that `lehr export` has written");
-  engine_.add_to(*app_, "the kernels tuned for so many (all that are allowed); right with any number of the engine's");
+  engine_.add_to(
+      *app_, "the kernels tuned for so many (all that are allowed); right with any number of the engine's");
   value_flag(*app_, kMeasuringGroup, "--time", time_,
              "in which ONNX Runtime tries which places pay, at most: 30s, 2m (60s)");
   switch_flag(*app_, "Problem", "--no-winograd", no_winograd_,
@@ -202,6 +209,7 @@ int ApplyCommand::run() {
   const double seconds = parse_duration("--time", time_);
   const ModelProblem problem = problem_.read();
   const OnnxModel& model = problem.model;
+  engine_.feed(model, check);
   const ModelShapes& shapes = problem.shapes;
   std::vector<FolderFile> files = bundle_files(bundle_);
   const BundleAnswers answers(bundle_);
@@ -218,13 +226,15 @@ int ApplyCommand::run() {
   leave_out(rewritten.kept, coverage);
   PlaceChoice choice;
   choice.replacements = coverage.replacements;
-  choice.failure = "--no-engine";
+  if (no_engine_) choice.failure = "--no-engine";
   if (!no_engine_ && !coverage.replacements.empty()) {
     check.saving = saving_places(coverage);
     choice = chosen(model, shapes, coverage.replacements, files, check, seconds);
   }
-  if (choice.wrong) {
-    tell("lehr: {}: {}; nothing is written", problem_.file(), choice.failure);
+  if (choice.proof == Proof::kWrong || choice.proof == Proof::kOpen) {
+    tell("lehr: {}: {}; nothing is written{}", problem_.file(), choice.failure,
+         choice.proof == Proof::kOpen ? " (--feed gives real inputs, --no-engine does without the check)"
+                                      : "");
     return kCheckFailedCode;
   }
   rewritten = rewrite(model, shapes, choice.replacements);

@@ -1,6 +1,7 @@
 #include "cli/engine_check.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,9 +11,12 @@
 
 #include "base/error.h"
 #include "cli/args.h"
+#include "cli/feed.h"
 #include "cli/help.h"
+#include "cli/table.h"
 #include "deploy/applied_folder.h"
 #include "measure/system/affinity.h"
+#include "model/index_ranges.h"
 
 namespace lehr {
 namespace {
@@ -23,7 +27,7 @@ constexpr double kLeastGain = 1.01;
 constexpr std::uint64_t kMostBytes = std::uint64_t{3} << 30;
 constexpr std::size_t kMostVariants = 8;
 /// Loading, comparing, and turns that take longer than asked for.
-constexpr double kOverheadS = 120;
+constexpr double kOverheadS = 300;
 
 using Chosen = std::vector<bool>;
 
@@ -31,14 +35,17 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-onnxruntime::TrialRequest request_for(const OnnxModel& model, const std::string& original,
-                                      const EngineCheck& check, double seconds) {
+onnxruntime::TrialRequest request_for(const OnnxModel& model, const ModelShapes& shapes,
+                                      const std::string& original, const EngineCheck& check, double seconds) {
   onnxruntime::TrialRequest request;
   request.libraries = check.libraries;
   request.models = {{original, ""}};
   request.threads = check.threads;
   request.seed = check.seed;
   request.shapes = input_shapes(model, check.bindings);
+  request.ranges = index_ranges(model, shapes);
+  request.fed = check.fed;
+  request.tolerance = check.tolerance;
   request.seconds = seconds;
   return request;
 }
@@ -53,9 +60,11 @@ class Search {
     variants_ = std::clamp<std::size_t>(static_cast<std::size_t>(kMostBytes / each), 1, kMostVariants);
   }
 
-  /// The original, then each choice; `seconds` of timing for all of them.
-  onnxruntime::TrialReport compare(const std::vector<Chosen>& choices, double seconds) const {
-    onnxruntime::TrialRequest request = request_for(model_, original_, check_, seconds);
+  /// The original, then each choice; `seconds` of timing for all of them. Without `all_kinds` little is
+  /// proved.
+  onnxruntime::TrialReport compare(const std::vector<Chosen>& choices, double seconds, bool all_kinds) const {
+    onnxruntime::TrialRequest request = request_for(model_, shapes_, original_, check_, seconds);
+    request.all_kinds = all_kinds;
     std::vector<std::string> paths;
     for (std::size_t i = 0; i < choices.size(); ++i) {
       paths.push_back(fmt::format("{}/choice{}.onnx", folder_, i));
@@ -100,7 +109,8 @@ class Search {
     for (const std::vector<Chosen>& batch : batches) {
       std::vector<Chosen> choices = {best};
       choices.insert(choices.end(), batch.begin(), batch.end());
-      const onnxruntime::TrialReport report = compare(choices, seconds / static_cast<double>(batches.size()));
+      const onnxruntime::TrialReport report =
+          compare(choices, seconds / static_cast<double>(batches.size()), false);
       if (report.models.size() != choices.size() + 1) return best;
       for (std::size_t i = 1; i < choices.size(); ++i) {
         const double gain = onnxruntime::speedup(report.models[i + 1], report.models[1]);
@@ -112,7 +122,7 @@ class Search {
     }
     if (single == best) return best;
     // What gains by itself need not gain together.
-    const onnxruntime::TrialReport last = compare({best, single, all_out}, seconds / 4);
+    const onnxruntime::TrialReport last = compare({best, single, all_out}, seconds / 4, false);
     if (last.models.size() != 4) return best;
     const double one = onnxruntime::speedup(last.models[2], last.models[1]),
                  several = onnxruntime::speedup(last.models[3], last.models[1]);
@@ -131,19 +141,13 @@ class Search {
 };
 
 /// Whether the engine ran both and they agree; else `choice` says why not.
-bool agrees(const onnxruntime::TrialReport& report, const EngineCheck& check, PlaceChoice& choice) {
-  choice.engine = report.version;
-  choice.failure = report.failure;
-  choice.wrong = report.died;
-  if (!choice.failure.empty()) return false;
-  choice.failure = report.models.at(0).failure;
-  if (!choice.failure.empty()) return false;
-  for (std::size_t i = 1; i < report.models.size() && !choice.wrong; ++i) {
-    choice.failure = why_wrong(report.models[i], check.tolerance);
-    choice.wrong = !choice.failure.empty();
-  }
-  choice.worst = report.models.at(1).worst;
-  return !choice.wrong;
+bool agrees(const onnxruntime::TrialReport& report, PlaceChoice& choice) {
+  choice.engine = report.version, choice.uncompared = report.uncompared, choice.notes = report.notes;
+  choice.own = report.own;
+  choice.proof = proof_of(report);
+  choice.failure = why_unproved(report);
+  if (report.models.size() > 1) choice.worst = report.models[1].worst;
+  return choice.proof == Proof::kRight;
 }
 
 }  // namespace
@@ -153,6 +157,8 @@ void EngineFlags::add_to(CLI::App& app, const char* threads_help) {
   value_flag(app, kMeasuringGroup, "--tolerance", tolerance_,
              "largest difference from the original's outputs, as a share of their range (1e-4)");
   value_flag(app, kMeasuringGroup, "--seed", seed_, "of the random inputs that both compute (0)");
+  value_flag(app, kMeasuringGroup, "--feed", feed_,
+             "real inputs in place of random ones: a .npz file with an array for each, or for some of them");
 }
 
 EngineCheck EngineFlags::check(const ModelFlags& model, const Environment& environment, bool ask) const {
@@ -168,11 +174,40 @@ EngineCheck EngineFlags::check(const ModelFlags& model, const Environment& envir
   return check;
 }
 
-std::string why_wrong(const onnxruntime::ModelTrial& trial, double tolerance) {
-  if (!trial.failure.empty()) return trial.failure;
-  if (trial.worst <= tolerance) return "";
-  return fmt::format("output '{}' differs by {:.2g} of its range; {:.2g} is allowed", trial.worst_output,
-                     trial.worst, tolerance);
+void EngineFlags::feed(const OnnxModel& model, EngineCheck& check) const {
+  if (feed_.empty()) return;
+  const auto files = std::make_shared<const TempDir>();
+  check.fed = fed_inputs(feed_, model, check.bindings, files->path());
+  check.fed_files = files;
+}
+
+std::string agreement_text(const Agreed& agreed) {
+  std::string text = fmt::format("{} within {:.1g} of their ranges",
+                                 agreed.uncompared.empty() ? "outputs" : "the other outputs", agreed.worst);
+  if (agreed.own > 0)
+    text += fmt::format("; the original, with and without optimizations, {:.1g}", agreed.own);
+  for (const std::string& each : agreed.uncompared) text += "\nnot compared: output " + printable(each);
+  for (const std::string& each : agreed.notes) text += "\n" + printable(each);
+  return text;
+}
+
+Proof proof_of(const onnxruntime::TrialReport& report) {
+  if (report.died) return Proof::kWrong;
+  if (!report.failure.empty()) return Proof::kNone;
+  if (!report.models.at(0).failure.empty()) return Proof::kOpen;
+  for (std::size_t i = 1; i < report.models.size(); ++i)
+    if (!report.models[i].failure.empty()) return Proof::kWrong;
+  return report.compared ? Proof::kRight : Proof::kOpen;
+}
+
+std::string why_unproved(const onnxruntime::TrialReport& report) {
+  if (!report.failure.empty()) return report.failure;
+  if (!report.models.at(0).failure.empty())
+    return fmt::format("the original does not run: {}", report.models[0].failure);
+  for (const onnxruntime::ModelTrial& model : report.models)
+    if (!model.failure.empty()) return model.failure;
+  if (report.compared) return "";
+  return fmt::format("nothing was compared: {}", fmt::join(report.uncompared, "; "));
 }
 
 std::map<std::string, std::vector<std::int64_t>> input_shapes(const OnnxModel& model,
@@ -193,9 +228,10 @@ std::map<std::string, std::vector<std::int64_t>> input_shapes(const OnnxModel& m
   return shapes;
 }
 
-onnxruntime::TrialReport try_folder(const OnnxModel& model, const std::string& original,
-                                    const std::string& folder, const EngineCheck& check, double seconds) {
-  onnxruntime::TrialRequest request = request_for(model, original, check, seconds);
+onnxruntime::TrialReport try_folder(const OnnxModel& model, const ModelShapes& shapes,
+                                    const std::string& original, const std::string& folder,
+                                    const EngineCheck& check, double seconds) {
+  onnxruntime::TrialRequest request = request_for(model, shapes, original, check, seconds);
   const std::string plugin = fmt::format("{}/{}", folder, kPluginName);
   request.models.push_back({fmt::format("{}/{}", folder, kAppliedModel),
                             std::ifstream(plugin).good() ? std::filesystem::absolute(plugin).string() : ""});
@@ -213,7 +249,7 @@ PlaceChoice choose_places(const OnnxModel& model, const ModelShapes& shapes, con
   PlaceChoice choice;
   choice.replacements = replacements;
   tell("asking ONNX Runtime whether the outputs agree");
-  if (!agrees(search.compare({best}, 0), check, choice)) return choice;
+  if (!agrees(search.compare({best}, 0, true), choice)) return choice;
   for (std::size_t runs = 4; runs <= 16 && seconds_since(begin) < 0.7 * seconds; runs *= 2) {
     const auto kept = static_cast<std::size_t>(std::ranges::count(best, true));
     if (kept < 2) break;
@@ -226,8 +262,8 @@ PlaceChoice choose_places(const OnnxModel& model, const ModelShapes& shapes, con
     if (check.saving.contains(replacements[i].place)) without_saving[i] = false;
   std::vector<Chosen> finalists = {best};
   if (without_saving != best) finalists.push_back(without_saving);
-  const onnxruntime::TrialReport last = search.compare(finalists, 0.1 * seconds);
-  if (!agrees(last, check, choice)) return choice;
+  const onnxruntime::TrialReport last = search.compare(finalists, 0.1 * seconds, true);
+  if (!agrees(last, choice)) return choice;
   choice.original_us = onnxruntime::median_us(last.models[0]);
   choice.rewritten_us = onnxruntime::median_us(last.models[1]);
   choice.speedup = onnxruntime::speedup(last.models[1], last.models[0]);

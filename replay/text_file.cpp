@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <new>
 
 #include "base/error.h"
 
@@ -50,6 +51,22 @@ std::string read_text_file(const std::string& path, std::size_t most_bytes, cons
   if (code != Z_OK && code != Z_STREAM_END)
     throw_user("{} is cut off after {} unpacked bytes; it must be a whole gzip file", path, text.size());
   return text;
+}
+
+std::string inflated(std::string_view deflated, std::size_t size, const std::string& shown) {
+  constexpr int kNoHeader = -MAX_WBITS;
+  std::string bytes(size, '\0');
+  z_stream stream = {};
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(deflated.data()));
+  stream.avail_in = static_cast<uInt>(deflated.size());
+  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
+  stream.avail_out = static_cast<uInt>(size);
+  if (inflateInit2(&stream, kNoHeader) != Z_OK) throw std::bad_alloc();
+  const int code = inflate(&stream, Z_FINISH);
+  inflateEnd(&stream);
+  if (code != Z_STREAM_END || stream.avail_out != 0)
+    throw_user("{} is damaged: its packed bytes are not the {} that it says", shown, size);
+  return bytes;
 }
 
 }  // namespace lehr

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <functional>
-#include <numeric>
 #include <utility>
 
 #include "base/error.h"
@@ -47,53 +45,6 @@ class Owned {
 using OwnedValue = Owned<OrtValue, ort::ReleaseValue>;
 using OwnedOptions = Owned<OrtSessionOptions, ort::ReleaseSessionOptions>;
 
-std::size_t bytes_of(OrtElementType type) {
-  switch (type) {
-    case OrtElementType::kFloat:
-    case OrtElementType::kInt32:
-      return 4;
-    case OrtElementType::kDouble:
-    case OrtElementType::kInt64:
-      return 8;
-    case OrtElementType::kBool:
-      return 1;
-    default:
-      return 0;
-  }
-}
-
-template <typename T>
-void store(const std::vector<double>& numbers, std::vector<char>& bytes) {
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const T value = static_cast<T>(numbers[i]);
-    std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
-  }
-}
-
-std::vector<char> elements_of(const Data& data) {
-  std::vector<char> bytes(data.numbers.size() * bytes_of(data.type));
-  switch (data.type) {
-    case OrtElementType::kFloat:
-      store<float>(data.numbers, bytes);
-      break;
-    case OrtElementType::kInt32:
-      store<std::int32_t>(data.numbers, bytes);
-      break;
-    case OrtElementType::kDouble:
-      store<double>(data.numbers, bytes);
-      break;
-    case OrtElementType::kInt64:
-      store<std::int64_t>(data.numbers, bytes);
-      break;
-    case OrtElementType::kBool:
-      store<bool>(data.numbers, bytes);
-      break;
-    default:
-      throw_user("input '{}' is of a type that is not fed", data.name);
-  }
-  return bytes;
-}
-
 std::vector<std::int64_t> shape_of(const OrtApi* api, const OrtTensorTypeAndShapeInfo* info) {
   std::size_t rank = 0;
   expect(api, ort::GetDimensionsCount(api, info, &rank));
@@ -102,7 +53,80 @@ std::vector<std::int64_t> shape_of(const OrtApi* api, const OrtTensorTypeAndShap
   return shape;
 }
 
+std::size_t element_count(const std::vector<std::int64_t>& shape) {
+  std::size_t count = 1;
+  for (const std::int64_t dim : shape) count *= static_cast<std::size_t>(dim);
+  return count;
+}
+
+std::string texts_of(const OrtApi* api, const OrtValue* value, std::size_t count) {
+  std::size_t length = 0;
+  expect(api, ort::GetStringTensorDataLength(api, value, &length));
+  std::string all(length, '\0');
+  std::vector<std::size_t> begins(count);
+  expect(api, ort::GetStringTensorContent(api, value, all.data(), length, begins.data(), count));
+  std::string bytes;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t end = i + 1 < count ? begins[i + 1] : length;
+    const std::uint64_t size = end - begins[i];
+    bytes.append(reinterpret_cast<const char*>(&size), sizeof size).append(all, begins[i], size);
+  }
+  return bytes;
+}
+
+// What a value holds; of no type where it is no tensor, or of a type whose elements are not known.
+Data data_of(const OrtApi* api, OrtValue* value) {
+  Data data;
+  data.type = OrtElementType::kUndefined;
+  int is_tensor = 0;
+  if (value != nullptr) expect(api, ort::IsTensor(api, value, &is_tensor));
+  if (is_tensor == 0) return data;
+  Owned<OrtTensorTypeAndShapeInfo, ort::ReleaseTensorTypeAndShapeInfo> info(api);
+  expect(api, ort::GetTensorTypeAndShape(api, value, info.fresh()));
+  OrtElementType type = OrtElementType::kUndefined;
+  expect(api, ort::GetTensorElementType(api, info.get(), &type));
+  data.shape = shape_of(api, info.get());
+  const std::size_t count = element_count(data.shape), size = bytes_of(type);
+  if (type == OrtElementType::kString) {
+    data.bytes = texts_of(api, value, count);
+  } else if (size != 0) {
+    void* elements = nullptr;
+    expect(api, ort::GetTensorMutableData(api, value, &elements));
+    data.bytes.assign(static_cast<const char*>(elements), count * size);
+  } else {
+    return data;
+  }
+  data.type = type;
+  return data;
+}
+
 }  // namespace
+
+std::size_t bytes_of(OrtElementType type) {
+  switch (type) {
+    case OrtElementType::kBool:
+    case OrtElementType::kUint8:
+    case OrtElementType::kInt8:
+    case OrtElementType::kFloat8E4M3FN:
+    case OrtElementType::kFloat8E5M2:
+      return 1;
+    case OrtElementType::kUint16:
+    case OrtElementType::kInt16:
+    case OrtElementType::kFloat16:
+    case OrtElementType::kBfloat16:
+      return 2;
+    case OrtElementType::kFloat:
+    case OrtElementType::kInt32:
+    case OrtElementType::kUint32:
+      return 4;
+    case OrtElementType::kDouble:
+    case OrtElementType::kInt64:
+    case OrtElementType::kUint64:
+      return 8;
+    default:
+      return 0;
+  }
+}
 
 Engine::Engine(const std::vector<std::string>& libraries) {
   const SharedLibrary loaded = load_library(libraries);
@@ -134,7 +158,8 @@ struct Session::State {
     expect(api, ort::SetIntraOpNumThreads(api, options.get(), wanted.threads));
     // Else its threads go on spinning behind an inference, on the CPUs that another session's need.
     expect(api, ort::AddSessionConfigEntry(api, options.get(), "session.force_spinning_stop", "1"));
-    expect(api, ort::SetSessionGraphOptimizationLevel(api, options.get(), OrtOptimizations::kAll));
+    expect(api, ort::SetSessionGraphOptimizationLevel(
+                    api, options.get(), wanted.optimized ? OrtOptimizations::kAll : OrtOptimizations::kNone));
     expect(api,
            ort::SetSessionLogSeverityLevel(api, options.get(), static_cast<int>(OrtLoggingLevel::kError)));
     if (!wanted.plugin.empty())
@@ -174,7 +199,7 @@ struct Session::State {
   const OrtApi* api;
   OrtSession* session = nullptr;
   std::vector<Value> inputs, outputs;
-  std::vector<std::vector<char>> bytes;  ///< of `fed`
+  std::vector<std::string> bytes;  ///< of `fed`
   std::vector<OwnedValue> fed, made;
 };
 
@@ -209,17 +234,17 @@ void Session::feed(const std::vector<Data>& data) {
   State& state = *state_;
   state.fed.clear();
   state.bytes.clear();
+  state.bytes.reserve(state.inputs.size());  // short ones would move
   Owned<OrtMemoryInfo, ort::ReleaseMemoryInfo> memory(state.api);
   expect(state.api,
          ort::CreateCpuMemoryInfo(state.api, OrtAllocatorType::kArena, OrtMemType::kDefault, memory.fresh()));
   for (const Value& input : state.inputs) {
     const auto found = std::ranges::find(data, input.name, &Data::name);
     if (found == data.end()) throw_user("input '{}' is not given", input.name);
-    const auto count =
-        std::accumulate(found->shape.begin(), found->shape.end(), std::int64_t{1}, std::multiplies());
-    if (count != static_cast<std::int64_t>(found->numbers.size()))
-      throw_user("input '{}' has {} elements; its shape makes {}", input.name, found->numbers.size(), count);
-    state.bytes.push_back(elements_of(*found));
+    const std::size_t size = element_count(found->shape) * bytes_of(found->type);
+    if (size != found->bytes.size())
+      throw_user("input '{}' has {} bytes; its shape makes {}", input.name, found->bytes.size(), size);
+    state.bytes.push_back(found->bytes);
     state.fed.emplace_back(state.api);
     expect(state.api, ort::CreateTensorWithDataAsOrtValue(
                           state.api, memory.get(), state.bytes.back().data(), state.bytes.back().size(),
@@ -252,18 +277,8 @@ std::vector<Data> Session::results() const {
   const State& state = *state_;
   std::vector<Data> results;
   for (std::size_t i = 0; i < state.outputs.size(); ++i) {
-    if (state.outputs[i].type != OrtElementType::kFloat || state.made[i].get() == nullptr) continue;
-    Owned<OrtTensorTypeAndShapeInfo, ort::ReleaseTensorTypeAndShapeInfo> info(state.api);
-    expect(state.api, ort::GetTensorTypeAndShape(state.api, state.made[i].get(), info.fresh()));
-    Data& data = results.emplace_back();
-    data.name = state.outputs[i].name;
-    data.shape = shape_of(state.api, info.get());
-    std::size_t count = 0;
-    expect(state.api, ort::GetTensorShapeElementCount(state.api, info.get(), &count));
-    void* elements = nullptr;
-    expect(state.api, ort::GetTensorMutableData(state.api, state.made[i].get(), &elements));
-    const auto* const floats = static_cast<const float*>(elements);
-    data.numbers.assign(floats, floats + count);
+    results.push_back(data_of(state.api, state.made[i].get()));
+    results.back().name = state.outputs[i].name;
   }
   return results;
 }

@@ -36,23 +36,26 @@ struct Value {
   std::vector<std::int64_t> shape;                   ///< -1: any
 };
 
-/// A tensor of ours. Elements of f32, f64, s64, s32, bool are made of `numbers` when it is fed; of others
-/// none is.
+/// A tensor of ours: elements in row-major order, as the engine has them; of text each as its length in 8
+/// bytes and its characters.
 struct Data {
   std::string name;
   OrtElementType type = OrtElementType::kFloat;
   std::vector<std::int64_t> shape;
-  std::vector<double> numbers;
+  std::string bytes;
 };
+/// Of an element; 0: of text, and of types that have no whole bytes or are not known.
+std::size_t bytes_of(OrtElementType type);
 
 struct SessionOptions {
-  int threads = 1;     ///< of its intra-op pool, the caller's thread among them
-  std::string plugin;  ///< a library of operators; "": none
+  int threads = 1;        ///< of its intra-op pool, the caller's thread among them
+  std::string plugin;     ///< a library of operators; "": none
+  bool optimized = true;  ///< all optimizations, or none
 };
 
 class Session {
  public:
-  /// Of a file. All optimizations. Throws Error(kUser) with the engine's words for a model that it refuses.
+  /// Of a file. Throws Error(kUser) with the engine's words for a model that it refuses.
   Session(const Engine& engine, const std::string& path, const SessionOptions& options);
   /// Of a file's bytes.
   Session(const Engine& engine, std::string_view bytes, const SessionOptions& options);
@@ -66,7 +69,7 @@ class Session {
   void feed(const std::vector<Data>& inputs);
   /// One inference; microseconds. Throws Error(kUser) with the engine's words where it fails.
   double run();
-  /// Of the last run, those of f32, in order.
+  /// Of the last run, in order. One that is no tensor of a known type is of kUndefined, without elements.
   std::vector<Data> results() const;
 
  private:

@@ -5,17 +5,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <memory>
 
 #include "base/describe_json.h"
 #include "base/error.h"
-#include "base/rng.h"
 #include "base/text.h"
 #include "measure/system/process.h"
 #include "measure/system/temp_dir.h"
+#include "measure/vendor/onnxruntime/compare.h"
 #include "measure/vendor/onnxruntime/session.h"
 
 namespace lehr::onnxruntime {
@@ -24,59 +23,12 @@ namespace {
 /// A turn takes about so long, or one inference.
 constexpr double kTurnUs = 20000;
 constexpr std::size_t kFewestTurns = 5;
+/// In which the original is asked about one kind of inputs after the other; the other models take as long
+/// again.
+constexpr double kMostKindsS = 30;
 
-/// Near to normal: the sum of twelve uniform numbers less six.
-double normal(Rng& rng) {
-  double sum = -6;
-  for (int i = 0; i < 12; ++i) sum += rng.uniform();
-  return sum;
-}
-
-std::vector<Data> random_inputs(const Session& session, const TrialRequest& request) {
-  std::vector<Data> inputs;
-  Rng rng(request.seed);
-  for (const Value& value : session.inputs()) {
-    Data& data = inputs.emplace_back();
-    data.name = value.name;
-    data.type = value.type;
-    const auto given = request.shapes.find(value.name);
-    data.shape = given != request.shapes.end() ? given->second : value.shape;
-    std::size_t count = 1;
-    for (std::int64_t& dim : data.shape) {
-      if (dim < 0) dim = 1;
-      count *= static_cast<std::size_t>(dim);
-    }
-    const bool real = value.type == OrtElementType::kFloat || value.type == OrtElementType::kDouble;
-    const std::uint64_t below = value.type == OrtElementType::kBool ? 2 : 8;
-    for (std::size_t i = 0; i < count; ++i)
-      data.numbers.push_back(real ? normal(rng) : static_cast<double>(rng.below(below)));
-  }
-  return inputs;
-}
-
-/// The largest difference as a share of the wanted output's range; infinity where shapes differ or one is no
-/// number.
-double difference(const Data& wanted, const Data& got) {
-  if (wanted.shape != got.shape) return INFINITY;
-  double range = 0, worst = 0;
-  for (std::size_t i = 0; i < wanted.numbers.size(); ++i) {
-    range = std::max(range, std::abs(wanted.numbers[i]));
-    const double distance = std::abs(wanted.numbers[i] - got.numbers[i]);
-    if (std::isnan(wanted.numbers[i]) != std::isnan(got.numbers[i]) || std::isinf(distance)) return INFINITY;
-    if (distance > worst) worst = distance;
-  }
-  return worst == 0 ? 0 : worst / range;
-}
-
-void compare(const std::vector<Data>& wanted, const std::vector<Data>& got, ModelTrial& trial) {
-  if (wanted.size() != got.size())
-    throw_user("it has {} outputs of f32 instead of {}", got.size(), wanted.size());
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const double share = difference(wanted[i], got[i]);
-    if (share <= trial.worst) continue;
-    trial.worst = share;
-    trial.worst_output = wanted[i].name;
-  }
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 /// One inference first that is not timed: the session's threads have to wake up.
@@ -93,40 +45,126 @@ void time_in_turns(std::vector<std::unique_ptr<Session>>& sessions, double secon
   for (const auto& session : sessions)
     inferences.push_back(session ? std::max(1, static_cast<int>(kTurnUs / session->run())) : 0);
   const auto begin = std::chrono::steady_clock::now();
-  const auto elapsed_s = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
-  for (std::size_t turn = 0; turn < kFewestTurns || elapsed_s() < seconds; ++turn)
+  for (std::size_t turn = 0; turn < kFewestTurns || seconds_since(begin) < seconds; ++turn)
     for (std::size_t i = 0; i < sessions.size(); ++i)
       if (sessions[i]) report.models[i].turn_us.push_back(turn_us(*sessions[i], inferences[i]));
+}
+
+Data fed_data(const FedInput& input) {
+  Data data = {input.name, static_cast<OrtElementType>(input.type), input.shape, ""};
+  std::ifstream file(input.path, std::ios::binary);
+  data.bytes.assign(std::istreambuf_iterator<char>(file), {});
+  return data;
+}
+
+/// What the user gives, and for others what is made up.
+std::vector<Data> inputs_for(const Session& session, const TrialRequest& request, std::size_t kind) {
+  std::vector<Data> inputs;
+  std::vector<Value> others;
+  for (const Value& value : session.inputs()) {
+    const auto given = std::ranges::find(request.fed, value.name, &FedInput::name);
+    if (given != request.fed.end())
+      inputs.push_back(fed_data(*given));
+    else
+      others.push_back(value);
+  }
+  const InputNeeds needs = {request.shapes, request.ranges};
+  // Each kind of its own seed: what is alike in two outputs follows no input.
+  for (Data& data : make_inputs(others, needs, input_kinds()[kind], request.seed + (kind << 32)))
+    inputs.push_back(std::move(data));
+  return inputs;
+}
+
+std::vector<Data> results_of(Session& session, const std::vector<Data>& inputs) {
+  session.feed(inputs);
+  session.run();
+  return session.results();
+}
+
+/// The original's outputs for each kind of inputs with which it runs. Throws Error(kUser) where it runs with
+/// none.
+std::vector<Original> originals_of(Session& session, const TrialRequest& request, TrialReport& report) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::size_t kinds = request.fed.empty() ? input_kinds().size() : 1;
+  std::vector<Original> originals;
+  std::string failure;
+  for (std::size_t kind = 0; kind < kinds; ++kind) {
+    const std::string called = request.fed.empty() ? input_kinds()[kind].called : "--feed";
+    if (!originals.empty() && (!request.all_kinds || seconds_since(begin) > kMostKindsS)) {
+      if (request.all_kinds) report.notes.push_back(fmt::format("no time was left for inputs of {}", called));
+      continue;
+    }
+    try {
+      Original original = {called, inputs_for(session, request, kind), {}, {}};
+      original.outputs = results_of(session, original.inputs);
+      session.run();
+      add_own(original, session.results());
+      originals.push_back(std::move(original));
+    } catch (const Error& error) {
+      if (failure.empty()) failure = error.what();
+      report.notes.push_back(fmt::format("the original fails with inputs of {}: {}", called, error.what()));
+    }
+  }
+  if (originals.empty()) throw_user("{}", failure);
+  return originals;
+}
+
+/// What an engine's optimizations change is no fault of a rewritten model either.
+void add_unoptimized(const Engine& engine, const TrialRequest& request, std::vector<Original>& originals) {
+  try {
+    Session plain(engine, request.models[0].path, {request.threads, request.models[0].plugin, false});
+    for (Original& original : originals) add_own(original, results_of(plain, original.inputs));
+  } catch (const Error&) {  // then less is excused
+  }
+}
+
+/// Twice: what is prepared by a first call must not be used up by it.
+void compare(Session& session, const std::vector<Original>& originals, const Comparison& comparison,
+             ModelTrial& trial) {
+  Agreement agreement;
+  for (std::size_t kind = 0; kind < originals.size(); ++kind) {
+    comparison.add(kind, results_of(session, originals[kind].inputs), agreement);
+    session.run();
+    comparison.add(kind, session.results(), agreement);
+  }
+  trial.failure = agreement.wrong;
+  trial.worst = agreement.worst;
+  trial.worst_output = agreement.where;
 }
 
 void try_all(const TrialRequest& request, TrialReport& report) {
   const Engine engine(request.libraries);
   report.version = engine.version();
   std::vector<std::unique_ptr<Session>> sessions(request.models.size());
-  std::vector<Data> inputs, wanted;
-  for (std::size_t i = 0; i < request.models.size(); ++i) {
-    ModelTrial& trial = report.models.emplace_back();
-    try {
-      const ModelFile& file = request.models[i];
-      auto session =
-          std::make_unique<Session>(engine, file.path, SessionOptions{request.threads, file.plugin});
-      if (i == 0) inputs = random_inputs(*session, request);
-      session->feed(inputs);
-      // Twice: what is prepared by a first call must not be used up by it.
-      session->run();
-      if (i == 0) wanted = session->results();
-      compare(wanted, session->results(), trial);
-      session->run();
-      compare(wanted, session->results(), trial);
-      sessions[i] = std::move(session);
-    } catch (const Error& error) {
-      trial.failure = error.what();
-      if (i == 0) return;
-    }
+  const auto session_of = [&](const ModelFile& file) {
+    return std::make_unique<Session>(engine, file.path, SessionOptions{request.threads, file.plugin});
+  };
+  report.models.resize(request.models.size());
+  std::vector<Original> originals;
+  try {
+    sessions[0] = session_of(request.models[0]);
+    originals = originals_of(*sessions[0], request, report);
+  } catch (const Error& error) {
+    report.models[0].failure = error.what();
+    return;
   }
-  if (request.seconds > 0) time_in_turns(sessions, request.seconds, report);
+  if (request.all_kinds) add_unoptimized(engine, request, originals);
+  const Comparison comparison(originals, request.tolerance);
+  report.compared = comparison.says_anything();
+  report.uncompared = comparison.uncompared();
+  report.own = comparison.own();
+  for (std::string& note : comparison.not_finite()) report.notes.push_back(std::move(note));
+  for (std::size_t i = 1; i < request.models.size(); ++i) try {
+      sessions[i] = session_of(request.models[i]);
+      compare(*sessions[i], originals, comparison, report.models[i]);
+    } catch (const Error& error) {
+      report.models[i].failure = error.what();
+      sessions[i].reset();
+    }
+  if (request.seconds <= 0) return;
+  for (const auto& session : sessions)
+    if (session) session->feed(originals[0].inputs);
+  time_in_turns(sessions, request.seconds, report);
 }
 
 double median(std::vector<double> values) {

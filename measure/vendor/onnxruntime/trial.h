@@ -8,6 +8,7 @@
 
 #include "base/describe.h"
 #include "measure/core/backend.h"
+#include "measure/vendor/onnxruntime/inputs.h"
 
 namespace lehr::onnxruntime {
 
@@ -20,13 +21,31 @@ void describe(auto& field, Is<ModelFile> auto& file) {
   field("plugin", file.plugin);
 }
 
+/// An input that the user gives: its elements are in a file of their own.
+struct FedInput {
+  std::string name;
+  int type = 0;  ///< OrtElementType
+  std::vector<std::int64_t> shape;
+  std::string path;
+};
+void describe(auto& field, Is<FedInput> auto& input) {
+  field("name", input.name);
+  field("type", input.type);
+  field("shape", input.shape);
+  field("path", input.path);
+}
+
 struct TrialRequest {
   std::vector<std::string> libraries;  ///< find_libraries()
   std::vector<ModelFile> models;       ///< the first is what the others are compared with
   int threads = 1;
   std::uint64_t seed = 0;                                   ///< of random inputs
-  std::map<std::string, std::vector<std::int64_t>> shapes;  ///< of inputs; others' open dimensions are 1
-  double seconds = 0;  ///< in which they are timed in turns; 0: they are not
+  std::map<std::string, std::vector<std::int64_t>> shapes;  ///< InputNeeds
+  std::map<std::string, WholeRange> ranges;                 ///< InputNeeds
+  std::vector<FedInput> fed;  ///< in place of random inputs of these names; then of no kind but one
+  bool all_kinds = true;      ///< of inputs; else of the first kind with which the original runs
+  double tolerance = 1e-4;    ///< share of an output's range
+  double seconds = 0;         ///< in which they are timed in turns; 0: they are not
 };
 void describe(auto& field, Is<TrialRequest> auto& request) {
   field("libraries", request.libraries);
@@ -34,11 +53,15 @@ void describe(auto& field, Is<TrialRequest> auto& request) {
   field("threads", request.threads);
   field("seed", request.seed);
   field("shapes", request.shapes);
+  field("ranges", request.ranges);
+  field("fed", request.fed);
+  field("all_kinds", request.all_kinds);
+  field("tolerance", request.tolerance);
   field("seconds", request.seconds);
 }
 
 struct ModelTrial {
-  std::string failure;  ///< why it did not run; "": it did
+  std::string failure;  ///< why it did not run, or computes something else; "": neither
   double worst = 0;  ///< largest difference from the first model's outputs, as a share of an output's range
   std::string worst_output;     ///< in which output
   std::vector<double> turn_us;  ///< of each turn, the time of an inference
@@ -54,12 +77,21 @@ struct TrialReport {
   std::string failure;  ///< of the engine itself
   bool died = false;    ///< `failure` is that its process crashed or did not come to an end
   std::string version;  ///< of the engine
+  /// Whether an output was compared; else `uncompared` says why not.
+  bool compared = false;
+  std::vector<std::string> uncompared;  ///< clauses about outputs that could not be
+  std::vector<std::string> notes;       ///< clauses about inputs that show less than others
+  double own = 0;                       ///< largest difference of the original from itself, likewise
   std::vector<ModelTrial> models;
 };
 void describe(auto& field, Is<TrialReport> auto& report) {
   field("failure", report.failure);
   field("died", report.died);
   field("version", report.version);
+  field("compared", report.compared);
+  field("uncompared", report.uncompared);
+  field("notes", report.notes);
+  field("own", report.own);
   field("models", report.models);
 }
 
@@ -67,9 +99,9 @@ void describe(auto& field, Is<TrialReport> auto& report) {
 /// the package onnxruntime of the Python on PATH has.
 std::vector<std::string> find_libraries(const ToolPaths& tools);
 
-/// In this process: an engine, and what it loads, may take it down. Each model computes the same random input
-/// (normal for f32, small whole numbers else) twice; then they are timed in turns of some inferences. Never
-/// throws for what engine or models do.
+/// In this process: an engine, and what it loads, may take it down. Each model computes the same inputs of
+/// each kind (input_kinds()) twice; then they are timed in turns of some inferences. Never throws for what
+/// engine or models do.
 TrialReport try_models(const TrialRequest& request);
 
 /// The same in a process of its own, `executable engine REQUEST REPORT`, which may take `limit_s` seconds.

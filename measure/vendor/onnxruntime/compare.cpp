@@ -1,0 +1,249 @@
+#include "measure/vendor/onnxruntime/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/small_float.h"
+
+namespace lehr::onnxruntime {
+namespace {
+
+/// Models differ by so many times what the original differs from itself.
+constexpr double kTimesOwn = 4;
+/// An output that may differ by so much of its range says nothing: it is random.
+constexpr double kSaysNothing = 0.5;
+
+template <typename T>
+T element(const std::string& bytes, std::size_t i) {
+  T value;
+  std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+  return value;
+}
+
+/// How far two neighbouring numbers of a type are from each other, as a share of the larger one; 0: it is not
+/// one of reals.
+double spacing_of(OrtElementType type) {
+  switch (type) {
+    case OrtElementType::kDouble:
+      return 0x1p-52;
+    case OrtElementType::kFloat:
+      return 0x1p-23;
+    case OrtElementType::kFloat16:
+      return 0x1p-10;
+    case OrtElementType::kBfloat16:
+      return 0x1p-7;
+    case OrtElementType::kFloat8E4M3FN:
+      return 0x1p-3;
+    case OrtElementType::kFloat8E5M2:
+      return 0x1p-2;
+    default:
+      return 0;
+  }
+}
+
+double real_at(const Data& data, std::size_t i) {
+  switch (data.type) {
+    case OrtElementType::kDouble:
+      return element<double>(data.bytes, i);
+    case OrtElementType::kFloat:
+      return element<float>(data.bytes, i);
+    case OrtElementType::kFloat16:
+      return from_f16(element<std::uint16_t>(data.bytes, i));
+    case OrtElementType::kBfloat16:
+      return from_bf16(element<std::uint16_t>(data.bytes, i));
+    case OrtElementType::kFloat8E4M3FN:
+      return from_e4m3(element<std::uint8_t>(data.bytes, i));
+    default:
+      return from_e5m2(element<std::uint8_t>(data.bytes, i));
+  }
+}
+
+bool is_real(const Data& data) {
+  return spacing_of(data.type) > 0;
+}
+
+std::size_t count_of(const Data& data) {
+  const std::size_t size = bytes_of(data.type);
+  return size == 0 ? 0 : data.bytes.size() / size;
+}
+
+/// What an output of reals holds.
+struct Tally {
+  std::size_t special = 0;  ///< infinities and NaN
+  double range = 0;         ///< largest magnitude of the others
+};
+/// Elements that are the same for `other` inputs follow none, and have no part in the range unless all are
+/// such.
+Tally tally_of(const Data& data, const Data* other) {
+  if (other != nullptr && (other->type != data.type || other->shape != data.shape)) other = nullptr;
+  Tally tally;
+  double fixed = 0;
+  for (std::size_t i = 0; i < count_of(data); ++i) {
+    const double value = real_at(data, i);
+    double& largest = other != nullptr && real_at(*other, i) == value ? fixed : tally.range;
+    if (std::isfinite(value))
+      largest = std::max(largest, std::abs(value));
+    else
+      ++tally.special;
+  }
+  if (tally.range == 0) tally.range = fixed;
+  return tally;
+}
+
+Difference real_difference(const Data& wanted, const Data& got) {
+  Difference result;
+  for (std::size_t i = 0; i < count_of(wanted); ++i) {
+    const double one = real_at(wanted, i), other = real_at(got, i);
+    if (std::isfinite(one) && std::isfinite(other))
+      result.worst = std::max(result.worst, std::abs(one - other));
+    else if (one != other && !(std::isnan(one) && std::isnan(other)))
+      result.other_places = true;
+  }
+  return result;
+}
+
+/// Elements that differ, as a share of all; texts are one element.
+double unequal_share(const Data& wanted, const Data& got) {
+  const std::size_t size = bytes_of(wanted.type), count = count_of(wanted);
+  if (size == 0) return wanted.bytes == got.bytes ? 0 : 1;
+  std::size_t differ = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    differ += std::memcmp(wanted.bytes.data() + i * size, got.bytes.data() + i * size, size) != 0;
+  return count == 0 ? 0 : static_cast<double>(differ) / static_cast<double>(count);
+}
+
+}  // namespace
+
+Difference difference(const Data& wanted, const Data& got) {
+  if (wanted.type != got.type || wanted.shape != got.shape) return {0, false, true};
+  if (is_real(wanted)) return real_difference(wanted, got);
+  return {unequal_share(wanted, got), false, false};
+}
+
+void add_own(Original& original, const std::vector<Data>& again) {
+  original.own.resize(original.outputs.size());
+  for (std::size_t i = 0; i < original.outputs.size(); ++i) {
+    if (i >= again.size()) continue;
+    const Difference one = difference(original.outputs[i], again[i]);
+    Difference& own = original.own[i];
+    own = {std::max(own.worst, one.worst), own.other_places || one.other_places,
+           own.other_shape || one.other_shape};
+  }
+}
+
+Comparison::Comparison(std::span<const Original> originals, double tolerance)
+    : originals_(originals),
+      outputs_(originals.empty() ? 0 : originals[0].outputs.size()),
+      limits_(originals.size(), std::vector<Limit>(outputs_)) {
+  for (std::size_t i = 0; i < outputs_; ++i) set_limits(i, tolerance);
+}
+
+void Comparison::set_limits(std::size_t output, double tolerance) {
+  std::vector<Tally> tallies;
+  double smallest_range = 0;  // above 0
+  std::size_t fewest_special = SIZE_MAX;
+  for (std::size_t kind = 0; kind < originals_.size(); ++kind) {
+    const Data* const other =
+        originals_.size() < 2 ? nullptr : &originals_[kind == 0 ? 1 : 0].outputs[output];
+    const Data& data = originals_[kind].outputs[output];
+    const Tally& tally = tallies.emplace_back(is_real(data) ? tally_of(data, other) : Tally());
+    fewest_special = std::min(fewest_special, tally.special);
+    if (tally.range > 0)
+      smallest_range = smallest_range == 0 ? tally.range : std::min(smallest_range, tally.range);
+  }
+  for (std::size_t kind = 0; kind < originals_.size(); ++kind) {
+    const Data& data = originals_[kind].outputs[output];
+    const Difference& own = originals_[kind].own[output];
+    const Tally& tally = tallies[kind];
+    Limit& limit = limits_[kind][output];
+    limit.places = tally.special == fewest_special;
+    if (is_real(data)) {
+      // Where all is 0, differences are a share of what the output is for other inputs.
+      limit.range = tally.range > 0 ? tally.range : smallest_range > 0 ? smallest_range : 1;
+      limit.share = std::max({tolerance, spacing_of(data.type), kTimesOwn * own.worst / limit.range});
+    } else {
+      limit.share = kTimesOwn * own.worst;
+    }
+    limit.compared = !own.other_shape && !own.other_places && !data.bytes.empty() &&
+                     (!is_real(data) || tally.special < count_of(data)) && limit.share < kSaysNothing;
+  }
+}
+
+void Comparison::add(std::size_t kind, const std::vector<Data>& got, Agreement& agreement) const {
+  const Original& original = originals_[kind];
+  for (std::size_t i = 0; i < outputs_; ++i) {
+    const Data& wanted = original.outputs[i];
+    const auto wrong = [&](const std::string& what) {
+      if (agreement.wrong.empty())
+        agreement.wrong = fmt::format("output '{}' {} with inputs of {}", wanted.name, what, original.kind);
+    };
+    if (original.own[i].other_shape) continue;
+    const Difference found = i < got.size() ? difference(wanted, got[i]) : Difference{.other_shape = true};
+    const Limit& limit = limits_[kind][i];
+    if (found.other_shape) {
+      wrong("has another shape or type than the original's");
+    } else if (found.other_places && limit.compared && limit.places) {
+      wrong("has infinities or NaN in other places than the original's");
+    } else if (!found.other_places && limit.compared) {
+      const double share = found.worst / limit.range;
+      if (share > limit.share && is_real(wanted))
+        wrong(fmt::format("differs by {:.2g} of its range, of which {:.2g} is allowed,", share, limit.share));
+      else if (share > limit.share)
+        wrong(fmt::format("differs in {:.2g} of its elements", share));
+      if (share > agreement.worst && std::isfinite(share))
+        agreement.worst = share, agreement.where = wanted.name;
+    }
+  }
+}
+
+std::string Comparison::why_uncompared(std::size_t output) const {
+  bool typed = false, filled = false, finite = false;
+  for (std::size_t kind = 0; kind < originals_.size(); ++kind) {
+    const Data& data = originals_[kind].outputs[output];
+    if (limits_[kind][output].compared) return "";
+    typed = typed || data.type != OrtElementType::kUndefined;
+    filled = filled || !data.bytes.empty();
+    finite = finite || !is_real(data) || tally_of(data, nullptr).special < count_of(data);
+  }
+  if (!typed) return "it is no tensor of a type that can be compared";
+  if (!filled) return "it has no elements";
+  if (!finite) return "it has no finite value";
+  return "the original itself does not give the same twice: it is made at random";
+}
+
+std::vector<std::string> Comparison::uncompared() const {
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < outputs_; ++i)
+    if (const std::string why = why_uncompared(i); !why.empty())
+      result.push_back(fmt::format("'{}': {}", originals_[0].outputs[i].name, why));
+  return result;
+}
+
+bool Comparison::says_anything() const {
+  return uncompared().size() < outputs_;
+}
+
+std::vector<std::string> Comparison::not_finite() const {
+  std::vector<std::string> result;
+  for (std::size_t kind = 0; kind < originals_.size(); ++kind)
+    for (std::size_t i = 0; i < outputs_; ++i)
+      if (!limits_[kind][i].places)
+        result.push_back(fmt::format("the original's '{}' is not finite with inputs of {}",
+                                     originals_[kind].outputs[i].name, originals_[kind].kind));
+  return result;
+}
+
+double Comparison::own() const {
+  double worst = 0;
+  for (std::size_t kind = 0; kind < originals_.size(); ++kind)
+    for (std::size_t i = 0; i < outputs_; ++i)
+      if (const Limit& each = limits_[kind][i]; each.compared && is_real(originals_[kind].outputs[i]))
+        worst = std::max(worst, originals_[kind].own[i].worst / each.range);
+  return worst;
+}
+
+}  // namespace lehr::onnxruntime

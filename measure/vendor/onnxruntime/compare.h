@@ -1,0 +1,78 @@
+// Whether a model computes what the original does, output by output, for each kind of inputs.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "measure/vendor/onnxruntime/session.h"
+
+namespace lehr::onnxruntime {
+
+/// How far one output is from another one.
+struct Difference {
+  /// Of reals, largest distance of two finite elements; of others, the share of elements that differ.
+  double worst = 0;
+  /// Infinities or NaN stand in other places.
+  bool other_places = false;
+  /// It has another type or shape.
+  bool other_shape = false;
+};
+Difference difference(const Data& wanted, const Data& got);
+
+/// The original's outputs for one kind of inputs.
+struct Original {
+  std::string kind;
+  std::vector<Data> inputs, outputs;
+  /// Of each output the most that the original differs from itself: from another run, from one without
+  /// optimizations.
+  std::vector<Difference> own;
+};
+void add_own(Original& original, const std::vector<Data>& again);
+
+/// What a comparison came to.
+struct Agreement {
+  double worst = 0;   ///< largest difference, as a share of an output's range; finite
+  std::string where;  ///< in which output
+  std::string wrong;  ///< what is wrong, a sentence without a full stop; "": nothing
+};
+
+/// Holds models to the original.
+class Comparison {
+ public:
+  /// Borrows `originals`, of which each has its `own`. `tolerance`: share of an output's range by which real
+  /// numbers may differ. The range is the largest finite magnitude among the elements that follow the inputs:
+  /// those of a mask would hide all others.
+  Comparison(std::span<const Original> originals, double tolerance);
+
+  /// Adds one model's outputs for the inputs of a kind. A real output is wrong where it differs by more than
+  /// the tolerance and by more than four times what the original differs from itself; any other one where
+  /// more elements differ than four times as many as in the original itself. Where the original has more
+  /// infinities or NaN than for other inputs, where they stand is not held against a model.
+  void add(std::size_t kind, const std::vector<Data>& got, Agreement& agreement) const;
+
+  /// Of each output that says nothing, whatever the model, a clause with its name.
+  std::vector<std::string> uncompared() const;
+  /// Whether any output says something.
+  bool says_anything() const;
+  /// Of each output and kind of inputs with more infinities or NaN than for other inputs, a clause.
+  std::vector<std::string> not_finite() const;
+  /// Largest difference of the original from itself where it is compared, as a share of an output's range.
+  double own() const;
+
+ private:
+  struct Limit {
+    bool compared = false;
+    double range = 1;    ///< that a difference is a share of
+    double share = 0;    ///< allowed
+    bool places = true;  ///< infinities and NaN have to stand in the original's places
+  };
+  void set_limits(std::size_t output, double tolerance);
+  std::string why_uncompared(std::size_t output) const;
+
+  std::span<const Original> originals_;
+  std::size_t outputs_;
+  std::vector<std::vector<Limit>> limits_;  ///< by kind, then output
+};
+
+}  // namespace lehr::onnxruntime

@@ -1,0 +1,270 @@
+"""The drill of network_drill: makes networks, has them applied, and compares what ONNX Runtime computes."""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import TensorProto, helper, numpy_helper
+
+SCALES = {"0.01": 0.01, "1": 1.0, "30": 30.0, "1000": 1000.0, "images": None}
+TOLERANCE = 1e-4  # of an output's range
+OWN = 8  # times what the original differs from itself
+
+
+class Network:
+    """A random graph; every value that is made has its shape beside it."""
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+        self.nodes, self.constants, self.inputs, self.outputs = [], [], [], []
+        self.shared = {}
+        self.count = 0
+        value, shape = self.begin()
+        for _ in range(self.rng.integers(2, 5)):
+            value, shape = self.layer(value, shape)
+        self.finish(value, shape)
+
+    def pick(self, *choices):
+        return choices[self.rng.integers(len(choices))]
+
+    def number(self):
+        """Over twelve orders of magnitude, or one that exporters write."""
+        if self.rng.random() < 0.4:
+            return np.float32(self.pick(0, 1, -1, 0.5, 3, 6, 1 / 6, 255))
+        return np.float32(10 ** self.rng.uniform(-6, 6) * self.pick(1, 1, -1))
+
+    def constant(self, values, dtype="f4"):
+        name = f"k{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.asarray(values, dtype), name))
+        return name
+
+    def weights(self, *shape):
+        """At times those of an earlier layer."""
+        if shape in self.shared and self.rng.random() < 0.5:
+            return self.shared[shape]
+        fan = np.prod(shape[1:]) if len(shape) == 4 else shape[0]
+        self.shared[shape] = self.constant(self.rng.standard_normal(shape) / np.sqrt(fan))
+        return self.shared[shape]
+
+    def add(self, op, *inputs, **attributes):
+        self.count += 1
+        name = f"v{self.count}"
+        self.nodes.append(helper.make_node(op, list(inputs), [name], **attributes))
+        return name
+
+    def begin(self):
+        kind = self.pick("image", "image", "matrix", "tokens")
+        if kind == "image":
+            shape = (self.pick(1, 2), self.pick(3, 8, 16), *self.pick((8, 8), (12, 10), (17, 9)))
+        elif kind == "matrix":
+            shape = (self.pick(1, 5, 16), self.pick(16, 33, 64))
+        else:
+            rows, words, width = self.pick(2, 7, 50), self.pick(4, 12), self.pick(16, 32)
+            self.inputs.append(helper.make_tensor_value_info("ids", TensorProto.INT64, (1, words)))
+            ids = "ids"
+            if self.rng.random() < 0.5:
+                ids = self.add("Cast", ids, to=TensorProto.INT32)
+            if self.rng.random() < 0.3:
+                ids = self.add("Clip", ids, self.constant(0, "i4" if ids != "ids" else "i8"),
+                               self.constant(rows - 1, "i4" if ids != "ids" else "i8"))
+            table = self.constant(self.rng.standard_normal((rows, width)))
+            self.ids = rows
+            return self.add("Gather", table, ids), (1, words, width)
+        self.inputs.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, shape))
+        return "x", shape
+
+    def layer(self, value, shape):
+        before, before_shape = value, shape
+        if len(shape) == 4:
+            value, shape = self.convolution(value, shape)
+        else:
+            columns = shape[-1] if self.rng.random() < 0.5 else self.pick(8, 24, 40)
+            value = self.add("MatMul", value, self.weights(shape[-1], columns))
+            shape = (*shape[:-1], columns)
+            if self.rng.random() < 0.5:
+                value = self.add("Add", value, self.constant(self.rng.standard_normal(columns)))
+        if self.rng.random() < 0.3:
+            value = self.add(self.pick("Mul", "Add", "Sub", "Div"), value, self.constant(self.rng.standard_normal() + 2.5))
+        if before_shape == shape and self.rng.random() < 0.3:
+            value = self.add("Add", value, before)
+        value = self.activation(value, shape)
+        if len(shape) == 4 and min(shape[2:]) >= 4 and self.rng.random() < 0.25:
+            op = self.pick("MaxPool", "AveragePool")
+            value = self.add(op, value, kernel_shape=[2, 2], strides=[2, 2])
+            shape = (*shape[:2], shape[2] // 2, shape[3] // 2)
+        return value, shape
+
+    def convolution(self, value, shape):
+        channels = shape[1] if self.rng.random() < 0.4 else self.pick(4, 8, 16, 20)
+        size = self.pick(1, 3, 3)
+        inputs = [value, self.weights(channels, shape[1], size, size)]
+        if self.rng.random() < 0.5:
+            inputs.append(self.constant(self.rng.standard_normal(channels)))
+        value = self.add("Conv", *inputs, pads=[size // 2] * 4)
+        if self.rng.random() < 0.3:
+            scale, bias, mean = (self.constant(self.rng.standard_normal(channels)) for _ in range(3))
+            value = self.add("BatchNormalization", value, scale, bias, mean,
+                             self.constant(self.rng.uniform(0.1, 2, channels)))
+        return value, (shape[0], channels, *shape[2:])
+
+    def activation(self, x, shape):
+        kind = self.rng.integers(12)
+        number = lambda: self.constant(self.number())
+        if kind == 0:
+            return self.add("Relu", x)
+        if kind == 1:
+            return self.add("LeakyRelu", x, alpha=float(self.pick(0.1, abs(self.number()))))
+        if kind in (2, 3):
+            low, high = sorted((self.number(), self.number()))
+            bounds = self.pick((low, high), (low, None), (None, high), (0, high))
+            clipped = self.add("Clip", x, *("" if each is None else self.constant(np.float32(each)) for each in bounds))
+            return self.show(clipped, bounds[0], shape)
+        if kind == 4:
+            bound = self.number()
+            return self.show(self.add("Max", x, self.constant(bound)), bound, shape)
+        if kind == 5:
+            return self.add("Min", self.add("Relu", x), number())
+        if kind == 6:
+            return self.add("Max", x, self.add("Mul", x, number()))
+        if kind == 7:
+            return self.add("Mul", x, self.add("HardSigmoid", x, alpha=float(self.pick(1 / 6, 0.2)), beta=0.5))
+        if kind == 8:
+            inner = self.add("Clip", x, self.constant(np.float32(-50)), self.constant(np.float32(50)))
+            return self.add("Relu", inner) if self.rng.random() < 0.5 else self.add("Mul", x, self.add("Sigmoid", inner))
+        if kind == 9:
+            return self.add("Mul", x, self.add("Sigmoid", x))
+        if kind == 10:
+            half = self.constant(np.float32(0.5))
+            erf = self.add("Erf", self.add("Div", x, self.constant(np.float32(np.sqrt(2)))))
+            return self.add("Mul", self.add("Mul", x, self.add("Add", erf, self.constant(np.float32(1)))), half)
+        return x
+
+    def show(self, value, low, shape):
+        """Where a bound is lost, something becomes infinite."""
+        if low is not None and low > 0 and self.rng.random() < 0.7:
+            self.outputs.append((self.add(self.pick("Log", "Reciprocal", "Sqrt"), value), shape))
+        return value
+
+    def finish(self, value, shape):
+        self.outputs.append((self.add("Identity", value), shape))
+        if self.rng.random() < 0.3:
+            self.outputs.append((self.add("ReduceMax", value, axes=[-1], keepdims=0), shape[:-1]))
+
+    def model(self):
+        outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name, _ in self.outputs]
+        graph = helper.make_graph(self.nodes, "drill", self.inputs, outputs, self.constants)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        onnx.checker.check_model(model)
+        return model
+
+
+def session(path, plugin=None, optimized=True):
+    options = ort.SessionOptions()
+    options.intra_op_num_threads, options.log_severity_level = 1, 3
+    if not optimized:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    if plugin and os.path.exists(plugin):
+        options.register_custom_ops_library(plugin)
+    return ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+def inputs_at(network, scale, rng):
+    feed = {}
+    for value in network.inputs:
+        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        if value.name == "ids":
+            feed["ids"] = rng.integers(0, network.ids, shape)
+        elif scale is None:
+            feed[value.name] = rng.integers(0, 256, shape).astype("f4")
+        else:
+            feed[value.name] = (rng.standard_normal(shape) * scale).astype("f4")
+    return feed
+
+
+def differences(wanted, got):
+    """Of each output: the largest distance of finite elements, and whether others stand elsewhere."""
+    result = []
+    for one, other in zip(wanted, got):
+        one, other = np.asarray(one, "f8"), np.asarray(other, "f8")
+        finite = np.isfinite(one) & np.isfinite(other)
+        elsewhere = not np.array_equal(one[~finite], other[~finite], equal_nan=True)
+        result.append((np.abs(one - other)[finite].max() if finite.any() else 0.0, elsewhere))
+    return result
+
+
+def nudged(feed, rng):
+    """Real inputs that are rounded otherwise: what an ill-conditioned network makes of that is nobody's fault."""
+    return {name: value if value.dtype != np.float32 else (value * (1 + rng.choice((-1e-7, 1e-7), value.shape))).astype("f4")
+            for name, value in feed.items()}
+
+
+def compare(network, original, folder, rng):
+    """Sentences about what is wrong."""
+    first, plain = session(original), session(original, optimized=False)
+    other = session(folder + "/model.onnx", os.path.abspath(folder + "/liblehr_onnxruntime.so"))
+    wrong = []
+    for called, scale in SCALES.items():
+        feed = inputs_at(network, scale, rng)
+        wanted = first.run(None, feed)
+        own = [differences(wanted, plain.run(None, feed)), differences(wanted, first.run(None, nudged(feed, rng)))]
+        for i, (worst, elsewhere) in enumerate(differences(wanted, other.run(None, feed))):
+            finite = np.abs(wanted[i][np.isfinite(wanted[i])])
+            allowed = max(TOLERANCE * (finite.max() if finite.size else 0), OWN * max(each[i][0] for each in own))
+            excused = any(each[i][1] for each in own)
+            if worst > allowed or (elsewhere and not excused):
+                wrong.append(f"output {i} at scale {called}: {worst:.3g}, allowed {allowed:.3g}, other places: {elsewhere}")
+    return wrong
+
+
+def run(arguments, *words):
+    done = subprocess.run([arguments.program, *words], capture_output=True, text=True, cwd=arguments.work)
+    return done.returncode, done.stdout + done.stderr
+
+
+def tried(arguments, seed, with_engine):
+    """(what is wrong, places replaced)"""
+    network = Network(seed)
+    path = os.path.join(arguments.work, f"{seed}.onnx")
+    onnx.save(network.model(), path)
+    for words in (["tune", "--model", path, "--device", "cpu", "--threads", "1", "--trials", "1", "--no-baseline", "--quiet",
+                   "--db", f"{seed}.db"],
+                  ["export", "--target", "cpu", "--db", f"{seed}.db", "--out", f"{seed}.bundle"],
+                  ["apply", path, "--threads", "1", "--bundle", f"{seed}.bundle", "--out", f"{seed}.applied", "--no-engine"]):
+        code, said = run(arguments, *words)
+        if code != 0:
+            return [f"lehr {' '.join(words)}: exit code {code}: {said}"], 0
+    folder = os.path.join(arguments.work, f"{seed}.applied")
+    wrong = compare(network, path, folder, np.random.default_rng(seed + 1))
+    if with_engine:
+        code, said = run(arguments, "verify", path, "--threads", "1", "--out", f"{seed}.applied")
+        if code != 0:
+            wrong.append(f"verify: exit code {code}: {said}")
+    fused = sum(node.op_type == "Fused" for node in onnx.load(folder + "/model.onnx").graph.node)
+    return wrong, fused
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--count", type=int, default=8)
+    parser.add_argument("--seed", type=int, default=int(time.time()) % 1000000)
+    arguments = parser.parse_args()
+    print(f"network_drill: seed {arguments.seed}", flush=True)
+    bad = places = 0
+    for i in range(arguments.count):
+        wrong, fused = tried(arguments, arguments.seed + i, i % 2 == 0)
+        places += fused
+        for each in wrong:
+            print(f"network {arguments.seed + i}: {each}", flush=True)
+        bad += bool(wrong)
+    print(f"network_drill: {arguments.count} networks, {places} places by kernels, {bad} wrong")
+    sys.exit(int(bad > 0 or places == 0))
+
+
+main()

@@ -1,0 +1,190 @@
+// How outputs of a rewritten model are held to the original's. Once they were compared for one draw of N(0,
+// 1), with the largest magnitude for the range and only where they were f32: an infinity hid every
+// difference, whole numbers were not looked at.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "base/rng.h"
+#include "base/small_float.h"
+#include "measure/vendor/onnxruntime/compare.h"
+#include "measure/vendor/onnxruntime/inputs.h"
+
+namespace lehr::onnxruntime {
+namespace {
+
+using Type = OrtElementType;
+
+template <typename T>
+Data data_of(Type type, const std::vector<T>& elements, const std::string& name = "y") {
+  Data data = {name, type, {static_cast<std::int64_t>(elements.size())}, ""};
+  data.bytes.assign(reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(T));
+  return data;
+}
+Data floats(const std::vector<float>& elements) {
+  return data_of(Type::kFloat, elements);
+}
+
+// The original's outputs for some kinds of inputs, which it repeats exactly.
+std::vector<Original> originals_of(const std::vector<Data>& outputs) {
+  std::vector<Original> originals;
+  for (const Data& data : outputs) {
+    Original& original = originals.emplace_back(fmt::format("kind {}", originals.size()), std::vector<Data>{},
+                                                std::vector{data}, std::vector<Difference>{});
+    add_own(original, original.outputs);
+  }
+  return originals;
+}
+
+// What is wrong with `got` for the first kind; "" where nothing is.
+std::string wrong(const std::vector<Data>& outputs, const Data& got, double tolerance = 1e-4) {
+  const std::vector<Original> originals = originals_of(outputs);
+  Agreement agreement;
+  Comparison(originals, tolerance).add(0, {got}, agreement);
+  EXPECT_TRUE(std::isfinite(agreement.worst));
+  return agreement.wrong;
+}
+
+TEST(CompareOutputs, HoldsFiniteValuesToTheRangeOfFiniteOnes) {
+  EXPECT_EQ(wrong({floats({1, 2, 4})}, floats({1, 2, 4.0003F})), "");
+  EXPECT_EQ(wrong({floats({1, 2, 4})}, floats({1, 2.001F, 4})),
+            "output 'y' differs by 0.00025 of its range, of which 0.0001 is allowed, with inputs of kind 0");
+  for (const float special : {INFINITY, -INFINITY, NAN}) {
+    EXPECT_EQ(wrong({floats({1, 2, special})}, floats({1, 2, special})), "");
+    EXPECT_NE(wrong({floats({1, 2, special})}, floats({1, 2.001F, special})), "") << special;
+    EXPECT_NE(wrong({floats({1, 2, special})}, floats({1, 2, 3})), "") << special;
+    EXPECT_NE(wrong({floats({1, 2, 3})}, floats({1, 2, special})), "") << special;
+  }
+  EXPECT_NE(wrong({floats({1, INFINITY})}, floats({1, -INFINITY})), "");
+  EXPECT_NE(wrong({floats({1, INFINITY})}, floats({1, NAN})), "");
+}
+
+// A mask of huge numbers is finite, and follows no input.
+TEST(CompareOutputs, LeavesWhatFollowsNoInputOutOfTheRange) {
+  const std::vector<Data> masked = {floats({-3e38F, 1, 2}), floats({-3e38F, 3, 4})};
+  EXPECT_NE(wrong(masked, floats({-3e38F, 1, 2.001F})), "");
+  EXPECT_EQ(wrong(masked, floats({-3e38F, 1, 2.0001F})), "");
+  EXPECT_EQ(wrong({floats({5, 5}), floats({5, 5})}, floats({5, 5.0001F})), "");
+}
+
+TEST(CompareOutputs, HoldsOtherTypesExactly) {
+  EXPECT_EQ(wrong({data_of<std::int64_t>(Type::kInt64, {1, 2})}, data_of<std::int64_t>(Type::kInt64, {1, 2})),
+            "");
+  EXPECT_EQ(wrong({data_of<std::int64_t>(Type::kInt64, {1, INT64_MAX})},
+                  data_of<std::int64_t>(Type::kInt64, {1, INT64_MAX - 1})),
+            "output 'y' differs in 0.5 of its elements with inputs of kind 0");
+  for (const Type type : {Type::kUint8, Type::kInt8, Type::kBool, Type::kUint16, Type::kInt16, Type::kInt32,
+                          Type::kUint32, Type::kUint64}) {
+    Data one = {"y", type, {3}, std::string(3 * bytes_of(type), '\1')}, other = one;
+    EXPECT_EQ(wrong({one}, other), "");
+    other.bytes[0] = 0;
+    EXPECT_NE(wrong({one}, other), "") << static_cast<int>(type);
+  }
+  Data text = {"y", Type::kString, {1}, "a"}, other = text;
+  EXPECT_EQ(wrong({text}, other), "");
+  other.bytes = "b";
+  EXPECT_NE(wrong({text}, other), "");
+}
+
+TEST(CompareOutputs, ComparesRealsOfEverySize) {
+  EXPECT_NE(wrong({data_of<double>(Type::kDouble, {1, 2})}, data_of<double>(Type::kDouble, {1, 2.001})), "");
+  EXPECT_EQ(wrong({data_of<double>(Type::kDouble, {1, 2})}, data_of<double>(Type::kDouble, {1, 2.0001})), "");
+  const auto halves = [](float one, float other) {
+    return data_of<std::uint16_t>(Type::kFloat16, {to_f16(one), to_f16(other)});
+  };
+  EXPECT_EQ(wrong({halves(1, 2)}, halves(1, 2.001F)), "");  // the next f16
+  EXPECT_NE(wrong({halves(1, 2)}, halves(1, 2.01F)), "");
+  const auto brains = [](float one, float other) {
+    return data_of<std::uint16_t>(Type::kBfloat16, {to_bf16(one), to_bf16(other)});
+  };
+  EXPECT_EQ(wrong({brains(1, 2)}, brains(1, 2.01F)), "");
+  EXPECT_NE(wrong({brains(1, 2)}, brains(1, 2.1F)), "");
+}
+
+TEST(CompareOutputs, ExcusesFourTimesWhatTheOriginalDiffersFromItself) {
+  std::vector<Original> originals = originals_of({floats({1, 2})});
+  add_own(originals[0], {floats({1, 2.002F})});
+  Agreement agreement;
+  const Comparison comparison(originals, 1e-4);
+  EXPECT_NEAR(comparison.own(), 0.001, 1e-6);
+  comparison.add(0, {floats({1, 2.007F})}, agreement);
+  EXPECT_EQ(agreement.wrong, "");
+  comparison.add(0, {floats({1, 2.009F})}, agreement);
+  EXPECT_NE(agreement.wrong, "");
+}
+
+TEST(CompareOutputs, NamesWhatSaysNothing) {
+  const auto uncompared = [](std::vector<Original> originals) {
+    const Comparison comparison(originals, 1e-4);
+    EXPECT_FALSE(comparison.says_anything());
+    Agreement agreement;
+    comparison.add(0, originals[0].outputs, agreement);
+    EXPECT_EQ(agreement.wrong, "");
+    return fmt::format("{}", fmt::join(comparison.uncompared(), ";"));
+  };
+  EXPECT_EQ(uncompared(originals_of({floats({NAN, INFINITY}), floats({NAN, NAN})})),
+            "'y': it has no finite value");
+  EXPECT_EQ(uncompared(originals_of({floats({})})), "'y': it has no elements");
+  EXPECT_EQ(uncompared(originals_of({{"y", Type::kUndefined, {}, ""}})),
+            "'y': it is no tensor of a type that can be compared");
+  std::vector<Original> random = originals_of({floats({1, 2})});
+  add_own(random[0], {floats({2, 1})});
+  EXPECT_EQ(uncompared(random),
+            "'y': the original itself does not give the same twice: it is made at random");
+}
+
+// Huge inputs overflow here and there, depending on the last bit.
+TEST(CompareOutputs, ExcusesPlacesOfInfinitiesWhereOthersAreFinite) {
+  const std::vector<Data> outputs = {floats({1, INFINITY}), floats({1, 2})};
+  EXPECT_EQ(wrong(outputs, floats({1, 3e38F})), "");
+  EXPECT_NE(wrong(outputs, floats({2, INFINITY})), "");
+  EXPECT_NE(wrong({outputs[1], outputs[0]}, floats({1, INFINITY})), "");
+  const std::vector<Original> originals = originals_of(outputs);
+  EXPECT_EQ(Comparison(originals, 1e-4).not_finite(),
+            std::vector<std::string>{"the original's 'y' is not finite with inputs of kind 0"});
+}
+
+TEST(CompareOutputs, WantsTheOriginalsShapesAndTypes) {
+  EXPECT_NE(wrong({floats({1, 2})}, floats({1, 2, 3})), "");
+  EXPECT_NE(wrong({floats({1, 2})}, data_of<double>(Type::kDouble, {1, 2})), "");
+  const std::vector<Original> originals = originals_of({floats({1})});
+  Agreement agreement;
+  Comparison(originals, 1e-4).add(0, {}, agreement);
+  EXPECT_NE(agreement.wrong, "");
+}
+
+// ---- Inputs ----
+
+TEST(InputsOfAllKinds, AreMadeForEveryTypeThatIsFed) {
+  for (const Type type :
+       {Type::kFloat, Type::kUint8, Type::kInt8, Type::kUint16, Type::kInt16, Type::kInt32, Type::kInt64,
+        Type::kBool, Type::kFloat16, Type::kDouble, Type::kUint32, Type::kUint64, Type::kBfloat16})
+    for (const InputKind& kind : input_kinds()) {
+      const std::vector<Value> inputs = {{"x", type, {2, -1, 3}}};
+      const std::vector<Data> made = make_inputs(inputs, {{{"x", {2, 5, 3}}}, {}}, kind, 7);
+      ASSERT_EQ(made.size(), 1u);
+      EXPECT_EQ(made[0].bytes.size(), 30 * bytes_of(type));
+      EXPECT_EQ(make_inputs(inputs, {{{"x", {2, 5, 3}}}, {}}, kind, 7)[0].bytes, made[0].bytes);
+    }
+}
+
+TEST(InputsOfAllKinds, StayWithinTheRangeThatIsAsked) {
+  const std::vector<Value> inputs = {{"ids", Type::kInt64, {1000}}, {"real", Type::kFloat, {1000}}};
+  for (const InputKind& kind : input_kinds()) {
+    const std::vector<Data> made = make_inputs(inputs, {{}, {{"ids", {-4, 3}}, {"real", {2, 3}}}}, kind, 1);
+    for (std::size_t i = 0; i < 1000; ++i) {
+      std::int64_t id = 0;
+      float real = 0;
+      std::memcpy(&id, made[0].bytes.data() + 8 * i, 8);
+      std::memcpy(&real, made[1].bytes.data() + 4 * i, 4);
+      EXPECT_TRUE(id >= -4 && id <= 3) << id;
+      EXPECT_TRUE(real == 2 || real == 3) << real;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lehr::onnxruntime
