@@ -14,7 +14,7 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
 
 std::vector<float> read_external(const OnnxModel& model, const OnnxTensor& tensor) {
   const std::filesystem::path path = external_file(model, tensor);
-  std::vector<float> values(static_cast<std::size_t>(element_count(tensor)));
+  std::vector<float> values(static_cast<std::size_t>(listed_count(tensor)));
   const std::uint64_t bytes = values.size() * sizeof(float);
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
@@ -55,9 +55,11 @@ std::filesystem::path external_file(const OnnxModel& model, const OnnxTensor& te
 std::vector<float> f32_elements(const OnnxModel& model, const OnnxTensor& tensor) {
   if (tensor.type != OnnxType::kF32) throw_user("'{}' is of {}, not f32", tensor.name, name_of(tensor.type));
   if (element_count(tensor) > kMostElements) throw_user("'{}' is too large", tensor.name);
-  if (tensor.external) return read_external(model, tensor);
-  std::optional<std::vector<float>> values = floats_of(tensor, kMostElements);
-  if (!values) throw_user("'{}' has other elements than its shape says", tensor.name);
+  std::optional<std::vector<float>> values =
+      tensor.external ? all_of(tensor, read_external(model, tensor)) : floats_of(tensor, kMostElements);
+  if (!values)
+    throw_user("'{}' has other elements than its shape{} says", tensor.name,
+               tensor.places ? " and its places" : "");
   return *std::move(values);
 }
 
@@ -68,12 +70,15 @@ Constants::Constants(const OnnxModel& model, const ModelShapes& shapes) : model_
         reshaped_[node.outputs[0]] = node.input(0);
 }
 
-std::vector<double> Constants::elements(std::string_view value) const {
-  std::string_view name = value;
+const OnnxTensor* Constants::find(std::string_view value) const {
   // Every node reads what is made before it: this comes to an end.
-  for (auto found = reshaped_.find(name); found != reshaped_.end(); found = reshaped_.find(name))
-    name = found->second;
-  const OnnxTensor* const tensor = shapes_.of(name).constant;
+  for (auto found = reshaped_.find(value); found != reshaped_.end(); found = reshaped_.find(value))
+    value = found->second;
+  return shapes_.of(value).constant;
+}
+
+std::vector<double> Constants::elements(std::string_view value) const {
+  const OnnxTensor* const tensor = find(value);
   if (tensor == nullptr) throw_user("'{}' is no constant of the file", value);
   const std::vector<float> values = f32_elements(model_, *tensor);
   return {values.begin(), values.end()};

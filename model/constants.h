@@ -27,6 +27,9 @@ class Constants {
 
   const OnnxModel& model() const { return model_; }
   const ModelShapes& shapes() const { return shapes_; }
+  /// The tensor with a value's elements, in another shape where nodes have given it one; nullptr: the file
+  /// has none.
+  const OnnxTensor* find(std::string_view value) const;
   /// The elements of a value that is a constant of f32, or one that nodes have given another shape. Throws
   /// Error(kUser), one sentence, for others.
   std::vector<double> elements(std::string_view value) const;

@@ -133,7 +133,10 @@ void translate_folded(const OnnxNode& main, const Workload& workload, Translatio
   std::vector<json> inputs = {0, 1};
   const bool takes_bias = main.op == "Conv" || main.op == "Gemm";
   if (has_bias(workload) && takes_bias) inputs.push_back(2);
-  std::int64_t made = to.add(main.op, inputs, Translation::attributes_of(main));
+  json attributes = Translation::attributes_of(main);
+  // It scales the C that the node may have had; with the bias nothing is left to do.
+  attributes.erase("beta");
+  std::int64_t made = to.add(main.op, inputs, std::move(attributes));
   if (has_bias(workload) && !takes_bias) made = to.add("Add", {made, 2}, json::object());
   to.name(main.outputs[0], made);
 }

@@ -92,7 +92,9 @@ void size_itself(ShapeSite& site) {
 
 void constant(ShapeSite& site) {
   ValueFacts& output = site.outputs[0];
-  if (const OnnxAttribute* const value = site.node.attribute("value"); value && value->tensor) {
+  const OnnxAttribute* value = site.node.attribute("value");
+  if (value == nullptr) value = site.node.attribute("sparse_value");
+  if (value && value->tensor) {
     output.type = value->tensor->type;
     output.constant = &*value->tensor;
     output.shape = Shape(value->tensor->dims.begin(), value->tensor->dims.end());

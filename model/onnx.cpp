@@ -13,12 +13,14 @@
 #include "base/file_kind.h"
 #include "base/protobuf.h"
 #include "base/text.h"
+#include "model/other_formats.h"
 
 namespace lehr {
 namespace {
 
 constexpr std::int64_t kOldestIrVersion = 3, kOldestOpset = 7;
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{2} << 30;  // of a protocol buffer
+constexpr std::int64_t kMostSparse = std::int64_t{1} << 26;
 
 // TensorProto's.
 void read_external(std::string_view entry, OnnxTensor& tensor) {
@@ -75,6 +77,24 @@ OnnxTensor read_tensor(std::string_view message) {
   return tensor;
 }
 
+// SparseTensorProto: the elements that are not 0, which have its name, their places, its dims.
+OnnxTensor read_sparse(std::string_view message) {
+  OnnxTensor tensor, places;
+  std::vector<std::int64_t> dims;
+  for (Wire wire(message); wire.next();) {
+    if (wire.field() == 1) tensor = read_tensor(wire.bytes());
+    if (wire.field() == 2) places = read_tensor(wire.bytes());
+    if (wire.field() == 3) wire.append_to(dims);
+  }
+  for (const std::int64_t dim : dims)
+    if (dim < 0) throw_user("has a tensor '{}' with a dimension of {}", tensor.name, dim);
+  if (tensor.dims.size() != 1 || places.dims.empty() || places.dims[0] != tensor.dims[0])
+    throw_user("has a sparse tensor '{}' whose elements are not as many as their places", tensor.name);
+  tensor.dims = std::move(dims);
+  tensor.places = std::make_shared<const OnnxTensor>(std::move(places));
+  return tensor;
+}
+
 OnnxAttribute read_attribute(std::string_view message) {
   OnnxAttribute attribute;
   for (Wire wire(message); wire.next();) {
@@ -106,6 +126,9 @@ OnnxAttribute read_attribute(std::string_view message) {
         break;
       case 20:
         attribute.type = wire.whole();
+        break;
+      case 22:
+        attribute.tensor = read_sparse(wire.bytes());
         break;
       default:
         break;
@@ -227,6 +250,10 @@ void read_graph(std::string_view message, OnnxModel& model) {
         model.between.push_back(read_value(wire.bytes()));
         model.between.back().record = wire.record();
         break;
+      case 15:
+        model.constants.push_back(read_sparse(wire.bytes()));
+        model.constants.back().record = wire.record();
+        break;
       default:
         break;
     }
@@ -300,14 +327,69 @@ void check_order(const OnnxModel& model) {
     if (!made.contains(output.name)) throw_user("gives '{}', which nothing makes", output.name);
 }
 
+// Of older models all constants are inputs, too, and engines take no others for them.
+void mark_overridable(OnnxModel& model) {
+  constexpr std::int64_t kFirstWithDefaults = 4;
+  if (model.ir_version < kFirstWithDefaults) return;
+  std::unordered_set<std::string_view> inputs;
+  for (const OnnxValueInfo& input : model.inputs) inputs.insert(input.name);
+  std::size_t count = 0;
+  for (OnnxTensor& constant : model.constants)
+    if ((constant.overridable = inputs.contains(constant.name))) ++count;
+  if (count > 0)
+    model.warnings.push_back(fmt::format(
+        "{} of its initializers are inputs as well, which callers may override: nothing of them is folded "
+        "or prepacked; leave them out of the inputs where nobody does",
+        count));
+}
+
+// Where each listed element of a sparse tensor belongs.
+std::optional<std::vector<std::size_t>> places_of(const OnnxTensor& tensor) {
+  const OnnxTensor& places = *tensor.places;
+  const std::size_t rank = tensor.dims.size(), each = places.dims.size() == 1 ? 1 : rank;
+  if (places.dims.size() > 2 ||
+      (places.dims.size() == 2 && places.dims[1] != static_cast<std::int64_t>(rank)))
+    return std::nullopt;
+  const auto numbers = wholes_of(places, kMostSparse);
+  if (!numbers) return std::nullopt;
+  std::vector<std::size_t> result;
+  for (std::size_t i = 0; i + each <= numbers->size() && each > 0; i += each) {
+    std::int64_t at = (*numbers)[i];
+    if (each == 1 && (at < 0 || at >= element_count(tensor))) return std::nullopt;
+    for (std::size_t d = 0; each > 1 && d < each; ++d) {
+      const std::int64_t index = (*numbers)[i + d];
+      if (index < 0 || index >= tensor.dims[d]) return std::nullopt;
+      at = d == 0 ? index : at * tensor.dims[d] + index;
+    }
+    result.push_back(static_cast<std::size_t>(at));
+  }
+  return result;
+}
+
+// Those of a sparse tensor among zeros.
+template <typename Value>
+std::optional<std::vector<Value>> spread(const OnnxTensor& tensor, std::vector<Value> listed) {
+  if (tensor.places == nullptr) return listed;
+  if (element_count(tensor) > kMostSparse) return std::nullopt;
+  const auto places = places_of(tensor);
+  if (!places || places->size() != listed.size()) return std::nullopt;
+  std::vector<Value> values(static_cast<std::size_t>(element_count(tensor)));
+  std::vector<bool> taken(values.size());
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    if (taken[(*places)[i]]) return std::nullopt;
+    taken[(*places)[i]] = true;
+    values[(*places)[i]] = listed[i];
+  }
+  return values;
+}
+
 // Elements as the format has them, or from raw bytes of `Raw`.
 template <typename Raw, typename Value>
 std::optional<std::vector<Value>> elements(const OnnxTensor& tensor, const std::vector<Value>& listed,
                                            std::int64_t most) {
-  const std::int64_t count = element_count(tensor);
-  if (count > most || tensor.external) return std::nullopt;
-  const auto size = static_cast<std::size_t>(count);
-  if (tensor.raw.empty() && listed.size() == size) return listed;
+  if (element_count(tensor) > most || tensor.external) return std::nullopt;
+  const auto size = static_cast<std::size_t>(listed_count(tensor));
+  if (tensor.raw.empty() && listed.size() == size) return spread(tensor, listed);
   if (tensor.raw.size() != size * sizeof(Raw)) return std::nullopt;
   std::vector<Value> values;
   for (std::size_t i = 0; i < size; ++i) {
@@ -315,7 +397,7 @@ std::optional<std::vector<Value>> elements(const OnnxTensor& tensor, const std::
     std::memcpy(&value, tensor.raw.data() + i * sizeof(Raw), sizeof(Raw));
     values.push_back(static_cast<Value>(value));
   }
-  return values;
+  return spread(tensor, std::move(values));
 }
 
 }  // namespace
@@ -353,6 +435,14 @@ std::int64_t element_count(const OnnxTensor& tensor) {
   for (const std::int64_t dim : tensor.dims)
     if (__builtin_mul_overflow(count, dim, &count)) return std::numeric_limits<std::int64_t>::max();
   return count;
+}
+
+std::int64_t listed_count(const OnnxTensor& tensor) {
+  return tensor.places == nullptr ? element_count(tensor) : tensor.places->dims[0];
+}
+
+std::optional<std::vector<float>> all_of(const OnnxTensor& tensor, std::vector<float> listed) {
+  return spread(tensor, std::move(listed));
 }
 
 std::optional<std::vector<std::int64_t>> wholes_of(const OnnxTensor& tensor, std::int64_t most) {
@@ -409,9 +499,11 @@ OnnxModel parse_onnx(std::shared_ptr<const std::string> bytes, const std::string
     if (!read_model(*model.bytes, model)) throw_user("is no ONNX model: it has no graph");
     check_versions(model);
     check_order(model);
+    mark_overridable(model);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kUser) throw;
-    throw_user("{} {}", shown, error.what());
+    const std::string other = other_format(*model.bytes);
+    throw_user("{} {}", shown, other.empty() ? error.what() : other);
   }
   return model;
 }

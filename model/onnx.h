@@ -40,10 +40,20 @@ struct OnnxTensor {
   bool external = false;             ///< its elements are in a file of their own
   std::string_view location;         ///< that file's path, as the model has it
   std::uint64_t offset = 0, length = 0;
+  /// Of a sparse tensor, whose other elements are 0: where the elements are that are listed, as s64, one
+  /// number each or one for each dimension. nullptr: all are listed.
+  std::shared_ptr<const OnnxTensor> places = nullptr;
+  bool overridable = false;  ///< it is an input, too, which callers may give (IR 4 and newer): a default
   std::string_view record;  ///< the field of the graph that it is, as the file has it; "" for an attribute's
 };
 /// Product of the dims; 1 for a scalar. Saturates.
 std::int64_t element_count(const OnnxTensor& tensor);
+/// Of those the ones that the file lists.
+std::int64_t listed_count(const OnnxTensor& tensor);
+/// All elements of a tensor from those that are listed: the same unless it is sparse. nullopt where a place
+/// is none of the tensor's or comes twice, and for a sparse tensor of more than 2^26 elements, which a short
+/// file may claim.
+std::optional<std::vector<float>> all_of(const OnnxTensor& tensor, std::vector<float> listed);
 /// The elements of a tensor of s64, s32 or bool within the file; nullopt for others, and where there are more
 /// than `most`.
 std::optional<std::vector<std::int64_t>> wholes_of(const OnnxTensor& tensor, std::int64_t most);

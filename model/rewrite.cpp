@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -34,19 +34,18 @@ std::string int_attribute(std::string_view name, std::int64_t value) {
   return bytes_field(5, bytes_field(1, name) + number_field(3, value) + number_field(20, kIntAttribute));
 }
 
-/// A TensorProto of f32.
-std::string tensor_message(std::string_view name, const Sizes& shape, const std::vector<float>& values) {
+/// A TensorProto of f32, but for its name.
+std::string unnamed_tensor(const Sizes& shape, const std::vector<float>& values) {
   std::string bytes;
   for (const std::int64_t dim : shape) bytes += number_field(1, dim);
-  bytes += number_field(2, static_cast<std::int64_t>(OnnxType::kF32)) + bytes_field(8, name);
+  bytes += number_field(2, static_cast<std::int64_t>(OnnxType::kF32));
   return bytes +
          bytes_field(9, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
 }
 
-/// A place as one node, with the constants that are made for it.
+/// A place as one node.
 struct FusedNode {
-  std::string node;                    ///< NodeProto, as a field of a graph
-  std::vector<std::string> constants;  ///< TensorProtos, likewise
+  std::string node;  ///< NodeProto, as a field of a graph
   std::vector<FusedInput> inputs;
 };
 
@@ -87,15 +86,19 @@ class Rewriter {
       : model_(model), shapes_(shapes), constants_(model, shapes) {
     for (const OnnxNode& node : model.nodes)
       for (const std::string_view output : node.outputs) names_.insert(output);
-    for (const OnnxTensor& constant : model.constants) constant_names_.insert(constant.name);
-    names_.insert(constant_names_.begin(), constant_names_.end());
+    for (const OnnxTensor& constant : model.constants) {
+      names_.insert(constant.name);
+      (constant.overridable ? overridable_ : fixed_).insert(constant.name);
+    }
     for (const OnnxValueInfo& input : model.inputs) names_.insert(input.name);
   }
 
   void replace(const Replacement& replacement) {
     const ModelPlace& place = *replacement.place;
     try {
-      fused_[*std::ranges::max_element(place.nodes)] = fused_node(replacement);
+      FusedNode fused = fused_node(replacement);
+      result_.weights[&place] = fused.inputs[1].value;
+      fused_[*std::ranges::max_element(place.nodes)] = std::move(fused);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kUser) throw;
       result_.kept.push_back({&place, error.what()});
@@ -132,15 +135,17 @@ class Rewriter {
     return {name, shape(name), shapes_.of(name).fixed};
   }
 
-  /// A constant that is made for the node under construction.
-  FusedInput made_input(FusedNode& fused, std::string_view output, std::string_view what, const Sizes& shape,
+  /// A constant that is made for the node under construction, or for another one before.
+  FusedInput made_input(std::string_view output, std::string_view what, const Sizes& shape,
                         const std::vector<float>& values) {
-    std::string name = fmt::format("{}.{}", output, what);
-    while (names_.contains(name)) name += "_";
-    own_names_.push_back(std::make_unique<std::string>(std::move(name)));
-    names_.insert(*own_names_.back());
-    fused.constants.push_back(bytes_field(5, tensor_message(*own_names_.back(), shape, values)));
-    return {*own_names_.back(), shape, true};
+    const auto [made, is_new] = made_.try_emplace(unnamed_tensor(shape, values));
+    if (is_new) {
+      made->second = fmt::format("{}.{}", output, what);
+      while (names_.contains(made->second)) made->second += "_";
+      names_.insert(made->second);
+      made_in_order_.push_back(&*made);
+    }
+    return {made->second, shape, true};
   }
 
   void add_inputs(FusedNode& fused, const Replacement& replacement, const std::optional<Folded>& folded) {
@@ -149,18 +154,17 @@ class Rewriter {
     for (std::size_t i = 0; i < place.inputs.size(); ++i) {
       const std::string_view value = place.inputs[i];
       if (folded && i == 1 && !folded->filter.empty()) {
-        fused.inputs.push_back(
-            made_input(fused, place.output, "filter", shape(main.input(1)), folded->filter));
+        fused.inputs.push_back(made_input(place.output, "filter", shape(main.input(1)), folded->filter));
       } else if (folded && i == 2 && !folded->bias.empty()) {
         const Sizes channels = {static_cast<std::int64_t>(folded->bias.size())};
-        fused.inputs.push_back(made_input(fused, place.output, "bias", channels, folded->bias));
+        fused.inputs.push_back(made_input(place.output, "bias", channels, folded->bias));
       } else if (value.empty() && !place.scaling.empty()) {
-        const ScaleShift both = scale_shift_of(constants_, replacement.workload, place);
+        const FoldedScaling both = fold_scaling(constants_, replacement.workload, place);
         Sizes channels = {static_cast<std::int64_t>(both.scale.size())};
         // The dimensions of an image come behind its channels.
         if (main.op == "Conv") channels.resize(shape(place.output).size() - 1, 1);
-        fused.inputs.push_back(made_input(fused, place.output, "scale", channels, rounded(both.scale)));
-        fused.inputs.push_back(made_input(fused, place.output, "shift", channels, rounded(both.shift)));
+        fused.inputs.push_back(made_input(place.output, "scale", channels, both.scale));
+        fused.inputs.push_back(made_input(place.output, "shift", channels, both.shift));
         ++i;
       } else {
         fused.inputs.push_back(known_input(value));
@@ -210,10 +214,7 @@ class Rewriter {
       read_.insert(node.captured.begin(), node.captured.end());
     }
     for (const auto& [at, fused] : fused_)
-      for (const FusedInput& input : fused.inputs) {
-        read_.insert(input.value);
-        if (input.constant) fixed_.insert(input.value);
-      }
+      for (const FusedInput& input : fused.inputs) read_.insert(input.value);
     for (const OnnxValueInfo& output : model_.outputs) read_.insert(output.name);
   }
 
@@ -226,6 +227,7 @@ class Rewriter {
           bytes += node_bytes(node++, wire.record());
           break;
         case 5:
+        case 15:
           bytes += constant_bytes(model_.constants[constant++], wire.record());
           break;
         case 11:
@@ -238,8 +240,8 @@ class Rewriter {
           bytes += wire.record();
       }
     }
-    for (const auto& [at, fused] : fused_)
-      for (const std::string& each : fused.constants) bytes += each;
+    for (const auto* made : made_in_order_)  // a place that was kept may have left one that nobody reads
+      if (read_.contains(made->second)) bytes += bytes_field(5, made->first + bytes_field(8, made->second));
     return bytes;
   }
 
@@ -257,15 +259,16 @@ class Rewriter {
     return std::string(record);
   }
 
-  /// Models of IR 3 list their constants among the inputs, where anybody may give other ones: not those that
-  /// kernels have packed.
+  /// Models of IR 3 list their constants among the inputs. Others whose constants are inputs have defaults
+  /// there, and keep them.
   std::string input_bytes(const OnnxValueInfo& input, std::string_view record) const {
-    const bool left_out = fixed_.contains(input.name) || is_unread_now(input.name);
-    return constant_names_.contains(input.name) && left_out ? std::string() : std::string(record);
+    return fixed_.contains(input.name) && is_unread_now(input.name) ? std::string() : std::string(record);
   }
 
   /// Only nodes that are gone have read it.
-  bool is_unread_now(std::string_view name) const { return !read_.contains(name) && gone_read_.contains(name); }
+  bool is_unread_now(std::string_view name) const {
+    return !read_.contains(name) && gone_read_.contains(name) && !overridable_.contains(name);
+  }
   bool vanished(std::string_view value) const { return !read_.contains(value) && gone_made_.contains(value); }
 
   const OnnxModel& model_;
@@ -273,11 +276,12 @@ class Rewriter {
   const Constants constants_;
   RewrittenModel result_;
   std::unordered_set<std::string_view> names_;
-  std::vector<std::unique_ptr<std::string>> own_names_;
+  std::map<std::string, std::string> made_;  ///< names of constants that are made, by what they are
+  std::vector<const std::pair<const std::string, std::string>*> made_in_order_;
   std::unordered_map<std::size_t, FusedNode> fused_;  ///< by the node in whose place they come
   std::set<std::size_t> gone_;                        ///< nodes that fused ones compute
-  std::unordered_set<std::string_view> constant_names_;
-  std::unordered_set<std::string_view> read_, fixed_;           ///< by what stays
+  std::unordered_set<std::string_view> fixed_, overridable_;    ///< constants of the file
+  std::unordered_set<std::string_view> read_;                   ///< by what stays
   std::unordered_set<std::string_view> gone_read_, gone_made_;  ///< by nodes that are gone
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,11 +33,14 @@ struct RewrittenModel {
   std::string bytes;            ///< of the ONNX file
   std::size_t replaced = 0;     ///< places
   std::vector<KeptPlace> kept;  ///< of the replacements those that could not be written
+  std::map<const ModelPlace*, std::string>
+      weights;  ///< of the others, by its name, the filter (or B) that is read
   /// Files with constants that the model still refers to, by their places below its folder.
   std::vector<std::string> external;
 };
 
-/// What is not replaced is copied as the file has it; constants that nobody reads any more are left out.
+/// What is not replaced is copied as the file has it; constants that nobody reads any more are left out, and
+/// those that are made are one where they are the same.
 /// Throws Error(kUser) where the model has nodes of kFusedDomain already, and for external files as
 /// external_file().
 RewrittenModel rewrite(const OnnxModel& model, const ModelShapes& shapes,

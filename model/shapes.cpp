@@ -96,7 +96,12 @@ class Inference {
     for (const OnnxValueInfo& input : model.inputs) add_input(input, input_shape(input, bindings));
     for (const OnnxTensor& tensor : model.constants) {
       ValueFacts& facts = result_.values[tensor.name];
-      facts = {tensor.type, Shape(tensor.dims.begin(), tensor.dims.end()), {}, &tensor, true};
+      const Shape shape(tensor.dims.begin(), tensor.dims.end());
+      if (tensor.overridable) {
+        add_stated(facts, {tensor.type, shape, {}, nullptr, false});
+        continue;
+      }
+      facts = {tensor.type, shape, {}, &tensor, true};
       if (const auto wholes = wholes_of(tensor, kMostWholes))
         facts.wholes = Shape(wholes->begin(), wholes->end());
     }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "model/elementwise.h"
+#include "model/fold.h"
 
 namespace lehr {
 namespace {
@@ -62,7 +63,12 @@ bool is_per_channel(const Sizes& shape, std::int64_t channels, std::size_t axis)
 class Finder {
  public:
   Finder(const OnnxModel& model, const ModelShapes& shapes, const IsServed& is_served)
-      : model_(model), shapes_(shapes), is_served_(is_served), readers_(readers_of(model)), taken_(model.nodes.size()) {
+      : model_(model),
+        shapes_(shapes),
+        constants_(model, shapes),
+        is_served_(is_served),
+        readers_(readers_of(model)),
+        taken_(model.nodes.size()) {
     for (const OnnxNode& node : model.nodes)
       if (node.op == "DequantizeLinear") dequantized_.insert(node.outputs.begin(), node.outputs.end());
   }
@@ -284,6 +290,17 @@ class Finder {
     const std::vector<EpilogueStep>& steps = found.workload.epilogue.steps;
     return steps.empty() || (steps.size() == 1 && steps[0].op == EpilogueOp::kBias);
   }
+  // What comes next and is linear can go there: a bias that is computed, as the C of a Gemm may be, takes
+  // none.
+  bool takes_linear(const Found& found) const {
+    const std::vector<std::string_view>& inputs = found.place.inputs;
+    return is_linear(found) && (inputs.size() < 3 || inputs[2].empty() ||
+                                (is_constant(inputs[2]) && is_foldable(constants_, inputs[2])));
+  }
+  bool is_foldable_behind(const Found& found, const OnnxNode& node) const {
+    return is_foldable(constants_, node, found.place.output,
+                       static_cast<std::size_t>(channels_of(found.workload)));
+  }
 
   // The node's work goes into the filter (or B), the bias, or both: those are then made of several constants.
   void fold(Found& found, std::size_t node, bool filter) {
@@ -303,7 +320,7 @@ class Finder {
       return false;
     for (std::size_t i = 1; i < 5; ++i)
       if (!is_constant(node.input(i))) return false;
-    return true;
+    return node.domain.empty() && is_foldable_behind(found, node);
   }
 
   // What the node adds, subtracts, multiplies or divides with; "" where it does no such thing with the output
@@ -332,19 +349,21 @@ class Finder {
   bool is_factor(const Found& found, const OnnxNode& node) const {
     if (node.op != "Mul" && node.op != "Div") return false;
     const std::string_view other = other_operand(node, found);
-    return !other.empty() && (is_channels_constant(found, other) || is_number(found, other));
+    return !other.empty() && (is_channels_constant(found, other) || is_number(found, other)) &&
+           is_foldable_behind(found, node);
   }
   // Whether it adds one or subtracts one.
   bool is_summand(const Found& found, const OnnxNode& node) const {
     if (node.op != "Add" && node.op != "Sum" && node.op != "Sub") return false;
     const std::string_view other = other_operand(node, found);
-    return !other.empty() && (is_channels_constant(found, other) || is_number(found, other));
+    return !other.empty() && (is_channels_constant(found, other) || is_number(found, other)) &&
+           is_foldable_behind(found, node);
   }
 
   // Before anything that is not linear: goes into the filter and the bias.
   bool take_linear(Found& found) {
     const auto reader = only_reader(found);
-    if (!reader || !is_linear(found)) return false;
+    if (!reader || !takes_linear(found)) return false;
     const OnnxNode& node = model_.nodes[*reader];
     const bool normalization = is_normalization(found, node), factor = is_factor(found, node);
     if (normalization || factor) {
@@ -375,7 +394,9 @@ class Finder {
   bool take_alpha(Found& found, std::size_t reader) {
     const OnnxNode& node = model_.nodes[reader];
     const OnnxTensor* const number = shapes_.of(other_operand(node, found)).constant;
-    if (!found.workload.epilogue.empty() || !number || element_count(*number) != 1) return false;
+    if (found.workload.op() != Operator::kGemm || !found.workload.epilogue.empty() || !number ||
+        element_count(*number) != 1)
+      return false;
     const auto value = floats_of(*number, 1);
     if (!value) return false;
     Found scaled = found;
@@ -396,7 +417,7 @@ class Finder {
   // Behind something that is not linear: one scale and shift, whatever the nodes.
   bool take_scaling(Found& found) {
     const auto reader = only_reader(found);
-    if (!reader || is_linear(found)) return false;
+    if (!reader || takes_linear(found)) return false;
     const OnnxNode& node = model_.nodes[*reader];
     if (!is_normalization(found, node) && !is_factor(found, node) && !is_summand(found, node)) return false;
     if (found.workload.epilogue.steps.back().op == EpilogueOp::kScaleShift) {
@@ -482,6 +503,7 @@ class Finder {
 
   const OnnxModel& model_;
   const ModelShapes& shapes_;
+  const Constants constants_;
   const IsServed& is_served_;
   const Readers readers_;
   std::unordered_set<std::string_view> dequantized_;    ///< values that a DequantizeLinear makes

@@ -68,6 +68,26 @@ std::string tensor(const Texts& words, std::size_t at) {
   return bytes + (type == 1 ? bytes_field(4, floats) : packed_field(type == 7 ? 7 : 5, wholes));
 }
 
+// SparseTensorProto: NAME TYPE DIMS = PLACE:ELEMENT ...; PLACE is one number or one for each dimension.
+std::string sparse_tensor(const Texts& words) {
+  const std::string count = std::to_string(words.size() - 5);
+  Texts listed = {words[1], words[2], count, "="};
+  std::vector<std::int64_t> places, dims;
+  bool is_linear = true;
+  for (std::size_t i = 5; i < words.size(); ++i) {
+    const std::size_t colon = words[i].find(':');
+    listed.push_back(words[i].substr(colon + 1));
+    for (const std::string_view each : split(words[i].substr(0, colon), ','))
+      places.push_back(*parse_int(each));
+    is_linear = is_linear && words[i].find(',') == std::string_view::npos;
+  }
+  for (const std::string_view dim : split(words[3], 'x')) dims.push_back(*parse_int(dim));
+  std::string where = number_field(2, 7) + number_field(1, static_cast<std::int64_t>(words.size() - 5));
+  if (!is_linear) where += number_field(1, static_cast<std::int64_t>(dims.size()));
+  return bytes_field(1, tensor(listed, 0)) + bytes_field(2, where + packed_field(7, places)) +
+         packed_field(3, dims);
+}
+
 // AttributeProto: NAME="text", NAME=1,2,3 (several), NAME=1, NAME=0.5.
 std::string attribute(std::string_view word) {
   const std::size_t equals = word.find('=');
@@ -126,6 +146,8 @@ std::string onnx_bytes(std::string_view text, std::int64_t opset, std::int64_t i
       graph += bytes_field(13, value_info(words, 1));
     else if (words[0] == "constant")
       graph += bytes_field(5, tensor(words, 1));
+    else if (words[0] == "sparse")
+      graph += bytes_field(15, sparse_tensor(words));
     else
       graph += bytes_field(1, node(line));
   }

@@ -60,7 +60,7 @@ TEST(Onnx, ReadsAGraph) {
 }
 
 TEST(Onnx, RefusesWhatIsNoModel) {
-  EXPECT_EQ(refusal(""), "file.onnx is no ONNX model: it has no graph");
+  EXPECT_EQ(refusal("\x08\x08"), "file.onnx is no ONNX model: it has no graph");
   EXPECT_THAT(refusal("SQLite format 3"), HasSubstr("file.onnx "));
   EXPECT_THAT(refusal(std::string(100, '\xff')), HasSubstr("file.onnx "));
   EXPECT_EQ(refusal(onnx_bytes(kNetwork, 6)), "file.onnx is of opset 6: 7 and newer are read");
@@ -74,6 +74,84 @@ TEST(Onnx, RefusesWhatIsNoModel) {
   EXPECT_THROW(read_onnx("/nowhere.onnx"), Error);
   EXPECT_THROW(read_onnx("/dev/zero"), Error);
   EXPECT_THROW(read_onnx("/"), Error);
+}
+
+TEST(Onnx, SaysWhatAFileIsInstead) {
+  using namespace std::string_literals;
+  const std::string filler(300, 'x');
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "is empty"},
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 10\n", "is a Git LFS pointer"},
+      {"\x1F\x8B\x08\0"s + filler, "is gzipped"},
+      {"\xFD"
+       "7zXZ\0"s +
+           filler,
+       "is compressed by xz"},
+      {"BZh9" + filler, "is compressed by bzip2"},
+      {"\x28\xB5\x2F\xFD" + filler, "is compressed by zstd"},
+      {std::string(257, '\0') + "ustar", "is a tar archive"},
+      {"PK\3\4....net.onnx" + filler, "is a zip archive: unpack it"},
+      {"PK\3\4....net/data.pkl" + filler, "torch.onnx.export"},
+      {"PK\3\4....w.npy" + filler, "is a zip archive of NumPy's arrays"},
+      {"PK\5\6" + std::string(18, '\0'), "is a zip archive"},
+      {"\x80\x02\x8a\nl\xfc\x9c" + filler, "is a pickle"},
+      {"\x80\x04\x95" + filler, "is a pickle"},
+      {"\n<!DOCTYPE html><HTML>", "is a page of HTML"},
+      {"\xEF\xBB\xBF<html lang=en>", "is a page of HTML"},
+      {"<?xml version=\"1.0\"?><net>", "is XML"},
+      {" {\"graph\": {}}", "is JSON"},
+      {"\x10\0\0\0\0\0\0\0{\"w\": {}}      "s, "has weights alone, in the format safetensors"},
+      {"\x1C\0\0\0TFL3"s + filler, "is a TensorFlow Lite model"},
+      {"\x20\0\0\0ORTM"s + filler, "is of ONNX Runtime's own format (ORT)"},
+      {"\x89HDF\r\n\x1A\n" + filler, "is an HDF5 file"},
+      {"GGUF\3" + filler, "is a GGUF file"},
+      {"\x93NUMPY\1" + filler, "is an array of NumPy's"},
+      {"ir_version: 8\ngraph {", "is an ONNX model written as text"},
+      {"<\n  ir_version: 7,\n  opset_import: [\"\" : 10]\n>\n", "is an ONNX model written as text"},
+      {std::string(4096, '\0'), "has nothing but zeros"}};
+  for (const auto& [bytes, words] : cases) {
+    EXPECT_THAT(refusal(bytes), HasSubstr("file.onnx " + words.substr(0, words.find("torch"))));
+    EXPECT_THAT(refusal(bytes), HasSubstr(words));
+    EXPECT_THAT(refusal(bytes), HasSubstr(": ")) << "and what would be right";
+  }
+}
+
+TEST(Onnx, ASparseTensorIsAConstantWithZeros) {
+  const auto tensor = [](const std::string& line) {
+    return onnx_model(line + "\ninput x f32 1\n y = Relu(x)").constants.at(0);
+  };
+  const OnnxTensor linear = tensor("sparse w f32 2x3 = 1:4 5:0.5");
+  EXPECT_EQ(linear.name, "w");
+  EXPECT_EQ(linear.dims, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(floats_of(linear, 6), (std::vector<float>{0, 4, 0, 0, 0, 0.5}));
+  EXPECT_EQ(floats_of(linear, 5), std::nullopt);
+  EXPECT_EQ(floats_of(tensor("sparse w f32 2x3 = 0,1:4 1,2:0.5"), 6), floats_of(linear, 6));
+  EXPECT_EQ(wholes_of(tensor("sparse w s64 4 = 3:7"), 4), (std::vector<std::int64_t>{0, 0, 0, 7}));
+  EXPECT_EQ(floats_of(tensor("sparse w f32 2x3 ="), 6), std::vector<float>(6));
+  for (const char* wrong : {"6:1", "-1:1", "1:1 1:2", "0,3:1", "2,0:1", "0,-1:1"})
+    EXPECT_EQ(floats_of(tensor(std::string("sparse w f32 2x3 = ") + wrong), 6), std::nullopt) << wrong;
+  // A short file that claims to be large is not believed.
+  EXPECT_EQ(floats_of(tensor("sparse w f32 1000000x1000000 = 3:1"), std::int64_t{1} << 62), std::nullopt);
+}
+
+TEST(Onnx, DefaultsOfInputsAreNoConstants) {
+  const std::string graph =
+      "input x f32 1x4\n input s f32 4\n constant s f32 4\n constant t f32 4\n y = Mul(x, s)";
+  for (const std::int64_t ir : {3, 4, 8}) {
+    const OnnxModel model = parse_onnx(std::make_shared<std::string>(onnx_bytes(graph, 13, ir)), "it");
+    const ModelShapes shapes = infer_shapes(model, {});
+    EXPECT_EQ(shapes.of("s").fixed, ir == 3);
+    EXPECT_EQ(shapes.of("s").constant != nullptr, ir == 3);
+    EXPECT_TRUE(shapes.of("t").fixed);
+    EXPECT_EQ(whole_shape(shapes.of("y")), (std::vector<std::int64_t>{1, 4})) << ir;
+    EXPECT_EQ(model.warnings.size(), ir == 3 ? 0u : 1u);
+  }
+  const std::string any = "input x f32 1x4\n input s f32 n\n constant s f32 4\n y = Mul(x, s)";
+  const OnnxModel model = parse_onnx(std::make_shared<std::string>(onnx_bytes(any)), "it");
+  const ModelShapes shapes = infer_shapes(model, {});
+  EXPECT_EQ(whole_shape(shapes.of("s")), std::vector<std::int64_t>{4})
+      << "what is there where callers give none";
+  EXPECT_TRUE(shapes.unknown.empty());
 }
 
 TEST(Onnx, WarnsOfWhatIsNewer) {

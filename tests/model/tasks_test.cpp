@@ -205,6 +205,37 @@ TEST(Tasks, TakeProductsOfEveryShape) {
   EXPECT_EQ(only("y = MatMul(v, s)", ""), "its operands do not fit");
 }
 
+TEST(Tasks, FoldNothingIntoABiasThatIsComputed) {
+  const std::string product = "gemm m=4 n=32 k=16", row = "input r f32 32\n c = Gemm(v, fc, r)\n ";
+  EXPECT_EQ(only(row + "y = Mul(c, fb)", product.c_str()), "epilogue=bias+scale_shift, 2 nodes");
+  EXPECT_EQ(only(row + "y = Add(c, fb)", product.c_str()), "epilogue=bias+scale_shift, 2 nodes");
+  EXPECT_EQ(only(row + "d = Sub(c, half)\n y = Relu(d)", product.c_str()),
+            "epilogue=bias+scale_shift+relu, 3 nodes");
+  EXPECT_EQ(only("input r f32 8\n c = Conv(x, w, r)\n y = BatchNormalization(c, g, g, g, g)", "conv2d"),
+            "epilogue=bias+scale_shift, 2 nodes");
+  EXPECT_EQ(only("c = Gemm(v, fc, fb)\n y = Mul(c, fb)", product.c_str()), "epilogue=bias, 2 nodes");
+}
+
+TEST(Tasks, LeaveConstantsThatF32HardlyHolds) {
+  const auto nodes = [](const std::string& node) {
+    const Found found(
+        "constant q f32 8x1x1 = 1 0 1 1 1 1 1 1\n constant large f32 - = 1e30\n constant below f32 8 = 1 -1 "
+        "1 1 1 1 1 1\n "
+        "constant tiny f32 - = 1e-30\n" +
+        ("c = Conv(x, w)\n " + node));
+    return found.work.tasks.at(0).places.at(0).nodes.size();
+  };
+  EXPECT_EQ(nodes("y = Mul(c, q)"), 2u);
+  EXPECT_EQ(nodes("y = Div(c, q)"), 1u) << "a quotient by 0";
+  EXPECT_EQ(nodes("d = Relu(c)\n y = Div(d, q)"), 2u);
+  EXPECT_EQ(nodes("y = Mul(c, large)"), 1u);
+  EXPECT_EQ(nodes("y = Div(c, large)"), 1u);
+  EXPECT_EQ(nodes("y = Mul(c, tiny)"), 1u);
+  EXPECT_EQ(nodes("y = Sub(c, large)"), 1u);
+  EXPECT_EQ(nodes("y = BatchNormalization(c, g, g, g, below)"), 1u) << "a root of what is below 0";
+  EXPECT_EQ(nodes("y = BatchNormalization(c, g, g, g, g)"), 2u);
+}
+
 TEST(Tasks, CountsPlacesAndSaysWhatIsLeft) {
   const Found found(R"(
     a = Conv(x, w, b) pads=1,1,1,1
