@@ -1,9 +1,6 @@
 #include "deploy/onnxruntime/variants.h"
 
-#include <stdlib.h>
-
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "deploy/onnxruntime/bundle_beside.h"
@@ -15,8 +12,6 @@
 
 namespace lehr::onnxruntime {
 namespace {
-
-std::atomic<std::uint64_t> all_prepacked = 0;
 
 constexpr std::uint64_t up_to_64(std::uint64_t bytes) {
   return (bytes + 63) / 64 * 64;
@@ -93,10 +88,6 @@ bool append_field(Array<char>& text, std::string_view name, std::int64_t value) 
 
 }  // namespace
 
-std::uint64_t prepacked_bytes() {
-  return all_prepacked;
-}
-
 bool workload_for(const Plan& plan, const char* workload, const Shape* shapes, Array<char>& text,
                   lehr_error& error) {
   bool is_whole = true;
@@ -172,11 +163,10 @@ Variants::~Variants() {
     ended.reset(one);
     one = one->next;
   }
-  for (Prepacked* one = packed_; one != nullptr;) {
-    runtime::Owner<Prepacked> ended;
+  for (NodePrepacked* one = packed_; one != nullptr;) {
+    runtime::Owner<NodePrepacked> ended;
     ended.reset(one);
-    all_prepacked -= one->bytes;
-    std::free(one->memory);
+    drop(one->packed);
     one = one->next;
   }
 }
@@ -262,13 +252,12 @@ bool Variants::find_kernel(const VariantQuestion& question, bool planned, Varian
 bool Variants::prepack(const VariantQuestion& question, std::uint64_t bytes, Variant& variant,
                        lehr_error& error) {
   const std::string_view layout = runtime::answer_of(variant.kernel)->parts[0].kernel->said->prepack_layout;
-  for (const Prepacked* one = packed_; one != nullptr; one = one->next)
-    if (!layout.empty() && one->layout == layout && one->bytes == bytes) return variant.prepacked = one, true;
-  runtime::Owner<Prepacked> made = runtime::Owner<Prepacked>::make();
-  if (!made || posix_memalign(&made->memory, 64, bytes) != 0)
-    return refuse(error, "there is no memory for what its kernel prepacks");
-  made->layout = layout;
-  made->bytes = bytes;
+  for (const NodePrepacked* one = packed_; one != nullptr; one = one->next)
+    if (!layout.empty() && one->layout == layout && one->packed->bytes == bytes)
+      return variant.prepacked = one->packed, true;
+  runtime::Owner<NodePrepacked> own = runtime::Owner<NodePrepacked>::make();
+  Prepacked* const made = own ? new_prepacked(bytes) : nullptr;
+  if (made == nullptr) return refuse(error, "there is no memory for what its kernel prepacks");
   void* params[runtime::Manifest::kMostParams] = {};
   bool is_there = true;
   for (std::size_t i = 0; i < variant.params.size(); ++i) {
@@ -282,12 +271,14 @@ bool Variants::prepack(const VariantQuestion& question, std::uint64_t bytes, Var
   call.param_count = static_cast<std::uint32_t>(variant.params.size());
   call.params = params;
   if (!is_there || lehr_prepack(variant.kernel, &call, &error) != LEHR_OK) {
-    std::free(made->memory);
+    drop(made);
     return is_there ? false : refuse(error, "its kernel prepacks an input that is no initializer");
   }
-  made->next = packed_;
-  all_prepacked += bytes;
-  variant.prepacked = packed_ = made.release();
+  own->layout = layout;
+  own->packed = share(made);
+  own->next = packed_;
+  variant.prepacked = own->packed;
+  packed_ = own.release();
   return true;
 }
 

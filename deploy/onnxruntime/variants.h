@@ -7,15 +7,16 @@
 #include <atomic>
 
 #include "deploy/onnxruntime/plan.h"
+#include "deploy/onnxruntime/prepacked.h"
 
 namespace lehr::onnxruntime {
 
-/// Prepacked parameters of a kernel, one behind the other. Kernels of one layout share them.
-struct Prepacked {
+/// The prepacked parameters of a kernel, one behind the other. Kernels of one layout prepack the same of the
+/// same inputs.
+struct NodePrepacked {
   std::string_view layout;  ///< "": of one kernel alone
-  std::uint64_t bytes = 0;
-  void* memory = nullptr;
-  Prepacked* next = nullptr;
+  Prepacked* packed = nullptr;
+  NodePrepacked* next = nullptr;
 };
 
 /// A parameter of a kernel: which input it is, or where it lies in the prepacked memory.
@@ -80,12 +81,9 @@ class Variants {
   std::atomic<Variant*> first_ = nullptr;
   int count_ = 0;
   lehr_error why_no_nodes_ = {};
-  Prepacked* packed_ = nullptr;
+  NodePrepacked* packed_ = nullptr;
   pthread_mutex_t adding_ = PTHREAD_MUTEX_INITIALIZER;
 };
-
-/// Bytes of prepacked memory in this process.
-std::uint64_t prepacked_bytes();
 
 /// The workload's text with the fields that follow these shapes; false with a sentence.
 bool workload_for(const Plan& plan, const char* workload, const Shape* shapes, Array<char>& text,

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -177,6 +178,66 @@ TEST_F(PluginOnFakes, CallsMayRunAtTheSameTime) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(plugin.told("kernel_calls"), 200u);
   EXPECT_EQ(plugin.told("prepacked_bytes"), 64u);
+}
+
+TEST_F(PluginOnFakes, NodesWithTheSameWeightsPrepackThemOnce) {
+  const Plugin plugin(folder_.path());
+  const OrtCustomOp& op = plugin.op(false);
+  OrtValue equal = w_, other{{4}, {1, 2, 3, 5}};
+  {
+    Node first(op, kScale, scale_plan(), {nullptr, &w_}), second(op, kScale, scale_plan(), {nullptr, &w_}),
+        elsewhere(op, kScale, scale_plan(), {nullptr, &equal}),
+        different(op, kScale, scale_plan(), {nullptr, &other});
+    for (Node* node : {&first, &second, &elsewhere}) ASSERT_EQ(node->create(), "");
+    EXPECT_EQ(plugin.told("prepacked_bytes"), 64u);
+    ASSERT_EQ(different.create(), "");
+    EXPECT_EQ(plugin.told("prepacked_bytes"), 128u);
+    for (Node* node : {&first, &second, &elsewhere}) expect_right(*node, w_, 8);
+    expect_right(different, other, 8);
+    EXPECT_EQ(plugin.told("prepacked_bytes"), 128u) << "another shape has the same";
+    EXPECT_EQ(plugin.told("engine_calls"), 0u);
+  }
+  EXPECT_EQ(plugin.told("prepacked_bytes"), 0u);
+}
+
+// An engine frees a closed session's weights before its nodes; those of another one may lie there then.
+TEST_F(PluginOnFakes, OtherWeightsInTheSamePlaceAreOthers) {
+  const Plugin plugin(folder_.path());
+  const OrtCustomOp& op = plugin.op(false);
+  OrtValue old = w_;
+  auto closing = std::make_unique<Node>(op, kScale, scale_plan(), std::vector<OrtValue*>{nullptr, &w_});
+  ASSERT_EQ(closing->create(), "");
+  w_.values = {5, 6, 7, 8};
+  Node opened(op, kScale, scale_plan(), {nullptr, &w_});
+  ASSERT_EQ(opened.create(), "");
+  EXPECT_EQ(plugin.told("prepacked_bytes"), 128u);
+  expect_right(opened, w_, 4);
+  expect_right(*closing, old, 4);
+  closing.reset();
+  EXPECT_EQ(plugin.told("prepacked_bytes"), 64u);
+  expect_right(opened, w_, 4);
+}
+
+// Sessions are opened and closed in any order, by several threads.
+TEST_F(PluginOnFakes, SharedWeightsLiveAsLongAsAnybodyUsesThem) {
+  const Plugin plugin(folder_.path());
+  const OrtCustomOp& op = plugin.op(false);
+  OrtValue other{{4}, {1, 2, 3, 5}};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      std::vector<std::unique_ptr<Node>> nodes(6);
+      for (std::size_t times = 0; times < 200; ++times) {
+        std::unique_ptr<Node>& node = nodes[times * 7 % nodes.size()];
+        OrtValue& w = (times + static_cast<std::size_t>(thread)) % 3 == 0 ? other : w_;
+        node.reset();
+        node = std::make_unique<Node>(op, kScale, scale_plan(), std::vector<OrtValue*>{nullptr, &w});
+        EXPECT_EQ(node->create(), "");
+        expect_right(*node, w, 4 * (1 + static_cast<std::int64_t>(times % 3)));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(plugin.told("prepacked_bytes"), 0u);
 }
 
 TEST_F(PluginOnFakes, KernelsOfOtherProcessorsAreTheEngines) {
