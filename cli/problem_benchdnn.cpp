@@ -51,11 +51,17 @@ Line line_of(const std::vector<std::string_view>& words) {
   Line line;
   for (const std::string_view word : words) {
     if (is_driver(word)) {
+      if (!line.driver.empty())
+        throw_user("--{} and {} are two drivers: write a line for each", line.driver, word);
       line.driver = word.substr(2);
     } else if (word.starts_with("--")) {
       const std::size_t equals = word.find('=');
-      if (equals != std::string_view::npos)
-        line.options[std::string(word.substr(2, equals - 2))] = word.substr(equals + 1);
+      if (equals == std::string_view::npos) continue;
+      std::string name(word.substr(2, equals - 2));
+      std::ranges::replace(name, '_', '-');  // as older versions write it
+      if (name == "cfg") name = "dt";
+      if (!line.options.try_emplace(name, word.substr(equals + 1)).second)
+        throw_user("--{} is given twice", word.substr(2, equals - 2));
     } else if (!word.starts_with('-')) {  // "-v5"
       if (!line.descriptor.empty())
         throw_user("'{}' and '{}' are two problems: write a line for each", line.descriptor, word);
@@ -95,9 +101,8 @@ std::vector<std::string> types_of(std::string_view text) {
 }
 
 std::string types_option(const Line& line, std::string_view fallback) {
-  for (const char* name : {"dt", "cfg"})
-    if (const auto found = line.options.find(name); found != line.options.end()) return found->second;
-  return std::string(fallback);
+  const auto found = line.options.find("dt");
+  return found != line.options.end() ? found->second : std::string(fallback);
 }
 
 std::string sums_of(const std::string& type) {
@@ -139,7 +144,8 @@ Sizes sizes_of(std::string_view text) {
     if (name.empty() || !number || std::ranges::find(kKnown, name) == std::end(kKnown))
       throw_user("'{}' is no descriptor of benchdnn: '{}' is where a size such as ih56 belongs", text,
                  text.substr(begin));
-    sizes[name] = within_limits(*number, text);
+    if (!sizes.try_emplace(name, within_limits(*number, text)).second)
+      throw_user("'{}' has a size '{}' twice", text, name);
     at = end;
   }
   return sizes;
@@ -241,7 +247,7 @@ Workload product_of(const Line& line) {
   return parse_workload(fmt::format("gemm m={} n={} k={} batch={} a={}:{} b={}:{} c={}:{} accum={}{}",
                                     a[last - 1], b[last], a[last], batch, types[0], layout("stag"), types[1],
                                     layout("wtag"), types[2], layout("dtag"), sums_of(types[0]),
-                                    option("bia_dt", "undef") != "undef" ? " epilogue=bias" : ""));
+                                    option("bia-dt", "undef") != "undef" ? " epilogue=bias" : ""));
 }
 
 }  // namespace

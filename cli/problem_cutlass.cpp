@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 #include <span>
 
 #include "base/error.h"
@@ -56,11 +57,13 @@ constexpr Name kConvolution[] = {{"n", "input_n"},
 using Values = std::map<std::string_view, std::string>;
 
 Values values_of(const CutlassArguments& arguments, std::span<const Name> names, Values values) {
+  std::set<std::string_view> given;
   for (const auto& [key, value] : arguments) {
     const auto named = std::ranges::find_if(names, [&key](const Name& name) {
       return key == name.flag || (!name.alias.empty() && key == name.alias);
     });
     if (named == names.end() || value.empty()) continue;
+    if (!given.insert(named->flag).second) throw_user("--{} is given twice", named->flag);
     const bool tensor = std::isupper(static_cast<unsigned char>(named->flag[0])) != 0;
     if (value.find(',') != std::string::npos || (!tensor && value.find(':') != std::string::npos))
       throw_user("--{}={} is several: write a line for each", key, value);

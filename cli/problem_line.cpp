@@ -76,6 +76,8 @@ Workload parse_deepbench(std::string_view line) {
 
 // ---- MIOpenDriver ----
 
+constexpr std::int64_t kMostSize = std::int64_t{1} << 31;
+
 struct Flag {
   std::string_view letter, name;
 };
@@ -85,12 +87,13 @@ constexpr Flag kShape[] = {
     {"-k", "--out_channels"}, {"-y", "--fil_h"},         {"-x", "--fil_w"},         {"-p", "--pad_h"},
     {"-q", "--pad_w"},        {"-u", "--conv_stride_h"}, {"-v", "--conv_stride_w"}, {"-l", "--dilation_h"},
     {"-j", "--dilation_w"},   {"-g", "--group_count"},   {"-I", "--in_layout"},     {"-f", "--fil_layout"},
-    {"-O", "--out_layout"},   {"-m", "--mode"},          {"-F", "--forw"},          {"-_", "--spatial_dim"}};
-/// How it is run.
-constexpr Flag kRun[] = {{"-t", "--time"},        {"-w", "--wall"},        {"-V", "--verify"},
-                         {"-i", "--iter"},        {"-s", "--search"},      {"-P", "--printconv"},
-                         {"-S", "--solution"},    {"-o", "--dump_output"}, {"-z", "--pad_mode"},
-                         {"-Z", "--tensor_vect"}, {"-r", "--pad_val"},     {"-G", "--gpubuffer_check"}};
+    {"-O", "--out_layout"},   {"-m", "--mode"},          {"-F", "--forw"},          {"-_", "--spatial_dim"},
+    {"-z", "--pad_mode"},     {"-r", "--pad_val"},       {"-Z", "--tensor_vect"}};
+/// How it is run. A bias is added by a call of its own, which is not what is timed.
+constexpr Flag kRun[] = {{"-t", "--time"},     {"-w", "--wall"},        {"-V", "--verify"},
+                         {"-i", "--iter"},     {"-s", "--search"},      {"-P", "--printconv"},
+                         {"-S", "--solution"}, {"-o", "--dump_output"}, {"-G", "--gpubuffer_check"},
+                         {"-b", "--bias"}};
 /// The same of a matrix product.
 constexpr Flag kProduct[] = {{"-m", "--a_h"},         {"-k", "--a_w"},    {"-n", "--b_w"},
                              {"-b", "--batch_count"}, {"-u", "--transA"}, {"-v", "--transB"},
@@ -107,15 +110,25 @@ std::string_view driver_type(std::string_view word) {
 /// Values by letter, in the driver's defaults' place.
 using DriverValues = std::map<std::string_view, std::string_view>;
 
+/// "-n 1", "--batchsize 1", and both with a = between.
 DriverValues driver_values(const std::vector<std::string_view>& words, std::span<const Flag> flags,
                            DriverValues values) {
-  for (std::size_t i = 1; i < words.size(); i += 2) {
-    const auto named = [&](const Flag& flag) { return words[i] == flag.letter || words[i] == flag.name; };
+  std::set<std::string_view> given;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::size_t equals = words[i].find('=');
+    const std::string_view word = words[i].substr(0, equals);
+    const auto named = [&](const Flag& flag) {
+      return word == flag.letter || word == flag.name || word == flag.name.substr(1);
+    };
     const auto shape = std::ranges::find_if(flags, named);
-    if (shape == flags.end() && std::ranges::none_of(kRun, named))
-      throw_user("'{}' is no flag of MIOpenDriver {} that says what is computed", words[i], words[0]);
-    if (i + 1 == words.size()) throw_user("{} of MIOpenDriver has no value", words[i]);
-    if (shape != flags.end()) values[shape->letter] = words[i + 1];
+    const auto run = std::ranges::find_if(kRun, named);
+    if (shape == flags.end() && run == std::end(kRun))
+      throw_user("'{}' is no flag of MIOpenDriver {} that says what is computed", word, words[0]);
+    if (!given.insert(shape != flags.end() ? shape->letter : run->letter).second)
+      throw_user("{} of MIOpenDriver is given twice", word);
+    if (equals == std::string_view::npos && ++i == words.size())
+      throw_user("{} of MIOpenDriver has no value", word);
+    if (shape != flags.end()) values[shape->letter] = words[i].substr(equals + 1);  // npos + 1 is 0
   }
   return values;
 }
@@ -144,26 +157,28 @@ Workload parse_driver_product(const std::vector<std::string_view>& words) {
                                     of.at("-k"), of.at("-b"), of.at("-A"), types));
 }
 
-Workload parse_driver(const std::vector<std::string_view>& words) {
-  const DriverValues of = driver_values(words, kShape,
-                                        {{"-n", "100"},
-                                         {"-c", "3"},
-                                         {"-H", "32"},
-                                         {"-W", "32"},
-                                         {"-k", "32"},
-                                         {"-y", "3"},
-                                         {"-x", "3"},
-                                         {"-p", "0"},
-                                         {"-q", "0"},
-                                         {"-u", "1"},
-                                         {"-v", "1"},
-                                         {"-l", "1"},
-                                         {"-j", "1"},
-                                         {"-g", "1"},
-                                         {"-I", "NCHW"},
-                                         {"-m", "conv"},
-                                         {"-F", "0"},
-                                         {"-_", "2"}});
+/// "1x1", as the driver works it out of its mode.
+std::string driver_padding(const DriverValues& of) {
+  const std::string mode = lower_case(of.at("-z"));
+  if (mode == "default") return fmt::format("{}x{}", of.at("-p"), of.at("-q"));
+  if (mode != "same" && mode != "valid")
+    throw_user("--pad_mode {}: known are default, same and valid", of.at("-z"));
+  if (of.at("-l") != "1" || of.at("-j") != "1")
+    throw_user("--pad_mode {} is not known of a dilated filter: write the padding, -p and -q", mode);
+  if (mode == "valid") return "0x0";
+  const auto padding = [&of](const char* image, const char* filter, const char* stride) {
+    const std::int64_t size = parse_number(image, std::string(of.at(image)), 1, kMostSize),
+                       reach = parse_number(filter, std::string(of.at(filter)), 1, kMostSize),
+                       step = parse_number(stride, std::string(of.at(stride)), 1, kMostSize);
+    const std::int64_t both = std::max<std::int64_t>(0, reach - (size % step == 0 ? step : size % step));
+    if (both % 2 != 0)
+      throw_user("--pad_mode same would pad one side more than the other: write the padding, -p and -q");
+    return both / 2;
+  };
+  return fmt::format("{}x{}", padding("-H", "-y", "-u"), padding("-W", "-x", "-v"));
+}
+
+void refuse_other_convolutions(const DriverValues& of) {
   if (of.at("-m") == "trans")
     throw_user("-m trans is a transposed convolution: there is no family for these");
   if (of.at("-m") != "conv") throw_user("-m {} is not a convolution: write conv", of.at("-m"));
@@ -171,17 +186,31 @@ Workload parse_driver(const std::vector<std::string_view>& words) {
   if (of.at("-_") != "2") throw_user("-_ {}: convolutions have 2 dimensions", of.at("-_"));
   if (of.at("-F") != "0" && of.at("-F") != "1")
     throw_user("-F {} asks for gradients: forward convolutions only, write 1", of.at("-F"));
+  if (parse_number(of.at("-r")).value_or(1) != 0)
+    throw_user("-r {} pads with other values than 0", of.at("-r"));
+  if (is_set(of.at("-Z")))
+    throw_user("-Z {} lays channels out as vectors: there is no family for these", of.at("-Z"));
+}
+
+Workload parse_driver(const std::vector<std::string_view>& words) {
+  const DriverValues of = driver_values(
+      words, kShape,
+      {{"-n", "100"},     {"-c", "3"}, {"-H", "32"},   {"-W", "32"},   {"-k", "32"}, {"-y", "3"},
+       {"-x", "3"},       {"-p", "0"}, {"-q", "0"},    {"-u", "1"},    {"-v", "1"},  {"-l", "1"},
+       {"-j", "1"},       {"-g", "1"}, {"-I", "NCHW"}, {"-m", "conv"}, {"-F", "0"},  {"-_", "2"},
+       {"-z", "default"}, {"-r", "0"}, {"-Z", "0"}});
+  refuse_other_convolutions(of);
   const std::string layout = lower_case(of.at("-I"));
   for (const char* other : {"-f", "-O"})
     if (of.contains(other) && lower_case(of.at(other)) != layout)
       throw_user("{} {} differs from -I {}: filters and output follow the input's layout", other,
                  of.at(other), layout);
   return parse_workload(
-      fmt::format("conv2d n={} c={} h={} w={} k={} r={} s={} pad={}x{} stride={}x{} dilation={}x{} groups={} "
+      fmt::format("conv2d n={} c={} h={} w={} k={} r={} s={} pad={} stride={}x{} dilation={}x{} groups={} "
                   "layout={} {}",
                   of.at("-n"), of.at("-c"), of.at("-H"), of.at("-W"), of.at("-k"), of.at("-y"), of.at("-x"),
-                  of.at("-p"), of.at("-q"), of.at("-u"), of.at("-v"), of.at("-l"), of.at("-j"), of.at("-g"),
-                  layout, conv_types(driver_type(words[0]))));
+                  driver_padding(of), of.at("-u"), of.at("-v"), of.at("-l"), of.at("-j"), of.at("-g"), layout,
+                  conv_types(driver_type(words[0]))));
 }
 
 void refuse_twice(const std::vector<std::string_view>& words) {
@@ -269,7 +298,9 @@ Workload parse_problem_params(std::string_view op, std::string_view params) {
     }
   }
   if (!is_gemm) text = with_square_filters(text);
-  return parse_workload(text + " " + (is_gemm ? gemm_types(dtype, a_row, b_row, true) : conv_types(dtype)));
+  text += " " + (is_gemm ? gemm_types(dtype, a_row, b_row, true) : conv_types(dtype));
+  refuse_twice(words_of(text));
+  return parse_workload(text);
 }
 
 }  // namespace lehr

@@ -76,6 +76,8 @@ Workload workload_of(std::string_view line, const std::optional<Header>& header)
     for (std::size_t i = 0; i < fields.size(); ++i) arguments.emplace_back(header->names[i], fields[i]);
     return cutlass_workload(arguments);
   }
+  for (const char* name : {"op", "params"})
+    if (std::ranges::count(header->names, name) > 1) throw_user("there are two columns '{}'", name);
   return parse_problem_params(fields[header->op], fields[header->params]);
 }
 

@@ -187,6 +187,67 @@ TEST(ProblemLine, ReadsDriversLogsAndWhatTheyLeaveOut) {
   EXPECT_EQ(meaning("gemm -C 1 -m 5"), same("gemm m=5 n=256 k=256 a=f32:column b=f32:column c=f32:column"));
 }
 
+TEST(ProblemLine, ReadsDriversFlagsByEveryNameTheyHave) {
+  const std::string nhwc = same("conv2d n=1 c=4 h=9 w=9 k=8 r=3 s=3 pad=1 layout=nhwc");
+  for (const char* layout :
+       {"-I NHWC", "--in_layout NHWC", "-in_layout NHWC", "-in_layout=NHWC", "--in_layout=NHWC", "-I=NHWC"})
+    EXPECT_EQ(meaning(std::string("conv -n=1 -c 4 -H 9 -W 9 -k 8 -y 3 -x 3 -pad_h=1 --pad_w=1 ") + layout),
+              nhwc)
+        << layout;
+  // A bias is added by a call of its own.
+  EXPECT_EQ(meaning("conv -n 1 -c 4 -H 9 -W 9 -k 8 -p 1 -q 1 -in_layout=NHWC -b 1 -t=1"), nhwc);
+  EXPECT_EQ(meaning("conv -n 1 -c 4 -H 9 -W 9 -k 8 -p 1 -q 1 -in_layout=NHWC --bias 0"), nhwc);
+}
+
+TEST(ProblemLine, PadsAsADriversModeSays) {
+  const auto padded = [](const std::string& flags) { return meaning("conv -n 1 -c 4 -k 8 " + flags); };
+  const auto with = [](const std::string& sizes) { return same("conv2d n=1 c=4 k=8 " + sizes); };
+  EXPECT_EQ(padded("-H 9 -W 9 --pad_mode same"), with("h=9 w=9 r=3 s=3 pad=1"));
+  EXPECT_EQ(padded("-H 9 -W 9 -y 5 -x 1 -p 7 -z Same"), with("h=9 w=9 r=5 s=1 pad=2x0"));
+  EXPECT_EQ(padded("-H 9 -W 9 -u 2 -v 2 -pad_mode=same"), with("h=9 w=9 r=3 s=3 pad=1 stride=2"));
+  EXPECT_EQ(padded("-H 8 -W 8 -y 1 -x 1 -u 2 -v 2 -z same"), with("h=8 w=8 r=1 s=1 stride=2"));
+  EXPECT_EQ(padded("-H 9 -W 9 -p 1 -q 1 --pad_mode=valid"), with("h=9 w=9 r=3 s=3"));
+  EXPECT_EQ(padded("-H 9 -W 9 -p 1 -q 1 --pad_mode default -r 0 -Z 0"), with("h=9 w=9 r=3 s=3 pad=1"));
+  EXPECT_THAT(error_of("conv -z same -H 8 -W 8 -u 2 -v 2"),
+              HasSubstr("would pad one side more than the other"));
+  EXPECT_THAT(error_of("conv -z valid -p 1 -l 2"),
+              HasSubstr("--pad_mode valid is not known of a dilated filter"));
+  EXPECT_THAT(error_of("conv -z full"), HasSubstr("--pad_mode full: known are default, same and valid"));
+  EXPECT_THAT(error_of("conv -z same -u 0"), HasSubstr("-u"));
+  EXPECT_THAT(error_of("conv -r 1"), HasSubstr("-r 1 pads with other values than 0"));
+  EXPECT_THAT(error_of("conv -Z 1"), HasSubstr("-Z 1 lays channels out as vectors"));
+}
+
+TEST(ProblemLine, LeavesOutWhereAKeyIsGivenTwice) {
+  for (const char* line : {"gemm m=1 n=2 k=3 m=1",
+                           "conv2d h=9 w=9 c=4 k=8 r=3 r=3",
+                           "conv -n 1 -c 4 -n 2",
+                           "conv -n 1 --batchsize 2",
+                           "conv -n=1 -batchsize=1",
+                           "conv -z same --pad_mode valid",
+                           "conv -t 1 --time 0",
+                           "gemm -m 1 -n 2 -m 3",
+                           "gemm -u 1 --transA 0",
+                           "cutlass_profiler --m=8 --m=9",
+                           "cutlass_profiler --m=8 --problem-size::m=9",
+                           "cutlass_profiler --operation=Conv2d --n=1 --input_n=1",
+                           "cutlass_profiler --m=8 --alpha=1 --epilogue::alpha=2",
+                           "--conv --dt=f32 --dt=f16 ic3ih8oc4kh3",
+                           "--conv --dt=f32 --cfg=f16 ic3ih8oc4kh3",
+                           "--conv ic3ih8oc4kh3ih9",
+                           "--conv --mb=1 --mb=2 ic3ih8oc4kh3",
+                           "--matmul --bia_dt=f32 --bia-dt=undef 2x3:3x4",
+                           "op,params\ngemm,m=1;n=2;k=3;m=4",
+                           "op,params\ngemm,m=1;n=2;k=3;dtype=f16;dtype=f16",
+                           "op,params\ngemm,m=1;n=2;k=3;a=f16:row",
+                           "op,params\nconv,n=1;c=4;h=9;w=9;k=6;r=3;x=f16"})
+    EXPECT_THAT(error_of(line), HasSubstr("twice")) << line;
+  EXPECT_THAT(error_of("--conv --matmul ic3ih8oc4kh3"), HasSubstr("are two drivers"));
+  EXPECT_THAT(error_of("op,params,op\ngemm,m=1;n=2;k=3,gemm"), HasSubstr("there are two columns 'op'"));
+  EXPECT_THAT(error_of("OperationKind,m,n,k,m\ngemm,1,2,3,4"), HasSubstr("--m is given twice"));
+  EXPECT_EQ(meaning("--matmul --bia-dt=f32 2x3:3x4"), meaning("--matmul --bia_dt=f32 2x3:3x4"));
+}
+
 TEST(ProblemLine, AFilterIsSquareWhereItsWidthIsLeftOut) {
   EXPECT_EQ(meaning("conv2d n=1 h=9 w=9 c=4 k=8 r=3 pad=1"), same("conv2d h=9 w=9 c=4 k=8 r=3 s=3 pad=1"));
 }
