@@ -39,6 +39,7 @@ bool saves_products(const BundleAnswer& answer) {
 struct Coverage {
   std::vector<Replacement> replacements;
   std::map<const ModelPlace*, BundleAnswer> answers;  ///< of each of them
+  std::map<const ModelPlace*, std::string> weights;   ///< RewrittenModel's
   std::map<std::string, std::size_t> reasons;         ///< why others stay the engine's, and how many
   std::size_t places = 0;                             ///< all
   double flops = 0;                                   ///< of all that are known
@@ -96,12 +97,16 @@ struct Replaced {
 
 Replaced sum_of(const std::vector<Replacement>& replacements, const Coverage& coverage) {
   Replaced sum;
+  std::set<std::string> prepacked;
   for (const Replacement& each : replacements) {
     const BundleAnswer& answer = coverage.answers.at(each.place);
     ++sum.places;
     if (coverage.flops > 0) sum.share += flops_of(each.workload) / coverage.flops;
     sum.expected_us += answer.time_us;
-    sum.prepacked_bytes += answer.prepacked_bytes;
+    // Nodes share what is prepacked of the same weights in the same way.
+    const std::string& layout = answer.prepack_layout.empty() ? answer.name : answer.prepack_layout;
+    if (prepacked.insert(fmt::format("{} {}", layout, coverage.weights.at(each.place))).second)
+      sum.prepacked_bytes += answer.prepacked_bytes;
   }
   return sum;
 }
@@ -238,6 +243,7 @@ int ApplyCommand::run() {
     return kCheckFailedCode;
   }
   rewritten = rewrite(model, shapes, choice.replacements);
+  coverage.weights = std::move(rewritten.weights);
   if (choice.replacements.empty())
     std::erase_if(files, [](const FolderFile& file) { return file.path == kPluginName; });
   files.push_back({kAppliedModel, std::move(rewritten.bytes)});

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/table.h"
+#include "deploy/runtime/bundle.h"
 
 namespace lehr {
 namespace {
@@ -47,6 +48,7 @@ BundleAnswer answer_of(lehr_kernel kernel) {
           .time_us = info.time_us,
           .wasted = info.wasted,
           .cold = info.cold != 0,
+          .prepack_layout = std::string(runtime::answer_of(kernel)->parts[0].kernel->said->prepack_layout),
           .prepacked_bytes = prepacked_bytes(kernel, info.params)};
 }
 

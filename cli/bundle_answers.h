@@ -19,6 +19,9 @@ struct BundleAnswer {
   double time_us = 0;  ///< expected
   double wasted = 0;   ///< the share of the work that is padding
   bool cold = false;
+  /// What is prepacked of the same weights is the same, and there once, where this is; "": of this kernel
+  /// alone.
+  std::string prepack_layout;
   std::uint64_t prepacked_bytes = 0;  ///< that a call needs beside its tensors, for as long as they are used
 };
 

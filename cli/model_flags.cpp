@@ -30,10 +30,14 @@ ShapeBindings parse_bindings(const std::vector<std::string>& dims, const std::ve
   ShapeBindings bindings;
   for (const std::string& text : dims) {
     const auto [name, value] = name_and_value("--dim", text);
-    bindings.dims[name] = parse_number("--dim " + name, std::string(value), 1, kMostSize);
+    if (!bindings.dims.try_emplace(name, parse_number("--dim " + name, std::string(value), 1, kMostSize))
+             .second)
+      throw_user("--dim {} is given twice: one size for each name", name);
   }
   for (const std::string& text : inputs) {
     const auto [name, value] = name_and_value("--input", text);
+    if (bindings.inputs.contains(name))
+      throw_user("--input {} is given twice: one shape for each input", name);
     for (const std::string_view size : split(value, 'x'))
       bindings.inputs[name].push_back(parse_number("--input " + name, std::string(size), 1, kMostSize));
   }

@@ -50,12 +50,19 @@ TEST(Model, RefusesInASentence) {
   const Scratch scratch;
   std::ofstream(scratch.path() / "net.onnx", std::ios::binary) << onnx_bytes(kSmallNetwork);
   std::ofstream(scratch.path() / "cut.onnx", std::ios::binary) << onnx_bytes(kSmallNetwork).substr(0, 200);
+  std::ofstream(scratch.path() / "lfs.onnx") << "version https://git-lfs.github.com/spec/v1\n";
   for (const auto& [line, sentence] :
        {std::pair{"model", "lehr model needs a file"},
         std::pair{"model none.onnx", "none.onnx cannot be read"}, std::pair{"model cut.onnx", "cut.onnx "},
         std::pair{"model net.onnx --dim M=2", "there are N"},
         std::pair{"model net.onnx --dim N", "it is to be a name and its size"},
         std::pair{"model net.onnx --dim N=0", "--dim N"},
+        std::pair{"model net.onnx --dim N=2 --dim N=3", "--dim N is given twice"},
+        std::pair{"model net.onnx --dim N=2 --dim N=2", "--dim N is given twice"},
+        std::pair{"model net.onnx --input x=1x3x16x16 --input x=2x3x16x16", "--input x is given twice"},
+        std::pair{"model net.onnx --dim N=2 --input x=3x3x16x16", "its dimension 1 is 2"},
+        std::pair{"model lfs.onnx", "lfs.onnx is a Git LFS pointer"},
+        std::pair{"apply lfs.onnx --bundle . --out new", "lfs.onnx is a Git LFS pointer"},
         std::pair{"model net.onnx --input x=1x3", "it has 4 dimensions"}}) {
     const Ran ran = run_lehr(words(line), scratch.path());
     EXPECT_EQ(ran.code, 1) << line;
