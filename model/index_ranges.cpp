@@ -218,7 +218,8 @@ class Walk {
 /// The whole numbers of a range that are drawn from, those from 0 on if there are any.
 std::optional<std::pair<std::int64_t, std::int64_t>> wholes_in(Range range) {
   constexpr double kMost = 0x1p31, kUsual = 7;  // where nothing bounds them
-  if (range.low == -INFINITY) range.low = std::min(0.0, std::isinf(range.high) ? 0.0 : range.high);
+  if (range.low == -INFINITY && range.high == INFINITY) return std::nullopt;
+  if (range.low == -INFINITY) range.low = std::min(0.0, range.high);
   if (range.high == INFINITY) range.high = std::max(range.low, 0.0) + kUsual;
   if (range.low < 0 && range.high >= 0) range.low = 0;
   const double low = std::max(std::ceil(range.low), -kMost), high = std::min(std::floor(range.high), kMost);

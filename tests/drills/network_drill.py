@@ -156,7 +156,7 @@ class Network:
             self.outputs.append((self.add("ReduceMax", value, axes=[-1], keepdims=0), shape[:-1]))
 
     def model(self):
-        outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name, _ in self.outputs]
+        outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in self.outputs]
         graph = helper.make_graph(self.nodes, "drill", self.inputs, outputs, self.constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
         onnx.checker.check_model(model)
