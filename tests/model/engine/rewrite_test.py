@@ -262,6 +262,11 @@ def overridable(folder):
         original = session(path)
         taken = {each.name for each in original.get_overridable_initializers()}
         assert taken == (set() if ir == 3 else set(given)), (ir, taken)
+        try:
+            original.run(None, {**x, "s": draw(4, 1, 1)})
+            assert ir > 3, "IR 3's constants may be replaced"
+        except Exception as error:
+            assert ir == 3 and "Invalid input name" in str(error), (ir, error)
         feeds = [x] if ir == 3 else [x] + [{**x, name: draw(*shape)} for name, shape in given.items()]
         model = same(path, feeds, 2, at=f"overridable, IR {ir}")
         left = {each.name for each in model.graph.input}
