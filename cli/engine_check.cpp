@@ -185,7 +185,7 @@ std::string agreement_text(const Agreed& agreed) {
   std::string text = fmt::format("{} within {:.1g} of their ranges",
                                  agreed.uncompared.empty() ? "outputs" : "the other outputs", agreed.worst);
   if (agreed.own > 0)
-    text += fmt::format("; the original, with and without optimizations, {:.1g}", agreed.own);
+    text += fmt::format("; the original itself differs by {:.1g}", agreed.own);
   for (const std::string& each : agreed.uncompared) text += "\nnot compared: output " + printable(each);
   for (const std::string& each : agreed.notes) text += "\n" + printable(each);
   return text;
