@@ -1,5 +1,6 @@
 #include "base/file_kind.h"
 
+#include <algorithm>
 #include <system_error>
 
 namespace lehr {
@@ -19,6 +20,14 @@ std::string_view kind_if_no_file(const std::filesystem::path& path) {
     default:
       return "";
   }
+}
+
+bool leads_into(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  std::error_code error, other;
+  std::filesystem::path below = std::filesystem::weakly_canonical(folder, error);
+  if (!below.has_filename()) below = below.parent_path();  // a slash at the end
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(path, other);
+  return !error && !other && std::ranges::mismatch(below, whole).in1 == below.end();
 }
 
 }  // namespace lehr

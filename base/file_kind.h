@@ -10,4 +10,8 @@ namespace lehr {
 /// Links are followed. Opening a pipe waits for its other end: ask first.
 std::string_view kind_if_no_file(const std::filesystem::path& path);
 
+/// Whether a path leads to a place in a folder, or to the folder itself. Links of both are followed; neither
+/// has to be there.
+bool leads_into(const std::filesystem::path& path, const std::filesystem::path& folder);
+
 }  // namespace lehr

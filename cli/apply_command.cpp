@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "cli/args.h"
 #include "cli/bundle_answers.h"
 #include "cli/exit_codes.h"
@@ -112,13 +113,12 @@ Replaced sum_of(const std::vector<Replacement>& replacements, const Coverage& co
 }
 
 /// Files that hold constants of the model, at the same places below the new one.
-void add_external(const OnnxModel& model, std::vector<std::string> paths, std::vector<FolderFile>& files) {
-  std::ranges::sort(paths);
-  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-  for (const std::string& path : paths) {
-    if (path == kAppliedModel || path == kPluginName || path.starts_with(std::string(kAppliedKernels) + "/"))
+void add_external(const ExternalFiles& external, std::vector<FolderFile>& files) {
+  for (const auto& [path, source] : external) {
+    const std::string first = std::filesystem::path(path).begin()->string();
+    if (first == kAppliedModel || first == kPluginName || first == kAppliedKernels || first == kFileList)
       throw_user("the model's file '{}' would take the place of one of the result's", path);
-    files.push_back({path, read_bytes(std::filesystem::path(model.folder) / path)});
+    files.push_back({.path = path, .bytes = "", .source = source});
   }
 }
 
@@ -212,6 +212,9 @@ int ApplyCommand::run() {
         "kernels.bundle --out faster");
   EngineCheck check = engine_.check(problem_, environment_, !no_engine_);
   const double seconds = parse_duration("--time", time_);
+  check_replaceable(out_, &applied_own_files);
+  if (leads_into(problem_.file(), out_))
+    throw_user("{} would be replaced, and {} lies in it: name another folder", out_, problem_.file());
   const ModelProblem problem = problem_.read();
   const OnnxModel& model = problem.model;
   engine_.feed(model, check);
@@ -227,14 +230,16 @@ int ApplyCommand::run() {
   if (!coverage.replacements.empty())
     files.push_back(onnxruntime_plugin(host_compiler_options(environment_)));
   RewrittenModel rewritten = rewrite(model, shapes, coverage.replacements);
-  add_external(model, rewritten.external, files);
   leave_out(rewritten.kept, coverage);
+  // The engine tries models that read what another choice has folded.
+  std::vector<FolderFile> tried = files;
+  add_external(external_files(model), tried);
   PlaceChoice choice;
   choice.replacements = coverage.replacements;
   if (no_engine_) choice.failure = "--no-engine";
   if (!no_engine_ && !coverage.replacements.empty()) {
     check.saving = saving_places(coverage);
-    choice = chosen(model, shapes, coverage.replacements, files, check, seconds);
+    choice = chosen(model, shapes, coverage.replacements, tried, check, seconds);
   }
   if (choice.proof == Proof::kWrong || choice.proof == Proof::kOpen) {
     tell("lehr: {}: {}; nothing is written{}", problem_.file(), choice.failure,
@@ -247,7 +252,8 @@ int ApplyCommand::run() {
   if (choice.replacements.empty())
     std::erase_if(files, [](const FolderFile& file) { return file.path == kPluginName; });
   files.push_back({kAppliedModel, std::move(rewritten.bytes)});
-  write_folder(out_, files, &is_applied_folder);
+  add_external(rewritten.external, files);
+  write_folder(out_, files, &applied_own_files);
   if (json_)
     print_json(document_of(problem_.file(), out_, coverage, choice));
   else
@@ -262,10 +268,11 @@ PlaceChoice ApplyCommand::chosen(const OnnxModel& model, const ModelShapes& shap
   // Files in memory are quick to write; large models would take it from the engine.
   constexpr std::size_t kMostInMemory = std::size_t{64} << 20;
   std::size_t bytes = model.bytes->size();
-  for (const FolderFile& file : files) bytes += file.bytes.size();
+  for (const FolderFile& file : files)
+    bytes += file.source.empty() ? file.bytes.size() : std::filesystem::file_size(file.source);
   const TempDir directory(bytes > kMostInMemory && environment_.scratch.empty() ? "/tmp" : "");
   const std::string folder = directory.path() + "/draft";
-  write_folder(folder, files, &is_applied_folder);
+  fill_folder(folder, files);
   const std::string original = std::filesystem::absolute(problem_.file()).string();
   const auto say = [](const std::string& text) { tell("{}", text); };
   return choose_places(model, shapes, original, replacements, folder, check, seconds, say);

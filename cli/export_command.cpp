@@ -92,6 +92,11 @@ int ExportCommand::run() {
   const bool document = out_.ends_with(".json");
   if (document && !buckets_.empty()) throw_user("--buckets is for a folder, and {} is one document", out_);
   if (document && embed_) throw_user("--embed is for a folder, and {} is one document with sources", out_);
+  const std::vector<Buckets> buckets = parse_buckets(buckets_);
+  if (document)
+    check_is_bundle_json(out_);
+  else
+    check_replaceable(out_, &bundle_own_files);
   std::vector<Winner> found = chosen_winners();
   RebuiltWinners rebuilt = rebuild(found);
   if (remeasure_) {
@@ -106,11 +111,11 @@ int ExportCommand::run() {
   for (const std::string& reason : skipped) tell("lehr: {}", reason);
   if (rebuilt.kernels.empty())
     throw_not_found("none of the {} winners of {} can be exported here", found.size(), database_);
-  if (!document) check_buckets(rebuilt.kernels, parse_buckets(buckets_));
+  if (!document) check_buckets(rebuilt.kernels, buckets);
   if (document)
     write_file(out_, bundle_json(rebuilt.kernels, kToolVersion));
   else
-    write_folder(out_, export_folder(rebuilt.kernels, compilers, folder_options()), &is_bundle_folder);
+    write_folder(out_, export_folder(rebuilt.kernels, compilers, folder_options()), &bundle_own_files);
   const std::size_t kernels = rebuilt.kernels.size();
   if (json_)
     print_json({{document ? "file" : "folder", out_}, {"kernels", kernels}, {"skipped", skipped}});

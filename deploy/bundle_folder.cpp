@@ -18,6 +18,7 @@
 #include "deploy/runtime/manifest.h"
 #include "deploy/runtime/sha256.h"
 #include "deploy/self_test.h"
+#include "deploy/shipped.h"
 #include "ir/uses.h"
 #include "workload/slices.h"
 
@@ -202,6 +203,14 @@ bool is_text_of(const Workload& workload, const std::vector<std::string>& words)
   }
 }
 
+std::optional<json> manifest_of(const std::string& folder) {
+  std::ifstream file(folder + "/manifest.json");
+  json document = json::parse(file, nullptr, false);
+  if (!document.is_object() || document.value("format", json()) != std::string(runtime::kManifestFormat))
+    return std::nullopt;
+  return document;
+}
+
 }  // namespace
 
 std::string deployed_name(const Source& source, std::string_view compiler) {
@@ -333,9 +342,29 @@ std::vector<FolderFile> libraries_of(std::span<const FolderKernel> kernels) {
 }
 
 bool is_bundle_folder(const std::string& path) {
-  std::ifstream file(path + "/manifest.json");
-  const json document = json::parse(file, nullptr, false);
-  return document.is_object() && document.value("format", json()) == std::string(runtime::kManifestFormat);
+  return manifest_of(path).has_value();
+}
+
+std::optional<FileList> loaded_files(const std::string& path) {
+  const std::optional<json> manifest = manifest_of(path);
+  if (!manifest) return std::nullopt;
+  FileList files = {{"manifest.json", std::nullopt}};
+  const json hashes = manifest->value("files", json());
+  for (const auto& [name, hash] : hashes.items()) files[name];
+  return files;
+}
+
+std::optional<FileList> bundle_own_files(const std::string& path) {
+  std::optional<FileList> files = loaded_files(path);
+  if (!files) return std::nullopt;
+  for (const char* name :
+       {"CMakeLists.txt", "sources/lehr_linked.cpp", "liblehr_bundle.so", "liblehr_bundle.a"})
+    (*files)[name];
+  for (const ShippedFile& shipped : shipped_files()) (*files)[std::string(shipped.path)];
+  const json kernels = manifest_of(path)->value("kernels", json());
+  for (const json& kernel : kernels)
+    if (kernel.is_object() && kernel.value("source", json()).is_string()) (*files)[kernel["source"]];
+  return files;
 }
 
 }  // namespace lehr

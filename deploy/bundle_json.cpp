@@ -1,6 +1,9 @@
 // Builds the document, kernel by kernel.
 #include "deploy/bundle_json.h"
 
+#include <filesystem>
+#include <fstream>
+
 #include "base/describe_json.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -8,6 +11,10 @@
 namespace lehr {
 
 using nlohmann::json;
+
+namespace {
+constexpr const char* kFormat = "lehr-bundle";
+}  // namespace
 
 json to_json(const ir::TensorMap& map) {
   const auto used = [&](const auto& values) {
@@ -89,12 +96,21 @@ std::string bundle_json(std::span<const RebuiltKernel> kernels, const std::strin
     documents.back()["workload_hash"] = to_hex(stable_hash(kernel.winner.record.workload));
     documents.back()["source"] = to_json(kernel.source);
   }
-  return json{{"format", "lehr-bundle"},
+  return json{{"format", kFormat},
               {"version", kBundleVersion},
               {"tool_version", tool_version},
               {"kernels", std::move(documents)}}
              .dump(2, ' ', false, json::error_handler_t::replace) +
          "\n";
+}
+
+void check_is_bundle_json(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) || std::filesystem::is_empty(path, error)) return;
+  std::ifstream file(path);
+  const json document = json::parse(file, nullptr, false);
+  if (!document.is_object() || document.value("format", json()) != kFormat)
+    throw_user("{} is there already and holds no exported winners: name another file, or remove it", path);
 }
 
 }  // namespace lehr

@@ -25,4 +25,7 @@ nlohmann::json to_json(const Winner& winner);
 /// The document, indented.
 std::string bundle_json(std::span<const RebuiltKernel> kernels, const std::string& tool_version);
 
+/// Throws Error(kUser) where `path` names a file with anything else in it than a document of winners.
+void check_is_bundle_json(const std::string& path);
+
 }  // namespace lehr

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -11,9 +13,17 @@
 
 namespace lehr {
 
-/// The file of an external tensor. Throws Error(kUser), one sentence, unless it lies below the model's
-/// folder, symbolic links followed.
+/// The file of an external tensor, symbolic links followed. Throws Error(kUser), one sentence, unless it lies
+/// below the model's folder or, where the model is a link, below the folder of what that leads to, is a file,
+/// and has all of the tensor's elements.
 std::filesystem::path external_file(const OnnxModel& model, const OnnxTensor& tensor);
+
+/// Files by their places below a model's folder: where they really lie.
+using ExternalFiles = std::map<std::string, std::filesystem::path>;
+/// Adds a tensor's. Throws as external_file().
+void add_external(const OnnxModel& model, const OnnxTensor& tensor, ExternalFiles& files);
+/// All that a model has. Throws as external_file().
+ExternalFiles external_files(const OnnxModel& model);
 
 /// All elements of a constant of f32. Throws Error(kUser) where it is of another type, its bytes are not as
 /// many as its shape says, or its file cannot be read.

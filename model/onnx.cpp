@@ -137,31 +137,41 @@ OnnxAttribute read_attribute(std::string_view message) {
   return attribute;
 }
 
-// What nodes of a GraphProto read, and nodes of the subgraphs within it: `depth` levels of them.
-void append_read_names(std::string_view graph, int depth, std::vector<std::string_view>& names) {
+bool is_external(std::string_view tensor) {
+  for (Wire wire(tensor); wire.next();)
+    if (wire.field() == 14 && wire.number() == 1) return true;
+  return false;
+}
+
+void append_attribute(std::string_view attribute, int depth, OnnxNode& owner);
+
+// What nodes of a GraphProto read, and nodes of the subgraphs within it: `depth` levels of them. They are the
+// node's that has them.
+void append_subgraph(std::string_view graph, int depth, OnnxNode& owner) {
   if (depth == 0) throw_user("has subgraphs within each other, too many of them");
   for (Wire wire(graph); wire.next();) {
+    if (wire.field() == 5 && is_external(wire.bytes())) owner.external.push_back(read_tensor(wire.bytes()));
     if (wire.field() == 12)  // an output may be a value of the graph around it
       for (Wire value(wire.bytes()); value.next();)
-        if (value.field() == 1) names.push_back(value.bytes());
+        if (value.field() == 1) owner.captured.push_back(value.bytes());
     if (wire.field() != 1) continue;
     for (Wire node(wire.bytes()); node.next();) {
-      if (node.field() == 1) names.push_back(node.bytes());
-      if (node.field() != 5) continue;
-      for (Wire attribute(node.bytes()); attribute.next();)
-        if (attribute.field() == 6 || attribute.field() == 11)
-          append_read_names(attribute.bytes(), depth - 1, names);
+      if (node.field() == 1) owner.captured.push_back(node.bytes());
+      if (node.field() == 5) append_attribute(node.bytes(), depth - 1, owner);
     }
   }
 }
 
-void append_captured(std::string_view attribute, std::vector<std::string_view>& names) {
-  constexpr int kMostDepth = 16;
-  for (Wire wire(attribute); wire.next();)
-    if (wire.field() == 6 || wire.field() == 11) append_read_names(wire.bytes(), kMostDepth, names);
+void append_attribute(std::string_view attribute, int depth, OnnxNode& owner) {
+  for (Wire wire(attribute); wire.next();) {
+    if (wire.field() == 6 || wire.field() == 11) append_subgraph(wire.bytes(), depth, owner);
+    if ((wire.field() == 5 || wire.field() == 10) && is_external(wire.bytes()))
+      owner.external.push_back(read_tensor(wire.bytes()));
+  }
 }
 
 OnnxNode read_node(std::string_view message) {
+  constexpr int kMostDepth = 16;
   OnnxNode node;
   for (Wire wire(message); wire.next();) {
     switch (wire.field()) {
@@ -179,7 +189,7 @@ OnnxNode read_node(std::string_view message) {
         break;
       case 5:
         node.attributes.push_back(read_attribute(wire.bytes()));
-        append_captured(wire.bytes(), node.captured);
+        append_attribute(wire.bytes(), kMostDepth, node);
         break;
       case 7:
         node.domain = wire.bytes();
@@ -521,6 +531,8 @@ OnnxModel read_onnx(const std::string& path) {
   if (!file) throw_user("{} cannot be read whole", path);
   OnnxModel model = parse_onnx(std::move(bytes), path);
   model.folder = std::filesystem::absolute(path).parent_path().string();
+  if (std::filesystem::is_symlink(path, error))
+    model.real_folder = std::filesystem::canonical(path, error).parent_path().string();
   return model;
 }
 

@@ -79,7 +79,8 @@ struct OnnxNode {
   std::vector<std::string_view> inputs, outputs;  ///< "": left out
   std::vector<OnnxAttribute> attributes;
   std::vector<std::string_view>
-      captured;             ///< what nodes of its subgraphs read, the graph's own values among it
+      captured;                      ///< what nodes of its subgraphs read, the graph's own values among it
+  std::vector<OnnxTensor> external;  ///< of its attributes and subgraphs, those in files of their own
   std::string_view record;  ///< the field of the graph that it is, as the file has it
 
   /// nullptr where there is none of that name.
@@ -112,6 +113,7 @@ struct OnnxValueInfo {
 struct OnnxModel {
   std::shared_ptr<const std::string> bytes;  ///< the file's, which all views are of
   std::string folder;                        ///< of the file
+  std::string real_folder;                   ///< of what the file is a link to; "": it is none
   std::int64_t ir_version = 0;
   std::string_view producer;
   std::map<std::string_view, std::int64_t> opsets;  ///< by domain; "" is ONNX's own

@@ -245,17 +245,16 @@ class Rewriter {
     return bytes;
   }
 
-  std::string node_bytes(std::size_t at, std::string_view record) const {
+  std::string node_bytes(std::size_t at, std::string_view record) {
     if (const auto found = fused_.find(at); found != fused_.end()) return found->second.node;
-    return gone_.contains(at) ? std::string() : std::string(record);
+    if (gone_.contains(at)) return {};
+    for (const OnnxTensor& tensor : model_.nodes[at].external) add_external(model_, tensor, result_.external);
+    return std::string(record);
   }
 
   std::string constant_bytes(const OnnxTensor& constant, std::string_view record) {
     if (is_unread_now(constant.name)) return {};
-    if (constant.external) {
-      external_file(model_, constant);
-      result_.external.emplace_back(constant.location);
-    }
+    if (constant.external) add_external(model_, constant, result_.external);
     return std::string(record);
   }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/constants.h"
 #include "model/tasks.h"
 
 namespace lehr {
@@ -35,8 +36,7 @@ struct RewrittenModel {
   std::vector<KeptPlace> kept;  ///< of the replacements those that could not be written
   std::map<const ModelPlace*, std::string>
       weights;  ///< of the others, by its name, the filter (or B) that is read
-  /// Files with constants that the model still refers to, by their places below its folder.
-  std::vector<std::string> external;
+  ExternalFiles external;  ///< those that the model still refers to
 };
 
 /// What is not replaced is copied as the file has it; constants that nobody reads any more are left out, and

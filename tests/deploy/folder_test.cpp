@@ -72,7 +72,7 @@ struct Folder {
   TempDir directory;
   std::string path = directory.path() + "/bundle";
   explicit Folder(std::span<const RebuiltKernel> kernels, const FolderOptions& given = options()) {
-    write_folder(path, files_of(kernels, given), &is_bundle_folder);
+    write_folder(path, files_of(kernels, given), &bundle_own_files);
   }
 };
 
@@ -276,41 +276,6 @@ TEST(BundleFolder, BucketsAreSizesThatItHas) {
   check_buckets(kernels, std::array{Buckets{"m", {64}}});
   for (const Buckets& wrong : {Buckets{"m", {64, 63}}, Buckets{"n", {48}}, Buckets{"x", {1}}})
     EXPECT_THROW(check_buckets(kernels, std::array{wrong}), Error);
-}
-
-TEST(BundleFolder, ReplacesABundleAndNothingElse) {
-  const std::vector<FolderFile> files = {{"manifest.json", R"({"format": "lehr-bundle-folder"})"},
-                                         {"a/b.txt", "new"}};
-  const TempDir directory;
-  const std::string path = directory.path() + "/bundle";
-  write_folder(path, files, &is_bundle_folder);
-  std::ofstream(path + "/old.txt") << "old";
-  write_folder(path + "/", files, &is_bundle_folder);
-  EXPECT_FALSE(fs::exists(path + "/old.txt"));
-  EXPECT_TRUE(fs::exists(path + "/a/b.txt"));
-  const auto refused = [&](const std::string& place) {
-    try {
-      write_folder(place, files, &is_bundle_folder);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kUser);
-      EXPECT_THAT(std::string(error.what()), HasSubstr("is there already and is no bundle"));
-      return true;
-    }
-    return false;
-  };
-  fs::create_directory(directory.path() + "/other");
-  std::ofstream(directory.path() + "/file") << "x";
-  fs::create_symlink(path, directory.path() + "/link");
-  EXPECT_TRUE(refused(directory.path() + "/other"));
-  EXPECT_TRUE(refused(directory.path() + "/file"));
-  EXPECT_TRUE(refused(directory.path() + "/link"));
-  EXPECT_TRUE(refused("/dev/null"));
-  std::vector<std::string> left;
-  for (const auto& entry : fs::directory_iterator(directory.path())) {
-    const std::string name = entry.path().filename().string();
-    if (name.ends_with(".tmp")) left.push_back(name);
-  }
-  EXPECT_THAT(left, ElementsAre());
 }
 
 TEST(BundleFolder, SaysWhichWordsGoWithoutSaying) {

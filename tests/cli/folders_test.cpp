@@ -1,0 +1,126 @@
+// What `lehr export` and `lehr apply` write over: nothing of a user's, and that is said before any work.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "support.h"
+#include "tests/model/graph_text.h"
+
+namespace lehr::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+void write(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+std::string read(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+constexpr const char* kManifest = R"({"format": "lehr-bundle-folder"})";
+
+/// One sentence with `why`, and exit code 1.
+void expect_refused(const Ran& ran, const std::string& why) {
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr(why));
+  EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+}
+
+// There is no log, no bundle and no network: what is refused first is the folder.
+TEST(Folders, WithFilesOfAUserAreRefusedBeforeAnyWork) {
+  const Scratch scratch;
+  write(scratch.path() / "k/manifest.json", kManifest);
+  write(scratch.path() / "k/notes.txt", "mine");
+  write(scratch.path() / "app/model.onnx", "");
+  write(scratch.path() / "app/kernels/manifest.json", kManifest);
+  for (const char* line : {"export --db none.db --out k", "export --db none.db --out k/ --embed --json",
+                           "export --db none.db --out ./k/../k --remeasure"})
+    expect_refused(run_lehr(words(line), scratch.path()), "'notes.txt'");
+  expect_refused(run_lehr(words("export --db none.db --out ."), scratch.path() / "k"), "'notes.txt'");
+  expect_refused(run_lehr(words("export --db none.db --out ../app"), scratch.path() / "k"), "is no bundle");
+  fs::create_symlink("app/model.onnx", scratch.path() / "link.onnx");
+  fs::create_directory_symlink("app", scratch.path() / "other");
+  for (const char* file : {"app/model.onnx", "link.onnx", "other/model.onnx", "app/../app/model.onnx"})
+    expect_refused(run_lehr({"apply", file, "--bundle", "none", "--out", "app/"}, scratch.path()),
+                   std::string("and ") + file + " lies in it");
+  write(scratch.path() / "app/labels.txt", "mine");
+  expect_refused(run_lehr(words("apply none.onnx --bundle none --out app"), scratch.path()), "'labels.txt'");
+  EXPECT_EQ(read(scratch.path() / "k/notes.txt"), "mine");
+  EXPECT_EQ(read(scratch.path() / "app/labels.txt"), "mine");
+}
+
+TEST(Folders, AndFilesThatHoldNoWinnersAreNotReplaced) {
+  const Scratch scratch;
+  for (const char* text :
+       {"{}", "{\"name\": \"mine\"}", "[1]", "no document", "{\"format\": \"lehr-bundle-folder\"}"}) {
+    write(scratch.path() / "package.json", text);
+    expect_refused(run_lehr(words("export --db none.db --out package.json"), scratch.path()),
+                   "package.json is there already and holds no exported winners");
+    EXPECT_EQ(read(scratch.path() / "package.json"), text);
+  }
+  for (const char* text : {"", "{\"format\": \"lehr-bundle\", \"version\": 1}"}) {
+    write(scratch.path() / "winners.json", text);
+    expect_refused(run_lehr(words("export --db none.db --out winners.json"), scratch.path()), "none.db");
+  }
+}
+
+TEST(Folders, AreAppliedAgainAndSurviveAKill) {
+  const Scratch scratch;
+  const auto lehr = [&](const std::string& line) { return run_lehr(words(line), scratch.path()); };
+  const fs::path app = scratch.path() / "app";
+  write(scratch.path() / "net.onnx", onnx_bytes(R"(
+    input x f32 16x24
+    constant w f32 24x8
+    y = MatMul(x, w)
+    output y
+  )"));
+  parsed(
+      lehr("tune gemm --m 16 --n 8 --k 24 --b f32:row:constant --device cpu --threads 1 --trials 1 "
+           "--no-baseline --quiet --json --db log.db"));
+  parsed(lehr("export --db log.db --target cpu --out k --json"));
+  parsed(lehr("export --db log.db --target cpu --out k --json"));
+  const std::string apply = "apply net.onnx --threads 1 --bundle k --no-engine --json --out app";
+  EXPECT_EQ(parsed(lehr(apply))["replaced"], 1);
+  parsed(lehr(apply));
+
+  const auto draft = [&]() -> fs::path {
+    for (const fs::directory_entry& entry : fs::directory_iterator(scratch.path()))
+      if (entry.path().extension() == ".tmp") return entry.path();
+    return {};
+  };
+  for (int tries = 0; tries < 20 && draft().empty(); ++tries)
+    run_lehr(words(apply), scratch.path(), [&](int pid, const std::string&) {
+      while (draft().empty() && kill(pid, 0) == 0 &&
+             fs::exists(fs::path("/proc") / std::to_string(pid) / "exe")) {
+      }
+      kill(pid, SIGKILL);
+    });
+  EXPECT_FALSE(draft().empty());
+  parsed(lehr(apply));
+  EXPECT_EQ(draft(), "");
+
+  // The folder's owner puts things into it, by our names and by his own.
+  const std::string original = read(scratch.path() / "net.onnx");
+  write(app / "model.onnx", original);
+  expect_refused(lehr(apply), "'model.onnx (changed)'");
+  EXPECT_EQ(read(app / "model.onnx"), original);
+  fs::remove(app / "model.onnx");
+  parsed(lehr("apply net.onnx --threads 1 --bundle k --no-engine --json --out app2"));
+  fs::copy_file(scratch.path() / "net.onnx", scratch.path() / "app2/net.onnx");
+  expect_refused(lehr("apply app2/net.onnx --threads 1 --bundle k --no-engine --out app2"), "'net.onnx'");
+  EXPECT_EQ(read(scratch.path() / "app2/net.onnx"), original);
+}
+
+}  // namespace
+}  // namespace lehr::testing
