@@ -20,6 +20,7 @@
 #include "deploy/self_test.h"
 #include "deploy/shipped.h"
 #include "ir/uses.h"
+#include "workload/operator.h"
 #include "workload/slices.h"
 
 namespace lehr {
@@ -88,6 +89,11 @@ json params_of(const RebuiltKernel& kernel, bool gpu) {
                       {"slice_bytes", slice}});
     if (param.map) params.back()["tensor_map"] = tensor_map_of(param);
     if (is_tensor && tensors.at(tensor).constant) params.back()["constant"] = true;
+    if (is_tensor && tensors.at(tensor).is_output())
+      for (const Dimension& one : output_shape(kernel.workload)) {
+        params.back()["shape"].push_back(one.size);
+        params.back()["strides"].push_back(one.stride);
+      }
     tensor += is_tensor;
   }
   return params;
@@ -141,6 +147,36 @@ std::vector<int> prepack_reads(const ir::Kernel& kernel) {
         uses.buffers[static_cast<std::size_t>(kernel.params[i].buffer)])
       reads.push_back(static_cast<int>(i));
   return reads;
+}
+
+// What a manifest with these members says of a kernel for a processor, in a number.
+std::uint64_t call_hash_of(const RebuiltKernel& kernel, const std::string& name) {
+  const Source& source = kernel.source;
+  const auto names = renamed(source, name);
+  std::vector<runtime::ManifestParam> params;
+  for (const SourceParam& param : source.params) {
+    runtime::ManifestParam& one = params.emplace_back();
+    one.name = param.name;
+    one.dtype = name_of(param.type);
+    CHECK(runtime::role_named(ir::name_of(param.direction), one.role), "a manifest has no such role");
+    one.bytes = static_cast<std::uint64_t>(param.elements * size_of(param.type));
+    one.alignment = static_cast<std::uint32_t>(alignment_of(param, false));
+  }
+  std::vector<runtime::ManifestStep> steps = {
+      {names[0].second, static_cast<std::uint64_t>(source.launch.tasks)}};
+  for (std::size_t i = 0; i < source.then.size(); ++i)
+    steps.push_back({names[names.size() - source.then.size() + i].second,
+                     static_cast<std::uint64_t>(source.then[i].tasks)});
+  runtime::ManifestKernel said;
+  said.params = static_cast<std::uint32_t>(params.size());
+  said.steps = static_cast<std::uint32_t>(steps.size());
+  said.scratch_bytes = static_cast<std::uint64_t>(source.scratch_bytes);
+  const std::string prepack = prepack_entry(name);
+  if (source.launch.prepack_tasks > 0) {
+    said.prepack = {prepack, static_cast<std::uint64_t>(source.launch.prepack_tasks)};
+    for (const int read : prepack_reads(kernel.kernel)) said.prepack_reads |= std::uint64_t{1} << read;
+  }
+  return runtime::call_hash(said, params.data(), steps.data());
 }
 
 // What only kernels for processors have.
@@ -217,11 +253,16 @@ std::string deployed_name(const Source& source, std::string_view compiler) {
   return fmt::format("{}_{}", source.entry, to_hex(hash_combine(hash_of(source), stable_hash(compiler))));
 }
 
-std::string deployed_text(const Source& source, const std::string& name) {
+std::string deployed_text(const RebuiltKernel& kernel, const std::string& name) {
   std::string text;
-  for (const auto& [before, after] : renamed(source, name))
+  for (const auto& [before, after] : renamed(kernel.source, name))
     text += fmt::format("#define {} {}\n", before, after);
-  return text + source.text;
+  if (kernel.source.target.has(Feature::kTasks))
+    text += fmt::format(
+        "extern \"C\" {{\nextern const unsigned long long {0}_call;\nconst unsigned long long {0}_call = "
+        "{1}u;\n}}\n",
+        name, call_hash_of(kernel, name));
+  return text + kernel.source.text;
 }
 
 std::vector<std::string> deployed_functions(const Source& source, const std::string& name) {
@@ -327,7 +368,7 @@ std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels) {
     for (const std::string& feature : kernel.features)
       guard += fmt::format("#ifndef {0}\n#error \"compile this for processors with {1}\"\n#endif\n",
                            macro_of(feature), feature);
-    files.push_back({source_path(kernel), guard + deployed_text(kernel.rebuilt.source, kernel.name)});
+    files.push_back({source_path(kernel), guard + deployed_text(kernel.rebuilt, kernel.name)});
   }
   return files;
 }

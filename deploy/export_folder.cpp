@@ -80,7 +80,7 @@ namespace {
 // The same, in memory: the machine code, and where newer GPUs can be served the text for their drivers.
 void compile_for_gpu(FolderKernel& kernel, NvrtcCompiler& compiler) {
   Source source = kernel.rebuilt.source;
-  source.text = deployed_text(source, kernel.name);
+  source.text = deployed_text(kernel.rebuilt, kernel.name);
   source.entry = kernel.name;
   std::variant<CudaImages, Failure> images = compiler.images_of(source);
   if (const auto* failure = std::get_if<Failure>(&images))
@@ -115,7 +115,7 @@ Deployed deployed(std::span<const RebuiltKernel> kernels, FolderCompilers& compi
     }
     const std::string march = march_of(kernel);
     one.features = features_of(compilers.host(march).macros());
-    result.texts[march][name] = deployed_text(kernel.source, name);
+    result.texts[march][name] = deployed_text(kernel, name);
   }
   return result;
 }

@@ -52,7 +52,8 @@ HostCompilerOptions stripped(HostCompilerOptions options, const std::vector<std:
 }
 
 HostCompilerOptions generic(const HostCompilerOptions& compiler, const char* more) {
-  return stripped(compiler, {"-mtune=generic", "-std=c++20", "-fvisibility=hidden", "-pthread", more},
+  return stripped(compiler,
+                  {"-mtune=generic", "-std=c++20", "-fvisibility=hidden", "-pthread", "-DNDEBUG", more},
                   kBaseOfAll);
 }
 

@@ -67,6 +67,19 @@ std::vector<TensorSpec> conv2d_tensors(const Workload& workload) {
           {"y", conv.output, conv.n * conv.k * conv.out_h() * conv.out_w(), TensorRole::kOutput}};
 }
 
+std::vector<Dimension> conv2d_shape(const Workload& workload, std::int64_t elements) {
+  const Conv2d& conv = workload.conv2d();
+  const ImageSize image = output_size(workload);
+  const std::int64_t channels = elements / (conv.n * image.height * image.width);
+  std::vector<Dimension> shape;
+  if (conv.layout == ImageLayout::kNchw)
+    shape = {{conv.n}, {channels}, {image.height}, {image.width}};
+  else
+    shape = {{conv.n}, {image.height}, {image.width}, {channels}};
+  for (std::size_t i = shape.size() - 1; i-- > 0;) shape[i].stride = shape[i + 1].size * shape[i + 1].stride;
+  return shape;
+}
+
 double conv2d_flops(const Workload& workload) {
   const Conv2d& conv = workload.conv2d();
   return 2.0 * static_cast<double>(conv.n * conv.k) * static_cast<double>(conv.out_h() * conv.out_w()) *
@@ -141,6 +154,7 @@ OperatorTable conv2d_operator() {
           .complete = &complete_conv2d,
           .validate = &validate_conv2d,
           .tensors = &conv2d_tensors,
+          .shape = &conv2d_shape,
           .channels = [](const Workload& workload) { return workload.conv2d().k; },
           .slices = [](const Workload&) { return std::string_view("n"); },
           .flops = &conv2d_flops,

@@ -71,6 +71,15 @@ std::vector<TensorSpec> gemm_tensors(const Workload& workload) {
           {"c", g.c.type, g.batch * g.m * g.n, TensorRole::kOutput}};
 }
 
+std::vector<Dimension> gemm_shape(const Workload& workload, std::int64_t elements) {
+  const Gemm& g = workload.gemm();
+  const std::int64_t columns = elements / (g.batch * g.m);
+  const bool by_rows = g.c.layout == Layout::kRow;
+  std::vector<Dimension> shape = {{g.m, by_rows ? columns : 1}, {columns, by_rows ? 1 : g.m}};
+  if (g.batch > 1) shape.insert(shape.begin(), {g.batch, g.m * columns});
+  return shape;
+}
+
 std::string_view gemm_slices(const Workload& workload) {
   const Gemm& g = workload.gemm();
   return g.batch == 1 && g.a.layout == Layout::kRow && g.c.layout == Layout::kRow ? "m" : "";
@@ -206,6 +215,7 @@ OperatorTable gemm_operator() {
           .complete = &complete_gemm,
           .validate = &validate_gemm,
           .tensors = &gemm_tensors,
+          .shape = &gemm_shape,
           .channels = [](const Workload& workload) { return workload.gemm().n; },
           .slices = &gemm_slices,
           .flops = &gemm_flops,

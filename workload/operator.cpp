@@ -1,5 +1,6 @@
 #include "workload/operator.h"
 
+#include <algorithm>
 #include <array>
 #include <variant>
 
@@ -13,6 +14,12 @@ std::span<const OperatorTable> operators() {
 
 const OperatorTable& operator_of(const Workload& workload) {
   return operators()[workload.problem.index()];
+}
+
+std::vector<Dimension> output_shape(const Workload& workload) {
+  const std::vector<TensorSpec> tensors = tensors_of(workload);
+  const auto output = std::ranges::find_if(tensors, &TensorSpec::is_output);
+  return operator_of(workload).shape(workload, output->elements);
 }
 
 const OperatorTable* find_operator(std::string_view name) {

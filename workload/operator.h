@@ -17,6 +17,11 @@ namespace lehr {
 /// What a flag was given, by its key; "" where it was not.
 using GivenFlags = std::function<std::string_view(std::string_view key)>;
 
+/// A dimension of a tensor, in elements.
+struct Dimension {
+  std::int64_t size = 1, stride = 1;
+};
+
 /// An operator. Its functions are asked for workloads of this operator only, and know of no epilogue.
 struct OperatorTable {
   std::string_view name;     ///< the first word of a text: "gemm"
@@ -32,6 +37,8 @@ struct OperatorTable {
   void (*validate)(const Workload& workload) = nullptr;  ///< as validate(const Workload&)
   /// In argument order, the output last.
   std::vector<TensorSpec> (*tensors)(const Workload& workload) = nullptr;
+  /// output_shape(), of so many elements.
+  std::vector<Dimension> (*shape)(const Workload& workload, std::int64_t elements) = nullptr;
   std::int64_t (*channels)(const Workload& workload) =
       nullptr;  ///< of the sums, for an epilogue (epilogue.h)
   /// The key of the size that slices_of() describes; "" where there is none.
@@ -48,6 +55,9 @@ OperatorTable conv2d_operator();
 /// In the order of Workload::problem's alternatives.
 std::span<const OperatorTable> operators();
 const OperatorTable& operator_of(const Workload& workload);
+/// Of the output: rows and columns of C, whatever its layout, behind the batch where that is more than 1; an
+/// image's four in its layout.
+std::vector<Dimension> output_shape(const Workload& workload);
 /// nullptr where there is none of that name.
 const OperatorTable* find_operator(std::string_view name);
 std::vector<std::string_view> operator_names();

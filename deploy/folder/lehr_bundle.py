@@ -14,11 +14,13 @@ and those for CUDA on whatever speaks DLPack or has __cuda_array_interface__ the
     launch = kernel.bind(a, b, out=c)
     launch()                       # the same tensors again: no check, no new tensor maps
 
-Tensors are dense, of the type and the number of elements that the workload states. Needs NumPy, and liblehr_bundle.so of the
-bundle.
+Tensors are dense, of the type and the number of elements that the workload states; an output has its shape, overlaps no other
+tensor and can be written. Kernels and layers may be called by several threads at the same time, and by a child process. Needs
+NumPy, and liblehr_bundle.so of the bundle.
 """
 
 import ctypes
+import operator
 import os
 import sys
 
@@ -30,6 +32,7 @@ _ANSWERS = ["exact", "other threads", "split", "padded", "other device"]
 _TARGETS = [None, "cpu", "cuda"]
 _IN, _OUT, _PREPACKED, _WORKSPACE = range(4)
 _NO_KERNEL = 4
+_MOST_THREADS, _MOST_DIMENSIONS = 4096, 8
 _DTYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "s32": "i4", "s8": "i1", "u8": "u1"}
 
 
@@ -92,6 +95,9 @@ class _ParamInfo(ctypes.Structure):
         ("bytes", ctypes.c_uint64),
         ("alignment", ctypes.c_uint32),
         ("constant", ctypes.c_uint32),
+        ("dimensions", ctypes.c_uint32),
+        ("shape", ctypes.c_uint64 * _MOST_DIMENSIONS),
+        ("strides", ctypes.c_uint64 * _MOST_DIMENSIONS),
     ]
 
 
@@ -138,6 +144,26 @@ def _sized(struct):
     value = struct()
     value.size = ctypes.sizeof(struct)
     return value
+
+
+def _whole(name, value, least, most):
+    """A whole number of any package's, within bounds."""
+    if isinstance(value, (bool, numpy.bool_)):
+        raise TypeError(f"{name} is a whole number, not {value!r}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is a whole number, not {value!r}") from None
+    if not least <= number <= most:
+        raise ValueError(f"{name} is a whole number from {least} to {most}, not {number}")
+    return number
+
+
+class _NoCopy:
+    """What stands for something open, which a copy would close, or call at the same time."""
+
+    def __reduce_ex__(self, _):
+        raise TypeError(f"a {type(self).__name__} is neither copied nor pickled: open the bundle again, or share it")
 
 
 class _Library:
@@ -191,17 +217,19 @@ def open(folder, threads=1, self_test=False, cuda_device=0):  # noqa: A001: the 
     return Bundle(folder, threads, self_test, cuda_device)
 
 
-class Bundle:
+class Bundle(_NoCopy):
     """An open bundle. It is closed by close(), by the end of a `with`, or with its last kernel."""
 
     def __init__(self, folder, threads=1, self_test=False, cuda_device=0):
-        folder = os.path.abspath(folder)
+        folder = os.path.abspath(os.fsdecode(folder))
+        threads = _whole("threads", threads, 1, _MOST_THREADS)
+        cuda_device = _whole("cuda_device", cuda_device, 0, 2**31 - 1)
         self._library = _Library(os.path.join(folder, "liblehr_bundle.so"))
         self._handle = ctypes.c_uint64(0)
         self._pool = ctypes.c_void_p()
         self.threads = threads
         options = _sized(_OpenOptions)
-        options.self_test = self_test
+        options.self_test = bool(self_test)
         options.cuda_device = cuda_device
         self._library.open(os.fsencode(folder), ctypes.byref(options), ctypes.byref(self._handle))
         if threads > 1:
@@ -230,6 +258,7 @@ class Bundle:
         return count.value
 
     def __getitem__(self, index):
+        index = operator.index(index)
         if not 0 <= index < len(self):
             raise IndexError(index)
         kernel = ctypes.c_uint64()
@@ -241,8 +270,12 @@ class Bundle:
         bundle has none. One for CUDA is a CudaKernel."""
         if target not in _TARGETS:
             raise ValueError(f"target is 'cpu', 'cuda' or None, not {target!r}")
+        if not isinstance(workload, str):
+            raise TypeError(f"workload is a str, not a {type(workload).__name__}")
+        if "\0" in workload:
+            raise ValueError(f"workload has a 0 in it: {workload!r}")
         options = _sized(_FindOptions)
-        options.threads, options.only_exact, options.target = self.threads, only_exact, _TARGETS.index(target)
+        options.threads, options.only_exact, options.target = self.threads, bool(only_exact), _TARGETS.index(target)
         kernel = ctypes.c_uint64()
         try:
             self._library.find(self._handle, workload.encode(), ctypes.byref(options), ctypes.byref(kernel))
@@ -261,23 +294,69 @@ class _Param:
         self.bytes = info.bytes
         self.constant = bool(info.constant)
 
+        itemsize = numpy.dtype(_DTYPES.get(self.dtype, "u1")).itemsize
+        self.shape = tuple(info.shape[: info.dimensions]) or (self.bytes // itemsize,)
+        self._strides = tuple(stride * itemsize for stride in info.strides[: info.dimensions]) or None
+
     def array(self):
-        """New memory for it; what is prepacked lies on a cache line."""
+        """New memory for it, on a cache line."""
         room = numpy.empty(self.bytes + 64, numpy.uint8)
         start = -room.ctypes.data % 64
-        return room[start : start + self.bytes].view(_dtype(self.dtype))
+        flat = room[start : start + self.bytes].view(_dtype(self.dtype))
+        if self.role != _OUT:
+            return flat
+        return numpy.lib.stride_tricks.as_strided(flat, self.shape, self._strides)
 
     def check(self, tensor):
         """The tensor as a dense NumPy array on the same memory."""
-        if not isinstance(tensor, numpy.ndarray):
-            tensor = numpy.from_dlpack(tensor)
+        tensor = self._as_numpy(tensor)
         if tensor.dtype != _dtype(self.dtype):
             raise TypeError(f"{self.name} is {tensor.dtype}, the kernel takes {self.dtype}")
         if tensor.nbytes != self.bytes:
             raise ValueError(f"{self.name} has {tensor.nbytes} bytes, the kernel takes {self.bytes}")
-        if not tensor.flags.c_contiguous:
+        if not tensor.flags.c_contiguous and not (self.role == _OUT and self._lies_as(tensor)):
             raise ValueError(f"{self.name} is not dense: pass numpy.ascontiguousarray of it")
         return tensor
+
+    def check_out(self, tensor, inputs):
+        """The same of an output: it can be written, and shares no memory with one of `inputs`, which have names."""
+        tensor = self.check(tensor)
+        if not tensor.flags.writeable:
+            raise ValueError(f"{self.name} (out) is read-only")
+        begin, end = _place(tensor)
+        for name, other in inputs:
+            first, last = _place(other)
+            if begin < last and first < end:
+                raise ValueError(f"{self.name} (out) overlaps {name}: it needs memory of its own")
+        return tensor
+
+    def _as_numpy(self, tensor):
+        if isinstance(tensor, numpy.ma.MaskedArray):
+            raise TypeError(f"{self.name} is a masked array: pass its filled()")
+        if isinstance(tensor, numpy.ndarray):
+            return tensor
+        try:
+            # NumPy takes for read-only what the package's DLPack does not call writable.
+            return tensor.numpy() if _package(tensor) == "torch" else numpy.from_dlpack(tensor)
+        except Exception as error:  # whatever the package raises: on another device, part of a gradient, none of its tensors
+            what = f"{self.name} is a {type(tensor).__name__}, which is not taken as an array of NumPy's: {error}"
+            raise TypeError(what) from error
+
+    def _lies_as(self, tensor):
+        return tensor.shape == self.shape and all(
+            size == 1 or stride == wanted for size, stride, wanted in zip(tensor.shape, tensor.strides, self._strides or ())
+        )
+
+
+def _place(array):
+    """The first byte of a dense array, and the one behind its last."""
+    return array.ctypes.data, array.ctypes.data + array.nbytes
+
+
+def _package(tensor):
+    """"torch", "cupy", ...: of a tensor, or of what its type is made of."""
+    packages = [base.__module__.partition(".")[0] for base in type(tensor).__mro__]
+    return next((package for package in packages if package in ("torch", "cupy")), None)
 
 
 def _dtype(name):
@@ -292,7 +371,7 @@ def _kernel(bundle, handle):
     return (CudaKernel if info.target == b"cuda" else Kernel)(bundle, handle, info)
 
 
-class _AnyKernel:
+class _AnyKernel(_NoCopy):
     def __init__(self, bundle, handle, info):
         self._bundle, self._handle = bundle, handle
         library = bundle._library
@@ -342,8 +421,8 @@ class Kernel(_AnyKernel):
         return Layer(self, constants)
 
 
-class Layer:
-    """A kernel with its constant inputs. One call at a time."""
+class Layer(_NoCopy):
+    """A kernel with its constant inputs."""
 
     def __init__(self, kernel, constants):
         names = [param.name for param in kernel.inputs if param.constant]
@@ -351,27 +430,16 @@ class Layer:
             raise TypeError(f"{len(names)} constant tensors are to be given ({', '.join(names) or 'none'}), not {len(constants)}")
         self.kernel = kernel
         self._tensors = {}  # by parameter: what the pointers point to
+        self._free = []  # _Running that no thread is in: each has one of its own
         given = iter(constants)
         for param in kernel.params:
             if param.constant:
                 self._tensors[param.name] = param.check(next(given))
             elif param.role == _PREPACKED:
                 self._tensors[param.name] = param.array()
-        self._scratch = numpy.empty(kernel._scratch_bytes + 64, numpy.uint8)
-        self._pointers = (ctypes.c_void_p * len(kernel.params))()
-        for index, param in enumerate(kernel.params):
-            if param.name in self._tensors:
-                self._pointers[index] = self._tensors[param.name].ctypes.data
-        bundle = kernel._bundle
-        self._call = _sized(_Call)
-        self._call.param_count = len(kernel.params)
-        self._call.params = self._pointers
-        self._call.scratch = self._scratch.ctypes.data + -self._scratch.ctypes.data % 64
-        self._call.scratch_bytes = kernel._scratch_bytes
-        self._call.workers = bundle.threads
-        self._call.pool = bundle._pool
-        self._call.parallel_for = bundle._library.pool_run if bundle.threads > 1 else None
-        bundle._library.prepack(kernel._handle, ctypes.byref(self._call))
+        running = _Running(kernel, self._tensors)
+        kernel._bundle._library.prepack(kernel._handle, ctypes.byref(running.call))
+        self._free.append(running)
 
     @property
     def inputs(self):
@@ -383,16 +451,45 @@ class Layer:
         inputs = self.inputs
         if len(tensors) != len(inputs):
             raise TypeError(f"{len(inputs)} tensors are to be given ({', '.join(p.name for p in inputs)}), not {len(tensors)}")
-        held = [param.check(tensor) for param, tensor in zip(inputs, tensors)]
-        given = iter(held)
-        for index, param in enumerate(self.kernel.params):
-            if param.role == _OUT:
-                result = param.array() if out is None else param.check(out)
-                self._pointers[index] = result.ctypes.data
-            elif param.role == _IN and not param.constant:
-                self._pointers[index] = next(given).ctypes.data
-        self.kernel._bundle._library.run(self.kernel._handle, ctypes.byref(self._call))
-        return result
+        held = dict(self._tensors)
+        held.update((param.name, param.check(tensor)) for param, tensor in zip(inputs, tensors))
+        result = next(param for param in self.kernel.params if param.role == _OUT)
+        lies = result.array() if out is None else result.check_out(out, held.items())
+        held[result.name] = lies
+        try:
+            running = self._free.pop()
+        except IndexError:
+            running = _Running(self.kernel, {})
+        running.point_to(held)
+        try:
+            self.kernel._bundle._library.run(self.kernel._handle, ctypes.byref(running.call))
+        finally:
+            self._free.append(running)
+        return lies if out is None else out
+
+
+class _Running:
+    """A call that is made again and again, with scratch memory of its own."""
+
+    def __init__(self, kernel, tensors):
+        bundle = kernel._bundle
+        self._params = kernel.params
+        self._scratch = numpy.empty(kernel._scratch_bytes + 64, numpy.uint8)
+        self._pointers = (ctypes.c_void_p * len(kernel.params))()
+        self.call = _sized(_Call)
+        self.call.param_count = len(kernel.params)
+        self.call.params = self._pointers
+        self.call.scratch = self._scratch.ctypes.data + -self._scratch.ctypes.data % 64
+        self.call.scratch_bytes = kernel._scratch_bytes
+        self.call.workers = bundle.threads
+        self.call.pool = bundle._pool
+        self.call.parallel_for = bundle._library.pool_run if bundle.threads > 1 else None
+        self.point_to(tensors)
+
+    def point_to(self, tensors):
+        for index, param in enumerate(self._params):
+            if param.name in tensors:
+                self._pointers[index] = tensors[param.name].ctypes.data
 
 
 # DLDataTypeCode and bits of DLPack; typestr of __cuda_array_interface__, which has no name for bf16. Bytes stand for 8-bit floats
@@ -418,6 +515,7 @@ class _OnDevice:
 
     def __init__(self, tensor, stream):
         strides = None  # bytes
+        self.read_only = False
         if hasattr(tensor, "__dlpack_device__") and tensor.__dlpack_device__()[0] in _ON_CUDA:
             self.held = tensor.__dlpack__(stream=stream or 1)  # 1 is the default stream
             lies = _DLTensor.from_address(_POINTER_OF(self.held, b"dltensor"))
@@ -429,6 +527,7 @@ class _OnDevice:
             lies = tensor.__cuda_array_interface__
             self.held, self.address, self.type = tensor, lies["data"][0] or 0, lies["typestr"][1:]
             shape, itemsize, strides = lies["shape"], int(lies["typestr"][2:]), lies.get("strides")
+            self.read_only = lies["data"][1]
         else:
             raise TypeError(f"is not on a CUDA device: it is a {type(tensor).__name__}")
         self.nbytes, self.dense = itemsize, True
@@ -441,8 +540,10 @@ class _OnDevice:
 def _on_device(param, tensor, stream):
     try:
         lies = _OnDevice(tensor, stream)
-    except TypeError as error:
-        raise TypeError(f"{param.name} {error}") from None
+    except Exception as error:  # of the package, too: a tensor that is part of a gradient
+        raise TypeError(f"{param.name} {error}") from error
+    if param.role != _IN and lies.read_only:
+        raise ValueError(f"{param.name} is read-only")
     if param.role == _WORKSPACE:  # of any type, and more of it
         if lies.nbytes < param.bytes:
             raise ValueError(f"{param.name} has {lies.nbytes} bytes, the kernel needs {param.bytes}")
@@ -456,14 +557,21 @@ def _on_device(param, tensor, stream):
     return lies
 
 
+def _check_overlaps(params, held):
+    places = [(lies.address, lies.address + lies.nbytes) for lies in held]
+    for i, (begin, end) in enumerate(places):
+        for j, (first, last) in enumerate(places):
+            if params[i].role != _IN and i != j and begin < last and first < end:
+                raise ValueError(f"{params[i].name}, which is written, overlaps {params[j].name}")
+
+
 def _current_stream(tensor):
     """Of the package whose array that is."""
-    for base in type(tensor).__mro__:
-        package = base.__module__.partition(".")[0]
-        if package == "torch":
-            return sys.modules["torch"].cuda.current_stream(tensor.device).cuda_stream
-        if package == "cupy":
-            return sys.modules["cupy"].cuda.get_current_stream().ptr
+    package = _package(tensor)
+    if package == "torch":
+        return sys.modules["torch"].cuda.current_stream(tensor.device).cuda_stream
+    if package == "cupy":
+        return sys.modules["cupy"].cuda.get_current_stream().ptr
     package = type(tensor).__name__
     raise TypeError(f"which stream is current for a {package} is not known: pass stream=, a number, 0 for the default one")
 
@@ -489,7 +597,7 @@ class CudaKernel(_AnyKernel):
         return launch
 
 
-class Launch:
+class Launch(_NoCopy):
     """A kernel for CUDA and its tensors, which it keeps. What lies in them may change. A stream in capture takes it into a
     graph."""
 
@@ -502,6 +610,7 @@ class Launch:
         stream = _current_stream(out) if stream is None else stream
         given = {_IN: iter(tensors), _OUT: iter((out,)), _WORKSPACE: iter(workspaces)}
         self._held = [_on_device(param, next(given[param.role]), stream) for param in kernel.params]
+        _check_overlaps(kernel.params, self._held)
         self._call = _sized(_LaunchCall)
         self._call.param_count = len(kernel.params)
         self._call.params = (ctypes.c_void_p * len(kernel.params))(*(lies.address for lies in self._held))

@@ -3,10 +3,10 @@
 
 #include <dlfcn.h>
 
-#include <climits>
 #include <cstddef>
 #include <cstring>
 
+#include "deploy/runtime/hash.h"
 #include "deploy/runtime/message.h"
 #include "deploy/runtime/words.h"
 
@@ -22,18 +22,7 @@ constexpr std::size_t kSlots = 1u << (64 - kAnswerBits - kGenerationBits);
 
 std::atomic<Bundle*> slots[kSlots];
 std::uint64_t last_generation = 0;
-pthread_mutex_t registering = PTHREAD_MUTEX_INITIALIZER;
-
-class Locked {
- public:
-  explicit Locked(pthread_mutex_t& mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
-  ~Locked() { pthread_mutex_unlock(&mutex_); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-
- private:
-  pthread_mutex_t& mutex_;
-};
+Lock registering;
 
 Bundle* in_slot(std::uint64_t handle) {
   Bundle* const bundle = slots[handle >> (kAnswerBits + kGenerationBits)].load(std::memory_order_acquire);
@@ -73,7 +62,6 @@ lehr_status load_kernel(Bundle& bundle, const ManifestKernel& said, EntryNamed e
   kernel.steps = &bundle.steps[said.first_step];
   for (std::uint32_t i = 0; i < said.steps; ++i) {
     const ManifestStep& step = bundle.manifest.steps[said.first_step + i];
-    if (step.tasks > LONG_MAX) return fail(error, LEHR_BAD_BUNDLE, "%s has too many tasks", said.name.data());
     Step& loaded = bundle.steps[said.first_step + i];
     loaded = {entry_named(context, said, step.entry, error), static_cast<long>(step.tasks)};
     if (loaded.entry == nullptr) return LEHR_BAD_BUNDLE;
@@ -89,9 +77,7 @@ lehr_status load_kernel(Bundle& bundle, const ManifestKernel& said, EntryNamed e
 
 // The kernels as they are are the first answers.
 bool add_exact_answers(Bundle& bundle) {
-  bundle.answers =
-      static_cast<std::atomic<Answer*>*>(std::calloc(Bundle::kMostAnswers, sizeof *bundle.answers));
-  if (bundle.answers == nullptr) return false;
+  lehr_status status = LEHR_OK;
   for (const LoadedKernel& kernel : bundle.kernels) {
     Owner<Answer> answer = Owner<Answer>::make();
     const std::uint32_t tensors = kernel.said->tensors();
@@ -102,7 +88,7 @@ bool add_exact_answers(Bundle& bundle) {
     answer->workload = kernel.said->workload.data();
     answer->time_us = kernel.said->time_us;
     answer->scratch_bytes = (kernel.said->scratch_bytes + 63) / 64 * 64;
-    bundle.add(std::move(answer));
+    if (bundle.add(std::move(answer), status) == Bundle::kNone) return false;
   }
   return true;
 }
@@ -119,19 +105,73 @@ std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures featu
 Bundle::~Bundle() {
   for (std::size_t i = 0; i < answer_count; ++i) {
     Owner<Answer> ended;
-    ended.reset(answers[i]);
+    ended.reset(blocks[i / kBlock].load()[i % kBlock]);
   }
-  std::free(answers);
+  for (const auto& block : blocks) std::free(block);
   for (void* library : libraries) dlclose(library);
-  pthread_mutex_destroy(&adding);
 }
 
-std::size_t Bundle::add(Owner<Answer> answer) {
+const Answer* Bundle::answer(std::size_t index) const {
+  if (index >= kBlocks * kBlock) return nullptr;
+  const std::atomic<Answer*>* const block = blocks[index / kBlock].load(std::memory_order_acquire);
+  return block == nullptr ? nullptr : block[index % kBlock].load(std::memory_order_acquire);
+}
+
+namespace {
+
+Asked question_of(const Answer& answer) {
+  return {answer.workload, answer.asked_threads, answer.asked_target};
+}
+
+}  // namespace
+
+// The place of an answer to it, or the free one where it belongs; there is a free one.
+std::size_t Bundle::place_of(const Asked& asked, const Array<std::uint32_t>& among) const {
+  std::size_t place =
+      Hash().add(asked.workload).add(asked.threads).add(asked.target).value() & (among.size() - 1);
+  for (; among[place] != 0; place = (place + 1) & (among.size() - 1)) {
+    const Asked known = question_of(*answer(among[place]));
+    if (known.threads == asked.threads && known.target == asked.target && known.workload == asked.workload)
+      break;
+  }
+  return place;
+}
+
+// Half of the places stay free.
+bool Bundle::make_room() {
+  if (2 * (answer_count - kernels.size() + 1) <= places.size()) return true;
+  Array<std::uint32_t> grown;
+  if (!grown.resize(places.size() == 0 ? 64 : 2 * places.size())) return false;
+  for (const std::uint32_t index : places)
+    if (index != 0) grown[place_of(question_of(*answer(index)), grown)] = index;
+  places = std::move(grown);
+  return true;
+}
+
+std::size_t Bundle::known(const Asked& asked) {
+  const Locked lock(adding);
+  const std::uint32_t index = places.size() == 0 ? 0 : places[place_of(asked, places)];
+  return index == 0 ? kNone : index;
+}
+
+std::size_t Bundle::add(Owner<Answer> answer, lehr_status& status) {
   const Locked lock(adding);
   const std::size_t index = answer_count;
-  if (index == kMostAnswers) return index;
-  answers[index].store(answer.release(), std::memory_order_release);
+  const bool put_together = index >= kernels.size();
+  status = LEHR_TOO_MANY_SHAPES;
+  if (index == kernels.size() + LEHR_MOST_SHAPES) return kNone;
+  status = LEHR_NO_MEMORY;
+  if (put_together && !make_room()) return kNone;
+  const std::size_t place = put_together ? place_of(question_of(*answer), places) : 0;
+  if (put_together && places[place] != 0) return places[place];
+  std::atomic<std::atomic<Answer*>*>& block = blocks[index / kBlock];
+  if (block == nullptr)
+    block.store(static_cast<std::atomic<Answer*>*>(std::calloc(kBlock, sizeof(std::atomic<Answer*>))),
+                std::memory_order_release);
+  if (block == nullptr) return kNone;
+  block.load()[index % kBlock].store(answer.release(), std::memory_order_release);
   answer_count = index + 1;
+  if (put_together) places[place] = static_cast<std::uint32_t>(index);
   return index;
 }
 
@@ -146,8 +186,7 @@ Bundle* bundle_of_kernel(lehr_kernel handle) {
 const Answer* answer_of(lehr_kernel handle) {
   const std::uint64_t number = handle & kAnswerMask;
   const Bundle* const bundle = in_slot(handle);
-  if (bundle == nullptr || number == 0 || number > Bundle::kMostAnswers) return nullptr;
-  return bundle->answers[number - 1].load(std::memory_order_acquire);
+  return bundle == nullptr || number == 0 ? nullptr : bundle->answer(number - 1);
 }
 
 lehr_kernel kernel_handle(lehr_bundle bundle, std::size_t answer) {
@@ -169,11 +208,12 @@ lehr_bundle register_bundle(Owner<Bundle> bundle) {
 }
 
 bool unregister_bundle(lehr_bundle handle) {
+  Owner<Bundle> ended;  // goes without the lock
   const Locked lock(registering);
-  Owner<Bundle> ended;
-  ended.reset(bundle_of(handle));
-  if (!ended) return false;
+  Bundle* const bundle = bundle_of(handle);
+  if (bundle == nullptr) return false;
   slots[handle >> (kAnswerBits + kGenerationBits)].store(nullptr, std::memory_order_release);
+  ended.reset(bundle);
   return true;
 }
 

@@ -1,13 +1,12 @@
 // An open bundle, and what its handles stand for.
 #pragma once
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstdint>
 
 #include "deploy/runtime/cuda.h"
 #include "deploy/runtime/lehr_bundle.h"
+#include "deploy/runtime/lock.h"
 #include "deploy/runtime/manifest.h"
 #include "deploy/runtime/memory.h"
 
@@ -57,16 +56,27 @@ struct Answer {
   double wasted = 0;
   std::uint64_t scratch_bytes = 0;  ///< of one worker, a multiple of 64
   std::uint64_t padding_bytes = 0;  ///< behind the workers' scratch: copies of padded slices
-  Array<char> text;                 ///< `workload` where it was put together
-  std::uint32_t asked_threads = 0;  ///< lehr_find_options::threads that it was put together for
+  // Where it was put together: `workload`, and lehr_find_options that it was put together for.
+  Array<char> text;
+  std::uint32_t asked_threads = 0;
   std::uint32_t asked_target = LEHR_ANY_TARGET;
   std::uint32_t padding = kNoIndex;  ///< CUDA: index of the param that copies of padded slices lie in
 
   static bool is_padded(const Part& part) { return part.used < part.kernel->said->slices; }
 };
 
+/// What a program asks for.
+struct Asked {
+  std::string_view workload;
+  std::uint32_t threads = 0;
+  std::uint32_t target = LEHR_CPU;  ///< one of them
+  bool only_exact = false;
+
+  bool is_for(const ManifestKernel& kernel) const { return kernel.on_cuda() == (target == LEHR_CUDA); }
+};
+
 struct Bundle {
-  static constexpr std::size_t kMostAnswers = 1u << 16;
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   Bundle() = default;
   ~Bundle();
@@ -83,14 +93,28 @@ struct Bundle {
   Owner<Cuda> cuda;          ///< where the manifest has kernels for it
   int cuda_device = 0;       ///< lehr_open_options::cuda_device
 
-  /// The first kernels.size() are the kernels as they are; those that were put together follow. Written with
-  /// `adding` held, read without.
-  std::atomic<Answer*>* answers = nullptr;
-  std::atomic<std::size_t> answer_count = 0;
-  pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+  /// The first kernels.size() are the kernels as they are; those that were put together follow. nullptr where
+  /// there is none. Never waits.
+  const Answer* answer(std::size_t index) const;
+  /// The index of what was put together for this question; kNone where nothing was.
+  std::size_t known(const Asked& asked);
+  /// Owns it from then on. Its index, or that of another thread's answer to the same question; kNone with
+  /// LEHR_NO_MEMORY or LEHR_TOO_MANY_SHAPES in `status`.
+  std::size_t add(Owner<Answer> answer, lehr_status& status);
 
-  /// Owns it from then on. The index, or kMostAnswers where there is no room.
-  std::size_t add(Owner<Answer> answer);
+ private:
+  static constexpr std::size_t kBlock = 1024,
+                               kBlocks = (LEHR_MOST_SHAPES + Manifest::kMostKernels + kBlock - 1) / kBlock;
+
+  std::size_t place_of(const Asked& asked, const Array<std::uint32_t>& among) const;
+  bool make_room();
+
+  // Written with `adding` held. Answers are read without it, and stay where they are.
+  std::atomic<std::atomic<Answer*>*> blocks[kBlocks] = {};
+  std::size_t answer_count = 0;
+  /// Indices of what was put together, each at a place that follows from its question, or behind it; 0: free.
+  Array<std::uint32_t> places;
+  Lock adding;
 };
 
 /// What a handle stands for; nullptr where it is not open.
@@ -121,8 +145,13 @@ lehr_status load_cuda_kernels(Bundle& bundle, ImageOf image_of, void* context, l
 std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures features);
 
 /// What is wrong with a call's params, of which those with their bit in `needed` are looked at; or LEHR_OK.
+/// Without NDEBUG also check_overlaps().
 lehr_status check_params(const Answer& answer, void* const* params, std::uint32_t count, std::uint64_t needed,
-                         lehr_error* error);
+                         bool prepacking, lehr_error* error);
+/// LEHR_BAD_ARGUMENT where one that lehr_run or lehr_launch (or, `prepacking`, lehr_prepack) writes overlaps
+/// another one.
+lehr_status check_overlaps(const Answer& answer, void* const* params, std::uint64_t needed, bool prepacking,
+                           lehr_error* error);
 
 /// lehr_run and lehr_prepack of a call that is right.
 void run_answer(const Answer& answer, const lehr_call& call);

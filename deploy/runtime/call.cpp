@@ -11,6 +11,18 @@ bool aligned(const void* pointer, std::uint64_t alignment) {
   return (reinterpret_cast<std::uintptr_t>(pointer) & (alignment - 1)) == 0;
 }
 
+// Whether memory of the caller's begins in another one, or the other way round.
+bool overlap(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes) {
+  const auto p = reinterpret_cast<std::uintptr_t>(a), q = reinterpret_cast<std::uintptr_t>(b);
+  return p < q ? q - p < a_bytes : p - q < b_bytes && a_bytes > 0;
+}
+
+#ifdef NDEBUG
+constexpr bool kChecksOverlaps = false;
+#else
+constexpr bool kChecksOverlaps = true;
+#endif
+
 /// One step's tasks, taken by whichever worker is free.
 struct Round {
   Entry entry;
@@ -89,7 +101,8 @@ void run_part(const Part& part, const Answer& answer, const lehr_call& call) {
 }
 
 // What is wrong with a call, or LEHR_OK. `needed`: a bit per parameter that is used.
-lehr_status check(const Answer* answer, const lehr_call* call, std::uint64_t needed, lehr_error* error) {
+lehr_status check(const Answer* answer, const lehr_call* call, std::uint64_t needed, bool prepacking,
+                  lehr_error* error) {
   if (answer == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "the kernel is not one of an open bundle");
   if (call == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "the call is a null pointer");
   if (call->size < sizeof *call)
@@ -97,7 +110,8 @@ lehr_status check(const Answer* answer, const lehr_call* call, std::uint64_t nee
   if (answer->parts[0].kernel->said->on_cuda())
     return fail(error, LEHR_BAD_ARGUMENT, "the kernel is for %s: lehr_launch puts it on a stream",
                 answer->parts[0].kernel->said->target.data());
-  if (const lehr_status status = check_params(*answer, call->params, call->param_count, needed, error);
+  if (const lehr_status status =
+          check_params(*answer, call->params, call->param_count, needed, prepacking, error);
       status != LEHR_OK)
     return status;
   if (call->workers > 1 && call->parallel_for == nullptr)
@@ -115,13 +129,35 @@ lehr_status check_scratch(const Answer& answer, const lehr_call& call, lehr_erro
                 call.workers > 1 ? call.workers : 1, static_cast<unsigned long long>(needed));
   if (!aligned(call.scratch, 64))
     return fail(error, LEHR_BAD_ARGUMENT, "the scratch is not aligned to 64 bytes");
+  for (std::uint32_t i = 0; kChecksOverlaps && i < answer.params.size(); ++i)
+    if (overlap(call.scratch, needed, call.params[i], answer.params[i].bytes))
+      return fail(error, LEHR_BAD_ARGUMENT, "the scratch overlaps %s", answer.params[i].name.data());
   return LEHR_OK;
+}
+
+// Whether lehr_run, lehr_launch (or, `prepacking`, lehr_prepack) writes it.
+bool is_written(const ManifestParam& param, bool prepacking) {
+  return prepacking ? param.role == LEHR_PREPACKED : param.role == LEHR_OUT || param.role == LEHR_WORKSPACE;
 }
 
 }  // namespace
 
+lehr_status check_overlaps(const Answer& answer, void* const* params, std::uint64_t needed, bool prepacking,
+                           lehr_error* error) {
+  for (std::uint32_t i = 0; i < answer.params.size(); ++i) {
+    const ManifestParam& written = answer.params[i];
+    if ((needed >> i & 1) == 0 || !is_written(written, prepacking)) continue;
+    for (std::uint32_t j = 0; j < answer.params.size(); ++j)
+      if (j != i && (needed >> j & 1) != 0 &&
+          overlap(params[i], written.bytes, params[j], answer.params[j].bytes))
+        return fail(error, LEHR_BAD_ARGUMENT, "%s, which is written, overlaps %s", written.name.data(),
+                    answer.params[j].name.data());
+  }
+  return LEHR_OK;
+}
+
 lehr_status check_params(const Answer& answer, void* const* params, std::uint32_t count, std::uint64_t needed,
-                         lehr_error* error) {
+                         bool prepacking, lehr_error* error) {
   if (params == nullptr || count != answer.params.size())
     return fail(error, LEHR_BAD_ARGUMENT, "the kernel takes %zu parameters, not %u", answer.params.size(),
                 params == nullptr ? 0 : count);
@@ -134,7 +170,7 @@ lehr_status check_params(const Answer& answer, void* const* params, std::uint32_
       return fail(error, LEHR_BAD_ARGUMENT, "parameter %u, %s, is not aligned to %u bytes", i,
                   param.name.data(), param.alignment);
   }
-  return LEHR_OK;
+  return kChecksOverlaps ? check_overlaps(answer, params, needed, prepacking, error) : LEHR_OK;
 }
 
 void run_answer(const Answer& answer, const lehr_call& call) {
@@ -155,7 +191,7 @@ using namespace lehr::runtime;
 
 lehr_status lehr_run(lehr_kernel kernel, const lehr_call* call, lehr_error* error) {
   const Answer* const answer = answer_of(kernel);
-  if (const lehr_status status = check(answer, call, ~std::uint64_t{0}, error); status != LEHR_OK)
+  if (const lehr_status status = check(answer, call, ~std::uint64_t{0}, false, error); status != LEHR_OK)
     return status;
   if (const lehr_status status = check_scratch(*answer, *call, error); status != LEHR_OK) return status;
   run_answer(*answer, *call);
@@ -165,12 +201,12 @@ lehr_status lehr_run(lehr_kernel kernel, const lehr_call* call, lehr_error* erro
 lehr_status lehr_prepack(lehr_kernel kernel, const lehr_call* call, lehr_error* error) {
   const Answer* const answer = answer_of(kernel);
   if (answer == nullptr || answer->parts[0].kernel->prepack.entry == nullptr)
-    return answer == nullptr ? check(answer, call, 0, error) : succeed(error);
+    return answer == nullptr ? check(answer, call, 0, true, error) : succeed(error);
   const LoadedKernel& first = *answer->parts[0].kernel;
   std::uint64_t needed = first.said->prepack_reads;
   for (std::uint32_t i = 0; i < first.said->params; ++i)
     if (first.params[i].role == LEHR_PREPACKED) needed |= std::uint64_t{1} << i;
-  if (const lehr_status status = check(answer, call, needed, error); status != LEHR_OK) return status;
+  if (const lehr_status status = check(answer, call, needed, true, error); status != LEHR_OK) return status;
   prepack_answer(*answer, *call);
   return succeed(error);
 }

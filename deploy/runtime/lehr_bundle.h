@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /// Grows when a function or a member is added; what is there keeps its meaning.
-#define LEHR_BUNDLE_ABI 2
+#define LEHR_BUNDLE_ABI 3
 
 typedef int32_t lehr_status;
 enum {
@@ -45,8 +45,9 @@ enum {
   LEHR_WRONG_DEVICE = 3,  ///< no kernel of it runs on this processor or GPU
   LEHR_NO_KERNEL = 4,     ///< the bundle has none for that workload: use another implementation
   LEHR_NO_MEMORY = 5,
-  LEHR_WRONG_RESULT = 6,  ///< a self-test: the kernel computes something else here than it is to compute
-  LEHR_DRIVER_ERROR = 7,  ///< CUDA's driver refused: the sentence has its name for the reason
+  LEHR_WRONG_RESULT = 6,     ///< a self-test: the kernel computes something else here than it is to compute
+  LEHR_DRIVER_ERROR = 7,     ///< CUDA's driver refused: the sentence has its name for the reason
+  LEHR_TOO_MANY_SHAPES = 8,  ///< LEHR_MOST_SHAPES are kept already: close the bundle and open it again
 };
 
 /// One sentence about the last call that was given it; "" after one that succeeded.
@@ -128,6 +129,8 @@ enum {
 };
 enum { LEHR_ANY_TARGET = 0, LEHR_CPU = 1, LEHR_CUDA = 2 };
 
+#define LEHR_MOST_SHAPES (1 << 20)
+
 typedef struct lehr_find_options {
   uint32_t size;
   uint32_t threads;     ///< that it will run on; 0: any. GPUs' kernels run with any
@@ -136,10 +139,14 @@ typedef struct lehr_find_options {
 } lehr_find_options;
 
 /// The kernel for a workload, in the words of `lehr`: its operator, then fields in any order, as
-/// "gemm m=64 n=1000 k=512 epilogue=bias". Fields that are left out may have any value, but all kernels that
-/// match must then be of one workload. Where several remain, the one for this GPU before those for others,
-/// the one for `options->threads`, then the fastest. `options` may be NULL. LEHR_NO_KERNEL where there is
-/// none: never a kernel that was tuned for something near.
+/// "gemm m=64 n=1000 k=512 epilogue=bias". A field that is left out has its usual value, as in the commands
+/// of `lehr`; those without one (the sizes) are to be said. Where several match, the one for this GPU before
+/// those for others, the one for `options->threads`, then the fastest. `options` may be NULL. LEHR_NO_KERNEL
+/// where there is none: never a kernel that was tuned for something near. LEHR_NO_MEMORY.
+///
+/// What is none of the bundle's kernels as it was tuned (LEHR_SPLIT, LEHR_PADDED, LEHR_OTHER_THREADS) is put
+/// together once for each text and number of threads, and kept until the bundle is closed: LEHR_MOST_SHAPES
+/// of them, then LEHR_TOO_MANY_SHAPES.
 LEHR_API lehr_status lehr_find(lehr_bundle bundle, const char* workload, const lehr_find_options* options,
                                lehr_kernel* kernel, lehr_error* error);
 
@@ -173,6 +180,8 @@ enum {
   LEHR_WORKSPACE = 3,
 };
 
+#define LEHR_MOST_DIMENSIONS 8
+
 typedef struct lehr_param_info {
   uint32_t size;
   uint32_t role;       ///< LEHR_IN, ...
@@ -181,6 +190,11 @@ typedef struct lehr_param_info {
   uint64_t bytes;      ///< dense, in the layout that the workload states
   uint32_t alignment;  ///< bytes
   uint32_t constant;   ///< 1: it stays as it is from one lehr_run to the next, and lehr_prepack may read it
+  /// Of an output, where the bundle tells them: rows and columns of C, an image's in its layout, behind a
+  /// batch.
+  uint32_t dimensions;
+  uint64_t shape[LEHR_MOST_DIMENSIONS];
+  uint64_t strides[LEHR_MOST_DIMENSIONS];  ///< in elements
 } lehr_param_info;
 /// `index` counts from 0, in the order of lehr_call::params and lehr_launch_call::params.
 LEHR_API lehr_status lehr_param(lehr_kernel kernel, uint32_t index, lehr_param_info* info, lehr_error* error);
@@ -205,7 +219,8 @@ typedef struct lehr_call {
   void* pool;                      ///< its first argument
 } lehr_call;
 
-/// Computes all outputs. Outputs overlap nothing.
+/// Computes all outputs. Outputs and scratch overlap nothing, of which a library that is compiled without
+/// NDEBUG assures itself (LEHR_BAD_ARGUMENT), in all calls that write.
 LEHR_API lehr_status lehr_run(lehr_kernel kernel, const lehr_call* call, lehr_error* error);
 /// Fills the prepacked parameters from the tensors that stay as they are (a filter, a constant B): once
 /// before the first lehr_run, and again when these have changed. Other tensors may be NULL; no scratch is
@@ -240,8 +255,11 @@ LEHR_API lehr_status lehr_tensor_map_bytes(lehr_kernel kernel, uint64_t* bytes, 
 LEHR_API lehr_status lehr_encode(lehr_kernel kernel, const lehr_launch_call* call, lehr_error* error);
 
 /// A pool for programs that have none: the caller and threads - 1 helpers, which sleep while there is no
-/// work. A second call at the same time runs on its caller alone.
+/// work. A second call at the same time runs on its caller alone. In a child process, which has none of its
+/// parent's threads, the first call starts helpers anew, as many as can be had. `work` itself does not fork.
+#define LEHR_MOST_THREADS 4096
 typedef struct lehr_pool lehr_pool;
+/// 1 to LEHR_MOST_THREADS. LEHR_NO_MEMORY where not all can be started.
 LEHR_API lehr_status lehr_pool_create(uint32_t threads, lehr_pool** pool, lehr_error* error);
 /// A lehr_parallel_for.
 LEHR_API void lehr_pool_run(void* pool, uint32_t workers, void (*work)(void* context, uint32_t worker),

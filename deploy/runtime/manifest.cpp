@@ -1,9 +1,12 @@
 #include "deploy/runtime/manifest.h"
 
+#include <climits>
 #include <cstring>
 
+#include "deploy/runtime/hash.h"
 #include "deploy/runtime/message.h"
 #include "deploy/runtime/sha256.h"
+#include "deploy/runtime/words.h"
 
 namespace lehr::runtime {
 namespace {
@@ -29,17 +32,6 @@ bool is_hash(std::string_view text) {
   return true;
 }
 
-bool role_named(std::string_view name, std::uint32_t& role) {
-  constexpr struct {
-    std::string_view name;
-    std::uint32_t role;
-  } kRoles[] = {
-      {"in", LEHR_IN}, {"out", LEHR_OUT}, {"prepacked", LEHR_PREPACKED}, {"workspace", LEHR_WORKSPACE}};
-  for (const auto& known : kRoles)
-    if (known.name == name) return role = known.role, true;
-  return false;
-}
-
 // What a dynamic linker is asked for.
 bool is_identifier(std::string_view text) {
   if (text.empty() || text.size() > 255 || (text[0] >= '0' && text[0] <= '9')) return false;
@@ -48,6 +40,9 @@ bool is_identifier(std::string_view text) {
       return false;
   return true;
 }
+
+// One worker's: that of any number of workers is less than 2^63.
+constexpr std::uint64_t kMostScratch = std::uint64_t{1} << 31;
 
 /// Reads one document into a manifest; the first thing that is wrong ends it.
 class Reader {
@@ -117,24 +112,73 @@ class Reader {
                        json_.number(json_.member(at, "max_error"), kernel.max_error) &&
                        json_.whole(json_.member(at, "scratch_bytes"), kernel.scratch_bytes);
     if (!whole) return is("has a kernel with a member that is missing or of the wrong kind");
+    if (!is_identifier(kernel.name)) return is("has a kernel whose name is not one of a function");
+    if (kernel.scratch_bytes > kMostScratch) return is("has a kernel with more scratch than any has");
     const bool on_cuda = json_.member(at, "launch") != Json::kNone;
     if ((threads == 0) != on_cuda || threads > 1u << 16)
       return is("has a kernel for an impossible number of threads");
     if (!on_cuda && kernel.machine.empty()) return is("has a kernel for no processor");
     kernel.threads = static_cast<std::uint32_t>(threads);
-    if (!file_of(at, kernel) || !features_of(at, kernel) || !params_of(at, kernel) || !slices_of(at, kernel))
+    if (!file_of(at, kernel) || !features_of(at, kernel) || !params_of(at, kernel) || !roles_fit(kernel) ||
+        !slices_of(at, kernel) || !slices_fit(kernel))
       return false;
-    if (!on_cuda)
-      return steps_of(at, kernel) && prepack_of(at, kernel) && cpu_params(kernel) && self_test_of(at, kernel);
+    if (!on_cuda) {
+      if (!steps_of(at, kernel) || !prepack_of(at, kernel) || !prepack_fits(kernel)) return false;
+      kernel.call_hash = call_hash(kernel, params(kernel), &manifest_.steps[kernel.first_step]);
+      return self_test_of(at, kernel);
+    }
     const char* const complaint = read_cuda_kernel(json_, at, manifest_, kernel, no_memory);
     return complaint == nullptr ? !no_memory : is(complaint);
   }
 
-  bool cpu_params(const ManifestKernel& kernel) {
-    for (std::uint32_t i = 0; i < kernel.params; ++i)
-      if (manifest_.params[kernel.first_param + i].role == LEHR_WORKSPACE)
-        return is("has a kernel for the CPU with a workspace");
+  const ManifestParam* params(const ManifestKernel& kernel) const {
+    return &manifest_.params[kernel.first_param];
+  }
+
+  // Tensors, one of them written, then what is prepacked, or workspaces; each of another name.
+  bool roles_fit(const ManifestKernel& kernel) {
+    const ManifestParam* const all = params(kernel);
+    std::uint32_t tensors = 0, outputs = 0;
+    for (std::uint32_t i = 0; i < kernel.params; ++i) {
+      const bool is_tensor = all[i].role == LEHR_IN || all[i].role == LEHR_OUT;
+      if (is_tensor && tensors != i) return is("has a tensor behind a parameter that is none");
+      tensors += is_tensor;
+      outputs += all[i].role == LEHR_OUT;
+      for (std::uint32_t before = 0; before < i; ++before)
+        if (all[before].name == all[i].name) return is("has two parameters of one name");
+    }
+    return outputs > 0 || is("has a kernel without an output");
+  }
+
+  // What a slice has times their number is what the tensor has, and the workload says that number.
+  bool slices_fit(const ManifestKernel& kernel) {
+    if (kernel.slice_field.empty()) return true;
+    if (value_of(kernel.workload, kernel.slice_field) != kernel.slices)
+      return is("has a kernel with another number of slices than its workload");
+    for (std::uint32_t i = 0; i < kernel.params; ++i) {
+      const ManifestParam& param = params(kernel)[i];
+      std::uint64_t bytes = 0;
+      if (param.slice_bytes == 0 && param.role != LEHR_OUT) continue;
+      if (param.role == LEHR_PREPACKED || param.role == LEHR_WORKSPACE ||
+          __builtin_mul_overflow(param.slice_bytes, kernel.slices, &bytes) || bytes != param.bytes ||
+          (param.dimensions > 0 && manifest_.dimensions[param.first_dimension].size != kernel.slices))
+        return is("has a kernel whose slices do not make up its tensors");
+    }
     return true;
+  }
+
+  // What is prepacked is filled by a step of its own, from inputs.
+  bool prepack_fits(const ManifestKernel& kernel) {
+    bool has_prepacked = false;
+    for (std::uint32_t i = 0; i < kernel.params; ++i) {
+      const std::uint32_t role = params(kernel)[i].role;
+      if (role == LEHR_WORKSPACE) return is("has a kernel for the CPU with a workspace");
+      if ((kernel.prepack_reads >> i & 1) != 0 && role != LEHR_IN)
+        return is("prepacks a parameter that is no input");
+      has_prepacked = has_prepacked || role == LEHR_PREPACKED;
+    }
+    return has_prepacked == !kernel.prepack.entry.empty() ||
+           is("has prepacked parameters without a prepack, or the other way round");
   }
 
   bool file_of(std::uint32_t at, ManifestKernel& kernel) {
@@ -177,6 +221,11 @@ class Reader {
         return is("has a parameter whose alignment is no power of two");
       param.alignment = static_cast<std::uint32_t>(alignment);
       if (!role_named(role, param.role)) return is("has a parameter of an unknown role");
+      const ElementType* const type = element_type(param.dtype);
+      if (type == nullptr) return is("has a parameter of an unknown type");
+      if (param.bytes == 0 || param.bytes % (type->bits / 8u) != 0)
+        return is("has a parameter whose bytes are no elements of its type");
+      if (!shape_of(i, type->bits / 8u, param)) return false;
       const std::uint32_t constant = json_.member(i, "constant");
       if (constant != Json::kNone && !json_.boolean(constant, param.constant))
         return is("has a parameter whose constant is neither true nor false");
@@ -186,9 +235,32 @@ class Reader {
     return kernel.params > 0 || is("has a kernel without parameters");
   }
 
+  // Its dimensions hold all of its elements; nothing where it does not tell them.
+  bool shape_of(std::uint32_t at, std::uint64_t element, ManifestParam& param) {
+    const std::uint32_t sizes = json_.member(at, "shape"), strides = json_.member(at, "strides");
+    std::uint64_t elements = 1, last = 0, reach = 0;
+    std::uint32_t stride = json_.first(strides);
+    param.first_dimension = static_cast<std::uint32_t>(manifest_.dimensions.size());
+    for (std::uint32_t i = json_.first(sizes); i != Json::kNone; i = json_.after(sizes, i)) {
+      ManifestDimension one;
+      if (++param.dimensions > LEHR_MOST_DIMENSIONS || !json_.whole(i, one.size) || one.size == 0 ||
+          !json_.whole(stride, one.stride) || one.stride == 0 ||
+          __builtin_mul_overflow(elements, one.size, &elements) ||
+          __builtin_mul_overflow(one.size - 1, one.stride, &reach) ||
+          __builtin_add_overflow(last, reach, &last))
+        return is("has a parameter of an impossible shape");
+      if (!add(manifest_.dimensions, one)) return false;
+      stride = json_.after(strides, stride);
+    }
+    if (stride != Json::kNone ||
+        (param.dimensions > 0 && (elements != param.bytes / element || last != elements - 1)))
+      return is("has a parameter whose shape is not that of its bytes");
+    return true;
+  }
+
   bool step_at(std::uint32_t at, ManifestStep& step) {
     if (!json_.string(json_.member(at, "entry"), step.entry) || !is_identifier(step.entry) ||
-        !json_.whole(json_.member(at, "tasks"), step.tasks))
+        !json_.whole(json_.member(at, "tasks"), step.tasks) || step.tasks == 0 || step.tasks > LONG_MAX)
       return is("has a kernel with a step that has no function or no tasks");
     return true;
   }
@@ -284,6 +356,37 @@ const char* own_hash_error(char* text, std::size_t size) {
 }
 
 }  // namespace
+
+bool role_named(std::string_view name, std::uint32_t& role) {
+  constexpr struct {
+    std::string_view name;
+    std::uint32_t role;
+  } kRoles[] = {
+      {"in", LEHR_IN}, {"out", LEHR_OUT}, {"prepacked", LEHR_PREPACKED}, {"workspace", LEHR_WORKSPACE}};
+  for (const auto& known : kRoles)
+    if (known.name == name) return role = known.role, true;
+  return false;
+}
+
+const ElementType* element_type(std::string_view name) {
+  static constexpr ElementType kTypes[] = {{"f64", 2, 64},  {"f32", 2, 32}, {"f16", 2, 16}, {"bf16", 4, 16},
+                                           {"s32", 0, 32},  {"s8", 0, 8},   {"u8", 1, 8},   {"u32", 1, 32},
+                                           {"e4m3", 10, 8}, {"e5m2", 12, 8}};
+  for (const ElementType& type : kTypes)
+    if (type.name == name) return &type;
+  return nullptr;
+}
+
+std::uint64_t call_hash(const ManifestKernel& kernel, const ManifestParam* params,
+                        const ManifestStep* steps) {
+  Hash hash;
+  for (const ManifestParam* param = params; param != params + kernel.params; ++param)
+    hash.add(param->name).add(param->dtype).add(param->role).add(param->bytes).add(param->alignment);
+  for (const ManifestStep* step = steps; step != steps + kernel.steps; ++step)
+    hash.add(step->entry).add(step->tasks);
+  hash.add(kernel.scratch_bytes).add(kernel.prepack.entry).add(kernel.prepack.tasks);
+  return hash.add(kernel.prepack_reads).value();
+}
 
 lehr_status read_manifest(const char* where, char* text, std::size_t size, Manifest& manifest,
                           lehr_error* error) {

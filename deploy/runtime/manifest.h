@@ -23,17 +23,35 @@ struct ManifestFile {
   std::string_view sha256;
 };
 
+/// Types of elements, by the codes and bits that DLPack has for them (DLDataTypeCode).
+struct ElementType {
+  std::string_view name;
+  std::uint8_t code, bits;
+};
+/// nullptr where none is named so.
+const ElementType* element_type(std::string_view name);
+
+/// A dimension of a tensor, in elements.
+struct ManifestDimension {
+  std::uint64_t size = 1;
+  std::uint64_t stride = 1;
+};
+
 struct ManifestParam {
   std::string_view name;
-  std::string_view dtype;
+  std::string_view dtype;  ///< of an ElementType
   std::uint32_t role = LEHR_IN;
   std::uint32_t alignment = 1;  ///< bytes
   bool constant = false;        ///< the workload has it stay the same from call to call
   std::uint64_t bytes = 0;
   std::uint64_t slice_bytes =
       0;  ///< of one row or image where the kernel may be a part of a split; 0: the whole is needed
+  std::uint32_t first_dimension = 0, dimensions = 0;  ///< none where the manifest does not tell the shape
   std::uint32_t map = kNoIndex;  ///< of Manifest::maps: the argument is this map of the tensor; CUDA
 };
+
+/// False where no role is named so.
+bool role_named(std::string_view name, std::uint32_t& role);
 
 /// How a kernel for CUDA is launched, and what it was compiled for.
 struct ManifestLaunch {
@@ -91,6 +109,7 @@ struct ManifestKernel {
 
   bool on_cuda() const { return launch != kNoIndex; }
   std::uint32_t tensors() const { return params - workspaces; }
+  std::uint64_t call_hash = 0;                  ///< call_hash() of it; CPU
   std::uint32_t first_sample = 0, samples = 0;  ///< of its self-test; none where there is none
   double tolerance = 0;                         ///< of each of them
 };
@@ -102,11 +121,17 @@ struct Manifest {
   Array<ManifestFile> files;
   Array<ManifestKernel> kernels;
   Array<ManifestParam> params;
+  Array<ManifestDimension> dimensions;
   Array<ManifestStep> steps;
   Array<ManifestLaunch> launches;
   Array<CudaTensorMapArguments> maps;
   Array<ManifestSample> samples;
 };
+
+/// What the functions of a kernel for the CPU rely on, as a number: its parameters' names, types, roles,
+/// bytes and alignment, its steps, its scratch, its prepack and what that reads. Its library has the same
+/// number in NAME_call, so that a manifest that says something else is found before a function is called.
+std::uint64_t call_hash(const ManifestKernel& kernel, const ManifestParam* params, const ManifestStep* steps);
 
 /// Of a kernel of the document, whose parameters have been read: what only those for CUDA have. nullptr, or
 /// what is wrong with it. `no_memory` is set where there is none.

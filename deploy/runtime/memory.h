@@ -35,7 +35,7 @@ class Array {
   /// Takes the last value away; there is one.
   void shrink() { --size_; }
   [[nodiscard]] bool add(const T& value) {
-    if (size_ == capacity_ && !reserve(size_ < 8 ? 8 : 2 * size_)) return false;
+    if (size_ == capacity_ && !reserve(size_ < 2 ? 4 : 2 * size_)) return false;
     data_[size_++] = value;
     return true;
   }

@@ -1,5 +1,6 @@
 // From a folder to an open bundle.
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -86,6 +87,53 @@ lehr_status check_files(const char* shown, int folder, const Manifest& manifest,
   return LEHR_OK;
 }
 
+#if defined(__aarch64__)
+constexpr unsigned kElfMachine = EM_AARCH64;
+#else
+constexpr unsigned kElfMachine = EM_X86_64;
+#endif
+
+// Whether a piece of a file ends where the file does, or before.
+bool is_within(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) {
+  return offset <= size && bytes <= size - offset;
+}
+
+bool read_piece(int file, std::uint64_t offset, void* to, std::size_t bytes) {
+  return pread(file, to, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
+}
+
+// Whether a dynamic linker finds all that the file's headers speak of: what it maps beyond the file's end is
+// a signal, not an error.
+bool is_whole_library(int file, std::uint64_t size) {
+  Elf64_Ehdr header;
+  if (!read_piece(file, 0, &header, sizeof header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+      header.e_type != ET_DYN || header.e_machine != kElfMachine ||
+      header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum == 0 ||
+      !is_within(header.e_shoff, std::uint64_t{header.e_shnum} * header.e_shentsize, size))
+    return false;
+  bool has_dynamic = false;
+  for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    const std::uint64_t at = i * sizeof segment;
+    if (!is_within(header.e_phoff, at + sizeof segment, size) ||
+        !read_piece(file, header.e_phoff + at, &segment, sizeof segment) ||
+        !is_within(segment.p_offset, segment.p_filesz, size) || segment.p_filesz > segment.p_memsz)
+      return false;
+    has_dynamic = has_dynamic || segment.p_type == PT_DYNAMIC;
+  }
+  return has_dynamic;
+}
+
+lehr_status check_library(int folder, const char* path, const char* shown, lehr_error* error) {
+  const Descriptor file(openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat about;
+  if (file.get() >= 0 && fstat(file.get(), &about) == 0 &&
+      is_whole_library(file.get(), static_cast<std::uint64_t>(about.st_size)))
+    return LEHR_OK;
+  return fail(error, LEHR_BAD_BUNDLE, "%s/%s is no whole library for this machine", shown, path);
+}
+
 /// What entry_in() remembers between two functions of one file.
 struct Loading {
   const char* folder;
@@ -105,6 +153,7 @@ Entry entry_in(void* context, const ManifestKernel& kernel, std::string_view nam
     return nullptr;
   }
   if (loading.file != its_file) {
+    if (check_library(loading.descriptor, file, loading.folder, error) != LEHR_OK) return nullptr;
     char path[PATH_MAX + 256];
     std::snprintf(path, sizeof path, "%s/%s", loading.folder, file);
     loading.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -115,6 +164,14 @@ Entry entry_in(void* context, const ManifestKernel& kernel, std::string_view nam
   if (loading.library == nullptr) {
     const char* const reason = dlerror();
     fail(error, LEHR_BAD_BUNDLE, "%s cannot be loaded: %s", file, reason ? reason : "no memory");
+    return nullptr;
+  }
+  char symbol[300];
+  std::snprintf(symbol, sizeof symbol, "%s_call", kernel.name.data());
+  const void* const call = dlsym(loading.library, symbol);  // an older version's has none
+  if (call != nullptr && std::memcmp(call, &kernel.call_hash, sizeof kernel.call_hash) != 0) {
+    fail(error, LEHR_BAD_BUNDLE, "%s/%s has other parameters or steps than the manifest says", loading.folder,
+         file);
     return nullptr;
   }
   const auto entry = reinterpret_cast<Entry>(dlsym(loading.library, name.data()));

@@ -91,6 +91,12 @@ lehr_status lehr_param(lehr_kernel kernel, uint32_t index, lehr_param_info* info
   const ManifestKernel& first = *answer->parts[0].kernel->said;
   const bool is_read = index < first.params && (first.prepack_reads >> index & 1) != 0;
   filled.constant = param.constant || is_read;
+  filled.dimensions = param.dimensions;
+  for (std::uint32_t i = 0; i < param.dimensions; ++i) {
+    const ManifestDimension& one = bundle_of_kernel(kernel)->manifest.dimensions[param.first_dimension + i];
+    filled.shape[i] = i == 0 && param.slice_bytes > 0 ? param.bytes / param.slice_bytes : one.size;
+    filled.strides[i] = one.stride;
+  }
   return give(filled, info, error);
 }
 

@@ -75,7 +75,7 @@ lehr_status compare(const Answer& answer, const ManifestKernel& said, const Mani
 }  // namespace
 
 lehr_status self_test(const Bundle& bundle, const LoadedKernel& kernel, lehr_error* error) {
-  const Answer& answer = *bundle.answers[&kernel - bundle.kernels.data()].load();
+  const Answer& answer = *bundle.answer(static_cast<std::size_t>(&kernel - bundle.kernels.data()));
   if (kernel.said->samples == 0) return LEHR_OK;
   Memory memory;
   if (!memory.take(answer))

@@ -24,32 +24,6 @@ bool is_meant(std::string_view query, const ManifestKernel& kernel, std::string_
   return true;
 }
 
-// The query's value of a field: whole and at least 1; else 0.
-std::uint64_t value_of(std::string_view query, std::string_view field) {
-  Words words(query);
-  for (std::string_view word; words.next(word);) {
-    if (field_of(word) != field || word.size() < field.size() + 2 || word.size() > field.size() + 13)
-      continue;
-    std::uint64_t value = 0;
-    for (std::size_t i = field.size() + 1; i < word.size(); ++i) {
-      if (word[i] < '0' || word[i] > '9') return 0;
-      value = value * 10 + static_cast<std::uint64_t>(word[i] - '0');
-    }
-    return value;
-  }
-  return 0;
-}
-
-/// What a program asks for.
-struct Asked {
-  std::string_view workload;
-  std::uint32_t threads = 0;
-  std::uint32_t target = LEHR_CPU;  ///< one of them
-  bool only_exact = false;
-
-  bool is_for(const ManifestKernel& kernel) const { return kernel.on_cuda() == (target == LEHR_CUDA); }
-};
-
 /// Whether a kernel that fits may be taken for `threads` threads, and before another one.
 bool better(const ManifestKernel& a, const ManifestKernel& b, std::uint32_t threads) {
   const bool a_fits = a.threads == threads, b_fits = b.threads == threads;
@@ -248,18 +222,6 @@ Owner<Answer> on_other_threads(const Answer& exact, std::string_view query) {
   return answer;
 }
 
-// An answer that was put together before: a program that asks again and again makes it once.
-std::size_t known(const Bundle& bundle, const Asked& asked) {
-  const std::size_t count = bundle.answer_count;
-  for (std::size_t i = bundle.kernels.size(); i < count; ++i) {
-    const Answer& answer = *bundle.answers[i].load(std::memory_order_acquire);
-    if (answer.asked_threads == asked.threads && answer.asked_target == asked.target &&
-        asked.workload == answer.workload)
-      return i;
-  }
-  return Bundle::kMostAnswers;
-}
-
 // A field that the query says twice; "" where there is none.
 std::string_view said_twice(std::string_view query) {
   Words words(query);
@@ -301,15 +263,16 @@ lehr_status find_for(Bundle& bundle, const Asked& asked, std::size_t& index) {
                 bundle.kernels[whole].said->threads == asked.threads))
     return index = whole, LEHR_OK;
   if (!found && asked.only_exact) return LEHR_NO_KERNEL;
-  index = known(bundle, asked);
-  if (index != Bundle::kMostAnswers) return LEHR_OK;
+  index = bundle.known(asked);
+  if (index != Bundle::kNone) return LEHR_OK;
   Owner<Answer> answer =
-      found ? on_other_threads(*bundle.answers[whole].load(), asked.workload) : put_together(bundle, asked);
+      found ? on_other_threads(*bundle.answer(whole), asked.workload) : put_together(bundle, asked);
   if (!answer) return found ? LEHR_NO_MEMORY : LEHR_NO_KERNEL;
   answer->asked_threads = asked.threads;
   answer->asked_target = asked.target;
-  index = bundle.add(std::move(answer));
-  return index != Bundle::kMostAnswers ? LEHR_OK : LEHR_NO_MEMORY;
+  lehr_status status = LEHR_OK;
+  index = bundle.add(std::move(answer), status);
+  return index != Bundle::kNone ? LEHR_OK : status;
 }
 
 }  // namespace
@@ -347,6 +310,9 @@ lehr_status lehr_find(lehr_bundle handle, const char* workload, const lehr_find_
   }
   if (status == LEHR_NO_KERNEL) return none(*bundle, workload, taken.target, error);
   if (status == LEHR_NO_MEMORY) return fail(error, status, "there is no memory for the answer");
+  if (status == LEHR_TOO_MANY_SHAPES)
+    return fail(error, status, "'%s' is put together of several kernels, and %d such shapes are kept already",
+                workload, LEHR_MOST_SHAPES);
   *kernel = kernel_handle(handle, index);
   return succeed(error);
 }

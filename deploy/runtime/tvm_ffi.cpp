@@ -58,10 +58,19 @@ const DlTensor* tensor_in(const Value& value) {
   return value.type == Value::kTensor ? static_cast<const DlTensor*>(within(value)) : nullptr;
 }
 
+/// TVMFFIByteArray.
+struct Bytes {
+  const char* data;
+  std::size_t size;
+};
+
+// nullptr where it is no text, or one with a 0 within, which would be cut there.
 const char* text_in(const Value& value) {
   if (value.type == Value::kRawText) return value.text;
-  if (value.type == Value::kSmallText) return value.small;
-  return value.type == Value::kText ? *static_cast<const char* const*>(within(value)) : nullptr;
+  Bytes text = {nullptr, 0};
+  if (value.type == Value::kSmallText) text = {value.small, value.small_size};
+  if (value.type == Value::kText) text = *static_cast<const Bytes*>(within(value));
+  return text.data != nullptr && std::memchr(text.data, 0, text.size) == nullptr ? text.data : nullptr;
 }
 
 /// The values of a call, taken one after the other; the first that is not as wanted ends it.
@@ -74,7 +83,7 @@ class Arguments {
 
   const char* text(const char* name) {
     const char* const found = at_ != end_ ? text_in(*at_) : nullptr;
-    if (found == nullptr) return refuse("%s is to be a text", name), "";
+    if (found == nullptr) return refuse("%s is to be a text without a 0 in it", name), "";
     return ++at_, found;
   }
   std::uint64_t number(const char* name) {
@@ -109,19 +118,9 @@ class Arguments {
   lehr_error* error_;
 };
 
-struct TypeRow {
-  std::string_view name;
-  std::uint8_t code, bits;
-};
-// DLDataTypeCode.
-constexpr TypeRow kTypes[] = {{"f64", 2, 64},  {"f32", 2, 32}, {"f16", 2, 16}, {"bf16", 4, 16},
-                              {"s32", 0, 32},  {"s8", 0, 8},   {"u8", 1, 8},   {"u32", 1, 32},
-                              {"e4m3", 10, 8}, {"e5m2", 12, 8}};
-
 bool has_type(const DlTensor& tensor, std::string_view name) {
-  for (const TypeRow& row : kTypes)
-    if (row.name == name) return tensor.type_code == row.code && tensor.type_bits == row.bits;
-  return false;
+  const ElementType* const type = element_type(name);
+  return type != nullptr && tensor.type_code == type->code && tensor.type_bits == type->bits;
 }
 
 bool is_dense(const DlTensor& tensor) {
@@ -183,6 +182,7 @@ lehr_status call_with(Arguments& arguments, lehr_status (*run)(lehr_kernel, cons
   if (arguments.status != LEHR_OK) return arguments.status;
   const Answer* const answer = answer_of(kernel);
   void* params[Manifest::kMostParams];
+  std::uint64_t given = 0;
   const bool on_cuda = answer != nullptr && answer->parts[0].kernel->said->on_cuda();
   std::int32_t device = 0;
   const std::uint32_t count = arguments.left();
@@ -194,11 +194,16 @@ lehr_status call_with(Arguments& arguments, lehr_status (*run)(lehr_kernel, cons
     if (arguments.status != LEHR_OK) return arguments.status;
     params[i] = address_of(tensor);
     if (tensor == nullptr) continue;
+    given |= std::uint64_t{1} << i;
     device = tensor->device_id;
     if (const lehr_status status = check_tensor(*tensor, answer->params[i], on_cuda, error);
         status != LEHR_OK)
       return status;
   }
+  if (answer != nullptr)
+    if (const lehr_status status = check_overlaps(*answer, params, given, run == &lehr_prepack, error);
+        status != LEHR_OK)
+      return status;
   if (on_cuda && run == &lehr_run) return launch_with(kernel, params, count, device, error);
   const lehr_call call = {sizeof call,
                           count,

@@ -1,9 +1,14 @@
 // The library that a product loads: opening, finding, calling, and every way of getting it wrong.
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <random>
@@ -176,6 +181,108 @@ TEST(Runtime, ManyThreadsFindAndCallAtTheSameTime) {
     });
   for (std::thread& thread : threads) thread.join();
   lehr_pool_destroy(pool);
+  lehr_close(bundle, nullptr);
+}
+
+/// What a child process that a test made ends with, which it does within a minute.
+int end_of(pid_t child) {
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+bool runs_on_pool(lehr_bundle bundle, int rows, lehr_pool* pool) {
+  lehr_kernel kernel = 0;
+  const std::string workload = "scale width=4 m=" + std::to_string(rows);
+  if (lehr_find(bundle, workload.c_str(), nullptr, &kernel, nullptr) != LEHR_OK) return false;
+  Call call(kernel, rows, 3);
+  call.call.parallel_for = &lehr_pool_run;
+  call.call.pool = pool;
+  return lehr_prepack(kernel, &call.call, nullptr) == LEHR_OK &&
+         lehr_run(kernel, &call.call, nullptr) == LEHR_OK && call.c == expected(rows);
+}
+
+// Servers fork when they have loaded and tried what they serve. Calls of other threads are under way
+// meanwhile.
+TEST(Runtime, ChildProcessesFindAndCallAndCloseWhateverTheirParentsThreadsDo) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "the sanitizer starts no threads in a child";
+#endif
+  BundleFolder folder;
+  add_scale(folder, 4, 4);
+  add_scale(folder, 1, 2);
+  folder.seal();
+  const lehr_bundle bundle = open_bundle(folder);
+  auto* const pool =
+      done<lehr_pool*>([](auto* made, auto* error) { return lehr_pool_create(3, made, error); });
+  ASSERT_TRUE(runs_on_pool(bundle, 8, pool));
+  std::atomic<bool> quit = false;
+  std::thread calls([&] {
+    while (!quit) ASSERT_TRUE(runs_on_pool(bundle, 9, pool));
+  });
+  std::thread finds([&] {
+    for (int rows = 100; !quit; ++rows) find(bundle, ("scale width=4 m=" + std::to_string(rows)).c_str());
+  });
+  for (int i = 0; i < 16; ++i) {
+    const pid_t child = fork();
+    if (child != 0) {
+      ASSERT_EQ(end_of(child), 0) << i;
+      continue;
+    }
+    alarm(60);
+    bool right = i % 4 == 0 || (runs_on_pool(bundle, 10 + i, pool) && runs_on_pool(bundle, 8, pool));
+    if (i % 4 == 1) {  // a child's child, whose parent has helpers of its own
+      const pid_t grandchild = fork();
+      if (grandchild == 0) {
+        alarm(60);
+        const bool computes = runs_on_pool(bundle, 40 + i, pool);
+        lehr_pool_destroy(pool);
+        _exit(computes && lehr_close(bundle, nullptr) == LEHR_OK ? 0 : 1);
+      }
+      right = right && end_of(grandchild) == 0;
+    }
+    lehr_pool_destroy(pool);
+    _exit(right && lehr_close(bundle, nullptr) == LEHR_OK ? 0 : 1);
+  }
+  quit = true;
+  calls.join();
+  finds.join();
+  EXPECT_TRUE(runs_on_pool(bundle, 8, pool));
+  lehr_pool_destroy(pool);
+  lehr_close(bundle, nullptr);
+}
+
+TEST(Runtime, PoolsHaveASensibleNumberOfThreads) {
+  for (const std::uint32_t threads : {0u, 4097u, 0x80000000u, 0xffffffffu}) {
+    lehr_pool* pool = nullptr;
+    EXPECT_THAT(
+        refusal(LEHR_BAD_ARGUMENT, [&](auto* error) { return lehr_pool_create(threads, &pool, error); }),
+        HasSubstr("1 to 4096 threads, not " + std::to_string(threads)));
+  }
+}
+
+// Whether a shape is new or the hundred thousandth, it is found, made once, and found as soon as the first.
+TEST(Runtime, KeepsAHundredThousandShapes) {
+  BundleFolder folder;
+  add_scale(folder, 4, 4);
+  add_scale(folder, 1, 2);
+  folder.seal();
+  const lehr_bundle bundle = open_bundle(folder);
+  constexpr int kShapes = 100000;
+  std::vector<lehr_kernel> kernels;
+  const auto find_all = [&](auto each) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int rows = 5; rows < kShapes; ++rows)
+      each(rows, find(bundle, ("scale width=4 m=" + std::to_string(rows)).c_str(), 1 + rows % 2));
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  find_all([&](int, lehr_kernel kernel) { kernels.push_back(kernel); });
+  const double took = find_all([&](int rows, lehr_kernel kernel) {
+    ASSERT_EQ(kernel, kernels[static_cast<std::size_t>(rows - 5)]) << "made once";
+  });
+  EXPECT_LT(took, kShapes * 1e-4);
+  EXPECT_EQ(run(kernels[70000], 70005), expected(70005));
+  EXPECT_EQ(info_of(kernels[99]).parts, 26u);
   lehr_close(bundle, nullptr);
 }
 
@@ -379,6 +486,46 @@ TEST(Runtime, WrongArgumentsGetACodeAndASentence) {
   EXPECT_EQ(lehr_close(bundle, nullptr), LEHR_OK);
 }
 
+// In a library that was compiled without NDEBUG.
+TEST(Runtime, WhatIsWrittenOverlapsNothing) {
+#ifdef NDEBUG
+  GTEST_SKIP() << "these checks are compiled away";
+#endif
+  BundleFolder folder;
+  add_scale(folder, 64, 4);
+  folder.seal();
+  const lehr_bundle bundle = open_bundle(folder);
+  const lehr_kernel kernel = find(bundle, "scale m=64 width=4");
+  std::vector<Line> memory(100);
+  // a and c have 1024 bytes, w and w_packed 16, the scratch 64: each in 16 lines of its own.
+  const auto call_with = [&](std::size_t which, std::size_t line, const char* said) {
+    void* places[] = {&memory[0], &memory[16], &memory[32], &memory[48], &memory[80]};
+    places[which] = &memory[line];
+    const lehr_call call = {sizeof call, 4, places, places[4], 64, 1, nullptr, nullptr};
+    lehr_error error = {sizeof error, ""};
+    EXPECT_EQ(lehr_run(kernel, &call, &error), *said == '\0' ? LEHR_OK : LEHR_BAD_ARGUMENT) << said;
+    EXPECT_STREQ(error.text, said);
+  };
+  call_with(0, 0, "");
+  for (const std::size_t line : {17u, 32u, 40u, 47u}) call_with(0, line, "c, which is written, overlaps a");
+  for (const std::size_t line : {16u, 48u + 1}) call_with(0, line, "");  // what is read may be read twice
+  for (const std::size_t line : {32u, 47u}) call_with(1, line, "c, which is written, overlaps w");
+  for (const std::size_t line : {1u, 15u}) call_with(2, line, "c, which is written, overlaps a");
+  call_with(2, 16, "c, which is written, overlaps w");
+  call_with(2, 17, "");
+  call_with(2, 33, "c, which is written, overlaps w_packed");
+  call_with(3, 47, "c, which is written, overlaps w_packed");
+  call_with(4, 15, "the scratch overlaps a");
+  call_with(4, 16, "the scratch overlaps w");
+  call_with(4, 32, "the scratch overlaps c");
+  call_with(4, 48, "the scratch overlaps w_packed");
+  void* same[] = {nullptr, &memory[0], nullptr, &memory[0]};
+  const lehr_call call = {sizeof call, 4, same, nullptr, 0, 1, nullptr, nullptr};
+  EXPECT_EQ(refusal(LEHR_BAD_ARGUMENT, [&](auto* error) { return lehr_prepack(kernel, &call, error); }),
+            "w_packed, which is written, overlaps w");
+  lehr_close(bundle, nullptr);
+}
+
 TEST(Runtime, HandlesThatAreNotOpenAreRefused) {
   BundleFolder folder;
   add_scale(folder, 4, 4);
@@ -504,6 +651,107 @@ TEST(Runtime, AManifestThatMakesNoSenseIsRefused) {
               HasSubstr("prepacks a parameter that is not there"));
   EXPECT_THAT(refused([](json& m) { m["kernels"][0]["threads"] = 0; }),
               HasSubstr("an impossible number of threads"));
+  const auto kernel = [&](const auto& change) { return refused([&](json& m) { change(m["kernels"][0]); }); };
+  EXPECT_THAT(kernel([](json& k) { k["steps"][0]["tasks"] = 0; }), HasSubstr("no function or no tasks"));
+  EXPECT_THAT(kernel([](json& k) { k["scratch_bytes"] = 1e15; }), HasSubstr("member that is missing"));
+  EXPECT_THAT(kernel([](json& k) { k["scratch_bytes"] = 1ull << 53; }), HasSubstr("more scratch"));
+  EXPECT_THAT(kernel([](json& k) { k["name"] = "a b"; }), HasSubstr("not one of a function"));
+  EXPECT_THAT(kernel([](json& k) { k["params"][0]["dtype"] = "f31"; }), HasSubstr("of an unknown type"));
+  EXPECT_THAT(kernel([](json& k) { k["params"][0]["bytes"] = 63; }), HasSubstr("no elements of its type"));
+  EXPECT_THAT(kernel([](json& k) { k["params"][0]["bytes"] = 60; }), HasSubstr("slices do not make up"));
+  EXPECT_THAT(kernel([](json& k) { k["params"][2]["slice_bytes"] = 0; }), HasSubstr("slices do not make up"));
+  EXPECT_THAT(kernel([](json& k) { k["params"][0]["slice_bytes"] = 1ull << 53; }),
+              HasSubstr("slices do not make up"));
+  EXPECT_THAT(kernel([](json& k) { k["slices"]["size"] = 8; }), HasSubstr("another number of slices"));
+  EXPECT_THAT(kernel([](json& k) { k["params"][0]["name"] = "w"; }), HasSubstr("two parameters of one name"));
+  EXPECT_THAT(kernel([](json& k) { k["params"][2]["role"] = "in"; }), HasSubstr("without an output"));
+  EXPECT_THAT(kernel([](json& k) { std::swap(k["params"][2], k["params"][3]); }),
+              HasSubstr("a tensor behind a parameter that is none"));
+  EXPECT_THAT(kernel([](json& k) { k["params"].erase(3); }),
+              HasSubstr("without a prepack, or the other way"));
+  EXPECT_THAT(kernel([](json& k) { k.erase("prepack"); }), HasSubstr("without a prepack, or the other way"));
+  EXPECT_THAT(kernel([](json& k) { k["prepack"]["reads"] = {2}; }), HasSubstr("that is no input"));
+  EXPECT_THAT(kernel([](json& k) {
+                k["params"][2].update({{"shape", {4, 4}}, {"strides", {4}}});
+              }),
+              HasSubstr("impossible shape"));
+  EXPECT_THAT(kernel([](json& k) {
+                k["params"][2].update({{"shape", {4, 0}}, {"strides", {4, 1}}});
+              }),
+              HasSubstr("impossible shape"));
+  for (const json& strides : {json{1, 1}, json{4, 2}, json{8, 1}, json{4, 1, 1}})
+    EXPECT_THAT(kernel([&](json& k) {
+                  k["params"][2].update({{"shape", {4, 4}}, {"strides", strides}});
+                }),
+                HasSubstr("whose shape is not that of its bytes"));
+}
+
+TEST(Runtime, TellsTheShapeOfWhatItPutsTogether) {
+  BundleFolder folder;
+  add_scale(folder, 4, 4);
+  folder.manifest["kernels"][0]["params"][2].update({{"shape", {4, 4}}, {"strides", {4, 1}}});
+  folder.seal();
+  const lehr_bundle bundle = open_bundle(folder);
+  for (const std::uint64_t rows : {4u, 12u}) {
+    const lehr_kernel kernel = find(bundle, ("scale width=4 m=" + std::to_string(rows)).c_str());
+    lehr_param_info c = {};
+    c.size = sizeof c;
+    ASSERT_EQ(lehr_param(kernel, 2, &c, nullptr), LEHR_OK);
+    EXPECT_EQ(c.dimensions, 2u);
+    EXPECT_EQ(c.shape[0], rows);
+    EXPECT_EQ(c.shape[1], 4u);
+    EXPECT_EQ(c.strides[0], 4u);
+    EXPECT_EQ(c.strides[1], 1u);
+  }
+  lehr_close(bundle, nullptr);
+}
+
+// Its hash is right: who wrote the folder copied it so.
+TEST(Runtime, ALibraryThatIsNotWholeIsRefusedBeforeItIsLoaded) {
+  BundleFolder folder;
+  add_scale(folder, 4, 4);
+  const std::string name = "kernels/scale_4.so", whole = folder.read_file(name);
+  const auto refused = [&](const std::string& bytes, const char* what) {
+    folder.write_file(name, bytes);
+    folder.seal();
+    lehr_bundle bundle;
+    EXPECT_THAT(refusal(LEHR_BAD_BUNDLE,
+                        [&](auto* e) { return lehr_open(folder.path().c_str(), nullptr, &bundle, e); }),
+                HasSubstr("kernels/scale_4.so is no whole library for this machine"))
+        << what;
+  };
+  for (std::size_t size = 0; size < whole.size(); size += size < 1024 ? 31 : 509)
+    refused(whole.substr(0, size), "cut");
+  refused(whole.substr(0, whole.size() - 1), "its last byte is missing");
+  const auto changed = [&](const char* what, const auto& change) {
+    std::string bytes = whole;
+    Elf64_Ehdr header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    auto* const segments = reinterpret_cast<Elf64_Phdr*>(bytes.data() + header.e_phoff);
+    change(header, segments);
+    std::memcpy(bytes.data(), &header, sizeof header);
+    refused(bytes, what);
+  };
+  using Header = Elf64_Ehdr&;
+  using Segments = Elf64_Phdr*;
+  constexpr std::uint64_t kHuge = ~std::uint64_t{0} - 7;
+  changed("class", [](Header header, Segments) { header.e_ident[EI_CLASS] = ELFCLASS32; });
+  changed("byte order", [](Header header, Segments) { header.e_ident[EI_DATA] = ELFDATA2MSB; });
+  changed("magic", [](Header header, Segments) { header.e_ident[0] = 'E'; });
+  changed("machine", [](Header header, Segments) { header.e_machine = EM_SPARCV9; });
+  changed("type", [](Header header, Segments) { header.e_type = ET_REL; });
+  changed("no segments", [](Header header, Segments) { header.e_phnum = 0; });
+  changed("too many segments", [](Header header, Segments) { header.e_phnum = 0xffff; });
+  changed("segments elsewhere", [&](Header header, Segments) { header.e_phoff = kHuge; });
+  changed("segments' size", [](Header header, Segments) { header.e_phentsize = 8; });
+  changed("sections elsewhere", [&](Header header, Segments) { header.e_shoff = kHuge; });
+  changed("sections behind the end", [&](Header header, Segments) { header.e_shoff = whole.size() - 8; });
+  changed("a segment elsewhere", [&](Header, Segments segments) { segments[0].p_offset = kHuge; });
+  changed("a segment's size", [&](Header, Segments segments) { segments[0].p_filesz = kHuge; });
+  changed("a segment of less memory", [](Header, Segments segments) { segments[0].p_memsz = 1; });
+  folder.write_file(name, whole);
+  folder.seal();
+  lehr_close(open_bundle(folder), nullptr);
 }
 
 TEST(Runtime, WhatIsNoBundleIsRefused) {
@@ -575,6 +823,7 @@ TEST(Runtime, LinkedKernelsOfTheProgramRun) {
   const std::string name = folder.manifest["kernels"][0]["name"];
   folder.manifest["kernels"][0]["steps"] = {{{"entry", name}, {"tasks", 4}}};
   folder.manifest["kernels"][0].erase("prepack");
+  folder.manifest["kernels"][0]["params"].erase(3);
   folder.manifest["kernels"][0]["scratch_bytes"] = 0;
   folder.manifest["files"] = {{std::string(folder.manifest["kernels"][0]["file"]), std::string(64, '0')}};
   folder.write_manifest();
