@@ -20,6 +20,7 @@ NumPy, and liblehr_bundle.so of the bundle.
 """
 
 import ctypes
+import functools
 import operator
 import os
 import sys
@@ -294,18 +295,25 @@ class _Param:
         self.bytes = info.bytes
         self.constant = bool(info.constant)
 
-        itemsize = numpy.dtype(_DTYPES.get(self.dtype, "u1")).itemsize
-        self.shape = tuple(info.shape[: info.dimensions]) or (self.bytes // itemsize,)
-        self._strides = tuple(stride * itemsize for stride in info.strides[: info.dimensions]) or None
+        self._shape = info.dimensions and (info.shape[: info.dimensions], info.strides[: info.dimensions])
+
+    @property
+    def shape(self):
+        """That of the workload, of outputs; else (elements,)."""
+        return tuple(self._shape[0]) if self._shape else (self.bytes // _dtype(self.dtype).itemsize,)
+
+    @property
+    def strides(self):
+        """In bytes, as NumPy has them."""
+        itemsize = _dtype(self.dtype).itemsize
+        return tuple(itemsize * stride for stride in self._shape[1]) if self._shape else (itemsize,)
 
     def array(self):
         """New memory for it, on a cache line."""
         room = numpy.empty(self.bytes + 64, numpy.uint8)
         start = -room.ctypes.data % 64
         flat = room[start : start + self.bytes].view(_dtype(self.dtype))
-        if self.role != _OUT:
-            return flat
-        return numpy.lib.stride_tricks.as_strided(flat, self.shape, self._strides)
+        return numpy.lib.stride_tricks.as_strided(flat, self.shape, self.strides)
 
     def check(self, tensor):
         """The tensor as a dense NumPy array on the same memory."""
@@ -343,9 +351,8 @@ class _Param:
             raise TypeError(what) from error
 
     def _lies_as(self, tensor):
-        return tensor.shape == self.shape and all(
-            size == 1 or stride == wanted for size, stride, wanted in zip(tensor.shape, tensor.strides, self._strides or ())
-        )
+        lies = zip(tensor.shape, tensor.strides, self.strides)
+        return tensor.shape == self.shape and all(size == 1 or stride == wanted for size, stride, wanted in lies)
 
 
 def _place(array):
@@ -373,8 +380,7 @@ def _kernel(bundle, handle):
 
 class _AnyKernel(_NoCopy):
     def __init__(self, bundle, handle, info):
-        self._bundle, self._handle = bundle, handle
-        library = bundle._library
+        self._bundle, self._handle, self._count = bundle, handle, info.params
         self.target, self.arch = info.target.decode(), info.arch.decode()
         self.workload = info.workload.decode()
         self.name = info.name.decode()
@@ -382,15 +388,20 @@ class _AnyKernel(_NoCopy):
         self.time_us, self.wasted, self.max_error = info.time_us, info.wasted, info.max_error
         self.threads, self.parts, self.cold = info.threads, info.parts, bool(info.cold)
         self.other_device, self.from_ptx = bool(info.other_device), bool(info.from_ptx)
-        self.params = []
-        for index in range(info.params):
-            param = _sized(_ParamInfo)
-            library.param(handle, index, ctypes.byref(param))
-            self.params.append(_Param(param))
 
     def __repr__(self):
         where = f"{self.threads} threads" if self.threads else self.arch
         return f"<lehr kernel for '{self.workload}': {self.answer}, {self.time_us:.1f} us on {where}>"
+
+    @functools.cached_property
+    def params(self):
+        """All of its parameters, in order."""
+        params = []
+        for index in range(self._count):
+            info = _sized(_ParamInfo)
+            self._bundle._library.param(self._handle, index, ctypes.byref(info))
+            params.append(_Param(info))
+        return params
 
     @property
     def inputs(self):
@@ -401,11 +412,11 @@ class _AnyKernel(_NoCopy):
 class Kernel(_AnyKernel):
     """One of a bundle's for the CPU, or several that were put together."""
 
-    def __init__(self, bundle, handle, info):
-        super().__init__(bundle, handle, info)
+    @functools.cached_property
+    def _scratch_bytes(self):
         scratch = ctypes.c_uint64()
-        bundle._library.scratch_bytes(handle, bundle.threads, ctypes.byref(scratch))
-        self._scratch_bytes = scratch.value
+        self._bundle._library.scratch_bytes(self._handle, self._bundle.threads, ctypes.byref(scratch))
+        return scratch.value
 
     def __call__(self, *tensors, out=None):
         """The output, a new array or `out`. What is to be prepacked is prepacked anew each time: prepack() does it once."""

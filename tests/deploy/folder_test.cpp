@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -16,11 +17,13 @@
 #include "deploy/export_folder.h"
 #include "deploy/runtime/cpu_features.h"
 #include "deploy/runtime/lehr_bundle.h"
+#include "deploy/runtime/sha256.h"
 #include "deploy/self_test.h"
 #include "measure/host/cpu_device.h"
 #include "measure/system/temp_dir.h"
 #include "templates/catalog.h"
 #include "tune/stored_kernel.h"
+#include "workload/operator.h"
 #include "workload/reference.h"
 #include "workload/slices.h"
 
@@ -199,6 +202,161 @@ TEST(BundleFolder, PutsRowsAndImagesTogether) {
   lehr_kernel kernel;
   EXPECT_EQ(lehr_find(bundle.handle, "gemm m=34 n=48 k=33 epilogue=bias+relu", nullptr, &kernel, nullptr),
             LEHR_NO_KERNEL);
+}
+
+/// Writes a folder's manifest anew, with a right hash of itself.
+void write_manifest(const std::string& folder, nlohmann::json manifest) {
+  const std::string digits(64, '0');
+  manifest["sha256"] = digits;
+  std::string text = manifest.dump();
+  runtime::Sha256 hash;
+  hash.add(text.data(), text.size());
+  text.replace(text.rfind(digits), digits.size(), hash.hex().data());
+  std::ofstream(folder + "/manifest.json") << text;
+}
+
+/// Every way to a value within a document that is no object and no array, or an array.
+std::vector<nlohmann::json::json_pointer> ways_within(const nlohmann::json& document) {
+  std::vector<nlohmann::json::json_pointer> ways;
+  const std::function<void(const nlohmann::json&, const nlohmann::json::json_pointer&)> follow =
+      [&](const nlohmann::json& value, const nlohmann::json::json_pointer& way) {
+        ways.push_back(way);
+        if (value.is_object())
+          for (const auto& [key, member] : value.items()) follow(member, way / key);
+        if (value.is_array())
+          for (std::size_t at = 0; at < value.size(); ++at) follow(value[at], way / at);
+      };
+  follow(document, {});
+  ways.erase(ways.begin());
+  return ways;
+}
+
+/// Opens a folder and runs all that it opens, on the memory that it asks for: nothing ends the program.
+void open_and_run(const std::string& path) {
+  lehr_bundle bundle = 0;
+  lehr_error error = {sizeof error, ""};
+  if (lehr_open(path.c_str(), nullptr, &bundle, &error) != LEHR_OK) {
+    EXPECT_NE(std::string(error.text), "");
+    return;
+  }
+  std::uint32_t count = 0;
+  lehr_count(bundle, &count, nullptr);
+  for (std::uint32_t at = 0; at < count; ++at) {
+    lehr_kernel kernel = 0;
+    lehr_kernel_info info = {};
+    info.size = sizeof info;
+    EXPECT_EQ(lehr_at(bundle, at, &kernel, nullptr), LEHR_OK);
+    EXPECT_EQ(lehr_info(kernel, &info, nullptr), LEHR_OK);
+    std::vector<std::vector<Aligned>> memory(info.params + 1);
+    std::vector<void*> params;
+    std::uint64_t bytes = 0;
+    for (std::uint32_t i = 0; i < info.params; ++i) {
+      lehr_param_info param = {};
+      param.size = sizeof param;
+      EXPECT_EQ(lehr_param(kernel, i, &param, nullptr), LEHR_OK);
+      bytes += param.bytes;
+      if (bytes > 1u << 28) break;
+      memory[i].resize(param.bytes / 64 + 1);
+      params.push_back(memory[i].data());
+    }
+    std::uint64_t scratch = 0;
+    EXPECT_EQ(lehr_scratch_bytes(kernel, 1, &scratch, nullptr), LEHR_OK);
+    if (params.size() != info.params || scratch > 1u << 28) continue;
+    memory.back().resize(scratch / 64 + 1);
+    const lehr_call call = {sizeof call, info.params, params.data(), memory.back().data(),
+                            scratch,     1,           nullptr,       nullptr};
+    if (lehr_prepack(kernel, &call, nullptr) == LEHR_OK) lehr_run(kernel, &call, nullptr);
+  }
+  lehr_close(bundle, nullptr);
+}
+
+// Who writes a manifest with a right hash of itself may have another opinion of its kernels.
+TEST(BundleFolder, AManifestThatDoesNotGoWithItsLibrariesEndsNoProgram) {
+  using nlohmann::json;
+  const std::vector<RebuiltKernel> kernels = {
+      exported("gemm m=16 n=50 k=33 b=f32:row:constant", 10, "gemm_cpu"), exported(kWorkloads[3], 2)};
+  const Folder folder(kernels);
+  std::ifstream file(folder.path + "/manifest.json");
+  const json manifest = json::parse(file);
+  open_and_run(folder.path);
+  int refused = 0;
+  const auto attempt = [&](const json& changed, const std::string& what) {
+    SCOPED_TRACE(what);
+    write_manifest(folder.path, changed);
+    open_and_run(folder.path);
+    ++refused;
+  };
+  for (const json::json_pointer& way : ways_within(manifest["kernels"])) {
+    const json::json_pointer whole = json::json_pointer("/kernels") / way;
+    const std::string key = way.back();
+    if (whole.to_string().find("/self_test/") != std::string::npos) continue;
+    const json value = manifest[whole];
+    json changed = manifest;
+    changed[whole.parent_pointer()].is_array()
+        ? changed[whole.parent_pointer()].erase(std::stoul(key))
+        : static_cast<void>(changed[whole.parent_pointer()].erase(key));
+    attempt(changed, whole.to_string() + " is missing");
+    std::vector<json> others = {nullptr, "a", json::array()};
+    if (value.is_number_integer())
+      for (const std::uint64_t number : {0ull, 1ull, 63ull, 1ull << 31, (1ull << 31) + 1, 1ull << 53})
+        others.push_back(number);
+    if (value.is_number_integer())
+      others.insert(others.end(), {value.get<std::int64_t>() * 2, value.get<std::int64_t>() - 1, -1});
+    if (value.is_array() && !value.empty())
+      others.push_back(value.size() > 1 ? json{value[1], value[0]} : json{value[0], value[0]});
+    if (value.is_string() && (key == "role"))
+      others.insert(others.end(), {"in", "out", "prepacked", "workspace"});
+    if (value.is_string() && (key == "dtype")) others.insert(others.end(), {"f64", "s8", "e4m3"});
+    for (const json& other : others) {
+      changed = manifest;
+      changed[whole] = other;
+      attempt(changed, whole.to_string() + " is " + other.dump());
+    }
+  }
+  EXPECT_GT(refused, 500);
+  // Those that would read or write what is not theirs say so.
+  const auto expect_refused = [&](const char* way, const json& value) {
+    json changed = manifest;
+    changed[json::json_pointer(way)] = value;
+    write_manifest(folder.path, changed);
+    lehr_bundle bundle = 0;
+    lehr_error error = {sizeof error, ""};
+    EXPECT_EQ(lehr_open(folder.path.c_str(), nullptr, &bundle, &error), LEHR_BAD_BUNDLE) << way;
+    EXPECT_THAT(std::string(error.text), HasSubstr("has other parameters or steps than the manifest says"));
+  };
+  expect_refused("/kernels/0/steps/0/tasks", 1ull << 53);
+  expect_refused("/kernels/0/steps/0/tasks", manifest["kernels"][0]["steps"][0]["tasks"].get<int>() + 1);
+  expect_refused("/kernels/0/prepack/tasks", 77777);
+  expect_refused("/kernels/0/prepack/reads", json{0});
+  expect_refused("/kernels/0/params/1/bytes", 4);
+  expect_refused("/kernels/0/params/0/alignment", 1);
+  expect_refused("/kernels/1/scratch_bytes", manifest["kernels"][1]["scratch_bytes"].get<int>() + 64);
+  write_manifest(folder.path, manifest);
+  open_and_run(folder.path);
+}
+
+TEST(BundleFolder, TellsTheShapesOfOutputs) {
+  const auto sizes = [](const char* text) {
+    std::vector<std::int64_t> numbers;
+    for (const Dimension& one : output_shape(parse_workload(text))) numbers.push_back(one.size);
+    return numbers;
+  };
+  EXPECT_THAT(sizes("gemm m=3 n=5 k=7"), ElementsAre(3, 5));
+  EXPECT_THAT(sizes("gemm m=3 n=5 k=7 batch=2"), ElementsAre(2, 3, 5));
+  EXPECT_THAT(sizes("gemm m=3 n=10 k=7 epilogue=swiglu"), ElementsAre(3, 5));
+  EXPECT_THAT(sizes("conv2d n=2 h=9 w=8 c=4 k=6 r=3 s=3"), ElementsAre(2, 6, 7, 6));
+  EXPECT_THAT(sizes("conv2d n=2 h=9 w=8 c=4 k=6 r=3 s=3 layout=nhwc"), ElementsAre(2, 7, 6, 6));
+  EXPECT_THAT(sizes("conv2d h=8 w=8 c=4 k=6 r=1 s=1 epilogue=relu+maxpool(2,2)"), ElementsAre(1, 6, 4, 4));
+  for (const char* text : {"gemm m=3 n=5 k=7 batch=2 c=f32:column", "conv2d n=2 h=9 w=8 c=4 k=6 r=3 s=3"}) {
+    const Workload workload = parse_workload(text);
+    std::int64_t elements = 1, last = 0;
+    for (const Dimension& one : output_shape(workload)) {
+      elements *= one.size;
+      last += (one.size - 1) * one.stride;
+    }
+    EXPECT_EQ(last, elements - 1) << text;
+  }
+  EXPECT_EQ(output_shape(parse_workload("gemm m=3 n=5 k=7 c=f32:column"))[1].stride, 3);
 }
 
 // A linear layer's weights are laid out once for kernels of other numbers of rows, whatever their tiles are.
