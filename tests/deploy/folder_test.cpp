@@ -208,7 +208,7 @@ TEST(BundleFolder, PutsRowsAndImagesTogether) {
 void write_manifest(const std::string& folder, nlohmann::json manifest) {
   const std::string digits(64, '0');
   manifest["sha256"] = digits;
-  std::string text = manifest.dump();
+  std::string text = manifest.dump(1);
   runtime::Sha256 hash;
   hash.add(text.data(), text.size());
   text.replace(text.rfind(digits), digits.size(), hash.hex().data());
@@ -226,7 +226,7 @@ std::vector<nlohmann::json::json_pointer> ways_within(const nlohmann::json& docu
         if (value.is_array())
           for (std::size_t at = 0; at < value.size(); ++at) follow(value[at], way / at);
       };
-  follow(document, {});
+  follow(document, nlohmann::json::json_pointer());
   ways.erase(ways.begin());
   return ways;
 }
