@@ -14,9 +14,9 @@ and those for CUDA on whatever speaks DLPack or has __cuda_array_interface__ the
     launch = kernel.bind(a, b, out=c)
     launch()                       # the same tensors again: no check, no new tensor maps
 
-Tensors are dense, of the type and the number of elements that the workload states; an output has its shape, overlaps no other
-tensor and can be written. Kernels and layers may be called by several threads at the same time, and by a child process. Needs
-NumPy, and liblehr_bundle.so of the bundle.
+Tensors are dense, of the type and the number of elements that the workload states; an output has its shape, or one dimension,
+overlaps no other tensor and can be written. Kernels and layers may be called by several threads at the same time, and by a child
+process. Needs NumPy, and liblehr_bundle.so of the bundle.
 """
 
 import ctypes
@@ -329,6 +329,9 @@ class _Param:
     def check_out(self, tensor, inputs):
         """The same of an output: it can be written, and shares no memory with one of `inputs`, which have names."""
         tensor = self.check(tensor)
+        if self._shape and tensor.ndim != 1 and not self._lies_as(tensor):
+            lies, wanted = (f"shape {one.shape} and strides {one.strides}" for one in (tensor, self))
+            raise ValueError(f"{self.name} (out) is of {lies}, the kernel's of {wanted}")
         if not tensor.flags.writeable:
             raise ValueError(f"{self.name} (out) is read-only")
         begin, end = _place(tensor)
@@ -351,8 +354,8 @@ class _Param:
             raise TypeError(what) from error
 
     def _lies_as(self, tensor):
-        lies = zip(tensor.shape, tensor.strides, self.strides)
-        return tensor.shape == self.shape and all(size == 1 or stride == wanted for size, stride, wanted in lies)
+        mine, its = ([pair for pair in zip(one.shape, one.strides) if pair[0] != 1] for one in (self, tensor))
+        return mine == its
 
 
 def _place(array):

@@ -111,6 +111,9 @@ def outputs_overlap_nothing_and_can_be_written():
         as_strided(numpy.zeros(M + N, "f4"), (M, N), (4, 4)),
     ):
         refused(lambda: kernel(a, b, bias, out=c), "c is not dense")
+    for shape in ((N, M), (2, M // 2, N), (M * 2, N // 2)):
+        refused(lambda: kernel(a, b, bias, out=numpy.zeros(shape, "f4")), "c (out) is of shape", f"the kernel's of shape ({M}, {N})")
+    assert kernel(a, b, bias, out=numpy.zeros((1, M, 1, N), "f4")).shape == (1, M, 1, N)
 
 
 def what_is_no_tensor_is_named():
