@@ -124,7 +124,6 @@ class CudaReader {
       if (param.role == LEHR_PREPACKED) return is("has a kernel for a GPU with a prepacked parameter");
       const bool workspace = param.role == LEHR_WORKSPACE;
       kernel_.workspaces += workspace;
-      if (!workspace && kernel_.workspaces > 0) return is("has a tensor behind a workspace");
       if (workspace ? param.slice_bytes != 0 : param.alignment > kMostTensorAlignment)
         return is("has a parameter of a GPU's kernel that nobody can slice or align");
       const std::uint32_t map = json_.member(i, "tensor_map");

@@ -382,7 +382,10 @@ TEST_F(CudaRuntime, AManifestThatMakesNoSenseIsRefused) {
   EXPECT_THAT(refused([](json& k) { k["threads"] = 1; }), HasSubstr("impossible number of threads"));
   EXPECT_THAT(refused([](json& k) { k["launch"]["ptx"] = "kernels/other.ptx"; }),
               HasSubstr("PTX in a file whose hash"));
-  EXPECT_THAT(refused([](json& k) { k["params"][1]["role"] = "prepacked"; }),
+  EXPECT_THAT(refused([](json& k) {
+                k["params"].push_back(k["params"][1]);
+                k["params"][3].update({{"name", "u"}, {"role", "prepacked"}});
+              }),
               HasSubstr("with a prepacked parameter"));
   for (const auto& [name, value] : {std::pair<const char*, json>{"dims", {4, 5}},
                                     {"dims", json::array()},
