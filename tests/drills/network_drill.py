@@ -25,7 +25,7 @@ class Network:
         self.shared = {}
         self.count = 0
         value, shape = self.begin()
-        for _ in range(self.rng.integers(2, 5)):
+        for _ in range(self.rng.integers(1, 4)):
             value, shape = self.layer(value, shape)
         self.finish(value, shape)
 
@@ -221,31 +221,69 @@ def compare(network, original, folder, rng):
     return wrong
 
 
-def run(arguments, *words):
-    done = subprocess.run([arguments.program, *words], capture_output=True, text=True, cwd=arguments.work)
-    return done.returncode, done.stdout + done.stderr
+def once_compiled(work):
+    """A compiler that compiles the same text with the same words once: the library and the plug-in are those of every network."""
+    path = os.path.join(work, "cxx")
+    with open(path, "w") as script:
+        script.write(f"""#!{sys.executable}
+import hashlib, os, shutil, subprocess, sys
+words = sys.argv[1:]
+out = words[words.index("-o") + 1] if "-o" in words else None
+if out is None or "-" in words:
+    sys.exit(subprocess.run(["c++", *words]).returncode)
+key = hashlib.sha256()
+for word in words:
+    if word != out:
+        key.update(open(word, "rb").read() if os.path.isfile(word) else word.encode())
+kept = os.path.join({work!r}, "kept-" + key.hexdigest())
+if not os.path.exists(kept):
+    code = subprocess.run(["c++", *words]).returncode
+    if code:
+        sys.exit(code)
+    shutil.copy(out, kept + str(os.getpid()))
+    os.replace(kept + str(os.getpid()), kept)
+shutil.copy(kept, out)
+""")
+    os.chmod(path, 0o755)
+    return path
 
 
-def tried(arguments, seed, with_engine):
-    """(what is wrong, places replaced)"""
-    network = Network(seed)
-    path = os.path.join(arguments.work, f"{seed}.onnx")
-    onnx.save(network.model(), path)
-    for words in (["tune", "--model", path, "--device", "cpu", "--threads", "1", "--trials", "1", "--no-baseline", "--quiet",
-                   "--db", f"{seed}.db"],
-                  ["export", "--target", "cpu", "--db", f"{seed}.db", "--out", f"{seed}.bundle"],
-                  ["apply", path, "--threads", "1", "--bundle", f"{seed}.bundle", "--out", f"{seed}.applied", "--no-engine"]):
-        code, said = run(arguments, *words)
-        if code != 0:
-            return [f"lehr {' '.join(words)}: exit code {code}: {said}"], 0
-    folder = os.path.join(arguments.work, f"{seed}.applied")
-    wrong = compare(network, path, folder, np.random.default_rng(seed + 1))
-    if with_engine:
-        code, said = run(arguments, "verify", path, "--threads", "1", "--out", f"{seed}.applied")
-        if code != 0:
-            wrong.append(f"verify: exit code {code}: {said}")
-    fused = sum(node.op_type == "Fused" for node in onnx.load(folder + "/model.onnx").graph.node)
-    return wrong, fused
+class Batch:
+    """Networks that are tuned into one log and take their kernels from one bundle."""
+
+    def __init__(self, arguments, seeds, compiler):
+        self.arguments, self.wrong, self.places = arguments, {}, 0
+        self.environment = {**os.environ, "CXX": compiler}
+        self.folder = os.path.join(arguments.work, str(seeds[0]))
+        os.mkdir(self.folder)
+        self.networks = {seed: Network(seed) for seed in seeds}
+        for seed, network in self.networks.items():
+            onnx.save(network.model(), os.path.join(self.folder, f"{seed}.onnx"))
+            self.run(seed, "tune", "--model", f"{seed}.onnx", "--device", "cpu", "--threads", "1", "--trials", "1",
+                     "--no-baseline", "--quiet", "--db", "log.db")
+        self.run(seeds[0], "export", "--target", "cpu", "--db", "log.db", "--out", "bundle")
+        for i, (seed, network) in enumerate(self.networks.items()):
+            self.apply(seed, network, i % 2 == 0)
+
+    def note(self, seed, what):
+        self.wrong.setdefault(seed, []).append(what)
+
+    def run(self, seed, *words):
+        done = subprocess.run([self.arguments.program, *words], capture_output=True, text=True, cwd=self.folder,
+                              env=self.environment)
+        if done.returncode:
+            self.note(seed, f"lehr {' '.join(words)}: exit code {done.returncode}: {done.stdout}{done.stderr}")
+        return done.returncode == 0
+
+    def apply(self, seed, network, with_engine):
+        if not self.run(seed, "apply", f"{seed}.onnx", "--threads", "1", "--bundle", "bundle", "--out", f"{seed}", "--no-engine"):
+            return
+        folder = os.path.join(self.folder, str(seed))
+        for each in compare(network, folder + ".onnx", folder, np.random.default_rng(seed)):
+            self.note(seed, each)
+        if with_engine:
+            self.run(seed, "verify", f"{seed}.onnx", "--threads", "1", "--out", f"{seed}")
+        self.places += sum(node.op_type == "Fused" for node in onnx.load(folder + "/model.onnx").graph.node)
 
 
 def main():
@@ -256,15 +294,17 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()) % 1000000)
     arguments = parser.parse_args()
     print(f"network_drill: seed {arguments.seed}", flush=True)
-    bad = places = 0
-    for i in range(arguments.count):
-        wrong, fused = tried(arguments, arguments.seed + i, i % 2 == 0)
-        places += fused
-        for each in wrong:
-            print(f"network {arguments.seed + i}: {each}", flush=True)
-        bad += bool(wrong)
-    print(f"network_drill: {arguments.count} networks, {places} places by kernels, {bad} wrong")
-    sys.exit(int(bad > 0 or places == 0))
+    compiler, wrong, places = once_compiled(arguments.work), {}, 0
+    seeds = range(arguments.seed, arguments.seed + arguments.count)
+    for begin in range(0, len(seeds), 10):
+        batch = Batch(arguments, seeds[begin : begin + 10], compiler)
+        places += batch.places
+        wrong.update(batch.wrong)
+        for seed, sentences in batch.wrong.items():
+            for each in sentences:
+                print(f"network {seed}: {each}", flush=True)
+    print(f"network_drill: {arguments.count} networks, {places} places by kernels, {len(wrong)} wrong")
+    sys.exit(int(bool(wrong) or places == 0))
 
 
 main()
