@@ -152,7 +152,7 @@ void print_engine(const PlaceChoice& choice) {
     return;
   }
   fmt::print("ONNX Runtime {}: {}\n", choice.engine,
-             agreement_text({choice.worst, choice.own, choice.uncompared, choice.notes}));
+             agreement_text({choice.worst, choice.own, choice.tolerance, choice.uncompared, choice.notes}));
   if (choice.speedup > 0)
     fmt::print("original {}, rewritten {}: {}\n", format_time_us(choice.original_us),
                format_time_us(choice.rewritten_us), format_ratio(choice.speedup));

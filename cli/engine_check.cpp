@@ -184,8 +184,7 @@ void EngineFlags::feed(const OnnxModel& model, EngineCheck& check) const {
 std::string agreement_text(const Agreed& agreed) {
   std::string text = fmt::format("{} within {:.1g} of their ranges",
                                  agreed.uncompared.empty() ? "outputs" : "the other outputs", agreed.worst);
-  if (agreed.own > 0)
-    text += fmt::format("; the original itself differs by {:.1g}", agreed.own);
+  if (agreed.own > 0) text += fmt::format("; the original itself differs by {:.1g}", agreed.own);
   for (const std::string& each : agreed.uncompared) text += "\nnot compared: output " + printable(each);
   for (const std::string& each : agreed.notes) text += "\n" + printable(each);
   return text;
@@ -248,6 +247,7 @@ PlaceChoice choose_places(const OnnxModel& model, const ModelShapes& shapes, con
   Chosen best(replacements.size(), true);
   PlaceChoice choice;
   choice.replacements = replacements;
+  choice.tolerance = check.tolerance;
   tell("asking ONNX Runtime whether the outputs agree");
   if (!agrees(search.compare({best}, 0, true), choice)) return choice;
   for (std::size_t runs = 4; runs <= 16 && seconds_since(begin) < 0.7 * seconds; runs *= 2) {

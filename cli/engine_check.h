@@ -65,7 +65,7 @@ enum class Proof {
 /// What is told of outputs that agree: "outputs within 3e-07 of their ranges", and what was not compared, in
 /// lines of its own.
 struct Agreed {
-  double worst, own;
+  double worst, own, tolerance;
   std::vector<std::string> uncompared, notes;
 };
 std::string agreement_text(const Agreed& agreed);
@@ -84,6 +84,7 @@ struct PlaceChoice {
   double original_us = 0, rewritten_us = 0, speedup = 0;  ///< 0: not timed
   double without_saving_us = 0;  ///< of the rewritten one without its places of `saving`; 0: it has none
   double worst = 0, own = 0;     ///< largest difference, as a share of an output's range; TrialReport
+  double tolerance = 0;          ///< of the check
 };
 
 /// Of the replacements, in the order of the graph, those with which the whole model is fastest: runs of

@@ -70,9 +70,9 @@ int VerifyCommand::run() {
                 {"rewritten_us", onnxruntime::median_us(rewritten)},
                 {"speedup", onnxruntime::speedup(rewritten, first)}});
   } else if (right) {
-    fmt::print("ONNX Runtime {}, {} thread{}: {}\n", report.version, check.threads,
-               check.threads == 1 ? "" : "s",
-               agreement_text({rewritten.worst, report.own, report.uncompared, report.notes}));
+    fmt::print(
+        "ONNX Runtime {}, {} thread{}: {}\n", report.version, check.threads, check.threads == 1 ? "" : "s",
+        agreement_text({rewritten.worst, report.own, check.tolerance, report.uncompared, report.notes}));
     if (seconds > 0)
       fmt::print("original {}, rewritten {}: {}\n", format_time_us(onnxruntime::median_us(first)),
                  format_time_us(onnxruntime::median_us(rewritten)),

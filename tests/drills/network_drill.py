@@ -13,6 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 SCALES = {"0.01": 0.01, "1": 1.0, "30": 30.0, "1000": 1000.0, "images": None}
 TOLERANCE = 1e-4  # of an output's range
+KEPT_COMPILER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kept_compiler")
 OWN = 8  # times what the original differs from itself
 
 
@@ -221,39 +222,12 @@ def compare(network, original, folder, rng):
     return wrong
 
 
-def once_compiled(work):
-    """A compiler that compiles the same text with the same words once: the library and the plug-in are those of every network."""
-    path = os.path.join(work, "cxx")
-    with open(path, "w") as script:
-        script.write(f"""#!{sys.executable}
-import hashlib, os, shutil, subprocess, sys
-words = sys.argv[1:]
-out = words[words.index("-o") + 1] if "-o" in words else None
-if out is None or "-" in words:
-    sys.exit(subprocess.run(["c++", *words]).returncode)
-key = hashlib.sha256()
-for word in words:
-    if word != out:
-        key.update(open(word, "rb").read() if os.path.isfile(word) else word.encode())
-kept = os.path.join({work!r}, "kept-" + key.hexdigest())
-if not os.path.exists(kept):
-    code = subprocess.run(["c++", *words]).returncode
-    if code:
-        sys.exit(code)
-    shutil.copy(out, kept + str(os.getpid()))
-    os.replace(kept + str(os.getpid()), kept)
-shutil.copy(kept, out)
-""")
-    os.chmod(path, 0o755)
-    return path
-
-
 class Batch:
     """Networks that are tuned into one log and take their kernels from one bundle."""
 
-    def __init__(self, arguments, seeds, compiler):
+    def __init__(self, arguments, seeds):
         self.arguments, self.wrong, self.places = arguments, {}, 0
-        self.environment = {**os.environ, "CXX": compiler}
+        self.environment = {**os.environ, "CXX": f"{KEPT_COMPILER} {arguments.work}/kept"}
         self.folder = os.path.join(arguments.work, str(seeds[0]))
         os.mkdir(self.folder)
         self.networks = {seed: Network(seed) for seed in seeds}
@@ -294,10 +268,10 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()) % 1000000)
     arguments = parser.parse_args()
     print(f"network_drill: seed {arguments.seed}", flush=True)
-    compiler, wrong, places = once_compiled(arguments.work), {}, 0
+    wrong, places = {}, 0
     seeds = range(arguments.seed, arguments.seed + arguments.count)
     for begin in range(0, len(seeds), 10):
-        batch = Batch(arguments, seeds[begin : begin + 10], compiler)
+        batch = Batch(arguments, seeds[begin : begin + 10])
         places += batch.places
         wrong.update(batch.wrong)
         for seed, sentences in batch.wrong.items():

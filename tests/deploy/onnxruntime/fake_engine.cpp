@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <type_traits>
+#include <utility>
 
 namespace lehr::testing {
 namespace {
@@ -22,6 +24,13 @@ OrtStatus* text_to(const std::string& text, char* out, std::size_t* size) {
   return nullptr;
 }
 
+// Nodes are created and called by several threads.
+void note(std::vector<std::string>& list, std::string text) {
+  static std::mutex adding;
+  const std::lock_guard lock(adding);
+  list.push_back(std::move(text));
+}
+
 std::int64_t dim(const OrtValue& value, std::size_t from_behind) {
   return from_behind < value.dims.size() ? value.dims[value.dims.size() - 1 - from_behind] : 1;
 }
@@ -29,7 +38,7 @@ std::int64_t dim(const OrtValue& value, std::size_t from_behind) {
 // Of matrices and of rows that go with each of their rows.
 OrtStatus* invoke(const OrtKernelContext*, const OrtOp* op, const OrtValue* const* in, int count,
                   OrtValue* const* out, int) {
-  state.invoked.push_back(op->name);
+  note(state.invoked, op->name);
   OrtValue &y = *out[0], &a = const_cast<OrtValue&>(*in[0]), &b = const_cast<OrtValue&>(*in[count - 1]);
   const std::int64_t m = dim(y, 1), n = dim(y, 0), k = dim(a, 0);
   for (std::int64_t i = 0; i < m; ++i)
@@ -53,7 +62,7 @@ OrtStatus* create_op(const OrtKernelInfo*, const char* name, const char*, int ve
   if (version != 13) return refuse(OrtErrorCode::kFail, "no kernel of that version");
   std::string created = asked + " " + std::to_string(version);
   for (int i = 0; i < count; ++i) created += " " + attributes[i]->name;
-  state.created.push_back(created);
+  note(state.created, created);
   ++state.live;
   *op = new OrtOp{asked};
   return nullptr;
@@ -199,7 +208,7 @@ void put_nodes(Table& table) {
   put(
       table, ort::Logger_LogMessage,
       +[](const OrtLogger*, OrtLoggingLevel, const char* text, const char*, int, const char*) -> OrtStatus* {
-        return state.log.emplace_back(text), nullptr;
+        return note(state.log, text), nullptr;
       });
   put(
       table, ort::KernelInfo_GetNodeName, +[](const OrtKernelInfo* info, char* out, std::size_t* size) {
