@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <fstream>
 #include <random>
 
@@ -117,10 +118,11 @@ TEST(Onnx, SaysWhatAFileIsInstead) {
 }
 
 TEST(Onnx, ASparseTensorIsAConstantWithZeros) {
-  const auto tensor = [](const std::string& line) {
-    return onnx_model(line + "\ninput x f32 1\n y = Relu(x)").constants.at(0);
+  std::deque<OnnxModel> models;  // tensors are views of their bytes
+  const auto tensor = [&](const std::string& line) -> const OnnxTensor& {
+    return models.emplace_back(onnx_model(line + "\ninput x f32 1\n y = Relu(x)")).constants.at(0);
   };
-  const OnnxTensor linear = tensor("sparse w f32 2x3 = 1:4 5:0.5");
+  const OnnxTensor& linear = tensor("sparse w f32 2x3 = 1:4 5:0.5");
   EXPECT_EQ(linear.name, "w");
   EXPECT_EQ(linear.dims, (std::vector<std::int64_t>{2, 3}));
   EXPECT_EQ(floats_of(linear, 6), (std::vector<float>{0, 4, 0, 0, 0, 0.5}));
