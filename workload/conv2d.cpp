@@ -158,7 +158,9 @@ OperatorTable conv2d_operator() {
           .channels = [](const Workload& workload) { return workload.conv2d().k; },
           .slices = [](const Workload&) { return std::string_view("n"); },
           .flops = &conv2d_flops,
-          .reference = &conv2d_reference};
+          .reference = &conv2d_reference,
+          .element = &conv2d_element,
+          .tolerance = &conv2d_tolerance};
 }
 
 }  // namespace lehr

@@ -219,7 +219,9 @@ OperatorTable gemm_operator() {
           .channels = [](const Workload& workload) { return workload.gemm().n; },
           .slices = &gemm_slices,
           .flops = &gemm_flops,
-          .reference = &gemm_reference};
+          .reference = &gemm_reference,
+          .element = &gemm_element,
+          .tolerance = &gemm_tolerance};
 }
 
 }  // namespace lehr

@@ -47,6 +47,10 @@ struct OperatorTable {
   /// As make_reference(), with the epilogue.
   Reference (*reference)(const Workload& workload, const std::vector<std::vector<float>>& inputs,
                          double full_flops) = nullptr;
+  /// One of reference_at().
+  float (*element)(const Workload& workload, std::span<const MadeInput> inputs, std::int64_t index) = nullptr;
+  /// As tolerance_for(); reference() leaves it out.
+  double (*tolerance)(const Workload& workload, std::int64_t elements) = nullptr;
 };
 
 OperatorTable gemm_operator();

@@ -76,10 +76,6 @@ std::vector<std::int64_t> chosen_rows(std::int64_t m, std::int64_t count) {
   return rows;
 }
 
-/// Standard deviation of integer inputs: most of s8's range is used, and sums of up to 10^7 products stay
-/// below 2^24, where the expected values (f32) are exact.
-constexpr double kIntegerScale = 25;
-
 /// One output element. `full`: all are kept, each at its index; else those that are computed, one by one.
 void keep(Reference& reference, bool full, std::int64_t index, float value) {
   if (full) {
@@ -89,33 +85,6 @@ void keep(Reference& reference, bool full, std::int64_t index, float value) {
     reference.values.push_back(value);
   }
 }
-
-}  // namespace
-
-std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint64_t seed) {
-  std::vector<std::vector<float>> inputs;
-  for (const TensorSpec& tensor : tensors_of(workload)) {
-    std::vector<float> values;
-    if (!tensor.is_output()) {
-      Rng rng = Rng(seed).fork(tensor.name);
-      const double scale = is_integer(tensor.type) ? kIntegerScale : 1;
-      values.resize(static_cast<std::size_t>(tensor.elements));
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        // Sum of four uniform 16-bit numbers, scaled to variance 1: normal-like, one generator call per
-        // value.
-        const std::uint64_t bits = rng.next();
-        const double sum = static_cast<double>((bits & 0xffff) + ((bits >> 16) & 0xffff) +
-                                               ((bits >> 32) & 0xffff) + (bits >> 48));
-        const double normal = (sum / 65536.0 - 2.0) * std::sqrt(3.0);
-        values[i] = rounded_to(tensor.type, static_cast<float>(scale * normal));
-      }
-    }
-    inputs.push_back(std::move(values));
-  }
-  return inputs;
-}
-
-namespace {
 
 // All rows of an output of `m` rows, or as many as `full_flops` pay for.
 std::vector<std::int64_t> rows_to_compute(std::int64_t m, double flops, double full_flops) {
@@ -134,9 +103,9 @@ std::span<const std::vector<float>> epilogue_inputs(const Workload& workload,
 }
 
 /// Sums of which `elements` elements of the output are made.
-std::int64_t sums_of(const Epilogue& epilogue, std::size_t elements) {
+std::int64_t sums_of(const Epilogue& epilogue, std::int64_t elements) {
   const std::int64_t window = window_of(epilogue);
-  return static_cast<std::int64_t>(elements) * window * window * (is_gated(epilogue) ? 2 : 1);
+  return elements * window * window * (is_gated(epilogue) ? 2 : 1);
 }
 
 /// Of the result, where `sums` sums of `products` products each are off by `tolerance` and then scaled.
@@ -192,15 +161,31 @@ Reference conv2d_reference(const Workload& workload, const std::vector<std::vect
       keep(reference, full, index, value);
     }
   }
-  const std::int64_t sums = sums_of(workload.epilogue, reference.values.size());
-  reference.tolerance = tolerance_of(workload, tolerance_of_sums(conv, sums), conv.products(), sums);
   return reference;
 }
 
 Reference make_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
                          double full_flops) {
   CHECK(inputs.size() == tensors_of(workload).size());
-  return operator_of(workload).reference(workload, inputs, full_flops);
+  Reference reference = operator_of(workload).reference(workload, inputs, full_flops);
+  reference.tolerance = tolerance_for(workload, static_cast<std::int64_t>(reference.values.size()));
+  return reference;
+}
+
+double tolerance_for(const Workload& workload, std::int64_t elements) {
+  return operator_of(workload).tolerance(workload, elements);
+}
+
+double gemm_tolerance(const Workload& workload, std::int64_t elements) {
+  const Gemm& g = workload.gemm();
+  const std::int64_t sums = sums_of(workload.epilogue, elements);
+  return tolerance_of(workload, tolerance_of_sums(g, sums), g.k, sums, g.alpha);
+}
+
+double conv2d_tolerance(const Workload& workload, std::int64_t elements) {
+  const Conv2d& conv = workload.conv2d();
+  const std::int64_t sums = sums_of(workload.epilogue, elements);
+  return tolerance_of(workload, tolerance_of_sums(conv, sums), conv.products(), sums);
 }
 
 Reference gemm_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
@@ -233,8 +218,6 @@ Reference gemm_reference(const Workload& workload, const std::vector<std::vector
       }
     }
   }
-  const std::int64_t sums = sums_of(workload.epilogue, reference.values.size());
-  reference.tolerance = tolerance_of(workload, tolerance_of_sums(g, sums), g.k, sums, g.alpha);
   return reference;
 }
 

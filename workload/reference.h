@@ -2,17 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "workload/inputs.h"
 #include "workload/workload.h"
 
 namespace lehr {
-
-/// Input data by tensor, in the order of tensors_of() (outputs empty); each as f32 values that the dtype can
-/// hold. Normal(0,1)-like (zeros or small integers make GPUs look faster than they are: an A100 by 15 % at
-/// 8192 cubed, Horace He, "Strangely, matrix multiplications on GPUs run faster when given predictable
-/// data").
-std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint64_t seed);
 
 /// Expected output elements. `indices` empty: every element, in order. Otherwise only those flat indices.
 struct Reference {
@@ -30,10 +26,26 @@ struct Reference {
 Reference make_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
                          double full_flops = 8e9);
 
+/// Reference::tolerance where so many elements are compared.
+double tolerance_for(const Workload& workload, std::int64_t elements);
+
+/// Expected values of these flat output elements for the inputs of that seed, each computed by itself, on so
+/// many threads.
+std::vector<float> reference_at(const Workload& workload, std::uint64_t seed,
+                                std::span<const std::int64_t> indices, int threads = 1);
+/// Elements of the output that tell whether something else computes the same: the corners; along each
+/// dimension both sides of the edges of tiles of 16 and of groups; and some between. All elements where these
+/// are few; else as many as take about `most_products` products, but 64 at least and 4096 at most. Ascending.
+std::vector<std::int64_t> telling_elements(const Workload& workload, std::int64_t most_products);
+
 /// Those of the operators, for their tables (operator.h).
 Reference gemm_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
                          double full_flops);
 Reference conv2d_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
                            double full_flops);
+float gemm_element(const Workload& workload, std::span<const MadeInput> inputs, std::int64_t index);
+float conv2d_element(const Workload& workload, std::span<const MadeInput> inputs, std::int64_t index);
+double gemm_tolerance(const Workload& workload, std::int64_t elements);
+double conv2d_tolerance(const Workload& workload, std::int64_t elements);
 
 }  // namespace lehr

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <numbers>
 
+#include "workload/inputs.h"
 #include "workload/tolerance.h"
 
 namespace lehr {
@@ -22,7 +23,8 @@ double clamped(double x, double low, double high) {
 
 }  // namespace
 
-double reference_value(const Epilogue& epilogue, double sum, std::span<const std::vector<float>> operands,
+template <typename Operand>
+double reference_value(const Epilogue& epilogue, double sum, std::span<const Operand> operands,
                        std::int64_t channel, std::int64_t element) {
   const auto c = static_cast<std::size_t>(channel), e = static_cast<std::size_t>(element);
   std::size_t operand = 0;
@@ -79,10 +81,15 @@ double reference_value(const Epilogue& epilogue, double sum, std::span<const std
   return x;
 }
 
+template double reference_value(const Epilogue&, double, std::span<const std::vector<float>>, std::int64_t,
+                                std::int64_t);
+template double reference_value(const Epilogue&, double, std::span<const MadeInput>, std::int64_t,
+                                std::int64_t);
+
 double reference_gated(const Epilogue& epilogue, double gate, double value) {
   const EpilogueOp op =
       epilogue.steps.back().op == EpilogueOp::kSwiglu ? EpilogueOp::kSilu : EpilogueOp::kGeluTanh;
-  return reference_value({{{op, 0, 0}}}, gate, {}, 0, 0) * value;
+  return reference_value<std::vector<float>>({{{op, 0, 0}}}, gate, {}, 0, 0) * value;
 }
 
 double reference_pooled(const Epilogue& epilogue, std::span<const double> window) {

@@ -10,8 +10,9 @@
 namespace lehr {
 
 /// The steps applied to one exact sum. `operands` in the order of operands_of(): the channels' ones are read
-/// at `channel`, the others at `element`.
-double reference_value(const Epilogue& epilogue, double sum, std::span<const std::vector<float>> operands,
+/// at `channel`, the others at `element`. Operand: std::vector<float> or MadeInput.
+template <typename Operand>
+double reference_value(const Epilogue& epilogue, double sum, std::span<const Operand> operands,
                        std::int64_t channel, std::int64_t element);
 
 /// The last step of a gated epilogue, of what the steps before it make of the two sums.

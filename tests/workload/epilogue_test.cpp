@@ -89,7 +89,8 @@ TEST(EpilogueText, PoolsComeLastAndSayTheirWindow) {
 }
 
 TEST(EpilogueText, PoolsSayWhereTheirWindowsLie) {
-  for (const char* text : {"maxpool(3,2)", "maxpool(3,2,1)", "relu+maxpool(3,2,0,1)", "avgpool(3,1)", "maxpool(2,3)"})
+  for (const char* text :
+       {"maxpool(3,2)", "maxpool(3,2,1)", "relu+maxpool(3,2,0,1)", "avgpool(3,1)", "maxpool(2,3)"})
     EXPECT_EQ(to_text(parse_epilogue(text)), text);
   EXPECT_EQ(to_text(parse_epilogue("maxpool(2,2)")), "maxpool(2)");
   EXPECT_EQ(to_text(parse_epilogue("maxpool(3,2,1,1)")), "maxpool(3,2,1)");
@@ -112,7 +113,7 @@ TEST(PoolWindows, AreCountedAsFrameworksDo) {
 double value_of(std::string_view text, double x) {
   const Epilogue epilogue = parse_epilogue(text);
   const std::vector<std::vector<float>> operands = {{0, 2, 0}, {0, 3, 0}, {0, 0, 5}};
-  return reference_value(epilogue, x, operands, 1, 2);
+  return reference_value(epilogue, x, std::span<const std::vector<float>>(operands), 1, 2);
 }
 
 TEST(EpilogueReference, IsTheDefinitionOfEachStep) {

@@ -7,9 +7,13 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <random>
+#include <set>
 
 #include "base/rng.h"
 #include "base/small_float.h"
+#include "tests/support/ordinary.h"
+#include "workload/operator.h"
 
 namespace lehr {
 namespace {
@@ -64,7 +68,8 @@ TEST(Reference, ScalesSumsBeforeTheEpilogueAndItsToleranceWithThem) {
         EXPECT_NEAR(found.values[i], expected.values[i], 2e-5) << epilogue << " " << alpha << " " << i;
     }
   }
-  const double plain = make_reference(parse_workload(product), make_inputs(parse_workload(product), 3)).tolerance;
+  const double plain =
+      make_reference(parse_workload(product), make_inputs(parse_workload(product), 3)).tolerance;
   for (const double alpha : {1e-20, -0.5, 1e20}) {
     const Workload scaled = parse_workload(fmt::format("{} alpha={}", product, alpha));
     const double tolerance = make_reference(scaled, make_inputs(scaled, 3)).tolerance / std::abs(alpha);
@@ -116,7 +121,8 @@ TEST(Reference, OfAConvolutionIsTheDefinition) {
 // Rows and columns that fill no window are left out.
 TEST(Reference, OfAPooledConvolutionIsOneOfEachWindow) {
   for (const char* layout : {"nchw", "nhwc"}) {
-    const std::string text = fmt::format("conv2d n=2 h=7 w=10 c=3 k=4 r=1 s=1 layout={} epilogue=bias", layout);
+    const std::string text =
+        fmt::format("conv2d n=2 h=7 w=10 c=3 k=4 r=1 s=1 layout={} epilogue=bias", layout);
     const Workload plain = parse_workload(text), pooled = parse_workload(text + "+maxpool(3)");
     const auto inputs = make_inputs(plain, 3);
     const Reference before = make_reference(plain, inputs), after = make_reference(pooled, inputs);
@@ -234,6 +240,92 @@ TEST(Reference, AllowsAConvolutionWhatItAllowsTheProductThatItIs) {
               make_reference(product, make_inputs(product, 1)).tolerance)
         << math;
   }
+}
+
+/// Over every operator, layout and step, of sizes that no tile divides.
+std::vector<Workload> assorted(Rng& rng) {
+  std::vector<Workload> workloads;
+  for (const char* text :
+       {"gemm m=70 n=90 k=33 batch=3 a=bf16:column b=f16:row c=f32:column epilogue=bias+gelu_erf",
+        "gemm m=1 n=300 k=500", "gemm m=200 n=100 k=64 alpha=0.125 c=bf16:row epilogue=swiglu",
+        "gemm m=129 n=65 k=48 a=s8:row b=s8:column c=s32:row accum=s32",
+        "gemm m=64 n=70 k=20 epilogue=scale_shift+residual+clamp(-1,6)",
+        "conv2d n=2 h=19 w=23 c=12 k=20 r=3 s=3 stride=2x1 pad=1x0x2x1 groups=4 epilogue=bias+relu",
+        "conv2d n=3 h=30 w=31 c=8 k=24 r=5 s=1 dilation=2x1 layout=nhwc x=f16 f=f16 y=f16 "
+        "epilogue=maxpool(3,2)",
+        "conv2d n=1 h=40 w=40 c=32 k=32 r=3 s=3 groups=32 layout=nhwc epilogue=silu+avgpool(2)"})
+    workloads.push_back(parse_workload(text));
+  for (int i = 0; i < 30; ++i)
+    workloads.push_back(testing::ordinary_workload(rng, {.most_flops = 2e7, .most_bytes = 4e6}));
+  return workloads;
+}
+
+TEST(ReferenceAt, IsTheReferenceElementByElement) {
+  const std::uint64_t seed = std::random_device{}();
+  Rng rng(seed);
+  for (const Workload& workload : assorted(rng)) {
+    const auto inputs = make_inputs(workload, seed, 2);
+    const Reference all = make_reference(workload, inputs, 1e18);
+    const std::vector<std::int64_t> indices = telling_elements(workload, 1'000'000);
+    const std::vector<float> values = reference_at(workload, seed, indices, 2);
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      const float wanted = all.values[static_cast<std::size_t>(indices[i])];
+      ASSERT_NEAR(values[i], wanted, 1e-6 * std::abs(wanted) + 1e-9) << to_text(workload) << " seed " << seed;
+    }
+  }
+}
+
+TEST(ReferenceAt, IsToldOfElementsAtEveryEdgeOrManyOfThem) {
+  const std::uint64_t seed = std::random_device{}();
+  Rng rng(seed);
+  for (const Workload& workload : assorted(rng)) {
+    const std::vector<Dimension> shape = output_shape(workload);
+    std::int64_t elements = 1;
+    for (const Dimension& each : shape) elements *= each.size;
+    const std::vector<std::int64_t> indices = telling_elements(workload, 1'000'000'000);
+    ASSERT_TRUE(std::ranges::is_sorted(indices, std::less_equal()));
+    ASSERT_GE(indices[0], 0);
+    ASSERT_LT(indices.back(), elements);
+    EXPECT_EQ(indices.size() < static_cast<std::size_t>(elements), elements > 4096) << to_text(workload);
+    EXPECT_LE(indices.size(), 4200U);
+    for (const Dimension& each : shape) {
+      std::set<std::int64_t> met;
+      for (const std::int64_t index : indices) met.insert(index / each.stride % each.size);
+      EXPECT_TRUE(met.contains(0) && met.contains(each.size - 1)) << to_text(workload) << " seed " << seed;
+      if (each.size > 4000) continue;  // some are left out
+      for (std::int64_t at = 16; at < each.size; at += 16)
+        EXPECT_TRUE(met.contains(at - 1) && met.contains(at))
+            << at << " of " << to_text(workload) << " seed " << seed;
+    }
+  }
+}
+
+TEST(ReferenceAt, IsToldOfBothSidesOfEachGroup) {
+  for (const char* const layout : {"nchw", "nhwc"}) {
+    const Workload workload = parse_workload(
+        fmt::format("conv2d n=4 h=56 w=56 c=300 k=900 r=3 s=3 pad=1 groups=150 layout={}", layout));
+    std::set<std::int64_t> met;
+    const std::int64_t between = workload.conv2d().layout == ImageLayout::kNchw ? 56 * 56 : 1;
+    for (const std::int64_t index : telling_elements(workload, 1'000'000'000))
+      met.insert(index / between % 900);
+    for (std::int64_t group = 6; group < 900; group += 6)
+      EXPECT_TRUE(met.contains(group - 1) && met.contains(group)) << group << " " << layout;
+  }
+}
+
+TEST(ReferenceAt, CountsEachPixelOfWindowsThatOverlap) {
+  const Workload workload =
+      parse_workload("conv2d n=8 h=66 w=66 c=8 k=64 r=3 s=3 epilogue=maxpool(4,1)");  // 16 times 72 products
+  EXPECT_NEAR(static_cast<double>(telling_elements(workload, 1000 * 16 * 72).size()), 1000, 100);
+}
+
+TEST(Inputs, AreTheSameByAnyNumberOfThreads) {
+  const Workload workload = parse_workload("gemm m=700 n=900 k=1000 a=bf16:row b=e4m3:column c=f32:row");
+  const auto alone = make_inputs(workload, 5, 1);
+  EXPECT_EQ(make_inputs(workload, 5, 3), alone);
+  const std::uint64_t key = input_key(5, "b");
+  for (const std::int64_t i : {0, 1, 77777, 899999})
+    EXPECT_EQ(alone[1][static_cast<std::size_t>(i)], input_value(DType::kE4M3, input_step(key, i)));
 }
 
 TEST(Inputs, AreValuesOfTheirType) {

@@ -1,0 +1,67 @@
+#include "workload/inputs.h"
+
+#include <cmath>
+
+#include "base/in_parts.h"
+#include "base/small_float.h"
+
+namespace lehr {
+namespace {
+
+/// Standard deviation of integer inputs: most of s8's range is used, and sums of up to 10^7 products stay
+/// below 2^24, where the expected values (f32) are exact.
+constexpr double kIntegerScale = 25;
+
+void fill(DType type, std::uint64_t key, const std::vector<float>& table, std::int64_t first,
+          std::int64_t last, float* to) {
+  if (table.empty()) {
+    for (std::int64_t i = first; i < last; ++i) to[i] = input_value(type, input_step(key, i));
+    return;
+  }
+  for (std::int64_t i = first; i < last; ++i) to[i] = table[static_cast<std::size_t>(input_step(key, i))];
+}
+
+}  // namespace
+
+std::uint64_t input_key(std::uint64_t seed, std::string_view tensor) {
+  return mix64(seed ^ stable_hash(tensor));
+}
+
+float input_value(DType type, std::int64_t step) {
+  const double normal = (static_cast<double>(step) / 65536.0 - 2.0) * std::sqrt(3.0);
+  return rounded_to(type, static_cast<float>((is_integer(type) ? kIntegerScale : 1) * normal));
+}
+
+std::vector<float> input_values(DType type) {
+  std::vector<float> values(static_cast<std::size_t>(kInputSteps));
+  for (std::int64_t step = 0; step < kInputSteps; ++step)
+    values[static_cast<std::size_t>(step)] = input_value(type, step);
+  return values;
+}
+
+std::vector<MadeInput> made_inputs(const Workload& workload, std::uint64_t seed) {
+  std::vector<MadeInput> inputs;
+  for (const TensorSpec& tensor : tensors_of(workload))
+    inputs.push_back(tensor.is_output() ? MadeInput() : MadeInput(seed, tensor));
+  return inputs;
+}
+
+std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint64_t seed, int threads) {
+  std::vector<std::vector<float>> inputs;
+  for (const TensorSpec& tensor : tensors_of(workload)) {
+    std::vector<float>& values = inputs.emplace_back();
+    if (tensor.is_output()) continue;
+    values.resize(static_cast<std::size_t>(tensor.elements));
+    const std::uint64_t key = input_key(seed, tensor.name);
+    // Looking up is cheaper than rounding, but not than making the table for a few.
+    const std::vector<float> table =
+        tensor.elements > kInputSteps ? input_values(tensor.type) : std::vector<float>();
+    in_parts(tensor.elements, parts_of(tensor.elements, threads),
+             [&](int, std::int64_t first, std::int64_t last) {
+               fill(tensor.type, key, table, first, last, values.data());
+             });
+  }
+  return inputs;
+}
+
+}  // namespace lehr
