@@ -200,6 +200,10 @@ std::string ExprText::text(const Expr& expr, int parent) {
                                                text(n.b, op.precedence + 1)));
       },
       [&](const Unary& n) {
+        if (type_of(n.value) == DType::kF64) {
+          snippets_.insert(fmt::format("unary_{}_f64", name_of(n.op)));
+          return fmt::format("lehr_{}_f64({})", name_of(n.op), text(n.value));
+        }
         const int lanes = lanes_of(n.value);
         const bool one_of_four = lanes == 1 && dialect_.scalars_in_lanes;
         snippets_.insert(fmt::format("unary_{}{}", name_of(n.op), one_of_four ? 4 : lanes));

@@ -110,7 +110,7 @@ struct Binary {
   friend bool operator==(const Binary&, const Binary&) = default;
 };
 
-/// A function of one f32 value, lane by lane.
+/// A function of one value of f32, lane by lane; on CUDA of one of f64, too.
 enum class UnaryOp : std::uint8_t { kTanh, kSigmoid, kSilu, kGeluTanh, kGeluErf };
 /// Sigmoid: 1 / (1 + exp(-x)). SiLU: x sigmoid(x). GELU: x/2 (1 + erf(x / sqrt(2))), and its tanh form
 /// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel, "Gaussian Error Linear Units").

@@ -81,6 +81,15 @@ constexpr std::pair<std::string_view, std::string_view> kFunctions[] = {
     {"gelu_erf", "x * 0.5f * (1.0f + erff(x * 0.707106781f))"},
 };
 
+/// The same of f64.
+constexpr std::pair<std::string_view, std::string_view> kFunctionsOfF64[] = {
+    {"tanh", "tanh(x)"},
+    {"sigmoid", "1.0 / (1.0 + exp(-x))"},
+    {"silu", "x / (1.0 + exp(-x))"},
+    {"gelu_tanh", "0.5 * x * (1.0 + tanh(0.79788456080286536 * (x + 0.044715 * x * x * x)))"},
+    {"gelu_erf", "0.5 * x * erfc(-x * 0.70710678118654752)"},
+};
+
 std::string snippet(const std::string& name) {
   if (name == "base") {
     return "#define LEHR_MIN(a, b) ((a) < (b) ? (a) : (b))\n#define LEHR_MAX(a, b) ((a) > (b) ? (a) : (b))\n";
@@ -130,6 +139,10 @@ std::string snippet(const std::string& name) {
     if (name == fmt::format("unary_{}1", function))
       return fmt::format("__device__ __forceinline__ float lehr_{}(float x) {{ return {}; }}\n", function,
                          text);
+  for (const auto& [function, text] : kFunctionsOfF64)
+    if (name == fmt::format("unary_{}_f64", function))
+      return fmt::format("__device__ __forceinline__ double lehr_{}_f64(double x) {{ return {}; }}\n",
+                         function, text);
   CHECK(false, "no CUDA snippet '{}'", name);
   return "";
 }

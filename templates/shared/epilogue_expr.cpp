@@ -27,6 +27,13 @@ Expr FusedEpilogue::constant(double value, int lanes) const {
   return lanes == 1 ? scalar : splat(scalar, lanes);
 }
 
+Expr FusedEpilogue::widened(Expr value) const {
+  if (stored_ == accum_) return value;
+  const bool by_f32 =
+      accum_ == DType::kF64 && stored_ != DType::kF32;  // what is kept as bits is cast to f32 only
+  return cast(accum_, by_f32 ? cast(DType::kF32, std::move(value)) : std::move(value));
+}
+
 Expr FusedEpilogue::apply(Expr value, int lanes, const Fetch& fetch) const {
   std::size_t operand = 0;
   // The bound comes first: where the value is not a number, the comparison is false and the value stays.
@@ -77,7 +84,7 @@ Expr FusedEpilogue::apply(Expr value, int lanes, const Fetch& fetch) const {
         value = unary(UnaryOp::kTanh, value);
         break;
       case EpilogueOp::kSwiglu:
-      case EpilogueOp::kGeglu:    // gate()
+      case EpilogueOp::kGeglu:  // gate()
       case EpilogueOp::kMaxPool:
       case EpilogueOp::kAvgPool:  // pool()
         break;
@@ -125,7 +132,7 @@ Expr FusedEpilogue::of(Expr sums, const EpiloguePlace& place) const {
       return splat(load(operand.buffer, index), place.lanes);
     Expr value = place.active ? load_active(operand.buffer, index, place.lanes, *place.active)
                               : load(operand.buffer, index, place.lanes);
-    return stored_ == accum_ ? value : cast(accum_, value);
+    return widened(std::move(value));
   });
 }
 
@@ -144,7 +151,7 @@ Block FusedEpilogue::in_place(KernelBuilder& builder, BufferId registers, const 
     result.push_back(Alloc{held});
     result.push_back(Store{held, integer(0), load(operand.buffer, index, count), count, std::nullopt});
     Expr value = load(held, one ? integer(0) : lane.at);
-    values.push_back(stored_ == accum_ ? value : cast(accum_, value));
+    values.push_back(widened(std::move(value)));
   }
   const Expr at = first + lane.at;
   const auto value_of = [&](std::size_t operand) { return values[operand]; };

@@ -42,14 +42,15 @@ class FusedEpilogue {
   PoolWindows windows() const { return windows_of(epilogue_); }
   /// The last step, of a window's pixels behind the others: vectors of `lanes` or scalars.
   ir::Expr pool(std::vector<ir::Expr> pixels, int lanes) const;
-  /// The same in steps, each of which may be stored: another pixel joins those before it, and what is made of all
-  /// `count` that have joined.
+  /// The same in steps, each of which may be stored: another pixel joins those before it, and what is made of
+  /// all `count` that have joined.
   ir::Expr joined(ir::Expr so_far, ir::Expr pixel) const;
   ir::Expr of_joined(ir::Expr all, std::int64_t count, int lanes) const;
   /// Scale and steps applied to a vector of sums (C++) or to one (both targets).
   ir::Expr of(ir::Expr sums, const EpiloguePlace& place) const;
-  /// CUDA, where vectors are only moved: scale and steps applied to `place.lanes` sums side by side in `registers`
-  /// from `first` on, in their place. Operands are loaded as vectors, so C's rows must be aligned for them.
+  /// CUDA, where vectors are only moved: scale and steps applied to `place.lanes` sums side by side in
+  /// `registers` from `first` on, in their place. Operands are loaded as vectors, so C's rows must be aligned
+  /// for them.
   ir::Block in_place(ir::KernelBuilder& builder, ir::BufferId registers, const ir::Expr& first,
                      const EpiloguePlace& place) const;
 
@@ -62,6 +63,8 @@ class FusedEpilogue {
   using Fetch = std::function<ir::Expr(std::size_t operand)>;
   ir::Expr apply(ir::Expr value, int lanes, const Fetch& fetch) const;
   ir::Expr constant(double value, int lanes) const;
+  /// What was loaded of an operand, in the type of the sums.
+  ir::Expr widened(ir::Expr value) const;
 
   Epilogue epilogue_;
   float scale_ = 1;

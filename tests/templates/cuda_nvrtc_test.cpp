@@ -17,6 +17,7 @@
 #include "measure/worker/compile_pool.h"
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"
+#include "templates/reference/plain_kernel.h"
 #include "tests/support/sample_config.h"
 
 namespace lehr {
@@ -303,7 +304,26 @@ TEST_P(EveryArchitecture, SamplesOfEveryFamilyCompileAndFitTheDevice) {
   EXPECT_EQ(expect_they_compile_and_fit(candidates, limits, static_cast<int>(candidates.size() / 14)), 0);
 }
 
+class PlainKernels : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(PlainKernels, CompileAndFitTheDevice) {
+  if (const auto reason = why_no_nvrtc()) GTEST_SKIP() << *reason;
+  const std::int64_t count = number_of("LEHR_NVRTC_CONFIGS", 3);
+  SCOPED_TRACE(::testing::Message() << "LEHR_NVRTC_SEED=" << rotating_seed());
+  const Limits limits = cuda_limits(GetParam());
+  Rng rng = Rng(rotating_seed()).fork(GetParam() + " plain");
+  std::vector<Candidate> candidates;
+  while (static_cast<std::int64_t>(candidates.size()) < count) {
+    const Workload& workload = workloads()[rng.below(workloads().size())];
+    if (const std::optional<PlainKernel> plain = plain_kernel(workload, limits))
+      candidates.push_back({emit(plain->kernel), limits.arch + " " + to_text(workload)});
+  }
+  expect_they_compile_and_fit(candidates, limits);
+}
+
 INSTANTIATE_TEST_SUITE_P(Archs, EveryArchitecture, ::testing::ValuesIn(other_archs()),
+                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Archs, PlainKernels, ::testing::ValuesIn(known_cuda_archs()),
                          [](const auto& info) { return info.param; });
 
 INSTANTIATE_TEST_SUITE_P(Families, CudaNvrtc,
